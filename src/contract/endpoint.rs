@@ -1,0 +1,126 @@
+//! One side of a copy, open and ready.
+use super::{Extent, Facts, Kind, Op, Queue, Request, Run, RunKind};
+use io_uring::{squeue, types};
+use std::io;
+use std::os::fd::BorrowedFd;
+
+/// How an endpoint differs from what it was when it was opened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Change {
+    /// It has this many bytes more.
+    Grew(u64),
+    /// It has this many bytes fewer.
+    Shrank(u64),
+    /// Same size, but somebody wrote to it.
+    Modified,
+}
+
+/// One side of a copy, open and ready. One implementation per kind of thing that holds bytes.
+pub trait Endpoint: Send + Sync {
+    /// What it is.
+    fn facts(&self) -> &Facts;
+
+    /// Carries the present transfer of the request out and returns when it is done: the bytes moved, at least one
+    /// unless the end is reached. Everyone can. Called from any thread; retries EINTR itself.
+    ///
+    /// # Errors
+    /// What the kernel said, unchanged; ECANCELED after [`Endpoint::cancel`].
+    fn perform(&self, request: &mut Request) -> io::Result<u32>;
+
+    /// How to put requests on an io_uring, for endpoints that can be.
+    fn on_ring(&self) -> Option<&dyn OnRing> {
+        None
+    }
+
+    /// A queue of its own, for endpoints that have one.
+    fn own_queue(&self, _depth: u32) -> Option<io::Result<Box<dyn Queue>>> {
+        None
+    }
+
+    /// The run that begins at `within.offset`, cut at `within.end()`. `within` is not empty and counts on this side.
+    /// Endpoints that know nothing of holes say that all is data.
+    ///
+    /// # Errors
+    /// What the kernel said when asked for the next hole.
+    fn run_at(&self, within: Extent) -> io::Result<Run> {
+        Ok(Run { extent: within, kind: RunKind::Data })
+    }
+
+    /// Prepares a dest for `extent` before the first write, where that helps: allocates, so that a full file system
+    /// is noticed now. Nothing that a reader could see changes but the size.
+    ///
+    /// # Errors
+    /// ENOSPC when there is no room; endpoints to which this means nothing do nothing.
+    fn prepare(&self, _extent: Extent) -> io::Result<()> {
+        Ok(())
+    }
+
+    /// Makes a regular dest file end at `size` bytes; others do nothing.
+    ///
+    /// # Errors
+    /// What `ftruncate(2)` said.
+    fn end_at(&self, _size: u64) -> io::Result<()> {
+        Ok(())
+    }
+
+    /// Returns when everything written so far survives a power loss, a new file's name too.
+    ///
+    /// # Errors
+    /// What `fdatasync(2)` said: also of writes that were acknowledged before.
+    fn make_durable(&self) -> io::Result<()> {
+        Ok(())
+    }
+
+    /// Takes the whole of `extent` from `source` without a byte through us (FICLONERANGE, since 4.5).
+    ///
+    /// # Errors
+    /// EOPNOTSUPP, EXDEV or EINVAL where the file system cannot; nothing has changed then.
+    fn clone_from(&self, _source: BorrowedFd<'_>, _from: Extent, _to_offset: u64) -> io::Result<()> {
+        Err(io::Error::from_raw_os_error(libc::EOPNOTSUPP))
+    }
+
+    /// The descriptor, for [`Endpoint::clone_from`] of the other side.
+    fn descriptor(&self) -> Option<BorrowedFd<'_>> {
+        None
+    }
+
+    /// Makes calls of `perform` that wait for somebody else, as on a pipe, return ECANCELED, now and from now on.
+    fn cancel(&self) {}
+
+    /// What a failure means here. `error` came of `op` at `offset` on this side.
+    fn diagnose(&self, op: Op, offset: u64, error: &io::Error) -> Kind;
+
+    /// How it changed since it was opened, as far as that can be seen; asked at the end of a copy.
+    fn change(&self) -> Option<Change> {
+        None
+    }
+
+    /// Bytes of it that the page cache holds (cachestat, since 6.5); `None` where that cannot be known.
+    fn cached_bytes(&self) -> Option<u64> {
+        None
+    }
+}
+
+/// Turns requests into ring entries and ring results back into byte counts.
+///
+/// An entry has 64 bytes; passthrough commands need 128 and 32-byte completions, for which `encode` and the ring get a
+/// second, wide form when the first such endpoint arrives.
+pub trait OnRing {
+    /// The descriptor to register with the ring.
+    fn fd(&self) -> BorrowedFd<'_>;
+
+    /// Whether [`OnRing::encode`] would take this request; the others go through `perform` on a helper thread.
+    fn takes(&self, request: &Request) -> bool;
+
+    /// The entry for the present transfer, which points into the request's buffer: whoever pushes it keeps the
+    /// request until the completion. `fd` is where the ring has [`OnRing::fd`] registered.
+    fn encode(&self, request: &mut Request, fd: types::Fixed) -> squeue::Entry;
+
+    /// Bytes moved, or the error, from the `res` field of the completion.
+    ///
+    /// # Errors
+    /// What the kernel said.
+    fn decode(&self, _request: &Request, result: i32) -> io::Result<u32> {
+        u32::try_from(result).map_err(|_| io::Error::from_raw_os_error(-result))
+    }
+}

@@ -1,0 +1,141 @@
+//! What went wrong, where, and what to do next.
+use super::{Op, Side};
+use std::{error, fmt, io};
+
+/// The library's results.
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// What sort of failure it is; decides the exit status.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Kind {
+    /// The command line asks for something that cannot be meant. Exit status 2.
+    Usage,
+    /// It could be done and would be a mistake. Exit status 3.
+    Refused,
+    /// A path is not there, or may not be opened.
+    Open,
+    /// The device or file system reported an error.
+    Io,
+    /// The device was there and no longer is.
+    Gone,
+    /// The dest is full.
+    NoSpace,
+    /// The source has fewer bytes than it said.
+    EndedEarly,
+    /// Whoever read from the dest pipe went away.
+    BrokenPipe,
+    /// The kernel or a limit forbids what was asked for by name: an engine, direct I/O.
+    Unsupported,
+    /// The copy was asked to stop.
+    Cancelled,
+}
+
+impl Kind {
+    /// The exit status of a run that ended by this: 1 I/O failure, 2 usage, 3 refused for safety.
+    pub fn exit_status(self) -> u8 {
+        match self {
+            Kind::Usage => 2,
+            Kind::Refused => 3,
+            _ => 1,
+        }
+    }
+}
+
+/// A failure with all that its reader needs: what was asked, what is wrong, where, and what to do.
+///
+/// `Display` prints one line without `source` and without `advice`; [`Error::source`] and [`Error::advice`] give those.
+#[derive(Debug)]
+pub struct Error {
+    /// What sort.
+    pub kind: Kind,
+    /// What went wrong in words, the path in it: "cannot read source /dev/sdb".
+    pub what: String,
+    /// The side, where one is to blame.
+    pub side: Option<Side>,
+    /// Byte offset on that side, where one is known.
+    pub offset: Option<u64>,
+    /// Logical block size of that side, to name the sector; 1 where there are none.
+    pub sector_bytes: u32,
+    /// What the kernel said.
+    pub source: Option<io::Error>,
+    /// What to do next, a full sentence; empty where nothing helps.
+    pub advice: String,
+}
+
+impl Error {
+    /// A failure with neither side nor offset.
+    pub fn new(kind: Kind, what: impl Into<String>) -> Self {
+        let what = what.into();
+        Error { kind, what, side: None, offset: None, sector_bytes: 1, source: None, advice: String::new() }
+    }
+
+    /// A failure of an I/O request.
+    pub fn of_request(kind: Kind, op: Op, side: Side, path: &str, offset: u64, source: io::Error) -> Self {
+        let what = format!("cannot {} {} {path}", op.name(), side.name());
+        Error { side: Some(side), offset: Some(offset), source: Some(source), ..Error::new(kind, what) }
+    }
+
+    /// The same with a side.
+    pub fn on(mut self, side: Side) -> Self {
+        self.side = Some(side);
+        self
+    }
+
+    /// The same with what the kernel said.
+    pub fn because(mut self, source: io::Error) -> Self {
+        self.source = Some(source);
+        self
+    }
+
+    /// The same with the logical block size, so that the message can name the sector.
+    pub fn in_sectors_of(mut self, sector_bytes: u32) -> Self {
+        self.sector_bytes = sector_bytes;
+        self
+    }
+
+    /// The same with what to do next.
+    pub fn advise(mut self, advice: impl Into<String>) -> Self {
+        self.advice = advice.into();
+        self
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "{}", self.what)?;
+        let Some(offset) = self.offset else { return Ok(()) };
+        write!(out, " at byte {offset}")?;
+        if self.sector_bytes > 1 {
+            let bytes = self.sector_bytes;
+            write!(out, " (sector {} of {bytes} bytes)", offset / u64::from(bytes))?;
+        }
+        Ok(())
+    }
+}
+
+impl error::Error for Error {
+    fn source(&self) -> Option<&(dyn error::Error + 'static)> {
+        self.source.as_ref().map(|source| source as _)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_failed_request_names_operation_side_path_byte_and_sector() {
+        let error = Error::of_request(Kind::Io, Op::Read, Side::Source, "/dev/sdb", 4096, io::Error::other("x"));
+        let text = error.in_sectors_of(512).to_string();
+        assert_eq!(text, "cannot read source /dev/sdb at byte 4096 (sector 8 of 512 bytes)");
+    }
+
+    #[test]
+    fn each_kind_has_the_documented_exit_status() {
+        let table = [(Kind::Usage, 2), (Kind::Refused, 3), (Kind::Io, 1), (Kind::Gone, 1), (Kind::NoSpace, 1)];
+        for (kind, status) in table {
+            assert_eq!(kind.exit_status(), status, "{kind:?}");
+        }
+    }
+}

@@ -1,0 +1,49 @@
+//! Rare facts, sent as they happen.
+use super::Error;
+
+/// What the copy is busy with; the number is what [`super::Tally::phase`] holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Phase {
+    /// Moving bytes.
+    Copying = 0,
+    /// Making what was moved durable.
+    Flushing = 1,
+    /// Nothing more will happen.
+    Ended = 2,
+}
+
+/// A rare fact about the running copy.
+#[derive(Debug)]
+pub enum Event<'a> {
+    /// A phase began.
+    Began(Phase),
+    /// Another block size and depth are in use from here on.
+    Paced {
+        /// Bytes per request.
+        block_bytes: u32,
+        /// Most requests in flight.
+        depth: u32,
+        /// One clause: why.
+        because: &'a str,
+    },
+    /// Something planned could not be had and another way was taken.
+    FellBack(&'a str),
+    /// Something the user should know, that does not end the copy.
+    Warned(&'a str),
+    /// The copy ends here.
+    Failed(&'a Error),
+}
+
+/// Whoever wants to hear of events. Called from the pump's thread: must return at once.
+pub trait Observer: Sync {
+    /// Hears of one event.
+    fn hear(&self, event: &Event<'_>);
+}
+
+/// Hears nothing.
+#[derive(Debug)]
+pub struct Silent;
+
+impl Observer for Silent {
+    fn hear(&self, _event: &Event<'_>) {}
+}

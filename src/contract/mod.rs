@@ -1,0 +1,36 @@
+//! The words every room shares: what a side can do, what a block is on its way, what was decided, what came of it.
+//!
+//! This room must not know any other room: no path is opened here, no engine is named, nothing is printed.
+mod buffer;
+mod endpoint;
+mod error;
+mod event;
+mod extent;
+mod facts;
+mod host;
+mod outcome;
+mod plan;
+mod queue;
+mod request;
+mod schedule;
+mod stop;
+mod tally;
+
+pub use buffer::{Arena, Buffer, PAGE_BYTES};
+pub use endpoint::{Change, Endpoint, OnRing};
+pub use error::{Error, Kind, Result};
+pub use event::{Event, Observer, Phase, Silent};
+pub use extent::{Extent, Run, RunKind};
+pub use facts::{
+    CallStyle, DirectAlignment, EndpointKind, Facts, FileId, Ground, Identity, InUse, Order, Partition, QueueLimits,
+};
+pub use host::Host;
+pub use outcome::{Digest, Ended, Latency, Outcome, Pace, SideReport, Totals, Usage};
+pub use plan::{
+    Access, Cache, Direction, EngineKind, Existing, HashKind, Plan, PlanSide, Reason, Tuning, WriteOrder, Zeros,
+};
+pub use queue::{Completion, Queue, Ready};
+pub use request::{Op, Request, Side};
+pub use schedule::{Next, Schedule};
+pub use stop::Stop;
+pub use tally::Tally;

@@ -1,0 +1,136 @@
+//! How a run ended, with its totals: data only, made by `engine`, told by `report`.
+use super::{EngineKind, Error, Extent, HashKind};
+use std::time::Duration;
+
+/// How a run ended.
+#[derive(Debug)]
+pub enum Ended {
+    /// Every byte arrived, and is durable if the plan wanted that.
+    Complete,
+    /// A signal asked for the end, by its number; what was in flight was finished.
+    Interrupted(i32),
+    /// Something failed.
+    Failed(Box<Error>),
+}
+
+/// Bytes and records.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Totals {
+    /// Bytes that the source delivered.
+    pub read_bytes: u64,
+    /// Bytes of data that the dest acknowledged.
+    pub written_bytes: u64,
+    /// Bytes that the dest zeroed by itself.
+    pub zeroed_bytes: u64,
+    /// Bytes left as holes.
+    pub hole_bytes: u64,
+    /// Runs of zeros that the dest zeroed by itself.
+    pub zeroed_runs: u64,
+    /// Runs left as holes.
+    pub hole_runs: u64,
+    /// Requests to the source, with those for the rest of a short one.
+    pub read_requests: u64,
+    /// Requests to the dest, likewise.
+    pub write_requests: u64,
+}
+
+impl Totals {
+    /// Bytes that arrived in any form.
+    pub fn copied_bytes(&self) -> u64 {
+        self.written_bytes + self.zeroed_bytes + self.hole_bytes
+    }
+}
+
+/// How long requests took from submission to completion, in microseconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Latency {
+    /// Requests counted.
+    pub count: u64,
+    /// Half were faster.
+    pub p50_us: u64,
+    /// Nine in ten were faster.
+    pub p90_us: u64,
+    /// 99 in 100 were faster.
+    pub p99_us: u64,
+    /// The slowest.
+    pub max_us: u64,
+}
+
+/// What is known about one side after the copy.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct SideReport {
+    /// How long its requests took.
+    pub latency: Latency,
+    /// Time in which there was nothing to do but wait for this side.
+    pub waited: Duration,
+    /// Time in which it had no request in flight.
+    pub idle: Duration,
+    /// Bytes in the page cache before, where that can be known.
+    pub cached_before_bytes: Option<u64>,
+    /// Bytes in the page cache after.
+    pub cached_after_bytes: Option<u64>,
+}
+
+/// Block size and depth as settled.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Pace {
+    /// Bytes per request.
+    pub block_bytes: u32,
+    /// Most requests in flight.
+    pub depth: u32,
+    /// Why these: a clause.
+    pub because: String,
+    /// Settings that were tried, with the rate each reached in bytes a second.
+    pub tried: Vec<(u32, u32, u64)>,
+}
+
+/// What the process used.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Usage {
+    /// Processor time in user mode.
+    pub user: Duration,
+    /// Processor time in the kernel, on our account; kernel threads are not in it.
+    pub system: Duration,
+    /// Most memory resident, in bytes.
+    pub peak_resident_bytes: u64,
+}
+
+/// A digest of the source stream.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Digest {
+    /// Which.
+    pub kind: HashKind,
+    /// In hexadecimal, lower case.
+    pub hex: String,
+}
+
+/// How a run ended, with everything worth telling.
+#[derive(Debug)]
+pub struct Outcome {
+    /// How.
+    pub ended: Ended,
+    /// The engine that did it, and how in detail: `io_uring, fixed buffers, huge pages`.
+    pub engine: EngineKind,
+    /// See `engine`.
+    pub engine_detail: String,
+    /// Bytes and requests.
+    pub totals: Totals,
+    /// All bytes that arrived with none missing between them; offsets count from the first byte of the copy.
+    pub claimed: Extent,
+    /// From the first request to the end, flushing included.
+    pub elapsed: Duration,
+    /// Of that, making it durable.
+    pub flushing: Duration,
+    /// What was claimed survives a power loss.
+    pub durable: bool,
+    /// Both sides, by [`super::Side::index`].
+    pub sides: [SideReport; 2],
+    /// Block size and depth.
+    pub pace: Pace,
+    /// What the process used.
+    pub usage: Usage,
+    /// Digests of the source stream, in the order asked for; none unless it was read to its end.
+    pub digests: Vec<Digest>,
+    /// Ways that could not be gone and what was done instead, and what else the user should know.
+    pub notes: Vec<String>,
+}

@@ -1,0 +1,227 @@
+//! Settled decisions, as data: made by the room `plan`, carried out by `endpoint` and `engine`, told by `report`.
+use super::EndpointKind;
+use std::path::PathBuf;
+
+/// How requests are kept in flight.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum EngineKind {
+    /// One io_uring for both sides; helper threads for what cannot be on one.
+    Ring,
+    /// Blocking calls on helper threads, as many as the depth.
+    Threads,
+    /// The plain loop: one block, read then written. The yardstick.
+    Sync,
+    /// No byte through us: the file system shares the extents (FICLONERANGE).
+    Reflink,
+}
+
+impl EngineKind {
+    /// The word for options and messages.
+    pub fn name(self) -> &'static str {
+        match self {
+            EngineKind::Ring => "ring",
+            EngineKind::Threads => "threads",
+            EngineKind::Sync => "sync",
+            EngineKind::Reflink => "reflink",
+        }
+    }
+}
+
+/// What I/O does to the page cache.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Cache {
+    /// Past it: O_DIRECT.
+    Direct,
+    /// Through it, dropped by the kernel (RWF_DONTCACHE).
+    DontCache,
+    /// Through it, written back and dropped behind us in a bounded window.
+    Drop,
+    /// Through it and left there: what has no cache to spoil, or is wanted there.
+    Keep,
+}
+
+impl Cache {
+    /// The words for messages.
+    pub fn name(self) -> &'static str {
+        match self {
+            Cache::Direct => "direct",
+            Cache::DontCache => "buffered, dontcache",
+            Cache::Drop => "buffered, dropped behind",
+            Cache::Keep => "buffered",
+        }
+    }
+}
+
+/// What to do about a dest that is there, or is not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Existing {
+    /// Must be there; is changed in place: devices, pipes, a range of a file.
+    Keep,
+    /// Must be there; emptied first: a whole file.
+    Truncate,
+    /// Must not be there: made with O_EXCL.
+    Create,
+}
+
+/// How one side is opened and used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Access {
+    /// What I/O does to the page cache.
+    pub cache: Cache,
+    /// Alignment that direct I/O needs of offsets and lengths, in bytes; 1 otherwise.
+    pub offset_align_bytes: u32,
+    /// Open with O_EXCL: a block device that somebody uses is refused by the kernel.
+    pub exclusive: bool,
+    /// For a dest: what to do about it being there.
+    pub existing: Existing,
+}
+
+/// One side of a plan.
+#[derive(Clone, Debug)]
+pub struct PlanSide {
+    /// As the user named it.
+    pub address: String,
+    /// What to open.
+    pub path: PathBuf,
+    /// What it is.
+    pub kind: EndpointKind,
+    /// First byte of the copy on this side, in bytes.
+    pub offset: u64,
+    /// How it is opened.
+    pub access: Access,
+}
+
+/// The way through the bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Direction {
+    /// From the first byte to the last.
+    Forward,
+    /// From the last to the first: the dest overlaps the source and lies behind it.
+    Backward,
+}
+
+/// What order writes are given to the dest in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum WriteOrder {
+    /// As reads finish.
+    Any,
+    /// In the order of the schedule, any number in flight: no write goes out before all reads ahead of it are done.
+    Submitted,
+    /// In the order of the schedule, one in flight: pipes.
+    OneAtATime,
+}
+
+/// What becomes of runs that are known to be zero.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Zeros {
+    /// Nothing is written: the dest reads as zeros there already (a hole of a new file).
+    Leave,
+    /// The dest zeroes them by itself (BLKZEROOUT, punching a hole).
+    Device,
+    /// Zeros are written like data.
+    Write,
+}
+
+/// Which block size and depth to use, and whether to look for better ones on the way. All block sizes are multiples of
+/// both sides' alignments.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Tuning {
+    /// Bytes per request to begin with.
+    pub block_bytes: u32,
+    /// Most blocks in flight to begin with, both sides together.
+    pub depth: u32,
+    /// The copy may try others: neither was given by the user and the copy is long enough to tell.
+    pub adaptive: bool,
+    /// Smallest block size to try, in bytes.
+    pub block_bytes_min: u32,
+    /// Largest block size to try, in bytes.
+    pub block_bytes_max: u32,
+    /// Greatest depth to try.
+    pub depth_max: u32,
+    /// Most bytes in flight: `block_bytes * depth` never exceeds it.
+    pub in_flight_bytes_max: u32,
+}
+
+/// A digest to compute while copying.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum HashKind {
+    /// BLAKE3, 256 bits.
+    Blake3,
+    /// SHA-256.
+    Sha256,
+    /// MD5, for old lists of sums only.
+    Md5,
+    /// XXH3, 128 bits: fast, no protection against intent.
+    Xxh3,
+}
+
+impl HashKind {
+    /// The word for options and messages.
+    pub fn name(self) -> &'static str {
+        match self {
+            HashKind::Blake3 => "blake3",
+            HashKind::Sha256 => "sha256",
+            HashKind::Md5 => "md5",
+            HashKind::Xxh3 => "xxh3",
+        }
+    }
+}
+
+/// One choice and why it was made, for `--dry-run` and the report.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reason {
+    /// What was chosen about: `engine`, `block size`, `source`, ….
+    pub topic: &'static str,
+    /// What was chosen.
+    pub choice: String,
+    /// Why: a clause.
+    pub because: String,
+}
+
+/// Everything a copy will do; nothing is left to decide but the pace within the bounds of [`Tuning`].
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// Where bytes come from.
+    pub source: PlanSide,
+    /// Where bytes go.
+    pub dest: PlanSide,
+    /// Bytes to copy; `None`: to the end of a stream.
+    pub len: Option<u64>,
+    /// How requests are kept in flight.
+    pub engine: EngineKind,
+    /// Should the engine be Reflink and the file system refuse: the engine to take instead; `None`: that is an error.
+    pub engine_instead: Option<EngineKind>,
+    /// Block size and depth.
+    pub tuning: Tuning,
+    /// The first block has this many bytes, so that those behind it are aligned; 0: it is like any other.
+    pub head_bytes: u32,
+    /// A last block is cut at a multiple of this (offsets on the dest), so that an odd rest that cannot go direct
+    /// shares no page with what did; 1: never.
+    pub tail_align_bytes: u32,
+    /// Where to begin.
+    pub direction: Direction,
+    /// What order writes go out in.
+    pub write_order: WriteOrder,
+    /// Both sides on one moving head: read this many bytes, then write them, in turn; `None`: both at once.
+    pub burst_bytes: Option<u32>,
+    /// What becomes of zero runs.
+    pub zeros: Zeros,
+    /// Ask the source for its holes rather than read them.
+    pub ask_holes: bool,
+    /// Look for zeros in data, in pieces of this many bytes; `None`: do not look.
+    pub detect_zeros_bytes: Option<u32>,
+    /// Digests of the source stream.
+    pub hashes: Vec<HashKind>,
+    /// Let the dest file end where the copy ends, and cut a longer old tail off.
+    pub set_end: bool,
+    /// Allocate the dest before the first write.
+    pub preallocate: bool,
+    /// Exit only after the dest said that the data is on the medium.
+    pub durable: bool,
+    /// Most bytes a second; `None`: as fast as it goes.
+    pub limit_bytes_per_s: Option<u64>,
+    /// What was chosen, and why.
+    pub why: Vec<Reason>,
+    /// What the user should know before it begins.
+    pub warnings: Vec<String>,
+}

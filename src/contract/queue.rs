@@ -1,0 +1,58 @@
+//! Requests in flight towards one endpoint, or towards both.
+use super::Request;
+use std::io;
+use std::os::fd::RawFd;
+
+/// A request that came back; `result` is the number of bytes moved this time.
+#[derive(Debug)]
+pub struct Completion {
+    /// The request, its buffer with it.
+    pub request: Request,
+    /// Bytes moved; fewer than asked is not an error, 0 for a read is the end of the source.
+    pub result: io::Result<u32>,
+}
+
+/// What a queue is waiting for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ready {
+    /// Nothing in flight.
+    Idle,
+    /// `reap` has something already.
+    Now,
+    /// `reap` may have something once `poll(2)` reports `events` on `fd`.
+    On {
+        /// The descriptor to poll.
+        fd: RawFd,
+        /// What to poll for, as in `struct pollfd`.
+        events: i16,
+    },
+}
+
+/// A queue of requests in flight. Opened and used by one thread; dropping it waits for the kernel.
+pub trait Queue {
+    /// Takes a request in; may finish it on the spot.
+    fn submit(&mut self, request: Request);
+
+    /// Whether this queue can carry `request`; those it cannot go to blocking calls beside it.
+    fn takes(&self, _request: &Request) -> bool {
+        true
+    }
+
+    /// Hands everything submitted so far to the kernel or the server, the whole batch at once.
+    fn flush(&mut self) -> io::Result<()>;
+
+    /// Moves finished requests to `done`. Never blocks.
+    fn reap(&mut self, done: &mut Vec<Completion>) -> io::Result<()>;
+
+    /// Gives back, as cancelled, every request that has not started and now never will.
+    fn recall(&mut self, _done: &mut Vec<Completion>) {}
+
+    /// The block with this ticket is through with this side: those behind it need not wait for it.
+    fn pass(&mut self, _ticket: u64) {}
+
+    /// What to wait for.
+    fn ready(&self) -> Ready;
+
+    /// Blocks until `reap` may have something; called when no other queue is busy. May return early.
+    fn wait(&mut self) -> io::Result<()>;
+}

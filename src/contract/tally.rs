@@ -1,0 +1,43 @@
+//! Hot numbers: written by the pump, polled by whoever draws progress.
+use super::Side;
+use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering::Relaxed};
+
+/// Running totals. Relaxed atomics that an observer polls: no lock, no message and no clock call per block.
+#[derive(Debug, Default)]
+pub struct Tally {
+    /// Bytes that the source has delivered.
+    pub read_bytes: AtomicU64,
+    /// Bytes of data that the dest has acknowledged.
+    pub written_bytes: AtomicU64,
+    /// Bytes that the dest was told to zero, acknowledged; none of them was sent.
+    pub zeroed_bytes: AtomicU64,
+    /// Bytes left as holes in the dest.
+    pub hole_bytes: AtomicU64,
+    /// Time in which the pump had nothing to do but wait for this side, by [`Side::index`], in nanoseconds.
+    pub waited_ns: [AtomicU64; 2],
+    /// Requests in flight on each side, by [`Side::index`].
+    pub in_flight: [AtomicU32; 2],
+    /// Bytes per request at present.
+    pub block_bytes: AtomicU32,
+    /// Most requests in flight at present.
+    pub depth: AtomicU32,
+    /// 0 copying, 1 flushing, 2 ended: the numbers of [`super::Phase`].
+    pub phase: AtomicU8,
+}
+
+impl Tally {
+    /// Bytes that the dest has acknowledged in any form: data, zeros and holes.
+    pub fn copied_bytes(&self) -> u64 {
+        self.written_bytes.load(Relaxed) + self.zeroed_bytes.load(Relaxed) + self.hole_bytes.load(Relaxed)
+    }
+
+    /// The side that the pump waited for most so far; `None` before the first wait or when both are equal.
+    pub fn slower_side(&self) -> Option<Side> {
+        let [source, dest] = self.waited_ns.each_ref().map(|ns| ns.load(Relaxed));
+        match source.cmp(&dest) {
+            std::cmp::Ordering::Greater => Some(Side::Source),
+            std::cmp::Ordering::Less => Some(Side::Dest),
+            std::cmp::Ordering::Equal => None,
+        }
+    }
+}

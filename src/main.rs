@@ -1,0 +1,2 @@
+//! The binary: arguments to command to exit status.
+fn main() {}

@@ -1,0 +1,7 @@
+//! Options and Facts in, a Plan out: pure, the same answer for the same question, tested without a disk.
+//!
+//! This room must not know how anything is opened, read or printed; it does no I/O.
+#![forbid(unsafe_code)]
+mod options;
+
+pub use options::{Expectation, Options, ProgressStyle, When};

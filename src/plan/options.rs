@@ -1,0 +1,86 @@
+//! What was asked for: settled by nobody yet.
+use crate::contract::{EngineKind, HashKind};
+
+/// `auto|always|never`, as cp has it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum When {
+    /// Where it pays.
+    #[default]
+    Auto,
+    /// Or fail.
+    Always,
+    /// Not even where it would pay.
+    Never,
+}
+
+/// How progress is shown.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ProgressStyle {
+    /// A bar on a terminal, plain lines elsewhere.
+    #[default]
+    Auto,
+    /// A bar.
+    Bar,
+    /// A line now and then.
+    Plain,
+    /// A JSON object a line.
+    Json,
+    /// Nothing.
+    None,
+}
+
+/// One thing that the dest must be, or the copy is refused: `serial=…`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Expectation {
+    /// Serial number, whole.
+    Serial(String),
+    /// Model, whole.
+    Model(String),
+    /// World wide name, whole.
+    Wwn(String),
+    /// Size in bytes.
+    Size(u64),
+}
+
+/// What `haul copy` was asked for.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Options {
+    /// Address of the source.
+    pub source: String,
+    /// Address of the dest.
+    pub dest: String,
+    /// First byte on the source; `None`: not given, 0.
+    pub skip_bytes: Option<u64>,
+    /// First byte on the dest; `None`: not given, 0.
+    pub seek_bytes: Option<u64>,
+    /// Bytes to copy; `None`: to the end of the source.
+    pub count_bytes: Option<u64>,
+    /// `None`: auto.
+    pub engine: Option<EngineKind>,
+    /// Bytes per request; `None`: auto.
+    pub block_bytes: Option<u32>,
+    /// Blocks in flight; `None`: auto.
+    pub depth: Option<u32>,
+    /// Direct I/O.
+    pub direct: When,
+    /// Holes in the dest.
+    pub sparse: When,
+    /// Sharing extents instead of copying.
+    pub reflink: When,
+    /// Exit before the data is durable.
+    pub no_flush: bool,
+    /// Digests of the source stream.
+    pub hashes: Vec<HashKind>,
+    /// Most bytes a second; `None`: no limit.
+    pub limit_bytes_per_s: Option<u64>,
+    /// Do not ask before overwriting a device.
+    pub yes: bool,
+    /// What the dest must be.
+    pub expect: Vec<Expectation>,
+    /// Show the plan and end.
+    pub dry_run: bool,
+    /// How progress is shown.
+    pub progress: ProgressStyle,
+    /// The report as JSON on standard output.
+    pub json: bool,
+}
