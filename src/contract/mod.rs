@@ -8,6 +8,7 @@ mod event;
 mod extent;
 mod facts;
 mod host;
+mod mailbox;
 mod outcome;
 mod plan;
 mod queue;
@@ -25,6 +26,7 @@ pub use facts::{
     CallStyle, DirectAlignment, EndpointKind, Facts, FileId, Ground, Identity, InUse, Order, Partition, QueueLimits,
 };
 pub use host::Host;
+pub use mailbox::Mailbox;
 pub use outcome::{Digest, Ended, Latency, Outcome, Pace, SideReport, Totals, Usage};
 pub use plan::{
     Access, Cache, Direction, EngineKind, Existing, HashKind, Plan, PlanSide, Reason, Tuning, WriteOrder, Zeros,

@@ -47,12 +47,12 @@ pub trait Queue {
     /// Gives back, as cancelled, every request that has not started and now never will.
     fn recall(&mut self, _done: &mut Vec<Completion>) {}
 
-    /// The block with this ticket is through with this side: those behind it need not wait for it.
-    fn pass(&mut self, _ticket: u64) {}
-
     /// What to wait for.
     fn ready(&self) -> Ready;
 
-    /// Blocks until `reap` may have something; called when no other queue is busy. May return early.
-    fn wait(&mut self) -> io::Result<()>;
+    /// Hands over what was submitted and blocks until `reap` may have something, both in one system call. Asked only
+    /// when no other queue is busy; may return early. `None`: there is no such call, poll for [`Queue::ready`].
+    fn flush_and_wait(&mut self) -> Option<io::Result<()>> {
+        None
+    }
 }

@@ -1,1 +1,9 @@
-//! Room stage.
+//! What is done to bytes between reading and writing: looking for zeros, digests.
+//!
+//! This room must not know where bytes come from or go to, nor how requests are kept in flight.
+#![forbid(unsafe_code)]
+mod digest;
+mod sparse;
+
+pub use digest::Digester;
+pub use sparse::zero_prefix;

@@ -1,1 +1,6 @@
-//! Room sys.
+//! Kernel interfaces that no library offers: structs, numbers, one call each, and nothing else.
+//!
+//! This room must not know any other room, nor decide anything.
+mod wait;
+
+pub use wait::wait_any;
