@@ -23,6 +23,8 @@ pub struct Arena {
     map_len: usize,
     base: NonNull<u8>,
     len: usize,
+    /// Bytes that buffers were carved from so far, in whole huge pages: the rest is not resident.
+    used: AtomicUsize,
     /// Buffers that are not home; memory is only carved anew when there are none.
     out: AtomicUsize,
     /// Index under which a ring knows the whole arena, or [`UNREGISTERED`].
@@ -55,7 +57,8 @@ impl Arena {
         let base = unsafe { map.add(gap) };
         // SAFETY: the range is inside our mapping. A kernel without huge pages says EINVAL, which changes nothing.
         unsafe { libc::madvise(base.as_ptr().cast(), len, libc::MADV_HUGEPAGE) };
-        let arena = Arena { map, map_len, base, len, out: 0.into(), registered: UNREGISTERED.into() };
+        let registered = UNREGISTERED.into();
+        let arena = Arena { map, map_len, base, len, used: 0.into(), out: 0.into(), registered };
         Ok(Arc::new(arena))
     }
 
@@ -69,12 +72,12 @@ impl Arena {
         self.len == 0
     }
 
-    /// Start and length, for registering with a ring.
+    /// Start and length of the part in use, for registering with a ring.
     pub fn as_iovec(&self) -> libc::iovec {
-        libc::iovec { iov_base: self.base.as_ptr().cast(), iov_len: self.len }
+        libc::iovec { iov_base: self.base.as_ptr().cast(), iov_len: self.used.load(Relaxed) }
     }
 
-    /// Notes that a ring knows the whole arena as fixed buffer `index`; `None` takes that back.
+    /// Notes that a ring knows the part in use as fixed buffer `index`; `None` takes that back.
     pub fn set_registered(&self, index: Option<u16>) {
         self.registered.store(index.map_or(UNREGISTERED, u32::from), Relaxed);
     }
@@ -103,6 +106,7 @@ impl Arena {
     /// Faults the first `len` bytes in with one call, where the kernel can (since 5.14); else they come as touched.
     fn populate(&self, len: usize) {
         let len = len.next_multiple_of(HUGE_BYTES).min(self.len);
+        self.used.fetch_max(len, Relaxed);
         // SAFETY: the range is inside our mapping; populating does not change contents.
         unsafe { libc::madvise(self.base.as_ptr().cast(), len, libc::MADV_POPULATE_WRITE) };
     }

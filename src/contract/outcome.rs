@@ -125,6 +125,8 @@ pub struct Outcome {
     pub durable: bool,
     /// Both sides, by [`super::Side::index`].
     pub sides: [SideReport; 2],
+    /// Time in which there was nothing to do but wait for digests.
+    pub digest_waited: Duration,
     /// Block size and depth.
     pub pace: Pace,
     /// What the process used.

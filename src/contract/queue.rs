@@ -1,5 +1,5 @@
 //! Requests in flight towards one endpoint, or towards both.
-use super::Request;
+use super::{Arena, Request};
 use std::io;
 use std::os::fd::RawFd;
 
@@ -46,6 +46,9 @@ pub trait Queue {
 
     /// Gives back, as cancelled, every request that has not started and now never will.
     fn recall(&mut self, _done: &mut Vec<Completion>) {}
+
+    /// More of the arena is in use than before; nothing is in flight.
+    fn memory_grew(&mut self, _arena: &Arena) {}
 
     /// What to wait for.
     fn ready(&self) -> Ready;

@@ -1,1 +1,17 @@
-//! Room engine.
+//! Keeps requests in flight: the copy loop, and one room per way of doing it.
+//!
+//! This room must not know any kind of endpoint: it drives queues, and has no `if` on what is at their other end.
+mod closer_look;
+mod gate;
+mod meter;
+mod offload;
+mod pace;
+mod pump;
+mod queues;
+mod ring;
+mod run;
+mod threads;
+mod writing;
+
+pub use ring::refused as ring_refused;
+pub use run::{Ends, run};

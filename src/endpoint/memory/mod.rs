@@ -82,14 +82,14 @@ impl Memory {
             left = match *fault {
                 Fault::Short(most) if request.op != Op::Zero => left.min(most),
                 Fault::Uneven if request.ticket.is_multiple_of(4) => {
-                    thread::sleep(Duration::from_millis(2));
+                    thread::sleep(Duration::from_micros(400));
                     left
                 }
                 Fault::BadAt { op, offset, errno }
                     if op == request.op && at <= offset && offset < at + u64::from(left) =>
                 {
                     // Bad sectors answer late, after their neighbours.
-                    thread::sleep(Duration::from_millis(20));
+                    thread::sleep(Duration::from_millis(5));
                     return Err(io::Error::from_raw_os_error(errno));
                 }
                 Fault::EndsAt(end) if request.op == Op::Read => {

@@ -1,0 +1,70 @@
+//! Requests go through in the order of their tickets.
+use super::Gate;
+use crate::contract::Request;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Lets requests through in the order of their tickets, whatever order they come in.
+///
+/// Because tickets are given out with the reads, no write goes out before every read ahead of it is done. That is what
+/// makes a copy onto an overlapping range right, and what keeps a moving head moving forward.
+pub struct InOrder {
+    one_at_a_time: bool,
+    waiting: BTreeMap<u64, Request>,
+    /// Tickets from `next` on that will not come any more.
+    passed: BTreeSet<u64>,
+    /// The ticket whose turn it is; with `one_at_a_time` it stays until it has passed.
+    next: u64,
+}
+
+impl InOrder {
+    /// Any number of requests in flight, as long as they went out in order.
+    pub fn of_submission() -> Self {
+        InOrder { one_at_a_time: false, waiting: BTreeMap::new(), passed: BTreeSet::new(), next: 0 }
+    }
+
+    /// The next request goes out when the one before has passed: pipes.
+    pub fn one_at_a_time() -> Self {
+        InOrder { one_at_a_time: true, ..InOrder::of_submission() }
+    }
+
+    fn skip_passed(&mut self) {
+        while self.passed.remove(&self.next) {
+            self.next += 1;
+        }
+    }
+}
+
+impl Gate for InOrder {
+    fn admit(&mut self, request: Request, through: &mut Vec<Request>) {
+        // The rest of a short transfer, or the next piece of a block: its turn has been.
+        let had_its_turn = if self.one_at_a_time { request.done > 0 } else { request.ticket < self.next };
+        if had_its_turn {
+            through.push(request);
+        } else {
+            self.waiting.insert(request.ticket, request);
+            self.release(false, through);
+        }
+    }
+
+    fn pass(&mut self, ticket: u64) {
+        if ticket >= self.next {
+            self.passed.insert(ticket);
+            self.skip_passed();
+        }
+    }
+
+    fn release(&mut self, _source_idle: bool, through: &mut Vec<Request>) {
+        while let Some(request) = self.waiting.remove(&self.next) {
+            through.push(request);
+            if self.one_at_a_time {
+                return;
+            }
+            self.next += 1;
+            self.skip_passed();
+        }
+    }
+
+    fn recall(&mut self, back: &mut Vec<Request>) {
+        back.extend(std::mem::take(&mut self.waiting).into_values());
+    }
+}

@@ -1,0 +1,250 @@
+//! Which queue serves which side, what stands in front of it, and waiting for any of them.
+use super::gate::{Gate, HoldWrites, InOrder, Rate};
+use super::ring::RingQueue;
+use super::threads::Calls;
+use crate::contract::{Arena, Completion, Endpoint, EngineKind, Order, Plan, Queue, Ready, Request, Side, WriteOrder};
+use crate::stage::Digester;
+use crate::sys::wait_any;
+use std::io;
+use std::sync::Arc;
+use std::time::Instant;
+
+/// Descriptors to wait for at once: a ring, calls on two sides, digests.
+const WAITED_FOR_MAX: usize = 4;
+
+/// The queues of a copy: a ring both sides may share, blocking calls for what cannot be on it, digests, and the gates
+/// in front of them.
+pub(super) struct Queues {
+    queues: Vec<Box<dyn Queue>>,
+    /// Index of the ring or the side's own queue, by side.
+    own: [Option<usize>; 2],
+    /// Index of the side's blocking calls.
+    calls: [usize; 2],
+    gates: [Vec<Box<dyn Gate>>; 2],
+    digests: Option<Digester>,
+    /// Requests in flight or held at a gate, by side.
+    in_flight: [u32; 2],
+    through: Vec<Request>,
+    /// How it was set up, for the report.
+    pub(super) detail: Vec<String>,
+    /// What could not be had.
+    pub(super) notes: Vec<String>,
+}
+
+impl Queues {
+    /// Opens what the plan asks for. Called by the thread that pumps.
+    pub(super) fn open(plan: &Plan, ends: &[Arc<dyn Endpoint>; 2], slots: u32, arena: &Arena) -> io::Result<Self> {
+        let mut queues = Queues {
+            queues: Vec::new(),
+            own: [None, None],
+            calls: [0, 0],
+            gates: Side::BOTH.map(|side| gates(plan, side, &ends[side.index()])),
+            digests: if plan.hashes.is_empty() { None } else { Some(Digester::start(&plan.hashes)?) },
+            in_flight: [0, 0],
+            through: Vec::new(),
+            detail: Vec::new(),
+            notes: Vec::new(),
+        };
+        if plan.engine == EngineKind::Ring {
+            queues.open_ring(ends, slots, arena)?;
+        }
+        for side in Side::BOTH {
+            let end = ends[side.index()].clone();
+            let calls = match plan.engine {
+                EngineKind::Sync => Calls::on_the_spot(end),
+                _ if end.facts().order == Order::Ascending => Calls::by_helpers(end, 1)?,
+                _ => Calls::by_helpers(end, slots)?,
+            };
+            queues.calls[side.index()] = queues.queues.len();
+            queues.queues.push(Box::new(calls));
+        }
+        Ok(queues)
+    }
+
+    fn open_ring(&mut self, ends: &[Arc<dyn Endpoint>; 2], slots: u32, arena: &Arena) -> io::Result<()> {
+        let on_ring = ends.each_ref().map(|end| end.on_ring().is_some().then(|| end.clone()));
+        let able = on_ring.each_ref().map(Option::is_some);
+        if able == [false, false] {
+            self.notes.push("neither side can be on a ring: helper threads make the calls".to_owned());
+            return Ok(());
+        }
+        let ring = RingQueue::open(on_ring, slots, arena)?;
+        let (detail, notes) = ring.detail();
+        self.detail.extend(detail.iter().map(|&detail| detail.to_owned()));
+        self.notes.extend_from_slice(notes);
+        for side in Side::BOTH {
+            if able[side.index()] {
+                self.own[side.index()] = Some(self.queues.len());
+            } else {
+                self.detail.push(format!("{} by helper threads", side.name()));
+            }
+        }
+        self.queues.push(Box::new(ring));
+        Ok(())
+    }
+
+    /// Requests in flight towards a side, held ones included.
+    pub(super) fn in_flight(&self, side: Side) -> u32 {
+        self.in_flight[side.index()]
+    }
+
+    /// Takes a request in.
+    pub(super) fn submit(&mut self, request: Request) {
+        let side = request.side.index();
+        self.in_flight[side] += 1;
+        let mut through = std::mem::take(&mut self.through);
+        self.admit(side, 0, request, &mut through);
+        self.send(&mut through);
+        self.through = through;
+    }
+
+    /// Takes the request through the gates of its side from number `first` on.
+    fn admit(&mut self, side: usize, first: usize, request: Request, through: &mut Vec<Request>) {
+        let Some(gate) = self.gates[side].get_mut(first) else {
+            through.push(request);
+            return;
+        };
+        let mut let_go = Vec::new();
+        gate.admit(request, &mut let_go);
+        for request in let_go {
+            self.admit(side, first + 1, request, through);
+        }
+    }
+
+    fn send(&mut self, through: &mut Vec<Request>) {
+        for request in through.drain(..) {
+            let side = request.side.index();
+            let index = self.own[side].filter(|&own| self.queues[own].takes(&request)).unwrap_or(self.calls[side]);
+            self.queues[index].submit(request);
+        }
+    }
+
+    /// Lets go what gates held back and may go by now.
+    fn release(&mut self) {
+        let source_idle = self.in_flight[Side::Source.index()] == 0;
+        let mut through = std::mem::take(&mut self.through);
+        for side in 0..self.gates.len() {
+            for number in 0..self.gates[side].len() {
+                let mut let_go = Vec::new();
+                self.gates[side][number].release(source_idle, &mut let_go);
+                for request in let_go {
+                    self.admit(side, number + 1, request, &mut through);
+                }
+            }
+        }
+        self.send(&mut through);
+        self.through = through;
+    }
+
+    /// The block with this ticket is through with this side.
+    pub(super) fn pass(&mut self, side: Side, ticket: u64) {
+        self.gates[side.index()].iter_mut().for_each(|gate| gate.pass(ticket));
+    }
+
+    /// More of the arena is in use; nothing is in flight.
+    pub(super) fn memory_grew(&mut self, arena: &Arena) {
+        self.queues.iter_mut().for_each(|queue| queue.memory_grew(arena));
+    }
+
+    /// Takes a block to be digested.
+    pub(super) fn digest(&mut self, request: Request) {
+        self.digests.as_mut().expect("asked for only where there are digests").submit(request);
+    }
+
+    /// Gives back the requests of a side that have not started.
+    pub(super) fn recall(&mut self, side: Side, back: &mut Vec<Request>) {
+        let before = back.len();
+        self.gates[side.index()].iter_mut().for_each(|gate| gate.recall(back));
+        self.in_flight[side.index()] -= (back.len() - before) as u32;
+    }
+
+    /// Gives back the blocks that wait for an earlier one to be digested.
+    pub(super) fn recall_digests(&mut self, done: &mut Vec<Completion>) {
+        if let Some(digests) = &mut self.digests {
+            digests.recall(done);
+        }
+    }
+
+    /// Hands over what was submitted and moves what is finished to `done`; waits for something when nothing is. Returns
+    /// early, with nothing, when only time has passed.
+    pub(super) fn turn(&mut self, done: &mut Vec<Completion>) -> io::Result<()> {
+        self.release();
+        self.reap(done)?;
+        if done.is_empty() {
+            self.wait()?;
+            self.release();
+            self.reap(done)?;
+        }
+        for queue in &mut self.queues {
+            queue.flush()?;
+        }
+        Ok(())
+    }
+
+    fn reap(&mut self, done: &mut Vec<Completion>) -> io::Result<()> {
+        for queue in &mut self.queues {
+            let before = done.len();
+            queue.reap(done)?;
+            for completion in &done[before..] {
+                self.in_flight[completion.request.side.index()] -= 1;
+            }
+        }
+        if let Some(digests) = &mut self.digests {
+            digests.reap(done)?;
+        }
+        Ok(())
+    }
+
+    fn wait(&mut self) -> io::Result<()> {
+        let mut polls = [libc::pollfd { fd: -1, events: 0, revents: 0 }; WAITED_FOR_MAX];
+        let (mut busy, mut count) = (None, 0);
+        let digests = self.digests.as_ref().map(|digests| digests.ready());
+        for (index, ready) in self.queues.iter().map(|queue| queue.ready()).chain(digests).enumerate() {
+            match ready {
+                Ready::Idle => {}
+                Ready::Now => return Ok(()),
+                Ready::On { fd, events } => {
+                    polls[count] = libc::pollfd { fd, events, revents: 0 };
+                    count += 1;
+                    busy = Some(index);
+                }
+            }
+        }
+        let now = Instant::now();
+        let due = self.gates.iter().flatten().filter_map(|gate| gate.due_in(now)).min();
+        let only = busy.filter(|&index| count == 1 && due.is_none() && index < self.queues.len());
+        if let Some(waited) = only.and_then(|index| self.queues[index].flush_and_wait()) {
+            return waited;
+        }
+        if count == 0 && due.is_none() {
+            return Err(io::Error::other("blocks are held back and nothing is on its way that could let them go"));
+        }
+        for queue in &mut self.queues {
+            queue.flush()?;
+        }
+        wait_any(&mut polls[..count], due)
+    }
+
+    /// Ends the digests, of which nothing may be in flight.
+    pub(super) fn finish_digests(&mut self) -> Vec<crate::contract::Digest> {
+        self.digests.take().map_or_else(Vec::new, Digester::finish)
+    }
+}
+
+/// What stands in front of a side, in the order in which requests meet it.
+fn gates(plan: &Plan, side: Side, end: &Arc<dyn Endpoint>) -> Vec<Box<dyn Gate>> {
+    let mut gates: Vec<Box<dyn Gate>> = Vec::new();
+    match (side, plan.limit_bytes_per_s) {
+        (Side::Source, Some(bytes_per_s)) => gates.push(Box::new(Rate::new(bytes_per_s))),
+        _ => {}
+    }
+    if side == Side::Dest && plan.burst_bytes.is_some() {
+        gates.push(Box::new(HoldWrites::default()));
+    }
+    if end.facts().order == Order::Ascending {
+        gates.push(Box::new(InOrder::one_at_a_time()));
+    } else if side == Side::Dest && plan.write_order != WriteOrder::Any {
+        gates.push(Box::new(InOrder::of_submission()));
+    }
+    gates
+}

@@ -1,0 +1,118 @@
+//! One io_uring shared by every side that can be on it.
+use super::Ring;
+use crate::contract::{Arena, Completion, Endpoint, Queue, Ready, Request};
+use io_uring::types;
+use std::io;
+use std::os::fd::AsRawFd;
+use std::sync::Arc;
+
+/// One io_uring shared by every side that can be on it; `None` for a side that cannot.
+pub struct RingQueue {
+    ring: Ring,
+    /// Requests the kernel has, by slot. A block is on one side at a time, so a slot is enough.
+    flying: Vec<Option<Request>>,
+    ends: [Option<Arc<dyn Endpoint>>; 2],
+    in_flight: u32,
+    /// Entries pushed since the last system call.
+    pushed: u32,
+}
+
+impl RingQueue {
+    /// A ring for `depth` blocks between these sides.
+    ///
+    /// # Errors
+    /// What the kernel said to setting up a ring.
+    pub fn open(ends: [Option<Arc<dyn Endpoint>>; 2], depth: u32, arena: &Arena) -> io::Result<Self> {
+        let fd = |end: &Option<Arc<dyn Endpoint>>| {
+            end.as_ref().and_then(|end| end.on_ring()).map_or(-1, |on_ring| on_ring.fd().as_raw_fd())
+        };
+        let ring = Ring::open(depth, &ends.each_ref().map(fd), arena)?;
+        let flying = (0..depth).map(|_| None).collect();
+        Ok(RingQueue { ring, flying, ends, in_flight: 0, pushed: 0 })
+    }
+
+    /// How the ring was set up, and what could not be had.
+    pub fn detail(&self) -> (&[&'static str], &[String]) {
+        (&self.ring.detail, &self.ring.notes)
+    }
+
+    fn enter(&mut self, want: usize) -> io::Result<()> {
+        match self.ring.uring.submit_and_wait(want) {
+            Ok(_) => {
+                self.pushed = 0;
+                Ok(())
+            }
+            // EINTR: a signal; entries are taken or will be with the next call. EAGAIN, EBUSY: the kernel has no
+            // memory for more before something is reaped.
+            Err(error) if matches!(error.raw_os_error(), Some(libc::EINTR | libc::EAGAIN | libc::EBUSY)) => Ok(()),
+            Err(error) => Err(error),
+        }
+    }
+}
+
+impl Queue for RingQueue {
+    fn takes(&self, request: &Request) -> bool {
+        let end = self.ends[request.side.index()].as_ref();
+        end.and_then(|end| end.on_ring()).is_some_and(|on_ring| on_ring.takes(request))
+    }
+
+    fn submit(&mut self, mut request: Request) {
+        let side = request.side.index();
+        let end = self.ends[side].as_ref().expect("asked before whether it takes the request");
+        let on_ring = end.on_ring().expect("asked before whether it takes the request");
+        let slot = request.slot as usize;
+        let entry = on_ring.encode(&mut request, types::Fixed(side as u32)).user_data(slot as u64);
+        // SAFETY: the buffer the entry points into stays put in `flying` until its completion, and this queue drains
+        // before it is gone.
+        unsafe { self.ring.uring.submission().push(&entry) }.expect("the ring has an entry for every slot");
+        debug_assert!(self.flying[slot].is_none(), "slot {slot} is in flight twice");
+        self.flying[slot] = Some(request);
+        self.in_flight += 1;
+        self.pushed += 1;
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        if self.pushed > 0 { self.enter(0) } else { Ok(()) }
+    }
+
+    fn reap(&mut self, done: &mut Vec<Completion>) -> io::Result<()> {
+        if self.in_flight > 0 && self.ring.uring.submission().taskrun() {
+            self.enter(0)?;
+        }
+        for entry in self.ring.uring.completion() {
+            let request = self.flying[entry.user_data() as usize].take().expect("one completion per request");
+            let end = self.ends[request.side.index()].as_ref().expect("was encoded by it");
+            let result = end.on_ring().expect("was encoded by it").decode(&request, entry.result());
+            self.in_flight -= 1;
+            done.push(Completion { request, result });
+        }
+        Ok(())
+    }
+
+    fn ready(&self) -> Ready {
+        if self.in_flight == 0 {
+            return Ready::Idle;
+        }
+        Ready::On { fd: self.ring.uring.as_raw_fd(), events: libc::POLLIN }
+    }
+
+    fn memory_grew(&mut self, arena: &Arena) {
+        self.ring.register(arena);
+    }
+
+    fn flush_and_wait(&mut self) -> Option<io::Result<()>> {
+        Some(self.enter(1))
+    }
+}
+
+impl Drop for RingQueue {
+    /// Buffers must outlive the kernel's use of them, and closing a ring does not wait.
+    fn drop(&mut self) {
+        let mut done = Vec::new();
+        while self.in_flight > 0 && self.enter(1).is_ok() && self.reap(&mut done).is_ok() {}
+        if self.in_flight > 0 {
+            // The kernel would not say when it is done: better to leak the blocks than to reuse their memory.
+            self.flying.drain(..).for_each(std::mem::forget);
+        }
+    }
+}

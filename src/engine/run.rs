@@ -1,0 +1,320 @@
+//! A plan, carried out: memory, queues, the pump, the end of the dest, durability.
+use super::closer_look::first_bad;
+use super::meter::Meter;
+use super::offload::{Offloaded, reflink};
+use super::pace::{Governor, Pair};
+use super::pump::{Failure, Parts, Pump};
+use super::queues::Queues;
+use crate::contract::{
+    Arena, Change, Direction, Ended, Endpoint, EngineKind, Error, Event, Existing, Extent, Kind, Observer, Op, Order,
+    Outcome, Pace, Phase, Plan, Result, Schedule, Side, SideReport, Stop, Tally, Totals, Usage,
+};
+use crate::sys;
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+use std::time::Duration;
+
+/// Both sides, open, by [`Side::index`].
+pub type Ends = [Arc<dyn Endpoint>; 2];
+
+/// Carries the plan out and tells how it ended. `schedule` hands out the extents of this plan; `stop` may be asked
+/// for from any thread, `tally` read by any.
+///
+/// Nothing is in flight when it returns, however it ended.
+pub fn run(
+    plan: &Plan,
+    ends: &Ends,
+    schedule: &mut dyn Schedule,
+    stop: &Stop,
+    tally: &Tally,
+    observer: &dyn Observer,
+) -> Outcome {
+    let cached_before = ends.each_ref().map(|end| end.cached_bytes());
+    let mut run = Run::new(plan, ends, observer);
+    tell(tally, observer, Phase::Copying);
+    let mut meter = Meter::start();
+    match run.offload() {
+        Ok(true) => {}
+        Ok(false) => {
+            if let Some(mut pumped) = run.pump(schedule, stop, tally) {
+                std::mem::swap(&mut meter, &mut pumped);
+            }
+        }
+        Err(error) => run.ended = Ended::Failed(Box::new(error)),
+    }
+    if let (Ended::Complete, Some(signal), true) = (&run.ended, stop.asked(), run.cut_short()) {
+        run.ended = Ended::Interrupted(signal);
+    }
+    let before_flush = meter.elapsed_now();
+    run.finish(tally);
+    tell(tally, observer, Phase::Ended);
+    let elapsed = meter.elapsed_now();
+    if let Ended::Failed(error) = &run.ended {
+        observer.hear(&Event::Failed(error));
+    }
+    run.into_outcome(&meter, cached_before, elapsed, elapsed.saturating_sub(before_flush))
+}
+
+fn tell(tally: &Tally, observer: &dyn Observer, phase: Phase) {
+    tally.phase.store(phase as u8, Relaxed);
+    observer.hear(&Event::Began(phase));
+}
+
+/// A run under way: what is known so far.
+struct Run<'a> {
+    plan: &'a Plan,
+    ends: &'a Ends,
+    observer: &'a dyn Observer,
+    engine: EngineKind,
+    detail: Vec<String>,
+    notes: Vec<String>,
+    ended: Ended,
+    totals: Totals,
+    claimed: Extent,
+    digests: Vec<crate::contract::Digest>,
+    pace: Pace,
+    durable: bool,
+}
+
+impl<'a> Run<'a> {
+    fn new(plan: &'a Plan, ends: &'a Ends, observer: &'a dyn Observer) -> Self {
+        Run {
+            plan,
+            ends,
+            observer,
+            engine: plan.engine,
+            detail: Vec::new(),
+            notes: Vec::new(),
+            ended: Ended::Complete,
+            totals: Totals::default(),
+            claimed: Extent::new(0, 0),
+            digests: Vec::new(),
+            pace: Pace::default(),
+            durable: false,
+        }
+    }
+
+    fn note(&mut self, note: String) {
+        self.observer.hear(&Event::FellBack(&note));
+        self.notes.push(note);
+    }
+
+    /// Lets the file system share the extents, where the plan wants that. False: the bytes have to be moved.
+    fn offload(&mut self) -> Result<bool> {
+        if self.plan.engine != EngineKind::Reflink {
+            return Ok(false);
+        }
+        match (reflink(self.plan, self.ends), self.plan.engine_instead) {
+            (Offloaded::Done(extent), _) => {
+                self.claimed = extent;
+                self.pace.because = "no byte went through haul: the file system shares the extents".to_owned();
+                Ok(true)
+            }
+            // Expected wherever the file system shares nothing: not worth a word.
+            (Offloaded::Refused(_), Some(instead)) => {
+                self.engine = instead;
+                Ok(false)
+            }
+            (Offloaded::Refused(source), None) => {
+                let dest = &self.plan.dest.address;
+                let what = format!("cannot share the extents of source {} with dest {dest}", self.plan.source.address);
+                let error = Error::new(Kind::Unsupported, what).on(Side::Dest).because(source);
+                Err(error.advise(
+                    "Both must be files of one file system that can share extents; or copy without --reflink always.",
+                ))
+            }
+        }
+    }
+
+    fn cut_short(&self) -> bool {
+        self.plan.len.is_none_or(|len| self.claimed.len < len)
+    }
+
+    /// Moves the bytes. `None`: it failed before the first request.
+    fn pump(&mut self, schedule: &mut dyn Schedule, stop: &Stop, tally: &Tally) -> Option<Meter> {
+        let tuning = self.plan.tuning;
+        let arena_bytes = match tuning.adaptive {
+            true => tuning.in_flight_bytes_max as usize,
+            false => (tuning.block_bytes as usize).next_multiple_of(4096) * tuning.depth as usize,
+        };
+        let (ends, plan) = (self.ends, Plan { engine: self.engine, ..self.plan.clone() });
+        let slots = if tuning.adaptive { tuning.depth_max } else { tuning.depth };
+        let opened = self.prepare().and_then(|()| {
+            let no_memory = |source| Error::new(Kind::Io, "cannot get memory for blocks").because(source);
+            let arena = Arena::map(arena_bytes).map_err(no_memory)?;
+            let buffers = arena.carve(tuning.block_bytes, tuning.depth);
+            let queues = self.open_queues(&plan, slots, &arena)?;
+            Ok((arena, buffers, queues))
+        });
+        let (arena, buffers, queues) = match opened {
+            Ok(opened) => opened,
+            Err(error) => {
+                self.ended = Ended::Failed(Box::new(error));
+                return None;
+            }
+        };
+        self.detail.clone_from(&queues.detail);
+        queues.notes.iter().for_each(|note| self.note(note.clone()));
+        let pair = Pair { block_bytes: tuning.block_bytes, depth: tuning.depth };
+        let mut governor = Governor::new(tuning);
+        let parts = Parts { plan: &plan, ends, schedule, stop, tally, observer: self.observer, queues };
+        let mut pump = Pump::new(parts, pair);
+        let pumped = pump.run(&mut governor, buffers, &arena);
+        self.take_results(&mut pump, &governor, pumped.is_ok());
+        // Drains what a failed queue still has in flight before anything else is touched.
+        let (failure, meter) = pump.close();
+        match (pumped, failure) {
+            (Err(source), _) => self.ended = Ended::Failed(Box::new(engine_error(&plan, source))),
+            (Ok(()), Some(failure)) => self.ended = Ended::Failed(Box::new(self.locate(failure, &arena))),
+            (Ok(()), None) => {}
+        }
+        Some(meter)
+    }
+
+    fn take_results(&mut self, pump: &mut Pump<'_>, governor: &Governor, drained: bool) {
+        self.totals = pump.totals;
+        self.claimed = pump.claimed();
+        let Pair { block_bytes, depth } = governor.current();
+        self.pace = Pace { block_bytes, depth, because: governor.because().to_owned(), tried: governor.tried() };
+        if pump.ended_short {
+            let count = self.plan.len.unwrap_or(0);
+            let note =
+                format!("source {} ended before the {count} bytes that were asked for", self.plan.source.address);
+            self.notes.push(note);
+        }
+        if drained {
+            self.digests = pump.queues.finish_digests();
+        }
+    }
+
+    /// Opens the queues; a ring that cannot be had after all is replaced by helper threads.
+    fn open_queues(&mut self, plan: &Plan, slots: u32, arena: &Arena) -> Result<Queues> {
+        let source = match Queues::open(plan, self.ends, slots, arena) {
+            Ok(queues) => return Ok(queues),
+            Err(source) if plan.engine != EngineKind::Ring => source,
+            Err(source) => {
+                self.note(format!("the ring could not be set up ({source}): helper threads make the calls"));
+                self.engine = EngineKind::Threads;
+                let plan = Plan { engine: EngineKind::Threads, ..plan.clone() };
+                match Queues::open(&plan, self.ends, slots, arena) {
+                    Ok(queues) => return Ok(queues),
+                    Err(source) => source,
+                }
+            }
+        };
+        Err(engine_error(plan, source))
+    }
+
+    fn prepare(&self) -> Result<()> {
+        let (true, Some(len)) = (self.plan.preallocate, self.plan.len) else { return Ok(()) };
+        let dest = &self.ends[Side::Dest.index()];
+        dest.prepare(Extent::new(self.plan.dest.offset, len)).map_err(|source| {
+            let what = format!("cannot allocate {len} bytes for dest {}", self.plan.dest.address);
+            let error = Error::new(dest.diagnose(Op::Write, self.plan.dest.offset, &source), what);
+            error.on(Side::Dest).because(source).advise("Make room there, or choose another place.")
+        })
+    }
+
+    /// A failed read of a whole block, made precise.
+    fn locate(&self, failure: Failure, arena: &Arc<Arena>) -> Error {
+        let Failure { mut error, reading, .. } = failure;
+        let source = &self.ends[Side::Source.index()];
+        if let (Kind::Io, Some(extent), Order::Any) = (error.kind, reading, source.facts().order) {
+            match first_bad(source, extent, arena) {
+                Some(offset) => error.offset = Some(offset),
+                None => "The same bytes could be read a moment later: the error may be passing. Try again."
+                    .clone_into(&mut error.advice),
+            }
+        }
+        error
+    }
+
+    /// Sets the end of the dest and makes it durable, whatever came before: what is claimed has to be there.
+    fn finish(&mut self, tally: &Tally) {
+        let complete = matches!(self.ended, Ended::Complete);
+        self.note_change();
+        let dest = &self.ends[Side::Dest.index()];
+        let truthful_end = self.plan.set_end || self.plan.dest.access.existing == Existing::Create;
+        let mut result = Ok(());
+        if truthful_end && self.plan.direction == Direction::Forward {
+            let end = self.plan.dest.offset + self.claimed.end();
+            result = dest.end_at(end).map_err(|source| self.finish_error("set the end of", source));
+        }
+        if self.plan.durable {
+            tell(tally, self.observer, Phase::Flushing);
+            let flushed = dest.make_durable().map_err(|source| self.finish_error("make durable", source));
+            self.durable = flushed.is_ok();
+            result = result.and(flushed);
+        }
+        match result {
+            Err(error) if complete => self.ended = Ended::Failed(Box::new(error)),
+            Err(error) => self.notes.push(error.to_string()),
+            Ok(()) => {}
+        }
+        if !complete {
+            self.digests.clear();
+        }
+    }
+
+    fn finish_error(&self, doing: &str, source: io::Error) -> Error {
+        let dest = &self.ends[Side::Dest.index()];
+        let offset = self.plan.dest.offset + self.claimed.end();
+        let what = format!("cannot {doing} dest {}", self.plan.dest.address);
+        let error = Error::new(dest.diagnose(Op::Write, offset, &source), what).on(Side::Dest).because(source);
+        error.advise("What was written may be lost: check the device and the kernel's log, then copy again.")
+    }
+
+    fn note_change(&mut self) {
+        let source = &self.plan.source.address;
+        let note = match self.ends[Side::Source.index()].change() {
+            Some(Change::Grew(bytes)) => {
+                format!("source {source} grew by {bytes} bytes during the copy; they are not copied")
+            }
+            Some(Change::Shrank(bytes)) => format!("source {source} shrank by {bytes} bytes during the copy"),
+            Some(Change::Modified) => {
+                format!("source {source} was written to during the copy: the copy may be a mixture")
+            }
+            None => return,
+        };
+        self.observer.hear(&Event::Warned(&note));
+        self.notes.push(note);
+    }
+
+    fn into_outcome(
+        self,
+        meter: &Meter,
+        cached_before: [Option<u64>; 2],
+        elapsed: Duration,
+        flushing: Duration,
+    ) -> Outcome {
+        let (mut sides, digest_waited) = meter.reports();
+        for side in Side::BOTH {
+            let report: &mut SideReport = &mut sides[side.index()];
+            report.cached_before_bytes = cached_before[side.index()];
+            report.cached_after_bytes = self.ends[side.index()].cached_bytes();
+        }
+        let sys::Used { user, system, peak_resident_bytes } = sys::used();
+        Outcome {
+            ended: self.ended,
+            engine: self.engine,
+            engine_detail: self.detail.join(", "),
+            totals: self.totals,
+            claimed: self.claimed,
+            elapsed,
+            flushing,
+            durable: self.durable,
+            sides,
+            digest_waited,
+            pace: self.pace,
+            usage: Usage { user, system, peak_resident_bytes },
+            digests: self.digests,
+            notes: self.notes,
+        }
+    }
+}
+
+fn engine_error(plan: &Plan, source: io::Error) -> Error {
+    let what = format!("the {} engine failed", plan.engine.name());
+    Error::new(Kind::Io, what).because(source).advise("Try --engine threads.")
+}

@@ -1,0 +1,134 @@
+//! A queue of blocking calls.
+use crate::contract::{CallStyle, Completion, Endpoint, Mailbox, Queue, Ready, Request};
+use std::collections::VecDeque;
+use std::io;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::{self, JoinHandle};
+
+/// Blocking calls towards one endpoint: on the spot where they cost nothing or only one is made at a time, else on
+/// helper threads, which are started as they are needed and never more than the depth.
+pub struct Calls {
+    end: Arc<dyn Endpoint>,
+    finished: VecDeque<Completion>,
+    helpers: Option<Helpers>,
+}
+
+struct Helpers {
+    most: u32,
+    threads: Vec<JoinHandle<()>>,
+    /// `None` when no more work will come.
+    work: Option<Sender<Request>>,
+    todo: Arc<Mutex<Receiver<Request>>>,
+    mailbox: Arc<Mailbox>,
+    in_flight: usize,
+}
+
+impl Calls {
+    /// Calls made on the spot by the thread that submits.
+    pub fn on_the_spot(end: Arc<dyn Endpoint>) -> Self {
+        Calls { end, finished: VecDeque::new(), helpers: None }
+    }
+
+    /// Calls made by at most `most` helpers; on the spot where the endpoint answers at once.
+    ///
+    /// # Errors
+    /// No descriptor is left.
+    pub fn by_helpers(end: Arc<dyn Endpoint>, most: u32) -> io::Result<Self> {
+        if end.facts().calls == CallStyle::AtOnce {
+            return Ok(Calls::on_the_spot(end));
+        }
+        let (work, todo) = channel();
+        let helpers = Helpers {
+            most: most.max(1),
+            threads: Vec::new(),
+            work: Some(work),
+            todo: Arc::new(Mutex::new(todo)),
+            mailbox: Arc::new(Mailbox::new()?),
+            in_flight: 0,
+        };
+        Ok(Calls { end, finished: VecDeque::new(), helpers: Some(helpers) })
+    }
+}
+
+impl Helpers {
+    /// Starts one more helper unless there is one for every request. A machine that has no thread left is served by
+    /// those there are; the first one must start.
+    fn grow(&mut self, end: &Arc<dyn Endpoint>) -> io::Result<()> {
+        let wanted = self.in_flight.min(self.most as usize);
+        if self.threads.len() >= wanted {
+            return Ok(());
+        }
+        let (end, todo, mailbox) = (end.clone(), self.todo.clone(), self.mailbox.clone());
+        let help = move || {
+            loop {
+                let next = todo.lock().unwrap_or_else(PoisonError::into_inner).recv();
+                let Ok(mut request) = next else { return };
+                let result = end.perform(&mut request);
+                mailbox.leave(Completion { request, result });
+            }
+        };
+        match thread::Builder::new().name("haul-io".to_owned()).spawn(help) {
+            Ok(thread) => self.threads.push(thread),
+            Err(error) if self.threads.is_empty() => return Err(error),
+            Err(_) => self.most = self.threads.len() as u32,
+        }
+        Ok(())
+    }
+}
+
+impl Queue for Calls {
+    fn submit(&mut self, mut request: Request) {
+        let Some(helpers) = &mut self.helpers else {
+            let result = self.end.perform(&mut request);
+            self.finished.push_back(Completion { request, result });
+            return;
+        };
+        helpers.in_flight += 1;
+        match helpers.grow(&self.end) {
+            Ok(()) => {
+                let work = helpers.work.as_ref().expect("taken only when the queue is dropped");
+                work.send(request).expect("the receiver lives as long as the queue");
+            }
+            Err(error) => {
+                helpers.in_flight -= 1;
+                self.finished.push_back(Completion { request, result: Err(error) });
+            }
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn reap(&mut self, done: &mut Vec<Completion>) -> io::Result<()> {
+        done.extend(self.finished.drain(..));
+        if let Some(helpers) = self.helpers.as_mut().filter(|helpers| helpers.in_flight > 0) {
+            helpers.in_flight -= helpers.mailbox.take(done);
+        }
+        Ok(())
+    }
+
+    fn ready(&self) -> Ready {
+        match &self.helpers {
+            _ if !self.finished.is_empty() => Ready::Now,
+            Some(helpers) if helpers.in_flight > 0 => Ready::On { fd: helpers.mailbox.bell(), events: libc::POLLIN },
+            _ => Ready::Idle,
+        }
+    }
+}
+
+impl Drop for Calls {
+    /// Buffers in flight belong to the helpers until they return: wait for them, after telling those that wait for
+    /// somebody else to give up.
+    fn drop(&mut self) {
+        let Some(helpers) = &mut self.helpers else { return };
+        helpers.work = None;
+        if helpers.in_flight > 0 {
+            self.end.cancel();
+        }
+        for thread in helpers.threads.drain(..) {
+            thread.join().ok();
+        }
+    }
+}

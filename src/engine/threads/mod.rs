@@ -1,0 +1,6 @@
+//! Blocking calls: on the spot, or on helper threads.
+//!
+//! Must not know what it calls: any endpoint's `perform` will do.
+mod calls;
+
+pub use calls::Calls;

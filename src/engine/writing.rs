@@ -1,0 +1,82 @@
+//! A block's way to the dest: in one piece, or in pieces of data and zeros.
+use super::pump::Pump;
+use crate::contract::{Op, Request, RunKind, Side, Zeros};
+use crate::stage::zero_prefix;
+use std::io;
+use std::sync::atomic::Ordering::Relaxed;
+
+impl Pump<'_> {
+    /// Turns a block that has been read, or need not be, towards the dest.
+    pub(super) fn start_writing(&mut self, mut request: Request) {
+        if !self.may_write(&request) {
+            self.retire(request);
+            return;
+        }
+        request.side = Side::Dest;
+        request.offset = self.plan.dest.offset + self.slots[request.slot as usize].extent.offset;
+        request.done = 0;
+        self.write_on(request);
+    }
+
+    /// Submits the next piece of a block, passing over pieces that need no I/O.
+    fn write_on(&mut self, mut request: Request) {
+        while request.done < request.len {
+            let (kind, len) = self.next_piece(&request);
+            request.until = request.done + len;
+            match (kind, self.plan.zeros) {
+                (RunKind::Zero, Zeros::Leave) => {
+                    self.totals.hole_runs += 1;
+                    self.totals.hole_bytes += u64::from(len);
+                    self.tally.hole_bytes.fetch_add(u64::from(len), Relaxed);
+                    request.done = request.until;
+                    continue;
+                }
+                (RunKind::Zero, Zeros::Device) => request.op = Op::Zero,
+                (RunKind::Zero, Zeros::Write) | (RunKind::Data, _) => request.op = Op::Write,
+            }
+            self.submit(request);
+            return;
+        }
+        self.arrived(request);
+    }
+
+    /// Kind and length of the piece that begins at `request.done`.
+    fn next_piece(&self, request: &Request) -> (RunKind, u32) {
+        let left = request.len - request.done;
+        if self.slots[request.slot as usize].zero {
+            return (RunKind::Zero, left);
+        }
+        let Some(piece_bytes) = self.plan.detect_zeros_bytes else { return (RunKind::Data, left) };
+        let into_piece = request.done % piece_bytes;
+        if into_piece > 0 {
+            // A short write left off inside a piece that was taken for data.
+            return (RunKind::Data, left.min(piece_bytes - into_piece));
+        }
+        let bytes = &request.buffer.bytes()[request.done as usize..request.len as usize];
+        let (kind, len) = zero_prefix(bytes, piece_bytes as usize);
+        (kind, len as u32)
+    }
+
+    pub(super) fn was_written(&mut self, mut request: Request, moved: u32) {
+        self.totals.write_requests += 1;
+        if moved == 0 {
+            self.failed(request, io::Error::from(io::ErrorKind::WriteZero));
+            return;
+        }
+        let bytes = u64::from(moved);
+        if request.op == Op::Zero {
+            self.totals.zeroed_bytes += bytes;
+            self.tally.zeroed_bytes.fetch_add(bytes, Relaxed);
+        } else {
+            self.totals.written_bytes += bytes;
+            self.tally.written_bytes.fetch_add(bytes, Relaxed);
+        }
+        request.done += moved;
+        if request.done < request.until {
+            self.submit(request);
+        } else {
+            self.totals.zeroed_runs += u64::from(request.op == Op::Zero);
+            self.write_on(request);
+        }
+    }
+}

@@ -1,0 +1,84 @@
+//! Plans over memory endpoints, and what a copy must leave behind: a byte array, changed the obvious way.
+#![allow(dead_code, reason = "each test binary uses a part of it")]
+use haul::contract::{
+    Access, Cache, Direction, Ended, Endpoint, EndpointKind, EngineKind, Existing, Order, Outcome, Plan, PlanSide,
+    Silent, Stop, Tally, Tuning, WriteOrder, Zeros,
+};
+use haul::endpoint::memory::Memory;
+use std::sync::Arc;
+
+fn side(address: &str, offset: u64) -> PlanSide {
+    let access = Access { cache: Cache::Keep, offset_align_bytes: 1, exclusive: false, existing: Existing::Keep };
+    PlanSide { address: address.to_owned(), path: address.into(), kind: EndpointKind::Memory, offset, access }
+}
+
+/// A plan for memory endpoints: `len` bytes from `skip` to `seek`.
+pub fn plan(engine: EngineKind, len: Option<u64>, skip: u64, seek: u64) -> Plan {
+    let depth = if engine == EngineKind::Sync { 1 } else { 8 };
+    Plan {
+        source: side("memory source", skip),
+        dest: side("memory dest", seek),
+        len,
+        engine,
+        engine_instead: None,
+        tuning: tuning(4096, depth),
+        head_bytes: 0,
+        tail_align_bytes: 1,
+        direction: Direction::Forward,
+        write_order: WriteOrder::Any,
+        burst_bytes: None,
+        zeros: Zeros::Write,
+        ask_holes: false,
+        detect_zeros_bytes: None,
+        hashes: Vec::new(),
+        set_end: false,
+        preallocate: false,
+        durable: false,
+        limit_bytes_per_s: None,
+        why: Vec::new(),
+        warnings: Vec::new(),
+    }
+}
+
+/// A fixed pair.
+pub fn tuning(block_bytes: u32, depth: u32) -> Tuning {
+    Tuning {
+        block_bytes,
+        depth,
+        adaptive: false,
+        block_bytes_min: block_bytes,
+        block_bytes_max: block_bytes,
+        depth_max: depth,
+        in_flight_bytes_max: block_bytes * depth,
+    }
+}
+
+/// Carries a plan out.
+pub fn run(plan: &Plan, source: &Arc<Memory>, dest: &Arc<Memory>) -> (Outcome, Tally) {
+    let ends: [Arc<dyn Endpoint>; 2] = [source.clone(), dest.clone()];
+    let mut schedule = haul::schedule::make(plan, &ends[0]);
+    let tally = Tally::default();
+    let outcome = haul::engine::run(plan, &ends, &mut *schedule, &Stop::default(), &tally, &Silent);
+    (outcome, tally)
+}
+
+/// Carries a plan out that must succeed.
+pub fn copies(plan: &Plan, source: &Arc<Memory>, dest: &Arc<Memory>) -> Outcome {
+    let (outcome, tally) = run(plan, source, dest);
+    assert!(matches!(outcome.ended, Ended::Complete), "{:?}", outcome.ended);
+    assert_eq!(tally.copied_bytes(), outcome.totals.copied_bytes());
+    if let Some(len) = plan.len.filter(|_| source.facts().order == Order::Any) {
+        assert_eq!(outcome.claimed.len, len);
+        assert_eq!(outcome.totals.copied_bytes(), len);
+    }
+    outcome
+}
+
+/// Bytes with no period, pages of zeros in between where `zero_pages` has a bit.
+pub fn pattern(len: usize, zero_pages: u64) -> Vec<u8> {
+    let byte = |at: usize| match zero_pages >> (at / 4096 % 64) & 1 {
+        1 => 0,
+        _ => (at.wrapping_mul(2_654_435_761) >> 13) as u8 | 1,
+    };
+    (0..len).map(byte).collect()
+}
