@@ -1,1 +1,7 @@
-//! Room sys.
+//! What the kernel offers and our crates do not wrap: system calls, ioctl numbers and structures, as safe functions.
+//!
+//! This room must not know what a copy is: no policy, no retries but for EINTR, no messages.
+pub mod block;
+pub mod clone;
+pub mod page_cache;
+pub mod socket;
