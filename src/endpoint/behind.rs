@@ -32,12 +32,24 @@ impl Behind {
     /// A writeback that failed, of this extent or an earlier one: no later flush repeats it.
     pub(super) fn push(&self, fd: BorrowedFd<'_>, written: Extent) -> io::Result<()> {
         page_cache::start_writeback(fd, written.offset, written.len)?;
-        {
-            let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
-            waiting.extents.push_back(written);
-            waiting.bytes += written.len;
-        }
+        self.add(written);
         self.settle_down_to(fd, WINDOW_BYTES)
+    }
+
+    /// Drops what falls out of the window by `written`, without waiting: for pages that the kernel writes back and
+    /// should drop by itself (RWF_DONTCACHE). Where writeback ends in an interrupt it does not: on 6.18, ext4 keeps
+    /// every page of a file that is overwritten. What is still on its way is dropped at the end.
+    pub(super) fn push_without_waiting(&self, fd: BorrowedFd<'_>, written: Extent) {
+        self.add(written);
+        while let Some(extent) = self.oldest_beyond(WINDOW_BYTES) {
+            drop_pages(fd, extent);
+        }
+    }
+
+    fn add(&self, written: Extent) {
+        let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+        waiting.extents.push_back(written);
+        waiting.bytes += written.len;
     }
 
     /// Waits for and drops everything in the window.

@@ -70,17 +70,28 @@ impl Buffered {
     fn write_slices(&self, slices: &[IoSlice<'_>], offset: u64) -> io::Result<u32> {
         let moved = retry(|| rustix::io::pwritev2(&self.fd, slices, offset, self.flags()))?;
         let written = Extent::new(offset, u64::from(moved));
-        self.note_written(written);
-        if self.cache == Cache::Drop && moved > 0 {
-            self.behind.push(self.fd(), written)?;
-        }
+        self.drop_behind(written)?;
         Ok(moved)
     }
 
-    /// Remembers that `written` went, or is about to go, through the page cache.
-    pub(super) fn note_written(&self, written: Extent) {
+    /// Looks after what was just written, in the manner of this descriptor.
+    ///
+    /// # Errors
+    /// A writeback that failed; with [`Cache::Drop`] only.
+    pub(super) fn drop_behind(&self, written: Extent) -> io::Result<()> {
+        if written.is_empty() {
+            return Ok(());
+        }
         self.written_from.fetch_min(written.offset, Relaxed);
         self.written_to.fetch_max(written.end(), Relaxed);
+        match self.cache {
+            Cache::Drop => self.behind.push(self.fd(), written),
+            Cache::DontCache => {
+                self.behind.push_without_waiting(self.fd(), written);
+                Ok(())
+            }
+            Cache::Direct | Cache::Keep => Ok(()),
+        }
     }
 
     /// Something was written through the page cache.
@@ -88,9 +99,9 @@ impl Buffered {
         self.written_to.load(Relaxed) > 0
     }
 
-    /// Waits for what is still on its way to the device.
+    /// Waits for what is still on its way to the device and in the window.
     pub(super) fn finish(&self) -> io::Result<()> {
-        self.behind.finish(self.fd())
+        if self.cache == Cache::Drop { self.behind.finish(self.fd()) } else { Ok(()) }
     }
 
     /// Drops what was written, once it is durable: pages at the edges of blocks outlive the window, because the block

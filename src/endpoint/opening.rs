@@ -32,7 +32,11 @@ impl Opening<'_> {
 
     /// A failure of this side with its path and, as far as it has one, its reason.
     pub(super) fn error(&self, kind: Kind, what: &str) -> Error {
-        let path = if self.plan.address == "-" { "-".into() } else { self.plan.path.display().to_string() };
+        let path = match (self.plan.address.as_str(), self.side) {
+            ("-", Side::Source) => "(standard input)".to_owned(),
+            ("-", Side::Dest) => "(standard output)".to_owned(),
+            _ => self.plan.path.display().to_string(),
+        };
         Error::new(kind, format!("cannot open {} {path}{what}", self.side.name())).on(self.side)
     }
 
@@ -40,7 +44,7 @@ impl Opening<'_> {
         let cause = io::Error::from(errno);
         if errno == Errno::INVAL && more.contains(OFlags::DIRECT) {
             let error = self.error(Kind::Unsupported, " for direct I/O: the file system does not do it");
-            return error.because(cause).advise("Run it again with --cache drop, or leave the choice to haul.");
+            return error.because(cause).advise("Run it again without asking for direct I/O.");
         }
         if errno == Errno::BUSY {
             let error = self.error(Kind::Refused, ": somebody uses it");
@@ -56,7 +60,7 @@ impl Opening<'_> {
             Errno::ACCESS | Errno::PERM => "Run it as a user who may, or as root.",
             Errno::ROFS => "The file system is mounted read-only: choose another place or remount it.",
             Errno::ISDIR => "Name a file in that directory.",
-            Errno::TXTBSY => "The file is a program that runs: stop it or write to another file.",
+            Errno::TXTBSY => "The file is a running program or swap space: stop that or write to another file.",
             Errno::NOMEDIUM => "Insert a medium.",
             _ => "",
         };

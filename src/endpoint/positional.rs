@@ -159,9 +159,6 @@ impl OnRing for Positional {
         debug_assert!(self.takes(request));
         let (at, len) = (request.at(), request.left());
         let flags = if self.direct.is_some() { 0 } else { self.buffered.flags().bits() as i32 };
-        if request.op == Op::Write && self.direct.is_none() {
-            self.buffered.note_written(Extent::new(at, u64::from(len)));
-        }
         let index = request.buffer.registered();
         match (request.op, index) {
             (Op::Read, None) => {
@@ -181,5 +178,13 @@ impl OnRing for Positional {
                 opcode::WriteFixed::new(fd, bytes, len, index).offset(at).rw_flags(flags).build()
             }
         }
+    }
+
+    fn decode(&self, request: &Request, result: i32) -> io::Result<u32> {
+        let moved = u32::try_from(result).map_err(|_| io::Error::from_raw_os_error(-result))?;
+        if request.op == Op::Write && self.direct.is_none() {
+            self.buffered.drop_behind(Extent::new(request.at(), u64::from(moved)))?;
+        }
+        Ok(moved)
     }
 }
