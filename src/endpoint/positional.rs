@@ -188,3 +188,48 @@ impl OnRing for Positional {
         Ok(moved)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn direct(offset_bytes: u32, memory_bytes: u32) -> Positional {
+        let fd = || OwnedFd::from(tempfile::tempfile().unwrap());
+        Positional::direct(fd(), fd(), offset_bytes, memory_bytes)
+    }
+
+    #[test]
+    fn a_transfer_is_split_where_alignment_begins_or_ends_and_then_at_a_page() {
+        let io = direct(512, 512);
+        let table = [
+            // offset, length, address → way
+            ((0, 65_536, 0), Way::Direct(65_536)),
+            ((512, 1024, 512), Way::Direct(1024)),
+            ((0, 65_536 + 777, 0), Way::Direct(65_536)),
+            ((512, 8192, 512), Way::Direct(8192)),
+            ((512, 8193, 512), Way::Direct(7680)),
+            ((4096, 777, 0), Way::Buffered(777)),
+            ((100, 65_536, 100), Way::Buffered(3996)),
+            ((100, 200, 100), Way::Buffered(200)),
+            // The address never gets aligned where the offset is, so nothing of it can go direct.
+            ((100, 65_536, 0), Way::Buffered(65_536)),
+            ((0, 65_536, 100), Way::Buffered(65_536)),
+        ];
+        for ((at, len, address), way) in table {
+            assert_eq!(io.way_of(at, len, address), way, "{len} bytes at {at} from {address}");
+        }
+    }
+
+    #[test]
+    fn memory_may_be_coarser_or_finer_than_offsets() {
+        assert_eq!(direct(512, 4).way_of(512, 512, 4), Way::Direct(512));
+        assert_eq!(direct(512, 4096).way_of(512, 512, 512), Way::Buffered(512));
+        assert_eq!(direct(4096, 512).way_of(512, 512, 512), Way::Buffered(512));
+    }
+
+    #[test]
+    fn without_direct_everything_goes_one_way_at_once() {
+        let io = Positional::buffered(tempfile::tempfile().unwrap().into(), Cache::Keep);
+        assert_eq!(io.way_of(100, 65_536, 7), Way::Buffered(65_536));
+    }
+}

@@ -75,7 +75,9 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_absent_parts_are_exactly_the_pages_that_are_not_resident(cached in prop::collection::vec(any::<bool>(), 1..40)) {
+        fn the_absent_parts_are_exactly_the_pages_that_are_not_resident(
+            cached in prop::collection::vec(any::<bool>(), 1..40)
+        ) {
             let within = |part: Extent| &cached[(part.offset / 4096) as usize..(part.end() / 4096) as usize];
             let resident = |part: Extent| Ok(within(part).iter().filter(|there| **there).count() as u64);
             let mut found = Vec::new();
