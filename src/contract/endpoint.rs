@@ -75,11 +75,11 @@ pub trait Endpoint: Send + Sync {
     ///
     /// # Errors
     /// EOPNOTSUPP, EXDEV or EINVAL where the file system cannot; nothing has changed then.
-    fn clone_from(&self, _source: BorrowedFd<'_>, _from: Extent, _to_offset: u64) -> io::Result<()> {
+    fn share_from(&self, _source: BorrowedFd<'_>, _from: Extent, _to_offset: u64) -> io::Result<()> {
         Err(io::Error::from_raw_os_error(libc::EOPNOTSUPP))
     }
 
-    /// The descriptor, for [`Endpoint::clone_from`] of the other side.
+    /// The descriptor, for [`Endpoint::share_from`] of the other side.
     fn descriptor(&self) -> Option<BorrowedFd<'_>> {
         None
     }

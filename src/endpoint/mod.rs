@@ -1,5 +1,50 @@
-//! One room per kind of thing that holds bytes.
+//! One room per kind of thing that holds bytes, each with its own `probe`; and the only list of kinds.
 //!
-//! This room must not know engines: it says what an endpoint is and how one request is carried out, not how many are
-//! kept in flight.
+//! This room must not know which engine drives it nor which extent comes next, and decides nothing that a plan
+//! settles: how to open and what to do to the page cache is told to it.
+mod behind;
+pub mod block;
+mod buffered;
+pub mod file;
 pub mod memory;
+pub mod null;
+mod opening;
+pub mod pipe;
+mod positional;
+mod queue_limits;
+mod reading;
+mod residency;
+mod zeros;
+
+use crate::contract::{Endpoint, EndpointKind, Facts, Kind, PlanSide, Result, Side};
+use opening::Opening;
+use std::sync::Arc;
+
+/// Opens the source for reading, as its side of the plan says.
+///
+/// # Errors
+/// Open when the kernel refuses; Refused when it is no longer what was probed, or in use; Unsupported where direct I/O
+/// is asked for and cannot be had.
+pub fn open_source(side: &PlanSide, facts: &Facts) -> Result<Arc<dyn Endpoint>> {
+    open(Opening { side: Side::Source, plan: side, facts })
+}
+
+/// Opens the dest for writing, as its side of the plan says. It may make or empty a file, so the source is to be
+/// opened before.
+///
+/// # Errors
+/// As for [`open_source`]; also Refused instead of making a regular file under /dev.
+pub fn open_dest(side: &PlanSide, facts: &Facts) -> Result<Arc<dyn Endpoint>> {
+    open(Opening { side: Side::Dest, plan: side, facts })
+}
+
+/// The only list of kinds.
+fn open(opening: Opening<'_>) -> Result<Arc<dyn Endpoint>> {
+    match opening.plan.kind {
+        EndpointKind::File => file::open(opening),
+        EndpointKind::Block => block::open(opening),
+        EndpointKind::Pipe => pipe::open(opening),
+        EndpointKind::Endless | EndpointKind::Null => null::open(opening),
+        EndpointKind::Memory => Err(opening.error(Kind::Unsupported, ": memory has no path")),
+    }
+}

@@ -20,7 +20,7 @@ pub(super) fn reflink(plan: &Plan, ends: &[Arc<dyn Endpoint>; 2]) -> Offloaded {
     if len == 0 {
         return Offloaded::Done(Extent::new(0, 0));
     }
-    match Endpoint::clone_from(dest.as_ref(), descriptor, Extent::new(plan.source.offset, len), plan.dest.offset) {
+    match dest.share_from(descriptor, Extent::new(plan.source.offset, len), plan.dest.offset) {
         Ok(()) => Offloaded::Done(Extent::new(0, len)),
         Err(error) => Offloaded::Refused(error),
     }

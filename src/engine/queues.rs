@@ -234,9 +234,8 @@ impl Queues {
 /// What stands in front of a side, in the order in which requests meet it.
 fn gates(plan: &Plan, side: Side, end: &Arc<dyn Endpoint>) -> Vec<Box<dyn Gate>> {
     let mut gates: Vec<Box<dyn Gate>> = Vec::new();
-    match (side, plan.limit_bytes_per_s) {
-        (Side::Source, Some(bytes_per_s)) => gates.push(Box::new(Rate::new(bytes_per_s))),
-        _ => {}
+    if let (Side::Source, Some(bytes_per_s)) = (side, plan.limit_bytes_per_s) {
+        gates.push(Box::new(Rate::new(bytes_per_s)));
     }
     if side == Side::Dest && plan.burst_bytes.is_some() {
         gates.push(Box::new(HoldWrites::default()));

@@ -1,6 +1,10 @@
-//! Kernel interfaces that no library offers: structs, numbers, one call each, and nothing else.
+//! What the kernel offers and our crates do not wrap: system calls, ioctl numbers and structures, as safe functions.
 //!
-//! This room must not know any other room, nor decide anything.
+//! This room must not know what a copy is: no policy, no retries but for EINTR, no messages.
+pub mod block;
+pub mod clone;
+pub mod page_cache;
+pub mod socket;
 mod usage;
 mod wait;
 

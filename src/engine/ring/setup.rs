@@ -16,8 +16,11 @@ pub struct Ring {
     registered_bytes: usize,
 }
 
+/// A rung: what it asks of the kernel, and its name.
+type Rung = (fn(&mut Builder) -> &mut Builder, &'static str);
+
 /// From the best to the plainest: what each asks for, and since when.
-const LADDER: [(fn(&mut Builder) -> &mut Builder, &str); 3] = [
+const LADDER: [Rung; 3] = [
     // 6.1: completions are worked off when we ask for them, not by interrupting us.
     (|builder| builder.setup_single_issuer().setup_defer_taskrun().setup_taskrun_flag(), "deferred completions"),
     // 5.19: at the next system call.
