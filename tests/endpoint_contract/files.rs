@@ -1,7 +1,7 @@
 //! What holds for regular files alone.
 use crate::moving::{Door, pattern};
 use crate::places::{Place, file_in, side};
-use haul::contract::{Cache, Change, Endpoint, EndpointKind, Existing, Extent, Facts, Kind, Op, RunKind};
+use haul::contract::{Cache, Change, EndpointKind, Existing, Extent, Facts, Kind, Op, RunKind};
 use haul::endpoint::{self, open_dest, open_source};
 use std::fs::{self, File, OpenOptions};
 use std::io;
