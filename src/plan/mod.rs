@@ -5,3 +5,9 @@
 mod options;
 
 pub use options::{Expectation, Options, ProgressStyle, When};
+
+/// Largest block size that may be asked for, in bytes.
+pub const BLOCK_BYTES_ASKABLE: u32 = 64 << 20;
+
+/// Greatest depth that may be asked for.
+pub const DEPTH_ASKABLE: u32 = 1024;
