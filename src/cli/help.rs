@@ -22,10 +22,7 @@ const ENDPOINTS: Section = Section {
     title: "ENDPOINTS",
     parts: &[
         Term("/dev/sdb, /dev/disk/by-id/…, /dev/loop0", "A block device or partition, by any of its names."),
-        Term(
-            "disk.img",
-            "A regular file. As DST it is made, or made equal to the source; with a range only that changes.",
-        ),
+        Term("disk.img", "A regular file. As DST it becomes equal to the source; with a range only that changes."),
         Term("-", "Standard input or standard output."),
         Term("a FIFO, /dev/stdin", "Bytes in order, to the end of the stream."),
         Term("/dev/zero, /dev/urandom", "Endless: fills a device, else --count says how much."),
@@ -36,9 +33,7 @@ const ENDPOINTS: Section = Section {
 const SIZES: Section = Section {
     title: "SIZES",
     parts: &[
-        Text(
-            "A size is a number of bytes with one of these behind it; 1.5G is fine where it is a whole number of bytes.",
-        ),
+        Text("A size is a number of bytes with one of these behind it; 1.5G is fine if it is a whole number of bytes."),
         Term("(nothing), B", "Bytes."),
         Term("K M G T P E, KiB MiB GiB …", "Powers of 1024."),
         Term("KB MB GB TB PB EB", "Powers of 1000."),
@@ -83,8 +78,8 @@ const SIGNALS: Section = Section {
         Term("SIGUSR1", "Prints a line of progress to standard error; the copy goes on."),
         Term(
             "SIGINT, SIGTERM",
-            "Finishes what is in flight, flushes, prints the report and the command that continues the copy, and ends by \
-             that signal. A second one ends at once.",
+            "Finishes what is in flight, flushes, prints the report and the command that continues the copy, and ends \
+             by that signal. A second one ends at once.",
         ),
     ],
 };
@@ -94,8 +89,8 @@ const NOTES: Section = Section {
     parts: &[
         Text(
             "A dest device is opened exclusively, and refused when it, a partition of it or something stacked on it is \
-             mounted, swap or held, when it holds the running system, or when it is smaller than what is to be copied. \
-             It is never changed behind the last byte copied. No file is ever made under /dev.",
+             mounted, swap or held, when it holds the running system, or when it is smaller than what is to be \
+             copied. It is never changed behind the last byte copied. No file is ever made under /dev.",
         ),
         Text(
             "If SRC and DST are the same bytes under two names (symbolic or hard link, a loop device and its file, a \

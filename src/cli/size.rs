@@ -2,8 +2,9 @@
 use std::fmt;
 
 /// What a size may look like, for messages and help.
-pub const ACCEPTED: &str = "a number of bytes with no suffix or B; K, M, G, T, P, E or KiB, MiB, … for powers of 1024; \
-                            KB, MB, … for powers of 1000; s for 512-byte sectors; 0x for hexadecimal; x between factors";
+pub const ACCEPTED: &str = "a number of bytes with no suffix or B; K, M, G, T, P, E or KiB, MiB, … for powers of \
+                            1024; KB, MB, … for powers of 1000; s for 512-byte sectors; 0x for hexadecimal; x between \
+                            factors";
 
 /// Bytes of the unit `s`. It is 512 whatever the device says, as in partition tables and sysfs.
 const SECTOR_BYTES: u64 = 512;
