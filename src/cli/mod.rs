@@ -1,1 +1,62 @@
-//! Room cli.
+//! Words in, Options out: the command line, its help and what is generated of it.
+//!
+//! This room must not know what a device is or what can be done: it refuses words that cannot be meant, the room `plan`
+//! refuses what would be a mistake. It prints nothing; help and usage errors go back to the caller as [`clap::Error`].
+#![forbid(unsafe_code)]
+mod arguments;
+mod copy;
+mod expect;
+pub mod generate;
+mod help;
+pub mod size;
+mod words;
+
+#[cfg(test)]
+mod tests;
+
+pub use generate::Artifact;
+
+use crate::plan::Options;
+use clap::{CommandFactory, FromArgMatches};
+use std::ffi::OsString;
+
+/// What the command line asks for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Command {
+    /// `haul copy`.
+    Copy(Box<Options>),
+    /// `haul list`.
+    List {
+        /// As JSON on standard output.
+        json: bool,
+    },
+    /// `haul generate`: what packages install beside the program.
+    Generate(Artifact),
+}
+
+/// The command that `args` ask for; the first of them is the program's name.
+///
+/// # Errors
+/// A usage error, or help or version that was asked for: [`clap::Error::exit_code`] is 2 or 0, and its text is for
+/// standard error or standard output by [`clap::Error::use_stderr`].
+pub fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Command, clap::Error> {
+    let mut command = command();
+    let matches = command.try_get_matches_from_mut(args)?;
+    let arguments = arguments::Arguments::from_arg_matches(&matches)?;
+    match arguments.verb {
+        arguments::Verb::Copy(words) => {
+            let options = words.settle();
+            let copy = command.find_subcommand_mut("copy").unwrap_or_else(|| unreachable!("copy is a subcommand"));
+            Ok(Command::Copy(Box::new(options.map_err(|(kind, what)| copy.error(kind, what))?)))
+        }
+        arguments::Verb::List { json } => Ok(Command::List { json }),
+        arguments::Verb::Generate { artifact } => Ok(Command::Generate(artifact)),
+    }
+}
+
+/// The definition of the command line, from which parser, help, man page and completions all come.
+pub fn command() -> clap::Command {
+    arguments::Arguments::command()
+        .mut_subcommand("copy", |copy| copy.after_long_help(help::text(help::COPY)))
+        .after_long_help(help::text(help::OVERVIEW))
+}

@@ -1,7 +1,97 @@
 //! Options and Facts in, a Plan out: pure, the same answer for the same question, tested without a disk.
 //!
-//! This room must not know how anything is opened, read or printed; it does no I/O.
+//! First `check` refuses what cannot be meant or would be a mistake, then `choose` settles what is left open. No
+//! "auto" survives [`make`]. This room must not know how anything is opened, read or printed; it does no I/O.
 #![forbid(unsafe_code)]
+mod asked;
+mod check;
+mod choose;
+mod notes;
+mod numbers;
 mod options;
+mod words;
 
+#[cfg(test)]
+mod tests;
+
+pub use numbers::{BLOCK_BYTES_ASKABLE, DEPTH_ASKABLE};
 pub use options::{Expectation, Options, ProgressStyle, When};
+
+use crate::contract::{EndpointKind, Facts, Host, Plan, PlanSide, Result, Side};
+use asked::Asked;
+use check::Overlap;
+use choose::Engines;
+use notes::Notes;
+
+/// Settles everything that `options` left open about a copy from `source` to `dest` on this `host`, and refuses what
+/// can be refused before anything is written.
+///
+/// # Errors
+/// `Usage` for what cannot be meant, `Refused` for what would be a mistake, `Open` for a dest that may not be written,
+/// `NoSpace` for a file system that cannot hold the data, `Unsupported` for what was asked for by name and
+/// cannot be had.
+pub fn make(options: &Options, source: &Facts, dest: &Facts, host: &Host) -> Result<Plan> {
+    let asked = Asked { options, source, dest, host };
+    let mut notes = Notes::default();
+
+    check::words(&asked)?;
+    check::dest(&asked)?;
+    let range = check::range(&asked)?;
+    let overlap = check::same(&asked, &range, &mut notes)?;
+    check::worries(&asked, &range, &mut notes);
+
+    let backward = matches!(overlap, Some(Overlap { backward: true, .. }));
+    let holes = choose::holes(&asked, &range, overlap, &mut notes)?;
+    let engines = choose::engine(&asked, &range, overlap, &mut notes)?;
+    check::room(&asked, &range, &engines, &mut notes)?;
+    let reach = choose::access(&asked, &range, overlap, &mut notes)?;
+    let pace = choose::pace(&asked, &range, &engines, &reach, &mut notes)?;
+    let order = choose::order(&asked, overlap, &mut notes);
+    let end = choose::end(&asked, &range, &holes, &engines, &mut notes);
+    notes.range(&asked, &range);
+
+    let Engines { engine, instead } = engines;
+    let [source_access, dest_access] = reach.access;
+    Ok(Plan {
+        source: side(source, range.skip, source_access),
+        dest: side(dest, range.seek, choose::with_existing(dest_access, end.existing)),
+        len: range.len,
+        engine,
+        engine_instead: instead,
+        head_bytes: reach.head_bytes,
+        tail_align_bytes: reach.tail_align_bytes,
+        direction: order.direction,
+        write_order: order.write_order,
+        burst_bytes: pace.burst_bytes,
+        zeros: holes.zeros,
+        ask_holes: holes.ask,
+        // A block is the largest piece there is; both have to be multiples of the alignments.
+        detect_zeros_bytes: holes.detect_bytes.map(|bytes| bytes.max(reach.align_bytes()).min(pace.tuning.block_bytes)),
+        tuning: pace.tuning,
+        hashes: check::hashes(&asked, backward)?,
+        set_end: end.set_end,
+        preallocate: end.preallocate,
+        durable: end.durable,
+        limit_bytes_per_s: options.limit_bytes_per_s,
+        why: notes.why,
+        warnings: notes.warnings,
+    })
+}
+
+/// Whether a person has to agree before the first write, unless `--yes` was given: what is on a device is lost, and one
+/// wrong letter names another device.
+pub fn needs_confirmation(plan: &Plan, dest: &Facts) -> bool {
+    dest.kind == EndpointKind::Block && plan.len != Some(0)
+}
+
+fn side(facts: &Facts, offset: u64, access: crate::contract::Access) -> PlanSide {
+    PlanSide { address: facts.address.clone(), path: facts.path.clone(), kind: facts.kind, offset, access }
+}
+
+/// The option that moves the beginning on `side`.
+fn offset_option(side: Side) -> &'static str {
+    match side {
+        Side::Source => "--skip",
+        Side::Dest => "--seek",
+    }
+}

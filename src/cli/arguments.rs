@@ -1,0 +1,47 @@
+//! The command line as clap sees it.
+use super::copy::CopyArguments;
+use super::generate::Artifact;
+use super::words;
+use clap::{Parser, Subcommand};
+
+/// Copies disks, partitions and images: reads and writes overlap, nothing to tune, and the truth about what arrived.
+#[derive(Debug, Parser)]
+#[command(
+    name = "haul",
+    version,
+    about = "Block copier for Linux: disks, partitions, images, pipes",
+    subcommand_required = true,
+    arg_required_else_help = true,
+    disable_help_subcommand = true,
+    max_term_width = 100
+)]
+pub(super) struct Arguments {
+    #[command(subcommand)]
+    pub(super) verb: Verb,
+}
+
+#[derive(Debug, Subcommand)]
+pub(super) enum Verb {
+    /// Copy a disk, a partition, a file or a stream
+    ///
+    /// Copy SRC to DST: every byte, many requests at once, on the medium when the program ends with status 0.
+    ///
+    /// Without options it finds its own settings: engine, direct or buffered I/O, block size and depth. It refuses to
+    /// overwrite what is in use or too small, and asks before it overwrites a device. --dry-run shows all it would do.
+    Copy(Box<CopyArguments>),
+
+    /// List block devices: aliases, size, identity, use and partitions
+    List {
+        /// Print one JSON document instead of a table
+        #[arg(long)]
+        json: bool,
+    },
+
+    /// Print the man page or the completions of a shell
+    #[command(hide = true)]
+    Generate {
+        /// man, bash, zsh or fish
+        #[arg(value_parser = words::artifact())]
+        artifact: Artifact,
+    },
+}

@@ -1,0 +1,199 @@
+//! `haul copy` as clap sees it, and as [`Options`].
+use super::expect;
+use super::words::{self, EngineChoice};
+use crate::contract::HashKind;
+use crate::plan::{Expectation, Options, ProgressStyle, When};
+use clap::Args;
+use clap::error::ErrorKind;
+use std::ffi::OsString;
+
+/// What one `--expect` holds. An alias, so that clap takes it for one value.
+type Expectations = Vec<Expectation>;
+
+/// The words behind `haul copy`.
+#[derive(Debug, Args)]
+#[command(after_help = "Sizes: bytes, 4K 1M 2G (of 1024), 5MB (of 1000), 63s (512 each), 0x1000.\n\
+                  See --help for every option in full, endpoints, examples and exit statuses.")]
+pub(super) struct CopyArguments {
+    /// Source: block device, file, pipe, - for standard input
+    #[arg(value_name = "SRC")]
+    source: OsString,
+
+    /// Dest: block device, file, pipe, - for standard output
+    #[arg(value_name = "DST")]
+    dest: OsString,
+
+    /// Begin this far into the source
+    ///
+    /// Begin to read at this byte of the source. A pipe has no offsets: it cannot be skipped.
+    #[arg(long, value_name = "SIZE", value_parser = words::offset, allow_hyphen_values = true, help_heading = "Range")]
+    skip: Option<u64>,
+
+    /// Begin this far into the dest
+    ///
+    /// Begin to write at this byte of the dest. With --skip, --seek or --count only the range that is written changes:
+    /// a dest file that is there is neither emptied nor cut.
+    #[arg(long, value_name = "SIZE", value_parser = words::offset, allow_hyphen_values = true, help_heading = "Range")]
+    seek: Option<u64>,
+
+    /// Copy this many bytes, not all
+    ///
+    /// Copy this many bytes instead of everything up to the end of the source. More than the source has is an error.
+    #[arg(long, value_name = "SIZE", value_parser = words::amount, allow_hyphen_values = true, help_heading = "Range")]
+    count: Option<u64>,
+
+    /// Overwrite a device without asking
+    ///
+    /// Overwrite a block device without asking. Needed where nobody can be asked: when standard input or standard error
+    /// is no terminal. What is mounted, held, swap or too small is refused all the same.
+    #[arg(long, short = 'y', help_heading = "Safety")]
+    yes: bool,
+
+    /// Refuse unless DST has this serial, model, wwn, size
+    ///
+    /// Refuse to write unless the dest is the one that is meant. KEYS are serial=, model=, wwn= or size=, separated by
+    /// commas: --expect serial=S3Z9NB0K,size=500107862016. Text has to match as a whole; write \, for a comma in it. A
+    /// property that the dest does not tell is refused too.
+    #[arg(long, value_name = "KEYS", value_parser = expect::parse, help_heading = "Safety")]
+    expect: Vec<Expectations>,
+
+    /// Show the plan, write nothing
+    ///
+    /// Show the whole plan with the reason of each choice, and an estimate from a few short probing reads; write
+    /// nothing.
+    #[arg(long, short = 'n', help_heading = "Safety")]
+    dry_run: bool,
+
+    /// Exit before the data is on the medium
+    ///
+    /// Exit when everything is written, before the device or file system has said that it is on the medium.
+    #[arg(long, help_heading = "Safety")]
+    no_flush: bool,
+
+    /// Zeros and holes: auto, always, never
+    ///
+    /// What becomes of zeros. auto: holes of the source are not read; they are holes in a dest file, and a block device
+    /// zeroes them by itself where it can. always: blocks of zeros in data are found too. never: everything is read and
+    /// written. What a device discarded is never taken for zeros.
+    #[arg(long, value_name = "WHEN", value_parser = words::when(), default_value = "auto", help_heading = "Method")]
+    #[arg(hide_possible_values = true, hide_default_value = true)]
+    sparse: When,
+
+    /// Share extents of files: auto, always, never
+    ///
+    /// Let both files share their extents instead of copying bytes, where the file system can, as cp does. always fails
+    /// where it cannot. auto copies instead, and also when an engine, a digest or --sparse is asked for.
+    #[arg(long, value_name = "WHEN", value_parser = words::when(), default_value = "auto", help_heading = "Method")]
+    #[arg(hide_possible_values = true, hide_default_value = true)]
+    reflink: When,
+
+    /// Direct I/O: auto, always, never
+    ///
+    /// Whether to pass the page cache by. auto: on block devices, and on files where the file system can and it pays.
+    /// Otherwise I/O is buffered and leaves no trace in the page cache.
+    #[arg(long, value_name = "WHEN", value_parser = words::when(), default_value = "auto", help_heading = "Method")]
+    #[arg(hide_possible_values = true, hide_default_value = true)]
+    direct: When,
+
+    /// auto, ring (io_uring), threads, sync
+    ///
+    /// How requests are kept in flight. ring: one io_uring. threads: helper threads, for where io_uring is forbidden.
+    /// sync: one block at a time, to compare with. auto: ring, else threads. All give the same bytes.
+    #[arg(long, value_name = "ENGINE", value_parser = words::engine(), default_value = "auto", help_heading = "Method")]
+    #[arg(hide_possible_values = true, hide_default_value = true)]
+    engine: EngineChoice,
+
+    /// Bytes per request; default: found out
+    ///
+    /// Bytes per request, up to 64M. By default the copy begins with a size that suits the devices and looks for a
+    /// better one during its first seconds. Direct I/O needs a multiple of the logical block size.
+    #[arg(long, value_name = "SIZE", value_parser = words::block, allow_hyphen_values = true, help_heading = "Method")]
+    block_size: Option<u32>,
+
+    /// Blocks in flight; default: found out
+    ///
+    /// Blocks in flight, both sides together, 1 to 1024. Memory in use is about block size times depth.
+    #[arg(long, value_name = "N", value_parser = words::depth, allow_hyphen_values = true, help_heading = "Method")]
+    depth: Option<u32>,
+
+    /// Copy no more than this many bytes a second
+    ///
+    /// Copy no more than this many bytes a second: --limit 50M.
+    #[arg(long, value_name = "RATE", value_parser = words::rate, allow_hyphen_values = true, help_heading = "Method")]
+    limit: Option<u64>,
+
+    /// Digest of the source: blake3, sha256, md5, xxh3
+    ///
+    /// Compute a digest of the source stream beside the copy, without a second read. May be given several times, or as
+    /// a list: --hash sha256,xxh3.
+    #[arg(long, value_name = "KIND", value_parser = words::hash(), value_delimiter = ',', help_heading = "Output")]
+    #[arg(hide_possible_values = true)]
+    hash: Vec<HashKind>,
+
+    /// auto, bar, plain, json, none
+    ///
+    /// How progress is shown on standard error. auto: a bar on a terminal, a line now and then elsewhere. SIGUSR1
+    /// prints a line at any time, whatever the style.
+    #[arg(long, value_name = "STYLE", value_parser = words::progress(), default_value = "auto")]
+    #[arg(hide_possible_values = true, hide_default_value = true, help_heading = "Output")]
+    progress: ProgressStyle,
+
+    /// Print the report as JSON on standard output
+    ///
+    /// Print the report, or with --dry-run the plan, as one JSON document on standard output.
+    #[arg(long, help_heading = "Output")]
+    json: bool,
+}
+
+impl CopyArguments {
+    /// The options that these words mean, or why they cannot be meant.
+    pub(super) fn settle(self) -> Result<Options, (ErrorKind, String)> {
+        if self.json && self.dest == "-" {
+            let what = "--json prints the report on standard output, where the data goes with '-' as DST; name a file \
+                        or a pipe as DST, or use --progress json, which goes to standard error";
+            return Err((ErrorKind::ArgumentConflict, what.to_owned()));
+        }
+        let mut hashes: Vec<HashKind> = Vec::new();
+        for kind in self.hash {
+            if !hashes.contains(&kind) {
+                hashes.push(kind);
+            }
+        }
+        Ok(Options {
+            source: address("SRC", self.source)?,
+            dest: address("DST", self.dest)?,
+            skip_bytes: self.skip,
+            seek_bytes: self.seek,
+            count_bytes: self.count,
+            engine: self.engine,
+            block_bytes: self.block_size,
+            depth: self.depth,
+            direct: self.direct,
+            sparse: self.sparse,
+            reflink: self.reflink,
+            no_flush: self.no_flush,
+            hashes,
+            limit_bytes_per_s: self.limit,
+            yes: self.yes,
+            expect: self.expect.into_iter().flatten().collect(),
+            dry_run: self.dry_run,
+            progress: self.progress,
+            json: self.json,
+        })
+    }
+}
+
+/// The address as text. Messages, JSON and the command that continues a copy have to name it exactly, which they cannot
+/// with bytes that are no text.
+fn address(operand: &str, words: OsString) -> Result<String, (ErrorKind, String)> {
+    if words.is_empty() {
+        return Err((ErrorKind::InvalidValue, format!("{operand} is empty; give a path, or - for a standard stream")));
+    }
+    words.into_string().map_err(|words| {
+        let what = format!(
+            "{operand} {words:?} is not valid UTF-8, so that no message could name it; \
+             make a symbolic link with a plain name to it, or redirect it and give - instead"
+        );
+        (ErrorKind::InvalidUtf8, what)
+    })
+}

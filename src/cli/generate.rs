@@ -1,0 +1,85 @@
+//! What packages install beside the program: man page and completions, made of the definition of the command line.
+use super::help::{self, Part};
+use clap_complete::Shell;
+use clap_mangen::Man;
+use std::io::{self, Write};
+
+/// Something that packages install beside the program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Artifact {
+    /// The man page `haul(1)`.
+    Man,
+    /// Completions for bash.
+    Bash,
+    /// Completions for zsh.
+    Zsh,
+    /// Completions for fish.
+    Fish,
+}
+
+/// The bytes of the artifact, ready for a file. The same on every run of the same version: no date is in it.
+pub fn render(artifact: Artifact) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    match artifact {
+        Artifact::Man => manual(&mut bytes).expect("a vector takes all bytes"),
+        Artifact::Bash => complete(Shell::Bash, &mut bytes),
+        Artifact::Zsh => complete(Shell::Zsh, &mut bytes),
+        Artifact::Fish => complete(Shell::Fish, &mut bytes),
+    }
+    bytes
+}
+
+fn complete(shell: Shell, bytes: &mut Vec<u8>) {
+    clap_complete::generate(shell, &mut super::command(), "haul", bytes);
+}
+
+/// One page for the whole program: nobody looks for `haul-copy(1)`.
+fn manual(out: &mut Vec<u8>) -> io::Result<()> {
+    let mut command = super::command();
+    command.build();
+    let copy = command.find_subcommand("copy").expect("copy is a subcommand").clone();
+    let version = command.get_version().unwrap_or_default();
+    let about = command.get_about().map(ToString::to_string).unwrap_or_default();
+    // By hand, because mangen drops the empty date and moves what stands behind it.
+    writeln!(out, ".TH HAUL 1 \"\" \"haul {version}\" \"User Commands\"")?;
+    writeln!(out, ".SH NAME\nhaul \\- {}", escape(&about))?;
+    writeln!(out, ".SH SYNOPSIS\n\\fBhaul copy\\fR [\\fIoptions\\fR] \\fISRC\\fR \\fIDST\\fR")?;
+    writeln!(out, ".br\n\\fBhaul list\\fR [\\fB\\-\\-json\\fR]")?;
+    writeln!(out, ".SH DESCRIPTION")?;
+    let long = copy.get_long_about().map(ToString::to_string).unwrap_or_default();
+    // The first paragraph is the one-line summary.
+    for paragraph in long.split("\n\n").skip(1) {
+        writeln!(out, ".PP\n{}", escape(paragraph))?;
+    }
+    writeln!(
+        out,
+        ".PP\n\\fBhaul list\\fR shows every block device: its aliases, size, model, serial number, transport,"
+    )?;
+    writeln!(out, "what uses it, and its partitions with start and length in sectors; with \\fB\\-\\-json\\fR as one")?;
+    writeln!(out, "JSON document.")?;
+    Man::new(copy).render_options_section(out)?;
+    for section in help::MANUAL {
+        writeln!(out, ".SH \"{}\"", section.title)?;
+        section.parts.iter().try_for_each(|one| part(out, one))?;
+    }
+    Ok(())
+}
+
+fn part(out: &mut Vec<u8>, part: &Part) -> io::Result<()> {
+    match part {
+        Part::Text(words) => writeln!(out, ".PP\n{}", escape(words)),
+        Part::Term(term, words) => writeln!(out, ".TP\n\\fB{}\\fR\n{}", escape(term), escape(words)),
+        Part::Example(line, words) => {
+            writeln!(out, ".PP\n{}\n.RS 4\n.nf\n\\fB{}\\fR\n.fi\n.RE", escape(words), escape(line))
+        }
+    }
+}
+
+/// `text` with what roff takes for its own made plain.
+fn escape(text: &str) -> String {
+    let text = text.replace('\\', "\\e").replace('-', "\\-").replace('…', "\\&...");
+    match text.strip_prefix(['.', '\'']) {
+        Some(_) => format!("\\&{text}"),
+        None => text,
+    }
+}

@@ -1,0 +1,193 @@
+//! What help and man page say beyond the options: written once, laid out twice.
+
+/// One section under a heading.
+pub(super) struct Section {
+    pub(super) title: &'static str,
+    pub(super) parts: &'static [Part],
+}
+
+/// A piece of a section.
+pub(super) enum Part {
+    /// A paragraph.
+    Text(&'static str),
+    /// Something, and what it is.
+    Term(&'static str, &'static str),
+    /// A command line, and what it does.
+    Example(&'static str, &'static str),
+}
+
+use Part::{Example, Term, Text};
+
+const ENDPOINTS: Section = Section {
+    title: "ENDPOINTS",
+    parts: &[
+        Term("/dev/sdb, /dev/disk/by-id/…, /dev/loop0", "A block device or partition, by any of its names."),
+        Term("disk.img", "A regular file. As DST it becomes equal to the source; with a range only that changes."),
+        Term("-", "Standard input or standard output."),
+        Term("a FIFO, /dev/stdin", "Bytes in order, to the end of the stream."),
+        Term("/dev/zero, /dev/urandom", "Endless: fills a device, else --count says how much."),
+        Term("/dev/null", "Swallows everything: reads the source and no more."),
+    ],
+};
+
+const SIZES: Section = Section {
+    title: "SIZES",
+    parts: &[
+        Text("A size is a number of bytes with one of these behind it; 1.5G is fine if it is a whole number of bytes."),
+        Term("(nothing), B", "Bytes."),
+        Term("K M G T P E, KiB MiB GiB …", "Powers of 1024."),
+        Term("KB MB GB TB PB EB", "Powers of 1000."),
+        Term("s", "Sectors of 512 bytes, whatever the device says."),
+        Term("0x1000", "Hexadecimal; B and E are digits there."),
+        Term("100x4M", "A product."),
+        Text("dd's b is refused, because it means a block to some and a byte to others."),
+    ],
+};
+
+const EXAMPLES: Section = Section {
+    title: "EXAMPLES",
+    parts: &[
+        Example("haul copy /dev/sdb /dev/sdc", "Copy a disk to another; asks before it overwrites."),
+        Example("haul copy -n debian.img /dev/sdc", "Show what would be done and why; write nothing."),
+        Example(
+            "haul copy --yes --expect serial=S3Z9NB0K debian.img /dev/disk/by-id/usb-…",
+            "In a script: only onto the stick that is meant.",
+        ),
+        Example("haul copy --hash sha256 /dev/sdb sdb.img", "Make an image, with its digest."),
+        Example("haul copy --count 1M /dev/sdb head.img", "Save the first MiB."),
+        Example("haul copy --skip 2048s --count 512M disk.img part.img", "Cut a partition out of an image."),
+        Example("xz -dc image.xz | haul copy --yes - /dev/sdc", "Write what another program makes."),
+        Example("haul copy --count 1G /dev/zero /dev/sdc", "Overwrite the first GiB with zeros."),
+    ],
+};
+
+const EXIT_STATUS: Section = Section {
+    title: "EXIT STATUS",
+    parts: &[
+        Term("0", "Done, and on the medium (with --no-flush: handed over)."),
+        Term("1", "Reading, writing, opening or flushing failed, or the dest has no room."),
+        Term("2", "The command line cannot be meant."),
+        Term("3", "Refused for safety: nothing was written."),
+        Term("a signal", "Interrupted: after the report haul ends by the same signal, 130 or 143 to a shell."),
+    ],
+};
+
+const SIGNALS: Section = Section {
+    title: "SIGNALS",
+    parts: &[
+        Term("SIGUSR1", "Prints a line of progress to standard error; the copy goes on."),
+        Term(
+            "SIGINT, SIGTERM",
+            "Finishes what is in flight, flushes, prints the report and the command that continues the copy, and ends \
+             by that signal. A second one ends at once.",
+        ),
+    ],
+};
+
+const NOTES: Section = Section {
+    title: "NOTES",
+    parts: &[
+        Text(
+            "A dest device is opened exclusively, and refused when it, a partition of it or something stacked on it is \
+             mounted, swap or held, when it holds the running system, or when it is smaller than what is to be \
+             copied. It is never changed behind the last byte copied. No file is ever made under /dev.",
+        ),
+        Text(
+            "If SRC and DST are the same bytes under two names (symbolic or hard link, a loop device and its file, a \
+             disk and its partition) the copy is refused. With --skip and --seek both given it is done so that the dest \
+             ends up with what the source held before.",
+        ),
+        Text(
+            "Memory in use stays under 64 MiB whatever is copied, unless --block-size and --depth ask for more. Where \
+             direct I/O is impossible, or does not pay, the page cache is left as it was found.",
+        ),
+        Text("haul runs without privileges on whatever its user may open."),
+    ],
+};
+
+const FILES: Section = Section {
+    title: "FILES",
+    parts: &[
+        Term("/sys/block, /sys/class/block", "Sizes, queue limits, holders and partitions of devices."),
+        Term("/proc/self/mountinfo, /proc/swaps", "What is in use."),
+        Term("/proc/sys/kernel/io_uring_disabled", "Whether --engine ring can be had."),
+    ],
+};
+
+const SEE_ALSO: Section =
+    Section { title: "SEE ALSO", parts: &[Text("dd(1), cp(1), lsblk(8), losetup(8), cmp(1), io_uring(7), open(2)")] };
+
+/// Behind the options in `haul copy --help`.
+pub(super) const COPY: &[Section] = &[ENDPOINTS, SIZES, EXAMPLES, EXIT_STATUS, SIGNALS];
+
+/// Behind the commands in `haul --help`.
+pub(super) const OVERVIEW: &[Section] = &[OVERVIEW_EXAMPLES, EXIT_STATUS];
+
+/// Behind the options in the man page.
+pub(super) const MANUAL: &[Section] = &[ENDPOINTS, SIZES, EXIT_STATUS, SIGNALS, EXAMPLES, FILES, NOTES, SEE_ALSO];
+
+const OVERVIEW_EXAMPLES: Section = Section {
+    title: "EXAMPLES",
+    parts: &[
+        Example("haul list", "What disks are there?"),
+        Example("haul copy -n disk.img /dev/sdc", "What would be done?"),
+        Example("haul copy disk.img /dev/sdc", "Do it."),
+        Example("haul copy --help", "Every option in full."),
+    ],
+};
+
+/// Columns of help text; terminals are at least 80 wide.
+const WIDTH: usize = 78;
+
+/// The sections as plain text.
+pub(super) fn text(sections: &[Section]) -> String {
+    let mut text = String::new();
+    for section in sections {
+        text.push_str(section.title);
+        text.push('\n');
+        for part in section.parts {
+            match part {
+                Text(words) => wrap(&mut text, words, 2),
+                Term(term, words) if term.chars().count() < TERM_COLUMNS => {
+                    text.push_str(&format!("  {term:TERM_COLUMNS$}"));
+                    hang(&mut text, words, 2 + TERM_COLUMNS);
+                }
+                Term(term, words) | Example(term, words) => {
+                    text.push_str(&format!("  {term}\n"));
+                    wrap(&mut text, words, 6);
+                }
+            }
+        }
+        text.push('\n');
+    }
+    text.truncate(text.trim_end().len());
+    text
+}
+
+/// Columns for a term that shares its line with its explanation.
+const TERM_COLUMNS: usize = 18;
+
+/// Appends `words` as lines of at most [`WIDTH`] columns, each indented by `indent`.
+fn wrap(text: &mut String, words: &str, indent: usize) {
+    text.push_str(&" ".repeat(indent));
+    hang(text, words, indent);
+}
+
+/// The same, but the first line is indented already.
+fn hang(text: &mut String, words: &str, indent: usize) {
+    let mut column = indent;
+    for (index, word) in words.split_whitespace().enumerate() {
+        let len = word.chars().count();
+        if index > 0 && column + 1 + len > WIDTH {
+            text.push('\n');
+            text.push_str(&" ".repeat(indent));
+            column = indent;
+        } else if index > 0 {
+            text.push(' ');
+            column += 1;
+        }
+        text.push_str(word);
+        column += len;
+    }
+    text.push('\n');
+}

@@ -1,0 +1,209 @@
+use super::*;
+use crate::contract::{EngineKind, HashKind};
+use crate::plan::{Expectation, ProgressStyle, When};
+use std::os::unix::ffi::OsStringExt;
+
+/// Parses the words of `line`, with the program's name before them.
+fn words(line: &str) -> Result<Command, clap::Error> {
+    parse(std::iter::once("haul").chain(line.split_whitespace()).map(OsString::from))
+}
+
+/// The options of a copy that must be understood.
+fn copy(line: &str) -> Options {
+    match words(&format!("copy {line}")) {
+        Ok(Command::Copy(options)) => *options,
+        other => panic!("{line}: {other:?}"),
+    }
+}
+
+/// The help that `line` asks for, as a terminal of 80 columns shows it.
+fn help(line: &str) -> String {
+    let error = command().term_width(80).try_get_matches_from(line.split_whitespace()).unwrap_err();
+    assert_eq!(error.exit_code(), 0, "{line}");
+    error.to_string()
+}
+
+#[test]
+fn the_definition_of_the_command_line_holds_together() {
+    command().debug_assert();
+}
+
+#[test]
+fn a_plain_copy_leaves_everything_open() {
+    let wanted = Options { source: "a".to_owned(), dest: "-".to_owned(), ..Options::default() };
+    assert_eq!(copy("a -"), wanted);
+}
+
+#[test]
+fn every_option_arrives_where_it_belongs() {
+    let line = "--skip 1K --seek 63s --count 0x1000 --engine io_uring --block-size 4K --depth 7 --direct always \
+                --sparse never --reflink always --no-flush --hash md5,xxh3 --hash md5 --limit 50M/s -y \
+                --expect serial=1,size=1M --expect model=x -n --progress json --json src dst";
+    let wanted = Options {
+        source: "src".to_owned(),
+        dest: "dst".to_owned(),
+        skip_bytes: Some(1024),
+        seek_bytes: Some(63 * 512),
+        count_bytes: Some(4096),
+        engine: Some(EngineKind::Ring),
+        block_bytes: Some(4096),
+        depth: Some(7),
+        direct: When::Always,
+        sparse: When::Never,
+        reflink: When::Always,
+        no_flush: true,
+        hashes: vec![HashKind::Md5, HashKind::Xxh3],
+        limit_bytes_per_s: Some(50 << 20),
+        yes: true,
+        expect: vec![
+            Expectation::Serial("1".to_owned()),
+            Expectation::Size(1 << 20),
+            Expectation::Model("x".to_owned()),
+        ],
+        dry_run: true,
+        progress: ProgressStyle::Json,
+        json: true,
+    };
+    assert_eq!(copy(line), wanted);
+}
+
+#[test]
+fn each_engine_and_style_has_its_word() {
+    let engines = [
+        ("auto", None),
+        ("ring", Some(EngineKind::Ring)),
+        ("threads", Some(EngineKind::Threads)),
+        ("sync", Some(EngineKind::Sync)),
+    ];
+    for (word, engine) in engines {
+        assert_eq!(copy(&format!("a b --engine {word}")).engine, engine);
+        assert_eq!(engine.map_or("auto", EngineKind::name), word);
+    }
+    for (word, when) in [("auto", When::Auto), ("always", When::Always), ("never", When::Never)] {
+        let options = copy(&format!("a b --sparse {word} --direct={word} --reflink {word}"));
+        assert_eq!([options.sparse, options.direct, options.reflink], [when; 3]);
+    }
+}
+
+#[test]
+fn the_other_commands_are_understood() {
+    assert_eq!(words("list").unwrap(), Command::List { json: false });
+    assert_eq!(words("list --json").unwrap(), Command::List { json: true });
+    assert_eq!(words("generate zsh").unwrap(), Command::Generate(Artifact::Zsh));
+    assert_eq!(words("--version").unwrap_err().exit_code(), 0);
+}
+
+#[test]
+fn bad_words_end_with_status_2_and_a_message_that_names_option_text_and_fault() {
+    let table: &[(&str, &[&str])] = &[
+        ("", &["Usage: haul"]),
+        ("copy", &["<SRC>", "<DST>"]),
+        ("copy a", &["<DST>"]),
+        ("copy a b c", &["unexpected argument 'c'"]),
+        ("copy a b --skip", &["--skip <SIZE>", "value is required"]),
+        ("copy a b --skip -5", &["'-5'", "--skip", "cannot be negative"]),
+        ("copy a b --skip --seek", &["'--seek'", "--skip", "missing"]),
+        ("copy a b --seek 4Q", &["'4Q'", "--seek", "unknown suffix 'Q'", "accepted", "sectors"]),
+        ("copy a b --count 0", &["'0'", "--count", "would copy nothing"]),
+        ("copy a b --count 99E", &["'99E'", "--count", "64-bit"]),
+        ("copy a b --count 2b", &["'2b'", "--count", "ambiguous"]),
+        ("copy a b --block-size 0", &["--block-size", "at least 1 byte"]),
+        ("copy a b --block-size 65M", &["--block-size", "at most 64M"]),
+        ("copy a b --depth 0", &["--depth", "1 to 1024"]),
+        ("copy a b --depth 1025", &["--depth", "1 to 1024"]),
+        ("copy a b --depth -1", &["'-1'", "--depth", "1 to 1024"]),
+        ("copy a b --limit 0", &["--limit", "would never end"]),
+        ("copy a b --engine warp", &["'warp'", "--engine", "threads"]),
+        ("copy a b --direct maybe", &["'maybe'", "--direct", "always"]),
+        ("copy a b --hash crc", &["'crc'", "--hash", "blake3"]),
+        ("copy a b --expect colour=red", &["--expect", "unknown key 'colour'", "serial=TEXT"]),
+        ("copy a b --skip 1 --skip 2", &["--skip", "multiple times"]),
+        ("copy a - --json", &["--json", "standard output"]),
+        ("copy a b --jsn", &["'--jsn'", "--json"]),
+        ("clone a b", &["'clone'"]),
+        ("generate tcsh", &["'tcsh'", "fish"]),
+    ];
+    for (line, parts) in table {
+        let error = words(line).unwrap_err();
+        let text = error.to_string();
+        assert_eq!(error.exit_code(), 2, "{line}: {text}");
+        for part in *parts {
+            assert!(text.contains(part), "{line}: no '{part}' in\n{text}");
+        }
+    }
+}
+
+#[test]
+fn an_address_that_is_no_text_or_empty_is_refused_by_name() {
+    let line = |source: Vec<u8>| ["haul".into(), "copy".into(), OsString::from_vec(source), "b".into()];
+    let text = parse(line(vec![b'a', 0xff])).unwrap_err();
+    assert_eq!(text.exit_code(), 2);
+    assert!(text.to_string().contains(r#"SRC "a\xFF" is not valid UTF-8"#), "{text}");
+    let text = parse(line(vec![])).unwrap_err().to_string();
+    assert!(text.contains("SRC is empty"), "{text}");
+}
+
+#[test]
+fn short_help_is_as_reviewed() {
+    insta::assert_snapshot!("haul_h", help("haul -h"));
+    insta::assert_snapshot!("haul_copy_h", help("haul copy -h"));
+}
+
+#[test]
+fn long_help_is_as_reviewed() {
+    insta::assert_snapshot!("haul_help", help("haul --help"));
+    insta::assert_snapshot!("haul_copy_help", help("haul copy --help"));
+}
+
+#[test]
+fn short_help_fits_a_screen() {
+    let text = help("haul copy -h");
+    assert!(text.lines().count() <= 50, "{} lines", text.lines().count());
+    for text in [text, help("haul -h"), help("haul copy --help"), help("haul --help")] {
+        let widest = text.lines().map(|line| line.chars().count()).max().unwrap();
+        assert!(widest <= 80, "{widest} columns:\n{text}");
+    }
+}
+
+#[test]
+fn help_and_man_page_mention_every_option() {
+    let (short, long) = (help("haul copy -h"), help("haul copy --help"));
+    let man = String::from_utf8(generate::render(Artifact::Man)).unwrap().replace('\\', "");
+    let definition = command();
+    let copy = definition.find_subcommand("copy").unwrap();
+    let mut count = 0;
+    for option in copy.get_arguments().filter_map(|argument| argument.get_long()) {
+        for text in [&short, &long, &man] {
+            assert!(text.contains(&format!("--{option}")), "--{option} is not in\n{text}");
+        }
+        count += 1;
+    }
+    assert!(count == 17, "{count}");
+}
+
+#[test]
+fn the_man_page_has_the_sections_that_readers_look_for() {
+    let man = String::from_utf8(generate::render(Artifact::Man)).unwrap();
+    for title in ["NAME", "SYNOPSIS", "DESCRIPTION", "EXIT STATUS", "SIGNALS", "EXAMPLES", "SIZES", "SEE ALSO"] {
+        let heading = |line: &str| line.strip_prefix(".SH ").map(|rest| rest.trim_matches('"')) == Some(title);
+        assert!(man.lines().any(heading), "{title} is not in\n{man}");
+    }
+}
+
+#[test]
+fn completions_know_the_commands_and_options() {
+    for artifact in [Artifact::Bash, Artifact::Zsh, Artifact::Fish] {
+        let text = String::from_utf8(generate::render(artifact)).unwrap();
+        for word in ["copy", "list", "block-size", "sparse"] {
+            assert!(text.contains(word), "{artifact:?}: {word}");
+        }
+    }
+}
+
+#[test]
+fn the_man_page_says_what_the_command_is_before_its_options() {
+    let man = String::from_utf8(generate::render(Artifact::Man)).unwrap();
+    assert!(man.starts_with(".TH HAUL 1 \"\" \"haul "), "{man}");
+    let (before, _) = man.split_once(".SH OPTIONS").unwrap();
+    assert!(before.contains("\nCopy SRC to DST: every byte"), "{before}");
+}

@@ -1,0 +1,120 @@
+//! Readers for the values of options: fixed words, and sizes within bounds.
+use super::generate::Artifact;
+use super::size::{self, SizeError};
+use crate::contract::{EngineKind, HashKind};
+use crate::plan::{ProgressStyle, When};
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+
+/// `None` is `auto`. An alias, so that clap does not take it for an option that may be absent.
+pub(super) type EngineChoice = Option<EngineKind>;
+
+/// A fixed list of words, each with its explanation and what it stands for.
+type Table<T> = &'static [(&'static str, &'static str, T)];
+
+const ENGINES: Table<EngineChoice> = &[
+    ("auto", "ring where the kernel lets us, else threads", None),
+    ("ring", "io_uring: many requests in flight from one thread", Some(EngineKind::Ring)),
+    ("threads", "blocking calls on helper threads, many in flight", Some(EngineKind::Threads)),
+    ("sync", "one block at a time, read then written: a yardstick", Some(EngineKind::Sync)),
+];
+
+const WHENS: Table<When> = &[
+    ("auto", "where it pays", When::Auto),
+    ("always", "or fail", When::Always),
+    ("never", "not even where it would pay", When::Never),
+];
+
+const HASHES: Table<HashKind> = &[
+    ("blake3", "256 bits, fast", HashKind::Blake3),
+    ("sha256", "256 bits, the usual", HashKind::Sha256),
+    ("md5", "128 bits, for old lists of sums only", HashKind::Md5),
+    ("xxh3", "128 bits, fastest, no protection against intent", HashKind::Xxh3),
+];
+
+const STYLES: Table<ProgressStyle> = &[
+    ("auto", "bar on a terminal, plain elsewhere", ProgressStyle::Auto),
+    ("bar", "a bar that is redrawn", ProgressStyle::Bar),
+    ("plain", "a line now and then", ProgressStyle::Plain),
+    ("json", "one JSON object a line", ProgressStyle::Json),
+    ("none", "nothing", ProgressStyle::None),
+];
+
+const ARTIFACTS: Table<Artifact> = &[
+    ("man", "the man page haul(1)", Artifact::Man),
+    ("bash", "completions for bash", Artifact::Bash),
+    ("zsh", "completions for zsh", Artifact::Zsh),
+    ("fish", "completions for fish", Artifact::Fish),
+];
+
+/// Reads the words of `table`.
+fn words<T: Copy + Send + Sync + 'static>(table: Table<T>) -> impl TypedValueParser<Value = T> {
+    let values = table.iter().map(|(word, help, _)| {
+        let value = PossibleValue::new(*word).help(*help);
+        if *word == "ring" { value.alias("io_uring") } else { value }
+    });
+    PossibleValuesParser::new(values).try_map(move |found| {
+        let word = if found == "io_uring" { "ring" } else { found.as_str() };
+        table.iter().find(|(known, ..)| *known == word).map(|(.., value)| *value).ok_or("is not known")
+    })
+}
+
+pub(super) fn engine() -> impl TypedValueParser<Value = EngineChoice> {
+    words(ENGINES)
+}
+
+pub(super) fn when() -> impl TypedValueParser<Value = When> {
+    words(WHENS)
+}
+
+pub(super) fn hash() -> impl TypedValueParser<Value = HashKind> {
+    words(HASHES)
+}
+
+pub(super) fn progress() -> impl TypedValueParser<Value = ProgressStyle> {
+    words(STYLES)
+}
+
+pub(super) fn artifact() -> impl TypedValueParser<Value = Artifact> {
+    words(ARTIFACTS)
+}
+
+/// A place: any size.
+pub(super) fn offset(text: &str) -> Result<u64, SizeError> {
+    size::parse(text)
+}
+
+/// An amount of bytes: at least one.
+pub(super) fn amount(text: &str) -> Result<u64, String> {
+    match size::parse(text) {
+        Ok(0) => Err("0 bytes would copy nothing; leave the option out to copy everything".to_owned()),
+        other => other.map_err(|error| error.to_string()),
+    }
+}
+
+/// Bytes of one block.
+pub(super) fn block(text: &str) -> Result<u32, String> {
+    const MAX_BYTES: u64 = crate::plan::BLOCK_BYTES_ASKABLE as u64;
+    match size::parse(text) {
+        Ok(0) => Err("a block has at least 1 byte".to_owned()),
+        Ok(bytes) if bytes > MAX_BYTES => Err(format!("a block has at most {} bytes", size::print(MAX_BYTES))),
+        Ok(bytes) => u32::try_from(bytes).map_err(|error| error.to_string()),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+/// A number of blocks in flight.
+pub(super) fn depth(text: &str) -> Result<u32, String> {
+    const MAX: u32 = crate::plan::DEPTH_ASKABLE;
+    match text.parse::<u32>() {
+        Ok(depth @ 1..=MAX) => Ok(depth),
+        _ => Err(format!("accepted: a whole number from 1 to {MAX}")),
+    }
+}
+
+/// Bytes a second: a size, with `/s` behind it or without.
+pub(super) fn rate(text: &str) -> Result<u64, String> {
+    match size::parse(text.strip_suffix("/s").unwrap_or(text)) {
+        Ok(0) => Err("0 bytes a second would never end; leave the option out for no limit".to_owned()),
+        other => other.map_err(|error| error.to_string()),
+    }
+}

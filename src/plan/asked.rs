@@ -1,0 +1,54 @@
+//! The question that a plan answers.
+use super::Options;
+use crate::contract::{EndpointKind, Facts, Host, Side};
+
+/// The question that a plan answers: everything [`super::make`] is given.
+#[derive(Clone, Copy)]
+pub(super) struct Asked<'a> {
+    pub(super) options: &'a Options,
+    pub(super) source: &'a Facts,
+    pub(super) dest: &'a Facts,
+    pub(super) host: &'a Host,
+}
+
+impl<'a> Asked<'a> {
+    /// The facts of one side.
+    pub(super) fn facts(&self, side: Side) -> &'a Facts {
+        match side {
+            Side::Source => self.source,
+            Side::Dest => self.dest,
+        }
+    }
+
+    /// Only a range was asked for: the rest of the dest stays as it is.
+    pub(super) fn range_given(&self) -> bool {
+        let Options { skip_bytes, seek_bytes, count_bytes, .. } = self.options;
+        skip_bytes.is_some() || seek_bytes.is_some() || count_bytes.is_some()
+    }
+
+    /// The dest is a regular file.
+    pub(super) fn dest_is_file(&self) -> bool {
+        self.dest.kind == EndpointKind::File
+    }
+
+    /// The dest is a file that the copy fills from nothing, so that what is not written reads as zeros.
+    pub(super) fn dest_begins_empty(&self) -> bool {
+        self.dest_is_file() && (!self.dest.exists || !self.range_given())
+    }
+
+    /// Either side moves a head.
+    pub(super) fn rotational(&self, side: Side) -> bool {
+        let facts = self.facts(side);
+        facts.queue.rotational.unwrap_or_else(|| facts.ground.iter().any(|ground| ground.rotational == Some(true)))
+    }
+}
+
+/// The file system keeps files in memory: its pages are the file, there is no cache to spoil and nothing to flush.
+pub(super) fn in_memory(facts: &Facts) -> bool {
+    matches!(facts.filesystem.as_deref(), Some("tmpfs" | "ramfs" | "hugetlbfs" | "devtmpfs"))
+}
+
+/// What names the endpoint in messages: `dest /dev/sdb`.
+pub(super) fn named(side: Side, facts: &Facts) -> String {
+    format!("{} {}", side.name(), facts.address)
+}

@@ -1,0 +1,111 @@
+//! Whether the dest is what is meant, and free to be written.
+use crate::contract::{EndpointKind, Error, Facts, InUse, Kind, Result, Side};
+use crate::plan::asked::{Asked, named};
+use crate::plan::{Expectation, words};
+use std::path::Path;
+
+/// Refuses a dest that is not the one expected, that is in use, or that may not be written.
+pub(crate) fn dest(asked: &Asked) -> Result<()> {
+    let dest = asked.dest;
+    no_file_among_devices(dest)?;
+    asked.options.expect.iter().try_for_each(|expectation| expected(dest, expectation))?;
+    if matches!(dest.kind, EndpointKind::Block | EndpointKind::File) && !dest.in_use.is_empty() {
+        return Err(in_use(dest));
+    }
+    if !dest.writable {
+        let advice = match dest.kind {
+            EndpointKind::Block => {
+                "See whether the device is set read-only (blockdev --getro) or has a write-protect \
+                                    switch, and whether you may write to it (its group is often 'disk')."
+            }
+            _ => "See the permissions of the file and its directory, and whether the file system is mounted read-only.",
+        };
+        return Err(Error::new(Kind::Open, format!("may not write to {}", named(Side::Dest, dest)))
+            .on(Side::Dest)
+            .advise(advice));
+    }
+    Ok(())
+}
+
+/// A misspelt device name must not become a file that fills the memory behind /dev.
+fn no_file_among_devices(dest: &Facts) -> Result<()> {
+    let devices = Path::new("/dev");
+    // Shared memory and message queues are file systems of their own below /dev.
+    let own = ["/dev/shm", "/dev/mqueue", "/dev/hugepages"];
+    let among = dest.path.starts_with(devices) && !own.iter().any(|path| dest.path.starts_with(path));
+    let among = among || dest.filesystem.as_deref() == Some("devtmpfs");
+    if dest.kind != EndpointKind::File || dest.exists || !among {
+        return Ok(());
+    }
+    let what = format!("no device {}, and no file will be made in its place", dest.path.display());
+    Err(Error::new(Kind::Refused, what)
+        .on(Side::Dest)
+        .advise("See 'haul list' for the devices there are; is it plugged in, and spelt right?"))
+}
+
+fn expected(dest: &Facts, expectation: &Expectation) -> Result<()> {
+    let identity = &dest.identity;
+    let (key, wanted, found) = match expectation {
+        Expectation::Serial(serial) => ("serial", serial.clone(), identity.serial.clone()),
+        Expectation::Model(model) => ("model", model.clone(), identity.model.clone()),
+        Expectation::Wwn(wwn) => ("wwn", wwn.clone(), identity.wwn.clone()),
+        Expectation::Size(size) => ("size", words::exact(*size), dest.size.map(words::exact)),
+    };
+    let name = named(Side::Dest, dest);
+    let what = match found {
+        Some(found) if found == wanted => return Ok(()),
+        Some(found) => format!("{name} is not the one expected: {key} is '{found}', not '{wanted}'"),
+        None => format!("{name} does not tell its {key}; '{wanted}' was expected"),
+    };
+    Err(Error::new(Kind::Refused, what)
+        .on(Side::Dest)
+        .advise("See 'haul list' for the devices there are; nothing was written."))
+}
+
+/// The refusal that names each user, and what ends that use.
+fn in_use(dest: &Facts) -> Error {
+    let users: Vec<String> = dest.in_use.iter().map(user).collect();
+    let system = dest.in_use.iter().any(|user| matches!(user, InUse::System { .. }));
+    let advice = if system {
+        // Telling somebody to unmount / step by step would be no help.
+        "To overwrite it, start another system, from a stick or over the network.".to_owned()
+    } else {
+        let mut steps: Vec<String> = Vec::new();
+        for step in dest.in_use.iter().map(remedy) {
+            if !steps.contains(&step) {
+                steps.push(step);
+            }
+        }
+        format!("If it is the right one, first: {}.", steps.join("; "))
+    };
+    let what = format!("{} is in use: {}", named(Side::Dest, dest), users.join("; "));
+    Error::new(Kind::Refused, what).on(Side::Dest).advise(advice)
+}
+
+/// A clause that names a user.
+pub(super) fn user(user: &InUse) -> String {
+    match user {
+        InUse::Mounted { device, at } => format!("{device} is mounted at {}", at.display()),
+        InUse::Swap { device } => format!("{device} is swap space"),
+        InUse::Held { device, by } => format!("{device} is held by {by}"),
+        InUse::System { at } => format!("the running system has {} on it", at.display()),
+        InUse::Exclusive => "another program has it open for itself".to_owned(),
+    }
+}
+
+/// What ends that use.
+fn remedy(user: &InUse) -> String {
+    let path = |name: &str| if name.starts_with('/') { name.to_owned() } else { format!("/dev/{name}") };
+    match user {
+        InUse::Mounted { at, .. } => format!("umount {}", at.display()),
+        InUse::Swap { device } => format!("swapoff {}", path(device)),
+        InUse::Held { by, .. } if by.starts_with("loop") => format!("losetup -d {}", path(by)),
+        InUse::Held { by, .. } if by.starts_with("md") => format!("mdadm --stop {}", path(by)),
+        InUse::Held { by, .. } if by.starts_with("dm-") => {
+            format!("dmsetup remove {} (or vgchange -an, or cryptsetup close)", path(by))
+        }
+        InUse::Held { by, .. } => format!("stop {}", path(by)),
+        InUse::System { .. } => "start another system".to_owned(),
+        InUse::Exclusive => "find that program with fuser or lsof, in containers too, and end it".to_owned(),
+    }
+}

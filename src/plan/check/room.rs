@@ -1,0 +1,94 @@
+//! Whether the dest is large enough.
+use super::Range;
+use crate::contract::{EndpointKind, EngineKind, Error, Kind, Result, Side};
+use crate::plan::asked::{Asked, named};
+use crate::plan::choose::Engines;
+use crate::plan::notes::Notes;
+use crate::plan::numbers::FAT_FILE_BYTES_MAX;
+use crate::plan::{When, words};
+
+/// Refuses a dest that is certainly too small, and warns where it may be.
+pub(crate) fn room(asked: &Asked, range: &Range, engines: &Engines, notes: &mut Notes) -> Result<()> {
+    match asked.dest.kind {
+        EndpointKind::Block => on_device(asked, range, notes),
+        EndpointKind::File => {
+            fat(asked, range)?;
+            // Shared extents take no room, and whether they can be shared only the try tells.
+            if engines.engine == EngineKind::Reflink { Ok(()) } else { on_file_system(asked, range, notes) }
+        }
+        _ => Ok(()),
+    }
+}
+
+fn on_device(asked: &Asked, range: &Range, notes: &mut Notes) -> Result<()> {
+    let Some(size) = asked.dest.size else { return Ok(()) };
+    let name = named(Side::Dest, asked.dest);
+    let Some(len) = range.len else {
+        notes.warn(format!(
+            "the source may be longer than {name}, which has {}: only its end tells",
+            words::exact(size)
+        ));
+        return if range.seek <= size { Ok(()) } else { Err(too_small(asked, range, size, 0)) };
+    };
+    if range.seek + len > size { Err(too_small(asked, range, size, len)) } else { Ok(()) }
+}
+
+fn too_small(asked: &Asked, range: &Range, size: u64, len: u64) -> Error {
+    let name = named(Side::Dest, asked.dest);
+    let missing = words::exact(range.seek + len - size);
+    let from = if range.seek > 0 { format!(" from --seek {}", range.seek) } else { String::new() };
+    let what = format!(
+        "{name} is too small by {missing}: it has {}, {} has {} to copy{from}",
+        words::exact(size),
+        named(Side::Source, asked.source),
+        words::exact(len)
+    );
+    let advice = "Nothing was written. Take a larger device, or copy less with --count.";
+    Error::new(Kind::Refused, what).on(Side::Dest).advise(advice)
+}
+
+fn fat(asked: &Asked, range: &Range) -> Result<()> {
+    let end = range.seek + range.len.unwrap_or(0);
+    let fat = matches!(asked.dest.filesystem.as_deref(), Some("vfat" | "msdos"));
+    if !fat || end <= FAT_FILE_BYTES_MAX {
+        return Ok(());
+    }
+    let what = format!(
+        "{} would have {}, and FAT holds no file above 4 GiB less a byte",
+        named(Side::Dest, asked.dest),
+        words::exact(end)
+    );
+    Err(Error::new(Kind::NoSpace, what).on(Side::Dest).advise("Nothing was written. Use exFAT or another file system."))
+}
+
+fn on_file_system(asked: &Asked, range: &Range, notes: &mut Notes) -> Result<()> {
+    let (Some(len), Some(free)) = (range.len, asked.dest.free_bytes) else { return Ok(()) };
+    let dest = asked.dest;
+    let size = if dest.exists { dest.size.unwrap_or(0) } else { 0 };
+    // What an old file occupies is free again, or in place already.
+    let fresh = if asked.dest_begins_empty() {
+        len.saturating_sub(size)
+    } else {
+        (range.seek + len).saturating_sub(size.max(range.seek))
+    };
+    if fresh <= free {
+        return Ok(());
+    }
+    let name = named(Side::Dest, dest);
+    let what = format!(
+        "{name} needs {} more than it has, and its file system has {} free",
+        words::exact(fresh),
+        words::exact(free)
+    );
+    // Holes, compression and old blocks may make it fit; on the others each byte of data takes its room.
+    let plain =
+        matches!(dest.filesystem.as_deref(), Some("ext2" | "ext3" | "ext4" | "xfs" | "vfat" | "exfat" | "tmpfs"));
+    let sparse = asked.source.sparse && asked.options.sparse != When::Never || asked.options.sparse == When::Always;
+    if plain && !sparse && size == 0 {
+        return Err(Error::new(Kind::NoSpace, what)
+            .on(Side::Dest)
+            .advise("Nothing was written. Make room there, or copy less with --count."));
+    }
+    notes.warn(format!("{what}: it may not fit"));
+    Ok(())
+}

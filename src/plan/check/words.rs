@@ -1,0 +1,92 @@
+//! Options that contradict each other.
+use crate::contract::{EndpointKind, EngineKind, Error, HashKind, Kind, Result};
+use crate::plan::asked::Asked;
+use crate::plan::numbers::{BLOCK_BYTES_ASKABLE, DEPTH_ASKABLE, IN_FLIGHT_BYTES_ASKABLE};
+use crate::plan::{When, words as sizes};
+
+fn usage(what: impl Into<String>, advice: impl Into<String>) -> Error {
+    Error::new(Kind::Usage, what).advise(advice)
+}
+
+/// Refuses options that contradict each other or the kind of an endpoint.
+pub(crate) fn words(asked: &Asked) -> Result<()> {
+    let options = asked.options;
+    numbers(asked)?;
+    match options.engine {
+        Some(EngineKind::Reflink) => {
+            return Err(usage("reflink is no engine to be asked for by name", "Use --reflink always."));
+        }
+        Some(EngineKind::Sync) if options.depth.is_some_and(|depth| depth != 1) => {
+            let what = "--engine sync keeps one block in flight, --depth asks for more";
+            return Err(usage(what, "Leave --depth out, or use --engine threads."));
+        }
+        _ => {}
+    }
+    if options.sparse == When::Always && asked.dest.kind == EndpointKind::Pipe {
+        let what = format!("--sparse always: dest {} is a pipe and cannot have holes", asked.dest.address);
+        return Err(usage(what, "Leave --sparse out: holes of the source are not read all the same."));
+    }
+    if options.reflink == When::Always {
+        reflink(asked)?;
+    }
+    Ok(())
+}
+
+/// The bounds that the command line knows too; other callers of the library may not.
+fn numbers(asked: &Asked) -> Result<()> {
+    let options = asked.options;
+    let block = options.block_bytes.unwrap_or(1);
+    let depth = options.depth.unwrap_or(1);
+    if block == 0 || block > BLOCK_BYTES_ASKABLE {
+        let most = sizes::size(BLOCK_BYTES_ASKABLE.into());
+        return Err(usage(format!("--block-size {block}: a block has 1 byte to {most}"), "Leave --block-size out."));
+    }
+    if depth == 0 || depth > DEPTH_ASKABLE {
+        let what = format!("--depth {depth}: from 1 to {DEPTH_ASKABLE} blocks can be in flight");
+        return Err(usage(what, "Leave --depth out."));
+    }
+    let both = u64::from(block) * u64::from(depth);
+    if both > IN_FLIGHT_BYTES_ASKABLE {
+        let (asked, most) = (sizes::size(both), sizes::size(IN_FLIGHT_BYTES_ASKABLE));
+        let what = format!("--block-size times --depth is {asked} of memory, more than {most}");
+        return Err(usage(what, "Leave one of them out."));
+    }
+    if options.limit_bytes_per_s == Some(0) {
+        return Err(usage("--limit 0 would never end", "Leave --limit out for no limit."));
+    }
+    Ok(())
+}
+
+/// What `--reflink always` cannot go with, because no byte passes through us.
+fn reflink(asked: &Asked) -> Result<()> {
+    let conflict = |option: &str, why: &str| {
+        let what = format!("--reflink always shares extents and reads no bytes; {option} {why}");
+        Err(usage(what, format!("Leave one of --reflink and {option} out.")))
+    };
+    if !asked.options.hashes.is_empty() {
+        return conflict("--hash", "needs them");
+    }
+    if asked.options.sparse != When::Auto {
+        return conflict("--sparse", "would have to change them");
+    }
+    for (side, facts) in [("source", asked.source), ("dest", asked.dest)] {
+        if facts.kind != EndpointKind::File {
+            let what = format!("--reflink always: {side} {} is a {}, no file", facts.address, facts.kind.name());
+            return Err(usage(what, "Only files of one file system can share extents; leave --reflink out."));
+        }
+    }
+    Ok(())
+}
+
+/// The digests to compute. They need the source in order.
+pub(crate) fn hashes(asked: &Asked, backward: bool) -> Result<Vec<HashKind>> {
+    if backward && !asked.options.hashes.is_empty() {
+        let what = "--hash: the dest range overlaps the source and lies behind it, so that the copy has to go from the \
+                    last byte to the first, and a digest goes from the first to the last";
+        return Err(usage(
+            what,
+            "Compute the digest of the range first, with DST /dev/null, then copy without --hash.",
+        ));
+    }
+    Ok(asked.options.hashes.clone())
+}

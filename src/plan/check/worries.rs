@@ -1,0 +1,38 @@
+//! What is no mistake for certain, and worth knowing before it begins.
+use super::Range;
+use crate::contract::{EndpointKind, InUse, Side};
+use crate::plan::asked::{Asked, named};
+use crate::plan::notes::Notes;
+
+/// Warns of a source in use, and of a partition table that will not fit the dest.
+pub(crate) fn worries(asked: &Asked, range: &Range, notes: &mut Notes) {
+    let (source, dest) = (asked.source, asked.dest);
+    let users: Vec<String> =
+        source.in_use.iter().filter(|user| !matches!(user, InUse::Exclusive)).map(super::dest::user).collect();
+    if !users.is_empty() {
+        notes.warn(format!(
+            "{} may change while it is copied ({}): the copy is then a mixture of old and new; unmount it, or mount it \
+             read-only, to be sure",
+            named(Side::Source, source),
+            users.join("; ")
+        ));
+    }
+    let whole = range.skip == 0 && range.seek == 0 && asked.options.count_bytes.is_none();
+    if !whole || dest.kind != EndpointKind::Block {
+        return;
+    }
+    let gpt = source.content.as_deref().is_some_and(|content| content.starts_with("GPT"));
+    let table = gpt || !source.partitions.is_empty();
+    let (from, to) = (source.logical_block_bytes, dest.logical_block_bytes);
+    if table && source.kind == EndpointKind::Block && from != to {
+        notes.warn(format!(
+            "the source counts in sectors of {from} bytes and the dest in sectors of {to}: its partition table will \
+             not be understood there"
+        ));
+    }
+    if gpt && range.len.zip(dest.size).is_some_and(|(len, size)| len < size) {
+        notes.warn(
+            "the dest is larger: the backup of the partition table will not be at its end; 'sgdisk -e' moves it there",
+        );
+    }
+}

@@ -1,0 +1,198 @@
+//! How each side is opened: direct or through the page cache.
+use crate::contract::{Access, Cache, EndpointKind, Error, Existing, Facts, Kind, Result, Side};
+use crate::plan::asked::{Asked, in_memory, named};
+use crate::plan::check::{ONE_NAME, Overlap, Range};
+use crate::plan::notes::Notes;
+use crate::plan::numbers::{DIRECT_FILE_BYTES_MIN, PAGE_BYTES, TAIL_ALIGN_BYTES};
+use crate::plan::{When, offset_option, words};
+
+/// How both sides are opened, and where their alignments cut the range.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Reach {
+    /// By [`Side::index`]; `existing` is not settled yet.
+    pub(crate) access: [Access; 2],
+    pub(crate) head_bytes: u32,
+    pub(crate) tail_align_bytes: u32,
+}
+
+impl Reach {
+    /// What block sizes have to be multiples of.
+    pub(crate) fn align_bytes(&self) -> u32 {
+        self.access[0].offset_align_bytes.max(self.access[1].offset_align_bytes)
+    }
+}
+
+/// The same access with what to do about a dest that is there, or is not.
+pub(crate) fn with_existing(access: Access, existing: Existing) -> Access {
+    Access { existing, ..access }
+}
+
+/// What one side would like: its alignment for direct I/O, or why not; and a clause.
+struct Wish {
+    align: Option<u32>,
+    because: String,
+}
+
+/// Chooses direct or buffered I/O for each side.
+pub(crate) fn access(asked: &Asked, range: &Range, overlap: Option<Overlap>, notes: &mut Notes) -> Result<Reach> {
+    let mut wishes = [wish(asked, range, Side::Source)?, wish(asked, range, Side::Dest)?];
+    let head = settle(asked, range, overlap, &mut wishes)?;
+    let one_file = asked.source.id.is_some() && asked.source.id == asked.dest.id;
+    if (one_file || overlap.is_some()) && wishes.iter().any(|wish| wish.align.is_none()) {
+        if overlap.is_some_and(|overlap| !overlap.one_cache) {
+            let what = format!(
+                "{} and {} are the same bytes under two names, and without direct I/O on both there would be two \
+                 caches of them",
+                named(Side::Source, asked.source),
+                named(Side::Dest, asked.dest)
+            );
+            return Err(Error::new(Kind::Refused, what).on(Side::Dest).advise(ONE_NAME));
+        }
+        for wish in wishes.iter_mut().filter(|wish| wish.align.is_some()) {
+            *wish = Wish { align: None, because: "source and dest are one file, and the other side cannot".to_owned() };
+        }
+    }
+    let any = wishes.iter().any(|wish| wish.align.is_some());
+    let [source, dest] = [Side::Source, Side::Dest].map(|side| {
+        let (facts, wish) = (asked.facts(side), &wishes[side.index()]);
+        let cache = wish.align.map_or_else(|| buffered(facts), |_| Cache::Direct);
+        notes.chose(side.name(), cache.name(), wish.because.clone());
+        Access {
+            cache,
+            offset_align_bytes: wish.align.unwrap_or(1),
+            exclusive: side == Side::Dest && facts.kind == EndpointKind::Block,
+            existing: Existing::Keep,
+        }
+    });
+    let head_bytes = if any { head } else { 0 };
+    if head_bytes > 0 {
+        let choice = format!("first block of {}", words::size(head_bytes.into()));
+        notes.chose("alignment", choice, "the blocks behind it are aligned");
+    }
+    let tail_align_bytes = wishes[Side::Dest.index()].align.map_or(1, |align| align.max(TAIL_ALIGN_BYTES));
+    Ok(Reach { access: [source, dest], head_bytes, tail_align_bytes })
+}
+
+/// What `side` would like by itself.
+fn wish(asked: &Asked, range: &Range, side: Side) -> Result<Wish> {
+    let facts = asked.facts(side);
+    let no = |because: &str| Ok(Wish { align: None, because: because.to_owned() });
+    let always = asked.options.direct == When::Always;
+    let len = range.len;
+    if !matches!(facts.kind, EndpointKind::File | EndpointKind::Block) {
+        return no("there is no page cache on this side");
+    }
+    if asked.options.direct == When::Never {
+        return no("--direct never");
+    }
+    let Some(align) = alignment(facts) else {
+        if always {
+            let what = format!("--direct always: {} has no direct I/O", named(side, facts));
+            let advice = "Leave --direct out: what is copied through the page cache does not stay there.";
+            return Err(Error::new(Kind::Unsupported, what).on(side).advise(advice));
+        }
+        return no(if in_memory(facts) { "its file system is in memory" } else { "direct I/O cannot be had here" });
+    };
+    let yes = |because: &str| Ok(Wish { align: Some(align), because: because.to_owned() });
+    if always {
+        return yes("--direct always");
+    }
+    if facts.kind == EndpointKind::Block {
+        return yes("a block device");
+    }
+    if len.is_some_and(|len| len < DIRECT_FILE_BYTES_MIN) {
+        return no("too short for direct I/O to pay");
+    }
+    let cached = facts.cached_bytes.filter(|_| side == Side::Source).unwrap_or(0);
+    let whole = len.or(facts.size).unwrap_or(u64::MAX);
+    if cached.saturating_mul(2) >= whole {
+        return no("most of it is in memory already");
+    }
+    yes("the file system has direct I/O, and it pays")
+}
+
+/// Alignment of offsets for direct I/O; `None` where it cannot be had.
+fn alignment(facts: &Facts) -> Option<u32> {
+    let direct = facts.direct.filter(|_| !in_memory(facts))?;
+    let align = direct.offset_bytes.max(facts.logical_block_bytes);
+    // An alignment above a megabyte is none that a device has; blocks could not be cut to it.
+    (align.is_power_of_two() && align <= 1 << 20).then_some(align)
+}
+
+/// Takes wishes away that the offsets do not allow, and returns the length of the first block, 0 for like any other.
+fn settle(asked: &Asked, range: &Range, overlap: Option<Overlap>, wishes: &mut [Wish; 2]) -> Result<u32> {
+    let fits = |[source, dest]: [Option<u32>; 2]| {
+        let head = head(range, source, dest)?;
+        // From the last byte to the first there is no first block, and a head that is all would leave nothing direct.
+        let usable = head == 0 || overlap.is_none() && range.len.is_none_or(|len| u64::from(head) < len);
+        usable.then_some(head)
+    };
+    if let Some(head) = fits(wishes.each_ref().map(|wish| wish.align)) {
+        return Ok(head);
+    }
+    if asked.options.direct == When::Always {
+        return Err(unaligned(asked, range, wishes));
+    }
+    // The dest keeps its wish if one can: what is written through the cache costs more than what is read through it.
+    let attempts: [&[Side]; 3] = [&[Side::Source], &[Side::Dest], &Side::BOTH];
+    for losers in attempts {
+        let aligns = Side::BOTH.map(|side| wishes[side.index()].align.filter(|_| !losers.contains(&side)));
+        let Some(head) = fits(aligns) else { continue };
+        for side in losers {
+            if wishes[side.index()].align.is_none() {
+                continue;
+            }
+            let because = match range.offset(*side) {
+                0 => "the other side does not begin on a multiple of its alignment".to_owned(),
+                offset => format!("{} {offset} does not fit the alignment of both sides", offset_option(*side)),
+            };
+            wishes[side.index()] = Wish { align: None, because };
+        }
+        return Ok(head);
+    }
+    unreachable!("with no wish left any offset fits")
+}
+
+/// Length of a first block behind which both sides are aligned; `None` if there is none.
+fn head(range: &Range, source: Option<u32>, dest: Option<u32>) -> Option<u32> {
+    let rest = |offset: u64, align: Option<u32>| offset % u64::from(align.unwrap_or(1));
+    if rest(range.skip, source) == 0 && rest(range.seek, dest) == 0 {
+        return Some(0);
+    }
+    // A head that begins within a sector of the dest goes through the page cache. It has to end with a page there: were
+    // the rest of a page written past the cache, writing the page back later would undo that.
+    let page = dest.map(|align| if rest(range.seek, dest) == 0 { align } else { align.max(PAGE_BYTES) });
+    let missing = |offset: u64, align: Option<u32>| {
+        let align = u64::from(align.unwrap_or(1));
+        (align - offset % align) % align
+    };
+    // Alignments are powers of two: what aligns the coarser side fits the finer one, or nothing does.
+    let candidates = [missing(range.skip, source), missing(range.seek, page)];
+    let aligned = |head: &u64| rest(range.skip + head, source) == 0 && rest(range.seek + head, page) == 0;
+    candidates.into_iter().find(aligned).and_then(|head| u32::try_from(head).ok())
+}
+
+fn unaligned(asked: &Asked, range: &Range, wishes: &[Wish; 2]) -> Error {
+    let align = wishes.iter().filter_map(|wish| wish.align).max().unwrap_or(1);
+    let side = if range.seek.is_multiple_of(align.into()) { Side::Source } else { Side::Dest };
+    let offset = range.offset(side);
+    let below = offset - offset % u64::from(align);
+    let what = format!(
+        "--direct always: {} {offset} is not aligned for {}, which takes multiples of {}",
+        offset_option(side),
+        named(side, asked.facts(side)),
+        words::size(align.into())
+    );
+    let near = below.saturating_add(align.into());
+    Error::new(Kind::Usage, what).on(side).advise(format!("Give {below} or {near}, or leave --direct out."))
+}
+
+/// The cache mode of a side that does not go direct.
+fn buffered(facts: &Facts) -> Cache {
+    match facts.kind {
+        EndpointKind::File | EndpointKind::Block if in_memory(facts) => Cache::Keep,
+        EndpointKind::File | EndpointKind::Block if facts.dontcache => Cache::DontCache,
+        EndpointKind::File | EndpointKind::Block => Cache::Drop,
+        EndpointKind::Pipe | EndpointKind::Endless | EndpointKind::Null | EndpointKind::Memory => Cache::Keep,
+    }
+}

@@ -1,0 +1,70 @@
+//! What becomes of the dest before and after: made, emptied, allocated, ended, flushed.
+use super::{Engines, Holes};
+use crate::contract::{EndpointKind, EngineKind, Existing};
+use crate::plan::asked::{Asked, in_memory};
+use crate::plan::check::Range;
+use crate::plan::notes::Notes;
+use crate::plan::numbers::PREALLOCATE_BYTES_MIN;
+
+/// What becomes of the dest before and after.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Ends {
+    pub(crate) existing: Existing,
+    pub(crate) set_end: bool,
+    pub(crate) preallocate: bool,
+    pub(crate) durable: bool,
+}
+
+/// Chooses what becomes of the dest before and after the copy.
+pub(crate) fn end(asked: &Asked, range: &Range, holes: &Holes, engines: &Engines, notes: &mut Notes) -> Ends {
+    let (existing, set_end) = file_end(asked, range, notes);
+    let preallocate = preallocate(asked, range, holes, engines, existing);
+    if preallocate {
+        notes.chose("allocation", "before the first write", "a full file system is noticed now, and extents are long");
+    }
+    if let Some(rate) = asked.options.limit_bytes_per_s {
+        notes.chose("limit", format!("{}/s", crate::plan::words::size(rate)), "--limit");
+    }
+    let can_flush = matches!(asked.dest.kind, EndpointKind::File | EndpointKind::Block);
+    let durable = can_flush && !asked.options.no_flush;
+    let (choice, because) = match (can_flush, durable) {
+        (false, _) => ("no", "the dest has nothing to flush"),
+        (true, false) => ("no", "--no-flush"),
+        (true, true) => ("at the end", "status 0 means that the data is on the medium"),
+    };
+    notes.chose("flush", choice, because);
+    Ends { existing, set_end, preallocate, durable }
+}
+
+/// What to do about the dest being there, and whether it ends where the copy ends.
+fn file_end(asked: &Asked, range: &Range, notes: &mut Notes) -> (Existing, bool) {
+    if !asked.dest_is_file() {
+        return (Existing::Keep, false);
+    }
+    if !asked.dest.exists {
+        notes.chose("dest file", "made", "it is not there yet");
+        return (Existing::Create, true);
+    }
+    if !asked.range_given() {
+        notes.chose("dest file", "emptied first", "it becomes equal to the source");
+        return (Existing::Truncate, true);
+    }
+    notes.chose("dest file", "only the range changes", "--skip, --seek or --count was given");
+    // A hole at the end of the range does not move the end of the file by itself.
+    let grows = range.len.zip(asked.dest.size).is_some_and(|(len, size)| range.seek + len > size);
+    (Existing::Keep, grows)
+}
+
+fn preallocate(asked: &Asked, range: &Range, holes: &Holes, engines: &Engines, existing: Existing) -> bool {
+    // Those compress or copy on write: space set aside is lost on them. Shared extents bring their own.
+    let own_ways = matches!(asked.dest.filesystem.as_deref(), Some("btrfs" | "bcachefs" | "zfs" | "f2fs" | "nilfs2"));
+    asked.dest_is_file()
+        && !own_ways
+        && !in_memory(asked.dest)
+        && range.len.is_some_and(|len| len >= PREALLOCATE_BYTES_MIN)
+        && !holes.ask
+        && holes.detect_bytes.is_none()
+        && engines.engine != EngineKind::Reflink
+        // What is there already is allocated, and its holes are somebody's.
+        && (existing != Existing::Keep || asked.dest.size.is_some_and(|size| range.seek >= size))
+}

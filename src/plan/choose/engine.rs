@@ -1,0 +1,107 @@
+//! Which engine moves the bytes, or whether the file system shares them.
+use crate::contract::{EndpointKind, EngineKind, Error, Facts, FileId, Kind, Result, Side};
+use crate::plan::When;
+use crate::plan::asked::{Asked, in_memory};
+use crate::plan::check::{Overlap, Range};
+use crate::plan::notes::Notes;
+use crate::plan::numbers::REFLINK_ALIGN_BYTES;
+
+/// The engine, and the one to take should sharing extents fail.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Engines {
+    pub(crate) engine: EngineKind,
+    pub(crate) instead: Option<EngineKind>,
+}
+
+impl Engines {
+    /// The engine that moves bytes, if any are moved.
+    pub(crate) fn moving(&self) -> EngineKind {
+        self.instead.unwrap_or(self.engine)
+    }
+}
+
+/// Chooses the engine.
+pub(crate) fn engine(asked: &Asked, range: &Range, overlap: Option<Overlap>, notes: &mut Notes) -> Result<Engines> {
+    let always = asked.options.reflink == When::Always;
+    let unshared = no_reflink(asked, range, overlap);
+    match &unshared {
+        None if always => {
+            notes.chose("engine", EngineKind::Reflink.name(), "--reflink always");
+            return Ok(Engines { engine: EngineKind::Reflink, instead: None });
+        }
+        Some(why) if always && range.len != Some(0) => {
+            let what = format!("--reflink always: {why}");
+            return Err(Error::new(Kind::Unsupported, what).advise("Leave --reflink out to copy the bytes."));
+        }
+        _ => {}
+    }
+    let (moving, because) = moving(asked)?;
+    if unshared.is_some() {
+        notes.chose("engine", moving.name(), because);
+        return Ok(Engines { engine: moving, instead: None });
+    }
+    let because = format!("both files are on {}; if it refuses, {}", file_system(asked.dest), moving.name());
+    notes.chose("engine", EngineKind::Reflink.name(), because);
+    Ok(Engines { engine: EngineKind::Reflink, instead: Some(moving) })
+}
+
+fn file_system(facts: &Facts) -> &str {
+    facts.filesystem.as_deref().unwrap_or("a file system that can share extents")
+}
+
+/// The engine that moves bytes, and why this one.
+fn moving(asked: &Asked) -> Result<(EngineKind, String)> {
+    match (asked.options.engine, &asked.host.ring_refused) {
+        (Some(EngineKind::Ring), Some(why)) => {
+            let what = format!("--engine ring: io_uring cannot be used here: {why}");
+            let advice = "Use --engine threads, or leave --engine out: the bytes are the same.";
+            Err(Error::new(Kind::Unsupported, what).advise(advice))
+        }
+        (Some(engine), _) => Ok((engine, format!("--engine {}", engine.name()))),
+        (None, Some(why)) => Ok((EngineKind::Threads, format!("io_uring cannot be used here: {why}"))),
+        (None, None) => Ok((EngineKind::Ring, "io_uring works here".to_owned())),
+    }
+}
+
+/// Why extents cannot be shared, or should not; `None`: worth the try.
+fn no_reflink(asked: &Asked, range: &Range, overlap: Option<Overlap>) -> Option<String> {
+    let (source, dest, options) = (asked.source, asked.dest, asked.options);
+    let auto = options.reflink == When::Auto;
+    let says = |condition: bool, why: &str| condition.then(|| why.to_owned());
+    if options.reflink == When::Never {
+        return Some("--reflink never".to_owned());
+    }
+    says(source.kind != EndpointKind::File || dest.kind != EndpointKind::File, "only files can share extents")
+        .or_else(|| says(auto && options.engine.is_some(), "an engine was asked for"))
+        .or_else(|| says(!options.hashes.is_empty(), "digests need the bytes"))
+        .or_else(|| says(options.sparse != When::Auto, "--sparse wants the bytes looked at or written"))
+        .or_else(|| says(overlap.is_some(), "the ranges overlap"))
+        .or_else(|| cannot(Side::Source, source))
+        .or_else(|| cannot(Side::Dest, dest))
+        .or_else(|| says(source.filesystem != dest.filesystem || apart(source, dest), "they lie on two file systems"))
+        .or_else(|| unaligned(asked, range))
+}
+
+fn cannot(side: Side, facts: &Facts) -> Option<String> {
+    let fails = !facts.reflinks || in_memory(facts);
+    fails.then(|| format!("the file system of {} {} cannot share extents", side.name(), facts.address))
+}
+
+/// On two file systems for certain. Subvolumes of btrfs and bcachefs have device numbers of their own and can share.
+fn apart(source: &Facts, dest: &Facts) -> bool {
+    let subvolumes = matches!(source.filesystem.as_deref(), Some("btrfs" | "bcachefs"));
+    match (source.id, dest.id) {
+        (Some(FileId::File(from, _)), Some(FileId::File(to, _))) => from != to && !subvolumes,
+        _ => false,
+    }
+}
+
+fn unaligned(asked: &Asked, range: &Range) -> Option<String> {
+    let Some(len) = range.len.filter(|len| *len > 0) else { return Some("there is nothing to share".to_owned()) };
+    let aligned = |bytes: u64| bytes.is_multiple_of(REFLINK_ALIGN_BYTES);
+    // An odd end is allowed at the end of the source, if it becomes the end of the dest.
+    let source_end = asked.source.size == Some(range.skip + len);
+    let dest_end = asked.dest_begins_empty() || asked.dest.size.is_some_and(|size| range.seek + len >= size);
+    let fits = aligned(range.skip) && aligned(range.seek) && (aligned(len) || source_end && dest_end);
+    (!fits).then(|| format!("the range is not aligned to {REFLINK_ALIGN_BYTES} bytes"))
+}

@@ -1,0 +1,78 @@
+//! What becomes of zeros.
+use crate::contract::{EndpointKind, Result, Zeros};
+use crate::plan::When;
+use crate::plan::asked::Asked;
+use crate::plan::check::{Overlap, Range};
+use crate::plan::notes::Notes;
+use crate::plan::numbers::{DETECT_BLOCK_BYTES, DETECT_FILE_BYTES};
+
+/// What becomes of zeros.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Holes {
+    pub(crate) zeros: Zeros,
+    /// The source is asked for its holes.
+    pub(crate) ask: bool,
+    /// Zeros are looked for in data, in pieces of this many bytes.
+    pub(crate) detect_bytes: Option<u32>,
+}
+
+/// Chooses what becomes of zeros. That a device discarded something never means that it reads as zeros.
+pub(crate) fn holes(asked: &Asked, range: &Range, overlap: Option<Overlap>, notes: &mut Notes) -> Result<Holes> {
+    let sparse = asked.options.sparse;
+    if sparse == When::Never || overlap.is_some() {
+        let because = if overlap.is_some() { "the ranges overlap" } else { "--sparse never" };
+        notes.chose("zeros", "read and written like data", because);
+        return Ok(Holes { zeros: Zeros::Write, ask: false, detect_bytes: None });
+    }
+    let ask = asked.source.kind == EndpointKind::File && asked.source.sparse;
+    let (zeros, because) = way(asked, range, ask);
+    let piece = match asked.dest.kind {
+        _ if sparse != When::Always || zeros == Zeros::Write => None,
+        EndpointKind::File => Some(DETECT_FILE_BYTES),
+        EndpointKind::Block => Some(DETECT_BLOCK_BYTES.max(asked.dest.logical_block_bytes)),
+        _ => None,
+    };
+    if sparse == When::Always && piece.is_none() {
+        notes.warn(format!("--sparse always finds nothing to gain: {because}"));
+    }
+    let choice = match zeros {
+        Zeros::Leave => "left as holes",
+        Zeros::Device if asked.dest.kind == EndpointKind::File => "made holes",
+        Zeros::Device => "zeroed by the device",
+        Zeros::Write => "written",
+    };
+    let found = match (ask, piece) {
+        (true, Some(_)) => "holes of the source and zeros in data: ",
+        (true, None) => "holes of the source, not read: ",
+        (false, Some(_)) => "zeros in data: ",
+        (false, None) => return Ok(Holes { zeros, ask, detect_bytes: None }),
+    };
+    notes.chose("zeros", format!("{found}{choice}"), because);
+    Ok(Holes { zeros, ask, detect_bytes: piece })
+}
+
+/// How zeros get to the dest.
+fn way(asked: &Asked, range: &Range, ask: bool) -> (Zeros, &'static str) {
+    let dest = asked.dest;
+    let no_holes = matches!(dest.filesystem.as_deref(), Some("vfat" | "msdos" | "exfat"));
+    let block = u64::from(dest.logical_block_bytes.max(1));
+    // A device zeroes whole sectors: runs that begin elsewhere on it would be cut into scraps.
+    let aligned = range.seek.is_multiple_of(block) && (!ask || range.skip.is_multiple_of(block));
+    match dest.kind {
+        EndpointKind::File if asked.dest_begins_empty() => {
+            (Zeros::Leave, "what is not written to a new file is a hole")
+        }
+        EndpointKind::File if no_holes => (Zeros::Write, "the file system of the dest has no holes"),
+        // Punching does not move the end of a file: without a known end, zeros behind the old end have to be written.
+        EndpointKind::File if range.len.is_none() => {
+            (Zeros::Write, "the stream may end behind the end of the dest file")
+        }
+        EndpointKind::File => (Zeros::Device, "a range of a file that is there: holes are punched"),
+        EndpointKind::Block if dest.queue.write_zeroes_max_bytes == 0 => {
+            (Zeros::Write, "the dest device cannot zero by itself")
+        }
+        EndpointKind::Block if !aligned => (Zeros::Write, "the range is not aligned to the sectors of the dest"),
+        EndpointKind::Block => (Zeros::Device, "the dest device can zero by itself"),
+        _ => (Zeros::Write, "the dest cannot have holes"),
+    }
+}

@@ -1,0 +1,14 @@
+//! Settles what is left open, one file for each choice.
+mod access;
+mod end;
+mod engine;
+mod holes;
+mod order;
+mod pace;
+
+pub(super) use access::{Reach, access, with_existing};
+pub(super) use end::end;
+pub(super) use engine::{Engines, engine};
+pub(super) use holes::{Holes, holes};
+pub(super) use order::{one_head, order};
+pub(super) use pace::pace;

@@ -1,0 +1,379 @@
+//! Every choice, and its reason.
+use super::*;
+use crate::contract::{Cache, Direction, EngineKind, Existing, HashKind, Reason, WriteOrder, Zeros};
+
+fn options() -> Options {
+    Options::default()
+}
+
+fn range(skip: u64, seek: u64, count: u64) -> Options {
+    Options { skip_bytes: Some(skip), seek_bytes: Some(seek), count_bytes: Some(count), ..options() }
+}
+
+fn caches(plan: &Plan) -> [Cache; 2] {
+    [plan.source.access.cache, plan.dest.access.cache]
+}
+
+#[test]
+fn a_disk_to_a_disk_goes_direct_on_a_ring_and_is_flushed() {
+    let plan = made(&options(), &disk(1, GIB), &disk(2, 2 * GIB));
+    assert_eq!((plan.engine, plan.engine_instead), (EngineKind::Ring, None));
+    assert_eq!(caches(&plan), [Cache::Direct; 2]);
+    assert_eq!([plan.source.access.offset_align_bytes, plan.dest.access.offset_align_bytes], [512; 2]);
+    assert_eq!([plan.source.access.exclusive, plan.dest.access.exclusive], [false, true]);
+    assert_eq!((plan.len, plan.head_bytes, plan.tail_align_bytes), (Some(GIB), 0, 4096));
+    let Tuning { block_bytes, depth, adaptive, in_flight_bytes_max, .. } = plan.tuning;
+    assert_eq!((block_bytes, depth, adaptive, in_flight_bytes_max), (256 << 10, 32, true, 32 << 20));
+    assert_eq!((plan.write_order, plan.burst_bytes, plan.zeros), (WriteOrder::Any, None, Zeros::Write));
+    assert!(plan.durable && !plan.set_end && !plan.preallocate && !plan.ask_holes);
+    assert!(needs_confirmation(&plan, &disk(2, 2 * GIB)));
+    let topics: Vec<_> = plan.why.iter().map(|reason| reason.topic).collect();
+    let wanted = ["length", "engine", "source", "dest", "block size", "depth", "search", "order", "flush"];
+    assert_eq!(topics, wanted);
+}
+
+#[test]
+fn every_reason_is_whole() {
+    let plan = made(&range(100, 100, GIB), &file("a", 1, 2 * GIB), &new_file("b"));
+    for Reason { topic, choice, because } in &plan.why {
+        assert!(!topic.is_empty() && !choice.is_empty() && !because.is_empty(), "{topic}: {choice}: {because}");
+        assert!(!because.ends_with('.'), "{because} is a clause");
+    }
+}
+
+#[test]
+fn where_io_uring_is_forbidden_threads_take_over_and_say_why() {
+    let host = Host { ring_refused: Some("seccomp".to_owned()), cpus: 2 };
+    let plan = make(&options(), &disk(1, GIB), &disk(2, GIB), &host).unwrap();
+    assert_eq!(plan.engine, EngineKind::Threads);
+    assert_eq!(why(&plan, "engine"), "threads: io_uring cannot be used here: seccomp");
+}
+
+#[test]
+fn the_plain_loop_has_one_block_in_flight() {
+    let plan = made(&Options { engine: Some(EngineKind::Sync), ..options() }, &disk(1, GIB), &disk(2, GIB));
+    assert_eq!((plan.engine, plan.tuning.block_bytes, plan.tuning.depth), (EngineKind::Sync, 1 << 20, 1));
+    assert!(!plan.tuning.adaptive && plan.warnings.is_empty(), "{:?}", plan.warnings);
+}
+
+#[test]
+fn files_that_can_share_extents_do_with_an_engine_in_reserve() {
+    let on_xfs = |facts: Facts| Facts { reflinks: true, filesystem: Some("xfs".to_owned()), ..facts };
+    let (from, to) = (on_xfs(file("a", 1, GIB + 1)), on_xfs(new_file("b")));
+    let plan = made(&options(), &from, &to);
+    assert_eq!((plan.engine, plan.engine_instead), (EngineKind::Reflink, Some(EngineKind::Ring)));
+    assert!(!plan.preallocate);
+    let always = Options { reflink: When::Always, ..options() };
+    assert_eq!(made(&always, &from, &to).engine_instead, None);
+
+    let copied = [
+        (Options { reflink: When::Never, ..options() }, from.clone(), to.clone()),
+        (Options { hashes: vec![HashKind::Md5], ..options() }, from.clone(), to.clone()),
+        (Options { engine: Some(EngineKind::Ring), ..options() }, from.clone(), to.clone()),
+        (Options { sparse: When::Never, ..options() }, from.clone(), to.clone()),
+        (Options { skip_bytes: Some(512), ..options() }, from.clone(), to.clone()),
+        (Options { count_bytes: Some(4095), ..options() }, from.clone(), to.clone()),
+        (options(), from.clone(), Facts { reflinks: false, ..to.clone() }),
+        (options(), from.clone(), Facts { id: Some(FileId::File(8, 1)), ..on_xfs(file("b", 2, 0)) }),
+        (options(), Facts { size: Some(0), ..from.clone() }, to.clone()),
+        // The odd end of the source would fall within the dest.
+        (Options { seek_bytes: Some(0), ..options() }, from.clone(), on_xfs(file("b", 2, 2 * GIB))),
+    ];
+    for (options, from, to) in copied {
+        assert_eq!(made(&options, &from, &to).engine, EngineKind::Ring, "{options:?}");
+    }
+    // Subvolumes have device numbers of their own.
+    let on_btrfs = |facts: Facts| Facts { reflinks: true, filesystem: Some("btrfs".to_owned()), ..facts };
+    let other = Facts { id: Some(FileId::File(8, 1)), ..on_btrfs(file("b", 2, 0)) };
+    assert_eq!(made(&options(), &on_btrfs(file("a", 1, GIB)), &other).engine, EngineKind::Reflink);
+}
+
+#[test]
+fn a_file_goes_direct_where_it_pays() {
+    let table = [
+        (file("a", 1, GIB), Cache::Direct, "it pays"),
+        (file("a", 1, MIB - 1), Cache::DontCache, "too short"),
+        (Facts { cached_bytes: Some(GIB / 2), ..file("a", 1, GIB) }, Cache::DontCache, "in memory already"),
+        (Facts { cached_bytes: Some(GIB / 2 - 1), ..file("a", 1, GIB) }, Cache::Direct, "it pays"),
+        (Facts { direct: None, ..file("a", 1, GIB) }, Cache::DontCache, "cannot be had"),
+        (Facts { direct: None, dontcache: false, ..file("a", 1, GIB) }, Cache::Drop, "cannot be had"),
+        (Facts { filesystem: Some("tmpfs".to_owned()), ..file("a", 1, GIB) }, Cache::Keep, "in memory"),
+    ];
+    for (source, cache, because) in table {
+        let plan = made(&options(), &source, &disk(2, GIB));
+        assert_eq!(plan.source.access.cache, cache, "{source:?}");
+        assert!(why(&plan, "source").contains(because), "{}", why(&plan, "source"));
+    }
+    let plan = made(&Options { direct: When::Never, ..options() }, &disk(1, GIB), &file("b", 1, 0));
+    assert_eq!(caches(&plan), [Cache::Drop, Cache::DontCache]);
+    assert_eq!((plan.source.access.offset_align_bytes, plan.tail_align_bytes), (1, 1));
+    let always = Options { direct: When::Always, ..options() };
+    let cached = Facts { cached_bytes: Some(MIB), ..file("a", 1, 1000) };
+    assert_eq!(caches(&made(&always, &cached, &pipe())), [Cache::Direct, Cache::Keep]);
+}
+
+#[test]
+fn a_head_brings_both_sides_to_their_alignment_where_one_can() {
+    let (source, dest) = (disk(1, 2 * GIB), disk(2, 2 * GIB));
+    // Source offset, dest offset, head, who goes direct.
+    let table = [
+        (0, 0, 0, [true, true]),
+        (512, 1024, 0, [true, true]),
+        (100, 100, 3996, [true, true]),
+        // The head ends with a page of the dest, so that no page is written both ways.
+        (100, 612, 3484, [true, true]),
+        (0, 100, 3996, [false, true]),
+        (100, 0, 0, [false, true]),
+    ];
+    for (skip, seek, head, direct) in table {
+        let plan = made(&range(skip, seek, GIB), &source, &dest);
+        assert_eq!(caches(&plan).map(|cache| cache == Cache::Direct), direct, "{skip} {seek}");
+        assert_eq!(plan.head_bytes, head, "{skip} {seek}");
+    }
+    // A dest that begins on a sector can write a head of whole sectors past the cache, whatever the source needs.
+    let coarse = Facts { logical_block_bytes: 4096, ..disk(1, 2 * GIB) };
+    let plan = made(&range(512, 1024, GIB), &coarse, &dest);
+    assert_eq!((plan.head_bytes, caches(&plan)), (3584, [Cache::Direct; 2]));
+    // A head that is everything would leave nothing to go direct.
+    let plan = made(&range(100, 100, 3996), &source, &dest);
+    assert_eq!((plan.head_bytes, caches(&plan)), (412, [Cache::Direct, Cache::Drop]));
+    let plan = made(&range(100, 100, 412), &source, &dest);
+    assert_eq!((plan.head_bytes, caches(&plan)), (0, [Cache::Drop; 2]));
+}
+
+#[test]
+fn overlapping_ranges_go_the_way_that_reads_before_it_overwrites() {
+    let both = disk(1, GIB);
+    for (skip, seek, direction) in [(0, MIB, Direction::Backward), (MIB, 0, Direction::Forward)] {
+        let plan = made(&range(skip, seek, 10 * MIB), &both, &both);
+        assert_eq!((plan.direction, plan.write_order), (direction, WriteOrder::Submitted));
+        assert_eq!((plan.zeros, plan.ask_holes, plan.detect_zeros_bytes), (Zeros::Write, false, None));
+    }
+    // Unaligned: both through the one cache, never one past it.
+    let plan = made(&range(0, 100, 10 * MIB), &both, &both);
+    assert_eq!(caches(&plan), [Cache::Drop; 2]);
+    let sparse = Facts { sparse: true, ..file("a", 1, GIB) };
+    let plan = made(&range(0, 4096, 10 * MIB), &sparse, &sparse);
+    assert_eq!((plan.dest.access.existing, plan.ask_holes, plan.engine), (Existing::Keep, false, EngineKind::Ring));
+    // Side by side in one file is an ordinary copy, through one cache all the same.
+    let plan = made(&range(100, GIB / 2, 10 * MIB), &sparse, &sparse);
+    assert_eq!((plan.direction, plan.write_order), (Direction::Forward, WriteOrder::Any));
+    assert_eq!(caches(&plan), [Cache::DontCache; 2]);
+}
+
+#[test]
+fn a_moving_head_gets_few_large_requests_and_ascending_writes() {
+    let spinning = |mut facts: Facts| {
+        facts.queue.rotational = Some(true);
+        facts
+    };
+    let plan = made(&options(), &spinning(disk(1, GIB)), &disk(2, GIB));
+    assert_eq!((plan.tuning.block_bytes, plan.tuning.depth, plan.write_order), (1 << 20, 4, WriteOrder::Any));
+    let plan = made(&options(), &disk(1, GIB), &spinning(disk(2, GIB)));
+    assert_eq!((plan.tuning.block_bytes, plan.write_order), (1 << 20, WriteOrder::Submitted));
+    assert_eq!(plan.burst_bytes, None);
+}
+
+#[test]
+fn both_sides_under_one_head_take_turns_in_large_bursts() {
+    let mut whole = disk(1, 4 * GIB);
+    whole.queue.rotational = Some(true);
+    let (one, two) = (partition(&whole, 1, MIB, GIB), partition(&whole, 2, 2 * GIB, GIB));
+    let far = 3 * GIB;
+    for (source, dest, seek) in [(&one, &two, 0), (&one, &whole, far), (&whole, &two, 0), (&whole, &whole, far)] {
+        let plan = made(&range(0, seek, 64 * MIB), source, dest);
+        assert_eq!(plan.burst_bytes, Some(32 << 20), "{} {}", source.address, dest.address);
+        assert_eq!(u64::from(plan.tuning.block_bytes) * u64::from(plan.tuning.depth), 32 << 20);
+        assert!(!plan.tuning.adaptive && plan.write_order == WriteOrder::Submitted);
+        assert!(why(&plan, "bursts").contains("/dev/sdb"), "{}", why(&plan, "bursts"));
+    }
+    whole.queue.rotational = Some(false);
+    let (one, two) = (partition(&whole, 1, MIB, GIB), partition(&whole, 2, 2 * GIB, GIB));
+    assert_eq!(made(&options(), &one, &two).burst_bytes, None);
+}
+
+#[test]
+fn zeros_become_what_the_dest_can_make_of_them() {
+    let sparse = Facts { sparse: true, ..file("a", 1, GIB) };
+    let mut zeroing = disk(2, GIB);
+    zeroing.queue.write_zeroes_max_bytes = 1 << 30;
+    let always = Options { sparse: When::Always, ..options() };
+    let never = Options { sparse: When::Never, ..options() };
+    let part = Options { seek_bytes: Some(4096), ..options() };
+    let odd = Options { seek_bytes: Some(100), count_bytes: Some(MIB), ..always.clone() };
+    let stream = Options { sparse: When::Always, ..part.clone() };
+    let fat = Facts { filesystem: Some("exfat".to_owned()), ..file("b", 2, 9) };
+    // Options, source, dest; zeros, holes asked for, zeros looked for.
+    let table = [
+        (&options(), &sparse, new_file("b"), Zeros::Leave, true, None),
+        (&options(), &sparse, file("b", 2, 9), Zeros::Leave, true, None),
+        (&part, &sparse, file("b", 2, 9), Zeros::Device, true, None),
+        (&part, &sparse, new_file("b"), Zeros::Leave, true, None),
+        (&part, &sparse, fat, Zeros::Write, true, None),
+        (&options(), &sparse, zeroing.clone(), Zeros::Device, true, None),
+        (&options(), &sparse, disk(2, GIB), Zeros::Write, true, None),
+        (&options(), &sparse, pipe(), Zeros::Write, true, None),
+        (&options(), &file("a", 1, GIB), new_file("b"), Zeros::Leave, false, None),
+        (&options(), &disk(1, GIB), zeroing.clone(), Zeros::Device, false, None),
+        (&always, &disk(1, GIB), new_file("b"), Zeros::Leave, false, Some(4096)),
+        (&always, &disk(1, GIB), zeroing.clone(), Zeros::Device, false, Some(65536)),
+        (&always, &disk(1, GIB), disk(2, GIB), Zeros::Write, false, None),
+        (&odd, &disk(1, GIB), zeroing, Zeros::Write, false, None),
+        (&stream, &pipe(), file("b", 2, 9), Zeros::Write, false, None),
+        (&never, &sparse, new_file("b"), Zeros::Write, false, None),
+    ];
+    for (options, source, dest, zeros, ask, detect) in table {
+        let plan = made(options, source, &dest);
+        let found = (plan.zeros, plan.ask_holes, plan.detect_zeros_bytes);
+        assert_eq!(found, (zeros, ask, detect), "{options:?} {} {}", source.address, dest.address);
+    }
+}
+
+#[test]
+fn a_dest_file_ends_with_its_source_unless_a_range_was_given() {
+    let source = file("a", 1, GIB);
+    let table = [
+        (options(), new_file("b"), Existing::Create, true),
+        (options(), file("b", 2, 2 * GIB), Existing::Truncate, true),
+        (range(0, 0, MIB), new_file("b"), Existing::Create, true),
+        (range(0, 0, MIB), file("b", 2, 2 * MIB), Existing::Keep, false),
+        (range(0, MIB, MIB), file("b", 2, 2 * MIB), Existing::Keep, false),
+        (range(0, MIB + 1, MIB), file("b", 2, 2 * MIB), Existing::Keep, true),
+        (Options { skip_bytes: Some(9), ..options() }, file("b", 2, 2 * GIB), Existing::Keep, false),
+        (options(), disk(2, GIB), Existing::Keep, false),
+        (options(), pipe(), Existing::Keep, false),
+    ];
+    for (options, dest, existing, set_end) in table {
+        let plan = made(&options, &source, &dest);
+        assert_eq!((plan.dest.access.existing, plan.set_end), (existing, set_end), "{options:?} {}", dest.address);
+        assert_eq!(plan.source.access.existing, Existing::Keep);
+    }
+}
+
+#[test]
+fn a_dest_file_is_allocated_ahead_where_every_byte_will_be_written() {
+    let source = file("a", 1, GIB);
+    let on = |filesystem: &str| Facts { filesystem: Some(filesystem.to_owned()), ..new_file("b") };
+    assert!(made(&options(), &source, &new_file("b")).preallocate);
+    assert!(made(&options(), &source, &file("b", 2, 9)).preallocate);
+    let table = [
+        (options(), Facts { sparse: true, ..source.clone() }, new_file("b")),
+        (Options { sparse: When::Always, ..options() }, source.clone(), new_file("b")),
+        (options(), file("a", 1, MIB - 1), new_file("b")),
+        (options(), source.clone(), on("btrfs")),
+        (options(), source.clone(), on("tmpfs")),
+        (options(), pipe(), new_file("b")),
+        (range(0, 0, MIB), source.clone(), file("b", 2, GIB)),
+        (options(), source.clone(), disk(2, GIB)),
+    ];
+    for (options, source, dest) in table {
+        assert!(!made(&options, &source, &dest).preallocate, "{options:?} {source:?} {dest:?}");
+    }
+    let dense = Facts { sparse: true, ..source };
+    assert!(made(&Options { sparse: When::Never, ..options() }, &dense, &new_file("b")).preallocate);
+}
+
+#[test]
+fn only_what_has_a_medium_is_flushed() {
+    let source = file("a", 1, GIB);
+    let null = Facts::new("/dev/null", EndpointKind::Null);
+    for (dest, durable) in [(new_file("b"), true), (disk(2, GIB), true), (pipe(), false), (null, false)] {
+        assert_eq!(made(&options(), &source, &dest).durable, durable, "{}", dest.address);
+        assert!(!made(&Options { no_flush: true, ..options() }, &source, &dest).durable);
+    }
+}
+
+#[test]
+fn a_pipe_is_written_in_order_one_at_a_time_and_asks_nobody() {
+    let plan = made(&options(), &file("a", 1, GIB), &pipe());
+    assert_eq!((plan.write_order, plan.tuning.block_bytes), (WriteOrder::OneAtATime, 256 << 10));
+    assert!(!needs_confirmation(&plan, &pipe()));
+    assert!(!needs_confirmation(&made(&options(), &disk(1, 9), &file("b", 1, 2)), &file("b", 1, 2)));
+}
+
+#[test]
+fn block_size_and_depth_fit_the_queues_of_the_devices() {
+    let limited = |optimal_io_bytes: u32, max_request_bytes: u32, requests_max: u32| {
+        let mut facts = disk(1, GIB);
+        facts.queue.optimal_io_bytes = optimal_io_bytes;
+        facts.queue.max_request_bytes = max_request_bytes;
+        facts.queue.requests_max = requests_max;
+        facts
+    };
+    let table = [
+        (limited(0, 0, 0), 256 << 10, 32),
+        (limited(0, 0, 2), 256 << 10, 2),
+        (limited(0, 32 << 10, 64), 128 << 10, 32),
+        (limited(0, 512, 64), 64 << 10, 32),
+        (limited(192 << 10, 0, 64), 384 << 10, 32),
+        (limited(4 << 20, 0, 64), 4 << 20, 8),
+        // What USB bridges say, and what is no multiple of a page.
+        (limited(33_553_920, 0, 64), 256 << 10, 32),
+        (limited(5_000, 0, 64), 256 << 10, 32),
+    ];
+    for (source, block, depth) in table {
+        let plan = made(&options(), &source, &disk(2, GIB));
+        assert_eq!((plan.tuning.block_bytes, plan.tuning.depth), (block, depth), "{:?}", source.queue);
+    }
+}
+
+#[test]
+fn what_was_asked_for_is_taken_and_the_other_fits_into_memory() {
+    let (from, to) = (disk(1, GIB), disk(2, GIB));
+    let asked = |block_bytes, depth| Options { block_bytes, depth, ..options() };
+    let table = [
+        (asked(Some(4 << 20), None), 4 << 20, 8),
+        (asked(Some(4096), None), 4096, 32),
+        (asked(None, Some(2)), 256 << 10, 2),
+        (asked(None, Some(1024)), 32 << 10, 1024),
+        (asked(Some(1 << 20), Some(3)), 1 << 20, 3),
+    ];
+    for (options, block, depth) in table {
+        let plan = made(&options, &from, &to);
+        let Tuning { block_bytes, depth: settled, adaptive, in_flight_bytes_max, .. } = plan.tuning;
+        assert_eq!((block_bytes, settled, adaptive), (block, depth, false));
+        assert_eq!((in_flight_bytes_max, plan.warnings.len()), (block * depth, 0), "{:?}", plan.warnings);
+    }
+    let plan = made(&asked(Some(16 << 20), Some(4)), &from, &to);
+    assert!(plan.warnings[0].contains("64 MiB of memory"), "{:?}", plan.warnings);
+    let plan = made(&asked(Some(32 << 20), None), &from, &to);
+    assert!(plan.warnings[0].contains("do not overlap"), "{:?}", plan.warnings);
+}
+
+#[test]
+fn the_search_for_better_settings_needs_a_long_and_free_copy() {
+    let dest = disk(2, 2 * GIB);
+    assert!(made(&options(), &disk(1, 256 * MIB), &dest).tuning.adaptive);
+    assert!(made(&options(), &pipe(), &dest).tuning.adaptive);
+    assert!(!made(&options(), &disk(1, 256 * MIB - 1), &dest).tuning.adaptive);
+    let limited = Options { limit_bytes_per_s: Some(MIB), ..options() };
+    let plan = made(&limited, &disk(1, GIB), &dest);
+    assert!(!plan.tuning.adaptive);
+    assert_eq!((plan.limit_bytes_per_s, plan.tuning.block_bytes), (Some(MIB), 128 << 10));
+}
+
+#[test]
+fn a_short_copy_takes_no_more_memory_than_it_has_bytes() {
+    let plan = made(&options(), &disk(1, 300 << 10), &disk(2, GIB));
+    assert_eq!((plan.tuning.depth, plan.tuning.in_flight_bytes_max), (2, 512 << 10));
+    let empty = made(&options(), &file("a", 1, 0), &new_file("b"));
+    assert_eq!((empty.len, empty.tuning.depth, empty.set_end), (Some(0), 1, true));
+}
+
+#[test]
+fn files_of_proc_are_read_to_their_end_whatever_size_they_claim() {
+    let proc = Facts { filesystem: Some("proc".to_owned()), direct: None, ..file("/proc/cpuinfo", 1, 0) };
+    assert_eq!(made(&options(), &proc, &new_file("b")).len, None);
+    assert_eq!(made(&options(), &Facts::new("/dev/null", EndpointKind::Null), &new_file("b")).len, Some(0));
+}
+
+#[test]
+fn a_partition_table_that_will_not_fit_is_warned_of() {
+    let gpt = Facts { content: Some("GPT".to_owned()), ..disk(1, GIB) };
+    let warnings = |dest: Facts| made(&options(), &gpt, &dest).warnings;
+    assert_eq!(warnings(disk(2, GIB)), [""; 0]);
+    assert!(warnings(disk(2, 2 * GIB))[0].contains("sgdisk -e"));
+    let coarse = Facts { logical_block_bytes: 4096, ..disk(2, GIB) };
+    assert!(warnings(coarse)[0].contains("sectors of 512 bytes and the dest in sectors of 4096"));
+    assert_eq!(made(&range(0, 0, MIB), &gpt, &disk(2, 2 * GIB)).warnings, [""; 0]);
+}
