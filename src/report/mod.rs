@@ -8,6 +8,7 @@ mod out;
 mod printable;
 mod style;
 
+pub mod json;
 pub mod text;
 pub mod units;
 
