@@ -9,10 +9,12 @@ mod printable;
 mod style;
 
 pub mod json;
+pub mod progress;
 pub mod text;
 pub mod units;
 
 pub use out::Out;
+pub use progress::Progress;
 
 #[cfg(test)]
 mod examples;

@@ -58,6 +58,16 @@ pub fn rate_decimal(bytes_per_s: u64) -> String {
     format!("{}/s", size_decimal(bytes_per_s))
 }
 
+/// The current rate and the mean in the unit of the greater: `412.3 (mean 398.0) MiB/s`.
+pub fn rate_and_mean(now_per_s: u64, mean_per_s: u64) -> String {
+    let (unit, divisor) = scale(now_per_s.max(mean_per_s), 1024);
+    let [now, mean] = [now_per_s, mean_per_s].map(|rate| match unit {
+        0 => rate.to_string(),
+        _ => decimals(rate, divisor),
+    });
+    format!("{now} (mean {mean}) {}/s", BINARY[unit])
+}
+
 /// Bytes a second, or `None` where no time went by.
 pub fn per_second(bytes: u64, time: Duration) -> Option<u64> {
     let nanos = time.as_nanos();
@@ -106,6 +116,11 @@ pub fn time_left(time: Duration) -> String {
     if seconds < 60 { format!("{seconds} s") } else { duration(Duration::from_secs(seconds)) }
 }
 
+/// Time gone by, in whole seconds, so that it does not flicker: `0 s`, `12 s`, `4 min 12 s`.
+pub fn time_passed(time: Duration) -> String {
+    time_left(Duration::from_secs(time.as_secs()))
+}
+
 /// Whole percents of `whole`, rounded down: 100 only when all is there. Nothing of nothing is all.
 pub fn percent(part: u64, whole: u64) -> u64 {
     let percent = (u128::from(part) * 100).checked_div(u128::from(whole)).unwrap_or(100);
@@ -138,24 +153,36 @@ fn short(micros: u128) -> String {
     }
 }
 
-/// Two decimals below 10, one above: enough to tell disks of neighbouring sizes apart, and never wider than 11 columns.
+/// Enough digits to tell disks of neighbouring sizes apart, and never wider than 11 columns.
 fn scaled(bytes: u64, base: u64, units: [&str; 7]) -> String {
-    if bytes < base {
-        return exact(bytes);
+    match scale(bytes, base) {
+        (0, _) => exact(bytes),
+        (unit, divisor) => format!("{} {}", decimals(bytes, divisor), units[unit]),
     }
-    let mut unit = 1;
-    let mut divisor = u128::from(base);
-    // In hundredths and in integers: no float is exact for all u64, and 1023.96 MiB has to become 1.00 GiB.
-    while unit + 1 < units.len() && rounded(bytes, divisor, 10) >= u128::from(base) * 10 {
+}
+
+/// The unit for a number, and what it is to be divided by. In tenths and in integers: no float is exact for all u64, and
+/// 1023.96 MiB has to become 1.00 GiB.
+fn scale(bytes: u64, base: u64) -> (usize, u128) {
+    if bytes < base {
+        return (0, 1);
+    }
+    let (mut unit, mut divisor) = (1, u128::from(base));
+    while unit + 1 < BINARY.len() && rounded(bytes, divisor, 10) >= u128::from(base) * 10 {
         unit += 1;
         divisor *= u128::from(base);
     }
+    (unit, divisor)
+}
+
+/// Two decimals below 10, one above.
+fn decimals(bytes: u64, divisor: u128) -> String {
     let hundredths = rounded(bytes, divisor, 100);
     if hundredths < 1000 {
-        return format!("{}.{:02} {}", hundredths / 100, hundredths % 100, units[unit]);
+        return format!("{}.{:02}", hundredths / 100, hundredths % 100);
     }
     let tenths = rounded(bytes, divisor, 10);
-    format!("{}.{} {}", tenths / 10, tenths % 10, units[unit])
+    format!("{}.{}", tenths / 10, tenths % 10)
 }
 
 fn rounded(bytes: u64, divisor: u128, parts: u128) -> u128 {

@@ -59,6 +59,13 @@ fn rates_are_told_in_both_units() {
 }
 
 #[test]
+fn a_rate_and_its_mean_share_a_unit() {
+    assert_eq!(rate_and_mean(412 << 20, 900 << 10), "412.0 (mean 0.88) MiB/s");
+    assert_eq!(rate_and_mean(0, 2 << 30), "0.00 (mean 2.00) GiB/s");
+    assert_eq!(rate_and_mean(5, 7), "5 (mean 7) bytes/s");
+}
+
+#[test]
 fn a_rate_needs_time() {
     assert_eq!(per_second(1, Duration::ZERO), None);
     assert_eq!(per_second(3, Duration::from_millis(1500)), Some(2));
@@ -102,6 +109,7 @@ fn time_left_is_in_whole_seconds_and_never_too_short() {
     for (millis, text) in table {
         assert_eq!(time_left(Duration::from_millis(millis)), text, "{millis} ms");
     }
+    assert_eq!(time_passed(Duration::from_millis(11_900)), "11 s");
 }
 
 #[test]
