@@ -44,6 +44,17 @@ fn quietly(result: io::Result<()>) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::io::{Read, Seek};
+
+    #[test]
+    fn what_is_no_terminal_gets_no_colour() {
+        let mut file = tempfile::tempfile().unwrap();
+        write_whole(AutoStream::auto(file.try_clone().unwrap()), "\u{1b}[31mred\u{1b}[0m\n").unwrap();
+        let mut text = String::new();
+        file.rewind().unwrap();
+        file.read_to_string(&mut text).unwrap();
+        assert_eq!(text, "red\n");
+    }
 
     #[test]
     fn a_closed_pipe_is_no_error_but_a_full_disk_is() {

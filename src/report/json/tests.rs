@@ -271,3 +271,32 @@ fn a_plan_is_told_in_reading_order() {
     }
     "#);
 }
+
+/// Every key in the value, at any depth.
+fn keys(value: &serde_json::Value, found: &mut Vec<String>) {
+    match value {
+        serde_json::Value::Object(fields) => fields.iter().for_each(|(key, value)| {
+            found.push(key.clone());
+            keys(value, found);
+        }),
+        serde_json::Value::Array(values) => values.iter().for_each(|value| keys(value, found)),
+        _ => {}
+    }
+}
+
+#[test]
+fn every_field_is_documented() {
+    let mut done = examples::failed();
+    done.digests = vec![Digest { kind: HashKind::Blake3, hex: "00ff".to_owned() }];
+    let estimate = Estimate { time: Duration::ZERO, source_bytes_per_s: None, dest_bytes_per_s: None };
+    let report = serde_json::to_value(outcome(&examples::plan(), &done, &[], None)).unwrap();
+    let planned = plan(&examples::plan(), &examples::source(), &examples::dest(), Some(estimate));
+    let mut found = Vec::new();
+    keys(&report, &mut found);
+    keys(&serde_json::to_value(planned).unwrap(), &mut found);
+    let document = include_str!("../../../docs/json.md");
+    assert!(found.len() > 100, "{}", found.len());
+    for key in found {
+        assert!(document.contains(&format!("`{key}`")), "docs/json.md does not know {key}");
+    }
+}

@@ -13,6 +13,12 @@ const REST: Style = Style::new().dimmed();
 /// Narrower bars say less than the percents beside them.
 const BAR_MIN: usize = 8;
 
+/// Columns for the bytes copied, the widest being `1023.9 MiB`.
+const SIZE_WIDTH: usize = 10;
+
+/// Columns for the time left and the gap before it, the widest being `59 min 59 s left`.
+const LEFT_WIDTH: usize = 18;
+
 /// Turns once a second while there is no end to show.
 const SPINNER: [char; 10] = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
 
@@ -32,10 +38,15 @@ fn how_far(view: &View, width: usize) -> String {
         return format!("{} {} in {elapsed}", spinner(view), paint(STRONG, &amount(view)));
     };
     let left = left(view).map(|left| format!("  {left}")).unwrap_or_default();
+    // In columns of their own, so that the bar does not change its length with every digit.
+    let total = units::size(view.total_bytes.unwrap_or(0));
+    let steady = format!("{percent}  {:>1$}{left:<LEFT_WIDTH$}", amount(view), SIZE_WIDTH + " of ".len() + total.len());
     let right = format!("{percent}  {}{left}", amount(view));
-    let bar_width = width.saturating_sub(columns(&right) + 1);
-    if bar_width >= BAR_MIN {
-        return format!("{} {right}", bar(view, bar_width));
+    for right in [&steady, &right] {
+        let bar_width = width.saturating_sub(columns(right) + 1);
+        if bar_width >= BAR_MIN {
+            return format!("{} {right}", bar(view, bar_width)).trim_end().to_owned();
+        }
     }
     fitting(&[right, format!("{percent}{left}"), percent], width)
 }

@@ -46,13 +46,13 @@ fn at_all_widths(view: &View) -> String {
 fn a_copy_fits_every_width() {
     insta::assert_snapshot!(at_all_widths(&view()), @r"
     120:
-    ━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━────────────────────────────────────────────────  41 %  840.0 MiB of 2.00 GiB  3 s left
+    ━━━━━━━━━━━━━━━━━━━━━━━━━━━━━──────────────────────────────────────────  41 %   840.0 MiB of 2.00 GiB  3 s left
     410.0 (mean 395.0) MiB/s, dest is slower, 256 KiB × 32
     80:
-    ━━━━━━━━━━━━━━━━────────────────────────  41 %  840.0 MiB of 2.00 GiB  3 s left
+    ━━━━━━━━━━━━───────────────────  41 %   840.0 MiB of 2.00 GiB  3 s left
     410.0 (mean 395.0) MiB/s, dest is slower, 256 KiB × 32
     60:
-    ━━━━━━━━────────────  41 %  840.0 MiB of 2.00 GiB  3 s left
+    ━━━━───────  41 %   840.0 MiB of 2.00 GiB  3 s left
     410.0 (mean 395.0) MiB/s, dest is slower, 256 KiB × 32
     40:
      41 %  840.0 MiB of 2.00 GiB  3 s left
@@ -67,15 +67,16 @@ fn a_copy_fits_every_width() {
 fn sides_that_differ_are_told_apart() {
     let mut view = view();
     view.read = Speed { now_per_s: 1002 * MIB, mean_per_s: 1001 * MIB };
+    view.read_bytes *= 2;
     insta::assert_snapshot!(at_all_widths(&view), @r"
     120:
-    ━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━────────────────────────────────────────────────  41 %  840.0 MiB of 2.00 GiB  3 s left
+    ━━━━━━━━━━━━━━━━━━━━━━━━━━━━━──────────────────────────────────────────  41 %   840.0 MiB of 2.00 GiB  3 s left
     read 1002.0 (mean 1001.0) MiB/s, write 410.0 (mean 395.0) MiB/s, dest is slower, 256 KiB × 32
     80:
-    ━━━━━━━━━━━━━━━━────────────────────────  41 %  840.0 MiB of 2.00 GiB  3 s left
+    ━━━━━━━━━━━━───────────────────  41 %   840.0 MiB of 2.00 GiB  3 s left
     read 1002.0 (mean 1001.0) MiB/s, write 410.0 (mean 395.0) MiB/s, dest is slower
     60:
-    ━━━━━━━━────────────  41 %  840.0 MiB of 2.00 GiB  3 s left
+    ━━━━───────  41 %   840.0 MiB of 2.00 GiB  3 s left
     read 1002.0 MiB/s, write 410.0 MiB/s, dest is slower
     40:
      41 %  840.0 MiB of 2.00 GiB  3 s left
@@ -137,7 +138,7 @@ fn a_stall_is_said_instead_of_a_rate() {
     let mut view = view();
     view.stalled = Some(Duration::from_secs(12));
     insta::assert_snapshot!(at(&view, 80), @r"
-    ━━━━━━━━━━━━━━━━━━━━──────────────────────────────  41 %  840.0 MiB of 2.00 GiB
+    ━━━━━━━━━━━━───────────────────  41 %   840.0 MiB of 2.00 GiB
     nothing has moved for 12 s, waiting for the dest
     ");
 }
@@ -147,6 +148,7 @@ fn no_width_however_small_and_no_number_however_large_breaks_the_lines() {
     let mut huge = view();
     (huge.copied_bytes, huge.total_bytes) = (u64::MAX - 1, Some(u64::MAX));
     huge.read = Speed { now_per_s: u64::MAX, mean_per_s: 1 };
+    huge.read_bytes = u64::MAX;
     huge.left = Some(Duration::from_secs(u64::MAX / 1000));
     let mut empty = view();
     (empty.copied_bytes, empty.total_bytes) = (0, Some(0));

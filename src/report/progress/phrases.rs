@@ -17,13 +17,13 @@ pub(super) fn percent(view: &View) -> Option<String> {
 /// `412.3 (mean 398.0) MiB/s`, of both sides where they differ.
 pub(super) fn rates(view: &View) -> String {
     let [read, write] = [view.read, view.write].map(|speed| units::rate_and_mean(speed.now_per_s, speed.mean_per_s));
-    if view.read.is_like(view.write) { write } else { format!("read {read}, write {write}") }
+    if view.sides_are_alike() { write } else { format!("read {read}, write {write}") }
 }
 
 /// The same without means, for narrow terminals.
 pub(super) fn rates_now(view: &View) -> String {
     let [read, write] = [view.read, view.write].map(|speed| units::rate_binary(speed.now_per_s));
-    if view.read.is_like(view.write) { write } else { format!("read {read}, write {write}") }
+    if view.sides_are_alike() { write } else { format!("read {read}, write {write}") }
 }
 
 /// The rate of writes alone, for the narrowest.

@@ -24,8 +24,10 @@ pub(super) fn line(view: &View, dest: &str) -> String {
             parts.extend(holdup(view));
         }
         Phase::Flushing | Phase::Ended => {
-            let elapsed = units::duration(view.flushing.unwrap_or_default());
-            parts.push(format!("flushing {dest} for {elapsed}"));
+            parts.push(match view.flushing {
+                Some(time) if time.as_secs() > 0 => format!("flushing {dest} for {}", units::duration(time)),
+                _ => format!("flushing {dest}"),
+            });
             parts.push(format!("{} copied", units::size(view.copied_bytes)));
             parts.push(format!("mean {}", units::rate_binary(view.write.mean_per_s)));
         }

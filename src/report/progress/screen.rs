@@ -2,7 +2,7 @@ use super::view::View;
 use super::{bar, plain};
 use crate::plan::ProgressStyle;
 use crate::report::json;
-use anstream::AutoStream;
+use anstream::{AutoStream, ColorChoice};
 use indicatif::{ProgressBar, ProgressDrawTarget};
 use std::io::{self, IsTerminal, Write};
 use std::sync::{Mutex, PoisonError};
@@ -49,7 +49,9 @@ impl Screen {
     /// Draws the bar, where there is one.
     pub(super) fn draw(&self, view: &View, dest: &str) {
         let Some(bar) = &self.bar else { return };
-        bar.set_message(self.colour(bar::lines(view, dest, terminal_columns())));
+        // indicatif writes past anstream, so what NO_COLOR asks for is done here.
+        let choice = AutoStream::choice(&io::stderr());
+        bar.set_message(coloured(bar::lines(view, dest, terminal_columns()), choice));
     }
 
     /// Writes whole lines, above the bar where there is one. A reader that went away is nobody's business here.
@@ -78,13 +80,12 @@ impl Screen {
             bar.finish_and_clear();
         }
     }
+}
 
-    /// indicatif writes past anstream, so what NO_COLOR asks for is done here.
-    fn colour(&self, text: String) -> String {
-        match AutoStream::choice(&io::stderr()) {
-            anstream::ColorChoice::Never => anstream::adapter::strip_str(&text).to_string(),
-            _ => text,
-        }
+fn coloured(text: String, choice: ColorChoice) -> String {
+    match choice {
+        ColorChoice::Never => anstream::adapter::strip_str(&text).to_string(),
+        _ => text,
     }
 }
 
@@ -104,6 +105,13 @@ fn terminal_columns() -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_bar_has_no_colour_where_none_is_wanted() {
+        let red = "\u{1b}[31mred\u{1b}[0m";
+        assert_eq!(coloured(red.to_owned(), ColorChoice::Never), "red");
+        assert_eq!(coloured(red.to_owned(), ColorChoice::Always), red);
+    }
 
     #[test]
     fn a_bar_needs_a_terminal_and_the_other_styles_do_not_care() {

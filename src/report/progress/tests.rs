@@ -48,6 +48,10 @@ fn json_lines_begin_with_start_and_end_with_the_summary() {
     assert_eq!(lines[5]["error"]["offset_bytes"], 1 << 30);
     assert_eq!(lines[6]["copied_bytes"], 1 << 20);
     assert_eq!(lines[7]["status"], "complete");
+    let document = include_str!("../../../docs/json.md");
+    for key in lines[..7].iter().flat_map(|line| line.as_object().unwrap().keys()) {
+        assert!(document.contains(&format!("`{key}`")), "docs/json.md does not know {key}");
+    }
 }
 
 #[test]
@@ -80,7 +84,7 @@ fn a_status_line_can_be_had_in_every_style_at_any_time() {
 fn the_status_line_says_when_it_is_flushing() {
     let (progress, tally, _paper) = start(ProgressStyle::None);
     tally.phase.store(Phase::Flushing as u8, Relaxed);
-    assert!(progress.status_line().starts_with("haul: flushing /dev/sdb for "), "{}", progress.status_line());
+    assert!(progress.status_line().starts_with("haul: flushing /dev/sdb, "), "{}", progress.status_line());
 }
 
 #[test]
