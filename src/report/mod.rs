@@ -1,1 +1,20 @@
-//! Room report.
+//! Words for people and programs: plan, progress, outcome, errors and questions as text or JSON.
+//!
+//! This is the only room that prints, and `units` in it the only place where numbers become text. It must not know how
+//! anything is opened, copied or decided: it tells what Plan, Facts, Tally, Event and Outcome say, and no more.
+#![forbid(unsafe_code)]
+mod columns;
+mod out;
+mod printable;
+mod style;
+
+pub mod json;
+pub mod progress;
+pub mod text;
+pub mod units;
+
+pub use out::Out;
+pub use progress::Progress;
+
+#[cfg(test)]
+mod examples;

@@ -1,0 +1,187 @@
+//! Plans, facts and outcomes for the tests of this room, made by hand.
+use crate::contract::*;
+use std::io;
+use std::path::PathBuf;
+use std::time::Duration;
+
+const GIB: u64 = 1 << 30;
+
+/// A device with two partitions.
+pub(super) fn disk(path: &str, size: u64) -> Facts {
+    Facts {
+        size: Some(size),
+        logical_block_bytes: 512,
+        physical_block_bytes: 4096,
+        queue: QueueLimits { rotational: Some(false), ..QueueLimits::default() },
+        identity: Identity {
+            model: Some("Samsung SSD 870 EVO 1TB".to_owned()),
+            serial: Some("S6PUNX0T123456".to_owned()),
+            wwn: None,
+            transport: Some("sata".to_owned()),
+        },
+        content: Some("GPT".to_owned()),
+        partitions: vec![
+            partition("sdb1", 1 << 20, 512 << 20, Some("vfat \"EFI\"")),
+            partition("sdb2", 513 << 20, size - (514 << 20), Some("ext4 \"root\"")),
+        ],
+        ..Facts::new(path, EndpointKind::Block)
+    }
+}
+
+fn partition(name: &str, offset: u64, len: u64, content: Option<&str>) -> Partition {
+    Partition { name: name.to_owned(), offset, len, content: content.map(str::to_owned) }
+}
+
+/// The source of the examples, named by a link.
+pub(super) fn source() -> Facts {
+    let mut facts = disk("/dev/sda", 2 * GIB);
+    facts.address = "/dev/disk/by-id/ata-old-disk".to_owned();
+    facts.identity = Identity { model: Some("QEMU HARDDISK".to_owned()), ..Identity::default() };
+    facts.queue.rotational = Some(true);
+    facts.partitions.clear();
+    facts.content = Some("ext4 \"data\"".to_owned());
+    facts
+}
+
+/// The dest of the examples.
+pub(super) fn dest() -> Facts {
+    disk("/dev/sdb", 1_000_204_886_016)
+}
+
+pub(super) fn side(address: &str, path: &str, kind: EndpointKind, offset: u64) -> PlanSide {
+    let access = Access { cache: Cache::Direct, offset_align_bytes: 512, exclusive: true, existing: Existing::Keep };
+    PlanSide { address: address.to_owned(), path: PathBuf::from(path), kind, offset, access }
+}
+
+fn reason(topic: &'static str, choice: &str, because: &str) -> Reason {
+    Reason { topic, choice: choice.to_owned(), because: because.to_owned() }
+}
+
+/// 2 GiB from one device to another.
+pub(super) fn plan() -> Plan {
+    let block_bytes = 256 << 10;
+    Plan {
+        source: side("/dev/disk/by-id/ata-old-disk", "/dev/sda", EndpointKind::Block, 0),
+        dest: side("/dev/sdb", "/dev/sdb", EndpointKind::Block, 0),
+        len: Some(2 * GIB),
+        engine: EngineKind::Ring,
+        engine_instead: None,
+        tuning: Tuning {
+            block_bytes,
+            depth: 32,
+            adaptive: true,
+            block_bytes_min: 64 << 10,
+            block_bytes_max: 4 << 20,
+            depth_max: 64,
+            in_flight_bytes_max: 32 << 20,
+        },
+        head_bytes: 0,
+        tail_align_bytes: 4096,
+        direction: Direction::Forward,
+        write_order: WriteOrder::Any,
+        burst_bytes: None,
+        zeros: Zeros::Device,
+        ask_holes: false,
+        detect_zeros_bytes: None,
+        hashes: vec![],
+        limit_bytes_per_s: None,
+        set_end: false,
+        preallocate: false,
+        durable: true,
+        why: vec![
+            reason("engine", "ring", "io_uring works here and both sides can be on one ring"),
+            reason(
+                "block size",
+                "256 KiB × 32",
+                "what the queue limits of both disks suggest; better ones are looked for",
+            ),
+            reason("source", "direct, aligned to 512 bytes", "a block device: past the page cache"),
+            reason("flush", "yes", "exit status 0 means that the data is on the medium"),
+        ],
+        warnings: vec![],
+    }
+}
+
+/// The source is copied whole.
+pub(super) fn complete() -> Outcome {
+    let copying = Duration::from_millis(250);
+    Outcome {
+        ended: Ended::Complete,
+        engine: EngineKind::Ring,
+        engine_detail: "io_uring, fixed buffers, huge pages".to_owned(),
+        totals: Totals {
+            read_bytes: 2 * GIB - (128 << 20),
+            written_bytes: 2 * GIB - (128 << 20),
+            zeroed_bytes: 128 << 20,
+            zeroed_runs: 3,
+            read_requests: 7680,
+            write_requests: 7681,
+            ..Totals::default()
+        },
+        claimed: Extent::new(0, 2 * GIB),
+        elapsed: Duration::from_millis(270),
+        flushing: Duration::from_millis(20),
+        durable: true,
+        sides: [side_report(copying / 8, 85), side_report(copying * 6 / 10, 350)],
+        pace: Pace {
+            block_bytes: 256 << 10,
+            depth: 32,
+            because: "the smallest within 2 % of the best rate seen".to_owned(),
+            tried: vec![(1 << 20, 8, 6_100_000_000), (256 << 10, 32, 7_900_000_000), (128 << 10, 64, 7_700_000_000)],
+        },
+        usage: Usage {
+            user: Duration::from_millis(50),
+            system: Duration::from_millis(120),
+            peak_resident_bytes: 19_084_083,
+        },
+        digests: vec![],
+        notes: vec![],
+    }
+}
+
+fn side_report(waited: Duration, p50_us: u64) -> SideReport {
+    SideReport {
+        latency: Latency { count: 7680, p50_us, p90_us: p50_us * 2, p99_us: p50_us * 5, max_us: p50_us * 40 },
+        waited,
+        idle: waited / 10,
+        cached_before_bytes: Some(0),
+        cached_after_bytes: Some(4096),
+    }
+}
+
+/// A signal came in the middle.
+pub(super) fn interrupted() -> Outcome {
+    let mut outcome = complete();
+    outcome.ended = Ended::Interrupted(2);
+    outcome.totals = Totals {
+        read_bytes: GIB + (8 << 20),
+        written_bytes: GIB + (8 << 20),
+        read_requests: 4128,
+        write_requests: 4128,
+        ..Totals::default()
+    };
+    outcome.claimed = Extent::new(0, GIB + (8 << 20));
+    outcome.notes = vec!["the locked memory limit is too low for registered buffers: plain ones were used".to_owned()];
+    outcome
+}
+
+/// The source could not be read at its byte 1 GiB.
+pub(super) fn failed() -> Outcome {
+    let mut outcome = interrupted();
+    outcome.ended = Ended::Failed(Box::new(bad_sector()));
+    outcome.claimed = Extent::new(0, GIB);
+    outcome.notes.clear();
+    outcome
+}
+
+pub(super) fn bad_sector() -> Error {
+    let eio = io::Error::from_raw_os_error(5);
+    Error::of_request(Kind::Io, Op::Read, Side::Source, "/dev/sda", GIB, eio)
+        .in_sectors_of(512)
+        .advise("Look at the kernel's log (dmesg) for what the disk said, and copy what can be read with ddrescue.")
+}
+
+/// The command line of the examples.
+pub(super) fn args() -> Vec<String> {
+    "copy --yes --hash=sha256 --count 2G /dev/disk/by-id/ata-old-disk /dev/sdb".split(' ').map(str::to_owned).collect()
+}

@@ -1,0 +1,56 @@
+use crate::contract::{Error, Kind};
+use crate::report::text;
+use serde::Serialize;
+
+/// An error for programs.
+#[derive(Clone, Debug, Serialize)]
+pub struct Failure {
+    /// What sort: `usage`, `refused`, `open`, `io`, `gone`, `no_space`, `ended_early`, `broken_pipe`, `unsupported`,
+    /// `cancelled`.
+    pub kind: &'static str,
+    /// The message as people see it, without advice.
+    pub message: String,
+    /// `source` or `dest`, where one is to blame.
+    pub side: Option<&'static str>,
+    /// Byte offset on that side.
+    pub offset_bytes: Option<u64>,
+    /// The same in logical blocks of that side.
+    pub sector: Option<u64>,
+    /// Logical block size of that side; 1 where there are none.
+    pub sector_bytes: u32,
+    /// The kernel's error number.
+    pub errno: Option<i32>,
+    /// What to do next.
+    pub advice: Option<String>,
+}
+
+impl From<&Error> for Failure {
+    fn from(error: &Error) -> Self {
+        let sector_bytes = u64::from(error.sector_bytes);
+        Failure {
+            kind: kind_name(error.kind),
+            message: text::message(error),
+            side: error.side.map(|side| side.name()),
+            offset_bytes: error.offset,
+            sector: error.offset.filter(|_| sector_bytes > 1).map(|offset| offset / sector_bytes),
+            sector_bytes: error.sector_bytes,
+            errno: error.source.as_ref().and_then(|source| source.raw_os_error()),
+            advice: Some(error.advice.clone()).filter(|advice| !advice.is_empty()),
+        }
+    }
+}
+
+fn kind_name(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Usage => "usage",
+        Kind::Refused => "refused",
+        Kind::Open => "open",
+        Kind::Io => "io",
+        Kind::Gone => "gone",
+        Kind::NoSpace => "no_space",
+        Kind::EndedEarly => "ended_early",
+        Kind::BrokenPipe => "broken_pipe",
+        Kind::Unsupported => "unsupported",
+        Kind::Cancelled => "cancelled",
+    }
+}

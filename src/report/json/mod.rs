@@ -1,0 +1,28 @@
+//! Plan and outcome for programs: documented in `docs/json.md`, in the order of these structs. Names end in their unit;
+//! a field without a value is `null`, never missing. Fields may be added within a schema version, never renamed, and
+//! never change their meaning.
+mod failure;
+mod outcome;
+mod plan;
+
+pub use failure::Failure;
+pub use outcome::{Blocks, Bytes, Claimed, Cpu, DigestReport, Latencies, Rates, Report, SideOutcome, Tried, outcome};
+pub use plan::{EstimateReport, PartitionReport, PlanReport, ReasonReport, SidePlan, plan};
+
+use serde::Serialize;
+
+/// Version of the schema, the value of the field `schema`.
+pub const SCHEMA: u32 = 1;
+
+/// The value over several lines, the last one ended.
+pub fn text(value: &impl Serialize) -> String {
+    serde_json::to_string_pretty(value).expect("our structs have string keys and cannot fail") + "\n"
+}
+
+/// The value on one line, ended.
+pub fn line(value: &impl Serialize) -> String {
+    serde_json::to_string(value).expect("our structs have string keys and cannot fail") + "\n"
+}
+
+#[cfg(test)]
+mod tests;

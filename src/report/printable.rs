@@ -1,0 +1,81 @@
+//! Text from outside, made safe to show: a path or a model may hold anything, escape sequences too.
+
+/// The text with every control character written as an escape, so that no file name can move the cursor or add a line.
+pub(super) fn printable(text: &str) -> String {
+    let mut safe = String::with_capacity(text.len());
+    for letter in text.chars() {
+        if letter.is_control() {
+            safe.extend(letter.escape_default());
+        } else {
+            safe.push(letter);
+        }
+    }
+    safe
+}
+
+/// The words as one line that a POSIX shell takes apart into the same words; with control characters, as bash, zsh and
+/// ksh do (`$'…'`).
+pub(super) fn shell_line<S: AsRef<str>>(words: impl IntoIterator<Item = S>) -> String {
+    let quoted: Vec<String> = words.into_iter().map(|word| shell_word(word.as_ref())).collect();
+    quoted.join(" ")
+}
+
+fn shell_word(word: &str) -> String {
+    let plain = |letter: char| letter.is_ascii_alphanumeric() || "%+,-./:=@_".contains(letter);
+    if !word.is_empty() && word.chars().all(plain) {
+        return word.to_owned();
+    }
+    if !word.chars().any(char::is_control) {
+        return format!("'{}'", word.replace('\'', r"'\''"));
+    }
+    let mut quoted = String::from("$'");
+    for letter in word.chars() {
+        match letter {
+            '\'' | '\\' => quoted.extend(['\\', letter]),
+            _ if letter.is_control() => {
+                let mut bytes = [0; 4];
+                letter.encode_utf8(&mut bytes).bytes().for_each(|byte| quoted += &format!("\\{byte:03o}"));
+            }
+            _ => quoted.push(letter),
+        }
+    }
+    quoted + "'"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_cannot_move_the_cursor() {
+        assert_eq!(printable("a\u{1b}[2Jb\nc é"), r"a\u{1b}[2Jb\nc é");
+    }
+
+    #[test]
+    fn shell_words_are_quoted_only_where_they_need_it() {
+        let table = [
+            ("/dev/sdb", "/dev/sdb"),
+            ("--hash=blake3", "--hash=blake3"),
+            ("", "''"),
+            ("my disk.img", "'my disk.img'"),
+            ("it's", r"'it'\''s'"),
+            ("$HOME;`id`", "'$HOME;`id`'"),
+            ("~", "'~'"),
+            ("a\nb'\\", r"$'a\012b\'\\'"),
+            ("é", "'é'"),
+        ];
+        for (word, quoted) in table {
+            assert_eq!(shell_word(word), quoted);
+        }
+        assert_eq!(shell_line(["haul", "copy", "a b"]), "haul copy 'a b'");
+    }
+
+    #[test]
+    fn a_shell_takes_the_line_apart_into_the_same_words() {
+        let words = ["plain", "", "two words", "it's", "$(id)", "a\tb\nc", "back\\slash", "é\u{85}"];
+        let script = format!("printf '%s\\0' {}", shell_line(words));
+        let output = std::process::Command::new("bash").arg("-c").arg(script).output().unwrap();
+        let expected: String = words.iter().map(|word| format!("{word}\0")).collect();
+        assert_eq!(String::from_utf8(output.stdout).unwrap(), expected);
+    }
+}

@@ -1,0 +1,113 @@
+//! Two lines at the bottom of a terminal: how far, and how fast. They are made to fit any width.
+use super::phrases::{amount, holdup, left, percent, rate_of_writes, rates, rates_now, setting};
+use super::view::View;
+use crate::contract::Phase;
+use crate::report::columns::columns;
+use crate::report::style::{CARE, STRONG, paint};
+use crate::report::units;
+use anstyle::{AnsiColor, Style};
+
+const DONE: Style = AnsiColor::Cyan.on_default();
+const REST: Style = Style::new().dimmed();
+
+/// Narrower bars say less than the percents beside them.
+const BAR_MIN: usize = 8;
+
+/// Columns for the bytes copied, the widest being `1023.9 MiB`.
+const SIZE_WIDTH: usize = 10;
+
+/// Columns for the time left and the gap before it, the widest being `59 min 59 s left`.
+const LEFT_WIDTH: usize = 18;
+
+/// Turns once a second while there is no end to show.
+const SPINNER: [char; 10] = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
+
+/// Both lines, at most `width - 1` columns each: a terminal may wrap at its last one. With colour.
+pub(super) fn lines(view: &View, dest: &str, width: usize) -> String {
+    let width = width.saturating_sub(1);
+    let (first, second) = match view.phase {
+        Phase::Copying => (how_far(view, width), how_fast(view, width)),
+        Phase::Flushing | Phase::Ended => flushing(view, dest, width),
+    };
+    format!("{}\n{}", fitting(&[first], width), fitting(&[second], width))
+}
+
+fn how_far(view: &View, width: usize) -> String {
+    let Some(percent) = percent(view) else {
+        let elapsed = units::time_passed(view.elapsed);
+        return format!("{} {} in {elapsed}", spinner(view), paint(STRONG, &amount(view)));
+    };
+    let left = left(view).map(|left| format!("  {left}")).unwrap_or_default();
+    // In columns of their own, so that the bar does not change its length with every digit.
+    let total = units::size(view.total_bytes.unwrap_or(0));
+    let steady = format!("{percent}  {:>1$}{left:<LEFT_WIDTH$}", amount(view), SIZE_WIDTH + " of ".len() + total.len());
+    let right = format!("{percent}  {}{left}", amount(view));
+    for right in [&steady, &right] {
+        let bar_width = width.saturating_sub(columns(right) + 1);
+        if bar_width >= BAR_MIN {
+            return format!("{} {right}", bar(view, bar_width)).trim_end().to_owned();
+        }
+    }
+    fitting(&[right, format!("{percent}{left}"), percent], width)
+}
+
+fn how_fast(view: &View, width: usize) -> String {
+    let holdup = holdup(view).map(|holdup| match view.stalled {
+        Some(_) => paint(CARE, &holdup),
+        None => holdup,
+    });
+    let join = |parts: &[Option<String>]| parts.iter().flatten().cloned().collect::<Vec<_>>().join(", ");
+    if view.stalled.is_some() {
+        return holdup.unwrap_or_default();
+    }
+    let choices = [
+        join(&[Some(rates(view)), holdup.clone(), setting(view)]),
+        join(&[Some(rates(view)), holdup.clone()]),
+        join(&[Some(rates_now(view)), holdup.clone()]),
+        join(&[Some(rate_of_writes(view)), holdup]),
+        rate_of_writes(view),
+    ];
+    fitting(&choices, width)
+}
+
+/// A phase of its own: nothing is more annoying than 100 % and then minutes of silence.
+fn flushing(view: &View, dest: &str, width: usize) -> (String, String) {
+    let elapsed = units::time_passed(view.flushing.unwrap_or_default());
+    let first = [
+        format!("{} {} {dest}: {elapsed}", spinner(view), paint(STRONG, "flushing")),
+        format!("{} {}: {elapsed}", spinner(view), paint(STRONG, "flushing")),
+    ];
+    let mean = units::rate_binary(view.write.mean_per_s);
+    let amount = units::size(view.copied_bytes);
+    let second = [
+        format!("{amount} copied (mean {mean}), now made durable"),
+        format!("{amount} copied, now made durable"),
+        format!("{amount} copied"),
+    ];
+    (fitting(&first, width), fitting(&second, width))
+}
+
+fn spinner(view: &View) -> char {
+    SPINNER[(view.elapsed.as_millis() / 100) as usize % SPINNER.len()]
+}
+
+fn bar(view: &View, width: usize) -> String {
+    let total = view.total_bytes.unwrap_or(0);
+    let share = u128::from(view.copied_bytes) * width as u128;
+    let done = usize::try_from(share.checked_div(u128::from(total)).unwrap_or(width as u128)).unwrap_or(width);
+    format!("{}{}", paint(DONE, &"━".repeat(done)), paint(REST, &"─".repeat(width - done)))
+}
+
+/// The first that fits; if none does, the last one cut off, and then without colour, whose end may be what is cut.
+fn fitting(choices: &[String], width: usize) -> String {
+    let fits = |choice: &&String| columns(choice) <= width;
+    if let Some(choice) = choices.iter().find(fits) {
+        return choice.clone();
+    }
+    let last = choices.last().map(String::as_str).unwrap_or_default();
+    anstream::adapter::strip_str(last).to_string().chars().take(width).collect()
+}
+
+#[cfg(test)]
+#[path = "bar_tests.rs"]
+mod tests;

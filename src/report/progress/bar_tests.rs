@@ -1,0 +1,162 @@
+use super::*;
+use crate::contract::Side;
+use crate::report::progress::view::Speed;
+use std::time::Duration;
+
+const MIB: u64 = 1 << 20;
+
+/// In the middle of 2 GiB.
+fn view() -> View {
+    let speed = |now_per_s, mean_per_s| Speed { now_per_s, mean_per_s };
+    View {
+        elapsed: Duration::from_millis(2_100),
+        phase: Phase::Copying,
+        flushing: None,
+        copied_bytes: 840 * MIB,
+        total_bytes: Some(2048 * MIB),
+        read_bytes: 848 * MIB,
+        written_bytes: 840 * MIB,
+        zeroed_bytes: 0,
+        hole_bytes: 0,
+        read: speed(412 * MIB, 398 * MIB),
+        write: speed(410 * MIB, 395 * MIB),
+        left: Some(Duration::from_millis(2_900)),
+        slower: Some(Side::Dest),
+        stalled: None,
+        block_bytes: 256 << 10,
+        depth: 32,
+    }
+}
+
+/// The lines at a width, without colour; each must fit.
+fn at(view: &View, width: usize) -> String {
+    let text = anstream::adapter::strip_str(&lines(view, "/dev/disk/by-id/usb-stick", width)).to_string();
+    for line in text.lines() {
+        assert!(columns(line) < width, "{} columns of {width}: {line}", columns(line));
+    }
+    assert_eq!(text.split('\n').count(), 2);
+    text
+}
+
+fn at_all_widths(view: &View) -> String {
+    [120, 80, 60, 40, 20].map(|width| format!("{width}:\n{}\n", at(view, width))).concat()
+}
+
+#[test]
+fn a_copy_fits_every_width() {
+    insta::assert_snapshot!(at_all_widths(&view()), @r"
+    120:
+    ━━━━━━━━━━━━━━━━━━━━━━━━━━━━━──────────────────────────────────────────  41 %   840.0 MiB of 2.00 GiB  3 s left
+    410.0 (mean 395.0) MiB/s, dest is slower, 256 KiB × 32
+    80:
+    ━━━━━━━━━━━━───────────────────  41 %   840.0 MiB of 2.00 GiB  3 s left
+    410.0 (mean 395.0) MiB/s, dest is slower, 256 KiB × 32
+    60:
+    ━━━━───────  41 %   840.0 MiB of 2.00 GiB  3 s left
+    410.0 (mean 395.0) MiB/s, dest is slower, 256 KiB × 32
+    40:
+     41 %  840.0 MiB of 2.00 GiB  3 s left
+    410.0 MiB/s, dest is slower
+    20:
+     41 %  3 s left
+    410.0 MiB/s
+    ");
+}
+
+#[test]
+fn sides_that_differ_are_told_apart() {
+    let mut view = view();
+    view.read = Speed { now_per_s: 1002 * MIB, mean_per_s: 1001 * MIB };
+    view.read_bytes *= 2;
+    insta::assert_snapshot!(at_all_widths(&view), @r"
+    120:
+    ━━━━━━━━━━━━━━━━━━━━━━━━━━━━━──────────────────────────────────────────  41 %   840.0 MiB of 2.00 GiB  3 s left
+    read 1002.0 (mean 1001.0) MiB/s, write 410.0 (mean 395.0) MiB/s, dest is slower, 256 KiB × 32
+    80:
+    ━━━━━━━━━━━━───────────────────  41 %   840.0 MiB of 2.00 GiB  3 s left
+    read 1002.0 (mean 1001.0) MiB/s, write 410.0 (mean 395.0) MiB/s, dest is slower
+    60:
+    ━━━━───────  41 %   840.0 MiB of 2.00 GiB  3 s left
+    read 1002.0 MiB/s, write 410.0 MiB/s, dest is slower
+    40:
+     41 %  840.0 MiB of 2.00 GiB  3 s left
+    410.0 MiB/s, dest is slower
+    20:
+     41 %  3 s left
+    410.0 MiB/s
+    ");
+}
+
+#[test]
+fn a_stream_shows_bytes_and_time() {
+    let mut view = view();
+    (view.total_bytes, view.left) = (None, None);
+    insta::assert_snapshot!(at_all_widths(&view), @r"
+    120:
+    ⠙ 840.0 MiB in 2 s
+    410.0 (mean 395.0) MiB/s, dest is slower, 256 KiB × 32
+    80:
+    ⠙ 840.0 MiB in 2 s
+    410.0 (mean 395.0) MiB/s, dest is slower, 256 KiB × 32
+    60:
+    ⠙ 840.0 MiB in 2 s
+    410.0 (mean 395.0) MiB/s, dest is slower, 256 KiB × 32
+    40:
+    ⠙ 840.0 MiB in 2 s
+    410.0 MiB/s, dest is slower
+    20:
+    ⠙ 840.0 MiB in 2 s
+    410.0 MiB/s
+    ");
+}
+
+#[test]
+fn flushing_is_a_phase_of_its_own() {
+    let mut view = view();
+    (view.phase, view.flushing) = (Phase::Flushing, Some(Duration::from_millis(3_200)));
+    insta::assert_snapshot!(at_all_widths(&view), @r"
+    120:
+    ⠙ flushing /dev/disk/by-id/usb-stick: 3 s
+    840.0 MiB copied (mean 395.0 MiB/s), now made durable
+    80:
+    ⠙ flushing /dev/disk/by-id/usb-stick: 3 s
+    840.0 MiB copied (mean 395.0 MiB/s), now made durable
+    60:
+    ⠙ flushing /dev/disk/by-id/usb-stick: 3 s
+    840.0 MiB copied (mean 395.0 MiB/s), now made durable
+    40:
+    ⠙ flushing: 3 s
+    840.0 MiB copied, now made durable
+    20:
+    ⠙ flushing: 3 s
+    840.0 MiB copied
+    ");
+}
+
+#[test]
+fn a_stall_is_said_instead_of_a_rate() {
+    let mut view = view();
+    view.stalled = Some(Duration::from_secs(12));
+    insta::assert_snapshot!(at(&view, 80), @r"
+    ━━━━━━━━━━━━───────────────────  41 %   840.0 MiB of 2.00 GiB
+    nothing has moved for 12 s, waiting for the dest
+    ");
+}
+
+#[test]
+fn no_width_however_small_and_no_number_however_large_breaks_the_lines() {
+    let mut huge = view();
+    (huge.copied_bytes, huge.total_bytes) = (u64::MAX - 1, Some(u64::MAX));
+    huge.read = Speed { now_per_s: u64::MAX, mean_per_s: 1 };
+    huge.read_bytes = u64::MAX;
+    huge.left = Some(Duration::from_secs(u64::MAX / 1000));
+    let mut empty = view();
+    (empty.copied_bytes, empty.total_bytes) = (0, Some(0));
+    for width in 1..200 {
+        at(&huge, width);
+        at(&empty, width);
+        at(&View { phase: Phase::Flushing, ..huge }, width);
+        at(&View { total_bytes: None, ..huge }, width);
+        at(&View { stalled: Some(Duration::from_secs(30)), ..huge }, width);
+    }
+}

@@ -1,0 +1,148 @@
+//! Samples in, rates and the time left out: pure, with the clock in the samples, so that it can be tested.
+use super::sample::Sample;
+use super::view::{Speed, View};
+use crate::contract::{Phase, Side};
+use crate::report::units;
+use std::collections::VecDeque;
+use std::time::Duration;
+
+/// Current rates are those of this time: short enough to show a change, long enough not to flicker.
+const CURRENT: Duration = Duration::from_secs(2);
+
+/// The time left is foretold from this time, so that a short stall does not throw it about.
+const FORETELLING: Duration = Duration::from_secs(20);
+
+/// Samples nearer to each other than this are one: a rate of less would be noise.
+const SPACING: Duration = Duration::from_millis(50);
+
+/// When nothing has moved for as long, that is said: disks that retry a bad sector are silent for half a minute.
+const STALL: Duration = Duration::from_secs(3);
+
+/// A side is slower when the share of time spent waiting for it is as much greater than the other's.
+const CLEARLY_SLOWER: f64 = 0.1;
+
+/// Keeps the samples of the last seconds and knows what they mean.
+#[derive(Debug)]
+pub(super) struct Meter {
+    total_bytes: Option<u64>,
+    samples: VecDeque<Sample>,
+    /// The first sample that says so.
+    flushing_since: Option<Duration>,
+    /// When a byte was read or acknowledged last.
+    moved_at: Duration,
+}
+
+impl Meter {
+    /// For a copy of `total_bytes`; `None`: to the end of a stream.
+    pub(super) fn new(total_bytes: Option<u64>) -> Self {
+        Meter { total_bytes, samples: VecDeque::new(), flushing_since: None, moved_at: Duration::ZERO }
+    }
+
+    /// Takes a sample in; they come in the order of time.
+    pub(super) fn push(&mut self, sample: Sample) {
+        let moved =
+            |last: &Sample| last.copied_bytes() != sample.copied_bytes() || last.read_bytes != sample.read_bytes;
+        if self.samples.back().is_none_or(moved) {
+            self.moved_at = sample.at;
+        }
+        if sample.phase != Phase::Copying && self.flushing_since.is_none() {
+            self.flushing_since = Some(sample.at);
+        }
+        // The last sample is replaced while it is too near to the one before it.
+        let near = self.samples.len() > 1 && {
+            let before = self.samples[self.samples.len() - 2];
+            sample.at.saturating_sub(before.at) < SPACING
+        };
+        if near {
+            self.samples.pop_back();
+        }
+        self.samples.push_back(sample);
+        // The newest of those that are old enough stays: it is the far end of the window.
+        while self.samples.len() > 2 && sample.at.saturating_sub(self.samples[1].at) >= FORETELLING {
+            self.samples.pop_front();
+        }
+    }
+
+    /// What is known at the last sample; `None` before the first.
+    pub(super) fn view(&self) -> Option<View> {
+        let now = *self.samples.back()?;
+        let current = self.before(CURRENT);
+        let moving_time = self.flushing_since.unwrap_or(now.at);
+        let mean = |bytes| units::per_second(bytes, moving_time).unwrap_or(0);
+        let speed = |bytes: fn(&Sample) -> u64| {
+            let mean = mean(bytes(&now));
+            Speed { now_per_s: rate(bytes, current, &now).unwrap_or(mean), mean_per_s: mean }
+        };
+        let copied = now.copied_bytes();
+        let still = now.at.saturating_sub(self.moved_at);
+        Some(View {
+            elapsed: now.at,
+            phase: now.phase,
+            flushing: self.flushing_since.map(|since| now.at.saturating_sub(since)),
+            copied_bytes: self.total_bytes.map_or(copied, |total| copied.min(total)),
+            total_bytes: self.total_bytes,
+            read_bytes: now.read_bytes,
+            written_bytes: now.written_bytes,
+            zeroed_bytes: now.zeroed_bytes,
+            hole_bytes: now.hole_bytes,
+            read: speed(|sample| sample.read_bytes),
+            write: speed(|sample| sample.written_bytes),
+            left: self.left(&now),
+            slower: slower(current, &now),
+            stalled: (now.phase == Phase::Copying && still >= STALL).then_some(still),
+            block_bytes: now.block_bytes,
+            depth: now.depth,
+        })
+    }
+
+    /// The newest sample that is at least `time` older than the last one, or the oldest there is.
+    fn before(&self, time: Duration) -> Option<&Sample> {
+        let now = self.samples.back()?.at;
+        let old_enough = |sample: &&Sample| now.saturating_sub(sample.at) >= time;
+        self.samples.iter().rev().find(old_enough).or_else(|| self.samples.front())
+    }
+
+    /// How long the rest takes. Holes and zeros cost next to nothing and come in lumps, so they must not make the rate:
+    /// the rest is taken to hold as much data as what was copied so far, and that goes at the rate of data.
+    fn left(&self, now: &Sample) -> Option<Duration> {
+        let copied = now.copied_bytes();
+        let rest = self.total_bytes?.saturating_sub(copied);
+        if rest == 0 {
+            return Some(Duration::ZERO);
+        }
+        let then = self.before(FORETELLING);
+        let data_rate = rate(|sample| sample.written_bytes, then, now).filter(|&rate| rate > 0);
+        let seconds = match data_rate {
+            Some(rate) => rest as f64 * (now.written_bytes as f64 / copied as f64) / rate as f64,
+            None => rest as f64 / rate(Sample::copied_bytes, then, now).filter(|&rate| rate > 0)? as f64,
+        };
+        Duration::try_from_secs_f64(seconds).ok()
+    }
+}
+
+fn rate(bytes: fn(&Sample) -> u64, then: Option<&Sample>, now: &Sample) -> Option<u64> {
+    let then = then?;
+    units::per_second(bytes(now).saturating_sub(bytes(then)), now.at.saturating_sub(then.at))
+}
+
+/// The side that the copy waited for since then, where one clearly held it back.
+fn slower(then: Option<&Sample>, now: &Sample) -> Option<Side> {
+    let then = then?;
+    let time = now.at.saturating_sub(then.at).as_secs_f64();
+    let share = |side: Side| {
+        let [before, after] = [then, now].map(|sample| sample.waited[side.index()]);
+        after.saturating_sub(before).as_secs_f64() / time
+    };
+    let more = share(Side::Source) - share(Side::Dest);
+    if more >= CLEARLY_SLOWER {
+        Some(Side::Source)
+    } else if more <= -CLEARLY_SLOWER {
+        Some(Side::Dest)
+    } else {
+        None
+    }
+}
+
+#[cfg(test)]
+#[path = "meter_tests.rs"]
+mod tests;

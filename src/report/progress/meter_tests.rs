@@ -1,0 +1,143 @@
+use super::*;
+
+const MIB: u64 = 1 << 20;
+
+/// A copy that has moved as much data after as many milliseconds.
+fn sample(millis: u64, data: u64) -> Sample {
+    Sample {
+        at: Duration::from_millis(millis),
+        read_bytes: data,
+        written_bytes: data,
+        zeroed_bytes: 0,
+        hole_bytes: 0,
+        waited: [Duration::ZERO; 2],
+        phase: Phase::Copying,
+        block_bytes: 1 << 20,
+        depth: 8,
+    }
+}
+
+/// A meter that has seen `rate` bytes a second for `seconds`, ten samples a second.
+fn steady(total: Option<u64>, rate: u64, seconds: u64) -> Meter {
+    let mut meter = Meter::new(total);
+    for tenth in 0..=seconds * 10 {
+        meter.push(sample(tenth * 100, rate * tenth / 10));
+    }
+    meter
+}
+
+#[test]
+fn nothing_is_known_before_the_first_sample() {
+    assert_eq!(Meter::new(None).view(), None);
+}
+
+#[test]
+fn the_first_sample_gives_no_rate_and_no_end() {
+    let mut meter = Meter::new(Some(100));
+    meter.push(sample(0, 0));
+    let view = meter.view().unwrap();
+    assert_eq!((view.left, view.write, view.slower), (None, Speed::default(), None));
+}
+
+#[test]
+fn a_steady_copy_has_its_rate_as_current_and_as_mean() {
+    let view = steady(Some(100 * MIB), MIB, 40).view().unwrap();
+    assert_eq!((view.write.now_per_s, view.write.mean_per_s), (MIB, MIB));
+    assert_eq!(view.left, Some(Duration::from_secs(60)));
+}
+
+#[test]
+fn the_current_rate_forgets_what_the_mean_remembers() {
+    let mut meter = steady(None, MIB, 10);
+    for tenth in 1..=30 {
+        meter.push(sample(10_000 + tenth * 100, 10 * MIB + 5 * MIB * tenth / 10));
+    }
+    let view = meter.view().unwrap();
+    assert_eq!(view.write.now_per_s, 5 * MIB);
+    assert_eq!(view.write.mean_per_s, 25 * MIB / 13);
+}
+
+#[test]
+fn holes_count_as_copied_but_do_not_spoil_rate_and_time_left() {
+    let mut meter = Meter::new(Some(200 * MIB));
+    for tenth in 0..=100 {
+        let mut sample = sample(tenth * 100, MIB * tenth / 10);
+        // 90 MiB of holes in one lump, in the middle.
+        sample.hole_bytes = if tenth >= 50 { 90 * MIB } else { 0 };
+        meter.push(sample);
+    }
+    let view = meter.view().unwrap();
+    assert_eq!((view.copied_bytes, view.write.now_per_s), (100 * MIB, MIB));
+    // A tenth of what was copied was data, so 10 of the 100 MiB left are expected to be.
+    assert_eq!(view.left, Some(Duration::from_secs(10)));
+}
+
+#[test]
+fn zeros_alone_still_have_an_end() {
+    let mut meter = Meter::new(Some(100 * MIB));
+    for second in 0..=10 {
+        meter.push(Sample { zeroed_bytes: second * 5 * MIB, ..sample(second * 1000, 0) });
+    }
+    assert_eq!(meter.view().unwrap().left, Some(Duration::from_secs(10)));
+}
+
+#[test]
+fn when_all_is_copied_nothing_is_left() {
+    assert_eq!(steady(Some(MIB), MIB, 1).view().unwrap().left, Some(Duration::ZERO));
+}
+
+#[test]
+fn more_than_the_total_is_never_claimed() {
+    assert_eq!(steady(Some(MIB), MIB, 2).view().unwrap().copied_bytes, MIB);
+}
+
+#[test]
+fn a_copy_in_which_nothing_moves_is_called_stalled_after_three_seconds() {
+    let mut meter = steady(Some(100 * MIB), MIB, 10);
+    meter.push(sample(12_900, 10 * MIB));
+    assert_eq!(meter.view().unwrap().stalled, None);
+    meter.push(sample(14_000, 10 * MIB));
+    assert_eq!(meter.view().unwrap().stalled, Some(Duration::from_secs(4)));
+    meter.push(sample(14_100, 10 * MIB + 1));
+    assert_eq!(meter.view().unwrap().stalled, None);
+}
+
+#[test]
+fn the_slower_side_is_the_one_waited_for_lately_not_ever() {
+    let mut meter = Meter::new(None);
+    let waited = |source, dest| [source, dest].map(Duration::from_millis);
+    meter.push(sample(0, 0));
+    meter.push(Sample { waited: waited(9_000, 0), ..sample(10_000, MIB) });
+    assert_eq!(meter.view().unwrap().slower, Some(Side::Source));
+    meter.push(Sample { waited: waited(9_000, 1_500), ..sample(12_000, 2 * MIB) });
+    assert_eq!(meter.view().unwrap().slower, Some(Side::Dest));
+    meter.push(Sample { waited: waited(9_900, 2_450), ..sample(14_000, 3 * MIB) });
+    assert_eq!(meter.view().unwrap().slower, None);
+}
+
+#[test]
+fn the_mean_does_not_sink_while_flushing() {
+    let mut meter = steady(Some(10 * MIB), MIB, 10);
+    for second in 10..=20 {
+        meter.push(Sample { phase: Phase::Flushing, ..sample(second * 1000, 10 * MIB) });
+    }
+    let view = meter.view().unwrap();
+    assert_eq!((view.write.mean_per_s, view.flushing), (MIB, Some(Duration::from_secs(10))));
+    assert_eq!(view.stalled, None);
+}
+
+#[test]
+fn a_long_copy_does_not_pile_up_samples() {
+    let meter = steady(None, MIB, 1000);
+    assert!(meter.samples.len() < 250, "{}", meter.samples.len());
+}
+
+#[test]
+fn samples_in_quick_succession_do_not_make_wild_rates() {
+    let mut meter = steady(None, 1_000_000, 1);
+    for millis in 1..=40 {
+        meter.push(sample(1000 + millis, 1_000_000 + millis * 1000));
+    }
+    assert!(meter.samples.len() <= 12);
+    assert_eq!(meter.view().unwrap().write.now_per_s, 1_000_000);
+}

@@ -1,0 +1,196 @@
+//! Progress while a copy runs: a thread of its own polls the [`Tally`], so the copy itself never waits for a terminal.
+mod bar;
+mod lines;
+mod meter;
+mod phrases;
+mod plain;
+mod said;
+mod sample;
+mod screen;
+mod view;
+
+use crate::contract::{Event, Observer, Phase, Plan, Tally};
+use crate::plan::ProgressStyle;
+use crate::report::json::{self, Report};
+use crate::report::printable::printable;
+use lines::Line;
+use meter::Meter;
+use plain::Pacer;
+use said::Said;
+use sample::Sample;
+use screen::Screen;
+use std::fmt;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+use view::View;
+
+/// A bar is looked at: ten times a second it seems to move by itself.
+const BAR_TICK: Duration = Duration::from_millis(100);
+
+/// The others need no more than a rate of the last seconds.
+const QUIET_TICK: Duration = Duration::from_millis(250);
+
+/// Gap between two JSON lines.
+const JSON_GAP: Duration = Duration::from_secs(1);
+
+/// Shows how far a copy is, on standard error, until [`Progress::finish`] or its drop. Hears events as an
+/// [`Observer`]; may be shared between threads.
+pub struct Progress {
+    shared: Arc<Shared>,
+    messages: Sender<Message>,
+    thread: Mutex<Option<JoinHandle<()>>>,
+}
+
+/// What the observer thread and those who ask for a status line have in common.
+struct Shared {
+    tally: Arc<Tally>,
+    began: Instant,
+    meter: Mutex<Meter>,
+    screen: Screen,
+    /// Address of the dest, for the flush.
+    dest: String,
+}
+
+enum Message {
+    Said(Said, Duration),
+    End,
+}
+
+impl Progress {
+    /// Starts the observer thread for a copy by `plan` whose numbers are in `tally`. `Auto` is a bar where standard
+    /// error is a terminal, else plain lines; so is `Bar` where it is none.
+    pub fn start(style: ProgressStyle, plan: &Plan, tally: Arc<Tally>) -> Progress {
+        Progress::start_on(Screen::stderr(style), plan, tally)
+    }
+
+    fn start_on(screen: Screen, plan: &Plan, tally: Arc<Tally>) -> Progress {
+        let shared = Arc::new(Shared {
+            tally,
+            began: Instant::now(),
+            meter: Mutex::new(Meter::new(plan.len)),
+            screen,
+            dest: printable(&plan.dest.address),
+        });
+        if shared.screen.style() == ProgressStyle::Json {
+            shared.screen.write(&json::line(&Line::start(plan)));
+        }
+        shared.look();
+        let (messages, inbox) = channel();
+        let observer = shared.clone();
+        let thread = thread::Builder::new().name("progress".to_owned()).spawn(move || observer.run(&inbox));
+        // Without the thread nothing is shown but the status line, and the copy goes on.
+        Progress { shared, messages, thread: Mutex::new(thread.ok()) }
+    }
+
+    /// The present in one line, ended: what SIGUSR1 asks for. In JSON where progress is.
+    pub fn status_line(&self) -> String {
+        self.shared.screen.status(&self.shared.look(), &self.shared.dest)
+    }
+
+    /// Prints the status line, above the bar where there is one, whatever the style.
+    pub fn print_status(&self) {
+        self.shared.screen.write(&self.status_line());
+    }
+
+    /// Ends progress: takes the bar away, so that the report begins on a clean line. Later calls do nothing.
+    pub fn finish(&self) {
+        let Some(thread) = lock(&self.thread).take() else { return };
+        // Both fail only if the thread is gone, and then it has nothing left to clear but the bar.
+        let _ = self.messages.send(Message::End);
+        let _ = thread.join();
+        self.shared.screen.clear();
+    }
+
+    /// The same, with the report for those who read JSON lines: it is the last line.
+    pub fn finish_with(&self, report: &Report) {
+        self.finish();
+        if self.shared.screen.style() == ProgressStyle::Json {
+            self.shared.screen.write(&json::line(&Line::Summary(report)));
+        }
+    }
+}
+
+impl Observer for Progress {
+    fn hear(&self, event: &Event<'_>) {
+        // Fails only after the end, when nobody looks any more.
+        let _ = self.messages.send(Message::Said(Said::from(event), self.shared.began.elapsed()));
+    }
+}
+
+impl Drop for Progress {
+    fn drop(&mut self) {
+        self.finish();
+    }
+}
+
+impl fmt::Debug for Progress {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.debug_struct("Progress").field("style", &self.shared.screen.style()).finish_non_exhaustive()
+    }
+}
+
+impl Shared {
+    /// Takes a sample and says what is known now.
+    fn look(&self) -> View {
+        let mut meter = lock(&self.meter);
+        // The clock is read under the lock: samples come in the order of time.
+        meter.push(Sample::of(&self.tally, self.began.elapsed()));
+        meter.view().expect("a sample was just taken")
+    }
+
+    /// The observer thread.
+    fn run(&self, inbox: &Receiver<Message>) {
+        let style = self.screen.style();
+        let tick = if style == ProgressStyle::Bar { BAR_TICK } else { QUIET_TICK };
+        let mut pacer = Pacer::new();
+        let mut json_due = JSON_GAP;
+        loop {
+            match inbox.recv_timeout(tick) {
+                Ok(Message::Said(said, at)) => self.say(&said, at, &pacer),
+                Err(RecvTimeoutError::Timeout) => {}
+                Ok(Message::End) | Err(RecvTimeoutError::Disconnected) => break,
+            }
+            let view = self.look();
+            match style {
+                ProgressStyle::Bar => self.screen.draw(&view, &self.dest),
+                ProgressStyle::Plain if pacer.is_due(view.elapsed) => {
+                    self.screen.write(&plain::line(&view, &self.dest));
+                }
+                ProgressStyle::Json if view.elapsed >= json_due => {
+                    json_due = view.elapsed + JSON_GAP;
+                    self.screen.write(&json::line(&Line::progress(&view)));
+                }
+                _ => {}
+            }
+        }
+        if style == ProgressStyle::Json {
+            self.screen.write(&json::line(&Line::progress(&self.look())));
+        }
+    }
+
+    /// Tells an event. A flush is worth a plain line of its own where there were others: it may take long.
+    fn say(&self, said: &Said, at: Duration, pacer: &Pacer) {
+        match (self.screen.style(), said) {
+            (ProgressStyle::Json, said) => self.screen.write(&said.json(at)),
+            (ProgressStyle::Plain, Said::Began(Phase::Flushing)) if pacer.has_begun() => {
+                self.screen.write(&plain::line(&self.look(), &self.dest));
+            }
+            (ProgressStyle::Plain | ProgressStyle::Bar, said) => {
+                if let Some(text) = said.text() {
+                    self.screen.write(&text);
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+/// A thread that panicked while it held a lock of ours left numbers behind it, nothing half done.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,57 @@
+//! The pieces that bar, plain lines and status line are made of.
+use super::view::View;
+use crate::contract::Side;
+use crate::report::units;
+
+/// `840.0 MiB of 2.00 GiB`, or what there is of a stream.
+pub(super) fn amount(view: &View) -> String {
+    let copied = units::size(view.copied_bytes);
+    view.total_bytes.map_or_else(|| copied.clone(), |total| format!("{copied} of {}", units::size(total)))
+}
+
+/// ` 42 %`, in a column of its own width; `None` for a stream.
+pub(super) fn percent(view: &View) -> Option<String> {
+    view.total_bytes.map(|total| format!("{:>3} %", units::percent(view.copied_bytes, total)))
+}
+
+/// `412.3 (mean 398.0) MiB/s`, of both sides where they differ.
+pub(super) fn rates(view: &View) -> String {
+    let [read, write] = [view.read, view.write].map(|speed| units::rate_and_mean(speed.now_per_s, speed.mean_per_s));
+    if view.sides_are_alike() { write } else { format!("read {read}, write {write}") }
+}
+
+/// The same without means, for narrow terminals.
+pub(super) fn rates_now(view: &View) -> String {
+    let [read, write] = [view.read, view.write].map(|speed| units::rate_binary(speed.now_per_s));
+    if view.sides_are_alike() { write } else { format!("read {read}, write {write}") }
+}
+
+/// The rate of writes alone, for the narrowest.
+pub(super) fn rate_of_writes(view: &View) -> String {
+    units::rate_binary(view.write.now_per_s)
+}
+
+/// `12 s left`; `None` where nobody can tell.
+pub(super) fn left(view: &View) -> Option<String> {
+    match view.stalled {
+        Some(_) => None,
+        None => view.left.map(|left| format!("{} left", units::time_left(left))),
+    }
+}
+
+/// `dest is slower`, or that nothing moves at all.
+pub(super) fn holdup(view: &View) -> Option<String> {
+    let side = view.slower.map(Side::name);
+    match (view.stalled, side) {
+        (Some(still), side) => {
+            let waiting = side.map(|side| format!(", waiting for the {side}")).unwrap_or_default();
+            Some(format!("nothing has moved for {}{waiting}", units::time_passed(still)))
+        }
+        (None, side) => side.map(|side| format!("{side} is slower")),
+    }
+}
+
+/// `256 KiB × 32`: block size and depth at present; `None` while they are not known.
+pub(super) fn setting(view: &View) -> Option<String> {
+    (view.block_bytes > 0).then(|| format!("{} × {}", units::block(view.block_bytes.into()), view.depth))
+}

@@ -1,0 +1,80 @@
+//! Lines now and then, for logs, and the status line.
+use super::phrases::{amount, holdup, left, percent, rates};
+use super::view::View;
+use crate::contract::Phase;
+use crate::report::units;
+use std::time::Duration;
+
+/// The first line comes so soon, to say that it works.
+const FIRST: Duration = Duration::from_secs(1);
+
+/// Later lines come no farther apart: a log must still show that the copy lives.
+const FARTHEST: Duration = Duration::from_secs(30);
+
+/// One line about the present, ended.
+pub(super) fn line(view: &View, dest: &str) -> String {
+    let mut parts: Vec<String> = Vec::new();
+    match view.phase {
+        Phase::Copying => {
+            parts.extend(percent(view).map(|percent| percent.trim_start().to_owned()));
+            parts.push(amount(view));
+            parts.push(format!("in {}", units::duration(view.elapsed)));
+            parts.extend(view.stalled.is_none().then(|| rates(view)));
+            parts.extend(left(view));
+            parts.extend(holdup(view));
+        }
+        Phase::Flushing | Phase::Ended => {
+            parts.push(match view.flushing {
+                Some(time) if time.as_secs() > 0 => format!("flushing {dest} for {}", units::duration(time)),
+                _ => format!("flushing {dest}"),
+            });
+            parts.push(format!("{} copied", units::size(view.copied_bytes)));
+            parts.push(format!("mean {}", units::rate_binary(view.write.mean_per_s)));
+        }
+    }
+    format!("haul: {}\n", parts.join(", "))
+}
+
+/// When lines are due: after 1 s, then at gaps that double up to 30 s, so that a short copy shows some life and a long
+/// one does not fill its log.
+#[derive(Debug)]
+pub(super) struct Pacer {
+    gap: Duration,
+    due: Duration,
+}
+
+impl Pacer {
+    /// Nothing was written yet.
+    pub(super) fn new() -> Self {
+        Pacer { gap: FIRST, due: FIRST }
+    }
+
+    /// A line is due at `now`; the next one is after the next gap.
+    pub(super) fn is_due(&mut self, now: Duration) -> bool {
+        if now < self.due {
+            return false;
+        }
+        self.gap = (self.gap * 2).min(FARTHEST);
+        self.due = now + self.gap;
+        true
+    }
+
+    /// At least one line was written.
+    pub(super) fn has_begun(&self) -> bool {
+        self.gap > FIRST
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_come_at_growing_gaps_up_to_half_a_minute() {
+        let mut pacer = Pacer::new();
+        assert!(!pacer.has_begun());
+        let due: Vec<u64> = (0..200).filter(|&second| pacer.is_due(Duration::from_secs(second))).collect();
+        assert_eq!(due, [1, 3, 7, 15, 31, 61, 91, 121, 151, 181]);
+        assert!(pacer.has_begun());
+    }
+}

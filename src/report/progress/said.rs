@@ -1,0 +1,54 @@
+use super::lines::{Line, phase_name, seconds};
+use crate::contract::{Event, Phase};
+use crate::report::json::{self, Failure};
+use crate::report::printable::printable;
+use crate::report::style::{CARE, paint};
+use std::time::Duration;
+
+/// An event that outlives the call which told it.
+#[derive(Debug)]
+pub(super) enum Said {
+    Began(Phase),
+    Paced { block_bytes: u32, depth: u32, because: String },
+    FellBack(String),
+    Warned(String),
+    Failed(Failure),
+}
+
+impl From<&Event<'_>> for Said {
+    fn from(event: &Event<'_>) -> Self {
+        match *event {
+            Event::Began(phase) => Said::Began(phase),
+            Event::Paced { block_bytes, depth, because } => {
+                Said::Paced { block_bytes, depth, because: because.to_owned() }
+            }
+            Event::FellBack(message) => Said::FellBack(message.to_owned()),
+            Event::Warned(message) => Said::Warned(message.to_owned()),
+            Event::Failed(error) => Said::Failed(Failure::from(error)),
+        }
+    }
+}
+
+impl Said {
+    /// For people, while the copy runs: only what they may want to act on. The rest is in the report.
+    pub(super) fn text(&self) -> Option<String> {
+        match self {
+            Said::Warned(message) => Some(format!("haul: {} {}\n", paint(CARE, "warning:"), printable(message))),
+            _ => None,
+        }
+    }
+
+    /// For programs, as a line.
+    pub(super) fn json(&self, elapsed: Duration) -> String {
+        let elapsed_s = seconds(elapsed);
+        json::line(&match self {
+            Said::Began(phase) => Line::Phase { elapsed_s, phase: phase_name(*phase) },
+            Said::Paced { block_bytes, depth, because } => {
+                Line::Pace { elapsed_s, block_bytes: *block_bytes, depth: *depth, because }
+            }
+            Said::FellBack(message) => Line::Fallback { elapsed_s, message },
+            Said::Warned(message) => Line::Warning { elapsed_s, message },
+            Said::Failed(error) => Line::Error { elapsed_s, error },
+        })
+    }
+}

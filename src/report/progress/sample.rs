@@ -1,0 +1,52 @@
+use crate::contract::{Phase, Tally};
+use std::sync::atomic::Ordering::Relaxed;
+use std::time::Duration;
+
+/// The numbers of a [`Tally`] at one moment.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Sample {
+    /// Since progress began.
+    pub(super) at: Duration,
+    /// Delivered by the source.
+    pub(super) read_bytes: u64,
+    /// Data acknowledged by the dest.
+    pub(super) written_bytes: u64,
+    /// Zeroed by the dest.
+    pub(super) zeroed_bytes: u64,
+    /// Left as holes.
+    pub(super) hole_bytes: u64,
+    /// Time spent waiting for each side.
+    pub(super) waited: [Duration; 2],
+    /// What the copy is busy with.
+    pub(super) phase: Phase,
+    /// Bytes per request.
+    pub(super) block_bytes: u32,
+    /// Most requests in flight.
+    pub(super) depth: u32,
+}
+
+impl Sample {
+    /// The tally as it is now. Its numbers are read one after the other, so they may be a block apart.
+    pub(super) fn of(tally: &Tally, at: Duration) -> Self {
+        Sample {
+            at,
+            read_bytes: tally.read_bytes.load(Relaxed),
+            written_bytes: tally.written_bytes.load(Relaxed),
+            zeroed_bytes: tally.zeroed_bytes.load(Relaxed),
+            hole_bytes: tally.hole_bytes.load(Relaxed),
+            waited: tally.waited_ns.each_ref().map(|ns| Duration::from_nanos(ns.load(Relaxed))),
+            phase: match tally.phase.load(Relaxed) {
+                0 => Phase::Copying,
+                1 => Phase::Flushing,
+                _ => Phase::Ended,
+            },
+            block_bytes: tally.block_bytes.load(Relaxed),
+            depth: tally.depth.load(Relaxed),
+        }
+    }
+
+    /// Acknowledged by the dest in any form.
+    pub(super) fn copied_bytes(&self) -> u64 {
+        self.written_bytes + self.zeroed_bytes + self.hole_bytes
+    }
+}

@@ -1,0 +1,108 @@
+use super::*;
+use crate::report::examples;
+use std::io::{self, Write};
+use std::sync::atomic::Ordering::Relaxed;
+
+/// A sink that tests can look into.
+#[derive(Clone, Default)]
+struct Paper(Arc<Mutex<Vec<u8>>>);
+
+impl Paper {
+    fn text(&self) -> String {
+        String::from_utf8(lock(&self.0).clone()).unwrap()
+    }
+}
+
+impl Write for Paper {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        lock(&self.0).extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+fn start(style: ProgressStyle) -> (Progress, Arc<Tally>, Paper) {
+    let (tally, paper) = (Arc::new(Tally::default()), Paper::default());
+    let progress = Progress::start_on(Screen::of(style, paper.clone()), &examples::plan(), tally.clone());
+    (progress, tally, paper)
+}
+
+#[test]
+fn json_lines_begin_with_start_and_end_with_the_summary() {
+    let (progress, tally, paper) = start(ProgressStyle::Json);
+    tally.written_bytes.store(1 << 20, Relaxed);
+    progress.hear(&Event::Began(Phase::Copying));
+    progress.hear(&Event::Paced { block_bytes: 1 << 20, depth: 8, because: "faster" });
+    progress.hear(&Event::FellBack("no io_uring: threads"));
+    progress.hear(&Event::Warned("the source grew"));
+    progress.hear(&Event::Failed(&examples::bad_sector()));
+    progress.finish_with(&json::outcome(&examples::plan(), &examples::complete(), &[], None));
+    let text = paper.text();
+    let lines: Vec<serde_json::Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let types: Vec<&str> = lines.iter().map(|line| line["type"].as_str().unwrap()).collect();
+    assert_eq!(types, ["start", "phase", "pace", "fallback", "warning", "error", "progress", "summary"]);
+    assert_eq!(lines[0]["total_bytes"], 2u64 << 30);
+    assert_eq!(lines[5]["error"]["offset_bytes"], 1 << 30);
+    assert_eq!(lines[6]["copied_bytes"], 1 << 20);
+    assert_eq!(lines[7]["status"], "complete");
+    let document = include_str!("../../../docs/json.md");
+    for key in lines[..7].iter().flat_map(|line| line.as_object().unwrap().keys()) {
+        assert!(document.contains(&format!("`{key}`")), "docs/json.md does not know {key}");
+    }
+}
+
+#[test]
+fn a_quick_copy_writes_no_plain_line_and_warnings_all_the_same() {
+    let (progress, _tally, paper) = start(ProgressStyle::Plain);
+    progress.hear(&Event::Began(Phase::Flushing));
+    progress.hear(&Event::Warned("the source grew"));
+    progress.finish();
+    let text = anstream::adapter::strip_str(&paper.text()).to_string();
+    assert_eq!(text, "haul: warning: the source grew\n");
+}
+
+#[test]
+fn a_status_line_can_be_had_in_every_style_at_any_time() {
+    for style in [ProgressStyle::None, ProgressStyle::Plain, ProgressStyle::Auto, ProgressStyle::Bar] {
+        let (progress, tally, paper) = start(style);
+        tally.hole_bytes.store(1 << 30, Relaxed);
+        progress.print_status();
+        progress.finish();
+        progress.print_status();
+        let text = paper.text();
+        assert_eq!(text.lines().count(), 2, "{style:?}: {text}");
+        assert!(text.lines().all(|line| line.starts_with("haul: 50 %, 1.00 GiB of 2.00 GiB, in ")), "{text}");
+    }
+    let (progress, ..) = start(ProgressStyle::Json);
+    assert!(progress.status_line().starts_with("{\"type\":\"progress\""));
+}
+
+#[test]
+fn the_status_line_says_when_it_is_flushing() {
+    let (progress, tally, _paper) = start(ProgressStyle::None);
+    tally.phase.store(Phase::Flushing as u8, Relaxed);
+    assert!(progress.status_line().starts_with("haul: flushing /dev/sdb, "), "{}", progress.status_line());
+}
+
+#[test]
+fn progress_that_is_dropped_or_finished_twice_or_told_more_does_no_harm() {
+    let (progress, ..) = start(ProgressStyle::Plain);
+    progress.finish();
+    progress.finish();
+    progress.hear(&Event::Warned("too late"));
+    drop(progress);
+    drop(start(ProgressStyle::Json));
+}
+
+#[test]
+fn a_sink_that_nobody_reads_does_not_stop_anything() {
+    let (reader, writer) = io::pipe().unwrap();
+    drop(reader);
+    let tally = Arc::new(Tally::default());
+    let progress = Progress::start_on(Screen::of(ProgressStyle::Json, writer), &examples::plan(), tally);
+    progress.print_status();
+    progress.finish();
+}

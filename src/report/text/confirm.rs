@@ -1,0 +1,72 @@
+use super::side::{describe, identity};
+use crate::contract::{EndpointKind, Extent, Facts, Plan};
+use crate::report::columns::{Columns, WIDTH, whole, wrap};
+use crate::report::printable::printable;
+use crate::report::style::{DANGER, paint};
+use crate::report::units;
+use std::io::{self, BufRead, Read, Write};
+
+/// Longer answers are not read to their end; none of them is `yes`.
+const ANSWER_BYTES_MAX: u64 = 1024;
+
+/// The question before a device is overwritten: both sides, what is on them, and which of it will be lost.
+pub fn confirm(plan: &Plan, source: &Facts, dest: &Facts) -> String {
+    let erased = erased(plan, dest);
+    let mut sides = Columns::default();
+    sides.row("source", describe(source, None));
+    let mut lines = describe(dest, erased);
+    if dest.kind == EndpointKind::Block {
+        let first_end = lines.find('\n').unwrap_or(lines.len());
+        lines.insert_str(first_end, &format!("\u{a0} {}", whole(&paint(DANGER, "<- WILL BE ERASED"))));
+    }
+    sides.row("dest", lines);
+    let mut text = sides.lines();
+    text.push('\n');
+    for line in wrap(&consequence(plan, dest, erased), WIDTH) {
+        text += &format!("{line}\n");
+    }
+    text + "Type yes to go on, anything else to stop: "
+}
+
+/// Asks and waits for a line. True for `yes` and nothing else, in any case; the end of the input is a no.
+///
+/// # Errors
+/// What reading the answer or writing the question said.
+pub fn ask(question: &str, input: &mut impl BufRead, out: &mut impl Write) -> io::Result<bool> {
+    out.write_all(question.as_bytes())?;
+    out.flush()?;
+    let mut answer = Vec::new();
+    input.by_ref().take(ANSWER_BYTES_MAX).read_until(b'\n', &mut answer)?;
+    if !answer.ends_with(b"\n") {
+        // The end of the input, or an answer without one: what comes next begins on a line of its own.
+        out.write_all(b"\n")?;
+    }
+    Ok(answer.trim_ascii().eq_ignore_ascii_case(b"yes"))
+}
+
+/// What will be overwritten of the dest; `None`: from a stream, nobody knows where it ends.
+fn erased(plan: &Plan, dest: &Facts) -> Option<Extent> {
+    let len = plan.len.or_else(|| dest.size.map(|size| size.saturating_sub(plan.dest.offset)))?;
+    Some(Extent::new(plan.dest.offset, len.min(u64::MAX - plan.dest.offset)))
+}
+
+fn consequence(plan: &Plan, dest: &Facts, erased: Option<Extent>) -> String {
+    let name = printable(&plan.dest.path.to_string_lossy());
+    let who = identity(dest).map(|who| format!(" ({who})")).unwrap_or_default();
+    let size = dest.size.unwrap_or(u64::MAX);
+    let what = match erased {
+        _ if plan.len.is_none() => {
+            format!("The data on {name}{who} from byte {} on, as far as the source goes,", plan.dest.offset)
+        }
+        Some(extent) if extent.offset == 0 && extent.len >= size => format!("All data on {name}{who}"),
+        Some(extent) if extent.offset == 0 => {
+            format!("The first {} of {} on {name}{who}", units::bytes(extent.len), units::size(size))
+        }
+        Some(extent) => {
+            let last = extent.end().saturating_sub(1);
+            format!("{} of {name}{who}, byte {} to byte {last},", units::bytes(extent.len), extent.offset)
+        }
+        None => format!("The data on {name}{who}"),
+    };
+    format!("{what} will be overwritten and cannot be brought back.")
+}

@@ -1,0 +1,31 @@
+use crate::contract::Error;
+use crate::report::printable::printable;
+use crate::report::style::{DANGER, paint};
+use std::io;
+
+/// An error as one message: what failed and where, the kernel's words, and on a line of its own what to do.
+pub fn error(error: &Error) -> String {
+    let mut text = format!("{} {}\n", paint(DANGER, "haul:"), message(error));
+    if !error.advice.is_empty() {
+        text += &format!("  → {}\n", printable(&error.advice));
+    }
+    text
+}
+
+/// The first line of it, without the name of the program.
+pub(in crate::report) fn message(error: &Error) -> String {
+    let mut text = printable(&error.to_string());
+    if let Some(source) = &error.source {
+        text += ": ";
+        text += &kernel_words(source);
+    }
+    text
+}
+
+/// What the kernel said, without the number that Rust adds: those who want that look into the JSON.
+pub(in crate::report) fn kernel_words(error: &io::Error) -> String {
+    let words = error.to_string();
+    let number = error.raw_os_error().map(|number| format!(" (os error {number})"));
+    let stripped = number.and_then(|number| words.strip_suffix(&number).map(str::to_owned));
+    printable(&stripped.unwrap_or(words))
+}

@@ -1,0 +1,20 @@
+//! Plan, outcome, errors and questions for people, made for 80 columns. Every text is whole lines, but for the question,
+//! whose answer follows on its last one, and may carry colour, which [`super::Out`] takes out where nobody wants it.
+mod confirm;
+mod digests;
+mod error;
+mod outcome;
+mod plan;
+mod rest;
+mod side;
+
+pub use confirm::{ask, confirm};
+pub use digests::digest_lines;
+pub use error::error;
+pub(in crate::report) use error::message;
+pub use outcome::outcome;
+pub use plan::{Estimate, plan};
+pub use rest::{Rest, continue_command};
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,290 @@
+use super::rest::Rest;
+use crate::contract::{Direction, Ended, EndpointKind, Latency, Outcome, Plan, Side, Totals};
+use crate::report::columns::{Columns, WIDTH, beside, whole, wrap};
+use crate::report::printable::{printable, shell_line};
+use crate::report::style::{CARE, STRONG, paint};
+use crate::report::units;
+use std::time::Duration;
+
+const GIB: f64 = (1u64 << 30) as f64;
+
+/// The report at the end: what happened in one line (after the error, where the copy failed), then everything worth
+/// knowing, then how to go on where the copy is not complete. `args` is the command line as given, without the name of
+/// the program.
+pub fn outcome(plan: &Plan, outcome: &Outcome, args: &[String]) -> String {
+    let mut text = String::new();
+    if let Ended::Failed(error) = &outcome.ended {
+        text += &super::error(error);
+        text.push('\n');
+    }
+    let headline = wrap(&headline(plan, outcome), WIDTH - "haul: ".len()).join("\n      ");
+    text += &format!("{} {headline}\n", paint(STRONG, "haul:"));
+    let mut rows = Columns::default();
+    rows.row("source", side(plan, Side::Source));
+    rows.row("dest", side(plan, Side::Dest));
+    if !matches!(outcome.ended, Ended::Complete) {
+        rows.row("claimed", claimed(plan, outcome));
+    }
+    rows.row("bytes", bytes(&outcome.totals));
+    rows.row("time", time(outcome));
+    rows.row("rate", rate(outcome));
+    rows.row("cpu", cpu(outcome));
+    rows.row("memory", format!("{} resident at most", whole(&units::size(outcome.usage.peak_resident_bytes))));
+    rows.row("engine", engine(outcome));
+    rows.row("blocks", pace(outcome));
+    rows.row("tried", tried(outcome));
+    rows.row("waiting", waiting(outcome));
+    rows.row("reads", requests(outcome, Side::Source));
+    rows.row("writes", requests(outcome, Side::Dest));
+    rows.row("page cache", page_cache(outcome));
+    for digest in &outcome.digests {
+        rows.row(digest.kind.name(), &digest.hex);
+    }
+    text += &rows.lines();
+    for note in &outcome.notes {
+        text += &beside(&paint(CARE, "note:"), &printable(note));
+    }
+    text + &how_to_go_on(plan, outcome, args)
+}
+
+/// One line that says how it ended, how much arrived, and how fast.
+fn headline(plan: &Plan, outcome: &Outcome) -> String {
+    let copied = outcome.totals.copied_bytes();
+    let amount = match plan.len {
+        // What arrived behind a gap is not promised to anybody.
+        Some(len) if !matches!(outcome.ended, Ended::Complete) => {
+            let claimed = outcome.claimed.len;
+            format!("{} of {} ({} %)", units::size(claimed), units::size(len), units::percent(claimed, len))
+        }
+        _ => units::size(copied),
+    };
+    let start = match outcome.ended {
+        Ended::Complete => format!("copied {amount}"),
+        Ended::Interrupted(signal) => format!("interrupted by {} after {amount}", signal_name(signal)),
+        Ended::Failed(_) => format!("stopped after {amount}"),
+    };
+    let mut text = format!("{start} in {}", units::duration(outcome.elapsed));
+    if let Some(rate) = units::per_second(copied, outcome.elapsed).filter(|_| copied > 0) {
+        text += &format!(", {}", whole(&units::rate(rate)));
+    }
+    match durability(plan, outcome) {
+        "" => text,
+        word => format!("{text}, {word}"),
+    }
+}
+
+/// Nothing is said of dests that keep nothing.
+fn durability(plan: &Plan, outcome: &Outcome) -> &'static str {
+    match plan.dest.kind {
+        EndpointKind::Pipe | EndpointKind::Null | EndpointKind::Endless => "",
+        _ if outcome.durable => "durable",
+        _ => "not durable",
+    }
+}
+
+fn side(plan: &Plan, side: Side) -> String {
+    let side = match side {
+        Side::Source => &plan.source,
+        Side::Dest => &plan.dest,
+    };
+    let (address, path) = (printable(&side.address), printable(&side.path.to_string_lossy()));
+    let name = if address == path { address } else { format!("{address} → {path}") };
+    let start = if side.offset > 0 { format!(" from byte {}", side.offset) } else { String::new() };
+    let access = match side.kind {
+        EndpointKind::File | EndpointKind::Block => format!(", {}", side.access.cache.name()),
+        _ => String::new(),
+    };
+    format!("{name}{start}, {}{access}", side.kind.name())
+}
+
+fn claimed(plan: &Plan, outcome: &Outcome) -> String {
+    let claimed = outcome.claimed;
+    if claimed.is_empty() {
+        return "nothing: no byte is promised to be on the dest".to_owned();
+    }
+    let place = match plan.direction {
+        Direction::Forward => "first",
+        Direction::Backward => "last",
+    };
+    let durable = match durability(plan, outcome) {
+        "" => "",
+        "durable" => ", and are durable",
+        _ => ", but are not durable",
+    };
+    format!("the {place} {} arrived with none missing{durable}", whole(&units::bytes(claimed.len)))
+}
+
+fn bytes(totals: &Totals) -> String {
+    let copied = totals.copied_bytes();
+    let mut text = whole(&units::exact(copied));
+    if totals.written_bytes != copied {
+        text += &format!(": {} of data written", totals.written_bytes);
+        if totals.zeroed_bytes > 0 {
+            let runs = units::count(totals.zeroed_runs, "record", "records");
+            text += &format!(", {} zeroed by the dest in {}", totals.zeroed_bytes, whole(&runs));
+        }
+        if totals.hole_bytes > 0 {
+            let runs = units::count(totals.hole_runs, "record", "records");
+            text += &format!(", {} left as holes in {}", totals.hole_bytes, whole(&runs));
+        }
+    }
+    if totals.read_bytes != totals.written_bytes {
+        text += &format!("; {} read", totals.read_bytes);
+    }
+    text
+}
+
+fn time(outcome: &Outcome) -> String {
+    let mut text = whole(&units::duration(outcome.elapsed));
+    if !outcome.flushing.is_zero() {
+        let copying = outcome.elapsed.saturating_sub(outcome.flushing);
+        text += &format!(": {} copying,", whole(&units::duration(copying)));
+        text += &format!(" {} flushing", whole(&units::duration(outcome.flushing)));
+    }
+    text
+}
+
+/// With the flush, which is what counts, and without it, which is what other tools tell.
+fn rate(outcome: &Outcome) -> String {
+    let copied = outcome.totals.copied_bytes();
+    let Some(all) = units::per_second(copied, outcome.elapsed).filter(|_| copied > 0) else { return String::new() };
+    let mut text = whole(&units::rate(all));
+    let copying = outcome.elapsed.saturating_sub(outcome.flushing);
+    if let Some(rate) = units::per_second(copied, copying).filter(|_| !outcome.flushing.is_zero()) {
+        text += &format!("; before the flush {}", whole(&units::rate(rate)));
+    }
+    let data = outcome.totals.written_bytes;
+    if let Some(rate) = units::per_second(data, copying).filter(|_| data > 0 && data != copied) {
+        text += &format!("; data alone {}", whole(&units::rate(rate)));
+    }
+    text
+}
+
+fn cpu(outcome: &Outcome) -> String {
+    let usage = &outcome.usage;
+    let mut text = format!("{} user,", whole(&units::seconds(usage.user)));
+    text += &format!(" {} system", whole(&units::seconds(usage.system)));
+    let copied = outcome.totals.copied_bytes();
+    if copied > 0 {
+        let per_gib = (usage.user + usage.system).as_secs_f64() * GIB / copied as f64;
+        // Of a copy of a few bytes the number would be huge and say nothing.
+        if copied >= 1 << 20 {
+            let per_gib = Duration::try_from_secs_f64(per_gib).unwrap_or(Duration::MAX);
+            text += &format!(", {} per GiB", whole(&units::seconds(per_gib)));
+        }
+    }
+    text
+}
+
+fn engine(outcome: &Outcome) -> String {
+    match outcome.engine_detail.as_str() {
+        "" => outcome.engine.name().to_owned(),
+        detail => format!("{}: {}", outcome.engine.name(), printable(detail)),
+    }
+}
+
+fn setting(block_bytes: u32, depth: u32) -> String {
+    whole(&format!("{} × {depth}", units::block(block_bytes.into())))
+}
+
+fn pace(outcome: &Outcome) -> String {
+    let pace = &outcome.pace;
+    if pace.block_bytes == 0 {
+        return String::new();
+    }
+    let mut text = format!("{}, {}\u{a0}in\u{a0}flight", whole(&units::block(pace.block_bytes.into())), pace.depth);
+    if !pace.because.is_empty() {
+        text += &format!(": {}", printable(&pace.because));
+    }
+    text
+}
+
+fn tried(outcome: &Outcome) -> String {
+    let one = |&(block_bytes, depth, rate): &(u32, u32, u64)| {
+        format!("{}:\u{a0}{}", setting(block_bytes, depth), whole(&units::rate_decimal(rate)))
+    };
+    outcome.pace.tried.iter().map(one).collect::<Vec<_>>().join(", ")
+}
+
+/// Which side held the copy back, as a share of the time before the flush.
+fn waiting(outcome: &Outcome) -> String {
+    let copying = outcome.elapsed.saturating_sub(outcome.flushing);
+    let [source, dest] = outcome.sides.each_ref().map(|side| side.waited);
+    if copying.is_zero() || (source + dest).is_zero() {
+        return String::new();
+    }
+    let busy = copying.saturating_sub(source + dest);
+    let mut text = format!(
+        "for the source {}, for the dest {}, for neither {} of the time",
+        whole(&units::share(source, copying)),
+        whole(&units::share(dest, copying)),
+        whole(&units::share(busy, copying)),
+    );
+    let [source_idle, dest_idle] = outcome.sides.each_ref().map(|side| side.idle);
+    if !(source_idle + dest_idle).is_zero() {
+        let shares = [source_idle, dest_idle].map(|idle| whole(&units::share(idle, copying)));
+        text += &format!("; idle: source {}, dest {}", shares[0], shares[1]);
+    }
+    text
+}
+
+fn requests(outcome: &Outcome, side: Side) -> String {
+    let totals = &outcome.totals;
+    let (count, moved) = match side {
+        Side::Source => (totals.read_requests, totals.read_bytes),
+        Side::Dest => (totals.write_requests, totals.written_bytes),
+    };
+    let Some(mean) = moved.checked_div(count) else { return String::new() };
+    let mut text = whole(&units::count(count, "request", "requests"));
+    if mean > 0 {
+        let mean = if mean.is_multiple_of(1024) { units::block(mean) } else { units::size(mean) };
+        text += &format!(" of {}", whole(&mean));
+    }
+    let latency: Latency = outcome.sides[side.index()].latency;
+    if latency.count > 0 {
+        let told = |micros| whole(&units::latency(micros));
+        text += &format!("; half within {}, 90\u{a0}% {},", told(latency.p50_us), told(latency.p90_us));
+        text += &format!(" 99\u{a0}% {}, slowest {}", told(latency.p99_us), told(latency.max_us));
+    }
+    text
+}
+
+fn page_cache(outcome: &Outcome) -> String {
+    let told = Side::BOTH.iter().filter_map(|side| {
+        let report = &outcome.sides[side.index()];
+        let after = whole(&units::size(report.cached_after_bytes?));
+        let before = report.cached_before_bytes.map(|before| format!("{} → ", whole(&units::size(before))));
+        Some(format!("{} {}{after}", side.name(), before.unwrap_or_default()))
+    });
+    told.collect::<Vec<_>>().join(", ")
+}
+
+/// The command stands on a line of its own and is not wrapped, so that it can be copied.
+fn how_to_go_on(plan: &Plan, outcome: &Outcome, args: &[String]) -> String {
+    match Rest::of(plan, outcome, args) {
+        Rest::Nothing => String::new(),
+        Rest::Impossible(reason) => format!("\n{}\n", wrap(&reason, WIDTH).join("\n")),
+        Rest::Command(words) => {
+            let what = match (&outcome.ended, words.first().map(String::as_str)) {
+                (_, Some("sync")) => "All is written; to make it durable:",
+                (Ended::Interrupted(_), _) => "To copy the rest:",
+                _ => "To copy the rest, once the cause is gone:",
+            };
+            let hashes =
+                if plan.hashes.is_empty() { "" } else { "(The digest of the whole needs a copy of the whole.)\n" };
+            format!("\n{what}\n  {}\n{hashes}", shell_line(words))
+        }
+    }
+}
+
+/// The name of a signal that ends copies.
+pub(in crate::report) fn signal_name(signal: i32) -> String {
+    match signal {
+        1 => "SIGHUP".to_owned(),
+        2 => "SIGINT".to_owned(),
+        3 => "SIGQUIT".to_owned(),
+        13 => "SIGPIPE".to_owned(),
+        15 => "SIGTERM".to_owned(),
+        number => format!("signal {number}"),
+    }
+}

@@ -1,0 +1,107 @@
+use super::side::describe;
+use crate::contract::{Direction, Facts, Plan, PlanSide, Reason};
+use crate::report::columns::{Columns, WIDTH, beside, columns, pad, whole, wrap};
+use crate::report::printable::printable;
+use crate::report::style::{CARE, STRONG, paint};
+use crate::report::units;
+use std::time::Duration;
+
+/// Choices up to this width stand in a column, with their reasons beside them.
+const CHOICE_WIDTH: usize = 20;
+
+/// How long a copy may take, from a few short probing reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Estimate {
+    /// For the whole copy.
+    pub time: Duration,
+    /// Rate at which the source was read; `None` where it was not.
+    pub source_bytes_per_s: Option<u64>,
+    /// Rate at which the dest was read, which says little about writing; `None` where it was not.
+    pub dest_bytes_per_s: Option<u64>,
+}
+
+/// The whole plan, for `--dry-run`.
+pub fn plan(plan: &Plan, source: &Facts, dest: &Facts, estimate: Option<Estimate>) -> String {
+    let mut text = paint(STRONG, &headline(plan)) + "\n\n";
+    let mut sides = Columns::default();
+    sides.row("source", describe(source, None));
+    sides.row("dest", describe(dest, None));
+    sides.row("range", range(plan, source, dest));
+    sides.row("time", estimate.map(expected).unwrap_or_default());
+    text += &sides.lines();
+    text.push('\n');
+    text += &reasons(&plan.why);
+    for warning in &plan.warnings {
+        text += &beside(&paint(CARE, "warning:"), &printable(warning));
+    }
+    text
+}
+
+/// What goes where, in one line.
+pub(super) fn headline(plan: &Plan) -> String {
+    let amount = plan.len.map_or_else(|| "a stream".to_owned(), units::size);
+    format!("copy {amount} from {} to {}", printable(&plan.source.address), printable(&plan.dest.address))
+}
+
+/// Where the bytes lie on both sides; both ends are told, for that is where mistakes are made.
+fn range(plan: &Plan, source: &Facts, dest: &Facts) -> String {
+    let mut text = match plan.len {
+        None => "to the end of the source".to_owned(),
+        Some(len) if source.size == Some(len) && plan.source.offset == 0 => {
+            format!("the whole source, {}", whole(&units::exact(len)))
+        }
+        Some(len) => whole(&units::exact(len)),
+    };
+    if plan.source.offset > 0 {
+        text += &format!(", {}", from("source", &plan.source, source.logical_block_bytes));
+    }
+    if plan.dest.offset > 0 {
+        text += &format!(", {}", from("dest", &plan.dest, dest.logical_block_bytes));
+    }
+    if plan.direction == Direction::Backward {
+        text += ", from the last byte to the first";
+    }
+    text
+}
+
+fn from(name: &str, side: &PlanSide, sector_bytes: u32) -> String {
+    let sector = match u64::from(sector_bytes) {
+        bytes if bytes > 1 && side.offset.is_multiple_of(bytes) => format!(" (sector {})", side.offset / bytes),
+        _ => String::new(),
+    };
+    whole(&format!("from byte {}{sector} of the {name}", side.offset))
+}
+
+fn expected(estimate: Estimate) -> String {
+    let mut text = format!("about {}", whole(&units::time_left(estimate.time)));
+    if let Some(rate) = estimate.source_bytes_per_s {
+        text += &format!(", the source reads {}", whole(&units::rate(rate)));
+    }
+    if let Some(rate) = estimate.dest_bytes_per_s {
+        text += &format!(", the dest reads {}", whole(&units::rate(rate)));
+    }
+    text
+}
+
+/// Topic, choice and reason in three columns; a choice too long for its column has its reason on the next line.
+fn reasons(why: &[Reason]) -> String {
+    let topics = why.iter().map(|reason| columns(reason.topic)).max().unwrap_or(0);
+    let fits = |reason: &&Reason| columns(&reason.choice) <= CHOICE_WIDTH;
+    let choices = why.iter().filter(fits).map(|reason| columns(&reason.choice)).max().unwrap_or(0);
+    let mut text = String::new();
+    for reason in why {
+        let (topic, choice) = (pad(reason.topic, topics), printable(&reason.choice));
+        let because = printable(&reason.because);
+        if columns(&choice) <= choices {
+            text += &beside(&format!("{topic}  {}", pad(&choice, choices)), &because);
+            continue;
+        }
+        text += &beside(&topic, &choice);
+        let indent = " ".repeat(topics + 2 + choices);
+        text += &wrap(&because, WIDTH - columns(&indent) - 2)
+            .iter()
+            .map(|line| format!("{indent}  {line}\n"))
+            .collect::<String>();
+    }
+    text
+}

@@ -1,0 +1,151 @@
+//! What is left of a copy that ended early, and the command that copies it.
+use crate::contract::{Direction, Ended, EndpointKind, Extent, Outcome, Plan, PlanSide, WriteOrder};
+use crate::report::printable::{printable, shell_line};
+
+/// Options that the command sets anew, or that make no sense for a rest; each takes a value.
+const REPLACED: [&str; 4] = ["--skip", "--seek", "--count", "--hash"];
+
+/// What is left of a copy, and what can be done about it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Rest {
+    /// Nothing.
+    Nothing,
+    /// This command, words in order, not quoted, copies what is left.
+    Command(Vec<String>),
+    /// No command can, for this reason: a sentence.
+    Impossible(String),
+}
+
+impl Rest {
+    /// What is left after `outcome`. `args` is the command line as given, without the name of the program.
+    pub fn of(plan: &Plan, outcome: &Outcome, args: &[String]) -> Rest {
+        if matches!(outcome.ended, Ended::Complete) {
+            return Rest::Nothing;
+        }
+        let left = match remaining(plan, outcome) {
+            Left::Bytes(left) => left,
+            Left::None => return unflushed(plan, outcome),
+        };
+        if let Some(reason) = unknown_on_medium(plan, outcome).or_else(|| forbidden(plan, outcome)) {
+            return Rest::Impossible(reason);
+        }
+        Rest::Command(command(plan, left, args))
+    }
+}
+
+/// The command that continues a copy that was interrupted or failed, quoted for a shell; `None` where there is none:
+/// nothing is left, or a side is a stream. `args` is the command line as given, without the name of the program.
+pub fn continue_command(plan: &Plan, outcome: &Outcome, args: &[String]) -> Option<String> {
+    match Rest::of(plan, outcome, args) {
+        Rest::Command(words) => Some(shell_line(words)),
+        Rest::Nothing | Rest::Impossible(_) => None,
+    }
+}
+
+/// What is not claimed; offsets count from the first byte of the copy.
+enum Left {
+    None,
+    Bytes(Remaining),
+}
+
+struct Remaining {
+    offset: u64,
+    /// `None`: to the end, wherever that is.
+    len: Option<u64>,
+}
+
+fn remaining(plan: &Plan, outcome: &Outcome) -> Left {
+    let Extent { offset, len } = outcome.claimed;
+    let left = match (plan.direction, plan.len) {
+        // A backward copy claims the end; with nothing claimed, all of it is left, wherever the empty claim stands.
+        (Direction::Backward, whole) if len == 0 => Remaining { offset: 0, len: whole },
+        (Direction::Backward, _) => Remaining { offset: 0, len: Some(offset) },
+        (Direction::Forward, whole) if len == 0 => Remaining { offset: 0, len: whole },
+        (Direction::Forward, whole) => {
+            let end = outcome.claimed.end();
+            Remaining { offset: end, len: whole.map(|whole| whole.saturating_sub(end)) }
+        }
+    };
+    if left.len == Some(0) { Left::None } else { Left::Bytes(left) }
+}
+
+/// All was written, and then the flush was interrupted or failed.
+fn unflushed(plan: &Plan, outcome: &Outcome) -> Rest {
+    if let Some(reason) = unknown_on_medium(plan, outcome) {
+        return Rest::Impossible(reason);
+    }
+    if outcome.durable || !plan.durable {
+        return Rest::Nothing;
+    }
+    Rest::Command(vec!["sync".to_owned(), plan.dest.path.to_string_lossy().into_owned()])
+}
+
+/// After a failed flush the kernel may have given up dirty pages: a second one would succeed and mean nothing.
+fn unknown_on_medium(plan: &Plan, outcome: &Outcome) -> Option<String> {
+    let unknown = matches!(outcome.ended, Ended::Failed(_)) && plan.durable && !outcome.durable;
+    unknown.then(|| {
+        let reason = "What reached the medium is not known, for it was not flushed: copy again from the beginning.";
+        reason.to_owned()
+    })
+}
+
+fn forbidden(plan: &Plan, outcome: &Outcome) -> Option<String> {
+    if plan.source.kind == EndpointKind::Pipe {
+        return Some("No command can continue this: the source is a stream and cannot be read again.".to_owned());
+    }
+    if plan.dest.kind == EndpointKind::Pipe {
+        let reader = printable(&plan.dest.address);
+        return Some(format!("No command can continue this: the reader of dest {reader} saw the stream end here."));
+    }
+    if matches!(outcome.ended, Ended::Failed(_)) && plan.write_order == WriteOrder::Submitted {
+        let reason = "Do not repeat this: source and dest overlap, and behind the bytes that arrived the source may \
+                      have been overwritten already.";
+        return Some(reason.to_owned());
+    }
+    (!is_utf8(&plan.source) || !is_utf8(&plan.dest))
+        .then(|| "The command cannot be written down: a path is not UTF-8.".to_owned())
+}
+
+fn is_utf8(side: &PlanSide) -> bool {
+    side.path.to_str().is_some()
+}
+
+fn command(plan: &Plan, left: Remaining, args: &[String]) -> Vec<String> {
+    let mut words = vec!["haul".to_owned()];
+    let (before, after) = match args.iter().position(|word| word == "copy") {
+        Some(at) => args.split_at(at),
+        None => args.split_at(0),
+    };
+    words.extend_from_slice(before);
+    words.push("copy".to_owned());
+    // An endless source has no offsets: any byte of it is as good as another.
+    if plan.source.kind != EndpointKind::Endless {
+        words.extend(["--skip".to_owned(), (plan.source.offset + left.offset).to_string()]);
+    }
+    words.extend(["--seek".to_owned(), (plan.dest.offset + left.offset).to_string()]);
+    if let Some(len) = left.len {
+        words.extend(["--count".to_owned(), len.to_string()]);
+    }
+    let after = if after.first().is_some_and(|word| word == "copy") { &after[1..] } else { after };
+    words.extend(without_replaced(after));
+    words
+}
+
+/// The words as given, without the options that are set anew and their values.
+fn without_replaced(args: &[String]) -> Vec<String> {
+    let mut kept = Vec::new();
+    let mut words = args.iter();
+    while let Some(word) = words.next() {
+        if word == "--" {
+            kept.push(word.clone());
+            kept.extend(words.cloned());
+            return kept;
+        }
+        if REPLACED.contains(&word.as_str()) {
+            words.next();
+        } else if !REPLACED.iter().any(|name| word.strip_prefix(name).is_some_and(|rest| rest.starts_with('='))) {
+            kept.push(word.clone());
+        }
+    }
+    kept
+}

@@ -1,0 +1,334 @@
+use super::*;
+use crate::contract::*;
+use crate::report::columns::columns;
+use crate::report::examples;
+use std::io::{self, BufReader};
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// The text without colour.
+fn bare(text: &str) -> String {
+    anstream::adapter::strip_str(text).to_string()
+}
+
+fn words(line: &str) -> Vec<String> {
+    line.split(' ').map(str::to_owned).collect()
+}
+
+#[test]
+fn a_plan_tells_sides_range_reasons_and_time_in_80_columns() {
+    let estimate =
+        Estimate { time: Duration::from_secs(12), source_bytes_per_s: Some(180_000_000), dest_bytes_per_s: None };
+    let mut plan = examples::plan();
+    plan.dest.offset = 1 << 20;
+    plan.warnings =
+        vec!["the source is mounted read-write at /data: what changes during the copy may be torn".to_owned()];
+    let text = bare(&super::plan(&plan, &examples::source(), &examples::dest(), Some(estimate)));
+    assert!(text.lines().all(|line| columns(line) <= 80));
+    insta::assert_snapshot!(text, @r#"
+    copy 2.00 GiB from /dev/disk/by-id/ata-old-disk to /dev/sdb
+
+    source  /dev/disk/by-id/ata-old-disk → /dev/sda
+            block device, 2.00 GiB = 2.15 GB (2147483648 bytes), 512-byte blocks
+            QEMU HARDDISK, rotating
+            on it: ext4 "data"
+    dest    /dev/sdb
+            block device, 931.5 GiB = 1.00 TB (1000204886016 bytes), 512-byte blocks
+            Samsung SSD 870 EVO 1TB, serial S6PUNX0T123456, sata, not rotating
+            on it: GPT
+              sdb1   512.0 MiB  vfat "EFI"
+              sdb2   931.0 GiB  ext4 "root"
+    range   the whole source, 2147483648 bytes,
+            from byte 1048576 (sector 2048) of the dest
+    time    about 12 s, the source reads 180.0 MB/s (171.7 MiB/s)
+
+    engine      ring          io_uring works here and both sides can be on one ring
+    block size  256 KiB × 32  what the queue limits of both disks suggest; better
+                              ones are looked for
+    source      direct, aligned to 512 bytes
+                              a block device: past the page cache
+    flush       yes           exit status 0 means that the data is on the medium
+    warning:  the source is mounted read-write at /data: what changes during the
+              copy may be torn
+    "#);
+}
+
+#[test]
+fn a_complete_copy_is_told_in_full() {
+    let text = bare(&outcome(&examples::plan(), &examples::complete(), &examples::args()));
+    assert!(text.lines().all(|line| columns(line) <= 80));
+    insta::assert_snapshot!(text, @r"
+    haul: copied 2.00 GiB in 0.27 s, 7.95 GB/s (7.41 GiB/s), durable
+    source      /dev/disk/by-id/ata-old-disk → /dev/sda, block device, direct
+    dest        /dev/sdb, block device, direct
+    bytes       2147483648 bytes: 2013265920 of data written, 134217728 zeroed by
+                the dest in 3 records
+    time        0.27 s: 0.25 s copying, 0.02 s flushing
+    rate        7.95 GB/s (7.41 GiB/s); before the flush 8.59 GB/s (8.00 GiB/s);
+                data alone 8.05 GB/s (7.50 GiB/s)
+    cpu         0.050 s user, 0.120 s system, 0.085 s per GiB
+    memory      18.2 MiB resident at most
+    engine      ring: io_uring, fixed buffers, huge pages
+    blocks      256 KiB, 32 in flight: the smallest within 2 % of the best rate seen
+    tried       1 MiB × 8: 6.10 GB/s, 256 KiB × 32: 7.90 GB/s,
+                128 KiB × 64: 7.70 GB/s
+    waiting     for the source 13 %, for the dest 60 %, for neither 28 % of the
+                time; idle: source 1 %, dest 6 %
+    reads       7680 requests of 256 KiB; half within 85 µs, 90 % 170 µs, 99 %
+                425 µs, slowest 3.40 ms
+    writes      7681 requests of 256.0 KiB; half within 350 µs, 90 % 700 µs, 99 %
+                1.75 ms, slowest 14.0 ms
+    page cache  source 0 bytes → 4.00 KiB, dest 0 bytes → 4.00 KiB
+    ");
+}
+
+#[test]
+fn an_interrupted_copy_says_what_arrived_and_how_to_go_on() {
+    let mut plan = examples::plan();
+    plan.hashes = vec![HashKind::Sha256];
+    insta::assert_snapshot!(bare(&outcome(&plan, &examples::interrupted(), &examples::args())), @r"
+    haul: interrupted by SIGINT after 1.01 GiB of 2.00 GiB (50 %) in 0.27 s,
+          4.01 GB/s (3.73 GiB/s), durable
+    source      /dev/disk/by-id/ata-old-disk → /dev/sda, block device, direct
+    dest        /dev/sdb, block device, direct
+    claimed     the first 1.01 GiB (1082130432 bytes) arrived with none missing, and
+                are durable
+    bytes       1082130432 bytes
+    time        0.27 s: 0.25 s copying, 0.02 s flushing
+    rate        4.01 GB/s (3.73 GiB/s); before the flush 4.33 GB/s (4.03 GiB/s)
+    cpu         0.050 s user, 0.120 s system, 0.169 s per GiB
+    memory      18.2 MiB resident at most
+    engine      ring: io_uring, fixed buffers, huge pages
+    blocks      256 KiB, 32 in flight: the smallest within 2 % of the best rate seen
+    tried       1 MiB × 8: 6.10 GB/s, 256 KiB × 32: 7.90 GB/s,
+                128 KiB × 64: 7.70 GB/s
+    waiting     for the source 13 %, for the dest 60 %, for neither 28 % of the
+                time; idle: source 1 %, dest 6 %
+    reads       4128 requests of 256 KiB; half within 85 µs, 90 % 170 µs, 99 %
+                425 µs, slowest 3.40 ms
+    writes      4128 requests of 256 KiB; half within 350 µs, 90 % 700 µs, 99 %
+                1.75 ms, slowest 14.0 ms
+    page cache  source 0 bytes → 4.00 KiB, dest 0 bytes → 4.00 KiB
+    note:  the locked memory limit is too low for registered buffers: plain ones
+           were used
+
+    To copy the rest:
+      haul copy --skip 1082130432 --seek 1082130432 --count 1065353216 --yes /dev/disk/by-id/ata-old-disk /dev/sdb
+    (The digest of the whole needs a copy of the whole.)
+    ");
+}
+
+#[test]
+fn a_failed_copy_says_why_first() {
+    insta::assert_snapshot!(bare(&outcome(&examples::plan(), &examples::failed(), &examples::args())), @r"
+    haul: cannot read source /dev/sda at byte 1073741824 (sector 2097152 of 512 bytes): Input/output error
+      → Look at the kernel's log (dmesg) for what the disk said, and copy what can be read with ddrescue.
+
+    haul: stopped after 1.00 GiB of 2.00 GiB (50 %) in 0.27 s,
+          4.01 GB/s (3.73 GiB/s), durable
+    source      /dev/disk/by-id/ata-old-disk → /dev/sda, block device, direct
+    dest        /dev/sdb, block device, direct
+    claimed     the first 1.00 GiB (1073741824 bytes) arrived with none missing, and
+                are durable
+    bytes       1082130432 bytes
+    time        0.27 s: 0.25 s copying, 0.02 s flushing
+    rate        4.01 GB/s (3.73 GiB/s); before the flush 4.33 GB/s (4.03 GiB/s)
+    cpu         0.050 s user, 0.120 s system, 0.169 s per GiB
+    memory      18.2 MiB resident at most
+    engine      ring: io_uring, fixed buffers, huge pages
+    blocks      256 KiB, 32 in flight: the smallest within 2 % of the best rate seen
+    tried       1 MiB × 8: 6.10 GB/s, 256 KiB × 32: 7.90 GB/s,
+                128 KiB × 64: 7.70 GB/s
+    waiting     for the source 13 %, for the dest 60 %, for neither 28 % of the
+                time; idle: source 1 %, dest 6 %
+    reads       4128 requests of 256 KiB; half within 85 µs, 90 % 170 µs, 99 %
+                425 µs, slowest 3.40 ms
+    writes      4128 requests of 256 KiB; half within 350 µs, 90 % 700 µs, 99 %
+                1.75 ms, slowest 14.0 ms
+    page cache  source 0 bytes → 4.00 KiB, dest 0 bytes → 4.00 KiB
+
+    To copy the rest, once the cause is gone:
+      haul copy --skip 1073741824 --seek 1073741824 --count 1073741824 --yes /dev/disk/by-id/ata-old-disk /dev/sdb
+    ");
+}
+
+#[test]
+fn an_error_is_one_message_without_the_words_of_rust() {
+    insta::assert_snapshot!(bare(&error(&examples::bad_sector())), @r"
+    haul: cannot read source /dev/sda at byte 1073741824 (sector 2097152 of 512 bytes): Input/output error
+      → Look at the kernel's log (dmesg) for what the disk said, and copy what can be read with ddrescue.
+    ");
+    let bare_error = Error::new(Kind::Usage, "the count 12Q has an unknown suffix");
+    assert_eq!(bare(&error(&bare_error)), "haul: the count 12Q has an unknown suffix\n");
+}
+
+#[test]
+fn the_question_marks_what_will_be_erased() {
+    let (source, mut dest) = (examples::source(), examples::dest());
+    dest.partitions[0].len = 3 << 30;
+    dest.partitions[1].offset = 4 << 30;
+    insta::assert_snapshot!(bare(&confirm(&examples::plan(), &source, &dest)), @r#"
+    source  /dev/disk/by-id/ata-old-disk → /dev/sda
+            block device, 2.00 GiB = 2.15 GB (2147483648 bytes), 512-byte blocks
+            QEMU HARDDISK, rotating
+            on it: ext4 "data"
+    dest    /dev/sdb  <- WILL BE ERASED
+            block device, 931.5 GiB = 1.00 TB (1000204886016 bytes), 512-byte blocks
+            Samsung SSD 870 EVO 1TB, serial S6PUNX0T123456, sata, not rotating
+            on it: GPT
+              sdb1    3.00 GiB  vfat "EFI"   ERASED in part
+              sdb2   931.0 GiB  ext4 "root"  untouched
+
+    The first 2.00 GiB (2147483648 bytes) of 931.5 GiB on /dev/sdb (Samsung SSD 870
+    EVO 1TB, serial S6PUNX0T123456, sata, not rotating) will be overwritten and
+    cannot be brought back.
+    Type yes to go on, anything else to stop:
+    "#);
+}
+
+#[test]
+fn the_mark_of_what_will_be_erased_is_red() {
+    let text = confirm(&examples::plan(), &examples::source(), &examples::dest());
+    assert!(text.contains("\u{1b}[1m\u{1b}[31m<- WILL BE ERASED"), "{text:?}");
+}
+
+#[test]
+fn a_question_about_a_stream_says_that_nobody_knows_the_end() {
+    let mut plan = examples::plan();
+    plan.len = None;
+    let text = bare(&confirm(&plan, &Facts::new("-", EndpointKind::Pipe), &examples::dest()));
+    assert!(text.contains("as far as the source goes"), "{text}");
+}
+
+#[test]
+fn only_a_whole_yes_is_a_yes() {
+    let table = [
+        ("yes\n", true),
+        ("YES\n", true),
+        (" yes \n", true),
+        ("yes", true),
+        ("y\n", false),
+        ("yesterday\n", false),
+        ("no\nyes\n", false),
+        ("\n", false),
+        ("", false),
+    ];
+    for (answer, agreed) in table {
+        let mut asked = Vec::new();
+        assert_eq!(ask("Go? ", &mut BufReader::new(answer.as_bytes()), &mut asked).unwrap(), agreed, "{answer:?}");
+        assert!(asked.starts_with(b"Go? "));
+    }
+}
+
+#[test]
+fn an_endless_answer_is_a_no() {
+    let mut input = BufReader::new(io::repeat(b'y'));
+    assert!(!ask("Go? ", &mut input, &mut Vec::new()).unwrap());
+}
+
+#[test]
+fn digests_are_lines_that_other_tools_can_check() {
+    let digest = |kind| Digest { kind, hex: "00ff".to_owned() };
+    let digests = [HashKind::Sha256, HashKind::Blake3, HashKind::Md5, HashKind::Xxh3].map(digest);
+    insta::assert_snapshot!(digest_lines(&digests, "/dev/sda"), @r"
+    SHA256 (/dev/sda) = 00ff
+    BLAKE3 (/dev/sda) = 00ff
+    MD5 (/dev/sda) = 00ff
+    XXH128 (/dev/sda) = 00ff
+    ");
+    assert_eq!(digest_lines(&digests[..1], "a\nb\\"), "\\SHA256 (a\\nb\\\\) = 00ff\n");
+}
+
+#[test]
+fn the_rest_of_a_forward_copy_begins_behind_what_arrived() {
+    let mut plan = examples::plan();
+    plan.source.offset = 100;
+    plan.dest.offset = 7;
+    plan.len = Some(1000);
+    let mut outcome = examples::interrupted();
+    outcome.claimed = Extent::new(0, 600);
+    let args = words("copy --skip 100 --seek=7 a --count=1000 b --depth 4 --hash blake3 -- --hash");
+    let line = continue_command(&plan, &outcome, &args).unwrap();
+    assert_eq!(line, "haul copy --skip 700 --seek 607 --count 400 a b --depth 4 -- --hash");
+}
+
+#[test]
+fn the_rest_of_a_backward_copy_is_its_first_part() {
+    let mut plan = examples::plan();
+    plan.direction = Direction::Backward;
+    (plan.source.offset, plan.dest.offset, plan.len) = (100, 150, Some(1000));
+    let mut outcome = examples::interrupted();
+    outcome.claimed = Extent::new(400, 600);
+    let line = continue_command(&plan, &outcome, &words("copy a b")).unwrap();
+    assert_eq!(line, "haul copy --skip 100 --seek 150 --count 400 a b");
+    outcome.claimed = Extent::new(0, 0);
+    let line = continue_command(&plan, &outcome, &words("copy a b")).unwrap();
+    assert_eq!(line, "haul copy --skip 100 --seek 150 --count 1000 a b");
+}
+
+#[test]
+fn a_command_to_go_on_is_quoted_for_the_shell() {
+    let args = vec!["copy".to_owned(), "my disk.img".to_owned(), "$x".to_owned()];
+    let line = continue_command(&examples::plan(), &examples::failed(), &args).unwrap();
+    assert_eq!(line, "haul copy --skip 1073741824 --seek 1073741824 --count 1073741824 'my disk.img' '$x'");
+}
+
+#[test]
+fn an_endless_source_is_continued_without_skip() {
+    let mut plan = examples::plan();
+    plan.source = examples::side("/dev/zero", "/dev/zero", EndpointKind::Endless, 0);
+    let line = continue_command(&plan, &examples::failed(), &words("copy /dev/zero /dev/sdb")).unwrap();
+    assert_eq!(line, "haul copy --seek 1073741824 --count 1073741824 /dev/zero /dev/sdb");
+}
+
+/// What the report says where no command can continue the copy.
+fn impossible(plan: &Plan, ended: &Outcome) -> String {
+    assert_eq!(continue_command(plan, ended, &words("copy a b")), None);
+    match Rest::of(plan, ended, &words("copy a b")) {
+        Rest::Impossible(reason) => reason,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn a_stream_cannot_be_continued_and_the_report_says_so() {
+    let mut plan = examples::plan();
+    plan.source.kind = EndpointKind::Pipe;
+    assert!(impossible(&plan, &examples::interrupted()).contains("cannot be read again"));
+    let mut plan = examples::plan();
+    plan.dest.kind = EndpointKind::Pipe;
+    assert!(impossible(&plan, &examples::interrupted()).contains("the reader of dest"));
+}
+
+#[test]
+fn a_failed_copy_onto_itself_must_not_be_repeated_but_an_interrupted_one_may() {
+    let mut plan = examples::plan();
+    plan.write_order = WriteOrder::Submitted;
+    assert!(impossible(&plan, &examples::failed()).contains("overlap"));
+    assert!(continue_command(&plan, &examples::interrupted(), &words("copy a b")).is_some());
+}
+
+#[test]
+fn after_a_failed_flush_nothing_is_built_on_what_was_written() {
+    let mut outcome = examples::failed();
+    outcome.durable = false;
+    assert!(impossible(&examples::plan(), &outcome).contains("from the beginning"));
+    outcome.claimed = Extent::new(0, 2 << 30);
+    assert!(impossible(&examples::plan(), &outcome).contains("from the beginning"));
+}
+
+#[test]
+fn when_only_the_flush_is_left_the_command_flushes() {
+    let mut outcome = examples::interrupted();
+    outcome.claimed = Extent::new(0, 2 << 30);
+    outcome.durable = false;
+    assert_eq!(continue_command(&examples::plan(), &outcome, &[]).unwrap(), "sync /dev/sdb");
+}
+
+#[test]
+fn a_path_that_is_not_text_gives_no_command_rather_than_a_wrong_one() {
+    use std::os::unix::ffi::OsStringExt;
+    let mut plan = examples::plan();
+    plan.source.path = PathBuf::from(std::ffi::OsString::from_vec(vec![0xff]));
+    assert!(impossible(&plan, &examples::interrupted()).contains("not UTF-8"));
+}
