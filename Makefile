@@ -1,0 +1,86 @@
+# Every step of CI is a target here, so that each can be run at home. `make help` lists them.
+CARGO ?= cargo
+INSTALL ?= install
+PREFIX ?= /usr/local
+DESTDIR ?=
+CARGO_TARGET_DIR ?= target
+export CARGO_TARGET_DIR
+
+bindir = $(DESTDIR)$(PREFIX)/bin
+man1dir = $(DESTDIR)$(PREFIX)/share/man/man1
+bashdir = $(DESTDIR)$(PREFIX)/share/bash-completion/completions
+zshdir = $(DESTDIR)$(PREFIX)/share/zsh/site-functions
+fishdir = $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d
+
+release = $(CARGO_TARGET_DIR)/release/haul
+generated = $(CARGO_TARGET_DIR)/generated
+
+.DEFAULT_GOAL := build
+.PHONY: all build demo test check fmt-check clippy doc-check lint-scripts doc man completions generate \
+	install uninstall deps coverage clean help
+
+all: build man completions ## The release binary, the man page and the completions
+
+build: ## The release binary
+	$(CARGO) build --release --locked
+
+demo: build ## Copy one made-up disk to another, verify it with cmp, clean up
+	scripts/demo $(release)
+
+test: deps ## Install what the tests need and is missing, then run every test; COVERAGE=1 prints the coverage too
+	$(if $(COVERAGE),scripts/coverage,$(CARGO) test --locked --no-fail-fast)
+
+check: fmt-check clippy doc-check lint-scripts ## Format, lints and documentation; warnings are errors
+
+fmt-check: ## The code is formatted
+	$(CARGO) fmt --check
+
+clippy: ## No lint speaks up
+	$(CARGO) clippy --locked --all-targets -- -D warnings
+
+doc-check: ## The documentation builds without a warning, that of private items too
+	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --locked --no-deps --document-private-items
+
+lint-scripts: ## The shell scripts pass shellcheck, where there is one
+	@if command -v shellcheck >/dev/null; then shellcheck .ci/run scripts/*; \
+	else echo "shellcheck is not installed: scripts are not checked"; fi
+
+doc: ## The documentation of the library, in target/doc
+	$(CARGO) doc --locked --no-deps --document-private-items
+
+man: build ## The man page, in target/generated
+	mkdir -p $(generated)
+	$(release) generate man >$(generated)/haul.1
+
+completions: build ## Completions for bash, zsh and fish, in target/generated
+	mkdir -p $(generated)
+	$(release) generate bash >$(generated)/haul.bash
+	$(release) generate zsh >$(generated)/_haul
+	$(release) generate fish >$(generated)/haul.fish
+
+generate: man completions ## Renew the checked-in man page and completions in contrib
+	mkdir -p contrib/completions
+	cp $(generated)/haul.1 contrib/haul.1
+	cp $(generated)/haul.bash $(generated)/_haul $(generated)/haul.fish contrib/completions/
+
+install: all ## Install below PREFIX (/usr/local), staged in DESTDIR
+	$(INSTALL) -D -m 755 $(release) $(bindir)/haul
+	$(INSTALL) -D -m 644 $(generated)/haul.1 $(man1dir)/haul.1
+	$(INSTALL) -D -m 644 $(generated)/haul.bash $(bashdir)/haul
+	$(INSTALL) -D -m 644 $(generated)/_haul $(zshdir)/_haul
+	$(INSTALL) -D -m 644 $(generated)/haul.fish $(fishdir)/haul.fish
+
+uninstall: ## Remove what install put there
+	rm -f $(bindir)/haul $(man1dir)/haul.1 $(bashdir)/haul $(zshdir)/_haul $(fishdir)/haul.fish
+
+deps: ## Install the Debian packages that the tests use and that are missing
+	scripts/install-test-deps
+
+coverage: deps ## Run every test instrumented, then print the code coverage
+	scripts/coverage
+
+clean: ## Remove everything that was built
+	$(CARGO) clean
+
+help: ## This list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)

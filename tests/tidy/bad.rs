@@ -1,0 +1,202 @@
+//! Shows that each rule fails on what it is there to stop, and lets its neighbours pass.
+use super::source::Source;
+use super::tree::{self, Tree};
+use super::{rooms, rules};
+
+type Rule = fn(&Source) -> Vec<String>;
+
+#[track_caller]
+fn breaks(rule: Rule, path: &str, text: &str) {
+    let found = rule(&Source::new(path, text));
+    assert_eq!(found.len(), 1, "expected one breach in {path}, found {found:?} in:\n{text}");
+}
+
+#[track_caller]
+fn keeps(rule: Rule, path: &str, text: &str) {
+    let found = rule(&Source::new(path, text));
+    assert!(found.is_empty(), "expected no breach in {path}, found {found:?} in:\n{text}");
+}
+
+#[test]
+fn an_import_outside_the_table_is_found_however_it_is_written() {
+    let rule = rooms::imports;
+    breaks(rule, "src/engine/pump.rs", "use crate::endpoint::file;");
+    breaks(rule, "src/engine/pump.rs", "use crate::{contract::Plan, endpoint::{self, file}};");
+    breaks(rule, "src/engine/pump.rs", "use crate::{\n    contract::Plan,\n    plan,\n};");
+    breaks(rule, "src/engine/pump.rs", "use super::super::endpoint;");
+    breaks(rule, "src/engine/mod.rs", "use super::endpoint;");
+    breaks(rule, "src/engine/mod.rs", "mod inner { use super::super::{endpoint, contract}; }");
+    breaks(rule, "src/engine/pump.rs", "fn f() { crate::report::say() }");
+    breaks(rule, "src/contract/plan.rs", "use crate::sys;");
+    breaks(rule, "src/engine/pump.rs", "use crate::*;");
+    breaks(rule, "src/engine/pump.rs", "mod a {}\nuse crate :: endpoint;");
+    breaks(rule, "src/main.rs", "use haul::engine;");
+    breaks(rule, "src/newroom/mod.rs", "");
+}
+
+#[test]
+fn allowed_imports_and_words_that_only_look_like_imports_pass() {
+    let rule = rooms::imports;
+    keeps(rule, "src/engine/pump.rs", "use crate::contract::{Plan, Queue};\nuse crate::engine::queues;");
+    keeps(rule, "src/engine/pump.rs", "use super::endpoint;");
+    keeps(rule, "src/engine/mod.rs", "mod inner { use super::endpoint; }");
+    keeps(rule, "src/engine/ring/queue.rs", "use super::super::endpoint;");
+    keeps(rule, "src/engine/pump.rs", "// use crate::endpoint;\nlet s = \"crate::endpoint\"; pub(crate) fn f() {}");
+    keeps(rule, "src/engine/pump.rs", "#[cfg(test)]\nmod tests {\n    use crate::endpoint::memory;\n}");
+    keeps(rule, "src/main.rs", "use haul::{cli, command};\nuse std::process;");
+    keeps(rule, "tests/cli.rs", "use haul::engine;");
+    breaks(rule, "src/engine/pump.rs", "#[cfg(test)]\nmod tests;\nuse crate::endpoint;");
+}
+
+#[test]
+fn sizes_have_limits() {
+    breaks(rules::file_size, "src/a.rs", &"\n".repeat(401));
+    keeps(rules::file_size, "src/a.rs", &"\n".repeat(400));
+    breaks(rules::line_width, "src/a.rs", &"é".repeat(121));
+    keeps(rules::line_width, "src/a.rs", &"é".repeat(120));
+    let function = |lines: usize| format!("fn f() {{\n{}}}\n", "    let c = '{';\n".repeat(lines - 2));
+    breaks(rules::function_size, "src/a.rs", &function(71));
+    keeps(rules::function_size, "src/a.rs", &function(70));
+    keeps(rules::function_size, "src/a.rs", &format!("trait T {{ fn f();\n{}}}", "\n".repeat(80)));
+    keeps(rules::function_size, "src/a.rs", &format!("type F = fn();\n{}struct S {{}}", "\n".repeat(80)));
+    breaks(rules::function_size, "src/a.rs", &format!("fn f(a: [u8; 4]) {{\n{}}}", "\n".repeat(80)));
+}
+
+#[test]
+fn printing_and_exiting_have_their_places() {
+    breaks(rules::printing, "src/plan/a.rs", "fn f() { println!(\"x\") }");
+    breaks(rules::printing, "src/main.rs", "fn f() { std::eprintln!(\"x\") }");
+    breaks(rules::printing, "src/report/a.rs", "fn f() { dbg!(1); }");
+    keeps(rules::printing, "src/report/a.rs", "fn f() { println!(\"x\") }");
+    keeps(rules::printing, "src/plan/a.rs", "// println!()\n#[cfg(test)]\nfn f() { eprintln!(\"skipped\") }");
+    breaks(rules::exiting, "src/command/copy.rs", "fn f() { std::process::exit(1) }");
+    breaks(rules::exiting, "src/command/copy.rs", "fn f() { process::abort() }");
+    keeps(rules::exiting, "src/main.rs", "fn f() { std::process::exit(1) }");
+    keeps(rules::exiting, "src/command/copy.rs", "fn f() { kind.exit_status() }");
+}
+
+#[test]
+fn unsafe_has_its_places_and_needs_a_reason() {
+    breaks(rules::unsafe_places, "src/plan/a.rs", "fn f() { unsafe { g() } }");
+    breaks(rules::unsafe_places, "src/contract/plan.rs", "unsafe impl Send for A {}");
+    keeps(rules::unsafe_places, "src/sys/a.rs", "fn f() { unsafe { g() } }");
+    keeps(rules::unsafe_places, "src/plan/mod.rs", "#![forbid(unsafe_code)] // unsafe");
+    breaks(rules::unsafe_reasons, "src/sys/a.rs", "fn f() {\n    unsafe { g() }\n}");
+    breaks(rules::unsafe_reasons, "src/sys/a.rs", "// SAFETY: of another one\nlet a = 1;\nunsafe { g() }");
+    keeps(rules::unsafe_reasons, "src/sys/a.rs", "// SAFETY: why\n// in two lines\nlet a =\n    unsafe { g() };");
+    keeps(rules::unsafe_reasons, "src/sys/a.rs", "/// # Safety\n/// Why.\n#[inline]\npub unsafe fn f() {}");
+    breaks(rules::unsafe_forbidden, "src/plan/mod.rs", "//! A room.\n// #![forbid(unsafe_code)]");
+    keeps(rules::unsafe_forbidden, "src/plan/mod.rs", "//! A room.\n#![forbid(unsafe_code)]");
+    keeps(rules::unsafe_forbidden, "src/sys/mod.rs", "//! A room.");
+}
+
+#[test]
+fn leftovers_are_found_in_comments_and_code() {
+    breaks(rules::leftovers, "src/a.rs", concat!("// TO", "DO: later"));
+    breaks(rules::leftovers, "src/a.rs", concat!("// FIX", "ME"));
+    breaks(rules::leftovers, "src/a.rs", concat!("let a = 1; // XX", "X"));
+    breaks(rules::leftovers, "src/a.rs", concat!("fn f() { to", "do!() }"));
+    breaks(rules::leftovers, "src/a.rs", concat!("fn f() { unimple", "mented!(\"\") }"));
+    keeps(rules::leftovers, "src/a.rs", concat!("let dir = \"haul.XX", "XXXX\"; let mas", "todon = 1;"));
+}
+
+#[test]
+fn a_room_without_its_header_is_found() {
+    breaks(rules::room_header, "src/plan/mod.rs", "mod a;");
+    breaks(rules::room_header, "src/plan/mod.rs", "//! Makes plans.\nmod a; // must not know");
+    breaks(rules::room_header, "src/endpoint/file/mod.rs", "mod a;");
+    keeps(rules::room_header, "src/plan/mod.rs", "//! Makes plans.\n//!\n//! This room must not know a disk.");
+    keeps(rules::room_header, "src/endpoint/file/mod.rs", "//! Files.");
+    keeps(rules::room_header, "src/plan/choose.rs", "mod a;");
+}
+
+#[test]
+fn words_outside_the_glossary_are_found_in_public_names() {
+    breaks(rules::glossary, "src/plan/a.rs", "pub struct TargetDisk;");
+    breaks(rules::glossary, "src/plan/a.rs", "    pub chunk_bytes: u32,");
+    breaks(rules::glossary, "src/plan/a.rs", "pub(crate) fn next_chunks() {}");
+    breaks(rules::glossary, "src/plan/a.rs", "pub const fn backend() {}");
+    keeps(rules::glossary, "src/plan/a.rs", "let chunk = 1; pub fn dest() {} // pub fn target()");
+    keeps(rules::glossary, "src/plan/a.rs", "pub use other::Target;");
+    keeps(rules::glossary, "src/sys/a.rs", "pub struct Target;");
+}
+
+fn tree_of(files: &[(&str, &str)]) -> Tree {
+    Tree { files: files.iter().map(|(path, text)| ((*path).to_owned(), (*text).to_owned())).collect() }
+}
+
+#[test]
+fn a_file_that_no_mod_line_leads_to_is_dead() {
+    let alive = [
+        ("src/lib.rs", "pub mod a;\n// pub mod c;\nmod inline { fn f() {} }"),
+        ("src/main.rs", ""),
+        ("src/a/mod.rs", "mod b;\n#[cfg(test)]\nmod tests;"),
+        ("src/a/b.rs", "mod under;\n#[cfg(test)]\n#[path = \"b_tests.rs\"]\nmod tests;"),
+        ("src/a/b/under.rs", ""),
+        ("src/a/b_tests.rs", ""),
+        ("src/a/tests.rs", ""),
+    ];
+    assert_eq!(tree::dead_files(&tree_of(&alive)), Vec::<String>::new());
+    let marked: Vec<String> =
+        tree_of(&alive[2..]).sources().iter().filter(|s| s.test.iter().any(|t| *t)).map(|s| s.path.clone()).collect();
+    assert_eq!(marked, ["src/a/b.rs", "src/a/mod.rs"]);
+    let dead = [&alive[..], &[("src/c.rs", ""), ("src/a/d.rs", "")]].concat();
+    assert_eq!(tree::dead_files(&tree_of(&dead)).len(), 2);
+}
+
+#[test]
+fn a_file_under_cfg_test_counts_as_test_code() {
+    let files = [
+        ("src/lib.rs", "pub mod engine;"),
+        ("src/engine/mod.rs", "#[cfg(test)]\nmod tests;"),
+        ("src/engine/tests.rs", "use crate::endpoint;"),
+    ];
+    let breaches: Vec<String> = tree_of(&files).sources().iter().flat_map(rooms::imports).collect();
+    assert_eq!(breaches, Vec::<String>::new());
+    let open = [files[0], ("src/engine/mod.rs", "mod tests;"), files[2]];
+    let breaches: Vec<String> = tree_of(&open).sources().iter().flat_map(rooms::imports).collect();
+    assert_eq!(breaches.len(), 1, "{breaches:?}");
+}
+
+#[test]
+fn names_that_say_nothing_are_found() {
+    let files = [("src/util.rs", ""), ("src/plan/types.rs", ""), ("tests/common/mod.rs", ""), ("src/plan/pick.rs", "")];
+    assert_eq!(tree::file_names(&tree_of(&files)).len(), 3);
+}
+
+#[test]
+fn gaps_and_twins_among_decisions_are_found() {
+    let first = ("docs/decisions/0001-one-package.md", "");
+    let good = [first, ("docs/decisions/0002-b.md", "")];
+    assert_eq!(tree::decision_numbers(&tree_of(&good)), Vec::<String>::new());
+    assert_eq!(tree::decision_numbers(&tree_of(&[first, ("docs/decisions/0003-b.md", "")])).len(), 1);
+    assert_eq!(tree::decision_numbers(&tree_of(&[first, ("docs/decisions/0001-z.md", "")])).len(), 1);
+    assert_eq!(tree::decision_numbers(&tree_of(&[])).len(), 1);
+}
+
+#[test]
+fn a_dependency_without_a_reason_and_a_reason_without_a_dependency_are_found() {
+    let manifest =
+        "[package]\nname = \"x\"\n[dependencies]\n# why\nlibc = \"1\"\n[dev-dependencies.serde]\nversion = \"1\"";
+    let decision = "docs/decisions/0003-dependencies.md";
+    let check = |text: &str| tree::dependency_reasons(&tree_of(&[("Cargo.toml", manifest), (decision, text)]));
+    let good = "| crate | for |\n| `libc` | calls |\n| `serde` | words |\n";
+    assert_eq!(check(good), Vec::<String>::new());
+    assert_eq!(check("| `libc` | calls |\n").len(), 1);
+    assert_eq!(check(&format!("{good}| `gone` | |\n")).len(), 1);
+}
+
+#[test]
+fn a_make_target_that_is_not_there_is_found() {
+    let check = |ci: &str, readme: &str| {
+        let makefile = "test: deps\n\techo make: no\ncheck: fmt\n";
+        tree::make_targets(&tree_of(&[("Makefile", makefile), (".ci/run", ci), ("README.md", readme)]))
+    };
+    assert_eq!(
+        check("step make test\n# make nothing\nmake check X=1", "We make disks; `make test`"),
+        Vec::<String>::new()
+    );
+    assert_eq!(check("make test\nmake demo", "").len(), 1);
+    assert_eq!(check("make test", "make demo  # builds").len(), 1);
+    assert_eq!(check("echo", "").len(), 1);
+}

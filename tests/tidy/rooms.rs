@@ -1,0 +1,111 @@
+//! Who may import whom.
+use super::source::{Source, words_at};
+
+/// Each room with the rooms that it may import. `docs/design.md` has the same table.
+pub const ROOMS: &[(&str, &[&str])] = &[
+    ("contract", &[]),
+    ("sys", &[]),
+    ("schedule", &["contract"]),
+    ("stage", &["contract"]),
+    ("endpoint", &["contract", "sys"]),
+    ("engine", &["contract", "stage", "sys"]),
+    ("probe", &["contract", "endpoint", "sys"]),
+    ("plan", &["contract"]),
+    ("cli", &["contract", "plan"]),
+    ("report", &["contract", "plan"]),
+    ("command", &["contract", "sys", "schedule", "stage", "endpoint", "engine", "probe", "plan", "cli", "report"]),
+    ("main", &["cli", "command", "contract", "report"]),
+];
+
+/// Imports of other rooms that the table does not have; test code may import what it likes.
+pub fn imports(source: &Source) -> Vec<String> {
+    let Some(room) = source.room().filter(|&room| room != "lib") else { return Vec::new() };
+    let Some((_, allowed)) = ROOMS.iter().find(|(name, _)| *name == room) else {
+        return vec![source.at(0, &format!("room {room} is not in the table of tests/tidy/rooms.rs"))];
+    };
+    let forbidden = |(line, other): (usize, String)| {
+        let fine = source.test[line] || other == room || allowed.contains(&other.as_str());
+        (!fine).then(|| source.at(line, &format!("{room} must not import {other}")))
+    };
+    crossings(source).into_iter().filter_map(forbidden).collect()
+}
+
+/// Every path that goes through the root of the crate: its line, and the room it enters.
+fn crossings(source: &Source) -> Vec<(usize, String)> {
+    let (text, lines) = source.joined();
+    let mut found = Vec::new();
+    let root = if source.room() == Some("main") { "haul" } else { "crate" };
+    for at in words_at(&text, root) {
+        entered(&text, at + root.len(), &mut |at, room| found.push((lines[at], room)));
+    }
+    for at in words_at(&text, "super") {
+        if text[..at].trim_end().ends_with("::") {
+            continue;
+        }
+        let (supers, end) = supers(&text, at);
+        if supers >= depth(source, &text, at) {
+            entered(&text, end, &mut |at, room| found.push((lines[at], room)));
+        }
+    }
+    found
+}
+
+/// How many `super` follow each other from `at` on, and where the last one ends.
+fn supers(text: &str, at: usize) -> (usize, usize) {
+    let mut count = 1;
+    let mut end = at + "super".len();
+    while let Some(rest) = path_rest(text, end).filter(|&rest| text[rest..].starts_with("super")) {
+        count += 1;
+        end = rest + "super".len();
+    }
+    (count, end)
+}
+
+/// How many modules deep the code at `at` lies: by its file, and by modules opened in it.
+fn depth(source: &Source, text: &str, at: usize) -> usize {
+    let rest = source.path.trim_start_matches("src/").trim_end_matches(".rs");
+    let by_file = rest.split('/').filter(|part| !matches!(*part, "mod" | "main" | "lib")).count();
+    let opened = words_at(text, "mod").filter(|&start| start < at).filter(|&start| {
+        let end = super::source::item_end(text, start);
+        text.as_bytes()[end] == b'}' && end > at
+    });
+    by_file + opened.count()
+}
+
+/// Where the path goes on behind `::` at `at`.
+fn path_rest(text: &str, at: usize) -> Option<usize> {
+    let rest = text[at..].trim_start().strip_prefix("::")?.trim_start();
+    Some(text.len() - rest.len())
+}
+
+/// Calls `enter` with each name that follows `::` at `at`: one, or those of a group.
+fn entered(text: &str, at: usize, enter: &mut dyn FnMut(usize, String)) {
+    let Some(start) = path_rest(text, at) else { return };
+    if !text[start..].starts_with('{') {
+        enter(start, first_name(&text[start..]));
+        return;
+    }
+    let mut depth = 0;
+    let mut fresh = false;
+    for (at, c) in text[start..].char_indices().map(|(at, c)| (start + at, c)) {
+        match c {
+            '{' => (depth, fresh) = (depth + 1, depth == 0),
+            '}' => depth -= 1,
+            ',' if depth == 1 => fresh = true,
+            c if fresh && !c.is_whitespace() => {
+                enter(at, first_name(&text[at..]));
+                fresh = false;
+            }
+            _ => {}
+        }
+        if depth == 0 {
+            return;
+        }
+    }
+}
+
+/// The name at the start of `text`, or its first character: `*`.
+fn first_name(text: &str) -> String {
+    let name: String = text.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect();
+    if name.is_empty() { text.chars().take(1).collect() } else { name }
+}

@@ -1,0 +1,199 @@
+//! Rules that one Rust file keeps or breaks by itself. Each returns a line for every breach.
+use super::source::{Source, item_end, words_at};
+
+const FILE_LINES_MAX: usize = 400;
+const FUNCTION_LINES_MAX: usize = 70;
+const LINE_CHARS_MAX: usize = 120;
+
+/// Where `unsafe` may stand.
+const UNSAFE_IN: &[&str] = &["src/sys/", "src/contract/buffer.rs", "src/engine/", "src/endpoint/", "tests/"];
+
+/// Words that the glossary has another word for, as parts of names.
+const NOT_IN_GLOSSARY: &[(&str, &str)] = &[
+    ("target", "dest"),
+    ("backend", "endpoint"),
+    ("chunk", "block or extent"),
+    ("lane", "queue"),
+    ("ioengine", "engine"),
+    ("iodepth", "depth"),
+    ("outstanding", "in flight"),
+    ("uncached", "direct"),
+    ("settings", "options"),
+    ("geometry", "facts"),
+    ("metrics", "tally"),
+];
+
+pub fn file_size(source: &Source) -> Vec<String> {
+    let lines = source.raw.len();
+    if lines <= FILE_LINES_MAX {
+        return Vec::new();
+    }
+    vec![source.at(FILE_LINES_MAX, &format!("{lines} lines; at most {FILE_LINES_MAX}"))]
+}
+
+pub fn line_width(source: &Source) -> Vec<String> {
+    let wide = |(at, line): (usize, &String)| {
+        let chars = line.chars().count();
+        let message = format!("{chars} characters; at most {LINE_CHARS_MAX}");
+        (chars > LINE_CHARS_MAX).then(|| source.at(at, &message))
+    };
+    source.raw.iter().enumerate().filter_map(wide).collect()
+}
+
+pub fn function_size(source: &Source) -> Vec<String> {
+    let (text, lines) = source.joined();
+    let mut found = Vec::new();
+    for at in words_at(&text, "fn") {
+        let name: String =
+            text[at + 2..].trim_start().chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect();
+        // `fn(` without a name is a type.
+        if name.is_empty() {
+            continue;
+        }
+        let count = lines[item_end(&text, at)] - lines[at] + 1;
+        if count > FUNCTION_LINES_MAX {
+            let message = format!("fn {name} has {count} lines; at most {FUNCTION_LINES_MAX}");
+            found.push(source.at(lines[at], &message));
+        }
+    }
+    found
+}
+
+pub fn printing(source: &Source) -> Vec<String> {
+    if source.room().is_none() {
+        return Vec::new();
+    }
+    let in_report = source.room() == Some("report");
+    let mut found = Vec::new();
+    for name in ["print!", "println!", "eprint!", "eprintln!", "dbg!"] {
+        let allowed = |line: usize| source.test[line] || (in_report && name != "dbg!");
+        let lines = source.lines_with(name).into_iter().filter(|&line| !allowed(line));
+        found.extend(lines.map(|line| source.at(line, &format!("{name} outside src/report"))));
+    }
+    found
+}
+
+pub fn exiting(source: &Source) -> Vec<String> {
+    if matches!(source.room(), None | Some("main")) {
+        return Vec::new();
+    }
+    let ways = ["process::exit", "process::abort", "libc::exit", "libc::_exit", "libc::abort"];
+    let lines = ways.iter().flat_map(|way| source.lines_with(way));
+    lines.map(|line| source.at(line, "the process is ended outside src/main.rs")).collect()
+}
+
+pub fn unsafe_places(source: &Source) -> Vec<String> {
+    if UNSAFE_IN.iter().any(|place| source.path.starts_with(place)) {
+        return Vec::new();
+    }
+    source.lines_with("unsafe").into_iter().map(|line| source.at(line, "unsafe is not allowed in this room")).collect()
+}
+
+pub fn unsafe_reasons(source: &Source) -> Vec<String> {
+    let lines = source.lines_with("unsafe").into_iter().filter(|&line| !has_reason(source, line));
+    lines.map(|line| source.at(line, "unsafe without a SAFETY comment before it")).collect()
+}
+
+/// A comment with the reason is on the line, or above the statement or item that the line belongs to.
+fn has_reason(source: &Source, line: usize) -> bool {
+    let says = |at: usize| source.raw[at].contains("SAFETY:") || source.raw[at].contains("# Safety");
+    if says(line) {
+        return true;
+    }
+    for at in (0..line).rev() {
+        if says(at) {
+            return true;
+        }
+        let code = source.code[at].trim_end();
+        let ends_before = code.ends_with([';', '{', '}']) || source.raw[at].trim().is_empty();
+        if ends_before {
+            return false;
+        }
+    }
+    false
+}
+
+pub fn leftovers(source: &Source) -> Vec<String> {
+    // Put together, so that this file does not break its own rule.
+    let marks = [concat!("TO", "DO"), concat!("FIX", "ME"), concat!("XX", "X")];
+    let macros = [concat!("unimple", "mented!"), concat!("to", "do!")];
+    let mut found = Vec::new();
+    for (at, line) in source.raw.iter().enumerate() {
+        let mark = marks.iter().find(|mark| words_at(line, mark).next().is_some());
+        let call = macros.iter().find(|call| words_at(&source.code[at], call).next().is_some());
+        found.extend(mark.or(call).map(|word| source.at(at, &format!("{word} left over"))));
+    }
+    found
+}
+
+pub fn room_header(source: &Source) -> Vec<String> {
+    let Some(name) = source.path.strip_prefix("src/").and_then(|rest| rest.strip_suffix("/mod.rs")) else {
+        return Vec::new();
+    };
+    let header: Vec<&str> = source.raw.iter().map(String::as_str).take_while(|line| line.starts_with("//!")).collect();
+    if header.is_empty() {
+        return vec![source.at(0, "a mod.rs opens with //! and says what the room does")];
+    }
+    let is_room = !name.contains('/');
+    if is_room && !header.join(" ").contains("must not know") {
+        return vec![source.at(0, "the header of a room says what it must not know, in these words")];
+    }
+    Vec::new()
+}
+
+/// Rooms in which `unsafe` has no place say so to the compiler.
+pub fn unsafe_forbidden(source: &Source) -> Vec<String> {
+    let is_room = source.path.starts_with("src/") && source.path.matches('/').count() == 2;
+    let may = ["contract", "sys", "engine", "endpoint"];
+    if !is_room || !source.path.ends_with("/mod.rs") || source.room().is_some_and(|room| may.contains(&room)) {
+        return Vec::new();
+    }
+    if source.code.iter().any(|line| line.trim() == "#![forbid(unsafe_code)]") {
+        return Vec::new();
+    }
+    vec![source.at(0, "#![forbid(unsafe_code)] is missing at the top of this room")]
+}
+
+/// Names of public items and fields; `sys` speaks the kernel's words.
+pub fn glossary(source: &Source) -> Vec<String> {
+    if matches!(source.room(), None | Some("sys")) {
+        return Vec::new();
+    }
+    let mut found = Vec::new();
+    for (at, line) in source.code.iter().enumerate().filter(|(at, _)| !source.test[*at]) {
+        let Some(name) = public_name(line) else { continue };
+        let words = name_words(&name);
+        let bad = NOT_IN_GLOSSARY.iter().find(|(word, _)| words.iter().any(|part| part == word));
+        found.extend(bad.map(|(word, right)| source.at(at, &format!("{name}: the glossary says {right}, not {word}"))));
+    }
+    found
+}
+
+/// The name that a line with `pub` declares.
+fn public_name(line: &str) -> Option<String> {
+    let rest = line.trim_start().strip_prefix("pub")?;
+    let rest = if rest.starts_with('(') { rest.split_once(')')?.1 } else { rest };
+    if !rest.starts_with(' ') {
+        return None;
+    }
+    let kinds = ["async", "const", "unsafe", "fn", "struct", "enum", "trait", "type", "static", "mod", "mut"];
+    let mut words = rest.split_whitespace().filter(|word| !kinds.contains(word));
+    let name: String = words.next()?.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect();
+    (!name.is_empty() && name != "use").then_some(name)
+}
+
+/// `RingQueue` and `ring_queue` both give ring and queue; a plural counts as its singular.
+fn name_words(name: &str) -> Vec<String> {
+    let mut words = vec![String::new()];
+    for c in name.chars() {
+        if c == '_' || (c.is_uppercase() && words.last().is_some_and(|w| !w.ends_with(char::is_uppercase))) {
+            words.push(String::new());
+        }
+        if c != '_' {
+            words.last_mut().expect("never empty").push(c);
+        }
+    }
+    let known = |word: &str| NOT_IN_GLOSSARY.iter().any(|(bad, _)| *bad == word);
+    let lower = words.into_iter().map(|word| word.to_lowercase());
+    lower.map(|word| word.strip_suffix('s').filter(|one| known(one)).map_or(word.clone(), str::to_owned)).collect()
+}
