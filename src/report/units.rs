@@ -161,7 +161,7 @@ fn scaled(bytes: u64, base: u64, units: [&str; 7]) -> String {
     }
 }
 
-/// The unit for a number, and what it is to be divided by. In tenths and in integers: no float is exact for all u64, and
+/// The unit for a number, and what it is to be divided by. In tenths and integers: no float is exact for all u64, and
 /// 1023.96 MiB has to become 1.00 GiB.
 fn scale(bytes: u64, base: u64) -> (usize, u128) {
     if bytes < base {

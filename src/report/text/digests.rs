@@ -1,7 +1,7 @@
 use crate::contract::{Digest, HashKind};
 
-/// The digests as `sha256sum --tag`, `b3sum --tag` and `xxhsum --tag` print them, so that those can check them; `name` is
-/// the address of the source. Without colour, for standard output.
+/// The digests as `sha256sum --tag`, `b3sum --tag` and `xxhsum --tag` print them and can check them; `name` is the
+/// address of the source. Without colour, for standard output.
 pub fn digest_lines(digests: &[Digest], name: &str) -> String {
     digests.iter().map(|digest| line(digest, name)).collect()
 }

@@ -1,4 +1,4 @@
-//! Plan, outcome, errors and questions for people, made for 80 columns. Every text is whole lines, but for the question,
+//! Plan, outcome, errors and questions for people, made for 80 columns. Every text is whole lines but the question,
 //! whose answer follows on its last one, and may carry colour, which [`super::Out`] takes out where nobody wants it.
 mod confirm;
 mod digests;
