@@ -37,9 +37,16 @@ fn run_in_shell(line: &str) {
     assert!(output.status.success(), "{line}\n{}", String::from_utf8_lossy(&output.stderr));
 }
 
-/// The line with which `said` tells how to continue, from the word haul on.
+/// The command with which `said` tells how to continue: on a line of its own, or in the last line of JSON progress.
 #[track_caller]
 fn continue_command(said: &str) -> String {
+    let in_json = |line: &str| {
+        let value: Value = serde_json::from_str(line).ok()?;
+        Some(value.get("continue_command")?.as_str()?.to_owned())
+    };
+    if let Some(command) = said.lines().rev().find_map(in_json) {
+        return command;
+    }
     let line = said.lines().rev().find(|line| line.contains("haul copy") && line.contains("--skip"));
     let line = line.unwrap_or_else(|| panic!("no command to continue in:\n{said}"));
     line[line.find("haul copy").expect("it contains that")..].trim().to_owned()
@@ -64,6 +71,28 @@ fn an_interrupted_copy_dies_by_the_signal_and_tells_how_to_continue() {
             cmp(&source, &dest);
         }
     }
+}
+
+#[test]
+fn the_report_in_words_has_the_command_too() {
+    let dir = scratch();
+    let (source, dest) = (dir.path().join("source"), dir.path().join("dest"));
+    let bytes = write_noise(&source, 12 * MIB, 79);
+    let options = ["copy", "--limit", "3M", "--block-size", "64K", "--progress", "none"];
+    let arguments = [&options[..], &[name(&source), name(&dest)]].concat();
+    let mut copy = Running::start(&arguments, Stdio::null(), Stdio::piped());
+    copy.wait_for_handler(SIGINT);
+    // Its size says nothing: room may be made before the first write.
+    let has_begun = || fs::read(&dest).is_ok_and(|dest| dest.get(..4096) == Some(&bytes[..4096]));
+    while !has_begun() {
+        assert!(copy.child().try_wait().expect("it is our child").is_none(), "it ended by itself");
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    copy.signal(Signal::INT);
+    let printed = copy.end_by(SIGINT);
+    let said = format!("{printed}\n{}", copy.said);
+    run_in_shell(&continue_command(&said).replace("--limit 3M", "").replace("--limit 3145728", ""));
+    cmp(&source, &dest);
 }
 
 #[test]
@@ -154,7 +183,11 @@ fn a_hail_of_usr1_does_not_disturb_a_copy() {
         let arguments = [&options[..], &[name(&source), name(&dest)]].concat();
         let mut copy = Running::start(&arguments, Stdio::null(), Stdio::null());
         copy.wait_for_handler(SIGUSR1);
-        while copy.child().try_wait().expect("it is our child").is_none() {
+        // Not more than the pipe of standard error takes in, which nobody empties meanwhile.
+        for _ in 0..200 {
+            if copy.child().try_wait().expect("it is our child").is_some() {
+                break;
+            }
             copy.signal(Signal::USR1);
             std::thread::yield_now();
         }
