@@ -113,4 +113,5 @@ fn without_colours_none_are_sent() {
     let (said, status) = end(&mut session);
     assert_eq!(status, 0, "{said}");
     assert!(!said.contains("\u{1b}["), "escape sequences in {said:?}");
+    cmp(&source, &dest);
 }
