@@ -63,12 +63,16 @@ generate: man completions ## Renew the checked-in man page and completions in co
 	cp $(generated)/haul.1 contrib/haul.1
 	cp $(generated)/haul.bash $(generated)/_haul $(generated)/haul.fish contrib/completions/
 
-install: all ## Install below PREFIX (/usr/local), staged in DESTDIR
-	$(INSTALL) -D -m 755 $(release) $(bindir)/haul
-	$(INSTALL) -D -m 644 $(generated)/haul.1 $(man1dir)/haul.1
-	$(INSTALL) -D -m 644 $(generated)/haul.bash $(bashdir)/haul
-	$(INSTALL) -D -m 644 $(generated)/_haul $(zshdir)/_haul
-	$(INSTALL) -D -m 644 $(generated)/haul.fish $(fishdir)/haul.fish
+# sudo often hides cargo: then what `make` built before is installed.
+install: ## Install below PREFIX (/usr/local), staged in DESTDIR
+	@if command -v $(CARGO) >/dev/null; then $(MAKE) build; \
+	elif [ ! -x $(release) ]; then echo "$(release) is not there; run make first, as a user who has cargo"; exit 1; fi
+	$(INSTALL) -d $(bindir) $(man1dir) $(bashdir) $(zshdir) $(fishdir)
+	$(INSTALL) -m 755 $(release) $(bindir)/haul
+	$(release) generate man >$(man1dir)/haul.1
+	$(release) generate bash >$(bashdir)/haul
+	$(release) generate zsh >$(zshdir)/_haul
+	$(release) generate fish >$(fishdir)/haul.fish
 
 uninstall: ## Remove what install put there
 	rm -f $(bindir)/haul $(man1dir)/haul.1 $(bashdir)/haul $(zshdir)/_haul $(fishdir)/haul.fish

@@ -171,6 +171,7 @@ fn progress_none_says_nothing_but_the_report() {
     let options = ["copy", "--progress", "none", "--json"];
     let assert = haul().args(options).args([&source, &dest]).assert().success();
     assert_eq!(support::stderr(&assert), "");
+    cmp(&source, &dest);
 }
 
 #[test]

@@ -3,6 +3,7 @@ mod support;
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{Read, Write};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::thread;
@@ -139,6 +140,13 @@ fn fifos_work_on_both_sides() {
         move || fs::read(out).expect("the copy writes to it")
     });
     haul().args(["copy", "--progress", "none"]).args([&into, &out]).assert().success();
+    // A copy that never opened them has left both threads waiting for somebody who does; then they fail now.
+    while !(writer.is_finished() && reader.is_finished()) {
+        let open = |options: &mut OpenOptions, path| drop(options.custom_flags(libc::O_NONBLOCK).open(path));
+        open(OpenOptions::new().read(true), &into);
+        open(OpenOptions::new().write(true), &out);
+        thread::sleep(std::time::Duration::from_millis(10));
+    }
     writer.join().expect("all was read");
     fs::write(&dest, reader.join().expect("all was written")).expect("scratch takes files");
     cmp(&source, &dest);

@@ -147,12 +147,15 @@ fn a_stop_finishes_what_is_in_flight_and_claims_all_of_it() {
 }
 
 #[test]
-fn a_count_beyond_the_end_of_a_stream_is_noted() {
-    let source = Arc::new(Memory::pipe(pattern(1000, 0), &[]));
-    let dest = Arc::new(Memory::disk(vec![0; 5000], &[]));
-    let outcome = copies(&plan(EngineKind::Threads, Some(5000), 0, 0), &source, &dest);
-    assert_eq!(outcome.claimed.len, 1000);
-    assert!(outcome.notes.iter().any(|note| note.contains("ended before the 5000 bytes")), "{:?}", outcome.notes);
+fn a_stream_that_ends_before_the_count_has_arrived_but_is_an_error() {
+    for engine in ENGINES {
+        let source = Arc::new(Memory::pipe(pattern(10_000, 0), &[]));
+        let dest = Arc::new(Memory::disk(vec![0; 50_000], &[]));
+        let (outcome, _) = run(&plan(engine, Some(50_000), 0, 0), &source, &dest);
+        assert_eq!((failure(&outcome).kind, failure(&outcome).offset), (Kind::EndedEarly, Some(10_000)));
+        assert_eq!(outcome.claimed.len, 10_000);
+        assert!(dest.bytes()[..10_000] == pattern(10_000, 0));
+    }
 }
 
 #[test]

@@ -18,7 +18,9 @@ fn root() -> PathBuf {
 
 fn generate(kind: &str) -> String {
     let assert = haul().args(["generate", kind]).assert().success();
-    String::from_utf8(assert.get_output().stdout.clone()).expect("it is text")
+    let text = String::from_utf8(assert.get_output().stdout.clone()).expect("it is text");
+    assert!(text.contains("haul"), "haul generate {kind} printed {text:?}");
+    text
 }
 
 #[test]

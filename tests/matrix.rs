@@ -55,13 +55,14 @@ proptest! {
     #[test]
     fn a_stream_arrives_in_order_on_either_side(
         engine in engines(), from in faults(), to in faults(), len in 0usize..100_000, zero_pages: u64,
-        block_bytes in 1u32..20_000, into_stream: bool, from_stream: bool, detect: bool, count in prop::option::of(0u64..120_000),
+        block_bytes in 1u32..20_000, into_stream: bool, from_stream: bool, detect: bool,
+        count in prop::option::of(0u64..120_000),
     ) {
         let bytes = pattern(len, zero_pages);
         let wanted = count.map_or(len, |count| len.min(count as usize));
         let source = if from_stream { Memory::pipe(bytes.clone(), &from) } else { Memory::disk(bytes.clone(), &from) };
         let dest = Arc::new(if into_stream { Memory::pipe(vec![], &to) } else { Memory::disk(vec![0; len], &to) });
-        let mut plan = plan(engine, if from_stream { count } else { Some(wanted as u64) }, 0, 0);
+        let mut plan = plan(engine, (count.is_some() || !from_stream).then_some(wanted as u64), 0, 0);
         plan.tuning.block_bytes = block_bytes;
         plan.zeros = if into_stream { Zeros::Write } else { Zeros::Device };
         plan.detect_zeros_bytes = (detect && !into_stream).then_some(4096);

@@ -1,5 +1,4 @@
-//! What the pump may rely on, whichever queue it drives: an endpoint that brings its own queue is served like any other,
-//! also beside a ring or helpers on the other side.
+//! An endpoint that brings its own queue is served like any other, also beside a ring or helpers on the other side.
 mod model;
 
 use haul::contract::{

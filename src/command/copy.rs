@@ -1,8 +1,8 @@
 //! `haul copy`.
 use super::signals::{Running, Signals};
 use super::{Exit, consent, estimate};
-use crate::contract::{Ended, Endpoint, EngineKind, Facts, Host, Kind, Outcome, Plan, Result, Stop, Tally};
-use crate::plan::Options;
+use crate::contract::{Ended, Endpoint, EngineKind, Event, Facts, Host, Observer, Outcome, Plan, Result, Stop, Tally};
+use crate::plan::{Options, ProgressStyle};
 use crate::report::{Out, Progress, json, text};
 use crate::{endpoint, engine, plan, probe, schedule};
 use std::sync::Arc;
@@ -16,8 +16,10 @@ pub(super) fn copy(options: &Options, words: &[String], out: Out) -> Result<Exit
     if options.dry_run {
         return show(options, &plan, &source, &dest, out);
     }
-    for warning in &plan.warnings {
-        out.tell(&text::warning(warning));
+    // Whoever reads JSON lines gets them as such, once progress has begun.
+    let in_json = options.progress == ProgressStyle::Json;
+    if !in_json {
+        plan.warnings.iter().for_each(|warning| out.tell(&text::warning(warning)));
     }
     if plan::needs_confirmation(&plan, &dest) && !options.yes {
         consent::ask(&plan, &source, &dest, out)?;
@@ -29,6 +31,9 @@ pub(super) fn copy(options: &Options, words: &[String], out: Out) -> Result<Exit
     let started = SystemTime::now();
     let tally = Arc::new(Tally::default());
     let progress = Arc::new(Progress::start(options.progress, &plan, tally.clone()));
+    if in_json {
+        plan.warnings.iter().for_each(|warning| progress.hear(&Event::Warned(warning)));
+    }
     let stop = Arc::new(Stop::default());
     signals.now_running(Running { stop: stop.clone(), ends: ends.clone(), progress: progress.clone() });
     let mut schedule = schedule::make(&plan, &ends[0]);
@@ -75,20 +80,25 @@ fn tell(
         }
         super::printed(out, text)
     };
-    let printed = if options.json {
-        if let Ended::Failed(error) = &outcome.ended {
+    // Progress in JSON has ended with the report: nothing else may stand between its lines.
+    let told = options.progress == ProgressStyle::Json;
+    let printed = match (options.json, &outcome.ended) {
+        (true, _) if told => print(&json::text(report)),
+        (true, Ended::Failed(error)) => {
             out.tell(&text::error(error));
+            print(&json::text(report))
         }
-        print(&json::text(report))
-    } else {
-        out.tell(&text::outcome(plan, outcome, words));
-        print(&text::digest_lines(&outcome.digests, &digest_name(plan)))
+        (true, _) => print(&json::text(report)),
+        (false, _) => {
+            if !told {
+                out.tell(&text::outcome(plan, outcome, words));
+            }
+            print(&text::digest_lines(&outcome.digests, &digest_name(plan)))
+        }
     };
     Ok(match &outcome.ended {
         Ended::Complete => printed,
         Ended::Interrupted(signal) => Exit::Signal(*signal),
-        // As every other program in a pipeline whose reader went away.
-        Ended::Failed(error) if error.kind == Kind::BrokenPipe => Exit::Signal(libc::SIGPIPE),
         Ended::Failed(error) => Exit::Status(error.kind.exit_status()),
     })
 }

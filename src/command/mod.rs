@@ -1,6 +1,7 @@
 //! One file per subcommand, each a recipe in a few lines: the only room that wires the others together.
 //!
 //! It must not know how anything is done: what is longer than a recipe belongs to the room it is about.
+#![forbid(unsafe_code)]
 mod consent;
 mod copy;
 mod estimate;

@@ -12,7 +12,7 @@ fn tuning(block_bytes: u32, depth: u32) -> Tuning {
     }
 }
 
-/// Copies for `seconds` at the rate that `rate` gives each pair at each time, in steps of 5 ms; gives the governor back.
+/// Copies for `seconds` at the rate that `rate` gives each pair at each time, in steps of 5 ms.
 fn copy(tuning: Tuning, seconds: u64, rate: impl Fn(Pair, Duration) -> f64) -> Governor {
     let mut governor = Governor::new(tuning);
     let step = Duration::from_millis(5);

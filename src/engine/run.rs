@@ -162,11 +162,13 @@ impl<'a> Run<'a> {
         let mut pump = Pump::new(parts, pair);
         let pumped = pump.run(&mut governor, buffers, &arena);
         self.take_results(&mut pump, &governor, pumped.is_ok());
+        let ended_short = pump.ended_short;
         // Drains what a failed queue still has in flight before anything else is touched.
         let (failure, meter) = pump.close();
         match (pumped, failure) {
             (Err(source), _) => self.ended = Ended::Failed(Box::new(engine_error(&plan, source))),
             (Ok(()), Some(failure)) => self.ended = Ended::Failed(Box::new(self.locate(failure, &arena))),
+            (Ok(()), None) if ended_short => self.ended = Ended::Failed(Box::new(self.too_short())),
             (Ok(()), None) => {}
         }
         Some(meter)
@@ -177,15 +179,17 @@ impl<'a> Run<'a> {
         self.claimed = pump.claimed();
         let Pair { block_bytes, depth } = governor.current();
         self.pace = Pace { block_bytes, depth, because: governor.because().to_owned(), tried: governor.tried() };
-        if pump.ended_short {
-            let count = self.plan.len.unwrap_or(0);
-            let note =
-                format!("source {} ended before the {count} bytes that were asked for", self.plan.source.address);
-            self.notes.push(note);
-        }
         if drained {
             self.digests = pump.queues.finish_digests();
         }
+    }
+
+    /// A stream that ended before the count: what came has arrived, but it is not what was asked for.
+    fn too_short(&self) -> Error {
+        let (count, end) = (self.plan.len.unwrap_or(0), self.claimed.end());
+        let what = format!("source {} ended before the {count} bytes that were asked for", self.plan.source.address);
+        let error = Error { offset: Some(end), ..Error::new(Kind::EndedEarly, what).on(Side::Source) };
+        error.advise("What came before has arrived. Without --count, the end of the stream is the end of the copy.")
     }
 
     /// Opens the queues; a ring that cannot be had after all is replaced by helper threads.

@@ -27,7 +27,9 @@ mod tests {
 
     proptest! {
         #[test]
-        fn pieces_of_one_kind_are_taken_together(pages in prop::collection::vec(any::<bool>(), 1..20), odd in 0usize..4096) {
+        fn pieces_of_one_kind_are_taken_together(
+            pages in prop::collection::vec(any::<bool>(), 1..20), odd in 0usize..4096,
+        ) {
             let mut bytes: Vec<u8> = pages.iter().flat_map(|&zero| {
                 let mut page = vec![0u8; 4096];
                 if !zero { page[odd] = 1; }

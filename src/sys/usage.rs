@@ -1,4 +1,5 @@
 //! What this process has used so far.
+use std::fs;
 use std::mem::MaybeUninit;
 use std::time::Duration;
 
@@ -26,6 +27,24 @@ pub fn used() -> Used {
         user: time(usage.ru_utime),
         system: time(usage.ru_stime),
         // Linux counts it in KiB.
-        peak_resident_bytes: usage.ru_maxrss as u64 * 1024,
+        peak_resident_bytes: peak_resident_bytes().unwrap_or(usage.ru_maxrss as u64 * 1024),
+    }
+}
+
+/// `VmHWM` of this program alone; `ru_maxrss` also counts what the process was before it called exec.
+fn peak_resident_bytes() -> Option<u64> {
+    let status = fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok().map(|kib| kib * 1024)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_peak_is_at_least_what_is_resident_now() {
+        let touched = vec![1u8; 8 << 20];
+        assert!(peak_resident_bytes().expect("Linux says it") >= touched.len() as u64);
     }
 }

@@ -1,14 +1,17 @@
 //! Running the binary: to its end, or watched while it runs.
 use assert_cmd::Command;
+use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 use serde_json::Value;
 use std::io::{BufRead, BufReader, Read};
 use std::os::unix::process::ExitStatusExt;
 use std::path::PathBuf;
 use std::process::{self, Child, ChildStderr, ExitStatus, Stdio};
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::thread;
 use std::time::Duration;
 
 /// A copy in a test takes seconds; one that takes this long hangs.
-const HANGS_AFTER: Duration = Duration::from_secs(300);
+const HANGS_AFTER: Duration = Duration::from_secs(120);
 
 /// The binary under test; HAUL_TEST_BINARY names another, an installed one for example.
 pub fn haul_path() -> PathBuf {
@@ -49,6 +52,21 @@ pub struct Running {
     stderr: BufReader<ChildStderr>,
     /// All that it said on standard error so far.
     pub said: String,
+    /// Dropped with this, which tells the watchdog to go home.
+    _watched: mpsc::Sender<()>,
+}
+
+/// Kills `child` when it hangs: the test would wait for its words, its end or its appetite for ever.
+fn watch(child: &Child) -> mpsc::Sender<()> {
+    let (watched, gone) = mpsc::channel();
+    // A descriptor, as the number may be somebody else's by then.
+    let process = pidfd_open(Pid::from_child(child), PidfdFlags::empty()).expect("it is our child");
+    thread::spawn(move || {
+        if gone.recv_timeout(HANGS_AFTER) == Err(RecvTimeoutError::Timeout) {
+            let _ = pidfd_send_signal(process, Signal::KILL);
+        }
+    });
+    watched
 }
 
 impl Running {
@@ -58,7 +76,8 @@ impl Running {
         command.args(arguments).stdin(stdin).stdout(stdout).stderr(Stdio::piped());
         let mut child = command.spawn().expect("the binary runs");
         let stderr = BufReader::new(child.stderr.take().expect("it is piped"));
-        Running { child, stderr, said: String::new() }
+        let watched = watch(&child);
+        Running { child, stderr, said: String::new(), _watched: watched }
     }
 
     /// The process, for its standard input and output.
@@ -91,13 +110,13 @@ impl Running {
             }
             let ended = self.child.try_wait().expect("it is our child");
             assert!(ended.is_none(), "it ended before it handled signal {signal}: {ended:?}");
-            std::thread::sleep(Duration::from_millis(2));
+            thread::sleep(Duration::from_millis(2));
         }
     }
 
     /// Sends it a signal.
-    pub fn signal(&self, signal: rustix::process::Signal) {
-        let pid = rustix::process::Pid::from_child(&self.child);
+    pub fn signal(&self, signal: Signal) {
+        let pid = Pid::from_child(&self.child);
         rustix::process::kill_process(pid, signal).expect("it is our child and was not waited for");
     }
 
