@@ -3,7 +3,9 @@ mod support;
 
 use std::fs;
 use std::path::Path;
-use support::{LoopDevice, cmp, cmp_ranges, direct_works, engines, filled, haul, memory_dir, noise, write_noise};
+use support::{
+    LoopDevice, cmp, cmp_ranges, depth_of, direct_works, engines, filled, haul, memory_dir, noise, write_noise,
+};
 
 const MIB: usize = 1 << 20;
 
@@ -40,7 +42,8 @@ fn block_sizes_and_depths_change_nothing() {
         for (block, depth) in [("512", "3"), ("4K", "64"), ("12K", "5"), ("1M", "4"), ("8M", "2")] {
             filled(&to, size, 0xAA);
             let Some(dest) = LoopDevice::over(&to) else { return };
-            let options = ["copy", "--yes", "--engine", engine, "--block-size", block, "--depth", depth];
+            let options =
+                ["copy", "--yes", "--engine", engine, "--block-size", block, "--depth", depth_of(engine, depth)];
             haul().args(options).arg(&source).arg(&dest).assert().success();
             cmp(&source, &dest);
         }

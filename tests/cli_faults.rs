@@ -6,7 +6,7 @@ use std::fs::{self, OpenOptions};
 use std::path::Path;
 use std::process::Stdio;
 use support::{FailingDisk, Fails, LoopDevice, Mount, Running, cmp_ranges, copied_bytes, engines, haul, memory_dir};
-use support::{noise, scratch, stderr, write_noise};
+use support::{depth_of, noise, scratch, stderr, write_noise};
 
 const MIB: usize = 1 << 20;
 /// A bad sector of 4096 bytes, in the middle of a block of 64 KiB that begins at 2 MiB.
@@ -17,7 +17,7 @@ const SIZE: usize = 4 * MIB;
 /// file `arrived`; `from` is what the source holds.
 #[track_caller]
 fn fails_at_the_bad_place(options: &[&str], source: &Path, dest: &Path, side: &str, from: &Path, arrived: &Path) {
-    let all = [&["copy", "--yes", "--json", "--block-size", "64K", "--depth", "8"], options].concat();
+    let all = [&["copy", "--yes", "--json", "--block-size", "64K"], options].concat();
     let assert = haul().args(&all).args([source, dest]).assert().code(1);
     let said = stderr(&assert);
     let printed = &assert.get_output().stdout;
@@ -140,7 +140,7 @@ fn a_full_device_is_reported() {
 /// Starts a slow copy of 12 MiB and waits until bytes arrived.
 fn start_slowly(engine: &str, source: &Path, dest: &Path) -> Running {
     let [source, dest] = [source, dest].map(|path| path.to_str().expect("scratch names are text"));
-    let slow = ["copy", "--engine", engine, "--limit", "6M", "--block-size", "64K", "--depth", "4"];
+    let slow = ["copy", "--engine", engine, "--limit", "6M", "--block-size", "64K", "--depth", depth_of(engine, "4")];
     let arguments = [&slow[..], &["--progress", "json", source, dest]].concat();
     let mut copy = Running::start(&arguments, Stdio::null(), Stdio::null());
     copy.read_until(|line| copied_bytes(line).is_some_and(|bytes| bytes > 0));

@@ -14,4 +14,4 @@ pub use abilities::{direct_works, engines, has, is_root, skip};
 pub use bytes::{cmp, cmp_ranges, filled, noise, write_noise};
 pub use disks::{LoopDevice, Mount, memory_dir, scratch};
 pub use failing::{FailingDisk, Fails};
-pub use running::{Running, copied_bytes, haul, haul_path, stderr, with_haul_in_path};
+pub use running::{Running, copied_bytes, depth_of, haul, haul_path, stderr, with_haul_in_path};

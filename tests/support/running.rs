@@ -18,6 +18,11 @@ pub fn haul_path() -> PathBuf {
     std::env::var_os("HAUL_TEST_BINARY").map_or_else(|| env!("CARGO_BIN_EXE_haul").into(), PathBuf::from)
 }
 
+/// The depth to ask for: the plain loop takes no other than 1.
+pub fn depth_of<'a>(engine: &str, depth: &'a str) -> &'a str {
+    if engine == "sync" { "1" } else { depth }
+}
+
 /// `haul`, with no terminal, to be run to its end.
 pub fn haul() -> Command {
     let mut command = Command::new(haul_path());

@@ -87,13 +87,17 @@ fn wish(asked: &Asked, range: &Range, side: Side) -> Result<Wish> {
     if asked.options.direct == When::Never {
         return no("--direct never");
     }
+    if in_memory(facts) {
+        // Not refused with --direct always: there is no cache to pass by, the pages are the file.
+        return no("its file system is in memory");
+    }
     let Some(align) = alignment(facts) else {
         if always {
             let what = format!("--direct always: {} has no direct I/O", named(side, facts));
             let advice = "Leave --direct out: what is copied through the page cache does not stay there.";
             return Err(Error::new(Kind::Unsupported, what).on(side).advise(advice));
         }
-        return no(if in_memory(facts) { "its file system is in memory" } else { "direct I/O cannot be had here" });
+        return no("direct I/O cannot be had here");
     };
     let yes = |because: &str| Ok(Wish { align: Some(align), because: because.to_owned() });
     if always {
@@ -115,7 +119,7 @@ fn wish(asked: &Asked, range: &Range, side: Side) -> Result<Wish> {
 
 /// Alignment of offsets for direct I/O; `None` where it cannot be had.
 fn alignment(facts: &Facts) -> Option<u32> {
-    let direct = facts.direct.filter(|_| !in_memory(facts))?;
+    let direct = facts.direct?;
     let align = direct.offset_bytes.max(facts.logical_block_bytes);
     // An alignment above a megabyte is none that a device has; blocks could not be cut to it.
     (align.is_power_of_two() && align <= 1 << 20).then_some(align)
