@@ -14,10 +14,11 @@ fn a_mounted_device_and_its_file_are_in_use() {
     let image = Image::new(16);
     let Some(device) = Loop::over(&image.path, &[]) else { return };
     let Some(mounted) = Mounted::new(&device.path, &image.beside("a mount point")) else { return };
-    let expected = InUse::Mounted { device: device.name().to_owned(), at: mounted.at.clone() };
-    assert_eq!(probe::dest(&device.path).unwrap().in_use, [expected.clone()]);
-    assert_eq!(probe::source(&device.path).unwrap().in_use, [expected.clone()]);
-    assert_eq!(probe::dest(&image.path).unwrap().in_use, [expected, held(&image.path, device.name())]);
+    let mut expected = vec![InUse::Mounted { device: device.name().to_owned(), at: mounted.at.clone() }];
+    assert_eq!(probe::dest(&device.path).unwrap().in_use, expected);
+    assert_eq!(probe::source(&device.path).unwrap().in_use, expected);
+    expected.push(held(&image.path, device.name()));
+    assert_eq!(probe::dest(&image.path).unwrap().in_use, expected);
 }
 
 #[test]
