@@ -82,6 +82,7 @@ fn existing(address: &str, path: PathBuf, stat: Stat, side: Side, snapshot: &Sna
             id = Some(FileId::File(stat.st_dev, stat.st_ino));
             EndpointKind::Pipe
         }
+        FileType::Socket => return Err(socket(address, side)),
         _ => EndpointKind::Pipe,
     };
     Ok(Place { path, kind, stat, exists: true, id })
@@ -106,17 +107,30 @@ fn missing(address: &str, snapshot: &Snapshot) -> Result<Place> {
     let Some(name) = path.file_name().filter(|_| !address.ends_with('/')).map(ToOwned::to_owned) else {
         return Err(directory(address, side));
     };
+    if among_devices(nearest(&path), snapshot) {
+        return Err(no_device(address));
+    }
     let directory = fs::canonicalize(parent(&path)).and_then(|path| Ok((rustix::fs::stat(&path)?, path)));
     let (stat, directory) = directory.map_err(|cause| no_directory(address, &path, cause))?;
     if FileType::from_raw_mode(stat.st_mode) != FileType::Directory {
         return Err(no_directory(address, &path, io::ErrorKind::NotADirectory.into()));
     }
     if among_devices(&directory, snapshot) {
-        let what = format!("dest {address}: no such device, and a regular file is never made under /dev");
-        let advice = "See 'haul list' for the devices that are there; is it plugged in, and spelt right?";
-        return Err(Error::new(Kind::Refused, what).on(side).advise(advice));
+        return Err(no_device(address));
     }
     Ok(Place { path: directory.join(name), kind: EndpointKind::File, stat, exists: false, id: None })
+}
+
+/// A name below /dev that is not there: a slip, or a device that is not plugged in.
+fn no_device(address: &str) -> Error {
+    let what = format!("dest {address}: no such device, and a regular file is never made under /dev");
+    let advice = "See 'haul list' for the devices that are there; is it plugged in, and spelt right?";
+    Error::new(Kind::Refused, what).on(Side::Dest).advise(advice)
+}
+
+/// The directory nearest to `path` that is there: /dev for /dev/disk/by-id/x where nothing has an id.
+fn nearest(path: &Path) -> &Path {
+    path.ancestors().skip(1).find(|above| above.is_dir()).unwrap_or(Path::new("/"))
 }
 
 /// Whether a new file in `directory` would lie among the device nodes: anywhere in a devtmpfs, and below /dev unless
@@ -147,6 +161,12 @@ fn no_directory(address: &str, path: &Path, cause: io::Error) -> Error {
         _ => "Check the path, or make the directory first.",
     };
     Error::new(Kind::Open, what).on(Side::Dest).because(cause).advise(advice)
+}
+
+fn socket(address: &str, side: Side) -> Error {
+    let what = format!("{} {address} is a socket, which cannot be opened by its name", side.name());
+    let advice = "Let another program connect to it, and copy from or to that one through a pipe.";
+    Error::new(Kind::Usage, what).on(side).advise(advice)
 }
 
 fn directory(address: &str, side: Side) -> Error {
