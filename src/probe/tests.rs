@@ -80,6 +80,41 @@ fn a_disk_mounted_as_a_whole_forbids_its_partitions() {
 }
 
 #[test]
+fn a_disk_that_is_held_as_a_whole_forbids_its_partitions() {
+    let tree = server();
+    let md = tree.disk("virtual/block/md1", "9:1", 1000);
+    tree.stack(&md, "devices/pci0000:00/0000:00:17.0/ata1/host0/target0:0:0/0:0:0:0/block/sdb");
+    let snapshot = tree.snapshot("");
+    assert_eq!(in_use::of_device(&snapshot, &device(&snapshot, 8, 17)), [held("sdb", "md1")]);
+}
+
+#[test]
+fn swap_space_forbids_its_device_the_disk_of_that_and_a_loop_device_over_its_file() {
+    let tree = server();
+    let file = tempfile::NamedTempFile::new().unwrap();
+    let dir = tree.disk("virtual/block/loop9999", "7:9999", 100);
+    tree.write(&format!("{dir}/loop/backing_file"), format!("{}\n", file.path().display()));
+    let mut snapshot = tree.snapshot("");
+    let ids = [FileId::Device(makedev(8, 17)), super::loops::id_of(file.path()).unwrap()];
+    snapshot.swaps.extend(ids.map(|id| mounts::Swap { path: "/x".into(), id }));
+    let swap = |device: &str| InUse::Swap { device: device.to_owned() };
+    assert_eq!(in_use::of_device(&snapshot, &device(&snapshot, 8, 17)), [swap("sdb1")]);
+    assert!(in_use::of_device(&snapshot, &device(&snapshot, 8, 16)).contains(&swap("sdb1")));
+    let users = in_use::of_device(&snapshot, &device(&snapshot, 7, 9999));
+    assert_eq!(users, [swap(file.path().to_str().unwrap())]);
+}
+
+#[test]
+fn a_mount_that_lies_hidden_under_another_is_not_taken_for_the_one_of_a_path() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().canonicalize().unwrap();
+    let mut snapshot = super::Snapshot::take();
+    let known = snapshot.mount_of(&path).cloned().unwrap();
+    snapshot.mounts.push(mounts::Mount { id: u64::MAX, at: path.clone(), ..known.clone() });
+    assert_eq!(snapshot.mount_of(&path), Some(&known));
+}
+
+#[test]
 fn every_member_of_a_mounted_btrfs_is_in_use_though_mountinfo_names_one() {
     let tree = server();
     // The source of the mount has to exist outside the tree: a member is found by its device node.
