@@ -1,1 +1,2 @@
 //! Room probe.
+pub mod signature;
