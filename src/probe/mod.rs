@@ -1,2 +1,141 @@
-//! Room probe.
+//! Address → Facts: what an address leads to, what it can do, who it is, who uses it. Changes nothing.
+//!
+//! This room must not know what is asked for nor what will be done: it tells, and refuses only what cannot be an
+//! endpoint at all.
+#![forbid(unsafe_code)]
+mod address;
+mod character;
+pub mod devices;
+mod ground;
+mod identity;
+mod in_use;
+mod loops;
+mod mounts;
 pub mod signature;
+mod snapshot;
+mod sysfs;
+
+use crate::contract::{EndpointKind, Facts, FileId, InUse, Result, Side};
+use crate::endpoint::{block, file, null, pipe};
+use address::{Place, cannot_open};
+use rustix::fs::{Access, AtFlags, CWD, Mode, OFlags};
+use rustix::io::Errno;
+use snapshot::Snapshot;
+use std::path::Path;
+
+/// File systems on which files can share extents, with the right mkfs options or a new enough server; the ioctl
+/// decides.
+const REFLINKS: [&str; 9] = ["btrfs", "xfs", "bcachefs", "ocfs2", "nfs4", "cifs", "smb3", "zfs", "overlay"];
+
+/// Finds out about both sides of a copy.
+///
+/// # Errors
+/// As for [`source`] and [`dest`].
+pub fn both(source: &str, dest: &str) -> Result<(Facts, Facts)> {
+    let snapshot = Snapshot::take();
+    Ok((look(source, Side::Source, &snapshot)?, look(dest, Side::Dest, &snapshot)?))
+}
+
+/// Finds out about a source.
+///
+/// # Errors
+/// Usage for a directory or a character device without bytes, Open for what is not there or may not be read.
+pub fn source(address: &str) -> Result<Facts> {
+    look(address, Side::Source, &Snapshot::take())
+}
+
+/// Finds out about a dest; a file may not be there yet.
+///
+/// # Errors
+/// Usage as for [`source`], Refused for a missing device, Open where the directory of a new file is not there.
+pub fn dest(address: &str) -> Result<Facts> {
+    look(address, Side::Dest, &Snapshot::take())
+}
+
+fn look(address: &str, side: Side, snapshot: &Snapshot) -> Result<Facts> {
+    let place = address::find(address, side, snapshot)?;
+    let mut facts = Facts::new(address, place.kind);
+    facts.path = place.path.clone();
+    facts.exists = place.exists;
+    facts.id = place.id;
+    let failed = |cause| cannot_open(side, address, cause);
+    if side == Side::Source && address != "-" {
+        allowed(&place.path, Access::READ_OK).map_err(|errno| failed(errno.into()))?;
+    }
+    match place.kind {
+        EndpointKind::File if place.exists => file::probe(&place.path, &mut facts).map_err(failed)?,
+        EndpointKind::File => file::probe_new(directory(&place.path), &mut facts).map_err(failed)?,
+        EndpointKind::Block => block::probe(&place.path, &mut facts).map_err(failed)?,
+        EndpointKind::Pipe => pipe::probe(&place.path, &mut facts).map_err(failed)?,
+        EndpointKind::Endless | EndpointKind::Null | EndpointKind::Memory => {
+            null::probe(&place.path, &mut facts).map_err(failed)?;
+        }
+    }
+    match place.kind {
+        EndpointKind::File => of_file(&place, snapshot, &mut facts),
+        EndpointKind::Block => of_device(&place, side, snapshot, &mut facts),
+        _ => {}
+    }
+    Ok(facts)
+}
+
+fn of_file(place: &Place, snapshot: &Snapshot, facts: &mut Facts) {
+    let path = place.path.as_path();
+    let on = if place.exists { path } else { directory(path) };
+    facts.filesystem = snapshot.mount_of(on).map(|mount| mount.filesystem.clone());
+    facts.reflinks = facts.filesystem.as_deref().is_some_and(|name| REFLINKS.contains(&name));
+    facts.free_bytes = free_bytes(on, facts.filesystem.as_deref());
+    let wanted = if place.exists { Access::WRITE_OK } else { Access::WRITE_OK | Access::EXEC_OK };
+    facts.writable = allowed(on, wanted).is_ok();
+    facts.ground = match facts.id {
+        Some(FileId::File(dev, ino)) => ground::of_file(snapshot, dev, ino, path),
+        _ => ground::of_new_file(snapshot, place.stat.st_dev, on),
+    };
+    if let Some(id) = facts.id {
+        facts.in_use = in_use::of_file(snapshot, id, path);
+    }
+}
+
+fn of_device(place: &Place, side: Side, snapshot: &Snapshot, facts: &mut Facts) {
+    let path = place.path.as_path();
+    facts.writable = allowed(path, Access::WRITE_OK).is_ok();
+    if let Some(device) = snapshot.sysfs.device(place.stat.st_rdev) {
+        facts.writable &= !device.read_only();
+        facts.identity = identity::identity(snapshot, &device);
+        facts.partitions = identity::partitions(&device);
+        facts.ground = ground::of_device(snapshot, &device);
+        facts.in_use = in_use::of_device(snapshot, &device);
+    }
+    if side == Side::Dest && facts.in_use.is_empty() && claimed_by_others(path) {
+        facts.in_use.push(InUse::Exclusive);
+    }
+}
+
+/// Whether the kernel refuses an exclusive open, as it does for what is mounted or held in any namespace.
+fn claimed_by_others(path: &Path) -> bool {
+    let flags = OFlags::RDONLY | OFlags::EXCL | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    matches!(rustix::fs::open(path, flags, Mode::empty()), Err(Errno::BUSY))
+}
+
+/// Whether this process, by its effective user, may use `path` so.
+fn allowed(path: &Path, access: Access) -> rustix::io::Result<()> {
+    match rustix::fs::accessat(CWD, path, access, AtFlags::EACCESS) {
+        // Before 5.8 the kernel knows the real user only.
+        Err(Errno::NOSYS | Errno::INVAL) => rustix::fs::access(path, access),
+        answer => answer,
+    }
+}
+
+/// Bytes that this user can still write to the file system of `path`.
+fn free_bytes(path: &Path, filesystem: Option<&str>) -> Option<u64> {
+    let stat = rustix::fs::statvfs(path).ok()?;
+    // ext keeps blocks back for root alone; elsewhere the difference is no room for anybody.
+    let reserved_too = rustix::process::geteuid().is_root() && filesystem.is_some_and(|name| name.starts_with("ext"));
+    let blocks = if reserved_too { stat.f_bfree } else { stat.f_bavail };
+    Some(blocks.saturating_mul(stat.f_frsize))
+}
+
+/// The directory of a file that is to be made, whose path has been resolved.
+fn directory(path: &Path) -> &Path {
+    path.parent().unwrap_or(Path::new("/"))
+}

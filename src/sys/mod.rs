@@ -3,6 +3,7 @@
 //! This room must not know what a copy is: no policy, no retries but for EINTR, no messages.
 pub mod block;
 pub mod clone;
+pub mod loop_device;
 pub mod page_cache;
 pub mod socket;
 mod usage;

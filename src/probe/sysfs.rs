@@ -1,0 +1,144 @@
+//! Block devices as sysfs shows them: what is a part of what, what is on top of what.
+use rustix::fs::{major, makedev, minor};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+
+/// Bytes in the unit in which sysfs counts sizes and starts, whatever the device's own blocks are.
+const SECTOR_BYTES: u64 = 512;
+
+/// Attributes below a root path, `/sys` but in tests.
+#[derive(Clone, Debug)]
+pub(super) struct Sysfs {
+    root: PathBuf,
+}
+
+/// A block device: a disk, a partition, or something made of others.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Device {
+    /// Its directory, every link resolved.
+    pub(super) dir: PathBuf,
+    /// Kernel name, as below /dev.
+    pub(super) name: String,
+    /// `makedev(major, minor)`.
+    pub(super) number: u64,
+}
+
+impl Sysfs {
+    pub(super) fn new(root: impl Into<PathBuf>) -> Self {
+        Sysfs { root: root.into() }
+    }
+
+    /// The block device of that number; `None` for the number of a btrfs, tmpfs or NFS.
+    pub(super) fn device(&self, number: u64) -> Option<Device> {
+        let dir = format!("dev/block/{}:{}", major(number), minor(number));
+        Device::at(&self.root.join(dir))
+    }
+
+    /// A directory or link below the root.
+    pub(super) fn path(&self, path: &str) -> PathBuf {
+        self.root.join(path)
+    }
+
+    /// Every disk and whole virtual device, no partitions.
+    pub(super) fn disks(&self) -> Vec<Device> {
+        devices_in(&self.root.join("block"))
+    }
+
+    /// The block devices that a btrfs with a part on `device` is made of, itself among them; empty for other devices.
+    pub(super) fn btrfs_members(&self, device: &Device) -> Vec<Device> {
+        let systems = names_in(&self.root.join("fs/btrfs"));
+        let members = systems.iter().map(|name| devices_in(&self.root.join("fs/btrfs").join(name).join("devices")));
+        members.into_iter().find(|members| members.contains(device)).unwrap_or_default()
+    }
+}
+
+impl Device {
+    /// The device that a directory or link in sysfs stands for.
+    pub(super) fn at(path: &Path) -> Option<Device> {
+        let dir = fs::canonicalize(path).ok()?;
+        let (major, minor) = text(&dir, "dev")?.split_once(':').map(|(a, b)| (a.parse(), b.parse()))?;
+        // sysfs cannot have a slash in a name and writes `cciss!c0d0`.
+        let name = dir.file_name()?.to_string_lossy().replace('!', "/");
+        Some(Device { number: makedev(major.ok()?, minor.ok()?), name, dir })
+    }
+
+    /// The name of its node.
+    pub(super) fn node(&self) -> String {
+        format!("/dev/{}", self.name)
+    }
+
+    /// The disk that it is a partition of.
+    pub(super) fn disk(&self) -> Option<Device> {
+        self.dir.join("partition").exists().then(|| Device::at(self.dir.parent()?)).flatten()
+    }
+
+    /// Its partitions in the order of their places.
+    pub(super) fn partitions(&self) -> Vec<Device> {
+        let mut found: Vec<Device> = names_in(&self.dir)
+            .iter()
+            .map(|name| self.dir.join(name))
+            .filter(|dir| dir.join("partition").is_file())
+            .filter_map(|dir| Device::at(&dir))
+            .collect();
+        found.sort_by_key(|part| (part.start(), part.number));
+        found
+    }
+
+    /// What was made of it: dm and md devices, bcache.
+    pub(super) fn holders(&self) -> Vec<Device> {
+        devices_in(&self.dir.join("holders"))
+    }
+
+    /// What it was made of.
+    pub(super) fn slaves(&self) -> Vec<Device> {
+        devices_in(&self.dir.join("slaves"))
+    }
+
+    /// Where it begins on its disk, in bytes; 0 for a disk.
+    pub(super) fn start(&self) -> u64 {
+        number::<u64>(&self.dir, "start").unwrap_or(0).saturating_mul(SECTOR_BYTES)
+    }
+
+    /// Its size in bytes.
+    pub(super) fn len(&self) -> u64 {
+        number::<u64>(&self.dir, "size").unwrap_or(0).saturating_mul(SECTOR_BYTES)
+    }
+
+    /// It or its disk is set read-only.
+    pub(super) fn read_only(&self) -> bool {
+        let flag = |dir: &Path| number::<u32>(dir, "ro").is_some_and(|flag| flag != 0);
+        flag(&self.dir) || self.disk().is_some_and(|disk| flag(&disk.dir))
+    }
+
+    /// It or its disk moves a head; `None` where nobody knows.
+    pub(super) fn rotational(&self) -> Option<bool> {
+        let dir = self.disk().map_or_else(|| self.dir.clone(), |disk| disk.dir);
+        number::<u32>(&dir, "queue/rotational").map(|flag| flag != 0)
+    }
+}
+
+/// The text of an attribute without the newline at its end; `None` where there is none or it is empty.
+pub(super) fn text(dir: &Path, name: &str) -> Option<String> {
+    let bytes = fs::read(dir.join(name)).ok()?;
+    let text = String::from_utf8_lossy(&bytes);
+    let text = text.strip_suffix('\n').unwrap_or(&text);
+    (!text.is_empty()).then(|| text.to_owned())
+}
+
+fn number<T: FromStr>(dir: &Path, name: &str) -> Option<T> {
+    text(dir, name)?.trim().parse().ok()
+}
+
+/// Names in a directory, sorted; none where there is no such directory.
+pub(super) fn names_in(dir: &Path) -> Vec<String> {
+    let Ok(entries) = fs::read_dir(dir) else { return Vec::new() };
+    let mut names: Vec<String> =
+        entries.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
+    names.sort();
+    names
+}
+
+fn devices_in(dir: &Path) -> Vec<Device> {
+    names_in(dir).iter().filter_map(|name| Device::at(&dir.join(name))).collect()
+}
