@@ -5,10 +5,11 @@ mod aliases;
 use super::identity::{identity, partitions};
 use super::snapshot::Snapshot;
 use super::sysfs::{self, Device as Block};
-use super::{allowed, in_use, signature};
+use super::{in_use, signature};
 use crate::contract::{Device, DevicePartition, Error, Kind, Partition, Result};
 use aliases::Aliases;
-use rustix::fs::Access;
+use rustix::fs::{Mode, OFlags};
+use rustix::io::Errno;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -55,7 +56,7 @@ fn told(snapshot: &Snapshot, aliases: &Aliases, disk: &Block) -> Device {
         read_only: disk.read_only(),
         logical_block_bytes: block_bytes("queue/logical_block_size"),
         physical_block_bytes: block_bytes("queue/physical_block_size"),
-        readable: allowed(&path, Access::READ_OK).is_ok(),
+        readable: may_be_opened(&path),
         content: may_be_read(disk).then(|| signature::look(&path)).flatten(),
         uses: in_use::of_device(snapshot, disk),
         partitions: parts(snapshot, aliases, disk),
@@ -83,11 +84,17 @@ fn made_of(snapshot: &Snapshot, disk: &Block) -> Vec<String> {
     disk.slaves().into_iter().map(|slave| slave.name).collect()
 }
 
-/// Reading waits for ever on a suspended dm device, and long on a floppy drive, which does not know whether it is empty.
+/// Reading waits for ever on a suspended dm device, and long on a floppy drive, which cannot tell whether it is empty.
 fn may_be_read(disk: &Block) -> bool {
     let suspended = sysfs::text(&disk.dir, "dm/suspended").as_deref() == Some("1");
     let floppy = disk.name.strip_prefix("fd").is_some_and(|rest| rest.bytes().all(|byte| byte.is_ascii_digit()));
     !suspended && !floppy && disk.len() > 0
+}
+
+/// Whether this process may open the node for reading. Asked by opening: a container may forbid what the mode allows.
+fn may_be_opened(path: &Path) -> bool {
+    let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    !matches!(rustix::fs::open(path, flags, Mode::empty()), Err(Errno::ACCESS | Errno::PERM | Errno::NOENT))
 }
 
 /// Something stands behind it: a disk, a drive, a card reader.

@@ -2,7 +2,7 @@
 use super::*;
 use std::process::Command;
 
-/// Makes something with `tool` in a file of `mib` MiB and says what is in it; `None`, and aloud, where there is no tool.
+/// Makes something with `tool` in a file of `mib` MiB and says what is in it; `None`, aloud, where there is no tool.
 fn made(tool: &str, options: &[&str], mib: u64) -> Option<String> {
     let file = tempfile::NamedTempFile::new().unwrap();
     file.as_file().set_len(mib << 20).unwrap();

@@ -107,6 +107,19 @@ fn a_disc_image_for_sticks_is_both() {
 }
 
 #[test]
+fn the_label_of_vfat_is_the_one_in_its_root_directory_that_was_not_deleted() {
+    // One reserved sector of 512 bytes, two tables of one sector, the root directory in sector 3.
+    let boot = b"\xeb\x3c\x90mkfs.fat\0\x02\x01\x01\0\x02\x10\0\x40\x0b\xf0\x01\0";
+    let entry = |name: &[u8; 11]| [name.as_slice(), b"\x08"].concat();
+    let (freed, live) = (entry(b"\xe5LD        "), entry(b"NEW        "));
+    let old: (usize, &[u8]) = (43, b"OLD        FAT12   ");
+    let with = |parts: &[(usize, &[u8])]| named(&[&[BOOT, (0, boot), old], parts].concat()).unwrap();
+    assert_eq!(with(&[(1536, &freed), (1568, &live)]), "vfat \"NEW\"");
+    assert_eq!(with(&[(1536, &freed)]), "vfat \"OLD\"");
+    assert_eq!(with(&[(1536, &entry(b"NO NAME    "))]), "vfat");
+}
+
+#[test]
 fn the_label_of_exfat_is_found_in_its_root_directory() {
     // 512-byte sectors, clusters of one, the heap from sector 64 on, the root directory in cluster 4.
     let parts: &[(usize, &[u8])] = &[
