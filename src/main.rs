@@ -1,2 +1,16 @@
 //! The binary: arguments to command to exit status.
-fn main() {}
+#![forbid(unsafe_code)]
+use haul::command::{self, Exit};
+use std::env;
+use std::process;
+
+fn main() {
+    let status = match command::run(env::args_os().collect()) {
+        Exit::Status(status) => status,
+        Exit::Signal(signal) => {
+            command::die_by(signal);
+            128 + signal as u8
+        }
+    };
+    process::exit(status.into());
+}

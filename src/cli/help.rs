@@ -89,13 +89,13 @@ const NOTES: Section = Section {
     parts: &[
         Text(
             "A dest device is opened exclusively, and refused when it, a partition of it or something stacked on it is \
-             mounted, swap or held, when it holds the running system, or when it is smaller than what is to be \
-             copied. It is never changed behind the last byte copied. No file is ever made under /dev.",
+             mounted, swap or held, when it holds the running system, or when it is smaller than what is to \
+             be copied. It is never changed behind the last byte copied. No file is ever made under /dev.",
         ),
         Text(
             "If SRC and DST are the same bytes under two names (symbolic or hard link, a loop device and its file, a \
-             disk and its partition) the copy is refused. With --skip and --seek both given it is done so that the dest \
-             ends up with what the source held before.",
+             disk and its partition) the copy is refused. With --skip and --seek both given it is done so that the \
+             dest ends up with what the source held before.",
         ),
         Text(
             "Memory in use stays under 64 MiB whatever is copied, unless --block-size and --depth ask for more. Where \

@@ -1,1 +1,58 @@
-//! Room command.
+//! One file per subcommand, each a recipe in a few lines: the only room that wires the others together.
+//!
+//! It must not know how anything is done: what is longer than a recipe belongs to the room it is about.
+mod consent;
+mod copy;
+mod estimate;
+mod signals;
+
+use crate::cli::{self, Command};
+use crate::contract::Error;
+use crate::report::{Out, text};
+use std::ffi::OsString;
+
+/// How the process is to end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Exit {
+    /// With this status: 0 done and durable, 1 I/O failure, 2 usage, 3 refused for safety.
+    Status(u8),
+    /// By this signal, as it would have without us.
+    Signal(i32),
+}
+
+/// Does what the command line asks for; the first of `args` is the program's name.
+pub fn run(args: Vec<OsString>) -> Exit {
+    let out = Out;
+    let words: Vec<String> = args.iter().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
+    match cli::parse(args) {
+        Ok(Command::Copy(options)) => copy::copy(&options, &words, out).unwrap_or_else(|error| failed(out, &error)),
+        Ok(Command::List { .. }) => Exit::Status(1),
+        Ok(Command::Generate(artifact)) => printed(out, &String::from_utf8_lossy(&cli::generate::render(artifact))),
+        Err(error) if error.use_stderr() => {
+            out.tell(&error.render().ansi().to_string());
+            Exit::Status(2)
+        }
+        Err(help) => printed(out, &help.render().ansi().to_string()),
+    }
+}
+
+/// Dies by `signal` as if it had never been caught: a shell then knows that the copy did not finish.
+pub fn die_by(signal: i32) {
+    // Returns only for signals whose default is to be ignored; the caller then exits with a status.
+    signal_hook::low_level::emulate_default_handler(signal).ok();
+}
+
+fn failed(out: Out, error: &Error) -> Exit {
+    out.tell(&text::error(error));
+    Exit::Status(error.kind.exit_status())
+}
+
+fn printed(out: Out, text: &str) -> Exit {
+    match out.print(text) {
+        Ok(()) => Exit::Status(0),
+        Err(error) => {
+            out.tell(&format!("haul: cannot write to standard output: {error}\n"));
+            Exit::Status(1)
+        }
+    }
+}

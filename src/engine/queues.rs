@@ -50,6 +50,9 @@ impl Queues {
         }
         for side in Side::BOTH {
             let end = ends[side.index()].clone();
+            if plan.engine != EngineKind::Sync {
+                queues.open_own(side, &end, slots)?;
+            }
             let calls = match plan.engine {
                 EngineKind::Sync => Calls::on_the_spot(end),
                 _ if end.facts().order == Order::Ascending => Calls::by_helpers(end, 1)?,
@@ -59,6 +62,17 @@ impl Queues {
             queues.queues.push(Box::new(calls));
         }
         Ok(queues)
+    }
+
+    /// The queue that a side brings along, where it is on no ring and has one.
+    fn open_own(&mut self, side: Side, end: &Arc<dyn Endpoint>, slots: u32) -> io::Result<()> {
+        if self.own[side.index()].is_none()
+            && let Some(queue) = end.own_queue(slots)
+        {
+            self.own[side.index()] = Some(self.queues.len());
+            self.queues.push(queue?);
+        }
+        Ok(())
     }
 
     fn open_ring(&mut self, ends: &[Arc<dyn Endpoint>; 2], slots: u32, arena: &Arena) -> io::Result<()> {

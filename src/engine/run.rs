@@ -266,6 +266,11 @@ impl<'a> Run<'a> {
     }
 
     fn note_change(&mut self) {
+        let [from, to] = self.ends.each_ref().map(|end| end.facts().id);
+        if from.is_some() && from == to {
+            // Within one file or device, it was we who changed it.
+            return;
+        }
         let source = &self.plan.source.address;
         let note = match self.ends[Side::Source.index()].change() {
             Some(Change::Grew(bytes)) => {

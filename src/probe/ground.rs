@@ -31,19 +31,14 @@ struct Levels<'a> {
 }
 
 impl Levels<'_> {
-    /// Whether this level is new. One that is reached a second time, over two legs of a mirror, is said once; where
-    /// both ways do not lead to one offset, there is none.
-    fn is_new(&mut self, id: FileId, offset: Option<u64>) -> bool {
-        let Some(known) = self.found.iter_mut().find(|known| known.id == id) else { return true };
-        if known.offset != offset {
-            known.offset = None;
-        }
-        false
+    /// Whether this level is new: over two legs of a mirror one disk may be reached twice.
+    fn is_new(&self, id: FileId) -> bool {
+        !self.found.iter().any(|known| known.id == id)
     }
 
     fn device(&mut self, device: &Device, offset: Option<u64>) {
         let id = FileId::Device(device.number);
-        if !self.is_new(id, offset) {
+        if !self.is_new(id) {
             return;
         }
         self.found.push(Ground { id, name: device.node(), offset, rotational: device.rotational() });
@@ -67,7 +62,7 @@ impl Levels<'_> {
     }
 
     fn file(&mut self, id: FileId, path: &Path, offset: Option<u64>) {
-        if !self.is_new(id, offset) {
+        if !self.is_new(id) {
             return;
         }
         self.found.push(Ground { id, name: path.display().to_string(), offset, rotational: None });

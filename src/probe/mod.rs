@@ -139,3 +139,10 @@ fn free_bytes(path: &Path, filesystem: Option<&str>) -> Option<u64> {
 fn directory(path: &Path) -> &Path {
     path.parent().unwrap_or(Path::new("/"))
 }
+
+#[cfg(test)]
+mod address_tests;
+#[cfg(test)]
+mod tests;
+#[cfg(test)]
+mod tree;

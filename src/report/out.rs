@@ -21,6 +21,11 @@ impl Out {
         let _ = write_whole(AutoStream::auto(io::stderr().lock()), text);
     }
 
+    /// Standard error, for a question whose answer follows on the same line.
+    pub fn error_stream(&self) -> impl Write {
+        AutoStream::auto(io::stderr())
+    }
+
     /// Standard error is a terminal.
     pub fn error_is_terminal(&self) -> bool {
         io::stderr().is_terminal()

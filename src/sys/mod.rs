@@ -5,9 +5,11 @@ pub mod block;
 pub mod clone;
 pub mod loop_device;
 pub mod page_cache;
+mod signals;
 pub mod socket;
 mod usage;
 mod wait;
 
+pub use signals::is_ignored;
 pub use usage::{Used, used};
 pub use wait::wait_any;

@@ -101,7 +101,7 @@ impl Queue for RingQueue {
     }
 
     fn flush_and_wait(&mut self) -> Option<io::Result<()>> {
-        Some(self.enter(1))
+        Some(self.enter((self.in_flight as usize / 4).max(1)))
     }
 }
 
@@ -113,6 +113,12 @@ impl Drop for RingQueue {
         if self.in_flight > 0 {
             // The kernel would not say when it is done: better to leak the blocks than to reuse their memory.
             self.flying.drain(..).for_each(std::mem::forget);
+            return;
         }
+        // A closed ring lets go of its files some time later, in a kernel thread; until then a device opened with
+        // O_EXCL is still claimed, and whoever wants to mount it next hears that it is busy.
+        let submitter = self.ring.uring.submitter();
+        submitter.unregister_files().ok();
+        submitter.unregister_buffers().ok();
     }
 }

@@ -55,7 +55,9 @@ pub(crate) fn access(asked: &Asked, range: &Range, overlap: Option<Overlap>, not
     let any = wishes.iter().any(|wish| wish.align.is_some());
     let [source, dest] = [Side::Source, Side::Dest].map(|side| {
         let (facts, wish) = (asked.facts(side), &wishes[side.index()]);
-        let cache = wish.align.map_or_else(|| buffered(facts), |_| Cache::Direct);
+        // One file is reached one way from both sides, whatever was found out about each.
+        let way = if one_file { asked.dest } else { facts };
+        let cache = wish.align.map_or_else(|| buffered(way), |_| Cache::Direct);
         notes.chose(side.name(), cache.name(), wish.because.clone());
         Access {
             cache,

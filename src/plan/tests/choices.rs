@@ -187,6 +187,7 @@ fn both_sides_under_one_head_take_turns_in_large_bursts() {
         assert!(!plan.tuning.adaptive && plan.write_order == WriteOrder::Submitted);
         assert!(why(&plan, "bursts").contains("/dev/sdb"), "{}", why(&plan, "bursts"));
     }
+    assert!(!made(&range(0, far, 512 * MIB), &whole, &whole).tuning.adaptive, "rates of bursts tell nothing");
     whole.queue.rotational = Some(false);
     let (one, two) = (partition(&whole, 1, MIB, GIB), partition(&whole, 2, 2 * GIB, GIB));
     assert_eq!(made(&options(), &one, &two).burst_bytes, None);

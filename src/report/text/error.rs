@@ -1,6 +1,6 @@
 use crate::contract::Error;
 use crate::report::printable::printable;
-use crate::report::style::{DANGER, paint};
+use crate::report::style::{CARE, DANGER, paint};
 use std::io;
 
 /// An error as one message: what failed and where, the kernel's words, and on a line of its own what to do.
@@ -10,6 +10,11 @@ pub fn error(error: &Error) -> String {
         text += &format!("  → {}\n", printable(&error.advice));
     }
     text
+}
+
+/// Something that the user should know before a copy begins, and that does not keep it from beginning.
+pub fn warning(warning: &str) -> String {
+    format!("{} warning: {}\n", paint(CARE, "haul:"), printable(warning))
 }
 
 /// The first line of it, without the name of the program.

@@ -10,8 +10,8 @@ mod side;
 
 pub use confirm::{ask, confirm};
 pub use digests::digest_lines;
-pub use error::error;
 pub(in crate::report) use error::message;
+pub use error::{error, warning};
 pub use outcome::outcome;
 pub use plan::{Estimate, plan};
 pub use rest::{Rest, continue_command};

@@ -213,13 +213,14 @@ fn waiting(outcome: &Outcome) -> String {
     if copying.is_zero() || (source + dest).is_zero() {
         return String::new();
     }
-    let busy = copying.saturating_sub(source + dest);
-    let mut text = format!(
-        "for the source {}, for the dest {}, for neither {} of the time",
-        whole(&units::share(source, copying)),
-        whole(&units::share(dest, copying)),
-        whole(&units::share(busy, copying)),
-    );
+    let digests = outcome.digest_waited;
+    let busy = copying.saturating_sub(source + dest + digests);
+    let share = |waited| whole(&units::share(waited, copying));
+    let mut text = format!("for the source {}, for the dest {}, ", share(source), share(dest));
+    if !digests.is_zero() {
+        text += &format!("for the digests {}, ", share(digests));
+    }
+    text += &format!("for neither {} of the time", share(busy));
     let [source_idle, dest_idle] = outcome.sides.each_ref().map(|side| side.idle);
     if !(source_idle + dest_idle).is_zero() {
         let shares = [source_idle, dest_idle].map(|idle| whole(&units::share(idle, copying)));

@@ -1,0 +1,111 @@
+//! `haul copy`.
+use super::signals::{Running, Signals};
+use super::{Exit, consent, estimate};
+use crate::contract::{Ended, Endpoint, EngineKind, Facts, Host, Kind, Outcome, Plan, Result, Stop, Tally};
+use crate::plan::Options;
+use crate::report::{Out, Progress, json, text};
+use crate::{endpoint, engine, plan, probe, schedule};
+use std::sync::Arc;
+use std::time::SystemTime;
+
+/// Options to Facts to Plan to Outcome to Report. `words` is the command line behind the program's name.
+pub(super) fn copy(options: &Options, words: &[String], out: Out) -> Result<Exit> {
+    let signals = Signals::watch(out)?;
+    let (source, dest) = probe::both(&options.source, &options.dest)?;
+    let plan = plan::make(options, &source, &dest, &host(options))?;
+    if options.dry_run {
+        return show(options, &plan, &source, &dest, out);
+    }
+    for warning in &plan.warnings {
+        out.tell(&text::warning(warning));
+    }
+    if plan::needs_confirmation(&plan, &dest) && !options.yes {
+        consent::ask(&plan, &source, &dest, out)?;
+    }
+    // The source first: opening the dest may empty it.
+    let source_end = endpoint::open_source(&plan.source, &source)?;
+    let ends = [source_end, endpoint::open_dest(&plan.dest, &dest)?];
+
+    let started = SystemTime::now();
+    let tally = Arc::new(Tally::default());
+    let progress = Arc::new(Progress::start(options.progress, &plan, tally.clone()));
+    let stop = Arc::new(Stop::default());
+    signals.now_running(Running { stop: stop.clone(), ends: ends.clone(), progress: progress.clone() });
+    let mut schedule = schedule::make(&plan, &ends[0]);
+    let outcome = engine::run(&plan, &ends, &mut *schedule, &stop, &tally, &*progress);
+    signals.now_done();
+
+    let report = json::outcome(&plan, &outcome, words, Some(started));
+    progress.finish_with(&report);
+    tell(options, &plan, &outcome, words, &report, out)
+}
+
+/// What this machine and this process may do. The ring is asked only where a plan could want it.
+fn host(options: &Options) -> Host {
+    let wanted = matches!(options.engine, None | Some(EngineKind::Ring));
+    let ring_refused = if wanted { engine::ring_refused() } else { None };
+    let cpus = std::thread::available_parallelism().map_or(1, |cpus| cpus.get() as u32);
+    Host { ring_refused, cpus }
+}
+
+fn show(options: &Options, plan: &Plan, source: &Facts, dest: &Facts, out: Out) -> Result<Exit> {
+    let estimate = estimate::estimate(plan, source, dest);
+    let text = if options.json {
+        json::text(&json::plan(plan, source, dest, estimate))
+    } else {
+        text::plan(plan, source, dest, estimate)
+    };
+    Ok(super::printed(out, &text))
+}
+
+/// The report goes to standard error and what programs read to standard output, unless that is the dest.
+fn tell(
+    options: &Options,
+    plan: &Plan,
+    outcome: &Outcome,
+    words: &[String],
+    report: &json::Report,
+    out: Out,
+) -> Result<Exit> {
+    let stdout_is_dest = options.dest == "-";
+    let print = |text: &str| {
+        if stdout_is_dest {
+            out.tell(text);
+            return Exit::Status(0);
+        }
+        super::printed(out, text)
+    };
+    let printed = if options.json {
+        if let Ended::Failed(error) = &outcome.ended {
+            out.tell(&text::error(error));
+        }
+        print(&json::text(report))
+    } else {
+        out.tell(&text::outcome(plan, outcome, words));
+        print(&text::digest_lines(&outcome.digests, &digest_name(plan)))
+    };
+    Ok(match &outcome.ended {
+        Ended::Complete => printed,
+        Ended::Interrupted(signal) => Exit::Signal(*signal),
+        // As every other program in a pipeline whose reader went away.
+        Ended::Failed(error) if error.kind == Kind::BrokenPipe => Exit::Signal(libc::SIGPIPE),
+        Ended::Failed(error) => Exit::Status(error.kind.exit_status()),
+    })
+}
+
+/// The name that stands in a line of sums: of a part of the source, it must not pass for the sum of the whole.
+fn digest_name(plan: &Plan) -> String {
+    let address = &plan.source.address;
+    let offset = plan.source.offset;
+    match plan.len {
+        Some(len) if plan.why.iter().any(|reason| reason.topic == "range") || offset > 0 => {
+            format!("{address} bytes {offset}+{len}")
+        }
+        _ => address.clone(),
+    }
+}
+
+/// Both sides of a running copy, for whoever has to make blocked calls return.
+pub(super) fn cancel(ends: &[Arc<dyn Endpoint>; 2]) {
+    ends.iter().for_each(|end| end.cancel());
+}

@@ -1,0 +1,60 @@
+//! The checked-in man page and completions are what the binary makes; `make generate` renews them.
+mod support;
+
+use std::fs;
+use std::path::PathBuf;
+use support::{has, haul};
+
+const FILES: &[(&str, &str)] = &[
+    ("man", "contrib/haul.1"),
+    ("bash", "contrib/completions/haul.bash"),
+    ("zsh", "contrib/completions/_haul"),
+    ("fish", "contrib/completions/haul.fish"),
+];
+
+fn root() -> PathBuf {
+    env!("CARGO_MANIFEST_DIR").into()
+}
+
+fn generate(kind: &str) -> String {
+    let assert = haul().args(["generate", kind]).assert().success();
+    String::from_utf8(assert.get_output().stdout.clone()).expect("it is text")
+}
+
+#[test]
+fn what_is_checked_in_is_what_the_binary_makes() {
+    for (kind, path) in FILES {
+        let made = generate(kind);
+        let kept = fs::read_to_string(root().join(path)).unwrap_or_else(|error| panic!("{path}: {error}"));
+        let differs = made.lines().zip(kept.lines()).position(|(made, kept)| made != kept);
+        assert!(made == kept, "{path} is stale from line {:?} on; run: make generate", differs.map(|line| line + 1));
+    }
+}
+
+#[test]
+fn the_man_page_has_every_option_and_every_exit_status() {
+    let page = generate("man").replace('\\', "");
+    let help = haul().args(["copy", "--help"]).assert().success();
+    let help = String::from_utf8_lossy(&help.get_output().stdout).into_owned();
+    let words = help.split(|c: char| !c.is_ascii_alphanumeric() && c != '-');
+    let options: Vec<&str> = words.filter(|word| word.starts_with("--") && word.len() > 3).collect();
+    assert!(options.len() > 15, "only {options:?} were found in the help");
+    for option in options {
+        assert!(page.contains(option), "{option} is in the help and not in the man page");
+    }
+    assert!(page.contains("EXIT STATUS"), "the man page has no exit statuses");
+}
+
+#[test]
+fn shells_can_read_their_completions() {
+    let dir = support::scratch();
+    for (shell, kind) in [("bash", "bash"), ("zsh", "zsh"), ("fish", "fish")] {
+        if !has(shell) {
+            continue;
+        }
+        let file = dir.path().join(kind);
+        fs::write(&file, generate(kind)).expect("scratch takes files");
+        let status = std::process::Command::new(shell).arg("-n").arg(&file).status().expect("it is installed");
+        assert!(status.success(), "{shell} -n says no");
+    }
+}

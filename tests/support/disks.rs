@@ -1,0 +1,153 @@
+//! Scratch directories, loop devices and mounts, given back when they go out of scope, also when a test fails.
+use super::abilities::{is_root, skip};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use tempfile::TempDir;
+
+/// A directory on the file system of the build directory, usually a real disk's.
+pub fn scratch() -> TempDir {
+    tempfile::Builder::new()
+        .prefix("haul-")
+        .tempdir_in(env!("CARGO_TARGET_TMPDIR"))
+        .expect("the build directory is there")
+}
+
+/// A directory in memory where there is one: for what lies under loop devices.
+pub fn memory_dir() -> TempDir {
+    tempfile::Builder::new().prefix("haul-").tempdir_in("/dev/shm").unwrap_or_else(|_| scratch())
+}
+
+/// Runs an administration tool; they live in directories that are not on everybody's PATH.
+fn admin(tool: &str, arguments: &[&str]) -> std::io::Result<Output> {
+    let path = std::env::var("PATH").unwrap_or_default();
+    Command::new(tool).args(arguments).env("PATH", format!("/usr/sbin:/sbin:/usr/bin:/bin:{path}")).output()
+}
+
+fn complaint(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).trim().to_owned()
+}
+
+/// A loop device over a file.
+pub struct LoopDevice {
+    path: PathBuf,
+}
+
+impl LoopDevice {
+    /// A disk that is the file `backing`, past the page cache where that works. `None`, said aloud, where loop devices
+    /// cannot be had.
+    pub fn over(backing: &Path) -> Option<Self> {
+        Self::with(backing, &["--direct-io=on"]).or_else(|| Self::with(backing, &[])).or_else(|| {
+            skip("loop devices need root and a kernel that has them");
+            None
+        })
+    }
+
+    /// The same with sectors of `bytes`.
+    pub fn with_sectors(backing: &Path, bytes: u32) -> Option<Self> {
+        Self::with(backing, &["--sector-size", &bytes.to_string()]).or_else(|| {
+            skip(&format!("no loop device with sectors of {bytes} bytes could be had"));
+            None
+        })
+    }
+
+    /// The same, set read-only.
+    pub fn read_only(backing: &Path) -> Option<Self> {
+        Self::with(backing, &["--read-only"]).or_else(|| {
+            skip("loop devices need root and a kernel that has them");
+            None
+        })
+    }
+
+    /// The same with a device for each partition.
+    pub fn with_partitions(backing: &Path) -> Option<Self> {
+        Self::with(backing, &["--partscan"]).or_else(|| {
+            skip("loop devices need root and a kernel that has them");
+            None
+        })
+    }
+
+    fn with(backing: &Path, options: &[&str]) -> Option<Self> {
+        if !is_root() {
+            return None;
+        }
+        let file = backing.to_str().expect("scratch names are text");
+        let output = admin("losetup", &[options, &["--find", "--show", file]].concat()).ok()?;
+        let name = String::from_utf8(output.stdout).expect("losetup prints a name");
+        // In any case of doubt no device at all: a wrong name would be somebody's disk.
+        let name = name.trim();
+        (output.status.success() && name.starts_with("/dev/loop")).then(|| LoopDevice { path: name.into() })
+    }
+
+    /// `/dev/loopN`.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+}
+
+impl AsRef<Path> for LoopDevice {
+    fn as_ref(&self) -> &Path {
+        &self.path
+    }
+}
+
+impl AsRef<std::ffi::OsStr> for LoopDevice {
+    fn as_ref(&self) -> &std::ffi::OsStr {
+        self.path.as_ref()
+    }
+}
+
+impl Drop for LoopDevice {
+    fn drop(&mut self) {
+        let name = self.path.to_string_lossy();
+        let detached = admin("losetup", &["--detach", &name]);
+        if !detached.as_ref().is_ok_and(|output| output.status.success()) {
+            skip(&format!("could not detach {name}: {detached:?}"));
+        }
+    }
+}
+
+/// A mounted file system.
+pub struct Mount {
+    at: PathBuf,
+}
+
+impl Mount {
+    /// A file system of `size_bytes` in memory.
+    pub fn tmpfs(at: &Path, size_bytes: u64) -> Option<Self> {
+        Self::attach(at, &["-t", "tmpfs", "-o", &format!("size={size_bytes}"), "tmpfs"])
+    }
+
+    /// What is on `device`.
+    pub fn device(at: &Path, device: &Path) -> Option<Self> {
+        Self::attach(at, &[device.to_str().expect("device names are text")])
+    }
+
+    fn attach(at: &Path, arguments: &[&str]) -> Option<Self> {
+        if !is_root() {
+            skip("mounting needs root");
+            return None;
+        }
+        let place = at.to_str().expect("scratch names are text");
+        match admin("mount", &[arguments, &[place]].concat()) {
+            Ok(output) if output.status.success() => Some(Mount { at: at.to_owned() }),
+            Ok(output) => {
+                skip(&format!("mount {arguments:?}: {}", complaint(&output)));
+                None
+            }
+            Err(error) => {
+                skip(&format!("mount: {error}"));
+                None
+            }
+        }
+    }
+}
+
+impl Drop for Mount {
+    fn drop(&mut self) {
+        let place = self.at.to_string_lossy();
+        let unmounted = admin("umount", &[&place]);
+        if !unmounted.as_ref().is_ok_and(|output| output.status.success()) {
+            skip(&format!("could not unmount {place}: {unmounted:?}"));
+        }
+    }
+}

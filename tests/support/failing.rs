@@ -1,0 +1,82 @@
+//! A disk with a bad place: nbdkit serves a file and fails there, nbdfuse shows it as a file.
+use super::abilities::{has, is_root, skip};
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// Which requests fail.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Fails {
+    Reads,
+    Writes,
+}
+
+/// A file of which a range cannot be read or written: EIO. What lies beneath is an ordinary file.
+pub struct FailingDisk {
+    mounted_at: PathBuf,
+    server: Child,
+}
+
+impl FailingDisk {
+    /// Serves `backing` below `dir`. `None`, said aloud, where the tools are missing.
+    pub fn over(dir: &Path, backing: &Path, fails: Fails, bad: Range<u64>) -> Option<Self> {
+        if !has("nbdkit") || !has("nbdfuse") || !has("fusermount3") {
+            return None;
+        }
+        if !is_root() || !Path::new("/dev/fuse").exists() {
+            skip("a failing disk needs root and /dev/fuse");
+            return None;
+        }
+        let mounted_at = dir.join("failing");
+        std::fs::create_dir_all(&mounted_at).expect("scratch takes directories");
+        let size = std::fs::metadata(backing).expect("it is there").len();
+        // nbdkit calls these as: pread HANDLE COUNT OFFSET, pwrite HANDLE COUNT OFFSET FLAGS.
+        let (start, end) = (bad.start, bad.end);
+        let check = format!("if [ $4 -lt {end} ] && [ $(($4 + $3)) -gt {start} ]; then echo EIO bad >&2; exit 1; fi");
+        let check = |wanted| if fails == wanted { check.as_str() } else { ":" };
+        let file = backing.display();
+        let read = format!("dd if='{file}' iflag=skip_bytes,count_bytes skip=$4 count=$3 bs=1M status=none");
+        let write = format!("dd of='{file}' oflag=seek_bytes seek=$4 bs=1M iflag=fullblock conv=notrunc status=none");
+        let mut command = Command::new("nbdfuse");
+        command.arg(mounted_at.join("disk")).args(["[", "nbdkit", "--exit-with-parent", "eval"]);
+        command.arg(format!("get_size=echo {size}"));
+        command.arg(format!("pread={}; exec {read}", check(Fails::Reads)));
+        command.arg(format!("pwrite={}; exec {write}", check(Fails::Writes)));
+        // Without a flush method nbdkit takes a disk for one that needs none, and fdatasync would fail.
+        command.args(["can_flush=exit 0", "flush=exit 0", "]"]);
+        let server = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().ok()?;
+        let mut disk = FailingDisk { mounted_at, server };
+        disk.wait_until_there().then_some(disk)
+    }
+
+    /// The file to copy from or to.
+    pub fn path(&self) -> PathBuf {
+        self.mounted_at.join("disk")
+    }
+
+    fn wait_until_there(&mut self) -> bool {
+        let give_up = Instant::now() + Duration::from_secs(30);
+        while !self.path().exists() {
+            let ended = self.server.try_wait().expect("it is our child").is_some();
+            if ended || Instant::now() > give_up {
+                skip("nbdfuse could not show a disk here");
+                return false;
+            }
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        true
+    }
+}
+
+impl Drop for FailingDisk {
+    fn drop(&mut self) {
+        // The server ends by itself when the last user of the mount is gone.
+        let unmounted = Command::new("fusermount3").arg("-u").arg(&self.mounted_at).status();
+        if !unmounted.is_ok_and(|status| status.success()) {
+            let _ = self.server.kill();
+            let _ = Command::new("fusermount3").args(["-u", "-z"]).arg(&self.mounted_at).status();
+        }
+        let _ = self.server.wait();
+    }
+}

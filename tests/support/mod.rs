@@ -1,0 +1,17 @@
+//! What the tests of the binary share: running it, bytes to copy, disks to copy them to, and `cmp` to judge.
+//!
+//! Nothing here calls the library: what is tested is the binary, and what judges it is somebody else's program.
+// Each test file is a crate of its own and uses a part of this.
+#![allow(dead_code, unused_imports)]
+mod abilities;
+mod bytes;
+mod disks;
+mod failing;
+
+mod running;
+
+pub use abilities::{direct_works, engines, has, is_root, skip};
+pub use bytes::{cmp, cmp_ranges, filled, noise, write_noise};
+pub use disks::{LoopDevice, Mount, memory_dir, scratch};
+pub use failing::{FailingDisk, Fails};
+pub use running::{Running, copied_bytes, haul, haul_path, stderr, with_haul_in_path};

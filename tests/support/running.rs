@@ -1,0 +1,130 @@
+//! Running the binary: to its end, or watched while it runs.
+use assert_cmd::Command;
+use serde_json::Value;
+use std::io::{BufRead, BufReader, Read};
+use std::os::unix::process::ExitStatusExt;
+use std::path::PathBuf;
+use std::process::{self, Child, ChildStderr, ExitStatus, Stdio};
+use std::time::Duration;
+
+/// A copy in a test takes seconds; one that takes this long hangs.
+const HANGS_AFTER: Duration = Duration::from_secs(300);
+
+/// The binary under test; HAUL_TEST_BINARY names another, an installed one for example.
+pub fn haul_path() -> PathBuf {
+    std::env::var_os("HAUL_TEST_BINARY").map_or_else(|| env!("CARGO_BIN_EXE_haul").into(), PathBuf::from)
+}
+
+/// `haul`, with no terminal, to be run to its end.
+pub fn haul() -> Command {
+    let mut command = Command::new(haul_path());
+    command.timeout(HANGS_AFTER).env_remove("RUST_BACKTRACE");
+    command
+}
+
+/// What it said on standard error.
+pub fn stderr(assert: &assert_cmd::assert::Assert) -> String {
+    String::from_utf8_lossy(&assert.get_output().stderr).into_owned()
+}
+
+/// A PATH in which `haul` is the binary under test, for commands that it printed.
+pub fn with_haul_in_path() -> String {
+    let dir = haul_path().parent().expect("it is in a directory").to_string_lossy().into_owned();
+    format!("{dir}:{}", std::env::var("PATH").unwrap_or_default())
+}
+
+/// The copied bytes that a line of `--progress json` tells, wherever they stand in it.
+pub fn copied_bytes(line: &str) -> Option<u64> {
+    fn search(value: &Value) -> Option<u64> {
+        let object = value.as_object()?;
+        let here = ["copied_bytes", "copied"].iter().find_map(|key| object.get(*key)?.as_u64());
+        here.or_else(|| object.values().find_map(search))
+    }
+    search(&serde_json::from_str(line).ok()?)
+}
+
+/// A running `haul`; ended when it goes out of scope.
+pub struct Running {
+    child: Child,
+    stderr: BufReader<ChildStderr>,
+    /// All that it said on standard error so far.
+    pub said: String,
+}
+
+impl Running {
+    /// Starts it; standard output goes where `stdout` says.
+    pub fn start(arguments: &[&str], stdin: Stdio, stdout: Stdio) -> Self {
+        let mut command = process::Command::new(haul_path());
+        command.args(arguments).stdin(stdin).stdout(stdout).stderr(Stdio::piped());
+        let mut child = command.spawn().expect("the binary runs");
+        let stderr = BufReader::new(child.stderr.take().expect("it is piped"));
+        Running { child, stderr, said: String::new() }
+    }
+
+    /// The process, for its standard input and output.
+    pub fn child(&mut self) -> &mut Child {
+        &mut self.child
+    }
+
+    /// Reads standard error up to a line that `wanted` likes; fails the test at its end.
+    #[track_caller]
+    pub fn read_until(&mut self, wanted: impl Fn(&str) -> bool) -> String {
+        loop {
+            let mut line = String::new();
+            let read = self.stderr.read_line(&mut line).expect("standard error is text");
+            assert_ne!(read, 0, "it ended before it said what was waited for; it said:\n{}", self.said);
+            self.said.push_str(&line);
+            if wanted(&line) {
+                return line;
+            }
+        }
+    }
+
+    /// Waits until it has a handler for `signal`: sent before, the signal would end it.
+    pub fn wait_for_handler(&mut self, signal: i32) {
+        let path = format!("/proc/{}/status", self.child.id());
+        loop {
+            let status = std::fs::read_to_string(&path).unwrap_or_default();
+            let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:")).unwrap_or("0").trim();
+            if u64::from_str_radix(caught, 16).unwrap_or(0) & (1 << (signal - 1)) != 0 {
+                return;
+            }
+            let ended = self.child.try_wait().expect("it is our child");
+            assert!(ended.is_none(), "it ended before it handled signal {signal}: {ended:?}");
+            std::thread::sleep(Duration::from_millis(2));
+        }
+    }
+
+    /// Sends it a signal.
+    pub fn signal(&self, signal: rustix::process::Signal) {
+        let pid = rustix::process::Pid::from_child(&self.child);
+        rustix::process::kill_process(pid, signal).expect("it is our child and was not waited for");
+    }
+
+    /// Waits for its end; the rest of what it said goes to `said`, what it printed is returned.
+    pub fn end(&mut self) -> (ExitStatus, String) {
+        drop(self.child.stdin.take());
+        let mut printed = String::new();
+        if let Some(mut stdout) = self.child.stdout.take() {
+            stdout.read_to_string(&mut printed).expect("it prints text");
+        }
+        self.stderr.read_to_string(&mut self.said).expect("standard error is text");
+        (self.child.wait().expect("it is our child"), printed)
+    }
+
+    /// Waits for its end, which has to be by `signal`.
+    #[track_caller]
+    pub fn end_by(&mut self, signal: i32) -> String {
+        let (status, printed) = self.end();
+        assert_eq!(status.signal(), Some(signal), "{status}; it said:\n{}", self.said);
+        printed
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        // Only after a failed test is it still there.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
