@@ -2,6 +2,7 @@
 //!
 //! This room must not know any other room: no path is opened here, no engine is named, nothing is printed.
 mod buffer;
+mod device;
 mod endpoint;
 mod error;
 mod event;
@@ -18,6 +19,7 @@ mod stop;
 mod tally;
 
 pub use buffer::{Arena, Buffer, PAGE_BYTES};
+pub use device::{Device, DevicePartition};
 pub use endpoint::{Change, Endpoint, OnRing};
 pub use error::{Error, Kind, Result};
 pub use event::{Event, Observer, Phase, Silent};

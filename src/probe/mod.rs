@@ -5,11 +5,13 @@
 #![forbid(unsafe_code)]
 mod address;
 mod character;
+pub mod devices;
 mod ground;
 mod identity;
 mod in_use;
 mod loops;
 mod mounts;
+pub mod signature;
 mod snapshot;
 mod sysfs;
 

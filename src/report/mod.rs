@@ -9,6 +9,7 @@ mod printable;
 mod style;
 
 pub mod json;
+pub mod list;
 pub mod progress;
 pub mod text;
 pub mod units;
@@ -16,5 +17,7 @@ pub mod units;
 pub use out::Out;
 pub use progress::Progress;
 
+#[cfg(test)]
+mod example_devices;
 #[cfg(test)]
 mod examples;

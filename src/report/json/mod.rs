@@ -1,10 +1,12 @@
-//! Plan and outcome for programs: documented in `docs/json.md`, in the order of these structs. Names end in their unit;
-//! a field without a value is `null`, never missing. Fields may be added within a schema version, never renamed, and
-//! never change their meaning.
+//! Plan, outcome and devices for programs: documented in `docs/json.md`, in the order of these structs. Names end in
+//! their unit; a field without a value is `null`, never missing. Fields may be added within a schema version, never
+//! renamed, and never change their meaning.
+mod devices;
 mod failure;
 mod outcome;
 mod plan;
 
+pub use devices::{DevicePartitionReport, DeviceReport, DevicesReport, UseReport, devices};
 pub use failure::Failure;
 pub use outcome::{Blocks, Bytes, Claimed, Cpu, DigestReport, Latencies, Rates, Report, SideOutcome, Tried, outcome};
 pub use plan::{EstimateReport, PartitionReport, PlanReport, ReasonReport, SidePlan, plan};

@@ -1,7 +1,7 @@
 use super::*;
 use crate::contract::*;
-use crate::report::examples;
 use crate::report::text::Estimate;
+use crate::report::{example_devices, examples};
 use std::time::{Duration, SystemTime};
 
 #[test]
@@ -59,6 +59,29 @@ fn a_plan_is_told_in_reading_order() {
     insta::assert_snapshot!(text(&plan(&planned, &examples::source(), &examples::dest(), Some(estimate))));
 }
 
+#[test]
+fn devices_are_told_in_reading_order() {
+    insta::assert_snapshot!(text(&devices(&example_devices::devices()[..1])));
+}
+
+#[test]
+fn every_use_has_its_word() {
+    let at = || std::path::PathBuf::from("/");
+    let uses = vec![
+        InUse::Mounted { device: "sda1".to_owned(), at: at() },
+        InUse::Swap { device: "sda2".to_owned() },
+        InUse::Held { device: "sda3".to_owned(), by: "dm-0".to_owned() },
+        InUse::System { at: at() },
+        InUse::Exclusive,
+    ];
+    let report = devices(&[Device { uses, ..Device::default() }]);
+    let device = &report.devices[0];
+    let words: Vec<&str> = device.uses.iter().map(|used| used.kind).collect();
+    assert_eq!(words, ["mounted", "swap", "held", "system", "exclusive"]);
+    assert!(device.system && device.logical_block_bytes.is_none());
+    assert_eq!(device.uses[2].by.as_deref(), Some("dm-0"));
+}
+
 /// Every key in the value, at any depth.
 fn keys(value: &serde_json::Value, found: &mut Vec<String>) {
     match value {
@@ -81,6 +104,7 @@ fn every_field_is_documented() {
     let mut found = Vec::new();
     keys(&report, &mut found);
     keys(&serde_json::to_value(planned).unwrap(), &mut found);
+    keys(&serde_json::to_value(devices(&example_devices::devices())).unwrap(), &mut found);
     let document = include_str!("../../../docs/json.md");
     assert!(found.len() > 100, "{}", found.len());
     for key in found {

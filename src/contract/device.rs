@@ -1,0 +1,50 @@
+use super::{Identity, InUse, Partition};
+use std::path::PathBuf;
+
+/// A whole block device of this machine, as `haul list` shows it. Sizes and offsets in bytes.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Device {
+    /// Kernel name: `sda`, `nvme0n1`, `dm-0`.
+    pub name: String,
+    /// Its node: `/dev/sda`.
+    pub path: PathBuf,
+    /// Other names: links that lead to it, and the sg, bsg or ng node of the same disk.
+    pub aliases: Vec<PathBuf>,
+    /// Bytes; 0 for a drive without a medium.
+    pub size: u64,
+    /// Who it is.
+    pub identity: Identity,
+    /// What it was made of: kernel names of the devices beneath a dm or md device, the file beneath a loop device.
+    pub made_of: Vec<String>,
+    /// It moves a head; `None` where nobody knows.
+    pub rotational: Option<bool>,
+    /// Its medium can be taken out.
+    pub removable: bool,
+    /// It cannot be written to now.
+    pub read_only: bool,
+    /// Smallest addressable unit; 0 where nobody knows.
+    pub logical_block_bytes: u32,
+    /// Natural write unit; 0 where nobody knows.
+    pub physical_block_bytes: u32,
+    /// This process may read it; what is on it is not known otherwise.
+    pub readable: bool,
+    /// What is on it, as far as its first blocks tell: `GPT`, `ext4 "root"`, `empty`.
+    pub content: Option<String>,
+    /// Uses of it, of its partitions, and of what is on top of them.
+    pub uses: Vec<InUse>,
+    /// Its partitions in the order of their places.
+    pub partitions: Vec<DevicePartition>,
+}
+
+/// A partition of a listed device.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DevicePartition {
+    /// Name, place and content.
+    pub partition: Partition,
+    /// Its node: `/dev/sda1`.
+    pub path: PathBuf,
+    /// Links that lead to it.
+    pub aliases: Vec<PathBuf>,
+    /// Uses of it and of what is on top of it.
+    pub uses: Vec<InUse>,
+}

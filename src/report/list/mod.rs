@@ -1,0 +1,176 @@
+//! The devices of the machine for people: a paragraph for each, with its partitions beneath as a tree.
+mod uses;
+
+use super::columns::{columns, pad, whole, wrap};
+use super::printable::printable;
+use super::style::{DANGER, STRONG, paint};
+use super::units;
+use crate::contract::{Device, DevicePartition, InUse};
+use uses::{of_disk, of_partition};
+
+/// Narrower than this nothing is readable; lines get longer than the terminal instead.
+const WIDTH_MIN: usize = 60;
+/// The unit of partition tables and of `--skip 2048s`, whatever the device's own blocks are.
+const SECTOR_BYTES: u64 = 512;
+/// Columns of a size: `1023.9 GiB`.
+const SIZE_COLUMNS: usize = 10;
+/// Columns before the other names of a device.
+const ALIAS_INDENT: usize = 4;
+
+/// Every device and partition: name, size, what it is, what is on it, who uses it, in lines of at most `width` columns.
+/// Words longer than a line, long paths, are not broken.
+pub fn human(devices: &[Device], width: usize) -> String {
+    if devices.is_empty() {
+        return "no block devices here\n".to_owned();
+    }
+    let layout = Layout::of(devices, width.max(WIDTH_MIN));
+    let paragraphs: Vec<String> = devices.iter().map(|device| layout.device(device)).collect();
+    let mut notes = Vec::new();
+    notes.extend(devices.iter().any(|device| !device.partitions.is_empty()).then_some(PLACES));
+    notes.extend(devices.iter().any(|device| !device.readable).then_some(UNREADABLE));
+    let notes: Vec<String> = notes.iter().flat_map(|note| wrap(note, layout.width)).collect();
+    let mut text = paragraphs.join("\n");
+    if !notes.is_empty() {
+        text += &format!("\n{}\n", notes.join("\n"));
+    }
+    text
+}
+
+const PLACES: &str = "Partitions: first sector + number of sectors, of 512 bytes each.";
+const UNREADABLE: &str =
+    "Not readable: this user or container may not open the device, so nobody looked what is on it.";
+
+/// Widths that all paragraphs share, so that one can look down a column.
+struct Layout {
+    width: usize,
+    names: usize,
+    places: usize,
+}
+
+impl Layout {
+    fn of(devices: &[Device], width: usize) -> Self {
+        let parts = || devices.iter().flat_map(|device| &device.partitions);
+        let disks = devices.iter().map(|device| columns(&printable(&device.name)));
+        let names = disks.chain(parts().map(|part| columns(&printable(&part.partition.name)) + 2)).max().unwrap_or(0);
+        let places = parts().map(|part| columns(&place(part))).max().unwrap_or(0);
+        Layout { width, names, places }
+    }
+
+    fn device(&self, device: &Device) -> String {
+        let size = if device.size == 0 { "no medium".to_owned() } else { units::size(device.size) };
+        let start = self.start(&paint(STRONG, &printable(&device.name)), &size);
+        let stem = if device.partitions.is_empty() { " " } else { "│" };
+        let mut lines = self.beside(&start, &[who(device), state(device), made_of(device)], stem);
+        // Names by id are long, and worth nothing when they are broken: they get the whole line.
+        for line in wrap(&aliases(device), self.width - ALIAS_INDENT).iter().filter(|line| !line.is_empty()) {
+            lines += &format!("{}{line}\n", pad(stem, ALIAS_INDENT));
+        }
+        let last = device.partitions.len().saturating_sub(1);
+        for (index, part) in device.partitions.iter().enumerate() {
+            lines += &self.partition(device, part, index == last);
+        }
+        lines
+    }
+
+    fn partition(&self, device: &Device, part: &DevicePartition, last: bool) -> String {
+        let (branch, stem) = if last { ("└ ", " ") } else { ("├ ", "│") };
+        let name = format!("{branch}{}", printable(&part.partition.name));
+        let start = self.start(&name, &units::size(part.partition.len));
+        let start = format!("{start}  {}", pad(&place(part), self.places));
+        let content = content(part.partition.content.as_deref(), device.readable);
+        let words: Vec<String> = [content].into_iter().chain(of_partition(part)).collect();
+        self.beside(&start, &[words.join(", ")], stem)
+    }
+
+    fn start(&self, name: &str, size: &str) -> String {
+        format!("{}  {size:>SIZE_COLUMNS$}", pad(name, self.names))
+    }
+
+    /// The paragraphs wrapped behind `start`, every further line begun with `stem`; empty ones are left out.
+    fn beside(&self, start: &str, paragraphs: &[String], stem: &str) -> String {
+        let indent = columns(start) + 2;
+        let filled = paragraphs.iter().filter(|text| !text.is_empty());
+        let wrapped: Vec<String> = filled.flat_map(|text| wrap(text, self.width.saturating_sub(indent))).collect();
+        let mut lines = String::new();
+        for (index, line) in wrapped.iter().enumerate() {
+            let start = if index == 0 { format!("{start}  ") } else { pad(stem, indent) };
+            lines += (start + line).trim_end();
+            lines.push('\n');
+        }
+        if wrapped.is_empty() {
+            lines += start.trim_end();
+            lines.push('\n');
+        }
+        lines
+    }
+}
+
+/// Where a partition begins and how long it is, in sectors.
+fn place(part: &DevicePartition) -> String {
+    let sectors = |bytes: u64| bytes / SECTOR_BYTES;
+    format!("{} + {}", sectors(part.partition.offset), sectors(part.partition.len))
+}
+
+/// Model, serial number, capacity in the units of its label, and what else tells devices apart.
+fn who(device: &Device) -> String {
+    let identity = &device.identity;
+    let mut words: Vec<String> = identity.model.iter().map(|model| printable(model)).collect();
+    words.extend(identity.serial.iter().map(|serial| whole(&format!("serial {}", printable(serial)))));
+    words.extend(identity.transport.iter().map(|transport| printable(transport)));
+    words.extend(device.rotational.map(|yes| whole(if yes { "rotating" } else { "not rotating" })));
+    words.extend(device.removable.then(|| "removable".to_owned()));
+    if device.size > 0 {
+        words.push(whole(&units::size_decimal(device.size)));
+    }
+    words.extend(blocks(device));
+    words.join(", ")
+}
+
+/// Block sizes, where they are not the usual 512 bytes.
+fn blocks(device: &Device) -> Option<String> {
+    let (logical, physical) = (device.logical_block_bytes, device.physical_block_bytes);
+    let text = match (logical, physical) {
+        (0 | 512, 0 | 512) => return None,
+        _ if physical <= logical => format!("{logical}-byte blocks"),
+        _ => format!("{logical}/{physical}-byte blocks"),
+    };
+    Some(whole(&text))
+}
+
+/// Whether the running system is on it, what is on it, and who uses it, as far as no partition says so itself.
+fn state(device: &Device) -> String {
+    let system = device.uses.iter().any(|used| matches!(used, InUse::System { .. }));
+    let mut words: Vec<String> = system.then(|| whole(&paint(DANGER, "SYSTEM DISK"))).into_iter().collect();
+    words.extend(device.read_only.then(|| "read-only".to_owned()));
+    if device.size > 0 {
+        words.push(content(device.content.as_deref(), device.readable));
+    }
+    words.extend(of_disk(device));
+    words.join(", ")
+}
+
+fn content(known: Option<&str>, readable: bool) -> String {
+    whole(&match known {
+        Some(content) => printable(content),
+        None if readable => "unknown content".to_owned(),
+        None => "not readable".to_owned(),
+    })
+}
+
+fn made_of(device: &Device) -> String {
+    if device.made_of.is_empty() {
+        return String::new();
+    }
+    let below: Vec<String> = device.made_of.iter().map(|name| whole(&printable(name))).collect();
+    // A loop device is no more than a view of a file or device.
+    let verb = if device.identity.transport.as_deref() == Some("loop") { "on" } else { "made of" };
+    format!("{verb} {}", below.join(", "))
+}
+
+fn aliases(device: &Device) -> String {
+    let paths = device.aliases.iter().map(|path| whole(&printable(&path.to_string_lossy())));
+    paths.collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests;

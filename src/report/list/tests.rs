@@ -1,0 +1,77 @@
+use super::*;
+use crate::report::example_devices as examples;
+
+/// The list without colour.
+fn bare(devices: &[Device], width: usize) -> String {
+    anstream::adapter::strip_str(&human(devices, width)).to_string()
+}
+
+/// The words without the line breaks between them.
+fn flowing(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn devices_and_partitions_are_a_tree_in_80_columns() {
+    let text = bare(&examples::devices(), 80);
+    assert!(text.lines().all(|line| columns(line) <= 80), "{text}");
+    insta::assert_snapshot!(text, @r#"
+    nvme0n1       931.5 GiB  Samsung SSD 980 PRO 1TB, serial S5GXNX0T123456, nvme,
+    │                        not rotating, 1.00 TB, 512/4096-byte blocks
+    │                        SYSTEM DISK, GPT
+    │   /dev/disk/by-id/nvme-Samsung_SSD_980_PRO_1TB_S5GXNX0T123456 /dev/ng0n1
+    ├ nvme0n1p1   512.0 MiB  2048 + 1048576         vfat "EFI", mounted at /boot/efi
+    ├ nvme0n1p2   922.9 GiB  1050624 + 1935360000   LUKS2, dm-0 mounted at /,
+    │                                               held by dm-0
+    └ nvme0n1p3    8.00 GiB  1936410624 + 16777216  swap, in use as swap
+
+    sdb           no medium  Generic SD/MMC, usb, not rotating, removable
+        /dev/sg1
+
+    dm-0          922.8 GiB  root_crypt, dm, not rotating, 990.9 GB
+                             SYSTEM DISK, ext4 "root", mounted at /
+                             made of nvme0n1p2
+
+    loop0          64.0 MiB  loop, not rotating, 67.1 MB
+    │                        read-only, MBR
+    │                        on /srv/images/card of the camera.img
+    └ loop0p1      60.0 MiB  8192 + 122880          vfat "CAMERA"
+
+    Partitions: first sector + number of sectors, of 512 bytes each.
+    "#);
+}
+
+#[test]
+fn a_wider_terminal_is_used_and_a_narrow_one_gets_what_can_be_read() {
+    let lines = |width| bare(&examples::devices(), width).lines().count();
+    assert!(lines(200) < lines(80));
+    assert_eq!(lines(10), lines(WIDTH_MIN));
+}
+
+#[test]
+fn many_mount_points_are_counted() {
+    let at = |number: usize| InUse::Mounted { device: "vda".to_owned(), at: format!("/srv/{number}").into() };
+    let device = Device { name: "vda".to_owned(), readable: true, uses: (0..9).map(at).collect(), ..Device::default() };
+    let text = flowing(&bare(&[device], 80));
+    assert!(text.ends_with("mounted at /srv/0, /srv/1, /srv/2, /srv/3 and 5 more"), "{text}");
+}
+
+#[test]
+fn a_label_cannot_move_the_cursor() {
+    let mut device = Device { name: "sda".to_owned(), content: Some("\u{1b}[2J".to_owned()), ..Device::default() };
+    device.identity.model = Some("\u{1b}[2J\n".to_owned());
+    let text = human(&[device], 80);
+    assert!(!text.contains("\u{1b}[2J") && text.contains(r"\u{1b}[2J\n"), "{text}");
+}
+
+#[test]
+fn no_devices_and_unreadable_devices_are_said_so() {
+    assert_eq!(bare(&[], 80), "no block devices here\n");
+    let secret = Device { size: 1 << 20, ..Device::default() };
+    let text = flowing(&bare(&[secret], 80));
+    assert!(text.contains("1.05 MB not readable Not readable: "), "{text}");
+    assert!(text.ends_with("so nobody looked what is on it."), "{text}");
+    assert!(!bare(&examples::devices(), 80).contains("eadable"));
+    let strange = Device { size: 1 << 20, readable: true, ..Device::default() };
+    assert!(bare(&[strange], 80).contains("unknown content"));
+}

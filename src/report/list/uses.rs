@@ -1,0 +1,54 @@
+use crate::contract::{Device, DevicePartition, InUse};
+use crate::report::columns::whole;
+use crate::report::printable::printable;
+use std::path::Path;
+
+/// More mount points of one device than these are counted, not listed: containers have dozens.
+const MOUNTS_SHOWN: usize = 4;
+
+/// Uses of a partition, and of what is on top of it.
+pub(super) fn of_partition(part: &DevicePartition) -> Vec<String> {
+    told(&part.partition.name, part.uses.iter())
+}
+
+/// Uses of a whole device, without those that its partitions tell.
+pub(super) fn of_disk(device: &Device) -> Vec<String> {
+    let by_partition = |used: &InUse| device.partitions.iter().any(|part| part.uses.contains(used));
+    told(&device.name, device.uses.iter().filter(|used| !by_partition(used)))
+}
+
+fn told<'a>(name: &str, uses: impl Iterator<Item = &'a InUse>) -> Vec<String> {
+    let mut words = Vec::new();
+    let mut mounts: Vec<(&str, Vec<&Path>)> = Vec::new();
+    for used in uses {
+        match used {
+            InUse::Mounted { device, at } => match mounts.iter_mut().find(|(mounted, _)| mounted == device) {
+                Some((_, places)) => places.push(at),
+                None => mounts.push((device, vec![at])),
+            },
+            InUse::Swap { device } => words.push(format!("{}in use as swap", subject(name, device))),
+            InUse::Held { device, by } => words.push(format!("{}held by {}", subject(name, device), printable(by))),
+            InUse::Exclusive => words.push("in use by another program".to_owned()),
+            // The mark of the disk says so.
+            InUse::System { .. } => {}
+        }
+    }
+    let mounted = mounts.iter().map(|(device, places)| format!("{}mounted at {}", subject(name, device), list(places)));
+    mounted.chain(words.iter().map(|words| whole(words))).collect()
+}
+
+/// Names the device that a use is of, where it is not the one that the line is about.
+fn subject(name: &str, device: &str) -> String {
+    if name == device { String::new() } else { format!("{} ", printable(device)) }
+}
+
+fn list(places: &[&Path]) -> String {
+    let shown = &places[..places.len().min(MOUNTS_SHOWN)];
+    let mut words: Vec<String> = shown.iter().map(|at| whole(&printable(&at.to_string_lossy()))).collect();
+    let rest = places.len() - shown.len();
+    let more = if rest > 0 { whole(&format!(" and {rest} more")) } else { String::new() };
+    if let Some(last) = words.last_mut() {
+        *last += &more;
+    }
+    words.join(", ")
+}
