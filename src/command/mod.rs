@@ -9,7 +9,8 @@ mod signals;
 
 use crate::cli::{self, Command};
 use crate::contract::Error;
-use crate::report::{Out, text};
+use crate::probe;
+use crate::report::{Out, json, list, text};
 use std::ffi::OsString;
 
 /// How the process is to end.
@@ -27,7 +28,7 @@ pub fn run(args: Vec<OsString>) -> Exit {
     let words: Vec<String> = args.iter().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
     match cli::parse(args) {
         Ok(Command::Copy(options)) => copy::copy(&options, &words, out).unwrap_or_else(|error| failed(out, &error)),
-        Ok(Command::List { .. }) => Exit::Status(1),
+        Ok(Command::List { json }) => list_devices(json, out).unwrap_or_else(|error| failed(out, &error)),
         Ok(Command::Generate(artifact)) => printed(out, &String::from_utf8_lossy(&cli::generate::render(artifact))),
         Err(error) if error.use_stderr() => {
             out.tell(&error.render().ansi().to_string());
@@ -56,4 +57,10 @@ fn printed(out: Out, text: &str) -> Exit {
             Exit::Status(1)
         }
     }
+}
+
+fn list_devices(json: bool, out: Out) -> crate::contract::Result<Exit> {
+    let devices = probe::devices::devices()?;
+    let text = if json { json::text(&json::devices(&devices)) } else { list::human(&devices, out.columns()) };
+    Ok(printed(out, &text))
 }

@@ -103,6 +103,10 @@ fn of_device(place: &Place, side: Side, snapshot: &Snapshot, facts: &mut Facts) 
         facts.writable &= !device.read_only();
         facts.identity = identity::identity(snapshot, &device);
         facts.partitions = identity::partitions(&device);
+        facts.content = signature::look(path);
+        for partition in &mut facts.partitions {
+            partition.content = signature::look(&Path::new("/dev").join(&partition.name));
+        }
         facts.ground = ground::of_device(snapshot, &device);
         facts.in_use = in_use::of_device(snapshot, &device);
     }

@@ -2,6 +2,9 @@
 use anstream::AutoStream;
 use std::io::{self, IsTerminal, Write};
 
+/// Columns of what is no terminal.
+const COLUMNS: usize = 80;
+
 /// Standard output and standard error, with colour only where a terminal wants it (NO_COLOR and TERM=dumb honoured).
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Out;
@@ -24,6 +27,12 @@ impl Out {
     /// Standard error, for a question whose answer follows on the same line.
     pub fn error_stream(&self) -> impl Write {
         AutoStream::auto(io::stderr())
+    }
+
+    /// Columns of the terminal that standard output is; 80 where it is none, so that a file reads well too.
+    pub fn columns(&self) -> usize {
+        let size = rustix::termios::tcgetwinsize(io::stdout()).ok();
+        size.map(|size| usize::from(size.ws_col)).filter(|&columns| columns > 0).unwrap_or(COLUMNS)
     }
 
     /// Standard error is a terminal.
