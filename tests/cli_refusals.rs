@@ -3,8 +3,9 @@ mod support;
 
 use std::fs;
 use std::path::Path;
-use std::process::Command;
-use support::{LoopDevice, Mount, cmp, filled, has, haul, is_root, memory_dir, noise, scratch, stderr, write_noise};
+use std::process::{Command, Stdio};
+use support::write_noise;
+use support::{LoopDevice, Mount, cmp, filled, has, haul, haul_path, is_root, memory_dir, noise, scratch, stderr};
 
 const MIB: usize = 1 << 20;
 const REFUSED: i32 = 3;
@@ -218,4 +219,26 @@ fn a_read_only_disk_is_not_written() {
     assert!(matches!(assert.get_output().status.code(), Some(1 | REFUSED)), "{said}");
     assert!(said.contains("/dev/loop"), "{said}");
     assert_eq!(fs::read(&disk).expect("it is there"), vec![0xAA; MIB]);
+}
+
+#[test]
+fn a_disk_behind_a_redirection_is_refused_because_nobody_could_check_it() {
+    let dir = memory_dir();
+    let disk = dir.path().join("disk");
+    filled(&disk, MIB, 0xAA);
+    let Some(device) = LoopDevice::over(&disk) else { return };
+    let open = |write: bool| fs::OpenOptions::new().read(!write).write(write).open(device.path()).expect("it is ours");
+    let run = |arguments: [&str; 2], stdin: Stdio, stdout: Stdio| {
+        let mut haul = Command::new(haul_path());
+        let output = haul.arg("copy").args(arguments).stdin(stdin).stdout(stdout).output().expect("it runs");
+        (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
+    };
+    let (status, said) = run(["/dev/zero", "-"], Stdio::null(), open(true).into());
+    assert_eq!(status, Some(REFUSED), "{said}");
+    assert!(said.contains("standard output is a block device"), "{said}");
+    let new = dir.path().join("new");
+    let (status, said) = run(["-", new.to_str().expect("text")], open(false).into(), Stdio::null());
+    assert_eq!(status, Some(REFUSED), "{said}");
+    assert!(!new.exists(), "it was made all the same");
+    assert!(fs::read(device.path()).expect("it is there") == vec![0xAA; MIB], "it was written to");
 }

@@ -45,8 +45,9 @@ pub(super) fn find(address: &str, side: Side, snapshot: &Snapshot) -> Result<Pla
     }
 }
 
-/// Standard input or output. Whatever was redirected there is a stream, also a file or a device: the position at which
-/// somebody left it is where to go on, and it may be in the middle.
+/// Standard input or output. Whatever was redirected there is a stream, also a file: the position at which somebody
+/// left it is where to go on, and it may be in the middle. A block device is refused: as a stream it would get none of
+/// the checks that keep a disk in use from being overwritten, and one that is pulled out would look like its end.
 fn standard(side: Side) -> Result<Place> {
     let stat = match side {
         Side::Source => rustix::fs::fstat(io::stdin().as_fd()),
@@ -56,7 +57,7 @@ fn standard(side: Side) -> Result<Place> {
     // Kept, so that a copy of a file onto itself is noticed though one of them is redirected.
     let id = match FileType::from_raw_mode(stat.st_mode) {
         FileType::RegularFile => Some(FileId::File(stat.st_dev, stat.st_ino)),
-        FileType::BlockDevice => Some(FileId::Device(stat.st_rdev)),
+        FileType::BlockDevice => return Err(redirected_device(side)),
         FileType::Directory => return Err(directory("-", side)),
         _ => None,
     };
@@ -161,6 +162,16 @@ fn no_directory(address: &str, path: &Path, cause: io::Error) -> Error {
         _ => "Check the path, or make the directory first.",
     };
     Error::new(Kind::Open, what).on(Side::Dest).because(cause).advise(advice)
+}
+
+fn redirected_device(side: Side) -> Error {
+    let (stream, option) = match side {
+        Side::Source => ("standard input", "--skip"),
+        Side::Dest => ("standard output", "--seek"),
+    };
+    let what = format!("{stream} is a block device: as a stream it would get none of a device's checks");
+    let advice = format!("Name the device instead of -; where to begin in it is said with {option}.");
+    Error::new(Kind::Refused, what).on(side).advise(advice)
 }
 
 fn socket(address: &str, side: Side) -> Error {
