@@ -90,12 +90,12 @@ fn a_disk_with_a_mounted_partition_is_refused() {
     }
     sh("printf '2048,\\n' | sfdisk --quiet --no-reread \"$1\"", &disk);
     let Some(dest) = LoopDevice::with_partitions(&disk) else { return };
-    let part = format!("{}p1", dest.path().display());
-    if !Path::new(&part).exists() {
+    let part = dest.partition(1);
+    if !part.exists() {
         return support::skip("this kernel or container makes no partitions of loop devices");
     }
-    sh("mkfs.ext4 -q \"$1\"", Path::new(&part));
-    let Some(_mount) = Mount::device(&at, Path::new(&part)) else { return };
+    sh("mkfs.ext4 -q \"$1\"", &part);
+    let Some(_mount) = Mount::device(&at, &part) else { return };
     refused(&["--yes"], &source, dest.path());
 }
 
@@ -109,12 +109,12 @@ fn a_disk_and_its_partition_are_not_copied_onto_each_other() {
     }
     sh("printf '2048,\\n' | sfdisk --quiet --no-reread --wipe never \"$1\"", &disk);
     let Some(device) = LoopDevice::with_partitions(&disk) else { return };
-    let part = format!("{}p1", device.path().display());
-    if !Path::new(&part).exists() {
+    let part = device.partition(1);
+    if !part.exists() {
         return support::skip("this kernel or container makes no partitions of loop devices");
     }
     fs::copy(&disk, dir.path().join("old")).expect("scratch takes files");
-    refused(&["--yes"], Path::new(&part), device.path());
+    refused(&["--yes"], &part, device.path());
     cmp(dir.path().join("old"), &device);
 }
 

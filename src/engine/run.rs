@@ -108,6 +108,7 @@ impl<'a> Run<'a> {
         match (reflink(self.plan, self.ends), self.plan.engine_instead) {
             (Offloaded::Done(extent), _) => {
                 self.claimed = extent;
+                self.totals.shared_bytes = extent.len;
                 self.pace.because = "no byte went through haul: the file system shares the extents".to_owned();
                 Ok(true)
             }

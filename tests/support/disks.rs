@@ -60,10 +60,20 @@ impl LoopDevice {
 
     /// The same with a device for each partition.
     pub fn with_partitions(backing: &Path) -> Option<Self> {
-        Self::with(backing, &["--partscan"]).or_else(|| {
+        let device = Self::with(backing, &["--partscan"]).or_else(|| {
             skip("loop devices need root and a kernel that has them");
             None
-        })
+        })?;
+        if !device.partition(1).exists() {
+            // A kernel that reads no partition tables is told of them by somebody who does.
+            admin("partx", &["--add", &device.path.to_string_lossy()]).ok()?;
+        }
+        Some(device)
+    }
+
+    /// The node of partition `number`, which may not be there.
+    pub fn partition(&self, number: u32) -> PathBuf {
+        format!("{}p{number}", self.path.display()).into()
     }
 
     fn with(backing: &Path, options: &[&str]) -> Option<Self> {

@@ -88,6 +88,8 @@ pub struct Bytes {
     pub zeroed_bytes: u64,
     /// Left as holes.
     pub hole_bytes: u64,
+    /// Shared with the source by the file system, not copied.
+    pub shared_bytes: u64,
     /// Runs zeroed by the dest itself.
     pub zeroed_records: u64,
     /// Runs left as holes.
@@ -257,6 +259,7 @@ fn bytes(outcome: &Outcome) -> Bytes {
         written_bytes: totals.written_bytes,
         zeroed_bytes: totals.zeroed_bytes,
         hole_bytes: totals.hole_bytes,
+        shared_bytes: totals.shared_bytes,
         zeroed_records: totals.zeroed_runs,
         hole_records: totals.hole_runs,
     }

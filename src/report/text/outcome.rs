@@ -119,6 +119,9 @@ fn bytes(totals: &Totals) -> String {
     let mut text = whole(&units::exact(copied));
     if totals.written_bytes != copied {
         text += &format!(": {} of data written", totals.written_bytes);
+        if totals.shared_bytes > 0 {
+            text += &format!(", {} shared with the source by the file system", totals.shared_bytes);
+        }
         if totals.zeroed_bytes > 0 {
             let runs = units::count(totals.zeroed_runs, "record", "records");
             text += &format!(", {} zeroed by the dest in {}", totals.zeroed_bytes, whole(&runs));
