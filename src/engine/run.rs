@@ -156,6 +156,10 @@ impl<'a> Run<'a> {
             }
         };
         self.detail.clone_from(&queues.detail);
+        // Of small blocks nobody expects it; for the others it is worth more than anything else that was set up.
+        if sys::huge_page_bytes() > 0 {
+            self.detail.push("huge pages".to_owned());
+        }
         queues.notes.iter().for_each(|note| self.note(note.clone()));
         let pair = Pair { block_bytes: tuning.block_bytes, depth: tuning.depth };
         let mut governor = Governor::new(tuning);

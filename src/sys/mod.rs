@@ -11,5 +11,5 @@ mod usage;
 mod wait;
 
 pub use signals::is_ignored;
-pub use usage::{Used, used};
+pub use usage::{Used, huge_page_bytes, used};
 pub use wait::wait_any;

@@ -31,11 +31,22 @@ pub fn used() -> Used {
     }
 }
 
+/// Bytes of this process that lie on huge pages now; 0 where the kernel does not say (before 4.14).
+pub fn huge_page_bytes() -> u64 {
+    let text = fs::read_to_string("/proc/self/smaps_rollup").unwrap_or_default();
+    field_kib(&text, "AnonHugePages:").unwrap_or(0) * 1024
+}
+
 /// `VmHWM` of this program alone; `ru_maxrss` also counts what the process was before it called exec.
 fn peak_resident_bytes() -> Option<u64> {
     let status = fs::read_to_string("/proc/self/status").ok()?;
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
-    line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok().map(|kib| kib * 1024)
+    field_kib(&status, "VmHWM:").map(|kib| kib * 1024)
+}
+
+/// The number behind `name` in a text of /proc that counts in kB and means KiB.
+fn field_kib(text: &str, name: &str) -> Option<u64> {
+    let line = text.lines().find_map(|line| line.strip_prefix(name))?;
+    line.trim().strip_suffix("kB")?.trim().parse().ok()
 }
 
 #[cfg(test)]
