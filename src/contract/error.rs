@@ -70,10 +70,31 @@ impl Error {
         Error { kind, what, side: None, offset: None, sector_bytes: 1, source: None, advice: String::new() }
     }
 
-    /// A failure of an I/O request.
+    /// A failure of an I/O request, in words that say what it means: a disk that was pulled out reads as its end and
+    /// writes as full, so what the kernel says is not enough.
     pub fn of_request(kind: Kind, op: Op, side: Side, path: &str, offset: u64, source: io::Error) -> Self {
-        let what = format!("cannot {} {} {path}", op.name(), side.name());
-        Error { side: Some(side), offset: Some(offset), source: Some(source), ..Error::new(kind, what) }
+        let (doing, name) = (op.name(), side.name());
+        let what = match kind {
+            Kind::Gone => format!("{name} {path} is gone: cannot {doing} it"),
+            Kind::NoSpace => format!("{name} {path} is full: cannot {doing} it"),
+            Kind::EndedEarly => format!("{name} {path} ended early: nothing to {doing}"),
+            Kind::BrokenPipe => format!("nobody reads {name} {path} any more: cannot {doing} it"),
+            _ => format!("cannot {doing} {name} {path}"),
+        };
+        let advice = match (kind, op) {
+            (Kind::Gone, _) => {
+                "It was pulled out, or gave up: connect it again, see what the kernel says (dmesg), and continue the copy."
+            }
+            (Kind::NoSpace, _) => "Make room there, or copy to where there is more.",
+            (Kind::EndedEarly, _) => "It became shorter while it was copied: copy it again when nobody changes it.",
+            (Kind::Io, Op::Read) => {
+                "The medium cannot be read there: see what the kernel says (dmesg). GNU ddrescue saves what can be read."
+            }
+            (Kind::Io, _) => "The device took no data there: see what the kernel says (dmesg), and do not trust it.",
+            _ => "",
+        };
+        let error = Error { side: Some(side), offset: Some(offset), source: Some(source), ..Error::new(kind, what) };
+        error.advise(advice)
     }
 
     /// The same with a side.
@@ -129,6 +150,15 @@ mod tests {
         let error = Error::of_request(Kind::Io, Op::Read, Side::Source, "/dev/sdb", 4096, io::Error::other("x"));
         let text = error.in_sectors_of(512).to_string();
         assert_eq!(text, "cannot read source /dev/sdb at byte 4096 (sector 8 of 512 bytes)");
+    }
+
+    #[test]
+    fn a_disk_that_is_gone_is_called_so_whatever_the_kernel_says() {
+        for (op, said) in [(Op::Read, io::ErrorKind::UnexpectedEof), (Op::Write, io::ErrorKind::StorageFull)] {
+            let error = Error::of_request(Kind::Gone, op, Side::Dest, "/dev/sdb", 0, said.into());
+            assert!(error.to_string().starts_with("dest /dev/sdb is gone: cannot"), "{error}");
+            assert!(error.advice.contains("connect it again"));
+        }
     }
 
     #[test]
