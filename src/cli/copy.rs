@@ -153,6 +153,10 @@ impl CopyArguments {
                         or a pipe as DST, or use --progress json, which goes to standard error";
             return Err((ErrorKind::ArgumentConflict, what.to_owned()));
         }
+        if self.source.as_encoded_bytes().starts_with(b"if=") || self.dest.as_encoded_bytes().starts_with(b"of=") {
+            let what = "SRC and DST stand without dd's if= and of=; for a file of such a name write ./ before it";
+            return Err((ErrorKind::InvalidValue, what.to_owned()));
+        }
         let mut hashes: Vec<HashKind> = Vec::new();
         for kind in self.hash {
             if !hashes.contains(&kind) {

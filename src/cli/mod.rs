@@ -54,6 +54,11 @@ pub fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Command, clap::
     }
 }
 
+/// Whether `word` is one of haul's commands.
+pub fn is_verb(word: &str) -> bool {
+    command().find_subcommand(word).is_some()
+}
+
 /// The definition of the command line, from which parser, help, man page and completions all come.
 pub fn command() -> clap::Command {
     arguments::Arguments::command()

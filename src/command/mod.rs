@@ -31,7 +31,8 @@ pub fn run(args: Vec<OsString>) -> Exit {
         Ok(Command::List { json }) => list_devices(json, out).unwrap_or_else(|error| failed(out, &error)),
         Ok(Command::Generate(artifact)) => printed(out, &String::from_utf8_lossy(&cli::generate::render(artifact))),
         Err(error) if error.use_stderr() => {
-            out.tell(&error.render().ansi().to_string());
+            let verb = words.first().map(String::as_str).filter(|word| cli::is_verb(word));
+            out.tell(&text::usage(&error.render().to_string(), verb));
             Exit::Status(2)
         }
         Err(help) => printed(out, &help.render().ansi().to_string()),

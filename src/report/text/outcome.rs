@@ -37,9 +37,6 @@ pub fn outcome(plan: &Plan, outcome: &Outcome, args: &[String]) -> String {
     rows.row("reads", requests(outcome, Side::Source));
     rows.row("writes", requests(outcome, Side::Dest));
     rows.row("page cache", page_cache(outcome));
-    for digest in &outcome.digests {
-        rows.row(digest.kind.name(), &digest.hex);
-    }
     text += &rows.lines();
     for note in &outcome.notes {
         text += &beside(&paint(CARE, "note:"), &printable(note));
