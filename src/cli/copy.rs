@@ -3,8 +3,8 @@ use super::expect;
 use super::words::{self, EngineChoice};
 use crate::contract::HashKind;
 use crate::plan::{Expectation, Options, ProgressStyle, When};
-use clap::Args;
 use clap::error::ErrorKind;
+use clap::{Args, ValueHint};
 use std::ffi::OsString;
 
 /// What one `--expect` holds. An alias, so that clap takes it for one value.
@@ -16,11 +16,11 @@ type Expectations = Vec<Expectation>;
                   See --help for every option in full, endpoints, examples and exit statuses.")]
 pub(super) struct CopyArguments {
     /// Source: block device, file, pipe, - for standard input
-    #[arg(value_name = "SRC")]
+    #[arg(value_name = "SRC", value_hint = ValueHint::AnyPath)]
     source: OsString,
 
     /// Dest: block device, file, pipe, - for standard output
-    #[arg(value_name = "DST")]
+    #[arg(value_name = "DST", value_hint = ValueHint::AnyPath)]
     dest: OsString,
 
     /// Begin this far into the source

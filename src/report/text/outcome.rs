@@ -239,8 +239,10 @@ fn requests(outcome: &Outcome, side: Side) -> String {
         text += &format!(" of {}", whole(&mean));
     }
     let latency: Latency = outcome.sides[side.index()].latency;
-    if latency.count > 0 {
-        let told = |micros| whole(&units::latency(micros));
+    let told = |micros| whole(&units::latency(micros));
+    if latency.count == 1 {
+        text += &format!(" in {}", told(latency.max_us));
+    } else if latency.count > 1 {
         text += &format!("; half within {}, 90\u{a0}% {},", told(latency.p50_us), told(latency.p90_us));
         text += &format!(" 99\u{a0}% {}, slowest {}", told(latency.p99_us), told(latency.max_us));
     }
