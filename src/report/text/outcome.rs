@@ -33,7 +33,7 @@ pub fn outcome(plan: &Plan, outcome: &Outcome, args: &[String]) -> String {
     rows.row("engine", engine(outcome));
     rows.row("blocks", pace(outcome));
     rows.row("tried", tried(outcome));
-    rows.row("waiting", waiting(outcome));
+    rows.row("waiting", waiting(plan, outcome));
     rows.row("reads", requests(outcome, Side::Source));
     rows.row("writes", requests(outcome, Side::Dest));
     rows.row("page cache", page_cache(outcome));
@@ -204,7 +204,7 @@ fn tried(outcome: &Outcome) -> String {
 }
 
 /// Which side held the copy back, as a share of the time before the flush.
-fn waiting(outcome: &Outcome) -> String {
+fn waiting(plan: &Plan, outcome: &Outcome) -> String {
     let copying = outcome.elapsed.saturating_sub(outcome.flushing);
     let [source, dest] = outcome.sides.each_ref().map(|side| side.waited);
     if copying.is_zero() || (source + dest).is_zero() {
@@ -213,7 +213,9 @@ fn waiting(outcome: &Outcome) -> String {
     let digests = outcome.digest_waited;
     let busy = copying.saturating_sub(source + dest + digests);
     let share = |waited| whole(&units::share(waited, copying));
-    let mut text = format!("for the source {}, for the dest {}, ", share(source), share(dest));
+    // A limit is kept by holding reads back.
+    let limit = if plan.limit_bytes_per_s.is_some() { " or --limit" } else { "" };
+    let mut text = format!("for the source{limit} {}, for the dest {}, ", share(source), share(dest));
     if !digests.is_zero() {
         text += &format!("for the digests {}, ", share(digests));
     }
