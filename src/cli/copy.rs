@@ -124,9 +124,9 @@ pub(super) struct CopyArguments {
 
     /// Digest of the source: blake3, sha256, md5, xxh3
     ///
-    /// Compute a digest of the source stream beside the copy, without a second read. May be given several times, or as
-    /// a list: --hash sha256,xxh3. It is printed on standard output, in the form of sha256sum --tag; on standard error if
-    /// DST is -.
+    /// Compute a digest of the source stream beside the copy, without a second read. May be given several times, or
+    /// as a list: --hash sha256,xxh3. It is printed on standard output, in the form of sha256sum --tag; on standard
+    /// error if DST is -.
     #[arg(long, value_name = "KIND", value_parser = words::hash(), value_delimiter = ',', help_heading = "Output")]
     #[arg(hide_possible_values = true)]
     hash: Vec<HashKind>,

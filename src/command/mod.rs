@@ -8,7 +8,7 @@ mod estimate;
 mod signals;
 
 use crate::cli::{self, Command};
-use crate::contract::Error;
+use crate::contract::{Error, Kind};
 use crate::probe;
 use crate::report::{Out, json, list, text};
 use std::ffi::OsString;
@@ -53,10 +53,7 @@ fn failed(out: Out, error: &Error) -> Exit {
 fn printed(out: Out, text: &str) -> Exit {
     match out.print(text) {
         Ok(()) => Exit::Status(0),
-        Err(error) => {
-            out.tell(&format!("haul: cannot write to standard output: {error}\n"));
-            Exit::Status(1)
-        }
+        Err(error) => failed(out, &Error::new(Kind::Io, "cannot write to standard output").because(error)),
     }
 }
 
