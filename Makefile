@@ -42,7 +42,7 @@ doc-check: ## The documentation builds without a warning, that of private items 
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --locked --no-deps --document-private-items
 
 lint-scripts: ## The shell scripts pass shellcheck, where there is one
-	@if command -v shellcheck >/dev/null; then shellcheck .ci/run scripts/*; \
+	@if command -v shellcheck >/dev/null; then shellcheck .ci/run $$(grep -lE '^#!.*sh$$' scripts/*); \
 	else echo "shellcheck is not installed: scripts are not checked"; fi
 
 doc: ## The documentation of the library, in target/doc

@@ -71,6 +71,30 @@ fn digests_of_a_pipe_and_of_a_range_cover_what_was_copied() {
 }
 
 #[test]
+fn the_digest_of_a_part_does_not_pass_for_that_of_the_whole() {
+    let dir = scratch();
+    let (source, dest) = (dir.path().join("source"), dir.path().join("dest"));
+    write_noise(&source, 5000, 93);
+    let part = haul().args(["copy", "--hash", "md5", "--count", "1000"]).args([&source, &dest]).assert().success();
+    let line = String::from_utf8_lossy(&part.get_output().stdout).into_owned();
+    assert!(line.starts_with(&format!("MD5 ({} bytes 0+1000) = ", source.display())), "{line}");
+}
+
+#[test]
+fn a_digest_is_told_once_on_standard_output_or_beside_the_report_when_that_is_the_dest() {
+    let dir = scratch();
+    let (source, dest) = (dir.path().join("source"), dir.path().join("dest"));
+    write_noise(&source, 5000, 94);
+    let right = sum("md5sum", &source);
+    let to_file = haul().args(["copy", "--hash", "md5"]).args([&source, &dest]).assert().success();
+    assert_eq!(said(&to_file).matches(&right).count(), 1, "{}", said(&to_file));
+    assert!(String::from_utf8_lossy(&to_file.get_output().stdout).contains(&right));
+    let to_stream = haul().args(["copy", "--hash", "md5"]).arg(&source).arg("-").assert().success();
+    let told = support::stderr(&to_stream);
+    assert_eq!(told.matches(&right).count(), 1, "{told}");
+}
+
+#[test]
 fn known_digests_of_blake3_and_xxh3_come_out() {
     let dir = scratch();
     let (source, dest) = (dir.path().join("source"), dir.path().join("dest"));

@@ -3,8 +3,8 @@ use super::expect;
 use super::words::{self, EngineChoice};
 use crate::contract::HashKind;
 use crate::plan::{Expectation, Options, ProgressStyle, When};
-use clap::Args;
 use clap::error::ErrorKind;
+use clap::{Args, ValueHint};
 use std::ffi::OsString;
 
 /// What one `--expect` holds. An alias, so that clap takes it for one value.
@@ -16,11 +16,11 @@ type Expectations = Vec<Expectation>;
                   See --help for every option in full, endpoints, examples and exit statuses.")]
 pub(super) struct CopyArguments {
     /// Source: block device, file, pipe, - for standard input
-    #[arg(value_name = "SRC")]
+    #[arg(value_name = "SRC", value_hint = ValueHint::AnyPath)]
     source: OsString,
 
     /// Dest: block device, file, pipe, - for standard output
-    #[arg(value_name = "DST")]
+    #[arg(value_name = "DST", value_hint = ValueHint::AnyPath)]
     dest: OsString,
 
     /// Begin this far into the source
@@ -124,8 +124,9 @@ pub(super) struct CopyArguments {
 
     /// Digest of the source: blake3, sha256, md5, xxh3
     ///
-    /// Compute a digest of the source stream beside the copy, without a second read. May be given several times, or as
-    /// a list: --hash sha256,xxh3.
+    /// Compute a digest of the source stream beside the copy, without a second read. May be given several times, or
+    /// as a list: --hash sha256,xxh3. It is printed on standard output, in the form of sha256sum --tag; on standard
+    /// error if DST is -.
     #[arg(long, value_name = "KIND", value_parser = words::hash(), value_delimiter = ',', help_heading = "Output")]
     #[arg(hide_possible_values = true)]
     hash: Vec<HashKind>,
@@ -152,6 +153,10 @@ impl CopyArguments {
             let what = "--json prints the report on standard output, where the data goes with '-' as DST; name a file \
                         or a pipe as DST, or use --progress json, which goes to standard error";
             return Err((ErrorKind::ArgumentConflict, what.to_owned()));
+        }
+        if self.source.as_encoded_bytes().starts_with(b"if=") || self.dest.as_encoded_bytes().starts_with(b"of=") {
+            let what = "SRC and DST stand without dd's if= and of=; for a file of such a name write ./ before it";
+            return Err((ErrorKind::InvalidValue, what.to_owned()));
         }
         let mut hashes: Vec<HashKind> = Vec::new();
         for kind in self.hash {

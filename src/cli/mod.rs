@@ -54,9 +54,24 @@ pub fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Command, clap::
     }
 }
 
+/// Whether `word` is one of haul's commands.
+pub fn is_verb(word: &str) -> bool {
+    command().find_subcommand(word).is_some()
+}
+
 /// The definition of the command line, from which parser, help, man page and completions all come.
 pub fn command() -> clap::Command {
     arguments::Arguments::command()
-        .mut_subcommand("copy", |copy| copy.after_long_help(help::text(help::COPY)))
+        .mut_subcommand("copy", |copy| copy.mut_args(only_the_detail).after_long_help(help::text(help::COPY)))
         .after_long_help(help::text(help::OVERVIEW))
+}
+
+/// The long help of an option without its first paragraph, the short help, which the rest says again in full.
+fn only_the_detail(arg: clap::Arg) -> clap::Arg {
+    let detail =
+        arg.get_long_help().and_then(|help| help.to_string().split_once("\n\n").map(|(_, rest)| rest.to_owned()));
+    match detail {
+        Some(detail) => arg.long_help(detail),
+        None => arg,
+    }
 }

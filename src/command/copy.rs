@@ -93,7 +93,7 @@ fn tell(
             if !told {
                 out.tell(&text::outcome(plan, outcome, words));
             }
-            print(&text::digest_lines(&outcome.digests, &digest_name(plan)))
+            print(&text::digest_lines(&outcome.digests, &digest_name(options, plan)))
         }
     };
     Ok(match &outcome.ended {
@@ -104,12 +104,11 @@ fn tell(
 }
 
 /// The name that stands in a line of sums: of a part of the source, it must not pass for the sum of the whole.
-fn digest_name(plan: &Plan) -> String {
+fn digest_name(options: &Options, plan: &Plan) -> String {
     let address = &plan.source.address;
-    let offset = plan.source.offset;
     match plan.len {
-        Some(len) if plan.why.iter().any(|reason| reason.topic == "range") || offset > 0 => {
-            format!("{address} bytes {offset}+{len}")
+        Some(len) if options.skip_bytes.is_some() || options.count_bytes.is_some() => {
+            format!("{address} bytes {}+{len}", plan.source.offset)
         }
         _ => address.clone(),
     }

@@ -8,7 +8,7 @@ mod estimate;
 mod signals;
 
 use crate::cli::{self, Command};
-use crate::contract::Error;
+use crate::contract::{Error, Kind};
 use crate::probe;
 use crate::report::{Out, json, list, text};
 use std::ffi::OsString;
@@ -31,7 +31,8 @@ pub fn run(args: Vec<OsString>) -> Exit {
         Ok(Command::List { json }) => list_devices(json, out).unwrap_or_else(|error| failed(out, &error)),
         Ok(Command::Generate(artifact)) => printed(out, &String::from_utf8_lossy(&cli::generate::render(artifact))),
         Err(error) if error.use_stderr() => {
-            out.tell(&error.render().ansi().to_string());
+            let verb = words.first().map(String::as_str).filter(|word| cli::is_verb(word));
+            out.tell(&text::usage(&error.render().to_string(), verb));
             Exit::Status(2)
         }
         Err(help) => printed(out, &help.render().ansi().to_string()),
@@ -52,10 +53,7 @@ fn failed(out: Out, error: &Error) -> Exit {
 fn printed(out: Out, text: &str) -> Exit {
     match out.print(text) {
         Ok(()) => Exit::Status(0),
-        Err(error) => {
-            out.tell(&format!("haul: cannot write to standard output: {error}\n"));
-            Exit::Status(1)
-        }
+        Err(error) => failed(out, &Error::new(Kind::Io, "cannot write to standard output").because(error)),
     }
 }
 

@@ -81,20 +81,7 @@ impl Error {
             Kind::BrokenPipe => format!("nobody reads {name} {path} any more: cannot {doing} it"),
             _ => format!("cannot {doing} {name} {path}"),
         };
-        let advice = match (kind, op) {
-            (Kind::Gone, _) => {
-                "It was pulled out, or gave up: connect it again, see what the kernel says (dmesg), and continue the copy."
-            }
-            (Kind::NoSpace, _) => "Make room there, or copy to where there is more.",
-            (Kind::EndedEarly, _) => "It became shorter while it was copied: copy it again when nobody changes it.",
-            (Kind::Io, Op::Read) => {
-                "The medium cannot be read there: see what the kernel says (dmesg). GNU ddrescue saves what can be read."
-            }
-            (Kind::Io, _) => "The device took no data there: see what the kernel says (dmesg), and do not trust it.",
-            _ => "",
-        };
-        let error = Error { side: Some(side), offset: Some(offset), source: Some(source), ..Error::new(kind, what) };
-        error.advise(advice)
+        Error { side: Some(side), offset: Some(offset), source: Some(source), ..Error::new(kind, what) }
     }
 
     /// The same with a side.
@@ -157,7 +144,6 @@ mod tests {
         for (op, said) in [(Op::Read, io::ErrorKind::UnexpectedEof), (Op::Write, io::ErrorKind::StorageFull)] {
             let error = Error::of_request(Kind::Gone, op, Side::Dest, "/dev/sdb", 0, said.into());
             assert!(error.to_string().starts_with("dest /dev/sdb is gone: cannot"), "{error}");
-            assert!(error.advice.contains("connect it again"));
         }
     }
 

@@ -156,7 +156,7 @@ fn parent(path: &Path) -> &Path {
 }
 
 fn no_directory(address: &str, path: &Path, cause: io::Error) -> Error {
-    let what = format!("cannot make dest {address}: its directory {} is not to be had", parent(path).display());
+    let what = format!("cannot make dest {address} in directory {}", parent(path).display());
     let advice = match cause.kind() {
         io::ErrorKind::PermissionDenied => "Run it as a user who may enter that directory, or as root.",
         _ => "Check the path, or make the directory first.",

@@ -35,7 +35,7 @@ impl From<&Error> for Failure {
             sector: error.offset.filter(|_| sector_bytes > 1).map(|offset| offset / sector_bytes),
             sector_bytes: error.sector_bytes,
             errno: error.source.as_ref().and_then(|source| source.raw_os_error()),
-            advice: Some(error.advice.clone()).filter(|advice| !advice.is_empty()),
+            advice: Some(text::advice(error).to_owned()).filter(|advice| !advice.is_empty()),
         }
     }
 }

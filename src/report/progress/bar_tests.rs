@@ -22,6 +22,7 @@ fn view() -> View {
         write: speed(410 * MIB, 395 * MIB),
         left: Some(Duration::from_millis(2_900)),
         slower: Some(Side::Dest),
+        limited: false,
         stalled: None,
         block_bytes: 256 << 10,
         depth: 32,

@@ -25,6 +25,7 @@ const CLEARLY_SLOWER: f64 = 0.1;
 #[derive(Debug)]
 pub(super) struct Meter {
     total_bytes: Option<u64>,
+    limited: bool,
     samples: VecDeque<Sample>,
     /// The first sample that says so.
     flushing_since: Option<Duration>,
@@ -33,9 +34,9 @@ pub(super) struct Meter {
 }
 
 impl Meter {
-    /// For a copy of `total_bytes`; `None`: to the end of a stream.
-    pub(super) fn new(total_bytes: Option<u64>) -> Self {
-        Meter { total_bytes, samples: VecDeque::new(), flushing_since: None, moved_at: Duration::ZERO }
+    /// For a copy of `total_bytes`; `None`: to the end of a stream. `limited`: reads are held to a rate.
+    pub(super) fn new(total_bytes: Option<u64>, limited: bool) -> Self {
+        Meter { total_bytes, limited, samples: VecDeque::new(), flushing_since: None, moved_at: Duration::ZERO }
     }
 
     /// Takes a sample in; they come in the order of time.
@@ -73,6 +74,9 @@ impl Meter {
             let mean = mean(bytes(&now));
             Speed { now_per_s: rate(bytes, current, &now).unwrap_or(mean), mean_per_s: mean }
         };
+        let slower = slower(current, &now);
+        // The limit is kept by holding reads back, which looks like a source that is slow.
+        let limited = self.limited && slower == Some(Side::Source);
         let copied = now.copied_bytes();
         let still = now.at.saturating_sub(self.moved_at);
         Some(View {
@@ -88,7 +92,8 @@ impl Meter {
             read: speed(|sample| sample.read_bytes),
             write: speed(|sample| sample.written_bytes),
             left: self.left(&now),
-            slower: slower(current, &now),
+            slower: slower.filter(|_| !limited),
+            limited,
             stalled: (now.phase == Phase::Copying && still >= STALL).then_some(still),
             block_bytes: now.block_bytes,
             depth: now.depth,

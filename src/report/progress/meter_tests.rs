@@ -19,7 +19,7 @@ fn sample(millis: u64, data: u64) -> Sample {
 
 /// A meter that has seen `rate` bytes a second for `seconds`, ten samples a second.
 fn steady(total: Option<u64>, rate: u64, seconds: u64) -> Meter {
-    let mut meter = Meter::new(total);
+    let mut meter = Meter::new(total, false);
     for tenth in 0..=seconds * 10 {
         meter.push(sample(tenth * 100, rate * tenth / 10));
     }
@@ -28,12 +28,12 @@ fn steady(total: Option<u64>, rate: u64, seconds: u64) -> Meter {
 
 #[test]
 fn nothing_is_known_before_the_first_sample() {
-    assert_eq!(Meter::new(None).view(), None);
+    assert_eq!(Meter::new(None, false).view(), None);
 }
 
 #[test]
 fn the_first_sample_gives_no_rate_and_no_end() {
-    let mut meter = Meter::new(Some(100));
+    let mut meter = Meter::new(Some(100), false);
     meter.push(sample(0, 0));
     let view = meter.view().unwrap();
     assert_eq!((view.left, view.write, view.slower), (None, Speed::default(), None));
@@ -59,7 +59,7 @@ fn the_current_rate_forgets_what_the_mean_remembers() {
 
 #[test]
 fn holes_count_as_copied_but_do_not_spoil_rate_and_time_left() {
-    let mut meter = Meter::new(Some(200 * MIB));
+    let mut meter = Meter::new(Some(200 * MIB), false);
     for tenth in 0..=100 {
         let mut sample = sample(tenth * 100, MIB * tenth / 10);
         // 90 MiB of holes in one lump, in the middle.
@@ -74,7 +74,7 @@ fn holes_count_as_copied_but_do_not_spoil_rate_and_time_left() {
 
 #[test]
 fn zeros_alone_still_have_an_end() {
-    let mut meter = Meter::new(Some(100 * MIB));
+    let mut meter = Meter::new(Some(100 * MIB), false);
     for second in 0..=10 {
         meter.push(Sample { zeroed_bytes: second * 5 * MIB, ..sample(second * 1000, 0) });
     }
@@ -104,7 +104,7 @@ fn a_copy_in_which_nothing_moves_is_called_stalled_after_three_seconds() {
 
 #[test]
 fn the_slower_side_is_the_one_waited_for_lately_not_ever() {
-    let mut meter = Meter::new(None);
+    let mut meter = Meter::new(None, false);
     let waited = |source, dest| [source, dest].map(Duration::from_millis);
     meter.push(sample(0, 0));
     meter.push(Sample { waited: waited(9_000, 0), ..sample(10_000, MIB) });
@@ -113,6 +113,18 @@ fn the_slower_side_is_the_one_waited_for_lately_not_ever() {
     assert_eq!(meter.view().unwrap().slower, Some(Side::Dest));
     meter.push(Sample { waited: waited(9_900, 2_450), ..sample(14_000, 3 * MIB) });
     assert_eq!(meter.view().unwrap().slower, None);
+}
+
+#[test]
+fn a_copy_that_waits_for_its_limit_does_not_blame_the_source() {
+    let mut meter = Meter::new(None, true);
+    meter.push(sample(0, 0));
+    meter.push(Sample { waited: [Duration::from_secs(2), Duration::ZERO], ..sample(2_000, MIB) });
+    let view = meter.view().unwrap();
+    assert_eq!((view.slower, view.limited), (None, true));
+    meter.push(Sample { waited: [2, 3].map(Duration::from_secs), ..sample(5_000, 2 * MIB) });
+    let view = meter.view().unwrap();
+    assert_eq!((view.slower, view.limited), (Some(Side::Dest), false));
 }
 
 #[test]

@@ -69,7 +69,7 @@ impl Progress {
         let shared = Arc::new(Shared {
             tally,
             began: Instant::now(),
-            meter: Mutex::new(Meter::new(plan.len)),
+            meter: Mutex::new(Meter::new(plan.len, plan.limit_bytes_per_s.is_some())),
             screen,
             dest: printable(&plan.dest.address),
         });

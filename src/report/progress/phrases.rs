@@ -39,7 +39,7 @@ pub(super) fn left(view: &View) -> Option<String> {
     }
 }
 
-/// `dest is slower`, or that nothing moves at all.
+/// `dest is slower`, that the limit is what holds it back, or that nothing moves at all.
 pub(super) fn holdup(view: &View) -> Option<String> {
     let side = view.slower.map(Side::name);
     match (view.stalled, side) {
@@ -47,6 +47,7 @@ pub(super) fn holdup(view: &View) -> Option<String> {
             let waiting = side.map(|side| format!(", waiting for the {side}")).unwrap_or_default();
             Some(format!("nothing has moved for {}{waiting}", units::time_passed(still)))
         }
+        (None, None) if view.limited => Some("held to --limit".to_owned()),
         (None, side) => side.map(|side| format!("{side} is slower")),
     }
 }

@@ -30,6 +30,8 @@ pub(super) struct View {
     pub(super) left: Option<Duration>,
     /// The side that holds the copy back at present, where one clearly does.
     pub(super) slower: Option<Side>,
+    /// What holds it back is the limit that was asked for.
+    pub(super) limited: bool,
     /// For how long nothing has moved, when that is worth saying.
     pub(super) stalled: Option<Duration>,
     /// Bytes per request.

@@ -6,8 +6,9 @@ use std::io;
 /// An error as one message: what failed and where, the kernel's words, and on a line of its own what to do.
 pub fn error(error: &Error) -> String {
     let mut text = format!("{} {}\n", paint(DANGER, "haul:"), message(error));
-    if !error.advice.is_empty() {
-        text += &format!("  → {}\n", printable(&error.advice));
+    let advice = super::advice(error);
+    if !advice.is_empty() {
+        text += &format!("  → {}\n", printable(advice));
     }
     text
 }

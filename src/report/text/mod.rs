@@ -1,5 +1,6 @@
 //! Plan, outcome, errors and questions for people, made for 80 columns. Every text is whole lines but the question,
 //! whose answer follows on its last one, and may carry colour, which [`super::Out`] takes out where nobody wants it.
+mod advice;
 mod confirm;
 mod digests;
 mod error;
@@ -7,7 +8,9 @@ mod outcome;
 mod plan;
 mod rest;
 mod side;
+mod usage;
 
+pub(in crate::report) use advice::advice;
 pub use confirm::{ask, confirm};
 pub use digests::digest_lines;
 pub(in crate::report) use error::message;
@@ -15,6 +18,7 @@ pub use error::{error, warning};
 pub use outcome::outcome;
 pub use plan::{Estimate, plan};
 pub use rest::{Rest, continue_command};
+pub use usage::usage;
 
 #[cfg(test)]
 mod tests;

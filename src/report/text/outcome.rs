@@ -33,13 +33,10 @@ pub fn outcome(plan: &Plan, outcome: &Outcome, args: &[String]) -> String {
     rows.row("engine", engine(outcome));
     rows.row("blocks", pace(outcome));
     rows.row("tried", tried(outcome));
-    rows.row("waiting", waiting(outcome));
+    rows.row("waiting", waiting(plan, outcome));
     rows.row("reads", requests(outcome, Side::Source));
     rows.row("writes", requests(outcome, Side::Dest));
     rows.row("page cache", page_cache(outcome));
-    for digest in &outcome.digests {
-        rows.row(digest.kind.name(), &digest.hex);
-    }
     text += &rows.lines();
     for note in &outcome.notes {
         text += &beside(&paint(CARE, "note:"), &printable(note));
@@ -210,7 +207,7 @@ fn tried(outcome: &Outcome) -> String {
 }
 
 /// Which side held the copy back, as a share of the time before the flush.
-fn waiting(outcome: &Outcome) -> String {
+fn waiting(plan: &Plan, outcome: &Outcome) -> String {
     let copying = outcome.elapsed.saturating_sub(outcome.flushing);
     let [source, dest] = outcome.sides.each_ref().map(|side| side.waited);
     if copying.is_zero() || (source + dest).is_zero() {
@@ -219,7 +216,9 @@ fn waiting(outcome: &Outcome) -> String {
     let digests = outcome.digest_waited;
     let busy = copying.saturating_sub(source + dest + digests);
     let share = |waited| whole(&units::share(waited, copying));
-    let mut text = format!("for the source {}, for the dest {}, ", share(source), share(dest));
+    // A limit is kept by holding reads back.
+    let limit = if plan.limit_bytes_per_s.is_some() { " or --limit" } else { "" };
+    let mut text = format!("for the source{limit} {}, for the dest {}, ", share(source), share(dest));
     if !digests.is_zero() {
         text += &format!("for the digests {}, ", share(digests));
     }
@@ -245,8 +244,10 @@ fn requests(outcome: &Outcome, side: Side) -> String {
         text += &format!(" of {}", whole(&mean));
     }
     let latency: Latency = outcome.sides[side.index()].latency;
-    if latency.count > 0 {
-        let told = |micros| whole(&units::latency(micros));
+    let told = |micros| whole(&units::latency(micros));
+    if latency.count == 1 {
+        text += &format!(" in {}", told(latency.max_us));
+    } else if latency.count > 1 {
         text += &format!("; half within {}, 90\u{a0}% {},", told(latency.p50_us), told(latency.p90_us));
         text += &format!(" 99\u{a0}% {}, slowest {}", told(latency.p99_us), told(latency.max_us));
     }

@@ -8,6 +8,8 @@ use std::time::Duration;
 
 /// Choices up to this width stand in a column, with their reasons beside them.
 const CHOICE_WIDTH: usize = 20;
+/// The topic that the range tells already.
+const LENGTH: &str = "length";
 
 /// How long a copy may take, from a few short probing reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,7 +32,8 @@ pub fn plan(plan: &Plan, source: &Facts, dest: &Facts, estimate: Option<Estimate
     sides.row("time", estimate.map(expected).unwrap_or_default());
     text += &sides.lines();
     text.push('\n');
-    text += &reasons(&plan.why);
+    let others: Vec<&Reason> = plan.why.iter().filter(|reason| reason.topic != LENGTH).collect();
+    text += &reasons(&others);
     for warning in &plan.warnings {
         text += &beside(&paint(CARE, "warning:"), &printable(warning));
     }
@@ -45,13 +48,9 @@ pub(super) fn headline(plan: &Plan) -> String {
 
 /// Where the bytes lie on both sides; both ends are told, for that is where mistakes are made.
 fn range(plan: &Plan, source: &Facts, dest: &Facts) -> String {
-    let mut text = match plan.len {
-        None => "to the end of the source".to_owned(),
-        Some(len) if source.size == Some(len) && plan.source.offset == 0 => {
-            format!("the whole source, {}", whole(&units::exact(len)))
-        }
-        Some(len) => whole(&units::exact(len)),
-    };
+    let len = plan.len.map_or_else(|| "to the end of the source".to_owned(), |len| whole(&units::exact(len)));
+    let because = plan.why.iter().find(|reason| reason.topic == LENGTH).map(|reason| printable(&reason.because));
+    let mut text = because.map_or_else(|| len.clone(), |because| format!("{len}: {because}"));
     if plan.source.offset > 0 {
         text += &format!(", {}", from("source", &plan.source, source.logical_block_bytes));
     }
@@ -84,9 +83,9 @@ fn expected(estimate: Estimate) -> String {
 }
 
 /// Topic, choice and reason in three columns; a choice too long for its column has its reason on the next line.
-fn reasons(why: &[Reason]) -> String {
+fn reasons(why: &[&Reason]) -> String {
     let topics = why.iter().map(|reason| columns(reason.topic)).max().unwrap_or(0);
-    let fits = |reason: &&Reason| columns(&reason.choice) <= CHOICE_WIDTH;
+    let fits = |reason: &&&Reason| columns(&reason.choice) <= CHOICE_WIDTH;
     let choices = why.iter().filter(fits).map(|reason| columns(&reason.choice)).max().unwrap_or(0);
     let mut text = String::new();
     for reason in why {

@@ -21,6 +21,8 @@ fn a_plan_tells_sides_range_reasons_and_time_in_80_columns() {
         Estimate { time: Duration::from_secs(12), source_bytes_per_s: Some(180_000_000), dest_bytes_per_s: None };
     let mut plan = examples::plan();
     plan.dest.offset = 1 << 20;
+    let (choice, because) = ("2147483648 bytes (2 GiB)".to_owned(), "the whole source".to_owned());
+    plan.why.insert(0, Reason { topic: "length", choice, because });
     plan.warnings =
         vec!["the source is mounted read-write at /data: what changes during the copy may be torn".to_owned()];
     let text = bare(&super::plan(&plan, &examples::source(), &examples::dest(), Some(estimate)));
@@ -38,7 +40,7 @@ fn a_plan_tells_sides_range_reasons_and_time_in_80_columns() {
             on it: GPT
               sdb1   512.0 MiB  vfat "EFI"
               sdb2   931.0 GiB  ext4 "root"
-    range   the whole source, 2147483648 bytes,
+    range   2147483648 bytes: the whole source,
             from byte 1048576 (sector 2048) of the dest
     time    about 12 s, the source reads 180.0 MB/s (171.7 MiB/s)
 

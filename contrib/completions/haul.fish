@@ -1,0 +1,68 @@
+# Print an optspec for argparse to handle cmd's options that are independent of any subcommand.
+function __fish_haul_global_optspecs
+    string join \n h/help V/version
+end
+
+function __fish_haul_needs_command
+    # Figure out if the current invocation already has a command.
+    set -l cmd (commandline -opc)
+    set -e cmd[1]
+    argparse -s (__fish_haul_global_optspecs) -- $cmd 2>/dev/null
+    or return
+    if set -q argv[1]
+        # Also print the command, so this can be used to figure out what it is.
+        echo $argv[1]
+        return 1
+    end
+    return 0
+end
+
+function __fish_haul_using_subcommand
+    set -l cmd (__fish_haul_needs_command)
+    test -z "$cmd"
+    and return 1
+    contains -- $cmd[1] $argv
+end
+
+complete -c haul -n "__fish_haul_needs_command" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c haul -n "__fish_haul_needs_command" -s V -l version -d 'Print version'
+complete -c haul -n "__fish_haul_needs_command" -f -a "list" -d 'List block devices: aliases, size, identity, use and partitions'
+complete -c haul -n "__fish_haul_needs_command" -f -a "generate" -d 'Print the man page or the completions of a shell'
+complete -c haul -n "__fish_haul_needs_command" -f -a "copy" -d 'Copy a disk, a partition, a file or a stream'
+complete -c haul -n "__fish_haul_using_subcommand list" -l json -d 'Print one JSON document instead of a table'
+complete -c haul -n "__fish_haul_using_subcommand list" -s h -l help -d 'Print help'
+complete -c haul -n "__fish_haul_using_subcommand generate" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c haul -n "__fish_haul_using_subcommand copy" -l skip -d 'Begin this far into the source' -r
+complete -c haul -n "__fish_haul_using_subcommand copy" -l seek -d 'Begin this far into the dest' -r
+complete -c haul -n "__fish_haul_using_subcommand copy" -l count -d 'Copy this many bytes, not all' -r
+complete -c haul -n "__fish_haul_using_subcommand copy" -l expect -d 'Refuse unless DST has this serial, model, wwn, size' -r
+complete -c haul -n "__fish_haul_using_subcommand copy" -l sparse -d 'Zeros and holes: auto, always, never' -r -f -a "auto\t'where it pays'
+always\t'or fail'
+never\t'not even where it would pay'"
+complete -c haul -n "__fish_haul_using_subcommand copy" -l reflink -d 'Share extents of files: auto, always, never' -r -f -a "auto\t'where it pays'
+always\t'or fail'
+never\t'not even where it would pay'"
+complete -c haul -n "__fish_haul_using_subcommand copy" -l direct -d 'Direct I/O: auto, always, never' -r -f -a "auto\t'where it pays'
+always\t'or fail'
+never\t'not even where it would pay'"
+complete -c haul -n "__fish_haul_using_subcommand copy" -l engine -d 'auto, ring (io_uring), threads, sync' -r -f -a "auto\t'ring where the kernel lets us, else threads'
+ring\t'io_uring: many requests in flight from one thread'
+threads\t'blocking calls on helper threads, many in flight'
+sync\t'one block at a time, read then written: a yardstick'"
+complete -c haul -n "__fish_haul_using_subcommand copy" -l block-size -d 'Bytes per request; default: found out' -r
+complete -c haul -n "__fish_haul_using_subcommand copy" -l depth -d 'Blocks in flight; default: found out' -r
+complete -c haul -n "__fish_haul_using_subcommand copy" -l limit -d 'Copy no more than this many bytes a second' -r
+complete -c haul -n "__fish_haul_using_subcommand copy" -l hash -d 'Digest of the source: blake3, sha256, md5, xxh3' -r -f -a "blake3\t'256 bits, fast'
+sha256\t'256 bits, the usual'
+md5\t'128 bits, for old lists of sums only'
+xxh3\t'128 bits, fastest, no protection against intent'"
+complete -c haul -n "__fish_haul_using_subcommand copy" -l progress -d 'auto, bar, plain, json, none' -r -f -a "auto\t'bar on a terminal, plain elsewhere'
+bar\t'a bar that is redrawn'
+plain\t'a line now and then'
+json\t'one JSON object a line'
+none\t'nothing'"
+complete -c haul -n "__fish_haul_using_subcommand copy" -s y -l yes -d 'Overwrite a device without asking'
+complete -c haul -n "__fish_haul_using_subcommand copy" -s n -l dry-run -d 'Show the plan, write nothing'
+complete -c haul -n "__fish_haul_using_subcommand copy" -l no-flush -d 'Exit before the data is on the medium'
+complete -c haul -n "__fish_haul_using_subcommand copy" -l json -d 'Print the report as JSON on standard output'
+complete -c haul -n "__fish_haul_using_subcommand copy" -s h -l help -d 'Print help (see more with \'--help\')'

@@ -1,0 +1,61 @@
+//! What to do next, where an error does not say so itself.
+use crate::contract::{Error, Kind, Side};
+
+/// A sentence or two for whoever reads the error; empty where nothing sensible can be said.
+pub(in crate::report) fn advice(error: &Error) -> &str {
+    if error.advice.is_empty() && error.offset.is_some() { of_request(error) } else { &error.advice }
+}
+
+/// After a request that failed: of these, only the sort and the place are known.
+fn of_request(error: &Error) -> &'static str {
+    let on_device = error.sector_bytes > 1;
+    match (error.kind, error.side) {
+        (Kind::Gone, _) => {
+            "The device is gone: pulled out, or given up by the kernel, whose log (dmesg) says more. 'haul list' tells \
+             under which name it comes back."
+        }
+        (Kind::NoSpace, _) if on_device => {
+            "The source is longer than the device: take a larger one, or copy less with --count."
+        }
+        (Kind::NoSpace, _) => "Make room on its file system, or choose another place.",
+        (Kind::EndedEarly, _) => "It is shorter than when the copy began. Copy it again when nobody changes it.",
+        (Kind::BrokenPipe, _) => "The program that read from it ended before the copy did.",
+        (Kind::Io, Some(Side::Source)) if on_device => {
+            "The kernel's log (dmesg) says more. For a medium that fails use GNU ddrescue: it goes around bad places."
+        }
+        (Kind::Io, _) => "The kernel's log (dmesg) says more.",
+        _ => "",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::contract::Op;
+    use std::io;
+
+    fn failed(kind: Kind, side: Side, sector_bytes: u32) -> Error {
+        let error = Error::of_request(kind, Op::Read, side, "/dev/sdx", 0, io::Error::from(io::ErrorKind::Other));
+        error.in_sectors_of(sector_bytes)
+    }
+
+    #[test]
+    fn a_device_that_is_gone_is_called_gone_on_either_side() {
+        for side in Side::BOTH {
+            assert!(advice(&failed(Kind::Gone, side, 512)).starts_with("The device is gone"));
+        }
+    }
+
+    #[test]
+    fn a_bad_place_of_a_source_device_leads_to_the_tool_for_it() {
+        assert!(advice(&failed(Kind::Io, Side::Source, 512)).contains("ddrescue"));
+        assert!(!advice(&failed(Kind::Io, Side::Dest, 512)).contains("ddrescue"));
+        assert!(!advice(&failed(Kind::Io, Side::Source, 1)).contains("ddrescue"));
+    }
+
+    #[test]
+    fn an_error_that_knows_better_is_left_alone() {
+        assert_eq!(advice(&failed(Kind::Io, Side::Source, 512).advise("Try again.")), "Try again.");
+        assert_eq!(advice(&Error::new(Kind::Io, "no place in it")), "");
+    }
+}
