@@ -45,7 +45,10 @@ pub(crate) fn same(asked: &Asked, range: &Range, notes: &mut Notes) -> Result<Op
         return Err(refused(asked, "".to_owned()));
     }
     let shared = shared(source, dest, range);
-    let Some(first) = shared.first() else { return Ok(None) };
+    let Some(first) = shared.first() else {
+        let meant = !is_part_of(source, dest) || asked.options.seek_bytes.is_some();
+        return if meant { Ok(None) } else { Err(onto_its_disk(asked)) };
+    };
     let beneath = if one_cache {
         String::new()
     } else {
@@ -71,6 +74,20 @@ pub(crate) fn same(asked: &Asked, range: &Range, notes: &mut Notes) -> Result<Op
         return Err(refused(asked, beneath).advise(ONE_NAME));
     }
     Ok(Some(Overlap { backward: first.dest_at > first.source_at, one_cache }))
+}
+
+/// The source is a partition of the dest, or lies at a known place on it in another way.
+fn is_part_of(source: &Facts, dest: &Facts) -> bool {
+    let on_it = |id| source.ground.iter().any(|on| on.id == id && on.offset.is_some());
+    source.id != dest.id && dest.kind == EndpointKind::Block && dest.id.is_some_and(on_it)
+}
+
+/// Even where the bytes themselves do not meet, the beginning of a disk is what tells where its partitions are.
+fn onto_its_disk(asked: &Asked) -> Error {
+    let (source, dest) = (named(Side::Source, asked.source), named(Side::Dest, asked.dest));
+    let what = format!("{source} is a part of {dest}: the copy would overwrite what tells where it is");
+    let advice = "Give another DST; if that is really meant, say where to begin with --seek 0.";
+    Error::new(Kind::Refused, what).on(Side::Dest).advise(advice)
 }
 
 /// What to do where two names have two caches that could disagree.

@@ -164,6 +164,15 @@ fn the_same_bytes_under_one_name_or_another_are_refused() {
 }
 
 #[test]
+fn a_partition_goes_to_the_beginning_of_its_own_disk_only_when_that_was_said() {
+    let whole = disk(1, GIB);
+    let behind = partition(&whole, 3, 200 * MIB, 100 * MIB);
+    let error = refused(&options(), &behind, &whole);
+    expect(&error, Kind::Refused, &["is a part of dest", "what tells where it is", "--seek 0"]);
+    made(&range(None, 0, MIB), &behind, &whole);
+}
+
+#[test]
 fn the_very_same_range_is_refused_even_when_it_was_named() {
     let whole = disk(1, GIB);
     let part = partition(&whole, 1, MIB, 100 * MIB);
