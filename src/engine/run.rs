@@ -245,10 +245,14 @@ impl<'a> Run<'a> {
             let end = self.plan.dest.offset + self.claimed.end();
             result = dest.end_at(end).map_err(|source| self.finish_error("set the end of", source));
         }
-        if self.plan.durable {
+        if self.plan.durable || self.dest_failed() {
             tell(tally, self.observer, Phase::Flushing);
             let flushed = dest.make_durable().map_err(|source| self.finish_error("make durable", source));
             self.durable = flushed.is_ok();
+            if flushed.is_err() {
+                // Acknowledged by the page cache, and lost somewhere behind it: nobody knows which bytes.
+                self.claimed = Extent::new(0, 0);
+            }
             result = result.and(flushed);
         }
         match result {
@@ -259,6 +263,12 @@ impl<'a> Run<'a> {
         if !complete {
             self.digests.clear();
         }
+    }
+
+    /// A write failed. Through the page cache, that may have been any of those acknowledged before, so that nothing can
+    /// be claimed without asking.
+    fn dest_failed(&self) -> bool {
+        matches!(&self.ended, Ended::Failed(error) if error.side == Some(Side::Dest))
     }
 
     fn finish_error(&self, doing: &str, source: io::Error) -> Error {
