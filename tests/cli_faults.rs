@@ -206,3 +206,19 @@ fn after_a_writeback_that_failed_nothing_is_claimed_that_the_page_cache_had_ackn
         }
     }
 }
+
+#[test]
+fn a_file_of_which_a_range_was_to_change_is_not_cut_off_when_the_copy_fails() {
+    let dir = memory_dir();
+    let (backing, dest) = (dir.path().join("backing"), dir.path().join("dest"));
+    write_noise(&backing, SIZE, 113);
+    for engine in engines() {
+        let Some(disk) = FailingDisk::over(dir.path(), &backing, Fails::Reads, 0..4096) else { return };
+        // Shorter than the end of the range, so that the copy would make it longer.
+        fs::write(&dest, noise(MIB, 114)).expect("scratch takes files");
+        let options = ["copy", "--engine", engine, "--block-size", "64K", "--seek", "4096"];
+        haul().args(options).args([&disk.path(), &dest]).assert().code(1);
+        assert!(fs::metadata(&dest).expect("it is there").len() >= MIB as u64, "{engine}: it was cut off");
+        assert_eq!(fs::read(&dest).expect("it is there")[..4096], noise(MIB, 114)[..4096], "{engine}");
+    }
+}

@@ -242,7 +242,11 @@ impl<'a> Run<'a> {
         let truthful_end = self.plan.set_end || self.plan.dest.access.existing == Existing::Create;
         let mut result = Ok(());
         if truthful_end && self.plan.direction == Direction::Forward {
-            let end = self.plan.dest.offset + self.claimed.end();
+            let mut end = self.plan.dest.offset + self.claimed.end();
+            if !complete && self.plan.dest.access.existing == Existing::Keep {
+                // What the copy did not get to is still the user's.
+                end = end.max(dest.facts().size.unwrap_or(0));
+            }
             result = dest.end_at(end).map_err(|source| self.finish_error("set the end of", source));
         }
         if self.plan.durable || self.dest_failed() {
