@@ -180,3 +180,45 @@ fn a_source_that_grows_is_copied_as_far_as_it_went_and_that_is_said() {
         cmp_ranges(&source, 0, &dest, 0, 12 << 20);
     }
 }
+
+#[test]
+fn after_a_writeback_that_failed_nothing_is_claimed_that_the_page_cache_had_acknowledged() {
+    let dir = memory_dir();
+    let (backing, source) = (dir.path().join("backing"), dir.path().join("source"));
+    // Longer than the window of dirty pages: the first bytes fail to be written back while later ones are copied.
+    write_noise(&source, 40 * MIB, 112);
+    for engine in engines() {
+        for flush in [&[][..], &["--no-flush"]] {
+            let made = fs::File::create(&backing).and_then(|file| file.set_len(40 * MIB as u64));
+            made.expect("scratch takes files");
+            let Some(disk) = FailingDisk::over(dir.path(), &backing, Fails::Writes, 8192..12_288) else { return };
+            let Some(dest) = LoopDevice::over(&disk.path()) else { return };
+            let options = ["copy", "--yes", "--json", "--engine", engine, "--direct", "never"];
+            let assert = haul().args(options).args(flush).args([source.as_path(), dest.path()]).assert().code(1);
+            let said = stderr(&assert);
+            let report: Value = serde_json::from_slice(&assert.get_output().stdout).expect("the report is JSON");
+            let claimed = report["claimed"]["len_bytes"].as_u64().expect("what is claimed is reported");
+            assert!(
+                claimed <= 8192,
+                "{engine} {flush:?}: {claimed} bytes are claimed, byte 8192 is bad\n{report:#}\n{said}"
+            );
+            assert_eq!(report["durable"], false, "{engine} {flush:?}: {report:#}");
+        }
+    }
+}
+
+#[test]
+fn a_file_of_which_a_range_was_to_change_is_not_cut_off_when_the_copy_fails() {
+    let dir = memory_dir();
+    let (backing, dest) = (dir.path().join("backing"), dir.path().join("dest"));
+    write_noise(&backing, SIZE, 113);
+    for engine in engines() {
+        let Some(disk) = FailingDisk::over(dir.path(), &backing, Fails::Reads, 0..4096) else { return };
+        // Shorter than the end of the range, so that the copy would make it longer.
+        fs::write(&dest, noise(MIB, 114)).expect("scratch takes files");
+        let options = ["copy", "--engine", engine, "--block-size", "64K", "--seek", "4096"];
+        haul().args(options).args([&disk.path(), &dest]).assert().code(1);
+        assert!(fs::metadata(&dest).expect("it is there").len() >= MIB as u64, "{engine}: it was cut off");
+        assert_eq!(fs::read(&dest).expect("it is there")[..4096], noise(MIB, 114)[..4096], "{engine}");
+    }
+}

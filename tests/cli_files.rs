@@ -184,3 +184,34 @@ fn without_a_flush_the_bytes_are_the_same() {
     copy(&source, &dest, &["--no-flush"]);
     cmp(&source, &dest);
 }
+
+/// The system calls of a copy that make something durable, one a line, with the paths of their descriptors.
+fn flushes(engine: &str, source: &Path, dest: &Path) -> String {
+    let log = source.with_file_name("trace");
+    let mut command = assert_cmd::Command::new("strace");
+    command.args(["-f", "-y", "-e", "trace=fsync,fdatasync,syncfs", "-o"]).arg(&log).arg(support::haul_path());
+    command.args(["copy", "--engine", engine]).args([source, dest]).assert().success();
+    fs::read_to_string(log).expect("strace writes it")
+}
+
+#[test]
+fn status_0_means_that_the_dest_was_flushed_and_the_name_of_a_new_file_too() {
+    if !support::has("strace") {
+        return;
+    }
+    let dir = scratch();
+    let dir_path = dir.path().canonicalize().expect("it is there");
+    let (source, dest) = (dir_path.join("source"), dir_path.join("dest"));
+    write_noise(&source, 2 * MIB + 5, 88);
+    let flushed = |log: &str, path: &Path| {
+        let path = format!("<{}>) = 0", path.display());
+        log.lines().any(|line| line.contains("sync(") && line.contains(&path))
+    };
+    for engine in engines() {
+        let _ = fs::remove_file(&dest);
+        let log = flushes(engine, &source, &dest);
+        assert!(flushed(&log, &dest) && flushed(&log, &dir_path), "{engine}, a new file:\n{log}");
+        let log = flushes(engine, &source, &dest);
+        assert!(flushed(&log, &dest), "{engine}, a file that was there:\n{log}");
+    }
+}

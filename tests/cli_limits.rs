@@ -98,3 +98,22 @@ fn a_user_who_may_lock_no_memory_copies() {
 fn a_user_with_few_descriptors_and_threads_copies() {
     copies_as_nobody(&["--nofile=24"]);
 }
+
+#[test]
+fn where_no_thread_can_be_started_the_copy_fails_and_says_so_instead_of_trying_for_ever() {
+    if !is_root() || !has("setpriv") || !has("prlimit") {
+        return skip("becoming somebody else needs root, setpriv and prlimit");
+    }
+    let dir = tempfile::tempdir().expect("there is a directory for temporary files");
+    fs::set_permissions(dir.path(), fs::Permissions::from_mode(0o777)).expect("it is ours");
+    let [binary, source, dest] = ["haul", "source", "dest"].map(|name| dir.path().join(name));
+    fs::copy(haul_path(), &binary).expect("there is room for the binary");
+    write_noise(&source, MIB, 124);
+    let mut command = assert_cmd::Command::new("setpriv");
+    // A user of its own, because the limit counts all threads of a user; two are the main one and that for signals.
+    command.args(["--reuid=64123", "--regid=64123", "--clear-groups", "prlimit", "--nproc=2", "--"]).arg(&binary);
+    command.args(["copy", "--engine", "threads", "--reflink", "never", "--progress", "none"]).args([&source, &dest]);
+    command.env("LLVM_PROFILE_FILE", "/dev/null").timeout(std::time::Duration::from_secs(60));
+    let said = support::stderr(&command.assert().code(1));
+    assert!(said.contains("thread") && !said.contains("panicked"), "{said}");
+}

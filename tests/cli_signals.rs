@@ -237,3 +237,19 @@ fn two_interrupts_end_a_copy_that_waits_for_somebody_to_open_a_fifo() {
     }
     copy.end_by(SIGINT);
 }
+
+#[test]
+fn a_copy_that_waits_for_a_reader_who_does_not_read_can_be_interrupted() {
+    let dir = scratch();
+    let source = dir.path().join("source");
+    write_noise(&source, 16 * MIB, 99);
+    for engine in engines() {
+        let arguments = ["copy", "--engine", engine, "--progress", "json", name(&source), "-"];
+        let mut copy = Running::start(&arguments, Stdio::null(), Stdio::piped());
+        let _reader = copy.child().stdout.take();
+        copy.read_until(|line| copied_bytes(line).is_some_and(|bytes| bytes > 0));
+        copy.signal(Signal::INT);
+        copy.end_by(SIGINT);
+        assert!(!copy.said.contains("engine failed"), "{engine}:\n{}", copy.said);
+    }
+}

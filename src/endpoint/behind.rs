@@ -6,6 +6,7 @@ use std::collections::VecDeque;
 use std::io;
 use std::num::NonZeroU64;
 use std::os::fd::BorrowedFd;
+use std::sync::atomic::{AtomicI32, Ordering::Relaxed};
 use std::sync::{Mutex, PoisonError};
 
 /// Bytes that may be dirty or on their way to the device. Enough to keep a queue full, and little enough that a final
@@ -17,6 +18,9 @@ const WINDOW_BYTES: u64 = 16 << 20;
 #[derive(Debug, Default)]
 pub(super) struct Behind {
     waiting: Mutex<Waiting>,
+    /// The first writeback that failed, as errno; 0: none. The kernel tells each descriptor once, so the flush at the
+    /// end would succeed after an error that was heard here.
+    failed: AtomicI32,
 }
 
 #[derive(Debug, Default)]
@@ -31,7 +35,7 @@ impl Behind {
     /// # Errors
     /// A writeback that failed, of this extent or an earlier one: no later flush repeats it.
     pub(super) fn push(&self, fd: BorrowedFd<'_>, written: Extent) -> io::Result<()> {
-        page_cache::start_writeback(fd, written.offset, written.len)?;
+        self.heard(page_cache::start_writeback(fd, written.offset, written.len))?;
         self.add(written);
         self.settle_down_to(fd, WINDOW_BYTES)
     }
@@ -55,14 +59,28 @@ impl Behind {
     /// Waits for and drops everything in the window.
     ///
     /// # Errors
-    /// As for [`Behind::push`].
+    /// As for [`Behind::push`]; the first one that there ever was, also when [`Behind::push`] has told it: what it was
+    /// about stays lost.
     pub(super) fn finish(&self, fd: BorrowedFd<'_>) -> io::Result<()> {
-        self.settle_down_to(fd, 0)
+        self.settle_down_to(fd, 0)?;
+        match self.failed.load(Relaxed) {
+            0 => Ok(()),
+            errno => Err(io::Error::from_raw_os_error(errno)),
+        }
+    }
+
+    /// Remembers a failure on its way to the caller.
+    fn heard(&self, result: io::Result<()>) -> io::Result<()> {
+        result.inspect_err(|error| {
+            let errno = error.raw_os_error().unwrap_or(libc::EIO);
+            // Only the first is kept: the others may follow from it.
+            let _ = self.failed.compare_exchange(0, errno, Relaxed, Relaxed);
+        })
     }
 
     fn settle_down_to(&self, fd: BorrowedFd<'_>, bytes_max: u64) -> io::Result<()> {
         while let Some(extent) = self.oldest_beyond(bytes_max) {
-            page_cache::finish_writeback(fd, extent.offset, extent.len)?;
+            self.heard(page_cache::finish_writeback(fd, extent.offset, extent.len))?;
             drop_pages(fd, extent);
         }
         Ok(())

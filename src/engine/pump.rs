@@ -298,6 +298,8 @@ impl<'a> Pump<'a> {
             if request.op == Op::Read && self.failure.is_none() {
                 self.write_what_came(request);
             } else {
+                // Those behind it are let through to be cancelled too: nothing else would ever let them go.
+                self.queues.pass(request.side, request.ticket);
                 self.retire(request);
             }
             return;

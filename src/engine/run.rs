@@ -247,13 +247,21 @@ impl<'a> Run<'a> {
         let truthful_end = self.plan.set_end || self.plan.dest.access.existing == Existing::Create;
         let mut result = Ok(());
         if truthful_end && self.plan.direction == Direction::Forward {
-            let end = self.plan.dest.offset + self.claimed.end();
+            let mut end = self.plan.dest.offset + self.claimed.end();
+            if !complete && self.plan.dest.access.existing == Existing::Keep {
+                // What the copy did not get to is still the user's.
+                end = end.max(dest.facts().size.unwrap_or(0));
+            }
             result = dest.end_at(end).map_err(|source| self.finish_error("set the end of", source));
         }
-        if self.plan.durable {
+        if self.plan.durable || self.dest_failed() {
             tell(tally, self.observer, Phase::Flushing);
             let flushed = dest.make_durable().map_err(|source| self.finish_error("make durable", source));
             self.durable = flushed.is_ok();
+            if flushed.is_err() {
+                // Acknowledged by the page cache, and lost somewhere behind it: nobody knows which bytes.
+                self.claimed = Extent::new(0, 0);
+            }
             result = result.and(flushed);
         }
         match result {
@@ -264,6 +272,12 @@ impl<'a> Run<'a> {
         if !complete {
             self.digests.clear();
         }
+    }
+
+    /// A write failed. Through the page cache, that may have been any of those acknowledged before, so that nothing can
+    /// be claimed without asking.
+    fn dest_failed(&self) -> bool {
+        matches!(&self.ended, Ended::Failed(error) if error.side == Some(Side::Dest))
     }
 
     fn finish_error(&self, doing: &str, source: io::Error) -> Error {

@@ -107,6 +107,8 @@ impl Endpoint for Ordered {
         if request.op == Op::Read {
             return self.read(request);
         }
+        // Behind a write that was cancelled there is a gap: nothing may follow.
+        self.stream.go_on()?;
         debug_assert_eq!(request.at(), self.position.load(Relaxed), "a stream is written in order");
         if request.op == Op::Write {
             let bytes = request.rest();

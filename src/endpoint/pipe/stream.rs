@@ -82,6 +82,14 @@ impl Stream {
         let _ = rustix::io::write(&self.wake, &1u64.to_ne_bytes());
     }
 
+    /// Whether waiting still makes sense.
+    ///
+    /// # Errors
+    /// ECANCELED after [`Stream::cancel`].
+    pub(super) fn go_on(&self) -> io::Result<()> {
+        if self.cancelled.load(Ordering::Acquire) { Err(Errno::CANCELED.into()) } else { Ok(()) }
+    }
+
     /// It is worth trying for more after a read that returned something.
     pub(super) fn fills(&self) -> bool {
         !self.terminal
@@ -115,9 +123,7 @@ impl Stream {
             self.wait(events)?;
         }
         loop {
-            if self.cancelled.load(Ordering::Acquire) {
-                return Err(Errno::CANCELED.into());
-            }
+            self.go_on()?;
             match call() {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => self.wait(events)?,

@@ -58,7 +58,8 @@ impl RingQueue {
     fn enter(&mut self, want: usize) -> io::Result<()> {
         match self.ring.uring.submit_and_wait(want) {
             Ok(_) => {
-                self.pushed = 0;
+                // The kernel may have had memory for some of them only.
+                self.pushed = self.ring.uring.submission().len() as u32;
                 Ok(())
             }
             // EINTR: a signal; entries are taken or will be with the next call. EAGAIN, EBUSY: the kernel has no

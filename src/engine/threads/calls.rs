@@ -70,7 +70,10 @@ impl Helpers {
         };
         match thread::Builder::new().name("haul-io".to_owned()).spawn(help) {
             Ok(thread) => self.threads.push(thread),
-            Err(error) if self.threads.is_empty() => return Err(error),
+            // Not as EAGAIN, which from an endpoint means that the same call may succeed a moment later.
+            Err(error) if self.threads.is_empty() => {
+                return Err(io::Error::other(format!("no thread can be started to make the call ({error})")));
+            }
             Err(_) => self.most = self.threads.len() as u32,
         }
         Ok(())
