@@ -7,7 +7,8 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::thread;
-use support::{LoopDevice, Running, cmp, cmp_ranges, engines, filled, haul, memory_dir, scratch, write_noise};
+use support::write_noise;
+use support::{LoopDevice, Running, cmp, cmp_ranges, engines, filled, haul, haul_path, memory_dir, scratch};
 
 const MIB: usize = 1 << 20;
 
@@ -228,5 +229,21 @@ fn a_reader_that_goes_away_is_reported_and_does_not_kill_or_panic() {
         assert_eq!(status.code(), Some(1), "{engine}: {status}\n{}", copy.said);
         assert!(copy.said.to_lowercase().contains("pipe"), "{engine}: {}", copy.said);
         assert!(!copy.said.contains("panicked"), "{engine}: {}", copy.said);
+    }
+}
+
+#[test]
+fn a_closed_standard_descriptor_is_no_empty_source_and_no_dest_that_swallows() {
+    let dir = scratch();
+    let (source, dest) = (dir.path().join("source"), dir.path().join("dest"));
+    write_noise(&source, 1000, 77);
+    for (script, side) in [(r#""$0" copy "$1" - >&-"#, "output"), (r#""$0" copy - "$2" <&-"#, "input")] {
+        let mut shell = Command::new("sh");
+        shell.args(["-c", script]).arg(haul_path()).args([&source, &dest]);
+        let output = shell.output().expect("there is a shell");
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{said}");
+        assert!(said.contains(&format!("standard {side}")), "{said}");
+        assert!(!dest.exists(), "it was made all the same");
     }
 }

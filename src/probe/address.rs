@@ -2,6 +2,7 @@
 use super::character;
 use super::snapshot::Snapshot;
 use crate::contract::{EndpointKind, Error, FileId, Kind, Result, Side};
+use crate::sys::was_closed;
 use rustix::fs::{FileType, Stat};
 use std::fs;
 use std::io;
@@ -49,6 +50,10 @@ pub(super) fn find(address: &str, side: Side, snapshot: &Snapshot) -> Result<Pla
 /// left it is where to go on, and it may be in the middle. A block device is refused: as a stream it would get none of
 /// the checks that keep a disk in use from being overwritten, and one that is pulled out would look like its end.
 fn standard(side: Side) -> Result<Place> {
+    let descriptor = if side == Side::Source { 0 } else { 1 };
+    if was_closed(descriptor) {
+        return Err(cannot_open(side, "-", rustix::io::Errno::BADF.into()));
+    }
     let stat = match side {
         Side::Source => rustix::fs::fstat(io::stdin().as_fd()),
         Side::Dest => rustix::fs::fstat(io::stdout().as_fd()),

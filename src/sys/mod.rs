@@ -7,9 +7,11 @@ pub mod loop_device;
 pub mod page_cache;
 mod signals;
 pub mod socket;
+mod standard;
 mod usage;
 mod wait;
 
 pub use signals::is_ignored;
+pub use standard::was_closed;
 pub use usage::{Used, huge_page_bytes, used};
 pub use wait::wait_any;
