@@ -157,7 +157,7 @@ impl<'a> Run<'a> {
         self.detail.clone_from(&queues.detail);
         queues.notes.iter().for_each(|note| self.note(note.clone()));
         let pair = Pair { block_bytes: tuning.block_bytes, depth: tuning.depth };
-        let mut governor = Governor::new(tuning);
+        let mut governor = Governor::new(tuning, plan.len);
         let parts = Parts { plan: &plan, ends, schedule, stop, tally, observer: self.observer, queues };
         let mut pump = Pump::new(parts, pair);
         let pumped = pump.run(&mut governor, buffers, &arena);
