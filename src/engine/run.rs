@@ -297,7 +297,7 @@ impl<'a> Run<'a> {
         elapsed: Duration,
         flushing: Duration,
     ) -> Outcome {
-        let (mut sides, digest_waited) = meter.reports();
+        let mut sides = meter.reports();
         for side in Side::BOTH {
             let report: &mut SideReport = &mut sides[side.index()];
             report.cached_before_bytes = cached_before[side.index()];
@@ -314,7 +314,8 @@ impl<'a> Run<'a> {
             flushing,
             durable: self.durable,
             sides,
-            digest_waited,
+            digest_waited: meter.digest_waited(),
+            limit_waited: meter.limit_waited(),
             pace: self.pace,
             usage: Usage { user, system, peak_resident_bytes },
             digests: self.digests,
