@@ -43,7 +43,8 @@ impl Totals {
     }
 }
 
-/// How long requests took from submission to completion, in microseconds.
+/// How long requests took, in microseconds, from the moment their queue got them; waiting for order, bursts or a limit
+/// is not in it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Latency {
     /// Requests counted.
@@ -129,6 +130,8 @@ pub struct Outcome {
     pub sides: [SideReport; 2],
     /// Time in which there was nothing to do but wait for digests.
     pub digest_waited: Duration,
+    /// Time in which the limit held the copy back.
+    pub limit_waited: Duration,
     /// Block size and depth.
     pub pace: Pace,
     /// What the process used.

@@ -22,23 +22,40 @@ impl Pair {
 
 /// No trial before the copy has run this long: most copies of files are over by then, and a disk has woken up.
 const FIRST_TRIAL_AFTER: Duration = Duration::from_millis(400);
+/// No search when the rest of the copy takes less than this: a search lasts two to three seconds and costs a tenth of
+/// that, which a gain of a few percent must bring in again.
+const WORTH_A_SEARCH: Duration = Duration::from_secs(4);
 /// A pair is judged by at least this much time: shorter, and a virtual machine's scheduling is what is measured.
 const WINDOW: Duration = Duration::from_millis(250);
-/// And at least this many times its bytes in flight, so that filling the pipe is not what is measured.
+/// A pair that would be taken goes on for this long before it is: it costs nothing when it is better, and halves the
+/// chance that it was only lucky.
+const WINDOW_CONFIRMED: Duration = Duration::from_millis(500);
+/// A pair that has reached less than [`HOPELESS`] of the best after this long is given up: no device is that uneven.
+const WINDOW_HOPELESS: Duration = Duration::from_millis(60);
+const HOPELESS: f64 = 0.75;
+/// And by at least this many times its bytes in flight, so that filling the pipe is not what is measured.
 const WINDOW_TURNS: u64 = 3;
 /// But no longer than this, once anything has arrived at all.
 const WINDOW_MAX: Duration = Duration::from_secs(4);
 /// Another pair must be this much better to be taken: measurements of equal pairs differ by less.
 const BETTER: f64 = 1.03;
-/// A smaller pair is taken when it reaches this share of the best: smaller blocks and fewer in flight cost less memory
-/// and answer sooner.
+/// A smaller pair is taken when it reaches this share of the best: fewer bytes in flight cost less memory, stay in the
+/// processor's cache, and answer sooner.
 const AS_GOOD: f64 = 0.98;
-/// Watching: this much slower than when it was settled is another disk (inner tracks, a full cache, heat).
-const CHANGED: f64 = 0.70;
+/// Nothing smaller than this is tried: there is no memory left to save, and more and smaller requests cost CPU time.
+const IN_FLIGHT_BYTES_SMALL: u64 = 1 << 20;
+/// Nor fewer blocks than this, one a side: reads and writes would take turns.
+const DEPTH_MIN: u32 = 2;
+/// Pairs that looked better than the chosen one turns out to be get a second trial, so many after a search.
+const SECOND_LOOKS: u32 = 3;
+/// Watching: this much slower, or faster, than when it was settled is another disk (inner tracks, a full cache, heat).
+const SLOWER: f64 = 0.70;
+const FASTER: f64 = 1.50;
 /// Watching: judged by windows of this length, and this many in a row.
 const WATCH_WINDOW: Duration = Duration::from_secs(2);
 const WATCH_WINDOWS: u32 = 3;
-/// Watching: at least this long between two searches, doubled each time one finds nothing better.
+/// Watching: at least this long between two searches, doubled with each: a disk that is fast and slow in turn, as USB
+/// sticks are, is not searched for ever.
 const SEARCH_AGAIN_AFTER: Duration = Duration::from_secs(30);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,6 +64,10 @@ enum State {
     Starting,
     /// Pairs around the best are tried.
     Searching,
+    /// The best of a search runs for the first time since: is it as good as it looked?
+    Settling,
+    /// A pair that looked better than the best is tried once more.
+    LookingAgain,
     /// The best runs; is it still as good as it was?
     Watching,
 }
@@ -63,14 +84,18 @@ pub struct Governor {
     window: Option<(Duration, u64)>,
     /// Bytes that had arrived when the present pair was taken into use.
     began_bytes: u64,
-    slow_windows: u32,
+    /// Bytes of the whole copy; `u64::MAX` for a stream.
+    len: u64,
+    second_looks: u32,
+    /// Windows in a row in which the disk was another.
+    odd_windows: u32,
     searched_at: Duration,
     patience: Duration,
 }
 
 impl Governor {
-    /// Begins with the plan's pair.
-    pub fn new(tuning: Tuning) -> Self {
+    /// Begins with the plan's pair, for a copy of `len` bytes; `None`: nobody knows.
+    pub fn new(tuning: Tuning, len: Option<u64>) -> Self {
         let current = Pair { block_bytes: tuning.block_bytes, depth: tuning.depth };
         Governor {
             bounds: tuning,
@@ -80,7 +105,9 @@ impl Governor {
             tried: Vec::new(),
             window: None,
             began_bytes: 0,
-            slow_windows: 0,
+            len: len.unwrap_or(u64::MAX),
+            second_looks: 0,
+            odd_windows: 0,
             searched_at: Duration::ZERO,
             patience: SEARCH_AGAIN_AFTER,
         }
@@ -97,59 +124,125 @@ impl Governor {
         }
         let (began, at) = *self.window.get_or_insert((now, arrived_bytes));
         let (elapsed, bytes) = (now.saturating_sub(began), arrived_bytes - at);
+        if elapsed < WINDOW_HOPELESS || bytes == 0 || now < FIRST_TRIAL_AFTER {
+            return None;
+        }
+        let rate = bytes as f64 / elapsed.as_secs_f64();
         let turned = bytes >= WINDOW_TURNS * self.current.in_flight_bytes();
-        let least = if self.state == State::Watching { WATCH_WINDOW } else { WINDOW };
-        let enough = elapsed >= least && (turned || (elapsed >= WINDOW_MAX && bytes > 0));
-        if !enough || now < FIRST_TRIAL_AFTER {
+        if elapsed < self.window_for(rate) || !(turned || elapsed >= WINDOW_MAX) {
             return None;
         }
         self.window = Some((now, arrived_bytes));
-        self.judge(bytes as f64 / elapsed.as_secs_f64(), now)
+        let left = Duration::try_from_secs_f64(self.len.saturating_sub(arrived_bytes) as f64 / rate);
+        self.judge(rate, now, left.unwrap_or(Duration::MAX))
     }
 
-    fn judge(&mut self, rate: f64, now: Duration) -> Option<Pair> {
+    /// How long the present pair is looked at, when it has reached `rate` so far.
+    fn window_for(&self, rate: f64) -> Duration {
         match self.state {
-            State::Starting => self.begin_search(rate, now),
+            State::Starting => WINDOW,
+            State::Searching if self.is_better(rate) => WINDOW_CONFIRMED,
+            State::Searching | State::LookingAgain if rate < self.best.1 * HOPELESS => WINDOW_HOPELESS,
+            State::Searching => WINDOW,
+            State::LookingAgain => WINDOW_CONFIRMED,
+            State::Settling | State::Watching => WATCH_WINDOW,
+        }
+    }
+
+    /// Whether the present pair, at `rate`, is to be preferred to the best.
+    fn is_better(&self, rate: f64) -> bool {
+        let (best, best_rate) = self.best;
+        let smaller = self.current.in_flight_bytes() < best.in_flight_bytes();
+        rate > best_rate * BETTER || (smaller && rate >= best_rate * AS_GOOD)
+    }
+
+    fn judge(&mut self, rate: f64, now: Duration, left: Duration) -> Option<Pair> {
+        match self.state {
+            State::Starting => self.begin_search(rate, now, left),
             State::Searching => {
                 self.tried.push((self.current, rate));
-                let (best, best_rate) = self.best;
-                let smaller = self.current.in_flight_bytes() < best.in_flight_bytes();
-                if rate > best_rate * BETTER || (smaller && rate >= best_rate * AS_GOOD) {
+                if self.is_better(rate) {
                     // The rate to beat stays the best seen: many small concessions must not add up.
-                    self.best = (self.current, rate.max(best_rate));
+                    self.best = (self.current, rate.max(self.best.1));
                 }
-                self.next_trial(now)
+                self.next_trial(now, left)
+            }
+            State::LookingAgain => {
+                self.tried.iter_mut().filter(|(pair, _)| *pair == self.current).for_each(|tried| tried.1 = rate);
+                if rate <= self.best.1 * BETTER {
+                    return self.settle();
+                }
+                self.best = (self.current, rate);
+                self.state = State::Searching;
+                self.next_trial(now, left)
+            }
+            State::Settling => {
+                self.best.1 = rate;
+                self.look_again(left)
             }
             State::Watching => {
-                self.best.1 = self.best.1.max(rate);
-                self.slow_windows = if rate < self.best.1 * CHANGED { self.slow_windows + 1 } else { 0 };
-                let due = now >= self.searched_at + self.patience;
-                if self.slow_windows >= WATCH_WINDOWS && due { self.begin_search(rate, now) } else { None }
+                let odd = rate < self.best.1 * SLOWER || rate > self.best.1 * FASTER;
+                self.odd_windows = if odd { self.odd_windows + 1 } else { 0 };
+                let due = now >= self.searched_at.saturating_add(self.patience);
+                if self.odd_windows < WATCH_WINDOWS || !due {
+                    return None;
+                }
+                self.patience = self.patience.saturating_mul(2);
+                self.begin_search(rate, now, left)
             }
         }
     }
 
-    fn begin_search(&mut self, rate: f64, now: Duration) -> Option<Pair> {
+    fn begin_search(&mut self, rate: f64, now: Duration, left: Duration) -> Option<Pair> {
+        if left < WORTH_A_SEARCH {
+            return None;
+        }
         self.state = State::Searching;
-        self.slow_windows = 0;
+        (self.odd_windows, self.second_looks) = (0, 0);
         self.best = (self.current, rate);
         self.tried.clear();
         self.tried.push((self.current, rate));
-        self.next_trial(now)
+        self.next_trial(now, left)
     }
 
-    fn next_trial(&mut self, now: Duration) -> Option<Pair> {
-        let was = self.current;
-        match self.candidates().find(|pair| self.tried.iter().all(|(tried, _)| tried != pair)) {
-            Some(pair) => self.current = pair,
+    fn next_trial(&mut self, now: Duration, left: Duration) -> Option<Pair> {
+        let untried = |pair: &Pair| self.tried.iter().all(|(tried, _)| tried != pair);
+        match self.candidates().find(untried).filter(|_| left >= WINDOW_CONFIRMED) {
+            Some(pair) => self.take(pair),
             None => {
-                self.patience = if self.best.0 == self.tried[0].0 { self.patience * 2 } else { SEARCH_AGAIN_AFTER };
-                self.state = State::Watching;
                 self.searched_at = now;
-                self.current = self.best.0;
+                self.settle()
             }
         }
-        (self.current != was).then_some(self.current)
+    }
+
+    fn settle(&mut self) -> Option<Pair> {
+        self.state = State::Settling;
+        self.take(self.best.0)
+    }
+
+    /// Tries the pair once more that looked best of those that looked better than the chosen one now does: one of the
+    /// two was measured in a lucky or an unlucky moment.
+    fn look_again(&mut self, left: Duration) -> Option<Pair> {
+        let (best, best_rate) = self.best;
+        let better = self.tried.iter().filter(|&&(pair, rate)| pair != best && rate > best_rate * BETTER);
+        let again = better.max_by(|one, other| one.1.total_cmp(&other.1)).map(|&(pair, _)| pair);
+        match again.filter(|_| self.second_looks < SECOND_LOOKS && left >= WORTH_A_SEARCH) {
+            Some(pair) => {
+                self.second_looks += 1;
+                self.state = State::LookingAgain;
+                self.take(pair)
+            }
+            None => {
+                self.state = State::Watching;
+                None
+            }
+        }
+    }
+
+    fn take(&mut self, pair: Pair) -> Option<Pair> {
+        let was = std::mem::replace(&mut self.current, pair);
+        (pair != was).then_some(pair)
     }
 
     /// Pairs worth trying from the best on: first the one far away (fewer, larger requests: what a moving head wants),
@@ -167,10 +260,11 @@ impl Governor {
             (block_bytes / 2, depth),
         ];
         steps.into_iter().map(|(block_bytes, depth)| Pair { block_bytes, depth }).filter(move |pair| {
-            pair.depth >= 1
+            pair.depth >= DEPTH_MIN
                 && pair.depth <= bounds.depth_max
                 && pair.block_bytes >= bounds.block_bytes_min
                 && pair.block_bytes <= bounds.block_bytes_max
+                && pair.in_flight_bytes() >= IN_FLIGHT_BYTES_SMALL
                 && pair.in_flight_bytes() <= u64::from(bounds.in_flight_bytes_max)
         })
     }
@@ -198,14 +292,14 @@ impl Governor {
         match self.state {
             _ if !self.bounds.adaptive => "as planned",
             State::Starting => "as planned; the copy was over before another pair could be tried",
-            State::Searching => "still being tried when the copy ended",
-            State::Watching => "the smallest within 2 % of the best rate of those tried",
+            State::Searching | State::LookingAgain => "still being tried when the copy ended",
+            State::Settling | State::Watching => "the smallest within 2 % of the best rate of those tried",
         }
     }
 
     /// Why the pair that was just taken into use: for whoever watches.
     pub fn taken_because(&self) -> &'static str {
-        if self.state == State::Watching { "settled" } else { "trying" }
+        if matches!(self.state, State::Settling | State::Watching) { "settled" } else { "trying" }
     }
 
     /// The pairs tried in the last search and the rates they reached, in bytes a second.

@@ -9,7 +9,6 @@ use crate::contract::{
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
-use std::time::Instant;
 
 /// A block on its way.
 #[derive(Clone, Copy)]
@@ -20,8 +19,6 @@ pub(super) struct Slot {
     pub(super) zero: bool,
     /// It has been everywhere but at the digests.
     digesting: bool,
-    /// When its present request was submitted.
-    submitted: Instant,
 }
 
 /// Why the copy cannot go on.
@@ -119,11 +116,12 @@ impl<'a> Pump<'a> {
                     continue;
                 }
             }
-            let during = self.whereabouts();
+            let digesting = self.in_hand - self.queues.in_hand();
             if done.is_empty() {
                 self.queues.turn(&mut done)?;
             }
-            self.meter.round(during, self.tally);
+            let (in_flight, limited) = (self.queues.waited_with, self.queues.waited_for_time);
+            self.meter.round(self.queues.now, Whereabouts { in_flight, digesting, limited }, self.tally);
             // Writes go out by ascending offset within a round, whatever order their reads finished in.
             done.sort_unstable_by_key(|completion| completion.request.ticket);
             let other_bytes = self.totals.zeroed_bytes + self.totals.hole_bytes;
@@ -139,7 +137,7 @@ impl<'a> Pump<'a> {
 
     fn use_buffers(&mut self, buffers: Vec<Buffer>) {
         let extent = Extent::new(0, 0);
-        let slot = Slot { extent, zero: false, digesting: false, submitted: self.meter.now };
+        let slot = Slot { extent, zero: false, digesting: false };
         self.slots = vec![slot; buffers.len()];
         self.free = (0..buffers.len() as u32).rev().collect();
         self.idle = buffers;
@@ -162,11 +160,6 @@ impl<'a> Pump<'a> {
     /// Nothing new is to be begun.
     fn ending(&self) -> bool {
         self.failure.is_some() || self.stop.asked().is_some()
-    }
-
-    fn whereabouts(&self) -> Whereabouts {
-        let in_flight = Side::BOTH.map(|side| self.queues.in_flight(side));
-        Whereabouts { in_flight, digesting: self.in_hand - in_flight[0] - in_flight[1] }
     }
 
     /// Begins blocks as long as there are slots.
@@ -192,7 +185,7 @@ impl<'a> Pump<'a> {
         let (ticket, zero) = (self.next_ticket, run.kind == RunKind::Zero);
         self.next_ticket += 1;
         self.in_hand += 1;
-        self.slots[slot as usize] = Slot { extent: run.extent, zero, digesting: false, submitted: self.meter.now };
+        self.slots[slot as usize] = Slot { extent: run.extent, zero, digesting: false };
         let offset = self.plan.source.offset + run.extent.offset;
         let len = u32::try_from(run.extent.len).expect("a schedule's runs fit in 32 bits");
         let (side, op) = (Side::Source, Op::Read);
@@ -210,7 +203,6 @@ impl<'a> Pump<'a> {
 
     /// Submits the present transfer of a request that has been in flight before.
     pub(super) fn submit(&mut self, request: Request) {
-        self.slots[request.slot as usize].submitted = self.meter.now;
         self.queues.submit(request);
     }
 
@@ -222,7 +214,7 @@ impl<'a> Pump<'a> {
             self.retire(request);
             return;
         }
-        self.meter.completed(request.side, slot.submitted);
+        self.meter.completed(request.side, self.queues.sent_at(request.slot));
         match (result, request.op) {
             // A signal, or no memory for the request just then: nothing has happened.
             (Err(error), _) if matches!(error.raw_os_error(), Some(libc::EINTR | libc::EAGAIN)) => self.submit(request),

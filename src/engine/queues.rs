@@ -12,6 +12,9 @@ use std::time::Instant;
 /// Descriptors to wait for at once: a ring, calls on two sides, digests.
 const WAITED_FOR_MAX: usize = 4;
 
+/// Helpers of a side that shares one moving head with the other.
+const HELPERS_OF_ONE_HEAD: u32 = 2;
+
 /// The queues of a copy: a ring both sides may share, blocking calls for what cannot be on it, digests, and the gates
 /// in front of them.
 pub(super) struct Queues {
@@ -23,7 +26,17 @@ pub(super) struct Queues {
     gates: [Vec<Box<dyn Gate>>; 2],
     digests: Option<Digester>,
     /// Requests in flight or held at a gate, by side.
+    in_hand: [u32; 2],
+    /// Of these, the requests that are through the gates.
     in_flight: [u32; 2],
+    /// When the present request of a slot went through the gates.
+    sent_at: Vec<Instant>,
+    /// The time of the present turn.
+    pub(super) now: Instant,
+    /// Requests in flight while the last turn waited.
+    pub(super) waited_with: [u32; 2],
+    /// A gate held something back for its time had not come, while the last turn waited.
+    pub(super) waited_for_time: bool,
     through: Vec<Request>,
     /// How it was set up, for the report.
     pub(super) detail: Vec<String>,
@@ -40,7 +53,12 @@ impl Queues {
             calls: [0, 0],
             gates: Side::BOTH.map(|side| gates(plan, side, &ends[side.index()])),
             digests: if plan.hashes.is_empty() { None } else { Some(Digester::start(&plan.hashes)?) },
+            in_hand: [0, 0],
             in_flight: [0, 0],
+            sent_at: vec![Instant::now(); slots as usize],
+            now: Instant::now(),
+            waited_with: [0, 0],
+            waited_for_time: false,
             through: Vec::new(),
             detail: Vec::new(),
             notes: Vec::new(),
@@ -56,6 +74,8 @@ impl Queues {
             let calls = match plan.engine {
                 EngineKind::Sync => Calls::on_the_spot(end),
                 _ if end.facts().order == Order::Ascending => Calls::by_helpers(end, 1)?,
+                // Helpers overtake each other, and a burst is there to keep one head from moving; two keep it busy.
+                _ if plan.burst_bytes.is_some() => Calls::by_helpers(end, HELPERS_OF_ONE_HEAD)?,
                 _ => Calls::by_helpers(end, slots)?,
             };
             queues.calls[side.index()] = queues.queues.len();
@@ -97,15 +117,21 @@ impl Queues {
         Ok(())
     }
 
-    /// Requests in flight towards a side, held ones included.
-    pub(super) fn in_flight(&self, side: Side) -> u32 {
-        self.in_flight[side.index()]
+    /// Requests in flight towards either side, held ones included.
+    pub(super) fn in_hand(&self) -> u32 {
+        self.in_hand.iter().sum()
+    }
+
+    /// When the present request of this slot went through the gates: what it waited for before that was not the
+    /// device.
+    pub(super) fn sent_at(&self, slot: u32) -> Instant {
+        self.sent_at[slot as usize]
     }
 
     /// Takes a request in.
     pub(super) fn submit(&mut self, request: Request) {
         let side = request.side.index();
-        self.in_flight[side] += 1;
+        self.in_hand[side] += 1;
         let mut through = std::mem::take(&mut self.through);
         self.admit(side, 0, request, &mut through);
         self.send(&mut through);
@@ -128,6 +154,8 @@ impl Queues {
     fn send(&mut self, through: &mut Vec<Request>) {
         for request in through.drain(..) {
             let side = request.side.index();
+            self.in_flight[side] += 1;
+            self.sent_at[request.slot as usize] = self.now;
             let index = self.own[side].filter(|&own| self.queues[own].takes(&request)).unwrap_or(self.calls[side]);
             self.queues[index].submit(request);
         }
@@ -135,7 +163,7 @@ impl Queues {
 
     /// Lets go what gates held back and may go by now.
     fn release(&mut self) {
-        let source_idle = self.in_flight[Side::Source.index()] == 0;
+        let source_idle = self.in_hand[Side::Source.index()] == 0;
         let mut through = std::mem::take(&mut self.through);
         for side in 0..self.gates.len() {
             for number in 0..self.gates[side].len() {
@@ -169,7 +197,7 @@ impl Queues {
     pub(super) fn recall(&mut self, side: Side, back: &mut Vec<Request>) {
         let before = back.len();
         self.gates[side.index()].iter_mut().for_each(|gate| gate.recall(back));
-        self.in_flight[side.index()] -= (back.len() - before) as u32;
+        self.in_hand[side.index()] -= (back.len() - before) as u32;
     }
 
     /// Gives back the blocks that wait for an earlier one to be digested.
@@ -183,11 +211,16 @@ impl Queues {
     /// early, with nothing, when only time has passed.
     pub(super) fn turn(&mut self, done: &mut Vec<Completion>) -> io::Result<()> {
         self.release();
+        self.waited_with = self.in_flight;
+        self.waited_for_time = false;
         self.reap(done)?;
         if done.is_empty() {
             self.wait()?;
+            self.now = Instant::now();
             self.release();
             self.reap(done)?;
+        } else {
+            self.now = Instant::now();
         }
         for queue in &mut self.queues {
             queue.flush()?;
@@ -200,7 +233,9 @@ impl Queues {
             let before = done.len();
             queue.reap(done)?;
             for completion in &done[before..] {
-                self.in_flight[completion.request.side.index()] -= 1;
+                let side = completion.request.side.index();
+                self.in_flight[side] -= 1;
+                self.in_hand[side] -= 1;
             }
         }
         if let Some(digests) = &mut self.digests {
@@ -224,8 +259,8 @@ impl Queues {
                 }
             }
         }
-        let now = Instant::now();
-        let due = self.gates.iter().flatten().filter_map(|gate| gate.due_in(now)).min();
+        let due = self.gates.iter().flatten().filter_map(|gate| gate.due_in(self.now)).min();
+        self.waited_for_time = due.is_some();
         let only = busy.filter(|&index| count == 1 && due.is_none() && index < self.queues.len());
         if let Some(waited) = only.and_then(|index| self.queues[index].flush_and_wait()) {
             return waited;

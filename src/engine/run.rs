@@ -162,7 +162,7 @@ impl<'a> Run<'a> {
         }
         queues.notes.iter().for_each(|note| self.note(note.clone()));
         let pair = Pair { block_bytes: tuning.block_bytes, depth: tuning.depth };
-        let mut governor = Governor::new(tuning);
+        let mut governor = Governor::new(tuning, plan.len);
         let parts = Parts { plan: &plan, ends, schedule, stop, tally, observer: self.observer, queues };
         let mut pump = Pump::new(parts, pair);
         let pumped = pump.run(&mut governor, buffers, &arena);
@@ -316,7 +316,7 @@ impl<'a> Run<'a> {
         elapsed: Duration,
         flushing: Duration,
     ) -> Outcome {
-        let (mut sides, digest_waited) = meter.reports();
+        let mut sides = meter.reports();
         for side in Side::BOTH {
             let report: &mut SideReport = &mut sides[side.index()];
             report.cached_before_bytes = cached_before[side.index()];
@@ -333,7 +333,8 @@ impl<'a> Run<'a> {
             flushing,
             durable: self.durable,
             sides,
-            digest_waited,
+            digest_waited: meter.digest_waited(),
+            limit_waited: meter.limit_waited(),
             pace: self.pace,
             usage: Usage { user, system, peak_resident_bytes },
             digests: self.digests,

@@ -46,11 +46,12 @@ pub(super) const FILE_BLOCK_BYTES: u32 = 512 << 10;
 /// See [`FILE_BLOCK_BYTES`].
 pub(super) const FILE_DEPTH: u32 = 16;
 
-/// Start with a pipe: it moves at most its own size (64 KiB, 1 MiB at best) a call, whatever the block; these smooth
-/// the pauses of whoever is at the other end.
-pub(super) const PIPE_BLOCK_BYTES: u32 = 256 << 10;
-/// See [`PIPE_BLOCK_BYTES`].
-pub(super) const PIPE_DEPTH: u32 = 16;
+/// Start with a pipe: as much as a pipe of an ordinary user holds (1 MiB), so that one call fills or empties it, and
+/// few hand-overs between threads. At the speed of memory 1 MiB × 4 took 0.6 (device to pipe) and 0.75 (pipe to
+/// device) of the time of 256 KiB × 16.
+pub(super) const PIPE_BLOCK_BYTES: u32 = 1 << 20;
+/// See [`PIPE_BLOCK_BYTES`]; more would only smooth pauses that the pipe itself smooths.
+pub(super) const PIPE_DEPTH: u32 = 4;
 
 /// Block size of the plain loop: what dd's manual recommends, so that the yardstick is a fair one.
 pub(super) const SYNC_BLOCK_BYTES: u32 = 1 << 20;

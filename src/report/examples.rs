@@ -124,6 +124,7 @@ pub(super) fn complete() -> Outcome {
         durable: true,
         sides: [side_report(copying / 8, 85), side_report(copying * 6 / 10, 350)],
         digest_waited: Duration::ZERO,
+        limit_waited: Duration::ZERO,
         pace: Pace {
             block_bytes: 256 << 10,
             depth: 32,

@@ -1,9 +1,9 @@
 //! A queue of blocking calls.
+use super::work::Work;
 use crate::contract::{CallStyle, Completion, Endpoint, Mailbox, Queue, Ready, Request};
 use std::collections::VecDeque;
 use std::io;
-use std::sync::mpsc::{Receiver, Sender, channel};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 
 /// Blocking calls towards one endpoint: on the spot where they cost nothing or only one is made at a time, else on
@@ -17,9 +17,9 @@ pub struct Calls {
 struct Helpers {
     most: u32,
     threads: Vec<JoinHandle<()>>,
-    /// `None` when no more work will come.
-    work: Option<Sender<Request>>,
-    todo: Arc<Mutex<Receiver<Request>>>,
+    /// Submitted, to be handed over together.
+    batch: Vec<Request>,
+    work: Arc<Work>,
     mailbox: Arc<Mailbox>,
     in_flight: usize,
 }
@@ -38,12 +38,11 @@ impl Calls {
         if end.facts().calls == CallStyle::AtOnce {
             return Ok(Calls::on_the_spot(end));
         }
-        let (work, todo) = channel();
         let helpers = Helpers {
             most: most.max(1),
             threads: Vec::new(),
-            work: Some(work),
-            todo: Arc::new(Mutex::new(todo)),
+            batch: Vec::new(),
+            work: Arc::default(),
             mailbox: Arc::new(Mailbox::new()?),
             in_flight: 0,
         };
@@ -59,11 +58,9 @@ impl Helpers {
         if self.threads.len() >= wanted {
             return Ok(());
         }
-        let (end, todo, mailbox) = (end.clone(), self.todo.clone(), self.mailbox.clone());
+        let (end, work, mailbox) = (end.clone(), self.work.clone(), self.mailbox.clone());
         let help = move || {
-            loop {
-                let next = todo.lock().unwrap_or_else(PoisonError::into_inner).recv();
-                let Ok(mut request) = next else { return };
+            while let Some(mut request) = work.take() {
                 let result = end.perform(&mut request);
                 mailbox.leave(Completion { request, result });
             }
@@ -89,10 +86,7 @@ impl Queue for Calls {
         };
         helpers.in_flight += 1;
         match helpers.grow(&self.end) {
-            Ok(()) => {
-                let work = helpers.work.as_ref().expect("taken only when the queue is dropped");
-                work.send(request).expect("the receiver lives as long as the queue");
-            }
+            Ok(()) => helpers.batch.push(request),
             Err(error) => {
                 helpers.in_flight -= 1;
                 self.finished.push_back(Completion { request, result: Err(error) });
@@ -101,6 +95,9 @@ impl Queue for Calls {
     }
 
     fn flush(&mut self) -> io::Result<()> {
+        if let Some(helpers) = self.helpers.as_mut().filter(|helpers| !helpers.batch.is_empty()) {
+            helpers.work.put(&mut helpers.batch);
+        }
         Ok(())
     }
 
@@ -126,7 +123,8 @@ impl Drop for Calls {
     /// somebody else to give up.
     fn drop(&mut self) {
         let Some(helpers) = &mut self.helpers else { return };
-        helpers.work = None;
+        helpers.work.put(&mut helpers.batch);
+        helpers.work.close();
         if helpers.in_flight > 0 {
             self.end.cancel();
         }

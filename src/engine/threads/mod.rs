@@ -2,5 +2,6 @@
 //!
 //! Must not know what it calls: any endpoint's `perform` will do.
 mod calls;
+mod work;
 
 pub use calls::Calls;

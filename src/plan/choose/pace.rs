@@ -107,7 +107,7 @@ fn start(asked: &Asked, engine: EngineKind, head: Option<&str>) -> Start {
     } else if asked.rotational(Side::Source) || asked.rotational(Side::Dest) {
         start(ROTATIONAL_BLOCK_BYTES, ROTATIONAL_DEPTH, "a head moves: few large requests")
     } else if is(EndpointKind::Pipe) {
-        start(PIPE_BLOCK_BYTES, PIPE_DEPTH, "a pipe moves little at a time")
+        start(PIPE_BLOCK_BYTES, PIPE_DEPTH, "a pipe holds 1 MiB")
     } else if is(EndpointKind::File) {
         start(FILE_BLOCK_BYTES, FILE_DEPTH, "start for files")
     } else {

@@ -287,7 +287,7 @@ fn only_what_has_a_medium_is_flushed() {
 #[test]
 fn a_pipe_is_written_in_order_one_at_a_time_and_asks_nobody() {
     let plan = made(&options(), &file("a", 1, GIB), &pipe());
-    assert_eq!((plan.write_order, plan.tuning.block_bytes), (WriteOrder::OneAtATime, 256 << 10));
+    assert_eq!((plan.write_order, plan.tuning.block_bytes), (WriteOrder::OneAtATime, 1 << 20));
     assert!(!needs_confirmation(&plan, &pipe()));
     assert!(!needs_confirmation(&made(&options(), &disk(1, 9), &file("b", 1, 2)), &file("b", 1, 2)));
 }

@@ -210,17 +210,20 @@ fn tried(outcome: &Outcome) -> String {
 fn waiting(plan: &Plan, outcome: &Outcome) -> String {
     let copying = outcome.elapsed.saturating_sub(outcome.flushing);
     let [source, dest] = outcome.sides.each_ref().map(|side| side.waited);
-    if copying.is_zero() || (source + dest).is_zero() {
+    let (digests, limit) = (outcome.digest_waited, outcome.limit_waited);
+    if copying.is_zero() || (source + dest + digests + limit).is_zero() {
         return String::new();
     }
-    let digests = outcome.digest_waited;
-    let busy = copying.saturating_sub(source + dest + digests);
+    let busy = copying.saturating_sub(source + dest + digests + limit);
     let share = |waited| whole(&units::share(waited, copying));
     // A limit is kept by holding reads back.
     let limit = if plan.limit_bytes_per_s.is_some() { " or --limit" } else { "" };
     let mut text = format!("for the source{limit} {}, for the dest {}, ", share(source), share(dest));
     if !digests.is_zero() {
         text += &format!("for the digests {}, ", share(digests));
+    }
+    if !limit.is_zero() {
+        text += &format!("for the limit {}, ", share(limit));
     }
     text += &format!("for neither {} of the time", share(busy));
     let [source_idle, dest_idle] = outcome.sides.each_ref().map(|side| side.idle);
