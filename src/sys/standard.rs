@@ -7,6 +7,8 @@ static CLOSED: AtomicU8 = AtomicU8::new(0);
 /// Runs before `main`, and before Rust opens /dev/null on descriptors that are closed: afterwards a copy to a closed
 /// standard output would look like one to a null device, and succeed.
 #[used]
+// SAFETY: .init_array holds pointers to functions that take nothing and return, as this one does; it needs neither
+// Rust's runtime nor any memory but its own flag.
 #[unsafe(link_section = ".init_array")]
 static NOTE: extern "C" fn() = note;
 

@@ -54,6 +54,10 @@ pub struct Report {
     pub source: SideOutcome,
     /// The dest.
     pub dest: SideOutcome,
+    /// Time with nothing to do but wait for digests.
+    pub digest_waited_s: f64,
+    /// Time in which `--limit` held reads back.
+    pub limit_waited_s: f64,
     /// Digests of the source stream.
     pub digests: Vec<DigestReport>,
     /// Fallbacks and what else the user should know.
@@ -235,6 +239,8 @@ pub fn outcome(plan: &Plan, outcome: &Outcome, args: &[String], started: Option<
         blocks: blocks(outcome),
         source: side(&plan.source, outcome, Side::Source),
         dest: side(&plan.dest, outcome, Side::Dest),
+        digest_waited_s: outcome.digest_waited.as_secs_f64(),
+        limit_waited_s: outcome.limit_waited.as_secs_f64(),
         digests: outcome
             .digests
             .iter()

@@ -33,7 +33,7 @@ pub fn outcome(plan: &Plan, outcome: &Outcome, args: &[String]) -> String {
     rows.row("engine", engine(outcome));
     rows.row("blocks", pace(outcome));
     rows.row("tried", tried(outcome));
-    rows.row("waiting", waiting(plan, outcome));
+    rows.row("waiting", waiting(outcome));
     rows.row("reads", requests(outcome, Side::Source));
     rows.row("writes", requests(outcome, Side::Dest));
     rows.row("page cache", page_cache(outcome));
@@ -207,7 +207,7 @@ fn tried(outcome: &Outcome) -> String {
 }
 
 /// Which side held the copy back, as a share of the time before the flush.
-fn waiting(plan: &Plan, outcome: &Outcome) -> String {
+fn waiting(outcome: &Outcome) -> String {
     let copying = outcome.elapsed.saturating_sub(outcome.flushing);
     let [source, dest] = outcome.sides.each_ref().map(|side| side.waited);
     let (digests, limit) = (outcome.digest_waited, outcome.limit_waited);
@@ -216,14 +216,12 @@ fn waiting(plan: &Plan, outcome: &Outcome) -> String {
     }
     let busy = copying.saturating_sub(source + dest + digests + limit);
     let share = |waited| whole(&units::share(waited, copying));
-    // A limit is kept by holding reads back.
-    let limit = if plan.limit_bytes_per_s.is_some() { " or --limit" } else { "" };
-    let mut text = format!("for the source{limit} {}, for the dest {}, ", share(source), share(dest));
+    let mut text = format!("for the source {}, for the dest {}, ", share(source), share(dest));
     if !digests.is_zero() {
         text += &format!("for the digests {}, ", share(digests));
     }
     if !limit.is_zero() {
-        text += &format!("for the limit {}, ", share(limit));
+        text += &format!("for --limit {}, ", share(limit));
     }
     text += &format!("for neither {} of the time", share(busy));
     let [source_idle, dest_idle] = outcome.sides.each_ref().map(|side| side.idle);
