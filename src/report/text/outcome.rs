@@ -1,5 +1,5 @@
 use super::rest::Rest;
-use crate::contract::{Direction, Ended, EndpointKind, Latency, Outcome, Plan, Side, Totals};
+use crate::contract::{Direction, Ended, EndpointKind, EngineKind, Latency, Outcome, Plan, Side, Totals};
 use crate::report::columns::{Columns, WIDTH, beside, whole, wrap};
 use crate::report::printable::{printable, shell_line};
 use crate::report::style::{CARE, STRONG, paint};
@@ -30,7 +30,7 @@ pub fn outcome(plan: &Plan, outcome: &Outcome, args: &[String]) -> String {
     rows.row("rate", rate(outcome));
     rows.row("cpu", cpu(outcome));
     rows.row("memory", format!("{} resident at most", whole(&units::size(outcome.usage.peak_resident_bytes))));
-    rows.row("engine", engine(outcome));
+    rows.row("engine", engine(plan, outcome));
     rows.row("blocks", pace(outcome));
     rows.row("tried", tried(outcome));
     rows.row("waiting", waiting(outcome));
@@ -176,11 +176,17 @@ fn cpu(outcome: &Outcome) -> String {
     text
 }
 
-fn engine(outcome: &Outcome) -> String {
-    match outcome.engine_detail.as_str() {
-        "" => outcome.engine.name().to_owned(),
-        detail => format!("{}: {}", outcome.engine.name(), printable(detail)),
+fn engine(plan: &Plan, outcome: &Outcome) -> String {
+    let mut text = outcome.engine.name().to_owned();
+    if !outcome.engine_detail.is_empty() {
+        text += &format!(": {}", printable(&outcome.engine_detail));
     }
+    // Whoever gets helper threads should know what keeps the ring from them.
+    let planned = plan.why.iter().find(|reason| reason.topic == "engine" && outcome.engine == EngineKind::Threads);
+    if let Some(reason) = planned {
+        text += &format!("; {}", printable(&reason.because));
+    }
+    text
 }
 
 fn setting(block_bytes: u32, depth: u32) -> String {
