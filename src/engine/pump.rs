@@ -3,8 +3,8 @@ use super::meter::{Meter, Whereabouts};
 use super::pace::{Governor, Pair};
 use super::queues::Queues;
 use crate::contract::{
-    Arena, Buffer, Completion, Endpoint, Error, Event, Extent, Kind, Next, Observer, Op, Plan, Request, Run, RunKind,
-    Schedule, Side, Stop, Tally, Totals, Zeros,
+    Arena, Buffer, Cache, Completion, Endpoint, Error, Event, Extent, Kind, Next, Observer, Op, Plan, Request, Run,
+    RunKind, Schedule, Side, Stop, Tally, Totals, Zeros,
 };
 use std::io;
 use std::sync::Arc;
@@ -50,6 +50,8 @@ pub(super) struct Pump<'a> {
     pub(super) failure: Option<Failure>,
     pub(super) totals: Totals,
     pub(super) meter: Meter,
+    /// Blocks that failed beside others and succeeded alone.
+    pub(super) alone: u64,
     /// The stream ended before the count was reached.
     pub(super) ended_short: bool,
 }
@@ -86,6 +88,7 @@ impl<'a> Pump<'a> {
             failure: None,
             totals: Totals::default(),
             meter: Meter::start(),
+            alone: 0,
             ended_short: false,
         }
     }
@@ -208,7 +211,7 @@ impl<'a> Pump<'a> {
 
     /// Takes a block whose request came back to where it goes next.
     fn advance(&mut self, completion: Completion) {
-        let Completion { request, result } = completion;
+        let Completion { mut request, result } = completion;
         let slot = self.slots[request.slot as usize];
         if slot.digesting {
             self.retire(request);
@@ -218,7 +221,11 @@ impl<'a> Pump<'a> {
         match (result, request.op) {
             // A signal, or no memory for the request just then: nothing has happened.
             (Err(error), _) if matches!(error.raw_os_error(), Some(libc::EINTR | libc::EAGAIN)) => self.submit(request),
-            (Err(error), _) => self.failed(request, error),
+            (Err(error), op) => match (self.tried_alone(&mut request, error), op) {
+                (Err(error), _) => self.failed(request, error),
+                (Ok(moved), Op::Read) => self.was_read(request, moved),
+                (Ok(moved), _) => self.was_written(request, moved),
+            },
             (Ok(moved), Op::Read) => self.was_read(request, moved),
             (Ok(moved), Op::Write | Op::Zero) => self.was_written(request, moved),
         }
@@ -282,6 +289,23 @@ impl<'a> Pump<'a> {
             request.op = if zero { Op::Zero } else { Op::Write };
             self.queues.digest(request);
         }
+    }
+
+    /// The block layer merges neighbours into one request and, if it fails, fails all of them. A block that went direct
+    /// is tried once more alone, so that only the bad one is blamed and those before it arrive.
+    fn tried_alone(&mut self, request: &mut Request, source: io::Error) -> io::Result<u32> {
+        let side = match request.side {
+            Side::Source => &self.plan.source,
+            Side::Dest => &self.plan.dest,
+        };
+        let end = &self.ends[request.side.index()];
+        let worth_it = side.access.cache == Cache::Direct && request.op != Op::Zero && !self.ending();
+        if !worth_it || end.diagnose(request.op, request.at(), &source) != Kind::Io {
+            return Err(source);
+        }
+        let moved = end.perform(request)?;
+        self.alone += u64::from(moved > 0);
+        Ok(moved)
     }
 
     pub(super) fn failed(&mut self, request: Request, source: io::Error) {

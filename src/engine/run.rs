@@ -184,6 +184,10 @@ impl<'a> Run<'a> {
         self.claimed = pump.claimed();
         let Pair { block_bytes, depth } = governor.current();
         self.pace = Pace { block_bytes, depth, because: governor.because().to_owned(), tried: governor.tried() };
+        if pump.alone > 0 {
+            let blocks = pump.alone;
+            self.notes.push(format!("blocks that failed together with a bad neighbour and succeeded alone: {blocks}"));
+        }
         if drained {
             self.digests = pump.queues.finish_digests();
         }
