@@ -28,25 +28,25 @@ demo: build ## Copy one made-up disk to another, verify it with cmp, clean up
 	scripts/demo $(release)
 
 test: deps ## Install what the tests need and is missing, then run every test; COVERAGE=1 prints the coverage too
-	$(if $(COVERAGE),scripts/coverage,$(CARGO) test --locked --no-fail-fast)
+	$(if $(COVERAGE),scripts/coverage,$(CARGO) test --workspace --locked --no-fail-fast)
 
 check: fmt-check clippy doc-check lint-scripts ## Format, lints and documentation; warnings are errors
 
 fmt-check: ## The code is formatted
-	$(CARGO) fmt --check
+	$(CARGO) fmt --all --check
 
 clippy: ## No lint speaks up
-	$(CARGO) clippy --locked --all-targets -- -D warnings
+	$(CARGO) clippy --workspace --locked --all-targets -- -D warnings
 
 doc-check: ## The documentation builds without a warning, that of private items too
-	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --locked --no-deps --document-private-items
+	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --locked --no-deps --document-private-items
 
 lint-scripts: ## The shell scripts pass shellcheck, where there is one
 	@if command -v shellcheck >/dev/null; then shellcheck .ci/run $$(grep -lE '^#!.*sh$$' scripts/*); \
 	else echo "shellcheck is not installed: scripts are not checked"; fi
 
 doc: ## The documentation of the library, in target/doc
-	$(CARGO) doc --locked --no-deps --document-private-items
+	$(CARGO) doc --workspace --locked --no-deps --document-private-items
 
 man: build ## The man page, in target/generated
 	mkdir -p $(generated)

@@ -1,0 +1,1 @@
+//! A disk with a service time, served by nbdkit.

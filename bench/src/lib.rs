@@ -1,0 +1,8 @@
+//! Measures haul against its peers and against the limit of the disks.
+//!
+//! ```text
+//!  cli ──what to measure──▶ bed (made) ──▶ contender (command lines) ──▶ round (run, measured, compared) ──▶ result
+//!                                                                                     result ──▶ numbers ──▶ show
+//! ```
+pub mod numbers;
+pub mod result;

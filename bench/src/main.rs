@@ -1,0 +1,2 @@
+//! `haul-bench`: see `docs/measuring.md`.
+fn main() {}

@@ -1,0 +1,117 @@
+//! What the measurements say: medians, spreads, ratios in pairs, the distance to the limit.
+//!
+//! Must not know: how it was measured, how it is shown.
+use crate::result::{BedResult, ContenderResult, Run, Verdict};
+use statrs::statistics::{Data, Distribution, Max, Min, OrderStatistics};
+
+/// What the right runs of one contender say.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Summary {
+    /// Median of the wall time, in seconds.
+    pub median_s: f64,
+    /// Shortest wall time, in seconds.
+    pub min_s: f64,
+    /// Longest less shortest wall time, as a share of the median.
+    pub spread: f64,
+    /// How many times as long as haul it took: the median over the rounds of its time by haul's time in the same round.
+    pub ratio_to_haul: Option<f64>,
+    /// Its median time by the limit of the bed.
+    pub ratio_to_limit: Option<f64>,
+    /// Processor seconds of the whole machine for each GiB, median.
+    pub machine_cpu_s_per_gib: f64,
+    /// Processor seconds of its own processes for each GiB, median.
+    pub process_cpu_s_per_gib: f64,
+    /// Largest resident memory of all runs, in bytes.
+    pub resident_bytes: u64,
+    /// Median of what was left of source and dest in the page cache, in bytes.
+    pub cache_left_bytes: u64,
+    /// Least share of the witness file that was left in the page cache, 0 to 1.
+    pub witness_left: f64,
+}
+
+/// Whether, and how, a contender may be ranked.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Standing {
+    /// All its runs were right.
+    Ranked(Summary),
+    /// At least one run copied wrongly or failed: shown, never ranked.
+    Marked(String),
+}
+
+/// The bytes of a GiB.
+const GIB: f64 = (1u64 << 30) as f64;
+
+/// The limit of a bed in seconds: the slowest of its binding bounds; `None` when none was found.
+pub fn limit_s(bed: &BedResult) -> Option<f64> {
+    bed.limits.iter().filter(|limit| limit.binding).map(|limit| limit.seconds).reduce(f64::max)
+}
+
+/// Whether `contender` of `bed` is ranked, and with which numbers.
+pub fn standing(bed: &BedResult, contender: &ContenderResult) -> Standing {
+    if let Some(mark) = mark(&contender.runs) {
+        return Standing::Marked(mark);
+    }
+    let of = |field: fn(&Run) -> f64| contender.runs.iter().map(field).collect::<Vec<_>>();
+    let per_gib = |field: fn(&Run) -> f64| median(of(field)) / (bed.bytes as f64 / GIB);
+    let wall = Data::new(of(|run| run.wall_s));
+    let median_s = median(of(|run| run.wall_s));
+    let summary = Summary {
+        median_s,
+        min_s: wall.min(),
+        spread: (wall.max() - wall.min()) / median_s,
+        ratio_to_haul: haul_of(bed).and_then(|haul| ratio_in_pairs(&contender.runs, &haul.runs)),
+        ratio_to_limit: limit_s(bed).map(|limit| median_s / limit),
+        machine_cpu_s_per_gib: per_gib(|run| run.machine_cpu_s),
+        process_cpu_s_per_gib: per_gib(|run| run.process_cpu_s),
+        resident_bytes: contender.runs.iter().map(|run| run.resident_bytes).max().unwrap_or(0),
+        cache_left_bytes: median(of(|run| run.cache_left_bytes as f64)) as u64,
+        witness_left: Data::new(of(|run| run.witness_left)).min(),
+    };
+    Standing::Ranked(summary)
+}
+
+/// The contender that all others are compared with: haul with no option.
+pub fn haul_of(bed: &BedResult) -> Option<&ContenderResult> {
+    bed.contenders.iter().find(|contender| contender.name == "haul")
+}
+
+/// The fastest ranked contender that is not haul, with its ratio to haul.
+pub fn best_peer(bed: &BedResult) -> Option<(&ContenderResult, Summary)> {
+    let ranked = bed.contenders.iter().filter(|contender| contender.name != "haul" && !contender.aside);
+    let ranked = ranked.filter_map(|contender| match standing(bed, contender) {
+        Standing::Ranked(summary) => Some((contender, summary)),
+        Standing::Marked(_) => None,
+    });
+    ranked.min_by(|(_, a), (_, b)| a.median_s.total_cmp(&b.median_s))
+}
+
+/// Why runs are not ranked; `None` when all were right. No run at all is a reason too.
+fn mark(runs: &[Run]) -> Option<String> {
+    let wrong = |run: &Run| match &run.verdict {
+        Verdict::Right => None,
+        Verdict::CopiedWrongly { first_difference } => {
+            Some(format!("copied wrongly in round {}: differs from byte {first_difference} on", run.round))
+        }
+        Verdict::Failed { why } => Some(format!("failed in round {}: {why}", run.round)),
+    };
+    if runs.is_empty() { Some("did not run".into()) } else { runs.iter().find_map(wrong) }
+}
+
+/// Median over the rounds that both ran of this one's time by the other's.
+///
+/// In pairs, because a noisy machine is noisy for both runs of a round, and a ratio of medians would not know that.
+fn ratio_in_pairs(these: &[Run], others: &[Run]) -> Option<f64> {
+    let pair = |run: &Run| others.iter().find(|other| other.round == run.round).map(|other| run.wall_s / other.wall_s);
+    let ratios: Vec<f64> = these.iter().filter_map(pair).collect();
+    (!ratios.is_empty()).then(|| median(ratios))
+}
+
+/// Median; NaN for no values.
+pub fn median(values: Vec<f64>) -> f64 {
+    Data::new(values).median()
+}
+
+/// Mean; NaN for no values.
+pub fn mean(values: Vec<f64>) -> f64 {
+    Data::new(values).mean().unwrap_or(f64::NAN)
+}
