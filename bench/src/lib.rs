@@ -21,5 +21,6 @@ pub mod pressure;
 pub mod process;
 pub mod race;
 pub mod result;
+pub mod seeds;
 pub mod session;
 pub mod workplace;

@@ -3,7 +3,7 @@ use clap::Parser;
 use haul_bench::cli::Arguments;
 use haul_bench::error::{Doing, Result};
 use haul_bench::process::Interrupt;
-use haul_bench::{announce, bed, session};
+use haul_bench::{announce, session};
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
@@ -18,8 +18,8 @@ fn main() -> ExitCode {
 
 fn run(arguments: &Arguments) -> Result<ExitCode> {
     if arguments.list {
-        for recipe in bed::recipes() {
-            anstream::println!("{:<16} {}", recipe.name, recipe.title);
+        for (name, title) in session::scenario_names() {
+            anstream::println!("{name:<16} {title}");
         }
         return Ok(ExitCode::SUCCESS);
     }

@@ -40,20 +40,38 @@ impl Pressure {
     /// When the witness cannot be brought into the page cache, or the bed fails.
     pub fn witness_left(&self, bed: &Bed, line: &Line, interrupt: &Interrupt) -> Result<Option<f64>> {
         bed.reset()?;
-        crate::machine::uncache(&self.witness)?;
-        // Read in the group, so that its pages are the group's; once, like a program that was started this morning.
-        let read = Line::words(&format!("cp {} /dev/null", self.witness.display()));
-        run(&read, Some(&self.group.procs()), interrupt)?;
-        let before = self.share()?;
-        if before < 0.99 {
-            return Err(Error(format!("only {:.0} % of the witness file were cached before the copy", before * 100.0)));
-        }
-        let ended = run(line, Some(&self.group.procs()), interrupt)?;
+        self.warm(interrupt)?;
+        let ended = run(line, Some(&self.procs()), interrupt)?;
         if ended.status.success() { Ok(Some(self.share()?)) } else { Ok(None) }
     }
 
-    fn share(&self) -> Result<f64> {
+    /// Brings the witness into the page cache.
+    ///
+    /// # Errors
+    /// When it does not get there.
+    pub fn warm(&self, interrupt: &Interrupt) -> Result<()> {
+        crate::machine::uncache(&self.witness)?;
+        // Read in the group, so that its pages are the group's; once, like a program that was started this morning.
+        let read = Line::words(&format!("cp {} /dev/null", self.witness.display()));
+        run(&read, Some(&self.procs()), interrupt)?;
+        let share = self.share()?;
+        if share < 0.99 {
+            return Err(Error(format!("only {:.0} % of the witness file are in the page cache", share * 100.0)));
+        }
+        Ok(())
+    }
+
+    /// Share of the witness that is in the page cache, 0 to 1.
+    ///
+    /// # Errors
+    /// When it cannot be opened.
+    pub fn share(&self) -> Result<f64> {
         Ok(cached_bytes(&self.witness)? as f64 / WITNESS_BYTES as f64)
+    }
+
+    /// The file by which a process joins the group.
+    pub fn procs(&self) -> PathBuf {
+        self.group.0.join("cgroup.procs")
     }
 }
 
@@ -68,10 +86,6 @@ impl Group {
         let group = Self(path);
         fs::write(group.0.join(limit), bytes.to_string()).doing("limit a control group")?;
         Ok(group)
-    }
-
-    fn procs(&self) -> PathBuf {
-        self.0.join("cgroup.procs")
     }
 }
 

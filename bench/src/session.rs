@@ -7,7 +7,8 @@ use crate::machine;
 use crate::pressure::Pressure;
 use crate::process::Interrupt;
 use crate::race::{Observer, race};
-use crate::result::{BedResult, Results, Run, Verdict};
+use crate::result::{BedResult, Results, Run, Table, Verdict};
+use crate::seeds::{self, TableRecipe};
 use crate::workplace::Workplace;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -18,7 +19,7 @@ use std::time::Instant;
 /// When nothing can be measured: no root, no program, no such scenario; or a bed fails.
 pub fn measure(arguments: &Arguments, interrupt: &Interrupt, observer: &mut dyn Observer) -> Result<Results> {
     let started = Instant::now();
-    let recipes = chosen(&arguments.scenarios)?;
+    let chosen = chosen(&arguments.scenarios)?;
     let haul = program(arguments)?;
     let workplace = Workplace::new(&arguments.dir)?;
     let (contenders, missing) = contender::present(&haul);
@@ -32,11 +33,19 @@ pub fn measure(arguments: &Arguments, interrupt: &Interrupt, observer: &mut dyn 
         ..Results::default()
     };
     let call = Call { arguments, haul: &haul, workplace: &workplace, contenders: &contenders, interrupt };
-    for recipe in &recipes {
+    for recipe in &chosen.beds {
         if interrupt.is_set() {
             break;
         }
         results.beds.push(call.measure_bed(recipe, observer)?);
+    }
+    for recipe in &chosen.tables {
+        match call.make_table(recipe, observer) {
+            Ok(table) => results.tables.push(table),
+            // What it had by then is no table.
+            Err(_) if interrupt.is_set() => break,
+            Err(error) => return Err(error),
+        }
     }
     results.interrupted = interrupt.is_set();
     results.took_s = started.elapsed().as_secs_f64();
@@ -63,6 +72,17 @@ impl Call<'_> {
             self.witness(&bed, &entries, &mut result, observer)?;
         }
         Ok(result)
+    }
+
+    fn make_table(&self, recipe: &TableRecipe, observer: &mut dyn Observer) -> Result<Table> {
+        observer.doing(&format!("{}: {}", recipe.name, recipe.title));
+        let call = seeds::Call {
+            haul: self.haul,
+            workplace: self.workplace,
+            size: self.arguments.size(),
+            interrupt: self.interrupt,
+        };
+        (recipe.make)(recipe, &call, observer)
     }
 
     /// Once more with little memory, for the witness file. A machine without control groups goes without.
@@ -96,18 +116,29 @@ impl Call<'_> {
     }
 }
 
-/// The beds that were asked for, in the order of measuring.
-fn chosen(scenarios: &[String]) -> Result<Vec<Recipe>> {
-    let mut recipes = bed::recipes();
-    let fits = |recipe: &Recipe, wanted: &String| recipe.name.starts_with(wanted.as_str());
-    for wanted in scenarios {
-        if !recipes.iter().any(|recipe| fits(recipe, wanted)) {
-            let names: Vec<_> = recipes.iter().map(|recipe| recipe.name).collect();
-            return Err(Error(format!("there is no scenario {wanted}; there are: {}", names.join(", "))));
-        }
+/// What is to be measured.
+struct Chosen {
+    beds: Vec<Recipe>,
+    tables: Vec<TableRecipe>,
+}
+
+/// The beds and tables that were asked for by the start of their name, in the order of measuring.
+fn chosen(scenarios: &[String]) -> Result<Chosen> {
+    let mut chosen = Chosen { beds: bed::recipes(), tables: seeds::recipes() };
+    let names: Vec<&str> = scenario_names().map(|(name, _)| name).collect();
+    if let Some(wanted) = scenarios.iter().find(|wanted| !names.iter().any(|name| name.starts_with(wanted.as_str()))) {
+        return Err(Error(format!("there is no scenario {wanted}; there are: {}", names.join(", "))));
     }
-    recipes.retain(|recipe| scenarios.is_empty() || scenarios.iter().any(|wanted| fits(recipe, wanted)));
-    Ok(recipes)
+    let fits = |name: &str| scenarios.is_empty() || scenarios.iter().any(|wanted| name.starts_with(wanted.as_str()));
+    chosen.beds.retain(|recipe| fits(recipe.name));
+    chosen.tables.retain(|recipe| fits(recipe.name));
+    Ok(chosen)
+}
+
+/// Name and title of every bed and table.
+pub fn scenario_names() -> impl Iterator<Item = (&'static str, &'static str)> {
+    let beds = bed::recipes().into_iter().map(|recipe| (recipe.name, recipe.title));
+    beds.chain(seeds::recipes().into_iter().map(|recipe| (recipe.name, recipe.title)))
 }
 
 /// Those that were asked for by a part of their name; haul always.

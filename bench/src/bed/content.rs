@@ -47,12 +47,14 @@ fn in_pieces(
     file.flush().doing("write")
 }
 
-/// A file that is removed with the bed, so that the next one has its room.
+/// A file or directory that is removed with the bed, so that the next one has its room.
 pub struct Removed(pub PathBuf);
 
 impl Drop for Removed {
     fn drop(&mut self) {
-        let _ = std::fs::remove_file(&self.0);
+        if std::fs::remove_file(&self.0).is_err() {
+            let _ = std::fs::remove_dir_all(&self.0);
+        }
     }
 }
 

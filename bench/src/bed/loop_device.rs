@@ -19,12 +19,12 @@ pub struct LoopDevice {
 }
 
 impl LoopDevice {
-    /// Makes one of the whole file at `file`.
+    /// Makes one of the whole file at `file`. It is scanned for partitions so that those that are added go away with it.
     ///
     /// # Errors
     /// When there is no free loop device, or the file's file system cannot do direct I/O.
     pub fn new(file: &Path) -> Result<Self> {
-        let made = output(&format!("losetup --find --show --direct-io=on {}", file.display()))?;
+        let made = output(&format!("losetup --find --show --direct-io=on --partscan {}", file.display()))?;
         let path = PathBuf::from(made.trim());
         let open = File::open(&path).doing(format_args!("open {}", path.display()));
         // Detaching a device that is open means: detach it when it no longer is.

@@ -1,5 +1,6 @@
 //! A modelled disk, served three ways: as an NBD URI, as a file through nbdfuse, and as a block device on that file.
 use super::Place;
+use super::content::Removed;
 use super::loop_device::LoopDevice;
 use crate::error::{Doing, Error, Result};
 use crate::process::die_with_parent;
@@ -16,9 +17,9 @@ const PATIENCE: Duration = Duration::from_secs(20);
 pub struct Server {
     /// The block device.
     pub device: LoopDevice,
-    fuse: Fuse,
-    nbdkit: Running,
-    dir: PathBuf,
+    _fuse: Fuse,
+    _nbdkit: Running,
+    _dir: Removed,
 }
 
 /// What to serve.
@@ -28,10 +29,10 @@ pub struct Disk<'a> {
     pub name: &'a str,
     /// Preset of the plugin.
     pub preset: &'a str,
-    /// Parameters that differ from the preset, `key=value`.
-    pub parameters: Vec<String>,
     /// Its size.
     pub bytes: u64,
+    /// By how much its time is shortened.
+    pub time_scale: f64,
     /// Whether it is to say that its head moves.
     pub rotates: bool,
 }
@@ -55,20 +56,7 @@ impl Server {
             device.rotates()?;
         }
         let place = Place { path: device.path.clone(), uri: Some(uri), store, store_offset: 0 };
-        Ok((Self { device, fuse, nbdkit, dir }, place))
-    }
-
-    /// What the disk did, as the plugin counted it: JSON. The disk is gone afterwards.
-    ///
-    /// # Errors
-    /// When the plugin wrote nothing.
-    pub fn stop(self) -> Result<String> {
-        let log = self.dir.join("log");
-        let Server { device, fuse, nbdkit, dir: _ } = self;
-        drop(device);
-        drop(fuse);
-        drop(nbdkit);
-        fs::read_to_string(&log).doing("read what the modelled disk did")
+        Ok((Self { device, _fuse: fuse, _nbdkit: nbdkit, _dir: Removed(dir) }, place))
     }
 }
 
@@ -76,8 +64,8 @@ fn start_nbdkit(disk: &Disk<'_>, dir: &Path, socket: &Path, store: &Path) -> Res
     let mut command = Command::new("nbdkit");
     command.args(["--foreground", "--exit-with-parent", "--threads", "32", "--unix"]).arg(socket);
     command.arg(plugin()?).arg(format!("preset={}", disk.preset)).arg(format!("size={}", disk.bytes));
+    command.arg(format!("time_scale={}", disk.time_scale));
     command.arg(format!("store={}", store.display())).arg(format!("log={}", dir.join("log").display()));
-    command.args(&disk.parameters);
     let nbdkit = Running::start(command, &dir.join("nbdkit.log"))?;
     nbdkit.until(|| socket.exists())
 }
