@@ -2,7 +2,8 @@
 //!
 //! ```text
 //!  cli ──what to measure──▶ bed (made) ──▶ contender (command lines) ──▶ round (run, measured, compared) ──▶ result
-//!                                                                                     result ──▶ numbers ──▶ show
+//!                                                                         result ──▶ numbers ──▶ claims ──▶ show
 //! ```
+pub mod claims;
 pub mod numbers;
 pub mod result;
