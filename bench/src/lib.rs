@@ -7,3 +7,4 @@
 pub mod claims;
 pub mod numbers;
 pub mod result;
+pub mod show;
