@@ -9,3 +9,4 @@ mod words;
 
 pub use page::page;
 pub use terminal::terminal;
+pub use words::figure;

@@ -21,7 +21,7 @@ pub(super) fn percent(share: f64) -> String {
 
 /// The figure of a claim and what was wanted: `1.52 x, wanted ≥ 1.40`; with as many decimals as it takes to see which of
 /// the two is greater.
-pub(super) fn figure(claim: &Claim) -> String {
+pub fn figure(claim: &Claim) -> String {
     let sign = if claim.bound == Bound::AtLeast { '≥' } else { '≤' };
     let unit = claim.unit;
     match (claim.figure, claim.wanted) {
@@ -90,6 +90,25 @@ mod tests {
     fn memory_at_the_floor_is_a_bound() {
         assert_eq!(mib(2 << 20, 3 << 20), "≤3");
         assert_eq!(mib(22 << 20, 3 << 20), "22");
+    }
+
+    #[test]
+    fn a_figure_has_the_decimals_that_tell_it_from_what_is_wanted() {
+        let claim = |figure, wanted, unit| Claim {
+            what: String::new(),
+            figure,
+            bound: Bound::AtLeast,
+            wanted,
+            unit,
+            note: String::new(),
+            verdict: crate::claims::Verdict::FallsShort,
+        };
+        assert_eq!(figure(&claim(Some(1.516), Some(1.4), "x")), "1.52 x, wanted ≥ 1.40");
+        assert_eq!(figure(&claim(Some(0.9986), Some(1.0), "x")), "0.999 x, wanted ≥ 1.000");
+        assert_eq!(figure(&claim(Some(98.98), Some(99.0), "%")), "98.98 %, wanted ≥ 99.00");
+        assert_eq!(figure(&claim(Some(1.0), Some(1.0), "x")), "1.00 x, wanted ≥ 1.00");
+        assert_eq!(figure(&claim(Some(0.51), None, "s/GiB")), "0.51 s/GiB");
+        assert_eq!(figure(&claim(None, Some(64.0), "MiB")), "wanted ≥ 64.0 MiB");
     }
 
     #[test]
