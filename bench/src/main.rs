@@ -1,9 +1,9 @@
 //! `haul-bench`: see `docs/measuring.md`.
 use clap::Parser;
 use haul_bench::cli::Arguments;
-use haul_bench::error::{Doing, Result};
+use haul_bench::error::Result;
 use haul_bench::process::Interrupt;
-use haul_bench::{announce, session};
+use haul_bench::{announce, record, session};
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
@@ -23,10 +23,14 @@ fn run(arguments: &Arguments) -> Result<ExitCode> {
         }
         return Ok(ExitCode::SUCCESS);
     }
+    if let Some(path) = &arguments.show {
+        let results = record::read(path)?;
+        return record::show(&results, path).map(|()| ExitCode::SUCCESS);
+    }
     let interrupt = Interrupt::on_signals()?;
     let results = session::measure(arguments, &interrupt, &mut announce::Lines)?;
-    let json = serde_json::to_string_pretty(&results).doing("write the results")?;
-    anstream::println!("{json}");
+    let path = record::write(&results, &arguments.out)?;
+    record::show(&results, &path)?;
     // As a shell tells of SIGINT.
     Ok(if results.interrupted { ExitCode::from(130) } else { ExitCode::SUCCESS })
 }

@@ -38,6 +38,9 @@ pub enum Standing {
     Marked(String),
 }
 
+/// Name of the contender that all others are compared with.
+pub const HAUL: &str = "haul";
+
 /// The bytes of a GiB.
 const GIB: f64 = (1u64 << 30) as f64;
 
@@ -59,7 +62,7 @@ pub fn standing(bed: &BedResult, contender: &ContenderResult) -> Standing {
         median_s,
         min_s: wall.min(),
         spread: (wall.max() - wall.min()) / median_s,
-        ratio_to_haul: haul_of(bed).and_then(|haul| ratio_in_pairs(&contender.runs, &haul.runs)),
+        ratio_to_haul: pairs_with_haul(bed, contender).map(|pairs| pairs.median),
         ratio_to_limit: limit_s(bed).map(|limit| median_s / limit),
         machine_cpu_s_per_gib: per_gib(|run| run.machine_cpu_s),
         process_cpu_s_per_gib: per_gib(|run| run.process_cpu_s),
@@ -70,19 +73,61 @@ pub fn standing(bed: &BedResult, contender: &ContenderResult) -> Standing {
     Standing::Ranked(summary)
 }
 
+/// What the rounds say of one contender's time by haul's in the same round.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Pairs {
+    /// Median.
+    pub median: f64,
+    /// Rounds in which haul was as fast, or faster.
+    pub won: usize,
+    /// Rounds that both ran.
+    pub rounds: usize,
+}
+
+/// Time of `contender` by haul's time in the same round, over the rounds that both ran; `None` when there is no such round,
+/// or haul's own copies were not right: a ratio to a wrong copy says nothing.
+pub fn pairs_with_haul(bed: &BedResult, contender: &ContenderResult) -> Option<Pairs> {
+    let haul = haul_of(bed).filter(|haul| mark(&haul.runs).is_none())?;
+    let ratios = ratios_in_pairs(&contender.runs, &haul.runs);
+    let (rounds, won) = (ratios.len(), ratios.iter().filter(|ratio| **ratio >= 1.0).count());
+    (rounds > 0).then(|| Pairs { median: median(ratios), won, rounds })
+}
+
+/// The contenders of a bed as they are shown: fastest first, and apart what is not compared.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Ranking<'a> {
+    /// Compared with haul, and haul itself; by median.
+    pub ranked: Vec<(&'a ContenderResult, Summary)>,
+    /// Shown, not compared; by median.
+    pub aside: Vec<(&'a ContenderResult, Summary)>,
+    /// Copied wrongly or failed, with the reason; in the order they ran.
+    pub marked: Vec<(&'a ContenderResult, String)>,
+}
+
+/// Sorts the contenders of a bed.
+pub fn ranking(bed: &BedResult) -> Ranking<'_> {
+    let mut ranking = Ranking { ranked: Vec::new(), aside: Vec::new(), marked: Vec::new() };
+    for contender in &bed.contenders {
+        match standing(bed, contender) {
+            Standing::Ranked(summary) if contender.aside => ranking.aside.push((contender, summary)),
+            Standing::Ranked(summary) => ranking.ranked.push((contender, summary)),
+            Standing::Marked(why) => ranking.marked.push((contender, why)),
+        }
+    }
+    for list in [&mut ranking.ranked, &mut ranking.aside] {
+        list.sort_by(|(_, a), (_, b)| a.median_s.total_cmp(&b.median_s));
+    }
+    ranking
+}
+
 /// The contender that all others are compared with: haul with no option.
 pub fn haul_of(bed: &BedResult) -> Option<&ContenderResult> {
-    bed.contenders.iter().find(|contender| contender.name == "haul")
+    bed.contenders.iter().find(|contender| contender.name == HAUL)
 }
 
 /// The fastest ranked contender that is not haul, with its ratio to haul.
 pub fn best_peer(bed: &BedResult) -> Option<(&ContenderResult, Summary)> {
-    let ranked = bed.contenders.iter().filter(|contender| contender.name != "haul" && !contender.aside);
-    let ranked = ranked.filter_map(|contender| match standing(bed, contender) {
-        Standing::Ranked(summary) => Some((contender, summary)),
-        Standing::Marked(_) => None,
-    });
-    ranked.min_by(|(_, a), (_, b)| a.median_s.total_cmp(&b.median_s))
+    ranking(bed).ranked.into_iter().find(|(contender, _)| contender.name != HAUL)
 }
 
 /// Why runs are not ranked; `None` when all were right. No run at all is a reason too.
@@ -97,13 +142,12 @@ fn mark(runs: &[Run]) -> Option<String> {
     if runs.is_empty() { Some("did not run".into()) } else { runs.iter().find_map(wrong) }
 }
 
-/// Median over the rounds that both ran of this one's time by the other's.
+/// For each round that both ran, this one's time by the other's.
 ///
 /// In pairs, because a noisy machine is noisy for both runs of a round, and a ratio of medians would not know that.
-fn ratio_in_pairs(these: &[Run], others: &[Run]) -> Option<f64> {
+fn ratios_in_pairs(these: &[Run], others: &[Run]) -> Vec<f64> {
     let pair = |run: &Run| others.iter().find(|other| other.round == run.round).map(|other| run.wall_s / other.wall_s);
-    let ratios: Vec<f64> = these.iter().filter_map(pair).collect();
-    (!ratios.is_empty()).then(|| median(ratios))
+    these.iter().filter_map(pair).collect()
 }
 
 /// Median; NaN for no values.
@@ -115,3 +159,6 @@ pub fn median(values: Vec<f64>) -> f64 {
 pub fn mean(values: Vec<f64>) -> f64 {
     Data::new(values).mean().unwrap_or(f64::NAN)
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,147 @@
+//! What people see of results, against the made-up ones in `fixtures/results.json`.
+use haul_bench::result::Results;
+use haul_bench::show;
+use std::io::Write;
+
+fn fixture() -> Results {
+    serde_json::from_str(include_str!("fixtures/results.json")).expect("the fixture is not what result.rs says")
+}
+
+/// What a pipe, or a terminal under NO_COLOR, is given.
+fn plain(results: &Results, width: usize) -> String {
+    let mut out = anstream::StripStream::new(Vec::new());
+    show::terminal(results, width, &mut out).unwrap();
+    out.flush().unwrap();
+    String::from_utf8(out.into_inner()).unwrap()
+}
+
+#[test]
+fn the_terminal_at_80_columns() {
+    insta::assert_snapshot!(plain(&fixture(), 80));
+}
+
+#[test]
+fn the_terminal_at_120_columns() {
+    insta::assert_snapshot!(plain(&fixture(), 120));
+}
+
+#[test]
+fn no_line_is_longer_than_the_terminal() {
+    for width in [80, 100, 120] {
+        for line in plain(&fixture(), width).lines() {
+            assert!(line.chars().count() <= width, "{} columns, not {width}: {line}", line.chars().count());
+            assert_eq!(line, line.trim_end());
+        }
+    }
+}
+
+#[test]
+fn colours_are_all_that_a_pipe_misses() {
+    let mut out = Vec::new();
+    show::terminal(&fixture(), 100, &mut out).unwrap();
+    let coloured = String::from_utf8(out).unwrap();
+    assert!(coloured.contains("\u{1b}["));
+    assert!(!plain(&fixture(), 100).contains('\u{1b}'));
+}
+
+#[test]
+fn what_a_peer_says_cannot_steer_the_terminal() {
+    let mut results = fixture();
+    let evil = "\u{1b}]0;owned\u{7}\r\n";
+    results.beds[0].contenders[1].name.push_str(evil);
+    results.beds[0].contenders[2].runs[0].verdict = haul_bench::result::Verdict::Failed { why: evil.into() };
+    results.missing[0].why.push_str(evil);
+    results.machine.processor.push_str(evil);
+    let mut out = Vec::new();
+    show::terminal(&results, 120, &mut out).unwrap();
+    let shown = String::from_utf8(out).unwrap();
+    assert!(!shown.contains("\u{1b}]") && !shown.contains('\u{7}') && !shown.contains('\r'));
+    assert_eq!(shown.matches("\\u{1b}]0;owned").count(), 4 + claims_that_name_it(&shown));
+}
+
+/// The claims may name the same peer again.
+fn claims_that_name_it(shown: &str) -> usize {
+    shown.matches("against dd bs=64k\\u{1b}").count() + shown.matches("others: dd bs=64k\\u{1b}").count()
+}
+
+/// The words of a page, a line for each piece between tags; the style left out.
+fn words(page: &str) -> String {
+    let body = &page[page.find("<body>").expect("no body")..];
+    let pieces = body.split('>').filter_map(|piece| piece.split_once('<').map_or(Some(piece), |(text, _)| Some(text)));
+    let lines = pieces.flat_map(str::lines).map(str::trim).filter(|line| !line.is_empty());
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn the_words_of_the_page() {
+    insta::assert_snapshot!(words(&show::page(&fixture())));
+}
+
+#[test]
+fn a_chart_of_the_page() {
+    let page = show::page(&fixture());
+    let bed = &page[page.find("id=\"disk-nvme\"").expect("no such bed")..];
+    let (from, to) = (bed.find("<svg").expect("no chart"), bed.find("</svg>").expect("no chart"));
+    insta::assert_snapshot!(&bed[from..to]);
+}
+
+#[test]
+fn the_page_needs_nothing_else() {
+    let page = show::page(&fixture());
+    for outside in ["<script", "<link", "<img", "<iframe", "@import", "src=", "http:", "https:"] {
+        assert!(!page.contains(outside), "{outside} is in the page");
+    }
+    assert_eq!(page.matches("url(").count(), page.matches("url(#").count());
+}
+
+/// Appends `tail` to each string of `value`, save the tags that say how a run ended.
+fn append(value: &mut serde_json::Value, tail: &str, count: &mut usize) {
+    match value {
+        serde_json::Value::String(text) => {
+            text.push_str(tail);
+            *count += 1;
+        }
+        serde_json::Value::Array(values) => values.iter_mut().for_each(|value| append(value, tail, count)),
+        serde_json::Value::Object(fields) => {
+            fields.iter_mut().filter(|(key, _)| *key != "kind").for_each(|(_, value)| append(value, tail, count));
+        }
+        _ => {}
+    }
+}
+
+#[test]
+fn no_text_from_outside_becomes_markup() {
+    let (mut value, mut count) = (serde_json::to_value(fixture()).unwrap(), 0);
+    append(&mut value, "'\"><evil a=\"&", &mut count);
+    assert!(count > 100, "only {count} strings were spoilt");
+    let mut results: Results = serde_json::from_value(value).unwrap();
+    // The contender that all are compared with is found by its name.
+    results.beds.iter_mut().for_each(|bed| bed.contenders[0].name = "haul".into());
+    let page = show::page(&results);
+    assert!(!page.contains("<evil") && !page.contains("\"&amp;\"") && !page.contains("'\""), "unescaped");
+    assert!(page.matches("&lt;evil").count() > 100);
+}
+
+#[test]
+fn haul_is_marked_and_a_wrong_copy_is_hatched_and_never_ranked() {
+    let page = show::page(&fixture());
+    let bed = &page[page.find("id=\"disk-nvme\"").expect("no such bed")..];
+    let bed = &bed[..bed.find("</section>").expect("no end of the bed")];
+    assert!(bed.contains("<g class=\"haul\">"));
+    // A bar and a name in each of the two charts, and a row of the table: for the wrong one and the failed one.
+    assert_eq!(bed.matches("<g class=\"wrong\">").count(), 4);
+    assert_eq!(bed.matches("<tr class=\"wrong\">").count(), 2);
+    assert!(bed.contains("copied wrongly in round 3: differs from byte 1073217536 on"));
+}
+
+#[test]
+fn empty_results_are_shown_too() {
+    assert!(show::page(&Results::default()).contains("haul against its peers"));
+    assert!(!plain(&Results::default(), 80).is_empty());
+    let mut results = fixture();
+    results.beds.iter_mut().for_each(|bed| bed.limits.clear());
+    results.beds[0].contenders.clear();
+    results.beds[1].contenders.iter_mut().for_each(|one| one.runs.clear());
+    assert!(show::page(&results).contains("did not run"));
+    assert!(plain(&results, 80).contains("did not run"));
+}
