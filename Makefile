@@ -23,7 +23,7 @@ ONLY ?=
 bench_options = $(if $(QUICK),--quick) $(if $(ROUNDS),--rounds $(ROUNDS)) $(foreach name,$(ONLY),--only $(name))
 
 .DEFAULT_GOAL := build
-.PHONY: all build demo test check fmt-check clippy doc-check lint-scripts doc man completions generate \
+.PHONY: all build demo test lab-test check fmt-check clippy doc-check lint-scripts doc man completions generate \
 	install uninstall deps coverage bench peers clean help
 
 all: build man completions ## The release binary, the man page and the completions
@@ -37,6 +37,9 @@ demo: build ## Copy one made-up disk to another, verify it with cmp, clean up
 test: deps ## Install what the tests need and is missing, then run every test; COVERAGE=1 prints the coverage too
 	$(if $(COVERAGE),scripts/coverage,$(CARGO) test --workspace --locked --no-fail-fast)
 
+lab-test: deps ## How long copies take on modelled disks, in a virtual machine whose clock counts instructions
+	$(CARGO) test --locked --test lab_timing -- --nocapture
+
 check: fmt-check clippy doc-check lint-scripts ## Format, lints and documentation; warnings are errors
 
 fmt-check: ## The code is formatted
@@ -49,7 +52,8 @@ doc-check: ## The documentation builds without a warning, that of private items 
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --locked --no-deps --document-private-items
 
 lint-scripts: ## The shell scripts pass shellcheck, where there is one
-	@if command -v shellcheck >/dev/null; then shellcheck .ci/run $$(grep -lE '^#!.*sh$$' scripts/*); \
+	@if command -v shellcheck >/dev/null; then shellcheck -x .ci/run $$(grep -lE '^#!.*sh$$' scripts/*) && \
+	shellcheck -x -P SCRIPTDIR lab/vmlab lab/disks.sh lab/proofs/*.sh && shellcheck -s dash lab/guest-init; \
 	else echo "shellcheck is not installed: scripts are not checked"; fi
 
 doc: ## The documentation of the library, in target/doc

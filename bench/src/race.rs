@@ -10,6 +10,10 @@ use crate::result::{ContenderResult, Run, Verdict};
 use crate::{limit, machine};
 use std::time::Instant;
 
+/// Who takes this many times as long as the first contender, haul, in the first round has shown what there is to see, and
+/// runs once.
+const FAR_BEHIND: f64 = 8.0;
+
 /// What the race tells while it runs.
 pub trait Observer {
     /// A run has ended.
@@ -18,7 +22,8 @@ pub trait Observer {
     fn doing(&mut self, what: &str);
 }
 
-/// Lets `entries` copy on `bed`, `rounds` times each. A contender that failed or copied wrongly is not asked again.
+/// Lets `entries` copy on `bed`, `rounds` times each. A contender that failed, copied wrongly or is far behind is not
+/// asked again.
 ///
 /// After an interrupt, returns what was measured so far.
 ///
@@ -46,14 +51,19 @@ pub fn race(
         Err(_) if interrupt.is_set() => return Ok(result),
         Err(error) => return Err(error),
     }
+    let mut first_s = f64::INFINITY;
     for round in 1..=rounds {
         for (entry, contender) in entries.iter().zip(&mut result.contenders) {
-            if contender.runs.iter().any(|run| run.verdict != Verdict::Right) {
+            let out = |run: &Run| run.verdict != Verdict::Right || run.wall_s > first_s * FAR_BEHIND;
+            if contender.runs.iter().any(out) {
                 continue;
             }
             match one(bed, entry, round, interrupt) {
                 Ok(run) => {
                     observer.ran(bed, &entry.name, &run);
+                    if first_s.is_infinite() {
+                        first_s = run.wall_s;
+                    }
                     contender.runs.push(run);
                 }
                 Err(_) if interrupt.is_set() => return Ok(result),

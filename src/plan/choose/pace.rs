@@ -178,7 +178,7 @@ fn own_depth(asked: &Asked, range: &Range, start: &Start, block: u32) -> (u32, S
     let blocks = range.len.map_or(u64::MAX, |len| len.div_ceil(block.into()).max(1));
     let room = u64::from(IN_FLIGHT_BYTES) / memory(block, 1);
     let limits = [
-        (u64::from(requests_max(asked)), "as many requests as the device's queue holds"),
+        (u64::from(requests_max(asked)), "as many requests as the devices' queues hold"),
         (room, "as many blocks as memory allows"),
         (blocks, "there are no more blocks"),
     ];
@@ -189,8 +189,9 @@ fn own_depth(asked: &Asked, range: &Range, start: &Start, block: u32) -> (u32, S
     }
 }
 
-/// Requests that the shorter of both queues holds.
+/// Requests that both queues hold, if each were as short as the shorter one: the depth counts the blocks of both sides,
+/// so that one side's queue alone would leave the other side's idle.
 fn requests_max(asked: &Asked) -> u32 {
     let known = [asked.source, asked.dest].map(|facts| facts.queue.requests_max).into_iter().filter(|max| *max > 0);
-    known.min().unwrap_or(u32::MAX)
+    known.min().map_or(u32::MAX, |shorter| shorter.saturating_mul(2))
 }

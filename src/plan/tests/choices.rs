@@ -303,7 +303,9 @@ fn block_size_and_depth_fit_the_queues_of_the_devices() {
     };
     let table = [
         (limited(0, 0, 0), 256 << 10, 32),
-        (limited(0, 0, 2), 256 << 10, 2),
+        // One command at a time: still one on each side.
+        (limited(0, 0, 1), 256 << 10, 2),
+        (limited(0, 0, 2), 256 << 10, 4),
         (limited(0, 32 << 10, 64), 128 << 10, 32),
         (limited(0, 512, 64), 64 << 10, 32),
         (limited(192 << 10, 0, 64), 384 << 10, 32),

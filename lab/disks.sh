@@ -1,0 +1,73 @@
+# disks.sh - to be sourced by a script that runs in the guest: disks in its
+# memory, and programs that run from it.  Every disk gets names in /dev/lab.
+# shellcheck shell=bash
+
+scsi_debug=/sys/bus/pseudo/drivers/scsi_debug
+
+# Name a SCSI disk once it is ready: link_scsi NAME PATTERN-OF-ITS-SYSFS-DIRECTORY
+link_scsi() {
+    local block generic
+    until block=$(compgen -G "$2/block/*") && generic=$(compgen -G "$2/scsi_generic/*") &&
+        [ "$(cat "$block/size")" != 0 ]; do
+        sleep 0.01
+    done
+    ln -sf "../${block##*/}" "/dev/lab/$1"
+    ln -sf "../${generic##*/}" "/dev/lab/$1-sg"
+}
+
+# Two disks in memory, debug0 and debug1, each a host of its own with a store
+# of its own (otherwise all scsi_debug disks share one store, and any copy
+# between them "works").  Arguments are parameters of the module.
+debug_disks() {
+    rmmod scsi_debug 2> /dev/null || true
+    modprobe scsi_debug add_host=2 per_host_store=1 dev_size_mb=16 delay=0 "$@"
+    link_scsi debug0 "$scsi_debug/adapter0/host*/target*/*:*"
+    link_scsi debug1 "$scsi_debug/adapter1/host*/target*/*:*"
+}
+
+sys_of() { # disk: its sysfs directory
+    echo "/sys/block/$(basename "$(readlink -f "$1")")"
+}
+
+# Drives that serve one command at a time, of at most 64 KiB: with a delay of
+# N ns per command, that is a bandwidth of 64 KiB / N ns.
+one_at_a_time() {
+    local disk
+    for disk in "$@"; do
+        echo 1 > "$(sys_of "$disk")/device/queue_depth"
+        echo 64 > "$(sys_of "$disk")/queue/max_sectors_kb"
+    done
+}
+
+# Two such disks without SCSI, slow0 and slow1: every 64 KiB takes NSEC.
+slow_disks() { # nsec
+    rmmod null_blk 2> /dev/null || true
+    modprobe null_blk nr_devices=2 gb=1 memory_backed=1 queue_mode=2 submit_queues=1 \
+        irqmode=2 completion_nsec="$1" hw_queue_depth=1 max_sectors=128
+    ln -sf ../nullb0 /dev/lab/slow0
+    ln -sf ../nullb1 /dev/lab/slow1
+}
+
+# Programs copied, with their libraries, to a root in memory.  Under
+# VMLAB_CLOCK=virtual the clock leaps whenever the guest waits for the host, as
+# it does at every access to the host's files; what runs from memory does not.
+memory_root() { # program...
+    local program file system
+    mkdir -p /run/memory/bin
+    for system in dev proc sys; do
+        mkdir -p "/run/memory/$system"
+        mountpoint -q "/run/memory/$system" || mount --bind "/$system" "/run/memory/$system"
+    done
+    for program in "$@"; do
+        program=$(command -v "$program")
+        cp -L "$program" /run/memory/bin
+        for file in $(ldd "$program" | grep -o '/[^ ]*'); do
+            mkdir -p "/run/memory${file%/*}"
+            cp -L "$file" "/run/memory$file"
+        done
+    done
+}
+in_memory() { # command...
+    /run/busybox chroot /run/memory "$@"
+}
+

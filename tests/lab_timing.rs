@@ -1,0 +1,131 @@
+//! What copies take between disks that serve one command at a time, in the virtual time of `lab/vmlab`.
+//!
+//! The one clock that may fail a test: it counts instructions and leaps over idle waits, so that it shows the same at
+//! every run, whatever the machine is busy with.
+mod support;
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use support::{has, haul_path, skip};
+
+/// What the programs took, in microseconds, by disks and program.
+type Times = BTreeMap<(String, String), f64>;
+
+/// Most of the longer disk's own time that haul may take with either engine.
+///
+/// The own time is that of 1280 commands of 2.1 ms. The 5 % (134 ms) are for what happens once a copy, whatever its
+/// length, and is long only here: 14 commands of 2 ms that look for what is on both disks (30 ms), memory for the
+/// blocks, cleared at a byte an instruction (17 ms), the last block on its own (17 ms), and for a ring the two grace
+/// periods of the kernel that give the device back (24 ms). Room for one stall of the pump a block it is not.
+const HAUL_MAX: f64 = 1.05;
+/// Helper threads have no ring to give back.
+const THREADS_MAX: f64 = 1.04;
+/// dd reads, then writes: the sum of both.
+const DD: (f64, f64) = (1.9, 2.05);
+/// Four threads that read and write command by command: the longer of both.
+const SGP_DD: (f64, f64) = (0.95, 1.05);
+
+/// The release binary: in virtual time an instruction is a nanosecond, so an unoptimised or instrumented one would be
+/// another program. Built by cargo beside the other builds, unless HAUL_TEST_BINARY names one.
+fn release_binary() -> PathBuf {
+    if std::env::var_os("HAUL_TEST_BINARY").is_some() {
+        return haul_path();
+    }
+    let target = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().expect("it is in the build directory");
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let mut build = Command::new(cargo);
+    build.args(["build", "--release", "--locked", "--bin", "haul", "--target-dir"]).arg(target);
+    // These carry the flags of coverage.
+    build.env_remove("RUSTFLAGS").env_remove("CARGO_ENCODED_RUSTFLAGS").env_remove("LLVM_PROFILE_FILE");
+    build.current_dir(env!("CARGO_MANIFEST_DIR"));
+    assert!(build.status().expect("cargo runs").success(), "cargo build --release failed");
+    target.join("release/haul")
+}
+
+/// Whether the lab can be had here; says aloud what is missing.
+fn lab_is_there() -> bool {
+    if !cfg!(target_arch = "x86_64") {
+        skip("the lab is a machine of x86_64");
+        return false;
+    }
+    let tools = ["qemu-system-x86_64", "busybox", "cpio", "modprobe", "xz", "sgp_dd"];
+    // Each is asked for, so that all that is missing is said at once.
+    let missing = tools.into_iter().filter(|tool| !has(tool)).count();
+    let images = std::fs::read_dir("/boot").into_iter().flatten().flatten();
+    let mut releases =
+        images.filter_map(|image| Some(image.file_name().to_str()?.strip_prefix("vmlinuz-")?.to_owned()));
+    let kernel = releases.any(|release| Path::new("/lib/modules").join(release).exists());
+    if !kernel {
+        skip("there is no kernel in /boot with its modules (package linux-image-amd64)");
+    }
+    missing == 0 && kernel
+}
+
+/// Runs a script of `lab/proofs` in the lab with its clock virtual; its output. A guest that hangs is ended by the
+/// launcher, which shows its console.
+fn in_the_lab(script: &str, argument: &Path) -> String {
+    let lab = Path::new(env!("CARGO_MANIFEST_DIR")).join("lab");
+    let mut vmlab = Command::new(lab.join("vmlab"));
+    vmlab.arg("bash").arg(lab.join("proofs").join(script)).arg(argument);
+    // The guest has the same environment: nothing of ours may lengthen the way of its programs.
+    let path = std::env::var("PATH").unwrap_or_default();
+    vmlab.env_clear().env("PATH", format!("{path}:/usr/sbin:/sbin"));
+    vmlab.env("VMLAB_CLOCK", "virtual").env("VMLAB_TIMEOUT", "900");
+    vmlab.env("VMLAB_CACHE", Path::new(env!("CARGO_TARGET_TMPDIR")).join("vmlab"));
+    let output = vmlab.output().expect("bash is there");
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    let complaints = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{script} ended with {} and said:\n{said}{complaints}", output.status);
+    said
+}
+
+/// The times that the script told. Every copy of haul was made by the engine that it is named for.
+fn times(said: &str) -> Times {
+    let mut times = Times::new();
+    for line in said.lines() {
+        match line.split(' ').collect::<Vec<_>>()[..] {
+            ["time", disks, program, us] => {
+                times.insert((disks.into(), program.into()), us.parse().expect("microseconds are a number"));
+            }
+            ["engine", _, program, engine] => {
+                let named = if program == "haul-threads" { "threads" } else { "ring" };
+                assert_eq!(engine, named, "{program} copied with another engine:\n{said}");
+            }
+            _ => {}
+        }
+    }
+    times
+}
+
+/// The ratio of each copy to the time that the longer disk takes alone: told, and held to its figure.
+fn judge(disks: &str, times: &Times) -> Vec<String> {
+    let of = |program: &str| {
+        let time = times.get(&(disks.to_owned(), program.to_owned()));
+        *time.unwrap_or_else(|| panic!("the lab told no time of {program} on {disks}: {times:?}"))
+    };
+    // Written and durable, command by command, without the time in which dd makes zeros.
+    let own = of("read").max(of("write") - of("zeros"));
+    let figures = [("haul", (0.95, HAUL_MAX)), ("haul-threads", (0.95, THREADS_MAX)), ("dd", DD), ("sgp_dd", SGP_DD)];
+    let mut missed = Vec::new();
+    for (program, (least, most)) in figures {
+        let ratio = of(program) / own;
+        println!("{disks:5} {program:12} {ratio:.4} of the longer disk's own time");
+        if !(least..=most).contains(&ratio) {
+            missed.push(format!("{program} on {disks}: {ratio:.4}, wanted {least} to {most}"));
+        }
+    }
+    missed
+}
+
+#[test]
+fn a_copy_between_disks_of_one_command_at_a_time_takes_hardly_longer_than_the_longer_disk_alone() {
+    if !lab_is_there() {
+        return;
+    }
+    let said = in_the_lab("copy-times.sh", &release_binary());
+    let times = times(&said);
+    // SCSI disks, whose drive takes one command; and null_blk, whose queue holds no more than one.
+    let missed: Vec<String> = ["debug", "slow"].into_iter().flat_map(|disks| judge(disks, &times)).collect();
+    assert!(missed.is_empty(), "{}\n{said}", missed.join("\n"));
+}
