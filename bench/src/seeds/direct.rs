@@ -1,5 +1,5 @@
 //! Direct against buffered, with what it costs in processor time.
-use super::{Call, TableRecipe, number, text, utilization};
+use super::{Call, TableRecipe, number, text};
 use crate::bed::loop_device::forget_pages;
 use crate::bed::{Size, recipes};
 use crate::error::{Error, Result};
@@ -40,7 +40,7 @@ fn make(recipe: &TableRecipe, call: &Call<'_>, observer: &mut dyn Observer) -> R
         for line in lines {
             forget_pages(&bed.source.path)?;
             let ended = call.run(&Line::words(&line))?;
-            row.extend([number(ended.wall.as_secs_f64(), "s"), utilization(&ended)]);
+            row.extend([number(ended.wall.as_secs_f64(), "s"), number(ended.cpu.as_secs_f64(), "s")]);
         }
         table.rows.push(row);
     }
