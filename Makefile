@@ -15,9 +15,16 @@ fishdir = $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d
 release = $(CARGO_TARGET_DIR)/release/haul
 generated = $(CARGO_TARGET_DIR)/generated
 
+# What `make bench` measures: SCENARIO="ram stream" QUICK=1 ROUNDS=9 ONLY="haul qemu-img".
+SCENARIO ?=
+QUICK ?=
+ROUNDS ?=
+ONLY ?=
+bench_options = $(if $(QUICK),--quick) $(if $(ROUNDS),--rounds $(ROUNDS)) $(foreach name,$(ONLY),--only $(name))
+
 .DEFAULT_GOAL := build
 .PHONY: all build demo test check fmt-check clippy doc-check lint-scripts doc man completions generate \
-	install uninstall deps coverage clean help
+	install uninstall deps coverage bench peers clean help
 
 all: build man completions ## The release binary, the man page and the completions
 
@@ -82,6 +89,13 @@ deps: ## Install the Debian packages that the tests use and that are missing
 
 coverage: deps ## Run every test instrumented, then print the code coverage
 	scripts/coverage
+
+bench: build peers ## Measure against the peers and the limit; SCENARIO="ram disk" QUICK=1 ROUNDS=N ONLY="name"; needs root
+	$(CARGO) build --locked -p haul-bench -p modelled-disk
+	$(CARGO_TARGET_DIR)/debug/haul-bench --haul $(release) $(bench_options) $(SCENARIO)
+
+peers: ## Install the Debian packages of the peers that are missing
+	scripts/install-bench-peers
 
 clean: ## Remove everything that was built
 	$(CARGO) clean

@@ -227,7 +227,10 @@ fn processor(seen: &Seen, claim: &mut Claim, ratio_max: f64) {
 }
 
 fn witness(seen: &Seen, claim: &mut Claim) {
-    claim.judge(seen.haul.witness_left * 100.0, String::new());
+    match seen.haul.witness_left {
+        Some(share) => claim.judge(share * 100.0, String::new()),
+        None => claim.note = "not measured on this bed".into(),
+    }
 }
 
 fn resident(seen: &Seen, claim: &mut Claim) {

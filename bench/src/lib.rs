@@ -1,10 +1,28 @@
 //! Measures haul against its peers and against the limit of the disks.
 //!
 //! ```text
-//!  cli ──what to measure──▶ bed (made) ──▶ contender (command lines) ──▶ round (run, measured, compared) ──▶ result
-//!                                                                         result ──▶ numbers ──▶ claims ──▶ show
+//!  cli ──what to measure──▶ bed (made) ◀── contender (command lines)
+//!                             │
+//!                             ▼
+//!                 limit, race (run, measured, compared) ──▶ result ──▶ numbers, claims ──▶ show
 //! ```
+//!
+//! Whatever a bed needs (mounts, loop devices, servers) goes away with the value that stands for it, also when a signal
+//! ends the bench in the middle; what a killed bench leaves behind is a directory, which the next one removes.
+pub mod announce;
+pub mod bed;
 pub mod claims;
+pub mod cli;
+pub mod contender;
+pub mod error;
+pub mod limit;
+pub mod machine;
 pub mod numbers;
+pub mod pressure;
+pub mod process;
+pub mod race;
 pub mod result;
+pub mod seeds;
+pub mod session;
 pub mod show;
+pub mod workplace;

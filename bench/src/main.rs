@@ -1,2 +1,32 @@
 //! `haul-bench`: see `docs/measuring.md`.
-fn main() {}
+use clap::Parser;
+use haul_bench::cli::Arguments;
+use haul_bench::error::{Doing, Result};
+use haul_bench::process::Interrupt;
+use haul_bench::{announce, session};
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    match run(&Arguments::parse()) {
+        Ok(code) => code,
+        Err(error) => {
+            anstream::eprintln!("haul-bench: {error}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn run(arguments: &Arguments) -> Result<ExitCode> {
+    if arguments.list {
+        for (name, title) in session::scenario_names() {
+            anstream::println!("{name:<16} {title}");
+        }
+        return Ok(ExitCode::SUCCESS);
+    }
+    let interrupt = Interrupt::on_signals()?;
+    let results = session::measure(arguments, &interrupt, &mut announce::Lines)?;
+    let json = serde_json::to_string_pretty(&results).doing("write the results")?;
+    anstream::println!("{json}");
+    // As a shell tells of SIGINT.
+    Ok(if results.interrupted { ExitCode::from(130) } else { ExitCode::SUCCESS })
+}

@@ -25,8 +25,8 @@ pub struct Summary {
     pub resident_bytes: u64,
     /// Median of what was left of source and dest in the page cache, in bytes.
     pub cache_left_bytes: u64,
-    /// Least share of the witness file that was left in the page cache, 0 to 1.
-    pub witness_left: f64,
+    /// Share of the witness file that was left in the page cache, 0 to 1, where that was measured.
+    pub witness_left: Option<f64>,
 }
 
 /// Whether, and how, a contender may be ranked.
@@ -68,7 +68,7 @@ pub fn standing(bed: &BedResult, contender: &ContenderResult) -> Standing {
         process_cpu_s_per_gib: per_gib(|run| run.process_cpu_s),
         resident_bytes: contender.runs.iter().map(|run| run.resident_bytes).max().unwrap_or(0),
         cache_left_bytes: median(of(|run| run.cache_left_bytes as f64)) as u64,
-        witness_left: Data::new(of(|run| run.witness_left)).min(),
+        witness_left: contender.witness_left,
     };
     Standing::Ranked(summary)
 }

@@ -98,6 +98,10 @@ pub struct ContenderResult {
     pub aside: bool,
     /// Its runs, in order.
     pub runs: Vec<Run>,
+    /// Share of a cached file that a further run, with little memory for file data, left in the page cache, 0 to 1.
+    /// `None` where that was not measured.
+    #[serde(default)]
+    pub witness_left: Option<f64>,
 }
 
 /// One run of one contender.
@@ -117,8 +121,6 @@ pub struct Run {
     pub resident_bytes: u64,
     /// Bytes of source and dest left in the page cache.
     pub cache_left_bytes: u64,
-    /// Share of the witness file that was still in the page cache afterwards, 0 to 1.
-    pub witness_left: f64,
     /// How it ended.
     pub verdict: Verdict,
 }

@@ -1,1 +1,16 @@
 //! A disk with a service time, served by nbdkit.
+//!
+//! ```text
+//!  preset, parameters (what the disk is like) ──▶ model (virtual time) ◀── server (real time, threads) ◀── plugin (nbdkit)
+//!                                              └─▶ limit (arithmetic)       store (the bytes), clock
+//! ```
+//! The bench uses the first row and `limit` as a library; nbdkit loads the same crate as a plugin.
+pub mod clock;
+pub mod limit;
+pub mod model;
+pub mod parameters;
+pub mod plugin;
+pub mod preset;
+pub mod server;
+pub mod store;
+pub mod words;

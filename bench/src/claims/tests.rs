@@ -9,11 +9,10 @@ fn contender(name: &str, walls_s: &[f64], cpu_s: f64) -> ContenderResult {
         wall_s,
         machine_cpu_s: cpu_s,
         resident_bytes: 20 << 20,
-        witness_left: 1.0,
         ..Run::default()
     };
     let runs = walls_s.iter().enumerate().map(run).collect();
-    ContenderResult { name: name.into(), runs, ..ContenderResult::default() }
+    ContenderResult { name: name.into(), runs, witness_left: Some(1.0), ..ContenderResult::default() }
 }
 
 fn bed(name: &str, contenders: Vec<ContenderResult>) -> BedResult {
@@ -122,9 +121,11 @@ fn memory_and_the_witness_are_claimed_on_every_bed() {
     let mut bed = bed("any", vec![contender("haul", &[1.0], 1.0)]);
     assert_says(&bed, "the witness", 100.0, Verdict::Holds);
     assert_says(&bed, "at most 64 MiB", 20.0, Verdict::Holds);
-    (bed.contenders[0].runs[0].witness_left, bed.contenders[0].runs[0].resident_bytes) = (0.98, 65 << 20);
+    (bed.contenders[0].witness_left, bed.contenders[0].runs[0].resident_bytes) = (Some(0.98), 65 << 20);
     assert_says(&bed, "the witness", 98.0, Verdict::FallsShort);
     assert_says(&bed, "at most 64 MiB", 65.0, Verdict::FallsShort);
+    bed.contenders[0].witness_left = None;
+    assert_eq!(claim(&bed, "the witness").verdict, Verdict::NotKnown);
 }
 
 #[test]

@@ -56,13 +56,12 @@ fn processor_time_is_for_each_gib() {
 }
 
 #[test]
-fn memory_counts_at_its_most_and_the_witness_at_its_least() {
+fn memory_counts_at_its_most_and_the_page_cache_at_its_median() {
     let mut haul = contender("haul", &[(1, 1.0), (2, 1.0)]);
-    (haul.runs[0].resident_bytes, haul.runs[0].witness_left, haul.runs[0].cache_left_bytes) = (7, 0.5, 10);
-    (haul.runs[1].resident_bytes, haul.runs[1].witness_left, haul.runs[1].cache_left_bytes) = (9, 1.0, 20);
+    (haul.runs[0].resident_bytes, haul.runs[0].cache_left_bytes) = (7, 10);
+    (haul.runs[1].resident_bytes, haul.runs[1].cache_left_bytes) = (9, 20);
     let haul = summary(&bed(vec![haul]), "haul");
     assert_eq!((haul.resident_bytes, haul.cache_left_bytes), (9, 15));
-    assert_near(haul.witness_left, 0.5);
 }
 
 #[test]

@@ -58,7 +58,7 @@ pub(super) const COLUMNS: [Column; 11] = [
         format!("{:.0}", one.cache_left_bytes as f64 / f64::from(1 << 20))
     }),
     column("witness", "%", "share of another program's file that is still cached", true, |one, _| {
-        percent(one.witness_left)
+        one.witness_left.map_or("–".into(), percent)
     }),
 ];
 

@@ -1,0 +1,280 @@
+//! A disk in virtual time: commands and the time of their arrival go in, the time of their answer comes out.
+//!
+//! No clock, no I/O, no thread. Times are nanoseconds since any beginning and never decrease. The disk's own time goes on
+//! from answer to answer, so nobody who asks it late slows it down: see [`Disk::advance`].
+//!
+//! ```text
+//!  submit ──▶ queue (which next?) ──▶ read_ahead, write_cache ──▶ head (when does its first byte come by?)
+//!                                                                 zones, wear (how long do its bytes take?) ──▶ answer
+//! ```
+pub mod counters;
+mod faults;
+mod head;
+mod queue;
+mod read_ahead;
+mod wear;
+mod write_cache;
+pub mod zones;
+
+pub use counters::Counters;
+pub use faults::Faults;
+pub use zones::Zones;
+
+use crate::parameters::{Extent, Parameters};
+use counters::seconds;
+use head::{Head, When};
+use queue::{Queue, Waiting};
+use read_ahead::ReadAhead;
+use wear::Wear;
+use write_cache::WriteCache;
+use zones::span_ns;
+
+/// What a command does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Bytes come from the disk.
+    Read,
+    /// Bytes, or zeros, go to the disk.
+    Write,
+    /// Everything written is put on the medium.
+    Flush,
+    /// Contents are given up.
+    Trim,
+}
+
+/// The number of a command, in order of arrival.
+pub type Ticket = u64;
+
+/// What the disk has settled for one command.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Answer {
+    /// Which command.
+    pub ticket: Ticket,
+    /// When it is answered.
+    pub at_ns: u64,
+    /// It is answered with an error.
+    pub failed: bool,
+}
+
+/// A disk.
+pub struct Disk {
+    parameters: Parameters,
+    head: Head,
+    queue: Queue,
+    read_ahead: ReadAhead,
+    cache: WriteCache,
+    wear: Wear,
+    faults: Faults,
+    counters: Counters,
+    tickets: Ticket,
+    /// The disk can take up the next command then.
+    free_ns: u64,
+    /// When the last command taken up is answered.
+    answered_ns: u64,
+    first_ns: Option<u64>,
+    /// Submitted and not yet left.
+    present: u64,
+}
+
+impl Disk {
+    /// A disk that nobody has used; the parameters must have passed their check.
+    pub fn new(parameters: &Parameters) -> Disk {
+        let parameters = parameters.scaled();
+        Disk {
+            head: Head::new(&parameters),
+            queue: Queue::new(parameters.queue_depth),
+            read_ahead: ReadAhead::new(&parameters),
+            cache: WriteCache::new(parameters.write_cache_bytes),
+            wear: Wear::new(&parameters),
+            faults: Faults::new(&parameters),
+            counters: Counters::default(),
+            tickets: 0,
+            free_ns: 0,
+            answered_ns: 0,
+            first_ns: None,
+            present: 0,
+            parameters,
+        }
+    }
+
+    /// A command arrives at `now_ns`. Call [`Disk::advance`] next, and [`Disk::leave`] when it was answered.
+    pub fn submit(&mut self, now_ns: u64, kind: Kind, extent: Extent) -> Ticket {
+        self.tickets += 1;
+        self.present += 1;
+        self.counters.queue_max = self.counters.queue_max.max(self.present);
+        self.first_ns.get_or_insert(now_ns);
+        self.queue.add(self.tickets, kind, extent, now_ns);
+        self.tickets
+    }
+
+    /// Settles every command whose turn came by `now_ns`. Each decision is taken for the moment at which the disk was free
+    /// for it, among the commands that had arrived by then, however late this is called.
+    pub fn advance(&mut self, now_ns: u64) -> Vec<Answer> {
+        let mut answers = Vec::new();
+        while let Some((ready_ns, decide_ns)) = self.decision() {
+            // Without reordering the oldest goes next, whoever may come: that is settled at once.
+            if self.queue.reorders() && decide_ns > now_ns {
+                break;
+            }
+            let Some(next) = self.queue.take(self.head.offset(), decide_ns) else { break };
+            answers.push(self.serve(next, ready_ns));
+        }
+        answers
+    }
+
+    /// When [`Disk::advance`] must be called for the oldest waiting command, if nothing is answered just then.
+    pub fn alarm(&self) -> Option<u64> {
+        let (_, decide_ns) = self.decision()?;
+        (decide_ns != self.answered_ns).then_some(decide_ns)
+    }
+
+    /// The command that has waited longest.
+    pub fn oldest(&self) -> Option<Ticket> {
+        self.queue.oldest().map(|waiting| waiting.ticket)
+    }
+
+    /// One command has gone back to whoever sent it.
+    pub fn leave(&mut self) {
+        self.present -= 1;
+    }
+
+    /// What was done up to now.
+    pub fn counters(&self) -> Counters {
+        let mut counters = self.counters;
+        counters.span_s = seconds(self.answered_ns.saturating_sub(self.first_ns.unwrap_or(0)));
+        counters.idle_s = (counters.span_s - counters.busy_s).max(0.0);
+        counters
+    }
+
+    /// When the disk turns to the next command, and when it chooses which. A busy disk chooses at once; an idle one
+    /// looks at everything that comes while it is taking in the first.
+    fn decision(&self) -> Option<(u64, u64)> {
+        let arrival_ns = self.queue.oldest()?.arrival_ns;
+        if arrival_ns <= self.free_ns {
+            return Some((self.free_ns, self.free_ns));
+        }
+        let look_ns = if self.queue.reorders() { self.parameters.overhead_ns } else { 0 };
+        Some((arrival_ns, arrival_ns + look_ns))
+    }
+
+    fn serve(&mut self, command: Waiting, ready_ns: u64) -> Answer {
+        let Waiting { ticket, kind, extent, .. } = command;
+        let mut when = When { ready_ns, begin_ns: ready_ns + self.parameters.overhead_ns };
+        self.empty_cache_until(ready_ns);
+        if self.parameters.choke_depth > 0 && self.present > self.parameters.choke_depth {
+            when.begin_ns += self.parameters.choke_ns;
+            self.counters.chokes += 1;
+        }
+        let stall_ns = self.faults.stall_ns(&extent);
+        self.counters.stalls += u64::from(stall_ns > 0);
+        when.begin_ns += stall_ns;
+        let failed = self.faults.fails(kind, &extent);
+        let done_ns = match kind {
+            _ if failed => self.fail(kind, extent, when),
+            Kind::Read => self.read(extent, when),
+            Kind::Write => self.write(extent, when),
+            Kind::Flush => self.empty_cache_until(u64::MAX).max(when.begin_ns),
+            Kind::Trim => when.begin_ns,
+        };
+        self.free_ns = done_ns;
+        self.answered_ns = done_ns + self.parameters.latency_ns;
+        self.note(kind, extent, failed, done_ns - ready_ns);
+        Answer { ticket, at_ns: self.answered_ns, failed }
+    }
+
+    fn note(&mut self, kind: Kind, extent: Extent, failed: bool, busy_ns: u64) {
+        self.counters.busy_s += seconds(busy_ns);
+        match kind {
+            Kind::Flush => self.counters.flushes += 1,
+            Kind::Trim => self.counters.trims += 1,
+            Kind::Read | Kind::Write => {
+                let direction = self.counters.of(kind);
+                direction.commands += 1;
+                direction.errors += u64::from(failed);
+                direction.bytes += if failed { 0 } else { extent.len };
+                direction.busy_s += seconds(busy_ns);
+            }
+        }
+    }
+
+    fn interface_ns(&self, len: u64) -> u64 {
+        span_ns(len, self.parameters.interface_bytes_per_s)
+    }
+
+    fn read(&mut self, extent: Extent, when: When) -> u64 {
+        if self.cache.holds(&extent) {
+            self.counters.read.from_memory += 1;
+            return when.begin_ns + self.interface_ns(extent.len);
+        }
+        if let Some(done_ns) = self.read_ahead.read(extent, when, &mut self.head) {
+            self.counters.read.from_memory += 1;
+            self.head.free_ns = done_ns;
+            return done_ns;
+        }
+        let way = self.head.way(extent.offset, when);
+        self.counters.went(Kind::Read, &way);
+        let passed_ns = way.start_ns + self.head.zones.passing_ns(extent.offset, extent.len);
+        let done_ns = passed_ns.max(when.begin_ns + self.interface_ns(extent.len));
+        self.head.passed(extent.end(), passed_ns, done_ns);
+        self.head.free_ns = done_ns;
+        self.read_ahead.go_on(extent.end(), passed_ns);
+        done_ns
+    }
+
+    fn write(&mut self, extent: Extent, when: When) -> u64 {
+        if !self.cache.takes(extent.len) {
+            self.empty_cache_until(u64::MAX);
+            return self.write_medium(extent, when);
+        }
+        let mut room_ns = when.begin_ns;
+        while !self.cache.has_room(extent.len) {
+            room_ns = room_ns.max(self.empty_one_piece());
+        }
+        let done_ns = room_ns + self.interface_ns(extent.len);
+        self.cache.add(extent, done_ns);
+        self.counters.write.from_memory += 1;
+        done_ns
+    }
+
+    fn write_medium(&mut self, extent: Extent, when: When) -> u64 {
+        self.read_ahead.stop();
+        let way = self.head.way(extent.offset, when);
+        self.counters.went(Kind::Write, &way);
+        let cost = self.wear.write(extent, way.start_ns);
+        self.counters.wore(&cost);
+        let passed_ns = way.start_ns + cost.ns;
+        let done_ns = passed_ns.max(when.begin_ns + self.interface_ns(extent.len));
+        self.head.passed(extent.end(), passed_ns, done_ns);
+        self.head.free_ns = done_ns;
+        done_ns
+    }
+
+    /// Puts the next bytes of the write cache on the medium; returns when they are there. Nothing there: when the head is
+    /// free.
+    fn empty_one_piece(&mut self) -> u64 {
+        let begin_ns = self.head.free_ns.max(self.cache.since_ns);
+        match self.cache.take_piece(self.head.offset()) {
+            Some(piece) => self.write_medium(piece, When { ready_ns: begin_ns, begin_ns }),
+            None => self.head.free_ns,
+        }
+    }
+
+    /// Empties the write cache as far as the head gets to it before `until_ns`; a piece that was begun is ended.
+    fn empty_cache_until(&mut self, until_ns: u64) -> u64 {
+        while !self.cache.is_empty() && self.head.free_ns.max(self.cache.since_ns) < until_ns {
+            self.empty_one_piece();
+        }
+        self.head.free_ns
+    }
+
+    /// Goes there and tries in vain.
+    fn fail(&mut self, kind: Kind, extent: Extent, when: When) -> u64 {
+        self.read_ahead.stop();
+        let way = self.head.way(extent.offset, when);
+        self.counters.went(kind, &way);
+        let done_ns = way.start_ns + self.head.zones.passing_ns(extent.offset, extent.len) + self.parameters.bad_ns;
+        self.head.passed(extent.end(), done_ns, done_ns);
+        self.head.free_ns = done_ns;
+        done_ns
+    }
+}

@@ -1,0 +1,308 @@
+//! What a disk is like: numbers that a command line gives and that the model is built from.
+use serde::Serialize;
+use std::path::PathBuf;
+
+use crate::words::{duration_ns, list, pair, percent, size_bytes};
+
+/// A run of bytes `offset..offset + len`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Extent {
+    /// First byte.
+    pub offset: u64,
+    /// Number of bytes.
+    pub len: u64,
+}
+
+impl Extent {
+    /// The byte after the last.
+    pub fn end(&self) -> u64 {
+        self.offset.saturating_add(self.len)
+    }
+
+    /// Both have a byte in common.
+    pub fn overlaps(&self, other: &Extent) -> bool {
+        self.offset < other.end() && other.offset < self.end()
+    }
+}
+
+/// A place on the disk and how fast the medium passes there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct RateAt {
+    /// Byte of the disk.
+    pub offset: u64,
+    /// Media rate for reading there.
+    pub bytes_per_s: u64,
+}
+
+/// Everything about one disk. Zero, or an empty list, switches a behaviour off.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Parameters {
+    /// Size of the disk in bytes.
+    pub size_bytes: u64,
+    /// The file that holds the bytes; made, or made longer, if need be.
+    pub store: Option<PathBuf>,
+    /// Where the counters are written on unload.
+    pub log: Option<PathBuf>,
+    /// All durations are divided by this, all rates multiplied.
+    pub time_scale: f64,
+    /// Time the disk needs for each command besides moving data.
+    pub overhead_ns: u64,
+    /// Added to each command without keeping the disk from the next one: what a solid-state disk does in parallel.
+    pub latency_ns: u64,
+    /// Rate of the cable: what the disk's own memory is read and filled at.
+    pub interface_bytes_per_s: u64,
+    /// Media rates, by rising offset; the first at offset 0. One alone is a flat disk.
+    pub rates: Vec<RateAt>,
+    /// The size of the disk that the offsets in `rates` belong to; they are stretched to this one. 0: this one.
+    pub rates_over_bytes: u64,
+    /// Zones that the rates are spread over, straight between two points; 0: each point begins a zone.
+    pub zones: u64,
+    /// Write rate as a percentage of the read rate.
+    pub write_percent: u64,
+    /// Revolutions per minute; 0: nothing turns and nothing seeks.
+    pub rpm: u64,
+    /// Part of a revolution, in percent, by which the platter is ahead at time zero.
+    pub angle_percent: u64,
+    /// How late a sequential command may come without missing its turn.
+    pub grace_ns: u64,
+    /// Shortest seek, with settling.
+    pub seek_ns: u64,
+    /// Seek across the whole disk, with settling.
+    pub seek_full_ns: u64,
+    /// Commands the disk holds and may reorder; 1: in order of arrival.
+    pub queue_depth: u64,
+    /// Memory that reads ahead of a sequential reader.
+    pub read_ahead_bytes: u64,
+    /// Volatile write cache.
+    pub write_cache_bytes: u64,
+    /// Written bytes after which writing gets slower.
+    pub slow_after_bytes: u64,
+    /// Write rate from then on.
+    pub slow_bytes_per_s: u64,
+    /// Idle time after which the disk is fast again; 0: never.
+    pub recover_ns: u64,
+    /// Size of an erase block.
+    pub erase_block_bytes: u64,
+    /// Erase blocks that can be open at once.
+    pub erase_blocks_open: u64,
+    /// Commands waiting beyond which each one costs `choke_ns` more.
+    pub choke_depth: u64,
+    /// See `choke_depth`.
+    pub choke_ns: u64,
+    /// Written bytes between two stalls.
+    pub stall_every_bytes: u64,
+    /// Length of those stalls.
+    pub stall_ns: u64,
+    /// Stalls that happen once: the first time this byte is touched, for this many nanoseconds.
+    pub stall_at: Vec<(u64, u64)>,
+    /// Ranges that cannot be read.
+    pub bad_read: Vec<Extent>,
+    /// Ranges that cannot be written.
+    pub bad_write: Vec<Extent>,
+    /// How long the disk tries before it gives up a bad range.
+    pub bad_ns: u64,
+    /// Trim is offered.
+    pub trim: bool,
+}
+
+impl Default for Parameters {
+    /// A flat disk of 1 GiB and 200 MB/s without any habit.
+    fn default() -> Self {
+        Parameters {
+            size_bytes: 1 << 30,
+            store: None,
+            log: None,
+            time_scale: 1.0,
+            overhead_ns: 0,
+            latency_ns: 0,
+            interface_bytes_per_s: 600_000_000,
+            rates: vec![RateAt { offset: 0, bytes_per_s: 200_000_000 }],
+            rates_over_bytes: 0,
+            zones: 0,
+            write_percent: 100,
+            rpm: 0,
+            angle_percent: 0,
+            grace_ns: 0,
+            seek_ns: 0,
+            seek_full_ns: 0,
+            queue_depth: 1,
+            read_ahead_bytes: 0,
+            write_cache_bytes: 0,
+            slow_after_bytes: 0,
+            slow_bytes_per_s: 0,
+            recover_ns: 0,
+            erase_block_bytes: 0,
+            erase_blocks_open: 1,
+            choke_depth: 0,
+            choke_ns: 0,
+            stall_every_bytes: 0,
+            stall_ns: 0,
+            stall_at: Vec::new(),
+            bad_read: Vec::new(),
+            bad_write: Vec::new(),
+            bad_ns: 0,
+            trim: false,
+        }
+    }
+}
+
+/// Every key that [`Parameters::set`] knows, with its form and meaning, for `nbdkit --help` and the README.
+pub const KEYS: &[(&str, &str, &str)] = &[
+    ("preset", "NAME", "the numbers of a kind of disk; must come first, others then replace single ones"),
+    ("size", "SIZE", "size of the disk"),
+    ("store", "PATH", "file that holds the bytes, best in RAM; made or made longer if need be"),
+    ("log", "PATH", "where the counters are written, as JSON, when the server ends"),
+    ("time_scale", "F", "everything that lasts is divided by F"),
+    ("overhead_us", "US", "what a command costs besides its bytes"),
+    ("latency_us", "US", "added to each command, but others are served meanwhile"),
+    ("interface_rate", "SIZE", "bytes/s between the disk's own memory and the computer"),
+    ("rate", "SIZE", "bytes/s of the medium, the same everywhere"),
+    ("rates", "OFFSET:SIZE,...", "bytes/s of the medium at these places, the first at 0"),
+    ("rates_over", "SIZE", "size of the disk that these places belong to; they are stretched to `size`"),
+    ("zones", "N", "zones that `rates` is spread over; 0: each place begins a zone"),
+    ("write_percent", "N", "write rate, of the read rate; for disks that do not turn"),
+    ("rpm", "N", "revolutions per minute; 0: nothing turns and nothing seeks"),
+    ("angle_percent", "N", "how far the platter is ahead at time zero, of a revolution"),
+    ("grace_us", "US", "how late a sequential command may come without missing its turn"),
+    ("seek_us", "US", "shortest seek"),
+    ("seek_full_us", "US", "seek from the first to the last byte"),
+    ("queue_depth", "N", "commands the disk may reorder; 1: served in order of arrival"),
+    ("read_ahead_bytes", "SIZE", "memory that reads ahead of a sequential reader"),
+    ("write_cache_bytes", "SIZE", "volatile write cache"),
+    ("slow_after_bytes", "SIZE", "written bytes after which writing gets slower"),
+    ("slow_rate", "SIZE", "write rate from then on, in bytes/s"),
+    ("recover_ms", "MS", "idle time after which it is fast again; 0: never"),
+    ("erase_block_bytes", "SIZE", "leaving an erase block half written costs reading and writing the rest of it"),
+    ("erase_blocks_open", "N", "erase blocks that may be half written at once"),
+    ("choke_depth", "N", "commands waiting beyond which each one costs choke_us more"),
+    ("choke_us", "US", "see choke_depth"),
+    ("stall_every_bytes", "SIZE", "written bytes between two stalls"),
+    ("stall_ms", "MS", "how long each of them lasts"),
+    ("stall_at", "OFFSET:MS,...", "a stall the first time this byte is touched"),
+    ("bad_read", "OFFSET:SIZE,...", "ranges that fail to be read, with EIO"),
+    ("bad_write", "OFFSET:SIZE,...", "ranges that fail to be written, with EIO"),
+    ("bad_ms", "MS", "how long the disk tries before it says so"),
+    ("trim", "BOOL", "offer trim"),
+];
+
+impl Parameters {
+    /// Sets one parameter from the words of a command line, all but `preset`.
+    ///
+    /// # Errors
+    /// An unknown key, or a value that is not of the form in [`KEYS`]; the text says which form was expected.
+    pub fn set(&mut self, key: &str, value: &str) -> Result<(), String> {
+        self.try_set(key, value).map_err(|wrong| format!("{key}={value}: {wrong}"))
+    }
+
+    fn try_set(&mut self, key: &str, value: &str) -> Result<(), String> {
+        match key {
+            "size" => self.size_bytes = size_bytes(value)?,
+            "store" => self.store = Some(absolute(value)?),
+            "log" => self.log = Some(absolute(value)?),
+            "time_scale" => self.time_scale = value.parse().map_err(|_| "expected a number such as 8 or 0.5")?,
+            "overhead_us" => self.overhead_ns = duration_ns(value, 1e3)?,
+            "latency_us" => self.latency_ns = duration_ns(value, 1e3)?,
+            "interface_rate" => self.interface_bytes_per_s = size_bytes(value)?,
+            "rate" => self.rates = vec![RateAt { offset: 0, bytes_per_s: size_bytes(value)? }],
+            "rates" => {
+                let point = |word: &str| pair(word, size_bytes);
+                let rates = list(value, point)?;
+                self.rates = rates.into_iter().map(|(offset, bytes_per_s)| RateAt { offset, bytes_per_s }).collect();
+            }
+            "rates_over" => self.rates_over_bytes = size_bytes(value)?,
+            "zones" => self.zones = size_bytes(value)?,
+            "write_percent" => self.write_percent = percent(value)?,
+            "rpm" => self.rpm = size_bytes(value)?,
+            "angle_percent" => self.angle_percent = percent(value)?,
+            "grace_us" => self.grace_ns = duration_ns(value, 1e3)?,
+            "seek_us" => self.seek_ns = duration_ns(value, 1e3)?,
+            "seek_full_us" => self.seek_full_ns = duration_ns(value, 1e3)?,
+            "queue_depth" => self.queue_depth = size_bytes(value)?,
+            "read_ahead_bytes" => self.read_ahead_bytes = size_bytes(value)?,
+            "write_cache_bytes" => self.write_cache_bytes = size_bytes(value)?,
+            _ => return self.try_set_fault(key, value),
+        }
+        Ok(())
+    }
+
+    fn try_set_fault(&mut self, key: &str, value: &str) -> Result<(), String> {
+        let extents = |value: &str| -> Result<Vec<Extent>, String> {
+            let pairs = list(value, |word| pair(word, size_bytes))?;
+            Ok(pairs.into_iter().map(|(offset, len)| Extent { offset, len }).collect())
+        };
+        match key {
+            "slow_after_bytes" => self.slow_after_bytes = size_bytes(value)?,
+            "slow_rate" => self.slow_bytes_per_s = size_bytes(value)?,
+            "recover_ms" => self.recover_ns = duration_ns(value, 1e6)?,
+            "erase_block_bytes" => self.erase_block_bytes = size_bytes(value)?,
+            "erase_blocks_open" => self.erase_blocks_open = size_bytes(value)?,
+            "choke_depth" => self.choke_depth = size_bytes(value)?,
+            "choke_us" => self.choke_ns = duration_ns(value, 1e3)?,
+            "stall_every_bytes" => self.stall_every_bytes = size_bytes(value)?,
+            "stall_ms" => self.stall_ns = duration_ns(value, 1e6)?,
+            "stall_at" => self.stall_at = list(value, |word| pair(word, |ms| duration_ns(ms, 1e6)))?,
+            "bad_read" => self.bad_read = extents(value)?,
+            "bad_write" => self.bad_write = extents(value)?,
+            "bad_ms" => self.bad_ns = duration_ns(value, 1e6)?,
+            "trim" => self.trim = value.parse().map_err(|_| "expected true or false")?,
+            _ => return Err("no such parameter; nbdkit --help with this plugin lists them".into()),
+        }
+        Ok(())
+    }
+
+    /// Checks what no single parameter can tell.
+    ///
+    /// # Errors
+    /// Numbers that make no disk; the text names the parameter to change.
+    pub fn check(&self) -> Result<(), String> {
+        let rising = self.rates.windows(2).all(|pair| pair[0].offset < pair[1].offset);
+        let wrong = [
+            (self.size_bytes == 0 || self.size_bytes > i64::MAX as u64, "size: must be from 1 byte to 8 EiB"),
+            (!(self.time_scale.is_finite() && self.time_scale > 0.0), "time_scale: must be more than 0"),
+            (self.rates.first().is_none_or(|rate| rate.offset != 0) || !rising, "rates: must begin at 0 and rise"),
+            (self.rates.iter().any(|rate| rate.bytes_per_s == 0), "rates: a rate must be more than 0"),
+            (self.zones > 10_000, "zones: at most 10000"),
+            (self.interface_bytes_per_s == 0, "interface_rate: must be more than 0"),
+            (self.write_percent == 0, "write_percent: must be more than 0"),
+            (self.rpm > 0 && self.write_percent != 100, "write_percent: a disk that turns writes as it reads"),
+            (self.seek_full_ns < self.seek_ns, "seek_full_us: must not be less than seek_us"),
+            (self.queue_depth == 0, "queue_depth: must be at least 1"),
+            (self.erase_blocks_open == 0, "erase_blocks_open: must be at least 1"),
+            (self.slow_after_bytes > 0 && self.slow_bytes_per_s == 0, "slow_rate: must go with slow_after_bytes"),
+        ];
+        match wrong.iter().find(|(is_wrong, _)| *is_wrong) {
+            Some((_, why)) => Err((*why).to_string()),
+            None => Ok(()),
+        }
+    }
+
+    /// The same disk with `time_scale` worked into every duration and rate; its own `time_scale` is 1.
+    pub fn scaled(&self) -> Parameters {
+        let mut disk = self.clone();
+        let factor = std::mem::replace(&mut disk.time_scale, 1.0);
+        let durations = [
+            &mut disk.overhead_ns,
+            &mut disk.latency_ns,
+            &mut disk.grace_ns,
+            &mut disk.seek_ns,
+            &mut disk.seek_full_ns,
+            &mut disk.recover_ns,
+            &mut disk.choke_ns,
+            &mut disk.stall_ns,
+            &mut disk.bad_ns,
+        ];
+        durations.into_iter().chain(disk.stall_at.iter_mut().map(|(_, ns)| ns)).for_each(|ns| {
+            *ns = (*ns as f64 / factor).round() as u64;
+        });
+        let rates = [&mut disk.interface_bytes_per_s, &mut disk.slow_bytes_per_s, &mut disk.rpm];
+        rates.into_iter().chain(disk.rates.iter_mut().map(|rate| &mut rate.bytes_per_s)).for_each(|rate| {
+            *rate = (*rate as f64 * factor).round() as u64;
+        });
+        disk
+    }
+}
+
+/// The server changes its directory when it goes into the background, so a path must not depend on it.
+fn absolute(path: &str) -> Result<PathBuf, String> {
+    std::path::absolute(path).map_err(|error| error.to_string())
+}

@@ -1,0 +1,61 @@
+//! Words of the command line → numbers.
+
+/// A number of bytes, or any whole number: `4096`, `64K`, `1GiB` (powers of 1024), `200MB` (powers of 1000).
+///
+/// # Errors
+/// Anything else, and what does not fit 64 bits.
+pub fn size_bytes(word: &str) -> Result<u64, String> {
+    let digits = word.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let expected = || "expected a size such as 4096, 64K, 1GiB or 200MB".to_string();
+    let number: u64 = digits.parse().map_err(|_| expected())?;
+    let (letters, base) = match &word[digits.len()..] {
+        suffix if suffix.ends_with("iB") => (&suffix[..suffix.len() - 2], 1024),
+        suffix if suffix.ends_with('B') => (&suffix[..suffix.len() - 1], 1000),
+        suffix => (suffix, 1024),
+    };
+    let power = match letters.to_ascii_uppercase().as_str() {
+        "" => 0,
+        "K" => 1,
+        "M" => 2,
+        "G" => 3,
+        "T" => 4,
+        _ => return Err(expected()),
+    };
+    number.checked_mul(u64::pow(base, power)).ok_or_else(|| "does not fit 64 bits".to_string())
+}
+
+/// A duration in units of `unit_ns` nanoseconds, with decimals if wanted.
+///
+/// # Errors
+/// What is no number, negative, or longer than a year.
+pub fn duration_ns(word: &str, unit_ns: f64) -> Result<u64, String> {
+    match word.parse::<f64>() {
+        Ok(number) if number >= 0.0 && number * unit_ns <= 3.2e16 => Ok((number * unit_ns).round() as u64),
+        _ => Err("expected a duration such as 250 or 0.5".into()),
+    }
+}
+
+/// A percentage from 0 to 1000, without the sign.
+///
+/// # Errors
+/// Anything else.
+pub fn percent(word: &str) -> Result<u64, String> {
+    word.parse().ok().filter(|number| *number <= 1000).ok_or_else(|| "expected a percentage such as 80".to_string())
+}
+
+/// Two numbers with a colon between: an offset and what `second` makes of the other word.
+///
+/// # Errors
+/// No colon, or a wrong number on one side of it.
+pub fn pair(word: &str, second: impl Fn(&str) -> Result<u64, String>) -> Result<(u64, u64), String> {
+    let (left, right) = word.split_once(':').ok_or("expected OFFSET:NUMBER")?;
+    Ok((size_bytes(left)?, second(right)?))
+}
+
+/// Items with commas between; an empty word is an empty list.
+///
+/// # Errors
+/// The first that `item` has.
+pub fn list<T>(word: &str, item: impl Fn(&str) -> Result<T, String>) -> Result<Vec<T>, String> {
+    word.split(',').filter(|part| !part.is_empty()).map(item).collect()
+}

@@ -1,0 +1,171 @@
+//! The bytes of a bed: made, spoiled before each run, compared after it.
+use super::Place;
+use crate::error::{Doing, Error, Result};
+use crate::process::{Interrupt, Line, run};
+use std::fs::File;
+use std::io::Write;
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+
+/// Bytes handled at a time.
+const PIECE_BYTES: usize = 1 << 20;
+
+/// Fills `len` bytes of the file at `path` from `offset` with noise, so that nobody finds zeros or repeats in it.
+///
+/// # Errors
+/// When it cannot be written.
+pub fn noise(path: &Path, offset: u64, len: u64) -> Result<()> {
+    let mut random = File::open("/dev/urandom").doing("open /dev/urandom")?;
+    let mut piece = vec![0; PIECE_BYTES];
+    in_pieces(path, offset, len, |file, at, len| {
+        std::io::Read::read_exact(&mut random, &mut piece[..len])?;
+        file.write_all_at(&piece[..len], at)
+    })
+}
+
+/// Overwrites `len` bytes at `offset`, so that what is found there after a run was written in it.
+///
+/// # Errors
+/// When it cannot be written.
+pub fn spoil(path: &Path, offset: u64, len: u64) -> Result<()> {
+    let piece = vec![0xA5; PIECE_BYTES];
+    in_pieces(path, offset, len, |file, at, len| file.write_all_at(&piece[..len], at))
+}
+
+fn in_pieces(
+    path: &Path,
+    offset: u64,
+    len: u64,
+    mut each: impl FnMut(&mut File, u64, usize) -> std::io::Result<()>,
+) -> Result<()> {
+    let mut file = File::options().write(true).create(true).truncate(false).open(path);
+    let file = file.as_mut().map_err(|error| Error(format!("cannot open {}: {error}", path.display())))?;
+    for at in (offset..offset + len).step_by(PIECE_BYTES) {
+        let len = (offset + len - at).min(PIECE_BYTES as u64) as usize;
+        each(file, at, len).doing(format_args!("write {} at byte {at}", path.display()))?;
+    }
+    file.flush().doing("write")
+}
+
+/// A file or directory that is removed with the bed, so that the next one has its room.
+pub struct Removed(pub PathBuf);
+
+impl Drop for Removed {
+    fn drop(&mut self) {
+        if std::fs::remove_file(&self.0).is_err() {
+            let _ = std::fs::remove_dir_all(&self.0);
+        }
+    }
+}
+
+/// What a comparison found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Comparison {
+    /// Every byte is the same.
+    Equal,
+    /// The first byte, from the start of the copy, that is not.
+    DiffersFrom(u64),
+}
+
+/// Compares `bytes` bytes of both stores.
+///
+/// # Errors
+/// When cmp(1) cannot be run or cannot read a side.
+pub fn compare(source: &Place, dest: &Place, bytes: u64) -> Result<Comparison> {
+    let skip = format!("-i {}:{} -n {bytes}", source.store_offset, dest.store_offset);
+    cmp(&skip, &source.store, &dest.store)
+}
+
+/// Compares two whole files, their lengths too.
+///
+/// # Errors
+/// As for [`compare`].
+pub fn compare_files(source: &Path, dest: &Path) -> Result<Comparison> {
+    if !dest.exists() {
+        return Ok(Comparison::DiffersFrom(0));
+    }
+    cmp("", source, dest)
+}
+
+/// cmp(1), not code of our own: it has nothing to do with any contender.
+fn cmp(options: &str, source: &Path, dest: &Path) -> Result<Comparison> {
+    let line = Line::words(&format!("cmp {options} {} {}", source.display(), dest.display()));
+    let ended = run(&line, None, &Interrupt::default())?;
+    match ended.status.code() {
+        Some(0) => Ok(Comparison::Equal),
+        Some(1) => Ok(Comparison::DiffersFrom(first_difference(&ended.stdout, &ended.stderr))),
+        _ => Err(Error(format!("{} failed: {}", line.text(), ended.how()))),
+    }
+}
+
+/// From `a b differ: byte 17, line 1`, or `cmp: EOF on b after byte 16, in line 1`: bytes are counted from 1 there.
+fn first_difference(stdout: &str, stderr: &str) -> u64 {
+    let after = |text: &str, key: &str| -> Option<u64> {
+        let rest = text.split_once(key)?.1;
+        rest.split(|c: char| !c.is_ascii_digit()).next()?.parse().ok()
+    };
+    let differing = after(stdout, "differ: byte ").or_else(|| after(stdout, "differ: char "));
+    differing.map(|byte| byte - 1).or_else(|| after(stderr, "after byte ")).unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn place(path: &Path, offset: u64) -> Place {
+        Place { store: path.into(), store_offset: offset, ..Place::default() }
+    }
+
+    #[test]
+    fn noise_is_unlike_its_neighbours_and_ends_where_it_should() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("a");
+        noise(&path, 4096, PIECE_BYTES as u64 + 100).unwrap();
+        let bytes = std::fs::read(&path).unwrap();
+        assert_eq!(bytes.len(), 4096 + PIECE_BYTES + 100);
+        assert!(bytes[..4096].iter().all(|byte| *byte == 0));
+        assert_ne!(bytes[4096..8192], bytes[8192..12288]);
+        assert!(bytes[bytes.len() - 100..].iter().any(|byte| *byte != 0));
+    }
+
+    #[test]
+    fn the_first_difference_is_found_at_any_offset() {
+        let dir = tempfile::tempdir().unwrap();
+        let (a, b) = (dir.path().join("a"), dir.path().join("b"));
+        noise(&a, 0, 100_000).unwrap();
+        let mut bytes = vec![7; 500];
+        bytes.extend(std::fs::read(&a).unwrap());
+        std::fs::write(&b, &bytes).unwrap();
+        assert_eq!(compare(&place(&a, 0), &place(&b, 500), 100_000).unwrap(), Comparison::Equal);
+        bytes[500 + 70_000] ^= 1;
+        std::fs::write(&b, &bytes).unwrap();
+        assert_eq!(compare(&place(&a, 0), &place(&b, 500), 100_000).unwrap(), Comparison::DiffersFrom(70_000));
+        assert_eq!(compare(&place(&a, 0), &place(&b, 500), 70_000).unwrap(), Comparison::Equal);
+    }
+
+    #[test]
+    fn a_file_that_is_too_short_or_missing_differs() {
+        let dir = tempfile::tempdir().unwrap();
+        let (a, b) = (dir.path().join("a"), dir.path().join("b"));
+        std::fs::write(&a, [1; 1000]).unwrap();
+        assert_eq!(compare_files(&a, &b).unwrap(), Comparison::DiffersFrom(0));
+        std::fs::write(&b, [1; 600]).unwrap();
+        assert_eq!(compare_files(&a, &b).unwrap(), Comparison::DiffersFrom(600));
+        std::fs::write(&b, [1; 1000]).unwrap();
+        assert_eq!(compare_files(&a, &b).unwrap(), Comparison::Equal);
+    }
+
+    #[test]
+    fn what_is_spoiled_is_no_longer_equal_anywhere() {
+        let dir = tempfile::tempdir().unwrap();
+        let a = dir.path().join("a");
+        noise(&a, 0, 8192).unwrap();
+        let before = std::fs::read(&a).unwrap();
+        spoil(&a, 0, 8192).unwrap();
+        let after = std::fs::read(&a).unwrap();
+        assert_eq!(after.len(), 8192);
+        for (piece, spoiled) in before.chunks(512).zip(after.chunks(512)) {
+            assert_ne!(piece, spoiled);
+        }
+    }
+}

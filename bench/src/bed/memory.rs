@@ -1,0 +1,46 @@
+//! RAM speed: what is measured is the copier, not the disk.
+use super::content::Removed;
+use super::loop_device::LoopDevice;
+use super::{Bed, Part, Place, Recipe, Shape, Size, content};
+use crate::error::Result;
+use crate::workplace::Workplace;
+
+pub(super) fn recipes() -> Vec<Recipe> {
+    vec![Recipe { name: "ram", title: "RAM speed: two loop devices over tmpfs", make }]
+}
+
+fn make(recipe: &Recipe, workplace: &Workplace, size: Size) -> Result<Bed> {
+    let bytes = size.bytes(2 << 30, 256 << 20);
+    let source = device(workplace, "ram-source", bytes)?;
+    let dest = device(workplace, "ram-dest", bytes)?;
+    content::noise(&source.1.store, 0, bytes)?;
+    content::spoil(&dest.1.store, 0, bytes)?;
+    Ok(Bed {
+        name: recipe.name,
+        title: recipe.title,
+        what: "Noise, from one loop device over a tmpfs file to another, both with direct I/O on their file. The pages of \
+               both files are in place before the first run."
+            .into(),
+        shape: Shape::DeviceToDevice,
+        source: source.1,
+        dest: dest.1,
+        bytes,
+        data_bytes: bytes,
+        rounds: size.rounds(7),
+        under_pressure: true,
+        one_head: false,
+        known_limits: Vec::new(),
+        digest: None,
+        parts: vec![source.0, dest.0],
+    })
+}
+
+/// A loop device of `bytes` bytes over a file in memory, which goes away with the workplace.
+pub(super) fn device(workplace: &Workplace, name: &str, bytes: u64) -> Result<(Part, Place)> {
+    let store = workplace.memory().join(name);
+    std::fs::File::create(&store)?.set_len(bytes)?;
+    let removed = Removed(store.clone());
+    let device = LoopDevice::new(&store)?;
+    let place = Place { path: device.path.clone(), uri: None, store, store_offset: 0 };
+    Ok((Box::new((device, removed)), place))
+}

@@ -1,0 +1,216 @@
+//! What is copied from where to where. A bed is made once and serves every run; between runs it is made as it was.
+//!
+//! Must not know: who copies, and how it is measured.
+pub mod content;
+mod file;
+pub mod loop_device;
+mod memory;
+pub mod modelled;
+
+mod server;
+mod stream;
+
+use crate::error::{Error, Result};
+use crate::result::Limit;
+use crate::workplace::Workplace;
+pub use content::Comparison;
+pub use server::Server;
+use std::path::PathBuf;
+
+/// What kind of copy it is; a contender has a command line for each of these, or none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shape {
+    /// One block device onto another.
+    DeviceToDevice,
+    /// A file to a file that is not there yet.
+    FileToFile,
+    /// The same, but most of the source is holes.
+    SparseToFile,
+    /// An image file onto a block device.
+    FileToDevice,
+    /// Standard input to a block device.
+    PipeToDevice,
+    /// A block device to standard output, where it is hashed.
+    DeviceToPipe,
+}
+
+/// One side of the copy.
+#[derive(Clone, Debug, Default)]
+pub struct Place {
+    /// What is given to a contender.
+    pub path: PathBuf,
+    /// The same as an NBD URI, where there is one.
+    pub uri: Option<String>,
+    /// Where the bytes really are: a file that can be looked at past every cache of the side.
+    pub store: PathBuf,
+    /// Offset of the side's first byte in `store`.
+    pub store_offset: u64,
+}
+
+/// How large, and so how often.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Size {
+    /// Worth quoting.
+    #[default]
+    Full,
+    /// To see that everything works, in minutes.
+    Quick,
+    /// For the tests of the bench itself: a few MiB, one round.
+    Tiny,
+}
+
+impl Size {
+    /// Bytes to copy; `full` and `quick` are what the bed wants in these sizes.
+    fn bytes(self, full: u64, quick: u64) -> u64 {
+        match self {
+            Size::Full => full,
+            Size::Quick => quick,
+            Size::Tiny => 4 << 20,
+        }
+    }
+
+    /// Rounds; `full` is what the bed wants in that size.
+    fn rounds(self, full: u32) -> u32 {
+        match self {
+            Size::Full => full,
+            Size::Quick => 2,
+            Size::Tiny => 1,
+        }
+    }
+}
+
+/// A copy to be done by everyone.
+pub struct Bed {
+    /// Short name.
+    pub name: &'static str,
+    /// Name in words.
+    pub title: &'static str,
+    /// What is copied from where to where.
+    pub what: String,
+    /// Kind of copy.
+    pub shape: Shape,
+    /// Where from.
+    pub source: Place,
+    /// Where to.
+    pub dest: Place,
+    /// How many bytes.
+    pub bytes: u64,
+    /// How many of them are data that somebody has to read and write: all but holes.
+    pub data_bytes: u64,
+    /// How often, unless the user says.
+    pub rounds: u32,
+    /// Whether everyone copies once more with little memory, to see what that does to the page cache.
+    pub under_pressure: bool,
+    /// Whether both sides are on one head: then their times add up.
+    pub one_head: bool,
+    /// Bounds that need no measurement: a modelled medium's own arithmetic.
+    pub known_limits: Vec<Limit>,
+    /// SHA-256 of the source where the dest is a hash.
+    pub digest: Option<String>,
+    /// What the bed is made of, in the order in which it goes away.
+    pub parts: Vec<Part>,
+}
+
+/// Something that is undone when it is dropped.
+pub type Part = Box<dyn std::any::Any>;
+
+/// A bed that can be made: its name, what it is, and how.
+pub struct Recipe {
+    /// Short name, as in `SCENARIO=`.
+    pub name: &'static str,
+    /// What it is, in a line.
+    pub title: &'static str,
+    /// Makes it.
+    pub make: fn(&Recipe, &Workplace, Size) -> Result<Bed>,
+}
+
+/// Every bed, in the order of measuring.
+pub fn recipes() -> Vec<Recipe> {
+    [memory::recipes(), modelled::recipes(), file::recipes(), stream::recipes()].into_iter().flatten().collect()
+}
+
+impl Bed {
+    /// Whether there is a dest that can be opened: not where it is a pipe, nor a file that nobody has made.
+    pub fn has_dest(&self) -> bool {
+        self.shape != Shape::DeviceToPipe && self.dest.path.exists()
+    }
+
+    /// Makes everything as it was before the first run: nothing of the last one is on the dest or in the page cache.
+    ///
+    /// # Errors
+    /// When a side cannot be reached any more.
+    pub fn reset(&self) -> Result<()> {
+        match self.shape {
+            Shape::FileToFile | Shape::SparseToFile => {
+                if self.dest.path.exists() {
+                    std::fs::remove_file(&self.dest.path)?;
+                }
+            }
+            Shape::DeviceToPipe => {}
+            _ => {
+                loop_device::forget_pages(&self.dest.path)?;
+                content::spoil(&self.dest.store, self.dest.store_offset, self.bytes)?;
+            }
+        }
+        self.forget_source()
+    }
+
+    /// Drops the source from the page cache, so that nobody reads it from there.
+    ///
+    /// # Errors
+    /// When it cannot be opened.
+    pub fn forget_source(&self) -> Result<()> {
+        match self.shape {
+            Shape::FileToFile | Shape::SparseToFile | Shape::FileToDevice => crate::machine::uncache(&self.source.path),
+            // A file on tmpfs, which is nowhere but in memory.
+            Shape::PipeToDevice => Ok(()),
+            Shape::DeviceToDevice | Shape::DeviceToPipe => loop_device::forget_pages(&self.source.path),
+        }
+    }
+
+    /// What is on disk only once this has returned: waits until the dest is flushed. Nothing to do for a contender that
+    /// has flushed it.
+    ///
+    /// # Errors
+    /// When the flush fails.
+    pub fn flush(&self) -> Result<()> {
+        match self.shape {
+            Shape::DeviceToPipe => Ok(()),
+            _ => Ok(rustix::fs::fsync(std::fs::File::open(&self.dest.path)?).map_err(std::io::Error::from)?),
+        }
+    }
+
+    /// Compares every byte of both sides, past the caches of the devices. `said` is what the contender wrote on standard
+    /// output.
+    ///
+    /// # Errors
+    /// When it cannot be compared.
+    pub fn compare(&self, said: &str) -> Result<Comparison> {
+        match self.shape {
+            Shape::DeviceToPipe => {
+                let digest = self.digest.as_deref().ok_or_else(|| Error(format!("{} has no digest", self.name)))?;
+                let same = said.split_whitespace().any(|word| word == digest);
+                Ok(if same { Comparison::Equal } else { Comparison::DiffersFrom(0) })
+            }
+            Shape::FileToFile | Shape::SparseToFile => content::compare_files(&self.source.path, &self.dest.path),
+            _ => {
+                loop_device::forget_pages(&self.dest.path)?;
+                content::compare(&self.source, &self.dest, self.bytes)
+            }
+        }
+    }
+
+    /// Bytes of both sides that are in the page cache.
+    ///
+    /// # Errors
+    /// When a side cannot be opened.
+    pub fn cached_bytes(&self) -> Result<u64> {
+        let source = match self.shape {
+            Shape::PipeToDevice => 0,
+            _ => crate::machine::cached_bytes(&self.source.path)?,
+        };
+        let same = self.source.path == self.dest.path;
+        let none = self.shape == Shape::DeviceToPipe || same;
+        Ok(source + if none { 0 } else { crate::machine::cached_bytes(&self.dest.path)? })
+    }
+}

@@ -1,0 +1,164 @@
+//! Modelled disks: disks whose time is arithmetic, so that a copier's own losses show.
+use super::server::{Disk, Server};
+use super::{Bed, Place, Recipe, Shape, Size, content};
+use crate::error::{Error, Result};
+use crate::result::Limit;
+use crate::workplace::Workplace;
+use modelled_disk::limit::{Job, least_seconds};
+use modelled_disk::parameters::{Extent, Parameters};
+use modelled_disk::preset::Preset;
+
+/// A command of this many bytes is what the medium's own arithmetic counts with: one overhead for each MiB.
+const COMMAND_BYTES: u64 = 1 << 20;
+
+pub(super) fn recipes() -> Vec<Recipe> {
+    let pair = |name, title| Recipe { name, title, make: make_pair };
+    vec![
+        pair("disk-ssd", "Modelled disks: SATA SSD to SATA SSD"),
+        pair("disk-fast-slow", "Modelled disks: fast to slow"),
+        pair("disk-slow-fast", "Modelled disks: slow to fast"),
+        pair("disk-7200", "Modelled disks: 7200 rpm to 7200 rpm, zoned"),
+        pair("disk-usb", "Modelled disks: SSD to a USB stick that chokes"),
+        pair("disk-2001", "Modelled disks: the seeds' SCSI pair of 2001"),
+        Recipe { name: "disk-self", title: "Modelled disk: 7200 rpm, one half onto the other", make: make_self },
+    ]
+}
+
+/// What a pair is made of.
+struct Pair {
+    source: &'static str,
+    dest: &'static str,
+    /// By how much its time is shortened: the ratios stay, the wait does not.
+    time_scale: u32,
+    /// Bytes in full size: a few seconds of the slower side.
+    bytes: u64,
+}
+
+fn pair_named(name: &str) -> Result<Pair> {
+    let (source, dest, time_scale, mib) = match name {
+        "disk-ssd" => ("sata-ssd", "sata-ssd", 1, 512),
+        // Past the 256 MiB after which the slow one gets slower.
+        "disk-fast-slow" => ("fast-ssd", "slow-ssd", 2, 320),
+        "disk-slow-fast" => ("slow-ssd", "fast-ssd", 2, 320),
+        "disk-7200" => ("disk-7200", "disk-7200", 1, 512),
+        "disk-usb" => ("sata-ssd", "usb-stick", 3, 192),
+        "disk-2001" => ("scsi-2001", "scsi-2001", 8, 256),
+        _ => return Err(Error(format!("{name} is not a pair of modelled disks"))),
+    };
+    Ok(Pair { source, dest, time_scale, bytes: mib << 20 })
+}
+
+/// A disk to serve, with its bytes and its time scale in.
+fn disk(name: &str, bytes: u64, time_scale: u32) -> Result<(&'static Preset, Parameters)> {
+    let preset = Preset::named(name).map_err(Error)?;
+    let mut parameters = preset.parameters();
+    parameters.size_bytes = bytes;
+    parameters.time_scale = time_scale.into();
+    Ok((preset, parameters))
+}
+
+fn make_pair(recipe: &Recipe, workplace: &Workplace, size: Size) -> Result<Bed> {
+    let pair = pair_named(recipe.name)?;
+    let bytes = size.bytes(pair.bytes, 32 << 20);
+    let from = disk(pair.source, bytes, pair.time_scale)?;
+    let to = disk(pair.dest, bytes, pair.time_scale)?;
+    let (source, source_place) = start(recipe.name, "source", &from, workplace)?;
+    let (dest, dest_place) = start(recipe.name, "dest", &to, workplace)?;
+    content::noise(&source_place.store, 0, bytes)?;
+    content::spoil(&dest_place.store, 0, bytes)?;
+    let whole = Extent { offset: 0, len: bytes };
+    let read = limit("the source's medium reads", least_seconds(&from.1, Job::Read, whole, COMMAND_BYTES));
+    let write = limit("the dest's medium writes", least_seconds(&to.1, Job::Write, whole, COMMAND_BYTES));
+    let faster = if pair.time_scale == 1 { String::new() } else { format!(" Time runs {}-fold.", pair.time_scale) };
+    Ok(Bed {
+        what: format!(
+            "Noise from a modelled disk onto another. Source: {}: {} Dest: {}: {}{faster}",
+            pair.source, from.0.about, pair.dest, to.0.about
+        ),
+        source: source_place,
+        dest: dest_place,
+        known_limits: vec![read, write],
+        parts: vec![Box::new(source), Box::new(dest)],
+        ..bed(recipe, bytes, size)
+    })
+}
+
+/// The second half of a disk made equal to the first: partitions, as one would have them.
+fn make_self(recipe: &Recipe, workplace: &Workplace, size: Size) -> Result<Bed> {
+    let bytes = size.bytes(256 << 20, 16 << 20);
+    let disk = disk("disk-7200", 2 * bytes, 1)?;
+    let (server, whole) = start(recipe.name, "disk", &disk, workplace)?;
+    content::noise(&whole.store, 0, bytes)?;
+    content::spoil(&whole.store, bytes, bytes)?;
+    let part = |number: u32, offset: u64| -> Result<Place> {
+        let path = server.device.add_partition(number, offset, bytes)?;
+        Ok(Place { path, uri: None, store: whole.store.clone(), store_offset: offset })
+    };
+    let (source, dest) = (part(1, 0)?, part(2, bytes)?);
+    let read = least_seconds(&disk.1, Job::Read, Extent { offset: 0, len: bytes }, COMMAND_BYTES);
+    let write = least_seconds(&disk.1, Job::Write, Extent { offset: bytes, len: bytes }, COMMAND_BYTES);
+    Ok(Bed {
+        what: format!("The first partition of a modelled disk onto its second, of the same size. {}", disk.0.about),
+        source,
+        dest,
+        one_head: true,
+        known_limits: vec![limit("the medium reads, then writes, without a seek", read + write)],
+        parts: vec![Box::new(server)],
+        ..bed(recipe, bytes, size)
+    })
+}
+
+/// The seeds' pair, for their tables: small, as GNU dd is to copy it with 512 bytes too.
+pub(crate) fn seed_pair(workplace: &Workplace, size: Size) -> Result<Bed> {
+    let recipe = Recipe { name: "disk-2001", title: "The seeds' SCSI pair of 2001", make: make_pair };
+    make_pair(&recipe, workplace, size)
+}
+
+/// One disk, with noise on it: for tables about reading.
+pub(crate) fn single(name: &'static str, workplace: &Workplace, size: Size) -> Result<Bed> {
+    let recipe = Recipe { name, title: name, make: make_pair };
+    let bytes = size.bytes(256 << 20, 32 << 20);
+    let time_scale = if name == "scsi-2001" { 8 } else { 1 };
+    let (source, place) = start(name, "single", &disk(name, bytes, time_scale)?, workplace)?;
+    content::noise(&place.store, 0, bytes)?;
+    Ok(Bed { source: place, parts: vec![Box::new(source)], ..bed(&recipe, bytes, size) })
+}
+
+fn start(
+    name: &str,
+    side: &str,
+    (preset, parameters): &(&'static Preset, Parameters),
+    workplace: &Workplace,
+) -> Result<(Server, Place)> {
+    let disk = Disk {
+        name: &format!("{name}-{side}"),
+        preset: preset.name,
+        bytes: parameters.size_bytes,
+        time_scale: parameters.time_scale,
+        rotates: preset.rotational(),
+    };
+    Server::start(&disk, workplace.memory())
+}
+
+fn limit(what: &str, seconds: f64) -> Limit {
+    Limit { what: format!("{what}, by its own arithmetic"), seconds, binding: true }
+}
+
+fn bed(recipe: &Recipe, bytes: u64, size: Size) -> Bed {
+    Bed {
+        name: recipe.name,
+        title: recipe.title,
+        what: String::new(),
+        shape: Shape::DeviceToDevice,
+        source: Place::default(),
+        dest: Place::default(),
+        bytes,
+        data_bytes: bytes,
+        rounds: size.rounds(3),
+        under_pressure: false,
+        one_head: false,
+        known_limits: Vec::new(),
+        digest: None,
+        parts: Vec::new(),
+    }
+}

@@ -1,0 +1,63 @@
+//! Words → what to measure.
+use crate::bed::Size;
+use clap::Parser;
+use std::path::PathBuf;
+
+/// Measures haul against its peers, against the limit of the disks, and compares the bytes after each run.
+///
+/// Needs root: it makes loop devices and mounts, in a mount namespace of its own. docs/measuring.md says how to read
+/// what it prints.
+#[derive(Debug, Parser)]
+#[command(name = "haul-bench", version)]
+pub struct Arguments {
+    /// Beds or tables to measure, by name or by the start of it; all when none is given. `seeds` is all tables.
+    #[arg(value_name = "SCENARIO")]
+    pub scenarios: Vec<String>,
+
+    /// Small sizes and few rounds: to see that everything works, not to quote.
+    #[arg(long)]
+    pub quick: bool,
+
+    /// Sizes for the tests of the bench itself.
+    #[arg(long, hide = true)]
+    pub tiny: bool,
+
+    /// Rounds, instead of each bed's own number.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub rounds: Option<u32>,
+
+    /// Only contenders with this in their name; haul is always there. May be given several times.
+    #[arg(long, value_name = "TEXT")]
+    pub only: Vec<String>,
+
+    /// The program to measure; by default the one beside this one.
+    #[arg(long, value_name = "PATH")]
+    pub haul: Option<PathBuf>,
+
+    /// Where the file beds are made: a directory on the file system to be measured.
+    #[arg(long, value_name = "DIR", default_value = "/var/tmp")]
+    pub dir: PathBuf,
+
+    /// Where the results are written: <date>.json and <date>.html.
+    #[arg(long, value_name = "DIR", default_value = "bench/results")]
+    pub out: PathBuf,
+
+    /// Name the beds and tables, and measure nothing.
+    #[arg(long)]
+    pub list: bool,
+
+    /// Show the results of an earlier run, a JSON file, and measure nothing; writes the page beside it.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["scenarios", "quick", "rounds", "only", "list"])]
+    pub show: Option<PathBuf>,
+}
+
+impl Arguments {
+    /// The size that was asked for.
+    pub fn size(&self) -> Size {
+        match (self.tiny, self.quick) {
+            (true, _) => Size::Tiny,
+            (false, true) => Size::Quick,
+            (false, false) => Size::Full,
+        }
+    }
+}

@@ -1,0 +1,67 @@
+//! Who copies: command lines of haul and of its peers, for each kind of copy.
+//!
+//! Must not know: how a bed is made, how a run is measured.
+mod catalogue;
+
+use crate::bed::Bed;
+use crate::process::{Line, output};
+use crate::result::Missing;
+pub use catalogue::catalogue;
+use std::path::Path;
+
+/// A program with certain options.
+pub struct Contender {
+    /// Name in the tables.
+    pub name: &'static str,
+    /// The command it needs, and the Debian package that has it.
+    pub needs: (&'static str, &'static str),
+    /// How it is asked for its version.
+    pub version: &'static str,
+    /// Shown, but not compared with haul's defaults.
+    pub aside: bool,
+    /// Its command line on a bed; `None` where it cannot do this kind of copy. `haul` is the path of the program.
+    pub line: fn(&Bed, haul: &str) -> Option<Line>,
+}
+
+/// A contender that is there, with its line on one bed.
+pub struct Entry {
+    /// Name in the tables.
+    pub name: String,
+    /// What it says of itself.
+    pub version: String,
+    /// Shown, but not compared with haul's defaults.
+    pub aside: bool,
+    /// What is run.
+    pub line: Line,
+}
+
+/// Those of the catalogue whose program is there, and those that are missing.
+pub fn present(haul: &Path) -> (Vec<Contender>, Vec<Missing>) {
+    let there = |contender: &Contender| contender.needs.0 == "haul" || in_path(contender.needs.0);
+    let (present, absent): (Vec<_>, Vec<_>) = catalogue().into_iter().partition(there);
+    debug_assert!(haul.exists(), "checked by the caller");
+    let missing = absent.into_iter().map(|contender| Missing {
+        contender: contender.name.into(),
+        why: format!("{} is not installed (package {})", contender.needs.0, contender.needs.1),
+    });
+    (present, missing.collect())
+}
+
+/// The entries of `contenders` on `bed`, haul first.
+pub fn entries(contenders: &[Contender], bed: &Bed, haul: &Path) -> Vec<Entry> {
+    let haul = haul.display().to_string();
+    let entry = |contender: &Contender| {
+        let line = (contender.line)(bed, &haul)?;
+        let ask = contender.version.replace("haul", &haul);
+        let version = output(&ask).unwrap_or_default();
+        let version = version.lines().next().unwrap_or("").trim().to_owned();
+        Some(Entry { name: contender.name.into(), version, aside: contender.aside, line })
+    };
+    contenders.iter().filter_map(entry).collect()
+}
+
+/// Whether a command of this name is on PATH.
+pub fn in_path(name: &str) -> bool {
+    let paths = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&paths).any(|dir| dir.join(name).is_file())
+}

@@ -1,0 +1,109 @@
+//! The rounds: every contender once, then every contender once more, so that a slow minute of the machine hits all.
+//!
+//! Must not know: what the contenders are, how a bed is made.
+use crate::bed::{Bed, Comparison};
+use crate::contender::Entry;
+use crate::error::Result;
+use crate::process::{Ended, Interrupt, run};
+use crate::result::BedResult;
+use crate::result::{ContenderResult, Run, Verdict};
+use crate::{limit, machine};
+use std::time::Instant;
+
+/// What the race tells while it runs.
+pub trait Observer {
+    /// A run has ended.
+    fn ran(&mut self, bed: &Bed, contender: &str, run: &Run);
+    /// Something else is being done.
+    fn doing(&mut self, what: &str);
+}
+
+/// Lets `entries` copy on `bed`, `rounds` times each. A contender that failed or copied wrongly is not asked again.
+///
+/// After an interrupt, returns what was measured so far.
+///
+/// # Errors
+/// When the bed fails, not when a contender does.
+pub fn race(
+    bed: &Bed,
+    entries: &[Entry],
+    rounds: u32,
+    interrupt: &Interrupt,
+    observer: &mut dyn Observer,
+) -> Result<BedResult> {
+    let mut result = BedResult {
+        name: bed.name.into(),
+        title: bed.title.into(),
+        what: bed.what.clone(),
+        bytes: bed.bytes,
+        rounds,
+        limits: Vec::new(),
+        contenders: entries.iter().map(result_of).collect(),
+    };
+    observer.doing(&format!("{}: the limit", bed.name));
+    match limit::measure(bed, interrupt) {
+        Ok(limits) => result.limits = limits,
+        Err(_) if interrupt.is_set() => return Ok(result),
+        Err(error) => return Err(error),
+    }
+    for round in 1..=rounds {
+        for (entry, contender) in entries.iter().zip(&mut result.contenders) {
+            if contender.runs.iter().any(|run| run.verdict != Verdict::Right) {
+                continue;
+            }
+            match one(bed, entry, round, interrupt) {
+                Ok(run) => {
+                    observer.ran(bed, &entry.name, &run);
+                    contender.runs.push(run);
+                }
+                Err(_) if interrupt.is_set() => return Ok(result),
+                Err(error) => return Err(error),
+            }
+        }
+    }
+    Ok(result)
+}
+
+fn result_of(entry: &Entry) -> ContenderResult {
+    ContenderResult {
+        name: entry.name.clone(),
+        command: entry.line.text(),
+        version: entry.version.clone(),
+        aside: entry.aside,
+        ..ContenderResult::default()
+    }
+}
+
+/// One run: the bed as new, the command, the flush, what is left, the comparison.
+fn one(bed: &Bed, entry: &Entry, round: u32, interrupt: &Interrupt) -> Result<Run> {
+    bed.reset()?;
+    let busy_before = machine::busy_s()?;
+    let ended = run(&entry.line, None, interrupt)?;
+    let flushing = Instant::now();
+    // A contender that did not make anything has nothing to flush; the comparison says so.
+    let flushed = if ended.status.success() && bed.has_dest() { bed.flush() } else { Ok(()) };
+    let flush_s = flushing.elapsed().as_secs_f64();
+    let machine_cpu_s = machine::busy_s()? - busy_before;
+    flushed?;
+    let cache_left_bytes = if bed.has_dest() { bed.cached_bytes()? } else { 0 };
+    Ok(Run {
+        round,
+        wall_s: ended.wall.as_secs_f64() + flush_s,
+        flush_s,
+        machine_cpu_s,
+        process_cpu_s: ended.cpu.as_secs_f64(),
+        resident_bytes: ended.resident_bytes,
+        cache_left_bytes,
+        verdict: verdict(bed, &ended)?,
+    })
+}
+
+fn verdict(bed: &Bed, ended: &Ended) -> Result<Verdict> {
+    if !ended.status.success() {
+        return Ok(Verdict::Failed { why: ended.how() });
+    }
+    Ok(match bed.compare(&ended.stdout)? {
+        Comparison::Equal => Verdict::Right,
+        Comparison::DiffersFrom(first_difference) => Verdict::CopiedWrongly { first_difference },
+    })
+}

@@ -1,0 +1,96 @@
+//! The tables of the documents that haul comes from, made again today.
+//!
+//! Must not know: how the beds are made, how tables are shown.
+mod copies;
+mod direct;
+mod lethargy;
+mod reads;
+
+use crate::bed::Size;
+use crate::error::Result;
+use crate::process::{Ended, Interrupt, Line, run};
+use crate::race::Observer;
+use crate::result::{Cell, Table};
+use crate::workplace::Workplace;
+use std::path::Path;
+
+/// A table that can be made: its name, its title, and how.
+pub struct TableRecipe {
+    /// Short name, as in `SCENARIO=`.
+    pub name: &'static str,
+    /// Title.
+    pub title: &'static str,
+    /// Which document it is from, and what it shows.
+    pub what: &'static str,
+    /// Makes it; an empty table when it was interrupted.
+    pub make: fn(&TableRecipe, &Call<'_>, &mut dyn Observer) -> Result<Table>,
+}
+
+/// What every table is made with.
+pub struct Call<'a> {
+    /// The program.
+    pub haul: &'a Path,
+    /// Where disks are made.
+    pub workplace: &'a Workplace,
+    /// How large.
+    pub size: Size,
+    /// Whether to end.
+    pub interrupt: &'a Interrupt,
+}
+
+/// Every table, in the order of the documents.
+pub fn recipes() -> Vec<TableRecipe> {
+    vec![
+        reads::zones(),
+        reads::whole_disk(),
+        copies::recipe(),
+        lethargy::recipe(),
+        reads::block_sizes(),
+        direct::recipe(),
+    ]
+}
+
+impl Call<'_> {
+    /// Runs a line; an error when it fails.
+    fn run(&self, line: &Line) -> Result<Ended> {
+        let ended = run(line, None, self.interrupt)?;
+        if ended.status.success() {
+            return Ok(ended);
+        }
+        Err(crate::error::Error(format!("`{}` failed: {}", line.text(), ended.how())))
+    }
+
+    /// A copy command of haul, with its quiet options.
+    fn copy(&self) -> String {
+        format!("{} copy --yes --progress none", self.haul.display())
+    }
+
+    /// A table of this recipe without rows.
+    fn table(recipe: &TableRecipe, columns: &[&str]) -> Table {
+        Table {
+            name: recipe.name.into(),
+            title: recipe.title.into(),
+            what: recipe.what.into(),
+            columns: columns.iter().map(|text| (*text).to_owned()).collect(),
+            rows: Vec::new(),
+        }
+    }
+}
+
+fn text(text: impl Into<String>) -> Cell {
+    Cell::Text(text.into())
+}
+
+fn number(value: f64, unit: &str) -> Cell {
+    Cell::Number { value, unit: unit.into() }
+}
+
+/// Megabytes a second, as the documents have them.
+fn rate(bytes: u64, seconds: f64) -> Cell {
+    number(bytes as f64 / 1e6 / seconds, "MB/s")
+}
+
+/// Share of one processor, as time(1) has it.
+fn utilization(ended: &Ended) -> Cell {
+    number(100.0 * ended.cpu.as_secs_f64() / ended.wall.as_secs_f64(), "%")
+}

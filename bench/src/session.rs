@@ -1,0 +1,155 @@
+//! One call of the bench: what was asked for is made, measured, shown and written down.
+use crate::bed::{self, Bed, Recipe, Size};
+use crate::cli::Arguments;
+use crate::contender::{self, Contender};
+use crate::error::{Doing, Error, Result};
+use crate::machine;
+use crate::pressure::Pressure;
+use crate::process::Interrupt;
+use crate::race::{Observer, race};
+use crate::result::{BedResult, Results, Run, Table, Verdict};
+use crate::seeds::{self, TableRecipe};
+use crate::workplace::Workplace;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+/// Measures what `arguments` ask for. After an interrupt, what was finished by then.
+///
+/// # Errors
+/// When nothing can be measured: no root, no program, no such scenario; or a bed fails.
+pub fn measure(arguments: &Arguments, interrupt: &Interrupt, observer: &mut dyn Observer) -> Result<Results> {
+    let started = Instant::now();
+    let chosen = chosen(&arguments.scenarios)?;
+    let haul = program(arguments)?;
+    let workplace = Workplace::new(&arguments.dir)?;
+    let (contenders, missing) = contender::present(&haul);
+    let contenders = only(contenders, &arguments.only);
+    let mut results = Results {
+        format: 1,
+        started: jiff::Zoned::now().strftime("%Y-%m-%dT%H:%M:%S%:z").to_string(),
+        quick: arguments.size() != Size::Full,
+        machine: machine::describe(&haul)?,
+        missing,
+        ..Results::default()
+    };
+    let call = Call { arguments, haul: &haul, workplace: &workplace, contenders: &contenders, interrupt };
+    for recipe in &chosen.beds {
+        if interrupt.is_set() {
+            break;
+        }
+        results.beds.push(call.measure_bed(recipe, observer)?);
+    }
+    for recipe in &chosen.tables {
+        match call.make_table(recipe, observer) {
+            Ok(table) => results.tables.push(table),
+            // What it had by then is no table.
+            Err(_) if interrupt.is_set() => break,
+            Err(error) => return Err(error),
+        }
+    }
+    results.interrupted = interrupt.is_set();
+    results.took_s = started.elapsed().as_secs_f64();
+    Ok(results)
+}
+
+/// What stays the same over all beds.
+struct Call<'a> {
+    arguments: &'a Arguments,
+    haul: &'a Path,
+    workplace: &'a Workplace,
+    contenders: &'a [Contender],
+    interrupt: &'a Interrupt,
+}
+
+impl Call<'_> {
+    fn measure_bed(&self, recipe: &Recipe, observer: &mut dyn Observer) -> Result<BedResult> {
+        observer.doing(&format!("{}: made", recipe.name));
+        let bed = (recipe.make)(recipe, self.workplace, self.arguments.size())?;
+        let entries = contender::entries(self.contenders, &bed, self.haul);
+        let rounds = self.arguments.rounds.unwrap_or(bed.rounds);
+        let mut result = race(&bed, &entries, rounds, self.interrupt, observer)?;
+        if bed.under_pressure {
+            self.witness(&bed, &entries, &mut result, observer)?;
+        }
+        Ok(result)
+    }
+
+    fn make_table(&self, recipe: &TableRecipe, observer: &mut dyn Observer) -> Result<Table> {
+        observer.doing(&format!("{}: {}", recipe.name, recipe.title));
+        let call = seeds::Call {
+            haul: self.haul,
+            workplace: self.workplace,
+            size: self.arguments.size(),
+            interrupt: self.interrupt,
+        };
+        (recipe.make)(recipe, &call, observer)
+    }
+
+    /// Once more with little memory, for the witness file. A machine without control groups goes without.
+    fn witness(
+        &self,
+        bed: &Bed,
+        entries: &[contender::Entry],
+        result: &mut BedResult,
+        observer: &mut dyn Observer,
+    ) -> Result<()> {
+        observer.doing(&format!("{}: with little memory", bed.name));
+        let pressure = match Pressure::new(self.workplace) {
+            Ok(pressure) => pressure,
+            Err(error) => {
+                observer.doing(&format!("{}: no witness file, {error}", bed.name));
+                return Ok(());
+            }
+        };
+        for (entry, contender) in entries.iter().zip(&mut result.contenders) {
+            let right = contender.runs.iter().all(|run: &Run| run.verdict == Verdict::Right);
+            if !right || self.interrupt.is_set() {
+                continue;
+            }
+            match pressure.witness_left(bed, &entry.line, self.interrupt) {
+                Ok(share) => contender.witness_left = share,
+                Err(_) if self.interrupt.is_set() => return Ok(()),
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What is to be measured.
+struct Chosen {
+    beds: Vec<Recipe>,
+    tables: Vec<TableRecipe>,
+}
+
+/// The beds and tables that were asked for by the start of their name, in the order of measuring.
+fn chosen(scenarios: &[String]) -> Result<Chosen> {
+    let mut chosen = Chosen { beds: bed::recipes(), tables: seeds::recipes() };
+    let names: Vec<&str> = scenario_names().map(|(name, _)| name).collect();
+    if let Some(wanted) = scenarios.iter().find(|wanted| !names.iter().any(|name| name.starts_with(wanted.as_str()))) {
+        return Err(Error(format!("there is no scenario {wanted}; there are: {}", names.join(", "))));
+    }
+    let fits = |name: &str| scenarios.is_empty() || scenarios.iter().any(|wanted| name.starts_with(wanted.as_str()));
+    chosen.beds.retain(|recipe| fits(recipe.name));
+    chosen.tables.retain(|recipe| fits(recipe.name));
+    Ok(chosen)
+}
+
+/// Name and title of every bed and table.
+pub fn scenario_names() -> impl Iterator<Item = (&'static str, &'static str)> {
+    let beds = bed::recipes().into_iter().map(|recipe| (recipe.name, recipe.title));
+    beds.chain(seeds::recipes().into_iter().map(|recipe| (recipe.name, recipe.title)))
+}
+
+/// Those that were asked for by a part of their name; haul always.
+fn only(contenders: Vec<Contender>, wanted: &[String]) -> Vec<Contender> {
+    let asked = |contender: &Contender| wanted.iter().any(|part| contender.name.contains(part.as_str()));
+    contenders.into_iter().filter(|found| wanted.is_empty() || found.name == "haul" || asked(found)).collect()
+}
+
+/// The program that is measured.
+fn program(arguments: &Arguments) -> Result<PathBuf> {
+    let beside = || Ok::<_, Error>(std::env::current_exe()?.with_file_name("haul"));
+    let path = arguments.haul.clone().map_or_else(beside, Ok)?;
+    path.canonicalize().doing(format_args!("find the program to measure, {}", path.display()))
+}
