@@ -128,7 +128,7 @@ fn contenders(ranking: &Ranking, scale: &Scale, width: usize) -> String {
 
 fn style_of(cell: Cell, haul: bool, aside: bool) -> Cell {
     match (haul, aside) {
-        (true, _) => cell.fg(Color::Cyan).add_attribute(Attribute::Bold),
+        (true, _) => cell.fg(Color::DarkCyan).add_attribute(Attribute::Bold),
         (_, true) => cell.add_attribute(Attribute::Dim),
         _ => cell,
     }
@@ -138,9 +138,9 @@ fn claims_table(claims: &[Claim], width: usize) -> String {
     let mut table = bare_table(width);
     for claim in claims {
         let colour = match claim.verdict {
-            Verdict::Holds => Color::Green,
-            Verdict::FallsShort => Color::Red,
-            Verdict::Equal | Verdict::NotKnown => Color::Yellow,
+            Verdict::Holds => Color::DarkGreen,
+            Verdict::FallsShort => Color::DarkRed,
+            Verdict::Equal | Verdict::NotKnown => Color::DarkYellow,
         };
         let says =
             if claim.note.is_empty() { claim.what.clone() } else { format!("{} ({})", claim.what, plain(&claim.note)) };

@@ -41,6 +41,8 @@ struct Bed {
     best_peer: String,
     /// Claims that hold; being equal within the spread is held against nobody.
     kept: usize,
+    /// Claims that could be answered.
+    known: usize,
     limits: Vec<Bound>,
     times: Chart,
     processor_times: Chart,
@@ -137,6 +139,7 @@ impl Bed {
             to_limit: haul.and_then(|haul| haul.ratio_to_limit).map_or_else(unknown, |ratio| format!("{ratio:.2} x")),
             best_peer: best_peer(bed).and_then(versus).unwrap_or_else(unknown),
             kept: claims.iter().filter(|claim| matches!(claim.verdict, Verdict::Holds | Verdict::Equal)).count(),
+            known: claims.iter().filter(|claim| claim.verdict != Verdict::NotKnown).count(),
             limits: bounds(bed),
             times: chart::times(bed),
             processor_times: chart::processor_times(bed),
