@@ -3,6 +3,7 @@ use crate::error::{Doing, Result};
 use crate::result::Results;
 use crate::show;
 use std::fs;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 /// Writes `results` to `<date>.json` in `dir`, which is made, and returns the path.
@@ -33,12 +34,16 @@ pub fn read(path: &Path) -> Result<Results> {
 /// # Errors
 /// When standard output or the page cannot be written.
 pub fn show(results: &Results, path: &Path) -> Result<()> {
-    let mut out = anstream::stdout().lock();
-    show::terminal(results, terminal_width(), &mut out).doing("print the tables")?;
     let page = path.with_extension("html");
     fs::write(&page, show::page(results)).doing(format_args!("write {}", page.display()))?;
-    anstream::println!("{} and {}", path.display(), page.display());
-    Ok(())
+    let mut out = anstream::stdout().lock();
+    let printed = show::terminal(results, terminal_width(), &mut out)
+        .and_then(|()| writeln!(out, "{} and {}", path.display(), page.display()));
+    match printed {
+        // Whoever reads has seen enough, as with `| head`.
+        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
+        printed => printed.doing("print the tables"),
+    }
 }
 
 /// Columns of the terminal; 100 where there is none, as in a log.
