@@ -42,6 +42,11 @@ pub struct Arguments {
     #[arg(long, value_name = "DIR", default_value = "bench/results")]
     pub out: PathBuf,
 
+    /// Make one bed, start a shell in which SOURCE and DEST are its sides, and measure nothing. What modelled disks did is
+    /// told at the end.
+    #[arg(long)]
+    pub hold: bool,
+
     /// Name the beds and tables, and measure nothing.
     #[arg(long)]
     pub list: bool,

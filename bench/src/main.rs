@@ -27,6 +27,10 @@ fn run(arguments: &Arguments) -> Result<ExitCode> {
         let results = record::read(path)?;
         return record::show(&results, path).map(|()| ExitCode::SUCCESS);
     }
+    if arguments.hold {
+        anstream::print!("{}", session::hold(arguments)?);
+        return Ok(ExitCode::SUCCESS);
+    }
     let interrupt = Interrupt::on_signals()?;
     let results = session::measure(arguments, &interrupt, &mut announce::Lines)?;
     let path = record::write(&results, &arguments.out)?;

@@ -52,6 +52,33 @@ pub fn measure(arguments: &Arguments, interrupt: &Interrupt, observer: &mut dyn 
     Ok(results)
 }
 
+/// Makes the bed that `arguments` name and starts a shell beside it; returns what its modelled disks did.
+///
+/// # Errors
+/// When it is not one bed that is asked for, or it cannot be made.
+pub fn hold(arguments: &Arguments) -> Result<String> {
+    let [recipe] = &chosen(&arguments.scenarios)?.beds[..] else {
+        return Err(Error("--hold wants one bed".into()));
+    };
+    let workplace = Workplace::new(&arguments.dir)?;
+    let bed = (recipe.make)(recipe, &workplace, arguments.size())?;
+    let shell = std::env::var_os("SHELL").unwrap_or_else(|| "sh".into());
+    let mut command = std::process::Command::new(shell);
+    command.env("SOURCE", &bed.source.path).env("DEST", &bed.dest.path).env("HAUL", program(arguments)?);
+    for (variable, place) in [("SOURCE_URI", &bed.source), ("DEST_URI", &bed.dest)] {
+        command.env(variable, place.uri.as_deref().unwrap_or(""));
+    }
+    command.status().doing("start a shell")?;
+    drop(bed);
+    let mut told = String::new();
+    for path in std::fs::read_dir(workplace.memory())?.flatten().map(|entry| entry.path()) {
+        if path.extension().is_some_and(|extension| extension == "log") {
+            told += &format!("{}: {}\n", path.display(), std::fs::read_to_string(&path)?);
+        }
+    }
+    Ok(told)
+}
+
 /// What stays the same over all beds.
 struct Call<'a> {
     arguments: &'a Arguments,

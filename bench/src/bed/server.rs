@@ -65,7 +65,7 @@ fn start_nbdkit(disk: &Disk<'_>, dir: &Path, socket: &Path, store: &Path) -> Res
     command.args(["--foreground", "--exit-with-parent", "--threads", "32", "--unix"]).arg(socket);
     command.arg(plugin()?).arg(format!("preset={}", disk.preset)).arg(format!("size={}", disk.bytes));
     command.arg(format!("time_scale={}", disk.time_scale));
-    command.arg(format!("store={}", store.display())).arg(format!("log={}", dir.join("log").display()));
+    command.arg(format!("store={}", store.display())).arg(format!("log={}", dir.with_extension("log").display()));
     let nbdkit = Running::start(command, &dir.join("nbdkit.log"))?;
     nbdkit.until(|| socket.exists())
 }
