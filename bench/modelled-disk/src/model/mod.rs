@@ -278,3 +278,6 @@ impl Disk {
         done_ns
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -13,9 +13,12 @@ struct Stream {
 }
 
 impl Stream {
-    /// When the head passes `offset`, if nothing stops it.
+    /// When the head has passed `offset`, if nothing stops it; 0 for what it passed before it last stopped.
     fn reaches_ns(&self, zones: &Zones, offset: u64) -> u64 {
-        self.from_ns + zones.media_ns(offset).saturating_sub(zones.media_ns(self.from))
+        if offset < self.from {
+            return 0;
+        }
+        self.from_ns + zones.media_ns(offset) - zones.media_ns(self.from)
     }
 }
 
