@@ -105,3 +105,24 @@ fn latency_is_hidden_by_depth_and_overhead_is_not() {
     assert_eq!(end_ns(1), 160 * (655_360 + 20_000 + 500_000));
     assert_eq!(end_ns(8), 160 * (655_360 + 20_000) + 500_000);
 }
+
+#[test]
+fn commands_that_overtake_one_another_on_their_way_miss_no_turn() {
+    // Each pair comes the wrong way round, the second half a grace late; the disk has nothing else to do in between.
+    for (kind, ahead) in [(Kind::Write, 0), (Kind::Read, 0), (Kind::Read, 2)] {
+        let mut disk = disk(&format!("{TURNING} queue_depth=31 read_ahead_bytes={ahead}M"));
+        let mut now_ns = one(&mut disk, MS, kind, extent(0, 64 * KIB));
+        let free_ns = now_ns;
+        for index in (1..64).step_by(2) {
+            disk.submit(now_ns, kind, extent((index + 1) * 64 * KIB, 64 * KIB));
+            let mut answers = disk.advance(now_ns);
+            disk.submit(now_ns + 150_000, kind, extent(index * 64 * KIB, 64 * KIB));
+            answers.extend(disk.advance(now_ns + 150_000));
+            answers.extend(disk.advance(now_ns + 100 * MS));
+            now_ns = answers.iter().map(|answer| answer.at_ns).max().unwrap();
+        }
+        let counters = disk.counters();
+        assert_eq!((counters.read.missed_turns, counters.write.missed_turns), (0, 0), "{kind:?}, {ahead} MiB ahead");
+        assert!(now_ns - free_ns < 64 * 720_000, "{kind:?}, {ahead} MiB ahead: {}", now_ns - free_ns);
+    }
+}
