@@ -136,3 +136,12 @@ fn a_disk_that_does_not_turn_never_waits_for_a_place() {
     assert_eq!(now_ns, 4 * (50_000 + 655_360 + MS));
     assert_eq!(disk.counters().read.seeks, 0);
 }
+
+#[test]
+fn write_percent_slows_writing_alone() {
+    let words = "size=64M rate=100MB write_percent=25 interface_rate=1GB";
+    let took_ns = |kind| one(&mut disk(words), 0, kind, extent(0, MIB));
+    assert_eq!((took_ns(Kind::Read), took_ns(Kind::Write)), (10_485_760, 4 * 10_485_760));
+    let limit = least_seconds(&parameters(words), Job::Write, extent(0, MIB), MIB);
+    assert!((limit - seconds(4 * 10_485_760)).abs() < 1e-9, "{limit}");
+}
