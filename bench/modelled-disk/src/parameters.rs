@@ -261,6 +261,10 @@ impl Parameters {
             (!(self.time_scale.is_finite() && self.time_scale > 0.0), "time_scale: must be more than 0"),
             (self.rates.first().is_none_or(|rate| rate.offset != 0) || !rising, "rates: must begin at 0 and rise"),
             (self.rates.iter().any(|rate| rate.bytes_per_s == 0), "rates: a rate must be more than 0"),
+            (
+                self.rates_over_bytes > 0 && self.rates.iter().any(|rate| rate.offset > self.rates_over_bytes),
+                "rates_over: must not be less than the places in rates",
+            ),
             (self.zones > 10_000, "zones: at most 10000"),
             (self.interface_bytes_per_s == 0, "interface_rate: must be more than 0"),
             (self.write_percent == 0, "write_percent: must be more than 0"),

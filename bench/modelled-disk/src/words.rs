@@ -59,3 +59,36 @@ pub fn pair(word: &str, second: impl Fn(&str) -> Result<u64, String>) -> Result<
 pub fn list<T>(word: &str, item: impl Fn(&str) -> Result<T, String>) -> Result<Vec<T>, String> {
     word.split(',').filter(|part| !part.is_empty()).map(item).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_count_by_1024_or_with_a_b_by_1000() {
+        let sizes =
+            [("0", 0), ("4096", 4096), ("64K", 65_536), ("1GiB", 1 << 30), ("200MB", 200_000_000), ("3k", 3072)];
+        for (word, bytes) in sizes {
+            assert_eq!(size_bytes(word), Ok(bytes), "{word}");
+        }
+        for word in ["", "K", "-1", "1.5M", "12X", "1Ki", "17179869184G"] {
+            assert!(size_bytes(word).is_err(), "{word}");
+        }
+    }
+
+    #[test]
+    fn durations_may_have_decimals_but_no_sign() {
+        assert_eq!(duration_ns("0.5", 1e3), Ok(500));
+        assert_eq!(duration_ns("250", 1e6), Ok(250_000_000));
+        for word in ["-1", "x", "", "inf", "NaN", "1e30"] {
+            assert!(duration_ns(word, 1e3).is_err(), "{word}");
+        }
+    }
+
+    #[test]
+    fn lists_are_pairs_with_commas_between() {
+        assert_eq!(list("1K:5,2K:6", |word| pair(word, size_bytes)), Ok(vec![(1024, 5), (2048, 6)]));
+        assert_eq!(list("", |word| pair(word, size_bytes)), Ok(vec![]));
+        assert!(list("1K", |word| pair(word, size_bytes)).is_err());
+    }
+}

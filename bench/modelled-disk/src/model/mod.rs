@@ -72,6 +72,8 @@ pub struct Disk {
     /// When the last command taken up is answered.
     answered_ns: u64,
     first_ns: Option<u64>,
+    /// Where the last command that moved bytes ended.
+    last_end: u64,
     /// Submitted and not yet left.
     present: u64,
 }
@@ -92,6 +94,7 @@ impl Disk {
             free_ns: 0,
             answered_ns: 0,
             first_ns: None,
+            last_end: 0,
             present: 0,
             parameters,
         }
@@ -116,8 +119,10 @@ impl Disk {
             if self.queue.reorders() && decide_ns > now_ns {
                 break;
             }
-            let Some(next) = self.queue.take(self.head.offset(), decide_ns) else { break };
-            answers.push(self.serve(next, ready_ns));
+            let (from, read_ahead) = (self.last_end, &self.read_ahead);
+            let next = self.queue.take(from, decide_ns, |one| goes_on(read_ahead, from, one));
+            let Some(next) = next else { break };
+            answers.push(self.serve(next, ready_ns.max(next.arrival_ns)));
         }
         answers
     }
@@ -147,14 +152,23 @@ impl Disk {
     }
 
     /// When the disk turns to the next command, and when it chooses which. A busy disk chooses at once; an idle one
-    /// looks at everything that comes while it is taking in the first.
+    /// looks at everything that comes while it is taking in the first. Before it sends the head elsewhere, it looks until
+    /// the grace is over whether the command comes that goes on here: the way elsewhere is counted from the beginning,
+    /// so that looking costs nothing.
     fn decision(&self) -> Option<(u64, u64)> {
-        let arrival_ns = self.queue.oldest()?.arrival_ns;
-        if arrival_ns <= self.free_ns {
-            return Some((self.free_ns, self.free_ns));
+        let oldest = self.queue.oldest()?;
+        let ready_ns = oldest.arrival_ns.max(self.free_ns);
+        if !self.queue.reorders() {
+            return Some((ready_ns, ready_ns));
         }
-        let look_ns = if self.queue.reorders() { self.parameters.overhead_ns } else { 0 };
-        Some((arrival_ns, arrival_ns + look_ns))
+        let look_ns = if oldest.arrival_ns > self.free_ns { self.parameters.overhead_ns } else { 0 };
+        let decide_ns = ready_ns + look_ns;
+        if self.head.revolution_ns == 0 || self.last_end == 0 || oldest.kind == Kind::Flush {
+            return Some((ready_ns, decide_ns));
+        }
+        let patient_until_ns = self.free_ns + self.parameters.grace_ns;
+        let goes_on_ns = self.queue.going_on_since(|one| goes_on(&self.read_ahead, self.last_end, one));
+        Some((ready_ns, decide_ns.max(patient_until_ns.min(goes_on_ns.unwrap_or(u64::MAX)))))
     }
 
     fn serve(&mut self, command: Waiting, ready_ns: u64) -> Answer {
@@ -176,6 +190,9 @@ impl Disk {
             Kind::Flush => self.empty_cache_until(u64::MAX).max(when.begin_ns),
             Kind::Trim => when.begin_ns,
         };
+        if matches!(kind, Kind::Read | Kind::Write) {
+            self.last_end = extent.end();
+        }
         self.free_ns = done_ns;
         self.answered_ns = done_ns + self.parameters.latency_ns;
         self.note(kind, extent, failed, done_ns - ready_ns);
@@ -278,3 +295,11 @@ impl Disk {
         done_ns
     }
 }
+
+/// The head need not move for this command.
+fn goes_on(read_ahead: &ReadAhead, last_end: u64, one: &Waiting) -> bool {
+    one.extent.offset == last_end || (one.kind == Kind::Read && read_ahead.covers(&one.extent))
+}
+
+#[cfg(test)]
+mod tests;

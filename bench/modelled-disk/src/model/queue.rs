@@ -47,17 +47,22 @@ impl Queue {
         self.waiting.front()
     }
 
-    /// Takes the next command at `now_ns`: going up from byte `from`, then from the lowest again (C-LOOK).
+    /// When the first of the commands that the disk sees and `goes_on` is true for came.
+    pub fn going_on_since(&self, goes_on: impl Fn(&Waiting) -> bool) -> Option<u64> {
+        self.waiting.iter().take(self.depth).find(|one| goes_on(one)).map(|one| one.arrival_ns)
+    }
+
+    /// Takes the next command at `now_ns`: one that needs no move if there is one, else going up from byte `from`, then from the lowest again (C-LOOK).
     ///
     /// A command that was passed over four times the depth goes first, so that a stream that never ends starves nobody.
     /// A flush is a barrier: nothing that came after it goes before it, and it goes when it is the oldest.
-    pub fn take(&mut self, from: u64, now_ns: u64) -> Option<Waiting> {
+    pub fn take(&mut self, from: u64, now_ns: u64, goes_on: impl Fn(&Waiting) -> bool) -> Option<Waiting> {
         let patience = 4 * self.depth as u64;
         let seen = self.waiting.iter().take(self.depth).take_while(|one| one.arrival_ns <= now_ns);
         let seen = seen.enumerate().take_while(|(index, one)| *index == 0 || one.kind != Kind::Flush);
         let (index, _) = match self.waiting.front() {
             Some(oldest) if oldest.kind == Kind::Flush || oldest.passed_over >= patience => (0, oldest),
-            _ => seen.min_by_key(|(_, one)| (one.extent.offset < from, one.extent.offset))?,
+            _ => seen.min_by_key(|(_, one)| (!goes_on(one), one.extent.offset < from, one.extent.offset))?,
         };
         self.waiting.range_mut(..index).for_each(|older| older.passed_over += 1);
         self.waiting.remove(index)

@@ -1,0 +1,203 @@
+//! The plugin under nbdkit: bytes go where they belong, faults are seen, and the counters tell what happened.
+//!
+//! Nothing here looks at a clock; how long things take is the model's arithmetic, tested without one.
+mod support;
+
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+use support::{Client, end};
+
+/// Says that the present test did not run, and why; past the harness, which would keep it to itself.
+fn skip(reason: &str) {
+    let thread = std::thread::current();
+    let line = format!("skipped: {}: {reason}\n", thread.name().unwrap_or("a test"));
+    let _ = std::io::stderr().write_all(line.as_bytes());
+}
+
+fn has_all(tools: &[&str]) -> bool {
+    let missing = tools.iter().find(|tool| {
+        let found = Command::new("sh").args(["-c", "command -v \"$0\"", tool]).stdout(Stdio::null()).status();
+        !found.is_ok_and(|status| status.success())
+    });
+    missing.inspect(|tool| skip(&format!("{tool} is not installed"))).is_none()
+}
+
+/// The plugin that cargo built along with this test: beside it, in `deps`.
+fn plugin() -> PathBuf {
+    let test = std::env::current_exe().unwrap();
+    let path = test.parent().unwrap().join("libmodelled_disk.so");
+    assert!(path.exists(), "{} is not there; cargo builds it before this test", path.display());
+    path
+}
+
+struct Bed {
+    dir: tempfile::TempDir,
+}
+
+impl Bed {
+    fn new() -> Bed {
+        Bed { dir: tempfile::tempdir().unwrap() }
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.dir.path().join(name)
+    }
+
+    fn nbdkit(&self, socket: &str, parameters: &[&str]) -> Command {
+        let mut command = Command::new("nbdkit");
+        command.args(["-f", "--exit-with-parent", "-t", "32", "-U", socket]).arg(plugin()).args(parameters);
+        command.args(["store=store", "log=log"]).current_dir(self.dir.path());
+        command
+    }
+
+    /// Serves a disk while `client` runs under a shell, which finds the server's address in `$uri`.
+    fn serve(&self, parameters: &[&str], client: &str) -> Output {
+        self.nbdkit("-", parameters).args(["--run", client]).output().unwrap()
+    }
+
+    /// Serves a disk to `client`, then ends the server.
+    fn serve_to(&self, parameters: &[&str], client: impl FnOnce(&mut Client)) {
+        let socket = self.path("socket");
+        let mut server = self.nbdkit(socket.to_str().unwrap(), parameters).spawn().unwrap();
+        let mut connection = Client::connect(&socket, &mut server);
+        client(&mut connection);
+        drop(connection);
+        end(server);
+    }
+
+    fn counters(&self) -> serde_json::Value {
+        serde_json::from_slice(&fs::read(self.path("log")).unwrap()).unwrap()
+    }
+}
+
+#[track_caller]
+fn assert_success(output: &Output) {
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+/// Bytes of which no two sectors are alike.
+fn pattern(len: usize) -> Vec<u8> {
+    let mut state = 0x9e37_79b9_7f4a_7c15_u64;
+    let mut next = || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        state.to_le_bytes()
+    };
+    (0..len / 8).flat_map(|_| next()).collect()
+}
+
+const SIZE: usize = 24 << 20;
+
+fn write_file(path: &Path, bytes: &[u8]) {
+    fs::write(path, bytes).unwrap();
+}
+
+#[test]
+fn nbdcopy_writes_and_reads_back_every_byte_of_every_kind_of_disk() {
+    if !has_all(&["nbdkit", "nbdcopy"]) {
+        return;
+    }
+    for preset in ["sata-ssd", "fast-ssd", "slow-ssd", "disk-7200", "usb-stick", "scsi-2001"] {
+        let bed = Bed::new();
+        let bytes = pattern(SIZE);
+        write_file(&bed.path("in"), &bytes);
+        let words = [&format!("preset={preset}"), "size=24M", "time_scale=8", "write_cache_bytes=1M"];
+        assert_success(&bed.serve(&words, "nbdcopy --flush in \"$uri\" && nbdcopy \"$uri\" out"));
+        assert!(fs::read(bed.path("store")).unwrap() == bytes, "{preset}: the store differs");
+        assert!(fs::read(bed.path("out")).unwrap() == bytes, "{preset}: what was read differs");
+        let counters = bed.counters();
+        for direction in ["read", "write"] {
+            assert_eq!(counters[direction]["bytes"], SIZE, "{preset} {direction}");
+            assert!(counters[direction]["commands"].as_u64() >= Some(96), "{preset} {direction}: {counters}");
+        }
+        assert!(counters["flushes"].as_u64() >= Some(1), "{preset}");
+        // nbdcopy keeps 64 requests under way. The slowest disk has the most of them; a fast one may have answered each.
+        let at_once = if preset == "scsi-2001" { 4 } else { 1 };
+        assert!(counters["queue_max"].as_u64() >= Some(at_once), "{preset}: one request at a time: {counters}");
+    }
+}
+
+#[test]
+fn a_bad_range_is_an_io_error_and_what_is_around_it_is_not() {
+    if !has_all(&["nbdkit"]) {
+        return;
+    }
+    let bed = Bed::new();
+    bed.serve_to(&["size=4M", "bad_read=1M:4096", "bad_write=2M:512"], |disk| {
+        assert_eq!(disk.size_bytes(), 4 << 20);
+        let bad = 1 << 20;
+        for (offset, len, fails) in
+            [(bad, 512, true), (bad + 3584, 1024, true), (bad - 512, 512, false), (bad + 4096, 512, false)]
+        {
+            let errno = disk.read(offset, len).err().and_then(|error| error.raw_os_error());
+            assert_eq!(errno, fails.then_some(libc::EIO), "read of {len} at {offset}");
+        }
+        assert!(disk.write(bad, &[b'1'; 512]).is_ok(), "what cannot be read can be written");
+        assert_eq!(disk.write(2 * bad, &[b'2'; 512]).unwrap_err().raw_os_error(), Some(libc::EIO));
+        assert!(disk.read(2 * bad, 512).is_ok(), "what cannot be written can be read");
+    });
+    let store = fs::read(bed.path("store")).unwrap();
+    assert_eq!((store[1 << 20], store[2 << 20]), (b'1', 0), "a failed write leaves the store alone");
+    let counters = bed.counters();
+    assert_eq!((&counters["read"]["errors"], &counters["write"]["errors"]), (&2.into(), &1.into()));
+}
+
+#[test]
+fn one_command_at_a_time_with_pauses_misses_its_turn_each_time() {
+    if !has_all(&["nbdkit"]) {
+        return;
+    }
+    let bed = Bed::new();
+    // A grace of nothing: whatever the pause between two requests, it is too long.
+    bed.serve_to(&["size=4M", "rate=50MB", "rpm=60000", "grace_us=0"], |disk| {
+        for index in 0..16 {
+            disk.read(index * 65536, 65536).unwrap();
+        }
+    });
+    let counters = bed.counters();
+    assert_eq!(counters["read"]["missed_turns"], 15, "{counters}");
+    assert_eq!((&counters["read"]["seeks"], &counters["queue_max"]), (&0.into(), &1.into()), "{counters}");
+}
+
+#[test]
+fn zeros_and_trims_read_as_zeros() {
+    if !has_all(&["nbdkit"]) {
+        return;
+    }
+    let bed = Bed::new();
+    let mut bytes = pattern(4 << 20);
+    write_file(&bed.path("store"), &bytes);
+    bed.serve_to(&["size=4M", "trim=true"], |disk| {
+        disk.zero(0, 65536).unwrap();
+        disk.trim(1 << 20, 65536).unwrap();
+        disk.flush().unwrap();
+        assert_eq!(disk.read(0, 65536).unwrap(), vec![0; 65536]);
+    });
+    bytes[..65536].fill(0);
+    bytes[1 << 20..(1 << 20) + 65536].fill(0);
+    assert!(fs::read(bed.path("store")).unwrap() == bytes, "zeros where asked for, and nowhere else");
+    let counters = bed.counters();
+    assert_eq!((&counters["trims"], &counters["flushes"]), (&1.into(), &1.into()));
+}
+
+#[test]
+fn a_wrong_parameter_stops_the_server_with_its_name() {
+    if !has_all(&["nbdkit"]) {
+        return;
+    }
+    let cases = [
+        (vec!["size=0"], "size"),
+        (vec!["sise=1M"], "sise"),
+        (vec!["size=1M", "preset=sata-ssd"], "preset"),
+        (vec!["preset=floppy"], "usb-stick"),
+    ];
+    for (words, named) in cases {
+        let output = Bed::new().serve(&words, "true");
+        let text = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(!output.status.success() && text.contains(named), "{words:?}: {text}");
+    }
+}
