@@ -1,5 +1,5 @@
 //! Which queue serves which side, what stands in front of it, and waiting for any of them.
-use super::gate::{Gate, HoldWrites, InOrder, Rate};
+use super::gate::{Few, Gate, HoldWrites, InOrder, Rate};
 use super::ring::RingQueue;
 use super::threads::Calls;
 use crate::contract::{Arena, Completion, Endpoint, EngineKind, Order, Plan, Queue, Ready, Request, Side, WriteOrder};
@@ -12,8 +12,8 @@ use std::time::Instant;
 /// Descriptors to wait for at once: a ring, calls on two sides, digests.
 const WAITED_FOR_MAX: usize = 4;
 
-/// Helpers of a side that shares one moving head with the other.
-const HELPERS_OF_ONE_HEAD: u32 = 2;
+/// Requests with a side that shares one moving head with the other: one to work on, one to go on with.
+const FEW_FOR_ONE_HEAD: u32 = 2;
 
 /// The queues of a copy: a ring both sides may share, blocking calls for what cannot be on it, digests, and the gates
 /// in front of them.
@@ -74,8 +74,7 @@ impl Queues {
             let calls = match plan.engine {
                 EngineKind::Sync => Calls::on_the_spot(end),
                 _ if end.facts().order == Order::Ascending => Calls::by_helpers(end, 1)?,
-                // Helpers overtake each other, and a burst is there to keep one head from moving; two keep it busy.
-                _ if plan.burst_bytes.is_some() => Calls::by_helpers(end, HELPERS_OF_ONE_HEAD)?,
+                _ if plan.burst_bytes.is_some() => Calls::by_helpers(end, FEW_FOR_ONE_HEAD)?,
                 _ => Calls::by_helpers(end, slots)?,
             };
             queues.calls[side.index()] = queues.queues.len();
@@ -288,6 +287,9 @@ fn gates(plan: &Plan, side: Side, end: &Arc<dyn Endpoint>) -> Vec<Box<dyn Gate>>
     }
     if side == Side::Dest && plan.burst_bytes.is_some() {
         gates.push(Box::new(HoldWrites::default()));
+    }
+    if plan.burst_bytes.is_some() {
+        gates.push(Box::new(Few::new(FEW_FOR_ONE_HEAD as usize)));
     }
     if end.facts().order == Order::Ascending {
         gates.push(Box::new(InOrder::one_at_a_time()));

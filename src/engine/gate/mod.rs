@@ -1,12 +1,14 @@
-//! What may hold a request back on its way to a queue: order, bursts, a rate.
+//! What may hold a request back on its way to a queue: order, bursts, a rate, how many are there already.
 //!
 //! Gates stand in front of queues, one chain a side, because one ring serves both sides while order and rate belong to
 //! one. They must not know queues or endpoints.
 mod bursts;
+mod few;
 mod in_order;
 mod rate;
 
 pub use bursts::HoldWrites;
+pub use few::Few;
 pub use in_order::InOrder;
 pub use rate::Rate;
 
