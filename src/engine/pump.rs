@@ -300,6 +300,8 @@ impl<'a> Pump<'a> {
         };
         let end = &self.ends[request.side.index()];
         let worth_it = side.access.cache == Cache::Direct && request.op != Op::Zero && !self.ending();
+        // What has no number did not come from the kernel: the call was never made, for want of a thread.
+        let worth_it = worth_it && source.raw_os_error().is_some();
         if !worth_it || end.diagnose(request.op, request.at(), &source) != Kind::Io {
             return Err(source);
         }
