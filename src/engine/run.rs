@@ -37,8 +37,8 @@ pub fn run(
     match run.offload() {
         Ok(true) => {}
         Ok(false) => {
-            if let Some(mut pumped) = run.pump(schedule, stop, tally) {
-                std::mem::swap(&mut meter, &mut pumped);
+            if let Some(pumped) = run.pump(schedule, stop, tally) {
+                meter = pumped;
             }
         }
         Err(error) => run.ended = Ended::Failed(Box::new(error)),
