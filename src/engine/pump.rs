@@ -291,10 +291,7 @@ impl<'a> Pump<'a> {
     /// The block layer merges neighbours into one request and, if it fails, fails all of them. A block that went direct
     /// is tried once more alone, so that only the bad one is blamed and those before it arrive.
     fn tried_alone(&mut self, request: &mut Request, source: io::Error) -> io::Result<u32> {
-        let side = match request.side {
-            Side::Source => &self.plan.source,
-            Side::Dest => &self.plan.dest,
-        };
+        let side = self.plan.side(request.side);
         let end = &self.ends[request.side.index()];
         let worth_it = side.access.cache == Cache::Direct && request.op != Op::Zero && !self.ending();
         // What has no number did not come from the kernel: the call was never made, for want of a thread.
