@@ -83,12 +83,12 @@ fn tell(
     // Progress in JSON has ended with the report: nothing else may stand between its lines.
     let told = options.progress == ProgressStyle::Json;
     let printed = match (options.json, &outcome.ended) {
-        (true, _) if told => print(&json::text(report)),
-        (true, Ended::Failed(error)) => {
-            out.tell(&text::error(error));
+        (true, ended) => {
+            if let (Ended::Failed(error), false) = (ended, told) {
+                out.tell(&text::error(error));
+            }
             print(&json::text(report))
         }
-        (true, _) => print(&json::text(report)),
         (false, _) => {
             if !told {
                 out.tell(&text::outcome(plan, outcome, words));
