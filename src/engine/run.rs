@@ -349,5 +349,9 @@ impl<'a> Run<'a> {
 
 fn engine_error(plan: &Plan, source: io::Error) -> Error {
     let what = format!("the {} engine failed", plan.engine.name());
-    Error::new(Kind::Io, what).because(source).advise("Try --engine threads.")
+    Error::new(Kind::Io, what).because(source).advise(match plan.engine {
+        EngineKind::Ring => "Try --engine threads.",
+        EngineKind::Threads => "Try --engine sync, which needs no thread beside its own.",
+        EngineKind::Sync | EngineKind::Reflink => "Copy again; if it fails again, the kernel's log may say why.",
+    })
 }
