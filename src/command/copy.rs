@@ -49,8 +49,7 @@ pub(super) fn copy(options: &Options, words: &[String], out: Out) -> Result<Exit
 fn host(options: &Options) -> Host {
     let wanted = matches!(options.engine, None | Some(EngineKind::Ring));
     let ring_refused = if wanted { engine::ring_refused() } else { None };
-    let cpus = std::thread::available_parallelism().map_or(1, |cpus| cpus.get() as u32);
-    Host { ring_refused, cpus }
+    Host { ring_refused }
 }
 
 fn show(options: &Options, plan: &Plan, source: &Facts, dest: &Facts, out: Out) -> Result<Exit> {
