@@ -1,4 +1,5 @@
-//! For tests and for `benches/pump.rs`: endpoints that do nothing, at once: what is left of a copy is the pump, its queues, and the way to them.
+//! Endpoints that do nothing, at once: what is left of a copy is the pump, its queues, and the way to them. For tests
+//! and for `benches/pump.rs`.
 use crate::model::{plan, tuning};
 use haul::contract::{
     CallStyle, Ended, Endpoint, EndpointKind, EngineKind, Facts, Kind, OnRing, Op, Outcome, Request, Silent, Stop,
