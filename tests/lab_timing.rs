@@ -14,7 +14,7 @@ type Times = BTreeMap<(String, String), f64>;
 
 /// Most of the longer disk's own time that haul may take with either engine.
 ///
-/// The own time is that of 1280 commands of 2.1 ms. The 5 % (134 ms) are for what happens once a copy, whatever its
+/// The own time is that of 1536 commands of 2.1 ms. The 5 % (161 ms) are for what happens once a copy, whatever its
 /// length, and is long only here: 14 commands of 2 ms that look for what is on both disks (30 ms), memory for the
 /// blocks, cleared at a byte an instruction (17 ms), the last block on its own (17 ms), and for a ring the two grace
 /// periods of the kernel that give the device back (24 ms). Room for one stall of the pump a block it is not.
