@@ -23,8 +23,8 @@ ONLY ?=
 bench_options = $(if $(QUICK),--quick) $(if $(ROUNDS),--rounds $(ROUNDS)) $(foreach name,$(ONLY),--only $(name))
 
 .DEFAULT_GOAL := build
-.PHONY: all build demo test lab-test check fmt-check clippy doc-check lint-scripts doc man completions generate \
-	install uninstall deps coverage bench peers clean help
+.PHONY: all build demo test lab-test bench bench-pump peers check fmt-check clippy doc-check lint-scripts doc man \
+	completions generate install uninstall deps coverage clean help
 
 all: build man completions ## The release binary, the man page and the completions
 
@@ -39,6 +39,9 @@ test: deps ## Install what the tests need and is missing, then run every test; C
 
 lab-test: deps ## How long copies take on modelled disks, in a virtual machine whose clock counts instructions
 	$(CARGO) test --locked --test lab_timing -- --nocapture
+
+bench-pump: ## What a block costs the pump, over endpoints that cost nothing
+	$(CARGO) bench --locked --bench pump
 
 check: fmt-check clippy doc-check lint-scripts ## Format, lints and documentation; warnings are errors
 

@@ -13,7 +13,7 @@ set -eu
 . "$(dirname "$0")/../disks.sh"
 
 nsec=2000000
-blocks=1280 # of 64 KiB
+blocks=1536 # of 64 KiB
 mib=$((blocks / 16))
 haul=$1
 [ "$(basename "$haul")" = haul ] || { echo "the argument must be a binary called haul"; exit 2; }

@@ -49,8 +49,7 @@ pub(super) fn copy(options: &Options, words: &[String], out: Out) -> Result<Exit
 fn host(options: &Options) -> Host {
     let wanted = matches!(options.engine, None | Some(EngineKind::Ring));
     let ring_refused = if wanted { engine::ring_refused() } else { None };
-    let cpus = std::thread::available_parallelism().map_or(1, |cpus| cpus.get() as u32);
-    Host { ring_refused, cpus }
+    Host { ring_refused }
 }
 
 fn show(options: &Options, plan: &Plan, source: &Facts, dest: &Facts, out: Out) -> Result<Exit> {
@@ -83,12 +82,12 @@ fn tell(
     // Progress in JSON has ended with the report: nothing else may stand between its lines.
     let told = options.progress == ProgressStyle::Json;
     let printed = match (options.json, &outcome.ended) {
-        (true, _) if told => print(&json::text(report)),
-        (true, Ended::Failed(error)) => {
-            out.tell(&text::error(error));
+        (true, ended) => {
+            if let (Ended::Failed(error), false) = (ended, told) {
+                out.tell(&text::error(error));
+            }
             print(&json::text(report))
         }
-        (true, _) => print(&json::text(report)),
         (false, _) => {
             if !told {
                 out.tell(&text::outcome(plan, outcome, words));

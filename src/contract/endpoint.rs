@@ -1,6 +1,7 @@
 //! One side of a copy, open and ready.
 use super::{Extent, Facts, Kind, Op, Queue, Request, Run, RunKind};
 use io_uring::{squeue, types};
+use std::cmp::Ordering;
 use std::io;
 use std::os::fd::BorrowedFd;
 
@@ -13,6 +14,17 @@ pub enum Change {
     Shrank(u64),
     /// Same size, but somebody wrote to it.
     Modified,
+}
+
+impl Change {
+    /// The change from a size in bytes to another; `None`: it is the same.
+    pub fn of_size(was: u64, is: u64) -> Option<Change> {
+        match is.cmp(&was) {
+            Ordering::Greater => Some(Change::Grew(is - was)),
+            Ordering::Less => Some(Change::Shrank(was - is)),
+            Ordering::Equal => None,
+        }
+    }
 }
 
 /// One side of a copy, open and ready. One implementation per kind of thing that holds bytes.

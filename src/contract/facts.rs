@@ -236,4 +236,18 @@ impl Facts {
             cached_bytes: None,
         }
     }
+
+    /// Says that it is a stream: bytes without a size, a block or a place in the page cache, in this order and with
+    /// such calls. Who and where it is stays as it was.
+    pub fn make_stream(&mut self, order: Order, calls: CallStyle) {
+        self.size = None;
+        self.logical_block_bytes = 1;
+        self.physical_block_bytes = 1;
+        self.direct = None;
+        self.dontcache = false;
+        self.order = order;
+        self.calls = calls;
+        self.sparse = false;
+        self.cached_bytes = None;
+    }
 }

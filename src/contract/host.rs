@@ -5,6 +5,4 @@
 pub struct Host {
     /// Why io_uring cannot be used here; `None`: it can.
     pub ring_refused: Option<String>,
-    /// Processors this process may run on.
-    pub cpus: u32,
 }

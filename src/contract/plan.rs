@@ -1,5 +1,5 @@
 //! Settled decisions, as data: made by the room `plan`, carried out by `endpoint` and `engine`, told by `report`.
-use super::EndpointKind;
+use super::{EndpointKind, Side};
 use std::path::PathBuf;
 
 /// How requests are kept in flight.
@@ -224,4 +224,14 @@ pub struct Plan {
     pub why: Vec<Reason>,
     /// What the user should know before it begins.
     pub warnings: Vec<String>,
+}
+
+impl Plan {
+    /// The source or the dest.
+    pub fn side(&self, side: Side) -> &PlanSide {
+        match side {
+            Side::Source => &self.source,
+            Side::Dest => &self.dest,
+        }
+    }
 }

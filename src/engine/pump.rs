@@ -204,11 +204,6 @@ impl<'a> Pump<'a> {
         }
     }
 
-    /// Submits the present transfer of a request that has been in flight before.
-    pub(super) fn submit(&mut self, request: Request) {
-        self.queues.submit(request);
-    }
-
     /// Takes a block whose request came back to where it goes next.
     fn advance(&mut self, completion: Completion) {
         let Completion { mut request, result } = completion;
@@ -220,7 +215,9 @@ impl<'a> Pump<'a> {
         self.meter.completed(request.side, self.queues.sent_at(request.slot));
         match (result, request.op) {
             // A signal, or no memory for the request just then: nothing has happened.
-            (Err(error), _) if matches!(error.raw_os_error(), Some(libc::EINTR | libc::EAGAIN)) => self.submit(request),
+            (Err(error), _) if matches!(error.raw_os_error(), Some(libc::EINTR | libc::EAGAIN)) => {
+                self.queues.submit(request);
+            }
             (Err(error), op) => match (self.tried_alone(&mut request, error), op) {
                 (Err(error), _) => self.failed(request, error),
                 (Ok(moved), Op::Read) => self.was_read(request, moved),
@@ -239,7 +236,7 @@ impl<'a> Pump<'a> {
         if moved == 0 {
             self.source_ended(request);
         } else if request.done < request.len {
-            self.submit(request);
+            self.queues.submit(request);
         } else {
             self.queues.pass(Side::Source, request.ticket);
             self.start_writing(request);
@@ -294,12 +291,11 @@ impl<'a> Pump<'a> {
     /// The block layer merges neighbours into one request and, if it fails, fails all of them. A block that went direct
     /// is tried once more alone, so that only the bad one is blamed and those before it arrive.
     fn tried_alone(&mut self, request: &mut Request, source: io::Error) -> io::Result<u32> {
-        let side = match request.side {
-            Side::Source => &self.plan.source,
-            Side::Dest => &self.plan.dest,
-        };
+        let side = self.plan.side(request.side);
         let end = &self.ends[request.side.index()];
         let worth_it = side.access.cache == Cache::Direct && request.op != Op::Zero && !self.ending();
+        // What has no number did not come from the kernel: the call was never made, for want of a thread.
+        let worth_it = worth_it && source.raw_os_error().is_some();
         if !worth_it || end.diagnose(request.op, request.at(), &source) != Kind::Io {
             return Err(source);
         }

@@ -37,8 +37,8 @@ pub fn run(
     match run.offload() {
         Ok(true) => {}
         Ok(false) => {
-            if let Some(mut pumped) = run.pump(schedule, stop, tally) {
-                std::mem::swap(&mut meter, &mut pumped);
+            if let Some(pumped) = run.pump(schedule, stop, tally) {
+                meter = pumped;
             }
         }
         Err(error) => run.ended = Ended::Failed(Box::new(error)),
@@ -171,7 +171,7 @@ impl<'a> Run<'a> {
         // Drains what a failed queue still has in flight before anything else is touched.
         let (failure, meter) = pump.close();
         match (pumped, failure) {
-            (Err(source), _) => self.ended = Ended::Failed(Box::new(engine_error(&plan, source))),
+            (Err(source), _) => self.ended = Ended::Failed(Box::new(engine_error(self.engine, source))),
             (Ok(()), Some(failure)) => self.ended = Ended::Failed(Box::new(self.locate(failure, &arena))),
             (Ok(()), None) if ended_short => self.ended = Ended::Failed(Box::new(self.too_short())),
             (Ok(()), None) => {}
@@ -216,7 +216,7 @@ impl<'a> Run<'a> {
                 }
             }
         };
-        Err(engine_error(plan, source))
+        Err(engine_error(self.engine, source))
     }
 
     fn prepare(&self) -> Result<()> {
@@ -347,7 +347,25 @@ impl<'a> Run<'a> {
     }
 }
 
-fn engine_error(plan: &Plan, source: io::Error) -> Error {
-    let what = format!("the {} engine failed", plan.engine.name());
-    Error::new(Kind::Io, what).because(source).advise("Try --engine threads.")
+/// `engine` is the one that ran, which is not the plan's when that could not be had.
+fn engine_error(engine: EngineKind, source: io::Error) -> Error {
+    let what = format!("the {} engine failed", engine.name());
+    Error::new(Kind::Io, what).because(source).advise(match engine {
+        EngineKind::Ring => "Try --engine threads.",
+        EngineKind::Threads => "Try --engine sync, which needs no thread beside its own.",
+        EngineKind::Sync | EngineKind::Reflink => "Copy again; if it fails again, the kernel's log may say why.",
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_engine_that_failed_is_not_the_one_that_is_advised() {
+        for engine in [EngineKind::Ring, EngineKind::Threads, EngineKind::Sync] {
+            let error = engine_error(engine, io::Error::other("no"));
+            assert!(!error.advice.is_empty() && !error.advice.contains(&format!("--engine {}", engine.name())));
+        }
+    }
 }

@@ -34,7 +34,7 @@ impl Pump<'_> {
                 (RunKind::Zero, Zeros::Device) => request.op = Op::Zero,
                 (RunKind::Zero, Zeros::Write) | (RunKind::Data, _) => request.op = Op::Write,
             }
-            self.submit(request);
+            self.queues.submit(request);
             return;
         }
         self.arrived(request);
@@ -73,7 +73,7 @@ impl Pump<'_> {
         }
         request.done += moved;
         if request.done < request.until {
-            self.submit(request);
+            self.queues.submit(request);
         } else {
             self.totals.zeroed_runs += u64::from(request.op == Op::Zero);
             self.write_on(request);

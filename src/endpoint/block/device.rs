@@ -120,11 +120,7 @@ impl Endpoint for BlockDevice {
 
     fn change(&self) -> Option<Change> {
         let now = block::size_bytes(self.io.main()).ok()?;
-        match now.cmp(&self.size) {
-            std::cmp::Ordering::Greater => Some(Change::Grew(now - self.size)),
-            std::cmp::Ordering::Less => Some(Change::Shrank(self.size - now)),
-            std::cmp::Ordering::Equal => None,
-        }
+        Change::of_size(self.size, now)
     }
 
     fn cached_bytes(&self) -> Option<u64> {

@@ -204,11 +204,8 @@ impl Endpoint for RegularFile {
 
     fn change(&self) -> Option<Change> {
         let now = Stamp::of(self.io.main()).ok()?;
-        match now.size.cmp(&self.stamp.size) {
-            std::cmp::Ordering::Greater => Some(Change::Grew(now.size - self.stamp.size)),
-            std::cmp::Ordering::Less => Some(Change::Shrank(self.stamp.size - now.size)),
-            std::cmp::Ordering::Equal => (now.modified != self.stamp.modified).then_some(Change::Modified),
-        }
+        let rewritten = (now.modified != self.stamp.modified).then_some(Change::Modified);
+        Change::of_size(self.stamp.size, now.size).or(rewritten)
     }
 
     fn cached_bytes(&self) -> Option<u64> {

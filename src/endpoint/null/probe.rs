@@ -8,16 +8,9 @@ use std::path::Path;
 /// # Errors
 /// None; the result is there so that all probes look alike.
 pub fn probe(_path: &Path, facts: &mut Facts) -> io::Result<()> {
-    facts.size = None;
-    facts.logical_block_bytes = 1;
-    facts.physical_block_bytes = 1;
-    facts.direct = None;
-    facts.dontcache = false;
-    facts.order = Order::Any;
     // /dev/urandom makes bytes no faster than a disk reads them, so several helpers pay there.
-    facts.calls = if facts.kind == EndpointKind::Null { CallStyle::AtOnce } else { CallStyle::Waits };
-    facts.sparse = false;
-    facts.cached_bytes = None;
+    let calls = if facts.kind == EndpointKind::Null { CallStyle::AtOnce } else { CallStyle::Waits };
+    facts.make_stream(Order::Any, calls);
     Ok(())
 }
 

@@ -9,14 +9,6 @@ use std::path::Path;
 /// # Errors
 /// None; the result is there so that all probes look alike.
 pub fn probe(_path: &Path, facts: &mut Facts) -> io::Result<()> {
-    facts.size = None;
-    facts.logical_block_bytes = 1;
-    facts.physical_block_bytes = 1;
-    facts.direct = None;
-    facts.dontcache = false;
-    facts.order = Order::Ascending;
-    facts.calls = CallStyle::Waits;
-    facts.sparse = false;
-    facts.cached_bytes = None;
+    facts.make_stream(Order::Ascending, CallStyle::Waits);
     Ok(())
 }

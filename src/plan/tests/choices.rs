@@ -43,7 +43,7 @@ fn every_reason_is_whole() {
 
 #[test]
 fn where_io_uring_is_forbidden_threads_take_over_and_say_why() {
-    let host = Host { ring_refused: Some("seccomp".to_owned()), cpus: 2 };
+    let host = Host { ring_refused: Some("seccomp".to_owned()) };
     let plan = make(&options(), &disk(1, GIB), &disk(2, GIB), &host).unwrap();
     assert_eq!(plan.engine, EngineKind::Threads);
     assert_eq!(why(&plan, "engine"), "threads: io_uring cannot be used here: seccomp");

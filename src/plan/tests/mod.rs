@@ -10,7 +10,7 @@ const MIB: u64 = 1 << 20;
 const GIB: u64 = 1 << 30;
 
 fn host() -> Host {
-    Host { ring_refused: None, cpus: 2 }
+    Host { ring_refused: None }
 }
 
 /// A whole SSD: `number` is its device number.

@@ -113,7 +113,7 @@ fn options() -> impl Strategy<Value = Options> {
 }
 
 fn hosts() -> impl Strategy<Value = Host> {
-    of(Just("forbidden".to_owned())).prop_map(|ring_refused| Host { ring_refused, cpus: 2 })
+    of(Just("forbidden".to_owned())).prop_map(|ring_refused| Host { ring_refused })
 }
 
 /// Asserts what every engine and endpoint relies on.

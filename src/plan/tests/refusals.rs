@@ -269,7 +269,7 @@ fn options_that_contradict_each_other_are_refused() {
 
 #[test]
 fn what_was_asked_for_by_name_and_cannot_be_had_is_refused() {
-    let forbidden = Host { ring_refused: Some("kernel.io_uring_disabled is 2".to_owned()), cpus: 1 };
+    let forbidden = Host { ring_refused: Some("kernel.io_uring_disabled is 2".to_owned()) };
     let ring = Options { engine: Some(EngineKind::Ring), ..options() };
     let error = make(&ring, &disk(1, GIB), &disk(2, GIB), &forbidden).unwrap_err();
     expect(&error, Kind::Unsupported, &["--engine ring", "kernel.io_uring_disabled is 2", "--engine threads"]);

@@ -80,10 +80,7 @@ fn durability(plan: &Plan, outcome: &Outcome) -> &'static str {
 }
 
 fn side(plan: &Plan, side: Side) -> String {
-    let side = match side {
-        Side::Source => &plan.source,
-        Side::Dest => &plan.dest,
-    };
+    let side = plan.side(side);
     let (address, path) = (printable(&side.address), printable(&side.path.to_string_lossy()));
     let name = if address == path { address } else { format!("{address} → {path}") };
     let start = if side.offset > 0 { format!(" from byte {}", side.offset) } else { String::new() };

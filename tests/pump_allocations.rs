@@ -1,0 +1,71 @@
+//! Nothing is allocated per block: a copy of ten times the blocks allocates no more than the short one.
+//!
+//! A binary of its own with a single test, because every allocation of the process is counted.
+#[path = "model/hollow.rs"]
+mod hollow;
+mod model;
+mod support;
+
+use haul::contract::{CallStyle, EngineKind};
+use hollow::copies_nothing;
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+struct Counting;
+
+static ALLOCATIONS: AtomicU64 = AtomicU64::new(0);
+
+// SAFETY: every call goes to the system's allocator as it is; counting does not allocate.
+unsafe impl GlobalAlloc for Counting {
+    // SAFETY: the caller keeps the promises of the trait, which are those of the system's allocator.
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        ALLOCATIONS.fetch_add(1, Relaxed);
+        // SAFETY: what the caller promised.
+        unsafe { System.alloc(layout) }
+    }
+
+    // SAFETY: as above.
+    unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
+        // SAFETY: what the caller promised.
+        unsafe { System.dealloc(memory, layout) }
+    }
+
+    // SAFETY: as above.
+    unsafe fn realloc(&self, memory: *mut u8, layout: Layout, bytes: usize) -> *mut u8 {
+        ALLOCATIONS.fetch_add(1, Relaxed);
+        // SAFETY: what the caller promised.
+        unsafe { System.realloc(memory, layout, bytes) }
+    }
+}
+
+#[global_allocator]
+static COUNTING: Counting = Counting;
+
+fn allocations(engine: EngineKind, calls: CallStyle, depth: u32, blocks: u64) -> u64 {
+    let before = ALLOCATIONS.load(Relaxed);
+    copies_nothing(engine, calls, 4096, depth, blocks);
+    ALLOCATIONS.load(Relaxed) - before
+}
+
+#[test]
+fn ten_times_the_blocks_take_no_more_allocations() {
+    const BLOCKS: u64 = 2000;
+    // How many helpers are started, and how far their lists of requests grow, depends on who is faster: some
+    // allocations for each of them, which does not depend on the number of blocks.
+    let of_helpers = |depth: u32| u64::from(depth) * 2 * 16;
+    let mut cases = vec![
+        (EngineKind::Sync, CallStyle::Waits, 1, 0),
+        (EngineKind::Threads, CallStyle::AtOnce, 8, 0),
+        (EngineKind::Threads, CallStyle::Waits, 8, of_helpers(8)),
+    ];
+    if support::engines().contains(&"ring") {
+        cases.push((EngineKind::Ring, CallStyle::Waits, 8, 0));
+    }
+    for (engine, calls, depth, more) in cases {
+        // The first copy of a process also fills what is made once.
+        allocations(engine, calls, depth, BLOCKS);
+        let (few, many) = (allocations(engine, calls, depth, BLOCKS), allocations(engine, calls, depth, 10 * BLOCKS));
+        println!("{engine:?}, {calls:?}: {few} allocations for {BLOCKS} blocks, {many} for ten times as many");
+        assert!(many <= few + more, "{engine:?}, {calls:?}: {few} allocations, then {many} for ten times the blocks");
+    }
+}
