@@ -1,7 +1,7 @@
 //! One io_uring shared by every side that can be on it.
 use super::Ring;
 use crate::contract::{Arena, Completion, Endpoint, Queue, Ready, Request};
-use io_uring::types;
+use io_uring::types::{self, SubmitArgs, Timespec};
 use std::io;
 use std::os::fd::AsRawFd;
 use std::sync::Arc;
@@ -22,7 +22,8 @@ pub struct RingQueue {
 }
 
 /// Completions that come within this time of each other are waited for together: each wake-up costs a switch of the
-/// processor, and at the speed of memory that is what a copier spends most on. No completion is seen later by more.
+/// processor, and at the speed of memory that is what a copier spends most on. No completion is seen later by more: the
+/// kernel ends the wait then, because the guess was made of what came last and a disk may be far slower the next time.
 const TOGETHER: Duration = Duration::from_micros(150);
 
 impl RingQueue {
@@ -56,15 +57,38 @@ impl RingQueue {
     }
 
     fn enter(&mut self, want: usize) -> io::Result<()> {
-        match self.ring.uring.submit_and_wait(want) {
+        let entered = self.ring.uring.submit_and_wait(want);
+        self.entered(entered)
+    }
+
+    /// Waits for `want` completions, but no longer than [`TOGETHER`] unless there is none at all.
+    fn enter_together(&mut self, want: usize) -> io::Result<()> {
+        if want > 1 && self.ring.uring.params().is_feature_ext_arg() {
+            let patience = Timespec::from(TOGETHER);
+            let arguments = SubmitArgs::new().timespec(&patience);
+            let entered = self.ring.uring.submitter().submit_with_args(want, &arguments);
+            self.entered(entered)?;
+            if !self.ring.uring.completion().is_empty() {
+                return Ok(());
+            }
+        }
+        self.enter(1)
+    }
+
+    fn entered(&mut self, entered: io::Result<usize>) -> io::Result<()> {
+        match entered {
             Ok(_) => {
                 // The kernel may have had memory for some of them only.
                 self.pushed = self.ring.uring.submission().len() as u32;
                 Ok(())
             }
             // EINTR: a signal; entries are taken or will be with the next call. EAGAIN, EBUSY: the kernel has no
-            // memory for more before something is reaped.
-            Err(error) if matches!(error.raw_os_error(), Some(libc::EINTR | libc::EAGAIN | libc::EBUSY)) => Ok(()),
+            // memory for more before something is reaped. ETIME: it was told not to wait longer.
+            Err(error)
+                if matches!(error.raw_os_error(), Some(libc::EINTR | libc::EAGAIN | libc::EBUSY | libc::ETIME)) =>
+            {
+                Ok(())
+            }
             Err(error) => Err(error),
         }
     }
@@ -123,7 +147,7 @@ impl Queue for RingQueue {
 
     fn flush_and_wait(&mut self) -> Option<io::Result<()>> {
         let want = self.worth_waiting_for();
-        Some(self.enter(want))
+        Some(self.enter_together(want))
     }
 }
 
