@@ -62,7 +62,7 @@ const PRESETS: &[Preset] = &[
             // Small beside what such a disk has, and beside a copy worth measuring; enough that neighbours which nbdfuse's
             // threads mix up on their way are put in order again.
             ("read_ahead_bytes", "16M"),
-            ("write_cache_bytes", "16M"),
+            ("write_cache_bytes", "0"),
         ],
     },
     Preset {
