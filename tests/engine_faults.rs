@@ -1,7 +1,9 @@
 //! What is left when something fails in the middle: nothing in flight, nothing claimed that did not arrive.
 mod model;
 
-use haul::contract::{Ended, Endpoint, EngineKind, Error, Kind, Op, Outcome, Side, Silent, Stop, Tally, WriteOrder};
+use haul::contract::{
+    Ended, Endpoint, EngineKind, Error, Kind, Op, Outcome, Plan, Side, Silent, Stop, Tally, WriteOrder,
+};
 use haul::endpoint::memory::{Fault, Memory};
 use model::{copies, pattern, plan, run, tuning};
 use std::sync::Arc;
@@ -10,6 +12,21 @@ use std::time::Duration;
 
 const LEN: usize = 400_000;
 const ENGINES: [EngineKind; 3] = [EngineKind::Ring, EngineKind::Threads, EngineKind::Sync];
+
+/// Every engine, on sides without and with a head that moves, whose requests wait for each other.
+fn ways() -> impl Iterator<Item = (EngineKind, bool)> {
+    ENGINES.into_iter().flat_map(|engine| [(engine, false), (engine, true)])
+}
+
+/// A plan for a whole copy.
+fn plan_for((engine, heads): (EngineKind, bool), len: Option<u64>, seek: u64) -> Plan {
+    let mut plan = plan(engine, len, 0, seek);
+    (plan.source.moves_head, plan.dest.moves_head) = (heads, heads);
+    if heads && plan.write_order == WriteOrder::Any {
+        plan.write_order = WriteOrder::Submitted;
+    }
+    plan
+}
 
 fn failure(outcome: &Outcome) -> &Error {
     match &outcome.ended {
@@ -24,17 +41,17 @@ fn bad(op: Op, offset: u64) -> Fault {
 
 #[test]
 fn a_bad_byte_of_the_source_is_named_exactly_and_nothing_behind_it_is_claimed() {
-    for engine in ENGINES {
+    for way in ways() {
         for offset in [0, 4096 * 10 + 700, LEN as u64 - 1] {
             let source = Arc::new(Memory::disk(pattern(LEN, 0), &[bad(Op::Read, offset)]));
             let dest = Arc::new(Memory::disk(vec![0; LEN], &[Fault::Uneven]));
-            let (outcome, _) = run(&plan(engine, Some(LEN as u64), 0, 0), &source, &dest);
+            let (outcome, _) = run(&plan_for(way, Some(LEN as u64), 0), &source, &dest);
             let error = failure(&outcome);
             assert_eq!((error.kind, error.side), (Kind::Io, Some(Side::Source)));
-            assert_eq!(error.offset, Some(offset / 512 * 512), "{engine:?}");
+            assert_eq!(error.offset, Some(offset / 512 * 512), "{way:?}");
             let claimed = outcome.claimed;
             // The blocks ahead of the bad one are brought home, the bad one is not claimed.
-            assert_eq!((claimed.offset, claimed.len), (0, offset / 4096 * 4096), "{engine:?}");
+            assert_eq!((claimed.offset, claimed.len), (0, offset / 4096 * 4096), "{way:?}");
             assert!(dest.bytes()[..claimed.len as usize] == pattern(LEN, 0)[..claimed.len as usize]);
         }
     }
@@ -42,10 +59,10 @@ fn a_bad_byte_of_the_source_is_named_exactly_and_nothing_behind_it_is_claimed() 
 
 #[test]
 fn a_bad_byte_of_the_dest_is_reported_with_its_block() {
-    for engine in ENGINES {
+    for way in ways() {
         let source = Arc::new(Memory::disk(pattern(LEN, 0), &[]));
         let dest = Arc::new(Memory::disk(vec![0; LEN + 5], &[bad(Op::Write, 8192 + 5)]));
-        let (outcome, _) = run(&plan(engine, Some(LEN as u64), 0, 5), &source, &dest);
+        let (outcome, _) = run(&plan_for(way, Some(LEN as u64), 5), &source, &dest);
         let error = failure(&outcome);
         assert_eq!((error.kind, error.side, error.offset), (Kind::Io, Some(Side::Dest), Some(8192 + 5)));
         assert_eq!(outcome.claimed.len, 8192);
@@ -64,34 +81,34 @@ fn of_two_bad_places_the_first_is_reported() {
 
 #[test]
 fn a_source_that_ends_before_its_size_is_an_error_and_not_an_end() {
-    for engine in ENGINES {
+    for way in ways() {
         let source = Arc::new(Memory::disk(pattern(LEN, 0), &[Fault::EndsAt(100_001)]));
         let dest = Arc::new(Memory::disk(vec![0; LEN], &[]));
-        let (outcome, _) = run(&plan(engine, Some(LEN as u64), 0, 0), &source, &dest);
+        let (outcome, _) = run(&plan_for(way, Some(LEN as u64), 0), &source, &dest);
         let error = failure(&outcome);
-        assert_eq!((error.kind, error.offset), (Kind::EndedEarly, Some(100_001)), "{engine:?}");
+        assert_eq!((error.kind, error.offset), (Kind::EndedEarly, Some(100_001)), "{way:?}");
         assert_eq!(outcome.claimed.len, 100_001 / 4096 * 4096);
     }
 }
 
 #[test]
 fn a_dest_that_is_full_is_reported_where_it_is_full() {
-    for engine in ENGINES {
+    for way in ways() {
         let source = Arc::new(Memory::pipe(pattern(LEN, 0), &[]));
         let dest = Arc::new(Memory::disk(vec![0; LEN], &[Fault::FullAt(70_000)]));
-        let (outcome, _) = run(&plan(engine, None, 0, 0), &source, &dest);
+        let (outcome, _) = run(&plan_for(way, None, 0), &source, &dest);
         let error = failure(&outcome);
-        assert_eq!((error.kind, error.offset), (Kind::NoSpace, Some(70_000)), "{engine:?}");
+        assert_eq!((error.kind, error.offset), (Kind::NoSpace, Some(70_000)), "{way:?}");
         assert_eq!(outcome.claimed.len, 70_000 / 4096 * 4096);
     }
 }
 
 #[test]
 fn a_bad_sector_before_a_pipe_neither_hangs_nor_lets_later_bytes_out() {
-    for engine in ENGINES {
+    for way in ways() {
         let source = Arc::new(Memory::disk(pattern(LEN, 0), &[bad(Op::Read, 100_000), Fault::Uneven]));
         let dest = Arc::new(Memory::pipe(vec![], &[Fault::Short(3000)]));
-        let (outcome, _) = run(&plan(engine, Some(LEN as u64), 0, 0), &source, &dest);
+        let (outcome, _) = run(&plan_for(way, Some(LEN as u64), 0), &source, &dest);
         failure(&outcome);
         let claimed = outcome.claimed.len as usize;
         assert_eq!(claimed, 100_000 / 4096 * 4096);

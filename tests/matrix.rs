@@ -28,7 +28,7 @@ proptest! {
         engine in engines(), from in faults(), to in faults(),
         len in 0usize..150_000, skip in 0usize..5000, seek in 0usize..5000, zero_pages: u64,
         block_bytes in 1u32..20_000, depth in 1u32..9, zeros in 0usize..3, ask_holes: bool, detect: bool, ordered: bool,
-        head in 0u32..300, tail_align in prop_oneof![Just(1u32), Just(512), Just(4096)], bursts: bool,
+        head in 0u32..300, tail_align in prop_oneof![Just(1u32), Just(512), Just(4096)], bursts: bool, heads: [bool; 2],
     ) {
         let source = pattern(skip + len + 100, zero_pages);
         let mut expected = vec![0xAA; seek + len + 77];
@@ -45,6 +45,7 @@ proptest! {
         plan.tuning = tuning(block_bytes, if engine == EngineKind::Sync { 1 } else { depth });
         plan.write_order = if ordered { WriteOrder::Submitted } else { WriteOrder::Any };
         plan.burst_bytes = bursts.then_some(block_bytes * depth);
+        [plan.source.moves_head, plan.dest.moves_head] = heads;
         plan.head_bytes = head;
         plan.tail_align_bytes = tail_align;
         let outcome = copies(&plan, &Arc::new(Memory::disk(source, &from)), &dest);
@@ -56,7 +57,7 @@ proptest! {
     fn a_stream_arrives_in_order_on_either_side(
         engine in engines(), from in faults(), to in faults(), len in 0usize..100_000, zero_pages: u64,
         block_bytes in 1u32..20_000, into_stream: bool, from_stream: bool, detect: bool,
-        count in prop::option::of(0u64..120_000),
+        count in prop::option::of(0u64..120_000), heads: [bool; 2],
     ) {
         let bytes = pattern(len, zero_pages);
         let wanted = count.map_or(len, |count| len.min(count as usize));
@@ -64,6 +65,7 @@ proptest! {
         let dest = Arc::new(if into_stream { Memory::pipe(vec![], &to) } else { Memory::disk(vec![0; len], &to) });
         let mut plan = plan(engine, (count.is_some() || !from_stream).then_some(wanted as u64), 0, 0);
         plan.tuning.block_bytes = block_bytes;
+        [plan.source.moves_head, plan.dest.moves_head] = heads;
         plan.zeros = if into_stream { Zeros::Write } else { Zeros::Device };
         plan.detect_zeros_bytes = (detect && !into_stream).then_some(4096);
         copies(&plan, &Arc::new(source), &dest);
@@ -75,13 +77,14 @@ proptest! {
     #[test]
     fn an_overlapping_range_moves_as_memmove_moves_it(
         engine in engines(), faults in faults(), len in 1usize..60_000, from in 0usize..20_000, to in 0usize..20_000,
-        block_bytes in 1u32..9000, depth in 1u32..9,
+        block_bytes in 1u32..9000, depth in 1u32..9, heads: [bool; 2],
     ) {
         let mut expected = pattern(80_000, 0);
         let disk = Arc::new(Memory::disk(expected.clone(), &faults));
         let mut plan = plan(engine, Some(len as u64), from as u64, to as u64);
         plan.tuning = tuning(block_bytes, if engine == EngineKind::Sync { 1 } else { depth });
         plan.write_order = WriteOrder::Submitted;
+        [plan.source.moves_head, plan.dest.moves_head] = heads;
         plan.direction = if to > from { Direction::Backward } else { Direction::Forward };
         copies(&plan, &disk, &disk);
         expected.copy_within(from..from + len, to);

@@ -89,6 +89,9 @@ pub struct PlanSide {
     pub offset: u64,
     /// How it is opened.
     pub access: Access,
+    /// A head moves there. No more than half of the blocks are with this side at once, in their order: whatever lies
+    /// between may mix up what comes together, and each mixed-up pair costs the head a turn.
+    pub moves_head: bool,
 }
 
 /// The way through the bytes.

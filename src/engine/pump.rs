@@ -153,7 +153,7 @@ impl<'a> Pump<'a> {
         self.pair = pair;
         self.idle.clear();
         let buffers = arena.carve(pair.block_bytes, pair.depth);
-        self.queues.memory_grew(arena);
+        self.queues.paced(pair.depth, arena);
         self.use_buffers(buffers);
         governor.resumed(self.totals.written_bytes);
         let Pair { block_bytes, depth } = pair;

@@ -182,8 +182,9 @@ impl Queues {
         self.gates[side.index()].iter_mut().for_each(|gate| gate.pass(ticket));
     }
 
-    /// More of the arena is in use; nothing is in flight.
-    pub(super) fn memory_grew(&mut self, arena: &Arena) {
+    /// `depth` blocks are in flight from now on, and more of the arena may be in use; nothing is in flight.
+    pub(super) fn paced(&mut self, depth: u32, arena: &Arena) {
+        self.gates.iter_mut().flatten().for_each(|gate| gate.paced(depth));
         self.queues.iter_mut().for_each(|queue| queue.memory_grew(arena));
     }
 
@@ -288,13 +289,16 @@ fn gates(plan: &Plan, side: Side, end: &Arc<dyn Endpoint>) -> Vec<Box<dyn Gate>>
     if side == Side::Dest && plan.burst_bytes.is_some() {
         gates.push(Box::new(HoldWrites::default()));
     }
-    if plan.burst_bytes.is_some() {
-        gates.push(Box::new(Few::new(FEW_FOR_ONE_HEAD as usize)));
-    }
     if end.facts().order == Order::Ascending {
         gates.push(Box::new(InOrder::one_at_a_time()));
     } else if side == Side::Dest && plan.write_order != WriteOrder::Any {
         gates.push(Box::new(InOrder::of_submission()));
+    }
+    // Behind the order: those that it holds back must not take the places of the one that they wait for.
+    if plan.burst_bytes.is_some() {
+        gates.push(Box::new(Few::new(FEW_FOR_ONE_HEAD as usize)));
+    } else if plan.side(side).moves_head {
+        gates.push(Box::new(Few::half_of(plan.tuning.depth)));
     }
     gates
 }

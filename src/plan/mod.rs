@@ -53,8 +53,8 @@ pub fn make(options: &Options, source: &Facts, dest: &Facts, host: &Host) -> Res
     let Engines { engine, instead } = engines;
     let [source_access, dest_access] = reach.access;
     Ok(Plan {
-        source: side(source, range.skip, source_access),
-        dest: side(dest, range.seek, choose::with_existing(dest_access, end.existing)),
+        source: side(&asked, Side::Source, range.skip, source_access),
+        dest: side(&asked, Side::Dest, range.seek, choose::with_existing(dest_access, end.existing)),
         len: range.len,
         engine,
         engine_instead: instead,
@@ -84,8 +84,16 @@ pub fn needs_confirmation(plan: &Plan, dest: &Facts) -> bool {
     dest.kind == EndpointKind::Block && plan.len != Some(0)
 }
 
-fn side(facts: &Facts, offset: u64, access: crate::contract::Access) -> PlanSide {
-    PlanSide { address: facts.address.clone(), path: facts.path.clone(), kind: facts.kind, offset, access }
+fn side(asked: &Asked, side: Side, offset: u64, access: crate::contract::Access) -> PlanSide {
+    let facts = asked.facts(side);
+    PlanSide {
+        address: facts.address.clone(),
+        path: facts.path.clone(),
+        kind: facts.kind,
+        offset,
+        access,
+        moves_head: asked.rotational(side),
+    }
 }
 
 /// The option that moves the beginning on `side`.

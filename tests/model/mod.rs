@@ -9,7 +9,14 @@ use std::sync::Arc;
 
 fn side(address: &str, offset: u64) -> PlanSide {
     let access = Access { cache: Cache::Keep, offset_align_bytes: 1, exclusive: false, existing: Existing::Keep };
-    PlanSide { address: address.to_owned(), path: address.into(), kind: EndpointKind::Memory, offset, access }
+    PlanSide {
+        address: address.to_owned(),
+        path: address.into(),
+        kind: EndpointKind::Memory,
+        offset,
+        access,
+        moves_head: false,
+    }
 }
 
 /// A plan for memory endpoints: `len` bytes from `skip` to `seek`.

@@ -7,9 +7,11 @@ use std::collections::{BTreeMap, BTreeSet};
 ///
 /// A head that serves one stream of large requests needs one to work on and one to go on with. More only give whatever
 /// lies between (schedulers, bridges, servers with threads) the chance to mix up neighbours, and each mixed-up pair costs
-/// the head a turn.
+/// the head a turn. Without it, all blocks are with the slower side in the end, and come and go in clumps.
 pub struct Few {
     most: usize,
+    /// `most` follows the depth.
+    half_of_all: bool,
     /// Tickets that are with the device.
     there: BTreeSet<u64>,
     held: BTreeMap<u64, Request>,
@@ -18,11 +20,26 @@ pub struct Few {
 impl Few {
     /// A gate that lets `most` blocks through at a time; not 0.
     pub fn new(most: usize) -> Self {
-        Few { most, there: BTreeSet::new(), held: BTreeMap::new() }
+        Few { most, half_of_all: false, there: BTreeSet::new(), held: BTreeMap::new() }
+    }
+
+    /// A gate that lets half of `depth` blocks through at a time, and one at least.
+    pub fn half_of(depth: u32) -> Self {
+        Few { half_of_all: true, ..Few::new(half(depth)) }
     }
 }
 
+fn half(depth: u32) -> usize {
+    (depth / 2).max(1) as usize
+}
+
 impl Gate for Few {
+    fn paced(&mut self, depth: u32) {
+        if self.half_of_all {
+            self.most = half(depth);
+        }
+    }
+
     fn admit(&mut self, request: Request, through: &mut Vec<Request>) {
         // The rest of a short transfer: the block has never left.
         if self.there.contains(&request.ticket) {
@@ -89,6 +106,19 @@ mod tests {
         gate.pass(2);
         gate.release(false, &mut through);
         assert_eq!(tickets(&mut through), [3, 4]);
+    }
+
+    #[test]
+    fn half_of_the_blocks_go_with_any_depth_and_a_fixed_number_stays() {
+        let (mut half, mut fixed, mut through) = (Few::half_of(4), Few::new(2), Vec::new());
+        [&mut half, &mut fixed].into_iter().for_each(|gate| gate.paced(8));
+        (0..9).for_each(|ticket| half.admit(request(ticket, 0), &mut through));
+        assert_eq!(tickets(&mut through), [0, 1, 2, 3]);
+        (0..9).for_each(|ticket| fixed.admit(request(ticket, 0), &mut through));
+        assert_eq!(tickets(&mut through), [0, 1]);
+        let mut least = Few::half_of(1);
+        least.admit(request(0, 0), &mut through);
+        assert_eq!(tickets(&mut through), [0]);
     }
 
     #[test]

@@ -23,6 +23,9 @@ pub trait Gate {
     /// The block with this ticket is through with this side, or will never come to it.
     fn pass(&mut self, _ticket: u64) {}
 
+    /// From now on, `depth` blocks are in flight at most, both sides together. Nothing is in flight.
+    fn paced(&mut self, _depth: u32) {}
+
     /// Pushes whatever may go by now. `source_idle`: no read is in flight or held back.
     fn release(&mut self, source_idle: bool, through: &mut Vec<Request>);
 

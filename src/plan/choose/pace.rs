@@ -18,6 +18,8 @@ pub(crate) struct Pace {
 struct Start {
     block: u32,
     depth: u32,
+    /// Smaller blocks may be more of them.
+    many: bool,
     because: String,
 }
 
@@ -97,21 +99,22 @@ fn tuning(asked: &Asked, block: u32, depth: u32, adaptive: bool, unit: u32) -> T
 
 /// Where a copy between these two begins.
 fn start(asked: &Asked, engine: EngineKind, head: Option<&str>) -> Start {
-    let start = |block, depth, because: &str| Start { block, depth, because: because.to_owned() };
+    let start = |block, depth, because: &str| Start { block, depth, many: false, because: because.to_owned() };
+    let many = |block, depth, because: &str| Start { many: true, ..start(block, depth, because) };
     let is = |kind: EndpointKind| asked.source.kind == kind || asked.dest.kind == kind;
     if engine == EngineKind::Sync {
         start(SYNC_BLOCK_BYTES, 1, "the plain loop")
     } else if let Some(name) = head {
         let because = format!("both sides lie on {name}, which moves one head");
-        Start { block: BURST_BLOCK_BYTES, depth: BURST_DEPTH, because }
+        Start { block: BURST_BLOCK_BYTES, depth: BURST_DEPTH, many: false, because }
     } else if asked.rotational(Side::Source) || asked.rotational(Side::Dest) {
-        start(ROTATIONAL_BLOCK_BYTES, ROTATIONAL_DEPTH, "a head moves: few large requests")
+        start(ROTATIONAL_BLOCK_BYTES, ROTATIONAL_DEPTH, "a head moves: few large requests, half of them a side")
     } else if is(EndpointKind::Pipe) {
         start(PIPE_BLOCK_BYTES, PIPE_DEPTH, "a pipe holds 1 MiB")
     } else if is(EndpointKind::File) {
-        start(FILE_BLOCK_BYTES, FILE_DEPTH, "start for files")
+        many(FILE_BLOCK_BYTES, FILE_DEPTH, "start for files")
     } else {
-        start(SOLID_BLOCK_BYTES, SOLID_DEPTH, "start for devices without a moving head")
+        many(SOLID_BLOCK_BYTES, SOLID_DEPTH, "start for devices without a moving head")
     }
 }
 
@@ -174,7 +177,12 @@ fn optimal(facts: &Facts, unit: u32) -> Option<u32> {
 }
 
 /// Our own depth for blocks of this size.
+///
+/// Blocks that had to be smaller than the start's are more of them, so that as many bytes are in flight; not where a head
+/// moves, nor on a pipe, which take one after the other anyway.
 fn own_depth(asked: &Asked, range: &Range, start: &Start, block: u32) -> (u32, String) {
+    let times = if start.many { (start.block / block).max(1) } else { 1 };
+    let wanted = start.depth.saturating_mul(times).min(DEPTH_MAX.max(start.depth));
     let blocks = range.len.map_or(u64::MAX, |len| len.div_ceil(block.into()).max(1));
     let room = u64::from(IN_FLIGHT_BYTES) / memory(block, 1);
     let limits = [
@@ -184,7 +192,8 @@ fn own_depth(asked: &Asked, range: &Range, start: &Start, block: u32) -> (u32, S
     ];
     let least = limits.into_iter().min_by_key(|(most, _)| *most);
     match least {
-        Some((most, why)) if most < u64::from(start.depth) => (u32::try_from(most.max(1)).unwrap_or(1), why.to_owned()),
+        Some((most, why)) if most < u64::from(wanted) => (u32::try_from(most.max(1)).unwrap_or(1), why.to_owned()),
+        _ if wanted > start.depth => (wanted, "small blocks, so more of them".to_owned()),
         _ => (start.depth, start.because.clone()),
     }
 }

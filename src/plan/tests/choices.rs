@@ -23,7 +23,7 @@ fn a_disk_to_a_disk_goes_direct_on_a_ring_and_is_flushed() {
     assert_eq!([plan.source.access.exclusive, plan.dest.access.exclusive], [false, true]);
     assert_eq!((plan.len, plan.head_bytes, plan.tail_align_bytes), (Some(GIB), 0, 4096));
     let Tuning { block_bytes, depth, adaptive, in_flight_bytes_max, .. } = plan.tuning;
-    assert_eq!((block_bytes, depth, adaptive, in_flight_bytes_max), (256 << 10, 32, true, 32 << 20));
+    assert_eq!((block_bytes, depth, adaptive, in_flight_bytes_max), (1 << 20, 16, true, 32 << 20));
     assert_eq!((plan.write_order, plan.burst_bytes, plan.zeros), (WriteOrder::Any, None, Zeros::Write));
     assert!(plan.durable && !plan.set_end && !plan.preallocate && !plan.ask_holes);
     assert!(needs_confirmation(&plan, &disk(2, 2 * GIB)));
@@ -302,17 +302,18 @@ fn block_size_and_depth_fit_the_queues_of_the_devices() {
         facts
     };
     let table = [
-        (limited(0, 0, 0), 256 << 10, 32),
+        (limited(0, 0, 0), 1 << 20, 16),
         // One command at a time: still one on each side.
-        (limited(0, 0, 1), 256 << 10, 2),
-        (limited(0, 0, 2), 256 << 10, 4),
-        (limited(0, 32 << 10, 64), 128 << 10, 32),
-        (limited(0, 512, 64), 64 << 10, 32),
-        (limited(192 << 10, 0, 64), 384 << 10, 32),
+        (limited(0, 0, 1), 1 << 20, 2),
+        (limited(0, 0, 2), 1 << 20, 4),
+        // Smaller blocks are more of them.
+        (limited(0, 32 << 10, 64), 128 << 10, 64),
+        (limited(0, 512, 64), 64 << 10, 64),
+        (limited(192 << 10, 0, 64), 1152 << 10, 16),
         (limited(4 << 20, 0, 64), 4 << 20, 8),
         // What USB bridges say, and what is no multiple of a page.
-        (limited(33_553_920, 0, 64), 256 << 10, 32),
-        (limited(5_000, 0, 64), 256 << 10, 32),
+        (limited(33_553_920, 0, 64), 1 << 20, 16),
+        (limited(5_000, 0, 64), 1 << 20, 16),
     ];
     for (source, block, depth) in table {
         let plan = made(&options(), &source, &disk(2, GIB));
@@ -326,8 +327,8 @@ fn what_was_asked_for_is_taken_and_the_other_fits_into_memory() {
     let asked = |block_bytes, depth| Options { block_bytes, depth, ..options() };
     let table = [
         (asked(Some(4 << 20), None), 4 << 20, 8),
-        (asked(Some(4096), None), 4096, 32),
-        (asked(None, Some(2)), 256 << 10, 2),
+        (asked(Some(4096), None), 4096, 64),
+        (asked(None, Some(2)), 1 << 20, 2),
         (asked(None, Some(1024)), 32 << 10, 1024),
         (asked(Some(1 << 20), Some(3)), 1 << 20, 3),
     ];
@@ -357,8 +358,8 @@ fn the_search_for_better_settings_needs_a_long_and_free_copy() {
 
 #[test]
 fn a_short_copy_takes_no_more_memory_than_it_has_bytes() {
-    let plan = made(&options(), &disk(1, 300 << 10), &disk(2, GIB));
-    assert_eq!((plan.tuning.depth, plan.tuning.in_flight_bytes_max), (2, 512 << 10));
+    let plan = made(&options(), &disk(1, 1300 << 10), &disk(2, GIB));
+    assert_eq!((plan.tuning.depth, plan.tuning.in_flight_bytes_max), (2, 2 << 20));
     let empty = made(&options(), &file("a", 1, 0), &new_file("b"));
     assert_eq!((empty.len, empty.tuning.depth, empty.set_end), (Some(0), 1, true));
 }
