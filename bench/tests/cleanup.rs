@@ -94,7 +94,7 @@ fn a_bench_that_is_interrupted_leaves_nothing_and_says_so() {
         assert!(Command::new("kill").args(["-s", signal, &child.id().to_string()]).status().unwrap().success());
         let output = child.wait_with_output().unwrap();
         assert_eq!(output.status.code(), Some(130), "{}", text(&output));
-        assert!(text(&output).contains("interrupted"), "{}", text(&output));
+        assert!(text(&output).contains("Interrupted"), "{}", text(&output));
         assert_nothing_is_left(dir.path());
     }
 }
