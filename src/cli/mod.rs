@@ -5,6 +5,7 @@
 #![forbid(unsafe_code)]
 mod arguments;
 mod copy;
+pub mod dd;
 mod expect;
 pub mod generate;
 mod help;

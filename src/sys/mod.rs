@@ -3,6 +3,8 @@
 //! This room must not know what a copy is: no policy, no retries but for EINTR, no messages.
 pub mod block;
 pub mod clone;
+mod close;
+mod locale;
 pub mod loop_device;
 pub mod page_cache;
 mod signals;
@@ -11,7 +13,9 @@ mod standard;
 mod usage;
 mod wait;
 
-pub use signals::is_ignored;
-pub use standard::was_closed;
+pub use close::{close, retry};
+pub use locale::is_utf8;
+pub use signals::{block, die_of_broken_pipes, is_ignored};
+pub use standard::{was_closed, was_pipe_ignored};
 pub use usage::{Used, huge_page_bytes, used};
 pub use wait::wait_any;
