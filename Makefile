@@ -16,7 +16,7 @@ release = $(CARGO_TARGET_DIR)/release/haul
 generated = $(CARGO_TARGET_DIR)/generated
 
 .DEFAULT_GOAL := build
-.PHONY: all build demo test check fmt-check clippy doc-check lint-scripts doc man completions generate \
+.PHONY: all build demo test test-long check fmt-check clippy doc-check lint-scripts doc man completions generate \
 	install uninstall deps coverage clean help
 
 all: build man completions ## The release binary, the man page and the completions
@@ -29,6 +29,9 @@ demo: build ## Copy one made-up disk to another, verify it with cmp, clean up
 
 test: deps ## Install what the tests need and is missing, then run every test; COVERAGE=1 prints the coverage too
 	$(if $(COVERAGE),scripts/coverage,$(CARGO) test --workspace --locked --no-fail-fast)
+
+test-long: deps ## Compare haul dd with GNU dd on many more command lines, made up anew each time
+	HAUL_DD_CASES=5000 HAUL_DD_SEED=$$(date +%s) $(CARGO) test --locked --test dd_differential -- --nocapture
 
 check: fmt-check clippy doc-check lint-scripts ## Format, lints and documentation; warnings are errors
 

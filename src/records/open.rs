@@ -169,6 +169,10 @@ fn open_dest(plan: &RecordPlan) -> Result<Option<OwnedFd>, Complaint> {
         more.set(OFlags::TRUNC, !words.notrunc);
         return open_path(&plan.dest, OFlags::WRONLY, more);
     }
+    // Before anything is made.
+    if !words.notrunc && skip.in_bytes(plan.dest.record_bytes).is_none() {
+        return Err(Complaint::TooLong(skip.records));
+    }
     // What has no offsets would be read to pass over records.
     let dest = match open_path(&plan.dest, OFlags::RDWR, more) {
         Err(_) => open_path(&plan.dest, OFlags::WRONLY, more)?,

@@ -68,7 +68,8 @@ fn skip_source(plan: &RecordPlan, ends: &Ends, listener: &dyn RecordListener) ->
             }
             Begun::Yes(Lead::default())
         }
-        // Where there are no offsets, or none so large, reading gets there or says what is wrong.
+        Err(error) if source.offset.is_some() => refuse(listener, Side::Source, error),
+        // Where there are no offsets, reading gets there or says what is wrong.
         Err(_) => read_over(plan, ends, skip, listener),
     }
 }

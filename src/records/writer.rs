@@ -87,7 +87,14 @@ impl Writer {
             if zeros && self.pass_over((end - at) as u64) {
                 self.arrived((end - at) as u64, obs as u64);
             } else {
-                self.write_run(&bytes[at..end], obs)?;
+                let result = self.write_run(&bytes[at..end], obs);
+                if result.is_err() {
+                    // The record of the dest that failed was whole, so all that it was made of had been read.
+                    let failed_at = (self.done - begin) as usize;
+                    let failed_end = (failed_at - failed_at % obs).saturating_add(obs).min(bytes.len());
+                    self.count_up_to(batch, &mut counted, begin + failed_end as u64);
+                    result?;
+                }
             }
             at = end;
             self.count_up_to(batch, &mut counted, begin + at as u64);

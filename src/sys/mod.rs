@@ -6,6 +6,7 @@ pub mod clone;
 mod close;
 mod locale;
 pub mod loop_device;
+mod memory;
 pub mod page_cache;
 mod signals;
 pub mod socket;
@@ -15,6 +16,7 @@ mod wait;
 
 pub use close::{close, retry};
 pub use locale::is_utf8;
+pub use memory::share_one_heap;
 pub use signals::{block, die_of_broken_pipes, is_ignored};
 pub use standard::{was_closed, was_pipe_ignored};
 pub use usage::{Used, huge_page_bytes, used};

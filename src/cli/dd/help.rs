@@ -6,6 +6,19 @@ Copy a file, converting and formatting according to the operands.
 Reads and writes overlap; no block size has to be chosen for speed.
 ";
 
+/// What the man page says ahead of the operands.
+pub const MANUAL_TEXT: &[&str] = &[
+    "Takes the operands of GNU dd, leaves the same bytes, tells the same counts in the same words and ends with the \
+     same status: 0, or 1 where anything failed. Called through a link named dd, haul behaves so too.",
+    "Where nothing but bytes is moved between files and disks, haul moves them with a block size, a depth and \
+     direct I/O of its own, whatever bs= says, and counts the records afterwards. Everything else is read, converted \
+     and written record by record, side by side. --explain says which.",
+    "As dd it asks nothing: not before it overwrites a disk, nor whether that disk is in use, and it does not \
+     flush unless told to by conv=fsync or conv=fdatasync. haul copy is the safe front.",
+    "SIGUSR1 tells the counts; SIGINT tells them and ends it by that signal. With POSIXLY_CORRECT in the environment \
+     SIGUSR1 ends it, as in GNU dd.",
+];
+
 /// One operand or word, and what it does.
 pub type Entry = (&'static str, &'static str);
 

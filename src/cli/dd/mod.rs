@@ -6,7 +6,7 @@ mod settle;
 #[cfg(test)]
 mod tests;
 
-pub use help::{Entry, Group, MANUAL_OPERANDS, text as help_text};
+pub use help::{Entry, Group, MANUAL_OPERANDS, MANUAL_TEXT, text as help_text};
 
 use crate::contract::RecordPlan;
 use crate::plan::dd::{DdUsage, DdWarning};

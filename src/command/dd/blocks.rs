@@ -21,7 +21,8 @@ pub(super) enum Moved {
 
 /// What classifying needs to know of an open side.
 pub(super) fn facts(opened: &Opened) -> DdFacts {
-    let offset = opened.fd().ok().and_then(|fd| rustix::fs::tell(fd).ok());
+    // What is still to be made has an offset and no descriptor.
+    let offset = opened.fd().map_or(opened.offset, |fd| rustix::fs::tell(fd).ok());
     let kind = match opened.sort {
         Sort::File => DdKind::File,
         Sort::Block => DdKind::Block,
@@ -55,10 +56,10 @@ pub(super) struct Ready {
 }
 
 /// Plans and opens. The error says why it has to go by records.
-pub(super) fn prepare(blocks: &Blocks, ends: &Ends) -> Result<Ready, String> {
+pub(super) fn prepare(records: &RecordPlan, blocks: &Blocks, ends: &Ends) -> Result<Ready, String> {
     let paths = [&ends.source, &ends.dest]
         .map(|end| end.fd().map(|fd| format!("/proc/self/fd/{}", fd.as_raw_fd())).unwrap_or_default());
-    let (plan, source, dest) = plan_for(blocks, &paths)?;
+    let (plan, source, dest) = plan_for(records, blocks, &paths)?;
     let failed = |error: crate::contract::Error| error.to_string();
     let source_end = endpoint::open_source(&plan.source, &source).map_err(failed)?;
     let dest_end = endpoint::open_dest(&plan.dest, &dest).map_err(failed)?;
@@ -66,7 +67,11 @@ pub(super) fn prepare(blocks: &Blocks, ends: &Ends) -> Result<Ready, String> {
 }
 
 /// The plan for moving `blocks` between what `paths` lead to, and the facts of both.
-pub(super) fn plan_for(blocks: &Blocks, paths: &[String; 2]) -> Result<(Plan, Facts, Facts), String> {
+pub(super) fn plan_for(
+    records: &RecordPlan,
+    blocks: &Blocks,
+    paths: &[String; 2],
+) -> Result<(Plan, Facts, Facts), String> {
     let failed = |error: crate::contract::Error| format!("as blocks it is not possible: {error}");
     let [source, dest] = paths;
     let (source, dest) = probe::both(source, dest).map_err(failed)?;
@@ -74,7 +79,7 @@ pub(super) fn plan_for(blocks: &Blocks, paths: &[String; 2]) -> Result<(Plan, Fa
     let cpus = std::thread::available_parallelism().map_or(1, |cpus| cpus.get() as u32);
     let host = Host { ring_refused: engine::ring_refused(), cpus };
     let plan = make(&options, &source, &dest, &host).map_err(failed)?;
-    let plan = as_dd_would(plan, blocks, [&source, &dest])?;
+    let plan = as_dd_would(plan, records, blocks, [&source, &dest])?;
     Ok((plan, source, dest))
 }
 

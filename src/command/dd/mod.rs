@@ -28,6 +28,7 @@ pub(super) fn is_called(name: &OsStr) -> bool {
 /// Does what `words` ask for; `program` begins each sentence.
 pub(super) fn dd(program: &OsStr, words: &[OsString], out: Out) -> Exit {
     sys::die_of_broken_pipes();
+    sys::share_one_heap();
     let quoting = Quoting { utf8: sys::is_utf8() };
     let name = program.as_bytes();
     let parsed = words::parse(words);
@@ -92,7 +93,7 @@ fn move_blocks(plan: &RecordPlan, ends: &Ends, watch: &Watch) -> Result<RecordCo
     let (source, dest) = (blocks::facts(&ends.source), blocks::facts(&ends.dest));
     let Way::Blocks(wanted) = classify(plan, &source, &dest) else { return Ok(RecordCounts::default()) };
     // Where it cannot be done so, records can do everything, and say what is wrong in dd's words.
-    let Ok(ready) = blocks::prepare(&wanted, ends) else { return Ok(RecordCounts::default()) };
+    let Ok(ready) = blocks::prepare(plan, &wanted, ends) else { return Ok(RecordCounts::default()) };
     match ready.run(plan, ends, watch) {
         Moved::Bytes(bytes) => Ok(blocks::counts(plan, bytes)),
         Moved::Interrupted(signal) => {
@@ -126,7 +127,7 @@ fn explain(plan: &RecordPlan, name: &[u8], quoting: Quoting, out: Out) -> Exit {
     };
     let text = match classify(plan, &looked.source, &looked.dest) {
         Way::Records(because) => explained(plan, None, &because),
-        Way::Blocks(wanted) => match blocks::plan_for(&wanted, &looked.paths) {
+        Way::Blocks(wanted) => match blocks::plan_for(plan, &wanted, &looked.paths) {
             Ok((block_plan, ..)) => {
                 explained(plan, Some(&block_plan), "whole records from a file or disk to another, nothing converted")
             }

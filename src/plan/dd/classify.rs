@@ -166,9 +166,24 @@ pub fn block_options(blocks: &Blocks, source: String, dest: String) -> Options {
 
 /// The plan of a safe copy, made one of dd's: nothing is claimed, emptied, allocated or made durable, and what dd
 /// leaves in the page cache is left there. `None`, with a reason, where that cannot be.
-pub fn as_dd_would(mut plan: Plan, blocks: &Blocks, facts: [&Facts; 2]) -> Result<Plan, &'static str> {
+pub fn as_dd_would(
+    mut plan: Plan,
+    records: &RecordPlan,
+    blocks: &Blocks,
+    facts: [&Facts; 2],
+) -> Result<Plan, &'static str> {
     if plan.direction == Direction::Backward || share_a_device(facts) {
         return Err("both sides lie on one device, and dd goes forward whatever that overwrites");
+    }
+    let fits = |align: u32, record_bytes: u64, offset: u64| {
+        record_bytes.is_multiple_of(align.into()) && offset.is_multiple_of(align.into())
+    };
+    let source_fits = fits(plan.source.access.offset_align_bytes, records.source.record_bytes, blocks.skip_bytes);
+    let dest_fits = fits(plan.dest.access.offset_align_bytes, records.dest.record_bytes, blocks.seek_bytes);
+    if blocks.direct && !(source_fits && dest_fits) {
+        return Err(
+            "direct I/O was asked for, and a record does not fit its alignment: what the kernel says is dd's end",
+        );
     }
     (plan.set_end, plan.preallocate, plan.durable) = (false, false, false);
     plan.warnings.clear();

@@ -20,6 +20,8 @@ pub struct Teller {
     started: Mutex<Instant>,
     /// Characters of the line of progress that the cursor stands behind.
     line: Mutex<usize>,
+    /// The caller had closed standard error.
+    closed: bool,
     deaf: AtomicBool,
 }
 
@@ -38,7 +40,8 @@ impl Teller {
             tally,
             started: Instant::now().into(),
             line: 0.into(),
-            deaf: closed.into(),
+            closed,
+            deaf: false.into(),
         }
     }
 
@@ -100,6 +103,9 @@ impl Teller {
     }
 
     fn write(&self, mut text: &[u8]) {
+        if self.closed {
+            self.deaf.store(true, Relaxed);
+        }
         while !text.is_empty() && !self.deaf.load(Relaxed) {
             match rustix::io::write(io::stderr(), text) {
                 Ok(written) => text = &text[written..],
