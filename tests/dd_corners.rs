@@ -9,7 +9,7 @@ use std::io::{Read, Write};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
-use support::{LoopDevice, cmp, haul_path, is_root, memory_dir, noise, skip};
+use support::{FailingDisk, Fails, LoopDevice, cmp, haul_path, is_root, memory_dir, noise, skip};
 
 /// What a shell does with `line`, in which `dd` is `program` by that name.
 fn shell(program: &Path, line: &str, dir: &Path) -> Output {
@@ -221,5 +221,43 @@ fn disks_are_copied_as_blocks_and_counted_as_records() {
         // GNU dd 9.1 does not count a last record that was written in part; later ones do.
         let same_counts = line.contains("bs=3000") || theirs.1 == ours.1;
         assert!(same_counts && theirs.0 == ours.0 && theirs.2 == ours.2, "{line}\n{theirs:?}\n{ours:?}");
+    }
+}
+
+#[test]
+fn what_cannot_be_read_ends_it_or_is_passed_over_in_the_same_place() {
+    if dd::reference().is_none() {
+        return;
+    }
+    let dir = memory_dir();
+    let backing = dir.path().join("backing");
+    // Long enough for the pump to come across the bad place before records do.
+    fs::write(&backing, noise(10 << 20, 4)).expect("scratch takes files");
+    let Some(disk) = FailingDisk::over(dir.path(), &backing, Fails::Reads, (9 << 20) + 8800..(9 << 20) + 9000) else {
+        return;
+    };
+    let disk = disk.path().display().to_string();
+    for operands in [
+        "bs=4096",
+        "bs=3000",
+        "bs=64K",
+        "bs=4096 skip=2304 conv=noerror",
+        "bs=4096 skip=2304 conv=noerror,sync",
+        "bs=3000 skip=3146 conv=noerror",
+        "bs=3000 skip=3146 conv=noerror,sync",
+        "bs=3000 skip=3146 conv=noerror,sync count=4",
+        "skip=18432 conv=noerror,sync",
+        "skip=18432 conv=noerror",
+        "ibs=1000 obs=3000 skip=9437 conv=noerror,sync,swab",
+        "bs=4096 skip=2304 conv=noerror,sync status=none",
+        "bs=3000 skip=3146 conv=noerror,sync iflag=fullblock",
+    ] {
+        let [theirs, ours] = [Path::new(dd::GNU), &haul_path()].map(|program| {
+            let output = shell(program, &format!("dd if={disk} of=out {operands}"), dir.path());
+            let said = without_times(&String::from_utf8_lossy(&output.stderr));
+            (output.status.code(), said, fs::read(dir.path().join("out")).expect("it was made"))
+        });
+        assert_eq!((theirs.0, &theirs.1), (ours.0, &ours.1), "{operands}");
+        assert!(theirs.2 == ours.2, "{operands}: the bytes differ");
     }
 }

@@ -53,10 +53,14 @@ pub(super) struct Reader {
     records: u64,
     /// Bytes of the last record, where it was short: what failed behind it is passed over up to its end.
     short_before: u64,
-    /// The record that failed is to be handed over as one of nothing.
-    owes_empty: bool,
+    /// The record that failed is to be handed over all the same, with what was read of it.
+    owes: Option<Vec<u8>>,
+    /// What calls had brought of a record that was to be full, before one of them failed.
+    lost: Vec<u8>,
     /// A short record is worth a warning, once.
     warns: bool,
+    /// Bytes of the last read, where it was short and did not fail.
+    short_read: u64,
     /// Records to read one by one.
     careful: u64,
     /// It ended for a failed read.
@@ -82,8 +86,10 @@ impl Reader {
             batch_records,
             records,
             short_before: lead.short_bytes,
-            owes_empty: false,
+            owes: None,
+            lost: Vec::new(),
             warns,
+            short_read: lead.short_bytes,
             careful: 0,
             failed: false,
             ended: false,
@@ -100,10 +106,10 @@ impl Reader {
 
     /// Fills `memory` with what one call brings, or the calls that fill a record.
     pub(super) fn fill(&mut self, memory: &mut Memory) -> Filled {
-        if self.owes_empty {
-            self.owes_empty = false;
+        if let Some(bytes) = self.owes.take() {
             self.records += 1;
-            return Filled::Records { full: 0, short: Some(0), warn: None };
+            memory.bytes_mut()[..bytes.len()].copy_from_slice(&bytes);
+            return Filled::Records { full: 0, short: Some(bytes.len()), warn: None };
         }
         let want = if self.ended { 0 } else { self.want() };
         if want == 0 {
@@ -120,10 +126,10 @@ impl Reader {
             Ok(got) => {
                 let (full, short) = (got as u64 / record_bytes, got as u64 % record_bytes);
                 self.records += full + u64::from(short > 0);
-                let warn = Some(self.short_before).filter(|before| *before > 0 && self.warns);
+                let warn = Some(self.short_read).filter(|before| *before > 0 && self.warns);
                 self.warns &= warn.is_none();
                 self.careful = self.careful.saturating_sub(full.max(1));
-                self.short_before = short;
+                (self.short_before, self.short_read) = (short, short);
                 self.read_bytes += got as u64;
                 self.give_back(false);
                 Filled::Records { full, short: (short > 0).then_some(short as usize), warn }
@@ -160,15 +166,15 @@ impl Reader {
 
     /// One call; where reads are to be full, as many as it takes to end with a whole record.
     fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
-        let fd = self.ends.source.fd()?;
+        let ends = self.ends.clone();
+        let fd = ends.source.fd()?;
         let record_bytes = self.plan.source.record_bytes as usize;
         let mut got = 0;
         loop {
             match sys::retry(|| rustix::io::read(fd, &mut bytes[got..])) {
                 Ok(0) => return Ok(got),
                 Ok(moved) => got += moved,
-                Err(_) if got > 0 => return Ok(got),
-                Err(error) => return Err(error),
+                Err(error) => return self.cut_off(&bytes[..got], bytes.len(), error),
             }
             if !self.plan.full_reads || got % record_bytes == 0 || got == bytes.len() {
                 return Ok(got);
@@ -176,17 +182,38 @@ impl Reader {
         }
     }
 
+    /// A call failed after others had brought `got`. Whole records are handed over; a record that was
+    /// to be full and is not is lost, as in dd, and what was read of it counts only where it is filled up.
+    fn cut_off(&mut self, got: &[u8], want: usize, error: io::Error) -> io::Result<usize> {
+        let record_bytes = self.plan.source.record_bytes as usize;
+        let rest = got.len() % record_bytes;
+        if want <= record_bytes {
+            self.lost = got.to_vec();
+            return Err(error);
+        }
+        if rest > 0
+            && let Ok(fd) = self.ends.source.fd()
+        {
+            // It is read again by itself. Where there are no offsets it is lost either way.
+            let _ = rustix::fs::seek(fd, SeekFrom::Current(-(rest as i64)));
+        }
+        if got.len() > rest { Ok(got.len() - rest) } else { Err(error) }
+    }
+
     fn failed_read(&mut self, error: io::Error) -> Filled {
         if !self.plan.keep_going {
             (self.failed, self.ended) = (true, true);
             return Filled::Failed(error);
         }
-        let bad = self.plan.source.record_bytes - self.short_before;
+        self.short_read = 0;
+        let read = self.short_before.max(self.lost.len() as u64);
+        let bad = self.plan.source.record_bytes - read;
         if let (Some(_), Ok(fd)) = (self.ends.source.offset, self.ends.source.fd()) {
             // Where that fails, the next read fails too and says so.
             let _ = rustix::fs::seek(fd, SeekFrom::Current(bad as i64));
         }
-        self.owes_empty = self.plan.pad.is_some() && self.short_before == 0;
+        let lost = std::mem::take(&mut self.lost);
+        self.owes = (self.plan.pad.is_some() && self.short_before == 0).then_some(lost);
         Filled::Failed(error)
     }
 

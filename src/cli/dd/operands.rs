@@ -49,6 +49,8 @@ pub(super) struct Operands {
     pub(super) source_words: OpenWords,
     pub(super) dest_words: OpenWords,
     pub(super) fullblock: bool,
+    /// Said of the dest, which is refused once all operands are read.
+    pub(super) dest_fullblock: bool,
     pub(super) count_bytes: bool,
     pub(super) skip_bytes: bool,
     pub(super) seek_bytes: bool,
@@ -147,6 +149,7 @@ impl Operands {
     fn dest_word(&mut self, word: &[u8]) -> Option<()> {
         match word {
             b"seek_bytes" => self.seek_bytes = true,
+            b"fullblock" => self.dest_fullblock = true,
             // Taken, and meant for the other side.
             b"count_bytes" | b"skip_bytes" => {}
             _ => return flag(&mut self.dest_words, word),

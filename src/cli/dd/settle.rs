@@ -9,6 +9,9 @@ const RECORD_BYTES: u64 = 512;
 /// Settles what the operands mean together.
 pub(super) fn settle(operands: Operands, warnings: &mut Vec<DdWarning>) -> Result<RecordPlan, DdUsage> {
     let conversions = operands.conversions;
+    if operands.dest_fullblock {
+        return Err(DdUsage::OutputFlag("fullblock".into()));
+    }
     let framing = framing(&operands)?;
     check(&operands)?;
     if operands.dest_words.append && !conversions.notrunc {

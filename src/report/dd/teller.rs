@@ -120,7 +120,8 @@ impl RecordListener for Teller {
     fn complain(&self, side: Side, complaint: &Complaint, with_counts: bool) {
         // Warnings, which status=none does not want.
         let warning = matches!(complaint, Complaint::SkipTooFar | Complaint::PartialRead(_));
-        if warning && self.telling == Telling::Errors {
+        // Nor what is passed over.
+        if (warning || with_counts) && self.telling == Telling::Errors {
             return;
         }
         let name = &self.names[side.index()];
