@@ -261,3 +261,19 @@ fn what_cannot_be_read_ends_it_or_is_passed_over_in_the_same_place() {
         assert!(theirs.2 == ours.2, "{operands}: the bytes differ");
     }
 }
+
+#[test]
+fn a_dest_that_fails_ends_it_though_the_source_says_nothing_more() {
+    let (reader, mut writer) = std::io::pipe().expect("descriptors are left");
+    let mut command = Command::new(haul_path());
+    command.arg0("dd").arg("of=/dev/full").env("LC_ALL", "C").stdin(reader).stderr(Stdio::piped());
+    let child = command.spawn().expect("it runs");
+    drop(command);
+    writer.write_all(&[b'x'; 600]).expect("it is read");
+    // The pipe stays open: only the failure can end it.
+    let output = child.wait_with_output().expect("it is our child");
+    let said = without_times(&String::from_utf8_lossy(&output.stderr));
+    assert!(said.starts_with("dd: writing to '/dev/full': No space left on device\n1+"), "{said}");
+    assert_eq!(output.status.code(), Some(1));
+    drop(writer);
+}

@@ -211,6 +211,9 @@ fn warn_of_short(shared: &Shared, warn: Option<u64>) {
     }
 }
 
+/// What the reading thread brings; `None`: the writing thread is gone, and nothing need be waited for.
+type Brought = Option<(Batch, Filled)>;
+
 /// What the writing thread is given.
 enum Work {
     Batch(Batch),
@@ -246,11 +249,12 @@ fn in_threads(shared: Shared, reader: Reader, writer: Writer, buffers: Buffers) 
     more.drain(..ring - 1).chain([first]).for_each(|batch| drop(to_read.send(batch)));
     more.drain(..).for_each(|batch| drop(written.send(batch)));
 
+    let gone = read.clone();
     let reading = move || read_all(reader, for_reading, read);
     // Not waited for: when the dest fails while the source says nothing, dd ends at once.
     let spawned = thread::Builder::new().name("haul-reader".to_owned()).spawn(reading);
     let for_writer = shared.clone();
-    let writing = move || write_all(&for_writer, writer, to_write, written);
+    let writing = move || write_all(&for_writer, writer, to_write, written, &gone);
     let writing = spawned.and_then(|_| thread::Builder::new().name("haul-writer".to_owned()).spawn(writing));
     let Ok(writing) = writing else {
         let message = std::io::Error::from_raw_os_error(libc::EAGAIN);
@@ -265,11 +269,11 @@ fn in_threads(shared: Shared, reader: Reader, writer: Writer, buffers: Buffers) 
     Ran { read_failed, ..written }
 }
 
-fn read_all(mut reader: Reader, empty: Receiver<Batch>, read: SyncSender<(Batch, Filled)>) {
+fn read_all(mut reader: Reader, empty: Receiver<Batch>, read: SyncSender<Brought>) {
     while let Ok(mut batch) = empty.recv() {
         let filled = reader.fill(&mut batch.memory);
         let ended = matches!(filled, Filled::End);
-        if read.send((batch, filled)).is_err() || ended {
+        if read.send(Some((batch, filled))).is_err() || ended {
             return;
         }
     }
@@ -279,12 +283,12 @@ fn read_all(mut reader: Reader, empty: Receiver<Batch>, read: SyncSender<(Batch,
 fn convert_all(
     shared: &Shared,
     mut converter: Converter,
-    was_read: Receiver<(Batch, Filled)>,
+    was_read: Receiver<Brought>,
     to_read: &Sender<Batch>,
     sink: &mut Handing,
 ) -> bool {
     let mut read_failed = false;
-    while let Ok((batch, filled)) = was_read.recv() {
+    while let Ok(Some((batch, filled))) = was_read.recv() {
         let empty = match filled {
             Filled::Records { full, short, warn } => {
                 warn_of_short(shared, warn);
@@ -310,12 +314,21 @@ fn convert_all(
 }
 
 /// Returns what became of the writing.
-fn write_all(shared: &Shared, mut writer: Writer, work: Receiver<Work>, written: Sender<Batch>) -> Ran {
-    while let Ok(work) = work.recv() {
-        match work {
+fn write_all(
+    shared: &Shared,
+    mut writer: Writer,
+    work: Receiver<Work>,
+    written: Sender<Batch>,
+    gone: &SyncSender<Brought>,
+) -> Ran {
+    while let Ok(item) = work.recv() {
+        match item {
             Work::Batch(mut batch) => {
                 if let Err(complaint) = writer.write(&batch) {
                     shared.listener.complain(Side::Dest, &complaint, false);
+                    // Let go first: the converter may wait for either of them. Then it need not wait for the source.
+                    drop((work, written));
+                    let _ = gone.send(None);
                     return Ran::written(Some(&complaint), writer.at_hole);
                 }
                 batch.clear();
