@@ -18,6 +18,7 @@ pub mod endpoint;
 pub mod engine;
 pub mod plan;
 pub mod probe;
+pub mod records;
 pub mod report;
 pub mod schedule;
 pub mod stage;

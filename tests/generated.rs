@@ -48,6 +48,22 @@ fn the_man_page_has_every_option_and_every_exit_status() {
 }
 
 #[test]
+fn the_man_page_has_every_operand_and_word_of_dd() {
+    let page = generate("man").replace('\\', "");
+    let section = page.split("HAUL DD").nth(1).expect("dd has a section");
+    let operands = "if= of= bs= ibs= obs= cbs= count= skip= iseek= seek= oseek= conv= iflag= oflag= status=none \
+                    status=noxfer status=progress ascii ebcdic ibm block unblock lcase ucase sparse swab sync excl \
+                    nocreat notrunc noerror fdatasync fsync append direct directory dsync fullblock nonblock noatime \
+                    nocache noctty nofollow count_bytes skip_bytes seek_bytes --help --version --explain";
+    for word in operands.split_whitespace() {
+        let help = haul().args(["dd", "--help"]).assert().success();
+        let help = String::from_utf8_lossy(&help.get_output().stdout).into_owned();
+        assert!(section.contains(word), "{word} is not in the man page");
+        assert!(help.contains(word), "{word} is not in the help");
+    }
+}
+
+#[test]
 fn shells_can_read_their_completions() {
     let dir = support::scratch();
     for (shell, kind) in [("bash", "bash"), ("zsh", "zsh"), ("fish", "fish")] {

@@ -55,7 +55,8 @@ pub enum Bound {
 pub enum Verdict {
     /// The figure is on the right side.
     Holds,
-    /// Slower in the median, but as fast or faster in a third of the rounds: the noise hides which of the two is faster.
+    /// Slower in the median, but as fast or faster in a third of the rounds: the noise hides which of the two is
+    /// faster.
     Equal,
     /// The figure is on the wrong side, or haul itself copied wrongly.
     FallsShort,
@@ -187,9 +188,10 @@ fn speed(seen: &Seen, claim: &mut Claim) {
     }
 }
 
-/// As `speed`, but a noise that hides which of the two is faster is called by its name: the median is below 1, and still
-/// haul was as fast or faster in a third of the rounds, and in two at least. Rounds are counted, because one disturbed
-/// round must not make anything equal to everything, as it does with a range, or with quartiles of few rounds.
+/// As `speed`, but a noise that hides which of the two is faster is called by its name: the median is below 1, and
+/// still haul was as fast or faster in a third of the rounds, and in two at least. Rounds are counted, because one
+/// disturbed round must not make anything equal to everything, as it does with a range, or with quartiles of few
+/// rounds.
 fn not_slower(seen: &Seen, claim: &mut Claim) {
     speed(seen, claim);
     let near = |(_, pairs): (_, Pairs)| pairs.won >= 2 && pairs.won * 3 >= pairs.rounds;

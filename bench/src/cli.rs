@@ -42,8 +42,8 @@ pub struct Arguments {
     #[arg(long, value_name = "DIR", default_value = "bench/results")]
     pub out: PathBuf,
 
-    /// Make one bed, start a shell in which SOURCE and DEST are its sides, and measure nothing. What modelled disks did is
-    /// told at the end.
+    /// Make one bed, start a shell in which SOURCE and DEST are its sides, and measure nothing. What modelled disks did
+    /// is told at the end.
     #[arg(long)]
     pub hold: bool,
 

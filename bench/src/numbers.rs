@@ -84,8 +84,8 @@ pub struct Pairs {
     pub rounds: usize,
 }
 
-/// Time of `contender` by haul's time in the same round, over the rounds that both ran; `None` when there is no such round,
-/// or haul's own copies were not right: a ratio to a wrong copy says nothing.
+/// Time of `contender` by haul's time in the same round, over the rounds that both ran; `None` when there is no such
+/// round, or haul's own copies were not right: a ratio to a wrong copy says nothing.
 pub fn pairs_with_haul(bed: &BedResult, contender: &ContenderResult) -> Option<Pairs> {
     let haul = haul_of(bed).filter(|haul| mark(&haul.runs).is_none())?;
     let ratios = ratios_in_pairs(&contender.runs, &haul.runs);

@@ -1,7 +1,7 @@
 //! Little memory: whether a file that was in the page cache before a copy is still there after it.
 //!
-//! On a machine with much memory nothing is ever evicted in a copy of a few GiB, so the copy and the file share a memory
-//! control group that is smaller than the copy.
+//! On a machine with much memory nothing is ever evicted in a copy of a few GiB, so the copy and the file share a
+//! memory control group that is smaller than the copy.
 use crate::bed::{Bed, content};
 use crate::error::{Doing, Error, Result};
 use crate::machine::cached_bytes;

@@ -10,8 +10,8 @@ use crate::result::{ContenderResult, Run, Verdict};
 use crate::{limit, machine};
 use std::time::Instant;
 
-/// Who takes this many times as long as the first contender, haul, in the first round has shown what there is to see, and
-/// runs once.
+/// Who takes this many times as long as the first contender, haul, in the first round has shown what there is to see,
+/// and runs once.
 const FAR_BEHIND: f64 = 8.0;
 
 /// What the race tells while it runs.

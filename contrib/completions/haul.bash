@@ -19,6 +19,9 @@ _haul() {
             haul,copy)
                 cmd="haul__subcmd__copy"
                 ;;
+            haul,dd)
+                cmd="haul__subcmd__dd"
+                ;;
             haul,generate)
                 cmd="haul__subcmd__generate"
                 ;;
@@ -32,7 +35,7 @@ _haul() {
 
     case "${cmd}" in
         haul)
-            opts="-h -V --help --version list generate copy"
+            opts="-h -V --help --version list generate copy dd"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -104,6 +107,20 @@ _haul() {
                     COMPREPLY=($(compgen -W "auto bar plain json none" -- "${cur}"))
                     return 0
                     ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        haul__subcmd__dd)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
                 *)
                     COMPREPLY=()
                     ;;

@@ -44,6 +44,7 @@ fn manual(out: &mut Vec<u8>) -> io::Result<()> {
     writeln!(out, ".TH HAUL 1 \"\" \"haul {version}\" \"User Commands\"")?;
     writeln!(out, ".SH NAME\nhaul \\- {}", escape(&about))?;
     writeln!(out, ".SH SYNOPSIS\n\\fBhaul copy\\fR [\\fIoptions\\fR] \\fISRC\\fR \\fIDST\\fR")?;
+    writeln!(out, ".br\n\\fBhaul dd\\fR [\\fIoperand\\fR]...")?;
     writeln!(out, ".br\n\\fBhaul list\\fR [\\fB\\-\\-json\\fR]")?;
     writeln!(out, ".SH DESCRIPTION")?;
     let long = copy.get_long_about().map(ToString::to_string).unwrap_or_default();
@@ -61,6 +62,22 @@ fn manual(out: &mut Vec<u8>) -> io::Result<()> {
     for section in help::MANUAL {
         writeln!(out, ".SH \"{}\"", section.title)?;
         section.parts.iter().try_for_each(|one| part(out, one))?;
+    }
+    dd(out)
+}
+
+/// dd's operands and words, in a section of their own.
+fn dd(out: &mut impl Write) -> io::Result<()> {
+    writeln!(out, ".SH \"HAUL DD\"")?;
+    writeln!(out, "\\fBhaul dd\\fR [\\fB\\-\\-explain\\fR] [\\fIoperand\\fR]...")?;
+    for paragraph in super::dd::MANUAL_TEXT {
+        writeln!(out, ".PP\n{}", escape(paragraph))?;
+    }
+    for group in super::dd::MANUAL_OPERANDS {
+        writeln!(out, ".SS \"{}\"", escape(group.title))?;
+        for (term, words) in group.entries {
+            writeln!(out, ".TP\n\\fB{}\\fR\n{}", escape(term), escape(words))?;
+        }
     }
     Ok(())
 }

@@ -5,6 +5,7 @@
 #![forbid(unsafe_code)]
 mod arguments;
 mod copy;
+pub mod dd;
 mod expect;
 pub mod generate;
 mod help;
@@ -63,7 +64,14 @@ pub fn is_verb(word: &str) -> bool {
 pub fn command() -> clap::Command {
     arguments::Arguments::command()
         .mut_subcommand("copy", |copy| copy.mut_args(only_the_detail).after_long_help(help::text(help::COPY)))
+        .subcommand(dd_for_help())
         .after_long_help(help::text(help::OVERVIEW))
+}
+
+/// dd as help and completions know it. Its operands are read by [`dd::parse`], before any of this.
+fn dd_for_help() -> clap::Command {
+    let operands = clap::Arg::new("operand").num_args(0..).help("if=FILE of=FILE bs=BYTES …; see haul dd --help");
+    clap::Command::new("dd").about("Copy with the operands of dd, as GNU dd does").disable_help_flag(true).arg(operands)
 }
 
 /// The long help of an option without its first paragraph, the short help, which the rest says again in full.

@@ -4,6 +4,7 @@
 #![forbid(unsafe_code)]
 mod consent;
 mod copy;
+mod dd;
 mod estimate;
 mod signals;
 
@@ -25,6 +26,9 @@ pub enum Exit {
 /// Does what the command line asks for; the first of `args` is the program's name.
 pub fn run(args: Vec<OsString>) -> Exit {
     let out = Out;
+    if let Some(exit) = as_dd(&args, out) {
+        return exit;
+    }
     let words: Vec<String> = args.iter().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
     match cli::parse(args) {
         Ok(Command::Copy(options)) => copy::copy(&options, &words, out).unwrap_or_else(|error| failed(out, &error)),
@@ -37,6 +41,17 @@ pub fn run(args: Vec<OsString>) -> Exit {
         }
         Err(help) => printed(out, &help.render().ansi().to_string()),
     }
+}
+
+/// haul under dd's name, or its command of that name. dd's operands are no options, so clap never sees them.
+fn as_dd(args: &[OsString], out: Out) -> Option<Exit> {
+    let program = args.first()?;
+    if dd::is_called(program) {
+        return Some(dd::dd(program, &args[1..], out));
+    }
+    let mut name = program.clone();
+    name.push(" dd");
+    (args.get(1)? == "dd").then(|| dd::dd(&name, &args[2..], out))
 }
 
 /// Dies by `signal` as if it had never been caught: a shell then knows that the copy did not finish.

@@ -2,6 +2,7 @@
 //!
 //! This room must not know any other room: no path is opened here, no engine is named, nothing is printed.
 mod buffer;
+pub mod charsets;
 mod device;
 mod endpoint;
 mod error;
@@ -13,6 +14,7 @@ mod mailbox;
 mod outcome;
 mod plan;
 mod queue;
+mod records;
 mod request;
 mod schedule;
 mod stop;
@@ -34,6 +36,10 @@ pub use plan::{
     Access, Cache, Direction, EngineKind, Existing, HashKind, Plan, PlanSide, Reason, Tuning, WriteOrder, Zeros,
 };
 pub use queue::{Completion, Queue, Ready};
+pub use records::{
+    Amount, Complaint, DestWords, Durable, Framing, FramingKind, OpenWords, RecordCounts, RecordListener, RecordPlan,
+    RecordSide, RecordTally, Telling,
+};
 pub use request::{Op, Request, Side};
 pub use schedule::{Next, Schedule};
 pub use stop::Stop;

@@ -6,6 +6,7 @@
 mod asked;
 mod check;
 mod choose;
+pub mod dd;
 mod notes;
 mod numbers;
 mod options;

@@ -8,6 +8,7 @@ mod out;
 mod printable;
 mod style;
 
+pub mod dd;
 pub mod json;
 pub mod list;
 pub mod progress;

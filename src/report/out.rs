@@ -24,6 +24,12 @@ impl Out {
         let _ = write_whole(AutoStream::auto(io::stderr().lock()), text);
     }
 
+    /// Prints bytes as they are to standard error: words of the user's that need not be text.
+    pub fn tell_bytes(&self, bytes: &[u8]) {
+        // As above.
+        let _ = io::stderr().write_all(bytes);
+    }
+
     /// Standard error, for a question whose answer follows on the same line.
     pub fn error_stream(&self) -> impl Write {
         AutoStream::auto(io::stderr())

@@ -3,7 +3,10 @@
 //! This room must not know what a copy is: no policy, no retries but for EINTR, no messages.
 pub mod block;
 pub mod clone;
+mod close;
+mod locale;
 pub mod loop_device;
+mod memory;
 pub mod page_cache;
 mod signals;
 pub mod socket;
@@ -11,7 +14,10 @@ mod standard;
 mod usage;
 mod wait;
 
-pub use signals::is_ignored;
-pub use standard::was_closed;
+pub use close::{close, retry};
+pub use locale::is_utf8;
+pub use memory::share_one_heap;
+pub use signals::{block, die_of_broken_pipes, is_ignored};
+pub use standard::{was_closed, was_pipe_ignored};
 pub use usage::{Used, huge_page_bytes, used};
 pub use wait::wait_any;

@@ -12,3 +12,26 @@ pub fn is_ignored(signal: i32) -> bool {
     };
     action.sa_sigaction == libc::SIG_IGN
 }
+
+/// Lets a write to a pipe that nobody reads end the process, as it does in programs that are not written in Rust;
+/// unless the caller wanted SIGPIPE to be ignored.
+pub fn die_of_broken_pipes() {
+    if !super::was_pipe_ignored() {
+        // SAFETY: the default action is no function of ours.
+        unsafe { libc::signal(libc::SIGPIPE, libc::SIG_DFL) };
+    }
+}
+
+/// Keeps `signals` from this thread and those that it starts from now on: another one hears them, and no call of this
+/// one is cut short by them.
+pub fn block(signals: &[i32]) {
+    let mut set = MaybeUninit::<libc::sigset_t>::zeroed();
+    // SAFETY: a valid place for a set, made empty before it is used; the old mask is not asked for.
+    unsafe {
+        libc::sigemptyset(set.as_mut_ptr());
+        for signal in signals {
+            libc::sigaddset(set.as_mut_ptr(), *signal);
+        }
+        libc::pthread_sigmask(libc::SIG_BLOCK, set.as_ptr(), ptr::null_mut());
+    }
+}

@@ -1,8 +1,11 @@
-//! Which standard descriptors the caller had closed.
-use std::sync::atomic::{AtomicU8, Ordering::Relaxed};
+//! What the caller gave us that Rust changes before `main`: closed descriptors, and what SIGPIPE does.
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering::Relaxed};
 
 /// Bit N: descriptor N was closed when the process began.
 static CLOSED: AtomicU8 = AtomicU8::new(0);
+
+/// SIGPIPE was ignored when the process began.
+static PIPE_IGNORED: AtomicBool = AtomicBool::new(false);
 
 /// Runs before `main`, and before Rust opens /dev/null on descriptors that are closed: afterwards a copy to a closed
 /// standard output would look like one to a null device, and succeed.
@@ -19,9 +22,16 @@ extern "C" fn note() {
             CLOSED.fetch_or(1 << descriptor, Relaxed);
         }
     }
+    // Rust ignores it in any case before `main`.
+    PIPE_IGNORED.store(super::is_ignored(libc::SIGPIPE), Relaxed);
 }
 
 /// Whether standard input (0), output (1) or error (2) was closed when the process began.
 pub fn was_closed(descriptor: u8) -> bool {
     CLOSED.load(Relaxed) & (1 << descriptor) != 0
+}
+
+/// Whether SIGPIPE was ignored when the process began.
+pub fn was_pipe_ignored() -> bool {
+    PIPE_IGNORED.load(Relaxed)
 }

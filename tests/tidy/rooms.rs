@@ -9,11 +9,15 @@ pub const ROOMS: &[(&str, &[&str])] = &[
     ("stage", &["contract"]),
     ("endpoint", &["contract", "sys"]),
     ("engine", &["contract", "stage", "sys"]),
+    ("records", &["contract", "sys"]),
     ("probe", &["contract", "endpoint", "sys"]),
     ("plan", &["contract"]),
     ("cli", &["contract", "plan"]),
     ("report", &["contract", "plan"]),
-    ("command", &["contract", "sys", "schedule", "stage", "endpoint", "engine", "probe", "plan", "cli", "report"]),
+    (
+        "command",
+        &["contract", "sys", "schedule", "stage", "endpoint", "engine", "records", "probe", "plan", "cli", "report"],
+    ),
     ("main", &["cli", "command", "contract", "report"]),
 ];
 

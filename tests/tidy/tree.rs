@@ -11,6 +11,9 @@ pub struct Tree {
 impl Tree {
     pub fn load(root: &Path) -> Self {
         let mut tree = Tree { files: BTreeMap::new() };
+        for name in ["bench/src", "bench/tests", "bench/modelled-disk/src", "bench/modelled-disk/tests"] {
+            tree.add_below(root, &root.join(name));
+        }
         for name in ["src", "tests", "benches", "examples", "fuzz/fuzz_targets", "docs", "scripts", ".ci"] {
             tree.add_below(root, &root.join(name));
         }

@@ -1,7 +1,7 @@
 //! A disk with a service time, served by nbdkit.
 //!
 //! ```text
-//!  preset, parameters (what the disk is like) ──▶ model (virtual time) ◀── server (real time, threads) ◀── plugin (nbdkit)
+//!  preset, parameters (what it is like) ──▶ model (virtual time) ◀── server (real time, threads) ◀── plugin (nbdkit)
 //!                                              └─▶ limit (arithmetic)       store (the bytes), clock
 //! ```
 //! The bench uses the first row and `limit` as a library; nbdkit loads the same crate as a plugin.

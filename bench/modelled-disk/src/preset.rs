@@ -1,8 +1,8 @@
 //! Kinds of disks with a name.
 //!
 //! What matters in a rate is how it compares with the other disk and with the overhead of a command, not the number on
-//! the box: no preset is faster than 200 MB/s, so that two disks can be served at once on a machine of two cores, through
-//! nbdkit, nbdfuse and a loop device, and still be what limits the copy.
+//! the box: no preset is faster than 200 MB/s, so that two disks can be served at once on a machine of two cores,
+//! through nbdkit, nbdfuse and a loop device, and still be what limits the copy.
 use crate::parameters::Parameters;
 
 /// A kind of disk.
@@ -38,7 +38,7 @@ const PRESETS: &[Preset] = &[
     },
     Preset {
         name: "sata-ssd",
-        about: "160 MB/s reading, 144 writing; a command takes a tenth of a millisecond, several at once are no slower.",
+        about: "160 MB/s reading, 144 writing; a command takes 0.1 ms, several at once are no slower.",
         settings: &[&[
             ("rate", "160MB"),
             ("write_percent", "90"),
@@ -63,8 +63,8 @@ const PRESETS: &[Preset] = &[
     },
     Preset {
         name: "disk-7200",
-        about: "Turns 7200 times a minute, 200 MB/s outside and 100 inside, reorders 31 commands, reads ahead; its write \
-                cache is off, as in servers and behind RAID controllers.",
+        about: "Turns 7200 times a minute, 200 MB/s outside and 100 inside, reorders 31 commands, reads ahead; its \
+                write cache is off, as in servers and behind RAID controllers.",
         settings: &[DISK_7200],
     },
     Preset {

@@ -115,7 +115,8 @@ fn nbdcopy_writes_and_reads_back_every_byte_of_every_kind_of_disk() {
             assert!(counters[direction]["commands"].as_u64() >= Some(96), "{preset} {direction}: {counters}");
         }
         assert!(counters["flushes"].as_u64() >= Some(1), "{preset}");
-        // nbdcopy keeps 64 requests under way. The slowest disk has the most of them; a fast one may have answered each.
+        // nbdcopy keeps 64 requests under way. The slowest disk has the most of them; a fast one may have answered
+        // each.
         let at_once = if preset == "scsi-2001" { 4 } else { 1 };
         assert!(counters["queue_max"].as_u64() >= Some(at_once), "{preset}: one request at a time: {counters}");
     }

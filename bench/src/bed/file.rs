@@ -6,6 +6,7 @@ use crate::error::{Doing, Result};
 use crate::workplace::Workplace;
 use std::fs::File;
 use std::path::Path;
+use std::time::Duration;
 
 pub(super) fn recipes() -> Vec<Recipe> {
     vec![
@@ -35,8 +36,8 @@ fn sparse(recipe: &Recipe, workplace: &Workplace, size: Size) -> Result<Bed> {
     }
     let data_bytes = pieces.len() as u64 * (4 << 20);
     let what = format!(
-        "An image of which an eighth is data (4 MiB of noise in every 32 MiB) and the rest holes, to a file that is not \
-         there yet, both {}.",
+        "An image of which an eighth is data (4 MiB of noise in every 32 MiB) and the rest holes, to a file that is \
+         not there yet, both {}.",
         place_of(workplace)
     );
     Ok(Bed { what, data_bytes, ..bed(recipe, Shape::SparseToFile, &source, workplace, bytes, size) })
@@ -74,6 +75,7 @@ fn bed(recipe: &Recipe, shape: Shape, source: &Path, workplace: &Workplace, byte
         data_bytes: bytes,
         rounds: size.rounds(5),
         under_pressure: shape != Shape::SparseToFile,
+        rest: Duration::ZERO,
         one_head: false,
         known_limits: Vec::new(),
         digest: None,

@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 /// `BLKFLSBUF` of `linux/fs.h`: writes back and drops what is cached of a block device.
 const BLKFLSBUF: libc::Ioctl = 0x1261;
 
-/// A loop device that does direct I/O on its file. The kernel detaches it when this value, and whoever else has it open,
-/// is gone; so a killed bench leaves none behind.
+/// A loop device that does direct I/O on its file. The kernel detaches it when this value, and whoever else has it
+/// open, is gone; so a killed bench leaves none behind.
 #[derive(Debug)]
 pub struct LoopDevice {
     /// `/dev/loopN`.
@@ -19,7 +19,8 @@ pub struct LoopDevice {
 }
 
 impl LoopDevice {
-    /// Makes one of the whole file at `file`. It is scanned for partitions so that those that are added go away with it.
+    /// Makes one of the whole file at `file`. It is scanned for partitions so that those that are added go away with
+    /// it.
     ///
     /// # Errors
     /// When there is no free loop device, or the file's file system cannot do direct I/O.

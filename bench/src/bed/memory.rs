@@ -4,6 +4,7 @@ use super::loop_device::LoopDevice;
 use super::{Bed, Part, Place, Recipe, Shape, Size, content};
 use crate::error::Result;
 use crate::workplace::Workplace;
+use std::time::Duration;
 
 pub(super) fn recipes() -> Vec<Recipe> {
     vec![Recipe { name: "ram", title: "RAM speed: two loop devices over tmpfs", make }]
@@ -18,8 +19,8 @@ fn make(recipe: &Recipe, workplace: &Workplace, size: Size) -> Result<Bed> {
     Ok(Bed {
         name: recipe.name,
         title: recipe.title,
-        what: "Noise, from one loop device over a tmpfs file to another, both with direct I/O on their file. The pages of \
-               both files are in place before the first run."
+        what: "Noise, from one loop device over a tmpfs file to another, both with direct I/O on their file. The \
+               pages of both files are in place before the first run."
             .into(),
         shape: Shape::DeviceToDevice,
         source: source.1,
@@ -28,6 +29,7 @@ fn make(recipe: &Recipe, workplace: &Workplace, size: Size) -> Result<Bed> {
         data_bytes: bytes,
         rounds: size.rounds(7),
         under_pressure: true,
+        rest: Duration::ZERO,
         one_head: false,
         known_limits: Vec::new(),
         digest: None,

@@ -16,6 +16,7 @@ use crate::workplace::Workplace;
 pub use content::Comparison;
 pub use server::Server;
 use std::path::PathBuf;
+use std::time::Duration;
 
 /// What kind of copy it is; a contender has a command line for each of these, or none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -101,6 +102,8 @@ pub struct Bed {
     pub rounds: u32,
     /// Whether everyone copies once more with little memory, to see what that does to the page cache.
     pub under_pressure: bool,
+    /// How long both sides are left alone before a run: a disk that gets slower with what it has written wants to rest.
+    pub rest: Duration,
     /// Whether both sides are on one head: then their times add up.
     pub one_head: bool,
     /// Bounds that need no measurement: a modelled medium's own arithmetic.
@@ -152,6 +155,7 @@ impl Bed {
                 content::spoil(&self.dest.store, self.dest.store_offset, self.bytes)?;
             }
         }
+        std::thread::sleep(self.rest);
         self.forget_source()
     }
 
@@ -180,8 +184,8 @@ impl Bed {
         }
     }
 
-    /// Compares every byte of both sides, past the caches of the devices. `said` is what the contender wrote on standard
-    /// output.
+    /// Compares every byte of both sides, past the caches of the devices. `said` is what the contender wrote on
+    /// standard output.
     ///
     /// # Errors
     /// When it cannot be compared.

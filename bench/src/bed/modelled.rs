@@ -7,6 +7,7 @@ use crate::workplace::Workplace;
 use modelled_disk::limit::{Job, least_seconds};
 use modelled_disk::parameters::{Extent, Parameters};
 use modelled_disk::preset::Preset;
+use std::time::Duration;
 
 /// A command of this many bytes is what the medium's own arithmetic counts with: one overhead for each MiB.
 const COMMAND_BYTES: u64 = 1 << 20;
@@ -80,6 +81,7 @@ fn make_pair(recipe: &Recipe, workplace: &Workplace, size: Size) -> Result<Bed> 
         source: source_place,
         dest: dest_place,
         known_limits: vec![read, write],
+        rest: rest(&from.1).max(rest(&to.1)),
         parts: vec![Box::new(source), Box::new(dest)],
         ..bed(recipe, bytes, size)
     })
@@ -137,9 +139,16 @@ fn start(
         preset: preset.name,
         bytes: parameters.size_bytes,
         time_scale: parameters.time_scale,
-        rotates: preset.rotational(),
+        // A stick does not say that nothing turns in it, so the kernel takes it for a disk that does (sd(4),
+        // usb-storage).
+        rotates: preset.rotational() || preset.name == "usb-stick",
     };
     Server::start(&disk, workplace.memory())
+}
+
+/// How long the disk has to be idle to be as fast as before, and a little more.
+fn rest(disk: &Parameters) -> Duration {
+    Duration::from_nanos(disk.scaled().recover_ns).mul_f64(1.2)
 }
 
 fn limit(what: &str, seconds: f64) -> Limit {
@@ -158,6 +167,7 @@ fn bed(recipe: &Recipe, bytes: u64, size: Size) -> Bed {
         data_bytes: bytes,
         rounds: size.rounds(3),
         under_pressure: false,
+        rest: Duration::ZERO,
         one_head: false,
         known_limits: Vec::new(),
         digest: None,

@@ -99,7 +99,8 @@ impl Fuse {
 
 impl Drop for Fuse {
     fn drop(&mut self) {
-        // The kernel detaches the loop device a moment after its last user has closed it: until then, the mount is busy.
+        // The kernel detaches the loop device a moment after its last user has closed it: until then, the mount is
+        // busy.
         let started = Instant::now();
         while rustix::mount::unmount(&self.mount, rustix::mount::UnmountFlags::empty()).is_err() {
             if started.elapsed() > PATIENCE {

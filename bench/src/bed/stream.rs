@@ -5,6 +5,7 @@ use super::{Bed, Place, Recipe, Shape, Size, content};
 use crate::error::Result;
 use crate::process::output;
 use crate::workplace::Workplace;
+use std::time::Duration;
 
 pub(super) fn recipes() -> Vec<Recipe> {
     vec![
@@ -23,8 +24,8 @@ fn into_device(recipe: &Recipe, workplace: &Workplace, size: Size) -> Result<Bed
     content::noise(&source, 0, bytes)?;
     let (device, dest) = device(workplace, "stream-dest", bytes)?;
     Ok(Bed {
-        what: "cat writes noise from tmpfs into a pipe; the contender writes what comes out of it onto a loop device over \
-               tmpfs."
+        what: "cat writes noise from tmpfs into a pipe; the contender writes what comes out of it onto a loop device \
+               over tmpfs."
             .into(),
         shape: Shape::PipeToDevice,
         source: Place { path: source.clone(), store: source.clone(), ..Place::default() },
@@ -63,6 +64,7 @@ fn bed(recipe: &Recipe, bytes: u64, size: Size) -> Bed {
         data_bytes: bytes,
         rounds: size.rounds(5),
         under_pressure: true,
+        rest: Duration::ZERO,
         one_head: false,
         known_limits: Vec::new(),
         digest: None,

@@ -13,9 +13,9 @@ pub(super) fn recipe() -> TableRecipe {
     TableRecipe {
         name: "seeds-copy",
         title: "Copying one disk onto another",
-        what: "Gilbert 2001, third table: the modelled SCSI pair of 2001, eight times as fast, compared after each copy. \
-               The ratio is that to reading the disk alone; CPU is that of the tool, as a share of one processor. \
-               dd-parallel (Hosey) is there if it is on PATH.",
+        what: "Gilbert 2001, third table: the modelled SCSI pair of 2001, eight times as fast, compared after each \
+               copy. The ratio is that to reading the disk alone; CPU is that of the tool, as a share of one \
+               processor. dd-parallel (Hosey) is there if it is on PATH.",
         make,
     }
 }

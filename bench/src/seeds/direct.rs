@@ -12,9 +12,9 @@ pub(super) fn recipe() -> TableRecipe {
     TableRecipe {
         name: "seeds-direct",
         title: "Direct against buffered reading",
-        what: "Gilbert's study with sg_rbuf: his interface was a disk's own buffer at 80 MB/s, this one is a loop device over \
-               tmpfs; each block read is the size of the first column. CPU seconds are those of the tool; the bytes that \
-               the page cache copies once more cost time and processor.",
+        what: "Gilbert's study with sg_rbuf: his interface was a disk's own buffer at 80 MB/s, this one is a loop \
+               device over tmpfs; each block read is the size of the first column. CPU seconds are those of the \
+               tool; the bytes that the page cache copies once more cost time and processor.",
         make,
     }
 }

@@ -16,10 +16,10 @@ pub(super) fn recipe() -> TableRecipe {
     TableRecipe {
         name: "seeds-lethargy",
         title: "System lethargy",
-        what: "Gilbert 2001, fourth table: he started X by the clock on the wall. Here a program of a few MiB is started \
-               again and again, and a file that was read before is looked at, before, during and after a copy between two \
-               loop devices over tmpfs; all of it in a memory control group of 192 MiB, as the page cache of his machine \
-               was small too.",
+        what: "Gilbert 2001, fourth table: he started X by the clock on the wall. Here a program of a few MiB is \
+               started again and again, and a file that was read before is looked at, before, during and after a \
+               copy between two loop devices over tmpfs; all of it in a memory control group of 192 MiB, as the page \
+               cache of his machine was small too.",
         make,
     }
 }

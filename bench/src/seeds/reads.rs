@@ -13,8 +13,8 @@ pub(super) fn zones() -> TableRecipe {
     TableRecipe {
         name: "seeds-zones",
         title: "Reading and writing at different offsets of a disk",
-        what: "Gilbert 2001, first table: the same number of bytes read and written at five places of a zoned disk, 64 KiB \
-               by 64 KiB with direct I/O. Modelled on his disks, eight times as fast.",
+        what: "Gilbert 2001, first table: the same number of bytes read and written at five places of a zoned disk, \
+               64 KiB by 64 KiB with direct I/O. Modelled on his disks, eight times as fast.",
         make: |recipe, call, observer| {
             let (bed, part) = (single("scsi-2001", call.workplace, call.size)?, 16u64);
             let bytes = bed.bytes / part;
@@ -41,8 +41,8 @@ pub(super) fn whole_disk() -> TableRecipe {
     TableRecipe {
         name: "seeds-read",
         title: "Reading a whole disk into /dev/null",
-        what: "Gilbert 2001, second table: each tool reads the modelled SCSI disk of 2001 from end to end. CPU is that of \
-               the tool, as a share of one processor.",
+        what: "Gilbert 2001, second table: each tool reads the modelled SCSI disk of 2001 from end to end. CPU is \
+               that of the tool, as a share of one processor.",
         make: |recipe, call, observer| {
             let bed = single("scsi-2001", call.workplace, call.size)?;
             let path = bed.source.path.display();
@@ -76,8 +76,8 @@ pub(super) fn block_sizes() -> TableRecipe {
     TableRecipe {
         name: "seeds-blocks",
         title: "The rate of reading, block size by block size",
-        what: "Evans 2005: the first MiB of a disk, read with direct I/O in blocks of 512 bytes to 1 MiB. haul with each of \
-               them forced, and without any option in the last row. The disk is the modelled SATA SSD.",
+        what: "Evans 2005: the first MiB of a disk, read with direct I/O in blocks of 512 bytes to 1 MiB. haul with \
+               each of them forced, and without any option in the last row. The disk is the modelled SATA SSD.",
         make: |recipe, call, observer| block_size_table(recipe, call, observer),
     }
 }

@@ -19,8 +19,8 @@ const BAD: Style = AnsiColor::Red.on_default().bold();
 /// Columns from which on nothing is left out.
 const ROOMY_COLUMNS: usize = 100;
 
-/// Writes `results` for a terminal of `width` columns: each bed with its limit, its table and its claims, then the seeds'
-/// tables, then what was missing.
+/// Writes `results` for a terminal of `width` columns: each bed with its limit, its table and its claims, then the
+/// seeds' tables, then what was missing.
 ///
 /// # Errors
 ///
@@ -191,7 +191,8 @@ fn missing(results: &Results, width: usize, out: &mut impl Write) -> io::Result<
     Ok(())
 }
 
-/// Text broken into lines of at most `width` columns, each after `indent` blanks; broken by the crate that breaks cells.
+/// Text broken into lines of at most `width` columns, each after `indent` blanks; broken by the crate that breaks
+/// cells.
 fn paragraph(text: &str, indent: usize, width: usize, style: Style, out: &mut impl Write) -> io::Result<()> {
     let mut table = bare_table(width.saturating_sub(indent));
     table.add_row(vec![plain(text)]);

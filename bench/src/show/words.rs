@@ -19,8 +19,8 @@ pub(super) fn percent(share: f64) -> String {
     }
 }
 
-/// The figure of a claim and what was wanted: `1.52 x, wanted ≥ 1.40`; with as many decimals as it takes to see which of
-/// the two is greater.
+/// The figure of a claim and what was wanted: `1.52 x, wanted ≥ 1.40`; with as many decimals as it takes to see which
+/// of the two is greater.
 pub fn figure(claim: &Claim) -> String {
     let sign = if claim.bound == Bound::AtLeast { '≥' } else { '≤' };
     let unit = claim.unit;

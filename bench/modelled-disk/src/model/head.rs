@@ -1,9 +1,9 @@
 //! One head over a turning platter: where it is, and when it may begin.
 //!
 //! The angle needs no sectors or tracks. Media time is the time to pass the disk from byte 0 on; it grows by one
-//! revolution with each turn. So a byte comes round at the time when the head passed a known byte (the anchor), plus the
-//! media time between them, plus any number of revolutions. Tracks are taken to be skewed perfectly: reading on and on
-//! loses nothing at their ends.
+//! revolution with each turn. So a byte comes round at the time when the head passed a known byte (the anchor), plus
+//! the media time between them, plus any number of revolutions. Tracks are taken to be skewed perfectly: reading on and
+//! on loses nothing at their ends.
 use super::zones::Zones;
 use crate::parameters::Parameters;
 

@@ -1,7 +1,7 @@
 //! A disk in virtual time: commands and the time of their arrival go in, the time of their answer comes out.
 //!
-//! No clock, no I/O, no thread. Times are nanoseconds since any beginning and never decrease. The disk's own time goes on
-//! from answer to answer, so nobody who asks it late slows it down: see [`Disk::advance`].
+//! No clock, no I/O, no thread. Times are nanoseconds since any beginning and never decrease. The disk's own time goes
+//! on from answer to answer, so nobody who asks it late slows it down: see [`Disk::advance`].
 //!
 //! ```text
 //!  submit ──▶ queue (which next?) ──▶ read_ahead, write_cache ──▶ head (when does its first byte come by?)
@@ -110,8 +110,8 @@ impl Disk {
         self.tickets
     }
 
-    /// Settles every command whose turn came by `now_ns`. Each decision is taken for the moment at which the disk was free
-    /// for it, among the commands that had arrived by then, however late this is called.
+    /// Settles every command whose turn came by `now_ns`. Each decision is taken for the moment at which the disk was
+    /// free for it, among the commands that had arrived by then, however late this is called.
     pub fn advance(&mut self, now_ns: u64) -> Vec<Answer> {
         let mut answers = Vec::new();
         while let Some((ready_ns, decide_ns)) = self.decision() {
@@ -152,9 +152,9 @@ impl Disk {
     }
 
     /// When the disk turns to the next command, and when it chooses which. A busy disk chooses at once; an idle one
-    /// looks at everything that comes while it is taking in the first. Before it sends the head elsewhere, it looks until
-    /// the grace is over whether the command comes that goes on here: the way elsewhere is counted from the beginning,
-    /// so that looking costs nothing.
+    /// looks at everything that comes while it is taking in the first. Before it sends the head elsewhere, it looks
+    /// until the grace is over whether the command comes that goes on here: the way elsewhere is counted from the
+    /// beginning, so that looking costs nothing.
     fn decision(&self) -> Option<(u64, u64)> {
         let oldest = self.queue.oldest()?;
         let ready_ns = oldest.arrival_ns.max(self.free_ns);
@@ -266,8 +266,8 @@ impl Disk {
         done_ns
     }
 
-    /// Puts the next bytes of the write cache on the medium; returns when they are there. Nothing there: when the head is
-    /// free.
+    /// Puts the next bytes of the write cache on the medium; returns when they are there. Nothing there: when the head
+    /// is free.
     fn empty_one_piece(&mut self) -> u64 {
         let begin_ns = self.head.free_ns.max(self.cache.since_ns);
         match self.cache.take_piece(self.head.offset()) {

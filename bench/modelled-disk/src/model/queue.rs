@@ -52,7 +52,8 @@ impl Queue {
         self.waiting.iter().take(self.depth).find(|one| goes_on(one)).map(|one| one.arrival_ns)
     }
 
-    /// Takes the next command at `now_ns`: one that needs no move if there is one, else going up from byte `from`, then from the lowest again (C-LOOK).
+    /// Takes the next command at `now_ns`: one that needs no move if there is one, else going up from byte `from`, then
+    /// from the lowest again (C-LOOK).
     ///
     /// A command that was passed over four times the depth goes first, so that a stream that never ends starves nobody.
     /// A flush is a barrier: nothing that came after it goes before it, and it goes when it is the oldest.

@@ -64,8 +64,8 @@ impl ReadAhead {
         })
     }
 
-    /// Serves a read that goes on about where the last one ended; returns when it is answered. `None`: the medium must be
-    /// asked in the ordinary way.
+    /// Serves a read that goes on about where the last one ended; returns when it is answered. `None`: the medium must
+    /// be asked in the ordinary way.
     pub fn read(&mut self, extent: Extent, when: When, head: &mut Head) -> Option<u64> {
         let covers = self.covers(&extent);
         let stream = self.stream.as_mut().filter(|_| covers)?;

@@ -1,7 +1,8 @@
 //! Where the bars of a bed's two charts stand.
 //!
-//! Across, places are shares of the width, so that a chart fits every screen while its letters keep their size; down, they
-//! are pixels. Libraries that draw charts (plotters, charts-rs) place letters too, which makes them tiny on a phone.
+//! Across, places are shares of the width, so that a chart fits every screen while its letters keep their size; down,
+//! they are pixels. Libraries that draw charts (plotters, charts-rs) place letters too, which makes them tiny on a
+//! phone.
 use crate::numbers::{HAUL, Ranking, Summary, limit_s, median, ranking};
 use crate::result::{BedResult, ContenderResult, Run, Verdict};
 use crate::show::words::number;

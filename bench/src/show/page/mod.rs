@@ -1,7 +1,7 @@
 //! Results as one HTML page that needs nothing else: no script, no font, no other file.
 //!
-//! `view` and `chart` work out what the templates show, as text and as places; the templates only put it down. Everything
-//! is escaped by minijinja, SVG included.
+//! `view` and `chart` work out what the templates show, as text and as places; the templates only put it down.
+//! Everything is escaped by minijinja, SVG included.
 mod chart;
 mod view;
 

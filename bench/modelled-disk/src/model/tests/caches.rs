@@ -1,7 +1,8 @@
 //! The disk's own memory: writes answered early, reads fetched ahead.
 use super::*;
 
-const CACHED: &str = "size=1GiB rate=10MB interface_rate=100MB rpm=7200 grace_us=300 seek_us=1000 seek_full_us=9000 write_cache_bytes=1M";
+const CACHED: &str = "size=1GiB rate=10MB interface_rate=100MB rpm=7200 grace_us=300 seek_us=1000 \
+    seek_full_us=9000 write_cache_bytes=1M";
 
 /// 64 KiB over the cable, and on the medium.
 const CABLE_NS: u64 = 655_360;

@@ -59,8 +59,8 @@ pub fn answer(disk: &mut Disk, now_ns: u64, kind: Kind, extent: Extent) -> (u64,
     (answers[0].at_ns, answers[0].failed)
 }
 
-/// A client that keeps `depth` commands at the disk; each next one comes `gap_ns` after an answer. Returns when the last
-/// is answered, and the order in which they were.
+/// A client that keeps `depth` commands at the disk; each next one comes `gap_ns` after an answer. Returns when the
+/// last is answered, and the order in which they were.
 pub struct Client {
     pub depth: usize,
     pub gap_ns: u64,

@@ -56,8 +56,9 @@ fn copy_in_turn(source: &mut Disk, dest: &mut Disk, len: u64, bytes: u64) -> u64
 
 #[test]
 fn reading_and_writing_in_turn_misses_a_turn_on_each_side_in_each_pair() {
-    // A command that goes on where the last one ended starts a whole number of turns after that one's end. So a pair takes
-    // one transfer and whole turns: one, or two, as the two platters happen to stand. One disk alone takes the transfer.
+    // A command that goes on where the last one ended starts a whole number of turns after that one's end. So a pair
+    // takes one transfer and whole turns: one, or two, as the two platters happen to stand. One disk alone takes the
+    // transfer.
     let transfer_ns = 6_553_600;
     let mut seen = Vec::new();
     for angle in (0..100).step_by(5) {
@@ -89,8 +90,8 @@ fn the_disks_of_2001_take_as_long_as_the_page_says() {
     let (alone_ns, _) =
         Client { depth: 1, gap_ns: 100_000 }.run(&mut disk(preset), &in_order(Kind::Read, 0, len, 64 * KIB));
     assert!(within(alone_ns, 506.0), "the whole disk: {} s", seconds(alone_ns));
-    // How the two platters stood to one another in 2001 is not known; so they explain the 1342 s of sg_dd. At other angles
-    // it is 1225 to 1750 s.
+    // How the two platters stood to one another in 2001 is not known; so they explain the 1342 s of sg_dd. At other
+    // angles it is 1225 to 1750 s.
     let in_turn_ns = copy_in_turn(&mut disk(preset), &mut disk(&format!("{preset} angle_percent=15")), len, 64 * KIB);
     assert!(within(in_turn_ns, 1342.0), "sg_dd: {} s", seconds(in_turn_ns));
 }

@@ -1,0 +1,153 @@
+//! The part of a dd that the pump can move.
+use super::watch::{Moving, Watch};
+use crate::contract::{
+    Complaint, Ended, Endpoint, Facts, Host, Plan, RecordCounts, RecordPlan, Side, Silent, Stop, Tally,
+};
+use crate::plan::dd::{Blocks, DdFacts, DdKind, as_dd_would, block_options, whole_records};
+use crate::plan::make;
+use crate::records::{Ends, Opened, Sort};
+use crate::{endpoint, engine, probe, schedule};
+use rustix::fs::{OFlags, SeekFrom};
+use std::os::fd::AsRawFd;
+use std::sync::Arc;
+
+/// What came of moving blocks.
+pub(super) enum Moved {
+    /// So many bytes have arrived with none missing, and both sides stand behind them.
+    Bytes(u64),
+    /// A signal asked for the end.
+    Interrupted(i32),
+}
+
+/// What classifying needs to know of an open side.
+pub(super) fn facts(opened: &Opened) -> DdFacts {
+    // What is still to be made has an offset and no descriptor.
+    let offset = opened.fd().map_or(opened.offset, |fd| rustix::fs::tell(fd).ok());
+    let kind = match opened.sort {
+        Sort::File => DdKind::File,
+        Sort::Block => DdKind::Block,
+        Sort::Pipe => DdKind::Pipe,
+        Sort::Zeros => DdKind::Zeros,
+        Sort::Null => DdKind::Null,
+        Sort::Other => DdKind::Other,
+    };
+    let odd = OFlags::APPEND | OFlags::SYNC | OFlags::DSYNC | OFlags::NONBLOCK;
+    let (odd_flags, direct) = (opened.flags.intersects(odd), opened.flags.contains(OFlags::DIRECT));
+    DdFacts { kind, size: opened.size, offset, odd_flags, direct }
+}
+
+/// Records that `bytes` come to, all read and written.
+pub(super) fn counts(plan: &RecordPlan, bytes: u64) -> RecordCounts {
+    let (ibs, obs) = (plan.source.record_bytes, plan.dest.record_bytes);
+    RecordCounts {
+        read_full: bytes / ibs,
+        read_partial: u64::from(!bytes.is_multiple_of(ibs)),
+        written_full: bytes / obs,
+        written_partial: u64::from(!bytes.is_multiple_of(obs)),
+        truncated: 0,
+        written_bytes: bytes,
+    }
+}
+
+/// Ready to move blocks: planned, and both sides open a second time.
+pub(super) struct Ready {
+    plan: Plan,
+    ends: [Arc<dyn Endpoint>; 2],
+}
+
+/// Plans and opens. The error says why it has to go by records.
+pub(super) fn prepare(records: &RecordPlan, blocks: &Blocks, ends: &Ends) -> Result<Ready, String> {
+    let paths = [&ends.source, &ends.dest]
+        .map(|end| end.fd().map(|fd| format!("/proc/self/fd/{}", fd.as_raw_fd())).unwrap_or_default());
+    let (plan, source, dest) = plan_for(records, blocks, &paths)?;
+    let failed = |error: crate::contract::Error| error.to_string();
+    let source_end = endpoint::open_source(&plan.source, &source).map_err(failed)?;
+    let dest_end = endpoint::open_dest(&plan.dest, &dest).map_err(failed)?;
+    Ok(Ready { plan, ends: [source_end, dest_end] })
+}
+
+/// The plan for moving `blocks` between what `paths` lead to, and the facts of both.
+pub(super) fn plan_for(
+    records: &RecordPlan,
+    blocks: &Blocks,
+    paths: &[String; 2],
+) -> Result<(Plan, Facts, Facts), String> {
+    let failed = |error: crate::contract::Error| format!("as blocks it is not possible: {error}");
+    let [source, dest] = paths;
+    let (source, dest) = probe::both(source, dest).map_err(failed)?;
+    let options = block_options(blocks, source.address.clone(), dest.address.clone());
+    let host = Host { ring_refused: engine::ring_refused() };
+    let plan = make(&options, &source, &dest, &host).map_err(failed)?;
+    let plan = as_dd_would(plan, records, blocks, [&source, &dest])?;
+    Ok((plan, source, dest))
+}
+
+impl Ready {
+    /// Moves the blocks. After a failure, records go on from the last whole one that has arrived: they come to the same
+    /// place and say what is wrong there.
+    pub(super) fn run(self, plan: &RecordPlan, ends: &Ends, watch: &Watch) -> Moved {
+        let (stop, tally) = (Arc::new(Stop::default()), Arc::new(Tally::default()));
+        let dest_size = file_size(&ends.dest);
+        watch.moving(Some(Moving { stop: stop.clone(), tally: tally.clone(), ends: self.ends.clone() }));
+        let mut schedule = schedule::make(&self.plan, &self.ends[Side::Source.index()]);
+        let outcome = engine::run(&self.plan, &self.ends, &mut *schedule, &stop, &tally, &Silent);
+        watch.moving(None);
+        let mut bytes = outcome.claimed.end();
+        if !matches!(outcome.ended, Ended::Complete) {
+            bytes = whole_records(plan, bytes);
+            cut(&ends.dest, dest_size, self.plan.dest.offset + bytes);
+        }
+        watch.tally.set(counts(plan, bytes));
+        if let Ended::Interrupted(signal) = outcome.ended {
+            return Moved::Interrupted(signal);
+        }
+        for end in [&ends.source, &ends.dest] {
+            if let Ok(fd) = end.fd() {
+                // It had an offset a moment ago, and moves within what was just copied.
+                let _ = rustix::fs::seek(fd, SeekFrom::Current(bytes as i64));
+            }
+        }
+        Moved::Bytes(bytes)
+    }
+}
+
+fn file_size(end: &Opened) -> Option<u64> {
+    let fd = end.fd().ok().filter(|_| end.sort == Sort::File)?;
+    rustix::fs::fstat(fd).ok().map(|stat| stat.st_size as u64)
+}
+
+/// Takes back what was written of a file behind the last whole record, where there was nothing before.
+fn cut(dest: &Opened, size_before: Option<u64>, end: u64) {
+    let (Some(before), Some(now), Ok(fd)) = (size_before, file_size(dest), dest.fd()) else { return };
+    let end = end.max(before);
+    if now > end {
+        // The failure that led here is told by what comes next.
+        let _ = rustix::fs::ftruncate(fd, end);
+    }
+}
+
+/// Both sides as they are before anything is opened for writing.
+pub(super) struct Looked {
+    pub(super) source: DdFacts,
+    pub(super) dest: DdFacts,
+    pub(super) paths: [String; 2],
+}
+
+/// Looks at both sides without making or emptying anything.
+pub(super) fn look(plan: &RecordPlan) -> Result<Looked, (Side, Complaint)> {
+    let mut paths = [String::from("-"), String::from("-")];
+    let mut all = Vec::new();
+    for (side, asked) in [(Side::Source, &plan.source), (Side::Dest, &plan.dest)] {
+        let opened = Opened::look_at(asked, side).map_err(|complaint| (side, complaint))?;
+        let mut found = facts(&opened);
+        let skip = asked.skip.in_bytes(asked.record_bytes).unwrap_or(0);
+        found.offset = found.offset.map(|offset| offset.saturating_add(skip));
+        if let Some(path) = &asked.path {
+            paths[side.index()] = path.to_string_lossy().into_owned();
+        } else {
+            paths[side.index()] = format!("/proc/self/fd/{}", side.index());
+        }
+        all.push(found);
+    }
+    Ok(Looked { source: all[0], dest: all[1], paths })
+}

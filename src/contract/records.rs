@@ -1,0 +1,260 @@
+//! What a copy by records does, as data. dd leaves nothing open, so what was asked for is what will be done.
+use super::Side;
+use std::ffi::OsString;
+use std::io;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+
+/// So many records, and so many bytes behind them, fewer than a record.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Amount {
+    /// Whole records.
+    pub records: u64,
+    /// Bytes behind them.
+    pub bytes: u64,
+}
+
+impl Amount {
+    /// Nothing at all.
+    pub fn is_zero(self) -> bool {
+        self == Amount::default()
+    }
+
+    /// In bytes, where a record has `record_bytes`; `None` if 63 bits do not hold that.
+    pub fn in_bytes(self, record_bytes: u64) -> Option<u64> {
+        let bytes = self.records.checked_mul(record_bytes)?.checked_add(self.bytes)?;
+        i64::try_from(bytes).is_ok().then_some(bytes)
+    }
+}
+
+/// How a file is opened: dd's `iflag=` and `oflag=`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct OpenWords {
+    /// O_APPEND.
+    pub append: bool,
+    /// O_DIRECT.
+    pub direct: bool,
+    /// O_DIRECTORY.
+    pub directory: bool,
+    /// O_DSYNC.
+    pub dsync: bool,
+    /// O_SYNC.
+    pub sync: bool,
+    /// O_NONBLOCK.
+    pub nonblock: bool,
+    /// O_NOATIME.
+    pub noatime: bool,
+    /// O_NOCTTY.
+    pub noctty: bool,
+    /// O_NOFOLLOW.
+    pub nofollow: bool,
+    /// Give the page cache back behind the copy.
+    pub nocache: bool,
+}
+
+/// One side of a copy by records.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RecordSide {
+    /// What to open; `None`: standard input or output.
+    pub path: Option<OsString>,
+    /// How.
+    pub words: OpenWords,
+    /// Bytes of a record: what one read asks for, what one write gives.
+    pub record_bytes: u64,
+    /// What to pass over before the first byte.
+    pub skip: Amount,
+}
+
+/// What becomes of the dest when it is opened.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct DestWords {
+    /// It must not be there.
+    pub excl: bool,
+    /// It must be there.
+    pub nocreat: bool,
+    /// What is in it stays.
+    pub notrunc: bool,
+}
+
+/// Lines of any length to records of one length, or back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FramingKind {
+    /// Lines become records: padded with spaces, or cut.
+    Block,
+    /// Records become lines: spaces at their end go, a newline comes.
+    Unblock,
+}
+
+/// The framing, in the characters of the output.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Framing {
+    /// Which way.
+    pub kind: FramingKind,
+    /// Bytes of a record.
+    pub record_bytes: u64,
+    /// What ends a line.
+    pub newline: u8,
+    /// What pads a record.
+    pub space: u8,
+}
+
+/// What the data is made durable with at the end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Durable {
+    /// fdatasync(2).
+    Data,
+    /// fsync(2).
+    All,
+}
+
+/// How much is told on standard error.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Telling {
+    /// Records and the line about the transfer.
+    #[default]
+    All,
+    /// Records only.
+    NoTransfer,
+    /// Errors only.
+    Errors,
+    /// Everything, and the line about the transfer once a second.
+    Progress,
+}
+
+/// Everything a copy by records does.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RecordPlan {
+    /// Where bytes come from.
+    pub source: RecordSide,
+    /// Where they go.
+    pub dest: RecordSide,
+    /// What becomes of the dest when it is opened.
+    pub dest_words: DestWords,
+    /// Most to read; `None`: to the end.
+    pub count: Option<Amount>,
+    /// Records of the dest are filled across those of the source; otherwise each one read is one written.
+    pub reblock: bool,
+    /// A read that brings less than a record is followed by another.
+    pub full_reads: bool,
+    /// Records that are too short are filled with this byte.
+    pub pad: Option<u8>,
+    /// Each two bytes change places.
+    pub swab: bool,
+    /// What each byte becomes.
+    pub table: Option<Box<[u8; 256]>>,
+    /// Lines to records or back.
+    pub framing: Option<Framing>,
+    /// Records of zeros are passed over on the dest.
+    pub sparse: bool,
+    /// A failed read is not the end.
+    pub keep_going: bool,
+    /// At the end.
+    pub durable: Option<Durable>,
+    /// What is told.
+    pub telling: Telling,
+}
+
+impl Default for RecordPlan {
+    fn default() -> Self {
+        let side = RecordSide { record_bytes: 512, ..RecordSide::default() };
+        RecordPlan {
+            source: side.clone(),
+            dest: side,
+            dest_words: DestWords::default(),
+            count: None,
+            reblock: true,
+            full_reads: false,
+            pad: None,
+            swab: false,
+            table: None,
+            framing: None,
+            sparse: false,
+            keep_going: false,
+            durable: None,
+            telling: Telling::All,
+        }
+    }
+}
+
+/// Records and bytes as they were at one moment.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RecordCounts {
+    /// Whole records read.
+    pub read_full: u64,
+    /// Shorter ones.
+    pub read_partial: u64,
+    /// Whole records written, or passed over as zeros.
+    pub written_full: u64,
+    /// Shorter ones.
+    pub written_partial: u64,
+    /// Lines that were longer than a record.
+    pub truncated: u64,
+    /// Bytes written, or passed over as zeros.
+    pub written_bytes: u64,
+}
+
+/// [`RecordCounts`] that an observer polls. Only the writing side changes them, so that they agree with each other
+/// but for the record under way.
+#[derive(Debug, Default)]
+pub struct RecordTally {
+    numbers: [AtomicU64; 6],
+    /// Nothing will be added any more.
+    pub over: AtomicBool,
+}
+
+impl RecordTally {
+    /// What was counted so far.
+    pub fn get(&self) -> RecordCounts {
+        let [read_full, read_partial, written_full, written_partial, truncated, written_bytes] =
+            self.numbers.each_ref().map(|number| number.load(Relaxed));
+        RecordCounts { read_full, read_partial, written_full, written_partial, truncated, written_bytes }
+    }
+
+    /// Replaces what was counted so far.
+    pub fn set(&self, counts: RecordCounts) {
+        let RecordCounts { read_full, read_partial, written_full, written_partial, truncated, written_bytes } = counts;
+        let all = [read_full, read_partial, written_full, written_partial, truncated, written_bytes];
+        self.numbers.iter().zip(all).for_each(|(number, value)| number.store(value, Relaxed));
+    }
+}
+
+/// What dd has a sentence for. The path is told by the side.
+#[derive(Debug)]
+pub enum Complaint {
+    /// A side cannot be opened.
+    Open(io::Error),
+    /// Flags of a standard stream cannot be changed.
+    SetFlags(io::Error),
+    /// A read failed.
+    Read(io::Error),
+    /// A write failed; `midway` is true where records are filled across those of the source and this was a whole one.
+    Write {
+        /// See above.
+        midway: bool,
+        /// What the kernel said.
+        error: io::Error,
+    },
+    /// The place to begin at cannot be reached.
+    Skip(io::Error),
+    /// A read brought this many bytes, fewer than a record, and was not the last, where records are counted.
+    PartialRead(u64),
+    /// The source ends before the place to begin at.
+    SkipTooFar,
+    /// The end of the dest cannot be set, to this many bytes.
+    Truncate(u64, io::Error),
+    /// No file is as long as this many records of the dest.
+    TooLong(u64),
+    /// The data cannot be made durable.
+    Sync(Durable, io::Error),
+    /// The page cache cannot be given back.
+    Discard(io::Error),
+    /// A side cannot be closed.
+    Close(io::Error),
+    /// No memory for a buffer of so many bytes.
+    Memory(u64),
+}
+
+/// Hears what is to be said, at the moment at which dd says it.
+pub trait RecordListener: Send + Sync {
+    /// A failure of one side. Where `with_counts` is true the counts are told too: the copy goes on behind it.
+    fn complain(&self, side: Side, complaint: &Complaint, with_counts: bool);
+}

@@ -1,0 +1,212 @@
+//! Which way an invocation of dd goes: plain block movement, which the pump does, or records.
+use crate::contract::{
+    Access, Cache, Direction, EndpointKind, Existing, Facts, OpenWords, Plan, RecordPlan, WriteOrder,
+};
+use crate::plan::{Options, When};
+
+/// Shorter copies are over before queues are open.
+const WORTH_BYTES: u64 = 8 << 20;
+
+/// The kinds of things that dd's way depends on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DdKind {
+    /// A regular file.
+    File,
+    /// A block device.
+    Block,
+    /// /dev/zero: as much as one wants.
+    Zeros,
+    /// /dev/null.
+    Null,
+    /// A pipe or FIFO.
+    Pipe,
+    /// Anything else.
+    Other,
+}
+
+/// What is known about one side, open and at its first byte.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DdFacts {
+    /// What it is.
+    pub kind: DdKind,
+    /// Bytes in it; of a file or device.
+    pub size: Option<u64>,
+    /// Where the first byte is.
+    pub offset: Option<u64>,
+    /// The open file has flags that change what writes or reads mean: O_APPEND, O_SYNC, O_DSYNC, O_NONBLOCK.
+    pub odd_flags: bool,
+    /// The open file has O_DIRECT.
+    pub direct: bool,
+}
+
+/// Plain block movement.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Blocks {
+    /// First byte of the source.
+    pub skip_bytes: u64,
+    /// First byte of the dest.
+    pub seek_bytes: u64,
+    /// Bytes to move.
+    pub len: u64,
+    /// The caller asked for direct I/O on both sides.
+    pub direct: bool,
+}
+
+/// Which way it goes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Way {
+    /// As blocks of haul's own size; what is left behind them goes as records.
+    Blocks(Blocks),
+    /// As records, for this reason.
+    Records(String),
+}
+
+/// Which way `plan` goes, with both sides open and at their first bytes.
+pub fn classify(plan: &RecordPlan, source: &DdFacts, dest: &DdFacts) -> Way {
+    let reasons = [needs_records(plan), side_reason(source, true), side_reason(dest, false)];
+    if let Some(reason) = reasons.into_iter().flatten().next() {
+        return Way::Records(reason.to_owned());
+    }
+    let (Some(skip_bytes), Some(seek_bytes)) = (source.offset, dest.offset) else {
+        return Way::Records("a side has no offsets".to_owned());
+    };
+    let Some(len) = length(plan, source, dest, skip_bytes, seek_bytes) else {
+        return Way::Records("the length is not known beforehand".to_owned());
+    };
+    if len < WORTH_BYTES {
+        return Way::Records("it is over before queues would be open".to_owned());
+    }
+    if source.direct != dest.direct && dest.kind != DdKind::Null {
+        return Way::Records("direct I/O was asked for on one side only".to_owned());
+    }
+    Way::Blocks(Blocks { skip_bytes, seek_bytes, len, direct: source.direct })
+}
+
+/// What of the plan itself is about records.
+fn needs_records(plan: &RecordPlan) -> Option<&'static str> {
+    let odd = |words: OpenWords| {
+        let OpenWords { append, dsync, sync, nonblock, noatime, nocache, .. } = words;
+        let table = [
+            (append, "append: every write goes to the end, wherever that is by then"),
+            (dsync, "dsync: every record is to be on the medium before the next"),
+            (sync, "sync: every record is to be on the medium before the next"),
+            (nonblock, "nonblock: a record may come short or not at all"),
+            (noatime, "noatime: the file has to be read as it was opened"),
+            (nocache, "nocache: the page cache is given back record by record"),
+        ];
+        table.into_iter().find(|(given, _)| *given).map(|(_, why)| why)
+    };
+    let table = [
+        (plan.framing.is_some(), "conv=block or unblock makes lines and records of each other"),
+        (plan.table.is_some(), "conv= changes bytes"),
+        (plan.swab, "conv=swab changes the order of bytes"),
+        (plan.pad.is_some(), "conv=sync fills short records"),
+        (plan.sparse, "conv=sparse looks at each record for zeros"),
+    ];
+    let converting = table.into_iter().find(|(given, _)| *given).map(|(_, why)| why);
+    converting.or_else(|| odd(plan.source.words)).or_else(|| odd(plan.dest.words))
+}
+
+fn side_reason(facts: &DdFacts, is_source: bool) -> Option<&'static str> {
+    match (facts.kind, is_source) {
+        (_, _) if facts.odd_flags => Some("a standard stream was opened with flags that change what a write means"),
+        (DdKind::Pipe, true) => Some("a pipe may bring short records"),
+        (DdKind::Pipe, false) => Some("a pipe takes what it has room for"),
+        (DdKind::Other, true) => Some("the input is no file, disk or pipe: each read may mean more than its bytes"),
+        (DdKind::Other, false) => Some("the output is no file, disk or pipe: each write may mean more than its bytes"),
+        (DdKind::Null, true) => Some("there is nothing to read"),
+        (DdKind::Zeros, false) => Some("the output swallows everything"),
+        _ => None,
+    }
+}
+
+/// Bytes that can be moved as blocks. Where not all of the source is among them, they end with whole records on both
+/// sides, so that the rest can go on as records.
+fn length(plan: &RecordPlan, source: &DdFacts, dest: &DdFacts, skip: u64, seek: u64) -> Option<u64> {
+    let at_source = source.size.filter(|_| source.kind != DdKind::Zeros).map(|size| size.saturating_sub(skip));
+    let by_count = plan.count.map(|count| count.in_bytes(plan.source.record_bytes).unwrap_or(u64::MAX));
+    let at_dest = dest.size.filter(|_| dest.kind == DdKind::Block).map(|size| size.saturating_sub(seek));
+    let wanted = [at_source, by_count].into_iter().flatten().min();
+    match (wanted, at_dest) {
+        (Some(wanted), Some(room)) if wanted > room => Some(whole_records(plan, room)),
+        (None, Some(room)) => Some(whole_records(plan, room)),
+        (wanted, _) => wanted,
+    }
+}
+
+/// The greatest number of bytes up to `bytes` that is whole records on both sides.
+pub fn whole_records(plan: &RecordPlan, bytes: u64) -> u64 {
+    let (ibs, obs) = (plan.source.record_bytes, plan.dest.record_bytes);
+    let (mut a, mut b) = (ibs, obs);
+    while b > 0 {
+        (a, b) = (b, a % b);
+    }
+    match (ibs / a).checked_mul(obs) {
+        Some(common) => bytes - bytes % common,
+        None => 0,
+    }
+}
+
+/// What `haul copy` would have to be asked for to move the same bytes. The addresses name what is open already.
+pub fn block_options(blocks: &Blocks, source: String, dest: String) -> Options {
+    Options {
+        source,
+        dest,
+        skip_bytes: Some(blocks.skip_bytes),
+        seek_bytes: Some(blocks.seek_bytes),
+        count_bytes: Some(blocks.len),
+        direct: if blocks.direct { When::Always } else { When::Auto },
+        sparse: When::Never,
+        reflink: When::Never,
+        no_flush: true,
+        yes: true,
+        ..Options::default()
+    }
+}
+
+/// The plan of a safe copy, made one of dd's: nothing is claimed, emptied, allocated or made durable, and what dd
+/// leaves in the page cache is left there. `None`, with a reason, where that cannot be.
+pub fn as_dd_would(
+    mut plan: Plan,
+    records: &RecordPlan,
+    blocks: &Blocks,
+    facts: [&Facts; 2],
+) -> Result<Plan, &'static str> {
+    if plan.direction == Direction::Backward || share_a_device(facts) {
+        return Err("both sides lie on one device, and dd goes forward whatever that overwrites");
+    }
+    let fits = |align: u32, record_bytes: u64, offset: u64| {
+        record_bytes.is_multiple_of(align.into()) && offset.is_multiple_of(align.into())
+    };
+    let source_fits = fits(plan.source.access.offset_align_bytes, records.source.record_bytes, blocks.skip_bytes);
+    let dest_fits = fits(plan.dest.access.offset_align_bytes, records.dest.record_bytes, blocks.seek_bytes);
+    if blocks.direct && !(source_fits && dest_fits) {
+        return Err(
+            "direct I/O was asked for, and a record does not fit its alignment: what the kernel says is dd's end",
+        );
+    }
+    (plan.set_end, plan.preallocate, plan.durable) = (false, false, false);
+    plan.warnings.clear();
+    if plan.write_order == WriteOrder::Any {
+        // When a read fails, what lies behind it on the dest is as it was.
+        plan.write_order = WriteOrder::Submitted;
+    }
+    for (side, facts) in [&mut plan.source, &mut plan.dest].into_iter().zip(facts) {
+        let buffered = facts.kind == EndpointKind::File && !blocks.direct || side.access.cache != Cache::Direct;
+        let cache = if buffered { Cache::Keep } else { Cache::Direct };
+        let offset_align_bytes = if buffered { 1 } else { side.access.offset_align_bytes };
+        side.access = Access { cache, offset_align_bytes, exclusive: false, existing: Existing::Keep };
+    }
+    Ok(plan)
+}
+
+/// The same thing on both sides, or one beneath both where one of them is a device.
+fn share_a_device([source, dest]: [&Facts; 2]) -> bool {
+    if source.id.is_some() && source.id == dest.id {
+        return true;
+    }
+    let levels = |facts: &Facts| -> Vec<_> { facts.id.into_iter().chain(facts.ground.iter().map(|g| g.id)).collect() };
+    let device = source.kind == EndpointKind::Block || dest.kind == EndpointKind::Block;
+    let (above, below) = (levels(source), levels(dest));
+    device && above.iter().any(|id| below.contains(id))
+}

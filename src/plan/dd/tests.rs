@@ -1,0 +1,104 @@
+use super::*;
+use crate::contract::{Amount, RecordPlan};
+
+const MIB: u64 = 1 << 20;
+
+fn side(kind: DdKind, size: Option<u64>) -> DdFacts {
+    DdFacts { kind, size, offset: Some(0), odd_flags: false, direct: false }
+}
+
+fn disk(size: u64) -> DdFacts {
+    side(DdKind::Block, Some(size))
+}
+
+fn new_file() -> DdFacts {
+    side(DdKind::File, Some(0))
+}
+
+fn len_of(way: &Way) -> Option<u64> {
+    match way {
+        Way::Blocks(blocks) => Some(blocks.len),
+        Way::Records(_) => None,
+    }
+}
+
+#[test]
+fn a_disk_to_a_disk_in_records_of_512_bytes_goes_as_blocks() {
+    let way = classify(&RecordPlan::default(), &disk(64 * MIB), &disk(64 * MIB));
+    assert_eq!(way, Way::Blocks(Blocks { skip_bytes: 0, seek_bytes: 0, len: 64 * MIB, direct: false }));
+}
+
+#[test]
+fn what_is_about_records_goes_as_records() {
+    let plain = RecordPlan::default;
+    let mut odd = vec![
+        RecordPlan { swab: true, ..plain() },
+        RecordPlan { pad: Some(0), ..plain() },
+        RecordPlan { sparse: true, ..plain() },
+        RecordPlan { table: Some(Box::new([0; 256])), ..plain() },
+    ];
+    for flag in 0..6 {
+        let mut plan = plain();
+        let words = &mut plan.dest.words;
+        let all = [
+            &mut words.append,
+            &mut words.dsync,
+            &mut words.sync,
+            &mut words.nonblock,
+            &mut words.noatime,
+            &mut words.nocache,
+        ];
+        all.into_iter().enumerate().for_each(|(at, word)| *word = at == flag);
+        odd.push(plan);
+    }
+    for plan in odd {
+        assert_eq!(len_of(&classify(&plan, &disk(64 * MIB), &disk(64 * MIB))), None, "{plan:?}");
+    }
+}
+
+#[test]
+fn a_pipe_a_strange_device_and_strange_flags_go_as_records() {
+    let (plan, fine) = (RecordPlan::default(), disk(64 * MIB));
+    let strange = [
+        side(DdKind::Pipe, None),
+        side(DdKind::Other, None),
+        DdFacts { odd_flags: true, ..fine },
+        DdFacts { offset: None, ..fine },
+        DdFacts { direct: true, ..fine },
+    ];
+    for facts in strange {
+        assert_eq!(len_of(&classify(&plan, &facts, &fine)), None, "{facts:?} as the source");
+        assert_eq!(len_of(&classify(&plan, &fine, &facts)), None, "{facts:?} as the dest");
+    }
+}
+
+#[test]
+fn the_count_and_the_end_of_the_source_end_the_blocks() {
+    let count = |records, bytes| RecordPlan { count: Some(Amount { records, bytes }), ..RecordPlan::default() };
+    let source = DdFacts { offset: Some(1000), ..disk(64 * MIB) };
+    let len = |plan: &RecordPlan| len_of(&classify(plan, &source, &new_file()));
+    assert_eq!(len(&RecordPlan::default()), Some(64 * MIB - 1000));
+    assert_eq!(len(&count(32 * 2048, 7)), Some(32 * MIB + 7));
+    assert_eq!(len(&count(u64::MAX / 4, 0)), Some(64 * MIB - 1000));
+    assert_eq!(len(&count(1, 0)), None, "one record is over at once");
+}
+
+#[test]
+fn a_dest_that_is_too_small_ends_the_blocks_with_whole_records() {
+    let mut plan = RecordPlan::default();
+    (plan.source.record_bytes, plan.dest.record_bytes) = (3000, 4000);
+    let room = 16 * MIB;
+    assert_eq!(len_of(&classify(&plan, &disk(64 * MIB), &disk(room))), Some(room - room % 12_000));
+    let zeros = side(DdKind::Zeros, None);
+    assert_eq!(len_of(&classify(&plan, &zeros, &disk(room))), Some(room - room % 12_000));
+    assert_eq!(len_of(&classify(&plan, &zeros, &new_file())), None, "zeros without end");
+}
+
+#[test]
+fn whole_records_are_whole_on_both_sides() {
+    let mut plan = RecordPlan::default();
+    for (ibs, obs, bytes, whole) in [(512, 512, 1000, 512), (6, 4, 35, 24), (1 << 62, 3, 99, 0), (5, 10, 9, 0)] {
+        (plan.source.record_bytes, plan.dest.record_bytes) = (ibs, obs);
+        assert_eq!(whole_records(&plan, bytes), whole, "{ibs} and {obs}");
+    }
+}

@@ -1,0 +1,62 @@
+//! What can be wrong with dd's words. The room `report` has the sentences.
+use std::ffi::OsString;
+
+/// Words that exclude each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Conflict {
+    /// Any two of ascii, ebcdic, ibm.
+    Charsets,
+    /// block and unblock, said or implied.
+    Framings,
+    /// lcase and ucase.
+    Cases,
+    /// excl and nocreat.
+    Creation,
+    /// direct and nocache.
+    Caches,
+}
+
+/// Why a command line of dd cannot be meant.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum DdUsage {
+    /// An operand that dd does not have.
+    Operand(OsString),
+    /// A word of `conv=` that dd does not have.
+    Conversion(OsString),
+    /// A word of `iflag=` that dd does not have.
+    InputFlag(OsString),
+    /// A word of `oflag=` that dd does not have.
+    OutputFlag(OsString),
+    /// A word of `status=` that dd does not have.
+    StatusLevel(OsString),
+    /// Not a number, or one that is too small.
+    Number(OsString),
+    /// A number that is too large.
+    Overflow(OsString),
+    /// Words that exclude each other.
+    Conflict(Conflict),
+    /// `--foo`.
+    LongOption(OsString),
+    /// `--` and too little behind it.
+    Ambiguous(OsString),
+    /// `--help=x`: the option.
+    NoArgument(&'static str),
+    /// `-x`: the first letter.
+    ShortOption(u8),
+}
+
+impl DdUsage {
+    /// Whether the sentence is followed by one that names `--help`.
+    pub fn refers_to_help(&self) -> bool {
+        !matches!(self, DdUsage::Number(_) | DdUsage::Overflow(_) | DdUsage::Conflict(_))
+    }
+}
+
+/// What is worth a word but no reason to stop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DdWarning {
+    /// `0x…` is a product with nothing and no hexadecimal number.
+    ZeroMultiplier,
+    /// `oflag=append` without `conv=notrunc`.
+    AppendTruncates,
+}

@@ -1,0 +1,21 @@
+//! The copy by records: what one read brings is a record, short or not, and is counted, converted and written as one.
+//!
+//! Reader, converter and writer are three steps with a small ring of buffers between them: each in its own thread where
+//! both sides can gain by it, one after the other where the copy is tiny. This room must not know which invocations
+//! come here and why, nor how anything is told: it does what a [`crate::contract::RecordPlan`] says.
+#![forbid(unsafe_code)]
+mod batch;
+mod convert;
+mod end;
+mod open;
+mod pipeline;
+mod reader;
+mod start;
+#[cfg(test)]
+mod tests;
+mod writer;
+
+pub use end::{Finished, finish};
+pub use open::{Ends, Opened, Sort, open};
+pub use pipeline::{Ran, run};
+pub use start::{Begun, Lead, begin};

@@ -1,0 +1,223 @@
+//! Opening both sides as dd does.
+use crate::contract::{Complaint, OpenWords, RecordPlan, RecordSide, Side};
+use crate::sys;
+use rustix::fs::{FileType, Mode, OFlags, Stat};
+use rustix::io::Errno;
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+
+/// What a side is, as far as reading and writing records is concerned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sort {
+    /// A regular file.
+    File,
+    /// A block device.
+    Block,
+    /// A pipe or FIFO.
+    Pipe,
+    /// /dev/zero: as much as one wants, at once.
+    Zeros,
+    /// /dev/null.
+    Null,
+    /// Anything else: calls may mean more than their bytes, so they are made as dd makes them.
+    Other,
+}
+
+/// One side, open.
+#[derive(Debug)]
+pub struct Opened {
+    /// `None`: a standard stream that the caller had closed.
+    fd: Option<OwnedFd>,
+    /// What it is.
+    pub sort: Sort,
+    /// Bytes, of a regular file or block device.
+    pub size: Option<u64>,
+    /// Where it stood when it was opened; `None` where there are no offsets.
+    pub offset: Option<u64>,
+    /// Flags of the open file.
+    pub flags: OFlags,
+}
+
+impl Opened {
+    /// The descriptor.
+    ///
+    /// # Errors
+    /// EBADF for a standard stream that the caller had closed.
+    pub fn fd(&self) -> io::Result<BorrowedFd<'_>> {
+        self.fd.as_ref().map(AsFd::as_fd).ok_or_else(|| Errno::BADF.into())
+    }
+
+    /// Closes a second descriptor of the same open file, at which the kernel says what it thinks of writes that it had
+    /// kept back. The first one may still be in use by a read that waits.
+    pub(super) fn close(&self) -> io::Result<()> {
+        sys::close(rustix::io::fcntl_dupfd_cloexec(self.fd()?, 0)?)
+    }
+
+    /// What would be opened as `side`, without making or emptying anything. What cannot be looked at counts as an empty
+    /// file that is to be made.
+    ///
+    /// # Errors
+    /// The source cannot be opened.
+    pub fn look_at(asked: &RecordSide, side: Side) -> Result<Opened, Complaint> {
+        let Some(_) = &asked.path else {
+            return standard(side.index() as u8, OpenWords::default()).map(Opened::look);
+        };
+        // O_NONBLOCK: a FIFO that nobody writes to is not waited for.
+        match (open_path(asked, OFlags::RDONLY, OFlags::NONBLOCK), side) {
+            (Ok(fd), _) => {
+                let mut opened = Opened::look(fd);
+                opened.flags = flags(asked.words);
+                Ok(opened)
+            }
+            (Err(complaint), Side::Source) => Err(complaint),
+            (Err(_), Side::Dest) => {
+                let (sort, size, offset) = (Sort::File, Some(0), Some(0));
+                Ok(Opened { fd: None, sort, size, offset, flags: flags(asked.words) })
+            }
+        }
+    }
+
+    fn look(fd: Option<OwnedFd>) -> Opened {
+        let stat = fd.as_ref().and_then(|fd| rustix::fs::fstat(fd).ok());
+        let sort = stat.as_ref().map_or(Sort::Other, sort);
+        let size = match (sort, &fd) {
+            (Sort::File, _) => stat.map(|stat| stat.st_size as u64),
+            (Sort::Block, Some(fd)) => sys::block::size_bytes(fd.as_fd()).ok(),
+            _ => None,
+        };
+        let offset = fd.as_ref().and_then(|fd| rustix::fs::tell(fd).ok());
+        let flags = fd.as_ref().and_then(|fd| rustix::fs::fcntl_getfl(fd).ok()).unwrap_or(OFlags::empty());
+        Opened { fd, sort, size, offset, flags }
+    }
+}
+
+/// Both sides, open.
+#[derive(Debug)]
+pub struct Ends {
+    /// Where bytes come from.
+    pub source: Opened,
+    /// Where they go.
+    pub dest: Opened,
+}
+
+fn sort(stat: &Stat) -> Sort {
+    match FileType::from_raw_mode(stat.st_mode) {
+        FileType::RegularFile => Sort::File,
+        FileType::BlockDevice => Sort::Block,
+        FileType::Fifo => Sort::Pipe,
+        FileType::CharacterDevice => match (rustix::fs::major(stat.st_rdev), rustix::fs::minor(stat.st_rdev)) {
+            (1, 3) => Sort::Null,
+            (1, 5) => Sort::Zeros,
+            _ => Sort::Other,
+        },
+        _ => Sort::Other,
+    }
+}
+
+/// Opens the source, then the dest, which may make or empty a file.
+///
+/// # Errors
+/// The side, and what dd would say about it.
+pub fn open(plan: &RecordPlan) -> Result<Ends, (Side, Complaint)> {
+    let source = match &plan.source.path {
+        Some(_) => open_path(&plan.source, OFlags::RDONLY, flags(plan.source.words)),
+        None => standard(0, plan.source.words),
+    };
+    let source = Opened::look(source.map_err(|complaint| (Side::Source, complaint))?);
+    let dest = match &plan.dest.path {
+        Some(_) => open_dest(plan),
+        None => standard(1, plan.dest.words),
+    };
+    let dest = Opened::look(dest.map_err(|complaint| (Side::Dest, complaint))?);
+    Ok(Ends { source, dest })
+}
+
+fn flags(words: OpenWords) -> OFlags {
+    let table = [
+        (words.append, OFlags::APPEND),
+        (words.direct, OFlags::DIRECT),
+        (words.directory, OFlags::DIRECTORY),
+        (words.dsync, OFlags::DSYNC),
+        (words.sync, OFlags::SYNC),
+        (words.nonblock, OFlags::NONBLOCK),
+        (words.noatime, OFlags::NOATIME),
+        (words.noctty, OFlags::NOCTTY),
+        (words.nofollow, OFlags::NOFOLLOW),
+    ];
+    table.into_iter().filter(|(given, _)| *given).fold(OFlags::empty(), |all, (_, flag)| all | flag)
+}
+
+fn open_path(side: &RecordSide, direction: OFlags, more: OFlags) -> Result<Option<OwnedFd>, Complaint> {
+    let path = side.path.as_deref().unwrap_or_default();
+    let flags = direction | OFlags::CLOEXEC | more;
+    loop {
+        match rustix::fs::open(path, flags, Mode::from_raw_mode(0o666)) {
+            Ok(fd) => return Ok(Some(fd)),
+            Err(Errno::INTR) => {}
+            Err(errno) => return Err(Complaint::Open(errno.into())),
+        }
+    }
+}
+
+fn open_dest(plan: &RecordPlan) -> Result<Option<OwnedFd>, Complaint> {
+    let (words, skip) = (plan.dest_words, plan.dest.skip);
+    let mut more = flags(plan.dest.words);
+    more.set(OFlags::CREATE, !words.nocreat);
+    more.set(OFlags::EXCL, words.excl);
+    // As dd has it: bytes that are fewer than a record keep nothing that was there from being emptied.
+    if skip.records == 0 {
+        more.set(OFlags::TRUNC, !words.notrunc);
+        return open_path(&plan.dest, OFlags::WRONLY, more);
+    }
+    // Before anything is made.
+    if !words.notrunc && skip.in_bytes(plan.dest.record_bytes).is_none() {
+        return Err(Complaint::TooLong(skip.records));
+    }
+    // What has no offsets would be read to pass over records.
+    let dest = match open_path(&plan.dest, OFlags::RDWR, more) {
+        Err(_) => open_path(&plan.dest, OFlags::WRONLY, more)?,
+        opened => opened?,
+    };
+    if !words.notrunc {
+        truncate(&dest, plan)?;
+    }
+    Ok(dest)
+}
+
+/// Lets a file end where the first record will go.
+fn truncate(dest: &Option<OwnedFd>, plan: &RecordPlan) -> Result<(), Complaint> {
+    let Some(fd) = dest else { return Ok(()) };
+    let skip = plan.dest.skip;
+    let Some(size) = skip.in_bytes(plan.dest.record_bytes) else { return Err(Complaint::TooLong(skip.records)) };
+    let Err(error) = sys::retry(|| rustix::fs::ftruncate(fd, size)) else { return Ok(()) };
+    // Devices and pipes have no end to set.
+    let matters = rustix::fs::fstat(fd)
+        .is_ok_and(|stat| matches!(FileType::from_raw_mode(stat.st_mode), FileType::RegularFile | FileType::Directory));
+    if matters { Err(Complaint::Truncate(size, error)) } else { Ok(()) }
+}
+
+/// Standard input or output, with the flags asked for on it.
+fn standard(number: u8, words: OpenWords) -> Result<Option<OwnedFd>, Complaint> {
+    let wanted = flags(words) - OFlags::NOFOLLOW - OFlags::NOCTTY;
+    let failed = |errno: Errno| Complaint::SetFlags(errno.into());
+    if sys::was_closed(number) {
+        return if wanted.is_empty() { Ok(None) } else { Err(failed(Errno::BADF)) };
+    }
+    let (stdin, stdout) = (io::stdin(), io::stdout());
+    let fd = if number == 0 { stdin.as_fd() } else { stdout.as_fd() };
+    if wanted.contains(OFlags::DIRECTORY) {
+        let stat = rustix::fs::fstat(fd).map_err(failed)?;
+        if FileType::from_raw_mode(stat.st_mode) != FileType::Directory {
+            return Err(failed(Errno::NOTDIR));
+        }
+    }
+    let wanted = wanted - OFlags::DIRECTORY;
+    if !wanted.is_empty() {
+        let present = rustix::fs::fcntl_getfl(fd).map_err(failed)?;
+        if !present.contains(wanted) {
+            rustix::fs::fcntl_setfl(fd, present | wanted).map_err(failed)?;
+        }
+    }
+    // A descriptor of our own for the same open file: closing it tells what closing the stream would.
+    rustix::io::fcntl_dupfd_cloexec(fd, 3).map(Some).map_err(|errno| Complaint::Open(errno.into()))
+}

@@ -1,0 +1,343 @@
+//! The three steps, one after the other or side by side.
+use super::batch::{Batch, Mark};
+use super::convert::{Converter, Sink, Stopped};
+use super::reader::{Filled, Reader};
+use super::writer::Writer;
+use super::{Ends, Lead, Sort};
+use crate::contract::{Complaint, RecordCounts, RecordListener, RecordPlan, RecordTally, Side};
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
+use std::thread;
+
+/// Shorter copies are over before a thread has begun.
+const TINY_BYTES: u64 = 1 << 20;
+/// Bytes that one write is to carry where records are smaller.
+const OUT_BYTES: u64 = 256 << 10;
+/// Most bytes of buffers on each side of the converter, unless two are more.
+const RING_BYTES: usize = 8 << 20;
+/// Most buffers on each side.
+const RING_BUFFERS: usize = 4;
+
+/// How a copy by records ended.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Ran {
+    /// A read failed that was not to be passed over.
+    pub read_failed: bool,
+    /// A write failed.
+    pub write_failed: bool,
+    /// It was that of a whole record in the middle, at which dd gives up rather than end.
+    pub gave_up: bool,
+    /// There was no memory for a buffer; nothing was read.
+    pub no_memory: bool,
+    /// The last record was passed over: the end of the dest is still to be set.
+    pub at_hole: bool,
+}
+
+impl Ran {
+    fn written(failure: Option<&Complaint>, at_hole: bool) -> Ran {
+        let gave_up = matches!(failure, Some(Complaint::Write { midway: true, .. }));
+        Ran { write_failed: failure.is_some(), gave_up, at_hole, ..Ran::default() }
+    }
+}
+
+/// What all three steps know.
+#[derive(Clone)]
+struct Shared {
+    plan: Arc<RecordPlan>,
+    listener: Arc<dyn RecordListener>,
+}
+
+/// Copies from where both sides stand, after `before` was copied already, and tells what fails.
+pub fn run(
+    plan: &Arc<RecordPlan>,
+    ends: &Arc<Ends>,
+    before: RecordCounts,
+    lead: Lead,
+    tally: &Arc<RecordTally>,
+    listener: &Arc<dyn RecordListener>,
+) -> Ran {
+    tally.set(before);
+    let shared = Shared { plan: plan.clone(), listener: listener.clone() };
+    let reader = Reader::new(plan.clone(), ends.clone(), before.read_full + before.read_partial, lead);
+    let writer = Writer::new(plan.clone(), ends.clone(), tally.clone(), before);
+    let sizes = match Sizes::of(plan, &reader) {
+        Ok(sizes) => sizes,
+        Err((side, bytes)) => {
+            listener.complain(side, &Complaint::Memory(bytes), false);
+            return Ran { no_memory: true, ..Ran::default() };
+        }
+    };
+    let side_by_side = !is_tiny(plan, ends) && both_gain(plan, ends);
+    match sizes.allocate(plan, side_by_side) {
+        Ok(buffers) if buffers.ring > 1 => in_threads(shared, reader, writer, buffers),
+        Ok(buffers) => on_the_spot(&shared, reader, writer, buffers),
+        Err((side, bytes)) => {
+            listener.complain(side, &Complaint::Memory(bytes), false);
+            Ran { no_memory: true, ..Ran::default() }
+        }
+    }
+}
+
+/// The copy cannot have more bytes than are worth a thread.
+fn is_tiny(plan: &RecordPlan, ends: &Ends) -> bool {
+    let by_count = plan.count.and_then(|count| count.in_bytes(plan.source.record_bytes));
+    let by_size = ends.source.size;
+    let most = [by_count, by_size].into_iter().flatten().min();
+    most.is_some_and(|bytes| bytes <= TINY_BYTES)
+}
+
+/// Each side has something to do that takes time.
+fn both_gain(plan: &RecordPlan, ends: &Ends) -> bool {
+    let converts = plan.table.is_some() || plan.swab || plan.framing.is_some() || plan.sparse;
+    let at_once = |sort| matches!(sort, Sort::Zeros | Sort::Null);
+    converts || !at_once(ends.source.sort) && !at_once(ends.dest.sort)
+}
+
+/// Bytes of the buffers.
+struct Sizes {
+    read: usize,
+    out: usize,
+    each: usize,
+}
+
+impl Sizes {
+    /// Refused is what no address space holds.
+    fn of(plan: &RecordPlan, reader: &Reader) -> Result<Sizes, (Side, u64)> {
+        let read = reader.buffer_bytes().ok_or((Side::Source, plan.source.record_bytes))?;
+        let obs = plan.dest.record_bytes;
+        let out = (OUT_BYTES / obs).max(1) * obs;
+        let out = usize::try_from(out).map_err(|_| (Side::Dest, obs))?;
+        let each = if plan.reblock { read.max(out) } else { read };
+        Ok(Sizes { read, out, each })
+    }
+
+    /// As many as help; at least one to read into and, where records are filled anew, one to fill.
+    fn allocate(self, plan: &RecordPlan, side_by_side: bool) -> Result<Buffers, (Side, u64)> {
+        let Some(first) = Batch::of(if plan.reblock { self.read } else { self.each }) else {
+            return Err((Side::Source, plan.source.record_bytes));
+        };
+        // The converter exchanges buffers between the sides, so each has to do on both.
+        let first = if self.each > self.read {
+            drop(first);
+            Batch::of(self.each)
+        } else {
+            Some(first)
+        };
+        let Some(first) = first else { return Err((Side::Dest, plan.dest.record_bytes)) };
+        let filling = match plan.reblock {
+            true => Some(Batch::of(self.each).ok_or((Side::Dest, plan.dest.record_bytes))?),
+            false => None,
+        };
+        let ring = if side_by_side { (RING_BYTES / self.each).clamp(2, RING_BUFFERS) } else { 1 };
+        let mut more: Vec<Batch> = Vec::new();
+        while ring > 1 && more.len() < 2 * ring - 1 {
+            match Batch::of(self.each) {
+                Some(batch) => more.push(batch),
+                // One after the other is slower and needs no more than dd does.
+                None => return Ok(Buffers { first, filling, more: Vec::new(), ring: 1, out: self.out }),
+            }
+        }
+        Ok(Buffers { first, filling, more, ring, out: self.out })
+    }
+}
+
+/// Memory for a copy.
+struct Buffers {
+    first: Batch,
+    filling: Option<Batch>,
+    more: Vec<Batch>,
+    /// Buffers on each side of the converter; 1: one after the other.
+    ring: usize,
+    out: usize,
+}
+
+/// Writes at once what the converter puts.
+struct AtOnce<'a> {
+    shared: &'a Shared,
+    writer: Writer,
+    failed: Option<Complaint>,
+}
+
+impl Sink for AtOnce<'_> {
+    fn put(&mut self, mut batch: Batch) -> Result<Batch, Stopped> {
+        if let Err(complaint) = self.writer.write(&batch) {
+            self.shared.listener.complain(Side::Dest, &complaint, false);
+            self.failed = Some(complaint);
+            return Err(Stopped);
+        }
+        batch.clear();
+        Ok(batch)
+    }
+
+    fn note(&mut self, marks: Vec<Mark>, cuts: Vec<u64>) -> Result<(), Stopped> {
+        self.writer.note(&marks, &cuts);
+        Ok(())
+    }
+}
+
+fn on_the_spot(shared: &Shared, mut reader: Reader, writer: Writer, buffers: Buffers) -> Ran {
+    let Buffers { first, filling, out, .. } = buffers;
+    let mut converter = Converter::new(shared.plan.clone(), out, filling);
+    let mut sink = AtOnce { shared, writer, failed: None };
+    let mut batch = first;
+    loop {
+        match reader.fill(&mut batch.memory) {
+            Filled::Records { full, short, warn } => {
+                warn_of_short(shared, warn);
+                match converter.take(batch, (full, short), &mut sink) {
+                    Ok(empty) => batch = empty,
+                    Err(Stopped) => break,
+                }
+            }
+            Filled::Failed(error) => complain_of_read(shared, error),
+            Filled::End => {
+                // A failure has been told, and is remembered by the sink.
+                let _ = converter.finish(&mut sink);
+                break;
+            }
+        }
+    }
+    Ran { read_failed: reader.failed, ..Ran::written(sink.failed.as_ref(), sink.writer.at_hole) }
+}
+
+/// A read failed. Where the copy goes on, the counts are told as they are now.
+fn complain_of_read(shared: &Shared, error: std::io::Error) {
+    shared.listener.complain(Side::Source, &Complaint::Read(error), shared.plan.keep_going);
+}
+
+fn warn_of_short(shared: &Shared, warn: Option<u64>) {
+    if let Some(bytes) = warn {
+        shared.listener.complain(Side::Source, &Complaint::PartialRead(bytes), false);
+    }
+}
+
+/// What the reading thread brings; `None`: the writing thread is gone, and nothing need be waited for.
+type Brought = Option<(Batch, Filled)>;
+
+/// What the writing thread is given.
+enum Work {
+    Batch(Batch),
+    /// Records that have made nothing yet, and where lines were cut.
+    Note(Vec<Mark>, Vec<u64>),
+    /// To be told when all before it is written.
+    ReadFailed(std::io::Error),
+}
+
+/// Hands over to the writing thread.
+struct Handing {
+    work: SyncSender<Work>,
+    empty: Receiver<Batch>,
+}
+
+impl Sink for Handing {
+    fn put(&mut self, batch: Batch) -> Result<Batch, Stopped> {
+        self.work.send(Work::Batch(batch)).map_err(|_| Stopped)?;
+        self.empty.recv().map_err(|_| Stopped)
+    }
+
+    fn note(&mut self, marks: Vec<Mark>, cuts: Vec<u64>) -> Result<(), Stopped> {
+        self.work.send(Work::Note(marks, cuts)).map_err(|_| Stopped)
+    }
+}
+
+fn in_threads(shared: Shared, reader: Reader, writer: Writer, buffers: Buffers) -> Ran {
+    let Buffers { first, filling, mut more, ring, out } = buffers;
+    let (to_read, for_reading) = channel();
+    let (read, was_read) = sync_channel(ring);
+    let (work, to_write) = sync_channel(ring + 1);
+    let (written, empty) = channel();
+    more.drain(..ring - 1).chain([first]).for_each(|batch| drop(to_read.send(batch)));
+    more.drain(..).for_each(|batch| drop(written.send(batch)));
+
+    let gone = read.clone();
+    let reading = move || read_all(reader, for_reading, read);
+    // Not waited for: when the dest fails while the source says nothing, dd ends at once.
+    let spawned = thread::Builder::new().name("haul-reader".to_owned()).spawn(reading);
+    let for_writer = shared.clone();
+    let writing = move || write_all(&for_writer, writer, to_write, written, &gone);
+    let writing = spawned.and_then(|_| thread::Builder::new().name("haul-writer".to_owned()).spawn(writing));
+    let Ok(writing) = writing else {
+        let message = std::io::Error::from_raw_os_error(libc::EAGAIN);
+        shared.listener.complain(Side::Source, &Complaint::Read(message), false);
+        return Ran { read_failed: true, ..Ran::default() };
+    };
+    let mut sink = Handing { work, empty };
+    let converter = Converter::new(shared.plan.clone(), out, filling);
+    let read_failed = convert_all(&shared, converter, was_read, &to_read, &mut sink);
+    drop(sink);
+    let written = writing.join().unwrap_or(Ran { write_failed: true, ..Ran::default() });
+    Ran { read_failed, ..written }
+}
+
+fn read_all(mut reader: Reader, empty: Receiver<Batch>, read: SyncSender<Brought>) {
+    while let Ok(mut batch) = empty.recv() {
+        let filled = reader.fill(&mut batch.memory);
+        let ended = matches!(filled, Filled::End);
+        if read.send(Some((batch, filled))).is_err() || ended {
+            return;
+        }
+    }
+}
+
+/// Returns whether a read failed that ends the copy.
+fn convert_all(
+    shared: &Shared,
+    mut converter: Converter,
+    was_read: Receiver<Brought>,
+    to_read: &Sender<Batch>,
+    sink: &mut Handing,
+) -> bool {
+    let mut read_failed = false;
+    while let Ok(Some((batch, filled))) = was_read.recv() {
+        let empty = match filled {
+            Filled::Records { full, short, warn } => {
+                warn_of_short(shared, warn);
+                converter.take(batch, (full, short), sink)
+            }
+            Filled::Failed(error) => {
+                read_failed |= !shared.plan.keep_going;
+                sink.work.send(Work::ReadFailed(error)).map(|()| batch).map_err(|_| Stopped)
+            }
+            Filled::End => {
+                // A failure is told by the writing thread.
+                let _ = converter.finish(sink);
+                return read_failed;
+            }
+        };
+        match empty {
+            // The reader may have ended by itself.
+            Ok(batch) => drop(to_read.send(batch)),
+            Err(Stopped) => return read_failed,
+        }
+    }
+    read_failed
+}
+
+/// Returns what became of the writing.
+fn write_all(
+    shared: &Shared,
+    mut writer: Writer,
+    work: Receiver<Work>,
+    written: Sender<Batch>,
+    gone: &SyncSender<Brought>,
+) -> Ran {
+    while let Ok(item) = work.recv() {
+        match item {
+            Work::Batch(mut batch) => {
+                if let Err(complaint) = writer.write(&batch) {
+                    shared.listener.complain(Side::Dest, &complaint, false);
+                    // Let go first: the converter may wait for either of them. Then it need not wait for the source.
+                    drop((work, written));
+                    let _ = gone.send(None);
+                    return Ran::written(Some(&complaint), writer.at_hole);
+                }
+                batch.clear();
+                // The converter may have ended.
+                let _ = written.send(batch);
+            }
+            Work::Note(marks, cuts) => writer.note(&marks, &cuts),
+            Work::ReadFailed(error) => complain_of_read(shared, error),
+        }
+    }
+    Ran::written(None, writer.at_hole)
+}

@@ -1,0 +1,235 @@
+//! Reading records, as many as one call can bring.
+use super::batch::Memory;
+use super::start::warns_of_short_reads;
+use super::{Ends, Lead, Sort};
+use crate::contract::{Amount, Extent, RecordPlan};
+use crate::sys;
+use rustix::fs::{Advice, SeekFrom};
+use std::io;
+use std::num::NonZeroU64;
+use std::sync::Arc;
+
+/// Bytes that one call is to bring where records are smaller: enough that the call costs nothing beside them.
+const BATCH_BYTES: u64 = 256 << 10;
+/// The same of a pipe, which holds no more unless it was made larger.
+const PIPE_BATCH_BYTES: u64 = 64 << 10;
+/// Of what was read past a nocache source, so much at a time is given back.
+const GIVE_BACK_BYTES: u64 = 1 << 20;
+/// Records that are read one by one after a batch failed, before batches are tried again.
+const CAREFUL_RECORDS: u64 = 1024;
+/// Direct I/O of records that are multiples of this is aligned whether one or many are read.
+const DIRECT_BYTES: u64 = 4096;
+
+/// What one step of reading came to.
+#[derive(Debug)]
+pub(super) enum Filled {
+    /// So many whole records, and behind them a short one of so many bytes.
+    /// `warn`: the record before them was short, which those who count should know.
+    Records { full: u64, short: Option<usize>, warn: Option<u64> },
+    /// A read failed; the copy may go on behind it.
+    Failed(io::Error),
+    /// There is no more.
+    End,
+}
+
+/// How many records one call may ask for.
+pub(super) fn batch_records(sort: Sort, record_bytes: u64, direct: bool) -> u64 {
+    let batch_bytes = match sort {
+        _ if direct && !record_bytes.is_multiple_of(DIRECT_BYTES) => 0,
+        Sort::File | Sort::Block | Sort::Zeros | Sort::Null => BATCH_BYTES,
+        Sort::Pipe => PIPE_BATCH_BYTES,
+        // What a call means there nobody knows: a line, a packet, a block of a tape.
+        Sort::Other => 0,
+    };
+    (batch_bytes / record_bytes).max(1)
+}
+
+/// Reads the source from where it stands.
+pub(super) struct Reader {
+    plan: Arc<RecordPlan>,
+    ends: Arc<Ends>,
+    batch_records: u64,
+    /// Records that were read, short ones counted.
+    records: u64,
+    /// Bytes of the last record, where it was short: what failed behind it is passed over up to its end.
+    short_before: u64,
+    /// The record that failed is to be handed over all the same, with what was read of it.
+    owes: Option<Vec<u8>>,
+    /// What calls had brought of a record that was to be full, before one of them failed.
+    lost: Vec<u8>,
+    /// A short record is worth a warning, once.
+    warns: bool,
+    /// Bytes of the last read, where it was short and did not fail.
+    short_read: u64,
+    /// Records to read one by one.
+    careful: u64,
+    /// It ended for a failed read.
+    pub(super) failed: bool,
+    ended: bool,
+    /// Bytes read, and those of them given back to the cache.
+    read_bytes: u64,
+    given_back: u64,
+    start: u64,
+}
+
+impl Reader {
+    /// `records` were read before.
+    pub(super) fn new(plan: Arc<RecordPlan>, ends: Arc<Ends>, records: u64, lead: Lead) -> Self {
+        let source = &ends.source;
+        let direct = source.flags.contains(rustix::fs::OFlags::DIRECT);
+        let start = source.fd().ok().and_then(|fd| rustix::fs::tell(fd).ok()).unwrap_or(0);
+        let warns = !lead.warned && warns_of_short_reads(&plan);
+        let batch_records = batch_records(source.sort, plan.source.record_bytes, direct);
+        Reader {
+            plan,
+            ends,
+            batch_records,
+            records,
+            short_before: lead.short_bytes,
+            owes: None,
+            lost: Vec::new(),
+            warns,
+            short_read: lead.short_bytes,
+            careful: 0,
+            failed: false,
+            ended: false,
+            read_bytes: 0,
+            given_back: 0,
+            start,
+        }
+    }
+
+    /// Bytes that a buffer for one step has to hold.
+    pub(super) fn buffer_bytes(&self) -> Option<usize> {
+        usize::try_from(self.batch_records * self.plan.source.record_bytes).ok()
+    }
+
+    /// Fills `memory` with what one call brings, or the calls that fill a record.
+    pub(super) fn fill(&mut self, memory: &mut Memory) -> Filled {
+        if let Some(bytes) = self.owes.take() {
+            self.records += 1;
+            memory.bytes_mut()[..bytes.len()].copy_from_slice(&bytes);
+            return Filled::Records { full: 0, short: Some(bytes.len()), warn: None };
+        }
+        let want = if self.ended { 0 } else { self.want() };
+        if want == 0 {
+            self.give_back(true);
+            return Filled::End;
+        }
+        let record_bytes = self.plan.source.record_bytes;
+        match self.read(&mut memory.bytes_mut()[..want as usize]) {
+            Ok(0) => {
+                self.ended = true;
+                self.give_back(true);
+                Filled::End
+            }
+            Ok(got) => {
+                let (full, short) = (got as u64 / record_bytes, got as u64 % record_bytes);
+                self.records += full + u64::from(short > 0);
+                let warn = Some(self.short_read).filter(|before| *before > 0 && self.warns);
+                self.warns &= warn.is_none();
+                self.careful = self.careful.saturating_sub(full.max(1));
+                (self.short_before, self.short_read) = (short, short);
+                self.read_bytes += got as u64;
+                self.give_back(false);
+                Filled::Records { full, short: (short > 0).then_some(short as usize), warn }
+            }
+            Err(_) if want > record_bytes => {
+                // The records ahead of the bad one are fine: one by one they will come.
+                self.careful = CAREFUL_RECORDS;
+                self.fill(memory)
+            }
+            // What is left behind a short direct read is shorter than direct I/O can be.
+            Err(error)
+                if error.raw_os_error() == Some(libc::EINVAL)
+                    && self.short_before > 0
+                    && self.ends.source.flags.contains(rustix::fs::OFlags::DIRECT) =>
+            {
+                self.ended = true;
+                Filled::End
+            }
+            Err(error) => self.failed_read(error),
+        }
+    }
+
+    /// Bytes to ask for next; 0 when the count is reached.
+    fn want(&self) -> u64 {
+        let record_bytes = self.plan.source.record_bytes;
+        let batch = if self.careful > 0 { 1 } else { self.batch_records };
+        let Some(Amount { records, bytes }) = self.plan.count else { return batch * record_bytes };
+        match records.checked_sub(self.records) {
+            Some(0) => bytes,
+            Some(left) => left.min(batch) * record_bytes,
+            None => 0,
+        }
+    }
+
+    /// One call; where reads are to be full, as many as it takes to end with a whole record.
+    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        let ends = self.ends.clone();
+        let fd = ends.source.fd()?;
+        let record_bytes = self.plan.source.record_bytes as usize;
+        let mut got = 0;
+        loop {
+            match sys::retry(|| rustix::io::read(fd, &mut bytes[got..])) {
+                Ok(0) => return Ok(got),
+                Ok(moved) => got += moved,
+                Err(error) => return self.cut_off(&bytes[..got], bytes.len(), error),
+            }
+            if !self.plan.full_reads || got % record_bytes == 0 || got == bytes.len() {
+                return Ok(got);
+            }
+        }
+    }
+
+    /// A call failed after others had brought `got`. Whole records are handed over; a record that was
+    /// to be full and is not is lost, as in dd, and what was read of it counts only where it is filled up.
+    fn cut_off(&mut self, got: &[u8], want: usize, error: io::Error) -> io::Result<usize> {
+        let record_bytes = self.plan.source.record_bytes as usize;
+        let rest = got.len() % record_bytes;
+        if want <= record_bytes {
+            self.lost = got.to_vec();
+            return Err(error);
+        }
+        if rest > 0
+            && let Ok(fd) = self.ends.source.fd()
+        {
+            // It is read again by itself. Where there are no offsets it is lost either way.
+            let _ = rustix::fs::seek(fd, SeekFrom::Current(-(rest as i64)));
+        }
+        if got.len() > rest { Ok(got.len() - rest) } else { Err(error) }
+    }
+
+    fn failed_read(&mut self, error: io::Error) -> Filled {
+        if !self.plan.keep_going {
+            (self.failed, self.ended) = (true, true);
+            return Filled::Failed(error);
+        }
+        self.short_read = 0;
+        let read = self.short_before.max(self.lost.len() as u64);
+        let bad = self.plan.source.record_bytes - read;
+        if let (Some(_), Ok(fd)) = (self.ends.source.offset, self.ends.source.fd()) {
+            // Where that fails, the next read fails too and says so.
+            let _ = rustix::fs::seek(fd, SeekFrom::Current(bad as i64));
+        }
+        let lost = std::mem::take(&mut self.lost);
+        self.owes = (self.plan.pad.is_some() && self.short_before == 0).then_some(lost);
+        Filled::Failed(error)
+    }
+
+    /// Gives back to the page cache what was read, in large pieces; at the end all of it.
+    fn give_back(&mut self, end: bool) {
+        if !self.plan.source.words.nocache {
+            return;
+        }
+        let Ok(fd) = self.ends.source.fd() else { return };
+        if self.read_bytes - self.given_back >= GIVE_BACK_BYTES || end {
+            let extent = Extent::new(self.start + self.given_back, self.read_bytes - self.given_back);
+            // Advice: where it is not taken nothing is lost.
+            if let Some(len) = NonZeroU64::new(extent.len) {
+                let _ = rustix::fs::fadvise(fd, extent.offset, Some(len), Advice::DontNeed);
+            }
+            self.given_back = self.read_bytes;
+        }
+    }
+}

@@ -1,0 +1,136 @@
+//! Passing over what comes before the first record.
+use super::batch::Memory;
+use super::{Ends, Sort};
+use crate::contract::{Amount, Complaint, RecordListener, RecordPlan, Side};
+use crate::sys;
+use rustix::fs::SeekFrom;
+use rustix::io::Errno;
+use std::io;
+
+/// Whether the copy can begin.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Begun {
+    /// It can.
+    Yes(Lead),
+    /// It cannot, which has been said; the counts are still to be told.
+    No,
+    /// There is no memory for it, which has been said; nothing else is told.
+    NoMemory,
+}
+
+/// What reading over the beginning has left behind.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Lead {
+    /// The last read was short: it brought so many bytes; 0: it was not.
+    pub short_bytes: u64,
+    /// The warning about short reads was given.
+    pub warned: bool,
+}
+
+/// Moves both sides to their first record.
+pub fn begin(plan: &RecordPlan, ends: &Ends, listener: &dyn RecordListener) -> Begun {
+    let lead = match skip_source(plan, ends, listener) {
+        Begun::Yes(lead) => lead,
+        refused => return refused,
+    };
+    let skip = plan.dest.skip;
+    if skip.is_zero() {
+        return Begun::Yes(lead);
+    }
+    let moved = match skip.in_bytes(plan.dest.record_bytes) {
+        None => Err(Errno::OVERFLOW.into()),
+        Some(bytes) => ends.dest.fd().and_then(|fd| Ok(rustix::fs::seek(fd, SeekFrom::Current(bytes as i64))?)),
+    };
+    match moved {
+        Ok(_) => Begun::Yes(lead),
+        Err(error) => refuse(listener, Side::Dest, error),
+    }
+}
+
+fn refuse(listener: &dyn RecordListener, side: Side, error: io::Error) -> Begun {
+    listener.complain(side, &Complaint::Skip(error), false);
+    Begun::No
+}
+
+fn skip_source(plan: &RecordPlan, ends: &Ends, listener: &dyn RecordListener) -> Begun {
+    let (skip, source) = (plan.source.skip, &ends.source);
+    if skip.is_zero() {
+        return Begun::Yes(Lead::default());
+    }
+    let Some(bytes) = skip.in_bytes(plan.source.record_bytes) else {
+        return refuse(listener, Side::Source, Errno::OVERFLOW.into());
+    };
+    let moved = source.fd().and_then(|fd| Ok(rustix::fs::seek(fd, SeekFrom::Current(bytes as i64))?));
+    match moved {
+        Ok(now) => {
+            if source.sort == Sort::File && source.size.is_some_and(|size| now > size) {
+                listener.complain(Side::Source, &Complaint::SkipTooFar, false);
+            }
+            Begun::Yes(Lead::default())
+        }
+        Err(error) if source.offset.is_some() => refuse(listener, Side::Source, error),
+        // Where there are no offsets, reading gets there or says what is wrong.
+        Err(_) => read_over(plan, ends, skip, listener),
+    }
+}
+
+/// Reads what is to be passed over where there are no offsets. A short read counts as a record, unless the plan says
+/// that reads are full.
+fn read_over(plan: &RecordPlan, ends: &Ends, skip: Amount, listener: &dyn RecordListener) -> Begun {
+    let record_bytes = plan.source.record_bytes;
+    let memory = usize::try_from(record_bytes).ok().and_then(Memory::of);
+    let Some(mut memory) = memory else {
+        listener.complain(Side::Source, &Complaint::Memory(record_bytes), false);
+        return Begun::NoMemory;
+    };
+    let mut left = skip;
+    let (mut passed, mut short) = (0u64, None);
+    let mut warned = false;
+    while !left.is_zero() {
+        let want = if left.records > 0 { record_bytes } else { left.bytes };
+        let bytes = &mut memory.bytes_mut()[..want as usize];
+        let got = match read_record(ends, bytes, plan.full_reads) {
+            Ok(got) => got,
+            Err(error) => {
+                listener.complain(Side::Source, &Complaint::Read(error), plan.keep_going);
+                return Begun::No;
+            }
+        };
+        if got == 0 {
+            break;
+        }
+        if let (Some(bytes), true) = (short.take(), !warned) {
+            warned = true;
+            listener.complain(Side::Source, &Complaint::PartialRead(bytes), false);
+        }
+        short = (warns_of_short_reads(plan) && (got as u64) < record_bytes).then_some(got as u64);
+        passed += got as u64;
+        match left.records {
+            0 => left.bytes = 0,
+            _ => left.records -= 1,
+        }
+    }
+    if Some(passed) != skip.in_bytes(record_bytes) {
+        listener.complain(Side::Source, &Complaint::SkipTooFar, false);
+    }
+    Begun::Yes(Lead { short_bytes: short.unwrap_or(0), warned })
+}
+
+/// One read, or as many as fill `bytes`.
+fn read_record(ends: &Ends, bytes: &mut [u8], full: bool) -> io::Result<usize> {
+    let fd = ends.source.fd()?;
+    let mut got = 0;
+    loop {
+        let moved = sys::retry(|| rustix::io::read(fd, &mut bytes[got..]))?;
+        got += moved;
+        if moved == 0 || !full || got == bytes.len() {
+            return Ok(got);
+        }
+    }
+}
+
+/// Whether somebody who counts records should know that short ones are counted too.
+pub(super) fn warns_of_short_reads(plan: &RecordPlan) -> bool {
+    let counted = plan.count.is_some_and(|count| count.records > 0) || plan.source.skip.records > 0;
+    !plan.reblock && !plan.full_reads && (counted || plan.source.words.direct || plan.dest.words.direct)
+}

@@ -1,0 +1,84 @@
+use super::*;
+use crate::contract::{Complaint, RecordCounts, RecordListener, RecordPlan, RecordTally, Side};
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+
+/// Remembers what was said.
+#[derive(Default)]
+struct Ear(Mutex<Vec<String>>);
+
+impl RecordListener for Ear {
+    fn complain(&self, side: Side, complaint: &Complaint, with_counts: bool) {
+        self.0.lock().unwrap().push(format!("{} {complaint:?} {with_counts}", side.name()));
+    }
+}
+
+/// Copies by records; what became of it, the counts, and what was said.
+fn copy(mut plan: RecordPlan, source: &Path, dest: &Path) -> (Ran, RecordCounts, Vec<String>) {
+    plan.source.path = Some(source.into());
+    plan.dest.path = Some(dest.into());
+    let ear = Arc::new(Ear::default());
+    let ends = Arc::new(open(&plan).unwrap());
+    let Begun::Yes(lead) = begin(&plan, &ends, &*ear) else { panic!("it cannot begin") };
+    let (plan, tally) = (Arc::new(plan), Arc::new(RecordTally::default()));
+    let listener: Arc<dyn RecordListener> = ear.clone();
+    let ran = run(&plan, &ends, RecordCounts::default(), lead, &tally, &listener);
+    finish(&plan, &ends, ran.at_hole, ran.gave_up, &*ear);
+    let said = ear.0.lock().unwrap().clone();
+    (ran, tally.get(), said)
+}
+
+fn noise(len: usize) -> Vec<u8> {
+    let mut state = 1u32;
+    let next = |_| {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        (state >> 24) as u8
+    };
+    (0..len).map(next).collect()
+}
+
+#[test]
+fn a_long_copy_in_threads_leaves_the_same_bytes_as_a_short_one_on_the_spot() {
+    let dir = tempfile::tempdir().unwrap();
+    let (source, dest) = (dir.path().join("source"), dir.path().join("dest"));
+    for len in [1000, 5 << 20, (5 << 20) + 1] {
+        let bytes = noise(len);
+        std::fs::write(&source, &bytes).unwrap();
+        let mut expected = bytes.clone();
+        expected.chunks_exact_mut(2).for_each(|pair| pair.swap(0, 1));
+        let mut plan = RecordPlan { swab: true, ..RecordPlan::default() };
+        (plan.source.record_bytes, plan.dest.record_bytes) = (1000, 777);
+        let (ran, counts, said) = copy(plan, &source, &dest);
+        assert_eq!((ran, said), (Ran::default(), Vec::new()));
+        assert!(std::fs::read(&dest).unwrap() == expected, "{len} bytes differ");
+        assert_eq!(counts.read_full, len as u64 / 1000);
+        assert_eq!(counts.written_full, len as u64 / 777);
+        assert_eq!(counts.written_bytes, len as u64);
+    }
+}
+
+#[test]
+fn a_write_that_fails_counts_the_records_read_by_then_however_many_were_read_ahead() {
+    let dir = tempfile::tempdir().unwrap();
+    let source = dir.path().join("source");
+    std::fs::write(&source, noise(4 << 20)).unwrap();
+    let mut plan = RecordPlan::default();
+    (plan.source.record_bytes, plan.dest.record_bytes) = (100, 1000);
+    let (ran, counts, said) = copy(plan, &source, Path::new("/dev/full"));
+    assert!(ran.write_failed && ran.gave_up && !ran.read_failed);
+    assert_eq!(counts, RecordCounts { read_full: 10, ..RecordCounts::default() });
+    assert_eq!(said.len(), 1, "{said:?}");
+}
+
+#[test]
+fn zeros_are_passed_over_and_the_end_is_set() {
+    let dir = tempfile::tempdir().unwrap();
+    let (source, dest) = (dir.path().join("source"), dir.path().join("dest"));
+    let mut bytes = noise(1 << 20);
+    bytes.resize(3 << 20, 0);
+    std::fs::write(&source, &bytes).unwrap();
+    let (ran, counts, _) = copy(RecordPlan { sparse: true, ..RecordPlan::default() }, &source, &dest);
+    assert!(ran.at_hole);
+    assert_eq!(counts.written_full, 3 << 11);
+    assert!(std::fs::read(&dest).unwrap() == bytes);
+}

@@ -1,0 +1,190 @@
+//! Writing records, as many as one call can take, and counting what has arrived.
+use super::Ends;
+use super::batch::{Batch, Mark};
+use super::reader::batch_records;
+use crate::contract::{Complaint, RecordCounts, RecordPlan, RecordTally};
+use crate::sys;
+use rustix::fs::{Advice, OFlags, SeekFrom};
+use rustix::io::Errno;
+use std::io;
+use std::sync::Arc;
+
+/// Of what was written to a nocache dest, so much at a time is given back.
+const GIVE_BACK_BYTES: u64 = 1 << 20;
+
+/// What of a batch is counted: its first marks and cuts.
+#[derive(Clone, Copy, Default)]
+struct Counted {
+    marks: usize,
+    cuts: usize,
+}
+
+/// Writes to the dest from where it stands.
+pub(super) struct Writer {
+    plan: Arc<RecordPlan>,
+    ends: Arc<Ends>,
+    tally: Arc<RecordTally>,
+    counts: RecordCounts,
+    /// One call may carry many records.
+    many: bool,
+    sparse: bool,
+    /// Bytes of this copy that were written or passed over.
+    done: u64,
+    /// Bytes since the page cache was last given back.
+    kept: u64,
+    /// The last record was passed over: the end of the dest is still to be set.
+    pub(super) at_hole: bool,
+}
+
+impl Writer {
+    /// Goes on from `counts`.
+    pub(super) fn new(plan: Arc<RecordPlan>, ends: Arc<Ends>, tally: Arc<RecordTally>, counts: RecordCounts) -> Self {
+        let flags = ends.dest.flags;
+        let many = batch_records(ends.dest.sort, plan.dest.record_bytes, flags.contains(OFlags::DIRECT)) > 1
+            // Whoever asks for that wants it of every record.
+            && !flags.intersects(OFlags::DSYNC | OFlags::SYNC);
+        let sparse = plan.sparse;
+        Writer { plan, ends, tally, counts, many, sparse, done: 0, kept: 0, at_hole: false }
+    }
+
+    /// Writes all of `batch`. What has arrived is counted, whether or not the rest fails.
+    pub(super) fn write(&mut self, batch: &Batch) -> Result<(), Complaint> {
+        let result = self.write_bytes(batch);
+        if let Ok(counted) = result {
+            // Records that have made nothing yet were read all the same.
+            self.count_read(&batch.marks[counted.marks..]);
+            self.counts.truncated += (batch.cuts.len() - counted.cuts) as u64;
+        }
+        self.tally.set(self.counts);
+        result.map(drop)
+    }
+
+    /// Counts records that were read and have made nothing yet.
+    pub(super) fn note(&mut self, marks: &[Mark], cuts: &[u64]) {
+        self.count_read(marks);
+        self.counts.truncated += cuts.len() as u64;
+        self.tally.set(self.counts);
+    }
+
+    /// Returns what of the batch is counted.
+    fn write_bytes(&mut self, batch: &Batch) -> Result<Counted, Complaint> {
+        let obs = usize::try_from(self.plan.dest.record_bytes).unwrap_or(usize::MAX);
+        let (bytes, begin) = (batch.bytes(), self.done);
+        let mut counted = Counted::default();
+        let mut at = 0;
+        while at < bytes.len() {
+            let first_end = at.saturating_add(obs).min(bytes.len());
+            self.count_up_to(batch, &mut counted, begin + first_end as u64);
+            let zeros = self.sparse && is_zero(&bytes[at..first_end]);
+            let mut end = first_end;
+            while self.many && end < bytes.len() {
+                let next = end.saturating_add(obs).min(bytes.len());
+                if self.sparse && is_zero(&bytes[end..next]) != zeros || next - end < obs && self.is_direct() {
+                    break;
+                }
+                end = next;
+            }
+            if zeros && self.pass_over((end - at) as u64) {
+                self.arrived((end - at) as u64, obs as u64);
+            } else {
+                let result = self.write_run(&bytes[at..end], obs);
+                if result.is_err() {
+                    // The record of the dest that failed was whole, so all that it was made of had been read.
+                    let failed_at = (self.done - begin) as usize;
+                    let failed_end = (failed_at - failed_at % obs).saturating_add(obs).min(bytes.len());
+                    self.count_up_to(batch, &mut counted, begin + failed_end as u64);
+                    result?;
+                }
+            }
+            at = end;
+            self.count_up_to(batch, &mut counted, begin + at as u64);
+            self.tally.set(self.counts);
+        }
+        Ok(counted)
+    }
+
+    fn is_direct(&self) -> bool {
+        self.ends.dest.flags.contains(OFlags::DIRECT)
+    }
+
+    /// Counts the records without which nothing before `out_end` could have been written, and the lines cut by then.
+    fn count_up_to(&mut self, batch: &Batch, counted: &mut Counted, out_end: u64) {
+        let marks = &batch.marks[counted.marks..];
+        let new = marks.iter().take_while(|mark| mark.out_start < out_end).count();
+        self.count_read(&marks[..new]);
+        counted.marks += new;
+        let cuts = batch.cuts[counted.cuts..].iter().take_while(|cut| **cut < out_end).count();
+        self.counts.truncated += cuts as u64;
+        counted.cuts += cuts;
+    }
+
+    fn count_read(&mut self, marks: &[Mark]) {
+        let partial = marks.iter().filter(|mark| mark.partial).count() as u64;
+        self.counts.read_partial += partial;
+        self.counts.read_full += marks.len() as u64 - partial;
+    }
+
+    /// Moves over zeros; false where there are no offsets, and they have to be written.
+    fn pass_over(&mut self, bytes: u64) -> bool {
+        let moved = self.ends.dest.fd().is_ok_and(|fd| rustix::fs::seek(fd, SeekFrom::Current(bytes as i64)).is_ok());
+        (self.sparse, self.at_hole) = (moved, moved);
+        moved
+    }
+
+    fn write_run(&mut self, bytes: &[u8], obs: usize) -> Result<(), Complaint> {
+        let mut written = 0;
+        let fails = |error| Complaint::Write { midway: self.plan.reblock && bytes.len() >= obs, error };
+        let fd = self.ends.dest.fd().map_err(fails)?;
+        if self.is_direct() && bytes.len() < obs {
+            // What is shorter than a record is likely to be shorter than direct I/O can be.
+            let _ = rustix::fs::fcntl_setfl(fd, self.ends.dest.flags - OFlags::DIRECT);
+        }
+        while written < bytes.len() {
+            let end = if self.many { bytes.len() } else { bytes.len().min(written - written % obs + obs) };
+            let result = match sys::retry(|| rustix::io::write(fd, &bytes[written..end])) {
+                Ok(0) => Err(io::Error::from(Errno::NOSPC)),
+                result => result,
+            };
+            match result {
+                Ok(moved) => written += moved,
+                Err(error) => {
+                    let midway = self.plan.reblock && bytes.len() - written / obs * obs >= obs;
+                    self.arrived(written as u64, obs as u64);
+                    return Err(Complaint::Write { midway, error });
+                }
+            }
+        }
+        self.arrived(bytes.len() as u64, obs as u64);
+        self.at_hole = false;
+        self.give_back(bytes.len() as u64);
+        Ok(())
+    }
+
+    /// Counts `bytes` that begin a record of the dest.
+    fn arrived(&mut self, bytes: u64, obs: u64) {
+        self.counts.written_full += bytes / obs;
+        self.counts.written_partial += u64::from(!bytes.is_multiple_of(obs));
+        self.counts.written_bytes += bytes;
+        self.done += bytes;
+    }
+
+    fn give_back(&mut self, bytes: u64) {
+        if !self.plan.dest.words.nocache {
+            return;
+        }
+        self.kept += bytes;
+        if self.kept < GIVE_BACK_BYTES {
+            return;
+        }
+        self.kept = 0;
+        if let Ok(fd) = self.ends.dest.fd() {
+            // Advice: only what is on the medium already is dropped.
+            let _ = rustix::fs::fadvise(fd, 0, None, Advice::DontNeed);
+        }
+    }
+}
+
+/// Nothing but zeros in `bytes`.
+fn is_zero(bytes: &[u8]) -> bool {
+    bytes.iter().all(|byte| *byte == 0)
+}

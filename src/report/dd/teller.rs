@@ -1,0 +1,134 @@
+//! Tells on standard error what dd tells, when dd tells it.
+use super::counts::{records, transferred};
+use super::{Quoting, sentences};
+use crate::contract::{Complaint, RecordCounts, RecordListener, RecordPlan, RecordTally, Side, Telling};
+use std::io;
+use std::os::unix::ffi::OsStrExt;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
+
+/// Tells on standard error what dd tells.
+#[derive(Debug)]
+pub struct Teller {
+    program: Vec<u8>,
+    names: [Vec<u8>; 2],
+    dest_bytes: u64,
+    telling: Telling,
+    quoting: Quoting,
+    tally: Arc<RecordTally>,
+    started: Mutex<Instant>,
+    /// Characters of the line of progress that the cursor stands behind.
+    line: Mutex<usize>,
+    /// The caller had closed standard error.
+    closed: bool,
+    deaf: AtomicBool,
+}
+
+impl Teller {
+    /// `program` begins each sentence. `closed`: the caller had closed standard error.
+    pub fn new(program: &[u8], plan: &RecordPlan, quoting: Quoting, tally: Arc<RecordTally>, closed: bool) -> Self {
+        let name = |path: &Option<std::ffi::OsString>, standard: &str| {
+            path.as_ref().map_or(standard.as_bytes().to_vec(), |path| path.as_bytes().to_vec())
+        };
+        Teller {
+            program: program.to_vec(),
+            names: [name(&plan.source.path, "standard input"), name(&plan.dest.path, "standard output")],
+            dest_bytes: plan.dest.record_bytes,
+            telling: plan.telling,
+            quoting,
+            tally,
+            started: Instant::now().into(),
+            line: 0.into(),
+            closed,
+            deaf: false.into(),
+        }
+    }
+
+    /// The copy begins now.
+    pub fn start(&self) {
+        *self.started.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
+    }
+
+    /// Standard error could not be written to, so that something went untold.
+    pub fn failed(&self) -> bool {
+        self.deaf.load(Relaxed)
+    }
+
+    /// Tells the counts as they are now, as far as they are wanted.
+    pub fn tell_counts(&self) {
+        self.tell(&self.counts(&self.tally.get()));
+    }
+
+    /// Draws the line of progress anew, where it is wanted.
+    pub fn tell_progress(&self) {
+        if self.telling != Telling::Progress {
+            return;
+        }
+        let text = transferred(self.tally.get().written_bytes, self.elapsed(), true);
+        let mut line = self.line.lock().unwrap_or_else(PoisonError::into_inner);
+        // A shorter line leaves nothing of a longer one.
+        self.write(format!("\r{text:<width$}", width = *line).as_bytes());
+        *line = text.len();
+    }
+
+    fn elapsed(&self) -> std::time::Duration {
+        self.started.lock().unwrap_or_else(PoisonError::into_inner).elapsed()
+    }
+
+    fn counts(&self, counts: &RecordCounts) -> Vec<u8> {
+        let mut text = match self.telling {
+            Telling::Errors => return Vec::new(),
+            _ => records(counts),
+        };
+        if self.telling != Telling::NoTransfer {
+            text.push_str(&transferred(counts.written_bytes, self.elapsed(), false));
+            text.push('\n');
+        }
+        text.into_bytes()
+    }
+
+    /// Writes whole lines, below the line of progress if there is one.
+    fn tell(&self, text: &[u8]) {
+        if text.is_empty() {
+            return;
+        }
+        let mut line = self.line.lock().unwrap_or_else(PoisonError::into_inner);
+        if *line > 0 {
+            *line = 0;
+            self.write(&[b"\n", text].concat());
+        } else {
+            self.write(text);
+        }
+    }
+
+    fn write(&self, mut text: &[u8]) {
+        if self.closed {
+            self.deaf.store(true, Relaxed);
+        }
+        while !text.is_empty() && !self.deaf.load(Relaxed) {
+            match rustix::io::write(io::stderr(), text) {
+                Ok(written) => text = &text[written..],
+                Err(rustix::io::Errno::INTR) => {}
+                Err(_) => self.deaf.store(true, Relaxed),
+            }
+        }
+    }
+}
+
+impl RecordListener for Teller {
+    fn complain(&self, side: Side, complaint: &Complaint, with_counts: bool) {
+        // Warnings, which status=none does not want.
+        let warning = matches!(complaint, Complaint::SkipTooFar | Complaint::PartialRead(_));
+        // Nor what is passed over.
+        if (warning || with_counts) && self.telling == Telling::Errors {
+            return;
+        }
+        let name = &self.names[side.index()];
+        let sentence = sentences::complaint(side, complaint, name, self.dest_bytes, self.quoting);
+        self.tell(&[self.program.as_slice(), b": ", &sentence, b"\n"].concat());
+        if with_counts {
+            self.tell_counts();
+        }
+    }
+}

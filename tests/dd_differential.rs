@@ -1,0 +1,195 @@
+//! GNU dd and haul under the name dd, given the same command lines and inputs: bytes, counts, status and sentences.
+//!
+//! HAUL_DD_CASES says how many command lines are made up, HAUL_DD_SEED from which number; `make test-long` uses both. A
+//! line on which they differ is shortened before it is told.
+mod dd;
+mod support;
+
+use dd::{Case, Stdin, Stdout, compare};
+use proptest::prelude::*;
+use proptest::sample::{select, subsequence};
+use proptest::test_runner::{Config, RngAlgorithm, TestCaseError, TestRng, TestRunner};
+use support::memory_dir;
+
+const CONVERSIONS: [&str; 16] = [
+    "ascii",
+    "ebcdic",
+    "ibm",
+    "block",
+    "unblock",
+    "lcase",
+    "ucase",
+    "sparse",
+    "swab",
+    "sync",
+    "excl",
+    "nocreat",
+    "notrunc",
+    "noerror",
+    "fdatasync",
+    "fsync",
+];
+/// Without direct, which file systems in memory have or have not by the version of the kernel.
+const FLAGS: [&str; 12] = [
+    "append",
+    "nocache",
+    "fullblock",
+    "count_bytes",
+    "skip_bytes",
+    "seek_bytes",
+    "dsync",
+    "sync",
+    "noatime",
+    "noctty",
+    "nofollow",
+    "directory",
+];
+const SIZES: [u64; 16] = [1, 2, 3, 7, 8, 10, 13, 64, 100, 300, 511, 512, 513, 1000, 1024, 4096];
+
+fn number(default: u64, name: &str) -> u64 {
+    std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(default)
+}
+
+fn size() -> impl Strategy<Value = String> {
+    select(&SIZES[..]).prop_map(|size| size.to_string())
+}
+
+fn count() -> impl Strategy<Value = String> {
+    let amount = select(&[0u64, 1, 2, 3, 5, 20, 100][..]);
+    (amount, select(&["", "", "", "c", "B", "w", "wB"][..])).prop_map(|(amount, suffix)| format!("{amount}{suffix}"))
+}
+
+fn list(words: &'static [&'static str]) -> impl Strategy<Value = String> {
+    subsequence(words, 1..=3).prop_map(|words| words.join(","))
+}
+
+fn operand() -> impl Strategy<Value = String> {
+    let named = |name: &'static str| move |value: String| format!("{name}={value}");
+    prop_oneof![
+        3 => size().prop_map(named("bs")),
+        3 => size().prop_map(named("ibs")),
+        3 => size().prop_map(named("obs")),
+        3 => size().prop_map(named("cbs")),
+        2 => count().prop_map(named("skip")),
+        2 => count().prop_map(named("seek")),
+        3 => count().prop_map(named("count")),
+        1 => count().prop_map(named("iseek")),
+        1 => count().prop_map(named("oseek")),
+        6 => list(&CONVERSIONS).prop_map(named("conv")),
+        2 => list(&FLAGS).prop_map(named("iflag")),
+        2 => list(&FLAGS).prop_map(named("oflag")),
+        1 => select(&["none", "noxfer", "progress"][..]).prop_map(|level| format!("status={level}")),
+        1 => select(&["of=/dev/full", "of=/dev/null", "if=/dev/null", "if=missing", "if=/", "bogus=1"][..])
+            .prop_map(str::to_owned),
+    ]
+}
+
+fn input() -> impl Strategy<Value = Vec<u8>> {
+    let letter = prop_oneof![select(&b"aZ  \n\0"[..]), any::<u8>()];
+    let any_len = prop_oneof![Just(0usize), Just(512), Just(1000), 0..3000usize];
+    any_len.prop_flat_map(move |len| {
+        let bytes = prop::collection::vec(letter.clone(), len);
+        // A tail of zeros, for records that are passed over.
+        (bytes, 0..=len, any::<bool>()).prop_map(|(mut bytes, zeros_from, zeros)| {
+            if zeros {
+                bytes[zeros_from..].fill(0);
+            }
+            bytes
+        })
+    })
+}
+
+fn case() -> impl Strategy<Value = Case> {
+    let stdin = prop_oneof![
+        2 => Just(Stdin::Nothing),
+        1 => select(&[0u64, 5, 600][..]).prop_map(Stdin::File),
+        3 => prop::collection::vec(select(&[100usize, 256, 511, 512, 513, 700, 1024]), 1..6).prop_map(Stdin::Pipe),
+    ];
+    let stdout = select(&[Stdout::Pipe, Stdout::Pipe, Stdout::File, Stdout::Append, Stdout::Full][..]);
+    let output = prop::option::of(prop::collection::vec(any::<u8>(), 0..2000));
+    let words = prop::collection::vec(operand(), 0..6);
+    (words, input(), output, stdin, stdout, any::<bool>()).prop_map(|(words, input, output, stdin, stdout, to_file)| {
+        let mut words = words;
+        if stdin == Stdin::Nothing {
+            words.insert(0, "if=in".to_owned());
+        }
+        if to_file {
+            words.insert(0, "of=out".to_owned());
+        }
+        Case { words, input, output, stdin, stdout }
+    })
+}
+
+/// What is known to be different, and better, or never ends in either.
+fn is_comparable(case: &Case) -> bool {
+    let has = |what: &str| case.words.iter().any(|word| word.contains(what));
+    let directory = case.words.iter().any(|word| word == "if=/");
+    !(directory && has("noerror"))
+}
+
+#[test]
+fn made_up_command_lines_do_in_haul_what_they_do_in_gnu_dd() {
+    if dd::reference().is_none() {
+        return;
+    }
+    let above = memory_dir();
+    let (cases, seed) = (number(1000, "HAUL_DD_CASES"), number(1, "HAUL_DD_SEED"));
+    println!("HAUL_DD_SEED={seed} HAUL_DD_CASES={cases}");
+    let mut bytes = [0; 32];
+    bytes[..8].copy_from_slice(&seed.to_le_bytes());
+    let rng = TestRng::from_seed(RngAlgorithm::ChaCha, &bytes);
+    let config = Config { cases: cases as u32, failure_persistence: None, ..Config::default() };
+    let result = TestRunner::new_with_rng(config, rng).run(&case(), |case| {
+        prop_assume!(is_comparable(&case));
+        compare(&case, above.path()).map_err(TestCaseError::fail)
+    });
+    if let Err(error) = result {
+        panic!("HAUL_DD_SEED={seed}: {error}");
+    }
+}
+
+/// Each setting of each operand that means something by itself.
+fn settings() -> Vec<String> {
+    let plain = [
+        "bs=100",
+        "ibs=100",
+        "obs=300",
+        "cbs=8",
+        "skip=1",
+        "skip=3B",
+        "seek=1",
+        "seek=700B",
+        "count=2",
+        "count=0",
+        "count=700B",
+        "iseek=2",
+        "oseek=2",
+        "status=none",
+        "status=noxfer",
+        "status=progress",
+    ];
+    let plain = plain.into_iter().map(str::to_owned);
+    let conversions = CONVERSIONS.iter().map(|word| format!("conv={word}"));
+    let flags = FLAGS.iter().flat_map(|word| [format!("iflag={word}"), format!("oflag={word}")]);
+    plain.chain(conversions).chain(flags).collect()
+}
+
+#[test]
+fn every_pair_of_operands_does_in_haul_what_it_does_in_gnu_dd() {
+    if dd::reference().is_none() {
+        return;
+    }
+    let above = memory_dir();
+    let settings = settings();
+    let input: Vec<u8> = b"Some lines  \nof text\n\nand zeros\0\0\0".iter().copied().cycle().take(1300).collect();
+    let mut failures = Vec::new();
+    for (at, one) in settings.iter().enumerate() {
+        for other in &settings[at..] {
+            let words = ["if=in".to_owned(), "of=out".to_owned(), one.clone(), other.clone()].to_vec();
+            let output = Some(vec![b'x'; 2000]);
+            let case = Case { words, input: input.clone(), output, stdin: Stdin::Nothing, stdout: Stdout::Pipe };
+            failures.extend(compare(&case, above.path()).err());
+        }
+    }
+    assert!(failures.is_empty(), "{} pairs differ, the first:\n{}", failures.len(), failures[0]);
+}
