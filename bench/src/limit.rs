@@ -32,8 +32,8 @@ pub fn measure(bed: &Bed, interrupt: &Interrupt) -> Result<Vec<Limit>> {
     let mut best = Vec::new();
     for (path, what) in sides.iter().filter_map(|(path, what)| Some(((*path)?, *what))) {
         let mut tries = Vec::new();
-        // A few MiB are over before any try differs from another.
-        let worth_trying = if bed.data_bytes < (16 << 20) { 1 } else { TRIES.len() };
+        // So few MiB are over before any try differs from another.
+        let worth_trying = if bed.data_bytes < (129 << 20) { 1 } else { TRIES.len() };
         for (kib, depth) in TRIES.into_iter().take(worth_trying) {
             tries.push(one(bed, path, what, kib, depth, interrupt)?);
         }

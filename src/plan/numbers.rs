@@ -29,10 +29,10 @@ pub(super) const BLOCK_BYTES_MAX: u32 = 8 << 20;
 /// The greatest depth that a copy tries.
 pub(super) const DEPTH_MAX: u32 = 64;
 
-/// Start on devices without a moving head. Requests that follow each other are handed over together, and the kernel joins
-/// them up to the device's largest, 1.25 MiB by default: smaller blocks only come back in clumps, and then one side has
-/// nothing to do. At the speed of memory 1 MiB × 16 took 0.8 of the time of 256 KiB × 32, 1 MiB × 8 took 0.9; on two
-/// modelled SATA SSDs all three of 8 MiB and more but 256 KiB × 32 took 1.01 of the limit, that one 1.05.
+/// Start on devices without a moving head. Requests that follow each other are handed over together, and the kernel
+/// joins them up to the device's largest, 1.25 MiB by default: smaller blocks only come back in clumps, and then one
+/// side has nothing to do. At the speed of memory 1 MiB × 16 took 0.8 of the time of 256 KiB × 32, 1 MiB × 8 took 0.9;
+/// on two modelled SATA SSDs all three of 8 MiB and more but 256 KiB × 32 took 1.01 of the limit, that one 1.05.
 pub(super) const SOLID_BLOCK_BYTES: u32 = 1 << 20;
 /// See [`SOLID_BLOCK_BYTES`].
 pub(super) const SOLID_DEPTH: u32 = 16;
@@ -43,8 +43,8 @@ pub(super) const ROTATIONAL_BLOCK_BYTES: u32 = 1 << 20;
 /// See [`ROTATIONAL_BLOCK_BYTES`].
 pub(super) const ROTATIONAL_DEPTH: u32 = 4;
 
-/// Start with files: each request goes through the file system's extent map and locks, so fewer than on devices. From ext4
-/// to ext4 1 MiB × 8 took 0.9 of the time of 512 KiB × 16 and of 1 MiB × 16.
+/// Start with files: each request goes through the file system's extent map and locks, so fewer than on devices. From
+/// ext4 to ext4 1 MiB × 8 took 0.9 of the time of 512 KiB × 16 and of 1 MiB × 16.
 pub(super) const FILE_BLOCK_BYTES: u32 = 1 << 20;
 /// See [`FILE_BLOCK_BYTES`].
 pub(super) const FILE_DEPTH: u32 = 8;

@@ -17,7 +17,7 @@ pub(super) fn recipes() -> Vec<Recipe> {
 }
 
 fn whole(recipe: &Recipe, workplace: &Workplace, size: Size) -> Result<Bed> {
-    let bytes = size.bytes(1 << 30, 128 << 20);
+    let bytes = size.bytes(1 << 30, 64 << 20);
     let source = workplace.disk().join("source");
     content::noise(&source, 0, bytes)?;
     let what = format!("Noise, not in the page cache, to a file that is not there yet, both {}.", place_of(workplace));
@@ -26,7 +26,7 @@ fn whole(recipe: &Recipe, workplace: &Workplace, size: Size) -> Result<Bed> {
 
 /// An eighth of it is data, in pieces of 4 MiB: about what a fresh system image looks like.
 fn sparse(recipe: &Recipe, workplace: &Workplace, size: Size) -> Result<Bed> {
-    let bytes: u64 = size.bytes(4 << 30, 256 << 20);
+    let bytes: u64 = size.bytes(4 << 30, 128 << 20);
     let source = workplace.disk().join("image");
     let file = File::create(&source).doing("make a sparse file")?;
     file.set_len(bytes)?;
@@ -44,7 +44,7 @@ fn sparse(recipe: &Recipe, workplace: &Workplace, size: Size) -> Result<Bed> {
 }
 
 fn onto_device(recipe: &Recipe, workplace: &Workplace, size: Size) -> Result<Bed> {
-    let bytes = size.bytes(1 << 30, 128 << 20);
+    let bytes = size.bytes(1 << 30, 64 << 20);
     let source = workplace.disk().join("image");
     content::noise(&source, 0, bytes)?;
     let (device, dest) = device(workplace, "file-dest", bytes)?;
@@ -74,7 +74,7 @@ fn bed(recipe: &Recipe, shape: Shape, source: &Path, workplace: &Workplace, byte
         bytes,
         data_bytes: bytes,
         rounds: size.rounds(5),
-        under_pressure: shape != Shape::SparseToFile,
+        under_pressure: size == Size::Full && shape != Shape::SparseToFile,
         rest: Duration::ZERO,
         one_head: false,
         known_limits: Vec::new(),

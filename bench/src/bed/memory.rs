@@ -11,7 +11,7 @@ pub(super) fn recipes() -> Vec<Recipe> {
 }
 
 fn make(recipe: &Recipe, workplace: &Workplace, size: Size) -> Result<Bed> {
-    let bytes = size.bytes(2 << 30, 256 << 20);
+    let bytes = size.bytes(2 << 30, 128 << 20);
     let source = device(workplace, "ram-source", bytes)?;
     let dest = device(workplace, "ram-dest", bytes)?;
     content::noise(&source.1.store, 0, bytes)?;

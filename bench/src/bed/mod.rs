@@ -74,8 +74,7 @@ impl Size {
     fn rounds(self, full: u32) -> u32 {
         match self {
             Size::Full => full,
-            Size::Quick => 2,
-            Size::Tiny => 1,
+            Size::Quick | Size::Tiny => 1,
         }
     }
 }

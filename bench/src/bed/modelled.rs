@@ -62,7 +62,7 @@ fn disk(name: &str, bytes: u64, time_scale: u32) -> Result<(&'static Preset, Par
 
 fn make_pair(recipe: &Recipe, workplace: &Workplace, size: Size) -> Result<Bed> {
     let pair = pair_named(recipe.name)?;
-    let bytes = size.bytes(pair.bytes, 32 << 20);
+    let bytes = size.bytes(pair.bytes, 16 << 20);
     let from = disk(pair.source, bytes, pair.time_scale)?;
     let to = disk(pair.dest, bytes, pair.time_scale)?;
     let (source, source_place) = start(recipe.name, "source", &from, workplace)?;
@@ -89,7 +89,7 @@ fn make_pair(recipe: &Recipe, workplace: &Workplace, size: Size) -> Result<Bed> 
 
 /// The second half of a disk made equal to the first: partitions, as one would have them.
 fn make_self(recipe: &Recipe, workplace: &Workplace, size: Size) -> Result<Bed> {
-    let bytes = size.bytes(256 << 20, 16 << 20);
+    let bytes = size.bytes(256 << 20, 8 << 20);
     let disk = disk("disk-7200", 2 * bytes, 1)?;
     let (server, whole) = start(recipe.name, "disk", &disk, workplace)?;
     content::noise(&whole.store, 0, bytes)?;
@@ -121,7 +121,7 @@ pub(crate) fn seed_pair(workplace: &Workplace, size: Size) -> Result<Bed> {
 /// One disk, with noise on it: for tables about reading.
 pub(crate) fn single(name: &'static str, workplace: &Workplace, size: Size) -> Result<Bed> {
     let recipe = Recipe { name, title: name, make: make_pair };
-    let bytes = size.bytes(256 << 20, 32 << 20);
+    let bytes = size.bytes(256 << 20, 16 << 20);
     let time_scale = if name == "scsi-2001" { 8 } else { 1 };
     let (source, place) = start(name, "single", &disk(name, bytes, time_scale)?, workplace)?;
     content::noise(&place.store, 0, bytes)?;

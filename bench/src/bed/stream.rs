@@ -15,7 +15,7 @@ pub(super) fn recipes() -> Vec<Recipe> {
 }
 
 fn size_bytes(size: Size) -> u64 {
-    size.bytes(2 << 30, 256 << 20)
+    size.bytes(2 << 30, 128 << 20)
 }
 
 fn into_device(recipe: &Recipe, workplace: &Workplace, size: Size) -> Result<Bed> {
@@ -63,7 +63,7 @@ fn bed(recipe: &Recipe, bytes: u64, size: Size) -> Bed {
         bytes,
         data_bytes: bytes,
         rounds: size.rounds(5),
-        under_pressure: true,
+        under_pressure: size == Size::Full,
         rest: Duration::ZERO,
         one_head: false,
         known_limits: Vec::new(),

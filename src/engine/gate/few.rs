@@ -6,8 +6,8 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Lets so many blocks at most be with the device at once, in the order of their tickets.
 ///
 /// A head that serves one stream of large requests needs one to work on and one to go on with. More only give whatever
-/// lies between (schedulers, bridges, servers with threads) the chance to mix up neighbours, and each mixed-up pair costs
-/// the head a turn. Without it, all blocks are with the slower side in the end, and come and go in clumps.
+/// lies between (schedulers, bridges, servers with threads) the chance to mix up neighbours, and each mixed-up pair
+/// costs the head a turn. Without it, all blocks are with the slower side in the end, and come and go in clumps.
 pub struct Few {
     most: usize,
     /// `most` follows the depth.

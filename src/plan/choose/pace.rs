@@ -178,8 +178,8 @@ fn optimal(facts: &Facts, unit: u32) -> Option<u32> {
 
 /// Our own depth for blocks of this size.
 ///
-/// Blocks that had to be smaller than the start's are more of them, so that as many bytes are in flight; not where a head
-/// moves, nor on a pipe, which take one after the other anyway.
+/// Blocks that had to be smaller than the start's are more of them, so that as many bytes are in flight; not where a
+/// head moves, nor on a pipe, which take one after the other anyway.
 fn own_depth(asked: &Asked, range: &Range, start: &Start, block: u32) -> (u32, String) {
     let times = if start.many { (start.block / block).max(1) } else { 1 };
     let wanted = start.depth.saturating_mul(times).min(DEPTH_MAX.max(start.depth));
