@@ -38,7 +38,7 @@ pub struct Arguments {
     #[arg(long, value_name = "DIR", default_value = "/var/tmp")]
     pub dir: PathBuf,
 
-    /// Where the results are written: <date>.json and <date>.html.
+    /// Where the results are written: a JSON file and a page, named by the date.
     #[arg(long, value_name = "DIR", default_value = "bench/results")]
     pub out: PathBuf,
 

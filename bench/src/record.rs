@@ -20,7 +20,7 @@ pub fn write(results: &Results, dir: &Path) -> Result<PathBuf> {
     Ok(path)
 }
 
-/// Reads what [`write`] wrote.
+/// Reads what [`write()`] wrote.
 ///
 /// # Errors
 /// When it cannot be read, or is no such file.

@@ -3,7 +3,7 @@
 //! Colour is always written; who writes to what is no terminal, or honours NO_COLOR, passes an `anstream` writer, which
 //! takes it out. Nothing is said by colour alone.
 use super::columns::{COLUMNS, Column, Scale};
-use super::words::{duration, figure, number, plain, rate, size};
+use super::words::{duration, figure, number, plain, rate, rounds, size};
 use crate::claims::{self, Claim, Verdict};
 use crate::numbers::{HAUL, Ranking, Summary, limit_s, ranking};
 use crate::result::{BedResult, Cell as TableCell, ContenderResult, Limit, Machine, Results, Table as Seeds};
@@ -62,7 +62,7 @@ fn notes(results: &Results, width: usize, out: &mut impl Write) -> io::Result<()
 
 fn one_bed(bed: &BedResult, resident_floor_bytes: u64, width: usize, out: &mut impl Write) -> io::Result<()> {
     let (title, name) = (plain(&bed.title), plain(&bed.name));
-    writeln!(out, "\n{TITLE}{title}{TITLE:#} {QUIET}({name}, {} rounds){QUIET:#}", bed.rounds)?;
+    writeln!(out, "\n{TITLE}{title}{TITLE:#} {QUIET}({name}, {}){QUIET:#}", rounds(bed.rounds))?;
     paragraph(&bed.what, 0, width, Style::new(), out)?;
     limits(bed, width, out)?;
     let ranking = ranking(bed);

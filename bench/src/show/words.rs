@@ -9,6 +9,11 @@ pub(super) fn number(value: f64) -> String {
     if value.is_finite() { format!("{value:.decimals$}") } else { "–".into() }
 }
 
+/// `1 round`, `7 rounds`.
+pub(super) fn rounds(count: u32) -> String {
+    if count == 1 { "1 round".into() } else { format!("{count} rounds") }
+}
+
 /// A share as a whole number of percent; one decimal from 99 to 100, because 99.6 is not all.
 pub(super) fn percent(share: f64) -> String {
     let percent = share * 100.0;

@@ -4,7 +4,7 @@ use crate::claims::{self, Claim, Verdict};
 use crate::numbers::{HAUL, Ranking, Summary, best_peer, limit_s, ranking};
 use crate::result::{BedResult, Cell, ContenderResult, Limit, Missing, Results};
 use crate::show::columns::{COLUMNS, Scale};
-use crate::show::words::{duration, figure, number, rate, size};
+use crate::show::words::{duration, figure, number, rate, rounds, size};
 use serde::Serialize;
 
 #[derive(Serialize)]
@@ -34,7 +34,7 @@ struct Bed {
     title: String,
     what: String,
     bytes: String,
-    rounds: u32,
+    rounds: String,
     /// For the table of all beds.
     haul_s: String,
     to_limit: String,
@@ -134,7 +134,7 @@ impl Bed {
             title: bed.title.clone(),
             what: bed.what.clone(),
             bytes: size(bed.bytes),
-            rounds: bed.rounds,
+            rounds: rounds(bed.rounds),
             haul_s: haul.map_or_else(unknown, |haul| format!("{} s", number(haul.median_s))),
             to_limit: haul.and_then(|haul| haul.ratio_to_limit).map_or_else(unknown, |ratio| format!("{ratio:.2} x")),
             best_peer: best_peer(bed).and_then(versus).unwrap_or_else(unknown),
