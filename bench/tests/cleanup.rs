@@ -1,6 +1,7 @@
 //! Nothing is left mounted, attached or running, whichever way the bench ends.
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 /// Says aloud why a test is skipped, and whether it is.
@@ -10,6 +11,12 @@ fn cannot_run() -> bool {
         return true;
     }
     false
+}
+
+/// One bench at a time: the loop devices of another would be taken for left behind.
+fn alone() -> MutexGuard<'static, ()> {
+    static ALONE: Mutex<()> = Mutex::new(());
+    ALONE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The bench on the RAM bed in `dir`; the program it measures is a script.
@@ -76,6 +83,7 @@ fn a_bench_that_comes_to_its_end_leaves_nothing() {
     if cannot_run() {
         return;
     }
+    let _alone = alone();
     let dir = tempfile::tempdir().unwrap();
     // Its words are: copy --yes --progress none SRC DST.
     let output = bench(dir.path(), "exec dd if=$5 of=$6 bs=1M conv=fsync status=none").output().unwrap();
@@ -88,6 +96,7 @@ fn a_bench_that_is_interrupted_leaves_nothing_and_says_so() {
     if cannot_run() {
         return;
     }
+    let _alone = alone();
     for signal in ["INT", "TERM"] {
         let dir = tempfile::tempdir().unwrap();
         let child = in_the_middle(dir.path());
@@ -104,6 +113,7 @@ fn a_bench_that_is_killed_leaves_a_directory_and_the_next_one_removes_it() {
     if cannot_run() {
         return;
     }
+    let _alone = alone();
     let dir = tempfile::tempdir().unwrap();
     let mut child = in_the_middle(dir.path());
     child.kill().unwrap();

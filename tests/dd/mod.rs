@@ -98,6 +98,8 @@ pub fn run(program: &Path, case: &Case, above: &Path) -> Came {
     }
     let mut command = Command::new(program);
     command.arg0("dd").args(&case.words).current_dir(dir.path()).env_clear().env("LC_ALL", "C");
+    // An instrumented program would leave its profile among the files.
+    command.envs(std::env::var_os("LLVM_PROFILE_FILE").map(|path| ("LLVM_PROFILE_FILE", path)));
     command.stderr(Stdio::piped());
     let mut file = None;
     let mut feeder = None;
