@@ -57,12 +57,17 @@ fn a_file_that_was_not_cached_before_it_is_read_is_not_cached_after() {
 #[test]
 fn a_file_that_was_cached_before_it_is_read_is_still_cached() {
     let Some((place, file)) = cold_file() else { return };
-    fs::read(&place.path).unwrap();
-    let before = cached_pages(&file);
-    assert_eq!(before, BYTES.div_ceil(4096) as u64);
+    let all = BYTES.div_ceil(4096) as u64;
     for cache in leaving_no_trace(&place) {
-        read_all(&place, cache, 1 << 20);
-        assert_eq!(cached_pages(&file), before, "{cache:?}");
+        // A kernel that is short of memory takes pages away by itself, now and then; a read that drops them does so always.
+        let left = (0..5).map(|_| {
+            fs::read(&place.path).unwrap();
+            assert_eq!(cached_pages(&file), all);
+            read_all(&place, cache, 1 << 20);
+            cached_pages(&file)
+        });
+        let left: Vec<u64> = left.collect();
+        assert!(left.contains(&all), "{cache:?}: of {all} pages, {left:?} were left");
     }
 }
 
