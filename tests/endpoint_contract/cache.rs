@@ -59,7 +59,8 @@ fn a_file_that_was_cached_before_it_is_read_is_still_cached() {
     let Some((place, file)) = cold_file() else { return };
     let all = BYTES.div_ceil(4096) as u64;
     for cache in leaving_no_trace(&place) {
-        // A kernel that is short of memory takes pages away by itself, now and then; a read that drops them does so always.
+        // A kernel that is short of memory takes pages away by itself, now and then; a read that drops them does so
+        // always.
         let left = (0..5).map(|_| {
             fs::read(&place.path).unwrap();
             assert_eq!(cached_pages(&file), all);
