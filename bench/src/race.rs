@@ -5,8 +5,7 @@ use crate::bed::{Bed, Comparison};
 use crate::contender::Entry;
 use crate::error::Result;
 use crate::process::{Ended, Interrupt, run};
-use crate::result::BedResult;
-use crate::result::{ContenderResult, Run, Verdict};
+use crate::result::{BedResult, ContenderResult, Run, Verdict};
 use crate::{limit, machine};
 use std::time::Instant;
 

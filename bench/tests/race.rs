@@ -1,5 +1,5 @@
 //! The race on a tiny bed: right copies are ranked, wrong ones and failures are marked, nothing is left behind.
-use haul_bench::bed::{Bed, Size, recipes};
+use haul_bench::bed::{Bed, Size, recipe};
 use haul_bench::contender::Entry;
 use haul_bench::numbers::{Standing, best_peer, standing};
 use haul_bench::process::{Interrupt, Line};
@@ -42,7 +42,7 @@ fn workplace() -> Workplace {
 }
 
 fn bed(name: &str, workplace: &Workplace) -> Bed {
-    let recipe = recipes().into_iter().find(|recipe| recipe.name == name).unwrap();
+    let recipe = recipe(name).unwrap();
     (recipe.make)(&recipe, workplace, Size::Tiny).unwrap()
 }
 

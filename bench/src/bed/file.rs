@@ -6,7 +6,6 @@ use crate::error::{Doing, Result};
 use crate::workplace::Workplace;
 use std::fs::File;
 use std::path::Path;
-use std::time::Duration;
 
 pub(super) fn recipes() -> Vec<Recipe> {
     vec![
@@ -65,20 +64,10 @@ fn place_of(workplace: &Workplace) -> String {
 fn bed(recipe: &Recipe, shape: Shape, source: &Path, workplace: &Workplace, bytes: u64, size: Size) -> Bed {
     let dest = workplace.disk().join("dest");
     Bed {
-        name: recipe.name,
-        title: recipe.title,
-        what: String::new(),
-        shape,
         source: Place { path: source.into(), store: source.into(), ..Place::default() },
         dest: Place { path: dest.clone(), store: dest.clone(), ..Place::default() },
-        bytes,
-        data_bytes: bytes,
-        rounds: size.rounds(5),
         under_pressure: size == Size::Full && shape != Shape::SparseToFile,
-        rest: Duration::ZERO,
-        one_head: false,
-        known_limits: Vec::new(),
-        digest: None,
         parts: vec![Box::new(Removed(source.into())), Box::new(Removed(dest))],
+        ..Bed::new(recipe, shape, bytes, size, 5)
     }
 }

@@ -4,7 +4,6 @@ use super::loop_device::LoopDevice;
 use super::{Bed, Part, Place, Recipe, Shape, Size, content};
 use crate::error::Result;
 use crate::workplace::Workplace;
-use std::time::Duration;
 
 pub(super) fn recipes() -> Vec<Recipe> {
     vec![Recipe { name: "ram", title: "RAM speed: two loop devices over tmpfs", make }]
@@ -17,23 +16,14 @@ fn make(recipe: &Recipe, workplace: &Workplace, size: Size) -> Result<Bed> {
     content::noise(&source.1.store, 0, bytes)?;
     content::spoil(&dest.1.store, 0, bytes)?;
     Ok(Bed {
-        name: recipe.name,
-        title: recipe.title,
         what: "Noise, from one loop device over a tmpfs file to another, both with direct I/O on their file. The \
                pages of both files are in place before the first run."
             .into(),
-        shape: Shape::DeviceToDevice,
         source: source.1,
         dest: dest.1,
-        bytes,
-        data_bytes: bytes,
-        rounds: size.rounds(7),
         under_pressure: true,
-        rest: Duration::ZERO,
-        one_head: false,
-        known_limits: Vec::new(),
-        digest: None,
         parts: vec![source.0, dest.0],
+        ..Bed::new(recipe, Shape::DeviceToDevice, bytes, size, 7)
     })
 }
 

@@ -126,12 +126,42 @@ pub struct Recipe {
     pub make: fn(&Recipe, &Workplace, Size) -> Result<Bed>,
 }
 
+/// The recipe of the bed called `name`.
+///
+/// # Errors
+/// There is none.
+pub fn recipe(name: &str) -> Result<Recipe> {
+    let found = recipes().into_iter().find(|recipe| recipe.name == name);
+    found.ok_or_else(|| Error(format!("there is no bed {name}")))
+}
+
 /// Every bed, in the order of measuring.
 pub fn recipes() -> Vec<Recipe> {
     [memory::recipes(), modelled::recipes(), file::recipes(), stream::recipes()].into_iter().flatten().collect()
 }
 
 impl Bed {
+    /// A bed of `bytes` bytes, all of them data, without sides; `rounds` is what it wants in full size.
+    fn new(recipe: &Recipe, shape: Shape, bytes: u64, size: Size, rounds: u32) -> Self {
+        Bed {
+            name: recipe.name,
+            title: recipe.title,
+            what: String::new(),
+            shape,
+            source: Place::default(),
+            dest: Place::default(),
+            bytes,
+            data_bytes: bytes,
+            rounds: size.rounds(rounds),
+            under_pressure: false,
+            rest: Duration::ZERO,
+            one_head: false,
+            known_limits: Vec::new(),
+            digest: None,
+            parts: Vec::new(),
+        }
+    }
+
     /// Whether there is a dest that can be opened: not where it is a pipe, nor a file that nobody has made.
     pub fn has_dest(&self) -> bool {
         self.shape != Shape::DeviceToPipe && self.dest.path.exists()

@@ -156,21 +156,5 @@ fn limit(what: &str, seconds: f64) -> Limit {
 }
 
 fn bed(recipe: &Recipe, bytes: u64, size: Size) -> Bed {
-    Bed {
-        name: recipe.name,
-        title: recipe.title,
-        what: String::new(),
-        shape: Shape::DeviceToDevice,
-        source: Place::default(),
-        dest: Place::default(),
-        bytes,
-        data_bytes: bytes,
-        rounds: size.rounds(3),
-        under_pressure: false,
-        rest: Duration::ZERO,
-        one_head: false,
-        known_limits: Vec::new(),
-        digest: None,
-        parts: Vec::new(),
-    }
+    Bed::new(recipe, Shape::DeviceToDevice, bytes, size, 3)
 }

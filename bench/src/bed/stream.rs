@@ -5,7 +5,6 @@ use super::{Bed, Place, Recipe, Shape, Size, content};
 use crate::error::Result;
 use crate::process::output;
 use crate::workplace::Workplace;
-use std::time::Duration;
 
 pub(super) fn recipes() -> Vec<Recipe> {
     vec![
@@ -27,11 +26,10 @@ fn into_device(recipe: &Recipe, workplace: &Workplace, size: Size) -> Result<Bed
         what: "cat writes noise from tmpfs into a pipe; the contender writes what comes out of it onto a loop device \
                over tmpfs."
             .into(),
-        shape: Shape::PipeToDevice,
         source: Place { path: source.clone(), store: source.clone(), ..Place::default() },
         dest,
         parts: vec![device, Box::new(Removed(source))],
-        ..bed(recipe, bytes, size)
+        ..bed(recipe, Shape::PipeToDevice, bytes, size)
     })
 }
 
@@ -44,30 +42,13 @@ fn out_of_device(recipe: &Recipe, workplace: &Workplace, size: Size) -> Result<B
         what: "A loop device over tmpfs, written into a pipe; sha256sum at its other end takes most of the time, and \
                what it prints must be right."
             .into(),
-        shape: Shape::DeviceToPipe,
         source,
         digest: digest.split_whitespace().next().map(Into::into),
         parts: vec![device],
-        ..bed(recipe, bytes, size)
+        ..bed(recipe, Shape::DeviceToPipe, bytes, size)
     })
 }
 
-fn bed(recipe: &Recipe, bytes: u64, size: Size) -> Bed {
-    Bed {
-        name: recipe.name,
-        title: recipe.title,
-        what: String::new(),
-        shape: Shape::PipeToDevice,
-        source: Place::default(),
-        dest: Place::default(),
-        bytes,
-        data_bytes: bytes,
-        rounds: size.rounds(5),
-        under_pressure: size == Size::Full,
-        rest: Duration::ZERO,
-        one_head: false,
-        known_limits: Vec::new(),
-        digest: None,
-        parts: Vec::new(),
-    }
+fn bed(recipe: &Recipe, shape: Shape, bytes: u64, size: Size) -> Bed {
+    Bed { under_pressure: size == Size::Full, ..Bed::new(recipe, shape, bytes, size, 5) }
 }

@@ -1,8 +1,8 @@
 //! Direct against buffered, with what it costs in processor time.
 use super::{Call, TableRecipe, number, text};
 use crate::bed::loop_device::forget_pages;
-use crate::bed::{Size, recipes};
-use crate::error::{Error, Result};
+use crate::bed::{self, Size};
+use crate::error::Result;
 use crate::process::Line;
 use crate::race::Observer;
 use crate::result::Table;
@@ -20,8 +20,7 @@ pub(super) fn recipe() -> TableRecipe {
 }
 
 fn make(recipe: &TableRecipe, call: &Call<'_>, observer: &mut dyn Observer) -> Result<Table> {
-    let ram = recipes().into_iter().find(|recipe| recipe.name == "ram");
-    let ram = ram.ok_or_else(|| Error("there is no bed ram".into()))?;
+    let ram = bed::recipe("ram")?;
     let bed = (ram.make)(&ram, call.workplace, if call.size == Size::Full { Size::Quick } else { call.size })?;
     let path = bed.source.path.display();
     let columns =

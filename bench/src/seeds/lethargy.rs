@@ -1,6 +1,6 @@
 //! System lethargy: what a copy does to everything else that was in the page cache.
 use super::{Call, TableRecipe, number, text};
-use crate::bed::{Bed, recipes};
+use crate::bed::{self, Bed};
 use crate::error::{Doing, Error, Result};
 use crate::machine::uncache;
 use crate::numbers::median;
@@ -35,8 +35,7 @@ fn make(recipe: &TableRecipe, call: &Call<'_>, observer: &mut dyn Observer) -> R
             return Ok(table);
         }
     };
-    let ram = recipes().into_iter().find(|recipe| recipe.name == "ram");
-    let ram = ram.ok_or_else(|| Error("there is no bed ram".into()))?;
+    let ram = bed::recipe("ram")?;
     let bed = (ram.make)(&ram, call.workplace, call.size)?;
     let program = Program::new(call)?;
     let (source, dest) = (bed.source.path.display(), bed.dest.path.display());
