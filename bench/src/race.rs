@@ -53,8 +53,7 @@ pub fn race(
     let mut first_s = f64::INFINITY;
     for round in 1..=rounds {
         for (entry, contender) in entries.iter().zip(&mut result.contenders) {
-            let out = |run: &Run| run.verdict != Verdict::Right || run.wall_s > first_s * FAR_BEHIND;
-            if contender.runs.iter().any(out) {
+            if contender.runs.iter().any(|run| is_out(run, first_s)) {
                 continue;
             }
             match one(bed, entry, round, interrupt) {
@@ -71,6 +70,11 @@ pub fn race(
         }
     }
     Ok(result)
+}
+
+/// Whether a contender with this run is not asked again; `first_s` is what haul took at first.
+fn is_out(run: &Run, first_s: f64) -> bool {
+    run.verdict != Verdict::Right || run.wall_s > first_s * FAR_BEHIND
 }
 
 fn result_of(entry: &Entry) -> ContenderResult {
@@ -115,4 +119,20 @@ fn verdict(bed: &Bed, ended: &Ended) -> Result<Verdict> {
         Comparison::Equal => Verdict::Right,
         Comparison::DiffersFrom(first_difference) => Verdict::CopiedWrongly { first_difference },
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_was_wrong_or_is_far_behind_the_first_run_of_haul_is_not_asked_again() {
+        let run = |wall_s, verdict| Run { wall_s, verdict, ..Run::default() };
+        assert!(!is_out(&run(8.0, Verdict::Right), 1.0));
+        assert!(is_out(&run(8.1, Verdict::Right), 1.0));
+        assert!(is_out(&run(0.1, Verdict::CopiedWrongly { first_difference: 0 }), 1.0));
+        assert!(is_out(&run(0.1, Verdict::Failed { why: String::new() }), 1.0));
+        // Before haul has run there is nothing to be behind of.
+        assert!(!is_out(&run(1e9, Verdict::Right), f64::INFINITY));
+    }
 }
