@@ -2,6 +2,8 @@
 use super::abilities::{is_root, skip};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+use std::thread;
+use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
 /// A directory on the file system of the build directory, usually a real disk's.
@@ -30,6 +32,7 @@ fn complaint(output: &Output) -> String {
 /// A loop device over a file.
 pub struct LoopDevice {
     path: PathBuf,
+    backing: PathBuf,
 }
 
 impl LoopDevice {
@@ -81,11 +84,17 @@ impl LoopDevice {
             return None;
         }
         let file = backing.to_str().expect("scratch names are text");
+        let held_before = loop_devices_over(backing);
         let output = admin("losetup", &[options, &["--find", "--show", file]].concat()).ok()?;
+        if !output.status.success() {
+            // It may have failed at an option of a device that it made and is giving back.
+            wait_until_released(backing, held_before);
+            return None;
+        }
         let name = String::from_utf8(output.stdout).expect("losetup prints a name");
         // In any case of doubt no device at all: a wrong name would be somebody's disk.
         let name = name.trim();
-        (output.status.success() && name.starts_with("/dev/loop")).then(|| LoopDevice { path: name.into() })
+        name.starts_with("/dev/loop").then(|| LoopDevice { path: name.into(), backing: backing.to_owned() })
     }
 
     /// `/dev/loopN`.
@@ -109,10 +118,33 @@ impl AsRef<std::ffi::OsStr> for LoopDevice {
 impl Drop for LoopDevice {
     fn drop(&mut self) {
         let name = self.path.to_string_lossy();
+        let held_before = loop_devices_over(&self.backing).max(1);
         let detached = admin("losetup", &["--detach", &name]);
         if !detached.as_ref().is_ok_and(|output| output.status.success()) {
             skip(&format!("could not detach {name}: {detached:?}"));
+            return;
         }
+        wait_until_released(&self.backing, held_before - 1);
+    }
+}
+
+/// How many loop devices are over the file `backing`.
+fn loop_devices_over(backing: &Path) -> usize {
+    let devices = std::fs::read_dir("/sys/block").into_iter().flatten().flatten();
+    let files = devices.filter_map(|device| std::fs::read_to_string(device.path().join("loop/backing_file")).ok());
+    // The kernel adds a word to the name of a file that is gone.
+    let names = files.map(|file| PathBuf::from(file.trim_end().trim_end_matches(" (deleted)")));
+    names.filter(|name| name == backing).count()
+}
+
+/// Waits until no more than `count` loop devices are over `backing`: the kernel detaches a device once nobody has it
+/// open, and another test that is just starting a program, or the system's device manager, may hold it for a moment.
+/// Until then haul would rightly say that the file is in use.
+fn wait_until_released(backing: &Path, count: usize) {
+    let until = Instant::now() + Duration::from_secs(10);
+    while loop_devices_over(backing) > count && !thread::panicking() {
+        assert!(Instant::now() < until, "a loop device stayed on {} for ten seconds", backing.display());
+        thread::sleep(Duration::from_millis(2));
     }
 }
 
