@@ -115,24 +115,36 @@ pub trait Endpoint: Send + Sync {
 
 /// Turns requests into ring entries and ring results back into byte counts.
 ///
-/// An entry has 64 bytes; passthrough commands need 128 and 32-byte completions, for which `encode` and the ring get a
-/// second, wide form when the first such endpoint arrives.
+/// An entry has 64 bytes and a completion 16; passthrough commands need the wide form, of 128 and 32. A ring has one
+/// form for all its entries: where either side needs the wide one, both are encoded so.
 pub trait OnRing {
     /// The descriptor to register with the ring.
     fn fd(&self) -> BorrowedFd<'_>;
 
-    /// Whether [`OnRing::encode`] would take this request; the others go through `perform` on a helper thread.
+    /// It can only be on a ring of the wide form (since 5.19).
+    fn needs_wide(&self) -> bool {
+        false
+    }
+
+    /// Whether it would encode this request now; the others go through `perform` on a helper thread.
     fn takes(&self, request: &Request) -> bool;
 
     /// The entry for the present transfer, which points into the request's buffer: whoever pushes it keeps the
-    /// request until the completion. `fd` is where the ring has [`OnRing::fd`] registered.
+    /// request until the completion. `fd` is where the ring has [`OnRing::fd`] registered. Never asked of an endpoint
+    /// that needs the wide form.
     fn encode(&self, request: &mut Request, fd: types::Fixed) -> squeue::Entry;
 
-    /// Bytes moved, or the error, from the `res` field of the completion.
+    /// The same for a ring of the wide form.
+    fn encode_wide(&self, request: &mut Request, fd: types::Fixed) -> squeue::Entry128 {
+        self.encode(request, fd).into()
+    }
+
+    /// Bytes moved, or the error, from the `res` field of the completion and, on a ring of the wide form, what follows
+    /// it; EAGAIN: nothing has happened, and another way is worth a try.
     ///
     /// # Errors
     /// What the kernel said.
-    fn decode(&self, _request: &Request, result: i32) -> io::Result<u32> {
+    fn decode(&self, _request: &Request, result: i32, _extra: [u64; 2]) -> io::Result<u32> {
         u32::try_from(result).map_err(|_| io::Error::from_raw_os_error(-result))
     }
 }

@@ -1,8 +1,10 @@
 //! Which queue serves which side, what stands in front of it, and waiting for any of them.
 use super::gate::{Few, Gate, HoldWrites, InOrder, Rate};
-use super::ring::RingQueue;
+use super::ring::{Form, Narrow, RingQueue, Wide};
 use super::threads::Calls;
-use crate::contract::{Arena, Completion, Endpoint, EngineKind, Order, Plan, Queue, Ready, Request, Side, WriteOrder};
+use crate::contract::{
+    Arena, Completion, Endpoint, EngineKind, OnRing, Order, Plan, Queue, Ready, Request, Side, WriteOrder,
+};
 use crate::stage::Digester;
 use crate::sys::wait_any;
 use std::io;
@@ -101,7 +103,29 @@ impl Queues {
             self.notes.push("neither side can be on a ring: helper threads make the calls".to_owned());
             return Ok(());
         }
-        let ring = RingQueue::open(on_ring, slots, arena)?;
+        let wide = |end: &Option<Arc<dyn Endpoint>>| end.as_ref().is_some_and(needs_wide);
+        if !on_ring.iter().any(wide) {
+            self.add_ring(RingQueue::<Narrow>::open(on_ring, slots, arena)?, able);
+            return Ok(());
+        }
+        let refusal = match RingQueue::<Wide>::open(on_ring.clone(), slots, arena) {
+            Ok(ring) => {
+                self.add_ring(ring, able);
+                return Ok(());
+            }
+            Err(refusal) => refusal,
+        };
+        self.notes.push(format!("no ring takes the device's own commands here ({refusal}): helper threads give them"));
+        let narrow = on_ring.map(|end| end.filter(|end| !needs_wide(end)));
+        let able = narrow.each_ref().map(Option::is_some);
+        if able != [false, false] {
+            self.add_ring(RingQueue::<Narrow>::open(narrow, slots, arena)?, able);
+        }
+        Ok(())
+    }
+
+    /// Takes a ring in, on which the sides are that are `able`.
+    fn add_ring<F: Form + 'static>(&mut self, ring: RingQueue<F>, able: [bool; 2]) {
         let (detail, notes) = ring.detail();
         self.detail.extend(detail.iter().map(|&detail| detail.to_owned()));
         self.notes.extend_from_slice(notes);
@@ -113,7 +137,6 @@ impl Queues {
             }
         }
         self.queues.push(Box::new(ring));
-        Ok(())
     }
 
     /// Requests in flight towards either side, held ones included.
@@ -278,6 +301,10 @@ impl Queues {
     pub(super) fn finish_digests(&mut self) -> Vec<crate::contract::Digest> {
         self.digests.take().map_or_else(Vec::new, Digester::finish)
     }
+}
+
+fn needs_wide(end: &Arc<dyn Endpoint>) -> bool {
+    end.on_ring().is_some_and(OnRing::needs_wide)
 }
 
 /// What stands in front of a side, in the order in which requests meet it.
