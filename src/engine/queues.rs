@@ -9,8 +9,8 @@ use std::io;
 use std::sync::Arc;
 use std::time::Instant;
 
-/// Descriptors to wait for at once: a ring, calls on two sides, digests.
-const WAITED_FOR_MAX: usize = 4;
+/// Descriptors to wait for at once: a ring, the own queue and the calls of either side, digests.
+const WAITED_FOR_MAX: usize = 6;
 
 /// Requests with a side that shares one moving head with the other: one to work on, one to go on with.
 const FEW_FOR_ONE_HEAD: u32 = 2;
@@ -68,9 +68,6 @@ impl Queues {
         }
         for side in Side::BOTH {
             let end = ends[side.index()].clone();
-            if plan.engine != EngineKind::Sync {
-                queues.open_own(side, &end, slots)?;
-            }
             let calls = match plan.engine {
                 EngineKind::Sync => Calls::on_the_spot(end),
                 _ if end.facts().order == Order::Ascending => Calls::by_helpers(end, 1)?,
@@ -83,36 +80,33 @@ impl Queues {
         Ok(queues)
     }
 
-    /// The queue that a side brings along, where it is on no ring and has one.
-    fn open_own(&mut self, side: Side, end: &Arc<dyn Endpoint>, slots: u32) -> io::Result<()> {
-        if self.own[side.index()].is_none()
-            && let Some(queue) = end.own_queue(slots)
-        {
-            self.own[side.index()] = Some(self.queues.len());
-            self.queues.push(queue?);
-        }
-        Ok(())
-    }
-
+    /// One ring for the sides that can be on it, beside it the queues that sides bring along, helpers for what is left.
     fn open_ring(&mut self, ends: &[Arc<dyn Endpoint>; 2], slots: u32, arena: &Arena) -> io::Result<()> {
         let on_ring = ends.each_ref().map(|end| end.on_ring().is_some().then(|| end.clone()));
         let able = on_ring.each_ref().map(Option::is_some);
-        if able == [false, false] {
-            self.notes.push("neither side can be on a ring: helper threads make the calls".to_owned());
-            return Ok(());
+        if able != [false, false] {
+            let ring = RingQueue::open(on_ring, slots, arena)?;
+            let (detail, notes) = ring.detail();
+            self.detail.extend(detail.iter().map(|&detail| detail.to_owned()));
+            self.notes.extend_from_slice(notes);
+            self.own = able.map(|able| able.then_some(self.queues.len()));
+            self.queues.push(Box::new(ring));
         }
-        let ring = RingQueue::open(on_ring, slots, arena)?;
-        let (detail, notes) = ring.detail();
-        self.detail.extend(detail.iter().map(|&detail| detail.to_owned()));
-        self.notes.extend_from_slice(notes);
-        for side in Side::BOTH {
+        for (side, end) in Side::BOTH.into_iter().zip(ends) {
             if able[side.index()] {
+                continue;
+            }
+            if let Some(queue) = end.own_queue(slots) {
                 self.own[side.index()] = Some(self.queues.len());
-            } else {
+                self.queues.push(queue?);
+                self.detail.push(format!("{} by a queue of its own", side.name()));
+            } else if able != [false, false] {
                 self.detail.push(format!("{} by helper threads", side.name()));
             }
         }
-        self.queues.push(Box::new(ring));
+        if self.own == [None, None] {
+            self.notes.push("neither side can be on a ring: helper threads make the calls".to_owned());
+        }
         Ok(())
     }
 
