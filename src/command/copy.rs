@@ -1,7 +1,9 @@
 //! `haul copy`.
 use super::signals::{Running, Signals};
 use super::{Exit, consent, estimate};
-use crate::contract::{Ended, Endpoint, EngineKind, Event, Facts, Host, Observer, Outcome, Plan, Result, Stop, Tally};
+use crate::contract::{
+    Ended, Endpoint, EngineKind, Event, Facts, Host, Observer, Outcome, Plan, Result, Side, Stop, Tally,
+};
 use crate::plan::{Options, ProgressStyle};
 use crate::report::{Out, Progress, json, text};
 use crate::{endpoint, engine, plan, probe, schedule};
@@ -11,7 +13,8 @@ use std::time::SystemTime;
 /// Options to Facts to Plan to Outcome to Report. `words` is the command line behind the program's name.
 pub(super) fn copy(options: &Options, words: &[String], out: Out) -> Result<Exit> {
     let signals = Signals::watch(out)?;
-    let (source, dest) = probe::both(&options.source, &options.dest)?;
+    let through = Side::BOTH.map(|side| options.passthrough.may(side));
+    let (source, dest) = probe::both_through(&options.source, &options.dest, through)?;
     let plan = plan::make(options, &source, &dest, &host(options))?;
     if options.dry_run {
         return show(options, &plan, &source, &dest, out);

@@ -36,7 +36,7 @@ pub trait Endpoint: Send + Sync {
     /// unless the end is reached. Everyone can. Called from any thread; retries EINTR itself.
     ///
     /// # Errors
-    /// What the kernel said, unchanged; ECANCELED after [`Endpoint::cancel`].
+    /// What the kernel said, unchanged, or a [`super::DeviceError`]; ECANCELED after [`Endpoint::cancel`].
     fn perform(&self, request: &mut Request) -> io::Result<u32>;
 
     /// How to put requests on an io_uring, for endpoints that can be.
@@ -101,6 +101,16 @@ pub trait Endpoint: Send + Sync {
 
     /// What a failure means here. `error` came of `op` at `offset` on this side.
     fn diagnose(&self, op: Op, offset: u64, error: &io::Error) -> Kind;
+
+    /// How it is reached, where that is worth a word in the report: `SCSI commands by /dev/sg0`.
+    fn detail(&self) -> Option<String> {
+        None
+    }
+
+    /// What the user should know of how it went on this side; asked at the end of a copy.
+    fn notes(&self) -> Vec<String> {
+        Vec::new()
+    }
 
     /// How it changed since it was opened, as far as that can be seen; asked at the end of a copy.
     fn change(&self) -> Option<Change> {

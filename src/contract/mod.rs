@@ -4,6 +4,7 @@
 mod buffer;
 pub mod charsets;
 mod device;
+mod device_error;
 mod endpoint;
 mod error;
 mod event;
@@ -12,6 +13,7 @@ mod facts;
 mod host;
 mod mailbox;
 mod outcome;
+mod passthrough;
 mod plan;
 mod queue;
 mod records;
@@ -22,6 +24,7 @@ mod tally;
 
 pub use buffer::{Arena, Buffer, PAGE_BYTES};
 pub use device::{Device, DevicePartition};
+pub use device_error::DeviceError;
 pub use endpoint::{Change, Endpoint, OnRing};
 pub use error::{Error, Kind, Result};
 pub use event::{Event, Observer, Phase, Silent};
@@ -32,6 +35,7 @@ pub use facts::{
 pub use host::Host;
 pub use mailbox::Mailbox;
 pub use outcome::{Digest, Ended, Latency, Outcome, Pace, SideReport, Totals, Usage};
+pub use passthrough::{CommandSet, CommandWishes, Passthrough, Through};
 pub use plan::{
     Access, Cache, Direction, EngineKind, Existing, HashKind, Plan, PlanSide, Reason, Tuning, WriteOrder, Zeros,
 };

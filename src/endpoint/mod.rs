@@ -5,6 +5,9 @@
 mod behind;
 pub mod block;
 mod buffered;
+// Until the first endpoint that is reached by commands uses it.
+#[cfg_attr(not(test), allow(dead_code))]
+mod claim;
 pub mod file;
 pub mod memory;
 pub mod null;
@@ -16,8 +19,9 @@ mod reading;
 mod residency;
 mod zeros;
 
-use crate::contract::{Endpoint, EndpointKind, Facts, Kind, PlanSide, Result, Side};
+use crate::contract::{CommandSet, DeviceError, Endpoint, EndpointKind, Facts, Kind, PlanSide, Result, Side};
 use opening::Opening;
+use std::io;
 use std::sync::Arc;
 
 /// Opens the source for reading, as its side of the plan says.
@@ -38,8 +42,28 @@ pub fn open_dest(side: &PlanSide, facts: &Facts) -> Result<Arc<dyn Endpoint>> {
     open(Opening { side: Side::Dest, plan: side, facts })
 }
 
-/// The only list of kinds.
+/// Asks a disk by its own commands what it is, and makes `facts` those of the way through its node. Changes nothing on
+/// it. For facts without a node it does nothing.
+///
+/// # Errors
+/// What opening the node said; a [`DeviceError`] for what does not answer, or is no disk.
+pub fn ask_by_commands(facts: &mut Facts) -> io::Result<()> {
+    match facts.passthrough.as_ref().map(|node| node.commands) {
+        None => Ok(()),
+        Some(commands @ (CommandSet::Scsi | CommandSet::Nvme)) => {
+            let words = format!("{} commands are not supported", commands.name());
+            Err(DeviceError { kind: Kind::Unsupported, words, offset: None, advice: "Name its block device." }.into())
+        }
+    }
+}
+
+/// The only list of kinds, and of commands.
 fn open(opening: Opening<'_>) -> Result<Arc<dyn Endpoint>> {
+    if let Some(through) = &opening.plan.through {
+        return match through.node.commands {
+            CommandSet::Scsi | CommandSet::Nvme => Err(opening.error(Kind::Unsupported, ": by commands")),
+        };
+    }
     match opening.plan.kind {
         EndpointKind::File => file::open(opening),
         EndpointKind::Block => block::open(opening),

@@ -22,6 +22,13 @@ pub(super) fn block_bytes(major: u32, minor: u32) -> Option<(u32, u32)> {
     Some((number(&queue, "logical_block_size")?, number(&queue, "physical_block_size")?))
 }
 
+/// Where the block device of that number begins on its disk, in bytes; 0 for a disk.
+pub(super) fn start_bytes(device: u64) -> u64 {
+    let (major, minor) = (rustix::fs::major(device), rustix::fs::minor(device));
+    // In units of 512 bytes, whatever the device's own blocks are.
+    number::<u64>(Path::new(&format!("/sys/dev/block/{major}:{minor}")), "start").unwrap_or(0).saturating_mul(512)
+}
+
 /// `/sys/…/queue` of the disk.
 fn directory(major: u32, minor: u32) -> Option<PathBuf> {
     let device = fs::canonicalize(format!("/sys/dev/block/{major}:{minor}")).ok()?;

@@ -3,8 +3,8 @@ use super::meter::{Meter, Whereabouts};
 use super::pace::{Governor, Pair};
 use super::queues::Queues;
 use crate::contract::{
-    Arena, Buffer, Cache, Completion, Endpoint, Error, Event, Extent, Kind, Next, Observer, Op, Plan, Request, Run,
-    RunKind, Schedule, Side, Stop, Tally, Totals, Zeros,
+    Arena, Buffer, Cache, Completion, DeviceError, Endpoint, Error, Event, Extent, Kind, Next, Observer, Op, Plan,
+    Request, Run, RunKind, Schedule, Side, Stop, Tally, Totals, Zeros,
 };
 use std::io;
 use std::sync::Arc;
@@ -320,9 +320,12 @@ impl<'a> Pump<'a> {
         let end = &self.ends[side.index()];
         let kind = end.diagnose(op, request.at(), &source);
         let address = &end.facts().address;
-        let error = Error::of_request(kind, op, side, address, request.at(), source)
-            .in_sectors_of(end.facts().logical_block_bytes);
-        let reading = (op == Op::Read).then(|| Extent::new(request.at(), u64::from(request.left())));
+        let said = DeviceError::of(&source).cloned();
+        let place = said.as_ref().and_then(|said| said.offset);
+        let error = Error::of_request(kind, op, side, address, place.unwrap_or(request.at()), source)
+            .in_sectors_of(end.facts().logical_block_bytes)
+            .advise(said.map_or("", |said| said.advice));
+        let reading = (op == Op::Read && place.is_none()).then(|| Extent::new(request.at(), u64::from(request.left())));
         if self.failure.as_ref().is_none_or(|first| ticket < first.ticket) {
             self.failure = Some(Failure { error, ticket, reading });
         }

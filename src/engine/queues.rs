@@ -11,8 +11,8 @@ use std::io;
 use std::sync::Arc;
 use std::time::Instant;
 
-/// Descriptors to wait for at once: a ring, calls on two sides, digests.
-const WAITED_FOR_MAX: usize = 4;
+/// Descriptors to wait for at once: a ring, the own queue and the calls of either side, digests.
+const WAITED_FOR_MAX: usize = 6;
 
 /// Requests with a side that shares one moving head with the other: one to work on, one to go on with.
 const FEW_FOR_ONE_HEAD: u32 = 2;
@@ -70,9 +70,6 @@ impl Queues {
         }
         for side in Side::BOTH {
             let end = ends[side.index()].clone();
-            if plan.engine != EngineKind::Sync {
-                queues.open_own(side, &end, slots)?;
-            }
             let calls = match plan.engine {
                 EngineKind::Sync => Calls::on_the_spot(end),
                 _ if end.facts().order == Order::Ascending => Calls::by_helpers(end, 1)?,
@@ -85,58 +82,58 @@ impl Queues {
         Ok(queues)
     }
 
-    /// The queue that a side brings along, where it is on no ring and has one.
-    fn open_own(&mut self, side: Side, end: &Arc<dyn Endpoint>, slots: u32) -> io::Result<()> {
-        if self.own[side.index()].is_none()
-            && let Some(queue) = end.own_queue(slots)
-        {
-            self.own[side.index()] = Some(self.queues.len());
-            self.queues.push(queue?);
-        }
-        Ok(())
-    }
-
+    /// One ring for the sides that can be on it, beside it the queues that sides bring along, helpers for what is left.
     fn open_ring(&mut self, ends: &[Arc<dyn Endpoint>; 2], slots: u32, arena: &Arena) -> io::Result<()> {
-        let on_ring = ends.each_ref().map(|end| end.on_ring().is_some().then(|| end.clone()));
-        let able = on_ring.each_ref().map(Option::is_some);
-        if able == [false, false] {
-            self.notes.push("neither side can be on a ring: helper threads make the calls".to_owned());
-            return Ok(());
-        }
-        let wide = |end: &Option<Arc<dyn Endpoint>>| end.as_ref().is_some_and(needs_wide);
-        if !on_ring.iter().any(wide) {
-            self.add_ring(RingQueue::<Narrow>::open(on_ring, slots, arena)?, able);
-            return Ok(());
-        }
-        let refusal = match RingQueue::<Wide>::open(on_ring.clone(), slots, arena) {
-            Ok(ring) => {
-                self.add_ring(ring, able);
-                return Ok(());
-            }
-            Err(refusal) => refusal,
-        };
-        self.notes.push(format!("no ring takes the device's own commands here ({refusal}): helper threads give them"));
-        let narrow = on_ring.map(|end| end.filter(|end| !needs_wide(end)));
-        let able = narrow.each_ref().map(Option::is_some);
-        if able != [false, false] {
-            self.add_ring(RingQueue::<Narrow>::open(narrow, slots, arena)?, able);
-        }
-        Ok(())
-    }
-
-    /// Takes a ring in, on which the sides are that are `able`.
-    fn add_ring<F: Form + 'static>(&mut self, ring: RingQueue<F>, able: [bool; 2]) {
-        let (detail, notes) = ring.detail();
-        self.detail.extend(detail.iter().map(|&detail| detail.to_owned()));
-        self.notes.extend_from_slice(notes);
-        for side in Side::BOTH {
+        let able = self.open_shared(ends, slots, arena)?;
+        for (side, end) in Side::BOTH.into_iter().zip(ends) {
             if able[side.index()] {
+                continue;
+            }
+            if let Some(queue) = end.own_queue(slots) {
                 self.own[side.index()] = Some(self.queues.len());
-            } else {
+                self.queues.push(queue?);
+                self.detail.push(format!("{} by a queue of its own", side.name()));
+            } else if able != [false, false] {
                 self.detail.push(format!("{} by helper threads", side.name()));
             }
         }
+        if self.own == [None, None] {
+            self.notes.push("neither side can be on a ring: helper threads make the calls".to_owned());
+        }
+        Ok(())
+    }
+
+    /// The ring itself, in the form that its sides need; says which of them are on it.
+    fn open_shared(&mut self, ends: &[Arc<dyn Endpoint>; 2], slots: u32, arena: &Arena) -> io::Result<[bool; 2]> {
+        let mut on_ring = ends.each_ref().map(|end| end.on_ring().is_some().then(|| end.clone()));
+        if on_ring.iter().flatten().any(needs_wide) {
+            match RingQueue::<Wide>::open(on_ring.clone(), slots, arena) {
+                Ok(ring) => return Ok(self.add_ring(ring, &on_ring)),
+                Err(why) => self
+                    .notes
+                    .push(format!("no ring takes a device's own commands here ({why}): helper threads give them")),
+            }
+            on_ring = on_ring.map(|end| end.filter(|end| !needs_wide(end)));
+        }
+        if on_ring.iter().all(Option::is_none) {
+            return Ok([false, false]);
+        }
+        let ring = RingQueue::<Narrow>::open(on_ring.clone(), slots, arena)?;
+        Ok(self.add_ring(ring, &on_ring))
+    }
+
+    /// Takes in a ring for those of the sides that are on it.
+    fn add_ring<F>(&mut self, ring: RingQueue<F>, on_ring: &[Option<Arc<dyn Endpoint>>; 2]) -> [bool; 2]
+    where
+        F: Form + 'static,
+    {
+        let (detail, notes) = ring.detail();
+        self.detail.extend(detail.iter().map(|&detail| detail.to_owned()));
+        self.notes.extend_from_slice(notes);
+        let able = on_ring.each_ref().map(Option::is_some);
+        self.own = able.map(|able| able.then_some(self.queues.len()));
         self.queues.push(Box::new(ring));
+        able
     }
 
     /// Requests in flight towards either side, held ones included.

@@ -16,7 +16,7 @@ mod words;
 mod tests;
 
 pub use numbers::{BLOCK_BYTES_ASKABLE, DEPTH_ASKABLE};
-pub use options::{Expectation, Options, ProgressStyle, When};
+pub use options::{Expectation, Options, Passes, ProgressStyle, When};
 
 use crate::contract::{EndpointKind, Facts, Host, Plan, PlanSide, Result, Side};
 use asked::Asked;
@@ -36,6 +36,7 @@ pub fn make(options: &Options, source: &Facts, dest: &Facts, host: &Host) -> Res
     let mut notes = Notes::default();
 
     check::words(&asked)?;
+    check::through(&asked)?;
     check::dest(&asked)?;
     let range = check::range(&asked)?;
     let overlap = check::same(&asked, &range, &mut notes)?;
@@ -94,6 +95,7 @@ fn side(asked: &Asked, side: Side, offset: u64, access: crate::contract::Access)
         offset,
         access,
         moves_head: asked.rotational(side),
+        through: asked.through(side),
     }
 }
 
