@@ -5,13 +5,14 @@
 # shellcheck shell=bash
 
 judge() { # name command...: the command succeeds
-    local name=$1 said
+    # Not $said: the command may look at what the last try said.
+    local name=$1 complaint
     shift
-    if said=$("$@" 2>&1); then
+    if complaint=$("$@" 2>&1); then
         echo "ok $name"
     else
         echo "FAIL $name: $*"
-        printf '%s\n' "$said" | tail -n 30
+        printf '%s\n' "$complaint" | tail -n 30
     fi
 }
 

@@ -11,6 +11,7 @@ mod claim;
 pub mod file;
 pub mod memory;
 pub mod null;
+mod nvme;
 mod opening;
 pub mod pipe;
 mod positional;
@@ -48,9 +49,10 @@ pub fn open_dest(side: &PlanSide, facts: &Facts) -> Result<Arc<dyn Endpoint>> {
 /// # Errors
 /// What opening the node said; a [`DeviceError`] for what does not answer, or is no disk.
 pub fn ask_by_commands(facts: &mut Facts) -> io::Result<()> {
-    match facts.passthrough.as_ref().map(|node| node.commands) {
-        None => Ok(()),
-        Some(commands @ (CommandSet::Scsi | CommandSet::Nvme)) => {
+    let Some(node) = facts.passthrough.clone() else { return Ok(()) };
+    match node.commands {
+        CommandSet::Nvme => nvme::ask(facts, &node),
+        commands @ CommandSet::Scsi => {
             let words = format!("{} commands are not supported", commands.name());
             Err(DeviceError { kind: Kind::Unsupported, words, offset: None, advice: "Name its block device." }.into())
         }
@@ -61,7 +63,8 @@ pub fn ask_by_commands(facts: &mut Facts) -> io::Result<()> {
 fn open(opening: Opening<'_>) -> Result<Arc<dyn Endpoint>> {
     if let Some(through) = &opening.plan.through {
         return match through.node.commands {
-            CommandSet::Scsi | CommandSet::Nvme => Err(opening.error(Kind::Unsupported, ": by commands")),
+            CommandSet::Nvme => nvme::open(opening, through),
+            CommandSet::Scsi => Err(opening.error(Kind::Unsupported, ": by commands")),
         };
     }
     match opening.plan.kind {

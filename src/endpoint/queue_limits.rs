@@ -1,5 +1,5 @@
 //! Limits of the request queue beneath a device number, from sysfs.
-use crate::contract::QueueLimits;
+use crate::contract::{PAGE_BYTES, QueueLimits};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
@@ -27,6 +27,15 @@ pub(super) fn start_bytes(device: u64) -> u64 {
     let (major, minor) = (rustix::fs::major(device), rustix::fs::minor(device));
     // In units of 512 bytes, whatever the device's own blocks are.
     number::<u64>(Path::new(&format!("/sys/dev/block/{major}:{minor}")), "start").unwrap_or(0).saturating_mul(512)
+}
+
+/// Longest command that the driver takes for the block device of that number, in bytes: what it transfers at once, in
+/// memory that lies in single pages.
+pub(super) fn command_bytes_max(device: u64) -> Option<u64> {
+    let queue = directory(rustix::fs::major(device), rustix::fs::minor(device))?;
+    let transfer_kib: u64 = number(&queue, "max_hw_sectors_kb")?;
+    let segments: u64 = number(&queue, "max_segments")?;
+    Some((transfer_kib * 1024).min(segments * PAGE_BYTES as u64))
 }
 
 /// `/sys/…/queue` of the disk.
