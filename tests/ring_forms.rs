@@ -11,8 +11,8 @@ use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::fs::FileExt;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
+use std::sync::{Arc, Mutex};
 
 const LEN: usize = 300_001;
 
@@ -26,6 +26,10 @@ struct End {
     refused: AtomicBool,
     encoded: AtomicU32,
     called: AtomicU32,
+    /// Offsets of requests, in the order in which they were handed over.
+    handed_over: Mutex<Vec<u64>>,
+    stop: Stop,
+    stops_at_first_call: AtomicBool,
 }
 
 impl End {
@@ -34,8 +38,8 @@ impl End {
         file.write_all_at(content, 0).unwrap();
         let mut facts = Facts::new("a file", EndpointKind::Memory);
         facts.size = Some(LEN as u64);
-        let (refused, encoded, called) = Default::default();
-        Arc::new(End { facts, file, wide, refuses, refused, encoded, called })
+        let (refused, encoded, called, handed_over, stop, stops_at_first_call) = Default::default();
+        Arc::new(End { facts, file, wide, refuses, refused, encoded, called, handed_over, stop, stops_at_first_call })
     }
 
     fn bytes(&self) -> Vec<u8> {
@@ -61,6 +65,9 @@ impl Endpoint for End {
 
     fn perform(&self, request: &mut Request) -> io::Result<u32> {
         self.called.fetch_add(1, Relaxed);
+        if self.stops_at_first_call.load(Relaxed) {
+            self.stop.ask(libc::SIGTERM);
+        }
         let at = request.at();
         let moved = match request.op {
             Op::Read => self.file.read_at(request.rest_mut(), at),
@@ -87,7 +94,8 @@ impl OnRing for End {
         self.wide
     }
 
-    fn takes(&self, _request: &Request) -> bool {
+    fn takes(&self, request: &Request) -> bool {
+        self.handed_over.lock().unwrap().push(request.at());
         !self.refused.load(Relaxed)
     }
 
@@ -110,11 +118,16 @@ impl OnRing for End {
     }
 }
 
-fn copied(source: &Arc<End>, dest: &Arc<End>) -> Outcome {
+fn run(source: &Arc<End>, dest: &Arc<End>, limit: Option<u64>) -> Outcome {
     let ends: [Arc<dyn Endpoint>; 2] = [source.clone(), dest.clone()];
-    let plan = plan(EngineKind::Ring, Some(LEN as u64), 0, 0);
+    let mut plan = plan(EngineKind::Ring, Some(LEN as u64), 0, 0);
+    plan.limit_bytes_per_s = limit;
     let mut schedule = haul::schedule::make(&plan, &ends[0]);
-    let outcome = haul::engine::run(&plan, &ends, &mut *schedule, &Stop::default(), &Tally::default(), &Silent);
+    haul::engine::run(&plan, &ends, &mut *schedule, &source.stop, &Tally::default(), &Silent)
+}
+
+fn copied(source: &Arc<End>, dest: &Arc<End>) -> Outcome {
+    let outcome = run(source, dest, None);
     assert!(matches!(outcome.ended, Ended::Complete), "{:?}", outcome.ended);
     assert!(dest.bytes() == pattern(LEN, 7), "the copy differs");
     outcome
@@ -155,4 +168,21 @@ fn a_side_that_is_refused_on_the_ring_goes_on_by_calls() {
     assert_eq!(source.called.load(Relaxed), blocks);
     assert!((1..=8).contains(&source.encoded.load(Relaxed)));
     assert_eq!((dest.called.load(Relaxed), dest.encoded.load(Relaxed)), (0, blocks));
+}
+
+#[test]
+fn what_has_to_be_asked_again_does_not_wait_for_all_that_came_after() {
+    if rings() != Some(true) {
+        return;
+    }
+    let (source, dest) = (End::new(&pattern(LEN, 7), true, true), End::new(&[], false, false));
+    // With a limit, requests queue up in front of the source, one every ten seconds; the first that is carried out by a
+    // call ends the copy.
+    source.stops_at_first_call.store(true, Relaxed);
+    run(&source, &dest, Some(400));
+    assert_eq!(
+        *source.handed_over.lock().unwrap(),
+        [0, 0],
+        "the first was refused on the ring, and asked again at once"
+    );
 }

@@ -157,6 +157,16 @@ impl Queues {
         self.through = through;
     }
 
+    /// Takes a request in that came back with nothing done. Its turn has been and it was paid for: the gates are behind
+    /// it, and in front of them it would wait for all that came after.
+    pub(super) fn submit_again(&mut self, request: Request) {
+        self.in_hand[request.side.index()] += 1;
+        let mut through = std::mem::take(&mut self.through);
+        through.push(request);
+        self.send(&mut through);
+        self.through = through;
+    }
+
     /// Takes the request through the gates of its side from number `first` on.
     fn admit(&mut self, side: usize, first: usize, request: Request, through: &mut Vec<Request>) {
         let Some(gate) = self.gates[side].get_mut(first) else {

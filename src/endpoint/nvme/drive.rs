@@ -57,15 +57,21 @@ impl Drive for Node {
 pub(super) fn identify(drive: &dyn Drive, nsid: u32) -> io::Result<(Controller, Namespace)> {
     let controller = namespace::controller(&*answer(drive, nsid, Structure::Controller)?);
     let Some(found) = namespace::namespace(&*answer(drive, nsid, Structure::Namespace)?) else {
-        return Err(refusal("its namespace is not active, or says of itself what cannot be"));
+        return Err(refusal(
+            "its namespace is not active, or says of itself what cannot be",
+            "See nvme list-ns for the namespaces of the drive that are active.",
+        ));
     };
     // Drives before NVMe 1.3 do not know the question, and have the usual command set.
     let set = answer(drive, nsid, Structure::Descriptors).map_or(0, |answer| namespace::command_set(&answer));
     if set != 0 {
-        return Err(refusal("it is a zoned or key-value namespace, which does not take reads and writes in any order"));
+        return Err(refusal(
+            "it is a zoned or key-value namespace, which does not take reads and writes in any order",
+            "Choose another drive, or a tool that knows zones.",
+        ));
     }
     if let Some(why) = found.loses() {
-        return Err(refusal(&why));
+        return Err(refusal(&why, "Format it without metadata (nvme format --lbaf), or choose another drive."));
     }
     Ok((controller, found))
 }
@@ -78,8 +84,7 @@ fn answer(drive: &dyn Drive, nsid: u32, structure: Structure) -> io::Result<Box<
     }
 }
 
-fn refusal(words: &str) -> io::Error {
-    let advice = "Format it without metadata (nvme format --lbaf) or choose another drive.";
+fn refusal(words: &str, advice: &'static str) -> io::Error {
     DeviceError { kind: Kind::Unsupported, words: words.to_owned(), offset: None, advice }.into()
 }
 
