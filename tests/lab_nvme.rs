@@ -5,7 +5,7 @@ use std::fs::File;
 use support::{Findings, haul_path, lab_is_there};
 
 /// What every engine must get right.
-const COPIES: [&str; 22] = [
+const COPIES: [&str; 25] = [
     "ng to ng",
     "sd to nvme by --passthrough",
     "file to ng",
@@ -28,6 +28,9 @@ const COPIES: [&str; 22] = [
     "a range that overlaps is moved right",
     "and back, by the block layer and by commands",
     "a node is known to be its block device",
+    "a drive copies by itself",
+    "and what it copied is right",
+    "what two drives cannot is said",
 ];
 
 /// What is said of drives that fail, with either engine.

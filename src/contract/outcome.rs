@@ -26,6 +26,8 @@ pub struct Totals {
     pub hole_bytes: u64,
     /// Bytes whose extents the file system lets both files share.
     pub shared_bytes: u64,
+    /// Bytes that the device copied by itself.
+    pub offloaded_bytes: u64,
     /// Runs of zeros that the dest zeroed by itself.
     pub zeroed_runs: u64,
     /// Runs left as holes.
@@ -39,7 +41,7 @@ pub struct Totals {
 impl Totals {
     /// Bytes that arrived in any form.
     pub fn copied_bytes(&self) -> u64 {
-        self.written_bytes + self.zeroed_bytes + self.hole_bytes + self.shared_bytes
+        self.written_bytes + self.zeroed_bytes + self.hole_bytes + self.shared_bytes + self.offloaded_bytes
     }
 }
 

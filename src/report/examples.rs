@@ -74,6 +74,7 @@ pub(super) fn plan() -> Plan {
         len: Some(2 * GIB),
         engine: EngineKind::Ring,
         engine_instead: None,
+        device_copy: None,
         tuning: Tuning {
             block_bytes,
             depth: 32,

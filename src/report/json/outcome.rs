@@ -44,7 +44,7 @@ pub struct Report {
     pub cpu: Cpu,
     /// Most memory resident.
     pub peak_resident_bytes: u64,
-    /// `ring`, `threads`, `sync` or `reflink`.
+    /// `ring`, `threads`, `sync`, `reflink` or `offload`.
     pub engine: &'static str,
     /// How exactly.
     pub engine_detail: String,
@@ -94,6 +94,8 @@ pub struct Bytes {
     pub hole_bytes: u64,
     /// Shared with the source by the file system, not copied.
     pub shared_bytes: u64,
+    /// Copied by the device itself.
+    pub offloaded_bytes: u64,
     /// Runs zeroed by the dest itself.
     pub zeroed_records: u64,
     /// Runs left as holes.
@@ -266,6 +268,7 @@ fn bytes(outcome: &Outcome) -> Bytes {
         zeroed_bytes: totals.zeroed_bytes,
         hole_bytes: totals.hole_bytes,
         shared_bytes: totals.shared_bytes,
+        offloaded_bytes: totals.offloaded_bytes,
         zeroed_records: totals.zeroed_runs,
         hole_records: totals.hole_runs,
     }

@@ -16,7 +16,7 @@ pub struct PlanReport {
     pub dest: SidePlan,
     /// Bytes to copy; `null`: to the end of a stream.
     pub len_bytes: Option<u64>,
-    /// `ring`, `threads`, `sync` or `reflink`.
+    /// `ring`, `threads`, `sync`, `reflink` or `offload`.
     pub engine: &'static str,
     /// Bytes per request to begin with.
     pub block_bytes: u32,

@@ -116,6 +116,9 @@ fn bytes(totals: &Totals) -> String {
         if totals.shared_bytes > 0 {
             text += &format!(", {} shared with the source by the file system", totals.shared_bytes);
         }
+        if totals.offloaded_bytes > 0 {
+            text += &format!(", {} copied by the device itself", totals.offloaded_bytes);
+        }
         if totals.zeroed_bytes > 0 {
             let runs = units::count(totals.zeroed_runs, "record", "records");
             text += &format!(", {} zeroed by the dest in {}", totals.zeroed_bytes, whole(&runs));
