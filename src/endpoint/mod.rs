@@ -5,8 +5,6 @@
 mod behind;
 pub mod block;
 mod buffered;
-// Until the first endpoint that is reached by commands uses it.
-#[cfg_attr(not(test), allow(dead_code))]
 mod claim;
 pub mod file;
 pub mod memory;
@@ -17,6 +15,7 @@ mod positional;
 mod queue_limits;
 mod reading;
 mod residency;
+pub mod scsi;
 mod zeros;
 
 use crate::contract::{CommandSet, DeviceError, Endpoint, EndpointKind, Facts, Kind, PlanSide, Result, Side};
@@ -48,10 +47,11 @@ pub fn open_dest(side: &PlanSide, facts: &Facts) -> Result<Arc<dyn Endpoint>> {
 /// # Errors
 /// What opening the node said; a [`DeviceError`] for what does not answer, or is no disk.
 pub fn ask_by_commands(facts: &mut Facts) -> io::Result<()> {
-    match facts.passthrough.as_ref().map(|node| node.commands) {
-        None => Ok(()),
-        Some(commands @ (CommandSet::Scsi | CommandSet::Nvme)) => {
-            let words = format!("{} commands are not supported", commands.name());
+    let Some(node) = facts.passthrough.clone() else { return Ok(()) };
+    match node.commands {
+        CommandSet::Scsi => scsi::probe(&node, facts),
+        CommandSet::Nvme => {
+            let words = "NVMe commands are not supported".to_owned();
             Err(DeviceError { kind: Kind::Unsupported, words, offset: None, advice: "Name its block device." }.into())
         }
     }
@@ -61,7 +61,8 @@ pub fn ask_by_commands(facts: &mut Facts) -> io::Result<()> {
 fn open(opening: Opening<'_>) -> Result<Arc<dyn Endpoint>> {
     if let Some(through) = &opening.plan.through {
         return match through.node.commands {
-            CommandSet::Scsi | CommandSet::Nvme => Err(opening.error(Kind::Unsupported, ": by commands")),
+            CommandSet::Scsi => scsi::open(opening, through),
+            CommandSet::Nvme => Err(opening.error(Kind::Unsupported, ": by commands")),
         };
     }
     match opening.plan.kind {

@@ -8,6 +8,7 @@ mod locale;
 pub mod loop_device;
 mod memory;
 pub mod page_cache;
+pub mod sg;
 mod signals;
 pub mod socket;
 mod standard;
