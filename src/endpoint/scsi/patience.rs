@@ -34,7 +34,7 @@ impl Patience {
                 (self.timeouts <= TIMEOUTS_MAX.min(wishes.retries)).then_some(Duration::ZERO)
             }
             // No failure of the command: it waits as long as it might have taken.
-            Again::Busy | Again::BecomingReady => {
+            Again::Busy | Again::MovedNothing | Again::BecomingReady => {
                 let (since, pause) =
                     self.waiting.map_or((now, PAUSE_MIN), |(since, pause)| (since, (pause * 2).min(PAUSE_MAX)));
                 self.waiting = Some((since, pause));
@@ -47,7 +47,7 @@ impl Patience {
 /// What happened on one side, for the report.
 #[derive(Debug, Default)]
 pub(super) struct Counts {
-    again: [AtomicU64; 6],
+    again: [AtomicU64; 7],
     /// Errors that the disk recovered from by itself.
     pub(super) recovered: AtomicU64,
     /// Transfers that moved fewer bytes than they should.
@@ -59,11 +59,12 @@ pub(super) struct Counts {
 }
 
 /// By the order of [`Again`].
-const AGAIN_WORDS: [(&str, &str); 6] = [
+const AGAIN_WORDS: [(&str, &str); 7] = [
     ("command given again after a unit attention", "commands given again after a unit attention"),
     ("command given again after the disk aborted it", "commands given again after the disk aborted them"),
     ("command given again after it was lost on the way", "commands given again after they were lost on the way"),
     ("wait for a busy disk or a full queue", "waits for a busy disk or a full queue"),
+    ("command given again after it moved nothing", "commands given again after they moved nothing"),
     ("wait for a disk that was getting ready", "waits for a disk that was getting ready"),
     ("command given again after a time-out", "commands given again after a time-out"),
 ];

@@ -48,6 +48,8 @@ pub(super) enum Again {
     Transport,
     /// The disk has too much to do.
     Busy,
+    /// It went well and moved nothing.
+    MovedNothing,
     /// The disk is getting ready.
     BecomingReady,
     /// It took too long.
@@ -107,7 +109,7 @@ fn done(answer: &Answer, len: u32, place: Place, recovered: bool) -> Verdict {
     let moved = if place.blocks > 0 { (len - missing) / block * block } else { len - missing };
     if place.blocks > 0 && moved == 0 && len > 0 {
         let words = format!("the disk moved {} of {len} bytes and called that good", len - missing);
-        return Verdict::Again(Again::Transport, error(Kind::Io, words, ""));
+        return Verdict::Again(Again::MovedNothing, error(Kind::Io, words, ""));
     }
     Verdict::Done { moved, recovered }
 }
@@ -193,7 +195,7 @@ mod tests {
         };
         assert_eq!([moved(0), moved(4096), moved(1), moved(-5)], [8192, 4096, 7680, 8192]);
         let nothing = of(Answer { residual: 8000, ..Answer::default() });
-        assert!(matches!(nothing, Verdict::Again(Again::Transport, _)), "{nothing:?}");
+        assert!(matches!(nothing, Verdict::Again(Again::MovedNothing, _)), "{nothing:?}");
     }
 
     #[test]
