@@ -2,7 +2,7 @@
 mod support;
 
 use std::fs::File;
-use support::{Findings, haul_path, lab_is_there};
+use support::{Findings, lab_is_there};
 
 /// What every engine must get right.
 const COPIES: [&str; 25] = [
@@ -79,7 +79,7 @@ fn findings(script: &str, engine: &str, drives: &[Drive]) -> Option<Findings> {
     let more = more.collect::<Vec<_>>().join(" ");
     let words =
         [("VMLAB_QEMU", more.as_str()), ("VMLAB_DISK", "16M"), ("HAUL_ENGINE", engine), ("VMLAB_TIMEOUT", "300")];
-    Some(Findings::of(script, &haul_path(), &words))
+    Some(Findings::of(script, &[], &words))
 }
 
 #[test]

@@ -214,7 +214,7 @@ impl NvmeNamespace {
         Ok(len as u32)
     }
 
-    /// Zeroes whole blocks by the drive. Only ever asked of drives that can: [`super::ask`] says so in the facts.
+    /// Zeroes whole blocks by the drive. Only ever asked of drives that can: [`super::probe`] says so in the facts.
     fn zero(&self, request: &Request) -> io::Result<u32> {
         let (at, shift) = (request.at(), self.namespace.block_shift);
         // The limit of transfers is one of Write Zeroes too, as Linux has it, unless the drive says better.

@@ -44,7 +44,7 @@ const MEMORY_ALIGN_BYTES: u32 = 4;
 ///
 /// # Errors
 /// What opening the node said; a [`crate::contract::DeviceError`] for what is no namespace of plain reads and writes.
-pub(super) fn ask(facts: &mut Facts, node: &Passthrough) -> io::Result<()> {
+pub(super) fn probe(node: &Passthrough, facts: &mut Facts) -> io::Result<()> {
     let drive = Node::new(open_node(node, OFlags::RDONLY)?, CommandWishes::default().timeout);
     let (controller, namespace) = drive::identify(&drive, drive.nsid()?)?;
     describe(facts, node, &controller, &namespace);

@@ -1,4 +1,4 @@
-use super::plan::{ReasonReport, cache_name, direction_name, kind_name, reasons};
+use super::plan::{ReasonReport, cache_name, direction_name, kind_name, node_name, reasons};
 use super::{Failure, SCHEMA};
 use crate::contract::{Ended, Latency, Outcome, Plan, PlanSide, Side};
 use crate::report::{text, units};
@@ -163,6 +163,8 @@ pub struct SideOutcome {
     pub offset_bytes: u64,
     /// `direct`, `dontcache`, `drop` or `keep`.
     pub cache: &'static str,
+    /// The node whose commands it was reached by; `null`: by reads and writes.
+    pub passthrough: Option<String>,
     /// Requests, with those for the rest of a short one.
     pub requests: u64,
     /// How long they took.
@@ -319,6 +321,7 @@ fn side(planned: &PlanSide, outcome: &Outcome, side: Side) -> SideOutcome {
         kind: kind_name(planned),
         offset_bytes: planned.offset,
         cache: cache_name(planned),
+        passthrough: node_name(planned),
         requests: match side {
             Side::Source => outcome.totals.read_requests,
             Side::Dest => outcome.totals.write_requests,

@@ -85,6 +85,7 @@ fn side(plan: &Plan, side: Side) -> String {
     let name = if address == path { address } else { format!("{address} → {path}") };
     let start = if side.offset > 0 { format!(" from byte {}", side.offset) } else { String::new() };
     let access = match side.kind {
+        _ if side.through.is_some() => ", by its own commands".to_owned(),
         EndpointKind::File | EndpointKind::Block => format!(", {}", side.access.cache.name()),
         _ => String::new(),
     };
