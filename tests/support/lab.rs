@@ -33,8 +33,9 @@ pub fn lab_is_there(tools: &[&str]) -> bool {
     missing == 0 && kernel
 }
 
-/// The release binary: what is emulated is slow, and in virtual time an instruction is a nanosecond, so an unoptimised or instrumented one would be
-/// another program. Built by cargo beside the other builds, unless HAUL_TEST_BINARY names one.
+/// The release binary: what is emulated is slow, and in virtual time an instruction is a nanosecond, so an unoptimised
+/// or instrumented one would be another program. Built by cargo beside the other builds, unless HAUL_TEST_BINARY names
+/// one.
 pub fn release_binary() -> PathBuf {
     if std::env::var_os("HAUL_TEST_BINARY").is_some() {
         return haul_path();
