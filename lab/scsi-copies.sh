@@ -1,6 +1,7 @@
 #!/bin/bash
 # Copies by SCSI commands, with everything else on the other side: arguments are
-# haul's binary and an engine. tests/lab_scsi.rs asks for the judgements.
+# haul's binary and an engine, VMLAB_DISK=4T. tests/lab_scsi.rs asks for the
+# judgements.
 set -u
 here=$(dirname "$0")
 . "$here/disks.sh"
@@ -96,13 +97,18 @@ from=/dev/lab/debug0 to=/dev/lab/debug1
 copy $sg $to-sg && as "sg to sg in blocks of 4096" "$by_sg" 16M
 from=/run/file && spoilt $to && copy $from $to-sg && as "file to sg in blocks of 4096" "$by_sg" $odd
 copy --count $odd $to-sg /run/back && to=/run/back && as "sg to file in blocks of 4096" "$by_sg" $odd
-debug_disks virtual_gb=4096
+# Of qemu, whose disks keep each block where it is; scsi_debug's virtual ones repeat their store.
+big=/dev/lab/scsi1
 for at in $((3 << 40)) $(((2 << 40) - 2000384)); do
-    copy --seek $at /run/file /dev/lab/debug1-sg
-    dd if=/dev/lab/debug1 of=/run/back bs=512 skip=$at count=$odd iflag=skip_bytes,count_bytes,fullblock status=none
+    copy --seek $at /run/file $big-sg
+    dd if=$big of=/run/back bs=512 skip=$at count=$odd iflag=skip_bytes,count_bytes,fullblock status=none
     judge "written $at bytes into 4 TiB" cmp /run/file /run/back
-    copy --skip $at --count $odd /dev/lab/debug1-sg /run/back && from=/run/file to=/run/back
+    copy --skip $at --count $odd $big-sg /run/back && from=/run/file to=/run/back
     as "read $at bytes into 4 TiB" "$by_sg" $odd
+    dd if=$big of=/run/elsewhere bs=512 skip=$((at % (2 << 40))) count=1M iflag=skip_bytes,count_bytes status=none
+    there=/run/file
+    [ "$at" -lt $((2 << 40)) ] || there=/dev/zero
+    judge "written $at bytes into 4 TiB and nowhere else" cmp -n 1M /run/elsewhere $there
 done
 
 # Zeros are made by the disk where it can: what is there before must not stay.

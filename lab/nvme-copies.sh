@@ -1,8 +1,8 @@
-# nvme-copies.sh HAUL - copies between an NVMe namespace by its own commands and
-# everything else, with the engine that HAUL_ENGINE names.
+# nvme-copies.sh HAUL ENGINE - copies between an NVMe namespace by its own commands and
+# everything else, with that engine.
 # shellcheck shell=bash
-engine=$HAUL_ENGINE
-lab=$(cd "$(dirname "$0")/.." && pwd)
+engine=$2
+lab=$(cd "$(dirname "$0")" && pwd)
 # shellcheck source=lab/judge.sh
 . "$lab/judge.sh"
 
