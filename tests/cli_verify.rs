@@ -4,6 +4,7 @@ mod support;
 use serde_json::Value;
 use std::fs;
 use std::path::Path;
+use std::process::{Command, Stdio};
 use support::{LoopDevice, engines, haul, memory_dir, noise, scratch, write_noise};
 
 const MIB: usize = 1 << 20;
@@ -151,4 +152,25 @@ fn what_cannot_be_compared_is_refused_with_the_reason() {
         assert_eq!(output.status.code(), Some(status), "{words:?}: {said}");
         assert!(said.contains(why), "{words:?}: {said}");
     }
+}
+
+#[test]
+fn a_stream_that_never_ends_is_left_where_the_dest_ends() {
+    let dir = scratch();
+    let file = dir.path().join("file");
+    fs::write(&file, "y\n".repeat(MIB)).expect("scratch takes files");
+    let mut endless = Command::new("yes").stdout(Stdio::piped()).spawn().expect("coreutils are there");
+    let stream = endless.stdout.take().expect("it is piped");
+    // In one statement: a command keeps its end of the pipe, and yes would never be told that nobody reads.
+    let output = Command::new(env!("CARGO_BIN_EXE_haul"))
+        .args(["verify", "--json", "-", name(&file)])
+        .stdin(stream)
+        .stderr(Stdio::null())
+        .output()
+        .expect("haul runs");
+    endless.wait().expect("it is our child");
+    let report: Value = serde_json::from_slice(&output.stdout).expect("the report is JSON");
+    assert_eq!(output.status.code(), Some(1), "{report}");
+    assert_eq!(report["differences"]["shorter"]["side"], "dest");
+    assert_eq!(report["bytes"]["compared_bytes"], 2 * MIB);
 }
