@@ -44,6 +44,7 @@ fn manual(out: &mut Vec<u8>) -> io::Result<()> {
     writeln!(out, ".TH HAUL 1 \"\" \"haul {version}\" \"User Commands\"")?;
     writeln!(out, ".SH NAME\nhaul \\- {}", escape(&about))?;
     writeln!(out, ".SH SYNOPSIS\n\\fBhaul copy\\fR [\\fIoptions\\fR] \\fISRC\\fR \\fIDST\\fR")?;
+    writeln!(out, ".br\n\\fBhaul verify\\fR [\\fIoptions\\fR] \\fISRC\\fR \\fIDST\\fR")?;
     writeln!(out, ".br\n\\fBhaul dd\\fR [\\fIoperand\\fR]...")?;
     writeln!(out, ".br\n\\fBhaul list\\fR [\\fB\\-\\-json\\fR]")?;
     writeln!(out, ".SH DESCRIPTION")?;
@@ -52,6 +53,11 @@ fn manual(out: &mut Vec<u8>) -> io::Result<()> {
     for paragraph in long.split("\n\n").skip(1) {
         writeln!(out, ".PP\n{}", escape(paragraph))?;
     }
+    writeln!(
+        out,
+        ".PP\n\\fBhaul verify\\fR reads both sides and tells whether they are equal, and where they differ;"
+    )?;
+    writeln!(out, "\\fBhaul verify \\-\\-help\\fR has its options. Its exit status is 1 if they differ.")?;
     writeln!(
         out,
         ".PP\n\\fBhaul list\\fR shows every block device: its aliases, size, model, serial number, transport,"

@@ -7,6 +7,7 @@ mod copy;
 mod dd;
 mod estimate;
 mod signals;
+mod verify;
 
 use crate::cli::{self, Command};
 use crate::contract::{Error, Kind};
@@ -17,10 +18,15 @@ use std::ffi::OsString;
 /// How the process is to end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exit {
-    /// With this status: 0 done and durable, 1 I/O failure, 2 usage, 3 refused for safety.
+    /// With this status: 0 done and durable, or equal; 1 I/O failure, or different; 2 usage, 3 refused for safety.
     Status(u8),
     /// By this signal, as it would have without us.
     Signal(i32),
+}
+
+impl Exit {
+    /// The status of a comparison that found a difference, as cmp(1) has it.
+    pub const DIFFERENT: u8 = 1;
 }
 
 /// Does what the command line asks for; the first of `args` is the program's name.
@@ -32,6 +38,9 @@ pub fn run(args: Vec<OsString>) -> Exit {
     let words: Vec<String> = args.iter().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
     match cli::parse(args) {
         Ok(Command::Copy(options)) => copy::copy(&options, &words, out).unwrap_or_else(|error| failed(out, &error)),
+        Ok(Command::Verify(options)) => {
+            verify::verify(&options, &words, out).unwrap_or_else(|error| failed(out, &error))
+        }
         Ok(Command::List { json }) => list_devices(json, out).unwrap_or_else(|error| failed(out, &error)),
         Ok(Command::Generate(artifact)) => printed(out, &String::from_utf8_lossy(&cli::generate::render(artifact))),
         Err(error) if error.use_stderr() => {

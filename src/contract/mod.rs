@@ -4,6 +4,7 @@
 mod buffer;
 pub mod charsets;
 mod device;
+mod differences;
 mod endpoint;
 mod error;
 mod event;
@@ -22,6 +23,7 @@ mod tally;
 
 pub use buffer::{Arena, Buffer, PAGE_BYTES};
 pub use device::{Device, DevicePartition};
+pub use differences::{DIFFERING_RUNS_MAX, Differences};
 pub use endpoint::{Change, Endpoint, OnRing};
 pub use error::{Error, Kind, Result};
 pub use event::{Event, Observer, Phase, Silent};
@@ -33,7 +35,7 @@ pub use host::Host;
 pub use mailbox::Mailbox;
 pub use outcome::{Digest, Ended, Latency, Outcome, Pace, SideReport, Totals, Usage};
 pub use plan::{
-    Access, Cache, Direction, EngineKind, Existing, HashKind, Plan, PlanSide, Reason, Tuning, WriteOrder, Zeros,
+    Access, Cache, Direction, EngineKind, Existing, HashKind, Plan, PlanSide, Reason, Route, Tuning, WriteOrder, Zeros,
 };
 pub use queue::{Completion, Queue, Ready};
 pub use records::{

@@ -36,6 +36,19 @@ pub fn both(source: &str, dest: &str) -> Result<(Facts, Facts)> {
     Ok((look(source, Side::Source, &snapshot)?, look(dest, Side::Dest, &snapshot)?))
 }
 
+/// Finds out about two sides that are to be compared: both are to be read, and both have to be there.
+///
+/// # Errors
+/// As for [`source`].
+pub fn both_to_read(source: &str, dest: &str) -> Result<(Facts, Facts)> {
+    let snapshot = Snapshot::take();
+    let from = look(source, Side::Source, &snapshot)?;
+    if dest != "-" {
+        allowed(Path::new(dest), Access::READ_OK).map_err(|errno| cannot_open(Side::Dest, dest, errno.into()))?;
+    }
+    Ok((from, look(dest, Side::Dest, &snapshot)?))
+}
+
 /// Finds out about a source.
 ///
 /// # Errors
