@@ -1,5 +1,5 @@
 //! Opening both sides as dd does.
-use crate::contract::{Complaint, OpenWords, RecordPlan, RecordSide, Side};
+use crate::contract::{Complaint, OpenWords, PAGE_BYTES, RecordPlan, RecordSide, Side};
 use crate::sys;
 use rustix::fs::{FileType, Mode, OFlags, Stat};
 use rustix::io::Errno;
@@ -51,6 +51,36 @@ impl Opened {
     /// kept back. The first one may still be in use by a read that waits.
     pub(super) fn close(&self) -> io::Result<()> {
         sys::close(rustix::io::fcntl_dupfd_cloexec(self.fd()?, 0)?)
+    }
+
+    /// A read waits for a medium of this side's own. Not where its bytes are in memory already, nor at a pipe: whoever
+    /// fills it works meanwhile.
+    pub(super) fn waits_to_read(&self) -> bool {
+        match self.sort {
+            Sort::Zeros | Sort::Null | Sort::Pipe => false,
+            Sort::Other => true,
+            Sort::File | Sort::Block => self.goes_past_the_cache() || !self.is_cached(),
+        }
+    }
+
+    /// A write waits for a medium of this side's own. The page cache takes it in and writes it back by itself.
+    pub(super) fn waits_to_write(&self) -> bool {
+        match self.sort {
+            Sort::Zeros | Sort::Null | Sort::Pipe => false,
+            Sort::Other => true,
+            Sort::File | Sort::Block => self.goes_past_the_cache(),
+        }
+    }
+
+    fn goes_past_the_cache(&self) -> bool {
+        self.flags.intersects(OFlags::DIRECT | OFlags::SYNC | OFlags::DSYNC)
+    }
+
+    /// Most of its bytes are in the page cache; false where that cannot be known.
+    fn is_cached(&self) -> bool {
+        let (Ok(fd), Some(size)) = (self.fd(), self.size) else { return false };
+        let Ok(stat) = sys::page_cache::cachestat(fd, 0, 0) else { return false };
+        stat.nr_cache.saturating_mul(PAGE_BYTES as u64) >= size / 2
     }
 
     /// What would be opened as `side`, without making or emptying anything. What cannot be looked at counts as an empty
