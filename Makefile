@@ -37,8 +37,8 @@ demo: build ## Copy one made-up disk to another, verify it with cmp, clean up
 test: deps ## Install what the tests need and is missing, then run every test; COVERAGE=1 prints the coverage too
 	$(if $(COVERAGE),scripts/coverage,$(CARGO) test --workspace --locked --no-fail-fast)
 
-lab-test: deps ## How long copies take on modelled disks, in a virtual machine whose clock counts instructions
-	$(CARGO) test --locked --test lab_timing -- --nocapture
+lab-test: deps ## What needs real drivers, in a virtual machine: copies by every door, faults, and how long copies take
+	$(CARGO) test --locked --no-fail-fast $(patsubst tests/%.rs,--test %,$(sort $(wildcard tests/lab_*.rs))) -- --nocapture
 
 bench-pump: ## What a block costs the pump, over endpoints that cost nothing
 	$(CARGO) bench --locked --bench pump
@@ -59,7 +59,7 @@ doc-check: ## The documentation builds without a warning, that of private items 
 
 lint-scripts: ## The shell scripts pass shellcheck, where there is one
 	@if command -v shellcheck >/dev/null; then shellcheck -x .ci/run $$(grep -lE '^#!.*sh$$' scripts/*) && \
-	shellcheck -x -P SCRIPTDIR lab/vmlab lab/disks.sh lab/proofs/*.sh && shellcheck -s dash lab/guest-init; \
+	shellcheck -x -P SCRIPTDIR lab/vmlab lab/disks.sh lab/judge.sh lab/proofs/*.sh && shellcheck -s dash lab/guest-init; \
 	else echo "shellcheck is not installed: scripts are not checked"; fi
 
 doc: ## The documentation of the library, in target/doc

@@ -7,7 +7,7 @@ mod support;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use support::{has, haul_path, skip};
+use support::{haul_path, in_the_lab, lab_is_there};
 
 /// What the programs took, in microseconds, by disks and program.
 type Times = BTreeMap<(String, String), f64>;
@@ -41,47 +41,6 @@ fn release_binary() -> PathBuf {
     build.current_dir(env!("CARGO_MANIFEST_DIR"));
     assert!(build.status().expect("cargo runs").success(), "cargo build --release failed");
     target.join("release/haul")
-}
-
-/// Whether the lab can be had here; says aloud what is missing.
-fn lab_is_there() -> bool {
-    if !cfg!(target_arch = "x86_64") {
-        skip("the lab is a machine of x86_64");
-        return false;
-    }
-    if !Path::new(env!("CARGO_MANIFEST_DIR")).join("lab/vmlab").exists() {
-        skip("there is no lab beside these tests: a published package has none");
-        return false;
-    }
-    let tools = ["qemu-system-x86_64", "busybox", "cpio", "modprobe", "xz", "sgp_dd"];
-    // Each is asked for, so that all that is missing is said at once.
-    let missing = tools.into_iter().filter(|tool| !has(tool)).count();
-    let images = std::fs::read_dir("/boot").into_iter().flatten().flatten();
-    let mut releases =
-        images.filter_map(|image| Some(image.file_name().to_str()?.strip_prefix("vmlinuz-")?.to_owned()));
-    let kernel = releases.any(|release| Path::new("/lib/modules").join(release).exists());
-    if !kernel {
-        skip("there is no kernel in /boot with its modules (package linux-image-amd64)");
-    }
-    missing == 0 && kernel
-}
-
-/// Runs a script of `lab/proofs` in the lab with its clock virtual; its output. A guest that hangs is ended by the
-/// launcher, which shows its console.
-fn in_the_lab(script: &str, argument: &Path) -> String {
-    let lab = Path::new(env!("CARGO_MANIFEST_DIR")).join("lab");
-    let mut vmlab = Command::new(lab.join("vmlab"));
-    vmlab.arg("bash").arg(lab.join("proofs").join(script)).arg(argument);
-    // The guest has the same environment: nothing of ours may lengthen the way of its programs.
-    let path = std::env::var("PATH").unwrap_or_default();
-    vmlab.env_clear().env("PATH", format!("{path}:/usr/sbin:/sbin"));
-    vmlab.env("VMLAB_CLOCK", "virtual").env("VMLAB_TIMEOUT", "900");
-    vmlab.env("VMLAB_CACHE", Path::new(env!("CARGO_TARGET_TMPDIR")).join("vmlab"));
-    let output = vmlab.output().expect("bash is there");
-    let said = String::from_utf8_lossy(&output.stdout).into_owned();
-    let complaints = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{script} ended with {} and said:\n{said}{complaints}", output.status);
-    said
 }
 
 /// The times that the script told. Every copy of haul was made by the engine that it is named for.
@@ -124,10 +83,11 @@ fn judge(disks: &str, times: &Times) -> Vec<String> {
 
 #[test]
 fn a_copy_between_disks_of_one_command_at_a_time_takes_hardly_longer_than_the_longer_disk_alone() {
-    if !lab_is_there() {
+    if !lab_is_there(&["sgp_dd"]) {
         return;
     }
-    let said = in_the_lab("copy-times.sh", &release_binary());
+    let words = [("VMLAB_CLOCK", "virtual"), ("VMLAB_TIMEOUT", "900")];
+    let said = in_the_lab("proofs/copy-times.sh", &[&release_binary()], &words);
     let times = times(&said);
     // SCSI disks, whose drive takes one command; and null_blk, whose queue holds no more than one.
     let missed: Vec<String> = ["debug", "slow"].into_iter().flat_map(|disks| judge(disks, &times)).collect();

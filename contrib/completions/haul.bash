@@ -52,7 +52,7 @@ _haul() {
             return 0
             ;;
         haul__subcmd__copy)
-            opts="-y -n -h --skip --seek --count --yes --expect --dry-run --no-flush --sparse --reflink --direct --engine --block-size --depth --limit --hash --progress --json --help"
+            opts="-y -n -h --skip --seek --count --yes --expect --dry-run --no-flush --sparse --reflink --direct --passthrough --command-timeout --engine --block-size --depth --limit --hash --progress --json --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -84,6 +84,14 @@ _haul() {
                     ;;
                 --direct)
                     COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --passthrough)
+                    COMPREPLY=($(compgen -W "possible source dest both" -- "${cur}"))
+                    return 0
+                    ;;
+                --command-timeout)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --engine)
@@ -160,7 +168,7 @@ _haul() {
             return 0
             ;;
         haul__subcmd__verify)
-            opts="-n -h --skip --seek --count --dry-run --direct --engine --block-size --depth --limit --progress --json --help"
+            opts="-n -h --skip --seek --count --dry-run --direct --passthrough --command-timeout --engine --block-size --depth --limit --progress --json --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -180,6 +188,14 @@ _haul() {
                     ;;
                 --direct)
                     COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --passthrough)
+                    COMPREPLY=($(compgen -W "possible source dest both" -- "${cur}"))
+                    return 0
+                    ;;
+                --command-timeout)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --engine)

@@ -47,6 +47,11 @@ never\t'not even where it would pay'"
 complete -c haul -n "__fish_haul_using_subcommand copy" -l direct -d 'Direct I/O: auto, always, never' -r -f -a "auto\t'where it pays'
 always\t'or fail'
 never\t'not even where it would pay'"
+complete -c haul -n "__fish_haul_using_subcommand copy" -l passthrough -d 'By the disk\'s own commands: source, dest, both' -r -f -a "possible\t'every side that takes commands, one at least'
+source\t'the source, or fail'
+dest\t'the dest, or fail'
+both\t'both, or fail'"
+complete -c haul -n "__fish_haul_using_subcommand copy" -l command-timeout -d 'Seconds until such a command is given up' -r
 complete -c haul -n "__fish_haul_using_subcommand copy" -l engine -d 'auto, ring (io_uring), threads, sync' -r -f -a "auto\t'ring where the kernel lets us, else threads'
 ring\t'io_uring: many requests in flight from one thread'
 threads\t'blocking calls on helper threads, many in flight'
@@ -74,6 +79,11 @@ complete -c haul -n "__fish_haul_using_subcommand verify" -l count -d 'Compare t
 complete -c haul -n "__fish_haul_using_subcommand verify" -l direct -d 'Direct I/O: auto, always, never' -r -f -a "auto\t'where it pays'
 always\t'or fail'
 never\t'not even where it would pay'"
+complete -c haul -n "__fish_haul_using_subcommand verify" -l passthrough -d 'By the disk\'s own commands: source, dest, both' -r -f -a "possible\t'every side that takes commands, one at least'
+source\t'the source, or fail'
+dest\t'the dest, or fail'
+both\t'both, or fail'"
+complete -c haul -n "__fish_haul_using_subcommand verify" -l command-timeout -d 'Seconds until such a command is given up' -r
 complete -c haul -n "__fish_haul_using_subcommand verify" -l engine -d 'auto, ring (io_uring), threads, sync' -r -f -a "auto\t'ring where the kernel lets us, else threads'
 ring\t'io_uring: many requests in flight from one thread'
 threads\t'blocking calls on helper threads, many in flight'

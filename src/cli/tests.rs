@@ -1,6 +1,6 @@
 use super::*;
 use crate::contract::{EngineKind, HashKind};
-use crate::plan::{Expectation, ProgressStyle, When};
+use crate::plan::{Expectation, Passes, ProgressStyle, When};
 use std::os::unix::ffi::OsStringExt;
 
 /// Parses the words of `line`, with the program's name before them.
@@ -38,7 +38,9 @@ fn a_plain_copy_leaves_everything_open() {
 fn every_option_arrives_where_it_belongs() {
     let line = "--skip 1K --seek 63s --count 0x1000 --engine io_uring --block-size 4K --depth 7 --direct always \
                 --sparse never --reflink always --no-flush --hash md5,xxh3 --hash md5 --limit 50M/s -y \
-                --expect serial=1,size=1M --expect model=x -n --progress json --json src dst";
+                --expect serial=1,size=1M --expect model=x -n --progress json --json \
+                --passthrough=dest --command-timeout 9 \
+                src dst";
     let wanted = Options {
         source: "src".to_owned(),
         dest: "dst".to_owned(),
@@ -51,6 +53,8 @@ fn every_option_arrives_where_it_belongs() {
         direct: When::Always,
         sparse: When::Never,
         reflink: When::Always,
+        passthrough: Passes::Dest,
+        command_timeout_s: Some(9),
         no_flush: true,
         hashes: vec![HashKind::Md5, HashKind::Xxh3],
         limit_bytes_per_s: Some(50 << 20),
@@ -178,7 +182,7 @@ fn help_and_man_page_mention_every_option() {
         }
         count += 1;
     }
-    assert!(count == 17, "{count}");
+    assert!(count == 19, "{count}");
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! `haul verify` as clap sees it, and as [`Options`].
 use super::copy::address;
 use super::words::{self, EngineChoice};
-use crate::plan::{Options, ProgressStyle, When};
+use crate::plan::{Options, Passes, ProgressStyle, When};
 use clap::error::ErrorKind;
 use clap::{Args, ValueHint};
 use std::ffi::OsString;
@@ -52,6 +52,23 @@ pub(super) struct VerifyArguments {
     #[arg(long, value_name = "WHEN", value_parser = words::when(), default_value = "auto", help_heading = "Method")]
     #[arg(hide_possible_values = true, hide_default_value = true)]
     direct: When,
+
+    /// By the disk's own commands: source, dest, both
+    ///
+    /// Reach disks by SCSI or NVMe commands of their own, past the block layer, through the node that takes them
+    /// (/dev/sgN, /dev/ngXnY): what is wrong is then told in the disk's own words. Without a value, every side that has
+    /// such a node. A partition keeps to its place, what is mounted is refused all the same, and the page cache of the
+    /// block device is written back and dropped before and after. A node that is named as SRC or DST needs no option.
+    #[arg(long, value_name = "SIDE", value_parser = words::passes(), num_args = 0..=1, require_equals = true)]
+    #[arg(default_missing_value = "possible", hide_possible_values = true, help_heading = "Method")]
+    passthrough: Option<Passes>,
+
+    /// Seconds until such a command is given up
+    ///
+    /// Seconds after which the kernel gives up a command of --passthrough, 60 by default. It then tries to bring the
+    /// disk to its senses, which takes some time of its own.
+    #[arg(long, value_name = "S", value_parser = words::command_timeout, help_heading = "Method")]
+    command_timeout: Option<u32>,
 
     /// auto, ring (io_uring), threads, sync
     ///
@@ -109,6 +126,8 @@ impl VerifyArguments {
             block_bytes: self.block_size,
             depth: self.depth,
             direct: self.direct,
+            passthrough: self.passthrough.unwrap_or_default(),
+            command_timeout_s: self.command_timeout,
             limit_bytes_per_s: self.limit,
             dry_run: self.dry_run,
             progress: self.progress,

@@ -2,7 +2,7 @@
 use super::generate::Artifact;
 use super::size::{self, SizeError};
 use crate::contract::{EngineKind, HashKind};
-use crate::plan::{ProgressStyle, When};
+use crate::plan::{Passes, ProgressStyle, When};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
 /// `None` is `auto`. An alias, so that clap does not take it for an option that may be absent.
@@ -22,6 +22,13 @@ const WHENS: Table<When> = &[
     ("auto", "where it pays", When::Auto),
     ("always", "or fail", When::Always),
     ("never", "not even where it would pay", When::Never),
+];
+
+const PASSES: Table<Passes> = &[
+    ("possible", "every side that takes commands, one at least", Passes::WherePossible),
+    ("source", "the source, or fail", Passes::Source),
+    ("dest", "the dest, or fail", Passes::Dest),
+    ("both", "both, or fail", Passes::Both),
 ];
 
 const HASHES: Table<HashKind> = &[
@@ -64,6 +71,18 @@ pub(super) fn engine() -> impl TypedValueParser<Value = EngineChoice> {
 
 pub(super) fn when() -> impl TypedValueParser<Value = When> {
     words(WHENS)
+}
+
+pub(super) fn passes() -> impl TypedValueParser<Value = Passes> {
+    words(PASSES)
+}
+
+/// Seconds that a command may take: at least one, at most a day.
+pub(super) fn command_timeout(text: &str) -> Result<u32, String> {
+    match text.parse::<u32>() {
+        Ok(seconds @ 1..=86_400) => Ok(seconds),
+        _ => Err("accepted: a whole number of seconds from 1 to 86400".to_owned()),
+    }
 }
 
 pub(super) fn hash() -> impl TypedValueParser<Value = HashKind> {

@@ -2,7 +2,7 @@
 use super::signals::{Running, Signals};
 use super::{Exit, consent, estimate};
 use crate::contract::{
-    Ended, Endpoint, EngineKind, Event, Facts, Host, Observer, Outcome, Plan, Result, Route, Stop, Tally,
+    Ended, Endpoint, EngineKind, Event, Facts, Host, Observer, Outcome, Plan, Result, Route, Side, Stop, Tally,
 };
 use crate::engine::Ends;
 use crate::plan::{Options, ProgressStyle};
@@ -14,7 +14,8 @@ use std::time::SystemTime;
 /// Options to Facts to Plan to Outcome to Report. `words` is the command line behind the program's name.
 pub(super) fn copy(options: &Options, words: &[String], out: Out) -> Result<Exit> {
     let signals = Signals::watch(out)?;
-    let (source, dest) = probe::both(&options.source, &options.dest)?;
+    let through = Side::BOTH.map(|side| options.passthrough.may(side));
+    let (source, dest) = probe::both_through(&options.source, &options.dest, through)?;
     let plan = plan::make(options, &source, &dest, &host(options))?;
     if options.dry_run {
         return show(options, &plan, &source, &dest, out);

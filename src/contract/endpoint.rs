@@ -36,7 +36,7 @@ pub trait Endpoint: Send + Sync {
     /// unless the end is reached. Everyone can. Called from any thread; retries EINTR itself.
     ///
     /// # Errors
-    /// What the kernel said, unchanged; ECANCELED after [`Endpoint::cancel`].
+    /// What the kernel said, unchanged, or a [`super::DeviceError`]; ECANCELED after [`Endpoint::cancel`].
     fn perform(&self, request: &mut Request) -> io::Result<u32>;
 
     /// How to put requests on an io_uring, for endpoints that can be.
@@ -102,6 +102,16 @@ pub trait Endpoint: Send + Sync {
     /// What a failure means here. `error` came of `op` at `offset` on this side.
     fn diagnose(&self, op: Op, offset: u64, error: &io::Error) -> Kind;
 
+    /// How it is reached, where that is worth a word in the report: `SCSI commands by /dev/sg0`.
+    fn detail(&self) -> Option<String> {
+        None
+    }
+
+    /// What the user should know of how it went on this side; asked at the end of a copy.
+    fn notes(&self) -> Vec<String> {
+        Vec::new()
+    }
+
     /// How it changed since it was opened, as far as that can be seen; asked at the end of a copy.
     fn change(&self) -> Option<Change> {
         None
@@ -115,24 +125,36 @@ pub trait Endpoint: Send + Sync {
 
 /// Turns requests into ring entries and ring results back into byte counts.
 ///
-/// An entry has 64 bytes; passthrough commands need 128 and 32-byte completions, for which `encode` and the ring get a
-/// second, wide form when the first such endpoint arrives.
+/// An entry has 64 bytes and a completion 16; passthrough commands need the wide form, of 128 and 32. A ring has one
+/// form for all its entries: where either side needs the wide one, both are encoded so.
 pub trait OnRing {
     /// The descriptor to register with the ring.
     fn fd(&self) -> BorrowedFd<'_>;
 
-    /// Whether [`OnRing::encode`] would take this request; the others go through `perform` on a helper thread.
+    /// It can only be on a ring of the wide form (since 5.19).
+    fn needs_wide(&self) -> bool {
+        false
+    }
+
+    /// Whether it would encode this request now; the others go through `perform` on a helper thread.
     fn takes(&self, request: &Request) -> bool;
 
     /// The entry for the present transfer, which points into the request's buffer: whoever pushes it keeps the
-    /// request until the completion. `fd` is where the ring has [`OnRing::fd`] registered.
+    /// request until the completion. `fd` is where the ring has [`OnRing::fd`] registered. Never asked of an endpoint
+    /// that needs the wide form.
     fn encode(&self, request: &mut Request, fd: types::Fixed) -> squeue::Entry;
 
-    /// Bytes moved, or the error, from the `res` field of the completion.
+    /// The same for a ring of the wide form.
+    fn encode_wide(&self, request: &mut Request, fd: types::Fixed) -> squeue::Entry128 {
+        self.encode(request, fd).into()
+    }
+
+    /// Bytes moved, or the error, from the `res` field of the completion and, on a ring of the wide form, what follows
+    /// it; EAGAIN: nothing has happened, and another way is worth a try.
     ///
     /// # Errors
     /// What the kernel said.
-    fn decode(&self, _request: &Request, result: i32) -> io::Result<u32> {
+    fn decode(&self, _request: &Request, result: i32, _extra: [u64; 2]) -> io::Result<u32> {
         u32::try_from(result).map_err(|_| io::Error::from_raw_os_error(-result))
     }
 }

@@ -1,4 +1,5 @@
 //! What probing found out about a side: data only, nothing is asked here.
+use super::Passthrough;
 use std::path::PathBuf;
 
 /// The kinds of things that hold bytes.
@@ -81,6 +82,8 @@ pub enum FileId {
     Device(u64),
     /// A file by `st_dev` and `st_ino`.
     File(u64, u64),
+    /// A disk without a block device, by the number of the node that takes its commands.
+    Node(u64),
 }
 
 /// Where bytes of an endpoint lie in the end: below partitions, loop devices and linear mappings.
@@ -204,6 +207,8 @@ pub struct Facts {
     pub reflinks: bool,
     /// Bytes of a source that the page cache holds already; reading them from the disk again would be slower.
     pub cached_bytes: Option<u64>,
+    /// The node that takes the disk's own commands; where it is to be used, the facts above are those of that way.
+    pub passthrough: Option<Passthrough>,
 }
 
 impl Facts {
@@ -234,6 +239,7 @@ impl Facts {
             sparse: false,
             reflinks: false,
             cached_bytes: None,
+            passthrough: None,
         }
     }
 

@@ -4,6 +4,7 @@
 mod buffer;
 pub mod charsets;
 mod device;
+mod device_error;
 mod differences;
 mod endpoint;
 mod error;
@@ -13,6 +14,7 @@ mod facts;
 mod host;
 mod mailbox;
 mod outcome;
+mod passthrough;
 mod plan;
 mod queue;
 mod records;
@@ -23,6 +25,7 @@ mod tally;
 
 pub use buffer::{Arena, Buffer, PAGE_BYTES};
 pub use device::{Device, DevicePartition};
+pub use device_error::DeviceError;
 pub use differences::{DIFFERING_RUNS_MAX, Differences};
 pub use endpoint::{Change, Endpoint, OnRing};
 pub use error::{Error, Kind, Result};
@@ -34,6 +37,7 @@ pub use facts::{
 pub use host::Host;
 pub use mailbox::Mailbox;
 pub use outcome::{Digest, Ended, Latency, Outcome, Pace, SideReport, Totals, Usage};
+pub use passthrough::{CommandSet, CommandWishes, Passthrough, Through};
 pub use plan::{
     Access, Cache, Direction, EngineKind, Existing, HashKind, Plan, PlanSide, Reason, Route, Tuning, WriteOrder, Zeros,
 };

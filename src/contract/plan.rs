@@ -1,5 +1,5 @@
 //! Settled decisions, as data: made by the room `plan`, carried out by `endpoint` and `engine`, told by `report`.
-use super::{EndpointKind, Side};
+use super::{EndpointKind, Side, Through};
 use std::path::PathBuf;
 
 /// How requests are kept in flight.
@@ -92,6 +92,8 @@ pub struct PlanSide {
     /// A head moves there. No more than half of the blocks are with this side at once, in their order: whatever lies
     /// between may mix up what comes together, and each mixed-up pair costs the head a turn.
     pub moves_head: bool,
+    /// It is reached by commands of its own through this node, past the block layer; `None`: by reads and writes.
+    pub through: Option<Through>,
 }
 
 /// What becomes of a block that has been read.

@@ -5,9 +5,13 @@
 mod behind;
 pub mod block;
 mod buffered;
+// Until the first endpoint that is reached by commands uses it.
+#[cfg_attr(not(test), allow(dead_code))]
+mod claim;
 pub mod file;
 pub mod memory;
 pub mod null;
+mod nvme;
 mod opening;
 pub mod pipe;
 mod positional;
@@ -16,8 +20,9 @@ mod reading;
 mod residency;
 mod zeros;
 
-use crate::contract::{Endpoint, EndpointKind, Facts, Kind, PlanSide, Result, Side};
+use crate::contract::{CommandSet, DeviceError, Endpoint, EndpointKind, Facts, Kind, PlanSide, Result, Side};
 use opening::Opening;
+use std::io;
 use std::sync::Arc;
 
 /// Opens the source for reading, as its side of the plan says.
@@ -46,8 +51,30 @@ pub fn open_dest(side: &PlanSide, facts: &Facts) -> Result<Arc<dyn Endpoint>> {
     open(Opening { side: Side::Dest, reads: false, plan: side, facts })
 }
 
-/// The only list of kinds.
+/// Asks a disk by its own commands what it is, and makes `facts` those of the way through its node. Changes nothing on
+/// it. For facts without a node it does nothing.
+///
+/// # Errors
+/// What opening the node said; a [`DeviceError`] for what does not answer, or is no disk.
+pub fn ask_by_commands(facts: &mut Facts) -> io::Result<()> {
+    let Some(node) = facts.passthrough.clone() else { return Ok(()) };
+    match node.commands {
+        CommandSet::Nvme => nvme::ask(facts, &node),
+        commands @ CommandSet::Scsi => {
+            let words = format!("{} commands are not supported", commands.name());
+            Err(DeviceError { kind: Kind::Unsupported, words, offset: None, advice: "Name its block device." }.into())
+        }
+    }
+}
+
+/// The only list of kinds, and of commands.
 fn open(opening: Opening<'_>) -> Result<Arc<dyn Endpoint>> {
+    if let Some(through) = &opening.plan.through {
+        return match through.node.commands {
+            CommandSet::Nvme => nvme::open(opening, through),
+            CommandSet::Scsi => Err(opening.error(Kind::Unsupported, ": by commands")),
+        };
+    }
     match opening.plan.kind {
         EndpointKind::File => file::open(opening),
         EndpointKind::Block => block::open(opening),

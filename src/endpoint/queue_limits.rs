@@ -1,5 +1,5 @@
 //! Limits of the request queue beneath a device number, from sysfs.
-use crate::contract::QueueLimits;
+use crate::contract::{PAGE_BYTES, QueueLimits};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
@@ -20,6 +20,22 @@ pub(super) fn memory_align_bytes(major: u32, minor: u32) -> Option<u32> {
 pub(super) fn block_bytes(major: u32, minor: u32) -> Option<(u32, u32)> {
     let queue = directory(major, minor)?;
     Some((number(&queue, "logical_block_size")?, number(&queue, "physical_block_size")?))
+}
+
+/// Where the block device of that number begins on its disk, in bytes; 0 for a disk.
+pub(super) fn start_bytes(device: u64) -> u64 {
+    let (major, minor) = (rustix::fs::major(device), rustix::fs::minor(device));
+    // In units of 512 bytes, whatever the device's own blocks are.
+    number::<u64>(Path::new(&format!("/sys/dev/block/{major}:{minor}")), "start").unwrap_or(0).saturating_mul(512)
+}
+
+/// Longest command that the driver takes for the block device of that number, in bytes: what it transfers at once, in
+/// memory that lies in single pages.
+pub(super) fn command_bytes_max(device: u64) -> Option<u64> {
+    let queue = directory(rustix::fs::major(device), rustix::fs::minor(device))?;
+    let transfer_kib: u64 = number(&queue, "max_hw_sectors_kb")?;
+    let segments: u64 = number(&queue, "max_segments")?;
+    Some((transfer_kib * 1024).min(segments * PAGE_BYTES as u64))
 }
 
 /// `/sys/…/queue` of the disk.

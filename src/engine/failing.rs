@@ -1,6 +1,6 @@
 //! What becomes of a copy when a request fails: tried once more alone, then told, and all ahead of it brought home.
 use super::pump::{Failure, Pump};
-use crate::contract::{Cache, Completion, Error, Extent, Kind, Op, Request, Side};
+use crate::contract::{Cache, Completion, DeviceError, Error, Extent, Kind, Op, Request, Side};
 use std::io;
 
 impl Pump<'_> {
@@ -36,9 +36,13 @@ impl Pump<'_> {
         let end = &self.ends[side.index()];
         let kind = end.diagnose(op, request.at(), &source);
         let address = &end.facts().address;
-        let error = Error::of_request(kind, op, side, address, request.at(), source)
-            .in_sectors_of(end.facts().logical_block_bytes);
-        let reading = (op == Op::Read).then(|| (side, Extent::new(request.at(), u64::from(request.left()))));
+        let said = DeviceError::of(&source).cloned();
+        let place = said.as_ref().and_then(|said| said.offset);
+        let error = Error::of_request(kind, op, side, address, place.unwrap_or(request.at()), source)
+            .in_sectors_of(end.facts().logical_block_bytes)
+            .advise(said.map_or("", |said| said.advice));
+        let look = op == Op::Read && place.is_none();
+        let reading = look.then(|| (side, Extent::new(request.at(), u64::from(request.left()))));
         if self.failure.as_ref().is_none_or(|first| ticket < first.ticket) {
             self.failure = Some(Failure { error, ticket, reading });
         }

@@ -243,7 +243,7 @@ impl<'a> Pump<'a> {
         match (result, request.op) {
             // A signal, or no memory for the request just then: nothing has happened.
             (Err(error), _) if matches!(error.raw_os_error(), Some(libc::EINTR | libc::EAGAIN)) => {
-                self.queues.submit(request);
+                self.queues.submit_again(request);
             }
             (Err(error), op) => match (self.tried_alone(&mut request, error), op) {
                 (Err(error), _) => self.failed(request, error),

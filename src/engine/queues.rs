@@ -1,16 +1,18 @@
 //! Which queue serves which side, what stands in front of it, and waiting for any of them.
 use super::gate::{Few, Gate, HoldWrites, InOrder, Rate};
-use super::ring::RingQueue;
+use super::ring::{Form, Narrow, RingQueue, Wide};
 use super::threads::Calls;
-use crate::contract::{Arena, Completion, Endpoint, EngineKind, Order, Plan, Queue, Ready, Request, Side, WriteOrder};
+use crate::contract::{
+    Arena, Completion, Endpoint, EngineKind, OnRing, Order, Plan, Queue, Ready, Request, Side, WriteOrder,
+};
 use crate::stage::Digester;
 use crate::sys::wait_any;
 use std::io;
 use std::sync::Arc;
 use std::time::Instant;
 
-/// Descriptors to wait for at once: a ring, calls on two sides, digests.
-const WAITED_FOR_MAX: usize = 4;
+/// Descriptors to wait for at once: a ring, the own queue and the calls of either side, digests.
+const WAITED_FOR_MAX: usize = 6;
 
 /// Requests with a side that shares one moving head with the other: one to work on, one to go on with.
 const FEW_FOR_ONE_HEAD: u32 = 2;
@@ -68,9 +70,6 @@ impl Queues {
         }
         for side in Side::BOTH {
             let end = ends[side.index()].clone();
-            if plan.engine != EngineKind::Sync {
-                queues.open_own(side, &end, slots)?;
-            }
             let calls = match plan.engine {
                 EngineKind::Sync => Calls::on_the_spot(end),
                 _ if end.facts().order == Order::Ascending => Calls::by_helpers(end, 1)?,
@@ -83,37 +82,58 @@ impl Queues {
         Ok(queues)
     }
 
-    /// The queue that a side brings along, where it is on no ring and has one.
-    fn open_own(&mut self, side: Side, end: &Arc<dyn Endpoint>, slots: u32) -> io::Result<()> {
-        if self.own[side.index()].is_none()
-            && let Some(queue) = end.own_queue(slots)
-        {
-            self.own[side.index()] = Some(self.queues.len());
-            self.queues.push(queue?);
+    /// One ring for the sides that can be on it, beside it the queues that sides bring along, helpers for what is left.
+    fn open_ring(&mut self, ends: &[Arc<dyn Endpoint>; 2], slots: u32, arena: &Arena) -> io::Result<()> {
+        let able = self.open_shared(ends, slots, arena)?;
+        for (side, end) in Side::BOTH.into_iter().zip(ends) {
+            if able[side.index()] {
+                continue;
+            }
+            if let Some(queue) = end.own_queue(slots) {
+                self.own[side.index()] = Some(self.queues.len());
+                self.queues.push(queue?);
+                self.detail.push(format!("{} by a queue of its own", side.name()));
+            } else if able != [false, false] {
+                self.detail.push(format!("{} by helper threads", side.name()));
+            }
+        }
+        if self.own == [None, None] {
+            self.notes.push("neither side can be on a ring: helper threads make the calls".to_owned());
         }
         Ok(())
     }
 
-    fn open_ring(&mut self, ends: &[Arc<dyn Endpoint>; 2], slots: u32, arena: &Arena) -> io::Result<()> {
-        let on_ring = ends.each_ref().map(|end| end.on_ring().is_some().then(|| end.clone()));
-        let able = on_ring.each_ref().map(Option::is_some);
-        if able == [false, false] {
-            self.notes.push("neither side can be on a ring: helper threads make the calls".to_owned());
-            return Ok(());
+    /// The ring itself, in the form that its sides need; says which of them are on it.
+    fn open_shared(&mut self, ends: &[Arc<dyn Endpoint>; 2], slots: u32, arena: &Arena) -> io::Result<[bool; 2]> {
+        let mut on_ring = ends.each_ref().map(|end| end.on_ring().is_some().then(|| end.clone()));
+        if on_ring.iter().flatten().any(needs_wide) {
+            match RingQueue::<Wide>::open(on_ring.clone(), slots, arena) {
+                Ok(ring) => return Ok(self.add_ring(ring, &on_ring)),
+                Err(why) => self
+                    .notes
+                    .push(format!("no ring takes a device's own commands here ({why}): helper threads give them")),
+            }
+            on_ring = on_ring.map(|end| end.filter(|end| !needs_wide(end)));
         }
-        let ring = RingQueue::open(on_ring, slots, arena)?;
+        if on_ring.iter().all(Option::is_none) {
+            return Ok([false, false]);
+        }
+        let ring = RingQueue::<Narrow>::open(on_ring.clone(), slots, arena)?;
+        Ok(self.add_ring(ring, &on_ring))
+    }
+
+    /// Takes in a ring for those of the sides that are on it.
+    fn add_ring<F>(&mut self, ring: RingQueue<F>, on_ring: &[Option<Arc<dyn Endpoint>>; 2]) -> [bool; 2]
+    where
+        F: Form + 'static,
+    {
         let (detail, notes) = ring.detail();
         self.detail.extend(detail.iter().map(|&detail| detail.to_owned()));
         self.notes.extend_from_slice(notes);
-        for side in Side::BOTH {
-            if able[side.index()] {
-                self.own[side.index()] = Some(self.queues.len());
-            } else {
-                self.detail.push(format!("{} by helper threads", side.name()));
-            }
-        }
+        let able = on_ring.each_ref().map(Option::is_some);
+        self.own = able.map(|able| able.then_some(self.queues.len()));
         self.queues.push(Box::new(ring));
-        Ok(())
+        able
     }
 
     /// Requests in flight towards either side, held ones included.
@@ -133,6 +153,16 @@ impl Queues {
         self.in_hand[side] += 1;
         let mut through = std::mem::take(&mut self.through);
         self.admit(side, 0, request, &mut through);
+        self.send(&mut through);
+        self.through = through;
+    }
+
+    /// Takes a request in that came back with nothing done. Its turn has been and it was paid for: the gates are behind
+    /// it, and in front of them it would wait for all that came after.
+    pub(super) fn submit_again(&mut self, request: Request) {
+        self.in_hand[request.side.index()] += 1;
+        let mut through = std::mem::take(&mut self.through);
+        through.push(request);
         self.send(&mut through);
         self.through = through;
     }
@@ -278,6 +308,10 @@ impl Queues {
     pub(super) fn finish_digests(&mut self) -> Vec<crate::contract::Digest> {
         self.digests.take().map_or_else(Vec::new, Digester::finish)
     }
+}
+
+fn needs_wide(end: &Arc<dyn Endpoint>) -> bool {
+    end.on_ring().is_some_and(OnRing::needs_wide)
 }
 
 /// What stands in front of a side, in the order in which requests meet it.

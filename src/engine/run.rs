@@ -337,11 +337,16 @@ impl<'a> Run<'a> {
             report.cached_before_bytes = cached_before[side.index()];
             report.cached_after_bytes = self.ends[side.index()].cached_bytes();
         }
+        let (mut detail, mut notes) = (self.detail, self.notes);
+        for (side, end) in Side::BOTH.into_iter().zip(self.ends) {
+            detail.extend(end.detail().map(|detail| format!("{} by {detail}", side.name())));
+            notes.extend(end.notes());
+        }
         let sys::Used { user, system, peak_resident_bytes } = sys::used();
         Outcome {
             ended: self.ended,
             engine: self.engine,
-            engine_detail: self.detail.join(", "),
+            engine_detail: detail.join(", "),
             totals: self.totals,
             claimed: self.claimed,
             elapsed,
@@ -354,7 +359,7 @@ impl<'a> Run<'a> {
             usage: Usage { user, system, peak_resident_bytes },
             differences: self.differences,
             digests: self.digests,
-            notes: self.notes,
+            notes,
         }
     }
 }

@@ -1,6 +1,7 @@
 //! The question that a plan answers.
 use super::Options;
-use crate::contract::{EndpointKind, Facts, Host, Side};
+use crate::contract::{CommandWishes, EndpointKind, Facts, Host, Side, Through};
+use std::time::Duration;
 
 /// The question that a plan answers: everything [`super::make`] is given.
 #[derive(Clone, Copy)]
@@ -18,6 +19,19 @@ impl<'a> Asked<'a> {
             Side::Source => self.source,
             Side::Dest => self.dest,
         }
+    }
+
+    /// The node and the commands that the side is reached by; `None`: by reads and writes.
+    pub(super) fn through(&self, side: Side) -> Option<Through> {
+        let node = self.facts(side).passthrough.clone()?;
+        if !node.named && !self.options.passthrough.may(side) {
+            return None;
+        }
+        let mut wishes = CommandWishes::default();
+        if let Some(seconds) = self.options.command_timeout_s {
+            wishes.timeout = Duration::from_secs(seconds.into());
+        }
+        Some(Through { node, wishes })
     }
 
     /// Only a range was asked for: the rest of the dest stays as it is.

@@ -25,6 +25,7 @@ pub fn compare(options: &Options, source: &Facts, dest: &Facts, host: &Host) -> 
     let asked = Asked { options: &options, source, dest, host };
     let mut notes = Notes::default();
     check::words(&asked)?;
+    check::through(&asked)?;
     let range = check::range(&asked)?;
     let (range, route) = settle_ends(&asked, range, room);
     if source.id.is_some() && source.id == dest.id && range.skip == range.seek {

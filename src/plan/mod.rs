@@ -18,7 +18,7 @@ mod tests;
 
 pub use compare::compare;
 pub use numbers::{BLOCK_BYTES_ASKABLE, DEPTH_ASKABLE};
-pub use options::{Expectation, Options, ProgressStyle, When};
+pub use options::{Expectation, Options, Passes, ProgressStyle, When};
 
 use crate::contract::{EndpointKind, Facts, Host, Plan, PlanSide, Result, Route, Side};
 use asked::Asked;
@@ -38,6 +38,7 @@ pub fn make(options: &Options, source: &Facts, dest: &Facts, host: &Host) -> Res
     let mut notes = Notes::default();
 
     check::words(&asked)?;
+    check::through(&asked)?;
     check::dest(&asked)?;
     let range = check::range(&asked)?;
     let overlap = check::same(&asked, &range, &mut notes)?;
@@ -97,6 +98,7 @@ fn side(asked: &Asked, side: Side, offset: u64, access: crate::contract::Access)
         offset,
         access,
         moves_head: asked.rotational(side),
+        through: asked.through(side),
     }
 }
 

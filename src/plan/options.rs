@@ -1,5 +1,5 @@
 //! What was asked for: settled by nobody yet.
-use crate::contract::{EngineKind, HashKind};
+use crate::contract::{EngineKind, HashKind, Side};
 
 /// `auto|always|never`, as cp has it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -11,6 +11,39 @@ pub enum When {
     Always,
     /// Not even where it would pay.
     Never,
+}
+
+/// Which sides are to be reached by commands of their own, past the block layer.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Passes {
+    /// None but those whose node is named.
+    #[default]
+    AsNamed,
+    /// Every side that can be, one at least.
+    WherePossible,
+    /// The source, or fail.
+    Source,
+    /// The dest, or fail.
+    Dest,
+    /// Both, or fail.
+    Both,
+}
+
+impl Passes {
+    /// The side is to be reached so, if it can be.
+    pub fn may(self, side: Side) -> bool {
+        self == Passes::WherePossible || self.must(side)
+    }
+
+    /// The side has to be reached so.
+    pub fn must(self, side: Side) -> bool {
+        match self {
+            Passes::AsNamed | Passes::WherePossible => false,
+            Passes::Source => side == Side::Source,
+            Passes::Dest => side == Side::Dest,
+            Passes::Both => true,
+        }
+    }
 }
 
 /// How progress is shown.
@@ -67,6 +100,10 @@ pub struct Options {
     pub sparse: When,
     /// Sharing extents instead of copying.
     pub reflink: When,
+    /// Sides to be reached by commands of their own.
+    pub passthrough: Passes,
+    /// Seconds after which the kernel gives a command up; `None`: auto.
+    pub command_timeout_s: Option<u32>,
     /// Exit before the data is durable.
     pub no_flush: bool,
     /// Digests of the source stream.

@@ -1,9 +1,10 @@
 //! What kind of thing an address means.
 use super::character;
+use super::passthrough;
 use super::snapshot::Snapshot;
-use crate::contract::{EndpointKind, Error, FileId, Kind, Result, Side};
+use crate::contract::{EndpointKind, Error, FileId, Kind, Passthrough, Result, Side};
 use crate::sys::was_closed;
-use rustix::fs::{FileType, Stat};
+use rustix::fs::{FileType, Stat, major, minor};
 use std::fs;
 use std::io;
 use std::os::fd::AsFd;
@@ -27,6 +28,8 @@ pub(super) struct Place {
     pub(super) exists: bool,
     /// What it can be compared by; `None` for what cannot be the same as anything else.
     pub(super) id: Option<FileId>,
+    /// The node was named that takes the disk's commands; `path` is the block device behind it, where there is one.
+    pub(super) node: Option<Passthrough>,
 }
 
 /// Finds out what `address` leads to.
@@ -66,7 +69,7 @@ fn standard(side: Side) -> Result<Place> {
         FileType::Directory => return Err(directory("-", side)),
         _ => None,
     };
-    Ok(Place { path: PathBuf::from("-"), kind: EndpointKind::Pipe, stat, exists: true, id })
+    Ok(Place { path: PathBuf::from("-"), kind: EndpointKind::Pipe, stat, exists: true, id, node: None })
 }
 
 fn existing(address: &str, path: PathBuf, stat: Stat, side: Side, snapshot: &Snapshot) -> Result<Place> {
@@ -83,7 +86,13 @@ fn existing(address: &str, path: PathBuf, stat: Stat, side: Side, snapshot: &Sna
             id = Some(FileId::Device(stat.st_rdev));
             EndpointKind::Block
         }
-        FileType::CharacterDevice => character::kind(address, stat.st_rdev, side, &snapshot.sysfs)?,
+        FileType::CharacterDevice => {
+            let numbers = (major(stat.st_rdev), minor(stat.st_rdev));
+            if let Some((node, device)) = passthrough::of_node(&snapshot.sysfs, &path, numbers) {
+                return behind(address, side, node, device.map(|device| device.number), stat);
+            }
+            character::kind(address, stat.st_rdev, side, &snapshot.sysfs)?
+        }
         FileType::Fifo => {
             id = Some(FileId::File(stat.st_dev, stat.st_ino));
             EndpointKind::Pipe
@@ -91,7 +100,27 @@ fn existing(address: &str, path: PathBuf, stat: Stat, side: Side, snapshot: &Sna
         FileType::Socket => return Err(socket(address, side)),
         _ => EndpointKind::Pipe,
     };
-    Ok(Place { path, kind, stat, exists: true, id })
+    Ok(Place { path, kind, stat, exists: true, id, node: None })
+}
+
+/// The disk whose commands `node` takes: everything but the bytes themselves is asked of its block device `number`.
+fn behind(address: &str, side: Side, node: Passthrough, number: Option<u64>, stat: Stat) -> Result<Place> {
+    let kind = EndpointKind::Block;
+    let (Some(path), Some(number)) = (node.block.clone(), number) else {
+        let (path, id) = (node.node.clone(), Some(FileId::Node(stat.st_rdev)));
+        return Ok(Place { path, kind, stat, exists: true, id, node: Some(node) });
+    };
+    let failed = |cause: io::Error| {
+        let path = path.display();
+        let what = format!("{} {address} belongs to {path}, which cannot be looked at", side.name());
+        let advice = "What would keep a disk in use from being overwritten cannot be checked without it.";
+        Error::new(Kind::Refused, what).on(side).because(cause).advise(advice)
+    };
+    let stat = rustix::fs::stat(&path).map_err(|errno| failed(errno.into()))?;
+    if stat.st_rdev != number {
+        return Err(failed(io::Error::other("it is another device")));
+    }
+    Ok(Place { path, kind, stat, exists: true, id: Some(FileId::Device(number)), node: Some(node) })
 }
 
 /// The path without symbolic links, where it has such a name: pipes and deleted files below /proc/self/fd have none.
@@ -124,7 +153,7 @@ fn missing(address: &str, snapshot: &Snapshot) -> Result<Place> {
     if among_devices(&directory, snapshot) {
         return Err(no_device(address));
     }
-    Ok(Place { path: directory.join(name), kind: EndpointKind::File, stat, exists: false, id: None })
+    Ok(Place { path: directory.join(name), kind: EndpointKind::File, stat, exists: false, id: None, node: None })
 }
 
 /// A name below /dev that is not there: a slip, or a device that is not plugged in.

@@ -11,12 +11,13 @@ mod identity;
 mod in_use;
 mod loops;
 mod mounts;
+mod passthrough;
 pub mod signature;
 mod snapshot;
 mod sysfs;
 
-use crate::contract::{EndpointKind, Facts, FileId, InUse, Result, Side};
-use crate::endpoint::{block, file, null, pipe};
+use crate::contract::{DeviceError, EndpointKind, Error, Facts, FileId, InUse, Result, Side};
+use crate::endpoint::{self, block, file, null, pipe};
 use address::{Place, cannot_open};
 use rustix::fs::{Access, AtFlags, CWD, Mode, OFlags};
 use rustix::io::Errno;
@@ -32,21 +33,32 @@ const REFLINKS: [&str; 9] = ["btrfs", "xfs", "bcachefs", "ocfs2", "nfs4", "cifs"
 /// # Errors
 /// As for [`source`] and [`dest`].
 pub fn both(source: &str, dest: &str) -> Result<(Facts, Facts)> {
-    let snapshot = Snapshot::take();
-    Ok((look(source, Side::Source, &snapshot)?, look(dest, Side::Dest, &snapshot)?))
+    both_through(source, dest, [false, false])
 }
 
-/// Finds out about two sides that are to be compared: both are to be read, and both have to be there.
+/// The same, where a disk may be wanted to be reached by commands of its own, by [`Side::index`]. A node named as an
+/// address always is.
 ///
 /// # Errors
-/// As for [`source`].
-pub fn both_to_read(source: &str, dest: &str) -> Result<(Facts, Facts)> {
+/// As for [`source`] and [`dest`]; Unsupported or Refused for a disk that cannot be used so.
+pub fn both_through(source: &str, dest: &str, through: [bool; 2]) -> Result<(Facts, Facts)> {
     let snapshot = Snapshot::take();
-    let from = look(source, Side::Source, &snapshot)?;
+    let look = |address, side: Side| look(address, side, &snapshot, through[side.index()]);
+    Ok((look(source, Side::Source)?, look(dest, Side::Dest)?))
+}
+
+/// The same of two sides that are to be compared: both are to be read, and both have to be there.
+///
+/// # Errors
+/// As for [`both_through`].
+pub fn both_to_read(source: &str, dest: &str, through: [bool; 2]) -> Result<(Facts, Facts)> {
+    let snapshot = Snapshot::take();
+    let look = |address, side: Side| look(address, side, &snapshot, through[side.index()]);
+    let from = look(source, Side::Source)?;
     if dest != "-" {
         allowed(Path::new(dest), Access::READ_OK).map_err(|errno| cannot_open(Side::Dest, dest, errno.into()))?;
     }
-    Ok((from, look(dest, Side::Dest, &snapshot)?))
+    Ok((from, look(dest, Side::Dest)?))
 }
 
 /// Finds out about a source.
@@ -54,7 +66,7 @@ pub fn both_to_read(source: &str, dest: &str) -> Result<(Facts, Facts)> {
 /// # Errors
 /// Usage for a directory or a character device without bytes, Open for what is not there or may not be read.
 pub fn source(address: &str) -> Result<Facts> {
-    look(address, Side::Source, &Snapshot::take())
+    look(address, Side::Source, &Snapshot::take(), false)
 }
 
 /// Finds out about a dest; a file may not be there yet.
@@ -62,10 +74,10 @@ pub fn source(address: &str) -> Result<Facts> {
 /// # Errors
 /// Usage as for [`source`], Refused for a missing device, Open where the directory of a new file is not there.
 pub fn dest(address: &str) -> Result<Facts> {
-    look(address, Side::Dest, &Snapshot::take())
+    look(address, Side::Dest, &Snapshot::take(), false)
 }
 
-fn look(address: &str, side: Side, snapshot: &Snapshot) -> Result<Facts> {
+fn look(address: &str, side: Side, snapshot: &Snapshot, through: bool) -> Result<Facts> {
     let place = address::find(address, side, snapshot)?;
     let mut facts = Facts::new(address, place.kind);
     facts.path = place.path.clone();
@@ -78,6 +90,8 @@ fn look(address: &str, side: Side, snapshot: &Snapshot) -> Result<Facts> {
     match place.kind {
         EndpointKind::File if place.exists => file::probe(&place.path, &mut facts).map_err(failed)?,
         EndpointKind::File => file::probe_new(directory(&place.path), &mut facts).map_err(failed)?,
+        // A disk without a block device: only its commands can tell.
+        EndpointKind::Block if matches!(place.id, Some(FileId::Node(_))) => {}
         EndpointKind::Block => block::probe(&place.path, &mut facts).map_err(failed)?,
         EndpointKind::Pipe => pipe::probe(&place.path, &mut facts).map_err(failed)?,
         EndpointKind::Endless | EndpointKind::Null | EndpointKind::Memory => {
@@ -89,7 +103,18 @@ fn look(address: &str, side: Side, snapshot: &Snapshot) -> Result<Facts> {
         EndpointKind::Block => of_device(&place, side, snapshot, &mut facts),
         _ => {}
     }
+    if facts.passthrough.as_ref().is_some_and(|node| node.named || through) {
+        endpoint::ask_by_commands(&mut facts).map_err(|cause| not_by_commands(side, address, cause))?;
+    }
     Ok(facts)
+}
+
+/// A disk that does not answer its own commands, or answers that it is not for copying.
+fn not_by_commands(side: Side, address: &str, cause: std::io::Error) -> Error {
+    let Some(DeviceError { kind, words, advice, .. }) = DeviceError::of(&cause).cloned() else {
+        return cannot_open(side, address, cause);
+    };
+    Error::new(kind, format!("{} {address} cannot be used: {words}", side.name())).on(side).advise(advice)
 }
 
 fn of_file(place: &Place, snapshot: &Snapshot, facts: &mut Facts) {
@@ -112,6 +137,7 @@ fn of_file(place: &Place, snapshot: &Snapshot, facts: &mut Facts) {
 fn of_device(place: &Place, side: Side, snapshot: &Snapshot, facts: &mut Facts) {
     let path = place.path.as_path();
     facts.writable = allowed(path, Access::WRITE_OK).is_ok();
+    facts.passthrough.clone_from(&place.node);
     if let Some(device) = snapshot.sysfs.device(place.stat.st_rdev) {
         facts.writable &= !device.read_only();
         facts.identity = identity::identity(snapshot, &device);
@@ -122,8 +148,10 @@ fn of_device(place: &Place, side: Side, snapshot: &Snapshot, facts: &mut Facts) 
         }
         facts.ground = ground::of_device(snapshot, &device);
         facts.in_use = in_use::of_device(snapshot, &device);
+        facts.passthrough = facts.passthrough.take().or_else(|| passthrough::of_device(snapshot, &device));
     }
-    if side == Side::Dest && facts.in_use.is_empty() && claimed_by_others(path) {
+    let claimable = !matches!(place.id, Some(FileId::Node(_)));
+    if side == Side::Dest && claimable && facts.in_use.is_empty() && claimed_by_others(path) {
         facts.in_use.push(InUse::Exclusive);
     }
 }

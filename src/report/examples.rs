@@ -50,7 +50,15 @@ pub(super) fn dest() -> Facts {
 
 pub(super) fn side(address: &str, path: &str, kind: EndpointKind, offset: u64) -> PlanSide {
     let access = Access { cache: Cache::Direct, offset_align_bytes: 512, exclusive: true, existing: Existing::Keep };
-    PlanSide { address: address.to_owned(), path: PathBuf::from(path), kind, offset, access, moves_head: false }
+    PlanSide {
+        address: address.to_owned(),
+        path: PathBuf::from(path),
+        kind,
+        offset,
+        access,
+        moves_head: false,
+        through: None,
+    }
 }
 
 fn reason(topic: &'static str, choice: &str, because: &str) -> Reason {

@@ -7,6 +7,7 @@ mod close;
 mod locale;
 pub mod loop_device;
 mod memory;
+pub mod nvme;
 pub mod page_cache;
 mod signals;
 pub mod socket;

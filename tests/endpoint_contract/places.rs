@@ -123,5 +123,6 @@ pub fn side(path: &Path, facts: &Facts, cache: Cache, existing: Existing) -> Pla
         offset: 0,
         access: Access { cache, offset_align_bytes: align, exclusive: facts.kind == EndpointKind::Block, existing },
         moves_head: false,
+        through: None,
     }
 }

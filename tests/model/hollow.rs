@@ -60,7 +60,7 @@ impl OnRing for Hollow {
         opcode::Nop::new().build()
     }
 
-    fn decode(&self, request: &Request, result: i32) -> io::Result<u32> {
+    fn decode(&self, request: &Request, result: i32, _extra: [u64; 2]) -> io::Result<u32> {
         if result < 0 { Err(io::Error::from_raw_os_error(-result)) } else { Ok(request.left()) }
     }
 }

@@ -16,6 +16,7 @@ fn side(address: &str, offset: u64) -> PlanSide {
         offset,
         access,
         moves_head: false,
+        through: None,
     }
 }
 

@@ -1,6 +1,9 @@
 //! One io_uring shared by every side that can be on it.
-use super::Ring;
+use super::form::Form;
+use super::setup::Ring;
 use crate::contract::{Arena, Completion, Endpoint, Queue, Ready, Request};
+use io_uring::cqueue::EntryMarker as _;
+use io_uring::squeue::EntryMarker as _;
 use io_uring::types::{self, SubmitArgs, Timespec};
 use std::io;
 use std::os::fd::AsRawFd;
@@ -8,8 +11,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// One io_uring shared by every side that can be on it; `None` for a side that cannot.
-pub struct RingQueue {
-    ring: Ring,
+pub struct RingQueue<F: Form> {
+    ring: Ring<F>,
     /// Requests the kernel has, by slot. A block is on one side at a time, so a slot is enough.
     flying: Vec<Option<Request>>,
     ends: [Option<Arc<dyn Endpoint>>; 2],
@@ -26,7 +29,7 @@ pub struct RingQueue {
 /// kernel ends the wait then, because the guess was made of what came last and a disk may be far slower the next time.
 const TOGETHER: Duration = Duration::from_micros(150);
 
-impl RingQueue {
+impl<F: Form> RingQueue<F> {
     /// A ring for `depth` blocks between these sides.
     ///
     /// # Errors
@@ -94,7 +97,7 @@ impl RingQueue {
     }
 }
 
-impl Queue for RingQueue {
+impl<F: Form> Queue for RingQueue<F> {
     fn takes(&self, request: &Request) -> bool {
         let end = self.ends[request.side.index()].as_ref();
         end.and_then(|end| end.on_ring()).is_some_and(|on_ring| on_ring.takes(request))
@@ -105,7 +108,8 @@ impl Queue for RingQueue {
         let end = self.ends[side].as_ref().expect("asked before whether it takes the request");
         let on_ring = end.on_ring().expect("asked before whether it takes the request");
         let slot = request.slot as usize;
-        let entry = on_ring.encode(&mut request, types::Fixed(side as u32)).user_data(slot as u64);
+        let mut entry = F::encode(on_ring, &mut request, types::Fixed(side as u32));
+        entry.set_user_data(slot as u64);
         // SAFETY: the buffer the entry points into stays put in `flying` until its completion, and this queue drains
         // before it is gone.
         unsafe { self.ring.uring.submission().push(&entry) }.expect("the ring has an entry for every slot");
@@ -126,7 +130,7 @@ impl Queue for RingQueue {
         for entry in self.ring.uring.completion() {
             let request = self.flying[entry.user_data() as usize].take().expect("one completion per request");
             let end = self.ends[request.side.index()].as_ref().expect("was encoded by it");
-            let result = end.on_ring().expect("was encoded by it").decode(&request, entry.result());
+            let result = F::decode(end.on_ring().expect("was encoded by it"), &request, &entry);
             self.in_flight -= 1;
             self.reaped += 1;
             done.push(Completion { request, result });
@@ -151,7 +155,7 @@ impl Queue for RingQueue {
     }
 }
 
-impl Drop for RingQueue {
+impl<F: Form> Drop for RingQueue<F> {
     /// Buffers must outlive the kernel's use of them, and closing a ring does not wait.
     fn drop(&mut self) {
         let mut done = Vec::new();

@@ -1,13 +1,14 @@
 //! Setting up a ring with what this kernel offers.
+use super::form::{Form, Narrow};
 use crate::contract::Arena;
 use io_uring::{Builder, IoUring, opcode};
 use std::io;
 use std::os::fd::RawFd;
 
 /// A ring that is set up, and how.
-pub struct Ring {
+pub struct Ring<F: Form> {
     /// The ring.
-    pub uring: IoUring,
+    pub uring: Uring<F>,
     /// How it was set up, for the report.
     pub detail: Vec<&'static str>,
     /// What could not be had, and what was done instead.
@@ -16,23 +17,31 @@ pub struct Ring {
     registered_bytes: usize,
 }
 
+/// A ring of this form.
+type Uring<F> = IoUring<<F as Form>::Entry, <F as Form>::Completion>;
+
+/// What makes one.
+type Maker<F> = Builder<<F as Form>::Entry, <F as Form>::Completion>;
+
 /// A rung: what it asks of the kernel, and its name.
-type Rung = (fn(&mut Builder) -> &mut Builder, &'static str);
+type Rung<F> = (fn(&mut Maker<F>) -> &mut Maker<F>, &'static str);
 
 /// From the best to the plainest: what each asks for, and since when.
-const LADDER: [Rung; 3] = [
-    // 6.1: completions are worked off when we ask for them, not by interrupting us.
-    (|builder| builder.setup_single_issuer().setup_defer_taskrun().setup_taskrun_flag(), "deferred completions"),
-    // 5.19: at the next system call.
-    (|builder| builder.setup_coop_taskrun().setup_taskrun_flag(), "cooperative completions"),
-    // 5.6, the first with all the operations used here.
-    (|builder| builder, "plain"),
-];
+fn ladder<F: Form>() -> [Rung<F>; 3] {
+    [
+        // 6.1: completions are worked off when we ask for them, not by interrupting us.
+        (|builder| builder.setup_single_issuer().setup_defer_taskrun().setup_taskrun_flag(), "deferred completions"),
+        // 5.19: at the next system call.
+        (|builder| builder.setup_coop_taskrun().setup_taskrun_flag(), "cooperative completions"),
+        // 5.6, the first with all the operations used here.
+        (|builder| builder, "plain"),
+    ]
+}
 
-fn build(entries: u32) -> io::Result<(IoUring, &'static str)> {
+fn build<F: Form>(entries: u32) -> io::Result<(Uring<F>, &'static str)> {
     let mut refusal = io::Error::from(io::ErrorKind::Unsupported);
-    for (flags, name) in LADDER {
-        match flags(&mut IoUring::builder()).build(entries) {
+    for (flags, name) in ladder::<F>() {
+        match flags(&mut Uring::<F>::builder()).build(entries) {
             Ok(uring) => return Ok((uring, name)),
             Err(error) if error.raw_os_error() == Some(libc::EINVAL) => refusal = error,
             Err(error) => return Err(error),
@@ -44,7 +53,7 @@ fn build(entries: u32) -> io::Result<(IoUring, &'static str)> {
 /// Why no ring can be used here, in words for the user; `None`: it works. Asks by doing: a ring is made and one empty
 /// operation goes around it.
 pub fn refused() -> Option<String> {
-    let tried = build(4).and_then(|(mut uring, _)| {
+    let tried = build::<Narrow>(4).and_then(|(mut uring, _)| {
         // SAFETY: an empty operation refers to no memory.
         unsafe { uring.submission().push(&opcode::Nop::new().build()) }.map_err(io::Error::other)?;
         uring.submit_and_wait(1)?;
@@ -64,15 +73,16 @@ fn words(error: &io::Error) -> String {
     }
 }
 
-impl Ring {
+impl<F: Form> Ring<F> {
     /// A ring for `depth` requests towards the files `fds` (-1: none), which become fixed files 0, 1, …. The arena is
     /// registered where the limit of locked memory allows it.
     ///
     /// # Errors
     /// What the kernel said to setting up a ring.
-    pub fn open(depth: u32, fds: &[RawFd], arena: &Arena) -> io::Result<Ring> {
-        let (uring, name) = build(depth.next_power_of_two().max(8))?;
-        let mut ring = Ring { uring, detail: vec![name], notes: Vec::new(), registered_bytes: 0 };
+    pub fn open(depth: u32, fds: &[RawFd], arena: &Arena) -> io::Result<Ring<F>> {
+        let (uring, name) = build::<F>(depth.next_power_of_two().max(8))?;
+        let detail = std::iter::once(name).chain(F::DETAIL).collect();
+        let mut ring = Ring { uring, detail, notes: Vec::new(), registered_bytes: 0 };
         ring.uring.submitter().register_files(fds)?;
         ring.register(arena);
         if ring.registered_bytes > 0 {

@@ -3,6 +3,7 @@ mod dest;
 mod range;
 mod room;
 mod same;
+mod through;
 mod words;
 mod worries;
 
@@ -10,5 +11,6 @@ pub(super) use dest::dest;
 pub(super) use range::{Range, range};
 pub(super) use room::room;
 pub(super) use same::{ONE_NAME, Overlap, same};
+pub(super) use through::through;
 pub(super) use words::{hashes, words};
 pub(super) use worries::worries;

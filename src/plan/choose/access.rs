@@ -30,7 +30,15 @@ pub(crate) fn with_existing(access: Access, existing: Existing) -> Access {
 /// What one side would like: its alignment for direct I/O, or why not; and a clause.
 struct Wish {
     align: Option<u32>,
+    /// It goes so or not at all: commands know whole blocks only.
+    firm: bool,
     because: String,
+}
+
+impl Wish {
+    fn none(because: &str) -> Self {
+        Wish { align: None, firm: false, because: because.to_owned() }
+    }
 }
 
 /// Chooses direct or buffered I/O for each side.
@@ -48,8 +56,13 @@ pub(crate) fn access(asked: &Asked, range: &Range, overlap: Option<Overlap>, not
             );
             return Err(Error::new(Kind::Refused, what).on(Side::Dest).advise(ONE_NAME));
         }
+        if wishes.iter().any(|wish| wish.firm) {
+            let what = "source and dest are one disk, reached by its commands on one side and through the page cache \
+                        on the other";
+            return Err(Error::new(Kind::Refused, what).on(Side::Dest).advise(ONE_NAME));
+        }
         for wish in wishes.iter_mut().filter(|wish| wish.align.is_some()) {
-            *wish = Wish { align: None, because: "source and dest are one file, and the other side cannot".to_owned() };
+            *wish = Wish::none("source and dest are one file, and the other side cannot");
         }
     }
     let any = wishes.iter().any(|wish| wish.align.is_some());
@@ -58,7 +71,8 @@ pub(crate) fn access(asked: &Asked, range: &Range, overlap: Option<Overlap>, not
         // One file is reached one way from both sides, whatever was found out about each.
         let way = if one_file { asked.dest } else { facts };
         let cache = wish.align.map_or_else(|| buffered(way), |_| Cache::Direct);
-        notes.chose(side.name(), cache.name(), wish.because.clone());
+        let way = asked.through(side).map(|through| format!("{} commands", through.node.commands.name()));
+        notes.chose(side.name(), way.unwrap_or_else(|| cache.name().to_owned()), wish.because.clone());
         Access {
             cache,
             offset_align_bytes: wish.align.unwrap_or(1),
@@ -78,9 +92,14 @@ pub(crate) fn access(asked: &Asked, range: &Range, overlap: Option<Overlap>, not
 /// What `side` would like by itself.
 fn wish(asked: &Asked, range: &Range, side: Side) -> Result<Wish> {
     let facts = asked.facts(side);
-    let no = |because: &str| Ok(Wish { align: None, because: because.to_owned() });
+    let no = |because: &str| Ok(Wish::none(because));
     let always = asked.options.direct == When::Always;
     let len = range.len;
+    if let Some(through) = asked.through(side) {
+        let asked_for = if through.node.named { "it is named" } else { "--passthrough" };
+        let because = format!("by {}: {asked_for}", through.node.node.display());
+        return Ok(Wish { align: Some(facts.logical_block_bytes.max(1)), firm: true, because });
+    }
     if !matches!(facts.kind, EndpointKind::File | EndpointKind::Block) {
         return no("there is no page cache on this side");
     }
@@ -99,7 +118,7 @@ fn wish(asked: &Asked, range: &Range, side: Side) -> Result<Wish> {
         }
         return no("direct I/O cannot be had here");
     };
-    let yes = |because: &str| Ok(Wish { align: Some(align), because: because.to_owned() });
+    let yes = |because: &str| Ok(Wish { align: Some(align), firm: false, because: because.to_owned() });
     if always {
         return yes("--direct always");
     }
@@ -142,6 +161,9 @@ fn settle(asked: &Asked, range: &Range, overlap: Option<Overlap>, wishes: &mut [
     // The dest keeps its wish if one can: what is written through the cache costs more than what is read through it.
     let attempts: [&[Side]; 3] = [&[Side::Source], &[Side::Dest], &Side::BOTH];
     for losers in attempts {
+        if losers.iter().any(|side| wishes[side.index()].firm) {
+            continue;
+        }
         let aligns = Side::BOTH.map(|side| wishes[side.index()].align.filter(|_| !losers.contains(&side)));
         let Some(head) = fits(aligns) else { continue };
         for side in losers {
@@ -152,11 +174,12 @@ fn settle(asked: &Asked, range: &Range, overlap: Option<Overlap>, wishes: &mut [
                 0 => "the other side does not begin on a multiple of its alignment".to_owned(),
                 offset => format!("{} {offset} does not fit the alignment of both sides", offset_option(*side)),
             };
-            wishes[side.index()] = Wish { align: None, because };
+            wishes[side.index()] = Wish::none(&because);
         }
         return Ok(head);
     }
-    unreachable!("with no wish left any offset fits")
+    // With no wish left any offset fits, so a firm one is in the way.
+    Err(unaligned(asked, range, wishes))
 }
 
 /// Length of a first block behind which both sides are aligned; `None` if there is none.
@@ -183,14 +206,19 @@ fn unaligned(asked: &Asked, range: &Range, wishes: &[Wish; 2]) -> Error {
     let side = if range.seek.is_multiple_of(align.into()) { Side::Source } else { Side::Dest };
     let offset = range.offset(side);
     let below = offset - offset % u64::from(align);
+    let firm = wishes.iter().any(|wish| wish.firm);
+    let (asking, remedy) = match firm {
+        true => ("commands of a disk", "name the block device without --passthrough"),
+        false => ("--direct always", "leave --direct out"),
+    };
     let what = format!(
-        "--direct always: {} {offset} is not aligned for {}, which takes multiples of {}",
+        "{asking}: {} {offset} is not aligned for {}, which takes multiples of {}",
         offset_option(side),
         named(side, asked.facts(side)),
         words::size(align.into())
     );
     let near = below.saturating_add(align.into());
-    Error::new(Kind::Usage, what).on(side).advise(format!("Give {below} or {near}, or leave --direct out."))
+    Error::new(Kind::Usage, what).on(side).advise(format!("Give {below} or {near}, or {remedy}."))
 }
 
 /// The cache mode of a side that does not go direct.

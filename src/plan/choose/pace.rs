@@ -91,7 +91,7 @@ fn tuning(asked: &Asked, block: u32, depth: u32, adaptive: bool, unit: u32) -> T
         depth,
         adaptive,
         block_bytes_min: BLOCK_BYTES_MIN.max(unit).min(block),
-        block_bytes_max: BLOCK_BYTES_MAX.max(block),
+        block_bytes_max: command_bytes_max(asked).map_or(BLOCK_BYTES_MAX, |most| most - most % unit).max(block),
         depth_max: DEPTH_MAX.min(requests_max(asked)).max(depth),
         in_flight_bytes_max: IN_FLIGHT_BYTES,
     }
@@ -161,6 +161,9 @@ fn own_block(asked: &Asked, start: &Start, unit: u32) -> (u32, String) {
             because = why.to_owned();
         }
     };
+    if let Some(most) = command_bytes_max(asked) {
+        cap(most.into(), "the longest command of the disk");
+    }
     if let Some(depth) = asked.options.depth {
         cap(u64::from(IN_FLIGHT_BYTES) / u64::from(depth), "as large as memory allows with --depth");
     }
@@ -168,6 +171,12 @@ fn own_block(asked: &Asked, start: &Start, unit: u32) -> (u32, String) {
         cap((rate / LIMIT_BLOCKS_PER_S).max(BLOCK_BYTES_MIN.into()), "short enough for an even pace under --limit");
     }
     (block, because)
+}
+
+/// The longest command of a side that is reached by commands: nobody splits those.
+fn command_bytes_max(asked: &Asked) -> Option<u32> {
+    let through = Side::BOTH.into_iter().filter(|side| asked.through(*side).is_some());
+    through.map(|side| asked.facts(side).queue.max_request_bytes).filter(|bytes| *bytes > 0).min()
 }
 
 /// The request size that the device prefers, where that can be meant.

@@ -2,6 +2,7 @@
 mod choices;
 mod properties;
 mod refusals;
+mod through;
 
 use super::*;
 use crate::contract::{DirectAlignment, Error, FileId, Ground, Kind, Tuning};

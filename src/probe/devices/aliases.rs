@@ -1,3 +1,4 @@
+use crate::probe::passthrough;
 use crate::probe::snapshot::Snapshot;
 use crate::probe::sysfs::{Device as Block, names_in};
 use rustix::fs::FileType;
@@ -29,15 +30,10 @@ impl Aliases {
 
     /// Character devices that take the disk's own commands: `/dev/sg0`, `/dev/bsg/0:0:0:0`, `/dev/ng0n1`.
     pub(super) fn passthrough(&self, snapshot: &Snapshot, disk: &Block) -> Vec<PathBuf> {
-        let of = |class: &str| names_in(&disk.dir.join("device").join(class));
-        let mut found: Vec<PathBuf> = of("scsi_generic").iter().map(|name| self.dev.join(name)).collect();
-        found.extend(of("bsg").iter().map(|name| self.dev.join("bsg").join(name)));
-        if let Some(rest) = disk.name.strip_prefix("nvme") {
-            let name = format!("ng{rest}");
-            let exists = snapshot.sysfs.path("class/nvme-generic").join(&name).exists();
-            found.extend(exists.then(|| self.dev.join(name)));
-        }
-        found
+        let node = passthrough::directory(&snapshot.sysfs, disk);
+        let node = node.and_then(|(_, dir)| Some(self.dev.join(dir.file_name()?)));
+        let bsg = names_in(&disk.dir.join("device/bsg"));
+        node.into_iter().chain(bsg.iter().map(|name| self.dev.join("bsg").join(name))).collect()
     }
 }
 

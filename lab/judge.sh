@@ -1,0 +1,94 @@
+# judge.sh - to be sourced by a script that runs in the guest: says what was
+# found right and what was not, for tests/support/lab.rs. Every judgement is one
+# line on standard output, "ok NAME", "skip NAME: WHY" or "FAIL NAME: WHY", and
+# a script never ends early because of one.
+# shellcheck shell=bash
+
+judge() { # name command...: the command succeeds
+    # Not $said: the command may look at what the last try said.
+    local name=$1 complaint
+    shift
+    if complaint=$("$@" 2>&1); then
+        echo "ok $name"
+    else
+        echo "FAIL $name: $*"
+        printf '%s\n' "$complaint" | tail -n 30
+    fi
+}
+
+skipped() { # name why
+    echo "skip $1: $2"
+}
+
+# Run a command; its words are kept in $said, its status in $status.
+try() { # command...
+    status=0
+    said=$("$@" 2>&1) || status=$?
+}
+
+# Of the last try: it ended with this status and said all of these words.
+ended() { # status word...
+    local word
+    if [ "$status" != "$1" ]; then
+        printf 'status %s, not %s; it said:\n%s\n' "$status" "$1" "$said"
+        return 1
+    fi
+    shift
+    for word in "$@"; do
+        case $said in
+            *"$word"*) ;;
+            *)
+                printf "it did not say '%s' but:\n%s\n" "$word" "$said"
+                return 1
+                ;;
+        esac
+    done
+}
+
+# Nothing of what the last try said has this word in it.
+silent_about() { # word
+    case $said in
+        *"$1"*)
+            printf "it said '%s':\n%s\n" "$1" "$said"
+            return 1
+            ;;
+    esac
+}
+
+# Two disks or files hold the same bytes, read anew past every cache.
+same() { # one other [bytes]
+    local disk
+    sync
+    echo 3 > /proc/sys/vm/drop_caches
+    for disk in "$1" "$2"; do
+        [ ! -b "$disk" ] || blockdev --flushbufs "$disk"
+    done
+    cmp ${3:+-n "$3"} "$1" "$2"
+}
+
+# Bytes without a period, so that a block in a wrong place is seen; the same for
+# the same seed.
+noise() { # seed bytes
+    openssl enc -aes-128-ctr -nosalt -K "$(printf '%032x' "$1")" -iv "$(printf '%032x' 0)" -in /dev/zero 2> /dev/null |
+        head -c "$2"
+}
+
+fill() { # disk-or-file seed bytes
+    if [ -b "$1" ]; then
+        noise "$2" "$3" | dd of="$1" bs=1M iflag=fullblock conv=fsync status=none
+        blockdev --flushbufs "$1"
+    else
+        noise "$2" "$3" > "$1"
+    fi
+}
+
+# No process in this guest waits for a device for ever.
+nobody_waits() {
+    local tries
+    for ((tries = 0; tries < 100; tries++)); do
+        grep -ls '^State:.D ' /proc/[0-9]*/status > /dev/null || return 0
+        sleep 0.1
+    done
+    grep -h '^Name:' $(grep -ls '^State:.D ' /proc/[0-9]*/status)
+    return 1
+}

@@ -1,0 +1,147 @@
+# nvme-copies.sh HAUL - copies between an NVMe namespace by its own commands and
+# everything else, with the engine that HAUL_ENGINE names.
+# shellcheck shell=bash
+engine=$HAUL_ENGINE
+lab=$(cd "$(dirname "$0")/.." && pwd)
+# shellcheck source=lab/judge.sh
+. "$lab/judge.sh"
+
+# From memory: the host's files come slowly.
+haul=/run/haul
+cp "$1" $haul
+
+bytes=$((8 << 20))
+door=uring_cmd
+[ "$engine" = ring ] || door=ioctl
+room=/dev/shm
+first=/dev/lab/nvme0 second=/dev/lab/nvme1 four=/dev/lab/four scsi=/dev/lab/scsi0
+# A drive of 4096-byte blocks that takes 16 KiB a command, and two that are no
+# dest for a copy: on a command line of qemu, so without names of their own.
+for disk in /sys/block/nvme*; do
+    case $(tr -d ' ' < "$disk/device/serial") in
+        four) ln -sf "../${disk##*/}" $four && ln -sf "../ng${disk##*/nvme}" $four-ng ;;
+    esac
+done
+
+copy() { # argument...
+    try "$haul" copy --yes --progress none --engine "$engine" "$@"
+}
+# Nothing of an earlier copy is left.
+wipe() { # disk...
+    local disk
+    for disk in "$@"; do
+        blkdiscard -z -l "$bytes" "$disk" && blockdev --flushbufs "$disk"
+    done
+}
+# The same bytes past the page cache of either; that of everything, as same()
+# drops it, would have every program fetched from the host again.
+equal() { # one other [bytes]
+    local disk
+    for disk in "$1" "$2"; do
+        [ ! -b "$disk" ] || blockdev --flushbufs "$disk"
+    done
+    cmp ${3:+-n "$3"} "$1" "$2"
+}
+# The copy that was tried ended well, by commands, and left the same bytes.
+right() { # source dest door...
+    local source=$1 dest=$2
+    shift 2
+    ended 0 "$@" && equal "$source" "$dest" "$bytes"
+}
+
+noise 1 $bytes > $room/noise
+dd if=$room/noise of=$first bs=1M conv=fsync status=none
+dd if=$room/noise of=$scsi bs=1M conv=fsync status=none
+
+wipe $second
+copy --count $bytes $first-ng $second-ng
+judge "ng to ng" right $first $second "to /dev/ng" "($door"
+
+# Whole, so that the last block is among them.
+dd if=$room/noise of=$first bs=512 seek=32767 count=1 conv=fsync status=none
+copy $first-ng $second-ng
+judge "a whole namespace, to its last block" ended 0 "($door"
+judge "and the last block has arrived" equal $first $second
+
+wipe $second
+copy --count $bytes --passthrough=dest $scsi $second
+judge "sd to nvme by --passthrough" right $scsi $second "dest by NVMe commands" "($door"
+
+wipe $second
+copy $room/noise $second-ng
+judge "file to ng" right $room/noise $second "($door"
+
+copy --count $bytes $first-ng $room/copy
+judge "ng to file" right $first $room/copy "($door"
+rm $room/copy
+
+wipe $second
+copy - $second-ng < $room/noise
+judge "pipe to ng" right $room/noise $second "($door"
+
+try bash -c "$haul copy --count $bytes --engine $engine --progress none $first-ng - | cmp - $room/noise"
+judge "ng to pipe" ended 0 "($door"
+
+wipe $second
+copy --count $bytes $first-ng $second
+judge "ng to the block layer" right $first $second "source by NVMe commands" "($door"
+
+wipe $four
+copy --count $bytes $first-ng $four-ng
+judge "512-byte blocks to 4096-byte blocks" right $first $four "($door"
+
+wipe $second
+copy --count $bytes --block-size 1M --depth 4 $four-ng $second-ng
+judge "blocks longer than the drive's commands" right $four $second "($door"
+
+# Odd lengths. What lies behind the last byte stays as it was.
+wipe $second
+dd if=$room/noise of=$second bs=1M count=4 conv=fsync status=none
+head -c 1000003 $room/noise > $room/odd
+odd() {
+    ended 0 "($door" && cmp $room/odd $room/odd.copy
+}
+cp $room/noise $room/expected
+dd if=$room/odd of=$room/expected conv=notrunc bs=4096 seek=1 status=none
+copy --seek 4096 $room/odd $second-ng
+blockdev --flushbufs $second
+head -c $((4 << 20)) $room/expected > $room/expected.4
+judge "an odd length changes nothing behind it" bash -c "cmp -n $((4 << 20)) $room/expected.4 $second"
+copy --skip 4096 --count 1000003 $second-ng $room/odd.copy
+judge "an odd length is read exactly" odd
+
+# Holes: zeroed by the drive, not sent.
+truncate -s $bytes $room/holes
+dd if=$room/noise of=$room/holes bs=1M count=1 seek=3 conv=notrunc status=none
+copy $room/noise $second-ng
+copy $room/holes $second-ng
+judge "holes are zeroed by the drive" right $room/holes $second "zeroed"
+
+# A partition keeps to its place, and the page cache is told.
+wipe $second
+printf 'start=2048,size=4096\nstart=8192,size=8192\n' | sfdisk -q $second > /dev/null 2>&1
+partition=$(readlink -f $second)p2
+until [ -b "$partition" ]; do sleep 0.1; done
+head -c $((4 << 20)) $room/noise > $room/four
+dd if=$second of=$room/before bs=1M count=8 status=none
+exec 7< "$partition"
+cat <&7 > /dev/null
+copy --passthrough=dest $room/four "$partition"
+judge "a partition is written in its place" ended 0 "($door"
+judge "the page cache is dropped after commands wrote" cmp $room/four "$partition"
+exec 7<&-
+dd if=$room/four of=$room/before bs=512 seek=8192 conv=notrunc status=none
+judge "and nothing else of the disk is changed" cmp -n $bytes $room/before $second
+exec 7<> "$partition"
+head -c 4096 $room/noise >&7
+copy --passthrough=source --count 4096 "$partition" $room/copy
+judge "what the page cache holds is written back before" cmp -n 4096 $room/noise $room/copy
+exec 7>&-
+
+# The checks are those of the block device behind the node.
+mkfs.ext4 -q "$partition" 2> /dev/null
+mkdir -p /run/mounted
+mount "$partition" /run/mounted
+copy $room/four $second-ng
+judge "a mounted partition protects the whole node" ended 3 "mounted at /run/mounted"
+umount /run/mounted

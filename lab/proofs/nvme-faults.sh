@@ -1,0 +1,86 @@
+# nvme-faults.sh HAUL - what NVMe drives do wrong, and drives that are none for
+# a copy, with the engine that HAUL_ENGINE names.
+# shellcheck shell=bash
+engine=$HAUL_ENGINE
+lab=$(cd "$(dirname "$0")/.." && pwd)
+# shellcheck source=lab/judge.sh
+. "$lab/judge.sh"
+# From memory: the host's files come slowly.
+haul=/run/haul
+cp "$1" $haul
+
+room=/dev/shm
+bad=/dev/lab/nvme-bad
+# Drives of the command line of qemu have no names of their own.
+for disk in /sys/class/nvme-generic/ng*; do
+    serial=$(tr -d ' ' < "$disk/device/serial")
+    [ -e "/dev/lab/$serial-ng" ] || ln -s "../${disk##*/}" "/dev/lab/$serial-ng"
+done
+
+copy() { # argument...
+    try "$haul" copy --yes --progress none --engine "$engine" "$@"
+}
+
+# Blocks that cannot be read or written: 8192 and 16384 of nvme-bad.
+noise 1 $((12 << 20)) > $room/noise
+dd if=$room/noise of=$bad bs=1M count=8 conv=fsync status=none
+copy $bad-ng $room/copy
+judge "a block that cannot be read is named" \
+    ended 1 "at byte 4194304 (sector 8192 of 512 bytes)" "unrecovered read error (NVMe status 2/81), LBA 8192"
+judge "and the way on is told" ended 1 "haul copy --skip 4194304 --seek 4194304"
+judge "and what lies before it has arrived" cmp -n 4194304 $room/noise $room/copy
+rm -f $room/copy
+copy --skip 4194816 --count 4193792 $bad-ng $room/copy
+judge "behind it the copy goes on" ended 0
+judge "and is right" cmp $room/copy <(tail -c +4194817 $room/noise | head -c 4193792)
+rm -f $room/copy
+copy --block-size 1000448 --depth 3 $bad-ng $room/copy
+judge "it is named whatever the blocks" ended 1 "LBA 8192" "at byte 4194304"
+rm -f $room/copy
+
+copy $room/noise $bad-ng
+judge "a block that cannot be written is named" \
+    ended 1 "at byte 8388608 (sector 16384 of 512 bytes)" "write fault (NVMe status 2/80), LBA 16384"
+judge "and what lies before that has arrived" ended 1 "the first 8.00 MiB (8388608 bytes) arrived with none missing"
+
+# Drives that are none for a copy, and users that may not.
+copy /dev/lab/metadata-ng $room/copy
+judge "metadata that would be lost is refused" ended 1 "8 bytes of metadata" "cannot be used"
+copy $room/noise /dev/lab/zoned-ng
+judge "a zoned namespace is refused" ended 1 "zoned" "cannot be used"
+ng=$(readlink -f /dev/lab/nvme0-ng)
+copy "/dev/nvme$(basename "$ng" | sed 's/ng\([0-9]*\)n.*/\1/')" $room/copy
+judge "a controller is no disk" ended 2 "without bytes to copy"
+chmod 666 "$ng" "$(readlink -f /dev/lab/nvme0)"
+chmod 777 $room
+try setpriv --reuid 65534 --regid 65534 --clear-groups \
+    "$haul" copy --yes --progress none --engine "$engine" "$ng" $room/copy.nobody
+judge "who may not give commands is told so" ended 1 "ermission denied"
+
+# Pulled out in mid-copy.
+removed() { # name
+    local controller
+    controller=$(basename "$(readlink -f "/dev/lab/$1-ng")" | sed 's/ng\([0-9]*\)n.*/nvme\1/')
+    echo 1 > "/sys/class/nvme/$controller/device/remove"
+}
+under_way() { # argument... : a slow copy, as soon as it moves
+    "$haul" copy --yes --progress plain --limit 1M --engine "$engine" "$@" > $room/words 2>&1 &
+    running=$!
+    until grep -q ' of 1[26].0 MiB' $room/words || ! kill -0 $running 2> /dev/null; do sleep 0.1; done
+}
+finished() {
+    status=0
+    wait $running || status=$?
+    said=$(tr -s ' \n' ' ' < $room/words)
+}
+rm -f $room/copy
+under_way /dev/lab/nvme0-ng $room/copy
+removed nvme0
+finished
+judge "a source that is pulled out is gone" ended 1 "source /dev/lab/nvme0-ng is gone: cannot read it at byte"
+judge "and the way on from there is told" ended 1 "To copy the rest" "haul copy --skip"
+under_way $room/noise /dev/lab/nvme1-ng
+removed nvme1
+finished
+judge "a dest that is pulled out is gone" ended 1 "dest /dev/lab/nvme1-ng is gone: cannot write it at byte"
+judge "nobody waits for them" nobody_waits

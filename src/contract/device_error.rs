@@ -1,0 +1,51 @@
+//! What a device itself says of a failure.
+use super::Kind;
+use std::{error, fmt, io};
+
+/// What a device itself said of a failure: travels inside an [`io::Error`], which has no number then.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DeviceError {
+    /// What sort of failure it is.
+    pub kind: Kind,
+    /// In the words of its standard: `medium error: unrecovered read error (3/11/00), LBA 4660`.
+    pub words: String,
+    /// First byte that it blames, on this side; `None` where it names none.
+    pub offset: Option<u64>,
+    /// What to do next, a full sentence; empty where nothing helps.
+    pub advice: &'static str,
+}
+
+impl DeviceError {
+    /// What the device said, if this error came from one.
+    pub fn of(error: &io::Error) -> Option<&DeviceError> {
+        error.get_ref()?.downcast_ref()
+    }
+}
+
+impl fmt::Display for DeviceError {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(&self.words)
+    }
+}
+
+impl error::Error for DeviceError {}
+
+impl From<DeviceError> for io::Error {
+    fn from(error: DeviceError) -> Self {
+        io::Error::other(error)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_device_said_is_found_again_in_an_error_of_the_kernels_kind() {
+        let said = DeviceError { kind: Kind::Io, words: "medium error".to_owned(), offset: Some(512), advice: "" };
+        let error = io::Error::from(said.clone());
+        assert_eq!(DeviceError::of(&error), Some(&said));
+        assert_eq!((error.to_string().as_str(), error.raw_os_error()), ("medium error", None));
+        assert_eq!(DeviceError::of(&io::Error::from_raw_os_error(libc::EIO)), None);
+    }
+}

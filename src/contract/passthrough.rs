@@ -1,0 +1,70 @@
+//! Reaching a disk by commands of its own, past the block layer.
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// Whose commands a disk takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum CommandSet {
+    /// SCSI, also for SATA and USB disks: `/dev/sgN`.
+    Scsi,
+    /// NVMe: `/dev/ngXnY`.
+    Nvme,
+}
+
+impl CommandSet {
+    /// The word for messages.
+    pub fn name(self) -> &'static str {
+        match self {
+            CommandSet::Scsi => "SCSI",
+            CommandSet::Nvme => "NVMe",
+        }
+    }
+}
+
+/// A node that takes a disk's own commands. It knows nothing of partitions, mounts or the page cache.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Passthrough {
+    /// Whose commands.
+    pub commands: CommandSet,
+    /// The node: `/dev/sg0`, `/dev/ng0n1`.
+    pub node: PathBuf,
+    /// Device number of the node.
+    pub number: u64,
+    /// The user named the node itself, and no block device.
+    pub named: bool,
+    /// Where this side begins on the disk, in bytes; more than 0 for a partition.
+    pub start: u64,
+    /// The block device behind it, which is claimed meanwhile and whose cache is dropped; `None`: there is none.
+    pub block: Option<PathBuf>,
+}
+
+/// How commands are to be given.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CommandWishes {
+    /// The kernel gives a command up after this time.
+    pub timeout: Duration,
+    /// Do not keep what is moved in the disk's cache (DPO).
+    pub dpo: bool,
+    /// A write is done when it is on the medium (FUA).
+    pub fua: bool,
+    /// Length of READ and WRITE commands in bytes: 6, 10, 12, 16 or 32; `None`: the shortest that does. SCSI only.
+    pub cdb_bytes: Option<u8>,
+    /// Times that a command is given once more after a failure that may pass.
+    pub retries: u32,
+}
+
+impl Default for CommandWishes {
+    /// A minute, as the kernel gives tape drives and itself twice 30 s; five retries, as the kernel's own disks have.
+    fn default() -> Self {
+        CommandWishes { timeout: Duration::from_secs(60), dpo: false, fua: false, cdb_bytes: None, retries: 5 }
+    }
+}
+
+/// A side of a plan that is reached by commands of its own.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Through {
+    /// By which node.
+    pub node: Passthrough,
+    /// How.
+    pub wishes: CommandWishes,
+}

@@ -1,0 +1,91 @@
+//! The commands that a copy gives, as the NVM command set specification lays them out.
+use crate::sys::nvme::Command;
+
+/// Opcode of Identify, the only command of the controller that is given.
+const IDENTIFY: u8 = 0x06;
+const FLUSH: u8 = 0x00;
+const WRITE: u8 = 0x01;
+const READ: u8 = 0x02;
+const WRITE_ZEROES: u8 = 0x08;
+
+/// Force unit access, in double word 12: done means on the medium.
+const FUA: u32 = 1 << 30;
+/// Deallocate, in double word 12 of Write Zeroes.
+const DEALLOCATE: u32 = 1 << 25;
+
+/// Most blocks of one command: a field of 16 bits that counts from 0.
+pub(super) const BLOCKS_MAX: u32 = 1 << 16;
+
+/// Bytes that Identify answers.
+pub(super) const IDENTIFY_BYTES: usize = 4096;
+
+/// What Identify is asked for: its field CNS.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Structure {
+    /// The namespace.
+    Namespace = 0x00,
+    /// The controller.
+    Controller = 0x01,
+    /// The namespace's identifiers, its command set among them (since NVMe 1.3).
+    Descriptors = 0x03,
+}
+
+/// Identify.
+pub(super) fn identify(nsid: u32, structure: Structure) -> Command {
+    let nsid = if structure == Structure::Controller { 0 } else { nsid };
+    Command { opcode: IDENTIFY, nsid, cdw10: [structure as u32, 0, 0, 0, 0, 0] }
+}
+
+/// Read of `blocks` (1 to [`BLOCKS_MAX`]) from `lba`.
+pub(super) fn read(nsid: u32, lba: u64, blocks: u32) -> Command {
+    ranged(READ, nsid, lba, blocks, 0)
+}
+
+/// Write; with `fua` it is done when it is on the medium.
+pub(super) fn write(nsid: u32, lba: u64, blocks: u32, fua: bool) -> Command {
+    ranged(WRITE, nsid, lba, blocks, if fua { FUA } else { 0 })
+}
+
+/// Write Zeroes: the blocks read as zeros afterwards, in any case. With `deallocate` the drive may give their space up
+/// too, and they still read as zeros only where DLFEAT says so of deallocated blocks.
+pub(super) fn write_zeroes(nsid: u32, lba: u64, blocks: u32, deallocate: bool, fua: bool) -> Command {
+    let deallocate = if deallocate { DEALLOCATE } else { 0 };
+    ranged(WRITE_ZEROES, nsid, lba, blocks, deallocate | if fua { FUA } else { 0 })
+}
+
+/// Flush: everything that the drive has acknowledged is on the medium when it is done.
+pub(super) fn flush(nsid: u32) -> Command {
+    Command { opcode: FLUSH, nsid, cdw10: [0; 6] }
+}
+
+fn ranged(opcode: u8, nsid: u32, lba: u64, blocks: u32, flags: u32) -> Command {
+    debug_assert!((1..=BLOCKS_MAX).contains(&blocks));
+    Command { opcode, nsid, cdw10: [lba as u32, (lba >> 32) as u32, (blocks - 1) | flags, 0, 0, 0] }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn commands_are_laid_out_as_the_specification_has_them() {
+        let lba = 0x1234_5678_9abc_def0;
+        let (low, high) = (0x9abc_def0, 0x1234_5678);
+        let table = [
+            (read(7, lba, 1), 0x02, [low, high, 0, 0, 0, 0]),
+            (read(7, lba, 65_536), 0x02, [low, high, 0xffff, 0, 0, 0]),
+            (write(7, lba, 256, false), 0x01, [low, high, 255, 0, 0, 0]),
+            (write(7, lba, 256, true), 0x01, [low, high, 0x4000_00ff, 0, 0, 0]),
+            (write_zeroes(7, lba, 2, false, false), 0x08, [low, high, 1, 0, 0, 0]),
+            (write_zeroes(7, lba, 2, true, true), 0x08, [low, high, 0x4200_0001, 0, 0, 0]),
+            (flush(7), 0x00, [0; 6]),
+            (identify(7, Structure::Namespace), 0x06, [0; 6]),
+            (identify(7, Structure::Descriptors), 0x06, [3, 0, 0, 0, 0, 0]),
+        ];
+        for (command, opcode, cdw10) in table {
+            assert_eq!(command, Command { opcode, nsid: 7, cdw10 });
+        }
+        // The controller belongs to no namespace.
+        assert_eq!(identify(7, Structure::Controller), Command { opcode: 6, nsid: 0, cdw10: [1, 0, 0, 0, 0, 0] });
+    }
+}

@@ -1,0 +1,140 @@
+//! A drive in memory, which obeys commands as the specification has them.
+use super::command::IDENTIFY_BYTES;
+use super::drive::Drive;
+use super::namespace::made;
+use super::status::Status;
+use crate::sys::nvme::{Command, Data, Set};
+use std::collections::BTreeSet;
+use std::fs::File;
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd};
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+/// The namespace's number.
+pub(super) const NSID: u32 = 7;
+
+/// What is to happen to the next command.
+pub(super) enum Next {
+    Says(u16),
+    Errno(i32),
+}
+
+/// A drive in memory.
+pub(super) struct MadeUp {
+    pub(super) shift: u8,
+    pub(super) bytes: Mutex<Vec<u8>>,
+    /// Blocks that can be neither read nor written.
+    pub(super) bad: BTreeSet<u64>,
+    /// Happens to the next commands, the last one first.
+    pub(super) next: Mutex<Vec<Next>>,
+    /// Transfers longer than this are EINVAL, as where memory lies in too many pieces.
+    pub(super) transfer_bytes_max: usize,
+    /// Opcode, first block and blocks of every command of the namespace.
+    pub(super) given: Mutex<Vec<(u8, u64, u32)>>,
+    pub(super) flushed: AtomicBool,
+    /// A Write Zeroes was told that it may give up space.
+    pub(super) deallocated: AtomicBool,
+    pub(super) gone: AtomicBool,
+    pub(super) identify: Mutex<[u8; IDENTIFY_BYTES]>,
+    /// Something with a descriptor; no entry for it is ever submitted.
+    null: File,
+}
+
+impl MadeUp {
+    pub(super) fn new(bytes: Vec<u8>, shift: u8, bad: &[u64]) -> Self {
+        let blocks = bytes.len() as u64 >> shift;
+        MadeUp {
+            shift,
+            bytes: Mutex::new(bytes),
+            bad: bad.iter().copied().collect(),
+            next: Mutex::default(),
+            transfer_bytes_max: usize::MAX,
+            given: Mutex::default(),
+            flushed: AtomicBool::default(),
+            deallocated: AtomicBool::default(),
+            gone: AtomicBool::default(),
+            identify: Mutex::new(made::namespace(blocks, shift)),
+            null: File::open("/dev/null").unwrap(),
+        }
+    }
+
+    /// Opcodes of the commands so far, with their first block and blocks; forgets them.
+    pub(super) fn take_given(&self) -> Vec<(u8, u64, u32)> {
+        std::mem::take(&mut *self.given.lock().unwrap())
+    }
+
+    fn admin(&self, command: &Command, data: Data<'_>) -> Status {
+        let Data::In(bytes) = data else { return Status(0x4002) };
+        match (command.opcode, command.cdw10[0], command.nsid) {
+            (6, 0, NSID) => bytes.copy_from_slice(&*self.identify.lock().unwrap()),
+            (6, 1, 0) => bytes.copy_from_slice(&made::controller()),
+            // An old drive does not know the list of identifiers.
+            _ => return Status(0x4002),
+        }
+        Status(0)
+    }
+
+    fn io(&self, command: &Command, data: Data<'_>) -> Status {
+        let [low, high, control, ..] = command.cdw10;
+        let (lba, count) = (u64::from(high) << 32 | u64::from(low), (control & 0xffff) + 1);
+        let (from, len) = ((lba as usize) << self.shift, (count as usize) << self.shift);
+        if command.nsid != NSID {
+            return Status(0x400b);
+        }
+        if command.opcode == 0 {
+            self.flushed.store(true, Relaxed);
+            return Status(0);
+        }
+        let mut medium = self.bytes.lock().unwrap();
+        if from + len > medium.len() {
+            return Status(0x4080);
+        }
+        if self.bad.range(lba..lba + u64::from(count)).next().is_some() {
+            return Status(if command.opcode == 2 { 0x0281 } else { 0x0280 });
+        }
+        match (command.opcode, data) {
+            (1, Data::Out(bytes)) if bytes.len() == len => medium[from..from + len].copy_from_slice(bytes),
+            (2, Data::In(bytes)) if bytes.len() == len => bytes.copy_from_slice(&medium[from..from + len]),
+            (8, Data::None) => {
+                self.deallocated.fetch_or(control & 1 << 25 != 0, Relaxed);
+                medium[from..from + len].fill(0);
+            }
+            _ => return Status(0x4002),
+        }
+        Status(0)
+    }
+}
+
+impl Drive for Arc<MadeUp> {
+    fn give(&self, set: Set, command: &Command, data: Data<'_>) -> io::Result<Status> {
+        if self.gone.load(Relaxed) {
+            return Err(io::Error::from_raw_os_error(libc::ENODEV));
+        }
+        if set == Set::Admin {
+            return Ok(self.admin(command, data));
+        }
+        let [low, high, control, ..] = command.cdw10;
+        let lba = u64::from(high) << 32 | u64::from(low);
+        self.given.lock().unwrap().push((command.opcode, lba, (control & 0xffff) + 1));
+        match self.next.lock().unwrap().pop() {
+            Some(Next::Says(raw)) => return Ok(Status(raw)),
+            Some(Next::Errno(errno)) => return Err(io::Error::from_raw_os_error(errno)),
+            None => {}
+        }
+        let len = match &data {
+            Data::None => 0,
+            Data::Out(bytes) => bytes.len(),
+            Data::In(bytes) => bytes.len(),
+        };
+        if len > self.transfer_bytes_max {
+            return Err(io::Error::from_raw_os_error(libc::EINVAL));
+        }
+        Ok(self.io(command, data))
+    }
+
+    fn for_ring(&self) -> Option<(BorrowedFd<'_>, Duration)> {
+        Some((self.null.as_fd(), Duration::from_secs(60)))
+    }
+}

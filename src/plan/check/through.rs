@@ -1,0 +1,47 @@
+//! Which sides are reached by commands of their own, and whether they can be.
+use crate::contract::{EndpointKind, Error, Kind, Result, Side};
+use crate::plan::asked::{Asked, named};
+use crate::plan::{Passes, When};
+
+/// Refuses commands for what takes none, and options that contradict them.
+pub(crate) fn through(asked: &Asked) -> Result<()> {
+    let options = asked.options;
+    let possible = Side::BOTH.map(|side| asked.through(side).is_some());
+    for side in Side::BOTH {
+        if options.passthrough.must(side) && !possible[side.index()] {
+            return Err(no_node(asked, side));
+        }
+    }
+    if options.passthrough == Passes::WherePossible && possible == [false, false] {
+        let disk = |side: &Side| asked.facts(*side).kind == EndpointKind::Block;
+        return Err(no_node(asked, Side::BOTH.into_iter().find(disk).unwrap_or(Side::Source)));
+    }
+    let Some(side) = Side::BOTH.into_iter().find(|side| possible[side.index()]) else {
+        if options.command_timeout_s.is_some() {
+            let what = "--command-timeout: no side is reached by commands of its own";
+            let advice = "Give --passthrough too, or leave --command-timeout out.";
+            return Err(Error::new(Kind::Usage, what).advise(advice));
+        }
+        return Ok(());
+    };
+    if options.direct == When::Never {
+        let what = format!(
+            "--direct never: {} is reached by its own commands, which know no page cache",
+            named(side, asked.facts(side))
+        );
+        let advice = "Leave --direct out, or name the block device without --passthrough.";
+        return Err(Error::new(Kind::Usage, what).on(side).advise(advice));
+    }
+    Ok(())
+}
+
+fn no_node(asked: &Asked, side: Side) -> Error {
+    let facts = asked.facts(side);
+    let what = match facts.kind {
+        EndpointKind::Block => format!("--passthrough: {} has no node for commands of its own", named(side, facts)),
+        kind => format!("--passthrough: {} is a {}, which takes no commands", named(side, facts), kind.name()),
+    };
+    let advice = "SCSI, SATA, USB and NVMe disks have one, and 'haul list --json' shows it; SCSI needs the kernel's \
+                  module sg (modprobe sg). Or leave --passthrough out.";
+    Error::new(Kind::Unsupported, what).on(side).advise(advice)
+}

@@ -1,0 +1,106 @@
+//! Sides that are reached by commands of their own.
+use super::*;
+use crate::contract::{Cache, CommandSet, Passthrough};
+use std::time::Duration;
+
+/// A disk with a node, of blocks of 4096 bytes, that takes commands of at most 192 KiB.
+fn node(number: u64, named: bool) -> Facts {
+    let mut facts = disk(number, GIB);
+    facts.logical_block_bytes = 4096;
+    facts.queue.max_request_bytes = 192 << 10;
+    let (commands, block) = (CommandSet::Scsi, Some(facts.path.clone()));
+    facts.passthrough =
+        Some(Passthrough { commands, node: format!("/dev/sg{number}").into(), number: 99, named, start: 0, block });
+    facts
+}
+
+fn options(passthrough: Passes) -> Options {
+    Options { passthrough, yes: true, ..Options::default() }
+}
+
+#[test]
+fn a_disk_is_reached_by_its_commands_only_where_that_was_asked_for_or_its_node_named() {
+    let (plain, named) = (node(1, false), node(2, true));
+    let table = [
+        (Passes::AsNamed, [false, true]),
+        (Passes::WherePossible, [true, true]),
+        (Passes::Source, [true, true]),
+        (Passes::Dest, [false, true]),
+        (Passes::Both, [true, true]),
+    ];
+    for (passes, wanted) in table {
+        let plan = made(&options(passes), &plain, &named);
+        let through = [&plan.source, &plan.dest].map(|side| side.through.is_some());
+        assert_eq!(through, wanted, "{passes:?}");
+    }
+    let plan = made(&options(Passes::AsNamed), &plain, &named);
+    assert_eq!(why(&plan, "dest"), "SCSI commands: by /dev/sg2: it is named");
+    let plan = made(&options(Passes::WherePossible), &plain, &file("f", 3, MIB));
+    assert_eq!(why(&plan, "source"), "SCSI commands: by /dev/sg1: --passthrough");
+}
+
+#[test]
+fn commands_go_past_the_cache_in_whole_blocks_and_are_claimed_beside() {
+    let options = Options { command_timeout_s: Some(7), ..options(Passes::Dest) };
+    let plan = made(&options, &file("f", 3, GIB), &node(1, false));
+    assert_eq!((plan.dest.access.cache, plan.dest.access.offset_align_bytes), (Cache::Direct, 4096));
+    assert!(plan.dest.access.exclusive, "the block device is claimed meanwhile");
+    assert_eq!(plan.dest.through.unwrap().wishes.timeout, Duration::from_secs(7));
+}
+
+#[test]
+fn a_block_is_no_longer_than_a_command_now_or_after_a_search() {
+    let plan = made(&options(Passes::WherePossible), &node(1, false), &disk(2, GIB));
+    assert_eq!((plan.tuning.block_bytes, plan.tuning.block_bytes_max), (192 << 10, 192 << 10));
+    assert!(plan.tuning.adaptive);
+    assert!(made(&options(Passes::AsNamed), &node(1, false), &disk(2, GIB)).tuning.block_bytes > 192 << 10);
+}
+
+#[test]
+fn what_takes_no_commands_is_refused_by_name() {
+    let (plain, other) = (disk(1, GIB), file("f", 3, MIB));
+    let error = refused(&options(Passes::Dest), &other, &plain);
+    expect(&error, Kind::Unsupported, &["dest /dev/sdb", "no node", "modprobe sg"]);
+    expect(&refused(&options(Passes::Both), &other, &node(1, false)), Kind::Unsupported, &["source f is a file"]);
+    expect(&refused(&options(Passes::WherePossible), &other, &plain), Kind::Unsupported, &["dest /dev/sdb"]);
+}
+
+#[test]
+fn options_that_contradict_commands_are_refused() {
+    let never = Options { direct: When::Never, ..options(Passes::Dest) };
+    expect(&refused(&never, &file("f", 3, MIB), &node(1, false)), Kind::Usage, &["--direct never", "no page cache"]);
+    let timeout = Options { command_timeout_s: Some(1), ..options(Passes::AsNamed) };
+    expect(&refused(&timeout, &disk(1, GIB), &disk(2, GIB)), Kind::Usage, &["--command-timeout", "--passthrough"]);
+}
+
+#[test]
+fn an_offset_within_a_block_of_a_disk_is_refused_where_no_first_block_can_mend_it() {
+    let odd = |skip, seek| Options {
+        skip_bytes: skip,
+        seek_bytes: seek,
+        count_bytes: Some(MIB),
+        ..options(Passes::WherePossible)
+    };
+    let (disk, other) = (node(1, false), file("f", 3, 10 * MIB));
+    // The file gives way: what is not aligned there goes through its page cache.
+    let plan = made(&odd(Some(100), None), &other, &disk);
+    assert_eq!((plan.head_bytes, plan.source.access.cache), (0, Cache::DontCache));
+    assert_eq!(made(&odd(None, Some(100)), &other, &disk).head_bytes, 3996);
+    let error = refused(&odd(Some(100), Some(512)), &disk, &node(2, false));
+    expect(&error, Kind::Usage, &["commands of a disk", "--seek 512", "without --passthrough"]);
+}
+
+#[test]
+fn a_node_and_its_block_device_are_the_same_bytes() {
+    let (mut source, dest) = (disk(1, GIB), node(1, true));
+    source.address = "/dev/other-name".to_owned();
+    expect(&refused(&options(Passes::AsNamed), &source, &dest), Kind::Refused, &["the same bytes"]);
+}
+
+#[test]
+fn a_disk_in_use_is_refused_by_the_name_of_its_node_too() {
+    let mut dest = node(1, true);
+    let device = "sdb1".to_owned();
+    dest.in_use = vec![crate::contract::InUse::Mounted { device, at: "/mnt".into() }];
+    expect(&refused(&options(Passes::AsNamed), &disk(2, GIB), &dest), Kind::Refused, &["sdb1 is mounted at /mnt"]);
+}

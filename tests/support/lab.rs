@@ -1,0 +1,93 @@
+//! The lab: scripts of `lab/` run in its virtual machine as root, beside real drivers, with the binary under test.
+use super::abilities::{has, skip};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Where the launcher and the scripts are.
+fn lab() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("lab")
+}
+
+/// Whether the lab can be had here, with these tools beside its own; says aloud what is missing.
+pub fn lab_is_there(tools: &[&str]) -> bool {
+    if !cfg!(target_arch = "x86_64") {
+        skip("the lab is a machine of x86_64");
+        return false;
+    }
+    if !lab().join("vmlab").exists() {
+        skip("there is no lab beside these tests: a published package has none");
+        return false;
+    }
+    let own = ["qemu-system-x86_64", "busybox", "cpio", "modprobe", "xz"];
+    // Each is asked for, so that all that is missing is said at once.
+    let missing = own.iter().chain(tools).filter(|tool| !has(tool)).count();
+    let images = std::fs::read_dir("/boot").into_iter().flatten().flatten();
+    let mut releases =
+        images.filter_map(|image| Some(image.file_name().to_str()?.strip_prefix("vmlinuz-")?.to_owned()));
+    let kernel = releases.any(|release| Path::new("/lib/modules").join(release).exists());
+    if !kernel {
+        skip("there is no kernel in /boot with its modules (package linux-image-amd64)");
+    }
+    missing == 0 && kernel
+}
+
+/// Runs a script of `lab/` in the guest with `arguments`, and `words` of the launcher such as VMLAB_CLOCK=virtual; what
+/// it printed. A guest that hangs is ended by the launcher, which shows its console.
+#[track_caller]
+pub fn in_the_lab(script: &str, arguments: &[&Path], words: &[(&str, &str)]) -> String {
+    let mut vmlab = Command::new(lab().join("vmlab"));
+    vmlab.arg("bash").arg(lab().join(script)).args(arguments);
+    // The guest has the same environment: nothing of ours may lengthen the way of its programs.
+    let path = std::env::var("PATH").unwrap_or_default();
+    vmlab.env_clear().env("PATH", format!("{path}:/usr/sbin:/sbin"));
+    vmlab.env("VMLAB_CACHE", Path::new(env!("CARGO_TARGET_TMPDIR")).join("vmlab"));
+    vmlab.envs(words.iter().copied());
+    let output = vmlab.output().expect("bash is there");
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    let complaints = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{script} ended with {} and said:\n{said}{complaints}", output.status);
+    said
+}
+
+/// What a script that sources `lab/judge.sh` found: its lines `ok NAME`, `skip NAME: WHY` and `FAIL NAME: WHY`.
+pub struct Findings {
+    said: String,
+    found: BTreeMap<String, String>,
+}
+
+impl Findings {
+    /// Runs the script with the path of the binary under test as its argument. What it skipped is said aloud.
+    #[track_caller]
+    pub fn of(script: &str, haul: &Path, words: &[(&str, &str)]) -> Self {
+        let said = in_the_lab(script, &[haul], words);
+        let mut found = BTreeMap::new();
+        for line in said.lines() {
+            let Some((verdict, rest)) = line.split_once(' ') else { continue };
+            let (name, why) = rest.split_once(": ").unwrap_or((rest, ""));
+            if !matches!(verdict, "ok" | "skip" | "FAIL") {
+                continue;
+            }
+            if verdict == "skip" {
+                skip(&format!("{name}: {why}"));
+            }
+            let before = found.insert(name.to_owned(), verdict.to_owned());
+            assert!(before.is_none(), "{script} judged '{name}' twice:\n{said}");
+        }
+        Findings { said, found }
+    }
+
+    /// Fails the test unless every one of `names` was judged, nothing else was, and nothing failed: a script that ends
+    /// early, or judges nothing, has not passed.
+    #[track_caller]
+    pub fn expect(&self, names: &[&str]) {
+        let failed: Vec<&str> = names.iter().copied().filter(|name| !self.is_fine(name)).collect();
+        assert!(failed.is_empty(), "not found right: {failed:?}\n{}", self.said);
+        let more: Vec<&String> = self.found.keys().filter(|name| !names.contains(&name.as_str())).collect();
+        assert!(more.is_empty(), "judged, and no test asks for it: {more:?}\n{}", self.said);
+    }
+
+    fn is_fine(&self, name: &str) -> bool {
+        matches!(self.found.get(name).map(String::as_str), Some("ok" | "skip"))
+    }
+}
