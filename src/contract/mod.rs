@@ -8,6 +8,7 @@ mod endpoint;
 mod error;
 mod event;
 mod extent;
+mod extent_set;
 mod facts;
 mod host;
 mod mailbox;
@@ -26,6 +27,7 @@ pub use endpoint::{Change, Endpoint, OnRing};
 pub use error::{Error, Kind, Result};
 pub use event::{Event, Observer, Phase, Silent};
 pub use extent::{Extent, Run, RunKind};
+pub use extent_set::ExtentSet;
 pub use facts::{
     CallStyle, DirectAlignment, EndpointKind, Facts, FileId, Ground, Identity, InUse, Order, Partition, QueueLimits,
 };
