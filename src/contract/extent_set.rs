@@ -5,9 +5,9 @@ use std::ops::Range;
 
 /// A set of bytes, kept as ascending extents that neither overlap nor touch.
 ///
-/// Every way to change it leaves it merged, so two sets with the same bytes are equal. An insertion or removal costs the
-/// logarithm of the number of extents, and each extent that it swallows. The byte `u64::MAX` can never be in it, as no
-/// [`Extent`] holds it.
+/// Every way to change it leaves it merged, so two sets with the same bytes are equal. An insertion or removal costs
+/// the logarithm of the number of extents, and each extent that it swallows. The byte `u64::MAX` can never be in it, as
+/// no [`Extent`] holds it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ExtentSet {
     ranges: RangeSet<u64>,

@@ -1,6 +1,7 @@
 //! The words every room shares: what a side can do, what a block is on its way, what was decided, what came of it.
 //!
 //! This room must not know any other room: no path is opened here, no engine is named, nothing is printed.
+mod block_digest;
 mod buffer;
 pub mod charsets;
 mod device;
@@ -21,6 +22,7 @@ mod schedule;
 mod stop;
 mod tally;
 
+pub use block_digest::BlockDigest;
 pub use buffer::{Arena, Buffer, PAGE_BYTES};
 pub use device::{Device, DevicePartition};
 pub use endpoint::{Change, Endpoint, OnRing};
