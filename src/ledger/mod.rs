@@ -8,6 +8,7 @@ mod fault;
 mod identity;
 mod lines;
 pub mod manifest;
+pub mod mapfile;
 mod misfit;
 mod seal;
 
