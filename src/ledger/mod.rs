@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 mod fault;
 mod identity;
+pub mod journal;
 mod lines;
 pub mod manifest;
 pub mod mapfile;
