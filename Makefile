@@ -23,7 +23,7 @@ ONLY ?=
 bench_options = $(if $(QUICK),--quick) $(if $(ROUNDS),--rounds $(ROUNDS)) $(foreach name,$(ONLY),--only $(name))
 
 .DEFAULT_GOAL := build
-.PHONY: all build demo test test-long lab-test bench bench-pump peers check fmt-check clippy doc-check lint-scripts doc \
+.PHONY: all build demo test test-long lab-test bench bench-pump bench-stages peers check fmt-check clippy doc-check lint-scripts doc \
 	man completions generate install uninstall deps coverage clean help
 
 all: build man completions ## The release binary, the man page and the completions
@@ -42,6 +42,9 @@ lab-test: deps ## How long copies take on modelled disks, in a virtual machine w
 
 bench-pump: ## What a block costs the pump, over endpoints that cost nothing
 	$(CARGO) bench --locked --bench pump
+
+bench-stages: ## What stages that touch every byte cost: the test pattern, comparing
+	$(CARGO) bench --locked --bench stages
 
 test-long: deps ## Compare haul dd with GNU dd on many more command lines, made up anew each time
 	HAUL_DD_CASES=5000 HAUL_DD_SEED=$$(date +%s) $(CARGO) test --locked --test dd_differential -- --nocapture
