@@ -44,7 +44,7 @@ impl Mapfile {
             let taken_in = match &mut map {
                 None => status_line(&fields)
                     .map(|made| map = Some(Mapfile { comments: std::mem::take(&mut comments), ..made })),
-                Some(map) => block(&fields, map.blocks.last()).map(|block| map.blocks.push(block)),
+                Some(map) => block(&fields, map.blocks.last()).map(|block| map.blocks.extend(block)),
             };
             taken_in.map_err(|kind| lines.fault(kind))?;
         }
@@ -82,8 +82,8 @@ fn pass_digits(pass: &str) -> bool {
     pass.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// `pos size status`, where the block before it ends.
-fn block(fields: &[&str], last: Option<&Block>) -> Result<Block, FaultKind> {
+/// `pos size status`, where the block before it ends; `None` for a block of nothing, which ddrescue accepts.
+fn block(fields: &[&str], last: Option<&Block>) -> Result<Option<Block>, FaultKind> {
     let &[pos, size, status] = fields else {
         return senseless("a block has a position, a size and a status".into());
     };
@@ -91,7 +91,7 @@ fn block(fields: &[&str], last: Option<&Block>) -> Result<Block, FaultKind> {
     let Some((status, _)) = Status::ALL.iter().find(|(_, mark)| status.chars().eq([*mark])) else {
         return senseless(format!("\"{status}\" is no status of a block: one of ? * / - +"));
     };
-    if len == 0 || offset.checked_add(len).is_none_or(|end| end > i64::MAX as u64) {
+    if offset.checked_add(len).is_none_or(|end| end > i64::MAX as u64) {
         return senseless(format!("no block can have {len} bytes at byte {offset}"));
     }
     let extent = Extent::new(offset, len);
@@ -101,7 +101,7 @@ fn block(fields: &[&str], last: Option<&Block>) -> Result<Block, FaultKind> {
             before.extent.end()
         ));
     }
-    Ok(Block { extent, status: *status })
+    Ok((!extent.is_empty()).then_some(Block { extent, status: *status }))
 }
 
 /// A number as C++ writes constants: decimal, `0x` hexadecimal or `0` octal, below 2⁶³.
