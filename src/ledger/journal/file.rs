@@ -115,7 +115,7 @@ impl Journal {
         if self.spoiled {
             return Err(fault(FaultKind::Spoiled));
         }
-        let end = self.head.len_bytes.unwrap_or(u64::MAX);
+        let end = self.head.end_max();
         if let Some(beyond) = durable.iter().chain(unread).find(|extent| extent.end() > end) {
             return Err(fault(FaultKind::Misplaced(*beyond)));
         }

@@ -93,18 +93,26 @@ impl Head {
         if self.samples.len() > SAMPLES_MAX {
             return Err(FaultKind::Senseless(format!("more than {SAMPLES_MAX} samples")));
         }
-        let end = self.len_bytes.unwrap_or(u64::MAX);
+        let Some(end) = self.end() else {
+            return Err(FaultKind::Senseless("a copy beyond the last possible byte".into()));
+        };
         let beyond = |offset: u64, len: u64| offset.checked_add(len).is_none_or(|sum| sum > end);
         if self.samples.iter().any(|sample| beyond(sample.offset_bytes, sample.len_bytes)) {
             return Err(FaultKind::Senseless("a sample from beyond the end of the copy".into()));
         }
-        for side in [&self.source, &self.dest] {
-            // So that every place of the copy has a place on both sides.
-            if side.offset_bytes.checked_add(self.len_bytes.unwrap_or(0)).is_none() {
-                return Err(FaultKind::Senseless("a copy beyond the last possible byte".into()));
-            }
-        }
         Ok(())
+    }
+
+    /// The end of the copy, or where it must end at the latest, so that every byte of it has a place on both sides: the
+    /// kernel counts offsets below 2⁶³. `None` where it ends beyond that.
+    fn end(&self) -> Option<u64> {
+        let last = (i64::MAX as u64).checked_sub(self.source.offset_bytes.max(self.dest.offset_bytes))?;
+        self.len_bytes.map_or(Some(last), |len| (len <= last).then_some(len))
+    }
+
+    /// The same, of a head that was checked.
+    pub(super) fn end_max(&self) -> u64 {
+        self.end().unwrap_or(0)
     }
 
     /// Everything that forbids going on with the copy whose journal says `state`; empty where it may be gone on with.

@@ -56,7 +56,7 @@ pub fn read(input: impl BufRead) -> Result<Reading, Fault> {
             return Ok(reading);
         }
         if ended == Line::Whole && reading.seal.holds(&lines.bytes) {
-            let record = Record::parse(&lines.bytes, reading.head.len_bytes).map_err(|kind| lines.fault(kind))?;
+            let record = Record::parse(&lines.bytes, reading.head.end_max()).map_err(|kind| lines.fault(kind))?;
             reading.state.apply(&record.durable, &record.unread);
             reading.whole_bytes = lines.end;
             continue;

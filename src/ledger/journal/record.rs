@@ -48,10 +48,9 @@ impl Record {
         json
     }
 
-    /// What a line whose check held says, of a copy of `len_bytes`.
-    pub(super) fn parse(line: &[u8], len_bytes: Option<u64>) -> Result<Self, FaultKind> {
+    /// What a line whose check held says, of a copy that ends at `end` or before.
+    pub(super) fn parse(line: &[u8], end: u64) -> Result<Self, FaultKind> {
         let fields: Fields = serde_json::from_slice(line).map_err(|error| FaultKind::Senseless(error.to_string()))?;
-        let end = len_bytes.unwrap_or(u64::MAX);
         let extents = |pairs: Vec<(u64, u64)>| {
             let extent = |(offset, len): (u64, u64)| match offset.checked_add(len) {
                 Some(sum) if sum <= end => Ok(Extent::new(offset, len)),

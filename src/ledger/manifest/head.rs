@@ -13,6 +13,9 @@ pub const BLOCK_BYTES: u64 = 4 << 20;
 /// The least bytes of a digested block.
 pub const BLOCK_BYTES_MIN: u64 = 64 << 10;
 
+/// The most bytes of a digested block.
+pub const BLOCK_BYTES_MAX: u64 = 1 << 30;
+
 const KEY: &str = "haul_manifest";
 
 /// What a manifest is about.
@@ -25,7 +28,8 @@ pub struct Head {
     /// What digests the blocks; one that [`BlockDigest::is_made_by`] is true of.
     #[serde(serialize_with = "name_of", deserialize_with = "kind_named")]
     pub algorithm: HashKind,
-    /// Bytes of a digested block: a power of two of at least [`BLOCK_BYTES_MIN`]. The last block may be shorter.
+    /// Bytes of a digested block: a power of two from [`BLOCK_BYTES_MIN`] to [`BLOCK_BYTES_MAX`]. The last block
+    /// may be shorter.
     pub block_bytes: u64,
     /// Bytes of the copy; `None` where that was not known when it began.
     pub len_bytes: Option<u64>,
@@ -83,8 +87,8 @@ impl Head {
             return Err(FaultKind::Senseless(format!("{} does not identify blocks", self.algorithm.name())));
         }
         let bytes = self.block_bytes;
-        if !bytes.is_power_of_two() || bytes < BLOCK_BYTES_MIN {
-            let words = format!("a block length of {bytes} bytes: it must be a power of two of at least 64 KiB");
+        if !bytes.is_power_of_two() || !(BLOCK_BYTES_MIN..=BLOCK_BYTES_MAX).contains(&bytes) {
+            let words = format!("a block length of {bytes} bytes: it must be a power of two from 64 KiB to 1 GiB");
             return Err(FaultKind::Senseless(words));
         }
         Ok(())

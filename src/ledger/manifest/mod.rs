@@ -15,7 +15,7 @@ mod tests;
 mod writer;
 
 pub use diff::{Difference, Differences, Incomparable, diff};
-pub use head::{BLOCK_BYTES, BLOCK_BYTES_MIN, FORMAT_VERSION, Head};
+pub use head::{BLOCK_BYTES, BLOCK_BYTES_MAX, BLOCK_BYTES_MIN, FORMAT_VERSION, Head};
 pub use line::{Closing, Entry};
 pub use loaded::Manifest;
 pub use reader::Reader;

@@ -233,7 +233,13 @@ fn other_files_newer_ones_and_odd_heads_are_told_apart() {
     let json = head(None).to_json().unwrap();
     let with = |from: &str, to: &str| sealed(&[&json.replace(from, to)]);
     assert!(matches!(kind_of(&with("", "")), FaultKind::Truncated));
-    for (from, to) in [("blake3", "md5"), (":65536", ":32768"), (":65536", ":65537"), ("\"source\"", "\"sauce\"")] {
+    for (from, to) in [
+        ("blake3", "md5"),
+        (":65536", ":32768"),
+        (":65536", ":2147483648"),
+        (":65536", ":65537"),
+        ("\"source\"", "\"sauce\""),
+    ] {
         assert!(matches!(kind_of(&with(from, to)), FaultKind::Senseless(_)), "{from} {to}");
     }
     // A field that a later haul added is no fault.
