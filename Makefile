@@ -23,8 +23,8 @@ ONLY ?=
 bench_options = $(if $(QUICK),--quick) $(if $(ROUNDS),--rounds $(ROUNDS)) $(foreach name,$(ONLY),--only $(name))
 
 .DEFAULT_GOAL := build
-.PHONY: all build demo test test-long lab-test bench bench-pump peers check fmt-check clippy doc-check lint-scripts doc \
-	man completions generate install uninstall deps coverage clean help
+.PHONY: all build demo test test-long lab-test bench bench-pump bench-stages peers check fmt-check clippy doc-check \
+	lint-scripts doc man completions generate install uninstall deps coverage clean help
 
 all: build man completions ## The release binary, the man page and the completions
 
@@ -43,8 +43,12 @@ lab-test: deps ## What needs real drivers, in a virtual machine: copies by every
 bench-pump: ## What a block costs the pump, over endpoints that cost nothing
 	$(CARGO) bench --locked --bench pump
 
-test-long: deps ## Compare haul dd with GNU dd on many more command lines, made up anew each time
+bench-stages: ## What stages that touch every byte cost: the test pattern, comparing
+	$(CARGO) bench --locked --bench stages
+
+test-long: deps ## Compare haul dd with GNU dd on many more command lines, made up anew each time; fuzz, 60 s each
 	HAUL_DD_CASES=5000 HAUL_DD_SEED=$$(date +%s) $(CARGO) test --locked --test dd_differential -- --nocapture
+	scripts/fuzz 60
 
 check: fmt-check clippy doc-check lint-scripts ## Format, lints and documentation; warnings are errors
 

@@ -1,6 +1,5 @@
 //! Where two sides are not the same.
-use super::{Extent, Side};
-use std::collections::BTreeMap;
+use super::{Extent, ExtentSet, Side};
 
 /// Runs that are kept apart. Beyond this, differences are counted and no longer listed: two disks that have nothing to
 /// do with each other must not fill the memory.
@@ -13,8 +12,8 @@ pub struct Differences {
     pub first: Option<u64>,
     /// Bytes that differ.
     pub bytes: u64,
-    /// First byte and end of each run of sectors in which bytes differ; none touches another.
-    runs: BTreeMap<u64, u64>,
+    /// Runs of sectors in which bytes differ.
+    pub runs: ExtentSet,
     /// There were more runs than are kept.
     pub unlisted: bool,
     /// The side that ended before the other, and what it lacks in bytes, where that is known.
@@ -32,23 +31,11 @@ impl Differences {
     pub fn add(&mut self, run: Extent, first: u64, bytes: u64) {
         self.first = Some(self.first.map_or(first, |known| known.min(first)));
         self.bytes += bytes;
-        let (mut start, mut end) = (run.offset, run.end());
-        while let Some((&other, &other_end)) = self.runs.range(..=end).next_back()
-            && other_end >= start
-        {
-            (start, end) = (start.min(other), end.max(other_end));
-            self.runs.remove(&other);
-        }
-        if self.runs.len() < DIFFERING_RUNS_MAX {
-            self.runs.insert(start, end);
+        if self.runs.count() < DIFFERING_RUNS_MAX {
+            self.runs.insert(run);
         } else {
-            self.unlisted = true;
+            self.unlisted |= !self.runs.contains(run);
         }
-    }
-
-    /// The runs of sectors in which bytes differ, ascending.
-    pub fn runs(&self) -> impl ExactSizeIterator<Item = Extent> {
-        self.runs.iter().map(|(&start, &end)| Extent::new(start, end - start))
     }
 }
 
@@ -81,7 +68,7 @@ mod tests {
                     None => expected.push(Extent::new(at, 512)),
                 }
             }
-            prop_assert_eq!(differences.runs().collect::<Vec<_>>(), expected);
+            prop_assert_eq!(differences.runs.iter().collect::<Vec<_>>(), expected);
             prop_assert_eq!(differences.bytes, order.len() as u64 * 3);
             prop_assert_eq!(differences.first, order.iter().min().map(|sector| *sector as u64 * 512 + 7));
         }
@@ -94,7 +81,7 @@ mod tests {
             differences.add(Extent::new(number * 1024, 512), number * 1024, 1);
         }
         assert!(differences.unlisted);
-        assert_eq!(differences.runs().len(), DIFFERING_RUNS_MAX);
+        assert_eq!(differences.runs.count(), DIFFERING_RUNS_MAX);
         assert_eq!(differences.bytes, DIFFERING_RUNS_MAX as u64 + 10);
     }
 }

@@ -1,6 +1,7 @@
 //! The words every room shares: what a side can do, what a block is on its way, what was decided, what came of it.
 //!
 //! This room must not know any other room: no path is opened here, no engine is named, nothing is printed.
+mod block_digest;
 mod buffer;
 pub mod charsets;
 mod device;
@@ -10,6 +11,7 @@ mod endpoint;
 mod error;
 mod event;
 mod extent;
+mod extent_set;
 mod facts;
 mod host;
 mod mailbox;
@@ -23,6 +25,7 @@ mod schedule;
 mod stop;
 mod tally;
 
+pub use block_digest::BlockDigest;
 pub use buffer::{Arena, Buffer, PAGE_BYTES};
 pub use device::{Device, DevicePartition};
 pub use device_error::DeviceError;
@@ -31,6 +34,7 @@ pub use endpoint::{Change, Endpoint, OnRing};
 pub use error::{Error, Kind, Result};
 pub use event::{Event, Observer, Phase, Silent};
 pub use extent::{Extent, Run, RunKind};
+pub use extent_set::ExtentSet;
 pub use facts::{
     CallStyle, DirectAlignment, EndpointKind, Facts, FileId, Ground, Identity, InUse, Order, Partition, QueueLimits,
 };

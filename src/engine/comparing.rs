@@ -1,7 +1,7 @@
 //! A block's way when nothing is written: the same bytes of the dest are read beside it, and both are compared.
 use super::pump::{Pump, Slot};
 use crate::contract::{Differences, Extent, Facts, Op, Plan, Request, Route, Side};
-use crate::stage::differing_runs;
+use crate::stage::{differences, first_difference};
 use std::io;
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -11,7 +11,7 @@ pub(super) struct Comparing {
     waiting: Vec<Option<Request>>,
     parked: u32,
     /// Differences are told in runs of this many bytes of the dest.
-    sector_bytes: usize,
+    sector_bytes: u64,
     /// The end of the dest, or of what is compared of it.
     end: u64,
     pub(super) differences: Differences,
@@ -20,7 +20,7 @@ pub(super) struct Comparing {
 impl Comparing {
     pub(super) fn new(plan: &Plan, dest: &Facts) -> Self {
         // Of a file too: whoever looks for damage thinks in sectors.
-        let sector_bytes = dest.logical_block_bytes.max(512) as usize;
+        let sector_bytes = u64::from(dest.logical_block_bytes.max(512));
         let mut differences = Differences::default();
         if let Route::Compare { shorter, .. } = plan.route {
             differences.shorter = shorter.map(|(side, lacks)| (side, Some(lacks)));
@@ -55,23 +55,19 @@ impl Comparing {
     /// Compares a block, which begins at `offset` of the copy, with the bytes of the dest.
     fn compare(&mut self, offset: u64, source: &Request, dest: &Request) {
         let len = dest.len as usize;
-        // Sectors count on the dest: a block may begin within one.
-        let into_sector = (dest.offset % self.sector_bytes as u64) as usize;
-        let (differences, sector, end) = (&mut self.differences, self.sector_bytes as u64, self.end);
-        let (dest_start, whole) = (dest.offset - offset, |at: u64| at - at % sector);
-        let mut compare = |piece: usize, to: usize| {
-            let (ours, theirs) = (&source.buffer.bytes()[piece..to], &dest.buffer.bytes()[piece..to]);
-            differing_runs(ours, theirs, sector as usize, |run| {
-                // Whole sectors, though a block may end within one.
-                let [from, to] = [run.bytes.start, run.bytes.end].map(|at| dest.offset + (piece + at) as u64);
-                let (start, stop) = (whole(from).max(dest_start), whole(to + sector - 1).min(end));
-                let first = offset + (piece + run.first) as u64;
-                differences.add(Extent::new(start - dest_start, stop - start), first, run.count);
-            });
-        };
-        let head = (self.sector_bytes - into_sector).min(len) % self.sector_bytes;
-        compare(0, head);
-        compare(head, len);
+        let (ours, theirs) = (&source.buffer.bytes()[..len], &dest.buffer.bytes()[..len]);
+        let (found, sector, end) = (&mut self.differences, self.sector_bytes, self.end);
+        let whole_start = dest.offset - offset;
+        differences(ours, theirs, dest.offset, sector, |extent| {
+            let within = (extent.offset - dest.offset) as usize..(extent.end() - dest.offset) as usize;
+            let (one, other) = (&ours[within.clone()], &theirs[within.clone()]);
+            let count = one.iter().zip(other).filter(|(one, other)| one != other).count() as u64;
+            let first = within.start + first_difference(one, other).unwrap_or(0);
+            // Whole sectors, though a block may begin or end within one.
+            let start = (extent.offset - extent.offset % sector).max(whole_start);
+            let stop = extent.end().next_multiple_of(sector).min(end);
+            found.add(Extent::new(start - whole_start, stop - start), offset + first as u64, count);
+        });
     }
 }
 

@@ -42,7 +42,11 @@ impl From<&Differences> for DifferencesReport {
             equal: differences.is_empty(),
             differing_bytes: differences.bytes,
             first_offset_bytes: differences.first,
-            runs: differences.runs().map(|run| RunReport { offset_bytes: run.offset, len_bytes: run.len }).collect(),
+            runs: differences
+                .runs
+                .iter()
+                .map(|run| RunReport { offset_bytes: run.offset, len_bytes: run.len })
+                .collect(),
             runs_unlisted: differences.unlisted,
             shorter: differences.shorter.map(|(side, lacks_bytes)| ShorterReport { side: side.name(), lacks_bytes }),
         }

@@ -33,15 +33,15 @@ pub(super) fn verdict(plan: &Plan, outcome: &Outcome, differences: &Differences)
 /// Where they differ.
 pub(super) fn rows(plan: &Plan, differences: &Differences, rows: &mut Columns) {
     if differences.bytes > 0 {
-        let (count, at_least) = (differences.runs().len() as u64, if differences.unlisted { "more than " } else { "" });
+        let (count, at_least) = (differences.runs.count() as u64, if differences.unlisted { "more than " } else { "" });
         let runs = units::count(count, "run of sectors", "runs of sectors");
         rows.row("differing", format!("{} in {at_least}{}", whole(&units::bytes(differences.bytes)), whole(&runs)));
     }
     if let Some(first) = differences.first {
         rows.row("first", place(plan, first));
     }
-    let mut told: Vec<String> = differences.runs().take(RUNS_TOLD).map(|run| told(plan, run)).collect();
-    match differences.runs().len().saturating_sub(RUNS_TOLD) {
+    let mut told: Vec<String> = differences.runs.iter().take(RUNS_TOLD).map(|run| told(plan, run)).collect();
+    match differences.runs.count().saturating_sub(RUNS_TOLD) {
         0 => {}
         more => told.push(format!("and {more} more; all with --json")),
     }
