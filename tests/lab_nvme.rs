@@ -5,7 +5,7 @@ use std::fs::File;
 use support::{Findings, haul_path, lab_is_there};
 
 /// What every engine must get right.
-const COPIES: [&str; 19] = [
+const COPIES: [&str; 22] = [
     "ng to ng",
     "sd to nvme by --passthrough",
     "file to ng",
@@ -25,6 +25,9 @@ const COPIES: [&str; 19] = [
     "a mounted partition protects the whole node",
     "a whole namespace, to its last block",
     "and the last block has arrived",
+    "a range that overlaps is moved right",
+    "and back, by the block layer and by commands",
+    "a node is known to be its block device",
 ];
 
 /// What is said of drives that fail, with either engine.

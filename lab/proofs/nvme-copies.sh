@@ -94,6 +94,15 @@ wipe $second
 copy --count $bytes --block-size 1M --depth 4 $four-ng $second-ng
 judge "blocks longer than the drive's commands" right $four $second "($door"
 
+# Within one namespace, onto a range that overlaps, by one name and by two.
+copy --skip 0 --seek 1M --count 6M $first-ng $first-ng
+judge "a range that overlaps is moved right" cmp -n $((6 << 20)) $room/noise <(tail -c +$((1 + (1 << 20))) $first)
+copy --skip 1M --seek 0 --count 6M $first $first-ng
+judge "and back, by the block layer and by commands" cmp -n $((6 << 20)) $room/noise $first
+copy $first $first-ng
+judge "a node is known to be its block device" ended 3 "are the same bytes"
+dd if=$room/noise of=$first bs=1M conv=fsync status=none
+
 # Odd lengths. What lies behind the last byte stays as it was.
 wipe $second
 dd if=$room/noise of=$second bs=1M count=4 conv=fsync status=none

@@ -8,8 +8,9 @@ use std::collections::BTreeSet;
 use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
+use std::thread;
 use std::time::Duration;
 
 /// The namespace's number.
@@ -38,6 +39,9 @@ pub(super) struct MadeUp {
     pub(super) deallocated: AtomicBool,
     pub(super) gone: AtomicBool,
     pub(super) identify: Mutex<[u8; IDENTIFY_BYTES]>,
+    /// Reads of one block linger for a moment, in which others may come.
+    pub(super) lingers: AtomicBool,
+    reads: AtomicUsize,
     /// Something with a descriptor; no entry for it is ever submitted.
     null: File,
 }
@@ -56,6 +60,8 @@ impl MadeUp {
             deallocated: AtomicBool::default(),
             gone: AtomicBool::default(),
             identify: Mutex::new(made::namespace(blocks, shift)),
+            lingers: AtomicBool::default(),
+            reads: AtomicUsize::default(),
             null: File::open("/dev/null").unwrap(),
         }
     }
@@ -63,6 +69,17 @@ impl MadeUp {
     /// Opcodes of the commands so far, with their first block and blocks; forgets them.
     pub(super) fn take_given(&self) -> Vec<(u8, u64, u32)> {
         std::mem::take(&mut *self.given.lock().unwrap())
+    }
+
+    /// Waits until another read has come, but not for ever: it may be held back.
+    fn linger(&self) {
+        let mine = self.reads.fetch_add(1, Relaxed) + 1;
+        for _ in 0..30 {
+            if self.reads.load(Relaxed) > mine {
+                return;
+            }
+            thread::sleep(Duration::from_millis(1));
+        }
     }
 
     fn admin(&self, command: &Command, data: Data<'_>) -> Status {
@@ -131,7 +148,11 @@ impl Drive for Arc<MadeUp> {
         if len > self.transfer_bytes_max {
             return Err(io::Error::from_raw_os_error(libc::EINVAL));
         }
-        Ok(self.io(command, data))
+        let status = self.io(command, data);
+        if command.opcode == 2 && self.lingers.load(Relaxed) {
+            self.linger();
+        }
+        Ok(status)
     }
 
     fn for_ring(&self) -> Option<(BorrowedFd<'_>, Duration)> {
