@@ -17,5 +17,5 @@ mod writer;
 
 pub use end::{Finished, finish};
 pub use open::{Ends, Opened, Sort, open};
-pub use pipeline::{Ran, run};
+pub use pipeline::{Ran, has_memory, run};
 pub use start::{Begun, Lead, begin};

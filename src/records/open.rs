@@ -130,6 +130,22 @@ pub struct Ends {
     pub dest: Opened,
 }
 
+impl Ends {
+    /// What is written may be what is read next: both sides are one file or one device, or one lies on the other. Then
+    /// a record has to be written before the next is read.
+    pub(super) fn are_one(&self) -> bool {
+        let stat = |end: &Opened| end.fd().ok().and_then(|fd| rustix::fs::fstat(fd).ok());
+        let (Some(source), Some(dest)) = (stat(&self.source), stat(&self.dest)) else { return false };
+        match (self.source.sort, self.dest.sort) {
+            (Sort::File, Sort::File) => (source.st_dev, source.st_ino) == (dest.st_dev, dest.st_ino),
+            (Sort::Block, Sort::Block) => source.st_rdev == dest.st_rdev,
+            (Sort::File, Sort::Block) => source.st_dev == dest.st_rdev,
+            (Sort::Block, Sort::File) => source.st_rdev == dest.st_dev,
+            _ => false,
+        }
+    }
+}
+
 fn sort(stat: &Stat) -> Sort {
     match FileType::from_raw_mode(stat.st_mode) {
         FileType::RegularFile => Sort::File,

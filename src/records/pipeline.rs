@@ -67,13 +67,26 @@ pub fn run(
             return Ran { no_memory: true, ..Ran::default() };
         }
     };
-    let side_by_side = !is_tiny(plan, ends) && both_gain(plan, ends);
+    let side_by_side = !is_tiny(plan, ends) && !ends.are_one() && both_gain(plan, ends);
     match sizes.allocate(plan, side_by_side) {
         Ok(buffers) if buffers.ring > 1 => in_threads(shared, reader, writer, buffers),
         Ok(buffers) => on_the_spot(&shared, reader, writer, buffers),
         Err((side, bytes)) => {
             listener.complain(side, &Complaint::Memory(bytes), false);
             Ran { no_memory: true, ..Ran::default() }
+        }
+    }
+}
+
+/// Whether there is memory for the least that a copy by records needs; where not, that is told. For who moves bytes ahead
+/// of the records, which end where there is none.
+pub fn has_memory(plan: &Arc<RecordPlan>, ends: &Arc<Ends>, listener: &dyn RecordListener) -> bool {
+    let reader = Reader::new(plan.clone(), ends.clone(), 0, Lead::default());
+    match Sizes::of(plan, &reader).and_then(|sizes| sizes.allocate(plan, false)) {
+        Ok(_) => true,
+        Err((side, bytes)) => {
+            listener.complain(side, &Complaint::Memory(bytes), false);
+            false
         }
     }
 }

@@ -59,7 +59,8 @@ pub(super) struct Reader {
     lost: Vec<u8>,
     /// A short record is worth a warning, once.
     warns: bool,
-    /// Bytes of the last read, where it was short and did not fail.
+    /// Bytes of the last read, where it did not bring a record and did not fail: those who are asked for more than that
+    /// next are warned.
     short_read: u64,
     /// Records to read one by one.
     careful: u64,
@@ -79,7 +80,8 @@ impl Reader {
         let direct = source.flags.contains(rustix::fs::OFlags::DIRECT);
         let start = source.fd().ok().and_then(|fd| rustix::fs::tell(fd).ok()).unwrap_or(0);
         let warns = !lead.warned && warns_of_short_reads(&plan);
-        let batch_records = batch_records(source.sort, plan.source.record_bytes, direct);
+        let many = batch_records(source.sort, plan.source.record_bytes, direct);
+        let batch_records = if ends.are_one() { 1 } else { many };
         Reader {
             plan,
             ends,
@@ -126,7 +128,8 @@ impl Reader {
             Ok(got) => {
                 let (full, short) = (got as u64 / record_bytes, got as u64 % record_bytes);
                 self.records += full + u64::from(short > 0);
-                let warn = Some(self.short_read).filter(|before| *before > 0 && self.warns);
+                let asked = want.min(record_bytes);
+                let warn = Some(self.short_read).filter(|before| (1..asked).contains(before) && self.warns);
                 self.warns &= warn.is_none();
                 self.careful = self.careful.saturating_sub(full.max(1));
                 (self.short_before, self.short_read) = (short, short);
@@ -176,7 +179,9 @@ impl Reader {
                 Ok(moved) => got += moved,
                 Err(error) => return self.cut_off(&bytes[..got], bytes.len(), error),
             }
-            if !self.plan.full_reads || got % record_bytes == 0 || got == bytes.len() {
+            // A read of zeros is short only where the kernel had something else to do in between: no end, and no record.
+            let full = self.plan.full_reads || self.ends.source.sort == Sort::Zeros;
+            if !full || got % record_bytes == 0 || got == bytes.len() {
                 return Ok(got);
             }
         }

@@ -99,7 +99,8 @@ fn read_over(plan: &RecordPlan, ends: &Ends, skip: Amount, listener: &dyn Record
         if got == 0 {
             break;
         }
-        if let (Some(bytes), true) = (short.take(), !warned) {
+        // As dd has it: short is what is less than is asked for next.
+        if let (Some(bytes), true) = (short.take().filter(|bytes| *bytes < want), !warned) {
             warned = true;
             listener.complain(Side::Source, &Complaint::PartialRead(bytes), false);
         }

@@ -76,7 +76,7 @@ pub fn recipes() -> Vec<SweepRecipe> {
 
 fn devices(workplace: &Workplace, size: Size, flags: &str) -> Result<Ground> {
     let (whole, default) = match size {
-        Size::Full => (256 << 20, 256 << 20),
+        Size::Full => (512 << 20, 512 << 20),
         Size::Quick => (64 << 20, 16 << 20),
         Size::Tiny => (2 << 20, 2 << 20),
     };

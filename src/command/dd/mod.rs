@@ -89,11 +89,15 @@ fn copy(plan: RecordPlan, name: &[u8], quoting: Quoting) -> Exit {
 }
 
 /// Moves what can be moved as blocks; the counts after it, or how to end.
-fn move_blocks(plan: &RecordPlan, ends: &Ends, watch: &Watch) -> Result<RecordCounts, Exit> {
+fn move_blocks(plan: &Arc<RecordPlan>, ends: &Arc<Ends>, watch: &Watch) -> Result<RecordCounts, Exit> {
     let (source, dest) = (blocks::facts(&ends.source), blocks::facts(&ends.dest));
     let Way::Blocks(wanted) = classify(plan, &source, &dest) else { return Ok(RecordCounts::default()) };
     // Where it cannot be done so, records can do everything, and say what is wrong in dd's words.
     let Ok(ready) = blocks::prepare(plan, &wanted, ends) else { return Ok(RecordCounts::default()) };
+    // Records follow the blocks: what they cannot do must not be begun.
+    if !records::has_memory(plan, ends, &*watch.teller) {
+        return Err(FAILED);
+    }
     match ready.run(plan, ends, watch) {
         Moved::Bytes(bytes) => Ok(blocks::counts(plan, bytes)),
         Moved::Interrupted(signal) => {
