@@ -102,7 +102,7 @@ const OPERANDS: &[Entry] = &[
         All,
         "bpt=N",
         "Blocks of a transfer, that is of one read or write.",
-        "Where it is missing haul finds the size, 128 blocks (32 from 2048 bytes on) with sparse.",
+        "Where it is missing haul finds the size; with sparse it is 128 blocks.",
     ),
     (
         Only(SgpDd),

@@ -11,6 +11,8 @@ use std::ffi::OsString;
 const BLOCK_BYTES: u64 = 512;
 /// Bytes that one call moves where nothing is said: more would not be faster, and errors are looked into faster so.
 const TRANSFER_BYTES: u64 = 256 << 10;
+/// Blocks that are looked at for zeros as one where nothing is said: as sg_dd has it, whatever the size of a block.
+const LOOKED_AT_BLOCKS: u64 = 128;
 /// Most transfers in flight that can be asked for.
 const IN_FLIGHT_MAX: u64 = 1024;
 
@@ -69,11 +71,10 @@ fn records(words: Words, block_bytes: u64, pattern: Made) -> RecordPlan {
         _ => words.source.filter(|path| path != "-"),
     };
     let dest = words.dest.filter(|path| path != "-").map(|path| if path == "." { "/dev/null".into() } else { path });
-    let looked_at = if block_bytes < 2048 { 128 } else { 32 };
     let transfer = match (words.bpt, dest_flags.sparse) {
         (Some(blocks), _) => blocks,
         // What is looked at for zeros decides what is passed over, so it is as large as the family has it.
-        (None, true) => looked_at,
+        (None, true) => LOOKED_AT_BLOCKS,
         (None, false) => (TRANSFER_BYTES / block_bytes).max(1),
     };
     RecordPlan {
