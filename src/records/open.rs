@@ -216,7 +216,9 @@ fn open_path(side: &RecordSide, direction: OFlags, more: OFlags) -> Result<Optio
 fn open_dest(plan: &RecordPlan) -> Result<Option<OwnedFd>, Complaint> {
     let (words, skip) = (plan.dest_words, plan.dest.skip);
     let mut more = flags(plan.dest.words);
-    more.set(OFlags::CREATE, !words.nocreat);
+    // A device that is there is to be had for oneself: making it would fail, because it is there.
+    let claims_device = plan.dest.words.excl && is_block_device(plan.dest.path.as_deref().unwrap_or_default());
+    more.set(OFlags::CREATE, !words.nocreat && !claims_device);
     more.set(OFlags::EXCL, words.excl || plan.dest.words.excl);
     // As dd has it: bytes that are fewer than a record keep nothing that was there from being emptied.
     if skip.records == 0 {
@@ -236,6 +238,10 @@ fn open_dest(plan: &RecordPlan) -> Result<Option<OwnedFd>, Complaint> {
         truncate(&dest, plan)?;
     }
     Ok(dest)
+}
+
+fn is_block_device(path: &OsStr) -> bool {
+    rustix::fs::stat(path).is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode) == FileType::BlockDevice)
 }
 
 /// Lets a file end where the first record will go.

@@ -196,7 +196,8 @@ const FLAGS: &[Entry] = &[
         All,
         "excl",
         "Open with O_EXCL.",
-        "A block device in use, or an OFILE that is there already, is refused by the kernel.",
+        "A block device in use, or a file OFILE that is there already, is refused by the kernel. The originals refuse \
+         any device without nocreat.",
     ),
     (
         Only(SgDd),

@@ -69,7 +69,7 @@ pub(super) fn timing(front: SgFront, moved: Moved, so_far: bool, before: Option<
 
 /// `42% complete, estimated time remaining: 0:12:34`; `None` where that is not known yet.
 pub(super) fn time_left(done: u64, total: u64, time: Duration) -> Option<String> {
-    if done == 0 || done >= total || time < Duration::from_millis(1) {
+    if done == 0 || done >= total || time.is_zero() {
         return None;
     }
     let seconds = (time.as_secs_f64() * (total - done) as f64 / done as f64).round() as u64;
