@@ -43,8 +43,9 @@ lab-test: deps ## How long copies take on modelled disks, in a virtual machine w
 bench-pump: ## What a block costs the pump, over endpoints that cost nothing
 	$(CARGO) bench --locked --bench pump
 
-test-long: deps ## Compare haul dd with GNU dd on many more command lines, made up anew each time
+test-long: deps ## Compare haul dd with GNU dd, and its kin with sg3_utils, on many more command lines, made up anew each time
 	HAUL_DD_CASES=5000 HAUL_DD_SEED=$$(date +%s) $(CARGO) test --locked --test dd_differential -- --nocapture
+	HAUL_SG_CASES=2000 HAUL_SG_SEED=$$(date +%s) $(CARGO) test --locked --test sg_dd_differential -- --nocapture
 
 check: fmt-check clippy doc-check lint-scripts ## Format, lints and documentation; warnings are errors
 

@@ -51,14 +51,14 @@ fn wait_for_bytes(file: &Path, running: &mut Running) {
 #[test]
 fn an_interrupted_copy_dies_by_the_signal_and_the_command_that_it_prints_continues_it() {
     let dir = memory_dir();
-    let Some(source) = slow_file(dir.path(), 40 << 20) else { return };
+    let Some(source) = slow_file(dir.path(), 20 << 20) else { return };
     let haul = support::haul_path();
     // By blocks, by records; from a place to another; appending; from names that a shell would take apart.
     let table = [
         ("sg_dd", "", 0, 0, SIGINT),
         ("sgp_dd", "bpt=64 thr=2", 0, 0, SIGINT),
         ("sgm_dd", "skip=1000 seek=300", 1000, 300, SIGQUIT),
-        ("sg_dd", "iflag=nocache skip=500 count=60000", 500, 0, SIGINT),
+        ("sg_dd", "iflag=nocache skip=500 count=30000", 500, 0, SIGINT),
         ("sg_dd", "oflag=append,excl bpt=50", 0, 0, SIGINT),
     ];
     for (front, words, skip, seek, signal) in table {
@@ -78,7 +78,7 @@ fn an_interrupted_copy_dies_by_the_signal_and_the_command_that_it_prints_continu
         let called = format!("{} {front} ", haul.display());
         assert!(command.starts_with(&called) && command.contains(" count="), "{command}");
         run_in_shell(&command);
-        let blocks = if words.contains("count=60000") { 60_000 } else { (40 << 11) - skip };
+        let blocks = if words.contains("count=30000") { 30_000 } else { (20 << 11) - skip };
         let medium = dir.path().join("medium");
         cmp_ranges(&medium, skip * 512, &dest, seek * 512, blocks * 512);
         assert_eq!(fs::metadata(&dest).expect("it is there").len(), (seek + blocks) * 512, "{front} {words}");
@@ -177,7 +177,7 @@ fn a_copy_of_a_second_file_and_of_a_stream_says_what_cannot_be_continued() {
     // Before its input is closed, which would be an end, too.
     copy.read_until(|line| line.starts_with("It cannot be continued: what was read of a stream"));
     copy.end_by(SIGINT);
-    let Some(source) = slow_file(dir.path(), 40 << 20) else { return };
+    let Some(source) = slow_file(dir.path(), 20 << 20) else { return };
     fs::remove_file(&out).expect("it was made");
     let from = format!("if={}", source.path().display());
     let mut copy = Running::start(&["sg_dd", &from, &of, &of2, "bs=512"], Stdio::null(), Stdio::null());
