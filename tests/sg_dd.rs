@@ -146,6 +146,18 @@ fn transfers_of_the_size_and_number_that_were_asked_for_are_made() {
 }
 
 #[test]
+fn a_source_that_ends_ahead_of_the_count_is_no_failure() {
+    let (dir, _) = with_input(1300);
+    for front in FRONTS {
+        let came = haul_as(front, "if=in of=out bs=512 count=10", dir.path());
+        came.says(0, &["2+1 records in\n3+0 records out\n"]);
+        // sgp_dd tells what was missing.
+        assert_eq!(came.stderr.contains("  remaining block count=7\n"), front == "sgp_dd", "{came:?}");
+        haul_as(front, "if=in of=out skip=10 count=2", dir.path()).says(0, &["nothing is copied\n", "0+0 records out"]);
+    }
+}
+
+#[test]
 fn the_time_is_told_in_the_form_of_each_program() {
     let (dir, _) = with_input(MIB);
     let rate = |text: &str| text.split_whitespace().rev().nth(1).is_some_and(|number| number.parse::<f64>().is_ok());
@@ -223,12 +235,20 @@ fn a_second_copy_has_every_byte_also_what_sparse_passes_over() {
 }
 
 #[test]
-fn sparse_needs_an_output_with_offsets_no_more_than_it_writes_the_last_transfer() {
+fn the_last_transfer_is_written_even_if_it_is_zeros_and_so_are_zeros_that_cannot_be_passed_over() {
     let dir = memory_dir();
     fs::write(dir.path().join("in"), vec![0; 100_000]).expect("scratch takes files");
-    sg_dd("if=in of=out conv=sparse count=500", dir.path()).says(0, &["bypassed records out"]);
-    assert_eq!(read(dir.path(), "out"), vec![0; 196 * 512], "the end is where the last transfer ends");
+    let last_written = ["68+0 records out\n128 bypassed records out"];
+    sg_dd("if=in of=out conv=sparse count=500", dir.path()).says(0, &last_written);
+    assert_eq!(read(dir.path(), "out"), vec![0; 196 * 512]);
+    fs::write(dir.path().join("old"), vec![1; 100_352]).expect("scratch takes files");
+    sg_dd("if=in of=old conv=sparse", dir.path()).says(0, &last_written);
+    let old = read(dir.path(), "old");
+    assert!(old[..128 * 512].iter().all(|byte| *byte == 1) && old[128 * 512..].iter().all(|byte| *byte == 0));
     sg_dd("if=in of=/dev/null conv=sparse", dir.path()).says(0, &["196+0 records out\n0 bypassed records out"]);
+    let pipe = sg_dd("if=in oflag=sparse", dir.path());
+    assert!(pipe.status == Some(0) && pipe.stdout == vec![0; 196 * 512], "{pipe:?}");
+    sg_dd("if=in of=out oflag=sparse,append", dir.path()).says(31, &["append and sparse"]);
 }
 
 #[test]
@@ -270,6 +290,10 @@ fn direct_copies_keep_an_odd_end() {
     for words in ["iflag=direct", "iflag=direct oflag=direct bs=4096", "iflag=direct,nocache bs=4096"] {
         sg_dd(&format!("if=in of=out {words}"), dir.path()).says(0, &["+1 records in"]);
         assert!(read(dir.path(), "out")[..bytes.len()] == bytes, "{words}");
+        for compared in ["in", "out"] {
+            let line = format!("if=in of={compared} -x oflag=direct bs=4096");
+            sg_dd(&line, dir.path()).says(0, &["2304+1 records verified"]);
+        }
         fs::remove_file(dir.path().join("out")).expect("it was made");
     }
 }

@@ -198,6 +198,31 @@ fn what_cannot_be_meant_or_opened_ends_with_the_same_status() {
 }
 
 #[test]
+fn a_file_onto_itself_goes_forward_transfer_by_transfer() {
+    let lines = [
+        "if=in of=in bs=512 seek=1 count=600",
+        "if=in of=in bs=512 skip=1 count=600",
+        "if=in of=in bs=512 seek=200 count=600",
+        "if=in of=./in bs=512 seek=3 count=600 bpt=7",
+        "if=in of=in bs=1000 seek=100 count=200",
+    ];
+    // sgp_dd reads and writes in an order of its own.
+    for front in ["sg_dd", "sgm_dd"] {
+        let Some(theirs) = original(front) else { return };
+        for line in lines {
+            let came = [theirs.clone(), haul_path()].map(|program| {
+                let dir = memory_dir();
+                fs::write(dir.path().join("in"), noise(2_000_000, 3)).expect("scratch takes files");
+                let came = run(&program, front, line, dir.path(), Stdio::null());
+                (came.status, fs::read(dir.path().join("in")).expect("it is there"))
+            });
+            assert_eq!(came[0].0, came[1].0, "{front} {line}");
+            assert!(came[0].1 == came[1].1, "bytes differ: {front} {line}");
+        }
+    }
+}
+
+#[test]
 fn devices_are_copied_alike_with_and_without_a_count() {
     let dir = memory_dir();
     let (source, dest) = (dir.path().join("source"), dir.path().join("dest"));

@@ -131,19 +131,24 @@ fn a_report_changes_nothing_and_tells_what_remains() {
 #[test]
 fn signals_that_were_ignored_stay_ignored() {
     let dir = memory_dir();
-    let script = format!("trap '' INT USR1; exec '{}' sg_dd of=out count=4", support::haul_path().display());
+    let script = format!("trap '' INT USR1; exec '{}' sg_dd of=out count=4 bpt=1", support::haul_path().display());
     let mut command = Command::new("sh");
     command.args(["-c", &script]).current_dir(dir.path()).stdin(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().expect("there is a shell");
     let pid = rustix::process::Pid::from_child(&child);
     let mut pipe = child.stdin.take().expect("it is piped");
     let mut said = child.stderr.take().expect("it is piped");
-    let mut first = [0];
-    said.read_exact(&mut first).expect("it says which block size it takes");
+    pipe.write_all(&noise(1024, 1)).expect("it is read");
+    // From when it writes it has its handlers.
+    while fs::metadata(dir.path().join("out")).map_or(0, |stat| stat.len()) == 0 {
+        std::thread::sleep(std::time::Duration::from_millis(2));
+    }
     for signal in [Signal::INT, Signal::USR1] {
         rustix::process::kill_process(pid, signal).expect("it is our child");
     }
-    pipe.write_all(&noise(2048, 1)).expect("it is read");
+    // Time for a handler that should not be there; one that is not needs none.
+    std::thread::sleep(std::time::Duration::from_millis(100));
+    pipe.write_all(&noise(1024, 2)).expect("it is still there to read");
     drop(pipe);
     let mut text = String::new();
     said.read_to_string(&mut text).expect("it is text");

@@ -1,6 +1,7 @@
 //! What only sg_dd and its kin ask of the writing side: a second dest, comparing, passing over what cannot be written.
 use super::Ends;
-use super::reader::is_of_medium;
+use super::batch::Memory;
+use super::reader::{is_einval, is_of_medium};
 use super::writer::Writer;
 use crate::contract::{Careful, Complaint, Side};
 use crate::sys;
@@ -54,17 +55,18 @@ impl Writer {
 
     /// Reads the dest and compares it with `bytes`.
     pub(super) fn compare_run(&mut self, bytes: &[u8], obs: usize) -> Result<(), Complaint> {
-        let mut theirs = std::mem::take(&mut self.theirs);
-        theirs.resize(bytes.len(), 0);
-        let read = self.read_theirs(&mut theirs);
+        // Whole records, as direct I/O wants them, though the last one may be short.
+        let len = bytes.len().next_multiple_of(obs);
+        let kept = self.theirs.take().filter(|memory| memory.bytes().len() >= len).or_else(|| Memory::of(len));
+        let mut memory = kept.ok_or(Complaint::Memory(len as u64))?;
+        let read = self.read_theirs(&mut memory.bytes_mut()[..len]);
         let result = read.map_err(|error| Complaint::Careful(Careful::Compare(error))).and_then(|len| {
-            let theirs = &theirs[..len];
+            let theirs = &memory.bytes()[..len.min(bytes.len())];
             if bytes == theirs { Ok(()) } else { self.tell_difference(bytes, theirs, obs) }
         });
-        self.theirs = theirs;
+        self.theirs = Some(memory);
         result?;
-        let equal_so_far = bytes.len() as u64;
-        self.arrived(equal_so_far, obs as u64);
+        self.arrived(bytes.len() as u64, obs as u64);
         Ok(())
     }
 
@@ -73,9 +75,12 @@ impl Writer {
         let fd = self.ends.dest.fd()?;
         let mut got = 0;
         while got < theirs.len() {
-            match sys::retry(|| rustix::io::read(fd, &mut theirs[got..]))? {
-                0 => break,
-                moved => got += moved,
+            match sys::retry(|| rustix::io::read(fd, &mut theirs[got..])) {
+                Ok(0) => break,
+                Ok(moved) => got += moved,
+                // The place behind a short end is one that direct I/O cannot be asked for.
+                Err(error) if got > 0 && is_einval(&error) => break,
+                Err(error) => return Err(error),
             }
         }
         Ok(got)

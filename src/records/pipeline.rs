@@ -15,6 +15,8 @@ const TINY_BYTES: u64 = 1 << 20;
 const OUT_BYTES: u64 = 256 << 10;
 /// Most bytes of buffers on each side of the converter, unless two are more.
 const RING_BYTES: usize = 8 << 20;
+/// The same where a number of buffers was asked for: each of them is touched in turn.
+const ASKED_BYTES: usize = 64 << 20;
 /// Most buffers on each side.
 const RING_BUFFERS: usize = 4;
 
@@ -129,8 +131,12 @@ impl Sizes {
             true => Some(Batch::of(self.each).ok_or((Side::Dest, plan.dest.record_bytes))?),
             false => None,
         };
-        let as_many_as_pay = || (RING_BYTES / self.each).clamp(2, RING_BUFFERS);
-        let ring = if side_by_side { plan.buffers.unwrap_or_else(as_many_as_pay) } else { 1 };
+        let (most, asked_most) = (RING_BYTES / self.each, ASKED_BYTES / self.each);
+        let ring = match plan.buffers {
+            _ if !side_by_side => 1,
+            None => most.clamp(2, RING_BUFFERS),
+            Some(asked) => asked.min(asked_most).max(2),
+        };
         let mut more: Vec<Batch> = Vec::new();
         while ring > 1 && more.len() < 2 * ring - 1 {
             match Batch::of(self.each) {

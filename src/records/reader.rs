@@ -50,7 +50,7 @@ pub(super) fn is_of_medium(error: &io::Error) -> bool {
     matches!(error.raw_os_error(), Some(libc::EIO | libc::ENODATA | libc::EREMOTEIO | libc::EILSEQ))
 }
 
-fn is_einval(error: &io::Error) -> bool {
+pub(super) fn is_einval(error: &io::Error) -> bool {
     error.raw_os_error() == Some(libc::EINVAL)
 }
 

@@ -1,6 +1,6 @@
 //! Writing records, as many as one call can take, and counting what has arrived.
 use super::Ends;
-use super::batch::{Batch, Mark};
+use super::batch::{Batch, Mark, Memory};
 use super::reader::{batch_records, is_of_medium};
 use super::{Sort, careful};
 use crate::contract::{Complaint, RecordCounts, RecordListener, RecordPlan, RecordTally};
@@ -37,7 +37,7 @@ pub(super) struct Writer {
     /// Bytes since the page cache was last given back.
     kept: u64,
     /// What the dest holds, to compare with.
-    pub(super) theirs: Vec<u8>,
+    pub(super) theirs: Option<Memory>,
     /// Bytes of the transfer that was passed over last.
     passed: u64,
     /// Records that begin ahead of this are counted as read.
@@ -62,7 +62,7 @@ impl Writer {
         let many = many || plan.transfer_records.is_some();
         let sparse = plan.sparse && !(plan.write_last && ends.dest.sort == Sort::Null);
         let first = plan.dest.skip.records + counts.written_full;
-        let (done, kept, theirs, passed) = (0, 0, Vec::new(), 0);
+        let (done, kept, theirs, passed) = (0, 0, None, 0);
         Writer {
             plan,
             ends,

@@ -215,7 +215,8 @@ const FLAGS: &[Entry] = &[
         Only(SgDd),
         "sparse",
         "Do not write transfers of zeros, but for the last one.",
-        "oflag only. OFILE has to have offsets. Blocks passed over are counted as bypassed.",
+        "oflag only, and without append. Blocks passed over are counted as bypassed. Where OFILE has no offsets, as a \
+         pipe, zeros are written; the original refuses.",
     ),
 ];
 

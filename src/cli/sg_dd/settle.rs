@@ -153,6 +153,7 @@ fn check(words: &Words, block_bytes: u64) -> Result<(), SgUsage> {
         (other(words.ibs) || other(words.obs), SgUsage::BlockSizes),
         (no_source && no_dest, SgUsage::NoSides),
         (dest.append && words.seek > 0, SgUsage::AppendSeek),
+        (dest.append && dest.sparse, SgUsage::AppendSparse),
         (source.mmap && dest.mmap, SgUsage::MmapTwice),
         (words.verify && dest.sparse, SgUsage::VerifyWith("oflag=sparse")),
         (words.verify && dest.append, SgUsage::VerifyWith("oflag=append")),

@@ -16,6 +16,7 @@ use crate::sys;
 use hearing::Hearing;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -25,6 +26,9 @@ pub(super) fn is_called(name: &OsStr) -> Option<SgFront> {
     let name = Path::new(name).file_name()?;
     SgFront::ALL.into_iter().find(|front| name == front.name())
 }
+
+/// Blocks of a transfer in sg3_utils.
+const FAMILY_TRANSFER_BLOCKS: u64 = 128;
 
 /// Does what `words` ask for; `program` is how it was called, in one word or two.
 pub(super) fn sg_dd(front: SgFront, program: &[OsString], words: &[OsString], out: Out) -> Exit {
@@ -83,6 +87,12 @@ fn settle(plan: &mut SgPlan, looked: &Looked, teller: &SgTeller, name: &[u8], ou
         plan.records.source.words.direct |= kinds[0] == DdKind::Block;
         plan.records.dest.words.direct |= kinds[1] == DdKind::Block;
     }
+    if are_one(&looked.paths) {
+        // What is read ahead is not yet overwritten: only one transfer after the other, of the family's size, leaves
+        // what the family leaves.
+        plan.records.buffers = Some(1);
+        plan.records.transfer_records = Some(plan.transfer_blocks.unwrap_or(FAMILY_TRANSFER_BLOCKS));
+    }
     let total = match plan.records.count {
         Some(count) => count.records,
         None => blocks_to_copy(plan, &looked.source, &looked.dest).map_err(|error| {
@@ -92,6 +102,12 @@ fn settle(plan: &mut SgPlan, looked: &Looked, teller: &SgTeller, name: &[u8], ou
     };
     plan.records.count = Some(Amount { records: total, bytes: 0 });
     Ok(total)
+}
+
+/// Both lead to the same file or device.
+fn are_one(paths: &[String; 2]) -> bool {
+    let [source, dest] = paths.each_ref().map(|path| std::fs::metadata(path).map(|stat| (stat.dev(), stat.ino())));
+    matches!((source, dest), (Ok(source), Ok(dest)) if source == dest)
 }
 
 fn run(hearing: &Arc<Hearing>, tally: &Arc<RecordTally>) -> Result<Exit, Failure> {

@@ -30,6 +30,8 @@ pub enum SgUsage {
     NoSides,
     /// append and seek.
     AppendSeek,
+    /// append and sparse: what is passed over has no place at the end.
+    AppendSparse,
     /// A pattern and a file to read.
     PatternAndFile(&'static str, OsString),
     /// `bpt=0`.
@@ -52,7 +54,9 @@ impl SgUsage {
         let sgp = front == SgFront::SgpDd;
         match self {
             SgUsage::Twice(Operand::If) if front == SgFront::SgDd => 1,
-            SgUsage::PatternAndFile(..) | SgUsage::VerifyWith(_) | SgUsage::VerifyWhat => CONTRADICTION,
+            SgUsage::PatternAndFile(..) | SgUsage::VerifyWith(_) | SgUsage::VerifyWhat | SgUsage::AppendSparse => {
+                CONTRADICTION
+            }
             SgUsage::Twice(_) | SgUsage::BlockSizes | SgUsage::NoSides | SgUsage::AppendSeek if !sgp => CONTRADICTION,
             _ => 1,
         }

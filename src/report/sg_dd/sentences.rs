@@ -29,6 +29,9 @@ pub fn usage(usage: &SgUsage, program: &[u8], front: SgFront) -> Vec<u8> {
             format!("Won't default both IFILE to stdin _and_ OFILE to stdout: give if=, of= or both\n{help}")
         }
         SgUsage::AppendSeek => "Can't use both append and seek switches\n".to_owned(),
+        SgUsage::AppendSparse => {
+            "Can't use both append and sparse: what is passed over has no place at the end\n".to_owned()
+        }
         SgUsage::PatternAndFile(word, path) => format!("iflag={word} and if={} contradict\n", lossy(path)),
         SgUsage::NoTransfer => "bpt must be greater than 0\n".to_owned(),
         SgUsage::Threads => format!("too few or too many threads requested: thr= takes 1 to 1024\n{help}"),
