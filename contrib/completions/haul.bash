@@ -28,6 +28,15 @@ _haul() {
             haul,list)
                 cmd="haul__subcmd__list"
                 ;;
+            haul,sg_dd)
+                cmd="haul__subcmd__sg_dd"
+                ;;
+            haul,sgm_dd)
+                cmd="haul__subcmd__sgm_dd"
+                ;;
+            haul,sgp_dd)
+                cmd="haul__subcmd__sgp_dd"
+                ;;
             haul,verify)
                 cmd="haul__subcmd__verify"
                 ;;
@@ -38,7 +47,7 @@ _haul() {
 
     case "${cmd}" in
         haul)
-            opts="-h -V --help --version list generate copy verify dd"
+            opts="-h -V --help --version list generate copy verify dd sg_dd sgp_dd sgm_dd"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -140,7 +149,7 @@ _haul() {
             return 0
             ;;
         haul__subcmd__generate)
-            opts="-h --help man bash zsh fish"
+            opts="-h --help man man-dd man-sg_dd bash zsh fish"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -155,6 +164,48 @@ _haul() {
             ;;
         haul__subcmd__list)
             opts="-h --json --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        haul__subcmd__sg_dd)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        haul__subcmd__sgm_dd)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        haul__subcmd__sgp_dd)
+            opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

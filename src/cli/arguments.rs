@@ -44,10 +44,10 @@ pub(super) enum Verb {
         json: bool,
     },
 
-    /// Print the man page or the completions of a shell
+    /// Print a man page or the completions of a shell
     #[command(hide = true)]
     Generate {
-        /// man, bash, zsh or fish
+        /// man, man-dd, man-sg_dd, bash, zsh or fish
         #[arg(value_parser = words::artifact())]
         artifact: Artifact,
     },

@@ -134,8 +134,10 @@ const FILES: Section = Section {
     ],
 };
 
-const SEE_ALSO: Section =
-    Section { title: "SEE ALSO", parts: &[Text("dd(1), cp(1), lsblk(8), losetup(8), cmp(1), io_uring(7), open(2)")] };
+const SEE_ALSO: Section = Section {
+    title: "SEE ALSO",
+    parts: &[Text("haul-dd(1), haul-sg_dd(1), dd(1), cp(1), lsblk(8), losetup(8), cmp(1), io_uring(7), open(2)")],
+};
 
 /// Behind the options in `haul copy --help`.
 pub(super) const COPY: &[Section] = &[ENDPOINTS, SIZES, EXAMPLES, EXIT_STATUS, SIGNALS];

@@ -9,6 +9,7 @@ pub mod dd;
 mod expect;
 pub mod generate;
 mod help;
+pub mod sg_dd;
 pub mod size;
 mod verify;
 mod words;
@@ -18,6 +19,7 @@ mod tests;
 
 pub use generate::Artifact;
 
+use crate::contract::SgFront;
 use crate::plan::Options;
 use clap::error::ErrorKind;
 use clap::{CommandFactory, FromArgMatches};
@@ -79,6 +81,7 @@ pub fn command() -> clap::Command {
         .mut_subcommand("copy", |copy| copy.mut_args(only_the_detail).after_long_help(help::text(help::COPY)))
         .mut_subcommand("verify", |verify| verify.mut_args(only_the_detail).after_long_help(help::text(help::VERIFY)))
         .subcommand(dd_for_help())
+        .subcommands(SgFront::ALL.map(sg_dd_for_help))
         .after_long_help(help::text(help::OVERVIEW))
 }
 
@@ -86,6 +89,13 @@ pub fn command() -> clap::Command {
 fn dd_for_help() -> clap::Command {
     let operands = clap::Arg::new("operand").num_args(0..).help("if=FILE of=FILE bs=BYTES …; see haul dd --help");
     clap::Command::new("dd").about("Copy with the operands of dd, as GNU dd does").disable_help_flag(true).arg(operands)
+}
+
+/// The same of its kin, left out of the list of commands: who needs them knows them.
+fn sg_dd_for_help(front: SgFront) -> clap::Command {
+    let operands = clap::Arg::new("operand").num_args(0..).help("if=IFILE of=OFILE bs=BYTES …; see --help");
+    let about = format!("Copy with the operands of {} of sg3_utils", front.name());
+    clap::Command::new(front.name()).about(about).hide(true).disable_help_flag(true).arg(operands)
 }
 
 /// The long help of an option without its first paragraph, the short help, which the rest says again in full.

@@ -19,9 +19,11 @@ mod outcome;
 mod passthrough;
 mod plan;
 mod queue;
+mod record_counts;
 mod records;
 mod request;
 mod schedule;
+mod sg;
 mod stop;
 mod tally;
 
@@ -46,11 +48,13 @@ pub use plan::{
     Access, Cache, Direction, EngineKind, Existing, HashKind, Plan, PlanSide, Reason, Route, Tuning, WriteOrder, Zeros,
 };
 pub use queue::{Completion, Queue, Ready};
+pub use record_counts::{RecordCounts, RecordTally};
 pub use records::{
-    Amount, Complaint, DestWords, Durable, Framing, FramingKind, OpenWords, RecordCounts, RecordListener, RecordPlan,
-    RecordSide, RecordTally, Telling,
+    Amount, Care, Careful, Complaint, DestWords, Durable, Framing, FramingKind, OpenWords, Pattern, RecordListener,
+    RecordPlan, RecordSide, Telling,
 };
 pub use request::{Op, Request, Side};
 pub use schedule::{Next, Schedule};
+pub use sg::{ScsiOptions, ScsiWishes, SgFront, SgPlan};
 pub use stop::Stop;
 pub use tally::Tally;

@@ -11,6 +11,7 @@ pub mod dd;
 mod notes;
 mod numbers;
 mod options;
+pub mod sg_dd;
 mod words;
 
 #[cfg(test)]

@@ -5,9 +5,11 @@
 //! come here and why, nor how anything is told: it does what a [`crate::contract::RecordPlan`] says.
 #![forbid(unsafe_code)]
 mod batch;
+mod careful;
 mod convert;
 mod end;
 mod open;
+mod pattern;
 mod pipeline;
 mod reader;
 mod start;

@@ -54,7 +54,7 @@ fn refuse(listener: &dyn RecordListener, side: Side, error: io::Error) -> Begun 
 
 fn skip_source(plan: &RecordPlan, ends: &Ends, listener: &dyn RecordListener) -> Begun {
     let (skip, source) = (plan.source.skip, &ends.source);
-    if skip.is_zero() {
+    if skip.is_zero() || plan.pattern.is_some() {
         return Begun::Yes(Lead::default());
     }
     let Some(bytes) = skip.in_bytes(plan.source.record_bytes) else {
