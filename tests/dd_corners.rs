@@ -185,6 +185,7 @@ fn disks_are_copied_as_blocks_and_counted_as_records() {
         format!("dd if=/dev/zero of={to} bs=64K"),
         format!("dd if={from} of={to} bs=1M skip=1 seek=2 count=20"),
         format!("dd if={from} of={to} bs=1M skip=1 seek=2 count=20 iflag=direct oflag=direct"),
+        format!("head -c 20000100 a >odd; dd if=odd of={to} bs=4K conv=sync iflag=fullblock"),
         format!("dd if={from} of=copy bs=7M; cmp a copy; dd of={to} bs=3000 <copy"),
     ] {
         let [theirs, ours] = [Path::new(dd::GNU), &haul_path()].map(|program| {

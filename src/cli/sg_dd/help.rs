@@ -108,8 +108,9 @@ const OPERANDS: &[Entry] = &[
         Only(SgpDd),
         "thr=N",
         "Transfers in flight, 1 to 1024.",
-        "Where it is missing haul finds the number. The originals have 4 threads, of which only one reads and one \
-         writes at a time, but for SCSI generic nodes.",
+        "Where it is missing haul finds the number. What goes in order, as to and from a pipe, has so many buffers \
+         between reading and writing, at most 64 MiB. With bpt= at most 1 GiB may be in flight. The originals have 4 \
+         threads, of which only one reads and one writes at a time, but for SCSI generic nodes.",
     ),
     (Only(SgDd), "append=1", "As oflag=append.", ""),
     (Only(SgDd), "blk_sgio=1", "As iflag=sgio oflag=sgio.", ""),

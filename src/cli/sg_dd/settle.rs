@@ -13,6 +13,8 @@ const BLOCK_BYTES: u64 = 512;
 const TRANSFER_BYTES: u64 = 256 << 10;
 /// Blocks that are looked at for zeros as one where nothing is said: as sg_dd has it, whatever the size of a block.
 const LOOKED_AT_BLOCKS: u64 = 128;
+/// Most memory for transfers in flight: what `haul copy` allows, too.
+const IN_FLIGHT_BYTES_MAX: u64 = 1 << 30;
 /// Most transfers in flight that can be asked for.
 const IN_FLIGHT_MAX: u64 = 1024;
 
@@ -147,9 +149,14 @@ fn check(words: &Words, block_bytes: u64) -> Result<(), SgUsage> {
     let made_up = source.zeros || source.ones || source.random;
     let no_source = !made_up && words.source.as_ref().is_none_or(|path| path == "-");
     let no_dest = words.dest.as_ref().is_none_or(|path| path == "-");
+    let in_flight_bytes = words.thr.zip(words.bpt).map_or(0, |(thr, bpt)| {
+        let blocks = thr.min(IN_FLIGHT_MAX) * bpt;
+        blocks.saturating_mul(block_bytes)
+    });
     let table = [
         (words.bpt == Some(0), SgUsage::NoTransfer),
         (words.thr.is_some_and(|thr| !(1..=IN_FLIGHT_MAX).contains(&thr)), SgUsage::Threads),
+        (in_flight_bytes > IN_FLIGHT_BYTES_MAX, SgUsage::TooMuchInFlight(in_flight_bytes)),
         (other(words.ibs) || other(words.obs), SgUsage::BlockSizes),
         (no_source && no_dest, SgUsage::NoSides),
         (dest.append && words.seek > 0, SgUsage::AppendSeek),

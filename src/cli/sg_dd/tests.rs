@@ -107,5 +107,7 @@ fn what_cannot_be_meant_ends_with_the_status_of_the_family() {
         assert_eq!(parsed(SgDd, line).expect_err(line).status(SgDd), 31, "{line}");
     }
     assert_eq!(parsed(SgpDd, "if=a of=b thr=1025"), Err(SgUsage::Threads));
+    assert!(parsed(SgpDd, "if=a of=b thr=1024 bpt=2048").is_ok());
+    assert_eq!(parsed(SgpDd, "if=a of=b thr=1024 bpt=2049"), Err(SgUsage::TooMuchInFlight((1 << 30) + (1 << 19))));
     assert_eq!(parsed(SgpDd, "if=a of=b iflag=mmap oflag=mmap"), Err(SgUsage::MmapTwice));
 }

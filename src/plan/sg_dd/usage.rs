@@ -38,6 +38,8 @@ pub enum SgUsage {
     NoTransfer,
     /// `thr=` is 0 or more than 1024.
     Threads,
+    /// `thr=` transfers of `bpt=` blocks need more memory than can be asked for: so many bytes.
+    TooMuchInFlight(u64),
     /// mmap on both sides.
     MmapTwice,
     /// `--verify` and sparse, of2 or append.
@@ -54,9 +56,8 @@ impl SgUsage {
         let sgp = front == SgFront::SgpDd;
         match self {
             SgUsage::Twice(Operand::If) if front == SgFront::SgDd => 1,
-            SgUsage::PatternAndFile(..) | SgUsage::VerifyWith(_) | SgUsage::VerifyWhat | SgUsage::AppendSparse => {
-                CONTRADICTION
-            }
+            SgUsage::PatternAndFile(..) | SgUsage::VerifyWith(_) | SgUsage::VerifyWhat => CONTRADICTION,
+            SgUsage::AppendSparse | SgUsage::TooMuchInFlight(_) => CONTRADICTION,
             SgUsage::Twice(_) | SgUsage::BlockSizes | SgUsage::NoSides | SgUsage::AppendSeek if !sgp => CONTRADICTION,
             _ => 1,
         }

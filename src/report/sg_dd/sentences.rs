@@ -2,6 +2,7 @@
 use crate::contract::{Careful, Complaint, SgFront, Side};
 use crate::plan::sg_dd::{CountRefusal, Operand, Refusal, SgUsage};
 use crate::report::dd::strerror;
+use crate::report::units;
 use std::ffi::OsStr;
 use std::io;
 
@@ -35,6 +36,10 @@ pub fn usage(usage: &SgUsage, program: &[u8], front: SgFront) -> Vec<u8> {
         SgUsage::PatternAndFile(word, path) => format!("iflag={word} and if={} contradict\n", lossy(path)),
         SgUsage::NoTransfer => "bpt must be greater than 0\n".to_owned(),
         SgUsage::Threads => format!("too few or too many threads requested: thr= takes 1 to 1024\n{help}"),
+        SgUsage::TooMuchInFlight(bytes) => {
+            let memory = units::bytes(*bytes);
+            format!("thr= transfers of bpt= blocks are {memory} of memory, more than 1 GiB: give a smaller one\n")
+        }
         SgUsage::MmapTwice => "can only use mmap flag in iflag= or oflag=, not both\n".to_owned(),
         SgUsage::VerifyWith(word) => format!("--verify writes nothing, so that {word} contradicts it: leave one out\n"),
         SgUsage::VerifyWhat => "--verify needs something to compare with: give of=OFILE\n".to_owned(),
