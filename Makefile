@@ -44,7 +44,7 @@ bench-pump: ## What a block costs the pump, over endpoints that cost nothing
 	$(CARGO) bench --locked --bench pump
 
 test-long: deps ## Compare haul dd with GNU dd on many more command lines, made up anew each time
-	HAUL_DD_CASES=5000 HAUL_DD_SEED=$$(date +%s) $(CARGO) test --locked --test dd_differential -- --nocapture
+	HAUL_DD_CASES=5000 HAUL_DD_SEED=$$(date +%s) $(CARGO) test --locked --test dd_differential --test dd_devices -- --nocapture
 
 check: fmt-check clippy doc-check lint-scripts ## Format, lints and documentation; warnings are errors
 
