@@ -78,10 +78,12 @@ pub fn operand() -> impl Strategy<Value = String> {
     ]
 }
 
-/// `HAUL_DD_CASES` cases (or `default` of them) of the seed `HAUL_DD_SEED`, which is printed and returned.
-pub fn runner(default: u64) -> (TestRunner, u64) {
-    let (cases, seed) = (number(default, "HAUL_DD_CASES"), number(1, "HAUL_DD_SEED"));
-    println!("HAUL_DD_SEED={seed} HAUL_DD_CASES={cases}");
+/// So many cases of each thousand of `HAUL_DD_CASES` (a thousand) of the seed `HAUL_DD_SEED`, which is printed and
+/// returned.
+pub fn runner(of_each_thousand: u64) -> (TestRunner, u64) {
+    let (all, seed) = (number(1000, "HAUL_DD_CASES"), number(1, "HAUL_DD_SEED"));
+    let cases = all * of_each_thousand / 1000;
+    println!("HAUL_DD_SEED={seed} HAUL_DD_CASES={all}");
     let mut bytes = [0; 32];
     bytes[..8].copy_from_slice(&seed.to_le_bytes());
     let rng = TestRng::from_seed(RngAlgorithm::ChaCha, &bytes);
