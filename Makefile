@@ -47,7 +47,7 @@ bench-stages: ## What stages that touch every byte cost: the test pattern, compa
 	$(CARGO) bench --locked --bench stages
 
 test-long: deps ## Compare haul dd and its kin with the originals on many more command lines, made up anew; fuzz, 60 s each
-	HAUL_DD_CASES=5000 HAUL_DD_SEED=$$(date +%s) $(CARGO) test --locked --test dd_differential -- --nocapture
+	HAUL_DD_CASES=5000 HAUL_DD_SEED=$$(date +%s) $(CARGO) test --locked --test dd_differential --test dd_devices -- --nocapture
 	HAUL_SG_CASES=2000 HAUL_SG_SEED=$$(date +%s) $(CARGO) test --locked --test sg_dd_differential -- --nocapture
 	scripts/fuzz 60
 
