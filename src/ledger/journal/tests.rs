@@ -276,8 +276,10 @@ fn what_a_crash_left_beside_it_is_in_nobodys_way() {
         fs::write(place.dir.path().join(left), vec![b'x'; 100_000]).unwrap();
     }
     let mut journal = Journal::create(&place.journal(), head()).unwrap();
+    assert_eq!(read(&fs::read(place.journal()).unwrap()[..]).unwrap().torn, None);
     journal.append(&extents(&[(1, 2)]), &[]).unwrap();
     journal.compact().unwrap();
+    assert_eq!(read(&fs::read(place.journal()).unwrap()[..]).unwrap().torn, None);
     drop(journal);
     assert!(Journal::open(&place.journal()).unwrap().0.state().durable.iter().eq([Extent::new(1, 2)]));
     assert_eq!(place.names(), ["a.journal"]);

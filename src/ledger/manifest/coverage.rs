@@ -11,8 +11,6 @@ pub(super) struct Coverage {
     /// Bytes with a digest or known to be zero.
     told: ExtentSet,
     unread: ExtentSet,
-    /// The end of the extent that ends within a block: only the copy's own end may.
-    odd_end: Option<u64>,
     lines: u64,
 }
 
@@ -23,7 +21,6 @@ impl Coverage {
             len_bytes: head.len_bytes,
             told: ExtentSet::new(),
             unread: ExtentSet::new(),
-            odd_end: None,
             lines: 0,
         }
     }
@@ -45,11 +42,11 @@ impl Coverage {
             if too_long || !extent.offset.is_multiple_of(self.block_bytes) {
                 return misplaced;
             }
-            if !extent.len.is_multiple_of(self.block_bytes) {
-                if self.len_bytes.or(self.odd_end).is_some_and(|end| end != extent.end()) {
-                    return misplaced;
-                }
-                self.odd_end = Some(extent.end());
+            // Only the end of the copy may be within a block. Of a stream that is not known yet; there a gap will show
+            // it, as the next block begins at the next multiple.
+            let whole_blocks = extent.len.is_multiple_of(self.block_bytes);
+            if !whole_blocks && self.len_bytes.is_some_and(|len| len != extent.end()) {
+                return misplaced;
             }
         }
         told.insert(extent);
@@ -62,10 +59,6 @@ impl Coverage {
         let len_bytes = self.len_bytes.unwrap_or(self.told.end().max(self.unread.end()));
         if let Some(gap) = self.told.gaps(Extent::new(0, len_bytes)).next() {
             return Err(FaultKind::Missing(gap));
-        }
-        // A stream's short block must have been its last.
-        if let Some(end) = self.odd_end.filter(|&end| end != len_bytes) {
-            return Err(FaultKind::Misplaced(Extent::new(end, len_bytes - end)));
         }
         Ok(Closing { lines: self.lines, len_bytes, whole })
     }

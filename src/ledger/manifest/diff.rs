@@ -125,11 +125,10 @@ impl Pieces<'_> {
         };
         match (a, b) {
             ((_, None), (_, None)) => true,
-            ((a, Some(left)), (b, Some(right))) => a.len == b.len && left == right,
-            // A digest says something about all of its block or nothing.
-            ((block, Some(digest)), (run, None)) | ((run, None), (block, Some(digest))) => {
-                run.len >= block.len && digest == zeros(block.len)
-            }
+            // Blocks of other lengths have other digests.
+            ((_, Some(left)), (_, Some(right))) => left == right,
+            // A digest says that all of its block is zero, so every part is; or nothing about any part.
+            ((block, Some(digest)), (_, None)) | ((_, None), (block, Some(digest))) => digest == zeros(block.len),
         }
     }
 }

@@ -271,6 +271,7 @@ fn a_stream_may_have_only_one_short_block_and_only_at_its_end() {
     assert!(written(&stream, &[block(1, 5, 1), block(0, BLOCK, 1)], None).is_ok());
     assert!(written(&stream, &[block(0, 5, 1), block(1, BLOCK, 1)], None).is_err());
     assert!(written(&stream, &[block(0, 5, 1), block(1, 6, 1)], None).is_err());
+    assert!(written(&stream, &[block(0, 2 * BLOCK, 1)], None).is_err());
 }
 
 #[test]

@@ -98,6 +98,16 @@ fn each_single_bit_is_found() {
 }
 
 #[test]
+fn many_wrong_bits_close_together_are_flipped_and_an_eighth_of_all_is_a_tear() {
+    let mut bytes = block(4096, 5, ADDRESS);
+    bytes[640..647].iter_mut().for_each(|byte| *byte ^= 0xff);
+    bytes[647] ^= 0x7f;
+    assert_eq!(judged(&bytes), Verdict::Flipped { first: 640, bits: 63 });
+    bytes[647] ^= 0x80;
+    assert_eq!(judged(&bytes), Verdict::Torn { at: 640 });
+}
+
+#[test]
 fn a_tear_is_found_where_it_is_whatever_is_on_either_side() {
     for len in [512u32, 4096] {
         let own = block(len, 5, ADDRESS);
