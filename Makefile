@@ -64,7 +64,7 @@ doc-check: ## The documentation builds without a warning, that of private items 
 
 lint-scripts: ## The shell scripts pass shellcheck, where there is one
 	@if command -v shellcheck >/dev/null; then shellcheck -x .ci/run $$(grep -lE '^#!.*sh$$' scripts/*) && \
-	shellcheck -x -P SCRIPTDIR lab/vmlab lab/disks.sh lab/judge.sh lab/proofs/*.sh && shellcheck -s dash lab/guest-init; \
+	shellcheck -x -P SCRIPTDIR lab/vmlab lab/*.sh lab/proofs/*.sh && shellcheck -s dash lab/guest-init; \
 	else echo "shellcheck is not installed: scripts are not checked"; fi
 
 doc: ## The documentation of the library, in target/doc

@@ -5,14 +5,13 @@
 # shellcheck shell=bash
 
 judge() { # name command...: the command succeeds
-    # Not $said: the command may look at what the last try said.
-    local name=$1 complaint
+    local name=$1 words
     shift
-    if complaint=$("$@" 2>&1); then
+    if words=$("$@" 2>&1); then
         echo "ok $name"
     else
         echo "FAIL $name: $*"
-        printf '%s\n' "$complaint" | tail -n 30
+        printf '%s\n' "$words" | tail -n 30
     fi
 }
 
@@ -26,16 +25,18 @@ try() { # command...
     said=$("$@" 2>&1) || status=$?
 }
 
-# Of the last try: it ended with this status and said all of these words.
+# Of the last try: it ended with this status and said all of these words, on one
+# line or wrapped.
 ended() { # status word...
-    local word
+    local word flat
+    flat=$(tr -s ' \n' ' ' <<< "$said")
     if [ "$status" != "$1" ]; then
         printf 'status %s, not %s; it said:\n%s\n' "$status" "$1" "$said"
         return 1
     fi
     shift
     for word in "$@"; do
-        case $said in
+        case $flat in
             *"$word"*) ;;
             *)
                 printf "it did not say '%s' but:\n%s\n" "$word" "$said"
@@ -47,7 +48,7 @@ ended() { # status word...
 
 # Nothing of what the last try said has this word in it.
 silent_about() { # word
-    case $said in
+    case $(tr -s ' \n' ' ' <<< "$said") in
         *"$1"*)
             printf "it said '%s':\n%s\n" "$1" "$said"
             return 1
@@ -89,6 +90,6 @@ nobody_waits() {
         grep -ls '^State:.D ' /proc/[0-9]*/status > /dev/null || return 0
         sleep 0.1
     done
-    grep -h '^Name:' $(grep -ls '^State:.D ' /proc/[0-9]*/status)
+    grep -ls '^State:.D ' /proc/[0-9]*/status | xargs -r grep -h '^Name:'
     return 1
 }

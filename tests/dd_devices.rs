@@ -1,4 +1,4 @@
-//! GNU dd and haul under the name dd on block devices, and with direct I/O: made-up command lines, as in dd_differential.
+//! `haul dd` against /usr/bin/dd on block devices, with direct I/O where it goes, and with inputs of megabytes.
 mod dd;
 mod support;
 

@@ -5,9 +5,7 @@
 mod support;
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
-use std::process::Command;
-use support::{haul_path, in_the_lab, lab_is_there};
+use support::{in_the_lab, lab_is_there, release_binary};
 
 /// What the programs took, in microseconds, by disks and program.
 type Times = BTreeMap<(String, String), f64>;
@@ -25,23 +23,6 @@ const THREADS_MAX: f64 = 1.04;
 const DD: (f64, f64) = (1.9, 2.05);
 /// Four threads that read and write command by command: the longer of both.
 const SGP_DD: (f64, f64) = (0.95, 1.05);
-
-/// The release binary: in virtual time an instruction is a nanosecond, so an unoptimised or instrumented one would be
-/// another program. Built by cargo beside the other builds, unless HAUL_TEST_BINARY names one.
-fn release_binary() -> PathBuf {
-    if std::env::var_os("HAUL_TEST_BINARY").is_some() {
-        return haul_path();
-    }
-    let target = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().expect("it is in the build directory");
-    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let mut build = Command::new(cargo);
-    build.args(["build", "--release", "--locked", "--bin", "haul", "--target-dir"]).arg(target);
-    // These carry the flags of coverage.
-    build.env_remove("RUSTFLAGS").env_remove("CARGO_ENCODED_RUSTFLAGS").env_remove("LLVM_PROFILE_FILE");
-    build.current_dir(env!("CARGO_MANIFEST_DIR"));
-    assert!(build.status().expect("cargo runs").success(), "cargo build --release failed");
-    target.join("release/haul")
-}
 
 /// The times that the script told. Every copy of haul was made by the engine that it is named for.
 fn times(said: &str) -> Times {

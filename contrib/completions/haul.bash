@@ -61,7 +61,7 @@ _haul() {
             return 0
             ;;
         haul__subcmd__copy)
-            opts="-y -n -h --skip --seek --count --yes --expect --dry-run --no-flush --sparse --reflink --direct --passthrough --command-timeout --engine --block-size --depth --limit --hash --progress --json --help"
+            opts="-y -n -h --skip --seek --count --yes --expect --dry-run --no-flush --sparse --reflink --direct --passthrough --command-timeout --offload --engine --block-size --depth --limit --hash --progress --json --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

@@ -103,6 +103,15 @@ copy $first $first-ng
 judge "a node is known to be its block device" ended 3 "are the same bytes"
 dd if=$room/noise of=$first bs=1M conv=fsync status=none
 
+# By the drive itself.
+wipe $second
+copy --count 2M $room/noise $second-ng
+copy --offload --skip 0 --seek 3M --count 2M $second-ng $second-ng
+judge "a drive copies by itself" ended 0 "offload: source by NVMe" "2097152 copied by the device itself"
+judge "and what it copied is right" cmp -n $((2 << 20)) $room/noise <(tail -c +$((1 + (3 << 20))) $second)
+copy --offload --count 1M $first-ng $second-ng
+judge "what two drives cannot is said" ended 0 "--offload: source and dest are two devices" "($door"
+
 # Odd lengths. What lies behind the last byte stays as it was.
 wipe $second
 dd if=$room/noise of=$second bs=1M count=4 conv=fsync status=none

@@ -112,6 +112,13 @@ pub(super) struct CopyArguments {
     #[arg(long, value_name = "S", value_parser = words::command_timeout, help_heading = "Method")]
     command_timeout: Option<u32>,
 
+    /// Let the device copy by itself, where it can
+    ///
+    /// Where both sides lie on one NVMe namespace and are reached by its commands, let it copy by itself: no byte goes
+    /// through this machine. Where it cannot, the copy says so and is made as without this.
+    #[arg(long, help_heading = "Method")]
+    offload: bool,
+
     /// auto, ring (io_uring), threads, sync
     ///
     /// How requests are kept in flight. ring: one io_uring. threads: helper threads, for where io_uring is forbidden.
@@ -193,6 +200,7 @@ impl CopyArguments {
             direct: self.direct,
             sparse: self.sparse,
             reflink: self.reflink,
+            offload: self.offload,
             passthrough: self.passthrough.unwrap_or_default(),
             command_timeout_s: self.command_timeout,
             no_flush: self.no_flush,

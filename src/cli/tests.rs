@@ -39,7 +39,7 @@ fn every_option_arrives_where_it_belongs() {
     let line = "--skip 1K --seek 63s --count 0x1000 --engine io_uring --block-size 4K --depth 7 --direct always \
                 --sparse never --reflink always --no-flush --hash md5,xxh3 --hash md5 --limit 50M/s -y \
                 --expect serial=1,size=1M --expect model=x -n --progress json --json \
-                --passthrough=dest --command-timeout 9 \
+                --passthrough=dest --command-timeout 9 --offload \
                 src dst";
     let wanted = Options {
         source: "src".to_owned(),
@@ -55,6 +55,7 @@ fn every_option_arrives_where_it_belongs() {
         reflink: When::Always,
         passthrough: Passes::Dest,
         command_timeout_s: Some(9),
+        offload: true,
         no_flush: true,
         hashes: vec![HashKind::Md5, HashKind::Xxh3],
         limit_bytes_per_s: Some(50 << 20),
@@ -182,7 +183,7 @@ fn help_and_man_page_mention_every_option() {
         }
         count += 1;
     }
-    assert!(count == 19, "{count}");
+    assert!(count == 20, "{count}");
 }
 
 #[test]

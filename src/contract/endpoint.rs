@@ -91,6 +91,16 @@ pub trait Endpoint: Send + Sync {
         Err(io::Error::from_raw_os_error(libc::EOPNOTSUPP))
     }
 
+    /// Copies within the device that this is, or is a part of, by a command of its own: from `from`, which counts on
+    /// the device as a whole, to `to_offset` on this side. Returns the bytes copied: one at least, and all of `from` or
+    /// fewer. The extents do not overlap.
+    ///
+    /// # Errors
+    /// EOPNOTSUPP where the device cannot; nothing has changed then. Else what the device said.
+    fn copy_within(&self, _from: Extent, _to_offset: u64) -> io::Result<u32> {
+        Err(io::Error::from_raw_os_error(libc::EOPNOTSUPP))
+    }
+
     /// The descriptor, for [`Endpoint::share_from`] of the other side.
     fn descriptor(&self) -> Option<BorrowedFd<'_>> {
         None

@@ -73,6 +73,8 @@ pub struct QueueLimits {
     pub rotational: Option<bool>,
     /// Largest range that the device zeroes by itself (`write_zeroes_max_bytes`); 0: it cannot.
     pub write_zeroes_max_bytes: u64,
+    /// Most bytes that the device copies from one of its places to another by one command of its own; 0: it cannot.
+    pub copy_max_bytes: u32,
 }
 
 /// What a path leads to, whatever its name: device and inode number.

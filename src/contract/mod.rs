@@ -45,7 +45,8 @@ pub use mailbox::Mailbox;
 pub use outcome::{Digest, Ended, Latency, Outcome, Pace, SideReport, Totals, Usage};
 pub use passthrough::{CommandSet, CommandWishes, Passthrough, Through};
 pub use plan::{
-    Access, Cache, Direction, EngineKind, Existing, HashKind, Plan, PlanSide, Reason, Route, Tuning, WriteOrder, Zeros,
+    Access, Cache, DeviceCopy, Direction, EngineKind, Existing, HashKind, Plan, PlanSide, Reason, Route, Tuning,
+    WriteOrder, Zeros,
 };
 pub use queue::{Completion, Queue, Ready};
 pub use record_counts::{RecordCounts, RecordTally};

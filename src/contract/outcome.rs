@@ -28,6 +28,8 @@ pub struct Totals {
     pub shared_bytes: u64,
     /// Bytes of the dest that were read and compared with the source's.
     pub compared_bytes: u64,
+    /// Bytes that the device copied by itself.
+    pub offloaded_bytes: u64,
     /// Runs of zeros that the dest zeroed by itself.
     pub zeroed_runs: u64,
     /// Runs left as holes.
@@ -41,7 +43,7 @@ pub struct Totals {
 impl Totals {
     /// Bytes that are through, in any form.
     pub fn copied_bytes(&self) -> u64 {
-        self.dest_bytes() + self.zeroed_bytes + self.hole_bytes + self.shared_bytes
+        self.dest_bytes() + self.zeroed_bytes + self.hole_bytes + self.shared_bytes + self.offloaded_bytes
     }
 
     /// Bytes of data that went to the dest, or came from it to be compared.

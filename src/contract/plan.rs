@@ -13,6 +13,8 @@ pub enum EngineKind {
     Sync,
     /// No byte through us: the file system shares the extents (FICLONERANGE).
     Reflink,
+    /// No byte through us: the device copies by a command of its own.
+    Offload,
 }
 
 impl EngineKind {
@@ -23,6 +25,7 @@ impl EngineKind {
             EngineKind::Threads => "threads",
             EngineKind::Sync => "sync",
             EngineKind::Reflink => "reflink",
+            EngineKind::Offload => "offload",
         }
     }
 }
@@ -140,6 +143,15 @@ pub enum WriteOrder {
     OneAtATime,
 }
 
+/// A copy that the device makes by itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DeviceCopy {
+    /// First byte on the device as a whole, whatever part of it the source is.
+    pub from_offset: u64,
+    /// Most bytes of one command; a multiple of the logical block size.
+    pub command_bytes: u32,
+}
+
 /// What becomes of runs that are known to be zero.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Zeros {
@@ -220,8 +232,11 @@ pub struct Plan {
     pub route: Route,
     /// How requests are kept in flight.
     pub engine: EngineKind,
-    /// Should the engine be Reflink and the file system refuse: the engine to take instead; `None`: that is an error.
+    /// Should the engine be Reflink or Offload and be refused: the engine to take instead; `None`: that is an error.
     pub engine_instead: Option<EngineKind>,
+    /// For the engine Offload: where the source's byte 0 of this copy is on the device that both sides lie on, and most
+    /// bytes of one command.
+    pub device_copy: Option<DeviceCopy>,
     /// Block size and depth.
     pub tuning: Tuning,
     /// The first block has this many bytes, so that those behind it are aligned; 0: it is like any other.

@@ -5,8 +5,6 @@
 mod behind;
 pub mod block;
 mod buffered;
-// Until the first endpoint that is reached by commands uses it.
-#[cfg_attr(not(test), allow(dead_code))]
 mod claim;
 pub mod file;
 pub mod memory;
@@ -18,9 +16,10 @@ mod positional;
 mod queue_limits;
 mod reading;
 mod residency;
+pub mod scsi;
 mod zeros;
 
-use crate::contract::{CommandSet, DeviceError, Endpoint, EndpointKind, Facts, Kind, PlanSide, Result, Side};
+use crate::contract::{CommandSet, Endpoint, EndpointKind, Facts, Kind, PlanSide, Result, Side};
 use opening::Opening;
 use std::io;
 use std::sync::Arc;
@@ -55,15 +54,12 @@ pub fn open_dest(side: &PlanSide, facts: &Facts) -> Result<Arc<dyn Endpoint>> {
 /// it. For facts without a node it does nothing.
 ///
 /// # Errors
-/// What opening the node said; a [`DeviceError`] for what does not answer, or is no disk.
+/// What opening the node said; a [`crate::contract::DeviceError`] for what does not answer, or is no disk.
 pub fn ask_by_commands(facts: &mut Facts) -> io::Result<()> {
     let Some(node) = facts.passthrough.clone() else { return Ok(()) };
     match node.commands {
-        CommandSet::Nvme => nvme::ask(facts, &node),
-        commands @ CommandSet::Scsi => {
-            let words = format!("{} commands are not supported", commands.name());
-            Err(DeviceError { kind: Kind::Unsupported, words, offset: None, advice: "Name its block device." }.into())
-        }
+        CommandSet::Scsi => scsi::probe(&node, facts),
+        CommandSet::Nvme => nvme::probe(&node, facts),
     }
 }
 
@@ -71,8 +67,8 @@ pub fn ask_by_commands(facts: &mut Facts) -> io::Result<()> {
 fn open(opening: Opening<'_>) -> Result<Arc<dyn Endpoint>> {
     if let Some(through) = &opening.plan.through {
         return match through.node.commands {
+            CommandSet::Scsi => scsi::open(opening, through),
             CommandSet::Nvme => nvme::open(opening, through),
-            CommandSet::Scsi => Err(opening.error(Kind::Unsupported, ": by commands")),
         };
     }
     match opening.plan.kind {

@@ -53,6 +53,8 @@ fn read(queue: &Path) -> QueueLimits {
         requests_max: number(queue, "nr_requests").unwrap_or(0),
         rotational: number(queue, "rotational").map(|flag: u32| flag != 0),
         write_zeroes_max_bytes: number(queue, "write_zeroes_max_bytes").unwrap_or(0),
+        // No kernel says so of a block device yet.
+        copy_max_bytes: 0,
     }
 }
 

@@ -3,6 +3,7 @@
 //! This room must not know any kind of endpoint: it drives queues, and has no `if` on what is at their other end.
 mod closer_look;
 mod comparing;
+mod engine_error;
 mod failing;
 mod gate;
 mod meter;

@@ -1,7 +1,8 @@
-//! No bytes through us: the file system shares the extents.
-use crate::contract::{Endpoint, Extent, Plan};
+//! No bytes through us: the file system shares the extents, or the device copies them.
+use crate::contract::{DeviceCopy, Endpoint, Extent, Plan, Stop, Tally};
 use std::io;
 use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
 
 /// What came of asking.
 pub(super) enum Offloaded {
@@ -24,4 +25,27 @@ pub(super) fn reflink(plan: &Plan, ends: &[Arc<dyn Endpoint>; 2]) -> Offloaded {
         Ok(()) => Offloaded::Done(Extent::new(0, len)),
         Err(error) => Offloaded::Refused(error),
     }
+}
+
+/// How a copy that the device makes by itself has ended.
+pub(super) struct Copied {
+    /// Bytes, from the first on.
+    pub(super) bytes: u64,
+    /// Why it ended early, if not by a signal.
+    pub(super) failed: Option<io::Error>,
+}
+
+/// Lets the device copy, one command after the other: between them the wish to stop is heard, and the tally follows.
+pub(super) fn by_device(plan: &Plan, dest: &Arc<dyn Endpoint>, stop: &Stop, tally: &Tally) -> Copied {
+    let (mut bytes, len) = (0, plan.len.unwrap_or(0));
+    let DeviceCopy { from_offset, command_bytes } = plan.device_copy.expect("the plan has it for this engine");
+    while bytes < len && stop.asked().is_none() {
+        let from = Extent::new(from_offset + bytes, (len - bytes).min(command_bytes.into()));
+        match dest.copy_within(from, plan.dest.offset + bytes) {
+            Ok(moved) => bytes += u64::from(moved),
+            Err(error) => return Copied { bytes, failed: Some(error) },
+        }
+        tally.written_bytes.store(bytes, Relaxed);
+    }
+    Copied { bytes, failed: None }
 }

@@ -92,7 +92,6 @@ impl Queues {
             if let Some(queue) = end.own_queue(slots) {
                 self.own[side.index()] = Some(self.queues.len());
                 self.queues.push(queue?);
-                self.detail.push(format!("{} by a queue of its own", side.name()));
             } else if able != [false, false] {
                 self.detail.push(format!("{} by helper threads", side.name()));
             }

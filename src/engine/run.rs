@@ -1,7 +1,8 @@
 //! A plan, carried out: memory, queues, the pump, the end of the dest, durability.
 use super::closer_look::first_bad;
+use super::engine_error::engine_error;
 use super::meter::Meter;
-use super::offload::{Offloaded, reflink};
+use super::offload::{Copied, Offloaded, by_device, reflink};
 use super::pace::{Governor, Pair};
 use super::pump::{Failure, Parts, Pump};
 use super::queues::Queues;
@@ -34,7 +35,7 @@ pub fn run(
     let mut run = Run::new(plan, ends, observer);
     tell(tally, observer, Phase::Copying);
     let mut meter = Meter::start();
-    match run.offload() {
+    match run.offload(stop, tally) {
         Ok(true) => {}
         Ok(false) => {
             if let Some(pumped) = run.pump(schedule, stop, tally) {
@@ -103,11 +104,39 @@ impl<'a> Run<'a> {
         self.notes.push(note);
     }
 
-    /// Lets the file system share the extents, where the plan wants that. False: the bytes have to be moved.
-    fn offload(&mut self) -> Result<bool> {
-        if self.plan.engine != EngineKind::Reflink {
-            return Ok(false);
+    /// Lets the file system or the device do it, where the plan wants that. False: the bytes have to be moved.
+    fn offload(&mut self, stop: &Stop, tally: &Tally) -> Result<bool> {
+        match self.plan.engine {
+            EngineKind::Reflink => self.share(),
+            EngineKind::Offload => self.copy_by_device(stop, tally),
+            EngineKind::Ring | EngineKind::Threads | EngineKind::Sync => Ok(false),
         }
+    }
+
+    fn copy_by_device(&mut self, stop: &Stop, tally: &Tally) -> Result<bool> {
+        let dest = &self.ends[Side::Dest.index()];
+        let Copied { bytes, failed } = by_device(self.plan, dest, stop, tally);
+        match (&failed, self.plan.engine_instead) {
+            (Some(refusal), Some(instead)) if bytes == 0 && refusal.raw_os_error() == Some(libc::EOPNOTSUPP) => {
+                self.note("the device refuses to copy by itself: the bytes go through haul".to_owned());
+                self.engine = instead;
+                return Ok(false);
+            }
+            _ => {}
+        }
+        self.totals.offloaded_bytes = bytes;
+        self.claimed = Extent::new(0, bytes);
+        self.pace.because = "no byte went through haul: the device copied by itself".to_owned();
+        let Some(source) = failed else { return Ok(true) };
+        let (offset, facts) = (self.plan.dest.offset + bytes, dest.facts());
+        let kind = dest.diagnose(Op::Write, offset, &source);
+        let error = Error::of_request(kind, Op::Write, Side::Dest, &facts.address, offset, source);
+        Err(error
+            .in_sectors_of(facts.logical_block_bytes)
+            .advise("Its own copy failed, in reading or in writing; without --offload the error says which."))
+    }
+
+    fn share(&mut self) -> Result<bool> {
         match (reflink(self.plan, self.ends), self.plan.engine_instead) {
             (Offloaded::Done(extent), _) => {
                 self.claimed = extent;
@@ -360,29 +389,6 @@ impl<'a> Run<'a> {
             differences: self.differences,
             digests: self.digests,
             notes,
-        }
-    }
-}
-
-/// `engine` is the one that ran, which is not the plan's when that could not be had.
-fn engine_error(engine: EngineKind, source: io::Error) -> Error {
-    let what = format!("the {} engine failed", engine.name());
-    Error::new(Kind::Io, what).because(source).advise(match engine {
-        EngineKind::Ring => "Try --engine threads.",
-        EngineKind::Threads => "Try --engine sync, which needs no thread beside its own.",
-        EngineKind::Sync | EngineKind::Reflink => "Copy again; if it fails again, the kernel's log may say why.",
-    })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_engine_that_failed_is_not_the_one_that_is_advised() {
-        for engine in [EngineKind::Ring, EngineKind::Threads, EngineKind::Sync] {
-            let error = engine_error(engine, io::Error::other("no"));
-            assert!(!error.advice.is_empty() && !error.advice.contains(&format!("--engine {}", engine.name())));
         }
     }
 }

@@ -51,6 +51,7 @@ pub fn compare(options: &Options, source: &Facts, dest: &Facts, host: &Host) -> 
         route,
         engine,
         engine_instead: None,
+        device_copy: None,
         tuning: Tuning { depth: depth.max(2), depth_max: depth_max.max(2), ..pace.tuning },
         head_bytes: reach.head_bytes,
         tail_align_bytes: reach.tail_align_bytes,

@@ -54,6 +54,7 @@ pub fn make(options: &Options, source: &Facts, dest: &Facts, host: &Host) -> Res
     let order = choose::order(&asked, overlap, &mut notes);
     let end = choose::end(&asked, &range, &holes, &engines, &mut notes);
     notes.range(&asked, &range);
+    let device_copy = choose::device_copy(&asked, &range, &engines);
 
     let Engines { engine, instead } = engines;
     let [source_access, dest_access] = reach.access;
@@ -64,6 +65,7 @@ pub fn make(options: &Options, source: &Facts, dest: &Facts, host: &Host) -> Res
         route: Route::Copy,
         engine,
         engine_instead: instead,
+        device_copy,
         head_bytes: reach.head_bytes,
         tail_align_bytes: reach.tail_align_bytes,
         direction: order.direction,

@@ -104,6 +104,8 @@ pub struct Options {
     pub passthrough: Passes,
     /// Seconds after which the kernel gives a command up; `None`: auto.
     pub command_timeout_s: Option<u32>,
+    /// Let a device that both sides lie on copy by itself, where it can.
+    pub offload: bool,
     /// Exit before the data is durable.
     pub no_flush: bool,
     /// Digests of the source stream.

@@ -75,6 +75,7 @@ pub(super) fn plan() -> Plan {
         route: Route::Copy,
         engine: EngineKind::Ring,
         engine_instead: None,
+        device_copy: None,
         tuning: Tuning {
             block_bytes,
             depth: 32,

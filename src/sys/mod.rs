@@ -9,6 +9,7 @@ pub mod loop_device;
 mod memory;
 pub mod nvme;
 pub mod page_cache;
+pub mod sg;
 mod signals;
 pub mod socket;
 mod standard;

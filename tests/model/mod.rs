@@ -30,6 +30,7 @@ pub fn plan(engine: EngineKind, len: Option<u64>, skip: u64, seek: u64) -> Plan 
         route: Route::Copy,
         engine,
         engine_instead: None,
+        device_copy: None,
         tuning: tuning(4096, depth),
         head_bytes: 0,
         tail_align_bytes: 1,

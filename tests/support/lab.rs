@@ -1,5 +1,6 @@
 //! The lab: scripts of `lab/` run in its virtual machine as root, beside real drivers, with the binary under test.
 use super::abilities::{has, skip};
+use super::running::haul_path;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -32,6 +33,24 @@ pub fn lab_is_there(tools: &[&str]) -> bool {
     missing == 0 && kernel
 }
 
+/// The release binary: what is emulated is slow, and in virtual time an instruction is a nanosecond, so an unoptimised
+/// or instrumented one would be another program. Built by cargo beside the other builds, unless HAUL_TEST_BINARY names
+/// one.
+pub fn release_binary() -> PathBuf {
+    if std::env::var_os("HAUL_TEST_BINARY").is_some() {
+        return haul_path();
+    }
+    let target = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().expect("it is in the build directory");
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let mut build = Command::new(cargo);
+    build.args(["build", "--release", "--locked", "--bin", "haul", "--target-dir"]).arg(target);
+    // These carry the flags of coverage.
+    build.env_remove("RUSTFLAGS").env_remove("CARGO_ENCODED_RUSTFLAGS").env_remove("LLVM_PROFILE_FILE");
+    build.current_dir(env!("CARGO_MANIFEST_DIR"));
+    assert!(build.status().expect("cargo runs").success(), "cargo build --release failed");
+    target.join("release/haul")
+}
+
 /// Runs a script of `lab/` in the guest with `arguments`, and `words` of the launcher such as VMLAB_CLOCK=virtual; what
 /// it printed. A guest that hangs is ended by the launcher, which shows its console.
 #[track_caller]
@@ -57,10 +76,12 @@ pub struct Findings {
 }
 
 impl Findings {
-    /// Runs the script with the path of the binary under test as its argument. What it skipped is said aloud.
+    /// Runs the script with the path of the binary under test as its first argument. What it skipped is said aloud.
     #[track_caller]
-    pub fn of(script: &str, haul: &Path, words: &[(&str, &str)]) -> Self {
-        let said = in_the_lab(script, &[haul], words);
+    pub fn of(script: &str, more: &[&str], words: &[(&str, &str)]) -> Self {
+        let haul = release_binary();
+        let arguments: Vec<&Path> = std::iter::once(haul.as_path()).chain(more.iter().map(Path::new)).collect();
+        let said = in_the_lab(script, &arguments, words);
         let mut found = BTreeMap::new();
         for line in said.lines() {
             let Some((verdict, rest)) = line.split_once(' ') else { continue };

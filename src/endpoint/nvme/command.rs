@@ -7,6 +7,7 @@ const FLUSH: u8 = 0x00;
 const WRITE: u8 = 0x01;
 const READ: u8 = 0x02;
 const WRITE_ZEROES: u8 = 0x08;
+const COPY: u8 = 0x19;
 
 /// Force unit access, in double word 12: done means on the medium.
 const FUA: u32 = 1 << 30;
@@ -53,6 +54,23 @@ pub(super) fn write_zeroes(nsid: u32, lba: u64, blocks: u32, deallocate: bool, f
     ranged(WRITE_ZEROES, nsid, lba, blocks, deallocate | if fua { FUA } else { 0 })
 }
 
+/// Copy, from `ranges` ranges (1 to 256) that are told beside it, one after the other to `lba`.
+pub(super) fn copy(nsid: u32, lba: u64, ranges: u32, fua: bool) -> Command {
+    debug_assert!((1..=256).contains(&ranges));
+    // Descriptors of format 0, which every drive that knows the command has.
+    let flags = if fua { FUA } else { 0 };
+    Command { opcode: COPY, nsid, cdw10: [lba as u32, (lba >> 32) as u32, (ranges - 1) | flags, 0, 0, 0] }
+}
+
+/// A range to copy from, as a descriptor of format 0.
+pub(super) fn copy_range(lba: u64, blocks: u32) -> [u8; 32] {
+    debug_assert!((1..=BLOCKS_MAX).contains(&blocks));
+    let mut bytes = [0; 32];
+    bytes[8..16].copy_from_slice(&lba.to_le_bytes());
+    bytes[16..18].copy_from_slice(&((blocks - 1) as u16).to_le_bytes());
+    bytes
+}
+
 /// Flush: everything that the drive has acknowledged is on the medium when it is done.
 pub(super) fn flush(nsid: u32) -> Command {
     Command { opcode: FLUSH, nsid, cdw10: [0; 6] }
@@ -78,6 +96,8 @@ mod tests {
             (write(7, lba, 256, true), 0x01, [low, high, 0x4000_00ff, 0, 0, 0]),
             (write_zeroes(7, lba, 2, false, false), 0x08, [low, high, 1, 0, 0, 0]),
             (write_zeroes(7, lba, 2, true, true), 0x08, [low, high, 0x4200_0001, 0, 0, 0]),
+            (copy(7, lba, 3, false), 0x19, [low, high, 2, 0, 0, 0]),
+            (copy(7, lba, 1, true), 0x19, [low, high, 0x4000_0000, 0, 0, 0]),
             (flush(7), 0x00, [0; 6]),
             (identify(7, Structure::Namespace), 0x06, [0; 6]),
             (identify(7, Structure::Descriptors), 0x06, [3, 0, 0, 0, 0, 0]),
@@ -85,6 +105,9 @@ mod tests {
         for (command, opcode, cdw10) in table {
             assert_eq!(command, Command { opcode, nsid: 7, cdw10 });
         }
+        let mut range = [0u8; 32];
+        range[8..18].copy_from_slice(&[0xf0, 0xde, 0xbc, 0x9a, 0x78, 0x56, 0x34, 0x12, 0xff, 0]);
+        assert_eq!(copy_range(lba, 256), range);
         // The controller belongs to no namespace.
         assert_eq!(identify(7, Structure::Controller), Command { opcode: 6, nsid: 0, cdw10: [1, 0, 0, 0, 0, 0] });
     }

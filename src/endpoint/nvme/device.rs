@@ -6,7 +6,7 @@ use super::patience::Patience;
 use super::ring::RingState;
 use super::status::{Meaning, Status};
 use super::suspects::Suspects;
-use crate::contract::{Change, CommandWishes, DeviceError, Endpoint, Facts, Kind, OnRing, Op, Request};
+use crate::contract::{Change, CommandWishes, DeviceError, Endpoint, Extent, Facts, Kind, OnRing, Op, Request};
 use crate::endpoint::claim::Claim;
 use crate::sys::nvme::{Command, Data, Set};
 use std::io;
@@ -214,7 +214,7 @@ impl NvmeNamespace {
         Ok(len as u32)
     }
 
-    /// Zeroes whole blocks by the drive. Only ever asked of drives that can: [`super::ask`] says so in the facts.
+    /// Zeroes whole blocks by the drive. Only ever asked of drives that can: [`super::probe`] says so in the facts.
     fn zero(&self, request: &Request) -> io::Result<u32> {
         let (at, shift) = (request.at(), self.namespace.block_shift);
         // The limit of transfers is one of Write Zeroes too, as Linux has it, unless the drive says better.
@@ -262,6 +262,31 @@ impl Endpoint for NvmeNamespace {
 
     fn on_ring(&self) -> Option<&dyn OnRing> {
         (self.drive.for_ring().is_some() && self.ring.refusal().is_none()).then_some(self)
+    }
+
+    fn copy_within(&self, from: Extent, to_offset: u64) -> io::Result<u32> {
+        let (limits, shift) = (self.namespace.copy, self.namespace.block_shift);
+        let blocks = (from.len >> shift).min(limits.longest().into()) as u32;
+        let aligned = |at: u64| at.is_multiple_of(self.block().into());
+        if blocks == 0 || !aligned(from.offset) || !aligned(self.place.start + to_offset) {
+            return Err(io::Error::from_raw_os_error(libc::EOPNOTSUPP));
+        }
+        if to_offset + (u64::from(blocks) << shift) > self.place.size {
+            return Err(io::Error::from_raw_os_error(libc::ENOSPC));
+        }
+        let (mut ranges, mut done) = (Vec::new(), 0);
+        while done < blocks {
+            let len = (blocks - done).min(limits.range_blocks);
+            ranges.extend(command::copy_range((from.offset >> shift) + u64::from(done), len));
+            done += len;
+        }
+        let count = (ranges.len() / 32) as u32;
+        let command = command::copy(self.place.nsid, self.lba(to_offset), count, self.wishes.fua);
+        match self.give(&command, Op::Write, &mut ranges, None)? {
+            Status(0) => Ok(blocks << shift),
+            status if status.is_refusal() => Err(io::Error::from_raw_os_error(libc::EOPNOTSUPP)),
+            status => Err(self.blame(status, to_offset)),
+        }
     }
 
     fn make_durable(&self) -> io::Result<()> {

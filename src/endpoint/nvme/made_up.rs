@@ -114,6 +114,19 @@ impl MadeUp {
         match (command.opcode, data) {
             (1, Data::Out(bytes)) if bytes.len() == len => medium[from..from + len].copy_from_slice(bytes),
             (2, Data::In(bytes)) if bytes.len() == len => bytes.copy_from_slice(&medium[from..from + len]),
+            (0x19, Data::Out(ranges)) => {
+                let mut to = from;
+                for range in ranges.chunks(32) {
+                    let lba = u64::from_le_bytes(range[8..16].try_into().unwrap()) as usize;
+                    let blocks = u16::from_le_bytes([range[16], range[17]]) as usize + 1;
+                    if blocks > 8 || ranges.len() != 32 * count as usize {
+                        return Status(0x4183);
+                    }
+                    let place = lba << self.shift..(lba + blocks) << self.shift;
+                    medium.copy_within(place, to);
+                    to += blocks << self.shift;
+                }
+            }
             (8, Data::None) => {
                 self.deallocated.fetch_or(control & 1 << 25 != 0, Relaxed);
                 medium[from..from + len].fill(0);

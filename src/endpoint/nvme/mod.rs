@@ -34,6 +34,9 @@ use std::sync::Arc;
 /// Longest transfer where neither kernel nor drive says: every drive takes a page list of one page and far more.
 const COMMAND_BYTES_UNKNOWN: u64 = 128 << 10;
 
+/// Most bytes of a Copy, so that a copy can be stopped and its progress moves.
+const COPY_BYTES_MAX: u64 = 64 << 20;
+
 /// DMA reads and writes double words.
 const MEMORY_ALIGN_BYTES: u32 = 4;
 
@@ -41,7 +44,7 @@ const MEMORY_ALIGN_BYTES: u32 = 4;
 ///
 /// # Errors
 /// What opening the node said; a [`crate::contract::DeviceError`] for what is no namespace of plain reads and writes.
-pub(super) fn ask(facts: &mut Facts, node: &Passthrough) -> io::Result<()> {
+pub(super) fn probe(node: &Passthrough, facts: &mut Facts) -> io::Result<()> {
     let drive = Node::new(open_node(node, OFlags::RDONLY)?, CommandWishes::default().timeout);
     let (controller, namespace) = drive::identify(&drive, drive.nsid()?)?;
     describe(facts, node, &controller, &namespace);
@@ -109,6 +112,8 @@ fn describe(facts: &mut Facts, node: &Passthrough, controller: &Controller, name
     }
     facts.queue.rotational.get_or_insert(false);
     facts.queue.write_zeroes_max_bytes = if controller.writes_zeroes { longest.into() } else { 0 };
+    let longest_copy = u64::from(namespace.copy.longest()) << namespace.block_shift;
+    facts.queue.copy_max_bytes = if controller.copies { longest_copy.min(COPY_BYTES_MAX) as u32 } else { 0 };
     facts.identity.model.get_or_insert_with(|| controller.model.clone());
     facts.identity.serial.get_or_insert_with(|| controller.serial.clone());
     facts.identity.transport.get_or_insert_with(|| "nvme".to_owned());

@@ -17,6 +17,8 @@ pub(super) struct Controller {
     pub(super) writes_zeroes: bool,
     /// It has a volatile write cache (VWC), so that a write is not durable before a flush.
     pub(super) write_cache: bool,
+    /// It knows Copy (ONCS).
+    pub(super) copies: bool,
 }
 
 /// What the namespace says of itself, as far as a copy needs it.
@@ -38,8 +40,28 @@ pub(super) struct Namespace {
     pub(super) deallocated_is_zero: bool,
     /// Write Zeroes may deallocate (DLFEAT).
     pub(super) zeroes_may_deallocate: bool,
+    /// Limits of Copy.
+    pub(super) copy: CopyLimits,
     /// It is write protected (NSATTR).
     pub(super) write_protected: bool,
+}
+
+/// What one Copy may ask for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct CopyLimits {
+    /// Blocks of one range (MSSRL).
+    pub(super) range_blocks: u32,
+    /// Blocks altogether (MCL).
+    pub(super) blocks: u32,
+    /// Ranges (MSRC).
+    pub(super) ranges: u32,
+}
+
+impl CopyLimits {
+    /// Blocks of the longest Copy of what lies in one piece; 0: none can be made.
+    pub(super) fn longest(&self) -> u32 {
+        self.range_blocks.saturating_mul(self.ranges).min(self.blocks)
+    }
 }
 
 /// Reads an answer about the controller.
@@ -55,6 +77,7 @@ pub(super) fn controller(answer: &[u8; IDENTIFY_BYTES]) -> Controller {
             .flatten(),
         writes_zeroes: oncs & 1 << 3 != 0,
         write_cache: answer[525] & 1 != 0,
+        copies: oncs & 1 << 8 != 0,
     }
 }
 
@@ -80,6 +103,11 @@ pub(super) fn namespace(answer: &[u8; IDENTIFY_BYTES]) -> Option<Namespace> {
         optimal_write_blocks: (optimal && stretch > 0).then(|| u32::from(stretch) + 1),
         deallocated_is_zero: deallocated & 7 == 1,
         zeroes_may_deallocate: deallocated & 1 << 3 != 0,
+        copy: CopyLimits {
+            range_blocks: word(answer, 74).into(),
+            blocks: u32::from_le_bytes([answer[76], answer[77], answer[78], answer[79]]),
+            ranges: u32::from(answer[80]) + 1,
+        },
         write_protected: answer[99] & 1 != 0,
     })
 }
@@ -190,6 +218,17 @@ mod tests {
         answer[24] = 1 << 4;
         let read = namespace(&answer).unwrap();
         assert_eq!((read.write_granularity_blocks, read.optimal_write_blocks), (4, Some(32)));
+    }
+
+    #[test]
+    fn the_limits_of_copy_are_read() {
+        let mut answer = made::namespace(1000, 12);
+        assert_eq!(namespace(&answer).unwrap().copy.longest(), 0);
+        (answer[74], answer[75], answer[76], answer[78], answer[80]) = (128, 1, 0xe8, 1, 3);
+        let copy = namespace(&answer).unwrap().copy;
+        assert_eq!(copy, CopyLimits { range_blocks: 384, blocks: 0x100e8, ranges: 4 });
+        assert_eq!(copy.longest(), 4 * 384);
+        assert_eq!(CopyLimits { blocks: 100, ..copy }.longest(), 100);
     }
 
     #[test]

@@ -102,6 +102,11 @@ impl Status {
         self.0 & DNR != 0
     }
 
+    /// The drive does not do such a command, or not so: nothing has happened.
+    pub(super) fn is_refusal(self) -> bool {
+        matches!((self.of_type(), self.code()), (0, 0x01 | 0x02) | (1, 0x83))
+    }
+
     /// What it means for the copy.
     pub(super) fn meaning(self) -> Meaning {
         match (self.of_type(), self.code()) {

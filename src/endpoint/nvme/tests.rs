@@ -3,8 +3,7 @@ use super::device::{NvmeNamespace, Place};
 use super::drive::identify;
 use super::made_up::{MadeUp, NSID, Next};
 use super::*;
-use crate::contract::Side;
-use crate::contract::{Arena, DeviceError, EndpointKind, OnRing, Op, Request};
+use crate::contract::{Arena, DeviceError, EndpointKind, Extent, OnRing, Op, Request, Side};
 use proptest::prelude::*;
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -168,6 +167,34 @@ fn zeros_are_made_by_the_drive_and_space_is_given_up_only_where_it_reads_as_zero
         expected[512..5 * 512].fill(0);
         assert!(*drive.bytes.lock().unwrap() == expected);
     }
+}
+
+#[test]
+fn a_copy_within_the_drive_goes_by_its_limits_and_no_byte_passes_through_us() {
+    let drive = drive(9, &[]);
+    {
+        let mut answer = drive.identify.lock().unwrap();
+        // Ranges of 8 blocks, 4 of them, 20 blocks altogether.
+        (answer[74], answer[76], answer[80]) = (8, 20, 3);
+    }
+    let device = opened(&drive, 32, 64);
+    let copied = device.copy_within(Extent::new(512, 30 * 512), 1024).unwrap();
+    assert_eq!(copied, 20 * 512);
+    assert_eq!(device.copy_within(Extent::new(21 * 512, 10 * 512), 1024 + 20 * 512).unwrap(), 10 * 512);
+    let mut expected = noise(BLOCKS << 9);
+    expected.copy_within(512..31 * 512, 34 * 512);
+    assert!(*drive.bytes.lock().unwrap() == expected);
+    assert_eq!(drive.take_given(), [(0x19, 34, 3), (0x19, 54, 2)]);
+    for refusal in [0x4001, 0x4002, 0x4183] {
+        drive.next.lock().unwrap().push(Next::Says(refusal));
+        let error = device.copy_within(Extent::new(0, 512), 1024).unwrap_err();
+        assert_eq!(error.raw_os_error(), Some(libc::EOPNOTSUPP), "{refusal:#x}");
+    }
+    drive.next.lock().unwrap().push(Next::Says(0x4281));
+    let error = device.copy_within(Extent::new(0, 512), 1024).unwrap_err();
+    assert_eq!((said(&error).offset, error.raw_os_error()), (Some(1024), None));
+    assert_eq!(device.copy_within(Extent::new(0, 2 * 512), 31 * 512).unwrap_err().raw_os_error(), Some(libc::ENOSPC));
+    assert_eq!(device.copy_within(Extent::new(1, 512), 0).unwrap_err().raw_os_error(), Some(libc::EOPNOTSUPP));
 }
 
 #[test]

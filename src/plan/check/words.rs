@@ -16,6 +16,9 @@ pub(crate) fn words(asked: &Asked) -> Result<()> {
         Some(EngineKind::Reflink) => {
             return Err(usage("reflink is no engine to be asked for by name", "Use --reflink always."));
         }
+        Some(EngineKind::Offload) => {
+            return Err(usage("offload is no engine to be asked for by name", "Use --offload."));
+        }
         Some(EngineKind::Sync) if options.depth.is_some_and(|depth| depth != 1) => {
             let what = "--engine sync keeps one block in flight, --depth asks for more";
             return Err(usage(what, "Leave --depth out, or use --engine threads."));

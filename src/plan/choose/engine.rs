@@ -1,5 +1,5 @@
 //! Which engine moves the bytes, or whether the file system shares them.
-use crate::contract::{EndpointKind, EngineKind, Error, Facts, FileId, Kind, Result, Side};
+use crate::contract::{DeviceCopy, EndpointKind, EngineKind, Error, Facts, FileId, Kind, Result, Side};
 use crate::plan::When;
 use crate::plan::asked::{Asked, in_memory};
 use crate::plan::check::{Overlap, Range};
@@ -36,6 +36,16 @@ pub(crate) fn engine(asked: &Asked, range: &Range, overlap: Option<Overlap>, not
         _ => {}
     }
     let (moving, because) = moving(asked)?;
+    if asked.options.offload {
+        match no_offload(asked, range, overlap) {
+            None => {
+                let because = format!("--offload: the device copies by itself; if it refuses, {}", moving.name());
+                notes.chose("engine", EngineKind::Offload.name(), because);
+                return Ok(Engines { engine: EngineKind::Offload, instead: Some(moving) });
+            }
+            Some(why) => notes.warn(format!("--offload: {why}; the bytes go through haul")),
+        }
+    }
     if unshared.is_some() {
         notes.chose("engine", moving.name(), because);
         return Ok(Engines { engine: moving, instead: None });
@@ -61,6 +71,32 @@ fn moving(asked: &Asked) -> Result<(EngineKind, String)> {
         (None, Some(why)) => Ok((EngineKind::Threads, format!("io_uring cannot be used here: {why}"))),
         (None, None) => Ok((EngineKind::Ring, "io_uring works here".to_owned())),
     }
+}
+
+/// Why the device cannot copy by itself; `None`: it may.
+fn no_offload(asked: &Asked, range: &Range, overlap: Option<Overlap>) -> Option<String> {
+    let options = asked.options;
+    let says = |condition: bool, why: &str| condition.then(|| why.to_owned());
+    let nodes = Side::BOTH.map(|side| asked.through(side).map(|through| through.node.number));
+    let block = u64::from(asked.dest.logical_block_bytes.max(1));
+    let whole = |bytes: u64| bytes.is_multiple_of(block);
+    says(nodes.contains(&None), "both sides have to be reached by commands (--passthrough)")
+        .or_else(|| says(nodes[0] != nodes[1], "source and dest are two devices"))
+        .or_else(|| says(asked.dest.queue.copy_max_bytes == 0, "the device cannot copy by itself"))
+        .or_else(|| says(overlap.is_some(), "the ranges overlap"))
+        .or_else(|| says(!options.hashes.is_empty(), "digests need the bytes"))
+        .or_else(|| says(options.limit_bytes_per_s.is_some(), "--limit is for bytes that go through haul"))
+        .or_else(|| says(options.sparse == When::Always, "--sparse always wants the bytes looked at"))
+        .or_else(|| {
+            let fits = whole(range.skip) && whole(range.seek) && range.len.is_some_and(|len| len > 0 && whole(len));
+            says(!fits, "the range is not in whole blocks of the device")
+        })
+}
+
+/// The copy that the device makes, where that is the engine.
+pub(crate) fn device_copy(asked: &Asked, range: &Range, engines: &Engines) -> Option<DeviceCopy> {
+    let node = asked.through(Side::Source).filter(|_| engines.engine == EngineKind::Offload)?.node;
+    Some(DeviceCopy { from_offset: node.start + range.skip, command_bytes: asked.dest.queue.copy_max_bytes })
 }
 
 /// Why extents cannot be shared, or should not; `None`: worth the try.

@@ -8,7 +8,7 @@ mod pace;
 
 pub(super) use access::{Reach, access, with_existing};
 pub(super) use end::end;
-pub(super) use engine::{Engines, engine};
+pub(super) use engine::{Engines, device_copy, engine};
 pub(super) use holes::{Holes, holes};
 pub(super) use order::{one_head, order};
 pub(super) use pace::pace;

@@ -45,6 +45,7 @@ fn queue() -> impl Strategy<Value = crate::contract::QueueLimits> {
             requests_max,
             rotational,
             write_zeroes_max_bytes: if zeroes { 1 << 30 } else { 0 },
+            copy_max_bytes: 0,
         },
     )
 }

@@ -1,6 +1,6 @@
 //! Sides that are reached by commands of their own.
 use super::*;
-use crate::contract::{Cache, CommandSet, Passthrough};
+use crate::contract::{Cache, CommandSet, EngineKind, Passthrough};
 use std::time::Duration;
 
 /// A disk with a node, of blocks of 4096 bytes, that takes commands of at most 192 KiB.
@@ -103,4 +103,55 @@ fn a_disk_in_use_is_refused_by_the_name_of_its_node_too() {
     let device = "sdb1".to_owned();
     dest.in_use = vec![crate::contract::InUse::Mounted { device, at: "/mnt".into() }];
     expect(&refused(&options(Passes::AsNamed), &disk(2, GIB), &dest), Kind::Refused, &["sdb1 is mounted at /mnt"]);
+}
+
+/// Two partitions of one drive that can copy by itself, the second at 512 MiB.
+fn partitions() -> (Facts, Facts) {
+    let (mut source, mut dest) = (node(1, false), node(2, false));
+    for facts in [&mut source, &mut dest] {
+        facts.size = Some(256 * MIB);
+        facts.queue.copy_max_bytes = 1 << 20;
+    }
+    source.passthrough.as_mut().unwrap().start = 512 * MIB;
+    (source, dest)
+}
+
+fn offload(more: Options) -> Options {
+    Options { offload: true, passthrough: Passes::Both, yes: true, ..more }
+}
+
+#[test]
+fn a_drive_that_both_sides_lie_on_copies_by_itself_where_that_was_asked_for() {
+    let (source, dest) = partitions();
+    let range = Options { skip_bytes: Some(4096), count_bytes: Some(MIB), ..Options::default() };
+    let plan = made(&offload(range.clone()), &source, &dest);
+    assert_eq!((plan.engine, plan.engine_instead), (EngineKind::Offload, Some(EngineKind::Ring)));
+    let copy = plan.device_copy.unwrap();
+    assert_eq!((copy.from_offset, copy.command_bytes), (512 * MIB + 4096, 1 << 20));
+    assert!(why(&plan, "engine").starts_with("offload: --offload: the device copies by itself; if it refuses, ring"));
+    let plan = made(&Options { offload: false, ..offload(range) }, &source, &dest);
+    assert_eq!((plan.engine, plan.device_copy), (EngineKind::Ring, None));
+}
+
+#[test]
+fn where_a_drive_cannot_copy_by_itself_that_is_said() {
+    let (source, dest) = partitions();
+    let (mut elsewhere, mut unable) = (dest.clone(), dest.clone());
+    elsewhere.passthrough.as_mut().unwrap().number = 98;
+    unable.queue.copy_max_bytes = 0;
+    let some = || Options { count_bytes: Some(MIB), ..Options::default() };
+    let table = [
+        (offload(some()), &elsewhere, "two devices"),
+        (offload(some()), &unable, "cannot copy by itself"),
+        (offload(Options { count_bytes: Some(MIB + 512), ..some() }), &dest, "whole blocks"),
+        (offload(Options { limit_bytes_per_s: Some(MIB), ..some() }), &dest, "--limit"),
+        (offload(Options { hashes: vec![crate::contract::HashKind::Xxh3], ..some() }), &dest, "digests"),
+        (Options { passthrough: Passes::Source, ..offload(some()) }, &dest, "--passthrough"),
+    ];
+    for (options, dest, word) in table {
+        let plan = made(&options, &source, dest);
+        assert_eq!((plan.engine, plan.device_copy), (EngineKind::Ring, None), "{word}");
+        let warned = plan.warnings.iter().any(|warning| warning.starts_with("--offload:") && warning.contains(word));
+        assert!(warned, "{word}: {:?}", plan.warnings);
+    }
 }

@@ -1,5 +1,5 @@
 use super::differences::DifferencesReport;
-use super::plan::{ReasonReport, cache_name, direction_name, kind_name, reasons};
+use super::plan::{ReasonReport, cache_name, direction_name, kind_name, node_name, reasons};
 use super::{Failure, SCHEMA};
 use crate::contract::{Ended, Latency, Outcome, Plan, PlanSide, Route, Side};
 use crate::report::{text, units};
@@ -47,7 +47,7 @@ pub struct Report {
     pub cpu: Cpu,
     /// Most memory resident.
     pub peak_resident_bytes: u64,
-    /// `ring`, `threads`, `sync` or `reflink`.
+    /// `ring`, `threads`, `sync`, `reflink` or `offload`.
     pub engine: &'static str,
     /// How exactly.
     pub engine_detail: String,
@@ -99,6 +99,8 @@ pub struct Bytes {
     pub hole_bytes: u64,
     /// Shared with the source by the file system, not copied.
     pub shared_bytes: u64,
+    /// Copied by the device itself.
+    pub offloaded_bytes: u64,
     /// Runs zeroed by the dest itself.
     pub zeroed_records: u64,
     /// Runs left as holes.
@@ -166,6 +168,8 @@ pub struct SideOutcome {
     pub offset_bytes: u64,
     /// `direct`, `dontcache`, `drop` or `keep`.
     pub cache: &'static str,
+    /// The node whose commands it was reached by; `null`: by reads and writes.
+    pub passthrough: Option<String>,
     /// Requests, with those for the rest of a short one.
     pub requests: u64,
     /// How long they took.
@@ -276,6 +280,7 @@ fn bytes(outcome: &Outcome) -> Bytes {
         zeroed_bytes: totals.zeroed_bytes,
         hole_bytes: totals.hole_bytes,
         shared_bytes: totals.shared_bytes,
+        offloaded_bytes: totals.offloaded_bytes,
         zeroed_records: totals.zeroed_runs,
         hole_records: totals.hole_runs,
     }
@@ -326,6 +331,7 @@ fn side(planned: &PlanSide, outcome: &Outcome, side: Side) -> SideOutcome {
         kind: kind_name(planned),
         offset_bytes: planned.offset,
         cache: cache_name(planned),
+        passthrough: node_name(planned),
         requests: match side {
             Side::Source => outcome.totals.read_requests,
             Side::Dest => outcome.totals.write_requests,

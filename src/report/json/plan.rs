@@ -16,7 +16,7 @@ pub struct PlanReport {
     pub dest: SidePlan,
     /// Bytes to copy; `null`: to the end of a stream.
     pub len_bytes: Option<u64>,
-    /// `ring`, `threads`, `sync` or `reflink`.
+    /// `ring`, `threads`, `sync`, `reflink` or `offload`.
     pub engine: &'static str,
     /// Bytes per request to begin with.
     pub block_bytes: u32,
@@ -67,6 +67,8 @@ pub struct SidePlan {
     pub offset_bytes: u64,
     /// `direct`, `dontcache`, `drop` or `keep`.
     pub cache: &'static str,
+    /// The node whose commands it is reached by; `null`: by reads and writes.
+    pub passthrough: Option<String>,
     /// Smallest addressable unit.
     pub logical_block_bytes: u32,
     /// Natural write unit.
@@ -188,6 +190,10 @@ pub(super) fn cache_name(side: &PlanSide) -> &'static str {
     }
 }
 
+pub(super) fn node_name(side: &PlanSide) -> Option<String> {
+    side.through.as_ref().map(|through| through.node.node.to_string_lossy().into_owned())
+}
+
 pub(super) fn kind_name(side: &PlanSide) -> &'static str {
     match side.kind {
         EndpointKind::File => "file",
@@ -209,6 +215,7 @@ fn side(side: &PlanSide, facts: &Facts) -> SidePlan {
         size_bytes: facts.size,
         offset_bytes: side.offset,
         cache: cache_name(side),
+        passthrough: node_name(side),
         logical_block_bytes: facts.logical_block_bytes,
         physical_block_bytes: facts.physical_block_bytes,
         model: identity.model,

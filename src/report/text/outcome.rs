@@ -100,6 +100,7 @@ fn side(plan: &Plan, side: Side) -> String {
     let name = if address == path { address } else { format!("{address} → {path}") };
     let start = if side.offset > 0 { format!(" from byte {}", side.offset) } else { String::new() };
     let access = match side.kind {
+        _ if side.through.is_some() => ", by its own commands".to_owned(),
         EndpointKind::File | EndpointKind::Block => format!(", {}", side.access.cache.name()),
         _ => String::new(),
     };
@@ -136,6 +137,9 @@ fn bytes(totals: &Totals) -> String {
         text += &format!(": {} of data written", totals.written_bytes);
         if totals.shared_bytes > 0 {
             text += &format!(", {} shared with the source by the file system", totals.shared_bytes);
+        }
+        if totals.offloaded_bytes > 0 {
+            text += &format!(", {} copied by the device itself", totals.offloaded_bytes);
         }
         if totals.zeroed_bytes > 0 {
             let runs = units::count(totals.zeroed_runs, "record", "records");

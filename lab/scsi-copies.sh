@@ -1,0 +1,111 @@
+#!/bin/bash
+# Copies by SCSI commands, with everything else on the other side: arguments are
+# haul's binary and an engine. tests/lab_scsi.rs asks for the judgements.
+set -u
+here=$(dirname "$0")
+. "$here/disks.sh"
+. "$here/judge.sh"
+haul=$1
+engine=$2
+odd=5000777 # bytes: neither whole blocks nor whole pages
+
+# Where the kernel can forbid io_uring, haul has to find that out by itself.
+choice=(--engine "$engine")
+if [ "$engine" = threads ] && [ -e /proc/sys/kernel/io_uring_disabled ]; then
+    echo 2 > /proc/sys/kernel/io_uring_disabled
+    choice=()
+fi
+copy() { try "$haul" copy --yes "${choice[@]}" "$@"; }
+
+as() { # name words-of-the-report bytes: of the last copy, from $from to $to
+    judge "$1" right "$2" "$3"
+}
+right() { ended 0 "$1" && same "$from" "$to" "$2"; }
+
+spoilt() { # disk: what was there before is no copy
+    fill "$1" 99 16M
+}
+
+modprobe null_blk nr_devices=1 gb=1 memory_backed=1
+debug_disks
+sg=/dev/lab/debug0-sg
+by_sg="engine $engine"
+fill /dev/lab/debug0 1 16M
+fill /dev/nullb0 2 16M
+fill /run/file 3 $odd
+
+# Disks with each other.
+to=/dev/lab/debug1
+from=/dev/lab/debug0 && spoilt $to && copy $sg $to-sg && as "sg to sg" "$by_sg" 16M
+from=/dev/lab/debug0 && spoilt $to && copy $sg $to && as "sg to sd" "source by SCSI commands" 16M
+from=/dev/lab/debug0 && spoilt $to && copy $from $to-sg && as "sd to sg" "dest by SCSI commands" 16M
+from=/dev/lab/debug0 && spoilt $to && copy --passthrough $from $to && as "sd to sd, passed through" "by its own commands" 16M
+from=/dev/lab/debug0 && spoilt $to && copy --passthrough=dest $from $to
+judge "sd to sd, the dest passed through" right "dest by SCSI commands" 16M
+judge "sd to sd, the source not passed through" silent_about "source by SCSI commands"
+from=/dev/nullb0 && spoilt $to && copy --count 16M $from $to-sg && as "null_blk to sg" "$by_sg" 16M
+from=/dev/lab/debug0 to=/dev/nullb0 && spoilt $to && copy $sg $to && as "sg to null_blk" "$by_sg" 16M
+
+# Streams and files of odd sizes. The rest of the disk's last block stays.
+from=/run/file to=/dev/lab/debug1
+spoilt $to && copy $from $to-sg && as "file to sg" "$by_sg" $odd
+noise 99 16M | tail -c +$((odd + 1)) > /run/rest
+judge "file to sg leaves what lies behind" cmp -i $odd:0 $to /run/rest
+spoilt $to && status=0 said=$("$haul" copy --yes "${choice[@]}" - $to-sg < <(cat $from) 2>&1) || status=$?
+as "pipe to sg" "$by_sg" $odd
+to=/run/back && rm -f $to && copy --count $odd /dev/lab/debug1-sg $to && as "sg to file" "$by_sg" $odd
+"$haul" copy --count $odd "${choice[@]}" /dev/lab/debug1-sg - 2> /run/words | cat > /run/piped
+status=${PIPESTATUS[0]} said=$(< /run/words) to=/run/piped
+as "sg to pipe" "$by_sg" $odd
+spoilt /dev/lab/debug1 && copy --seek 777 $from /dev/lab/debug1-sg
+judge "file to sg from within a block on" cmp -n $odd -i 0:777 $from /dev/lab/debug1
+judge "file to sg keeps what lies before" cmp -n 777 <(noise 99 777) /dev/lab/debug1
+copy --skip 777 --count $odd /dev/lab/debug1-sg /run/back && from=/run/file to=/run/back
+as "sg to file from within a block on" "$by_sg" $odd
+truncate -s 8M /run/hollow && noise 4 1M | dd of=/run/hollow bs=1M seek=4 conv=notrunc status=none
+from=/run/hollow to=/dev/lab/debug1 && spoilt $to && copy $from $to-sg && as "file with holes to sg" "$by_sg" 8M
+
+# What the block device's page cache holds is neither read past nor left behind. An open descriptor keeps the cache.
+exec 9< /dev/lab/debug0 8< /dev/lab/debug1
+cat /dev/lab/debug1 > /dev/null
+noise 5 16M | dd of=/dev/lab/debug0 bs=1M iflag=fullblock status=none
+copy $sg /dev/lab/debug1-sg
+judge "what was only in the cache of the source is copied" cmp <(noise 5 16M) /dev/lab/debug1
+exec 9<&- 8<&-
+
+# A partition keeps to its place.
+spoilt /dev/lab/debug1
+echo '2048,8192' | sfdisk -q /dev/lab/debug1 2> /dev/null
+disk=$(readlink -f /dev/lab/debug1)
+until [ -b "${disk}1" ]; do sleep 0.1; done
+dd if=/dev/lab/debug1 of=/run/before bs=1M count=16 iflag=fullblock status=none
+copy --count 4M --passthrough=dest /run/hollow "${disk}1"
+dd if=/run/hollow of=/run/before bs=1M seek=1 count=4 conv=notrunc status=none
+from=/run/before to=/dev/lab/debug1 && as "a partition keeps to its place" "dest by SCSI commands" 16M
+copy --passthrough=dest /run/file "${disk}1"
+judge "more than a partition holds is refused" ended 3 "too small"
+mkfs.ext4 -q "${disk}1" && mkdir -p /run/mounted && mount "${disk}1" /run/mounted
+copy --count 1M /run/hollow /dev/lab/debug1-sg
+judge "a disk with a mounted part is refused by its node" ended 3 "is mounted at /run/mounted"
+umount /run/mounted
+
+# Larger blocks, and more of them than 32 bits count.
+debug_disks sector_size=4096
+fill /dev/lab/debug0 6 16M
+from=/dev/lab/debug0 to=/dev/lab/debug1
+copy $sg $to-sg && as "sg to sg in blocks of 4096" "$by_sg" 16M
+from=/run/file && spoilt $to && copy $from $to-sg && as "file to sg in blocks of 4096" "$by_sg" $odd
+copy --count $odd $to-sg /run/back && to=/run/back && as "sg to file in blocks of 4096" "$by_sg" $odd
+debug_disks virtual_gb=4096
+for at in $((3 << 40)) $(((2 << 40) - 2000384)); do
+    copy --seek $at /run/file /dev/lab/debug1-sg
+    dd if=/dev/lab/debug1 of=/run/back bs=512 skip=$at count=$odd iflag=skip_bytes,count_bytes,fullblock status=none
+    judge "written $at bytes into 4 TiB" cmp /run/file /run/back
+    copy --skip $at --count $odd /dev/lab/debug1-sg /run/back && from=/run/file to=/run/back
+    as "read $at bytes into 4 TiB" "$by_sg" $odd
+done
+
+# Zeros are made by the disk where it can: what is there before must not stay.
+debug_disks lbpu=1 lbpws=1 lbprz=1
+from=/run/hollow to=/dev/lab/debug1 && spoilt $to && copy $from $to-sg
+as "file with holes to a disk that zeroes by itself" "zeroed by the dest" 8M

@@ -1,0 +1,59 @@
+#!/bin/bash
+# A disk that goes away, or stands still, in the middle of a copy: arguments
+# are haul's binary and an engine.
+set -u
+here=$(dirname "$0")
+. "$here/disks.sh"
+. "$here/judge.sh"
+haul=$1
+engine=$2
+from=/dev/lab/debug0 to=/dev/lab/debug1
+
+done_by() { # disk: commands that it is through with
+    cat "$(sys_of "$1")/device/iodone_cnt"
+}
+
+during() { # event source dest option...
+    local event=$1 copying before
+    shift
+    before=$(done_by $to)
+    "$haul" copy --yes --block-size 64K --depth 4 --progress none "${@:3}" "$1" "$2" 2> /run/words &
+    copying=$!
+    # Once commands that write are done, and none of the first ones that only ask.
+    until (($(done_by $to) > before + 40)) || ! kill -0 $copying; do sleep 0.02; done
+    # What ends before it happens shows nothing.
+    kill -0 $copying || echo "the copy was over too early" >> /run/words
+    $event
+    status=0
+    wait $copying || status=$?
+    said=$(< /run/words)
+}
+remove_source() { echo 1 > "$(sys_of $from)/device/delete"; }
+remove_dest() { echo 1 > "$(sys_of $to)/device/delete"; }
+slow() { debug_disks ndelay=30000000; }
+
+slow && during remove_source $from-sg $to-sg --engine $engine
+judge "source removed, by sg" ended 1 "source $from-sg is gone" "at byte" "haul copy" "--skip"
+slow && during remove_dest $from-sg $to-sg --engine $engine
+judge "dest removed, by sg" ended 1 "dest $to-sg is gone" "at byte" "copy again from the beginning"
+slow && during remove_source $from $to --engine $engine
+judge "source removed, by sd" ended 1 "source $from is gone" "at byte" "haul copy" "--skip"
+slow && during remove_dest $from $to --engine $engine
+judge "dest removed, by sd" ended 1 "dest $to is gone" "at byte" "copy again from the beginning"
+judge "nobody waits for a removed disk" nobody_waits
+
+# A device that stands still for a while.
+modprobe dm-mod
+stand_still() {
+    dmsetup suspend --nolockfs --noflush still
+    sleep 1
+    dmsetup resume still
+}
+slow
+fill $from 1 16M
+dmsetup create still --table "0 32768 linear $to 0"
+during stand_still $from-sg /dev/mapper/still --engine $engine
+dmsetup remove still
+judge "a dest that stood still" ended 0 "copied 16"
+judge "it stood still in mid-copy" silent_about "over too early"
+judge "a dest that stood still is right" same $from $to 16M

@@ -1,0 +1,265 @@
+//! Commands as the bytes that a disk takes (SPC-5, SBC-4).
+
+/// Most bytes of a command.
+pub const CDB_BYTES_MAX: usize = 32;
+
+/// A command descriptor block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Cdb {
+    bytes: [u8; CDB_BYTES_MAX],
+    len: u8,
+}
+
+/// How READ and WRITE are to be put.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Form {
+    /// Bytes of the command: 6, 10, 12, 16 or 32; `None`: the shortest of 10 and 16 that does.
+    pub bytes: Option<u8>,
+    /// Do not keep what is moved in the disk's cache.
+    pub dpo: bool,
+    /// From the medium, or to it.
+    pub fua: bool,
+}
+
+/// Which way the bytes of a READ or WRITE go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Way {
+    /// READ.
+    Read,
+    /// WRITE.
+    Write,
+}
+
+impl Cdb {
+    fn new(head: &[u8], len: u8) -> Self {
+        let mut bytes = [0; CDB_BYTES_MAX];
+        bytes[..head.len()].copy_from_slice(head);
+        Cdb { bytes, len }
+    }
+
+    fn put(mut self, at: usize, field: &[u8]) -> Self {
+        self.bytes[at..at + field.len()].copy_from_slice(field);
+        self
+    }
+
+    /// The bytes to send.
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes[..self.len.into()]
+    }
+
+    /// READ or WRITE of `blocks` blocks from `lba` on; `None`: not in so few bytes.
+    pub fn transfer(way: Way, lba: u64, blocks: u32, form: Form) -> Option<Cdb> {
+        let short = u32::try_from(lba).is_ok() && blocks <= u16::MAX.into();
+        let len = form.bytes.unwrap_or(if short { 10 } else { 16 });
+        let code = |read: u8, write: u8| if way == Way::Read { read } else { write };
+        let flags = u8::from(form.dpo) << 4 | u8::from(form.fua) << 3;
+        let (lba32, blocks16) = (u32::try_from(lba).ok(), u16::try_from(blocks).ok());
+        match len {
+            6 => {
+                // 21 bits of address, and 0 for 256 blocks. There is no place for flags.
+                let lba = lba32.filter(|lba| *lba < 1 << 21)?.to_be_bytes();
+                let blocks = u8::try_from(blocks).ok().or_else(|| (blocks == 256).then_some(0))?;
+                (flags == 0).then(|| Cdb::new(&[code(0x08, 0x0a), lba[1], lba[2], lba[3], blocks], 6))
+            }
+            10 => {
+                let cdb = Cdb::new(&[code(0x28, 0x2a), flags], 10);
+                Some(cdb.put(2, &lba32?.to_be_bytes()).put(7, &blocks16?.to_be_bytes()))
+            }
+            12 => {
+                let cdb = Cdb::new(&[code(0xa8, 0xaa), flags], 12);
+                Some(cdb.put(2, &lba32?.to_be_bytes()).put(6, &blocks.to_be_bytes()))
+            }
+            16 => {
+                let cdb = Cdb::new(&[code(0x88, 0x8a), flags], 16);
+                Some(cdb.put(2, &lba.to_be_bytes()).put(10, &blocks.to_be_bytes()))
+            }
+            32 => {
+                // Of variable length: 24 bytes behind the first 8, a service action, and the reference tag that
+                // type 2 protection would expect, which is the address.
+                let cdb = Cdb::new(&[0x7f, 0, 0, 0, 0, 0, 0, 24, 0, code(9, 11), flags], 32);
+                let cdb = cdb.put(12, &lba.to_be_bytes()).put(20, &lba.to_be_bytes()[4..]);
+                Some(cdb.put(28, &blocks.to_be_bytes()))
+            }
+            _ => None,
+        }
+    }
+
+    /// TEST UNIT READY.
+    pub fn test_unit_ready() -> Cdb {
+        Cdb::new(&[0x00], 6)
+    }
+
+    /// REQUEST SENSE, at most `len` bytes of fixed format.
+    pub fn request_sense(len: u8) -> Cdb {
+        Cdb::new(&[0x03, 0, 0, 0, len], 6)
+    }
+
+    /// INQUIRY, standard data of at most `len` bytes.
+    pub fn inquiry(len: u16) -> Cdb {
+        Cdb::new(&[0x12], 6).put(3, &len.to_be_bytes())
+    }
+
+    /// INQUIRY, a page of vital product data of at most `len` bytes.
+    pub fn inquiry_page(page: u8, len: u16) -> Cdb {
+        Cdb::new(&[0x12, 1, page], 6).put(3, &len.to_be_bytes())
+    }
+
+    /// READ CAPACITY(10).
+    pub fn read_capacity_10() -> Cdb {
+        Cdb::new(&[0x25], 10)
+    }
+
+    /// READ CAPACITY(16), at most `len` bytes.
+    pub fn read_capacity_16(len: u32) -> Cdb {
+        Cdb::new(&[0x9e, 0x10], 16).put(10, &len.to_be_bytes())
+    }
+
+    /// GET LBA STATUS(16) from `lba` on, at most `len` bytes.
+    pub fn get_lba_status(lba: u64, len: u32) -> Cdb {
+        Cdb::new(&[0x9e, 0x12], 16).put(2, &lba.to_be_bytes()).put(10, &len.to_be_bytes())
+    }
+
+    /// MODE SENSE(6) of the present values of a page, without block descriptors, at most `len` bytes.
+    pub fn mode_sense_6(page: u8, len: u8) -> Cdb {
+        Cdb::new(&[0x1a, 0x08, page & 0x3f, 0, len], 6)
+    }
+
+    /// MODE SENSE(10), likewise.
+    pub fn mode_sense_10(page: u8, len: u16) -> Cdb {
+        Cdb::new(&[0x5a, 0x08, page & 0x3f], 10).put(7, &len.to_be_bytes())
+    }
+
+    /// SYNCHRONIZE CACHE of the whole disk, of 10 bytes or 16.
+    pub fn synchronize_cache(long: bool) -> Cdb {
+        if long { Cdb::new(&[0x91], 16) } else { Cdb::new(&[0x35], 10) }
+    }
+
+    /// WRITE SAME(16): one block of bytes to all of `blocks` blocks from `lba` on. With `unmap` the disk may unmap them
+    /// instead, if they read as that block then.
+    pub fn write_same_16(lba: u64, blocks: u32, unmap: bool) -> Cdb {
+        let cdb = Cdb::new(&[0x93, u8::from(unmap) << 3], 16);
+        cdb.put(2, &lba.to_be_bytes()).put(10, &blocks.to_be_bytes())
+    }
+
+    /// UNMAP, with a parameter list of `len` bytes.
+    pub fn unmap(len: u16) -> Cdb {
+        Cdb::new(&[0x42], 10).put(7, &len.to_be_bytes())
+    }
+
+    /// VERIFY(16): the disk compares `blocks` blocks from `lba` on with the bytes sent (BYTCHK 1), or with its own
+    /// checks only, where none are.
+    pub fn verify_16(lba: u64, blocks: u32, compare: bool) -> Cdb {
+        let cdb = Cdb::new(&[0x8f, u8::from(compare) << 1], 16);
+        cdb.put(2, &lba.to_be_bytes()).put(10, &blocks.to_be_bytes())
+    }
+
+    /// READ BUFFER(10) in mode `mode` of buffer `id`, `len` bytes, of which 24 bits count.
+    pub fn read_buffer(mode: u8, id: u8, len: u32) -> Cdb {
+        Cdb::new(&[0x3c, mode & 0x1f, id], 10).put(6, &len.to_be_bytes()[1..])
+    }
+
+    /// READ LONG(16): a block with what stands behind it on the medium, `len` bytes together; with `correct`, corrected
+    /// as a READ would.
+    pub fn read_long_16(lba: u64, len: u16, correct: bool) -> Cdb {
+        let cdb = Cdb::new(&[0x9e, 0x11], 16).put(2, &lba.to_be_bytes()).put(12, &len.to_be_bytes());
+        cdb.put(14, &[u8::from(correct)])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn form(bytes: u8) -> Form {
+        Form { bytes: Some(bytes), ..Form::default() }
+    }
+
+    #[test]
+    fn reads_and_writes_of_every_length_have_their_fields_where_the_standard_has_them() {
+        let table: [(Option<Cdb>, &[u8]); 10] = [
+            (Cdb::transfer(Way::Read, 0x12345, 8, form(6)), &[0x08, 1, 0x23, 0x45, 8, 0]),
+            (Cdb::transfer(Way::Write, 0x12345, 256, form(6)), &[0x0a, 1, 0x23, 0x45, 0, 0]),
+            (Cdb::transfer(Way::Read, 0x1234_5678, 0x9a, form(10)), &[0x28, 0, 0x12, 0x34, 0x56, 0x78, 0, 0, 0x9a, 0]),
+            (
+                Cdb::transfer(Way::Write, 1, 2, Form { dpo: true, fua: true, bytes: None }),
+                &[0x2a, 0x18, 0, 0, 0, 1, 0, 0, 2, 0],
+            ),
+            (Cdb::transfer(Way::Read, 1, 0x10_0002, form(12)), &[0xa8, 0, 0, 0, 0, 1, 0, 0x10, 0, 2, 0, 0]),
+            (Cdb::transfer(Way::Write, 1, 2, form(12)), &[0xaa, 0, 0, 0, 0, 1, 0, 0, 0, 2, 0, 0]),
+            (
+                Cdb::transfer(Way::Read, 0x1_0203_0405, 7, form(16)),
+                &[0x88, 0, 0, 0, 0, 1, 2, 3, 4, 5, 0, 0, 0, 7, 0, 0],
+            ),
+            (Cdb::transfer(Way::Write, 5, 7, form(16)), &[0x8a, 0, 0, 0, 0, 0, 0, 0, 0, 5, 0, 0, 0, 7, 0, 0]),
+            (
+                Cdb::transfer(Way::Read, 5, 7, form(32)),
+                &[0x7f, 0, 0, 0, 0, 0, 0, 24, 0, 9, 0, 0, 0, 0, 0, 0, 0, 0, 0, 5, 0, 0, 0, 5, 0, 0, 0, 0, 0, 0, 0, 7],
+            ),
+            (
+                Cdb::transfer(Way::Write, 5, 7, Form { fua: true, ..form(32) }),
+                &[0x7f, 0, 0, 0, 0, 0, 0, 24, 0, 11, 8, 0, 0, 0, 0, 0, 0, 0, 0, 5, 0, 0, 0, 5, 0, 0, 0, 0, 0, 0, 0, 7],
+            ),
+        ];
+        for (cdb, bytes) in table {
+            assert_eq!(cdb.expect("it fits").bytes(), bytes);
+        }
+    }
+
+    #[test]
+    fn the_shortest_command_that_does_is_chosen_and_one_that_is_too_short_is_none() {
+        let len = |lba, blocks| Cdb::transfer(Way::Read, lba, blocks, Form::default()).unwrap().bytes().len();
+        assert_eq!(len(u32::MAX.into(), 65_535), 10);
+        assert_eq!(len(1 << 32, 1), 16);
+        assert_eq!(len(0, 65_536), 16);
+        let none = |lba, blocks, form| assert_eq!(Cdb::transfer(Way::Write, lba, blocks, form), None, "{lba} {form:?}");
+        none(1 << 21, 1, form(6));
+        none(0, 257, form(6));
+        none(0, 1, Form { fua: true, ..form(6) });
+        none(1 << 32, 1, form(10));
+        none(0, 65_536, form(10));
+        none(1 << 32, 1, form(12));
+        none(0, 1, form(11));
+    }
+
+    #[test]
+    fn the_other_commands_are_as_the_standard_has_them() {
+        let table: [(Cdb, &[u8]); 15] = [
+            (Cdb::test_unit_ready(), &[0, 0, 0, 0, 0, 0]),
+            (Cdb::request_sense(252), &[3, 0, 0, 0, 252, 0]),
+            (Cdb::inquiry(0x1234), &[0x12, 0, 0, 0x12, 0x34, 0]),
+            (Cdb::inquiry_page(0xb0, 64), &[0x12, 1, 0xb0, 0, 64, 0]),
+            (Cdb::read_capacity_10(), &[0x25, 0, 0, 0, 0, 0, 0, 0, 0, 0]),
+            (Cdb::read_capacity_16(32), &[0x9e, 0x10, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 32, 0, 0]),
+            (Cdb::get_lba_status(9, 24), &[0x9e, 0x12, 0, 0, 0, 0, 0, 0, 0, 9, 0, 0, 0, 24, 0, 0]),
+            (Cdb::mode_sense_6(8, 192), &[0x1a, 8, 8, 0, 192, 0]),
+            (Cdb::mode_sense_10(0x3f, 512), &[0x5a, 8, 0x3f, 0, 0, 0, 0, 2, 0, 0]),
+            (Cdb::synchronize_cache(false), &[0x35, 0, 0, 0, 0, 0, 0, 0, 0, 0]),
+            (Cdb::write_same_16(9, 3, true), &[0x93, 8, 0, 0, 0, 0, 0, 0, 0, 9, 0, 0, 0, 3, 0, 0]),
+            (Cdb::unmap(24), &[0x42, 0, 0, 0, 0, 0, 0, 0, 24, 0]),
+            (Cdb::verify_16(9, 3, true), &[0x8f, 2, 0, 0, 0, 0, 0, 0, 0, 9, 0, 0, 0, 3, 0, 0]),
+            (Cdb::read_buffer(2, 1, 0x1_0203), &[0x3c, 2, 1, 0, 0, 0, 1, 2, 3, 0]),
+            (Cdb::read_long_16(9, 520, true), &[0x9e, 0x11, 0, 0, 0, 0, 0, 0, 0, 9, 0, 0, 2, 8, 1, 0]),
+        ];
+        for (cdb, bytes) in table {
+            assert_eq!(cdb.bytes(), bytes);
+        }
+        assert_eq!(Cdb::synchronize_cache(true).bytes().len(), 16);
+    }
+
+    proptest! {
+        #[test]
+        fn a_command_says_what_it_was_made_for(lba: u64, blocks: u32, ten in any::<bool>()) {
+            let form = if ten { form(10) } else { form(16) };
+            match Cdb::transfer(Way::Read, lba, blocks, form) {
+                Some(cdb) => {
+                    let number = |bytes: &[u8]| bytes.iter().fold(0u64, |sum, byte| sum << 8 | u64::from(*byte));
+                    let (place, count) = if ten { (2..6, 7..9) } else { (2..10, 10..14) };
+                    prop_assert_eq!(number(&cdb.bytes()[place]), lba);
+                    prop_assert_eq!(number(&cdb.bytes()[count]), u64::from(blocks));
+                }
+                None => prop_assert!(ten && (lba > u32::MAX.into() || blocks > 65_535)),
+            }
+        }
+    }
+}

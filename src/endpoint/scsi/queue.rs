@@ -1,0 +1,304 @@
+//! Commands in flight at a SCSI generic node: written to it, waited for with poll, read back as they are done.
+use super::disk::{Disk, is_too_long};
+use super::node::{self, SENSE_BYTES, is_full};
+use super::patience::Patience;
+use super::probe::IN_FLIGHT_MAX;
+use super::verdict::{Verdict, judge};
+use crate::contract::{Completion, Op, Queue, Ready, Request};
+use crate::sys::sg;
+use rustix::event::epoll::{self, CreateFlags, EventData, EventFlags};
+use rustix::time::{
+    Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, Timespec, timerfd_create, timerfd_settime,
+};
+use std::collections::VecDeque;
+use std::io;
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+use std::time::{Duration, Instant};
+
+/// How often a node is asked for what is left there after its device has gone: poll says at once that it is gone, and
+/// not when the kernel has given the commands up.
+const GONE_PAUSE: Duration = Duration::from_millis(10);
+
+/// Most time beyond the time-out of a command that the kernel may take to give it up, resets and all.
+const GIVING_UP_MAX: Duration = Duration::from_secs(120);
+
+/// Commands in flight at a node.
+pub(super) struct SgQueue {
+    disk: Arc<Disk>,
+    /// With the driver, by slot.
+    flying: Vec<Option<Flight>>,
+    /// Where the kernel puts sense data, by slot.
+    senses: Vec<[u8; SENSE_BYTES]>,
+    in_flight: u32,
+    /// Most commands that the driver takes.
+    limit: u32,
+    pending: VecDeque<Waiting>,
+    /// To be given again, and when.
+    later: Vec<(Instant, Waiting)>,
+    finished: Vec<Completion>,
+    timer: OwnedFd,
+    /// Both the node and the timer, to be polled while somebody waits for time.
+    both: OwnedFd,
+    gone: bool,
+}
+
+/// A request, and what its command has been through.
+struct Waiting {
+    request: Request,
+    patience: Patience,
+}
+
+/// A command with the driver.
+struct Flight {
+    waiting: Waiting,
+    len: u32,
+    place: super::verdict::Place,
+}
+
+impl SgQueue {
+    /// A queue for `depth` blocks.
+    ///
+    /// # Errors
+    /// No descriptor is left.
+    pub(super) fn open(disk: Arc<Disk>, depth: u32) -> io::Result<Self> {
+        let timer = timerfd_create(TimerfdClockId::Monotonic, TimerfdFlags::CLOEXEC | TimerfdFlags::NONBLOCK)?;
+        let both = epoll::create(CreateFlags::CLOEXEC)?;
+        epoll::add(&both, disk.node.fd(), EventData::new_u64(0), EventFlags::IN)?;
+        epoll::add(&both, &timer, EventData::new_u64(1), EventFlags::IN)?;
+        Ok(SgQueue {
+            disk,
+            flying: (0..depth).map(|_| None).collect(),
+            senses: vec![[0; SENSE_BYTES]; depth as usize],
+            in_flight: 0,
+            limit: IN_FLIGHT_MAX,
+            pending: VecDeque::with_capacity(depth as usize),
+            later: Vec::with_capacity(depth as usize),
+            finished: Vec::with_capacity(depth as usize),
+            timer,
+            both,
+            gone: false,
+        })
+    }
+
+    fn finish(&mut self, request: Request, result: io::Result<u32>) {
+        self.finished.push(Completion { request, result });
+    }
+
+    /// Gives the next command to the driver. False: it takes no more just now.
+    fn give(&mut self, mut waiting: Waiting) -> bool {
+        let request = &mut waiting.request;
+        let len = self.disk.command_bytes(request.left());
+        let (cdb, place) = match self.disk.command(request.op, request.at(), len) {
+            Ok(command) => command,
+            Err(error) => {
+                self.finish(waiting.request, Err(error));
+                return true;
+            }
+        };
+        let slot = request.slot as usize;
+        let mut header = node::header(&cdb, self.disk.node.timeout_ms());
+        header.sbp = self.senses[slot].as_mut_ptr();
+        header.dxfer_len = len;
+        header.flags = sg::FLAG_DIRECT_IO;
+        header.pack_id = slot as i32;
+        (header.dxfer_direction, header.dxferp) = match request.op {
+            Op::Read => (sg::DXFER_FROM_DEV, request.rest_mut().as_mut_ptr().cast()),
+            _ => (sg::DXFER_TO_DEV, request.rest().as_ptr().cast_mut().cast()),
+        };
+        debug_assert!(self.flying[slot].is_none(), "slot {slot} is in flight twice");
+        // SAFETY: the buffer and the place for sense data stay put in `flying` and `senses` until the answer has been
+        // taken, and this queue drains before it is gone. The command is copied now.
+        match unsafe { sg::give(self.disk.node.fd(), &header) } {
+            Ok(()) => {
+                self.flying[slot] = Some(Flight { waiting, len, place });
+                self.in_flight += 1;
+                true
+            }
+            Err(error) if is_full(&error) => {
+                self.hold_back(waiting);
+                false
+            }
+            Err(error) if is_too_long(&error) && self.disk.shorten(len) => {
+                self.pending.push_front(waiting);
+                true
+            }
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {
+                self.pending.push_front(waiting);
+                true
+            }
+            Err(error) => {
+                self.finish(waiting.request, Err(error));
+                true
+            }
+        }
+    }
+
+    /// The driver's queue is full. Those of ours that are there will make room; else others use it, and time will.
+    fn hold_back(&mut self, waiting: Waiting) {
+        self.limit = self.in_flight.max(1);
+        if self.in_flight > 0 {
+            self.pending.push_front(waiting);
+        } else {
+            self.later.push((Instant::now() + Duration::from_millis(1), waiting));
+        }
+    }
+
+    /// A command has come back.
+    fn came_back(&mut self, header: &sg::SgIoHdr) {
+        let slot = header.pack_id as usize;
+        let Some(flight) = self.flying.get_mut(slot).and_then(Option::take) else { return };
+        self.in_flight -= 1;
+        let Flight { mut waiting, len, place } = flight;
+        let node = &self.disk.node;
+        let answer = node::answer(header, &self.senses[slot]);
+        node.counts.direct_asked.fetch_add(1, Relaxed);
+        let direct = header.info & sg::INFO_DIRECT_IO_MASK == sg::INFO_DIRECT_IO;
+        node.counts.indirect.fetch_add((!direct).into(), Relaxed);
+        match judge(&answer, len, place) {
+            Verdict::Done { moved, recovered } => {
+                node.note_done(moved < len, recovered);
+                self.finish(waiting.request, Ok(moved));
+            }
+            Verdict::Failed { error, on_the_way } => {
+                let error = node.settled(error, on_the_way);
+                self.finish(waiting.request, Err(error));
+            }
+            Verdict::Again(why, error) => {
+                let now = Instant::now();
+                match waiting.patience.again(why, &node.wishes, now) {
+                    Some(pause) => {
+                        node.counts.again(why);
+                        self.later.push((now + pause, waiting));
+                    }
+                    None => {
+                        let error = node.settled(error, answer.sense.is_none());
+                        self.finish(waiting.request, Err(error));
+                    }
+                }
+            }
+        }
+    }
+
+    /// Those whose time has come go to the driver before all others.
+    fn resume(&mut self) {
+        let now = Instant::now();
+        let mut at = 0;
+        while at < self.later.len() {
+            if self.later[at].0 <= now {
+                let (_, waiting) = self.later.swap_remove(at);
+                self.pending.push_front(waiting);
+            } else {
+                at += 1;
+            }
+        }
+    }
+
+    /// Sets the timer to when something is due; stops it where nothing is.
+    fn set_timer(&self) -> io::Result<()> {
+        let due = self.later.iter().map(|(due, _)| *due).min();
+        let wait = due.map(|due| due.saturating_duration_since(Instant::now()).max(Duration::from_micros(1)));
+        let wait = if self.gone && self.in_flight > 0 { Some(GONE_PAUSE) } else { wait }.unwrap_or_default();
+        let value = Timespec { tv_sec: wait.as_secs() as i64, tv_nsec: wait.subsec_nanos().into() };
+        let once = Itimerspec { it_interval: Timespec { tv_sec: 0, tv_nsec: 0 }, it_value: value };
+        timerfd_settime(&self.timer, TimerfdTimerFlags::empty(), &once)?;
+        Ok(())
+    }
+
+    fn take_answers(&mut self) -> io::Result<()> {
+        while self.in_flight > 0 {
+            match sg::take(self.disk.node.fd()) {
+                Ok(header) => self.came_back(&header),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
+                Err(error) if matches!(error.raw_os_error(), Some(libc::ENODEV | libc::ENXIO)) => break,
+                Err(error) => return Err(error),
+            }
+        }
+        if self.in_flight > 0 && !self.gone {
+            let mut poll = [libc::pollfd { fd: self.disk.node.fd().as_raw_fd(), events: 0, revents: 0 }];
+            crate::sys::wait_any(&mut poll, Some(Duration::ZERO))?;
+            self.gone = poll[0].revents & (libc::POLLHUP | libc::POLLERR) != 0;
+        }
+        Ok(())
+    }
+}
+
+impl Queue for SgQueue {
+    fn submit(&mut self, request: Request) {
+        self.pending.push_back(Waiting { request, patience: Patience::default() });
+    }
+
+    fn takes(&self, request: &Request) -> bool {
+        self.disk.takes(request)
+    }
+
+    /// One call a command: this interface has no batch.
+    fn flush(&mut self) -> io::Result<()> {
+        while self.in_flight < self.limit {
+            let Some(waiting) = self.pending.pop_front() else { break };
+            if !self.give(waiting) {
+                break;
+            }
+        }
+        if self.later.is_empty() && !self.gone { Ok(()) } else { self.set_timer() }
+    }
+
+    fn reap(&mut self, done: &mut Vec<Completion>) -> io::Result<()> {
+        if self.in_flight > 0 {
+            self.take_answers()?;
+        }
+        self.resume();
+        done.append(&mut self.finished);
+        Ok(())
+    }
+
+    fn recall(&mut self, done: &mut Vec<Completion>) {
+        let cancelled = |waiting: Waiting| Completion {
+            request: waiting.request,
+            result: Err(io::Error::from_raw_os_error(libc::ECANCELED)),
+        };
+        done.extend(self.pending.drain(..).map(cancelled));
+        done.extend(self.later.drain(..).map(|(_, waiting)| cancelled(waiting)));
+    }
+
+    fn ready(&self) -> Ready {
+        let on = |fd: i32| Ready::On { fd, events: libc::POLLIN };
+        if !self.finished.is_empty() {
+            Ready::Now
+        } else if self.gone && self.in_flight > 0 {
+            on(self.timer.as_raw_fd())
+        } else if !self.later.is_empty() {
+            on(self.both.as_raw_fd())
+        } else if self.in_flight > 0 || !self.pending.is_empty() {
+            on(self.disk.node.fd().as_raw_fd())
+        } else {
+            Ready::Idle
+        }
+    }
+}
+
+impl Drop for SgQueue {
+    /// Buffers must outlive the kernel's use of them.
+    fn drop(&mut self) {
+        self.pending.clear();
+        self.later.clear();
+        let patience = self.disk.node.wishes.timeout + GIVING_UP_MAX;
+        let until = Instant::now() + patience;
+        while self.in_flight > 0 && Instant::now() < until && self.take_answers().is_ok() {
+            self.later.clear();
+            let mut poll = [libc::pollfd { fd: self.disk.node.fd().as_raw_fd(), events: libc::POLLIN, revents: 0 }];
+            if self.gone {
+                std::thread::sleep(GONE_PAUSE);
+            } else if crate::sys::wait_any(&mut poll, Some(Duration::from_secs(1))).is_err() {
+                break;
+            }
+        }
+        if self.in_flight > 0 {
+            // The kernel would not say when it is done: better to leak the blocks than to reuse their memory.
+            self.flying.drain(..).for_each(std::mem::forget);
+            std::mem::take(&mut self.senses).into_iter().for_each(std::mem::forget);
+        }
+    }
+}

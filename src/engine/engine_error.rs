@@ -1,0 +1,28 @@
+//! What to do when an engine fails.
+use crate::contract::{EngineKind, Error, Kind};
+use std::io;
+
+/// `engine` is the one that ran, which is not the plan's when that could not be had.
+pub(super) fn engine_error(engine: EngineKind, source: io::Error) -> Error {
+    let what = format!("the {} engine failed", engine.name());
+    Error::new(Kind::Io, what).because(source).advise(match engine {
+        EngineKind::Ring => "Try --engine threads.",
+        EngineKind::Threads => "Try --engine sync, which needs no thread beside its own.",
+        EngineKind::Sync | EngineKind::Reflink | EngineKind::Offload => {
+            "Copy again; if it fails again, the kernel's log may say why."
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_engine_that_failed_is_not_the_one_that_is_advised() {
+        for engine in [EngineKind::Ring, EngineKind::Threads, EngineKind::Sync] {
+            let error = engine_error(engine, io::Error::other("no"));
+            assert!(!error.advice.is_empty() && !error.advice.contains(&format!("--engine {}", engine.name())));
+        }
+    }
+}

@@ -1,0 +1,132 @@
+//! Copies by SCSI commands on real drivers, in the lab: right, or their failure told; never wrong with status 0.
+//!
+//! The scripts judge with cmp, past every cache; here stands what they have to find. Each test is one guest.
+mod support;
+
+use support::{Findings, lab_is_there};
+
+/// What the scripts use beside the lab's own tools.
+const TOOLS: [&str; 6] = ["openssl", "sfdisk", "mkfs.ext4", "dmsetup", "cmp", "blockdev"];
+
+const COPIES: [&str; 29] = [
+    "sg to sg",
+    "sg to sd",
+    "sd to sg",
+    "sd to sd, passed through",
+    "sd to sd, the dest passed through",
+    "sd to sd, the source not passed through",
+    "null_blk to sg",
+    "sg to null_blk",
+    "file to sg",
+    "file to sg leaves what lies behind",
+    "pipe to sg",
+    "sg to file",
+    "sg to pipe",
+    "file to sg from within a block on",
+    "file to sg keeps what lies before",
+    "sg to file from within a block on",
+    "file with holes to sg",
+    "what was only in the cache of the source is copied",
+    "a partition keeps to its place",
+    "more than a partition holds is refused",
+    "a disk with a mounted part is refused by its node",
+    "sg to sg in blocks of 4096",
+    "file to sg in blocks of 4096",
+    "sg to file in blocks of 4096",
+    "written 3298534883328 bytes into 4 TiB",
+    "read 3298534883328 bytes into 4 TiB",
+    "written 2199021255168 bytes into 4 TiB",
+    "read 2199021255168 bytes into 4 TiB",
+    "file with holes to a disk that zeroes by itself",
+];
+
+const FAULTS: [&str; 16] = [
+    "medium error by sg",
+    "medium error by sd",
+    "up to the medium error by sg",
+    "behind the medium error by sg",
+    "medium error without its place by sg",
+    "dm-error",
+    "recovered errors",
+    "aborted commands",
+    "short transfers",
+    "failed guard checks",
+    "a busy host",
+    "time-outs now and then",
+    "aborted commands by sd too",
+    "no answer any more",
+    "nobody waits for an answer",
+    "a queue that is full",
+];
+
+const REMOVAL: [&str; 8] = [
+    "source removed, by sg",
+    "dest removed, by sg",
+    "source removed, by sd",
+    "dest removed, by sd",
+    "nobody waits for a removed disk",
+    "a dest that stood still",
+    "it stood still in mid-copy",
+    "a dest that stood still is right",
+];
+
+const REFUSALS: [&str; 12] = [
+    "a tape drive",
+    "a tape drive as source",
+    "an enclosure",
+    "a write-protected medium",
+    "a write-protected medium can be read",
+    "protection information that would be lost",
+    "nothing that takes commands",
+    "commands and the page cache",
+    "a disk and its own node",
+    "another disk than the one expected",
+    "an empty drive",
+    "the list names the nodes",
+];
+
+/// Runs one guest. Time-outs of the launcher are for hosts that do other things too.
+#[track_caller]
+fn found(script: &str, more: &[&str], words: &[(&str, &str)], wanted: &[&str]) {
+    if lab_is_there(&TOOLS) {
+        let words = [words, &[("VMLAB_TIMEOUT", "600")]].concat();
+        Findings::of(script, more, &words).expect(wanted);
+    }
+}
+
+#[test]
+fn copies_between_sg_and_everything_else_are_right_with_the_ring() {
+    found("scsi-copies.sh", &["ring"], &[], &COPIES);
+}
+
+#[test]
+fn copies_between_sg_and_everything_else_are_right_with_threads() {
+    found("scsi-copies.sh", &["threads"], &[], &COPIES);
+}
+
+#[test]
+fn faults_of_a_disk_are_mended_or_told_with_the_ring() {
+    found("scsi-faults.sh", &["ring"], &[("VMLAB_CLOCK", "virtual")], &FAULTS);
+}
+
+#[test]
+fn faults_of_a_disk_are_mended_or_told_with_threads() {
+    found("scsi-faults.sh", &["threads"], &[("VMLAB_CLOCK", "virtual")], &FAULTS);
+}
+
+#[test]
+fn a_disk_that_goes_away_ends_the_copy_with_its_name_and_place_with_the_ring() {
+    found("scsi-removal.sh", &["ring"], &[], &REMOVAL);
+}
+
+#[test]
+fn a_disk_that_goes_away_ends_the_copy_with_its_name_and_place_with_threads() {
+    found("scsi-removal.sh", &["threads"], &[], &REMOVAL);
+}
+
+#[test]
+fn what_is_not_to_be_copied_is_refused_in_clear_words() {
+    // A drive without a medium beside the lab's own disks.
+    let words = [("VMLAB_QEMU", "-device scsi-cd,id=empty")];
+    found("scsi-refusals.sh", &[], &words, &REFUSALS);
+}
