@@ -51,7 +51,7 @@ impl Disk {
         }
         // Before the disk is asked, so that nobody uses it from here on.
         let claim = Claim::take(opening, &through.node)?;
-        let survey = Survey::take(&node).map_err(failed)?;
+        let survey = Survey::take(&node, opening.facts).map_err(failed)?;
         let facts = opening.facts.clone();
         let size = facts.size.unwrap_or(0);
         let disk_bytes = survey.capacity.blocks.saturating_mul(survey.capacity.block_bytes.into());
