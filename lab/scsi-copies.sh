@@ -1,6 +1,7 @@
 #!/bin/bash
 # Copies by SCSI commands, with everything else on the other side: arguments are
-# haul's binary and an engine. tests/lab_scsi.rs asks for the judgements.
+# haul's binary and an engine, VMLAB_DISK=4T. tests/lab_scsi.rs asks for the
+# judgements.
 set -u
 here=$(dirname "$0")
 . "$here/disks.sh"
@@ -45,6 +46,19 @@ judge "sd to sd, the dest passed through" right "dest by SCSI commands" 16M
 judge "sd to sd, the source not passed through" silent_about "source by SCSI commands"
 from=/dev/nullb0 && spoilt $to && copy --count 16M $from $to-sg && as "null_blk to sg" "$by_sg" 16M
 from=/dev/lab/debug0 to=/dev/nullb0 && spoilt $to && copy $sg $to && as "sg to null_blk" "$by_sg" 16M
+
+# Without a copy in the driver, where it may do without.
+if [ "$engine" = ring ]; then
+    copy $sg /run/out
+    judge "a copy in the driver is told" ended 0 "the driver copied all"
+fi
+echo 1 > /sys/module/sg/parameters/allow_dio
+to=/dev/lab/debug1
+from=/dev/lab/debug0 && spoilt $to && copy $sg $to-sg && as "sg to sg, the driver may do without a copy" "$by_sg" 16M
+if [ "$engine" = ring ]; then
+    judge "no copy in the driver is told of" silent_about "the driver copied"
+fi
+echo 0 > /sys/module/sg/parameters/allow_dio
 
 # Streams and files of odd sizes. The rest of the disk's last block stays.
 from=/run/file to=/dev/lab/debug1
@@ -96,13 +110,18 @@ from=/dev/lab/debug0 to=/dev/lab/debug1
 copy $sg $to-sg && as "sg to sg in blocks of 4096" "$by_sg" 16M
 from=/run/file && spoilt $to && copy $from $to-sg && as "file to sg in blocks of 4096" "$by_sg" $odd
 copy --count $odd $to-sg /run/back && to=/run/back && as "sg to file in blocks of 4096" "$by_sg" $odd
-debug_disks virtual_gb=4096
+# Of qemu, whose disks keep each block where it is; scsi_debug's virtual ones repeat their store.
+big=/dev/lab/scsi1
 for at in $((3 << 40)) $(((2 << 40) - 2000384)); do
-    copy --seek $at /run/file /dev/lab/debug1-sg
-    dd if=/dev/lab/debug1 of=/run/back bs=512 skip=$at count=$odd iflag=skip_bytes,count_bytes,fullblock status=none
+    copy --seek $at /run/file $big-sg
+    dd if=$big of=/run/back bs=512 skip=$at count=$odd iflag=skip_bytes,count_bytes,fullblock status=none
     judge "written $at bytes into 4 TiB" cmp /run/file /run/back
-    copy --skip $at --count $odd /dev/lab/debug1-sg /run/back && from=/run/file to=/run/back
+    copy --skip $at --count $odd $big-sg /run/back && from=/run/file to=/run/back
     as "read $at bytes into 4 TiB" "$by_sg" $odd
+    dd if=$big of=/run/elsewhere bs=512 skip=$((at % (2 << 40))) count=1M iflag=skip_bytes,count_bytes status=none
+    there=/run/file
+    [ "$at" -lt $((2 << 40)) ] || there=/dev/zero
+    judge "written $at bytes into 4 TiB and nowhere else" cmp -n 1M /run/elsewhere $there
 done
 
 # Zeros are made by the disk where it can: what is there before must not stay.

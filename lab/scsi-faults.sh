@@ -74,7 +74,7 @@ judge "aborted commands by sd too" right
 
 # An answer that never comes, from the middle of a copy on.
 debug_disks ndelay=20000000
-"$haul" copy --yes --engine $engine --block-size 64K --depth 4 --command-timeout 2 $from-sg $to-sg 2> /run/words &
+"$haul" copy --yes --engine "$engine" --block-size 64K --depth 4 --command-timeout 2 $from-sg $to-sg 2> /run/words &
 copying=$!
 sleep 1
 spoil 4 1

@@ -32,13 +32,13 @@ remove_source() { echo 1 > "$(sys_of $from)/device/delete"; }
 remove_dest() { echo 1 > "$(sys_of $to)/device/delete"; }
 slow() { debug_disks ndelay=30000000; }
 
-slow && during remove_source $from-sg $to-sg --engine $engine
+slow && during remove_source $from-sg $to-sg --engine "$engine"
 judge "source removed, by sg" ended 1 "source $from-sg is gone" "at byte" "haul copy" "--skip"
-slow && during remove_dest $from-sg $to-sg --engine $engine
+slow && during remove_dest $from-sg $to-sg --engine "$engine"
 judge "dest removed, by sg" ended 1 "dest $to-sg is gone" "at byte" "copy again from the beginning"
-slow && during remove_source $from $to --engine $engine
+slow && during remove_source $from $to --engine "$engine"
 judge "source removed, by sd" ended 1 "source $from is gone" "at byte" "haul copy" "--skip"
-slow && during remove_dest $from $to --engine $engine
+slow && during remove_dest $from $to --engine "$engine"
 judge "dest removed, by sd" ended 1 "dest $to is gone" "at byte" "copy again from the beginning"
 judge "nobody waits for a removed disk" nobody_waits
 
@@ -52,7 +52,7 @@ stand_still() {
 slow
 fill $from 1 16M
 dmsetup create still --table "0 32768 linear $to 0"
-during stand_still $from-sg /dev/mapper/still --engine $engine
+during stand_still $from-sg /dev/mapper/still --engine "$engine"
 dmsetup remove still
 judge "a dest that stood still" ended 0 "copied 16"
 judge "it stood still in mid-copy" silent_about "over too early"

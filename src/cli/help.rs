@@ -22,6 +22,7 @@ const ENDPOINTS: Section = Section {
     title: "ENDPOINTS",
     parts: &[
         Term("/dev/sdb, /dev/disk/by-id/…, /dev/loop0", "A block device or partition, by any of its names."),
+        Term("/dev/sg1", "A SCSI, SATA or USB disk by its own commands; as its block device with --passthrough."),
         Term("disk.img", "A regular file. As DST it becomes equal to the source; with a range only that changes."),
         Term("-", "Standard input or standard output."),
         Term("a FIFO, /dev/stdin", "Bytes in order, to the end of the stream."),
@@ -131,6 +132,7 @@ const FILES: Section = Section {
         Term("/sys/block, /sys/class/block", "Sizes, queue limits, holders and partitions of devices."),
         Term("/proc/self/mountinfo, /proc/swaps", "What is in use."),
         Term("/proc/sys/kernel/io_uring_disabled", "Whether --engine ring can be had."),
+        Term("/sys/module/sg/parameters/allow_dio", "1: the driver of /dev/sgN may do without a copy of the bytes."),
     ],
 };
 
