@@ -4,7 +4,7 @@ use super::node::{Data, Node};
 use super::probe::write_same_blocks;
 use super::survey::Survey;
 use super::verdict::Place;
-use crate::contract::{Cache, DeviceError, Facts, Kind, Op, Request, Result, Side, Through};
+use crate::contract::{Cache, DeviceError, Facts, Kind, Op, Request, Result, Through};
 use crate::endpoint::claim::Claim;
 use crate::endpoint::opening::Opening;
 use std::io;
