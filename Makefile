@@ -23,10 +23,10 @@ ONLY ?=
 bench_options = $(if $(QUICK),--quick) $(if $(ROUNDS),--rounds $(ROUNDS)) $(foreach name,$(ONLY),--only $(name))
 
 .DEFAULT_GOAL := build
-.PHONY: all build demo test test-long lab-test bench bench-pump peers check fmt-check clippy doc-check lint-scripts doc \
-	man completions generate install uninstall deps coverage clean help
+.PHONY: all build demo test test-long lab-test bench bench-pump bench-stages peers check fmt-check clippy doc-check \
+	lint-scripts doc man completions generate install uninstall deps coverage clean help
 
-all: build man completions ## The release binary, the man page and the completions
+all: build man completions ## The release binary, the man pages and the completions
 
 build: ## The release binary
 	$(CARGO) build --release --locked
@@ -43,8 +43,13 @@ lab-test: deps ## What needs real drivers, in a virtual machine: copies by every
 bench-pump: ## What a block costs the pump, over endpoints that cost nothing
 	$(CARGO) bench --locked --bench pump
 
-test-long: deps ## Compare haul dd with GNU dd on many more command lines, made up anew each time
-	HAUL_DD_CASES=5000 HAUL_DD_SEED=$$(date +%s) $(CARGO) test --locked --test dd_differential -- --nocapture
+bench-stages: ## What stages that touch every byte cost: the test pattern, comparing
+	$(CARGO) bench --locked --bench stages
+
+test-long: deps ## Compare haul dd and its kin with the originals on many more command lines, made up anew; fuzz, 60 s each
+	HAUL_DD_CASES=5000 HAUL_DD_SEED=$$(date +%s) $(CARGO) test --locked --test dd_differential --test dd_devices -- --nocapture
+	HAUL_SG_CASES=2000 HAUL_SG_SEED=$$(date +%s) $(CARGO) test --locked --test sg_dd_differential -- --nocapture
+	scripts/fuzz 60
 
 check: fmt-check clippy doc-check lint-scripts ## Format, lints and documentation; warnings are errors
 
@@ -65,9 +70,11 @@ lint-scripts: ## The shell scripts pass shellcheck, where there is one
 doc: ## The documentation of the library, in target/doc
 	$(CARGO) doc --workspace --locked --no-deps --document-private-items
 
-man: build ## The man page, in target/generated
+man: build ## The man pages, in target/generated
 	mkdir -p $(generated)
 	$(release) generate man >$(generated)/haul.1
+	$(release) generate man-dd >$(generated)/haul-dd.1
+	$(release) generate man-sg_dd >$(generated)/haul-sg_dd.1
 
 completions: build ## Completions for bash, zsh and fish, in target/generated
 	mkdir -p $(generated)
@@ -75,9 +82,9 @@ completions: build ## Completions for bash, zsh and fish, in target/generated
 	$(release) generate zsh >$(generated)/_haul
 	$(release) generate fish >$(generated)/haul.fish
 
-generate: man completions ## Renew the checked-in man page and completions in contrib
+generate: man completions ## Renew the checked-in man pages and completions in contrib
 	mkdir -p contrib/completions
-	cp $(generated)/haul.1 contrib/haul.1
+	cp $(generated)/haul.1 $(generated)/haul-dd.1 $(generated)/haul-sg_dd.1 contrib/
 	cp $(generated)/haul.bash $(generated)/_haul $(generated)/haul.fish contrib/completions/
 
 # sudo often hides cargo: then what `make` built before is installed.
@@ -87,12 +94,17 @@ install: ## Install below PREFIX (/usr/local), staged in DESTDIR
 	$(INSTALL) -d $(bindir) $(man1dir) $(bashdir) $(zshdir) $(fishdir)
 	$(INSTALL) -m 755 $(release) $(bindir)/haul
 	$(release) generate man >$(man1dir)/haul.1
+	$(release) generate man-dd >$(man1dir)/haul-dd.1
+	$(release) generate man-sg_dd >$(man1dir)/haul-sg_dd.1
+	ln -sf haul-sg_dd.1 $(man1dir)/haul-sgp_dd.1
+	ln -sf haul-sg_dd.1 $(man1dir)/haul-sgm_dd.1
 	$(release) generate bash >$(bashdir)/haul
 	$(release) generate zsh >$(zshdir)/_haul
 	$(release) generate fish >$(fishdir)/haul.fish
 
 uninstall: ## Remove what install put there
-	rm -f $(bindir)/haul $(man1dir)/haul.1 $(bashdir)/haul $(zshdir)/_haul $(fishdir)/haul.fish
+	rm -f $(bindir)/haul $(bashdir)/haul $(zshdir)/_haul $(fishdir)/haul.fish
+	rm -f $(addprefix $(man1dir)/,haul.1 haul-dd.1 haul-sg_dd.1 haul-sgp_dd.1 haul-sgm_dd.1)
 
 deps: ## Install the Debian packages that the tests use and that are missing
 	scripts/install-test-deps

@@ -47,6 +47,19 @@ judge "sd to sd, the source not passed through" silent_about "source by SCSI com
 from=/dev/nullb0 && spoilt $to && copy --count 16M $from $to-sg && as "null_blk to sg" "$by_sg" 16M
 from=/dev/lab/debug0 to=/dev/nullb0 && spoilt $to && copy $sg $to && as "sg to null_blk" "$by_sg" 16M
 
+# Without a copy in the driver, where it may do without.
+if [ "$engine" = ring ]; then
+    copy $sg /run/out
+    judge "a copy in the driver is told" ended 0 "the driver copied all"
+fi
+echo 1 > /sys/module/sg/parameters/allow_dio
+to=/dev/lab/debug1
+from=/dev/lab/debug0 && spoilt $to && copy $sg $to-sg && as "sg to sg, the driver may do without a copy" "$by_sg" 16M
+if [ "$engine" = ring ]; then
+    judge "no copy in the driver is told of" silent_about "the driver copied"
+fi
+echo 0 > /sys/module/sg/parameters/allow_dio
+
 # Streams and files of odd sizes. The rest of the disk's last block stays.
 from=/run/file to=/dev/lab/debug1
 spoilt $to && copy $from $to-sg && as "file to sg" "$by_sg" $odd

@@ -2,40 +2,14 @@
 mod dd;
 mod support;
 
-use dd::without_times;
+use dd::{same_in_both, shell, without_times};
 use rustix::process::{Pid, Signal, kill_process};
 use std::fs;
 use std::io::{Read, Write};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::Path;
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, Stdio};
 use support::{FailingDisk, Fails, LoopDevice, cmp, haul_path, is_root, memory_dir, noise, skip};
-
-/// What a shell does with `line`, in which `dd` is `program` by that name.
-fn shell(program: &Path, line: &str, dir: &Path) -> Output {
-    let script = format!("dd() {{ (exec -a dd {} \"$@\"); }}; {line}", program.display());
-    let mut command = Command::new("bash");
-    command.args(["-c", &script]).current_dir(dir).env("LC_ALL", "C").stdin(Stdio::null());
-    command.output().expect("bash is there")
-}
-
-/// Both shells' status, output and words, for each line.
-#[track_caller]
-fn same_in_both(lines: &[&str]) {
-    if dd::reference().is_none() {
-        return;
-    }
-    for line in lines {
-        let came = [Path::new(dd::GNU), &haul_path()].map(|program| {
-            let dir = memory_dir();
-            fs::write(dir.path().join("in"), noise(1000, 1)).expect("scratch takes files");
-            let output = shell(program, line, dir.path());
-            let left = fs::read(dir.path().join("out")).ok();
-            (output.status.code(), output.stdout, without_times(&String::from_utf8_lossy(&output.stderr)), left)
-        });
-        assert_eq!(came[0], came[1], "{line}");
-    }
-}
 
 #[test]
 fn closed_standard_descriptors_stay_closed() {
@@ -211,6 +185,7 @@ fn disks_are_copied_as_blocks_and_counted_as_records() {
         format!("dd if=/dev/zero of={to} bs=64K"),
         format!("dd if={from} of={to} bs=1M skip=1 seek=2 count=20"),
         format!("dd if={from} of={to} bs=1M skip=1 seek=2 count=20 iflag=direct oflag=direct"),
+        format!("head -c 20000100 a >odd; dd if=odd of={to} bs=4K conv=sync iflag=fullblock"),
         format!("dd if={from} of=copy bs=7M; cmp a copy; dd of={to} bs=3000 <copy"),
     ] {
         let [theirs, ours] = [Path::new(dd::GNU), &haul_path()].map(|program| {

@@ -5,84 +5,12 @@
 mod dd;
 mod support;
 
+use dd::words::{CONVERSIONS, FLAGS, operand, runner};
 use dd::{Case, Stdin, Stdout, compare};
 use proptest::prelude::*;
-use proptest::sample::{select, subsequence};
-use proptest::test_runner::{Config, RngAlgorithm, TestCaseError, TestRng, TestRunner};
+use proptest::sample::select;
+use proptest::test_runner::TestCaseError;
 use support::memory_dir;
-
-const CONVERSIONS: [&str; 16] = [
-    "ascii",
-    "ebcdic",
-    "ibm",
-    "block",
-    "unblock",
-    "lcase",
-    "ucase",
-    "sparse",
-    "swab",
-    "sync",
-    "excl",
-    "nocreat",
-    "notrunc",
-    "noerror",
-    "fdatasync",
-    "fsync",
-];
-/// Without direct, which file systems in memory have or have not by the version of the kernel.
-const FLAGS: [&str; 12] = [
-    "append",
-    "nocache",
-    "fullblock",
-    "count_bytes",
-    "skip_bytes",
-    "seek_bytes",
-    "dsync",
-    "sync",
-    "noatime",
-    "noctty",
-    "nofollow",
-    "directory",
-];
-const SIZES: [u64; 16] = [1, 2, 3, 7, 8, 10, 13, 64, 100, 300, 511, 512, 513, 1000, 1024, 4096];
-
-fn number(default: u64, name: &str) -> u64 {
-    std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(default)
-}
-
-fn size() -> impl Strategy<Value = String> {
-    select(&SIZES[..]).prop_map(|size| size.to_string())
-}
-
-fn count() -> impl Strategy<Value = String> {
-    let amount = select(&[0u64, 1, 2, 3, 5, 20, 100][..]);
-    (amount, select(&["", "", "", "c", "B", "w", "wB"][..])).prop_map(|(amount, suffix)| format!("{amount}{suffix}"))
-}
-
-fn list(words: &'static [&'static str]) -> impl Strategy<Value = String> {
-    subsequence(words, 1..=3).prop_map(|words| words.join(","))
-}
-
-fn operand() -> impl Strategy<Value = String> {
-    let named = |name: &'static str| move |value: String| format!("{name}={value}");
-    prop_oneof![
-        3 => size().prop_map(named("bs")),
-        3 => size().prop_map(named("ibs")),
-        3 => size().prop_map(named("obs")),
-        3 => size().prop_map(named("cbs")),
-        2 => count().prop_map(named("skip")),
-        2 => count().prop_map(named("seek")),
-        3 => count().prop_map(named("count")),
-        1 => count().prop_map(named("iseek")),
-        1 => count().prop_map(named("oseek")),
-        6 => list(&CONVERSIONS).prop_map(named("conv")),
-        2 => list(&FLAGS).prop_map(named("iflag")),
-        2 => list(&FLAGS).prop_map(named("oflag")),
-        1 => select(&["none", "noxfer", "progress"][..]).prop_map(|level| format!("status={level}")),
-        1 => select(&["of=/dev/full", "of=/dev/null", "if=/dev/null", "if=missing", "if=/", "bogus=1"][..])
-            .prop_map(str::to_owned),
-    ]
-}
 
 fn input() -> impl Strategy<Value = Vec<u8>> {
     let letter = prop_oneof![select(&b"aZ  \n\0"[..]), any::<u8>()];
@@ -108,8 +36,16 @@ fn case() -> impl Strategy<Value = Case> {
     let stdout = select(&[Stdout::Pipe, Stdout::Pipe, Stdout::File, Stdout::Append, Stdout::Full][..]);
     let output = prop::option::of(prop::collection::vec(any::<u8>(), 0..2000));
     let words = prop::collection::vec(operand(), 0..6);
-    (words, input(), output, stdin, stdout, any::<bool>()).prop_map(|(words, input, output, stdin, stdout, to_file)| {
+    // Now and then so much that threads, or blocks ahead of the records, have something to do.
+    let large = prop_oneof![60 => Just(0usize), 2 => Just(100_000), 1 => Just(2_500_000), 1 => Just(9_000_000)];
+    let all = (words, input(), output, stdin, stdout, any::<bool>(), large);
+    all.prop_map(|(words, mut input, output, stdin, stdout, to_file, large)| {
         let mut words = words;
+        // Many system calls for each kilobyte would take minutes, and a pipe that is fed piece by piece hours.
+        let is_slow = |word: &String| word.split(['=', ',']).any(|part| part.len() < 3 || part.ends_with("sync"));
+        if large > input.len() && !input.is_empty() && !matches!(stdin, Stdin::Pipe(_)) && !words.iter().any(is_slow) {
+            input = input.iter().copied().cycle().take(large).collect();
+        }
         if stdin == Stdin::Nothing {
             words.insert(0, "if=in".to_owned());
         }
@@ -133,13 +69,8 @@ fn made_up_command_lines_do_in_haul_what_they_do_in_gnu_dd() {
         return;
     }
     let above = memory_dir();
-    let (cases, seed) = (number(1000, "HAUL_DD_CASES"), number(1, "HAUL_DD_SEED"));
-    println!("HAUL_DD_SEED={seed} HAUL_DD_CASES={cases}");
-    let mut bytes = [0; 32];
-    bytes[..8].copy_from_slice(&seed.to_le_bytes());
-    let rng = TestRng::from_seed(RngAlgorithm::ChaCha, &bytes);
-    let config = Config { cases: cases as u32, failure_persistence: None, ..Config::default() };
-    let result = TestRunner::new_with_rng(config, rng).run(&case(), |case| {
+    let (mut runner, seed) = runner(1000);
+    let result = runner.run(&case(), |case| {
         prop_assume!(is_comparable(&case));
         compare(&case, above.path()).map_err(TestCaseError::fail)
     });

@@ -7,6 +7,8 @@ use support::{has, haul};
 
 const FILES: &[(&str, &str)] = &[
     ("man", "contrib/haul.1"),
+    ("man-dd", "contrib/haul-dd.1"),
+    ("man-sg_dd", "contrib/haul-sg_dd.1"),
     ("bash", "contrib/completions/haul.bash"),
     ("zsh", "contrib/completions/_haul"),
     ("fish", "contrib/completions/haul.fish"),
@@ -49,8 +51,7 @@ fn the_man_page_has_every_option_and_every_exit_status() {
 
 #[test]
 fn the_man_page_has_every_operand_and_word_of_dd() {
-    let page = generate("man").replace('\\', "");
-    let section = page.split("HAUL DD").nth(1).expect("dd has a section");
+    let section = generate("man-dd").replace('\\', "");
     let operands = "if= of= bs= ibs= obs= cbs= count= skip= iseek= seek= oseek= conv= iflag= oflag= status=none \
                     status=noxfer status=progress ascii ebcdic ibm block unblock lcase ucase sparse swab sync excl \
                     nocreat notrunc noerror fdatasync fsync append direct directory dsync fullblock nonblock noatime \
@@ -60,6 +61,28 @@ fn the_man_page_has_every_operand_and_word_of_dd() {
         let help = String::from_utf8_lossy(&help.get_output().stdout).into_owned();
         assert!(section.contains(word), "{word} is not in the man page");
         assert!(help.contains(word), "{word} is not in the help");
+    }
+}
+
+#[test]
+fn the_man_page_has_every_operand_word_and_status_of_the_sg_family() {
+    let page = generate("man-sg_dd").replace('\\', "");
+    let mut help = String::new();
+    for front in ["sg_dd", "sgp_dd", "sgm_dd"] {
+        let assert = haul().args([front, "--help"]).assert().success();
+        help.push_str(&String::from_utf8_lossy(&assert.get_output().stdout));
+    }
+    let operands = "if= of= bs= ibs= obs= count= skip= seek= bpt= thr= append= blk_sgio= cdbsz= cdl= coe= coe_limit= \
+                    conv= deb= dio= fua= iflag= oflag= odir= of2= retries= sync= time= verbose= nocreat noerror \
+                    notrunc null sparse 00 ff random append coe dio direct dpo dsync excl flock fua mmap nocache sgio \
+                    pt --dry-run --help --progress --verbose --version --verify";
+    for word in operands.split_whitespace() {
+        assert!(page.contains(word), "{word} is not in the man page");
+        assert!(help.contains(word), "{word} is not in the help");
+    }
+    let statuses = page.split("EXIT STATUS").nth(1).expect("there are statuses");
+    for status in ["0", "1", "3", "14", "15", "31", "50", "90", "99", "by signal"] {
+        assert!(statuses.contains(&format!("fB{status}")), "status {status} is not in the man page");
     }
 }
 

@@ -1,6 +1,8 @@
 //! Nothing is allocated per block: a copy of ten times the blocks allocates no more than the short one.
 //!
 //! A binary of its own with a single test, because every allocation of the process is counted.
+#[path = "model/counting.rs"]
+mod counting;
 #[path = "model/hollow.rs"]
 mod hollow;
 mod model;
@@ -8,43 +10,11 @@ mod support;
 
 use haul::contract::{CallStyle, EngineKind};
 use hollow::copies_nothing;
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-
-struct Counting;
-
-static ALLOCATIONS: AtomicU64 = AtomicU64::new(0);
-
-// SAFETY: every call goes to the system's allocator as it is; counting does not allocate.
-unsafe impl GlobalAlloc for Counting {
-    // SAFETY: the caller keeps the promises of the trait, which are those of the system's allocator.
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        ALLOCATIONS.fetch_add(1, Relaxed);
-        // SAFETY: what the caller promised.
-        unsafe { System.alloc(layout) }
-    }
-
-    // SAFETY: as above.
-    unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
-        // SAFETY: what the caller promised.
-        unsafe { System.dealloc(memory, layout) }
-    }
-
-    // SAFETY: as above.
-    unsafe fn realloc(&self, memory: *mut u8, layout: Layout, bytes: usize) -> *mut u8 {
-        ALLOCATIONS.fetch_add(1, Relaxed);
-        // SAFETY: what the caller promised.
-        unsafe { System.realloc(memory, layout, bytes) }
-    }
-}
-
-#[global_allocator]
-static COUNTING: Counting = Counting;
 
 fn allocations(engine: EngineKind, calls: CallStyle, depth: u32, blocks: u64) -> u64 {
-    let before = ALLOCATIONS.load(Relaxed);
+    let before = counting::allocations();
     copies_nothing(engine, calls, 4096, depth, blocks);
-    ALLOCATIONS.load(Relaxed) - before
+    counting::allocations() - before
 }
 
 #[test]

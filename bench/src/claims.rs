@@ -1,9 +1,12 @@
 //! What must hold of haul on each bed, each with its figure. Nothing fails on a claim that falls short; it is shown.
 //!
 //! Must not know: how it was measured, how it is shown.
+mod sweeps;
+
 use crate::numbers::{HAUL, Pairs, Ranking, Standing, Summary, haul_of, pairs_with_haul, ranking, standing};
 use crate::result::{BedResult, ContenderResult};
 use serde::Serialize;
+pub use sweeps::{at_point, of_sweep};
 
 /// At least this many times as fast as the best peer, through memory.
 const RAM_SPEED_MIN: f64 = 1.4;
@@ -188,14 +191,10 @@ fn speed(seen: &Seen, claim: &mut Claim) {
     }
 }
 
-/// As `speed`, but a noise that hides which of the two is faster is called by its name: the median is below 1, and
-/// still haul was as fast or faster in a third of the rounds, and in two at least. Rounds are counted, because one
-/// disturbed round must not make anything equal to everything, as it does with a range, or with quartiles of few
-/// rounds.
+/// As `speed`, but a noise that hides which of the two is faster is called by its name.
 fn not_slower(seen: &Seen, claim: &mut Claim) {
     speed(seen, claim);
-    let near = |(_, pairs): (_, Pairs)| pairs.won >= 2 && pairs.won * 3 >= pairs.rounds;
-    if claim.verdict == Verdict::FallsShort && seen.hardest().is_some_and(near) {
+    if claim.verdict == Verdict::FallsShort && seen.hardest().is_some_and(|(_, pairs)| pairs.are_near()) {
         claim.verdict = Verdict::Equal;
     }
 }

@@ -26,4 +26,5 @@ pub mod result;
 pub mod seeds;
 pub mod session;
 pub mod show;
+pub mod sweep;
 pub mod workplace;

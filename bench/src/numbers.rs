@@ -1,7 +1,7 @@
 //! What the measurements say: medians, spreads, ratios in pairs, the distance to the limit.
 //!
 //! Must not know: how it was measured, how it is shown.
-use crate::result::{BedResult, ContenderResult, Run, Verdict};
+use crate::result::{BedResult, ContenderResult, PairRun, PointResult, Run, Verdict};
 use statrs::statistics::{Data, Distribution, Max, Min, OrderStatistics};
 
 /// What the right runs of one contender say.
@@ -84,6 +84,15 @@ pub struct Pairs {
     pub rounds: usize,
 }
 
+impl Pairs {
+    /// haul is slower in the median, and still was as fast or faster in a third of the rounds, and in two at least: the
+    /// noise hides which of the two is faster. Rounds are counted, because one disturbed round must not make anything
+    /// equal to everything, as it does with a range, or with quartiles of few rounds.
+    pub fn are_near(self) -> bool {
+        self.won >= 2 && self.won * 3 >= self.rounds
+    }
+}
+
 /// Time of `contender` by haul's time in the same round, over the rounds that both ran; `None` when there is no such
 /// round, or haul's own copies were not right: a ratio to a wrong copy says nothing.
 pub fn pairs_with_haul(bed: &BedResult, contender: &ContenderResult) -> Option<Pairs> {
@@ -91,6 +100,39 @@ pub fn pairs_with_haul(bed: &BedResult, contender: &ContenderResult) -> Option<P
     let ratios = ratios_in_pairs(&contender.runs, &haul.runs);
     let (rounds, won) = (ratios.len(), ratios.iter().filter(|ratio| **ratio >= 1.0).count());
     (rounds > 0).then(|| Pairs { median: median(ratios), won, rounds })
+}
+
+/// What the pairs of one point say; `None` when there are none, or one of the programs was wrong.
+pub fn at_point(point: &PointResult) -> Option<AtPoint> {
+    if point.wrong.is_some() || point.runs.is_empty() {
+        return None;
+    }
+    let of = |field: fn(&PairRun) -> f64| point.runs.iter().map(field).collect::<Vec<_>>();
+    let ratios = of(|run| run.peer_s / run.haul_s);
+    let won = ratios.iter().filter(|ratio| **ratio >= 1.0).count();
+    let sorted = Data::new(ratios.clone());
+    Some(AtPoint {
+        peer_s: median(of(|run| run.peer_s)),
+        haul_s: median(of(|run| run.haul_s)),
+        least: sorted.min(),
+        most: sorted.max(),
+        pairs: Pairs { median: median(ratios), won, rounds: point.runs.len() },
+    })
+}
+
+/// What the pairs of one point of a sweep say.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct AtPoint {
+    /// Median of the other program's time, in seconds.
+    pub peer_s: f64,
+    /// Median of haul's time, in seconds.
+    pub haul_s: f64,
+    /// Least of its times by haul's in the same round.
+    pub least: f64,
+    /// Greatest of them.
+    pub most: f64,
+    /// Their median, and the rounds that haul won.
+    pub pairs: Pairs,
 }
 
 /// The contenders of a bed as they are shown: fastest first, and apart what is not compared.

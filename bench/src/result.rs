@@ -23,6 +23,9 @@ pub struct Results {
     pub missing: Vec<Missing>,
     /// The beds, in the order they were measured.
     pub beds: Vec<BedResult>,
+    /// haul dd against GNU dd, point by point.
+    #[serde(default)]
+    pub sweeps: Vec<Sweep>,
     /// Today's versions of the seeds' tables.
     pub tables: Vec<Table>,
 }
@@ -142,6 +145,53 @@ pub enum Verdict {
         /// How it ended, and the last line it wrote.
         why: String,
     },
+}
+
+/// The same copy at many points, each by GNU dd and by haul in its place.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Sweep {
+    /// Its short name, as in `SCENARIO=`.
+    pub name: String,
+    /// Its title.
+    pub title: String,
+    /// What is copied from where to where.
+    pub what: String,
+    /// What the other program says of its version.
+    pub peer: String,
+    /// Rounds that were asked for.
+    pub rounds: u32,
+    /// Its points, in the order they were measured.
+    pub points: Vec<PointResult>,
+}
+
+/// One point of a sweep.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct PointResult {
+    /// What is different there: `bs=512`.
+    pub name: String,
+    /// Bytes that are read.
+    pub bytes: u64,
+    /// The line of the other program.
+    pub peer_command: String,
+    /// haul's line.
+    pub haul_command: String,
+    /// haul is to be at least this many times as fast.
+    pub wanted: f64,
+    /// Each round of both.
+    pub runs: Vec<PairRun>,
+    /// Who failed or made wrong bytes, and how; then nothing is worked out from the runs.
+    pub wrong: Option<String>,
+}
+
+/// Both programs at one point in one round.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct PairRun {
+    /// Which round, from 1.
+    pub round: u32,
+    /// The other program's time, flush included, in seconds.
+    pub peer_s: f64,
+    /// haul's time, flush included, in seconds.
+    pub haul_s: f64,
 }
 
 /// A table of numbers and words that is no bed.

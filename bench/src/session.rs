@@ -7,8 +7,9 @@ use crate::machine;
 use crate::pressure::Pressure;
 use crate::process::Interrupt;
 use crate::race::{Observer, race};
-use crate::result::{BedResult, Results, Run, Table, Verdict};
+use crate::result::{BedResult, Results, Run, Sweep, Table, Verdict};
 use crate::seeds::{self, TableRecipe};
+use crate::sweep::{self, SweepRecipe, sweep};
 use crate::workplace::Workplace;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -38,6 +39,12 @@ pub fn measure(arguments: &Arguments, interrupt: &Interrupt, observer: &mut dyn 
             break;
         }
         results.beds.push(call.measure_bed(recipe, observer)?);
+    }
+    for recipe in &chosen.sweeps {
+        if interrupt.is_set() {
+            break;
+        }
+        results.sweeps.push(call.make_sweep(recipe, observer)?);
     }
     for recipe in &chosen.tables {
         match call.make_table(recipe, observer) {
@@ -101,6 +108,17 @@ impl Call<'_> {
         Ok(result)
     }
 
+    fn make_sweep(&self, recipe: &SweepRecipe, observer: &mut dyn Observer) -> Result<Sweep> {
+        let call = sweep::Call {
+            haul: self.haul,
+            workplace: self.workplace,
+            size: self.arguments.size(),
+            rounds: self.arguments.rounds,
+            interrupt: self.interrupt,
+        };
+        sweep(recipe, &call, observer)
+    }
+
     fn make_table(&self, recipe: &TableRecipe, observer: &mut dyn Observer) -> Result<Table> {
         observer.doing(&format!("{}: {}", recipe.name, recipe.title));
         let call = seeds::Call {
@@ -146,26 +164,29 @@ impl Call<'_> {
 /// What is to be measured.
 struct Chosen {
     beds: Vec<Recipe>,
+    sweeps: Vec<SweepRecipe>,
     tables: Vec<TableRecipe>,
 }
 
 /// The beds and tables that were asked for by the start of their name, in the order of measuring.
 fn chosen(scenarios: &[String]) -> Result<Chosen> {
-    let mut chosen = Chosen { beds: bed::recipes(), tables: seeds::recipes() };
+    let mut chosen = Chosen { beds: bed::recipes(), sweeps: sweep::recipes(), tables: seeds::recipes() };
     let names: Vec<&str> = scenario_names().map(|(name, _)| name).collect();
     if let Some(wanted) = scenarios.iter().find(|wanted| !names.iter().any(|name| name.starts_with(wanted.as_str()))) {
         return Err(Error(format!("there is no scenario {wanted}; there are: {}", names.join(", "))));
     }
     let fits = |name: &str| scenarios.is_empty() || scenarios.iter().any(|wanted| name.starts_with(wanted.as_str()));
     chosen.beds.retain(|recipe| fits(recipe.name));
+    chosen.sweeps.retain(|recipe| fits(recipe.name));
     chosen.tables.retain(|recipe| fits(recipe.name));
     Ok(chosen)
 }
 
-/// Name and title of every bed and table.
+/// Name and title of every bed, sweep and table.
 pub fn scenario_names() -> impl Iterator<Item = (&'static str, &'static str)> {
     let beds = bed::recipes().into_iter().map(|recipe| (recipe.name, recipe.title));
-    beds.chain(seeds::recipes().into_iter().map(|recipe| (recipe.name, recipe.title)))
+    let sweeps = sweep::recipes().into_iter().map(|recipe| (recipe.name, recipe.title));
+    beds.chain(sweeps).chain(seeds::recipes().into_iter().map(|recipe| (recipe.name, recipe.title)))
 }
 
 /// Those that were asked for by a part of their name; haul always.

@@ -135,6 +135,21 @@ fn haul_is_marked_and_a_wrong_copy_is_hatched_and_never_ranked() {
 }
 
 #[test]
+fn a_point_that_falls_short_is_marked_and_one_that_is_wrong_has_no_ratio() {
+    let page = show::page(&fixture());
+    let sweep = &page[page.find("id=\"dd-device\"").expect("no such sweep")..];
+    let sweep = &sweep[..sweep.find("</section>").expect("no end of the sweep")];
+    let row = |name: &str| {
+        let at = sweep.find(&format!("<th scope=\"row\">{name}</th>")).expect("no such row");
+        let start = sweep[..at].rfind("<tr").expect("no row");
+        sweep[start..].split("</tr>").next().expect("no end of the row")
+    };
+    assert!(row("no bs=").starts_with("<tr><") && row("no bs=").contains("<td>66.8</td>"), "{}", row("no bs="));
+    assert!(row("bs=32M").contains("class=\"falls_short\""));
+    assert!(row("bs=64M").contains("<td>–</td>") && row("bs=64M").contains("copied wrongly"));
+}
+
+#[test]
 fn empty_results_are_shown_too() {
     assert!(show::page(&Results::default()).contains("haul against its peers"));
     assert!(!plain(&Results::default(), 80).is_empty());

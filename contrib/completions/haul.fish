@@ -27,9 +27,13 @@ end
 complete -c haul -n "__fish_haul_needs_command" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c haul -n "__fish_haul_needs_command" -s V -l version -d 'Print version'
 complete -c haul -n "__fish_haul_needs_command" -f -a "list" -d 'List block devices: aliases, size, identity, use and partitions'
-complete -c haul -n "__fish_haul_needs_command" -f -a "generate" -d 'Print the man page or the completions of a shell'
+complete -c haul -n "__fish_haul_needs_command" -f -a "generate" -d 'Print a man page or the completions of a shell'
 complete -c haul -n "__fish_haul_needs_command" -f -a "copy" -d 'Copy a disk, a partition, a file or a stream'
+complete -c haul -n "__fish_haul_needs_command" -f -a "verify" -d 'Compare two sides: what differs, and where'
 complete -c haul -n "__fish_haul_needs_command" -f -a "dd" -d 'Copy with the operands of dd, as GNU dd does'
+complete -c haul -n "__fish_haul_needs_command" -f -a "sg_dd" -d 'Copy with the operands of sg_dd of sg3_utils'
+complete -c haul -n "__fish_haul_needs_command" -f -a "sgp_dd" -d 'Copy with the operands of sgp_dd of sg3_utils'
+complete -c haul -n "__fish_haul_needs_command" -f -a "sgm_dd" -d 'Copy with the operands of sgm_dd of sg3_utils'
 complete -c haul -n "__fish_haul_using_subcommand list" -l json -d 'Print one JSON document instead of a table'
 complete -c haul -n "__fish_haul_using_subcommand list" -s h -l help -d 'Print help'
 complete -c haul -n "__fish_haul_using_subcommand generate" -s h -l help -d 'Print help (see more with \'--help\')'
@@ -73,3 +77,29 @@ complete -c haul -n "__fish_haul_using_subcommand copy" -l no-flush -d 'Exit bef
 complete -c haul -n "__fish_haul_using_subcommand copy" -l offload -d 'Let the device copy by itself, where it can'
 complete -c haul -n "__fish_haul_using_subcommand copy" -l json -d 'Print the report as JSON on standard output'
 complete -c haul -n "__fish_haul_using_subcommand copy" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c haul -n "__fish_haul_using_subcommand verify" -l skip -d 'Begin this far into the source' -r
+complete -c haul -n "__fish_haul_using_subcommand verify" -l seek -d 'Begin this far into the dest' -r
+complete -c haul -n "__fish_haul_using_subcommand verify" -l count -d 'Compare this many bytes, not all' -r
+complete -c haul -n "__fish_haul_using_subcommand verify" -l direct -d 'Direct I/O: auto, always, never' -r -f -a "auto\t'where it pays'
+always\t'or fail'
+never\t'not even where it would pay'"
+complete -c haul -n "__fish_haul_using_subcommand verify" -l passthrough -d 'By the disk\'s own commands: source, dest, both' -r -f -a "possible\t'every side that takes commands, one at least'
+source\t'the source, or fail'
+dest\t'the dest, or fail'
+both\t'both, or fail'"
+complete -c haul -n "__fish_haul_using_subcommand verify" -l command-timeout -d 'Seconds until such a command is given up' -r
+complete -c haul -n "__fish_haul_using_subcommand verify" -l engine -d 'auto, ring (io_uring), threads, sync' -r -f -a "auto\t'ring where the kernel lets us, else threads'
+ring\t'io_uring: many requests in flight from one thread'
+threads\t'blocking calls on helper threads, many in flight'
+sync\t'one block at a time, read then written: a yardstick'"
+complete -c haul -n "__fish_haul_using_subcommand verify" -l block-size -d 'Bytes per request; default: found out' -r
+complete -c haul -n "__fish_haul_using_subcommand verify" -l depth -d 'Blocks in flight; default: found out' -r
+complete -c haul -n "__fish_haul_using_subcommand verify" -l limit -d 'Compare no more than this many bytes a second' -r
+complete -c haul -n "__fish_haul_using_subcommand verify" -l progress -d 'auto, bar, plain, json, none' -r -f -a "auto\t'bar on a terminal, plain elsewhere'
+bar\t'a bar that is redrawn'
+plain\t'a line now and then'
+json\t'one JSON object a line'
+none\t'nothing'"
+complete -c haul -n "__fish_haul_using_subcommand verify" -s n -l dry-run -d 'Show the plan, read nothing'
+complete -c haul -n "__fish_haul_using_subcommand verify" -l json -d 'Print the report as JSON on standard output'
+complete -c haul -n "__fish_haul_using_subcommand verify" -s h -l help -d 'Print help (see more with \'--help\')'

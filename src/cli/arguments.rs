@@ -1,6 +1,7 @@
 //! The command line as clap sees it.
 use super::copy::CopyArguments;
 use super::generate::Artifact;
+use super::verify::VerifyArguments;
 use super::words;
 use clap::{Parser, Subcommand};
 
@@ -30,6 +31,12 @@ pub(super) enum Verb {
     /// overwrite what is in use or too small, and asks before it overwrites a device. --dry-run shows all it would do.
     Copy(Box<CopyArguments>),
 
+    /// Compare two sides: what differs, and where
+    ///
+    /// Read SRC and DST and tell whether they are equal, and if not, where they differ. Nothing is written. DST may be
+    /// larger than SRC if it is a device; two files have to be equally long, unless a range is given.
+    Verify(Box<VerifyArguments>),
+
     /// List block devices: aliases, size, identity, use and partitions
     List {
         /// Print one JSON document instead of a table
@@ -37,10 +44,10 @@ pub(super) enum Verb {
         json: bool,
     },
 
-    /// Print the man page or the completions of a shell
+    /// Print a man page or the completions of a shell
     #[command(hide = true)]
     Generate {
-        /// man, bash, zsh or fish
+        /// man, man-dd, man-sg_dd, bash, zsh or fish
         #[arg(value_parser = words::artifact())]
         artifact: Artifact,
     },

@@ -217,7 +217,7 @@ impl CopyArguments {
 
 /// The address as text. Messages, JSON and the command that continues a copy have to name it exactly, which they cannot
 /// with bytes that are no text.
-fn address(operand: &str, words: OsString) -> Result<String, (ErrorKind, String)> {
+pub(super) fn address(operand: &str, words: OsString) -> Result<String, (ErrorKind, String)> {
     if words.is_empty() {
         return Err((ErrorKind::InvalidValue, format!("{operand} is empty; give a path, or - for a standard stream")));
     }

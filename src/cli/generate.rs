@@ -1,4 +1,6 @@
 //! What packages install beside the program: man page and completions, made of the definition of the command line.
+mod fronts;
+
 use super::help::{self, Part};
 use clap_complete::Shell;
 use clap_mangen::Man;
@@ -9,6 +11,10 @@ use std::io::{self, Write};
 pub enum Artifact {
     /// The man page `haul(1)`.
     Man,
+    /// The man page `haul-dd(1)`.
+    ManDd,
+    /// The man page `haul-sg_dd(1)`, of its kin, too.
+    ManSgDd,
     /// Completions for bash.
     Bash,
     /// Completions for zsh.
@@ -22,6 +28,8 @@ pub fn render(artifact: Artifact) -> Vec<u8> {
     let mut bytes = Vec::new();
     match artifact {
         Artifact::Man => manual(&mut bytes).expect("a vector takes all bytes"),
+        Artifact::ManDd => fronts::dd(&mut bytes).expect("a vector takes all bytes"),
+        Artifact::ManSgDd => fronts::sg_dd(&mut bytes).expect("a vector takes all bytes"),
         Artifact::Bash => complete(Shell::Bash, &mut bytes),
         Artifact::Zsh => complete(Shell::Zsh, &mut bytes),
         Artifact::Fish => complete(Shell::Fish, &mut bytes),
@@ -33,7 +41,7 @@ fn complete(shell: Shell, bytes: &mut Vec<u8>) {
     clap_complete::generate(shell, &mut super::command(), "haul", bytes);
 }
 
-/// One page for the whole program: nobody looks for `haul-copy(1)`.
+/// One page for haul's own commands: nobody looks for `haul-copy(1)`. The fronts with words of others have theirs.
 fn manual(out: &mut Vec<u8>) -> io::Result<()> {
     let mut command = super::command();
     command.build();
@@ -44,7 +52,10 @@ fn manual(out: &mut Vec<u8>) -> io::Result<()> {
     writeln!(out, ".TH HAUL 1 \"\" \"haul {version}\" \"User Commands\"")?;
     writeln!(out, ".SH NAME\nhaul \\- {}", escape(&about))?;
     writeln!(out, ".SH SYNOPSIS\n\\fBhaul copy\\fR [\\fIoptions\\fR] \\fISRC\\fR \\fIDST\\fR")?;
-    writeln!(out, ".br\n\\fBhaul dd\\fR [\\fIoperand\\fR]...")?;
+    writeln!(out, ".br\n\\fBhaul verify\\fR [\\fIoptions\\fR] \\fISRC\\fR \\fIDST\\fR")?;
+    for front in ["dd", "sg_dd", "sgp_dd", "sgm_dd"] {
+        writeln!(out, ".br\n\\fBhaul {front}\\fR [\\fIoperand\\fR]...")?;
+    }
     writeln!(out, ".br\n\\fBhaul list\\fR [\\fB\\-\\-json\\fR]")?;
     writeln!(out, ".SH DESCRIPTION")?;
     let long = copy.get_long_about().map(ToString::to_string).unwrap_or_default();
@@ -54,30 +65,22 @@ fn manual(out: &mut Vec<u8>) -> io::Result<()> {
     }
     writeln!(
         out,
+        ".PP\n\\fBhaul verify\\fR reads both sides and tells whether they are equal, and where they differ;"
+    )?;
+    writeln!(out, "\\fBhaul verify \\-\\-help\\fR has its options. Its exit status is 1 if they differ.")?;
+    writeln!(
+        out,
         ".PP\n\\fBhaul list\\fR shows every block device: its aliases, size, model, serial number, transport,"
     )?;
     writeln!(out, "what uses it, and its partitions with start and length in sectors; with \\fB\\-\\-json\\fR as one")?;
     writeln!(out, "JSON document.")?;
+    writeln!(out, ".PP\n\\fBhaul dd\\fR takes the operands of dd, and haul called by that name does; see")?;
+    writeln!(out, "\\fBhaul\\-dd\\fR(1). The same goes for sg_dd, sgp_dd and sgm_dd of sg3_utils; see")?;
+    writeln!(out, "\\fBhaul\\-sg_dd\\fR(1). They ask nothing and refuse nothing for safety.")?;
     Man::new(copy).render_options_section(out)?;
     for section in help::MANUAL {
         writeln!(out, ".SH \"{}\"", section.title)?;
         section.parts.iter().try_for_each(|one| part(out, one))?;
-    }
-    dd(out)
-}
-
-/// dd's operands and words, in a section of their own.
-fn dd(out: &mut impl Write) -> io::Result<()> {
-    writeln!(out, ".SH \"HAUL DD\"")?;
-    writeln!(out, "\\fBhaul dd\\fR [\\fB\\-\\-explain\\fR] [\\fIoperand\\fR]...")?;
-    for paragraph in super::dd::MANUAL_TEXT {
-        writeln!(out, ".PP\n{}", escape(paragraph))?;
-    }
-    for group in super::dd::MANUAL_OPERANDS {
-        writeln!(out, ".SS \"{}\"", escape(group.title))?;
-        for (term, words) in group.entries {
-            writeln!(out, ".TP\n\\fB{}\\fR\n{}", escape(term), escape(words))?;
-        }
     }
     Ok(())
 }

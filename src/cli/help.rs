@@ -62,6 +62,26 @@ const EXAMPLES: Section = Section {
     ],
 };
 
+const VERIFY_EXAMPLES: Section = Section {
+    title: "EXAMPLES",
+    parts: &[
+        Example("haul verify debian.img /dev/sdc", "Is the image on the stick? The rest of the stick may be anything."),
+        Example("haul verify --json a.img b.img", "Which sectors differ, for a program."),
+        Example("xz -dc image.xz | haul verify - /dev/sdc", "Against what another program makes."),
+        Example("haul verify /dev/zero /dev/sdc", "Is it all zeros?"),
+    ],
+};
+
+const VERIFY_STATUS: Section = Section {
+    title: "EXIT STATUS",
+    parts: &[
+        Term("0", "What was compared is equal, to its end."),
+        Term("1", "It differs, or could not be read."),
+        Term("2", "The command line cannot be meant."),
+        Term("a signal", "Interrupted, after the report of what was compared by then."),
+    ],
+};
+
 const EXIT_STATUS: Section = Section {
     title: "EXIT STATUS",
     parts: &[
@@ -116,11 +136,16 @@ const FILES: Section = Section {
     ],
 };
 
-const SEE_ALSO: Section =
-    Section { title: "SEE ALSO", parts: &[Text("dd(1), cp(1), lsblk(8), losetup(8), cmp(1), io_uring(7), open(2)")] };
+const SEE_ALSO: Section = Section {
+    title: "SEE ALSO",
+    parts: &[Text("haul-dd(1), haul-sg_dd(1), dd(1), cp(1), lsblk(8), losetup(8), cmp(1), io_uring(7), open(2)")],
+};
 
 /// Behind the options in `haul copy --help`.
 pub(super) const COPY: &[Section] = &[ENDPOINTS, SIZES, EXAMPLES, EXIT_STATUS, SIGNALS];
+
+/// Behind the options in `haul verify --help`.
+pub(super) const VERIFY: &[Section] = &[VERIFY_EXAMPLES, SIZES, VERIFY_STATUS];
 
 /// Behind the commands in `haul --help`.
 pub(super) const OVERVIEW: &[Section] = &[OVERVIEW_EXAMPLES, EXIT_STATUS];

@@ -9,7 +9,9 @@ pub mod dd;
 mod expect;
 pub mod generate;
 mod help;
+pub mod sg_dd;
 pub mod size;
+mod verify;
 mod words;
 
 #[cfg(test)]
@@ -17,7 +19,9 @@ mod tests;
 
 pub use generate::Artifact;
 
+use crate::contract::SgFront;
 use crate::plan::Options;
+use clap::error::ErrorKind;
 use clap::{CommandFactory, FromArgMatches};
 use std::ffi::OsString;
 
@@ -26,6 +30,8 @@ use std::ffi::OsString;
 pub enum Command {
     /// `haul copy`.
     Copy(Box<Options>),
+    /// `haul verify`.
+    Verify(Box<Options>),
     /// `haul list`.
     List {
         /// As JSON on standard output.
@@ -46,13 +52,22 @@ pub fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Command, clap::
     let arguments = arguments::Arguments::from_arg_matches(&matches)?;
     match arguments.verb {
         arguments::Verb::Copy(words) => {
-            let options = words.settle();
-            let copy = command.find_subcommand_mut("copy").unwrap_or_else(|| unreachable!("copy is a subcommand"));
-            Ok(Command::Copy(Box::new(options.map_err(|(kind, what)| copy.error(kind, what))?)))
+            let options = words.settle().map_err(|why| refused(&mut command, "copy", why))?;
+            Ok(Command::Copy(Box::new(options)))
+        }
+        arguments::Verb::Verify(words) => {
+            let options = words.settle().map_err(|why| refused(&mut command, "verify", why))?;
+            Ok(Command::Verify(Box::new(options)))
         }
         arguments::Verb::List { json } => Ok(Command::List { json }),
         arguments::Verb::Generate { artifact } => Ok(Command::Generate(artifact)),
     }
+}
+
+/// The usage error of a subcommand.
+fn refused(command: &mut clap::Command, name: &str, (kind, what): (ErrorKind, String)) -> clap::Error {
+    let subcommand = command.find_subcommand_mut(name).unwrap_or_else(|| unreachable!("{name} is a subcommand"));
+    subcommand.error(kind, what)
 }
 
 /// Whether `word` is one of haul's commands.
@@ -64,7 +79,9 @@ pub fn is_verb(word: &str) -> bool {
 pub fn command() -> clap::Command {
     arguments::Arguments::command()
         .mut_subcommand("copy", |copy| copy.mut_args(only_the_detail).after_long_help(help::text(help::COPY)))
+        .mut_subcommand("verify", |verify| verify.mut_args(only_the_detail).after_long_help(help::text(help::VERIFY)))
         .subcommand(dd_for_help())
+        .subcommands(SgFront::ALL.map(sg_dd_for_help))
         .after_long_help(help::text(help::OVERVIEW))
 }
 
@@ -72,6 +89,13 @@ pub fn command() -> clap::Command {
 fn dd_for_help() -> clap::Command {
     let operands = clap::Arg::new("operand").num_args(0..).help("if=FILE of=FILE bs=BYTES …; see haul dd --help");
     clap::Command::new("dd").about("Copy with the operands of dd, as GNU dd does").disable_help_flag(true).arg(operands)
+}
+
+/// The same of its kin, left out of the list of commands: who needs them knows them.
+fn sg_dd_for_help(front: SgFront) -> clap::Command {
+    let operands = clap::Arg::new("operand").num_args(0..).help("if=IFILE of=OFILE bs=BYTES …; see --help");
+    let about = format!("Copy with the operands of {} of sg3_utils", front.name());
+    clap::Command::new(front.name()).about(about).hide(true).disable_help_flag(true).arg(operands)
 }
 
 /// The long help of an option without its first paragraph, the short help, which the rest says again in full.

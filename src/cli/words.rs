@@ -48,6 +48,8 @@ const STYLES: Table<ProgressStyle> = &[
 
 const ARTIFACTS: Table<Artifact> = &[
     ("man", "the man page haul(1)", Artifact::Man),
+    ("man-dd", "the man page haul-dd(1)", Artifact::ManDd),
+    ("man-sg_dd", "the man page haul-sg_dd(1)", Artifact::ManSgDd),
     ("bash", "completions for bash", Artifact::Bash),
     ("zsh", "completions for zsh", Artifact::Zsh),
     ("fish", "completions for fish", Artifact::Fish),

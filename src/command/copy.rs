@@ -2,8 +2,9 @@
 use super::signals::{Running, Signals};
 use super::{Exit, consent, estimate};
 use crate::contract::{
-    Ended, Endpoint, EngineKind, Event, Facts, Host, Observer, Outcome, Plan, Result, Side, Stop, Tally,
+    Ended, Endpoint, EngineKind, Event, Facts, Host, Observer, Outcome, Plan, Result, Route, Side, Stop, Tally,
 };
+use crate::engine::Ends;
 use crate::plan::{Options, ProgressStyle};
 use crate::report::{Out, Progress, json, text};
 use crate::{endpoint, engine, plan, probe, schedule};
@@ -19,43 +20,57 @@ pub(super) fn copy(options: &Options, words: &[String], out: Out) -> Result<Exit
     if options.dry_run {
         return show(options, &plan, &source, &dest, out);
     }
-    // Whoever reads JSON lines gets them as such, once progress has begun.
-    let in_json = options.progress == ProgressStyle::Json;
-    if !in_json {
-        plan.warnings.iter().for_each(|warning| out.tell(&text::warning(warning)));
-    }
+    warn(options, &plan, out);
     if plan::needs_confirmation(&plan, &dest) && !options.yes {
         consent::ask(&plan, &source, &dest, out)?;
     }
     // The source first: opening the dest may empty it.
     let source_end = endpoint::open_source(&plan.source, &source)?;
     let ends = [source_end, endpoint::open_dest(&plan.dest, &dest)?];
+    carry_out(options, &plan, &ends, &signals, words, out)
+}
 
+/// Tells what the plan warns of. Whoever reads JSON lines gets that as such, once progress has begun.
+pub(super) fn warn(options: &Options, plan: &Plan, out: Out) {
+    if options.progress != ProgressStyle::Json {
+        plan.warnings.iter().for_each(|warning| out.tell(&text::warning(warning)));
+    }
+}
+
+/// Plan to Outcome to Report, with both sides open.
+pub(super) fn carry_out(
+    options: &Options,
+    plan: &Plan,
+    ends: &Ends,
+    signals: &Signals,
+    words: &[String],
+    out: Out,
+) -> Result<Exit> {
     let started = SystemTime::now();
     let tally = Arc::new(Tally::default());
-    let progress = Arc::new(Progress::start(options.progress, &plan, tally.clone()));
-    if in_json {
+    let progress = Arc::new(Progress::start(options.progress, plan, tally.clone()));
+    if options.progress == ProgressStyle::Json {
         plan.warnings.iter().for_each(|warning| progress.hear(&Event::Warned(warning)));
     }
     let stop = Arc::new(Stop::default());
     signals.now_running(Running { stop: stop.clone(), ends: ends.clone(), progress: progress.clone() });
-    let mut schedule = schedule::make(&plan, &ends[0]);
-    let outcome = engine::run(&plan, &ends, &mut *schedule, &stop, &tally, &*progress);
+    let mut schedule = schedule::make(plan, &ends[0]);
+    let outcome = engine::run(plan, ends, &mut *schedule, &stop, &tally, &*progress);
     signals.now_done();
 
-    let report = json::outcome(&plan, &outcome, words, Some(started));
+    let report = json::outcome(plan, &outcome, words, Some(started));
     progress.finish_with(&report);
-    tell(options, &plan, &outcome, words, &report, out)
+    tell(options, plan, &outcome, words, &report, out)
 }
 
 /// What this machine and this process may do. The ring is asked only where a plan could want it.
-fn host(options: &Options) -> Host {
+pub(super) fn host(options: &Options) -> Host {
     let wanted = matches!(options.engine, None | Some(EngineKind::Ring));
     let ring_refused = if wanted { engine::ring_refused() } else { None };
     Host { ring_refused }
 }
 
-fn show(options: &Options, plan: &Plan, source: &Facts, dest: &Facts, out: Out) -> Result<Exit> {
+pub(super) fn show(options: &Options, plan: &Plan, source: &Facts, dest: &Facts, out: Out) -> Result<Exit> {
     let estimate = estimate::estimate(plan, source, dest);
     let text = if options.json {
         json::text(&json::plan(plan, source, dest, estimate))
@@ -74,7 +89,7 @@ fn tell(
     report: &json::Report,
     out: Out,
 ) -> Result<Exit> {
-    let stdout_is_dest = options.dest == "-";
+    let stdout_is_dest = options.dest == "-" && plan.route == Route::Copy;
     let print = |text: &str| {
         if stdout_is_dest {
             out.tell(text);
@@ -99,6 +114,9 @@ fn tell(
         }
     };
     Ok(match &outcome.ended {
+        Ended::Complete if outcome.differences.as_ref().is_some_and(|found| !found.is_empty()) => {
+            Exit::Status(Exit::DIFFERENT)
+        }
         Ended::Complete => printed,
         Ended::Interrupted(signal) => Exit::Signal(*signal),
         Ended::Failed(error) => Exit::Status(error.kind.exit_status()),

@@ -6,10 +6,12 @@ mod consent;
 mod copy;
 mod dd;
 mod estimate;
+mod sg_dd;
 mod signals;
+mod verify;
 
 use crate::cli::{self, Command};
-use crate::contract::{Error, Kind};
+use crate::contract::{Error, Kind, SgFront};
 use crate::probe;
 use crate::report::{Out, json, list, text};
 use std::ffi::OsString;
@@ -17,10 +19,15 @@ use std::ffi::OsString;
 /// How the process is to end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exit {
-    /// With this status: 0 done and durable, 1 I/O failure, 2 usage, 3 refused for safety.
+    /// With this status: 0 done and durable, or equal; 1 I/O failure, or different; 2 usage, 3 refused for safety.
     Status(u8),
     /// By this signal, as it would have without us.
     Signal(i32),
+}
+
+impl Exit {
+    /// The status of a comparison that found a difference, as cmp(1) has it.
+    pub const DIFFERENT: u8 = 1;
 }
 
 /// Does what the command line asks for; the first of `args` is the program's name.
@@ -32,6 +39,9 @@ pub fn run(args: Vec<OsString>) -> Exit {
     let words: Vec<String> = args.iter().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
     match cli::parse(args) {
         Ok(Command::Copy(options)) => copy::copy(&options, &words, out).unwrap_or_else(|error| failed(out, &error)),
+        Ok(Command::Verify(options)) => {
+            verify::verify(&options, &words, out).unwrap_or_else(|error| failed(out, &error))
+        }
         Ok(Command::List { json }) => list_devices(json, out).unwrap_or_else(|error| failed(out, &error)),
         Ok(Command::Generate(artifact)) => printed(out, &String::from_utf8_lossy(&cli::generate::render(artifact))),
         Err(error) if error.use_stderr() => {
@@ -43,15 +53,24 @@ pub fn run(args: Vec<OsString>) -> Exit {
     }
 }
 
-/// haul under dd's name, or its command of that name. dd's operands are no options, so clap never sees them.
+/// haul under dd's name or that of one of its kin, or its command of that name. Their operands are no options, so clap
+/// never sees them.
 fn as_dd(args: &[OsString], out: Out) -> Option<Exit> {
-    let program = args.first()?;
+    let (program, words) = args.split_first()?;
     if dd::is_called(program) {
-        return Some(dd::dd(program, &args[1..], out));
+        return Some(dd::dd(program, words, out));
     }
-    let mut name = program.clone();
-    name.push(" dd");
-    (args.get(1)? == "dd").then(|| dd::dd(&name, &args[2..], out))
+    if let Some(front) = sg_dd::is_called(program) {
+        return Some(sg_dd::sg_dd(front, &args[..1], words, out));
+    }
+    let (verb, words) = words.split_first()?;
+    if verb == "dd" {
+        let mut name = program.clone();
+        name.push(" dd");
+        return Some(dd::dd(&name, words, out));
+    }
+    let front = SgFront::ALL.into_iter().find(|front| verb == front.name())?;
+    Some(sg_dd::sg_dd(front, &args[..2], words, out))
 }
 
 /// Dies by `signal` as if it had never been caught: a shell then knows that the copy did not finish.

@@ -1,14 +1,17 @@
 //! The words every room shares: what a side can do, what a block is on its way, what was decided, what came of it.
 //!
 //! This room must not know any other room: no path is opened here, no engine is named, nothing is printed.
+mod block_digest;
 mod buffer;
 pub mod charsets;
 mod device;
 mod device_error;
+mod differences;
 mod endpoint;
 mod error;
 mod event;
 mod extent;
+mod extent_set;
 mod facts;
 mod host;
 mod mailbox;
@@ -16,19 +19,24 @@ mod outcome;
 mod passthrough;
 mod plan;
 mod queue;
+mod record_counts;
 mod records;
 mod request;
 mod schedule;
+mod sg;
 mod stop;
 mod tally;
 
+pub use block_digest::BlockDigest;
 pub use buffer::{Arena, Buffer, PAGE_BYTES};
 pub use device::{Device, DevicePartition};
 pub use device_error::DeviceError;
+pub use differences::{DIFFERING_RUNS_MAX, Differences};
 pub use endpoint::{Change, Endpoint, OnRing};
 pub use error::{Error, Kind, Result};
 pub use event::{Event, Observer, Phase, Silent};
 pub use extent::{Extent, Run, RunKind};
+pub use extent_set::ExtentSet;
 pub use facts::{
     CallStyle, DirectAlignment, EndpointKind, Facts, FileId, Ground, Identity, InUse, Order, Partition, QueueLimits,
 };
@@ -37,15 +45,17 @@ pub use mailbox::Mailbox;
 pub use outcome::{Digest, Ended, Latency, Outcome, Pace, SideReport, Totals, Usage};
 pub use passthrough::{CommandSet, CommandWishes, Passthrough, Through};
 pub use plan::{
-    Access, Cache, DeviceCopy, Direction, EngineKind, Existing, HashKind, Plan, PlanSide, Reason, Tuning, WriteOrder,
-    Zeros,
+    Access, Cache, DeviceCopy, Direction, EngineKind, Existing, HashKind, Plan, PlanSide, Reason, Route, Tuning,
+    WriteOrder, Zeros,
 };
 pub use queue::{Completion, Queue, Ready};
+pub use record_counts::{RecordCounts, RecordTally};
 pub use records::{
-    Amount, Complaint, DestWords, Durable, Framing, FramingKind, OpenWords, RecordCounts, RecordListener, RecordPlan,
-    RecordSide, RecordTally, Telling,
+    Amount, Care, Careful, Complaint, DestWords, Durable, Framing, FramingKind, OpenWords, Pattern, RecordListener,
+    RecordPlan, RecordSide, Telling,
 };
 pub use request::{Op, Request, Side};
 pub use schedule::{Next, Schedule};
+pub use sg::{ScsiOptions, ScsiWishes, SgFront, SgPlan};
 pub use stop::Stop;
 pub use tally::Tally;

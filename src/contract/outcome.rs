@@ -1,5 +1,5 @@
 //! How a run ended, with its totals: data only, made by `engine`, told by `report`.
-use super::{EngineKind, Error, Extent, HashKind};
+use super::{Differences, EngineKind, Error, Extent, HashKind};
 use std::time::Duration;
 
 /// How a run ended.
@@ -26,6 +26,8 @@ pub struct Totals {
     pub hole_bytes: u64,
     /// Bytes whose extents the file system lets both files share.
     pub shared_bytes: u64,
+    /// Bytes of the dest that were read and compared with the source's.
+    pub compared_bytes: u64,
     /// Bytes that the device copied by itself.
     pub offloaded_bytes: u64,
     /// Runs of zeros that the dest zeroed by itself.
@@ -39,9 +41,14 @@ pub struct Totals {
 }
 
 impl Totals {
-    /// Bytes that arrived in any form.
+    /// Bytes that are through, in any form.
     pub fn copied_bytes(&self) -> u64 {
-        self.written_bytes + self.zeroed_bytes + self.hole_bytes + self.shared_bytes + self.offloaded_bytes
+        self.dest_bytes() + self.zeroed_bytes + self.hole_bytes + self.shared_bytes + self.offloaded_bytes
+    }
+
+    /// Bytes of data that went to the dest, or came from it to be compared.
+    pub fn dest_bytes(&self) -> u64 {
+        self.written_bytes + self.compared_bytes
     }
 }
 
@@ -138,6 +145,8 @@ pub struct Outcome {
     pub pace: Pace,
     /// What the process used.
     pub usage: Usage,
+    /// What differs, where the sides were compared.
+    pub differences: Option<Differences>,
     /// Digests of the source stream, in the order asked for; none unless it was read to its end.
     pub digests: Vec<Digest>,
     /// Ways that could not be gone and what was done instead, and what else the user should know.

@@ -99,6 +99,30 @@ pub struct PlanSide {
     pub through: Option<Through>,
 }
 
+/// What becomes of a block that has been read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Route {
+    /// It is written to the dest.
+    Copy,
+    /// It is compared with the same bytes of the dest, which is only read.
+    Compare {
+        /// Both sides have to end together: what one has beyond the other is a difference.
+        ends_together: bool,
+        /// The side that ends first and the bytes that it lacks, where that is known before.
+        shorter: Option<(Side, u64)>,
+    },
+}
+
+impl Route {
+    /// The verb for messages: "{verb} the rest".
+    pub fn verb(self) -> &'static str {
+        match self {
+            Route::Copy => "copy",
+            Route::Compare { .. } => "compare",
+        }
+    }
+}
+
 /// The way through the bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Direction {
@@ -202,8 +226,10 @@ pub struct Plan {
     pub source: PlanSide,
     /// Where bytes go.
     pub dest: PlanSide,
-    /// Bytes to copy; `None`: to the end of a stream.
+    /// Bytes to copy or to compare; `None`: to the end of a stream.
     pub len: Option<u64>,
+    /// What becomes of each block.
+    pub route: Route,
     /// How requests are kept in flight.
     pub engine: EngineKind,
     /// Should the engine be Reflink or Offload and be refused: the engine to take instead; `None`: that is an error.

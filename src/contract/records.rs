@@ -2,7 +2,6 @@
 use super::Side;
 use std::ffi::OsString;
 use std::io;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
 /// So many records, and so many bytes behind them, fewer than a record.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -49,6 +48,10 @@ pub struct OpenWords {
     pub nofollow: bool,
     /// Give the page cache back behind the copy.
     pub nocache: bool,
+    /// O_EXCL: a block device that somebody uses, or a file that is there already and would be made, is refused.
+    pub excl: bool,
+    /// Take an advisory lock (flock), or fail.
+    pub flock: bool,
 }
 
 /// One side of a copy by records.
@@ -120,6 +123,30 @@ pub enum Telling {
     Progress,
 }
 
+/// Bytes that are made up where there is no file to read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pattern {
+    /// All bits set.
+    Ones,
+    /// Each 32-bit word of a record, big-endian, is the record's number.
+    Addresses,
+    /// Random, but not for secrets: made for speed.
+    Random,
+}
+
+/// What is done about a medium that fails.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Care {
+    /// A call that failed is made so many times again.
+    pub retries: u32,
+    /// Records that cannot be read become zeros, and count as read.
+    pub zero_unreadable: bool,
+    /// Records that cannot be written, or differ, are passed over.
+    pub pass_unwritable: bool,
+    /// More unreadable records one behind the other end the copy; 0: any number goes.
+    pub bad_in_a_row_max: u64,
+}
+
 /// Everything a copy by records does.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RecordPlan {
@@ -151,6 +178,20 @@ pub struct RecordPlan {
     pub durable: Option<Durable>,
     /// What is told.
     pub telling: Telling,
+    /// Records that one call moves at most, and that are looked at for zeros as one; `None`: as many as pay.
+    pub transfer_records: Option<u64>,
+    /// Buffers between reading and writing, 1: one after the other; `None`: as many as pay.
+    pub buffers: Option<usize>,
+    /// What to make up instead of reading.
+    pub pattern: Option<Pattern>,
+    /// A second file or pipe for all bytes.
+    pub second: Option<OsString>,
+    /// The dest is read and compared with the source; nothing is written.
+    pub compare: bool,
+    /// The last transfer is written even if it is zeros that could be passed over.
+    pub write_last: bool,
+    /// What is done about a medium that fails.
+    pub care: Care,
 }
 
 impl Default for RecordPlan {
@@ -171,49 +212,14 @@ impl Default for RecordPlan {
             keep_going: false,
             durable: None,
             telling: Telling::All,
+            transfer_records: None,
+            buffers: None,
+            pattern: None,
+            second: None,
+            compare: false,
+            write_last: false,
+            care: Care::default(),
         }
-    }
-}
-
-/// Records and bytes as they were at one moment.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct RecordCounts {
-    /// Whole records read.
-    pub read_full: u64,
-    /// Shorter ones.
-    pub read_partial: u64,
-    /// Whole records written, or passed over as zeros.
-    pub written_full: u64,
-    /// Shorter ones.
-    pub written_partial: u64,
-    /// Lines that were longer than a record.
-    pub truncated: u64,
-    /// Bytes written, or passed over as zeros.
-    pub written_bytes: u64,
-}
-
-/// [`RecordCounts`] that an observer polls. Only the writing side changes them, so that they agree with each other
-/// but for the record under way.
-#[derive(Debug, Default)]
-pub struct RecordTally {
-    numbers: [AtomicU64; 6],
-    /// Nothing will be added any more.
-    pub over: AtomicBool,
-}
-
-impl RecordTally {
-    /// What was counted so far.
-    pub fn get(&self) -> RecordCounts {
-        let [read_full, read_partial, written_full, written_partial, truncated, written_bytes] =
-            self.numbers.each_ref().map(|number| number.load(Relaxed));
-        RecordCounts { read_full, read_partial, written_full, written_partial, truncated, written_bytes }
-    }
-
-    /// Replaces what was counted so far.
-    pub fn set(&self, counts: RecordCounts) {
-        let RecordCounts { read_full, read_partial, written_full, written_partial, truncated, written_bytes } = counts;
-        let all = [read_full, read_partial, written_full, written_partial, truncated, written_bytes];
-        self.numbers.iter().zip(all).for_each(|(number, value)| number.store(value, Relaxed));
     }
 }
 
@@ -251,6 +257,34 @@ pub enum Complaint {
     Close(io::Error),
     /// No memory for a buffer of so many bytes.
     Memory(u64),
+    /// What only sg_dd and its kin come across.
+    Careful(Careful),
+}
+
+/// What goes wrong where more is asked for than dd does. Records are counted from the beginning of the side.
+#[derive(Debug)]
+pub enum Careful {
+    /// Somebody else has the lock.
+    Locked(io::Error),
+    /// A record cannot be read, and zeros take its place.
+    Unreadable(u64, io::Error),
+    /// So many records one behind the other could not be read, which is more than was allowed.
+    TooManyBad(u64),
+    /// A record cannot be written, and is passed over.
+    Unwritable(u64, io::Error),
+    /// The dest differs from the source, first at this byte of this record.
+    Differs {
+        /// Number of the record.
+        record: u64,
+        /// The byte in it.
+        byte: u64,
+    },
+    /// The dest ends at this record, before the source does.
+    DestEnds(u64),
+    /// The dest cannot be read to compare with it.
+    Compare(io::Error),
+    /// The second dest cannot be opened or written to.
+    Second(io::Error),
 }
 
 /// Hears what is to be said, at the moment at which dd says it.

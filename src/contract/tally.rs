@@ -13,6 +13,8 @@ pub struct Tally {
     pub zeroed_bytes: AtomicU64,
     /// Bytes left as holes in the dest.
     pub hole_bytes: AtomicU64,
+    /// Bytes of the dest that were compared with the source's.
+    pub compared_bytes: AtomicU64,
     /// Time in which the pump had nothing to do but wait for this side, by [`Side::index`], in nanoseconds.
     pub waited_ns: [AtomicU64; 2],
     /// Requests in flight on each side, by [`Side::index`].
@@ -26,9 +28,14 @@ pub struct Tally {
 }
 
 impl Tally {
-    /// Bytes that the dest has acknowledged in any form: data, zeros and holes.
+    /// Bytes that are through in any form: data that the dest has acknowledged, zeros, holes, and what was compared.
     pub fn copied_bytes(&self) -> u64 {
-        self.written_bytes.load(Relaxed) + self.zeroed_bytes.load(Relaxed) + self.hole_bytes.load(Relaxed)
+        self.dest_bytes() + self.zeroed_bytes.load(Relaxed) + self.hole_bytes.load(Relaxed)
+    }
+
+    /// Bytes of data that the dest has acknowledged, or given to be compared.
+    pub fn dest_bytes(&self) -> u64 {
+        self.written_bytes.load(Relaxed) + self.compared_bytes.load(Relaxed)
     }
 
     /// The side that the pump waited for most so far; `None` before the first wait or when both are equal.

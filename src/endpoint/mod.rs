@@ -30,7 +30,15 @@ use std::sync::Arc;
 /// Open when the kernel refuses; Refused when it is no longer what was probed, or in use; Unsupported where direct I/O
 /// is asked for and cannot be had.
 pub fn open_source(side: &PlanSide, facts: &Facts) -> Result<Arc<dyn Endpoint>> {
-    open(Opening { side: Side::Source, plan: side, facts })
+    open(Opening { side: Side::Source, reads: true, plan: side, facts })
+}
+
+/// Opens the dest for reading, to be compared.
+///
+/// # Errors
+/// As for [`open_source`].
+pub fn open_compared(side: &PlanSide, facts: &Facts) -> Result<Arc<dyn Endpoint>> {
+    open(Opening { side: Side::Dest, reads: true, plan: side, facts })
 }
 
 /// Opens the dest for writing, as its side of the plan says. It may make or empty a file, so the source is to be
@@ -39,7 +47,7 @@ pub fn open_source(side: &PlanSide, facts: &Facts) -> Result<Arc<dyn Endpoint>> 
 /// # Errors
 /// As for [`open_source`]; also Refused instead of making a regular file under /dev.
 pub fn open_dest(side: &PlanSide, facts: &Facts) -> Result<Arc<dyn Endpoint>> {
-    open(Opening { side: Side::Dest, plan: side, facts })
+    open(Opening { side: Side::Dest, reads: false, plan: side, facts })
 }
 
 /// Asks a disk by its own commands what it is, and makes `facts` those of the way through its node. Changes nothing on

@@ -10,6 +10,8 @@ use std::path::Path;
 #[derive(Clone, Copy)]
 pub(super) struct Opening<'a> {
     pub(super) side: Side,
+    /// Opened for reading; otherwise for writing.
+    pub(super) reads: bool,
     pub(super) plan: &'a PlanSide,
     pub(super) facts: &'a Facts,
 }
@@ -17,7 +19,7 @@ pub(super) struct Opening<'a> {
 impl Opening<'_> {
     /// Opens the path for this side's direction, with `more` flags.
     pub(super) fn open(&self, more: OFlags) -> Result<OwnedFd> {
-        let direction = if self.side == Side::Source { OFlags::RDONLY } else { OFlags::WRONLY };
+        let direction = if self.reads { OFlags::RDONLY } else { OFlags::WRONLY };
         let flags = direction | OFlags::CLOEXEC | OFlags::NOCTTY | more;
         // The permissions of every file that a program makes by default; the umask narrows them.
         let mode = Mode::from_raw_mode(0o666);

@@ -2,7 +2,9 @@
 //!
 //! This room must not know any kind of endpoint: it drives queues, and has no `if` on what is at their other end.
 mod closer_look;
-mod failed;
+mod comparing;
+mod engine_error;
+mod failing;
 mod gate;
 mod meter;
 mod offload;

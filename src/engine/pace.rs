@@ -291,7 +291,7 @@ impl Governor {
     pub fn because(&self) -> &'static str {
         match self.state {
             _ if !self.bounds.adaptive => "as planned",
-            State::Starting => "as planned; the copy was over before another pair could be tried",
+            State::Starting => "as planned; it was over before another pair could be tried",
             State::Searching | State::LookingAgain => "still being tried when the copy ended",
             State::Settling | State::Watching => "the smallest within 2 % of the best rate of those tried",
         }

@@ -1,10 +1,11 @@
 //! The copy loop.
+use super::comparing::Comparing;
 use super::meter::{Meter, Whereabouts};
 use super::pace::{Governor, Pair};
 use super::queues::Queues;
 use crate::contract::{
-    Arena, Buffer, Cache, Completion, DeviceError, Endpoint, Error, Event, Extent, Kind, Next, Observer, Op, Plan,
-    Request, Run, RunKind, Schedule, Side, Stop, Tally, Totals, Zeros,
+    Arena, Buffer, Completion, Endpoint, Error, Event, Extent, Kind, Next, Observer, Op, Plan, Request, Route, Run,
+    RunKind, Schedule, Side, Stop, Tally, Totals, Zeros,
 };
 use std::io;
 use std::sync::Arc;
@@ -21,13 +22,20 @@ pub(super) struct Slot {
     digesting: bool,
 }
 
+impl Slot {
+    /// A block of data.
+    pub(super) fn of(extent: Extent) -> Self {
+        Slot { extent, zero: false, digesting: false }
+    }
+}
+
 /// Why the copy cannot go on.
 pub(super) struct Failure {
     pub(super) error: Error,
     /// The block it happened to; those ahead of it are still brought home.
-    ticket: u64,
+    pub(super) ticket: u64,
     /// What was being read, to look closer for the bad place.
-    pub(super) reading: Option<Extent>,
+    pub(super) reading: Option<(Side, Extent)>,
 }
 
 /// Moves blocks from source to dest until the schedule has no more. Every round: feed, hand over, wait, advance.
@@ -44,6 +52,7 @@ pub(super) struct Pump<'a> {
     idle: Vec<Buffer>,
     /// Blocks on their way.
     in_hand: u32,
+    pub(super) comparing: Comparing,
     pair: Pair,
     next_ticket: u64,
     finished: bool,
@@ -70,6 +79,7 @@ pub(super) struct Parts<'a> {
 impl<'a> Pump<'a> {
     pub(super) fn new(parts: Parts<'a>, pair: Pair) -> Self {
         let Parts { plan, ends, schedule, stop, tally, observer, queues } = parts;
+        let comparing = Comparing::new(plan, ends[Side::Dest.index()].facts());
         Pump {
             plan,
             ends,
@@ -82,6 +92,7 @@ impl<'a> Pump<'a> {
             free: Vec::new(),
             idle: Vec::new(),
             in_hand: 0,
+            comparing,
             pair,
             next_ticket: 0,
             finished: false,
@@ -130,19 +141,20 @@ impl<'a> Pump<'a> {
             let other_bytes = self.totals.zeroed_bytes + self.totals.hole_bytes;
             done.drain(..).for_each(|completion| self.advance(completion));
             if self.totals.zeroed_bytes + self.totals.hole_bytes != other_bytes {
-                governor.disturbed(self.meter.elapsed(), self.totals.written_bytes);
+                governor.disturbed(self.meter.elapsed(), self.totals.dest_bytes());
             }
             if change.is_none() {
-                change = governor.observe(self.meter.elapsed(), self.totals.written_bytes);
+                change = governor.observe(self.meter.elapsed(), self.totals.dest_bytes());
             }
         }
     }
 
     fn use_buffers(&mut self, buffers: Vec<Buffer>) {
         let extent = Extent::new(0, 0);
-        let slot = Slot { extent, zero: false, digesting: false };
+        let slot = Slot::of(extent);
         self.slots = vec![slot; buffers.len()];
         self.free = (0..buffers.len() as u32).rev().collect();
+        self.comparing.slots(buffers.len());
         self.idle = buffers;
         self.tally.block_bytes.store(self.pair.block_bytes, Relaxed);
         self.tally.depth.store(self.pair.depth, Relaxed);
@@ -155,19 +167,19 @@ impl<'a> Pump<'a> {
         let buffers = arena.carve(pair.block_bytes, pair.depth);
         self.queues.paced(pair.depth, arena);
         self.use_buffers(buffers);
-        governor.resumed(self.totals.written_bytes);
+        governor.resumed(self.totals.dest_bytes());
         let Pair { block_bytes, depth } = pair;
         self.observer.hear(&Event::Paced { block_bytes, depth, because: governor.taken_because() });
     }
 
     /// Nothing new is to be begun.
-    fn ending(&self) -> bool {
+    pub(super) fn ending(&self) -> bool {
         self.failure.is_some() || self.stop.asked().is_some()
     }
 
     /// Begins blocks as long as there are slots.
     fn feed(&mut self) {
-        while !self.finished && !self.free.is_empty() && !self.ending() {
+        while !self.finished && self.has_room() && !self.ending() {
             match self.schedule.next(self.pair.block_bytes) {
                 Ok(Next::Do(run)) => self.begin(run),
                 Ok(Next::Wait) => return,
@@ -182,13 +194,20 @@ impl<'a> Pump<'a> {
         }
     }
 
+    /// There is a slot for another block: one that is compared needs a second for the bytes of the dest.
+    fn has_room(&self) -> bool {
+        match self.plan.route {
+            Route::Copy => !self.free.is_empty(),
+            Route::Compare { .. } => self.free.len() as u32 > self.in_hand - self.comparing.parked() + 1,
+        }
+    }
+
     fn begin(&mut self, run: Run) {
-        let slot = self.free.pop().expect("checked by the caller");
-        let buffer = self.idle.pop().expect("a buffer for every slot");
+        let (slot, buffer) = self.take_slot();
         let (ticket, zero) = (self.next_ticket, run.kind == RunKind::Zero);
         self.next_ticket += 1;
         self.in_hand += 1;
-        self.slots[slot as usize] = Slot { extent: run.extent, zero, digesting: false };
+        self.slots[slot as usize] = Slot { zero, ..Slot::of(run.extent) };
         let offset = self.plan.source.offset + run.extent.offset;
         let len = u32::try_from(run.extent.len).expect("a schedule's runs fit in 32 bits");
         let (side, op) = (Side::Source, Op::Read);
@@ -198,9 +217,17 @@ impl<'a> Pump<'a> {
             if self.plan.zeros == Zeros::Write {
                 request.buffer.bytes_mut()[..len as usize].fill(0);
             }
-            self.start_writing(request);
+            self.has_come(request);
         } else {
             self.queues.submit(request);
+        }
+    }
+
+    /// Turns a block whose bytes are there, or need not be read, towards the dest.
+    fn has_come(&mut self, request: Request) {
+        match self.plan.route {
+            Route::Copy => self.start_writing(request),
+            Route::Compare { .. } => self.start_comparing(request),
         }
     }
 
@@ -229,6 +256,10 @@ impl<'a> Pump<'a> {
     }
 
     fn was_read(&mut self, mut request: Request, moved: u32) {
+        if request.side == Side::Dest {
+            self.was_read_to_compare(request, moved);
+            return;
+        }
         self.totals.read_requests += 1;
         self.totals.read_bytes += u64::from(moved);
         self.tally.read_bytes.fetch_add(u64::from(moved), Relaxed);
@@ -239,7 +270,7 @@ impl<'a> Pump<'a> {
             self.queues.submit(request);
         } else {
             self.queues.pass(Side::Source, request.ticket);
-            self.start_writing(request);
+            self.has_come(request);
         }
     }
 
@@ -251,8 +282,7 @@ impl<'a> Pump<'a> {
             return;
         }
         let end = self.slots[request.slot as usize].extent.offset + u64::from(request.done);
-        self.schedule.ends_at(end);
-        self.finished = true;
+        self.end_at(end);
         self.ended_short = self.plan.len.is_some();
         // Reads that wait for their turn on the stream would only hear the same.
         let mut never = Vec::new();
@@ -262,7 +292,7 @@ impl<'a> Pump<'a> {
     }
 
     /// Goes on with the part of a block that has been read; there will be no more of it.
-    fn write_what_came(&mut self, mut request: Request) {
+    pub(super) fn write_what_came(&mut self, mut request: Request) {
         if request.done == 0 {
             self.retire(request);
             return;
@@ -270,7 +300,7 @@ impl<'a> Pump<'a> {
         request.len = request.done;
         self.slots[request.slot as usize].extent.len = u64::from(request.len);
         self.queues.pass(Side::Source, request.ticket);
-        self.start_writing(request);
+        self.has_come(request);
     }
 
     /// All of a block has arrived.
@@ -288,84 +318,35 @@ impl<'a> Pump<'a> {
         }
     }
 
-    /// The block layer merges neighbours into one request and, if it fails, fails all of them. A block that went direct
-    /// is tried once more alone, so that only the bad one is blamed and those before it arrive.
-    fn tried_alone(&mut self, request: &mut Request, source: io::Error) -> io::Result<u32> {
-        let side = self.plan.side(request.side);
-        let end = &self.ends[request.side.index()];
-        let worth_it = side.access.cache == Cache::Direct && request.op != Op::Zero && !self.ending();
-        // What has no number did not come from the kernel: the call was never made, for want of a thread.
-        let worth_it = worth_it && source.raw_os_error().is_some();
-        if !worth_it || end.diagnose(request.op, request.at(), &source) != Kind::Io {
-            return Err(source);
-        }
-        let moved = end.perform(request)?;
-        self.alone += u64::from(moved > 0);
-        Ok(moved)
-    }
-
-    pub(super) fn failed(&mut self, request: Request, source: io::Error) {
-        let cancelled = source.raw_os_error() == Some(libc::ECANCELED);
-        if cancelled && self.ending() {
-            if request.op == Op::Read && self.failure.is_none() {
-                self.write_what_came(request);
-            } else {
-                // Those behind it are let through to be cancelled too: nothing else would ever let them go.
-                self.queues.pass(request.side, request.ticket);
-                self.retire(request);
-            }
-            return;
-        }
-        let Request { side, op, ticket, .. } = request;
-        let end = &self.ends[side.index()];
-        let kind = end.diagnose(op, request.at(), &source);
-        let address = &end.facts().address;
-        let said = DeviceError::of(&source).cloned();
-        let place = said.as_ref().and_then(|said| said.offset);
-        let error = Error::of_request(kind, op, side, address, place.unwrap_or(request.at()), source)
-            .in_sectors_of(end.facts().logical_block_bytes)
-            .advise(said.map_or("", |said| said.advice));
-        let reading = (op == Op::Read && place.is_none()).then(|| Extent::new(request.at(), u64::from(request.left())));
-        if self.failure.as_ref().is_none_or(|first| ticket < first.ticket) {
-            self.failure = Some(Failure { error, ticket, reading });
-        }
-        self.retire(request);
-        // A read that waits for somebody else's bytes would keep us from ending.
-        self.ends[Side::Source.index()].cancel();
-    }
-
-    /// On the way out: gives up what has not started, but brings home the blocks ahead of the one that failed.
-    fn call_back(&mut self, done: &mut Vec<Completion>) {
-        let limit = self.failure.as_ref().map(|failure| failure.ticket);
-        for side in Side::BOTH {
-            let mut back = Vec::new();
-            self.queues.recall(side, &mut back);
-            for request in back {
-                let goes_on = match limit {
-                    Some(failed) => request.ticket < failed,
-                    None => side == Side::Dest,
-                };
-                if goes_on {
-                    self.queues.submit(request);
-                } else {
-                    self.retire(request);
-                }
-            }
-        }
-        if limit.is_some() {
-            self.queues.recall_digests(done);
-        }
-    }
-
     /// Whether a block whose read is done is still to be written.
     pub(super) fn may_write(&self, request: &Request) -> bool {
         self.failure.as_ref().is_none_or(|failure| request.ticket < failure.ticket)
     }
 
+    /// The block is no longer on its way, with what it was to be compared with.
     pub(super) fn retire(&mut self, request: Request) {
+        if let Some(parked) = self.comparing.take(request.slot) {
+            self.give_back(parked);
+        }
+        self.give_back(request);
+        self.in_hand -= 1;
+    }
+
+    pub(super) fn give_back(&mut self, request: Request) {
         self.free.push(request.slot);
         self.idle.push(request.buffer);
-        self.in_hand -= 1;
+    }
+
+    /// A slot and its buffer, which [`Pump::has_room`] has kept.
+    pub(super) fn take_slot(&mut self) -> (u32, Buffer) {
+        let slot = self.free.pop().expect("checked before the block began");
+        (slot, self.idle.pop().expect("a buffer for every slot"))
+    }
+
+    /// The source is taken to end at `end` of the copy: nothing behind it is begun.
+    pub(super) fn end_at(&mut self, end: u64) {
+        self.schedule.ends_at(end);
+        self.finished = true;
     }
 
     /// Closes the queues, which waits for what is in flight, and gives up the buffers.

@@ -1,14 +1,14 @@
 //! A plan, carried out: memory, queues, the pump, the end of the dest, durability.
 use super::closer_look::first_bad;
-use super::failed::engine_error;
+use super::engine_error::engine_error;
 use super::meter::Meter;
 use super::offload::{Copied, Offloaded, by_device, reflink};
 use super::pace::{Governor, Pair};
 use super::pump::{Failure, Parts, Pump};
 use super::queues::Queues;
 use crate::contract::{
-    Arena, Change, Direction, Ended, Endpoint, EngineKind, Error, Event, Existing, Extent, Kind, Observer, Op, Order,
-    Outcome, Pace, Phase, Plan, Result, Schedule, Side, SideReport, Stop, Tally, Totals, Usage,
+    Arena, Change, Differences, Direction, Ended, Endpoint, EngineKind, Error, Event, Existing, Extent, Kind, Observer,
+    Op, Order, Outcome, Pace, Phase, Plan, Result, Route, Schedule, Side, SideReport, Stop, Tally, Totals, Usage,
 };
 use crate::sys;
 use std::io;
@@ -51,10 +51,11 @@ pub fn run(
     run.finish(tally);
     tell(tally, observer, Phase::Ended);
     let elapsed = meter.elapsed_now();
+    let flushing = if plan.route == Route::Copy { elapsed.saturating_sub(before_flush) } else { Duration::ZERO };
     if let Ended::Failed(error) = &run.ended {
         observer.hear(&Event::Failed(error));
     }
-    run.into_outcome(&meter, cached_before, elapsed, elapsed.saturating_sub(before_flush))
+    run.into_outcome(&meter, cached_before, elapsed, flushing)
 }
 
 fn tell(tally: &Tally, observer: &dyn Observer, phase: Phase) {
@@ -76,6 +77,7 @@ struct Run<'a> {
     digests: Vec<crate::contract::Digest>,
     pace: Pace,
     durable: bool,
+    differences: Option<Differences>,
 }
 
 impl<'a> Run<'a> {
@@ -93,6 +95,7 @@ impl<'a> Run<'a> {
             digests: Vec::new(),
             pace: Pace::default(),
             durable: false,
+            differences: None,
         }
     }
 
@@ -210,6 +213,7 @@ impl<'a> Run<'a> {
 
     fn take_results(&mut self, pump: &mut Pump<'_>, governor: &Governor, drained: bool) {
         self.totals = pump.totals;
+        self.differences = pump.differences();
         self.claimed = pump.claimed();
         let Pair { block_bytes, depth } = governor.current();
         self.pace = Pace { block_bytes, depth, because: governor.because().to_owned(), tried: governor.tried() };
@@ -261,9 +265,10 @@ impl<'a> Run<'a> {
     /// A failed read of a whole block, made precise.
     fn locate(&self, failure: Failure, arena: &Arc<Arena>) -> Error {
         let Failure { mut error, reading, .. } = failure;
-        let source = &self.ends[Side::Source.index()];
-        if let (Kind::Io, Some(extent), Order::Any) = (error.kind, reading, source.facts().order) {
-            match first_bad(source, extent, arena) {
+        let Some((side, extent)) = reading else { return error };
+        let end = &self.ends[side.index()];
+        if (error.kind, end.facts().order) == (Kind::Io, Order::Any) {
+            match first_bad(side, end, extent, arena) {
                 Some(offset) => error.offset = Some(offset),
                 None => "The same bytes could be read a moment later: the error may be passing. Try again."
                     .clone_into(&mut error.advice),
@@ -310,7 +315,7 @@ impl<'a> Run<'a> {
     /// A write failed. Through the page cache, that may have been any of those acknowledged before, so that nothing can
     /// be claimed without asking.
     fn dest_failed(&self) -> bool {
-        matches!(&self.ended, Ended::Failed(error) if error.side == Some(Side::Dest))
+        self.plan.route == Route::Copy && matches!(&self.ended, Ended::Failed(error) if error.side == Some(Side::Dest))
     }
 
     fn finish_error(&self, doing: &str, source: io::Error) -> Error {
@@ -327,19 +332,25 @@ impl<'a> Run<'a> {
             // Within one file or device, it was we who changed it.
             return;
         }
-        let source = &self.plan.source.address;
-        let note = match self.ends[Side::Source.index()].change() {
-            Some(Change::Grew(bytes)) => {
-                format!("source {source} grew by {bytes} bytes during the copy; they are not copied")
-            }
-            Some(Change::Shrank(bytes)) => format!("source {source} shrank by {bytes} bytes during the copy"),
-            Some(Change::Modified) => {
-                format!("source {source} was written to during the copy: the copy may be a mixture")
-            }
-            None => return,
-        };
-        self.observer.hear(&Event::Warned(&note));
-        self.notes.push(note);
+        let comparing = self.plan.route != Route::Copy;
+        for side in if comparing { &Side::BOTH[..] } else { &[Side::Source] } {
+            let (name, address) = (side.name(), &self.plan.side(*side).address);
+            let during = if comparing { "while it was compared" } else { "during the copy" };
+            let note = match (self.ends[side.index()].change(), comparing) {
+                (Some(Change::Grew(bytes)), true) => format!("{name} {address} grew by {bytes} bytes {during}"),
+                (Some(Change::Grew(bytes)), false) => {
+                    format!("{name} {address} grew by {bytes} bytes {during}; they are not copied")
+                }
+                (Some(Change::Shrank(bytes)), _) => format!("{name} {address} shrank by {bytes} bytes {during}"),
+                (Some(Change::Modified), true) => format!("{name} {address} was written to {during}"),
+                (Some(Change::Modified), false) => {
+                    format!("{name} {address} was written to {during}: the copy may be a mixture")
+                }
+                (None, _) => continue,
+            };
+            self.observer.hear(&Event::Warned(&note));
+            self.notes.push(note);
+        }
     }
 
     fn into_outcome(
@@ -375,6 +386,7 @@ impl<'a> Run<'a> {
             limit_waited: meter.limit_waited(),
             pace: self.pace,
             usage: Usage { user, system, peak_resident_bytes },
+            differences: self.differences,
             digests: self.digests,
             notes,
         }

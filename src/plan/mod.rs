@@ -6,19 +6,22 @@
 mod asked;
 mod check;
 mod choose;
+mod compare;
 pub mod dd;
 mod notes;
 mod numbers;
 mod options;
+pub mod sg_dd;
 mod words;
 
 #[cfg(test)]
 mod tests;
 
+pub use compare::compare;
 pub use numbers::{BLOCK_BYTES_ASKABLE, DEPTH_ASKABLE};
 pub use options::{Expectation, Options, Passes, ProgressStyle, When};
 
-use crate::contract::{EndpointKind, Facts, Host, Plan, PlanSide, Result, Side};
+use crate::contract::{EndpointKind, Facts, Host, Plan, PlanSide, Result, Route, Side};
 use asked::Asked;
 use check::Overlap;
 use choose::Engines;
@@ -59,6 +62,7 @@ pub fn make(options: &Options, source: &Facts, dest: &Facts, host: &Host) -> Res
         source: side(&asked, Side::Source, range.skip, source_access),
         dest: side(&asked, Side::Dest, range.seek, choose::with_existing(dest_access, end.existing)),
         len: range.len,
+        route: Route::Copy,
         engine,
         engine_instead: instead,
         device_copy,

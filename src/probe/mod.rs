@@ -47,6 +47,20 @@ pub fn both_through(source: &str, dest: &str, through: [bool; 2]) -> Result<(Fac
     Ok((look(source, Side::Source)?, look(dest, Side::Dest)?))
 }
 
+/// The same of two sides that are to be compared: both are to be read, and both have to be there.
+///
+/// # Errors
+/// As for [`both_through`].
+pub fn both_to_read(source: &str, dest: &str, through: [bool; 2]) -> Result<(Facts, Facts)> {
+    let snapshot = Snapshot::take();
+    let look = |address, side: Side| look(address, side, &snapshot, through[side.index()]);
+    let from = look(source, Side::Source)?;
+    if dest != "-" {
+        allowed(Path::new(dest), Access::READ_OK).map_err(|errno| cannot_open(Side::Dest, dest, errno.into()))?;
+    }
+    Ok((from, look(dest, Side::Dest)?))
+}
+
 /// Finds out about a source.
 ///
 /// # Errors

@@ -16,6 +16,11 @@ pub(super) trait Sink {
     fn note(&mut self, marks: Vec<Mark>, cuts: Vec<u64>) -> Result<(), Stopped>;
 }
 
+/// Lets the two bytes of each pair change places.
+fn swap(even: &mut [u8]) {
+    even.chunks_exact_mut(2).for_each(|pair| pair.swap(0, 1));
+}
+
 /// Pads, converts and fills records anew, as the plan says.
 pub(super) struct Converter {
     plan: Arc<RecordPlan>,
@@ -70,8 +75,12 @@ impl Converter {
             .as_ref()
             .is_some_and(|filling| filling.len == 0 && filling.marks.is_empty() && filling.cuts.is_empty());
         let obs = self.plan.dest.record_bytes as usize;
-        let passes = !self.plan.swab && self.plan.framing.is_none() && is_empty;
+        let no_pair_is_cut = self.odd.is_none() && len.is_multiple_of(2);
+        let passes = (!self.plan.swab || no_pair_is_cut) && self.plan.framing.is_none() && is_empty;
         if passes && len.is_multiple_of(obs) && len <= self.out_bytes {
+            if self.plan.swab {
+                swap(&mut batch.memory.bytes_mut()[..len]);
+            }
             self.mark_records(&mut batch, record_bytes, records, short.is_some());
             self.made += len as u64;
             return sink.put(batch);
@@ -139,7 +148,7 @@ impl Converter {
             rest = behind;
         }
         let (even, last) = rest.split_at_mut(rest.len() & !1);
-        even.chunks_exact_mut(2).for_each(|pair| pair.swap(0, 1));
+        swap(even);
         self.odd = last.first().copied();
         self.frame(even, sink)
     }

@@ -39,7 +39,9 @@ pub fn finish(plan: &RecordPlan, ends: &Ends, at_hole: bool, gave_up: bool, list
     for (side, error) in discard(plan, ends) {
         complain(side, Complaint::Discard(error));
     }
-    for (side, end) in [(Side::Source, &ends.source), (Side::Dest, &ends.dest)] {
+    let ends = [(Side::Source, &ends.source), (Side::Dest, &ends.dest)];
+    // What was made up was never opened.
+    for (side, end) in ends.into_iter().skip(usize::from(plan.pattern.is_some())) {
         if let Err(error) = end.close() {
             complain(side, Complaint::Close(error));
             silent = true;

@@ -5,9 +5,11 @@
 //! come here and why, nor how anything is told: it does what a [`crate::contract::RecordPlan`] says.
 #![forbid(unsafe_code)]
 mod batch;
+mod careful;
 mod convert;
 mod end;
 mod open;
+mod pattern;
 mod pipeline;
 mod reader;
 mod start;
@@ -17,5 +19,5 @@ mod writer;
 
 pub use end::{Finished, finish};
 pub use open::{Ends, Opened, Sort, open};
-pub use pipeline::{Ran, run};
+pub use pipeline::{Ran, has_memory, run};
 pub use start::{Begun, Lead, begin};

@@ -1,8 +1,9 @@
 //! Opening both sides as dd does.
-use crate::contract::{Complaint, OpenWords, RecordPlan, RecordSide, Side};
+use crate::contract::{Careful, Complaint, OpenWords, PAGE_BYTES, RecordPlan, RecordSide, Side};
 use crate::sys;
 use rustix::fs::{FileType, Mode, OFlags, Stat};
 use rustix::io::Errno;
+use std::ffi::OsStr;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
@@ -19,6 +20,8 @@ pub enum Sort {
     Zeros,
     /// /dev/null.
     Null,
+    /// A SCSI generic node, /dev/sg0: commands, not reads and writes.
+    ScsiGeneric,
     /// Anything else: calls may mean more than their bytes, so they are made as dd makes them.
     Other,
 }
@@ -36,6 +39,8 @@ pub struct Opened {
     pub offset: Option<u64>,
     /// Flags of the open file.
     pub flags: OFlags,
+    /// Bytes of a logical block, of a block device.
+    pub logical_block_bytes: Option<u32>,
 }
 
 impl Opened {
@@ -53,16 +58,58 @@ impl Opened {
         sys::close(rustix::io::fcntl_dupfd_cloexec(self.fd()?, 0)?)
     }
 
-    /// What would be opened as `side`, without making or emptying anything. What cannot be looked at counts as an empty
-    /// file that is to be made.
+    /// A read waits for a medium of this side's own. Not where its bytes are in memory already, nor at a pipe: whoever
+    /// fills it works meanwhile.
+    pub(super) fn waits_to_read(&self) -> bool {
+        match self.sort {
+            Sort::Zeros | Sort::Null | Sort::Pipe => false,
+            Sort::Other | Sort::ScsiGeneric => true,
+            Sort::File | Sort::Block => self.goes_past_the_cache() || !self.is_cached(),
+        }
+    }
+
+    /// A write waits for a medium of this side's own. The page cache takes it in and writes it back by itself.
+    pub(super) fn waits_to_write(&self) -> bool {
+        match self.sort {
+            Sort::Zeros | Sort::Null | Sort::Pipe => false,
+            Sort::Other | Sort::ScsiGeneric => true,
+            Sort::File | Sort::Block => self.goes_past_the_cache(),
+        }
+    }
+
+    fn goes_past_the_cache(&self) -> bool {
+        self.flags.intersects(OFlags::DIRECT | OFlags::SYNC | OFlags::DSYNC)
+    }
+
+    /// Most of its bytes are in the page cache; false where that cannot be known.
+    fn is_cached(&self) -> bool {
+        let (Ok(fd), Some(size)) = (self.fd(), self.size) else { return false };
+        let Ok(stat) = sys::page_cache::cachestat(fd, 0, 0) else { return false };
+        stat.nr_cache.saturating_mul(PAGE_BYTES as u64) >= size / 2
+    }
+
+    /// What would be opened as `side`, without making or emptying anything. Only files and disks are opened: it would
+    /// mean something to the rest. What cannot be looked at counts as an empty file that is to be made.
     ///
     /// # Errors
     /// The source cannot be opened.
     pub fn look_at(asked: &RecordSide, side: Side) -> Result<Opened, Complaint> {
-        let Some(_) = &asked.path else {
+        let Some(path) = &asked.path else {
             return standard(side.index() as u8, OpenWords::default()).map(Opened::look);
         };
-        // O_NONBLOCK: a FIFO that nobody writes to is not waited for.
+        let sort = rustix::fs::stat(path).map(|stat| sort(&stat));
+        let unopened = |sort, size, offset| Opened {
+            fd: None,
+            sort,
+            size,
+            offset,
+            flags: flags(asked.words),
+            logical_block_bytes: None,
+        };
+        match sort {
+            Ok(Sort::File | Sort::Block) | Err(_) => {}
+            Ok(sort) => return Ok(unopened(sort, None, (sort != Sort::Pipe).then_some(0))),
+        }
         match (open_path(asked, OFlags::RDONLY, OFlags::NONBLOCK), side) {
             (Ok(fd), _) => {
                 let mut opened = Opened::look(fd);
@@ -70,10 +117,7 @@ impl Opened {
                 Ok(opened)
             }
             (Err(complaint), Side::Source) => Err(complaint),
-            (Err(_), Side::Dest) => {
-                let (sort, size, offset) = (Sort::File, Some(0), Some(0));
-                Ok(Opened { fd: None, sort, size, offset, flags: flags(asked.words) })
-            }
+            (Err(_), Side::Dest) => Ok(unopened(Sort::File, Some(0), Some(0))),
         }
     }
 
@@ -87,7 +131,15 @@ impl Opened {
         };
         let offset = fd.as_ref().and_then(|fd| rustix::fs::tell(fd).ok());
         let flags = fd.as_ref().and_then(|fd| rustix::fs::fcntl_getfl(fd).ok()).unwrap_or(OFlags::empty());
-        Opened { fd, sort, size, offset, flags }
+        let block = fd.as_ref().filter(|_| sort == Sort::Block);
+        let logical_block_bytes = block.and_then(|fd| rustix::fs::ioctl_blksszget(fd).ok());
+        Opened { fd, sort, size, offset, flags, logical_block_bytes }
+    }
+
+    /// Nothing to open: its bytes are made up.
+    pub fn made_up() -> Opened {
+        let (size, offset, flags) = (None, None, OFlags::empty());
+        Opened { fd: None, sort: Sort::Zeros, size, offset, flags, logical_block_bytes: None }
     }
 }
 
@@ -98,7 +150,28 @@ pub struct Ends {
     pub source: Opened,
     /// Where they go.
     pub dest: Opened,
+    /// Where they go, too.
+    pub(super) second: Option<OwnedFd>,
 }
+
+impl Ends {
+    /// What is written may be what is read next: both sides are one file or one device, or one lies on the other. Then
+    /// a record has to be written before the next is read.
+    pub(super) fn are_one(&self) -> bool {
+        let stat = |end: &Opened| end.fd().ok().and_then(|fd| rustix::fs::fstat(fd).ok());
+        let (Some(source), Some(dest)) = (stat(&self.source), stat(&self.dest)) else { return false };
+        match (self.source.sort, self.dest.sort) {
+            (Sort::File, Sort::File) => (source.st_dev, source.st_ino) == (dest.st_dev, dest.st_ino),
+            (Sort::Block, Sort::Block) => source.st_rdev == dest.st_rdev,
+            (Sort::File, Sort::Block) => source.st_dev == dest.st_rdev,
+            (Sort::Block, Sort::File) => source.st_rdev == dest.st_dev,
+            _ => false,
+        }
+    }
+}
+
+/// Major number of SCSI generic nodes, from the kernel's `devices.txt`.
+const SCSI_GENERIC_MAJOR: u32 = 21;
 
 fn sort(stat: &Stat) -> Sort {
     match FileType::from_raw_mode(stat.st_mode) {
@@ -108,6 +181,7 @@ fn sort(stat: &Stat) -> Sort {
         FileType::CharacterDevice => match (rustix::fs::major(stat.st_rdev), rustix::fs::minor(stat.st_rdev)) {
             (1, 3) => Sort::Null,
             (1, 5) => Sort::Zeros,
+            (SCSI_GENERIC_MAJOR, _) => Sort::ScsiGeneric,
             _ => Sort::Other,
         },
         _ => Sort::Other,
@@ -119,17 +193,42 @@ fn sort(stat: &Stat) -> Sort {
 /// # Errors
 /// The side, and what dd would say about it.
 pub fn open(plan: &RecordPlan) -> Result<Ends, (Side, Complaint)> {
-    let source = match &plan.source.path {
-        Some(_) => open_path(&plan.source, OFlags::RDONLY, flags(plan.source.words)),
-        None => standard(0, plan.source.words),
+    let on = |side| move |complaint| (side, complaint);
+    let source = match (plan.pattern, &plan.source.path) {
+        (Some(_), _) => Opened::made_up(),
+        (None, Some(_)) => open_path(&plan.source, OFlags::RDONLY, flags(plan.source.words))
+            .map(Opened::look)
+            .map_err(on(Side::Source))?,
+        (None, None) => standard(0, plan.source.words).map(Opened::look).map_err(on(Side::Source))?,
     };
-    let source = Opened::look(source.map_err(|complaint| (Side::Source, complaint))?);
+    lock(&source, plan.source.words).map_err(on(Side::Source))?;
     let dest = match &plan.dest.path {
+        Some(_) if plan.compare => open_path(&plan.dest, OFlags::RDONLY, flags(plan.dest.words)),
         Some(_) => open_dest(plan),
         None => standard(1, plan.dest.words),
     };
-    let dest = Opened::look(dest.map_err(|complaint| (Side::Dest, complaint))?);
-    Ok(Ends { source, dest })
+    let dest = Opened::look(dest.map_err(on(Side::Dest))?);
+    lock(&dest, plan.dest.words).map_err(on(Side::Dest))?;
+    let second = plan.second.as_ref().map(|path| open_second(path)).transpose().map_err(on(Side::Dest))?;
+    Ok(Ends { source, dest, second })
+}
+
+/// Takes the lock that was asked for, or says who is faster.
+fn lock(opened: &Opened, words: OpenWords) -> Result<(), Complaint> {
+    if !words.flock {
+        return Ok(());
+    }
+    let locked = opened
+        .fd()
+        .and_then(|fd| sys::retry(|| rustix::fs::flock(fd, rustix::fs::FlockOperation::NonBlockingLockExclusive)));
+    locked.map_err(|error| Complaint::Careful(Careful::Locked(error)))
+}
+
+/// As the dest: what is in it and not overwritten stays.
+fn open_second(path: &OsStr) -> Result<OwnedFd, Complaint> {
+    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::CLOEXEC;
+    sys::retry(|| rustix::fs::open(path, flags, Mode::from_raw_mode(0o666)))
+        .map_err(|error| Complaint::Careful(Careful::Second(error)))
 }
 
 fn flags(words: OpenWords) -> OFlags {
@@ -143,6 +242,7 @@ fn flags(words: OpenWords) -> OFlags {
         (words.noatime, OFlags::NOATIME),
         (words.noctty, OFlags::NOCTTY),
         (words.nofollow, OFlags::NOFOLLOW),
+        (words.excl, OFlags::EXCL),
     ];
     table.into_iter().filter(|(given, _)| *given).fold(OFlags::empty(), |all, (_, flag)| all | flag)
 }
@@ -162,8 +262,10 @@ fn open_path(side: &RecordSide, direction: OFlags, more: OFlags) -> Result<Optio
 fn open_dest(plan: &RecordPlan) -> Result<Option<OwnedFd>, Complaint> {
     let (words, skip) = (plan.dest_words, plan.dest.skip);
     let mut more = flags(plan.dest.words);
-    more.set(OFlags::CREATE, !words.nocreat);
-    more.set(OFlags::EXCL, words.excl);
+    // A device that is there is to be had for oneself: making it would fail, because it is there.
+    let claims_device = plan.dest.words.excl && is_block_device(plan.dest.path.as_deref().unwrap_or_default());
+    more.set(OFlags::CREATE, !words.nocreat && !claims_device);
+    more.set(OFlags::EXCL, words.excl || plan.dest.words.excl);
     // As dd has it: bytes that are fewer than a record keep nothing that was there from being emptied.
     if skip.records == 0 {
         more.set(OFlags::TRUNC, !words.notrunc);
@@ -182,6 +284,10 @@ fn open_dest(plan: &RecordPlan) -> Result<Option<OwnedFd>, Complaint> {
         truncate(&dest, plan)?;
     }
     Ok(dest)
+}
+
+fn is_block_device(path: &OsStr) -> bool {
+    rustix::fs::stat(path).is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode) == FileType::BlockDevice)
 }
 
 /// Lets a file end where the first record will go.

@@ -4,7 +4,7 @@ use super::convert::{Converter, Sink, Stopped};
 use super::reader::{Filled, Reader};
 use super::writer::Writer;
 use super::{Ends, Lead, Sort};
-use crate::contract::{Complaint, RecordCounts, RecordListener, RecordPlan, RecordTally, Side};
+use crate::contract::{Careful, Complaint, RecordCounts, RecordListener, RecordPlan, RecordTally, Side};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 use std::thread;
@@ -15,6 +15,8 @@ const TINY_BYTES: u64 = 1 << 20;
 const OUT_BYTES: u64 = 256 << 10;
 /// Most bytes of buffers on each side of the converter, unless two are more.
 const RING_BYTES: usize = 8 << 20;
+/// The same where a number of buffers was asked for: each of them is touched in turn.
+const ASKED_BYTES: usize = 64 << 20;
 /// Most buffers on each side.
 const RING_BUFFERS: usize = 4;
 
@@ -58,8 +60,8 @@ pub fn run(
 ) -> Ran {
     tally.set(before);
     let shared = Shared { plan: plan.clone(), listener: listener.clone() };
-    let reader = Reader::new(plan.clone(), ends.clone(), before.read_full + before.read_partial, lead);
-    let writer = Writer::new(plan.clone(), ends.clone(), tally.clone(), before);
+    let reader = Reader::new(plan.clone(), ends.clone(), tally.clone(), before.read_full + before.read_partial, lead);
+    let writer = Writer::new(plan.clone(), ends.clone(), tally.clone(), before, listener.clone());
     let sizes = match Sizes::of(plan, &reader) {
         Ok(sizes) => sizes,
         Err((side, bytes)) => {
@@ -67,13 +69,27 @@ pub fn run(
             return Ran { no_memory: true, ..Ran::default() };
         }
     };
-    let side_by_side = !is_tiny(plan, ends) && both_gain(plan, ends);
+    let alone = plan.buffers == Some(1) || is_tiny(plan, ends) || ends.are_one();
+    let side_by_side = !alone && both_gain(plan, ends);
     match sizes.allocate(plan, side_by_side) {
         Ok(buffers) if buffers.ring > 1 => in_threads(shared, reader, writer, buffers),
         Ok(buffers) => on_the_spot(&shared, reader, writer, buffers),
         Err((side, bytes)) => {
             listener.complain(side, &Complaint::Memory(bytes), false);
             Ran { no_memory: true, ..Ran::default() }
+        }
+    }
+}
+
+/// Whether there is memory for the least that a copy by records needs; where not, that is told. For who moves bytes
+/// ahead of the records, which end where there is none.
+pub fn has_memory(plan: &Arc<RecordPlan>, ends: &Arc<Ends>, listener: &dyn RecordListener) -> bool {
+    let reader = Reader::new(plan.clone(), ends.clone(), Arc::default(), 0, Lead::default());
+    match Sizes::of(plan, &reader).and_then(|sizes| sizes.allocate(plan, false)) {
+        Ok(_) => true,
+        Err((side, bytes)) => {
+            listener.complain(side, &Complaint::Memory(bytes), false);
+            false
         }
     }
 }
@@ -86,11 +102,16 @@ fn is_tiny(plan: &RecordPlan, ends: &Ends) -> bool {
     most.is_some_and(|bytes| bytes <= TINY_BYTES)
 }
 
-/// Each side has something to do that takes time.
+/// Something takes time that another step can use: converting, or a side that waits for its medium while the other has
+/// something to do. Where both do nothing but move memory, one after the other in a warm buffer is faster.
 fn both_gain(plan: &RecordPlan, ends: &Ends) -> bool {
     let converts = plan.table.is_some() || plan.swab || plan.framing.is_some() || plan.sparse;
+    let more = plan.pattern.is_some() || plan.second.is_some() || plan.compare;
     let at_once = |sort| matches!(sort, Sort::Zeros | Sort::Null);
-    converts || !at_once(ends.source.sort) && !at_once(ends.dest.sort)
+    let [source, dest] = [&ends.source, &ends.dest];
+    converts
+        || more
+        || !at_once(source.sort) && !at_once(dest.sort) && (source.waits_to_read() || dest.waits_to_write())
 }
 
 /// Bytes of the buffers.
@@ -128,7 +149,12 @@ impl Sizes {
             true => Some(Batch::of(self.each).ok_or((Side::Dest, plan.dest.record_bytes))?),
             false => None,
         };
-        let ring = if side_by_side { (RING_BYTES / self.each).clamp(2, RING_BUFFERS) } else { 1 };
+        let (most, asked_most) = (RING_BYTES / self.each, ASKED_BYTES / self.each);
+        let ring = match plan.buffers {
+            _ if !side_by_side => 1,
+            None => most.clamp(2, RING_BUFFERS),
+            Some(asked) => asked.min(asked_most).max(2),
+        };
         let mut more: Vec<Batch> = Vec::new();
         while ring > 1 && more.len() < 2 * ring - 1 {
             match Batch::of(self.each) {
@@ -156,6 +182,16 @@ struct AtOnce<'a> {
     shared: &'a Shared,
     writer: Writer,
     failed: Option<Complaint>,
+}
+
+impl AtOnce<'_> {
+    /// Everything was put.
+    fn end(&mut self) {
+        if let (None, Err(complaint)) = (&self.failed, self.writer.end()) {
+            self.shared.listener.complain(Side::Dest, &complaint, false);
+            self.failed = Some(complaint);
+        }
+    }
 }
 
 impl Sink for AtOnce<'_> {
@@ -189,10 +225,11 @@ fn on_the_spot(shared: &Shared, mut reader: Reader, writer: Writer, buffers: Buf
                     Err(Stopped) => break,
                 }
             }
-            Filled::Failed(error) => complain_of_read(shared, error),
+            Filled::Failed(complaint) => complain_of_read(shared, &complaint),
             Filled::End => {
                 // A failure has been told, and is remembered by the sink.
                 let _ = converter.finish(&mut sink);
+                sink.end();
                 break;
             }
         }
@@ -201,8 +238,8 @@ fn on_the_spot(shared: &Shared, mut reader: Reader, writer: Writer, buffers: Buf
 }
 
 /// A read failed. Where the copy goes on, the counts are told as they are now.
-fn complain_of_read(shared: &Shared, error: std::io::Error) {
-    shared.listener.complain(Side::Source, &Complaint::Read(error), shared.plan.keep_going);
+fn complain_of_read(shared: &Shared, complaint: &Complaint) {
+    shared.listener.complain(Side::Source, complaint, shared.plan.keep_going);
 }
 
 fn warn_of_short(shared: &Shared, warn: Option<u64>) {
@@ -220,7 +257,7 @@ enum Work {
     /// Records that have made nothing yet, and where lines were cut.
     Note(Vec<Mark>, Vec<u64>),
     /// To be told when all before it is written.
-    ReadFailed(std::io::Error),
+    ReadFailed(Complaint),
 }
 
 /// Hands over to the writing thread.
@@ -294,9 +331,10 @@ fn convert_all(
                 warn_of_short(shared, warn);
                 converter.take(batch, (full, short), sink)
             }
-            Filled::Failed(error) => {
-                read_failed |= !shared.plan.keep_going;
-                sink.work.send(Work::ReadFailed(error)).map(|()| batch).map_err(|_| Stopped)
+            Filled::Failed(complaint) => {
+                let zeros = matches!(complaint, Complaint::Careful(Careful::Unreadable(..)));
+                read_failed |= !shared.plan.keep_going && !zeros;
+                sink.work.send(Work::ReadFailed(complaint)).map(|()| batch).map_err(|_| Stopped)
             }
             Filled::End => {
                 // A failure is told by the writing thread.
@@ -336,8 +374,12 @@ fn write_all(
                 let _ = written.send(batch);
             }
             Work::Note(marks, cuts) => writer.note(&marks, &cuts),
-            Work::ReadFailed(error) => complain_of_read(shared, error),
+            Work::ReadFailed(complaint) => complain_of_read(shared, &complaint),
         }
+    }
+    if let Err(complaint) = writer.end() {
+        shared.listener.complain(Side::Dest, &complaint, false);
+        return Ran::written(Some(&complaint), writer.at_hole);
     }
     Ran::written(None, writer.at_hole)
 }

@@ -1,8 +1,9 @@
 //! Reading records, as many as one call can bring.
 use super::batch::Memory;
+use super::pattern::Maker;
 use super::start::warns_of_short_reads;
 use super::{Ends, Lead, Sort};
-use crate::contract::{Amount, Extent, RecordPlan};
+use crate::contract::{Amount, Careful, Complaint, Extent, RecordPlan, RecordTally};
 use crate::sys;
 use rustix::fs::{Advice, SeekFrom};
 use std::io;
@@ -27,7 +28,7 @@ pub(super) enum Filled {
     /// `warn`: the record before them was short, which those who count should know.
     Records { full: u64, short: Option<usize>, warn: Option<u64> },
     /// A read failed; the copy may go on behind it.
-    Failed(io::Error),
+    Failed(Complaint),
     /// There is no more.
     End,
 }
@@ -39,15 +40,27 @@ pub(super) fn batch_records(sort: Sort, record_bytes: u64, direct: bool) -> u64 
         Sort::File | Sort::Block | Sort::Zeros | Sort::Null => BATCH_BYTES,
         Sort::Pipe => PIPE_BATCH_BYTES,
         // What a call means there nobody knows: a line, a packet, a block of a tape.
-        Sort::Other => 0,
+        Sort::ScsiGeneric | Sort::Other => 0,
     };
     (batch_bytes / record_bytes).max(1)
+}
+
+/// Whether an error is one of the medium: another place of it may be fine.
+pub(super) fn is_of_medium(error: &io::Error) -> bool {
+    matches!(error.raw_os_error(), Some(libc::EIO | libc::ENODATA | libc::EREMOTEIO | libc::EILSEQ))
+}
+
+pub(super) fn is_einval(error: &io::Error) -> bool {
+    error.raw_os_error() == Some(libc::EINVAL)
 }
 
 /// Reads the source from where it stands.
 pub(super) struct Reader {
     plan: Arc<RecordPlan>,
     ends: Arc<Ends>,
+    tally: Arc<RecordTally>,
+    /// Makes bytes up, where nothing is read.
+    maker: Option<Maker>,
     batch_records: u64,
     /// Records that were read, short ones counted.
     records: u64,
@@ -59,10 +72,15 @@ pub(super) struct Reader {
     lost: Vec<u8>,
     /// A short record is worth a warning, once.
     warns: bool,
-    /// Bytes of the last read, where it was short and did not fail.
+    /// Bytes of the last read, where it did not bring a record and did not fail: those who are asked for more than that
+    /// next are warned.
     short_read: u64,
     /// Records to read one by one.
     careful: u64,
+    /// The next record is one of zeros, in place of one that could not be read.
+    owes_zeros: bool,
+    /// Records that could not be read, one behind the other.
+    bad_in_a_row: u64,
     /// It ended for a failed read.
     pub(super) failed: bool,
     ended: bool,
@@ -70,19 +88,33 @@ pub(super) struct Reader {
     read_bytes: u64,
     given_back: u64,
     start: u64,
+    /// Records that were read before `start`.
+    first: u64,
 }
 
 impl Reader {
     /// `records` were read before.
-    pub(super) fn new(plan: Arc<RecordPlan>, ends: Arc<Ends>, records: u64, lead: Lead) -> Self {
+    pub(super) fn new(
+        plan: Arc<RecordPlan>,
+        ends: Arc<Ends>,
+        tally: Arc<RecordTally>,
+        records: u64,
+        lead: Lead,
+    ) -> Self {
         let source = &ends.source;
         let direct = source.flags.contains(rustix::fs::OFlags::DIRECT);
         let start = source.fd().ok().and_then(|fd| rustix::fs::tell(fd).ok()).unwrap_or(0);
         let warns = !lead.warned && warns_of_short_reads(&plan);
-        let batch_records = batch_records(source.sort, plan.source.record_bytes, direct);
+        let record_bytes = plan.source.record_bytes;
+        let own = if ends.are_one() { 1 } else { batch_records(source.sort, record_bytes, direct) };
+        let batch_records = plan.transfer_records.unwrap_or(own);
+        let first = plan.source.skip.records + records;
+        let maker = plan.pattern.map(|pattern| Maker::new(pattern, record_bytes, first));
         Reader {
             plan,
             ends,
+            tally,
+            maker,
             batch_records,
             records,
             short_before: lead.short_bytes,
@@ -91,17 +123,20 @@ impl Reader {
             warns,
             short_read: lead.short_bytes,
             careful: 0,
+            owes_zeros: false,
+            bad_in_a_row: 0,
             failed: false,
             ended: false,
             read_bytes: 0,
             given_back: 0,
             start,
+            first: records,
         }
     }
 
     /// Bytes that a buffer for one step has to hold.
     pub(super) fn buffer_bytes(&self) -> Option<usize> {
-        usize::try_from(self.batch_records * self.plan.source.record_bytes).ok()
+        usize::try_from(self.batch_records.checked_mul(self.plan.source.record_bytes)?).ok()
     }
 
     /// Fills `memory` with what one call brings, or the calls that fill a record.
@@ -110,6 +145,11 @@ impl Reader {
             self.records += 1;
             memory.bytes_mut()[..bytes.len()].copy_from_slice(&bytes);
             return Filled::Records { full: 0, short: Some(bytes.len()), warn: None };
+        }
+        if std::mem::take(&mut self.owes_zeros) {
+            self.records += 1;
+            memory.bytes_mut()[..self.plan.source.record_bytes as usize].fill(0);
+            return Filled::Records { full: 1, short: None, warn: None };
         }
         let want = if self.ended { 0 } else { self.want() };
         if want == 0 {
@@ -126,9 +166,11 @@ impl Reader {
             Ok(got) => {
                 let (full, short) = (got as u64 / record_bytes, got as u64 % record_bytes);
                 self.records += full + u64::from(short > 0);
-                let warn = Some(self.short_read).filter(|before| *before > 0 && self.warns);
+                let asked = want.min(record_bytes);
+                let warn = Some(self.short_read).filter(|before| (1..asked).contains(before) && self.warns);
                 self.warns &= warn.is_none();
                 self.careful = self.careful.saturating_sub(full.max(1));
+                self.bad_in_a_row = 0;
                 (self.short_before, self.short_read) = (short, short);
                 self.read_bytes += got as u64;
                 self.give_back(false);
@@ -136,12 +178,15 @@ impl Reader {
             }
             Err(_) if want > record_bytes => {
                 // The records ahead of the bad one are fine: one by one they will come.
-                self.careful = CAREFUL_RECORDS;
+                self.careful = match self.plan.care.zero_unreadable {
+                    true => want / record_bytes,
+                    false => CAREFUL_RECORDS,
+                };
                 self.fill(memory)
             }
             // What is left behind a short direct read is shorter than direct I/O can be.
             Err(error)
-                if error.raw_os_error() == Some(libc::EINVAL)
+                if is_einval(&error)
                     && self.short_before > 0
                     && self.ends.source.flags.contains(rustix::fs::OFlags::DIRECT) =>
             {
@@ -164,8 +209,35 @@ impl Reader {
         }
     }
 
-    /// One call; where reads are to be full, as many as it takes to end with a whole record.
+    /// As [`Self::read_once`], and as often again as the plan says.
     fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        if let Some(maker) = &mut self.maker {
+            maker.fill(bytes);
+            return Ok(bytes.len());
+        }
+        let at = self.ends.source.fd().ok().and_then(|fd| rustix::fs::tell(fd).ok());
+        let mut left = if at.is_some() { self.plan.care.retries } else { 0 };
+        loop {
+            let result = self.read_once(bytes);
+            let Err(error) = &result else { return result };
+            if left == 0 || !is_of_medium(error) {
+                return result;
+            }
+            left -= 1;
+            self.tally.note_reread();
+            self.go_to(at);
+        }
+    }
+
+    fn go_to(&self, offset: Option<u64>) {
+        if let (Some(offset), Ok(fd)) = (offset, self.ends.source.fd()) {
+            // Where that fails, the next read fails too and says so.
+            let _ = rustix::fs::seek(fd, SeekFrom::Start(offset));
+        }
+    }
+
+    /// One call; where reads are to be full, as many as it takes to end with a whole record.
+    fn read_once(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
         let ends = self.ends.clone();
         let fd = ends.source.fd()?;
         let record_bytes = self.plan.source.record_bytes as usize;
@@ -174,9 +246,13 @@ impl Reader {
             match sys::retry(|| rustix::io::read(fd, &mut bytes[got..])) {
                 Ok(0) => return Ok(got),
                 Ok(moved) => got += moved,
+                // The place behind a short last record is one that direct I/O cannot be asked for.
+                Err(error) if got > 0 && self.plan.transfer_records.is_some() && is_einval(&error) => return Ok(got),
                 Err(error) => return self.cut_off(&bytes[..got], bytes.len(), error),
             }
-            if !self.plan.full_reads || got % record_bytes == 0 || got == bytes.len() {
+            // A read of zeros is short only where the kernel had something else to do between: no end, and no record.
+            let full = self.plan.full_reads || self.ends.source.sort == Sort::Zeros;
+            if !full || got % record_bytes == 0 || got == bytes.len() {
                 return Ok(got);
             }
         }
@@ -201,9 +277,12 @@ impl Reader {
     }
 
     fn failed_read(&mut self, error: io::Error) -> Filled {
+        let zeros = self.plan.care.zero_unreadable && self.ends.source.offset.is_some() && is_of_medium(&error);
+        if zeros {
+            return self.zeros_instead(error);
+        }
         if !self.plan.keep_going {
-            (self.failed, self.ended) = (true, true);
-            return Filled::Failed(error);
+            return self.give_up(Complaint::Read(error));
         }
         self.short_read = 0;
         let read = self.short_before.max(self.lost.len() as u64);
@@ -214,7 +293,30 @@ impl Reader {
         }
         let lost = std::mem::take(&mut self.lost);
         self.owes = (self.plan.pad.is_some() && self.short_before == 0).then_some(lost);
-        Filled::Failed(error)
+        Filled::Failed(Complaint::Read(error))
+    }
+
+    fn give_up(&mut self, complaint: Complaint) -> Filled {
+        (self.failed, self.ended) = (true, true);
+        Filled::Failed(complaint)
+    }
+
+    /// The record that cannot be read becomes one of zeros, unless there were too many of them.
+    fn zeros_instead(&mut self, error: io::Error) -> Filled {
+        self.lost.clear();
+        self.bad_in_a_row += 1;
+        let most = self.plan.care.bad_in_a_row_max;
+        if most > 0 && self.bad_in_a_row > most {
+            return self.give_up(Complaint::Careful(Careful::TooManyBad(most)));
+        }
+        let record_bytes = self.plan.source.record_bytes;
+        // Records begin where the first of this run did.
+        let behind = self.start + (self.records - self.first + 1) * record_bytes;
+        self.go_to(Some(behind));
+        self.owes_zeros = true;
+        self.careful = self.careful.saturating_sub(1);
+        self.tally.note_unread();
+        Filled::Failed(Complaint::Careful(Careful::Unreadable(self.plan.source.skip.records + self.records, error)))
     }
 
     /// Gives back to the page cache what was read, in large pieces; at the end all of it.

@@ -54,7 +54,7 @@ fn refuse(listener: &dyn RecordListener, side: Side, error: io::Error) -> Begun 
 
 fn skip_source(plan: &RecordPlan, ends: &Ends, listener: &dyn RecordListener) -> Begun {
     let (skip, source) = (plan.source.skip, &ends.source);
-    if skip.is_zero() {
+    if skip.is_zero() || plan.pattern.is_some() {
         return Begun::Yes(Lead::default());
     }
     let Some(bytes) = skip.in_bytes(plan.source.record_bytes) else {
@@ -99,7 +99,8 @@ fn read_over(plan: &RecordPlan, ends: &Ends, skip: Amount, listener: &dyn Record
         if got == 0 {
             break;
         }
-        if let (Some(bytes), true) = (short.take(), !warned) {
+        // As dd has it: short is what is less than is asked for next.
+        if let (Some(bytes), true) = (short.take().filter(|bytes| *bytes < want), !warned) {
             warned = true;
             listener.complain(Side::Source, &Complaint::PartialRead(bytes), false);
         }

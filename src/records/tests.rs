@@ -82,3 +82,43 @@ fn zeros_are_passed_over_and_the_end_is_set() {
     assert_eq!(counts.written_full, 3 << 11);
     assert!(std::fs::read(&dest).unwrap() == bytes);
 }
+
+#[test]
+fn who_moves_nothing_but_memory_waits_for_nothing() {
+    let dir = tempfile::tempdir().unwrap();
+    let (source, dest) = (dir.path().join("source"), dir.path().join("dest"));
+    std::fs::write(&source, noise(2 << 20)).unwrap();
+    let ends = |direct: bool| {
+        let mut plan = RecordPlan::default();
+        (plan.source.path, plan.dest.path) = (Some(source.clone().into()), Some(dest.clone().into()));
+        (plan.source.words.direct, plan.dest.words.direct) = (direct, direct);
+        open(&plan)
+    };
+    let buffered = ends(false).unwrap();
+    assert!(!buffered.dest.waits_to_write());
+    // Where the kernel does not tell what is cached, a read counts as one that waits.
+    if crate::sys::page_cache::cachestat(buffered.source.fd().unwrap(), 0, 0).is_ok() {
+        assert!(!buffered.source.waits_to_read());
+    }
+    // Not every file system takes direct I/O.
+    if let Ok(direct) = ends(true) {
+        assert!(direct.source.waits_to_read() && direct.dest.waits_to_write());
+    }
+}
+
+#[test]
+fn bytes_change_places_whether_or_not_what_is_read_at_once_has_an_even_length() {
+    let dir = tempfile::tempdir().unwrap();
+    let (source, dest) = (dir.path().join("source"), dir.path().join("dest"));
+    for (record_bytes, len) in [(512u64, 6000usize), (512, 6001), (511, 6001), (511, 600_000), (512, 512), (2, 7)] {
+        let bytes = noise(len);
+        std::fs::write(&source, &bytes).unwrap();
+        let mut expected = bytes.clone();
+        expected.chunks_exact_mut(2).for_each(|pair| pair.swap(0, 1));
+        let mut plan = RecordPlan { swab: true, reblock: true, ..RecordPlan::default() };
+        (plan.source.record_bytes, plan.dest.record_bytes) = (record_bytes, record_bytes);
+        let (ran, ..) = copy(plan, &source, &dest);
+        assert_eq!(ran, Ran::default());
+        assert!(std::fs::read(&dest).unwrap() == expected, "{len} bytes in records of {record_bytes}");
+    }
+}

@@ -1,8 +1,9 @@
 //! Writing records, as many as one call can take, and counting what has arrived.
 use super::Ends;
-use super::batch::{Batch, Mark};
-use super::reader::batch_records;
-use crate::contract::{Complaint, RecordCounts, RecordPlan, RecordTally};
+use super::batch::{Batch, Mark, Memory};
+use super::reader::{batch_records, is_of_medium};
+use super::{Sort, careful};
+use crate::contract::{Complaint, RecordCounts, RecordListener, RecordPlan, RecordTally};
 use crate::sys;
 use rustix::fs::{Advice, OFlags, SeekFrom};
 use rustix::io::Errno;
@@ -21,35 +22,77 @@ struct Counted {
 
 /// Writes to the dest from where it stands.
 pub(super) struct Writer {
-    plan: Arc<RecordPlan>,
-    ends: Arc<Ends>,
+    pub(super) plan: Arc<RecordPlan>,
+    pub(super) ends: Arc<Ends>,
     tally: Arc<RecordTally>,
-    counts: RecordCounts,
+    pub(super) listener: Arc<dyn RecordListener>,
+    pub(super) counts: RecordCounts,
     /// One call may carry many records.
     many: bool,
     sparse: bool,
     /// Bytes of this copy that were written or passed over.
-    done: u64,
+    pub(super) done: u64,
+    /// Records of the dest that were there before this copy began.
+    pub(super) first: u64,
     /// Bytes since the page cache was last given back.
     kept: u64,
+    /// What the dest holds, to compare with.
+    pub(super) theirs: Option<Memory>,
+    /// Bytes of the transfer that was passed over last.
+    passed: u64,
+    /// Records that begin ahead of this are counted as read.
+    counted_to: u64,
     /// The last record was passed over: the end of the dest is still to be set.
     pub(super) at_hole: bool,
 }
 
 impl Writer {
     /// Goes on from `counts`.
-    pub(super) fn new(plan: Arc<RecordPlan>, ends: Arc<Ends>, tally: Arc<RecordTally>, counts: RecordCounts) -> Self {
+    pub(super) fn new(
+        plan: Arc<RecordPlan>,
+        ends: Arc<Ends>,
+        tally: Arc<RecordTally>,
+        counts: RecordCounts,
+        listener: Arc<dyn RecordListener>,
+    ) -> Self {
         let flags = ends.dest.flags;
         let many = batch_records(ends.dest.sort, plan.dest.record_bytes, flags.contains(OFlags::DIRECT)) > 1
             // Whoever asks for that wants it of every record.
             && !flags.intersects(OFlags::DSYNC | OFlags::SYNC);
-        let sparse = plan.sparse;
-        Writer { plan, ends, tally, counts, many, sparse, done: 0, kept: 0, at_hole: false }
+        let many = many || plan.transfer_records.is_some();
+        let sparse = plan.sparse && !(plan.write_last && ends.dest.sort == Sort::Null);
+        let first = plan.dest.skip.records + counts.written_full;
+        let (done, kept, theirs, passed) = (0, 0, None, 0);
+        Writer {
+            plan,
+            ends,
+            tally,
+            listener,
+            counts,
+            many,
+            sparse,
+            done,
+            first,
+            kept,
+            theirs,
+            passed,
+            counted_to: 0,
+            at_hole: false,
+        }
     }
 
     /// Writes all of `batch`. What has arrived is counted, whether or not the rest fails.
     pub(super) fn write(&mut self, batch: &Batch) -> Result<(), Complaint> {
-        let result = self.write_bytes(batch);
+        let result = careful::write_second(&self.ends, batch.bytes()).and_then(|()| self.write_bytes(batch));
+        let result = match result {
+            // A transfer is read as one: all of it was, whatever became of its first record.
+            Err(complaint) if self.plan.transfer_records.is_some() => {
+                let missed = batch.marks.iter().filter(|mark| mark.out_start >= self.counted_to).count();
+                self.count_read(&batch.marks[batch.marks.len() - missed..]);
+                Err(complaint)
+            }
+            result => result,
+        };
         if let Ok(counted) = result {
             // Records that have made nothing yet were read all the same.
             self.count_read(&batch.marks[counted.marks..]);
@@ -70,24 +113,31 @@ impl Writer {
     fn write_bytes(&mut self, batch: &Batch) -> Result<Counted, Complaint> {
         let obs = usize::try_from(self.plan.dest.record_bytes).unwrap_or(usize::MAX);
         let (bytes, begin) = (batch.bytes(), self.done);
+        // What is looked at for zeros as one: a record, or a whole transfer.
+        let piece = if self.plan.write_last { bytes.len().max(1) } else { obs };
         let mut counted = Counted::default();
         let mut at = 0;
         while at < bytes.len() {
-            let first_end = at.saturating_add(obs).min(bytes.len());
+            let first_end = at.saturating_add(piece).min(bytes.len());
             self.count_up_to(batch, &mut counted, begin + first_end as u64);
             let zeros = self.sparse && is_zero(&bytes[at..first_end]);
             let mut end = first_end;
             while self.many && end < bytes.len() {
-                let next = end.saturating_add(obs).min(bytes.len());
+                let next = end.saturating_add(piece).min(bytes.len());
                 if self.sparse && is_zero(&bytes[end..next]) != zeros || next - end < obs && self.is_direct() {
                     break;
                 }
                 end = next;
             }
             if zeros && self.pass_over((end - at) as u64) {
+                self.counts.passed_over += ((end - at) / obs) as u64;
+                self.passed = (end - at) as u64;
                 self.arrived((end - at) as u64, obs as u64);
             } else {
-                let result = self.write_run(&bytes[at..end], obs);
+                let result = match self.plan.compare {
+                    true => self.compare_run(&bytes[at..end], obs),
+                    false => self.write_run(&bytes[at..end], obs),
+                };
                 if result.is_err() {
                     // The record of the dest that failed was whole, so all that it was made of had been read.
                     let failed_at = (self.done - begin) as usize;
@@ -103,12 +153,32 @@ impl Writer {
         Ok(counted)
     }
 
+    /// There is nothing more to write: what was passed over last is written after all, where the plan says so.
+    pub(super) fn end(&mut self) -> Result<(), Complaint> {
+        if !self.at_hole || !self.plan.write_last {
+            return Ok(());
+        }
+        let obs = self.plan.dest.record_bytes as usize;
+        let back =
+            self.ends.dest.fd().and_then(|fd| Ok(rustix::fs::seek(fd, SeekFrom::Current(-(self.passed as i64)))?));
+        back.map_err(Complaint::Skip)?;
+        self.counts.passed_over -= self.passed / obs as u64;
+        let counts = self.counts;
+        let zeros = Batch::of(self.passed as usize).ok_or(Complaint::Memory(self.passed))?;
+        self.write_run(&zeros.memory.bytes()[..self.passed as usize], obs)?;
+        // They were counted when they were passed over.
+        self.counts = counts;
+        self.tally.set(counts);
+        Ok(())
+    }
+
     fn is_direct(&self) -> bool {
         self.ends.dest.flags.contains(OFlags::DIRECT)
     }
 
     /// Counts the records without which nothing before `out_end` could have been written, and the lines cut by then.
     fn count_up_to(&mut self, batch: &Batch, counted: &mut Counted, out_end: u64) {
+        self.counted_to = out_end;
         let marks = &batch.marks[counted.marks..];
         let new = marks.iter().take_while(|mark| mark.out_start < out_end).count();
         self.count_read(&marks[..new]);
@@ -139,6 +209,7 @@ impl Writer {
             // What is shorter than a record is likely to be shorter than direct I/O can be.
             let _ = rustix::fs::fcntl_setfl(fd, self.ends.dest.flags - OFlags::DIRECT);
         }
+        let mut tries = self.plan.care.retries;
         while written < bytes.len() {
             let end = if self.many { bytes.len() } else { bytes.len().min(written - written % obs + obs) };
             let result = match sys::retry(|| rustix::io::write(fd, &bytes[written..end])) {
@@ -147,6 +218,14 @@ impl Writer {
             };
             match result {
                 Ok(moved) => written += moved,
+                Err(error) if tries > 0 && is_of_medium(&error) => {
+                    tries -= 1;
+                    self.counts.retried += 1;
+                }
+                Err(error) if self.plan.care.pass_unwritable && is_of_medium(&error) => {
+                    self.arrived((written - written % obs) as u64, obs as u64);
+                    return self.write_singly(&bytes[written - written % obs..], obs, written % obs);
+                }
                 Err(error) => {
                     let midway = self.plan.reblock && bytes.len() - written / obs * obs >= obs;
                     self.arrived(written as u64, obs as u64);
@@ -161,7 +240,7 @@ impl Writer {
     }
 
     /// Counts `bytes` that begin a record of the dest.
-    fn arrived(&mut self, bytes: u64, obs: u64) {
+    pub(super) fn arrived(&mut self, bytes: u64, obs: u64) {
         self.counts.written_full += bytes / obs;
         self.counts.written_partial += u64::from(!bytes.is_multiple_of(obs));
         self.counts.written_bytes += bytes;
@@ -186,5 +265,6 @@ impl Writer {
 
 /// Nothing but zeros in `bytes`.
 fn is_zero(bytes: &[u8]) -> bool {
-    bytes.iter().all(|byte| *byte == 0)
+    // In pieces without a way out in the middle, of which the compiler makes vectors.
+    bytes.chunks(1024).all(|piece| piece.iter().fold(0, |all, byte| all | byte) == 0)
 }

@@ -72,6 +72,7 @@ pub(super) fn plan() -> Plan {
         source: side("/dev/disk/by-id/ata-old-disk", "/dev/sda", EndpointKind::Block, 0),
         dest: side("/dev/sdb", "/dev/sdb", EndpointKind::Block, 0),
         len: Some(2 * GIB),
+        route: Route::Copy,
         engine: EngineKind::Ring,
         engine_instead: None,
         device_copy: None,
@@ -145,6 +146,7 @@ pub(super) fn complete() -> Outcome {
             system: Duration::from_millis(120),
             peak_resident_bytes: 19_084_083,
         },
+        differences: None,
         digests: vec![],
         notes: vec![],
     }

@@ -12,6 +12,7 @@ pub mod dd;
 pub mod json;
 pub mod list;
 pub mod progress;
+pub mod sg_dd;
 pub mod text;
 pub mod units;
 

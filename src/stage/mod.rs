@@ -1,9 +1,13 @@
-//! What is done to bytes between reading and writing: looking for zeros, digests.
+//! What is done to bytes between reading and writing: looking for zeros, digests, comparing, the test pattern.
 //!
 //! This room must not know where bytes come from or go to, nor how requests are kept in flight.
 #![forbid(unsafe_code)]
+mod compare;
 mod digest;
+mod pattern;
 mod sparse;
 
+pub use compare::{differences, first_difference};
 pub use digest::Digester;
+pub use pattern::{Mark, PATTERN_BLOCK_BYTES_MIN, Pattern, Verdict};
 pub use sparse::zero_prefix;

@@ -3,7 +3,7 @@ use crate::contract::RunKind;
 
 /// Whether all bytes are zero. Words are folded with OR, 4 KiB at a time, which runs at memory speed without any
 /// processor-specific code and still leaves at the first page that has something in it.
-fn is_zero(bytes: &[u8]) -> bool {
+pub(super) fn is_zero(bytes: &[u8]) -> bool {
     bytes.chunks(4096).all(|page| {
         let (words, rest) = page.as_chunks::<8>();
         let folded = words.iter().fold(0, |all, word| all | u64::from_ne_bytes(*word));

@@ -1,5 +1,11 @@
 //! One command line and one input, given to /usr/bin/dd and to haul under the name dd: what came of each.
 #![allow(dead_code)]
+mod script;
+pub mod words;
+
+#[allow(unused_imports)]
+pub use script::{same_in_both, shell};
+
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions};

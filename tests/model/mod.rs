@@ -2,7 +2,7 @@
 #![allow(dead_code, reason = "each test binary uses a part of it")]
 use haul::contract::{
     Access, Cache, Direction, Ended, Endpoint, EndpointKind, EngineKind, Existing, Order, Outcome, Plan, PlanSide,
-    Silent, Stop, Tally, Tuning, WriteOrder, Zeros,
+    Route, Silent, Stop, Tally, Tuning, WriteOrder, Zeros,
 };
 use haul::endpoint::memory::Memory;
 use std::sync::Arc;
@@ -27,6 +27,7 @@ pub fn plan(engine: EngineKind, len: Option<u64>, skip: u64, seek: u64) -> Plan 
         source: side("memory source", skip),
         dest: side("memory dest", seek),
         len,
+        route: Route::Copy,
         engine,
         engine_instead: None,
         device_copy: None,

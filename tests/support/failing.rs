@@ -1,4 +1,4 @@
-//! A disk with a bad place: nbdkit serves a file and fails there, nbdfuse shows it as a file.
+//! A disk with a bad place, or one that stalls: nbdkit serves a file and fails there, nbdfuse shows it as a file.
 use super::abilities::{has, is_root, skip};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -21,6 +21,21 @@ pub struct FailingDisk {
 impl FailingDisk {
     /// Serves `backing` below `dir`. `None`, said aloud, where the tools are missing.
     pub fn over(dir: &Path, backing: &Path, fails: Fails, bad: Range<u64>) -> Option<Self> {
+        // nbdkit calls these as: pread HANDLE COUNT OFFSET, pwrite HANDLE COUNT OFFSET FLAGS.
+        let (start, end) = (bad.start, bad.end);
+        let check = format!("if [ $4 -lt {end} ] && [ $(($4 + $3)) -gt {start} ]; then echo EIO bad >&2; exit 1; fi");
+        let check = |wanted| if fails == wanted { check.as_str() } else { ":" };
+        Self::serve(dir, backing, check(Fails::Reads), check(Fails::Writes))
+    }
+
+    /// Serves `backing` below `dir`; reads that reach behind `from` wait as long as `gate` is there.
+    pub fn stalling(dir: &Path, backing: &Path, from: u64, gate: &Path) -> Option<Self> {
+        let wait = format!("while [ $(($4 + $3)) -gt {from} ] && [ -e '{}' ]; do sleep 0.02; done", gate.display());
+        Self::serve(dir, backing, &wait, ":")
+    }
+
+    /// `before_read` and `before_write` are done by a shell before each request is.
+    fn serve(dir: &Path, backing: &Path, before_read: &str, before_write: &str) -> Option<Self> {
         if !has("nbdkit") || !has("nbdfuse") || !has("fusermount3") {
             return None;
         }
@@ -31,18 +46,14 @@ impl FailingDisk {
         let mounted_at = dir.join("failing");
         std::fs::create_dir_all(&mounted_at).expect("scratch takes directories");
         let size = std::fs::metadata(backing).expect("it is there").len();
-        // nbdkit calls these as: pread HANDLE COUNT OFFSET, pwrite HANDLE COUNT OFFSET FLAGS.
-        let (start, end) = (bad.start, bad.end);
-        let check = format!("if [ $4 -lt {end} ] && [ $(($4 + $3)) -gt {start} ]; then echo EIO bad >&2; exit 1; fi");
-        let check = |wanted| if fails == wanted { check.as_str() } else { ":" };
         let file = backing.display();
         let read = format!("dd if='{file}' iflag=skip_bytes,count_bytes skip=$4 count=$3 bs=1M status=none");
         let write = format!("dd of='{file}' oflag=seek_bytes seek=$4 bs=1M iflag=fullblock conv=notrunc status=none");
         let mut command = Command::new("nbdfuse");
         command.arg(mounted_at.join("disk")).args(["[", "nbdkit", "--exit-with-parent", "eval"]);
         command.arg(format!("get_size=echo {size}"));
-        command.arg(format!("pread={}; exec {read}", check(Fails::Reads)));
-        command.arg(format!("pwrite={}; exec {write}", check(Fails::Writes)));
+        command.arg(format!("pread={before_read}; exec {read}"));
+        command.arg(format!("pwrite={before_write}; exec {write}"));
         // Without a flush method nbdkit takes a disk for one that needs none, and fdatasync would fail.
         command.args(["can_flush=exit 0", "flush=exit 0", "]"]);
         let server = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().ok()?;

@@ -7,6 +7,7 @@ pub const ROOMS: &[(&str, &[&str])] = &[
     ("sys", &[]),
     ("schedule", &["contract"]),
     ("stage", &["contract"]),
+    ("ledger", &["contract"]),
     ("endpoint", &["contract", "sys"]),
     ("engine", &["contract", "stage", "sys"]),
     ("records", &["contract", "sys"]),
@@ -16,7 +17,10 @@ pub const ROOMS: &[(&str, &[&str])] = &[
     ("report", &["contract", "plan"]),
     (
         "command",
-        &["contract", "sys", "schedule", "stage", "endpoint", "engine", "records", "probe", "plan", "cli", "report"],
+        &[
+            "contract", "sys", "schedule", "stage", "ledger", "endpoint", "engine", "records", "probe", "plan", "cli",
+            "report",
+        ],
     ),
     ("main", &["cli", "command", "contract", "report"]),
 ];

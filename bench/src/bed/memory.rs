@@ -28,7 +28,7 @@ fn make(recipe: &Recipe, workplace: &Workplace, size: Size) -> Result<Bed> {
 }
 
 /// A loop device of `bytes` bytes over a file in memory, which goes away with the workplace.
-pub(super) fn device(workplace: &Workplace, name: &str, bytes: u64) -> Result<(Part, Place)> {
+pub fn device(workplace: &Workplace, name: &str, bytes: u64) -> Result<(Part, Place)> {
     let store = workplace.memory().join(name);
     std::fs::File::create(&store)?.set_len(bytes)?;
     let removed = Removed(store.clone());

@@ -14,6 +14,7 @@ use crate::error::{Error, Result};
 use crate::result::Limit;
 use crate::workplace::Workplace;
 pub use content::Comparison;
+pub use memory::device;
 pub use server::Server;
 use std::path::PathBuf;
 use std::time::Duration;

@@ -4,6 +4,7 @@
 //! Must not know: how anything was measured.
 mod columns;
 mod page;
+mod points;
 mod terminal;
 mod words;
 

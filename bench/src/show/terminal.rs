@@ -3,10 +3,11 @@
 //! Colour is always written; who writes to what is no terminal, or honours NO_COLOR, passes an `anstream` writer, which
 //! takes it out. Nothing is said by colour alone.
 use super::columns::{COLUMNS, Column, Scale};
+use super::points;
 use super::words::{duration, figure, number, plain, rate, rounds, size};
 use crate::claims::{self, Claim, Verdict};
 use crate::numbers::{HAUL, Ranking, Summary, limit_s, ranking};
-use crate::result::{BedResult, Cell as TableCell, ContenderResult, Limit, Machine, Results, Table as Seeds};
+use crate::result::{BedResult, Cell as TableCell, ContenderResult, Limit, Machine, Results, Sweep, Table as Seeds};
 use anstyle::{AnsiColor, Style};
 use comfy_table::{Attribute, Cell, CellAlignment, Color, ColumnConstraint, ContentArrangement, LineStyle};
 use comfy_table::{Table, TableStyle, Width};
@@ -30,6 +31,9 @@ pub fn terminal(results: &Results, width: usize, out: &mut impl Write) -> io::Re
     notes(results, width, out)?;
     for bed in &results.beds {
         one_bed(bed, results.machine.resident_floor_bytes, width, out)?;
+    }
+    for sweep in &results.sweeps {
+        one_sweep(sweep, width, out)?;
     }
     for seeds in &results.tables {
         seeds_table(seeds, width, out)?;
@@ -134,23 +138,46 @@ fn style_of(cell: Cell, haul: bool, aside: bool) -> Cell {
     }
 }
 
+fn colour(verdict: Verdict) -> Color {
+    match verdict {
+        Verdict::Holds => Color::DarkGreen,
+        Verdict::FallsShort => Color::DarkRed,
+        Verdict::Equal | Verdict::NotKnown => Color::DarkYellow,
+    }
+}
+
 fn claims_table(claims: &[Claim], width: usize) -> String {
     let mut table = bare_table(width);
     for claim in claims {
-        let colour = match claim.verdict {
-            Verdict::Holds => Color::DarkGreen,
-            Verdict::FallsShort => Color::DarkRed,
-            Verdict::Equal | Verdict::NotKnown => Color::DarkYellow,
-        };
         let says =
             if claim.note.is_empty() { claim.what.clone() } else { format!("{} ({})", claim.what, plain(&claim.note)) };
-        let verdict = Cell::new(claim.verdict.words()).fg(colour).add_attribute(Attribute::Bold);
+        let verdict = Cell::new(claim.verdict.words()).fg(colour(claim.verdict)).add_attribute(Attribute::Bold);
         table.add_row(vec![verdict, Cell::new(figure(claim)), Cell::new(says)]);
     }
     if let Some(verdicts) = table.column_mut(0) {
         verdicts.set_constraint(ColumnConstraint::UpperBoundary(Width::Fixed(12)));
     }
     text_of(table, usize::MAX)
+}
+
+fn one_sweep(sweep: &Sweep, width: usize, out: &mut impl Write) -> io::Result<()> {
+    let (title, name) = (plain(&sweep.title), plain(&sweep.name));
+    writeln!(out, "\n{TITLE}{title}{TITLE:#} {QUIET}({name}, {}){QUIET:#}", rounds(sweep.rounds))?;
+    let what = format!("{} The ratio is the time of {} by haul's.", sweep.what, sweep.peer);
+    paragraph(&what, 0, width, Style::new(), out)?;
+    let mut table = bare_table(width);
+    table.set_header(points::HEADINGS.map(|heading| Cell::new(heading).add_attribute(Attribute::Dim)));
+    for point in &sweep.points {
+        let (cells, verdict) = points::row(point);
+        let cells = cells.map(|text| Cell::new(plain(&text)));
+        table.add_row(if verdict == Verdict::Holds { cells } else { cells.map(|cell| cell.fg(colour(verdict))) });
+    }
+    align(&mut table, 2, 1);
+    if let Some(words) = table.column_mut(points::HEADINGS.len() - 1) {
+        words.set_cell_alignment(CellAlignment::Left);
+    }
+    writeln!(out, "\n{}", table.trim_fmt())?;
+    writeln!(out, "\n{}", claims_table(&claims::of_sweep(sweep), width))
 }
 
 fn seeds_table(seeds: &Seeds, width: usize, out: &mut impl Write) -> io::Result<()> {

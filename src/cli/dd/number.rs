@@ -77,10 +77,11 @@ fn factor(text: &[u8]) -> Option<(Factor, &[u8])> {
         value =
             if value == Some(0) { value } else { value.zip(unit).and_then(|(value, unit)| value.checked_mul(unit)) };
     }
-    let mut in_bytes = false;
     if let (true, [b'B', rest @ ..]) = (takes_b, behind) {
-        (in_bytes, behind) = (true, rest);
+        behind = rest;
     }
+    // That of `kB` and `KiB` counts too.
+    let in_bytes = text[..text.len() - behind.len()].contains(&b'B');
     Some((Factor { value, in_bytes, is_plain_zero: text.starts_with(b"0x") }, behind))
 }
 
@@ -170,7 +171,8 @@ mod tests {
 
     #[test]
     fn bytes_and_zero_multipliers_are_noticed() {
-        assert!(parse(b"700B").1.in_bytes && parse(b"2Bx3").1.in_bytes && !parse(b"700kB").1.in_bytes);
+        assert!(parse(b"700B").1.in_bytes && parse(b"2Bx3").1.in_bytes && parse(b"700kB").1.in_bytes);
+        assert!(parse(b"7KiB").1.in_bytes && !parse(b"7K").1.in_bytes && !parse(b"7KD").1.in_bytes);
         assert!(parse(b"0x10").1.zero_multiplier && !parse(b"00x10").1.zero_multiplier);
         assert!(!parse(b"10x0").1.zero_multiplier && parse(b"3x0x2").1.zero_multiplier);
     }

@@ -49,6 +49,7 @@ pub(super) fn settle(operands: Operands, warnings: &mut Vec<DdWarning>) -> Resul
             (false, false) => None,
         },
         telling: operands.telling,
+        ..RecordPlan::default()
     })
 }
 

@@ -12,7 +12,7 @@ use std::os::fd::AsRawFd;
 use std::sync::Arc;
 
 /// What came of moving blocks.
-pub(super) enum Moved {
+pub(in crate::command) enum Moved {
     /// So many bytes have arrived with none missing, and both sides stand behind them.
     Bytes(u64),
     /// A signal asked for the end.
@@ -20,7 +20,7 @@ pub(super) enum Moved {
 }
 
 /// What classifying needs to know of an open side.
-pub(super) fn facts(opened: &Opened) -> DdFacts {
+pub(in crate::command) fn facts(opened: &Opened) -> DdFacts {
     // What is still to be made has an offset and no descriptor.
     let offset = opened.fd().map_or(opened.offset, |fd| rustix::fs::tell(fd).ok());
     let kind = match opened.sort {
@@ -29,34 +29,36 @@ pub(super) fn facts(opened: &Opened) -> DdFacts {
         Sort::Pipe => DdKind::Pipe,
         Sort::Zeros => DdKind::Zeros,
         Sort::Null => DdKind::Null,
+        Sort::ScsiGeneric => DdKind::ScsiGeneric,
         Sort::Other => DdKind::Other,
     };
     let odd = OFlags::APPEND | OFlags::SYNC | OFlags::DSYNC | OFlags::NONBLOCK;
     let (odd_flags, direct) = (opened.flags.intersects(odd), opened.flags.contains(OFlags::DIRECT));
-    DdFacts { kind, size: opened.size, offset, odd_flags, direct }
+    let logical_block_bytes = opened.logical_block_bytes;
+    DdFacts { kind, size: opened.size, offset, odd_flags, direct, logical_block_bytes }
 }
 
 /// Records that `bytes` come to, all read and written.
-pub(super) fn counts(plan: &RecordPlan, bytes: u64) -> RecordCounts {
+pub(in crate::command) fn counts(plan: &RecordPlan, bytes: u64) -> RecordCounts {
     let (ibs, obs) = (plan.source.record_bytes, plan.dest.record_bytes);
     RecordCounts {
         read_full: bytes / ibs,
         read_partial: u64::from(!bytes.is_multiple_of(ibs)),
         written_full: bytes / obs,
         written_partial: u64::from(!bytes.is_multiple_of(obs)),
-        truncated: 0,
         written_bytes: bytes,
+        ..RecordCounts::default()
     }
 }
 
 /// Ready to move blocks: planned, and both sides open a second time.
-pub(super) struct Ready {
+pub(in crate::command) struct Ready {
     plan: Plan,
     ends: [Arc<dyn Endpoint>; 2],
 }
 
 /// Plans and opens. The error says why it has to go by records.
-pub(super) fn prepare(records: &RecordPlan, blocks: &Blocks, ends: &Ends) -> Result<Ready, String> {
+pub(in crate::command) fn prepare(records: &RecordPlan, blocks: &Blocks, ends: &Ends) -> Result<Ready, String> {
     let paths = [&ends.source, &ends.dest]
         .map(|end| end.fd().map(|fd| format!("/proc/self/fd/{}", fd.as_raw_fd())).unwrap_or_default());
     let (plan, source, dest) = plan_for(records, blocks, &paths)?;
@@ -67,7 +69,7 @@ pub(super) fn prepare(records: &RecordPlan, blocks: &Blocks, ends: &Ends) -> Res
 }
 
 /// The plan for moving `blocks` between what `paths` lead to, and the facts of both.
-pub(super) fn plan_for(
+pub(in crate::command) fn plan_for(
     records: &RecordPlan,
     blocks: &Blocks,
     paths: &[String; 2],
@@ -85,7 +87,7 @@ pub(super) fn plan_for(
 impl Ready {
     /// Moves the blocks. After a failure, records go on from the last whole one that has arrived: they come to the same
     /// place and say what is wrong there.
-    pub(super) fn run(self, plan: &RecordPlan, ends: &Ends, watch: &Watch) -> Moved {
+    pub(in crate::command) fn run(self, plan: &RecordPlan, ends: &Ends, watch: &Watch) -> Moved {
         let (stop, tally) = (Arc::new(Stop::default()), Arc::new(Tally::default()));
         let dest_size = file_size(&ends.dest);
         watch.moving(Some(Moving { stop: stop.clone(), tally: tally.clone(), ends: self.ends.clone() }));
@@ -127,18 +129,21 @@ fn cut(dest: &Opened, size_before: Option<u64>, end: u64) {
 }
 
 /// Both sides as they are before anything is opened for writing.
-pub(super) struct Looked {
-    pub(super) source: DdFacts,
-    pub(super) dest: DdFacts,
-    pub(super) paths: [String; 2],
+pub(in crate::command) struct Looked {
+    pub(in crate::command) source: DdFacts,
+    pub(in crate::command) dest: DdFacts,
+    pub(in crate::command) paths: [String; 2],
 }
 
 /// Looks at both sides without making or emptying anything.
-pub(super) fn look(plan: &RecordPlan) -> Result<Looked, (Side, Complaint)> {
+pub(in crate::command) fn look(plan: &RecordPlan) -> Result<Looked, (Side, Complaint)> {
     let mut paths = [String::from("-"), String::from("-")];
     let mut all = Vec::new();
     for (side, asked) in [(Side::Source, &plan.source), (Side::Dest, &plan.dest)] {
-        let opened = Opened::look_at(asked, side).map_err(|complaint| (side, complaint))?;
+        let opened = match side {
+            Side::Source if plan.pattern.is_some() => Opened::made_up(),
+            _ => Opened::look_at(asked, side).map_err(|complaint| (side, complaint))?,
+        };
         let mut found = facts(&opened);
         let skip = asked.skip.in_bytes(asked.record_bytes).unwrap_or(0);
         found.offset = found.offset.map(|offset| offset.saturating_add(skip));

@@ -1,10 +1,10 @@
 //! `haul dd`, and haul under the name dd.
-mod blocks;
-mod watch;
+pub(super) mod blocks;
+pub(super) mod watch;
 
 use super::Exit;
 use crate::cli::dd::{self as words, DdCommand};
-use crate::contract::{Amount, RecordCounts, RecordListener, RecordPlan, RecordTally};
+use crate::contract::{Amount, RecordCounts, RecordListener, RecordPlan, RecordTally, Telling};
 use crate::plan::dd::{Way, classify};
 use crate::records::{self, Begun, Ends};
 use crate::report::Out;
@@ -12,10 +12,12 @@ use crate::report::dd::{Quoting, Teller, explained, usage, warning};
 use crate::sys;
 use blocks::Moved;
 use rustix::fs::SeekFrom;
+use signal_hook::consts::{SIGINT, SIGUSR1};
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::sync::Arc;
-use watch::Watch;
+use std::time::Duration;
+use watch::{Watch, Watcher};
 
 /// dd's status where anything failed.
 const FAILED: Exit = Exit::Status(1);
@@ -47,10 +49,40 @@ pub(super) fn dd(program: &OsStr, words: &[OsString], out: Out) -> Exit {
     }
 }
 
+/// How often progress is told.
+const TICK: Duration = Duration::from_secs(1);
+
+impl Watcher for Teller {
+    fn report(&self) {
+        self.tell_counts();
+    }
+
+    fn progress(&self) {
+        self.tell_progress();
+    }
+
+    fn interrupted(&self) {
+        self.tell_counts();
+    }
+}
+
+/// The signals that dd hears.
+fn heard() -> Vec<i32> {
+    let mut heard = Vec::new();
+    if std::env::var_os("POSIXLY_CORRECT").is_none() {
+        heard.push(SIGUSR1);
+    }
+    if !sys::is_ignored(SIGINT) {
+        heard.push(SIGINT);
+    }
+    heard
+}
+
 fn copy(plan: RecordPlan, name: &[u8], quoting: Quoting) -> Exit {
     let (plan, tally) = (Arc::new(plan), Arc::new(RecordTally::default()));
     let teller = Arc::new(Teller::new(name, &plan, quoting, tally.clone(), sys::was_closed(2)));
-    let Ok(watch) = Watch::start(&plan, &teller, &tally) else { return FAILED };
+    let tick = (plan.telling == Telling::Progress).then_some(TICK);
+    let Ok(watch) = Watch::start(&plan, teller.clone(), &tally, &heard(), tick) else { return FAILED };
     let ends = match records::open(&plan) {
         Ok(ends) => Arc::new(ends),
         Err((side, complaint)) => {
@@ -65,7 +97,7 @@ fn copy(plan: RecordPlan, name: &[u8], quoting: Quoting) -> Exit {
     }
     let mut ran = records::Ran::default();
     if let (Begun::Yes(lead), false) = (begun, plan.count == Some(Amount::default())) {
-        let before = match move_blocks(&plan, &ends, &watch) {
+        let before = match move_blocks(&plan, &ends, &watch, &*teller) {
             Ok(counts) => counts,
             Err(exit) => return exit,
         };
@@ -89,15 +121,24 @@ fn copy(plan: RecordPlan, name: &[u8], quoting: Quoting) -> Exit {
 }
 
 /// Moves what can be moved as blocks; the counts after it, or how to end.
-fn move_blocks(plan: &RecordPlan, ends: &Ends, watch: &Watch) -> Result<RecordCounts, Exit> {
+fn move_blocks(
+    plan: &Arc<RecordPlan>,
+    ends: &Arc<Ends>,
+    watch: &Watch,
+    listener: &dyn RecordListener,
+) -> Result<RecordCounts, Exit> {
     let (source, dest) = (blocks::facts(&ends.source), blocks::facts(&ends.dest));
     let Way::Blocks(wanted) = classify(plan, &source, &dest) else { return Ok(RecordCounts::default()) };
     // Where it cannot be done so, records can do everything, and say what is wrong in dd's words.
     let Ok(ready) = blocks::prepare(plan, &wanted, ends) else { return Ok(RecordCounts::default()) };
+    // Records follow the blocks: what they cannot do must not be begun.
+    if !records::has_memory(plan, ends, listener) {
+        return Err(FAILED);
+    }
     match ready.run(plan, ends, watch) {
         Moved::Bytes(bytes) => Ok(blocks::counts(plan, bytes)),
         Moved::Interrupted(signal) => {
-            watch.teller.tell_counts();
+            watch.interrupted();
             Err(Exit::Signal(signal))
         }
     }

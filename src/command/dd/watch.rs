@@ -1,21 +1,27 @@
-//! Signals and the line of progress of a running dd.
+//! Signals and regular words about progress of a running dd, and of its kin.
 use super::super::die_by;
 use super::blocks;
-use crate::contract::{Endpoint, Error, Kind, RecordPlan, RecordTally, Result, Stop, Tally, Telling};
-use crate::report::dd::Teller;
+use crate::contract::{Endpoint, Error, Kind, RecordPlan, RecordTally, Result, Stop, Tally};
 use crate::sys;
-use signal_hook::consts::{SIGINT, SIGUSR1};
+use signal_hook::consts::SIGUSR1;
 use signal_hook::iterator::Signals;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-/// How often progress is told.
-const TICK: Duration = Duration::from_secs(1);
+/// Tells what a running copy is asked about.
+pub(in crate::command) trait Watcher: Send + Sync {
+    /// SIGUSR1.
+    fn report(&self);
+    /// It is time for a word about progress.
+    fn progress(&self);
+    /// The process ends by a signal.
+    fn interrupted(&self);
+}
 
 /// Blocks that are being moved.
 #[derive(Clone)]
-pub(super) struct Moving {
+pub(in crate::command) struct Moving {
     pub(super) stop: Arc<Stop>,
     pub(super) tally: Arc<Tally>,
     pub(super) ends: [Arc<dyn Endpoint>; 2],
@@ -23,7 +29,7 @@ pub(super) struct Moving {
 
 struct Shared {
     plan: Arc<RecordPlan>,
-    teller: Arc<Teller>,
+    watcher: Arc<dyn Watcher>,
     tally: Arc<RecordTally>,
     moving: Mutex<Option<Moving>>,
     /// The counts are final.
@@ -45,43 +51,46 @@ impl Shared {
 }
 
 /// Hears signals and tells progress until the process ends.
-pub(super) struct Watch {
+pub(in crate::command) struct Watch {
     shared: Arc<Shared>,
-    pub(super) teller: Arc<Teller>,
     pub(super) tally: Arc<RecordTally>,
 }
 
 impl Watch {
-    /// Begins to listen: SIGUSR1 tells the counts, SIGINT tells them and ends the process. What the caller ignores
-    /// stays ignored. From then on no call of this thread is cut short by them.
-    pub(super) fn start(plan: &Arc<RecordPlan>, teller: &Arc<Teller>, tally: &Arc<RecordTally>) -> Result<Watch> {
+    /// Begins to listen: SIGUSR1 tells how far it is, the others tell that and end the process. What the caller ignores
+    /// is to be left out. From then on no call of this thread is cut short by them. Progress is told every `tick`.
+    pub(in crate::command) fn start(
+        plan: &Arc<RecordPlan>,
+        watcher: Arc<dyn Watcher>,
+        tally: &Arc<RecordTally>,
+        heard: &[i32],
+        tick: Option<Duration>,
+    ) -> Result<Watch> {
         let shared = Arc::new(Shared {
             plan: plan.clone(),
-            teller: teller.clone(),
+            watcher,
             tally: tally.clone(),
             moving: Mutex::new(None),
             over: Mutex::new(false),
             ended: Condvar::new(),
         });
-        let mut heard = Vec::new();
-        if std::env::var_os("POSIXLY_CORRECT").is_none() {
-            heard.push(SIGUSR1);
-        }
-        if !sys::is_ignored(SIGINT) {
-            heard.push(SIGINT);
-        }
         let failed = |error| Error::new(Kind::Io, "cannot listen for signals").because(error);
-        let mut incoming = Signals::new(&heard).map_err(failed)?;
+        let mut incoming = Signals::new(heard).map_err(failed)?;
         let listening = shared.clone();
         let listen = move || incoming.forever().for_each(|signal| hear(signal, &listening));
         thread::Builder::new().name("haul-signals".to_owned()).spawn(listen).map_err(failed)?;
-        sys::block(&heard);
-        if plan.telling == Telling::Progress {
+        sys::block(heard);
+        if let Some(every) = tick {
             let ticking = shared.clone();
-            let tick = move || tick(&ticking);
+            let tick = move || tick_on(&ticking, every);
             thread::Builder::new().name("haul-progress".to_owned()).spawn(tick).map_err(failed)?;
         }
-        Ok(Watch { shared, teller: teller.clone(), tally: tally.clone() })
+        Ok(Watch { shared, tally: tally.clone() })
+    }
+
+    /// The process is about to end by a signal, with nothing in flight any more.
+    pub(in crate::command) fn interrupted(&self) {
+        self.shared.watcher.interrupted();
     }
 
     /// From now on, or no longer, blocks are being moved.
@@ -90,7 +99,7 @@ impl Watch {
     }
 
     /// The copy is over: the counts are final, and nothing is drawn any more.
-    pub(super) fn over(&self) {
+    pub(in crate::command) fn over(&self) {
         *self.shared.over.lock().unwrap_or_else(PoisonError::into_inner) = true;
         self.shared.ended.notify_all();
     }
@@ -98,8 +107,8 @@ impl Watch {
 
 fn hear(signal: i32, shared: &Shared) {
     shared.refresh();
-    if signal != SIGINT {
-        shared.teller.tell_counts();
+    if signal == SIGUSR1 {
+        shared.watcher.report();
         return;
     }
     let moving = shared.moving().clone();
@@ -111,23 +120,23 @@ fn hear(signal: i32, shared: &Shared) {
         }
         Some(_) => die_by(signal),
         None => {
-            shared.teller.tell_counts();
+            shared.watcher.interrupted();
             die_by(signal);
         }
     }
 }
 
-fn tick(shared: &Shared) {
+fn tick_on(shared: &Shared, every: Duration) {
     let mut over = shared.over.lock().unwrap_or_else(PoisonError::into_inner);
     loop {
-        let (guard, waited) = shared.ended.wait_timeout(over, TICK).unwrap_or_else(PoisonError::into_inner);
+        let (guard, waited) = shared.ended.wait_timeout(over, every).unwrap_or_else(PoisonError::into_inner);
         over = guard;
         if *over {
             return;
         }
         if waited.timed_out() {
             shared.refresh();
-            shared.teller.tell_progress();
+            shared.watcher.progress();
         }
     }
 }

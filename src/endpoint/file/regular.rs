@@ -82,14 +82,14 @@ impl RegularFile {
         } else {
             Positional::buffered(fd, access.cache)
         };
-        let emptied = opening.side == Side::Dest && access.existing == Existing::Truncate;
+        let emptied = !opening.reads && access.existing == Existing::Truncate;
         if emptied {
             // Not O_TRUNC: only what has been checked to be the right file is emptied.
             rustix::fs::ftruncate(io.main(), 0).map_err(failed)?;
         }
         let mut stamp = Stamp::of(io.main()).map_err(|error| opening.error(Kind::Open, "").because(error))?;
         let mut facts = opening.facts.clone();
-        if opening.side == Side::Source {
+        if opening.reads {
             // The plan was made for the size that was probed: what changed since then has changed too.
             stamp.size = facts.size.unwrap_or(stamp.size);
         } else {

@@ -21,7 +21,7 @@ use super::claim::Claim;
 use super::opening::Opening;
 use super::queue_limits;
 use crate::contract::{
-    CallStyle, CommandWishes, DirectAlignment, Endpoint, Facts, FileId, Kind, Order, Passthrough, Result, Side, Through,
+    CallStyle, CommandWishes, DirectAlignment, Endpoint, Facts, FileId, Kind, Order, Passthrough, Result, Through,
 };
 use device::{NvmeNamespace, Place};
 use drive::Node;
@@ -56,7 +56,7 @@ pub(super) fn open(opening: Opening<'_>, through: &Through) -> Result<Arc<dyn En
     let claim = Claim::take(&opening, &through.node)?;
     let failed =
         |error: io::Error| opening.error(Kind::Open, &format!(" by {}", through.node.node.display())).because(error);
-    let flags = if opening.side == Side::Source { OFlags::RDONLY } else { OFlags::RDWR };
+    let flags = if opening.reads { OFlags::RDONLY } else { OFlags::RDWR };
     let drive = Node::new(open_node(&through.node, flags).map_err(failed)?, through.wishes.timeout);
     let nsid = drive.nsid().map_err(failed)?;
     let (controller, namespace) = drive::identify(&drive, nsid).map_err(failed)?;

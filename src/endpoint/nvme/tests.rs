@@ -3,7 +3,7 @@ use super::device::{NvmeNamespace, Place};
 use super::drive::identify;
 use super::made_up::{MadeUp, NSID, Next};
 use super::*;
-use crate::contract::{Arena, DeviceError, EndpointKind, Extent, OnRing, Op, Request};
+use crate::contract::{Arena, DeviceError, EndpointKind, Extent, OnRing, Op, Request, Side};
 use proptest::prelude::*;
 use std::sync::atomic::Ordering::Relaxed;
 

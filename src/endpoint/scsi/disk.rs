@@ -4,7 +4,7 @@ use super::node::{Data, Node};
 use super::probe::write_same_blocks;
 use super::survey::Survey;
 use super::verdict::Place;
-use crate::contract::{Cache, DeviceError, Facts, Kind, Op, Request, Result, Side, Through};
+use crate::contract::{Cache, DeviceError, Facts, Kind, Op, Request, Result, Through};
 use crate::endpoint::claim::Claim;
 use crate::endpoint::opening::Opening;
 use std::io;
@@ -44,14 +44,14 @@ impl Disk {
             Some(said) => opening.error(said.kind, &format!(": {}", said.words)).advise(said.advice),
             None => opening.error(Kind::Open, &format!(" by {}", through.node.node.display())).because(error),
         };
-        let writing = opening.side == Side::Dest;
+        let writing = !opening.reads;
         let node = Node::open(&through.node.node, writing, through.wishes).map_err(failed)?;
         if node.number().map_err(failed)? != through.node.number {
             return Err(opening.changed(&format!(": {} is another device", through.node.node.display())));
         }
         // Before the disk is asked, so that nobody uses it from here on.
         let claim = Claim::take(opening, &through.node)?;
-        let survey = Survey::take(&node).map_err(failed)?;
+        let survey = Survey::take(&node, opening.facts).map_err(failed)?;
         let facts = opening.facts.clone();
         let size = facts.size.unwrap_or(0);
         let disk_bytes = survey.capacity.blocks.saturating_mul(survey.capacity.block_bytes.into());

@@ -286,8 +286,8 @@ mod tests {
         let short = [0, 0, 0x90, 0, 0x88, 0x12, 0x04];
         let wanted = Mode { write_protected: true, takes_dpo_and_fua: true, write_cache: Some(true) };
         assert_eq!(Mode::parse(&short, false), Some(wanted));
-        let long = [0, 0, 0, 0, 0, 0, 0, 2, 9, 9, 0x08, 0x12, 0x00];
-        let wanted = Mode { write_cache: Some(false), ..Mode::default() };
+        let long = [0, 0, 0, 0x80, 0, 0, 0, 2, 9, 9, 0x08, 0x12, 0x00];
+        let wanted = Mode { write_protected: true, write_cache: Some(false), ..Mode::default() };
         assert_eq!(Mode::parse(&long, true), Some(wanted));
         assert_eq!(Mode::parse(&short[..4], false).unwrap().write_cache, None);
     }

@@ -23,7 +23,7 @@ pub(in crate::endpoint) fn probe(node: &Passthrough, facts: &mut Facts) -> io::R
         let (kind, words) = (Kind::Refused, "it has changed since it was looked at".to_owned());
         return Err(DeviceError { kind, words, offset: None, advice: "Run it again." }.into());
     }
-    let survey = Survey::take(&open)?;
+    let survey = Survey::take(&open, facts)?;
     let capacity = survey.capacity;
     let bytes = capacity.blocks.saturating_mul(capacity.block_bytes.into());
     match facts.size {

@@ -32,8 +32,6 @@ pub(super) struct SgQueue {
     /// Where the kernel puts sense data, by slot.
     senses: Vec<[u8; SENSE_BYTES]>,
     in_flight: u32,
-    /// Most commands that the driver takes.
-    limit: u32,
     pending: VecDeque<Waiting>,
     /// To be given again, and when.
     later: Vec<(Instant, Waiting)>,
@@ -72,7 +70,6 @@ impl SgQueue {
             flying: (0..depth).map(|_| None).collect(),
             senses: vec![[0; SENSE_BYTES]; depth as usize],
             in_flight: 0,
-            limit: IN_FLIGHT_MAX,
             pending: VecDeque::with_capacity(depth as usize),
             later: Vec::with_capacity(depth as usize),
             finished: Vec::with_capacity(depth as usize),
@@ -137,7 +134,6 @@ impl SgQueue {
 
     /// The driver's queue is full. Those of ours that are there will make room; else others use it, and time will.
     fn hold_back(&mut self, waiting: Waiting) {
-        self.limit = self.in_flight.max(1);
         if self.in_flight > 0 {
             self.pending.push_front(waiting);
         } else {
@@ -236,7 +232,7 @@ impl Queue for SgQueue {
 
     /// One call a command: this interface has no batch.
     fn flush(&mut self) -> io::Result<()> {
-        while self.in_flight < self.limit {
+        while self.in_flight < IN_FLIGHT_MAX {
             let Some(waiting) = self.pending.pop_front() else { break };
             if !self.give(waiting) {
                 break;

@@ -3,7 +3,7 @@ use super::cdb::Cdb;
 use super::inquiry::{self, BlockLimits, Capacity, Inquiry, Mode};
 use super::node::{Data, Node};
 use super::verdict::Place;
-use crate::contract::{DeviceError, Kind};
+use crate::contract::{DeviceError, Facts, Kind};
 use std::io;
 
 /// Bytes of block sizes that are believed.
@@ -43,17 +43,19 @@ fn ask(node: &Node, cdb: &Cdb, len: usize) -> io::Result<Vec<u8>> {
 }
 
 impl Survey {
-    /// Asks the disk. Nothing on it changes.
+    /// Asks the disk. Nothing on it changes. Behind a USB bridge, which may lose its mind over what it does not know,
+    /// only what every disk has been asked for since the first ones.
     ///
     /// # Errors
     /// What the kernel said; a [`DeviceError`] for what is no disk, has no medium, or has bytes beside its blocks that
     /// a copy would lose.
-    pub(super) fn take(node: &Node) -> io::Result<Survey> {
+    pub(super) fn take(node: &Node, facts: &Facts) -> io::Result<Survey> {
+        let careful = facts.identity.transport.as_deref() == Some("usb");
         let inquiry = Inquiry::parse(&ask(node, &Cdb::inquiry(96), 96)?)
             .ok_or_else(|| refused(Kind::Io, "it does not say what it is (INQUIRY)", "Is it plugged in?"))?;
         is_disk(&inquiry)?;
         node.carry_out(&Cdb::test_unit_ready(), Data::None, Place::default())?;
-        let capacity = capacity(node, &inquiry)?;
+        let capacity = capacity(node, inquiry.version >= 5 && !careful || inquiry.protect)?;
         if let Some(kind) = capacity.protection {
             let words = format!(
                 "it is formatted with protection information (type {kind}), which copies by commands would lose"
@@ -62,11 +64,13 @@ impl Survey {
             return Err(refused(Kind::Refused, words, advice));
         }
         let page = |page, len: u16| ask(node, &Cdb::inquiry_page(page, len), len.into());
-        let pages = inquiry::pages(&page(0, 252)?);
+        let pages = if careful { Vec::new() } else { inquiry::pages(&page(0, 252)?) };
         let page = |number, len| if pages.contains(&number) { page(number, len) } else { Ok(Vec::new()) };
-        let mode = Mode::parse(&ask(node, &Cdb::mode_sense_6(0x08, 192), 192)?, false);
+        // All pages in 192 bytes is what other systems ask, and so what bridges have been tried with.
+        let mode = Mode::parse(&ask(node, &Cdb::mode_sense_6(if careful { 0x3f } else { 0x08 }, 192), 192)?, false);
         let mode = match mode {
             Some(mode) => mode,
+            None if careful => Mode::default(),
             None => Mode::parse(&ask(node, &Cdb::mode_sense_10(0x08, 252), 252)?, true).unwrap_or_default(),
         };
         Ok(Survey {
@@ -99,11 +103,14 @@ fn is_disk(inquiry: &Inquiry) -> io::Result<()> {
     }
 }
 
-fn capacity(node: &Node, inquiry: &Inquiry) -> io::Result<Capacity> {
-    // Some USB bridges lose their mind over the longer command, so it is kept for those that have to know it.
+/// Asked by the longer command too where that says more: `modern`, or more blocks than the shorter one can tell.
+fn capacity(node: &Node, modern: bool) -> io::Result<Capacity> {
     let short = Capacity::parse_10(&ask(node, &Cdb::read_capacity_10(), 8)?);
-    let longer = short.is_none_or(|short| short.blocks >= 1 << 32) || inquiry.version >= 5 || inquiry.protect;
-    let long = if longer { Capacity::parse_16(&ask(node, &Cdb::read_capacity_16(32), 32)?) } else { None };
+    let long = if modern || short.is_none_or(|short| short.blocks >= 1 << 32) {
+        Capacity::parse_16(&ask(node, &Cdb::read_capacity_16(32), 32)?)
+    } else {
+        None
+    };
     let capacity = long.or(short.filter(|short| short.blocks < 1 << 32));
     let capacity = capacity.ok_or_else(|| {
         let advice = "Does it have a medium? The kernel's log may say more.";

@@ -20,8 +20,25 @@ pub enum DdKind {
     Null,
     /// A pipe or FIFO.
     Pipe,
+    /// A SCSI generic node.
+    ScsiGeneric,
     /// Anything else.
     Other,
+}
+
+impl DdKind {
+    /// The words for messages.
+    pub fn name(self) -> &'static str {
+        match self {
+            DdKind::File => "regular file",
+            DdKind::Block => "block device",
+            DdKind::Zeros => "zeros without end",
+            DdKind::Null => "null device",
+            DdKind::Pipe => "pipe",
+            DdKind::ScsiGeneric => "SCSI generic (sg) device",
+            DdKind::Other => "other",
+        }
+    }
 }
 
 /// What is known about one side, open and at its first byte.
@@ -37,6 +54,8 @@ pub struct DdFacts {
     pub odd_flags: bool,
     /// The open file has O_DIRECT.
     pub direct: bool,
+    /// Bytes of a logical block, of a block device.
+    pub logical_block_bytes: Option<u32>,
 }
 
 /// Plain block movement.
@@ -50,6 +69,10 @@ pub struct Blocks {
     pub len: u64,
     /// The caller asked for direct I/O on both sides.
     pub direct: bool,
+    /// Bytes per request, where the caller asked for that.
+    pub block_bytes: Option<u32>,
+    /// Requests in flight, where the caller asked for that.
+    pub depth: Option<u32>,
 }
 
 /// Which way it goes.
@@ -79,7 +102,7 @@ pub fn classify(plan: &RecordPlan, source: &DdFacts, dest: &DdFacts) -> Way {
     if source.direct != dest.direct && dest.kind != DdKind::Null {
         return Way::Records("direct I/O was asked for on one side only".to_owned());
     }
-    Way::Blocks(Blocks { skip_bytes, seek_bytes, len, direct: source.direct })
+    Way::Blocks(Blocks { skip_bytes, seek_bytes, len, direct: source.direct, block_bytes: None, depth: None })
 }
 
 /// What of the plan itself is about records.
@@ -100,7 +123,10 @@ fn needs_records(plan: &RecordPlan) -> Option<&'static str> {
         (plan.framing.is_some(), "conv=block or unblock makes lines and records of each other"),
         (plan.table.is_some(), "conv= changes bytes"),
         (plan.swab, "conv=swab changes the order of bytes"),
-        (plan.pad.is_some(), "conv=sync fills short records"),
+        (plan.pad.is_some() && !plan.full_reads, "conv=sync fills short records"),
+        (plan.pattern.is_some(), "the input is made up"),
+        (plan.second.is_some(), "of2= takes every byte, too"),
+        (plan.compare, "the output is compared and not written"),
         (plan.sparse, "conv=sparse looks at each record for zeros"),
     ];
     let converting = table.into_iter().find(|(given, _)| *given).map(|(_, why)| why);
@@ -112,8 +138,12 @@ fn side_reason(facts: &DdFacts, is_source: bool) -> Option<&'static str> {
         (_, _) if facts.odd_flags => Some("a standard stream was opened with flags that change what a write means"),
         (DdKind::Pipe, true) => Some("a pipe may bring short records"),
         (DdKind::Pipe, false) => Some("a pipe takes what it has room for"),
-        (DdKind::Other, true) => Some("the input is no file, disk or pipe: each read may mean more than its bytes"),
-        (DdKind::Other, false) => Some("the output is no file, disk or pipe: each write may mean more than its bytes"),
+        (DdKind::ScsiGeneric | DdKind::Other, true) => {
+            Some("the input is no file, disk or pipe: each read may mean more than its bytes")
+        }
+        (DdKind::ScsiGeneric | DdKind::Other, false) => {
+            Some("the output is no file, disk or pipe: each write may mean more than its bytes")
+        }
         (DdKind::Null, true) => Some("there is nothing to read"),
         (DdKind::Zeros, false) => Some("the output swallows everything"),
         _ => None,
@@ -129,6 +159,8 @@ fn length(plan: &RecordPlan, source: &DdFacts, dest: &DdFacts, skip: u64, seek: 
     let wanted = [at_source, by_count].into_iter().flatten().min();
     match (wanted, at_dest) {
         (Some(wanted), Some(room)) if wanted > room => Some(whole_records(plan, room)),
+        // What is short at the end is to be filled up.
+        (Some(wanted), _) if plan.pad.is_some() => Some(whole_records(plan, wanted)),
         (None, Some(room)) => Some(whole_records(plan, room)),
         (wanted, _) => wanted,
     }
@@ -155,6 +187,8 @@ pub fn block_options(blocks: &Blocks, source: String, dest: String) -> Options {
         skip_bytes: Some(blocks.skip_bytes),
         seek_bytes: Some(blocks.seek_bytes),
         count_bytes: Some(blocks.len),
+        block_bytes: blocks.block_bytes,
+        depth: blocks.depth,
         direct: if blocks.direct { When::Always } else { When::Auto },
         sparse: When::Never,
         reflink: When::Never,

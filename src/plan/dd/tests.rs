@@ -4,7 +4,7 @@ use crate::contract::{Amount, RecordPlan};
 const MIB: u64 = 1 << 20;
 
 fn side(kind: DdKind, size: Option<u64>) -> DdFacts {
-    DdFacts { kind, size, offset: Some(0), odd_flags: false, direct: false }
+    DdFacts { kind, size, offset: Some(0), odd_flags: false, direct: false, logical_block_bytes: None }
 }
 
 fn disk(size: u64) -> DdFacts {
@@ -25,7 +25,8 @@ fn len_of(way: &Way) -> Option<u64> {
 #[test]
 fn a_disk_to_a_disk_in_records_of_512_bytes_goes_as_blocks() {
     let way = classify(&RecordPlan::default(), &disk(64 * MIB), &disk(64 * MIB));
-    assert_eq!(way, Way::Blocks(Blocks { skip_bytes: 0, seek_bytes: 0, len: 64 * MIB, direct: false }));
+    let (len, block_bytes, depth) = (64 * MIB, None, None);
+    assert_eq!(way, Way::Blocks(Blocks { skip_bytes: 0, seek_bytes: 0, len, direct: false, block_bytes, depth }));
 }
 
 #[test]

@@ -12,3 +12,5 @@ pub use explain::explained;
 pub use quoting::Quoting;
 pub use sentences::{usage, warning};
 pub use teller::Teller;
+
+pub(super) use sentences::strerror;

@@ -90,6 +90,7 @@ pub(super) fn complaint(side: Side, complaint: &Complaint, name: &[u8], dest_byt
         Complaint::Close(error) => {
             about(if side == Side::Source { "closing input file" } else { "closing output file" }, error)
         }
+        Complaint::Careful(what) => crate::report::sg_dd::careful(what, name),
         Complaint::Memory(bytes) => {
             let which = if side == Side::Source { "input" } else { "output" };
             let size = human((*bytes).into(), 1, 1024, true);
@@ -99,7 +100,8 @@ pub(super) fn complaint(side: Side, complaint: &Complaint, name: &[u8], dest_byt
 }
 
 /// What the kernel said, without its number.
-fn strerror(error: &io::Error) -> Vec<u8> {
+/// The kernel's words for an error, without Rust's number behind them.
+pub(in crate::report) fn strerror(error: &io::Error) -> Vec<u8> {
     let text = error.to_string();
     let end = text.find(" (os error").unwrap_or(text.len());
     text.as_bytes()[..end].to_vec()

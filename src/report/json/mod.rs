@@ -2,11 +2,13 @@
 //! their unit; a field without a value is `null`, never missing. Fields may be added within a schema version, never
 //! renamed, and never change their meaning.
 mod devices;
+mod differences;
 mod failure;
 mod outcome;
 mod plan;
 
 pub use devices::{DevicePartitionReport, DeviceReport, DevicesReport, UseReport, devices};
+pub use differences::{DifferencesReport, RunReport, ShorterReport};
 pub use failure::Failure;
 pub use outcome::{Blocks, Bytes, Claimed, Cpu, DigestReport, Latencies, Rates, Report, SideOutcome, Tried, outcome};
 pub use plan::{EstimateReport, PartitionReport, PlanReport, ReasonReport, SidePlan, plan};

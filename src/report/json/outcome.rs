@@ -1,6 +1,7 @@
+use super::differences::DifferencesReport;
 use super::plan::{ReasonReport, cache_name, direction_name, kind_name, node_name, reasons};
 use super::{Failure, SCHEMA};
-use crate::contract::{Ended, Latency, Outcome, Plan, PlanSide, Side};
+use crate::contract::{Ended, Latency, Outcome, Plan, PlanSide, Route, Side};
 use crate::report::{text, units};
 use serde::Serialize;
 use std::time::SystemTime;
@@ -10,7 +11,7 @@ use std::time::SystemTime;
 pub struct Report {
     /// Version of this schema.
     pub schema: u32,
-    /// `copy`.
+    /// `copy`, or `verify` where the sides were compared.
     pub report: &'static str,
     /// Version of haul.
     pub version: &'static str,
@@ -30,6 +31,8 @@ pub struct Report {
     pub len_bytes: Option<u64>,
     /// What arrived.
     pub claimed: Claimed,
+    /// What differs; `null` where nothing was compared.
+    pub differences: Option<DifferencesReport>,
     /// The command that copies the rest, quoted for a shell.
     pub continue_command: Option<String>,
     /// Bytes and records.
@@ -88,6 +91,8 @@ pub struct Bytes {
     pub read_bytes: u64,
     /// Data acknowledged by the dest.
     pub written_bytes: u64,
+    /// Data read from the dest and compared with the source's.
+    pub compared_bytes: u64,
     /// Zeroed by the dest itself.
     pub zeroed_bytes: u64,
     /// Left as holes.
@@ -217,7 +222,10 @@ pub fn outcome(plan: &Plan, outcome: &Outcome, args: &[String], started: Option<
     };
     Report {
         schema: SCHEMA,
-        report: "copy",
+        report: match plan.route {
+            Route::Copy => "copy",
+            Route::Compare { .. } => "verify",
+        },
         version: env!("CARGO_PKG_VERSION"),
         command,
         started: started.and_then(rfc_3339),
@@ -231,6 +239,7 @@ pub fn outcome(plan: &Plan, outcome: &Outcome, args: &[String], started: Option<
             len_bytes: outcome.claimed.len,
             direction: direction_name(plan.direction),
         },
+        differences: outcome.differences.as_ref().map(DifferencesReport::from),
         continue_command: text::continue_command(plan, outcome, args),
         bytes: bytes(outcome),
         elapsed_s: outcome.elapsed.as_secs_f64(),
@@ -267,6 +276,7 @@ fn bytes(outcome: &Outcome) -> Bytes {
         copied_bytes: totals.copied_bytes(),
         read_bytes: totals.read_bytes,
         written_bytes: totals.written_bytes,
+        compared_bytes: totals.compared_bytes,
         zeroed_bytes: totals.zeroed_bytes,
         hole_bytes: totals.hole_bytes,
         shared_bytes: totals.shared_bytes,

@@ -9,6 +9,7 @@ const MIB: u64 = 1 << 20;
 fn view() -> View {
     let speed = |now_per_s, mean_per_s| Speed { now_per_s, mean_per_s };
     View {
+        comparing: false,
         elapsed: Duration::from_millis(2_100),
         phase: Phase::Copying,
         flushing: None,

@@ -26,6 +26,7 @@ const CLEARLY_SLOWER: f64 = 0.1;
 pub(super) struct Meter {
     total_bytes: Option<u64>,
     limited: bool,
+    comparing: bool,
     samples: VecDeque<Sample>,
     /// The first sample that says so.
     flushing_since: Option<Duration>,
@@ -36,7 +37,13 @@ pub(super) struct Meter {
 impl Meter {
     /// For a copy of `total_bytes`; `None`: to the end of a stream. `limited`: reads are held to a rate.
     pub(super) fn new(total_bytes: Option<u64>, limited: bool) -> Self {
-        Meter { total_bytes, limited, samples: VecDeque::new(), flushing_since: None, moved_at: Duration::ZERO }
+        let (samples, moved_at) = (VecDeque::new(), Duration::ZERO);
+        Meter { total_bytes, limited, comparing: false, samples, flushing_since: None, moved_at }
+    }
+
+    /// The same where both sides are read and compared.
+    pub(super) fn comparing(self, comparing: bool) -> Self {
+        Meter { comparing, ..self }
     }
 
     /// Takes a sample in; they come in the order of time.
@@ -81,6 +88,7 @@ impl Meter {
         let still = now.at.saturating_sub(self.moved_at);
         Some(View {
             elapsed: now.at,
+            comparing: self.comparing,
             phase: now.phase,
             flushing: self.flushing_since.map(|since| now.at.saturating_sub(since)),
             copied_bytes: self.total_bytes.map_or(copied, |total| copied.min(total)),

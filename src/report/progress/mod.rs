@@ -9,7 +9,7 @@ mod sample;
 mod screen;
 mod view;
 
-use crate::contract::{Event, Observer, Phase, Plan, Tally};
+use crate::contract::{Event, Observer, Phase, Plan, Route, Tally};
 use crate::plan::ProgressStyle;
 use crate::report::json::{self, Report};
 use crate::report::printable::printable;
@@ -69,7 +69,9 @@ impl Progress {
         let shared = Arc::new(Shared {
             tally,
             began: Instant::now(),
-            meter: Mutex::new(Meter::new(plan.len, plan.limit_bytes_per_s.is_some())),
+            meter: Mutex::new(
+                Meter::new(plan.len, plan.limit_bytes_per_s.is_some()).comparing(plan.route != Route::Copy),
+            ),
             screen,
             dest: printable(&plan.dest.address),
         });

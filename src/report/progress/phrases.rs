@@ -17,13 +17,17 @@ pub(super) fn percent(view: &View) -> Option<String> {
 /// `412.3 (mean 398.0) MiB/s`, of both sides where they differ.
 pub(super) fn rates(view: &View) -> String {
     let [read, write] = [view.read, view.write].map(|speed| units::rate_and_mean(speed.now_per_s, speed.mean_per_s));
-    if view.sides_are_alike() { write } else { format!("read {read}, write {write}") }
+    if view.sides_are_alike() { write } else { both(view, &read, &write) }
+}
+
+fn both(view: &View, source: &str, dest: &str) -> String {
+    if view.comparing { format!("source {source}, dest {dest}") } else { format!("read {source}, write {dest}") }
 }
 
 /// The same without means, for narrow terminals.
 pub(super) fn rates_now(view: &View) -> String {
     let [read, write] = [view.read, view.write].map(|speed| units::rate_binary(speed.now_per_s));
-    if view.sides_are_alike() { write } else { format!("read {read}, write {write}") }
+    if view.sides_are_alike() { write } else { both(view, &read, &write) }
 }
 
 /// The rate of writes alone, for the narrowest.

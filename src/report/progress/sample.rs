@@ -9,7 +9,7 @@ pub(super) struct Sample {
     pub(super) at: Duration,
     /// Delivered by the source.
     pub(super) read_bytes: u64,
-    /// Data acknowledged by the dest.
+    /// Data acknowledged by the dest, or read from it to be compared.
     pub(super) written_bytes: u64,
     /// Zeroed by the dest.
     pub(super) zeroed_bytes: u64,
@@ -31,7 +31,7 @@ impl Sample {
         Sample {
             at,
             read_bytes: tally.read_bytes.load(Relaxed),
-            written_bytes: tally.written_bytes.load(Relaxed),
+            written_bytes: tally.dest_bytes(),
             zeroed_bytes: tally.zeroed_bytes.load(Relaxed),
             hole_bytes: tally.hole_bytes.load(Relaxed),
             waited: tally.waited_ns.each_ref().map(|ns| Duration::from_nanos(ns.load(Relaxed))),

@@ -6,6 +6,8 @@ use std::time::Duration;
 pub(super) struct View {
     /// Since progress began.
     pub(super) elapsed: Duration,
+    /// Both sides are read and compared; nothing is written.
+    pub(super) comparing: bool,
     /// What the copy is busy with.
     pub(super) phase: Phase,
     /// How long it has been flushing, from when it began to.

@@ -1,5 +1,6 @@
+use super::differences;
 use super::rest::Rest;
-use crate::contract::{Direction, Ended, EndpointKind, EngineKind, Latency, Outcome, Plan, Side, Totals};
+use crate::contract::{Direction, Ended, EndpointKind, EngineKind, Latency, Outcome, Plan, Route, Side, Totals};
 use crate::report::columns::{Columns, WIDTH, beside, whole, wrap};
 use crate::report::printable::{printable, shell_line};
 use crate::report::style::{CARE, STRONG, paint};
@@ -25,6 +26,9 @@ pub fn outcome(plan: &Plan, outcome: &Outcome, args: &[String]) -> String {
     if !matches!(outcome.ended, Ended::Complete) {
         rows.row("claimed", claimed(plan, outcome));
     }
+    if let Some(differences) = &outcome.differences {
+        differences::rows(plan, differences, &mut rows);
+    }
     rows.row("bytes", bytes(&outcome.totals));
     rows.row("time", time(outcome));
     rows.row("rate", rate(outcome));
@@ -34,8 +38,12 @@ pub fn outcome(plan: &Plan, outcome: &Outcome, args: &[String]) -> String {
     rows.row("blocks", pace(outcome));
     rows.row("tried", tried(outcome));
     rows.row("waiting", waiting(outcome));
-    rows.row("reads", requests(outcome, Side::Source));
-    rows.row("writes", requests(outcome, Side::Dest));
+    let [reads, writes] = match plan.route {
+        Route::Copy => ["reads", "writes"],
+        Route::Compare { .. } => ["of source", "of dest"],
+    };
+    rows.row(reads, requests(outcome, Side::Source));
+    rows.row(writes, requests(outcome, Side::Dest));
     rows.row("page cache", page_cache(outcome));
     text += &rows.lines();
     for note in &outcome.notes {
@@ -47,6 +55,12 @@ pub fn outcome(plan: &Plan, outcome: &Outcome, args: &[String]) -> String {
 /// One line that says how it ended, how much arrived, and how fast.
 fn headline(plan: &Plan, outcome: &Outcome) -> String {
     let copied = outcome.totals.copied_bytes();
+    if let Some(differences) = &outcome.differences {
+        let text =
+            format!("{} in {}", differences::verdict(plan, outcome, differences), units::duration(outcome.elapsed));
+        let rate = units::per_second(copied, outcome.elapsed).filter(|_| copied > 0);
+        return rate.map_or_else(|| text.clone(), |rate| format!("{text}, {}", whole(&units::rate(rate))));
+    }
     let amount = match plan.len {
         // What arrived behind a gap is not promised to anybody.
         Some(len) if !matches!(outcome.ended, Ended::Complete) => {
@@ -74,6 +88,7 @@ fn headline(plan: &Plan, outcome: &Outcome) -> String {
 fn durability(plan: &Plan, outcome: &Outcome) -> &'static str {
     match plan.dest.kind {
         EndpointKind::Pipe | EndpointKind::Null | EndpointKind::Endless => "",
+        _ if plan.route != Route::Copy => "",
         _ if outcome.durable => "durable",
         _ => "not durable",
     }
@@ -95,7 +110,10 @@ fn side(plan: &Plan, side: Side) -> String {
 fn claimed(plan: &Plan, outcome: &Outcome) -> String {
     let claimed = outcome.claimed;
     if claimed.is_empty() {
-        return "nothing: no byte is promised to be on the dest".to_owned();
+        return match plan.route {
+            Route::Copy => "nothing: no byte is promised to be on the dest".to_owned(),
+            Route::Compare { .. } => "nothing".to_owned(),
+        };
     }
     let place = match plan.direction {
         Direction::Forward => "first",
@@ -106,13 +124,16 @@ fn claimed(plan: &Plan, outcome: &Outcome) -> String {
         "durable" => ", and are durable",
         _ => ", but are not durable",
     };
-    format!("the {place} {} arrived with none missing{durable}", whole(&units::bytes(claimed.len)))
+    let what = if plan.route == Route::Copy { "arrived" } else { "were compared" };
+    format!("the {place} {} {what} with none missing{durable}", whole(&units::bytes(claimed.len)))
 }
 
 fn bytes(totals: &Totals) -> String {
     let copied = totals.copied_bytes();
     let mut text = whole(&units::exact(copied));
-    if totals.written_bytes != copied {
+    if totals.compared_bytes > 0 {
+        text += " compared";
+    } else if totals.written_bytes != copied {
         text += &format!(": {} of data written", totals.written_bytes);
         if totals.shared_bytes > 0 {
             text += &format!(", {} shared with the source by the file system", totals.shared_bytes);
@@ -129,8 +150,9 @@ fn bytes(totals: &Totals) -> String {
             text += &format!(", {} left as holes in {}", totals.hole_bytes, whole(&runs));
         }
     }
-    if totals.read_bytes != totals.written_bytes {
-        text += &format!("; {} read", totals.read_bytes);
+    if totals.read_bytes != totals.dest_bytes() {
+        let whence = if totals.compared_bytes > 0 { " from the source" } else { "" };
+        text += &format!("; {} read{whence}", totals.read_bytes);
     }
     text
 }
@@ -154,7 +176,7 @@ fn rate(outcome: &Outcome) -> String {
     if let Some(rate) = units::per_second(copied, copying).filter(|_| !outcome.flushing.is_zero()) {
         text += &format!("; before the flush {}", whole(&units::rate(rate)));
     }
-    let data = outcome.totals.written_bytes;
+    let data = outcome.totals.dest_bytes();
     if let Some(rate) = units::per_second(data, copying).filter(|_| data > 0 && data != copied) {
         text += &format!("; data alone {}", whole(&units::rate(rate)));
     }
@@ -243,7 +265,7 @@ fn requests(outcome: &Outcome, side: Side) -> String {
     let totals = &outcome.totals;
     let (count, moved) = match side {
         Side::Source => (totals.read_requests, totals.read_bytes),
-        Side::Dest => (totals.write_requests, totals.written_bytes),
+        Side::Dest => (totals.write_requests, totals.dest_bytes()),
     };
     let Some(mean) = moved.checked_div(count) else { return String::new() };
     let mut text = whole(&units::count(count, "request", "requests"));
@@ -278,10 +300,11 @@ fn how_to_go_on(plan: &Plan, outcome: &Outcome, args: &[String]) -> String {
         Rest::Nothing => String::new(),
         Rest::Impossible(reason) => format!("\n{}\n", wrap(&reason, WIDTH).join("\n")),
         Rest::Command(words) => {
+            let verb = plan.route.verb();
             let what = match (&outcome.ended, words.first().map(String::as_str)) {
                 (_, Some("sync")) => "All is written; to make it durable:",
-                (Ended::Interrupted(_), _) => "To copy the rest:",
-                _ => "To copy the rest, once the cause is gone:",
+                (Ended::Interrupted(_), _) => &format!("To {verb} the rest:"),
+                _ => &format!("To {verb} the rest, once the cause is gone:"),
             };
             let hashes =
                 if plan.hashes.is_empty() { "" } else { "(The digest of the whole needs a copy of the whole.)\n" };

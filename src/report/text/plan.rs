@@ -1,5 +1,5 @@
 use super::side::describe;
-use crate::contract::{Direction, Facts, Plan, PlanSide, Reason};
+use crate::contract::{Direction, Facts, Plan, PlanSide, Reason, Route};
 use crate::report::columns::{Columns, WIDTH, beside, columns, pad, whole, wrap};
 use crate::report::printable::printable;
 use crate::report::style::{CARE, STRONG, paint};
@@ -43,7 +43,11 @@ pub fn plan(plan: &Plan, source: &Facts, dest: &Facts, estimate: Option<Estimate
 /// What goes where, in one line.
 pub(super) fn headline(plan: &Plan) -> String {
     let amount = plan.len.map_or_else(|| "a stream".to_owned(), units::size);
-    format!("copy {amount} from {} to {}", printable(&plan.source.address), printable(&plan.dest.address))
+    let (source, dest) = (printable(&plan.source.address), printable(&plan.dest.address));
+    match plan.route {
+        Route::Copy => format!("copy {amount} from {source} to {dest}"),
+        Route::Compare { .. } => format!("compare {amount} of {source} with {dest}"),
+    }
 }
 
 /// Where the bytes lie on both sides; both ends are told, for that is where mistakes are made.

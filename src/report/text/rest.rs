@@ -1,5 +1,5 @@
 //! What is left of a copy that ended early, and the command that copies it.
-use crate::contract::{Direction, Ended, EndpointKind, Extent, Outcome, Plan, PlanSide, WriteOrder};
+use crate::contract::{Direction, Ended, EndpointKind, Extent, Outcome, Plan, PlanSide, Route, WriteOrder};
 use crate::report::printable::{printable, shell_line};
 
 /// Options that the command sets anew, or that make no sense for a rest; each takes a value.
@@ -97,7 +97,8 @@ fn forbidden(plan: &Plan, outcome: &Outcome) -> Option<String> {
         let reader = printable(&plan.dest.address);
         return Some(format!("No command can continue this: the reader of dest {reader} saw the stream end here."));
     }
-    if matches!(outcome.ended, Ended::Failed(_)) && plan.write_order == WriteOrder::Submitted {
+    let written = plan.route == Route::Copy;
+    if matches!(outcome.ended, Ended::Failed(_)) && written && plan.write_order == WriteOrder::Submitted {
         let reason = "Do not repeat this: source and dest overlap, and behind the bytes that arrived the source may \
                       have been overwritten already.";
         return Some(reason.to_owned());
@@ -112,12 +113,16 @@ fn is_utf8(side: &PlanSide) -> bool {
 
 fn command(plan: &Plan, left: Remaining, args: &[String]) -> Vec<String> {
     let mut words = vec!["haul".to_owned()];
-    let (before, after) = match args.iter().position(|word| word == "copy") {
+    let command = match plan.route {
+        Route::Copy => "copy",
+        Route::Compare { .. } => "verify",
+    };
+    let (before, after) = match args.iter().position(|word| word == command) {
         Some(at) => args.split_at(at),
         None => args.split_at(0),
     };
     words.extend_from_slice(before);
-    words.push("copy".to_owned());
+    words.push(command.to_owned());
     // An endless source has no offsets: any byte of it is as good as another.
     if plan.source.kind != EndpointKind::Endless {
         words.extend(["--skip".to_owned(), (plan.source.offset + left.offset).to_string()]);
@@ -126,7 +131,7 @@ fn command(plan: &Plan, left: Remaining, args: &[String]) -> Vec<String> {
     if let Some(len) = left.len {
         words.extend(["--count".to_owned(), len.to_string()]);
     }
-    let after = if after.first().is_some_and(|word| word == "copy") { &after[1..] } else { after };
+    let after = if after.first().is_some_and(|word| word == command) { &after[1..] } else { after };
     words.extend(without_replaced(after));
     words
 }

@@ -3,6 +3,7 @@
 //! `view` and `chart` work out what the templates show, as text and as places; the templates only put it down.
 //! Everything is escaped by minijinja, SVG included.
 mod chart;
+mod sweep;
 mod view;
 
 use crate::result::Results;
@@ -20,6 +21,7 @@ pub fn page(results: &Results) -> String {
     let files = [
         ("page", include_str!("page.html")),
         ("bed", include_str!("bed.html")),
+        ("sweep", include_str!("sweep.html")),
         ("chart", include_str!("chart.svg")),
         ("style", include_str!("style.css")),
     ];

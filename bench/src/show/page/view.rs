@@ -17,6 +17,7 @@ pub(super) struct Page {
     facts: Vec<(&'static str, String)>,
     beds: Vec<Bed>,
     columns: Vec<Column>,
+    sweeps: Vec<super::sweep::Sweep>,
     tables: Vec<Seeds>,
     missing: Vec<Missing>,
 }
@@ -68,7 +69,7 @@ struct Row {
 }
 
 #[derive(Serialize)]
-struct Claimed {
+pub(super) struct Claimed {
     verdict: Verdict,
     words: &'static str,
     figure: String,
@@ -114,6 +115,7 @@ impl Page {
                 .iter()
                 .map(|column| Column { heading: column.heading, unit: column.unit, means: column.means })
                 .collect(),
+            sweeps: results.sweeps.iter().map(super::sweep::Sweep::of).collect(),
             tables: results.tables.iter().map(Seeds::of).collect(),
             missing: results.missing.clone(),
         }
@@ -180,7 +182,7 @@ fn rows(ranking: &Ranking, scale: &Scale) -> Vec<Row> {
 }
 
 impl Claimed {
-    fn of(claim: Claim) -> Claimed {
+    pub(super) fn of(claim: Claim) -> Claimed {
         let (verdict, words, figure) = (claim.verdict, claim.verdict.words(), figure(&claim));
         Claimed { verdict, words, figure, what: claim.what, note: claim.note }
     }

@@ -1,0 +1,326 @@
+//! What `--help` and the man page say about sg_dd, sgp_dd and sgm_dd, written once.
+use crate::contract::SgFront;
+
+/// Which programs have an entry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Who {
+    /// All three.
+    All,
+    /// Only this one.
+    Only(SgFront),
+    /// sg_dd and sgp_dd.
+    NotSgm,
+}
+
+impl Who {
+    fn has(self, front: SgFront) -> bool {
+        match self {
+            Who::All => true,
+            Who::Only(only) => only == front,
+            Who::NotSgm => front != SgFront::SgmDd,
+        }
+    }
+
+    /// What stands behind an entry that not all programs have.
+    pub fn remark(self) -> String {
+        match self {
+            Who::All => String::new(),
+            Who::Only(front) => format!(" ({} only)", front.name()),
+            Who::NotSgm => " (sg_dd, sgp_dd)".to_owned(),
+        }
+    }
+}
+
+/// One operand or word: who has it, how it is written, what it does in short, and what is to be said beside that:
+/// limits, and where it differs from the program of that name in sg3_utils.
+pub type Entry = (Who, &'static str, &'static str, &'static str);
+
+/// A list of entries under a title.
+pub struct Group {
+    /// What they have in common.
+    pub title: &'static str,
+    /// In the order of the manual.
+    pub entries: &'static [Entry],
+}
+
+/// What the man page says ahead of the operands.
+pub const MANUAL_TEXT: &[&str] = &[
+    "Take the operands of the programs of these names in sg3_utils, leave the same bytes, tell the same counts, end \
+     with the same status. Called through links of these names, haul behaves so too.",
+    "bs= is the size of a block, for a device that of its logical blocks, and not of a request: where bpt= and thr= do \
+     not say it, haul finds size and number of requests by itself, and reads and writes overlap. Plain copies between \
+     files and disks go past the page cache where that pays; the rest is read and written in order, side by side.",
+    "OFILE is never cut: it is overwritten from seek= on, and what lies behind that stays. The last block of a file \
+     that is no multiple of bs is filled up with zeros. The originals fill it up with what happens to be in their \
+     buffer.",
+    "As the originals they ask nothing: not before a disk is overwritten, nor whether it is in use; nothing is made \
+     durable unless sync=1 says so. haul copy is the safe front.",
+    "SCSI generic nodes (/dev/sg*) are refused: haul sends no SCSI commands yet. Words about them are refused, \
+     too, with what to write instead; the originals pass over them. Nothing is passed over in silence.",
+];
+
+use SgFront::{SgDd, SgmDd, SgpDd};
+use Who::{All, NotSgm, Only};
+
+const OPERANDS: &[Entry] = &[
+    (All, "if=IFILE", "Read IFILE instead of standard input.", "- is standard input."),
+    (
+        All,
+        "of=OFILE",
+        "Write to OFILE instead of standard output.",
+        "- is standard output. A period stands for /dev/null. It is made where it is not there, and never cut. One of \
+         both sides has to be named.",
+    ),
+    (
+        All,
+        "bs=BYTES",
+        "Size of a block (512).",
+        "Where count= is missing, a device with logical blocks of another size is refused.",
+    ),
+    (All, "ibs=BYTES, obs=BYTES", "Nothing but the same as bs.", ""),
+    (
+        All,
+        "count=N",
+        "Copy N blocks.",
+        "Without it, or with -1: to the end of IFILE, and not beyond the end of a device. For files, too, which \
+         the originals refuse. What has no end, such as a pipe, needs it, unless OFILE is a device. An IFILE that ends \
+         earlier is no failure.",
+    ),
+    (
+        All,
+        "skip=N",
+        "Begin N blocks behind the start of IFILE.",
+        "Standard input is read over; the originals pass over the operand there.",
+    ),
+    (
+        All,
+        "seek=N",
+        "Begin N blocks behind the start of OFILE.",
+        "Standard output that has no offsets is refused; the originals pass over the operand on any.",
+    ),
+    (
+        All,
+        "bpt=N",
+        "Blocks of a transfer, that is of one read or write.",
+        "Where it is missing haul finds the size; with sparse it is 128 blocks.",
+    ),
+    (
+        Only(SgpDd),
+        "thr=N",
+        "Transfers in flight, 1 to 1024.",
+        "Where it is missing haul finds the number. What goes in order, as to and from a pipe, has so many buffers \
+         between reading and writing, at most 64 MiB. With bpt= at most 1 GiB may be in flight. The originals have 4 \
+         threads, of which only one reads and one writes at a time, but for SCSI generic nodes.",
+    ),
+    (Only(SgDd), "append=1", "As oflag=append.", ""),
+    (Only(SgDd), "blk_sgio=1", "As iflag=sgio oflag=sgio.", ""),
+    (All, "cdbsz=6|10|12|16", "Size of SCSI commands.", "Refused, as none are sent."),
+    (Only(SgDd), "cdl=A[,B]", "Command duration limits, 0 to 7.", "Others than 0 are refused."),
+    (All, "coe=0|1|2|3", "1: as iflag=coe oflag=coe.", "2 and 3, which ask for READ LONG, are refused."),
+    (
+        Only(SgDd),
+        "coe_limit=N",
+        "End when more than N blocks one behind the other cannot be read.",
+        "0, which is what holds without it: any number.",
+    ),
+    (Only(SgDd), "conv=WORDS", "See below.", ""),
+    (Only(SgpDd), "deb=N", "As verbose=N.", ""),
+    (All, "dio=1", "As iflag=dio oflag=dio.", ""),
+    (All, "fua=0|1|2|3", "1: as oflag=fua; 2: as iflag=fua; 3: both.", ""),
+    (All, "iflag=WORDS, oflag=WORDS", "See below; separated by commas.", ""),
+    (Only(SgDd), "odir=1", "Block devices past the page cache.", "As the word direct, but not for files."),
+    (
+        Only(SgDd),
+        "of2=OFILE2",
+        "Write every byte to OFILE2, too: a file or a FIFO.",
+        "What sparse passes over on OFILE is written to it. It is not cut, and seek= is not about it.",
+    ),
+    (
+        Only(SgDd),
+        "retries=N",
+        "Try a read or write that failed N times again.",
+        "On files and block devices, too; the original does so for SCSI commands only.",
+    ),
+    (
+        All,
+        "sync=1",
+        "Make OFILE durable at the end.",
+        "With fsync; the originals do nothing on files and block devices.",
+    ),
+    (
+        All,
+        "time=1[,TO]",
+        "Tell the time and the speed.",
+        "MB are 1000000 bytes. TO, for how long to wait for a SCSI command, is refused.",
+    ),
+    (
+        All,
+        "verbose=N",
+        "Tell what the sides are and how they are copied.",
+        "2: the pace as well. More is as 2: there are no SCSI commands to tell.",
+    ),
+];
+
+const CONVERSIONS: &[Entry] = &[
+    (Only(SgDd), "nocreat", "As oflag=nocreat.", ""),
+    (Only(SgDd), "noerror", "As iflag=coe.", ""),
+    (Only(SgDd), "sparse", "As oflag=sparse.", ""),
+    (Only(SgDd), "notrunc, null, sync", "Say nothing: so it is done in any case.", ""),
+];
+
+const FLAGS: &[Entry] = &[
+    (Only(SgDd), "00", "Zeros instead of IFILE.", "iflag only."),
+    (
+        Only(SgDd),
+        "ff",
+        "Bytes of 0xff instead of IFILE.",
+        "iflag only. Together with 00: each block holds its own number, 32 bits, big-endian, over and over, as in \
+         sg_dd from 1.48 on.",
+    ),
+    (Only(SgDd), "random", "Random bytes instead of IFILE, fast, and not for secrets.", "iflag only."),
+    (All, "append", "Write at the end of OFILE.", "oflag only, and without seek=."),
+    (
+        NotSgm,
+        "coe",
+        "Continue on error.",
+        "iflag: where a transfer cannot be read, its blocks are read one by one, those that fail become zeros, count \
+         as read, and are told; oflag: blocks that cannot be written are passed over and told, and with --verify those \
+         that differ. On files and block devices, too, where the originals end. sgp_dd does as sg_dd: only bad blocks \
+         become zeros, not the whole transfer. Only for errors of the medium: EIO, ENODATA, EREMOTEIO, EILSEQ. The \
+         status is 0 in the end. Said twice it is as coe=2.",
+    ),
+    (All, "dio", "Straight into our memory.", "Refused: write direct. sgm_dd: oflag only."),
+    (All, "direct", "Past the page cache (O_DIRECT).", "On regular files, too."),
+    (All, "dpo", "Disable page out.", "Refused: write nocache."),
+    (All, "dsync", "Each write is on the medium before the next (O_SYNC).", ""),
+    (
+        All,
+        "excl",
+        "Open with O_EXCL.",
+        "A block device in use, or a file OFILE that is there already, is refused by the kernel. The originals refuse \
+         any device without nocreat.",
+    ),
+    (
+        Only(SgDd),
+        "flock",
+        "Take an advisory lock on it.",
+        "Where somebody else has it: status 90, and nothing is copied.",
+    ),
+    (All, "fua", "Force unit access.", "Refused: write oflag=dsync."),
+    (Only(SgpDd), "mmap", "Memory mapped from the driver.", "Refused: write direct. Not on both sides."),
+    (Only(SgDd), "nocache", "Give the page cache back behind the copy.", ""),
+    (Only(SgDd), "nocreat", "Fail if OFILE is not there.", "oflag only."),
+    (All, "null", "Says nothing.", ""),
+    (Only(SgDd), "sgio, pt", "SCSI commands to a block device.", "Refused: write direct, or leave it out."),
+    (
+        Only(SgDd),
+        "sparse",
+        "Do not write transfers of zeros, but for the last one.",
+        "oflag only, and without append. Blocks passed over are counted as bypassed. Where OFILE has no offsets, as a \
+         pipe, zeros are written; the original refuses.",
+    ),
+];
+
+const OPTIONS: &[Entry] = &[
+    (
+        All,
+        "-d, --dry-run",
+        "Read the words and look at both sides, but copy nothing.",
+        "OFILE is not made; the originals make it.",
+    ),
+    (All, "-h, --help", "Show this and end.", ""),
+    (
+        All,
+        "-p, --progress",
+        "Tell every 2 minutes how far it is; twice: every minute; three times: every 30 s.",
+        "The time is told, too. In sg3_utils from 1.48 on for sgp_dd.",
+    ),
+    (All, "-v, --verbose", "As verbose=1, twice as verbose=2.", ""),
+    (All, "-V, --version", "Show the version and end.", ""),
+    (
+        Only(SgDd),
+        "-x, --verify",
+        "Compare OFILE with IFILE instead of writing to it.",
+        "Ends at the first block that differs, unless oflag=coe is given, with status 14. On any file or device; the \
+         original needs SCSI commands. A short last block is compared as far as it goes.",
+    ),
+];
+
+const NUMBERS: &[Entry] = &[
+    (All, "c w b", "1, 2, 512.", ""),
+    (All, "k m g t p", "Powers of 1024; the same with iB; capital, too.", ""),
+    (All, "KB MB GB TB PB", "Powers of 1000.", ""),
+    (All, "0x1f, 1fh", "Hexadecimal.", ""),
+    (All, "2x3, 2+3", "Products and sums, from right to left.", ""),
+];
+
+/// Everything that can be said.
+pub fn groups() -> [Group; 5] {
+    [
+        Group { title: "Operands", entries: OPERANDS },
+        Group { title: "Words of conv=", entries: CONVERSIONS },
+        Group { title: "Words of iflag= and oflag=", entries: FLAGS },
+        Group { title: "Options", entries: OPTIONS },
+        Group { title: "Numbers", entries: NUMBERS },
+    ]
+}
+
+/// Each signal and what it does. One that the caller ignores stays ignored.
+pub const SIGNALS: &[(&str, &str)] = &[
+    (
+        "SIGUSR1",
+        "Tells the counts and how many blocks remain, with time=1 the time and the speed, too; the copy goes on.",
+    ),
+    (
+        "SIGINT, SIGQUIT, SIGTERM, SIGHUP",
+        "Tell the same, and the command with the skip=, seek= and count= that continue the copy; then it dies by the \
+         signal. What is printed can be given to a shell as it is.",
+    ),
+    ("SIGPIPE", "The same, if nobody reads standard output any more."),
+];
+
+/// Each status and what it means.
+pub const STATUSES: &[(&str, &str)] = &[
+    ("0", "Done; also where IFILE ended ahead of count=, or coe had blocks to pass over."),
+    ("1", "A word that cannot be meant; sgm_dd: no count, too; sgp_dd: words that contradict each other, too."),
+    ("3", "More bad blocks one behind the other than coe_limit= allows."),
+    ("14", "--verify: the sides differ."),
+    (
+        "15",
+        "IFILE or OFILE cannot be opened, or skip= or seek= cannot be reached; sgp_dd and sgm_dd: IFILE is not there.",
+    ),
+    ("31", "Words that contradict each other, or that cannot be honoured on these files."),
+    ("50 to 96", "sgp_dd and sgm_dd: the same as 15 for other reasons, 50 and the kernel's error number."),
+    ("90", "flock: somebody else has the lock."),
+    ("99", "A read or write failed, or there is no count. sgp_dd of sg3_utils ends with 0 after some failed writes."),
+    (
+        "by signal",
+        "Interrupted. sgp_dd of sg3_utils ends with 99. The command that continues the copy is printed before.",
+    ),
+];
+
+/// What `--help` prints for `program`, which behaves as `front`.
+pub fn text(program: &str, front: SgFront) -> String {
+    let about = match front {
+        SgDd => "Copy blocks, with care for what cannot be read.",
+        SgpDd => "Copy blocks, many transfers at once.",
+        SgmDd => "Copy blocks.",
+    };
+    let mut text = format!("Usage: {program} [OPTION]... [OPERAND]...\n{about}\nReads and writes overlap.\n");
+    for group in groups() {
+        let mut entries = group.entries.iter().filter(|(who, ..)| who.has(front)).peekable();
+        if entries.peek().is_some() {
+            text.push_str(&format!("\n{}:\n", group.title));
+        }
+        for (_, term, words, _) in entries {
+            // Behind a term that is too long for its column the words begin on the next line.
+            match term.chars().count() {
+                0..=20 => text.push_str(&format!("  {term:<20}  {words}\n")),
+                _ => text.push_str(&format!("  {term}\n{:24}{words}\n", "")),
+            }
+        }
+    }
+    text.push_str("\nSIGUSR1 makes a running copy tell how far it is; after SIGINT the command that continues it is\n");
+    text.push_str("printed. Nothing is asked before a disk is overwritten. See haul-sg_dd(1).\n");
+    text
+}

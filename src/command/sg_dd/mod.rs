@@ -1,0 +1,198 @@
+//! `haul sg_dd`, `haul sgp_dd`, `haul sgm_dd`, and haul under one of these names.
+mod hearing;
+
+use super::Exit;
+use super::dd::blocks::{self, Looked, Moved};
+use super::dd::watch::Watch;
+use crate::cli::sg_dd::{self as words, SgCommand};
+use crate::contract::{Amount, RecordCounts, RecordListener, RecordPlan, RecordTally, SgFront, SgPlan, Side};
+use crate::plan::dd::{DdKind, Way, classify};
+use crate::plan::sg_dd::{Failure, blocks_to_copy, refused_wish, status};
+use crate::records::{self, Begun, Ends};
+use crate::report::Out;
+use crate::report::dd::explained;
+use crate::report::sg_dd::{Interrupted, SgTeller, count_refusal, refusal, usage};
+use crate::sys;
+use hearing::Hearing;
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Which program of the family one called `name` is.
+pub(super) fn is_called(name: &OsStr) -> Option<SgFront> {
+    let name = Path::new(name).file_name()?;
+    SgFront::ALL.into_iter().find(|front| name == front.name())
+}
+
+/// Blocks of a transfer in sg3_utils.
+const FAMILY_TRANSFER_BLOCKS: u64 = 128;
+
+/// Does what `words` ask for; `program` is how it was called, in one word or two.
+pub(super) fn sg_dd(front: SgFront, program: &[OsString], words: &[OsString], out: Out) -> Exit {
+    sys::share_one_heap();
+    let name = program.join(OsStr::new(" "));
+    match words::parse(front, words) {
+        Err(error) => {
+            out.tell_bytes(&usage(&error, name.as_bytes(), front));
+            Exit::Status(error.status(front))
+        }
+        Ok(SgCommand::Help) => super::printed(out, &words::help_text(&name.to_string_lossy(), front)),
+        Ok(SgCommand::Version) => {
+            super::printed(out, &format!("{} (haul) {}\n", front.name(), env!("CARGO_PKG_VERSION")))
+        }
+        Ok(SgCommand::Copy(plan)) => {
+            let called = Interrupted { program: program.to_vec(), words: words.to_vec(), ..Interrupted::default() };
+            match copy(*plan, name.as_bytes(), called, out) {
+                Ok(exit) => exit,
+                Err(failure) => Exit::Status(status(front, &failure)),
+            }
+        }
+    }
+}
+
+fn copy(mut plan: SgPlan, name: &[u8], called: Interrupted, out: Out) -> Result<Exit, Failure> {
+    let tally = Arc::new(RecordTally::default());
+    let teller = SgTeller::new(name, &plan, tally.clone(), out);
+    if plan.block_size_assumed {
+        teller.tell("Assume default 'bs' ((logical) block size) of 512 bytes\n");
+    }
+    let looked = blocks::look(&plan.records).map_err(|(side, complaint)| {
+        teller.complain(side, &complaint, false);
+        hearing::failure(side, &complaint).unwrap_or(Failure::Io)
+    })?;
+    let total = settle(&mut plan, &looked, &teller, name, out)?;
+    teller.start(total);
+    if plan.verbose > 0 {
+        tell_ways(&plan, &looked, &teller);
+    }
+    if plan.dry_run {
+        teller.tell_dry_run();
+        return Ok(Exit::Status(0));
+    }
+    let hearing = Arc::new(Hearing::new(teller, plan, called, total));
+    run(&hearing, &tally)
+}
+
+/// Settles what hangs on what the sides are; the blocks to copy.
+fn settle(plan: &mut SgPlan, looked: &Looked, teller: &SgTeller, name: &[u8], out: Out) -> Result<u64, Failure> {
+    let kinds = [looked.source.kind, looked.dest.kind];
+    if let Some(wish) = refused_wish(plan, kinds) {
+        out.tell_bytes(&refusal(&wish, name, teller.names()));
+        return Err(Failure::Wish);
+    }
+    if plan.direct_devices {
+        plan.records.source.words.direct |= kinds[0] == DdKind::Block;
+        plan.records.dest.words.direct |= kinds[1] == DdKind::Block;
+    }
+    if are_one(&looked.paths) {
+        // What is read ahead is not yet overwritten: only one transfer after the other, of the family's size, leaves
+        // what the family leaves.
+        plan.records.buffers = Some(1);
+        plan.records.transfer_records = Some(plan.transfer_blocks.unwrap_or(FAMILY_TRANSFER_BLOCKS));
+    }
+    let total = match plan.records.count {
+        Some(count) => count.records,
+        None => blocks_to_copy(plan, &looked.source, &looked.dest).map_err(|error| {
+            out.tell_bytes(&count_refusal(&error, teller.names(), plan.block_bytes()));
+            Failure::Count
+        })?,
+    };
+    plan.records.count = Some(Amount { records: total, bytes: 0 });
+    Ok(total)
+}
+
+/// Both lead to the same file or device.
+fn are_one(paths: &[String; 2]) -> bool {
+    let [source, dest] = paths.each_ref().map(|path| std::fs::metadata(path).map(|stat| (stat.dev(), stat.ino())));
+    matches!((source, dest), (Ok(source), Ok(dest)) if source == dest)
+}
+
+fn run(hearing: &Arc<Hearing>, tally: &Arc<RecordTally>) -> Result<Exit, Failure> {
+    let plan = Arc::new(hearing.plan.records.clone());
+    let tick = hearing.plan.progress_s.map(Duration::from_secs);
+    let watch = Watch::start(&plan, hearing.clone(), tally, &hearing::signals(), tick).map_err(|_| Failure::Io)?;
+    let ends = records::open(&plan).map_err(|(side, complaint)| {
+        hearing.complain(side, &complaint, false);
+        hearing.failed().unwrap_or(Failure::Io)
+    })?;
+    let ends = Arc::new(ends);
+    hearing.opened(&ends);
+    let listener: Arc<dyn RecordListener> = hearing.clone();
+    let begun = records::begin(&plan, &ends, &*listener);
+    let Begun::Yes(lead) = begun else { return Err(hearing.failed().unwrap_or(Failure::Io)) };
+    let mut ran = records::Ran::default();
+    if plan.count != Some(Amount::default()) {
+        let before = match move_blocks(hearing, &plan, &ends, &watch) {
+            Ok(counts) => counts,
+            Err(exit) => return Ok(exit),
+        };
+        ran = records::run(&plan, &ends, before, lead, tally, &listener);
+    }
+    let finished = records::finish(&plan, &ends, ran.at_hole, ran.gave_up, &*listener);
+    watch.over();
+    if hearing.pipe_broke() {
+        watch.interrupted();
+        return Ok(Exit::Signal(libc::SIGPIPE));
+    }
+    let failed = ran.read_failed || ran.write_failed || ran.no_memory || finished.failed;
+    let failure = hearing.failed().or(failed.then_some(Failure::Io));
+    hearing.teller.tell_end(failure.is_some());
+    match failure {
+        Some(failure) => Err(failure),
+        None => Ok(Exit::Status(0)),
+    }
+}
+
+/// Moves what can be moved as blocks of haul's own size; the counts after it, or how to end.
+fn move_blocks(hearing: &Hearing, plan: &RecordPlan, ends: &Ends, watch: &Watch) -> Result<RecordCounts, Exit> {
+    let (source, dest) = (blocks::facts(&ends.source), blocks::facts(&ends.dest));
+    let none = Ok(RecordCounts::default());
+    let Way::Blocks(mut wanted) = classify(plan, &source, &dest) else { return none };
+    (wanted.block_bytes, wanted.depth) = pace(&hearing.plan);
+    // Where it cannot be done so, records can do everything, and say what is wrong.
+    let Ok(ready) = blocks::prepare(plan, &wanted, ends) else { return none };
+    match ready.run(plan, ends, watch) {
+        Moved::Bytes(bytes) => Ok(blocks::counts(plan, bytes)),
+        Moved::Interrupted(signal) => {
+            watch.interrupted();
+            Err(Exit::Signal(signal))
+        }
+    }
+}
+
+/// Bytes of a request and requests in flight, where they were asked for.
+fn pace(plan: &SgPlan) -> (Option<u32>, Option<u32>) {
+    let bytes = plan.transfer_blocks.map(|blocks| blocks.saturating_mul(plan.block_bytes()));
+    (bytes.map(|bytes| u32::try_from(bytes).unwrap_or(u32::MAX)), plan.in_flight)
+}
+
+/// `verbose=`: what the sides are, and which way the copy goes.
+fn tell_ways(plan: &SgPlan, looked: &Looked, teller: &SgTeller) {
+    for (what, facts) in [("Input", &looked.source), ("Output", &looked.dest)] {
+        teller.tell(&format!(" >> {what} file type: {}\n", facts.kind.name()));
+    }
+    let (block_plan, because) = match classify(&plan.records, &looked.source, &looked.dest) {
+        Way::Records(because) => (None, because),
+        Way::Blocks(mut wanted) => {
+            (wanted.block_bytes, wanted.depth) = pace(plan);
+            match blocks::plan_for(&plan.records, &wanted, &looked.paths) {
+                Ok((block_plan, ..)) => (Some(block_plan), "nothing but bytes is moved".to_owned()),
+                Err(because) => (None, because),
+            }
+        }
+    };
+    let text = explained(&plan.records, block_plan.as_ref(), &because);
+    match plan.verbose {
+        1 => teller.tell(&format!(" >> {}\n", text.lines().next().unwrap_or_default())),
+        _ => teller.tell(&text.lines().map(|line| format!(" >> {line}\n")).collect::<String>()),
+    }
+}
+
+/// A side that has no offsets.
+fn streams(ends: &Ends, side: Side) -> bool {
+    let end = if side == Side::Source { &ends.source } else { &ends.dest };
+    end.offset.is_none()
+}

@@ -1,0 +1,80 @@
+//! What a copy by records counts.
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+
+/// Records and bytes as they were at one moment.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RecordCounts {
+    /// Whole records read.
+    pub read_full: u64,
+    /// Shorter ones.
+    pub read_partial: u64,
+    /// Whole records written, or passed over as zeros.
+    pub written_full: u64,
+    /// Shorter ones.
+    pub written_partial: u64,
+    /// Lines that were longer than a record.
+    pub truncated: u64,
+    /// Bytes written, or passed over as zeros.
+    pub written_bytes: u64,
+    /// Records passed over as zeros, which are among those written.
+    pub passed_over: u64,
+    /// Records that could not be read and became zeros, which are among those read; or could not be written.
+    pub unrecovered: u64,
+    /// Calls made again.
+    pub retried: u64,
+    /// Records that were compared and differ.
+    pub differing: u64,
+}
+
+/// [`RecordCounts`] that an observer polls. Only the writing side changes most of them, so that they agree with each
+/// other but for the record under way.
+#[derive(Debug, Default)]
+pub struct RecordTally {
+    numbers: [AtomicU64; 10],
+    /// Kept by the reading side: records that became zeros, calls made again.
+    reading: [AtomicU64; 2],
+    /// Nothing will be added any more.
+    pub over: AtomicBool,
+}
+
+impl RecordTally {
+    /// What was counted so far.
+    pub fn get(&self) -> RecordCounts {
+        let numbers = self.numbers.each_ref().map(|number| number.load(Relaxed));
+        let [read_full, read_partial, written_full, written_partial, truncated, written_bytes, rest @ ..] = numbers;
+        let [passed_over, unwritten, rewritten, differing] = rest;
+        let [unread, reread] = self.reading.each_ref().map(|number| number.load(Relaxed));
+        RecordCounts {
+            read_full,
+            read_partial,
+            written_full,
+            written_partial,
+            truncated,
+            written_bytes,
+            passed_over,
+            unrecovered: unwritten + unread,
+            retried: rewritten + reread,
+            differing,
+        }
+    }
+
+    /// Replaces what was counted so far, but for what the reading side counts.
+    pub fn set(&self, counts: RecordCounts) {
+        let RecordCounts { read_full, read_partial, written_full, written_partial, truncated, written_bytes, .. } =
+            counts;
+        let RecordCounts { passed_over, unrecovered, retried, differing, .. } = counts;
+        let first = [read_full, read_partial, written_full, written_partial, truncated, written_bytes];
+        let all = first.into_iter().chain([passed_over, unrecovered, retried, differing]);
+        self.numbers.iter().zip(all).for_each(|(number, value)| number.store(value, Relaxed));
+    }
+
+    /// The reading side made a record of zeros of one that could not be read.
+    pub fn note_unread(&self) {
+        self.reading[0].fetch_add(1, Relaxed);
+    }
+
+    /// The reading side made a call again.
+    pub fn note_reread(&self) {
+        self.reading[1].fetch_add(1, Relaxed);
+    }
+}

@@ -1,0 +1,130 @@
+//! A block's way when nothing is written: the same bytes of the dest are read beside it, and both are compared.
+use super::pump::{Pump, Slot};
+use crate::contract::{Differences, Extent, Facts, Op, Plan, Request, Route, Side};
+use crate::stage::{differences, first_difference};
+use std::io;
+use std::sync::atomic::Ordering::Relaxed;
+
+/// What is compared with what, and what came of it so far.
+pub(super) struct Comparing {
+    /// Blocks of the source, by the slot of the request that reads the same bytes of the dest.
+    waiting: Vec<Option<Request>>,
+    parked: u32,
+    /// Differences are told in runs of this many bytes of the dest.
+    sector_bytes: u64,
+    /// The end of the dest, or of what is compared of it.
+    end: u64,
+    pub(super) differences: Differences,
+}
+
+impl Comparing {
+    pub(super) fn new(plan: &Plan, dest: &Facts) -> Self {
+        // Of a file too: whoever looks for damage thinks in sectors.
+        let sector_bytes = u64::from(dest.logical_block_bytes.max(512));
+        let mut differences = Differences::default();
+        if let Route::Compare { shorter, .. } = plan.route {
+            differences.shorter = shorter.map(|(side, lacks)| (side, Some(lacks)));
+        }
+        let end = plan.len.map(|len| plan.dest.offset + len).or(dest.size).unwrap_or(u64::MAX);
+        Comparing { waiting: Vec::new(), parked: 0, sector_bytes, end, differences }
+    }
+
+    /// There are so many slots from now on; nothing waits.
+    pub(super) fn slots(&mut self, count: usize) {
+        self.waiting.clear();
+        self.waiting.resize_with(count, || None);
+    }
+
+    /// Blocks that wait for the bytes of the dest.
+    pub(super) fn parked(&self) -> u32 {
+        self.parked
+    }
+
+    fn park(&mut self, slot: u32, block: Request) {
+        self.waiting[slot as usize] = Some(block);
+        self.parked += 1;
+    }
+
+    /// The block of the source that waits for what `slot` reads.
+    pub(super) fn take(&mut self, slot: u32) -> Option<Request> {
+        let block = self.waiting[slot as usize].take()?;
+        self.parked -= 1;
+        Some(block)
+    }
+
+    /// Compares a block, which begins at `offset` of the copy, with the bytes of the dest.
+    fn compare(&mut self, offset: u64, source: &Request, dest: &Request) {
+        let len = dest.len as usize;
+        let (ours, theirs) = (&source.buffer.bytes()[..len], &dest.buffer.bytes()[..len]);
+        let (found, sector, end) = (&mut self.differences, self.sector_bytes, self.end);
+        let whole_start = dest.offset - offset;
+        differences(ours, theirs, dest.offset, sector, |extent| {
+            let within = (extent.offset - dest.offset) as usize..(extent.end() - dest.offset) as usize;
+            let (one, other) = (&ours[within.clone()], &theirs[within.clone()]);
+            let count = one.iter().zip(other).filter(|(one, other)| one != other).count() as u64;
+            let first = within.start + first_difference(one, other).unwrap_or(0);
+            // Whole sectors, though a block may begin or end within one.
+            let start = (extent.offset - extent.offset % sector).max(whole_start);
+            let stop = extent.end().next_multiple_of(sector).min(end);
+            found.add(Extent::new(start - whole_start, stop - start), offset + first as u64, count);
+        });
+    }
+}
+
+impl Pump<'_> {
+    /// Reads the bytes of the dest that a block of the source is to be compared with.
+    pub(super) fn start_comparing(&mut self, mut request: Request) {
+        let extent = self.slots[request.slot as usize].extent;
+        let (side, offset) = (Side::Dest, self.plan.dest.offset + extent.offset);
+        let there = self.ends[side.index()].facts().size.map_or(u64::MAX, |size| size.saturating_sub(offset));
+        if there < u64::from(request.len) {
+            // Only a stream can be longer than the plan knew.
+            self.comparing.differences.shorter = Some((Side::Dest, None));
+            self.end_at(extent.offset + there);
+            request.len = there as u32;
+            self.slots[request.slot as usize].extent.len = there;
+        }
+        if !self.may_write(&request) || request.len == 0 {
+            self.queues.pass(Side::Dest, request.ticket);
+            self.retire(request);
+            return;
+        }
+        let (slot, buffer) = self.take_slot();
+        self.slots[slot as usize] = Slot::of(self.slots[request.slot as usize].extent);
+        let (ticket, op, len) = (request.ticket, Op::Read, request.len);
+        self.comparing.park(slot, request);
+        self.queues.submit(Request { slot, ticket, side, op, offset, len, done: 0, until: len, buffer });
+    }
+
+    /// Bytes of the dest have come.
+    pub(super) fn was_read_to_compare(&mut self, mut request: Request, moved: u32) {
+        self.totals.write_requests += 1;
+        self.totals.compared_bytes += u64::from(moved);
+        self.tally.compared_bytes.fetch_add(u64::from(moved), Relaxed);
+        request.done += moved;
+        if moved == 0 {
+            self.failed(request, io::Error::from(io::ErrorKind::UnexpectedEof));
+        } else if request.done < request.len {
+            self.queues.submit(request);
+        } else {
+            let block = self.comparing.take(request.slot).expect("every read of the dest is for a block");
+            let offset = self.slots[block.slot as usize].extent.offset;
+            self.comparing.compare(offset, &block, &request);
+            self.give_back(request);
+            self.arrived(block);
+        }
+    }
+
+    /// What differs, if the sides were compared. To be asked at the end.
+    pub(super) fn differences(&mut self) -> Option<Differences> {
+        let Route::Compare { ends_together, .. } = self.plan.route else { return None };
+        let mut differences = std::mem::take(&mut self.comparing.differences);
+        let dest = self.ends[Side::Dest.index()].facts();
+        let reached = self.plan.dest.offset + self.claimed().end();
+        if let (true, None, None, Some(size)) = (ends_together, self.plan.len, differences.shorter, dest.size) {
+            let lacks = size.saturating_sub(reached);
+            differences.shorter = (lacks > 0).then_some((Side::Source, Some(lacks)));
+        }
+        Some(differences)
+    }
+}

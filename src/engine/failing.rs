@@ -1,0 +1,76 @@
+//! What becomes of a copy when a request fails: tried once more alone, then told, and all ahead of it brought home.
+use super::pump::{Failure, Pump};
+use crate::contract::{Cache, Completion, DeviceError, Error, Extent, Kind, Op, Request, Side};
+use std::io;
+
+impl Pump<'_> {
+    /// The block layer merges neighbours into one request and, if it fails, fails all of them. A block that went direct
+    /// is tried once more alone, so that only the bad one is blamed and those before it arrive.
+    pub(super) fn tried_alone(&mut self, request: &mut Request, source: io::Error) -> io::Result<u32> {
+        let side = self.plan.side(request.side);
+        let end = &self.ends[request.side.index()];
+        let worth_it = side.access.cache == Cache::Direct && request.op != Op::Zero && !self.ending();
+        // What has no number did not come from the kernel: the call was never made, for want of a thread.
+        let worth_it = worth_it && source.raw_os_error().is_some();
+        if !worth_it || end.diagnose(request.op, request.at(), &source) != Kind::Io {
+            return Err(source);
+        }
+        let moved = end.perform(request)?;
+        self.alone += u64::from(moved > 0);
+        Ok(moved)
+    }
+
+    pub(super) fn failed(&mut self, request: Request, source: io::Error) {
+        let cancelled = source.raw_os_error() == Some(libc::ECANCELED);
+        if cancelled && self.ending() {
+            if request.side == Side::Source && request.op == Op::Read && self.failure.is_none() {
+                self.write_what_came(request);
+            } else {
+                // Those behind it are let through to be cancelled too: nothing else would ever let them go.
+                self.queues.pass(request.side, request.ticket);
+                self.retire(request);
+            }
+            return;
+        }
+        let Request { side, op, ticket, .. } = request;
+        let end = &self.ends[side.index()];
+        let kind = end.diagnose(op, request.at(), &source);
+        let address = &end.facts().address;
+        let said = DeviceError::of(&source).cloned();
+        let place = said.as_ref().and_then(|said| said.offset);
+        let error = Error::of_request(kind, op, side, address, place.unwrap_or(request.at()), source)
+            .in_sectors_of(end.facts().logical_block_bytes)
+            .advise(said.map_or("", |said| said.advice));
+        let look = op == Op::Read && place.is_none();
+        let reading = look.then(|| (side, Extent::new(request.at(), u64::from(request.left()))));
+        if self.failure.as_ref().is_none_or(|first| ticket < first.ticket) {
+            self.failure = Some(Failure { error, ticket, reading });
+        }
+        self.retire(request);
+        // A read that waits for somebody else's bytes would keep us from ending.
+        self.ends[Side::Source.index()].cancel();
+    }
+
+    /// On the way out: gives up what has not started, but brings home the blocks ahead of the one that failed.
+    pub(super) fn call_back(&mut self, done: &mut Vec<Completion>) {
+        let limit = self.failure.as_ref().map(|failure| failure.ticket);
+        for side in Side::BOTH {
+            let mut back = Vec::new();
+            self.queues.recall(side, &mut back);
+            for request in back {
+                let goes_on = match limit {
+                    Some(failed) => request.ticket < failed,
+                    None => side == Side::Dest,
+                };
+                if goes_on {
+                    self.queues.submit(request);
+                } else {
+                    self.retire(request);
+                }
+            }
+        }
+        if limit.is_some() {
+            self.queues.recall_digests(done);
+        }
+    }
+}

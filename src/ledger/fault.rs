@@ -1,0 +1,171 @@
+//! What is wrong with a paper.
+use crate::contract::{Error, Extent, Kind};
+use std::{error, fmt, io};
+
+/// The kinds of papers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Paper {
+    /// What the bytes of a copy were.
+    Manifest,
+    /// Which bytes of a copy are durable.
+    Journal,
+    /// GNU ddrescue's list of what could be read.
+    Mapfile,
+}
+
+impl Paper {
+    /// The word for messages.
+    pub fn name(self) -> &'static str {
+        match self {
+            Paper::Manifest => "manifest",
+            Paper::Journal => "journal",
+            Paper::Mapfile => "mapfile",
+        }
+    }
+}
+
+/// What sort of fault it is.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum FaultKind {
+    /// The kernel could not read or write it.
+    Io(io::Error),
+    /// It is something else: its first line is not that of such a paper.
+    Other,
+    /// It was written by a later haul, in a format that this one does not know.
+    Newer {
+        /// Its format version.
+        version: u64,
+    },
+    /// It ends before its closing line, or within a line.
+    Truncated,
+    /// Its checksum does not fit: bytes of it were changed.
+    Damaged,
+    /// The line is as it was written and makes no sense; in words, a clause.
+    Senseless(String),
+    /// Bytes that two lines speak of, or that one speaks of beyond the end of the copy.
+    Misplaced(Extent),
+    /// Bytes of the copy that no line speaks of.
+    Missing(Extent),
+    /// More bytes than this in a line.
+    TooLong {
+        /// The most there may be.
+        bytes_max: usize,
+    },
+    /// Another process has it open.
+    Busy,
+    /// It is there already and would be lost.
+    Exists,
+    /// An earlier write to it failed, so that nobody knows what it says.
+    Spoiled,
+}
+
+/// What is wrong with a paper, and in which line.
+///
+/// `Display` prints one line without the path and without the advice; [`Fault::into_error`] adds both.
+#[derive(Debug)]
+pub struct Fault {
+    /// Which paper.
+    pub paper: Paper,
+    /// The line, counted from 1; 0 where no line is to blame.
+    pub line: u64,
+    /// What.
+    pub kind: FaultKind,
+}
+
+impl Fault {
+    /// A fault that no line is to blame for.
+    pub(super) fn of(paper: Paper, kind: FaultKind) -> Self {
+        Fault { paper, line: 0, kind }
+    }
+
+    /// What to do next, a full sentence.
+    pub fn advice(&self) -> &'static str {
+        match (&self.kind, self.paper) {
+            (FaultKind::Other, Paper::Manifest) => "Give the file that --manifest wrote.",
+            (FaultKind::Other, Paper::Journal) => "Give the file that --journal wrote.",
+            (FaultKind::Other, Paper::Mapfile) => "Give a mapfile of GNU ddrescue.",
+            (FaultKind::Newer { .. }, _) => "Use the haul that wrote it, or a later one.",
+            (FaultKind::Truncated, Paper::Manifest) => "The copy did not finish: resume it, or make the manifest anew.",
+            (FaultKind::Busy, _) => "Wait for that copy to end, or name another journal.",
+            (FaultKind::Exists, _) => "Resume that copy, or remove the file if it is not wanted any more.",
+            (FaultKind::Io(_), _) => "Look at the file system it is on: is it there, full, or read-only?",
+            (FaultKind::Spoiled, _) => "Begin again with --resume: what the journal says then is true.",
+            (_, Paper::Manifest) => "Make the manifest anew from the source, or take another copy of the file.",
+            (_, Paper::Journal) => "Copy again from the start: what is durable can no longer be known.",
+            (_, Paper::Mapfile) => "Correct the line, or take the backup that ddrescue keeps beside it.",
+        }
+    }
+
+    /// The error for the user, of the paper at `path`.
+    pub fn into_error(self, path: &str) -> Error {
+        let kind = match self.kind {
+            FaultKind::Other | FaultKind::Newer { .. } => Kind::Usage,
+            FaultKind::Busy | FaultKind::Exists => Kind::Refused,
+            _ => Kind::Io,
+        };
+        let error = Error::new(kind, format!("{} {path}: {}", self.paper.name(), self.words())).advise(self.advice());
+        match self.kind {
+            FaultKind::Io(source) => error.because(source),
+            _ => error,
+        }
+    }
+
+    /// What is wrong and in which line, without the name of the paper.
+    fn words(&self) -> String {
+        let what = match &self.kind {
+            FaultKind::Io(_) => "it cannot be read or written".to_owned(),
+            FaultKind::Other => format!("it is not a {}", self.paper.name()),
+            FaultKind::Newer { version } => format!("its format version {version} is newer than this haul"),
+            FaultKind::Truncated => "it ends too early".to_owned(),
+            FaultKind::Damaged => "the checksum does not fit: it is damaged".to_owned(),
+            FaultKind::Senseless(what) => what.clone(),
+            FaultKind::Misplaced(Extent { offset, len }) => {
+                format!("the extent of {len} bytes at byte {offset} has no place there")
+            }
+            FaultKind::Missing(Extent { offset, len }) => {
+                format!("it does not say what the {len} bytes at byte {offset} are")
+            }
+            FaultKind::TooLong { bytes_max } => format!("more than {bytes_max} bytes in one line"),
+            FaultKind::Busy => "another process is using it".to_owned(),
+            FaultKind::Exists => "it is there already".to_owned(),
+            FaultKind::Spoiled => "an earlier write to it failed".to_owned(),
+        };
+        if self.line == 0 { what } else { format!("line {}: {what}", self.line) }
+    }
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "{}: {}", self.paper.name(), self.words())
+    }
+}
+
+impl error::Error for Fault {
+    fn source(&self) -> Option<&(dyn error::Error + 'static)> {
+        match &self.kind {
+            FaultKind::Io(source) => Some(source),
+            _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_fault_names_paper_path_line_and_what_to_do() {
+        let fault = Fault { paper: Paper::Manifest, line: 17, kind: FaultKind::Damaged };
+        let error = fault.into_error("/tmp/m");
+        assert_eq!(error.to_string(), "manifest /tmp/m: line 17: the checksum does not fit: it is damaged");
+        assert!(error.advice.starts_with("Make the manifest anew"));
+        assert_eq!(error.kind, Kind::Io);
+    }
+
+    #[test]
+    fn what_the_kernel_said_is_kept() {
+        let fault = Fault::of(Paper::Journal, FaultKind::Io(io::ErrorKind::StorageFull.into()));
+        assert_eq!(fault.into_error("j").source.map(|source| source.kind()), Some(io::ErrorKind::StorageFull));
+    }
+}

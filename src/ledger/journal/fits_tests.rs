@@ -1,0 +1,89 @@
+//! Whether a journal still fits, where to look for that, and the mapfile that says the same.
+use super::tests::{LEN, digest, extents, head};
+use super::*;
+use crate::contract::{Extent, ExtentSet, Side};
+use crate::ledger::{Misfit, SideIdentity};
+use proptest::prelude::*;
+
+proptest! {
+    #[test]
+    fn places_to_sample_are_spread_over_what_there_is(
+        pairs in prop::collection::vec((0u64..5000, 1u64..700), 1..6), count in 1u64..20, len in 1u64..200,
+    ) {
+        let set: ExtentSet = extents(&pairs).into_iter().collect();
+        let places = sample_places(&set, count, len);
+        prop_assert!(!places.is_empty() && places.len() as u64 <= count);
+        prop_assert!(places.iter().all(|place| set.contains(*place) && place.len <= len && !place.is_empty()));
+        prop_assert!(places.windows(2).all(|pair| pair[0].end() <= pair[1].offset), "{:?}", places);
+        prop_assert_eq!(places[0].offset, set.iter().next().unwrap().offset);
+        prop_assert!(count == 1 || places.last().unwrap().end() == set.end());
+        // No gap between two places is much larger than an even share.
+        let share = set.total_bytes() / count.max(2).saturating_sub(1) + 1;
+        let between = |pair: &[Extent]| Extent::new(pair[0].end(), pair[1].offset - pair[0].end());
+        let spread = places.windows(2).all(|pair| set.covered_bytes(between(pair)) <= share + len);
+        prop_assert!(count == 1 || spread, "{:?}", places);
+    }
+}
+
+#[test]
+fn a_copy_is_gone_on_with_only_where_everything_fits() {
+    let head = head();
+    let state = State { durable: [Extent::new(0, 600)].into_iter().collect(), unread: ExtentSet::new() };
+    let samples: Vec<_> = head.samples.iter().map(|sample| Some(sample.digest)).collect();
+    // The device came back under another name, and the file is as long as what is durable on it.
+    let source = SideIdentity { path: "/dev/sdb".into(), ..head.source.clone() };
+    let dest = SideIdentity { size_bytes: Some(700), ..head.dest.clone() };
+    let fits = Now { len_bytes: Some(LEN), source: &source, dest: &dest, samples: &samples, dest_differs: &[] };
+    assert_eq!(head.misfits(&state, &fits), []);
+
+    let one = |now: Now<'_>| match &head.misfits(&state, &now)[..] {
+        [misfit] => misfit.clone(),
+        other => panic!("{other:?}"),
+    };
+    let text = |words: &str| words.to_owned();
+    let (on_source, on_dest) = (Side::Source, Side::Dest);
+    let moved = SideIdentity { path: "/srv/other".into(), ..dest.clone() };
+    let misfit = Misfit::Path { side: on_dest, then: text("/srv/image"), now: text("/srv/other") };
+    assert_eq!(one(Now { dest: &moved, ..fits }), misfit);
+    let short = SideIdentity { size_bytes: Some(699), ..dest.clone() };
+    assert_eq!(one(Now { dest: &short, ..fits }), Misfit::Size { side: on_dest, then: Some(5000), now: Some(699) });
+    let another = SideIdentity { serial: Some(text("S2")), ..source.clone() };
+    let misfit = Misfit::Serial { side: on_source, then: Some(text("S1")), now: Some(text("S2")) };
+    assert_eq!(one(Now { source: &another, ..fits }), misfit);
+    let grown = SideIdentity { size_bytes: Some(5001), ..source.clone() };
+    assert_eq!(
+        one(Now { source: &grown, ..fits }),
+        Misfit::Size { side: on_source, then: Some(5000), now: Some(5001) }
+    );
+    let silent = SideIdentity { model: None, ..source.clone() };
+    assert!(matches!(one(Now { source: &silent, ..fits }), Misfit::Model { now: None, .. }));
+    let named = SideIdentity { wwn: Some(text("w")), ..source.clone() };
+    assert!(matches!(one(Now { source: &named, ..fits }), Misfit::Wwn { then: None, .. }));
+    let coarse = SideIdentity { logical_block_bytes: 4096, ..source.clone() };
+    assert_eq!(one(Now { source: &coarse, ..fits }), Misfit::LogicalBlock { side: on_source, then: 512, now: 4096 });
+    let device = SideIdentity { kind: text("block device"), ..dest.clone() };
+    assert!(matches!(one(Now { dest: &device, ..fits }), Misfit::Kind { side: Side::Dest, .. }));
+    let elsewhere = SideIdentity { offset_bytes: 0, ..dest.clone() };
+    assert_eq!(one(Now { dest: &elsewhere, ..fits }), Misfit::Offset { side: on_dest, then: 100, now: 0 });
+    assert_eq!(one(Now { len_bytes: None, ..fits }), Misfit::Len { then: Some(LEN), now: None });
+
+    let content = |side, offset, len| Misfit::Content { side, extent: Extent::new(offset, len) };
+    assert_eq!(one(Now { samples: &[samples[0], Some(digest(1))], ..fits }), content(on_source, 800, 64));
+    assert_eq!(one(Now { samples: &[None, samples[1]], ..fits }), content(on_source, 100, 64));
+    assert_eq!(one(Now { dest_differs: &[Extent::new(5, 6)], ..fits }), content(on_dest, 105, 6));
+}
+
+#[test]
+fn a_mapfile_says_the_same_about_the_source() {
+    let state = State {
+        durable: extents(&[(0, 64), (128, 64)]).into_iter().collect(),
+        unread: extents(&[(64, 8), (900, 100)]).into_iter().collect(),
+    };
+    let mapfile = state.to_mapfile(&head());
+    assert_eq!(mapfile.blocks.first().unwrap().extent.offset, 100);
+    assert_eq!(mapfile.blocks.last().unwrap().extent.end(), 100 + LEN);
+    assert_eq!(State::of_mapfile(&mapfile, Extent::new(100, LEN)), state);
+    // Of a part of it only that part is taken.
+    let part = State::of_mapfile(&mapfile, Extent::new(110, 60));
+    assert!(part.durable.iter().eq([Extent::new(0, 54)]) && part.unread.iter().eq([Extent::new(54, 6)]));
+}

@@ -1,0 +1,69 @@
+//! Reading a journal.
+use super::record::Record;
+use super::{Head, State};
+use crate::ledger::lines::{Line, Lines};
+use crate::ledger::seal::Seal;
+use crate::ledger::{Fault, FaultKind, Paper};
+use std::io::BufRead;
+
+/// The last append, which a crash cut off. Nothing had relied on it yet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Torn {
+    /// Bytes of the file that are whole before it.
+    pub offset: u64,
+    /// Bytes that are worth nothing.
+    pub len: u64,
+}
+
+/// What a journal says.
+#[derive(Clone, Debug)]
+pub struct Reading {
+    /// Which copy.
+    pub head: Head,
+    /// What is claimed.
+    pub state: State,
+    /// What was dropped.
+    pub torn: Option<Torn>,
+    /// Bytes of the file that hold.
+    pub(super) whole_bytes: u64,
+    pub(super) seal: Seal,
+}
+
+/// Reads a journal to its end, without touching anything.
+///
+/// A crash leaves at most one line that does not hold, at the very end: each line is durable before the next is begun,
+/// and the first was durable before the file had its name. Such a line is dropped. Any other that does not hold was
+/// damaged later.
+///
+/// # Errors
+/// It is no journal, of a newer haul, or damaged.
+pub fn read(input: impl BufRead) -> Result<Reading, Fault> {
+    let mut lines = Lines::new(Paper::Journal, input);
+    let ended = lines.advance()?;
+    Head::is_known(&lines.bytes).map_err(|kind| lines.fault(kind))?;
+    if ended != Line::Whole {
+        return Err(lines.fault(FaultKind::Truncated));
+    }
+    let mut seal = Seal::default();
+    if !seal.holds(&lines.bytes) {
+        return Err(lines.fault(FaultKind::Damaged));
+    }
+    let head = Head::parse(&lines.bytes).map_err(|kind| lines.fault(kind))?;
+    let mut reading = Reading { head, state: State::default(), torn: None, whole_bytes: lines.end, seal };
+    loop {
+        let ended = lines.advance()?;
+        if ended == Line::None {
+            return Ok(reading);
+        }
+        if ended == Line::Whole && reading.seal.holds(&lines.bytes) {
+            let record = Record::parse(&lines.bytes, reading.head.end_max()).map_err(|kind| lines.fault(kind))?;
+            reading.state.apply(&record.durable, &record.unread);
+            reading.whole_bytes = lines.end;
+            continue;
+        }
+        let damaged = lines.fault(FaultKind::Damaged);
+        let offset = reading.whole_bytes;
+        reading.torn = Some(Torn { offset, len: lines.end - offset });
+        return if lines.advance()? == Line::None { Ok(reading) } else { Err(damaged) };
+    }
+}

@@ -1,0 +1,323 @@
+//! Whatever happens to a journal, it never claims more than was appended.
+use super::file::Journal;
+use super::*;
+use crate::contract::{BlockDigest, Extent, ExtentSet, HashKind};
+use crate::ledger::seal::Seal;
+use crate::ledger::{Fault, FaultKind, SideIdentity};
+use proptest::prelude::*;
+use std::fs;
+use std::path::PathBuf;
+
+pub const LEN: u64 = 1000;
+
+fn side(path: &str, kind: &str, serial: Option<&str>) -> SideIdentity {
+    SideIdentity {
+        path: path.into(),
+        kind: kind.into(),
+        offset_bytes: 100,
+        size_bytes: Some(5000),
+        logical_block_bytes: 512,
+        model: Some("model".into()),
+        serial: serial.map(str::to_owned),
+        wwn: None,
+    }
+}
+
+pub fn head() -> Head {
+    let samples = [0, 700].map(|offset_bytes| Sample { offset_bytes, len_bytes: 64, digest: digest(offset_bytes) });
+    Head {
+        version: "0.1.0".into(),
+        created: "2026-11-21T20:15:00Z".into(),
+        len_bytes: Some(LEN),
+        source: side("/dev/sda", "block device", Some("S1")),
+        dest: side("/srv/image", "file", None),
+        samples: samples.into(),
+    }
+}
+
+pub fn digest(seed: u64) -> BlockDigest {
+    BlockDigest::of(HashKind::Blake3, &seed.to_le_bytes())
+}
+
+pub fn extents(pairs: &[(u64, u64)]) -> Vec<Extent> {
+    pairs.iter().map(|&(offset, len)| Extent::new(offset, len)).collect()
+}
+
+struct Place {
+    dir: tempfile::TempDir,
+}
+
+impl Place {
+    fn new() -> Self {
+        let shm = std::path::Path::new("/dev/shm");
+        let dir = if shm.is_dir() { tempfile::tempdir_in(shm) } else { tempfile::tempdir() };
+        Place { dir: dir.unwrap() }
+    }
+
+    fn journal(&self) -> PathBuf {
+        self.dir.path().join("a.journal")
+    }
+
+    fn names(&self) -> Vec<String> {
+        let name = |entry: fs::DirEntry| entry.file_name().to_string_lossy().into_owned();
+        fs::read_dir(self.dir.path()).unwrap().map(|entry| name(entry.unwrap())).collect()
+    }
+}
+
+/// A small journal, and what was true after each of its appends, from none on.
+fn small() -> (Vec<u8>, Vec<State>) {
+    let place = Place::new();
+    let mut journal = Journal::create(&place.journal(), head()).unwrap();
+    let mut truths = vec![journal.state().clone()];
+    type Pairs = &'static [(u64, u64)];
+    let appends: [(Pairs, Pairs); 4] =
+        [(&[(0, 64)], &[]), (&[(128, 64), (64, 10)], &[(192, 8)]), (&[(192, 4)], &[(900, 100)]), (&[(500, 1)], &[])];
+    for (durable, unread) in appends {
+        journal.append(&extents(durable), &extents(unread)).unwrap();
+        truths.push(journal.state().clone());
+    }
+    (fs::read(place.journal()).unwrap(), truths)
+}
+
+#[test]
+fn cut_off_at_any_byte_it_reads_as_what_was_true_before() {
+    let (bytes, truths) = small();
+    let head_len = bytes.iter().position(|byte| *byte == b'\n').unwrap() + 1;
+    for len in 0..=bytes.len() {
+        match read(&bytes[..len]) {
+            Ok(reading) => {
+                // Every whole line counts and nothing else does.
+                let lines = bytes[..len].iter().filter(|byte| **byte == b'\n').count();
+                assert_eq!(reading.state, truths[lines - 1], "{len}");
+                let whole = bytes[..len].iter().rposition(|byte| *byte == b'\n').unwrap() + 1;
+                let torn = (whole < len).then_some(Torn { offset: whole as u64, len: (len - whole) as u64 });
+                assert_eq!(reading.torn, torn, "{len}");
+            }
+            Err(fault) => assert!(len < head_len, "{len} bytes: {fault}"),
+        }
+    }
+    assert_eq!(read(&bytes[..]).unwrap().state, *truths.last().unwrap());
+}
+
+#[test]
+fn with_any_bit_turned_it_claims_what_was_true_or_nothing() {
+    let (bytes, truths) = small();
+    let last_line = bytes[..bytes.len() - 1].iter().rposition(|byte| *byte == b'\n').unwrap();
+    for bit in 0..bytes.len() * 8 {
+        let mut turned = bytes.clone();
+        turned[bit / 8] ^= 1 << (bit % 8);
+        match read(&turned[..]) {
+            // As good as torn: the last line, or the last two where the newline between them is gone.
+            Ok(reading) => {
+                assert!(bit / 8 >= last_line && reading.torn.is_some(), "bit {bit}");
+                assert!(truths[..truths.len() - 1].contains(&reading.state), "bit {bit}");
+            }
+            Err(fault) => assert!(bit / 8 <= last_line || fault.line > 0, "bit {bit}: {fault}"),
+        }
+    }
+}
+
+#[test]
+fn lines_that_are_lost_doubled_or_exchanged_are_never_believed() {
+    let (bytes, truths) = small();
+    let text = String::from_utf8(bytes).unwrap();
+    let lines: Vec<&str> = text.split_inclusive('\n').collect();
+    let state_of = |order: &[usize]| {
+        let text: String = order.iter().map(|&at| lines[at]).collect();
+        read(text.as_bytes()).map(|reading| reading.state)
+    };
+    assert_eq!(state_of(&[0, 1, 2]).unwrap(), truths[2]);
+    for order in [&[0, 2, 3, 4][..], &[0, 1, 1, 2], &[0, 2, 1, 3], &[0, 1, 2, 4, 3]] {
+        assert!(state_of(order).is_err(), "{order:?}");
+    }
+    // At the very end nobody can tell it from a torn one.
+    assert_eq!(state_of(&[0, 1, 2, 2]).unwrap(), truths[2]);
+    assert_eq!(state_of(&[0, 1, 3]).unwrap(), truths[1]);
+}
+
+#[derive(Clone, Debug)]
+enum Step {
+    Append {
+        durable: Vec<(u64, u64)>,
+        unread: Vec<(u64, u64)>,
+    },
+    Compact,
+    Reopen,
+    /// The machine stops while the last so many bytes are on their way.
+    Tear(usize),
+}
+
+fn any_step() -> impl Strategy<Value = Step> {
+    let pairs = || prop::collection::vec((0..LEN, 0u64..50), 0..6);
+    let pairs = move || pairs().prop_map(|all| all.into_iter().map(|(at, len)| (at, len.min(LEN - at))).collect());
+    prop_oneof![
+        6 => (pairs(), pairs()).prop_map(|(durable, unread)| Step::Append { durable, unread }),
+        1 => Just(Step::Compact),
+        2 => Just(Step::Reopen),
+        2 => (1usize..200).prop_map(Step::Tear),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(128))]
+    #[test]
+    fn a_journal_claims_what_was_appended_and_never_more(steps in prop::collection::vec(any_step(), 0..24)) {
+        let place = Place::new();
+        let path = place.journal();
+        let mut journal = Some(Journal::create(&path, head()).unwrap());
+        let (mut durable, mut unread) = (vec![false; LEN as usize], vec![false; LEN as usize]);
+        for step in steps {
+            let open = journal.as_mut().unwrap();
+            match step {
+                Step::Append { durable: new, unread: failed } => {
+                    open.append(&extents(&new), &extents(&failed)).unwrap();
+                    new.iter().for_each(|&(at, len)| durable[at as usize..(at + len) as usize].fill(true));
+                    failed.iter().for_each(|&(at, len)| unread[at as usize..(at + len) as usize].fill(true));
+                    (0..LEN as usize).for_each(|at| unread[at] &= !durable[at]);
+                }
+                Step::Compact => open.compact().unwrap(),
+                Step::Reopen => {
+                    drop(journal.take());
+                    let (opened, torn) = Journal::open(&path).unwrap();
+                    prop_assert_eq!(torn, None);
+                    journal = Some(opened);
+                }
+                Step::Tear(bytes) => {
+                    // An append that was on its way: some bytes of a line that never ended.
+                    drop(journal.take());
+                    let mut text = fs::read(&path).unwrap();
+                    let line = Seal::default().close("{\"durable\":[[0,1000]]}").unwrap();
+                    let part = &line.as_bytes()[..bytes.min(line.len() - 1)];
+                    text.extend_from_slice(part);
+                    fs::write(&path, text).unwrap();
+                    let (opened, torn) = Journal::open(&path).unwrap();
+                    prop_assert_eq!(torn.map(|torn| torn.len), Some(part.len() as u64));
+                    journal = Some(opened);
+                }
+            }
+            let state = journal.as_ref().unwrap().state();
+            let bits = |set: &ExtentSet| (0..LEN).map(|at| set.contains(Extent::new(at, 1))).collect::<Vec<_>>();
+            prop_assert_eq!(bits(&state.durable), durable.clone());
+            prop_assert_eq!(bits(&state.unread), unread.clone());
+        }
+        prop_assert_eq!(place.names(), ["a.journal"]);
+    }
+}
+
+#[test]
+fn a_torn_tail_is_cut_off_before_anything_follows_it() {
+    let (bytes, truths) = small();
+    let place = Place::new();
+    fs::write(place.journal(), &bytes[..bytes.len() - 3]).unwrap();
+    let (mut journal, torn) = Journal::open(&place.journal()).unwrap();
+    assert!(torn.is_some());
+    assert_eq!(*journal.state(), truths[3]);
+    journal.append(&extents(&[(500, 1)]), &[]).unwrap();
+    drop(journal);
+    assert_eq!(fs::read(place.journal()).unwrap(), bytes);
+}
+
+#[test]
+fn its_size_is_bounded_by_what_there_is_to_say() {
+    let place = Place::new();
+    let mut journal = Journal::create(&place.journal(), head()).unwrap();
+    let alone = fs::metadata(place.journal()).unwrap().len();
+    journal.compact_bytes = alone + 500;
+    for at in 0..LEN {
+        journal.compact_bytes = journal.compact_bytes.min(alone + 500);
+        journal.append(&extents(&[(at, 1)]), &[]).unwrap();
+        assert!(fs::metadata(place.journal()).unwrap().len() < alone + 600);
+    }
+    drop(journal);
+    let (journal, _) = Journal::open(&place.journal()).unwrap();
+    assert!(journal.state().durable.iter().eq([Extent::new(0, LEN)]));
+    assert_eq!(place.names(), ["a.journal"]);
+}
+
+#[test]
+fn many_extents_are_split_into_lines_of_a_bounded_length() {
+    let place = Place::new();
+    let mut journal = Journal::create(&place.journal(), Head { len_bytes: None, samples: vec![], ..head() }).unwrap();
+    let far = 9_000_000_000_000_000_000;
+    let scattered: Vec<Extent> = (0..2500).map(|number| Extent::new(far + 2 * number, 1)).collect();
+    journal.append(&scattered, &extents(&[(0, 7)])).unwrap();
+    let text = fs::read_to_string(place.journal()).unwrap();
+    assert_eq!(text.lines().count(), 1 + 3);
+    assert!(text.lines().all(|line| line.len() < 64 << 10));
+    assert!(read(text.as_bytes()).unwrap().state.durable.iter().eq(scattered));
+}
+
+fn kind_of<T>(result: Result<T, Fault>) -> FaultKind {
+    result.err().expect("it should fail").kind
+}
+
+#[test]
+fn a_journal_is_used_by_one_process_and_never_overwritten() {
+    let place = Place::new();
+    let path = place.journal();
+    let journal = Journal::create(&path, head()).unwrap();
+    // flock belongs to the open file, so that a second open in this process stands for another process.
+    assert!(matches!(kind_of(Journal::open(&path)), FaultKind::Busy));
+    assert!(matches!(kind_of(Journal::create(&path, head())), FaultKind::Exists));
+    drop(journal);
+    let (mut journal, _) = Journal::open(&path).unwrap();
+    journal.compact().unwrap();
+    assert!(matches!(kind_of(Journal::open(&path)), FaultKind::Busy), "the lock goes with the file");
+    assert_eq!(place.names(), ["a.journal"]);
+    journal.remove().unwrap();
+    assert!(place.names().is_empty());
+    assert!(matches!(kind_of(Journal::open(&path)), FaultKind::Io(_)));
+}
+
+#[test]
+fn what_a_crash_left_beside_it_is_in_nobodys_way() {
+    let place = Place::new();
+    for left in ["a.journal.new", "a.journal.compact"] {
+        fs::write(place.dir.path().join(left), vec![b'x'; 100_000]).unwrap();
+    }
+    let mut journal = Journal::create(&place.journal(), head()).unwrap();
+    assert_eq!(read(&fs::read(place.journal()).unwrap()[..]).unwrap().torn, None);
+    journal.append(&extents(&[(1, 2)]), &[]).unwrap();
+    journal.compact().unwrap();
+    assert_eq!(read(&fs::read(place.journal()).unwrap()[..]).unwrap().torn, None);
+    drop(journal);
+    assert!(Journal::open(&place.journal()).unwrap().0.state().durable.iter().eq([Extent::new(1, 2)]));
+    assert_eq!(place.names(), ["a.journal"]);
+}
+
+#[test]
+fn other_files_newer_ones_and_senseless_lines_are_told_apart() {
+    let kind_of = |bytes: &[u8]| kind_of(read(bytes));
+    assert!(matches!(kind_of(b""), FaultKind::Other));
+    assert!(matches!(kind_of(b"{\"haul_manifest\":1,"), FaultKind::Other));
+    assert!(matches!(kind_of(b"{\"haul_journal\":99,\n"), FaultKind::Newer { version: 99 }));
+    let sealed = |line: &str| {
+        let mut seal = Seal::default();
+        let lines = [head().to_json().unwrap(), line.to_owned(), line.to_owned()];
+        lines.iter().map(|line| seal.close(line).unwrap()).collect::<String>()
+    };
+    assert!(read(sealed("{\"durable\":[],\"later\":1}").as_bytes()).is_ok());
+    for wrong in
+        ["{\"durable\":[[0,1001]]}", "{\"durable\":[[1,18446744073709551615]]}", "{\"durable\":[[-1,1]]}", "{}"]
+    {
+        assert!(matches!(kind_of(sealed(wrong).as_bytes()), FaultKind::Senseless(_)), "{wrong}");
+    }
+}
+
+#[test]
+fn nothing_beyond_the_end_of_the_copy_is_claimed() {
+    let place = Place::new();
+    let mut journal = Journal::create(&place.journal(), head()).unwrap();
+    let before = fs::read(place.journal()).unwrap();
+    assert!(matches!(kind_of(journal.append(&extents(&[(0, 1), (999, 2)]), &[])), FaultKind::Misplaced(_)));
+    assert_eq!(fs::read(place.journal()).unwrap(), before);
+    assert!(journal.state().durable.is_empty());
+}
+
+#[test]
+fn the_example_in_the_documents_is_a_journal() {
+    let page = include_str!("../../../docs/journal.md");
+    let example = page.split("```json\n").nth(1).unwrap().split("```").next().unwrap();
+    let reading = read(example.as_bytes()).unwrap();
+    assert!(!reading.state.durable.is_empty() && !reading.state.unread.is_empty() && reading.torn.is_none());
+}

@@ -1,0 +1,85 @@
+//! Lines of a paper, in bounded memory.
+use super::{Fault, FaultKind, Paper};
+use std::io::{BufRead, Read};
+
+/// The most bytes in a line, its newline counted. Two paths of 4 KiB with every byte escaped fit.
+pub(super) const LINE_BYTES_MAX: usize = 128 << 10;
+
+/// How a line ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Line {
+    /// With a newline.
+    Whole,
+    /// With the end of the file.
+    Torn,
+    /// There is none any more.
+    None,
+}
+
+/// Reads lines and counts them.
+pub(super) struct Lines<R> {
+    input: R,
+    paper: Paper,
+    /// The present line, without its newline.
+    pub bytes: Vec<u8>,
+    /// Its number, counted from 1.
+    pub number: u64,
+    /// Bytes of the file before it.
+    pub start: u64,
+    /// Bytes of the file up to its end.
+    pub end: u64,
+}
+
+impl<R: BufRead> Lines<R> {
+    pub(super) fn new(paper: Paper, input: R) -> Self {
+        Lines { input, paper, bytes: Vec::new(), number: 0, start: 0, end: 0 }
+    }
+
+    /// Reads the next line.
+    pub(super) fn advance(&mut self) -> Result<Line, Fault> {
+        self.bytes.clear();
+        self.start = self.end;
+        self.number += 1;
+        let mut limited = self.input.by_ref().take(LINE_BYTES_MAX as u64);
+        let read = limited.read_until(b'\n', &mut self.bytes).map_err(|source| self.fault(FaultKind::Io(source)))?;
+        self.end += read as u64;
+        if self.bytes.pop_if(|last| *last == b'\n').is_some() {
+            return Ok(Line::Whole);
+        }
+        match read {
+            0 => Ok(Line::None),
+            LINE_BYTES_MAX => Err(self.fault(FaultKind::TooLong { bytes_max: LINE_BYTES_MAX })),
+            _ => Ok(Line::Torn),
+        }
+    }
+
+    /// A fault of the present line.
+    pub(super) fn fault(&self, kind: FaultKind) -> Fault {
+        Fault { paper: self.paper, line: self.number, kind }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_are_counted_and_the_last_may_be_torn() {
+        let mut lines = Lines::new(Paper::Mapfile, &b"one\n\ntorn"[..]);
+        let expected: [(Line, &[u8], u64); 4] =
+            [(Line::Whole, b"one", 4), (Line::Whole, b"", 5), (Line::Torn, b"torn", 9), (Line::None, b"", 9)];
+        for (number, (line, bytes, end)) in (1..).zip(expected) {
+            assert_eq!(lines.advance().unwrap(), line);
+            assert_eq!((&lines.bytes[..], lines.number, lines.end), (bytes, number, end));
+        }
+    }
+
+    #[test]
+    fn a_line_without_an_end_does_not_fill_memory() {
+        let mut fits = vec![b'a'; LINE_BYTES_MAX];
+        fits[LINE_BYTES_MAX - 1] = b'\n';
+        assert_eq!(Lines::new(Paper::Manifest, &fits[..]).advance().unwrap(), Line::Whole);
+        let fault = Lines::new(Paper::Manifest, std::io::BufReader::new(std::io::repeat(b'a'))).advance().unwrap_err();
+        assert!(matches!(fault.kind, FaultKind::TooLong { .. }), "{fault}");
+    }
+}

@@ -1,0 +1,22 @@
+//! The manifest: what the bytes of a copy were, block by block.
+//!
+//! docs/manifest.md describes the format. Offsets count from the first byte of the copy, so that one manifest serves
+//! both sides.
+mod coverage;
+mod diff;
+#[cfg(test)]
+mod diff_tests;
+mod head;
+mod line;
+mod loaded;
+mod reader;
+#[cfg(test)]
+mod tests;
+mod writer;
+
+pub use diff::{Difference, Differences, Incomparable, diff};
+pub use head::{BLOCK_BYTES, BLOCK_BYTES_MAX, BLOCK_BYTES_MIN, FORMAT_VERSION, Head};
+pub use line::{Closing, Entry};
+pub use loaded::Manifest;
+pub use reader::Reader;
+pub use writer::Writer;

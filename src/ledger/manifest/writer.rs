@@ -1,0 +1,62 @@
+//! Writing a manifest while the copy runs.
+use super::coverage::Coverage;
+use super::{Entry, Head};
+use crate::contract::BlockDigest;
+use crate::ledger::seal::Seal;
+use crate::ledger::{Fault, FaultKind, Paper};
+use std::io::Write;
+
+/// Writes a manifest line by line, in whatever order blocks arrive; nothing is held back or sought back to.
+///
+/// Hand it something buffered. Until it is closed the file reads as truncated, and that is what it is: a manifest of an
+/// unfinished copy. To go on after an interruption, read the old file until its fault, [`Writer::add`] what the journal
+/// still claims to a new file, and rename that over the old one.
+pub struct Writer<W> {
+    out: W,
+    seal: Seal,
+    coverage: Coverage,
+}
+
+impl<W: Write> Writer<W> {
+    /// Writes the first line.
+    ///
+    /// # Errors
+    /// `out` fails, or the head breaks the rules of its fields.
+    pub fn create(out: W, head: &Head) -> Result<Self, Fault> {
+        let mut writer = Writer { out, seal: Seal::default(), coverage: Coverage::new(head) };
+        let json = head.to_json().map_err(fault)?;
+        writer.line(&json)?;
+        Ok(writer)
+    }
+
+    /// Writes one line.
+    ///
+    /// # Errors
+    /// `out` fails, after which the manifest is worth nothing; or the entry has no place: it overlaps another, does
+    /// not lie on the block length's grid, or reaches beyond the copy. Then nothing was written.
+    pub fn add(&mut self, entry: Entry) -> Result<(), Fault> {
+        self.coverage.admit(&entry).map_err(fault)?;
+        self.line(&entry.to_json())
+    }
+
+    /// Writes the last line and gives `out` back, flushed but not made durable. `whole` is the digest of all bytes of
+    /// the copy in their order, where there is one.
+    ///
+    /// # Errors
+    /// `out` fails, or bytes of the copy are missing.
+    pub fn close(mut self, whole: Option<BlockDigest>) -> Result<W, Fault> {
+        let closing = self.coverage.close(whole).map_err(fault)?;
+        self.line(&closing.to_json())?;
+        self.out.flush().map_err(|source| fault(FaultKind::Io(source)))?;
+        Ok(self.out)
+    }
+
+    fn line(&mut self, json: &str) -> Result<(), Fault> {
+        let line = self.seal.close(json).map_err(fault)?;
+        self.out.write_all(line.as_bytes()).map_err(|source| fault(FaultKind::Io(source)))
+    }
+}
+
+fn fault(kind: FaultKind) -> Fault {
+    Fault::of(Paper::Manifest, kind)
+}

@@ -1,0 +1,119 @@
+//! Reading a mapfile.
+use super::{Block, Doing, Mapfile, Status};
+use crate::contract::Extent;
+use crate::ledger::lines::{Line, Lines};
+use crate::ledger::{Fault, FaultKind, Paper};
+use std::io::BufRead;
+
+/// The columns' names before the status line, which are written anew.
+const COLUMNS: &str = "# current_pos";
+
+fn senseless<T>(words: String) -> Result<T, FaultKind> {
+    Err(FaultKind::Senseless(words))
+}
+
+impl Mapfile {
+    /// Reads a mapfile: bounded memory for each line, and one entry for each block.
+    ///
+    /// # Errors
+    /// A line that is not as the manual says, blocks with a gap between them or that overlap, no status line. ddrescue
+    /// writes its mapfile in one go and calls a last line without a newline whole; so does this.
+    pub fn parse(input: impl BufRead) -> Result<Self, Fault> {
+        let mut lines = Lines::new(Paper::Mapfile, input);
+        let mut comments = Vec::new();
+        let mut map: Option<Mapfile> = None;
+        loop {
+            if lines.advance()? == Line::None {
+                return map.ok_or_else(|| lines.fault(FaultKind::Truncated));
+            }
+            let Ok(text) = std::str::from_utf8(&lines.bytes) else {
+                if lines.bytes.trim_ascii_start().starts_with(b"#") {
+                    // A path in a comment may be in any encoding.
+                    comments.extend(map.is_none().then(|| String::from_utf8_lossy(&lines.bytes).into_owned()));
+                    continue;
+                }
+                return Err(lines.fault(FaultKind::Other));
+            };
+            let fields: Vec<&str> = uncommented(text).split_ascii_whitespace().collect();
+            if fields.is_empty() {
+                if map.is_none() && text.starts_with('#') && !text.starts_with(COLUMNS) {
+                    comments.push(text.trim_end().to_owned());
+                }
+                continue;
+            }
+            let taken_in = match &mut map {
+                None => status_line(&fields)
+                    .map(|made| map = Some(Mapfile { comments: std::mem::take(&mut comments), ..made })),
+                Some(map) => block(&fields, map.blocks.last()).map(|block| map.blocks.extend(block)),
+            };
+            taken_in.map_err(|kind| lines.fault(kind))?;
+        }
+    }
+}
+
+/// The line without its comment, which begins where a `#` does at the start or after a blank.
+fn uncommented(line: &str) -> &str {
+    let begins = |(at, _): &(usize, &str)| *at == 0 || line.as_bytes()[at - 1].is_ascii_whitespace();
+    line.match_indices('#').find(begins).map_or(line, |(at, _)| &line[..at])
+}
+
+/// `current_pos current_status [current_pass]`; mapfiles of before 1.22 have no pass.
+fn status_line(fields: &[&str]) -> Result<Mapfile, FaultKind> {
+    let &[pos, doing, ref pass @ ..] = fields else {
+        return Err(FaultKind::Other);
+    };
+    let Ok(current_pos) = number(pos) else { return Err(FaultKind::Other) };
+    let Some((doing, _)) = Doing::ALL.iter().find(|(_, mark)| doing.chars().eq([*mark])) else {
+        return senseless(format!("\"{doing}\" is no status of a rescue: one of ? * / - F G +"));
+    };
+    let current_pass = match *pass {
+        [] => 1,
+        [pass] => match pass.parse::<u32>().ok().filter(|pass| (1..=i32::MAX as u32).contains(pass)) {
+            Some(pass) if pass_digits(fields[2]) => pass,
+            _ => return senseless(format!("\"{pass}\" is no number of a pass")),
+        },
+        _ => return senseless("a status line has at most three fields".into()),
+    };
+    Ok(Mapfile { comments: Vec::new(), current_pos, doing: *doing, current_pass, blocks: Vec::new() })
+}
+
+/// A plus sign, which `parse` would take, is none of ddrescue's.
+fn pass_digits(pass: &str) -> bool {
+    pass.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+/// `pos size status`, where the block before it ends; `None` for a block of nothing, which ddrescue accepts.
+fn block(fields: &[&str], last: Option<&Block>) -> Result<Option<Block>, FaultKind> {
+    let &[pos, size, status] = fields else {
+        return senseless("a block has a position, a size and a status".into());
+    };
+    let (offset, len) = (number(pos)?, number(size)?);
+    let Some((status, _)) = Status::ALL.iter().find(|(_, mark)| status.chars().eq([*mark])) else {
+        return senseless(format!("\"{status}\" is no status of a block: one of ? * / - +"));
+    };
+    if offset.checked_add(len).is_none_or(|end| end > i64::MAX as u64) {
+        return senseless(format!("no block can have {len} bytes at byte {offset}"));
+    }
+    let extent = Extent::new(offset, len);
+    if let Some(before) = last.filter(|before| before.extent.end() != offset) {
+        return senseless(format!(
+            "the block before ends at byte {}, this one begins at {offset}",
+            before.extent.end()
+        ));
+    }
+    Ok((!extent.is_empty()).then_some(Block { extent, status: *status }))
+}
+
+/// A number as C++ writes constants: decimal, `0x` hexadecimal or `0` octal, below 2⁶³.
+fn number(text: &str) -> Result<u64, FaultKind> {
+    let (digits, radix) = match text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")) {
+        Some(hex) => (hex, 16),
+        None if text.len() > 1 && text.starts_with('0') => (&text[1..], 8),
+        None => (text, 10),
+    };
+    let plain = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_alphanumeric());
+    let value = plain.then(|| u64::from_str_radix(digits, radix).ok()).flatten();
+    value
+        .filter(|value| i64::try_from(*value).is_ok())
+        .map_or_else(|| senseless(format!("\"{text}\" is no number below 2^63")), Ok)
+}

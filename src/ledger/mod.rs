@@ -1,0 +1,18 @@
+//! What was copied, on paper: the manifest (what the bytes were), the journal (which of them are durable) and GNU
+//! ddrescue's mapfile (which could not be read).
+//!
+//! This room must not know how bytes are copied, when they become durable or what a report says: it is told, writes it
+//! down in a file it is given, and reads it back without ever believing more than was written.
+#![forbid(unsafe_code)]
+mod fault;
+mod identity;
+pub mod journal;
+mod lines;
+pub mod manifest;
+pub mod mapfile;
+mod misfit;
+mod seal;
+
+pub use fault::{Fault, FaultKind, Paper};
+pub use identity::SideIdentity;
+pub use misfit::Misfit;

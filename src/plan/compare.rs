@@ -1,0 +1,105 @@
+//! How two sides are compared.
+use super::asked::{Asked, named};
+use super::check::{self, Range};
+use super::choose::{self, Engines};
+use super::notes::Notes;
+use super::{Options, When, offset_option, side, words};
+use crate::contract::{
+    Access, Direction, EndpointKind, Error, Facts, Host, Kind, Plan, Result, Route, Side, Tuning, WriteOrder, Zeros,
+};
+
+/// Settles how `dest` is compared with `source`: both are read and nothing is written. Of the options only those count
+/// that concern reading.
+///
+/// # Errors
+/// `Usage` for what cannot be meant, `Open` for a side that is not there, `Unsupported` for what was asked for by
+/// name and cannot be had.
+pub fn compare(options: &Options, source: &Facts, dest: &Facts, host: &Host) -> Result<Plan> {
+    let mut options = Options { reflink: When::Never, sparse: When::Auto, no_flush: true, ..options.clone() };
+    // A block takes two places: one for the bytes of each side.
+    options.depth = options.depth.map(|depth| depth.max(2));
+    let room = dest_room(&options, dest)?;
+    if source.kind == EndpointKind::Endless && options.count_bytes.is_none() {
+        options.count_bytes = Some(room);
+    }
+    let asked = Asked { options: &options, source, dest, host };
+    let mut notes = Notes::default();
+    check::words(&asked)?;
+    check::through(&asked)?;
+    let range = check::range(&asked)?;
+    let (range, route) = settle_ends(&asked, range, room);
+    if source.id.is_some() && source.id == dest.id && range.skip == range.seek {
+        notes.warn("both sides are the same bytes: they cannot differ");
+    }
+    let Engines { engine, .. } = choose::engine(&asked, &range, None, &mut notes)?;
+    let engines = Engines { engine, instead: None };
+    let reach = choose::access(&asked, &range, None, &mut notes)?;
+    let pace = choose::pace(&asked, &range, &engines, &reach, &mut notes)?;
+    notes.range(&asked, &range);
+
+    let Tuning { depth, depth_max, .. } = pace.tuning;
+    let ask_holes = source.kind == EndpointKind::File && source.sparse;
+    if ask_holes {
+        notes.chose("zeros", "holes of the source are not read", "they read as zeros");
+    }
+    let [source_access, dest_access] = reach.access;
+    Ok(Plan {
+        source: side(&asked, Side::Source, range.skip, source_access),
+        // Reading disturbs nobody who uses it.
+        dest: side(&asked, Side::Dest, range.seek, Access { exclusive: false, ..dest_access }),
+        len: range.len,
+        route,
+        engine,
+        engine_instead: None,
+        device_copy: None,
+        tuning: Tuning { depth: depth.max(2), depth_max: depth_max.max(2), ..pace.tuning },
+        head_bytes: reach.head_bytes,
+        tail_align_bytes: reach.tail_align_bytes,
+        direction: Direction::Forward,
+        // Under a head, ascending reads; see `choose::order` for writes.
+        write_order: if asked.rotational(Side::Dest) { WriteOrder::Submitted } else { WriteOrder::Any },
+        burst_bytes: pace.burst_bytes.map(|bytes| (bytes / 2).max(pace.tuning.block_bytes)),
+        zeros: Zeros::Write,
+        ask_holes,
+        detect_zeros_bytes: None,
+        hashes: options.hashes.clone(),
+        set_end: false,
+        preallocate: false,
+        durable: false,
+        limit_bytes_per_s: options.limit_bytes_per_s,
+        why: notes.why,
+        warnings: notes.warnings,
+    })
+}
+
+/// Bytes that the dest has from `--seek` on.
+fn dest_room(options: &Options, dest: &Facts) -> Result<u64> {
+    let name = named(Side::Dest, dest);
+    if !dest.exists {
+        let error = Error::new(Kind::Open, format!("{name} is not there, so that nothing can be compared with it"));
+        return Err(error.on(Side::Dest).advise("Check the path."));
+    }
+    let (EndpointKind::File | EndpointKind::Block | EndpointKind::Memory, Some(size)) = (dest.kind, dest.size) else {
+        let what = format!("{name} is a {}: what is compared has to be a file or a device", dest.kind.name());
+        let error = Error::new(Kind::Usage, what).on(Side::Dest);
+        return Err(error.advise("Name the stream first and the file or device second: only SRC may be a stream."));
+    };
+    let seek = options.seek_bytes.unwrap_or(0);
+    size.checked_sub(seek).ok_or_else(|| {
+        let what = format!("{} {seek} is beyond the end: {name} has {}", offset_option(Side::Dest), words::exact(size));
+        Error::new(Kind::Usage, what).on(Side::Dest).advise("Give a smaller --seek.")
+    })
+}
+
+/// What can be compared, and what one side lacks. A device holds more than what was copied to it, so only files have to
+/// end together, unless a range was asked for.
+fn settle_ends(asked: &Asked, range: Range, room: u64) -> (Range, Route) {
+    let ends_together = asked.dest_is_file() && !asked.range_given() && asked.source.kind != EndpointKind::Endless;
+    let shorter = match range.len {
+        Some(len) if len > room => Some((Side::Dest, len - room)),
+        Some(len) if len < room && ends_together => Some((Side::Source, room - len)),
+        _ => None,
+    };
+    let len = range.len.map(|len| len.min(room));
+    (Range { len, ..range }, Route::Compare { ends_together, shorter })
+}

@@ -1,0 +1,13 @@
+//! The words of sg_dd, sgp_dd and sgm_dd on standard error: sentences, counts, times, how to continue.
+mod again;
+mod counts;
+mod sentences;
+mod teller;
+#[cfg(test)]
+mod tests;
+
+pub use again::{Interrupted, continue_command};
+pub use sentences::{count_refusal, refusal, usage};
+pub use teller::SgTeller;
+
+pub(super) use sentences::careful;

@@ -1,0 +1,169 @@
+//! Tells on standard error what the family tells, when it tells it.
+use super::counts::{Lines, Moved, records, time_left, timing};
+use super::sentences;
+use crate::contract::{Complaint, RecordCounts, RecordListener, RecordTally, SgFront, SgPlan, Side};
+use crate::report::Out;
+use std::os::unix::ffi::OsStrExt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
+
+/// Tells on standard error what the family tells.
+#[derive(Debug)]
+pub struct SgTeller {
+    out: Out,
+    program: Vec<u8>,
+    front: SgFront,
+    names: [Vec<u8>; 2],
+    /// The first block of each side.
+    first: [u64; 2],
+    lines: Lines,
+    timing: bool,
+    progress: bool,
+    tally: Arc<RecordTally>,
+    state: Mutex<State>,
+}
+
+#[derive(Debug)]
+struct State {
+    started: Instant,
+    /// Blocks to copy.
+    total: u64,
+    /// What was told last.
+    before: Option<Moved>,
+}
+
+impl SgTeller {
+    /// `program` begins each sentence.
+    pub fn new(program: &[u8], plan: &SgPlan, tally: Arc<RecordTally>, out: Out) -> Self {
+        let name = |path: &Option<std::ffi::OsString>, standard: &str| {
+            path.as_ref().map_or(standard.as_bytes().to_vec(), |path| path.as_bytes().to_vec())
+        };
+        let records = &plan.records;
+        SgTeller {
+            out,
+            program: program.to_vec(),
+            front: plan.front,
+            names: [name(&records.source.path, "stdin"), name(&records.dest.path, "stdout")],
+            first: [records.source.skip.records, records.dest.skip.records],
+            lines: Lines { compares: records.compare, sparse: records.sparse },
+            timing: plan.timing,
+            progress: plan.progress_s.is_some(),
+            tally,
+            state: State { started: Instant::now(), total: 0, before: None }.into(),
+        }
+    }
+
+    /// The names of both sides.
+    pub fn names(&self) -> [&[u8]; 2] {
+        [&self.names[0], &self.names[1]]
+    }
+
+    /// What was counted so far.
+    pub fn counts(&self) -> RecordCounts {
+        self.tally.get()
+    }
+
+    /// The copy of so many blocks begins now.
+    pub fn start(&self, total: u64) {
+        let mut state = self.state();
+        (state.started, state.total) = (Instant::now(), total);
+    }
+
+    /// Tells a line of its own.
+    pub fn tell(&self, text: &str) {
+        self.out.tell_bytes(text.as_bytes());
+    }
+
+    /// SIGUSR1: how far it is.
+    pub fn tell_report(&self) {
+        let (counts, mut state) = (self.tally.get(), self.state());
+        let (times, left) = (self.times(&mut state, &counts, true), remaining(&counts, state.total));
+        let title = "Progress report, continuing ...\n";
+        // sgm_dd has its times behind the counts.
+        let text = match self.front {
+            SgFront::SgmDd => format!("{title}{left}{}{times}", records(&counts, self.lines, "")),
+            _ => format!("{title}{times}{left}{}", records(&counts, self.lines, "  ")),
+        };
+        self.tell(&text);
+    }
+
+    /// `--progress`: the same now and then.
+    pub fn tell_progress(&self) {
+        let (counts, mut state) = (self.tally.get(), self.state());
+        let times = self.times(&mut state, &counts, true);
+        let left = remaining(&counts, state.total);
+        self.tell(&format!("{times}{left}{}", records(&counts, self.lines, "")));
+    }
+
+    /// A signal ends it. `again` tells how to continue.
+    pub fn tell_interrupted(&self, again: &[u8]) {
+        let (counts, mut state) = (self.tally.get(), self.state());
+        let times = self.times(&mut state, &counts, false);
+        let left = remaining(&counts, state.total);
+        let text = format!("Interrupted by signal,\n{times}{left}{}", records(&counts, self.lines, ""));
+        self.out.tell_bytes(&[text.as_bytes(), again].concat());
+    }
+
+    /// It has ended by itself; `failed`: not as it should have.
+    pub fn tell_end(&self, failed: bool) {
+        let (counts, mut state) = (self.tally.get(), self.state());
+        let times = self.times(&mut state, &counts, false);
+        let left = remaining(&counts, state.total);
+        let end = match (failed, self.front) {
+            (true, _) if left.is_empty() => "Some error occurred\n".to_owned(),
+            (true, _) => format!("Some error occurred,{left}"),
+            // sgp_dd tells what the source did not have.
+            (false, SgFront::SgpDd) => left,
+            (false, _) => String::new(),
+        };
+        let completed = if self.progress && !failed { "\nCompleted:\n" } else { "" };
+        self.tell(&format!("{times}{end}{completed}{}", records(&counts, self.lines, "")));
+    }
+
+    /// `--dry-run`.
+    pub fn tell_dry_run(&self) {
+        let (counts, state) = (self.tally.get(), self.state());
+        let rest = match self.front {
+            SgFront::SgDd => String::new(),
+            _ => format!("{}{}", remaining(&counts, state.total), records(&counts, self.lines, "")),
+        };
+        self.tell(&format!("Since --dry-run option given, bypassing copy\n{rest}"));
+    }
+
+    fn times(&self, state: &mut State, counts: &RecordCounts, so_far: bool) -> String {
+        if !self.timing {
+            return String::new();
+        }
+        let moved = Moved { bytes: counts.written_bytes, time: state.started.elapsed() };
+        let before = if so_far { state.before.replace(moved) } else { None };
+        let line = timing(self.front, moved, so_far, before);
+        let done = counts.written_full + counts.written_partial;
+        let left = time_left(done, state.total, moved.time).filter(|_| so_far);
+        format!("{line}{}", left.unwrap_or_default())
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The line about blocks that are still missing, if there are any.
+fn remaining(counts: &RecordCounts, total: u64) -> String {
+    match total.saturating_sub(counts.written_full + counts.written_partial) {
+        0 => String::new(),
+        left => format!("  remaining block count={left}\n"),
+    }
+}
+
+impl RecordListener for SgTeller {
+    fn complain(&self, side: Side, complaint: &Complaint, _with_counts: bool) {
+        let counts = self.tally.get();
+        let done = match side {
+            Side::Source => counts.read_full + counts.read_partial,
+            Side::Dest => counts.written_full + counts.written_partial,
+        };
+        let at = self.first[side.index()] + done;
+        let sentence = sentences::complaint(side, complaint, &self.names[side.index()], at);
+        self.out.tell_bytes(&[&self.program, &b": "[..], &sentence, b"\n"].concat());
+    }
+}

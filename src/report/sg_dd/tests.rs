@@ -1,0 +1,118 @@
+use super::counts::{Lines, Moved, records, time_left, timing};
+use super::{Interrupted, continue_command};
+use crate::contract::{Amount, Pattern, RecordCounts, RecordPlan, ScsiOptions, ScsiWishes, SgFront, SgPlan};
+use std::ffi::OsString;
+use std::time::Duration;
+
+fn plan(front: SgFront) -> SgPlan {
+    SgPlan {
+        front,
+        records: RecordPlan::default(),
+        wishes: [ScsiWishes::default(); 2],
+        scsi: ScsiOptions::default(),
+        transfer_blocks: None,
+        in_flight: None,
+        direct_devices: false,
+        block_size_assumed: false,
+        timing: false,
+        progress_s: None,
+        verbose: 0,
+        dry_run: false,
+    }
+}
+
+fn words(line: &[&str]) -> Vec<OsString> {
+    line.iter().map(OsString::from).collect()
+}
+
+fn at(line: &[&str]) -> Interrupted {
+    let program = words(&["haul", "sg_dd"]);
+    Interrupted { program, words: words(line), done: 10, total: 100, ..Interrupted::default() }
+}
+
+fn command(plan: &SgPlan, at: &Interrupted) -> String {
+    String::from_utf8(continue_command(plan, at).expect("it can be continued")).unwrap()
+}
+
+#[test]
+fn counts_are_told_as_the_family_tells_them() {
+    let counts = RecordCounts { read_full: 7, read_partial: 1, written_full: 8, passed_over: 3, ..Default::default() };
+    let lines = Lines::default();
+    assert_eq!(records(&counts, lines, ""), "7+1 records in\n5+0 records out\n");
+    assert_eq!(
+        records(&counts, Lines { sparse: true, ..lines }, "  ").lines().nth(2),
+        Some("  3 bypassed records out")
+    );
+    let bad = RecordCounts { retried: 2, unrecovered: 1, differing: 4, ..counts };
+    let text = records(&bad, Lines { compares: true, ..lines }, "");
+    assert!(text.contains("records verified\n2 retries attempted\n1 unrecovered error(s)\n4 miscompare error(s)\n"));
+}
+
+#[test]
+fn times_are_told_in_the_form_of_1_46() {
+    let moved = Moved { bytes: 51_200, time: Duration::from_micros(1290) };
+    let line = |front, so_far, before| timing(front, moved, so_far, before);
+    assert_eq!(line(SgFront::SgDd, false, None), "time to transfer data: 0.001290 secs at 39.69 MB/sec\n");
+    assert_eq!(line(SgFront::SgpDd, false, None), "time to transfer data was 0.001290 secs, 39.69 MB/sec\n");
+    assert_eq!(line(SgFront::SgpDd, true, None), "time to transfer data so far 0.001290 secs, 39.69 MB/sec\n");
+    let before = Some(Moved { bytes: 25_600, time: Duration::from_micros(290) });
+    let delta = "time to transfer data so far: 0.001290 secs at 39.69 MB/sec (delta 25.60 MB/sec)\n";
+    assert_eq!(line(SgFront::SgmDd, true, before), delta);
+    let nothing = Moved { bytes: 0, time: Duration::from_micros(5) };
+    assert_eq!(timing(SgFront::SgDd, nothing, false, None), "time to transfer data: 0.000005 secs\n");
+}
+
+#[test]
+fn the_time_left_is_known_once_something_is_done() {
+    let left = time_left(25, 100, Duration::from_secs(1251));
+    assert_eq!(left.as_deref(), Some("25% complete, estimated time remaining: 1:02:33\n"));
+    assert_eq!(time_left(0, 100, Duration::from_secs(5)), None);
+    assert_eq!(time_left(100, 100, Duration::from_secs(5)), None);
+}
+
+#[test]
+fn the_command_that_continues_begins_behind_what_is_done_and_is_quoted() {
+    let mut sg = plan(SgFront::SgDd);
+    sg.records.source.skip = Amount { records: 5, bytes: 0 };
+    sg.records.dest.skip = Amount { records: 7, bytes: 0 };
+    let called = at(&["if=it's $here", "of=b", "skip=5", "count=100", "seek=7", "-v", "of2=x", "bs=512"]);
+    let expected = "haul sg_dd if='it'\\''s $here' of=b -v bs=512 skip=15 seek=17 count=90";
+    assert_eq!(command(&sg, &called), expected);
+}
+
+#[test]
+fn appending_continues_at_its_place() {
+    let mut sg = plan(SgFront::SgpDd);
+    sg.records.dest.words.append = true;
+    let mut called = at(&["if=a", "of=b", "oflag=append,direct", "append=1"]);
+    called.dest_file_bytes = Some(1024);
+    assert_eq!(command(&sg, &called), "haul sg_dd if=a of=b oflag=direct skip=10 seek=12 count=90");
+    called.dest_file_bytes = Some(1000);
+    assert!(continue_command(&sg, &called).is_err());
+}
+
+#[test]
+fn what_was_made_exclusively_is_there_when_it_continues() {
+    let called = Interrupted { dest_file_bytes: Some(0), ..at(&["if=a", "of=b", "oflag=excl"]) };
+    assert_eq!(command(&plan(SgFront::SgDd), &called), "haul sg_dd if=a of=b skip=10 seek=10 count=90");
+    let device = at(&["if=a", "of=/dev/sdb", "oflag=excl"]);
+    assert!(command(&plan(SgFront::SgDd), &device).contains("oflag=excl"));
+}
+
+#[test]
+fn a_made_up_source_has_no_place_unless_it_tells_addresses() {
+    let mut sg = plan(SgFront::SgDd);
+    sg.records.pattern = Some(Pattern::Random);
+    assert!(command(&sg, &at(&["iflag=random", "of=b"])).contains(" skip=0 seek=10 "));
+    sg.records.pattern = Some(Pattern::Addresses);
+    assert!(command(&sg, &at(&["iflag=00,ff", "of=b"])).contains(" skip=10 seek=10 "));
+}
+
+#[test]
+fn streams_cannot_be_continued() {
+    let source = Interrupted { source_streams: true, ..at(&["of=b"]) };
+    let dest = Interrupted { dest_streams: true, ..at(&["if=a"]) };
+    for called in [source, dest] {
+        assert!(continue_command(&plan(SgFront::SgDd), &called).is_err());
+    }
+}

@@ -1,0 +1,71 @@
+//! What two sides that were compared have come to.
+use super::outcome::signal_name;
+use crate::contract::{Differences, Ended, Extent, Outcome, Plan, Side};
+use crate::report::columns::{Columns, whole};
+use crate::report::printable::printable;
+use crate::report::style::{CARE, STRONG, paint};
+use crate::report::units;
+
+/// Runs that are listed for a reader; programs get all of them.
+const RUNS_TOLD: usize = 8;
+
+/// The verdict in one clause.
+pub(super) fn verdict(plan: &Plan, outcome: &Outcome, differences: &Differences) -> String {
+    let compared = match plan.len {
+        Some(len) if !matches!(outcome.ended, Ended::Complete) => {
+            let claimed = outcome.claimed.len;
+            format!("{} of {} ({} %)", units::size(claimed), units::size(len), units::percent(claimed, len))
+        }
+        _ => units::size(outcome.totals.copied_bytes()),
+    };
+    let verdict = match outcome.ended {
+        _ if !differences.is_empty() => paint(CARE, "different"),
+        Ended::Complete => paint(STRONG, "equal"),
+        _ => "no difference so far".to_owned(),
+    };
+    match outcome.ended {
+        Ended::Complete => format!("{verdict}: {compared} compared"),
+        Ended::Interrupted(signal) => format!("{verdict}: interrupted by {} after {compared}", signal_name(signal)),
+        Ended::Failed(_) => format!("{verdict}: stopped after {compared}"),
+    }
+}
+
+/// Where they differ.
+pub(super) fn rows(plan: &Plan, differences: &Differences, rows: &mut Columns) {
+    if differences.bytes > 0 {
+        let (count, at_least) = (differences.runs.count() as u64, if differences.unlisted { "more than " } else { "" });
+        let runs = units::count(count, "run of sectors", "runs of sectors");
+        rows.row("differing", format!("{} in {at_least}{}", whole(&units::bytes(differences.bytes)), whole(&runs)));
+    }
+    if let Some(first) = differences.first {
+        rows.row("first", place(plan, first));
+    }
+    let mut told: Vec<String> = differences.runs.iter().take(RUNS_TOLD).map(|run| told(plan, run)).collect();
+    match differences.runs.count().saturating_sub(RUNS_TOLD) {
+        0 => {}
+        more => told.push(format!("and {more} more; all with --json")),
+    }
+    rows.row("runs", told.join(", "));
+    if let Some((side, lacks)) = differences.shorter {
+        let name = match (plan.side(side).address.as_str(), side) {
+            ("-", Side::Source) => "standard input".to_owned(),
+            (address, _) => printable(address),
+        };
+        let lacks = lacks.map_or_else(|| "what follows in the other".to_owned(), |lacks| whole(&units::exact(lacks)));
+        rows.row("end", format!("{} {name} ends first: it lacks {lacks}", side.name()));
+    }
+}
+
+/// One byte, on both sides where it does not lie at the same offset.
+fn place(plan: &Plan, offset: u64) -> String {
+    let [source, dest] = [Side::Source, Side::Dest].map(|side| plan.side(side).offset + offset);
+    match source == dest {
+        true => format!("byte {}", whole(&dest.to_string())),
+        false => format!("byte {source} of the source, {dest} of the dest"),
+    }
+}
+
+/// A run as offset and length on the dest.
+fn told(plan: &Plan, run: Extent) -> String {
+    whole(&format!("{}+{}", plan.dest.offset + run.offset, run.len))
+}

@@ -1,0 +1,134 @@
+//! The test pattern: blocks that say where they belong, so that a disk that loses, swaps, tears or ages them is caught.
+//!
+//! A block is a mark of 48 bytes (`haulpat1`, its address, run, sequence, its length, and a check of these, each eight
+//! bytes, little-endian), then bytes that follow from the mark and look random: no disk can compress or share them, and
+//! no two addresses or runs have the same.
+mod judge;
+#[cfg(test)]
+mod tests;
+mod words;
+
+pub use judge::Verdict;
+use words::{CELL_BYTES, Words};
+
+/// The least bytes of a block.
+pub const PATTERN_BLOCK_BYTES_MIN: u32 = 512;
+
+const MAGIC: u64 = u64::from_le_bytes(*b"haulpat1");
+
+/// Words of a mark.
+const MARK_WORDS: usize = 6;
+
+/// What a block says about itself. Its check held, so these words were written together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Mark {
+    /// Where it was meant to go, in bytes.
+    pub address: u64,
+    /// The run that wrote it; a later one has a larger number.
+    pub run: u64,
+    /// Which writing of that address within the run, from 0.
+    pub sequence: u64,
+    /// Bytes of the block.
+    pub block_bytes: u32,
+}
+
+impl Mark {
+    /// The mark at the start of `block`; `None` if there is none, or one whose check does not hold. Whoever checks a
+    /// disk without being told run and length reads them here.
+    pub fn read(block: &[u8]) -> Option<Mark> {
+        let (words, _) = block.as_chunks::<8>();
+        let word = |at: usize| words.get(at).map(|bytes| u64::from_le_bytes(*bytes));
+        let block_bytes = u32::try_from(word(4)?).ok()?;
+        let mark = Mark { address: word(1)?, run: word(2)?, sequence: word(3)?, block_bytes };
+        let holds = word(0)? == MAGIC && word(5)? == mark.check() && mark.is_possible();
+        holds.then_some(mark)
+    }
+
+    /// A length that a pattern can have.
+    fn is_possible(&self) -> bool {
+        self.block_bytes >= PATTERN_BLOCK_BYTES_MIN && self.block_bytes.is_multiple_of(CELL_BYTES as u32)
+    }
+
+    /// Where the words of the block begin. Each step can be turned back, so that two marks that differ in one field
+    /// never have the same.
+    fn seed(&self) -> u64 {
+        let fields = [self.address, self.run, self.sequence, u64::from(self.block_bytes)];
+        fields.iter().fold(MAGIC, |seed, field| words::mixed(seed ^ field))
+    }
+
+    fn check(&self) -> u64 {
+        words::mixed(!self.seed())
+    }
+
+    fn words(&self) -> [u64; MARK_WORDS] {
+        [MAGIC, self.address, self.run, self.sequence, u64::from(self.block_bytes), self.check()]
+    }
+}
+
+/// One writing of the pattern: what its blocks hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pattern {
+    block_bytes: u32,
+    run: u64,
+    sequence: u64,
+}
+
+impl Pattern {
+    /// The pattern of blocks of `block_bytes`, which is a multiple of 64 and at least [`PATTERN_BLOCK_BYTES_MIN`];
+    /// `None` of another length. Of two runs over one disk the later has the larger number, as the seconds of the clock
+    /// are; within a run the sequence counts how often each block was written before.
+    pub fn new(block_bytes: u32, run: u64, sequence: u64) -> Option<Self> {
+        let possible = Mark { address: 0, run, sequence, block_bytes }.is_possible();
+        possible.then_some(Pattern { block_bytes, run, sequence })
+    }
+
+    /// Bytes of a block.
+    pub fn block_bytes(&self) -> u32 {
+        self.block_bytes
+    }
+
+    fn mark(&self, address: u64) -> Mark {
+        Mark { address, run: self.run, sequence: self.sequence, block_bytes: self.block_bytes }
+    }
+
+    /// Fills `buffer` with the blocks that belong at byte `offset` and behind. Panics unless it is whole blocks.
+    pub fn fill(&self, buffer: &mut [u8], offset: u64) {
+        let block_bytes = self.block_bytes as usize;
+        assert!(buffer.len().is_multiple_of(block_bytes), "a pattern fills whole blocks");
+        let mut address = offset;
+        for block in buffer.chunks_exact_mut(block_bytes) {
+            let mark = self.mark(address);
+            let (words, _) = block.as_chunks_mut::<8>();
+            let (head, rest) = words.split_at_mut(MARK_WORDS);
+            for (bytes, word) in head.iter_mut().zip(mark.words()) {
+                *bytes = word.to_le_bytes();
+            }
+            let mut from = Words::behind_mark(&mark);
+            for bytes in rest {
+                *bytes = from.next_word().to_le_bytes();
+            }
+            address = address.wrapping_add(u64::from(self.block_bytes));
+        }
+    }
+
+    /// Judges the blocks in `buffer`, read from byte `offset` on, and tells of each that is not good: its own offset
+    /// and what is wrong. Panics unless the buffer is whole blocks. Allocates nothing.
+    pub fn judge(&self, buffer: &[u8], offset: u64, mut found: impl FnMut(u64, Verdict)) {
+        let block_bytes = self.block_bytes as usize;
+        assert!(buffer.len().is_multiple_of(block_bytes), "a pattern is judged in whole blocks");
+        let mut address = offset;
+        for block in buffer.chunks_exact(block_bytes) {
+            match self.judge_block(block, address) {
+                Verdict::Good => {}
+                verdict => found(address, verdict),
+            }
+            address = address.wrapping_add(u64::from(self.block_bytes));
+        }
+    }
+
+    /// Judges one block, read from byte `offset`. Panics on another length than a block's.
+    pub fn judge_block(&self, block: &[u8], offset: u64) -> Verdict {
+        assert_eq!(block.len(), self.block_bytes as usize, "one block is judged");
+        judge::verdict(block, &self.mark(offset))
+    }
+}

@@ -1,0 +1,64 @@
+//! The words that a block is filled with.
+use super::{MARK_WORDS, Mark};
+
+/// Bytes that are judged together; a tear within them is not told from flipped bits.
+pub(super) const CELL_BYTES: usize = 64;
+
+/// Words of a cell.
+pub(super) const CELL_WORDS: usize = CELL_BYTES / 8;
+
+/// Steps and factors of wyrand (Wang Yi, public domain): one multiplication a word, and each word follows from its
+/// number alone, so that the processor works on several at once.
+const STEP: u64 = 0xa076_1d64_78bd_642f;
+const FACTOR: u64 = 0xe703_7ed1_a0b4_28db;
+
+/// Mixes all bits of `word` into all bits; can be turned back, so no two words become the same (splitmix64's steps).
+pub(super) fn mixed(word: u64) -> u64 {
+    let word = word.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let word = (word ^ (word >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let word = (word ^ (word >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    word ^ (word >> 31)
+}
+
+/// The words of one block behind its mark, one after the other.
+#[derive(Clone, Copy)]
+pub(super) struct Words {
+    state: u64,
+}
+
+impl Words {
+    pub(super) fn behind_mark(mark: &Mark) -> Self {
+        Words { state: mark.seed() }
+    }
+
+    #[inline]
+    pub(super) fn next_word(&mut self) -> u64 {
+        self.state = self.state.wrapping_add(STEP);
+        let product = u128::from(self.state) * u128::from(self.state ^ FACTOR);
+        product as u64 ^ (product >> 64) as u64
+    }
+}
+
+/// The cells of the block that a mark makes, one after the other.
+pub(super) struct Cells {
+    mark: Option<[u64; MARK_WORDS]>,
+    words: Words,
+}
+
+impl Cells {
+    pub(super) fn of(mark: &Mark) -> Self {
+        Cells { mark: Some(mark.words()), words: Words::behind_mark(mark) }
+    }
+
+    #[inline]
+    pub(super) fn next_cell(&mut self) -> [u64; CELL_WORDS] {
+        let mut cell = [0; CELL_WORDS];
+        let mut from = 0;
+        if let Some(mark) = self.mark.take() {
+            cell[..MARK_WORDS].copy_from_slice(&mark);
+            from = MARK_WORDS;
+        }
+        cell[from..].iter_mut().for_each(|word| *word = self.words.next_word());
+        cell
+    }
+}
