@@ -77,35 +77,34 @@ fn findings(script: &str, engine: &str, drives: &[Drive]) -> Option<Findings> {
         )
     });
     let more = more.collect::<Vec<_>>().join(" ");
-    let words =
-        [("VMLAB_QEMU", more.as_str()), ("VMLAB_DISK", "16M"), ("HAUL_ENGINE", engine), ("VMLAB_TIMEOUT", "300")];
-    Some(Findings::of(script, &[], &words))
+    let words = [("VMLAB_QEMU", more.as_str()), ("VMLAB_DISK", "16M"), ("VMLAB_TIMEOUT", "300")];
+    Some(Findings::of(script, &[engine], &words))
 }
 
 #[test]
 fn on_a_ring_copies_by_nvme_commands_are_right() {
-    if let Some(findings) = findings("proofs/nvme-copies.sh", "ring", &[FOUR]) {
+    if let Some(findings) = findings("nvme-copies.sh", "ring", &[FOUR]) {
         findings.expect(&COPIES);
     }
 }
 
 #[test]
 fn by_calls_copies_by_nvme_commands_are_right() {
-    if let Some(findings) = findings("proofs/nvme-copies.sh", "threads", &[FOUR]) {
+    if let Some(findings) = findings("nvme-copies.sh", "threads", &[FOUR]) {
         findings.expect(&COPIES);
     }
 }
 
 #[test]
 fn on_a_ring_what_nvme_drives_do_wrong_is_told_exactly() {
-    if let Some(findings) = findings("proofs/nvme-faults.sh", "ring", &[METADATA, ZONED]) {
+    if let Some(findings) = findings("nvme-faults.sh", "ring", &[METADATA, ZONED]) {
         findings.expect(&FAULTS);
     }
 }
 
 #[test]
 fn by_calls_what_nvme_drives_do_wrong_is_told_exactly() {
-    if let Some(findings) = findings("proofs/nvme-faults.sh", "threads", &[METADATA, ZONED]) {
+    if let Some(findings) = findings("nvme-faults.sh", "threads", &[METADATA, ZONED]) {
         findings.expect(&FAULTS);
     }
 }

@@ -1,8 +1,8 @@
-# nvme-copies.sh HAUL - copies between an NVMe namespace by its own commands and
-# everything else, with the engine that HAUL_ENGINE names.
+# nvme-copies.sh HAUL ENGINE - copies between an NVMe namespace by its own commands and
+# everything else, with that engine.
 # shellcheck shell=bash
-engine=$HAUL_ENGINE
-lab=$(cd "$(dirname "$0")/.." && pwd)
+engine=$2
+lab=$(cd "$(dirname "$0")" && pwd)
 # shellcheck source=lab/judge.sh
 . "$lab/judge.sh"
 
@@ -151,9 +151,9 @@ exec 7<&-
 dd if=$room/four of=$room/before bs=512 seek=8192 conv=notrunc status=none
 judge "and nothing else of the disk is changed" cmp -n $bytes $room/before $second
 exec 7<> "$partition"
-head -c 4096 $room/noise >&7
+tail -c 4096 $room/noise | tee $room/dirty >&7
 copy --passthrough=source --count 4096 "$partition" $room/copy
-judge "what the page cache holds is written back before" cmp -n 4096 $room/noise $room/copy
+judge "what the page cache holds is written back before" cmp $room/dirty $room/copy
 exec 7>&-
 
 # The checks are those of the block device behind the node.

@@ -1,8 +1,8 @@
-# nvme-faults.sh HAUL - what NVMe drives do wrong, and drives that are none for
-# a copy, with the engine that HAUL_ENGINE names.
+# nvme-faults.sh HAUL ENGINE - what NVMe drives do wrong, and drives that are none for
+# a copy, with that engine.
 # shellcheck shell=bash
-engine=$HAUL_ENGINE
-lab=$(cd "$(dirname "$0")/.." && pwd)
+engine=$2
+lab=$(cd "$(dirname "$0")" && pwd)
 # shellcheck source=lab/judge.sh
 . "$lab/judge.sh"
 # From memory: the host's files come slowly.
