@@ -1,6 +1,6 @@
 //! Which way an invocation of dd goes: plain block movement, which the pump does, or records.
 use crate::contract::{
-    Access, Cache, Direction, EndpointKind, Existing, Facts, OpenWords, Plan, RecordPlan, WriteOrder,
+    Access, Cache, Direction, EndpointKind, Existing, Facts, FileId, Ground, OpenWords, Plan, RecordPlan, WriteOrder,
 };
 use crate::plan::{Options, When};
 
@@ -206,8 +206,8 @@ pub fn as_dd_would(
     blocks: &Blocks,
     facts: [&Facts; 2],
 ) -> Result<Plan, &'static str> {
-    if plan.direction == Direction::Backward || share_a_device(facts) {
-        return Err("both sides lie on one device, and dd goes forward whatever that overwrites");
+    if plan.direction == Direction::Backward || may_share_bytes(blocks, facts) {
+        return Err("both sides may have bytes in common, and dd goes forward whatever that overwrites");
     }
     let fits = |align: u32, record_bytes: u64, offset: u64| {
         record_bytes.is_multiple_of(align.into()) && offset.is_multiple_of(align.into())
@@ -234,13 +234,29 @@ pub fn as_dd_would(
     Ok(plan)
 }
 
-/// The same thing on both sides, or one beneath both where one of them is a device.
-fn share_a_device([source, dest]: [&Facts; 2]) -> bool {
+/// Both sides may have bytes in common: they are the same thing, or lie on one in places that meet, or in places that
+/// nobody knows. Two partitions of a disk have none, nor have two files, whatever disk lies beneath them.
+pub(super) fn may_share_bytes(blocks: &Blocks, [source, dest]: [&Facts; 2]) -> bool {
     if source.id.is_some() && source.id == dest.id {
         return true;
     }
-    let levels = |facts: &Facts| -> Vec<_> { facts.id.into_iter().chain(facts.ground.iter().map(|g| g.id)).collect() };
-    let device = source.kind == EndpointKind::Block || dest.kind == EndpointKind::Block;
-    let (above, below) = (levels(source), levels(dest));
-    device && above.iter().any(|id| below.contains(id))
+    let met = |(at, ground): (usize, &Ground)| {
+        let Some((other_at, other)) = dest.ground.iter().enumerate().find(|(_, other)| other.id == ground.id) else {
+            return false;
+        };
+        match (ground.offset, other.offset) {
+            (Some(from), Some(to)) => {
+                let (from, to) = (from.saturating_add(blocks.skip_bytes), to.saturating_add(blocks.seek_bytes));
+                from.abs_diff(to) < blocks.len
+            }
+            _ => !(is_in_a_file(source, at) && is_in_a_file(dest, other_at)),
+        }
+    };
+    source.ground.iter().enumerate().any(met)
+}
+
+/// Above its ground number `at`, `facts` lies in a file: no other file has its bytes.
+fn is_in_a_file(facts: &Facts, at: usize) -> bool {
+    let is_file = facts.kind == EndpointKind::File;
+    is_file || facts.ground[..at].iter().any(|above| matches!(above.id, FileId::File(..)))
 }

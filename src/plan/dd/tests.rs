@@ -1,5 +1,6 @@
+use super::classify::may_share_bytes;
 use super::*;
-use crate::contract::{Amount, RecordPlan};
+use crate::contract::{Amount, EndpointKind, Facts, FileId, Ground, RecordPlan};
 
 const MIB: u64 = 1 << 20;
 
@@ -102,4 +103,56 @@ fn whole_records_are_whole_on_both_sides() {
         (plan.source.record_bytes, plan.dest.record_bytes) = (ibs, obs);
         assert_eq!(whole_records(&plan, bytes), whole, "{ibs} and {obs}");
     }
+}
+
+/// An endpoint that lies on these, from the top down, with the offset of its first byte on each.
+fn lying_on(kind: EndpointKind, grounds: &[(FileId, Option<u64>)]) -> Facts {
+    let mut facts = Facts::new("x", kind);
+    facts.id = grounds.first().map(|(id, _)| *id);
+    let ground = |&(id, offset)| Ground { id, name: String::new(), offset, rotational: None };
+    facts.ground = grounds.iter().map(ground).collect();
+    facts
+}
+
+#[test]
+fn only_what_may_have_bytes_in_common_does() {
+    let (disk, one, two) = (FileId::Device(8), FileId::Device(9), FileId::Device(10));
+    let whole = lying_on(EndpointKind::Block, &[(disk, Some(0))]);
+    let first = lying_on(EndpointKind::Block, &[(one, Some(0)), (disk, Some(MIB))]);
+    let second = lying_on(EndpointKind::Block, &[(two, Some(0)), (disk, Some(9 * MIB))]);
+    let file = |number| lying_on(EndpointKind::File, &[(FileId::File(8, number), Some(0)), (disk, None)]);
+    let over = |device, number| {
+        let levels = [(FileId::Device(device), Some(0)), (FileId::File(8, number), Some(0)), (disk, None)];
+        lying_on(EndpointKind::Block, &levels)
+    };
+    let new_file = lying_on(EndpointKind::File, &[]);
+    let blocks = |skip_bytes, seek_bytes, len| Blocks {
+        skip_bytes,
+        seek_bytes,
+        len,
+        direct: false,
+        block_bytes: None,
+        depth: None,
+    };
+    let may = |skip, seek, len, source: &Facts, dest: &Facts| {
+        let pair = [source, dest];
+        assert_eq!(
+            may_share_bytes(&blocks(skip, seek, len), pair),
+            may_share_bytes(&blocks(seek, skip, len), [dest, source]),
+            "either way round"
+        );
+        may_share_bytes(&blocks(skip, seek, len), pair)
+    };
+    assert!(!may(0, 0, 8 * MIB, &first, &second), "partitions side by side");
+    assert!(may(0, 0, 8 * MIB + 1, &first, &second), "one that ends in the next");
+    assert!(!may(MIB, 0, MIB, &whole, &second) && may(9 * MIB, 0, MIB, &whole, &second), "a disk and its partition");
+    assert!(may(0, 64 * MIB, MIB, &whole, &whole), "one device is not looked at more closely");
+    assert!(!may(0, 0, MIB, &file(1), &file(2)) && may(0, 0, MIB, &file(1), &file(1)), "two files and one");
+    assert!(may(0, 0, MIB, &whole, &file(1)), "a file and the disk beneath, wherever it lies");
+    assert!(may(0, 0, MIB, &over(20, 1), &file(1)), "a file and the loop device over it");
+    assert!(!may(0, 0, MIB, &over(20, 1), &over(21, 2)), "loop devices over two files of one disk");
+    assert!(may(0, 0, MIB, &over(20, 1), &over(21, 1)), "loop devices over one file");
+    assert!(!may(0, 4 * MIB, MIB, &over(20, 1), &over(21, 1)), "in places that do not meet");
+    assert!(may(0, 0, MIB, &over(20, 1), &whole), "a loop device and the disk under its file");
+    assert!(!may(0, 0, MIB, &whole, &new_file), "on no disk that is known");
 }
