@@ -103,6 +103,19 @@ copy --count 1M /run/hollow /dev/lab/debug1-sg
 judge "a disk with a mounted part is refused by its node" ended 3 "is mounted at /run/mounted"
 umount /run/mounted
 
+# A disk that no driver for disks looks after.
+device=$(basename "$(readlink -f "$(sys_of /dev/lab/debug1)/device")")
+spoilt /dev/lab/debug1
+echo "$device" > /sys/bus/scsi/drivers/sd/unbind
+copy $sg /dev/lab/debug1-sg
+judge "to a disk without a block device" ended 0 "dest by SCSI commands"
+copy /dev/lab/debug1-sg /dev/lab/debug1-sg
+judge "a disk without a block device onto itself" ended 3 "the same bytes"
+echo "$device" > /sys/bus/scsi/drivers/sd/bind
+until disk=$(compgen -G "/sys/bus/scsi/devices/$device/block/*") && [ -b "/dev/${disk##*/}" ]; do sleep 0.1; done
+ln -sf "../${disk##*/}" /dev/lab/debug1
+judge "a disk without a block device has the bytes" same /dev/lab/debug0 /dev/lab/debug1 16M
+
 # Larger blocks, and more of them than 32 bits count.
 debug_disks sector_size=4096
 fill /dev/lab/debug0 6 16M

@@ -8,7 +8,7 @@ use support::{Findings, lab_is_there};
 /// What the scripts use beside the lab's own tools.
 const TOOLS: [&str; 6] = ["openssl", "sfdisk", "mkfs.ext4", "dmsetup", "cmp", "blockdev"];
 
-const COPIES: [&str; 32] = [
+const COPIES: [&str; 35] = [
     "sg to sg",
     "sg to sd",
     "sd to sg",
@@ -31,6 +31,9 @@ const COPIES: [&str; 32] = [
     "a partition keeps to its place",
     "more than a partition holds is refused",
     "a disk with a mounted part is refused by its node",
+    "to a disk without a block device",
+    "a disk without a block device onto itself",
+    "a disk without a block device has the bytes",
     "sg to sg in blocks of 4096",
     "file to sg in blocks of 4096",
     "sg to file in blocks of 4096",

@@ -39,7 +39,8 @@ pub(super) struct SgQueue {
     timer: OwnedFd,
     /// Both the node and the timer, to be polled while somebody waits for time.
     both: OwnedFd,
-    gone: bool,
+    /// When the device was seen to be gone.
+    gone: Option<Instant>,
 }
 
 /// A request, and what its command has been through.
@@ -75,7 +76,7 @@ impl SgQueue {
             finished: Vec::with_capacity(depth as usize),
             timer,
             both,
-            gone: false,
+            gone: None,
         })
     }
 
@@ -195,10 +196,20 @@ impl SgQueue {
     fn set_timer(&self) -> io::Result<()> {
         let due = self.later.iter().map(|(due, _)| *due).min();
         let wait = due.map(|due| due.saturating_duration_since(Instant::now()).max(Duration::from_micros(1)));
-        let wait = if self.gone && self.in_flight > 0 { Some(GONE_PAUSE) } else { wait }.unwrap_or_default();
+        let wait = if self.gone.is_some() && self.in_flight > 0 { Some(GONE_PAUSE) } else { wait }.unwrap_or_default();
         let value = Timespec { tv_sec: wait.as_secs() as i64, tv_nsec: wait.subsec_nanos().into() };
         let once = Itimerspec { it_interval: Timespec { tv_sec: 0, tv_nsec: 0 }, it_value: value };
         timerfd_settime(&self.timer, TimerfdTimerFlags::empty(), &once)?;
+        Ok(())
+    }
+
+    /// Fails when the kernel keeps commands of a device that is long gone.
+    fn not_for_ever(&self) -> io::Result<()> {
+        let patience = self.disk.node.wishes.timeout + GIVING_UP_MAX;
+        if self.in_flight > 0 && self.gone.is_some_and(|since| since.elapsed() > patience) {
+            let (name, left) = (&self.disk.name, self.in_flight);
+            return Err(io::Error::other(format!("{name} is gone, and the kernel does not give back {left} commands")));
+        }
         Ok(())
     }
 
@@ -212,10 +223,10 @@ impl SgQueue {
                 Err(error) => return Err(error),
             }
         }
-        if self.in_flight > 0 && !self.gone {
+        if self.in_flight > 0 && self.gone.is_none() {
             let mut poll = [libc::pollfd { fd: self.disk.node.fd().as_raw_fd(), events: 0, revents: 0 }];
             crate::sys::wait_any(&mut poll, Some(Duration::ZERO))?;
-            self.gone = poll[0].revents & (libc::POLLHUP | libc::POLLERR) != 0;
+            self.gone = (poll[0].revents & (libc::POLLHUP | libc::POLLERR) != 0).then(Instant::now);
         }
         Ok(())
     }
@@ -238,12 +249,13 @@ impl Queue for SgQueue {
                 break;
             }
         }
-        if self.later.is_empty() && !self.gone { Ok(()) } else { self.set_timer() }
+        if self.later.is_empty() && self.gone.is_none() { Ok(()) } else { self.set_timer() }
     }
 
     fn reap(&mut self, done: &mut Vec<Completion>) -> io::Result<()> {
         if self.in_flight > 0 {
             self.take_answers()?;
+            self.not_for_ever()?;
         }
         self.resume();
         done.append(&mut self.finished);
@@ -263,7 +275,7 @@ impl Queue for SgQueue {
         let on = |fd: i32| Ready::On { fd, events: libc::POLLIN };
         if !self.finished.is_empty() {
             Ready::Now
-        } else if self.gone && self.in_flight > 0 {
+        } else if self.gone.is_some() && self.in_flight > 0 {
             on(self.timer.as_raw_fd())
         } else if !self.later.is_empty() {
             on(self.both.as_raw_fd())
@@ -285,7 +297,7 @@ impl Drop for SgQueue {
         while self.in_flight > 0 && Instant::now() < until && self.take_answers().is_ok() {
             self.later.clear();
             let mut poll = [libc::pollfd { fd: self.disk.node.fd().as_raw_fd(), events: libc::POLLIN, revents: 0 }];
-            if self.gone {
+            if self.gone.is_some() {
                 std::thread::sleep(GONE_PAUSE);
             } else if crate::sys::wait_any(&mut poll, Some(Duration::from_secs(1))).is_err() {
                 break;
