@@ -103,6 +103,17 @@ impl Arena {
         (0..count).map(piece).collect()
     }
 
+    /// One buffer of `len` bytes with an arena of its own. Unlike those of [`Arena::carve`], no page of it is resident
+    /// before it is used.
+    ///
+    /// # Errors
+    /// As for [`Arena::map`].
+    pub fn lone(len: u32) -> io::Result<Buffer> {
+        let arena = Arena::map(len as usize)?;
+        arena.out.store(1, Relaxed);
+        Ok(Buffer { bytes: arena.base, len, arena })
+    }
+
     /// Faults the first `len` bytes in with one call, where the kernel can (since 5.14); else they come as touched.
     fn populate(&self, len: usize) {
         let len = len.next_multiple_of(HUGE_BYTES).min(self.len);

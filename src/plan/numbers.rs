@@ -56,6 +56,9 @@ pub(super) const PIPE_BLOCK_BYTES: u32 = 1 << 20;
 /// See [`PIPE_BLOCK_BYTES`]; more would only smooth pauses that the pipe itself smooths.
 pub(super) const PIPE_DEPTH: u32 = 4;
 
+/// Block size where both sides are memory: small enough for the processor's second-level cache.
+pub(super) const WARM_BLOCK_BYTES: u32 = 128 << 10;
+
 /// Block size of the plain loop: what dd's manual recommends, so that the yardstick is a fair one.
 pub(super) const SYNC_BLOCK_BYTES: u32 = 1 << 20;
 

@@ -1,31 +1,51 @@
 //! Buffers on their way through the pipeline.
-use crate::contract::PAGE_BYTES;
+use crate::contract::{Arena, Buffer, PAGE_BYTES};
+
+/// From here on memory is mapped: what the heap gave back once would be cleared, page by page, to be used again. The
+/// heap itself maps what is longer.
+const MAPPED_BYTES: std::ops::RangeInclusive<usize> = 4 << 20..=64 << 20;
 
 /// Page-aligned memory that is not resident before it is used.
 #[derive(Debug)]
 pub(super) struct Memory {
-    bytes: Vec<u8>,
-    start: usize,
+    place: Place,
     len: usize,
+}
+
+#[derive(Debug)]
+enum Place {
+    Mapped(Buffer),
+    /// Memory of the heap, and where its first page begins.
+    Heap(Vec<u8>, usize),
 }
 
 impl Memory {
     /// `len` bytes; `None` where there is no room for them.
     pub(super) fn of(len: usize) -> Option<Self> {
+        if MAPPED_BYTES.contains(&len) {
+            let buffer = Arena::lone(u32::try_from(len).ok()?).ok()?;
+            return Some(Memory { place: Place::Mapped(buffer), len });
+        }
         let padded = len.checked_add(PAGE_BYTES)?;
         // `vec!` would end the process where there is no room, and is the one that leaves zeroed pages untouched.
         Vec::<u8>::new().try_reserve_exact(padded).ok()?;
         let bytes = vec![0; padded];
         let start = bytes.as_ptr().align_offset(PAGE_BYTES);
-        Some(Memory { bytes, start, len })
+        Some(Memory { place: Place::Heap(bytes, start), len })
     }
 
     pub(super) fn bytes(&self) -> &[u8] {
-        &self.bytes[self.start..self.start + self.len]
+        match &self.place {
+            Place::Mapped(buffer) => &buffer.bytes()[..self.len],
+            Place::Heap(bytes, start) => &bytes[*start..start + self.len],
+        }
     }
 
     pub(super) fn bytes_mut(&mut self) -> &mut [u8] {
-        &mut self.bytes[self.start..self.start + self.len]
+        match &mut self.place {
+            Place::Mapped(buffer) => &mut buffer.bytes_mut()[..self.len],
+            Place::Heap(bytes, start) => &mut bytes[*start..*start + self.len],
+        }
     }
 }
 

@@ -60,7 +60,7 @@ impl Opened {
 
     /// A read waits for a medium of this side's own. Not where its bytes are in memory already, nor at a pipe: whoever
     /// fills it works meanwhile.
-    pub(super) fn waits_to_read(&self) -> bool {
+    pub fn waits_to_read(&self) -> bool {
         match self.sort {
             Sort::Zeros | Sort::Null | Sort::Pipe => false,
             Sort::Other | Sort::ScsiGeneric => true,
@@ -69,7 +69,7 @@ impl Opened {
     }
 
     /// A write waits for a medium of this side's own. The page cache takes it in and writes it back by itself.
-    pub(super) fn waits_to_write(&self) -> bool {
+    pub fn waits_to_write(&self) -> bool {
         match self.sort {
             Sort::Zeros | Sort::Null | Sort::Pipe => false,
             Sort::Other | Sort::ScsiGeneric => true,

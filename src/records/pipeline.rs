@@ -69,7 +69,7 @@ pub fn run(
             return Ran { no_memory: true, ..Ran::default() };
         }
     };
-    let alone = plan.buffers == Some(1) || is_tiny(plan, ends) || ends.are_one();
+    let alone = plan.buffers == Some(1) || is_tiny(plan, ends, before) || ends.are_one();
     let side_by_side = !alone && both_gain(plan, ends);
     match sizes.allocate(plan, side_by_side) {
         Ok(buffers) if buffers.ring > 1 => in_threads(shared, reader, writer, buffers),
@@ -94,10 +94,13 @@ pub fn has_memory(plan: &Arc<RecordPlan>, ends: &Arc<Ends>, listener: &dyn Recor
     }
 }
 
-/// The copy cannot have more bytes than are worth a thread.
-fn is_tiny(plan: &RecordPlan, ends: &Ends) -> bool {
+/// What is left behind `before` cannot have more bytes than are worth a thread.
+fn is_tiny(plan: &RecordPlan, ends: &Ends, before: RecordCounts) -> bool {
+    let done = before.read_full.saturating_mul(plan.source.record_bytes);
     let by_count = plan.count.and_then(|count| count.in_bytes(plan.source.record_bytes));
-    let by_size = ends.source.size;
+    let by_count = by_count.map(|bytes| bytes.saturating_sub(done));
+    let position = || rustix::fs::tell(ends.source.fd().ok()?).ok();
+    let by_size = ends.source.size.map(|size| size.saturating_sub(position().unwrap_or(0)));
     let most = [by_count, by_size].into_iter().flatten().min();
     most.is_some_and(|bytes| bytes <= TINY_BYTES)
 }

@@ -12,8 +12,9 @@ use std::sync::Arc;
 
 /// Bytes that one call is to bring where records are smaller: enough that the call costs nothing beside them.
 const BATCH_BYTES: u64 = 256 << 10;
-/// The same of a pipe, which holds no more unless it was made larger.
-const PIPE_BATCH_BYTES: u64 = 64 << 10;
+/// The same where a pipe is on one side: it is nearly full all the time, and the smaller the pieces are, the sooner its
+/// other end goes on. Down to two pages, below which the calls cost more than that gains.
+const PIPE_BATCH_BYTES: u64 = 8 << 10;
 /// Of what was read past a nocache source, so much at a time is given back.
 const GIVE_BACK_BYTES: u64 = 1 << 20;
 /// Records that are read one by one after a batch failed, before batches are tried again.
@@ -106,7 +107,9 @@ impl Reader {
         let start = source.fd().ok().and_then(|fd| rustix::fs::tell(fd).ok()).unwrap_or(0);
         let warns = !lead.warned && warns_of_short_reads(&plan);
         let record_bytes = plan.source.record_bytes;
-        let own = if ends.are_one() { 1 } else { batch_records(source.sort, record_bytes, direct) };
+        // What goes into a pipe goes in pieces that its reader can take while the next one is read.
+        let sort = if ends.dest.sort == Sort::Pipe { Sort::Pipe } else { source.sort };
+        let own = if ends.are_one() { 1 } else { batch_records(sort, record_bytes, direct) };
         let batch_records = plan.transfer_records.unwrap_or(own);
         let first = plan.source.skip.records + records;
         let maker = plan.pattern.map(|pattern| Maker::new(pattern, record_bytes, first));

@@ -20,7 +20,7 @@ pub(in crate::command) enum Moved {
 }
 
 /// What classifying needs to know of an open side.
-pub(in crate::command) fn facts(opened: &Opened) -> DdFacts {
+pub(in crate::command) fn facts(side: Side, opened: &Opened) -> DdFacts {
     // What is still to be made has an offset and no descriptor.
     let offset = opened.fd().map_or(opened.offset, |fd| rustix::fs::tell(fd).ok());
     let kind = match opened.sort {
@@ -35,7 +35,11 @@ pub(in crate::command) fn facts(opened: &Opened) -> DdFacts {
     let odd = OFlags::APPEND | OFlags::SYNC | OFlags::DSYNC | OFlags::NONBLOCK;
     let (odd_flags, direct) = (opened.flags.intersects(odd), opened.flags.contains(OFlags::DIRECT));
     let logical_block_bytes = opened.logical_block_bytes;
-    DdFacts { kind, size: opened.size, offset, odd_flags, direct, logical_block_bytes }
+    let in_memory = match side {
+        Side::Source => !opened.waits_to_read(),
+        Side::Dest => !opened.waits_to_write(),
+    };
+    DdFacts { kind, size: opened.size, offset, odd_flags, direct, logical_block_bytes, in_memory }
 }
 
 /// Records that `bytes` come to, all read and written.
@@ -144,7 +148,7 @@ pub(in crate::command) fn look(plan: &RecordPlan) -> Result<Looked, (Side, Compl
             Side::Source if plan.pattern.is_some() => Opened::made_up(),
             _ => Opened::look_at(asked, side).map_err(|complaint| (side, complaint))?,
         };
-        let mut found = facts(&opened);
+        let mut found = facts(side, &opened);
         let skip = asked.skip.in_bytes(asked.record_bytes).unwrap_or(0);
         found.offset = found.offset.map(|offset| offset.saturating_add(skip));
         if let Some(path) = &asked.path {

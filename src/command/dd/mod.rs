@@ -4,7 +4,7 @@ pub(super) mod watch;
 
 use super::Exit;
 use crate::cli::dd::{self as words, DdCommand};
-use crate::contract::{Amount, RecordCounts, RecordListener, RecordPlan, RecordTally, Telling};
+use crate::contract::{Amount, RecordCounts, RecordListener, RecordPlan, RecordTally, Side, Telling};
 use crate::plan::dd::{Way, classify};
 use crate::records::{self, Begun, Ends};
 use crate::report::Out;
@@ -127,7 +127,7 @@ fn move_blocks(
     watch: &Watch,
     listener: &dyn RecordListener,
 ) -> Result<RecordCounts, Exit> {
-    let (source, dest) = (blocks::facts(&ends.source), blocks::facts(&ends.dest));
+    let (source, dest) = (blocks::facts(Side::Source, &ends.source), blocks::facts(Side::Dest, &ends.dest));
     let Way::Blocks(wanted) = classify(plan, &source, &dest) else { return Ok(RecordCounts::default()) };
     // Where it cannot be done so, records can do everything, and say what is wrong in dd's words.
     let Ok(ready) = blocks::prepare(plan, &wanted, ends) else { return Ok(RecordCounts::default()) };

@@ -148,7 +148,7 @@ fn run(hearing: &Arc<Hearing>, tally: &Arc<RecordTally>) -> Result<Exit, Failure
 
 /// Moves what can be moved as blocks of haul's own size; the counts after it, or how to end.
 fn move_blocks(hearing: &Hearing, plan: &RecordPlan, ends: &Ends, watch: &Watch) -> Result<RecordCounts, Exit> {
-    let (source, dest) = (blocks::facts(&ends.source), blocks::facts(&ends.dest));
+    let (source, dest) = (blocks::facts(Side::Source, &ends.source), blocks::facts(Side::Dest, &ends.dest));
     let none = Ok(RecordCounts::default());
     let Way::Blocks(mut wanted) = classify(plan, &source, &dest) else { return none };
     (wanted.block_bytes, wanted.depth) = pace(&hearing.plan);

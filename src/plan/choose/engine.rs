@@ -69,6 +69,9 @@ fn moving(asked: &Asked) -> Result<(EngineKind, String)> {
         }
         (Some(engine), _) => Ok((engine, format!("--engine {}", engine.name()))),
         (None, Some(why)) => Ok((EngineKind::Threads, format!("io_uring cannot be used here: {why}"))),
+        (None, None) if [asked.source, asked.dest].into_iter().all(in_memory) && asked.options.hashes.is_empty() => {
+            Ok((EngineKind::Sync, "both files are in memory: there is nothing to wait for".to_owned()))
+        }
         (None, None) => Ok((EngineKind::Ring, "io_uring works here".to_owned())),
     }
 }

@@ -102,7 +102,9 @@ fn start(asked: &Asked, engine: EngineKind, head: Option<&str>) -> Start {
     let start = |block, depth, because: &str| Start { block, depth, many: false, because: because.to_owned() };
     let many = |block, depth, because: &str| Start { many: true, ..start(block, depth, because) };
     let is = |kind: EndpointKind| asked.source.kind == kind || asked.dest.kind == kind;
-    if engine == EngineKind::Sync {
+    if engine == EngineKind::Sync && asked.options.engine.is_none() {
+        start(WARM_BLOCK_BYTES, 1, "it stays in the processor's cache between both sides")
+    } else if engine == EngineKind::Sync {
         start(SYNC_BLOCK_BYTES, 1, "the plain loop")
     } else if let Some(name) = head {
         let because = format!("both sides lie on {name}, which moves one head");

@@ -56,6 +56,8 @@ pub struct DdFacts {
     pub direct: bool,
     /// Bytes of a logical block, of a block device.
     pub logical_block_bytes: Option<u32>,
+    /// Its bytes are in memory already, or are to go into the page cache: nobody waits for a medium.
+    pub in_memory: bool,
 }
 
 /// Plain block movement.
@@ -98,6 +100,10 @@ pub fn classify(plan: &RecordPlan, source: &DdFacts, dest: &DdFacts) -> Way {
     };
     if len < WORTH_BYTES {
         return Way::Records("it is over before queues would be open".to_owned());
+    }
+    let is_file = |facts: &DdFacts| facts.kind == DdKind::File && facts.in_memory;
+    if is_file(source) && is_file(dest) {
+        return Way::Records("both files are in memory, where one warm buffer is faster than queues".to_owned());
     }
     if source.direct != dest.direct && dest.kind != DdKind::Null {
         return Way::Records("direct I/O was asked for on one side only".to_owned());

@@ -5,7 +5,15 @@ use crate::contract::{Amount, EndpointKind, Facts, FileId, Ground, RecordPlan};
 const MIB: u64 = 1 << 20;
 
 fn side(kind: DdKind, size: Option<u64>) -> DdFacts {
-    DdFacts { kind, size, offset: Some(0), odd_flags: false, direct: false, logical_block_bytes: None }
+    DdFacts {
+        kind,
+        size,
+        offset: Some(0),
+        odd_flags: false,
+        direct: false,
+        logical_block_bytes: None,
+        in_memory: false,
+    }
 }
 
 fn disk(size: u64) -> DdFacts {
@@ -56,6 +64,15 @@ fn what_is_about_records_goes_as_records() {
     for plan in odd {
         assert_eq!(len_of(&classify(&plan, &disk(64 * MIB), &disk(64 * MIB))), None, "{plan:?}");
     }
+}
+
+#[test]
+fn files_that_are_in_memory_go_as_records_and_others_as_blocks() {
+    let plan = RecordPlan::default();
+    let file = |in_memory| DdFacts { in_memory, ..side(DdKind::File, Some(64 * MIB)) };
+    assert_eq!(len_of(&classify(&plan, &file(true), &file(true))), None);
+    assert_eq!(len_of(&classify(&plan, &file(false), &file(true))), Some(64 * MIB), "the source has to be read");
+    assert_eq!(len_of(&classify(&plan, &file(true), &DdFacts { in_memory: true, ..disk(64 * MIB) })), Some(64 * MIB));
 }
 
 #[test]

@@ -21,7 +21,7 @@ fn plan() -> SgPlan {
 
 fn side(kind: DdKind, size: Option<u64>) -> DdFacts {
     let logical_block_bytes = (kind == DdKind::Block).then_some(512);
-    DdFacts { kind, size, offset: Some(0), odd_flags: false, direct: false, logical_block_bytes }
+    DdFacts { kind, size, offset: Some(0), odd_flags: false, direct: false, logical_block_bytes, in_memory: false }
 }
 
 fn count(source: DdFacts, dest: DdFacts, skip: u64, seek: u64) -> Result<u64, CountRefusal> {
