@@ -55,8 +55,9 @@ pub const MANUAL_TEXT: &[&str] = &[
      buffer.",
     "As the originals they ask nothing: not before a disk is overwritten, nor whether it is in use; nothing is made \
      durable unless sync=1 says so. haul copy is the safe front.",
-    "SCSI generic nodes (/dev/sg*) are refused: haul sends no SCSI commands yet. Words about them are refused, \
-     too, with what to write instead; the originals pass over them. Nothing is passed over in silence.",
+    "SCSI generic nodes (/dev/sg*) are refused here: haul copy takes them, and these fronts send no SCSI commands \
+     yet. Words about commands are refused, too, with what to write instead; the originals pass over them. Nothing is \
+     passed over in silence.",
 ];
 
 use SgFront::{SgDd, SgmDd, SgpDd};

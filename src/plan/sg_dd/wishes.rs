@@ -51,8 +51,8 @@ pub fn refused_wish(plan: &SgPlan, kinds: [DdKind; 2]) -> Option<Refusal> {
     for side in sides {
         let kind = kinds[side.index()];
         if kind == DdKind::ScsiGeneric {
-            let because = "SCSI generic nodes take commands only, and haul sends none yet";
-            let instead = "name the block device of the same disk; haul list shows it";
+            let because = "SCSI generic nodes take commands only, and this front sends none yet";
+            let instead = "name the block device of the same disk, which haul list shows, or use haul copy, which does";
             return Some(Refusal { side: Some(side), word: "/dev/sg*", because, instead });
         }
         if takes_commands(kind) || kind == DdKind::Null {
