@@ -7,6 +7,9 @@ use crate::plan::{Options, When};
 /// Shorter copies are over before queues are open.
 const WORTH_BYTES: u64 = 8 << 20;
 
+/// Records up to this stay in a processor's cache between reading and writing; the pump cuts greater ones up.
+const WARM_BYTES: u64 = 1 << 20;
+
 /// The kinds of things that dd's way depends on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DdKind {
@@ -102,7 +105,8 @@ pub fn classify(plan: &RecordPlan, source: &DdFacts, dest: &DdFacts) -> Way {
         return Way::Records("it is over before queues would be open".to_owned());
     }
     let is_file = |facts: &DdFacts| facts.kind == DdKind::File && facts.in_memory;
-    if is_file(source) && is_file(dest) {
+    let fits_a_cache = plan.source.record_bytes.max(plan.dest.record_bytes) <= WARM_BYTES;
+    if is_file(source) && is_file(dest) && fits_a_cache {
         return Way::Records("both files are in memory, where one warm buffer is faster than queues".to_owned());
     }
     if source.direct != dest.direct && dest.kind != DdKind::Null {

@@ -71,6 +71,9 @@ fn files_that_are_in_memory_go_as_records_and_others_as_blocks() {
     let plan = RecordPlan::default();
     let file = |in_memory| DdFacts { in_memory, ..side(DdKind::File, Some(64 * MIB)) };
     assert_eq!(len_of(&classify(&plan, &file(true), &file(true))), None);
+    let mut large = RecordPlan::default();
+    large.source.record_bytes = 16 * MIB;
+    assert_eq!(len_of(&classify(&large, &file(true), &file(true))), Some(64 * MIB), "no cache holds its records");
     assert_eq!(len_of(&classify(&plan, &file(false), &file(true))), Some(64 * MIB), "the source has to be read");
     assert_eq!(len_of(&classify(&plan, &file(true), &DdFacts { in_memory: true, ..disk(64 * MIB) })), Some(64 * MIB));
 }
