@@ -9,6 +9,7 @@ pub mod dd;
 mod expect;
 pub mod generate;
 mod help;
+mod method;
 pub mod sg_dd;
 pub mod size;
 mod verify;

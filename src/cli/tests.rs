@@ -152,19 +152,22 @@ fn an_address_that_is_no_text_or_empty_is_refused_by_name() {
 fn short_help_is_as_reviewed() {
     insta::assert_snapshot!("haul_h", help("haul -h"));
     insta::assert_snapshot!("haul_copy_h", help("haul copy -h"));
+    insta::assert_snapshot!("haul_verify_h", help("haul verify -h"));
 }
 
 #[test]
 fn long_help_is_as_reviewed() {
     insta::assert_snapshot!("haul_help", help("haul --help"));
     insta::assert_snapshot!("haul_copy_help", help("haul copy --help"));
+    insta::assert_snapshot!("haul_verify_help", help("haul verify --help"));
 }
 
 #[test]
 fn short_help_fits_a_screen() {
     let text = help("haul copy -h");
     assert!(text.lines().count() <= 50, "{} lines", text.lines().count());
-    for text in [text, help("haul -h"), help("haul copy --help"), help("haul --help")] {
+    let lines = ["haul -h", "haul copy --help", "haul verify -h", "haul verify --help", "haul --help"];
+    for text in lines.map(help).into_iter().chain([text]) {
         let widest = text.lines().map(|line| line.chars().count()).max().unwrap();
         assert!(widest <= 80, "{widest} columns:\n{text}");
     }

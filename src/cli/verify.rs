@@ -1,7 +1,8 @@
 //! `haul verify` as clap sees it, and as [`Options`].
 use super::copy::address;
-use super::words::{self, EngineChoice};
-use crate::plan::{Options, Passes, ProgressStyle, When};
+use super::method::{PaceArguments, ReachArguments};
+use super::words;
+use crate::plan::{Options, ProgressStyle};
 use clap::error::ErrorKind;
 use clap::{Args, ValueHint};
 use std::ffi::OsString;
@@ -45,51 +46,11 @@ pub(super) struct VerifyArguments {
     #[arg(long, short = 'n', help_heading = "Method")]
     dry_run: bool,
 
-    /// Direct I/O: auto, always, never
-    ///
-    /// Whether to pass the page cache by. auto: on block devices, and on files where the file system can and it pays.
-    /// With always, what is compared is what the medium gives, not what memory holds.
-    #[arg(long, value_name = "WHEN", value_parser = words::when(), default_value = "auto", help_heading = "Method")]
-    #[arg(hide_possible_values = true, hide_default_value = true)]
-    direct: When,
+    #[command(flatten)]
+    reach: ReachArguments,
 
-    /// By the disk's own commands: source, dest, both
-    ///
-    /// Reach disks by SCSI or NVMe commands of their own, past the block layer, through the node that takes them
-    /// (/dev/sgN, /dev/ngXnY): what is wrong is then told in the disk's own words. Without a value, every side that has
-    /// such a node. A partition keeps to its place, what is mounted is refused all the same, and the page cache of the
-    /// block device is written back and dropped before and after. A node that is named as SRC or DST needs no option.
-    #[arg(long, value_name = "SIDE", value_parser = words::passes(), num_args = 0..=1, require_equals = true)]
-    #[arg(default_missing_value = "possible", hide_possible_values = true, help_heading = "Method")]
-    passthrough: Option<Passes>,
-
-    /// Seconds until such a command is given up
-    ///
-    /// Seconds after which the kernel gives up a command of --passthrough, 60 by default. It then tries to bring the
-    /// disk to its senses, which takes some time of its own.
-    #[arg(long, value_name = "S", value_parser = words::command_timeout, help_heading = "Method")]
-    command_timeout: Option<u32>,
-
-    /// auto, ring (io_uring), threads, sync
-    ///
-    /// How requests are kept in flight. ring: one io_uring. threads: helper threads, for where io_uring is forbidden.
-    /// sync: one block at a time. auto: ring, else threads. All find the same.
-    #[arg(long, value_name = "ENGINE", value_parser = words::engine(), default_value = "auto", help_heading = "Method")]
-    #[arg(hide_possible_values = true, hide_default_value = true)]
-    engine: EngineChoice,
-
-    /// Bytes per request; default: found out
-    ///
-    /// Bytes per request, up to 64M. By default haul begins with a size that suits the devices and looks for a better
-    /// one during the first seconds. Direct I/O needs a multiple of the logical block size.
-    #[arg(long, value_name = "SIZE", value_parser = words::block, allow_hyphen_values = true, help_heading = "Method")]
-    block_size: Option<u32>,
-
-    /// Blocks in flight; default: found out
-    ///
-    /// Blocks in flight, both sides together, 2 to 1024. Memory in use is about block size times depth.
-    #[arg(long, value_name = "N", value_parser = words::depth, allow_hyphen_values = true, help_heading = "Method")]
-    depth: Option<u32>,
+    #[command(flatten)]
+    pace: PaceArguments,
 
     /// Compare no more than this many bytes a second
     ///
@@ -122,12 +83,12 @@ impl VerifyArguments {
             skip_bytes: self.skip,
             seek_bytes: self.seek,
             count_bytes: self.count,
-            engine: self.engine,
-            block_bytes: self.block_size,
-            depth: self.depth,
-            direct: self.direct,
-            passthrough: self.passthrough.unwrap_or_default(),
-            command_timeout_s: self.command_timeout,
+            engine: self.pace.engine,
+            block_bytes: self.pace.block_size,
+            depth: self.pace.depth,
+            direct: self.reach.direct,
+            passthrough: self.reach.passthrough.unwrap_or_default(),
+            command_timeout_s: self.reach.command_timeout,
             limit_bytes_per_s: self.limit,
             dry_run: self.dry_run,
             progress: self.progress,
