@@ -40,7 +40,7 @@ pub(super) struct VerifyArguments {
     #[arg(long, value_name = "SIZE", value_parser = words::amount, allow_hyphen_values = true, help_heading = "Range")]
     count: Option<u64>,
 
-    /// Show the plan, read nothing
+    /// Show the plan, compare nothing
     ///
     /// Show the whole plan with the reason of each choice, and an estimate from a few short probing reads.
     #[arg(long, short = 'n', help_heading = "Method")]
