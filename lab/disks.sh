@@ -29,6 +29,10 @@ sys_of() { # disk: its sysfs directory
     echo "/sys/block/$(basename "$(readlink -f "$1")")"
 }
 
+done_by() { # SCSI disk: commands that it is through with
+    cat "$(sys_of "$1")/device/iodone_cnt"
+}
+
 # Drives that serve one command at a time, of at most 64 KiB: with a delay of
 # N ns per command, that is a bandwidth of 64 KiB / N ns.
 one_at_a_time() {

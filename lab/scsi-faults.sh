@@ -74,9 +74,11 @@ judge "aborted commands by sd too" right
 
 # An answer that never comes, from the middle of a copy on.
 debug_disks ndelay=20000000
+before=$(done_by $to)
 "$haul" copy --yes --engine "$engine" --block-size 64K --depth 4 --command-timeout 2 $from-sg $to-sg 2> /run/words &
 copying=$!
-sleep 1
+# Once commands that write are done, and none of the first ones that only ask. Time leaps here: no pause will do.
+until (($(done_by $to) > before + 40)) || ! kill -0 $copying; do sleep 0.02; done
 spoil 4 1
 status=0
 wait $copying || status=$?

@@ -44,8 +44,7 @@ copy /run/file /dev/lab/debug1-sg --expect size=1
 judge "another disk than the one expected" ended 3 "is not the one expected"
 
 # An empty drive.
-sleep 0.2
-cd=$(grep -l '^5$' /sys/class/scsi_generic/sg*/device/type | head -n 1)
+until cd=$(grep -l '^5$' /sys/class/scsi_generic/sg*/device/type | head -n 1) && [ -n "$cd" ]; do sleep 0.05; done
 cd=/dev/$(basename "$(dirname "$(dirname "$cd")")")
 copy "$cd" /run/out
 judge "an empty drive" ended 1 "source $cd" "Insert a medium"

@@ -9,10 +9,6 @@ haul=$1
 engine=$2
 from=/dev/lab/debug0 to=/dev/lab/debug1
 
-done_by() { # disk: commands that it is through with
-    cat "$(sys_of "$1")/device/iodone_cnt"
-}
-
 during() { # event source dest option...
     local event=$1 copying before
     shift
