@@ -5,6 +5,7 @@
 //! down in a file it is given, and reads it back without ever believing more than was written.
 #![forbid(unsafe_code)]
 mod fault;
+mod first_line;
 mod identity;
 pub mod journal;
 mod lines;

@@ -3,6 +3,7 @@ use super::reading::{Torn, read};
 use super::record::Record;
 use super::{Head, State};
 use crate::contract::{Extent, ExtentSet};
+use crate::ledger::first_line::FirstLine;
 use crate::ledger::seal::Seal;
 use crate::ledger::{Fault, FaultKind, Paper};
 use rustix::fs::{FlockOperation, flock};

@@ -1,14 +1,12 @@
 //! The first line of a journal, and whether it still fits.
 use super::State;
 use crate::contract::{BlockDigest, Extent, ExtentSet, Side};
-use crate::ledger::seal::version_in;
+use crate::ledger::first_line::FirstLine;
 use crate::ledger::{FaultKind, Misfit, SideIdentity};
 use serde::{Deserialize, Serialize};
 
 /// The version of the format that is written, and the newest that is read.
 pub const FORMAT_VERSION: u64 = 1;
-
-const KEY: &str = "haul_journal";
 
 /// Most samples that a head may have, so that it stays one line.
 const SAMPLES_MAX: usize = 256;
@@ -41,13 +39,6 @@ pub struct Head {
     pub samples: Vec<Sample>,
 }
 
-#[derive(Serialize)]
-struct HeadLine<'a> {
-    haul_journal: u64,
-    #[serde(flatten)]
-    head: &'a Head,
-}
-
 /// What was found out about both sides before a copy is gone on with.
 #[derive(Clone, Copy, Debug)]
 pub struct Now<'a> {
@@ -64,30 +55,9 @@ pub struct Now<'a> {
     pub dest_differs: &'a [Extent],
 }
 
-impl Head {
-    /// The first line as JSON, not yet sealed.
-    pub(super) fn to_json(&self) -> Result<String, FaultKind> {
-        self.check()?;
-        let line = HeadLine { haul_journal: FORMAT_VERSION, head: self };
-        serde_json::to_string(&line).map_err(|error| FaultKind::Senseless(error.to_string()))
-    }
-
-    /// Whether a first line is that of a journal that this haul can read; to be asked before its check.
-    pub(super) fn is_known(line: &[u8]) -> Result<(), FaultKind> {
-        match version_in(line, KEY) {
-            None => Err(FaultKind::Other),
-            Some(version) if version > FORMAT_VERSION => Err(FaultKind::Newer { version }),
-            Some(0) => Err(FaultKind::Senseless("there never was a format version 0".into())),
-            Some(_) => Ok(()),
-        }
-    }
-
-    /// The head out of a first line whose check held.
-    pub(super) fn parse(line: &[u8]) -> Result<Self, FaultKind> {
-        let head: Head = serde_json::from_slice(line).map_err(|error| FaultKind::Senseless(error.to_string()))?;
-        head.check()?;
-        Ok(head)
-    }
+impl FirstLine for Head {
+    const KEY: &'static str = "haul_journal";
+    const FORMAT_VERSION: u64 = FORMAT_VERSION;
 
     fn check(&self) -> Result<(), FaultKind> {
         if self.samples.len() > SAMPLES_MAX {
@@ -102,7 +72,9 @@ impl Head {
         }
         Ok(())
     }
+}
 
+impl Head {
     /// The end of the copy, or where it must end at the latest, so that every byte of it has a place on both sides: the
     /// kernel counts offsets below 2⁶³. `None` where it ends beyond that.
     fn end(&self) -> Option<u64> {

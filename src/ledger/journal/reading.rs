@@ -1,6 +1,7 @@
 //! Reading a journal.
 use super::record::Record;
 use super::{Head, State};
+use crate::ledger::first_line::FirstLine;
 use crate::ledger::lines::{Line, Lines};
 use crate::ledger::seal::Seal;
 use crate::ledger::{Fault, FaultKind, Paper};
@@ -39,16 +40,7 @@ pub struct Reading {
 /// It is no journal, of a newer haul, or damaged.
 pub fn read(input: impl BufRead) -> Result<Reading, Fault> {
     let mut lines = Lines::new(Paper::Journal, input);
-    let ended = lines.advance()?;
-    Head::is_known(&lines.bytes).map_err(|kind| lines.fault(kind))?;
-    if ended != Line::Whole {
-        return Err(lines.fault(FaultKind::Truncated));
-    }
-    let mut seal = Seal::default();
-    if !seal.holds(&lines.bytes) {
-        return Err(lines.fault(FaultKind::Damaged));
-    }
-    let head = Head::parse(&lines.bytes).map_err(|kind| lines.fault(kind))?;
+    let (head, seal) = Head::read(&mut lines)?;
     let mut reading = Reading { head, state: State::default(), torn: None, whole_bytes: lines.end, seal };
     loop {
         let ended = lines.advance()?;

@@ -2,6 +2,7 @@
 use super::file::Journal;
 use super::*;
 use crate::contract::{BlockDigest, Extent, ExtentSet, HashKind};
+use crate::ledger::first_line::FirstLine;
 use crate::ledger::seal::Seal;
 use crate::ledger::{Fault, FaultKind, SideIdentity};
 use proptest::prelude::*;

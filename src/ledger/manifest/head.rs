@@ -1,6 +1,6 @@
 //! The first line of a manifest.
 use crate::contract::{BlockDigest, HashKind};
-use crate::ledger::seal::version_in;
+use crate::ledger::first_line::FirstLine;
 use crate::ledger::{FaultKind, SideIdentity};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -15,8 +15,6 @@ pub const BLOCK_BYTES_MIN: u64 = 64 << 10;
 
 /// The most bytes of a digested block.
 pub const BLOCK_BYTES_MAX: u64 = 1 << 30;
-
-const KEY: &str = "haul_manifest";
 
 /// What a manifest is about.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -39,13 +37,6 @@ pub struct Head {
     pub dest: SideIdentity,
 }
 
-#[derive(Serialize)]
-struct HeadLine<'a> {
-    haul_manifest: u64,
-    #[serde(flatten)]
-    head: &'a Head,
-}
-
 fn name_of<S: Serializer>(kind: &HashKind, out: S) -> Result<S::Ok, S::Error> {
     out.serialize_str(kind.name())
 }
@@ -56,31 +47,9 @@ fn kind_named<'de, D: Deserializer<'de>>(input: D) -> Result<HashKind, D::Error>
     known.ok_or_else(|| serde::de::Error::custom(format!("algorithm \"{name}\" is not known")))
 }
 
-impl Head {
-    /// The first line as JSON, not yet sealed.
-    pub(super) fn to_json(&self) -> Result<String, FaultKind> {
-        self.check()?;
-        let line = HeadLine { haul_manifest: FORMAT_VERSION, head: self };
-        serde_json::to_string(&line).map_err(|error| FaultKind::Senseless(error.to_string()))
-    }
-
-    /// Whether a first line is that of a manifest that this haul can read; to be asked before its check, which a later
-    /// format may make in another way.
-    pub(super) fn is_known(line: &[u8]) -> Result<(), FaultKind> {
-        match version_in(line, KEY) {
-            None => Err(FaultKind::Other),
-            Some(version) if version > FORMAT_VERSION => Err(FaultKind::Newer { version }),
-            Some(0) => Err(FaultKind::Senseless("there never was a format version 0".into())),
-            Some(_) => Ok(()),
-        }
-    }
-
-    /// The head out of a first line whose check held.
-    pub(super) fn parse(line: &[u8]) -> Result<Self, FaultKind> {
-        let head: Head = serde_json::from_slice(line).map_err(|error| FaultKind::Senseless(error.to_string()))?;
-        head.check()?;
-        Ok(head)
-    }
+impl FirstLine for Head {
+    const KEY: &'static str = "haul_manifest";
+    const FORMAT_VERSION: u64 = FORMAT_VERSION;
 
     fn check(&self) -> Result<(), FaultKind> {
         if !BlockDigest::is_made_by(self.algorithm) {

@@ -2,6 +2,7 @@
 use super::coverage::Coverage;
 use super::line::Body;
 use super::{Closing, Entry, Head};
+use crate::ledger::first_line::FirstLine;
 use crate::ledger::lines::{Line, Lines};
 use crate::ledger::seal::Seal;
 use crate::ledger::{Fault, FaultKind, Paper};
@@ -27,16 +28,7 @@ impl<R: BufRead> Reader<R> {
     /// It is none of a manifest, of a newer one, or damaged.
     pub fn open(input: R) -> Result<Self, Fault> {
         let mut lines = Lines::new(Paper::Manifest, input);
-        let ended = lines.advance()?;
-        Head::is_known(&lines.bytes).map_err(|kind| lines.fault(kind))?;
-        if ended != Line::Whole {
-            return Err(lines.fault(FaultKind::Truncated));
-        }
-        let mut seal = Seal::default();
-        if !seal.holds(&lines.bytes) {
-            return Err(lines.fault(FaultKind::Damaged));
-        }
-        let head = Head::parse(&lines.bytes).map_err(|kind| lines.fault(kind))?;
+        let (head, seal) = Head::read(&mut lines)?;
         let coverage = Coverage::new(&head);
         Ok(Reader { lines, seal, head, coverage, closing: None, over: false })
     }

@@ -2,6 +2,7 @@
 use super::coverage::Coverage;
 use super::{Entry, Head};
 use crate::contract::BlockDigest;
+use crate::ledger::first_line::FirstLine;
 use crate::ledger::seal::Seal;
 use crate::ledger::{Fault, FaultKind, Paper};
 use std::io::Write;
