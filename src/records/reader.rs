@@ -218,6 +218,9 @@ impl Reader {
             maker.fill(bytes);
             return Ok(bytes.len());
         }
+        if self.plan.care.retries == 0 {
+            return self.read_once(bytes);
+        }
         let at = self.ends.source.fd().ok().and_then(|fd| rustix::fs::tell(fd).ok());
         let mut left = if at.is_some() { self.plan.care.retries } else { 0 };
         loop {
