@@ -1,9 +1,11 @@
 //! The part of a dd that the pump can move.
+use super::super::Exit;
+use super::FAILED;
 use super::watch::{Moving, Watch};
 use crate::contract::{
     Complaint, Ended, Endpoint, Facts, Host, Plan, RecordCounts, RecordPlan, Side, Silent, Stop, Tally,
 };
-use crate::plan::dd::{Blocks, DdFacts, DdKind, as_dd_would, block_options, whole_records};
+use crate::plan::dd::{Blocks, DdFacts, DdKind, Way, as_dd_would, block_options, classify, whole_records};
 use crate::plan::make;
 use crate::records::{Ends, Opened, Sort};
 use crate::{endpoint, engine, probe, schedule};
@@ -12,7 +14,7 @@ use std::os::fd::AsRawFd;
 use std::sync::Arc;
 
 /// What came of moving blocks.
-pub(in crate::command) enum Moved {
+enum Moved {
     /// So many bytes have arrived with none missing, and both sides stand behind them.
     Bytes(u64),
     /// A signal asked for the end.
@@ -56,13 +58,40 @@ pub(in crate::command) fn counts(plan: &RecordPlan, bytes: u64) -> RecordCounts 
 }
 
 /// Ready to move blocks: planned, and both sides open a second time.
-pub(in crate::command) struct Ready {
+struct Ready {
     plan: Plan,
     ends: [Arc<dyn Endpoint>; 2],
 }
 
+/// Moves what can be moved as blocks, in requests of the `pace` (bytes, number in flight) where one was asked for; the
+/// counts after it, or how to end. `records_can_follow` is asked before the first one; with no for an answer nothing is
+/// begun.
+pub(in crate::command) fn go_ahead(
+    plan: &RecordPlan,
+    ends: &Ends,
+    watch: &Watch,
+    pace: (Option<u32>, Option<u32>),
+    records_can_follow: impl FnOnce() -> bool,
+) -> Result<RecordCounts, Exit> {
+    let (source, dest) = (facts(Side::Source, &ends.source), facts(Side::Dest, &ends.dest));
+    let Way::Blocks(mut wanted) = classify(plan, &source, &dest) else { return Ok(RecordCounts::default()) };
+    (wanted.block_bytes, wanted.depth) = pace;
+    // Where it cannot be done so, records can do everything, and say what is wrong in their own words.
+    let Ok(ready) = prepare(plan, &wanted, ends) else { return Ok(RecordCounts::default()) };
+    if !records_can_follow() {
+        return Err(FAILED);
+    }
+    match ready.run(plan, ends, watch) {
+        Moved::Bytes(bytes) => Ok(counts(plan, bytes)),
+        Moved::Interrupted(signal) => {
+            watch.interrupted();
+            Err(Exit::Signal(signal))
+        }
+    }
+}
+
 /// Plans and opens. The error says why it has to go by records.
-pub(in crate::command) fn prepare(records: &RecordPlan, blocks: &Blocks, ends: &Ends) -> Result<Ready, String> {
+fn prepare(records: &RecordPlan, blocks: &Blocks, ends: &Ends) -> Result<Ready, String> {
     let paths = [&ends.source, &ends.dest]
         .map(|end| end.fd().map(|fd| format!("/proc/self/fd/{}", fd.as_raw_fd())).unwrap_or_default());
     let (plan, source, dest) = plan_for(records, blocks, &paths)?;
@@ -91,7 +120,7 @@ pub(in crate::command) fn plan_for(
 impl Ready {
     /// Moves the blocks. After a failure, records go on from the last whole one that has arrived: they come to the same
     /// place and say what is wrong there.
-    pub(in crate::command) fn run(self, plan: &RecordPlan, ends: &Ends, watch: &Watch) -> Moved {
+    fn run(self, plan: &RecordPlan, ends: &Ends, watch: &Watch) -> Moved {
         let (stop, tally) = (Arc::new(Stop::default()), Arc::new(Tally::default()));
         let dest_size = file_size(&ends.dest);
         watch.moving(Some(Moving { stop: stop.clone(), tally: tally.clone(), ends: self.ends.clone() }));

@@ -4,13 +4,12 @@ pub(super) mod watch;
 
 use super::Exit;
 use crate::cli::dd::{self as words, DdCommand};
-use crate::contract::{Amount, RecordCounts, RecordListener, RecordPlan, RecordTally, Side, Telling};
+use crate::contract::{Amount, RecordCounts, RecordListener, RecordPlan, RecordTally, Telling};
 use crate::plan::dd::{Way, classify};
 use crate::records::{self, Begun, Ends};
 use crate::report::Out;
 use crate::report::dd::{Quoting, Teller, explained, usage, warning};
 use crate::sys;
-use blocks::Moved;
 use rustix::fs::SeekFrom;
 use signal_hook::consts::{SIGINT, SIGUSR1};
 use std::ffi::{OsStr, OsString};
@@ -97,7 +96,8 @@ fn copy(plan: RecordPlan, name: &[u8], quoting: Quoting) -> Exit {
     }
     let mut ran = records::Ran::default();
     if let (Begun::Yes(lead), false) = (begun, plan.count == Some(Amount::default())) {
-        let before = match move_blocks(&plan, &ends, &watch, &*teller) {
+        let can_follow = || records::has_memory(&plan, &ends, &*teller);
+        let before = match blocks::go_ahead(&plan, &ends, &watch, (None, None), can_follow) {
             Ok(counts) => counts,
             Err(exit) => return exit,
         };
@@ -118,30 +118,6 @@ fn copy(plan: RecordPlan, name: &[u8], quoting: Quoting) -> Exit {
         teller.tell_counts();
     }
     if failed || finished.failed || teller.failed() { FAILED } else { Exit::Status(0) }
-}
-
-/// Moves what can be moved as blocks; the counts after it, or how to end.
-fn move_blocks(
-    plan: &Arc<RecordPlan>,
-    ends: &Arc<Ends>,
-    watch: &Watch,
-    listener: &dyn RecordListener,
-) -> Result<RecordCounts, Exit> {
-    let (source, dest) = (blocks::facts(Side::Source, &ends.source), blocks::facts(Side::Dest, &ends.dest));
-    let Way::Blocks(wanted) = classify(plan, &source, &dest) else { return Ok(RecordCounts::default()) };
-    // Where it cannot be done so, records can do everything, and say what is wrong in dd's words.
-    let Ok(ready) = blocks::prepare(plan, &wanted, ends) else { return Ok(RecordCounts::default()) };
-    // Records follow the blocks: what they cannot do must not be begun.
-    if !records::has_memory(plan, ends, listener) {
-        return Err(FAILED);
-    }
-    match ready.run(plan, ends, watch) {
-        Moved::Bytes(bytes) => Ok(blocks::counts(plan, bytes)),
-        Moved::Interrupted(signal) => {
-            watch.interrupted();
-            Err(Exit::Signal(signal))
-        }
-    }
 }
 
 /// Standard input is left where dd leaves it, for whoever reads it next: behind the records that were counted.

@@ -2,10 +2,10 @@
 mod hearing;
 
 use super::Exit;
-use super::dd::blocks::{self, Looked, Moved};
+use super::dd::blocks::{self, Looked};
 use super::dd::watch::Watch;
 use crate::cli::sg_dd::{self as words, SgCommand};
-use crate::contract::{Amount, RecordCounts, RecordListener, RecordPlan, RecordTally, SgFront, SgPlan, Side};
+use crate::contract::{Amount, RecordListener, RecordTally, SgFront, SgPlan, Side};
 use crate::plan::dd::{DdKind, Way, classify};
 use crate::plan::sg_dd::{Failure, blocks_to_copy, refused_wish, status};
 use crate::records::{self, Begun, Ends};
@@ -125,7 +125,7 @@ fn run(hearing: &Arc<Hearing>, tally: &Arc<RecordTally>) -> Result<Exit, Failure
     let Begun::Yes(lead) = begun else { return Err(hearing.failed().unwrap_or(Failure::Io)) };
     let mut ran = records::Ran::default();
     if plan.count != Some(Amount::default()) {
-        let before = match move_blocks(hearing, &plan, &ends, &watch) {
+        let before = match blocks::go_ahead(&plan, &ends, &watch, pace(&hearing.plan), || true) {
             Ok(counts) => counts,
             Err(exit) => return Ok(exit),
         };
@@ -143,23 +143,6 @@ fn run(hearing: &Arc<Hearing>, tally: &Arc<RecordTally>) -> Result<Exit, Failure
     match failure {
         Some(failure) => Err(failure),
         None => Ok(Exit::Status(0)),
-    }
-}
-
-/// Moves what can be moved as blocks of haul's own size; the counts after it, or how to end.
-fn move_blocks(hearing: &Hearing, plan: &RecordPlan, ends: &Ends, watch: &Watch) -> Result<RecordCounts, Exit> {
-    let (source, dest) = (blocks::facts(Side::Source, &ends.source), blocks::facts(Side::Dest, &ends.dest));
-    let none = Ok(RecordCounts::default());
-    let Way::Blocks(mut wanted) = classify(plan, &source, &dest) else { return none };
-    (wanted.block_bytes, wanted.depth) = pace(&hearing.plan);
-    // Where it cannot be done so, records can do everything, and say what is wrong.
-    let Ok(ready) = blocks::prepare(plan, &wanted, ends) else { return none };
-    match ready.run(plan, ends, watch) {
-        Moved::Bytes(bytes) => Ok(blocks::counts(plan, bytes)),
-        Moved::Interrupted(signal) => {
-            watch.interrupted();
-            Err(Exit::Signal(signal))
-        }
     }
 }
 
