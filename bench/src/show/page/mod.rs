@@ -23,6 +23,7 @@ pub fn page(results: &Results) -> String {
         ("bed", include_str!("bed.html")),
         ("sweep", include_str!("sweep.html")),
         ("chart", include_str!("chart.svg")),
+        ("claims", include_str!("claims.html")),
         ("style", include_str!("style.css")),
     ];
     for (name, source) in files {
