@@ -2,9 +2,10 @@
 use super::RecordPlan;
 
 /// Which program of the family is meant: they differ in some words, lines and statuses.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SgFront {
     /// One transfer after the other, with care for bad media.
+    #[default]
     SgDd,
     /// Many transfers at once.
     SgpDd,
@@ -55,7 +56,7 @@ pub struct ScsiOptions {
 }
 
 /// Everything that a member of the family does.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct SgPlan {
     /// Which of them.
     pub front: SgFront,

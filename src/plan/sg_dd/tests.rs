@@ -1,23 +1,6 @@
 use super::*;
-use crate::contract::{Amount, RecordPlan, ScsiOptions, ScsiWishes, SgFront, SgPlan, Side};
+use crate::contract::{Amount, ScsiOptions, ScsiWishes, SgFront, SgPlan, Side};
 use crate::plan::dd::{DdFacts, DdKind};
-
-fn plan() -> SgPlan {
-    SgPlan {
-        front: SgFront::SgDd,
-        records: RecordPlan::default(),
-        wishes: [ScsiWishes::default(); 2],
-        scsi: ScsiOptions::default(),
-        transfer_blocks: None,
-        in_flight: None,
-        direct_devices: false,
-        block_size_assumed: false,
-        timing: false,
-        progress_s: None,
-        verbose: 0,
-        dry_run: false,
-    }
-}
 
 fn side(kind: DdKind, size: Option<u64>) -> DdFacts {
     let logical_block_bytes = (kind == DdKind::Block).then_some(512);
@@ -25,7 +8,7 @@ fn side(kind: DdKind, size: Option<u64>) -> DdFacts {
 }
 
 fn count(source: DdFacts, dest: DdFacts, skip: u64, seek: u64) -> Result<u64, CountRefusal> {
-    let mut plan = plan();
+    let mut plan = SgPlan::default();
     plan.records.source.skip = Amount { records: skip, bytes: 0 };
     plan.records.dest.skip = Amount { records: seek, bytes: 0 };
     blocks_to_copy(&plan, &source, &dest)
@@ -56,7 +39,7 @@ fn a_device_with_blocks_of_another_size_is_refused() {
 #[test]
 fn each_wish_about_scsi_is_refused_where_no_commands_are_sent() {
     let kinds = [DdKind::File, DdKind::Block];
-    assert_eq!(refused_wish(&plan(), kinds), None);
+    assert_eq!(refused_wish(&SgPlan::default(), kinds), None);
     let wish = |change: fn(&mut ScsiWishes)| {
         let mut wishes = ScsiWishes::default();
         change(&mut wishes);
@@ -71,7 +54,7 @@ fn each_wish_about_scsi_is_refused_where_no_commands_are_sent() {
     ];
     for side in [Side::Source, Side::Dest] {
         for wishes in all {
-            let mut plan = plan();
+            let mut plan = SgPlan::default();
             plan.wishes[side.index()] = wishes;
             let refusal = refused_wish(&plan, kinds).expect("no command is sent");
             assert_eq!(refusal.side, Some(side), "{wishes:?}");
@@ -85,14 +68,14 @@ fn each_wish_about_scsi_is_refused_where_no_commands_are_sent() {
         ScsiOptions { timeout_s: Some(60), ..ScsiOptions::default() },
     ];
     for scsi in settings {
-        assert!(refused_wish(&SgPlan { scsi, ..plan() }, kinds).is_some(), "{scsi:?}");
+        assert!(refused_wish(&SgPlan { scsi, ..SgPlan::default() }, kinds).is_some(), "{scsi:?}");
     }
 }
 
 #[test]
 fn a_scsi_generic_node_is_refused_by_either_side() {
     for kinds in [[DdKind::ScsiGeneric, DdKind::File], [DdKind::File, DdKind::ScsiGeneric]] {
-        assert!(refused_wish(&plan(), kinds).is_some());
+        assert!(refused_wish(&SgPlan::default(), kinds).is_some());
     }
 }
 

@@ -1,24 +1,11 @@
 use super::counts::{Lines, Moved, records, time_left, timing};
 use super::{Interrupted, continue_command};
-use crate::contract::{Amount, Pattern, RecordCounts, RecordPlan, ScsiOptions, ScsiWishes, SgFront, SgPlan};
+use crate::contract::{Amount, Pattern, RecordCounts, SgFront, SgPlan};
 use std::ffi::OsString;
 use std::time::Duration;
 
 fn plan(front: SgFront) -> SgPlan {
-    SgPlan {
-        front,
-        records: RecordPlan::default(),
-        wishes: [ScsiWishes::default(); 2],
-        scsi: ScsiOptions::default(),
-        transfer_blocks: None,
-        in_flight: None,
-        direct_devices: false,
-        block_size_assumed: false,
-        timing: false,
-        progress_s: None,
-        verbose: 0,
-        dry_run: false,
-    }
+    SgPlan { front, ..SgPlan::default() }
 }
 
 fn words(line: &[&str]) -> Vec<OsString> {
