@@ -2,7 +2,7 @@
 use super::signals::{Running, Signals};
 use super::{Exit, consent, estimate};
 use crate::contract::{
-    Ended, Endpoint, EngineKind, Event, Facts, Host, Observer, Outcome, Plan, Result, Route, Side, Stop, Tally,
+    Ended, Endpoint, EngineKind, Event, Facts, Host, Observer, Outcome, Plan, Result, Side, Stop, Tally,
 };
 use crate::engine::Ends;
 use crate::plan::{Options, ProgressStyle};
@@ -89,7 +89,7 @@ fn tell(
     report: &json::Report,
     out: Out,
 ) -> Result<Exit> {
-    let stdout_is_dest = options.dest == "-" && plan.route == Route::Copy;
+    let stdout_is_dest = options.dest == "-" && plan.route.writes();
     let print = |text: &str| {
         if stdout_is_dest {
             out.tell(text);

@@ -1,5 +1,5 @@
 //! Rare facts, sent as they happen.
-use super::Error;
+use super::{DigestedBlock, Error};
 
 /// What the copy is busy with; the number is what [`super::Tally::phase`] holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,6 +30,8 @@ pub enum Event<'a> {
     FellBack(&'a str),
     /// Something the user should know, that does not end the copy.
     Warned(&'a str),
+    /// A block has arrived and was digested, or zeros have; ascending. Not rare: whoever shows progress leaves it.
+    Digested(DigestedBlock),
     /// The copy ends here.
     Failed(&'a Error),
 }

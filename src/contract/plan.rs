@@ -1,5 +1,5 @@
 //! Settled decisions, as data: made by the room `plan`, carried out by `endpoint` and `engine`, told by `report`.
-use super::{EndpointKind, Side, Through};
+use super::{BlockDigests, EndpointKind, Side, Through};
 use std::path::PathBuf;
 
 /// How requests are kept in flight.
@@ -111,6 +111,8 @@ pub enum Route {
         /// The side that ends first and the bytes that it lacks, where that is known before.
         shorter: Option<(Side, u64)>,
     },
+    /// Only the dest is read, and its blocks are digested; there is no other side.
+    ReadBack,
 }
 
 impl Route {
@@ -118,7 +120,20 @@ impl Route {
     pub fn verb(self) -> &'static str {
         match self {
             Route::Copy => "copy",
-            Route::Compare { .. } => "compare",
+            Route::Compare { .. } | Route::ReadBack => "compare",
+        }
+    }
+
+    /// The dest is written to.
+    pub fn writes(self) -> bool {
+        matches!(self, Route::Copy)
+    }
+
+    /// The side that a block is read from first.
+    pub fn reads_from(self) -> Side {
+        match self {
+            Route::Copy | Route::Compare { .. } => Side::Source,
+            Route::ReadBack => Side::Dest,
         }
     }
 }
@@ -258,6 +273,8 @@ pub struct Plan {
     pub detect_zeros_bytes: Option<u32>,
     /// Digests of the source stream.
     pub hashes: Vec<HashKind>,
+    /// Digests of each block, told as [`super::Event::Digested`]; `None`: none.
+    pub digest_blocks: Option<BlockDigests>,
     /// Let the dest file end where the copy ends, and cut a longer old tail off.
     pub set_end: bool,
     /// Allocate the dest before the first write.

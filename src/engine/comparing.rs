@@ -106,6 +106,8 @@ impl Pump<'_> {
             self.failed(request, io::Error::from(io::ErrorKind::UnexpectedEof));
         } else if request.done < request.len {
             self.queues.submit(request);
+        } else if self.plan.route == Route::ReadBack {
+            self.arrived(request);
         } else {
             let block = self.comparing.take(request.slot).expect("every read of the dest is for a block");
             let offset = self.slots[block.slot as usize].extent.offset;

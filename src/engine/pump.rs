@@ -136,6 +136,7 @@ impl<'a> Pump<'a> {
             }
             let (in_flight, limited) = (self.queues.waited_with, self.queues.waited_for_time);
             self.meter.round(self.queues.now, Whereabouts { in_flight, digesting, limited }, self.tally);
+            self.queues.tell_digested(self.observer);
             // Writes go out by ascending offset within a round, whatever order their reads finished in.
             done.sort_unstable_by_key(|completion| completion.request.ticket);
             let other_bytes = self.totals.zeroed_bytes + self.totals.hole_bytes;
@@ -197,7 +198,7 @@ impl<'a> Pump<'a> {
     /// There is a slot for another block: one that is compared needs a second for the bytes of the dest.
     fn has_room(&self) -> bool {
         match self.plan.route {
-            Route::Copy => !self.free.is_empty(),
+            Route::Copy | Route::ReadBack => !self.free.is_empty(),
             Route::Compare { .. } => self.free.len() as u32 > self.in_hand - self.comparing.parked() + 1,
         }
     }
@@ -208,12 +209,12 @@ impl<'a> Pump<'a> {
         self.next_ticket += 1;
         self.in_hand += 1;
         self.slots[slot as usize] = Slot { zero, ..Slot::of(run.extent) };
-        let offset = self.plan.source.offset + run.extent.offset;
+        let (side, op) = (self.plan.route.reads_from(), Op::Read);
+        let offset = self.plan.side(side).offset + run.extent.offset;
         let len = u32::try_from(run.extent.len).expect("a schedule's runs fit in 32 bits");
-        let (side, op) = (Side::Source, Op::Read);
         let mut request = Request { slot, ticket, side, op, offset, len, done: 0, until: len, buffer };
         if zero {
-            self.queues.pass(Side::Source, ticket);
+            self.queues.pass(side, ticket);
             if self.plan.zeros == Zeros::Write {
                 request.buffer.bytes_mut()[..len as usize].fill(0);
             }
@@ -228,6 +229,7 @@ impl<'a> Pump<'a> {
         match self.plan.route {
             Route::Copy => self.start_writing(request),
             Route::Compare { .. } => self.start_comparing(request),
+            Route::ReadBack => self.arrived(request),
         }
     }
 
@@ -310,11 +312,13 @@ impl<'a> Pump<'a> {
         let (extent, zero) = (slot.extent, slot.zero);
         self.queues.pass(Side::Dest, request.ticket);
         self.schedule.settled(extent);
-        if self.plan.hashes.is_empty() {
-            self.retire(request);
-        } else {
+        if self.queues.digests() {
             request.op = if zero { Op::Zero } else { Op::Write };
+            // For the digests of blocks, which may have the extents of only a part of the copy.
+            request.offset = extent.offset;
             self.queues.digest(request);
+        } else {
+            self.retire(request);
         }
     }
 

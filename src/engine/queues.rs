@@ -3,7 +3,8 @@ use super::gate::{Few, Gate, HoldWrites, InOrder, Rate};
 use super::ring::{Form, Narrow, RingQueue, Wide};
 use super::threads::Calls;
 use crate::contract::{
-    Arena, Completion, Endpoint, EngineKind, OnRing, Order, Plan, Queue, Ready, Request, Side, WriteOrder,
+    Arena, Completion, Endpoint, EngineKind, Event, Observer, OnRing, Order, Plan, Queue, Ready, Request, Side,
+    WriteOrder,
 };
 use crate::stage::Digester;
 use crate::sys::wait_any;
@@ -54,7 +55,7 @@ impl Queues {
             own: [None, None],
             calls: [0, 0],
             gates: Side::BOTH.map(|side| gates(plan, side, &ends[side.index()])),
-            digests: if plan.hashes.is_empty() { None } else { Some(Digester::start(&plan.hashes)?) },
+            digests: Digester::start(&plan.hashes, plan.digest_blocks)?,
             in_hand: [0, 0],
             in_flight: [0, 0],
             sent_at: vec![Instant::now(); slots as usize],
@@ -217,6 +218,18 @@ impl Queues {
         self.queues.iter_mut().for_each(|queue| queue.memory_grew(arena));
     }
 
+    /// Something digests blocks.
+    pub(super) fn digests(&self) -> bool {
+        self.digests.is_some()
+    }
+
+    /// Tells which blocks were digested since the last time.
+    pub(super) fn tell_digested(&self, observer: &dyn Observer) {
+        if let Some(digests) = &self.digests {
+            digests.digested().into_iter().for_each(|block| observer.hear(&Event::Digested(block)));
+        }
+    }
+
     /// Takes a block to be digested.
     pub(super) fn digest(&mut self, request: Request) {
         self.digests.as_mut().expect("asked for only where there are digests").submit(request);
@@ -303,9 +316,12 @@ impl Queues {
         wait_any(&mut polls[..count], due)
     }
 
-    /// Ends the digests, of which nothing may be in flight.
-    pub(super) fn finish_digests(&mut self) -> Vec<crate::contract::Digest> {
-        self.digests.take().map_or_else(Vec::new, Digester::finish)
+    /// Ends the digests, of which nothing may be in flight, and tells the blocks that are left.
+    pub(super) fn finish_digests(&mut self, observer: &dyn Observer) -> Vec<crate::contract::Digest> {
+        let Some(digests) = self.digests.take() else { return Vec::new() };
+        let (digests, blocks) = digests.finish();
+        blocks.into_iter().for_each(|block| observer.hear(&Event::Digested(block)));
+        digests
     }
 }
 
@@ -316,7 +332,7 @@ fn needs_wide(end: &Arc<dyn Endpoint>) -> bool {
 /// What stands in front of a side, in the order in which requests meet it.
 fn gates(plan: &Plan, side: Side, end: &Arc<dyn Endpoint>) -> Vec<Box<dyn Gate>> {
     let mut gates: Vec<Box<dyn Gate>> = Vec::new();
-    if let (Side::Source, Some(bytes_per_s)) = (side, plan.limit_bytes_per_s) {
+    if let Some(bytes_per_s) = plan.limit_bytes_per_s.filter(|_| side == plan.route.reads_from()) {
         gates.push(Box::new(Rate::new(bytes_per_s)));
     }
     if side == Side::Dest && plan.burst_bytes.is_some() {

@@ -51,7 +51,7 @@ pub fn run(
     run.finish(tally);
     tell(tally, observer, Phase::Ended);
     let elapsed = meter.elapsed_now();
-    let flushing = if plan.route == Route::Copy { elapsed.saturating_sub(before_flush) } else { Duration::ZERO };
+    let flushing = if plan.route.writes() { elapsed.saturating_sub(before_flush) } else { Duration::ZERO };
     if let Ended::Failed(error) = &run.ended {
         observer.hear(&Event::Failed(error));
     }
@@ -222,7 +222,7 @@ impl<'a> Run<'a> {
             self.notes.push(format!("blocks that failed together with a bad neighbour and succeeded alone: {blocks}"));
         }
         if drained {
-            self.digests = pump.queues.finish_digests();
+            self.digests = pump.queues.finish_digests(self.observer);
         }
     }
 
@@ -315,7 +315,7 @@ impl<'a> Run<'a> {
     /// A write failed. Through the page cache, that may have been any of those acknowledged before, so that nothing can
     /// be claimed without asking.
     fn dest_failed(&self) -> bool {
-        self.plan.route == Route::Copy && matches!(&self.ended, Ended::Failed(error) if error.side == Some(Side::Dest))
+        self.plan.route.writes() && matches!(&self.ended, Ended::Failed(error) if error.side == Some(Side::Dest))
     }
 
     fn finish_error(&self, doing: &str, source: io::Error) -> Error {
@@ -332,8 +332,13 @@ impl<'a> Run<'a> {
             // Within one file or device, it was we who changed it.
             return;
         }
-        let comparing = self.plan.route != Route::Copy;
-        for side in if comparing { &Side::BOTH[..] } else { &[Side::Source] } {
+        let comparing = !self.plan.route.writes();
+        let looked_at = match self.plan.route {
+            Route::Copy => &[Side::Source][..],
+            Route::Compare { .. } => &Side::BOTH,
+            Route::ReadBack => &[Side::Dest],
+        };
+        for side in looked_at {
             let (name, address) = (side.name(), &self.plan.side(*side).address);
             let during = if comparing { "while it was compared" } else { "during the copy" };
             let note = match (self.ends[side.index()].change(), comparing) {

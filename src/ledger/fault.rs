@@ -87,6 +87,8 @@ impl Fault {
             (FaultKind::Other, Paper::Mapfile) => "Give a mapfile of GNU ddrescue.",
             (FaultKind::Newer { .. }, _) => "Use the haul that wrote it, or a later one.",
             (FaultKind::Truncated, Paper::Manifest) => "The copy did not finish: resume it, or make the manifest anew.",
+            (FaultKind::Busy, Paper::Manifest) => "Wait for that copy to end, or name another manifest.",
+            (FaultKind::Exists, Paper::Manifest) => "Name another file, or remove it if it is not wanted any more.",
             (FaultKind::Busy, _) => "Wait for that copy to end, or name another journal.",
             (FaultKind::Exists, _) => "Resume that copy, or remove the file if it is not wanted any more.",
             (FaultKind::Io(_), _) => "Look at the file system it is on: is it there, full, or read-only?",

@@ -12,6 +12,7 @@ mod lines;
 pub mod manifest;
 pub mod mapfile;
 mod misfit;
+mod paper_file;
 mod seal;
 
 pub use fault::{Fault, FaultKind, Paper};

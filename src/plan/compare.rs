@@ -63,6 +63,7 @@ pub fn compare(options: &Options, source: &Facts, dest: &Facts, host: &Host) -> 
         ask_holes,
         detect_zeros_bytes: None,
         hashes: options.hashes.clone(),
+        digest_blocks: None,
         set_end: false,
         preallocate: false,
         durable: false,

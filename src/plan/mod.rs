@@ -77,6 +77,7 @@ pub fn make(options: &Options, source: &Facts, dest: &Facts, host: &Host) -> Res
         detect_zeros_bytes: holes.detect_bytes.map(|bytes| bytes.max(reach.align_bytes()).min(pace.tuning.block_bytes)),
         tuning: pace.tuning,
         hashes: check::hashes(&asked, backward)?,
+        digest_blocks: None,
         set_end: end.set_end,
         preallocate: end.preallocate,
         durable: end.durable,

@@ -94,6 +94,7 @@ pub(super) fn plan() -> Plan {
         ask_holes: false,
         detect_zeros_bytes: None,
         hashes: vec![],
+        digest_blocks: None,
         limit_bytes_per_s: None,
         set_end: false,
         preallocate: false,

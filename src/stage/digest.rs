@@ -1,11 +1,12 @@
 //! Digests of the source stream, beside the copy.
-use crate::contract::{Completion, Digest, HashKind, Mailbox, Op, Queue, Ready, Request};
+use super::block_digests::BlockMaker;
+use crate::contract::{BlockDigests, Completion, Digest, DigestedBlock, HashKind, Mailbox, Op, Queue, Ready, Request};
 use md5::Md5;
 use sha2::{Digest as _, Sha256};
 use std::collections::BTreeMap;
 use std::io;
-use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 use twox_hash::XxHash3_128;
 
@@ -61,49 +62,87 @@ pub struct Digester {
     to_first: Option<Sender<Request>>,
     finished: Arc<Mailbox>,
     threads: Vec<(HashKind, JoinHandle<String>)>,
+    /// The thread of the blocks, and what it has found.
+    blocks: Option<JoinHandle<()>>,
+    found: Found,
 }
 
+/// Blocks that were digested and not fetched yet.
+type Found = Arc<Mutex<Vec<DigestedBlock>>>;
+
 impl Digester {
-    /// One thread for each of `kinds`, which are not empty.
+    /// One thread for each of `kinds`, and one for the digests of `blocks`; `None`: there is nothing to digest.
     ///
     /// # Errors
     /// No thread or no descriptor is left.
-    pub fn start(kinds: &[HashKind]) -> io::Result<Self> {
+    pub fn start(kinds: &[HashKind], blocks: Option<BlockDigests>) -> io::Result<Option<Self>> {
+        let count = kinds.len() + usize::from(blocks.is_some());
+        if count == 0 {
+            return Ok(None);
+        }
         let finished = Arc::new(Mailbox::new()?);
         let (to_first, mut from_last) = channel::<Request>();
-        let mut threads = Vec::new();
-        for (index, &kind) in kinds.iter().enumerate() {
-            let (to_next, from_this) = channel();
-            let from_previous = std::mem::replace(&mut from_last, from_this);
-            let onward = if index + 1 == kinds.len() { Onward::Home(finished.clone()) } else { Onward::Next(to_next) };
-            let name = format!("haul-{}", kind.name());
-            let thread = thread::Builder::new().name(name).spawn(move || digest(kind, &from_previous, &onward))?;
-            threads.push((kind, thread));
-        }
-        Ok(Digester {
+        let mut digester = Digester {
             waiting: BTreeMap::new(),
             next_ticket: 0,
             in_flight: 0,
             to_first: Some(to_first),
-            finished,
-            threads,
-        })
+            finished: finished.clone(),
+            threads: Vec::new(),
+            blocks: None,
+            found: Found::default(),
+        };
+        for index in 0..count {
+            let (to_next, from_this) = channel();
+            let from = std::mem::replace(&mut from_last, from_this);
+            let onward = if index + 1 == count { Onward::Home(finished.clone()) } else { Onward::Next(to_next) };
+            if let Some(&kind) = kinds.get(index) {
+                let name = format!("haul-{}", kind.name());
+                let thread = thread::Builder::new().name(name).spawn(move || digest(kind, &from, &onward))?;
+                digester.threads.push((kind, thread));
+            } else if let Some(blocks) = blocks {
+                let found = digester.found.clone();
+                let work = move || digest_blocks(BlockMaker::new(blocks), &from, &onward, &found);
+                digester.blocks = Some(thread::Builder::new().name("haul-blocks".to_owned()).spawn(work)?);
+            }
+        }
+        Ok(Some(digester))
     }
 
-    /// Ends the threads and gives what they computed. Nothing may be in flight.
-    pub fn finish(mut self) -> Vec<Digest> {
+    /// Blocks that were digested since this was asked last, ascending.
+    pub fn digested(&self) -> Vec<DigestedBlock> {
+        // Without an allocation where there are none, which is most of the time.
+        std::mem::take(&mut *self.found.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Ends the threads and gives what they computed, the rest of the blocks too. Nothing may be in flight.
+    pub fn finish(mut self) -> (Vec<Digest>, Vec<DigestedBlock>) {
         self.to_first = None;
         let join = |(kind, thread): (HashKind, JoinHandle<String>)| Digest {
             kind,
             hex: thread.join().expect("a digest thread only hashes"),
         };
-        self.threads.drain(..).map(join).collect()
+        let digests = self.threads.drain(..).map(join).collect();
+        self.blocks.take().into_iter().for_each(|thread| thread.join().expect("a digest thread only hashes"));
+        (digests, self.digested())
     }
 }
 
 enum Onward {
     Next(Sender<Request>),
     Home(Arc<Mailbox>),
+}
+
+impl Onward {
+    fn send(&self, request: Request) {
+        match self {
+            Onward::Next(next) => drop(next.send(request)),
+            Onward::Home(mailbox) => {
+                let result = Ok(request.len);
+                mailbox.leave(Completion { request, result });
+            }
+        }
+    }
 }
 
 /// What a digest thread does until there is no more.
@@ -120,15 +159,20 @@ fn digest(kind: HashKind, from: &Receiver<Request>, onward: &Onward) -> String {
         } else {
             hasher.update(&request.buffer.bytes()[..request.len as usize]);
         }
-        match onward {
-            Onward::Next(next) => drop(next.send(request)),
-            Onward::Home(mailbox) => {
-                let result = Ok(request.len);
-                mailbox.leave(Completion { request, result });
-            }
-        }
+        onward.send(request);
     }
     hasher.finish()
+}
+
+/// What the thread of the blocks does until there is no more.
+fn digest_blocks(mut maker: BlockMaker, from: &Receiver<Request>, onward: &Onward, found: &Found) {
+    let leave = |block| found.lock().unwrap_or_else(PoisonError::into_inner).push(block);
+    while let Ok(request) = from.recv() {
+        let bytes = (request.op != Op::Zero).then(|| &request.buffer.bytes()[..request.len as usize]);
+        maker.add(request.offset, u64::from(request.len), bytes, leave);
+        onward.send(request);
+    }
+    maker.finish(leave);
 }
 
 impl Queue for Digester {
@@ -175,7 +219,7 @@ mod tests {
     fn blocks_in_any_order_give_the_digests_of_the_stream() {
         let buffers = Arena::map(1 << 20).unwrap().carve(4, 4);
         let kinds = [HashKind::Sha256, HashKind::Md5, HashKind::Blake3, HashKind::Xxh3];
-        let mut digester = Digester::start(&kinds).unwrap();
+        let mut digester = Digester::start(&kinds, None).unwrap().unwrap();
         let text = b"abcdefgh\0\0\0z";
         let order = [3u64, 1, 0, 2];
         for (mut buffer, ticket) in buffers.into_iter().zip(order) {
@@ -191,7 +235,7 @@ mod tests {
             std::thread::yield_now();
             digester.reap(&mut done).unwrap();
         }
-        let hex: Vec<String> = digester.finish().into_iter().map(|digest| digest.hex).collect();
+        let hex: Vec<String> = digester.finish().0.into_iter().map(|digest| digest.hex).collect();
         // The first two as printed by sha256sum and md5sum; the others by another way through the same library.
         assert_eq!(hex[0], "fef2f66f2624ecd9e30bab785cd7de8362d6cbce910308a13f93ff34e261dfa5");
         assert_eq!(hex[1], "b3a8618d3148ccbe4beb1f729a4cf372");

@@ -2,6 +2,7 @@
 //!
 //! This room must not know where bytes come from or go to, nor how requests are kept in flight.
 #![forbid(unsafe_code)]
+mod block_digests;
 mod compare;
 mod digest;
 mod pattern;

@@ -41,6 +41,7 @@ pub fn plan(engine: EngineKind, len: Option<u64>, skip: u64, seek: u64) -> Plan 
         ask_holes: false,
         detect_zeros_bytes: None,
         hashes: Vec::new(),
+        digest_blocks: None,
         set_end: false,
         preallocate: false,
         durable: false,

@@ -4,12 +4,12 @@ use super::record::Record;
 use super::{Head, State};
 use crate::contract::{Extent, ExtentSet};
 use crate::ledger::first_line::FirstLine;
+use crate::ledger::paper_file::{lock, opened, sync_directory_of, with_suffix};
 use crate::ledger::seal::Seal;
 use crate::ledger::{Fault, FaultKind, Paper};
-use rustix::fs::{FlockOperation, flock};
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufReader};
-use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
 /// Below this size a journal is not worth being written anew.
@@ -38,8 +38,12 @@ impl Journal {
     /// It is there already, another process is just making it, or the file system fails.
     pub fn create(path: &Path, head: Head) -> Result<Self, Fault> {
         let being_made = with_suffix(path, ".new");
-        let file = opened(OpenOptions::new().read(true).write(true).create(true).truncate(false), &being_made)?;
-        lock(&file)?;
+        let file = opened(
+            Paper::Journal,
+            OpenOptions::new().read(true).write(true).create(true).truncate(false),
+            &being_made,
+        )?;
+        lock(Paper::Journal, &file)?;
         // Whoever else makes this journal holds the lock on the same file, so nobody comes in between.
         if path.symlink_metadata().is_ok() {
             let _ = fs::remove_file(&being_made);
@@ -62,8 +66,8 @@ impl Journal {
     /// It is not there, in use by another process, no journal, of a newer haul, damaged, or cannot be written to.
     pub fn open(path: &Path) -> Result<(Self, Option<Torn>), Fault> {
         let file = loop {
-            let file = opened(OpenOptions::new().read(true).write(true), path)?;
-            lock(&file)?;
+            let file = opened(Paper::Journal, OpenOptions::new().read(true).write(true), path)?;
+            lock(Paper::Journal, &file)?;
             // It may have been written anew between opening and lock; the lock is then on a file without a name.
             let (ours, named) = (file.metadata().map_err(io_fault)?, path.metadata().map_err(io_fault)?);
             if (ours.dev(), ours.ino()) == (named.dev(), named.ino()) {
@@ -165,8 +169,9 @@ impl Journal {
             return Err(fault(FaultKind::Spoiled));
         }
         let beside = with_suffix(&self.path, ".compact");
-        let file = opened(OpenOptions::new().read(true).write(true).create(true).truncate(true), &beside)?;
-        lock(&file)?;
+        let file =
+            opened(Paper::Journal, OpenOptions::new().read(true).write(true).create(true).truncate(true), &beside)?;
+        lock(Paper::Journal, &file)?;
         let mut anew = Journal {
             path: self.path.clone(),
             file,
@@ -224,28 +229,4 @@ fn fault(kind: FaultKind) -> Fault {
 
 fn io_fault(source: io::Error) -> Fault {
     fault(FaultKind::Io(source))
-}
-
-/// Serial numbers and paths are nobody else's business: mode 0600.
-fn opened(options: &mut OpenOptions, path: &Path) -> Result<File, Fault> {
-    options.mode(0o600).open(path).map_err(io_fault)
-}
-
-fn lock(file: &File) -> Result<(), Fault> {
-    match flock(file, FlockOperation::NonBlockingLockExclusive) {
-        Err(error) if error == rustix::io::Errno::WOULDBLOCK => Err(fault(FaultKind::Busy)),
-        other => other.map_err(|error| io_fault(error.into())),
-    }
-}
-
-fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(suffix);
-    name.into()
-}
-
-/// Makes the names in the directory of `path` durable.
-fn sync_directory_of(path: &Path) -> io::Result<()> {
-    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
-    File::open(parent.unwrap_or(Path::new(".")))?.sync_all()
 }

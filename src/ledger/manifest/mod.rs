@@ -6,6 +6,7 @@ mod coverage;
 mod diff;
 #[cfg(test)]
 mod diff_tests;
+mod file;
 mod head;
 mod line;
 mod loaded;
@@ -15,6 +16,7 @@ mod tests;
 mod writer;
 
 pub use diff::{Difference, Differences, Incomparable, diff};
+pub use file::ManifestFile;
 pub use head::{BLOCK_BYTES, BLOCK_BYTES_MAX, BLOCK_BYTES_MIN, FORMAT_VERSION, Head};
 pub use line::{Closing, Entry};
 pub use loaded::Manifest;

@@ -224,7 +224,7 @@ pub fn outcome(plan: &Plan, outcome: &Outcome, args: &[String], started: Option<
         schema: SCHEMA,
         report: match plan.route {
             Route::Copy => "copy",
-            Route::Compare { .. } => "verify",
+            Route::Compare { .. } | Route::ReadBack => "verify",
         },
         version: env!("CARGO_PKG_VERSION"),
         command,

@@ -9,7 +9,7 @@ mod sample;
 mod screen;
 mod view;
 
-use crate::contract::{Event, Observer, Phase, Plan, Route, Tally};
+use crate::contract::{Event, Observer, Phase, Plan, Tally};
 use crate::plan::ProgressStyle;
 use crate::report::json::{self, Report};
 use crate::report::printable::printable;
@@ -69,9 +69,7 @@ impl Progress {
         let shared = Arc::new(Shared {
             tally,
             began: Instant::now(),
-            meter: Mutex::new(
-                Meter::new(plan.len, plan.limit_bytes_per_s.is_some()).comparing(plan.route != Route::Copy),
-            ),
+            meter: Mutex::new(Meter::new(plan.len, plan.limit_bytes_per_s.is_some()).comparing(!plan.route.writes())),
             screen,
             dest: printable(&plan.dest.address),
         });
@@ -116,8 +114,9 @@ impl Progress {
 
 impl Observer for Progress {
     fn hear(&self, event: &Event<'_>) {
+        let Some(said) = Said::of(event) else { return };
         // Fails only after the end, when nobody looks any more.
-        let _ = self.messages.send(Message::Said(Said::from(event), self.shared.began.elapsed()));
+        let _ = self.messages.send(Message::Said(said, self.shared.began.elapsed()));
     }
 }
 

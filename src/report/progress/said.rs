@@ -15,9 +15,10 @@ pub(super) enum Said {
     Failed(Failure),
 }
 
-impl From<&Event<'_>> for Said {
-    fn from(event: &Event<'_>) -> Self {
-        match *event {
+impl Said {
+    /// The event, if it is one to be told.
+    pub(super) fn of(event: &Event<'_>) -> Option<Self> {
+        Some(match *event {
             Event::Began(phase) => Said::Began(phase),
             Event::Paced { block_bytes, depth, because } => {
                 Said::Paced { block_bytes, depth, because: because.to_owned() }
@@ -25,11 +26,10 @@ impl From<&Event<'_>> for Said {
             Event::FellBack(message) => Said::FellBack(message.to_owned()),
             Event::Warned(message) => Said::Warned(message.to_owned()),
             Event::Failed(error) => Said::Failed(Failure::from(error)),
-        }
+            Event::Digested(_) => return None,
+        })
     }
-}
 
-impl Said {
     /// For people, while the copy runs: only what they may want to act on. The rest is in the report.
     pub(super) fn text(&self) -> Option<String> {
         match self {

@@ -40,7 +40,7 @@ pub fn outcome(plan: &Plan, outcome: &Outcome, args: &[String]) -> String {
     rows.row("waiting", waiting(outcome));
     let [reads, writes] = match plan.route {
         Route::Copy => ["reads", "writes"],
-        Route::Compare { .. } => ["of source", "of dest"],
+        Route::Compare { .. } | Route::ReadBack => ["of source", "of dest"],
     };
     rows.row(reads, requests(outcome, Side::Source));
     rows.row(writes, requests(outcome, Side::Dest));
@@ -88,7 +88,7 @@ fn headline(plan: &Plan, outcome: &Outcome) -> String {
 fn durability(plan: &Plan, outcome: &Outcome) -> &'static str {
     match plan.dest.kind {
         EndpointKind::Pipe | EndpointKind::Null | EndpointKind::Endless => "",
-        _ if plan.route != Route::Copy => "",
+        _ if !plan.route.writes() => "",
         _ if outcome.durable => "durable",
         _ => "not durable",
     }
@@ -112,7 +112,7 @@ fn claimed(plan: &Plan, outcome: &Outcome) -> String {
     if claimed.is_empty() {
         return match plan.route {
             Route::Copy => "nothing: no byte is promised to be on the dest".to_owned(),
-            Route::Compare { .. } => "nothing".to_owned(),
+            Route::Compare { .. } | Route::ReadBack => "nothing".to_owned(),
         };
     }
     let place = match plan.direction {
@@ -124,7 +124,7 @@ fn claimed(plan: &Plan, outcome: &Outcome) -> String {
         "durable" => ", and are durable",
         _ => ", but are not durable",
     };
-    let what = if plan.route == Route::Copy { "arrived" } else { "were compared" };
+    let what = if plan.route.writes() { "arrived" } else { "were compared" };
     format!("the {place} {} {what} with none missing{durable}", whole(&units::bytes(claimed.len)))
 }
 

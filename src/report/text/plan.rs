@@ -47,6 +47,7 @@ pub(super) fn headline(plan: &Plan) -> String {
     match plan.route {
         Route::Copy => format!("copy {amount} from {source} to {dest}"),
         Route::Compare { .. } => format!("compare {amount} of {source} with {dest}"),
+        Route::ReadBack => format!("compare {amount} of {dest} with the digests in {source}"),
     }
 }
 

@@ -97,7 +97,7 @@ fn forbidden(plan: &Plan, outcome: &Outcome) -> Option<String> {
         let reader = printable(&plan.dest.address);
         return Some(format!("No command can continue this: the reader of dest {reader} saw the stream end here."));
     }
-    let written = plan.route == Route::Copy;
+    let written = plan.route.writes();
     if matches!(outcome.ended, Ended::Failed(_)) && written && plan.write_order == WriteOrder::Submitted {
         let reason = "Do not repeat this: source and dest overlap, and behind the bytes that arrived the source may \
                       have been overwritten already.";
@@ -115,7 +115,7 @@ fn command(plan: &Plan, left: Remaining, args: &[String]) -> Vec<String> {
     let mut words = vec!["haul".to_owned()];
     let command = match plan.route {
         Route::Copy => "copy",
-        Route::Compare { .. } => "verify",
+        Route::Compare { .. } | Route::ReadBack => "verify",
     };
     let (before, after) = match args.iter().position(|word| word == command) {
         Some(at) => args.split_at(at),
