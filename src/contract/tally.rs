@@ -13,6 +13,8 @@ pub struct Tally {
     pub zeroed_bytes: AtomicU64,
     /// Bytes left as holes in the dest.
     pub hole_bytes: AtomicU64,
+    /// Bytes that earlier runs of the copy made durable; set before the first request.
+    pub already_bytes: AtomicU64,
     /// Bytes of the dest that were compared with the source's.
     pub compared_bytes: AtomicU64,
     /// Time in which the pump had nothing to do but wait for this side, by [`Side::index`], in nanoseconds.

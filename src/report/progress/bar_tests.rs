@@ -19,6 +19,7 @@ fn view() -> View {
         written_bytes: 840 * MIB,
         zeroed_bytes: 0,
         hole_bytes: 0,
+        already_bytes: 0,
         read: speed(412 * MIB, 398 * MIB),
         write: speed(410 * MIB, 395 * MIB),
         left: Some(Duration::from_millis(2_900)),

@@ -40,13 +40,15 @@ pub(super) enum Line<'a> {
 pub(super) struct Numbers {
     elapsed_s: f64,
     phase: &'static str,
-    /// Acknowledged by the dest in any form.
+    /// Acknowledged by the dest in any form, in earlier runs too.
     copied_bytes: u64,
     total_bytes: Option<u64>,
     read_bytes: u64,
     written_bytes: u64,
     zeroed_bytes: u64,
     hole_bytes: u64,
+    /// Of the copied bytes, those of earlier runs.
+    already_bytes: u64,
     /// Of the last two seconds.
     read_bytes_per_s: u64,
     written_bytes_per_s: u64,
@@ -87,6 +89,7 @@ impl<'a> Line<'a> {
             written_bytes: view.written_bytes,
             zeroed_bytes: view.zeroed_bytes,
             hole_bytes: view.hole_bytes,
+            already_bytes: view.already_bytes,
             read_bytes_per_s: view.read.now_per_s,
             written_bytes_per_s: view.write.now_per_s,
             read_mean_bytes_per_s: view.read.mean_per_s,

@@ -84,7 +84,7 @@ impl Meter {
         let slower = slower(current, &now);
         // The limit is kept by holding reads back, which looks like a source that is slow.
         let limited = self.limited && slower == Some(Side::Source);
-        let copied = now.copied_bytes();
+        let copied = now.copied_bytes() + now.already_bytes;
         let still = now.at.saturating_sub(self.moved_at);
         Some(View {
             elapsed: now.at,
@@ -97,6 +97,7 @@ impl Meter {
             written_bytes: now.written_bytes,
             zeroed_bytes: now.zeroed_bytes,
             hole_bytes: now.hole_bytes,
+            already_bytes: now.already_bytes,
             read: speed(|sample| sample.read_bytes),
             write: speed(|sample| sample.written_bytes),
             left: self.left(&now),
@@ -119,7 +120,7 @@ impl Meter {
     /// the rest is taken to hold as much data as what was copied so far, and that goes at the rate of data.
     fn left(&self, now: &Sample) -> Option<Duration> {
         let copied = now.copied_bytes();
-        let rest = self.total_bytes?.saturating_sub(copied);
+        let rest = self.total_bytes?.saturating_sub(copied + now.already_bytes);
         if rest == 0 {
             return Some(Duration::ZERO);
         }

@@ -10,6 +10,7 @@ fn sample(millis: u64, data: u64) -> Sample {
         written_bytes: data,
         zeroed_bytes: 0,
         hole_bytes: 0,
+        already_bytes: 0,
         waited: [Duration::ZERO; 2],
         phase: Phase::Copying,
         block_bytes: 1 << 20,
@@ -70,6 +71,17 @@ fn holes_count_as_copied_but_do_not_spoil_rate_and_time_left() {
     assert_eq!((view.copied_bytes, view.write.now_per_s), (100 * MIB, MIB));
     // A tenth of what was copied was data, so 10 of the 100 MiB left are expected to be.
     assert_eq!(view.left, Some(Duration::from_secs(10)));
+}
+
+#[test]
+fn what_earlier_runs_copied_counts_but_makes_no_rate() {
+    let mut meter = Meter::new(Some(200 * MIB), false);
+    for tenth in 0..=100 {
+        meter.push(Sample { already_bytes: 150 * MIB, ..sample(tenth * 100, MIB * tenth / 10) });
+    }
+    let view = meter.view().unwrap();
+    assert_eq!((view.copied_bytes, view.already_bytes, view.write.now_per_s), (160 * MIB, 150 * MIB, MIB));
+    assert_eq!(view.left, Some(Duration::from_secs(40)));
 }
 
 #[test]

@@ -15,6 +15,8 @@ pub(super) struct Sample {
     pub(super) zeroed_bytes: u64,
     /// Left as holes.
     pub(super) hole_bytes: u64,
+    /// Durable since earlier runs of the copy.
+    pub(super) already_bytes: u64,
     /// Time spent waiting for each side.
     pub(super) waited: [Duration; 2],
     /// What the copy is busy with.
@@ -34,6 +36,7 @@ impl Sample {
             written_bytes: tally.dest_bytes(),
             zeroed_bytes: tally.zeroed_bytes.load(Relaxed),
             hole_bytes: tally.hole_bytes.load(Relaxed),
+            already_bytes: tally.already_bytes.load(Relaxed),
             waited: tally.waited_ns.each_ref().map(|ns| Duration::from_nanos(ns.load(Relaxed))),
             phase: match tally.phase.load(Relaxed) {
                 0 => Phase::Copying,
@@ -45,7 +48,7 @@ impl Sample {
         }
     }
 
-    /// Acknowledged by the dest in any form.
+    /// Acknowledged by the dest in any form, in this run.
     pub(super) fn copied_bytes(&self) -> u64 {
         self.written_bytes + self.zeroed_bytes + self.hole_bytes
     }

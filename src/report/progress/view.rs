@@ -12,7 +12,7 @@ pub(super) struct View {
     pub(super) phase: Phase,
     /// How long it has been flushing, from when it began to.
     pub(super) flushing: Option<Duration>,
-    /// Acknowledged by the dest in any form; never more than the total.
+    /// Acknowledged by the dest in any form, in earlier runs too; never more than the total.
     pub(super) copied_bytes: u64,
     /// `None`: to the end of a stream.
     pub(super) total_bytes: Option<u64>,
@@ -24,6 +24,8 @@ pub(super) struct View {
     pub(super) zeroed_bytes: u64,
     /// Left as holes.
     pub(super) hole_bytes: u64,
+    /// Of the copied bytes, those of earlier runs.
+    pub(super) already_bytes: u64,
     /// Of data from the source.
     pub(super) read: Speed,
     /// Of data to the dest.
