@@ -15,6 +15,7 @@ mod extent;
 mod extent_set;
 mod facts;
 mod host;
+mod keeper;
 mod mailbox;
 mod outcome;
 mod passthrough;
@@ -43,8 +44,9 @@ pub use facts::{
     CallStyle, DirectAlignment, EndpointKind, Facts, FileId, Ground, Identity, InUse, Order, Partition, QueueLimits,
 };
 pub use host::Host;
+pub use keeper::{Keeper, Keeping};
 pub use mailbox::Mailbox;
-pub use outcome::{Digest, Ended, Latency, Outcome, Pace, SideReport, Totals, Usage};
+pub use outcome::{Digest, Ended, Kept, Latency, Outcome, Pace, SideReport, Totals, Usage};
 pub use passthrough::{CommandSet, CommandWishes, Passthrough, Through};
 pub use plan::{
     Access, Cache, DeviceCopy, Direction, EngineKind, Existing, HashKind, Plan, PlanSide, Reason, Route, Tuning,

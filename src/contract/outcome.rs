@@ -1,5 +1,6 @@
 //! How a run ended, with its totals: data only, made by `engine`, told by `report`.
 use super::{Differences, EngineKind, Error, Extent, HashKind};
+use std::path::PathBuf;
 use std::time::Duration;
 
 /// How a run ended.
@@ -116,6 +117,19 @@ pub struct Digest {
     pub hex: String,
 }
 
+/// What a journal had to do with a run.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Kept {
+    /// Bytes that earlier runs had made durable, and this one did not touch.
+    pub already_bytes: u64,
+    /// Bytes that are durable by the journal, those included.
+    pub durable_bytes: u64,
+    /// Times that it was written to: each after a flush of the dest.
+    pub checkpoints: u64,
+    /// The journal, where it is left for `--resume`: the copy is not complete and something of it is durable.
+    pub left: Option<PathBuf>,
+}
+
 /// How a run ended, with everything worth telling.
 #[derive(Debug)]
 pub struct Outcome {
@@ -149,6 +163,8 @@ pub struct Outcome {
     pub differences: Option<Differences>,
     /// Digests of the source stream, in the order asked for; none unless it was read to its end.
     pub digests: Vec<Digest>,
+    /// What the journal had to do with it; `None` where none was to be kept.
+    pub kept: Option<Kept>,
     /// Ways that could not be gone and what was done instead, and what else the user should know.
     pub notes: Vec<String>,
 }

@@ -56,13 +56,16 @@ impl Behind {
         waiting.bytes += written.len;
     }
 
-    /// Waits for and drops everything in the window.
+    /// Waits for and drops everything that is in the window now; others may go on writing meanwhile.
     ///
     /// # Errors
     /// As for [`Behind::push`]; the first one that there ever was, also when [`Behind::push`] has told it: what it was
     /// about stays lost.
     pub(super) fn finish(&self, fd: BorrowedFd<'_>) -> io::Result<()> {
-        self.settle_down_to(fd, 0)?;
+        let there = self.waiting.lock().unwrap_or_else(PoisonError::into_inner).extents.len();
+        for _ in 0..there {
+            self.settle_oldest_beyond(fd, 0)?;
+        }
         match self.failed.load(Relaxed) {
             0 => Ok(()),
             errno => Err(io::Error::from_raw_os_error(errno)),
@@ -79,11 +82,16 @@ impl Behind {
     }
 
     fn settle_down_to(&self, fd: BorrowedFd<'_>, bytes_max: u64) -> io::Result<()> {
-        while let Some(extent) = self.oldest_beyond(bytes_max) {
-            self.heard(page_cache::finish_writeback(fd, extent.offset, extent.len))?;
-            drop_pages(fd, extent);
-        }
+        while self.settle_oldest_beyond(fd, bytes_max)? {}
         Ok(())
+    }
+
+    /// False where there was none.
+    fn settle_oldest_beyond(&self, fd: BorrowedFd<'_>, bytes_max: u64) -> io::Result<bool> {
+        let Some(extent) = self.oldest_beyond(bytes_max) else { return Ok(false) };
+        self.heard(page_cache::finish_writeback(fd, extent.offset, extent.len))?;
+        drop_pages(fd, extent);
+        Ok(true)
     }
 
     fn oldest_beyond(&self, bytes_max: u64) -> Option<Extent> {

@@ -1,8 +1,10 @@
 //! Keeps requests in flight: the copy loop, and one room per way of doing it.
 //!
 //! This room must not know any kind of endpoint: it drives queues, and has no `if` on what is at their other end.
+mod checkpoints;
 mod closer_look;
 mod comparing;
+mod ending;
 mod engine_error;
 mod failing;
 mod gate;
@@ -17,4 +19,4 @@ mod threads;
 mod writing;
 
 pub use ring::refused as ring_refused;
-pub use run::{Ends, run};
+pub use run::{Ends, run, run_keeping};

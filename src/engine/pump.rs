@@ -1,4 +1,5 @@
 //! The copy loop.
+use super::checkpoints::Checkpoints;
 use super::comparing::Comparing;
 use super::meter::{Meter, Whereabouts};
 use super::pace::{Governor, Pair};
@@ -45,8 +46,9 @@ pub(super) struct Pump<'a> {
     pub(super) schedule: &'a mut dyn Schedule,
     stop: &'a Stop,
     pub(super) tally: &'a Tally,
-    observer: &'a dyn Observer,
+    pub(super) observer: &'a dyn Observer,
     pub(super) queues: Queues,
+    pub(super) checkpoints: Option<Checkpoints>,
     pub(super) slots: Vec<Slot>,
     free: Vec<u32>,
     idle: Vec<Buffer>,
@@ -74,11 +76,12 @@ pub(super) struct Parts<'a> {
     pub(super) tally: &'a Tally,
     pub(super) observer: &'a dyn Observer,
     pub(super) queues: Queues,
+    pub(super) checkpoints: Option<Checkpoints>,
 }
 
 impl<'a> Pump<'a> {
     pub(super) fn new(parts: Parts<'a>, pair: Pair) -> Self {
-        let Parts { plan, ends, schedule, stop, tally, observer, queues } = parts;
+        let Parts { plan, ends, schedule, stop, tally, observer, queues, checkpoints } = parts;
         let comparing = Comparing::new(plan, ends[Side::Dest.index()].facts());
         Pump {
             plan,
@@ -88,6 +91,7 @@ impl<'a> Pump<'a> {
             tally,
             observer,
             queues,
+            checkpoints,
             slots: Vec::new(),
             free: Vec::new(),
             idle: Vec::new(),
@@ -144,6 +148,7 @@ impl<'a> Pump<'a> {
             if self.totals.zeroed_bytes + self.totals.hole_bytes != other_bytes {
                 governor.disturbed(self.meter.elapsed(), self.totals.dest_bytes());
             }
+            self.checkpoint();
             if change.is_none() {
                 change = governor.observe(self.meter.elapsed(), self.totals.dest_bytes());
             }
@@ -312,6 +317,9 @@ impl<'a> Pump<'a> {
         let (extent, zero) = (slot.extent, slot.zero);
         self.queues.pass(Side::Dest, request.ticket);
         self.schedule.settled(extent);
+        if let Some(checkpoints) = &mut self.checkpoints {
+            checkpoints.arrived(extent);
+        }
         if self.queues.digests() {
             request.op = if zero { Op::Zero } else { Op::Write };
             // For the digests of blocks, which may have the extents of only a part of the copy.

@@ -1,4 +1,5 @@
 //! A plan, carried out: memory, queues, the pump, the end of the dest, durability.
+use super::checkpoints::Checkpoints;
 use super::closer_look::first_bad;
 use super::engine_error::engine_error;
 use super::meter::Meter;
@@ -7,14 +8,13 @@ use super::pace::{Governor, Pair};
 use super::pump::{Failure, Parts, Pump};
 use super::queues::Queues;
 use crate::contract::{
-    Arena, Change, Differences, Direction, Ended, Endpoint, EngineKind, Error, Event, Existing, Extent, Kind, Observer,
-    Op, Order, Outcome, Pace, Phase, Plan, Result, Route, Schedule, Side, SideReport, Stop, Tally, Totals, Usage,
+    Arena, Differences, Ended, Endpoint, EngineKind, Error, Event, Extent, Keeping, Kind, Observer, Op, Order, Outcome,
+    Pace, Phase, Plan, Result, Schedule, Side, SideReport, Stop, Tally, Totals, Usage,
 };
 use crate::sys;
-use std::io;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Both sides, open, by [`Side::index`].
 pub type Ends = [Arc<dyn Endpoint>; 2];
@@ -31,8 +31,26 @@ pub fn run(
     tally: &Tally,
     observer: &dyn Observer,
 ) -> Outcome {
+    run_keeping(plan, ends, schedule, stop, tally, observer, None)
+}
+
+/// The same; what becomes durable on the way is told to `keeping`, and what it has already is in no extent that
+/// `schedule` hands out.
+pub fn run_keeping(
+    plan: &Plan,
+    ends: &Ends,
+    schedule: &mut dyn Schedule,
+    stop: &Stop,
+    tally: &Tally,
+    observer: &dyn Observer,
+    keeping: Option<Keeping>,
+) -> Outcome {
     let cached_before = ends.each_ref().map(|end| end.cached_bytes());
     let mut run = Run::new(plan, ends, observer);
+    if let Some(keeping) = keeping {
+        tally.already_bytes.store(keeping.already.total_bytes(), Relaxed);
+        run.checkpoints = Some(Checkpoints::new(keeping, &ends[Side::Dest.index()], Instant::now()));
+    }
     tell(tally, observer, Phase::Copying);
     let mut meter = Meter::start();
     match run.offload(stop, tally) {
@@ -58,26 +76,27 @@ pub fn run(
     run.into_outcome(&meter, cached_before, elapsed, flushing)
 }
 
-fn tell(tally: &Tally, observer: &dyn Observer, phase: Phase) {
+pub(super) fn tell(tally: &Tally, observer: &dyn Observer, phase: Phase) {
     tally.phase.store(phase as u8, Relaxed);
     observer.hear(&Event::Began(phase));
 }
 
 /// A run under way: what is known so far.
-struct Run<'a> {
-    plan: &'a Plan,
-    ends: &'a Ends,
-    observer: &'a dyn Observer,
-    engine: EngineKind,
+pub(super) struct Run<'a> {
+    pub(super) plan: &'a Plan,
+    pub(super) ends: &'a Ends,
+    pub(super) observer: &'a dyn Observer,
+    pub(super) engine: EngineKind,
     detail: Vec<String>,
-    notes: Vec<String>,
-    ended: Ended,
-    totals: Totals,
-    claimed: Extent,
-    digests: Vec<crate::contract::Digest>,
+    pub(super) notes: Vec<String>,
+    pub(super) ended: Ended,
+    pub(super) totals: Totals,
+    pub(super) claimed: Extent,
+    pub(super) digests: Vec<crate::contract::Digest>,
     pace: Pace,
-    durable: bool,
+    pub(super) durable: bool,
     differences: Option<Differences>,
+    pub(super) checkpoints: Option<Checkpoints>,
 }
 
 impl<'a> Run<'a> {
@@ -96,6 +115,7 @@ impl<'a> Run<'a> {
             pace: Pace::default(),
             durable: false,
             differences: None,
+            checkpoints: None,
         }
     }
 
@@ -195,7 +215,8 @@ impl<'a> Run<'a> {
         queues.notes.iter().for_each(|note| self.note(note.clone()));
         let pair = Pair { block_bytes: tuning.block_bytes, depth: tuning.depth };
         let mut governor = Governor::new(tuning, plan.len);
-        let parts = Parts { plan: &plan, ends, schedule, stop, tally, observer: self.observer, queues };
+        let (observer, checkpoints) = (self.observer, self.checkpoints.take());
+        let parts = Parts { plan: &plan, ends, schedule, stop, tally, observer, queues, checkpoints };
         let mut pump = Pump::new(parts, pair);
         let pumped = pump.run(&mut governor, buffers, &arena);
         self.take_results(&mut pump, &governor, pumped.is_ok());
@@ -214,6 +235,7 @@ impl<'a> Run<'a> {
     fn take_results(&mut self, pump: &mut Pump<'_>, governor: &Governor, drained: bool) {
         self.totals = pump.totals;
         self.differences = pump.differences();
+        self.checkpoints = pump.checkpoints.take();
         self.claimed = pump.claimed();
         let Pair { block_bytes, depth } = governor.current();
         self.pace = Pace { block_bytes, depth, because: governor.because().to_owned(), tried: governor.tried() };
@@ -252,16 +274,6 @@ impl<'a> Run<'a> {
         Err(engine_error(self.engine, source))
     }
 
-    fn prepare(&self) -> Result<()> {
-        let (true, Some(len)) = (self.plan.preallocate, self.plan.len) else { return Ok(()) };
-        let dest = &self.ends[Side::Dest.index()];
-        dest.prepare(Extent::new(self.plan.dest.offset, len)).map_err(|source| {
-            let what = format!("cannot allocate {len} bytes for dest {}", self.plan.dest.address);
-            let error = Error::new(dest.diagnose(Op::Write, self.plan.dest.offset, &source), what);
-            error.on(Side::Dest).because(source).advise("Make room there, or choose another place.")
-        })
-    }
-
     /// A failed read of a whole block, made precise.
     fn locate(&self, failure: Failure, arena: &Arc<Arena>) -> Error {
         let Failure { mut error, reading, .. } = failure;
@@ -275,87 +287,6 @@ impl<'a> Run<'a> {
             }
         }
         error
-    }
-
-    /// Sets the end of the dest and makes it durable, whatever came before: what is claimed has to be there.
-    fn finish(&mut self, tally: &Tally) {
-        let complete = matches!(self.ended, Ended::Complete);
-        self.note_change();
-        let dest = &self.ends[Side::Dest.index()];
-        let truthful_end = self.plan.set_end || self.plan.dest.access.existing == Existing::Create;
-        let mut result = Ok(());
-        if truthful_end && self.plan.direction == Direction::Forward {
-            let mut end = self.plan.dest.offset + self.claimed.end();
-            if !complete && self.plan.dest.access.existing == Existing::Keep {
-                // What the copy did not get to is still the user's.
-                end = end.max(dest.facts().size.unwrap_or(0));
-            }
-            result = dest.end_at(end).map_err(|source| self.finish_error("set the end of", source));
-        }
-        if self.plan.durable || self.dest_failed() {
-            tell(tally, self.observer, Phase::Flushing);
-            let flushed = dest.make_durable().map_err(|source| self.finish_error("make durable", source));
-            self.durable = flushed.is_ok();
-            if flushed.is_err() {
-                // Acknowledged by the page cache, and lost somewhere behind it: nobody knows which bytes.
-                self.claimed = Extent::new(0, 0);
-            }
-            result = result.and(flushed);
-        }
-        match result {
-            Err(error) if complete => self.ended = Ended::Failed(Box::new(error)),
-            Err(error) => self.notes.push(error.to_string()),
-            Ok(()) => {}
-        }
-        if !complete {
-            self.digests.clear();
-        }
-    }
-
-    /// A write failed. Through the page cache, that may have been any of those acknowledged before, so that nothing can
-    /// be claimed without asking.
-    fn dest_failed(&self) -> bool {
-        self.plan.route.writes() && matches!(&self.ended, Ended::Failed(error) if error.side == Some(Side::Dest))
-    }
-
-    fn finish_error(&self, doing: &str, source: io::Error) -> Error {
-        let dest = &self.ends[Side::Dest.index()];
-        let offset = self.plan.dest.offset + self.claimed.end();
-        let what = format!("cannot {doing} dest {}", self.plan.dest.address);
-        let error = Error::new(dest.diagnose(Op::Write, offset, &source), what).on(Side::Dest).because(source);
-        error.advise("What was written may be lost: check the device and the kernel's log, then copy again.")
-    }
-
-    fn note_change(&mut self) {
-        let [from, to] = self.ends.each_ref().map(|end| end.facts().id);
-        if from.is_some() && from == to {
-            // Within one file or device, it was we who changed it.
-            return;
-        }
-        let comparing = !self.plan.route.writes();
-        let looked_at = match self.plan.route {
-            Route::Copy => &[Side::Source][..],
-            Route::Compare { .. } => &Side::BOTH,
-            Route::ReadBack => &[Side::Dest],
-        };
-        for side in looked_at {
-            let (name, address) = (side.name(), &self.plan.side(*side).address);
-            let during = if comparing { "while it was compared" } else { "during the copy" };
-            let note = match (self.ends[side.index()].change(), comparing) {
-                (Some(Change::Grew(bytes)), true) => format!("{name} {address} grew by {bytes} bytes {during}"),
-                (Some(Change::Grew(bytes)), false) => {
-                    format!("{name} {address} grew by {bytes} bytes {during}; they are not copied")
-                }
-                (Some(Change::Shrank(bytes)), _) => format!("{name} {address} shrank by {bytes} bytes {during}"),
-                (Some(Change::Modified), true) => format!("{name} {address} was written to {during}"),
-                (Some(Change::Modified), false) => {
-                    format!("{name} {address} was written to {during}: the copy may be a mixture")
-                }
-                (None, _) => continue,
-            };
-            self.observer.hear(&Event::Warned(&note));
-            self.notes.push(note);
-        }
     }
 
     fn into_outcome(
@@ -393,6 +324,7 @@ impl<'a> Run<'a> {
             usage: Usage { user, system, peak_resident_bytes },
             differences: self.differences,
             digests: self.digests,
+            kept: self.checkpoints.map(Checkpoints::into_kept),
             notes,
         }
     }

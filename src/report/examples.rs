@@ -149,6 +149,7 @@ pub(super) fn complete() -> Outcome {
         },
         differences: None,
         digests: vec![],
+        kept: None,
         notes: vec![],
     }
 }

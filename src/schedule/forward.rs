@@ -20,6 +20,12 @@ impl Forward {
         Forward { shape, source, cursor: 0, run: None, claim: Claim::default() }
     }
 
+    /// The same of a part of it.
+    pub(super) fn within(shape: Shape, source: Option<Arc<dyn Endpoint>>, part: Extent) -> Self {
+        let shape = Shape { len: part.end(), ..shape };
+        Forward { cursor: part.offset, ..Forward::new(shape, source) }
+    }
+
     /// The run that begins at the cursor, with its end where direct I/O can begin or stop: a zero run gives its odd
     /// ends to the data around it, so that no page is written by two requests.
     fn find_run(&self) -> io::Result<Run> {

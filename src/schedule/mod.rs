@@ -7,16 +7,18 @@ mod backward;
 mod bursts;
 mod claim;
 mod forward;
+mod rest;
 #[cfg(test)]
 mod tests;
 
-use crate::contract::{Direction, Endpoint, Plan, Schedule, Zeros};
+use crate::contract::{Direction, Endpoint, ExtentSet, PAGE_BYTES, Plan, Schedule, Side, Zeros};
 use std::sync::Arc;
 
 use backward::Backward;
 use bursts::Bursts;
 use claim::Claim;
 use forward::Forward;
+use rest::Rest;
 
 /// Largest run of zeros in one request: a device that zeroes 1 GiB/s then still answers a signal within a tick.
 const ZERO_RUN_BYTES_MAX: u32 = 64 << 20;
@@ -24,10 +26,26 @@ const ZERO_RUN_BYTES_MAX: u32 = 64 << 20;
 /// The schedule that the plan asks for. `source` is asked for its holes, where the plan wants that.
 pub fn make(plan: &Plan, source: &Arc<dyn Endpoint>) -> Box<dyn Schedule> {
     let shape = Shape::of(plan);
-    let inner: Box<dyn Schedule> = match plan.direction {
-        Direction::Forward => Box::new(Forward::new(shape, plan.ask_holes.then(|| source.clone()))),
-        Direction::Backward => Box::new(Backward::new(shape)),
-    };
+    in_bursts(
+        plan,
+        match plan.direction {
+            Direction::Forward => Box::new(Forward::new(shape, plan.ask_holes.then(|| source.clone()))),
+            Direction::Backward => Box::new(Backward::new(shape)),
+        },
+    )
+}
+
+/// The schedule of what is left of a copy of known length, of which `durable` needs nothing any more. It goes forward.
+pub fn rest(plan: &Plan, source: &Arc<dyn Endpoint>, durable: &ExtentSet) -> Box<dyn Schedule> {
+    let source = plan.ask_holes.then(|| source.clone());
+    let aligns = Side::BOTH.map(|side| u64::from(plan.side(side).access.offset_align_bytes));
+    // Of what went past the page cache no page may be written through it as well.
+    let align_bytes =
+        aligns.into_iter().max().map_or(1, |align| if align > 1 { align.max(PAGE_BYTES as u64) } else { 1 });
+    in_bursts(plan, Box::new(Rest::new(Shape::of(plan), source, durable, align_bytes)))
+}
+
+fn in_bursts(plan: &Plan, inner: Box<dyn Schedule>) -> Box<dyn Schedule> {
     match plan.burst_bytes {
         Some(burst_bytes) => Box::new(Bursts::new(inner, u64::from(burst_bytes))),
         None => inner,

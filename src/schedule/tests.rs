@@ -128,3 +128,40 @@ fn a_burst_waits_for_all_of_its_blocks() {
     schedule.settled(given[0]);
     assert!(matches!(schedule.next(100).unwrap(), Next::Do(_)));
 }
+
+proptest! {
+    #[test]
+    fn the_rest_is_what_was_not_durable_and_little_more(
+        len in 1u64..200_000, pairs in prop::collection::vec((0u64..200_000, 1u64..30_000), 0..12),
+        align_bits in 0u32..13, head in prop::sample::select(vec![0u64, 512, 1536]), block_k in 1u32..40,
+    ) {
+        let (align, whole) = (1u64 << align_bits, Extent::new(0, len));
+        let extents = pairs.iter().map(|&(at, len)| Extent::new(at, len));
+        let durable: ExtentSet = extents.filter_map(|extent| extent.intersection(&whole)).collect();
+        let mut schedule = Rest::new(shape(len, 0, head, align), None, &durable, align);
+        let there_before: ExtentSet = [schedule.claimed()].into_iter().collect();
+        prop_assert!(durable.intersection(&there_before) == there_before, "claimed more than was there");
+        let runs = all(&mut schedule, block_k * 4096);
+        let mut given = ExtentSet::new();
+        for Run { extent, .. } in &runs {
+            prop_assert!(!given.overlaps(*extent) && extent.end() <= len && extent.len <= u64::from(block_k) * 4096);
+            let on_grid = extent.offset == 0 || extent.offset >= head && (extent.offset - head).is_multiple_of(align);
+            prop_assert!(on_grid || extent.offset % align == 0, "{:?}: {} behind {}", extent, align, head);
+            given.insert(*extent);
+        }
+        let mut either = durable.clone();
+        either.insert_all(&given);
+        prop_assert!(either.contains(whole), "{:?} is missing", either.gaps(whole).next());
+        let mut again = given.intersection(&durable).total_bytes();
+        again -= again.min(durable.gaps(whole).count() as u64 * 2 * (align + head));
+        prop_assert_eq!(again, 0, "more is copied again than the widened ends of gaps");
+        prop_assert_eq!(schedule.claimed(), whole);
+    }
+}
+
+#[test]
+fn the_rest_of_a_complete_copy_is_nothing() {
+    let mut schedule = Rest::new(shape(1000, 0, 0, 1), None, &[Extent::new(0, 1000)].into_iter().collect(), 4096);
+    assert_eq!(schedule.next(100).unwrap(), Next::Finished);
+    assert_eq!(schedule.claimed(), Extent::new(0, 1000));
+}

@@ -1,0 +1,24 @@
+//! Writing down, while a copy runs, which bytes of it are durable.
+use super::{ExtentSet, Result};
+use std::time::Duration;
+
+/// Whoever writes down which bytes of a copy are durable. Called from one thread at a time, never from the pump's.
+pub trait Keeper: Send {
+    /// These bytes are on the dest and survive a power loss, in addition to all that were told before. Offsets count
+    /// from the first byte of the copy. On return it is written down durably.
+    ///
+    /// # Errors
+    /// It could not be written down. What was told before still holds, and the same may be told again later.
+    fn keep(&mut self, durable: &ExtentSet) -> Result<()>;
+}
+
+/// How a copy is written down.
+pub struct Keeping {
+    /// Who does it.
+    pub keeper: Box<dyn Keeper>,
+    /// Least and greatest time between two checkpoints: where a flush takes long, they are as far apart as is allowed.
+    /// The first comes after the least.
+    pub every: [Duration; 2],
+    /// What earlier runs made durable; the schedule hands out none of it.
+    pub already: ExtentSet,
+}

@@ -1,0 +1,196 @@
+//! Checkpoints: now and then the dest is made durable beside the running copy, and what had arrived is written down.
+use super::pump::{Failure, Pump};
+use crate::contract::{Endpoint, Error, Event, Extent, ExtentSet, Keeper, Keeping, Kept, Kind, Op, Plan, Side};
+use std::io;
+use std::sync::Arc;
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+/// A checkpoint may cost its own time at the most, however the device deals with a flush: with this many times of it
+/// between two of them, less than one part in a hundred.
+const REST_PER_FLUSH: u32 = 100;
+
+/// A checkpoint under way, on a thread of its own: the pump goes on.
+struct Underway {
+    /// What it makes durable.
+    set: ExtentSet,
+    since: Instant,
+    thread: JoinHandle<(Box<dyn Keeper>, Result<(), Trouble>)>,
+}
+
+/// Why a checkpoint is none.
+pub(super) enum Trouble {
+    /// The dest was not made durable: what had been acknowledged may be lost, and nobody is told so again.
+    Flush(io::Error),
+    /// Nothing could be written down. The copy need not care.
+    Keep(Error),
+}
+
+/// Gathers what the dest acknowledges and makes it durable in bounded steps. Everything in a set was acknowledged
+/// before the flush that stands for it began.
+pub(super) struct Checkpoints {
+    dest: Arc<dyn Endpoint>,
+    /// Here while no checkpoint is under way.
+    keeper: Option<Box<dyn Keeper>>,
+    every: [Duration; 2],
+    /// Acknowledged, and in no checkpoint yet.
+    arrived: ExtentSet,
+    underway: Option<Underway>,
+    next_at: Instant,
+    /// Nothing can be written down: no more flushes for it.
+    given_up: bool,
+    /// Durable, from this run or before.
+    durable: ExtentSet,
+    /// The byte after the last that was acknowledged, in this run or before.
+    end: u64,
+    flush_failed: bool,
+    kept: Kept,
+}
+
+impl Checkpoints {
+    pub(super) fn new(keeping: Keeping, dest: &Arc<dyn Endpoint>, now: Instant) -> Self {
+        let already_bytes = keeping.already.total_bytes();
+        Checkpoints {
+            dest: dest.clone(),
+            keeper: Some(keeping.keeper),
+            every: keeping.every,
+            arrived: ExtentSet::new(),
+            underway: None,
+            next_at: now + keeping.every[0],
+            given_up: false,
+            end: keeping.already.end(),
+            durable: keeping.already,
+            flush_failed: false,
+            kept: Kept { already_bytes, ..Kept::default() },
+        }
+    }
+
+    /// Every byte of `extent` was acknowledged by the dest.
+    pub(super) fn arrived(&mut self, extent: Extent) {
+        self.arrived.insert(extent);
+        self.end = self.end.max(extent.end());
+    }
+
+    /// The byte after the last that was acknowledged: the dest must not end before it.
+    pub(super) fn end(&self) -> u64 {
+        self.end
+    }
+
+    /// Begins a checkpoint where it is time for one, and ends one whose thread is through. Costs two comparisons
+    /// otherwise.
+    pub(super) fn round(&mut self, now: Instant) -> Result<(), Trouble> {
+        if self.underway.as_ref().is_some_and(|underway| underway.thread.is_finished()) {
+            self.collect(now)?;
+        }
+        if now >= self.next_at && self.underway.is_none() && !self.given_up && !self.arrived.is_empty() {
+            return self.begin(now);
+        }
+        Ok(())
+    }
+
+    fn begin(&mut self, now: Instant) -> Result<(), Trouble> {
+        let Some(mut keeper) = self.keeper.take() else { return Ok(()) };
+        let set = std::mem::take(&mut self.arrived);
+        let (dest, durable) = (self.dest.clone(), set.clone());
+        let work = move || {
+            let flushed = dest.make_durable().map_err(Trouble::Flush);
+            let kept = flushed.and_then(|()| keeper.keep(&durable).map_err(Trouble::Keep));
+            (keeper, kept)
+        };
+        // A thread for each costs some 20 µs once in seconds, and nothing where a copy is over before.
+        let thread = thread::Builder::new().name("haul-checkpoint".to_owned()).spawn(work);
+        match thread {
+            Ok(thread) => {
+                self.underway = Some(Underway { set, since: now, thread });
+                Ok(())
+            }
+            // The keeper went with the thread that was not made.
+            Err(source) => {
+                let error = Error::new(Kind::Io, "cannot start a thread for checkpoints").because(source);
+                self.took_in(set, Err(Trouble::Keep(error)))
+            }
+        }
+    }
+
+    /// Waits for the checkpoint under way, if any, and hears how it went.
+    pub(super) fn collect(&mut self, now: Instant) -> Result<(), Trouble> {
+        let Some(Underway { set, since, thread }) = self.underway.take() else { return Ok(()) };
+        let (keeper, result) = match thread.join() {
+            Ok(ended) => ended,
+            Err(panic) => std::panic::resume_unwind(panic),
+        };
+        self.keeper = Some(keeper);
+        let took = now.saturating_duration_since(since);
+        let [least, most] = self.every;
+        self.next_at = now + (took * REST_PER_FLUSH).min(most).max(least);
+        self.took_in(set, result)
+    }
+
+    fn took_in(&mut self, set: ExtentSet, result: Result<(), Trouble>) -> Result<(), Trouble> {
+        match &result {
+            Ok(()) => {
+                self.durable.insert_all(&set);
+                self.kept.checkpoints += 1;
+            }
+            Err(Trouble::Keep(_)) => {
+                self.arrived.insert_all(&set);
+                self.given_up = true;
+            }
+            Err(Trouble::Flush(_)) => (self.given_up, self.flush_failed) = (true, true),
+        }
+        result
+    }
+
+    /// Writes down what arrived since the last checkpoint. The dest has been made durable since.
+    pub(super) fn keep_the_rest(&mut self) -> Result<(), Trouble> {
+        let set = std::mem::take(&mut self.arrived);
+        match self.keeper.as_mut() {
+            Some(keeper) if !set.is_empty() => {
+                let result = keeper.keep(&set).map_err(Trouble::Keep);
+                self.took_in(set, result)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// A flush failed: what had been acknowledged before it, and was in no checkpoint, may be lost.
+    pub(super) fn flush_failed(&self) -> bool {
+        self.flush_failed
+    }
+
+    /// What is to be told at the end.
+    pub(super) fn into_kept(self) -> Kept {
+        Kept { durable_bytes: self.durable.total_bytes(), ..self.kept }
+    }
+}
+
+impl Pump<'_> {
+    /// Looks after checkpoints, where there are any. A flush that failed ends the copy.
+    pub(super) fn checkpoint(&mut self) {
+        let Some(checkpoints) = &mut self.checkpoints else { return };
+        match checkpoints.round(self.queues.now) {
+            Ok(()) => {}
+            Err(Trouble::Keep(error)) => self.observer.hear(&Event::Warned(&given_up(&error))),
+            Err(Trouble::Flush(source)) => {
+                let dest = &self.ends[Side::Dest.index()];
+                let error = flush_error(self.plan, dest, source);
+                self.failure = Some(Failure { error, ticket: 0, reading: None });
+                self.ends[Side::Source.index()].cancel();
+            }
+        }
+    }
+}
+
+/// The sentence about a journal that cannot be written to any more.
+pub(super) fn given_up(error: &Error) -> String {
+    let why = error.source.as_ref().map(|source| format!(": {source}")).unwrap_or_default();
+    format!("{error}{why}: no more is written down, and --resume goes on from what was by then")
+}
+
+/// A dest that could not be made durable.
+pub(super) fn flush_error(plan: &Plan, dest: &Arc<dyn Endpoint>, source: io::Error) -> Error {
+    let kind = dest.diagnose(Op::Write, plan.dest.offset, &source);
+    let what = format!("cannot make durable dest {}", plan.dest.address);
+    let error = Error::new(kind, what).on(Side::Dest).because(source);
+    error.advise("What was written since the last checkpoint may be lost: check the device and the kernel's log.")
+}
