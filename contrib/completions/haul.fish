@@ -41,6 +41,7 @@ complete -c haul -n "__fish_haul_using_subcommand copy" -l skip -d 'Begin this f
 complete -c haul -n "__fish_haul_using_subcommand copy" -l seek -d 'Begin this far into the dest' -r
 complete -c haul -n "__fish_haul_using_subcommand copy" -l count -d 'Copy this many bytes, not all' -r
 complete -c haul -n "__fish_haul_using_subcommand copy" -l expect -d 'Refuse unless DST has this serial, model, wwn, size' -r
+complete -c haul -n "__fish_haul_using_subcommand copy" -l on-error -d 'Bad places of the source: stop, skip, retry:N' -r
 complete -c haul -n "__fish_haul_using_subcommand copy" -l sparse -d 'Zeros and holes: auto, always, never' -r -f -a "auto\t'where it pays'
 always\t'or fail'
 never\t'not even where it would pay'"
@@ -80,6 +81,7 @@ complete -c haul -n "__fish_haul_using_subcommand copy" -s h -l help -d 'Print h
 complete -c haul -n "__fish_haul_using_subcommand verify" -l skip -d 'Begin this far into the source' -r
 complete -c haul -n "__fish_haul_using_subcommand verify" -l seek -d 'Begin this far into the dest' -r
 complete -c haul -n "__fish_haul_using_subcommand verify" -l count -d 'Compare this many bytes, not all' -r
+complete -c haul -n "__fish_haul_using_subcommand verify" -l on-error -d 'Places that cannot be read: stop, skip, retry:N' -r
 complete -c haul -n "__fish_haul_using_subcommand verify" -l direct -d 'Direct I/O: auto, always, never' -r -f -a "auto\t'where it pays'
 always\t'or fail'
 never\t'not even where it would pay'"

@@ -1,8 +1,9 @@
 //! `haul copy` as clap sees it, and as [`Options`].
 use super::expect;
 use super::method::{PaceArguments, ReachArguments};
+use super::on_error;
 use super::words;
-use crate::contract::HashKind;
+use crate::contract::{HashKind, OnError};
 use crate::plan::{Expectation, Options, ProgressStyle, When};
 use clap::error::ErrorKind;
 use clap::{Args, ValueHint};
@@ -70,6 +71,16 @@ pub(super) struct CopyArguments {
     /// Exit when everything is written, before the device or file system has said that it is on the medium.
     #[arg(long, help_heading = "Safety")]
     no_flush: bool,
+
+    /// Bad places of the source: stop, skip, retry:N
+    ///
+    /// What to do about a place of the source that cannot be read. stop: end there, with the exact place. skip: read
+    /// around it down to the logical block, write zeros for what cannot be read and go on; the report lists it and the
+    /// exit status is 1. retry:N: try each such block N times more before it counts as unreadable, then stop, or go on
+    /// with retry:N,skip. A dest that cannot be written and a device that is gone always end the copy.
+    #[arg(long, value_name = "HOW", value_parser = on_error::parse, default_value = "stop", help_heading = "Safety")]
+    #[arg(hide_default_value = true)]
+    on_error: OnError,
 
     /// Zeros and holes: auto, always, never
     ///
@@ -166,6 +177,7 @@ impl CopyArguments {
             command_timeout_s: self.reach.command_timeout,
             no_flush: self.no_flush,
             hashes,
+            on_error: self.on_error,
             limit_bytes_per_s: self.limit,
             yes: self.yes,
             expect: self.expect.into_iter().flatten().collect(),

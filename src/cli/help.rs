@@ -76,7 +76,7 @@ const VERIFY_STATUS: Section = Section {
     title: "EXIT STATUS",
     parts: &[
         Term("0", "What was compared is equal, to its end."),
-        Term("1", "It differs, or could not be read."),
+        Term("1", "It differs, or could not be read, in whole or in part."),
         Term("2", "The command line cannot be meant."),
         Term("a signal", "Interrupted, after the report of what was compared by then."),
     ],
@@ -86,7 +86,11 @@ const EXIT_STATUS: Section = Section {
     title: "EXIT STATUS",
     parts: &[
         Term("0", "Done, and on the medium (with --no-flush: handed over)."),
-        Term("1", "Reading, writing, opening or flushing failed, or the dest has no room."),
+        Term(
+            "1",
+            "Reading, writing, opening or flushing failed, or the dest has no room; or --on-error skip found \
+             something to skip.",
+        ),
         Term("2", "The command line cannot be meant."),
         Term("3", "Refused for safety: nothing was written."),
         Term("a signal", "Interrupted: after the report haul ends by the same signal, 130 or 143 to a shell."),

@@ -10,6 +10,7 @@ mod expect;
 pub mod generate;
 mod help;
 mod method;
+mod on_error;
 pub mod sg_dd;
 pub mod size;
 mod verify;

@@ -1,7 +1,9 @@
 //! `haul verify` as clap sees it, and as [`Options`].
 use super::copy::address;
 use super::method::{PaceArguments, ReachArguments};
+use super::on_error;
 use super::words;
+use crate::contract::OnError;
 use crate::plan::{Options, ProgressStyle};
 use clap::error::ErrorKind;
 use clap::{Args, ValueHint};
@@ -46,6 +48,16 @@ pub(super) struct VerifyArguments {
     #[arg(long, short = 'n', help_heading = "Method")]
     dry_run: bool,
 
+    /// Places that cannot be read: stop, skip, retry:N
+    ///
+    /// What to do about a place that cannot be read, on either side. stop: end there. skip: read around it down to the
+    /// logical block and compare the rest; the report lists it, as neither equal nor different, and the exit status is
+    /// 1. retry:N: try each such block N times more before it counts as unreadable, then stop, or go on with
+    /// retry:N,skip.
+    #[arg(long, value_name = "HOW", value_parser = on_error::parse, default_value = "stop", help_heading = "Method")]
+    #[arg(hide_default_value = true)]
+    on_error: OnError,
+
     #[command(flatten)]
     reach: ReachArguments,
 
@@ -89,6 +101,7 @@ impl VerifyArguments {
             direct: self.reach.direct,
             passthrough: self.reach.passthrough.unwrap_or_default(),
             command_timeout_s: self.reach.command_timeout,
+            on_error: self.on_error,
             limit_bytes_per_s: self.limit,
             dry_run: self.dry_run,
             progress: self.progress,

@@ -28,6 +28,9 @@ pub enum Exit {
 impl Exit {
     /// The status of a comparison that found a difference, as cmp(1) has it.
     pub const DIFFERENT: u8 = 1;
+
+    /// The status of a run that went around what it could not read.
+    pub const UNREAD: u8 = 1;
 }
 
 /// Does what the command line asks for; the first of `args` is the program's name.

@@ -11,6 +11,8 @@ pub struct DeviceError {
     pub words: String,
     /// First byte that it blames, on this side; `None` where it names none.
     pub offset: Option<u64>,
+    /// It says so of the blocks it was asked for and not of itself: others may be fine.
+    pub of_medium: bool,
     /// What to do next, a full sentence; empty where nothing helps.
     pub advice: &'static str,
 }
@@ -42,7 +44,13 @@ mod tests {
 
     #[test]
     fn what_a_device_said_is_found_again_in_an_error_of_the_kernels_kind() {
-        let said = DeviceError { kind: Kind::Io, words: "medium error".to_owned(), offset: Some(512), advice: "" };
+        let said = DeviceError {
+            kind: Kind::Io,
+            words: "medium error".to_owned(),
+            offset: Some(512),
+            of_medium: true,
+            advice: "",
+        };
         let error = io::Error::from(said.clone());
         assert_eq!(DeviceError::of(&error), Some(&said));
         assert_eq!((error.to_string().as_str(), error.raw_os_error()), ("medium error", None));

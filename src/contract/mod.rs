@@ -17,6 +17,7 @@ mod facts;
 mod host;
 mod keeper;
 mod mailbox;
+mod on_error;
 mod outcome;
 mod passthrough;
 mod plan;
@@ -46,6 +47,7 @@ pub use facts::{
 pub use host::Host;
 pub use keeper::{Keeper, Keeping};
 pub use mailbox::Mailbox;
+pub use on_error::{OnError, Unread, is_of_place};
 pub use outcome::{Digest, Ended, Kept, Latency, Outcome, Pace, SideReport, Totals, Usage};
 pub use passthrough::{CommandSet, CommandWishes, Passthrough, Through};
 pub use plan::{

@@ -1,12 +1,12 @@
 //! How a run ended, with its totals: data only, made by `engine`, told by `report`.
-use super::{Differences, EngineKind, Error, Extent, HashKind};
+use super::{Differences, EngineKind, Error, Extent, HashKind, Unread};
 use std::path::PathBuf;
 use std::time::Duration;
 
 /// How a run ended.
 #[derive(Debug)]
 pub enum Ended {
-    /// Every byte arrived, and is durable if the plan wanted that.
+    /// Every byte arrived but those in [`Outcome::unread`], and is durable if the plan wanted that.
     Complete,
     /// A signal asked for the end, by its number; what was in flight was finished.
     Interrupted(i32),
@@ -141,7 +141,8 @@ pub struct Outcome {
     pub engine_detail: String,
     /// Bytes and requests.
     pub totals: Totals,
-    /// All bytes that arrived with none missing between them; offsets count from the first byte of the copy.
+    /// All bytes that arrived with none missing between them, zeros for those in `unread` among them; offsets count from
+    /// the first byte of the copy.
     pub claimed: Extent,
     /// From the first request to the end, flushing included.
     pub elapsed: Duration,
@@ -161,7 +162,9 @@ pub struct Outcome {
     pub usage: Usage,
     /// What differs, where the sides were compared.
     pub differences: Option<Differences>,
-    /// Digests of the source stream, in the order asked for; none unless it was read to its end.
+    /// What could not be read and was gone around, by [`super::Side::index`]; what a copy has in its place is zeros.
+    pub unread: [Unread; 2],
+    /// Digests of the source stream as it was written, in the order asked for; none unless it was read to its end.
     pub digests: Vec<Digest>,
     /// What the journal had to do with it; `None` where none was to be kept.
     pub kept: Option<Kept>,

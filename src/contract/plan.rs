@@ -1,5 +1,5 @@
 //! Settled decisions, as data: made by the room `plan`, carried out by `endpoint` and `engine`, told by `report`.
-use super::{BlockDigests, EndpointKind, Side, Through};
+use super::{BlockDigests, EndpointKind, OnError, Side, Through};
 use std::path::PathBuf;
 
 /// How requests are kept in flight.
@@ -281,6 +281,8 @@ pub struct Plan {
     pub preallocate: bool,
     /// Exit only after the dest said that the data is on the medium.
     pub durable: bool,
+    /// What becomes of a place that cannot be read.
+    pub on_error: OnError,
     /// Most bytes a second; `None`: as fast as it goes.
     pub limit_bytes_per_s: Option<u64>,
     /// What was chosen, and why.

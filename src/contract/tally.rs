@@ -17,6 +17,8 @@ pub struct Tally {
     pub already_bytes: AtomicU64,
     /// Bytes of the dest that were compared with the source's.
     pub compared_bytes: AtomicU64,
+    /// Logical blocks that could not be read and were gone around.
+    pub unread_sectors: AtomicU64,
     /// Time in which the pump had nothing to do but wait for this side, by [`Side::index`], in nanoseconds.
     pub waited_ns: [AtomicU64; 2],
     /// Requests in flight on each side, by [`Side::index`].

@@ -65,9 +65,13 @@ impl Checkpoints {
         }
     }
 
-    /// Every byte of `extent` was acknowledged by the dest.
-    pub(super) fn arrived(&mut self, extent: Extent) {
+    /// Every byte of `extent` was acknowledged by the dest. What is `unread` of it, counted on the source where the copy
+    /// begins at `start`, has zeros there and is not written down: whoever resumes the copy tries it again.
+    pub(super) fn arrived(&mut self, extent: Extent, unread: &ExtentSet, start: u64) {
         self.arrived.insert(extent);
+        for bad in unread.within(Extent::new(start + extent.offset, extent.len)) {
+            self.arrived.remove(Extent::new(bad.offset - start, bad.len));
+        }
         self.end = self.end.max(extent.end());
     }
 
@@ -174,7 +178,7 @@ impl Pump<'_> {
             Err(Trouble::Flush(source)) => {
                 let dest = &self.ends[Side::Dest.index()];
                 let error = flush_error(self.plan, dest, source);
-                self.failure = Some(Failure { error, ticket: 0, reading: None });
+                self.failure = Some(Failure { error, ticket: 0, reading: None, by_signal: false });
                 self.ends[Side::Source.index()].cancel();
             }
         }

@@ -1,8 +1,9 @@
 //! A block's way when nothing is written: the same bytes of the dest are read beside it, and both are compared.
 use super::pump::{Pump, Slot};
-use crate::contract::{Differences, Extent, Facts, Op, Plan, Request, Route, Side};
+use crate::contract::{Differences, Extent, ExtentSet, Facts, Op, Plan, Request, Route, Side, Unread};
 use crate::stage::{differences, first_difference};
 use std::io;
+use std::ops::Range;
 use std::sync::atomic::Ordering::Relaxed;
 
 /// What is compared with what, and what came of it so far.
@@ -52,14 +53,15 @@ impl Comparing {
         Some(block)
     }
 
-    /// Compares a block, which begins at `offset` of the copy, with the bytes of the dest.
-    fn compare(&mut self, offset: u64, source: &Request, dest: &Request) {
-        let len = dest.len as usize;
-        let (ours, theirs) = (&source.buffer.bytes()[..len], &dest.buffer.bytes()[..len]);
+    /// Compares the bytes `part` of a block, which begins at `offset` of the copy, with those of the dest.
+    fn compare(&mut self, offset: u64, source: &Request, dest: &Request, part: Range<u32>) {
+        let bytes = part.start as usize..part.end as usize;
+        let (ours, theirs) = (&source.buffer.bytes()[bytes.clone()], &dest.buffer.bytes()[bytes]);
         let (found, sector, end) = (&mut self.differences, self.sector_bytes, self.end);
         let whole_start = dest.offset - offset;
-        differences(ours, theirs, dest.offset, sector, |extent| {
-            let within = (extent.offset - dest.offset) as usize..(extent.end() - dest.offset) as usize;
+        let (offset, on_dest) = (offset + u64::from(part.start), dest.offset + u64::from(part.start));
+        differences(ours, theirs, on_dest, sector, |extent| {
+            let within = (extent.offset - on_dest) as usize..(extent.end() - on_dest) as usize;
             let (one, other) = (&ours[within.clone()], &theirs[within.clone()]);
             let count = one.iter().zip(other).filter(|(one, other)| one != other).count() as u64;
             let first = within.start + first_difference(one, other).unwrap_or(0);
@@ -69,6 +71,16 @@ impl Comparing {
             found.add(Extent::new(start - whole_start, stop - start), offset + first as u64, count);
         });
     }
+}
+
+/// The parts of `block` that could be read on both sides, which begin at `starts`. Offsets are those of the copy.
+fn readable(unread: &[Unread; 2], starts: [u64; 2], block: Extent) -> ExtentSet {
+    let mut parts: ExtentSet = [block].into_iter().collect();
+    for (unread, start) in unread.iter().zip(starts) {
+        let there = Extent::new(start + block.offset, block.len);
+        unread.runs.within(there).for_each(|bad| parts.remove(Extent::new(bad.offset - start, bad.len)));
+    }
+    parts
 }
 
 impl Pump<'_> {
@@ -105,16 +117,29 @@ impl Pump<'_> {
         if moved == 0 {
             self.failed(request, io::Error::from(io::ErrorKind::UnexpectedEof));
         } else if request.done < request.len {
-            self.queues.submit(request);
+            self.read_on(request);
         } else if self.plan.route == Route::ReadBack {
             self.arrived(request);
         } else {
-            let block = self.comparing.take(request.slot).expect("every read of the dest is for a block");
-            let offset = self.slots[block.slot as usize].extent.offset;
-            self.comparing.compare(offset, &block, &request);
-            self.give_back(request);
-            self.arrived(block);
+            self.all_read(request);
         }
+    }
+
+    /// The bytes of the dest that a block is to be compared with are there.
+    pub(super) fn has_come_to_compare(&mut self, request: Request) {
+        let block = self.comparing.take(request.slot).expect("every read of the dest is for a block");
+        let offset = self.slots[block.slot as usize].extent.offset;
+        if self.unread.iter().all(Unread::is_empty) {
+            self.comparing.compare(offset, &block, &request, 0..request.len);
+        } else {
+            let starts = [self.plan.source.offset, self.plan.dest.offset];
+            for part in readable(&self.unread, starts, Extent::new(offset, request.len.into())).iter() {
+                let within = (part.offset - offset) as u32..(part.end() - offset) as u32;
+                self.comparing.compare(offset, &block, &request, within);
+            }
+        }
+        self.give_back(request);
+        self.arrived(block);
     }
 
     /// What differs, if the sides were compared. To be asked at the end.

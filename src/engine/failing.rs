@@ -33,22 +33,27 @@ impl Pump<'_> {
             return;
         }
         let Request { side, op, ticket, .. } = request;
-        let end = &self.ends[side.index()];
-        let kind = end.diagnose(op, request.at(), &source);
-        let address = &end.facts().address;
-        let said = DeviceError::of(&source).cloned();
-        let place = said.as_ref().and_then(|said| said.offset);
-        let error = Error::of_request(kind, op, side, address, place.unwrap_or(request.at()), source)
-            .in_sectors_of(end.facts().logical_block_bytes)
-            .advise(said.map_or("", |said| said.advice));
-        let look = op == Op::Read && place.is_none();
+        let look = op == Op::Read && DeviceError::of(&source).and_then(|said| said.offset).is_none();
+        let error = self.error_of(&request, source);
         let reading = look.then(|| (side, Extent::new(request.at(), u64::from(request.left()))));
         if self.failure.as_ref().is_none_or(|first| ticket < first.ticket) {
-            self.failure = Some(Failure { error, ticket, reading });
+            self.failure = Some(Failure { error, ticket, reading, by_signal: false });
         }
         self.retire(request);
         // A read that waits for somebody else's bytes would keep us from ending.
         self.ends[Side::Source.index()].cancel();
+    }
+
+    /// What to tell of a failed request.
+    pub(super) fn error_of(&self, request: &Request, source: io::Error) -> Error {
+        let Request { side, op, .. } = *request;
+        let end = &self.ends[side.index()];
+        let kind = end.diagnose(op, request.at(), &source);
+        let said = DeviceError::of(&source).cloned();
+        let place = said.as_ref().and_then(|said| said.offset);
+        Error::of_request(kind, op, side, &end.facts().address, place.unwrap_or(request.at()), source)
+            .in_sectors_of(end.facts().logical_block_bytes)
+            .advise(said.map_or("", |said| said.advice))
     }
 
     /// On the way out: gives up what has not started, but brings home the blocks ahead of the one that failed.

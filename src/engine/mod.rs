@@ -1,6 +1,7 @@
 //! Keeps requests in flight: the copy loop, and one room per way of doing it.
 //!
 //! This room must not know any kind of endpoint: it drives queues, and has no `if` on what is at their other end.
+mod around;
 mod checkpoints;
 mod closer_look;
 mod comparing;
@@ -16,6 +17,7 @@ mod queues;
 mod ring;
 mod run;
 mod threads;
+mod unreadable;
 mod writing;
 
 pub use ring::refused as ring_refused;

@@ -1,4 +1,5 @@
 //! The copy loop.
+use super::around::Around;
 use super::checkpoints::Checkpoints;
 use super::comparing::Comparing;
 use super::meter::{Meter, Whereabouts};
@@ -6,7 +7,7 @@ use super::pace::{Governor, Pair};
 use super::queues::Queues;
 use crate::contract::{
     Arena, Buffer, Completion, Endpoint, Error, Event, Extent, Kind, Next, Observer, Op, Plan, Request, Route, Run,
-    RunKind, Schedule, Side, Stop, Tally, Totals, Zeros,
+    RunKind, Schedule, Side, Stop, Tally, Totals, Unread, Zeros,
 };
 use std::io;
 use std::sync::Arc;
@@ -21,12 +22,14 @@ pub(super) struct Slot {
     pub(super) zero: bool,
     /// It has been everywhere but at the digests.
     digesting: bool,
+    /// How it is read, once a read of it has failed.
+    pub(super) around: Around,
 }
 
 impl Slot {
     /// A block of data.
     pub(super) fn of(extent: Extent) -> Self {
-        Slot { extent, zero: false, digesting: false }
+        Slot { extent, zero: false, digesting: false, around: Around::default() }
     }
 }
 
@@ -37,6 +40,8 @@ pub(super) struct Failure {
     pub(super) ticket: u64,
     /// What was being read, to look closer for the bad place.
     pub(super) reading: Option<(Side, Extent)>,
+    /// A signal asked for the end while a bad place was looked at: that is no failure.
+    pub(super) by_signal: bool,
 }
 
 /// Moves blocks from source to dest until the schedule has no more. Every round: feed, hand over, wait, advance.
@@ -55,6 +60,7 @@ pub(super) struct Pump<'a> {
     /// Blocks on their way.
     in_hand: u32,
     pub(super) comparing: Comparing,
+    pub(super) unread: [Unread; 2],
     pair: Pair,
     next_ticket: u64,
     finished: bool,
@@ -97,6 +103,9 @@ impl<'a> Pump<'a> {
             idle: Vec::new(),
             in_hand: 0,
             comparing,
+            unread: ends
+                .each_ref()
+                .map(|end| Unread { sector_bytes: end.facts().logical_block_bytes.max(512), ..Unread::default() }),
             pair,
             next_ticket: 0,
             finished: false,
@@ -194,7 +203,7 @@ impl<'a> Pump<'a> {
                     let what = format!("cannot find the holes of source {}", self.plan.source.address);
                     let error = Error::new(Kind::Io, what).on(Side::Source).because(source);
                     let error = error.advise("Copy it with --sparse never, which reads everything.");
-                    self.failure = Some(Failure { error, ticket: self.next_ticket, reading: None });
+                    self.failure = Some(Failure { error, ticket: self.next_ticket, reading: None, by_signal: false });
                 }
             }
         }
@@ -252,6 +261,7 @@ impl<'a> Pump<'a> {
             (Err(error), _) if matches!(error.raw_os_error(), Some(libc::EINTR | libc::EAGAIN)) => {
                 self.queues.submit_again(request);
             }
+            (Err(error), _) if self.goes_around(&request, &error) => self.read_around(request, error),
             (Err(error), op) => match (self.tried_alone(&mut request, error), op) {
                 (Err(error), _) => self.failed(request, error),
                 (Ok(moved), Op::Read) => self.was_read(request, moved),
@@ -274,11 +284,20 @@ impl<'a> Pump<'a> {
         if moved == 0 {
             self.source_ended(request);
         } else if request.done < request.len {
-            self.queues.submit(request);
+            self.read_on(request);
         } else {
-            self.queues.pass(Side::Source, request.ticket);
-            self.has_come(request);
+            self.all_read(request);
         }
+    }
+
+    /// A block has been read to its end.
+    pub(super) fn all_read(&mut self, request: Request) {
+        if request.side == Side::Dest {
+            self.has_come_to_compare(request);
+            return;
+        }
+        self.queues.pass(Side::Source, request.ticket);
+        self.has_come(request);
     }
 
     /// A read gave nothing: the end of a stream, and an error for everything that had a size.
@@ -318,7 +337,7 @@ impl<'a> Pump<'a> {
         self.queues.pass(Side::Dest, request.ticket);
         self.schedule.settled(extent);
         if let Some(checkpoints) = &mut self.checkpoints {
-            checkpoints.arrived(extent);
+            checkpoints.arrived(extent, &self.unread[Side::Source.index()].runs, self.plan.source.offset);
         }
         if self.queues.digests() {
             request.op = if zero { Op::Zero } else { Op::Write };

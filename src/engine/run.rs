@@ -9,7 +9,7 @@ use super::pump::{Failure, Parts, Pump};
 use super::queues::Queues;
 use crate::contract::{
     Arena, Differences, Ended, Endpoint, EngineKind, Error, Event, Extent, Keeping, Kind, Observer, Op, Order, Outcome,
-    Pace, Phase, Plan, Result, Schedule, Side, SideReport, Stop, Tally, Totals, Usage,
+    Pace, Phase, Plan, Result, Schedule, Side, SideReport, Stop, Tally, Totals, Unread, Usage,
 };
 use crate::sys;
 use std::sync::Arc;
@@ -97,6 +97,7 @@ pub(super) struct Run<'a> {
     pub(super) durable: bool,
     differences: Option<Differences>,
     pub(super) checkpoints: Option<Checkpoints>,
+    unread: [Unread; 2],
 }
 
 impl<'a> Run<'a> {
@@ -116,6 +117,7 @@ impl<'a> Run<'a> {
             durable: false,
             differences: None,
             checkpoints: None,
+            unread: [Unread::default(), Unread::default()],
         }
     }
 
@@ -225,6 +227,7 @@ impl<'a> Run<'a> {
         let (failure, meter) = pump.close();
         match (pumped, failure) {
             (Err(source), _) => self.ended = Ended::Failed(Box::new(engine_error(self.engine, source))),
+            (Ok(()), Some(failure)) if failure.by_signal => {}
             (Ok(()), Some(failure)) => self.ended = Ended::Failed(Box::new(self.locate(failure, &arena))),
             (Ok(()), None) if ended_short => self.ended = Ended::Failed(Box::new(self.too_short())),
             (Ok(()), None) => {}
@@ -236,6 +239,7 @@ impl<'a> Run<'a> {
         self.totals = pump.totals;
         self.differences = pump.differences();
         self.checkpoints = pump.checkpoints.take();
+        self.unread = std::mem::take(&mut pump.unread);
         self.claimed = pump.claimed();
         let Pair { block_bytes, depth } = governor.current();
         self.pace = Pace { block_bytes, depth, because: governor.because().to_owned(), tried: governor.tried() };
@@ -323,6 +327,7 @@ impl<'a> Run<'a> {
             pace: self.pace,
             usage: Usage { user, system, peak_resident_bytes },
             differences: self.differences,
+            unread: self.unread,
             digests: self.digests,
             kept: self.checkpoints.map(Checkpoints::into_kept),
             notes,

@@ -26,6 +26,7 @@ pub fn compare(options: &Options, source: &Facts, dest: &Facts, host: &Host) -> 
     let mut notes = Notes::default();
     check::words(&asked)?;
     check::through(&asked)?;
+    check::unread(&asked)?;
     let range = check::range(&asked)?;
     let (range, route) = settle_ends(&asked, range, room);
     if source.id.is_some() && source.id == dest.id && range.skip == range.seek {
@@ -35,6 +36,7 @@ pub fn compare(options: &Options, source: &Facts, dest: &Facts, host: &Host) -> 
     let engines = Engines { engine, instead: None };
     let reach = choose::access(&asked, &range, None, &mut notes)?;
     let pace = choose::pace(&asked, &range, &engines, &reach, &mut notes)?;
+    notes.on_error(&asked);
     notes.range(&asked, &range);
 
     let Tuning { depth, depth_max, .. } = pace.tuning;
@@ -67,6 +69,7 @@ pub fn compare(options: &Options, source: &Facts, dest: &Facts, host: &Host) -> 
         set_end: false,
         preallocate: false,
         durable: false,
+        on_error: options.on_error,
         limit_bytes_per_s: options.limit_bytes_per_s,
         why: notes.why,
         warnings: notes.warnings,

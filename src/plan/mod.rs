@@ -40,6 +40,7 @@ pub fn make(options: &Options, source: &Facts, dest: &Facts, host: &Host) -> Res
 
     check::words(&asked)?;
     check::through(&asked)?;
+    check::unread(&asked)?;
     check::dest(&asked)?;
     let range = check::range(&asked)?;
     let overlap = check::same(&asked, &range, &mut notes)?;
@@ -53,6 +54,7 @@ pub fn make(options: &Options, source: &Facts, dest: &Facts, host: &Host) -> Res
     let pace = choose::pace(&asked, &range, &engines, &reach, &mut notes)?;
     let order = choose::order(&asked, overlap, &mut notes);
     let end = choose::end(&asked, &range, &holes, &engines, &mut notes);
+    notes.on_error(&asked);
     notes.range(&asked, &range);
     let device_copy = choose::device_copy(&asked, &range, &engines);
 
@@ -81,6 +83,7 @@ pub fn make(options: &Options, source: &Facts, dest: &Facts, host: &Host) -> Res
         set_end: end.set_end,
         preallocate: end.preallocate,
         durable: end.durable,
+        on_error: options.on_error,
         limit_bytes_per_s: options.limit_bytes_per_s,
         why: notes.why,
         warnings: notes.warnings,

@@ -2,7 +2,7 @@
 use super::asked::Asked;
 use super::check::Range;
 use super::words;
-use crate::contract::{EndpointKind, Reason};
+use crate::contract::{EndpointKind, OnError, Reason};
 
 /// Reasons and warnings, gathered on the way.
 #[derive(Default)]
@@ -20,6 +20,22 @@ impl Notes {
     /// Notes what the user should know before it begins.
     pub(super) fn warn(&mut self, warning: impl Into<String>) {
         self.warnings.push(warning.into());
+    }
+
+    /// Notes what becomes of places that cannot be read, where that is not the usual end.
+    pub(super) fn on_error(&mut self, asked: &Asked) {
+        let OnError { skip, retries } = asked.options.on_error;
+        let tries = if retries > 0 { format!("{retries} more tries, then ") } else { String::new() };
+        let choice = match (skip, retries) {
+            (false, 0) => return,
+            (false, _) => format!("{tries}stop"),
+            (true, _) => format!("{tries}skip"),
+        };
+        let because = match skip {
+            true => "--on-error: the rest is read, down to the logical block; exit status 1 if there was any",
+            false => "--on-error",
+        };
+        self.chose("bad places", choice, because);
     }
 
     /// Notes how much is copied, as the first reason.

@@ -1,5 +1,5 @@
 //! What was asked for: settled by nobody yet.
-use crate::contract::{EngineKind, HashKind, Side};
+use crate::contract::{EngineKind, HashKind, OnError, Side};
 
 /// `auto|always|never`, as cp has it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -110,6 +110,8 @@ pub struct Options {
     pub no_flush: bool,
     /// Digests of the source stream.
     pub hashes: Vec<HashKind>,
+    /// What becomes of a place that cannot be read.
+    pub on_error: OnError,
     /// Most bytes a second; `None`: no limit.
     pub limit_bytes_per_s: Option<u64>,
     /// Do not ask before overwriting a device.

@@ -1,8 +1,8 @@
 //! Plans over memory endpoints, and what a copy must leave behind: a byte array, changed the obvious way.
 #![allow(dead_code, reason = "each test binary uses a part of it")]
 use haul::contract::{
-    Access, Cache, Direction, Ended, Endpoint, EndpointKind, EngineKind, Existing, Order, Outcome, Plan, PlanSide,
-    Route, Silent, Stop, Tally, Tuning, WriteOrder, Zeros,
+    Access, Cache, Direction, Ended, Endpoint, EndpointKind, EngineKind, Existing, OnError, Order, Outcome, Plan,
+    PlanSide, Route, Silent, Stop, Tally, Tuning, WriteOrder, Zeros,
 };
 use haul::endpoint::memory::Memory;
 use std::sync::Arc;
@@ -45,6 +45,7 @@ pub fn plan(engine: EngineKind, len: Option<u64>, skip: u64, seek: u64) -> Plan 
         set_end: false,
         preallocate: false,
         durable: false,
+        on_error: OnError::default(),
         limit_bytes_per_s: None,
         why: Vec::new(),
         warnings: Vec::new(),

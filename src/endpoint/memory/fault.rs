@@ -1,5 +1,5 @@
 //! How a memory endpoint misbehaves.
-use crate::contract::Op;
+use crate::contract::{Extent, Op};
 
 /// One way in which a memory endpoint misbehaves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,6 +14,15 @@ pub enum Fault {
         op: Op,
         /// The byte.
         offset: u64,
+        /// What it says.
+        errno: i32,
+    },
+    /// Fails a transfer of this kind that touches one of these bytes, as a disk does, which moves whole sectors.
+    BadSectors {
+        /// Which operation fails.
+        op: Op,
+        /// The bytes of the sectors.
+        extent: Extent,
         /// What it says.
         errno: i32,
     },

@@ -92,6 +92,12 @@ impl Memory {
                     thread::sleep(Duration::from_millis(5));
                     return Err(io::Error::from_raw_os_error(errno));
                 }
+                Fault::BadSectors { op, extent, errno }
+                    if op == request.op && extent.overlaps(&Extent::new(at, left.into())) =>
+                {
+                    thread::sleep(Duration::from_micros(300));
+                    return Err(io::Error::from_raw_os_error(errno));
+                }
                 Fault::EndsAt(end) if request.op == Op::Read => {
                     left.min(end.saturating_sub(at).min(u64::from(left)) as u32)
                 }

@@ -1,7 +1,7 @@
 //! A node that takes commands, and what every command needs beside itself.
 use super::command::{self, IDENTIFY_BYTES, Structure};
 use super::namespace::{self, Controller, Namespace};
-use super::status::Status;
+use super::status::{Meaning, Status};
 use crate::contract::{DeviceError, Kind};
 use crate::sys::nvme::{self, Command, Data, Set};
 use std::io;
@@ -85,12 +85,13 @@ fn answer(drive: &dyn Drive, nsid: u32, structure: Structure) -> io::Result<Box<
 }
 
 fn refusal(words: &str, advice: &'static str) -> io::Error {
-    DeviceError { kind: Kind::Unsupported, words: words.to_owned(), offset: None, advice }.into()
+    DeviceError { kind: Kind::Unsupported, words: words.to_owned(), offset: None, of_medium: false, advice }.into()
 }
 
 /// What the drive said of a command, at byte `offset` of this side.
 pub(super) fn said(status: Status, of: &str, offset: Option<u64>) -> io::Error {
     let meaning = status.meaning();
     let words = format!("{of}{}", status.words());
-    DeviceError { kind: meaning.kind(), words, offset, advice: meaning.advice() }.into()
+    let of_medium = meaning == Meaning::Medium;
+    DeviceError { kind: meaning.kind(), words, offset, of_medium, advice: meaning.advice() }.into()
 }

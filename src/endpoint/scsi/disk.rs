@@ -116,13 +116,15 @@ impl Disk {
         let beyond = offset.checked_add(len.into()).is_none_or(|end| end > self.size);
         if beyond {
             let words = format!("byte {offset} is beyond the end of it, at {}", self.size);
-            return Err(DeviceError { kind: Kind::Io, words, offset: Some(offset), advice: "" }.into());
+            return Err(
+                DeviceError { kind: Kind::Io, words, offset: Some(offset), of_medium: false, advice: "" }.into()
+            );
         }
         let way = if op == Op::Read { Way::Read } else { Way::Write };
         let cdb = Cdb::transfer(way, lba, len / self.block_bytes, self.form).ok_or_else(|| {
             let words = format!("no command of {} bytes can name LBA {lba}", self.form.bytes.unwrap_or(16));
             let advice = "Let the length of commands be chosen.";
-            DeviceError { kind: Kind::Unsupported, words, offset: Some(offset), advice }
+            DeviceError { kind: Kind::Unsupported, words, offset: Some(offset), of_medium: false, advice }
         })?;
         Ok((cdb, place))
     }

@@ -68,7 +68,7 @@ impl Node {
         if version < VERSION_MIN {
             let words = format!("its driver is version {version}, too old for commands: 30000 is the first that does");
             let advice = "Name its block device.";
-            return Err(DeviceError { kind: Kind::Unsupported, words, offset: None, advice }.into());
+            return Err(DeviceError { kind: Kind::Unsupported, words, offset: None, of_medium: false, advice }.into());
         }
         Ok(Node { fd, wishes, counts: Counts::default(), writable })
     }

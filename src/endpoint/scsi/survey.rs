@@ -24,7 +24,7 @@ pub(super) struct Survey {
 }
 
 fn refused(kind: Kind, words: impl Into<String>, advice: &'static str) -> io::Error {
-    DeviceError { kind, words: words.into(), offset: None, advice }.into()
+    DeviceError { kind, words: words.into(), offset: None, of_medium: false, advice }.into()
 }
 
 /// The answer to a command; empty for a disk that does not know it.

@@ -68,7 +68,7 @@ pub(super) enum Verdict {
 }
 
 fn error(kind: Kind, words: impl Into<String>, advice: &'static str) -> DeviceError {
-    DeviceError { kind, words: words.into(), offset: None, advice }
+    DeviceError { kind, words: words.into(), offset: None, of_medium: false, advice }
 }
 
 fn failed(kind: Kind, words: impl Into<String>, advice: &'static str) -> Verdict {
@@ -118,7 +118,8 @@ fn of_sense(sense: &Sense, answer: &Answer, len: u32, place: Place) -> Verdict {
     let bad = sense.information.filter(|lba| !sense.deferred && (place.lba..place.lba + place.blocks).contains(lba));
     let words = bad.map_or_else(|| sense.to_string(), |lba| format!("{sense}, LBA {lba}"));
     let offset = bad.and_then(|lba| lba.checked_mul(place.block_bytes)?.checked_sub(place.start));
-    let error = |kind, advice| DeviceError { kind, words: words.clone(), offset, advice };
+    let of_medium = !sense.deferred && matches!(sense.key, key::MEDIUM | key::HARDWARE);
+    let error = |kind, advice| DeviceError { kind, words: words.clone(), offset, of_medium, advice };
     let failed = |kind, advice| Verdict::Failed { error: error(kind, advice), on_the_way: false };
     if sense.deferred {
         // The present command was not carried out, whatever became of the earlier one.
@@ -167,7 +168,10 @@ fn of_host(answer: &Answer, len: u32, place: Place) -> Verdict {
         0x0b..=0x0e | 0x14 => lost(Again::Transport, "lost on the way", ""),
         0x11 => reserved(),
         0x12 => failed(Kind::NoSpace, "no space is left on the array", "Make room there, then continue."),
-        0x13 => failed(Kind::Io, "medium error", ""),
+        0x13 => {
+            let error = DeviceError { of_medium: true, ..error(Kind::Io, "medium error", "") };
+            Verdict::Failed { error, on_the_way: false }
+        }
         _ => on_the_way(Kind::Io, "the host adapter failed it"),
     }
 }

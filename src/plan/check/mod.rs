@@ -4,6 +4,7 @@ mod range;
 mod room;
 mod same;
 mod through;
+mod unread;
 mod words;
 mod worries;
 
@@ -12,5 +13,6 @@ pub(super) use range::{Range, range};
 pub(super) use room::room;
 pub(super) use same::{ONE_NAME, Overlap, same};
 pub(super) use through::through;
+pub(super) use unread::unread;
 pub(super) use words::{hashes, words};
 pub(super) use worries::worries;

@@ -88,6 +88,7 @@ fn no_offload(asked: &Asked, range: &Range, overlap: Option<Overlap>) -> Option<
         .or_else(|| says(asked.dest.queue.copy_max_bytes == 0, "the device cannot copy by itself"))
         .or_else(|| says(overlap.is_some(), "the ranges overlap"))
         .or_else(|| says(!options.hashes.is_empty(), "digests need the bytes"))
+        .or_else(|| says(options.on_error.looks_closer(), "--on-error is for bytes that go through haul"))
         .or_else(|| says(options.limit_bytes_per_s.is_some(), "--limit is for bytes that go through haul"))
         .or_else(|| says(options.sparse == When::Always, "--sparse always wants the bytes looked at"))
         .or_else(|| {
@@ -113,6 +114,7 @@ fn no_reflink(asked: &Asked, range: &Range, overlap: Option<Overlap>) -> Option<
     says(source.kind != EndpointKind::File || dest.kind != EndpointKind::File, "only files can share extents")
         .or_else(|| says(auto && options.engine.is_some(), "an engine was asked for"))
         .or_else(|| says(!options.hashes.is_empty(), "digests need the bytes"))
+        .or_else(|| says(auto && options.on_error.looks_closer(), "shared extents share the bad places too"))
         .or_else(|| says(options.sparse != When::Auto, "--sparse wants the bytes looked at or written"))
         .or_else(|| says(overlap.is_some(), "the ranges overlap"))
         .or_else(|| cannot(Side::Source, source))

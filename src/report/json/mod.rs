@@ -6,12 +6,14 @@ mod differences;
 mod failure;
 mod outcome;
 mod plan;
+mod unread;
 
 pub use devices::{DevicePartitionReport, DeviceReport, DevicesReport, UseReport, devices};
 pub use differences::{DifferencesReport, RunReport, ShorterReport};
 pub use failure::Failure;
 pub use outcome::{Blocks, Bytes, Claimed, Cpu, DigestReport, Latencies, Rates, Report, SideOutcome, Tried, outcome};
 pub use plan::{EstimateReport, PartitionReport, PlanReport, ReasonReport, SidePlan, plan};
+pub use unread::UnreadReport;
 
 use serde::Serialize;
 

@@ -1,7 +1,8 @@
 use super::differences::DifferencesReport;
 use super::plan::{ReasonReport, cache_name, direction_name, kind_name, node_name, reasons};
+use super::unread::UnreadReport;
 use super::{Failure, SCHEMA};
-use crate::contract::{Ended, Latency, Outcome, Plan, PlanSide, Route, Side};
+use crate::contract::{Ended, Latency, Outcome, Plan, PlanSide, Route, Side, Unread};
 use crate::report::{text, units};
 use serde::Serialize;
 use std::time::SystemTime;
@@ -33,6 +34,9 @@ pub struct Report {
     pub claimed: Claimed,
     /// What differs; `null` where nothing was compared.
     pub differences: Option<DifferencesReport>,
+    /// Logical blocks of both sides that could not be read and were gone around; the status may be `complete` all the
+    /// same.
+    pub unread_sectors: u64,
     /// The command that copies the rest, quoted for a shell.
     pub continue_command: Option<String>,
     /// Bytes and records.
@@ -180,6 +184,8 @@ pub struct SideOutcome {
     pub waited_share: Option<f64>,
     /// Time in which it had no request in flight.
     pub idle_s: f64,
+    /// What could not be read of it; `null` where no read failed that was gone around.
+    pub unread: Option<UnreadReport>,
     /// In the page cache before; `null` where the kernel does not say.
     pub cached_before_bytes: Option<u64>,
     /// In the page cache after.
@@ -240,6 +246,7 @@ pub fn outcome(plan: &Plan, outcome: &Outcome, args: &[String], started: Option<
             direction: direction_name(plan.direction),
         },
         differences: outcome.differences.as_ref().map(DifferencesReport::from),
+        unread_sectors: outcome.unread.iter().map(Unread::sectors).sum(),
         continue_command: text::continue_command(plan, outcome, args),
         bytes: bytes(outcome),
         elapsed_s: outcome.elapsed.as_secs_f64(),
@@ -340,6 +347,7 @@ fn side(planned: &PlanSide, outcome: &Outcome, side: Side) -> SideOutcome {
         waited_s: report.waited.as_secs_f64(),
         waited_share: (!copying.is_zero()).then(|| thousandths(share)),
         idle_s: report.idle.as_secs_f64(),
+        unread: UnreadReport::of(&outcome.unread[side.index()]),
         cached_before_bytes: report.cached_before_bytes,
         cached_after_bytes: report.cached_after_bytes,
     }

@@ -98,6 +98,8 @@ fn keys(value: &serde_json::Value, found: &mut Vec<String>) {
 fn every_field_is_documented() {
     let mut done = examples::failed();
     done.digests = vec![Digest { kind: HashKind::Blake3, hex: "00ff".to_owned() }];
+    let runs = [Extent::new(512, 512)].into_iter().collect();
+    done.unread[0] = Unread { runs, sector_bytes: 512, failed_reads: 3, failing: Duration::ZERO };
     let estimate = Estimate { time: Duration::ZERO, source_bytes_per_s: None, dest_bytes_per_s: None };
     let report = serde_json::to_value(outcome(&examples::plan(), &done, &[], None)).unwrap();
     let planned = plan(&examples::plan(), &examples::source(), &examples::dest(), Some(estimate));

@@ -1,5 +1,5 @@
 //! Two lines at the bottom of a terminal: how far, and how fast. They are made to fit any width.
-use super::phrases::{amount, holdup, left, percent, rate_of_writes, rates, rates_now, setting};
+use super::phrases::{amount, holdup, left, percent, rate_of_writes, rates, rates_now, setting, unread};
 use super::view::View;
 use crate::contract::Phase;
 use crate::report::columns::columns;
@@ -56,15 +56,20 @@ fn how_fast(view: &View, width: usize) -> String {
         Some(_) => paint(CARE, &holdup),
         None => holdup,
     });
+    let unread = unread(view).map(|unread| paint(CARE, &unread));
     let join = |parts: &[Option<String>]| parts.iter().flatten().cloned().collect::<Vec<_>>().join(", ");
     if view.stalled.is_some() {
-        return holdup.unwrap_or_default();
+        let holdup = holdup.unwrap_or_default();
+        return fitting(&[join(&[Some(holdup.clone()), unread]), holdup], width);
     }
+    // What is wrong comes before what is slow.
+    let remarks = [unread.clone(), holdup].into_iter().flatten().reduce(|one, other| format!("{one}, {other}"));
     let choices = [
-        join(&[Some(rates(view)), holdup.clone(), setting(view)]),
-        join(&[Some(rates(view)), holdup.clone()]),
-        join(&[Some(rates_now(view)), holdup.clone()]),
-        join(&[Some(rate_of_writes(view)), holdup]),
+        join(&[Some(rates(view)), remarks.clone(), setting(view)]),
+        join(&[Some(rates(view)), remarks.clone()]),
+        join(&[Some(rates_now(view)), remarks.clone()]),
+        join(&[Some(rate_of_writes(view)), remarks]),
+        join(&[Some(rate_of_writes(view)), unread]),
         rate_of_writes(view),
     ];
     fitting(&choices, width)

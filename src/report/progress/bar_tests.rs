@@ -20,6 +20,7 @@ fn view() -> View {
         zeroed_bytes: 0,
         hole_bytes: 0,
         already_bytes: 0,
+        unread_sectors: 0,
         read: speed(412 * MIB, 398 * MIB),
         write: speed(410 * MIB, 395 * MIB),
         left: Some(Duration::from_millis(2_900)),
@@ -144,6 +145,11 @@ fn a_stall_is_said_instead_of_a_rate() {
 ━━━━━━━━━━━━───────────────────  41 %   840.0 MiB of 2.00 GiB
 nothing has moved for 12 s, waiting for the dest
 ");
+}
+
+#[test]
+fn bad_sectors_are_counted_before_what_is_slow_at_every_width_that_has_room() {
+    insta::assert_snapshot!(at_all_widths(&View { unread_sectors: 3, ..view() }));
 }
 
 #[test]

@@ -49,6 +49,8 @@ pub(super) struct Numbers {
     hole_bytes: u64,
     /// Of the copied bytes, those of earlier runs.
     already_bytes: u64,
+    /// Logical blocks that could not be read and were gone around.
+    unread_sectors: u64,
     /// Of the last two seconds.
     read_bytes_per_s: u64,
     written_bytes_per_s: u64,
@@ -90,6 +92,7 @@ impl<'a> Line<'a> {
             zeroed_bytes: view.zeroed_bytes,
             hole_bytes: view.hole_bytes,
             already_bytes: view.already_bytes,
+            unread_sectors: view.unread_sectors,
             read_bytes_per_s: view.read.now_per_s,
             written_bytes_per_s: view.write.now_per_s,
             read_mean_bytes_per_s: view.read.mean_per_s,

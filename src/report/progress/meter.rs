@@ -98,6 +98,7 @@ impl Meter {
             zeroed_bytes: now.zeroed_bytes,
             hole_bytes: now.hole_bytes,
             already_bytes: now.already_bytes,
+            unread_sectors: now.unread_sectors,
             read: speed(|sample| sample.read_bytes),
             write: speed(|sample| sample.written_bytes),
             left: self.left(&now),

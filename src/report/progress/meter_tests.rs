@@ -11,6 +11,7 @@ fn sample(millis: u64, data: u64) -> Sample {
         zeroed_bytes: 0,
         hole_bytes: 0,
         already_bytes: 0,
+        unread_sectors: 0,
         waited: [Duration::ZERO; 2],
         phase: Phase::Copying,
         block_bytes: 1 << 20,

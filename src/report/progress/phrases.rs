@@ -56,6 +56,11 @@ pub(super) fn holdup(view: &View) -> Option<String> {
     }
 }
 
+/// `3 bad sectors`; `None` while all could be read.
+pub(super) fn unread(view: &View) -> Option<String> {
+    (view.unread_sectors > 0).then(|| units::count(view.unread_sectors, "bad sector", "bad sectors"))
+}
+
 /// `256 KiB × 32`: block size and depth at present; `None` while they are not known.
 pub(super) fn setting(view: &View) -> Option<String> {
     (view.block_bytes > 0).then(|| format!("{} × {}", units::block(view.block_bytes.into()), view.depth))

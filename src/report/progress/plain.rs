@@ -1,5 +1,5 @@
 //! Lines now and then, for logs, and the status line.
-use super::phrases::{amount, holdup, left, percent, rates};
+use super::phrases::{amount, holdup, left, percent, rates, unread};
 use super::view::View;
 use crate::contract::Phase;
 use crate::report::units;
@@ -22,6 +22,7 @@ pub(super) fn line(view: &View, dest: &str) -> String {
             parts.extend(view.stalled.is_none().then(|| rates(view)));
             parts.extend(left(view));
             parts.extend(holdup(view));
+            parts.extend(unread(view));
         }
         Phase::Flushing | Phase::Ended => {
             parts.push(match view.flushing {

@@ -17,6 +17,8 @@ pub(super) struct Sample {
     pub(super) hole_bytes: u64,
     /// Durable since earlier runs of the copy.
     pub(super) already_bytes: u64,
+    /// Logical blocks that could not be read.
+    pub(super) unread_sectors: u64,
     /// Time spent waiting for each side.
     pub(super) waited: [Duration; 2],
     /// What the copy is busy with.
@@ -37,6 +39,7 @@ impl Sample {
             zeroed_bytes: tally.zeroed_bytes.load(Relaxed),
             hole_bytes: tally.hole_bytes.load(Relaxed),
             already_bytes: tally.already_bytes.load(Relaxed),
+            unread_sectors: tally.unread_sectors.load(Relaxed),
             waited: tally.waited_ns.each_ref().map(|ns| Duration::from_nanos(ns.load(Relaxed))),
             phase: match tally.phase.load(Relaxed) {
                 0 => Phase::Copying,

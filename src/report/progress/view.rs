@@ -26,6 +26,8 @@ pub(super) struct View {
     pub(super) hole_bytes: u64,
     /// Of the copied bytes, those of earlier runs.
     pub(super) already_bytes: u64,
+    /// Logical blocks that could not be read and were gone around.
+    pub(super) unread_sectors: u64,
     /// Of data from the source.
     pub(super) read: Speed,
     /// Of data to the dest.

@@ -1,6 +1,6 @@
 //! What two sides that were compared have come to.
 use super::outcome::signal_name;
-use crate::contract::{Differences, Ended, Extent, Outcome, Plan, Side};
+use crate::contract::{Differences, Ended, Extent, Outcome, Plan, Side, Unread};
 use crate::report::columns::{Columns, whole};
 use crate::report::printable::printable;
 use crate::report::style::{CARE, STRONG, paint};
@@ -20,6 +20,9 @@ pub(super) fn verdict(plan: &Plan, outcome: &Outcome, differences: &Differences)
     };
     let verdict = match outcome.ended {
         _ if !differences.is_empty() => paint(CARE, "different"),
+        Ended::Complete if !outcome.unread.iter().all(Unread::is_empty) => {
+            "equal as far as it could be read".to_owned()
+        }
         Ended::Complete => paint(STRONG, "equal"),
         _ => "no difference so far".to_owned(),
     };

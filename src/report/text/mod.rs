@@ -9,6 +9,7 @@ mod outcome;
 mod plan;
 mod rest;
 mod side;
+mod unread;
 mod usage;
 
 pub(in crate::report) use advice::advice;

@@ -1,6 +1,8 @@
-use super::differences;
 use super::rest::Rest;
-use crate::contract::{Direction, Ended, EndpointKind, EngineKind, Latency, Outcome, Plan, Route, Side, Totals};
+use super::{differences, unread};
+use crate::contract::{
+    Direction, Ended, EndpointKind, EngineKind, Latency, Outcome, Plan, Route, Side, Totals, Unread,
+};
 use crate::report::columns::{Columns, WIDTH, beside, whole, wrap};
 use crate::report::printable::{printable, shell_line};
 use crate::report::style::{CARE, STRONG, paint};
@@ -29,6 +31,7 @@ pub fn outcome(plan: &Plan, outcome: &Outcome, args: &[String]) -> String {
     if let Some(differences) = &outcome.differences {
         differences::rows(plan, differences, &mut rows);
     }
+    unread::rows(plan, outcome, &mut rows);
     rows.row("bytes", bytes(&outcome.totals));
     rows.row("time", time(outcome));
     rows.row("rate", rate(outcome));
@@ -59,7 +62,8 @@ fn headline(plan: &Plan, outcome: &Outcome) -> String {
         let text =
             format!("{} in {}", differences::verdict(plan, outcome, differences), units::duration(outcome.elapsed));
         let rate = units::per_second(copied, outcome.elapsed).filter(|_| copied > 0);
-        return rate.map_or_else(|| text.clone(), |rate| format!("{text}, {}", whole(&units::rate(rate))));
+        let text = rate.map_or_else(|| text.clone(), |rate| format!("{text}, {}", whole(&units::rate(rate))));
+        return text + &unread::clause(outcome);
     }
     let amount = match plan.len {
         // What arrived behind a gap is not promised to anybody.
@@ -79,9 +83,10 @@ fn headline(plan: &Plan, outcome: &Outcome) -> String {
         text += &format!(", {}", whole(&units::rate(rate)));
     }
     match durability(plan, outcome) {
-        "" => text,
-        word => format!("{text}, {word}"),
+        "" => {}
+        word => text += &format!(", {word}"),
     }
+    text + &unread::clause(outcome)
 }
 
 /// Nothing is said of dests that keep nothing.
@@ -125,7 +130,11 @@ fn claimed(plan: &Plan, outcome: &Outcome) -> String {
         _ => ", but are not durable",
     };
     let what = if plan.route.writes() { "arrived" } else { "were compared" };
-    format!("the {place} {} {what} with none missing{durable}", whole(&units::bytes(claimed.len)))
+    let missing = match outcome.unread.iter().all(Unread::is_empty) {
+        true => "none missing",
+        false => "none missing but what could not be read",
+    };
+    format!("the {place} {} {what} with {missing}{durable}", whole(&units::bytes(claimed.len)))
 }
 
 fn bytes(totals: &Totals) -> String {

@@ -334,3 +334,14 @@ fn a_path_that_is_not_text_gives_no_command_rather_than_a_wrong_one() {
     plan.source.path = PathBuf::from(std::ffi::OsString::from_vec(vec![0xff]));
     assert!(impossible(&plan, &examples::interrupted()).contains("not UTF-8"));
 }
+
+#[test]
+fn what_could_not_be_read_is_in_the_verdict_and_listed() {
+    let mut outcome = examples::complete();
+    let runs = (0..10).map(|at| Extent::new((1 << 20) * at + 512, 512 * (at + 1))).collect();
+    outcome.unread[0] = Unread { runs, sector_bytes: 512, failed_reads: 70, failing: Duration::from_millis(12_340) };
+    outcome.digests = vec![Digest { kind: HashKind::Sha256, hex: "00".repeat(32) }];
+    let text = bare(&super::outcome(&examples::plan(), &outcome, &examples::args()));
+    assert!(text.lines().all(|line| columns(line) <= 80));
+    insta::assert_snapshot!(text.lines().take(12).collect::<Vec<_>>().join("\n"));
+}

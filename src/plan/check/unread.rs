@@ -1,0 +1,17 @@
+//! Where a place that cannot be read can be gone around.
+use crate::contract::{Error, Kind, Order, Result};
+use crate::plan::asked::Asked;
+
+/// Refuses `--on-error` and `--mapfile` for sources that have no places: what failed in a stream cannot be asked for
+/// again, nor can what follows.
+pub(crate) fn unread(asked: &Asked) -> Result<()> {
+    let source = asked.source;
+    let refused = |option: &str, why: &str| {
+        let what = format!("{option}: source {} is a {}, {why}", source.address, source.kind.name());
+        Err(Error::new(Kind::Usage, what).advise(format!("Leave {option} out.")))
+    };
+    if asked.options.on_error.looks_closer() && source.order != Order::Any {
+        return refused("--on-error", "of which no place can be read again or passed over");
+    }
+    Ok(())
+}

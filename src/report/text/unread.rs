@@ -1,0 +1,61 @@
+//! What could not be read and was gone around.
+use crate::contract::{Extent, Outcome, Plan, Side, Unread};
+use crate::report::columns::{Columns, whole};
+use crate::report::style::{CARE, paint};
+use crate::report::units;
+
+/// Runs that are listed for a reader; programs and a mapfile get all of them.
+const RUNS_TOLD: usize = 8;
+
+/// `, but 3 sectors could not be read`; nothing where all could be.
+pub(super) fn clause(outcome: &Outcome) -> String {
+    match outcome.unread.iter().map(Unread::sectors).sum() {
+        0 => String::new(),
+        sectors => {
+            let sectors = whole(&units::count(sectors, "sector", "sectors"));
+            format!(", {}", paint(CARE, &format!("but {sectors} could not be read")))
+        }
+    }
+}
+
+/// How many, where, and what it took.
+pub(super) fn rows(plan: &Plan, outcome: &Outcome, rows: &mut Columns) {
+    for side in Side::BOTH {
+        let unread = &outcome.unread[side.index()];
+        if !unread.is_empty() {
+            rows.row("unread", unread_of(plan, side, unread));
+            rows.row("", runs(unread));
+        }
+        if !unread.is_empty() && !outcome.digests.is_empty() {
+            rows.row("digests", "are of what was written, with zeros for what could not be read");
+        }
+        if unread.failed_reads > 0 {
+            let reads = whole(&units::count(unread.failed_reads, "read", "reads"));
+            let took = whole(&units::duration(unread.failing));
+            rows.row("failures", format!("{reads} of the {} failed, after {took} altogether", side.name()));
+        }
+    }
+}
+
+fn unread_of(plan: &Plan, side: Side, unread: &Unread) -> String {
+    let sectors = whole(&units::count(unread.sectors(), "sector", "sectors"));
+    let bytes = whole(&units::bytes(unread.runs.total_bytes()));
+    let runs = whole(&units::count(unread.runs.count() as u64, "run", "runs"));
+    let instead = match plan.route.writes() {
+        true => "; the dest has zeros in their place",
+        false => "; neither equal nor different",
+    };
+    let name = side.name();
+    format!("{sectors} of {} bytes of the {name}, {bytes} in {runs}{instead}", unread.sector_bytes)
+}
+
+/// Runs as offset and length on their side.
+fn runs(unread: &Unread) -> String {
+    let told = |run: Extent| whole(&format!("{}+{}", run.offset, run.len));
+    let mut told: Vec<String> = unread.runs.iter().take(RUNS_TOLD).map(told).collect();
+    match unread.runs.count().saturating_sub(RUNS_TOLD) {
+        0 => {}
+        more => told.push(format!("and {more} more; all with --json")),
+    }
+    format!("byte {}", told.join(", "))
+}
