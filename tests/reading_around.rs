@@ -2,8 +2,8 @@
 mod model;
 
 use haul::contract::{
-    Ended, Endpoint, EngineKind, Event, Extent, ExtentSet, HashKind, Kind, Observer, OnError, Op, Outcome, Plan, Route,
-    Side, Stop, Tally, WriteOrder, Zeros,
+    Direction, Ended, Endpoint, EngineKind, Event, Extent, ExtentSet, HashKind, Kind, Observer, OnError, Op, Outcome,
+    Plan, Route, Side, Stop, Tally, WriteOrder, Zeros,
 };
 use haul::endpoint::memory::{Fault, Memory};
 use model::{pattern, plan, run, tuning};
@@ -13,6 +13,10 @@ use std::sync::Arc;
 
 const ENGINES: [EngineKind; 3] = [EngineKind::Ring, EngineKind::Threads, EngineKind::Sync];
 const SECTOR: u64 = 512;
+
+fn engines() -> impl Strategy<Value = EngineKind> {
+    prop::sample::select(ENGINES.to_vec())
+}
 
 fn bad(op: Op, offset: u64) -> Fault {
     let extent = Extent::new(offset / SECTOR * SECTOR, SECTOR);
@@ -47,13 +51,15 @@ proptest! {
 
     #[test]
     fn all_arrives_but_the_bad_sectors_which_are_zeros(
-        engine in prop::sample::select(ENGINES.to_vec()), len in 1usize..120_000, skip in 0usize..3000, seek in 0usize..3000,
-        places in prop::collection::btree_set(0u64..123_000, 0..7), company in 0u64..3, short in prop::option::of(100u32..9000),
-        uneven: bool, block_bytes in 300u32..40_000, depth in 1u32..9, zeros in 0usize..2, detect: bool, ask_holes: bool,
+        engine in engines(), len in 1usize..120_000, skip in 0usize..3000, seek in 0usize..3000,
+        places in prop::collection::btree_set(0u64..123_000, 0..7), company in 0u64..3,
+        short in prop::option::of(100u32..9000), uneven: bool, block_bytes in 300u32..40_000, depth in 1u32..9,
+        zeros in 0usize..2, detect: bool, ask_holes: bool,
         ordered: bool, bursts: bool, heads: [bool; 2], zero_pages: u64, retries in 0u32..2,
     ) {
         let source = pattern(skip + len + 100, zero_pages);
-        let places: BTreeSet<u64> = places.iter().flat_map(|&at| (0..=company).map(move |next| at + next * SECTOR)).collect();
+        let with_company = |&at: &u64| (0..=company).map(move |next| at + next * SECTOR);
+        let places: BTreeSet<u64> = places.iter().flat_map(with_company).collect();
         let mut faults: Vec<Fault> = places.iter().map(|&at| bad(Op::Read, at)).collect();
         faults.extend(short.map(Fault::Short));
         faults.extend(uneven.then_some(Fault::Uneven));
@@ -92,7 +98,7 @@ proptest! {
 
     #[test]
     fn what_overlaps_moves_as_memmove_moves_it_around_bad_places(
-        engine in prop::sample::select(ENGINES.to_vec()), len in 1usize..40_000, from in 0usize..20_000, to in 0usize..20_000,
+        engine in engines(), len in 1usize..40_000, from in 0usize..20_000, to in 0usize..20_000,
         places in prop::collection::btree_set(0u64..60_000, 0..5), block_bytes in 512u32..9000,
     ) {
         let faults: Vec<Fault> = places.iter().map(|&at| bad(Op::Read, at)).collect();
@@ -101,7 +107,7 @@ proptest! {
         let mut plan = skipping(plan(engine, Some(len as u64), from as u64, to as u64));
         plan.tuning.block_bytes = block_bytes;
         plan.write_order = WriteOrder::Submitted;
-        plan.direction = if to > from { haul::contract::Direction::Backward } else { haul::contract::Direction::Forward };
+        plan.direction = if to > from { Direction::Backward } else { Direction::Forward };
         let (outcome, _) = run(&plan, &disk, &disk);
         prop_assert!(matches!(outcome.ended, Ended::Complete), "{:?}", outcome.ended);
         let unread = sectors_of(&places, Extent::new(from as u64, len as u64));
@@ -113,7 +119,7 @@ proptest! {
 
     #[test]
     fn what_cannot_be_read_on_a_side_is_neither_equal_nor_different(
-        engine in prop::sample::select(ENGINES.to_vec()), len in 1usize..100_000, skip in 0usize..2000, seek in 0usize..2000,
+        engine in engines(), len in 1usize..100_000, skip in 0usize..2000, seek in 0usize..2000,
         places in prop::array::uniform2(prop::collection::btree_set(0u64..100_000, 0..5)),
         flips in prop::collection::btree_set(0usize..100_000, 0..6), block_bytes in 300u32..20_000,
     ) {

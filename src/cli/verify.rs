@@ -51,9 +51,9 @@ pub(super) struct VerifyArguments {
     /// Places that cannot be read: stop, skip, retry:N
     ///
     /// What to do about a place that cannot be read, on either side. stop: end there. skip: read around it down to the
-    /// logical block and compare the rest; the report lists it, as neither equal nor different, and the exit status is
-    /// 1. retry:N: try each such block N times more before it counts as unreadable, then stop, or go on with
-    /// retry:N,skip.
+    /// logical block and compare the rest; the report lists it, as neither equal nor different, and status 1 says that
+    /// it was not all. retry:N: try each such block N times more before it counts as unreadable, then stop, or go on
+    /// with retry:N,skip.
     #[arg(long, value_name = "HOW", value_parser = on_error::parse, default_value = "stop", help_heading = "Method")]
     #[arg(hide_default_value = true)]
     on_error: OnError,

@@ -141,8 +141,8 @@ pub struct Outcome {
     pub engine_detail: String,
     /// Bytes and requests.
     pub totals: Totals,
-    /// All bytes that arrived with none missing between them, zeros for those in `unread` among them; offsets count from
-    /// the first byte of the copy.
+    /// All bytes that arrived with none missing between them, with zeros for those in `unread`; offsets count from the
+    /// first byte of the copy.
     pub claimed: Extent,
     /// From the first request to the end, flushing included.
     pub elapsed: Duration,

@@ -4,8 +4,8 @@
 /// logical block: a disk may try for seconds before it fails a read, and a hundred good ones take less.
 const PIECE_BYTES: u32 = 64 << 10;
 
-/// Behind a bad logical block the next piece is one, as bad ones like company. Each good piece is followed by one that is
-/// larger by this factor.
+/// Behind a bad logical block the next piece is one, as bad ones like company. Each good piece is followed by one that
+/// is larger by this factor.
 const GROWTH: u32 = 8;
 
 /// What a block's pieces are cut from. Other offsets here count from its first byte.
@@ -147,8 +147,8 @@ mod tests {
     proptest! {
         #[test]
         fn exactly_the_bad_logical_blocks_are_left_out(
-            skip in 0u64..2000, len in 1u32..600_000, power in 0u32..4, bad in prop::collection::btree_set(0u64..1200, 0..40),
-            blames: bool, tries in 0u32..3,
+            skip in 0u64..2000, len in 1u32..600_000, power in 0u32..4,
+            bad in prop::collection::btree_set(0u64..1200, 0..40), blames: bool, tries in 0u32..3,
         ) {
             let finest_bytes = 512 << power;
             let block = Block { offset: 3 * 4096 + skip, len, finest_bytes };

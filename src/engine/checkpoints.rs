@@ -65,8 +65,8 @@ impl Checkpoints {
         }
     }
 
-    /// Every byte of `extent` was acknowledged by the dest. What is `unread` of it, counted on the source where the copy
-    /// begins at `start`, has zeros there and is not written down: whoever resumes the copy tries it again.
+    /// Every byte of `extent` was acknowledged by the dest. What is `unread` of it, counted on the source where the
+    /// copy begins at `start`, has zeros there and is not written down: whoever resumes the copy tries it again.
     pub(super) fn arrived(&mut self, extent: Extent, unread: &ExtentSet, start: u64) {
         self.arrived.insert(extent);
         for bad in unread.within(Extent::new(start + extent.offset, extent.len)) {

@@ -2,7 +2,8 @@
 use super::checkpoints::{Checkpoints, Trouble, flush_error, given_up};
 use super::run::{Run, tell};
 use crate::contract::{
-    Change, Direction, Ended, EngineKind, Error, Event, Existing, Extent, Op, Phase, Result, Route, Side, Tally, Zeros,
+    Change, Direction, Ended, EngineKind, Error, Event, Existing, Extent, ExtentSet, Op, Phase, Result, Route, Side,
+    Tally, Zeros,
 };
 use std::io;
 use std::time::Instant;
@@ -82,7 +83,7 @@ impl Run<'_> {
     fn end_checkpoints(&mut self) {
         let Some(checkpoints) = &mut self.checkpoints else { return };
         if self.engine == EngineKind::Offload {
-            checkpoints.arrived(self.claimed);
+            checkpoints.arrived(self.claimed, &ExtentSet::new(), 0);
         }
         match checkpoints.collect(Instant::now()) {
             Ok(()) => {}

@@ -21,8 +21,8 @@ fn of_request(error: &Error) -> &'static str {
         (Kind::EndedEarly, _) => "It is shorter than when the copy began. Copy it again when nobody changes it.",
         (Kind::BrokenPipe, _) => "The program that read from it ended before the copy did.",
         (Kind::Io, Some(Side::Source)) if on_device => {
-            "The kernel's log (dmesg) says more. --on-error skip goes around bad places; from a medium that gets worse by \
-             the hour, GNU ddrescue saves what is easy to read first."
+            "The kernel's log (dmesg) says more. --on-error skip goes around bad places; from a medium that gets worse \
+             by the hour, GNU ddrescue saves what is easy to read first."
         }
         (Kind::Io, _) => "The kernel's log (dmesg) says more.",
         _ => "",
