@@ -5,13 +5,13 @@
 # shellcheck shell=bash
 
 judge() { # name command...: the command succeeds
-    local name=$1 words
+    local name=$1 judged_words
     shift
-    if words=$("$@" 2>&1); then
+    if judged_words=$("$@" 2>&1); then
         echo "ok $name"
     else
         echo "FAIL $name: $*"
-        printf '%s\n' "$words" | tail -n 30
+        printf '%s\n' "$judged_words" | tail -n 30
     fi
 }
 
@@ -28,8 +28,10 @@ try() { # command...
 # Of the last try: it ended with this status and said all of these words, on one
 # line or wrapped.
 ended() { # status word...
-    local word flat
-    flat=$(tr -s ' \n' ' ' <<< "$said")
+    local word flat flat_words
+    # By the shell alone: a process more for each judgement is long in an emulated machine.
+    read -rd '' -a flat_words <<< "$said" || true
+    flat=${flat_words[*]}
     if [ "$status" != "$1" ]; then
         printf 'status %s, not %s; it said:\n%s\n' "$status" "$1" "$said"
         return 1

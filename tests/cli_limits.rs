@@ -4,38 +4,15 @@ mod support;
 use serde_json::Value;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
-use std::os::unix::process::CommandExt;
-use std::process::Command;
-use support::{cmp, has, haul_path, is_root, scratch, skip, write_noise};
+use support::{cmp, has, haul_path, is_root, scratch, skip, without_io_uring, write_noise};
 
 const MIB: usize = 1 << 20;
 
-/// Makes io_uring_setup(2) fail with EPERM in this process and its children, as container runtimes do.
-fn forbid_io_uring() -> std::io::Result<()> {
-    let jump = |code: u32, yes, no, k| libc::sock_filter { code: code as u16, jt: yes, jf: no, k };
-    let refuse = libc::SECCOMP_RET_ERRNO | libc::EPERM as u32;
-    let mut filter = [
-        // The number of the system call is the first field of struct seccomp_data.
-        jump(libc::BPF_LD | libc::BPF_W | libc::BPF_ABS, 0, 0, 0),
-        jump(libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K, 0, 1, libc::SYS_io_uring_setup as u32),
-        jump(libc::BPF_RET | libc::BPF_K, 0, 0, refuse),
-        jump(libc::BPF_RET | libc::BPF_K, 0, 0, libc::SECCOMP_RET_ALLOW),
-    ];
-    let program = libc::sock_fprog { len: filter.len() as u16, filter: filter.as_mut_ptr() };
-    // SAFETY: `program` and the filter it points to live until both calls have returned; the kernel copies them.
-    let failed = unsafe {
-        libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0
-            || libc::prctl(libc::PR_SET_SECCOMP, libc::SECCOMP_MODE_FILTER, &raw const program) != 0
-    };
-    if failed { Err(std::io::Error::last_os_error()) } else { Ok(()) }
-}
-
 /// `haul` in a process that may not use io_uring.
 fn haul_without_io_uring() -> assert_cmd::Command {
-    let mut command = Command::new(haul_path());
-    // SAFETY: between fork and exec it only makes two system calls, on memory of its own stack.
-    unsafe { command.pre_exec(forbid_io_uring) };
-    assert_cmd::Command::from_std(command)
+    let mut command = assert_cmd::Command::new(without_io_uring());
+    command.arg(haul_path());
+    command
 }
 
 #[test]

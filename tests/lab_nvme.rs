@@ -1,8 +1,7 @@
 //! NVMe namespaces by their own commands, on the kernel's driver and qemu's drives in the lab.
 mod support;
 
-use std::fs::File;
-use support::{Findings, lab_is_there};
+use support::{Drive, Findings, lab_is_there, words_for};
 
 /// What every engine must get right.
 const COPIES: [&str; 25] = [
@@ -53,9 +52,6 @@ const FAULTS: [&str; 16] = [
     "nobody waits for them",
 ];
 
-/// A drive beside those of the launcher: its name, and words for its controller and its namespace.
-type Drive = (&'static str, &'static str, &'static str);
-
 /// 4096-byte blocks, 16 KiB a command.
 const FOUR: Drive = ("four", "mdts=2", "logical_block_size=4096,physical_block_size=4096");
 const METADATA: Drive = ("metadata", "mdts=7", "ms=8");
@@ -67,16 +63,7 @@ fn findings(script: &str, engine: &str, drives: &[Drive]) -> Option<Findings> {
         return None;
     }
     let dir = tempfile::tempdir().expect("there is a place for scratch");
-    let more = drives.iter().map(|(name, controller, namespace)| {
-        let image = dir.path().join(name);
-        File::create(&image).and_then(|file| file.set_len(16 << 20)).expect("there is room for a sparse file");
-        format!(
-            "-blockdev node-name={name},driver=file,filename={},discard=unmap \
-             -device nvme,id={name},serial={name},{controller} -device nvme-ns,bus={name},drive={name},{namespace}",
-            image.display()
-        )
-    });
-    let more = more.collect::<Vec<_>>().join(" ");
+    let more = words_for(drives, dir.path());
     let words = [("VMLAB_QEMU", more.as_str()), ("VMLAB_DISK", "16M"), ("VMLAB_TIMEOUT", "300")];
     Some(Findings::of(script, &[engine], &words))
 }

@@ -2,6 +2,7 @@
 use super::abilities::{has, skip};
 use super::running::haul_path;
 use std::collections::BTreeMap;
+use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -40,15 +41,29 @@ pub fn release_binary() -> PathBuf {
     if std::env::var_os("HAUL_TEST_BINARY").is_some() {
         return haul_path();
     }
-    let target = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().expect("it is in the build directory");
-    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let mut build = Command::new(cargo);
-    build.args(["build", "--release", "--locked", "--bin", "haul", "--target-dir"]).arg(target);
+    let (mut build, target) = cargo_build();
+    build.args(["--release", "--bin", "haul"]);
     // These carry the flags of coverage.
     build.env_remove("RUSTFLAGS").env_remove("CARGO_ENCODED_RUSTFLAGS").env_remove("LLVM_PROFILE_FILE");
-    build.current_dir(env!("CARGO_MANIFEST_DIR"));
     assert!(build.status().expect("cargo runs").success(), "cargo build --release failed");
     target.join("release/haul")
+}
+
+/// The program that runs a command where io_uring is forbidden (`examples/without-io-uring.rs`). `cargo test` builds
+/// examples unless one test is asked for by name; built as the tests are, so that nothing is built anew.
+pub fn without_io_uring() -> PathBuf {
+    let (mut build, target) = cargo_build();
+    build.args(["--quiet", "--example", "without-io-uring"]);
+    assert!(build.status().expect("cargo runs").success(), "cargo build --example without-io-uring failed");
+    target.join("debug/examples/without-io-uring")
+}
+
+/// A build of this package into the directory that the tests were built in, and that directory.
+fn cargo_build() -> (Command, PathBuf) {
+    let target = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().expect("it is in the build directory");
+    let mut build = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    build.args(["build", "--locked", "--target-dir"]).arg(target).current_dir(env!("CARGO_MANIFEST_DIR"));
+    (build, target.to_owned())
 }
 
 /// Runs a script of `lab/` in the guest with `arguments`, and `words` of the launcher such as VMLAB_CLOCK=virtual; what
@@ -67,6 +82,24 @@ pub fn in_the_lab(script: &str, arguments: &[&Path], words: &[(&str, &str)]) -> 
     let complaints = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{script} ended with {} and said:\n{said}{complaints}", output.status);
     said
+}
+
+/// An NVMe drive of 16 MiB beside those of the launcher: its name, which is its serial number too, and words of qemu
+/// for its controller and its namespace.
+pub type Drive = (&'static str, &'static str, &'static str);
+
+/// Such drives, on images in `dir`, as words of VMLAB_QEMU.
+pub fn words_for(drives: &[Drive], dir: &Path) -> String {
+    let words = drives.iter().map(|(name, controller, namespace)| {
+        let image = dir.join(name);
+        File::create(&image).and_then(|file| file.set_len(16 << 20)).expect("there is room for a sparse file");
+        format!(
+            "-blockdev node-name={name},driver=file,filename={},discard=unmap \
+             -device nvme,id={name},serial={name},{controller} -device nvme-ns,bus={name},drive={name},{namespace}",
+            image.display()
+        )
+    });
+    words.collect::<Vec<_>>().join(" ")
 }
 
 /// What a script that sources `lab/judge.sh` found: its lines `ok NAME`, `skip NAME: WHY` and `FAIL NAME: WHY`.
