@@ -12,6 +12,8 @@ const UNSAFE_IN: &[&str] = &[
     "src/engine/",
     "src/endpoint/",
     "tests/",
+    // What only tests start.
+    "examples/without-io-uring.rs",
     // What the bench starts, mounts and attaches.
     "bench/src/process.rs",
     "bench/src/workplace.rs",
