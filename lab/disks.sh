@@ -75,3 +75,40 @@ in_memory() { # command...
     /run/busybox chroot /run/memory "$@"
 }
 
+
+# Two logical units of the kernel's SCSI target (LIO), lio0 and lio1, of
+# 16 MiB: they copy by themselves (EXTENDED COPY) and know reservations.  The
+# second is there twice, lio1-other for another initiator.
+lio_disks() {
+    modprobe tcm_loop
+    mkdir -p /var/target/pr # where it keeps who has reserved what
+    mountpoint -q /sys/kernel/config || mount -t configfs configfs /sys/kernel/config
+    local target=/sys/kernel/config/target i store port other host name
+    port=$target/loopback/naa.6001405000000001/tpgt_1
+    other=$target/loopback/naa.6001405000000003/tpgt_1
+    mkdir -p "$port" "$other"
+    echo naa.6001405000000002 > "$port/nexus"
+    echo naa.6001405000000004 > "$other/nexus"
+    for i in 0 1; do
+        store=$target/core/rd_mcp_$i/lio$i
+        mkdir -p "$store" "$port/lun/lun_$i"
+        echo rd_pages=4096 > "$store/control"
+        echo 1 > "$store/enable"
+        echo "lio$i" > "$store/wwn/vpd_unit_serial"
+        ln -s "$store" "$port/lun/lun_$i/lio$i"
+    done
+    mkdir -p "$other/lun/lun_1"
+    ln -s "$store" "$other/lun/lun_1/lio1"
+    for host in /sys/devices/tcm_loop*/tcm_loop_adapter_*; do
+        name=lio1-other
+        if compgen -G "$host/host*/target*/*:0/block" > /dev/null; then
+            name=lio1
+            link_scsi lio0 "$host/host*/target*/*:0"
+        fi
+        link_scsi $name "$host/host*/target*/*:1"
+    done
+}
+
+wipe() { # disk
+    dd if=/dev/zero of="$1" bs=1M oflag=direct status=none 2> /dev/null || true # to its end
+}

@@ -62,7 +62,7 @@ fn run(device: &Arc<Device>) -> (Outcome, Tally) {
     let ends: [Arc<dyn Endpoint>; 2] = [source, device.clone()];
     let mut plan = plan(EngineKind::Offload, Some(90_000), 0, 1000);
     plan.engine_instead = Some(EngineKind::Threads);
-    plan.device_copy = Some(DeviceCopy { from_offset: 5000, command_bytes: 4096 });
+    plan.device_copy = Some(DeviceCopy { from_offset: 5000, command_bytes: 4096, from: None });
     let mut schedule = haul::schedule::make(&plan, &ends[0]);
     let tally = Tally::default();
     let outcome = haul::engine::run(&plan, &ends, &mut *schedule, &device.stop, &tally, &Silent);

@@ -86,7 +86,8 @@ pub(super) struct CopyArguments {
     ///
     /// What becomes of zeros. auto: holes of the source are not read; they are holes in a dest file, and a block device
     /// zeroes them by itself where it can. always: blocks of zeros in data are found too. never: everything is read and
-    /// written. What a device discarded is never taken for zeros.
+    /// written. What a device discarded is taken for zeros only where its own
+    /// commands promise that it reads so.
     #[arg(long, value_name = "WHEN", value_parser = words::when(), default_value = "auto", help_heading = "Method")]
     #[arg(hide_possible_values = true, hide_default_value = true)]
     sparse: When,
@@ -104,8 +105,9 @@ pub(super) struct CopyArguments {
 
     /// Let the device copy by itself, where it can
     ///
-    /// Where both sides lie on one NVMe namespace and are reached by its commands, let it copy by itself: no byte goes
-    /// through this machine. Where it cannot, the copy says so and is made as without this.
+    /// Where both sides lie on one NVMe namespace, or on SCSI disks that copy from each other (EXTENDED COPY), and are
+    /// reached by their commands, let the dest copy by itself: no byte goes through this machine. Where it cannot, the
+    /// copy says so and is made as without this.
     #[arg(long, help_heading = "Method")]
     offload: bool,
 

@@ -1,5 +1,5 @@
 //! One side of a copy, open and ready.
-use super::{Damage, Extent, Facts, Kind, Op, Queue, Request, Run, RunKind};
+use super::{CopyName, Extent, Facts, Kind, Op, Queue, Request, Run, RunKind};
 use io_uring::{squeue, types};
 use std::cmp::Ordering;
 use std::io;
@@ -101,6 +101,16 @@ pub trait Endpoint: Send + Sync {
         Err(io::Error::from_raw_os_error(libc::EOPNOTSUPP))
     }
 
+    /// Copies from the device of that name, by a command of this one's own: from `from`, which counts on that device as
+    /// a whole, to `to_offset` on this side. Returns the bytes copied: one at least, and all of `from` or fewer.
+    ///
+    /// # Errors
+    /// EOPNOTSUPP, or a [`super::DeviceError`] of [`Kind::Unsupported`], where the devices cannot; nothing has changed
+    /// then. Else what the device said.
+    fn copy_from(&self, _name: &CopyName, _from: Extent, _to_offset: u64) -> io::Result<u32> {
+        Err(io::Error::from_raw_os_error(libc::EOPNOTSUPP))
+    }
+
     /// The descriptor, for [`Endpoint::share_from`] of the other side.
     fn descriptor(&self) -> Option<BorrowedFd<'_>> {
         None
@@ -120,11 +130,6 @@ pub trait Endpoint: Send + Sync {
     /// What the user should know of how it went on this side; asked at the end of a copy.
     fn notes(&self) -> Vec<String> {
         Vec::new()
-    }
-
-    /// What was wrong with the bytes that came, for a dest that judges them; asked at the end of a copy.
-    fn damage(&self) -> Option<Damage> {
-        None
     }
 
     /// How it changed since it was opened, as far as that can be seen; asked at the end of a copy.

@@ -1,5 +1,5 @@
 //! What probing found out about a side: data only, nothing is asked here.
-use super::Passthrough;
+use super::{CopyName, Passthrough};
 use std::path::PathBuf;
 
 /// The kinds of things that hold bytes.
@@ -15,8 +15,6 @@ pub enum EndpointKind {
     Endless,
     /// /dev/null: nothing in it as a source, swallows everything as a dest.
     Null,
-    /// The test pattern: computed as it is read, judged as it is written.
-    Pattern,
     /// Bytes in memory, for tests.
     Memory,
 }
@@ -30,7 +28,6 @@ impl EndpointKind {
             EndpointKind::Pipe => "pipe",
             EndpointKind::Endless => "endless device",
             EndpointKind::Null => "null device",
-            EndpointKind::Pattern => "test pattern",
             EndpointKind::Memory => "memory",
         }
     }
@@ -76,8 +73,10 @@ pub struct QueueLimits {
     pub rotational: Option<bool>,
     /// Largest range that the device zeroes by itself (`write_zeroes_max_bytes`); 0: it cannot.
     pub write_zeroes_max_bytes: u64,
-    /// Most bytes that the device copies from one of its places to another by one command of its own; 0: it cannot.
+    /// Most bytes that the device copies to itself by one command of its own; 0: it cannot.
     pub copy_max_bytes: u32,
+    /// Such copies are in multiples of this, in bytes; 0 or less than a block: of a block.
+    pub copy_unit_bytes: u32,
 }
 
 /// What a path leads to, whatever its name: device and inode number.
@@ -206,7 +205,8 @@ pub struct Facts {
     pub filesystem: Option<String>,
     /// Bytes free on that file system for this user.
     pub free_bytes: Option<u64>,
-    /// The file is sparse: fewer bytes are allocated than it has.
+    /// It tells its holes, and may have some: a file of which fewer bytes are allocated than it has, a disk of thin
+    /// provisioning whose unmapped blocks read as zeros.
     pub sparse: bool,
     /// The file system can share extents between files.
     pub reflinks: bool,
@@ -214,6 +214,8 @@ pub struct Facts {
     pub cached_bytes: Option<u64>,
     /// The node that takes the disk's own commands; where it is to be used, the facts above are those of that way.
     pub passthrough: Option<Passthrough>,
+    /// The name by which another disk can copy from this one; known of disks that are reached by SCSI commands.
+    pub copy_name: Option<CopyName>,
 }
 
 impl Facts {
@@ -245,6 +247,7 @@ impl Facts {
             reflinks: false,
             cached_bytes: None,
             passthrough: None,
+            copy_name: None,
         }
     }
 

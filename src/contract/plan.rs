@@ -1,5 +1,5 @@
 //! Settled decisions, as data: made by the room `plan`, carried out by `endpoint` and `engine`, told by `report`.
-use super::{BlockDigests, EndpointKind, OnError, PatternUse, Side, Through};
+use super::{BlockDigests, CopyName, EndpointKind, OnError, Side, Through};
 use std::path::PathBuf;
 
 /// How requests are kept in flight.
@@ -165,6 +165,9 @@ pub struct DeviceCopy {
     pub from_offset: u64,
     /// Most bytes of one command; a multiple of the logical block size.
     pub command_bytes: u32,
+    /// The name of the source, which the dest copies from; `None`: both sides lie on one device, which copies within
+    /// itself.
+    pub from: Option<CopyName>,
 }
 
 /// What becomes of runs that are known to be zero.
@@ -245,8 +248,6 @@ pub struct Plan {
     pub len: Option<u64>,
     /// What becomes of each block.
     pub route: Route,
-    /// One side is the test pattern; `None`: both hold bytes.
-    pub pattern: Option<PatternUse>,
     /// How requests are kept in flight.
     pub engine: EngineKind,
     /// Should the engine be Reflink or Offload and be refused: the engine to take instead; `None`: that is an error.
@@ -294,11 +295,6 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// The verb for messages: "{verb} the rest".
-    pub fn verb(&self) -> &'static str {
-        self.pattern.map_or(self.route.verb(), |pattern| pattern.act.name())
-    }
-
     /// The source or the dest.
     pub fn side(&self, side: Side) -> &PlanSide {
         match side {

@@ -6,7 +6,6 @@ mod behind;
 pub mod block;
 mod buffered;
 mod claim;
-pub mod computed;
 pub mod file;
 pub mod memory;
 pub mod null;
@@ -18,6 +17,7 @@ mod queue_limits;
 mod reading;
 mod residency;
 pub mod scsi;
+mod suspects;
 mod zeros;
 
 use crate::contract::{CommandSet, Endpoint, EndpointKind, Facts, Kind, PlanSide, Result, Side};
@@ -77,7 +77,6 @@ fn open(opening: Opening<'_>) -> Result<Arc<dyn Endpoint>> {
         EndpointKind::Block => block::open(opening),
         EndpointKind::Pipe => pipe::open(opening),
         EndpointKind::Endless | EndpointKind::Null => null::open(opening),
-        EndpointKind::Pattern => Err(opening.error(Kind::Unsupported, ": the test pattern has no path")),
         EndpointKind::Memory => Err(opening.error(Kind::Unsupported, ": memory has no path")),
     }
 }

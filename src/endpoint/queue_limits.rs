@@ -55,6 +55,7 @@ fn read(queue: &Path) -> QueueLimits {
         write_zeroes_max_bytes: number(queue, "write_zeroes_max_bytes").unwrap_or(0),
         // No kernel says so of a block device yet.
         copy_max_bytes: 0,
+        copy_unit_bytes: 0,
     }
 }
 

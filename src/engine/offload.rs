@@ -1,5 +1,5 @@
 //! No bytes through us: the file system shares the extents, or the device copies them.
-use crate::contract::{DeviceCopy, Endpoint, Extent, Plan, Stop, Tally};
+use crate::contract::{DeviceCopy, DeviceError, Endpoint, Extent, Kind, Plan, Stop, Tally};
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
@@ -35,17 +35,49 @@ pub(super) struct Copied {
     pub(super) failed: Option<io::Error>,
 }
 
+/// What is told of a device that does not copy by itself after all; `None`: this is another failure.
+pub(super) fn refusal_note(error: &io::Error) -> Option<String> {
+    let said = DeviceError::of(error).filter(|said| said.kind == Kind::Unsupported);
+    let why = said.map_or(String::new(), |said| format!(" ({})", said.words));
+    let refused = said.is_some() || error.raw_os_error() == Some(libc::EOPNOTSUPP);
+    refused.then(|| format!("the device refuses to copy by itself{why}: the bytes go through haul"))
+}
+
 /// Lets the device copy, one command after the other: between them the wish to stop is heard, and the tally follows.
 pub(super) fn by_device(plan: &Plan, dest: &Arc<dyn Endpoint>, stop: &Stop, tally: &Tally) -> Copied {
     let (mut bytes, len) = (0, plan.len.unwrap_or(0));
-    let DeviceCopy { from_offset, command_bytes } = plan.device_copy.expect("the plan has it for this engine");
+    let DeviceCopy { from_offset, command_bytes, from: name } =
+        plan.device_copy.expect("the plan has it for this engine");
     while bytes < len && stop.asked().is_none() {
         let from = Extent::new(from_offset + bytes, (len - bytes).min(command_bytes.into()));
-        match dest.copy_within(from, plan.dest.offset + bytes) {
+        let to_offset = plan.dest.offset + bytes;
+        let copied = match &name {
+            Some(name) => dest.copy_from(name, from, to_offset),
+            None => dest.copy_within(from, to_offset),
+        };
+        match copied {
             Ok(moved) => bytes += u64::from(moved),
             Err(error) => return Copied { bytes, failed: Some(error) },
         }
         tally.written_bytes.store(bytes, Relaxed);
     }
     Copied { bytes, failed: None }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_refusal_is_told_with_what_the_device_said_and_a_failure_is_none() {
+        let told = |error: io::Error| refusal_note(&error);
+        let plain = told(io::Error::from_raw_os_error(libc::EOPNOTSUPP)).unwrap();
+        assert_eq!(plain, "the device refuses to copy by itself: the bytes go through haul");
+        let said = |kind| {
+            DeviceError { kind, words: "unreachable".to_owned(), offset: None, of_medium: false, advice: "" }.into()
+        };
+        assert!(told(said(Kind::Unsupported)).unwrap().contains("by itself (unreachable)"));
+        assert_eq!(told(said(Kind::Io)), None);
+        assert_eq!(told(io::Error::from_raw_os_error(libc::EIO)), None);
+    }
 }

@@ -3,7 +3,7 @@ use super::checkpoints::Checkpoints;
 use super::closer_look::first_bad;
 use super::engine_error::engine_error;
 use super::meter::Meter;
-use super::offload::{Copied, Offloaded, by_device, reflink};
+use super::offload::{Copied, Offloaded, by_device, reflink, refusal_note};
 use super::pace::{Governor, Pair};
 use super::pump::{Failure, Parts, Pump};
 use super::queues::Queues;
@@ -69,7 +69,7 @@ pub fn run_keeping(
     run.finish(tally);
     tell(tally, observer, Phase::Ended);
     let elapsed = meter.elapsed_now();
-    let flushing = if plan.durable { elapsed.saturating_sub(before_flush) } else { Duration::ZERO };
+    let flushing = if plan.route.writes() { elapsed.saturating_sub(before_flush) } else { Duration::ZERO };
     if let Ended::Failed(error) = &run.ended {
         observer.hear(&Event::Failed(error));
     }
@@ -138,13 +138,11 @@ impl<'a> Run<'a> {
     fn copy_by_device(&mut self, stop: &Stop, tally: &Tally) -> Result<bool> {
         let dest = &self.ends[Side::Dest.index()];
         let Copied { bytes, failed } = by_device(self.plan, dest, stop, tally);
-        match (&failed, self.plan.engine_instead) {
-            (Some(refusal), Some(instead)) if bytes == 0 && refusal.raw_os_error() == Some(libc::EOPNOTSUPP) => {
-                self.note("the device refuses to copy by itself: the bytes go through haul".to_owned());
-                self.engine = instead;
-                return Ok(false);
-            }
-            _ => {}
+        let refused = failed.as_ref().filter(|_| bytes == 0).and_then(refusal_note);
+        if let (Some(note), Some(instead)) = (refused, self.plan.engine_instead) {
+            self.note(note);
+            self.engine = instead;
+            return Ok(false);
         }
         self.totals.offloaded_bytes = bytes;
         self.claimed = Extent::new(0, bytes);
@@ -328,7 +326,6 @@ impl<'a> Run<'a> {
             usage: Usage { user, system, peak_resident_bytes },
             differences: self.differences,
             unread: self.unread,
-            damage: self.ends.iter().find_map(|end| end.damage()),
             digests: self.digests,
             kept: self.checkpoints.map(Checkpoints::into_kept),
             notes,

@@ -40,7 +40,7 @@ pub fn compare(options: &Options, source: &Facts, dest: &Facts, host: &Host) -> 
     notes.range(&asked, &range);
 
     let Tuning { depth, depth_max, .. } = pace.tuning;
-    let ask_holes = source.kind == EndpointKind::File && source.sparse;
+    let ask_holes = source.sparse;
     if ask_holes {
         notes.chose("zeros", "holes of the source are not read", "they read as zeros");
     }
@@ -51,7 +51,6 @@ pub fn compare(options: &Options, source: &Facts, dest: &Facts, host: &Host) -> 
         dest: side(&asked, Side::Dest, range.seek, Access { exclusive: false, ..dest_access }),
         len: range.len,
         route,
-        pattern: None,
         engine,
         engine_instead: None,
         device_copy: None,

@@ -2,6 +2,7 @@
 //!
 //! This room must not know what a copy is: no policy, no retries but for EINTR, no messages.
 pub mod block;
+pub mod bsg;
 pub mod clone;
 mod close;
 mod locale;

@@ -5,9 +5,9 @@ use super::namespace::{Controller, Namespace};
 use super::patience::Patience;
 use super::ring::RingState;
 use super::status::{Meaning, Status};
-use super::suspects::Suspects;
 use crate::contract::{Change, CommandWishes, DeviceError, Endpoint, Extent, Facts, Kind, OnRing, Op, Request};
 use crate::endpoint::claim::Claim;
+use crate::endpoint::suspects::Suspects;
 use crate::sys::nvme::{Command, Data, Set};
 use std::io;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -35,7 +35,8 @@ pub(super) struct NvmeNamespace {
     writes_zeroes: bool,
     pub(super) wishes: CommandWishes,
     pub(super) ring: RingState,
-    pub(super) suspects: Suspects,
+    /// What the drive said of them; `None`: it was the kernel.
+    pub(super) suspects: Suspects<Option<Status>>,
     /// Held while a part of a block is changed: two parts of one block may come at once.
     patching: Mutex<()>,
     given_again: AtomicU64,
@@ -247,7 +248,7 @@ impl Endpoint for NvmeNamespace {
 
     fn perform(&self, request: &mut Request) -> io::Result<u32> {
         let at = request.at();
-        let first = self.suspects.take(at);
+        let first = self.suspects.take(at).flatten();
         if at >= self.place.size || u64::from(request.left()) > self.place.size - at {
             let errno = if request.op == Op::Read { libc::EINVAL } else { libc::ENOSPC };
             return Err(io::Error::from_raw_os_error(errno));
@@ -261,7 +262,8 @@ impl Endpoint for NvmeNamespace {
     }
 
     fn on_ring(&self) -> Option<&dyn OnRing> {
-        (self.drive.for_ring().is_some() && self.ring.refusal().is_none()).then_some(self)
+        // Even where the kernel refuses by now: those in flight still come back, and `takes` lets no more go.
+        self.drive.for_ring().is_some().then_some(self)
     }
 
     fn copy_within(&self, from: Extent, to_offset: u64) -> io::Result<u32> {

@@ -10,7 +10,6 @@ mod namespace;
 mod patience;
 mod ring;
 mod status;
-mod suspects;
 
 #[cfg(test)]
 mod made_up;

@@ -285,6 +285,7 @@ fn a_kernel_that_refuses_commands_on_a_ring_is_believed_at_once_and_told_of() {
     let read = request(Op::Read, 512, 1024);
     assert_eq!(device.decode(&read, -libc::EOPNOTSUPP, [0; 2]).unwrap_err().raw_os_error(), Some(libc::EAGAIN));
     assert!(!device.takes(&read));
+    assert!(device.on_ring().is_some(), "the others in flight come back by it");
     assert!(device.notes()[0].contains("no NVMe commands on a ring"), "{:?}", device.notes());
     assert!(device.detail().unwrap().ends_with("(ioctl)"));
 }

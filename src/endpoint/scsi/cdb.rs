@@ -158,6 +158,16 @@ impl Cdb {
         Cdb::new(&[0x3c, mode & 0x1f, id], 10).put(6, &len.to_be_bytes()[1..])
     }
 
+    /// EXTENDED COPY with the shorter list identifier, and a request of `len` bytes.
+    pub fn extended_copy(len: u32) -> Cdb {
+        Cdb::new(&[0x83], 16).put(10, &len.to_be_bytes())
+    }
+
+    /// RECEIVE COPY RESULTS of the copy manager's operating parameters, at most `len` bytes.
+    pub fn receive_copy_parameters(len: u32) -> Cdb {
+        Cdb::new(&[0x84, 0x03], 16).put(10, &len.to_be_bytes())
+    }
+
     /// READ LONG(16): a block with what stands behind it on the medium, `len` bytes together; with `correct`, corrected
     /// as a READ would.
     pub fn read_long_16(lba: u64, len: u16, correct: bool) -> Cdb {
@@ -224,7 +234,7 @@ mod tests {
 
     #[test]
     fn the_other_commands_are_as_the_standard_has_them() {
-        let table: [(Cdb, &[u8]); 15] = [
+        let table: [(Cdb, &[u8]); 17] = [
             (Cdb::test_unit_ready(), &[0, 0, 0, 0, 0, 0]),
             (Cdb::request_sense(252), &[3, 0, 0, 0, 252, 0]),
             (Cdb::inquiry(0x1234), &[0x12, 0, 0, 0x12, 0x34, 0]),
@@ -239,6 +249,8 @@ mod tests {
             (Cdb::unmap(24), &[0x42, 0, 0, 0, 0, 0, 0, 0, 24, 0]),
             (Cdb::verify_16(9, 3, true), &[0x8f, 2, 0, 0, 0, 0, 0, 0, 0, 9, 0, 0, 0, 3, 0, 0]),
             (Cdb::read_buffer(2, 1, 0x1_0203), &[0x3c, 2, 1, 0, 0, 0, 1, 2, 3, 0]),
+            (Cdb::extended_copy(108), &[0x83, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 108, 0, 0]),
+            (Cdb::receive_copy_parameters(300), &[0x84, 3, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 44, 0, 0]),
             (Cdb::read_long_16(9, 520, true), &[0x9e, 0x11, 0, 0, 0, 0, 0, 0, 0, 9, 0, 0, 2, 8, 1, 0]),
         ];
         for (cdb, bytes) in table {

@@ -1,10 +1,12 @@
 //! A disk that is reached by SCSI commands, open.
 use super::cdb::{Cdb, Form, Way};
+use super::copy::Copying;
+use super::holes::Holes;
 use super::node::{Data, Node};
 use super::probe::write_same_blocks;
 use super::survey::Survey;
 use super::verdict::Place;
-use crate::contract::{Cache, DeviceError, Facts, Kind, Op, Request, Result, Through};
+use crate::contract::{Cache, CopyName, DeviceError, Extent, Facts, Kind, Op, Request, Result, Run, RunKind, Through};
 use crate::endpoint::claim::Claim;
 use crate::endpoint::opening::Opening;
 use std::io;
@@ -32,6 +34,9 @@ pub(super) struct Disk {
     /// Blocks of the longest WRITE SAME, and whether it may unmap; `None`: zeros are written.
     write_same: Option<(u32, bool)>,
     write_same_refused: AtomicBool,
+    /// Asked for its holes, where it can be.
+    holes: Option<Holes>,
+    copying: Option<Copying>,
     /// Held while a part of a block is written: the rest of it is read first and must not change meanwhile.
     edge: Mutex<()>,
 }
@@ -67,8 +72,9 @@ impl Disk {
             let error = opening.error(Kind::Unsupported, " with FUA: it does not know that");
             return Err(error.advise("Leave FUA out: the disk is flushed at the end."));
         }
-        let unmap = survey.capacity.unmapped_are_zeros;
-        let write_same = survey.write_same.then(|| (write_same_blocks(&survey) as u32, unmap));
+        let unmap = survey.unmapped_are_zeros();
+        let asked = !writing && facts.sparse && unmap;
+        let write_same = survey.provisioning.unmaps_by_write_same.then(|| (write_same_blocks(&survey) as u32, unmap));
         let most = facts.queue.max_request_bytes.max(survey.capacity.block_bytes);
         Ok(Disk {
             name: format!("{} {}", opening.side.name(), facts.address),
@@ -80,6 +86,8 @@ impl Disk {
             form: Form { bytes: wishes.cdb_bytes, dpo: wishes.dpo, fua: wishes.fua && writing },
             write_same,
             write_same_refused: AtomicBool::new(false),
+            holes: asked.then(|| Holes::open(&through.node, survey.capacity.block_bytes, wishes)).flatten(),
+            copying: survey.copying,
             edge: Mutex::new(()),
             node,
             facts,
@@ -209,6 +217,27 @@ impl Disk {
         }
         let len = self.command_bytes(len);
         self.write(offset, &vec![0; len as usize])
+    }
+
+    /// The run that begins at `within.offset`, cut at `within.end()`.
+    pub(super) fn run_at(&self, within: Extent) -> Run {
+        let data = Run { extent: within, kind: RunKind::Data };
+        self.holes.as_ref().map_or(data, |holes| holes.run_at(within))
+    }
+
+    /// Copies from the unit of that name, as [`crate::contract::Endpoint::copy_from`] has it.
+    pub(super) fn copy_from(&self, name: &CopyName, from: Extent, to_offset: u64) -> io::Result<u32> {
+        if to_offset.checked_add(from.len).is_none_or(|end| end > self.size) {
+            return Err(io::Error::from_raw_os_error(libc::ENOSPC));
+        }
+        let copying = self.copying.ok_or_else(|| io::Error::from_raw_os_error(libc::EOPNOTSUPP))?;
+        copying.copy(&self.node, name, from, self.start + to_offset, self.block_bytes)
+    }
+
+    /// What the report should say of it.
+    pub(super) fn notes(&self) -> Vec<String> {
+        let holes = self.holes.as_ref().and_then(Holes::note).map(|note| format!("{}: {note}", self.name));
+        self.node.counts.notes(&self.name).into_iter().chain(holes).collect()
     }
 
     /// Returns when all is on the medium, and nothing older is in the page cache.

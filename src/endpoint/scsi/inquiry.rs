@@ -1,6 +1,7 @@
 //! What a disk says of itself when asked: INQUIRY data, its pages, capacity, mode (SPC-5, SBC-4).
 //!
 //! Bytes come from the disk: they may be short, long or nonsense, and none of it makes these functions panic.
+use crate::contract::CopyName;
 
 fn byte(bytes: &[u8], at: usize) -> u8 {
     bytes.get(at).copied().unwrap_or(0)
@@ -30,6 +31,8 @@ pub struct Inquiry {
     pub version: u8,
     /// It can have protection information.
     pub protect: bool,
+    /// It has a copy manager that copies by itself (3PC).
+    pub copies: bool,
     /// Vendor and product.
     pub model: Option<String>,
 }
@@ -44,6 +47,7 @@ impl Inquiry {
             qualifier: bytes[0] >> 5,
             version: bytes[2],
             protect: byte(bytes, 5) & 1 != 0,
+            copies: byte(bytes, 5) & 8 != 0,
             model: (!model.is_empty()).then(|| model.join(" ")),
         })
     }
@@ -90,6 +94,19 @@ pub fn serial(bytes: &[u8]) -> Option<String> {
 
 /// World wide name of the logical unit (page 83h), the longest there is: NAA as `naa.…`, else `eui.…`.
 pub fn wwn(bytes: &[u8]) -> Option<String> {
+    let (kind, id) = best_designator(bytes)?;
+    let hex: String = id.iter().map(|byte| format!("{byte:02x}")).collect();
+    Some(format!("{}.{hex}", if kind == 3 { "naa" } else { "eui" }))
+}
+
+/// The same name as a copy manager takes it.
+pub fn copy_name(bytes: &[u8]) -> Option<CopyName> {
+    let (kind, id) = best_designator(bytes)?;
+    CopyName::new(kind, id)
+}
+
+/// Of the binary names of the logical unit itself in page 83h: NAA (type 3) before EUI (2), and the longest of them.
+fn best_designator(bytes: &[u8]) -> Option<(u8, &[u8])> {
     let mut rest = page_of(0x83, bytes)?;
     let mut best: Option<(u8, &[u8])> = None;
     while let Some((head, behind)) = rest.split_at_checked(4) {
@@ -101,9 +118,7 @@ pub fn wwn(bytes: &[u8]) -> Option<String> {
         }
         rest = next;
     }
-    let (kind, id) = best?;
-    let hex: String = id.iter().map(|byte| format!("{byte:02x}")).collect();
-    Some(format!("{}.{hex}", if kind == 3 { "naa" } else { "eui" }))
+    best
 }
 
 /// Block limits (page B0h), in blocks; 0 where the disk says none.
@@ -138,9 +153,26 @@ pub fn rotational(bytes: &[u8]) -> Option<bool> {
     }
 }
 
-/// It takes WRITE SAME(16) that may unmap (LBPWS of page B2h).
-pub fn unmaps_by_write_same(bytes: &[u8]) -> bool {
-    page_of(0xb2, bytes).is_some() && byte(bytes, 5) & 0x40 != 0
+/// What a disk of thin provisioning takes and promises (page B2h).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Provisioning {
+    /// It takes UNMAP (LBPU).
+    pub unmaps: bool,
+    /// It takes WRITE SAME(16) that may unmap (LBPWS).
+    pub unmaps_by_write_same: bool,
+    /// Unmapped blocks read as zeros (LBPRZ).
+    pub unmapped_are_zeros: bool,
+}
+
+/// Thin provisioning (page B2h); nothing of it where the page is another.
+pub fn provisioning(bytes: &[u8]) -> Provisioning {
+    let flags = if page_of(0xb2, bytes).is_some() { byte(bytes, 5) } else { 0 };
+    // LBPRZ has three bits by now; the lowest of them is the one that says zeros, and the only one there was before.
+    Provisioning {
+        unmaps: flags & 0x80 != 0,
+        unmaps_by_write_same: flags & 0x40 != 0,
+        unmapped_are_zeros: flags & 0x04 != 0,
+    }
 }
 
 /// What READ CAPACITY says.
@@ -222,7 +254,9 @@ mod tests {
         bytes[16..29].copy_from_slice(b"QEMU HARDDISK");
         let inquiry = Inquiry::parse(&bytes).unwrap();
         let model = Some("QEMU QEMU HARDDISK".to_owned());
-        assert_eq!(inquiry, Inquiry { device_type: 5, qualifier: 0, version: 6, protect: true, model });
+        assert_eq!(inquiry, Inquiry { device_type: 5, qualifier: 0, version: 6, protect: true, copies: false, model });
+        bytes[5] = 0x08;
+        assert!(Inquiry::parse(&bytes).unwrap().copies);
         assert_eq!(Inquiry::parse(&[0x7f, 0, 0, 0, 0]).unwrap().qualifier, 3);
         assert_eq!(Inquiry::parse(&[0, 0, 0]), None);
     }
@@ -242,8 +276,16 @@ mod tests {
         assert_eq!(rotational(&[0, 0xb1, 0, 60, 0, 1]), Some(false));
         assert_eq!(rotational(&[0, 0xb1, 0, 60, 0x1c, 0x20]), Some(true));
         assert_eq!(rotational(&[0, 0xb1, 0, 60, 0, 0]), None);
-        assert!(unmaps_by_write_same(&[0, 0xb2, 0, 4, 0, 0x40, 0, 0]));
-        assert!(!unmaps_by_write_same(&[0, 0xb2, 0, 4, 0, 0xbf, 0, 0]));
+        let flags = |flags| {
+            let Provisioning { unmaps, unmaps_by_write_same, unmapped_are_zeros } =
+                provisioning(&[0, 0xb2, 0, 4, 0, flags, 0, 0]);
+            [unmaps, unmaps_by_write_same, unmapped_are_zeros]
+        };
+        assert_eq!(flags(0x80), [true, false, false]);
+        assert_eq!(flags(0x40), [false, true, false]);
+        assert_eq!(flags(0x04), [false, false, true]);
+        assert_eq!(flags(0x3b), [false; 3]);
+        assert_eq!(provisioning(&[0, 0xb1, 0, 4, 0, 0xff, 0, 0]), Provisioning::default());
     }
 
     #[test]
@@ -258,6 +300,8 @@ mod tests {
         assert_eq!(wwn(&page(&[&port, &eui, &naa])).as_deref(), Some("naa.5a0102"));
         assert_eq!(wwn(&page(&[&port, &eui])).as_deref(), Some("eui.aabb"));
         assert_eq!(wwn(&page(&[&port])), None);
+        assert_eq!(copy_name(&page(&[&port, &eui, &naa])), CopyName::new(3, &[0x5a, 1, 2]));
+        assert_eq!(copy_name(&page(&[&[1, 3, 0, 21], &[9; 21]])), None, "no copy manager takes so long a name");
     }
 
     #[test]
@@ -304,7 +348,8 @@ mod tests {
             wwn(&bytes);
             block_limits(&bytes);
             rotational(&bytes);
-            unmaps_by_write_same(&bytes);
+            provisioning(&bytes);
+            copy_name(&bytes);
             Capacity::parse_10(&bytes);
             Capacity::parse_16(&bytes);
             Mode::parse(&bytes, bytes.len() % 2 == 0);

@@ -64,17 +64,20 @@ impl Node {
             }
             opened => (opened?, true),
         };
-        let version = sg::version(fd.as_fd())?;
-        if version < VERSION_MIN {
-            let words = format!("its driver is version {version}, too old for commands: 30000 is the first that does");
-            let advice = "Name its block device.";
-            return Err(DeviceError { kind: Kind::Unsupported, words, offset: None, of_medium: false, advice }.into());
+        if let Some(refusal) = too_old(sg::version(fd.as_fd())?) {
+            return Err(refusal.into());
         }
         Ok(Node { fd, wishes, counts: Counts::default(), writable })
     }
 
     pub(super) fn fd(&self) -> BorrowedFd<'_> {
         self.fd.as_fd()
+    }
+
+    /// A node of something that takes no commands.
+    #[cfg(test)]
+    pub(super) fn silent(fd: OwnedFd) -> Self {
+        Node { fd, wishes: CommandWishes::default(), counts: Counts::default(), writable: false }
     }
 
     /// Device number of the node.
@@ -167,6 +170,19 @@ impl Node {
     }
 }
 
+/// Why a driver of this version cannot be used; `None`: it can.
+fn too_old(version: i32) -> Option<DeviceError> {
+    let words = format!("its driver is version {version}, too old for commands: {VERSION_MIN} is the first that does");
+    let advice = "Name its block device without --passthrough.";
+    (version < VERSION_MIN).then_some(DeviceError {
+        kind: Kind::Unsupported,
+        words,
+        offset: None,
+        of_medium: false,
+        advice,
+    })
+}
+
 /// The driver has as many commands on their way for this descriptor as it takes.
 pub(super) fn is_full(error: &io::Error) -> bool {
     matches!(error.raw_os_error(), Some(libc::EDOM | libc::EAGAIN))
@@ -193,5 +209,20 @@ pub(super) fn answer(header: &SgIoHdr, sense: &[u8]) -> Answer {
         host: if timed_out { DID_TIME_OUT } else { header.host_status },
         residual: header.resid,
         sense: Sense::parse(&sense[..usize::from(header.sb_len_wr).min(sense.len())]),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_driver_from_before_version_3_is_refused_with_its_version() {
+        let refusal = too_old(20_136).unwrap();
+        assert!(refusal.kind == Kind::Unsupported && refusal.words.contains("version 20136, too old"), "{refusal:?}");
+        assert!(refusal.words.contains("30000") && refusal.advice.contains("block device"), "{refusal:?}");
+        assert!(too_old(29_999).is_some());
+        assert_eq!(too_old(30_000), None);
+        assert_eq!(too_old(30_536), None);
     }
 }

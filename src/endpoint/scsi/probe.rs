@@ -1,4 +1,6 @@
 //! Facts of a disk that is reached by SCSI commands.
+use super::holes;
+use super::lba_status;
 use super::node::Node;
 use super::survey::Survey;
 use crate::contract::{CallStyle, CommandWishes, DeviceError, DirectAlignment, Facts, Kind, Order, Passthrough};
@@ -47,11 +49,23 @@ pub(in crate::endpoint) fn probe(node: &Passthrough, facts: &mut Facts) -> io::R
     queue.optimal_io_bytes =
         u32::try_from(u64::from(survey.limits.transfer_blocks_optimal) * block).unwrap_or(queue.optimal_io_bytes);
     queue.requests_max = IN_FLIGHT_MAX;
-    queue.write_zeroes_max_bytes = if survey.write_same { write_same_blocks(&survey) * block } else { 0 };
+    queue.write_zeroes_max_bytes =
+        if survey.provisioning.unmaps_by_write_same { write_same_blocks(&survey) * block } else { 0 };
     facts.direct = Some(DirectAlignment { memory_bytes: 512, offset_bytes: capacity.block_bytes });
-    (facts.dontcache, facts.cached_bytes, facts.sparse) = (false, None, false);
+    (facts.dontcache, facts.cached_bytes) = (false, None);
+    facts.sparse = survey.unmapped_are_zeros() && tells_holes(&open, node.start / block);
+    facts.copy_name = survey.copy_name;
+    if let Some(copying) = survey.copying {
+        let (most, unit) = copying.segment_bytes(capacity.block_bytes);
+        (facts.queue.copy_max_bytes, facts.queue.copy_unit_bytes) = (most, unit);
+    }
     facts.writable &= !survey.mode.write_protected && open.writable;
     Ok(())
+}
+
+/// It says of the block at `lba` whether it is mapped.
+fn tells_holes(node: &Node, lba: u64) -> bool {
+    holes::answer(node, lba).is_ok_and(|answer| lba_status::run_at(&answer, lba).is_some())
 }
 
 /// Longest WRITE SAME, in blocks.

@@ -1,9 +1,10 @@
 //! Asking a disk what it is and what it can do.
 use super::cdb::Cdb;
-use super::inquiry::{self, BlockLimits, Capacity, Inquiry, Mode};
+use super::copy::Copying;
+use super::inquiry::{self, BlockLimits, Capacity, Inquiry, Mode, Provisioning};
 use super::node::{Data, Node};
 use super::verdict::Place;
-use crate::contract::{DeviceError, Facts, Kind};
+use crate::contract::{CopyName, DeviceError, Facts, Kind};
 use std::io;
 
 /// Bytes of block sizes that are believed.
@@ -16,11 +17,15 @@ pub(super) struct Survey {
     pub(super) capacity: Capacity,
     pub(super) limits: BlockLimits,
     pub(super) mode: Mode,
-    /// It takes WRITE SAME(16) that may unmap.
-    pub(super) write_same: bool,
+    /// What it promises of unmapped blocks.
+    pub(super) provisioning: Provisioning,
     pub(super) rotational: Option<bool>,
     pub(super) serial: Option<String>,
     pub(super) wwn: Option<String>,
+    /// The name by which a copy manager finds it.
+    pub(super) copy_name: Option<CopyName>,
+    /// Its own copy manager.
+    pub(super) copying: Option<Copying>,
 }
 
 fn refused(kind: Kind, words: impl Into<String>, advice: &'static str) -> io::Error {
@@ -73,16 +78,26 @@ impl Survey {
             None if careful => Mode::default(),
             None => Mode::parse(&ask(node, &Cdb::mode_sense_10(0x08, 252), 252)?, true).unwrap_or_default(),
         };
+        let names = page(0x83, 252)?;
+        let copy_name = inquiry::copy_name(&names);
+        let able = copy_name.filter(|_| inquiry.copies && !careful);
         Ok(Survey {
             capacity,
             mode,
             limits: inquiry::block_limits(&page(0xb0, 64)?).unwrap_or_default(),
-            write_same: inquiry::unmaps_by_write_same(&page(0xb2, 64)?),
+            provisioning: inquiry::provisioning(&page(0xb2, 64)?),
             rotational: inquiry::rotational(&page(0xb1, 64)?),
             serial: inquiry::serial(&page(0x80, 252)?),
-            wwn: inquiry::wwn(&page(0x83, 252)?),
+            wwn: inquiry::wwn(&names),
+            copy_name,
+            copying: able.and_then(|name| Copying::ask(node, name)),
             inquiry,
         })
+    }
+
+    /// Its unmapped blocks read as zeros: it says so in both places.
+    pub(super) fn unmapped_are_zeros(&self) -> bool {
+        self.capacity.unmapped_are_zeros && self.provisioning.unmapped_are_zeros
     }
 }
 

@@ -136,6 +136,8 @@ fn of_sense(sense: &Sense, answer: &Answer, len: u32, place: Place) -> Verdict {
         }
         (key::NOT_READY, 0x04, 0x02) => failed(Kind::Io, "Start it, with 'sg_start --start' for one."),
         (key::ILLEGAL_REQUEST, 0x20 | 0x24 | 0x26, _) => failed(Kind::Unsupported, ""),
+        // The copy manager does not find the other unit, or it is none to copy from: nothing has begun.
+        (key::COPY_ABORTED, 0x08, 0x04) | (key::COPY_ABORTED, 0x0d, 0x02 | 0x03) => failed(Kind::Unsupported, ""),
         (key::UNIT_ATTENTION, ..) => Verdict::Again(Again::Attention, error(Kind::Io, "")),
         (key::ABORTED, ..) => Verdict::Again(Again::Aborted, error(Kind::Io, "")),
         (key::DATA_PROTECT, 0x27, 0x07) => failed(Kind::NoSpace, "Make room on the array, then continue."),

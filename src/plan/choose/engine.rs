@@ -1,5 +1,5 @@
 //! Which engine moves the bytes, or whether the file system shares them.
-use crate::contract::{DeviceCopy, EndpointKind, EngineKind, Error, Facts, FileId, Kind, Result, Side};
+use crate::contract::{CommandSet, DeviceCopy, EndpointKind, EngineKind, Error, Facts, FileId, Kind, Result, Side};
 use crate::plan::When;
 use crate::plan::asked::{Asked, in_memory};
 use crate::plan::check::{Overlap, Range};
@@ -40,6 +40,8 @@ pub(crate) fn engine(asked: &Asked, range: &Range, overlap: Option<Overlap>, not
         match no_offload(asked, range, overlap) {
             None => {
                 let because = format!("--offload: the device copies by itself; if it refuses, {}", moving.name());
+                // It copies zeros like all else.
+                notes.why.retain(|reason| reason.topic != "zeros");
                 notes.chose("engine", EngineKind::Offload.name(), because);
                 return Ok(Engines { engine: EngineKind::Offload, instead: Some(moving) });
             }
@@ -81,11 +83,19 @@ fn no_offload(asked: &Asked, range: &Range, overlap: Option<Overlap>) -> Option<
     let options = asked.options;
     let says = |condition: bool, why: &str| condition.then(|| why.to_owned());
     let nodes = Side::BOTH.map(|side| asked.through(side).map(|through| through.node.number));
-    let block = u64::from(asked.dest.logical_block_bytes.max(1));
+    let block = u64::from(asked.dest.logical_block_bytes.max(asked.dest.queue.copy_unit_bytes).max(1));
+    let names = by_name(asked);
+    let blocks = Side::BOTH.map(|side| asked.facts(side).logical_block_bytes);
     let whole = |bytes: u64| bytes.is_multiple_of(block);
     says(nodes.contains(&None), "both sides have to be reached by commands (--passthrough)")
-        .or_else(|| says(nodes[0] != nodes[1], "source and dest are two devices"))
-        .or_else(|| says(asked.dest.queue.copy_max_bytes == 0, "the device cannot copy by itself"))
+        .or_else(|| says(nodes[0] != nodes[1] && !names, "source and dest are two devices"))
+        .or_else(|| says(asked.dest.queue.copy_max_bytes == 0, "the dest cannot copy by itself"))
+        .or_else(|| says(names && asked.source.copy_name.is_none(), "the source has no name for the dest to copy from"))
+        .or_else(|| {
+            let one_name = names && nodes[0] != nodes[1] && asked.source.copy_name == asked.dest.copy_name;
+            says(one_name, "source and dest have the same name, and one might be taken for the other")
+        })
+        .or_else(|| says(blocks[0] != blocks[1], "their blocks differ in size"))
         .or_else(|| says(overlap.is_some(), "the ranges overlap"))
         .or_else(|| says(!options.hashes.is_empty(), "digests need the bytes"))
         .or_else(|| says(options.on_error.looks_closer(), "--on-error is for bytes that go through haul"))
@@ -97,10 +107,17 @@ fn no_offload(asked: &Asked, range: &Range, overlap: Option<Overlap>) -> Option<
         })
 }
 
+/// Both sides take SCSI commands: their copies go by the name of the source, whether that is another disk or not.
+fn by_name(asked: &Asked) -> bool {
+    let scsi = |side| asked.through(side).is_some_and(|through| through.node.commands == CommandSet::Scsi);
+    Side::BOTH.into_iter().all(scsi)
+}
+
 /// The copy that the device makes, where that is the engine.
 pub(crate) fn device_copy(asked: &Asked, range: &Range, engines: &Engines) -> Option<DeviceCopy> {
     let node = asked.through(Side::Source).filter(|_| engines.engine == EngineKind::Offload)?.node;
-    Some(DeviceCopy { from_offset: node.start + range.skip, command_bytes: asked.dest.queue.copy_max_bytes })
+    let from = asked.source.copy_name.filter(|_| by_name(asked));
+    Some(DeviceCopy { from_offset: node.start + range.skip, command_bytes: asked.dest.queue.copy_max_bytes, from })
 }
 
 /// Why extents cannot be shared, or should not; `None`: worth the try.

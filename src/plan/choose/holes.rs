@@ -16,7 +16,8 @@ pub(crate) struct Holes {
     pub(crate) detect_bytes: Option<u32>,
 }
 
-/// Chooses what becomes of zeros. That a device discarded something never means that it reads as zeros.
+/// Chooses what becomes of zeros. That a device discarded something does not mean that it reads as zeros:
+/// facts are sparse only where it does.
 pub(crate) fn holes(asked: &Asked, range: &Range, overlap: Option<Overlap>, notes: &mut Notes) -> Result<Holes> {
     let sparse = asked.options.sparse;
     if sparse == When::Never || overlap.is_some() {
@@ -24,7 +25,7 @@ pub(crate) fn holes(asked: &Asked, range: &Range, overlap: Option<Overlap>, note
         notes.chose("zeros", "read and written like data", because);
         return Ok(Holes { zeros: Zeros::Write, ask: false, detect_bytes: None });
     }
-    let ask = asked.source.kind == EndpointKind::File && asked.source.sparse;
+    let ask = asked.source.sparse;
     let (zeros, because) = way(asked, range, ask);
     let piece = match asked.dest.kind {
         _ if sparse != When::Always || zeros == Zeros::Write => None,

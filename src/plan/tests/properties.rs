@@ -46,6 +46,7 @@ fn queue() -> impl Strategy<Value = crate::contract::QueueLimits> {
             rotational,
             write_zeroes_max_bytes: if zeroes { 1 << 30 } else { 0 },
             copy_max_bytes: 0,
+            copy_unit_bytes: 0,
         },
     )
 }

@@ -1,6 +1,6 @@
 //! Sides that are reached by commands of their own.
 use super::*;
-use crate::contract::{Cache, CommandSet, EngineKind, Passthrough};
+use crate::contract::{Cache, CommandSet, CopyName, EngineKind, Passthrough};
 use std::time::Duration;
 
 /// A disk with a node, of blocks of 4096 bytes, that takes commands of at most 192 KiB.
@@ -111,6 +111,7 @@ fn partitions() -> (Facts, Facts) {
     for facts in [&mut source, &mut dest] {
         facts.size = Some(256 * MIB);
         facts.queue.copy_max_bytes = 1 << 20;
+        facts.passthrough.as_mut().unwrap().commands = CommandSet::Nvme;
     }
     source.passthrough.as_mut().unwrap().start = 512 * MIB;
     (source, dest)
@@ -127,7 +128,7 @@ fn a_drive_that_both_sides_lie_on_copies_by_itself_where_that_was_asked_for() {
     let plan = made(&offload(range.clone()), &source, &dest);
     assert_eq!((plan.engine, plan.engine_instead), (EngineKind::Offload, Some(EngineKind::Ring)));
     let copy = plan.device_copy.unwrap();
-    assert_eq!((copy.from_offset, copy.command_bytes), (512 * MIB + 4096, 1 << 20));
+    assert_eq!((copy.from_offset, copy.command_bytes, copy.from), (512 * MIB + 4096, 1 << 20, None));
     assert!(why(&plan, "engine").starts_with("offload: --offload: the device copies by itself; if it refuses, ring"));
     let plan = made(&Options { offload: false, ..offload(range) }, &source, &dest);
     assert_eq!((plan.engine, plan.device_copy), (EngineKind::Ring, None));
@@ -154,4 +155,62 @@ fn where_a_drive_cannot_copy_by_itself_that_is_said() {
         let warned = plan.warnings.iter().any(|warning| warning.starts_with("--offload:") && warning.contains(word));
         assert!(warned, "{word}: {:?}", plan.warnings);
     }
+}
+
+/// Two SCSI disks, of which the second can copy from the first, in pieces of 64 KiB.
+fn units() -> (Facts, Facts) {
+    let (mut source, mut dest) = (node(1, false), node(2, false));
+    source.copy_name = CopyName::new(3, &[6; 16]);
+    dest.passthrough.as_mut().unwrap().number = 98;
+    (dest.queue.copy_max_bytes, dest.queue.copy_unit_bytes) = (1 << 20, 64 << 10);
+    (source, dest)
+}
+
+#[test]
+fn a_scsi_disk_copies_by_itself_from_another_whose_name_is_known() {
+    let (source, dest) = units();
+    let plan = made(&offload(Options { skip_bytes: Some(MIB), ..Options::default() }), &source, &dest);
+    assert_eq!(plan.engine, EngineKind::Offload);
+    let copy = plan.device_copy.unwrap();
+    assert_eq!((copy.from_offset, copy.command_bytes, copy.from), (MIB, 1 << 20, source.copy_name));
+    assert!(plan.why.iter().all(|reason| reason.topic != "zeros"), "{:?}", plan.why);
+}
+
+#[test]
+fn where_a_scsi_disk_cannot_copy_by_itself_that_is_said() {
+    let (source, dest) = units();
+    let mut nameless = source.clone();
+    nameless.copy_name = None;
+    let mut other_blocks = source.clone();
+    other_blocks.logical_block_bytes = 512;
+    let mut other_commands = source.clone();
+    other_commands.passthrough.as_mut().unwrap().commands = CommandSet::Nvme;
+    let mut namesake = dest.clone();
+    namesake.copy_name = source.copy_name;
+    let unable = Facts { queue: crate::contract::QueueLimits { copy_max_bytes: 0, ..dest.queue }, ..dest.clone() };
+    let odd = Options { count_bytes: Some(MIB + 4096), ..Options::default() };
+    let table = [
+        (&nameless, &dest, offload(Options::default()), "no name"),
+        (&other_blocks, &dest, offload(Options::default()), "blocks differ"),
+        (&other_commands, &dest, offload(Options::default()), "two devices"),
+        (&source, &namesake, offload(Options::default()), "the same name"),
+        (&source, &unable, offload(Options::default()), "dest cannot copy by itself"),
+        (&source, &dest, offload(odd), "whole blocks"),
+    ];
+    for (source, dest, options, word) in table {
+        let plan = made(&options, source, dest);
+        assert_eq!((plan.engine, plan.device_copy), (EngineKind::Ring, None), "{word}");
+        assert!(plan.warnings.iter().any(|warning| warning.contains(word)), "{word}: {:?}", plan.warnings);
+    }
+}
+
+#[test]
+fn a_disk_that_tells_its_holes_is_asked_for_them_as_a_file_is() {
+    let (mut source, dest) = units();
+    let holes = |source: &Facts| made(&options(Passes::WherePossible), source, &dest).ask_holes;
+    assert!(!holes(&source));
+    source.sparse = true;
+    assert!(holes(&source));
+    let never = Options { sparse: When::Never, ..options(Passes::WherePossible) };
+    assert!(!made(&never, &source, &dest).ask_holes);
 }

@@ -44,7 +44,7 @@ fn nature(facts: &Facts) -> String {
         words[0] += &format!(" on {}", printable(filesystem));
     }
     if facts.sparse {
-        words.push("sparse".to_owned());
+        words.push(if facts.kind == EndpointKind::Block { "thinly provisioned" } else { "sparse" }.to_owned());
     }
     match facts.size {
         Some(size) if facts.kind == EndpointKind::Block => words.push(units::capacity(size)),
