@@ -30,6 +30,7 @@ complete -c haul -n "__fish_haul_needs_command" -f -a "list" -d 'List block devi
 complete -c haul -n "__fish_haul_needs_command" -f -a "generate" -d 'Print a man page or the completions of a shell'
 complete -c haul -n "__fish_haul_needs_command" -f -a "copy" -d 'Copy a disk, a partition, a file or a stream'
 complete -c haul -n "__fish_haul_needs_command" -f -a "verify" -d 'Compare two sides: what differs, and where'
+complete -c haul -n "__fish_haul_needs_command" -f -a "pattern" -d 'Test a disk: write a pattern, check what is left of it'
 complete -c haul -n "__fish_haul_needs_command" -f -a "dd" -d 'Copy with the operands of dd, as GNU dd does'
 complete -c haul -n "__fish_haul_needs_command" -f -a "sg_dd" -d 'Copy with the operands of sg_dd of sg3_utils'
 complete -c haul -n "__fish_haul_needs_command" -f -a "sgp_dd" -d 'Copy with the operands of sgp_dd of sg3_utils'
@@ -105,3 +106,61 @@ none\t'nothing'"
 complete -c haul -n "__fish_haul_using_subcommand verify" -s n -l dry-run -d 'Show the plan, compare nothing'
 complete -c haul -n "__fish_haul_using_subcommand verify" -l json -d 'Print the report as JSON on standard output'
 complete -c haul -n "__fish_haul_using_subcommand verify" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c haul -n "__fish_haul_using_subcommand pattern; and not __fish_seen_subcommand_from write check" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c haul -n "__fish_haul_using_subcommand pattern; and not __fish_seen_subcommand_from write check" -f -a "write" -d 'Fill a disk, or a file, with blocks that say where they belong'
+complete -c haul -n "__fish_haul_using_subcommand pattern; and not __fish_seen_subcommand_from write check" -f -a "check" -d 'Read them back: flipped, swapped, lost, stale or torn?'
+complete -c haul -n "__fish_haul_using_subcommand pattern; and __fish_seen_subcommand_from write" -l seek -d 'Begin at this byte of the disk' -r
+complete -c haul -n "__fish_haul_using_subcommand pattern; and __fish_seen_subcommand_from write" -l count -d 'This many bytes, not all' -r
+complete -c haul -n "__fish_haul_using_subcommand pattern; and __fish_seen_subcommand_from write" -l run -d 'Number of the run; default: write the time, check the newest' -r
+complete -c haul -n "__fish_haul_using_subcommand pattern; and __fish_seen_subcommand_from write" -l expect -d 'Refuse unless DST has this serial, model, wwn, size' -r
+complete -c haul -n "__fish_haul_using_subcommand pattern; and __fish_seen_subcommand_from write" -l direct -d 'Direct I/O: auto, always, never' -r -f -a "auto\t'where it pays'
+always\t'or fail'
+never\t'not even where it would pay'"
+complete -c haul -n "__fish_haul_using_subcommand pattern; and __fish_seen_subcommand_from write" -l passthrough -d 'By the disk\'s own commands: source, dest, both' -r -f -a "possible\t'every side that takes commands, one at least'
+source\t'the source, or fail'
+dest\t'the dest, or fail'
+both\t'both, or fail'"
+complete -c haul -n "__fish_haul_using_subcommand pattern; and __fish_seen_subcommand_from write" -l command-timeout -d 'Seconds until such a command is given up' -r
+complete -c haul -n "__fish_haul_using_subcommand pattern; and __fish_seen_subcommand_from write" -l engine -d 'auto, ring (io_uring), threads, sync' -r -f -a "auto\t'ring where the kernel lets us, else threads'
+ring\t'io_uring: many requests in flight from one thread'
+threads\t'blocking calls on helper threads, many in flight'
+sync\t'one block at a time, read then written: a yardstick'"
+complete -c haul -n "__fish_haul_using_subcommand pattern; and __fish_seen_subcommand_from write" -l block-size -d 'Bytes per request; default: found out' -r
+complete -c haul -n "__fish_haul_using_subcommand pattern; and __fish_seen_subcommand_from write" -l depth -d 'Blocks in flight; default: found out' -r
+complete -c haul -n "__fish_haul_using_subcommand pattern; and __fish_seen_subcommand_from write" -l limit -d 'No more than this many bytes a second' -r
+complete -c haul -n "__fish_haul_using_subcommand pattern; and __fish_seen_subcommand_from write" -l progress -d 'auto, bar, plain, json, none' -r -f -a "auto\t'bar on a terminal, plain elsewhere'
+bar\t'a bar that is redrawn'
+plain\t'a line now and then'
+json\t'one JSON object a line'
+none\t'nothing'"
+complete -c haul -n "__fish_haul_using_subcommand pattern; and __fish_seen_subcommand_from write" -s y -l yes -d 'Overwrite a device without asking'
+complete -c haul -n "__fish_haul_using_subcommand pattern; and __fish_seen_subcommand_from write" -l no-flush -d 'Exit before the data is on the medium'
+complete -c haul -n "__fish_haul_using_subcommand pattern; and __fish_seen_subcommand_from write" -s n -l dry-run -d 'Show the plan and end'
+complete -c haul -n "__fish_haul_using_subcommand pattern; and __fish_seen_subcommand_from write" -l json -d 'Print the report as JSON on standard output'
+complete -c haul -n "__fish_haul_using_subcommand pattern; and __fish_seen_subcommand_from write" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c haul -n "__fish_haul_using_subcommand pattern; and __fish_seen_subcommand_from check" -l seek -d 'Begin at this byte of the disk' -r
+complete -c haul -n "__fish_haul_using_subcommand pattern; and __fish_seen_subcommand_from check" -l count -d 'This many bytes, not all' -r
+complete -c haul -n "__fish_haul_using_subcommand pattern; and __fish_seen_subcommand_from check" -l run -d 'Number of the run; default: write the time, check the newest' -r
+complete -c haul -n "__fish_haul_using_subcommand pattern; and __fish_seen_subcommand_from check" -l direct -d 'Direct I/O: auto, always, never' -r -f -a "auto\t'where it pays'
+always\t'or fail'
+never\t'not even where it would pay'"
+complete -c haul -n "__fish_haul_using_subcommand pattern; and __fish_seen_subcommand_from check" -l passthrough -d 'By the disk\'s own commands: source, dest, both' -r -f -a "possible\t'every side that takes commands, one at least'
+source\t'the source, or fail'
+dest\t'the dest, or fail'
+both\t'both, or fail'"
+complete -c haul -n "__fish_haul_using_subcommand pattern; and __fish_seen_subcommand_from check" -l command-timeout -d 'Seconds until such a command is given up' -r
+complete -c haul -n "__fish_haul_using_subcommand pattern; and __fish_seen_subcommand_from check" -l engine -d 'auto, ring (io_uring), threads, sync' -r -f -a "auto\t'ring where the kernel lets us, else threads'
+ring\t'io_uring: many requests in flight from one thread'
+threads\t'blocking calls on helper threads, many in flight'
+sync\t'one block at a time, read then written: a yardstick'"
+complete -c haul -n "__fish_haul_using_subcommand pattern; and __fish_seen_subcommand_from check" -l block-size -d 'Bytes per request; default: found out' -r
+complete -c haul -n "__fish_haul_using_subcommand pattern; and __fish_seen_subcommand_from check" -l depth -d 'Blocks in flight; default: found out' -r
+complete -c haul -n "__fish_haul_using_subcommand pattern; and __fish_seen_subcommand_from check" -l limit -d 'No more than this many bytes a second' -r
+complete -c haul -n "__fish_haul_using_subcommand pattern; and __fish_seen_subcommand_from check" -l progress -d 'auto, bar, plain, json, none' -r -f -a "auto\t'bar on a terminal, plain elsewhere'
+bar\t'a bar that is redrawn'
+plain\t'a line now and then'
+json\t'one JSON object a line'
+none\t'nothing'"
+complete -c haul -n "__fish_haul_using_subcommand pattern; and __fish_seen_subcommand_from check" -s n -l dry-run -d 'Show the plan and end'
+complete -c haul -n "__fish_haul_using_subcommand pattern; and __fish_seen_subcommand_from check" -l json -d 'Print the report as JSON on standard output'
+complete -c haul -n "__fish_haul_using_subcommand pattern; and __fish_seen_subcommand_from check" -s h -l help -d 'Print help (see more with \'--help\')'

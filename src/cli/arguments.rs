@@ -1,6 +1,7 @@
 //! The command line as clap sees it.
 use super::copy::CopyArguments;
 use super::generate::Artifact;
+use super::pattern::PatternVerb;
 use super::verify::VerifyArguments;
 use super::words;
 use clap::{Parser, Subcommand};
@@ -36,6 +37,16 @@ pub(super) enum Verb {
     /// Read SRC and DST and tell whether they are equal, and if not, where they differ. Nothing is written. DST may be
     /// larger than SRC if it is a device; two files have to be equally long, unless a range is given.
     Verify(Box<VerifyArguments>),
+
+    /// Test a disk: write a pattern, check what is left of it
+    ///
+    /// Test a disk: write a pattern of blocks that say where they belong, and check what is left of it, now or in a
+    /// year, on this machine or another.
+    #[command(subcommand_required = true, arg_required_else_help = true, disable_help_subcommand = true)]
+    Pattern {
+        #[command(subcommand)]
+        verb: PatternVerb,
+    },
 
     /// List block devices: aliases, size, identity, use and partitions
     List {

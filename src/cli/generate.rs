@@ -53,6 +53,8 @@ fn manual(out: &mut Vec<u8>) -> io::Result<()> {
     writeln!(out, ".SH NAME\nhaul \\- {}", escape(&about))?;
     writeln!(out, ".SH SYNOPSIS\n\\fBhaul copy\\fR [\\fIoptions\\fR] \\fISRC\\fR \\fIDST\\fR")?;
     writeln!(out, ".br\n\\fBhaul verify\\fR [\\fIoptions\\fR] \\fISRC\\fR \\fIDST\\fR")?;
+    writeln!(out, ".br\n\\fBhaul pattern write\\fR [\\fIoptions\\fR] \\fIDST\\fR")?;
+    writeln!(out, ".br\n\\fBhaul pattern check\\fR [\\fIoptions\\fR] \\fISRC\\fR")?;
     for front in ["dd", "sg_dd", "sgp_dd", "sgm_dd"] {
         writeln!(out, ".br\n\\fBhaul {front}\\fR [\\fIoperand\\fR]...")?;
     }
@@ -68,6 +70,23 @@ fn manual(out: &mut Vec<u8>) -> io::Result<()> {
         ".PP\n\\fBhaul verify\\fR reads both sides and tells whether they are equal, and where they differ;"
     )?;
     writeln!(out, "\\fBhaul verify \\-\\-help\\fR has its options. Its exit status is 1 if they differ.")?;
+    writeln!(
+        out,
+        ".PP\n\\fBhaul pattern write\\fR fills a disk or file with blocks that carry their own address, the"
+    )?;
+    writeln!(
+        out,
+        "number of the run and a checksum; \\fBhaul pattern check\\fR reads them back past every cache and tells"
+    )?;
+    writeln!(
+        out,
+        "which are flipped, swapped, misplaced, stale, torn or gone, and whether the disk lies about its size."
+    )?;
+    writeln!(
+        out,
+        "\\fBhaul pattern check \\-\\-help\\fR has the options and the kinds of damage; the exit status is 1 if"
+    )?;
+    writeln!(out, "there is any.")?;
     writeln!(
         out,
         ".PP\n\\fBhaul list\\fR shows every block device: its aliases, size, model, serial number, transport,"

@@ -82,6 +82,50 @@ const VERIFY_STATUS: Section = Section {
     ],
 };
 
+const PATTERN_EXAMPLES: Section = Section {
+    title: "EXAMPLES",
+    parts: &[
+        Example(
+            "haul pattern write /dev/sdc",
+            "Fill a disk; asks before it overwrites. Prints the command that checks.",
+        ),
+        Example(
+            "haul pattern check /dev/sdc",
+            "What is left of it? Unplug the disk in between: what counts is what it keeps.",
+        ),
+        Example("haul pattern write --count 1G test.bin", "Make a file, to test what is below it."),
+        Example("haul pattern check --json --run 7 /dev/sdc", "All that is wrong, for a program."),
+    ],
+};
+
+const PATTERN_KINDS: Section = Section {
+    title: "DAMAGE",
+    parts: &[
+        Text("What haul pattern check tells of blocks that are not as they were written:"),
+        Term("swapped", "Two blocks lie in each other's place."),
+        Term("misplaced", "Another block of the pattern, whole: written to the wrong place, or read from it."),
+        Term("stale", "A block of another run: what this run wrote there was lost."),
+        Term("torn", "One block up to some byte and another from there: a write that was cut in two."),
+        Term("zero", "Nothing but zeros: never written, or given up by the disk."),
+        Term("foreign", "Nothing of the pattern."),
+        Term("flipped", "Right but for some bits."),
+        Text(
+            "Each is told with its offset and length on the disk. If addresses repeat, the disk lies about its size: \
+             the report says how much it really holds.",
+        ),
+    ],
+};
+
+const PATTERN_STATUS: Section = Section {
+    title: "EXIT STATUS",
+    parts: &[
+        Term("0", "Every block is as it was written."),
+        Term("1", "Some are not, or could not be read, or there is no pattern."),
+        Term("2", "The command line cannot be meant."),
+        Term("a signal", "Interrupted, after the report of what was checked by then."),
+    ],
+};
+
 const EXIT_STATUS: Section = Section {
     title: "EXIT STATUS",
     parts: &[
@@ -151,11 +195,18 @@ pub(super) const COPY: &[Section] = &[ENDPOINTS, SIZES, EXAMPLES, EXIT_STATUS, S
 /// Behind the options in `haul verify --help`.
 pub(super) const VERIFY: &[Section] = &[VERIFY_EXAMPLES, SIZES, VERIFY_STATUS];
 
+/// Behind the options in `haul pattern write --help`.
+pub(super) const PATTERN_WRITE: &[Section] = &[PATTERN_EXAMPLES, SIZES, EXIT_STATUS];
+
+/// Behind the options in `haul pattern check --help`.
+pub(super) const PATTERN_CHECK: &[Section] = &[PATTERN_KINDS, PATTERN_EXAMPLES, SIZES, PATTERN_STATUS];
+
 /// Behind the commands in `haul --help`.
 pub(super) const OVERVIEW: &[Section] = &[OVERVIEW_EXAMPLES, EXIT_STATUS];
 
 /// Behind the options in the man page.
-pub(super) const MANUAL: &[Section] = &[ENDPOINTS, SIZES, EXIT_STATUS, SIGNALS, EXAMPLES, FILES, NOTES, SEE_ALSO];
+pub(super) const MANUAL: &[Section] =
+    &[ENDPOINTS, SIZES, EXIT_STATUS, SIGNALS, EXAMPLES, PATTERN_KINDS, FILES, NOTES, SEE_ALSO];
 
 const OVERVIEW_EXAMPLES: Section = Section {
     title: "EXAMPLES",

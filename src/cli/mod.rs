@@ -11,6 +11,7 @@ pub mod generate;
 mod help;
 mod method;
 mod on_error;
+mod pattern;
 pub mod sg_dd;
 pub mod size;
 mod verify;
@@ -21,10 +22,11 @@ mod tests;
 
 pub use generate::Artifact;
 
-use crate::contract::SgFront;
+use crate::contract::{PatternAct, SgFront};
 use crate::plan::Options;
 use clap::error::ErrorKind;
 use clap::{CommandFactory, FromArgMatches};
+use pattern::PatternVerb;
 use std::ffi::OsString;
 
 /// What the command line asks for.
@@ -34,6 +36,15 @@ pub enum Command {
     Copy(Box<Options>),
     /// `haul verify`.
     Verify(Box<Options>),
+    /// `haul pattern`.
+    Pattern {
+        /// What is done with the pattern.
+        act: PatternAct,
+        /// Source or dest, and how.
+        options: Box<Options>,
+        /// The run; `None`: auto.
+        run: Option<u64>,
+    },
     /// `haul list`.
     List {
         /// As JSON on standard output.
@@ -61,6 +72,14 @@ pub fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Command, clap::
             let options = words.settle().map_err(|why| refused(&mut command, "verify", why))?;
             Ok(Command::Verify(Box::new(options)))
         }
+        arguments::Verb::Pattern { verb } => {
+            let (act, settled) = match verb {
+                PatternVerb::Write(words) => (PatternAct::Write, words.settle()),
+                PatternVerb::Check(words) => (PatternAct::Check, words.settle()),
+            };
+            let (options, run) = settled.map_err(|why| refused(&mut command, "pattern", why))?;
+            Ok(Command::Pattern { act, options: Box::new(options), run })
+        }
         arguments::Verb::List { json } => Ok(Command::List { json }),
         arguments::Verb::Generate { artifact } => Ok(Command::Generate(artifact)),
     }
@@ -82,6 +101,13 @@ pub fn command() -> clap::Command {
     arguments::Arguments::command()
         .mut_subcommand("copy", |copy| copy.mut_args(only_the_detail).after_long_help(help::text(help::COPY)))
         .mut_subcommand("verify", |verify| verify.mut_args(only_the_detail).after_long_help(help::text(help::VERIFY)))
+        .mut_subcommand("pattern", |pattern| {
+            let write =
+                |write: clap::Command| write.mut_args(only_the_detail).after_long_help(help::text(help::PATTERN_WRITE));
+            let check =
+                |check: clap::Command| check.mut_args(only_the_detail).after_long_help(help::text(help::PATTERN_CHECK));
+            pattern.mut_subcommand("write", write).mut_subcommand("check", check)
+        })
         .subcommand(dd_for_help())
         .subcommands(SgFront::ALL.map(sg_dd_for_help))
         .after_long_help(help::text(help::OVERVIEW))

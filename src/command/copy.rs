@@ -115,6 +115,9 @@ fn tell(
     };
     Ok(match &outcome.ended {
         Ended::Complete if outcome.unread.iter().any(|unread| !unread.is_empty()) => Exit::Status(Exit::UNREAD),
+        Ended::Complete if outcome.damage.as_ref().is_some_and(|found| !found.is_empty()) => {
+            Exit::Status(Exit::DIFFERENT)
+        }
         Ended::Complete if outcome.differences.as_ref().is_some_and(|found| !found.is_empty()) => {
             Exit::Status(Exit::DIFFERENT)
         }

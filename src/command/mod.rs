@@ -6,8 +6,10 @@ mod consent;
 mod copy;
 mod dd;
 mod estimate;
+mod pattern;
 mod sg_dd;
 mod signals;
+mod survey;
 mod verify;
 
 use crate::cli::{self, Command};
@@ -44,6 +46,9 @@ pub fn run(args: Vec<OsString>) -> Exit {
         Ok(Command::Copy(options)) => copy::copy(&options, &words, out).unwrap_or_else(|error| failed(out, &error)),
         Ok(Command::Verify(options)) => {
             verify::verify(&options, &words, out).unwrap_or_else(|error| failed(out, &error))
+        }
+        Ok(Command::Pattern { act, options, run }) => {
+            pattern::pattern(act, &options, run, &words, out).unwrap_or_else(|error| failed(out, &error))
         }
         Ok(Command::List { json }) => list_devices(json, out).unwrap_or_else(|error| failed(out, &error)),
         Ok(Command::Generate(artifact)) => printed(out, &String::from_utf8_lossy(&cli::generate::render(artifact))),

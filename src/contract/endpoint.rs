@@ -1,5 +1,5 @@
 //! One side of a copy, open and ready.
-use super::{CopyName, Extent, Facts, Kind, Op, Queue, Request, Run, RunKind};
+use super::{CopyName, Damage, Extent, Facts, Kind, Op, Queue, Request, Run, RunKind};
 use io_uring::{squeue, types};
 use std::cmp::Ordering;
 use std::io;
@@ -130,6 +130,11 @@ pub trait Endpoint: Send + Sync {
     /// What the user should know of how it went on this side; asked at the end of a copy.
     fn notes(&self) -> Vec<String> {
         Vec::new()
+    }
+
+    /// What was wrong with the bytes that came, for a dest that judges them; asked at the end of a copy.
+    fn damage(&self) -> Option<Damage> {
+        None
     }
 
     /// How it changed since it was opened, as far as that can be seen; asked at the end of a copy.

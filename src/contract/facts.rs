@@ -15,6 +15,8 @@ pub enum EndpointKind {
     Endless,
     /// /dev/null: nothing in it as a source, swallows everything as a dest.
     Null,
+    /// The test pattern: computed as it is read, judged as it is written.
+    Pattern,
     /// Bytes in memory, for tests.
     Memory,
 }
@@ -28,6 +30,7 @@ impl EndpointKind {
             EndpointKind::Pipe => "pipe",
             EndpointKind::Endless => "endless device",
             EndpointKind::Null => "null device",
+            EndpointKind::Pattern => "test pattern",
             EndpointKind::Memory => "memory",
         }
     }

@@ -4,7 +4,9 @@
 mod block_digest;
 mod buffer;
 pub mod charsets;
+mod computed;
 mod copy_name;
+mod damage;
 mod device;
 mod device_error;
 mod differences;
@@ -21,6 +23,7 @@ mod mailbox;
 mod on_error;
 mod outcome;
 mod passthrough;
+mod pattern_use;
 mod plan;
 mod queue;
 mod record_counts;
@@ -33,7 +36,9 @@ mod tally;
 
 pub use block_digest::BlockDigest;
 pub use buffer::{Arena, Buffer, PAGE_BYTES};
+pub use computed::{Judge, Maker};
 pub use copy_name::CopyName;
+pub use damage::{Conclusion, DAMAGED_RUNS_MAX, Damage, DamageKind, DamagedRun};
 pub use device::{Device, DevicePartition};
 pub use device_error::DeviceError;
 pub use differences::{DIFFERING_RUNS_MAX, Differences};
@@ -52,6 +57,7 @@ pub use mailbox::Mailbox;
 pub use on_error::{OnError, Unread, is_of_place};
 pub use outcome::{Digest, Ended, Kept, Latency, Outcome, Pace, SideReport, Totals, Usage};
 pub use passthrough::{CommandSet, CommandWishes, Passthrough, Through};
+pub use pattern_use::{PatternAct, PatternUse};
 pub use plan::{
     Access, Cache, DeviceCopy, Direction, EngineKind, Existing, HashKind, Plan, PlanSide, Reason, Route, Tuning,
     WriteOrder, Zeros,

@@ -1,5 +1,5 @@
 //! How a run ended, with its totals: data only, made by `engine`, told by `report`.
-use super::{Differences, EngineKind, Error, Extent, HashKind, Unread};
+use super::{Damage, Differences, EngineKind, Error, Extent, HashKind, Unread};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -162,6 +162,8 @@ pub struct Outcome {
     pub usage: Usage,
     /// What differs, where the sides were compared.
     pub differences: Option<Differences>,
+    /// What is wrong, where a test pattern was checked.
+    pub damage: Option<Damage>,
     /// What could not be read and was gone around, by [`super::Side::index`]; what a copy has in its place is zeros.
     pub unread: [Unread; 2],
     /// Digests of the source stream as it was written, in the order asked for; none unless it was read to its end.
@@ -170,4 +172,11 @@ pub struct Outcome {
     pub kept: Option<Kept>,
     /// Ways that could not be gone and what was done instead, and what else the user should know.
     pub notes: Vec<String>,
+}
+
+impl Outcome {
+    /// Nothing failed and nothing interrupted it; what was compared or checked may still be wrong.
+    pub fn ended_well(&self) -> bool {
+        matches!(self.ended, Ended::Complete)
+    }
 }

@@ -1,5 +1,5 @@
 //! Settled decisions, as data: made by the room `plan`, carried out by `endpoint` and `engine`, told by `report`.
-use super::{BlockDigests, CopyName, EndpointKind, OnError, Side, Through};
+use super::{BlockDigests, CopyName, EndpointKind, OnError, PatternUse, Side, Through};
 use std::path::PathBuf;
 
 /// How requests are kept in flight.
@@ -248,6 +248,8 @@ pub struct Plan {
     pub len: Option<u64>,
     /// What becomes of each block.
     pub route: Route,
+    /// One side is the test pattern; `None`: both hold bytes.
+    pub pattern: Option<PatternUse>,
     /// How requests are kept in flight.
     pub engine: EngineKind,
     /// Should the engine be Reflink or Offload and be refused: the engine to take instead; `None`: that is an error.
@@ -295,6 +297,11 @@ pub struct Plan {
 }
 
 impl Plan {
+    /// The verb for messages: "{verb} the rest".
+    pub fn verb(&self) -> &'static str {
+        self.pattern.map_or(self.route.verb(), |pattern| pattern.act.name())
+    }
+
     /// The source or the dest.
     pub fn side(&self, side: Side) -> &PlanSide {
         match side {

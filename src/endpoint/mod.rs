@@ -6,6 +6,7 @@ mod behind;
 pub mod block;
 mod buffered;
 mod claim;
+pub mod computed;
 pub mod file;
 pub mod memory;
 pub mod null;
@@ -77,6 +78,7 @@ fn open(opening: Opening<'_>) -> Result<Arc<dyn Endpoint>> {
         EndpointKind::Block => block::open(opening),
         EndpointKind::Pipe => pipe::open(opening),
         EndpointKind::Endless | EndpointKind::Null => null::open(opening),
+        EndpointKind::Pattern => Err(opening.error(Kind::Unsupported, ": the test pattern has no path")),
         EndpointKind::Memory => Err(opening.error(Kind::Unsupported, ": memory has no path")),
     }
 }

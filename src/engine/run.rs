@@ -69,7 +69,7 @@ pub fn run_keeping(
     run.finish(tally);
     tell(tally, observer, Phase::Ended);
     let elapsed = meter.elapsed_now();
-    let flushing = if plan.route.writes() { elapsed.saturating_sub(before_flush) } else { Duration::ZERO };
+    let flushing = if plan.durable { elapsed.saturating_sub(before_flush) } else { Duration::ZERO };
     if let Ended::Failed(error) = &run.ended {
         observer.hear(&Event::Failed(error));
     }
@@ -326,6 +326,7 @@ impl<'a> Run<'a> {
             usage: Usage { user, system, peak_resident_bytes },
             differences: self.differences,
             unread: self.unread,
+            damage: self.ends.iter().find_map(|end| end.damage()),
             digests: self.digests,
             kept: self.checkpoints.map(Checkpoints::into_kept),
             notes,

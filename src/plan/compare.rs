@@ -51,6 +51,7 @@ pub fn compare(options: &Options, source: &Facts, dest: &Facts, host: &Host) -> 
         dest: side(&asked, Side::Dest, range.seek, Access { exclusive: false, ..dest_access }),
         len: range.len,
         route,
+        pattern: None,
         engine,
         engine_instead: None,
         device_copy: None,

@@ -11,6 +11,7 @@ pub mod dd;
 mod notes;
 mod numbers;
 mod options;
+pub mod pattern;
 pub mod sg_dd;
 mod words;
 
@@ -65,6 +66,7 @@ pub fn make(options: &Options, source: &Facts, dest: &Facts, host: &Host) -> Res
         dest: side(&asked, Side::Dest, range.seek, choose::with_existing(dest_access, end.existing)),
         len: range.len,
         route: Route::Copy,
+        pattern: None,
         engine,
         engine_instead: instead,
         device_copy,

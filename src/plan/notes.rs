@@ -43,6 +43,7 @@ impl Notes {
         let because = match (asked.options.count_bytes, asked.source.kind) {
             (Some(_), _) => "--count",
             (None, EndpointKind::Endless) => "what the dest holds: the source never ends",
+            (None, EndpointKind::Pattern) => "what the dest holds",
             (None, _) if range.len.is_none() => "the size of the source is not known before its end",
             (None, _) if range.skip > 0 => "the rest of the source behind --skip",
             (None, _) => "the whole source",

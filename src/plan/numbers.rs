@@ -106,3 +106,10 @@ pub(super) const OFFSET_MAX: u64 = i64::MAX as u64;
 
 /// FAT holds no file of this many bytes.
 pub(super) const FAT_FILE_BYTES_MAX: u64 = (4 << 30) - 1;
+
+/// Largest block of a test pattern, in bytes: what today's disks write at once. Larger ones would know less exactly
+/// what became of each piece.
+pub(super) const PATTERN_BLOCK_BYTES: u32 = 4096;
+
+/// Smallest block of a test pattern, in bytes: the smallest logical block there is.
+pub(super) const PATTERN_BLOCK_BYTES_MIN: u32 = 512;

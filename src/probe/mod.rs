@@ -61,6 +61,14 @@ pub fn both_to_read(source: &str, dest: &str, through: [bool; 2]) -> Result<(Fac
     Ok((from, look(dest, Side::Dest)?))
 }
 
+/// Finds out about one side, where a disk may be wanted to be reached by commands of its own.
+///
+/// # Errors
+/// As for [`both_through`].
+pub fn one_through(address: &str, side: Side, through: bool) -> Result<Facts> {
+    look(address, side, &Snapshot::take(), through)
+}
+
 /// Finds out about a source.
 ///
 /// # Errors
@@ -94,7 +102,7 @@ fn look(address: &str, side: Side, snapshot: &Snapshot, through: bool) -> Result
         EndpointKind::Block if matches!(place.id, Some(FileId::Node(_))) => {}
         EndpointKind::Block => block::probe(&place.path, &mut facts).map_err(failed)?,
         EndpointKind::Pipe => pipe::probe(&place.path, &mut facts).map_err(failed)?,
-        EndpointKind::Endless | EndpointKind::Null | EndpointKind::Memory => {
+        EndpointKind::Endless | EndpointKind::Null | EndpointKind::Pattern | EndpointKind::Memory => {
             null::probe(&place.path, &mut facts).map_err(failed)?;
         }
     }

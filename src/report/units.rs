@@ -4,6 +4,14 @@ use std::time::Duration;
 const BINARY: [&str; 7] = ["bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
 const DECIMAL: [&str; 7] = ["bytes", "KB", "MB", "GB", "TB", "PB", "EB"];
 
+/// A moment in milliseconds since 1970, to the second in UTC: `2026-11-21 23:42:23 UTC`; `None` of a number that is no
+/// moment of this century.
+pub fn time_of_ms(since_1970_ms: u64) -> Option<String> {
+    const CENTURY_MS: std::ops::Range<u64> = 946_684_800_000..4_102_444_800_000;
+    let time = jiff::Timestamp::from_millisecond(i64::try_from(since_1970_ms).ok()?).ok()?;
+    CENTURY_MS.contains(&since_1970_ms).then(|| format!("{:.0}", time).replace('T', " ").replace('Z', " UTC"))
+}
+
 /// A size to be read at a glance: `1.50 GiB`, `931.5 GiB`, `512 bytes`. Binary units, rounded.
 pub fn size(bytes: u64) -> String {
     scaled(bytes, 1024, BINARY)

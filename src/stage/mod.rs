@@ -10,5 +10,5 @@ mod sparse;
 
 pub use compare::{differences, first_difference};
 pub use digest::Digester;
-pub use pattern::{Mark, PATTERN_BLOCK_BYTES_MIN, Pattern, Verdict};
+pub use pattern::{Inspector, Mark, PATTERN_BLOCK_BYTES_MIN, Pattern, Surveyor, Verdict};
 pub use sparse::zero_prefix;

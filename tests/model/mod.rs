@@ -28,6 +28,7 @@ pub fn plan(engine: EngineKind, len: Option<u64>, skip: u64, seek: u64) -> Plan 
         dest: side("memory dest", seek),
         len,
         route: Route::Copy,
+        pattern: None,
         engine,
         engine_instead: None,
         device_copy: None,

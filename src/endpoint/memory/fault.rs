@@ -30,6 +30,8 @@ pub enum Fault {
     EndsAt(u64),
     /// Has no room from here on.
     FullAt(u64),
+    /// Holds only this many bytes, though it says that it has more: offsets beyond begin anew.
+    Wraps(u64),
     /// Does nothing and says it did: to measure what is left.
     Swallows,
 }

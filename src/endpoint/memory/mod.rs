@@ -104,11 +104,18 @@ impl Memory {
                 Fault::FullAt(end) if request.op != Op::Read && at >= end => {
                     return Err(io::Error::from_raw_os_error(libc::ENOSPC));
                 }
+                Fault::Wraps(size) => left.min((size - at % size).min(u64::from(left)) as u32),
                 Fault::FullAt(end) if request.op != Op::Read => left.min((end - at).min(u64::from(left)) as u32),
                 _ => left,
             };
         }
         Ok(left)
+    }
+
+    /// Where the bytes of an offset are kept.
+    fn place_of(&self, offset: u64) -> u64 {
+        let wraps = |fault: &Fault| if let Fault::Wraps(size) = fault { Some(*size) } else { None };
+        self.faults.iter().find_map(wraps).map_or(offset, |size| offset % size)
     }
 
     fn is_stream(&self) -> bool {
@@ -117,7 +124,7 @@ impl Memory {
 
     fn carry_out(&self, request: &mut Request, len: usize) -> u32 {
         let mut bytes = self.bytes.lock().unwrap_or_else(PoisonError::into_inner);
-        let at = request.at() as usize;
+        let at = self.place_of(request.at()) as usize;
         if self.is_stream() {
             assert_eq!(self.stream_at.swap(at as u64 + len as u64, Relaxed), at as u64, "a pipe has no offsets");
         }

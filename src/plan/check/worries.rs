@@ -7,6 +7,10 @@ use crate::plan::notes::Notes;
 /// Warns of a source in use, and of a partition table that will not fit the dest.
 pub(crate) fn worries(asked: &Asked, range: &Range, notes: &mut Notes) {
     let (source, dest) = (asked.source, asked.dest);
+    if dest.kind == EndpointKind::Pattern {
+        // Nothing is copied that could be a mixture.
+        return;
+    }
     let users: Vec<String> =
         source.in_use.iter().filter(|user| !matches!(user, InUse::Exclusive)).map(super::dest::user).collect();
     if !users.is_empty() {

@@ -125,6 +125,9 @@ fn wish(asked: &Asked, range: &Range, side: Side) -> Result<Wish> {
     if facts.kind == EndpointKind::Block {
         return yes("a block device");
     }
+    if asked.dest.kind == EndpointKind::Pattern {
+        return yes("the disk is to be checked, not what memory holds of it");
+    }
     if len.is_some_and(|len| len < DIRECT_FILE_BYTES_MIN) {
         return no("too short for direct I/O to pay");
     }
@@ -227,6 +230,10 @@ fn buffered(facts: &Facts) -> Cache {
         EndpointKind::File | EndpointKind::Block if in_memory(facts) => Cache::Keep,
         EndpointKind::File | EndpointKind::Block if facts.dontcache => Cache::DontCache,
         EndpointKind::File | EndpointKind::Block => Cache::Drop,
-        EndpointKind::Pipe | EndpointKind::Endless | EndpointKind::Null | EndpointKind::Memory => Cache::Keep,
+        EndpointKind::Pipe
+        | EndpointKind::Endless
+        | EndpointKind::Null
+        | EndpointKind::Pattern
+        | EndpointKind::Memory => Cache::Keep,
     }
 }

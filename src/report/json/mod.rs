@@ -1,6 +1,7 @@
 //! Plan, outcome and devices for programs: documented in `docs/json.md`, in the order of these structs. Names end in
 //! their unit; a field without a value is `null`, never missing. Fields may be added within a schema version, never
 //! renamed, and never change their meaning.
+mod damage;
 mod devices;
 mod differences;
 mod failure;
@@ -8,6 +9,7 @@ mod outcome;
 mod plan;
 mod unread;
 
+pub use damage::{DamageReport, DamagedBlocks, DamagedRunReport, PatternReport};
 pub use devices::{DevicePartitionReport, DeviceReport, DevicesReport, UseReport, devices};
 pub use differences::{DifferencesReport, RunReport, ShorterReport};
 pub use failure::Failure;

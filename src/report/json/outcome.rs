@@ -1,8 +1,9 @@
+use super::damage::{DamageReport, PatternReport};
 use super::differences::DifferencesReport;
 use super::plan::{ReasonReport, cache_name, direction_name, kind_name, node_name, reasons};
 use super::unread::UnreadReport;
 use super::{Failure, SCHEMA};
-use crate::contract::{Ended, Latency, Outcome, Plan, PlanSide, Route, Side, Unread};
+use crate::contract::{Ended, Latency, Outcome, PatternAct, Plan, PlanSide, Route, Side, Unread};
 use crate::report::{text, units};
 use serde::Serialize;
 use std::time::SystemTime;
@@ -12,7 +13,7 @@ use std::time::SystemTime;
 pub struct Report {
     /// Version of this schema.
     pub schema: u32,
-    /// `copy`, or `verify` where the sides were compared.
+    /// `copy`; `verify` where the sides were compared; `pattern write` or `pattern check`.
     pub report: &'static str,
     /// Version of haul.
     pub version: &'static str,
@@ -37,6 +38,10 @@ pub struct Report {
     /// Logical blocks of both sides that could not be read and were gone around; the status may be `complete` all the
     /// same.
     pub unread_sectors: u64,
+    /// The test pattern that was written or checked; `null`: none.
+    pub pattern: Option<PatternReport>,
+    /// What is wrong; `null` where no test pattern was checked.
+    pub damage: Option<DamageReport>,
     /// The command that copies the rest, quoted for a shell.
     pub continue_command: Option<String>,
     /// Bytes and records.
@@ -228,9 +233,11 @@ pub fn outcome(plan: &Plan, outcome: &Outcome, args: &[String], started: Option<
     };
     Report {
         schema: SCHEMA,
-        report: match plan.route {
-            Route::Copy => "copy",
-            Route::Compare { .. } | Route::ReadBack => "verify",
+        report: match (plan.pattern.map(|used| used.act), plan.route) {
+            (Some(PatternAct::Write), _) => "pattern write",
+            (Some(PatternAct::Check), _) => "pattern check",
+            (None, Route::Copy) => "copy",
+            (None, Route::Compare { .. } | Route::ReadBack) => "verify",
         },
         version: env!("CARGO_PKG_VERSION"),
         command,
@@ -247,6 +254,8 @@ pub fn outcome(plan: &Plan, outcome: &Outcome, args: &[String], started: Option<
         },
         differences: outcome.differences.as_ref().map(DifferencesReport::from),
         unread_sectors: outcome.unread.iter().map(Unread::sectors).sum(),
+        pattern: plan.pattern.map(PatternReport::from),
+        damage: outcome.damage.as_ref().map(DamageReport::from),
         continue_command: text::continue_command(plan, outcome, args),
         bytes: bytes(outcome),
         elapsed_s: outcome.elapsed.as_secs_f64(),

@@ -1,4 +1,5 @@
 use super::SCHEMA;
+use super::damage::PatternReport;
 use crate::contract::{Cache, Direction, EndpointKind, Facts, Partition, Plan, PlanSide, Reason, WriteOrder, Zeros};
 use crate::report::text::Estimate;
 use serde::Serialize;
@@ -16,6 +17,8 @@ pub struct PlanReport {
     pub dest: SidePlan,
     /// Bytes to copy; `null`: to the end of a stream.
     pub len_bytes: Option<u64>,
+    /// The test pattern that is to be written or checked; `null`: none.
+    pub pattern: Option<PatternReport>,
     /// `ring`, `threads`, `sync`, `reflink` or `offload`.
     pub engine: &'static str,
     /// Bytes per request to begin with.
@@ -57,7 +60,7 @@ pub struct SidePlan {
     pub address: String,
     /// What is opened.
     pub path: String,
-    /// `file`, `block`, `pipe`, `endless`, `null` or `memory`.
+    /// `file`, `block`, `pipe`, `endless`, `null`, `pattern` or `memory`.
     pub kind: &'static str,
     /// It is there already.
     pub exists: bool,
@@ -134,6 +137,7 @@ pub fn plan(plan: &Plan, source: &Facts, dest: &Facts, estimate: Option<Estimate
         source: side(&plan.source, source),
         dest: side(&plan.dest, dest),
         len_bytes: plan.len,
+        pattern: plan.pattern.map(PatternReport::from),
         engine: plan.engine.name(),
         block_bytes: plan.tuning.block_bytes,
         depth: plan.tuning.depth,
@@ -201,6 +205,7 @@ pub(super) fn kind_name(side: &PlanSide) -> &'static str {
         EndpointKind::Pipe => "pipe",
         EndpointKind::Endless => "endless",
         EndpointKind::Null => "null",
+        EndpointKind::Pattern => "pattern",
         EndpointKind::Memory => "memory",
     }
 }

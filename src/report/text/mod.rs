@@ -2,6 +2,7 @@
 //! whose answer follows on its last one, and may carry colour, which [`super::Out`] takes out where nobody wants it.
 mod advice;
 mod confirm;
+mod damage;
 mod differences;
 mod digests;
 mod error;

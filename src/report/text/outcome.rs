@@ -1,7 +1,7 @@
 use super::rest::Rest;
-use super::{differences, unread};
+use super::{damage, differences, unread};
 use crate::contract::{
-    Direction, Ended, EndpointKind, EngineKind, Latency, Outcome, Plan, Route, Side, Totals, Unread,
+    Direction, Ended, EndpointKind, EngineKind, Latency, Outcome, PatternAct, Plan, Route, Side, Totals, Unread,
 };
 use crate::report::columns::{Columns, WIDTH, beside, whole, wrap};
 use crate::report::printable::{printable, shell_line};
@@ -25,6 +25,7 @@ pub fn outcome(plan: &Plan, outcome: &Outcome, args: &[String]) -> String {
     let mut rows = Columns::default();
     rows.row("source", side(plan, Side::Source));
     rows.row("dest", side(plan, Side::Dest));
+    rows.row("pattern", damage::pattern(plan));
     if !matches!(outcome.ended, Ended::Complete) {
         rows.row("claimed", claimed(plan, outcome));
     }
@@ -32,6 +33,9 @@ pub fn outcome(plan: &Plan, outcome: &Outcome, args: &[String]) -> String {
         differences::rows(plan, differences, &mut rows);
     }
     unread::rows(plan, outcome, &mut rows);
+    if let Some(found) = &outcome.damage {
+        damage::rows(found, &mut rows);
+    }
     rows.row("bytes", bytes(&outcome.totals));
     rows.row("time", time(outcome));
     rows.row("rate", rate(outcome));
@@ -41,9 +45,11 @@ pub fn outcome(plan: &Plan, outcome: &Outcome, args: &[String]) -> String {
     rows.row("blocks", pace(outcome));
     rows.row("tried", tried(outcome));
     rows.row("waiting", waiting(outcome));
-    let [reads, writes] = match plan.route {
-        Route::Copy => ["reads", "writes"],
-        Route::Compare { .. } | Route::ReadBack => ["of source", "of dest"],
+    let [reads, writes] = match (plan.pattern.map(|used| used.act), plan.route) {
+        (Some(PatternAct::Write), _) => ["filling", "writes"],
+        (Some(PatternAct::Check), _) => ["reads", "judging"],
+        (None, Route::Copy) => ["reads", "writes"],
+        (None, Route::Compare { .. } | Route::ReadBack) => ["of source", "of dest"],
     };
     rows.row(reads, requests(outcome, Side::Source));
     rows.row(writes, requests(outcome, Side::Dest));
@@ -52,15 +58,20 @@ pub fn outcome(plan: &Plan, outcome: &Outcome, args: &[String]) -> String {
     for note in &outcome.notes {
         text += &beside(&paint(CARE, "note:"), &printable(note));
     }
+    if let Some(found) = &outcome.damage {
+        text += &damage::conclusion(plan, found);
+    }
+    text += &damage::how_to_check(plan, outcome, args);
     text + &how_to_go_on(plan, outcome, args)
 }
 
 /// One line that says how it ended, how much arrived, and how fast.
 fn headline(plan: &Plan, outcome: &Outcome) -> String {
     let copied = outcome.totals.copied_bytes();
-    if let Some(differences) = &outcome.differences {
-        let text =
-            format!("{} in {}", differences::verdict(plan, outcome, differences), units::duration(outcome.elapsed));
+    let judged = outcome.damage.as_ref().map(|found| damage::verdict(plan, outcome, found));
+    let compared = outcome.differences.as_ref().map(|found| differences::verdict(plan, outcome, found));
+    if let Some(verdict) = judged.or(compared) {
+        let text = format!("{verdict} in {}", units::duration(outcome.elapsed));
         let rate = units::per_second(copied, outcome.elapsed).filter(|_| copied > 0);
         let text = rate.map_or_else(|| text.clone(), |rate| format!("{text}, {}", whole(&units::rate(rate))));
         return text + &unread::clause(outcome);
@@ -74,6 +85,7 @@ fn headline(plan: &Plan, outcome: &Outcome) -> String {
         _ => units::size(copied),
     };
     let start = match outcome.ended {
+        Ended::Complete if plan.pattern.is_some() => format!("wrote {amount} of the test pattern"),
         Ended::Complete => format!("copied {amount}"),
         Ended::Interrupted(signal) => format!("interrupted by {} after {amount}", signal_name(signal)),
         Ended::Failed(_) => format!("stopped after {amount}"),
@@ -92,7 +104,7 @@ fn headline(plan: &Plan, outcome: &Outcome) -> String {
 /// Nothing is said of dests that keep nothing.
 fn durability(plan: &Plan, outcome: &Outcome) -> &'static str {
     match plan.dest.kind {
-        EndpointKind::Pipe | EndpointKind::Null | EndpointKind::Endless => "",
+        EndpointKind::Pipe | EndpointKind::Null | EndpointKind::Endless | EndpointKind::Pattern => "",
         _ if !plan.route.writes() => "",
         _ if outcome.durable => "durable",
         _ => "not durable",
@@ -101,6 +113,9 @@ fn durability(plan: &Plan, outcome: &Outcome) -> &'static str {
 
 fn side(plan: &Plan, side: Side) -> String {
     let side = plan.side(side);
+    if side.kind == EndpointKind::Pattern {
+        return side.kind.name().to_owned();
+    }
     let (address, path) = (printable(&side.address), printable(&side.path.to_string_lossy()));
     let name = if address == path { address } else { format!("{address} → {path}") };
     let start = if side.offset > 0 { format!(" from byte {}", side.offset) } else { String::new() };
@@ -309,7 +324,7 @@ fn how_to_go_on(plan: &Plan, outcome: &Outcome, args: &[String]) -> String {
         Rest::Nothing => String::new(),
         Rest::Impossible(reason) => format!("\n{}\n", wrap(&reason, WIDTH).join("\n")),
         Rest::Command(words) => {
-            let verb = plan.route.verb();
+            let verb = plan.verb();
             let what = match (&outcome.ended, words.first().map(String::as_str)) {
                 (_, Some("sync")) => "All is written; to make it durable:",
                 (Ended::Interrupted(_), _) => &format!("To {verb} the rest:"),

@@ -1,5 +1,5 @@
 use super::side::describe;
-use crate::contract::{Direction, Facts, Plan, PlanSide, Reason, Route};
+use crate::contract::{Direction, Facts, PatternAct, Plan, PlanSide, Reason, Route};
 use crate::report::columns::{Columns, WIDTH, beside, columns, pad, whole, wrap};
 use crate::report::printable::printable;
 use crate::report::style::{CARE, STRONG, paint};
@@ -45,6 +45,10 @@ pub(super) fn headline(plan: &Plan) -> String {
     let amount = plan.len.map_or_else(|| "a stream".to_owned(), units::size);
     let (source, dest) = (printable(&plan.source.address), printable(&plan.dest.address));
     match plan.route {
+        _ if plan.pattern.is_some_and(|used| used.act == PatternAct::Write) => {
+            format!("write {amount} of the test pattern to {dest}")
+        }
+        _ if plan.pattern.is_some() => format!("check {amount} of the test pattern on {source}"),
         Route::Copy => format!("copy {amount} from {source} to {dest}"),
         Route::Compare { .. } => format!("compare {amount} of {source} with {dest}"),
         Route::ReadBack => format!("compare {amount} of {dest} with the digests in {source}"),

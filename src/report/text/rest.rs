@@ -3,7 +3,7 @@ use crate::contract::{Direction, Ended, EndpointKind, Extent, Outcome, Plan, Pla
 use crate::report::printable::{printable, shell_line};
 
 /// Options that the command sets anew, or that make no sense for a rest; each takes a value.
-const REPLACED: [&str; 4] = ["--skip", "--seek", "--count", "--hash"];
+const REPLACED: [&str; 5] = ["--skip", "--seek", "--count", "--hash", "--run"];
 
 /// What is left of a copy, and what can be done about it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -113,9 +113,10 @@ fn is_utf8(side: &PlanSide) -> bool {
 
 fn command(plan: &Plan, left: Remaining, args: &[String]) -> Vec<String> {
     let mut words = vec!["haul".to_owned()];
-    let command = match plan.route {
-        Route::Copy => "copy",
-        Route::Compare { .. } | Route::ReadBack => "verify",
+    let command = match (plan.pattern.map(|used| used.act), plan.route) {
+        (Some(act), _) => act.name(),
+        (None, Route::Copy) => "copy",
+        (None, Route::Compare { .. } | Route::ReadBack) => "verify",
     };
     let (before, after) = match args.iter().position(|word| word == command) {
         Some(at) => args.split_at(at),
@@ -123,8 +124,11 @@ fn command(plan: &Plan, left: Remaining, args: &[String]) -> Vec<String> {
     };
     words.extend_from_slice(before);
     words.push(command.to_owned());
-    // An endless source has no offsets: any byte of it is as good as another.
-    if plan.source.kind != EndpointKind::Endless {
+    if let Some(run) = plan.pattern.and_then(|used| used.run) {
+        words.extend(["--run".to_owned(), run.to_string()]);
+    }
+    // An endless source has no offsets: any byte of it is as good as another. The pattern has those of the disk.
+    if plan.source.kind != EndpointKind::Endless && plan.pattern.is_none() {
         words.extend(["--skip".to_owned(), (plan.source.offset + left.offset).to_string()]);
     }
     words.extend(["--seek".to_owned(), (plan.dest.offset + left.offset).to_string()]);

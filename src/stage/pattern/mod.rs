@@ -3,12 +3,19 @@
 //! A block is a mark of 48 bytes (`haulpat1`, its address, run, sequence, its length, and a check of these, each eight
 //! bytes, little-endian), then bytes that follow from the mark and look random: no disk can compress or share them, and
 //! no two addresses or runs have the same.
+mod conclude;
+mod inspector;
+#[cfg(test)]
+mod inspector_tests;
 mod judge;
+mod surveyor;
 #[cfg(test)]
 mod tests;
 mod words;
 
+pub use inspector::Inspector;
 pub use judge::Verdict;
+pub use surveyor::Surveyor;
 use words::{CELL_BYTES, Words};
 
 /// The least bytes of a block.
@@ -85,6 +92,11 @@ impl Pattern {
     /// Bytes of a block.
     pub fn block_bytes(&self) -> u32 {
         self.block_bytes
+    }
+
+    /// The run that its blocks carry.
+    pub fn run(&self) -> u64 {
+        self.run
     }
 
     fn mark(&self, address: u64) -> Mark {

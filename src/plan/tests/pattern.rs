@@ -1,0 +1,71 @@
+//! The test pattern on one side.
+use super::*;
+use crate::contract::{Cache, InUse, Route};
+
+fn written(options: &Options, dest: &Facts) -> (Plan, Facts) {
+    crate::plan::pattern::write(options, 7, dest, &host()).unwrap_or_else(|error| panic!("{error} {}", error.advice))
+}
+
+fn checked(options: &Options, source: &Facts) -> Plan {
+    crate::plan::pattern::check(options, None, source, &host())
+        .unwrap_or_else(|error| panic!("{error} {}", error.advice))
+        .0
+}
+
+#[test]
+fn the_disk_is_checked_and_not_what_memory_holds_of_it() {
+    let mut image = file("f", 1, 300 << 10);
+    image.cached_bytes = Some(300 << 10);
+    let plan = checked(&Options::default(), &image);
+    assert_eq!((plan.source.access.cache, plan.warnings.len()), (Cache::Direct, 0), "{:?}", plan.warnings);
+    image.direct = None;
+    let plan = checked(&Options::default(), &image);
+    assert!(plan.warnings[0].contains("page cache"), "{:?}", plan.warnings);
+    image.filesystem = Some("tmpfs".to_owned());
+    assert!(checked(&Options::default(), &image).warnings[0].contains("in memory"));
+}
+
+#[test]
+fn each_piece_that_a_disk_writes_at_once_has_a_block_of_its_own() {
+    let range = |seek, count| Options { seek_bytes: Some(seek), count_bytes: Some(count), ..Options::default() };
+    let block = |options: &Options, dest: &Facts| written(options, dest).0.pattern.map(|used| used.block_bytes);
+    let mut old = disk(1, GIB);
+    assert_eq!(block(&Options::default(), &old), Some(4096));
+    assert_eq!(block(&range(0, 10 * 512), &old), Some(1024), "a range that is no whole blocks of 4096");
+    assert_eq!(block(&range(512, 4096), &old), Some(512));
+    old.size = Some(GIB + 512);
+    assert_eq!(block(&Options::default(), &old), Some(512), "nor is the disk");
+    old.physical_block_bytes = 512;
+    old.size = Some(GIB);
+    assert_eq!(block(&Options::default(), &old), Some(512));
+    old.physical_block_bytes = 1 << 20;
+    assert_eq!(block(&Options::default(), &old), Some(4096));
+    assert_eq!(block(&Options::default(), &file("f", 1, MIB)), Some(4096));
+}
+
+#[test]
+fn source_and_dest_of_a_pattern_have_the_same_offsets() {
+    let options = Options { seek_bytes: Some(1536), ..Options::default() };
+    let (plan, source) = written(&options, &disk(1, GIB));
+    assert_eq!((plan.source.offset, plan.dest.offset, plan.len), (1536, 1536, Some(GIB - 1536)));
+    assert_eq!((source.size, plan.route), (Some(GIB), Route::Copy));
+    let plan = checked(&options, &disk(1, GIB));
+    assert_eq!((plan.source.offset, plan.dest.offset, plan.len), (1536, 1536, Some(GIB - 1536)));
+    assert!(!plan.durable, "nothing was written");
+}
+
+#[test]
+fn a_disk_in_use_or_too_small_gets_no_pattern() {
+    let write = |options: &Options, dest: &Facts| {
+        crate::plan::pattern::write(options, 7, dest, &host()).map(|_| ()).unwrap_err()
+    };
+    let mut used = disk(1, GIB);
+    used.in_use = vec![InUse::Swap { device: "sdb".to_owned() }];
+    expect(&write(&Options::default(), &used), Kind::Refused, &["in use", "swapoff"]);
+    let beyond = Options { count_bytes: Some(2 * GIB), ..Options::default() };
+    expect(&write(&beyond, &disk(1, GIB)), Kind::Refused, &["/dev/sdb"]);
+    expect(&write(&Options::default(), &new_file("f")), Kind::Usage, &["--count"]);
+    let mut odd = disk(1, 520 << 20);
+    odd.logical_block_bytes = 520;
+    expect(&write(&Options::default(), &odd), Kind::Unsupported, &["520"]);
+}

@@ -1,0 +1,115 @@
+//! What a check of the test pattern has come to.
+use super::outcome::signal_name;
+use crate::contract::{Conclusion, Damage, DamageKind, DamagedRun, Ended, Outcome, PatternAct, Plan};
+use crate::report::columns::{Columns, WIDTH, whole, wrap};
+use crate::report::printable::{printable, shell_line};
+use crate::report::style::{CARE, STRONG, paint};
+use crate::report::units;
+
+/// Runs of each kind that are listed for a reader; programs get all of them.
+const RUNS_TOLD: usize = 4;
+
+/// The verdict in one clause.
+pub(super) fn verdict(plan: &Plan, outcome: &Outcome, damage: &Damage) -> String {
+    let checked = match plan.len {
+        Some(len) if !matches!(outcome.ended, Ended::Complete) => {
+            let claimed = outcome.claimed.len;
+            format!("{} of {} ({} %)", units::size(claimed), units::size(len), units::percent(claimed, len))
+        }
+        _ => units::size(damage.checked_bytes),
+    };
+    let blocks = damage.checked_bytes.checked_div(damage.block_bytes.into()).unwrap_or(0);
+    let verdict = match (outcome.ended_well(), damage.damaged_blocks()) {
+        (_, 1..) => {
+            let of = units::count(blocks, "block", "blocks");
+            format!("{}: {} of {of} not as written", paint(CARE, "damaged"), damage.damaged_blocks())
+        }
+        (true, 0) => paint(STRONG, "clean"),
+        (false, 0) => "no damage so far".to_owned(),
+    };
+    match outcome.ended {
+        Ended::Complete => format!("{verdict}, {checked} checked"),
+        Ended::Interrupted(signal) => format!("{verdict}, interrupted by {} after {checked}", signal_name(signal)),
+        Ended::Failed(_) => format!("{verdict}, stopped after {checked}"),
+    }
+}
+
+/// Run and blocks of the pattern.
+pub(super) fn pattern(plan: &Plan) -> String {
+    let Some(used) = plan.pattern else { return String::new() };
+    let run = used.run.map(|run| format!("run {},", whole(&named(run)))).unwrap_or_default();
+    format!("{run} blocks of {}", whole(&units::exact(used.block_bytes.into())))
+}
+
+/// A run by its number, and by the time that the number is unless somebody chose another.
+fn named(run: u64) -> String {
+    units::time_of_ms(run).map_or_else(|| run.to_string(), |time| format!("{run} of {time}"))
+}
+
+/// What is wrong: a row for each kind.
+pub(super) fn rows(damage: &Damage, rows: &mut Columns) {
+    for (index, name) in DamageKind::NAMES.iter().enumerate().filter(|(index, _)| damage.blocks[*index] > 0) {
+        let mut text = whole(&units::count(damage.blocks[index], "block", "blocks"));
+        if damage.flipped_bits > 0 && *name == DamageKind::Flipped.name() {
+            text += &format!(", {}", whole(&units::count(damage.flipped_bits, "wrong bit", "wrong bits")));
+        }
+        let of_kind: Vec<&DamagedRun> = damage.runs.iter().filter(|run| run.kind.index() == index).collect();
+        let mut told: Vec<String> = of_kind.iter().take(RUNS_TOLD).map(|run| told(run)).collect();
+        match of_kind.len().saturating_sub(RUNS_TOLD) {
+            0 => {}
+            more => told.push(format!("and {more} more; all with --json")),
+        }
+        rows.row(name, format!("{text}: {}", told.join("; ")));
+    }
+    if damage.unlisted {
+        rows.row("unlisted", "there is more damage than is listed; all of it is counted".to_owned());
+    }
+}
+
+/// A run as offset and length, with what tells it from others of its kind.
+fn told(run: &DamagedRun) -> String {
+    let place = |offset: u64| format!("{offset}+{}", run.extent.len);
+    let here = whole(&place(run.extent.offset));
+    let there = |distance: i64| run.extent.offset.wrapping_add_signed(distance);
+    match run.kind {
+        DamageKind::Swapped { distance } => format!("{here} with {}", whole(&place(there(distance)))),
+        DamageKind::Misplaced { distance, run } => {
+            format!("{here} holds {} of run {}", whole(&format!("byte {}", there(distance))), whole(&named(run)))
+        }
+        DamageKind::Stale { run } => format!("{here} of run {}", whole(&named(run))),
+        DamageKind::Torn => format!("{here} at {}", whole(&format!("byte {}", run.first))),
+        DamageKind::Flipped => format!("{here} from {}", whole(&format!("byte {}", run.first))),
+        DamageKind::Zero | DamageKind::Foreign => here,
+    }
+}
+
+/// What all the damage says about the disk: a paragraph, where it says anything.
+pub(super) fn conclusion(plan: &Plan, damage: &Damage) -> String {
+    let name = printable(&plan.source.address);
+    let text = match damage.conclusion {
+        None => return String::new(),
+        Some(Conclusion::Wraps { holds_bytes }) => {
+            let holds = units::bytes(holds_bytes);
+            format!("{name} lies about its size: it holds {holds}, and what lies beyond goes over what is there.")
+        }
+        Some(Conclusion::NothingFrom { offset }) => {
+            format!("From byte {offset} on nothing on {name} is as written: it may hold no more, whatever it says.")
+        }
+    };
+    format!("\n{}\n", wrap(&text, WIDTH).join("\n"))
+}
+
+/// The command that checks what was written, on a line of its own.
+pub(super) fn how_to_check(plan: &Plan, outcome: &Outcome, args: &[String]) -> String {
+    let Some(used) = plan.pattern.filter(|used| used.act == PatternAct::Write && outcome.ended_well()) else {
+        return String::new();
+    };
+    let mut words: Vec<String> = ["haul", "pattern", "check"].map(str::to_owned).into();
+    let mut option = |name: &str, value: Option<u64>| words.extend(value.map(|value| format!("{name}={value}")));
+    option("--run", used.run);
+    option("--seek", Some(plan.dest.offset).filter(|&offset| offset > 0));
+    let ranged = args.iter().any(|word| word.starts_with("--count"));
+    option("--count", plan.len.filter(|_| ranged));
+    words.push(plan.dest.address.clone());
+    format!("\nTo check it:\n  {}\n", shell_line(words))
+}
