@@ -35,3 +35,18 @@ fn the_claims_hold_of_every_journal_of_the_corpus() {
 fn the_claims_hold_of_every_mapfile_of_the_corpus() {
     each_of("mapfile", claims::mapfile);
 }
+
+#[test]
+fn the_claims_hold_of_all_sense_data_of_the_corpus() {
+    each_of("sense", claims::sense);
+}
+
+#[test]
+fn the_claims_hold_of_whatever_scsi_disks_of_the_corpus_say() {
+    each_of("scsi_pages", claims::scsi_pages);
+}
+
+#[test]
+fn the_claims_hold_of_whatever_nvme_drives_of_the_corpus_say() {
+    each_of("identify", claims::identify);
+}

@@ -10,7 +10,7 @@ pub mod computed;
 pub mod file;
 pub mod memory;
 pub mod null;
-mod nvme;
+pub mod nvme;
 mod opening;
 pub mod pipe;
 mod positional;

@@ -18,7 +18,7 @@ const DEALLOCATE: u32 = 1 << 25;
 pub(super) const BLOCKS_MAX: u32 = 1 << 16;
 
 /// Bytes that Identify answers.
-pub(super) const IDENTIFY_BYTES: usize = 4096;
+pub const IDENTIFY_BYTES: usize = 4096;
 
 /// What Identify is asked for: its field CNS.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -6,7 +6,7 @@
 mod command;
 mod device;
 mod drive;
-mod namespace;
+pub mod namespace;
 mod patience;
 mod ring;
 mod status;

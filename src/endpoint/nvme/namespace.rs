@@ -1,71 +1,71 @@
 //! What Identify answers: the controller, the namespace, and whose commands the namespace takes.
-use super::command::IDENTIFY_BYTES;
+pub use super::command::IDENTIFY_BYTES;
 
 /// Bytes of one page of memory, in which drives count: CAP.MPSMIN is 0 on every drive that Linux drives.
 const PAGE_BYTES: u64 = 4096;
 
 /// What the controller says of itself, as far as a copy needs it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Controller {
+pub struct Controller {
     /// Serial number.
-    pub(super) serial: String,
+    pub serial: String,
     /// Model.
-    pub(super) model: String,
+    pub model: String,
     /// Longest transfer (MDTS), in bytes; `None`: as long as one likes.
-    pub(super) transfer_bytes_max: Option<u64>,
+    pub transfer_bytes_max: Option<u64>,
     /// It knows Write Zeroes (ONCS).
-    pub(super) writes_zeroes: bool,
+    pub writes_zeroes: bool,
     /// It has a volatile write cache (VWC), so that a write is not durable before a flush.
-    pub(super) write_cache: bool,
+    pub write_cache: bool,
     /// It knows Copy (ONCS).
-    pub(super) copies: bool,
+    pub copies: bool,
 }
 
 /// What the namespace says of itself, as far as a copy needs it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Namespace {
+pub struct Namespace {
     /// Blocks in it (NSZE).
-    pub(super) blocks: u64,
+    pub blocks: u64,
     /// Two to this power are the bytes of a block (LBADS).
-    pub(super) block_shift: u32,
+    pub block_shift: u32,
     /// Bytes of metadata that go with each block (MS).
-    pub(super) metadata_bytes: u16,
+    pub metadata_bytes: u16,
     /// Type of the protection information that is in use (DPS); 0: none.
-    pub(super) protection: u8,
+    pub protection: u8,
     /// Blocks that are best written at once (NPWG), 1 where it does not say.
-    pub(super) write_granularity_blocks: u32,
+    pub write_granularity_blocks: u32,
     /// Blocks of the stretch that sequential writes should not cross (NOWS); `None` where it does not say.
-    pub(super) optimal_write_blocks: Option<u32>,
+    pub optimal_write_blocks: Option<u32>,
     /// Deallocated blocks read as zeros (DLFEAT).
-    pub(super) deallocated_is_zero: bool,
+    pub deallocated_is_zero: bool,
     /// Write Zeroes may deallocate (DLFEAT).
-    pub(super) zeroes_may_deallocate: bool,
+    pub zeroes_may_deallocate: bool,
     /// Limits of Copy.
-    pub(super) copy: CopyLimits,
+    pub copy: CopyLimits,
     /// It is write protected (NSATTR).
-    pub(super) write_protected: bool,
+    pub write_protected: bool,
 }
 
 /// What one Copy may ask for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct CopyLimits {
+pub struct CopyLimits {
     /// Blocks of one range (MSSRL).
-    pub(super) range_blocks: u32,
+    pub range_blocks: u32,
     /// Blocks altogether (MCL).
-    pub(super) blocks: u32,
+    pub blocks: u32,
     /// Ranges (MSRC).
-    pub(super) ranges: u32,
+    pub ranges: u32,
 }
 
 impl CopyLimits {
     /// Blocks of the longest Copy of what lies in one piece; 0: none can be made.
-    pub(super) fn longest(&self) -> u32 {
+    pub fn longest(&self) -> u32 {
         self.range_blocks.saturating_mul(self.ranges).min(self.blocks)
     }
 }
 
 /// Reads an answer about the controller.
-pub(super) fn controller(answer: &[u8; IDENTIFY_BYTES]) -> Controller {
+pub fn controller(answer: &[u8; IDENTIFY_BYTES]) -> Controller {
     let text = |from: usize, to: usize| String::from_utf8_lossy(&answer[from..to]).trim().to_owned();
     let exponent = u32::from(answer[77]);
     let oncs = word(answer, 520);
@@ -82,7 +82,7 @@ pub(super) fn controller(answer: &[u8; IDENTIFY_BYTES]) -> Controller {
 }
 
 /// Reads an answer about the namespace; `None` for one that is not active or says what cannot be.
-pub(super) fn namespace(answer: &[u8; IDENTIFY_BYTES]) -> Option<Namespace> {
+pub fn namespace(answer: &[u8; IDENTIFY_BYTES]) -> Option<Namespace> {
     let blocks = u64::from_le_bytes(answer[0..8].try_into().ok()?);
     let (features, formats, in_use) = (answer[24], answer[25], answer[26]);
     // The index of the format has 4 bits, and 2 more where there are more than 16 formats.
@@ -113,7 +113,7 @@ pub(super) fn namespace(answer: &[u8; IDENTIFY_BYTES]) -> Option<Namespace> {
 }
 
 /// Reads a list of identifiers: the namespace's command set, 0 for the usual one of reads and writes.
-pub(super) fn command_set(answer: &[u8; IDENTIFY_BYTES]) -> u8 {
+pub fn command_set(answer: &[u8; IDENTIFY_BYTES]) -> u8 {
     let mut rest = answer.as_slice();
     while let [kind, len, _, _, tail @ ..] = rest {
         let len = usize::from(*len);
@@ -128,17 +128,17 @@ pub(super) fn command_set(answer: &[u8; IDENTIFY_BYTES]) -> u8 {
 
 impl Namespace {
     /// Bytes of a block.
-    pub(super) fn block_bytes(&self) -> u32 {
+    pub fn block_bytes(&self) -> u32 {
         1 << self.block_shift
     }
 
     /// Bytes in it.
-    pub(super) fn bytes(&self) -> u64 {
+    pub fn bytes(&self) -> u64 {
         self.blocks << self.block_shift
     }
 
     /// Why its blocks are more than their data, which a copy would lose; `None`: they are not.
-    pub(super) fn loses(&self) -> Option<String> {
+    pub fn loses(&self) -> Option<String> {
         match (self.metadata_bytes, self.protection) {
             (0, _) => None,
             (bytes, 0) => Some(format!("each block has {bytes} bytes of metadata, which a copy would lose")),

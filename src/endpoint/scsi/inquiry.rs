@@ -134,19 +134,18 @@ pub struct BlockLimits {
 
 /// Block limits (page B0h).
 pub fn block_limits(bytes: &[u8]) -> Option<BlockLimits> {
-    // Fields count from the page's header on in the standard.
-    page_of(0xb0, bytes)?;
+    // What lies behind the page's own length is none of it: older disks have a shorter one.
+    let page = page_of(0xb0, bytes)?;
     Some(BlockLimits {
-        transfer_blocks_max: number(bytes, 8, 4) as u32,
-        transfer_blocks_optimal: number(bytes, 12, 4) as u32,
-        write_same_blocks_max: number(bytes, 36, 8),
+        transfer_blocks_max: number(page, 4, 4) as u32,
+        transfer_blocks_optimal: number(page, 8, 4) as u32,
+        write_same_blocks_max: number(page, 32, 8),
     })
 }
 
 /// It moves a head (page B1h); `None` where it does not say.
 pub fn rotational(bytes: &[u8]) -> Option<bool> {
-    page_of(0xb1, bytes)?;
-    match number(bytes, 4, 2) {
+    match number(page_of(0xb1, bytes)?, 0, 2) {
         1 => Some(false),
         0x0401..=0xfffe => Some(true),
         _ => None,
@@ -166,7 +165,7 @@ pub struct Provisioning {
 
 /// Thin provisioning (page B2h); nothing of it where the page is another.
 pub fn provisioning(bytes: &[u8]) -> Provisioning {
-    let flags = if page_of(0xb2, bytes).is_some() { byte(bytes, 5) } else { 0 };
+    let flags = page_of(0xb2, bytes).map_or(0, |page| byte(page, 1));
     // LBPRZ has three bits by now; the lowest of them is the one that says zeros, and the only one there was before.
     Provisioning {
         unmaps: flags & 0x80 != 0,
