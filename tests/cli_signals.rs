@@ -47,7 +47,10 @@ fn continue_command(said: &str) -> String {
     if let Some(command) = said.lines().rev().find_map(in_json) {
         return command;
     }
-    let line = said.lines().rev().find(|line| line.contains("haul copy") && line.contains("--skip"));
+    let line = said
+        .lines()
+        .rev()
+        .find(|line| line.contains("haul copy") && (line.contains("--resume") || line.contains("--skip")));
     let line = line.unwrap_or_else(|| panic!("no command to continue in:\n{said}"));
     line[line.find("haul copy").expect("it contains that")..].trim().to_owned()
 }

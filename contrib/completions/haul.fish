@@ -43,6 +43,8 @@ complete -c haul -n "__fish_haul_using_subcommand copy" -l seek -d 'Begin this f
 complete -c haul -n "__fish_haul_using_subcommand copy" -l count -d 'Copy this many bytes, not all' -r
 complete -c haul -n "__fish_haul_using_subcommand copy" -l expect -d 'Refuse unless DST has this serial, model, wwn, size' -r
 complete -c haul -n "__fish_haul_using_subcommand copy" -l on-error -d 'Bad places of the source: stop, skip, retry:N' -r
+complete -c haul -n "__fish_haul_using_subcommand copy" -l journal -d 'Keep the journal in this file' -r -F
+complete -c haul -n "__fish_haul_using_subcommand copy" -l checkpoint -d 'Seconds between two checkpoints' -r
 complete -c haul -n "__fish_haul_using_subcommand copy" -l sparse -d 'Zeros and holes: auto, always, never' -r -f -a "auto\t'where it pays'
 always\t'or fail'
 never\t'not even where it would pay'"
@@ -76,6 +78,8 @@ none\t'nothing'"
 complete -c haul -n "__fish_haul_using_subcommand copy" -s y -l yes -d 'Overwrite a device without asking'
 complete -c haul -n "__fish_haul_using_subcommand copy" -s n -l dry-run -d 'Show the plan, write nothing'
 complete -c haul -n "__fish_haul_using_subcommand copy" -l no-flush -d 'Exit before the data is on the medium'
+complete -c haul -n "__fish_haul_using_subcommand copy" -l resume -d 'Go on with an interrupted copy'
+complete -c haul -n "__fish_haul_using_subcommand copy" -l no-journal -d 'Keep no journal'
 complete -c haul -n "__fish_haul_using_subcommand copy" -l offload -d 'Let the device copy by itself, where it can'
 complete -c haul -n "__fish_haul_using_subcommand copy" -l json -d 'Print the report as JSON on standard output'
 complete -c haul -n "__fish_haul_using_subcommand copy" -s h -l help -d 'Print help (see more with \'--help\')'

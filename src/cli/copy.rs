@@ -1,5 +1,6 @@
 //! `haul copy` as clap sees it, and as [`Options`].
 use super::expect;
+use super::journal::JournalArguments;
 use super::method::{PaceArguments, ReachArguments};
 use super::on_error;
 use super::words;
@@ -81,6 +82,8 @@ pub(super) struct CopyArguments {
     #[arg(long, value_name = "HOW", value_parser = on_error::parse, default_value = "stop", help_heading = "Safety")]
     #[arg(hide_default_value = true)]
     on_error: OnError,
+    #[command(flatten)]
+    journal: JournalArguments,
 
     /// Zeros and holes: auto, always, never
     ///
@@ -162,6 +165,7 @@ impl CopyArguments {
                 hashes.push(kind);
             }
         }
+        let (journal, resume, checkpoint) = self.journal.settle()?;
         Ok(Options {
             source: address("SRC", self.source)?,
             dest: address("DST", self.dest)?,
@@ -180,6 +184,9 @@ impl CopyArguments {
             no_flush: self.no_flush,
             hashes,
             on_error: self.on_error,
+            journal,
+            resume,
+            checkpoint,
             limit_bytes_per_s: self.limit,
             yes: self.yes,
             expect: self.expect.into_iter().flatten().collect(),

@@ -55,6 +55,7 @@ const EXAMPLES: Section = Section {
             "In a script: only onto the stick that is meant.",
         ),
         Example("haul copy --hash sha256 /dev/sdb sdb.img", "Make an image, with its digest."),
+        Example("haul copy --resume /dev/sdb sdb.img", "Go on with an image after a crash or a pulled cable."),
         Example("haul copy --count 1M /dev/sdb head.img", "Save the first MiB."),
         Example("haul copy --skip 2048s --count 512M disk.img part.img", "Cut a partition out of an image."),
         Example("xz -dc image.xz | haul copy --yes - /dev/sdc", "Write what another program makes."),
@@ -147,8 +148,8 @@ const SIGNALS: Section = Section {
         Term("SIGUSR1", "Prints a line of progress to standard error; the copy goes on."),
         Term(
             "SIGINT, SIGTERM",
-            "Finishes what is in flight, flushes, prints the report and the command that continues the copy, and ends \
-             by that signal. A second one ends at once.",
+            "Finishes what is in flight, flushes, writes the journal, prints the report and the command that continues \
+             the copy, and ends by that signal. A second one ends at once.",
         ),
     ],
 };

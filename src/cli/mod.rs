@@ -9,6 +9,7 @@ pub mod dd;
 mod expect;
 pub mod generate;
 mod help;
+mod journal;
 mod method;
 mod on_error;
 mod pattern;

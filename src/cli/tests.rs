@@ -1,7 +1,8 @@
 use super::*;
 use crate::contract::{EngineKind, HashKind, OnError};
-use crate::plan::{Expectation, Passes, ProgressStyle, When};
+use crate::plan::{Expectation, JournalWish, Passes, ProgressStyle, When};
 use std::os::unix::ffi::OsStringExt;
+use std::time::Duration;
 
 /// Parses the words of `line`, with the program's name before them.
 fn words(line: &str) -> Result<Command, clap::Error> {
@@ -40,6 +41,7 @@ fn every_option_arrives_where_it_belongs() {
                 --sparse never --reflink always --no-flush --hash md5,xxh3 --hash md5 --limit 50M/s -y \
                 --expect serial=1,size=1M --expect model=x -n --progress json --json \
                 --passthrough=dest --command-timeout 9 --offload --on-error retry:3,skip \
+                --resume --journal j --checkpoint 0.5 \
                 src dst";
     let wanted = Options {
         source: "src".to_owned(),
@@ -59,6 +61,9 @@ fn every_option_arrives_where_it_belongs() {
         no_flush: true,
         hashes: vec![HashKind::Md5, HashKind::Xxh3],
         on_error: OnError { skip: true, retries: 3 },
+        journal: JournalWish::At("j".into()),
+        resume: true,
+        checkpoint: Some(Duration::from_millis(500)),
         limit_bytes_per_s: Some(50 << 20),
         yes: true,
         expect: vec![
@@ -187,7 +192,7 @@ fn help_and_man_page_mention_every_option() {
         }
         count += 1;
     }
-    assert!(count > 20, "{count}");
+    assert!(count >= 24, "{count}");
 }
 
 #[test]

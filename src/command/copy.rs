@@ -1,8 +1,9 @@
 //! `haul copy`.
+use super::journal::{self, Begun};
 use super::signals::{Running, Signals};
 use super::{Exit, consent, estimate};
 use crate::contract::{
-    Ended, Endpoint, EngineKind, Event, Facts, Host, Observer, Outcome, Plan, Result, Side, Stop, Tally,
+    Ended, Endpoint, EngineKind, Event, Facts, Host, Keeping, Observer, Outcome, Plan, Result, Side, Stop, Tally,
 };
 use crate::engine::Ends;
 use crate::plan::{Options, ProgressStyle};
@@ -16,7 +17,9 @@ pub(super) fn copy(options: &Options, words: &[String], out: Out) -> Result<Exit
     let signals = Signals::watch(out)?;
     let through = Side::BOTH.map(|side| options.passthrough.may(side));
     let (source, dest) = probe::both_through(&options.source, &options.dest, through)?;
-    let plan = plan::make(options, &source, &dest, &host(options))?;
+    let mut plan = plan::make(options, &source, &dest, &host(options))?;
+    let mut found = journal::look(options, &plan, &source, &dest)?;
+    plan.warnings.append(&mut found.warnings);
     if options.dry_run {
         return show(options, &plan, &source, &dest, out);
     }
@@ -26,8 +29,10 @@ pub(super) fn copy(options: &Options, words: &[String], out: Out) -> Result<Exit
     }
     // The source first: opening the dest may empty it.
     let source_end = endpoint::open_source(&plan.source, &source)?;
+    // An old journal goes before that: what it claims is about to become untrue.
+    let begun = found.begin(&plan, &source_end)?;
     let ends = [source_end, endpoint::open_dest(&plan.dest, &dest)?];
-    carry_out(options, &plan, &ends, &signals, words, out)
+    carry_out_keeping(options, &plan, &ends, &signals, words, out, begun)
 }
 
 /// Tells what the plan warns of. Whoever reads JSON lines gets that as such, once progress has begun.
@@ -46,6 +51,19 @@ pub(super) fn carry_out(
     words: &[String],
     out: Out,
 ) -> Result<Exit> {
+    carry_out_keeping(options, plan, ends, signals, words, out, None)
+}
+
+/// The same with a journal, where there is one.
+fn carry_out_keeping(
+    options: &Options,
+    plan: &Plan,
+    ends: &Ends,
+    signals: &Signals,
+    words: &[String],
+    out: Out,
+    begun: Option<Begun>,
+) -> Result<Exit> {
     let started = SystemTime::now();
     let tally = Arc::new(Tally::default());
     let progress = Arc::new(Progress::start(options.progress, plan, tally.clone()));
@@ -54,9 +72,16 @@ pub(super) fn carry_out(
     }
     let stop = Arc::new(Stop::default());
     signals.now_running(Running { stop: stop.clone(), ends: ends.clone(), progress: progress.clone() });
-    let mut schedule = schedule::make(plan, &ends[0]);
-    let outcome = engine::run(plan, ends, &mut *schedule, &stop, &tally, &*progress);
+    let (keeping, left) = begun.map(|Begun { keeping, left }| (keeping, left)).unzip();
+    let mut schedule = match &keeping {
+        Some(Keeping { already, .. }) if !already.is_empty() => schedule::rest(plan, &ends[0], already),
+        _ => schedule::make(plan, &ends[0]),
+    };
+    let mut outcome = engine::run_keeping(plan, ends, &mut *schedule, &stop, &tally, &*progress, keeping);
     signals.now_done();
+    if let Some(left) = left {
+        left.settle(&mut outcome);
+    }
 
     let report = json::outcome(plan, &outcome, words, Some(started));
     progress.finish_with(&report);

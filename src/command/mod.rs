@@ -6,6 +6,7 @@ mod consent;
 mod copy;
 mod dd;
 mod estimate;
+mod journal;
 mod pattern;
 mod sg_dd;
 mod signals;

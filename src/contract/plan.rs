@@ -288,6 +288,8 @@ pub struct Plan {
     pub durable: bool,
     /// What becomes of a place that cannot be read.
     pub on_error: OnError,
+    /// What is durable is written down while the copy runs, so that it can be gone on with.
+    pub journal: bool,
     /// Most bytes a second; `None`: as fast as it goes.
     pub limit_bytes_per_s: Option<u64>,
     /// What was chosen, and why.

@@ -187,8 +187,10 @@ impl Pump<'_> {
 
 /// The sentence about a journal that cannot be written to any more.
 pub(super) fn given_up(error: &Error) -> String {
-    let why = error.source.as_ref().map(|source| format!(": {source}")).unwrap_or_default();
-    format!("{error}{why}: no more is written down, and --resume goes on from what was by then")
+    // What the kernel said, without the number that Rust adds.
+    let said = error.source.as_ref().map(|source| format!(": {source}")).unwrap_or_default();
+    let said = said.split(" (os error").next().unwrap_or_default();
+    format!("{error}{said}; no more is written down, and --resume goes on from what was by then")
 }
 
 /// A dest that could not be made durable.

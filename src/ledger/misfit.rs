@@ -1,5 +1,6 @@
 //! What no longer fits between a paper and the sides as they are now.
 use crate::contract::{Extent, Side};
+use std::fmt;
 
 /// One thing that is not as it was when the paper was begun: `then` and `now`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,7 +19,7 @@ pub enum Misfit {
     Wwn { side: Side, then: Option<String>, now: Option<String> },
     /// Another logical block size, in bytes.
     LogicalBlock { side: Side, then: u32, now: u32 },
-    /// Another size, in bytes; of a dest file, one that is too short for what is durable on it.
+    /// Another size, in bytes; of a dest file, without `then`, one that is too short for what is durable on it.
     Size { side: Side, then: Option<u64>, now: Option<u64> },
     /// The copy is to begin elsewhere on that side, in bytes.
     Offset { side: Side, then: u64, now: u64 },
@@ -26,4 +27,43 @@ pub enum Misfit {
     Len { then: Option<u64>, now: Option<u64> },
     /// Other bytes, or none that can be read, in a place that was sampled; the offset is that on the side.
     Content { side: Side, extent: Extent },
+}
+
+/// A clause: what is not as it was, what it was and what it is.
+impl fmt::Display for Misfit {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let told = |text: &Option<String>| text.clone().unwrap_or_else(|| "not told".to_owned());
+        let bytes = |number: &Option<u64>| number.map_or_else(|| "not known".to_owned(), |number| number.to_string());
+        match self {
+            Misfit::Path { side, then, now } => write!(out, "{} was {then} and is {now}", side.name()),
+            Misfit::Kind { side, then, now } => write!(out, "{} was a {then} and is a {now}", side.name()),
+            Misfit::Model { side, then, now } => changed(out, *side, "model", &told(then), &told(now)),
+            Misfit::Serial { side, then, now } => changed(out, *side, "serial number", &told(then), &told(now)),
+            Misfit::Wwn { side, then, now } => changed(out, *side, "world wide name", &told(then), &told(now)),
+            Misfit::LogicalBlock { side, then, now } => {
+                changed(out, *side, "logical block size", &then.to_string(), &now.to_string())
+            }
+            // Of a file that was to be made.
+            Misfit::Size { side: Side::Dest, then: None, now } => {
+                write!(out, "the dest has {} bytes, fewer than are durable on it", now.unwrap_or(0))
+            }
+            Misfit::Size { side, then, now } => changed(out, *side, "size in bytes", &bytes(then), &bytes(now)),
+            Misfit::Offset { side, then, now } => {
+                changed(out, *side, "first byte", &then.to_string(), &now.to_string())
+            }
+            Misfit::Len { then, now } => {
+                write!(out, "{} bytes were to be copied and {} are", bytes(then), bytes(now))
+            }
+            Misfit::Content { side: Side::Source, extent: Extent { offset, len } } => {
+                write!(out, "the {len} bytes of the source at byte {offset} are not what they were")
+            }
+            Misfit::Content { side: Side::Dest, extent: Extent { offset, len } } => {
+                write!(out, "the {len} bytes of the dest at byte {offset} are not those of the source any more")
+            }
+        }
+    }
+}
+
+fn changed(out: &mut fmt::Formatter<'_>, side: Side, what: &str, then: &str, now: &str) -> fmt::Result {
+    write!(out, "{} of the {} was {then} and is {now}", what, side.name())
 }

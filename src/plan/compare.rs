@@ -71,6 +71,7 @@ pub fn compare(options: &Options, source: &Facts, dest: &Facts, host: &Host) -> 
         preallocate: false,
         durable: false,
         on_error: options.on_error,
+        journal: false,
         limit_bytes_per_s: options.limit_bytes_per_s,
         why: notes.why,
         warnings: notes.warnings,

@@ -20,7 +20,7 @@ mod tests;
 
 pub use compare::compare;
 pub use numbers::{BLOCK_BYTES_ASKABLE, DEPTH_ASKABLE};
-pub use options::{Expectation, Options, Passes, ProgressStyle, When};
+pub use options::{Expectation, JournalWish, Options, Passes, ProgressStyle, When};
 
 use crate::contract::{EndpointKind, Facts, Host, Plan, PlanSide, Result, Route, Side};
 use asked::Asked;
@@ -56,6 +56,7 @@ pub fn make(options: &Options, source: &Facts, dest: &Facts, host: &Host) -> Res
     let order = choose::order(&asked, overlap, &mut notes);
     let end = choose::end(&asked, &range, &holes, &engines, &mut notes);
     notes.on_error(&asked);
+    let journal = choose::journal(&asked, &range, overlap, &engines, &end, &mut notes)?;
     notes.range(&asked, &range);
     let device_copy = choose::device_copy(&asked, &range, &engines);
 
@@ -86,6 +87,7 @@ pub fn make(options: &Options, source: &Facts, dest: &Facts, host: &Host) -> Res
         preallocate: end.preallocate,
         durable: end.durable,
         on_error: options.on_error,
+        journal,
         limit_bytes_per_s: options.limit_bytes_per_s,
         why: notes.why,
         warnings: notes.warnings,

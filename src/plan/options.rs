@@ -1,5 +1,7 @@
 //! What was asked for: settled by nobody yet.
 use crate::contract::{EngineKind, HashKind, OnError, Side};
+use std::path::PathBuf;
+use std::time::Duration;
 
 /// `auto|always|never`, as cp has it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -75,6 +77,18 @@ pub enum Expectation {
     Size(u64),
 }
 
+/// Whether a journal is kept, and where.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum JournalWish {
+    /// Where one makes sense, in the usual place.
+    #[default]
+    Auto,
+    /// Here.
+    At(PathBuf),
+    /// None.
+    Never,
+}
+
 /// What `haul copy` was asked for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Options {
@@ -112,6 +126,12 @@ pub struct Options {
     pub hashes: Vec<HashKind>,
     /// What becomes of a place that cannot be read.
     pub on_error: OnError,
+    /// Where the journal is to be, if any.
+    pub journal: JournalWish,
+    /// Go on with the copy of which the journal tells.
+    pub resume: bool,
+    /// Time between two checkpoints; `None`: auto.
+    pub checkpoint: Option<Duration>,
     /// Most bytes a second; `None`: no limit.
     pub limit_bytes_per_s: Option<u64>,
     /// Do not ask before overwriting a device.

@@ -101,6 +101,7 @@ pub(super) fn plan() -> Plan {
         set_end: false,
         preallocate: false,
         durable: true,
+        journal: true,
         why: vec![
             reason("engine", "ring", "io_uring works here and both sides can be on one ring"),
             reason(

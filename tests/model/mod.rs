@@ -47,6 +47,7 @@ pub fn plan(engine: EngineKind, len: Option<u64>, skip: u64, seek: u64) -> Plan 
         preallocate: false,
         durable: false,
         on_error: OnError::default(),
+        journal: false,
         limit_bytes_per_s: None,
         why: Vec::new(),
         warnings: Vec::new(),

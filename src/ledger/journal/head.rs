@@ -99,7 +99,9 @@ impl Head {
             found.push(Misfit::Size { side: Side::Source, then, now });
         }
         if !self.dest_size_fits(state, now.dest.size_bytes) {
-            let (then, now) = (self.dest.size_bytes, now.dest.size_bytes);
+            // What a file had before the copy is nothing to be compared with.
+            let then = self.dest.size_bytes.filter(|_| !self.dest.is_file());
+            let now = now.dest.size_bytes;
             found.push(Misfit::Size { side: Side::Dest, then, now });
         }
         for (at, sample) in self.samples.iter().enumerate() {

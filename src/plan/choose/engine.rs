@@ -128,6 +128,9 @@ fn no_reflink(asked: &Asked, range: &Range, overlap: Option<Overlap>) -> Option<
     if options.reflink == When::Never {
         return Some("--reflink never".to_owned());
     }
+    if options.resume {
+        return Some("--resume copies what is left".to_owned());
+    }
     says(source.kind != EndpointKind::File || dest.kind != EndpointKind::File, "only files can share extents")
         .or_else(|| says(auto && options.engine.is_some(), "an engine was asked for"))
         .or_else(|| says(!options.hashes.is_empty(), "digests need the bytes"))

@@ -3,12 +3,14 @@ mod access;
 mod end;
 mod engine;
 mod holes;
+mod journal;
 mod order;
 mod pace;
 
 pub(super) use access::{Reach, access, with_existing};
-pub(super) use end::end;
+pub(super) use end::{Ends, end};
 pub(super) use engine::{Engines, device_copy, engine};
 pub(super) use holes::{Holes, holes};
+pub(super) use journal::journal;
 pub(super) use order::{one_head, order};
 pub(super) use pace::pace;

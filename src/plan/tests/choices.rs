@@ -28,7 +28,7 @@ fn a_disk_to_a_disk_goes_direct_on_a_ring_and_is_flushed() {
     assert!(plan.durable && !plan.set_end && !plan.preallocate && !plan.ask_holes);
     assert!(needs_confirmation(&plan, &disk(2, 2 * GIB)));
     let topics: Vec<_> = plan.why.iter().map(|reason| reason.topic).collect();
-    let wanted = ["length", "engine", "source", "dest", "block size", "depth", "search", "order", "flush"];
+    let wanted = ["length", "engine", "source", "dest", "block size", "depth", "search", "order", "flush", "journal"];
     assert_eq!(topics, wanted);
 }
 

@@ -1,5 +1,6 @@
 //! What `make` says to questions made up here: no disk is touched.
 mod choices;
+mod journal;
 mod pattern;
 mod properties;
 mod refusals;

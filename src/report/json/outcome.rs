@@ -46,6 +46,8 @@ pub struct Report {
     pub continue_command: Option<String>,
     /// Bytes and records.
     pub bytes: Bytes,
+    /// What the journal had to do with it; `null` where none was to be kept.
+    pub journal: Option<JournalReport>,
     /// From the first request to the end, flushing included.
     pub elapsed_s: f64,
     /// Of that, making it durable.
@@ -114,6 +116,19 @@ pub struct Bytes {
     pub zeroed_records: u64,
     /// Runs left as holes.
     pub hole_records: u64,
+}
+
+/// What a journal had to do with a copy.
+#[derive(Clone, Debug, Serialize)]
+pub struct JournalReport {
+    /// Durable since earlier runs, not copied again.
+    pub already_bytes: u64,
+    /// Durable by the journal at the end, those included.
+    pub durable_bytes: u64,
+    /// Times that it was written to.
+    pub checkpoints: u64,
+    /// Where it is left for `--resume`; `null`: it is not there.
+    pub path: Option<String>,
 }
 
 /// Copied bytes a second; `null` where no time went by.
@@ -258,6 +273,12 @@ pub fn outcome(plan: &Plan, outcome: &Outcome, args: &[String], started: Option<
         damage: outcome.damage.as_ref().map(DamageReport::from),
         continue_command: text::continue_command(plan, outcome, args),
         bytes: bytes(outcome),
+        journal: outcome.kept.as_ref().map(|kept| JournalReport {
+            already_bytes: kept.already_bytes,
+            durable_bytes: kept.durable_bytes,
+            checkpoints: kept.checkpoints,
+            path: kept.left.as_ref().map(|path| path.to_string_lossy().into_owned()),
+        }),
         elapsed_s: outcome.elapsed.as_secs_f64(),
         flushing_s: outcome.flushing.as_secs_f64(),
         rates: rates(outcome),

@@ -43,6 +43,8 @@ pub struct PlanReport {
     pub hashes: Vec<&'static str>,
     /// The dest is flushed before the end.
     pub durable: bool,
+    /// What is durable is written down while the copy runs.
+    pub journal: bool,
     /// Most bytes a second; `null`: no limit.
     pub limit_bytes_per_s: Option<u64>,
     /// What was chosen, and why.
@@ -158,6 +160,7 @@ pub fn plan(plan: &Plan, source: &Facts, dest: &Facts, estimate: Option<Estimate
         detect_zeros_bytes: plan.detect_zeros_bytes,
         hashes: plan.hashes.iter().map(|kind| kind.name()).collect(),
         durable: plan.durable,
+        journal: plan.journal,
         limit_bytes_per_s: plan.limit_bytes_per_s,
         why: reasons(&plan.why),
         warnings: plan.warnings.clone(),

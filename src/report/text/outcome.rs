@@ -1,7 +1,7 @@
 use super::rest::Rest;
 use super::{damage, differences, unread};
 use crate::contract::{
-    Direction, Ended, EndpointKind, EngineKind, Latency, Outcome, PatternAct, Plan, Route, Side, Totals, Unread,
+    Direction, Ended, EndpointKind, EngineKind, Kept, Latency, Outcome, PatternAct, Plan, Route, Side, Totals, Unread,
 };
 use crate::report::columns::{Columns, WIDTH, beside, whole, wrap};
 use crate::report::printable::{printable, shell_line};
@@ -37,6 +37,7 @@ pub fn outcome(plan: &Plan, outcome: &Outcome, args: &[String]) -> String {
         damage::rows(found, &mut rows);
     }
     rows.row("bytes", bytes(&outcome.totals));
+    rows.row("journal", outcome.kept.as_ref().map(journal).unwrap_or_default());
     rows.row("time", time(outcome));
     rows.row("rate", rate(outcome));
     rows.row("cpu", cpu(outcome));
@@ -316,6 +317,22 @@ fn page_cache(outcome: &Outcome) -> String {
         Some(format!("{} {}{after}", side.name(), before.unwrap_or_default()))
     });
     told.collect::<Vec<_>>().join(", ")
+}
+
+/// What is durable by the journal; nothing of one that was never needed.
+fn journal(kept: &Kept) -> String {
+    let mut text = Vec::new();
+    if kept.already_bytes > 0 {
+        text.push(format!("{} were durable since earlier runs", whole(&units::exact(kept.already_bytes))));
+    }
+    if let Some(left) = &kept.left {
+        let path = printable(&left.to_string_lossy()).to_string();
+        text.push(format!("{} are durable now, says {path}", whole(&units::exact(kept.durable_bytes))));
+    }
+    if kept.checkpoints > 0 {
+        text.push(whole(&units::count(kept.checkpoints, "checkpoint", "checkpoints")));
+    }
+    text.join("; ")
 }
 
 /// The command stands on a line of its own and is not wrapped, so that it can be copied.

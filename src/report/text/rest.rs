@@ -22,6 +22,9 @@ impl Rest {
         if matches!(outcome.ended, Ended::Complete) {
             return Rest::Nothing;
         }
+        if outcome.kept.as_ref().is_some_and(|kept| kept.left.is_some()) {
+            return Rest::Command(resume(args));
+        }
         let left = match remaining(plan, outcome) {
             Left::Bytes(left) => left,
             Left::None => return unflushed(plan, outcome),
@@ -107,6 +110,17 @@ fn forbidden(plan: &Plan, outcome: &Outcome) -> Option<String> {
         .then(|| "The command cannot be written down: a path is not UTF-8.".to_owned())
 }
 
+/// The same command, told to go on with what its journal says.
+fn resume(args: &[String]) -> Vec<String> {
+    let at = args.iter().position(|word| word == "copy").map_or(0, |at| at + 1);
+    let (before, after) = args.split_at(at);
+    let mut words = vec!["haul".to_owned()];
+    words.extend_from_slice(before);
+    words.push("--resume".to_owned());
+    words.extend(without(&["--hash"], after).into_iter().filter(|word| word != "--resume"));
+    words
+}
+
 fn is_utf8(side: &PlanSide) -> bool {
     side.path.to_str().is_some()
 }
@@ -136,12 +150,12 @@ fn command(plan: &Plan, left: Remaining, args: &[String]) -> Vec<String> {
         words.extend(["--count".to_owned(), len.to_string()]);
     }
     let after = if after.first().is_some_and(|word| word == command) { &after[1..] } else { after };
-    words.extend(without_replaced(after));
+    words.extend(without(&REPLACED, after));
     words
 }
 
-/// The words as given, without the options that are set anew and their values.
-fn without_replaced(args: &[String]) -> Vec<String> {
+/// The words as given, without these options and their values.
+fn without(options: &[&str], args: &[String]) -> Vec<String> {
     let mut kept = Vec::new();
     let mut words = args.iter();
     while let Some(word) = words.next() {
@@ -150,9 +164,9 @@ fn without_replaced(args: &[String]) -> Vec<String> {
             kept.extend(words.cloned());
             return kept;
         }
-        if REPLACED.contains(&word.as_str()) {
+        if options.contains(&word.as_str()) {
             words.next();
-        } else if !REPLACED.iter().any(|name| word.strip_prefix(name).is_some_and(|rest| rest.starts_with('='))) {
+        } else if !options.iter().any(|name| word.strip_prefix(name).is_some_and(|rest| rest.starts_with('='))) {
             kept.push(word.clone());
         }
     }

@@ -1,0 +1,64 @@
+//! Options about the journal.
+use crate::plan::JournalWish;
+use clap::error::ErrorKind;
+use clap::{Args, ValueHint};
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// Whether what is durable is written down, and whether that is gone on with.
+#[derive(Debug, Args)]
+pub(super) struct JournalArguments {
+    /// Go on with an interrupted copy
+    ///
+    /// Go on where the same command ended early, by a signal, an error, a crash or a power loss: what the journal says
+    /// is durable is not copied again. Refused, with nothing written, where either side is no longer what it was: who
+    /// it is, its size, and some of its bytes are compared.
+    #[arg(long, conflicts_with = "no_journal", help_heading = "Resume")]
+    resume: bool,
+
+    /// Keep the journal in this file
+    ///
+    /// Keep the journal in FILE. By default it is .NAME.haul-journal beside a dest file, and for a device a file named
+    /// by who the device is in $XDG_STATE_HOME/haul, or ~/.local/state/haul. It is made after the first seconds, or
+    /// when a copy ends early, and removed when the copy is complete. Streams, and dests in memory, have none unless
+    /// FILE is given.
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Resume")]
+    journal: Option<PathBuf>,
+
+    /// Keep no journal
+    ///
+    /// Keep no journal: a copy that ends early cannot be gone on with by --resume, and does not flush on the way.
+    #[arg(long, conflicts_with = "journal", help_heading = "Resume")]
+    no_journal: bool,
+
+    /// Seconds between two checkpoints
+    ///
+    /// Make what was copied durable and write that down every S seconds, fractions allowed, 0 to 86400. By default it
+    /// is every 5 seconds, and up to 60 where a flush takes long.
+    #[arg(long, value_name = "S", conflicts_with = "no_journal", help_heading = "Resume")]
+    checkpoint: Option<String>,
+}
+
+impl JournalArguments {
+    /// Where the journal is, whether it is gone on with, and the time between two checkpoints.
+    pub(super) fn settle(self) -> Result<(JournalWish, bool, Option<Duration>), (ErrorKind, String)> {
+        let wish = match self.journal {
+            Some(path) if path.as_os_str().is_empty() => {
+                return Err((ErrorKind::InvalidValue, "--journal: the name of the file is empty".to_owned()));
+            }
+            Some(path) => JournalWish::At(path),
+            None if self.no_journal => JournalWish::Never,
+            None => JournalWish::Auto,
+        };
+        let seconds = self.checkpoint.map(|words| seconds(&words)).transpose()?;
+        Ok((wish, self.resume, seconds))
+    }
+}
+
+fn seconds(words: &str) -> Result<Duration, (ErrorKind, String)> {
+    let seconds = words.parse().ok().filter(|seconds| (0.0..=86_400.0).contains(seconds)).map(Duration::from_secs_f64);
+    seconds.ok_or_else(|| {
+        let what = format!("--checkpoint {words}: expected seconds from 0 to 86400, such as 5 or 0.5");
+        (ErrorKind::InvalidValue, what)
+    })
+}

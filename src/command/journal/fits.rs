@@ -1,0 +1,79 @@
+//! Whether a journal still fits: who both sides are, and some of their bytes.
+use super::scribe::SAMPLE_BYTES;
+use crate::contract::{
+    Access, Arena, BlockDigest, Endpoint, Error, Existing, Extent, Facts, HashKind, Kind, Op, Plan, PlanSide, Request,
+    Result, Side,
+};
+use crate::endpoint;
+use crate::ledger::journal::{Journal, Now, sample_places};
+use crate::ledger::{Misfit, SideIdentity};
+use std::sync::Arc;
+
+/// Places of what is durable that are compared on both sides.
+const COMPARED: u64 = 16;
+
+/// Misfits that a message names.
+const NAMED: usize = 4;
+
+/// Refuses a journal that is of another copy, or of sides that are no longer what they were.
+///
+/// # Errors
+/// Refused, with everything that does not fit; what opening either side for reading said.
+pub(super) fn check(journal: &Journal, plan: &Plan, source: &Facts, dest: &Facts) -> Result<()> {
+    let (head, state) = (journal.head(), journal.state());
+    let (from, to) = (SideIdentity::of(source, plan.source.offset), SideIdentity::of(dest, plan.dest.offset));
+    let then: Vec<_> = head.samples.iter().map(|sample| Some(sample.digest)).collect();
+    let now = Now { len_bytes: plan.len, source: &from, dest: &to, samples: &then, dest_differs: &[] };
+    // Before any byte is read: of another disk none need be.
+    refuse(journal, head.misfits(state, &now))?;
+    if state.durable.is_empty() {
+        return Ok(());
+    }
+    let source_end = endpoint::open_source(&plan.source, source)?;
+    let samples: Vec<_> = head
+        .samples
+        .iter()
+        .map(|sample| (plan.source.offset + sample.offset_bytes, sample.len_bytes))
+        .map(|(offset, len)| digest_at(Side::Source, &source_end, Extent::new(offset, len)))
+        .collect();
+    let access = Access { exclusive: false, existing: Existing::Keep, ..plan.dest.access };
+    let dest_end = endpoint::open_compared(&PlanSide { access, ..plan.dest.clone() }, dest)?;
+    let differs = |place: &Extent| {
+        let digest =
+            |side: Side, end| digest_at(side, end, Extent::new(plan.side(side).offset + place.offset, place.len));
+        digest(Side::Source, &source_end).is_none_or(|there| Some(there) != digest(Side::Dest, &dest_end))
+    };
+    let mut dest_differs = sample_places(&state.durable, COMPARED, SAMPLE_BYTES);
+    dest_differs.retain(differs);
+    refuse(journal, head.misfits(state, &Now { samples: &samples, dest_differs: &dest_differs, ..now }))
+}
+
+fn refuse(journal: &Journal, misfits: Vec<Misfit>) -> Result<()> {
+    if misfits.is_empty() {
+        return Ok(());
+    }
+    let mut words: Vec<String> = misfits.iter().take(NAMED).map(ToString::to_string).collect();
+    if misfits.len() > NAMED {
+        words.push(format!("and {} more", misfits.len() - NAMED));
+    }
+    let what = format!("cannot resume: journal {} does not fit: {}", journal.path().display(), words.join("; "));
+    let advice = "Nothing was written. Give the source and the dest of that copy as they were, or leave --resume out to \
+                  copy from the start.";
+    Err(Error::new(Kind::Refused, what).advise(advice))
+}
+
+/// The digest of these bytes of one side; `None` where they cannot be read, or are not there.
+pub(super) fn digest_at(side: Side, end: &Arc<dyn Endpoint>, extent: Extent) -> Option<BlockDigest> {
+    let len = u32::try_from(extent.len).ok().filter(|&len| u64::from(len) <= SAMPLE_BYTES)?;
+    let arena = Arena::map(SAMPLE_BYTES as usize).ok()?;
+    let buffer = arena.carve(SAMPLE_BYTES as u32, 1).pop()?;
+    let (slot, ticket, op, offset) = (0, 0, Op::Read, extent.offset);
+    let mut request = Request { slot, ticket, side, op, offset, len, done: 0, until: len, buffer };
+    while request.done < len {
+        match end.perform(&mut request) {
+            Ok(0) | Err(_) => return None,
+            Ok(moved) => request.done += moved,
+        }
+    }
+    Some(BlockDigest::of(HashKind::Blake3, &request.buffer.bytes()[..len as usize]))
+}

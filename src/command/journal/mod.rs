@@ -1,0 +1,210 @@
+//! The journal of a copy: where it is, what becomes of an old one, whether it still fits, and who writes to it.
+mod fits;
+mod place;
+mod scribe;
+
+use crate::contract::{Endpoint, Error, ExtentSet, Facts, Keeping, Kind, Outcome, Plan, Result};
+use crate::ledger::journal::{Head, Journal};
+use crate::ledger::{FaultKind, SideIdentity};
+use crate::plan::{JournalWish, Options};
+use scribe::Scribe;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Least and greatest time between two checkpoints, unless the user says.
+const EVERY: [Duration; 2] = [Duration::from_secs(5), Duration::from_secs(60)];
+
+/// What was found where the journal of a copy is to be, before anything is changed.
+pub(super) struct Found {
+    /// Where it is, or is to be; `None`: none is kept.
+    path: Option<PathBuf>,
+    /// The user named the place.
+    named: bool,
+    /// A journal that is there: of this copy with `--resume`, else of another that this one puts an end to.
+    old: Option<Journal>,
+    resumes: bool,
+    head: Head,
+    every: [Duration; 2],
+    /// What the user should know before it begins.
+    pub(super) warnings: Vec<String>,
+}
+
+/// Looks for the journal and, with `--resume`, whether it fits. Changes nothing, but for a torn last line.
+///
+/// # Errors
+/// There is nothing to resume, or it does not fit: Refused. A journal that cannot be read, or is not to be lost.
+pub(super) fn look(options: &Options, plan: &Plan, source: &Facts, dest: &Facts) -> Result<Found> {
+    let (path, named) = match &options.journal {
+        JournalWish::At(path) => (Some(path.clone()), true),
+        JournalWish::Auto | JournalWish::Never => (place::of(dest), false),
+    };
+    let mut found = Found {
+        path,
+        named,
+        old: None,
+        resumes: options.resume,
+        head: head(plan, source, dest),
+        every: options.checkpoint.map_or(EVERY, |every| [every, every]),
+        warnings: Vec::new(),
+    };
+    if options.resume {
+        found.resume(plan, source, dest)?;
+    } else {
+        found.begin_anew()?;
+        if plan.journal {
+            found.can_be_made(options.dry_run);
+        } else {
+            found.path = None;
+        }
+    }
+    Ok(found)
+}
+
+fn head(plan: &Plan, source: &Facts, dest: &Facts) -> Head {
+    Head {
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        created: format!("{:.0}", jiff::Timestamp::now()),
+        len_bytes: plan.len,
+        source: SideIdentity::of(source, plan.source.offset),
+        dest: SideIdentity::of(dest, plan.dest.offset),
+        samples: Vec::new(),
+    }
+}
+
+/// Opens a journal; `None`: there is none.
+fn open(path: &Path) -> std::result::Result<Option<Journal>, crate::ledger::Fault> {
+    match Journal::open(path) {
+        Ok((journal, _)) => Ok(Some(journal)),
+        Err(fault) => match &fault.kind {
+            FaultKind::Io(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+            _ => Err(fault),
+        },
+    }
+}
+
+impl Found {
+    fn resume(&mut self, plan: &Plan, source: &Facts, dest: &Facts) -> Result<()> {
+        let nothing = |what: String| {
+            let advice = "The copy is complete, or never had one; without --resume it is made from the start.";
+            Err(Error::new(Kind::Refused, format!("nothing to resume: {what}")).advise(advice))
+        };
+        let Some(path) = &self.path else {
+            return nothing(
+                "there is no folder for the journals of devices, as neither XDG_STATE_HOME nor HOME is \
+                            set"
+                .to_owned(),
+            );
+        };
+        let Some(journal) = open(path).map_err(|fault| fault.into_error(&path.display().to_string()))? else {
+            return nothing(format!("there is no journal {}", path.display()));
+        };
+        fits::check(&journal, plan, source, dest)?;
+        self.old = Some(journal);
+        Ok(())
+    }
+
+    /// A journal of another run claims what this one will make untrue.
+    fn begin_anew(&mut self) -> Result<()> {
+        let Some(path) = &self.path else { return Ok(()) };
+        let name = path.display().to_string();
+        let old = match open(path) {
+            Ok(old) => old,
+            Err(fault) => match fault.kind {
+                // Nobody's work is in it any more.
+                FaultKind::Damaged | FaultKind::Truncated | FaultKind::Senseless(_) if !self.named => {
+                    self.warnings.push(format!("{fault}: {name} of an unfinished copy to this dest is thrown away"));
+                    None
+                }
+                _ => return Err(fault.into_error(&name)),
+            },
+        };
+        let Some(old) = old else { return Ok(()) };
+        let durable_bytes = old.state().durable.total_bytes();
+        if self.named && durable_bytes > 0 {
+            let error =
+                Error::new(Kind::Refused, format!("journal {name} is there already: it is of an unfinished copy"));
+            return Err(
+                error.advise("Go on with that copy by --resume, or remove the file if it is not wanted any more.")
+            );
+        }
+        if durable_bytes > 0 {
+            self.warnings.push(format!(
+                "an unfinished copy to this dest, of which {durable_bytes} bytes are durable, is forgotten: this one \
+                 begins at the start; --resume would have gone on with it"
+            ));
+        }
+        self.old = Some(old);
+        Ok(())
+    }
+
+    /// Looks whether the journal could be made later, when it is needed.
+    fn can_be_made(&mut self, dry_run: bool) {
+        let Some(path) = &self.path else {
+            self.warnings.push(
+                "no journal is kept: neither XDG_STATE_HOME nor HOME says where; name a place with --journal"
+                    .to_owned(),
+            );
+            return;
+        };
+        // A place that the user named is tried in earnest before the first write.
+        if self.named || dry_run {
+            return;
+        }
+        if let Err(error) = place::prepare(path) {
+            let place = path.display();
+            self.warnings
+                .push(format!("no journal is kept: {place} cannot be made ({error}); --journal names another place"));
+            self.path = None;
+        }
+    }
+
+    /// Puts an end to an old journal, before anything is written to the dest, and begins a new one where the user
+    /// named the place. `None`: no journal is kept.
+    ///
+    /// # Errors
+    /// The old one cannot be removed; the new one cannot be made.
+    pub(super) fn begin(self, plan: &Plan, source: &Arc<dyn Endpoint>) -> Result<Option<Begun>> {
+        let Found { path, named, old, resumes, head, every, .. } = self;
+        let mut already = ExtentSet::new();
+        let mut journal = None;
+        match old {
+            Some(old) if resumes => {
+                already = old.state().durable.clone();
+                journal = Some(old);
+            }
+            Some(old) => {
+                let name = old.path().display().to_string();
+                old.remove().map_err(|fault| fault.into_error(&name))?;
+            }
+            None => {}
+        }
+        let Some(path) = path else { return Ok(None) };
+        let scribe = Scribe::new(path, head, source.clone(), plan, journal);
+        if named && !resumes {
+            scribe.begin()?;
+        }
+        let keeping = Keeping { keeper: Box::new(scribe.clone()), every, already };
+        Ok(Some(Begun { keeping, left: Left(scribe) }))
+    }
+}
+
+/// A journal of a copy that is about to run.
+pub(super) struct Begun {
+    pub(super) keeping: Keeping,
+    pub(super) left: Left,
+}
+
+/// What is left of a journal after a copy.
+pub(super) struct Left(Scribe);
+
+impl Left {
+    /// Removes the journal of a copy that needs none any more; says of another where it is.
+    pub(super) fn settle(&self, outcome: &mut Outcome) {
+        let (left, note) = self.0.settle(&outcome.ended);
+        outcome.notes.extend(note);
+        if let Some(kept) = &mut outcome.kept {
+            kept.left = left;
+        }
+    }
+}

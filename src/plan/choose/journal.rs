@@ -1,0 +1,99 @@
+//! Whether a journal is kept.
+use super::{Ends, Engines};
+use crate::contract::{EndpointKind, EngineKind, Error, Kind, Result};
+use crate::plan::JournalWish;
+use crate::plan::asked::{Asked, in_memory};
+use crate::plan::check::{Overlap, Range};
+use crate::plan::notes::Notes;
+
+/// Chooses whether a journal is kept: always where that makes sense, unless it was forbidden.
+///
+/// # Errors
+/// Usage where one was asked for, or is to be gone on with, and there can be none.
+pub(crate) fn journal(
+    asked: &Asked,
+    range: &Range,
+    overlap: Option<Overlap>,
+    engines: &Engines,
+    ends: &Ends,
+    notes: &mut Notes,
+) -> Result<bool> {
+    let options = asked.options;
+    let wanted = match (&options.journal, options.resume) {
+        (_, true) => Some("--resume"),
+        (JournalWish::At(_), _) => Some("--journal"),
+        _ => None,
+    };
+    if options.resume {
+        resumable(asked)?;
+    }
+    match (impossible(asked, range, overlap, engines, ends), wanted) {
+        (Some(why), Some(option)) => {
+            let advice = format!("Leave {option} out.");
+            Err(Error::new(Kind::Usage, format!("{option}: there can be no journal: {why}")).advise(advice))
+        }
+        (Some(why), None) => {
+            notes.chose("journal", "none", why);
+            Ok(false)
+        }
+        (None, Some(option)) => {
+            notes.chose("journal", "kept", option);
+            Ok(true)
+        }
+        (None, None) if options.journal == JournalWish::Never => {
+            notes.chose("journal", "none", "--no-journal");
+            Ok(false)
+        }
+        (None, None) if in_memory(asked.dest) => {
+            notes.chose("journal", "none", "the dest is in memory");
+            Ok(false)
+        }
+        (None, None) => {
+            let because = "what is durable is written down now and then, for --resume";
+            notes.chose("journal", "kept while it lasts", because);
+            Ok(true)
+        }
+    }
+}
+
+/// Why no journal could ever be gone on with.
+fn impossible(
+    asked: &Asked,
+    range: &Range,
+    overlap: Option<Overlap>,
+    engines: &Engines,
+    ends: &Ends,
+) -> Option<&'static str> {
+    let (source, dest) = (asked.source, asked.dest);
+    let one_file = source.kind == EndpointKind::File && source.id.is_some() && source.id == dest.id;
+    let lasts = |kind| matches!(kind, EndpointKind::File | EndpointKind::Block);
+    match (source.kind, dest.kind) {
+        (EndpointKind::Pipe, _) => Some("the source is a stream, which nobody can read again"),
+        (kind, _) if !lasts(kind) => Some("the source has no bytes of its own"),
+        (_, EndpointKind::Pipe) => Some("the dest is a stream, which nobody can go on with"),
+        (_, kind) if !lasts(kind) => Some("the dest keeps nothing"),
+        _ if range.len.is_none() => Some("the length of the source is not known"),
+        _ if range.len == Some(0) => Some("there is nothing to copy"),
+        _ if overlap.is_some() => Some("source and dest overlap: what was copied is no longer in the source"),
+        _ if one_file => Some("source and dest are one file"),
+        _ if !ends.durable => Some("nothing is flushed"),
+        _ if engines.moving() == EngineKind::Reflink => Some("the file system shares the extents, all at once"),
+        _ => None,
+    }
+}
+
+/// Refuses what a rest cannot have.
+fn resumable(asked: &Asked) -> Result<()> {
+    let options = asked.options;
+    let conflict = |option: &str, why: &str| {
+        let advice = format!("Leave {option} out, or copy from the start without --resume.");
+        Err(Error::new(Kind::Usage, format!("--resume copies the rest; {option} {why}")).advise(advice))
+    };
+    if !options.hashes.is_empty() {
+        return conflict("--hash", "needs the whole source");
+    }
+    if options.offload {
+        return conflict("--offload", "lets the device copy all of it");
+    }
+    Ok(())
+}

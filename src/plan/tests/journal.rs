@@ -1,0 +1,79 @@
+//! Whether a journal is kept, and what becomes of the dest of a copy that is gone on with.
+use super::*;
+use crate::contract::{Existing, HashKind, Zeros};
+
+fn journal(journal: JournalWish, resume: bool) -> Options {
+    Options { journal, resume, ..Options::default() }
+}
+
+fn auto() -> Options {
+    journal(JournalWish::Auto, false)
+}
+
+fn resume() -> Options {
+    journal(JournalWish::Auto, true)
+}
+
+#[test]
+fn a_journal_is_kept_where_it_can_be_gone_on_with() {
+    let (disk, image, new) = (disk(1, GIB), file("a", 1, GIB), new_file("b"));
+    for (source, dest) in [(&disk, &new), (&image, &disk), (&disk, &file("b", 2, 5)), (&image, &new)] {
+        assert!(made(&auto(), source, dest).journal, "{} to {}", source.address, dest.address);
+        assert!(!made(&journal(JournalWish::Never, false), source, dest).journal);
+    }
+}
+
+#[test]
+fn none_is_kept_where_nobody_could_go_on_and_to_ask_for_one_is_refused() {
+    let (disk, image, new) = (disk(1, GIB), file("a", 1, GIB), new_file("b"));
+    let count = Options { count_bytes: Some(MIB), ..auto() };
+    let no_flush = Options { no_flush: true, ..auto() };
+    let apart = Options { skip_bytes: Some(0), seek_bytes: Some(2 * GIB), ..auto() };
+    let table = [
+        (auto(), &pipe(), &new, "the source is a stream"),
+        (auto(), &image, &pipe(), "the dest is a stream"),
+        (auto(), &image, &Facts::new("/dev/null", EndpointKind::Null), "keeps nothing"),
+        (count, &endless(), &disk, "no bytes of its own"),
+        (no_flush, &image, &disk, "nothing is flushed"),
+        (auto(), &file("a", 1, 0), &new, "nothing to copy"),
+        (apart, &image, &image, "one file"),
+    ];
+    for (options, source, dest, why_not) in table {
+        let plan = made(&options, source, dest);
+        assert!(!plan.journal && why(&plan, "journal").contains(why_not), "{}", why(&plan, "journal"));
+        let asked = Options { journal: JournalWish::At("j".into()), ..options.clone() };
+        expect(&refused(&asked, source, dest), Kind::Usage, &["--journal", why_not]);
+        expect(&refused(&Options { resume: true, ..options }, source, dest), Kind::Usage, &["--resume", why_not]);
+    }
+}
+
+#[test]
+fn in_memory_one_is_kept_only_where_it_is_named() {
+    let dest = Facts { filesystem: Some("tmpfs".to_owned()), ..new_file("b") };
+    assert!(!made(&auto(), &file("a", 1, GIB), &dest).journal);
+    assert!(made(&journal(JournalWish::At("j".into()), false), &file("a", 1, GIB), &dest).journal);
+}
+
+#[test]
+fn a_file_that_is_gone_on_with_is_not_emptied_and_ends_where_the_copy_ends() {
+    let plan = made(&resume(), &file("a", 1, GIB), &file("b", 2, GIB));
+    assert_eq!((plan.dest.access.existing, plan.set_end, plan.preallocate), (Existing::Keep, true, false));
+    assert!(plan.journal);
+    // What an earlier run left there need not be zeros.
+    let sparse = Facts { sparse: true, ..file("a", 1, GIB) };
+    assert_eq!(made(&auto(), &sparse, &file("b", 2, GIB)).zeros, Zeros::Leave);
+    assert_eq!(made(&resume(), &sparse, &file("b", 2, GIB)).zeros, Zeros::Device);
+}
+
+#[test]
+fn a_rest_has_no_digest_of_the_whole_and_shares_no_extents() {
+    let (from, to) = (file("a", 1, GIB), file("b", 2, GIB));
+    let hash = Options { hashes: vec![HashKind::Sha256], ..resume() };
+    expect(&refused(&hash, &from, &to), Kind::Usage, &["--resume", "--hash"]);
+    let reflink = Options { reflink: When::Always, ..resume() };
+    expect(&refused(&reflink, &from, &to), Kind::Unsupported, &["--resume", "--reflink always"]);
+    expect(&refused(&Options { offload: true, ..resume() }, &from, &to), Kind::Usage, &["--offload"]);
+    let shares = |facts: Facts| Facts { reflinks: true, filesystem: Some("btrfs".to_owned()), ..facts };
+    let plan = made(&resume(), &shares(from), &shares(to));
+    assert!(plan.engine != crate::contract::EngineKind::Reflink && plan.engine_instead.is_none());
+}
