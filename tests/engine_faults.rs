@@ -2,7 +2,7 @@
 mod model;
 
 use haul::contract::{
-    Ended, Endpoint, EngineKind, Error, Kind, Op, Outcome, Plan, Side, Silent, Stop, Tally, WriteOrder,
+    Ended, Endpoint, EngineKind, Error, Kind, Op, Outcome, Plan, Side, Silent, Stop, Tally, WriteOrder, Zeros,
 };
 use haul::endpoint::memory::{Fault, Memory};
 use model::{copies, pattern, plan, run, tuning};
@@ -193,4 +193,34 @@ fn the_pace_changes_in_mid_copy_without_losing_a_byte() {
     let outcome = copies(&plan, &source, &dest);
     assert!(!outcome.pace.tried.is_empty(), "nothing else was tried");
     assert!(dest.bytes() == pattern(len, 0));
+}
+
+#[test]
+fn a_stop_gives_up_blocks_that_needed_no_read_with_those_ahead_of_them() {
+    for engine in ENGINES {
+        let mut plan = plan_for((engine, false), Some(LEN as u64), 0);
+        // Every other page is a hole: the third page waits for its turn by the limit, those of holes behind it do not.
+        (plan.limit_bytes_per_s, plan.zeros, plan.ask_holes) = (Some(3 << 12), Zeros::Write, true);
+        plan.write_order = WriteOrder::Submitted;
+        let source: Arc<dyn Endpoint> = Arc::new(Memory::disk(pattern(LEN, 0xAAAA_AAAA_AAAA_AAAA), &[]));
+        let dest = Arc::new(Memory::disk(vec![0xAA; LEN], &[]));
+        let ends: [Arc<dyn Endpoint>; 2] = [source.clone(), dest.clone()];
+        let (stop, tally) = (Stop::default(), Tally::default());
+        let mut schedule = haul::schedule::make(&plan, &source);
+        let outcome = std::thread::scope(|scope| {
+            scope.spawn(|| {
+                // Once the first block is through, the others are held back.
+                while tally.written_bytes.load(Relaxed) == 0 {
+                    std::thread::sleep(Duration::from_millis(1));
+                }
+                stop.ask(libc::SIGINT);
+                source.cancel();
+            });
+            haul::engine::run(&plan, &ends, &mut *schedule, &stop, &tally, &Silent)
+        });
+        assert!(matches!(outcome.ended, Ended::Interrupted(libc::SIGINT)), "{engine:?}: {:?}", outcome.ended);
+        let claimed = outcome.claimed.len as usize;
+        assert!(claimed > 0 && claimed < LEN, "{engine:?}: {claimed}");
+        assert!(dest.bytes()[claimed..].iter().all(|&byte| byte == 0xAA), "{engine:?}: written behind a gap");
+    }
 }

@@ -65,11 +65,13 @@ impl Pump<'_> {
             for request in back {
                 let goes_on = match limit {
                     Some(failed) => request.ticket < failed,
-                    None => side == Side::Dest,
+                    None => side == Side::Dest && self.may_write(&request),
                 };
                 if goes_on {
                     self.queues.submit(request);
                 } else {
+                    // A block that needed no read may be ahead of this one: its turn would never come.
+                    self.given_up = self.given_up.min(request.ticket);
                     self.retire(request);
                 }
             }

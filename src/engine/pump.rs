@@ -65,6 +65,8 @@ pub(super) struct Pump<'a> {
     next_ticket: u64,
     finished: bool,
     pub(super) failure: Option<Failure>,
+    /// Of the blocks that were given up on the way out, the first: none behind it is written.
+    pub(super) given_up: u64,
     pub(super) totals: Totals,
     pub(super) meter: Meter,
     /// Blocks that failed beside others and succeeded alone.
@@ -110,6 +112,7 @@ impl<'a> Pump<'a> {
             next_ticket: 0,
             finished: false,
             failure: None,
+            given_up: u64::MAX,
             totals: Totals::default(),
             meter: Meter::start(),
             alone: 0,
@@ -351,7 +354,8 @@ impl<'a> Pump<'a> {
 
     /// Whether a block whose read is done is still to be written.
     pub(super) fn may_write(&self, request: &Request) -> bool {
-        self.failure.as_ref().is_none_or(|failure| request.ticket < failure.ticket)
+        let failed = self.failure.as_ref().map_or(u64::MAX, |failure| failure.ticket);
+        request.ticket < failed.min(self.given_up)
     }
 
     /// The block is no longer on its way, with what it was to be compared with.

@@ -57,8 +57,8 @@ fn refuse(journal: &Journal, misfits: Vec<Misfit>) -> Result<()> {
         words.push(format!("and {} more", misfits.len() - NAMED));
     }
     let what = format!("cannot resume: journal {} does not fit: {}", journal.path().display(), words.join("; "));
-    let advice = "Nothing was written. Give the source and the dest of that copy as they were, or leave --resume out to \
-                  copy from the start.";
+    let advice = "Nothing was written. Give the source and the dest of that copy as they were, or leave --resume out \
+                  to copy from the start.";
     Err(Error::new(Kind::Refused, what).advise(advice))
 }
 
