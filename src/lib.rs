@@ -17,6 +17,7 @@ pub mod contract;
 pub mod endpoint;
 pub mod engine;
 pub mod ledger;
+pub mod measure;
 pub mod plan;
 pub mod probe;
 pub mod records;

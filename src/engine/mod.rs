@@ -11,6 +11,7 @@ mod failing;
 mod gate;
 mod meter;
 mod offload;
+mod one_side;
 mod pace;
 mod pump;
 mod queues;
@@ -20,5 +21,6 @@ mod threads;
 mod unreadable;
 mod writing;
 
+pub use one_side::OneSide;
 pub use ring::refused as ring_refused;
 pub use run::{Ends, run, run_keeping};

@@ -1,0 +1,30 @@
+//! What a disk can do: runs of requests at one block size, depth and way, and what they say together.
+//!
+//! Runs go through endpoints and queues that are there for copies. Statistics stand apart from them, so that they are
+//! tested on made-up runs of disks whose numbers are known. This room must not know how an endpoint is opened, what a
+//! user was asked, or how anything is told.
+#![forbid(unsafe_code)]
+pub mod fit;
+mod grid;
+mod pick;
+mod places;
+mod point;
+mod run;
+pub mod shift;
+pub mod stats;
+mod subject;
+mod sweep;
+mod trial;
+mod tune;
+mod zones;
+
+pub use grid::{Effort, grid};
+pub use pick::{Answer, answer};
+pub use places::{Walk, spread};
+pub use point::{DD_BLOCK_BYTES, Point, Way};
+pub use run::{Run, run};
+pub use subject::{Failure, Subject};
+pub use sweep::{Entry, State, Sweep};
+pub use trial::{Bad, Trial};
+pub use tune::{Tuned, Watch, tune};
+pub use zones::{Zone, whole_time};

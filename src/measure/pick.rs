@@ -1,0 +1,158 @@
+//! The answer of a sweep: the smallest block size and depth that are as good as the best.
+use super::stats::{confidence, interval, median};
+use super::{Entry, Point, State, Sweep, Way};
+
+/// This share of the best rate is as good as the best.
+pub const GOOD_ENOUGH: f64 = 0.95;
+
+/// The answer of a sweep.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Answer {
+    /// The point with the highest rate of that way.
+    pub best: Point,
+    /// Its rate, in bytes a second.
+    pub best_bytes_per_s: f64,
+    /// The point with fewest bytes in flight, and of those the one of largest blocks, that reaches [`GOOD_ENOUGH`].
+    pub pick: Point,
+    /// Its rate, in bytes a second.
+    pub pick_bytes_per_s: f64,
+    /// An interval in which that lies with 95 % confidence; `None` of one round.
+    pub pick_interval: Option<(f64, f64)>,
+    /// Its rate by that of the best, in the same rounds.
+    pub share: f64,
+    /// How sure one may be that it reaches [`GOOD_ENOUGH`], from 0 to 1; `None` of one round.
+    pub confidence: Option<f64>,
+    /// Rounds that both ran.
+    pub rounds: usize,
+    /// What dd does by itself: its rate, in bytes a second.
+    pub dd_bytes_per_s: Option<f64>,
+}
+
+/// The answer among points of `way`; `None` where none of them gave anything.
+pub fn answer(sweep: &Sweep, way: Way) -> Option<Answer> {
+    let entries = sweep.entries();
+    let able = |entry: &&Entry| entry.point.way == way && entry.state == State::Running && entry.rate().is_some();
+    let rate = |entry: &Entry| entry.rate().unwrap_or(0.0);
+    let best = entries.iter().filter(able).max_by(|one, other| rate(one).total_cmp(&rate(other)))?;
+    let good = |entry: &&Entry| median(&entry.shares_of(best)).is_some_and(|share| share >= GOOD_ENOUGH);
+    let cost = |entry: &&Entry| (entry.point.in_flight_bytes(), u32::MAX - entry.point.block_bytes);
+    // The best reaches all of itself, so there is one.
+    let pick = entries.iter().filter(able).filter(good).min_by_key(cost).unwrap_or(best);
+    let shares = pick.shares_of(best);
+    let rates: Vec<f64> = pick.rates().into_iter().map(|(_, rate)| rate).collect();
+    let dd = entries.iter().find(|entry| entry.point == Point::of_dd());
+    Some(Answer {
+        best: best.point,
+        best_bytes_per_s: rate(best),
+        pick: pick.point,
+        pick_bytes_per_s: rate(pick),
+        pick_interval: interval(&rates),
+        share: median(&shares).unwrap_or(1.0),
+        confidence: confidence(&shares, GOOD_ENOUGH),
+        rounds: shares.len(),
+        dd_bytes_per_s: dd.and_then(Entry::rate),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::measure::{Effort, Trial, grid};
+
+    /// A disk that takes `depth` commands, overlaps their latencies, and moves bytes at one rate.
+    struct Model {
+        latency_s: f64,
+        rate: f64,
+        commands: u32,
+    }
+
+    impl Model {
+        fn trial(&self, point: Point, noise: f64) -> Trial {
+            let alone = self.latency_s + f64::from(point.block_bytes) / self.rate;
+            let at_once = f64::from(point.depth.min(self.commands));
+            let rate = (f64::from(point.block_bytes) / alone * at_once).min(self.rate) * (1.0 + noise);
+            let (requests, bytes) = (1000, 1000 * u64::from(point.block_bytes));
+            Trial {
+                point,
+                offset: 0,
+                bytes,
+                seconds: bytes as f64 / rate,
+                requests,
+                p50_us: alone * 1e6,
+                p99_us: alone * 1e6,
+                max_us: alone * 1e6,
+                cpu_s: 0.0,
+                moved_bytes: bytes,
+                cached_bytes: 0,
+                failed: 0,
+            }
+        }
+
+        /// A sweep of so many rounds, each in a zone of its own, with noise of up to 3 % either way.
+        fn sweep(&self, ways: &[Way], rounds: u32) -> Sweep {
+            let mut sweep = Sweep::new(grid(ways, 512, 128 << 20, Effort::Full), Point::of_dd());
+            let mut random = fastrand::Rng::with_seed(5);
+            for round in 0..rounds {
+                let zone = Model { rate: self.rate * (1.0 - 0.1 * f64::from(round)), ..*self };
+                while let Some(index) = sweep.next() {
+                    let point = sweep.entries()[index].point;
+                    sweep.record(index, zone.trial(point, 0.06 * (random.f64() - 0.5)));
+                }
+                sweep.end_round();
+            }
+            sweep
+        }
+    }
+
+    /// The smallest bytes in flight that reach 95 % of the rate, were there no noise.
+    fn knee(model: &Model, slack: f64) -> u64 {
+        let points = grid(&[Way::Direct], 512, 128 << 20, Effort::Full);
+        let good = |point: &&Point| model.trial(**point, 0.0).bytes_per_s() >= (GOOD_ENOUGH + slack) * model.rate;
+        points.iter().filter(good).map(Point::in_flight_bytes).min().unwrap()
+    }
+
+    #[test]
+    fn the_knee_of_a_disk_with_known_latency_and_rate_is_found() {
+        for model in [
+            Model { latency_s: 100e-6, rate: 500e6, commands: 32 },
+            Model { latency_s: 4e-3, rate: 150e6, commands: 1 },
+            Model { latency_s: 20e-6, rate: 3e9, commands: 64 },
+        ] {
+            let answer = answer(&model.sweep(&[Way::Direct, Way::Buffered], 5), Way::Direct).unwrap();
+            let found = answer.pick.in_flight_bytes();
+            assert!((knee(&model, -0.03)..=knee(&model, 0.03)).contains(&found), "{answer:?}");
+            assert!(answer.share >= GOOD_ENOUGH && answer.rounds >= 2, "{answer:?}");
+            assert!(answer.confidence.unwrap() >= 0.5, "{answer:?}");
+            assert!(answer.dd_bytes_per_s.unwrap() < answer.pick_bytes_per_s / 10.0);
+        }
+    }
+
+    #[test]
+    fn losers_stop_after_one_round_and_what_dd_does_never() {
+        let model = Model { latency_s: 100e-6, rate: 500e6, commands: 32 };
+        let sweep = model.sweep(&[Way::Direct, Way::Buffered], 4);
+        let of = |point| sweep.entries().iter().find(|entry| entry.point == point).unwrap();
+        let slow = of(Point { way: Way::Direct, block_bytes: 512, depth: 1 });
+        assert_eq!((slow.trials.len(), &slow.state), (1, &State::Lost));
+        assert_eq!(of(Point::of_dd()).trials.len(), 4);
+        assert!(sweep.running() < sweep.entries().len() * 3 / 4, "{}", sweep.running());
+    }
+
+    #[test]
+    fn of_one_round_nobody_is_sure() {
+        let model = Model { latency_s: 100e-6, rate: 500e6, commands: 32 };
+        let answer = answer(&model.sweep(&[Way::Direct], 1), Way::Direct).unwrap();
+        assert_eq!((answer.confidence, answer.pick_interval, answer.rounds), (None, None, 1));
+        assert_eq!(answer.dd_bytes_per_s, None);
+    }
+
+    #[test]
+    fn a_run_with_failed_requests_says_nothing_of_the_rate() {
+        let model = Model { latency_s: 100e-6, rate: 500e6, commands: 1 };
+        let point = Point { way: Way::Direct, block_bytes: 4096, depth: 1 };
+        let mut sweep = Sweep::new(vec![point], Point::of_dd());
+        let bad = Trial { failed: 1, ..model.trial(point, 0.0) };
+        sweep.record(0, bad);
+        assert_eq!(super::answer(&sweep, Way::Direct), None);
+    }
+}

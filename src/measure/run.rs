@@ -1,0 +1,217 @@
+//! One run: requests one behind the other, so many in flight, for a while.
+use super::{Bad, Failure, Point, Trial};
+use crate::contract::{Arena, Buffer, Completion, Endpoint, EngineKind, Error, Extent, Kind, Op, Request, Side, Stop};
+use crate::engine::OneSide;
+use crate::sys;
+use hdrhistogram::Histogram;
+use std::io;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// A run that has had so many times its patience ends, whatever came of it.
+const PATIENCE_MAX: u32 = 16;
+
+/// The longest time that a request may take and still be told apart from longer ones, in nanoseconds.
+const LATENCY_NS_MAX: u64 = 3_600_000_000_000;
+
+/// What a run is to do.
+pub struct Run<'a> {
+    /// For messages.
+    pub address: &'a str,
+    /// The open disk.
+    pub end: &'a Arc<dyn Endpoint>,
+    /// How requests are kept in flight.
+    pub engine: EngineKind,
+    /// Reading or writing.
+    pub op: Op,
+    /// Block size and depth.
+    pub point: Point,
+    /// From its first byte on, and not beyond its last.
+    pub extent: Extent,
+    /// About how long, once the first blocks are through.
+    pub patience: Duration,
+    /// What is written.
+    pub content: &'a [u8],
+}
+
+/// Carries it out: what came, and the places that failed.
+///
+/// Reading is timed between the first blocks, when as many as the depth have come, and the last that was waited for
+/// while others were still sent: at both ends as many are in flight, and the way of the head to the place is not in it.
+/// Writing is timed from the first request until all is durable.
+///
+/// # Errors
+/// It was asked to stop, the disk is gone, or requests cannot be made.
+pub fn run(run: &Run<'_>, arena: &Arc<Arena>, stop: &Stop) -> Result<(Trial, Vec<Bad>), Failure> {
+    let broken = |error: io::Error| {
+        let what = format!("cannot {} {}", run.op.name(), run.address);
+        Failure::Broken(Error::new(Kind::Io, what).because(error))
+    };
+    let mut buffers = arena.carve(run.point.block_bytes, run.point.depth);
+    if run.op == Op::Write {
+        buffers.iter_mut().for_each(|buffer| fill(buffer, run.content));
+    }
+    let side = OneSide::open(run.end, run.engine, run.point.depth, arena).map_err(broken)?;
+    let used = sys::used();
+    let mut flight = Flight::new(run, buffers);
+    flight.fly(side, stop)?;
+    if run.op == Op::Write {
+        run.end.make_durable().map_err(broken)?;
+        flight.last = Instant::now();
+    }
+    let now = sys::used();
+    let cpu = (now.user + now.system).saturating_sub(used.user + used.system);
+    if let Some(signal) = stop.asked() {
+        return Err(Failure::Stopped(signal));
+    }
+    Ok(flight.landed(cpu))
+}
+
+/// Repeats `content` over the buffer.
+fn fill(buffer: &mut Buffer, content: &[u8]) {
+    if !content.is_empty() {
+        buffer.bytes_mut().chunks_mut(content.len()).for_each(|piece| piece.copy_from_slice(&content[..piece.len()]));
+    }
+}
+
+/// The requests of a run, and what came of them.
+struct Flight<'a> {
+    run: &'a Run<'a>,
+    idle: Vec<(u32, Buffer)>,
+    sent_at: Vec<Instant>,
+    /// Offset of the next request.
+    next: u64,
+    began: Instant,
+    last: Instant,
+    /// When the clock began to count, with what had come by then.
+    warm: Option<(Instant, u64, u64)>,
+    /// The same at the end of feeding.
+    fed: Option<(Instant, u64, u64)>,
+    moved_bytes: u64,
+    completed: u64,
+    latencies: Histogram<u64>,
+    bad: Vec<Bad>,
+}
+
+impl<'a> Flight<'a> {
+    fn new(run: &'a Run<'a>, buffers: Vec<Buffer>) -> Self {
+        let now = Instant::now();
+        let latencies = Histogram::new_with_bounds(1, LATENCY_NS_MAX, 2).expect("the bounds are right");
+        Flight {
+            run,
+            sent_at: vec![now; buffers.len()],
+            idle: (0..).zip(buffers).collect(),
+            next: run.extent.offset,
+            began: now,
+            last: now,
+            warm: None,
+            fed: None,
+            moved_bytes: 0,
+            completed: 0,
+            latencies,
+            bad: Vec::new(),
+        }
+    }
+
+    /// Sends and waits, until it is time; then waits for the rest.
+    fn fly(&mut self, mut side: OneSide, stop: &Stop) -> Result<(), Failure> {
+        let mut done = Vec::new();
+        let (mut feeding, mut failure) = (true, None);
+        while feeding || side.in_flight() > 0 {
+            feeding = feeding && self.feed(&mut side);
+            if let Err(error) = side.turn(&mut done) {
+                // Its drop waits for what is in flight.
+                let what = format!("cannot {} {}", self.run.op.name(), self.run.address);
+                return Err(Failure::Broken(Error::new(Kind::Io, what).because(error)));
+            }
+            self.last = Instant::now();
+            for completion in done.drain(..) {
+                failure = failure.or(self.settle(completion));
+            }
+            if !feeding {
+                continue;
+            }
+            let now = (self.last, self.moved_bytes, self.completed);
+            if self.warm.is_some() {
+                self.fed = Some(now);
+            } else if self.completed >= u64::from(self.run.point.depth) {
+                self.warm = Some(now);
+            }
+            feeding = failure.is_none() && stop.asked().is_none() && !self.is_enough();
+        }
+        failure.map_or(Ok(()), |error| Err(Failure::Broken(error)))
+    }
+
+    /// Sends what can be sent; false at the end of the extent.
+    fn feed(&mut self, side: &mut OneSide) -> bool {
+        let len = self.run.point.block_bytes;
+        while self.next + u64::from(len) <= self.run.extent.end() {
+            let Some((slot, buffer)) = self.idle.pop() else { return true };
+            let (op, offset, ticket) = (self.run.op, self.next, u64::from(slot));
+            self.next += u64::from(len);
+            self.sent_at[slot as usize] = Instant::now();
+            side.submit(Request { slot, ticket, side: Side::Source, op, offset, len, done: 0, until: len, buffer });
+        }
+        false
+    }
+
+    /// Time is up, and as many blocks as the depth came in it: fewer say little.
+    fn is_enough(&self) -> bool {
+        let patience = self.run.patience;
+        if self.last - self.began > patience * PATIENCE_MAX {
+            return true;
+        }
+        let depth = u64::from(self.run.point.depth);
+        self.warm.is_some_and(|(at, _, before)| self.last - at >= patience && self.completed - before >= depth)
+    }
+
+    /// Notes what came of a request. An error is that of a disk that is gone.
+    fn settle(&mut self, Completion { request, result }: Completion) -> Option<Error> {
+        let run = self.run;
+        let took = self.last - self.sent_at[request.slot as usize];
+        self.latencies.saturating_record(u64::try_from(took.as_nanos()).unwrap_or(LATENCY_NS_MAX));
+        self.completed += 1;
+        let (offset, len) = (request.offset, request.len);
+        self.idle.push((request.slot, request.buffer));
+        let error = match result {
+            Ok(0) => io::Error::from(io::ErrorKind::UnexpectedEof),
+            Ok(moved) => {
+                self.moved_bytes += u64::from(moved);
+                return None;
+            }
+            Err(error) => error,
+        };
+        let kind = run.end.diagnose(run.op, offset, &error);
+        if matches!(kind, Kind::Gone | Kind::NoSpace | Kind::EndedEarly) {
+            let sector = run.end.facts().logical_block_bytes;
+            let error = Error::of_request(kind, run.op, Side::Source, run.address, offset, error);
+            return Some(error.in_sectors_of(sector));
+        }
+        self.bad.push(Bad { offset, len, why: error.to_string() });
+        None
+    }
+
+    fn landed(self, cpu: Duration) -> (Trial, Vec<Bad>) {
+        let whole = ((self.began, 0, 0), (self.last, self.moved_bytes, self.completed));
+        let window = match (self.run.op, self.warm, self.fed) {
+            (Op::Read, Some(warm), Some(fed)) if fed.2 > warm.2 => (warm, fed),
+            _ => whole,
+        };
+        let us = |nanos: u64| nanos as f64 / 1e3;
+        let trial = Trial {
+            point: self.run.point,
+            offset: self.run.extent.offset,
+            bytes: window.1.1 - window.0.1,
+            seconds: (window.1.0 - window.0.0).as_secs_f64(),
+            requests: window.1.2 - window.0.2,
+            p50_us: us(self.latencies.value_at_quantile(0.5)),
+            p99_us: us(self.latencies.value_at_quantile(0.99)),
+            max_us: us(self.latencies.max()),
+            cpu_s: cpu.as_secs_f64(),
+            moved_bytes: self.moved_bytes,
+            cached_bytes: 0,
+            failed: u32::try_from(self.bad.len()).unwrap_or(u32::MAX),
+        };
+        (trial, self.bad)
+    }
+}

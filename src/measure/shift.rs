@@ -1,0 +1,136 @@
+//! Where a rate changed for good: a cache that is full, a drive that throttles.
+use super::stats::{MAD_TO_SIGMA, mad, median};
+
+/// Fewer values than this between two changes are a stall, not a level.
+const LEVEL_MIN: usize = 3;
+
+/// A change by less than this share is not worth telling.
+const SHARE_MIN: f64 = 0.08;
+
+/// Noise below this share is not believed: made-up or rounded numbers.
+const NOISE_MIN: f64 = 0.005;
+
+/// What a further change has to explain, in variances times the logarithm of the number of values. Below 2 noise alone
+/// passes for changes; rates in a row are not independent, so more.
+const PENALTY: f64 = 6.0;
+
+/// A level that held from one value to another.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Level {
+    /// Its first value.
+    pub start: usize,
+    /// The value after its last.
+    pub end: usize,
+    /// The median of its values.
+    pub value: f64,
+}
+
+/// The levels that `values` (above 0) went through, one after the other; one where nothing changed, none of nothing. By
+/// optimal partitioning: the cut that leaves the least squares, where each cut costs a penalty. Of logarithms, because
+/// the noise of a rate grows with it, and behind a running median, so that a stall is no level.
+pub fn levels(values: &[f64]) -> Vec<Level> {
+    let Some(middle) = median(values) else { return Vec::new() };
+    if values.len() < 2 * LEVEL_MIN {
+        return vec![Level { start: 0, end: values.len(), value: middle }];
+    }
+    let logs: Vec<f64> = values.iter().map(|value| value.max(f64::MIN_POSITIVE).ln()).collect();
+    let steps: Vec<f64> = logs.windows(2).map(|pair| pair[1] - pair[0]).collect();
+    let noise = mad(&steps).unwrap_or(0.0) * MAD_TO_SIGMA / std::f64::consts::SQRT_2;
+    let variance = noise.max(NOISE_MIN).powi(2);
+    let cuts = cuts(&smooth(&logs), PENALTY * variance * (values.len() as f64).ln());
+    merged(values, &cuts)
+}
+
+/// The median of each value and its two neighbours on both sides, as far as there are any: edges stay where they are.
+fn smooth(values: &[f64]) -> Vec<f64> {
+    let around = |at: usize| {
+        let reach = 2.min(at).min(values.len() - 1 - at);
+        median(&values[at - reach..=at + reach]).unwrap_or(values[at])
+    };
+    (0..values.len()).map(around).collect()
+}
+
+/// Ends of the segments, the last one included.
+fn cuts(values: &[f64], penalty: f64) -> Vec<usize> {
+    let len = values.len();
+    let mut sums = vec![(0.0, 0.0); len + 1];
+    for (at, value) in values.iter().enumerate() {
+        sums[at + 1] = (sums[at].0 + value, sums[at].1 + value * value);
+    }
+    let cost = |from: usize, to: usize| {
+        let (sum, squares) = (sums[to].0 - sums[from].0, sums[to].1 - sums[from].1);
+        squares - sum * sum / (to - from) as f64
+    };
+    // Least cost of the first values, and where their last segment begins.
+    let mut least = vec![(f64::INFINITY, 0); len + 1];
+    least[0] = (-penalty, 0);
+    for to in LEVEL_MIN..=len {
+        let from = (0..=to - LEVEL_MIN).map(|from| (least[from].0 + cost(from, to) + penalty, from));
+        least[to] = from.min_by(|one, other| one.0.total_cmp(&other.0)).unwrap_or((f64::INFINITY, 0));
+    }
+    let mut cuts = vec![len];
+    while let Some(&last) = cuts.last().filter(|&&last| least[last].1 > 0) {
+        cuts.push(least[last].1);
+    }
+    cuts.reverse();
+    cuts
+}
+
+/// The levels between the cuts; neighbours that hardly differ are one.
+fn merged(values: &[f64], cuts: &[usize]) -> Vec<Level> {
+    let mut levels: Vec<Level> = Vec::new();
+    for &end in cuts {
+        let start = levels.last().map_or(0, |level| level.end);
+        let value = median(&values[start..end]).unwrap_or(0.0);
+        match levels.last_mut() {
+            Some(last) if (last.value - value).abs() < SHARE_MIN * last.value.abs().max(value.abs()) => {
+                last.end = end;
+                last.value = median(&values[last.start..end]).unwrap_or(value);
+            }
+            _ => levels.push(Level { start, end, value }),
+        }
+    }
+    levels
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn noisy(levels: &[(usize, f64)], share: f64, seed: u64) -> Vec<f64> {
+        let mut random = fastrand::Rng::with_seed(seed);
+        let values = levels.iter().flat_map(|&(count, value)| std::iter::repeat_n(value, count));
+        values.map(|value| value * (1.0 + share * 2.0 * (random.f64() - 0.5))).collect()
+    }
+
+    #[test]
+    fn a_cache_that_runs_out_is_found_within_five_percent_of_where_it_did() {
+        for seed in 0..20 {
+            let values = noisy(&[(120, 2000.0), (200, 450.0)], 0.15, seed);
+            let found = levels(&values);
+            assert_eq!(found.len(), 2, "{found:?}");
+            assert!(found[0].end.abs_diff(120) <= 6, "{found:?}");
+            assert!((found[1].value / 450.0 - 1.0).abs() < 0.05, "{found:?}");
+        }
+    }
+
+    #[test]
+    fn a_drive_that_throttles_and_recovers_has_three_levels() {
+        let values = noisy(&[(60, 1000.0), (40, 600.0), (60, 1000.0)], 0.05, 3);
+        let found = levels(&values);
+        let ends: Vec<usize> = found.iter().map(|level| level.end).collect();
+        assert_eq!(ends, [60, 100, 160], "{found:?}");
+    }
+
+    #[test]
+    fn noise_and_stalls_alone_are_one_level() {
+        for seed in 0..50 {
+            let mut values = noisy(&[(200, 500.0)], 0.2, seed);
+            values[77] = 20.0;
+            assert_eq!(levels(&values).len(), 1, "seed {seed}: {:?}", levels(&values));
+        }
+        assert_eq!(levels(&[5.0; 100]).len(), 1);
+        assert_eq!(levels(&[1.0, 9.0]).len(), 1);
+        assert!(levels(&[]).is_empty());
+    }
+}

@@ -1,0 +1,120 @@
+//! What is measured.
+use super::{Bad, Point, Run, Trial, Way, run};
+use crate::contract::{Arena, Endpoint, EngineKind, Error, Extent, Kind, Op, Stop};
+use crate::sys::page_cache;
+use rustix::fs::Advice;
+use std::io;
+use std::os::fd::BorrowedFd;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Looked at in the page cache before a run: enough to tell whether it will measure memory.
+const LOOKED_AT_BYTES: u64 = 64 << 20;
+
+/// Dropped from the page cache behind the last byte of a run: what the kernel may have read ahead.
+const READ_AHEAD_BYTES: u64 = 16 << 20;
+
+/// Failures that are kept with their offsets; more are counted.
+const BAD_MAX: usize = 64;
+
+/// Why measuring ends before its time.
+#[derive(Debug)]
+pub enum Failure {
+    /// Asked for, by this signal.
+    Stopped(i32),
+    /// The disk is gone, or requests cannot be made at all.
+    Broken(Error),
+}
+
+/// What is measured: an open disk or file, by each way that it has.
+pub struct Subject {
+    /// For messages.
+    pub address: String,
+    /// The ways and the endpoint of each.
+    pub ways: Vec<(Way, Arc<dyn Endpoint>)>,
+    /// How requests are kept in flight.
+    pub engine: EngineKind,
+    /// Reading or writing.
+    pub op: Op,
+    /// Where runs may go.
+    pub extents: Vec<Extent>,
+    /// Runs begin on multiples of this.
+    pub align_bytes: u64,
+    /// What is written; every block begins with the start of it.
+    pub content: Vec<u8>,
+    /// Places that failed so far.
+    pub bad: Vec<Bad>,
+    /// How many did.
+    pub failed: u64,
+    arena: Arc<Arena>,
+}
+
+impl Subject {
+    /// A subject to be read on `extents`, with memory for `in_flight_bytes`.
+    ///
+    /// # Errors
+    /// ENOMEM.
+    pub fn new(
+        address: &str,
+        ways: Vec<(Way, Arc<dyn Endpoint>)>,
+        engine: EngineKind,
+        extents: Vec<Extent>,
+        in_flight_bytes: u64,
+    ) -> io::Result<Self> {
+        let arena = Arena::map(usize::try_from(in_flight_bytes).map_err(io::Error::other)?)?;
+        let facts = ways.first().map(|(_, end)| end.facts());
+        let align_bytes = facts.map_or(1, |facts| facts.logical_block_bytes.max(1)).into();
+        let (bad, content, address) = (Vec::new(), Vec::new(), address.to_owned());
+        Ok(Subject { address, ways, engine, op: Op::Read, extents, align_bytes, content, bad, failed: 0, arena })
+    }
+
+    /// Most bytes in flight that there is memory for.
+    pub fn in_flight_bytes_max(&self) -> u64 {
+        self.arena.len() as u64
+    }
+
+    /// Whether it can be reached so.
+    pub fn has(&self, way: Way) -> bool {
+        self.ways.iter().any(|(other, _)| *other == way)
+    }
+
+    /// One run at `point` from the start of `extent` on, for about as long as `patience`. What a read through the page
+    /// cache left there is dropped, unless it was there before.
+    ///
+    /// # Errors
+    /// It was asked to stop, or the disk is gone.
+    pub fn run(&mut self, point: Point, extent: Extent, patience: Duration, stop: &Stop) -> Result<Trial, Failure> {
+        let end = self.ways.iter().find(|(way, _)| *way == point.way).map(|(_, end)| end.clone());
+        let Some(end) = end else {
+            let what = format!("{} cannot be reached by {} I/O", self.address, point.way.name());
+            return Err(Failure::Broken(Error::new(Kind::Unsupported, what)));
+        };
+        let (engine, op, content) = (self.engine, self.op, &self.content);
+        let cached_bytes =
+            if point.way == Way::Direct { 0 } else { end.descriptor().map_or(0, |fd| cached(fd, extent)) };
+        let asked = Run { address: &self.address, end: &end, engine, op, point, extent, patience, content };
+        let (mut trial, bad) = run(&asked, &self.arena, stop)?;
+        trial.cached_bytes = cached_bytes;
+        if point.way != Way::Direct && cached_bytes == 0 {
+            let behind = (trial.moved_bytes + READ_AHEAD_BYTES).min(extent.len);
+            end.descriptor().map(|fd| forget(fd, Extent::new(extent.offset, behind)));
+        }
+        self.failed += bad.len() as u64;
+        self.bad.extend(bad.into_iter().take(BAD_MAX - self.bad.len().min(BAD_MAX)));
+        Ok(trial)
+    }
+}
+
+/// Bytes of the start of `extent` that the page cache holds; 0 where the kernel does not say (before 6.5).
+fn cached(fd: BorrowedFd<'_>, extent: Extent) -> u64 {
+    let stat = page_cache::cachestat(fd, extent.offset, extent.len.min(LOOKED_AT_BYTES));
+    stat.map_or(0, |stat| stat.nr_cache * rustix::param::page_size() as u64)
+}
+
+/// Gives pages back that a run brought in.
+fn forget(fd: BorrowedFd<'_>, extent: Extent) {
+    if let Some(len) = std::num::NonZeroU64::new(extent.len) {
+        // It only costs memory where the kernel does not care.
+        let _ = rustix::fs::fadvise(fd, extent.offset, Some(len), Advice::DontNeed);
+    }
+}

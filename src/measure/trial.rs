@@ -1,0 +1,64 @@
+//! What one run gave.
+use super::Point;
+
+/// A place that could not be read or written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Bad {
+    /// First byte of the request that failed.
+    pub offset: u64,
+    /// Bytes of it.
+    pub len: u32,
+    /// What the kernel or the device said.
+    pub why: String,
+}
+
+/// What one run gave.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Trial {
+    /// What it was made with.
+    pub point: Point,
+    /// First byte on the disk.
+    pub offset: u64,
+    /// Bytes that came while the clock ran: after the first blocks, and before the last ones.
+    pub bytes: u64,
+    /// Time on the clock, in seconds.
+    pub seconds: f64,
+    /// Requests that came while the clock ran.
+    pub requests: u64,
+    /// Half of the requests took no longer, in microseconds.
+    pub p50_us: f64,
+    /// 99 in 100 took no longer, in microseconds.
+    pub p99_us: f64,
+    /// The slowest, in microseconds.
+    pub max_us: f64,
+    /// Processor time of this process for the whole run, in seconds.
+    pub cpu_s: f64,
+    /// Bytes of the whole run.
+    pub moved_bytes: u64,
+    /// Bytes there that the page cache held before.
+    pub cached_bytes: u64,
+    /// Requests that failed.
+    pub failed: u32,
+}
+
+impl Trial {
+    /// Bytes a second; 0 where nothing came.
+    pub fn bytes_per_s(&self) -> f64 {
+        if self.seconds > 0.0 { self.bytes as f64 / self.seconds } else { 0.0 }
+    }
+
+    /// Requests a second; 0 where nothing came.
+    pub fn requests_per_s(&self) -> f64 {
+        if self.seconds > 0.0 { self.requests as f64 / self.seconds } else { 0.0 }
+    }
+
+    /// Processor seconds for each GiB; 0 where nothing came.
+    pub fn cpu_s_per_gib(&self) -> f64 {
+        if self.moved_bytes > 0 { self.cpu_s * (1u64 << 30) as f64 / self.moved_bytes as f64 } else { 0.0 }
+    }
+
+    /// It says something of the disk: bytes came, and none failed, for a bad place takes seconds.
+    pub fn is_sound(&self) -> bool {
+        self.failed == 0 && self.bytes > 0 && self.seconds > 0.0
+    }
+}

@@ -1,0 +1,228 @@
+//! The sweep itself: which run when, for how long, and when it is enough.
+use super::{Answer, Entry, Failure, Point, Subject, Sweep, Trial, Walk, Way, answer};
+use crate::contract::{Op, Stop};
+use std::time::{Duration, Instant};
+
+/// Part of the time that the first round, which tries everything, may take.
+const FIRST_ROUND: f64 = 0.4;
+
+/// Rounds that the time is divided by, and after which nothing more is learnt.
+const ROUNDS: u32 = 7;
+
+/// Bounds of a run: below, setting up rules; above, more rounds say more.
+const PATIENCE: (Duration, Duration) = (Duration::from_millis(10), Duration::from_millis(1000));
+
+/// A run at a point may need so many times its share of the time, to have as many requests as its depth twice.
+const OVERRUN: f64 = 6.0;
+
+/// Hears how a sweep goes.
+pub trait Watch {
+    /// A point was measured for the first time, or left out.
+    fn tried(&mut self, entry: &Entry);
+
+    /// After each run: how far it is, from 0 to 1, and what is measured.
+    fn moved(&mut self, share: f64, point: Point);
+}
+
+/// What came of a sweep.
+#[derive(Debug)]
+pub struct Tuned {
+    /// Every point with its runs.
+    pub sweep: Sweep,
+    /// The answer; `None` where nothing could be moved.
+    pub answer: Option<Answer>,
+    /// The answer through the page cache, where that is another way.
+    pub buffered: Option<Answer>,
+    /// Whole rounds.
+    pub rounds: u32,
+    /// The disk is so small that bytes were moved more than once: a cache in it may have had them.
+    pub went_round: bool,
+    /// Why it ended before its time.
+    pub failure: Option<Failure>,
+}
+
+/// Sweeps `points` for about `time`. What was found is kept whatever happens.
+pub fn tune(subject: &mut Subject, points: Vec<Point>, time: Duration, stop: &Stop, watch: &mut impl Watch) -> Tuned {
+    let walk = Walk::new(subject.extents.clone(), walk_align(subject), points.len() as u64 * 3);
+    let mut pass = Pass { subject, stop, walk, began: Instant::now(), time, best_bytes_per_s: 0.0 };
+    let mut sweep = Sweep::new(points, Point::of_dd());
+    let failure = pass.rounds(&mut sweep, watch).err();
+    let went_round = pass.walk.is_round();
+    let main = if subject.has(Way::Direct) { Way::Direct } else { Way::Buffered };
+    let main_answer = answer(&sweep, main);
+    let buffered = if main == Way::Direct { answer(&sweep, Way::Buffered) } else { None };
+    let rounds = sweep.round();
+    Tuned { sweep, answer: main_answer, buffered, rounds, went_round, failure }
+}
+
+/// Runs begin where file systems and RAIDs have their blocks, as far as the disk is large enough to care.
+fn walk_align(subject: &Subject) -> u64 {
+    let size: u64 = subject.extents.iter().map(|extent| extent.len).sum();
+    let wanted = if size >= 1 << 30 { 1 << 20 } else { 4096 };
+    subject.align_bytes.max(wanted)
+}
+
+struct Pass<'a> {
+    subject: &'a mut Subject,
+    stop: &'a Stop,
+    walk: Walk,
+    began: Instant,
+    time: Duration,
+    best_bytes_per_s: f64,
+}
+
+impl Pass<'_> {
+    fn rounds(&mut self, sweep: &mut Sweep, watch: &mut impl Watch) -> Result<(), Failure> {
+        while sweep.round() < ROUNDS && sweep.running() > 0 {
+            self.walk.begin(sweep.round());
+            while let Some(index) = sweep.next() {
+                if sweep.round() > 0 && self.began.elapsed() >= self.time {
+                    return Ok(());
+                }
+                self.one(sweep, index, watch)?;
+            }
+            sweep.end_round();
+        }
+        Ok(())
+    }
+
+    /// One run, unless it would take too long.
+    fn one(&mut self, sweep: &mut Sweep, index: usize, watch: &mut impl Watch) -> Result<(), Failure> {
+        let point = sweep.entries()[index].point;
+        let patience = self.patience(sweep);
+        let first = sweep.round() == 0;
+        let least = point.in_flight_bytes() * 2;
+        if first && self.best_bytes_per_s > 0.0 {
+            let needed = least as f64 / self.best_bytes_per_s;
+            if needed > patience.as_secs_f64() * OVERRUN {
+                sweep.leave_out(index, "too slow for the time given");
+                watch.tried(&sweep.entries()[index]);
+                return Ok(());
+            }
+        }
+        let Some(extent) = self.walk.place(least) else {
+            sweep.leave_out(index, "too large for what is measured");
+            watch.tried(&sweep.entries()[index]);
+            return Ok(());
+        };
+        let trial = self.subject.run(point, extent, patience, self.stop)?;
+        self.walk.went(trial.moved_bytes);
+        self.note(&trial);
+        sweep.record(index, trial);
+        if first {
+            watch.tried(&sweep.entries()[index]);
+        }
+        watch.moved((self.began.elapsed().as_secs_f64() / self.time.as_secs_f64()).min(1.0), point);
+        Ok(())
+    }
+
+    fn note(&mut self, trial: &Trial) {
+        if trial.is_sound() && (self.subject.op == Op::Write || trial.cached_bytes == 0) {
+            self.best_bytes_per_s = self.best_bytes_per_s.max(trial.bytes_per_s());
+        }
+    }
+
+    /// What is left of the time, divided by the runs to come.
+    fn patience(&self, sweep: &Sweep) -> Duration {
+        let passed = self.began.elapsed();
+        let runs = sweep.to_come() + 1;
+        let left = if sweep.round() == 0 {
+            self.time.mul_f64(FIRST_ROUND).saturating_sub(passed).div_f64(runs as f64)
+        } else {
+            let rounds = (ROUNDS - sweep.round()).saturating_sub(1);
+            let to_come = runs + sweep.running() * rounds as usize;
+            self.time.saturating_sub(passed).div_f64(to_come as f64)
+        };
+        left.clamp(PATIENCE.0, PATIENCE.1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::contract::{Endpoint, EngineKind, Extent};
+    use crate::endpoint::memory::{Fault, Memory};
+    use crate::measure::{State, grid};
+    use std::sync::Arc;
+
+    #[derive(Default)]
+    struct Heard {
+        tried: usize,
+        share: f64,
+    }
+
+    impl Watch for Heard {
+        fn tried(&mut self, _entry: &Entry) {
+            self.tried += 1;
+        }
+
+        fn moved(&mut self, share: f64, _point: Point) {
+            assert!(share >= self.share && share <= 1.0);
+            self.share = share;
+        }
+    }
+
+    fn subject(faults: &[Fault], len: usize) -> (Arc<Memory>, Subject) {
+        let disk = Arc::new(Memory::disk(vec![7; len], faults));
+        let end: Arc<dyn Endpoint> = disk.clone();
+        let extents = vec![Extent::new(0, len as u64)];
+        let subject = Subject::new("disk", vec![(Way::Direct, end)], EngineKind::Sync, extents, 4 << 20).unwrap();
+        (disk, subject)
+    }
+
+    fn points() -> Vec<Point> {
+        let few = |point: &Point| point.block_bytes >= 65536 && point.depth <= 4;
+        grid(&[Way::Direct], 512, 4 << 20, crate::measure::Effort::Full).into_iter().filter(few).collect()
+    }
+
+    #[test]
+    fn every_point_is_tried_and_only_reads_are_made() {
+        let (disk, mut subject) = subject(&[], 8 << 20);
+        let mut heard = Heard::default();
+        let tuned = tune(&mut subject, points(), Duration::from_millis(200), &Stop::default(), &mut heard);
+        assert_eq!(heard.tried, points().len());
+        assert!(tuned.failure.is_none() && tuned.answer.is_some(), "{:?}", tuned.failure);
+        assert!(tuned.sweep.entries().iter().all(|entry| entry.state == State::Lost || entry.rate().is_some()));
+        assert!(disk.asked().iter().all(|asked| asked.op == Op::Read && asked.extent.end() <= 8 << 20));
+        assert!(tuned.went_round, "8 MiB are soon gone over");
+    }
+
+    #[test]
+    fn a_bad_place_is_named_and_the_sweep_goes_on() {
+        let bad = Fault::BadAt { op: Op::Read, offset: 70_000, errno: libc::EIO };
+        let (_, mut subject) = subject(&[bad], 8 << 20);
+        let tuned = tune(&mut subject, points(), Duration::from_millis(200), &Stop::default(), &mut Heard::default());
+        assert!(tuned.failure.is_none() && tuned.answer.is_some());
+        assert!(
+            subject.failed > 0
+                && subject.bad.iter().all(|bad| (bad.offset..=bad.offset + u64::from(bad.len)).contains(&70_000))
+        );
+    }
+
+    #[test]
+    fn a_disk_that_ends_early_stops_it_and_leaves_what_was_found() {
+        let (_, mut subject) = subject(&[Fault::EndsAt(1 << 20)], 8 << 20);
+        let tuned = tune(&mut subject, points(), Duration::from_millis(200), &Stop::default(), &mut Heard::default());
+        assert!(tuned.failure.is_some() || subject.failed > 0);
+    }
+
+    #[test]
+    fn a_signal_ends_it() {
+        let (_, mut subject) = subject(&[], 8 << 20);
+        let stop = Stop::default();
+        stop.ask(2);
+        let tuned = tune(&mut subject, points(), Duration::from_secs(60), &stop, &mut Heard::default());
+        assert!(matches!(tuned.failure, Some(Failure::Stopped(2))));
+    }
+
+    #[test]
+    fn what_is_too_large_for_the_disk_is_left_out() {
+        let (_, mut subject) = subject(&[], 1 << 20);
+        let tuned = tune(&mut subject, points(), Duration::from_millis(100), &Stop::default(), &mut Heard::default());
+        let of = |block_bytes, depth| {
+            tuned.sweep.entries().iter().find(|e| (e.point.block_bytes, e.point.depth) == (block_bytes, depth)).unwrap()
+        };
+        assert_eq!(of(1 << 20, 1).state, State::LeftOut("too large for what is measured"));
+        assert!(of(65536, 1).trials.len() >= 1);
+    }
+}

@@ -1,0 +1,51 @@
+//! How the rate falls across a disk, and how long a whole pass takes.
+
+/// A place and the rate measured there.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Zone {
+    /// The middle of what was moved there, in bytes from the start of the disk.
+    pub offset: u64,
+    /// Bytes a second.
+    pub bytes_per_s: f64,
+}
+
+/// Seconds that all `size` bytes take: between two places the time of a byte changes evenly, before the first and
+/// behind the last it stays. `None` without a place that gave anything.
+pub fn whole_time(zones: &[Zone], size: u64) -> Option<f64> {
+    let mut sound: Vec<(f64, f64)> = zones
+        .iter()
+        .filter(|zone| zone.bytes_per_s > 0.0)
+        .map(|zone| (zone.offset as f64, 1.0 / zone.bytes_per_s))
+        .collect();
+    sound.sort_by(|one, other| one.0.total_cmp(&other.0));
+    let (first, last) = (*sound.first()?, *sound.last()?);
+    let between = sound.windows(2).map(|pair| (pair[1].0 - pair[0].0) * (pair[0].1 + pair[1].1) / 2.0).sum::<f64>();
+    Some(first.0 * first.1 + between + (size as f64 - last.0).max(0.0) * last.1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_time_of_a_disk_of_zones_is_predicted_within_three_percent() {
+        // 15 zones from 200 MB/s outside to 100 MB/s inside, as disks have them.
+        let size = 1_000_000_000_000u64;
+        let rate = |offset: u64| 200e6 - 100e6 * ((offset as f64 / size as f64 * 15.0).floor() / 14.0);
+        let truth: f64 = (0..15).map(|zone| size as f64 / 15.0 / (200e6 - 100e6 * f64::from(zone) / 14.0)).sum();
+        for places in [9u64, 20, 50] {
+            let at = |place: u64| (2 * place + 1) * (size / places / 2);
+            let zones: Vec<Zone> =
+                (0..places).map(|place| Zone { offset: at(place), bytes_per_s: rate(at(place)) }).collect();
+            let time = whole_time(&zones, size).unwrap();
+            assert!((time / truth - 1.0).abs() < 0.03, "{places} places: {time} instead of {truth}");
+        }
+    }
+
+    #[test]
+    fn one_place_stands_for_all_and_none_for_nothing() {
+        let one = Zone { offset: 500, bytes_per_s: 10.0 };
+        assert_eq!(whole_time(&[one], 1000), Some(100.0));
+        assert_eq!(whole_time(&[Zone { bytes_per_s: 0.0, ..one }], 1000), None);
+    }
+}
