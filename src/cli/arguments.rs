@@ -2,6 +2,8 @@
 use super::copy::CopyArguments;
 use super::generate::Artifact;
 use super::pattern::PatternVerb;
+use super::profile::ProfileArguments;
+use super::tune::TuneArguments;
 use super::verify::VerifyArguments;
 use super::words;
 use clap::{Parser, Subcommand};
@@ -47,6 +49,25 @@ pub(super) enum Verb {
         #[command(subcommand)]
         verb: PatternVerb,
     },
+    /// Find the block size and depth that a disk needs
+    ///
+    /// Read PATH with many block sizes and depths, direct and through the page cache, for about a minute, and tell the
+    /// smallest block size and depth that reach 95 % of the best rate, with how sure that is. Nothing is written, and
+    /// the page cache is left as it was found.
+    ///
+    /// Runs are short, spread over the whole disk, and repeated in turn, so that neither the place nor a disturbance
+    /// decides; a block size that clearly loses is dropped early. Use --quick for a first impression.
+    Tune(Box<TuneArguments>),
+
+    /// Measure a disk: rate by place, cost of a command
+    ///
+    /// Read PATH at places spread from its first byte to its last, then with commands from 512 bytes to 16 MiB one at a
+    /// time, then past the page cache, through it, and through a mapping of it. Told are the rate at each place and how
+    /// long a read of all of it takes by that; what a command costs before a byte moves, and how well that line fits;
+    /// and the processor time and page cache that each way of reading takes.
+    ///
+    /// Nothing is written, and the page cache is left as it was found.
+    Profile(Box<ProfileArguments>),
 
     /// List block devices: aliases, size, identity, use and partitions
     List {

@@ -41,6 +41,19 @@ fn complete(shell: Shell, bytes: &mut Vec<u8>) {
     clap_complete::generate(shell, &mut super::command(), "haul", bytes);
 }
 
+/// The commands that measure a disk.
+fn measuring(out: &mut Vec<u8>) -> io::Result<()> {
+    writeln!(
+        out,
+        ".PP\n\\fBhaul tune\\fR finds the smallest block size and depth that reach 95 % of a disk's best rate,"
+    )?;
+    writeln!(
+        out,
+        "by reading only. \\fBhaul profile\\fR measures its rate from place to place, what a command costs,"
+    )?;
+    writeln!(out, "and what each way of reading takes. \\fB\\-\\-help\\fR behind either has their options.")
+}
+
 /// One page for haul's own commands: nobody looks for `haul-copy(1)`. The fronts with words of others have theirs.
 fn manual(out: &mut Vec<u8>) -> io::Result<()> {
     let mut command = super::command();
@@ -55,6 +68,8 @@ fn manual(out: &mut Vec<u8>) -> io::Result<()> {
     writeln!(out, ".br\n\\fBhaul verify\\fR [\\fIoptions\\fR] \\fISRC\\fR \\fIDST\\fR")?;
     writeln!(out, ".br\n\\fBhaul pattern write\\fR [\\fIoptions\\fR] \\fIDST\\fR")?;
     writeln!(out, ".br\n\\fBhaul pattern check\\fR [\\fIoptions\\fR] \\fISRC\\fR")?;
+    writeln!(out, ".br\n\\fBhaul tune\\fR [\\fIoptions\\fR] \\fIPATH\\fR")?;
+    writeln!(out, ".br\n\\fBhaul profile\\fR [\\fIoptions\\fR] \\fIPATH\\fR")?;
     for front in ["dd", "sg_dd", "sgp_dd", "sgm_dd"] {
         writeln!(out, ".br\n\\fBhaul {front}\\fR [\\fIoperand\\fR]...")?;
     }
@@ -87,6 +102,7 @@ fn manual(out: &mut Vec<u8>) -> io::Result<()> {
         "\\fBhaul pattern check \\-\\-help\\fR has the options and the kinds of damage; the exit status is 1 if"
     )?;
     writeln!(out, "there is any.")?;
+    measuring(out)?;
     writeln!(
         out,
         ".PP\n\\fBhaul list\\fR shows every block device: its aliases, size, model, serial number, transport,"

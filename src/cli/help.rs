@@ -73,6 +73,25 @@ const VERIFY_EXAMPLES: Section = Section {
     ],
 };
 
+const TUNE_EXAMPLES: Section = Section {
+    title: "EXAMPLES",
+    parts: &[
+        Example("haul tune /dev/sdb", "Which block size and depth does this disk need?"),
+        Example("haul tune --save /dev/sdb", "The same, and copies from it begin with the answer."),
+        Example("haul tune --quick disk.img", "A first impression, in a few seconds."),
+        Example("haul tune --csv --time 5m /dev/nvme0n1 > sweep.csv", "Every figure, for a spreadsheet."),
+    ],
+};
+
+const PROFILE_EXAMPLES: Section = Section {
+    title: "EXAMPLES",
+    parts: &[
+        Example("haul profile /dev/sdb", "How fast is it where, and how long does reading all of it take?"),
+        Example("haul profile --timing /dev/sdb", "One line, in 9 seconds, as hdparm -t."),
+        Example("haul profile --positions 200 --csv /dev/sdb > zones.csv", "A fine zone curve, for a spreadsheet."),
+    ],
+};
+
 const VERIFY_STATUS: Section = Section {
     title: "EXIT STATUS",
     parts: &[
@@ -180,6 +199,10 @@ const FILES: Section = Section {
     parts: &[
         Term("/sys/block, /sys/class/block", "Sizes, queue limits, holders and partitions of devices."),
         Term("/proc/self/mountinfo, /proc/swaps", "What is in use."),
+        Term(
+            "~/.config/haul/tuned.toml",
+            "What haul tune --save found, for each disk; XDG_CONFIG_HOME names another place.",
+        ),
         Term("/proc/sys/kernel/io_uring_disabled", "Whether --engine ring can be had."),
         Term("/sys/module/sg/parameters/allow_dio", "1: the driver of /dev/sgN may do without a copy of the bytes."),
     ],
@@ -201,6 +224,11 @@ pub(super) const PATTERN_WRITE: &[Section] = &[PATTERN_EXAMPLES, SIZES, EXIT_STA
 
 /// Behind the options in `haul pattern check --help`.
 pub(super) const PATTERN_CHECK: &[Section] = &[PATTERN_KINDS, PATTERN_EXAMPLES, SIZES, PATTERN_STATUS];
+/// Behind the options in `haul tune --help`.
+pub(super) const TUNE: &[Section] = &[TUNE_EXAMPLES];
+
+/// Behind the options in `haul profile --help`.
+pub(super) const PROFILE: &[Section] = &[PROFILE_EXAMPLES];
 
 /// Behind the commands in `haul --help`.
 pub(super) const OVERVIEW: &[Section] = &[OVERVIEW_EXAMPLES, EXIT_STATUS];

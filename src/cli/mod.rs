@@ -13,8 +13,10 @@ mod journal;
 mod method;
 mod on_error;
 mod pattern;
+mod profile;
 pub mod sg_dd;
 pub mod size;
+mod tune;
 mod verify;
 mod words;
 
@@ -24,7 +26,7 @@ mod tests;
 pub use generate::Artifact;
 
 use crate::contract::{PatternAct, SgFront};
-use crate::plan::Options;
+use crate::plan::{Options, ProfileOptions, TuneOptions};
 use clap::error::ErrorKind;
 use clap::{CommandFactory, FromArgMatches};
 use pattern::PatternVerb;
@@ -46,6 +48,10 @@ pub enum Command {
         /// The run; `None`: auto.
         run: Option<u64>,
     },
+    /// `haul tune`.
+    Tune(Box<TuneOptions>),
+    /// `haul profile`.
+    Profile(Box<ProfileOptions>),
     /// `haul list`.
     List {
         /// As JSON on standard output.
@@ -81,6 +87,14 @@ pub fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Command, clap::
             let (options, run) = settled.map_err(|why| refused(&mut command, "pattern", why))?;
             Ok(Command::Pattern { act, options: Box::new(options), run })
         }
+        arguments::Verb::Tune(words) => {
+            let options = words.settle().map_err(|why| refused(&mut command, "tune", why))?;
+            Ok(Command::Tune(Box::new(options)))
+        }
+        arguments::Verb::Profile(words) => {
+            let options = words.settle().map_err(|why| refused(&mut command, "profile", why))?;
+            Ok(Command::Profile(Box::new(options)))
+        }
         arguments::Verb::List { json } => Ok(Command::List { json }),
         arguments::Verb::Generate { artifact } => Ok(Command::Generate(artifact)),
     }
@@ -109,6 +123,8 @@ pub fn command() -> clap::Command {
                 |check: clap::Command| check.mut_args(only_the_detail).after_long_help(help::text(help::PATTERN_CHECK));
             pattern.mut_subcommand("write", write).mut_subcommand("check", check)
         })
+        .mut_subcommand("tune", |tune| tune.mut_args(only_the_detail).after_long_help(help::text(help::TUNE)))
+        .mut_subcommand("profile", |words| words.mut_args(only_the_detail).after_long_help(help::text(help::PROFILE)))
         .subcommand(dd_for_help())
         .subcommands(SgFront::ALL.map(sg_dd_for_help))
         .after_long_help(help::text(help::OVERVIEW))

@@ -4,6 +4,7 @@ use super::size::{self, SizeError};
 use crate::contract::{EngineKind, HashKind};
 use crate::plan::{Passes, ProgressStyle, When};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use std::time::Duration;
 
 /// `None` is `auto`. An alias, so that clap does not take it for an option that may be absent.
 pub(super) type EngineChoice = Option<EngineKind>;
@@ -84,6 +85,27 @@ pub(super) fn command_timeout(text: &str) -> Result<u32, String> {
     match text.parse::<u32>() {
         Ok(seconds @ 1..=86_400) => Ok(seconds),
         _ => Err("accepted: a whole number of seconds from 1 to 86400".to_owned()),
+    }
+}
+
+/// A length of time: seconds, or with s, m or h behind the number.
+pub(super) fn time(text: &str) -> Result<Duration, String> {
+    const ACCEPTED: &str = "accepted: a time from 1 s to 24 h, as 90, 90s, 5m or 2h";
+    let (number, unit_s) = match text.char_indices().last() {
+        Some((at, 's')) => (&text[..at], 1),
+        Some((at, 'm')) => (&text[..at], 60),
+        Some((at, 'h')) => (&text[..at], 3600),
+        _ => (text, 1),
+    };
+    let seconds = number.parse::<u64>().ok().and_then(|number| number.checked_mul(unit_s));
+    seconds.filter(|seconds| (1..=86_400).contains(seconds)).map(Duration::from_secs).ok_or_else(|| ACCEPTED.to_owned())
+}
+
+/// A number of places.
+pub(super) fn positions(text: &str) -> Result<u32, String> {
+    match text.parse::<u32>() {
+        Ok(count @ 5..=200) => Ok(count),
+        _ => Err("accepted: a whole number from 5 to 200".to_owned()),
     }
 }
 

@@ -1,7 +1,7 @@
 //! `haul copy`.
 use super::journal::{self, Begun};
 use super::signals::{Running, Signals};
-use super::{Exit, consent, estimate};
+use super::{Exit, consent, estimate, saved};
 use crate::contract::{
     Ended, Endpoint, EngineKind, Event, Facts, Host, Keeping, Observer, Outcome, Plan, Result, Side, Stop, Tally,
 };
@@ -16,7 +16,8 @@ use std::time::SystemTime;
 pub(super) fn copy(options: &Options, words: &[String], out: Out) -> Result<Exit> {
     let signals = Signals::watch(out)?;
     let through = Side::BOTH.map(|side| options.passthrough.may(side));
-    let (source, dest) = probe::both_through(&options.source, &options.dest, through)?;
+    let (mut source, dest) = probe::both_through(&options.source, &options.dest, through)?;
+    saved::recall(&mut source, out);
     let mut plan = plan::make(options, &source, &dest, &host(options))?;
     let mut found = journal::look(options, &plan, &source, &dest)?;
     plan.warnings.append(&mut found.warnings);
@@ -71,7 +72,7 @@ fn carry_out_keeping(
         plan.warnings.iter().for_each(|warning| progress.hear(&Event::Warned(warning)));
     }
     let stop = Arc::new(Stop::default());
-    signals.now_running(Running { stop: stop.clone(), ends: ends.clone(), progress: progress.clone() });
+    signals.now_running(Running { stop: stop.clone(), ends: ends.clone(), progress: Some(progress.clone()) });
     let (keeping, left) = begun.map(|Begun { keeping, left }| (keeping, left)).unzip();
     let mut schedule = match &keeping {
         Some(Keeping { already, .. }) if !already.is_empty() => schedule::rest(plan, &ends[0], already),
@@ -90,7 +91,12 @@ fn carry_out_keeping(
 
 /// What this machine and this process may do. The ring is asked only where a plan could want it.
 pub(super) fn host(options: &Options) -> Host {
-    let wanted = matches!(options.engine, None | Some(EngineKind::Ring));
+    host_of(options.engine)
+}
+
+/// The same for an engine that was asked for, or not.
+pub(super) fn host_of(engine: Option<EngineKind>) -> Host {
+    let wanted = matches!(engine, None | Some(EngineKind::Ring));
     let ring_refused = if wanted { engine::ring_refused() } else { None };
     Host { ring_refused }
 }

@@ -8,9 +8,12 @@ mod dd;
 mod estimate;
 mod journal;
 mod pattern;
+mod profile;
+mod saved;
 mod sg_dd;
 mod signals;
 mod survey;
+mod tune;
 mod verify;
 
 use crate::cli::{self, Command};
@@ -50,6 +53,10 @@ pub fn run(args: Vec<OsString>) -> Exit {
         }
         Ok(Command::Pattern { act, options, run }) => {
             pattern::pattern(act, &options, run, &words, out).unwrap_or_else(|error| failed(out, &error))
+        }
+        Ok(Command::Tune(options)) => tune::tune(&options, &words, out).unwrap_or_else(|error| failed(out, &error)),
+        Ok(Command::Profile(options)) => {
+            profile::profile(&options, &words, out).unwrap_or_else(|error| failed(out, &error))
         }
         Ok(Command::List { json }) => list_devices(json, out).unwrap_or_else(|error| failed(out, &error)),
         Ok(Command::Generate(artifact)) => printed(out, &String::from_utf8_lossy(&cli::generate::render(artifact))),
@@ -101,7 +108,8 @@ fn printed(out: Out, text: &str) -> Exit {
 }
 
 fn list_devices(json: bool, out: Out) -> crate::contract::Result<Exit> {
-    let devices = probe::devices::devices()?;
+    let mut devices = probe::devices::devices()?;
+    saved::recall_all(&mut devices, out);
     let text = if json { json::text(&json::devices(&devices)) } else { list::human(&devices, out.columns()) };
     Ok(printed(out, &text))
 }

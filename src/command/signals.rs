@@ -11,7 +11,8 @@ use std::thread::{self, JoinHandle};
 pub(super) struct Running {
     pub(super) stop: Arc<Stop>,
     pub(super) ends: [Arc<dyn Endpoint>; 2],
-    pub(super) progress: Arc<Progress>,
+    /// `None`: there is none to ask.
+    pub(super) progress: Option<Arc<Progress>>,
 }
 
 /// Hears signals in a thread of its own, from before the copy to its end.
@@ -61,7 +62,8 @@ impl Drop for Signals {
 fn hear(signal: i32, running: &Mutex<Option<Running>>, out: Out) {
     let running = running.lock().unwrap_or_else(PoisonError::into_inner);
     match (signal, &*running) {
-        (SIGUSR1, Some(copy)) => copy.progress.print_status(),
+        (SIGUSR1, Some(Running { progress: Some(progress), .. })) => progress.print_status(),
+        (SIGUSR1, Some(_)) => {}
         (SIGUSR1, None) => out.tell("haul: no byte has been copied yet\n"),
         (_, Some(copy)) if copy.stop.asked().is_none() => {
             copy.stop.ask(signal);

@@ -1,4 +1,4 @@
-use super::{Identity, InUse, Partition};
+use super::{Identity, InUse, Partition, SavedPace};
 use std::path::PathBuf;
 
 /// A whole block device of this machine, as `haul list` shows it. Sizes and offsets in bytes.
@@ -32,6 +32,8 @@ pub struct Device {
     pub content: Option<String>,
     /// Uses of it, of its partitions, and of what is on top of them.
     pub uses: Vec<InUse>,
+    /// Block size and depth that `haul tune --save` found for reading it.
+    pub saved: Option<SavedPace>,
     /// Its partitions in the order of their places.
     pub partitions: Vec<DevicePartition>,
 }

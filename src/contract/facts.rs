@@ -1,5 +1,5 @@
 //! What probing found out about a side: data only, nothing is asked here.
-use super::{CopyName, Passthrough};
+use super::{CopyName, Passthrough, SavedPace};
 use std::path::PathBuf;
 
 /// The kinds of things that hold bytes.
@@ -219,6 +219,8 @@ pub struct Facts {
     pub passthrough: Option<Passthrough>,
     /// The name by which another disk can copy from this one; known of disks that are reached by SCSI commands.
     pub copy_name: Option<CopyName>,
+    /// Block size and depth that were found for reading it and kept; `None`: it was never tuned, or not with --save.
+    pub saved: Option<SavedPace>,
 }
 
 impl Facts {
@@ -251,6 +253,7 @@ impl Facts {
             cached_bytes: None,
             passthrough: None,
             copy_name: None,
+            saved: None,
         }
     }
 

@@ -29,6 +29,7 @@ mod queue;
 mod record_counts;
 mod records;
 mod request;
+mod saved;
 mod schedule;
 mod sg;
 mod stop;
@@ -69,6 +70,7 @@ pub use records::{
     RecordPlan, RecordSide, Telling,
 };
 pub use request::{Op, Request, Side};
+pub use saved::SavedPace;
 pub use schedule::{Next, Schedule};
 pub use sg::{ScsiOptions, ScsiWishes, SgFront, SgPlan};
 pub use stop::Stop;

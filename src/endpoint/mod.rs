@@ -8,6 +8,7 @@ mod buffered;
 mod claim;
 pub mod computed;
 pub mod file;
+mod mapped;
 pub mod memory;
 pub mod null;
 pub mod nvme;
@@ -20,6 +21,8 @@ mod residency;
 pub mod scsi;
 mod suspects;
 mod zeros;
+
+pub use mapped::mapped;
 
 use crate::contract::{CommandSet, Endpoint, EndpointKind, Facts, Kind, PlanSide, Result, Side};
 use opening::Opening;

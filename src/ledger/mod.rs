@@ -1,5 +1,5 @@
 //! What was copied, on paper: the manifest (what the bytes were), the journal (which of them are durable) and GNU
-//! ddrescue's mapfile (which could not be read).
+//! ddrescue's mapfile (which could not be read); and what `haul tune` found for each disk.
 //!
 //! This room must not know how bytes are copied, when they become durable or what a report says: it is told, writes it
 //! down in a file it is given, and reads it back without ever believing more than was written.
@@ -13,6 +13,7 @@ pub mod manifest;
 pub mod mapfile;
 mod misfit;
 mod paper_file;
+pub mod saved;
 mod seal;
 
 pub use fault::{Fault, FaultKind, Paper};

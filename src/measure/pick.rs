@@ -33,7 +33,7 @@ pub fn answer(sweep: &Sweep, way: Way) -> Option<Answer> {
     let entries = sweep.entries();
     let able = |entry: &&Entry| entry.point.way == way && entry.state == State::Running && entry.rate().is_some();
     let rate = |entry: &Entry| entry.rate().unwrap_or(0.0);
-    let best = entries.iter().filter(able).max_by(|one, other| rate(one).total_cmp(&rate(other)))?;
+    let best = sweep.best(way)?;
     let good = |entry: &&Entry| median(&entry.shares_of(best)).is_some_and(|share| share >= GOOD_ENOUGH);
     let cost = |entry: &&Entry| (entry.point.in_flight_bytes(), u32::MAX - entry.point.block_bytes);
     // The best reaches all of itself, so there is one.
@@ -84,6 +84,7 @@ mod tests {
                 cpu_s: 0.0,
                 moved_bytes: bytes,
                 cached_bytes: 0,
+                left_bytes: 0,
                 failed: 0,
             }
         }
@@ -94,7 +95,7 @@ mod tests {
             let mut random = fastrand::Rng::with_seed(5);
             for round in 0..rounds {
                 let zone = Model { rate: self.rate * (1.0 - 0.1 * f64::from(round)), ..*self };
-                while let Some(index) = sweep.next() {
+                while let Some(index) = sweep.next_point() {
                     let point = sweep.entries()[index].point;
                     sweep.record(index, zone.trial(point, 0.06 * (random.f64() - 0.5)));
                 }

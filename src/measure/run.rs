@@ -210,6 +210,7 @@ impl<'a> Flight<'a> {
             cpu_s: cpu.as_secs_f64(),
             moved_bytes: self.moved_bytes,
             cached_bytes: 0,
+            left_bytes: 0,
             failed: u32::try_from(self.bad.len()).unwrap_or(u32::MAX),
         };
         (trial, self.bad)

@@ -78,6 +78,13 @@ impl Subject {
         self.ways.iter().any(|(other, _)| *other == way)
     }
 
+    /// Bytes at the start of `extent` that the page cache holds, and that a run at `point` would read from there.
+    pub fn cached_bytes(&self, point: Point, extent: Extent) -> u64 {
+        let end = self.ways.iter().find(|(way, _)| *way == point.way && *way != Way::Direct);
+        end.and_then(|(_, end)| end.descriptor())
+            .map_or(0, |fd| cached(fd, Extent::new(extent.offset, extent.len.min(LOOKED_AT_BYTES))))
+    }
+
     /// One run at `point` from the start of `extent` on, for about as long as `patience`. What a read through the page
     /// cache left there is dropped, unless it was there before.
     ///
@@ -90,14 +97,16 @@ impl Subject {
             return Err(Failure::Broken(Error::new(Kind::Unsupported, what)));
         };
         let (engine, op, content) = (self.engine, self.op, &self.content);
-        let cached_bytes =
-            if point.way == Way::Direct { 0 } else { end.descriptor().map_or(0, |fd| cached(fd, extent)) };
+        let cached_bytes = self.cached_bytes(point, extent);
         let asked = Run { address: &self.address, end: &end, engine, op, point, extent, patience, content };
         let (mut trial, bad) = run(&asked, &self.arena, stop)?;
         trial.cached_bytes = cached_bytes;
         if point.way != Way::Direct && cached_bytes == 0 {
             let behind = (trial.moved_bytes + READ_AHEAD_BYTES).min(extent.len);
-            end.descriptor().map(|fd| forget(fd, Extent::new(extent.offset, behind)));
+            if let Some(fd) = end.descriptor() {
+                trial.left_bytes = cached(fd, Extent::new(extent.offset, trial.moved_bytes.max(1)));
+                forget(fd, Extent::new(extent.offset, behind));
+            }
         }
         self.failed += bad.len() as u64;
         self.bad.extend(bad.into_iter().take(BAD_MAX - self.bad.len().min(BAD_MAX)));
@@ -105,9 +114,9 @@ impl Subject {
     }
 }
 
-/// Bytes of the start of `extent` that the page cache holds; 0 where the kernel does not say (before 6.5).
+/// Bytes of `extent` that the page cache holds; 0 where the kernel does not say (before 6.5).
 fn cached(fd: BorrowedFd<'_>, extent: Extent) -> u64 {
-    let stat = page_cache::cachestat(fd, extent.offset, extent.len.min(LOOKED_AT_BYTES));
+    let stat = page_cache::cachestat(fd, extent.offset, extent.len);
     stat.map_or(0, |stat| stat.nr_cache * rustix::param::page_size() as u64)
 }
 

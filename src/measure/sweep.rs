@@ -1,6 +1,6 @@
 //! Rounds of runs over many points: losers drop out early, the others are told apart by repetition.
 use super::stats::{interval, median};
-use super::{Point, Trial};
+use super::{Point, Trial, Way};
 
 /// After one round, a point below this share of the best cannot be the answer: no noise of ours is as large.
 const LOST_AT_ONCE: f64 = 0.5;
@@ -97,7 +97,7 @@ impl Sweep {
     }
 
     /// The next point of this round; `None` when the round is over.
-    pub fn next(&mut self) -> Option<usize> {
+    pub fn next_point(&mut self) -> Option<usize> {
         self.to_come.pop()
     }
 
@@ -121,21 +121,22 @@ impl Sweep {
         self.entries[index].state = State::LeftOut(why);
     }
 
-    /// The index of the point with the highest median rate of those in the running.
-    pub fn best(&self) -> Option<usize> {
-        let running = self.entries.iter().enumerate().filter(|(_, entry)| entry.state == State::Running);
-        let rated = running.filter_map(|(index, entry)| Some((index, entry.rate()?)));
-        rated.max_by(|one, other| one.1.total_cmp(&other.1)).map(|(index, _)| index)
+    /// The point of that way with the highest median rate of those in the running.
+    pub fn best(&self, way: Way) -> Option<&Entry> {
+        let running = self.entries.iter().filter(|entry| entry.point.way == way && entry.state == State::Running);
+        let rated = running.filter_map(|entry| Some((entry, entry.rate()?)));
+        rated.max_by(|one, other| one.1.total_cmp(&other.1)).map(|(entry, _)| entry)
     }
 
     /// Ends the round: drops who lost, and begins the next one in another order, so that nobody always comes behind the
     /// same other.
     pub fn end_round(&mut self) {
-        if let Some(best) = self.best() {
-            let best_entry = self.entries[best].clone();
-            for (index, entry) in self.entries.iter_mut().enumerate() {
-                let spared = index == best || entry.point == self.kept || entry.state != State::Running;
-                if !spared && has_lost(entry, &best_entry) {
+        // Each way has an answer of its own.
+        for way in [Way::Direct, Way::Buffered, Way::Mapped] {
+            let Some(best) = self.best(way).cloned() else { continue };
+            let others = self.entries.iter_mut().filter(|entry| entry.point.way == way && entry.point != best.point);
+            for entry in others.filter(|entry| entry.point != self.kept && entry.state == State::Running) {
+                if has_lost(entry, &best) {
                     entry.state = State::Lost;
                 }
             }

@@ -37,6 +37,8 @@ pub struct Trial {
     pub moved_bytes: u64,
     /// Bytes there that the page cache held before.
     pub cached_bytes: u64,
+    /// Bytes that the page cache held of it afterwards.
+    pub left_bytes: u64,
     /// Requests that failed.
     pub failed: u32,
 }

@@ -8,6 +8,7 @@ mod check;
 mod choose;
 mod compare;
 pub mod dd;
+mod measuring;
 mod notes;
 mod numbers;
 mod options;
@@ -19,6 +20,7 @@ mod words;
 mod tests;
 
 pub use compare::compare;
+pub use measuring::{MEASURED_IN_FLIGHT_BYTES, Measuring, ProfileOptions, TableStyle, TuneOptions, ceiling, measure};
 pub use numbers::{BLOCK_BYTES_ASKABLE, DEPTH_ASKABLE};
 pub use options::{Expectation, JournalWish, Options, Passes, ProgressStyle, When};
 

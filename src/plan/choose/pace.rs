@@ -109,6 +109,12 @@ fn start(asked: &Asked, engine: EngineKind, head: Option<&str>) -> Start {
     } else if let Some(name) = head {
         let because = format!("both sides lie on {name}, which moves one head");
         Start { block: BURST_BLOCK_BYTES, depth: BURST_DEPTH, many: false, because }
+    } else if let Some(saved) = &asked.source.saved {
+        // The depth of a copy counts the blocks of both sides.
+        let (block, depth) = (saved.block_bytes.clamp(BLOCK_BYTES_MIN, BLOCK_BYTES_MAX), saved.depth.saturating_mul(2));
+        let found = format!("{} × {}", words::size(saved.block_bytes.into()), saved.depth);
+        let because = format!("saved by haul tune on {}: {found} for reading {}", saved.date, asked.source.address);
+        Start { block, depth: depth.clamp(2, DEPTH_MAX), many: false, because }
     } else if asked.rotational(Side::Source) || asked.rotational(Side::Dest) {
         start(ROTATIONAL_BLOCK_BYTES, ROTATIONAL_DEPTH, "a head moves: few large requests, half of them a side")
     } else if is(EndpointKind::Pipe) {

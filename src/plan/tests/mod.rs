@@ -5,6 +5,7 @@ mod pattern;
 mod properties;
 mod refusals;
 mod through;
+mod tuned;
 
 use super::*;
 use crate::contract::{DirectAlignment, Error, FileId, Ground, Kind, Tuning};

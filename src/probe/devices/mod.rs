@@ -59,6 +59,7 @@ fn told(snapshot: &Snapshot, aliases: &Aliases, disk: &Block) -> Device {
         readable: may_be_opened(&path),
         content: may_be_read(disk).then(|| signature::look(&path)).flatten(),
         uses: in_use::of_device(snapshot, disk),
+        saved: None,
         partitions: parts(snapshot, aliases, disk),
         path,
     }

@@ -56,8 +56,23 @@ pub struct DeviceReport {
     pub system: bool,
     /// Uses of it, of its partitions, and of what is on top of them.
     pub uses: Vec<UseReport>,
+    /// What `haul tune --save` found for reading it.
+    pub tuned: Option<TunedReport>,
     /// Its partitions in the order of their places.
     pub partitions: Vec<DevicePartitionReport>,
+}
+
+/// Block size and depth that were found for reading a device.
+#[derive(Clone, Debug, Serialize)]
+pub struct TunedReport {
+    /// Bytes per request.
+    pub block_bytes: u32,
+    /// Requests in flight.
+    pub depth: u32,
+    /// What it gave.
+    pub bytes_per_s: u64,
+    /// The day, in UTC.
+    pub date: String,
 }
 
 /// A partition of a device.
@@ -122,6 +137,12 @@ fn device(device: &Device) -> DeviceReport {
         made_of: device.made_of.clone(),
         system: device.uses.iter().any(|used| matches!(used, InUse::System { .. })),
         uses: device.uses.iter().map(use_report).collect(),
+        tuned: device.saved.clone().map(|saved| TunedReport {
+            block_bytes: saved.block_bytes,
+            depth: saved.depth,
+            bytes_per_s: saved.bytes_per_s,
+            date: saved.date,
+        }),
         partitions: device.partitions.iter().map(partition).collect(),
     }
 }

@@ -7,14 +7,20 @@ mod differences;
 mod failure;
 mod outcome;
 mod plan;
+mod profile;
+mod tune;
 mod unread;
 
 pub use damage::{DamageReport, DamagedBlocks, DamagedRunReport, PatternReport};
-pub use devices::{DevicePartitionReport, DeviceReport, DevicesReport, UseReport, devices};
+pub use devices::{DevicePartitionReport, DeviceReport, DevicesReport, TunedReport, UseReport, devices};
 pub use differences::{DifferencesReport, RunReport, ShorterReport};
 pub use failure::Failure;
 pub use outcome::{Blocks, Bytes, Claimed, Cpu, DigestReport, Latencies, Rates, Report, SideOutcome, Tried, outcome};
 pub use plan::{EstimateReport, PartitionReport, PlanReport, ReasonReport, SidePlan, plan};
+pub use profile::{
+    CommandReport, FitReport, PositionReport, ProfileFound, ProfileReport, TimingReport, WayReport, profile, timing,
+};
+pub use tune::{AnswerReport, BadReport, PointReport, SubjectReport, TrialReport, TuneFound, TuneReport, tune};
 pub use unread::UnreadReport;
 
 use serde::Serialize;

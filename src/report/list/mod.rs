@@ -60,7 +60,7 @@ impl Layout {
         let size = if device.size == 0 { "no medium".to_owned() } else { units::size(device.size) };
         let start = self.start(&paint(STRONG, &printable(&device.name)), &size);
         let stem = if device.partitions.is_empty() { " " } else { "│" };
-        let mut lines = self.beside(&start, &[who(device), state(device), made_of(device)], stem);
+        let mut lines = self.beside(&start, &[who(device), state(device), made_of(device), tuned(device)], stem);
         // Names by id are long, and worth nothing when they are broken: they get the whole line.
         for line in wrap(&aliases(device), self.width - ALIAS_INDENT).iter().filter(|line| !line.is_empty()) {
             lines += &format!("{}{line}\n", pad(stem, ALIAS_INDENT));
@@ -165,6 +165,15 @@ fn made_of(device: &Device) -> String {
     // A loop device is no more than a view of a file or device.
     let verb = if device.identity.transport.as_deref() == Some("loop") { "on" } else { "made of" };
     format!("{verb} {}", below.join(", "))
+}
+
+/// What `haul tune --save` found for it.
+fn tuned(device: &Device) -> String {
+    let Some(saved) = &device.saved else { return String::new() };
+    let pace = format!("{} × {}", units::block(saved.block_bytes.into()), saved.depth);
+    let rate = units::rate_decimal(saved.bytes_per_s);
+    let day = whole(&format!("on {}", printable(&saved.date)));
+    format!("tuned: {} for reading, {}, {day}", whole(&pace), whole(&rate))
 }
 
 fn aliases(device: &Device) -> String {

@@ -12,6 +12,16 @@ fn flowing(text: &str) -> String {
 }
 
 #[test]
+fn a_tuned_disk_says_how() {
+    let (block_bytes, date) = (256 << 10, "2026-11-21".to_owned());
+    let saved = Some(crate::contract::SavedPace { block_bytes, depth: 4, bytes_per_s: 1_200_000_000, date });
+    let device = Device { saved, ..examples::devices()[0].clone() };
+    let text = flowing(&bare(&[device], 80));
+    assert!(text.contains("tuned: 256 KiB × 4 for reading, 1.20 GB/s,"), "{text}");
+    assert!(text.contains("on 2026-11-21"), "{text}");
+}
+
+#[test]
 fn devices_and_partitions_are_a_tree_in_80_columns() {
     let text = bare(&examples::devices(), 80);
     assert!(text.lines().all(|line| columns(line) <= 80), "{text}");

@@ -5,6 +5,7 @@ mod confirm;
 mod damage;
 mod differences;
 mod digests;
+mod doubts;
 mod error;
 mod outcome;
 mod plan;
@@ -16,11 +17,13 @@ mod usage;
 pub(in crate::report) use advice::advice;
 pub use confirm::{ask, confirm};
 pub use digests::digest_lines;
+pub use doubts::{above_the_link, kept};
 pub(in crate::report) use error::message;
 pub use error::{error, warning};
 pub use outcome::outcome;
 pub use plan::{Estimate, plan};
 pub use rest::{Rest, continue_command};
+pub(in crate::report) use side::described;
 pub use usage::usage;
 
 #[cfg(test)]

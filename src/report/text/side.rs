@@ -19,6 +19,12 @@ pub(super) fn describe(facts: &Facts, erased: Option<Extent>) -> String {
     lines.join("\n")
 }
 
+/// Lines about something that is measured: its names, what it is, and who it is.
+pub(in crate::report) fn described(facts: &Facts) -> String {
+    let lines: Vec<String> = [name(facts), nature(facts)].into_iter().chain(identity(facts)).collect();
+    lines.join("\n")
+}
+
 /// The address, and the path where that is another.
 pub(super) fn name(facts: &Facts) -> String {
     let (address, path) = (printable(&facts.address), printable(&facts.path.to_string_lossy()));

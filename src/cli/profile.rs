@@ -1,0 +1,61 @@
+//! `haul profile` as clap sees it, and as [`ProfileOptions`].
+use super::copy::address;
+use super::tune::TableArguments;
+use super::words::{self, EngineChoice};
+use crate::plan::ProfileOptions;
+use clap::error::ErrorKind;
+use clap::{Args, ValueHint};
+use std::ffi::OsString;
+use std::time::Duration;
+
+/// The words behind `haul profile`.
+#[derive(Debug, Args)]
+#[command(after_help = "Exit status: 0 measured, 1 not readable, 2 usage, 3 refused.")]
+pub(super) struct ProfileArguments {
+    /// What is measured: block device or file; it is only read
+    #[arg(value_name = "PATH", value_hint = ValueHint::AnyPath)]
+    path: OsString,
+
+    /// Only the rate at the start: 3 s, three times
+    ///
+    /// Read on and on from the start, past the page cache, for 3 seconds, three times, and tell the median on one line,
+    /// as hdparm -t does. --time says how long each of them is.
+    #[arg(long, conflicts_with = "positions", help_heading = "Method")]
+    timing: bool,
+
+    /// Places at which the rate is measured; default 20
+    ///
+    /// Places at which the rate is measured, spread from the first byte to the last: 5 to 200.
+    #[arg(long, value_name = "N", value_parser = words::positions, help_heading = "Method")]
+    positions: Option<u32>,
+
+    /// About how long to measure; default 30 s
+    ///
+    /// About how long to measure in all, in seconds, or with m or h behind it: 90, 5m.
+    #[arg(long, value_name = "TIME", value_parser = words::time, help_heading = "Method")]
+    time: Option<Duration>,
+
+    /// auto, ring (io_uring), threads, sync
+    ///
+    /// How requests are kept in flight, as for haul copy.
+    #[arg(long, value_name = "ENGINE", value_parser = words::engine(), default_value = "auto", help_heading = "Method")]
+    #[arg(hide_possible_values = true, hide_default_value = true)]
+    engine: EngineChoice,
+
+    #[command(flatten)]
+    table: TableArguments,
+}
+
+impl ProfileArguments {
+    /// The options that these words mean, or why they cannot be meant.
+    pub(super) fn settle(self) -> Result<ProfileOptions, (ErrorKind, String)> {
+        Ok(ProfileOptions {
+            path: address("PATH", self.path)?,
+            timing: self.timing,
+            positions: self.positions,
+            time: self.time,
+            engine: self.engine,
+            style: self.table.settle(),
+        })
+    }
+}

@@ -1,0 +1,84 @@
+//! `haul tune` as clap sees it, and as [`TuneOptions`].
+use super::copy::address;
+use super::words::{self, EngineChoice};
+use crate::plan::{TableStyle, TuneOptions};
+use clap::error::ErrorKind;
+use clap::{Args, ValueHint};
+use std::ffi::OsString;
+use std::time::Duration;
+
+/// How a table is printed.
+#[derive(Debug, Args)]
+pub(super) struct TableArguments {
+    /// Print one JSON document on standard output
+    #[arg(long, conflicts_with = "csv", help_heading = "Output")]
+    json: bool,
+
+    /// Print the table as comma-separated values
+    ///
+    /// Print the table as comma-separated values on standard output, the names of the columns first: for a spreadsheet.
+    #[arg(long, help_heading = "Output")]
+    csv: bool,
+}
+
+impl TableArguments {
+    pub(super) fn settle(&self) -> TableStyle {
+        match (self.json, self.csv) {
+            (true, _) => TableStyle::Json,
+            (_, true) => TableStyle::Csv,
+            _ => TableStyle::Text,
+        }
+    }
+}
+
+/// The words behind `haul tune`.
+#[derive(Debug, Args)]
+#[command(after_help = "Exit status: 0 an answer was found, 1 not readable, 2 usage, 3 refused.")]
+pub(super) struct TuneArguments {
+    /// What is measured: block device or file; it is only read
+    #[arg(value_name = "PATH", value_hint = ValueHint::AnyPath)]
+    path: OsString,
+
+    /// Fewer block sizes and depths, in 8 seconds
+    #[arg(long, help_heading = "Method")]
+    quick: bool,
+
+    /// About how long to measure; default 60 s
+    ///
+    /// About how long to measure, in seconds, or with m or h behind it: 90, 5m. The longer, the more sizes fit in on a
+    /// slow disk and the surer the answer. By default 60 seconds, 8 with --quick.
+    #[arg(long, value_name = "TIME", value_parser = words::time, help_heading = "Method")]
+    time: Option<Duration>,
+
+    /// auto, ring (io_uring), threads, sync
+    ///
+    /// How requests are kept in flight, as for haul copy.
+    #[arg(long, value_name = "ENGINE", value_parser = words::engine(), default_value = "auto", help_heading = "Method")]
+    #[arg(hide_possible_values = true, hide_default_value = true)]
+    engine: EngineChoice,
+
+    /// Keep the answer: copies from this disk begin with it
+    ///
+    /// Keep the answer for this disk, by its world wide name or serial number, else by its path, in haul/tuned.toml of
+    /// $XDG_CONFIG_HOME or ~/.config. haul copy begins with it when it reads from the disk, and goes on looking for
+    /// better from there; haul list shows it.
+    #[arg(long, help_heading = "Output")]
+    save: bool,
+
+    #[command(flatten)]
+    table: TableArguments,
+}
+
+impl TuneArguments {
+    /// The options that these words mean, or why they cannot be meant.
+    pub(super) fn settle(self) -> Result<TuneOptions, (ErrorKind, String)> {
+        Ok(TuneOptions {
+            path: address("PATH", self.path)?,
+            quick: self.quick,
+            time: self.time,
+            save: self.save,
+            engine: self.engine,
+            style: self.table.settle(),
+        })
+    }
+}

@@ -1,0 +1,98 @@
+//! `haul profile`.
+use super::copy::host_of;
+use super::signals::Signals;
+use super::tune::{exit, now_measuring, subject};
+use super::{Exit, printed};
+use crate::contract::{Facts, Result, Stop};
+use crate::measure::{self, Failure, Profiled, Subject, Way};
+use crate::plan::{ProfileOptions, TableStyle};
+use crate::report::json::ProfileFound;
+use crate::report::measuring::{Meter, profile_csv, profile_text, timing_text};
+use crate::report::{Out, json, text};
+use crate::{endpoint, plan, probe};
+use std::time::{Duration, Instant};
+
+/// Enough for twenty places of a disk that seeks.
+const TIME: Duration = Duration::from_secs(30);
+
+/// Places of the zone curve.
+const POSITIONS: u32 = 20;
+
+/// As hdparm -t has it.
+const TIMING: (u32, Duration) = (3, Duration::from_secs(3));
+
+/// `words` is the command line behind the program's name.
+pub(super) fn profile(options: &ProfileOptions, words: &[String], out: Out) -> Result<Exit> {
+    let signals = Signals::watch(out)?;
+    let facts = probe::source(&options.path)?;
+    let plan = plan::measure(&facts, options.engine, &host_of(options.engine))?;
+    plan.warnings.iter().for_each(|warning| out.tell(&text::warning(warning)));
+    let mut subject = subject(&plan, &facts)?;
+    let stop = now_measuring(&signals, &subject);
+    if options.timing {
+        return Ok(timing(options, words, &facts, &mut subject, &stop, out));
+    }
+
+    let through_cache = subject.ways.iter().find(|(way, _)| *way == Way::Buffered).map(|(_, end)| end.clone());
+    let mapped = through_cache.and_then(endpoint::mapped);
+    subject.ways.extend(mapped.map(|end| (Way::Mapped, end)));
+    let time = options.time.unwrap_or(TIME);
+    let (began, meter) = (Instant::now(), Meter::start(out));
+    let mut heard = |share: f64, doing: &'static str| {
+        meter.moved(share, Some(time.saturating_sub(began.elapsed())), doing);
+    };
+    let positions = options.positions.unwrap_or(POSITIONS);
+    let found = measure::profile(&mut subject, positions, time, &stop, &mut heard);
+    meter.finish();
+    signals.now_done();
+    let mut warnings = plan.warnings;
+    if let Some(doubt) = doubt(&found, &facts) {
+        out.tell(&text::warning(&doubt));
+        warnings.push(doubt);
+    }
+    let (bad, failed) = (&subject.bad, subject.failed);
+    let text = match options.style {
+        TableStyle::Text => profile_text(&facts, &found, bad, failed),
+        TableStyle::Csv => profile_csv(&found),
+        TableStyle::Json => {
+            let (facts, found, warnings) = (&facts, &found, &warnings);
+            let engine = plan.engine;
+            json::text(&json::profile(ProfileFound { words, facts, engine, found, bad, failed, warnings }))
+        }
+    };
+    let any = !found.zones.is_empty();
+    Ok(exit(found.failure, any, printed(out, &text), out))
+}
+
+/// One line, as hdparm has it.
+fn timing(
+    options: &ProfileOptions,
+    words: &[String],
+    facts: &Facts,
+    subject: &mut Subject,
+    stop: &Stop,
+    out: Out,
+) -> Exit {
+    let each = options.time.unwrap_or(TIMING.1);
+    let rates = match measure::timing(subject, TIMING.0, each, stop) {
+        Ok(rates) => rates,
+        Err(failure) => return exit(Some(failure), false, Exit::Status(1), out),
+    };
+    let any = rates.iter().any(|&rate| rate > 0.0);
+    let text = match options.style {
+        TableStyle::Text => timing_text(facts, &rates, each),
+        TableStyle::Csv => rates.iter().fold("run,bytes_per_s\n".to_owned(), |text, rate| {
+            let run = text.lines().count();
+            format!("{text}{run},{rate:.0}\n")
+        }),
+        TableStyle::Json => json::text(&json::timing(words, facts, &rates, each)),
+    };
+    exit(None::<Failure>, any, printed(out, &text), out)
+}
+
+/// Figures that cannot be those of the disk.
+fn doubt(found: &Profiled, facts: &Facts) -> Option<String> {
+    let best = found.zones.iter().map(|zone| zone.bytes_per_s).fold(0.0, f64::max);
+    let (most, what) = plan::ceiling(facts).filter(|(most, _)| best > *most as f64)?;
+    Some(text::above_the_link(best as u64, most, what))
+}

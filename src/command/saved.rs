@@ -1,0 +1,48 @@
+//! What `haul tune --save` keeps, and copies begin with.
+use crate::contract::{Device, Error, Facts, Kind, Result, SavedPace};
+use crate::ledger::saved::{self, SavedPaces};
+use crate::measure::Answer;
+use crate::report::{Out, text};
+use std::path::PathBuf;
+
+/// Keeps the answer for the disk with these facts, and says where.
+///
+/// # Errors
+/// There is no home, or the file cannot be read or written.
+pub(super) fn keep(facts: &Facts, answer: &Answer) -> Result<PathBuf> {
+    let place = saved::place().ok_or_else(|| {
+        let advice = "Set HOME or XDG_CONFIG_HOME.";
+        Error::new(Kind::Io, "--save: there is no place for settings, for HOME is not set").advise(advice)
+    })?;
+    let date = jiff::Timestamp::now().to_string();
+    let pace = SavedPace {
+        block_bytes: answer.pick.block_bytes,
+        depth: answer.pick.depth,
+        bytes_per_s: answer.pick_bytes_per_s as u64,
+        date: date.split('T').next().unwrap_or_default().to_owned(),
+    };
+    saved::save(&place, &saved::name(&facts.identity, &facts.path), &pace)?;
+    Ok(place)
+}
+
+/// What was kept for the disk with these facts goes into them. A list that cannot be read is warned of: no copy fails
+/// for it.
+pub(super) fn recall(facts: &mut Facts, out: Out) {
+    facts.saved = all(out).of(&saved::name(&facts.identity, &facts.path)).cloned();
+}
+
+/// The same for devices that are listed.
+pub(super) fn recall_all(devices: &mut [Device], out: Out) {
+    let paces = all(out);
+    for device in devices {
+        device.saved = paces.of(&saved::name(&device.identity, &device.path)).cloned();
+    }
+}
+
+fn all(out: Out) -> SavedPaces {
+    let loaded = saved::place().map_or_else(|| Ok(SavedPaces::default()), |place| saved::load(&place));
+    loaded.unwrap_or_else(|error| {
+        out.tell(&text::warning(&error.to_string()));
+        SavedPaces::default()
+    })
+}

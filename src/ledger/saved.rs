@@ -1,0 +1,145 @@
+//! What `haul tune --save` found, for each disk by who it is: one file of TOML among the user's settings.
+use crate::contract::{Error, Identity, Kind, Result, SavedPace};
+use etcetera::BaseStrategy;
+use rustix::fs::{FlockOperation, flock};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+/// More than this is no list of disks; nobody reads it into memory.
+const BYTES_MAX: u64 = 1 << 20;
+
+/// The paces of all disks that were tuned.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SavedPaces {
+    /// By [`name`].
+    #[serde(default)]
+    disk: BTreeMap<String, SavedPace>,
+}
+
+impl SavedPaces {
+    /// The pace of the disk of this name.
+    pub fn of(&self, name: &str) -> Option<&SavedPace> {
+        self.disk.get(name)
+    }
+}
+
+/// What a disk or file is remembered by: what it says of itself, which goes with it to another port; else its path.
+pub fn name(identity: &Identity, path: &Path) -> String {
+    let model = identity.model.as_deref().unwrap_or("");
+    match (&identity.wwn, &identity.serial) {
+        (Some(wwn), _) => format!("wwn {wwn}"),
+        (None, Some(serial)) => format!("serial {model} {serial}"),
+        (None, None) => format!("path {}", path.display()),
+    }
+}
+
+/// Where they are kept: `haul/tuned.toml` in $XDG_CONFIG_HOME, else in `~/.config`. `None` without a home.
+pub fn place() -> Option<PathBuf> {
+    Some(etcetera::base_strategy::Xdg::new().ok()?.config_dir().join("haul/tuned.toml"))
+}
+
+/// Reads the file; none is an empty list.
+///
+/// # Errors
+/// It cannot be read, or is no such list.
+pub fn load(path: &Path) -> Result<SavedPaces> {
+    let text = match fs::metadata(path).and_then(|found| read(path, found.len())) {
+        Ok(text) => text,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(SavedPaces::default()),
+        Err(error) => return Err(failed("read", path).because(error)),
+    };
+    toml::from_str(&text).map_err(|error| {
+        let words = error.message().to_owned();
+        let what = format!("{} is no list of tuned disks: {words}", path.display());
+        Error::new(Kind::Io, what).advise("Correct it, or remove it and run haul tune --save again.")
+    })
+}
+
+fn read(path: &Path, len: u64) -> io::Result<String> {
+    if len > BYTES_MAX {
+        return Err(io::Error::other(format!("it has {len} bytes, more than any list of disks")));
+    }
+    fs::read_to_string(path)
+}
+
+/// Adds the pace of a disk, or replaces it; the file is replaced as a whole, so that no crash leaves half of one.
+///
+/// # Errors
+/// As for [`load`], for a list that cannot be read is not overwritten; or the directory cannot be written.
+pub fn save(path: &Path, name: &str, pace: &SavedPace) -> Result<()> {
+    let directory = path.parent().unwrap_or(Path::new("."));
+    let cannot = |error: io::Error| failed("write", path).because(error);
+    fs::create_dir_all(directory).map_err(cannot)?;
+    // One at a time from reading to renaming, or the other's disk would be lost.
+    let lock = File::open(directory).map_err(cannot)?;
+    flock(&lock, FlockOperation::LockExclusive).map_err(|errno| cannot(errno.into()))?;
+    let mut paces = load(path)?;
+    paces.disk.insert(name.to_owned(), pace.clone());
+    let text = toml::to_string(&paces).map_err(|error| cannot(io::Error::other(error)))?;
+    let beside = path.with_extension("toml.new");
+    let written = File::create(&beside).and_then(|mut file| {
+        file.write_all(text.as_bytes())?;
+        file.sync_all()?;
+        fs::rename(&beside, path)?;
+        lock.sync_all()
+    });
+    written.map_err(cannot)
+}
+
+fn failed(doing: &str, path: &Path) -> Error {
+    let advice = "Look at the file and its directory: are they there, and yours? XDG_CONFIG_HOME names another place.";
+    Error::new(Kind::Io, format!("cannot {doing} {}", path.display())).advise(advice)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pace(depth: u32) -> SavedPace {
+        SavedPace { block_bytes: 256 << 10, depth, bytes_per_s: 1_200_000_000, date: "2026-11-21".to_owned() }
+    }
+
+    #[test]
+    fn what_was_saved_is_found_again_beside_what_was_there() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("a/b/tuned.toml");
+        assert_eq!(load(&path).unwrap(), SavedPaces::default());
+        save(&path, "wwn eui.01", &pace(4)).unwrap();
+        save(&path, "path /dev/\"odd\"\n", &pace(8)).unwrap();
+        save(&path, "wwn eui.01", &pace(16)).unwrap();
+        let paces = load(&path).unwrap();
+        assert_eq!(paces.of("wwn eui.01"), Some(&pace(16)));
+        assert_eq!(paces.of("path /dev/\"odd\"\n"), Some(&pace(8)));
+        assert_eq!(paces.of("wwn eui.02"), None);
+        let names: Vec<_> =
+            fs::read_dir(path.parent().unwrap()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        assert_eq!(names, ["tuned.toml"], "nothing is left beside it");
+    }
+
+    #[test]
+    fn a_list_that_makes_no_sense_is_told_of_and_not_overwritten() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("tuned.toml");
+        for wrong in ["disk = 1", "[disk.x]\nblock_bytes = \"much\"", "\u{0}", "[disk"] {
+            fs::write(&path, wrong).unwrap();
+            let error = load(&path).unwrap_err();
+            assert!(error.what.contains("no list of tuned disks") && !error.advice.is_empty(), "{error:?}");
+            assert!(save(&path, "x", &pace(1)).is_err());
+            assert_eq!(fs::read_to_string(&path).unwrap(), wrong);
+        }
+    }
+
+    #[test]
+    fn a_disk_is_known_by_what_it_says_of_itself_before_its_path() {
+        let path = Path::new("/dev/sdb");
+        let mut identity = Identity::default();
+        assert_eq!(name(&identity, path), "path /dev/sdb");
+        (identity.model, identity.serial) = (Some("M".to_owned()), Some("S".to_owned()));
+        assert_eq!(name(&identity, path), "serial M S");
+        identity.wwn = Some("eui.0".to_owned());
+        assert_eq!(name(&identity, path), "wwn eui.0");
+    }
+}

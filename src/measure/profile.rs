@@ -1,0 +1,301 @@
+//! What a disk is: its rate from the first byte to the last, what a command costs, and what each way of reading takes.
+use super::fit::{Fit, fit};
+use super::stats::median;
+use super::{Failure, Point, Subject, Trial, Walk, Way, Zone, spread, whole_time};
+use crate::contract::{Extent, Stop};
+use std::time::{Duration, Instant};
+
+/// How positions and ways are read: as a copy does, some requests in flight, so that latency hides behind rate.
+const STREAM: (u32, u32) = (1 << 20, 4);
+
+/// Times that everything is measured; the median counts.
+const ROUNDS: u32 = 3;
+
+/// The largest command whose cost is measured, in bytes.
+const COMMAND_BYTES_MAX: u32 = 16 << 20;
+
+/// Parts of the time for positions and for commands; the rest is for the ways.
+const SHARES: (f64, f64) = (0.5, 0.35);
+
+/// Bounds of a run.
+const PATIENCE: (Duration, Duration) = (Duration::from_millis(10), Duration::from_millis(2000));
+
+/// What a command of one size cost.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Cost {
+    /// Bytes of it.
+    pub bytes: u32,
+    /// Median time of one, one after the other, in seconds.
+    pub seconds: f64,
+    /// Runs that this rests on.
+    pub runs: usize,
+}
+
+impl Cost {
+    /// Bytes a second.
+    pub fn bytes_per_s(&self) -> f64 {
+        f64::from(self.bytes) / self.seconds
+    }
+}
+
+/// What one way of reading took.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct WayCost {
+    /// Which.
+    pub way: Way,
+    /// Median rate, in bytes a second.
+    pub bytes_per_s: f64,
+    /// Processor seconds of this process for each GiB.
+    pub cpu_s_per_gib: f64,
+    /// Share of one processor that was busy with it, from 0.
+    pub cpu_share: f64,
+    /// Bytes that a run left in the page cache, by the bytes it moved; they were dropped then.
+    pub left_in_cache: f64,
+    /// The page cache had some of it before.
+    pub cached: bool,
+}
+
+/// What was found.
+#[derive(Debug, Default)]
+pub struct Profiled {
+    /// The rate at each place.
+    pub zones: Vec<Zone>,
+    /// Seconds that reading all of it takes by that.
+    pub whole_s: Option<f64>,
+    /// What commands cost.
+    pub costs: Vec<Cost>,
+    /// The line through them.
+    pub fit: Option<Fit>,
+    /// The ways, side by side.
+    pub ways: Vec<WayCost>,
+    /// Why it ended before its time.
+    pub failure: Option<Failure>,
+}
+
+/// Profiles the subject at so many positions, in about `time`. `heard` is told how far it is, from 0 to 1, and what is
+/// being done. What was found is kept whatever happens.
+pub fn profile(
+    subject: &mut Subject,
+    positions: u32,
+    time: Duration,
+    stop: &Stop,
+    heard: &mut dyn FnMut(f64, &'static str),
+) -> Profiled {
+    let mut found = Profiled::default();
+    let mut work = Work { subject, stop, began: Instant::now(), time, heard };
+    found.failure = work.all(positions, &mut found).err();
+    found
+}
+
+/// Runs of `each`, one behind the other from the start on past the page cache where that can be had, as `hdparm -t` has
+/// them: their rates in bytes a second.
+///
+/// # Errors
+/// It was asked to stop, or the disk is gone.
+pub fn timing(subject: &mut Subject, runs: u32, each: Duration, stop: &Stop) -> Result<Vec<f64>, Failure> {
+    let size = size_of(subject);
+    let point = stream(subject, main_way(subject), size);
+    let one = |_| subject.run(point, Extent::new(0, size), each, stop).map(|trial| trial.bytes_per_s());
+    (0..runs).map(one).collect()
+}
+
+fn size_of(subject: &Subject) -> u64 {
+    subject.extents.iter().map(Extent::end).max().unwrap_or(0)
+}
+
+fn main_way(subject: &Subject) -> Way {
+    if subject.has(Way::Direct) { Way::Direct } else { Way::Buffered }
+}
+
+/// The point for reading on and on; smaller blocks where there is not much to read.
+fn stream(subject: &Subject, way: Way, room: u64) -> Point {
+    let (block, depth) = STREAM;
+    let most = room / u64::from(depth) / 4 / subject.align_bytes * subject.align_bytes;
+    let block_bytes = u64::from(block).min(most.max(subject.align_bytes)) as u32;
+    Point { way, block_bytes, depth: if way == Way::Mapped { 1 } else { depth } }
+}
+
+struct Work<'a> {
+    subject: &'a mut Subject,
+    stop: &'a Stop,
+    began: Instant,
+    time: Duration,
+    heard: &'a mut dyn FnMut(f64, &'static str),
+}
+
+impl Work<'_> {
+    fn all(&mut self, positions: u32, found: &mut Profiled) -> Result<(), Failure> {
+        let size = size_of(self.subject);
+        let zones = self.zones(positions, size, &mut found.zones);
+        found.whole_s = whole_time(&found.zones, size);
+        zones?;
+        let costs = self.costs(size, &mut found.costs);
+        let times: Vec<(f64, f64)> = found.costs.iter().map(|cost| (f64::from(cost.bytes), cost.seconds)).collect();
+        found.fit = fit(&times);
+        costs?;
+        self.ways(size, &mut found.ways)
+    }
+
+    fn run(&mut self, point: Point, extent: Extent, patience: Duration, doing: &'static str) -> Result<Trial, Failure> {
+        let trial = self.subject.run(point, extent, patience.clamp(PATIENCE.0, PATIENCE.1), self.stop)?;
+        (self.heard)((self.began.elapsed().as_secs_f64() / self.time.as_secs_f64()).min(1.0), doing);
+        Ok(trial)
+    }
+
+    fn zones(&mut self, count: u32, size: u64, found: &mut Vec<Zone>) -> Result<(), Failure> {
+        let span = size / u64::from(count.max(1));
+        let align = self.subject.align_bytes.max(4096);
+        let point = stream(self.subject, main_way(self.subject), span);
+        let places = spread(size, count, span, align);
+        let patience = self.time.mul_f64(SHARES.0).div_f64(f64::from(count * ROUNDS));
+        let mut rates: Vec<Vec<(f64, u64)>> = vec![Vec::new(); places.len()];
+        let mut outcome = Ok(());
+        'rounds: for round in 0..ROUNDS {
+            for (index, &place) in places.iter().enumerate() {
+                // Each round reads other bytes of the place, so that no memory of the disk has them.
+                let begin = place + span / u64::from(ROUNDS) * u64::from(round) / align * align;
+                let extent = Extent::new(begin, (size - begin).min(span));
+                match self.run(point, extent, patience, "positions") {
+                    Ok(trial) if trial.is_sound() => {
+                        rates[index].push((trial.bytes_per_s(), begin + trial.moved_bytes / 2))
+                    }
+                    Ok(_) => {}
+                    Err(failure) => {
+                        outcome = Err(failure);
+                        break 'rounds;
+                    }
+                }
+            }
+        }
+        for runs in rates.iter().filter(|runs| !runs.is_empty()) {
+            let middle = |of: fn(&(f64, u64)) -> f64| median(&runs.iter().map(of).collect::<Vec<_>>()).unwrap_or(0.0);
+            found.push(Zone { offset: middle(|run| run.1 as f64) as u64, bytes_per_s: middle(|run| run.0) });
+        }
+        outcome
+    }
+
+    fn costs(&mut self, size: u64, found: &mut Vec<Cost>) -> Result<(), Failure> {
+        let way = main_way(self.subject);
+        let least = u32::try_from(self.subject.align_bytes.max(512)).unwrap_or(4096);
+        let sizes = std::iter::successors(Some(least), |bytes| bytes.checked_mul(2));
+        let sizes: Vec<u32> =
+            sizes.take_while(|&bytes| bytes <= COMMAND_BYTES_MAX && u64::from(bytes) * 8 <= size).collect();
+        let patience = self.time.mul_f64(SHARES.1).div_f64((sizes.len() as u32 * ROUNDS).max(1).into());
+        let mut walk =
+            Walk::new(self.subject.extents.clone(), self.subject.align_bytes.max(4096), sizes.len() as u64 * 3);
+        let mut times: Vec<Vec<f64>> = vec![Vec::new(); sizes.len()];
+        let mut outcome = Ok(());
+        'rounds: for round in 0..ROUNDS {
+            walk.begin(round);
+            for (index, &block_bytes) in sizes.iter().enumerate() {
+                let point = Point { way, block_bytes, depth: 1 };
+                let Some(extent) = walk.place(u64::from(block_bytes) * 4) else { continue };
+                match self.run(point, extent, patience, "command cost") {
+                    Ok(trial) => {
+                        walk.went(trial.moved_bytes);
+                        if trial.is_sound() {
+                            times[index].push(trial.seconds / trial.requests as f64);
+                        }
+                    }
+                    Err(failure) => {
+                        outcome = Err(failure);
+                        break 'rounds;
+                    }
+                }
+            }
+        }
+        for (bytes, times) in sizes.into_iter().zip(times) {
+            found.extend(median(&times).map(|seconds| Cost { bytes, seconds, runs: times.len() }));
+        }
+        outcome
+    }
+
+    fn ways(&mut self, size: u64, found: &mut Vec<WayCost>) -> Result<(), Failure> {
+        let ways: Vec<Way> = self.subject.ways.iter().map(|(way, _)| *way).collect();
+        let share = 1.0 - SHARES.0 - SHARES.1;
+        let patience = self.time.mul_f64(share).div_f64(f64::from(ways.len() as u32 * ROUNDS));
+        let runs = u64::from(ROUNDS) * ways.len() as u64;
+        let mut walk = Walk::new(self.subject.extents.clone(), self.subject.align_bytes.max(4096), runs);
+        let mut trials: Vec<Vec<Trial>> = vec![Vec::new(); ways.len()];
+        for round in 0..ROUNDS {
+            walk.begin(round);
+            for (index, &way) in ways.iter().enumerate() {
+                let point = stream(self.subject, way, size);
+                let Some(extent) = walk.place(point.in_flight_bytes() * 2) else { continue };
+                let trial = self.run(point, extent, patience, "ways")?;
+                walk.went(trial.moved_bytes);
+                trials[index].push(trial);
+            }
+        }
+        for (way, trials) in ways.into_iter().zip(trials) {
+            let of = |number: &dyn Fn(&Trial) -> f64| {
+                median(&trials.iter().filter(|trial| trial.is_sound()).map(number).collect::<Vec<_>>())
+            };
+            let Some(bytes_per_s) = of(&Trial::bytes_per_s) else { continue };
+            let cpu_s_per_gib = of(&Trial::cpu_s_per_gib).unwrap_or(0.0);
+            found.push(WayCost {
+                way,
+                bytes_per_s,
+                cpu_s_per_gib,
+                cpu_share: cpu_s_per_gib * bytes_per_s / (1u64 << 30) as f64,
+                left_in_cache: of(&|trial| trial.left_bytes as f64 / trial.moved_bytes as f64).unwrap_or(0.0),
+                cached: trials.iter().any(|trial| trial.cached_bytes > 0),
+            });
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::contract::{Endpoint, EngineKind, Op};
+    use crate::endpoint::memory::{Fault, Memory};
+    use std::sync::Arc;
+
+    fn subject(faults: &[Fault], len: usize) -> (Arc<Memory>, Subject) {
+        let disk = Arc::new(Memory::disk(vec![7; len], faults));
+        let end: Arc<dyn Endpoint> = disk.clone();
+        let extents = vec![Extent::new(0, len as u64)];
+        let subject = Subject::new("disk", vec![(Way::Direct, end)], EngineKind::Sync, extents, 64 << 20).unwrap();
+        (disk, subject)
+    }
+
+    #[test]
+    fn every_part_is_measured_by_reading_only() {
+        let (disk, mut subject) = subject(&[], 16 << 20);
+        let mut said = Vec::new();
+        let mut heard = |_: f64, doing| said.push(doing);
+        let found = profile(&mut subject, 8, Duration::from_millis(100), &Stop::default(), &mut heard);
+        assert!(found.failure.is_none());
+        assert_eq!(found.zones.len(), 8);
+        assert!(found.zones.is_sorted_by_key(|zone| zone.offset) && found.whole_s.unwrap() > 0.0);
+        assert!(found.costs.len() >= 10 && found.fit.is_some(), "{:?}", found.costs);
+        assert_eq!(found.ways.len(), 1);
+        assert!(["positions", "command cost", "ways"].iter().all(|part| said.contains(part)));
+        assert!(disk.asked().iter().all(|asked| asked.op == Op::Read));
+    }
+
+    #[test]
+    fn what_was_found_before_it_was_stopped_is_kept() {
+        let (_, mut subject) = subject(&[], 16 << 20);
+        let stop = Stop::default();
+        let mut calls = 0;
+        let mut heard = |_: f64, _| {
+            calls += 1;
+            if calls == 5 {
+                stop.ask(15);
+            }
+        };
+        let found = profile(&mut subject, 8, Duration::from_millis(100), &stop, &mut heard);
+        assert!(matches!(found.failure, Some(Failure::Stopped(15))));
+        assert_eq!(found.zones.len(), 5);
+    }
+
+    #[test]
+    fn timing_gives_the_rate_of_each_run() {
+        let (_, mut subject) = subject(&[], 4 << 20);
+        let rates = timing(&mut subject, 3, Duration::from_millis(5), &Stop::default()).unwrap();
+        assert!(rates.len() == 3 && rates.iter().all(|&rate| rate > 0.0), "{rates:?}");
+    }
+}

@@ -1,0 +1,39 @@
+//! What was saved by `haul tune` is where a copy begins.
+use super::*;
+use crate::contract::SavedPace;
+
+fn tuned(block_bytes: u32, depth: u32) -> Facts {
+    let date = "2026-11-21".to_owned();
+    Facts { saved: Some(SavedPace { block_bytes, depth, bytes_per_s: 1, date }), ..disk(1, GIB) }
+}
+
+fn pace(options: &Options, source: &Facts) -> (u32, u32, String) {
+    let plan = made(options, source, &disk(2, 2 * GIB));
+    let reason = plan.why.iter().find(|reason| reason.topic == "block size").unwrap();
+    (plan.tuning.block_bytes, plan.tuning.depth, reason.because.clone())
+}
+
+#[test]
+fn a_copy_begins_with_what_was_saved_for_its_source_and_says_so() {
+    let (block, depth, because) = pace(&Options::default(), &tuned(256 << 10, 4));
+    assert_eq!((block, depth), (256 << 10, 8), "both sides' blocks count");
+    assert_eq!(because, "saved by haul tune on 2026-11-21: 256 KiB × 4 for reading /dev/sdb");
+    let plan = made(&Options::default(), &tuned(256 << 10, 4), &disk(2, 2 * GIB));
+    assert!(plan.tuning.adaptive, "the dest may want another: it goes on looking");
+}
+
+#[test]
+fn what_was_saved_keeps_to_the_bounds_of_a_copy() {
+    let (block, depth, _) = pace(&Options::default(), &tuned(512, 1));
+    assert_eq!((block, depth), (64 << 10, 2));
+    let plan = made(&Options::default(), &tuned(64 << 20, 64), &disk(2, 2 * GIB));
+    let in_flight = u64::from(plan.tuning.block_bytes) * u64::from(plan.tuning.depth);
+    assert!(in_flight <= u64::from(plan.tuning.in_flight_bytes_max), "{:?}", plan.tuning);
+}
+
+#[test]
+fn what_the_user_asks_for_comes_first() {
+    let options = Options { block_bytes: Some(1 << 20), depth: Some(3), ..Options::default() };
+    let (block, depth, because) = pace(&options, &tuned(256 << 10, 4));
+    assert_eq!((block, depth, because.as_str()), (1 << 20, 3, "--block-size"));
+}

@@ -1,0 +1,90 @@
+//! A bar on standard error while something is measured, and lines on standard output above it.
+use crate::report::columns::columns;
+use crate::report::style::paint;
+use crate::report::{Out, units};
+use anstream::{AutoStream, ColorChoice};
+use anstyle::{AnsiColor, Style};
+use indicatif::{ProgressBar, ProgressDrawTarget};
+use std::io;
+use std::time::Duration;
+
+const DONE: Style = AnsiColor::Cyan.on_default();
+const REST: Style = Style::new().dimmed();
+
+/// Columns of the bar itself.
+const BAR_COLUMNS: usize = 24;
+
+/// Draws a second; more only flicker.
+const DRAWS_PER_S: u8 = 10;
+
+/// A bar while something is measured, where standard error is a terminal; lines on standard output go above it.
+#[derive(Debug)]
+pub struct Meter {
+    bar: Option<ProgressBar>,
+    out: Out,
+}
+
+impl Meter {
+    /// Begins a bar, unless standard error is no terminal that can move its cursor.
+    pub fn start(out: Out) -> Meter {
+        let able = out.error_is_terminal() && std::env::var_os("TERM").is_none_or(|term| term != "dumb");
+        let bar = able.then(|| {
+            let style = indicatif::ProgressStyle::with_template("{msg}").expect("the template is right");
+            ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(DRAWS_PER_S)).with_style(style)
+        });
+        Meter { bar, out }
+    }
+
+    /// Prints to standard output, above the bar. A reader that went away is nobody's business here.
+    pub fn print(&self, text: &str) {
+        let print = || {
+            // A full disk is told of with the answer, which goes the same way.
+            let _ = self.out.print(text);
+        };
+        match &self.bar {
+            Some(bar) => bar.suspend(print),
+            None => print(),
+        }
+    }
+
+    /// Shows that a share of the way, from 0 to 1, is done, about how long the rest takes, and what is done now.
+    pub fn moved(&self, share: f64, left: Option<Duration>, now: &str) {
+        let Some(bar) = &self.bar else { return };
+        let text = line(share, left, now, self.out.columns());
+        // indicatif writes past anstream, so what NO_COLOR asks for is done here.
+        let plain = AutoStream::choice(&io::stderr()) == ColorChoice::Never;
+        bar.set_message(if plain { anstream::adapter::strip_str(&text).to_string() } else { text });
+        bar.tick();
+    }
+
+    /// Takes the bar away.
+    pub fn finish(&self) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+    }
+}
+
+fn line(share: f64, left: Option<Duration>, now: &str, width: usize) -> String {
+    let done = (share.clamp(0.0, 1.0) * BAR_COLUMNS as f64) as usize;
+    let bar = format!("{}{}", paint(DONE, &"━".repeat(done)), paint(REST, &"─".repeat(BAR_COLUMNS - done)));
+    let left = left.map(|left| format!("  {} left", units::time_left(left))).unwrap_or_default();
+    let short = format!("{bar} {:3.0} %{left}", share * 100.0);
+    let long = format!("{short}  {now}");
+    if columns(&long) < width { long } else { short }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_done_now_is_left_out_where_there_is_no_room() {
+        let text = |width| {
+            let line = line(0.5, Some(Duration::from_secs(9)), "direct 256 KiB × 8", width);
+            anstream::adapter::strip_str(&line).to_string()
+        };
+        assert_eq!(text(80), "━━━━━━━━━━━━────────────  50 %  9 s left  direct 256 KiB × 8");
+        assert_eq!(text(50), "━━━━━━━━━━━━────────────  50 %  9 s left");
+    }
+}

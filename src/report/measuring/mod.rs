@@ -1,0 +1,40 @@
+//! What was measured, for people and spreadsheets; `report::json` has it for programs.
+mod meter;
+mod profile;
+mod tune;
+
+pub use meter::Meter;
+pub use profile::{profile_csv, profile_text, timing_text};
+pub(super) use tune::state;
+pub use tune::{TuneTeller, tune_csv, tune_text};
+
+use super::units;
+use crate::measure::{Bad, Point};
+
+/// Failed places that are named; the others are counted.
+const BAD_NAMED: usize = 5;
+
+/// The places that failed; nothing where none did.
+fn bad_places(bad: &[Bad], failed: u64) -> String {
+    let one = |bad: &Bad| format!("{} at byte {}: {}", units::block(bad.len.into()), bad.offset, bad.why);
+    let named: Vec<String> = bad.iter().take(BAD_NAMED).map(one).collect();
+    match failed.saturating_sub(named.len() as u64) {
+        0 => named.join("\n"),
+        more => format!("{}\nand {more} more", named.join("\n")),
+    }
+}
+
+/// A rate of measured bytes a second, in whole bytes.
+fn whole(bytes_per_s: f64) -> u64 {
+    bytes_per_s.round() as u64
+}
+
+/// A latency in microseconds that may have a fraction.
+fn latency(us: f64) -> String {
+    units::latency(us.round() as u64)
+}
+
+/// A point in a sentence: `256 KiB × 8`.
+fn point(point: Point) -> String {
+    format!("{} × {}", units::block(point.block_bytes.into()), point.depth)
+}

@@ -1,0 +1,132 @@
+//! The tables of `haul profile`.
+use super::{bad_places, latency, whole};
+use crate::contract::Facts;
+use crate::measure::stats::median;
+use crate::measure::{Bad, Profiled, WayCost};
+use crate::report::columns::Columns;
+use crate::report::printable::printable;
+use crate::report::style::{STRONG, paint};
+use crate::report::text::described;
+use crate::report::units;
+use std::time::Duration;
+
+/// A line whose distances are larger than this share fits badly.
+const RESIDUAL_FINE: f64 = 0.15;
+
+/// Everything that was found, in tables and sentences.
+pub fn profile_text(facts: &Facts, found: &Profiled, bad: &[Bad], failed: u64) -> String {
+    let mut head = Columns::default();
+    head.row("disk", described(facts));
+    let mut text = head.lines() + &positions(found, facts.size.unwrap_or(0)) + &costs(found) + &ways(&found.ways);
+    let mut rows = Columns::default();
+    summary(found, &mut rows);
+    if found.failure.is_some() {
+        rows.row("partial", "it ended before its time: what is above is what was found by then");
+    }
+    rows.row("failed", bad_places(bad, failed));
+    text += &format!("\n{}", rows.lines());
+    text
+}
+
+fn heading(text: &str) -> String {
+    format!("\n{}\n", paint(STRONG, text))
+}
+
+fn positions(found: &Profiled, size: u64) -> String {
+    let mut text = heading(&format!("{:>12} {:>9} {:>12}", "position", "of disk", "rate"));
+    for zone in &found.zones {
+        let rate = units::rate_decimal(whole(zone.bytes_per_s));
+        let percent = zone.offset as f64 / size.max(1) as f64 * 100.0;
+        text += &format!("{:>12} {percent:>7.0} % {rate:>12}\n", units::size(zone.offset));
+    }
+    text
+}
+
+fn costs(found: &Profiled) -> String {
+    let mut text = heading(&format!("{:>12} {:>9} {:>12} {:>10}", "command", "time", "rate", "line"));
+    for cost in &found.costs {
+        let rate = units::rate_decimal(whole(cost.bytes_per_s()));
+        let line = found.fit.map(|fit| fit.seconds(cost.bytes.into()) * 1e6).map(latency).unwrap_or_default();
+        let size = units::block(cost.bytes.into());
+        text += &format!("{size:>12} {:>9} {rate:>12} {line:>10}\n", latency(cost.seconds * 1e6));
+    }
+    text
+}
+
+fn ways(ways: &[WayCost]) -> String {
+    let heading_line = format!("{:>12} {:>12} {:>10} {:>6} {:>14}", "way", "rate", "CPU s/GiB", "CPU", "left in cache");
+    let mut text = heading(&heading_line);
+    for way in ways {
+        let rate = units::rate_decimal(whole(way.bytes_per_s));
+        let cached = if way.cached { " *" } else { "" };
+        text += &format!(
+            "{:>12} {rate:>12} {:>10.3} {:>4.0} % {:>12.0} %{cached}\n",
+            way.way.name(),
+            way.cpu_s_per_gib,
+            way.cpu_share * 100.0,
+            way.left_in_cache * 100.0
+        );
+    }
+    text
+}
+
+fn summary(found: &Profiled, rows: &mut Columns) {
+    let rates: Vec<f64> = found.zones.iter().map(|zone| zone.bytes_per_s).collect();
+    let [low, high] = [rates.iter().copied().reduce(f64::min), rates.iter().copied().reduce(f64::max)];
+    let rate = |rate: f64| units::rate_decimal(whole(rate));
+    if let (Some(whole_s), Some(low), Some(high)) = (found.whole_s, low, high) {
+        let time = units::duration(Duration::from_secs_f64(whole_s));
+        rows.row("whole", format!("reading all of it takes about {time}; {} to {}", rate(low), rate(high)));
+    }
+    if let Some(fit) = found.fit {
+        let flow = if fit.bytes_per_s.is_finite() { rate(fit.bytes_per_s) } else { "at any rate".to_owned() };
+        let fits = if fit.residual <= RESIDUAL_FINE { "the line fits" } else { "the line fits badly" };
+        rows.row(
+            "command",
+            format!(
+                "{} before a byte moves, then {flow}: {fits}, distances of {:.0} %, {:.0} % at most",
+                latency(fit.latency_s * 1e6),
+                fit.residual * 100.0,
+                fit.residual_max * 100.0
+            ),
+        );
+    }
+    let raw = found.costs.iter().map(|cost| cost.bytes_per_s());
+    if let (Some(best), Some(worst)) = (raw.clone().reduce(f64::max), raw.reduce(f64::min)) {
+        rows.row("one at a time", format!("{} at best, {} at worst", rate(best), rate(worst)));
+    }
+    if found.ways.iter().any(|way| way.cached) {
+        rows.row("*", "the page cache held some of it before: this is the speed of memory, not of the disk");
+    }
+}
+
+/// One line, as hdparm -t has it.
+pub fn timing_text(facts: &Facts, rates: &[f64], each: Duration) -> String {
+    let middle = median(rates).unwrap_or(0.0);
+    let [low, high] = [f64::min, f64::max].map(|pick| rates.iter().copied().reduce(pick).unwrap_or(0.0));
+    format!(
+        "{}: {}, median of {} reads of {} from the start; {} to {}\n",
+        printable(&facts.address),
+        paint(STRONG, &units::rate(whole(middle))),
+        rates.len(),
+        units::duration(each),
+        units::rate_decimal(whole(low)),
+        units::rate_decimal(whole(high))
+    )
+}
+
+/// Everything that was found as comma-separated values; the first field says what the line is about.
+pub fn profile_csv(found: &Profiled) -> String {
+    let mut text = "part,way,offset_bytes,block_bytes,seconds,bytes_per_s,cpu_s_per_gib,left_in_cache\n".to_owned();
+    for zone in &found.zones {
+        text += &format!("position,,{},,,{:.0},,\n", zone.offset, zone.bytes_per_s);
+    }
+    for cost in &found.costs {
+        text += &format!("command,,,{},{:.9},{:.0},,\n", cost.bytes, cost.seconds, cost.bytes_per_s());
+    }
+    for way in &found.ways {
+        let (name, rate) = (way.way.name(), way.bytes_per_s);
+        text += &format!("way,{name},,,,{rate:.0},{:.4},{:.3}\n", way.cpu_s_per_gib, way.left_in_cache);
+    }
+    text
+}

@@ -1,0 +1,14 @@
+use crate::report::printable::printable;
+use crate::report::units;
+use std::path::Path;
+
+/// A rate that cannot be that of the disk, for `what` gives no more than `most_per_s`: all in bytes a second.
+pub fn above_the_link(found_per_s: u64, most_per_s: u64, what: &str) -> String {
+    let [found, most] = [found_per_s, most_per_s].map(units::rate_decimal);
+    format!("{found} is more than {what} gives ({most}): this is a cache, not the disk")
+}
+
+/// Where the answer of a sweep was kept.
+pub fn kept(place: &Path) -> String {
+    format!("haul: kept in {}; copies from this disk begin with it\n", printable(&place.to_string_lossy()))
+}

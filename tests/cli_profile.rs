@@ -1,0 +1,72 @@
+//! `haul profile` as a user calls it. No figure is judged, for the clock is nobody's.
+mod support;
+
+use serde_json::Value;
+use std::fs;
+use support::{haul, scratch, write_noise};
+
+#[test]
+fn a_file_is_profiled_in_all_parts_and_stays_as_it_was() {
+    let dir = scratch();
+    let file = dir.path().join("disk.img");
+    let bytes = write_noise(&file, 32 << 20, 1);
+    let run = haul().args(["profile", "--json", "--time", "2", "--positions", "6"]).arg(&file).assert().success();
+    let report: Value = serde_json::from_slice(&run.get_output().stdout).unwrap();
+    assert_eq!((&report["report"], &report["ended"]), (&"profile".into(), &"complete".into()));
+    let positions = report["positions"].as_array().unwrap();
+    assert_eq!(positions.len(), 6);
+    assert!(positions.iter().all(|place| place["offset_bytes"].as_u64() < Some(32 << 20)));
+    assert!(report["whole_read_s"].as_f64() > Some(0.0) && report["fit"]["latency_s"].as_f64() >= Some(0.0));
+    assert!(report["commands"].as_array().unwrap().len() > 8);
+    let ways: Vec<&str> = report["ways"].as_array().unwrap().iter().map(|way| way["way"].as_str().unwrap()).collect();
+    assert!(ways.ends_with(&["buffered", "mmap"]), "{ways:?}");
+    assert!(fs::read(&file).unwrap() == bytes, "profile wrote to what it measured");
+}
+
+#[test]
+fn the_text_fits_eighty_columns_without_colour() {
+    let dir = scratch();
+    let file = dir.path().join("disk.img");
+    write_noise(&file, 8 << 20, 2);
+    let run = haul().args(["profile", "--time", "1", "--positions", "5"]).arg(&file).assert().success();
+    let text = String::from_utf8(run.get_output().stdout.clone()).unwrap();
+    let place = dir.path().to_str().unwrap();
+    assert!(text.lines().all(|line| line.contains(place) || line.chars().count() <= 80), "{text}");
+    assert!(!text.contains('\u{1b}'));
+    for words in ["position", "of disk", "512 bytes", "left in cache", "\nwhole ", "\ncommand ", "before a byte moves"]
+    {
+        assert!(text.contains(words), "{words:?} is not in {text}");
+    }
+}
+
+#[test]
+fn timing_is_one_line() {
+    let dir = scratch();
+    let file = dir.path().join("disk.img");
+    write_noise(&file, 8 << 20, 3);
+    let run = haul().args(["profile", "--timing", "--time", "1"]).arg(&file).assert().success();
+    let text = String::from_utf8(run.get_output().stdout.clone()).unwrap();
+    assert!(text.lines().count() == 1 && text.contains("B/s") && text.contains("median of 3 reads of 1.0 s"), "{text}");
+}
+
+#[test]
+fn csv_has_the_same_fields_in_every_line() {
+    let dir = scratch();
+    let file = dir.path().join("disk.img");
+    write_noise(&file, 8 << 20, 4);
+    let run = haul().args(["profile", "--csv", "--time", "1"]).arg(&file).assert().success();
+    let text = String::from_utf8(run.get_output().stdout.clone()).unwrap();
+    assert!(text.lines().all(|line| line.split(',').count() == 8), "{text}");
+    for part in ["part", "position", "command", "way"] {
+        assert!(text.lines().any(|line| line.starts_with(&format!("{part},"))), "{part}: {text}");
+    }
+}
+
+#[test]
+fn what_cannot_be_measured_is_refused_and_says_why() {
+    haul().args(["profile", "--positions", "4", "/dev/null"]).assert().code(2);
+    haul().args(["profile", "--positions", "201", "/dev/null"]).assert().code(2);
+    haul().args(["profile", "--timing", "--positions", "9", "/dev/null"]).assert().code(2);
+    let run = haul().args(["profile", "/dev/null"]).assert().code(2);
+    assert!(String::from_utf8_lossy(&run.get_output().stderr).contains("neither a disk nor a file"));
+}
