@@ -1,5 +1,6 @@
 //! Memory for blocks: one arena, populated as far as it is used, carved into buffers.
 use std::io;
+use std::os::fd::{AsRawFd, BorrowedFd};
 use std::ptr::{self, NonNull};
 use std::slice;
 use std::sync::Arc;
@@ -114,6 +115,24 @@ impl Arena {
         Ok(Buffer { bytes: arena.base, len, arena })
     }
 
+    /// One buffer of `len` bytes that a driver shares with us: what is at `fd`, mapped.
+    ///
+    /// # Errors
+    /// What `mmap(2)` says: ENOMEM for more than the driver has, ENODEV where it shares nothing.
+    pub fn shared(fd: BorrowedFd<'_>, len: u32) -> io::Result<Buffer> {
+        let map_len = len as usize;
+        let access = libc::PROT_READ | libc::PROT_WRITE;
+        // SAFETY: a fresh mapping, no address is asked for.
+        let map = unsafe { libc::mmap(ptr::null_mut(), map_len, access, libc::MAP_SHARED, fd.as_raw_fd(), 0) };
+        if map == libc::MAP_FAILED {
+            return Err(io::Error::last_os_error());
+        }
+        let map = NonNull::new(map.cast::<u8>()).expect("mmap does not return null unless asked");
+        let (used, out) = (map_len.into(), 1.into());
+        let arena = Arena { map, map_len, base: map, len: map_len, used, out, registered: UNREGISTERED.into() };
+        Ok(Buffer { bytes: map, len, arena: Arc::new(arena) })
+    }
+
     /// Faults the first `len` bytes in with one call, where the kernel can (since 5.14); else they come as touched.
     fn populate(&self, len: usize) {
         let len = len.next_multiple_of(HUGE_BYTES).min(self.len);
@@ -198,6 +217,20 @@ mod tests {
         let arena = Arena::map(1 << 20).unwrap();
         drop(arena.carve(4096, 3));
         assert_eq!(arena.carve(65536, 2).len(), 2);
+    }
+
+    #[test]
+    fn a_shared_buffer_is_what_is_mapped_there() {
+        use std::os::fd::AsFd;
+        use std::os::unix::fs::FileExt;
+        let file = tempfile::tempfile().unwrap();
+        file.set_len(8192).unwrap();
+        let mut buffer = Arena::shared(file.as_fd(), 8192).unwrap();
+        buffer.bytes_mut()[8191] = 7;
+        let mut byte = [0];
+        file.read_exact_at(&mut byte, 8191).unwrap();
+        assert_eq!(byte, [7]);
+        assert!(Arena::shared(std::fs::File::open("/dev/null").unwrap().as_fd(), 4096).is_err());
     }
 
     #[test]

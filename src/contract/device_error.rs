@@ -15,12 +15,19 @@ pub struct DeviceError {
     pub of_medium: bool,
     /// What to do next, a full sentence; empty where nothing helps.
     pub advice: &'static str,
+    /// Sense key, additional sense code and its qualifier, where a SCSI disk gave them.
+    pub sense: Option<[u8; 3]>,
 }
 
 impl DeviceError {
     /// What the device said, if this error came from one.
     pub fn of(error: &io::Error) -> Option<&DeviceError> {
         error.get_ref()?.downcast_ref()
+    }
+
+    /// The device compared, and what it has differs.
+    pub fn is_miscompare(&self) -> bool {
+        matches!(self.sense, Some([0xe, ..]))
     }
 }
 
@@ -50,7 +57,9 @@ mod tests {
             offset: Some(512),
             of_medium: true,
             advice: "",
+            sense: Some([3, 0x11, 0]),
         };
+        assert!(!said.is_miscompare());
         let error = io::Error::from(said.clone());
         assert_eq!(DeviceError::of(&error), Some(&said));
         assert_eq!((error.to_string().as_str(), error.raw_os_error()), ("medium error", None));

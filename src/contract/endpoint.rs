@@ -1,9 +1,10 @@
 //! One side of a copy, open and ready.
-use super::{CopyName, Damage, Extent, Facts, Kind, Op, Queue, Request, Run, RunKind};
+use super::{CopyName, Damage, Extent, Facts, Kind, Op, Queue, RecordDevice, Request, Run, RunKind};
 use io_uring::{squeue, types};
 use std::cmp::Ordering;
 use std::io;
 use std::os::fd::BorrowedFd;
+use std::sync::Arc;
 
 /// How an endpoint differs from what it was when it was opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,6 +47,11 @@ pub trait Endpoint: Send + Sync {
 
     /// A queue of its own, for endpoints that have one.
     fn own_queue(&self, _depth: u32) -> Option<io::Result<Box<dyn Queue>>> {
+        None
+    }
+
+    /// Its records, for endpoints that move them by commands of their own. Not while a queue of it is in use.
+    fn records(&self) -> Option<Arc<dyn RecordDevice>> {
         None
     }
 

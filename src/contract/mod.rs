@@ -27,6 +27,7 @@ mod pattern_use;
 mod plan;
 mod queue;
 mod record_counts;
+mod record_device;
 mod records;
 mod request;
 mod saved;
@@ -65,6 +66,7 @@ pub use plan::{
 };
 pub use queue::{Completion, Queue, Ready};
 pub use record_counts::{RecordCounts, RecordTally};
+pub use record_device::{DeviceCounts, RecordDevice};
 pub use records::{
     Amount, Care, Careful, Complaint, DestWords, Durable, Framing, FramingKind, OpenWords, Pattern, RecordListener,
     RecordPlan, RecordSide, Telling,

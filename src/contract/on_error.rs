@@ -78,7 +78,7 @@ mod tests {
         assert!(!is_of_place(Kind::Gone, &io::Error::from_raw_os_error(libc::EIO)));
         assert!(!is_of_place(Kind::Io, &io::ErrorKind::UnexpectedEof.into()));
         let words = "medium error".to_owned();
-        let said = DeviceError { kind: Kind::Io, words, offset: None, of_medium: true, advice: "" };
+        let said = DeviceError { kind: Kind::Io, words, offset: None, of_medium: true, advice: "", sense: None };
         assert!(is_of_place(Kind::Io, &said.clone().into()));
         assert!(!is_of_place(Kind::Io, &DeviceError { of_medium: false, ..said }.into()));
     }

@@ -45,18 +45,39 @@ pub struct CommandWishes {
     pub timeout: Duration,
     /// Do not keep what is moved in the disk's cache (DPO).
     pub dpo: bool,
-    /// A write is done when it is on the medium (FUA).
+    /// A write is done when it is on the medium, and a read comes from there (FUA).
     pub fua: bool,
     /// Length of READ and WRITE commands in bytes: 6, 10, 12, 16 or 32; `None`: the shortest that does. SCSI only.
     pub cdb_bytes: Option<u8>,
     /// Times that a command is given once more after a failure that may pass.
     pub retries: u32,
+    /// Command duration limit, 1 to 7; 0: none. Only commands of 16 bytes have it. SCSI only.
+    pub duration_limit: u8,
+    /// Records are moved without a copy in the driver, where it does that. SCSI only; queues ask for it anyway.
+    pub direct: bool,
+    /// Records may be moved through memory that the driver shares with us. SCSI only.
+    pub shared: bool,
+    /// Nobody else may have the node open. SCSI only.
+    pub exclusive: bool,
+    /// Take an advisory lock of the node (flock), or fail with EWOULDBLOCK. SCSI only.
+    pub locked: bool,
 }
 
 impl Default for CommandWishes {
     /// A minute, as the kernel gives tape drives and itself twice 30 s; five retries, as the kernel's own disks have.
     fn default() -> Self {
-        CommandWishes { timeout: Duration::from_secs(60), dpo: false, fua: false, cdb_bytes: None, retries: 5 }
+        CommandWishes {
+            timeout: Duration::from_secs(60),
+            dpo: false,
+            fua: false,
+            cdb_bytes: None,
+            retries: 5,
+            duration_limit: 0,
+            direct: false,
+            shared: false,
+            exclusive: false,
+            locked: false,
+        }
     }
 }
 

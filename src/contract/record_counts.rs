@@ -20,6 +20,8 @@ pub struct RecordCounts {
     pub passed_over: u64,
     /// Records that could not be read and became zeros, which are among those read; or could not be written.
     pub unrecovered: u64,
+    /// Those of them of which the disk fetched something all the same.
+    pub fetched: u64,
     /// Calls made again.
     pub retried: u64,
     /// Records that were compared and differ.
@@ -31,8 +33,8 @@ pub struct RecordCounts {
 #[derive(Debug, Default)]
 pub struct RecordTally {
     numbers: [AtomicU64; 10],
-    /// Kept by the reading side: records that became zeros, calls made again.
-    reading: [AtomicU64; 2],
+    /// Kept by the reading side: records that could not be read, calls made again, records fetched all the same.
+    reading: [AtomicU64; 3],
     /// Nothing will be added any more.
     pub over: AtomicBool,
 }
@@ -43,7 +45,7 @@ impl RecordTally {
         let numbers = self.numbers.each_ref().map(|number| number.load(Relaxed));
         let [read_full, read_partial, written_full, written_partial, truncated, written_bytes, rest @ ..] = numbers;
         let [passed_over, unwritten, rewritten, differing] = rest;
-        let [unread, reread] = self.reading.each_ref().map(|number| number.load(Relaxed));
+        let [unread, reread, fetched] = self.reading.each_ref().map(|number| number.load(Relaxed));
         RecordCounts {
             read_full,
             read_partial,
@@ -53,6 +55,7 @@ impl RecordTally {
             written_bytes,
             passed_over,
             unrecovered: unwritten + unread,
+            fetched,
             retried: rewritten + reread,
             differing,
         }
@@ -71,6 +74,11 @@ impl RecordTally {
     /// The reading side made a record of zeros of one that could not be read.
     pub fn note_unread(&self) {
         self.reading[0].fetch_add(1, Relaxed);
+    }
+
+    /// Of one of them the disk fetched something all the same.
+    pub fn note_fetched(&self) {
+        self.reading[2].fetch_add(1, Relaxed);
     }
 
     /// The reading side made a call again.

@@ -143,6 +143,9 @@ pub struct Care {
     pub zero_unreadable: bool,
     /// Records that cannot be written, or differ, are passed over.
     pub pass_unwritable: bool,
+    /// What a disk fetches of an unreadable record all the same takes its place, where it is reached by its own
+    /// commands; true: corrected as far as that goes.
+    pub fetch_corrected: Option<bool>,
     /// More unreadable records one behind the other end the copy; 0: any number goes.
     pub bad_in_a_row_max: u64,
 }
@@ -267,7 +270,20 @@ pub enum Careful {
     /// Somebody else has the lock.
     Locked(io::Error),
     /// A record cannot be read, and zeros take its place.
-    Unreadable(u64, io::Error),
+    Unreadable {
+        /// Number of the record.
+        record: u64,
+        /// What the kernel or the disk said.
+        error: io::Error,
+        /// Why the disk could not fetch it all the same, where that was tried.
+        unfetched: Option<io::Error>,
+    },
+    /// A record cannot be read, and what the disk fetched of it all the same takes its place.
+    Fetched(u64, io::Error),
+    /// The disk does not compare by itself: it is read, and compared here.
+    ReadToCompare(io::Error),
+    /// The driver shares no memory: it copies.
+    NotShared(io::Error),
     /// So many records one behind the other could not be read, which is more than was allowed.
     TooManyBad(u64),
     /// A record cannot be written, and is passed over.
@@ -285,6 +301,14 @@ pub enum Careful {
     Compare(io::Error),
     /// The second dest cannot be opened or written to.
     Second(io::Error),
+}
+
+impl Careful {
+    /// The copy goes on as if nothing had been.
+    pub fn is_passed_over(&self) -> bool {
+        use Careful::{Fetched, NotShared, ReadToCompare, Unreadable, Unwritable};
+        matches!(self, Unreadable { .. } | Fetched(..) | Unwritable(..) | ReadToCompare(_) | NotShared(_))
+    }
 }
 
 /// Hears what is to be said, at the moment at which dd says it.

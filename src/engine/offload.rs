@@ -74,7 +74,8 @@ mod tests {
         let plain = told(io::Error::from_raw_os_error(libc::EOPNOTSUPP)).unwrap();
         assert_eq!(plain, "the device refuses to copy by itself: the bytes go through haul");
         let said = |kind| {
-            DeviceError { kind, words: "unreachable".to_owned(), offset: None, of_medium: false, advice: "" }.into()
+            let words = "unreachable".to_owned();
+            DeviceError { kind, words, offset: None, of_medium: false, advice: "", sense: None }.into()
         };
         assert!(told(said(Kind::Unsupported)).unwrap().contains("by itself (unreachable)"));
         assert_eq!(told(said(Kind::Io)), None);

@@ -85,6 +85,14 @@ pub fn dest(address: &str) -> Result<Facts> {
     look(address, Side::Dest, &Snapshot::take(), false)
 }
 
+/// Finds out about one side that is to be reached by commands of its own, if it has any.
+///
+/// # Errors
+/// As for [`both_through`].
+pub fn through(address: &str, side: Side) -> Result<Facts> {
+    look(address, side, &Snapshot::take(), true)
+}
+
 fn look(address: &str, side: Side, snapshot: &Snapshot, through: bool) -> Result<Facts> {
     let place = address::find(address, side, snapshot)?;
     let mut facts = Facts::new(address, place.kind);

@@ -77,6 +77,12 @@ impl Batch {
         Some(Batch { memory: Memory::of(capacity)?, len: 0, marks: Vec::new(), cuts: Vec::new(), last: false })
     }
 
+    /// An empty one in this memory.
+    pub(super) fn shared(buffer: Buffer) -> Self {
+        let memory = Memory { len: buffer.len() as usize, place: Place::Mapped(buffer) };
+        Batch { memory, len: 0, marks: Vec::new(), cuts: Vec::new(), last: false }
+    }
+
     /// Empties it for another use.
     pub(super) fn clear(&mut self) {
         self.len = 0;

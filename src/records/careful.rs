@@ -1,9 +1,9 @@
 //! What only sg_dd and its kin ask of the writing side: a second dest, comparing, passing over what cannot be written.
 use super::Ends;
-use super::batch::Memory;
+use super::batch::{Batch, Memory};
 use super::reader::{is_einval, is_of_medium};
 use super::writer::Writer;
-use crate::contract::{Careful, Complaint, Side};
+use crate::contract::{Careful, Complaint, DeviceError, Kind, RecordListener, Side};
 use crate::sys;
 use rustix::fs::SeekFrom;
 use std::io;
@@ -21,6 +21,30 @@ pub(super) fn write_second(ends: &Ends, mut bytes: &[u8]) -> Result<(), Complain
     Ok(())
 }
 
+impl Ends {
+    /// A batch in memory that a driver shares with us, where that was wished for. Where it cannot be had, that is told.
+    pub(super) fn shared_batch(&self, bytes: usize, listener: &dyn RecordListener) -> Option<Batch> {
+        let len = u32::try_from(bytes).ok()?;
+        for (side, end) in [(Side::Source, &self.source), (Side::Dest, &self.dest)] {
+            match end.device().and_then(|device| device.shared_memory(len)) {
+                Some(Ok(buffer)) => return Some(Batch::shared(buffer)),
+                Some(Err(error)) => listener.complain(side, &Complaint::Careful(Careful::NotShared(error)), false),
+                None => {}
+            }
+        }
+        None
+    }
+}
+
+/// Whether a disk says that it has the same bytes.
+enum Agreed {
+    Yes,
+    /// What it said.
+    No(io::Error),
+    /// It was not asked.
+    Unknown,
+}
+
 impl Writer {
     /// Number of the record that comes next, from the beginning of the dest.
     fn record(&self, obs: usize) -> u64 {
@@ -32,11 +56,10 @@ impl Writer {
     pub(super) fn write_singly(&mut self, bytes: &[u8], obs: usize, written: usize) -> Result<(), Complaint> {
         let ends = self.ends.clone();
         let fails = |error| Complaint::Write { midway: false, error };
-        let fd = ends.dest.fd().map_err(fails)?;
-        let back = sys::retry(|| rustix::fs::seek(fd, SeekFrom::Current(-(written as i64)))).map_err(fails)?;
+        let back = ends.dest.seek(SeekFrom::Current(-(written as i64))).map_err(fails)?;
         let mut at = back;
         for record in bytes.chunks(obs) {
-            match write_at(fd, record, at) {
+            match ends.dest.write_all_at(record, at) {
                 Ok(()) => {}
                 Err(error) if is_of_medium(&error) => {
                     let complaint = Complaint::Careful(Careful::Unwritable(self.record(obs), error));
@@ -48,13 +71,21 @@ impl Writer {
             self.arrived(record.len() as u64, obs as u64);
             at += record.len() as u64;
         }
-        sys::retry(|| rustix::fs::seek(fd, SeekFrom::Start(at))).map_err(fails)?;
+        ends.dest.seek(SeekFrom::Start(at)).map_err(fails)?;
         self.at_hole = false;
         Ok(())
     }
 
     /// Reads the dest and compares it with `bytes`.
     pub(super) fn compare_run(&mut self, bytes: &[u8], obs: usize) -> Result<(), Complaint> {
+        let doubt = match self.agrees(bytes, obs)? {
+            Agreed::Yes => {
+                self.arrived(bytes.len() as u64, obs as u64);
+                return Ok(());
+            }
+            Agreed::No(error) => Some(error),
+            Agreed::Unknown => None,
+        };
         // Whole records, as direct I/O wants them, though the last one may be short.
         let len = bytes.len().next_multiple_of(obs);
         let kept = self.theirs.take().filter(|memory| memory.bytes().len() >= len).or_else(|| Memory::of(len));
@@ -62,7 +93,12 @@ impl Writer {
         let read = self.read_theirs(&mut memory.bytes_mut()[..len]);
         let result = read.map_err(|error| Complaint::Careful(Careful::Compare(error))).and_then(|len| {
             let theirs = &memory.bytes()[..len.min(bytes.len())];
-            if bytes == theirs { Ok(()) } else { self.tell_difference(bytes, theirs, obs) }
+            match (bytes == theirs, doubt) {
+                (true, None) => Ok(()),
+                // It says that they differ, and then reads them as they should be.
+                (true, Some(error)) => Err(Complaint::Careful(Careful::Compare(error))),
+                (false, _) => self.tell_difference(bytes, theirs, obs),
+            }
         });
         self.theirs = Some(memory);
         result?;
@@ -70,12 +106,39 @@ impl Writer {
         Ok(())
     }
 
+    /// Lets a disk that is reached by its own commands compare by itself. Where it finds a difference, reading tells
+    /// which record it is.
+    fn agrees(&mut self, bytes: &[u8], obs: usize) -> Result<Agreed, Complaint> {
+        let dest = &self.ends.dest;
+        let fails = |error| Complaint::Careful(Careful::Compare(error));
+        let whole = bytes.len().is_multiple_of(obs);
+        let Some(device) = dest.device().filter(|_| whole && !self.compares_itself) else { return Ok(Agreed::Unknown) };
+        let at = dest.tell().map_err(fails)?;
+        if dest.size.is_some_and(|size| size < at + bytes.len() as u64) {
+            return Ok(Agreed::Unknown);
+        }
+        match device.compare_at(bytes, at) {
+            Ok(()) => {
+                dest.seek(SeekFrom::Current(bytes.len() as i64)).map_err(fails)?;
+                Ok(Agreed::Yes)
+            }
+            Err(error) => match DeviceError::of(&error) {
+                Some(said) if said.is_miscompare() => Ok(Agreed::No(error)),
+                Some(said) if said.kind == Kind::Unsupported => {
+                    self.compares_itself = true;
+                    self.listener.complain(Side::Dest, &Complaint::Careful(Careful::ReadToCompare(error)), false);
+                    Ok(Agreed::Unknown)
+                }
+                _ => Err(fails(error)),
+            },
+        }
+    }
+
     /// As much as there is, up to the length of `theirs`.
     fn read_theirs(&self, theirs: &mut [u8]) -> io::Result<usize> {
-        let fd = self.ends.dest.fd()?;
         let mut got = 0;
         while got < theirs.len() {
-            match sys::retry(|| rustix::io::read(fd, &mut theirs[got..])) {
+            match self.ends.dest.read(&mut theirs[got..]) {
                 Ok(0) => break,
                 Ok(moved) => got += moved,
                 // The place behind a short end is one that direct I/O cannot be asked for.
@@ -111,17 +174,4 @@ impl Writer {
         }
         Ok(())
     }
-}
-
-fn write_at(fd: std::os::fd::BorrowedFd<'_>, mut bytes: &[u8], mut offset: u64) -> io::Result<()> {
-    while !bytes.is_empty() {
-        match sys::retry(|| rustix::io::pwrite(fd, bytes, offset))? {
-            0 => return Err(io::ErrorKind::WriteZero.into()),
-            written => {
-                bytes = &bytes[written..];
-                offset += written as u64;
-            }
-        }
-    }
-    Ok(())
 }

@@ -66,6 +66,9 @@ fn set_end(ends: &Ends) -> Result<(), (u64, io::Error)> {
 fn sync(ends: &Ends, durable: Durable) -> Vec<(Durable, io::Error)> {
     let mut failures = Vec::new();
     let call = |durable| {
+        if let Some(device) = ends.dest.device() {
+            return device.make_durable();
+        }
         let fd = ends.dest.fd()?;
         match durable {
             Durable::Data => sys::retry(|| rustix::fs::fdatasync(fd)),
@@ -92,7 +95,8 @@ fn discard(plan: &RecordPlan, ends: &Ends) -> Vec<(Side, io::Error)> {
     for (side, words, end) in
         [(Side::Source, plan.source.words, &ends.source), (Side::Dest, plan.dest.words, &ends.dest)]
     {
-        if !words.nocache {
+        // A disk's own commands know no page cache.
+        if !words.nocache || end.device().is_some() {
             continue;
         }
         let start = if only_that { 0 } else { end.offset.unwrap_or(0) };

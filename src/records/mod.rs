@@ -5,13 +5,17 @@
 //! come here and why, nor how anything is told: it does what a [`crate::contract::RecordPlan`] says.
 #![forbid(unsafe_code)]
 mod batch;
+mod calls;
 mod careful;
 mod convert;
+#[cfg(test)]
+mod device_tests;
 mod end;
 mod open;
 mod pattern;
 mod pipeline;
 mod reader;
+mod salvage;
 mod start;
 #[cfg(test)]
 mod tests;

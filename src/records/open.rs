@@ -1,4 +1,5 @@
 //! Opening both sides as dd does.
+use super::calls::Standing;
 use crate::contract::{Careful, Complaint, OpenWords, PAGE_BYTES, RecordPlan, RecordSide, Side};
 use crate::sys;
 use rustix::fs::{FileType, Mode, OFlags, Stat};
@@ -20,8 +21,10 @@ pub enum Sort {
     Zeros,
     /// /dev/null.
     Null,
-    /// A SCSI generic node, /dev/sg0: commands, not reads and writes.
+    /// A SCSI generic node, /dev/sg0: reads and writes of it are no reads and writes of the disk.
     ScsiGeneric,
+    /// A disk that is reached by its own commands.
+    Commands,
     /// Anything else: calls may mean more than their bytes, so they are made as dd makes them.
     Other,
 }
@@ -30,7 +33,9 @@ pub enum Sort {
 #[derive(Debug)]
 pub struct Opened {
     /// `None`: a standard stream that the caller had closed.
-    fd: Option<OwnedFd>,
+    pub(super) fd: Option<OwnedFd>,
+    /// A disk that is reached by its own commands; it has no descriptor.
+    pub(super) standing: Option<Standing>,
     /// What it is.
     pub sort: Sort,
     /// Bytes, of a regular file or block device.
@@ -47,7 +52,7 @@ impl Opened {
     /// The descriptor.
     ///
     /// # Errors
-    /// EBADF for a standard stream that the caller had closed.
+    /// EBADF for a standard stream that the caller had closed, and for what is reached by commands.
     pub fn fd(&self) -> io::Result<BorrowedFd<'_>> {
         self.fd.as_ref().map(AsFd::as_fd).ok_or_else(|| Errno::BADF.into())
     }
@@ -55,6 +60,9 @@ impl Opened {
     /// Closes a second descriptor of the same open file, at which the kernel says what it thinks of writes that it had
     /// kept back. The first one may still be in use by a read that waits.
     pub(super) fn close(&self) -> io::Result<()> {
+        if self.standing.is_some() {
+            return Ok(());
+        }
         sys::close(rustix::io::fcntl_dupfd_cloexec(self.fd()?, 0)?)
     }
 
@@ -63,7 +71,7 @@ impl Opened {
     pub fn waits_to_read(&self) -> bool {
         match self.sort {
             Sort::Zeros | Sort::Null | Sort::Pipe => false,
-            Sort::Other | Sort::ScsiGeneric => true,
+            Sort::Other | Sort::ScsiGeneric | Sort::Commands => true,
             Sort::File | Sort::Block => self.goes_past_the_cache() || !self.is_cached(),
         }
     }
@@ -72,7 +80,7 @@ impl Opened {
     pub fn waits_to_write(&self) -> bool {
         match self.sort {
             Sort::Zeros | Sort::Null | Sort::Pipe => false,
-            Sort::Other | Sort::ScsiGeneric => true,
+            Sort::Other | Sort::ScsiGeneric | Sort::Commands => true,
             Sort::File | Sort::Block => self.goes_past_the_cache(),
         }
     }
@@ -100,6 +108,7 @@ impl Opened {
         let sort = rustix::fs::stat(path).map(|stat| sort(&stat));
         let unopened = |sort, size, offset| Opened {
             fd: None,
+            standing: None,
             sort,
             size,
             offset,
@@ -133,13 +142,13 @@ impl Opened {
         let flags = fd.as_ref().and_then(|fd| rustix::fs::fcntl_getfl(fd).ok()).unwrap_or(OFlags::empty());
         let block = fd.as_ref().filter(|_| sort == Sort::Block);
         let logical_block_bytes = block.and_then(|fd| rustix::fs::ioctl_blksszget(fd).ok());
-        Opened { fd, sort, size, offset, flags, logical_block_bytes }
+        Opened { fd, standing: None, sort, size, offset, flags, logical_block_bytes }
     }
 
     /// Nothing to open: its bytes are made up.
     pub fn made_up() -> Opened {
         let (size, offset, flags) = (None, None, OFlags::empty());
-        Opened { fd: None, sort: Sort::Zeros, size, offset, flags, logical_block_bytes: None }
+        Opened { fd: None, standing: None, sort: Sort::Zeros, size, offset, flags, logical_block_bytes: None }
     }
 }
 
@@ -155,6 +164,14 @@ pub struct Ends {
 }
 
 impl Ends {
+    /// Drops what the page cache holds of disks that are reached by their own commands: it may be older than they are.
+    pub fn drop_caches(&self) {
+        for device in [&self.source, &self.dest].into_iter().filter_map(Opened::device) {
+            // Where it cannot be written back, whoever wrote it hears of that.
+            let _ = device.drop_cache();
+        }
+    }
+
     /// What is written may be what is read next: both sides are one file or one device, or one lies on the other. Then
     /// a record has to be written before the next is read.
     pub(super) fn are_one(&self) -> bool {
@@ -188,29 +205,45 @@ fn sort(stat: &Stat) -> Sort {
     }
 }
 
-/// Opens the source, then the dest, which may make or empty a file.
+/// Opens the source, then the dest, which may make or empty a file. What is open already, by [`Side::index`], is taken
+/// as it is: disks that are reached by their own commands.
 ///
 /// # Errors
 /// The side, and what dd would say about it.
-pub fn open(plan: &RecordPlan) -> Result<Ends, (Side, Complaint)> {
+pub fn open(plan: &RecordPlan, [source, dest]: [Option<Opened>; 2]) -> Result<Ends, (Side, Complaint)> {
     let on = |side| move |complaint| (side, complaint);
+    let source = match source {
+        Some(source) => source,
+        None => open_source(plan).map_err(on(Side::Source))?,
+    };
+    let dest = match dest {
+        Some(dest) => dest,
+        None => open_to_write(plan).map_err(on(Side::Dest))?,
+    };
+    let second = plan.second.as_ref().map(|path| open_second(path)).transpose().map_err(on(Side::Dest))?;
+    Ok(Ends { source, dest, second })
+}
+
+fn open_source(plan: &RecordPlan) -> Result<Opened, Complaint> {
     let source = match (plan.pattern, &plan.source.path) {
         (Some(_), _) => Opened::made_up(),
-        (None, Some(_)) => open_path(&plan.source, OFlags::RDONLY, flags(plan.source.words))
-            .map(Opened::look)
-            .map_err(on(Side::Source))?,
-        (None, None) => standard(0, plan.source.words).map(Opened::look).map_err(on(Side::Source))?,
+        (None, Some(_)) => Opened::look(open_path(&plan.source, OFlags::RDONLY, flags(plan.source.words))?),
+        (None, None) => Opened::look(standard(0, plan.source.words)?),
     };
-    lock(&source, plan.source.words).map_err(on(Side::Source))?;
+    lock(&source, plan.source.words)?;
+    Ok(source)
+}
+
+/// Or to read, where it is to be compared.
+fn open_to_write(plan: &RecordPlan) -> Result<Opened, Complaint> {
     let dest = match &plan.dest.path {
         Some(_) if plan.compare => open_path(&plan.dest, OFlags::RDONLY, flags(plan.dest.words)),
         Some(_) => open_dest(plan),
         None => standard(1, plan.dest.words),
     };
-    let dest = Opened::look(dest.map_err(on(Side::Dest))?);
-    lock(&dest, plan.dest.words).map_err(on(Side::Dest))?;
-    let second = plan.second.as_ref().map(|path| open_second(path)).transpose().map_err(on(Side::Dest))?;
-    Ok(Ends { source, dest, second })
+    let dest = Opened::look(dest?);
+    lock(&dest, plan.dest.words)?;
+    Ok(dest)
 }
 
 /// Takes the lock that was asked for, or says who is faster.

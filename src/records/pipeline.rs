@@ -4,7 +4,7 @@ use super::convert::{Converter, Sink, Stopped};
 use super::reader::{Filled, Reader};
 use super::writer::Writer;
 use super::{Ends, Lead, Sort};
-use crate::contract::{Careful, Complaint, RecordCounts, RecordListener, RecordPlan, RecordTally, Side};
+use crate::contract::{Complaint, RecordCounts, RecordListener, RecordPlan, RecordTally, Side};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 use std::thread;
@@ -71,7 +71,9 @@ pub fn run(
     };
     let alone = plan.buffers == Some(1) || is_tiny(plan, ends, before) || ends.are_one();
     let side_by_side = !alone && both_gain(plan, ends);
-    match sizes.allocate(plan, side_by_side) {
+    let lent = ends.shared_batch(sizes.each, &**listener);
+    let buffers = sizes.allocate(plan, side_by_side);
+    match buffers.map(|own| own.beginning_with(lent)) {
         Ok(buffers) if buffers.ring > 1 => in_threads(shared, reader, writer, buffers),
         Ok(buffers) => on_the_spot(&shared, reader, writer, buffers),
         Err((side, bytes)) => {
@@ -99,7 +101,7 @@ fn is_tiny(plan: &RecordPlan, ends: &Ends, before: RecordCounts) -> bool {
     let done = before.read_full.saturating_mul(plan.source.record_bytes);
     let by_count = plan.count.and_then(|count| count.in_bytes(plan.source.record_bytes));
     let by_count = by_count.map(|bytes| bytes.saturating_sub(done));
-    let position = || rustix::fs::tell(ends.source.fd().ok()?).ok();
+    let position = || ends.source.tell().ok();
     let by_size = ends.source.size.map(|size| size.saturating_sub(position().unwrap_or(0)));
     let most = [by_count, by_size].into_iter().flatten().min();
     most.is_some_and(|bytes| bytes <= TINY_BYTES)
@@ -178,6 +180,16 @@ struct Buffers {
     /// Buffers on each side of the converter; 1: one after the other.
     ring: usize,
     out: usize,
+}
+
+impl Buffers {
+    /// With this one to begin with, if there is one.
+    fn beginning_with(self, first: Option<Batch>) -> Self {
+        match first {
+            Some(first) => Buffers { first, ..self },
+            None => self,
+        }
+    }
 }
 
 /// Writes at once what the converter puts.
@@ -335,8 +347,8 @@ fn convert_all(
                 converter.take(batch, (full, short), sink)
             }
             Filled::Failed(complaint) => {
-                let zeros = matches!(complaint, Complaint::Careful(Careful::Unreadable(..)));
-                read_failed |= !shared.plan.keep_going && !zeros;
+                let goes_on = matches!(&complaint, Complaint::Careful(what) if what.is_passed_over());
+                read_failed |= !shared.plan.keep_going && !goes_on;
                 sink.work.send(Work::ReadFailed(complaint)).map(|()| batch).map_err(|_| Stopped)
             }
             Filled::End => {

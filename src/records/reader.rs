@@ -3,8 +3,7 @@ use super::batch::Memory;
 use super::pattern::Maker;
 use super::start::warns_of_short_reads;
 use super::{Ends, Lead, Sort};
-use crate::contract::{Amount, Careful, Complaint, Extent, RecordPlan, RecordTally};
-use crate::sys;
+use crate::contract::{Amount, Complaint, DeviceError, Extent, RecordPlan, RecordTally};
 use rustix::fs::{Advice, SeekFrom};
 use std::io;
 use std::num::NonZeroU64;
@@ -18,7 +17,7 @@ const PIPE_BATCH_BYTES: u64 = 8 << 10;
 /// Of what was read past a nocache source, so much at a time is given back.
 const GIVE_BACK_BYTES: u64 = 1 << 20;
 /// Records that are read one by one after a batch failed, before batches are tried again.
-const CAREFUL_RECORDS: u64 = 1024;
+pub(super) const CAREFUL_RECORDS: u64 = 1024;
 /// Direct I/O of records that are multiples of this is aligned whether one or many are read.
 const DIRECT_BYTES: u64 = 4096;
 
@@ -38,7 +37,7 @@ pub(super) enum Filled {
 pub(super) fn batch_records(sort: Sort, record_bytes: u64, direct: bool) -> u64 {
     let batch_bytes = match sort {
         _ if direct && !record_bytes.is_multiple_of(DIRECT_BYTES) => 0,
-        Sort::File | Sort::Block | Sort::Zeros | Sort::Null => BATCH_BYTES,
+        Sort::File | Sort::Block | Sort::Commands | Sort::Zeros | Sort::Null => BATCH_BYTES,
         Sort::Pipe => PIPE_BATCH_BYTES,
         // What a call means there nobody knows: a line, a packet, a block of a tape.
         Sort::ScsiGeneric | Sort::Other => 0,
@@ -48,7 +47,8 @@ pub(super) fn batch_records(sort: Sort, record_bytes: u64, direct: bool) -> u64 
 
 /// Whether an error is one of the medium: another place of it may be fine.
 pub(super) fn is_of_medium(error: &io::Error) -> bool {
-    matches!(error.raw_os_error(), Some(libc::EIO | libc::ENODATA | libc::EREMOTEIO | libc::EILSEQ))
+    let by_kernel = matches!(error.raw_os_error(), Some(libc::EIO | libc::ENODATA | libc::EREMOTEIO | libc::EILSEQ));
+    by_kernel || DeviceError::of(error).is_some_and(|said| said.of_medium)
 }
 
 pub(super) fn is_einval(error: &io::Error) -> bool {
@@ -57,40 +57,44 @@ pub(super) fn is_einval(error: &io::Error) -> bool {
 
 /// Reads the source from where it stands.
 pub(super) struct Reader {
-    plan: Arc<RecordPlan>,
-    ends: Arc<Ends>,
-    tally: Arc<RecordTally>,
+    pub(super) plan: Arc<RecordPlan>,
+    pub(super) ends: Arc<Ends>,
+    pub(super) tally: Arc<RecordTally>,
     /// Makes bytes up, where nothing is read.
     maker: Option<Maker>,
     batch_records: u64,
     /// Records that were read, short ones counted.
-    records: u64,
+    pub(super) records: u64,
     /// Bytes of the last record, where it was short: what failed behind it is passed over up to its end.
     short_before: u64,
     /// The record that failed is to be handed over all the same, with what was read of it.
     owes: Option<Vec<u8>>,
     /// What calls had brought of a record that was to be full, before one of them failed.
-    lost: Vec<u8>,
+    pub(super) lost: Vec<u8>,
     /// A short record is worth a warning, once.
     warns: bool,
     /// Bytes of the last read, where it did not bring a record and did not fail: those who are asked for more than that
     /// next are warned.
     short_read: u64,
     /// Records to read one by one.
-    careful: u64,
-    /// The next record is one of zeros, in place of one that could not be read.
-    owes_zeros: bool,
+    pub(super) careful: u64,
+    /// Records to read at once, ahead of one that the disk blames.
+    pub(super) ahead: u64,
+    /// The next record, in place of one that could not be read.
+    pub(super) owes_record: Option<Vec<u8>>,
+    /// The disk fetches nothing that cannot be read: it does not know how.
+    pub(super) fetches_nothing: bool,
     /// Records that could not be read, one behind the other.
-    bad_in_a_row: u64,
+    pub(super) bad_in_a_row: u64,
     /// It ended for a failed read.
     pub(super) failed: bool,
     ended: bool,
     /// Bytes read, and those of them given back to the cache.
     read_bytes: u64,
     given_back: u64,
-    start: u64,
+    pub(super) start: u64,
     /// Records that were read before `start`.
-    first: u64,
+    pub(super) first: u64,
 }
 
 impl Reader {
@@ -104,7 +108,7 @@ impl Reader {
     ) -> Self {
         let source = &ends.source;
         let direct = source.flags.contains(rustix::fs::OFlags::DIRECT);
-        let start = source.fd().ok().and_then(|fd| rustix::fs::tell(fd).ok()).unwrap_or(0);
+        let start = source.tell().unwrap_or(0);
         let warns = !lead.warned && warns_of_short_reads(&plan);
         let record_bytes = plan.source.record_bytes;
         // What goes into a pipe goes in pieces that its reader can take while the next one is read.
@@ -126,7 +130,9 @@ impl Reader {
             warns,
             short_read: lead.short_bytes,
             careful: 0,
-            owes_zeros: false,
+            ahead: 0,
+            owes_record: None,
+            fetches_nothing: false,
             bad_in_a_row: 0,
             failed: false,
             ended: false,
@@ -149,9 +155,9 @@ impl Reader {
             memory.bytes_mut()[..bytes.len()].copy_from_slice(&bytes);
             return Filled::Records { full: 0, short: Some(bytes.len()), warn: None };
         }
-        if std::mem::take(&mut self.owes_zeros) {
+        if let Some(bytes) = self.owes_record.take() {
             self.records += 1;
-            memory.bytes_mut()[..self.plan.source.record_bytes as usize].fill(0);
+            memory.bytes_mut()[..bytes.len()].copy_from_slice(&bytes);
             return Filled::Records { full: 1, short: None, warn: None };
         }
         let want = if self.ended { 0 } else { self.want() };
@@ -172,19 +178,15 @@ impl Reader {
                 let asked = want.min(record_bytes);
                 let warn = Some(self.short_read).filter(|before| (1..asked).contains(before) && self.warns);
                 self.warns &= warn.is_none();
-                self.careful = self.careful.saturating_sub(full.max(1));
-                self.bad_in_a_row = 0;
+                self.went_well(full);
                 (self.short_before, self.short_read) = (short, short);
                 self.read_bytes += got as u64;
                 self.give_back(false);
                 Filled::Records { full, short: (short > 0).then_some(short as usize), warn }
             }
-            Err(_) if want > record_bytes => {
-                // The records ahead of the bad one are fine: one by one they will come.
-                self.careful = match self.plan.care.zero_unreadable {
-                    true => want / record_bytes,
-                    false => CAREFUL_RECORDS,
-                };
+            Err(error) if want > record_bytes => {
+                // The records ahead of the bad one are fine: in smaller pieces they will come.
+                self.look_closer(&error, want / record_bytes);
                 self.fill(memory)
             }
             // What is left behind a short direct read is shorter than direct I/O can be.
@@ -203,7 +205,11 @@ impl Reader {
     /// Bytes to ask for next; 0 when the count is reached.
     fn want(&self) -> u64 {
         let record_bytes = self.plan.source.record_bytes;
-        let batch = if self.careful > 0 { 1 } else { self.batch_records };
+        let batch = match (self.ahead, self.careful) {
+            (0, 0) => self.batch_records,
+            (0, _) => 1,
+            (ahead, _) => ahead,
+        };
         let Some(Amount { records, bytes }) = self.plan.count else { return batch * record_bytes };
         match records.checked_sub(self.records) {
             Some(0) => bytes,
@@ -221,7 +227,7 @@ impl Reader {
         if self.plan.care.retries == 0 {
             return self.read_once(bytes);
         }
-        let at = self.ends.source.fd().ok().and_then(|fd| rustix::fs::tell(fd).ok());
+        let at = self.ends.source.tell().ok();
         let mut left = if at.is_some() { self.plan.care.retries } else { 0 };
         loop {
             let result = self.read_once(bytes);
@@ -235,21 +241,13 @@ impl Reader {
         }
     }
 
-    fn go_to(&self, offset: Option<u64>) {
-        if let (Some(offset), Ok(fd)) = (offset, self.ends.source.fd()) {
-            // Where that fails, the next read fails too and says so.
-            let _ = rustix::fs::seek(fd, SeekFrom::Start(offset));
-        }
-    }
-
     /// One call; where reads are to be full, as many as it takes to end with a whole record.
     fn read_once(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
         let ends = self.ends.clone();
-        let fd = ends.source.fd()?;
         let record_bytes = self.plan.source.record_bytes as usize;
         let mut got = 0;
         loop {
-            match sys::retry(|| rustix::io::read(fd, &mut bytes[got..])) {
+            match ends.source.read(&mut bytes[got..]) {
                 Ok(0) => return Ok(got),
                 Ok(moved) => got += moved,
                 // The place behind a short last record is one that direct I/O cannot be asked for.
@@ -273,19 +271,18 @@ impl Reader {
             self.lost = got.to_vec();
             return Err(error);
         }
-        if rest > 0
-            && let Ok(fd) = self.ends.source.fd()
-        {
+        if rest > 0 {
             // It is read again by itself. Where there are no offsets it is lost either way.
-            let _ = rustix::fs::seek(fd, SeekFrom::Current(-(rest as i64)));
+            let _ = self.ends.source.seek(SeekFrom::Current(-(rest as i64)));
         }
         if got.len() > rest { Ok(got.len() - rest) } else { Err(error) }
     }
 
     fn failed_read(&mut self, error: io::Error) -> Filled {
+        self.ahead = 0;
         let zeros = self.plan.care.zero_unreadable && self.ends.source.offset.is_some() && is_of_medium(&error);
         if zeros {
-            return self.zeros_instead(error);
+            return self.something_instead(error);
         }
         if !self.plan.keep_going {
             return self.give_up(Complaint::Read(error));
@@ -293,36 +290,18 @@ impl Reader {
         self.short_read = 0;
         let read = self.short_before.max(self.lost.len() as u64);
         let bad = self.plan.source.record_bytes - read;
-        if let (Some(_), Ok(fd)) = (self.ends.source.offset, self.ends.source.fd()) {
+        if self.ends.source.offset.is_some() {
             // Where that fails, the next read fails too and says so.
-            let _ = rustix::fs::seek(fd, SeekFrom::Current(bad as i64));
+            let _ = self.ends.source.seek(SeekFrom::Current(bad as i64));
         }
         let lost = std::mem::take(&mut self.lost);
         self.owes = (self.plan.pad.is_some() && self.short_before == 0).then_some(lost);
         Filled::Failed(Complaint::Read(error))
     }
 
-    fn give_up(&mut self, complaint: Complaint) -> Filled {
+    pub(super) fn give_up(&mut self, complaint: Complaint) -> Filled {
         (self.failed, self.ended) = (true, true);
         Filled::Failed(complaint)
-    }
-
-    /// The record that cannot be read becomes one of zeros, unless there were too many of them.
-    fn zeros_instead(&mut self, error: io::Error) -> Filled {
-        self.lost.clear();
-        self.bad_in_a_row += 1;
-        let most = self.plan.care.bad_in_a_row_max;
-        if most > 0 && self.bad_in_a_row > most {
-            return self.give_up(Complaint::Careful(Careful::TooManyBad(most)));
-        }
-        let record_bytes = self.plan.source.record_bytes;
-        // Records begin where the first of this run did.
-        let behind = self.start + (self.records - self.first + 1) * record_bytes;
-        self.go_to(Some(behind));
-        self.owes_zeros = true;
-        self.careful = self.careful.saturating_sub(1);
-        self.tally.note_unread();
-        Filled::Failed(Complaint::Careful(Careful::Unreadable(self.plan.source.skip.records + self.records, error)))
     }
 
     /// Gives back to the page cache what was read, in large pieces; at the end all of it.

@@ -2,7 +2,6 @@
 use super::batch::Memory;
 use super::{Ends, Sort};
 use crate::contract::{Amount, Complaint, RecordListener, RecordPlan, Side};
-use crate::sys;
 use rustix::fs::SeekFrom;
 use rustix::io::Errno;
 use std::io;
@@ -39,7 +38,7 @@ pub fn begin(plan: &RecordPlan, ends: &Ends, listener: &dyn RecordListener) -> B
     }
     let moved = match skip.in_bytes(plan.dest.record_bytes) {
         None => Err(Errno::OVERFLOW.into()),
-        Some(bytes) => ends.dest.fd().and_then(|fd| Ok(rustix::fs::seek(fd, SeekFrom::Current(bytes as i64))?)),
+        Some(bytes) => ends.dest.seek(SeekFrom::Current(bytes as i64)),
     };
     match moved {
         Ok(_) => Begun::Yes(lead),
@@ -60,7 +59,7 @@ fn skip_source(plan: &RecordPlan, ends: &Ends, listener: &dyn RecordListener) ->
     let Some(bytes) = skip.in_bytes(plan.source.record_bytes) else {
         return refuse(listener, Side::Source, Errno::OVERFLOW.into());
     };
-    let moved = source.fd().and_then(|fd| Ok(rustix::fs::seek(fd, SeekFrom::Current(bytes as i64))?));
+    let moved = source.seek(SeekFrom::Current(bytes as i64));
     match moved {
         Ok(now) => {
             if source.sort == Sort::File && source.size.is_some_and(|size| now > size) {
@@ -119,10 +118,9 @@ fn read_over(plan: &RecordPlan, ends: &Ends, skip: Amount, listener: &dyn Record
 
 /// One read, or as many as fill `bytes`.
 fn read_record(ends: &Ends, bytes: &mut [u8], full: bool) -> io::Result<usize> {
-    let fd = ends.source.fd()?;
     let mut got = 0;
     loop {
-        let moved = sys::retry(|| rustix::io::read(fd, &mut bytes[got..]))?;
+        let moved = ends.source.read(&mut bytes[got..])?;
         got += moved;
         if moved == 0 || !full || got == bytes.len() {
             return Ok(got);

@@ -5,7 +5,13 @@ use std::sync::{Arc, Mutex};
 
 /// Remembers what was said.
 #[derive(Default)]
-struct Ear(Mutex<Vec<String>>);
+pub(super) struct Ear(Mutex<Vec<String>>);
+
+impl Ear {
+    pub(super) fn said(&self) -> Vec<String> {
+        self.0.lock().unwrap().clone()
+    }
+}
 
 impl RecordListener for Ear {
     fn complain(&self, side: Side, complaint: &Complaint, with_counts: bool) {
@@ -18,7 +24,7 @@ fn copy(mut plan: RecordPlan, source: &Path, dest: &Path) -> (Ran, RecordCounts,
     plan.source.path = Some(source.into());
     plan.dest.path = Some(dest.into());
     let ear = Arc::new(Ear::default());
-    let ends = Arc::new(open(&plan).unwrap());
+    let ends = Arc::new(open(&plan, [None, None]).unwrap());
     let Begun::Yes(lead) = begin(&plan, &ends, &*ear) else { panic!("it cannot begin") };
     let (plan, tally) = (Arc::new(plan), Arc::new(RecordTally::default()));
     let listener: Arc<dyn RecordListener> = ear.clone();
@@ -28,7 +34,7 @@ fn copy(mut plan: RecordPlan, source: &Path, dest: &Path) -> (Ran, RecordCounts,
     (ran, tally.get(), said)
 }
 
-fn noise(len: usize) -> Vec<u8> {
+pub(super) fn noise(len: usize) -> Vec<u8> {
     let mut state = 1u32;
     let next = |_| {
         state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
@@ -92,7 +98,7 @@ fn who_moves_nothing_but_memory_waits_for_nothing() {
         let mut plan = RecordPlan::default();
         (plan.source.path, plan.dest.path) = (Some(source.clone().into()), Some(dest.clone().into()));
         (plan.source.words.direct, plan.dest.words.direct) = (direct, direct);
-        open(&plan)
+        open(&plan, [None, None])
     };
     let buffered = ends(false).unwrap();
     assert!(!buffered.dest.waits_to_write());

@@ -4,7 +4,6 @@ use super::batch::{Batch, Mark, Memory};
 use super::reader::{batch_records, is_of_medium};
 use super::{Sort, careful};
 use crate::contract::{Complaint, RecordCounts, RecordListener, RecordPlan, RecordTally};
-use crate::sys;
 use rustix::fs::{Advice, OFlags, SeekFrom};
 use rustix::io::Errno;
 use std::io;
@@ -38,6 +37,8 @@ pub(super) struct Writer {
     kept: u64,
     /// What the dest holds, to compare with.
     pub(super) theirs: Option<Memory>,
+    /// The dest is read and compared here: as a disk it does not compare by itself.
+    pub(super) compares_itself: bool,
     /// Bytes of the transfer that was passed over last.
     passed: u64,
     /// Records that begin ahead of this are counted as read.
@@ -75,6 +76,7 @@ impl Writer {
             first,
             kept,
             theirs,
+            compares_itself: false,
             passed,
             counted_to: 0,
             at_hole: false,
@@ -159,9 +161,7 @@ impl Writer {
             return Ok(());
         }
         let obs = self.plan.dest.record_bytes as usize;
-        let back =
-            self.ends.dest.fd().and_then(|fd| Ok(rustix::fs::seek(fd, SeekFrom::Current(-(self.passed as i64)))?));
-        back.map_err(Complaint::Skip)?;
+        self.ends.dest.seek(SeekFrom::Current(-(self.passed as i64))).map_err(Complaint::Skip)?;
         self.counts.passed_over -= self.passed / obs as u64;
         let counts = self.counts;
         let zeros = Batch::of(self.passed as usize).ok_or(Complaint::Memory(self.passed))?;
@@ -196,23 +196,21 @@ impl Writer {
 
     /// Moves over zeros; false where there are no offsets, and they have to be written.
     fn pass_over(&mut self, bytes: u64) -> bool {
-        let moved = self.ends.dest.fd().is_ok_and(|fd| rustix::fs::seek(fd, SeekFrom::Current(bytes as i64)).is_ok());
+        let moved = self.ends.dest.seek(SeekFrom::Current(bytes as i64)).is_ok();
         (self.sparse, self.at_hole) = (moved, moved);
         moved
     }
 
     fn write_run(&mut self, bytes: &[u8], obs: usize) -> Result<(), Complaint> {
         let mut written = 0;
-        let fails = |error| Complaint::Write { midway: self.plan.reblock && bytes.len() >= obs, error };
-        let fd = self.ends.dest.fd().map_err(fails)?;
-        if self.is_direct() && bytes.len() < obs {
+        if let (true, Ok(fd)) = (self.is_direct() && bytes.len() < obs, self.ends.dest.fd()) {
             // What is shorter than a record is likely to be shorter than direct I/O can be.
             let _ = rustix::fs::fcntl_setfl(fd, self.ends.dest.flags - OFlags::DIRECT);
         }
         let mut tries = self.plan.care.retries;
         while written < bytes.len() {
             let end = if self.many { bytes.len() } else { bytes.len().min(written - written % obs + obs) };
-            let result = match sys::retry(|| rustix::io::write(fd, &bytes[written..end])) {
+            let result = match self.ends.dest.write(&bytes[written..end]) {
                 Ok(0) => Err(io::Error::from(Errno::NOSPC)),
                 result => result,
             };

@@ -1,5 +1,5 @@
 //! SCSI generic nodes: version 3 of their interface, from `scsi/sg.h`.
-use rustix::ioctl::{Getter, Opcode, Updater, ioctl};
+use rustix::ioctl::{Getter, Opcode, Setter, Updater, ioctl};
 use std::ffi::c_void;
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd};
@@ -10,6 +10,11 @@ const SG_GET_VERSION_NUM: Opcode = 0x2282;
 /// `SG_IO`.
 const SG_IO: Opcode = 0x2285;
 
+/// `SG_SET_RESERVED_SIZE`.
+const SG_SET_RESERVED_SIZE: Opcode = 0x2275;
+/// `SG_GET_RESERVED_SIZE`.
+const SG_GET_RESERVED_SIZE: Opcode = 0x2272;
+
 /// No bytes are moved.
 pub const DXFER_NONE: i32 = -1;
 /// Bytes go to the device.
@@ -19,6 +24,8 @@ pub const DXFER_FROM_DEV: i32 = -3;
 
 /// Ask for no copy between the driver's memory and ours.
 pub const FLAG_DIRECT_IO: u32 = 1;
+/// The bytes are in the buffer that the descriptor reserves, which is mapped.
+pub const FLAG_MMAP_IO: u32 = 4;
 /// Of `info`: how bytes were moved.
 pub const INFO_DIRECT_IO_MASK: u32 = 6;
 /// They were moved without a copy.
@@ -111,6 +118,20 @@ impl Default for SgIoHdr {
 pub fn version(fd: BorrowedFd<'_>) -> io::Result<i32> {
     // SAFETY: SG_GET_VERSION_NUM stores one int.
     Ok(unsafe { ioctl(fd, Getter::<SG_GET_VERSION_NUM, i32>::new()) }?)
+}
+
+/// Lets the driver reserve a buffer of `bytes` for this descriptor, which can be mapped; the bytes that it has then,
+/// which may be fewer.
+///
+/// # Errors
+/// EBUSY while it is in use.
+pub fn reserve(fd: BorrowedFd<'_>, bytes: u32) -> io::Result<u32> {
+    let bytes = i32::try_from(bytes).unwrap_or(i32::MAX);
+    // SAFETY: SG_SET_RESERVED_SIZE reads one int.
+    unsafe { ioctl(fd, Setter::<SG_SET_RESERVED_SIZE, i32>::new(bytes)) }?;
+    // SAFETY: SG_GET_RESERVED_SIZE stores one int.
+    let bytes = unsafe { ioctl(fd, Getter::<SG_GET_RESERVED_SIZE, i32>::new()) }?;
+    Ok(u32::try_from(bytes).unwrap_or(0))
 }
 
 /// Gives a command to the driver and returns when it has answered.

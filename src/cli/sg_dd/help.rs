@@ -55,9 +55,13 @@ pub const MANUAL_TEXT: &[&str] = &[
      buffer.",
     "As the originals they ask nothing: not before a disk is overwritten, nor whether it is in use; nothing is made \
      durable unless sync=1 says so. haul copy is the safe front.",
-    "SCSI generic nodes (/dev/sg*) are refused here: haul copy takes them, and these fronts send no SCSI commands \
-     yet. Words about commands are refused, too, with what to write instead; the originals pass over them. Nothing is \
-     passed over in silence.",
+    "SCSI generic nodes (/dev/sg*), and block devices with sgio, are reached by SCSI commands, many in flight; with a \
+     partition of theirs only that is meant. The block device behind an OFILE is claimed meanwhile, so that a \
+     mounted one is refused, and page caches are written back and dropped before and after. What cannot be meant is \
+     refused before the first write: a tape drive, an empty drive, blocks of another size than bs=, more blocks than \
+     there are, a write-protected medium. Transfers that come short are continued; the originals count them as whole.",
+    "Words about commands are refused on sides that are reached without any, with what to write instead; the originals \
+     pass over them. Nothing is passed over in silence.",
 ];
 
 use SgFront::{SgDd, SgmDd, SgpDd};
@@ -76,7 +80,7 @@ const OPERANDS: &[Entry] = &[
         All,
         "bs=BYTES",
         "Size of a block (512).",
-        "Where count= is missing, a device with logical blocks of another size is refused.",
+        "Where count= is missing, and for disks by commands in any case, logical blocks of another size are refused.",
     ),
     (All, "ibs=BYTES, obs=BYTES", "Nothing but the same as bs.", ""),
     (
@@ -115,9 +119,20 @@ const OPERANDS: &[Entry] = &[
     ),
     (Only(SgDd), "append=1", "As oflag=append.", ""),
     (Only(SgDd), "blk_sgio=1", "As iflag=sgio oflag=sgio.", ""),
-    (All, "cdbsz=6|10|12|16", "Size of SCSI commands.", "Refused, as none are sent."),
-    (Only(SgDd), "cdl=A[,B]", "Command duration limits, 0 to 7.", "Others than 0 are refused."),
-    (All, "coe=0|1|2|3", "1: as iflag=coe oflag=coe.", "2 and 3, which ask for READ LONG, are refused."),
+    (
+        All,
+        "cdbsz=6|10|12|16",
+        "Size of SCSI commands.",
+        "Without it 10, or 16 where that is needed. One that cannot name the last block is refused.",
+    ),
+    (Only(SgDd), "cdl=A[,B]", "Command duration limits, 0 to 7.", "They take commands of 16 bytes."),
+    (
+        All,
+        "coe=0|1|2|3",
+        "1: as iflag=coe oflag=coe.",
+        "2: what READ LONG fetches of a bad block takes the place of zeros; 3: with its CORRCT bit. Nobody says that \
+         these are the bytes that were written. Only where IFILE is reached by commands.",
+    ),
     (
         Only(SgDd),
         "coe_limit=N",
@@ -140,25 +155,26 @@ const OPERANDS: &[Entry] = &[
         Only(SgDd),
         "retries=N",
         "Try a read or write that failed N times again.",
-        "On files and block devices, too; the original does so for SCSI commands only.",
+        "Errors of the medium; also on files and block devices. What may pass, as a unit attention, is tried again in \
+         any case.",
     ),
     (
         All,
         "sync=1",
         "Make OFILE durable at the end.",
-        "With fsync; the originals do nothing on files and block devices.",
+        "With fsync, or SYNCHRONIZE CACHE by commands; the originals do nothing on files and block devices.",
     ),
     (
         All,
         "time=1[,TO]",
         "Tell the time and the speed.",
-        "MB are 1000000 bytes. TO, for how long to wait for a SCSI command, is refused.",
+        "MB are 1000000 bytes. TO: after so many seconds a SCSI command is given up (60).",
     ),
     (
         All,
         "verbose=N",
         "Tell what the sides are and how they are copied.",
-        "2: the pace as well. More is as 2: there are no SCSI commands to tell.",
+        "And what disks had to be asked again. 2: the pace as well. More is as 2: single commands are not told.",
     ),
 ];
 
@@ -186,14 +202,20 @@ const FLAGS: &[Entry] = &[
         "Continue on error.",
         "iflag: where a transfer cannot be read, its blocks are read one by one, those that fail become zeros, count \
          as read, and are told; oflag: blocks that cannot be written are passed over and told, and with --verify those \
-         that differ. On files and block devices, too, where the originals end. sgp_dd does as sg_dd: only bad blocks \
-         become zeros, not the whole transfer. Only for errors of the medium: EIO, ENODATA, EREMOTEIO, EILSEQ. The \
-         status is 0 in the end. Said twice it is as coe=2.",
+         that differ. A disk by commands blames a block itself, and only that one is read alone. On files and block \
+         devices, too, where the originals end. sgp_dd does as sg_dd: only bad blocks become zeros, not the whole \
+         transfer. Only for errors of the medium: medium and hardware errors and blank checks, EIO, ENODATA, \
+         EREMOTEIO, EILSEQ. The status is 0 in the end. Said twice it is as coe=2.",
     ),
-    (All, "dio", "Straight into our memory.", "Refused: write direct. sgm_dd: oflag only."),
-    (All, "direct", "Past the page cache (O_DIRECT).", "On regular files, too."),
-    (All, "dpo", "Disable page out.", "Refused: write nocache."),
-    (All, "dsync", "Each write is on the medium before the next (O_SYNC).", ""),
+    (
+        All,
+        "dio",
+        "Straight into our memory, without a copy in the driver of SCSI generic nodes.",
+        "How often the driver copied all the same is told. Others are refused: write direct. sgm_dd: oflag only.",
+    ),
+    (All, "direct", "Past the page cache (O_DIRECT).", "On regular files, too. Commands go past it in any case."),
+    (All, "dpo", "Disable page out: a bit of SCSI commands.", "Without commands refused: write nocache."),
+    (All, "dsync", "Each write is on the medium before the next (O_SYNC).", "By commands refused: write fua."),
     (
         All,
         "excl",
@@ -207,12 +229,24 @@ const FLAGS: &[Entry] = &[
         "Take an advisory lock on it.",
         "Where somebody else has it: status 90, and nothing is copied.",
     ),
-    (All, "fua", "Force unit access.", "Refused: write oflag=dsync."),
-    (Only(SgpDd), "mmap", "Memory mapped from the driver.", "Refused: write direct. Not on both sides."),
+    (All, "fua", "Force unit access: a bit of SCSI commands.", "Without commands refused: write oflag=dsync."),
+    (
+        Only(SgpDd),
+        "mmap",
+        "Through memory that the driver of SCSI generic nodes shares with us.",
+        "There is one piece of it, so that one transfer is made at a time, of bpt= blocks (128): less work for the \
+         processor, and slower. sgm_dd does so in any case, with IFILE where that is such a node, else with OFILE. Not \
+         on both sides, and not with excl.",
+    ),
     (Only(SgDd), "nocache", "Give the page cache back behind the copy.", ""),
     (Only(SgDd), "nocreat", "Fail if OFILE is not there.", "oflag only."),
     (All, "null", "Says nothing.", ""),
-    (Only(SgDd), "sgio, pt", "SCSI commands to a block device.", "Refused: write direct, or leave it out."),
+    (
+        Only(SgDd),
+        "sgio, pt",
+        "SCSI commands to a block device.",
+        "A partition keeps to its place; the original takes the whole disk for it. Refused without a block device.",
+    ),
     (
         Only(SgDd),
         "sparse",
@@ -242,8 +276,8 @@ const OPTIONS: &[Entry] = &[
         Only(SgDd),
         "-x, --verify",
         "Compare OFILE with IFILE instead of writing to it.",
-        "Ends at the first block that differs, unless oflag=coe is given, with status 14. On any file or device; the \
-         original needs SCSI commands. A short last block is compared as far as it goes.",
+        "Ends at the first block that differs, unless oflag=coe is given, with status 14. By VERIFY where OFILE is \
+         reached by commands, and on any other file or device. A short last block is compared as far as it goes.",
     ),
 ];
 
@@ -283,13 +317,21 @@ pub const SIGNALS: &[(&str, &str)] = &[
 /// Each status and what it means.
 pub const STATUSES: &[(&str, &str)] = &[
     ("0", "Done; also where IFILE ended ahead of count=, or coe had blocks to pass over."),
-    ("1", "A word that cannot be meant; sgm_dd: no count, too; sgp_dd: words that contradict each other, too."),
-    ("3", "More bad blocks one behind the other than coe_limit= allows."),
+    (
+        "1",
+        "A word that cannot be meant, or cdbsz= cannot do; sgm_dd: no count, too; sgp_dd: words that contradict each \
+         other, too.",
+    ),
+    ("2, 5, 6, 9, 11", "A disk failed a command: not ready, illegal request, unit attention, unknown, aborted."),
+    ("3", "A medium or hardware error of a disk by commands; more bad blocks in a row than coe_limit= allows."),
+    ("7", "OFILE, by commands, is write-protected."),
     ("14", "--verify: the sides differ."),
     (
         "15",
         "IFILE or OFILE cannot be opened, or skip= or seek= cannot be reached; sgp_dd and sgm_dd: IFILE is not there.",
     ),
+    ("22", "skip=, seek= and count= end behind the end of a disk that is reached by commands."),
+    ("24", "RESERVATION CONFLICT: another host has reserved a disk."),
     ("31", "Words that contradict each other, or that cannot be honoured on these files."),
     ("50 to 96", "sgp_dd and sgm_dd: the same as 15 for other reasons, 50 and the kernel's error number."),
     ("90", "flock: somebody else has the lock."),
@@ -305,7 +347,7 @@ pub fn text(program: &str, front: SgFront) -> String {
     let about = match front {
         SgDd => "Copy blocks, with care for what cannot be read.",
         SgpDd => "Copy blocks, many transfers at once.",
-        SgmDd => "Copy blocks.",
+        SgmDd => "Copy blocks, through mapped memory of SCSI generic nodes.",
     };
     let mut text = format!("Usage: {program} [OPTION]... [OPERAND]...\n{about}\nReads and writes overlap.\n");
     for group in groups() {

@@ -103,6 +103,7 @@ fn records(words: Words, block_bytes: u64, pattern: Made) -> RecordPlan {
             retries: words.retries,
             zero_unreadable: source_flags.coe > 0,
             pass_unwritable: dest_flags.coe > 0,
+            fetch_corrected: (source_flags.coe > 1).then_some(source_flags.coe > 2),
             bad_in_a_row_max: words.coe_limit,
         },
         ..RecordPlan::default()
@@ -162,6 +163,7 @@ fn check(words: &Words, block_bytes: u64) -> Result<(), SgUsage> {
         (dest.append && words.seek > 0, SgUsage::AppendSeek),
         (dest.append && dest.sparse, SgUsage::AppendSparse),
         (source.mmap && dest.mmap, SgUsage::MmapTwice),
+        (words.cdl != [0, 0] && words.cdbsz.is_some_and(|bytes| bytes < 16), SgUsage::LimitsOfShortCommands),
         (words.verify && dest.sparse, SgUsage::VerifyWith("oflag=sparse")),
         (words.verify && dest.append, SgUsage::VerifyWith("oflag=append")),
         (words.verify && words.second.is_some(), SgUsage::VerifyWith("of2=")),

@@ -6,7 +6,7 @@ use crate::contract::{
     Complaint, Ended, Endpoint, Facts, Host, Plan, RecordCounts, RecordPlan, Side, Silent, Stop, Tally,
 };
 use crate::plan::dd::{Blocks, DdFacts, DdKind, Way, as_dd_would, block_options, classify, whole_records};
-use crate::plan::make;
+use crate::plan::{Passes, make};
 use crate::records::{Ends, Opened, Sort};
 use crate::{endpoint, engine, probe, schedule};
 use rustix::fs::{OFlags, SeekFrom};
@@ -24,7 +24,7 @@ enum Moved {
 /// What classifying needs to know of an open side.
 pub(in crate::command) fn facts(side: Side, opened: &Opened) -> DdFacts {
     // What is still to be made has an offset and no descriptor.
-    let offset = opened.fd().map_or(opened.offset, |fd| rustix::fs::tell(fd).ok());
+    let offset = opened.tell().ok().or(opened.offset);
     let kind = match opened.sort {
         Sort::File => DdKind::File,
         Sort::Block => DdKind::Block,
@@ -32,6 +32,7 @@ pub(in crate::command) fn facts(side: Side, opened: &Opened) -> DdFacts {
         Sort::Zeros => DdKind::Zeros,
         Sort::Null => DdKind::Null,
         Sort::ScsiGeneric => DdKind::ScsiGeneric,
+        Sort::Commands => DdKind::Commands,
         Sort::Other => DdKind::Other,
     };
     let odd = OFlags::APPEND | OFlags::SYNC | OFlags::DSYNC | OFlags::NONBLOCK;
@@ -63,6 +64,25 @@ struct Ready {
     ends: [Arc<dyn Endpoint>; 2],
 }
 
+/// What is known, or open, of sides that are reached by commands of their own, by [`Side::index`]. They are not looked
+/// at again: while one is open nobody else can have it.
+#[derive(Default)]
+pub(in crate::command) struct Held {
+    pub(in crate::command) facts: [Option<Facts>; 2],
+    pub(in crate::command) ends: [Option<Arc<dyn Endpoint>>; 2],
+}
+
+impl Held {
+    fn passes(&self) -> Passes {
+        match self.facts.each_ref().map(Option::is_some) {
+            [true, true] => Passes::Both,
+            [true, false] => Passes::Source,
+            [false, true] => Passes::Dest,
+            [false, false] => Passes::AsNamed,
+        }
+    }
+}
+
 /// Moves what can be moved as blocks, in requests of the `pace` (bytes, number in flight) where one was asked for; the
 /// counts after it, or how to end. `records_can_follow` is asked before the first one; with no for an answer nothing is
 /// begun.
@@ -71,13 +91,14 @@ pub(in crate::command) fn go_ahead(
     ends: &Ends,
     watch: &Watch,
     pace: (Option<u32>, Option<u32>),
+    held: &Held,
     records_can_follow: impl FnOnce() -> bool,
 ) -> Result<RecordCounts, Exit> {
     let (source, dest) = (facts(Side::Source, &ends.source), facts(Side::Dest, &ends.dest));
     let Way::Blocks(mut wanted) = classify(plan, &source, &dest) else { return Ok(RecordCounts::default()) };
     (wanted.block_bytes, wanted.depth) = pace;
     // Where it cannot be done so, records can do everything, and say what is wrong in their own words.
-    let Ok(ready) = prepare(plan, &wanted, ends) else { return Ok(RecordCounts::default()) };
+    let Ok(ready) = prepare(plan, &wanted, ends, held) else { return Ok(RecordCounts::default()) };
     if !records_can_follow() {
         return Err(FAILED);
     }
@@ -91,13 +112,14 @@ pub(in crate::command) fn go_ahead(
 }
 
 /// Plans and opens. The error says why it has to go by records.
-fn prepare(records: &RecordPlan, blocks: &Blocks, ends: &Ends) -> Result<Ready, String> {
+fn prepare(records: &RecordPlan, blocks: &Blocks, ends: &Ends, held: &Held) -> Result<Ready, String> {
     let paths = [&ends.source, &ends.dest]
         .map(|end| end.fd().map(|fd| format!("/proc/self/fd/{}", fd.as_raw_fd())).unwrap_or_default());
-    let (plan, source, dest) = plan_for(records, blocks, &paths)?;
+    let (plan, source, dest) = plan_for(records, blocks, &paths, held)?;
     let failed = |error: crate::contract::Error| error.to_string();
-    let source_end = endpoint::open_source(&plan.source, &source).map_err(failed)?;
-    let dest_end = endpoint::open_dest(&plan.dest, &dest).map_err(failed)?;
+    let [held_source, held_dest] = held.ends.clone();
+    let source_end = held_source.map_or_else(|| endpoint::open_source(&plan.source, &source), Ok).map_err(failed)?;
+    let dest_end = held_dest.map_or_else(|| endpoint::open_dest(&plan.dest, &dest), Ok).map_err(failed)?;
     Ok(Ready { plan, ends: [source_end, dest_end] })
 }
 
@@ -106,10 +128,18 @@ pub(in crate::command) fn plan_for(
     records: &RecordPlan,
     blocks: &Blocks,
     paths: &[String; 2],
+    held: &Held,
 ) -> Result<(Plan, Facts, Facts), String> {
     let failed = |error: crate::contract::Error| format!("as blocks it is not possible: {error}");
     let [source, dest] = paths;
-    let (source, dest) = probe::both(source, dest).map_err(failed)?;
+    let (source, dest) = match held.facts.clone() {
+        [None, None] => probe::both(source, dest).map_err(failed)?,
+        [known_source, known_dest] => (
+            known_source.map_or_else(|| probe::source(source), Ok).map_err(failed)?,
+            known_dest.map_or_else(|| probe::dest(dest), Ok).map_err(failed)?,
+        ),
+    };
+    let blocks = &Blocks { passes: held.passes(), ..*blocks };
     let options = block_options(blocks, source.address.clone(), dest.address.clone());
     let host = Host { ring_refused: engine::ring_refused() };
     let plan = make(&options, &source, &dest, &host).map_err(failed)?;
@@ -137,10 +167,8 @@ impl Ready {
             return Moved::Interrupted(signal);
         }
         for end in [&ends.source, &ends.dest] {
-            if let Ok(fd) = end.fd() {
-                // It had an offset a moment ago, and moves within what was just copied.
-                let _ = rustix::fs::seek(fd, SeekFrom::Current(bytes as i64));
-            }
+            // It had an offset a moment ago, and moves within what was just copied.
+            let _ = end.seek(SeekFrom::Current(bytes as i64));
         }
         Moved::Bytes(bytes)
     }

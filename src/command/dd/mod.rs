@@ -10,6 +10,7 @@ use crate::records::{self, Begun, Ends};
 use crate::report::Out;
 use crate::report::dd::{Quoting, Teller, explained, usage, warning};
 use crate::sys;
+use blocks::Held;
 use rustix::fs::SeekFrom;
 use signal_hook::consts::{SIGINT, SIGUSR1};
 use std::ffi::{OsStr, OsString};
@@ -82,7 +83,7 @@ fn copy(plan: RecordPlan, name: &[u8], quoting: Quoting) -> Exit {
     let teller = Arc::new(Teller::new(name, &plan, quoting, tally.clone(), sys::was_closed(2)));
     let tick = (plan.telling == Telling::Progress).then_some(TICK);
     let Ok(watch) = Watch::start(&plan, teller.clone(), &tally, &heard(), tick) else { return FAILED };
-    let ends = match records::open(&plan) {
+    let ends = match records::open(&plan, [None, None]) {
         Ok(ends) => Arc::new(ends),
         Err((side, complaint)) => {
             teller.complain(side, &complaint, false);
@@ -97,7 +98,7 @@ fn copy(plan: RecordPlan, name: &[u8], quoting: Quoting) -> Exit {
     let mut ran = records::Ran::default();
     if let (Begun::Yes(lead), false) = (begun, plan.count == Some(Amount::default())) {
         let can_follow = || records::has_memory(&plan, &ends, &*teller);
-        let before = match blocks::go_ahead(&plan, &ends, &watch, (None, None), can_follow) {
+        let before = match blocks::go_ahead(&plan, &ends, &watch, (None, None), &Held::default(), can_follow) {
             Ok(counts) => counts,
             Err(exit) => return exit,
         };
@@ -144,7 +145,7 @@ fn explain(plan: &RecordPlan, name: &[u8], quoting: Quoting, out: Out) -> Exit {
     };
     let text = match classify(plan, &looked.source, &looked.dest) {
         Way::Records(because) => explained(plan, None, &because),
-        Way::Blocks(wanted) => match blocks::plan_for(plan, &wanted, &looked.paths) {
+        Way::Blocks(wanted) => match blocks::plan_for(plan, &wanted, &looked.paths, &Held::default()) {
             Ok((block_plan, ..)) => {
                 explained(plan, Some(&block_plan), "whole records from a file or disk to another, nothing converted")
             }

@@ -1,14 +1,14 @@
 //! What is heard while it copies: failures, and signals.
 use super::super::dd::watch::Watcher;
 use super::streams;
-use crate::contract::{Careful, Complaint, RecordListener, SgPlan, Side};
+use crate::contract::{Careful, Complaint, DeviceError, Kind, RecordListener, SgPlan, Side};
 use crate::plan::sg_dd::Failure;
 use crate::records::{Ends, Sort};
 use crate::report::sg_dd::{Interrupted, SgTeller, continue_command};
 use crate::sys;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1};
 use std::io;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Tells what happens, and remembers what the status hangs on.
 pub(super) struct Hearing {
@@ -22,7 +22,7 @@ pub(super) struct Hearing {
 struct State {
     /// How it was called; what it found when it opened both sides.
     at: Interrupted,
-    opened: bool,
+    ends: Option<Arc<Ends>>,
     failure: Option<Failure>,
     pipe_broke: bool,
 }
@@ -40,9 +40,9 @@ impl Hearing {
     }
 
     /// Both sides are open.
-    pub(super) fn opened(&self, ends: &Ends) {
+    pub(super) fn opened(&self, ends: &Arc<Ends>) {
         let mut state = self.state();
-        state.opened = true;
+        state.ends = Some(ends.clone());
         state.at.source_streams = streams(ends, Side::Source) && self.plan.records.pattern.is_none();
         state.at.dest_streams = streams(ends, Side::Dest);
         state.at.dest_file_bytes = ends.dest.size.filter(|_| ends.dest.sort == Sort::File);
@@ -67,7 +67,7 @@ impl Hearing {
         let counts = self.teller.counts();
         let state = self.state();
         let done = counts.written_full + counts.written_partial;
-        if !state.opened || done >= self.total {
+        if state.ends.is_none() || done >= self.total {
             return Vec::new();
         }
         match continue_command(&self.plan, &Interrupted { done, ..state.at.clone() }) {
@@ -109,6 +109,10 @@ impl Watcher for Hearing {
 
     fn interrupted(&self) {
         self.teller.tell_interrupted(&self.again());
+        // The process dies without letting go of them.
+        if let Some(ends) = self.state().ends.clone() {
+            ends.drop_caches();
+        }
     }
 }
 
@@ -132,7 +136,15 @@ pub(super) fn failure(side: Side, complaint: &Complaint) -> Option<Failure> {
         Complaint::Careful(Careful::Locked(_)) => Failure::Locked,
         Complaint::Careful(Careful::TooManyBad(_)) => Failure::TooManyBad,
         Complaint::Careful(Careful::Differs { .. } | Careful::DestEnds(_)) => Failure::Differs,
-        Complaint::Careful(Careful::Unreadable(..) | Careful::Unwritable(..)) => return None,
+        Complaint::Careful(what) if what.is_passed_over() => return None,
+        Complaint::Read(error) | Complaint::Write { error, .. } | Complaint::Careful(Careful::Compare(error)) => {
+            match DeviceError::of(error).map(|said| (said.sense, said.kind)) {
+                Some((Some(codes), _)) => Failure::Sense(codes),
+                // Another host's reservation: it has a status of its own, and no sense data.
+                Some((None, Kind::Refused)) => Failure::Reserved,
+                _ => Failure::Io,
+            }
+        }
         Complaint::SkipTooFar | Complaint::PartialRead(_) => return None,
         _ => Failure::Io,
     })

@@ -1,18 +1,20 @@
 //! `haul sg_dd`, `haul sgp_dd`, `haul sgm_dd`, and haul under one of these names.
+mod device;
 mod hearing;
 
 use super::Exit;
-use super::dd::blocks::{self, Looked};
+use super::dd::blocks::{self, Held, Looked};
 use super::dd::watch::Watch;
 use crate::cli::sg_dd::{self as words, SgCommand};
-use crate::contract::{Amount, RecordListener, RecordTally, SgFront, SgPlan, Side};
+use crate::contract::{Amount, DeviceCounts, RecordCounts, RecordListener, RecordTally, SgFront, SgPlan, Side};
 use crate::plan::dd::{DdKind, Way, classify};
-use crate::plan::sg_dd::{Failure, blocks_to_copy, refused_wish, status};
-use crate::records::{self, Begun, Ends};
+use crate::plan::sg_dd::{CommandRefusal, Failure, blocks_to_copy, refused_wish, status};
+use crate::records::{self, Begun, Ends, Opened};
 use crate::report::Out;
 use crate::report::dd::explained;
-use crate::report::sg_dd::{Interrupted, SgTeller, count_refusal, refusal, usage};
+use crate::report::sg_dd::{Interrupted, SgTeller, command_refusal, count_refusal, disk_failure, refusal, usage};
 use crate::sys;
+use device::{Disks, Trouble};
 use hearing::Hearing;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
@@ -59,25 +61,60 @@ fn copy(mut plan: SgPlan, name: &[u8], called: Interrupted, out: Out) -> Result<
     if plan.block_size_assumed {
         teller.tell("Assume default 'bs' ((logical) block size) of 512 bytes\n");
     }
-    let looked = blocks::look(&plan.records).map_err(|(side, complaint)| {
+    let mut looked = blocks::look(&plan.records).map_err(|(side, complaint)| {
         teller.complain(side, &complaint, false);
         hearing::failure(side, &complaint).unwrap_or(Failure::Io)
     })?;
-    let total = settle(&mut plan, &looked, &teller, name, out)?;
+    let disks = Disks::find(&plan, &mut looked).map_err(|trouble| told(&trouble, &plan, &teller, name))?;
+    let total = settle(&mut plan, &looked, &disks, &teller, name, out)?;
+    disks.check(&plan, total).map_err(|trouble| told(&trouble, &plan, &teller, name))?;
     teller.start(total);
     if plan.verbose > 0 {
-        tell_ways(&plan, &looked, &teller);
+        tell_ways(&plan, &looked, &disks, &teller);
     }
     if plan.dry_run {
         teller.tell_dry_run();
         return Ok(Exit::Status(0));
     }
+    let (held, opened) = disks.open(&plan).map_err(|trouble| told(&trouble, &plan, &teller, name))?;
     let hearing = Arc::new(Hearing::new(teller, plan, called, total));
-    run(&hearing, &tally)
+    run(&hearing, &tally, held, opened, disks.shared)
+}
+
+/// Tells why a disk cannot be copied by commands, and what that ends with.
+fn told(trouble: &Trouble, plan: &SgPlan, teller: &SgTeller, name: &[u8]) -> Failure {
+    match trouble {
+        Trouble::Refused(refusal) => {
+            teller.tell_bytes(&command_refusal(refusal, name, teller.names(), plan.block_bytes()));
+            match refusal {
+                CommandRefusal::BlockSize(..) => Failure::Count,
+                CommandRefusal::Beyond(..) => Failure::Beyond,
+                CommandRefusal::Unnameable(..) | CommandRefusal::NoPlace(..) => Failure::CommandLength,
+                CommandRefusal::WriteProtected => Failure::WriteProtected,
+                CommandRefusal::NoNode(_) | CommandRefusal::OtherCommands(_) | CommandRefusal::TwoWays => Failure::Wish,
+            }
+        }
+        Trouble::Failed(side, error) => {
+            teller.tell_bytes(&disk_failure(error, name));
+            let errno = std::error::Error::source(&**error)
+                .and_then(|cause| cause.downcast_ref::<std::io::Error>()?.raw_os_error());
+            match side {
+                Side::Source => Failure::OpenSource(errno),
+                Side::Dest => Failure::OpenDest(errno),
+            }
+        }
+    }
 }
 
 /// Settles what hangs on what the sides are; the blocks to copy.
-fn settle(plan: &mut SgPlan, looked: &Looked, teller: &SgTeller, name: &[u8], out: Out) -> Result<u64, Failure> {
+fn settle(
+    plan: &mut SgPlan,
+    looked: &Looked,
+    disks: &Disks,
+    teller: &SgTeller,
+    name: &[u8],
+    out: Out,
+) -> Result<u64, Failure> {
     let kinds = [looked.source.kind, looked.dest.kind];
     if let Some(wish) = refused_wish(plan, kinds) {
         out.tell_bytes(&refusal(&wish, name, teller.names()));
@@ -87,12 +124,13 @@ fn settle(plan: &mut SgPlan, looked: &Looked, teller: &SgTeller, name: &[u8], ou
         plan.records.source.words.direct |= kinds[0] == DdKind::Block;
         plan.records.dest.words.direct |= kinds[1] == DdKind::Block;
     }
-    if are_one(&looked.paths) {
+    if are_one(&looked.paths) || disks.are_one {
         // What is read ahead is not yet overwritten: only one transfer after the other, of the family's size, leaves
         // what the family leaves.
         plan.records.buffers = Some(1);
         plan.records.transfer_records = Some(plan.transfer_blocks.unwrap_or(FAMILY_TRANSFER_BLOCKS));
     }
+    disks.settle(plan);
     let total = match plan.records.count {
         Some(count) => count.records,
         None => blocks_to_copy(plan, &looked.source, &looked.dest).map_err(|error| {
@@ -110,11 +148,17 @@ fn are_one(paths: &[String; 2]) -> bool {
     matches!((source, dest), (Ok(source), Ok(dest)) if source == dest)
 }
 
-fn run(hearing: &Arc<Hearing>, tally: &Arc<RecordTally>) -> Result<Exit, Failure> {
+fn run(
+    hearing: &Arc<Hearing>,
+    tally: &Arc<RecordTally>,
+    held: Held,
+    opened: [Option<Opened>; 2],
+    shared: Option<Side>,
+) -> Result<Exit, Failure> {
     let plan = Arc::new(hearing.plan.records.clone());
     let tick = hearing.plan.progress_s.map(Duration::from_secs);
     let watch = Watch::start(&plan, hearing.clone(), tally, &hearing::signals(), tick).map_err(|_| Failure::Io)?;
-    let ends = records::open(&plan).map_err(|(side, complaint)| {
+    let ends = records::open(&plan, opened).map_err(|(side, complaint)| {
         hearing.complain(side, &complaint, false);
         hearing.failed().unwrap_or(Failure::Io)
     })?;
@@ -125,13 +169,19 @@ fn run(hearing: &Arc<Hearing>, tally: &Arc<RecordTally>) -> Result<Exit, Failure
     let Begun::Yes(lead) = begun else { return Err(hearing.failed().unwrap_or(Failure::Io)) };
     let mut ran = records::Ran::default();
     if plan.count != Some(Amount::default()) {
-        let before = match blocks::go_ahead(&plan, &ends, &watch, pace(&hearing.plan), || true) {
+        let before = match shared {
+            // There is one piece of such memory, and so one transfer at a time.
+            Some(_) => Ok(RecordCounts::default()),
+            None => blocks::go_ahead(&plan, &ends, &watch, pace(&hearing.plan), &held, || true),
+        };
+        let before = match before {
             Ok(counts) => counts,
             Err(exit) => return Ok(exit),
         };
         ran = records::run(&plan, &ends, before, lead, tally, &listener);
     }
     let finished = records::finish(&plan, &ends, ran.at_hole, ran.gave_up, &*listener);
+    ends.drop_caches();
     watch.over();
     if hearing.pipe_broke() {
         watch.interrupted();
@@ -140,9 +190,25 @@ fn run(hearing: &Arc<Hearing>, tally: &Arc<RecordTally>) -> Result<Exit, Failure
     let failed = ran.read_failed || ran.write_failed || ran.no_memory || finished.failed;
     let failure = hearing.failed().or(failed.then_some(Failure::Io));
     hearing.teller.tell_end(failure.is_some());
+    tell_disks(&hearing.plan, &hearing.teller, &ends, &held);
     match failure {
         Some(failure) => Err(failure),
         None => Ok(Exit::Status(0)),
+    }
+}
+
+/// What disks that were reached by commands have to tell.
+fn tell_disks(plan: &SgPlan, teller: &SgTeller, ends: &Ends, held: &Held) {
+    let asked = plan.wishes.map(|wishes| wishes.dio);
+    let mut sum = DeviceCounts::default();
+    for (end, asked) in [&ends.source, &ends.dest].into_iter().zip(asked) {
+        let Some(counts) = end.device_counts() else { continue };
+        sum.recovered += counts.recovered;
+        sum.indirect += if asked { counts.indirect } else { 0 };
+    }
+    teller.tell_disks(sum, asked.contains(&true));
+    for note in held.ends.iter().flatten().flat_map(|end| end.notes()).filter(|_| plan.verbose > 0) {
+        teller.tell(&format!(" >> {note}\n"));
     }
 }
 
@@ -153,15 +219,19 @@ fn pace(plan: &SgPlan) -> (Option<u32>, Option<u32>) {
 }
 
 /// `verbose=`: what the sides are, and which way the copy goes.
-fn tell_ways(plan: &SgPlan, looked: &Looked, teller: &SgTeller) {
+fn tell_ways(plan: &SgPlan, looked: &Looked, disks: &Disks, teller: &SgTeller) {
     for (what, facts) in [("Input", &looked.source), ("Output", &looked.dest)] {
         teller.tell(&format!(" >> {what} file type: {}\n", facts.kind.name()));
     }
     let (block_plan, because) = match classify(&plan.records, &looked.source, &looked.dest) {
         Way::Records(because) => (None, because),
+        Way::Blocks(_) if disks.shared.is_some() => (
+            None,
+            "mmap: there is one piece of memory that the driver shares, and so one transfer at a time".to_owned(),
+        ),
         Way::Blocks(mut wanted) => {
             (wanted.block_bytes, wanted.depth) = pace(plan);
-            match blocks::plan_for(&plan.records, &wanted, &looked.paths) {
+            match blocks::plan_for(&plan.records, &wanted, &looked.paths, &disks.known()) {
                 Ok((block_plan, ..)) => (Some(block_plan), "nothing but bytes is moved".to_owned()),
                 Err(because) => (None, because),
             }

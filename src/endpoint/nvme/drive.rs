@@ -85,7 +85,15 @@ fn answer(drive: &dyn Drive, nsid: u32, structure: Structure) -> io::Result<Box<
 }
 
 fn refusal(words: &str, advice: &'static str) -> io::Error {
-    DeviceError { kind: Kind::Unsupported, words: words.to_owned(), offset: None, of_medium: false, advice }.into()
+    DeviceError {
+        kind: Kind::Unsupported,
+        words: words.to_owned(),
+        offset: None,
+        of_medium: false,
+        advice,
+        sense: None,
+    }
+    .into()
 }
 
 /// What the drive said of a command, at byte `offset` of this side.
@@ -93,5 +101,5 @@ pub(super) fn said(status: Status, of: &str, offset: Option<u64>) -> io::Error {
     let meaning = status.meaning();
     let words = format!("{of}{}", status.words());
     let of_medium = meaning == Meaning::Medium;
-    DeviceError { kind: meaning.kind(), words, offset, of_medium, advice: meaning.advice() }.into()
+    DeviceError { kind: meaning.kind(), words, offset, of_medium, advice: meaning.advice(), sense: None }.into()
 }

@@ -19,6 +19,19 @@ pub struct Form {
     pub dpo: bool,
     /// From the medium, or to it.
     pub fua: bool,
+    /// Command duration limit, 1 to 7, for which it takes 16 bytes; 0: none.
+    pub duration_limit: u8,
+}
+
+impl Form {
+    /// Most blocks of one command.
+    pub fn blocks_max(self) -> u64 {
+        match self.bytes {
+            Some(6) => 256,
+            Some(10) => u16::MAX.into(),
+            _ => u32::MAX.into(),
+        }
+    }
 }
 
 /// Which way the bytes of a READ or WRITE go.
@@ -49,7 +62,8 @@ impl Cdb {
 
     /// READ or WRITE of `blocks` blocks from `lba` on; `None`: not in so few bytes.
     pub fn transfer(way: Way, lba: u64, blocks: u32, form: Form) -> Option<Cdb> {
-        let short = u32::try_from(lba).is_ok() && blocks <= u16::MAX.into();
+        let limit = form.duration_limit & 7;
+        let short = u32::try_from(lba).is_ok() && blocks <= u16::MAX.into() && limit == 0;
         let len = form.bytes.unwrap_or(if short { 10 } else { 16 });
         let code = |read: u8, write: u8| if way == Way::Read { read } else { write };
         let flags = u8::from(form.dpo) << 4 | u8::from(form.fua) << 3;
@@ -70,8 +84,8 @@ impl Cdb {
                 Some(cdb.put(2, &lba32?.to_be_bytes()).put(6, &blocks.to_be_bytes()))
             }
             16 => {
-                let cdb = Cdb::new(&[code(0x88, 0x8a), flags], 16);
-                Some(cdb.put(2, &lba.to_be_bytes()).put(10, &blocks.to_be_bytes()))
+                let cdb = Cdb::new(&[code(0x88, 0x8a), flags | limit >> 2], 16);
+                Some(cdb.put(2, &lba.to_be_bytes()).put(10, &blocks.to_be_bytes()).put(14, &[limit << 6]))
             }
             32 => {
                 // Of variable length: 24 bytes behind the first 8, a service action, and the reference tag that
@@ -153,6 +167,34 @@ impl Cdb {
         cdb.put(2, &lba.to_be_bytes()).put(10, &blocks.to_be_bytes())
     }
 
+    /// VERIFY of as few bytes as do, at least `form.bytes` of 10, 12 and 16: the disk compares `blocks` blocks from
+    /// `lba` on with the bytes sent (BYTCHK 1).
+    pub fn verify(lba: u64, blocks: u32, form: Form) -> Cdb {
+        const BYTCHK: u8 = 1 << 1;
+        let flags = BYTCHK | u8::from(form.dpo) << 4;
+        let asked = form.bytes.unwrap_or(10);
+        match (u32::try_from(lba), u16::try_from(blocks)) {
+            (Ok(lba), Ok(blocks)) if asked <= 10 => {
+                Cdb::new(&[0x2f, flags], 10).put(2, &lba.to_be_bytes()).put(7, &blocks.to_be_bytes())
+            }
+            (Ok(lba), _) if asked == 12 => {
+                Cdb::new(&[0xaf, flags], 12).put(2, &lba.to_be_bytes()).put(6, &blocks.to_be_bytes())
+            }
+            _ => Cdb::new(&[0x8f, flags], 16).put(2, &lba.to_be_bytes()).put(10, &blocks.to_be_bytes()),
+        }
+    }
+
+    /// READ LONG of as few bytes as do: a block with what stands behind it on the medium, `len` bytes together; with
+    /// `correct`, corrected as a READ would.
+    pub fn read_long(lba: u64, len: u16, correct: bool) -> Cdb {
+        match u32::try_from(lba) {
+            Ok(lba) => {
+                Cdb::new(&[0x3e, u8::from(correct) << 1], 10).put(2, &lba.to_be_bytes()).put(7, &len.to_be_bytes())
+            }
+            Err(_) => Cdb::read_long_16(lba, len, correct),
+        }
+    }
+
     /// READ BUFFER(10) in mode `mode` of buffer `id`, `len` bytes, of which 24 bits count.
     pub fn read_buffer(mode: u8, id: u8, len: u32) -> Cdb {
         Cdb::new(&[0x3c, mode & 0x1f, id], 10).put(6, &len.to_be_bytes()[1..])
@@ -192,7 +234,7 @@ mod tests {
             (Cdb::transfer(Way::Write, 0x12345, 256, form(6)), &[0x0a, 1, 0x23, 0x45, 0, 0]),
             (Cdb::transfer(Way::Read, 0x1234_5678, 0x9a, form(10)), &[0x28, 0, 0x12, 0x34, 0x56, 0x78, 0, 0, 0x9a, 0]),
             (
-                Cdb::transfer(Way::Write, 1, 2, Form { dpo: true, fua: true, bytes: None }),
+                Cdb::transfer(Way::Write, 1, 2, Form { dpo: true, fua: true, ..Form::default() }),
                 &[0x2a, 0x18, 0, 0, 0, 1, 0, 0, 2, 0],
             ),
             (Cdb::transfer(Way::Read, 1, 0x10_0002, form(12)), &[0xa8, 0, 0, 0, 0, 1, 0, 0x10, 0, 2, 0, 0]),
@@ -213,6 +255,33 @@ mod tests {
         ];
         for (cdb, bytes) in table {
             assert_eq!(cdb.expect("it fits").bytes(), bytes);
+        }
+    }
+
+    #[test]
+    fn a_duration_limit_takes_16_bytes_and_has_its_three_bits_in_two_places() {
+        let limited = |duration_limit| {
+            let form = Form { duration_limit, ..Form::default() };
+            let cdb = Cdb::transfer(Way::Read, 5, 7, form).unwrap();
+            (cdb.bytes().len(), cdb.bytes()[1], cdb.bytes().get(14).copied().unwrap_or(0))
+        };
+        assert_eq!([limited(0), limited(3), limited(6)], [(10, 0, 0), (16, 0, 0xc0), (16, 1, 0x80)]);
+    }
+
+    #[test]
+    fn comparing_and_reading_long_take_as_few_bytes_as_do() {
+        let form = |bytes| Form { bytes, ..Form::default() };
+        let table: [(Cdb, &[u8]); 7] = [
+            (Cdb::verify(9, 3, form(None)), &[0x2f, 2, 0, 0, 0, 9, 0, 0, 3, 0]),
+            (Cdb::verify(9, 3, Form { dpo: true, ..form(Some(6)) }), &[0x2f, 0x12, 0, 0, 0, 9, 0, 0, 3, 0]),
+            (Cdb::verify(9, 3, form(Some(12))), &[0xaf, 2, 0, 0, 0, 9, 0, 0, 0, 3, 0, 0]),
+            (Cdb::verify(9, 3, form(Some(16))), &[0x8f, 2, 0, 0, 0, 0, 0, 0, 0, 9, 0, 0, 0, 3, 0, 0]),
+            (Cdb::verify(1 << 32, 3, form(None)), &[0x8f, 2, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 3, 0, 0]),
+            (Cdb::read_long(9, 520, true), &[0x3e, 2, 0, 0, 0, 9, 0, 2, 8, 0]),
+            (Cdb::read_long(1 << 32, 520, false), &[0x9e, 0x11, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 2, 8, 0, 0]),
+        ];
+        for (cdb, bytes) in table {
+            assert_eq!(cdb.bytes(), bytes);
         }
     }
 

@@ -4,9 +4,12 @@ use super::copy::Copying;
 use super::holes::Holes;
 use super::node::{Data, Node};
 use super::probe::write_same_blocks;
+use super::records::Shared;
 use super::survey::Survey;
 use super::verdict::Place;
-use crate::contract::{Cache, CopyName, DeviceError, Extent, Facts, Kind, Op, Request, Result, Run, RunKind, Through};
+use crate::contract::{
+    Cache, CommandWishes, CopyName, DeviceError, Extent, Facts, Kind, Op, Request, Result, Run, RunKind, Through,
+};
 use crate::endpoint::claim::Claim;
 use crate::endpoint::opening::Opening;
 use std::io;
@@ -21,7 +24,7 @@ const TRANSFER_BYTES_MIN: u32 = 4096;
 pub(super) struct Disk {
     pub(super) facts: Facts,
     pub(super) node: Node,
-    claim: Claim,
+    pub(super) claim: Claim,
     /// As messages name it.
     pub(super) name: String,
     /// Where this side begins on the disk, in bytes.
@@ -30,7 +33,9 @@ pub(super) struct Disk {
     size: u64,
     /// Longest command; halved when the driver finds one too long.
     transfer_bytes_max: AtomicU32,
-    form: Form,
+    pub(super) form: Form,
+    /// Where records may be moved through memory that the driver shares with us.
+    pub(super) shared: Option<Shared>,
     /// Blocks of the longest WRITE SAME, and whether it may unmap; `None`: zeros are written.
     write_same: Option<(u32, bool)>,
     write_same_refused: AtomicBool,
@@ -63,27 +68,33 @@ impl Disk {
         if survey.capacity.block_bytes != facts.logical_block_bytes || through.node.start + size > disk_bytes {
             return Err(opening.changed(&format!(": it has {disk_bytes} bytes now")));
         }
-        if writing && survey.mode.write_protected {
-            let error = opening.error(Kind::Refused, ": its medium is write-protected");
-            return Err(error.advise("Take the write protection off, then run it again."));
-        }
         let wishes = through.wishes;
-        if wishes.fua && !survey.mode.takes_dpo_and_fua {
-            let error = opening.error(Kind::Unsupported, " with FUA: it does not know that");
-            return Err(error.advise("Leave FUA out: the disk is flushed at the end."));
-        }
+        can_do(opening, &survey, &wishes)?;
+        let shared = match wishes.shared {
+            // A lock of our own would keep it out.
+            true => Some(CommandWishes { locked: false, ..wishes }),
+            false => None,
+        };
+        let shared =
+            shared.map(|wishes| Node::open(&through.node.node, writing, wishes)).transpose().map_err(failed)?;
         let unmap = survey.unmapped_are_zeros();
         let asked = !writing && facts.sparse && unmap;
         let write_same = survey.provisioning.unmaps_by_write_same.then(|| (write_same_blocks(&survey) as u32, unmap));
-        let most = facts.queue.max_request_bytes.max(survey.capacity.block_bytes);
+        let form =
+            Form { bytes: wishes.cdb_bytes, dpo: wishes.dpo, fua: wishes.fua, duration_limit: wishes.duration_limit };
+        let block_bytes = survey.capacity.block_bytes;
+        let of_form = form.blocks_max().saturating_mul(block_bytes.into());
+        let most = facts.queue.max_request_bytes.max(block_bytes);
+        let most = u32::try_from(of_form).map_or(most, |of_form| most.min(of_form));
         Ok(Disk {
             name: format!("{} {}", opening.side.name(), facts.address),
             claim,
             start: through.node.start,
-            block_bytes: survey.capacity.block_bytes,
+            block_bytes,
             size,
-            transfer_bytes_max: AtomicU32::new(most - most % survey.capacity.block_bytes),
-            form: Form { bytes: wishes.cdb_bytes, dpo: wishes.dpo, fua: wishes.fua && writing },
+            transfer_bytes_max: AtomicU32::new(most - most % block_bytes),
+            form,
+            shared: shared.map(Shared::new),
             write_same,
             write_same_refused: AtomicBool::new(false),
             holes: asked.then(|| Holes::open(&through.node, survey.capacity.block_bytes, wishes)).flatten(),
@@ -124,15 +135,21 @@ impl Disk {
         let beyond = offset.checked_add(len.into()).is_none_or(|end| end > self.size);
         if beyond {
             let words = format!("byte {offset} is beyond the end of it, at {}", self.size);
-            return Err(
-                DeviceError { kind: Kind::Io, words, offset: Some(offset), of_medium: false, advice: "" }.into()
-            );
+            return Err(DeviceError {
+                kind: Kind::Io,
+                words,
+                offset: Some(offset),
+                of_medium: false,
+                advice: "",
+                sense: None,
+            }
+            .into());
         }
         let way = if op == Op::Read { Way::Read } else { Way::Write };
         let cdb = Cdb::transfer(way, lba, len / self.block_bytes, self.form).ok_or_else(|| {
             let words = format!("no command of {} bytes can name LBA {lba}", self.form.bytes.unwrap_or(16));
             let advice = "Let the length of commands be chosen.";
-            DeviceError { kind: Kind::Unsupported, words, offset: Some(offset), of_medium: false, advice }
+            DeviceError { kind: Kind::Unsupported, words, offset: Some(offset), of_medium: false, advice, sense: None }
         })?;
         Ok((cdb, place))
     }
@@ -251,6 +268,21 @@ impl Disk {
         }
         self.claim.drop_cache()
     }
+}
+
+/// Refuses what this disk cannot do.
+fn can_do(opening: &Opening<'_>, survey: &Survey, wishes: &CommandWishes) -> Result<()> {
+    if !opening.reads && survey.mode.write_protected {
+        let error = opening.error(Kind::Refused, ": its medium is write-protected");
+        return Err(error.advise("Take the write protection off, then run it again."));
+    }
+    for (wished, bit) in [(wishes.fua, "FUA"), (wishes.dpo, "DPO")] {
+        if wished && !survey.mode.takes_dpo_and_fua {
+            let error = opening.error(Kind::Unsupported, &format!(" with {bit}: it does not know that"));
+            return Err(error.advise("Leave that out."));
+        }
+    }
+    Ok(())
 }
 
 /// The disk does not know the command, or this form of it.

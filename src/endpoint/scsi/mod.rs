@@ -13,6 +13,7 @@ mod node;
 mod patience;
 mod probe;
 mod queue;
+mod records;
 pub mod sense;
 mod sense_words;
 mod survey;
@@ -21,7 +22,8 @@ pub mod xcopy;
 
 use super::opening::Opening;
 use crate::contract::{
-    CopyName, DeviceError, Endpoint, Extent, Facts, Kind, OnRing, Op, Queue, Request, Result, Run, Through,
+    CopyName, DeviceError, Endpoint, Extent, Facts, Kind, OnRing, Op, Queue, RecordDevice, Request, Result, Run,
+    Through,
 };
 use bsg::Bsg;
 use disk::Disk;
@@ -78,6 +80,10 @@ impl Endpoint for ScsiEndpoint {
 
     fn copy_from(&self, name: &CopyName, from: Extent, to_offset: u64) -> io::Result<u32> {
         self.disk.copy_from(name, from, to_offset)
+    }
+
+    fn records(&self) -> Option<Arc<dyn RecordDevice>> {
+        Some(self.disk.clone())
     }
 
     fn make_durable(&self) -> io::Result<()> {

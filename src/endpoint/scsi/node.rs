@@ -1,13 +1,14 @@
 //! A SCSI generic node, open: one command after the other, each tried as often as it is worth.
 use super::cdb::Cdb;
 use super::patience::{Counts, Patience};
-use super::sense::Sense;
+use super::sense::{Sense, key};
 use super::verdict::{Answer, Place, Verdict, judge};
 use crate::contract::{CommandWishes, DeviceError, Kind};
 use crate::sys::sg::{self, SgIoHdr};
-use rustix::fs::{Mode, OFlags};
+use rustix::fs::{FlockOperation, Mode, OFlags};
+use rustix::io::Errno;
 use std::io;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::path::Path;
 use std::sync::atomic::Ordering::Relaxed;
 use std::thread;
@@ -38,6 +39,35 @@ impl Data<'_> {
         };
         u32::try_from(len).expect("no command moves 4 GiB")
     }
+
+    /// The header of a command with these bytes; its pointer to sense data is still to come.
+    fn header(&mut self, cdb: &Cdb, timeout_ms: u32) -> SgIoHdr {
+        let mut header = header(cdb, timeout_ms);
+        header.dxfer_len = self.len();
+        match self {
+            Data::None => {}
+            Data::From(bytes) => {
+                header.dxfer_direction = sg::DXFER_FROM_DEV;
+                header.dxferp = bytes.as_mut_ptr().cast();
+            }
+            Data::To(bytes) => {
+                header.dxfer_direction = sg::DXFER_TO_DEV;
+                header.dxferp = bytes.as_ptr().cast_mut().cast();
+            }
+        }
+        header
+    }
+}
+
+/// Which way the bytes of a command take between the driver and us.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum How {
+    /// The driver copies them.
+    Copied,
+    /// None, where the driver can do without a copy.
+    Direct,
+    /// They are in the buffer that this descriptor reserves and shares with us.
+    Shared,
 }
 
 /// A SCSI generic node, open.
@@ -53,9 +83,10 @@ pub(super) struct Node {
 impl Node {
     /// Opens it; for reading only where this process may no more and `writing` is not asked for.
     pub(super) fn open(path: &Path, writing: bool, wishes: CommandWishes) -> io::Result<Self> {
-        let open = |access| {
+        let open = |access: OFlags| {
             // Without it an open waits for whoever has the node for itself.
-            let flags = access | OFlags::NONBLOCK | OFlags::CLOEXEC;
+            let mut flags = access | OFlags::NONBLOCK | OFlags::CLOEXEC;
+            flags.set(OFlags::EXCL, wishes.exclusive && access == OFlags::RDWR);
             rustix::fs::open(path, flags, Mode::empty())
         };
         let (fd, writable) = match open(OFlags::RDWR) {
@@ -64,6 +95,9 @@ impl Node {
             }
             opened => (opened?, true),
         };
+        if wishes.locked {
+            rustix::fs::flock(&fd, FlockOperation::NonBlockingLockExclusive)?;
+        }
         if let Some(refusal) = too_old(sg::version(fd.as_fd())?) {
             return Err(refusal.into());
         }
@@ -94,12 +128,22 @@ impl Node {
     ///
     /// # Errors
     /// What the kernel said; a [`DeviceError`] for what the disk or the way to it said.
-    pub(super) fn carry_out(&self, cdb: &Cdb, mut data: Data<'_>, place: Place) -> io::Result<u32> {
+    pub(super) fn carry_out(&self, cdb: &Cdb, data: Data<'_>, place: Place) -> io::Result<u32> {
+        self.carry_out_by(How::Copied, cdb, data, place)
+    }
+
+    /// The same, with the bytes moved as told.
+    pub(super) fn carry_out_by(&self, how: How, cdb: &Cdb, mut data: Data<'_>, place: Place) -> io::Result<u32> {
         let mut patience = Patience::default();
         loop {
-            let answer = match self.exchange(cdb, &mut data, self.timeout_ms()) {
+            let exchanged = match how {
+                How::Direct => self.exchange_directly(cdb, &mut data),
+                How::Copied | How::Shared => self.exchange(how, cdb, &mut data, self.timeout_ms()),
+            };
+            let answer = match exchanged {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-                Err(error) if is_full(&error) => {
+                // The shared buffer is busy with the same command, begun before a signal came.
+                Err(error) if is_full(&error) || how == How::Shared && is_busy(&error) => {
                     thread::sleep(FULL_PAUSE);
                     continue;
                 }
@@ -140,34 +184,84 @@ impl Node {
 
     /// The device was there and is no longer.
     pub(super) fn is_gone(&self) -> bool {
-        match self.exchange(&Cdb::test_unit_ready(), &mut Data::None, self.timeout_ms().min(5000)) {
+        match self.exchange(How::Copied, &Cdb::test_unit_ready(), &mut Data::None, self.timeout_ms().min(5000)) {
             Ok(answer) => answer.host == 0x01,
             Err(error) => matches!(error.raw_os_error(), Some(libc::ENODEV | libc::ENXIO)),
         }
     }
 
+    /// By how many bytes `len` was too many for a command that was refused for that; `None`: the disk does not say.
+    pub(super) fn wrong_by(&self, cdb: &Cdb, len: u16) -> Option<i32> {
+        let mut bytes = vec![0; len.into()];
+        let answer = self.exchange(How::Copied, cdb, &mut Data::From(&mut bytes), self.timeout_ms()).ok()?;
+        let sense = answer.sense.filter(|sense| sense.key == key::ILLEGAL_REQUEST)?;
+        // Below 0 where they were too few: 32 bits, also in a field of 64.
+        Some(sense.information? as u32 as i32)
+    }
+
     /// Gives one command and returns with the answer.
-    fn exchange(&self, cdb: &Cdb, data: &mut Data<'_>, timeout_ms: u32) -> io::Result<Answer> {
+    fn exchange(&self, how: How, cdb: &Cdb, data: &mut Data<'_>, timeout_ms: u32) -> io::Result<Answer> {
         let mut sense = [0u8; SENSE_BYTES];
-        let mut header = header(cdb, timeout_ms);
+        let mut header = data.header(cdb, timeout_ms);
         header.sbp = sense.as_mut_ptr();
-        header.dxfer_len = data.len();
-        match data {
-            Data::None => {}
-            Data::From(bytes) => {
-                header.dxfer_direction = sg::DXFER_FROM_DEV;
-                header.dxferp = bytes.as_mut_ptr().cast();
-            }
-            Data::To(bytes) => {
-                header.dxfer_direction = sg::DXFER_TO_DEV;
-                header.dxferp = bytes.as_ptr().cast_mut().cast();
-            }
+        if how == How::Shared {
+            (header.flags, header.dxferp) = (sg::FLAG_MMAP_IO, std::ptr::null_mut());
         }
         // SAFETY: command, bytes and room for sense data live through the call, with the lengths that the header says;
-        // bytes that go to the device are only read.
+        // bytes that go to the device are only read. A shared buffer is the driver's own.
         unsafe { sg::command(self.fd.as_fd(), &mut header) }?;
         Ok(answer(&header, &sense))
     }
+
+    /// The same without a copy in the driver, where it can do without. Write and read instead of SG_IO: these are not
+    /// begun anew by a signal while the device still moves bytes. No queue of this node may be in use.
+    ///
+    /// It returns when the answer is there, however long that takes: until then the device may use the memory.
+    fn exchange_directly(&self, cdb: &Cdb, data: &mut Data<'_>) -> io::Result<Answer> {
+        let mut sense = [0u8; SENSE_BYTES];
+        let mut header = data.header(cdb, self.timeout_ms());
+        header.sbp = sense.as_mut_ptr();
+        header.flags = sg::FLAG_DIRECT_IO;
+        // SAFETY: command, bytes and room for sense data outlive the loop below, which ends with the answer only; bytes
+        // that go to the device are only read.
+        let given = if self.writable { unsafe { sg::give(self.fd(), &header) } } else { Err(Errno::FAULT.into()) };
+        match given {
+            Ok(()) => {}
+            // Who may only read the node gives commands by SG_IO alone, and memory that another driver shares with us
+            // is not always to be had: with a copy, then.
+            Err(error) if error.raw_os_error() == Some(libc::EFAULT) => {
+                let answer = self.exchange(How::Copied, cdb, data, self.timeout_ms())?;
+                self.note_direct(false);
+                return Ok(answer);
+            }
+            Err(error) => return Err(error),
+        }
+        let header = loop {
+            match sg::take(self.fd()) {
+                Ok(header) => break header,
+                // Also of a device that is gone: its answers come all the same, and poll does not wait for them.
+                Err(_) => {
+                    let mut poll = [libc::pollfd { fd: self.fd().as_raw_fd(), events: libc::POLLIN, revents: 0 }];
+                    let waited = crate::sys::wait_any(&mut poll, Some(Duration::from_secs(1)));
+                    if waited.is_err() || poll[0].revents & libc::POLLIN == 0 && poll[0].revents != 0 {
+                        thread::sleep(FULL_PAUSE);
+                    }
+                }
+            }
+        };
+        self.note_direct(header.info & sg::INFO_DIRECT_IO_MASK == sg::INFO_DIRECT_IO);
+        Ok(answer(&header, &sense))
+    }
+
+    /// Counts a transfer that was asked for without a copy, and whether it was `direct`.
+    fn note_direct(&self, direct: bool) {
+        self.counts.direct_asked.fetch_add(1, Relaxed);
+        self.counts.indirect.fetch_add((!direct).into(), Relaxed);
+    }
+}
+
+fn is_busy(error: &io::Error) -> bool {
+    error.raw_os_error() == Some(libc::EBUSY)
 }
 
 /// Why a driver of this version cannot be used; `None`: it can.
@@ -180,6 +274,7 @@ fn too_old(version: i32) -> Option<DeviceError> {
         offset: None,
         of_medium: false,
         advice,
+        sense: None,
     })
 }
 

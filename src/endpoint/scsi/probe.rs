@@ -23,7 +23,9 @@ pub(in crate::endpoint) fn probe(node: &Passthrough, facts: &mut Facts) -> io::R
     let open = Node::open(&node.node, false, CommandWishes::default())?;
     if open.number()? != node.number {
         let (kind, words) = (Kind::Refused, "it has changed since it was looked at".to_owned());
-        return Err(DeviceError { kind, words, offset: None, of_medium: false, advice: "Run it again." }.into());
+        return Err(
+            DeviceError { kind, words, offset: None, of_medium: false, advice: "Run it again.", sense: None }.into()
+        );
     }
     let survey = Survey::take(&open, facts)?;
     let capacity = survey.capacity;
@@ -37,7 +39,15 @@ pub(in crate::endpoint) fn probe(node: &Passthrough, facts: &mut Facts) -> io::R
                 node.start, facts.logical_block_bytes, capacity.block_bytes
             );
             let advice = "Let the kernel look at it anew: echo 1 >/sys/block/NAME/device/rescan.";
-            return Err(DeviceError { kind: Kind::Refused, words, offset: None, of_medium: false, advice }.into());
+            return Err(DeviceError {
+                kind: Kind::Refused,
+                words,
+                offset: None,
+                of_medium: false,
+                advice,
+                sense: None,
+            }
+            .into());
         }
         Some(_) => {}
     }

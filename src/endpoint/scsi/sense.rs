@@ -20,6 +20,8 @@ pub mod key {
     pub const UNIT_ATTENTION: u8 = 6;
     /// May not be written.
     pub const DATA_PROTECT: u8 = 7;
+    /// Nothing was ever written there.
+    pub const BLANK_CHECK: u8 = 8;
     /// A copy manager could not go on, or not begin.
     pub const COPY_ABORTED: u8 = 10;
     /// Given up by the disk; may well succeed another time.

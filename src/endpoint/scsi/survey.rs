@@ -29,7 +29,7 @@ pub(super) struct Survey {
 }
 
 fn refused(kind: Kind, words: impl Into<String>, advice: &'static str) -> io::Error {
-    DeviceError { kind, words: words.into(), offset: None, of_medium: false, advice }.into()
+    DeviceError { kind, words: words.into(), offset: None, of_medium: false, advice, sense: None }.into()
 }
 
 /// The answer to a command; empty for a disk that does not know it.

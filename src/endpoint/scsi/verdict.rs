@@ -68,7 +68,7 @@ pub(super) enum Verdict {
 }
 
 fn error(kind: Kind, words: impl Into<String>, advice: &'static str) -> DeviceError {
-    DeviceError { kind, words: words.into(), offset: None, of_medium: false, advice }
+    DeviceError { kind, words: words.into(), offset: None, of_medium: false, advice, sense: None }
 }
 
 fn failed(kind: Kind, words: impl Into<String>, advice: &'static str) -> Verdict {
@@ -118,8 +118,9 @@ fn of_sense(sense: &Sense, answer: &Answer, len: u32, place: Place) -> Verdict {
     let bad = sense.information.filter(|lba| !sense.deferred && (place.lba..place.lba + place.blocks).contains(lba));
     let words = bad.map_or_else(|| sense.to_string(), |lba| format!("{sense}, LBA {lba}"));
     let offset = bad.and_then(|lba| lba.checked_mul(place.block_bytes)?.checked_sub(place.start));
-    let of_medium = !sense.deferred && matches!(sense.key, key::MEDIUM | key::HARDWARE);
-    let error = |kind, advice| DeviceError { kind, words: words.clone(), offset, of_medium, advice };
+    let of_medium = !sense.deferred && matches!(sense.key, key::MEDIUM | key::HARDWARE | key::BLANK_CHECK);
+    let codes = Some([sense.key, sense.asc, sense.ascq]).filter(|_| !sense.deferred);
+    let error = |kind, advice| DeviceError { kind, words: words.clone(), offset, of_medium, advice, sense: codes };
     let failed = |kind, advice| Verdict::Failed { error: error(kind, advice), on_the_way: false };
     if sense.deferred {
         // The present command was not carried out, whatever became of the earlier one.
@@ -209,6 +210,7 @@ mod tests {
         let Verdict::Failed { error, on_the_way: false } = of(sense(3, 0x11, 0, Some(110))) else { panic!() };
         assert_eq!((error.kind, error.offset), (Kind::Io, Some((110 - 40) * 512)));
         assert_eq!(error.words, "medium error: unrecovered read error (sense 3/11/00), LBA 110");
+        assert_eq!(error.sense, Some([3, 0x11, 0]));
         for elsewhere in [Some(99), Some(116), None] {
             let Verdict::Failed { error, .. } = of(sense(3, 0x11, 0, elsewhere)) else { panic!() };
             assert_eq!(error.offset, None, "{elsewhere:?}");

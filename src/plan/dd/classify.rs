@@ -2,7 +2,7 @@
 use crate::contract::{
     Access, Cache, Direction, EndpointKind, Existing, Facts, FileId, Ground, OpenWords, Plan, RecordPlan, WriteOrder,
 };
-use crate::plan::{Options, When};
+use crate::plan::{Options, Passes, When};
 
 /// Shorter copies are over before queues are open.
 const WORTH_BYTES: u64 = 8 << 20;
@@ -23,8 +23,10 @@ pub enum DdKind {
     Null,
     /// A pipe or FIFO.
     Pipe,
-    /// A SCSI generic node.
+    /// A SCSI generic node, which dd reads and writes as it is.
     ScsiGeneric,
+    /// A disk that is reached by its own commands.
+    Commands,
     /// Anything else.
     Other,
 }
@@ -38,7 +40,7 @@ impl DdKind {
             DdKind::Zeros => "zeros without end",
             DdKind::Null => "null device",
             DdKind::Pipe => "pipe",
-            DdKind::ScsiGeneric => "SCSI generic (sg) device",
+            DdKind::ScsiGeneric | DdKind::Commands => "SCSI generic (sg) device",
             DdKind::Other => "other",
         }
     }
@@ -74,6 +76,8 @@ pub struct Blocks {
     pub len: u64,
     /// The caller asked for direct I/O on both sides.
     pub direct: bool,
+    /// Sides that are to be reached by commands of their own, beside those whose node is named.
+    pub passes: Passes,
     /// Bytes per request, where the caller asked for that.
     pub block_bytes: Option<u32>,
     /// Requests in flight, where the caller asked for that.
@@ -109,10 +113,14 @@ pub fn classify(plan: &RecordPlan, source: &DdFacts, dest: &DdFacts) -> Way {
     if is_file(source) && is_file(dest) && fits_a_cache {
         return Way::Records("both files are in memory, where one warm buffer is faster than queues".to_owned());
     }
-    if source.direct != dest.direct && dest.kind != DdKind::Null {
+    let by_commands = source.kind == DdKind::Commands || dest.kind == DdKind::Commands;
+    if source.direct != dest.direct && dest.kind != DdKind::Null && !by_commands {
         return Way::Records("direct I/O was asked for on one side only".to_owned());
     }
-    Way::Blocks(Blocks { skip_bytes, seek_bytes, len, direct: source.direct, block_bytes: None, depth: None })
+    // Commands go past the page cache in any case.
+    let direct = source.direct || by_commands && dest.direct;
+    let passes = Passes::AsNamed;
+    Way::Blocks(Blocks { skip_bytes, seek_bytes, len, direct, passes, block_bytes: None, depth: None })
 }
 
 /// What of the plan itself is about records.
@@ -165,7 +173,10 @@ fn side_reason(facts: &DdFacts, is_source: bool) -> Option<&'static str> {
 fn length(plan: &RecordPlan, source: &DdFacts, dest: &DdFacts, skip: u64, seek: u64) -> Option<u64> {
     let at_source = source.size.filter(|_| source.kind != DdKind::Zeros).map(|size| size.saturating_sub(skip));
     let by_count = plan.count.map(|count| count.in_bytes(plan.source.record_bytes).unwrap_or(u64::MAX));
-    let at_dest = dest.size.filter(|_| dest.kind == DdKind::Block).map(|size| size.saturating_sub(seek));
+    let at_dest = dest
+        .size
+        .filter(|_| matches!(dest.kind, DdKind::Block | DdKind::Commands))
+        .map(|size| size.saturating_sub(seek));
     let wanted = [at_source, by_count].into_iter().flatten().min();
     match (wanted, at_dest) {
         (Some(wanted), Some(room)) if wanted > room => Some(whole_records(plan, room)),
@@ -199,6 +210,7 @@ pub fn block_options(blocks: &Blocks, source: String, dest: String) -> Options {
         count_bytes: Some(blocks.len),
         block_bytes: blocks.block_bytes,
         depth: blocks.depth,
+        passthrough: blocks.passes,
         direct: if blocks.direct { When::Always } else { When::Auto },
         sparse: When::Never,
         reflink: When::Never,

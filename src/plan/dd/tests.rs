@@ -1,6 +1,7 @@
 use super::classify::may_share_bytes;
 use super::*;
 use crate::contract::{Amount, EndpointKind, Facts, FileId, Ground, RecordPlan};
+use crate::plan::Passes;
 
 const MIB: u64 = 1 << 20;
 
@@ -34,8 +35,9 @@ fn len_of(way: &Way) -> Option<u64> {
 #[test]
 fn a_disk_to_a_disk_in_records_of_512_bytes_goes_as_blocks() {
     let way = classify(&RecordPlan::default(), &disk(64 * MIB), &disk(64 * MIB));
-    let (len, block_bytes, depth) = (64 * MIB, None, None);
-    assert_eq!(way, Way::Blocks(Blocks { skip_bytes: 0, seek_bytes: 0, len, direct: false, block_bytes, depth }));
+    let (len, passes, block_bytes, depth) = (64 * MIB, Passes::AsNamed, None, None);
+    let blocks = Blocks { skip_bytes: 0, seek_bytes: 0, len, direct: false, passes, block_bytes, depth };
+    assert_eq!(way, Way::Blocks(blocks));
 }
 
 #[test]
@@ -151,6 +153,7 @@ fn only_what_may_have_bytes_in_common_does() {
         seek_bytes,
         len,
         direct: false,
+        passes: Passes::AsNamed,
         block_bytes: None,
         depth: None,
     };

@@ -27,12 +27,12 @@ pub fn blocks_to_copy(plan: &SgPlan, source: &DdFacts, dest: &DdFacts) -> Result
     let seek = plan.records.dest.skip.records;
     let at_source = match source.kind {
         DdKind::File => source.size.map(|size| size.div_ceil(block_bytes).saturating_sub(skip)),
-        DdKind::Block => source.size.map(|size| (size / block_bytes).saturating_sub(skip)),
+        DdKind::Block | DdKind::Commands => source.size.map(|size| (size / block_bytes).saturating_sub(skip)),
         DdKind::Null => Some(0),
         _ => None,
     };
     let at_dest = match dest.kind {
-        DdKind::Block => dest.size.map(|size| (size / block_bytes).saturating_sub(seek)),
+        DdKind::Block | DdKind::Commands => dest.size.map(|size| (size / block_bytes).saturating_sub(seek)),
         _ => None,
     };
     at_source.into_iter().chain(at_dest).min().ok_or(CountRefusal::Endless)

@@ -17,6 +17,16 @@ pub enum Failure {
     Count,
     /// A word that cannot be honoured.
     Wish,
+    /// Commands of the length asked for cannot do it.
+    CommandLength,
+    /// Blocks behind the end of a disk.
+    Beyond,
+    /// The dest is write-protected.
+    WriteProtected,
+    /// Another host has reserved the disk.
+    Reserved,
+    /// A disk failed it, with this sense key, code and qualifier.
+    Sense([u8; 3]),
     /// The sides differ.
     Differs,
     /// More bad blocks than were allowed.
@@ -48,9 +58,27 @@ pub fn status(front: SgFront, failure: &Failure) -> u8 {
         Failure::Locked => 90,
         Failure::Count if front == SgFront::SgmDd => 1,
         Failure::Wish => 31,
+        Failure::CommandLength => 1,
+        Failure::Beyond => 22,
+        Failure::WriteProtected => 7,
+        Failure::Reserved => 24,
+        Failure::Sense(codes) => from_sense(*codes),
         Failure::Differs => 14,
         Failure::TooManyBad => 3,
         Failure::Count | Failure::Io => OTHER,
+    }
+}
+
+/// The family has statuses for what a disk says: mostly its sense key.
+fn from_sense([key, code, qualifier]: [u8; 3]) -> u8 {
+    match (key, code, qualifier) {
+        (2 | 3 | 6 | 7 | 11 | 14, ..) => key,
+        // Medium, hardware, nothing written there.
+        (4 | 8, ..) => 3,
+        (5, 0x20, 0) => 9,
+        (5, 0x21, 0) => 22,
+        (5, ..) => 5,
+        _ => OTHER,
     }
 }
 

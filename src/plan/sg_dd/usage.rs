@@ -42,6 +42,8 @@ pub enum SgUsage {
     TooMuchInFlight(u64),
     /// mmap on both sides.
     MmapTwice,
+    /// `cdl=` and a `cdbsz=` below 16.
+    LimitsOfShortCommands,
     /// `--verify` and sparse, of2 or append.
     VerifyWith(&'static str),
     /// `--verify` with nothing to compare with.
@@ -57,7 +59,7 @@ impl SgUsage {
         match self {
             SgUsage::Twice(Operand::If) if front == SgFront::SgDd => 1,
             SgUsage::PatternAndFile(..) | SgUsage::VerifyWith(_) | SgUsage::VerifyWhat => CONTRADICTION,
-            SgUsage::AppendSparse | SgUsage::TooMuchInFlight(_) => CONTRADICTION,
+            SgUsage::AppendSparse | SgUsage::TooMuchInFlight(_) | SgUsage::LimitsOfShortCommands => CONTRADICTION,
             SgUsage::Twice(_) | SgUsage::BlockSizes | SgUsage::NoSides | SgUsage::AppendSeek if !sgp => CONTRADICTION,
             _ => 1,
         }

@@ -15,9 +15,9 @@ pub struct Refusal {
     pub instead: &'static str,
 }
 
-/// Whether SCSI commands can be sent to what is of this kind. Nothing yet; SCSI generic nodes later.
-fn takes_commands(_kind: DdKind) -> bool {
-    false
+/// Whether SCSI commands are sent to what is of this kind.
+fn takes_commands(kind: DdKind) -> bool {
+    kind == DdKind::Commands
 }
 
 const NO_COMMANDS: &str = "it is about SCSI commands, and this side is read and written without any";
@@ -47,32 +47,24 @@ const WISHES: [Wish; 5] = [
 /// The first wish that cannot be honoured between endpoints of these kinds. A null device honours everything: nothing
 /// is sent to it.
 pub fn refused_wish(plan: &SgPlan, kinds: [DdKind; 2]) -> Option<Refusal> {
-    let sides = [Side::Source, Side::Dest];
-    for side in sides {
-        let kind = kinds[side.index()];
-        if kind == DdKind::ScsiGeneric {
-            let because = "SCSI generic nodes take commands only, and this front sends none yet";
-            let instead = "name the block device of the same disk, which haul list shows, or use haul copy, which does";
-            return Some(Refusal { side: Some(side), word: "/dev/sg*", because, instead });
+    let commands = kinds.map(takes_commands);
+    for side in Side::BOTH {
+        let refused = match kinds[side.index()] {
+            kind if takes_commands(kind) => refused_by_commands(plan, side),
+            DdKind::Null => None,
+            _ => without_commands(&of_this_side(plan, side, commands), side),
+        };
+        if refused.is_some() {
+            return refused;
         }
-        if takes_commands(kind) || kind == DdKind::Null {
-            continue;
-        }
-        let wishes = &plan.wishes[side.index()];
-        if let Some((_, word, instead)) = WISHES.iter().find(|(wished, ..)| wished(wishes)) {
-            let instead = instead[side.index()];
-            return Some(Refusal { side: Some(side), word, because: NO_COMMANDS, instead });
-        }
-    }
-    if kinds.into_iter().any(takes_commands) {
-        return None;
     }
     let scsi = &plan.scsi;
+    let none = commands == [false, false];
     let table = [
-        (scsi.command_bytes.is_some(), "cdbsz"),
-        (scsi.duration_limits != [0, 0], "cdl"),
-        (scsi.timeout_s.is_some(), "time=1,TO"),
-        (scsi.read_long > 0, "coe=2"),
+        (none && scsi.command_bytes.is_some(), "cdbsz"),
+        (none && scsi.duration_limits != [0, 0], "cdl"),
+        (none && scsi.timeout_s.is_some(), "time=1,TO"),
+        (scsi.read_long > 0 && !commands[Side::Source.index()] && kinds[0] != DdKind::Null, "coe=2"),
     ];
     let word = table.into_iter().find(|(wished, _)| *wished)?.1;
     let instead = match word {
@@ -80,5 +72,52 @@ pub fn refused_wish(plan: &SgPlan, kinds: [DdKind; 2]) -> Option<Refusal> {
         "coe=2" => "write coe=1: what READ LONG would fetch becomes zeros",
         _ => "leave it out",
     };
-    Some(Refusal { side: None, word, because: "it is about SCSI commands, and none are sent to either side", instead })
+    let because = match word {
+        "coe=2" => "READ LONG is a SCSI command, and IFILE is read without any",
+        _ => "it is about SCSI commands, and none are sent to either side",
+    };
+    Some(Refusal { side: None, word, because, instead })
+}
+
+/// The wishes of a side without commands. What dio=1 and blk_sgio=1 ask of both sides is for the one that takes them.
+fn of_this_side(plan: &SgPlan, side: Side, commands: [bool; 2]) -> ScsiWishes {
+    let one_does = commands != [false, false];
+    let for_the_other = |wished: fn(&ScsiWishes) -> bool| one_does && plan.wishes.iter().all(wished);
+    let wishes = plan.wishes[side.index()];
+    ScsiWishes {
+        dio: wishes.dio && !for_the_other(|wishes| wishes.dio),
+        passthrough: wishes.passthrough && !for_the_other(|wishes| wishes.passthrough),
+        ..wishes
+    }
+}
+
+fn without_commands(wishes: &ScsiWishes, side: Side) -> Option<Refusal> {
+    let (_, word, instead) = WISHES.iter().find(|(wished, ..)| wished(wishes))?;
+    Some(Refusal { side: Some(side), word, because: NO_COMMANDS, instead: instead[side.index()] })
+}
+
+/// What a side that is reached by commands cannot do.
+fn refused_by_commands(plan: &SgPlan, side: Side) -> Option<Refusal> {
+    let words = match side {
+        Side::Source => plan.records.source.words,
+        Side::Dest => plan.records.dest.words,
+    };
+    let (wishes, refusal) =
+        (plan.wishes[side.index()], |word, because, instead| Refusal { side: Some(side), word, because, instead });
+    let table = [
+        (words.append, refusal("append", "a disk has no end that grows", "give the place with seek=")),
+        (
+            words.sync,
+            refusal("dsync", "it is about writes of files, and commands have fua for that", "write fua, or sync=1"),
+        ),
+        (
+            wishes.mmap && words.excl,
+            refusal("mmap", "it opens the node a second time, which excl forbids", "leave one of both out"),
+        ),
+        (
+            wishes.mmap && wishes.dio,
+            refusal("mmap", "bytes go through shared memory or straight into ours", "leave dio or mmap out"),
+        ),
+    ];
+    table.into_iter().find(|(wished, _)| *wished).map(|(_, refusal)| refusal)
 }

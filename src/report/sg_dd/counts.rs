@@ -8,6 +8,8 @@ use std::time::Duration;
 pub(super) struct Lines {
     pub(super) compares: bool,
     pub(super) sparse: bool,
+    /// READ LONG was to fetch what cannot be read.
+    pub(super) fetches: bool,
 }
 
 /// `N+M records in`, `N+M records out`, and what there is to tell beside that; `margin` begins each line.
@@ -20,6 +22,7 @@ pub(super) fn records(counts: &RecordCounts, lines: Lines, margin: &str) -> Stri
         (lines.sparse, counts.passed_over, "bypassed records out"),
         (counts.retried > 0, counts.retried, "retries attempted"),
         (counts.unrecovered > 0, counts.unrecovered, "unrecovered error(s)"),
+        (lines.fetches && counts.unrecovered > 0, counts.fetched, "read_longs fetched part of unrecovered read errors"),
         (counts.differing > 0, counts.differing, "miscompare error(s)"),
     ];
     for (_, number, what) in more.into_iter().filter(|(wanted, ..)| *wanted) {

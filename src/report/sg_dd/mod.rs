@@ -7,7 +7,7 @@ mod teller;
 mod tests;
 
 pub use again::{Interrupted, continue_command};
-pub use sentences::{count_refusal, refusal, usage};
+pub use sentences::{command_refusal, count_refusal, disk_failure, refusal, usage};
 pub use teller::SgTeller;
 
 pub(super) use sentences::careful;

@@ -1,6 +1,6 @@
 //! Sentences. Where scripts could look for one it begins as that of sg3_utils does; it then says what to do.
-use crate::contract::{Careful, Complaint, SgFront, Side};
-use crate::plan::sg_dd::{CountRefusal, Operand, Refusal, SgUsage};
+use crate::contract::{Careful, Complaint, DeviceError, Error, SgFront, Side};
+use crate::plan::sg_dd::{CommandRefusal, CountRefusal, Operand, Refusal, SgUsage};
 use crate::report::dd::strerror;
 use crate::report::units;
 use std::ffi::OsStr;
@@ -41,6 +41,9 @@ pub fn usage(usage: &SgUsage, program: &[u8], front: SgFront) -> Vec<u8> {
             format!("thr= transfers of bpt= blocks are {memory} of memory, more than 1 GiB: give a smaller one\n")
         }
         SgUsage::MmapTwice => "can only use mmap flag in iflag= or oflag=, not both\n".to_owned(),
+        SgUsage::LimitsOfShortCommands => {
+            "cdl= takes commands of 16 bytes: leave cdbsz= out, or write cdbsz=16\n".to_owned()
+        }
         SgUsage::VerifyWith(word) => format!("--verify writes nothing, so that {word} contradicts it: leave one out\n"),
         SgUsage::VerifyWhat => "--verify needs something to compare with: give of=OFILE\n".to_owned(),
     };
@@ -81,8 +84,8 @@ pub(super) fn complaint(side: Side, complaint: &Complaint, name: &[u8], at: u64)
             [b"could not open ", name, towards.as_bytes(), &strerror(error)].concat()
         }
         Complaint::SetFlags(error) => about("could not set flags on ", error),
-        Complaint::Read(error) => [format!("reading, skip={at} : ").as_bytes(), &strerror(error)].concat(),
-        Complaint::Write { error, .. } => [format!("writing, seek={at} : ").as_bytes(), &strerror(error)].concat(),
+        Complaint::Read(error) => [format!("reading, skip={at} : ").as_bytes(), &reason(error)].concat(),
+        Complaint::Write { error, .. } => [format!("writing, seek={at} : ").as_bytes(), &reason(error)].concat(),
         Complaint::Skip(error) => {
             let what = if source { "couldn't skip" } else { "couldn't seek" };
             about(&format!("{what} to required position on "), error)
@@ -101,12 +104,80 @@ pub(super) fn complaint(side: Side, complaint: &Complaint, name: &[u8], at: u64)
     }
 }
 
+/// What was said, and what to do where a disk's words have that.
+fn reason(error: &io::Error) -> Vec<u8> {
+    let advice = DeviceError::of(error).map_or("", |said| said.advice);
+    let between = if advice.is_empty() { "" } else { ". " };
+    [&strerror(error), between.as_bytes(), advice.as_bytes()].concat()
+}
+
+/// Why a side cannot be copied by commands as asked, in one line.
+pub fn command_refusal(refusal: &CommandRefusal, program: &[u8], names: [&[u8]; 2], block_bytes: u64) -> Vec<u8> {
+    use CommandRefusal::{Beyond, BlockSize, NoNode, NoPlace, OtherCommands, TwoWays, Unnameable, WriteProtected};
+    let (side, words) = match refusal {
+        NoNode(side) => (
+            *side,
+            "takes no SCSI commands: no SCSI generic node belongs to it (modprobe sg); leave sgio out".to_owned(),
+        ),
+        OtherCommands(side) => (
+            *side,
+            "takes NVMe commands, and this program sends those of SCSI: leave sgio out, or use haul copy".to_owned(),
+        ),
+        BlockSize(side, own) => {
+            (*side, format!("has logical blocks of {own} bytes, and bs={block_bytes} was asked for; give bs={own}"))
+        }
+        Beyond(side, blocks, end) => {
+            let place = if *side == Side::Source { "skip" } else { "seek" };
+            (*side, format!("has {blocks} blocks, and {place}= and count= end at {end}: nothing was copied"))
+        }
+        Unnameable(side, bytes, lba) => (
+            *side,
+            format!("is to be copied up to LBA {lba}, which commands of cdbsz={bytes} cannot name; leave cdbsz= out"),
+        ),
+        NoPlace(side, word) => {
+            (*side, format!("is to be copied with {word}, for which cdbsz=6 has no place; leave one of both out"))
+        }
+        WriteProtected => {
+            (Side::Dest, "may not be written: take its write protection off, or see who may (ls -l)".to_owned())
+        }
+        TwoWays => {
+            let words = "is the disk of IFILE, by commands on one side only: what one writes the other would not read; \
+                         name \
+                         both by the node, or both by the block device";
+            (Side::Dest, words.to_owned())
+        }
+    };
+    [program, b": ", names[side.index()], b" ", words.as_bytes(), b"\n"].concat()
+}
+
+/// A disk that does not answer, or is none.
+pub fn disk_failure(error: &Error, program: &[u8]) -> Vec<u8> {
+    let cause = std::error::Error::source(error).map_or_else(String::new, |cause| format!(": {cause}"));
+    let advice = if error.advice.is_empty() { String::new() } else { format!(". {}", error.advice) };
+    [program, format!(": {error}{cause}{advice}\n").as_bytes()].concat()
+}
+
 /// The same of what goes beyond dd.
 pub(in crate::report) fn careful(what: &Careful, name: &[u8]) -> Vec<u8> {
     match what {
         Careful::Locked(error) => [b"flock(LOCK_EX | LOCK_NB) on ", name, b" failed: ", &strerror(error)].concat(),
-        Careful::Unreadable(block, error) => {
-            [b"cannot read ", name, format!(" block {block}, zeros instead: ").as_bytes(), &strerror(error)].concat()
+        Careful::Unreadable { record, error, unfetched } => {
+            let zeros = format!(" block {record}, zeros instead: ");
+            let mut text = [b"cannot read ", name, zeros.as_bytes(), &strerror(error)].concat();
+            if let Some(why) = unfetched {
+                text.extend([b"; READ LONG: ", &strerror(why)[..]].concat());
+            }
+            text
+        }
+        Careful::Fetched(record, error) => {
+            let fetched = format!(" block {record}, what READ LONG fetched instead: ");
+            [b"cannot read ", name, fetched.as_bytes(), &strerror(error)].concat()
+        }
+        Careful::ReadToCompare(error) => {
+            [b"VERIFY by ", name, b": ", &strerror(error), b"; its blocks are read and compared here"].concat()
+        }
+        Careful::NotShared(error) => {
+            [b"no memory shared by the driver of ", name, b": ", &strerror(error), b"; it copies instead"].concat()
         }
         Careful::TooManyBad(most) => {
             [b"more than ", format!("{most} bad blocks one behind the other on ").as_bytes(), name].concat()

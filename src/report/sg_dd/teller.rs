@@ -1,7 +1,7 @@
 //! Tells on standard error what the family tells, when it tells it.
 use super::counts::{Lines, Moved, records, time_left, timing};
 use super::sentences;
-use crate::contract::{Complaint, RecordCounts, RecordListener, RecordTally, SgFront, SgPlan, Side};
+use crate::contract::{Complaint, DeviceCounts, RecordCounts, RecordListener, RecordTally, SgFront, SgPlan, Side};
 use crate::report::Out;
 use std::os::unix::ffi::OsStrExt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -45,7 +45,11 @@ impl SgTeller {
             front: plan.front,
             names: [name(&records.source.path, "stdin"), name(&records.dest.path, "stdout")],
             first: [records.source.skip.records, records.dest.skip.records],
-            lines: Lines { compares: records.compare, sparse: records.sparse },
+            lines: Lines {
+                compares: records.compare,
+                sparse: records.sparse,
+                fetches: records.care.fetch_corrected.is_some(),
+            },
             timing: plan.timing,
             progress: plan.progress_s.is_some(),
             tally,
@@ -72,6 +76,11 @@ impl SgTeller {
     /// Tells a line of its own.
     pub fn tell(&self, text: &str) {
         self.out.tell_bytes(text.as_bytes());
+    }
+
+    /// The same of bytes, which may be those of a path.
+    pub fn tell_bytes(&self, bytes: &[u8]) {
+        self.out.tell_bytes(bytes);
     }
 
     /// SIGUSR1: how far it is.
@@ -118,6 +127,21 @@ impl SgTeller {
         };
         let completed = if self.progress && !failed { "\nCompleted:\n" } else { "" };
         self.tell(&format!("{times}{end}{completed}{}", records(&counts, self.lines, "")));
+    }
+
+    /// What disks that were reached by commands counted, and what else there is to say of them.
+    pub fn tell_disks(&self, counts: DeviceCounts, direct_asked: bool) {
+        if counts.recovered > 0 {
+            self.tell(&format!("{} recovered errors\n", counts.recovered));
+        }
+        if direct_asked && counts.indirect > 0 {
+            let count = counts.indirect;
+            let text = match self.front {
+                SgFront::SgmDd => format!(">> dio requested but _not_ done {count} times\n"),
+                _ => format!(">> Direct IO requested but incomplete {count} times\n"),
+            };
+            self.tell(&format!("{text}>> 1 in /sys/module/sg/parameters/allow_dio lets the driver do it\n"));
+        }
     }
 
     /// `--dry-run`.

@@ -1,0 +1,64 @@
+//! A disk whose records are moved by commands of its own.
+use super::Buffer;
+use std::fmt::Debug;
+use std::io;
+
+/// What a disk counts while records are moved.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct DeviceCounts {
+    /// Errors that the disk recovered from by itself.
+    pub recovered: u64,
+    /// Transfers that were asked for without a copy in the driver and had one.
+    pub indirect: u64,
+}
+
+/// A disk whose records are moved by commands of its own, past the block layer. Offsets count from where this side
+/// begins; they and lengths are whole blocks of the disk.
+pub trait RecordDevice: Debug + Send + Sync {
+    /// Reads at `offset`; the bytes that came, one block at least.
+    ///
+    /// # Errors
+    /// What the kernel said; a [`super::DeviceError`] for what the disk said.
+    fn read_at(&self, bytes: &mut [u8], offset: u64) -> io::Result<usize>;
+
+    /// Writes at `offset`; the bytes that went, one block at least.
+    ///
+    /// # Errors
+    /// As for [`RecordDevice::read_at`].
+    fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<usize>;
+
+    /// Lets the disk compare all of `bytes` with what it has at `offset`.
+    ///
+    /// # Errors
+    /// As for [`RecordDevice::read_at`], with [`super::DeviceError::is_miscompare`] for what differs. The kind
+    /// Unsupported of a disk that cannot compare.
+    fn compare_at(&self, bytes: &[u8], offset: u64) -> io::Result<()>;
+
+    /// Fetches the one block at `offset` as it stands on the medium, bad or not; with `correct`, corrected as far as
+    /// that goes. Nobody says whether these are the bytes that were written.
+    ///
+    /// # Errors
+    /// As for [`RecordDevice::read_at`]; the kind Unsupported of a disk that does not know the command.
+    fn read_long(&self, block: &mut [u8], offset: u64, correct: bool) -> io::Result<()>;
+
+    /// Memory of at least one block and at most `len` bytes that the driver shares with us, where that was wished for:
+    /// transfers to and from its beginning need no copy. There is one such piece.
+    fn shared_memory(&self, _len: u32) -> Option<io::Result<Buffer>> {
+        None
+    }
+
+    /// Returns when everything written so far is on the medium.
+    ///
+    /// # Errors
+    /// As for [`RecordDevice::read_at`].
+    fn make_durable(&self) -> io::Result<()>;
+
+    /// Drops what the page cache holds of the block device behind it, which may be older than the disk.
+    ///
+    /// # Errors
+    /// What could not be written back before.
+    fn drop_cache(&self) -> io::Result<()>;
+
+    /// What was counted so far.
+    fn counts(&self) -> DeviceCounts;
+}

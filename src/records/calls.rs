@@ -1,0 +1,129 @@
+//! The calls that move bytes of one side: of a descriptor, or of a disk by its own commands.
+use super::{Opened, Sort};
+use crate::contract::{DeviceCounts, RecordDevice};
+use crate::sys;
+use rustix::fs::{OFlags, SeekFrom};
+use rustix::io::Errno;
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+/// A disk that is reached by its own commands, and where it stands. Only one thread of a copy uses each side.
+#[derive(Debug)]
+pub(super) struct Standing {
+    pub(super) device: Arc<dyn RecordDevice>,
+    at: AtomicU64,
+    size: u64,
+}
+
+impl Standing {
+    /// Bytes up to the end, of `wanted` ones; where they are.
+    fn reach(&self, wanted: usize) -> (usize, u64) {
+        let at = self.at.load(Relaxed);
+        let left = usize::try_from(self.size.saturating_sub(at)).unwrap_or(usize::MAX);
+        (wanted.min(left), at)
+    }
+
+    fn moved(&self, bytes: io::Result<usize>) -> io::Result<usize> {
+        if let Ok(bytes) = bytes {
+            self.at.fetch_add(bytes as u64, Relaxed);
+        }
+        bytes
+    }
+}
+
+impl Opened {
+    /// A disk of `size` bytes in logical blocks of `block_bytes`, whose records are moved by its own commands.
+    pub fn by_commands(device: Arc<dyn RecordDevice>, size: u64, block_bytes: u32) -> Opened {
+        Opened {
+            fd: None,
+            standing: Some(Standing { device, at: 0.into(), size }),
+            sort: Sort::Commands,
+            size: Some(size),
+            offset: Some(0),
+            flags: OFlags::empty(),
+            logical_block_bytes: Some(block_bytes),
+        }
+    }
+
+    /// The disk, where it is reached by its own commands.
+    pub(super) fn device(&self) -> Option<&Arc<dyn RecordDevice>> {
+        self.standing.as_ref().map(|standing| &standing.device)
+    }
+
+    /// What the disk counted, where it is reached by its own commands.
+    pub fn device_counts(&self) -> Option<DeviceCounts> {
+        self.device().map(|device| device.counts())
+    }
+
+    /// Reads from where it stands; 0 at the end.
+    pub(super) fn read(&self, bytes: &mut [u8]) -> io::Result<usize> {
+        let Some(standing) = &self.standing else {
+            let fd = self.fd()?;
+            return sys::retry(|| rustix::io::read(fd, &mut *bytes));
+        };
+        match standing.reach(bytes.len()) {
+            (0, _) => Ok(0),
+            (len, at) => standing.moved(standing.device.read_at(&mut bytes[..len], at)),
+        }
+    }
+
+    /// Writes to where it stands.
+    pub(super) fn write(&self, bytes: &[u8]) -> io::Result<usize> {
+        let Some(standing) = &self.standing else {
+            let fd = self.fd()?;
+            return sys::retry(|| rustix::io::write(fd, bytes));
+        };
+        match standing.reach(bytes.len()) {
+            (0, _) => Err(Errno::NOSPC.into()),
+            (len, at) => standing.moved(standing.device.write_at(&bytes[..len], at)),
+        }
+    }
+
+    /// Writes all of it to `offset`; where it stands stays.
+    pub(super) fn write_all_at(&self, mut bytes: &[u8], mut offset: u64) -> io::Result<()> {
+        while !bytes.is_empty() {
+            let written = match &self.standing {
+                Some(standing) => standing.device.write_at(bytes, offset),
+                None => {
+                    let fd = self.fd()?;
+                    sys::retry(|| rustix::io::pwrite(fd, bytes, offset))
+                }
+            }?;
+            if written == 0 {
+                return Err(io::ErrorKind::WriteZero.into());
+            }
+            bytes = &bytes[written..];
+            offset += written as u64;
+        }
+        Ok(())
+    }
+
+    /// Moves to another place; where that is.
+    ///
+    /// # Errors
+    /// What `lseek(2)` says.
+    pub fn seek(&self, to: SeekFrom) -> io::Result<u64> {
+        let Some(standing) = &self.standing else { return Ok(rustix::fs::seek(self.fd()?, to)?) };
+        let at = standing.at.load(Relaxed);
+        let place = match to {
+            SeekFrom::Start(offset) => Some(offset),
+            SeekFrom::Current(by) => at.checked_add_signed(by),
+            _ => None,
+        };
+        let place = place.ok_or(Errno::INVAL)?;
+        standing.at.store(place, Relaxed);
+        Ok(place)
+    }
+
+    /// Where it stands.
+    ///
+    /// # Errors
+    /// What `lseek(2)` says: ESPIPE where there are no offsets.
+    pub fn tell(&self) -> io::Result<u64> {
+        match &self.standing {
+            Some(standing) => Ok(standing.at.load(Relaxed)),
+            None => Ok(rustix::fs::tell(self.fd()?)?),
+        }
+    }
+}

@@ -1,0 +1,216 @@
+//! Records of a disk by its own commands, with a disk of memory.
+use super::tests::{Ear, noise};
+use super::*;
+use crate::contract::{
+    Amount, Care, DeviceCounts, DeviceError, Kind, RecordCounts, RecordDevice, RecordListener, RecordPlan, RecordTally,
+};
+use std::io;
+use std::ops::Range;
+use std::sync::{Arc, Mutex};
+
+const BLOCK: usize = 512;
+
+/// A disk in memory with bad blocks.
+#[derive(Debug, Default)]
+struct Disk {
+    bytes: Mutex<Vec<u8>>,
+    bad: Range<u64>,
+    /// It says which block is bad.
+    blames: bool,
+    /// What READ LONG fetches of any block; `None`: it does not know that.
+    long: Option<u8>,
+    /// It compares by itself.
+    compares: bool,
+    /// Most blocks of a transfer.
+    most: usize,
+    /// Blocks of each transfer that was asked for, and where it began.
+    asked: Mutex<Vec<(u64, usize)>>,
+}
+
+fn said(kind: Kind, sense: [u8; 3], offset: Option<u64>) -> io::Error {
+    let (words, of_medium) = ("said so".to_owned(), sense[0] == 3);
+    DeviceError { kind, words, offset, of_medium, advice: "", sense: Some(sense) }.into()
+}
+
+impl Disk {
+    fn new(bytes: Vec<u8>) -> Self {
+        Disk { bytes: bytes.into(), most: 1000, ..Disk::default() }
+    }
+
+    /// Bytes of the transfer, where it meets no bad block.
+    fn transfer(&self, len: usize, offset: u64) -> io::Result<usize> {
+        assert!(len.is_multiple_of(BLOCK) && offset.is_multiple_of(BLOCK as u64), "whole blocks only");
+        let (first, blocks) = (offset / BLOCK as u64, len / BLOCK);
+        self.asked.lock().unwrap().push((first, blocks));
+        match (first..first + blocks as u64).find(|block| self.bad.contains(block)) {
+            Some(bad) => Err(said(Kind::Io, [3, 0x11, 0], self.blames.then_some(bad * BLOCK as u64))),
+            None => Ok(len.min(self.most * BLOCK)),
+        }
+    }
+}
+
+impl RecordDevice for Disk {
+    fn read_at(&self, bytes: &mut [u8], offset: u64) -> io::Result<usize> {
+        let len = self.transfer(bytes.len(), offset)?;
+        bytes[..len].copy_from_slice(&self.bytes.lock().unwrap()[offset as usize..][..len]);
+        Ok(len)
+    }
+
+    fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<usize> {
+        let len = self.transfer(bytes.len(), offset)?;
+        self.bytes.lock().unwrap()[offset as usize..][..len].copy_from_slice(&bytes[..len]);
+        Ok(len)
+    }
+
+    fn compare_at(&self, bytes: &[u8], offset: u64) -> io::Result<()> {
+        match &self.bytes.lock().unwrap()[offset as usize..][..bytes.len()] {
+            _ if !self.compares => Err(said(Kind::Unsupported, [5, 0x20, 0], None)),
+            own if own == bytes => Ok(()),
+            _ => Err(said(Kind::Io, [14, 0x1d, 0], None)),
+        }
+    }
+
+    fn read_long(&self, block: &mut [u8], _offset: u64, correct: bool) -> io::Result<()> {
+        let byte = self.long.ok_or_else(|| said(Kind::Unsupported, [5, 0x20, 0], None))?;
+        block.fill(byte + u8::from(correct));
+        Ok(())
+    }
+
+    fn make_durable(&self) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn drop_cache(&self) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn counts(&self) -> DeviceCounts {
+        DeviceCounts::default()
+    }
+}
+
+/// As sg_dd plans it, with transfers of 100 blocks.
+fn plan(care: Care) -> RecordPlan {
+    let count = Some(Amount { records: 1000, bytes: 0 });
+    let transfer_records = Some(100);
+    RecordPlan {
+        reblock: false,
+        full_reads: true,
+        pad: Some(0),
+        count,
+        transfer_records,
+        care,
+        ..RecordPlan::default()
+    }
+}
+
+fn copy(plan: RecordPlan, source: &Arc<Disk>, dest: &Arc<Disk>) -> (Ran, RecordCounts, Vec<String>) {
+    let opened = |disk: &Arc<Disk>| {
+        let size = disk.bytes.lock().unwrap().len() as u64;
+        Some(Opened::by_commands(disk.clone(), size, BLOCK as u32))
+    };
+    let (plan, ear) = (Arc::new(plan), Arc::new(Ear::default()));
+    let ends = Arc::new(open(&plan, [opened(source), opened(dest)]).unwrap());
+    let Begun::Yes(lead) = begin(&plan, &ends, &*ear) else { panic!("it cannot begin") };
+    let (tally, listener) = (Arc::new(RecordTally::default()), ear.clone() as Arc<dyn RecordListener>);
+    let ran = run(&plan, &ends, RecordCounts::default(), lead, &tally, &listener);
+    finish(&plan, &ends, ran.at_hole, ran.gave_up, &*ear);
+    (ran, tally.get(), ear.said())
+}
+
+fn disks(source: Disk) -> (Arc<Disk>, Arc<Disk>) {
+    (Arc::new(source), Arc::new(Disk::new(vec![9; 1000 * BLOCK])))
+}
+
+#[test]
+fn transfers_that_come_short_are_continued_on_both_sides() {
+    let bytes = noise(1000 * BLOCK);
+    let (source, dest) = disks(Disk { most: 7, ..Disk::new(bytes.clone()) });
+    let dest = Arc::new(Disk { most: 3, ..Arc::into_inner(dest).unwrap() });
+    let (ran, counts, _) = copy(plan(Care::default()), &source, &dest);
+    assert!(!ran.read_failed && !ran.write_failed);
+    assert_eq!((counts.read_full, counts.written_full), (1000, 1000));
+    assert!(*dest.bytes.lock().unwrap() == bytes);
+}
+
+#[test]
+fn around_a_block_that_the_disk_blames_only_that_one_is_read_by_itself() {
+    let bytes = noise(1000 * BLOCK);
+    for blames in [true, false] {
+        let (source, dest) = disks(Disk { bad: 250..252, blames, ..Disk::new(bytes.clone()) });
+        let care = Care { zero_unreadable: true, ..Care::default() };
+        let (_, counts, said) = copy(plan(care), &source, &dest);
+        let mut wanted = bytes.clone();
+        wanted[250 * BLOCK..252 * BLOCK].fill(0);
+        assert!(*dest.bytes.lock().unwrap() == wanted, "blames: {blames}");
+        assert_eq!((counts.read_full, counts.unrecovered, counts.fetched), (1000, 2, 0));
+        assert_eq!(said.iter().filter(|line| line.contains("Unreadable")).count(), 2);
+        let asked = source.asked.lock().unwrap();
+        let around: Vec<_> =
+            asked.iter().filter(|(first, blocks)| first + *blocks as u64 > 200 && *first < 260).collect();
+        if blames {
+            assert_eq!(around, [&(200, 100), &(200, 50), &(250, 1), &(251, 100), &(251, 1), &(252, 100)]);
+        } else {
+            assert!(around.len() > 60, "{around:?}");
+        }
+    }
+}
+
+#[test]
+fn what_read_long_fetches_takes_the_place_of_zeros_and_is_asked_for_once_where_it_is_unknown() {
+    for (long, fetched, byte) in [(Some(0x40), 2, 0x41), (None, 0, 0)] {
+        let (source, dest) = disks(Disk { bad: 10..12, blames: true, long, ..Disk::new(noise(1000 * BLOCK)) });
+        let care = Care { zero_unreadable: true, fetch_corrected: Some(true), ..Care::default() };
+        let (_, counts, said) = copy(plan(care), &source, &dest);
+        assert_eq!((counts.unrecovered, counts.fetched), (2, fetched));
+        assert!(dest.bytes.lock().unwrap()[10 * BLOCK..12 * BLOCK].iter().all(|found| *found == byte));
+        let refused = said.iter().filter(|line| line.contains("unfetched: Some")).count();
+        assert_eq!(refused, usize::from(long.is_none()));
+    }
+}
+
+#[test]
+fn without_care_the_blocks_ahead_of_a_bad_one_arrive_and_it_is_told() {
+    let bytes = noise(1000 * BLOCK);
+    let (source, dest) = disks(Disk { bad: 250..251, blames: true, ..Disk::new(bytes.clone()) });
+    let (ran, counts, _) = copy(plan(Care::default()), &source, &dest);
+    assert!(ran.read_failed);
+    assert_eq!((counts.written_full, counts.unrecovered), (250, 0));
+    assert!(dest.bytes.lock().unwrap()[..250 * BLOCK] == bytes[..250 * BLOCK]);
+}
+
+#[test]
+fn blocks_that_cannot_be_written_are_passed_over_and_the_others_arrive() {
+    let bytes = noise(1000 * BLOCK);
+    let (source, dest) = disks(Disk::new(bytes.clone()));
+    let dest = Arc::new(Disk { bad: 99..101, ..Arc::into_inner(dest).unwrap() });
+    let care = Care { pass_unwritable: true, ..Care::default() };
+    let (ran, counts, _) = copy(plan(care), &source, &dest);
+    let mut wanted = bytes;
+    wanted[99 * BLOCK..101 * BLOCK].fill(9);
+    assert!(!ran.write_failed && *dest.bytes.lock().unwrap() == wanted);
+    assert_eq!((counts.written_full, counts.unrecovered), (1000, 2));
+}
+
+#[test]
+fn a_disk_compares_by_itself_and_reading_says_where_it_differs() {
+    let bytes = noise(1000 * BLOCK);
+    let mut other = bytes.clone();
+    other[777 * BLOCK + 5] ^= 1;
+    for compares in [true, false] {
+        for (theirs, differing) in [(&bytes, 0), (&other, 1)] {
+            let (source, _) = disks(Disk::new(bytes.clone()));
+            let dest = Arc::new(Disk { compares, ..Disk::new(theirs.clone()) });
+            let (ran, counts, said) = copy(RecordPlan { compare: true, ..plan(Care::default()) }, &source, &dest);
+            assert_eq!((ran.write_failed, counts.differing), (differing > 0, differing));
+            let read = dest.asked.lock().unwrap().len();
+            // Where it does, only the transfer that differs is read.
+            assert!(if compares { read == differing as usize } else { read > 7 }, "{read} reads, compares: {compares}");
+            let told = |word| said.iter().filter(|line| line.contains(word)).count();
+            assert_eq!(
+                (told("ReadToCompare"), told("record: 777, byte: 5")),
+                (usize::from(!compares), differing as usize)
+            );
+        }
+    }
+}
