@@ -76,12 +76,16 @@ _haul() {
             return 0
             ;;
         haul__subcmd__copy)
-            opts="-y -n -h --skip --seek --count --yes --expect --dry-run --no-flush --on-error --resume --journal --no-journal --checkpoint --sparse --reflink --direct --passthrough --command-timeout --offload --engine --block-size --depth --limit --hash --progress --json --help"
+            opts="-y -n -h --also --skip --seek --count --yes --expect --dry-run --no-flush --on-error --resume --journal --no-journal --checkpoint --sparse --reflink --direct --passthrough --command-timeout --offload --engine --block-size --depth --limit --hash --progress --json --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --also)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --skip)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0

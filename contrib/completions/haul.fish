@@ -40,6 +40,7 @@ complete -c haul -n "__fish_haul_needs_command" -f -a "sgm_dd" -d 'Copy with the
 complete -c haul -n "__fish_haul_using_subcommand list" -l json -d 'Print one JSON document instead of a table'
 complete -c haul -n "__fish_haul_using_subcommand list" -s h -l help -d 'Print help'
 complete -c haul -n "__fish_haul_using_subcommand generate" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c haul -n "__fish_haul_using_subcommand copy" -l also -d 'A further dest; may be given several times' -r -F
 complete -c haul -n "__fish_haul_using_subcommand copy" -l skip -d 'Begin this far into the source' -r
 complete -c haul -n "__fish_haul_using_subcommand copy" -l seek -d 'Begin this far into the dest' -r
 complete -c haul -n "__fish_haul_using_subcommand copy" -l count -d 'Copy this many bytes, not all' -r

@@ -26,6 +26,14 @@ pub(super) struct CopyArguments {
     #[arg(value_name = "DST", value_hint = ValueHint::AnyPath)]
     dest: OsString,
 
+    /// A further dest; may be given several times
+    ///
+    /// Write to this dest too, with one read of the source: haul copy SRC DST --also DST2 --also DST3. Each is checked,
+    /// asked for and made durable as if it were the only one. One that fails is dropped and named, and the others go
+    /// on: the exit status is then 1.
+    #[arg(long, value_name = "DST", value_hint = ValueHint::AnyPath, help_heading = "Range")]
+    also: Vec<OsString>,
+
     /// Begin this far into the source
     ///
     /// Begin to read at this byte of the source. A pipe has no offsets: it cannot be skipped.
@@ -148,9 +156,13 @@ pub(super) struct CopyArguments {
 }
 
 impl CopyArguments {
+    fn dests(&self) -> impl Iterator<Item = &OsString> {
+        std::iter::once(&self.dest).chain(&self.also)
+    }
+
     /// The options that these words mean, or why they cannot be meant.
     pub(super) fn settle(self) -> Result<Options, (ErrorKind, String)> {
-        if self.json && self.dest == "-" {
+        if self.json && self.dests().any(|dest| dest == "-") {
             let what = "--json prints the report on standard output, where the data goes with '-' as DST; name a file \
                         or a pipe as DST, or use --progress json, which goes to standard error";
             return Err((ErrorKind::ArgumentConflict, what.to_owned()));
@@ -169,6 +181,7 @@ impl CopyArguments {
         Ok(Options {
             source: address("SRC", self.source)?,
             dest: address("DST", self.dest)?,
+            also: self.also.into_iter().map(|dest| address("--also", dest)).collect::<Result<_, _>>()?,
             skip_bytes: self.skip,
             seek_bytes: self.seek,
             count_bytes: self.count,

@@ -56,6 +56,7 @@ const EXAMPLES: Section = Section {
         ),
         Example("haul copy --hash sha256 /dev/sdb sdb.img", "Make an image, with its digest."),
         Example("haul copy --resume /dev/sdb sdb.img", "Go on with an image after a crash or a pulled cable."),
+        Example("haul copy debian.img /dev/sdc --also /dev/sdd", "Two sticks with one read."),
         Example("haul copy --count 1M /dev/sdb head.img", "Save the first MiB."),
         Example("haul copy --skip 2048s --count 512M disk.img part.img", "Cut a partition out of an image."),
         Example("xz -dc image.xz | haul copy --yes - /dev/sdc", "Write what another program makes."),

@@ -42,10 +42,11 @@ fn every_option_arrives_where_it_belongs() {
                 --expect serial=1,size=1M --expect model=x -n --progress json --json \
                 --passthrough=dest --command-timeout 9 --offload --on-error retry:3,skip \
                 --resume --journal j --checkpoint 0.5 \
-                src dst";
+                --also other --also=third src dst";
     let wanted = Options {
         source: "src".to_owned(),
         dest: "dst".to_owned(),
+        also: vec!["other".to_owned(), "third".to_owned()],
         skip_bytes: Some(1024),
         seek_bytes: Some(63 * 512),
         count_bytes: Some(4096),

@@ -1,7 +1,7 @@
 //! `haul copy`.
 use super::journal::{self, Begun};
 use super::signals::{Running, Signals};
-use super::{Exit, consent, estimate, saved};
+use super::{Exit, also, consent, estimate, saved};
 use crate::contract::{
     Ended, Endpoint, EngineKind, Event, Facts, Host, Keeping, Observer, Outcome, Plan, Result, Side, Stop, Tally,
 };
@@ -14,6 +14,9 @@ use std::time::SystemTime;
 
 /// Options to Facts to Plan to Outcome to Report. `words` is the command line behind the program's name.
 pub(super) fn copy(options: &Options, words: &[String], out: Out) -> Result<Exit> {
+    if !options.also.is_empty() {
+        return also::copy(options, words, out);
+    }
     let signals = Signals::watch(out)?;
     let through = Side::BOTH.map(|side| options.passthrough.may(side));
     let (mut source, dest) = probe::both_through(&options.source, &options.dest, through)?;
@@ -120,7 +123,7 @@ fn tell(
     report: &json::Report,
     out: Out,
 ) -> Result<Exit> {
-    let stdout_is_dest = options.dest == "-" && plan.route.writes();
+    let stdout_is_dest = (options.dest == "-" || options.also.iter().any(|dest| dest == "-")) && plan.route.writes();
     let print = |text: &str| {
         if stdout_is_dest {
             out.tell(text);
@@ -145,6 +148,7 @@ fn tell(
         }
     };
     Ok(match &outcome.ended {
+        Ended::Complete if outcome.any_dest_failed() => Exit::Status(Exit::DIFFERENT),
         Ended::Complete if outcome.unread.iter().any(|unread| !unread.is_empty()) => Exit::Status(Exit::UNREAD),
         Ended::Complete if outcome.damage.as_ref().is_some_and(|found| !found.is_empty()) => {
             Exit::Status(Exit::DIFFERENT)

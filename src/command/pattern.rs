@@ -2,11 +2,12 @@
 use super::Exit;
 use super::consent;
 use super::copy::{carry_out, host, show, warn};
+use super::journal;
 use super::signals::Signals;
 use super::survey::survey;
 use crate::contract::{Error, Extent, Kind, PatternAct, PatternUse, Plan, Result, Side};
 use crate::endpoint::{self, computed};
-use crate::plan::{self, Options};
+use crate::plan::{self, JournalWish, Options};
 use crate::probe;
 use crate::report::Out;
 use crate::stage::{Inspector, Pattern};
@@ -36,15 +37,19 @@ fn run_of_now() -> u64 {
 fn write(options: &Options, run: u64, words: &[String], out: Out) -> Result<Exit> {
     let signals = Signals::watch(out)?;
     let dest = probe::one_through(&options.dest, Side::Dest, options.passthrough.may(Side::Dest))?;
-    let (plan, source) = plan::pattern::write(options, run, &dest, &host(options))?;
+    let (mut plan, source) = plan::pattern::write(options, run, &dest, &host(options))?;
     if options.dry_run {
         return show(options, &plan, &source, &dest, out);
     }
+    // None is kept of a pattern, but an old one claims what is about to become untrue.
+    let mut found = journal::look(&Options { journal: JournalWish::Never, ..options.clone() }, &plan, &source, &dest)?;
+    plan.warnings.append(&mut found.warnings);
     warn(options, &plan, out);
     if plan::needs_confirmation(&plan, &dest) && !options.yes {
         consent::ask(&plan, &source, &dest, out)?;
     }
     let made = computed::made(source, Arc::new(in_plan(&plan, run)?));
+    found.begin(&plan, &made)?;
     let ends = [made, endpoint::open_dest(&plan.dest, &dest)?];
     carry_out(options, &plan, &ends, &signals, words, out)
 }

@@ -1,5 +1,5 @@
 //! One side of a copy, open and ready.
-use super::{CopyName, Damage, Extent, Facts, Kind, Op, Queue, RecordDevice, Request, Run, RunKind};
+use super::{CopyName, Damage, DestOutcome, Extent, Facts, Kind, Op, Queue, RecordDevice, Request, Run, RunKind};
 use io_uring::{squeue, types};
 use std::cmp::Ordering;
 use std::io;
@@ -141,6 +141,11 @@ pub trait Endpoint: Send + Sync {
     /// What was wrong with the bytes that came, for a dest that judges them; asked at the end of a copy.
     fn damage(&self) -> Option<Damage> {
         None
+    }
+
+    /// How each of several dests ended that look like one; asked once, at the end of a copy.
+    fn dests(&self) -> Vec<DestOutcome> {
+        Vec::new()
     }
 
     /// How it changed since it was opened, as far as that can be seen; asked at the end of a copy.

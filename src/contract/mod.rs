@@ -32,6 +32,7 @@ mod records;
 mod request;
 mod saved;
 mod schedule;
+mod several;
 mod sg;
 mod stop;
 mod tally;
@@ -74,6 +75,7 @@ pub use records::{
 pub use request::{Op, Request, Side};
 pub use saved::SavedPace;
 pub use schedule::{Next, Schedule};
+pub use several::{DestOutcome, PlanDest};
 pub use sg::{ScsiOptions, ScsiWishes, SgFront, SgPlan};
 pub use stop::Stop;
 pub use tally::Tally;

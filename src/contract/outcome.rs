@@ -1,5 +1,5 @@
 //! How a run ended, with its totals: data only, made by `engine`, told by `report`.
-use super::{Damage, Differences, EngineKind, Error, Extent, HashKind, Unread};
+use super::{Damage, DestOutcome, Differences, EngineKind, Error, Extent, HashKind, Unread};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -166,6 +166,8 @@ pub struct Outcome {
     pub damage: Option<Damage>,
     /// What could not be read and was gone around, by [`super::Side::index`]; what a copy has in its place is zeros.
     pub unread: [Unread; 2],
+    /// How each dest ended, where there were several; else none.
+    pub dests: Vec<DestOutcome>,
     /// Digests of the source stream as it was written, in the order asked for; none unless it was read to its end.
     pub digests: Vec<Digest>,
     /// What the journal had to do with it; `None` where none was to be kept.
@@ -175,6 +177,11 @@ pub struct Outcome {
 }
 
 impl Outcome {
+    /// Of several dests, not all have what the copy has come to.
+    pub fn any_dest_failed(&self) -> bool {
+        self.dests.iter().any(|dest| dest.error.is_some())
+    }
+
     /// Nothing failed and nothing interrupted it; what was compared or checked may still be wrong.
     pub fn ended_well(&self) -> bool {
         matches!(self.ended, Ended::Complete)

@@ -1,5 +1,5 @@
 //! Settled decisions, as data: made by the room `plan`, carried out by `endpoint` and `engine`, told by `report`.
-use super::{BlockDigests, CopyName, EndpointKind, OnError, PatternUse, Side, Through};
+use super::{BlockDigests, CopyName, EndpointKind, OnError, PatternUse, PlanDest, Side, Through};
 use std::path::PathBuf;
 
 /// How requests are kept in flight.
@@ -179,6 +179,8 @@ pub enum Zeros {
     Device,
     /// Zeros are written like data.
     Write,
+    /// As each of several dests wants it: the zeros are in the buffer for those that have to be sent them.
+    Each,
 }
 
 /// Which block size and depth to use, and whether to look for better ones on the way. All block sizes are multiples of
@@ -244,6 +246,8 @@ pub struct Plan {
     pub source: PlanSide,
     /// Where bytes go.
     pub dest: PlanSide,
+    /// All dests, `dest` among them, where there are several; else none.
+    pub dests: Vec<PlanDest>,
     /// Bytes to copy or to compare; `None`: to the end of a stream.
     pub len: Option<u64>,
     /// What becomes of each block.

@@ -19,6 +19,7 @@ mod queue_limits;
 mod reading;
 mod residency;
 pub mod scsi;
+pub mod several;
 mod suspects;
 mod zeros;
 

@@ -232,7 +232,7 @@ impl<'a> Pump<'a> {
         let mut request = Request { slot, ticket, side, op, offset, len, done: 0, until: len, buffer };
         if zero {
             self.queues.pass(side, ticket);
-            if self.plan.zeros == Zeros::Write {
+            if matches!(self.plan.zeros, Zeros::Write | Zeros::Each) {
                 request.buffer.bytes_mut()[..len as usize].fill(0);
             }
             self.has_come(request);

@@ -326,6 +326,7 @@ impl<'a> Run<'a> {
             usage: Usage { user, system, peak_resident_bytes },
             differences: self.differences,
             unread: self.unread,
+            dests: self.ends[Side::Dest.index()].dests(),
             damage: self.ends.iter().find_map(|end| end.damage()),
             digests: self.digests,
             kept: self.checkpoints.map(Checkpoints::into_kept),

@@ -31,7 +31,7 @@ impl Pump<'_> {
                     request.done = request.until;
                     continue;
                 }
-                (RunKind::Zero, Zeros::Device) => request.op = Op::Zero,
+                (RunKind::Zero, Zeros::Device | Zeros::Each) => request.op = Op::Zero,
                 (RunKind::Zero, Zeros::Write) | (RunKind::Data, _) => request.op = Op::Write,
             }
             self.queues.submit(request);

@@ -52,6 +52,7 @@ pub fn compare(options: &Options, source: &Facts, dest: &Facts, host: &Host) -> 
         len: range.len,
         route,
         pattern: None,
+        dests: Vec::new(),
         engine,
         engine_instead: None,
         device_copy: None,

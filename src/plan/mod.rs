@@ -13,6 +13,7 @@ mod notes;
 mod numbers;
 mod options;
 pub mod pattern;
+mod several;
 pub mod sg_dd;
 mod words;
 
@@ -23,6 +24,7 @@ pub use compare::compare;
 pub use measuring::{MEASURED_IN_FLIGHT_BYTES, Measuring, ProfileOptions, TableStyle, TuneOptions, ceiling, measure};
 pub use numbers::{BLOCK_BYTES_ASKABLE, DEPTH_ASKABLE};
 pub use options::{Expectation, JournalWish, Options, Passes, ProgressStyle, When};
+pub use several::{Plans, several};
 
 use crate::contract::{EndpointKind, Facts, Host, Plan, PlanSide, Result, Route, Side};
 use asked::Asked;
@@ -70,6 +72,7 @@ pub fn make(options: &Options, source: &Facts, dest: &Facts, host: &Host) -> Res
         len: range.len,
         route: Route::Copy,
         pattern: None,
+        dests: Vec::new(),
         engine,
         engine_instead: instead,
         device_copy,

@@ -96,6 +96,8 @@ pub struct Options {
     pub source: String,
     /// Address of the dest.
     pub dest: String,
+    /// Addresses of further dests.
+    pub also: Vec<String>,
     /// First byte on the source; `None`: not given, 0.
     pub skip_bytes: Option<u64>,
     /// First byte on the dest; `None`: not given, 0.

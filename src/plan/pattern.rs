@@ -1,7 +1,7 @@
 //! How the test pattern is written to a disk and checked on it: a copy with the pattern on one side.
 use super::asked::{Asked, in_memory, named};
 use super::numbers::{PATTERN_BLOCK_BYTES, PATTERN_BLOCK_BYTES_MIN};
-use super::{Options, When, check, make, words};
+use super::{JournalWish, Options, When, check, make, words};
 use crate::contract::{Cache, EndpointKind, Error, Facts, Host, Kind, PatternAct, PatternUse, Plan, Result, Side};
 
 /// The plan that writes the pattern of `run` to `dest`, and the facts of its source.
@@ -24,7 +24,13 @@ pub fn write(options: &Options, run: u64, dest: &Facts, host: &Host) -> Result<(
     source.size = Some(seek.saturating_add(whole_len));
     // What is written is all of the dest, or a range of it: the odd end of a file stays.
     let count_bytes = options.count_bytes.or((whole_len < len).then_some(whole_len));
-    let asked = Options { skip_bytes: options.seek_bytes, count_bytes, reflink: When::Never, ..options.clone() };
+    let asked = Options {
+        skip_bytes: options.seek_bytes,
+        count_bytes,
+        reflink: When::Never,
+        journal: JournalWish::Never,
+        ..options.clone()
+    };
     let mut plan = make(&asked, &source, dest, host)?;
     whole_requests(&plan)?;
     let block_bytes = block_bytes(dest, seek, whole_len, unit);
@@ -46,8 +52,13 @@ pub fn check(options: &Options, run: Option<u64>, source: &Facts, host: &Host) -
         whole("--count", count, PATTERN_BLOCK_BYTES_MIN)?;
     }
     let len = rest(Side::Source, source, seek)?;
-    let asked =
-        Options { skip_bytes: options.seek_bytes, sparse: When::Never, reflink: When::Never, ..options.clone() };
+    let asked = Options {
+        skip_bytes: options.seek_bytes,
+        sparse: When::Never,
+        reflink: When::Never,
+        journal: JournalWish::Never,
+        ..options.clone()
+    };
     let mut plan = make(&asked, source, &dest, host)?;
     whole_requests(&plan)?;
     let block_bytes = block_bytes(source, seek, options.count_bytes.unwrap_or(len), unit);

@@ -73,7 +73,7 @@ impl Shape {
             dest_offset: plan.dest.offset,
             head_bytes: u64::from(plan.head_bytes),
             tail_align_bytes: u64::from(plan.tail_align_bytes.max(1)),
-            zero_bytes_max: (plan.zeros != Zeros::Write).then_some(ZERO_RUN_BYTES_MAX),
+            zero_bytes_max: (!matches!(plan.zeros, Zeros::Write | Zeros::Each)).then_some(ZERO_RUN_BYTES_MAX),
         }
     }
 

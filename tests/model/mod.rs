@@ -29,6 +29,7 @@ pub fn plan(engine: EngineKind, len: Option<u64>, skip: u64, seek: u64) -> Plan 
         len,
         route: Route::Copy,
         pattern: None,
+        dests: Vec::new(),
         engine,
         engine_instead: None,
         device_copy: None,

@@ -40,7 +40,7 @@ pub(crate) fn holes(asked: &Asked, range: &Range, overlap: Option<Overlap>, note
         Zeros::Leave => "left as holes",
         Zeros::Device if asked.dest.kind == EndpointKind::File => "made holes",
         Zeros::Device => "zeroed by the device",
-        Zeros::Write => "written",
+        Zeros::Write | Zeros::Each => "written",
     };
     let found = match (ask, piece) {
         (true, Some(_)) => "holes of the source and zeros in data: ",

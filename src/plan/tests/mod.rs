@@ -4,6 +4,7 @@ mod journal;
 mod pattern;
 mod properties;
 mod refusals;
+mod several;
 mod through;
 mod tuned;
 

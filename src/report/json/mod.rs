@@ -2,6 +2,7 @@
 //! their unit; a field without a value is `null`, never missing. Fields may be added within a schema version, never
 //! renamed, and never change their meaning.
 mod damage;
+mod dests;
 mod devices;
 mod differences;
 mod failure;
@@ -12,6 +13,7 @@ mod tune;
 mod unread;
 
 pub use damage::{DamageReport, DamagedBlocks, DamagedRunReport, PatternReport};
+pub use dests::DestReport;
 pub use devices::{DevicePartitionReport, DeviceReport, DevicesReport, TunedReport, UseReport, devices};
 pub use differences::{DifferencesReport, RunReport, ShorterReport};
 pub use failure::Failure;

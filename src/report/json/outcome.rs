@@ -1,4 +1,5 @@
 use super::damage::{DamageReport, PatternReport};
+use super::dests::DestReport;
 use super::differences::DifferencesReport;
 use super::plan::{ReasonReport, cache_name, direction_name, kind_name, node_name, reasons};
 use super::unread::UnreadReport;
@@ -42,6 +43,8 @@ pub struct Report {
     pub pattern: Option<PatternReport>,
     /// What is wrong; `null` where no test pattern was checked.
     pub damage: Option<DamageReport>,
+    /// How each dest ended, with `--also`; else none. `dest` is the first of them.
+    pub dests: Vec<DestReport>,
     /// The command that copies the rest, quoted for a shell.
     pub continue_command: Option<String>,
     /// Bytes and records.
@@ -271,6 +274,7 @@ pub fn outcome(plan: &Plan, outcome: &Outcome, args: &[String], started: Option<
         unread_sectors: outcome.unread.iter().map(Unread::sectors).sum(),
         pattern: plan.pattern.map(PatternReport::from),
         damage: outcome.damage.as_ref().map(DamageReport::from),
+        dests: outcome.dests.iter().map(|dest| DestReport::of(plan, outcome, dest, args)).collect(),
         continue_command: text::continue_command(plan, outcome, args),
         bytes: bytes(outcome),
         journal: outcome.kept.as_ref().map(|kept| JournalReport {

@@ -17,6 +17,8 @@ pub struct PlanReport {
     pub dest: SidePlan,
     /// Bytes to copy; `null`: to the end of a stream.
     pub len_bytes: Option<u64>,
+    /// Addresses of all dests, with `--also`; else none. `dest` is the first of them.
+    pub dests: Vec<String>,
     /// The test pattern that is to be written or checked; `null`: none.
     pub pattern: Option<PatternReport>,
     /// `ring`, `threads`, `sync`, `reflink` or `offload`.
@@ -33,7 +35,7 @@ pub struct PlanReport {
     pub write_order: &'static str,
     /// Read this much, then write it, in turn; `null`: both at once.
     pub burst_bytes: Option<u32>,
-    /// What becomes of zero runs: `leave`, `device` or `write`.
+    /// What becomes of zero runs: `leave`, `device`, `write` or `each`.
     pub zeros: &'static str,
     /// Holes of the source are asked for and not read.
     pub ask_holes: bool,
@@ -139,6 +141,7 @@ pub fn plan(plan: &Plan, source: &Facts, dest: &Facts, estimate: Option<Estimate
         source: side(&plan.source, source),
         dest: side(&plan.dest, dest),
         len_bytes: plan.len,
+        dests: plan.dests.iter().map(|dest| dest.side.address.clone()).collect(),
         pattern: plan.pattern.map(PatternReport::from),
         engine: plan.engine.name(),
         block_bytes: plan.tuning.block_bytes,
@@ -155,6 +158,7 @@ pub fn plan(plan: &Plan, source: &Facts, dest: &Facts, estimate: Option<Estimate
             Zeros::Leave => "leave",
             Zeros::Device => "device",
             Zeros::Write => "write",
+            Zeros::Each => "each",
         },
         ask_holes: plan.ask_holes,
         detect_zeros_bytes: plan.detect_zeros_bytes,

@@ -3,6 +3,7 @@
 mod advice;
 mod confirm;
 mod damage;
+mod dests;
 mod differences;
 mod digests;
 mod doubts;
@@ -16,6 +17,8 @@ mod usage;
 
 pub(in crate::report) use advice::advice;
 pub use confirm::{ask, confirm};
+pub use dests::dropped;
+pub(in crate::report) use dests::rest as rest_of_dest;
 pub use digests::digest_lines;
 pub use doubts::{above_the_link, kept};
 pub(in crate::report) use error::message;

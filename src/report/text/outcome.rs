@@ -1,5 +1,5 @@
 use super::rest::Rest;
-use super::{damage, differences, unread};
+use super::{damage, dests, differences, unread};
 use crate::contract::{
     Direction, Ended, EndpointKind, EngineKind, Kept, Latency, Outcome, PatternAct, Plan, Route, Side, Totals, Unread,
 };
@@ -24,7 +24,10 @@ pub fn outcome(plan: &Plan, outcome: &Outcome, args: &[String]) -> String {
     text += &format!("{} {headline}\n", paint(STRONG, "haul:"));
     let mut rows = Columns::default();
     rows.row("source", side(plan, Side::Source));
-    rows.row("dest", side(plan, Side::Dest));
+    match plan.dests.is_empty() {
+        true => rows.row("dest", side(plan, Side::Dest)),
+        false => dests::rows(plan, outcome, &mut rows),
+    }
     rows.row("pattern", damage::pattern(plan));
     if !matches!(outcome.ended, Ended::Complete) {
         rows.row("claimed", claimed(plan, outcome));
@@ -63,6 +66,7 @@ pub fn outcome(plan: &Plan, outcome: &Outcome, args: &[String]) -> String {
         text += &damage::conclusion(plan, found);
     }
     text += &damage::how_to_check(plan, outcome, args);
+    text += &dests::how_to_go_on(plan, outcome, args);
     text + &how_to_go_on(plan, outcome, args)
 }
 
@@ -87,7 +91,7 @@ fn headline(plan: &Plan, outcome: &Outcome) -> String {
     };
     let start = match outcome.ended {
         Ended::Complete if plan.pattern.is_some() => format!("wrote {amount} of the test pattern"),
-        Ended::Complete => format!("copied {amount}"),
+        Ended::Complete => format!("copied {amount}{}", dests::amount(outcome)),
         Ended::Interrupted(signal) => format!("interrupted by {} after {amount}", signal_name(signal)),
         Ended::Failed(_) => format!("stopped after {amount}"),
     };

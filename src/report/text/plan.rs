@@ -28,6 +28,9 @@ pub fn plan(plan: &Plan, source: &Facts, dest: &Facts, estimate: Option<Estimate
     let mut sides = Columns::default();
     sides.row("source", describe(source, None));
     sides.row("dest", describe(dest, None));
+    for other in plan.dests.iter().skip(1) {
+        sides.row("also", format!("{}\n{}", printable(&other.side.address), other.side.kind.name()));
+    }
     sides.row("range", range(plan, source, dest));
     sides.row("time", estimate.map(expected).unwrap_or_default());
     text += &sides.lines();
@@ -43,7 +46,9 @@ pub fn plan(plan: &Plan, source: &Facts, dest: &Facts, estimate: Option<Estimate
 /// What goes where, in one line.
 pub(super) fn headline(plan: &Plan) -> String {
     let amount = plan.len.map_or_else(|| "a stream".to_owned(), units::size);
-    let (source, dest) = (printable(&plan.source.address), printable(&plan.dest.address));
+    let source = printable(&plan.source.address);
+    let also = plan.dests.iter().skip(1).map(|other| format!(", {}", printable(&other.side.address)));
+    let dest = printable(&plan.dest.address) + &also.collect::<String>();
     match plan.route {
         _ if plan.pattern.is_some_and(|used| used.act == PatternAct::Write) => {
             format!("write {amount} of the test pattern to {dest}")

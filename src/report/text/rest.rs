@@ -19,7 +19,8 @@ pub enum Rest {
 impl Rest {
     /// What is left after `outcome`. `args` is the command line as given, without the name of the program.
     pub fn of(plan: &Plan, outcome: &Outcome, args: &[String]) -> Rest {
-        if matches!(outcome.ended, Ended::Complete) {
+        // Dests that lack different bytes have a command each.
+        if matches!(outcome.ended, Ended::Complete) || outcome.any_dest_failed() {
             return Rest::Nothing;
         }
         if outcome.kept.as_ref().is_some_and(|kept| kept.left.is_some()) {

@@ -1,0 +1,51 @@
+//! `haul copy --also`: one read, several dests.
+use super::copy::{carry_out, host, show, warn};
+use super::journal;
+use super::signals::Signals;
+use super::{Exit, consent, saved};
+use crate::contract::{Endpoint, Facts, PlanDest, Result, Side};
+use crate::endpoint::several::Several;
+use crate::plan::{self, JournalWish, Options};
+use crate::report::{Out, text};
+use crate::{endpoint, probe};
+use std::sync::Arc;
+
+/// As for a copy to one dest; every dest is looked at, and refused or asked for, before the first is opened.
+pub(super) fn copy(options: &Options, words: &[String], out: Out) -> Result<Exit> {
+    let signals = Signals::watch(out)?;
+    let may = |side| options.passthrough.may(side);
+    let mut source = probe::one_through(&options.source, Side::Source, may(Side::Source))?;
+    saved::recall(&mut source, out);
+    let addresses = std::iter::once(&options.dest).chain(&options.also);
+    let dests: Vec<Facts> =
+        addresses.map(|dest| probe::one_through(dest, Side::Dest, may(Side::Dest))).collect::<Result<_>>()?;
+    let mut plans = plan::several(options, &source, &dests, &host(options))?;
+    if options.dry_run {
+        return show(options, &plans.all, &source, &dests[0], out);
+    }
+    let mut looked = Vec::new();
+    for (plan, dest) in plans.alone.iter().zip(&dests) {
+        let mut found =
+            journal::look(&Options { journal: JournalWish::Never, ..options.clone() }, plan, &source, dest)?;
+        plans.all.warnings.append(&mut found.warnings);
+        looked.push(found);
+    }
+    warn(options, &plans.all, out);
+    for (plan, dest) in plans.alone.iter().zip(&dests) {
+        if plan::needs_confirmation(plan, dest) && !options.yes {
+            consent::ask(plan, &source, dest, out)?;
+        }
+    }
+    let source_end = endpoint::open_source(&plans.all.source, &source)?;
+    for (plan, found) in plans.alone.iter().zip(looked) {
+        // No journal is kept of several dests, but an old one claims what is about to become untrue.
+        found.begin(plan, &source_end)?;
+    }
+    let mut opened: Vec<(Arc<dyn Endpoint>, PlanDest)> = Vec::new();
+    for (planned, facts) in plans.all.dests.iter().zip(&dests) {
+        opened.push((endpoint::open_dest(&planned.side, facts)?, planned.clone()));
+    }
+    let several = Several::new(opened, plans.all.write_order);
+    several.on_drop(Box::new(move |error| out.tell(&text::dropped(error))));
+    carry_out(options, &plans.all, &[source_end, Arc::new(several)], &signals, words, out)
+}

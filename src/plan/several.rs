@@ -1,0 +1,188 @@
+//! A copy to several dests: each is planned and checked as if it were the only one, then one plan is made of all.
+use super::asked::named;
+use super::{JournalWish, Options, When, make, words};
+use crate::contract::{
+    EngineKind, Error, Existing, Facts, Host, Kind, Order, Plan, PlanDest, Reason, Result, Side, WriteOrder, Zeros,
+};
+
+/// The plans for `dests` alone, in their order, and the one for all of them.
+#[derive(Debug)]
+pub struct Plans {
+    /// What would be done if each were the only dest: what is asked before it is overwritten.
+    pub alone: Vec<Plan>,
+    /// What will be done.
+    pub all: Plan,
+}
+
+/// Settles a copy from `source` to all of `dests`, of which there are two at least.
+///
+/// # Errors
+/// As for [`make`], for any of them; `Usage` for what does not go with several dests; `Refused` where two of them are
+/// the same bytes.
+pub fn several(options: &Options, source: &Facts, dests: &[Facts], host: &Host) -> Result<Plans> {
+    goes_together(options)?;
+    distinct(source, dests)?;
+    // Bytes that pass through us serve all of them.
+    let options = Options { reflink: When::Never, journal: JournalWish::Never, ..options.clone() };
+    let alone: Vec<Plan> = dests.iter().map(|dest| make(&options, source, dest, host)).collect::<Result<_>>()?;
+    let first = &alone[0];
+    for plan in &alone[1..] {
+        if plan.len != first.len {
+            let len = |plan: &Plan| plan.len.map_or_else(|| "all of it".to_owned(), words::exact);
+            let what = format!(
+                "--also: dest {} takes {} of the source, dest {} {}",
+                first.dest.address,
+                len(first),
+                plan.dest.address,
+                len(plan)
+            );
+            return Err(Error::new(Kind::Usage, what).advise("Say how much with --count."));
+        }
+        if plan.head_bytes != first.head_bytes {
+            let seek = plan.dest.offset;
+            let what = format!("--seek {seek} does not fit the alignments of all dests in the same way");
+            return Err(Error::new(Kind::Usage, what).advise("Give a multiple of 4096, or --direct never."));
+        }
+    }
+    let all = together(&alone, dests);
+    Ok(Plans { alone, all })
+}
+
+/// Refuses what cannot be had of several dests at once.
+fn goes_together(options: &Options) -> Result<()> {
+    let refused = |option: &str, why: &str| {
+        let what = format!("{option} does not go with --also: {why}");
+        Err(Error::new(Kind::Usage, what).advise(format!("Leave {option} out, or make a copy for each dest.")))
+    };
+    if options.reflink == When::Always {
+        return refused("--reflink always", "what is shared is not read");
+    }
+    if options.offload {
+        return refused("--offload", "a drive copies to one place");
+    }
+    if options.resume {
+        return refused("--resume", "a journal is of a copy to one dest");
+    }
+    if matches!(options.journal, JournalWish::At(_)) {
+        return refused("--journal", "it tells of a copy to one dest");
+    }
+    if !options.expect.is_empty() {
+        return refused("--expect", "it could not say which of the dests it means");
+    }
+    Ok(())
+}
+
+/// Refuses dests that are the same bytes, or part of each other, and those that overlap the source: a block would go
+/// over another before that was read.
+fn distinct(source: &Facts, dests: &[Facts]) -> Result<()> {
+    for (number, dest) in dests.iter().enumerate() {
+        if overlaps(source, dest) {
+            let what = format!("{} and {} are on the same bytes", named(Side::Source, source), named(Side::Dest, dest));
+            let advice = "With several dests none of them may overlap the source.";
+            return Err(Error::new(Kind::Refused, what).on(Side::Dest).advise(advice));
+        }
+        if let Some(other) = dests[..number].iter().find(|other| overlaps(other, dest)) {
+            let what = format!(
+                "dest {} and dest {} are the same bytes, or one is part of the other",
+                other.address, dest.address
+            );
+            return Err(Error::new(Kind::Refused, what).on(Side::Dest).advise("Name each dest once."));
+        }
+    }
+    Ok(())
+}
+
+/// One is the other, or lies on it, under whatever names.
+fn overlaps(one: &Facts, other: &Facts) -> bool {
+    let on =
+        |upper: &Facts, lower: &Facts| lower.id.is_some_and(|id| upper.ground.iter().any(|ground| ground.id == id));
+    let block = |facts: &Facts| facts.kind == crate::contract::EndpointKind::Block;
+    let same = one.id.is_some() && one.id == other.id;
+    let new = !one.exists && !other.exists && one.path == other.path;
+    same || new
+        || block(one) && block(other) && (on(one, other) || on(other, one))
+        || loops(one, other)
+        || loops(other, one)
+}
+
+/// A device over a file, and that file.
+fn loops(device: &Facts, file: &Facts) -> bool {
+    let over = |facts: &Facts| facts.kind == crate::contract::EndpointKind::Block;
+    over(device) && !over(file) && file.id.is_some_and(|id| device.ground.iter().any(|ground| ground.id == id))
+}
+
+/// One plan of several: where they differ, what suits all of them.
+fn together(alone: &[Plan], dests: &[Facts]) -> Plan {
+    let mut plan = alone[0].clone();
+    let any = |wanted: fn(&Plan) -> bool| alone.iter().any(wanted);
+    plan.dests = alone.iter().map(of_one).collect();
+    // The plain loop suits memory only: with anything else beside it there is something to wait for.
+    let moving = alone.iter().filter(|plan| plan.engine != EngineKind::Sync).max_by_key(|plan| plan.tuning.depth);
+    let base = moving.unwrap_or(&alone[0]);
+    (plan.engine, plan.tuning) = (base.engine, base.tuning);
+    plan.zeros = if any(|plan| plan.zeros != Zeros::Write) { Zeros::Each } else { Zeros::Write };
+    plan.detect_zeros_bytes = alone.iter().filter_map(|plan| plan.detect_zeros_bytes).max();
+    plan.tail_align_bytes = alone.iter().map(|plan| plan.tail_align_bytes).max().unwrap_or(1);
+    plan.set_end = any(|plan| plan.set_end || plan.dest.access.existing == Existing::Create);
+    plan.preallocate = any(|plan| plan.preallocate);
+    plan.durable = any(|plan| plan.durable);
+    plan.burst_bytes = alone.iter().filter_map(|plan| plan.burst_bytes).max();
+    plan.dest.moves_head = any(|plan| plan.dest.moves_head);
+    plan.write_order = write_order(alone, dests);
+    pace(&mut plan, alone);
+    for other in &alone[1..] {
+        let of_side = other.why.iter().filter(|reason| matches!(reason.topic, "dest" | "dest file" | "zeros"));
+        let named =
+            |reason: &Reason| Reason { choice: format!("{}: {}", other.dest.address, reason.choice), ..reason.clone() };
+        plan.why.extend(of_side.map(named));
+        let new: Vec<String> = other.warnings.iter().filter(|text| !plan.warnings.contains(text)).cloned().collect();
+        plan.warnings.extend(new);
+    }
+    let choice = format!("{} dests, one read", alone.len());
+    plan.why.push(Reason { topic: "also", choice, because: "--also".to_owned() });
+    plan
+}
+
+fn of_one(plan: &Plan) -> PlanDest {
+    PlanDest {
+        side: plan.dest.clone(),
+        zeros: plan.zeros,
+        set_end: plan.set_end,
+        preallocate: plan.preallocate,
+        durable: plan.durable,
+    }
+}
+
+/// The strictest of all.
+fn write_order(alone: &[Plan], dests: &[Facts]) -> WriteOrder {
+    let orders = || alone.iter().map(|plan| plan.write_order);
+    let ascending = dests.iter().any(|dest| dest.order == Order::Ascending);
+    if ascending || orders().any(|order| order == WriteOrder::OneAtATime) {
+        WriteOrder::OneAtATime
+    } else if orders().any(|order| order == WriteOrder::Submitted) {
+        WriteOrder::Submitted
+    } else {
+        WriteOrder::Any
+    }
+}
+
+/// Block size and depth that suit all: blocks in multiples of every alignment, and for each further dest as many more
+/// of them as memory allows, because a block is with one dest at a time.
+fn pace(plan: &mut Plan, alone: &[Plan]) {
+    let aligns = alone.iter().flat_map(|plan| [&plan.source, &plan.dest]).map(|side| side.access.offset_align_bytes);
+    let align = aligns.max().unwrap_or(1);
+    let tuning = &mut plan.tuning;
+    tuning.block_bytes = tuning.block_bytes.next_multiple_of(align);
+    tuning.block_bytes_min = tuning.block_bytes_min.next_multiple_of(align).min(tuning.block_bytes);
+    tuning.block_bytes_max = tuning.block_bytes_max.next_multiple_of(align).max(tuning.block_bytes);
+    tuning.adaptive = alone.iter().all(|plan| plan.tuning.adaptive);
+    if tuning.adaptive {
+        let most = (tuning.in_flight_bytes_max / tuning.block_bytes).min(tuning.depth_max).max(tuning.depth);
+        tuning.depth = (tuning.depth / 2).max(1).saturating_mul(alone.len() as u32 + 1).min(most);
+    } else {
+        tuning.block_bytes_min = tuning.block_bytes;
+        tuning.block_bytes_max = tuning.block_bytes;
+        let page = crate::plan::numbers::PAGE_BYTES;
+        tuning.in_flight_bytes_max = tuning.block_bytes.next_multiple_of(page).saturating_mul(tuning.depth);
+    }
+}

@@ -1,0 +1,77 @@
+//! How each of several dests ended.
+use super::error;
+use crate::contract::{DestOutcome, EndpointKind, Error, Outcome, Plan, PlanDest};
+use crate::report::columns::{Columns, whole};
+use crate::report::printable::{printable, shell_line};
+use crate::report::style::{CARE, paint};
+use crate::report::units;
+
+/// What is told at once of a dest that fails while others go on.
+pub fn dropped(failed: &Error) -> String {
+    let text = error(failed);
+    format!("{text}  It is dropped; the other dests go on.\n")
+}
+
+/// The dests that have everything, of how many; nothing where there is only one.
+pub(super) fn amount(outcome: &Outcome) -> String {
+    let count = outcome.dests.len();
+    let good = outcome.dests.iter().filter(|dest| dest.error.is_none()).count();
+    match count {
+        0 => String::new(),
+        _ if good == count => format!(" to each of {count} dests"),
+        _ => format!(" to {} of {count} dests", paint(CARE, &good.to_string())),
+    }
+}
+
+/// A row for each dest: what it is, and what it has come to.
+pub(super) fn rows(plan: &Plan, outcome: &Outcome, rows: &mut Columns) {
+    for (ended, planned) in outcome.dests.iter().zip(&plan.dests) {
+        rows.row("dest", format!("{}: {}", name(planned), verdict(ended)));
+    }
+}
+
+fn name(planned: &PlanDest) -> String {
+    let access = &planned.side.access;
+    format!("{}, {}, {}", printable(&planned.side.address), planned.side.kind.name(), access.cache.name())
+}
+
+fn verdict(ended: &DestOutcome) -> String {
+    let mut text = match &ended.error {
+        None => whole(&units::bytes(ended.claimed.len)),
+        Some(failed) => {
+            let claimed = whole(&units::bytes(ended.claimed.len));
+            format!("{}: {}; the first {claimed} arrived", paint(CARE, "FAILED"), printable(&failed.to_string()))
+        }
+    };
+    if ended.zeroed_bytes > 0 {
+        text += &format!(", of them {} zeroed by itself", ended.zeroed_bytes);
+    }
+    if ended.hole_bytes > 0 {
+        text += &format!(", of them {} left as holes", ended.hole_bytes);
+    }
+    if ended.durable { text + ", durable" } else { text }
+}
+
+/// The commands that give each dest what it lacks, each on a line of its own, where one has failed: then they do not
+/// lack the same.
+pub(super) fn how_to_go_on(plan: &Plan, outcome: &Outcome, args: &[String]) -> String {
+    let commands = outcome.dests.iter().filter_map(|dest| rest(plan, outcome, dest, args));
+    let lines: String = commands.map(|command| format!("  {command}\n")).collect();
+    if lines.is_empty() { lines } else { format!("\nTo copy what the dests lack, once the cause is gone:\n{lines}") }
+}
+
+/// The command that copies what one dest lacks, quoted for a shell; `None` where all dests lack the same, or there is
+/// no such command. `args` is the command line as given, without the name of the program.
+pub(in crate::report) fn rest(plan: &Plan, outcome: &Outcome, dest: &DestOutcome, args: &[String]) -> Option<String> {
+    let keeps = |kind: EndpointKind| matches!(kind, EndpointKind::File | EndpointKind::Block);
+    let planned = plan.dests.iter().find(|planned| planned.side.address == dest.address)?;
+    let possible = outcome.any_dest_failed() && keeps(plan.source.kind) && keeps(planned.side.kind);
+    let left = plan.len.filter(|_| possible)?.checked_sub(dest.claimed.end()).filter(|&left| left > 0)?;
+    let mut words: Vec<String> = vec!["haul".to_owned(), "copy".to_owned()];
+    let from = |offset: u64| (offset + dest.claimed.end()).to_string();
+    words.extend(["--skip".to_owned(), from(plan.source.offset), "--seek".to_owned(), from(plan.dest.offset)]);
+    words.extend(["--count".to_owned(), left.to_string()]);
+    words.extend(args.iter().find(|word| ["--yes", "-y"].contains(&word.as_str())).cloned());
+    words.extend([plan.source.address.clone(), dest.address.clone()]);
+    Some(shell_line(words))
+}
