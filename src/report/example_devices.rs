@@ -48,6 +48,7 @@ pub(super) fn devices() -> Vec<Device> {
     let mut disk = device("nvme0n1", 1_000_204_886_016);
     disk.physical_block_bytes = 4096;
     disk.identity = identity("Samsung SSD 980 PRO 1TB", Some("S5GXNX0T123456"), "nvme");
+    disk.identity.wwn = Some("eui.0025385b11b2c3d4".to_owned());
     disk.aliases =
         ["/dev/disk/by-id/nvme-Samsung_SSD_980_PRO_1TB_S5GXNX0T123456", "/dev/ng0n1"].map(PathBuf::from).into();
     disk.content = Some("GPT".to_owned());

@@ -116,6 +116,7 @@ fn who(device: &Device) -> String {
     let identity = &device.identity;
     let mut words: Vec<String> = identity.model.iter().map(|model| printable(model)).collect();
     words.extend(identity.serial.iter().map(|serial| whole(&format!("serial {}", printable(serial)))));
+    words.extend(wwn(device));
     words.extend(identity.transport.iter().map(|transport| printable(transport)));
     words.extend(device.rotational.map(|yes| whole(if yes { "rotating" } else { "not rotating" })));
     words.extend(device.removable.then(|| "removable".to_owned()));
@@ -126,13 +127,20 @@ fn who(device: &Device) -> String {
     words.join(", ")
 }
 
-/// Block sizes, where they are not the usual 512 bytes.
+/// The name that its maker gave it. Left out are names of mappings, which are for the programs that look after them, and
+/// the long ones that the kernel makes of the model and serial number of an NVMe drive.
+fn wwn(device: &Device) -> Option<String> {
+    let mapping = matches!(device.identity.transport.as_deref(), Some("dm" | "md" | "loop" | "zram" | "ram"));
+    let wwn = device.identity.wwn.as_ref().filter(|wwn| !mapping && !wwn.starts_with("nvme."))?;
+    Some(whole(&format!("wwn {}", printable(wwn))))
+}
+
+/// Block sizes, as far as they are known.
 fn blocks(device: &Device) -> Option<String> {
-    let (logical, physical) = (device.logical_block_bytes, device.physical_block_bytes);
-    let text = match (logical, physical) {
-        (0 | 512, 0 | 512) => return None,
-        _ if physical <= logical => format!("{logical}-byte blocks"),
-        _ => format!("{logical}/{physical}-byte blocks"),
+    let text = match (device.logical_block_bytes, device.physical_block_bytes) {
+        (0, _) => return None,
+        (logical, physical) if physical <= logical => format!("{logical}-byte blocks"),
+        (logical, physical) => format!("{logical}/{physical}-byte blocks"),
     };
     Some(whole(&text))
 }

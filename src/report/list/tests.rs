@@ -26,8 +26,9 @@ fn devices_and_partitions_are_a_tree_in_80_columns() {
     let text = bare(&examples::devices(), 80);
     assert!(text.lines().all(|line| columns(line) <= 80), "{text}");
     insta::assert_snapshot!(text, @r#"
-    nvme0n1       931.5 GiB  Samsung SSD 980 PRO 1TB, serial S5GXNX0T123456, nvme,
-    │                        not rotating, 1.00 TB, 512/4096-byte blocks
+    nvme0n1       931.5 GiB  Samsung SSD 980 PRO 1TB, serial S5GXNX0T123456,
+    │                        wwn eui.0025385b11b2c3d4, nvme, not rotating, 1.00 TB,
+    │                        512/4096-byte blocks
     │                        SYSTEM DISK, GPT
     │   /dev/disk/by-id/nvme-Samsung_SSD_980_PRO_1TB_S5GXNX0T123456 /dev/ng0n1
     ├ nvme0n1p1   512.0 MiB  2048 + 1048576         vfat "EFI", mounted at /boot/efi
@@ -35,14 +36,15 @@ fn devices_and_partitions_are_a_tree_in_80_columns() {
     │                                               held by dm-0
     └ nvme0n1p3    8.00 GiB  1936410624 + 16777216  swap, in use as swap
 
-    sdb           no medium  Generic SD/MMC, usb, not rotating, removable
+    sdb           no medium  Generic SD/MMC, usb, not rotating, removable,
+                             512-byte blocks
         /dev/sg1
 
-    dm-0          922.8 GiB  root_crypt, dm, not rotating, 990.9 GB
+    dm-0          922.8 GiB  root_crypt, dm, not rotating, 990.9 GB, 512-byte blocks
                              SYSTEM DISK, ext4 "root", mounted at /
                              made of nvme0n1p2
 
-    loop0          64.0 MiB  loop, not rotating, 67.1 MB
+    loop0          64.0 MiB  loop, not rotating, 67.1 MB, 512-byte blocks
     │                        read-only, MBR
     │                        on /srv/images/card of the camera.img
     └ loop0p1      60.0 MiB  8192 + 122880          vfat "CAMERA"

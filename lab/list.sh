@@ -1,0 +1,30 @@
+# list.sh HAUL - what `haul list` and the kernel's other listers say of the same disks, for tests/lab_list.rs to compare:
+# sections that begin with "=== ".
+# shellcheck shell=bash
+lab=$(cd "$(dirname "$0")" && pwd)
+# shellcheck source=lab/disks.sh
+. "$lab/disks.sh"
+haul=/run/haul
+cp "$1" $haul
+debug_disks sector_size=4096 physblk_exp=0
+
+section() { # name command...
+    echo "=== $1"
+    shift
+    "$@"
+}
+section haul $haul list --json
+section human $haul list
+section sg_map sg_map -x
+section lsscsi-nodes lsscsi --brief --generic
+section lsscsi-names lsscsi --unit
+section lsscsi lsscsi
+section nvme nvme list --output-format=json
+# What none of them tells: size and block sizes, by ioctl, and the serial number, by a command.
+echo "=== disks"
+for disk in /sys/block/sd* /sys/block/nvme*; do
+    disk=/dev/${disk##*/}
+    serial=
+    case $disk in /dev/sd*) serial=$(sg_vpd --page=sn "$disk" | sed -n 's/^ *Unit serial number: //p') ;; esac
+    echo "$disk $(blockdev --getsize64 --getss --getpbsz "$disk" | tr '\n' ' ')$serial"
+done
