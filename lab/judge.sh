@@ -95,3 +95,17 @@ nobody_waits() {
     grep -ls '^State:.D ' /proc/[0-9]*/status | xargs -r grep -h '^Name:'
     return 1
 }
+
+# No process waits for a device for ever, and of copies that have ended there is no thread: neither of the program, nor
+# of the kernel on its behalf.
+nothing_left() {
+    local tries found
+    nobody_waits || return 1
+    for ((tries = 0; tries < 100; tries++)); do
+        found=$(cat /proc/[0-9]*/task/[0-9]*/comm 2> /dev/null | grep -E '^(haul|iou-)' || true)
+        [ -n "$found" ] || return 0
+        sleep 0.1
+    done
+    printf 'still there:\n%s\n' "$found"
+    return 1
+}

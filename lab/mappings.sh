@@ -1,0 +1,132 @@
+# mappings.sh HAUL ENGINE - device-mapper under a copy, disks that lie, fail, wait, stand still or
+# become others. tests/lab_mappings.rs asks for the judgements.
+# shellcheck shell=bash
+lab=$(cd "$(dirname "$0")" && pwd)
+# shellcheck source=lab/disks.sh
+. "$lab/disks.sh"
+# shellcheck source=lab/judge.sh
+. "$lab/judge.sh"
+# From memory: the host's files come slowly.
+haul=/run/haul
+cp "$1" $haul
+engine=$2
+
+bytes=$((8 << 20)) sectors=16384
+modprobe dm-mod
+modprobe brd rd_nr=2 rd_size=$((bytes >> 10))
+from=/dev/ram0 below=/dev/ram1 over=/dev/mapper/over
+noise 1 $bytes > /run/noise
+dd if=/run/noise of=$from bs=1M oflag=direct status=none
+
+copy() { try $haul copy --yes --progress none --engine "$engine" --block-size 64K --depth 4 "$@"; }
+verify() { try $haul verify --progress none --engine "$engine" --block-size 64K --depth 4 "$@"; }
+# A mapping of that table, over a disk without a byte of an earlier copy.
+mapped() { # table
+    dmsetup remove over 2> /dev/null
+    dd if=/dev/zero of=$below bs=1M count=8 oflag=direct status=none
+    dmsetup create over --table "$1"
+}
+# Neither what is read past the cache nor what lies below is another than the source.
+right() { # haul's-words...
+    ended 0 "$@" && dd if=$over bs=1M iflag=direct status=none | cmp - /run/noise
+}
+differs() { ! cmp -s "$1" "$2"; }
+
+# Drives that lie: the copy cannot know it, comparing has to. They lie for good: 0 s up, 1 s down, and so on.
+mapped "0 $sectors flakey $below 0 0 1 1 drop_writes"
+copy $from $over
+judge "a copy to a disk that drops what is written ends well" ended 0 "copied 8"
+verify $from $over
+judge "verify finds that nothing was written" ended 1 "different" "first byte 0"
+blockdev --flushbufs $over
+judge "cmp finds it too" differs $from $over
+mapped "0 $sectors flakey $below 0 0 1 5 corrupt_bio_byte 32 w 255 0"
+copy $from $over
+judge "a copy to a disk that changes what is written ends well" ended 0 "copied 8"
+verify $from $over
+judge "verify finds the byte that was changed" ended 1 "different" "first byte 31"
+blockdev --flushbufs $over
+judge "cmp finds that byte too" differs $from $over
+mapped "0 $sectors flakey $from 0 0 1 5 corrupt_bio_byte 32 r 255 0"
+verify /run/noise $over
+judge "verify finds a byte that is changed as it is read" ended 1 "different" "first byte 31"
+
+# Disks that fail, at places that are known.
+mapped "0 $sectors flakey $below 0 0 1 1 error_writes"
+copy $from $over
+judge "a disk that takes no writes" ended 1 "cannot write dest $over" "at byte 0 (sector 0"
+at=4096 # sectors
+holed() { # disk
+    printf '%s\n' "0 $at linear $1 0" "$at 8 error" "$((at + 8)) $((sectors - at - 8)) linear $1 $((at + 8))"
+}
+mapped "$(holed $from)"
+copy $over /run/out
+judge "a hole in the source" ended 1 "cannot read source $over" "at byte $((at * 512)) (sector $at"
+mapped "$(holed $below)"
+copy $from $over
+judge "a hole in the dest" ended 1 "cannot write dest $over" "at byte $((at * 512)) (sector $at"
+judge "what lies before it has arrived" cmp -n $((at * 512)) $below /run/noise
+
+# Disks that take their time.
+mapped "0 $sectors delay $below 0 8"
+copy $from $over
+judge "a slow dest" right
+mapped "0 $sectors delay $from 0 8 $below 0 4"
+copy $over /run/out
+judge "a slow source" ended 0
+judge "a slow source is read right" cmp /run/out /run/noise
+
+# Disks that stand still under a copy, go on, or come back as others. Every command takes 200 ms, so that there is a
+# middle of the copy; dm-delay would not do, it lets everything pass as soon as it is to be suspended.
+during() { # event source dest
+    local event=$1 copying mapping
+    mapping=/sys/block/dm-$(dmsetup info -c --noheadings -o minor over)
+    $haul copy --yes --progress none --engine "$engine" --block-size 64K --depth 4 "$2" "$3" 2> /run/words &
+    copying=$!
+    # More than haul's first looks at the disk; no pause would tell that on a machine that is busy.
+    until (($(requests_done "$mapping") > 30)) || ! kill -0 $copying; do sleep 0.02; done
+    kill -0 $copying || echo "the copy was over too early" >> /run/words
+    $event
+    status=0
+    wait $copying || status=$?
+    said=$(< /run/words)
+}
+# Requests that the mapping is through with.
+requests_done() {
+    local fields
+    read -ra fields < "$1/stat"
+    echo $((fields[0] + fields[4]))
+}
+stand_still() {
+    dmsetup suspend --nolockfs --noflush over
+    sleep 2
+    stood=no
+    ! kill -0 "$copying" || stood=yes
+    dmsetup resume over
+}
+become_bad() {
+    dmsetup suspend --nolockfs --noflush over
+    dmsetup load over --table "0 $sectors error"
+    dmsetup resume over
+}
+debug_disks ndelay=200000000
+dd if=/run/noise of=/dev/lab/debug0 bs=1M oflag=direct status=none
+below=/dev/lab/debug1
+mapped "0 $sectors linear $below 0"
+during stand_still $from $over
+judge "a dest that stood still" right "copied 8"
+judge "the copy waited for the dest" [ "$stood" = yes ]
+mapped "0 $sectors linear $below 0"
+during become_bad $from $over
+judge "a dest that became bad" ended 1 "cannot write dest $over" "at byte"
+below=/dev/ram1
+mapped "0 $sectors linear /dev/lab/debug0 0"
+during stand_still $over $below
+judge "a source that stood still" ended 0 "copied 8"
+judge "a source that stood still was read right" cmp $below /run/noise
+judge "the copy waited for the source" [ "$stood" = yes ]
+mapped "0 $sectors linear /dev/lab/debug0 0"
+during become_bad $over $below
+judge "a source that became bad" ended 1 "cannot read source $over" "at byte"
+dmsetup remove over
+judge "nothing is left of the copies" nothing_left
