@@ -127,8 +127,8 @@ fn who(device: &Device) -> String {
     words.join(", ")
 }
 
-/// The name that its maker gave it. Left out are names of mappings, which are for the programs that look after them, and
-/// the long ones that the kernel makes of the model and serial number of an NVMe drive.
+/// The name that its maker gave it. Left out are names of mappings, which are for the programs that look after them,
+/// and the long ones that the kernel makes of the model and serial number of an NVMe drive.
 fn wwn(device: &Device) -> Option<String> {
     let mapping = matches!(device.identity.transport.as_deref(), Some("dm" | "md" | "loop" | "zram" | "ram"));
     let wwn = device.identity.wwn.as_ref().filter(|wwn| !mapping && !wwn.starts_with("nvme."))?;
