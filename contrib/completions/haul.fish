@@ -48,6 +48,7 @@ complete -c haul -n "__fish_haul_using_subcommand copy" -l expect -d 'Refuse unl
 complete -c haul -n "__fish_haul_using_subcommand copy" -l on-error -d 'Bad places of the source: stop, skip, retry:N' -r
 complete -c haul -n "__fish_haul_using_subcommand copy" -l journal -d 'Keep the journal in this file' -r -F
 complete -c haul -n "__fish_haul_using_subcommand copy" -l checkpoint -d 'Seconds between two checkpoints' -r
+complete -c haul -n "__fish_haul_using_subcommand copy" -l mapfile -d 'Write what could be read, for GNU ddrescue' -r -F
 complete -c haul -n "__fish_haul_using_subcommand copy" -l sparse -d 'Zeros and holes: auto, always, never' -r -f -a "auto\t'where it pays'
 always\t'or fail'
 never\t'not even where it would pay'"

@@ -93,6 +93,14 @@ pub(super) struct CopyArguments {
     #[command(flatten)]
     journal: JournalArguments,
 
+    /// Write what could be read, for GNU ddrescue
+    ///
+    /// Write a mapfile of GNU ddrescue at the end, however the copy ends: what was read, what could not be, and what
+    /// was not tried, in positions of SRC. ddrescue goes on with it where SRC and DST begin at the same byte. A file
+    /// that is there is not replaced.
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Safety")]
+    mapfile: Option<OsString>,
+
     /// Zeros and holes: auto, always, never
     ///
     /// What becomes of zeros. auto: holes of the source are not read; they are holes in a dest file, and a block device
@@ -196,6 +204,7 @@ impl CopyArguments {
             command_timeout_s: self.reach.command_timeout,
             no_flush: self.no_flush,
             hashes,
+            mapfile: self.mapfile.map(|path| address("--mapfile", path)).transpose()?,
             on_error: self.on_error,
             journal,
             resume,

@@ -41,7 +41,7 @@ fn every_option_arrives_where_it_belongs() {
                 --sparse never --reflink always --no-flush --hash md5,xxh3 --hash md5 --limit 50M/s -y \
                 --expect serial=1,size=1M --expect model=x -n --progress json --json \
                 --passthrough=dest --command-timeout 9 --offload --on-error retry:3,skip \
-                --resume --journal j --checkpoint 0.5 \
+                --mapfile map --resume --journal j --checkpoint 0.5 \
                 --also other --also=third src dst";
     let wanted = Options {
         source: "src".to_owned(),
@@ -61,6 +61,7 @@ fn every_option_arrives_where_it_belongs() {
         offload: true,
         no_flush: true,
         hashes: vec![HashKind::Md5, HashKind::Xxh3],
+        mapfile: Some("map".to_owned()),
         on_error: OnError { skip: true, retries: 3 },
         journal: JournalWish::At("j".into()),
         resume: true,

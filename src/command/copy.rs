@@ -1,5 +1,6 @@
 //! `haul copy`.
 use super::journal::{self, Begun};
+use super::mapfile::Map;
 use super::signals::{Running, Signals};
 use super::{Exit, also, consent, estimate, saved};
 use crate::contract::{
@@ -31,12 +32,13 @@ pub(super) fn copy(options: &Options, words: &[String], out: Out) -> Result<Exit
     if plan::needs_confirmation(&plan, &dest) && !options.yes {
         consent::ask(&plan, &source, &dest, out)?;
     }
+    let map = Map::begin(options.mapfile.as_deref(), &plan)?;
     // The source first: opening the dest may empty it.
     let source_end = endpoint::open_source(&plan.source, &source)?;
     // An old journal goes before that: what it claims is about to become untrue.
     let begun = found.begin(&plan, &source_end)?;
     let ends = [source_end, endpoint::open_dest(&plan.dest, &dest)?];
-    carry_out_keeping(options, &plan, &ends, &signals, words, out, begun)
+    carry_out_keeping(options, &plan, &ends, &signals, words, out, (begun, map))
 }
 
 /// Tells what the plan warns of. Whoever reads JSON lines gets that as such, once progress has begun.
@@ -55,10 +57,10 @@ pub(super) fn carry_out(
     words: &[String],
     out: Out,
 ) -> Result<Exit> {
-    carry_out_keeping(options, plan, ends, signals, words, out, None)
+    carry_out_keeping(options, plan, ends, signals, words, out, (None, None))
 }
 
-/// The same with a journal, where there is one.
+/// The same with a journal and a mapfile, where they are wanted.
 fn carry_out_keeping(
     options: &Options,
     plan: &Plan,
@@ -66,7 +68,7 @@ fn carry_out_keeping(
     signals: &Signals,
     words: &[String],
     out: Out,
-    begun: Option<Begun>,
+    (begun, map): (Option<Begun>, Option<Map>),
 ) -> Result<Exit> {
     let started = SystemTime::now();
     let tally = Arc::new(Tally::default());
@@ -89,7 +91,14 @@ fn carry_out_keeping(
 
     let report = json::outcome(plan, &outcome, words, Some(started));
     progress.finish_with(&report);
-    tell(options, plan, &outcome, words, &report, out)
+    let mapped = map.map_or(Ok(()), |map| map.finish(plan, &outcome));
+    let exit = tell(options, plan, &outcome, words, &report, out)?;
+    // After the report: the copy is what it is, whatever became of its mapfile. A signal stays what ended it.
+    match (mapped, exit) {
+        (Err(error), Exit::Signal(_)) => out.tell(&text::error(&error)),
+        (mapped, _) => mapped?,
+    }
+    Ok(exit)
 }
 
 /// What this machine and this process may do. The ring is asked only where a plan could want it.

@@ -8,6 +8,7 @@ mod copy;
 mod dd;
 mod estimate;
 mod journal;
+mod mapfile;
 mod pattern;
 mod profile;
 mod saved;

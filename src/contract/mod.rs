@@ -57,7 +57,7 @@ pub use facts::{
 pub use host::Host;
 pub use keeper::{Keeper, Keeping};
 pub use mailbox::Mailbox;
-pub use on_error::{OnError, Unread, is_of_place};
+pub use on_error::{OnError, Unread, is_of_medium, is_of_place};
 pub use outcome::{Digest, Ended, Kept, Latency, Outcome, Pace, SideReport, Totals, Usage};
 pub use passthrough::{CommandSet, CommandWishes, Passthrough, Through};
 pub use pattern_use::{PatternAct, PatternUse};

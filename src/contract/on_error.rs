@@ -48,13 +48,17 @@ impl Unread {
 /// Whether a failed read says something about the place that was read, so that another may be fine. `kind` is what the
 /// endpoint takes it for. A device that is gone, a call that made no sense and a lack of memory are none of it.
 pub fn is_of_place(kind: Kind, error: &io::Error) -> bool {
-    let of_kernel = |errno| {
-        let of_medium = matches!(errno, libc::EIO | libc::ENODATA | libc::EREMOTEIO | libc::EILSEQ);
-        // A disk that gave up after its time; file systems about checksums and structures that do not fit.
-        of_medium || matches!(errno, libc::ETIMEDOUT | libc::EBADMSG | libc::EUCLEAN)
-    };
-    let of_medium = DeviceError::of(error).is_some_and(|said| said.of_medium);
-    kind == Kind::Io && (of_medium || error.raw_os_error().is_some_and(of_kernel))
+    // A disk that gave up after its time; file systems about checksums and structures that do not fit.
+    let others = [libc::ETIMEDOUT, libc::EBADMSG, libc::EUCLEAN];
+    let of_place = is_of_medium(error) || error.raw_os_error().is_some_and(|errno| others.contains(&errno));
+    kind == Kind::Io && of_place
+}
+
+/// Whether an error is one of the medium, by the block layer's words or the device's own: another place of it may be
+/// fine.
+pub fn is_of_medium(error: &io::Error) -> bool {
+    let by_kernel = matches!(error.raw_os_error(), Some(libc::EIO | libc::ENODATA | libc::EREMOTEIO | libc::EILSEQ));
+    by_kernel || DeviceError::of(error).is_some_and(|said| said.of_medium)
 }
 
 #[cfg(test)]

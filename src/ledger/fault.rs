@@ -89,6 +89,8 @@ impl Fault {
             (FaultKind::Truncated, Paper::Manifest) => "The copy did not finish: resume it, or make the manifest anew.",
             (FaultKind::Busy, Paper::Manifest) => "Wait for that copy to end, or name another manifest.",
             (FaultKind::Exists, Paper::Manifest) => "Name another file, or remove it if it is not wanted any more.",
+            (FaultKind::Busy, Paper::Mapfile) => "Wait for that copy to end, or name another mapfile.",
+            (FaultKind::Exists, Paper::Mapfile) => "Name another file, or move it away: it may stand for days of work.",
             (FaultKind::Busy, _) => "Wait for that copy to end, or name another journal.",
             (FaultKind::Exists, _) => "Resume that copy, or remove the file if it is not wanted any more.",
             (FaultKind::Io(_), _) => "Look at the file system it is on: is it there, full, or read-only?",

@@ -1,7 +1,8 @@
-//! What manifest and journal do with their files alike.
+//! What papers do with their files alike.
 use super::{Fault, FaultKind, Paper};
-use rustix::fs::{FlockOperation, flock};
-use std::fs::{File, OpenOptions};
+use rustix::fs::{CWD, FlockOperation, RenameFlags, flock};
+use rustix::io::Errno;
+use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
@@ -30,4 +31,21 @@ pub(super) fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
 pub(super) fn sync_directory_of(path: &Path) -> io::Result<()> {
     let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
     File::open(parent.unwrap_or(Path::new(".")))?.sync_all()
+}
+
+/// What the file system said, as a fault of this paper.
+pub(super) fn io_fault(paper: Paper, source: io::Error) -> Fault {
+    Fault::of(paper, FaultKind::Io(source))
+}
+
+/// Gives a file its name, unless something bears it. Where the file system knows no such rename, what is there is
+/// looked for first.
+pub(super) fn rename_without_replacing(paper: Paper, from: &Path, to: &Path) -> Result<(), Fault> {
+    let exists = || Err(Fault::of(paper, FaultKind::Exists));
+    match rustix::fs::renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE) {
+        Err(Errno::EXIST) => exists(),
+        Err(Errno::INVAL | Errno::NOSYS) if to.symlink_metadata().is_ok() => exists(),
+        Err(Errno::INVAL | Errno::NOSYS) => fs::rename(from, to).map_err(|error| io_fault(paper, error)),
+        other => other.map_err(|errno| io_fault(paper, errno.into())),
+    }
 }

@@ -126,6 +126,8 @@ pub struct Options {
     pub no_flush: bool,
     /// Digests of the source stream.
     pub hashes: Vec<HashKind>,
+    /// Where to write a mapfile of what could be read; `None`: nowhere.
+    pub mapfile: Option<String>,
     /// What becomes of a place that cannot be read.
     pub on_error: OnError,
     /// Where the journal is to be, if any.

@@ -66,6 +66,9 @@ fn goes_together(options: &Options) -> Result<()> {
     if matches!(options.journal, JournalWish::At(_)) {
         return refused("--journal", "it tells of a copy to one dest");
     }
+    if options.mapfile.is_some() {
+        return refused("--mapfile", "it tells of a copy to one dest");
+    }
     if !options.expect.is_empty() {
         return refused("--expect", "it could not say which of the dests it means");
     }

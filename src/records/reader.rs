@@ -3,7 +3,8 @@ use super::batch::Memory;
 use super::pattern::Maker;
 use super::start::warns_of_short_reads;
 use super::{Ends, Lead, Sort};
-use crate::contract::{Amount, Complaint, DeviceError, Extent, RecordPlan, RecordTally};
+pub(super) use crate::contract::is_of_medium;
+use crate::contract::{Amount, Complaint, Extent, RecordPlan, RecordTally};
 use rustix::fs::{Advice, SeekFrom};
 use std::io;
 use std::num::NonZeroU64;
@@ -43,12 +44,6 @@ pub(super) fn batch_records(sort: Sort, record_bytes: u64, direct: bool) -> u64 
         Sort::ScsiGeneric | Sort::Other => 0,
     };
     (batch_bytes / record_bytes).max(1)
-}
-
-/// Whether an error is one of the medium: another place of it may be fine.
-pub(super) fn is_of_medium(error: &io::Error) -> bool {
-    let by_kernel = matches!(error.raw_os_error(), Some(libc::EIO | libc::ENODATA | libc::EREMOTEIO | libc::EILSEQ));
-    by_kernel || DeviceError::of(error).is_some_and(|said| said.of_medium)
 }
 
 pub(super) fn is_einval(error: &io::Error) -> bool {

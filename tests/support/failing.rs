@@ -21,9 +21,17 @@ pub struct FailingDisk {
 impl FailingDisk {
     /// Serves `backing` below `dir`. `None`, said aloud, where the tools are missing.
     pub fn over(dir: &Path, backing: &Path, fails: Fails, bad: Range<u64>) -> Option<Self> {
+        Self::with(dir, backing, fails, &[bad])
+    }
+
+    /// The same with any number of bad ranges.
+    pub fn with(dir: &Path, backing: &Path, fails: Fails, bad: &[Range<u64>]) -> Option<Self> {
         // nbdkit calls these as: pread HANDLE COUNT OFFSET, pwrite HANDLE COUNT OFFSET FLAGS.
-        let (start, end) = (bad.start, bad.end);
-        let check = format!("if [ $4 -lt {end} ] && [ $(($4 + $3)) -gt {start} ]; then echo EIO bad >&2; exit 1; fi");
+        let check = |bad: &Range<u64>| {
+            let (start, end) = (bad.start, bad.end);
+            format!("if [ $4 -lt {end} ] && [ $(($4 + $3)) -gt {start} ]; then echo EIO bad >&2; exit 1; fi; ")
+        };
+        let check = bad.iter().map(check).collect::<String>() + ":";
         let check = |wanted| if fails == wanted { check.as_str() } else { ":" };
         Self::serve(dir, backing, check(Fails::Reads), check(Fails::Writes))
     }

@@ -1,10 +1,8 @@
 //! The file of a manifest that is being written.
 use super::{Entry, Head, Manifest, Writer};
 use crate::contract::BlockDigest;
-use crate::ledger::paper_file::{lock, opened, sync_directory_of, with_suffix};
+use crate::ledger::paper_file::{lock, opened, rename_without_replacing, sync_directory_of, with_suffix};
 use crate::ledger::{Fault, FaultKind, Paper};
-use rustix::fs::{CWD, RenameFlags};
-use rustix::io::Errno;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufReader, BufWriter};
 use std::path::{Path, PathBuf};
@@ -60,7 +58,7 @@ impl ManifestFile {
         let file = writer.close(whole)?.into_inner().map_err(|error| io_fault(error.into_error()))?;
         file.sync_all().map_err(io_fault)?;
         if let Some(being_made) = &self.being_made {
-            rename_without_replacing(being_made, &self.path)?;
+            rename_without_replacing(Paper::Manifest, being_made, &self.path)?;
         }
         self.being_made = None;
         sync_directory_of(&self.path).map_err(io_fault)
@@ -82,16 +80,6 @@ impl Manifest {
     pub fn open(path: &Path) -> Result<Self, Fault> {
         let file = File::open(path).map_err(io_fault)?;
         Manifest::load(BufReader::with_capacity(256 << 10, file))
-    }
-}
-
-/// Where the file system knows no such rename, what is there is looked for first.
-fn rename_without_replacing(from: &Path, to: &Path) -> Result<(), Fault> {
-    match rustix::fs::renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE) {
-        Err(Errno::EXIST) => Err(fault(FaultKind::Exists)),
-        Err(Errno::INVAL | Errno::NOSYS) if to.symlink_metadata().is_ok() => Err(fault(FaultKind::Exists)),
-        Err(Errno::INVAL | Errno::NOSYS) => fs::rename(from, to).map_err(io_fault),
-        other => other.map_err(|errno| io_fault(errno.into())),
     }
 }
 

@@ -1,10 +1,13 @@
 //! GNU ddrescue's mapfile: which parts of a source were read, which could not be, and which were not tried yet.
 //!
 //! As chapter "Mapfile structure" of its manual describes it, and as ddrescuelog 1.27 reads it.
+mod file;
 mod parse;
 #[cfg(test)]
 mod tests;
 mod write;
+
+pub use file::MapfileFile;
 
 use crate::contract::{Extent, ExtentSet};
 

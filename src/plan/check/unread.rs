@@ -13,5 +13,8 @@ pub(crate) fn unread(asked: &Asked) -> Result<()> {
     if asked.options.on_error.looks_closer() && source.order != Order::Any {
         return refused("--on-error", "of which no place can be read again or passed over");
     }
+    if asked.options.mapfile.is_some() && source.size.is_none() {
+        return refused("--mapfile", "which has no places to tell of");
+    }
     Ok(())
 }

@@ -3,7 +3,7 @@ use crate::contract::{Direction, Ended, EndpointKind, Extent, Outcome, Plan, Pla
 use crate::report::printable::{printable, shell_line};
 
 /// Options that the command sets anew, or that make no sense for a rest; each takes a value.
-const REPLACED: [&str; 5] = ["--skip", "--seek", "--count", "--hash", "--run"];
+const REPLACED: [&str; 6] = ["--skip", "--seek", "--count", "--hash", "--run", "--mapfile"];
 
 /// What is left of a copy, and what can be done about it.
 #[derive(Clone, Debug, PartialEq, Eq)]

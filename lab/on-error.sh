@@ -1,0 +1,93 @@
+#!/bin/bash
+# on-error.sh HAUL - disks with bad places, read around: all else arrives, there
+# are zeros in their place, and the list is right; by both engines.
+set -u
+here=$(dirname "$0")
+. "$here/disks.sh"
+. "$here/judge.sh"
+haul=/run/haul
+cp "$1" $haul
+from=/dev/lab/debug0 to=/dev/lab/debug1
+
+copy() { # argument...
+    rm -f /run/map
+    try $haul copy --yes --progress none --engine "$engine" --block-size 64K --on-error skip --mapfile /run/map "$@"
+}
+holes() { # file first-sector sectors: zeros there
+    dd if=/dev/zero of="$1" bs=512 seek="$2" count="$3" conv=notrunc status=none
+}
+# What the bad places are in a mapfile: lines of "first-byte bytes".
+listed() { awk '$3 == "-" { print $1, $2 }' /run/map; }
+lists() { [ "$(listed)" = "$1" ] || { listed; return 1; }; }
+unread() { # sectors: of the last copy
+    ended 1 "$1 sectors could not be read" "the dest has zeros in their place"
+}
+
+# Blocks 0x1234 to 0x123d cannot be read. They are written while they can.
+debug_disks ndelay=100000 opts=0
+fill $from 1 16M
+noise 1 16M > /run/expected
+holes /run/expected $((0x1234)) 10
+noise 2 16M > /run/stale
+modprobe dm-mod
+echo 2 > "$scsi_debug/opts"
+for engine in ring threads; do
+    for way in "sg sg" "sd sd" "sg sd" "sd sg" "sg file" "sd file"; do
+        read -r one other <<< "$way"
+        source=$from dest=$to
+        [ "$one" = sd ] || source=$from-sg
+        case $other in
+            sg) dest=$to-sg ;;
+            file) dest=/run/copy ;;
+        esac
+        # What was there before must not show through.
+        [ "$other" = file ] || dd if=/run/stale of=$to bs=1M oflag=direct status=none
+        rm -f /run/copy
+        copy $source $dest
+        judge "medium errors, $one to $other by $engine" unread 10
+        # The dest has such blocks, too, which can be written and not compared.
+        echo 0 > "$scsi_debug/opts"
+        judge "medium errors, $one to $other by $engine, all else" same "${dest%-sg}" /run/expected
+        echo 2 > "$scsi_debug/opts"
+        judge "medium errors, $one to $other by $engine, the list" lists "0x00246800 0x00001400"
+    done
+    echo 0 > "$scsi_debug/opts"
+    dmsetup create bad --table "0 4660 linear $to 0
+4660 8 error
+4668 28091 linear $to 4668
+32759 9 error"
+    dd if=/run/stale of=$to bs=1M oflag=direct status=none
+    cp /run/stale /run/bad
+    holes /run/bad 4660 8
+    holes /run/bad 32759 9
+    rm -f /run/copy
+    copy /dev/mapper/bad /run/copy
+    judge "dm-error by $engine" unread 17
+    judge "dm-error by $engine, all else" same /run/copy /run/bad
+    judge "dm-error by $engine, the list" lists "0x00246800 0x00001000
+0x00FFEE00 0x00001200"
+    try $haul verify --progress none --engine "$engine" --on-error skip /dev/mapper/bad /run/stale
+    judge "dm-error by $engine, verified" ended 1 "equal as far as it could be read" "17 sectors could not be read"
+    dmsetup remove bad
+    echo 2 > "$scsi_debug/opts"
+done
+
+# An NVMe drive whose block 8192 cannot be read.
+bad=/dev/lab/nvme-bad
+for disk in /sys/class/nvme-generic/ng*; do
+    serial=$(tr -d ' ' < "$disk/device/serial")
+    [ -e "/dev/lab/$serial-ng" ] || ln -s "../${disk##*/}" "/dev/lab/$serial-ng"
+done
+noise 3 8M > /run/nvme
+dd if=/run/nvme of=$bad bs=1M count=8 conv=fsync status=none
+holes /run/nvme 8192 1
+for engine in ring threads; do
+    for way in ng block; do
+        source=$bad
+        [ $way = block ] || source=$bad-ng
+        rm -f /run/copy
+        copy --count 8M $source /run/copy
+        judge "$way by $engine" ended 1 "1 sector could not be read" "4194304+512"
+        judge "$way by $engine, all else" same /run/copy /run/nvme
+    done
+done

@@ -1,0 +1,61 @@
+//! `--mapfile`: what could be read of the source, could not be, and was not tried, for GNU ddrescue to go on with.
+use crate::contract::{Ended, Error, Extent, ExtentSet, Kind, Outcome, Plan, Result, Side};
+use crate::ledger::mapfile::{Mapfile, MapfileFile};
+use std::path::{Path, PathBuf};
+
+/// A mapfile to be written at the end of a copy, whose place is held from before the first write.
+pub(super) struct Map {
+    address: String,
+    file: MapfileFile,
+}
+
+impl Map {
+    /// Holds the place of the mapfile at `address`; `None` where none was asked for.
+    ///
+    /// # Errors
+    /// `Refused` for what is there already or is the dest itself, `Io` for a place that cannot be written.
+    pub(super) fn begin(address: Option<&str>, plan: &Plan) -> Result<Option<Self>> {
+        let Some(address) = address else { return Ok(None) };
+        let path = Path::new(address);
+        if resolved(path) == plan.dest.path {
+            let what = format!("mapfile {address}: it is the dest of the copy itself");
+            return Err(Error::new(Kind::Refused, what).advise("Name another file."));
+        }
+        let file = MapfileFile::create(path).map_err(|fault| fault.into_error(address))?;
+        Ok(Some(Map { address: address.to_owned(), file }))
+    }
+
+    /// Writes it, however the copy ended.
+    ///
+    /// # Errors
+    /// `Io` where it could not be written.
+    pub(super) fn finish(self, plan: &Plan, outcome: &Outcome) -> Result<()> {
+        self.file.close(&of_outcome(plan, outcome)).map_err(|fault| fault.into_error(&self.address))
+    }
+}
+
+/// The path with what leads to its last name resolved, as the probe does it for a dest that is not there.
+fn resolved(path: &Path) -> PathBuf {
+    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    match (parent.canonicalize(), path.file_name()) {
+        (Ok(parent), Some(name)) => parent.join(name),
+        _ => path.to_owned(),
+    }
+}
+
+/// The mapfile of a copy, in positions of the source. Nothing counts as read that is not claimed.
+fn of_outcome(plan: &Plan, outcome: &Outcome) -> Mapfile {
+    let (start, claimed) = (plan.source.offset, outcome.claimed);
+    let unread = &outcome.unread[Side::Source.index()];
+    let mut bad = unread.runs.clone();
+    if let Ended::Failed(error) = &outcome.ended
+        && let (Kind::Io, Some(Side::Source), Some(offset)) = (error.kind, error.side, error.offset)
+    {
+        // Where a copy that does not skip has stopped.
+        let sector = u64::from(error.sector_bytes.max(512));
+        bad.insert(Extent::new(offset - offset % sector, sector));
+    }
+    let mut finished: ExtentSet = [Extent::new(start + claimed.offset, claimed.len)].into_iter().collect();
+    finished.remove_all(&bad);
+    Mapfile::of_sets(Extent::new(start, plan.len.unwrap_or(claimed.len)), &finished, &bad)
+}
