@@ -28,6 +28,9 @@ _haul() {
             haul,list)
                 cmd="haul__subcmd__list"
                 ;;
+            haul,manifest)
+                cmd="haul__subcmd__manifest"
+                ;;
             haul,pattern)
                 cmd="haul__subcmd__pattern"
                 ;;
@@ -49,6 +52,12 @@ _haul() {
             haul,verify)
                 cmd="haul__subcmd__verify"
                 ;;
+            haul__subcmd__manifest,diff)
+                cmd="haul__subcmd__manifest__subcmd__diff"
+                ;;
+            haul__subcmd__manifest,show)
+                cmd="haul__subcmd__manifest__subcmd__show"
+                ;;
             haul__subcmd__pattern,check)
                 cmd="haul__subcmd__pattern__subcmd__check"
                 ;;
@@ -62,7 +71,7 @@ _haul() {
 
     case "${cmd}" in
         haul)
-            opts="-h -V --help --version list generate copy verify pattern tune profile dd sg_dd sgp_dd sgm_dd"
+            opts="-h -V --help --version manifest list generate copy verify pattern tune profile dd sg_dd sgp_dd sgm_dd"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -76,7 +85,7 @@ _haul() {
             return 0
             ;;
         haul__subcmd__copy)
-            opts="-y -n -h --also --skip --seek --count --yes --expect --dry-run --no-flush --on-error --resume --journal --no-journal --checkpoint --mapfile --sparse --reflink --direct --passthrough --command-timeout --offload --engine --block-size --depth --limit --hash --progress --json --help"
+            opts="-y -n -h --also --skip --seek --count --yes --expect --verify --delta --manifest --manifest-block --dry-run --no-flush --on-error --resume --journal --no-journal --checkpoint --mapfile --sparse --reflink --direct --passthrough --command-timeout --offload --engine --block-size --depth --limit --hash --progress --json --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -99,6 +108,29 @@ _haul() {
                     return 0
                     ;;
                 --expect)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --verify)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --manifest)
+                    local oldifs
+                    if [ -n "${IFS+x}" ]; then
+                        oldifs="$IFS"
+                    fi
+                    IFS=$'\n'
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    if [ -n "${oldifs+x}" ]; then
+                        IFS="$oldifs"
+                    fi
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o filenames
+                    fi
+                    return 0
+                    ;;
+                --manifest-block)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -222,6 +254,48 @@ _haul() {
         haul__subcmd__list)
             opts="-h --json --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        haul__subcmd__manifest)
+            opts="-h --help show diff"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        haul__subcmd__manifest__subcmd__diff)
+            opts="-h --json --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        haul__subcmd__manifest__subcmd__show)
+            opts="-h --json --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
@@ -458,12 +532,27 @@ _haul() {
             return 0
             ;;
         haul__subcmd__verify)
-            opts="-n -h --skip --seek --count --dry-run --on-error --direct --passthrough --command-timeout --engine --block-size --depth --limit --progress --json --help"
+            opts="-n -h --manifest --skip --seek --count --dry-run --on-error --direct --passthrough --command-timeout --engine --block-size --depth --limit --progress --json --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --manifest)
+                    local oldifs
+                    if [ -n "${IFS+x}" ]; then
+                        oldifs="$IFS"
+                    fi
+                    IFS=$'\n'
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    if [ -n "${oldifs+x}" ]; then
+                        IFS="$oldifs"
+                    fi
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o filenames
+                    fi
+                    return 0
+                    ;;
                 --skip)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0

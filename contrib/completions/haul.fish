@@ -26,6 +26,7 @@ end
 
 complete -c haul -n "__fish_haul_needs_command" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c haul -n "__fish_haul_needs_command" -s V -l version -d 'Print version'
+complete -c haul -n "__fish_haul_needs_command" -f -a "manifest" -d 'Show or compare manifests that copies wrote'
 complete -c haul -n "__fish_haul_needs_command" -f -a "list" -d 'List block devices: aliases, size, identity, use and partitions'
 complete -c haul -n "__fish_haul_needs_command" -f -a "generate" -d 'Print a man page or the completions of a shell'
 complete -c haul -n "__fish_haul_needs_command" -f -a "copy" -d 'Copy a disk, a partition, a file or a stream'
@@ -37,6 +38,13 @@ complete -c haul -n "__fish_haul_needs_command" -f -a "dd" -d 'Copy with the ope
 complete -c haul -n "__fish_haul_needs_command" -f -a "sg_dd" -d 'Copy with the operands of sg_dd of sg3_utils'
 complete -c haul -n "__fish_haul_needs_command" -f -a "sgp_dd" -d 'Copy with the operands of sgp_dd of sg3_utils'
 complete -c haul -n "__fish_haul_needs_command" -f -a "sgm_dd" -d 'Copy with the operands of sgm_dd of sg3_utils'
+complete -c haul -n "__fish_haul_using_subcommand manifest; and not __fish_seen_subcommand_from show diff" -s h -l help -d 'Print help'
+complete -c haul -n "__fish_haul_using_subcommand manifest; and not __fish_seen_subcommand_from show diff" -f -a "show" -d 'What was copied, from where to where, and its digest'
+complete -c haul -n "__fish_haul_using_subcommand manifest; and not __fish_seen_subcommand_from show diff" -f -a "diff" -d 'Where two copies differ, by their manifests alone'
+complete -c haul -n "__fish_haul_using_subcommand manifest; and __fish_seen_subcommand_from show" -l json -d 'Print one JSON document'
+complete -c haul -n "__fish_haul_using_subcommand manifest; and __fish_seen_subcommand_from show" -s h -l help -d 'Print help'
+complete -c haul -n "__fish_haul_using_subcommand manifest; and __fish_seen_subcommand_from diff" -l json -d 'Print one JSON document'
+complete -c haul -n "__fish_haul_using_subcommand manifest; and __fish_seen_subcommand_from diff" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c haul -n "__fish_haul_using_subcommand list" -l json -d 'Print one JSON document instead of a table'
 complete -c haul -n "__fish_haul_using_subcommand list" -s h -l help -d 'Print help'
 complete -c haul -n "__fish_haul_using_subcommand generate" -s h -l help -d 'Print help (see more with \'--help\')'
@@ -45,6 +53,9 @@ complete -c haul -n "__fish_haul_using_subcommand copy" -l skip -d 'Begin this f
 complete -c haul -n "__fish_haul_using_subcommand copy" -l seek -d 'Begin this far into the dest' -r
 complete -c haul -n "__fish_haul_using_subcommand copy" -l count -d 'Copy this many bytes, not all' -r
 complete -c haul -n "__fish_haul_using_subcommand copy" -l expect -d 'Refuse unless DST has this serial, model, wwn, size' -r
+complete -c haul -n "__fish_haul_using_subcommand copy" -l verify -d 'Read the dest back afterwards and compare it' -r
+complete -c haul -n "__fish_haul_using_subcommand copy" -l manifest -d 'Write digests of what was copied to FILE' -r -F
+complete -c haul -n "__fish_haul_using_subcommand copy" -l manifest-block -d 'Bytes of a digested block; default: 4M' -r
 complete -c haul -n "__fish_haul_using_subcommand copy" -l on-error -d 'Bad places of the source: stop, skip, retry:N' -r
 complete -c haul -n "__fish_haul_using_subcommand copy" -l journal -d 'Keep the journal in this file' -r -F
 complete -c haul -n "__fish_haul_using_subcommand copy" -l checkpoint -d 'Seconds between two checkpoints' -r
@@ -80,6 +91,7 @@ plain\t'a line now and then'
 json\t'one JSON object a line'
 none\t'nothing'"
 complete -c haul -n "__fish_haul_using_subcommand copy" -s y -l yes -d 'Overwrite a device without asking'
+complete -c haul -n "__fish_haul_using_subcommand copy" -l delta -d 'Write only what differs on the dest'
 complete -c haul -n "__fish_haul_using_subcommand copy" -s n -l dry-run -d 'Show the plan, write nothing'
 complete -c haul -n "__fish_haul_using_subcommand copy" -l no-flush -d 'Exit before the data is on the medium'
 complete -c haul -n "__fish_haul_using_subcommand copy" -l resume -d 'Go on with an interrupted copy'
@@ -87,6 +99,7 @@ complete -c haul -n "__fish_haul_using_subcommand copy" -l no-journal -d 'Keep n
 complete -c haul -n "__fish_haul_using_subcommand copy" -l offload -d 'Let the device copy by itself, where it can'
 complete -c haul -n "__fish_haul_using_subcommand copy" -l json -d 'Print the report as JSON on standard output'
 complete -c haul -n "__fish_haul_using_subcommand copy" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c haul -n "__fish_haul_using_subcommand verify" -l manifest -d 'Compare DST with this manifest, not with a source' -r -F
 complete -c haul -n "__fish_haul_using_subcommand verify" -l skip -d 'Begin this far into the source' -r
 complete -c haul -n "__fish_haul_using_subcommand verify" -l seek -d 'Begin this far into the dest' -r
 complete -c haul -n "__fish_haul_using_subcommand verify" -l count -d 'Compare this many bytes, not all' -r

@@ -1,6 +1,7 @@
 //! The command line as clap sees it.
 use super::copy::CopyArguments;
 use super::generate::Artifact;
+use super::manifest::ManifestArguments;
 use super::pattern::PatternVerb;
 use super::profile::ProfileArguments;
 use super::tune::TuneArguments;
@@ -39,6 +40,12 @@ pub(super) enum Verb {
     /// Read SRC and DST and tell whether they are equal, and if not, where they differ. Nothing is written. DST may be
     /// larger than SRC if it is a device; two files have to be equally long, unless a range is given.
     Verify(Box<VerifyArguments>),
+
+    /// Show or compare manifests that copies wrote
+    Manifest {
+        #[command(subcommand)]
+        what: ManifestArguments,
+    },
 
     /// Test a disk: write a pattern, check what is left of it
     ///

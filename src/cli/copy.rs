@@ -1,4 +1,5 @@
 //! `haul copy` as clap sees it, and as [`Options`].
+use super::certainty::CertaintyArguments;
 use super::expect;
 use super::journal::JournalArguments;
 use super::method::{PaceArguments, ReachArguments};
@@ -67,6 +68,9 @@ pub(super) struct CopyArguments {
     /// property that the dest does not tell is refused too.
     #[arg(long, value_name = "KEYS", value_parser = expect::parse, help_heading = "Safety")]
     expect: Vec<Expectations>,
+
+    #[command(flatten)]
+    certainty: CertaintyArguments,
 
     /// Show the plan, write nothing
     ///
@@ -209,6 +213,10 @@ impl CopyArguments {
             journal,
             resume,
             checkpoint,
+            delta: self.certainty.delta,
+            verify: self.certainty.verify,
+            manifest: self.certainty.manifest.map(|path| address("--manifest", path)).transpose()?,
+            manifest_block_bytes: self.certainty.manifest_block,
             limit_bytes_per_s: self.limit,
             yes: self.yes,
             expect: self.expect.into_iter().flatten().collect(),
@@ -223,7 +231,7 @@ impl CopyArguments {
 /// with bytes that are no text.
 pub(super) fn address(operand: &str, words: OsString) -> Result<String, (ErrorKind, String)> {
     if words.is_empty() {
-        return Err((ErrorKind::InvalidValue, format!("{operand} is empty; give a path, or - for a standard stream")));
+        return Err((ErrorKind::InvalidValue, format!("{operand} is empty; give a path")));
     }
     words.into_string().map_err(|words| {
         let what = format!(

@@ -73,6 +73,8 @@ fn manual(out: &mut Vec<u8>) -> io::Result<()> {
     for front in ["dd", "sg_dd", "sgp_dd", "sgm_dd"] {
         writeln!(out, ".br\n\\fBhaul {front}\\fR [\\fIoperand\\fR]...")?;
     }
+    writeln!(out, ".br\n\\fBhaul manifest show\\fR \\fIFILE\\fR")?;
+    writeln!(out, ".br\n\\fBhaul manifest diff\\fR \\fIFIRST\\fR \\fISECOND\\fR")?;
     writeln!(out, ".br\n\\fBhaul list\\fR [\\fB\\-\\-json\\fR]")?;
     writeln!(out, ".SH DESCRIPTION")?;
     let long = copy.get_long_about().map(ToString::to_string).unwrap_or_default();
@@ -85,6 +87,7 @@ fn manual(out: &mut Vec<u8>) -> io::Result<()> {
         ".PP\n\\fBhaul verify\\fR reads both sides and tells whether they are equal, and where they differ;"
     )?;
     writeln!(out, "\\fBhaul verify \\-\\-help\\fR has its options. Its exit status is 1 if they differ.")?;
+    manifests(out)?;
     writeln!(
         out,
         ".PP\n\\fBhaul pattern write\\fR fills a disk or file with blocks that carry their own address, the"
@@ -118,6 +121,15 @@ fn manual(out: &mut Vec<u8>) -> io::Result<()> {
         section.parts.iter().try_for_each(|one| part(out, one))?;
     }
     Ok(())
+}
+
+/// What is said of manifests.
+fn manifests(out: &mut Vec<u8>) -> io::Result<()> {
+    writeln!(
+        out,
+        ".PP\n\\fBhaul manifest\\fR shows what a manifest says, and where two differ; a copy writes one with"
+    )?;
+    writeln!(out, "\\fB\\-\\-manifest\\fR, and \\fBhaul verify \\-\\-manifest\\fR compares with it without the source.")
 }
 
 fn part(out: &mut Vec<u8>, part: &Part) -> io::Result<()> {

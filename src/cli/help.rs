@@ -57,6 +57,10 @@ const EXAMPLES: Section = Section {
         Example("haul copy --hash sha256 /dev/sdb sdb.img", "Make an image, with its digest."),
         Example("haul copy --resume /dev/sdb sdb.img", "Go on with an image after a crash or a pulled cable."),
         Example("haul copy debian.img /dev/sdc --also /dev/sdd", "Two sticks with one read."),
+        Example(
+            "haul copy --verify --manifest sdb.manifest /dev/sdb sdb.img",
+            "Be certain, and able to prove it later.",
+        ),
         Example("haul copy --count 1M /dev/sdb head.img", "Save the first MiB."),
         Example("haul copy --skip 2048s --count 512M disk.img part.img", "Cut a partition out of an image."),
         Example("xz -dc image.xz | haul copy --yes - /dev/sdc", "Write what another program makes."),
@@ -71,6 +75,7 @@ const VERIFY_EXAMPLES: Section = Section {
         Example("haul verify --json a.img b.img", "Which sectors differ, for a program."),
         Example("xz -dc image.xz | haul verify - /dev/sdc", "Against what another program makes."),
         Example("haul verify /dev/zero /dev/sdc", "Is it all zeros?"),
+        Example("haul verify --manifest sdb.manifest sdb.img", "Years later, without the source."),
     ],
 };
 
@@ -154,7 +159,7 @@ const EXIT_STATUS: Section = Section {
         Term(
             "1",
             "Reading, writing, opening or flushing failed, or the dest has no room; or --on-error skip found \
-             something to skip.",
+             something to skip; or --verify found the dest wrong.",
         ),
         Term("2", "The command line cannot be meant."),
         Term("3", "Refused for safety: nothing was written."),

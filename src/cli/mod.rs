@@ -4,12 +4,14 @@
 //! refuses what would be a mistake. It prints nothing; help and usage errors go back to the caller as [`clap::Error`].
 #![forbid(unsafe_code)]
 mod arguments;
+mod certainty;
 mod copy;
 pub mod dd;
 mod expect;
 pub mod generate;
 mod help;
 mod journal;
+mod manifest;
 mod method;
 mod on_error;
 mod pattern;
@@ -24,6 +26,7 @@ mod words;
 mod tests;
 
 pub use generate::Artifact;
+pub use manifest::ManifestAsked;
 
 use crate::contract::{PatternAct, SgFront};
 use crate::plan::{Options, ProfileOptions, TuneOptions};
@@ -39,6 +42,8 @@ pub enum Command {
     Copy(Box<Options>),
     /// `haul verify`.
     Verify(Box<Options>),
+    /// `haul manifest`.
+    Manifest(ManifestAsked),
     /// `haul pattern`.
     Pattern {
         /// What is done with the pattern.
@@ -78,6 +83,9 @@ pub fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Command, clap::
         arguments::Verb::Verify(words) => {
             let options = words.settle().map_err(|why| refused(&mut command, "verify", why))?;
             Ok(Command::Verify(Box::new(options)))
+        }
+        arguments::Verb::Manifest { what } => {
+            what.settle().map(Command::Manifest).map_err(|why| refused(&mut command, "manifest", why))
         }
         arguments::Verb::Pattern { verb } => {
             let (act, settled) = match verb {

@@ -1,5 +1,5 @@
 use super::*;
-use crate::contract::{EngineKind, HashKind, OnError};
+use crate::contract::{EngineKind, HashKind, OnError, Portion};
 use crate::plan::{Expectation, JournalWish, Passes, ProgressStyle, When};
 use std::os::unix::ffi::OsStringExt;
 use std::time::Duration;
@@ -40,7 +40,8 @@ fn every_option_arrives_where_it_belongs() {
     let line = "--skip 1K --seek 63s --count 0x1000 --engine io_uring --block-size 4K --depth 7 --direct always \
                 --sparse never --reflink always --no-flush --hash md5,xxh3 --hash md5 --limit 50M/s -y \
                 --expect serial=1,size=1M --expect model=x -n --progress json --json \
-                --passthrough=dest --command-timeout 9 --offload --on-error retry:3,skip \
+                --passthrough=dest --command-timeout 9 --offload --on-error retry:3,skip --delta \
+                --verify=sample:0.5% --manifest m --manifest-block 1M \
                 --mapfile map --resume --journal j --checkpoint 0.5 \
                 --also other --also=third src dst";
     let wanted = Options {
@@ -66,6 +67,10 @@ fn every_option_arrives_where_it_belongs() {
         journal: JournalWish::At("j".into()),
         resume: true,
         checkpoint: Some(Duration::from_millis(500)),
+        delta: true,
+        verify: Some(Portion::Sample { per_million: 5000 }),
+        manifest: Some("m".to_owned()),
+        manifest_block_bytes: Some(1 << 20),
         limit_bytes_per_s: Some(50 << 20),
         yes: true,
         expect: vec![
@@ -173,7 +178,7 @@ fn long_help_is_as_reviewed() {
 #[test]
 fn short_help_fits_a_screen() {
     let text = help("haul copy -h");
-    assert!(text.lines().count() <= 50, "{} lines", text.lines().count());
+    assert!(text.lines().count() <= 60, "{} lines", text.lines().count());
     let lines = ["haul -h", "haul copy --help", "haul verify -h", "haul verify --help", "haul --help"];
     for text in lines.map(help).into_iter().chain([text]) {
         let widest = text.lines().map(|line| line.chars().count()).max().unwrap();

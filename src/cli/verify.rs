@@ -15,13 +15,21 @@ use std::ffi::OsString;
     after_help = "Exit status: 0 equal, 1 different or not readable, 2 usage. See --help for every option in full."
 )]
 pub(super) struct VerifyArguments {
-    /// Source: block device, file, pipe, - for standard input, /dev/zero
+    /// Source: block device, file, pipe, - for standard input, /dev/zero; with --manifest there is none
     #[arg(value_name = "SRC", value_hint = ValueHint::AnyPath)]
     source: OsString,
 
     /// Dest: block device or file; it is only read
-    #[arg(value_name = "DST", value_hint = ValueHint::AnyPath)]
-    dest: OsString,
+    #[arg(value_name = "DST", value_hint = ValueHint::AnyPath, required_unless_present = "manifest")]
+    dest: Option<OsString>,
+
+    /// Compare DST with this manifest, not with a source
+    ///
+    /// Compare DST, the only operand then, with the digests in the manifest FILE of a copy. What differs is told in
+    /// blocks. It begins where the copy began, if DST is a side of that copy; --seek says otherwise.
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Method")]
+    #[arg(conflicts_with_all = ["dest", "skip", "count"])]
+    manifest: Option<OsString>,
 
     /// Begin this far into the source
     ///
@@ -89,9 +97,15 @@ pub(super) struct VerifyArguments {
 impl VerifyArguments {
     /// The options that these words mean, or why they cannot be meant.
     pub(super) fn settle(self) -> Result<Options, (ErrorKind, String)> {
+        let (source, dest) = match (self.dest, &self.manifest) {
+            (Some(dest), _) => (address("SRC", self.source)?, address("DST", dest)?),
+            // The manifest stands for the source.
+            (None, _) => (String::new(), address("DST", self.source)?),
+        };
         Ok(Options {
-            source: address("SRC", self.source)?,
-            dest: address("DST", self.dest)?,
+            source,
+            dest,
+            manifest: self.manifest.map(|path| address("--manifest", path)).transpose()?,
             skip_bytes: self.skip,
             seek_bytes: self.seek,
             count_bytes: self.count,

@@ -1,7 +1,7 @@
 //! Readers for the values of options: fixed words, and sizes within bounds.
 use super::generate::Artifact;
 use super::size::{self, SizeError};
-use crate::contract::{EngineKind, HashKind};
+use crate::contract::{EngineKind, HashKind, Portion};
 use crate::plan::{Passes, ProgressStyle, When};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use std::time::Duration;
@@ -111,6 +111,31 @@ pub(super) fn positions(text: &str) -> Result<u32, String> {
 
 pub(super) fn hash() -> impl TypedValueParser<Value = HashKind> {
     words(HASHES)
+}
+
+/// How much of the dest is read back: `all`, or `sample:` and a percentage.
+pub(super) fn portion(text: &str) -> Result<Portion, String> {
+    const ACCEPTED: &str = "accepted: all, or sample: and a percentage, as in sample:1% or sample:0.5%";
+    if text == "all" {
+        return Ok(Portion::All);
+    }
+    let percent = text.strip_prefix("sample:").and_then(|rest| rest.strip_suffix('%')).ok_or(ACCEPTED)?;
+    let plain = percent.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
+    let percent: f64 = percent.parse().ok().filter(|_| plain).ok_or(ACCEPTED)?;
+    let per_million = (percent * 1e4).ceil();
+    if !(1.0..=1e6).contains(&per_million) {
+        return Err("a sample is more than 0 % and at most 100 %".to_owned());
+    }
+    Ok(Portion::Sample { per_million: per_million as u32 })
+}
+
+/// Bytes of a digested block.
+pub(super) fn manifest_block(text: &str) -> Result<u64, String> {
+    let bytes = size::parse(text).map_err(|error| error.to_string())?;
+    if !bytes.is_power_of_two() || !(64 << 10..=1 << 30).contains(&bytes) {
+        return Err("accepted: a power of two from 64K to 1G".to_owned());
+    }
+    Ok(bytes)
 }
 
 pub(super) fn progress() -> impl TypedValueParser<Value = ProgressStyle> {

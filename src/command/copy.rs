@@ -1,10 +1,12 @@
 //! `haul copy`.
 use super::journal::{self, Begun};
+use super::keeper::Keeper;
 use super::mapfile::Map;
-use super::signals::{Running, Signals};
-use super::{Exit, also, consent, estimate, saved};
+use super::session::Session;
+use super::signals::Signals;
+use super::{Exit, also, consent, estimate, read_back, saved};
 use crate::contract::{
-    Ended, Endpoint, EngineKind, Event, Facts, Host, Keeping, Observer, Outcome, Plan, Result, Side, Stop, Tally,
+    Digest, Ended, Endpoint, EngineKind, Facts, Host, Keeping, Outcome, Plan, Result, Route, Side, Silent,
 };
 use crate::engine::Ends;
 use crate::plan::{Options, ProgressStyle};
@@ -32,20 +34,47 @@ pub(super) fn copy(options: &Options, words: &[String], out: Out) -> Result<Exit
     if plan::needs_confirmation(&plan, &dest) && !options.yes {
         consent::ask(&plan, &source, &dest, out)?;
     }
+    if (plan.read_back.is_some() || options.delta) && dest.exists {
+        probe::readable(&options.dest)?;
+    }
+    let mut keeper = Keeper::begin(options, &plan, &source, &dest)?;
     let map = Map::begin(options.mapfile.as_deref(), &plan)?;
     // The source first: opening the dest may empty it.
     let source_end = endpoint::open_source(&plan.source, &source)?;
     // An old journal goes before that: what it claims is about to become untrue.
     let begun = found.begin(&plan, &source_end)?;
-    let ends = [source_end, endpoint::open_dest(&plan.dest, &dest)?];
-    carry_out_keeping(options, &plan, &ends, &signals, words, out, (begun, map))
-}
+    let dest_end = match plan.route {
+        Route::Delta { .. } => endpoint::open_dest_to_change(&plan.dest, &dest)?,
+        _ => endpoint::open_dest(&plan.dest, &dest)?,
+    };
+    let ends = [source_end, dest_end];
+    let reader = read_back::reader(&plan, &ends)?;
 
-/// Tells what the plan warns of. Whoever reads JSON lines gets that as such, once progress has begun.
-pub(super) fn warn(options: &Options, plan: &Plan, out: Out) {
-    if options.progress != ProgressStyle::Json {
-        plan.warnings.iter().for_each(|warning| out.tell(&text::warning(warning)));
+    let session = Session::new(options, Some(&signals));
+    let started = SystemTime::now();
+    let (keeping, left) = begun.map(|Begun { keeping, left }| (keeping, left)).unzip();
+    let mut schedule = match &keeping {
+        Some(Keeping { already, .. }) if !already.is_empty() => schedule::rest(&plan, &ends[0], already),
+        _ => schedule::make(&plan, &ends[0]),
+    };
+    let (mut outcome, mut progress) = session.run(&plan, &ends, &mut *schedule, &keeper, keeping);
+    if let Some(left) = left {
+        left.settle(&mut outcome);
     }
+    if let (Some(reader), Ended::Complete) = (reader, &outcome.ended) {
+        progress.finish();
+        let blocks = keeper.take();
+        progress = read_back::read_back(&session, &plan, &ends, reader, blocks, &mut outcome).unwrap_or(progress);
+    }
+    let manifest = keeper.finish(&mut outcome);
+    let papers = manifest.and(map.map_or(Ok(()), |map| map.finish(&plan, &outcome)));
+    let exit = tell(options, &plan, &outcome, &progress, started, words, out)?;
+    // After the report: the copy is what it is, whatever became of its papers. A signal stays what ended it.
+    match (papers, exit) {
+        (Err(error), Exit::Signal(_)) => out.tell(&text::error(&error)),
+        (papers, _) => papers?,
+    }
+    Ok(exit)
 }
 
 /// Plan to Outcome to Report, with both sides open.
@@ -57,48 +86,17 @@ pub(super) fn carry_out(
     words: &[String],
     out: Out,
 ) -> Result<Exit> {
-    carry_out_keeping(options, plan, ends, signals, words, out, (None, None))
+    let session = Session::new(options, Some(signals));
+    let started = SystemTime::now();
+    let (outcome, progress) = session.run(plan, ends, &mut *schedule::make(plan, &ends[0]), &Silent, None);
+    tell(options, plan, &outcome, &progress, started, words, out)
 }
 
-/// The same with a journal and a mapfile, where they are wanted.
-fn carry_out_keeping(
-    options: &Options,
-    plan: &Plan,
-    ends: &Ends,
-    signals: &Signals,
-    words: &[String],
-    out: Out,
-    (begun, map): (Option<Begun>, Option<Map>),
-) -> Result<Exit> {
-    let started = SystemTime::now();
-    let tally = Arc::new(Tally::default());
-    let progress = Arc::new(Progress::start(options.progress, plan, tally.clone()));
-    if options.progress == ProgressStyle::Json {
-        plan.warnings.iter().for_each(|warning| progress.hear(&Event::Warned(warning)));
+/// Tells what the plan warns of. Whoever reads JSON lines gets that as such, once progress has begun.
+pub(super) fn warn(options: &Options, plan: &Plan, out: Out) {
+    if options.progress != ProgressStyle::Json {
+        plan.warnings.iter().for_each(|warning| out.tell(&text::warning(warning)));
     }
-    let stop = Arc::new(Stop::default());
-    signals.now_running(Running { stop: stop.clone(), ends: ends.clone(), progress: Some(progress.clone()) });
-    let (keeping, left) = begun.map(|Begun { keeping, left }| (keeping, left)).unzip();
-    let mut schedule = match &keeping {
-        Some(Keeping { already, .. }) if !already.is_empty() => schedule::rest(plan, &ends[0], already),
-        _ => schedule::make(plan, &ends[0]),
-    };
-    let mut outcome = engine::run_keeping(plan, ends, &mut *schedule, &stop, &tally, &*progress, keeping);
-    signals.now_done();
-    if let Some(left) = left {
-        left.settle(&mut outcome);
-    }
-
-    let report = json::outcome(plan, &outcome, words, Some(started));
-    progress.finish_with(&report);
-    let mapped = map.map_or(Ok(()), |map| map.finish(plan, &outcome));
-    let exit = tell(options, plan, &outcome, words, &report, out)?;
-    // After the report: the copy is what it is, whatever became of its mapfile. A signal stays what ended it.
-    match (mapped, exit) {
-        (Err(error), Exit::Signal(_)) => out.tell(&text::error(&error)),
-        (mapped, _) => mapped?,
-    }
-    Ok(exit)
 }
 
 /// What this machine and this process may do. The ring is asked only where a plan could want it.
@@ -124,14 +122,17 @@ pub(super) fn show(options: &Options, plan: &Plan, source: &Facts, dest: &Facts,
 }
 
 /// The report goes to standard error and what programs read to standard output, unless that is the dest.
-fn tell(
+pub(super) fn tell(
     options: &Options,
     plan: &Plan,
     outcome: &Outcome,
+    progress: &Progress,
+    started: SystemTime,
     words: &[String],
-    report: &json::Report,
     out: Out,
 ) -> Result<Exit> {
+    let report = json::outcome(plan, outcome, words, Some(started));
+    progress.finish_with(&report);
     let stdout_is_dest = (options.dest == "-" || options.also.iter().any(|dest| dest == "-")) && plan.route.writes();
     let print = |text: &str| {
         if stdout_is_dest {
@@ -147,13 +148,16 @@ fn tell(
             if let (Ended::Failed(error), false) = (ended, told) {
                 out.tell(&text::error(error));
             }
-            print(&json::text(report))
+            print(&json::text(&report))
         }
         (false, _) => {
             if !told {
                 out.tell(&text::outcome(plan, outcome, words));
             }
-            print(&text::digest_lines(&outcome.digests, &digest_name(options, plan)))
+            // What only the manifest needs was not asked for here.
+            let asked = outcome.digests.iter().filter(|digest| options.hashes.contains(&digest.kind));
+            let asked: Vec<Digest> = asked.cloned().collect();
+            print(&text::digest_lines(&asked, &digest_name(options, plan)))
         }
     };
     Ok(match &outcome.ended {
@@ -163,6 +167,9 @@ fn tell(
             Exit::Status(Exit::DIFFERENT)
         }
         Ended::Complete if outcome.differences.as_ref().is_some_and(|found| !found.is_empty()) => {
+            Exit::Status(Exit::DIFFERENT)
+        }
+        Ended::Complete if outcome.verified.as_ref().is_some_and(|found| !found.is_right()) => {
             Exit::Status(Exit::DIFFERENT)
         }
         Ended::Complete => printed,

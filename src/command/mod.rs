@@ -8,10 +8,14 @@ mod copy;
 mod dd;
 mod estimate;
 mod journal;
+mod keeper;
+mod manifest;
 mod mapfile;
 mod pattern;
 mod profile;
+mod read_back;
 mod saved;
+mod session;
 mod sg_dd;
 mod signals;
 mod survey;
@@ -60,6 +64,7 @@ pub fn run(args: Vec<OsString>) -> Exit {
         Ok(Command::Profile(options)) => {
             profile::profile(&options, &words, out).unwrap_or_else(|error| failed(out, &error))
         }
+        Ok(Command::Manifest(asked)) => manifest::manifest(&asked, out).unwrap_or_else(|error| failed(out, &error)),
         Ok(Command::List { json }) => list_devices(json, out).unwrap_or_else(|error| failed(out, &error)),
         Ok(Command::Generate(artifact)) => printed(out, &String::from_utf8_lossy(&cli::generate::render(artifact))),
         Err(error) if error.use_stderr() => {

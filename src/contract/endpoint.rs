@@ -153,6 +153,12 @@ pub trait Endpoint: Send + Sync {
         None
     }
 
+    /// Has the page cache drop what it holds of `extent`, which is clean, and says how many bytes of that are still
+    /// there (cachestat, since 6.5, or mincore); `None` where nobody can tell.
+    fn uncache(&self, _extent: Extent) -> Option<u64> {
+        None
+    }
+
     /// Bytes of it that the page cache holds (cachestat, since 6.5); `None` where that cannot be known.
     fn cached_bytes(&self) -> Option<u64> {
         None

@@ -19,6 +19,8 @@ pub enum EndpointKind {
     Pattern,
     /// Bytes in memory, for tests.
     Memory,
+    /// The digests of a copy, which bytes are compared with; none is read of it.
+    Manifest,
 }
 
 impl EndpointKind {
@@ -32,6 +34,7 @@ impl EndpointKind {
             EndpointKind::Null => "null device",
             EndpointKind::Pattern => "test pattern",
             EndpointKind::Memory => "memory",
+            EndpointKind::Manifest => "manifest",
         }
     }
 }

@@ -26,6 +26,7 @@ mod passthrough;
 mod pattern_use;
 mod plan;
 mod queue;
+mod read_back;
 mod record_counts;
 mod record_device;
 mod records;
@@ -66,6 +67,7 @@ pub use plan::{
     WriteOrder, Zeros,
 };
 pub use queue::{Completion, Queue, Ready};
+pub use read_back::{Portion, ReadBack, Verified};
 pub use record_counts::{RecordCounts, RecordTally};
 pub use record_device::{DeviceCounts, RecordDevice};
 pub use records::{

@@ -1,5 +1,5 @@
 //! How a run ended, with its totals: data only, made by `engine`, told by `report`.
-use super::{Damage, DestOutcome, Differences, EngineKind, Error, Extent, HashKind, Unread};
+use super::{Damage, DestOutcome, Differences, EngineKind, Error, Extent, HashKind, Unread, Verified};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -27,6 +27,8 @@ pub struct Totals {
     pub hole_bytes: u64,
     /// Bytes whose extents the file system lets both files share.
     pub shared_bytes: u64,
+    /// Bytes that the dest had already, so that they were not written.
+    pub unchanged_bytes: u64,
     /// Bytes of the dest that were read and compared with the source's.
     pub compared_bytes: u64,
     /// Bytes that the device copied by itself.
@@ -49,7 +51,7 @@ impl Totals {
 
     /// Bytes of data that went to the dest, or came from it to be compared.
     pub fn dest_bytes(&self) -> u64 {
-        self.written_bytes + self.compared_bytes
+        self.written_bytes + self.unchanged_bytes + self.compared_bytes
     }
 }
 
@@ -168,6 +170,10 @@ pub struct Outcome {
     pub unread: [Unread; 2],
     /// How each dest ended, where there were several; else none.
     pub dests: Vec<DestOutcome>,
+    /// Path of the manifest that was written; `None`: none was, or not to its end.
+    pub manifest: Option<String>,
+    /// What came of reading the dest back; `None`: it was not.
+    pub verified: Option<Verified>,
     /// Digests of the source stream as it was written, in the order asked for; none unless it was read to its end.
     pub digests: Vec<Digest>,
     /// What the journal had to do with it; `None` where none was to be kept.

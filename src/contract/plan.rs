@@ -1,5 +1,5 @@
 //! Settled decisions, as data: made by the room `plan`, carried out by `endpoint` and `engine`, told by `report`.
-use super::{BlockDigests, CopyName, EndpointKind, OnError, PatternUse, PlanDest, Side, Through};
+use super::{BlockDigests, CopyName, EndpointKind, OnError, PatternUse, PlanDest, ReadBack, Side, Through};
 use std::path::PathBuf;
 
 /// How requests are kept in flight.
@@ -111,6 +111,11 @@ pub enum Route {
         /// The side that ends first and the bytes that it lacks, where that is known before.
         shorter: Option<(Side, u64)>,
     },
+    /// It is compared with the same bytes of the dest, and written where they differ.
+    Delta {
+        /// In pieces of this many bytes, counted from the beginning of each block.
+        piece_bytes: u32,
+    },
     /// Only the dest is read, and its blocks are digested; there is no other side.
     ReadBack,
 }
@@ -119,20 +124,20 @@ impl Route {
     /// The verb for messages: "{verb} the rest".
     pub fn verb(self) -> &'static str {
         match self {
-            Route::Copy => "copy",
+            Route::Copy | Route::Delta { .. } => "copy",
             Route::Compare { .. } | Route::ReadBack => "compare",
         }
     }
 
     /// The dest is written to.
     pub fn writes(self) -> bool {
-        matches!(self, Route::Copy)
+        matches!(self, Route::Copy | Route::Delta { .. })
     }
 
     /// The side that a block is read from first.
     pub fn reads_from(self) -> Side {
         match self {
-            Route::Copy | Route::Compare { .. } => Side::Source,
+            Route::Copy | Route::Delta { .. } | Route::Compare { .. } => Side::Source,
             Route::ReadBack => Side::Dest,
         }
     }
@@ -201,6 +206,17 @@ pub struct Tuning {
     pub depth_max: u32,
     /// Most bytes in flight: `block_bytes * depth` never exceeds it.
     pub in_flight_bytes_max: u32,
+}
+
+impl Tuning {
+    /// The same for a route whose blocks take two places each, one for the bytes of either side.
+    pub fn for_route(self, route: Route) -> Self {
+        let least = match route {
+            Route::Copy | Route::ReadBack => 1,
+            Route::Compare { .. } | Route::Delta { .. } => 2,
+        };
+        Tuning { depth: self.depth.max(least), depth_max: self.depth_max.max(least), ..self }
+    }
 }
 
 /// A digest to compute while copying.
@@ -284,6 +300,8 @@ pub struct Plan {
     pub hashes: Vec<HashKind>,
     /// Digests of each block, told as [`super::Event::Digested`]; `None`: none.
     pub digest_blocks: Option<BlockDigests>,
+    /// The dest is read back afterwards and compared with these; `None`: it is not.
+    pub read_back: Option<ReadBack>,
     /// Let the dest file end where the copy ends, and cut a longer old tail off.
     pub set_end: bool,
     /// Allocate the dest before the first write.

@@ -15,6 +15,8 @@ pub struct Tally {
     pub hole_bytes: AtomicU64,
     /// Bytes that earlier runs of the copy made durable; set before the first request.
     pub already_bytes: AtomicU64,
+    /// Bytes that the dest had already, so that they were not written.
+    pub unchanged_bytes: AtomicU64,
     /// Bytes of the dest that were compared with the source's.
     pub compared_bytes: AtomicU64,
     /// Logical blocks that could not be read and were gone around.
@@ -39,7 +41,8 @@ impl Tally {
 
     /// Bytes of data that the dest has acknowledged, or given to be compared.
     pub fn dest_bytes(&self) -> u64 {
-        self.written_bytes.load(Relaxed) + self.compared_bytes.load(Relaxed)
+        let here = [&self.written_bytes, &self.unchanged_bytes, &self.compared_bytes];
+        here.into_iter().map(|bytes| bytes.load(Relaxed)).sum()
     }
 
     /// The side that the pump waited for most so far; `None` before the first wait or when both are equal.

@@ -113,7 +113,7 @@ mod tests {
 
     fn take(path: &str, start: u64) -> Result<Claim> {
         let (plan, facts) = side(path, start);
-        let opening = Opening { side: Side::Dest, reads: false, plan: &plan, facts: &facts };
+        let opening = Opening { side: Side::Dest, reads: false, writes: true, plan: &plan, facts: &facts };
         Claim::take(&opening, facts.passthrough.as_ref().unwrap())
     }
 

@@ -36,7 +36,7 @@ use std::sync::Arc;
 /// Open when the kernel refuses; Refused when it is no longer what was probed, or in use; Unsupported where direct I/O
 /// is asked for and cannot be had.
 pub fn open_source(side: &PlanSide, facts: &Facts) -> Result<Arc<dyn Endpoint>> {
-    open(Opening { side: Side::Source, reads: true, plan: side, facts })
+    open(Opening { side: Side::Source, reads: true, writes: false, plan: side, facts })
 }
 
 /// Opens the dest for reading, to be compared.
@@ -44,7 +44,7 @@ pub fn open_source(side: &PlanSide, facts: &Facts) -> Result<Arc<dyn Endpoint>> 
 /// # Errors
 /// As for [`open_source`].
 pub fn open_compared(side: &PlanSide, facts: &Facts) -> Result<Arc<dyn Endpoint>> {
-    open(Opening { side: Side::Dest, reads: true, plan: side, facts })
+    open(Opening { side: Side::Dest, reads: true, writes: false, plan: side, facts })
 }
 
 /// Opens the dest for writing, as its side of the plan says. It may make or empty a file, so the source is to be
@@ -53,7 +53,15 @@ pub fn open_compared(side: &PlanSide, facts: &Facts) -> Result<Arc<dyn Endpoint>
 /// # Errors
 /// As for [`open_source`]; also Refused instead of making a regular file under /dev.
 pub fn open_dest(side: &PlanSide, facts: &Facts) -> Result<Arc<dyn Endpoint>> {
-    open(Opening { side: Side::Dest, reads: false, plan: side, facts })
+    open(Opening { side: Side::Dest, reads: false, writes: true, plan: side, facts })
+}
+
+/// The same, but it may be read too: a copy of what differs only.
+///
+/// # Errors
+/// As for [`open_dest`].
+pub fn open_dest_to_change(side: &PlanSide, facts: &Facts) -> Result<Arc<dyn Endpoint>> {
+    open(Opening { side: Side::Dest, reads: true, writes: true, plan: side, facts })
 }
 
 /// Asks a disk by its own commands what it is, and makes `facts` those of the way through its node. Changes nothing on
@@ -83,6 +91,8 @@ fn open(opening: Opening<'_>) -> Result<Arc<dyn Endpoint>> {
         EndpointKind::Pipe => pipe::open(opening),
         EndpointKind::Endless | EndpointKind::Null => null::open(opening),
         EndpointKind::Pattern => Err(opening.error(Kind::Unsupported, ": the test pattern has no path")),
-        EndpointKind::Memory => Err(opening.error(Kind::Unsupported, ": memory has no path")),
+        EndpointKind::Memory | EndpointKind::Manifest => {
+            Err(opening.error(Kind::Unsupported, ": it is nothing that can be opened"))
+        }
     }
 }

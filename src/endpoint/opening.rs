@@ -10,8 +10,10 @@ use std::path::Path;
 #[derive(Clone, Copy)]
 pub(super) struct Opening<'a> {
     pub(super) side: Side,
-    /// Opened for reading; otherwise for writing.
+    /// It is to be read.
     pub(super) reads: bool,
+    /// It is to be written.
+    pub(super) writes: bool,
     pub(super) plan: &'a PlanSide,
     pub(super) facts: &'a Facts,
 }
@@ -19,7 +21,11 @@ pub(super) struct Opening<'a> {
 impl Opening<'_> {
     /// Opens the path for this side's direction, with `more` flags.
     pub(super) fn open(&self, more: OFlags) -> Result<OwnedFd> {
-        let direction = if self.reads { OFlags::RDONLY } else { OFlags::WRONLY };
+        let direction = match (self.reads, self.writes) {
+            (true, true) => OFlags::RDWR,
+            (_, false) => OFlags::RDONLY,
+            (false, true) => OFlags::WRONLY,
+        };
         let flags = direction | OFlags::CLOEXEC | OFlags::NOCTTY | more;
         // The permissions of every file that a program makes by default; the umask narrows them.
         let mode = Mode::from_raw_mode(0o666);

@@ -1,5 +1,6 @@
 //! Reads and writes at offsets, direct and buffered: what files and block devices have in common.
 use super::buffered::{Buffered, retry};
+use super::residency;
 use super::zeros::with_zeros;
 use crate::contract::{Cache, Extent, OnRing, Op, PAGE_BYTES, Request};
 use io_uring::{opcode, squeue, types};
@@ -117,6 +118,11 @@ impl Positional {
             return Way::Buffered(head as u32);
         }
         Way::Buffered(left)
+    }
+
+    /// Has the page cache drop what it holds of `extent`, and says how many bytes are there still.
+    pub(super) fn uncache(&self, extent: Extent) -> Option<u64> {
+        residency::uncache(self.buffered.fd(), extent)
     }
 
     /// Returns when all is on the medium; with `metadata`, size and times too. Drops what the cache still holds of it.

@@ -1,8 +1,15 @@
 //! Which pages were not in the page cache before we read them: those are ours to drop, the others somebody wants.
+use super::behind::drop_pages;
 use crate::contract::Extent;
 use crate::sys::page_cache;
 use std::io;
 use std::os::fd::BorrowedFd;
+
+/// How often pages are asked to go before they are taken to stay.
+const UNCACHE_TRIES: u32 = 3;
+
+/// Bytes that are mapped at once to count their pages.
+const MAPPED_BYTES: u64 = 1 << 30;
 
 /// The parts of `block` that no page of the cache holds, rounded to pages. Empty where nobody can tell: then nothing
 /// is dropped, because a page too many in the cache costs less than a user's hot file out of it.
@@ -56,6 +63,34 @@ fn split(
     let half = pages / 2 * page;
     split(Extent::new(part.offset, half), page, resident, found)?;
     split(Extent::new(part.offset + half, part.len - half), page, resident, found)
+}
+
+/// Has the page cache drop the clean pages of `extent`, and says how many bytes of it are there still; `None` where
+/// nobody can tell.
+pub(super) fn uncache(fd: BorrowedFd<'_>, extent: Extent) -> Option<u64> {
+    let mut left = None;
+    // A page that another processor has just put aside is let go only after a while.
+    for _ in 0..UNCACHE_TRIES {
+        drop_pages(fd, extent);
+        left = resident_bytes(fd, extent);
+        if left.is_none_or(|left| left == 0) {
+            break;
+        }
+    }
+    left
+}
+
+/// Bytes of `extent` that are in the page cache.
+fn resident_bytes(fd: BorrowedFd<'_>, extent: Extent) -> Option<u64> {
+    let page = rustix::param::page_size() as u64;
+    let (mut at, mut pages) = (extent.offset, 0);
+    while at < extent.end() {
+        // For mincore, which wants a byte of memory for each page.
+        let len = (extent.end() - at).min(MAPPED_BYTES);
+        pages += resident_pages(fd, Extent::new(at, len)).ok()?;
+        at += len;
+    }
+    Some((pages * page).min(extent.len))
 }
 
 fn resident_pages(fd: BorrowedFd<'_>, part: Extent) -> io::Result<u64> {

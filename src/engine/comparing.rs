@@ -41,9 +41,14 @@ impl Comparing {
         self.parked
     }
 
-    fn park(&mut self, slot: u32, block: Request) {
+    pub(super) fn park(&mut self, slot: u32, block: Request) {
         self.waiting[slot as usize] = Some(block);
         self.parked += 1;
+    }
+
+    /// What is kept beside the block in `slot`.
+    pub(super) fn beside(&self, slot: u32) -> Option<&Request> {
+        self.waiting[slot as usize].as_ref()
     }
 
     /// The block of the source that waits for what `slot` reads.
@@ -84,6 +89,16 @@ fn readable(unread: &[Unread; 2], starts: [u64; 2], block: Extent) -> ExtentSet 
 }
 
 impl Pump<'_> {
+    /// There is a slot for another block: one that is compared needs a second for the bytes of the dest.
+    pub(super) fn has_room(&self) -> bool {
+        match self.plan.route {
+            Route::Copy | Route::ReadBack => !self.free.is_empty(),
+            Route::Compare { .. } | Route::Delta { .. } => {
+                self.free.len() as u32 > self.in_hand - self.comparing.parked() + 1
+            }
+        }
+    }
+
     /// Reads the bytes of the dest that a block of the source is to be compared with.
     pub(super) fn start_comparing(&mut self, mut request: Request) {
         let extent = self.slots[request.slot as usize].extent;
@@ -110,10 +125,16 @@ impl Pump<'_> {
 
     /// Bytes of the dest have come.
     pub(super) fn was_read_to_compare(&mut self, mut request: Request, moved: u32) {
-        self.totals.write_requests += 1;
-        self.totals.compared_bytes += u64::from(moved);
-        self.tally.compared_bytes.fetch_add(u64::from(moved), Relaxed);
         request.done += moved;
+        if let (Route::Delta { .. }, true) = (self.plan.route, request.done == request.len) {
+            self.know_what_is_there(request);
+            return;
+        }
+        if !self.plan.route.writes() {
+            self.totals.write_requests += 1;
+            self.totals.compared_bytes += u64::from(moved);
+            self.tally.compared_bytes.fetch_add(u64::from(moved), Relaxed);
+        }
         if moved == 0 {
             self.failed(request, io::Error::from(io::ErrorKind::UnexpectedEof));
         } else if request.done < request.len {

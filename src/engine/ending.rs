@@ -133,7 +133,7 @@ impl Run<'_> {
         }
         let comparing = !self.plan.route.writes();
         let looked_at = match self.plan.route {
-            Route::Copy => &[Side::Source][..],
+            Route::Copy | Route::Delta { .. } => &[Side::Source][..],
             Route::Compare { .. } => &Side::BOTH,
             Route::ReadBack => &[Side::Dest],
         };

@@ -1,6 +1,6 @@
 //! What becomes of a copy when a request fails: tried once more alone, then told, and all ahead of it brought home.
 use super::pump::{Failure, Pump};
-use crate::contract::{Cache, Completion, DeviceError, Error, Extent, Kind, Op, Request, Side};
+use crate::contract::{Cache, Completion, DeviceError, Error, Extent, Kind, Op, Request, Route, Side};
 use std::io;
 
 impl Pump<'_> {
@@ -30,6 +30,13 @@ impl Pump<'_> {
                 self.queues.pass(request.side, request.ticket);
                 self.retire(request);
             }
+            return;
+        }
+        let of_delta = matches!(self.plan.route, Route::Delta { .. }) && request.side == Side::Dest;
+        if of_delta && request.op == Op::Read && self.ends[1].diagnose(Op::Read, request.at(), &source) == Kind::Io {
+            // What cannot be read there is not what it should be; writing it is what may cure it.
+            self.unreadable_dest += 1;
+            self.know_what_is_there(request);
             return;
         }
         let Request { side, op, ticket, .. } = request;

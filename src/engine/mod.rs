@@ -5,6 +5,7 @@ mod around;
 mod checkpoints;
 mod closer_look;
 mod comparing;
+mod delta;
 mod ending;
 mod engine_error;
 mod failing;

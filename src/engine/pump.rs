@@ -55,10 +55,10 @@ pub(super) struct Pump<'a> {
     pub(super) queues: Queues,
     pub(super) checkpoints: Option<Checkpoints>,
     pub(super) slots: Vec<Slot>,
-    free: Vec<u32>,
+    pub(super) free: Vec<u32>,
     idle: Vec<Buffer>,
     /// Blocks on their way.
-    in_hand: u32,
+    pub(super) in_hand: u32,
     pub(super) comparing: Comparing,
     pub(super) unread: [Unread; 2],
     pair: Pair,
@@ -69,6 +69,8 @@ pub(super) struct Pump<'a> {
     pub(super) given_up: u64,
     pub(super) totals: Totals,
     pub(super) meter: Meter,
+    /// Blocks of which the dest could not be read, and which were therefore written.
+    pub(super) unreadable_dest: u64,
     /// Blocks that failed beside others and succeeded alone.
     pub(super) alone: u64,
     /// The stream ended before the count was reached.
@@ -116,6 +118,7 @@ impl<'a> Pump<'a> {
             totals: Totals::default(),
             meter: Meter::start(),
             alone: 0,
+            unreadable_dest: 0,
             ended_short: false,
         }
     }
@@ -212,14 +215,6 @@ impl<'a> Pump<'a> {
         }
     }
 
-    /// There is a slot for another block: one that is compared needs a second for the bytes of the dest.
-    fn has_room(&self) -> bool {
-        match self.plan.route {
-            Route::Copy | Route::ReadBack => !self.free.is_empty(),
-            Route::Compare { .. } => self.free.len() as u32 > self.in_hand - self.comparing.parked() + 1,
-        }
-    }
-
     fn begin(&mut self, run: Run) {
         let (slot, buffer) = self.take_slot();
         let (ticket, zero) = (self.next_ticket, run.kind == RunKind::Zero);
@@ -232,7 +227,8 @@ impl<'a> Pump<'a> {
         let mut request = Request { slot, ticket, side, op, offset, len, done: 0, until: len, buffer };
         if zero {
             self.queues.pass(side, ticket);
-            if matches!(self.plan.zeros, Zeros::Write | Zeros::Each) {
+            let written = matches!(self.plan.zeros, Zeros::Write | Zeros::Each);
+            if written || matches!(self.plan.route, Route::Delta { .. }) {
                 request.buffer.bytes_mut()[..len as usize].fill(0);
             }
             self.has_come(request);
@@ -246,6 +242,7 @@ impl<'a> Pump<'a> {
         match self.plan.route {
             Route::Copy => self.start_writing(request),
             Route::Compare { .. } => self.start_comparing(request),
+            Route::Delta { .. } => self.start_delta(request),
             Route::ReadBack => self.arrived(request),
         }
     }

@@ -3,7 +3,7 @@ use super::gate::{Few, Gate, HoldWrites, InOrder, Rate};
 use super::ring::{Form, Narrow, RingQueue, Wide};
 use super::threads::Calls;
 use crate::contract::{
-    Arena, Completion, Endpoint, EngineKind, Event, Observer, OnRing, Order, Plan, Queue, Ready, Request, Side,
+    Arena, Completion, Endpoint, EngineKind, Event, Observer, OnRing, Order, Plan, Queue, Ready, Request, Route, Side,
     WriteOrder,
 };
 use crate::stage::Digester;
@@ -67,7 +67,7 @@ impl Queues {
             notes: Vec::new(),
         };
         if plan.engine == EngineKind::Ring {
-            queues.open_ring(ends, slots, arena)?;
+            queues.open_ring(plan, ends, slots, arena)?;
         }
         for side in Side::BOTH {
             let end = ends[side.index()].clone();
@@ -84,10 +84,11 @@ impl Queues {
     }
 
     /// One ring for the sides that can be on it, beside it the queues that sides bring along, helpers for what is left.
-    fn open_ring(&mut self, ends: &[Arc<dyn Endpoint>; 2], slots: u32, arena: &Arena) -> io::Result<()> {
+    fn open_ring(&mut self, plan: &Plan, ends: &[Arc<dyn Endpoint>; 2], slots: u32, arena: &Arena) -> io::Result<()> {
+        let idle = (plan.route == Route::ReadBack).then_some(Side::Source);
         let able = self.open_shared(ends, slots, arena)?;
         for (side, end) in Side::BOTH.into_iter().zip(ends) {
-            if able[side.index()] {
+            if able[side.index()] || idle == Some(side) {
                 continue;
             }
             if let Some(queue) = end.own_queue(slots) {

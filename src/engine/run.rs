@@ -245,6 +245,10 @@ impl<'a> Run<'a> {
             let blocks = pump.alone;
             self.notes.push(format!("blocks that failed together with a bad neighbour and succeeded alone: {blocks}"));
         }
+        if pump.unreadable_dest > 0 {
+            let blocks = pump.unreadable_dest;
+            self.notes.push(format!("blocks of the dest that could not be read, and were written: {blocks}"));
+        }
         if drained {
             self.digests = pump.queues.finish_digests(self.observer);
         }
@@ -328,6 +332,8 @@ impl<'a> Run<'a> {
             unread: self.unread,
             dests: self.ends[Side::Dest.index()].dests(),
             damage: self.ends.iter().find_map(|end| end.damage()),
+            verified: None,
+            manifest: None,
             digests: self.digests,
             kept: self.checkpoints.map(Checkpoints::into_kept),
             notes,

@@ -11,7 +11,13 @@ impl Pump<'_> {
         let end = &self.ends[request.side.index()];
         let may = self.plan.on_error.looks_closer() && request.op == Op::Read && end.facts().order == Order::Any;
         // Bytes that are to be checked by their digest have to be there.
-        may && self.plan.route != Route::ReadBack && is_of_place(end.diagnose(Op::Read, request.at(), error), error)
+        // And what the dest lacks of a block that may not have to be written is written.
+        let here = match self.plan.route {
+            Route::ReadBack => false,
+            Route::Delta { .. } => request.side == Side::Source,
+            Route::Copy | Route::Compare { .. } => true,
+        };
+        may && here && is_of_place(end.diagnose(Op::Read, request.at(), error), error)
     }
 
     /// A read has failed: reads a smaller piece, or the same again, or takes it for unreadable.

@@ -21,7 +21,18 @@ impl Pump<'_> {
     /// Submits the next piece of a block, passing over pieces that need no I/O.
     fn write_on(&mut self, mut request: Request) {
         while request.done < request.len {
-            let (kind, len) = self.next_piece(&request);
+            let mut left = request.len - request.done;
+            match self.is_there(&request) {
+                Some((true, len)) => {
+                    self.totals.unchanged_bytes += u64::from(len);
+                    self.tally.unchanged_bytes.fetch_add(u64::from(len), Relaxed);
+                    request.done += len;
+                    continue;
+                }
+                Some((false, len)) => left = len,
+                None => {}
+            }
+            let (kind, len) = self.next_piece(&request, left);
             request.until = request.done + len;
             match (kind, self.plan.zeros) {
                 (RunKind::Zero, Zeros::Leave) => {
@@ -40,9 +51,8 @@ impl Pump<'_> {
         self.arrived(request);
     }
 
-    /// Kind and length of the piece that begins at `request.done`.
-    fn next_piece(&self, request: &Request) -> (RunKind, u32) {
-        let left = request.len - request.done;
+    /// Kind and length of the piece that begins at `request.done`, of `left` bytes at the most.
+    fn next_piece(&self, request: &Request, left: u32) -> (RunKind, u32) {
         if self.slots[request.slot as usize].zero {
             return (RunKind::Zero, left);
         }
@@ -52,7 +62,7 @@ impl Pump<'_> {
             // A short write left off inside a piece that was taken for data.
             return (RunKind::Data, left.min(piece_bytes - into_piece));
         }
-        let bytes = &request.buffer.bytes()[request.done as usize..request.len as usize];
+        let bytes = &request.buffer.bytes()[request.done as usize..(request.done + left) as usize];
         let (kind, len) = zero_prefix(bytes, piece_bytes as usize);
         (kind, len as u32)
     }

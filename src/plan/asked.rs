@@ -47,7 +47,8 @@ impl<'a> Asked<'a> {
 
     /// The dest is a file that the copy fills from nothing, so that what is not written reads as zeros.
     pub(super) fn dest_begins_empty(&self) -> bool {
-        self.dest_is_file() && (!self.dest.exists || !self.range_given() && !self.options.resume)
+        let kept = self.range_given() || self.options.resume || self.options.delta;
+        self.dest_is_file() && (!self.dest.exists || !kept)
     }
 
     /// Either side moves a head.

@@ -5,7 +5,8 @@ use super::choose::{self, Engines};
 use super::notes::Notes;
 use super::{Options, When, offset_option, side, words};
 use crate::contract::{
-    Access, Direction, EndpointKind, Error, Facts, Host, Kind, Plan, Result, Route, Side, Tuning, WriteOrder, Zeros,
+    Access, BlockDigests, Direction, EndpointKind, Error, Facts, Host, Kind, Plan, Result, Route, Side, Tuning,
+    WriteOrder, Zeros,
 };
 
 /// Settles how `dest` is compared with `source`: both are read and nothing is written. Of the options only those count
@@ -68,6 +69,7 @@ pub fn compare(options: &Options, source: &Facts, dest: &Facts, host: &Host) -> 
         detect_zeros_bytes: None,
         hashes: options.hashes.clone(),
         digest_blocks: None,
+        read_back: None,
         set_end: false,
         preallocate: false,
         durable: false,
@@ -77,6 +79,51 @@ pub fn compare(options: &Options, source: &Facts, dest: &Facts, host: &Host) -> 
         why: notes.why,
         warnings: notes.warnings,
     })
+}
+
+/// A copy whose bytes are known by their digests.
+#[derive(Clone, Debug)]
+pub struct DigestedCopy {
+    /// How messages call what tells the digests: the path of a manifest.
+    pub address: String,
+    /// Bytes of it.
+    pub len: u64,
+    /// How they were digested.
+    pub digests: BlockDigests,
+    /// Where it begins on the dest, in bytes.
+    pub offset: u64,
+}
+
+/// How a dest is compared with digests.
+#[derive(Debug)]
+pub struct DigestComparison {
+    /// What is done.
+    pub plan: Plan,
+    /// What stands for the digests in messages.
+    pub source: Facts,
+    /// The side that ends before the other, and the bytes that it lacks.
+    pub shorter: Option<(Side, u64)>,
+}
+
+/// Settles how `dest` is compared with the digests of a copy: it is read, and nothing else.
+///
+/// # Errors
+/// As for [`compare`].
+pub fn compare_digests(options: &Options, copy: &DigestedCopy, dest: &Facts, host: &Host) -> Result<DigestComparison> {
+    let mut source = Facts::new(&copy.address, EndpointKind::Manifest);
+    source.size = Some(copy.len);
+    let seek_bytes = (copy.offset > 0).then_some(copy.offset);
+    let options = Options { seek_bytes, skip_bytes: None, count_bytes: None, hashes: Vec::new(), ..options.clone() };
+    let mut plan = compare(&options, &source, dest, host)?;
+    let Route::Compare { shorter, .. } = plan.route else { unreachable!("two sides are compared by that route") };
+    plan.route = Route::ReadBack;
+    plan.digest_blocks = Some(copy.digests);
+    plan.burst_bytes = None;
+    plan.why.retain(|reason| reason.topic != Side::Source.name());
+    plan.why.iter_mut().filter(|reason| reason.topic == "length").for_each(|reason| {
+        "what the manifest tells of".clone_into(&mut reason.because);
+    });
+    Ok(DigestComparison { plan, source, shorter })
 }
 
 /// Bytes that the dest has from `--seek` on.

@@ -4,6 +4,7 @@
 //! "auto" survives [`make`]. This room must not know how anything is opened, read or printed; it does no I/O.
 #![forbid(unsafe_code)]
 mod asked;
+mod certainty;
 mod check;
 mod choose;
 mod compare;
@@ -13,6 +14,7 @@ mod notes;
 mod numbers;
 mod options;
 pub mod pattern;
+mod read_back;
 mod several;
 pub mod sg_dd;
 mod words;
@@ -20,15 +22,16 @@ mod words;
 #[cfg(test)]
 mod tests;
 
-pub use compare::compare;
+pub use compare::{DigestComparison, DigestedCopy, compare, compare_digests};
 pub use measuring::{MEASURED_IN_FLIGHT_BYTES, Measuring, ProfileOptions, TableStyle, TuneOptions, ceiling, measure};
 pub use numbers::{BLOCK_BYTES_ASKABLE, DEPTH_ASKABLE};
 pub use options::{Expectation, JournalWish, Options, Passes, ProgressStyle, When};
+pub use read_back::{read_back, rewrite};
 pub use several::{Plans, several};
 
 use crate::contract::{EndpointKind, Facts, Host, Plan, PlanSide, Result, Route, Side};
 use asked::Asked;
-use check::Overlap;
+use certainty::{certainty, route};
 use choose::Engines;
 use notes::Notes;
 
@@ -51,7 +54,7 @@ pub fn make(options: &Options, source: &Facts, dest: &Facts, host: &Host) -> Res
     let overlap = check::same(&asked, &range, &mut notes)?;
     check::worries(&asked, &range, &mut notes);
 
-    let backward = matches!(overlap, Some(Overlap { backward: true, .. }));
+    let certainty = certainty(&asked, overlap, &mut notes)?;
     let holes = choose::holes(&asked, &range, overlap, &mut notes)?;
     let engines = choose::engine(&asked, &range, overlap, &mut notes)?;
     check::room(&asked, &range, &engines, &mut notes)?;
@@ -64,13 +67,15 @@ pub fn make(options: &Options, source: &Facts, dest: &Facts, host: &Host) -> Res
     notes.range(&asked, &range);
     let device_copy = choose::device_copy(&asked, &range, &engines);
 
+    let route = route(&asked, overlap, reach.align_bytes(), &mut notes)?;
+
     let Engines { engine, instead } = engines;
     let [source_access, dest_access] = reach.access;
     Ok(Plan {
         source: side(&asked, Side::Source, range.skip, source_access),
         dest: side(&asked, Side::Dest, range.seek, choose::with_existing(dest_access, end.existing)),
         len: range.len,
-        route: Route::Copy,
+        route,
         pattern: None,
         dests: Vec::new(),
         engine,
@@ -80,14 +85,18 @@ pub fn make(options: &Options, source: &Facts, dest: &Facts, host: &Host) -> Res
         tail_align_bytes: reach.tail_align_bytes,
         direction: order.direction,
         write_order: order.write_order,
-        burst_bytes: pace.burst_bytes,
+        burst_bytes: match route {
+            Route::Copy => pace.burst_bytes,
+            _ => pace.burst_bytes.map(|bytes| (bytes / 2).max(pace.tuning.block_bytes)),
+        },
         zeros: holes.zeros,
         ask_holes: holes.ask,
         // A block is the largest piece there is; both have to be multiples of the alignments.
         detect_zeros_bytes: holes.detect_bytes.map(|bytes| bytes.max(reach.align_bytes()).min(pace.tuning.block_bytes)),
-        tuning: pace.tuning,
-        hashes: check::hashes(&asked, backward)?,
-        digest_blocks: None,
+        tuning: pace.tuning.for_route(route),
+        hashes: certainty.hashes,
+        digest_blocks: certainty.digest_blocks,
+        read_back: certainty.read_back,
         set_end: end.set_end,
         preallocate: end.preallocate,
         durable: end.durable,

@@ -1,5 +1,5 @@
 //! What was asked for: settled by nobody yet.
-use crate::contract::{EngineKind, HashKind, OnError, Side};
+use crate::contract::{EngineKind, HashKind, OnError, Portion, Side};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -136,6 +136,14 @@ pub struct Options {
     pub resume: bool,
     /// Time between two checkpoints; `None`: auto.
     pub checkpoint: Option<Duration>,
+    /// Write only what differs on the dest.
+    pub delta: bool,
+    /// Read the dest back afterwards, and how much of it.
+    pub verify: Option<Portion>,
+    /// Path of the manifest to write, or to compare with.
+    pub manifest: Option<String>,
+    /// Bytes of a digested block, a power of two; `None`: auto.
+    pub manifest_block_bytes: Option<u64>,
     /// Most bytes a second; `None`: no limit.
     pub limit_bytes_per_s: Option<u64>,
     /// Do not ask before overwriting a device.

@@ -60,6 +60,15 @@ fn goes_together(options: &Options) -> Result<()> {
     if options.offload {
         return refused("--offload", "a drive copies to one place");
     }
+    if options.verify.is_some() {
+        return refused("--verify", "one dest at a time is read back; haul verify compares each of them");
+    }
+    if options.manifest.is_some() {
+        return refused("--manifest", "a manifest is of a copy to one dest");
+    }
+    if options.delta {
+        return refused("--delta", "the dests differ in different places");
+    }
     if options.resume {
         return refused("--resume", "a journal is of a copy to one dest");
     }

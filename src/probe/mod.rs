@@ -55,9 +55,7 @@ pub fn both_to_read(source: &str, dest: &str, through: [bool; 2]) -> Result<(Fac
     let snapshot = Snapshot::take();
     let look = |address, side: Side| look(address, side, &snapshot, through[side.index()]);
     let from = look(source, Side::Source)?;
-    if dest != "-" {
-        allowed(Path::new(dest), Access::READ_OK).map_err(|errno| cannot_open(Side::Dest, dest, errno.into()))?;
-    }
+    readable(dest)?;
     Ok((from, look(dest, Side::Dest)?))
 }
 
@@ -67,6 +65,26 @@ pub fn both_to_read(source: &str, dest: &str, through: [bool; 2]) -> Result<(Fac
 /// As for [`both_through`].
 pub fn one_through(address: &str, side: Side, through: bool) -> Result<Facts> {
     look(address, side, &Snapshot::take(), through)
+}
+
+/// The same of a dest alone.
+///
+/// # Errors
+/// As for [`both_to_read`].
+pub fn dest_to_read(dest: &str, through: bool) -> Result<Facts> {
+    readable(dest)?;
+    look(dest, Side::Dest, &Snapshot::take(), through)
+}
+
+/// Whether a dest that is there may be read.
+///
+/// # Errors
+/// Open where it may not.
+pub fn readable(dest: &str) -> Result<()> {
+    if dest == "-" {
+        return Ok(());
+    }
+    allowed(Path::new(dest), Access::READ_OK).map_err(|errno| cannot_open(Side::Dest, dest, errno.into()))
 }
 
 /// Finds out about a source.
@@ -110,7 +128,11 @@ fn look(address: &str, side: Side, snapshot: &Snapshot, through: bool) -> Result
         EndpointKind::Block if matches!(place.id, Some(FileId::Node(_))) => {}
         EndpointKind::Block => block::probe(&place.path, &mut facts).map_err(failed)?,
         EndpointKind::Pipe => pipe::probe(&place.path, &mut facts).map_err(failed)?,
-        EndpointKind::Endless | EndpointKind::Null | EndpointKind::Pattern | EndpointKind::Memory => {
+        EndpointKind::Endless
+        | EndpointKind::Null
+        | EndpointKind::Pattern
+        | EndpointKind::Memory
+        | EndpointKind::Manifest => {
             null::probe(&place.path, &mut facts).map_err(failed)?;
         }
     }

@@ -11,6 +11,7 @@ mod style;
 pub mod dd;
 pub mod json;
 pub mod list;
+pub mod manifest;
 pub mod measuring;
 pub mod progress;
 pub mod sg_dd;

@@ -7,17 +7,19 @@ mod backward;
 mod bursts;
 mod claim;
 mod forward;
+mod listed;
 mod rest;
 #[cfg(test)]
 mod tests;
 
-use crate::contract::{Direction, Endpoint, ExtentSet, PAGE_BYTES, Plan, Schedule, Side, Zeros};
+use crate::contract::{Direction, Endpoint, ExtentSet, PAGE_BYTES, Plan, Route, Schedule, Side, Zeros};
 use std::sync::Arc;
 
 use backward::Backward;
 use bursts::Bursts;
 use claim::Claim;
 use forward::Forward;
+pub use listed::listed;
 use rest::Rest;
 
 /// Largest run of zeros in one request: a device that zeroes 1 GiB/s then still answers a signal within a tick.
@@ -73,7 +75,7 @@ impl Shape {
             dest_offset: plan.dest.offset,
             head_bytes: u64::from(plan.head_bytes),
             tail_align_bytes: u64::from(plan.tail_align_bytes.max(1)),
-            zero_bytes_max: (!matches!(plan.zeros, Zeros::Write | Zeros::Each)).then_some(ZERO_RUN_BYTES_MAX),
+            zero_bytes_max: long_zeros(plan).then_some(ZERO_RUN_BYTES_MAX),
         }
     }
 
@@ -94,4 +96,9 @@ impl Shape {
     fn tail_cut(&self) -> u64 {
         self.aligned_down(self.len)
     }
+}
+
+/// Zeros take no place in memory, so that a run of them may be longer than a block.
+fn long_zeros(plan: &Plan) -> bool {
+    !matches!(plan.zeros, Zeros::Write | Zeros::Each) && !matches!(plan.route, Route::Delta { .. })
 }

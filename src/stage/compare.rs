@@ -15,6 +15,19 @@ pub fn first_difference(a: &[u8], b: &[u8]) -> Option<usize> {
     Some(number * PAGE_BYTES + within)
 }
 
+/// Whether the first `piece_bytes` of `a` and `b`, equally long, are the same, and how many bytes from the start on are
+/// alike in that, in whole pieces (the last may be odd). Neither is empty.
+///
+/// Panics on different lengths.
+pub fn same_prefix(a: &[u8], b: &[u8], piece_bytes: usize) -> (bool, usize) {
+    assert_eq!(a.len(), b.len(), "only equal lengths are compared");
+    let piece_bytes = piece_bytes.max(1);
+    let mut pieces = a.chunks(piece_bytes).zip(b.chunks(piece_bytes)).map(|(a, b)| (a == b, a.len()));
+    let Some((same, first_len)) = pieces.next() else { return (true, 0) };
+    let more: usize = pieces.take_while(|(also, _)| *also == same).map(|(_, len)| len).sum();
+    (same, first_len + more)
+}
+
 /// Tells where `a` and `b`, equally long and read from byte `offset` on, differ: in pieces of `piece_bytes`, which lie
 /// on multiples of it, neighbours in one extent, ascending. The first and last piece may be cut by the buffer's ends. A
 /// logical block as the piece gives the blocks that differ. Allocates nothing.

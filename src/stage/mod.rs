@@ -3,12 +3,14 @@
 //! This room must not know where bytes come from or go to, nor how requests are kept in flight.
 #![forbid(unsafe_code)]
 mod block_digests;
+mod checklist;
 mod compare;
 mod digest;
 mod pattern;
 mod sparse;
 
-pub use compare::{differences, first_difference};
+pub use checklist::Checklist;
+pub use compare::{differences, first_difference, same_prefix};
 pub use digest::Digester;
 pub use pattern::{Inspector, Mark, PATTERN_BLOCK_BYTES_MIN, Pattern, Surveyor, Verdict};
 pub use sparse::zero_prefix;

@@ -44,6 +44,7 @@ pub fn plan(engine: EngineKind, len: Option<u64>, skip: u64, seek: u64) -> Plan 
         detect_zeros_bytes: None,
         hashes: Vec::new(),
         digest_blocks: None,
+        read_back: None,
         set_end: false,
         preallocate: false,
         durable: false,

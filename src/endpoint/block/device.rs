@@ -1,5 +1,5 @@
 //! A block device, open.
-use crate::contract::{Cache, Change, Endpoint, Facts, Kind, OnRing, Op, Request, Result};
+use crate::contract::{Cache, Change, Endpoint, Extent, Facts, Kind, OnRing, Op, Request, Result};
 use crate::endpoint::opening::{Opening, same};
 use crate::endpoint::positional::Positional;
 use crate::endpoint::reading;
@@ -121,6 +121,10 @@ impl Endpoint for BlockDevice {
     fn change(&self) -> Option<Change> {
         let now = block::size_bytes(self.io.main()).ok()?;
         Change::of_size(self.size, now)
+    }
+
+    fn uncache(&self, extent: Extent) -> Option<u64> {
+        self.io.uncache(extent)
     }
 
     fn cached_bytes(&self) -> Option<u64> {

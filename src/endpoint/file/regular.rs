@@ -82,14 +82,14 @@ impl RegularFile {
         } else {
             Positional::buffered(fd, access.cache)
         };
-        let emptied = !opening.reads && access.existing == Existing::Truncate;
+        let emptied = opening.writes && access.existing == Existing::Truncate;
         if emptied {
             // Not O_TRUNC: only what has been checked to be the right file is emptied.
             rustix::fs::ftruncate(io.main(), 0).map_err(failed)?;
         }
         let mut stamp = Stamp::of(io.main()).map_err(|error| opening.error(Kind::Open, "").because(error))?;
         let mut facts = opening.facts.clone();
-        if opening.reads {
+        if !opening.writes {
             // The plan was made for the size that was probed: what changed since then has changed too.
             stamp.size = facts.size.unwrap_or(stamp.size);
         } else {
@@ -206,6 +206,10 @@ impl Endpoint for RegularFile {
         let now = Stamp::of(self.io.main()).ok()?;
         let rewritten = (now.modified != self.stamp.modified).then_some(Change::Modified);
         Change::of_size(self.stamp.size, now.size).or(rewritten)
+    }
+
+    fn uncache(&self, extent: Extent) -> Option<u64> {
+        self.io.uncache(extent)
     }
 
     fn cached_bytes(&self) -> Option<u64> {

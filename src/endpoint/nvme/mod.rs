@@ -55,7 +55,7 @@ pub(super) fn open(opening: Opening<'_>, through: &Through) -> Result<Arc<dyn En
     let claim = Claim::take(&opening, &through.node)?;
     let failed =
         |error: io::Error| opening.error(Kind::Open, &format!(" by {}", through.node.node.display())).because(error);
-    let flags = if opening.reads { OFlags::RDONLY } else { OFlags::RDWR };
+    let flags = if !opening.writes { OFlags::RDONLY } else { OFlags::RDWR };
     let drive = Node::new(open_node(&through.node, flags).map_err(failed)?, through.wishes.timeout);
     let nsid = drive.nsid().map_err(failed)?;
     let (controller, namespace) = drive::identify(&drive, nsid).map_err(failed)?;

@@ -14,5 +14,5 @@ pub(super) use room::room;
 pub(super) use same::{ONE_NAME, Overlap, same};
 pub(super) use through::through;
 pub(super) use unread::unread;
-pub(super) use words::{hashes, words};
+pub(super) use words::words;
 pub(super) use worries::worries;

@@ -73,7 +73,11 @@ fn source_len(source: &Facts) -> Option<u64> {
         EndpointKind::Null => Some(0),
         EndpointKind::Pipe | EndpointKind::Endless => None,
         EndpointKind::File if made_up => None,
-        EndpointKind::File | EndpointKind::Block | EndpointKind::Pattern | EndpointKind::Memory => source.size,
+        EndpointKind::File
+        | EndpointKind::Block
+        | EndpointKind::Pattern
+        | EndpointKind::Memory
+        | EndpointKind::Manifest => source.size,
     }
 }
 

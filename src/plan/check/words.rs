@@ -1,5 +1,5 @@
 //! Options that contradict each other.
-use crate::contract::{EndpointKind, EngineKind, Error, HashKind, Kind, Result};
+use crate::contract::{EndpointKind, EngineKind, Error, Kind, Result};
 use crate::plan::asked::Asked;
 use crate::plan::numbers::{BLOCK_BYTES_ASKABLE, DEPTH_ASKABLE, IN_FLIGHT_BYTES_ASKABLE};
 use crate::plan::{When, words as sizes};
@@ -66,8 +66,8 @@ fn reflink(asked: &Asked) -> Result<()> {
         let what = format!("--reflink always shares extents and reads no bytes; {option} {why}");
         Err(usage(what, format!("Leave one of --reflink and {option} out.")))
     };
-    if !asked.options.hashes.is_empty() {
-        return conflict("--hash", "needs them");
+    if let Some(option) = asked.options.needs_bytes() {
+        return conflict(option, "needs them");
     }
     if asked.options.sparse != When::Auto {
         return conflict("--sparse", "would have to change them");
@@ -79,17 +79,4 @@ fn reflink(asked: &Asked) -> Result<()> {
         }
     }
     Ok(())
-}
-
-/// The digests to compute. They need the source in order.
-pub(crate) fn hashes(asked: &Asked, backward: bool) -> Result<Vec<HashKind>> {
-    if backward && !asked.options.hashes.is_empty() {
-        let what = "--hash: the dest range overlaps the source and lies behind it, so that the copy has to go from the \
-                    last byte to the first, and a digest goes from the first to the last";
-        return Err(usage(
-            what,
-            "Compute the digest of the range first, with DST /dev/null, then copy without --hash.",
-        ));
-    }
-    Ok(asked.options.hashes.clone())
 }

@@ -234,6 +234,7 @@ fn buffered(facts: &Facts) -> Cache {
         | EndpointKind::Endless
         | EndpointKind::Null
         | EndpointKind::Pattern
-        | EndpointKind::Memory => Cache::Keep,
+        | EndpointKind::Memory
+        | EndpointKind::Manifest => Cache::Keep,
     }
 }

@@ -49,6 +49,10 @@ fn file_end(asked: &Asked, range: &Range, notes: &mut Notes) -> (Existing, bool)
         notes.chose("dest file", "kept as it is", "--resume: what is durable stays");
         return (Existing::Keep, true);
     }
+    if !asked.range_given() && asked.options.delta {
+        notes.chose("dest file", "only what differs", "--delta; it becomes equal to the source");
+        return (Existing::Keep, true);
+    }
     if !asked.range_given() {
         notes.chose("dest file", "emptied first", "it becomes equal to the source");
         return (Existing::Truncate, true);

@@ -71,7 +71,9 @@ fn moving(asked: &Asked) -> Result<(EngineKind, String)> {
         }
         (Some(engine), _) => Ok((engine, format!("--engine {}", engine.name()))),
         (None, Some(why)) => Ok((EngineKind::Threads, format!("io_uring cannot be used here: {why}"))),
-        (None, None) if [asked.source, asked.dest].into_iter().all(in_memory) && asked.options.hashes.is_empty() => {
+        (None, None)
+            if [asked.source, asked.dest].into_iter().all(in_memory) && asked.options.needs_bytes().is_none() =>
+        {
             Ok((EngineKind::Sync, "both files are in memory: there is nothing to wait for".to_owned()))
         }
         (None, None) => Ok((EngineKind::Ring, "io_uring works here".to_owned())),
@@ -97,7 +99,7 @@ fn no_offload(asked: &Asked, range: &Range, overlap: Option<Overlap>) -> Option<
         })
         .or_else(|| says(blocks[0] != blocks[1], "their blocks differ in size"))
         .or_else(|| says(overlap.is_some(), "the ranges overlap"))
-        .or_else(|| says(!options.hashes.is_empty(), "digests need the bytes"))
+        .or_else(|| says(options.needs_bytes().is_some(), "digests need the bytes"))
         .or_else(|| says(options.on_error.looks_closer(), "--on-error is for bytes that go through haul"))
         .or_else(|| says(options.limit_bytes_per_s.is_some(), "--limit is for bytes that go through haul"))
         .or_else(|| says(options.sparse == When::Always, "--sparse always wants the bytes looked at"))
@@ -133,7 +135,7 @@ fn no_reflink(asked: &Asked, range: &Range, overlap: Option<Overlap>) -> Option<
     }
     says(source.kind != EndpointKind::File || dest.kind != EndpointKind::File, "only files can share extents")
         .or_else(|| says(auto && options.engine.is_some(), "an engine was asked for"))
-        .or_else(|| says(!options.hashes.is_empty(), "digests need the bytes"))
+        .or_else(|| says(options.needs_bytes().is_some(), "digests need the bytes"))
         .or_else(|| says(auto && options.on_error.looks_closer(), "shared extents share the bad places too"))
         .or_else(|| says(options.sparse != When::Auto, "--sparse wants the bytes looked at or written"))
         .or_else(|| says(overlap.is_some(), "the ranges overlap"))

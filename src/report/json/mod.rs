@@ -5,25 +5,30 @@ mod damage;
 mod dests;
 mod devices;
 mod differences;
+mod digest;
 mod failure;
 mod outcome;
 mod plan;
 mod profile;
 mod tune;
 mod unread;
+mod verified;
 
 pub use damage::{DamageReport, DamagedBlocks, DamagedRunReport, PatternReport};
 pub use dests::DestReport;
 pub use devices::{DevicePartitionReport, DeviceReport, DevicesReport, TunedReport, UseReport, devices};
 pub use differences::{DifferencesReport, RunReport, ShorterReport};
+pub use digest::DigestReport;
 pub use failure::Failure;
-pub use outcome::{Blocks, Bytes, Claimed, Cpu, DigestReport, Latencies, Rates, Report, SideOutcome, Tried, outcome};
+pub use outcome::{Blocks, Bytes, Claimed, Cpu, Latencies, Rates, Report, SideOutcome, Tried, outcome};
 pub use plan::{EstimateReport, PartitionReport, PlanReport, ReasonReport, SidePlan, plan};
 pub use profile::{
     CommandReport, FitReport, PositionReport, ProfileFound, ProfileReport, TimingReport, WayReport, profile, timing,
 };
 pub use tune::{AnswerReport, BadReport, PointReport, SubjectReport, TrialReport, TuneFound, TuneReport, tune};
 pub use unread::UnreadReport;
+
+pub use verified::VerifiedReport;
 
 use serde::Serialize;
 

@@ -1,9 +1,10 @@
 use super::damage::{DamageReport, PatternReport};
 use super::dests::DestReport;
 use super::differences::DifferencesReport;
+use super::digest::DigestReport;
 use super::plan::{ReasonReport, cache_name, direction_name, kind_name, node_name, reasons};
 use super::unread::UnreadReport;
-use super::{Failure, SCHEMA};
+use super::{Failure, SCHEMA, VerifiedReport};
 use crate::contract::{Ended, Latency, Outcome, PatternAct, Plan, PlanSide, Route, Side, Unread};
 use crate::report::{text, units};
 use serde::Serialize;
@@ -45,8 +46,12 @@ pub struct Report {
     pub damage: Option<DamageReport>,
     /// How each dest ended, with `--also`; else none. `dest` is the first of them.
     pub dests: Vec<DestReport>,
+    /// What came of reading the dest back; `null` where it was not.
+    pub verified: Option<VerifiedReport>,
     /// The command that copies the rest, quoted for a shell.
     pub continue_command: Option<String>,
+    /// Path of the manifest that was written; `null`: none was, or not to its end.
+    pub manifest: Option<String>,
     /// Bytes and records.
     pub bytes: Bytes,
     /// What the journal had to do with it; `null` where none was to be kept.
@@ -105,6 +110,8 @@ pub struct Bytes {
     pub read_bytes: u64,
     /// Data acknowledged by the dest.
     pub written_bytes: u64,
+    /// Not written, for the dest had them already.
+    pub unchanged_bytes: u64,
     /// Data read from the dest and compared with the source's.
     pub compared_bytes: u64,
     /// Zeroed by the dest itself.
@@ -230,15 +237,6 @@ pub struct Latencies {
     pub max_us: u64,
 }
 
-/// A digest.
-#[derive(Clone, Debug, Serialize)]
-pub struct DigestReport {
-    /// `blake3`, `sha256`, `md5` or `xxh3`.
-    pub hash: &'static str,
-    /// In hexadecimal.
-    pub hex: String,
-}
-
 /// The outcome for programs. `args` is the command line as given, without the name of the program; `started` is when
 /// the copy began.
 pub fn outcome(plan: &Plan, outcome: &Outcome, args: &[String], started: Option<SystemTime>) -> Report {
@@ -254,7 +252,7 @@ pub fn outcome(plan: &Plan, outcome: &Outcome, args: &[String], started: Option<
         report: match (plan.pattern.map(|used| used.act), plan.route) {
             (Some(PatternAct::Write), _) => "pattern write",
             (Some(PatternAct::Check), _) => "pattern check",
-            (None, Route::Copy) => "copy",
+            (None, Route::Copy | Route::Delta { .. }) => "copy",
             (None, Route::Compare { .. } | Route::ReadBack) => "verify",
         },
         version: env!("CARGO_PKG_VERSION"),
@@ -275,7 +273,9 @@ pub fn outcome(plan: &Plan, outcome: &Outcome, args: &[String], started: Option<
         pattern: plan.pattern.map(PatternReport::from),
         damage: outcome.damage.as_ref().map(DamageReport::from),
         dests: outcome.dests.iter().map(|dest| DestReport::of(plan, outcome, dest, args)).collect(),
+        verified: outcome.verified.as_ref().map(VerifiedReport::from),
         continue_command: text::continue_command(plan, outcome, args),
+        manifest: outcome.manifest.clone(),
         bytes: bytes(outcome),
         journal: outcome.kept.as_ref().map(|kept| JournalReport {
             already_bytes: kept.already_bytes,
@@ -295,11 +295,7 @@ pub fn outcome(plan: &Plan, outcome: &Outcome, args: &[String], started: Option<
         dest: side(&plan.dest, outcome, Side::Dest),
         digest_waited_s: outcome.digest_waited.as_secs_f64(),
         limit_waited_s: outcome.limit_waited.as_secs_f64(),
-        digests: outcome
-            .digests
-            .iter()
-            .map(|digest| DigestReport { hash: digest.kind.name(), hex: digest.hex.clone() })
-            .collect(),
+        digests: outcome.digests.iter().map(DigestReport::from).collect(),
         notes: outcome.notes.clone(),
         why: reasons(&plan.why),
         warnings: plan.warnings.clone(),
@@ -317,6 +313,7 @@ fn bytes(outcome: &Outcome) -> Bytes {
         copied_bytes: totals.copied_bytes(),
         read_bytes: totals.read_bytes,
         written_bytes: totals.written_bytes,
+        unchanged_bytes: totals.unchanged_bytes,
         compared_bytes: totals.compared_bytes,
         zeroed_bytes: totals.zeroed_bytes,
         hole_bytes: totals.hole_bytes,

@@ -1,6 +1,8 @@
 use super::SCHEMA;
 use super::damage::PatternReport;
-use crate::contract::{Cache, Direction, EndpointKind, Facts, Partition, Plan, PlanSide, Reason, WriteOrder, Zeros};
+use crate::contract::{
+    Cache, Direction, EndpointKind, Facts, Partition, Plan, PlanSide, Portion, Reason, Route, WriteOrder, Zeros,
+};
 use crate::report::text::Estimate;
 use serde::Serialize;
 
@@ -41,8 +43,14 @@ pub struct PlanReport {
     pub ask_holes: bool,
     /// Zeros are looked for in data, in pieces of this many bytes; `null`: they are not.
     pub detect_zeros_bytes: Option<u32>,
+    /// Only what differs is written.
+    pub delta: bool,
     /// Digests to compute.
     pub hashes: Vec<&'static str>,
+    /// Blocks of this many bytes are digested, for a manifest or to be read back; `null`: none.
+    pub digest_block_bytes: Option<u64>,
+    /// Blocks of a million that are read back afterwards and compared; `null`: none.
+    pub verify_per_million: Option<u32>,
     /// The dest is flushed before the end.
     pub durable: bool,
     /// What is durable is written down while the copy runs.
@@ -162,7 +170,13 @@ pub fn plan(plan: &Plan, source: &Facts, dest: &Facts, estimate: Option<Estimate
         },
         ask_holes: plan.ask_holes,
         detect_zeros_bytes: plan.detect_zeros_bytes,
+        delta: matches!(plan.route, Route::Delta { .. }),
         hashes: plan.hashes.iter().map(|kind| kind.name()).collect(),
+        digest_block_bytes: plan.digest_blocks.map(|blocks| blocks.block_bytes),
+        verify_per_million: plan.read_back.as_ref().map(|wish| match wish.portion {
+            Portion::All => 1_000_000,
+            Portion::Sample { per_million } => per_million,
+        }),
         durable: plan.durable,
         journal: plan.journal,
         limit_bytes_per_s: plan.limit_bytes_per_s,
@@ -214,6 +228,7 @@ pub(super) fn kind_name(side: &PlanSide) -> &'static str {
         EndpointKind::Null => "null",
         EndpointKind::Pattern => "pattern",
         EndpointKind::Memory => "memory",
+        EndpointKind::Manifest => "manifest",
     }
 }
 

@@ -18,6 +18,8 @@ pub(super) enum Line<'a> {
         /// `null`: to the end of a stream.
         total_bytes: Option<u64>,
         engine: &'static str,
+        /// `copy`, or `verify` where nothing is written.
+        pass: &'static str,
     },
     /// Once a second, and at the end.
     Progress(Numbers),
@@ -77,6 +79,7 @@ impl<'a> Line<'a> {
             dest: &plan.dest.address,
             total_bytes: plan.len,
             engine: plan.engine.name(),
+            pass: if plan.route.writes() { "copy" } else { "verify" },
         }
     }
 

@@ -51,6 +51,7 @@ pub(super) fn holdup(view: &View) -> Option<String> {
             let waiting = side.map(|side| format!(", waiting for the {side}")).unwrap_or_default();
             Some(format!("nothing has moved for {}{waiting}", units::time_passed(still)))
         }
+        (None, _) if view.is_reading_back() && view.written_bytes > 0 => Some("reading back".to_owned()),
         (None, None) if view.limited => Some("held to --limit".to_owned()),
         (None, side) => side.map(|side| format!("{side} is slower")),
     }

@@ -56,12 +56,18 @@ pub(super) struct Speed {
 }
 
 impl View {
+    /// Only the dest is read.
+    pub(super) fn is_reading_back(&self) -> bool {
+        self.comparing && self.read_bytes == 0
+    }
+
     /// Reads and writes go at the same rate, as far as a reader would see. They differ in earnest only where zeros are
     /// found in data; what is merely in flight between the two sides makes no difference worth telling.
     pub(super) fn sides_are_alike(&self) -> bool {
         let in_flight = u64::from(self.block_bytes) * u64::from(self.depth);
         let alike = |one: u64, other: u64| one.abs_diff(other) <= one.max(other) / 20;
-        self.read_bytes.abs_diff(self.written_bytes) <= in_flight
+        self.is_reading_back()
+            || self.read_bytes.abs_diff(self.written_bytes) <= in_flight
             || alike(self.read.now_per_s, self.write.now_per_s) && alike(self.read.mean_per_s, self.write.mean_per_s)
     }
 }

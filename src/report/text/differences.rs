@@ -1,6 +1,6 @@
 //! What two sides that were compared have come to.
 use super::outcome::signal_name;
-use crate::contract::{Differences, Ended, Extent, Outcome, Plan, Side, Unread};
+use crate::contract::{Differences, Ended, Extent, ExtentSet, Outcome, Plan, Route, Side, Unread};
 use crate::report::columns::{Columns, whole};
 use crate::report::printable::printable;
 use crate::report::style::{CARE, STRONG, paint};
@@ -35,20 +35,17 @@ pub(super) fn verdict(plan: &Plan, outcome: &Outcome, differences: &Differences)
 
 /// Where they differ.
 pub(super) fn rows(plan: &Plan, differences: &Differences, rows: &mut Columns) {
-    if differences.bytes > 0 {
+    if differences.bytes > 0 && plan.route == Route::ReadBack {
+        rows.row("differing", format!("blocks with {}", whole(&units::bytes(differences.bytes))));
+    } else if differences.bytes > 0 {
         let (count, at_least) = (differences.runs.count() as u64, if differences.unlisted { "more than " } else { "" });
         let runs = units::count(count, "run of sectors", "runs of sectors");
         rows.row("differing", format!("{} in {at_least}{}", whole(&units::bytes(differences.bytes)), whole(&runs)));
     }
-    if let Some(first) = differences.first {
+    if let Some(first) = differences.first.filter(|_| plan.route != Route::ReadBack) {
         rows.row("first", place(plan, first));
     }
-    let mut told: Vec<String> = differences.runs.iter().take(RUNS_TOLD).map(|run| told(plan, run)).collect();
-    match differences.runs.count().saturating_sub(RUNS_TOLD) {
-        0 => {}
-        more => told.push(format!("and {more} more; all with --json")),
-    }
-    rows.row("runs", told.join(", "));
+    rows.row("runs", runs(plan, &differences.runs));
     if let Some((side, lacks)) = differences.shorter {
         let name = match (plan.side(side).address.as_str(), side) {
             ("-", Side::Source) => "standard input".to_owned(),
@@ -66,6 +63,16 @@ fn place(plan: &Plan, offset: u64) -> String {
         true => format!("byte {}", whole(&dest.to_string())),
         false => format!("byte {source} of the source, {dest} of the dest"),
     }
+}
+
+/// Some runs, as offset and length on the dest.
+pub(super) fn runs(plan: &Plan, runs: &ExtentSet) -> String {
+    let mut told: Vec<String> = runs.iter().take(RUNS_TOLD).map(|run| told(plan, run)).collect();
+    match runs.count().saturating_sub(RUNS_TOLD) {
+        0 => {}
+        more => told.push(format!("and {more} more; all with --json")),
+    }
+    told.join(", ")
 }
 
 /// A run as offset and length on the dest.

@@ -14,6 +14,7 @@ mod rest;
 mod side;
 mod unread;
 mod usage;
+mod verified;
 
 pub(in crate::report) use advice::advice;
 pub use confirm::{ask, confirm};

@@ -1,5 +1,5 @@
 use super::rest::Rest;
-use super::{damage, dests, differences, unread};
+use super::{damage, dests, differences, unread, verified};
 use crate::contract::{
     Direction, Ended, EndpointKind, EngineKind, Kept, Latency, Outcome, PatternAct, Plan, Route, Side, Totals, Unread,
 };
@@ -39,7 +39,11 @@ pub fn outcome(plan: &Plan, outcome: &Outcome, args: &[String]) -> String {
     if let Some(found) = &outcome.damage {
         damage::rows(found, &mut rows);
     }
-    rows.row("bytes", bytes(&outcome.totals));
+    if let Some(found) = &outcome.verified {
+        verified::rows(plan, found, &mut rows);
+    }
+    rows.row("manifest", outcome.manifest.as_deref().map(printable).unwrap_or_default());
+    rows.row("bytes", bytes(plan, &outcome.totals));
     rows.row("journal", outcome.kept.as_ref().map(journal).unwrap_or_default());
     rows.row("time", time(outcome));
     rows.row("rate", rate(outcome));
@@ -52,7 +56,7 @@ pub fn outcome(plan: &Plan, outcome: &Outcome, args: &[String]) -> String {
     let [reads, writes] = match (plan.pattern.map(|used| used.act), plan.route) {
         (Some(PatternAct::Write), _) => ["filling", "writes"],
         (Some(PatternAct::Check), _) => ["reads", "judging"],
-        (None, Route::Copy) => ["reads", "writes"],
+        (None, Route::Copy | Route::Delta { .. }) => ["reads", "writes"],
         (None, Route::Compare { .. } | Route::ReadBack) => ["of source", "of dest"],
     };
     rows.row(reads, requests(outcome, Side::Source));
@@ -99,9 +103,18 @@ fn headline(plan: &Plan, outcome: &Outcome) -> String {
     if let Some(rate) = units::per_second(copied, outcome.elapsed).filter(|_| copied > 0) {
         text += &format!(", {}", whole(&units::rate(rate)));
     }
-    match durability(plan, outcome) {
-        "" => {}
-        word => text += &format!(", {word}"),
+    if let word @ ("durable" | "not durable") = durability(plan, outcome) {
+        text += &format!(", {word}");
+    }
+    if matches!(plan.route, Route::Delta { .. }) {
+        let written = copied - outcome.totals.unchanged_bytes;
+        text += &format!(", wrote {} of it", units::size(written));
+        if matches!(outcome.ended, Ended::Complete) {
+            text += "; the rest was there already";
+        }
+    }
+    if let Some(found) = &outcome.verified {
+        text += &format!(", {}", verified::verdict(found));
     }
     text + &unread::clause(outcome)
 }
@@ -136,7 +149,7 @@ fn claimed(plan: &Plan, outcome: &Outcome) -> String {
     let claimed = outcome.claimed;
     if claimed.is_empty() {
         return match plan.route {
-            Route::Copy => "nothing: no byte is promised to be on the dest".to_owned(),
+            Route::Copy | Route::Delta { .. } => "nothing: no byte is promised to be on the dest".to_owned(),
             Route::Compare { .. } | Route::ReadBack => "nothing".to_owned(),
         };
     }
@@ -157,13 +170,16 @@ fn claimed(plan: &Plan, outcome: &Outcome) -> String {
     format!("the {place} {} {what} with {missing}{durable}", whole(&units::bytes(claimed.len)))
 }
 
-fn bytes(totals: &Totals) -> String {
+fn bytes(plan: &Plan, totals: &Totals) -> String {
     let copied = totals.copied_bytes();
     let mut text = whole(&units::exact(copied));
     if totals.compared_bytes > 0 {
         text += " compared";
     } else if totals.written_bytes != copied {
         text += &format!(": {} of data written", totals.written_bytes);
+        if totals.unchanged_bytes > 0 {
+            text += &format!(", {} were there already", totals.unchanged_bytes);
+        }
         if totals.shared_bytes > 0 {
             text += &format!(", {} shared with the source by the file system", totals.shared_bytes);
         }
@@ -179,7 +195,7 @@ fn bytes(totals: &Totals) -> String {
             text += &format!(", {} left as holes in {}", totals.hole_bytes, whole(&runs));
         }
     }
-    if totals.read_bytes != totals.dest_bytes() {
+    if totals.read_bytes != totals.dest_bytes() && plan.route != Route::ReadBack {
         let whence = if totals.compared_bytes > 0 { " from the source" } else { "" };
         text += &format!("; {} read{whence}", totals.read_bytes);
     }
@@ -294,7 +310,7 @@ fn requests(outcome: &Outcome, side: Side) -> String {
     let totals = &outcome.totals;
     let (count, moved) = match side {
         Side::Source => (totals.read_requests, totals.read_bytes),
-        Side::Dest => (totals.write_requests, totals.dest_bytes()),
+        Side::Dest => (totals.write_requests, totals.dest_bytes() - totals.unchanged_bytes),
     };
     let Some(mean) = moved.checked_div(count) else { return String::new() };
     let mut text = whole(&units::count(count, "request", "requests"));

@@ -54,7 +54,7 @@ pub(super) fn headline(plan: &Plan) -> String {
             format!("write {amount} of the test pattern to {dest}")
         }
         _ if plan.pattern.is_some() => format!("check {amount} of the test pattern on {source}"),
-        Route::Copy => format!("copy {amount} from {source} to {dest}"),
+        Route::Copy | Route::Delta { .. } => format!("copy {amount} from {source} to {dest}"),
         Route::Compare { .. } => format!("compare {amount} of {source} with {dest}"),
         Route::ReadBack => format!("compare {amount} of {dest} with the digests in {source}"),
     }

@@ -130,7 +130,7 @@ fn command(plan: &Plan, left: Remaining, args: &[String]) -> Vec<String> {
     let mut words = vec!["haul".to_owned()];
     let command = match (plan.pattern.map(|used| used.act), plan.route) {
         (Some(act), _) => act.name(),
-        (None, Route::Copy) => "copy",
+        (None, Route::Copy | Route::Delta { .. }) => "copy",
         (None, Route::Compare { .. } | Route::ReadBack) => "verify",
     };
     let (before, after) = match args.iter().position(|word| word == command) {

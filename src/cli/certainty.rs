@@ -1,0 +1,41 @@
+//! Options about knowing what arrived.
+use super::words;
+use crate::contract::Portion;
+use clap::{Args, ValueHint};
+use std::ffi::OsString;
+
+/// Digests of blocks, and what they are held against.
+#[derive(Debug, Args)]
+pub(super) struct CertaintyArguments {
+    /// Read the dest back afterwards and compare it
+    ///
+    /// When all is written and flushed, read the dest back, past every cache, and compare it with digests kept from
+    /// the copy: the source is not read a second time. A block that differs is read again; if it still differs it is
+    /// written once more from the source and checked again, and the report says so. Status 1 if anything is wrong.
+    /// --verify=sample:1% reads back so much of it, in blocks spread over the whole.
+    #[arg(long, value_name = "PART", value_parser = words::portion, num_args = 0..=1, require_equals = true)]
+    #[arg(default_missing_value = "all", help_heading = "Certainty")]
+    pub(super) verify: Option<Portion>,
+
+    /// Write only what differs on the dest
+    ///
+    /// Read the dest beside the source, and write only what differs, in pieces of 64 KiB: for a dest that is nearly
+    /// right already. A file is neither emptied first nor written anew. The report says how much was written.
+    #[arg(long, help_heading = "Certainty")]
+    pub(super) delta: bool,
+
+    /// Write digests of what was copied to FILE
+    ///
+    /// Write a manifest beside the copy: who both sides are, the BLAKE3 digest of each block, and that of the whole.
+    /// It gets its name when the copy is complete; what is there already is never replaced. haul verify --manifest FILE
+    /// DST compares with it, without the source.
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Certainty")]
+    pub(super) manifest: Option<OsString>,
+
+    /// Bytes of a digested block; default: 4M
+    ///
+    /// Bytes of a block of --manifest and --verify: a power of two from 64K to 1G.
+    #[arg(long, value_name = "SIZE", value_parser = words::manifest_block, allow_hyphen_values = true)]
+    #[arg(help_heading = "Certainty")]
+    pub(super) manifest_block: Option<u64>,
+}

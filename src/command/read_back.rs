@@ -1,0 +1,228 @@
+//! After a copy: the dest is read back and compared; what differs is read again, written once more, and read again.
+use super::session::Session;
+use crate::contract::{
+    Cache, Differences, DigestedBlock, Ended, Endpoint, Event, Extent, ExtentSet, Facts, Observer, Outcome, Plan,
+    Portion, ReadBack, Result, Side, Verified,
+};
+use crate::endpoint::memory::Memory;
+use crate::engine::Ends;
+use crate::report::Progress;
+use crate::stage::Checklist;
+use crate::{endpoint, plan, schedule};
+use std::hash::{BuildHasher, RandomState};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
+
+/// The dest, open for reading, where `plan` wants it read back. Opened before the first write, so that what cannot be
+/// read is refused then.
+///
+/// # Errors
+/// As for [`endpoint::open_compared`].
+pub(super) fn reader(plan: &Plan, ends: &Ends) -> Result<Option<Arc<dyn Endpoint>>> {
+    if plan.read_back.is_none() {
+        return Ok(None);
+    }
+    let dest = &ends[Side::Dest.index()];
+    if plan.dest.through.is_some() {
+        // A node takes every command by one descriptor, and a second one would be in the way of the first.
+        return Ok(Some(dest.clone()));
+    }
+    let side = plan::read_back(plan, 0).dest;
+    // The identity is that of the file that was just made, not of the name it has.
+    let facts: &Facts = dest.facts();
+    endpoint::open_compared(&side, facts).map(Some)
+}
+
+/// Reads back what `outcome` says was copied, by `blocks`, and puts into it what came of that. The progress is that of
+/// the last pass.
+pub(super) fn read_back(
+    session: &Session<'_>,
+    plan: &Plan,
+    ends: &Ends,
+    reader: Arc<dyn Endpoint>,
+    blocks: Vec<DigestedBlock>,
+    outcome: &mut Outcome,
+) -> Option<Arc<Progress>> {
+    let (wish, digests) = (plan.read_back.as_ref()?, plan.digest_blocks?);
+    let began = Instant::now();
+    let list = Checklist::new(digests.kind, blocks);
+    let len = outcome.claimed.end();
+    let block_bytes = digests.block_bytes;
+    let mut reading = Reading { session, plan, ends, reader, list, len, block_bytes, progress: None };
+    let mut verified = Verified::default();
+    let ended = reading.verify(wish, &mut verified);
+    verified.complete = matches!(ended, Ended::Complete);
+    if !verified.complete {
+        outcome.ended = ended;
+    }
+    verified.elapsed = began.elapsed();
+    outcome.verified = Some(verified);
+    reading.progress
+}
+
+struct Reading<'a> {
+    session: &'a Session<'a>,
+    plan: &'a Plan,
+    ends: &'a Ends,
+    reader: Arc<dyn Endpoint>,
+    list: Checklist,
+    len: u64,
+    block_bytes: u64,
+    progress: Option<Arc<Progress>>,
+}
+
+impl Reading<'_> {
+    fn verify(&mut self, wish: &ReadBack, verified: &mut Verified) -> Ended {
+        let sample = match wish.portion {
+            Portion::All => None,
+            Portion::Sample { per_million } => Some(self.sample(per_million)),
+        };
+        verified.sampled = sample.is_some();
+        verified.cached_bytes = self.uncache();
+        let first = self.pass(sample);
+        (verified.bytes, verified.blocks) = (first.bytes, first.bytes.div_ceil(self.block_bytes));
+        verified.wrong = first.differing;
+        if !matches!(first.ended, Ended::Complete) || verified.wrong.is_empty() {
+            return first.ended;
+        }
+        // A read that went wrong on its way is no wrong byte on the medium.
+        self.uncache();
+        let again = self.pass(Some(verified.wrong.iter().collect()));
+        if !matches!(again.ended, Ended::Complete) {
+            return again.ended;
+        }
+        verified.misread = without(&verified.wrong, &again.differing);
+        verified.wrong = again.differing;
+        if verified.wrong.is_empty() {
+            return again.ended;
+        }
+        if wish.not_rewritten.is_some() {
+            verified.not_rewritten.clone_from(&wish.not_rewritten);
+            return again.ended;
+        }
+        self.put_right(verified)
+    }
+
+    /// Writes what is wrong once more from the source, and looks whether it is right then.
+    fn put_right(&mut self, verified: &mut Verified) -> Ended {
+        let extents: Vec<Extent> = verified.wrong.iter().collect();
+        let rewrite = plan::rewrite(self.plan, total(&extents));
+        let written = self.run(&rewrite, self.ends, Some(extents.clone()));
+        verified.changed = written.differing.iter().collect();
+        if !matches!(written.ended, Ended::Complete) {
+            return written.ended;
+        }
+        self.uncache();
+        let last = self.pass(Some(extents));
+        if matches!(last.ended, Ended::Complete) {
+            verified.rewritten = without(&verified.wrong, &last.differing);
+            verified.wrong = last.differing;
+        }
+        last.ended
+    }
+
+    /// Reads blocks back: all of them, or those of `extents`.
+    fn pass(&mut self, extents: Option<Vec<Extent>>) -> Pass {
+        let len = extents.as_ref().map_or(self.len, |extents| total(extents));
+        let plan = plan::read_back(self.plan, len);
+        let nothing: Arc<dyn Endpoint> = Arc::new(Memory::nothing(0));
+        let ends = [nothing, self.reader.clone()];
+        self.run(&plan, &ends, extents)
+    }
+
+    fn run(&mut self, plan: &Plan, ends: &Ends, extents: Option<Vec<Extent>>) -> Pass {
+        let mut schedule = match extents {
+            Some(extents) => schedule::listed(extents),
+            None => schedule::make(plan, &ends[0]),
+        };
+        let checker = Checker::new(&self.list, self.len, self.block_bytes);
+        let (outcome, progress) = self.session.run(plan, ends, &mut *schedule, &checker, None);
+        let differing = checker.into_differing();
+        progress.finish();
+        self.progress = Some(progress);
+        Pass { ended: outcome.ended, bytes: outcome.totals.dest_bytes(), differing }
+    }
+
+    /// Has the page cache drop the dest. Bytes that can then be read from it only; `None`: nobody can tell.
+    fn uncache(&self) -> Option<u64> {
+        let whole = Extent::new(self.plan.dest.offset, self.len);
+        let cached = self.reader.uncache(whole);
+        if self.plan.dest.through.is_some() || self.plan.dest.access.cache == Cache::Direct {
+            // What is left in the cache is passed by, but for an odd end.
+            let page = crate::contract::PAGE_BYTES as u64;
+            let tail = whole.end() % page;
+            let odd = self.plan.dest.through.is_none() && tail > 0 && tail <= self.len;
+            return if odd { self.reader.uncache(Extent::new(whole.end() - tail, tail)) } else { Some(0) };
+        }
+        cached
+    }
+
+    fn sample(&self, per_million: u32) -> Vec<Extent> {
+        let random = RandomState::new();
+        let mut drawn = 0u64;
+        self.list.sample(self.block_bytes, per_million, |choices| {
+            drawn += 1;
+            random.hash_one(drawn) % choices
+        })
+    }
+}
+
+/// What came of one pass.
+struct Pass {
+    ended: Ended,
+    bytes: u64,
+    differing: ExtentSet,
+}
+
+/// Holds what is read against what it should be.
+pub(super) struct Checker<'a> {
+    list: &'a Checklist,
+    /// Bytes of the copy.
+    len: u64,
+    block_bytes: u64,
+    differing: Mutex<ExtentSet>,
+}
+
+impl<'a> Checker<'a> {
+    pub(super) fn new(list: &'a Checklist, len: u64, block_bytes: u64) -> Self {
+        Checker { list, len, block_bytes, differing: Mutex::default() }
+    }
+
+    fn into_differing(self) -> ExtentSet {
+        self.differing.into_inner().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The same for a report of what differs, in whole blocks.
+    pub(super) fn into_differences(self) -> Differences {
+        let mut differences = Differences::default();
+        self.into_differing().iter().for_each(|run| differences.add(run, run.offset, run.len));
+        differences
+    }
+}
+
+impl Observer for Checker<'_> {
+    fn hear(&self, event: &Event<'_>) {
+        let Event::Digested(block) = event else { return };
+        // A pass that was interrupted in the middle of a block says nothing about that block.
+        let end = block.extent.end();
+        let whole_end = if end == self.len { end } else { end - end % self.block_bytes };
+        let Some(whole) = whole_end.checked_sub(block.extent.offset).filter(|&whole| whole > 0) else { return };
+        let block = DigestedBlock { extent: Extent::new(block.extent.offset, whole), ..*block };
+        let wrong = self.list.differing(&block);
+        self.differing.lock().unwrap_or_else(PoisonError::into_inner).extend(wrong);
+    }
+}
+
+fn total(extents: &[Extent]) -> u64 {
+    extents.iter().map(|extent| extent.len).sum()
+}
+
+fn without(all: &ExtentSet, some: &ExtentSet) -> ExtentSet {
+    let mut rest = all.clone();
+    rest.remove_all(some);
+    rest
+}
+
+#[cfg(test)]
+#[path = "read_back_tests.rs"]
+mod tests;

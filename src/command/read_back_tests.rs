@@ -1,0 +1,252 @@
+//! A dest that lies: every damage is found at its place, and none where there is none.
+use super::*;
+use crate::command::keeper::Keeper;
+use crate::contract::{EndpointKind, Host, Kind, Op, Request};
+use crate::plan::{Options, ProgressStyle};
+use proptest::prelude::*;
+use std::io;
+
+const BLOCK: u64 = 64 << 10;
+const LEN: usize = 20 * BLOCK as usize + 777;
+
+/// What is done to a transfer that covers a byte.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum How {
+    /// A write that never gets there.
+    Drop,
+    /// A bit that turns on its way.
+    Flip,
+    /// An error.
+    Fail,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Lie {
+    op: Op,
+    byte: u64,
+    how: How,
+    /// Transfers of this byte that are let be before, and that are lied about then.
+    after: u32,
+    times: u32,
+}
+
+/// Bytes in memory that are not always what was written.
+struct Lying {
+    memory: Memory,
+    lies: Mutex<Vec<Lie>>,
+}
+
+impl Lying {
+    fn about(memory: Memory, lies: &[Lie]) -> Arc<Self> {
+        Arc::new(Lying { memory, lies: Mutex::new(lies.to_vec()) })
+    }
+
+    fn due(&self, request: &Request) -> Option<(u64, How)> {
+        let span = request.at()..request.at() + u64::from(request.left());
+        let mut lies = self.lies.lock().unwrap();
+        let lie = lies.iter_mut().find(|lie| lie.op == request.op && span.contains(&lie.byte))?;
+        if lie.after > 0 {
+            lie.after -= 1;
+            return None;
+        }
+        lie.times = lie.times.checked_sub(1)?;
+        Some((lie.byte, lie.how))
+    }
+}
+
+impl Endpoint for Lying {
+    fn facts(&self) -> &Facts {
+        self.memory.facts()
+    }
+
+    fn perform(&self, request: &mut Request) -> io::Result<u32> {
+        let Some((byte, how)) = self.due(request) else { return self.memory.perform(request) };
+        let within = (byte - request.at()) as usize;
+        match (how, request.op) {
+            (How::Fail, _) => Err(io::Error::from_raw_os_error(libc::EIO)),
+            (How::Drop, _) => Ok(request.left()),
+            (How::Flip, Op::Read) => {
+                let moved = self.memory.perform(request)?;
+                request.rest_mut()[within] ^= 4;
+                Ok(moved)
+            }
+            (How::Flip, _) => {
+                request.rest_mut()[within] ^= 4;
+                let moved = self.memory.perform(request);
+                request.rest_mut()[within] ^= 4;
+                moved
+            }
+        }
+    }
+
+    fn diagnose(&self, op: Op, offset: u64, error: &io::Error) -> Kind {
+        self.memory.diagnose(op, offset, error)
+    }
+}
+
+fn bytes() -> Vec<u8> {
+    // With blocks of zeros: 3, 4 and 9.
+    let byte = |at: usize| match at as u64 / BLOCK {
+        3 | 4 | 9 => 0,
+        _ => (at.wrapping_mul(2_654_435_761) >> 13) as u8 | 1,
+    };
+    (0..LEN).map(byte).collect()
+}
+
+/// Copies to a dest with these lies, and reads back.
+fn copied(source: Arc<Lying>, dest: &Arc<Lying>, portion: Portion) -> Outcome {
+    let options = Options {
+        verify: Some(portion),
+        manifest_block_bytes: Some(BLOCK),
+        block_bytes: Some(16 << 10),
+        depth: Some(4),
+        progress: ProgressStyle::None,
+        ..Options::default()
+    };
+    let facts = [&source, dest].map(|end| end.facts().clone());
+    let plan = plan::make(&options, &facts[0], &facts[1], &Host { ring_refused: None }).unwrap();
+    let ends: Ends = [source, dest.clone()];
+    let session = Session::new(&options, None);
+    let mut keeper = Keeper::begin(&options, &plan, &facts[0], &facts[1]).unwrap();
+    let (mut outcome, progress) = session.run(&plan, &ends, &mut *schedule::make(&plan, &ends[0]), &keeper, None);
+    assert!(matches!(outcome.ended, Ended::Complete), "{:?}", outcome.ended);
+    progress.finish();
+    let reader: Arc<dyn Endpoint> = dest.clone();
+    read_back(&session, &plan, &ends, reader, keeper.take(), &mut outcome);
+    outcome
+}
+
+fn source() -> Arc<Lying> {
+    Lying::about(Memory::disk(bytes(), &[]), &[])
+}
+
+fn dest(lies: &[Lie]) -> Arc<Lying> {
+    Lying::about(Memory::disk(vec![0xEE; LEN], &[]), lies)
+}
+
+/// The blocks that hold these bytes.
+fn blocks(bytes: &[u64]) -> ExtentSet {
+    let block = |&byte: &u64| {
+        let start = byte - byte % BLOCK;
+        Extent::new(start, BLOCK.min(LEN as u64 - start))
+    };
+    bytes.iter().map(block).collect()
+}
+
+fn lie(op: Op, byte: u64, how: How, after: u32, times: u32) -> Lie {
+    Lie { op, byte, how, after, times }
+}
+
+#[test]
+fn a_clean_copy_raises_no_alarm() {
+    let dest = dest(&[]);
+    let verified = copied(source(), &dest, Portion::All).verified.unwrap();
+    assert!(verified.is_right() && !verified.sampled);
+    assert!(verified.misread.is_empty() && verified.rewritten.is_empty() && verified.changed.is_empty());
+    assert_eq!((verified.bytes, verified.blocks), (LEN as u64, 21));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
+
+    #[test]
+    fn lost_and_turned_writes_are_found_and_put_right_and_no_others_touched(
+        places in prop::collection::vec((0..LEN as u64, any::<bool>()), 1..6),
+    ) {
+        let how = |flip: bool| if flip { How::Flip } else { How::Drop };
+        // Of two lies about one request only the first is told.
+        let lies: Vec<Lie> = places.iter().map(|&(byte, flip)| lie(Op::Write, byte, how(flip), 0, 1)).collect();
+        let dest = dest(&lies);
+        let outcome = copied(source(), &dest, Portion::All);
+        let verified = outcome.verified.unwrap();
+        prop_assert!(matches!(outcome.ended, Ended::Complete) && verified.complete);
+        let touched = blocks(&places.iter().map(|place| place.0).collect::<Vec<_>>());
+        // What was lied about when it was written again may be wrong still; everything else is right.
+        let mut seen = verified.rewritten.clone();
+        seen.insert_all(&verified.wrong);
+        for block in seen.iter() {
+            prop_assert!(touched.contains(block), "{block:?} was not damaged");
+        }
+        prop_assert!(!seen.is_empty());
+        let (is, should) = (dest.memory.bytes(), bytes());
+        for (number, (is, should)) in is.chunks(BLOCK as usize).zip(should.chunks(BLOCK as usize)).enumerate() {
+            let block = Extent::new(number as u64 * BLOCK, is.len() as u64);
+            prop_assert_eq!(is != should, verified.wrong.contains(block), "block {}", number);
+        }
+    }
+}
+
+#[test]
+fn a_lost_write_is_written_once_more() {
+    let byte = 7 * BLOCK + 5;
+    let dest = dest(&[lie(Op::Write, byte, How::Drop, 0, 1)]);
+    let verified = copied(source(), &dest, Portion::All).verified.unwrap();
+    assert!(verified.is_right());
+    assert_eq!((verified.rewritten, verified.misread), (blocks(&[byte]), ExtentSet::new()));
+    assert!(dest.memory.bytes() == bytes());
+}
+
+#[test]
+fn what_can_not_be_put_right_is_wrong() {
+    let places = [0, 9 * BLOCK + 1, LEN as u64 - 1];
+    let lies = places.map(|byte| lie(Op::Write, byte, How::Flip, 0, u32::MAX));
+    let outcome = copied(source(), &dest(&lies), Portion::All);
+    let verified = outcome.verified.unwrap();
+    assert!(!verified.is_right() && verified.complete && verified.rewritten.is_empty());
+    assert_eq!(verified.wrong, blocks(&places));
+}
+
+#[test]
+fn a_bit_that_turned_on_the_way_back_is_no_damage() {
+    let byte = 12 * BLOCK;
+    let dest = dest(&[lie(Op::Read, byte, How::Flip, 0, 1)]);
+    let verified = copied(source(), &dest, Portion::All).verified.unwrap();
+    assert!(verified.is_right() && verified.rewritten.is_empty());
+    assert_eq!(verified.misread, blocks(&[byte]));
+}
+
+#[test]
+fn a_stream_cannot_be_read_again_and_that_is_said() {
+    let byte = 2 * BLOCK;
+    let mut stream = Memory::pipe(bytes(), &[]);
+    let dest = dest(&[lie(Op::Write, byte, How::Drop, 0, 1)]);
+    assert_eq!(stream.bytes().len(), LEN);
+    stream = Memory::pipe(stream.bytes(), &[]);
+    let verified = copied(Lying::about(stream, &[]), &dest, Portion::All).verified.unwrap();
+    assert_eq!(verified.wrong, blocks(&[byte]));
+    assert!(verified.not_rewritten.unwrap().contains("stream"));
+}
+
+#[test]
+fn a_source_that_gives_other_bytes_the_second_time_is_told_and_nothing_is_claimed() {
+    let byte = 5 * BLOCK + 9;
+    let source = Lying::about(Memory::disk(bytes(), &[]), &[lie(Op::Read, byte, How::Flip, 1, 1)]);
+    let dest = dest(&[lie(Op::Write, byte, How::Drop, 0, 1)]);
+    let verified = copied(source, &dest, Portion::All).verified.unwrap();
+    assert!(!verified.is_right());
+    assert_eq!(verified.wrong, blocks(&[byte]));
+    assert!(verified.changed.iter().copied().eq(blocks(&[byte]).iter()));
+}
+
+#[test]
+fn a_sample_reads_a_part_and_finds_what_is_in_it() {
+    let last = LEN as u64 - 1;
+    let dest = dest(&[lie(Op::Write, last, How::Flip, 0, u32::MAX)]);
+    let verified = copied(source(), &dest, Portion::Sample { per_million: 100_000 }).verified.unwrap();
+    assert!(verified.sampled && verified.complete);
+    assert!((3..=5).contains(&verified.blocks), "{}", verified.blocks);
+    assert_eq!(verified.wrong, blocks(&[last]));
+}
+
+#[test]
+fn a_dest_that_cannot_be_read_back_is_a_failure_and_not_verified() {
+    let dest = dest(&[lie(Op::Read, 6 * BLOCK, How::Fail, 0, u32::MAX)]);
+    let outcome = copied(source(), &dest, Portion::All);
+    let Ended::Failed(error) = &outcome.ended else { panic!("{:?}", outcome.ended) };
+    assert_eq!((error.kind, error.side), (Kind::Io, Some(Side::Dest)));
+    let verified = outcome.verified.unwrap();
+    assert!(!verified.complete && !verified.is_right());
+    // The block it failed in was not compared, so nothing is said of it.
+    assert!(verified.wrong.is_empty());
+    assert_eq!(dest.facts().kind, EndpointKind::Memory);
+}

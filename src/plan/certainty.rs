@@ -1,0 +1,141 @@
+//! What is digested beside the copy, and what is read back after it.
+use super::asked::{Asked, named};
+use super::check::Overlap;
+use super::notes::Notes;
+use super::{Options, words};
+use crate::contract::{
+    BlockDigests, EndpointKind, Error, HashKind, Kind, Order, Portion, ReadBack, Result, Route, Side,
+};
+
+/// Bytes of a digested block where nothing was asked for: the manifest's own.
+const BLOCK_BYTES: u64 = 4 << 20;
+
+/// What differs is written in pieces of this many bytes: small enough to spare a flash device its larger pages, large
+/// enough for requests to be worth their while.
+const DELTA_PIECE_BYTES: u32 = 64 << 10;
+
+/// What is digested beside the copy, and what is read back after it.
+pub(super) struct Certainty {
+    pub(super) hashes: Vec<HashKind>,
+    pub(super) digest_blocks: Option<BlockDigests>,
+    pub(super) read_back: Option<ReadBack>,
+}
+
+/// How blocks get to the dest: all of them, or what differs.
+///
+/// # Errors
+/// A dest that cannot be compared with.
+pub(super) fn route(asked: &Asked, overlap: Option<Overlap>, align_bytes: u32, notes: &mut Notes) -> Result<Route> {
+    let (options, dest) = (asked.options, asked.dest);
+    if !options.delta {
+        return Ok(Route::Copy);
+    }
+    if !matches!(dest.kind, EndpointKind::File | EndpointKind::Block | EndpointKind::Memory) {
+        let what = format!("--delta: {} is a {} and cannot be compared", named(Side::Dest, dest), dest.kind.name());
+        return Err(Error::new(Kind::Usage, what).on(Side::Dest).advise("Leave --delta out."));
+    }
+    if overlap.is_some() {
+        let what = "--delta: source and dest overlap, so that the copy changes what is still to be compared";
+        return Err(Error::new(Kind::Usage, what).on(Side::Dest).advise("Leave --delta out."));
+    }
+    if !dest.exists {
+        notes.chose("delta", "everything is written", "the dest is not there yet");
+        return Ok(Route::Copy);
+    }
+    let piece_bytes = DELTA_PIECE_BYTES.max(align_bytes);
+    let choice = format!("only what differs is written, in pieces of {}", words::size(piece_bytes.into()));
+    notes.chose("delta", choice, "--delta; the dest is read beside the source");
+    Ok(Route::Delta { piece_bytes })
+}
+
+/// Settles both, and refuses what cannot be had.
+pub(super) fn certainty(asked: &Asked, overlap: Option<Overlap>, notes: &mut Notes) -> Result<Certainty> {
+    let options = asked.options;
+    if let (Some(option), Some(Overlap { backward: true, .. })) = (options.needs_bytes(), overlap) {
+        return Err(backward(option));
+    }
+    if options.verify.is_some() {
+        readable(asked)?;
+    }
+    if let (true, Some(option)) = (options.resume, options.needs_all()) {
+        let what = format!("{option} with --resume: of what was copied before, no digests were kept");
+        let advice = format!("Leave {option} out, and compare both sides with haul verify afterwards.");
+        return Err(Error::new(Kind::Usage, what).advise(advice));
+    }
+    let mut hashes = options.hashes.clone();
+    if options.manifest.is_some() && !hashes.contains(&HashKind::Blake3) {
+        hashes.push(HashKind::Blake3);
+    }
+    let block_bytes = options.manifest_block_bytes.unwrap_or(BLOCK_BYTES);
+    if let Some(manifest) = &options.manifest {
+        let because = format!("--manifest {manifest}, written beside the copy");
+        notes.chose("manifest", format!("BLAKE3 of blocks of {}", words::size(block_bytes)), because);
+    }
+    let read_back = options.verify.map(|portion| read_back(asked, portion, overlap, notes));
+    let wanted = options.manifest.is_some() || read_back.is_some();
+    let digest_blocks = wanted.then_some(BlockDigests { kind: HashKind::Blake3, block_bytes });
+    Ok(Certainty { hashes, digest_blocks, read_back })
+}
+
+fn read_back(asked: &Asked, portion: Portion, overlap: Option<Overlap>, notes: &mut Notes) -> ReadBack {
+    let source = asked.source;
+    let not_rewritten = match source.kind {
+        EndpointKind::Pipe | EndpointKind::Endless => Some("the source is a stream and cannot be read again"),
+        _ if source.order == Order::Ascending => Some("the source is a stream and cannot be read again"),
+        _ if overlap.is_some() => Some("the ranges overlap: the copy changed its source"),
+        _ => None,
+    };
+    let choice = match portion {
+        Portion::All => "all of the dest is read back".to_owned(),
+        Portion::Sample { per_million } => format!("{} % of the dest are read back", f64::from(per_million) / 1e4),
+    };
+    let because = match not_rewritten {
+        None => "--verify; what differs is written once more".to_owned(),
+        Some(why) => format!("--verify; what differs is only told: {why}"),
+    };
+    notes.chose("verify", choice, because);
+    ReadBack { portion, not_rewritten: not_rewritten.map(str::to_owned) }
+}
+
+/// Refuses a dest that cannot be read back.
+fn readable(asked: &Asked) -> Result<()> {
+    let dest = asked.dest;
+    if !matches!(dest.kind, EndpointKind::File | EndpointKind::Block | EndpointKind::Memory) {
+        let what = format!("--verify: {} is a {} and cannot be read back", named(Side::Dest, dest), dest.kind.name());
+        let advice = "Leave --verify out; --hash gives a digest that whoever reads it can compare.";
+        return Err(Error::new(Kind::Usage, what).on(Side::Dest).advise(advice));
+    }
+    if asked.options.no_flush {
+        let what = "--verify reads back what is on the medium, and --no-flush does not wait for it to be there";
+        return Err(Error::new(Kind::Usage, what).advise("Leave one of them out."));
+    }
+    Ok(())
+}
+
+fn backward(option: &str) -> Error {
+    let what = format!(
+        "{option}: the dest range overlaps the source and lies behind it, so that the copy has to go from the last \
+         byte to the first, and a digest goes from the first to the last"
+    );
+    let advice = format!("Compute the digest of the range first, with DST /dev/null, then copy without {option}.");
+    Error::new(Kind::Usage, what).advise(advice)
+}
+
+impl Options {
+    /// The first option that needs every byte to go through us, for digests.
+    pub(super) fn needs_bytes(&self) -> Option<&'static str> {
+        let wishes = [
+            ("--hash", !self.hashes.is_empty()),
+            ("--manifest", self.manifest.is_some()),
+            ("--verify", self.verify.is_some()),
+            ("--delta", self.delta),
+        ];
+        wishes.into_iter().find(|(_, wished)| *wished).map(|(option, _)| option)
+    }
+
+    /// The first option that needs the digests of the whole copy, made in one go.
+    fn needs_all(&self) -> Option<&'static str> {
+        let wishes = [("--manifest", self.manifest.is_some()), ("--verify", self.verify.is_some())];
+        wishes.into_iter().find(|(_, wished)| *wished).map(|(option, _)| option)
+    }
+}

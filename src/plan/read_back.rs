@@ -1,0 +1,45 @@
+//! The plans of what comes after a copy: reading back, and writing once more.
+use crate::contract::{Access, Direction, Existing, OnError, Plan, PlanSide, Route, WriteOrder, Zeros};
+
+/// The plan that reads `len` bytes back which `plan` has written. Digests of blocks are made as in `plan`.
+pub fn read_back(plan: &Plan, len: u64) -> Plan {
+    Plan {
+        len: Some(len),
+        route: Route::ReadBack,
+        // Under a head, ascending reads; see `choose::order` for writes.
+        write_order: if plan.dest.moves_head { WriteOrder::Submitted } else { WriteOrder::Any },
+        durable: false,
+        ..afterwards(plan)
+    }
+}
+
+/// The plan that writes blocks of the first `len` bytes once more, as `plan` did the first time, whichever of them a
+/// schedule hands out. What is there of a file stays.
+pub fn rewrite(plan: &Plan, len: u64) -> Plan {
+    Plan { len: Some(len), route: Route::Copy, durable: true, ..afterwards(plan) }
+}
+
+/// A dest that is there, whatever it was before the copy, and a source that is read.
+fn afterwards(plan: &Plan) -> Plan {
+    // Whoever wrote it still has it for itself, and reading disturbs nobody.
+    let access = Access { existing: Existing::Keep, exclusive: false, ..plan.dest.access };
+    Plan {
+        dest: PlanSide { access, ..plan.dest.clone() },
+        engine: plan.engine_instead.unwrap_or(plan.engine),
+        engine_instead: None,
+        device_copy: None,
+        direction: Direction::Forward,
+        burst_bytes: None,
+        zeros: Zeros::Write,
+        ask_holes: false,
+        detect_zeros_bytes: None,
+        hashes: Vec::new(),
+        // What cannot be read is no zeros now.
+        on_error: OnError::default(),
+        set_end: false,
+        preallocate: false,
+        why: Vec::new(),
+        warnings: Vec::new(),
+        ..plan.clone()
+    }
+}

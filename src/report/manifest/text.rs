@@ -1,0 +1,70 @@
+//! For people.
+use super::{Compared, Shown, ShownSide};
+use crate::report::columns::{Columns, whole};
+use crate::report::json::RunReport;
+use crate::report::printable::printable;
+use crate::report::style::{CARE, STRONG, paint};
+use crate::report::units;
+
+/// Runs that are listed for a reader; programs get all of them.
+const RUNS_TOLD: usize = 16;
+
+/// What a manifest says, without its blocks.
+pub fn shown(shown: &Shown) -> String {
+    let mut rows = Columns::default();
+    rows.row("manifest", format!("{}, made {} by haul {}", printable(&shown.path), shown.created, shown.version));
+    let blocks = whole(&units::block(shown.block_bytes));
+    rows.row("copy", format!("{}, {} of blocks of {blocks}", units::bytes(shown.len_bytes), shown.algorithm));
+    rows.row("source", side(&shown.source));
+    rows.row("dest", side(&shown.dest));
+    let mut content = units::count(shown.digested_blocks, "block of data", "blocks of data");
+    if shown.zero_bytes > 0 {
+        content += &format!(", {} of zeros", whole(&units::bytes(shown.zero_bytes)));
+    }
+    rows.row("content", content);
+    rows.row("unread", runs(&shown.unread));
+    rows.row("whole", shown.whole.clone().unwrap_or_else(|| "no digest: not copied in one go".to_owned()));
+    rows.lines()
+}
+
+fn side(side: &ShownSide) -> String {
+    let mut words = vec![printable(&side.path), side.kind.clone()];
+    words.extend(side.model.iter().map(|model| printable(model)));
+    words.extend(side.serial.iter().map(|serial| format!("serial {}", whole(&printable(serial)))));
+    words.extend(side.size_bytes.map(|size| whole(&units::bytes(size))));
+    if side.offset_bytes > 0 {
+        words.push(format!("from byte {}", side.offset_bytes));
+    }
+    words.join(", ")
+}
+
+/// The verdict in one line, then where.
+pub fn compared(compared: &Compared) -> String {
+    let (first, second) = (printable(&compared.first), printable(&compared.second));
+    if compared.equal {
+        return format!("{}: {first} and {second} are of the same bytes\n", paint(STRONG, "equal"));
+    }
+    let mut text = format!("{}: {first} and {second}\n", paint(CARE, "different"));
+    let mut rows = Columns::default();
+    rows.row("differing", runs(&compared.differing));
+    rows.row("only in the first", runs(&compared.only_in_first));
+    rows.row("only in the second", runs(&compared.only_in_second));
+    text += &rows.lines();
+    text
+}
+
+/// `4194304 bytes in 1 run: 8388608+4194304`; nothing of none.
+fn runs(runs: &[RunReport]) -> String {
+    if runs.is_empty() {
+        return String::new();
+    }
+    let total = runs.iter().map(|run| run.len_bytes).sum();
+    let mut told: Vec<String> =
+        runs.iter().take(RUNS_TOLD).map(|run| whole(&format!("{}+{}", run.offset_bytes, run.len_bytes))).collect();
+    match runs.len().saturating_sub(RUNS_TOLD) {
+        0 => {}
+        more => told.push(format!("and {more} more; all with --json")),
+    }
+    let count = units::count(runs.len() as u64, "run", "runs");
+    format!("{} in {}: {}", whole(&units::bytes(total)), whole(&count), told.join(", "))
+}
