@@ -7,7 +7,9 @@ use std::fs;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
-use support::{LoopDevice, Running, engines, haul, memory_dir, noise, scratch, stderr, with_haul_in_path};
+use support::{
+    FailingDisk, Fails, LoopDevice, Running, engines, haul, memory_dir, noise, scratch, stderr, with_haul_in_path,
+};
 
 const MIB: usize = 1 << 20;
 const BLOCK: usize = 4096;
@@ -240,4 +242,24 @@ fn a_dry_run_writes_nothing_and_tells_the_run() {
     assert_eq!(report["pattern"]["run"], 9);
     assert_eq!(report["source"]["kind"], "pattern");
     assert_eq!(fs::read(&file).expect("it is there"), noise(MIB, 14));
+}
+
+#[test]
+fn what_cannot_be_read_is_listed_and_the_rest_is_checked() {
+    let dir = memory_dir();
+    let backing = dir.path().join("disk");
+    fs::write(&backing, vec![0; 4 * MIB]).expect("memory takes files");
+    pattern(&["write", name(&backing)]);
+    let file = fs::File::options().write(true).open(&backing).expect("it is there");
+    file.write_all_at(&[9; 3], 3 * MIB as u64).expect("it takes bytes");
+    let bad = MIB as u64..MIB as u64 + 4096;
+    for engine in engines() {
+        let Some(disk) = FailingDisk::over(dir.path(), &backing, Fails::Reads, bad.clone()) else { return };
+        let (report, status) = pattern(&["check", "--engine", engine, name(&disk.path())]);
+        assert_eq!((status, &report["status"]), (1, &"complete".into()), "{engine}: {report}");
+        assert_eq!(report["unread_sectors"], 8, "{engine}: {report}");
+        assert_eq!(report["damage"]["checked_bytes"], 4 * MIB - 4096, "{engine}");
+        assert_eq!(runs(&report), [("flipped".to_owned(), 3 * MIB as u64, 4096)], "{engine}: {report}");
+        assert_eq!(report["damage"]["damaged_blocks"], 1, "{engine}: {report}");
+    }
 }

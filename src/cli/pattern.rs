@@ -24,7 +24,8 @@ pub(super) enum PatternVerb {
     /// Read them back: flipped, swapped, lost, stale or torn?
     ///
     /// Read SRC, past every cache, and judge each block of the test pattern on it: what is not as it was written is
-    /// told by its kind, its place and how much of it there is. A disk that lies about its size is seen through.
+    /// told by its kind, its place and how much of it there is. What cannot be read is read around and listed. A disk
+    /// that lies about its size is seen through.
     Check(Box<CheckArguments>),
 }
 

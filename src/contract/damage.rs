@@ -1,5 +1,5 @@
 //! What is wrong on a disk that the test pattern was written to.
-use super::Extent;
+use super::{Extent, ExtentSet};
 
 /// Damaged runs that are kept apart. Beyond this, blocks are counted and no longer listed: a disk without one good
 /// block must not fill the memory.
@@ -112,6 +112,29 @@ impl Damage {
     /// Every block that was judged is what was written.
     pub fn is_empty(&self) -> bool {
         self.damaged_blocks() == 0
+    }
+
+    /// Takes blocks out that could not be read in whole: what was judged in their place says nothing. `unread` counts
+    /// from the first byte of the disk.
+    pub fn leave_out(&mut self, unread: &ExtentSet) {
+        let block = u64::from(self.block_bytes.max(1));
+        let whole = |extent: Extent| {
+            let start = extent.offset - extent.offset % block;
+            Extent::new(start, extent.end().next_multiple_of(block) - start)
+        };
+        let gone: ExtentSet = unread.iter().map(whole).collect();
+        self.checked_bytes = self.checked_bytes.saturating_sub(gone.total_bytes());
+        for run in std::mem::take(&mut self.runs) {
+            let lost_bytes = gone.covered_bytes(run.extent);
+            self.blocks[run.kind.index()] -= lost_bytes / block;
+            if lost_bytes == run.extent.len {
+                self.flipped_bits -= run.bits;
+            }
+            self.runs.extend(gone.gaps(run.extent).map(|extent| {
+                let first = if (extent.offset..extent.end()).contains(&run.first) { run.first } else { extent.offset };
+                DamagedRun { extent, first, ..run }
+            }));
+        }
     }
 
     /// Blocks that are not what was written.

@@ -313,6 +313,8 @@ impl<'a> Run<'a> {
             detail.extend(end.detail().map(|detail| format!("{} by {detail}", side.name())));
             notes.extend(end.notes());
         }
+        let mut damage = self.ends.iter().find_map(|end| end.damage());
+        damage.iter_mut().for_each(|damage| damage.leave_out(&self.unread[Side::Source.index()].runs));
         let sys::Used { user, system, peak_resident_bytes } = sys::used();
         Outcome {
             ended: self.ended,
@@ -331,7 +333,7 @@ impl<'a> Run<'a> {
             differences: self.differences,
             unread: self.unread,
             dests: self.ends[Side::Dest.index()].dests(),
-            damage: self.ends.iter().find_map(|end| end.damage()),
+            damage,
             verified: None,
             manifest: None,
             digests: self.digests,

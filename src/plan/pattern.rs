@@ -2,7 +2,9 @@
 use super::asked::{Asked, in_memory, named};
 use super::numbers::{PATTERN_BLOCK_BYTES, PATTERN_BLOCK_BYTES_MIN};
 use super::{JournalWish, Options, When, check, make, words};
-use crate::contract::{Cache, EndpointKind, Error, Facts, Host, Kind, PatternAct, PatternUse, Plan, Result, Side};
+use crate::contract::{
+    Cache, EndpointKind, Error, Facts, Host, Kind, OnError, PatternAct, PatternUse, Plan, Result, Side,
+};
 
 /// The plan that writes the pattern of `run` to `dest`, and the facts of its source.
 ///
@@ -39,6 +41,9 @@ pub fn write(options: &Options, run: u64, dest: &Facts, host: &Host) -> Result<(
     Ok((plan, source))
 }
 
+/// A place that cannot be read is damage like any other: what lies behind it is checked all the same.
+const AROUND: OnError = OnError { skip: true, retries: 0 };
+
 /// The plan that checks the pattern on `source`, and the facts of the side that judges. Without a `run` it is to be
 /// found on the source, and the length of its blocks in any case: what stands in the plan is a guess until then.
 ///
@@ -55,6 +60,7 @@ pub fn check(options: &Options, run: Option<u64>, source: &Facts, host: &Host) -
     let asked = Options {
         skip_bytes: options.seek_bytes,
         sparse: When::Never,
+        on_error: AROUND,
         reflink: When::Never,
         journal: JournalWish::Never,
         ..options.clone()

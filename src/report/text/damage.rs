@@ -1,6 +1,6 @@
 //! What a check of the test pattern has come to.
 use super::outcome::signal_name;
-use crate::contract::{Conclusion, Damage, DamageKind, DamagedRun, Ended, Outcome, PatternAct, Plan};
+use crate::contract::{Conclusion, Damage, DamageKind, DamagedRun, Ended, Outcome, PatternAct, Plan, Unread};
 use crate::report::columns::{Columns, WIDTH, whole, wrap};
 use crate::report::printable::{printable, shell_line};
 use crate::report::style::{CARE, STRONG, paint};
@@ -24,7 +24,8 @@ pub(super) fn verdict(plan: &Plan, outcome: &Outcome, damage: &Damage) -> String
             let of = units::count(blocks, "block", "blocks");
             format!("{}: {} of {of} not as written", paint(CARE, "damaged"), damage.damaged_blocks())
         }
-        (true, 0) => paint(STRONG, "clean"),
+        (true, 0) if outcome.unread.iter().all(Unread::is_empty) => paint(STRONG, "clean"),
+        (true, 0) => "no damage in what could be read".to_owned(),
         (false, 0) => "no damage so far".to_owned(),
     };
     match outcome.ended {

@@ -42,6 +42,7 @@ fn unread_of(plan: &Plan, side: Side, unread: &Unread) -> String {
     let bytes = whole(&units::bytes(unread.runs.total_bytes()));
     let runs = whole(&units::count(unread.runs.count() as u64, "run", "runs"));
     let instead = match plan.route.writes() {
+        true if plan.pattern.is_some() => "; not judged",
         true => "; the dest has zeros in their place",
         false => "; neither equal nor different",
     };
