@@ -8,6 +8,7 @@ use haul::endpoint::memory::{Fault, Memory};
 use haul::endpoint::several::Several;
 use model::{pattern, plan, tuning};
 use std::sync::Arc;
+use std::time::Duration;
 
 const ENGINES: [EngineKind; 3] = [EngineKind::Ring, EngineKind::Threads, EngineKind::Sync];
 const LEN: usize = 40 * 4096 + 777;
@@ -20,7 +21,7 @@ fn several_plan(engine: EngineKind, zeros: &[Zeros]) -> Plan {
     plan.ask_holes = true;
     let one = |zeros: &Zeros| {
         let side = plan.dest.clone();
-        PlanDest { side, zeros: *zeros, set_end: false, preallocate: false, durable: false }
+        PlanDest { side, zeros: *zeros, set_end: false, preallocate: false, durable: false, may_fall_behind: false }
     };
     plan.dests = zeros.iter().map(one).collect();
     plan
@@ -105,6 +106,35 @@ fn when_all_fail_the_copy_fails_and_each_says_why() {
             let claimed = told.claimed.len as usize;
             assert!(told.error.is_some() && claimed <= 9 * 4096, "{engine:?}: {claimed}");
             assert!(dest.bytes()[SEEK..SEEK + claimed] == bytes[..claimed], "{engine:?}");
+        }
+    }
+}
+
+#[test]
+fn a_dest_that_holds_the_others_up_is_left_behind_and_claims_only_what_it_has() {
+    let bytes = pattern(LEN, 0);
+    for engine in [EngineKind::Ring, EngineKind::Threads] {
+        for may_fall_behind in [true, false] {
+            let source = Arc::new(Memory::disk(bytes.clone(), &[]));
+            let slow = Fault::Takes(Duration::from_millis(20));
+            let dests = [vec![], vec![slow]].map(|faults| Arc::new(Memory::disk(empty(), &faults)));
+            let mut plan = several_plan(engine, &[Zeros::Write; 2]);
+            plan.dests.iter_mut().for_each(|dest| dest.may_fall_behind = may_fall_behind);
+            let parts =
+                dests.iter().zip(&plan.dests).map(|(end, plan)| (end.clone() as Arc<dyn Endpoint>, plan.clone()));
+            let several = Several::new(parts.collect(), WriteOrder::Any).with_patience(Duration::ZERO);
+            let several = Arc::new(several);
+            let ends: [Arc<dyn Endpoint>; 2] = [source.clone(), several.clone()];
+            let mut schedule = haul::schedule::make(&plan, &ends[0]);
+            let outcome = haul::engine::run(&plan, &ends, &mut *schedule, &Stop::default(), &Tally::default(), &Silent);
+            assert!(matches!(outcome.ended, Ended::Complete), "{engine:?}: {:?}", outcome.ended);
+            assert!(dests[0].bytes() == expected(&bytes), "{engine:?}: the fast one has everything");
+            let [fast, slow] = [&outcome.dests[0], &outcome.dests[1]];
+            assert_eq!([fast.behind, slow.behind], [false, may_fall_behind], "{engine:?}");
+            assert_eq!(several.behind().len(), usize::from(may_fall_behind));
+            let claimed = slow.claimed.len as usize;
+            assert_eq!(claimed < LEN, may_fall_behind, "{engine:?}: {claimed}");
+            assert!(dests[1].bytes()[SEEK..SEEK + claimed] == bytes[..claimed], "{engine:?}");
         }
     }
 }

@@ -197,3 +197,36 @@ fn an_old_journal_of_any_dest_is_gone_before_that_is_written() {
     assert!(said.contains("unfinished copy"), "{said}");
     cmp(&source, &two);
 }
+
+#[test]
+fn a_slow_dest_is_left_behind_and_brought_up_when_the_others_have_everything() {
+    let dir = memory_dir();
+    let [source, fast, backing, gate] = ["source", "fast", "backing", "gate"].map(|name| dir.path().join(name));
+    write_noise(&source, 48 * MIB, 33);
+    fs::write(&backing, vec![0; 48 * MIB]).expect("memory takes files");
+    fs::write(&gate, "").expect("memory takes files");
+    let Some(disk) = FailingDisk::slow(dir.path(), &backing, &gate) else { return };
+    let slow = disk.path();
+    let ways = ["--block-size", "256K", "--depth", "8", "--skip", "0", "--seek", "0", "--count", "48M"];
+    let words = [&["copy", "--independent"], &ways[..], &[name(&source), name(&fast), "--also", name(&slow)]].concat();
+    let mut running = Running::start(&words, Stdio::null(), Stdio::null());
+    running.read_until(|line| line.contains("was left behind"));
+    // The first report is out, the slow one has not got all, and from now on it is quick.
+    cmp(&source, &fast);
+    fs::remove_file(&gate).expect("it is there");
+    let (status, _) = running.end();
+    assert!(status.success(), "{status}: {}", running.said);
+    assert!(running.said.contains("copied 48.0 MiB to 1 of 2 dests"), "{}", running.said);
+    drop(disk);
+    cmp(&source, &backing);
+}
+
+#[test]
+fn a_stream_cannot_be_read_a_second_time_for_a_slow_dest() {
+    let dir = scratch();
+    let [one, two] = ["one", "two"].map(|name| dir.path().join(name));
+    let assert = haul().args(["copy", "--independent", "-", name(&one), "--also", name(&two)]).assert().code(2);
+    assert!(stderr(&assert).contains("--independent"), "{}", stderr(&assert));
+    assert!(!one.exists() && !two.exists());
+    haul().args(["copy", "--independent", name(&one), name(&two)]).assert().code(2);
+}

@@ -35,6 +35,14 @@ pub(super) struct CopyArguments {
     #[arg(long, value_name = "DST", value_hint = ValueHint::AnyPath, help_heading = "Range")]
     also: Vec<OsString>,
 
+    /// A slow --also dest does not hold the others up
+    ///
+    /// With --also: a dest that is much slower than the others is left behind once the blocks in flight all wait for
+    /// it. When the others have everything, what it lacks is read again and copied to it, with a report of its own.
+    /// Without this the slowest dest sets the pace of all.
+    #[arg(long, requires = "also", help_heading = "Range")]
+    independent: bool,
+
     /// Begin this far into the source
     ///
     /// Begin to read at this byte of the source. A pipe has no offsets: it cannot be skipped.
@@ -194,6 +202,7 @@ impl CopyArguments {
             source: address("SRC", self.source)?,
             dest: address("DST", self.dest)?,
             also: self.also.into_iter().map(|dest| address("--also", dest)).collect::<Result<_, _>>()?,
+            independent: self.independent,
             skip_bytes: self.skip,
             seek_bytes: self.seek,
             count_bytes: self.count,

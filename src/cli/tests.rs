@@ -43,11 +43,12 @@ fn every_option_arrives_where_it_belongs() {
                 --passthrough=dest --command-timeout 9 --offload --on-error retry:3,skip --delta \
                 --verify=sample:0.5% --manifest m --manifest-block 1M \
                 --mapfile map --resume --journal j --checkpoint 0.5 \
-                --also other --also=third src dst";
+                --also other --also=third --independent src dst";
     let wanted = Options {
         source: "src".to_owned(),
         dest: "dst".to_owned(),
         also: vec!["other".to_owned(), "third".to_owned()],
+        independent: true,
         skip_bytes: Some(1024),
         seek_bytes: Some(63 * 512),
         count_bytes: Some(4096),

@@ -3,7 +3,7 @@ use super::copy::{carry_out, host, show, warn};
 use super::journal;
 use super::signals::Signals;
 use super::{Exit, consent, saved};
-use crate::contract::{Endpoint, Facts, PlanDest, Result, Side};
+use crate::contract::{Endpoint, Facts, Plan, PlanDest, Result, Side};
 use crate::endpoint::several::Several;
 use crate::plan::{self, JournalWish, Options};
 use crate::report::{Out, text};
@@ -45,7 +45,43 @@ pub(super) fn copy(options: &Options, words: &[String], out: Out) -> Result<Exit
     for (planned, facts) in plans.all.dests.iter().zip(&dests) {
         opened.push((endpoint::open_dest(&planned.side, facts)?, planned.clone()));
     }
-    let several = Several::new(opened, plans.all.write_order);
+    let several = Arc::new(Several::new(opened, plans.all.write_order));
     several.on_drop(Box::new(move |error| out.tell(&text::dropped(error))));
-    carry_out(options, &plans.all, &[source_end, Arc::new(several)], &signals, words, out)
+    let exit = carry_out(options, &plans.all, &[source_end, several.clone()], &signals, words, out)?;
+    let Exit::Status(mut status) = exit else { return Ok(exit) };
+    for (number, claimed) in several.behind() {
+        match catch_up(options, &plans.all, &dests[number].address, claimed.end(), &signals, out)? {
+            Exit::Status(also) => status = status.max(also),
+            signal => return Ok(signal),
+        }
+    }
+    Ok(Exit::Status(status))
+}
+
+/// Copies what a dest lacks that was left behind: a copy of its own, to which it has agreed already.
+fn catch_up(options: &Options, plan: &Plan, dest: &str, from: u64, signals: &Signals, out: Out) -> Result<Exit> {
+    let Some(left) = plan.len.map(|len| len - from).filter(|&left| left > 0) else { return Ok(Exit::Status(0)) };
+    let (skip, seek) = (plan.source.offset + from, plan.dest.offset + from);
+    let options = Options {
+        dest: dest.to_owned(),
+        also: Vec::new(),
+        skip_bytes: Some(skip),
+        seek_bytes: Some(seek),
+        count_bytes: Some(left),
+        journal: JournalWish::Never,
+        hashes: Vec::new(),
+        yes: true,
+        ..options.clone()
+    };
+    out.tell(&text::catching_up(dest, from));
+    let (source, facts) =
+        probe::both_through(&options.source, dest, Side::BOTH.map(|side| options.passthrough.may(side)))?;
+    let plan = plan::make(&options, &source, &facts, &host(&options))?;
+    let source_end = endpoint::open_source(&plan.source, &source)?;
+    let ends = [source_end, endpoint::open_dest(&plan.dest, &facts)?];
+    let range = [("--skip", skip), ("--seek", seek), ("--count", left)];
+    let mut words = vec!["copy".to_owned(), "--yes".to_owned()];
+    words.extend(range.iter().flat_map(|(option, bytes)| [(*option).to_owned(), bytes.to_string()]));
+    words.extend([options.source.clone(), dest.to_owned()]);
+    carry_out(&options, &plan, &ends, signals, &words, out)
 }

@@ -183,9 +183,14 @@ pub struct Outcome {
 }
 
 impl Outcome {
-    /// Of several dests, not all have what the copy has come to.
+    /// One of several dests failed.
     pub fn any_dest_failed(&self) -> bool {
         self.dests.iter().any(|dest| dest.error.is_some())
+    }
+
+    /// Of several dests, not all have what the copy has come to.
+    pub fn dests_differ(&self) -> bool {
+        self.dests.iter().any(|dest| dest.error.is_some() || dest.behind)
     }
 
     /// Nothing failed and nothing interrupted it; what was compared or checked may still be wrong.

@@ -15,6 +15,8 @@ pub struct PlanDest {
     pub preallocate: bool,
     /// Flush it at the end.
     pub durable: bool,
+    /// Leave it behind rather than let it hold the others up; what it lacks is copied to it afterwards.
+    pub may_fall_behind: bool,
 }
 
 /// How one of several dests ended.
@@ -26,6 +28,8 @@ pub struct DestOutcome {
     pub path: PathBuf,
     /// Why it was dropped, or its end failed; `None`: it has all that the copy has come to.
     pub error: Option<Error>,
+    /// It held the others up and was left behind; what it lacks is to be copied to it.
+    pub behind: bool,
     /// All bytes that arrived there with none missing between them; offsets count from the first byte of the copy.
     pub claimed: Extent,
     /// What is claimed survives a power loss.

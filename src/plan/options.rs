@@ -98,6 +98,8 @@ pub struct Options {
     pub dest: String,
     /// Addresses of further dests.
     pub also: Vec<String>,
+    /// A slow dest does not hold the others up: it is left behind and gets what it lacks afterwards.
+    pub independent: bool,
     /// First byte on the source; `None`: not given, 0.
     pub skip_bytes: Option<u64>,
     /// First byte on the dest; `None`: not given, 0.

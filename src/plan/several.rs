@@ -2,7 +2,8 @@
 use super::asked::named;
 use super::{JournalWish, Options, When, make, words};
 use crate::contract::{
-    EngineKind, Error, Existing, Facts, Host, Kind, Order, Plan, PlanDest, Reason, Result, Side, WriteOrder, Zeros,
+    EndpointKind, EngineKind, Error, Existing, Facts, Host, Kind, Order, Plan, PlanDest, Reason, Result, Side,
+    WriteOrder, Zeros,
 };
 
 /// The plans for `dests` alone, in their order, and the one for all of them.
@@ -21,6 +22,10 @@ pub struct Plans {
 /// the same bytes.
 pub fn several(options: &Options, source: &Facts, dests: &[Facts], host: &Host) -> Result<Plans> {
     goes_together(options)?;
+    if options.independent && !keeps(source.kind) {
+        let what = format!("--independent: {} cannot be read a second time", named(Side::Source, source));
+        return Err(Error::new(Kind::Usage, what).on(Side::Source).advise("Leave --independent out."));
+    }
     distinct(source, dests)?;
     // Bytes that pass through us serve all of them.
     let options = Options { reflink: When::Never, journal: JournalWish::Never, ..options.clone() };
@@ -44,7 +49,7 @@ pub fn several(options: &Options, source: &Facts, dests: &[Facts], host: &Host) 
             return Err(Error::new(Kind::Usage, what).advise("Give a multiple of 4096, or --direct never."));
         }
     }
-    let all = together(&alone, dests);
+    let all = together(&alone, dests, options.independent);
     Ok(Plans { alone, all })
 }
 
@@ -108,7 +113,7 @@ fn distinct(source: &Facts, dests: &[Facts]) -> Result<()> {
 fn overlaps(one: &Facts, other: &Facts) -> bool {
     let on =
         |upper: &Facts, lower: &Facts| lower.id.is_some_and(|id| upper.ground.iter().any(|ground| ground.id == id));
-    let block = |facts: &Facts| facts.kind == crate::contract::EndpointKind::Block;
+    let block = |facts: &Facts| facts.kind == EndpointKind::Block;
     let same = one.id.is_some() && one.id == other.id;
     let new = !one.exists && !other.exists && one.path == other.path;
     same || new
@@ -119,15 +124,15 @@ fn overlaps(one: &Facts, other: &Facts) -> bool {
 
 /// A device over a file, and that file.
 fn loops(device: &Facts, file: &Facts) -> bool {
-    let over = |facts: &Facts| facts.kind == crate::contract::EndpointKind::Block;
+    let over = |facts: &Facts| facts.kind == EndpointKind::Block;
     over(device) && !over(file) && file.id.is_some_and(|id| device.ground.iter().any(|ground| ground.id == id))
 }
 
 /// One plan of several: where they differ, what suits all of them.
-fn together(alone: &[Plan], dests: &[Facts]) -> Plan {
+fn together(alone: &[Plan], dests: &[Facts], independent: bool) -> Plan {
     let mut plan = alone[0].clone();
     let any = |wanted: fn(&Plan) -> bool| alone.iter().any(wanted);
-    plan.dests = alone.iter().map(of_one).collect();
+    plan.dests = alone.iter().map(|plan| of_one(plan, independent)).collect();
     // The plain loop suits memory only: with anything else beside it there is something to wait for.
     let moving = alone.iter().filter(|plan| plan.engine != EngineKind::Sync).max_by_key(|plan| plan.tuning.depth);
     let base = moving.unwrap_or(&alone[0]);
@@ -155,14 +160,21 @@ fn together(alone: &[Plan], dests: &[Facts]) -> Plan {
     plan
 }
 
-fn of_one(plan: &Plan) -> PlanDest {
+fn of_one(plan: &Plan, independent: bool) -> PlanDest {
+    let again = plan.len.is_some() && keeps(plan.source.kind) && keeps(plan.dest.kind);
     PlanDest {
         side: plan.dest.clone(),
         zeros: plan.zeros,
         set_end: plan.set_end,
         preallocate: plan.preallocate,
         durable: plan.durable,
+        may_fall_behind: independent && again,
     }
+}
+
+/// Bytes in it can be had, or given to it, a second time.
+fn keeps(kind: EndpointKind) -> bool {
+    matches!(kind, EndpointKind::File | EndpointKind::Block)
 }
 
 /// The strictest of all.

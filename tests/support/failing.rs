@@ -42,6 +42,11 @@ impl FailingDisk {
         Self::serve(dir, backing, &wait, ":")
     }
 
+    /// Serves `backing` below `dir`; each write takes half a second as long as `gate` is there.
+    pub fn slow(dir: &Path, backing: &Path, gate: &Path) -> Option<Self> {
+        Self::serve(dir, backing, ":", &format!("if [ -e '{}' ]; then sleep 0.5; fi", gate.display()))
+    }
+
     /// `before_read` and `before_write` are done by a shell before each request is.
     fn serve(dir: &Path, backing: &Path, before_read: &str, before_write: &str) -> Option<Self> {
         if !has("nbdkit") || !has("nbdfuse") || !has("fusermount3") {

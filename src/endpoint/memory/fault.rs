@@ -1,5 +1,6 @@
 //! How a memory endpoint misbehaves.
 use crate::contract::{Extent, Op};
+use std::time::Duration;
 
 /// One way in which a memory endpoint misbehaves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,6 +33,8 @@ pub enum Fault {
     FullAt(u64),
     /// Holds only this many bytes, though it says that it has more: offsets beyond begin anew.
     Wraps(u64),
+    /// Every transfer takes this long.
+    Takes(Duration),
     /// Does nothing and says it did: to measure what is left.
     Swallows,
 }

@@ -104,6 +104,10 @@ impl Memory {
                 Fault::FullAt(end) if request.op != Op::Read && at >= end => {
                     return Err(io::Error::from_raw_os_error(libc::ENOSPC));
                 }
+                Fault::Takes(time) => {
+                    thread::sleep(time);
+                    left
+                }
                 Fault::Wraps(size) => left.min((size - at % size).min(u64::from(left)) as u32),
                 Fault::FullAt(end) if request.op != Op::Read => left.min((end - at).min(u64::from(left)) as u32),
                 _ => left,

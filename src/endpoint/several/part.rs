@@ -1,5 +1,6 @@
 //! One of several dests: what it is given, and what it has acknowledged.
 use super::keeps;
+use super::pace::Pace;
 use crate::contract::{
     Cache, DestOutcome, DeviceError, Endpoint, Error, Existing, Extent, ExtentSet, Kind, Op, PlanDest, Request, Side,
     Zeros,
@@ -7,6 +8,7 @@ use crate::contract::{
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
 
 /// One of several dests.
 pub(super) struct Part {
@@ -14,7 +16,10 @@ pub(super) struct Part {
     plan: PlanDest,
     /// It has failed: nothing more is given to it.
     out: AtomicBool,
+    /// It held the others up: nothing more is given to it either.
+    behind: AtomicBool,
     known: Mutex<Known>,
+    pace: Mutex<Pace>,
 }
 
 #[derive(Default)]
@@ -32,20 +37,45 @@ struct Known {
 
 impl Part {
     pub(super) fn new(end: Arc<dyn Endpoint>, plan: PlanDest) -> Self {
-        Part { end, plan, out: AtomicBool::new(false), known: Mutex::default() }
+        let (out, behind) = (AtomicBool::new(false), AtomicBool::new(false));
+        Part { end, plan, out, behind, known: Mutex::default(), pace: Mutex::default() }
     }
 
     fn known(&self) -> MutexGuard<'_, Known> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// It has not failed.
+    /// It has neither failed nor been left behind.
     pub(super) fn is_in(&self) -> bool {
-        !self.out.load(Relaxed)
+        !self.out.load(Relaxed) && !self.behind.load(Relaxed)
+    }
+
+    /// It may be left behind.
+    pub(super) fn may_fall_behind(&self) -> bool {
+        self.plan.may_fall_behind
+    }
+
+    /// Gives it nothing more; what it has in hand it finishes.
+    pub(super) fn leave_behind(&self) {
+        self.behind.store(true, Relaxed);
+    }
+
+    /// How fast it is.
+    pub(super) fn pace(&self) -> MutexGuard<'_, Pace> {
+        self.pace.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The same as [`Part::take`], with the time it takes.
+    pub(super) fn take_in_time(&self, request: &mut Request) -> io::Result<()> {
+        self.pace().enter(Instant::now());
+        let len = request.left();
+        let result = self.take(request);
+        self.pace().leave(Instant::now(), if result.is_ok() { len } else { 0 });
+        result
     }
 
     /// Carries the whole transfer of the request out. The request's `op` and `done` are left anywhere.
-    pub(super) fn take(&self, request: &mut Request) -> io::Result<()> {
+    fn take(&self, request: &mut Request) -> io::Result<()> {
         let zero = request.op == Op::Zero;
         request.op = match (request.op, self.plan.zeros) {
             (Op::Zero, Zeros::Leave) => {
@@ -148,7 +178,7 @@ impl Part {
 
     /// Also where it has failed: what it claims has to be there.
     pub(super) fn make_durable(&self) -> io::Result<()> {
-        if !keeps(self.plan.side.kind) || !self.plan.durable && self.is_in() {
+        if !keeps(self.plan.side.kind) || !self.plan.durable && !self.out.load(Relaxed) {
             return Ok(());
         }
         let flushed = self.end.make_durable();
@@ -157,10 +187,15 @@ impl Part {
         flushed
     }
 
-    fn claimed(&self) -> Extent {
+    pub(super) fn claimed(&self) -> Extent {
         let known = self.known();
         let first = known.arrived.iter().next().filter(|first| first.offset == 0 && !known.unknown);
         first.unwrap_or(Extent::new(0, 0))
+    }
+
+    /// It was left behind, and did not fail.
+    pub(super) fn is_behind(&self) -> bool {
+        self.behind.load(Relaxed) && !self.out.load(Relaxed)
     }
 
     pub(super) fn cancel(&self) {
@@ -178,6 +213,7 @@ impl Part {
         DestOutcome {
             address: self.plan.side.address.clone(),
             path: self.plan.side.path.clone(),
+            behind: self.behind.load(Relaxed) && known.error.is_none(),
             error: known.error.take(),
             claimed,
             durable: known.durable,

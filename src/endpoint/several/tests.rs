@@ -10,7 +10,7 @@ fn planned(zeros: Zeros) -> PlanDest {
     let (address, kind) = ("memory".to_owned(), EndpointKind::Memory);
     let path = address.clone().into();
     let side = PlanSide { address, path, kind, offset: 512, access, moves_head: false, through: None };
-    PlanDest { side, zeros, set_end: false, preallocate: false, durable: true }
+    PlanDest { side, zeros, set_end: false, preallocate: false, durable: true, may_fall_behind: false }
 }
 
 fn several(dests: &[(Arc<Memory>, Zeros)]) -> Several {

@@ -10,7 +10,7 @@ pub struct DestReport {
     pub address: String,
     /// What was opened.
     pub path: String,
-    /// `complete` or `failed`: whether it has all that the copy has come to.
+    /// `complete`: it has all that the copy has come to; `failed`; `behind`: it was too slow and gets the rest next.
     pub status: &'static str,
     /// Why it was dropped, or its end failed.
     pub error: Option<Failure>,
@@ -34,7 +34,11 @@ impl DestReport {
         DestReport {
             address: dest.address.clone(),
             path: dest.path.to_string_lossy().into_owned(),
-            status: if dest.error.is_some() { "failed" } else { "complete" },
+            status: match &dest.error {
+                Some(_) => "failed",
+                None if dest.behind => "behind",
+                None => "complete",
+            },
             error: dest.error.as_ref().map(Failure::from),
             claimed_bytes: dest.claimed.len,
             durable: dest.durable,

@@ -12,10 +12,15 @@ pub fn dropped(failed: &Error) -> String {
     format!("{text}  It is dropped; the other dests go on.\n")
 }
 
+/// What is told before a dest that was left behind is brought up.
+pub fn catching_up(address: &str, from: u64) -> String {
+    format!("haul: dest {} was left behind; it is brought up from byte {from} on\n", printable(address))
+}
+
 /// The dests that have everything, of how many; nothing where there is only one.
 pub(super) fn amount(outcome: &Outcome) -> String {
     let count = outcome.dests.len();
-    let good = outcome.dests.iter().filter(|dest| dest.error.is_none()).count();
+    let good = outcome.dests.iter().filter(|dest| dest.error.is_none() && !dest.behind).count();
     match count {
         0 => String::new(),
         _ if good == count => format!(" to each of {count} dests"),
@@ -37,6 +42,10 @@ fn name(planned: &PlanDest) -> String {
 
 fn verdict(ended: &DestOutcome) -> String {
     let mut text = match &ended.error {
+        None if ended.behind => {
+            let claimed = whole(&units::bytes(ended.claimed.len));
+            format!("{}, the first {claimed} arrived", paint(CARE, "left behind"))
+        }
         None => whole(&units::bytes(ended.claimed.len)),
         Some(failed) => {
             let claimed = whole(&units::bytes(ended.claimed.len));
@@ -65,7 +74,9 @@ pub(super) fn how_to_go_on(plan: &Plan, outcome: &Outcome, args: &[String]) -> S
 pub(in crate::report) fn rest(plan: &Plan, outcome: &Outcome, dest: &DestOutcome, args: &[String]) -> Option<String> {
     let keeps = |kind: EndpointKind| matches!(kind, EndpointKind::File | EndpointKind::Block);
     let planned = plan.dests.iter().find(|planned| planned.side.address == dest.address)?;
-    let possible = outcome.any_dest_failed() && keeps(plan.source.kind) && keeps(planned.side.kind);
+    // What was left behind is brought up at once, when the others have everything.
+    let later = outcome.ended_well() && dest.behind;
+    let possible = outcome.dests_differ() && !later && keeps(plan.source.kind) && keeps(planned.side.kind);
     let left = plan.len.filter(|_| possible)?.checked_sub(dest.claimed.end()).filter(|&left| left > 0)?;
     let mut words: Vec<String> = vec!["haul".to_owned(), "copy".to_owned()];
     let from = |offset: u64| (offset + dest.claimed.end()).to_string();

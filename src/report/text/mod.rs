@@ -18,8 +18,8 @@ mod verified;
 
 pub(in crate::report) use advice::advice;
 pub use confirm::{ask, confirm};
-pub use dests::dropped;
 pub(in crate::report) use dests::rest as rest_of_dest;
+pub use dests::{catching_up, dropped};
 pub use digests::digest_lines;
 pub use doubts::{above_the_link, kept};
 pub(in crate::report) use error::message;

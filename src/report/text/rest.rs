@@ -20,7 +20,7 @@ impl Rest {
     /// What is left after `outcome`. `args` is the command line as given, without the name of the program.
     pub fn of(plan: &Plan, outcome: &Outcome, args: &[String]) -> Rest {
         // Dests that lack different bytes have a command each.
-        if matches!(outcome.ended, Ended::Complete) || outcome.any_dest_failed() {
+        if matches!(outcome.ended, Ended::Complete) || outcome.dests_differ() {
             return Rest::Nothing;
         }
         if outcome.kept.as_ref().is_some_and(|kept| kept.left.is_some()) {
