@@ -280,6 +280,8 @@ refused "dsync" 31 sg_dd if=/scratch/file of=$b-sg bs=512 oflag=dsync -- "write 
 refused "limits of short commands" 31 sg_dd if=$a-sg of=$b-sg bs=512 cdbsz=10 cdl=1 -- "cdl= takes commands of 16 bytes"
 refused "mmap with excl" 31 sgp_dd if=$a-sg of=$b-sg bs=512 iflag=mmap,excl -- "excl forbids"
 judge "nothing was written" cmp -n ${mega}M $b /dev/zero
+front sg_dd if=$a-sg of=$b-sg bs=512 count=99 group=40 iflag=fua_nv oflag=fua_nv
+judge "a group and the lesser force" right $((99 * 512)) "99+0 records out"
 exec 9< "$(readlink -f $a-sg)"
 refused "a node that somebody has, with excl" 15 sg_dd if=$a-sg of=. bs=512 count=1 iflag=excl -- "cannot open source"
 exec 9<&-

@@ -22,7 +22,7 @@ const TOOLS: [&str; 12] = [
     "ddpt",
 ];
 
-const FOUND: [&str; 104] = [
+const FOUND: [&str; 105] = [
     "sg_dd, sg to sg",
     "and that is the whole disk",
     "sgp_dd, sg to sg",
@@ -116,6 +116,7 @@ const FOUND: [&str; 104] = [
     "limits of short commands",
     "mmap with excl",
     "nothing was written",
+    "a group and the lesser force",
     "a node that somebody has, with excl",
     "excl and flock of free nodes",
     "no permission",

@@ -47,6 +47,10 @@ pub struct CommandWishes {
     pub dpo: bool,
     /// A write is done when it is on the medium, and a read comes from there (FUA).
     pub fua: bool,
+    /// The same, but memory that survives a loss of power will do (FUA_NV, obsolete since SBC-4). SCSI only.
+    pub fua_nv: bool,
+    /// Group number of commands, for the disk's counters: 1 to 63; 0: none. SCSI only.
+    pub group: u8,
     /// Length of READ and WRITE commands in bytes: 6, 10, 12, 16 or 32; `None`: the shortest that does. SCSI only.
     pub cdb_bytes: Option<u8>,
     /// Times that a command is given once more after a failure that may pass.
@@ -70,6 +74,8 @@ impl Default for CommandWishes {
             timeout: Duration::from_secs(60),
             dpo: false,
             fua: false,
+            fua_nv: false,
+            group: 0,
             cdb_bytes: None,
             retries: 5,
             duration_limit: 0,

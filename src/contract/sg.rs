@@ -36,6 +36,8 @@ pub struct ScsiWishes {
     pub dpo: bool,
     /// Force unit access: past the device's cache.
     pub fua: bool,
+    /// Force unit access, where non-volatile memory will do (FUA_NV).
+    pub fua_nv: bool,
     /// Through memory that is mapped from the driver.
     pub mmap: bool,
     /// SCSI commands to a block device: sgio, pt, blk_sgio=1.
@@ -49,6 +51,8 @@ pub struct ScsiOptions {
     pub command_bytes: Option<u8>,
     /// Command duration limits of source and dest, 0 to 7.
     pub duration_limits: [u8; 2],
+    /// Group number of commands, for the disk's counters: 1 to 63; 0: none.
+    pub group: u8,
     /// READ LONG for what READ cannot get: 1; with its CORRCT bit: 2.
     pub read_long: u8,
     /// After how long a command is given up, in seconds.

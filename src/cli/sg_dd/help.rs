@@ -144,6 +144,12 @@ const OPERANDS: &[Entry] = &[
     (All, "dio=1", "As iflag=dio oflag=dio.", ""),
     (All, "fua=0|1|2|3", "1: as oflag=fua; 2: as iflag=fua; 3: both.", ""),
     (All, "iflag=WORDS, oflag=WORDS", "See below; separated by commas.", ""),
+    (
+        Only(SgDd),
+        "group=N",
+        "Group number of commands, for the disk's own counters: 0 to 63.",
+        "Beyond 31 in commands of 16 bytes only. Not in sg3_utils 1.46.",
+    ),
     (Only(SgDd), "odir=1", "Block devices past the page cache.", "As the word direct, but not for files."),
     (
         Only(SgDd),
@@ -230,6 +236,12 @@ const FLAGS: &[Entry] = &[
         "Where somebody else has it: status 90, and nothing is copied.",
     ),
     (All, "fua", "Force unit access: a bit of SCSI commands.", "Without commands refused: write oflag=dsync."),
+    (
+        Only(SgDd),
+        "fua_nv",
+        "As fua, but memory of the disk that survives a loss of power will do.",
+        "Obsolete since SBC-4; a disk without such memory takes no notice. As in ddpt; not in sg3_utils 1.46.",
+    ),
     (
         Only(SgpDd),
         "mmap",

@@ -18,6 +18,7 @@ pub(super) struct Flags {
     pub(super) excl: bool,
     pub(super) flock: bool,
     pub(super) fua: bool,
+    pub(super) fua_nv: bool,
     pub(super) mmap: bool,
     pub(super) nocache: bool,
     pub(super) nocreat: bool,
@@ -43,6 +44,7 @@ pub(super) struct Words {
     pub(super) bpt: Option<u64>,
     pub(super) thr: Option<u64>,
     pub(super) cdbsz: Option<u8>,
+    pub(super) group: u8,
     pub(super) cdl: [u8; 2],
     pub(super) coe_limit: u64,
     pub(super) retries: u32,
@@ -73,6 +75,7 @@ const ONLY_SOME: &[(&str, &[SgFront])] = &[
     ("coe_limit", &[SgFront::SgDd]),
     ("conv", &[SgFront::SgDd]),
     ("deb", &[SgFront::SgpDd]),
+    ("group", &[SgFront::SgDd]),
     ("odir", &[SgFront::SgDd]),
     ("of2", &[SgFront::SgDd]),
     ("retries", &[SgFront::SgDd]),
@@ -83,8 +86,12 @@ const ONLY_SOME: &[(&str, &[SgFront])] = &[
 fn has_flag(front: SgFront, side: usize, flag: &[u8]) -> bool {
     let common: &[&[u8]] = &[b"direct", b"dpo", b"dsync", b"excl", b"fua", b"null"];
     let more: &[&[u8]] = match (front, side) {
-        (SgFront::SgDd, 0) => &[b"00", b"coe", b"dio", b"ff", b"flock", b"nocache", b"pt", b"random", b"sgio"],
-        (SgFront::SgDd, _) => &[b"append", b"coe", b"dio", b"flock", b"nocache", b"nocreat", b"pt", b"sgio", b"sparse"],
+        (SgFront::SgDd, 0) => {
+            &[b"00", b"coe", b"dio", b"ff", b"flock", b"fua_nv", b"nocache", b"pt", b"random", b"sgio"]
+        }
+        (SgFront::SgDd, _) => {
+            &[b"append", b"coe", b"dio", b"flock", b"fua_nv", b"nocache", b"nocreat", b"pt", b"sgio", b"sparse"]
+        }
         (SgFront::SgpDd, 0) => &[b"coe", b"dio", b"mmap"],
         (SgFront::SgpDd, _) => &[b"append", b"coe", b"dio", b"mmap"],
         (SgFront::SgmDd, 0) => &[],
@@ -201,6 +208,13 @@ impl Words {
             "deb" => small("deb", value).map(|level| self.verbose = level.min(9) as u8),
             "dio" => small("dio", value).map(|on| (source.dio, dest.dio) = (on > 0, on > 0)),
             "fua" => small("fua", value).map(|sides| (source.fua, dest.fua) = (sides & 2 > 0, sides & 1 > 0)),
+            "group" => match number::parse(value) {
+                Some(group @ 0..64) => {
+                    self.group = group as u8;
+                    Ok(())
+                }
+                _ => Err(SgUsage::Value("group", "0 to 63")),
+            },
             "odir" => small("odir", value).map(|on| self.odir = on > 0),
             "retries" => small("retries", value).map(|retries| self.retries = retries as u32),
             "sync" => small("sync", value).map(|on| self.sync = on > 0),
@@ -226,6 +240,7 @@ impl Words {
                 b"ff" => &mut flags.ones,
                 b"flock" => &mut flags.flock,
                 b"fua" => &mut flags.fua,
+                b"fua_nv" => &mut flags.fua_nv,
                 b"mmap" => &mut flags.mmap,
                 b"nocache" => &mut flags.nocache,
                 b"nocreat" => &mut flags.nocreat,

@@ -35,12 +35,14 @@ pub(super) fn settle(front: SgFront, words: Words) -> Result<SgPlan, SgUsage> {
         dio: flags.dio,
         dpo: flags.dpo,
         fua: flags.fua,
+        fua_nv: flags.fua_nv,
         mmap: flags.mmap,
         passthrough: flags.passthrough,
     });
     let scsi = ScsiOptions {
         command_bytes: words.cdbsz,
         duration_limits: words.cdl,
+        group: words.group,
         read_long: source_flags.coe.saturating_sub(1).min(2),
         timeout_s: words.timeout_s,
     };

@@ -53,21 +53,27 @@ fn patterns_take_the_place_of_the_source() {
 #[test]
 fn wishes_about_scsi_are_kept_by_side() {
     let wishes = |line| plan(SgDd, line).wishes;
-    let [source, dest] = wishes("if=a of=b iflag=dio,fua oflag=dpo,pt");
+    let [source, dest] = wishes("if=a of=b iflag=dio,fua oflag=dpo,fua_nv,pt");
     assert!(source.dio && source.fua && !source.dpo && !source.passthrough);
-    assert!(dest.dpo && dest.passthrough && !dest.dio && !dest.fua);
+    assert!(dest.dpo && dest.passthrough && dest.fua_nv && !dest.dio && !dest.fua);
+    assert!(!source.fua_nv);
     assert!(wishes("if=a of=b fua=2")[Side::Source.index()].fua);
     assert!(!wishes("if=a of=b fua=2")[Side::Dest.index()].fua);
     assert!(wishes("if=a of=b blk_sgio=1").iter().all(|side| side.passthrough));
-    let scsi = plan(SgDd, "if=a of=b cdbsz=16 cdl=3 coe=3 time=1,60").scsi;
+    let scsi = plan(SgDd, "if=a of=b cdbsz=16 cdl=3 coe=3 group=41 time=1,60").scsi;
     assert_eq!((scsi.command_bytes, scsi.duration_limits), (Some(16), [3, 3]));
+    assert_eq!(scsi.group, 41);
+    assert!(parsed(SgDd, "if=a of=b group=64").is_err());
     assert_eq!((scsi.read_long, scsi.timeout_s), (2, Some(60)));
 }
 
 #[test]
 fn each_program_has_its_own_words() {
     let known = [
-        (SgDd, "retries=1 of2=x iflag=flock conv=sparse -x append=1 odir=1 cdl=0 coe_limit=1 blk_sgio=0"),
+        (
+            SgDd,
+            "retries=1 of2=x iflag=flock,fua_nv conv=sparse -x append=1 odir=1 cdl=0 group=1 coe_limit=1 blk_sgio=0",
+        ),
         (SgpDd, "thr=8 deb=1 iflag=mmap oflag=append,coe"),
         (SgmDd, "oflag=dio dio=1 cdbsz=10 -v"),
     ];

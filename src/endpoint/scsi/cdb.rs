@@ -19,6 +19,10 @@ pub struct Form {
     pub dpo: bool,
     /// From the medium, or to it.
     pub fua: bool,
+    /// The same, where memory that survives a loss of power will do.
+    pub fua_nv: bool,
+    /// Group number, 1 to 63, beyond 31 only in 16 or 32 bytes; 0: none.
+    pub group: u8,
     /// Command duration limit, 1 to 7, for which it takes 16 bytes; 0: none.
     pub duration_limit: u8,
 }
@@ -63,34 +67,38 @@ impl Cdb {
     /// READ or WRITE of `blocks` blocks from `lba` on; `None`: not in so few bytes.
     pub fn transfer(way: Way, lba: u64, blocks: u32, form: Form) -> Option<Cdb> {
         let limit = form.duration_limit & 7;
-        let short = u32::try_from(lba).is_ok() && blocks <= u16::MAX.into() && limit == 0;
+        let group = form.group & 0x3f;
+        let short = u32::try_from(lba).is_ok() && blocks <= u16::MAX.into() && limit == 0 && group < 32;
         let len = form.bytes.unwrap_or(if short { 10 } else { 16 });
         let code = |read: u8, write: u8| if way == Way::Read { read } else { write };
-        let flags = u8::from(form.dpo) << 4 | u8::from(form.fua) << 3;
+        let flags = u8::from(form.dpo) << 4 | u8::from(form.fua) << 3 | u8::from(form.fua_nv) << 1;
+        if group > 31 && len < 16 {
+            return None;
+        }
         let (lba32, blocks16) = (u32::try_from(lba).ok(), u16::try_from(blocks).ok());
         match len {
             6 => {
                 // 21 bits of address, and 0 for 256 blocks. There is no place for flags.
                 let lba = lba32.filter(|lba| *lba < 1 << 21)?.to_be_bytes();
                 let blocks = u8::try_from(blocks).ok().or_else(|| (blocks == 256).then_some(0))?;
-                (flags == 0).then(|| Cdb::new(&[code(0x08, 0x0a), lba[1], lba[2], lba[3], blocks], 6))
+                (flags == 0 && group == 0).then(|| Cdb::new(&[code(0x08, 0x0a), lba[1], lba[2], lba[3], blocks], 6))
             }
             10 => {
                 let cdb = Cdb::new(&[code(0x28, 0x2a), flags], 10);
-                Some(cdb.put(2, &lba32?.to_be_bytes()).put(7, &blocks16?.to_be_bytes()))
+                Some(cdb.put(2, &lba32?.to_be_bytes()).put(6, &[group]).put(7, &blocks16?.to_be_bytes()))
             }
             12 => {
                 let cdb = Cdb::new(&[code(0xa8, 0xaa), flags], 12);
-                Some(cdb.put(2, &lba32?.to_be_bytes()).put(6, &blocks.to_be_bytes()))
+                Some(cdb.put(2, &lba32?.to_be_bytes()).put(6, &blocks.to_be_bytes()).put(10, &[group]))
             }
             16 => {
                 let cdb = Cdb::new(&[code(0x88, 0x8a), flags | limit >> 2], 16);
-                Some(cdb.put(2, &lba.to_be_bytes()).put(10, &blocks.to_be_bytes()).put(14, &[limit << 6]))
+                Some(cdb.put(2, &lba.to_be_bytes()).put(10, &blocks.to_be_bytes()).put(14, &[limit << 6 | group]))
             }
             32 => {
                 // Of variable length: 24 bytes behind the first 8, a service action, and the reference tag that
                 // type 2 protection would expect, which is the address.
-                let cdb = Cdb::new(&[0x7f, 0, 0, 0, 0, 0, 0, 24, 0, code(9, 11), flags], 32);
+                let cdb = Cdb::new(&[0x7f, 0, 0, 0, 0, 0, group, 24, 0, code(9, 11), flags], 32);
                 let cdb = cdb.put(12, &lba.to_be_bytes()).put(20, &lba.to_be_bytes()[4..]);
                 Some(cdb.put(28, &blocks.to_be_bytes()))
             }
@@ -266,6 +274,21 @@ mod tests {
             (cdb.bytes().len(), cdb.bytes()[1], cdb.bytes().get(14).copied().unwrap_or(0))
         };
         assert_eq!([limited(0), limited(3), limited(6)], [(10, 0, 0), (16, 0, 0xc0), (16, 1, 0x80)]);
+    }
+
+    #[test]
+    fn a_group_and_the_lesser_force_have_their_bits_in_every_length_that_has_a_place_for_them() {
+        let at = |len, byte: usize, group, fua_nv| {
+            let cdb = Cdb::transfer(Way::Write, 5, 7, Form { group, fua_nv, ..form(len) });
+            cdb.map(|cdb| cdb.bytes()[byte])
+        };
+        let places = [(10, 6, 31), (12, 10, 31), (16, 14, 63), (32, 6, 63)];
+        assert_eq!(places.map(|(len, byte, group)| at(len, byte, group, false)), [31, 31, 63, 63].map(Some));
+        assert_eq!([at(10, 1, 0, true), at(12, 1, 0, true), at(16, 1, 0, true), at(32, 10, 0, true)], [Some(2); 4]);
+        let none = [at(6, 0, 1, false), at(6, 0, 0, true), at(10, 0, 32, false), at(12, 0, 32, false)];
+        assert_eq!(none, [None; 4]);
+        let chosen = |group| Cdb::transfer(Way::Read, 5, 7, Form { group, ..Form::default() }).unwrap().bytes().len();
+        assert_eq!([chosen(31), chosen(32)], [10, 16]);
     }
 
     #[test]

@@ -80,8 +80,8 @@ impl Disk {
         let unmap = survey.unmapped_are_zeros();
         let asked = !writing && facts.sparse && unmap;
         let write_same = survey.provisioning.unmaps_by_write_same.then(|| (write_same_blocks(&survey) as u32, unmap));
-        let form =
-            Form { bytes: wishes.cdb_bytes, dpo: wishes.dpo, fua: wishes.fua, duration_limit: wishes.duration_limit };
+        let CommandWishes { cdb_bytes: bytes, dpo, fua, fua_nv, group, duration_limit, .. } = wishes;
+        let form = Form { bytes, dpo, fua, fua_nv, group, duration_limit };
         let block_bytes = survey.capacity.block_bytes;
         let of_form = form.blocks_max().saturating_mul(block_bytes.into());
         let most = facts.queue.max_request_bytes.max(block_bytes);
@@ -276,7 +276,7 @@ fn can_do(opening: &Opening<'_>, survey: &Survey, wishes: &CommandWishes) -> Res
         let error = opening.error(Kind::Refused, ": its medium is write-protected");
         return Err(error.advise("Take the write protection off, then run it again."));
     }
-    for (wished, bit) in [(wishes.fua, "FUA"), (wishes.dpo, "DPO")] {
+    for (wished, bit) in [(wishes.fua, "FUA"), (wishes.fua_nv, "FUA_NV"), (wishes.dpo, "DPO")] {
         if wished && !survey.mode.takes_dpo_and_fua {
             let error = opening.error(Kind::Unsupported, &format!(" with {bit}: it does not know that"));
             return Err(error.advise("Leave that out."));

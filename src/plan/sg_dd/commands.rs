@@ -23,7 +23,7 @@ pub enum CommandRefusal {
     Beyond(Side, u64, u64),
     /// Commands of `cdbsz=` bytes cannot name this block.
     Unnameable(Side, u8, u64),
-    /// Commands of 6 bytes have no place for this word.
+    /// Commands of the length asked for have no place for this word.
     NoPlace(Side, &'static str),
     /// It may not be written.
     WriteProtected,
@@ -117,7 +117,14 @@ pub fn check_commands(plan: &SgPlan, side: Side, facts: &Facts, total: u64) -> R
         return Err(CommandRefusal::Unnameable(side, bytes, start + end - 1));
     }
     let wishes = plan.wishes[side.index()];
-    match [(wishes.dpo, "dpo"), (wishes.fua, "fua")].into_iter().find(|(wished, _)| *wished && bytes == 6) {
+    let group = plan.scsi.group;
+    let no_place = [
+        (bytes == 6 && wishes.dpo, "dpo"),
+        (bytes == 6 && wishes.fua, "fua"),
+        (bytes == 6 && wishes.fua_nv, "fua_nv"),
+        (bytes == 6 && group > 0 || bytes < 16 && group > 31, "group"),
+    ];
+    match no_place.into_iter().find(|(wished, _)| *wished) {
         Some((_, word)) => Err(CommandRefusal::NoPlace(side, word)),
         None => Ok(()),
     }
@@ -149,6 +156,8 @@ pub fn command_side(plan: &SgPlan, side: Side, facts: &Facts, shared: bool) -> O
         timeout: plan.scsi.timeout_s.map_or(default.timeout, |seconds| Duration::from_secs(seconds.into())),
         dpo: wishes.dpo,
         fua: wishes.fua,
+        fua_nv: wishes.fua_nv,
+        group: plan.scsi.group,
         cdb_bytes: plan.scsi.command_bytes,
         duration_limit: plan.scsi.duration_limits[side.index()],
         direct: wishes.dio,

@@ -51,6 +51,7 @@ fn each_wish_about_scsi_is_refused_where_no_commands_are_sent() {
         wish(|wishes| wishes.dio = true),
         wish(|wishes| wishes.dpo = true),
         wish(|wishes| wishes.fua = true),
+        wish(|wishes| wishes.fua_nv = true),
         wish(|wishes| wishes.mmap = true),
         wish(|wishes| wishes.passthrough = true),
     ];
@@ -66,6 +67,7 @@ fn each_wish_about_scsi_is_refused_where_no_commands_are_sent() {
     let settings = [
         ScsiOptions { command_bytes: Some(10), ..ScsiOptions::default() },
         ScsiOptions { duration_limits: [0, 1], ..ScsiOptions::default() },
+        ScsiOptions { group: 1, ..ScsiOptions::default() },
         ScsiOptions { read_long: 1, ..ScsiOptions::default() },
         ScsiOptions { timeout_s: Some(60), ..ScsiOptions::default() },
     ];
@@ -101,7 +103,7 @@ fn a_side_by_commands_refuses_words_that_it_cannot_keep() {
         refused_wish(&plan, [DdKind::Commands; 2]).map(|refusal| refusal.word)
     };
     let all = |plan: &mut SgPlan| {
-        plan.wishes[0] = ScsiWishes { dio: true, dpo: true, fua: true, mmap: false, passthrough: true };
+        plan.wishes[0] = ScsiWishes { dio: true, dpo: true, fua: true, fua_nv: true, mmap: false, passthrough: true };
         plan.records.source.words.direct = true;
         plan.records.dest.words.excl = true;
     };
@@ -140,6 +142,9 @@ fn what_commands_cannot_do_is_refused_before_the_first_block() {
     assert_eq!(check(short, Side::Source, lba - 999, 1000), unnameable);
     let with_fua = |plan: &mut SgPlan| (plan.scsi.command_bytes, plan.wishes[1].fua) = (Some(6), true);
     assert_eq!(check(with_fua, Side::Dest, 0, 9), Err(CommandRefusal::NoPlace(Side::Dest, "fua")));
+    let grouped = |plan: &mut SgPlan| (plan.scsi.command_bytes, plan.scsi.group) = (Some(10), 32);
+    assert_eq!(check(grouped, Side::Dest, 0, 9), Err(CommandRefusal::NoPlace(Side::Dest, "group")));
+    assert_eq!(check(|plan| plan.scsi.group = 32, Side::Dest, 0, 9), Ok(()), "a longer command is taken");
     let protected = Facts { writable: false, ..disk_by_commands(0) };
     let plan = SgPlan::default();
     assert_eq!(check_commands(&plan, Side::Dest, &protected, 9), Err(CommandRefusal::WriteProtected));
@@ -166,9 +171,10 @@ fn sgm_dd_shares_memory_with_one_side_unless_another_word_forbids_it() {
 
 #[test]
 fn a_side_is_opened_with_the_wishes_of_its_words() {
-    let scsi = ScsiOptions { command_bytes: Some(16), duration_limits: [3, 5], read_long: 0, timeout_s: Some(7) };
+    let scsi =
+        ScsiOptions { command_bytes: Some(16), duration_limits: [3, 5], group: 9, read_long: 0, timeout_s: Some(7) };
     let mut plan = SgPlan { scsi, ..SgPlan::default() };
-    plan.wishes[1] = ScsiWishes { dio: true, fua: true, ..ScsiWishes::default() };
+    plan.wishes[1] = ScsiWishes { dio: true, fua: true, fua_nv: true, ..ScsiWishes::default() };
     (plan.records.dest.words.excl, plan.records.dest.words.flock) = (true, true);
     let side = command_side(&plan, Side::Dest, &disk_by_commands(0), true).expect("it has a node");
     assert!(side.access.exclusive);
@@ -176,6 +182,8 @@ fn a_side_is_opened_with_the_wishes_of_its_words() {
     let wanted = CommandWishes {
         timeout: std::time::Duration::from_secs(7),
         fua: true,
+        fua_nv: true,
+        group: 9,
         cdb_bytes: Some(16),
         duration_limit: 5,
         direct: true,

@@ -25,7 +25,7 @@ const NO_COMMANDS: &str = "it is about SCSI commands, and this side is read and 
 /// Each wish of a side, its word, and what comes nearest to it without SCSI commands.
 type Wish = (fn(&ScsiWishes) -> bool, &'static str, [&'static str; 2]);
 
-const WISHES: [Wish; 5] = [
+const WISHES: [Wish; 6] = [
     (
         |wishes| wishes.passthrough,
         "sgio (pt, blk_sgio=1)",
@@ -41,6 +41,7 @@ const WISHES: [Wish; 5] = [
             "write oflag=dsync: each write is on the medium before the next",
         ],
     ),
+    (|wishes| wishes.fua_nv, "fua_nv", ["leave it out", "write oflag=dsync"]),
     (|wishes| wishes.dpo, "dpo", ["write iflag=nocache", "write oflag=nocache"]),
 ];
 
@@ -63,6 +64,7 @@ pub fn refused_wish(plan: &SgPlan, kinds: [DdKind; 2]) -> Option<Refusal> {
     let table = [
         (none && scsi.command_bytes.is_some(), "cdbsz"),
         (none && scsi.duration_limits != [0, 0], "cdl"),
+        (none && scsi.group > 0, "group"),
         (none && scsi.timeout_s.is_some(), "time=1,TO"),
         (scsi.read_long > 0 && !commands[Side::Source.index()] && kinds[0] != DdKind::Null, "coe=2"),
     ];

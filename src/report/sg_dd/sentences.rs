@@ -135,7 +135,8 @@ pub fn command_refusal(refusal: &CommandRefusal, program: &[u8], names: [&[u8]; 
             format!("is to be copied up to LBA {lba}, which commands of cdbsz={bytes} cannot name; leave cdbsz= out"),
         ),
         NoPlace(side, word) => {
-            (*side, format!("is to be copied with {word}, for which cdbsz=6 has no place; leave one of both out"))
+            let words = "for which commands of that cdbsz= have no place; leave one of both out";
+            (*side, format!("is to be copied with {word}, {words}"))
         }
         WriteProtected => {
             (Side::Dest, "may not be written: take its write protection off, or see who may (ls -l)".to_owned())
