@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!  preset, parameters (what it is like) ──▶ model (virtual time) ◀── server (real time, threads) ◀── plugin (nbdkit)
-//!                                              └─▶ limit (arithmetic)       store (the bytes), clock
+//!                                              └─▶ limit (arithmetic)       store (the bytes), volatile, clock
 //! ```
 //! The bench uses the first row and `limit` as a library; nbdkit loads the same crate as a plugin.
 pub mod clock;
@@ -13,4 +13,5 @@ pub mod plugin;
 pub mod preset;
 pub mod server;
 pub mod store;
+pub mod volatile;
 pub mod words;

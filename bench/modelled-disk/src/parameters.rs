@@ -101,6 +101,10 @@ pub struct Parameters {
     pub bad_write: Vec<Extent>,
     /// How long the disk tries before it gives up a bad range.
     pub bad_ns: u64,
+    /// Sectors of a hundred written that only a flush makes durable.
+    pub volatile_percent: u64,
+    /// Which ones.
+    pub volatile_seed: u64,
     /// Trim is offered.
     pub trim: bool,
 }
@@ -141,6 +145,8 @@ impl Default for Parameters {
             bad_read: Vec::new(),
             bad_write: Vec::new(),
             bad_ns: 0,
+            volatile_percent: 0,
+            volatile_seed: 1,
             trim: false,
         }
     }
@@ -182,6 +188,8 @@ pub const KEYS: &[(&str, &str, &str)] = &[
     ("bad_read", "OFFSET:SIZE,...", "ranges that fail to be read, with EIO"),
     ("bad_write", "OFFSET:SIZE,...", "ranges that fail to be written, with EIO"),
     ("bad_ms", "MS", "how long the disk tries before it says so"),
+    ("volatile_percent", "N", "sectors of a hundred written that are lost by SIGKILL, unless flushed; at most 100"),
+    ("volatile_seed", "N", "which of them are"),
     ("trim", "BOOL", "offer trim"),
 ];
 
@@ -244,6 +252,8 @@ impl Parameters {
             "bad_read" => self.bad_read = extents(value)?,
             "bad_write" => self.bad_write = extents(value)?,
             "bad_ms" => self.bad_ns = duration_ns(value, 1e6)?,
+            "volatile_percent" => self.volatile_percent = percent(value)?,
+            "volatile_seed" => self.volatile_seed = value.parse().map_err(|_| "expected a whole number")?,
             "trim" => self.trim = value.parse().map_err(|_| "expected true or false")?,
             _ => return Err("no such parameter; nbdkit --help with this plugin lists them".into()),
         }
@@ -270,6 +280,7 @@ impl Parameters {
             (self.write_percent == 0, "write_percent: must be more than 0"),
             (self.rpm > 0 && self.write_percent != 100, "write_percent: a disk that turns writes as it reads"),
             (self.seek_full_ns < self.seek_ns, "seek_full_us: must not be less than seek_us"),
+            (self.volatile_percent > 100, "volatile_percent: at most 100"),
             (self.queue_depth == 0, "queue_depth: must be at least 1"),
             (self.erase_blocks_open == 0, "erase_blocks_open: must be at least 1"),
             (self.slow_after_bytes > 0 && self.slow_bytes_per_s == 0, "slow_rate: must go with slow_after_bytes"),

@@ -9,6 +9,7 @@ use crate::model::Kind;
 use crate::parameters::{Extent, KEYS, Parameters};
 use crate::preset::Preset;
 use crate::server::ServedDisk;
+use crate::store::Store;
 
 static PARAMETERS: Mutex<Option<Parameters>> = Mutex::new(None);
 static DISK: OnceLock<ServedDisk> = OnceLock::new();
@@ -20,6 +21,12 @@ struct Connection {
 
 fn invalid(text: impl Into<String>) -> Error {
     Error::new(libc::EINVAL, text.into())
+}
+
+/// For the end, when nbdkit has no way left to report anything.
+fn complain(what: std::fmt::Arguments<'_>) {
+    let line = format!("modelled-disk: {what}\n");
+    let _ = std::io::Write::write_all(&mut std::io::stderr(), line.as_bytes());
 }
 
 fn extent(offset: u64, len: usize) -> Extent {
@@ -78,12 +85,13 @@ impl Server for Connection {
 
     fn unload() {
         let Some(disk) = DISK.get() else { return };
+        if let Err(error) = disk.power_off() {
+            complain(format_args!("store: {error}"));
+        }
         let Some(path) = &disk.parameters.log else { return };
         let written = serde_json::to_vec_pretty(&disk.counters()).map_err(std::io::Error::from);
         if let Err(error) = written.and_then(|json| std::fs::write(path, json)) {
-            // nbdkit has no way left to report anything.
-            let line = format!("modelled-disk: log {}: {error}\n", path.display());
-            let _ = std::io::Write::write_all(&mut std::io::stderr(), line.as_bytes());
+            complain(format_args!("log {}: {error}", path.display()));
         }
     }
 
@@ -142,7 +150,7 @@ impl Server for Connection {
     }
 
     fn flush(&self) -> Result<()> {
-        Ok(self.disk.serve(Kind::Flush, Extent { offset: 0, len: 0 }, |_| Ok(()))?)
+        Ok(self.disk.serve(Kind::Flush, Extent { offset: 0, len: 0 }, Store::flush)?)
     }
 }
 

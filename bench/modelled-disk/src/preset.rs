@@ -191,6 +191,7 @@ mod tests {
             ("slow_after_bytes", "1M"),
             ("seek_us", "5"),
             ("rates_over", "1"),
+            ("volatile_percent", "101"),
         ];
         for (key, value) in wrong {
             let mut parameters = Parameters::default();

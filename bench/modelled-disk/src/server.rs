@@ -50,7 +50,7 @@ impl ServedDisk {
     pub fn open(parameters: Parameters) -> io::Result<ServedDisk> {
         let path = parameters.store.as_deref();
         let path = path.ok_or_else(|| io::Error::other("store=PATH is needed: the file that holds the bytes"))?;
-        let store = Store::open(path, parameters.size_bytes)
+        let store = Store::open(path, &parameters)
             .map_err(|error| io::Error::new(error.kind(), format!("store {}: {error}", path.display())))?;
         let state = State { disk: Disk::new(&parameters), waiting: HashMap::new(), answers: HashMap::new() };
         Ok(ServedDisk { faults: Faults::new(&parameters), store, state: Mutex::new(state), parameters })
@@ -105,6 +105,14 @@ impl ServedDisk {
                 None => bell.wait(state).unwrap_or_else(PoisonError::into_inner),
             };
         }
+    }
+
+    /// Brings what waits in the volatile cache to the medium, as a disk does that is told of the end.
+    ///
+    /// # Errors
+    /// Those of the store.
+    pub fn power_off(&self) -> io::Result<()> {
+        self.store.flush()
     }
 
     /// What the disk did up to now.

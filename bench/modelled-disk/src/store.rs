@@ -1,37 +1,53 @@
-//! The bytes of a modelled disk, in an ordinary file.
+//! The bytes of a modelled disk, in an ordinary file, and those that wait in its volatile cache.
 use std::fs::{File, OpenOptions};
 use std::io;
+use std::ops::Range;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use rustix::fs::{FallocateFlags, fallocate};
 
-use crate::parameters::Extent;
+use crate::parameters::{Extent, Parameters};
+use crate::volatile::{SECTOR_BYTES, Volatile};
 
 /// The file, open. Every call may be made from any thread.
 pub struct Store {
     file: File,
+    size_bytes: u64,
+    /// `None`: every write is on the medium at once.
+    volatile: Option<Mutex<Volatile>>,
 }
 
 impl Store {
-    /// Opens `path`; makes it, or makes it longer without writing, so that it holds `size_bytes`.
+    /// Opens `path`; makes it, or makes it longer without writing, so that it holds the disk's bytes.
     ///
     /// # Errors
     /// Those of opening a file and of setting its length.
-    pub fn open(path: &Path, size_bytes: u64) -> io::Result<Store> {
+    pub fn open(path: &Path, parameters: &Parameters) -> io::Result<Store> {
+        let size_bytes = parameters.size_bytes;
         let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path)?;
         if file.metadata()?.len() < size_bytes {
             file.set_len(size_bytes)?;
         }
-        Ok(Store { file })
+        let percent = parameters.volatile_percent;
+        let volatile = (percent > 0).then(|| Mutex::new(Volatile::new(percent, parameters.volatile_seed)));
+        Ok(Store { file, size_bytes, volatile })
     }
 
-    /// Fills `bytes` from `offset`.
+    /// Fills `bytes` from `offset`, with what waits in the cache where something does.
     ///
     /// # Errors
     /// Those of pread.
     pub fn read(&self, bytes: &mut [u8], offset: u64) -> io::Result<()> {
-        self.file.read_exact_at(bytes, offset)
+        let Some(volatile) = self.volatile() else { return self.file.read_exact_at(bytes, offset) };
+        self.file.read_exact_at(bytes, offset)?;
+        for (number, within, of_bytes) in sectors(offset, bytes.len()) {
+            if let Some(sector) = volatile.get(number) {
+                bytes[of_bytes].copy_from_slice(&sector[within]);
+            }
+        }
+        Ok(())
     }
 
     /// Writes `bytes` at `offset`.
@@ -39,7 +55,21 @@ impl Store {
     /// # Errors
     /// Those of pwrite; ENOSPC if the file system is full.
     pub fn write(&self, bytes: &[u8], offset: u64) -> io::Result<()> {
-        self.file.write_all_at(bytes, offset)
+        let Some(mut volatile) = self.volatile() else { return self.file.write_all_at(bytes, offset) };
+        for (number, within, of_bytes) in sectors(offset, bytes.len()) {
+            let mut sector = [0; SECTOR_BYTES];
+            if within.len() < SECTOR_BYTES {
+                match volatile.get(number) {
+                    Some(waiting) => sector = *waiting,
+                    None => self.file.read_exact_at(self.whole(number, &mut sector), start(number))?,
+                }
+            }
+            sector[within].copy_from_slice(&bytes[of_bytes]);
+            if let Some(mut sector) = volatile.take(number, sector) {
+                self.file.write_all_at(self.whole(number, &mut sector), start(number))?;
+            }
+        }
+        Ok(())
     }
 
     /// Makes `extent` read as zeros, as a hole.
@@ -47,7 +77,47 @@ impl Store {
     /// # Errors
     /// EOPNOTSUPP where the file system has no holes.
     pub fn zero(&self, extent: Extent) -> io::Result<()> {
+        if self.volatile.is_some() {
+            return self.write(&vec![0; extent.len as usize], extent.offset);
+        }
         let flags = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
         Ok(fallocate(&self.file, flags, extent.offset, extent.len)?)
     }
+
+    /// Brings everything that waits to the medium.
+    ///
+    /// # Errors
+    /// Those of pwrite.
+    pub fn flush(&self) -> io::Result<()> {
+        let Some(mut volatile) = self.volatile() else { return Ok(()) };
+        for (number, mut sector) in volatile.drain() {
+            self.file.write_all_at(self.whole(number, &mut sector), start(number))?;
+        }
+        Ok(())
+    }
+
+    fn volatile(&self) -> Option<MutexGuard<'_, Volatile>> {
+        self.volatile.as_ref().map(|volatile| volatile.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// What of sector `number` is on the disk: the last one may be cut short.
+    fn whole<'a>(&self, number: u64, sector: &'a mut [u8; SECTOR_BYTES]) -> &'a mut [u8] {
+        let left = self.size_bytes.saturating_sub(start(number)).min(SECTOR_BYTES as u64);
+        &mut sector[..left as usize]
+    }
+}
+
+fn start(number: u64) -> u64 {
+    number * SECTOR_BYTES as u64
+}
+
+/// The sectors that `len` bytes at `offset` touch: number, which bytes of the sector, and which of those `len`.
+fn sectors(offset: u64, len: usize) -> impl Iterator<Item = (u64, Range<usize>, Range<usize>)> {
+    let size = SECTOR_BYTES as u64;
+    let end = offset + len as u64;
+    (offset / size..end.div_ceil(size)).map(move |number| {
+        let (from, to) = (start(number).max(offset), (start(number) + size).min(end));
+        let within = (from - start(number)) as usize..(to - start(number)) as usize;
+        (number, within, (from - offset) as usize..(to - offset) as usize)
+    })
 }

@@ -185,6 +185,59 @@ fn zeros_and_trims_read_as_zeros() {
     assert_eq!((&counters["trims"], &counters["flushes"]), (&1.into(), &1.into()));
 }
 
+/// Writes to a disk that is then killed, or ended; which sectors of the two runs of 1 MiB, old and new, are new.
+fn after_the_power(percent: u8, seed: u8, killed: bool) -> [Vec<bool>; 2] {
+    let bed = Bed::new();
+    write_file(&bed.path("store"), &[b'o'; 4 << 20]);
+    let (percent, seed) = (format!("volatile_percent={percent}"), format!("volatile_seed={seed}"));
+    let socket = bed.path("socket");
+    let mut server = bed.nbdkit(socket.to_str().unwrap(), &["size=4M", &percent, &seed]).spawn().unwrap();
+    let mut disk = Client::connect(&socket, &mut server);
+    disk.write(0, &vec![b'n'; 1 << 20]).unwrap();
+    disk.flush().unwrap();
+    disk.write(2 << 20, &vec![b'n'; 1 << 20]).unwrap();
+    // Not whole sectors, across the boundary of two.
+    disk.write(1000, b"mmmm").unwrap();
+    assert_eq!(disk.read(996, 12).unwrap(), b"nnnnmmmmnnnn");
+    assert_eq!(disk.read(2 << 20, 512).unwrap(), [b'n'; 512], "what waits is read all the same");
+    disk.zero(3 << 20, 4096).unwrap();
+    if killed {
+        server.kill().unwrap();
+        server.wait().unwrap();
+    } else {
+        drop(disk);
+        end(server);
+    }
+    let store = fs::read(bed.path("store")).unwrap();
+    let new = |run: &[u8]| -> Vec<bool> {
+        let sector = |sector: &[u8]| {
+            assert!(sector.iter().all(|byte| b"nm".contains(byte)) || sector.iter().all(|byte| *byte == b'o'));
+            sector[0] == b'n'
+        };
+        run.chunks(512).map(sector).collect()
+    };
+    assert!(killed || store[3 << 20..][..4096] == [0; 4096]);
+    [new(&store[..1 << 20]), new(&store[2 << 20..3 << 20])]
+}
+
+#[test]
+fn a_power_cut_keeps_what_was_flushed_and_some_sectors_of_the_rest() {
+    if !has_all(&["nbdkit"]) {
+        return;
+    }
+    let all = |sectors: &[bool]| sectors.iter().all(|new| *new);
+    for seed in [1, 2] {
+        let [flushed, rest] = after_the_power(40, seed, true);
+        assert!(all(&flushed), "a flush did not make durable");
+        let kept = rest.iter().filter(|new| **new).count();
+        assert!((1000..1500).contains(&kept), "{kept} of 2048 sectors");
+    }
+    let [flushed, rest] = after_the_power(100, 1, true);
+    assert!(all(&flushed) && rest.iter().all(|new| !new), "what was not flushed is lost");
+    let [flushed, rest] = after_the_power(100, 1, false);
+    assert!(all(&flushed) && all(&rest), "an orderly end loses nothing");
+}
+
 #[test]
 fn a_wrong_parameter_stops_the_server_with_its_name() {
     if !has_all(&["nbdkit"]) {
