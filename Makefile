@@ -46,10 +46,12 @@ bench-pump: ## What a block costs the pump, over endpoints that cost nothing
 bench-stages: ## What stages that touch every byte cost: the test pattern, comparing
 	$(CARGO) bench --locked --bench stages
 
-test-long: deps ## Compare haul dd and its kin with the originals on many more command lines, made up anew; kill copies; fuzz, 60 s each
+test-long: deps ## Compare haul dd and its kin with the originals on many more command lines, made up anew; kill copies, cut their power; fuzz, 60 s each
 	HAUL_DD_CASES=5000 HAUL_DD_SEED=$$(date +%s) $(CARGO) test --locked --test dd_differential --test dd_devices -- --nocapture
 	HAUL_SG_CASES=2000 HAUL_SG_SEED=$$(date +%s) $(CARGO) test --locked --test sg_dd_differential -- --nocapture
 	HAUL_CRASH_KILLS=400 $(CARGO) test --locked --test resume_crashes
+	$(CARGO) build --locked -p modelled-disk
+	HAUL_POWER_CUTS=400 HAUL_POWER_SEED=$$(date +%s) $(CARGO) test --locked --test power_cuts -- --nocapture
 	scripts/fuzz 60
 
 check: fmt-check clippy doc-check lint-scripts ## Format, lints and documentation; warnings are errors
