@@ -8,7 +8,8 @@
 #
 # In virtual time, and from memory, everything takes the same time at every run,
 # whatever else the host does. Lines: time DISKS PROGRAM MICROSECONDS, and
-# engine DISKS PROGRAM ENGINE.
+# engine DISKS PROGRAM ENGINE; and tasks DISKS PROGRAM NANOSECONDS, the processor
+# time of all tasks, the kernel's too.
 set -eu
 . "$(dirname "$0")/../disks.sh"
 
@@ -18,14 +19,27 @@ mib=$((blocks / 16))
 haul=$1
 [ "$(basename "$haul")" = haul ] || { echo "the argument must be a binary called haul"; exit 2; }
 
-memory_root dd sgp_dd "$haul"
+memory_root dd sg_dd sgp_dd "$haul"
+
+# Nanoseconds in which the processor ran a task, whichever; what interrupts take while it has none is not in it. Exact,
+# where the times of processes are counted in ticks.
+tasks_ns() {
+    local fields
+    while read -ra fields; do
+        [ "${fields[0]}" != cpu0 ] || echo "${fields[7]}"
+    done < /proc/schedstat
+}
 
 timed() { # name command...
-    local name=$1 start=$EPOCHREALTIME end
+    local name=$1 start end tasks
     shift
+    tasks=$(tasks_ns)
+    start=$EPOCHREALTIME
     in_memory "$@" > /run/said 2> /run/complaints || { cat /run/said /run/complaints; return 1; }
     end=$EPOCHREALTIME
+    tasks=$(($(tasks_ns) - tasks))
     echo "time $disks $name $((${end/./} - ${start/./}))"
+    echo "tasks $disks $name $tasks"
 }
 
 # Bytes without a period, so that a block in a wrong place is seen.
@@ -63,9 +77,39 @@ copy_times() { # disks
     timed sgp_dd sgp_dd if="$from" of="$to" bs=512 bpt=128 count="$((blocks * 128))" iflag=direct oflag=direct thr=4
 }
 
-debug_disks ndelay=$nsec dev_size_mb=$mib
+# By commands at sg nodes, as the seeds' fastest copies. The driver of sg splits no command, so each is of 64 KiB; and
+# it copies what it moves through memory of its own, which it clears, unless it is allowed to do without.
+copy_times_by_commands() { # disks
+    disks=$1-sg
+    local from=/dev/lab/${1}0-sg to=/dev/lab/${1}1-sg count=$((blocks * 128))
+    timed read sg_dd if="$from" of=/dev/null bs=512 bpt=128 count=$count
+    timed write sg_dd if=/dev/zero of="$to" bs=512 bpt=128 count=$count sync=1
+    timed zeros sg_dd if=/dev/zero of=/dev/null bs=512 bpt=128 count=$count
+    haul_copies haul --block-size 64K
+    blockdev --flushbufs "${from%-sg}" "${to%-sg}"
+    cmp -n "${mib}M" "${from%-sg}" "${to%-sg}"
+    haul_copies haul-threads --engine threads --block-size 64K
+    timed sg_dd sg_dd if="$from" of="$to" bs=512 bpt=128 count=$count
+    timed sgp_dd sgp_dd if="$from" of="$to" bs=512 bpt=128 count=$count thr=4 sync=1
+    echo 1 > /sys/module/sg/parameters/allow_dio
+    haul_copies haul-dio --block-size 64K
+    echo 0 > /sys/module/sg/parameters/allow_dio
+}
+
+# Twice as long, and flushed by neither (sgp_dd does that at sg nodes only): beside sgp_dd, what happens once a copy
+# weighs less.
+longer_copy_times() { # disks
+    disks=$1
+    local from=/dev/lab/${disks}0 to=/dev/lab/${disks}1 mib=$((2 * mib)) blocks=$((2 * blocks))
+    haul_copies haul-longer --no-flush
+    timed sgp_dd-longer sgp_dd if="$from" of="$to" bs=512 bpt=128 count="$((blocks * 128))" iflag=direct oflag=direct thr=4
+}
+
+debug_disks ndelay=$nsec dev_size_mb=$((2 * mib))
 one_at_a_time /dev/lab/debug0 /dev/lab/debug1
 copy_times debug
+longer_copy_times debug
+copy_times_by_commands debug
 rmmod scsi_debug
 slow_disks $nsec
 copy_times slow
