@@ -135,7 +135,8 @@ impl Run<'_> {
         let looked_at = match self.plan.route {
             Route::Copy | Route::Delta { .. } => &[Side::Source][..],
             Route::Compare { .. } => &Side::BOTH,
-            Route::ReadBack => &[Side::Dest],
+            // It was we who wrote it, after it was looked at; what others write is found as a difference.
+            Route::ReadBack => &[],
         };
         for side in looked_at {
             let (name, address) = (side.name(), &self.plan.side(*side).address);

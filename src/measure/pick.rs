@@ -12,7 +12,7 @@ pub struct Answer {
     pub best: Point,
     /// Its rate, in bytes a second.
     pub best_bytes_per_s: f64,
-    /// The point with fewest bytes in flight, and of those the one of largest blocks, that reaches [`GOOD_ENOUGH`].
+    /// The point with fewest bytes in flight, and of those the one of largest blocks, that reaches `GOOD_ENOUGH`.
     pub pick: Point,
     /// Its rate, in bytes a second.
     pub pick_bytes_per_s: f64,
@@ -20,7 +20,7 @@ pub struct Answer {
     pub pick_interval: Option<(f64, f64)>,
     /// Its rate by that of the best, in the same rounds.
     pub share: f64,
-    /// How sure one may be that it reaches [`GOOD_ENOUGH`], from 0 to 1; `None` of one round.
+    /// How sure one may be that it reaches `GOOD_ENOUGH`, from 0 to 1; `None` of one round.
     pub confidence: Option<f64>,
     /// Rounds that both ran.
     pub rounds: usize,
