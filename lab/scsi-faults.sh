@@ -5,10 +5,12 @@ set -u
 here=$(dirname "$0")
 . "$here/disks.sh"
 . "$here/judge.sh"
-haul=$1
+# From memory: the host's files come slowly.
+haul=/run/haul
+cp "$1" $haul
 engine=$2
 from=/dev/lab/debug0 to=/dev/lab/debug1
-copy() { try "$haul" copy --yes --engine "$engine" --block-size 64K "$@"; }
+copy() { try $haul copy --yes --engine "$engine" --block-size 64K "$@"; }
 right() { ended 0 "$@" && same $from $to; }
 right_or_told() {
     case $status in
@@ -71,21 +73,76 @@ copy_spoilt 4 21 --command-timeout 3 $from-sg $to-sg
 judge "time-outs now and then" right_or_told
 copy_spoilt 0x10 3 $from-sg $to
 judge "aborted commands by sd too" right
+copy_spoilt 0x40 7 $from-sg $to-sg
+judge "failed checks of what the host adds" right_or_told
+copy_spoilt 0x80 21 --command-timeout 3 $from-sg $to-sg
+judge "time-outs of the medium" right_or_told
+copy_spoilt 0x10000 21 --command-timeout 3 $from-sg $to-sg
+judge "commands that the kernel aborts" right_or_told
+
+# The same through the block layer, which does the mending.
+while read -r opts nth name; do
+    copy_spoilt "$opts" "$nth" $from $to < /dev/null
+    case $name in
+        recovered* | short* | "a busy"*) judge "$name" right ;;
+        *) judge "$name" right_or_told ;;
+    esac
+done << END
+8 7 recovered errors by sd
+0x10 7 aborted commands of both sides by sd
+0x100 7 short transfers by sd
+0x20 7 failed guard checks by sd
+0x40 7 failed checks of what the host adds by sd
+0x8000 7 a busy host by sd
+4 21 time-outs now and then by sd
+0x80 21 time-outs of the medium by sd
+0x10000 21 commands that the kernel aborts by sd
+END
+
+during() { # event source dest option...: it happens in the middle of the copy
+    local event=$1 before
+    shift
+    before=$(done_by $to)
+    $haul copy --yes --engine "$engine" --block-size 64K --depth 4 "${@:3}" "$1" "$2" 2> /run/words &
+    copying=$!
+    # Once commands that write are done, and none of the first ones that only ask. Time leaps here: no pause will do,
+    # and nothing of the host's files.
+    until (($(done_by $to) > before + 40)) || ! kill -0 $copying; do /run/busybox sleep 0.02; done
+    # What ends before it happens shows nothing.
+    kill -0 $copying || echo "the copy was over too early" >> /run/words
+    $event
+    status=0
+    wait $copying || status=$?
+    said=$(< /run/words)
+}
+in_time() { silent_about "over too early"; }
+
+# A disk that was reset says so to the next command.
+debug_disks ndelay=20000000
+fill $from 3 16M
+memory_root sg_reset
+reset() { # disk
+    in_memory sg_reset --device "$1-sg" > /dev/null
+    kill -0 $copying || echo "the copy was over too early" >> /run/words
+}
+reset_source() { reset $from; }
+reset_dest() { reset $to; }
+for side in source dest; do
+    wiped
+    during reset_$side $from-sg $to-sg
+    judge "a $side that is reset in mid-copy" right "after a unit attention"
+    wiped
+    during reset_$side $from $to
+    judge "a $side that is reset in mid-copy, by sd" right
+    judge "it was reset in mid-copy, the $side" in_time
+done
 
 # An answer that never comes, from the middle of a copy on.
-debug_disks ndelay=20000000
-before=$(done_by $to)
-"$haul" copy --yes --engine "$engine" --block-size 64K --depth 4 --command-timeout 2 $from-sg $to-sg 2> /run/words &
-copying=$!
-# Once commands that write are done, and none of the first ones that only ask. Time leaps here: no pause will do.
-until (($(done_by $to) > before + 40)) || ! kill -0 $copying; do sleep 0.02; done
-spoil 4 1
-status=0
-wait $copying || status=$?
-said=$(< /run/words)
+no_answer() { spoil 4 1; }
+during no_answer $from-sg $to-sg --command-timeout 2
 spoil 0 0
 judge "no answer any more" ended 1 "cannot " "at byte" "time-out"
-judge "nobody waits for an answer" nobody_waits
+judge "nobody waits for an answer" nothing_left
 
 debug_disks ndelay=2000000
 fill $from 2 16M
@@ -94,3 +151,14 @@ echo 2 > "$scsi_debug/max_queue"
 copy --depth 16 $from-sg $to-sg
 echo 64 > "$scsi_debug/max_queue"
 judge "a queue that is full" right "full queue"
+
+# Now and then, as often as there is one place left.
+rarely_full() { # source dest
+    echo 4 > "$(sys_of $from)/device/queue_depth"
+    echo 4 > "$(sys_of $to)/device/queue_depth"
+    copy_spoilt 0x800 7 --depth 16 "$@"
+}
+rarely_full $from-sg $to-sg
+judge "a queue that is full now and then" right "full queue"
+rarely_full $from $to
+judge "a queue that is full now and then, by sd" right

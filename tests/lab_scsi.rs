@@ -6,7 +6,7 @@ mod support;
 use support::{Findings, lab_is_there};
 
 /// What the scripts use beside the lab's own tools.
-const TOOLS: [&str; 6] = ["openssl", "sfdisk", "mkfs.ext4", "dmsetup", "cmp", "blockdev"];
+const TOOLS: [&str; 7] = ["openssl", "sfdisk", "mkfs.ext4", "dmsetup", "cmp", "blockdev", "sg_reset"];
 
 const COPIES: [&str; 35] = [
     "sg to sg",
@@ -46,7 +46,7 @@ const COPIES: [&str; 35] = [
     "file with holes to a disk that zeroes by itself",
 ];
 
-const FAULTS: [&str; 16] = [
+const FAULTS: [&str; 36] = [
     "medium error by sg",
     "medium error by sd",
     "up to the medium error by sg",
@@ -60,6 +60,26 @@ const FAULTS: [&str; 16] = [
     "a busy host",
     "time-outs now and then",
     "aborted commands by sd too",
+    "failed checks of what the host adds",
+    "time-outs of the medium",
+    "commands that the kernel aborts",
+    "a queue that is full now and then",
+    "a queue that is full now and then, by sd",
+    "recovered errors by sd",
+    "aborted commands of both sides by sd",
+    "short transfers by sd",
+    "failed guard checks by sd",
+    "failed checks of what the host adds by sd",
+    "a busy host by sd",
+    "time-outs now and then by sd",
+    "time-outs of the medium by sd",
+    "commands that the kernel aborts by sd",
+    "a source that is reset in mid-copy",
+    "a source that is reset in mid-copy, by sd",
+    "it was reset in mid-copy, the source",
+    "a dest that is reset in mid-copy",
+    "a dest that is reset in mid-copy, by sd",
+    "it was reset in mid-copy, the dest",
     "no answer any more",
     "nobody waits for an answer",
     "a queue that is full",
