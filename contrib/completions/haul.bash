@@ -25,6 +25,9 @@ _haul() {
             haul,generate)
                 cmd="haul__subcmd__generate"
                 ;;
+            haul,journal)
+                cmd="haul__subcmd__journal"
+                ;;
             haul,list)
                 cmd="haul__subcmd__list"
                 ;;
@@ -52,6 +55,12 @@ _haul() {
             haul,verify)
                 cmd="haul__subcmd__verify"
                 ;;
+            haul__subcmd__journal,export)
+                cmd="haul__subcmd__journal__subcmd__export"
+                ;;
+            haul__subcmd__journal,import)
+                cmd="haul__subcmd__journal__subcmd__import"
+                ;;
             haul__subcmd__manifest,diff)
                 cmd="haul__subcmd__manifest__subcmd__diff"
                 ;;
@@ -71,7 +80,7 @@ _haul() {
 
     case "${cmd}" in
         haul)
-            opts="-h -V --help --version manifest list generate copy verify pattern tune profile dd sg_dd sgp_dd sgm_dd"
+            opts="-h -V --help --version manifest list generate copy verify pattern journal tune profile dd sg_dd sgp_dd sgm_dd"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -244,6 +253,75 @@ _haul() {
                 return 0
             fi
             case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        haul__subcmd__journal)
+            opts="-h --help import export"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        haul__subcmd__journal__subcmd__export)
+            opts="-h --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        haul__subcmd__journal__subcmd__import)
+            opts="-h --skip --seek --count --journal --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --skip)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --seek)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --count)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --journal)
+                    local oldifs
+                    if [ -n "${IFS+x}" ]; then
+                        oldifs="$IFS"
+                    fi
+                    IFS=$'\n'
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    if [ -n "${oldifs+x}" ]; then
+                        IFS="$oldifs"
+                    fi
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o filenames
+                    fi
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;

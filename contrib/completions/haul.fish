@@ -32,6 +32,7 @@ complete -c haul -n "__fish_haul_needs_command" -f -a "generate" -d 'Print a man
 complete -c haul -n "__fish_haul_needs_command" -f -a "copy" -d 'Copy a disk, a partition, a file or a stream'
 complete -c haul -n "__fish_haul_needs_command" -f -a "verify" -d 'Compare two sides: what differs, and where'
 complete -c haul -n "__fish_haul_needs_command" -f -a "pattern" -d 'Test a disk: write a pattern, check what is left of it'
+complete -c haul -n "__fish_haul_needs_command" -f -a "journal" -d 'Exchange a journal with GNU ddrescue'
 complete -c haul -n "__fish_haul_needs_command" -f -a "tune" -d 'Find the block size and depth that a disk needs'
 complete -c haul -n "__fish_haul_needs_command" -f -a "profile" -d 'Measure a disk: rate by place, cost of a command'
 complete -c haul -n "__fish_haul_needs_command" -f -a "dd" -d 'Copy with the operands of dd, as GNU dd does'
@@ -186,6 +187,15 @@ none\t'nothing'"
 complete -c haul -n "__fish_haul_using_subcommand pattern; and __fish_seen_subcommand_from check" -s n -l dry-run -d 'Show the plan and end'
 complete -c haul -n "__fish_haul_using_subcommand pattern; and __fish_seen_subcommand_from check" -l json -d 'Print the report as JSON on standard output'
 complete -c haul -n "__fish_haul_using_subcommand pattern; and __fish_seen_subcommand_from check" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c haul -n "__fish_haul_using_subcommand journal; and not __fish_seen_subcommand_from import export" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c haul -n "__fish_haul_using_subcommand journal; and not __fish_seen_subcommand_from import export" -f -a "import" -d 'Make a journal of a mapfile, for haul copy --resume'
+complete -c haul -n "__fish_haul_using_subcommand journal; and not __fish_seen_subcommand_from import export" -f -a "export" -d 'Write what a journal says as a mapfile of GNU ddrescue'
+complete -c haul -n "__fish_haul_using_subcommand journal; and __fish_seen_subcommand_from import" -l skip -d 'As the copy that is to go on has it' -r
+complete -c haul -n "__fish_haul_using_subcommand journal; and __fish_seen_subcommand_from import" -l seek -d 'As the copy that is to go on has it' -r
+complete -c haul -n "__fish_haul_using_subcommand journal; and __fish_seen_subcommand_from import" -l count -d 'As the copy that is to go on has it' -r
+complete -c haul -n "__fish_haul_using_subcommand journal; and __fish_seen_subcommand_from import" -l journal -d 'Where the journal is made, instead of where haul copy looks for it' -r -F
+complete -c haul -n "__fish_haul_using_subcommand journal; and __fish_seen_subcommand_from import" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c haul -n "__fish_haul_using_subcommand journal; and __fish_seen_subcommand_from export" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c haul -n "__fish_haul_using_subcommand tune" -l time -d 'About how long to measure; default 60 s' -r
 complete -c haul -n "__fish_haul_using_subcommand tune" -l engine -d 'auto, ring (io_uring), threads, sync' -r -f -a "auto\t'ring where the kernel lets us, else threads'
 ring\t'io_uring: many requests in flight from one thread'

@@ -1,5 +1,6 @@
 //! The command line as clap sees it.
 use super::copy::CopyArguments;
+use super::exchange::JournalVerb;
 use super::generate::Artifact;
 use super::manifest::ManifestArguments;
 use super::pattern::PatternVerb;
@@ -55,6 +56,15 @@ pub(super) enum Verb {
     Pattern {
         #[command(subcommand)]
         verb: PatternVerb,
+    },
+    /// Exchange a journal with GNU ddrescue
+    ///
+    /// Write the journal of an interrupted copy as a mapfile of GNU ddrescue, or make one of a mapfile, so that either
+    /// program goes on with what the other began.
+    #[command(subcommand_required = true, arg_required_else_help = true, disable_help_subcommand = true)]
+    Journal {
+        #[command(subcommand)]
+        verb: JournalVerb,
     },
     /// Find the block size and depth that a disk needs
     ///

@@ -41,6 +41,16 @@ fn complete(shell: Shell, bytes: &mut Vec<u8>) {
     clap_complete::generate(shell, &mut super::command(), "haul", bytes);
 }
 
+/// The commands that exchange a journal.
+fn journal(out: &mut Vec<u8>) -> io::Result<()> {
+    writeln!(out, ".PP\n\\fBhaul journal export\\fR writes the journal of an interrupted copy as a mapfile of GNU")?;
+    writeln!(
+        out,
+        "ddrescue; \\fBhaul journal import\\fR makes one of a mapfile, after it has made the dest durable and"
+    )?;
+    writeln!(out, "compared some of it, so that \\fBhaul copy \\-\\-resume\\fR goes on.")
+}
+
 /// The commands that measure a disk.
 fn measuring(out: &mut Vec<u8>) -> io::Result<()> {
     writeln!(
@@ -68,6 +78,8 @@ fn manual(out: &mut Vec<u8>) -> io::Result<()> {
     writeln!(out, ".br\n\\fBhaul verify\\fR [\\fIoptions\\fR] \\fISRC\\fR \\fIDST\\fR")?;
     writeln!(out, ".br\n\\fBhaul pattern write\\fR [\\fIoptions\\fR] \\fIDST\\fR")?;
     writeln!(out, ".br\n\\fBhaul pattern check\\fR [\\fIoptions\\fR] \\fISRC\\fR")?;
+    writeln!(out, ".br\n\\fBhaul journal export\\fR \\fIJOURNAL\\fR \\fIMAPFILE\\fR")?;
+    writeln!(out, ".br\n\\fBhaul journal import\\fR [\\fIoptions\\fR] \\fIMAPFILE\\fR \\fISRC\\fR \\fIDST\\fR")?;
     writeln!(out, ".br\n\\fBhaul tune\\fR [\\fIoptions\\fR] \\fIPATH\\fR")?;
     writeln!(out, ".br\n\\fBhaul profile\\fR [\\fIoptions\\fR] \\fIPATH\\fR")?;
     for front in ["dd", "sg_dd", "sgp_dd", "sgm_dd"] {
@@ -105,6 +117,7 @@ fn manual(out: &mut Vec<u8>) -> io::Result<()> {
         "\\fBhaul pattern check \\-\\-help\\fR has the options and the kinds of damage; the exit status is 1 if"
     )?;
     writeln!(out, "there is any.")?;
+    journal(out)?;
     measuring(out)?;
     writeln!(
         out,

@@ -7,6 +7,7 @@ mod arguments;
 mod certainty;
 mod copy;
 pub mod dd;
+mod exchange;
 mod expect;
 pub mod generate;
 mod help;
@@ -32,8 +33,10 @@ use crate::contract::{PatternAct, SgFront};
 use crate::plan::{Options, ProfileOptions, TuneOptions};
 use clap::error::ErrorKind;
 use clap::{CommandFactory, FromArgMatches};
+use exchange::JournalVerb;
 use pattern::PatternVerb;
 use std::ffi::OsString;
+use std::path::PathBuf;
 
 /// What the command line asks for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -52,6 +55,20 @@ pub enum Command {
         options: Box<Options>,
         /// The run; `None`: auto.
         run: Option<u64>,
+    },
+    /// `haul journal export`.
+    ExportJournal {
+        /// The journal.
+        journal: PathBuf,
+        /// The mapfile to be made.
+        mapfile: PathBuf,
+    },
+    /// `haul journal import`.
+    ImportJournal {
+        /// The mapfile.
+        mapfile: PathBuf,
+        /// The copy that is to go on.
+        options: Box<Options>,
     },
     /// `haul tune`.
     Tune(Box<TuneOptions>),
@@ -95,6 +112,13 @@ pub fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Command, clap::
             let (options, run) = settled.map_err(|why| refused(&mut command, "pattern", why))?;
             Ok(Command::Pattern { act, options: Box::new(options), run })
         }
+        arguments::Verb::Journal { verb: JournalVerb::Export { journal, mapfile } } => {
+            Ok(Command::ExportJournal { journal, mapfile })
+        }
+        arguments::Verb::Journal { verb: JournalVerb::Import(words) } => {
+            let (mapfile, options) = words.settle().map_err(|why| refused(&mut command, "journal", why))?;
+            Ok(Command::ImportJournal { mapfile, options: Box::new(options) })
+        }
         arguments::Verb::Tune(words) => {
             let options = words.settle().map_err(|why| refused(&mut command, "tune", why))?;
             Ok(Command::Tune(Box::new(options)))
@@ -131,6 +155,7 @@ pub fn command() -> clap::Command {
                 |check: clap::Command| check.mut_args(only_the_detail).after_long_help(help::text(help::PATTERN_CHECK));
             pattern.mut_subcommand("write", write).mut_subcommand("check", check)
         })
+        .mut_subcommand("journal", |journal| journal.mut_subcommand("export", |words| words.mut_args(only_the_detail)))
         .mut_subcommand("tune", |tune| tune.mut_args(only_the_detail).after_long_help(help::text(help::TUNE)))
         .mut_subcommand("profile", |words| words.mut_args(only_the_detail).after_long_help(help::text(help::PROFILE)))
         .subcommand(dd_for_help())

@@ -60,6 +60,12 @@ pub fn run(args: Vec<OsString>) -> Exit {
         Ok(Command::Pattern { act, options, run }) => {
             pattern::pattern(act, &options, run, &words, out).unwrap_or_else(|error| failed(out, &error))
         }
+        Ok(Command::ExportJournal { journal, mapfile }) => {
+            journal::export(&journal, &mapfile, out).unwrap_or_else(|error| failed(out, &error))
+        }
+        Ok(Command::ImportJournal { mapfile, options }) => {
+            journal::import(&mapfile, &options, out).unwrap_or_else(|error| failed(out, &error))
+        }
         Ok(Command::Tune(options)) => tune::tune(&options, &words, out).unwrap_or_else(|error| failed(out, &error)),
         Ok(Command::Profile(options)) => {
             profile::profile(&options, &words, out).unwrap_or_else(|error| failed(out, &error))

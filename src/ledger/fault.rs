@@ -79,6 +79,11 @@ impl Fault {
         Fault { paper, line: 0, kind }
     }
 
+    /// A journal that is not to be made anew.
+    pub fn journal_exists() -> Self {
+        Fault::of(Paper::Journal, FaultKind::Exists)
+    }
+
     /// What to do next, a full sentence.
     pub fn advice(&self) -> &'static str {
         match (&self.kind, self.paper) {

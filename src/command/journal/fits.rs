@@ -5,7 +5,7 @@ use crate::contract::{
     Result, Side,
 };
 use crate::endpoint;
-use crate::ledger::journal::{Journal, Now, sample_places};
+use crate::ledger::journal::{Head, Journal, Now, State, sample_places};
 use crate::ledger::{Misfit, SideIdentity};
 use std::sync::Arc;
 
@@ -20,12 +20,27 @@ const NAMED: usize = 4;
 /// # Errors
 /// Refused, with everything that does not fit; what opening either side for reading said.
 pub(super) fn check(journal: &Journal, plan: &Plan, source: &Facts, dest: &Facts) -> Result<()> {
-    let (head, state) = (journal.head(), journal.state());
+    let paper = format!("journal {}", journal.path().display());
+    check_state(&paper, journal.head(), journal.state(), plan, source, dest)
+}
+
+/// The same of what `paper` says.
+///
+/// # Errors
+/// As for [`check`].
+pub(super) fn check_state(
+    paper: &str,
+    head: &Head,
+    state: &State,
+    plan: &Plan,
+    source: &Facts,
+    dest: &Facts,
+) -> Result<()> {
     let (from, to) = (SideIdentity::of(source, plan.source.offset), SideIdentity::of(dest, plan.dest.offset));
     let then: Vec<_> = head.samples.iter().map(|sample| Some(sample.digest)).collect();
     let now = Now { len_bytes: plan.len, source: &from, dest: &to, samples: &then, dest_differs: &[] };
     // Before any byte is read: of another disk none need be.
-    refuse(journal, head.misfits(state, &now))?;
+    refuse(paper, head.misfits(state, &now))?;
     if state.durable.is_empty() {
         return Ok(());
     }
@@ -45,10 +60,10 @@ pub(super) fn check(journal: &Journal, plan: &Plan, source: &Facts, dest: &Facts
     };
     let mut dest_differs = sample_places(&state.durable, COMPARED, SAMPLE_BYTES);
     dest_differs.retain(differs);
-    refuse(journal, head.misfits(state, &Now { samples: &samples, dest_differs: &dest_differs, ..now }))
+    refuse(paper, head.misfits(state, &Now { samples: &samples, dest_differs: &dest_differs, ..now }))
 }
 
-fn refuse(journal: &Journal, misfits: Vec<Misfit>) -> Result<()> {
+fn refuse(paper: &str, misfits: Vec<Misfit>) -> Result<()> {
     if misfits.is_empty() {
         return Ok(());
     }
@@ -56,7 +71,7 @@ fn refuse(journal: &Journal, misfits: Vec<Misfit>) -> Result<()> {
     if misfits.len() > NAMED {
         words.push(format!("and {} more", misfits.len() - NAMED));
     }
-    let what = format!("cannot resume: journal {} does not fit: {}", journal.path().display(), words.join("; "));
+    let what = format!("cannot resume: {paper} does not fit: {}", words.join("; "));
     let advice = "Nothing was written. Give the source and the dest of that copy as they were, or leave --resume out \
                   to copy from the start.";
     Err(Error::new(Kind::Refused, what).advise(advice))

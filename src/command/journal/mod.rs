@@ -1,4 +1,5 @@
 //! The journal of a copy: where it is, what becomes of an old one, whether it still fits, and who writes to it.
+mod exchange;
 mod fits;
 mod place;
 mod scribe;
@@ -7,6 +8,7 @@ use crate::contract::{Endpoint, Error, ExtentSet, Facts, Keeping, Kind, Outcome,
 use crate::ledger::journal::{Head, Journal};
 use crate::ledger::{FaultKind, SideIdentity};
 use crate::plan::{JournalWish, Options};
+pub(super) use exchange::{export, import};
 use scribe::Scribe;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

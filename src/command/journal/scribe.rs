@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Samples of the source that a journal holds, and bytes of each: enough that another disk's contents are noticed.
-const SAMPLES: u64 = 16;
+pub(super) const SAMPLES: u64 = 16;
 /// The same where a head has to move for each.
 const SAMPLES_UNDER_A_HEAD: u64 = 6;
 pub(super) const SAMPLE_BYTES: u64 = 64 << 10;

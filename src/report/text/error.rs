@@ -13,6 +13,11 @@ pub fn error(error: &Error) -> String {
     text
 }
 
+/// What was done, in a line.
+pub fn told(words: &str) -> String {
+    format!("haul: {}\n", printable(words))
+}
+
 /// Something that the user should know before a copy begins, and that does not keep it from beginning.
 pub fn warning(warning: &str) -> String {
     format!("{} warning: {}\n", paint(CARE, "haul:"), printable(warning))

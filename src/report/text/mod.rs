@@ -23,7 +23,7 @@ pub use dests::{catching_up, dropped};
 pub use digests::digest_lines;
 pub use doubts::{above_the_link, kept};
 pub(in crate::report) use error::message;
-pub use error::{error, warning};
+pub use error::{error, told, warning};
 pub use outcome::outcome;
 pub use plan::{Estimate, plan};
 pub use rest::{Rest, continue_command};
