@@ -94,7 +94,7 @@ _haul() {
             return 0
             ;;
         haul__subcmd__copy)
-            opts="-y -n -h --also --independent --skip --seek --count --yes --expect --verify --delta --manifest --manifest-block --dry-run --no-flush --on-error --resume --journal --no-journal --checkpoint --mapfile --sparse --reflink --direct --passthrough --command-timeout --offload --engine --block-size --depth --limit --hash --progress --json --help"
+            opts="-y -n -h --also --independent --skip --seek --count --yes --expect --verify --delta --manifest --manifest-block --dry-run --no-flush --on-error --resume --journal --no-journal --checkpoint --mapfile --sparse --reflink --direct --passthrough --command-timeout --offload --engine --block-size --depth --limit --hash --progress --json --report --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -223,6 +223,21 @@ _haul() {
                     ;;
                 --progress)
                     COMPREPLY=($(compgen -W "auto bar plain json none" -- "${cur}"))
+                    return 0
+                    ;;
+                --report)
+                    local oldifs
+                    if [ -n "${IFS+x}" ]; then
+                        oldifs="$IFS"
+                    fi
+                    IFS=$'\n'
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    if [ -n "${oldifs+x}" ]; then
+                        IFS="$oldifs"
+                    fi
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o filenames
+                    fi
                     return 0
                     ;;
                 *)
@@ -520,7 +535,7 @@ _haul() {
             return 0
             ;;
         haul__subcmd__profile)
-            opts="-h --timing --positions --time --engine --json --csv --help"
+            opts="-h --timing --positions --time --engine --json --csv --report --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -536,6 +551,21 @@ _haul() {
                     ;;
                 --engine)
                     COMPREPLY=($(compgen -W "auto ring threads sync" -- "${cur}"))
+                    return 0
+                    ;;
+                --report)
+                    local oldifs
+                    if [ -n "${IFS+x}" ]; then
+                        oldifs="$IFS"
+                    fi
+                    IFS=$'\n'
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    if [ -n "${oldifs+x}" ]; then
+                        IFS="$oldifs"
+                    fi
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o filenames
+                    fi
                     return 0
                     ;;
                 *)
@@ -588,7 +618,7 @@ _haul() {
             return 0
             ;;
         haul__subcmd__tune)
-            opts="-h --quick --time --engine --save --json --csv --help"
+            opts="-h --quick --time --engine --save --json --csv --report --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -600,6 +630,21 @@ _haul() {
                     ;;
                 --engine)
                     COMPREPLY=($(compgen -W "auto ring threads sync" -- "${cur}"))
+                    return 0
+                    ;;
+                --report)
+                    local oldifs
+                    if [ -n "${IFS+x}" ]; then
+                        oldifs="$IFS"
+                    fi
+                    IFS=$'\n'
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    if [ -n "${oldifs+x}" ]; then
+                        IFS="$oldifs"
+                    fi
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o filenames
+                    fi
                     return 0
                     ;;
                 *)

@@ -91,6 +91,7 @@ bar\t'a bar that is redrawn'
 plain\t'a line now and then'
 json\t'one JSON object a line'
 none\t'nothing'"
+complete -c haul -n "__fish_haul_using_subcommand copy" -l report -d 'Write the report as a page with charts' -r -F
 complete -c haul -n "__fish_haul_using_subcommand copy" -l independent -d 'A slow --also dest does not hold the others up'
 complete -c haul -n "__fish_haul_using_subcommand copy" -s y -l yes -d 'Overwrite a device without asking'
 complete -c haul -n "__fish_haul_using_subcommand copy" -l delta -d 'Write only what differs on the dest'
@@ -201,6 +202,7 @@ complete -c haul -n "__fish_haul_using_subcommand tune" -l engine -d 'auto, ring
 ring\t'io_uring: many requests in flight from one thread'
 threads\t'blocking calls on helper threads, many in flight'
 sync\t'one block at a time, read then written: a yardstick'"
+complete -c haul -n "__fish_haul_using_subcommand tune" -l report -d 'Write a page with charts' -r -F
 complete -c haul -n "__fish_haul_using_subcommand tune" -l quick -d 'Fewer block sizes and depths, in 8 seconds'
 complete -c haul -n "__fish_haul_using_subcommand tune" -l save -d 'Keep the answer: copies from this disk begin with it'
 complete -c haul -n "__fish_haul_using_subcommand tune" -l json -d 'Print one JSON document on standard output'
@@ -212,6 +214,7 @@ complete -c haul -n "__fish_haul_using_subcommand profile" -l engine -d 'auto, r
 ring\t'io_uring: many requests in flight from one thread'
 threads\t'blocking calls on helper threads, many in flight'
 sync\t'one block at a time, read then written: a yardstick'"
+complete -c haul -n "__fish_haul_using_subcommand profile" -l report -d 'Write a page with charts' -r -F
 complete -c haul -n "__fish_haul_using_subcommand profile" -l timing -d 'Only the rate at the start: 3 s, three times'
 complete -c haul -n "__fish_haul_using_subcommand profile" -l json -d 'Print one JSON document on standard output'
 complete -c haul -n "__fish_haul_using_subcommand profile" -l csv -d 'Print the table as comma-separated values'

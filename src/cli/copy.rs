@@ -6,10 +6,11 @@ use super::method::{PaceArguments, ReachArguments};
 use super::on_error;
 use super::words;
 use crate::contract::{HashKind, OnError};
-use crate::plan::{Expectation, Options, ProgressStyle, When};
+use crate::plan::{Expectation, JournalWish, Options, ProgressStyle, When};
 use clap::error::ErrorKind;
 use clap::{Args, ValueHint};
 use std::ffi::OsString;
+use std::path::PathBuf;
 
 /// What one `--expect` holds. An alias, so that clap takes it for one value.
 type Expectations = Vec<Expectation>;
@@ -173,6 +174,16 @@ pub(super) struct CopyArguments {
     /// Print the report, or with --dry-run the plan, as one JSON document on standard output.
     #[arg(long, help_heading = "Output")]
     json: bool,
+
+    /// Write the report as a page with charts
+    ///
+    /// Write the report as one HTML page that needs nothing else: the rate of both sides over time and over position,
+    /// how long requests took, which side was waited for, and what both sides and the machine are; of a copy that
+    /// failed or was interrupted too. FILE must not be there, or be empty or another such page: no other file is
+    /// overwritten.
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with = "dry_run")]
+    #[arg(help_heading = "Output")]
+    report: Option<PathBuf>,
 }
 
 impl CopyArguments {
@@ -198,6 +209,12 @@ impl CopyArguments {
             }
         }
         let (journal, resume, checkpoint) = self.journal.settle()?;
+        let journal_path = if let JournalWish::At(path) = &journal { Some(path.as_os_str()) } else { None };
+        let papers = [journal_path, self.mapfile.as_deref(), self.certainty.manifest.as_deref()];
+        if self.report.as_ref().is_some_and(|report| papers.contains(&Some(report.as_os_str()))) {
+            let what = "--report names the same file as --journal, --mapfile or --manifest; give the page its own";
+            return Err((ErrorKind::ArgumentConflict, what.to_owned()));
+        }
         Ok(Options {
             source: address("SRC", self.source)?,
             dest: address("DST", self.dest)?,
@@ -232,6 +249,7 @@ impl CopyArguments {
             dry_run: self.dry_run,
             progress: self.progress,
             json: self.json,
+            report: self.report,
         })
     }
 }

@@ -20,7 +20,7 @@ pub(super) struct ProfileArguments {
     ///
     /// Read on and on from the start, past the page cache, for 3 seconds, three times, and tell the median on one line,
     /// as hdparm -t does. --time says how long each of them is.
-    #[arg(long, conflicts_with = "positions", help_heading = "Method")]
+    #[arg(long, conflicts_with_all = ["positions", "report"], help_heading = "Method")]
     timing: bool,
 
     /// Places at which the rate is measured; default 20
@@ -56,6 +56,7 @@ impl ProfileArguments {
             time: self.time,
             engine: self.engine,
             style: self.table.settle(),
+            report: self.table.report,
         })
     }
 }

@@ -82,8 +82,11 @@ fn every_option_arrives_where_it_belongs() {
         dry_run: true,
         progress: ProgressStyle::Json,
         json: true,
+        // Nothing is reported of what is only planned.
+        report: None,
     };
     assert_eq!(copy(line), wanted);
+    assert_eq!(copy("a b --report page.html").report, Some("page.html".into()));
 }
 
 #[test]

@@ -5,6 +5,7 @@ use crate::plan::{TableStyle, TuneOptions};
 use clap::error::ErrorKind;
 use clap::{Args, ValueHint};
 use std::ffi::OsString;
+use std::path::PathBuf;
 use std::time::Duration;
 
 /// How a table is printed.
@@ -19,6 +20,13 @@ pub(super) struct TableArguments {
     /// Print the table as comma-separated values on standard output, the names of the columns first: for a spreadsheet.
     #[arg(long, help_heading = "Output")]
     csv: bool,
+
+    /// Write a page with charts
+    ///
+    /// Write one HTML page that needs nothing else: the curves, the tables under them, what was measured and on which
+    /// machine. FILE must not be there, or be empty or another such page: no other file is overwritten.
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Output")]
+    pub(super) report: Option<PathBuf>,
 }
 
 impl TableArguments {
@@ -79,6 +87,7 @@ impl TuneArguments {
             save: self.save,
             engine: self.engine,
             style: self.table.settle(),
+            report: self.table.report,
         })
     }
 }

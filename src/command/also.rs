@@ -1,8 +1,8 @@
 //! `haul copy --also`: one read, several dests.
-use super::copy::{carry_out, host, show, warn};
+use super::copy::{carry_out, carry_out_paged, host, show, warn};
 use super::journal;
 use super::signals::Signals;
-use super::{Exit, consent, saved};
+use super::{Exit, consent, page, saved};
 use crate::contract::{Endpoint, Facts, Plan, PlanDest, Result, Side};
 use crate::endpoint::several::Several;
 use crate::plan::{self, JournalWish, Options};
@@ -23,6 +23,9 @@ pub(super) fn copy(options: &Options, words: &[String], out: Out) -> Result<Exit
     if options.dry_run {
         return show(options, &plans.all, &source, &dests[0], out);
     }
+    let dest_sides = dests.iter().map(|dest| (Side::Dest, dest));
+    let used: Vec<(Side, &Facts)> = std::iter::once((Side::Source, &source)).chain(dest_sides).collect();
+    let page = page::place(options.report.as_deref(), &used)?;
     let mut looked = Vec::new();
     for (plan, dest) in plans.alone.iter().zip(&dests) {
         let mut found =
@@ -47,7 +50,8 @@ pub(super) fn copy(options: &Options, words: &[String], out: Out) -> Result<Exit
     }
     let several = Arc::new(Several::new(opened, plans.all.write_order));
     several.on_drop(Box::new(move |error| out.tell(&text::dropped(error))));
-    let exit = carry_out(options, &plans.all, &[source_end, several.clone()], &signals, words, out)?;
+    let ends = [source_end, several.clone()];
+    let exit = carry_out_paged(options, &plans.all, &ends, &signals, words, out, page)?;
     let Exit::Status(mut status) = exit else { return Ok(exit) };
     for (number, claimed) in several.behind() {
         match catch_up(options, &plans.all, &dests[number].address, claimed.end(), &signals, out)? {

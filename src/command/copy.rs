@@ -2,6 +2,7 @@
 use super::journal::{self, Begun};
 use super::keeper::Keeper;
 use super::mapfile::Map;
+use super::page::{self, Paged, Went};
 use super::session::Session;
 use super::signals::Signals;
 use super::{Exit, also, consent, estimate, read_back, saved};
@@ -30,6 +31,7 @@ pub(super) fn copy(options: &Options, words: &[String], out: Out) -> Result<Exit
     if options.dry_run {
         return show(options, &plan, &source, &dest, out);
     }
+    let page = page::place(options.report.as_deref(), &[(Side::Source, &source), (Side::Dest, &dest)])?;
     warn(options, &plan, out);
     if plan::needs_confirmation(&plan, &dest) && !options.yes {
         consent::ask(&plan, &source, &dest, out)?;
@@ -58,6 +60,7 @@ pub(super) fn copy(options: &Options, words: &[String], out: Out) -> Result<Exit
         _ => schedule::make(&plan, &ends[0]),
     };
     let (mut outcome, mut progress) = session.run(&plan, &ends, &mut *schedule, &keeper, keeping);
+    let series = progress.series();
     if let Some(left) = left {
         left.settle(&mut outcome);
     }
@@ -69,6 +72,8 @@ pub(super) fn copy(options: &Options, words: &[String], out: Out) -> Result<Exit
     let manifest = keeper.finish(&mut outcome);
     let papers = manifest.and(map.map_or(Ok(()), |map| map.finish(&plan, &outcome)));
     let exit = tell(options, &plan, &outcome, &progress, started, words, out)?;
+    let went = Went { options, plan: &plan, outcome: &outcome, series: &series, words, started };
+    let exit = page.map_or(exit, |page| page.put(went, exit, out));
     // After the report: the copy is what it is, whatever became of its papers. A signal stays what ended it.
     match (papers, exit) {
         (Err(error), Exit::Signal(_)) => out.tell(&text::error(&error)),
@@ -86,10 +91,26 @@ pub(super) fn carry_out(
     words: &[String],
     out: Out,
 ) -> Result<Exit> {
+    carry_out_paged(options, plan, ends, signals, words, out, None)
+}
+
+/// The same with a page, where one was asked for.
+pub(super) fn carry_out_paged(
+    options: &Options,
+    plan: &Plan,
+    ends: &Ends,
+    signals: &Signals,
+    words: &[String],
+    out: Out,
+    page: Option<Paged>,
+) -> Result<Exit> {
     let session = Session::new(options, Some(signals));
     let started = SystemTime::now();
     let (outcome, progress) = session.run(plan, ends, &mut *schedule::make(plan, &ends[0]), &Silent, None);
-    tell(options, plan, &outcome, &progress, started, words, out)
+    let series = progress.series();
+    let exit = tell(options, plan, &outcome, &progress, started, words, out)?;
+    let went = Went { options, plan, outcome: &outcome, series: &series, words, started };
+    Ok(page.map_or(exit, |page| page.put(went, exit, out)))
 }
 
 /// Tells what the plan warns of. Whoever reads JSON lines gets that as such, once progress has begun.

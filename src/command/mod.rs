@@ -11,6 +11,7 @@ mod journal;
 mod keeper;
 mod manifest;
 mod mapfile;
+mod page;
 mod pattern;
 mod profile;
 mod read_back;

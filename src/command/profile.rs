@@ -2,15 +2,16 @@
 use super::copy::host_of;
 use super::signals::Signals;
 use super::tune::{exit, now_measuring, subject};
-use super::{Exit, printed};
-use crate::contract::{Facts, Result, Stop};
+use super::{Exit, page, printed};
+use crate::contract::{Facts, Result, Side, Stop};
 use crate::measure::{self, Failure, Profiled, Subject, Way};
 use crate::plan::{ProfileOptions, TableStyle};
 use crate::report::json::ProfileFound;
 use crate::report::measuring::{Meter, profile_csv, profile_text, timing_text};
+use crate::report::page::{self as pages, Measured};
 use crate::report::{Out, json, text};
 use crate::{endpoint, plan, probe};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 /// Enough for twenty places of a disk that seeks.
 const TIME: Duration = Duration::from_secs(30);
@@ -23,8 +24,9 @@ const TIMING: (u32, Duration) = (3, Duration::from_secs(3));
 
 /// `words` is the command line behind the program's name.
 pub(super) fn profile(options: &ProfileOptions, words: &[String], out: Out) -> Result<Exit> {
-    let signals = Signals::watch(out)?;
+    let (signals, started) = (Signals::watch(out)?, SystemTime::now());
     let facts = probe::source(&options.path)?;
+    let page = page::place(options.report.as_deref(), &[(Side::Source, &facts)])?;
     let plan = plan::measure(&facts, options.engine, &host_of(options.engine))?;
     plan.warnings.iter().for_each(|warning| out.tell(&text::warning(warning)));
     let mut subject = subject(&plan, &facts)?;
@@ -60,8 +62,15 @@ pub(super) fn profile(options: &ProfileOptions, words: &[String], out: Out) -> R
             json::text(&json::profile(ProfileFound { words, facts, engine, found, bad, failed, warnings }))
         }
     };
+    let mut printed = printed(out, &text);
+    if let Some(paged) = page {
+        let told = &profile_text(&facts, &found, bad, failed);
+        let (facts, machine, warnings) = (&facts, &probe::machine(), &warnings);
+        let html = pages::profile(&found, Measured { facts, machine, words, started, warnings, told });
+        printed = paged.write(&html, false, printed, out);
+    }
     let any = !found.zones.is_empty();
-    Ok(exit(found.failure, any, printed(out, &text), out))
+    Ok(exit(found.failure, any, printed, out))
 }
 
 /// One line, as hdparm has it.

@@ -1,16 +1,17 @@
 //! `haul tune`.
 use super::copy::host_of;
 use super::signals::{Running, Signals};
-use super::{Exit, failed, printed, saved};
-use crate::contract::{Cache, Endpoint, Extent, Facts, Op, Result, Stop};
+use super::{Exit, failed, page, printed, saved};
+use crate::contract::{Cache, Endpoint, Extent, Facts, Op, Result, Side, Stop};
 use crate::measure::{self, Effort, Failure, Subject, Tuned, Way};
 use crate::plan::{MEASURED_IN_FLIGHT_BYTES, Measuring, TableStyle, TuneOptions};
 use crate::report::json::TuneFound;
 use crate::report::measuring::{TuneTeller, tune_csv, tune_text};
+use crate::report::page::{self as pages, Measured};
 use crate::report::{Out, json, text};
 use crate::{endpoint, plan, probe};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 /// As long as people wait without going away.
 const TIME: Duration = Duration::from_secs(60);
@@ -20,8 +21,9 @@ const QUICK_TIME: Duration = Duration::from_secs(8);
 
 /// `words` is the command line behind the program's name.
 pub(super) fn tune(options: &TuneOptions, words: &[String], out: Out) -> Result<Exit> {
-    let signals = Signals::watch(out)?;
+    let (signals, started) = (Signals::watch(out)?, SystemTime::now());
     let facts = probe::source(&options.path)?;
+    let page = page::place(options.report.as_deref(), &[(Side::Source, &facts)])?;
     let plan = plan::measure(&facts, options.engine, &host_of(options.engine))?;
     plan.warnings.iter().for_each(|warning| out.tell(&text::warning(warning)));
     let mut subject = subject(&plan, &facts)?;
@@ -50,6 +52,15 @@ pub(super) fn tune(options: &TuneOptions, words: &[String], out: Out) -> Result<
             let found = TuneFound { words, facts, op: Op::Read, engine, tuned: &tuned, bad, failed, warnings };
             printed(out, &json::text(&json::tune(found)))
         }
+    };
+    let printed = match page {
+        Some(paged) => {
+            let told = &tune_text(&tuned, &subject.bad, subject.failed);
+            let (facts, machine, warnings) = (&facts, &probe::machine(), &warnings);
+            let html = pages::tune(&tuned, Measured { facts, machine, words, started, warnings, told });
+            paged.write(&html, false, printed, out)
+        }
+        None => printed,
     };
     let kept = keep(options, &facts, &tuned, out);
     let exit = exit(tuned.failure, tuned.answer.is_some(), printed, out);

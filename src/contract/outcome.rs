@@ -72,10 +72,13 @@ pub struct Latency {
 }
 
 /// What is known about one side after the copy.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct SideReport {
     /// How long its requests took.
     pub latency: Latency,
+    /// The same in full: classes of latency, the shortest first, each by its upper end in microseconds and how many
+    /// requests are in it. Each class but the last is as wide as the next is, by their logarithm.
+    pub latencies: Vec<(u64, u64)>,
     /// Time in which there was nothing to do but wait for this side.
     pub waited: Duration,
     /// Time in which it had no request in flight.

@@ -18,6 +18,9 @@ pub struct Whereabouts {
     pub limited: bool,
 }
 
+/// From one class of latencies to the next: four for each doubling.
+const CLASS_FACTOR: f64 = 1.189_207_115;
+
 /// Waiting is shared out by spans of this length: long enough to see which side runs dry, short enough that a disk that
 /// slows down in the middle is seen, and progress with it.
 const SPAN: Duration = Duration::from_millis(250);
@@ -59,6 +62,8 @@ pub struct Meter {
     latency: [Histogram<u64>; 2],
     waited: [Duration; 2],
     span: Span,
+    /// When waiting was last shared out.
+    shared_out: Instant,
     idle: [Duration; 2],
     digest_waited: Duration,
     limit_waited: Duration,
@@ -75,6 +80,7 @@ impl Meter {
             latency: [histogram(), histogram()],
             waited: [Duration::ZERO; 2],
             span: Span::default(),
+            shared_out: now,
             idle: [Duration::ZERO; 2],
             digest_waited: Duration::ZERO,
             limit_waited: Duration::ZERO,
@@ -109,7 +115,9 @@ impl Meter {
             (false, true) => span.alone[1] += passed,
             (false, false) => {}
         }
-        if span.passed >= SPAN {
+        // Where a limit takes most of the time, what is left of it is not to be told seconds later.
+        if span.passed >= SPAN || now.saturating_duration_since(self.shared_out) >= 2 * SPAN {
+            self.shared_out = now;
             let shares = std::mem::take(span).shares();
             for (index, share) in shares.into_iter().enumerate() {
                 self.waited[index] += share;
@@ -159,11 +167,27 @@ impl Meter {
                 },
                 waited: self.waited[side.index()] + last[side.index()],
                 idle: self.idle[side.index()],
+                latencies: classes(latency),
                 ..SideReport::default()
             }
         };
         Side::BOTH.map(report)
     }
+}
+
+/// Latencies in classes, four for each doubling from 1 µs on; those at either end that are empty are left out.
+fn classes(latency: &Histogram<u64>) -> Vec<(u64, u64)> {
+    let steps = latency.iter_log(1, CLASS_FACTOR);
+    let all = steps.map(|step| (step.value_iterated_to(), step.count_since_last_iteration()));
+    let mut classes: Vec<(u64, u64)> = Vec::new();
+    for (by_us, count) in all.skip_while(|(_, count)| *count == 0) {
+        match classes.last_mut() {
+            // Of the shortest, several steps end at the same microsecond.
+            Some(last) if last.0 == by_us => last.1 += count,
+            _ => classes.push((by_us, count)),
+        }
+    }
+    classes
 }
 
 #[cfg(test)]

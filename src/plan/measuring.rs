@@ -5,6 +5,7 @@ use crate::contract::{
     Access, Cache, CommandWishes, EndpointKind, EngineKind, Error, Existing, Facts, Host, Kind, PlanSide, Result,
     Through,
 };
+use std::path::PathBuf;
 use std::time::Duration;
 
 /// Less than this tells nothing of a disk, in bytes.
@@ -40,6 +41,8 @@ pub struct TuneOptions {
     pub engine: Option<EngineKind>,
     /// How the table is printed.
     pub style: TableStyle,
+    /// A page with charts, in this file.
+    pub report: Option<PathBuf>,
 }
 
 /// What `haul profile` was asked for.
@@ -57,6 +60,8 @@ pub struct ProfileOptions {
     pub engine: Option<EngineKind>,
     /// How the table is printed.
     pub style: TableStyle,
+    /// A page with charts, in this file.
+    pub report: Option<PathBuf>,
 }
 
 /// How something is opened to be measured.

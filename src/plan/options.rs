@@ -158,4 +158,6 @@ pub struct Options {
     pub progress: ProgressStyle,
     /// The report as JSON on standard output.
     pub json: bool,
+    /// The report as a page with charts, in this file.
+    pub report: Option<PathBuf>,
 }

@@ -13,6 +13,7 @@ pub mod json;
 pub mod list;
 pub mod manifest;
 pub mod measuring;
+pub mod page;
 pub mod progress;
 pub mod sg_dd;
 pub mod text;

@@ -9,7 +9,7 @@ mod sample;
 mod screen;
 mod view;
 
-use crate::contract::{Event, Observer, Phase, Plan, Tally};
+use crate::contract::{Event, Observer, Phase, Plan, Series, Tally};
 use crate::plan::ProgressStyle;
 use crate::report::json::{self, Report};
 use crate::report::printable::printable;
@@ -26,11 +26,8 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 use view::View;
 
-/// A bar is looked at: ten times a second it seems to move by itself.
-const BAR_TICK: Duration = Duration::from_millis(100);
-
-/// The others need no more than a rate of the last seconds.
-const QUIET_TICK: Duration = Duration::from_millis(250);
+/// Ten times a second: a bar seems to move by itself, and what is kept for the page has a short copy in it too.
+const TICK: Duration = Duration::from_millis(100);
 
 /// Gap between two JSON lines.
 const JSON_GAP: Duration = Duration::from_secs(1);
@@ -48,6 +45,8 @@ struct Shared {
     tally: Arc<Tally>,
     began: Instant,
     meter: Mutex<Meter>,
+    /// How it went so far, for the page.
+    series: Mutex<Series>,
     screen: Screen,
     /// Address of the dest, for the flush.
     dest: String,
@@ -70,6 +69,7 @@ impl Progress {
             tally,
             began: Instant::now(),
             meter: Mutex::new(Meter::new(plan.len, plan.limit_bytes_per_s.is_some()).comparing(!plan.route.writes())),
+            series: Mutex::default(),
             screen,
             dest: printable(&plan.dest.address),
         });
@@ -101,6 +101,12 @@ impl Progress {
         let _ = self.messages.send(Message::End);
         let _ = thread.join();
         self.shared.screen.clear();
+    }
+
+    /// How the copy went until now, in moments of at least 100 ms at first.
+    pub fn series(&self) -> Series {
+        self.shared.look();
+        lock(&self.shared.series).clone()
     }
 
     /// The same, with the report for those who read JSON lines: it is the last line.
@@ -137,18 +143,19 @@ impl Shared {
     fn look(&self) -> View {
         let mut meter = lock(&self.meter);
         // The clock is read under the lock: samples come in the order of time.
-        meter.push(Sample::of(&self.tally, self.began.elapsed()));
+        let sample = Sample::of(&self.tally, self.began.elapsed());
+        meter.push(sample);
+        lock(&self.series).push(sample.moment());
         meter.view().expect("a sample was just taken")
     }
 
     /// The observer thread.
     fn run(&self, inbox: &Receiver<Message>) {
         let style = self.screen.style();
-        let tick = if style == ProgressStyle::Bar { BAR_TICK } else { QUIET_TICK };
         let mut pacer = Pacer::new();
         let mut json_due = JSON_GAP;
         loop {
-            match inbox.recv_timeout(tick) {
+            match inbox.recv_timeout(TICK) {
                 Ok(Message::Said(said, at)) => self.say(&said, at, &pacer),
                 Err(RecvTimeoutError::Timeout) => {}
                 Ok(Message::End) | Err(RecvTimeoutError::Disconnected) => break,

@@ -1,4 +1,4 @@
-use crate::contract::{Phase, Tally};
+use crate::contract::{Moment, Phase, Tally};
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
@@ -48,6 +48,17 @@ impl Sample {
             },
             block_bytes: tally.block_bytes.load(Relaxed),
             depth: tally.depth.load(Relaxed),
+        }
+    }
+
+    /// What of it is worth keeping.
+    pub(super) fn moment(&self) -> Moment {
+        Moment {
+            at: self.at,
+            read_bytes: self.read_bytes,
+            dest_bytes: self.written_bytes,
+            copied_bytes: self.copied_bytes(),
+            waited: self.waited,
         }
     }
 

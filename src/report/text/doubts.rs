@@ -12,3 +12,8 @@ pub fn above_the_link(found_per_s: u64, most_per_s: u64, what: &str) -> String {
 pub fn kept(place: &Path) -> String {
     format!("haul: kept in {}; copies from this disk begin with it\n", printable(&place.to_string_lossy()))
 }
+
+/// Where the page went.
+pub fn paged(path: &Path) -> String {
+    format!("haul: the report is in {}\n", printable(&path.to_string_lossy()))
+}

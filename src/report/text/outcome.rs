@@ -75,7 +75,7 @@ pub fn outcome(plan: &Plan, outcome: &Outcome, args: &[String]) -> String {
 }
 
 /// One line that says how it ended, how much arrived, and how fast.
-fn headline(plan: &Plan, outcome: &Outcome) -> String {
+pub(in crate::report) fn headline(plan: &Plan, outcome: &Outcome) -> String {
     let copied = outcome.totals.copied_bytes();
     let judged = outcome.damage.as_ref().map(|found| damage::verdict(plan, outcome, found));
     let compared = outcome.differences.as_ref().map(|found| differences::verdict(plan, outcome, found));
@@ -202,7 +202,7 @@ fn bytes(plan: &Plan, totals: &Totals) -> String {
     text
 }
 
-fn time(outcome: &Outcome) -> String {
+pub(in crate::report) fn time(outcome: &Outcome) -> String {
     let mut text = whole(&units::duration(outcome.elapsed));
     if !outcome.flushing.is_zero() {
         let copying = outcome.elapsed.saturating_sub(outcome.flushing);
@@ -213,7 +213,7 @@ fn time(outcome: &Outcome) -> String {
 }
 
 /// With the flush, which is what counts, and without it, which is what other tools tell.
-fn rate(outcome: &Outcome) -> String {
+pub(in crate::report) fn rate(outcome: &Outcome) -> String {
     let copied = outcome.totals.copied_bytes();
     let Some(all) = units::per_second(copied, outcome.elapsed).filter(|_| copied > 0) else { return String::new() };
     let mut text = whole(&units::rate(all));
@@ -281,7 +281,7 @@ fn tried(outcome: &Outcome) -> String {
 }
 
 /// Which side held the copy back, as a share of the time before the flush.
-fn waiting(outcome: &Outcome) -> String {
+pub(in crate::report) fn waiting(outcome: &Outcome) -> String {
     let copying = outcome.elapsed.saturating_sub(outcome.flushing);
     let [source, dest] = outcome.sides.each_ref().map(|side| side.waited);
     let (digests, limit) = (outcome.digest_waited, outcome.limit_waited);

@@ -1,0 +1,190 @@
+//! What stands along a side of a chart: a quantity, how far it goes, and round numbers on the way.
+use crate::report::units;
+use plotters::coord::ranged1d::{KeyPointHint, NoDefaultFormatting, Ranged, ValueFormatter};
+use std::ops::Range;
+use std::time::Duration;
+
+/// What is measured along an axis; it decides where marks stand and what they are called.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Quantity {
+    /// Seconds, evenly.
+    Time,
+    /// Bytes a second, evenly.
+    Rate,
+    /// Bytes, evenly.
+    Bytes,
+    /// Bytes, each doubling as wide as the next.
+    BlockSize,
+    /// Microseconds, each tenfold as wide as the next.
+    Latency,
+    /// 0 to 100.
+    Percent,
+}
+
+/// Lengths of time that people find round, in seconds; above them days.
+const ROUND_S: [f64; 16] =
+    [1.0, 2.0, 5.0, 10.0, 15.0, 30.0, 60.0, 120.0, 300.0, 600.0, 900.0, 1800.0, 3600.0, 7200.0, 14400.0, 43200.0];
+const DAY_S: f64 = 86_400.0;
+
+/// One axis of a chart.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Axis {
+    pub(super) quantity: Quantity,
+    from: f64,
+    to: f64,
+}
+
+impl Axis {
+    /// From the least to the most of `values`; from 0 or to more where they would leave no room.
+    pub(super) fn over(quantity: Quantity, values: impl Iterator<Item = f64>) -> Axis {
+        let placed = values.map(|value| place(quantity, value)).filter(|value| value.is_finite());
+        let (low, high) = placed.fold((f64::MAX, f64::MIN), |(low, high), at| (low.min(at), high.max(at)));
+        let (low, high) = if low > high { (0.0, 1.0) } else { (low, high) };
+        let (from, to) = match quantity {
+            Quantity::Time => (0.0, high.max(0.1)),
+            // Some air above the highest.
+            Quantity::Rate => (0.0, high.max(1.0) * 1.08),
+            Quantity::Percent => (0.0, high.max(1.0)),
+            Quantity::Bytes | Quantity::BlockSize => (low, high.max(low + 1.0)),
+            Quantity::Latency => (low.floor(), high.ceil().max(low.floor() + 1.0)),
+        };
+        Axis { quantity, from, to }
+    }
+
+    /// The whole of it: 0 to 100 %.
+    pub(super) fn percent() -> Axis {
+        Axis { quantity: Quantity::Percent, from: 0.0, to: 100.0 }
+    }
+
+    /// Where it begins and ends, as places.
+    pub(super) fn ends(&self) -> (f64, f64) {
+        (self.from, self.to)
+    }
+
+    /// Where round numbers stand, about `most` of them.
+    pub(super) fn marks(&self, most: u32) -> Vec<f64> {
+        let rough = (self.to - self.from) / f64::from(most.max(1));
+        let step = match self.quantity {
+            Quantity::Time if rough > 1.0 => {
+                let days = (rough / DAY_S).ceil() * DAY_S;
+                ROUND_S.into_iter().find(|&round| round >= rough).unwrap_or(days)
+            }
+            Quantity::Time | Quantity::Rate | Quantity::Percent => round_up(rough),
+            Quantity::Bytes => rough.max(1.0).log2().ceil().exp2(),
+            Quantity::BlockSize | Quantity::Latency => rough.ceil().max(1.0),
+        };
+        let first = (self.from / step).ceil() as i64;
+        let last = (self.to / step + 1e-9).floor() as i64;
+        (first..=last).map(|number| number as f64 * step).collect()
+    }
+
+    /// The text at a place.
+    pub(super) fn label(&self, at: f64) -> String {
+        match self.quantity {
+            Quantity::Time if self.to <= 10.0 => format!("{} s", (at * 1000.0).round() / 1000.0),
+            Quantity::Time => units::time_left(Duration::from_secs_f64(at.max(0.0).round())),
+            Quantity::Rate => format!("{}/s", short(units::size_decimal(at.max(0.0).round() as u64))),
+            Quantity::Bytes => short(units::size(at.max(0.0).round() as u64)),
+            Quantity::BlockSize => units::block(at.exp2().round() as u64).replace(" bytes", " B"),
+            Quantity::Latency => short(units::latency(10f64.powf(at).round() as u64)),
+            Quantity::Percent => format!("{} %", at.round()),
+        }
+    }
+}
+
+/// An axis with its marks, as plotters wants it.
+#[derive(Clone, Debug)]
+pub(super) struct Marked {
+    axis: Axis,
+    marks: Vec<f64>,
+}
+
+impl Marked {
+    /// With about so many marks.
+    pub(super) fn new((axis, most): (Axis, u32)) -> Marked {
+        Marked { axis, marks: axis.marks(most) }
+    }
+}
+
+impl Ranged for Marked {
+    type FormatOption = NoDefaultFormatting;
+    type ValueType = f64;
+
+    fn map(&self, value: &f64, limit: (i32, i32)) -> i32 {
+        let share = (value - self.axis.from) / (self.axis.to - self.axis.from);
+        limit.0 + (share * f64::from(limit.1 - limit.0)).round() as i32
+    }
+
+    fn key_points<Hint: KeyPointHint>(&self, _hint: Hint) -> Vec<f64> {
+        self.marks.clone()
+    }
+
+    fn range(&self) -> Range<f64> {
+        self.axis.from..self.axis.to
+    }
+}
+
+impl ValueFormatter<f64> for Marked {
+    fn format_ext(&self, value: &f64) -> String {
+        self.axis.label(*value)
+    }
+}
+
+/// Where a value stands: itself, or its logarithm.
+pub(super) fn place(quantity: Quantity, value: f64) -> f64 {
+    match quantity {
+        Quantity::BlockSize => value.max(1.0).log2(),
+        Quantity::Latency => value.max(1.0).log10(),
+        _ => value,
+    }
+}
+
+/// 1, 2 or 5 with zeros, at least this.
+fn round_up(rough: f64) -> f64 {
+    let power = 10f64.powf(rough.max(f64::MIN_POSITIVE).log10().floor());
+    [1.0, 2.0, 5.0, 10.0].into_iter().map(|digit| digit * power).find(|&step| step >= rough).unwrap_or(power * 10.0)
+}
+
+/// The number without zeros that say nothing: `1.00 GiB` is `1 GiB`.
+fn short(text: String) -> String {
+    match text.split_once(' ') {
+        Some((number, unit)) if number.contains('.') => {
+            format!("{} {unit}", number.trim_end_matches('0').trim_end_matches('.'))
+        }
+        Some(("0", _)) => "0".to_owned(),
+        _ => text,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn labels(quantity: Quantity, values: &[f64]) -> Vec<String> {
+        let axis = Axis::over(quantity, values.iter().copied());
+        axis.marks(5).into_iter().map(|at| axis.label(at)).collect()
+    }
+
+    #[test]
+    fn marks_stand_at_numbers_that_people_find_round() {
+        assert_eq!(labels(Quantity::Time, &[0.0, 3.1]), ["0 s", "1 s", "2 s", "3 s"]);
+        assert_eq!(labels(Quantity::Time, &[0.0, 0.4]), ["0 s", "0.1 s", "0.2 s", "0.3 s", "0.4 s"]);
+        assert_eq!(labels(Quantity::Time, &[700.0])[1..3], ["5 min 00 s", "10 min 00 s"]);
+        assert_eq!(labels(Quantity::Rate, &[380e6])[..3], ["0/s", "100 MB/s", "200 MB/s"]);
+        assert_eq!(labels(Quantity::Bytes, &[0.0, 4e9])[..3], ["0", "1 GiB", "2 GiB"]);
+        assert_eq!(labels(Quantity::BlockSize, &[512.0, 16384.0])[..2], ["512 B", "1 KiB"]);
+        assert_eq!(labels(Quantity::Latency, &[50.0, 5000.0]), ["10 µs", "100 µs", "1 ms", "10 ms"]);
+    }
+
+    #[test]
+    fn nothing_at_all_and_one_value_have_an_axis_too() {
+        for quantity in [Quantity::Time, Quantity::Rate, Quantity::Bytes, Quantity::BlockSize, Quantity::Latency] {
+            for values in [&[][..], &[0.0], &[4096.0], &[f64::NAN], &[f64::INFINITY]] {
+                let axis = Axis::over(quantity, values.iter().copied());
+                let (from, to) = axis.ends();
+                assert!(from < to && to.is_finite(), "{quantity:?} {values:?}: {axis:?}");
+                assert!(axis.marks(5).len() < 20, "{quantity:?} {values:?}: {axis:?}");
+            }
+        }
+    }
+}

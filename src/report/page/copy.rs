@@ -1,0 +1,188 @@
+//! The page of a copy: rates over time and place, latencies, and who was waited for.
+use super::axis::{Axis, Quantity};
+use super::chart::{Chart, Curve, Shape};
+use super::rates::{Piece, pieces};
+use super::{Figure, Page, Table, bare, device, frame, render};
+use crate::contract::{Direction, Ended, Facts, Machine, Outcome, Plan, Series, Side};
+use crate::report::{text, units};
+use std::time::{Duration, SystemTime};
+
+/// More points than these cannot be told apart on a screen.
+const PIECES_MAX: u32 = 160;
+/// The shortest piece whose rate says something, and whose waiting does: the engine shares that out by 250 ms.
+const RATE_PIECE: Duration = Duration::from_millis(90);
+const WAIT_PIECE: Duration = Duration::from_millis(750);
+
+/// What the page of a copy is made of.
+#[derive(Clone, Copy, Debug)]
+pub struct CopyFound<'a> {
+    /// What was decided.
+    pub plan: &'a Plan,
+    /// What came of it.
+    pub outcome: &'a Outcome,
+    /// How it went.
+    pub series: &'a Series,
+    /// Source and dests, as they were found.
+    pub facts: &'a [(Side, Facts)],
+    /// Where it was done.
+    pub machine: &'a Machine,
+    /// The command line behind the program's name.
+    pub words: &'a [String],
+    /// When it began.
+    pub started: SystemTime,
+}
+
+/// The page of a copy, whole or not, as HTML.
+pub fn copy(found: CopyFound<'_>) -> String {
+    let CopyFound { plan, outcome, words, .. } = found;
+    let title = format!("haul {}: {} to {}", plan.verb(), plan.source.address, plan.dest.address);
+    let mut page = frame(title, words, found.started, found.machine);
+    page.headline = bare(&text::headline(plan, outcome));
+    match &outcome.ended {
+        Ended::Complete => {}
+        Ended::Interrupted(_) => page.warnings.push("Interrupted: this is what was done by then.".to_owned()),
+        Ended::Failed(error) => page.warnings.push(bare(&text::error(error)).trim_start_matches("haul: ").to_owned()),
+    }
+    let waiting = bare(&text::waiting(outcome));
+    page.summary = [("Time", bare(&text::time(outcome))), ("Rate", bare(&text::rate(outcome))), ("Waiting", waiting)]
+        .into_iter()
+        .filter(|(_, value)| !value.is_empty())
+        .map(|(name, value)| (name.to_owned(), value))
+        .collect();
+    figures(found, &mut page);
+    let facts = found.facts.iter().map(|(side, facts)| (format!("The {}", side.name()), device::side(facts)));
+    page.facts.splice(0..0, facts);
+    page.report = bare(&text::outcome(plan, outcome, words));
+    render(page)
+}
+
+fn figures(found: CopyFound<'_>, page: &mut Page) {
+    let moments = found.series.moments();
+    let rates = pieces(&moments, RATE_PIECE, PIECES_MAX);
+    if !rates.is_empty() {
+        page.figures.push(over_time(&rates));
+        page.figures.extend(over_place(found, &rates));
+    }
+    let waits = pieces(&moments, WAIT_PIECE, PIECES_MAX);
+    if waits.iter().any(|piece| piece.waited_percent.iter().any(|&percent| percent > 0.0)) {
+        page.figures.push(waiting(&waits));
+    }
+    page.figures.extend(latencies(found.outcome));
+}
+
+fn rate(bytes_per_s: f64) -> String {
+    units::rate_decimal(bytes_per_s.round() as u64)
+}
+
+/// Both sides' rates, each at the place that `across` gives for a piece.
+fn both_rates(label: &str, quantity: Quantity, rates: &[Piece], across: &dyn Fn(&Piece) -> f64) -> Chart {
+    let curve = |side: Side, shape| {
+        let points = rates.iter().map(|piece| (across(piece), piece.bytes_per_s[side.index()])).collect();
+        Curve::new(side.name(), side.index(), shape, points)
+    };
+    let ends = rates.iter().flat_map(|piece| piece.bytes_per_s);
+    Chart {
+        label: label.to_owned(),
+        across: Axis::over(quantity, rates.iter().map(across)),
+        up: Axis::over(Quantity::Rate, ends),
+        curves: vec![curve(Side::Source, Shape::Area), curve(Side::Dest, Shape::Line)],
+    }
+}
+
+fn over_time(rates: &[Piece]) -> Figure {
+    let mut chart = both_rates("Rate of both sides over time", Quantity::Time, rates, &|piece| piece.middle_s);
+    chart.across = Axis::over(Quantity::Time, rates.iter().map(|piece| piece.end_s));
+    let row = |piece: &Piece| {
+        let time = format!("{:.1} s", piece.end_s);
+        vec![time, units::size(piece.copied_bytes.1), rate(piece.bytes_per_s[0]), rate(piece.bytes_per_s[1])]
+    };
+    let table = Table::new(&["until", "copied", "source", "dest"], rates.iter().map(row).collect());
+    let what = "Bytes a second that the source delivered, and that the dest acknowledged. Zeros that were not sent \
+                and holes are in neither. Where both are 0 at the end, what was written was made durable.";
+    Figure::new("rate-over-time", "Rate over time", what, &chart, Some(table))
+}
+
+/// Nothing where the order is not that of places: the rest of a copy that was gone on with.
+fn over_place(found: CopyFound<'_>, rates: &[Piece]) -> Option<Figure> {
+    if found.outcome.kept.as_ref().is_some_and(|kept| kept.already_bytes > 0) {
+        return None;
+    }
+    let start = found.plan.source.offset;
+    let backward = found.plan.len.filter(|_| found.plan.direction == Direction::Backward);
+    let place = |piece: &Piece| {
+        let copied = piece.copied_bytes.0 / 2 + piece.copied_bytes.1 / 2;
+        (start + backward.map_or(copied, |len| len.saturating_sub(copied))) as f64
+    };
+    let moved: Vec<Piece> = rates.iter().copied().filter(|piece| piece.copied_bytes.1 > piece.copied_bytes.0).collect();
+    if moved.len() < 2 {
+        return None;
+    }
+    let chart = both_rates("Rate of both sides over position", Quantity::Bytes, &moved, &place);
+    let what = "The same by the byte of the source that was copied at the time: on a disk that turns, the rate falls \
+                from its first byte to its last.";
+    Some(Figure::new("rate-over-position", "Rate over position", what, &chart, None))
+}
+
+fn waiting(waits: &[Piece]) -> Figure {
+    let curve = |side: Side| {
+        let points = waits.iter().map(|piece| (piece.middle_s, piece.waited_percent[side.index()])).collect();
+        Curve::new(&format!("for the {}", side.name()), side.index(), Shape::Area, points)
+    };
+    let chart = Chart {
+        label: "Share of the time spent waiting for each side".to_owned(),
+        across: Axis::over(Quantity::Time, waits.iter().map(|piece| piece.end_s)),
+        up: Axis::percent(),
+        curves: Side::BOTH.map(curve).to_vec(),
+    };
+    let row = |piece: &Piece| {
+        let [source, dest] = piece.waited_percent;
+        let slower = match source - dest {
+            more if more > 10.0 => "source",
+            less if less < -10.0 => "dest",
+            _ if source + dest < 10.0 => "neither",
+            _ => "both",
+        };
+        vec![format!("{:.1} s", piece.end_s), format!("{source:.0} %"), format!("{dest:.0} %"), slower.to_owned()]
+    };
+    let columns = ["until", "for the source", "for the dest", "held back by"];
+    let table = Table::new(&columns, waits.iter().map(row).collect());
+    let what = "Share of the time in which there was nothing to do but wait for a side: the higher one held the copy \
+                back. What is missing to 100 % went to digests, to --limit, to the flush, or to nothing.";
+    Figure::new("waiting", "Who was waited for", what, &chart, Some(table))
+}
+
+/// Nothing where no requests were counted, as when a file system shares extents.
+fn latencies(outcome: &Outcome) -> Option<Figure> {
+    let asked = Side::BOTH.into_iter().filter(|side| outcome.sides[side.index()].latency.count > 0);
+    let sides: Vec<Side> = asked.collect();
+    if sides.is_empty() {
+        return None;
+    }
+    let curve = |&side: &Side| {
+        let report = &outcome.sides[side.index()];
+        let percent = |count: u64| count as f64 / report.latency.count.max(1) as f64 * 100.0;
+        let classes = report.latencies.iter().map(|&(by_us, count)| (by_us as f64, percent(count)));
+        // Nothing is shorter than the shortest class or longer than the longest: the curve begins and ends there.
+        let first = report.latencies.first().map(|&(by_us, _)| (by_us as f64 / 1.2, 0.0));
+        let last = report.latencies.last().map(|&(by_us, _)| (by_us as f64 * 1.2, 0.0));
+        Curve::new(side.name(), side.index(), Shape::Area, first.into_iter().chain(classes).chain(last).collect())
+    };
+    let curves: Vec<Curve> = sides.iter().map(curve).collect();
+    let points = || curves.iter().flat_map(|curve| curve.points.iter().copied());
+    let chart = Chart {
+        label: "How long requests took on each side".to_owned(),
+        across: Axis::over(Quantity::Latency, points().map(|point| point.0)),
+        up: Axis::over(Quantity::Percent, points().map(|point| point.1)),
+        curves: curves.clone(),
+    };
+    let row = |&side: &Side| {
+        let latency = outcome.sides[side.index()].latency;
+        let times = [latency.p50_us, latency.p90_us, latency.p99_us, latency.max_us].map(units::latency);
+        [side.name().to_owned(), latency.count.to_string()].into_iter().chain(times).collect()
+    };
+    let columns = ["side", "requests", "half within", "90 % within", "99 % within", "slowest"];
+    let table = Table::new(&columns, sides.iter().map(row).collect());
+    let what = "Share of the requests that took so long, from the moment their queue got them; the time axis is \
+                logarithmic.";
+    Some(Figure::new("latencies", "Latencies", what, &chart, Some(table)))
+}

@@ -1,0 +1,195 @@
+//! The pages of `haul tune` and `haul profile`: the sweep, the zone curve, what a command costs.
+use super::axis::{Axis, Quantity};
+use super::chart::{Chart, Curve, Shape};
+use super::{Figure, Page, Table, bare, device, frame, render};
+use crate::contract::{Facts, Machine};
+use crate::measure::{Entry, Profiled, Trial, Tuned, Way};
+use crate::report::units;
+use std::collections::BTreeMap;
+use std::time::SystemTime;
+
+/// What every page of something measured is made of.
+#[derive(Clone, Copy, Debug)]
+pub struct Measured<'a> {
+    /// What was measured.
+    pub facts: &'a Facts,
+    /// Where.
+    pub machine: &'a Machine,
+    /// The command line behind the program's name.
+    pub words: &'a [String],
+    /// When it began.
+    pub started: SystemTime,
+    /// What makes the figures doubtful.
+    pub warnings: &'a [String],
+    /// What a terminal showed of the answer.
+    pub told: &'a str,
+}
+
+fn page(verb: &str, measured: Measured<'_>) -> Page {
+    let Measured { facts, machine, words, started, warnings, told } = measured;
+    let mut page = frame(format!("haul {verb}: {}", facts.address), words, started, machine);
+    page.warnings = warnings.to_vec();
+    page.report = bare(told).trim().to_owned();
+    page.facts.insert(0, ("What was measured".to_owned(), device::side(facts)));
+    page
+}
+
+fn rate(bytes_per_s: f64) -> String {
+    units::rate_decimal(bytes_per_s.round() as u64)
+}
+
+/// The page of a sweep as HTML.
+pub fn tune(tuned: &Tuned, measured: Measured<'_>) -> String {
+    let mut page = page("tune", measured);
+    page.headline = match &tuned.answer {
+        Some(found) => format!(
+            "{} blocks, {} in flight: {}, {:.0} % of the best",
+            units::block(found.pick.block_bytes.into()),
+            found.pick.depth,
+            rate(found.pick_bytes_per_s),
+            found.share * 100.0
+        ),
+        None => "Nothing could be measured".to_owned(),
+    };
+    if tuned.failure.is_some() {
+        page.warnings.push("It ended before its time: this is what was found by then.".to_owned());
+    }
+    let drawn: [(Way, &'static str); 2] = [(Way::Direct, "sweep-direct"), (Way::Buffered, "sweep-buffered")];
+    page.figures.extend(drawn.into_iter().filter_map(|(way, id)| sweep(tuned, way, id)));
+    render(page)
+}
+
+/// A curve for each depth.
+fn sweep(tuned: &Tuned, way: Way, id: &'static str) -> Option<Figure> {
+    let entries: Vec<&Entry> =
+        tuned.sweep.entries().iter().filter(|entry| entry.point.way == way && entry.rate().is_some()).collect();
+    let mut depths: BTreeMap<u32, Vec<(f64, f64)>> = BTreeMap::new();
+    for entry in &entries {
+        let point = (f64::from(entry.point.block_bytes), entry.rate().unwrap_or(0.0));
+        depths.entry(entry.point.depth).or_default().push(point);
+    }
+    let mut curves = Vec::new();
+    for (number, (depth, mut points)) in depths.into_iter().enumerate() {
+        points.sort_by(|one, other| one.0.total_cmp(&other.0));
+        curves.push(Curve::new(&format!("{depth} in flight"), number, Shape::Line, points.clone()));
+        curves.push(Curve::new("", number, Shape::Dots, points));
+    }
+    let points = || curves.iter().flat_map(|curve| curve.points.iter().copied());
+    points().next()?;
+    let chart = Chart {
+        label: format!("Rate by block size, {} I/O", way.name()),
+        across: Axis::over(Quantity::BlockSize, points().map(|point| point.0)),
+        up: Axis::over(Quantity::Rate, points().map(|point| point.1)),
+        curves: curves.clone(),
+    };
+    let columns = ["block", "depth", "rate", "requests/s", "half within", "99 % within", "CPU s/GiB", "runs"];
+    let table = Table::new(&columns, entries.into_iter().map(row).collect());
+    let title = format!("Rate by block size: {}", way.name());
+    let what = match way {
+        Way::Direct => {
+            "Past the page cache. Each point is the median of its runs at spread places; the block size \
+                        axis is logarithmic."
+        }
+        _ => "Through the page cache, which reads ahead by itself and so hides the block size.",
+    };
+    Some(Figure::new(id, &title, what, &chart, Some(table)))
+}
+
+fn row(entry: &Entry) -> Vec<String> {
+    let of = |number: fn(&Trial) -> f64| entry.median_of(number).unwrap_or(0.0);
+    let latency = |us: f64| units::latency(us.round() as u64);
+    let cached = if entry.was_cached() { " (cached)" } else { "" };
+    vec![
+        units::block(entry.point.block_bytes.into()),
+        entry.point.depth.to_string(),
+        rate(entry.rate().unwrap_or(0.0)) + cached,
+        format!("{:.0}", of(Trial::requests_per_s)),
+        latency(of(|trial| trial.p50_us)),
+        latency(of(|trial| trial.p99_us)),
+        format!("{:.3}", of(Trial::cpu_s_per_gib)),
+        entry.trials.len().to_string(),
+    ]
+}
+
+/// The page of a profile as HTML.
+pub fn profile(found: &Profiled, measured: Measured<'_>) -> String {
+    let mut page = page("profile", measured);
+    let rates = || found.zones.iter().map(|zone| zone.bytes_per_s);
+    page.headline = match (rates().reduce(f64::min), rates().reduce(f64::max)) {
+        (Some(low), Some(high)) => format!("{} to {} across it", rate(low), rate(high)),
+        _ => "Nothing could be measured".to_owned(),
+    };
+    if found.failure.is_some() {
+        page.warnings.push("It ended before its time: this is what was found by then.".to_owned());
+    }
+    let size = measured.facts.size.unwrap_or(0);
+    page.figures = [zones(found, size), costs(found), ways(found)].into_iter().flatten().collect();
+    render(page)
+}
+
+fn zones(found: &Profiled, size: u64) -> Option<Figure> {
+    let points: Vec<(f64, f64)> = found.zones.iter().map(|zone| (zone.offset as f64, zone.bytes_per_s)).collect();
+    if points.is_empty() {
+        return None;
+    }
+    let chart = Chart {
+        label: "Rate by position".to_owned(),
+        across: Axis::over(Quantity::Bytes, [0.0, size as f64].into_iter().chain(points.iter().map(|point| point.0))),
+        up: Axis::over(Quantity::Rate, points.iter().map(|point| point.1)),
+        curves: vec![Curve::new("", 0, Shape::Area, points.clone()), Curve::new("", 0, Shape::Dots, points)],
+    };
+    let row = |zone: &crate::measure::Zone| {
+        let share = zone.offset as f64 / size.max(1) as f64 * 100.0;
+        vec![units::size(zone.offset), format!("{share:.0} %"), rate(zone.bytes_per_s)]
+    };
+    let table = Table::new(&["position", "of disk", "rate"], found.zones.iter().map(row).collect());
+    let what = "Reading on and on at places from the first byte to the last. A disk that turns is fast outside, where \
+                its first bytes are, and slow inside.";
+    Some(Figure::new("zones", "Rate by position", what, &chart, Some(table)))
+}
+
+fn costs(found: &Profiled) -> Option<Figure> {
+    let points: Vec<(f64, f64)> = found.costs.iter().map(|cost| (f64::from(cost.bytes), cost.seconds * 1e6)).collect();
+    if points.is_empty() {
+        return None;
+    }
+    let fitted = found.fit.map(|fit| {
+        let on_line = |&(bytes, _): &(f64, f64)| (bytes, fit.seconds(bytes) * 1e6);
+        Curve::new("latency + size / rate", 1, Shape::Line, points.iter().map(on_line).collect())
+    });
+    let measured = Curve::new("measured", 0, Shape::Dots, points.clone());
+    let chart = Chart {
+        label: "Time of a command by its size".to_owned(),
+        across: Axis::over(Quantity::BlockSize, points.iter().map(|point| point.0)),
+        up: Axis::over(Quantity::Latency, points.iter().map(|point| point.1)),
+        curves: fitted.into_iter().chain([measured]).collect(),
+    };
+    let latency = |seconds: f64| units::latency((seconds * 1e6).round() as u64);
+    let row = |cost: &crate::measure::Cost| {
+        let line = found.fit.map(|fit| latency(fit.seconds(cost.bytes.into()))).unwrap_or_default();
+        vec![units::block(cost.bytes.into()), latency(cost.seconds), rate(cost.bytes_per_s()), line]
+    };
+    let table = Table::new(&["command", "time", "rate", "line"], found.costs.iter().map(row).collect());
+    let what = "Commands one at a time, by their size, and the line that fits them best: what one costs before a byte \
+                moves, and the rate from there on. Both axes are logarithmic.";
+    Some(Figure::new("command-cost", "What a command costs", what, &chart, Some(table)))
+}
+
+fn ways(found: &Profiled) -> Option<Figure> {
+    if found.ways.is_empty() {
+        return None;
+    }
+    let row = |way: &crate::measure::WayCost| {
+        let cached = if way.cached { " (cached before)" } else { "" };
+        vec![
+            way.way.name().to_owned(),
+            rate(way.bytes_per_s) + cached,
+            format!("{:.3}", way.cpu_s_per_gib),
+            format!("{:.0} %", way.cpu_share * 100.0),
+            format!("{:.0} %", way.left_in_cache * 100.0),
+        ]
+    };
+    let table = Table::new(&["way", "rate", "CPU s/GiB", "CPU", "left in cache"], found.ways.iter().map(row).collect());
+    let what = "The same bytes read past the page cache, through it, and through a mapping of it.";
+    Some(Figure::of_table("ways", "Ways of reading", what, table))
+}

@@ -1,0 +1,137 @@
+//! Outcomes and measurements as one HTML page that needs nothing else: no script, no font, no other file.
+//!
+//! `copy` and `measured` say what is on their page; `chart` draws curves; the template puts it down, and minijinja
+//! escapes every text in it. This room must not know how anything was measured, nor where the page goes.
+mod axis;
+mod chart;
+mod copy;
+mod device;
+mod measured;
+mod rates;
+
+pub use copy::{CopyFound, copy};
+pub use measured::{Measured, profile, tune};
+
+use super::printable::shell_line;
+use crate::contract::Machine;
+use chart::Chart;
+use minijinja::syntax::SyntaxConfig;
+use minijinja::value::Serde;
+use minijinja::{AutoEscape, Environment, UndefinedBehavior};
+use serde::Serialize;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// What each of our pages begins with: such a file, and no other, may be replaced by another page.
+pub const MARK: &str = "<!DOCTYPE html>\n<!-- a report of haul -->\n";
+
+/// Everything on a page.
+#[derive(Debug, Serialize)]
+struct Page {
+    title: String,
+    /// What came of it, in one sentence.
+    headline: String,
+    /// When it began, in UTC.
+    when: String,
+    /// What the reader must know before the rest: it failed, it was interrupted.
+    warnings: Vec<String>,
+    /// Names and values that matter most.
+    summary: Vec<(String, String)>,
+    figures: Vec<Figure>,
+    /// Under a heading each: the sides, the machine.
+    facts: Vec<(String, Vec<(String, String)>)>,
+    /// What a terminal showed, in full; empty: nothing that is not above.
+    report: String,
+    /// As it was given.
+    command: String,
+    version: &'static str,
+    style: String,
+}
+
+/// A chart with the table of its numbers.
+#[derive(Debug, Serialize)]
+struct Figure {
+    /// For links, and for whoever looks for it by a program.
+    id: &'static str,
+    title: String,
+    /// What is seen, and how to read it.
+    what: String,
+    /// Colour and name of each curve.
+    key: Vec<(usize, String)>,
+    /// The same chart for a screen and for a telephone: letters keep their size on both. Empty: only a table.
+    wide: String,
+    narrow: String,
+    table: Option<Table>,
+}
+
+/// Rows of text under their headings.
+#[derive(Debug, Default, Serialize)]
+struct Table {
+    /// So long that it is folded away.
+    long: bool,
+    columns: Vec<String>,
+    rows: Vec<Vec<String>>,
+}
+
+/// Tables with more rows than these are folded away.
+const ROWS_SHOWN: usize = 12;
+
+impl Table {
+    fn new(columns: &[&str], rows: Vec<Vec<String>>) -> Table {
+        let columns = columns.iter().map(|&name| name.to_owned()).collect();
+        Table { long: rows.len() > ROWS_SHOWN, columns, rows }
+    }
+}
+
+impl Figure {
+    fn new(id: &'static str, title: &str, what: &str, chart: &Chart, table: Option<Table>) -> Figure {
+        let drawn = chart.curves.iter().filter(|curve| !curve.name.is_empty());
+        let key = drawn.map(|curve| (curve.colour, curve.name.clone())).collect();
+        let (title, what) = (title.to_owned(), what.to_owned());
+        Figure { id, title, what, key, wide: chart.wide(), narrow: chart.narrow(), table }
+    }
+
+    fn of_table(id: &'static str, title: &str, what: &str, table: Table) -> Figure {
+        let (title, what, table) = (title.to_owned(), what.to_owned(), Some(table));
+        Figure { id, title, what, key: Vec::new(), wide: String::new(), narrow: String::new(), table }
+    }
+}
+
+/// The words that a page has whatever it is about.
+fn frame(title: String, words: &[String], started: SystemTime, machine: &Machine) -> Page {
+    let since = started.duration_since(UNIX_EPOCH).unwrap_or_default();
+    let when = u64::try_from(since.as_millis()).ok().and_then(super::units::time_of_ms).unwrap_or_default();
+    Page {
+        title,
+        headline: String::new(),
+        when,
+        warnings: Vec::new(),
+        summary: Vec::new(),
+        figures: Vec::new(),
+        facts: vec![("The machine".to_owned(), device::machine(machine))],
+        report: String::new(),
+        command: shell_line(["haul"].into_iter().chain(words.iter().map(String::as_str))),
+        version: env!("CARGO_PKG_VERSION"),
+        style: chart::style() + include_str!("style.css"),
+    }
+}
+
+/// The page as HTML.
+fn render(page: Page) -> String {
+    let mut templates = Environment::new();
+    templates.set_auto_escape_callback(|_| AutoEscape::Html);
+    templates.set_undefined_behavior(UndefinedBehavior::Strict);
+    let syntax = SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build();
+    templates.set_syntax(syntax.expect("the delimiters are the usual ones"));
+    templates.add_template("page", include_str!("page.html")).expect("the template is part of the program and parses");
+    let template = templates.get_template("page").expect("it was added above");
+    let body = template.render(Serde(page)).expect("each name in the template is a field of the page");
+    format!("{MARK}{body}\n")
+}
+
+/// Text with the colours of terminals taken out.
+fn bare(text: &str) -> String {
+    anstream::adapter::strip_str(text).to_string().replace('\u{a0}', " ")
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,97 @@
+//! What happened between two moments of a copy.
+use crate::contract::Moment;
+use std::time::Duration;
+
+/// A piece of the time of a copy, and what was moved in it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Piece {
+    /// Its middle, in seconds since the beginning.
+    pub(super) middle_s: f64,
+    pub(super) end_s: f64,
+    /// Bytes through in any form at its beginning and its end.
+    pub(super) copied_bytes: (u64, u64),
+    /// Bytes a second of each side, by `Side::index`.
+    pub(super) bytes_per_s: [f64; 2],
+    /// Share of its time spent waiting for each side, in percent.
+    pub(super) waited_percent: [f64; 2],
+}
+
+/// The time of a copy in pieces no shorter than `least`, and about `most` of them.
+pub(super) fn pieces(moments: &[Moment], least: Duration, most: u32) -> Vec<Piece> {
+    let (Some(first), Some(last)) = (moments.first(), moments.last()) else { return Vec::new() };
+    let least = least.max((last.at - first.at) / most.max(1));
+    let mut from = first;
+    let mut pieces = Vec::new();
+    for (index, to) in moments.iter().enumerate() {
+        let rest = last.at.saturating_sub(to.at);
+        // What is left over at the end goes with the piece before it, for a short one would swing wildly.
+        let ends = index + 1 == moments.len() || (to.at - from.at >= least && rest >= least / 2);
+        if ends && to.at > from.at {
+            pieces.push(piece(from, to));
+            from = to;
+        }
+    }
+    pieces
+}
+
+fn piece(from: &Moment, to: &Moment) -> Piece {
+    let seconds = (to.at - from.at).as_secs_f64();
+    let rate = |from: u64, to: u64| to.saturating_sub(from) as f64 / seconds;
+    let waited = |side: usize| {
+        let waited = to.waited[side].saturating_sub(from.waited[side]).as_secs_f64();
+        (waited / seconds * 100.0).min(100.0)
+    };
+    Piece {
+        middle_s: (from.at + to.at).as_secs_f64() / 2.0,
+        end_s: to.at.as_secs_f64(),
+        copied_bytes: (from.copied_bytes, to.copied_bytes),
+        bytes_per_s: [rate(from.read_bytes, to.read_bytes), rate(from.dest_bytes, to.dest_bytes)],
+        waited_percent: [waited(0), waited(1)],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// 1 MB/s read, half of it written, and the dest waited for all the time.
+    fn moments(times_ms: &[u64]) -> Vec<Moment> {
+        let moment = |&ms: &u64| Moment {
+            at: Duration::from_millis(ms),
+            read_bytes: ms * 1000,
+            dest_bytes: ms * 500,
+            copied_bytes: ms * 500,
+            waited: [Duration::ZERO, Duration::from_millis(ms)],
+        };
+        times_ms.iter().map(moment).collect()
+    }
+
+    #[test]
+    fn the_pieces_have_the_rates_of_their_time_however_it_is_cut() {
+        let moments = moments(&[0, 100, 210, 290, 405, 500, 610, 640]);
+        for (least_ms, most) in [(0, 1000), (100, 1000), (250, 1000), (0, 2), (5000, 1)] {
+            let pieces = pieces(&moments, Duration::from_millis(least_ms), most);
+            assert!(pieces.iter().all(|piece| (piece.bytes_per_s[0] - 1e6).abs() < 1.0), "{pieces:?}");
+            assert!(pieces.iter().all(|piece| (piece.bytes_per_s[1] - 5e5).abs() < 1.0), "{pieces:?}");
+            assert!(pieces.iter().all(|piece| piece.waited_percent[0] == 0.0), "{pieces:?}");
+            assert!(pieces.iter().all(|piece| (piece.waited_percent[1] - 100.0).abs() < 1e-6), "{pieces:?}");
+            assert_eq!(pieces.last().unwrap().copied_bytes.1, 320_000, "{pieces:?}");
+            assert!(pieces.windows(2).all(|pair| pair[0].copied_bytes.1 == pair[1].copied_bytes.0));
+        }
+    }
+
+    #[test]
+    fn there_are_about_as_many_pieces_as_were_asked_for_and_none_is_tiny() {
+        let all = moments(&(0..=1000).map(|tick| tick * 100).collect::<Vec<_>>());
+        let made = pieces(&all, Duration::from_millis(100), 160);
+        assert!((120..=160).contains(&made.len()), "{}", made.len());
+        let made = pieces(&moments(&[0, 500, 1000, 1001]), Duration::from_millis(500), 160);
+        assert_eq!(made.len(), 2, "{made:?}");
+    }
+
+    #[test]
+    fn no_time_has_no_pieces() {
+        assert_eq!(pieces(&[], Duration::ZERO, 9), []);
+        assert_eq!(pieces(&moments(&[5]), Duration::ZERO, 9), []);
+    }
+}
