@@ -60,7 +60,8 @@ fn shown(page: &Path, width: u32, dark: bool) -> Option<serde_json::Value> {
     let scheme = if dark { "--force-dark-mode" } else { "--disable-dark-mode" };
     let frame = dir.path().join("frame.html");
     let framed = format!(
-        "<!DOCTYPE html><html><body style=margin:0><iframe src=asking.html style='border:0;width:{width}px;height:900px'>\
+        "<!DOCTYPE html><html><body style=margin:0><iframe src=asking.html style='border:0;width:{width}px;\
+         height:900px'>\
          </iframe><script>addEventListener('load', () => setTimeout(() => document.documentElement.dataset.answer = \
          document.querySelector('iframe').contentDocument.documentElement.dataset.answer, 100))</script></body></html>"
     );
