@@ -21,6 +21,9 @@ pub struct Whereabouts {
 /// From one class of latencies to the next: four for each doubling.
 const CLASS_FACTOR: f64 = 1.189_207_115;
 
+/// Classes from 1 µs to the longest latency told apart: memory does not depend on how the copy went.
+const CLASSES_MAX: usize = 128;
+
 /// Waiting is shared out by spans of this length: long enough to see which side runs dry, short enough that a disk that
 /// slows down in the middle is seen, and progress with it.
 const SPAN: Duration = Duration::from_millis(250);
@@ -179,7 +182,7 @@ impl Meter {
 fn classes(latency: &Histogram<u64>) -> Vec<(u64, u64)> {
     let steps = latency.iter_log(1, CLASS_FACTOR);
     let all = steps.map(|step| (step.value_iterated_to(), step.count_since_last_iteration()));
-    let mut classes: Vec<(u64, u64)> = Vec::new();
+    let mut classes: Vec<(u64, u64)> = Vec::with_capacity(CLASSES_MAX);
     for (by_us, count) in all.skip_while(|(_, count)| *count == 0) {
         match classes.last_mut() {
             // Of the shortest, several steps end at the same microsecond.
