@@ -41,15 +41,29 @@ fn pair_up(damage: &mut Damage) {
         }
     }
     let mut swapped_bytes = 0;
-    for run in &mut damage.runs {
-        let Some(distance) = distance_of(run, damage.run) else { continue };
-        let other = distance.checked_neg().and_then(|back| places.get(&back));
-        let swapped = moved(run.extent, distance).zip(other).is_some_and(|(extent, set)| set.contains(extent));
-        if swapped {
-            run.kind = DamageKind::Swapped { distance };
-            swapped_bytes += run.extent.len;
-        }
+    let mut runs = Vec::with_capacity(damage.runs.len());
+    for run in &damage.runs {
+        let distance = distance_of(run, damage.run);
+        let there = distance.and_then(|distance| Some((distance, moved(run.extent, distance)?)));
+        let other = there.and_then(|(distance, there)| Some((distance, there, places.get(&distance.checked_neg()?)?)));
+        let Some((distance, there, other)) = other else {
+            runs.push(*run);
+            continue;
+        };
+        // A run may have neighbours of both kinds: what was swapped is told apart from what is merely in a wrong place.
+        let from = runs.len();
+        let mut tell = |part: Extent, kind| {
+            let extent = Extent::new(run.extent.offset + (part.offset - there.offset), part.len);
+            runs.push(DamagedRun { extent, kind, first: extent.offset, bits: 0 });
+        };
+        other.within(there).for_each(|part| {
+            swapped_bytes += part.len;
+            tell(part, DamageKind::Swapped { distance });
+        });
+        other.gaps(there).for_each(|part| tell(part, run.kind));
+        runs[from..].sort_unstable_by_key(|run| run.extent.offset);
     }
+    damage.runs = runs;
     let blocks = swapped_bytes / u64::from(damage.block_bytes.max(1));
     let index = |kind: DamageKind| kind.index();
     damage.blocks[index(DamageKind::Swapped { distance: 0 })] += blocks;

@@ -139,6 +139,17 @@ fn neighbours_with_one_damage_are_one_run_whatever_order_they_come_in() {
 }
 
 #[test]
+fn what_was_swapped_is_told_apart_from_a_neighbour_that_came_from_as_far() {
+    let mut disk = filled(512, RUN, 96 * 512);
+    let mut expected = damaged(&mut disk, 512, 87, 6, 40);
+    expected.extend(damaged(&mut disk, 512, 88, 5, 41));
+    let expected: BTreeMap<_, _> = expected.into_iter().map(|(number, kind)| (number as u64 * 512, kind)).collect();
+    let damage = inspected(&disk, 512, 4);
+    assert_eq!(by_block(&damage), expected);
+    assert_eq!(damage.damaged_blocks(), 3);
+}
+
+#[test]
 fn a_disk_that_keeps_nothing_behind_some_byte_is_told_where() {
     let mut disk = filled(512, RUN, 100 * 512);
     disk[60 * 512..80 * 512].fill(0);
