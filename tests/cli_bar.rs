@@ -74,7 +74,7 @@ fn ctrl_c_ends_in_order_and_tells_how_to_continue() {
     session.exp_string("%").expect("a bar comes");
     session.send_control('c').expect("it can be typed");
     session.exp_string("interrupted").expect("it says so");
-    session.exp_string("--skip").expect("it tells how to continue");
+    session.exp_string("--resume").expect("it tells how to continue");
     match status(&session) {
         WaitStatus::Signaled(_, signal, _) => assert_eq!(signal as i32, libc::SIGINT),
         other => panic!("{other:?}"),

@@ -291,6 +291,7 @@ fn a_device_has_its_journal_in_the_state_folder() {
     }
     copy.kill().unwrap();
     copy.wait().unwrap();
+    dest.wait_until_free();
     assert_eq!(fs::metadata(state.join("haul")).unwrap().permissions().mode() & 0o777, 0o700);
     let journals = journals();
     let [journal] = &journals[..] else { panic!("{journals:?}") };
@@ -304,7 +305,8 @@ fn a_device_has_its_journal_in_the_state_folder() {
     let mut disk = OpenOptions::new().write(true).open(dest.path()).unwrap();
     disk.write_all(b"mine").unwrap();
     disk.sync_all().unwrap();
-    assert!(stderr(&resume().code(3)).contains("the dest at byte 0 are not those of the source"));
+    let said = stderr(&resume().code(3));
+    assert!(said.contains("the dest at byte 0 are not those of the source"), "{said}");
     disk.seek(SeekFrom::Start(0)).unwrap();
     disk.write_all(&bytes[..4]).unwrap();
     disk.sync_all().unwrap();

@@ -74,6 +74,15 @@ impl LoopDevice {
         Some(device)
     }
 
+    /// Waits until nobody has it open for himself: the kernel closes the ring of a program that was killed, and the
+    /// disks with it, a little after the program is gone.
+    pub fn wait_until_free(&self) {
+        let claim = || rustix::fs::open(&self.path, rustix::fs::OFlags::EXCL, rustix::fs::Mode::empty());
+        while claim().is_err() {
+            std::thread::sleep(std::time::Duration::from_millis(5));
+        }
+    }
+
     /// The node of partition `number`, which may not be there.
     pub fn partition(&self, number: u32) -> PathBuf {
         format!("{}p{number}", self.path.display()).into()
