@@ -29,11 +29,11 @@ remove_dest() { echo 1 > "$(sys_of $to)/device/delete"; }
 slow() { debug_disks ndelay=30000000; }
 
 slow && during remove_source $from-sg $to-sg --engine "$engine"
-judge "source removed, by sg" ended 1 "source $from-sg is gone" "at byte" "haul copy" "--skip"
+judge "source removed, by sg" ended 1 "source $from-sg is gone" "at byte" "haul copy" "--resume"
 slow && during remove_dest $from-sg $to-sg --engine "$engine"
 judge "dest removed, by sg" ended 1 "dest $to-sg is gone" "at byte" "copy again from the beginning"
 slow && during remove_source $from $to --engine "$engine"
-judge "source removed, by sd" ended 1 "source $from is gone" "at byte" "haul copy" "--skip"
+judge "source removed, by sd" ended 1 "source $from is gone" "at byte" "haul copy" "--resume"
 slow && during remove_dest $from $to --engine "$engine"
 judge "dest removed, by sd" ended 1 "dest $to is gone" "at byte" "copy again from the beginning"
 judge "nobody waits for a removed disk" nobody_waits
