@@ -89,7 +89,9 @@ fn each_run_finds_the_dest_as_if_nobody_had_copied_before() {
         // It does nothing, so it would be right only thanks to the run before it.
         let result = run(&bed, &[good(&bed), entry("idle", Line::words("true"))], 1);
         let verdict = &result.contenders[1].runs[0].verdict;
-        assert_eq!(*verdict, Verdict::CopiedWrongly { first_difference: 0 }, "{name}");
+        // Noise may happen to begin with the bytes that lay there before, but not for long.
+        let wrong_at_once = matches!(*verdict, Verdict::CopiedWrongly { first_difference: 0..16 });
+        assert!(wrong_at_once, "{name}: {verdict:?}");
     }
 }
 
