@@ -235,7 +235,11 @@ fn processor(seen: &Seen, claim: &mut Claim, ratio_max: f64) {
 fn witness(seen: &Seen, claim: &mut Claim) {
     match seen.haul.witness_left {
         Some(share) => claim.judge(share * 100.0, String::new()),
-        None => claim.settle(None, Verdict::NotKnown, "haul failed with little memory".into()),
+        None => claim.settle(
+            None,
+            Verdict::NotKnown,
+            "haul failed with little memory, or the kernel kept too little of the file to see".into(),
+        ),
     }
 }
 

@@ -16,6 +16,12 @@ const WITNESS_BYTES: u64 = 64 << 20;
 /// Memory of the group: the witness, and about as much as a small machine has to spare for a copy.
 const GROUP_BYTES: u64 = 192 << 20;
 
+/// How often the witness is read again when the kernel let parts of it go at once.
+const WARMINGS: usize = 5;
+
+/// With less of the witness than this in the page cache, a copy has too little to evict.
+const WARM_MIN: f64 = 0.5;
+
 /// The group and its witness file; dropping it removes the group.
 pub struct Pressure {
     group: Group,
@@ -34,31 +40,46 @@ impl Pressure {
         Ok(Self { group, witness })
     }
 
-    /// Share of the witness that a run of `line` leaves in the page cache, 0 to 1; `None` when the run failed.
+    /// Share of the witness that a run of `line` leaves in the page cache, of what was there before it, 0 to 1; `None`
+    /// when the run failed.
     ///
     /// # Errors
     /// When the witness cannot be brought into the page cache, or the bed fails.
     pub fn witness_left(&self, bed: &Bed, line: &Line, interrupt: &Interrupt) -> Result<Option<f64>> {
         bed.reset()?;
-        self.warm(interrupt)?;
+        let before = self.warm(interrupt)?;
         let ended = run(line, Some(&self.procs()), interrupt)?;
-        if ended.status.success() { Ok(Some(self.share()?)) } else { Ok(None) }
+        if ended.status.success() { Ok(Some((self.share()? / before).min(1.0))) } else { Ok(None) }
     }
 
-    /// Brings the witness into the page cache.
+    /// Brings the witness into the page cache, and says what share of it is there then.
+    ///
+    /// A kernel that reclaims ahead of time (DAMON) or whose free memory is short takes some pages back at once;
+    /// what is left is a measure all the same.
     ///
     /// # Errors
     /// When it does not get there.
-    pub fn warm(&self, interrupt: &Interrupt) -> Result<()> {
+    pub fn warm(&self, interrupt: &Interrupt) -> Result<f64> {
+        let mut share = 0.0;
+        for _ in 0..WARMINGS {
+            share = self.read_once(interrupt)?;
+            if share >= 0.99 {
+                break;
+            }
+        }
+        if share < WARM_MIN {
+            return Err(Error(format!("only {:.0} % of the witness file stay in the page cache", share * 100.0)));
+        }
+        Ok(share)
+    }
+
+    /// Reads the witness anew, and says what share of it is in the page cache then.
+    fn read_once(&self, interrupt: &Interrupt) -> Result<f64> {
         crate::machine::uncache(&self.witness)?;
         // Read in the group, so that its pages are the group's; once, like a program that was started this morning.
         let read = Line::words(&format!("cp {} /dev/null", self.witness.display()));
         run(&read, Some(&self.procs()), interrupt)?;
-        let share = self.share()?;
-        if share < 0.99 {
-            return Err(Error(format!("only {:.0} % of the witness file are in the page cache", share * 100.0)));
-        }
-        Ok(())
+        self.share()
     }
 
     /// Share of the witness that is in the page cache, 0 to 1.

@@ -154,7 +154,8 @@ impl Call<'_> {
             match pressure.witness_left(bed, &entry.line, self.interrupt) {
                 Ok(share) => contender.witness_left = share,
                 Err(_) if self.interrupt.is_set() => return Ok(()),
-                Err(error) => return Err(error),
+                // What was raced stays worth showing; the claim then says that it is not known.
+                Err(error) => observer.doing(&format!("{}: {}: no witness file, {error}", bed.name, contender.name)),
             }
         }
         Ok(())
