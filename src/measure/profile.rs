@@ -3,7 +3,7 @@ use super::fit::{Fit, fit};
 use super::stats::median;
 use super::{Failure, Point, Subject, Trial, Walk, Way, Zone, spread, whole_time};
 use crate::contract::{Extent, Stop};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// How positions and ways are read: as a copy does, some requests in flight, so that latency hides behind rate.
 const STREAM: (u32, u32) = (1 << 20, 4);
@@ -82,7 +82,8 @@ pub fn profile(
     heard: &mut dyn FnMut(f64, &'static str),
 ) -> Profiled {
     let mut found = Profiled::default();
-    let mut work = Work { subject, stop, began: Instant::now(), time, heard };
+    let began = subject.clock.now();
+    let mut work = Work { subject, stop, began, time, heard };
     found.failure = work.all(positions, &mut found).err();
     found
 }
@@ -118,7 +119,7 @@ fn stream(subject: &Subject, way: Way, room: u64) -> Point {
 struct Work<'a> {
     subject: &'a mut Subject,
     stop: &'a Stop,
-    began: Instant,
+    began: Duration,
     time: Duration,
     heard: &'a mut dyn FnMut(f64, &'static str),
 }
@@ -138,7 +139,8 @@ impl Work<'_> {
 
     fn run(&mut self, point: Point, extent: Extent, patience: Duration, doing: &'static str) -> Result<Trial, Failure> {
         let trial = self.subject.run(point, extent, patience.clamp(PATIENCE.0, PATIENCE.1), self.stop)?;
-        (self.heard)((self.began.elapsed().as_secs_f64() / self.time.as_secs_f64()).min(1.0), doing);
+        let passed = self.subject.clock.now() - self.began;
+        (self.heard)((passed.as_secs_f64() / self.time.as_secs_f64()).min(1.0), doing);
         Ok(trial)
     }
 

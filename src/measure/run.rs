@@ -1,12 +1,12 @@
 //! One run: requests one behind the other, so many in flight, for a while.
-use super::{Bad, Failure, Point, Trial};
+use super::{Bad, Clock, Failure, Point, Trial};
 use crate::contract::{Arena, Buffer, Completion, Endpoint, EngineKind, Error, Extent, Kind, Op, Request, Side, Stop};
 use crate::engine::OneSide;
 use crate::sys;
 use hdrhistogram::Histogram;
 use std::io;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// A run that has had so many times its patience ends, whatever came of it.
 const PATIENCE_MAX: u32 = 16;
@@ -32,6 +32,8 @@ pub struct Run<'a> {
     pub patience: Duration,
     /// What is written.
     pub content: &'a [u8],
+    /// What it is timed by.
+    pub clock: &'a Clock,
 }
 
 /// Carries it out: what came, and the places that failed.
@@ -57,7 +59,7 @@ pub fn run(run: &Run<'_>, arena: &Arc<Arena>, stop: &Stop) -> Result<(Trial, Vec
     flight.fly(side, stop)?;
     if run.op == Op::Write {
         run.end.make_durable().map_err(broken)?;
-        flight.last = Instant::now();
+        flight.last = run.clock.now();
     }
     let now = sys::used();
     let cpu = (now.user + now.system).saturating_sub(used.user + used.system);
@@ -78,15 +80,15 @@ fn fill(buffer: &mut Buffer, content: &[u8]) {
 struct Flight<'a> {
     run: &'a Run<'a>,
     idle: Vec<(u32, Buffer)>,
-    sent_at: Vec<Instant>,
+    sent_at: Vec<Duration>,
     /// Offset of the next request.
     next: u64,
-    began: Instant,
-    last: Instant,
+    began: Duration,
+    last: Duration,
     /// When the clock began to count, with what had come by then.
-    warm: Option<(Instant, u64, u64)>,
+    warm: Option<(Duration, u64, u64)>,
     /// The same at the end of feeding.
-    fed: Option<(Instant, u64, u64)>,
+    fed: Option<(Duration, u64, u64)>,
     moved_bytes: u64,
     completed: u64,
     latencies: Histogram<u64>,
@@ -95,7 +97,7 @@ struct Flight<'a> {
 
 impl<'a> Flight<'a> {
     fn new(run: &'a Run<'a>, buffers: Vec<Buffer>) -> Self {
-        let now = Instant::now();
+        let now = run.clock.now();
         let latencies = Histogram::new_with_bounds(1, LATENCY_NS_MAX, 2).expect("the bounds are right");
         Flight {
             run,
@@ -124,7 +126,7 @@ impl<'a> Flight<'a> {
                 let what = format!("cannot {} {}", self.run.op.name(), self.run.address);
                 return Err(Failure::Broken(Error::new(Kind::Io, what).because(error)));
             }
-            self.last = Instant::now();
+            self.last = self.run.clock.now();
             for completion in done.drain(..) {
                 failure = failure.or(self.settle(completion));
             }
@@ -149,7 +151,7 @@ impl<'a> Flight<'a> {
             let Some((slot, buffer)) = self.idle.pop() else { return true };
             let (op, offset, ticket) = (self.run.op, self.next, u64::from(slot));
             self.next += u64::from(len);
-            self.sent_at[slot as usize] = Instant::now();
+            self.sent_at[slot as usize] = self.run.clock.now();
             side.submit(Request { slot, ticket, side: Side::Source, op, offset, len, done: 0, until: len, buffer });
         }
         false

@@ -1,5 +1,5 @@
 //! What is measured.
-use super::{Bad, Point, Run, Trial, Way, run};
+use super::{Bad, Clock, Point, Run, Trial, Way, run};
 use crate::contract::{Arena, Endpoint, EngineKind, Error, Extent, Kind, Op, Stop};
 use crate::sys::page_cache;
 use rustix::fs::Advice;
@@ -46,6 +46,8 @@ pub struct Subject {
     pub bad: Vec<Bad>,
     /// How many did.
     pub failed: u64,
+    /// What runs are timed by; the real clock at first.
+    pub clock: Clock,
     arena: Arc<Arena>,
 }
 
@@ -64,8 +66,8 @@ impl Subject {
         let arena = Arena::map(usize::try_from(in_flight_bytes).map_err(io::Error::other)?)?;
         let facts = ways.first().map(|(_, end)| end.facts());
         let align_bytes = facts.map_or(1, |facts| facts.logical_block_bytes.max(1)).into();
-        let (bad, content, address) = (Vec::new(), Vec::new(), address.to_owned());
-        Ok(Subject { address, ways, engine, op: Op::Read, extents, align_bytes, content, bad, failed: 0, arena })
+        let (bad, content, address, clock) = (Vec::new(), Vec::new(), address.to_owned(), Clock::real());
+        Ok(Subject { address, ways, engine, op: Op::Read, extents, align_bytes, content, bad, failed: 0, clock, arena })
     }
 
     /// Most bytes in flight that there is memory for.
@@ -96,9 +98,9 @@ impl Subject {
             let what = format!("{} cannot be reached by {} I/O", self.address, point.way.name());
             return Err(Failure::Broken(Error::new(Kind::Unsupported, what)));
         };
-        let (engine, op, content) = (self.engine, self.op, &self.content);
+        let (engine, op, content, clock) = (self.engine, self.op, &self.content, &self.clock);
         let cached_bytes = self.cached_bytes(point, extent);
-        let asked = Run { address: &self.address, end: &end, engine, op, point, extent, patience, content };
+        let asked = Run { address: &self.address, end: &end, engine, op, point, extent, patience, content, clock };
         let (mut trial, bad) = run(&asked, &self.arena, stop)?;
         trial.cached_bytes = cached_bytes;
         if point.way != Way::Direct && cached_bytes == 0 {

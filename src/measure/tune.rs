@@ -1,7 +1,7 @@
 //! The sweep itself: which run when, for how long, and when it is enough.
 use super::{Answer, Entry, Failure, Point, Subject, Sweep, Trial, Walk, Way, answer};
 use crate::contract::{Extent, Op, Stop};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// Part of the time that the first round, which tries everything, may take.
 const FIRST_ROUND: f64 = 0.4;
@@ -49,7 +49,8 @@ pub struct Tuned {
 /// Sweeps `points` for about `time`. What was found is kept whatever happens.
 pub fn tune(subject: &mut Subject, points: Vec<Point>, time: Duration, stop: &Stop, watch: &mut impl Watch) -> Tuned {
     let walk = Walk::new(subject.extents.clone(), walk_align(subject), points.len() as u64 * 3);
-    let mut pass = Pass { subject, stop, walk, began: Instant::now(), time, best_bytes_per_s: 0.0 };
+    let began = subject.clock.now();
+    let mut pass = Pass { subject, stop, walk, began, time, best_bytes_per_s: 0.0 };
     let mut sweep = Sweep::new(points, Point::of_dd());
     let failure = pass.rounds(&mut sweep, watch).err();
     let went_round = pass.walk.is_round();
@@ -71,17 +72,21 @@ struct Pass<'a> {
     subject: &'a mut Subject,
     stop: &'a Stop,
     walk: Walk,
-    began: Instant,
+    began: Duration,
     time: Duration,
     best_bytes_per_s: f64,
 }
 
 impl Pass<'_> {
+    fn passed(&self) -> Duration {
+        self.subject.clock.now() - self.began
+    }
+
     fn rounds(&mut self, sweep: &mut Sweep, watch: &mut impl Watch) -> Result<(), Failure> {
         while sweep.round() < ROUNDS && sweep.running() > 0 {
             self.walk.begin(sweep.round());
             while let Some(index) = sweep.next_point() {
-                if sweep.round() > 0 && self.began.elapsed() >= self.time {
+                if sweep.round() > 0 && self.passed() >= self.time {
                     return Ok(());
                 }
                 self.one(sweep, index, watch)?;
@@ -117,7 +122,7 @@ impl Pass<'_> {
         if first {
             watch.tried(&sweep.entries()[index]);
         }
-        watch.moved((self.began.elapsed().as_secs_f64() / self.time.as_secs_f64()).min(1.0), point);
+        watch.moved((self.passed().as_secs_f64() / self.time.as_secs_f64()).min(1.0), point);
         Ok(())
     }
 
@@ -144,7 +149,7 @@ impl Pass<'_> {
 
     /// What is left of the time, divided by the runs to come.
     fn patience(&self, sweep: &Sweep) -> Duration {
-        let passed = self.began.elapsed();
+        let passed = self.passed();
         let runs = sweep.to_come() + 1;
         let left = if sweep.round() == 0 {
             self.time.mul_f64(FIRST_ROUND).saturating_sub(passed).div_f64(runs as f64)
