@@ -33,9 +33,50 @@ fn the_text_fits_eighty_columns_without_colour() {
     let place = dir.path().to_str().unwrap();
     assert!(text.lines().all(|line| line.contains(place) || line.chars().count() <= 80), "{text}");
     assert!(!text.contains('\u{1b}'));
-    for words in ["position", "of disk", "512 bytes", "left in cache", "\nwhole ", "\ncommand ", "before a byte moves"]
-    {
+    for words in [
+        "position",
+        "of disk",
+        "512 bytes",
+        "left in cache",
+        "\nrate by position\n",
+        "\nwhole ",
+        "\ncommand ",
+        "before a byte moves",
+    ] {
         assert!(text.contains(words), "{words:?} is not in {text}");
+    }
+}
+
+/// What a terminal of 80 columns is given.
+fn on_a_terminal(words: &[&str], colour: bool) -> String {
+    let mut command = std::process::Command::new(support::haul_path());
+    command.args(words).env("TERM", "xterm").env_remove("CLICOLOR_FORCE").env_remove("NO_COLOR");
+    if !colour {
+        command.env("NO_COLOR", "1");
+    }
+    let mut session = rexpect::session::spawn_command(command, Some(120_000)).expect("there are ptys");
+    // rexpect makes a character of each byte.
+    let bytes: Vec<u8> = session.exp_eof().expect("it ends").chars().map(|byte| byte as u8).collect();
+    String::from_utf8(bytes).expect("it is text")
+}
+
+#[test]
+fn a_terminal_gets_charts_of_blocks_and_whoever_wants_no_colour_plain_ones() {
+    let dir = scratch();
+    let file = dir.path().join("disk.img");
+    write_noise(&file, 8 << 20, 5);
+    let name = file.to_str().unwrap();
+    for (words, title) in [
+        (["profile", "--time", "1", name].as_slice(), "rate by position"),
+        (&["tune", "--quick", "--time", "1", name], "rate by block size, direct"),
+    ] {
+        for colour in [true, false] {
+            let said = on_a_terminal(words, colour);
+            let (_, chart) = said.split_once(title).unwrap_or_else(|| panic!("no chart in {said}"));
+            // Below it come sentences, which have no blocks.
+            assert_eq!(chart.contains('█'), colour, "{said}");
+            assert_eq!(chart.contains("##"), !colour, "{said}");
+        }
     }
 }
 

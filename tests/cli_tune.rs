@@ -53,6 +53,9 @@ fn the_table_has_a_line_for_each_point_and_fits_eighty_columns_without_colour() 
     for words in ["direct   512 bytes     1 ", "buffered", "\nanswer ", "\nsure ", "\ndd  "] {
         assert!(text.contains(words), "{words:?} is not in {text}");
     }
+    let (_, chart) = text.split_once("\nrate by block size, direct\n").expect("there is a chart");
+    let (chart, _) = chart.split_once(": 95 % of ").expect("it has a legend");
+    assert!(chart.is_ascii() && chart.contains("512 B ") && chart.ends_with("\n#"), "{chart}");
     assert!(text.contains("too large for what is measured"), "{text}");
 }
 

@@ -7,7 +7,7 @@ use crate::contract::{Facts, Result, Side, Stop};
 use crate::measure::{self, Failure, Profiled, Subject, Way};
 use crate::plan::{ProfileOptions, TableStyle};
 use crate::report::json::ProfileFound;
-use crate::report::measuring::{Meter, profile_csv, profile_text, timing_text};
+use crate::report::measuring::{Look, Meter, profile_charts, profile_csv, profile_text, timing_text};
 use crate::report::page::{self as pages, Measured};
 use crate::report::{Out, json, text};
 use crate::{endpoint, plan, probe};
@@ -54,7 +54,10 @@ pub(super) fn profile(options: &ProfileOptions, words: &[String], out: Out) -> R
     }
     let (bad, failed) = (&subject.bad, subject.failed);
     let text = match options.style {
-        TableStyle::Text => profile_text(&facts, &found, bad, failed),
+        TableStyle::Text => {
+            let charts = profile_charts(&facts, &found, Look::of_output(out.columns()));
+            profile_text(&facts, &found, bad, failed, &charts)
+        }
         TableStyle::Csv => profile_csv(&found),
         TableStyle::Json => {
             let (facts, found, warnings) = (&facts, &found, &warnings);
@@ -64,7 +67,7 @@ pub(super) fn profile(options: &ProfileOptions, words: &[String], out: Out) -> R
     };
     let mut printed = printed(out, &text);
     if let Some(paged) = page {
-        let told = &profile_text(&facts, &found, bad, failed);
+        let told = &profile_text(&facts, &found, bad, failed, "");
         let (facts, machine, warnings) = (&facts, &probe::machine(), &warnings);
         let html = pages::profile(&found, Measured { facts, machine, words, started, warnings, told });
         printed = paged.write(&html, false, printed, out);

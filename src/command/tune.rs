@@ -6,7 +6,7 @@ use crate::contract::{Cache, Endpoint, Extent, Facts, Op, Result, Side, Stop};
 use crate::measure::{self, Effort, Failure, Subject, Tuned, Way};
 use crate::plan::{MEASURED_IN_FLIGHT_BYTES, Measuring, TableStyle, TuneOptions};
 use crate::report::json::TuneFound;
-use crate::report::measuring::{TuneTeller, tune_csv, tune_text};
+use crate::report::measuring::{Look, TuneTeller, tune_charts, tune_csv, tune_text};
 use crate::report::page::{self as pages, Measured};
 use crate::report::{Out, json, text};
 use crate::{endpoint, plan, probe};
@@ -44,7 +44,10 @@ pub(super) fn tune(options: &TuneOptions, words: &[String], out: Out) -> Result<
     doubts.iter().for_each(|doubt| out.tell(&text::warning(doubt)));
     warnings.extend(doubts);
     let printed = match options.style {
-        TableStyle::Text => printed(out, &tune_text(&tuned, &subject.bad, subject.failed)),
+        TableStyle::Text => {
+            let charts = tune_charts(&tuned, Look::of_output(out.columns()));
+            printed(out, &(charts + &tune_text(&tuned, &subject.bad, subject.failed)))
+        }
         TableStyle::Csv => printed(out, &tune_csv(&tuned)),
         TableStyle::Json => {
             let (engine, bad, failed) = (plan.engine, &subject.bad, subject.failed);

@@ -8,6 +8,8 @@ pub(super) const STRONG: Style = Style::new().bold();
 pub(super) const DANGER: Style = AnsiColor::Red.on_default().bold();
 /// What should be known.
 pub(super) const CARE: Style = AnsiColor::Yellow.on_default();
+/// What is as good as it gets.
+pub(super) const BEST: Style = AnsiColor::Green.on_default();
 
 /// The text in this style.
 pub(super) fn paint(style: Style, text: &str) -> String {

@@ -1,12 +1,14 @@
 //! What was measured, for people and spreadsheets; `report::json` has it for programs.
+mod chart;
 mod meter;
 mod profile;
 mod tune;
 
+pub use chart::Look;
 pub use meter::Meter;
-pub use profile::{profile_csv, profile_text, timing_text};
+pub use profile::{profile_charts, profile_csv, profile_text, timing_text};
 pub(super) use tune::state;
-pub use tune::{TuneTeller, tune_csv, tune_text};
+pub use tune::{TuneTeller, tune_charts, tune_csv, tune_text};
 
 use super::units;
 use crate::measure::{Bad, Point};

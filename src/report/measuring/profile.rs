@@ -1,4 +1,5 @@
 //! The tables of `haul profile`.
+use super::chart::{self, Look};
 use super::{bad_places, latency, whole};
 use crate::contract::Facts;
 use crate::measure::stats::median;
@@ -13,8 +14,8 @@ use std::time::Duration;
 /// A line whose distances are larger than this share fits badly.
 const RESIDUAL_FINE: f64 = 0.15;
 
-/// Everything that was found, in tables and sentences.
-pub fn profile_text(facts: &Facts, found: &Profiled, bad: &[Bad], failed: u64) -> String {
+/// Everything that was found, in tables and sentences, with `charts` between them.
+pub fn profile_text(facts: &Facts, found: &Profiled, bad: &[Bad], failed: u64, charts: &str) -> String {
     let mut head = Columns::default();
     head.row("disk", described(facts));
     let mut text = head.lines() + &positions(found, facts.size.unwrap_or(0)) + &costs(found) + &ways(&found.ways);
@@ -24,8 +25,17 @@ pub fn profile_text(facts: &Facts, found: &Profiled, bad: &[Bad], failed: u64) -
         rows.row("partial", "it ended before its time: what is above is what was found by then");
     }
     rows.row("failed", bad_places(bad, failed));
-    text += &format!("\n{}", rows.lines());
+    text += &format!("{charts}\n{}", rows.lines());
     text
+}
+
+/// The rate by position, for the terminal.
+pub fn profile_charts(facts: &Facts, found: &Profiled, look: Look) -> String {
+    let points: Vec<(f64, f64)> = found.zones.iter().map(|zone| (zone.offset as f64, zone.bytes_per_s)).collect();
+    let size = facts.size.unwrap_or(0) as f64;
+    let position = |at: f64| if at > 0.0 { units::size(at as u64) } else { "0".to_owned() };
+    let chart = chart::columns("rate by position", &points, size, &position, look);
+    if chart.is_empty() { chart } else { format!("\n{chart}") }
 }
 
 fn heading(text: &str) -> String {

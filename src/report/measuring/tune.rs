@@ -1,12 +1,14 @@
 //! The table and the answer of `haul tune`.
+use super::chart::{self, Bars, Look};
 use super::{Meter, bad_places, latency, point, whole};
 use crate::contract::{Facts, Op};
-use crate::measure::{Answer, Bad, Entry, Point, State, Trial, Tuned, Watch};
+use crate::measure::{Answer, Bad, Entry, Point, State, Trial, Tuned, Watch, Way};
 use crate::plan::TableStyle;
 use crate::report::columns::Columns;
 use crate::report::style::{STRONG, paint};
 use crate::report::text::described;
 use crate::report::{Out, units};
+use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
 /// Prints a line for each point as it comes, and a bar.
@@ -96,6 +98,29 @@ pub fn tune_text(tuned: &Tuned, bad: &[Bad], failed: u64) -> String {
         rows.row("doubtful", words);
     }
     format!("\n{}", rows.lines())
+}
+
+/// The rate by block size, a row for each depth, for each way that was not measured in the page cache's memory.
+pub fn tune_charts(tuned: &Tuned, look: Look) -> String {
+    let one = |way: Way| {
+        let entries = tuned.sweep.entries().iter().filter(|entry| entry.point.way == way && !entry.was_cached());
+        let measured: Vec<&Entry> = entries.filter(|entry| entry.rate().is_some()).collect();
+        let all = |of: fn(Point) -> u32| -> BTreeSet<u32> { measured.iter().map(|entry| of(entry.point)).collect() };
+        let (blocks, depths) = (all(|point| point.block_bytes), all(|point| point.depth));
+        let rate = |block_bytes, depth| {
+            let point = Point { way, block_bytes, depth };
+            measured.iter().find(|entry| entry.point == point).and_then(|entry| entry.rate())
+        };
+        let row = |&depth: &u32| {
+            let rates = blocks.iter().map(|&block| rate(block, depth)).collect();
+            Bars { name: depth.to_string(), rates }
+        };
+        let (rows, blocks): (Vec<Bars>, Vec<u64>) =
+            (depths.iter().map(row).collect(), blocks.iter().map(|&bytes| bytes.into()).collect());
+        chart::rows(&format!("rate by block size, {}", way.name()), "depth", &blocks, &rows, look)
+    };
+    let charts = [Way::Direct, Way::Buffered].map(one);
+    charts.into_iter().filter(|chart| !chart.is_empty()).map(|chart| format!("\n{chart}")).collect()
 }
 
 fn answer(found: &Answer, tuned: &Tuned, rows: &mut Columns) {
