@@ -1,6 +1,7 @@
 //! What must hold of haul on each bed, each with its figure. Nothing fails on a claim that falls short; it is shown.
 //!
 //! Must not know: how it was measured, how it is shown.
+mod certain;
 mod sweeps;
 
 use crate::numbers::{HAUL, Pairs, Ranking, Standing, Summary, haul_of, pairs_with_haul, ranking, standing};
@@ -142,7 +143,14 @@ fn asked_of(bed: &BedResult) -> Vec<(Claim, Ask)> {
     if is("stream-") || is("file-") {
         ask("as fast as the best peer, or faster", AtLeast, Some(1.0), "x", not_slower);
     }
-    ask("least processor time of those that reach 90 % of its speed", AtMost, None, "s/GiB", processor_of_fast);
+    for (what, bound, wanted, unit, answer) in certain::asked_of(&bed.name) {
+        ask(what, bound, Some(wanted), unit, answer);
+    }
+    // The others there are haul with options, or do something else.
+    if !is("certain-") {
+        let what = "least processor time of those that reach 90 % of its speed";
+        ask(what, AtMost, None, "s/GiB", processor_of_fast);
+    }
     if bed.contenders.iter().any(|contender| contender.witness_left.is_some()) {
         ask("the witness file is still cached", AtLeast, Some(WITNESS_MIN * 100.0), "%", witness);
     }

@@ -1,7 +1,7 @@
 //! How fast a bed can be: fio reads the source alone and writes the dest alone, each with a few block sizes and depths.
 //!
 //! Must not know: any contender.
-use crate::bed::{Bed, Shape};
+use crate::bed::{Bed, Shape, Task};
 use crate::error::{Doing, Error, Result};
 use crate::process::{Interrupt, Line, run};
 use crate::result::Limit;
@@ -17,7 +17,8 @@ const TRIES: [(u64, u32); 4] = [(128, 16), (256, 8), (1024, 4), (1024, 16)];
 /// When fio fails, or the bench is interrupted. That there is no fio is no error: then only arithmetic is left.
 pub fn measure(bed: &Bed, interrupt: &Interrupt) -> Result<Vec<Limit>> {
     let mut limits = bed.known_limits.clone();
-    if !crate::contender::in_path("fio") {
+    // Writing would spoil a dest that is to be equal.
+    if bed.task != Task::Copy || !crate::contender::in_path("fio") {
         return Ok(limits);
     }
     let known = !limits.is_empty();

@@ -187,7 +187,7 @@ fn mark(runs: &[Run]) -> Option<String> {
 /// For each round that both ran, this one's time by the other's.
 ///
 /// In pairs, because a noisy machine is noisy for both runs of a round, and a ratio of medians would not know that.
-fn ratios_in_pairs(these: &[Run], others: &[Run]) -> Vec<f64> {
+pub fn ratios_in_pairs(these: &[Run], others: &[Run]) -> Vec<f64> {
     let pair = |run: &Run| others.iter().find(|other| other.round == run.round).map(|other| run.wall_s / other.wall_s);
     these.iter().filter_map(pair).collect()
 }

@@ -1,7 +1,7 @@
 //! The rounds: every contender once, then every contender once more, so that a slow minute of the machine hits all.
 //!
 //! Must not know: what the contenders are, how a bed is made.
-use crate::bed::{Bed, Comparison};
+use crate::bed::{Bed, Comparison, Task};
 use crate::contender::Entry;
 use crate::error::Result;
 use crate::process::{Ended, Interrupt, run};
@@ -107,18 +107,28 @@ fn one(bed: &Bed, entry: &Entry, round: u32, interrupt: &Interrupt) -> Result<Ru
         process_cpu_s: ended.cpu.as_secs_f64(),
         resident_bytes: ended.resident_bytes,
         cache_left_bytes,
-        verdict: verdict(bed, &ended)?,
+        verdict: verdict(bed, &ended, entry, round, interrupt)?,
     })
 }
 
-fn verdict(bed: &Bed, ended: &Ended) -> Result<Verdict> {
+fn verdict(bed: &Bed, ended: &Ended, entry: &Entry, round: u32, interrupt: &Interrupt) -> Result<Verdict> {
     if !ended.status.success() {
         return Ok(Verdict::Failed { why: ended.how() });
     }
     Ok(match bed.compare(&ended.stdout)? {
+        // Who only says that all is well is soon done. Once is enough.
+        Comparison::Equal if bed.task == Task::Compare && round == 1 && !sees_damage(bed, entry, interrupt)? => {
+            Verdict::Failed { why: "does not see that one bit differs".into() }
+        }
         Comparison::Equal => Verdict::Right,
         Comparison::DiffersFrom(first_difference) => Verdict::CopiedWrongly { first_difference },
     })
+}
+
+/// Whether one bit that differs makes a contender say so.
+fn sees_damage(bed: &Bed, entry: &Entry, interrupt: &Interrupt) -> Result<bool> {
+    bed.damage()?;
+    Ok(run(&entry.line, None, interrupt)?.status.code() == Some(1))
 }
 
 #[cfg(test)]

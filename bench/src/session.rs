@@ -190,10 +190,11 @@ pub fn scenario_names() -> impl Iterator<Item = (&'static str, &'static str)> {
     beds.chain(sweeps).chain(seeds::recipes().into_iter().map(|recipe| (recipe.name, recipe.title)))
 }
 
-/// Those that were asked for by a part of their name; haul always.
+/// Those that were asked for by a part of their name; haul always, and what its options are held against.
 fn only(contenders: Vec<Contender>, wanted: &[String]) -> Vec<Contender> {
     let asked = |contender: &Contender| wanted.iter().any(|part| contender.name.contains(part.as_str()));
-    contenders.into_iter().filter(|found| wanted.is_empty() || found.name == "haul" || asked(found)).collect()
+    let ours = |contender: &Contender| contender.needs.0 == "haul" && !contender.aside;
+    contenders.into_iter().filter(|found| wanted.is_empty() || ours(found) || asked(found)).collect()
 }
 
 /// The program that is measured.

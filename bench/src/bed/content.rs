@@ -32,6 +32,60 @@ pub fn spoil(path: &Path, offset: u64, len: u64) -> Result<()> {
     in_pieces(path, offset, len, |file, at, len| file.write_all_at(&piece[..len], at))
 }
 
+/// Of so many pieces one is changed on a dest that is nearly the same.
+const CHANGED_ONE_IN: u64 = 100;
+
+/// Bytes of a piece that is changed.
+const CHANGED_BYTES: u64 = 64 << 10;
+
+/// Makes `dest` the same as `source`, below both devices.
+///
+/// # Errors
+/// When one cannot be read or the other written.
+pub fn same(source: &Place, dest: &Place, bytes: u64) -> Result<()> {
+    let from = File::open(&source.store).doing(format_args!("open {}", source.store.display()))?;
+    let mut piece = vec![0; PIECE_BYTES];
+    in_pieces(&dest.store, dest.store_offset, bytes, |file, at, len| {
+        from.read_exact_at(&mut piece[..len], source.store_offset + at - dest.store_offset)?;
+        file.write_all_at(&piece[..len], at)
+    })
+}
+
+/// Makes `dest` the same as `source`, but for one 64 KiB in a hundred, spread evenly; the first one always.
+///
+/// # Errors
+/// As for [`same`].
+pub fn nearly_same(source: &Place, dest: &Place, bytes: u64) -> Result<()> {
+    same(source, dest, bytes)?;
+    let step = (CHANGED_BYTES * CHANGED_ONE_IN) as usize;
+    (0..bytes)
+        .step_by(step)
+        .try_for_each(|at| spoil(&dest.store, dest.store_offset + at, CHANGED_BYTES.min(bytes - at)))
+}
+
+/// Turns one bit of the byte in the middle of `place`, of which `bytes` count.
+///
+/// # Errors
+/// When it cannot be read or written.
+pub fn flip(place: &Place, bytes: u64) -> Result<()> {
+    let file = File::options().read(true).write(true).open(&place.store);
+    let file = file.doing(format_args!("open {}", place.store.display()))?;
+    let (mut byte, at) = ([0], place.store_offset + bytes / 2);
+    file.read_exact_at(&mut byte, at)?;
+    file.write_all_at(&[byte[0] ^ 1], at).doing(format_args!("write {}", place.store.display()))
+}
+
+/// Makes the directory `dir`, or removes what is in it.
+///
+/// # Errors
+/// When it cannot.
+pub fn empty(dir: &Path) -> Result<()> {
+    if dir.exists() {
+        std::fs::remove_dir_all(dir).doing(format_args!("empty {}", dir.display()))?;
+    }
+    std::fs::create_dir(dir).doing(format_args!("make {}", dir.display()))
+}
+
 fn in_pieces(
     path: &Path,
     offset: u64,
@@ -153,6 +207,26 @@ mod tests {
         assert_eq!(compare_files(&a, &b).unwrap(), Comparison::DiffersFrom(600));
         std::fs::write(&b, [1; 1000]).unwrap();
         assert_eq!(compare_files(&a, &b).unwrap(), Comparison::Equal);
+    }
+
+    #[test]
+    fn one_piece_in_a_hundred_is_not_the_same() {
+        let dir = tempfile::tempdir().unwrap();
+        let (a, b) = (dir.path().join("a"), dir.path().join("b"));
+        let bytes = 201 * CHANGED_BYTES + 1;
+        noise(&a, 0, bytes).unwrap();
+        same(&place(&a, 0), &place(&b, 4096), bytes).unwrap();
+        assert_eq!(compare(&place(&a, 0), &place(&b, 4096), bytes).unwrap(), Comparison::Equal);
+        nearly_same(&place(&a, 0), &place(&b, 4096), bytes).unwrap();
+        let (from, to) = (std::fs::read(&a).unwrap(), std::fs::read(&b).unwrap());
+        let pieces = from.chunks(CHANGED_BYTES as usize).zip(to[4096..].chunks(CHANGED_BYTES as usize));
+        let changed: Vec<usize> =
+            pieces.enumerate().filter(|(_, (from, to))| from != to).map(|(index, _)| index).collect();
+        assert_eq!(changed, [0, 100, 200]);
+        same(&place(&a, 0), &place(&b, 4096), bytes).unwrap();
+        flip(&place(&b, 4096), bytes).unwrap();
+        let compared = compare(&place(&a, 0), &place(&b, 4096), bytes).unwrap();
+        assert_eq!(compared, Comparison::DiffersFrom(bytes / 2));
     }
 
     #[test]

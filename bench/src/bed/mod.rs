@@ -1,6 +1,7 @@
 //! What is copied from where to where. A bed is made once and serves every run; between runs it is made as it was.
 //!
 //! Must not know: who copies, and how it is measured.
+mod certain;
 pub mod content;
 mod file;
 pub mod loop_device;
@@ -34,6 +35,24 @@ pub enum Shape {
     PipeToDevice,
     /// A block device to standard output, where it is hashed.
     DeviceToPipe,
+}
+
+/// What everyone does on a bed; each contender is made for one of these.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Task {
+    /// Copies.
+    #[default]
+    Copy,
+    /// Copies, and makes sure: by digests, by reading back.
+    BeSure,
+    /// Copies, and writes down how far it is.
+    KeepJournal,
+    /// Copies onto a dest that is nearly equal already.
+    Renew,
+    /// Copies to two dests.
+    Both,
+    /// Compares two sides that are equal already.
+    Compare,
 }
 
 /// One side of the copy.
@@ -90,10 +109,16 @@ pub struct Bed {
     pub what: String,
     /// Kind of copy.
     pub shape: Shape,
+    /// What is done.
+    pub task: Task,
     /// Where from.
     pub source: Place,
     /// Where to.
     pub dest: Place,
+    /// Where to as well.
+    pub also: Option<Place>,
+    /// A directory for the files that are written beside a copy, empty before each run.
+    pub beside: Option<PathBuf>,
     /// How many bytes.
     pub bytes: u64,
     /// How many of them are data that somebody has to read and write: all but holes.
@@ -138,7 +163,8 @@ pub fn recipe(name: &str) -> Result<Recipe> {
 
 /// Every bed, in the order of measuring.
 pub fn recipes() -> Vec<Recipe> {
-    [memory::recipes(), modelled::recipes(), file::recipes(), stream::recipes()].into_iter().flatten().collect()
+    let kinds = [memory::recipes(), modelled::recipes(), certain::recipes(), file::recipes(), stream::recipes()];
+    kinds.into_iter().flatten().collect()
 }
 
 impl Bed {
@@ -149,8 +175,11 @@ impl Bed {
             title: recipe.title,
             what: String::new(),
             shape,
+            task: Task::Copy,
             source: Place::default(),
             dest: Place::default(),
+            also: None,
+            beside: None,
             bytes,
             data_bytes: bytes,
             rounds: size.rounds(rounds),
@@ -161,6 +190,11 @@ impl Bed {
             digest: None,
             parts: Vec::new(),
         }
+    }
+
+    /// Every dest.
+    fn dests(&self) -> impl Iterator<Item = &Place> {
+        std::iter::once(&self.dest).chain(&self.also)
     }
 
     /// Whether there is a dest that can be opened: not where it is a pipe, nor a file that nobody has made.
@@ -180,13 +214,23 @@ impl Bed {
                 }
             }
             Shape::DeviceToPipe => {}
-            _ => {
-                loop_device::forget_pages(&self.dest.path)?;
-                content::spoil(&self.dest.store, self.dest.store_offset, self.bytes)?;
-            }
+            _ => self.dests().try_for_each(|dest| self.reset_device(dest))?,
+        }
+        if let Some(beside) = &self.beside {
+            content::empty(beside)?;
         }
         std::thread::sleep(self.rest);
         self.forget_source()
+    }
+
+    /// What is on `dest` before a run; what the page cache holds of it is dropped.
+    fn reset_device(&self, dest: &Place) -> Result<()> {
+        loop_device::forget_pages(&dest.path)?;
+        match self.task {
+            Task::Compare => content::same(&self.source, dest, self.bytes),
+            Task::Renew => content::nearly_same(&self.source, dest, self.bytes),
+            _ => content::spoil(&dest.store, dest.store_offset, self.bytes),
+        }
     }
 
     /// Drops the source from the page cache, so that nobody reads it from there.
@@ -210,7 +254,7 @@ impl Bed {
     pub fn flush(&self) -> Result<()> {
         match self.shape {
             Shape::DeviceToPipe => Ok(()),
-            _ => Ok(rustix::fs::fsync(std::fs::File::open(&self.dest.path)?).map_err(std::io::Error::from)?),
+            _ => self.dests().try_for_each(|dest| Ok(std::fs::File::open(&dest.path)?.sync_all()?)),
         }
     }
 
@@ -228,10 +272,26 @@ impl Bed {
             }
             Shape::FileToFile | Shape::SparseToFile => content::compare_files(&self.source.path, &self.dest.path),
             _ => {
-                loop_device::forget_pages(&self.dest.path)?;
-                content::compare(&self.source, &self.dest, self.bytes)
+                for dest in self.dests() {
+                    loop_device::forget_pages(&dest.path)?;
+                    let compared = content::compare(&self.source, dest, self.bytes)?;
+                    if compared != Comparison::Equal {
+                        return Ok(compared);
+                    }
+                }
+                Ok(Comparison::Equal)
             }
         }
+    }
+
+    /// Makes both sides differ by one bit in the middle, and drops the page cache of both.
+    ///
+    /// # Errors
+    /// When a side cannot be reached.
+    pub fn damage(&self) -> Result<()> {
+        content::flip(&self.dest, self.bytes)?;
+        loop_device::forget_pages(&self.dest.path)?;
+        self.forget_source()
     }
 
     /// Bytes of both sides that are in the page cache.

@@ -27,13 +27,13 @@ pub(super) fn recipes() -> Vec<Recipe> {
 }
 
 /// What a pair is made of.
-struct Pair {
-    source: &'static str,
-    dest: &'static str,
+pub(super) struct Pair {
+    pub source: &'static str,
+    pub dest: &'static str,
     /// By how much its time is shortened: the ratios stay, the wait does not.
-    time_scale: u32,
+    pub time_scale: u32,
     /// Bytes in full size: a few seconds of the slower side.
-    bytes: u64,
+    pub bytes: u64,
 }
 
 fn pair_named(name: &str) -> Result<Pair> {
@@ -52,7 +52,7 @@ fn pair_named(name: &str) -> Result<Pair> {
 }
 
 /// A disk to serve, with its bytes and its time scale in.
-fn disk(name: &str, bytes: u64, time_scale: u32) -> Result<(&'static Preset, Parameters)> {
+pub(super) fn disk(name: &str, bytes: u64, time_scale: u32) -> Result<(&'static Preset, Parameters)> {
     let preset = Preset::named(name).map_err(Error)?;
     let mut parameters = preset.parameters();
     parameters.size_bytes = bytes;
@@ -61,7 +61,11 @@ fn disk(name: &str, bytes: u64, time_scale: u32) -> Result<(&'static Preset, Par
 }
 
 fn make_pair(recipe: &Recipe, workplace: &Workplace, size: Size) -> Result<Bed> {
-    let pair = pair_named(recipe.name)?;
+    pair(recipe, &pair_named(recipe.name)?, workplace, size)
+}
+
+/// A modelled disk to be copied onto another.
+pub(super) fn pair(recipe: &Recipe, pair: &Pair, workplace: &Workplace, size: Size) -> Result<Bed> {
     let bytes = size.bytes(pair.bytes, 16 << 20);
     let from = disk(pair.source, bytes, pair.time_scale)?;
     let to = disk(pair.dest, bytes, pair.time_scale)?;
@@ -70,7 +74,7 @@ fn make_pair(recipe: &Recipe, workplace: &Workplace, size: Size) -> Result<Bed> 
     content::noise(&source_place.store, 0, bytes)?;
     content::spoil(&dest_place.store, 0, bytes)?;
     let whole = Extent { offset: 0, len: bytes };
-    let read = limit("the source's medium reads", least_seconds(&from.1, Job::Read, whole, COMMAND_BYTES));
+    let read = reads("the source's medium reads", &from.1);
     let write = limit("the dest's medium writes", least_seconds(&to.1, Job::Write, whole, COMMAND_BYTES));
     let faster = if pair.time_scale == 1 { String::new() } else { format!(" Time runs {}-fold.", pair.time_scale) };
     Ok(Bed {
@@ -112,6 +116,12 @@ fn make_self(recipe: &Recipe, workplace: &Workplace, size: Size) -> Result<Bed> 
     })
 }
 
+/// How long the whole disk takes to be read.
+pub(super) fn reads(what: &str, disk: &Parameters) -> Limit {
+    let whole = Extent { offset: 0, len: disk.size_bytes };
+    limit(what, least_seconds(disk, Job::Read, whole, COMMAND_BYTES))
+}
+
 /// The seeds' pair, for their tables: small, as GNU dd is to copy it with 512 bytes too.
 pub(crate) fn seed_pair(workplace: &Workplace, size: Size) -> Result<Bed> {
     let recipe = Recipe { name: "disk-2001", title: "The seeds' SCSI pair of 2001", make: make_pair };
@@ -128,7 +138,7 @@ pub(crate) fn single(name: &'static str, workplace: &Workplace, size: Size) -> R
     Ok(Bed { source: place, parts: vec![Box::new(source)], ..bed(&recipe, bytes, size) })
 }
 
-fn start(
+pub(super) fn start(
     name: &str,
     side: &str,
     (preset, parameters): &(&'static Preset, Parameters),

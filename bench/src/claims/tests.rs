@@ -139,3 +139,67 @@ fn nothing_holds_where_haul_copied_wrongly() {
         assert!(claim.note.contains("copied wrongly"), "{claim:?}");
     }
 }
+
+/// haul with an option, beside haul without it and what else there is, in five rounds.
+fn certain(name: &str, contenders: &[(&str, [f64; 5])]) -> BedResult {
+    bed(name, contenders.iter().map(|(name, walls_s)| contender(name, walls_s, 1.0)).collect())
+}
+
+#[test]
+fn what_digests_and_journals_cost_is_told_in_percent_with_its_noise() {
+    let with = |walls_s| certain("certain-ssd", &[("haul", [2.0; 5]), ("haul --manifest", walls_s)]);
+    assert_says(&with([2.0, 2.06, 2.1, 2.2, 2.2]), "--manifest costs", 5.0, Verdict::Holds);
+    assert_says(&with([2.2, 2.2, 2.2, 2.2, 2.0]), "--manifest costs", 10.0, Verdict::FallsShort);
+    assert_says(&with([2.2, 2.2, 2.2, 2.0, 2.0]), "--manifest costs", 10.0, Verdict::Equal);
+    let found = claim(&with([2.0, 2.06, 2.1, 2.2, 2.2]), "--manifest costs");
+    assert_eq!(found.note, "beside haul; +0.0 to +10.0 % in 5 rounds");
+    let with = |walls_s| certain("certain-journal", &[("haul", walls_s), ("haul --no-journal", [2.0; 5])]);
+    assert_says(&with([2.02; 5]), "the journal", 1.0, Verdict::Holds);
+    assert_says(&with([2.03; 5]), "the journal", 1.5, Verdict::FallsShort);
+    assert_eq!(claim(&with([2.02; 5]), "a checkpoint").verdict, Verdict::NotKnown);
+}
+
+#[test]
+fn reading_back_is_held_against_a_copy_and_a_read_and_against_the_best_of_the_peers() {
+    let with = |verify_s: f64| {
+        let verify = ("haul --verify", [verify_s; 5]);
+        let peers = [("dd, then cmp", [6.0; 5]), ("qemu-img, then compare", [5.0; 5])];
+        certain("certain-7200", &[("haul", [2.0; 5]), verify, ("haul, then a read", [4.0; 5]), peers[0], peers[1]])
+    };
+    assert_says(&with(4.0), "--verify is not slower", 1.0, Verdict::Holds);
+    assert_says(&with(4.4), "--verify is not slower", 4.0 / 4.4, Verdict::FallsShort);
+    assert_says(&with(4.0), "--verify is faster", 1.25, Verdict::Holds);
+    assert_says(&with(5.5), "--verify is faster", 5.0 / 5.5, Verdict::FallsShort);
+    let mut failed = with(4.0);
+    failed.contenders[1].runs[4].verdict = RunVerdict::Failed { why: "status 1".into() };
+    for start in ["--verify is not slower", "--verify is faster"] {
+        let claim = claim(&failed, start);
+        assert_eq!((claim.verdict, claim.figure), (Verdict::FallsShort, None), "{claim:?}");
+        assert!(claim.note.contains("failed in round 5"), "{claim:?}");
+    }
+}
+
+#[test]
+fn two_dests_a_nearly_equal_dest_and_comparing_have_claims_of_their_own() {
+    let both = |slow_s| certain("certain-also", &[("haul", [2.0; 5]), ("haul, one by one", [slow_s; 5])]);
+    assert_says(&both(3.8), "two dests", 1.9, Verdict::Holds);
+    assert_says(&both(3.7), "two dests", 1.85, Verdict::FallsShort);
+    let delta = |ours_s| certain("certain-delta", &[("haul", [2.0; 5]), ("haul --delta", [ours_s; 5])]);
+    assert_says(&delta(0.5), "--delta is faster", 4.0, Verdict::Holds);
+    assert_says(&delta(2.5), "--delta is faster", 0.8, Verdict::FallsShort);
+    assert_eq!(claim(&delta(0.5), "--delta is not slower").note, "ddpt, sparing is not there");
+    let compare = |cmp_s| certain("certain-compare", &[("haul", [1.0; 5]), ("cmp", [cmp_s; 5])]);
+    assert_says(&compare(1.2), "never slower", 1.2, Verdict::Holds);
+    assert_says(&compare(0.9), "never slower", 0.9, Verdict::FallsShort);
+    // haul with and without options is no peer of itself.
+    assert!(claims(&compare(1.0)).iter().all(|claim| !claim.what.contains("processor time")));
+}
+
+#[test]
+fn every_bed_of_certainty_has_claims() {
+    let recipes = crate::bed::recipes().into_iter().filter(|recipe| recipe.name.starts_with("certain-"));
+    for recipe in recipes {
+        let asked = claims(&bed(recipe.name, vec![contender("haul", &[1.0], 1.0)]));
+        assert!(asked.len() > 1, "{}: {asked:?}", recipe.name);
+    }
+}

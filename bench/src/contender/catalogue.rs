@@ -1,14 +1,17 @@
 //! The command lines. Each peer gets the options with which it copies this best, as far as its manual and our trials
 //! tell, and is flushed as haul is; haul gets none but what safety asks for.
 use super::Contender;
-use crate::bed::{Bed, Shape};
+use crate::bed::{Bed, Shape, Task};
 use crate::process::Line;
 
 /// Everyone, haul first.
 pub fn catalogue() -> Vec<Contender> {
-    let haul = |name, aside, line| Contender { name, needs: ("haul", "haul"), version: "haul --version", aside, line };
+    let task = Task::Copy;
+    let needs = ("haul", "haul");
+    let haul = |name, aside, line| Contender { name, task, needs, version: "haul --version", aside, line };
     let peer = |name, command, package, version, line| Contender {
         name,
+        task,
         needs: (command, package),
         version,
         aside: false,
@@ -33,7 +36,7 @@ pub fn catalogue() -> Vec<Contender> {
     ]
 }
 
-fn paths(bed: &Bed) -> (String, String) {
+pub(super) fn paths(bed: &Bed) -> (String, String) {
     (bed.source.path.display().to_string(), bed.dest.path.display().to_string())
 }
 
@@ -57,7 +60,7 @@ fn filter(bed: &Bed, filter: &str) -> Option<Line> {
     piped(bed, filter).or_else(|| Some(Line::shell(format!("{filter} < {source} > {dest}"))))
 }
 
-fn copy(bed: &Bed, haul: &str, options: &str) -> Line {
+pub(super) fn copy(bed: &Bed, haul: &str, options: &str) -> Line {
     let (source, dest) = paths(bed);
     let copy = format!("{haul} copy --yes --progress none {options}");
     match bed.shape {

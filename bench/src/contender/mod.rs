@@ -2,8 +2,9 @@
 //!
 //! Must not know: how a bed is made, how a run is measured.
 mod catalogue;
+mod certain;
 
-use crate::bed::Bed;
+use crate::bed::{Bed, Task};
 use crate::process::{Line, output};
 use crate::result::Missing;
 pub use catalogue::catalogue;
@@ -13,6 +14,8 @@ use std::path::Path;
 pub struct Contender {
     /// Name in the tables.
     pub name: &'static str,
+    /// What it does: it runs on beds for that.
+    pub task: Task,
     /// The command it needs, and the Debian package that has it.
     pub needs: (&'static str, &'static str),
     /// How it is asked for its version.
@@ -38,7 +41,8 @@ pub struct Entry {
 /// Those of the catalogue whose program is there, and those that are missing.
 pub fn present(haul: &Path) -> (Vec<Contender>, Vec<Missing>) {
     let there = |contender: &Contender| contender.needs.0 == "haul" || in_path(contender.needs.0);
-    let (present, absent): (Vec<_>, Vec<_>) = catalogue().into_iter().partition(there);
+    let everyone = catalogue().into_iter().chain(certain::catalogue());
+    let (present, absent): (Vec<_>, Vec<_>) = everyone.partition(there);
     debug_assert!(haul.exists(), "checked by the caller");
     let missing = absent.into_iter().map(|contender| Missing {
         contender: contender.name.into(),
@@ -57,7 +61,7 @@ pub fn entries(contenders: &[Contender], bed: &Bed, haul: &Path) -> Vec<Entry> {
         let version = version.lines().next().unwrap_or("").trim().to_owned();
         Some(Entry { name: contender.name.into(), version, aside: contender.aside, line })
     };
-    contenders.iter().filter_map(entry).collect()
+    contenders.iter().filter(|contender| contender.task == bed.task).filter_map(entry).collect()
 }
 
 /// Whether a command of this name is on PATH.

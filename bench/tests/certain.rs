@@ -1,0 +1,112 @@
+//! The beds of certainty in tiny: who does what he is there for is right, who does nothing is not.
+use haul_bench::bed::{self, Bed, Size, Task};
+use haul_bench::contender::{self, Entry};
+use haul_bench::process::Interrupt;
+use haul_bench::race::{Observer, race};
+use haul_bench::result::{BedResult, Run, Verdict};
+use haul_bench::workplace::Workplace;
+use std::os::unix::fs::PermissionsExt;
+
+struct Quiet;
+
+impl Observer for Quiet {
+    fn ran(&mut self, _: &Bed, _: &str, _: &Run) {}
+    fn doing(&mut self, _: &str) {}
+}
+
+/// Says aloud why a test is skipped, and whether it is.
+fn cannot_run() -> bool {
+    let missing = ["nbdkit", "nbdfuse"].into_iter().find(|tool| !contender::in_path(tool));
+    if !rustix::process::geteuid().is_root() {
+        println!("skipped: not root, so no mounts and no loop devices");
+    } else if let Some(missing) = missing {
+        println!("skipped: {missing} is not installed");
+    } else {
+        return false;
+    }
+    true
+}
+
+/// All that the bench wants of haul here, by dd and cmp.
+const STAND_IN: &str = r#"
+verb=$1
+while (( $# > 2 )); do
+    case $1 in
+    --also) also=$2 ;;
+    --manifest) [[ ! -e $2 ]] || exit 9; : > "$2" ;;
+    esac
+    shift
+done
+[[ $verb = verify ]] && exec cmp "$1" "$2"
+[[ $2 = /dev/null ]] && exec cat "$1" >/dev/null
+for dest in "$2" $also; do
+    dd if="$1" of="$dest" bs=64k conv=fsync,notrunc status=none || exit 1
+done
+"#;
+
+/// Runs everyone on every bed of certainty `rounds` times, with a script in the place of haul.
+fn on_every_bed(script: &str, rounds: u32) -> Vec<(Task, BedResult)> {
+    let workplace = Workplace::new(&std::env::temp_dir()).unwrap();
+    let haul = workplace.disk().join("haul");
+    std::fs::write(&haul, format!("#!/bin/bash\n{script}\n")).unwrap();
+    std::fs::set_permissions(&haul, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let (contenders, _) = contender::present(&haul);
+    let recipes = bed::recipes().into_iter().filter(|recipe| recipe.name.starts_with("certain-"));
+    let result = recipes.map(|recipe| {
+        let bed = (recipe.make)(&recipe, &workplace, Size::Tiny).unwrap();
+        let entries: Vec<Entry> = contender::entries(&contenders, &bed, &haul);
+        (bed.task, race(&bed, &entries, rounds, &Interrupt::default(), &mut Quiet).unwrap())
+    });
+    result.collect()
+}
+
+#[test]
+fn who_does_as_he_is_told_is_right_on_every_bed_and_in_every_round() {
+    if cannot_run() {
+        return;
+    }
+    let results = on_every_bed(STAND_IN, 2);
+    assert!(results.len() >= 8, "{}", results.len());
+    for (_, bed) in results {
+        assert_eq!(bed.contenders[0].name, "haul", "{}", bed.name);
+        assert!(bed.contenders.len() >= 2, "{}: nobody to be compared with", bed.name);
+        assert!(!bed.limits.is_empty(), "{}: no limit", bed.name);
+        for contender in &bed.contenders {
+            let verdicts: Vec<&Verdict> = contender.runs.iter().map(|run| &run.verdict).collect();
+            assert_eq!(verdicts, [&Verdict::Right; 2], "{}: {}", bed.name, contender.name);
+        }
+    }
+}
+
+#[test]
+fn who_does_nothing_is_wrong_on_every_bed() {
+    if cannot_run() {
+        return;
+    }
+    for (task, bed) in on_every_bed("exit 0", 1) {
+        let verdict = &bed.contenders[0].runs[0].verdict;
+        match task {
+            Task::Compare => {
+                let wanted = Verdict::Failed { why: "does not see that one bit differs".into() };
+                assert_eq!(*verdict, wanted, "{}", bed.name);
+            }
+            // What is nearly equal differs in its first piece, though perhaps not in its first byte.
+            _ => assert!(
+                matches!(*verdict, Verdict::CopiedWrongly { first_difference: 0..16 }),
+                "{}: {verdict:?}",
+                bed.name
+            ),
+        }
+    }
+}
+
+#[test]
+fn who_forgets_the_second_dest_is_wrong() {
+    if cannot_run() {
+        return;
+    }
+    for (task, bed) in on_every_bed(&STAND_IN.replace("$also", ""), 1) {
+        let right = bed.contenders[0].runs[0].verdict == Verdict::Right;
+        assert_eq!(right, task != Task::Both, "{}", bed.name);
+    }
+}
