@@ -1,12 +1,24 @@
 //! Results on disk: the JSON, and the page beside it.
+use crate::claims::{self, Claim};
 use crate::error::{Doing, Result};
 use crate::result::Results;
 use crate::show;
+use serde::Serialize;
+use std::collections::BTreeMap;
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-/// Writes `results` to `<date>.json` in `dir`, which is made, and returns the path.
+/// The file: what was measured, and what comes of it for those who read no tables. Read again, only the first counts.
+#[derive(Serialize)]
+struct Written<'a> {
+    #[serde(flatten)]
+    results: &'a Results,
+    /// By the name of the bed or sweep.
+    claims: BTreeMap<&'a str, Vec<Claim>>,
+}
+
+/// Writes `results`, and what comes of each claim, to `<date>.json` in `dir`, which is made, and returns the path.
 ///
 /// # Errors
 /// When it cannot be written.
@@ -15,7 +27,10 @@ pub fn write(results: &Results, dir: &Path) -> Result<PathBuf> {
     // Colons are no good in names of files that are copied around; the zone's offset is in the file.
     let stem = results.started.get(..19).unwrap_or("results").replace(':', "");
     let path = dir.join(format!("{stem}.json"));
-    let json = serde_json::to_string_pretty(results).doing("write the results")?;
+    let beds = results.beds.iter().map(|bed| (bed.name.as_str(), claims::claims(bed)));
+    let sweeps = results.sweeps.iter().map(|sweep| (sweep.name.as_str(), claims::of_sweep(sweep)));
+    let claims = beds.chain(sweeps).collect();
+    let json = serde_json::to_string_pretty(&Written { results, claims }).doing("write the results")?;
     fs::write(&path, json + "\n").doing(format_args!("write {}", path.display()))?;
     Ok(path)
 }

@@ -160,3 +160,17 @@ fn empty_results_are_shown_too() {
     assert!(show::page(&results).contains("did not run"));
     assert!(plain(&results, 80).contains("did not run"));
 }
+
+#[test]
+fn the_file_has_every_claim_and_is_read_again_as_what_was_measured() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = haul_bench::record::write(&fixture(), dir.path()).unwrap();
+    assert_eq!(haul_bench::record::read(&path).unwrap(), fixture());
+    let json: serde_json::Value = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
+    let named = fixture().beds.len() + fixture().sweeps.len();
+    assert_eq!(json["claims"].as_object().unwrap().len(), named);
+    let claim = &json["claims"]["ram"][0];
+    assert_eq!(claim["what"], "at least 1.4 times as fast as the best peer");
+    assert_eq!((&claim["wanted"], &claim["bound"], &claim["unit"]), (&1.4.into(), &"at_least".into(), &"x".into()));
+    assert!(claim["figure"].is_f64() && claim["verdict"].is_string(), "{claim}");
+}
