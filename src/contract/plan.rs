@@ -288,6 +288,8 @@ pub struct Plan {
     pub direction: Direction,
     /// What order writes go out in.
     pub write_order: WriteOrder,
+    /// Source and dest have bytes in common: what was copied may no longer be in the source.
+    pub overlaps: bool,
     /// Both sides on one moving head: read this many bytes, then write them, in turn; `None`: both at once.
     pub burst_bytes: Option<u32>,
     /// What becomes of zero runs.

@@ -63,6 +63,7 @@ pub fn compare(options: &Options, source: &Facts, dest: &Facts, host: &Host) -> 
         direction: Direction::Forward,
         // Under a head, ascending reads; see `choose::order` for writes.
         write_order: if asked.rotational(Side::Dest) { WriteOrder::Submitted } else { WriteOrder::Any },
+        overlaps: false,
         burst_bytes: pace.burst_bytes.map(|bytes| (bytes / 2).max(pace.tuning.block_bytes)),
         zeros: Zeros::Write,
         ask_holes,

@@ -85,6 +85,7 @@ pub fn make(options: &Options, source: &Facts, dest: &Facts, host: &Host) -> Res
         tail_align_bytes: reach.tail_align_bytes,
         direction: order.direction,
         write_order: order.write_order,
+        overlaps: overlap.is_some(),
         burst_bytes: match route {
             Route::Copy => pace.burst_bytes,
             _ => pace.burst_bytes.map(|bytes| (bytes / 2).max(pace.tuning.block_bytes)),

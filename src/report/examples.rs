@@ -91,6 +91,7 @@ pub(super) fn plan() -> Plan {
         tail_align_bytes: 4096,
         direction: Direction::Forward,
         write_order: WriteOrder::Any,
+        overlaps: false,
         burst_bytes: None,
         zeros: Zeros::Device,
         ask_holes: false,

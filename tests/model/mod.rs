@@ -38,6 +38,7 @@ pub fn plan(engine: EngineKind, len: Option<u64>, skip: u64, seek: u64) -> Plan 
         tail_align_bytes: 1,
         direction: Direction::Forward,
         write_order: WriteOrder::Any,
+        overlaps: false,
         burst_bytes: None,
         zeros: Zeros::Write,
         ask_holes: false,

@@ -1,5 +1,5 @@
 //! What is left of a copy that ended early, and the command that copies it.
-use crate::contract::{Direction, Ended, EndpointKind, Extent, Outcome, Plan, PlanSide, Route, WriteOrder};
+use crate::contract::{Direction, Ended, EndpointKind, Extent, Outcome, Plan, PlanSide, Route};
 use crate::report::printable::{printable, shell_line};
 
 /// Options that the command sets anew, or that make no sense for a rest; each takes a value.
@@ -102,7 +102,7 @@ fn forbidden(plan: &Plan, outcome: &Outcome) -> Option<String> {
         return Some(format!("No command can continue this: the reader of dest {reader} saw the stream end here."));
     }
     let written = plan.route.writes();
-    if matches!(outcome.ended, Ended::Failed(_)) && written && plan.write_order == WriteOrder::Submitted {
+    if matches!(outcome.ended, Ended::Failed(_)) && written && plan.overlaps {
         let reason = "Do not repeat this: source and dest overlap, and behind the bytes that arrived the source may \
                       have been overwritten already.";
         return Some(reason.to_owned());
