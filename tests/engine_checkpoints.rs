@@ -67,7 +67,7 @@ struct Auditor {
 }
 
 impl Keeper for Auditor {
-    fn keep(&mut self, durable: &ExtentSet) -> Result<(), Error> {
+    fn keep(&mut self, durable: &ExtentSet, _unread: &ExtentSet) -> Result<(), Error> {
         if self.tellings.fetch_add(1, Relaxed) + 1 == self.fails {
             return Err(Error::new(Kind::Io, "journal /x: it cannot be read or written"));
         }

@@ -97,9 +97,10 @@ pub(super) struct CopyArguments {
     /// Bad places of the source: stop, skip, retry:N
     ///
     /// What to do about a place of the source that cannot be read. stop: end there, with the exact place. skip: read
-    /// around it down to the logical block, write zeros for what cannot be read and go on; the report lists it and the
-    /// exit status is 1. retry:N: try each such block N times more before it counts as unreadable, then stop, or go on
-    /// with retry:N,skip. A dest that cannot be written and a device that is gone always end the copy.
+    /// around it down to the logical block, write zeros for what cannot be read and go on; the report lists it, the
+    /// journal keeps it for --resume to try again, and the exit status is 1. retry:N: try each such block N times more
+    /// before it counts as unreadable, then stop, or go on with retry:N,skip. A dest that cannot be written and a
+    /// device that is gone always end the copy.
     #[arg(long, value_name = "HOW", value_parser = on_error::parse, default_value = "stop", help_heading = "Safety")]
     #[arg(hide_default_value = true)]
     on_error: OnError,

@@ -11,8 +11,9 @@ pub(super) struct JournalArguments {
     /// Go on with an interrupted copy
     ///
     /// Go on where the same command ended early, by a signal, an error, a crash or a power loss: what the journal says
-    /// is durable is not copied again. Refused, with nothing written, where either side is no longer what it was: who
-    /// it is, its size, and some of its bytes are compared.
+    /// is durable is not copied again. Where --on-error skip went around what could not be read, that alone is tried
+    /// again. Refused, with nothing written, where either side is no longer what it was: who it is, its size, and some
+    /// of its bytes are compared.
     #[arg(long, conflicts_with = "no_journal", help_heading = "Resume")]
     resume: bool,
 
@@ -20,8 +21,8 @@ pub(super) struct JournalArguments {
     ///
     /// Keep the journal in FILE. By default it is .NAME.haul-journal beside a dest file, and for a device a file named
     /// by who the device is in $XDG_STATE_HOME/haul, or ~/.local/state/haul. It is made after the first seconds, or
-    /// when a copy ends early, and removed when the copy is complete. Streams, and dests in memory, have none unless
-    /// FILE is given.
+    /// when a copy ends early or not all could be read, and removed when the copy is complete. Streams, and dests in
+    /// memory, have none unless FILE is given.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Resume")]
     journal: Option<PathBuf>,
 

@@ -47,6 +47,8 @@ pub(super) fn copy(options: &Options, words: &[String], out: Out) -> Result<Exit
     let begun = found.begin(&plan, &source_end)?;
     let dest_end = match plan.route {
         Route::Delta { .. } => endpoint::open_dest_to_change(&plan.dest, &dest)?,
+        // Beside a gap it may have what the source gives no more.
+        _ if options.resume && plan.on_error.skip => endpoint::open_dest_to_change(&plan.dest, &dest)?,
         _ => endpoint::open_dest(&plan.dest, &dest)?,
     };
     let ends = [source_end, dest_end];

@@ -1,5 +1,5 @@
 //! `--mapfile`: what could be read of the source, could not be, and was not tried, for GNU ddrescue to go on with.
-use crate::contract::{Ended, Error, Extent, ExtentSet, Kind, Outcome, Plan, Result, Side};
+use crate::contract::{Error, Extent, ExtentSet, Kind, Outcome, Plan, Result, Side};
 use crate::ledger::mapfile::{Mapfile, MapfileFile};
 use std::path::{Path, PathBuf};
 
@@ -48,12 +48,8 @@ fn of_outcome(plan: &Plan, outcome: &Outcome) -> Mapfile {
     let (start, claimed) = (plan.source.offset, outcome.claimed);
     let unread = &outcome.unread[Side::Source.index()];
     let mut bad = unread.runs.clone();
-    if let Ended::Failed(error) = &outcome.ended
-        && let (Kind::Io, Some(Side::Source), Some(offset)) = (error.kind, error.side, error.offset)
-    {
-        // Where a copy that does not skip has stopped.
-        let sector = u64::from(error.sector_bytes.max(512));
-        bad.insert(Extent::new(offset - offset % sector, sector));
+    if let Some(place) = outcome.ended.bad_place() {
+        bad.insert(place);
     }
     let mut finished: ExtentSet = [Extent::new(start + claimed.offset, claimed.len)].into_iter().collect();
     finished.remove_all(&bad);

@@ -1,5 +1,5 @@
 //! How a run ended, with its totals: data only, made by `engine`, told by `report`.
-use super::{Damage, DestOutcome, Differences, EngineKind, Error, Extent, HashKind, Unread, Verified};
+use super::{Damage, DestOutcome, Differences, EngineKind, Error, Extent, HashKind, Kind, Side, Unread, Verified};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -12,6 +12,17 @@ pub enum Ended {
     Interrupted(i32),
     /// Something failed.
     Failed(Box<Error>),
+}
+
+impl Ended {
+    /// The logical block of the source where a copy that does not go around has stopped, if that is why it ended;
+    /// counted from the first byte of the source.
+    pub fn bad_place(&self) -> Option<Extent> {
+        let Ended::Failed(error) = self else { return None };
+        let (Kind::Io, Some(Side::Source), Some(offset)) = (error.kind, error.side, error.offset) else { return None };
+        let sector = u64::from(error.sector_bytes.max(512));
+        Some(Extent::new(offset - offset % sector, sector))
+    }
 }
 
 /// Bytes and records.
@@ -131,7 +142,10 @@ pub struct Kept {
     pub durable_bytes: u64,
     /// Times that it was written to: each after a flush of the dest.
     pub checkpoints: u64,
-    /// The journal, where it is left for `--resume`: the copy is not complete and something of it is durable.
+    /// Bytes that could not be read from the source, by the journal that is left.
+    pub unread_bytes: u64,
+    /// The journal, where it is left for `--resume`: the copy is not complete and something of it is durable, or not
+    /// all could be read.
     pub left: Option<PathBuf>,
 }
 

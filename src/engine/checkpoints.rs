@@ -10,10 +10,30 @@ use std::time::{Duration, Instant};
 /// between two of them, less than one part in a hundred.
 const REST_PER_FLUSH: u32 = 100;
 
+/// What arrived and is in no checkpoint yet; offsets count from the first byte of the copy.
+#[derive(Clone, Default)]
+struct News {
+    /// Acknowledged by the dest.
+    arrived: ExtentSet,
+    /// Not to be read from the source, and zeros on the dest.
+    unread: ExtentSet,
+}
+
+impl News {
+    fn is_empty(&self) -> bool {
+        self.arrived.is_empty() && self.unread.is_empty()
+    }
+
+    fn add(&mut self, other: &News) {
+        self.arrived.insert_all(&other.arrived);
+        self.unread.insert_all(&other.unread);
+    }
+}
+
 /// A checkpoint under way, on a thread of its own: the pump goes on.
 struct Underway {
     /// What it makes durable.
-    set: ExtentSet,
+    news: News,
     since: Instant,
     thread: JoinHandle<(Box<dyn Keeper>, Result<(), Trouble>)>,
 }
@@ -33,8 +53,8 @@ pub(super) struct Checkpoints {
     /// Here while no checkpoint is under way.
     keeper: Option<Box<dyn Keeper>>,
     every: [Duration; 2],
-    /// Acknowledged, and in no checkpoint yet.
-    arrived: ExtentSet,
+    /// In no checkpoint yet.
+    news: News,
     underway: Option<Underway>,
     next_at: Instant,
     /// Nothing can be written down: no more flushes for it.
@@ -54,7 +74,7 @@ impl Checkpoints {
             dest: dest.clone(),
             keeper: Some(keeping.keeper),
             every: keeping.every,
-            arrived: ExtentSet::new(),
+            news: News::default(),
             underway: None,
             next_at: now + keeping.every[0],
             given_up: false,
@@ -66,13 +86,24 @@ impl Checkpoints {
     }
 
     /// Every byte of `extent` was acknowledged by the dest. What is `unread` of it, counted on the source where the
-    /// copy begins at `start`, has zeros there and is not written down: whoever resumes the copy tries it again.
+    /// copy begins at `start`, has zeros there and is not durable: whoever resumes the copy tries it again.
     pub(super) fn arrived(&mut self, extent: Extent, unread: &ExtentSet, start: u64) {
-        self.arrived.insert(extent);
+        self.news.arrived.insert(extent);
         for bad in unread.within(Extent::new(start + extent.offset, extent.len)) {
-            self.arrived.remove(Extent::new(bad.offset - start, bad.len));
+            self.unread(Extent::new(bad.offset - start, bad.len));
         }
         self.end = self.end.max(extent.end());
+    }
+
+    /// These bytes of the copy cannot be read.
+    pub(super) fn unread(&mut self, extent: Extent) {
+        self.news.arrived.remove(extent);
+        self.news.unread.insert(extent);
+    }
+
+    /// What is durable, from this run or before.
+    pub(super) fn durable(&self) -> &ExtentSet {
+        &self.durable
     }
 
     /// The byte after the last that was acknowledged: the dest must not end before it.
@@ -86,7 +117,7 @@ impl Checkpoints {
         if self.underway.as_ref().is_some_and(|underway| underway.thread.is_finished()) {
             self.collect(now)?;
         }
-        if now >= self.next_at && self.underway.is_none() && !self.given_up && !self.arrived.is_empty() {
+        if now >= self.next_at && self.underway.is_none() && !self.given_up && !self.news.is_empty() {
             return self.begin(now);
         }
         Ok(())
@@ -94,31 +125,31 @@ impl Checkpoints {
 
     fn begin(&mut self, now: Instant) -> Result<(), Trouble> {
         let Some(mut keeper) = self.keeper.take() else { return Ok(()) };
-        let set = std::mem::take(&mut self.arrived);
-        let (dest, durable) = (self.dest.clone(), set.clone());
+        let news = std::mem::take(&mut self.news);
+        let (dest, told) = (self.dest.clone(), news.clone());
         let work = move || {
             let flushed = dest.make_durable().map_err(Trouble::Flush);
-            let kept = flushed.and_then(|()| keeper.keep(&durable).map_err(Trouble::Keep));
+            let kept = flushed.and_then(|()| keeper.keep(&told.arrived, &told.unread).map_err(Trouble::Keep));
             (keeper, kept)
         };
         // A thread for each costs some 20 µs once in seconds, and nothing where a copy is over before.
         let thread = thread::Builder::new().name("haul-checkpoint".to_owned()).spawn(work);
         match thread {
             Ok(thread) => {
-                self.underway = Some(Underway { set, since: now, thread });
+                self.underway = Some(Underway { news, since: now, thread });
                 Ok(())
             }
             // The keeper went with the thread that was not made.
             Err(source) => {
                 let error = Error::new(Kind::Io, "cannot start a thread for checkpoints").because(source);
-                self.took_in(set, Err(Trouble::Keep(error)))
+                self.took_in(&news, Err(Trouble::Keep(error)))
             }
         }
     }
 
     /// Waits for the checkpoint under way, if any, and hears how it went.
     pub(super) fn collect(&mut self, now: Instant) -> Result<(), Trouble> {
-        let Some(Underway { set, since, thread }) = self.underway.take() else { return Ok(()) };
+        let Some(Underway { news, since, thread }) = self.underway.take() else { return Ok(()) };
         let (keeper, result) = match thread.join() {
             Ok(ended) => ended,
             Err(panic) => std::panic::resume_unwind(panic),
@@ -127,17 +158,17 @@ impl Checkpoints {
         let took = now.saturating_duration_since(since);
         let [least, most] = self.every;
         self.next_at = now + (took * REST_PER_FLUSH).min(most).max(least);
-        self.took_in(set, result)
+        self.took_in(&news, result)
     }
 
-    fn took_in(&mut self, set: ExtentSet, result: Result<(), Trouble>) -> Result<(), Trouble> {
+    fn took_in(&mut self, news: &News, result: Result<(), Trouble>) -> Result<(), Trouble> {
         match &result {
             Ok(()) => {
-                self.durable.insert_all(&set);
+                self.durable.insert_all(&news.arrived);
                 self.kept.checkpoints += 1;
             }
             Err(Trouble::Keep(_)) => {
-                self.arrived.insert_all(&set);
+                self.news.add(news);
                 self.given_up = true;
             }
             Err(Trouble::Flush(_)) => (self.given_up, self.flush_failed) = (true, true),
@@ -147,11 +178,11 @@ impl Checkpoints {
 
     /// Writes down what arrived since the last checkpoint. The dest has been made durable since.
     pub(super) fn keep_the_rest(&mut self) -> Result<(), Trouble> {
-        let set = std::mem::take(&mut self.arrived);
+        let news = std::mem::take(&mut self.news);
         match self.keeper.as_mut() {
-            Some(keeper) if !set.is_empty() => {
-                let result = keeper.keep(&set).map_err(Trouble::Keep);
-                self.took_in(set, result)
+            Some(keeper) if !news.is_empty() => {
+                let result = keeper.keep(&news.arrived, &news.unread).map_err(Trouble::Keep);
+                self.took_in(&news, result)
             }
             _ => Ok(()),
         }

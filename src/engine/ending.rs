@@ -66,7 +66,8 @@ impl Run<'_> {
             }
             result = result.and(flushed);
         }
-        if !complete && self.durable {
+        // What cannot be read is worth knowing of a complete copy too: it is to be tried again.
+        if self.durable && !(complete && self.unread[Side::Source.index()].is_empty()) {
             self.keep_the_rest();
         }
         match result {
@@ -106,6 +107,10 @@ impl Run<'_> {
     /// What arrived since the last checkpoint is durable too, and worth knowing where the copy is not complete.
     fn keep_the_rest(&mut self) {
         let Some(checkpoints) = &mut self.checkpoints else { return };
+        let copy = Extent::new(self.plan.source.offset, self.plan.len.unwrap_or(0));
+        if let Some(bad) = self.ended.bad_place().and_then(|place| place.intersection(&copy)) {
+            checkpoints.unread(Extent::new(bad.offset - copy.offset, bad.len));
+        }
         if let Err(Trouble::Keep(error)) = checkpoints.keep_the_rest() {
             self.notes.push(given_up(&error));
         }

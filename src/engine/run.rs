@@ -97,7 +97,7 @@ pub(super) struct Run<'a> {
     pub(super) durable: bool,
     differences: Option<Differences>,
     pub(super) checkpoints: Option<Checkpoints>,
-    unread: [Unread; 2],
+    pub(super) unread: [Unread; 2],
 }
 
 impl<'a> Run<'a> {

@@ -1,7 +1,10 @@
 //! Reading around a bad place. Each piece goes the way of any request, so that the other blocks go on meanwhile.
 use super::around::{Block, Step};
 use super::pump::{Failure, Pump};
-use crate::contract::{Cache, DeviceError, Event, Extent, Op, Order, Request, Route, Side, is_of_place};
+use crate::contract::{
+    Arena, Cache, DeviceError, Error, Event, Extent, ExtentSet, Kind, Op, Order, PAGE_BYTES, Request, Route, Side,
+    is_of_place,
+};
 use std::io;
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -65,19 +68,87 @@ impl Pump<'_> {
         self.queues.submit_again(request);
     }
 
-    /// Zeros stand for a logical block that cannot be read.
+    /// Zeros stand for a logical block that cannot be read, but for what an earlier run could read of it.
     fn pass_over(&mut self, mut request: Request, error: &io::Error) {
         let side = request.side;
         let bad = Extent::new(request.at(), request.left().into());
         request.rest_mut().fill(0);
+        let mut lost: ExtentSet = [bad].into_iter().collect();
+        if let Err(source) = self.keep_what_is_durable(&mut request, &mut lost) {
+            self.would_be_lost(request, source);
+            return;
+        }
+        if lost.is_empty() {
+            self.go_on_behind(request);
+            return;
+        }
         if self.unread.iter().all(|unread| unread.is_empty()) {
             let (address, at) = (&self.ends[side.index()].facts().address, bad.offset);
             let name = side.name();
             let warning = format!("{name} {address} cannot be read at byte {at} ({error}): --on-error skip goes on");
             self.observer.hear(&Event::Warned(&warning));
         }
-        self.unread[side.index()].runs.insert(bad);
+        self.unread[side.index()].runs.insert_all(&lost);
         self.tally.unread_sectors.fetch_add(1, Relaxed);
+        self.go_on_behind(request);
+    }
+
+    /// A resumed copy goes over the bytes beside a gap again, where direct I/O wants whole pages. Of those that cannot
+    /// be read any more the dest has what it got, and must not get zeros: they are read from there, and are not `lost`.
+    fn keep_what_is_durable(&self, request: &mut Request, lost: &mut ExtentSet) -> io::Result<()> {
+        let (Some(checkpoints), Side::Source) = (&self.checkpoints, request.side) else { return Ok(()) };
+        let (start, first) = (self.plan.source.offset, request.at());
+        let bad = Extent::new(first - start, request.left().into());
+        let there: Vec<Extent> = checkpoints.durable().within(bad).collect();
+        for extent in there {
+            let at = (start + extent.offset - first) as usize;
+            self.read_dest(extent, &mut request.rest_mut()[at..at + extent.len as usize])?;
+            lost.remove(Extent::new(start + extent.offset, extent.len));
+        }
+        Ok(())
+    }
+
+    /// Reads an extent of the copy from the dest. It is done here and now: this is rarer than rare.
+    fn read_dest(&self, extent: Extent, bytes: &mut [u8]) -> io::Result<()> {
+        let align = u64::from(self.plan.dest.access.offset_align_bytes).max(PAGE_BYTES as u64);
+        let wanted = Extent::new(self.plan.dest.offset + extent.offset, extent.len);
+        let offset = wanted.offset / align * align;
+        let into = (wanted.offset - offset) as usize;
+        let len = u32::try_from((wanted.end() - offset).next_multiple_of(align)).map_err(io::Error::other)?;
+        let arena = Arena::map(len as usize)?;
+        let buffer = arena.carve(len, 1).pop().ok_or(io::ErrorKind::OutOfMemory)?;
+        let (side, op) = (Side::Dest, Op::Read);
+        let mut request = Request { slot: 0, ticket: 0, side, op, offset, len, done: 0, until: len, buffer };
+        while (request.done as usize) < into + bytes.len() {
+            match self.ends[Side::Dest.index()].perform(&mut request)? {
+                0 => return Err(io::ErrorKind::UnexpectedEof.into()),
+                moved => request.done += moved,
+            }
+        }
+        bytes.copy_from_slice(&request.buffer.bytes()[into..into + bytes.len()]);
+        Ok(())
+    }
+
+    /// Neither side gives what is durable: writing zeros there would lose it.
+    fn would_be_lost(&mut self, request: Request, source: io::Error) {
+        let (address, at) = (&self.plan.source.address, request.at());
+        let dest = &self.plan.dest.address;
+        let what = format!(
+            "source {address} cannot be read any more, and dest {dest} has what was read before but \
+                            cannot be read either: zeros would be written over it"
+        );
+        let error = Error { offset: Some(at), ..Error::new(Kind::Io, what).on(Side::Source).because(source) };
+        let error = error.advise("Go on with --direct never, which writes nothing beside what is not durable yet.");
+        let (ticket, reading) = (request.ticket, None);
+        if self.failure.as_ref().is_none_or(|first| ticket < first.ticket) {
+            self.failure = Some(Failure { error, ticket, reading, by_signal: false });
+        }
+        self.retire(request);
+        self.ends[Side::Source.index()].cancel();
+    }
+
+    /// Reads on behind a bad place.
+    fn go_on_behind(&mut self, mut request: Request) {
         request.done = request.until;
         if request.done < request.len {
             let block = self.block_of(&request);

@@ -25,8 +25,10 @@ pub enum Misfit {
     Offset { side: Side, then: u64, now: u64 },
     /// The copy is to have another length, in bytes.
     Len { then: Option<u64>, now: Option<u64> },
-    /// Other bytes, or none that can be read, in a place that was sampled; the offset is that on the side.
+    /// Other bytes in a place that was sampled; the offset is that on the side.
     Content { side: Side, extent: Extent },
+    /// A place that was sampled cannot be read.
+    Unreadable { side: Side, extent: Extent },
 }
 
 /// A clause: what is not as it was, what it was and what it is.
@@ -53,6 +55,9 @@ impl fmt::Display for Misfit {
             }
             Misfit::Len { then, now } => {
                 write!(out, "{} bytes were to be copied and {} are", bytes(then), bytes(now))
+            }
+            Misfit::Unreadable { side, extent: Extent { offset, len } } => {
+                write!(out, "the {len} bytes of the {} at byte {offset} cannot be read", side.name())
             }
             Misfit::Content { side: Side::Source, extent: Extent { offset, len } } => {
                 write!(out, "the {len} bytes of the source at byte {offset} are not what they were")

@@ -51,16 +51,31 @@ pub(super) fn check_state(
         .map(|sample| (plan.source.offset + sample.offset_bytes, sample.len_bytes))
         .map(|(offset, len)| digest_at(Side::Source, &source_end, Extent::new(offset, len)))
         .collect();
+    let samples = passed_over(samples, &then, plan);
     let access = Access { exclusive: false, existing: Existing::Keep, ..plan.dest.access };
     let dest_end = endpoint::open_compared(&PlanSide { access, ..plan.dest.clone() }, dest)?;
-    let differs = |place: &Extent| {
-        let digest =
-            |side: Side, end| digest_at(side, end, Extent::new(plan.side(side).offset + place.offset, place.len));
-        digest(Side::Source, &source_end).is_none_or(|there| Some(there) != digest(Side::Dest, &dest_end))
-    };
-    let mut dest_differs = sample_places(&state.durable, COMPARED, SAMPLE_BYTES);
-    dest_differs.retain(differs);
-    refuse(paper, head.misfits(state, &Now { samples: &samples, dest_differs: &dest_differs, ..now }))
+    let (mut dest_differs, mut unreadable) = (Vec::new(), Vec::new());
+    for place in sample_places(&state.durable, COMPARED, SAMPLE_BYTES) {
+        let [on_source, on_dest] = Side::BOTH.map(|side| Extent::new(plan.side(side).offset + place.offset, place.len));
+        match digest_at(Side::Source, &source_end, on_source) {
+            Some(there) if Some(there) == digest_at(Side::Dest, &dest_end, on_dest) => {}
+            Some(_) => dest_differs.push(place),
+            None if plan.on_error.looks_closer() => {}
+            None => unreadable.push(Misfit::Unreadable { side: Side::Source, extent: on_source }),
+        }
+    }
+    let mut misfits = head.misfits(state, &Now { samples: &samples, dest_differs: &dest_differs, ..now });
+    misfits.append(&mut unreadable);
+    refuse(paper, misfits)
+}
+
+/// A source of which not all can be read is still the one that it was, as long as some of what is remembered of it can
+/// be read and is the same: a disk that is dying has to be gone on with.
+fn passed_over(now: Vec<Option<BlockDigest>>, then: &[Option<BlockDigest>], plan: &Plan) -> Vec<Option<BlockDigest>> {
+    if !plan.on_error.looks_closer() || now.iter().all(Option::is_none) {
+        return now;
+    }
+    now.into_iter().zip(then).map(|(now, then)| now.or(*then)).collect()
 }
 
 fn refuse(paper: &str, misfits: Vec<Misfit>) -> Result<()> {
@@ -72,8 +87,12 @@ fn refuse(paper: &str, misfits: Vec<Misfit>) -> Result<()> {
         words.push(format!("and {} more", misfits.len() - NAMED));
     }
     let what = format!("cannot resume: {paper} does not fit: {}", words.join("; "));
-    let advice = "Nothing was written. Give the source and the dest of that copy as they were, or leave --resume out \
-                  to copy from the start.";
+    let mut advice = "Nothing was written. Give the source and the dest of that copy as they were, or leave --resume \
+                      out to copy from the start."
+        .to_owned();
+    if misfits.iter().all(|misfit| matches!(misfit, Misfit::Unreadable { .. })) {
+        advice = "Nothing was written. To go on though not all can be read any more: --on-error skip.".to_owned();
+    }
     Err(Error::new(Kind::Refused, what).advise(advice))
 }
 

@@ -4,7 +4,7 @@ mod fits;
 mod place;
 mod scribe;
 
-use crate::contract::{Endpoint, Error, ExtentSet, Facts, Keeping, Kind, Outcome, Plan, Result};
+use crate::contract::{Ended, Endpoint, Error, ExtentSet, Facts, Keeping, Kind, Outcome, Plan, Result, Side};
 use crate::ledger::journal::{Head, Journal};
 use crate::ledger::{FaultKind, SideIdentity};
 use crate::plan::{JournalWish, Options};
@@ -201,12 +201,14 @@ pub(super) struct Begun {
 pub(super) struct Left(Scribe);
 
 impl Left {
-    /// Removes the journal of a copy that needs none any more; says of another where it is.
+    /// Removes the journal of a copy that needs none any more; says of another where it is. One that lacks what could
+    /// not be read is complete, and still needs it: those places may be readable another time.
     pub(super) fn settle(&self, outcome: &mut Outcome) {
-        let (left, note) = self.0.settle(&outcome.ended);
-        outcome.notes.extend(note);
+        let all_read = outcome.unread[Side::Source.index()].is_empty();
+        let settled = self.0.settle(matches!(outcome.ended, Ended::Complete) && all_read);
+        outcome.notes.extend(settled.note);
         if let Some(kept) = &mut outcome.kept {
-            kept.left = left;
+            (kept.left, kept.unread_bytes) = (settled.left, settled.unread_bytes);
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Who writes the journal while the copy runs.
 use super::fits::digest_at;
-use crate::contract::{Ended, Endpoint, Error, Extent, ExtentSet, Keeper, Plan, Result, Side};
+use crate::contract::{Endpoint, Error, Extent, ExtentSet, Keeper, Plan, Result, Side};
 use crate::ledger::journal::{Head, Journal, Sample, sample_places};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -23,6 +23,17 @@ struct Inner {
     source: Arc<dyn Endpoint>,
     samples: u64,
     journal: Option<Journal>,
+}
+
+/// What became of a journal after a copy.
+#[derive(Default)]
+pub(super) struct Settled {
+    /// Where it is left.
+    pub(super) left: Option<PathBuf>,
+    /// Bytes that it says could not be read.
+    pub(super) unread_bytes: u64,
+    /// What the user should know about it.
+    pub(super) note: Option<String>,
 }
 
 impl Inner {
@@ -69,27 +80,29 @@ impl Scribe {
         self.with(|inner| inner.begin().map(|_| ()))
     }
 
-    /// After a copy that ended so: where the journal is left, and what the user should know about it.
-    pub(super) fn settle(&self, ended: &Ended) -> (Option<PathBuf>, Option<String>) {
+    /// After a copy: the journal goes when `all_done`, or when it says nothing.
+    pub(super) fn settle(&self, all_done: bool) -> Settled {
         self.with(|inner| {
-            let Some(journal) = inner.journal.take() else { return (None, None) };
-            if !matches!(ended, Ended::Complete) && !journal.state().durable.is_empty() {
-                return (Some(inner.path.clone()), None);
+            let Some(journal) = inner.journal.take() else { return Settled::default() };
+            let state = journal.state();
+            if !all_done && !state.durable.is_empty() {
+                let unread_bytes = state.unread.total_bytes();
+                return Settled { left: Some(inner.path.clone()), unread_bytes, note: None };
             }
             let path = &inner.path;
             let note = journal.remove().err().map(|fault| {
                 format!("the journal {} is no longer needed and could not be removed: {fault}", path.display())
             });
-            (None, note)
+            Settled { note, ..Settled::default() }
         })
     }
 }
 
 impl Keeper for Scribe {
-    fn keep(&mut self, durable: &ExtentSet) -> Result<()> {
-        let extents: Vec<Extent> = durable.iter().collect();
+    fn keep(&mut self, durable: &ExtentSet, unread: &ExtentSet) -> Result<()> {
+        let [durable, unread] = [durable, unread].map(|set| set.iter().collect::<Vec<Extent>>());
         self.with(|inner| {
-            let appended = inner.begin()?.append(&extents, &[]);
+            let appended = inner.begin()?.append(&durable, &unread);
             appended.map_err(|fault| inner.error(fault))
         })
     }

@@ -69,7 +69,8 @@ fn a_copy_is_gone_on_with_only_where_everything_fits() {
 
     let content = |side, offset, len| Misfit::Content { side, extent: Extent::new(offset, len) };
     assert_eq!(one(Now { samples: &[samples[0], Some(digest(1))], ..fits }), content(on_source, 800, 64));
-    assert_eq!(one(Now { samples: &[None, samples[1]], ..fits }), content(on_source, 100, 64));
+    let unreadable = Misfit::Unreadable { side: on_source, extent: Extent::new(100, 64) };
+    assert_eq!(one(Now { samples: &[None, samples[1]], ..fits }), unreadable);
     assert_eq!(one(Now { dest_differs: &[Extent::new(5, 6)], ..fits }), content(on_dest, 105, 6));
 }
 

@@ -105,10 +105,13 @@ impl Head {
             found.push(Misfit::Size { side: Side::Dest, then, now });
         }
         for (at, sample) in self.samples.iter().enumerate() {
-            if now.samples.get(at).copied().flatten() != Some(sample.digest) {
+            let digest = now.samples.get(at).copied().flatten();
+            if digest != Some(sample.digest) {
                 let offset = self.source.offset_bytes.saturating_add(sample.offset_bytes);
                 let len = sample.len_bytes.min(u64::MAX - offset);
-                found.push(Misfit::Content { side: Side::Source, extent: Extent::new(offset, len) });
+                let (side, extent) = (Side::Source, Extent::new(offset, len));
+                let read = digest.is_some();
+                found.push(if read { Misfit::Content { side, extent } } else { Misfit::Unreadable { side, extent } });
             }
         }
         let on_dest =

@@ -135,6 +135,8 @@ pub struct JournalReport {
     pub already_bytes: u64,
     /// Durable by the journal at the end, those included.
     pub durable_bytes: u64,
+    /// Not to be read from the source, and to be tried again, by the journal that is left.
+    pub unread_bytes: u64,
     /// Times that it was written to.
     pub checkpoints: u64,
     /// Where it is left for `--resume`; `null`: it is not there.
@@ -280,6 +282,7 @@ pub fn outcome(plan: &Plan, outcome: &Outcome, args: &[String], started: Option<
         journal: outcome.kept.as_ref().map(|kept| JournalReport {
             already_bytes: kept.already_bytes,
             durable_bytes: kept.durable_bytes,
+            unread_bytes: kept.unread_bytes,
             checkpoints: kept.checkpoints,
             path: kept.left.as_ref().map(|path| path.to_string_lossy().into_owned()),
         }),

@@ -351,6 +351,9 @@ fn journal(kept: &Kept) -> String {
     if let Some(left) = &kept.left {
         let path = printable(&left.to_string_lossy()).to_string();
         text.push(format!("{} are durable now, says {path}", whole(&units::exact(kept.durable_bytes))));
+        if kept.unread_bytes > 0 {
+            text.push(format!("{} are to be tried again", whole(&units::exact(kept.unread_bytes))));
+        }
     }
     if kept.checkpoints > 0 {
         text.push(whole(&units::count(kept.checkpoints, "checkpoint", "checkpoints")));
@@ -367,6 +370,7 @@ fn how_to_go_on(plan: &Plan, outcome: &Outcome, args: &[String]) -> String {
             let verb = plan.verb();
             let what = match (&outcome.ended, words.first().map(String::as_str)) {
                 (_, Some("sync")) => "All is written; to make it durable:",
+                (Ended::Complete, _) => "To try again what could not be read, and nothing else:",
                 (Ended::Interrupted(_), _) => &format!("To {verb} the rest:"),
                 _ => &format!("To {verb} the rest, once the cause is gone:"),
             };

@@ -19,12 +19,16 @@ pub enum Rest {
 impl Rest {
     /// What is left after `outcome`. `args` is the command line as given, without the name of the program.
     pub fn of(plan: &Plan, outcome: &Outcome, args: &[String]) -> Rest {
+        let complete = matches!(outcome.ended, Ended::Complete);
         // Dests that lack different bytes have a command each.
-        if matches!(outcome.ended, Ended::Complete) || outcome.dests_differ() {
+        if outcome.dests_differ() {
             return Rest::Nothing;
         }
         if outcome.kept.as_ref().is_some_and(|kept| kept.left.is_some()) {
-            return Rest::Command(resume(args));
+            return Rest::Command(resume(args, complete));
+        }
+        if complete {
+            return Rest::Nothing;
         }
         let left = match remaining(plan, outcome) {
             Left::Bytes(left) => left,
@@ -111,14 +115,16 @@ fn forbidden(plan: &Plan, outcome: &Outcome) -> Option<String> {
         .then(|| "The command cannot be written down: a path is not UTF-8.".to_owned())
 }
 
-/// The same command, told to go on with what its journal says.
-fn resume(args: &[String]) -> Vec<String> {
+/// The same command, told to go on with what its journal says. Without the papers that are there by now: a mapfile
+/// always, and a manifest where the copy was `complete` but for what could not be read.
+fn resume(args: &[String], complete: bool) -> Vec<String> {
+    let there: &[&str] = if complete { &["--hash", "--mapfile", "--manifest"] } else { &["--hash", "--mapfile"] };
     let at = args.iter().position(|word| word == "copy").map_or(0, |at| at + 1);
     let (before, after) = args.split_at(at);
     let mut words = vec!["haul".to_owned()];
     words.extend_from_slice(before);
     words.push("--resume".to_owned());
-    words.extend(without(&["--hash"], after).into_iter().filter(|word| word != "--resume"));
+    words.extend(without(there, after).into_iter().filter(|word| word != "--resume"));
     words
 }
 
