@@ -1,6 +1,6 @@
 //! `haul copy`.
+use super::gatherer::Gatherer;
 use super::journal::{self, Begun};
-use super::keeper::Keeper;
 use super::mapfile::Map;
 use super::page::{self, Paged, Went};
 use super::session::Session;
@@ -39,7 +39,7 @@ pub(super) fn copy(options: &Options, words: &[String], out: Out) -> Result<Exit
     if (plan.read_back.is_some() || options.delta) && dest.exists {
         probe::readable(&options.dest)?;
     }
-    let mut keeper = Keeper::begin(options, &plan, &source, &dest)?;
+    let mut gatherer = Gatherer::begin(options, &plan, &source, &dest)?;
     let map = Map::begin(options.mapfile.as_deref(), &plan)?;
     // The source first: opening the dest may empty it.
     let source_end = endpoint::open_source(&plan.source, &source)?;
@@ -61,17 +61,17 @@ pub(super) fn copy(options: &Options, words: &[String], out: Out) -> Result<Exit
         Some(Keeping { already, .. }) if !already.is_empty() => schedule::rest(&plan, &ends[0], already),
         _ => schedule::make(&plan, &ends[0]),
     };
-    let (mut outcome, mut progress) = session.run(&plan, &ends, &mut *schedule, &keeper, keeping);
+    let (mut outcome, mut progress) = session.run(&plan, &ends, &mut *schedule, &gatherer, keeping);
     let series = progress.series();
     if let Some(left) = left {
         left.settle(&mut outcome);
     }
     if let (Some(reader), Ended::Complete) = (reader, &outcome.ended) {
         progress.finish();
-        let blocks = keeper.take();
+        let blocks = gatherer.take();
         progress = read_back::read_back(&session, &plan, &ends, reader, blocks, &mut outcome).unwrap_or(progress);
     }
-    let manifest = keeper.finish(&mut outcome);
+    let manifest = gatherer.finish(&mut outcome);
     let papers = manifest.and(map.map_or(Ok(()), |map| map.finish(&plan, &outcome)));
     let exit = tell(options, &plan, &outcome, &progress, started, words, out)?;
     let went = Went { options, plan: &plan, outcome: &outcome, series: &series, words, started };

@@ -12,13 +12,13 @@ use std::thread::{self, JoinHandle};
 
 /// Hears of digested blocks.
 #[derive(Default)]
-pub(super) struct Keeper {
+pub(super) struct Gatherer {
     /// Ascending; `None`: nobody will ask for them.
     kept: Option<Mutex<Vec<DigestedBlock>>>,
     paper: Option<Paper>,
 }
 
-impl Keeper {
+impl Gatherer {
     /// Keeps what `plan` needs later, and begins the manifest that is asked for: what keeps it from being written is
     /// told before the copy begins.
     ///
@@ -26,7 +26,7 @@ impl Keeper {
     /// The manifest cannot be begun.
     pub(super) fn begin(options: &Options, plan: &Plan, source: &Facts, dest: &Facts) -> Result<Self> {
         let paper = options.manifest.as_deref().map(|path| Paper::begin(path, plan, source, dest)).transpose()?;
-        Ok(Keeper { kept: plan.read_back.is_some().then(Mutex::default), paper })
+        Ok(Gatherer { kept: plan.read_back.is_some().then(Mutex::default), paper })
     }
 
     /// The blocks so far.
@@ -43,7 +43,7 @@ impl Keeper {
     }
 }
 
-impl Observer for Keeper {
+impl Observer for Gatherer {
     fn hear(&self, event: &Event<'_>) {
         let Event::Digested(block) = event else { return };
         if let Some(kept) = &self.kept {
