@@ -121,7 +121,7 @@ threads\t'blocking calls on helper threads, many in flight'
 sync\t'one block at a time, read then written: a yardstick'"
 complete -c haul -n "__fish_haul_using_subcommand verify" -l block-size -d 'Bytes per request; default: found out' -r
 complete -c haul -n "__fish_haul_using_subcommand verify" -l depth -d 'Blocks in flight; default: found out' -r
-complete -c haul -n "__fish_haul_using_subcommand verify" -l limit -d 'Compare no more than this many bytes a second' -r
+complete -c haul -n "__fish_haul_using_subcommand verify" -l limit -d 'No more than this many bytes a second' -r
 complete -c haul -n "__fish_haul_using_subcommand verify" -l progress -d 'auto, bar, plain, json, none' -r -f -a "auto\t'bar on a terminal, plain elsewhere'
 bar\t'a bar that is redrawn'
 plain\t'a line now and then'

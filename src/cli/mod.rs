@@ -18,6 +18,7 @@ mod on_error;
 mod pattern;
 mod profile;
 pub mod sg_dd;
+mod shown;
 pub mod size;
 mod tune;
 mod verify;

@@ -2,8 +2,9 @@
 use super::copy::address;
 use super::expect;
 use super::method::{PaceArguments, ReachArguments};
+use super::shown::ShownArguments;
 use super::words;
-use crate::plan::{Expectation, Options, Passes, ProgressStyle};
+use crate::plan::{Expectation, Options, Passes};
 use clap::error::ErrorKind;
 use clap::{Args, Subcommand, ValueHint};
 use std::ffi::OsString;
@@ -118,26 +119,8 @@ struct WayArguments {
     #[command(flatten)]
     pace: PaceArguments,
 
-    /// No more than this many bytes a second
-    ///
-    /// No more than this many bytes a second: --limit 50M.
-    #[arg(long, value_name = "RATE", value_parser = words::rate, allow_hyphen_values = true, help_heading = "Method")]
-    limit: Option<u64>,
-
-    /// auto, bar, plain, json, none
-    ///
-    /// How progress is shown on standard error. auto: a bar on a terminal, a line now and then elsewhere. SIGUSR1
-    /// prints a line at any time, whatever the style.
-    #[arg(long, value_name = "STYLE", value_parser = words::progress(), default_value = "auto")]
-    #[arg(hide_possible_values = true, hide_default_value = true, help_heading = "Output")]
-    progress: ProgressStyle,
-
-    /// Print the report as JSON on standard output
-    ///
-    /// Print the report, with every run of damaged blocks, or with --dry-run the plan, as one JSON document on standard
-    /// output.
-    #[arg(long, help_heading = "Output")]
-    json: bool,
+    #[command(flatten)]
+    shown: ShownArguments,
 }
 
 /// The options that the words mean, and the run that was asked for; or why they cannot be meant.
@@ -178,10 +161,7 @@ fn shared(place: &PlaceArguments, way: &WayArguments) -> Options {
         direct: way.reach.direct,
         passthrough: way.reach.passthrough.unwrap_or_default(),
         command_timeout_s: way.reach.command_timeout,
-        limit_bytes_per_s: way.limit,
         dry_run: way.dry_run,
-        progress: way.progress,
-        json: way.json,
-        ..Options::default()
+        ..way.shown.settle()
     }
 }

@@ -2,9 +2,10 @@
 use super::copy::address;
 use super::method::{PaceArguments, ReachArguments};
 use super::on_error;
+use super::shown::ShownArguments;
 use super::words;
 use crate::contract::OnError;
-use crate::plan::{Options, ProgressStyle};
+use crate::plan::Options;
 use clap::error::ErrorKind;
 use clap::{Args, ValueHint};
 use std::ffi::OsString;
@@ -72,26 +73,8 @@ pub(super) struct VerifyArguments {
     #[command(flatten)]
     pace: PaceArguments,
 
-    /// Compare no more than this many bytes a second
-    ///
-    /// Read no more than this many bytes a second from each side: --limit 50M.
-    #[arg(long, value_name = "RATE", value_parser = words::rate, allow_hyphen_values = true, help_heading = "Method")]
-    limit: Option<u64>,
-
-    /// auto, bar, plain, json, none
-    ///
-    /// How progress is shown on standard error. auto: a bar on a terminal, a line now and then elsewhere. SIGUSR1
-    /// prints a line at any time, whatever the style.
-    #[arg(long, value_name = "STYLE", value_parser = words::progress(), default_value = "auto")]
-    #[arg(hide_possible_values = true, hide_default_value = true, help_heading = "Output")]
-    progress: ProgressStyle,
-
-    /// Print the report as JSON on standard output
-    ///
-    /// Print the report, with every run of sectors that differs, or with --dry-run the plan, as one JSON document on
-    /// standard output.
-    #[arg(long, help_heading = "Output")]
-    json: bool,
+    #[command(flatten)]
+    shown: ShownArguments,
 }
 
 impl VerifyArguments {
@@ -116,11 +99,8 @@ impl VerifyArguments {
             passthrough: self.reach.passthrough.unwrap_or_default(),
             command_timeout_s: self.reach.command_timeout,
             on_error: self.on_error,
-            limit_bytes_per_s: self.limit,
             dry_run: self.dry_run,
-            progress: self.progress,
-            json: self.json,
-            ..Options::default()
+            ..self.shown.settle()
         })
     }
 }
