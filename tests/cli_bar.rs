@@ -39,7 +39,8 @@ fn screens(shown: &str) -> Vec<String> {
     let mut screens = Vec::new();
     for piece in bytes.split_inclusive(|&byte| byte == b'\r') {
         terminal.process(piece);
-        screens.push(terminal.screen().contents());
+        // A line that fills the terminal would be one with the next in its contents.
+        screens.push(terminal.screen().rows(0, 80).map(|row| row.trim_end().to_owned() + "\n").collect());
     }
     screens
 }
@@ -80,4 +81,25 @@ fn ctrl_c_ends_in_order_and_tells_how_to_continue() {
         other => panic!("{other:?}"),
     }
     assert!(fs::metadata(&dest).expect("it was made").len() < 24 * MIB as u64);
+}
+
+#[test]
+fn each_of_several_dests_has_a_row_below_the_bar() {
+    let dir = scratch();
+    let [source, one, two] = ["source", "one", "two"].map(|name| dir.path().join(name));
+    write_noise(&source, 6 * MIB, 12);
+    let ways = ["copy", "--verify", "--limit", "4M", "--block-size", "64K", "--manifest-block", "64K"];
+    let words = [&ways[..], &[name(&source), name(&one), "--also", name(&two)]].concat();
+    let mut session = at_terminal(&words);
+    let shown = session.exp_string("durable, verified").expect("the report comes");
+    session.exp_eof().expect("it ends");
+    assert!(matches!(status(&session), WaitStatus::Exited(_, 0)));
+    let screens = screens(&shown);
+    let rows = |screen: &String, word: &str| {
+        let row = |line: &&str| (line.contains("/one ") || line.contains("/two ")) && line.contains('%');
+        screen.lines().filter(row).filter(|line| line.contains(word)).count()
+    };
+    assert!(screens.iter().any(|screen| rows(screen, "") == 2 && rows(screen, "back") == 0), "{screens:#?}");
+    assert!(screens.iter().any(|screen| rows(screen, "reading back") == 2), "{screens:#?}");
+    assert!(screens.iter().all(|screen| rows(screen, "") <= 2), "a row was left behind: {screens:#?}");
 }

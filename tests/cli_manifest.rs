@@ -276,7 +276,6 @@ fn words_that_cannot_be_meant_are_usage_errors() {
         vec!["copy", "--verify=sample:101%", file, "/dev/null"],
         vec!["copy", "--verify", file, "/dev/null"],
         vec!["copy", "--verify", "--no-flush", file, "/nowhere"],
-        vec!["copy", "--verify", "--also", &other, file, &third],
         vec!["copy", "--delta", "--also", &other, file, &third],
         vec!["copy", "--manifest", &other, "--also", &other, file, &third],
         vec!["verify", file],

@@ -1,14 +1,19 @@
 //! `haul copy --also`: one read, several dests.
-use super::copy::{carry_out, carry_out_paged, host, show, warn};
-use super::journal;
+use super::certify::{self, OpenDest};
+use super::copy::{host, show, tell, warn};
+use super::gatherer::Gatherer;
+use super::page::{self, Went};
+use super::session::Session;
 use super::signals::Signals;
-use super::{Exit, consent, page, saved};
+use super::{Exit, consent, journal, read_back, saved};
 use crate::contract::{Endpoint, Facts, Plan, PlanDest, Result, Side};
 use crate::endpoint::several::Several;
-use crate::plan::{self, JournalWish, Options};
+use crate::engine::Ends;
+use crate::plan::{self, JournalWish, Options, Plans};
 use crate::report::{Out, text};
-use crate::{endpoint, probe};
+use crate::{endpoint, probe, schedule};
 use std::sync::Arc;
+use std::time::SystemTime;
 
 /// As for a copy to one dest; every dest is looked at, and refused or asked for, before the first is opened.
 pub(super) fn copy(options: &Options, words: &[String], out: Out) -> Result<Exit> {
@@ -39,27 +44,54 @@ pub(super) fn copy(options: &Options, words: &[String], out: Out) -> Result<Exit
             consent::ask(plan, &source, dest, out)?;
         }
     }
+    if options.verify.is_some() {
+        let there = dests.iter().filter(|dest| dest.exists);
+        there.map(|dest| &dest.address).try_for_each(|dest| probe::readable(dest))?;
+    }
+    let mut gatherer = Gatherer::begin(options, &plans.all, &source, &dests.iter().collect::<Vec<_>>())?;
     let source_end = endpoint::open_source(&plans.all.source, &source)?;
     for (plan, found) in plans.alone.iter().zip(looked) {
         // No journal is kept of several dests, but an old one claims what is about to become untrue.
         found.begin(plan, &source_end)?;
     }
-    let mut opened: Vec<(Arc<dyn Endpoint>, PlanDest)> = Vec::new();
-    for (planned, facts) in plans.all.dests.iter().zip(&dests) {
-        opened.push((endpoint::open_dest(&planned.side, facts)?, planned.clone()));
-    }
-    let several = Arc::new(Several::new(opened, plans.all.write_order));
+    let opened = open(&plans, &dests, &source_end)?;
+    let parts = opened.iter().map(|dest| dest.ends[Side::Dest.index()].clone()).zip(plans.all.dests.clone());
+    let several = Arc::new(Several::new(parts.collect(), plans.all.write_order));
     several.on_drop(Box::new(move |error| out.tell(&text::dropped(error))));
-    let ends = [source_end, several.clone()];
-    let exit = carry_out_paged(options, &plans.all, &ends, &signals, words, out, page)?;
+    let ends: Ends = [source_end, several.clone()];
+
+    let (session, started, plan) = (Session::new(options, Some(&signals)), SystemTime::now(), &plans.all);
+    let mut schedule = schedule::make(plan, &ends[0]);
+    let (mut outcome, copying) = session.run(plan, &ends, &mut *schedule, &gatherer, None);
+    let series = copying.series();
+    copying.finish();
+    let verified = certify::each(&session, &plans, &opened, &ends, &mut gatherer, &mut outcome);
+    let manifest = gatherer.finish(&mut outcome);
+    let exit = tell(options, plan, &outcome, &verified.unwrap_or(copying), started, words, out)?;
+    let went = Went { options, plan, outcome: &outcome, series: &series, words, started };
+    let exit = page.map_or(exit, |page| page.put(went, exit, out));
+    if !matches!(exit, Exit::Signal(_)) {
+        manifest?;
+    }
     let Exit::Status(mut status) = exit else { return Ok(exit) };
     for (number, claimed) in several.behind() {
-        match catch_up(options, &plans.all, &dests[number].address, claimed.end(), &signals, out)? {
+        let from = certify::whole_blocks(plan, claimed.end());
+        match catch_up(options, plan, &dests[number].address, from, &signals, out)? {
             Exit::Status(also) => status = status.max(also),
             signal => return Ok(signal),
         }
     }
     Ok(Exit::Status(status))
+}
+
+/// Each dest, open for writing, and for reading back where that is wanted.
+fn open(plans: &Plans, dests: &[Facts], source: &Arc<dyn Endpoint>) -> Result<Vec<OpenDest>> {
+    let open_one = |((planned, facts), alone): ((&PlanDest, &Facts), &Plan)| {
+        let ends: Ends = [source.clone(), endpoint::open_dest(&planned.side, facts)?];
+        let reader = read_back::reader(alone, &ends)?;
+        Ok(OpenDest { ends, reader })
+    };
+    plans.all.dests.iter().zip(dests).zip(&plans.alone).map(open_one).collect()
 }
 
 /// Copies what a dest lacks that was left behind: a copy of its own, to which it has agreed already.
@@ -74,6 +106,8 @@ fn catch_up(options: &Options, plan: &Plan, dest: &str, from: u64, signals: &Sig
         count_bytes: Some(left),
         journal: JournalWish::Never,
         hashes: Vec::new(),
+        manifest: None,
+        report: None,
         yes: true,
         ..options.clone()
     };
@@ -83,9 +117,14 @@ fn catch_up(options: &Options, plan: &Plan, dest: &str, from: u64, signals: &Sig
     let plan = plan::make(&options, &source, &facts, &host(&options))?;
     let source_end = endpoint::open_source(&plan.source, &source)?;
     let ends = [source_end, endpoint::open_dest(&plan.dest, &facts)?];
+    let reader = read_back::reader(&plan, &ends)?;
+    let mut gatherer = Gatherer::begin(&options, &plan, &source, &[&facts])?;
     let range = [("--skip", skip), ("--seek", seek), ("--count", left)];
     let mut words = vec!["copy".to_owned(), "--yes".to_owned()];
     words.extend(range.iter().flat_map(|(option, bytes)| [(*option).to_owned(), bytes.to_string()]));
     words.extend([options.source.clone(), dest.to_owned()]);
-    carry_out(&options, &plan, &ends, signals, &words, out)
+    let (session, started) = (Session::new(&options, Some(signals)), SystemTime::now());
+    let (mut outcome, progress) = session.run(&plan, &ends, &mut *schedule::make(&plan, &ends[0]), &gatherer, None);
+    let progress = certify::one(&session, &plan, &ends, reader, &mut gatherer, &mut outcome, progress);
+    tell(&options, &plan, &outcome, &progress, started, &words, out)
 }

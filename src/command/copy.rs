@@ -2,10 +2,10 @@
 use super::gatherer::Gatherer;
 use super::journal::{self, Begun};
 use super::mapfile::Map;
-use super::page::{self, Paged, Went};
+use super::page::{self, Went};
 use super::session::Session;
 use super::signals::Signals;
-use super::{Exit, also, consent, estimate, read_back, saved};
+use super::{Exit, also, certify, consent, estimate, read_back, saved};
 use crate::contract::{
     Digest, Ended, Endpoint, EngineKind, Facts, Host, Keeping, Outcome, Plan, Result, Route, Side, Silent,
 };
@@ -39,7 +39,7 @@ pub(super) fn copy(options: &Options, words: &[String], out: Out) -> Result<Exit
     if (plan.read_back.is_some() || options.delta) && dest.exists {
         probe::readable(&options.dest)?;
     }
-    let mut gatherer = Gatherer::begin(options, &plan, &source, &dest)?;
+    let mut gatherer = Gatherer::begin(options, &plan, &source, &[&dest])?;
     let map = Map::begin(options.mapfile.as_deref(), &plan)?;
     // The source first: opening the dest may empty it.
     let source_end = endpoint::open_source(&plan.source, &source)?;
@@ -61,16 +61,12 @@ pub(super) fn copy(options: &Options, words: &[String], out: Out) -> Result<Exit
         Some(Keeping { already, .. }) if !already.is_empty() => schedule::rest(&plan, &ends[0], already),
         _ => schedule::make(&plan, &ends[0]),
     };
-    let (mut outcome, mut progress) = session.run(&plan, &ends, &mut *schedule, &gatherer, keeping);
+    let (mut outcome, progress) = session.run(&plan, &ends, &mut *schedule, &gatherer, keeping);
     let series = progress.series();
     if let Some(left) = left {
         left.settle(&mut outcome);
     }
-    if let (Some(reader), Ended::Complete) = (reader, &outcome.ended) {
-        progress.finish();
-        let blocks = gatherer.take();
-        progress = read_back::read_back(&session, &plan, &ends, reader, blocks, &mut outcome).unwrap_or(progress);
-    }
+    let progress = certify::one(&session, &plan, &ends, reader, &mut gatherer, &mut outcome, progress);
     let manifest = gatherer.finish(&mut outcome);
     let papers = manifest.and(map.map_or(Ok(()), |map| map.finish(&plan, &outcome)));
     let exit = tell(options, &plan, &outcome, &progress, started, words, out)?;
@@ -93,26 +89,10 @@ pub(super) fn carry_out(
     words: &[String],
     out: Out,
 ) -> Result<Exit> {
-    carry_out_paged(options, plan, ends, signals, words, out, None)
-}
-
-/// The same with a page, where one was asked for.
-pub(super) fn carry_out_paged(
-    options: &Options,
-    plan: &Plan,
-    ends: &Ends,
-    signals: &Signals,
-    words: &[String],
-    out: Out,
-    page: Option<Paged>,
-) -> Result<Exit> {
     let session = Session::new(options, Some(signals));
     let started = SystemTime::now();
     let (outcome, progress) = session.run(plan, ends, &mut *schedule::make(plan, &ends[0]), &Silent, None);
-    let series = progress.series();
-    let exit = tell(options, plan, &outcome, &progress, started, words, out)?;
-    let went = Went { options, plan, outcome: &outcome, series: &series, words, started };
-    Ok(page.map_or(exit, |page| page.put(went, exit, out)))
+    tell(options, plan, &outcome, &progress, started, words, out)
 }
 
 /// Tells what the plan warns of. Whoever reads JSON lines gets that as such, once progress has begun.
@@ -184,15 +164,12 @@ pub(super) fn tell(
         }
     };
     Ok(match &outcome.ended {
-        Ended::Complete if outcome.any_dest_failed() => Exit::Status(Exit::DIFFERENT),
+        Ended::Complete if outcome.any_dest_failed() || outcome.any_dest_wrong() => Exit::Status(Exit::DIFFERENT),
         Ended::Complete if outcome.unread.iter().any(|unread| !unread.is_empty()) => Exit::Status(Exit::UNREAD),
         Ended::Complete if outcome.damage.as_ref().is_some_and(|found| !found.is_empty()) => {
             Exit::Status(Exit::DIFFERENT)
         }
         Ended::Complete if outcome.differences.as_ref().is_some_and(|found| !found.is_empty()) => {
-            Exit::Status(Exit::DIFFERENT)
-        }
-        Ended::Complete if outcome.verified.as_ref().is_some_and(|found| !found.is_right()) => {
             Exit::Status(Exit::DIFFERENT)
         }
         Ended::Complete => printed,

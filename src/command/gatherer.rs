@@ -1,6 +1,7 @@
 //! What becomes of the digests of blocks: kept to read back by, and written to the manifest.
 use crate::contract::{
-    DigestedBlock, Ended, Error, Event, Extent, Facts, HashKind, Kind, Observer, Outcome, Plan, Result, Side,
+    BlockDigests, DigestedBlock, Ended, Error, Event, Extent, ExtentSet, Facts, HashKind, Kind, Observer, Outcome,
+    Plan, Result, Side,
 };
 use crate::ledger::manifest::{Entry, Head, ManifestFile};
 use crate::ledger::{Fault, SideIdentity};
@@ -13,9 +14,11 @@ use std::thread::{self, JoinHandle};
 /// Hears of digested blocks.
 #[derive(Default)]
 pub(super) struct Gatherer {
-    /// Ascending; `None`: nobody will ask for them.
+    /// `None`: nobody will ask for them.
     kept: Option<Mutex<Vec<DigestedBlock>>>,
     paper: Option<Paper>,
+    /// The copy is gone on with, and where it stopped and begins again are parts of blocks: only whole ones count.
+    whole: Option<Grid>,
 }
 
 impl Gatherer {
@@ -24,12 +27,28 @@ impl Gatherer {
     ///
     /// # Errors
     /// The manifest cannot be begun.
-    pub(super) fn begin(options: &Options, plan: &Plan, source: &Facts, dest: &Facts) -> Result<Self> {
-        let paper = options.manifest.as_deref().map(|path| Paper::begin(path, plan, source, dest)).transpose()?;
-        Ok(Gatherer { kept: plan.read_back.is_some().then(Mutex::default), paper })
+    pub(super) fn begin(options: &Options, plan: &Plan, source: &Facts, dests: &[&Facts]) -> Result<Self> {
+        let paper = options.manifest.as_deref().map(|path| Paper::begin(path, plan, source, dests)).transpose()?;
+        let grid = |BlockDigests { block_bytes, .. }| Grid { block_bytes, len: plan.len.unwrap_or(u64::MAX) };
+        let whole = plan.digest_blocks.filter(|_| options.resume).map(grid);
+        let kept = (plan.read_back.is_some() || whole.is_some()).then(Mutex::default);
+        Ok(Gatherer { kept, paper, whole })
     }
 
-    /// The blocks so far.
+    /// Whole blocks of a copy that was gone on with, of which there is no digest; of any other copy none.
+    pub(super) fn missing(&self) -> ExtentSet {
+        let (Some(grid), Some(kept)) = (self.whole, &self.kept) else { return ExtentSet::new() };
+        let kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let there: ExtentSet = kept.iter().map(|block| block.extent).collect();
+        there.gaps(Extent::new(0, grid.len)).collect()
+    }
+
+    /// There is a manifest to be written.
+    pub(super) fn has_paper(&self) -> bool {
+        self.paper.is_some()
+    }
+
+    /// The blocks so far, in any order.
     pub(super) fn take(&mut self) -> Vec<DigestedBlock> {
         self.kept.take().map(|kept| kept.into_inner().unwrap_or_else(PoisonError::into_inner)).unwrap_or_default()
     }
@@ -46,13 +65,34 @@ impl Gatherer {
 impl Observer for Gatherer {
     fn hear(&self, event: &Event<'_>) {
         let Event::Digested(block) = event else { return };
+        let Some(block) = self.whole.map_or(Some(*block), |grid| grid.whole(*block)) else { return };
         if let Some(kept) = &self.kept {
-            kept.lock().unwrap_or_else(PoisonError::into_inner).push(*block);
+            kept.lock().unwrap_or_else(PoisonError::into_inner).push(block);
         }
         if let Some(paper) = &self.paper {
             // Fails only when the writer has given up, which the end tells.
-            let _ = paper.to_writer.send(*block);
+            let _ = paper.to_writer.send(block);
         }
+    }
+}
+
+/// Where blocks begin and end.
+#[derive(Clone, Copy, Debug)]
+struct Grid {
+    block_bytes: u64,
+    /// Bytes of the copy.
+    len: u64,
+}
+
+impl Grid {
+    /// What of it is whole blocks: all or nothing of a digest, what is left of zeros.
+    fn whole(self, block: DigestedBlock) -> Option<DigestedBlock> {
+        let Grid { block_bytes, len } = self;
+        let start = block.extent.offset.next_multiple_of(block_bytes);
+        let end = block.extent.end();
+        let end = if end == len { end } else { end - end % block_bytes };
+        let extent = Extent::new(start, end.checked_sub(start).filter(|&len| len > 0)?);
+        (block.digest.is_none() || extent == block.extent).then_some(DigestedBlock { extent, ..block })
     }
 }
 
@@ -66,12 +106,17 @@ struct Paper {
 }
 
 impl Paper {
-    fn begin(path: &str, plan: &Plan, source: &Facts, dest: &Facts) -> Result<Self> {
+    fn begin(path: &str, plan: &Plan, source: &Facts, dests: &[&Facts]) -> Result<Self> {
         let blocks = plan.digest_blocks.expect("a plan with a manifest digests blocks");
-        if same_name(Path::new(path), &dest.path) {
+        if dests.iter().any(|dest| same_name(Path::new(path), &dest.path)) {
             let what = format!("--manifest {path} is the dest itself");
             return Err(Error::new(Kind::Usage, what).on(Side::Dest).advise("Name another file for the manifest."));
         }
+        // Before the copy, as the source: a file that is not there has no size.
+        let dest = |dest: &Facts| SideIdentity {
+            size_bytes: dest.size.filter(|_| dest.exists),
+            ..SideIdentity::of(dest, plan.dest.offset)
+        };
         let head = Head {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             created: format!("{:.0}", jiff::Timestamp::now()),
@@ -79,11 +124,8 @@ impl Paper {
             block_bytes: blocks.block_bytes,
             len_bytes: plan.len,
             source: SideIdentity::of(source, plan.source.offset),
-            // Before the copy, as the source: a file that is not there has no size.
-            dest: SideIdentity {
-                size_bytes: dest.size.filter(|_| dest.exists),
-                ..SideIdentity::of(dest, plan.dest.offset)
-            },
+            dest: dest(dests[0]),
+            also: dests[1..].iter().map(|facts| dest(facts)).collect(),
         };
         let mut file = ManifestFile::create(Path::new(path), &head).map_err(|fault| fault.into_error(path))?;
         let (to_writer, inbox) = channel::<DigestedBlock>();
@@ -128,4 +170,47 @@ fn same_name(one: &Path, other: &Path) -> bool {
         Some((parent.canonicalize().ok()?, path.file_name()?.to_owned()))
     };
     full(one).is_some() && full(one) == full(other)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::contract::BlockDigest;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn of_a_copy_that_was_cut_anywhere_whole_blocks_are_kept_and_all_others_are_missing(
+            len in 1u64..2_000, cuts in prop::collection::vec((0u64..2_000, 1u64..300, any::<bool>()), 0..9),
+        ) {
+            let grid = Grid { block_bytes: 64, len };
+            let gatherer = Gatherer { kept: Some(Mutex::default()), paper: None, whole: Some(grid) };
+            let mut there = ExtentSet::new();
+            let (mut whole, mut at) = (ExtentSet::new(), 0);
+            for (gap, run, zero) in cuts {
+                // As a digester tells of them: ascending, cut at the borders of blocks, zeros in one piece.
+                let extent = Extent::new(at + gap % 300, run);
+                let Some(extent) = extent.intersection(&Extent::new(0, len)) else { break };
+                at = extent.end();
+                let mut piece = extent.offset;
+                while piece < extent.end() {
+                    let border = if zero { u64::MAX } else { (piece / 64 + 1) * 64 };
+                    let extent = Extent::new(piece, border.min(extent.end()) - piece);
+                    piece = extent.end();
+                    let digest = (!zero).then(|| BlockDigest::of(HashKind::Blake3, b"any"));
+                    gatherer.hear(&Event::Digested(DigestedBlock { extent, digest }));
+                    there.insert(extent);
+                    let block = |number: u64| Extent::new(number * 64, 64.min(len.saturating_sub(number * 64)));
+                    let blocks = (extent.offset.div_ceil(64)..).map(block);
+                    whole.extend(blocks.take_while(|block| block.len > 0 && block.end() <= extent.end()));
+                }
+            }
+            let missing = gatherer.missing();
+            prop_assert!(missing.iter().all(|gap| gap.offset % 64 == 0 && (gap.end() % 64 == 0 || gap.end() == len)));
+            let mut all = missing.clone();
+            prop_assert!(!whole.iter().any(|block| missing.overlaps(block)), "a whole block is read again");
+            all.insert_all(&there);
+            prop_assert!(all.contains(Extent::new(0, len)), "a byte has no digest");
+        }
+    }
 }

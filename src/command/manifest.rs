@@ -43,6 +43,7 @@ fn show(path: &str, as_json: bool, out: Out) -> Result<Exit> {
         whole: closing.whole.map(|digest| digest.to_string()),
         source: side(&head.source),
         dest: side(&head.dest),
+        also: head.also.iter().map(side).collect(),
     };
     Ok(printed(out, &if as_json { json::text(&report) } else { shown(&report) }))
 }

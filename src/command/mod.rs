@@ -3,6 +3,7 @@
 //! It must not know how anything is done: what is longer than a recipe belongs to the room it is about.
 #![forbid(unsafe_code)]
 mod also;
+mod certify;
 mod consent;
 mod copy;
 mod dd;

@@ -1,13 +1,13 @@
 //! After a copy: the dest is read back and compared; what differs is read again, written once more, and read again.
 use super::session::Session;
 use crate::contract::{
-    Cache, Differences, DigestedBlock, Ended, Endpoint, Event, Extent, ExtentSet, Facts, Observer, Outcome, Plan,
-    Portion, ReadBack, Result, Side, Verified,
+    Cache, Differences, DigestedBlock, Ended, Endpoint, Event, Extent, ExtentSet, Facts, Observer, Plan, Portion,
+    Result, Side, Verified,
 };
 use crate::endpoint::memory::Memory;
 use crate::engine::Ends;
 use crate::report::Progress;
-use crate::stage::Checklist;
+use crate::stage::{Checklist, sample};
 use crate::{endpoint, plan, schedule};
 use std::hash::{BuildHasher, RandomState};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -33,31 +33,68 @@ pub(super) fn reader(plan: &Plan, ends: &Ends) -> Result<Option<Arc<dyn Endpoint
     endpoint::open_compared(&side, facts).map(Some)
 }
 
-/// Reads back what `outcome` says was copied, by `blocks`, and puts into it what came of that. The progress is that of
-/// the last pass.
+/// What came of reading one dest back.
+pub(super) struct Answer {
+    pub(super) verified: Verified,
+    pub(super) ended: Ended,
+    /// That of the last pass.
+    pub(super) progress: Option<Arc<Progress>>,
+}
+
+/// A dest that is to be read back.
+pub(super) struct Written<'a> {
+    /// By which it was written.
+    pub(super) plan: &'a Plan,
+    pub(super) ends: &'a Ends,
+    pub(super) reader: Arc<dyn Endpoint>,
+    /// Bytes of the copy that are there.
+    pub(super) len: u64,
+}
+
+/// Reads back what is there, or these blocks of it, and compares it with `list`.
 pub(super) fn read_back(
     session: &Session<'_>,
-    plan: &Plan,
-    ends: &Ends,
-    reader: Arc<dyn Endpoint>,
-    blocks: Vec<DigestedBlock>,
-    outcome: &mut Outcome,
-) -> Option<Arc<Progress>> {
-    let (wish, digests) = (plan.read_back.as_ref()?, plan.digest_blocks?);
+    written: Written<'_>,
+    list: &Checklist,
+    sample: Option<Vec<Extent>>,
+) -> Answer {
     let began = Instant::now();
-    let list = Checklist::new(digests.kind, blocks);
-    let len = outcome.claimed.end();
-    let block_bytes = digests.block_bytes;
+    let Written { plan, ends, reader, len } = written;
+    let block_bytes = plan.digest_blocks.map_or(1, |digests| digests.block_bytes);
     let mut reading = Reading { session, plan, ends, reader, list, len, block_bytes, progress: None };
-    let mut verified = Verified::default();
-    let ended = reading.verify(wish, &mut verified);
+    let mut verified = Verified { sampled: sample.is_some(), ..Verified::default() };
+    let ended = reading.verify(sample, &mut verified);
     verified.complete = matches!(ended, Ended::Complete);
-    if !verified.complete {
-        outcome.ended = ended;
-    }
     verified.elapsed = began.elapsed();
-    outcome.verified = Some(verified);
-    reading.progress
+    Answer { verified, ended, progress: reading.progress }
+}
+
+/// The blocks of a copy of `len` bytes that `plan` wants read back; `None`: all.
+pub(super) fn drawn(plan: &Plan, len: u64) -> Option<Vec<Extent>> {
+    let (wish, digests) = (plan.read_back.as_ref()?, plan.digest_blocks?);
+    let Portion::Sample { per_million } = wish.portion else { return None };
+    let random = RandomState::new();
+    let mut drawn = 0u64;
+    Some(sample(len, digests.block_bytes, per_million, |choices| {
+        drawn += 1;
+        random.hash_one(drawn) % choices
+    }))
+}
+
+/// Digests `extents` of the source, which are whole blocks, once more; `gatherer` hears of each.
+pub(super) fn digest_again(
+    session: &Session<'_>,
+    plan: &Plan,
+    source: &Arc<dyn Endpoint>,
+    extents: Vec<Extent>,
+    gatherer: &dyn Observer,
+) -> Ended {
+    let nothing: Arc<dyn Endpoint> = Arc::new(Memory::nothing(0));
+    let plan = plan::digest_again(plan, total(&extents));
+    let ends = [nothing, source.clone()];
+    let (outcome, progress) = session.run(&plan, &ends, &mut *schedule::listed(extents), gatherer, None);
+    session.ended(&progress);
+    outcome.ended
 }
 
 struct Reading<'a> {
@@ -65,19 +102,14 @@ struct Reading<'a> {
     plan: &'a Plan,
     ends: &'a Ends,
     reader: Arc<dyn Endpoint>,
-    list: Checklist,
+    list: &'a Checklist,
     len: u64,
     block_bytes: u64,
     progress: Option<Arc<Progress>>,
 }
 
 impl Reading<'_> {
-    fn verify(&mut self, wish: &ReadBack, verified: &mut Verified) -> Ended {
-        let sample = match wish.portion {
-            Portion::All => None,
-            Portion::Sample { per_million } => Some(self.sample(per_million)),
-        };
-        verified.sampled = sample.is_some();
+    fn verify(&mut self, sample: Option<Vec<Extent>>, verified: &mut Verified) -> Ended {
         verified.cached_bytes = self.uncache();
         let first = self.pass(sample);
         (verified.bytes, verified.blocks) = (first.bytes, first.bytes.div_ceil(self.block_bytes));
@@ -96,8 +128,9 @@ impl Reading<'_> {
         if verified.wrong.is_empty() {
             return again.ended;
         }
-        if wish.not_rewritten.is_some() {
-            verified.not_rewritten.clone_from(&wish.not_rewritten);
+        let not_rewritten = self.plan.read_back.as_ref().and_then(|wish| wish.not_rewritten.clone());
+        if not_rewritten.is_some() {
+            verified.not_rewritten = not_rewritten;
             return again.ended;
         }
         self.put_right(verified)
@@ -135,10 +168,10 @@ impl Reading<'_> {
             Some(extents) => schedule::listed(extents),
             None => schedule::make(plan, &ends[0]),
         };
-        let checker = Checker::new(&self.list, self.len, self.block_bytes);
+        let checker = Checker::new(self.list, self.len, self.block_bytes);
         let (outcome, progress) = self.session.run(plan, ends, &mut *schedule, &checker, None);
         let differing = checker.into_differing();
-        progress.finish();
+        self.session.ended(&progress);
         self.progress = Some(progress);
         Pass { ended: outcome.ended, bytes: outcome.totals.dest_bytes(), differing }
     }
@@ -155,15 +188,6 @@ impl Reading<'_> {
             return if odd { self.reader.uncache(Extent::new(whole.end() - tail, tail)) } else { Some(0) };
         }
         cached
-    }
-
-    fn sample(&self, per_million: u32) -> Vec<Extent> {
-        let random = RandomState::new();
-        let mut drawn = 0u64;
-        self.list.sample(self.block_bytes, per_million, |choices| {
-            drawn += 1;
-            random.hash_one(drawn) % choices
-        })
     }
 }
 

@@ -1,7 +1,8 @@
 //! A dest that lies: every damage is found at its place, and none where there is none.
 use super::*;
+use crate::command::certify;
 use crate::command::gatherer::Gatherer;
-use crate::contract::{EndpointKind, Host, Kind, Op, Request};
+use crate::contract::{EndpointKind, Host, Kind, Op, Outcome, Request};
 use crate::plan::{Options, ProgressStyle};
 use proptest::prelude::*;
 use std::io;
@@ -107,12 +108,11 @@ fn copied(source: Arc<Lying>, dest: &Arc<Lying>, portion: Portion) -> Outcome {
     let plan = plan::make(&options, &facts[0], &facts[1], &Host { ring_refused: None }).unwrap();
     let ends: Ends = [source, dest.clone()];
     let session = Session::new(&options, None);
-    let mut gatherer = Gatherer::begin(&options, &plan, &facts[0], &facts[1]).unwrap();
+    let mut gatherer = Gatherer::begin(&options, &plan, &facts[0], &[&facts[1]]).unwrap();
     let (mut outcome, progress) = session.run(&plan, &ends, &mut *schedule::make(&plan, &ends[0]), &gatherer, None);
     assert!(matches!(outcome.ended, Ended::Complete), "{:?}", outcome.ended);
-    progress.finish();
     let reader: Arc<dyn Endpoint> = dest.clone();
-    read_back(&session, &plan, &ends, reader, gatherer.take(), &mut outcome);
+    certify::one(&session, &plan, &ends, Some(reader), &mut gatherer, &mut outcome, progress);
     outcome
 }
 

@@ -1,10 +1,12 @@
 //! Runs of the engine that belong to one command: each with a progress of its own, one stop for all of them.
 use super::signals::{Running, Signals};
-use crate::contract::{Event, Keeping, Observer, Outcome, Plan, Schedule, Stop, Tally};
+use crate::contract::{Event, Keeping, Observer, Outcome, Plan, Schedule, Side, Stop, Tally};
 use crate::engine::{self, Ends};
 use crate::plan::{Options, ProgressStyle};
-use crate::report::Progress;
+use crate::report::{Progress, Watched};
+use std::panic::resume_unwind;
 use std::sync::Arc;
+use std::thread;
 
 /// What the runs of one command have in common.
 pub(super) struct Session<'a> {
@@ -12,11 +14,19 @@ pub(super) struct Session<'a> {
     /// `None`: none are listened to.
     signals: Option<&'a Signals>,
     stop: Arc<Stop>,
+    /// One of several that run at once and are shown together; `None`: each run is shown by itself.
+    among: Option<Among>,
+}
+
+/// One of several at once: where its numbers go, and who shows those of all.
+struct Among {
+    tally: Arc<Tally>,
+    progress: Arc<Progress>,
 }
 
 impl<'a> Session<'a> {
     pub(super) fn new(options: &'a Options, signals: Option<&'a Signals>) -> Self {
-        Session { options, signals, stop: Arc::default() }
+        Session { options, signals, stop: Arc::default(), among: None }
     }
 
     /// Carries a plan out; `also` hears what progress hears. `keeping`: the journal, where there is one.
@@ -28,19 +38,63 @@ impl<'a> Session<'a> {
         also: &dyn Observer,
         keeping: Option<Keeping>,
     ) -> (Outcome, Arc<Progress>) {
-        let tally = Arc::new(Tally::default());
-        let progress = Arc::new(Progress::start(self.options.progress, plan, tally.clone()));
+        if let Some(Among { tally, progress }) = &self.among {
+            let outcome = engine::run_keeping(plan, ends, schedule, &self.stop, tally, also, keeping);
+            return (outcome, progress.clone());
+        }
+        let tally = Arc::new(Tally { dests: ends[Side::Dest.index()].dest_tallies(), ..Tally::default() });
+        let progress = self.show(plan, ends, &[Watched { tally: tally.clone(), total_bytes: plan.len }]);
         if self.options.progress == ProgressStyle::Json {
             plan.warnings.iter().for_each(|warning| progress.hear(&Event::Warned(warning)));
-        }
-        if let Some(signals) = self.signals {
-            let (stop, ends) = (self.stop.clone(), ends.clone());
-            signals.now_running(Running { stop, ends, progress: Some(progress.clone()) });
         }
         let both = Both { progress: &progress, also };
         let outcome = engine::run_keeping(plan, ends, schedule, &self.stop, &tally, &both, keeping);
         self.signals.iter().for_each(|signals| signals.now_done());
         (outcome, progress)
+    }
+
+    /// Does something with each of `jobs` at once, which come with the bytes that they have to move. Each gets a
+    /// session of its own; their runs are shown together, as one that carries `plan` out, with a row for each of its
+    /// dests. `ends` are given up when a signal comes.
+    pub(super) fn at_once<J: Send, T: Send>(
+        &self,
+        plan: &Plan,
+        ends: &Ends,
+        jobs: Vec<(J, u64)>,
+        work: impl Fn(&Session<'_>, J) -> T + Sync,
+    ) -> (Vec<T>, Arc<Progress>) {
+        let watched = |(_, len): &(J, u64)| Watched { tally: Arc::default(), total_bytes: Some(*len) };
+        let runs: Vec<Watched> = jobs.iter().map(watched).collect();
+        let progress = self.show(plan, ends, &runs);
+        let done = thread::scope(|scope| {
+            let run = |((job, _), watched): ((J, u64), &Watched)| {
+                let among = Some(Among { tally: watched.tally.clone(), progress: progress.clone() });
+                let session = Session { options: self.options, signals: None, stop: self.stop.clone(), among };
+                let work = &work;
+                scope.spawn(move || work(&session, job))
+            };
+            let threads: Vec<_> = jobs.into_iter().zip(&runs).map(run).collect();
+            threads.into_iter().map(|thread| thread.join().unwrap_or_else(|panic| resume_unwind(panic))).collect()
+        });
+        self.signals.iter().for_each(|signals| signals.now_done());
+        progress.finish();
+        (done, progress)
+    }
+
+    fn show(&self, plan: &Plan, ends: &Ends, runs: &[Watched]) -> Arc<Progress> {
+        let progress = Arc::new(Progress::start(self.options.progress, plan, runs));
+        if let Some(signals) = self.signals {
+            let (stop, ends) = (self.stop.clone(), ends.clone());
+            signals.now_running(Running { stop, ends, progress: Some(progress.clone()) });
+        }
+        progress
+    }
+
+    /// A run has come to its end: its bar goes, unless others are still shown in it.
+    pub(super) fn ended(&self, progress: &Progress) {
+        if self.among.is_none() {
+            progress.finish();
+        }
     }
 }
 

@@ -78,8 +78,7 @@ fn offset_on(options: &Options, head: &Head, dest: &Facts) -> Result<u64> {
         return Ok(seek);
     }
     let (from, to) = (head.source.offset_bytes, head.dest.offset_bytes);
-    let side =
-        if is(&head.dest, Side::Dest, dest) { Some(to) } else { is(&head.source, Side::Source, dest).then_some(from) };
+    let side = if is_a_dest(head, dest) { Some(to) } else { is(&head.source, Side::Source, dest).then_some(from) };
     side.or((from == to).then_some(to)).ok_or_else(|| {
         let what = format!(
             "the copy began at byte {from} of its source {} and at byte {to} of its dest {}, and dest {} is neither",
@@ -94,9 +93,13 @@ fn is(then: &SideIdentity, side: Side, dest: &Facts) -> bool {
     then.misfits(side, &SideIdentity::of(dest, then.offset_bytes)).is_empty()
 }
 
+fn is_a_dest(head: &Head, dest: &Facts) -> bool {
+    head.dests().any(|then| is(then, Side::Dest, dest))
+}
+
 /// What to know before the dest is compared with a manifest of other things.
 fn doubts(head: &Head, dest: &Facts, offset: u64) -> Option<String> {
-    let one_of_them = is(&head.dest, Side::Dest, dest) || is(&head.source, Side::Source, dest);
+    let one_of_them = is_a_dest(head, dest) || is(&head.source, Side::Source, dest);
     let from = if offset > 0 { format!(" from byte {offset}") } else { String::new() };
     (!one_of_them).then(|| {
         format!(

@@ -1,5 +1,7 @@
 //! One side of a copy, open and ready.
-use super::{CopyName, Damage, DestOutcome, Extent, Facts, Kind, Op, Queue, RecordDevice, Request, Run, RunKind};
+use super::{
+    CopyName, Damage, DestOutcome, DestTally, Extent, Facts, Kind, Op, Queue, RecordDevice, Request, Run, RunKind,
+};
 use io_uring::{squeue, types};
 use std::cmp::Ordering;
 use std::io;
@@ -145,6 +147,11 @@ pub trait Endpoint: Send + Sync {
 
     /// How each of several dests ended that look like one; asked once, at the end of a copy.
     fn dests(&self) -> Vec<DestOutcome> {
+        Vec::new()
+    }
+
+    /// The running numbers of each of several dests that look like one; asked before the first request.
+    fn dest_tallies(&self) -> Vec<Arc<DestTally>> {
         Vec::new()
     }
 

@@ -81,7 +81,7 @@ pub use request::{Op, Request, Side};
 pub use saved::SavedPace;
 pub use schedule::{Next, Schedule};
 pub use series::{Moment, Series};
-pub use several::{DestOutcome, PlanDest};
+pub use several::{DestOutcome, DestState, DestTally, PlanDest};
 pub use sg::{ScsiOptions, ScsiWishes, SgFront, SgPlan};
 pub use stop::Stop;
 pub use tally::Tally;

@@ -189,7 +189,7 @@ pub struct Outcome {
     pub dests: Vec<DestOutcome>,
     /// Path of the manifest that was written; `None`: none was, or not to its end.
     pub manifest: Option<String>,
-    /// What came of reading the dest back; `None`: it was not.
+    /// What came of reading the one dest back; `None`: it was not.
     pub verified: Option<Verified>,
     /// Digests of the source stream as it was written, in the order asked for; none unless it was read to its end.
     pub digests: Vec<Digest>,
@@ -203,6 +203,12 @@ impl Outcome {
     /// One of several dests failed.
     pub fn any_dest_failed(&self) -> bool {
         self.dests.iter().any(|dest| dest.error.is_some())
+    }
+
+    /// What was read back is wrong on the dest, or on one of several, or could not be read back to its end.
+    pub fn any_dest_wrong(&self) -> bool {
+        let each = self.dests.iter().filter_map(|dest| dest.verified.as_ref());
+        self.verified.iter().chain(each).any(|found| !found.is_right())
     }
 
     /// Of several dests, not all have what the copy has come to.

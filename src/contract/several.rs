@@ -1,6 +1,7 @@
 //! A copy to several dests: what is planned for each, and how each ended.
-use super::{Error, Extent, PlanSide, Zeros};
+use super::{Error, Extent, PlanSide, Verified, Zeros};
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicU8, AtomicU64};
 
 /// What is planned for one of several dests. All of them begin at the same offset.
 #[derive(Clone, Debug)]
@@ -17,6 +18,47 @@ pub struct PlanDest {
     pub durable: bool,
     /// Leave it behind rather than let it hold the others up; what it lacks is copied to it afterwards.
     pub may_fall_behind: bool,
+}
+
+/// What one of several dests is busy with; the number is what [`DestTally::state`] holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DestState {
+    /// Taking bytes, or reading them back.
+    Moving = 0,
+    /// Making them durable.
+    Flushing = 1,
+    /// Nothing more will happen.
+    Done = 2,
+    /// It held the others up; what it lacks is copied to it afterwards.
+    Behind = 3,
+    /// It was dropped.
+    Failed = 4,
+}
+
+impl DestState {
+    /// The state of that number; any other one is `Failed`.
+    pub fn of(number: u8) -> Self {
+        let all = [DestState::Moving, DestState::Flushing, DestState::Done, DestState::Behind];
+        all.into_iter().find(|state| *state as u8 == number).unwrap_or(DestState::Failed)
+    }
+}
+
+/// The running numbers of one of several dests: written by whoever writes to it, polled by whoever draws progress.
+#[derive(Debug)]
+pub struct DestTally {
+    /// As the user named it.
+    pub address: String,
+    /// Bytes that it has acknowledged in any form.
+    pub copied_bytes: AtomicU64,
+    /// The number of a [`DestState`].
+    pub state: AtomicU8,
+}
+
+impl DestTally {
+    /// Before the first byte.
+    pub fn new(address: &str) -> Self {
+        DestTally { address: address.to_owned(), copied_bytes: AtomicU64::new(0), state: AtomicU8::new(0) }
+    }
 }
 
 /// How one of several dests ended.
@@ -40,4 +82,6 @@ pub struct DestOutcome {
     pub zeroed_bytes: u64,
     /// Bytes left as holes.
     pub hole_bytes: u64,
+    /// What came of reading it back; `None`: it was not.
+    pub verified: Option<Verified>,
 }

@@ -1,5 +1,6 @@
 //! Hot numbers: written by the pump, polled by whoever draws progress.
-use super::Side;
+use super::{DestTally, Side};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering::Relaxed};
 
 /// Running totals. Relaxed atomics that an observer polls: no lock, no message and no clock call per block.
@@ -29,6 +30,8 @@ pub struct Tally {
     pub block_bytes: AtomicU32,
     /// Most requests in flight at present.
     pub depth: AtomicU32,
+    /// Those of each dest, where there are several; set before the first request.
+    pub dests: Vec<Arc<DestTally>>,
     /// 0 copying, 1 flushing, 2 ended: the numbers of [`super::Phase`].
     pub phase: AtomicU8,
 }

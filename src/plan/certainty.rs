@@ -57,13 +57,9 @@ pub(super) fn certainty(asked: &Asked, overlap: Option<Overlap>, notes: &mut Not
     if options.verify.is_some() {
         readable(asked)?;
     }
-    if let (true, Some(option)) = (options.resume, options.needs_all()) {
-        let what = format!("{option} with --resume: of what was copied before, no digests were kept");
-        let advice = format!("Leave {option} out, and compare both sides with haul verify afterwards.");
-        return Err(Error::new(Kind::Usage, what).advise(advice));
-    }
     let mut hashes = options.hashes.clone();
-    if options.manifest.is_some() && !hashes.contains(&HashKind::Blake3) {
+    // What is gone on with does not come by as a whole.
+    if options.manifest.is_some() && !options.resume && !hashes.contains(&HashKind::Blake3) {
         hashes.push(HashKind::Blake3);
     }
     let block_bytes = options.manifest_block_bytes.unwrap_or(BLOCK_BYTES);
@@ -73,6 +69,10 @@ pub(super) fn certainty(asked: &Asked, overlap: Option<Overlap>, notes: &mut Not
     }
     let read_back = options.verify.map(|portion| read_back(asked, portion, overlap, notes));
     let wanted = options.manifest.is_some() || read_back.is_some();
+    if wanted && options.resume {
+        let because = "no digests are kept of what earlier runs copied";
+        notes.chose("digests", "those blocks of the source are read once more", because);
+    }
     let digest_blocks = wanted.then_some(BlockDigests { kind: HashKind::Blake3, block_bytes });
     Ok(Certainty { hashes, digest_blocks, read_back })
 }
@@ -130,12 +130,6 @@ impl Options {
             ("--verify", self.verify.is_some()),
             ("--delta", self.delta),
         ];
-        wishes.into_iter().find(|(_, wished)| *wished).map(|(option, _)| option)
-    }
-
-    /// The first option that needs the digests of the whole copy, made in one go.
-    fn needs_all(&self) -> Option<&'static str> {
-        let wishes = [("--manifest", self.manifest.is_some()), ("--verify", self.verify.is_some())];
         wishes.into_iter().find(|(_, wished)| *wished).map(|(option, _)| option)
     }
 }

@@ -26,7 +26,7 @@ pub use compare::{DigestComparison, DigestedCopy, compare, compare_digests};
 pub use measuring::{MEASURED_IN_FLIGHT_BYTES, Measuring, ProfileOptions, TableStyle, TuneOptions, ceiling, measure};
 pub use numbers::{BLOCK_BYTES_ASKABLE, DEPTH_ASKABLE};
 pub use options::{Expectation, JournalWish, Options, Passes, ProgressStyle, When};
-pub use read_back::{read_back, rewrite};
+pub use read_back::{digest_again, read_back, rewrite};
 pub use several::{Plans, several};
 
 use crate::contract::{EndpointKind, Facts, Host, Plan, PlanSide, Result, Route, Side};

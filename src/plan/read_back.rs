@@ -13,6 +13,14 @@ pub fn read_back(plan: &Plan, len: u64) -> Plan {
     }
 }
 
+/// The plan that reads `len` bytes of the source once more, for the digests of blocks that an earlier run of the copy
+/// by `plan` has written: no run but that one had their bytes. What cannot be read is gone around as in the copy.
+pub fn digest_again(plan: &Plan, len: u64) -> Plan {
+    let source = PlanSide { access: Access { exclusive: false, ..plan.source.access }, ..plan.source.clone() };
+    let read = read_back(&Plan { dest: source, ..plan.clone() }, len);
+    Plan { on_error: plan.on_error, ..read }
+}
+
 /// The plan that writes blocks of the first `len` bytes once more, as `plan` did the first time, whichever of them a
 /// schedule hands out. What is there of a file stays.
 pub fn rewrite(plan: &Plan, len: u64) -> Plan {

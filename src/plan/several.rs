@@ -65,14 +65,8 @@ fn goes_together(options: &Options) -> Result<()> {
     if options.offload {
         return refused("--offload", "a drive copies to one place");
     }
-    if options.verify.is_some() {
-        return refused("--verify", "one dest at a time is read back; haul verify compares each of them");
-    }
-    if options.manifest.is_some() {
-        return refused("--manifest", "a manifest is of a copy to one dest");
-    }
     if options.delta {
-        return refused("--delta", "the dests differ in different places");
+        return refused("--delta", "each dest would differ in other places, and a block is written to all of them");
     }
     if options.resume {
         return refused("--resume", "a journal is of a copy to one dest");
@@ -155,6 +149,9 @@ fn together(alone: &[Plan], dests: &[Facts], independent: bool) -> Plan {
         let new: Vec<String> = other.warnings.iter().filter(|text| !plan.warnings.contains(text)).cloned().collect();
         plan.warnings.extend(new);
     }
+    plan.why.iter_mut().filter(|reason| reason.topic == "journal").for_each(|reason| {
+        "it tells of a copy to one dest".clone_into(&mut reason.because);
+    });
     let choice = format!("{} dests, one read", alone.len());
     plan.why.push(Reason { topic: "also", choice, because: "--also".to_owned() });
     plan

@@ -20,7 +20,7 @@ pub mod text;
 pub mod units;
 
 pub use out::Out;
-pub use progress::Progress;
+pub use progress::{Progress, Watched};
 
 #[cfg(test)]
 mod example_devices;

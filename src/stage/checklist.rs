@@ -46,29 +46,29 @@ impl Checklist {
             (None, Some(is)) => is == BlockDigest::of_zeros(self.kind, found.extent.len),
         }
     }
+}
 
-    /// The blocks, of `block_bytes` each, that a sample of `per_million` takes: one out of each of as many equal parts,
-    /// where `pick` says, which is given a number of choices and gives a number below; and the first and the last.
-    pub fn sample(&self, block_bytes: u64, per_million: u32, mut pick: impl FnMut(u64) -> u64) -> Vec<Extent> {
-        let len = self.pieces.last().map_or(0, |piece| piece.extent.end());
-        let blocks = len.div_ceil(block_bytes);
-        let wanted = (u128::from(blocks) * u128::from(per_million)).div_ceil(1_000_000).min(u128::from(blocks)) as u64;
-        let border = |part: u64| (u128::from(part) * u128::from(blocks) / u128::from(wanted.max(1))) as u64;
-        let mut chosen = ExtentSet::new();
-        let mut take = |block: u64| {
-            let offset = block * block_bytes;
-            chosen.insert(Extent::new(offset, block_bytes.min(len - offset)));
-        };
-        for part in 0..wanted {
-            let (from, to) = (border(part), border(part + 1));
-            take(from + pick(to - from));
-        }
-        if blocks > 0 {
-            take(0);
-            take(blocks - 1);
-        }
-        chosen.iter().collect()
+/// The blocks, of `block_bytes` each, that a sample of `per_million` takes of `len` bytes: one out of each of as many
+/// equal parts, where `pick` says, which is given a number of choices and gives a number below; and the first and the
+/// last.
+pub fn sample(len: u64, block_bytes: u64, per_million: u32, mut pick: impl FnMut(u64) -> u64) -> Vec<Extent> {
+    let blocks = len.div_ceil(block_bytes);
+    let wanted = (u128::from(blocks) * u128::from(per_million)).div_ceil(1_000_000).min(u128::from(blocks)) as u64;
+    let border = |part: u64| (u128::from(part) * u128::from(blocks) / u128::from(wanted.max(1))) as u64;
+    let mut chosen = ExtentSet::new();
+    let mut take = |block: u64| {
+        let offset = block * block_bytes;
+        chosen.insert(Extent::new(offset, block_bytes.min(len - offset)));
+    };
+    for part in 0..wanted {
+        let (from, to) = (border(part), border(part + 1));
+        take(from + pick(to - from));
     }
+    if blocks > 0 {
+        take(0);
+        take(blocks - 1);
+    }
+    chosen.iter().collect()
 }
 
 #[cfg(test)]
@@ -103,9 +103,8 @@ mod tests {
         fn a_sample_is_of_the_asked_size_spread_and_within(
             len in 1u64..5_000, per_million in 1u32..=1_000_000, seed: u64,
         ) {
-            let list = Checklist::new(KIND, vec![block(0, len, None)]);
             let mut state = seed;
-            let sample = list.sample(8, per_million, |choices| {
+            let sample = sample(len, 8, per_million, |choices| {
                 state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
                 (state >> 33) % choices
             });

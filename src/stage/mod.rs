@@ -9,7 +9,7 @@ mod digest;
 mod pattern;
 mod sparse;
 
-pub use checklist::Checklist;
+pub use checklist::{Checklist, sample};
 pub use compare::{differences, first_difference, same_prefix};
 pub use digest::Digester;
 pub use pattern::{Inspector, Mark, PATTERN_BLOCK_BYTES_MIN, Pattern, Surveyor, Verdict};

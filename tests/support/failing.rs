@@ -36,6 +36,13 @@ impl FailingDisk {
         Self::serve(dir, backing, check(Fails::Reads), check(Fails::Writes))
     }
 
+    /// The same, only that writes to `lost` are acknowledged and never done.
+    pub fn losing(dir: &Path, backing: &Path, lost: Range<u64>) -> Option<Self> {
+        let Range { start, end } = lost;
+        let lost = format!("[ $4 -lt {end} ] && [ $(($4 + $3)) -gt {start} ]");
+        Self::serve(dir, backing, ":", &format!("if {lost}; then cat >/dev/null; exit 0; fi"))
+    }
+
     /// Serves `backing` below `dir`; reads that reach behind `from` wait as long as `gate` is there.
     pub fn stalling(dir: &Path, backing: &Path, from: u64, gate: &Path) -> Option<Self> {
         let wait = format!("while [ $(($4 + $3)) -gt {from} ] && [ -e '{}' ]; do sleep 0.02; done", gate.display());

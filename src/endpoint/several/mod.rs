@@ -9,7 +9,8 @@ mod part;
 mod tests;
 
 use crate::contract::{
-    DestOutcome, Endpoint, EndpointKind, Error, Extent, Facts, Kind, Op, Order, PlanDest, Request, WriteOrder,
+    DestOutcome, DestTally, Endpoint, EndpointKind, Error, Extent, Facts, Kind, Op, Order, PlanDest, Request,
+    WriteOrder,
 };
 use part::Part;
 use std::io;
@@ -186,6 +187,10 @@ impl Endpoint for Several {
 
     fn dests(&self) -> Vec<DestOutcome> {
         self.parts.iter().map(Part::outcome).collect()
+    }
+
+    fn dest_tallies(&self) -> Vec<Arc<DestTally>> {
+        self.parts.iter().map(Part::tally).collect()
     }
 }
 

@@ -2,8 +2,8 @@
 use super::keeps;
 use super::pace::Pace;
 use crate::contract::{
-    Cache, DestOutcome, DeviceError, Endpoint, Error, Existing, Extent, ExtentSet, Kind, Op, PlanDest, Request, Side,
-    Zeros,
+    Cache, DestOutcome, DestState, DestTally, DeviceError, Endpoint, Error, Existing, Extent, ExtentSet, Kind, Op,
+    PlanDest, Request, Side, Zeros,
 };
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -20,6 +20,7 @@ pub(super) struct Part {
     behind: AtomicBool,
     known: Mutex<Known>,
     pace: Mutex<Pace>,
+    tally: Arc<DestTally>,
 }
 
 #[derive(Default)]
@@ -38,7 +39,17 @@ struct Known {
 impl Part {
     pub(super) fn new(end: Arc<dyn Endpoint>, plan: PlanDest) -> Self {
         let (out, behind) = (AtomicBool::new(false), AtomicBool::new(false));
-        Part { end, plan, out, behind, known: Mutex::default(), pace: Mutex::default() }
+        let tally = Arc::new(DestTally::new(&plan.side.address));
+        Part { end, plan, out, behind, known: Mutex::default(), pace: Mutex::default(), tally }
+    }
+
+    /// Its running numbers.
+    pub(super) fn tally(&self) -> Arc<DestTally> {
+        self.tally.clone()
+    }
+
+    fn now(&self, state: DestState) {
+        self.tally.state.store(state as u8, Relaxed);
     }
 
     fn known(&self) -> MutexGuard<'_, Known> {
@@ -58,6 +69,7 @@ impl Part {
     /// Gives it nothing more; what it has in hand it finishes.
     pub(super) fn leave_behind(&self) {
         self.behind.store(true, Relaxed);
+        self.now(DestState::Behind);
     }
 
     /// How fast it is.
@@ -127,6 +139,7 @@ impl Part {
         let mut known = self.known();
         known.arrived.insert(Extent::new(at - self.plan.side.offset, len.into()));
         count(&mut known);
+        self.tally.copied_bytes.fetch_add(len.into(), Relaxed);
     }
 
     /// Drops it. `None`: another block has failed there before; what is told is the first that did.
@@ -134,6 +147,7 @@ impl Part {
         if self.out.swap(true, Relaxed) {
             return None;
         }
+        self.now(DestState::Failed);
         let told = self.error_of(op, offset, &source);
         self.known().error = Some(self.error_of(op, offset, &source).because(source));
         Some(told)
@@ -156,6 +170,7 @@ impl Part {
         let error = Error::new(kind, what).on(Side::Dest).because(source);
         let advice = "What was written there may be lost: check it and the kernel's log, then copy again.";
         self.out.store(true, Relaxed);
+        self.now(DestState::Failed);
         self.known().error.get_or_insert(error.advise(advice));
     }
 
@@ -181,7 +196,13 @@ impl Part {
         if !keeps(self.plan.side.kind) || !self.plan.durable && !self.out.load(Relaxed) {
             return Ok(());
         }
+        if self.is_in() {
+            self.now(DestState::Flushing);
+        }
         let flushed = self.end.make_durable();
+        if self.is_in() && flushed.is_ok() {
+            self.now(DestState::Done);
+        }
         let mut known = self.known();
         (known.durable, known.unknown) = (flushed.is_ok(), flushed.is_err());
         flushed
@@ -220,6 +241,7 @@ impl Part {
             written_bytes: known.written_bytes,
             zeroed_bytes: known.zeroed_bytes,
             hole_bytes: known.hole_bytes,
+            verified: None,
         }
     }
 }

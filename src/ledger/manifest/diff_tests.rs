@@ -26,6 +26,7 @@ fn head(algorithm: HashKind, block_bytes: u64, len_bytes: u64) -> Head {
         len_bytes,
         source: nobody.clone(),
         dest: nobody,
+        also: Vec::new(),
     }
 }
 

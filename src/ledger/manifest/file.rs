@@ -107,6 +107,7 @@ mod tests {
             len_bytes: Some(len),
             source: side.clone(),
             dest: side,
+            also: Vec::new(),
         }
     }
 

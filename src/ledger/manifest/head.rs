@@ -35,6 +35,16 @@ pub struct Head {
     pub source: SideIdentity,
     /// Where they went.
     pub dest: SideIdentity,
+    /// Where else they went, of a copy to several dests; all of them begin at the same byte.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub also: Vec<SideIdentity>,
+}
+
+impl Head {
+    /// Everything that the bytes went to.
+    pub fn dests(&self) -> impl Iterator<Item = &SideIdentity> {
+        std::iter::once(&self.dest).chain(&self.also)
+    }
 }
 
 fn name_of<S: Serializer>(kind: &HashKind, out: S) -> Result<S::Ok, S::Error> {

@@ -29,6 +29,7 @@ fn head(len_bytes: Option<u64>) -> Head {
         len_bytes,
         source: side("/dev/sda", Some("S1")),
         dest: side("/tmp/ü", None),
+        also: Vec::new(),
     }
 }
 

@@ -1,4 +1,4 @@
-use super::Failure;
+use super::{Failure, VerifiedReport};
 use crate::contract::{DestOutcome, Outcome, Plan};
 use crate::report::text;
 use serde::Serialize;
@@ -24,6 +24,8 @@ pub struct DestReport {
     pub zeroed_bytes: u64,
     /// Bytes left as holes.
     pub hole_bytes: u64,
+    /// What came of reading it back; `null`: it was not.
+    pub verified: Option<VerifiedReport>,
     /// The command that copies what it lacks, quoted for a shell, where a dest has failed.
     pub continue_command: Option<String>,
 }
@@ -45,6 +47,7 @@ impl DestReport {
             written_bytes: dest.written_bytes,
             zeroed_bytes: dest.zeroed_bytes,
             hole_bytes: dest.hole_bytes,
+            verified: dest.verified.as_ref().map(VerifiedReport::from),
             continue_command: text::rest_of_dest(plan, outcome, dest, args),
         }
     }

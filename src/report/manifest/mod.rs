@@ -38,6 +38,8 @@ pub struct Shown {
     pub source: ShownSide,
     /// The dest.
     pub dest: ShownSide,
+    /// Further dests, of a copy to several.
+    pub also: Vec<ShownSide>,
 }
 
 /// One side, as a manifest remembers it.

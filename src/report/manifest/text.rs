@@ -17,6 +17,7 @@ pub fn shown(shown: &Shown) -> String {
     rows.row("copy", format!("{}, {} of blocks of {blocks}", units::bytes(shown.len_bytes), shown.algorithm));
     rows.row("source", side(&shown.source));
     rows.row("dest", side(&shown.dest));
+    shown.also.iter().for_each(|dest| rows.row("dest", side(dest)));
     let mut content = units::count(shown.digested_blocks, "block of data", "blocks of data");
     if shown.zero_bytes > 0 {
         content += &format!(", {} of zeros", whole(&units::bytes(shown.zero_bytes)));

@@ -1,7 +1,8 @@
 //! Two lines at the bottom of a terminal: how far, and how fast. They are made to fit any width.
+use super::dests::DestView;
 use super::phrases::{amount, holdup, left, percent, rate_of_writes, rates, rates_now, setting, unread};
 use super::view::View;
-use crate::contract::Phase;
+use crate::contract::{DestState, Phase};
 use crate::report::columns::columns;
 use crate::report::style::{CARE, STRONG, paint};
 use crate::report::units;
@@ -22,14 +23,59 @@ const LEFT_WIDTH: usize = 18;
 /// Turns once a second while there is no end to show.
 const SPINNER: [char; 10] = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
 
-/// Both lines, at most `width - 1` columns each: a terminal may wrap at its last one. With colour.
-pub(super) fn lines(view: &View, dest: &str, width: usize) -> String {
+/// Columns for what one of several dests is busy with, the widest being `reading back`.
+const STATE_WIDTH: usize = 12;
+
+/// Both lines, and one for each of several dests, at most `width - 1` columns each: a terminal may wrap at its last
+/// one. With colour.
+pub(super) fn lines(view: &View, dest: &str, dests: &[DestView], width: usize) -> String {
     let width = width.saturating_sub(1);
     let (first, second) = match view.phase {
         Phase::Copying => (how_far(view, width), how_fast(view, width)),
         Phase::Flushing | Phase::Ended => flushing(view, dest, width),
     };
-    format!("{}\n{}", fitting(&[first], width), fitting(&[second], width))
+    let names = dests.iter().map(|dest| columns(&dest.name)).max().unwrap_or(0);
+    let rows = dests.iter().map(|dest| format!("\n{}", row(dest, names, width)));
+    format!("{}\n{}{}", fitting(&[first], width), fitting(&[second], width), rows.collect::<String>())
+}
+
+/// One of several dests, of which the longest name has so many columns.
+fn row(dest: &DestView, names: usize, width: usize) -> String {
+    let amount = dest.percent().unwrap_or_else(|| format!("{:>SIZE_WIDTH$}", units::size(dest.copied_bytes)));
+    let state = match dest.state {
+        DestState::Behind | DestState::Failed => paint(CARE, dest.word()),
+        _ => dest.word().to_owned(),
+    };
+    let right = format!("{amount}  {state}").trim_end().to_owned();
+    let right_width = columns(&amount) + 2 + STATE_WIDTH;
+    // A long name has half of the line; its end tells more than its beginning.
+    let room = width.saturating_sub(right_width + 4);
+    let name_width = names.min(room.max(BAR_MIN) / 2 + room % 2);
+    let name = shortened(&dest.name, name_width);
+    let name = format!("{name}{}", " ".repeat(name_width.saturating_sub(columns(&name))));
+    let bar_width = (room + 1).saturating_sub(name_width + 1);
+    let choices = [
+        dest.total_bytes
+            .filter(|_| bar_width >= BAR_MIN)
+            .map(|total| format!("  {name} {} {right}", bar(dest.copied_bytes, total, bar_width))),
+        Some(format!("  {name} {right}")),
+        Some(format!("{name} {amount}")),
+    ];
+    fitting(&choices.into_iter().flatten().collect::<Vec<_>>(), width)
+}
+
+/// The end of a name that is longer than so many columns.
+fn shortened(name: &str, width: usize) -> String {
+    if columns(name) <= width {
+        return name.to_owned();
+    }
+    let mut rest = name;
+    while columns(rest) + 1 > width && !rest.is_empty() {
+        let mut characters = rest.chars();
+        characters.next();
+        rest = characters.as_str();
+    }
+    format!("…{rest}")
 }
 
 fn how_far(view: &View, width: usize) -> String {
@@ -45,7 +91,8 @@ fn how_far(view: &View, width: usize) -> String {
     for right in [&steady, &right] {
         let bar_width = width.saturating_sub(columns(right) + 1);
         if bar_width >= BAR_MIN {
-            return format!("{} {right}", bar(view, bar_width)).trim_end().to_owned();
+            let bar = bar(view.copied_bytes, view.total_bytes.unwrap_or(0), bar_width);
+            return format!("{bar} {right}").trim_end().to_owned();
         }
     }
     fitting(&[right, format!("{percent}{left}"), percent], width)
@@ -96,9 +143,8 @@ fn spinner(view: &View) -> char {
     SPINNER[(view.elapsed.as_millis() / 100) as usize % SPINNER.len()]
 }
 
-fn bar(view: &View, width: usize) -> String {
-    let total = view.total_bytes.unwrap_or(0);
-    let share = u128::from(view.copied_bytes) * width as u128;
+fn bar(bytes: u64, total: u64, width: usize) -> String {
+    let share = u128::from(bytes) * width as u128;
     let done = usize::try_from(share.checked_div(u128::from(total)).unwrap_or(width as u128)).unwrap_or(width);
     format!("{}{}", paint(DONE, &"━".repeat(done)), paint(REST, &"─".repeat(width - done)))
 }

@@ -34,7 +34,7 @@ fn view() -> View {
 
 /// The lines at a width, without colour; each must fit.
 fn at(view: &View, width: usize) -> String {
-    let text = anstream::adapter::strip_str(&lines(view, "/dev/disk/by-id/usb-stick", width)).to_string();
+    let text = anstream::adapter::strip_str(&lines(view, "/dev/disk/by-id/usb-stick", &[], width)).to_string();
     for line in text.lines() {
         assert!(columns(line) < width, "{} columns of {width}: {line}", columns(line));
     }
@@ -150,6 +150,32 @@ nothing has moved for 12 s, waiting for the dest
 #[test]
 fn bad_sectors_are_counted_before_what_is_slow_at_every_width_that_has_room() {
     insta::assert_snapshot!(at_all_widths(&View { unread_sectors: 3, ..view() }));
+}
+
+fn dest(address: &str, state: DestState, copied_bytes: u64) -> DestView {
+    let (address, name) = (address.to_owned(), address.to_owned());
+    DestView { address, name, reading_back: false, state, copied_bytes, total_bytes: Some(2048 * MIB) }
+}
+
+fn dests() -> Vec<DestView> {
+    let long = dest("/dev/disk/by-id/usb-ACME_Stick_0123456789-0:0", DestState::Behind, 500 * MIB);
+    let back = DestView { reading_back: true, ..dest("/dev/sde", DestState::Moving, 2000 * MIB) };
+    let stream = DestView { total_bytes: None, ..dest("-", DestState::Flushing, 7 * MIB) };
+    vec![dest("/dev/sdc", DestState::Moving, 840 * MIB), long, dest("/dev/sdd", DestState::Failed, 0), back, stream]
+}
+
+#[test]
+fn each_of_several_dests_has_a_row_that_fits_every_width() {
+    let at = |width| {
+        let text = anstream::adapter::strip_str(&lines(&view(), "x", &dests(), width)).to_string();
+        assert_eq!(text.lines().count(), 2 + dests().len());
+        for line in text.lines() {
+            assert!(columns(line) < width, "{} columns of {width}: {line}", columns(line));
+        }
+        text
+    };
+    (14..200).map(at).for_each(drop);
+    insta::assert_snapshot!([120, 80, 60, 40, 20].map(|width| format!("{width}:\n{}\n", at(width))).concat());
 }
 
 #[test]

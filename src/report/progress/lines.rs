@@ -1,4 +1,5 @@
 //! Progress as JSON, an object a line: documented in `docs/json.md`.
+use super::dests::DestView;
 use super::view::View;
 use crate::contract::{Phase, Plan};
 use crate::report::json::{Failure, Report, SCHEMA};
@@ -68,6 +69,24 @@ pub(super) struct Numbers {
     flushing_s: Option<f64>,
     block_bytes: u32,
     depth: u32,
+    /// Each of several dests; else none.
+    dests: Vec<DestNumbers>,
+}
+
+/// The numbers of one of several dests.
+#[derive(Debug, Serialize)]
+pub(super) struct DestNumbers {
+    address: String,
+    /// `copying`, `reading_back`, `flushing`, `done`, `behind`, `failed`.
+    state: &'static str,
+    /// Acknowledged by it, or read back.
+    copied_bytes: u64,
+}
+
+impl From<&DestView> for DestNumbers {
+    fn from(view: &DestView) -> Self {
+        DestNumbers { address: view.address.clone(), state: view.key(), copied_bytes: view.copied_bytes }
+    }
 }
 
 impl<'a> Line<'a> {
@@ -84,7 +103,7 @@ impl<'a> Line<'a> {
     }
 
     /// The present.
-    pub(super) fn progress(view: &View) -> Self {
+    pub(super) fn progress(view: &View, dests: &[DestView]) -> Self {
         Line::Progress(Numbers {
             elapsed_s: seconds(view.elapsed),
             phase: phase_name(view.phase),
@@ -106,6 +125,7 @@ impl<'a> Line<'a> {
             flushing_s: view.flushing.map(seconds),
             block_bytes: view.block_bytes,
             depth: view.depth,
+            dests: dests.iter().map(DestNumbers::from).collect(),
         })
     }
 }

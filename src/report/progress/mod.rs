@@ -1,5 +1,6 @@
 //! Progress while a copy runs: a thread of its own polls the [`Tally`], so the copy itself never waits for a terminal.
 mod bar;
+mod dests;
 mod lines;
 mod meter;
 mod phrases;
@@ -13,6 +14,7 @@ use crate::contract::{Event, Observer, Phase, Plan, Series, Tally};
 use crate::plan::ProgressStyle;
 use crate::report::json::{self, Report};
 use crate::report::printable::printable;
+use dests::Dests;
 use lines::Line;
 use meter::Meter;
 use plain::Pacer;
@@ -40,9 +42,20 @@ pub struct Progress {
     thread: Mutex<Option<JoinHandle<()>>>,
 }
 
+/// A run that is shown: its numbers, and the bytes that it has to move.
+#[derive(Clone, Debug)]
+pub struct Watched {
+    /// Polled.
+    pub tally: Arc<Tally>,
+    /// `None`: to the end of a stream.
+    pub total_bytes: Option<u64>,
+}
+
 /// What the observer thread and those who ask for a status line have in common.
 struct Shared {
-    tally: Arc<Tally>,
+    tallies: Vec<Arc<Tally>>,
+    /// Where there are several dests, each of them.
+    dests: Dests,
     began: Instant,
     meter: Mutex<Meter>,
     /// How it went so far, for the page.
@@ -58,15 +71,17 @@ enum Message {
 }
 
 impl Progress {
-    /// Starts the observer thread for a copy by `plan` whose numbers are in `tally`. `Auto` is a bar where standard
-    /// error is a terminal, else plain lines; so is `Bar` where it is none.
-    pub fn start(style: ProgressStyle, plan: &Plan, tally: Arc<Tally>) -> Progress {
-        Progress::start_on(Screen::stderr(style), plan, tally)
+    /// Starts the observer thread for a copy by `plan`. `runs` is its one run, or several at once,
+    /// one for each dest of the plan. `Auto` is a bar where standard error is
+    /// a terminal, else plain lines; so is `Bar` where it is none.
+    pub fn start(style: ProgressStyle, plan: &Plan, runs: &[Watched]) -> Progress {
+        Progress::start_on(Screen::stderr(style), plan, runs)
     }
 
-    fn start_on(screen: Screen, plan: &Plan, tally: Arc<Tally>) -> Progress {
+    fn start_on(screen: Screen, plan: &Plan, runs: &[Watched]) -> Progress {
         let shared = Arc::new(Shared {
-            tally,
+            tallies: runs.iter().map(|run| run.tally.clone()).collect(),
+            dests: Dests::of(plan, runs),
             began: Instant::now(),
             meter: Mutex::new(Meter::new(plan.len, plan.limit_bytes_per_s.is_some()).comparing(!plan.route.writes())),
             series: Mutex::default(),
@@ -86,7 +101,7 @@ impl Progress {
 
     /// The present in one line, ended: what SIGUSR1 asks for. In JSON where progress is.
     pub fn status_line(&self) -> String {
-        self.shared.screen.status(&self.shared.look(), &self.shared.dest)
+        self.shared.screen.status(&self.shared.look(), &self.shared.dest, &self.shared.dests.look())
     }
 
     /// Prints the status line, above the bar where there is one, whatever the style.
@@ -143,7 +158,7 @@ impl Shared {
     fn look(&self) -> View {
         let mut meter = lock(&self.meter);
         // The clock is read under the lock: samples come in the order of time.
-        let sample = Sample::of(&self.tally, self.began.elapsed());
+        let sample = Sample::of(&self.tallies, self.began.elapsed());
         meter.push(sample);
         lock(&self.series).push(sample.moment());
         meter.view().expect("a sample was just taken")
@@ -162,20 +177,24 @@ impl Shared {
             }
             let view = self.look();
             match style {
-                ProgressStyle::Bar => self.screen.draw(&view, &self.dest),
+                ProgressStyle::Bar => self.screen.draw(&view, &self.dest, &self.dests.look()),
                 ProgressStyle::Plain if pacer.is_due(view.elapsed) => {
-                    self.screen.write(&plain::line(&view, &self.dest));
+                    self.screen.write(&plain::lines(&view, &self.dest, &self.dests.look()));
                 }
                 ProgressStyle::Json if view.elapsed >= json_due => {
                     json_due = view.elapsed + JSON_GAP;
-                    self.screen.write(&json::line(&Line::progress(&view)));
+                    self.screen.write(&self.json_line(&view));
                 }
                 _ => {}
             }
         }
         if style == ProgressStyle::Json {
-            self.screen.write(&json::line(&Line::progress(&self.look())));
+            self.screen.write(&self.json_line(&self.look()));
         }
+    }
+
+    fn json_line(&self, view: &View) -> String {
+        json::line(&Line::progress(view, &self.dests.look()))
     }
 
     /// Tells an event. A flush is worth a plain line of its own where there were others: it may take long.
@@ -183,7 +202,7 @@ impl Shared {
         match (self.screen.style(), said) {
             (ProgressStyle::Json, said) => self.screen.write(&said.json(at)),
             (ProgressStyle::Plain, Said::Began(Phase::Flushing)) if pacer.has_begun() => {
-                self.screen.write(&plain::line(&self.look(), &self.dest));
+                self.screen.write(&plain::lines(&self.look(), &self.dest, &[]));
             }
             (ProgressStyle::Plain | ProgressStyle::Bar, said) => {
                 if let Some(text) = said.text() {

@@ -11,7 +11,12 @@ pub(super) fn amount(view: &View) -> String {
 
 /// ` 42 %`, in a column of its own width; `None` for a stream.
 pub(super) fn percent(view: &View) -> Option<String> {
-    view.total_bytes.map(|total| format!("{:>3} %", units::percent(view.copied_bytes, total)))
+    view.total_bytes.map(|total| percent_of(view.copied_bytes, total))
+}
+
+/// ` 42 %` of any amount.
+pub(super) fn percent_of(bytes: u64, total: u64) -> String {
+    format!("{:>3} %", units::percent(bytes, total))
 }
 
 /// `412.3 (mean 398.0) MiB/s`, of both sides where they differ.

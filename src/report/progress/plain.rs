@@ -1,4 +1,5 @@
 //! Lines now and then, for logs, and the status line.
+use super::dests::DestView;
 use super::phrases::{amount, holdup, left, percent, rates, unread};
 use super::view::View;
 use crate::contract::Phase;
@@ -12,7 +13,7 @@ const FIRST: Duration = Duration::from_secs(1);
 const FARTHEST: Duration = Duration::from_secs(30);
 
 /// One line about the present, ended.
-pub(super) fn line(view: &View, dest: &str) -> String {
+fn line(view: &View, dest: &str) -> String {
     let mut parts: Vec<String> = Vec::new();
     match view.phase {
         Phase::Copying => {
@@ -34,6 +35,11 @@ pub(super) fn line(view: &View, dest: &str) -> String {
         }
     }
     format!("haul: {}\n", parts.join(", "))
+}
+
+/// The same, and a line for each of several dests.
+pub(super) fn lines(view: &View, dest: &str, dests: &[DestView]) -> String {
+    std::iter::once(line(view, dest)).chain(dests.iter().map(DestView::line)).collect()
 }
 
 /// When lines are due: after 1 s, then at gaps that double up to 30 s, so that a short copy shows some life and a long

@@ -1,4 +1,5 @@
 use crate::contract::{Moment, Phase, Tally};
+use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
@@ -30,8 +31,13 @@ pub(super) struct Sample {
 }
 
 impl Sample {
-    /// The tally as it is now. Its numbers are read one after the other, so they may be a block apart.
-    pub(super) fn of(tally: &Tally, at: Duration) -> Self {
+    /// The tallies of what runs at once, as they are now, taken together. Their numbers are read one after the other,
+    /// so they may be a block apart.
+    pub(super) fn of(tallies: &[Arc<Tally>], at: Duration) -> Self {
+        tallies.iter().map(|tally| Sample::of_one(tally, at)).reduce(Sample::and).expect("there is a run to be shown")
+    }
+
+    fn of_one(tally: &Tally, at: Duration) -> Self {
         Sample {
             at,
             read_bytes: tally.read_bytes.load(Relaxed),
@@ -48,6 +54,22 @@ impl Sample {
             },
             block_bytes: tally.block_bytes.load(Relaxed),
             depth: tally.depth.load(Relaxed),
+        }
+    }
+
+    /// Both together, which are of one moment: what one is still busy with, both are.
+    fn and(self, other: Sample) -> Sample {
+        let [one, another] = [self.waited, other.waited];
+        Sample {
+            read_bytes: self.read_bytes + other.read_bytes,
+            written_bytes: self.written_bytes + other.written_bytes,
+            zeroed_bytes: self.zeroed_bytes + other.zeroed_bytes,
+            hole_bytes: self.hole_bytes + other.hole_bytes,
+            already_bytes: self.already_bytes + other.already_bytes,
+            unread_sectors: self.unread_sectors + other.unread_sectors,
+            waited: [one[0] + another[0], one[1] + another[1]],
+            phase: if (other.phase as u8) < self.phase as u8 { other.phase } else { self.phase },
+            ..self
         }
     }
 

@@ -1,3 +1,4 @@
+use super::dests::DestView;
 use super::view::View;
 use super::{bar, plain};
 use crate::plan::ProgressStyle;
@@ -47,11 +48,11 @@ impl Screen {
     }
 
     /// Draws the bar, where there is one.
-    pub(super) fn draw(&self, view: &View, dest: &str) {
+    pub(super) fn draw(&self, view: &View, dest: &str, dests: &[DestView]) {
         let Some(bar) = &self.bar else { return };
         // indicatif writes past anstream, so what NO_COLOR asks for is done here.
         let choice = AutoStream::choice(&io::stderr());
-        bar.set_message(coloured(bar::lines(view, dest, terminal_columns()), choice));
+        bar.set_message(coloured(bar::lines(view, dest, dests, terminal_columns()), choice));
     }
 
     /// Writes whole lines, above the bar where there is one. A reader that went away is nobody's business here.
@@ -66,11 +67,11 @@ impl Screen {
         }
     }
 
-    /// The present in one line, in the words of the style.
-    pub(super) fn status(&self, view: &View, dest: &str) -> String {
+    /// The present, in the words of the style: one line, and where they are plain one more for each of several dests.
+    pub(super) fn status(&self, view: &View, dest: &str, dests: &[DestView]) -> String {
         match self.style {
-            ProgressStyle::Json => json::line(&super::lines::Line::progress(view)),
-            _ => plain::line(view, dest),
+            ProgressStyle::Json => json::line(&super::lines::Line::progress(view, dests)),
+            _ => plain::lines(view, dest, dests),
         }
     }
 

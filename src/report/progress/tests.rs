@@ -24,9 +24,13 @@ impl Write for Paper {
     }
 }
 
+fn watched(tally: &Arc<Tally>) -> Watched {
+    Watched { tally: tally.clone(), total_bytes: examples::plan().len }
+}
+
 fn start(style: ProgressStyle) -> (Progress, Arc<Tally>, Paper) {
     let (tally, paper) = (Arc::new(Tally::default()), Paper::default());
-    let progress = Progress::start_on(Screen::of(style, paper.clone()), &examples::plan(), tally.clone());
+    let progress = Progress::start_on(Screen::of(style, paper.clone()), &examples::plan(), &[watched(&tally)]);
     (progress, tally, paper)
 }
 
@@ -102,7 +106,7 @@ fn a_sink_that_nobody_reads_does_not_stop_anything() {
     let (reader, writer) = io::pipe().unwrap();
     drop(reader);
     let tally = Arc::new(Tally::default());
-    let progress = Progress::start_on(Screen::of(ProgressStyle::Json, writer), &examples::plan(), tally);
+    let progress = Progress::start_on(Screen::of(ProgressStyle::Json, writer), &examples::plan(), &[watched(&tally)]);
     progress.print_status();
     progress.finish();
 }

@@ -1,5 +1,5 @@
 //! How each of several dests ended.
-use super::error;
+use super::{error, verified};
 use crate::contract::{DestOutcome, EndpointKind, Error, Outcome, Plan, PlanDest};
 use crate::report::columns::{Columns, whole};
 use crate::report::printable::{printable, shell_line};
@@ -32,6 +32,9 @@ pub(super) fn amount(outcome: &Outcome) -> String {
 pub(super) fn rows(plan: &Plan, outcome: &Outcome, rows: &mut Columns) {
     for (ended, planned) in outcome.dests.iter().zip(&plan.dests) {
         rows.row("dest", format!("{}: {}", name(planned), verdict(ended)));
+        if let Some(found) = &ended.verified {
+            verified::rows(plan, found, rows);
+        }
     }
 }
 

@@ -113,9 +113,9 @@ pub(in crate::report) fn headline(plan: &Plan, outcome: &Outcome) -> String {
             text += "; the rest was there already";
         }
     }
-    if let Some(found) = &outcome.verified {
-        text += &format!(", {}", verified::verdict(found));
-    }
+    let each = outcome.dests.iter().filter_map(|dest| dest.verified.as_ref());
+    let verdict = outcome.verified.as_ref().map(verified::verdict).or_else(|| verified::verdict_of_all(each));
+    text += &verdict.map(|verdict| format!(", {verdict}")).unwrap_or_default();
     text + &unread::clause(outcome)
 }
 

@@ -19,6 +19,17 @@ pub(super) fn verdict(verified: &Verified) -> String {
     }
 }
 
+/// The last words of the headline of a copy to several dests that were read back.
+pub(super) fn verdict_of_all<'a>(all: impl Iterator<Item = &'a Verified>) -> Option<String> {
+    let all: Vec<&Verified> = all.collect();
+    let worst = all.iter().find(|found| !found.is_right()).or(all.first())?;
+    let wrong = all.iter().filter(|found| !found.is_right()).count();
+    Some(match wrong {
+        0 => verdict(worst),
+        _ => paint(CARE, &format!("but {wrong} of the {} that were read back are not right", all.len())),
+    })
+}
+
 /// How it was read back, and each kind of block that was not right at once.
 pub(super) fn rows(plan: &Plan, verified: &Verified, rows: &mut Columns) {
     let blocks = units::count(verified.blocks, "block", "blocks");

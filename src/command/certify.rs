@@ -1,0 +1,114 @@
+//! What comes after a copy: the dest is read back, or each of several.
+use super::gatherer::Gatherer;
+use super::read_back::{self, Answer, Written};
+use super::session::Session;
+use crate::contract::{Ended, Endpoint, Extent, Outcome, Plan, Side};
+use crate::engine::Ends;
+use crate::plan::{self, Plans};
+use crate::report::Progress;
+use crate::stage::Checklist;
+use std::sync::Arc;
+
+/// What comes after a complete copy to one dest: digests of what only earlier runs had in hand, and reading back.
+/// Gives the progress of what ran last.
+pub(super) fn one(
+    session: &Session<'_>,
+    plan: &Plan,
+    ends: &Ends,
+    reader: Option<Arc<dyn Endpoint>>,
+    gatherer: &mut Gatherer,
+    outcome: &mut Outcome,
+    progress: Arc<Progress>,
+) -> Arc<Progress> {
+    if !matches!(outcome.ended, Ended::Complete) {
+        return progress;
+    }
+    let len = outcome.claimed.end();
+    let sample = read_back::drawn(plan, len);
+    let mut missing = gatherer.missing();
+    if let (Some(sample), false) = (&sample, gatherer.has_paper()) {
+        missing = missing.intersection(&sample.iter().copied().collect());
+    }
+    if !missing.is_empty() {
+        session.ended(&progress);
+        let bytes = missing.total_bytes();
+        outcome.notes.push(format!("{bytes} bytes of the source were read once more: earlier runs kept no digests"));
+        let source = &ends[Side::Source.index()];
+        outcome.ended = read_back::digest_again(session, plan, source, missing.iter().collect(), gatherer);
+    }
+    let (Some(reader), Some(digests), Ended::Complete) = (reader, plan.digest_blocks, &outcome.ended) else {
+        return progress;
+    };
+    session.ended(&progress);
+    let list = Checklist::new(digests.kind, gatherer.take());
+    let answer = read_back::read_back(session, Written { plan, ends, reader, len }, &list, sample);
+    outcome.verified = Some(answer.verified);
+    if !matches!(answer.ended, Ended::Complete) {
+        outcome.ended = answer.ended;
+    }
+    answer.progress.unwrap_or(progress)
+}
+
+/// One of several dests, open.
+pub(super) struct OpenDest {
+    /// Both sides, this one being the dest.
+    pub(super) ends: Ends,
+    /// `None`: it is not to be read back.
+    pub(super) reader: Option<Arc<dyn Endpoint>>,
+}
+
+/// The same after a copy to several dests: those that did not fail are read back, all at once.
+pub(super) fn each(
+    session: &Session<'_>,
+    plans: &Plans,
+    dests: &[OpenDest],
+    ends: &Ends,
+    gatherer: &mut Gatherer,
+    outcome: &mut Outcome,
+) -> Option<Arc<Progress>> {
+    let Plans { all, alone } = plans;
+    all.read_back.as_ref()?;
+    let digests = all.digest_blocks.filter(|_| matches!(outcome.ended, Ended::Complete))?;
+    let list = Checklist::new(digests.kind, gatherer.take());
+    let sample = read_back::drawn(all, outcome.claimed.end());
+    let mut jobs = Vec::new();
+    for (number, (dest, plan)) in dests.iter().zip(alone).enumerate() {
+        let ended = &outcome.dests[number];
+        let Some(reader) = dest.reader.clone().filter(|_| ended.error.is_none()) else { continue };
+        // What is copied to it afterwards begins with a whole block, and is read back then.
+        let len = if ended.behind { whole_blocks(all, ended.claimed.end()) } else { ended.claimed.end() };
+        if len == 0 && ended.behind {
+            continue;
+        }
+        let sample: Option<Vec<Extent>> =
+            sample.as_ref().map(|blocks| blocks.iter().copied().filter(|block| block.end() <= len).collect());
+        let moved = sample.as_ref().map_or(len, |blocks| blocks.iter().map(|block| block.len).sum());
+        jobs.push(((number, Written { plan, ends: &dest.ends, reader, len }, sample), moved));
+    }
+    if jobs.is_empty() {
+        return None;
+    }
+    let reading = Plan {
+        dests: jobs.iter().map(|((number, ..), _)| all.dests[*number].clone()).collect(),
+        ..plan::read_back(all, jobs.iter().map(|(_, moved)| moved).sum())
+    };
+    let (answers, progress) = session.at_once(&reading, ends, jobs, |session, (number, written, sample)| {
+        (number, read_back::read_back(session, written, &list, sample))
+    });
+    for (number, Answer { verified, ended, .. }) in answers {
+        let dest = &mut outcome.dests[number];
+        dest.verified = Some(verified);
+        match ended {
+            Ended::Complete => {}
+            Ended::Interrupted(signal) => outcome.ended = Ended::Interrupted(signal),
+            // The others are what they are.
+            Ended::Failed(error) => dest.error = Some(*error),
+        }
+    }
+    Some(progress)
+}
+
+/// As many of the first `len` bytes of a copy as are whole digested blocks.
+pub(super) fn whole_blocks(plan: &Plan, len: u64) -> u64 {
+    len - plan.digest_blocks.map_or(0, |digests| len % digests.block_bytes)
+}

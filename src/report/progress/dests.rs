@@ -1,0 +1,116 @@
+//! Each of several dests at one moment.
+use super::Watched;
+use super::phrases::percent_of;
+use crate::contract::{DestState, DestTally, Phase, Plan, Tally};
+use crate::report::printable::printable;
+use crate::report::units;
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+
+/// What there is to show of one dest.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct DestView {
+    /// As the user named it.
+    pub(super) address: String,
+    /// The same, fit to be printed.
+    pub(super) name: String,
+    /// It is read back, not written to.
+    pub(super) reading_back: bool,
+    /// What it is busy with.
+    pub(super) state: DestState,
+    /// Acknowledged, or read back; never more than the total.
+    pub(super) copied_bytes: u64,
+    /// `None`: to the end of a stream.
+    pub(super) total_bytes: Option<u64>,
+}
+
+impl DestView {
+    /// The word for people; nothing where all is as it should be.
+    pub(super) fn word(&self) -> &'static str {
+        match (self.state, self.reading_back) {
+            (DestState::Moving, false) => "",
+            (DestState::Moving, true) => "reading back",
+            (DestState::Flushing, _) => "flushing",
+            (DestState::Done, false) => "durable",
+            (DestState::Done, true) => "read back",
+            (DestState::Behind, _) => "left behind",
+            (DestState::Failed, _) => "failed",
+        }
+    }
+
+    /// The word for programs.
+    pub(super) fn key(&self) -> &'static str {
+        match (self.state, self.reading_back) {
+            (DestState::Moving, false) => "copying",
+            (DestState::Moving, true) => "reading_back",
+            (DestState::Flushing, _) => "flushing",
+            (DestState::Done, _) => "done",
+            (DestState::Behind, _) => "behind",
+            (DestState::Failed, _) => "failed",
+        }
+    }
+
+    /// ` 42 %`, in a column of its own width; `None` for a stream.
+    pub(super) fn percent(&self) -> Option<String> {
+        self.total_bytes.map(|total| percent_of(self.copied_bytes, total))
+    }
+
+    /// One line for logs, ended.
+    pub(super) fn line(&self) -> String {
+        let mut parts: Vec<String> = Vec::new();
+        parts.extend(self.percent().map(|percent| percent.trim_start().to_owned()));
+        parts.push(units::size(self.copied_bytes));
+        parts.extend(Some(self.word().to_owned()).filter(|word| !word.is_empty()));
+        format!("haul: dest {}: {}\n", self.name, parts.join(", "))
+    }
+}
+
+/// Where the numbers of each dest come from.
+pub(super) struct Dests {
+    sources: Vec<(String, Option<u64>, Numbers)>,
+}
+
+enum Numbers {
+    /// Of one that is written to beside others.
+    Beside(Arc<DestTally>),
+    /// Of a run of its own.
+    Alone(Arc<Tally>),
+}
+
+impl Dests {
+    /// Those of `plan`, which one run serves, or as many runs as there are dests, each with the bytes it has to move;
+    /// none where there is but one dest.
+    pub(super) fn of(plan: &Plan, runs: &[Watched]) -> Self {
+        let sources = match runs {
+            [Watched { tally, total_bytes }] => {
+                let beside =
+                    |dest: &Arc<DestTally>| (dest.address.clone(), *total_bytes, Numbers::Beside(dest.clone()));
+                tally.dests.iter().map(beside).collect()
+            }
+            several => {
+                let addresses = plan.dests.iter().map(|planned| planned.side.address.clone());
+                let alone =
+                    |(run, address): (&Watched, String)| (address, run.total_bytes, Numbers::Alone(run.tally.clone()));
+                several.iter().zip(addresses).map(alone).collect()
+            }
+        };
+        Dests { sources }
+    }
+
+    /// Each of them now.
+    pub(super) fn look(&self) -> Vec<DestView> {
+        self.sources.iter().map(|(address, total_bytes, numbers)| view(address, *total_bytes, numbers)).collect()
+    }
+}
+
+fn view(address: &str, total_bytes: Option<u64>, numbers: &Numbers) -> DestView {
+    let (reading_back, state, copied) = match numbers {
+        Numbers::Beside(tally) => (false, DestState::of(tally.state.load(Relaxed)), tally.copied_bytes.load(Relaxed)),
+        Numbers::Alone(tally) => {
+            let ended = tally.phase.load(Relaxed) == Phase::Ended as u8;
+            (true, if ended { DestState::Done } else { DestState::Moving }, tally.dest_bytes())
+        }
+    };
+    let copied_bytes = total_bytes.map_or(copied, |total| copied.min(total));
+    DestView { address: address.to_owned(), name: printable(address), reading_back, state, copied_bytes, total_bytes }
+}
