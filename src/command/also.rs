@@ -20,10 +20,10 @@ pub(super) fn copy(options: &Options, words: &[String], out: Out) -> Result<Exit
     let signals = Signals::watch(out)?;
     let may = |side| options.passthrough.may(side);
     let mut source = probe::one_through(&options.source, Side::Source, may(Side::Source))?;
-    saved::recall(&mut source, out);
     let addresses = std::iter::once(&options.dest).chain(&options.also);
-    let dests: Vec<Facts> =
+    let mut dests: Vec<Facts> =
         addresses.map(|dest| probe::one_through(dest, Side::Dest, may(Side::Dest))).collect::<Result<_>>()?;
+    saved::recall(std::iter::once(&mut source).chain(&mut dests), out);
     let mut plans = plan::several(options, &source, &dests, &host(options))?;
     if options.dry_run {
         return show(options, &plans.all, &source, &dests[0], out);

@@ -23,8 +23,8 @@ pub(super) fn copy(options: &Options, words: &[String], out: Out) -> Result<Exit
     }
     let signals = Signals::watch(out)?;
     let through = Side::BOTH.map(|side| options.passthrough.may(side));
-    let (mut source, dest) = probe::both_through(&options.source, &options.dest, through)?;
-    saved::recall(&mut source, out);
+    let (mut source, mut dest) = probe::both_through(&options.source, &options.dest, through)?;
+    saved::recall([&mut source, &mut dest], out);
     let mut plan = plan::make(options, &source, &dest, &host(options))?;
     let mut found = journal::look(options, &plan, &source, &dest)?;
     plan.warnings.append(&mut found.warnings);

@@ -1,15 +1,15 @@
 //! What `haul tune --save` keeps, and copies begin with.
-use crate::contract::{Device, Error, Facts, Kind, Result, SavedPace};
+use crate::contract::{Device, Error, Facts, Kind, Op, Result, SavedPace};
 use crate::ledger::saved::{self, SavedPaces};
 use crate::measure::Answer;
 use crate::report::{Out, text};
 use std::path::PathBuf;
 
-/// Keeps the answer for the disk with these facts, and says where.
+/// Keeps the answer for reading or writing the disk with these facts, and says where.
 ///
 /// # Errors
 /// There is no home, or the file cannot be read or written.
-pub(super) fn keep(facts: &Facts, answer: &Answer) -> Result<PathBuf> {
+pub(super) fn keep(facts: &Facts, op: Op, answer: &Answer) -> Result<PathBuf> {
     let place = saved::place().ok_or_else(|| {
         let advice = "Set HOME or XDG_CONFIG_HOME.";
         Error::new(Kind::Io, "--save: there is no place for settings, for HOME is not set").advise(advice)
@@ -21,21 +21,26 @@ pub(super) fn keep(facts: &Facts, answer: &Answer) -> Result<PathBuf> {
         bytes_per_s: answer.pick_bytes_per_s as u64,
         date: date.split('T').next().unwrap_or_default().to_owned(),
     };
-    saved::save(&place, &saved::name(&facts.identity, &facts.path), &pace)?;
+    saved::save(&place, &saved::name(&facts.identity, &facts.path), op, &pace)?;
     Ok(place)
 }
 
-/// What was kept for the disk with these facts goes into them. A list that cannot be read is warned of: no copy fails
+/// What was kept for the disks of a copy goes into their facts. A list that cannot be read is warned of: no copy fails
 /// for it.
-pub(super) fn recall(facts: &mut Facts, out: Out) {
-    facts.saved = all(out).of(&saved::name(&facts.identity, &facts.path)).cloned();
+pub(super) fn recall<'a>(sides: impl IntoIterator<Item = &'a mut Facts>, out: Out) {
+    let paces = all(out);
+    for facts in sides {
+        let name = saved::name(&facts.identity, &facts.path);
+        facts.saved = paces.of(&name, Op::Read).cloned();
+        facts.saved_write = paces.of(&name, Op::Write).cloned();
+    }
 }
 
 /// The same for devices that are listed.
 pub(super) fn recall_all(devices: &mut [Device], out: Out) {
     let paces = all(out);
     for device in devices {
-        device.saved = paces.of(&saved::name(&device.identity, &device.path)).cloned();
+        device.saved = paces.of(&saved::name(&device.identity, &device.path), Op::Read).cloned();
     }
 }
 

@@ -74,7 +74,7 @@ pub(super) fn tune(options: &TuneOptions, words: &[String], out: Out) -> Result<
 /// Keeps the answer where that was asked for: of a whole sweep only.
 fn keep(options: &TuneOptions, facts: &Facts, tuned: &Tuned, out: Out) -> Result<()> {
     if let (true, Some(answer), None) = (options.save, &tuned.answer, &tuned.failure) {
-        let place = saved::keep(facts, answer)?;
+        let place = saved::keep(facts, Op::Read, answer)?;
         out.tell(&text::kept(&place));
     }
     Ok(())

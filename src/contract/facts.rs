@@ -224,6 +224,8 @@ pub struct Facts {
     pub copy_name: Option<CopyName>,
     /// Block size and depth that were found for reading it and kept; `None`: it was never tuned, or not with --save.
     pub saved: Option<SavedPace>,
+    /// The same for writing it.
+    pub saved_write: Option<SavedPace>,
 }
 
 impl Facts {
@@ -257,6 +259,7 @@ impl Facts {
             passthrough: None,
             copy_name: None,
             saved: None,
+            saved_write: None,
         }
     }
 

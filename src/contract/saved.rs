@@ -1,6 +1,6 @@
 use serde::{Deserialize, Serialize};
 
-/// Block size and depth that `haul tune --save` found for reading a disk.
+/// Block size and depth that `haul tune --save` found for reading a disk, or for writing it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SavedPace {
     /// Bytes per request; at least 1.

@@ -1,5 +1,5 @@
 //! What `haul tune --save` found, for each disk by who it is: one file of TOML among the user's settings.
-use crate::contract::{Error, Identity, Kind, Result, SavedPace};
+use crate::contract::{Error, Identity, Kind, Op, Result, SavedPace};
 use etcetera::BaseStrategy;
 use rustix::fs::{FlockOperation, flock};
 use serde::{Deserialize, Serialize};
@@ -14,15 +14,19 @@ const BYTES_MAX: u64 = 1 << 20;
 /// The paces of all disks that were tuned.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SavedPaces {
-    /// By [`name`].
+    /// For reading, by [`name`].
     #[serde(default)]
     disk: BTreeMap<String, SavedPace>,
+    /// For writing, likewise.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    write: BTreeMap<String, SavedPace>,
 }
 
 impl SavedPaces {
-    /// The pace of the disk of this name.
-    pub fn of(&self, name: &str) -> Option<&SavedPace> {
-        self.disk.get(name)
+    /// The pace at which the disk of this name is read, or written.
+    pub fn of(&self, name: &str, op: Op) -> Option<&SavedPace> {
+        let table = if op == Op::Write { &self.write } else { &self.disk };
+        table.get(name)
     }
 }
 
@@ -65,11 +69,12 @@ fn read(path: &Path, len: u64) -> io::Result<String> {
     fs::read_to_string(path)
 }
 
-/// Adds the pace of a disk, or replaces it; the file is replaced as a whole, so that no crash leaves half of one.
+/// Adds the pace at which a disk is read, or written, or replaces it; the file is replaced as a whole, so that no crash
+/// leaves half of one.
 ///
 /// # Errors
 /// As for [`load`], for a list that cannot be read is not overwritten; or the directory cannot be written.
-pub fn save(path: &Path, name: &str, pace: &SavedPace) -> Result<()> {
+pub fn save(path: &Path, name: &str, op: Op, pace: &SavedPace) -> Result<()> {
     let directory = path.parent().unwrap_or(Path::new("."));
     let cannot = |error: io::Error| failed("write", path).because(error);
     fs::create_dir_all(directory).map_err(cannot)?;
@@ -77,7 +82,8 @@ pub fn save(path: &Path, name: &str, pace: &SavedPace) -> Result<()> {
     let lock = File::open(directory).map_err(cannot)?;
     flock(&lock, FlockOperation::LockExclusive).map_err(|errno| cannot(errno.into()))?;
     let mut paces = load(path)?;
-    paces.disk.insert(name.to_owned(), pace.clone());
+    let table = if op == Op::Write { &mut paces.write } else { &mut paces.disk };
+    table.insert(name.to_owned(), pace.clone());
     let text = toml::to_string(&paces).map_err(|error| cannot(io::Error::other(error)))?;
     let beside = path.with_extension("toml.new");
     let written = File::create(&beside).and_then(|mut file| {
@@ -107,13 +113,16 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("a/b/tuned.toml");
         assert_eq!(load(&path).unwrap(), SavedPaces::default());
-        save(&path, "wwn eui.01", &pace(4)).unwrap();
-        save(&path, "path /dev/\"odd\"\n", &pace(8)).unwrap();
-        save(&path, "wwn eui.01", &pace(16)).unwrap();
+        save(&path, "wwn eui.01", Op::Read, &pace(4)).unwrap();
+        save(&path, "path /dev/\"odd\"\n", Op::Read, &pace(8)).unwrap();
+        save(&path, "wwn eui.01", Op::Write, &pace(2)).unwrap();
+        save(&path, "wwn eui.01", Op::Read, &pace(16)).unwrap();
         let paces = load(&path).unwrap();
-        assert_eq!(paces.of("wwn eui.01"), Some(&pace(16)));
-        assert_eq!(paces.of("path /dev/\"odd\"\n"), Some(&pace(8)));
-        assert_eq!(paces.of("wwn eui.02"), None);
+        assert_eq!(paces.of("wwn eui.01", Op::Read), Some(&pace(16)));
+        assert_eq!(paces.of("wwn eui.01", Op::Write), Some(&pace(2)));
+        assert_eq!(paces.of("path /dev/\"odd\"\n", Op::Read), Some(&pace(8)));
+        assert_eq!(paces.of("path /dev/\"odd\"\n", Op::Write), None);
+        assert_eq!(paces.of("wwn eui.02", Op::Read), None);
         let names: Vec<_> =
             fs::read_dir(path.parent().unwrap()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
         assert_eq!(names, ["tuned.toml"], "nothing is left beside it");
@@ -127,7 +136,7 @@ mod tests {
             fs::write(&path, wrong).unwrap();
             let error = load(&path).unwrap_err();
             assert!(error.what.contains("no list of tuned disks") && !error.advice.is_empty(), "{error:?}");
-            assert!(save(&path, "x", &pace(1)).is_err());
+            assert!(save(&path, "x", Op::Read, &pace(1)).is_err());
             assert_eq!(fs::read_to_string(&path).unwrap(), wrong);
         }
     }

@@ -1,6 +1,6 @@
 //! Block size and depth.
 use super::{Engines, Reach, one_head};
-use crate::contract::{EndpointKind, EngineKind, Error, Facts, Kind, Result, Side, Tuning};
+use crate::contract::{EndpointKind, EngineKind, Error, Facts, Kind, Result, SavedPace, Side, Tuning};
 use crate::plan::asked::Asked;
 use crate::plan::check::Range;
 use crate::plan::notes::Notes;
@@ -109,12 +109,8 @@ fn start(asked: &Asked, engine: EngineKind, head: Option<&str>) -> Start {
     } else if let Some(name) = head {
         let because = format!("both sides lie on {name}, which moves one head");
         Start { block: BURST_BLOCK_BYTES, depth: BURST_DEPTH, many: false, because }
-    } else if let Some(saved) = &asked.source.saved {
-        // The depth of a copy counts the blocks of both sides.
-        let (block, depth) = (saved.block_bytes.clamp(BLOCK_BYTES_MIN, BLOCK_BYTES_MAX), saved.depth.saturating_mul(2));
-        let found = format!("{} × {}", words::size(saved.block_bytes.into()), saved.depth);
-        let because = format!("saved by haul tune on {}: {found} for reading {}", saved.date, asked.source.address);
-        Start { block, depth: depth.clamp(2, DEPTH_MAX), many: false, because }
+    } else if let Some(start) = saved_start(asked) {
+        start
     } else if asked.rotational(Side::Source) || asked.rotational(Side::Dest) {
         start(ROTATIONAL_BLOCK_BYTES, ROTATIONAL_DEPTH, "a head moves: few large requests, half of them a side")
     } else if is(EndpointKind::Pipe) {
@@ -124,6 +120,35 @@ fn start(asked: &Asked, engine: EngineKind, head: Option<&str>) -> Start {
     } else {
         many(SOLID_BLOCK_BYTES, SOLID_DEPTH, "start for devices without a moving head")
     }
+}
+
+/// What `haul tune --save` found for the sides, where it was asked. Of two block sizes the larger: a side that is fast
+/// enough with its own is no slower with larger ones, if as many bytes are in flight.
+fn saved_start(asked: &Asked) -> Option<Start> {
+    let sides = [
+        (asked.source.saved.as_ref(), "reading", &asked.source.address),
+        (asked.dest.saved_write.as_ref(), "writing", &asked.dest.address),
+    ];
+    let found: Vec<_> =
+        sides.into_iter().filter_map(|(saved, doing, address)| Some((saved?, doing, address))).collect();
+    let block = found.iter().map(|(saved, ..)| saved.block_bytes).max()?.clamp(BLOCK_BYTES_MIN, BLOCK_BYTES_MAX);
+    let depth_of = |saved: &SavedPace| {
+        let bytes = u64::from(saved.block_bytes) * u64::from(saved.depth);
+        // Of two requests one waits while the other is worked on, which one long request cannot do.
+        let fewest = saved.depth.min(2);
+        u32::try_from(bytes.div_ceil(block.into())).unwrap_or(u32::MAX).clamp(fewest, saved.depth.max(fewest))
+    };
+    // The depth of a copy counts the blocks of both sides.
+    let depth = match &found[..] {
+        [(saved, ..)] => saved.depth.saturating_mul(2),
+        both => both.iter().map(|(saved, ..)| depth_of(saved)).fold(0, u32::saturating_add),
+    };
+    let told = |&(saved, doing, address): &(&SavedPace, &str, &String)| {
+        let pace = format!("{} × {}", words::size(saved.block_bytes.into()), saved.depth);
+        format!("saved by haul tune on {}: {pace} for {doing} {address}", saved.date)
+    };
+    let because = found.iter().map(told).collect::<Vec<_>>().join("; ");
+    Some(Start { block, depth: depth.clamp(2, DEPTH_MAX), many: false, because })
 }
 
 /// The block size asked for, if direct I/O can have it.

@@ -37,3 +37,32 @@ fn what_the_user_asks_for_comes_first() {
     let (block, depth, because) = pace(&options, &tuned(256 << 10, 4));
     assert_eq!((block, depth, because.as_str()), (1 << 20, 3, "--block-size"));
 }
+
+fn written(block_bytes: u32, depth: u32) -> Facts {
+    let date = "2026-11-22".to_owned();
+    Facts { saved_write: Some(SavedPace { block_bytes, depth, bytes_per_s: 1, date }), ..disk(2, 2 * GIB) }
+}
+
+#[test]
+fn what_was_saved_for_writing_the_dest_counts_as_much() {
+    let start = |source: &Facts, dest: &Facts| {
+        let plan = made(&Options::default(), source, dest);
+        let reason = plan.why.iter().find(|reason| reason.topic == "block size").unwrap();
+        (plan.tuning.block_bytes, plan.tuning.depth, reason.because.clone())
+    };
+    let (block, depth, because) = start(&disk(1, GIB), &written(512 << 10, 3));
+    assert_eq!((block, depth), (512 << 10, 6));
+    assert_eq!(because, "saved by haul tune on 2026-11-22: 512 KiB × 3 for writing /dev/sdc");
+    // 16 × 64 KiB are 2 × 512 KiB, and the dest has 3 of these.
+    let (block, depth, because) = start(&tuned(64 << 10, 16), &written(512 << 10, 3));
+    assert_eq!((block, depth), (512 << 10, 5));
+    assert!(because.contains("64 KiB × 16 for reading /dev/sdb; saved"), "{because}");
+    assert!(because.contains("512 KiB × 3 for writing /dev/sdc"), "{because}");
+}
+
+#[test]
+fn what_was_saved_for_reading_says_nothing_of_writing() {
+    let dest = Facts { saved: tuned(64 << 10, 16).saved, ..disk(2, 2 * GIB) };
+    let plan = made(&Options::default(), &disk(1, GIB), &dest);
+    assert!(plan.why.iter().all(|reason| !reason.because.contains("saved by")), "{:?}", plan.why);
+}
