@@ -100,6 +100,7 @@ complete -c haul -n "__fish_haul_using_subcommand copy" -l no-flush -d 'Exit bef
 complete -c haul -n "__fish_haul_using_subcommand copy" -l resume -d 'Go on with an interrupted copy'
 complete -c haul -n "__fish_haul_using_subcommand copy" -l no-journal -d 'Keep no journal'
 complete -c haul -n "__fish_haul_using_subcommand copy" -l offload -d 'Let the device copy by itself, where it can'
+complete -c haul -n "__fish_haul_using_subcommand copy" -l no-estimate -d 'Do not read a few places beforehand to foretell the time'
 complete -c haul -n "__fish_haul_using_subcommand copy" -l json -d 'Print the report as JSON on standard output'
 complete -c haul -n "__fish_haul_using_subcommand copy" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c haul -n "__fish_haul_using_subcommand verify" -l manifest -d 'Compare DST with this manifest, not with a source' -r -F

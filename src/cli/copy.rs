@@ -170,6 +170,14 @@ pub(super) struct CopyArguments {
     #[arg(hide_possible_values = true, hide_default_value = true, help_heading = "Output")]
     progress: ProgressStyle,
 
+    /// Do not read a few places beforehand to foretell the time
+    ///
+    /// Do not read a few places of both sides before a long copy to foretell its time. That takes a hundredth of the
+    /// copy's time, and two seconds at most; it is not done for less than 1 GiB, with --on-error other than stop, nor
+    /// where nobody is told: with --progress none and neither --json nor --report. --dry-run does it for every copy.
+    #[arg(long, help_heading = "Output")]
+    no_estimate: bool,
+
     /// Print the report as JSON on standard output
     ///
     /// Print the report, or with --dry-run the plan, as one JSON document on standard output.
@@ -248,6 +256,7 @@ impl CopyArguments {
             yes: self.yes,
             expect: self.expect.into_iter().flatten().collect(),
             dry_run: self.dry_run,
+            no_estimate: self.no_estimate,
             progress: self.progress,
             json: self.json,
             report: self.report,

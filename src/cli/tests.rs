@@ -39,7 +39,7 @@ fn a_plain_copy_leaves_everything_open() {
 fn every_option_arrives_where_it_belongs() {
     let line = "--skip 1K --seek 63s --count 0x1000 --engine io_uring --block-size 4K --depth 7 --direct always \
                 --sparse never --reflink always --no-flush --hash md5,xxh3 --hash md5 --limit 50M/s -y \
-                --expect serial=1,size=1M --expect model=x -n --progress json --json \
+                --expect serial=1,size=1M --expect model=x -n --progress json --json --no-estimate \
                 --passthrough=dest --command-timeout 9 --offload --on-error retry:3,skip --delta \
                 --verify=sample:0.5% --manifest m --manifest-block 1M \
                 --mapfile map --resume --journal j --checkpoint 0.5 \
@@ -80,6 +80,7 @@ fn every_option_arrives_where_it_belongs() {
             Expectation::Model("x".to_owned()),
         ],
         dry_run: true,
+        no_estimate: true,
         progress: ProgressStyle::Json,
         json: true,
         // Nothing is reported of what is only planned.

@@ -36,6 +36,7 @@ pub(super) fn copy(options: &Options, words: &[String], out: Out) -> Result<Exit
     if plan::needs_confirmation(&plan, &dest) && !options.yes {
         consent::ask(&plan, &source, &dest, out)?;
     }
+    let foretold = estimate::of_copy(options, &plan, &source, &dest);
     if (plan.read_back.is_some() || options.delta) && dest.exists {
         probe::readable(&options.dest)?;
     }
@@ -54,13 +55,13 @@ pub(super) fn copy(options: &Options, words: &[String], out: Out) -> Result<Exit
     let ends = [source_end, dest_end];
     let reader = read_back::reader(&plan, &ends)?;
 
-    let session = Session::new(options, Some(&signals));
     let started = SystemTime::now();
     let (keeping, left) = begun.map(|Begun { keeping, left }| (keeping, left)).unzip();
     let mut schedule = match &keeping {
         Some(Keeping { already, .. }) if !already.is_empty() => schedule::rest(&plan, &ends[0], already),
         _ => schedule::make(&plan, &ends[0]),
     };
+    let session = Session::new(options, Some(&signals)).foretold(foretold);
     let (mut outcome, progress) = session.run(&plan, &ends, &mut *schedule, &gatherer, keeping);
     let series = progress.series();
     if let Some(left) = left {
@@ -115,7 +116,8 @@ pub(super) fn host_of(engine: Option<EngineKind>) -> Host {
 }
 
 pub(super) fn show(options: &Options, plan: &Plan, source: &Facts, dest: &Facts, out: Out) -> Result<Exit> {
-    let estimate = estimate::estimate(plan, source, dest);
+    let foretold = if options.no_estimate { None } else { estimate::of_plan(plan, source, dest) };
+    let estimate = foretold.map(|foretold| foretold.estimate);
     let text = if options.json {
         json::text(&json::plan(plan, source, dest, estimate))
     } else {

@@ -1,68 +1,202 @@
 //! How long a copy may take, from a few short reads on both sides; nothing is written.
-use crate::contract::{Arena, Cache, Endpoint, EndpointKind, Existing, Facts, Op, Plan, PlanSide, Request, Side};
+use crate::contract::{
+    Bound, Cache, Direction, EndpointKind, EngineKind, Estimate, Existing, Extent, Facts, OnError, Plan, PlanSide,
+    Route, Side, Stop, WriteRate,
+};
 use crate::endpoint;
-use crate::report::text::Estimate;
-use std::sync::Arc;
+use crate::measure::{Budget, Course, Curve, Forecast, Point, Reached, Subject, Way, Zone, sample};
+use crate::plan::{Options, ProgressStyle};
 use std::time::{Duration, Instant};
 
-/// Places to read at, in sixteenths of the range: outer, middle and inner tracks.
-const PLACES: [u64; 3] = [0, 8, 15];
-/// Bytes to read at each place, in one request after the other.
-const BYTES_A_PLACE: u64 = 8 << 20;
-const BLOCK_BYTES: u32 = 1 << 20;
-/// A side that is slower than this is known well enough after one place.
-const LONG_ENOUGH: Duration = Duration::from_secs(1);
+/// More than this nobody waits for a guess.
+const TIME_MAX: Duration = Duration::from_secs(2);
 
-/// How long the plan may take; `None` where neither side can be read beforehand, or the length is not known.
-pub(super) fn estimate(plan: &Plan, source: &Facts, dest: &Facts) -> Option<Estimate> {
-    let len = plan.len.filter(|&len| len > 0)?;
-    let source_bytes_per_s = read_rate(&plan.source, source, len);
-    let dest_bytes_per_s = if dest.exists { read_rate(&plan.dest, dest, len) } else { None };
-    let rates = [source_bytes_per_s, dest_bytes_per_s, plan.limit_bytes_per_s];
-    let slowest = rates.into_iter().flatten().filter(|&rate| rate > 0).min()?;
-    let time = Duration::from_secs_f64(len as f64 / slowest as f64);
-    Some(Estimate { time, source_bytes_per_s, dest_bytes_per_s })
+/// Part of the time of a copy that its forecast may take.
+const SHARE: f64 = 0.01;
+
+/// A shorter copy is over soon, and a first look alone would take more than [`SHARE`] of it.
+const COPY_BYTES_MIN: u64 = 1 << 30;
+
+/// Less than this cannot be told from noise.
+const BYTES_MIN: u64 = 1 << 20;
+
+/// Blocks of more are no faster, and a place would be long.
+const BLOCK_BYTES_MAX: u32 = 1 << 20;
+
+/// Requests to a side while it is sampled, at most: a place must not take a megabyte for each of 64.
+const DEPTH_MAX: u32 = 8;
+
+/// What a copy is expected to take, in all and at each place of it.
+#[derive(Debug)]
+pub(super) struct Foretold {
+    pub(super) estimate: Estimate,
+    pub(super) forecast: Forecast,
 }
 
-/// Bytes a second that the side gives when read alone, past the page cache where the plan goes past it.
-fn read_rate(side: &PlanSide, facts: &Facts, len: u64) -> Option<u64> {
-    if !matches!(facts.kind, EndpointKind::File | EndpointKind::Block) || facts.size == Some(0) {
-        return None;
+impl Foretold {
+    /// It is about this plan, and not about what is written once more.
+    pub(super) fn is_of(&self, plan: &Plan) -> bool {
+        plan.len == Some(self.forecast.len())
+    }
+
+    /// The estimate of what is left where earlier runs have copied so many bytes.
+    pub(super) fn behind(&self, already_bytes: u64) -> Estimate {
+        let start = Reached { done_bytes: already_bytes, ..Reached::default() };
+        let left = self.forecast.left_s(&start, &start).and_then(|left| Duration::try_from_secs_f64(left).ok());
+        Estimate { time: left.unwrap_or(self.estimate.time), ..self.estimate }
+    }
+}
+
+/// For a plan that is only shown: how long it may take, in two seconds at most. `None` where neither side can be read
+/// beforehand, or the length is not known.
+pub(super) fn of_plan(plan: &Plan, source: &Facts, dest: &Facts) -> Option<Foretold> {
+    foretell(plan, source, dest, Budget { time_max: TIME_MAX, share: f64::INFINITY })
+}
+
+/// For a copy that is about to begin, as far as somebody is told and it is so long that looking costs a hundredth of it
+/// at most. None where reading here and there might do harm: where bad places are expected.
+pub(super) fn of_copy(options: &Options, plan: &Plan, source: &Facts, dest: &Facts) -> Option<Foretold> {
+    let budget = Budget { time_max: TIME_MAX, share: SHARE };
+    is_wanted(options, plan.len, source, plan.ask_holes).then(|| foretell(plan, source, dest, budget))?
+}
+
+fn is_wanted(options: &Options, len: Option<u64>, source: &Facts, ask_holes: bool) -> bool {
+    let told = options.progress != ProgressStyle::None || options.json || options.report.is_some();
+    let sound = options.on_error == OnError::default();
+    let long = len.is_some_and(|len| len >= COPY_BYTES_MIN);
+    told && sound && long && !(source.sparse && ask_holes) && !options.no_estimate
+}
+
+fn foretell(plan: &Plan, source: &Facts, dest: &Facts, budget: Budget) -> Option<Foretold> {
+    let began = Instant::now();
+    let len = plan.len.filter(|&len| len > 0)?;
+    let engine = match plan.engine {
+        engine @ (EngineKind::Ring | EngineKind::Threads | EngineKind::Sync) => engine,
+        // No byte goes through us, so that reading tells nothing of it.
+        EngineKind::Reflink | EngineKind::Offload => return None,
+    };
+    let samples = |side: &PlanSide, facts: &Facts| sampled(side, facts, len, engine, &plan.tuning, budget);
+    let of_source = || if is_read(plan, Side::Source) { samples(&plan.source, source) } else { Vec::new() };
+    let of_dest = || if is_looked_at(plan, dest) { samples(&plan.dest, dest) } else { Vec::new() };
+    let (read, other) = if plan.burst_bytes.is_some() {
+        // Of two at once on one head neither would tell its rate.
+        (of_source(), of_dest())
+    } else {
+        std::thread::scope(|scope| {
+            let source = scope.spawn(of_source);
+            let other = of_dest();
+            (source.join().unwrap_or_default(), other)
+        })
+    };
+    let source_curve = Curve::through(&read);
+    let (dest_curve, write_rate) = match is_read(plan, Side::Dest) {
+        true => (Curve::through(&other), None),
+        false => write_curve(dest, &other, len),
+    };
+    let course = Course {
+        len,
+        sides: [source_curve.as_ref(), dest_curve.as_ref()],
+        limit_bytes_per_s: plan.limit_bytes_per_s,
+        in_turn: plan.burst_bytes.is_some() || plan.tuning.depth == 1 || engine == EngineKind::Sync,
+        backward: plan.direction == Direction::Backward,
+    };
+    // A limit alone says how long it takes at least, which nobody has to be told.
+    let known = course.sides.iter().any(Option::is_some);
+    let forecast = Forecast::of(&course).filter(|_| known)?;
+    let mean = |curve: &Curve| (len as f64 / curve.seconds(0.0, len as f64)) as u64;
+    let estimate = Estimate {
+        time: Duration::try_from_secs_f64(forecast.whole_s()).ok()?,
+        source_bytes_per_s: source_curve.as_ref().map(mean),
+        dest_bytes_per_s: dest_curve.as_ref().map(mean),
+        write_rate,
+        bound: course.bound().or_else(|| only_side(plan, &course)),
+        places: u32::try_from(read.len() + other.len()).unwrap_or(u32::MAX),
+        took: began.elapsed(),
+    };
+    Some(Foretold { estimate, forecast })
+}
+
+/// A side whose other side costs nothing.
+fn only_side(plan: &Plan, course: &Course<'_>) -> Option<Bound> {
+    let free = |side: Side| matches!(plan.side(side).kind, EndpointKind::Null | EndpointKind::Endless);
+    let [source, dest] = course.sides;
+    match (source, dest) {
+        (Some(_), None) if free(Side::Dest) => Some(Bound::Side(Side::Source)),
+        (None, Some(_)) if free(Side::Source) => Some(Bound::Side(Side::Dest)),
+        _ => None,
+    }
+}
+
+/// The plan reads this side.
+fn is_read(plan: &Plan, side: Side) -> bool {
+    match plan.route {
+        Route::Copy => side == Side::Source,
+        Route::Compare { .. } | Route::Delta { .. } => true,
+        Route::ReadBack => side == Side::Dest,
+    }
+}
+
+/// Reading the dest tells something: it is read anyway, or it is a disk, written where it can be read now. A file
+/// that is about to be emptied gets other places on its disk.
+fn is_looked_at(plan: &Plan, dest: &Facts) -> bool {
+    let written_as_saved = dest.saved_write.is_some() && !turns(dest);
+    dest.exists && (is_read(plan, Side::Dest) || (dest.kind == EndpointKind::Block && !written_as_saved))
+}
+
+/// A head moves, so that writing takes as long as reading. The kernel takes every USB stick for such a disk, too.
+fn turns(facts: &Facts) -> bool {
+    facts.queue.rotational == Some(true) && facts.identity.transport.as_deref() != Some("usb")
+}
+
+/// How writing the dest goes by the rates at which it was read and by what was saved for writing it.
+fn write_curve(dest: &Facts, zones: &[Zone], len: u64) -> (Option<Curve>, Option<WriteRate>) {
+    let read = Curve::through(zones);
+    let saved = dest.saved_write.as_ref().map(|saved| saved.bytes_per_s as f64).filter(|&rate| rate > 0.0);
+    match (read, saved) {
+        (Some(read), Some(rate)) => {
+            let mean = len as f64 / read.seconds(0.0, len as f64);
+            (Some(read.faster(rate / mean)), Some(WriteRate::Saved))
+        }
+        (None, Some(rate)) => (Curve::flat(rate), Some(WriteRate::Saved)),
+        (Some(read), None) => (Some(read), Some(if turns(dest) { WriteRate::AsRead } else { WriteRate::Assumed })),
+        (None, None) => (None, None),
+    }
+}
+
+/// Rates at places of the side's part of the copy, past the page cache where the plan goes past it; none if it cannot
+/// be read. The copy will say why better than a guess could.
+fn sampled(
+    side: &PlanSide,
+    facts: &Facts,
+    len: u64,
+    engine: EngineKind,
+    tuning: &crate::contract::Tuning,
+    budget: Budget,
+) -> Vec<Zone> {
+    let size = match facts.kind {
+        EndpointKind::File | EndpointKind::Block => facts.size.unwrap_or(0),
+        _ => 0,
+    };
+    let range = Extent::new(side.offset, size.saturating_sub(side.offset).min(len));
+    if range.len < BYTES_MIN {
+        return Vec::new();
     }
     let mut side = side.clone();
     (side.access.existing, side.access.exclusive) = (Existing::Keep, false);
-    if side.access.cache != Cache::Direct && facts.cached_bytes.is_none_or(|cached| cached == 0) {
+    let way = if side.access.cache == Cache::Direct { Way::Direct } else { Way::Buffered };
+    if way == Way::Buffered {
         // Reading ahead for a guess must not fill the cache.
         side.access.cache = Cache::Drop;
     }
-    let end = endpoint::open_source(&side, facts).ok()?;
-    let readable = facts.size?.saturating_sub(side.offset).min(len);
-    let mut buffer = Arena::map(BLOCK_BYTES as usize).ok()?.carve(BLOCK_BYTES, 1).pop()?;
-    let (mut bytes, mut time) = (0, Duration::ZERO);
-    for place in PLACES {
-        let start = readable / 16 * place / u64::from(BLOCK_BYTES) * u64::from(BLOCK_BYTES);
-        let stop = (start + BYTES_A_PLACE).min(readable);
-        let began = Instant::now();
-        let mut at = start;
-        while at + u64::from(BLOCK_BYTES) <= stop && time + began.elapsed() < LONG_ENOUGH {
-            let (moved, back) = read(&end, side.offset + at, buffer);
-            buffer = back;
-            at += moved?;
-        }
-        bytes += at - start;
-        time += began.elapsed();
-    }
-    (bytes > 0 && !time.is_zero()).then(|| (bytes as f64 / time.as_secs_f64()) as u64)
+    let block_bytes = tuning.block_bytes.min(BLOCK_BYTES_MAX);
+    let point = Point { way, block_bytes, depth: (tuning.depth / 2).clamp(1, DEPTH_MAX) };
+    let Ok(end) = endpoint::open_source(&side, facts) else { return Vec::new() };
+    let subject = Subject::new(&facts.address, vec![(way, end)], engine, vec![range], point.in_flight_bytes());
+    let Ok(mut subject) = subject else { return Vec::new() };
+    // A signal ends the process here: nothing has been written.
+    sample(&mut subject, range, point, budget, &Stop::default()).unwrap_or_default()
 }
 
-/// One read. `None`: it failed; the copy will say so better than a guess could.
-fn read(
-    end: &Arc<dyn Endpoint>,
-    offset: u64,
-    buffer: crate::contract::Buffer,
-) -> (Option<u64>, crate::contract::Buffer) {
-    let (side, op, len) = (Side::Source, Op::Read, BLOCK_BYTES);
-    let mut request = Request { slot: 0, ticket: 0, side, op, offset, len, done: 0, until: len, buffer };
-    let moved = end.perform(&mut request).ok().filter(|&moved| moved > 0).map(u64::from);
-    (moved, request.buffer)
-}
+#[cfg(test)]
+#[path = "estimate_tests.rs"]
+mod tests;

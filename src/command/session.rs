@@ -1,7 +1,9 @@
 //! Runs of the engine that belong to one command: each with a progress of its own, one stop for all of them.
+use super::estimate::Foretold;
 use super::signals::{Running, Signals};
 use crate::contract::{Event, Keeping, Observer, Outcome, Plan, Schedule, Side, Stop, Tally};
 use crate::engine::{self, Ends};
+use crate::measure::Forecast;
 use crate::plan::{Options, ProgressStyle};
 use crate::report::{Progress, Watched};
 use std::panic::resume_unwind;
@@ -13,6 +15,7 @@ pub(super) struct Session<'a> {
     options: &'a Options,
     /// `None`: none are listened to.
     signals: Option<&'a Signals>,
+    foretold: Option<Foretold>,
     stop: Arc<Stop>,
     /// One of several that run at once and are shown together; `None`: each run is shown by itself.
     among: Option<Among>,
@@ -26,7 +29,12 @@ struct Among {
 
 impl<'a> Session<'a> {
     pub(super) fn new(options: &'a Options, signals: Option<&'a Signals>) -> Self {
-        Session { options, signals, stop: Arc::default(), among: None }
+        Session { options, signals, foretold: None, stop: Arc::default(), among: None }
+    }
+
+    /// The same, of whose copy something is foretold.
+    pub(super) fn foretold(self, foretold: Option<Foretold>) -> Self {
+        Session { foretold, ..self }
     }
 
     /// Carries a plan out; `also` hears what progress hears. `keeping`: the journal, where there is one.
@@ -43,12 +51,18 @@ impl<'a> Session<'a> {
             return (outcome, progress.clone());
         }
         let tally = Arc::new(Tally { dests: ends[Side::Dest.index()].dest_tallies(), ..Tally::default() });
-        let progress = self.show(plan, ends, &[Watched { tally: tally.clone(), total_bytes: plan.len }]);
+        // What is written once more, or read back, is another pass.
+        let foretold = self.foretold.as_ref().filter(|foretold| plan.route.writes() && foretold.is_of(plan));
+        let already_bytes = keeping.as_ref().map_or(0, |keeping| keeping.already.total_bytes());
+        let estimate = foretold.map(|foretold| foretold.behind(already_bytes));
+        let forecast = foretold.map(|foretold| foretold.forecast.clone());
+        let progress = self.show(plan, ends, &[Watched { tally: tally.clone(), total_bytes: plan.len }], forecast);
         if self.options.progress == ProgressStyle::Json {
             plan.warnings.iter().for_each(|warning| progress.hear(&Event::Warned(warning)));
         }
         let both = Both { progress: &progress, also };
-        let outcome = engine::run_keeping(plan, ends, schedule, &self.stop, &tally, &both, keeping);
+        let mut outcome = engine::run_keeping(plan, ends, schedule, &self.stop, &tally, &both, keeping);
+        outcome.estimate = estimate;
         self.signals.iter().for_each(|signals| signals.now_done());
         (outcome, progress)
     }
@@ -65,11 +79,12 @@ impl<'a> Session<'a> {
     ) -> (Vec<T>, Arc<Progress>) {
         let watched = |(_, len): &(J, u64)| Watched { tally: Arc::default(), total_bytes: Some(*len) };
         let runs: Vec<Watched> = jobs.iter().map(watched).collect();
-        let progress = self.show(plan, ends, &runs);
+        let progress = self.show(plan, ends, &runs, None);
         let done = thread::scope(|scope| {
             let run = |((job, _), watched): ((J, u64), &Watched)| {
                 let among = Some(Among { tally: watched.tally.clone(), progress: progress.clone() });
-                let session = Session { options: self.options, signals: None, stop: self.stop.clone(), among };
+                let session =
+                    Session { options: self.options, signals: None, stop: self.stop.clone(), foretold: None, among };
                 let work = &work;
                 scope.spawn(move || work(&session, job))
             };
@@ -81,8 +96,8 @@ impl<'a> Session<'a> {
         (done, progress)
     }
 
-    fn show(&self, plan: &Plan, ends: &Ends, runs: &[Watched]) -> Arc<Progress> {
-        let progress = Arc::new(Progress::start(self.options.progress, plan, runs));
+    fn show(&self, plan: &Plan, ends: &Ends, runs: &[Watched], forecast: Option<Forecast>) -> Arc<Progress> {
+        let progress = Arc::new(Progress::start(self.options.progress, plan, runs, forecast));
         if let Some(signals) = self.signals {
             let (stop, ends) = (self.stop.clone(), ends.clone());
             signals.now_running(Running { stop, ends, progress: Some(progress.clone()) });

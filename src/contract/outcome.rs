@@ -1,5 +1,7 @@
 //! How a run ended, with its totals: data only, made by `engine`, told by `report`.
-use super::{Damage, DestOutcome, Differences, EngineKind, Error, Extent, HashKind, Kind, Side, Unread, Verified};
+use super::{
+    Damage, DestOutcome, Differences, EngineKind, Error, Estimate, Extent, HashKind, Kind, Side, Unread, Verified,
+};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -163,6 +165,8 @@ pub struct Outcome {
     /// All bytes that arrived with none missing between them, with zeros for those in `unread`; offsets count from the
     /// first byte of the copy.
     pub claimed: Extent,
+    /// What it was expected to take; `None`: nobody looked.
+    pub estimate: Option<Estimate>,
     /// From the first request to the end, flushing included.
     pub elapsed: Duration,
     /// Of that, making it durable.

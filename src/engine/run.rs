@@ -322,6 +322,7 @@ impl<'a> Run<'a> {
             engine_detail: detail.join(", "),
             totals: self.totals,
             claimed: self.claimed,
+            estimate: None,
             elapsed,
             flushing,
             durable: self.durable,

@@ -6,12 +6,14 @@
 #![forbid(unsafe_code)]
 mod clock;
 pub mod fit;
+mod forecast;
 mod grid;
 mod pick;
 mod places;
 mod point;
 mod profile;
 mod run;
+mod sample;
 pub mod shift;
 pub mod stats;
 mod subject;
@@ -21,12 +23,14 @@ mod tune;
 mod zones;
 
 pub use clock::Clock;
+pub use forecast::{Course, Curve, Forecast, Reached};
 pub use grid::{Effort, grid};
 pub use pick::{Answer, answer};
 pub use places::{Walk, spread};
 pub use point::{DD_BLOCK_BYTES, Point, Way};
 pub use profile::{Cost, Profiled, WayCost, profile, timing};
 pub use run::{Run, run};
+pub use sample::{Budget, sample};
 pub use subject::{Failure, Subject};
 pub use sweep::{Entry, State, Sweep};
 pub use trial::{Bad, Trial};

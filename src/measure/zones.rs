@@ -1,5 +1,7 @@
 //! How the rate falls across a disk, and how long a whole pass takes.
 
+use super::Curve;
+
 /// A place and the rate measured there.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Zone {
@@ -12,15 +14,7 @@ pub struct Zone {
 /// Seconds that all `size` bytes take: between two places the time of a byte changes evenly, before the first and
 /// behind the last it stays. `None` without a place that gave anything.
 pub fn whole_time(zones: &[Zone], size: u64) -> Option<f64> {
-    let mut sound: Vec<(f64, f64)> = zones
-        .iter()
-        .filter(|zone| zone.bytes_per_s > 0.0)
-        .map(|zone| (zone.offset as f64, 1.0 / zone.bytes_per_s))
-        .collect();
-    sound.sort_by(|one, other| one.0.total_cmp(&other.0));
-    let (first, last) = (*sound.first()?, *sound.last()?);
-    let between = sound.windows(2).map(|pair| (pair[1].0 - pair[0].0) * (pair[0].1 + pair[1].1) / 2.0).sum::<f64>();
-    Some(first.0 * first.1 + between + (size as f64 - last.0).max(0.0) * last.1)
+    Curve::through(zones).map(|curve| curve.seconds(0.0, size as f64))
 }
 
 #[cfg(test)]

@@ -119,6 +119,19 @@ pub(super) fn plan() -> Plan {
     }
 }
 
+/// What was expected of it.
+pub(super) fn estimate() -> Estimate {
+    Estimate {
+        time: Duration::from_millis(250),
+        source_bytes_per_s: Some(12_000_000_000),
+        dest_bytes_per_s: Some(8_600_000_000),
+        write_rate: Some(WriteRate::AsRead),
+        bound: Some(Bound::Side(Side::Dest)),
+        places: 10,
+        took: Duration::from_millis(2),
+    }
+}
+
 /// The source is copied whole.
 pub(super) fn complete() -> Outcome {
     let copying = Duration::from_millis(250);
@@ -136,6 +149,7 @@ pub(super) fn complete() -> Outcome {
             ..Totals::default()
         },
         claimed: Extent::new(0, 2 * GIB),
+        estimate: Some(estimate()),
         elapsed: Duration::from_millis(270),
         flushing: Duration::from_millis(20),
         durable: true,

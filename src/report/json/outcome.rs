@@ -2,7 +2,7 @@ use super::damage::{DamageReport, PatternReport};
 use super::dests::DestReport;
 use super::differences::DifferencesReport;
 use super::digest::DigestReport;
-use super::plan::{ReasonReport, cache_name, direction_name, kind_name, node_name, reasons};
+use super::plan::{EstimateReport, ReasonReport, cache_name, direction_name, kind_name, node_name, reasons};
 use super::unread::UnreadReport;
 use super::{Failure, SCHEMA, VerifiedReport};
 use crate::contract::{Ended, Latency, Outcome, PatternAct, Plan, PlanSide, Route, Side, Unread};
@@ -56,6 +56,8 @@ pub struct Report {
     pub bytes: Bytes,
     /// What the journal had to do with it; `null` where none was to be kept.
     pub journal: Option<JournalReport>,
+    /// What it was expected to take; `null` where nobody looked beforehand.
+    pub estimate: Option<EstimateReport>,
     /// From the first request to the end, flushing included.
     pub elapsed_s: f64,
     /// Of that, making it durable.
@@ -286,6 +288,7 @@ pub fn outcome(plan: &Plan, outcome: &Outcome, args: &[String], started: Option<
             checkpoints: kept.checkpoints,
             path: kept.left.as_ref().map(|path| path.to_string_lossy().into_owned()),
         }),
+        estimate: outcome.estimate.as_ref().map(EstimateReport::from),
         elapsed_s: outcome.elapsed.as_secs_f64(),
         flushing_s: outcome.flushing.as_secs_f64(),
         rates: rates(outcome),

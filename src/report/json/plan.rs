@@ -1,9 +1,9 @@
 use super::SCHEMA;
 use super::damage::PatternReport;
 use crate::contract::{
-    Cache, Direction, EndpointKind, Facts, Partition, Plan, PlanSide, Portion, Reason, Route, WriteOrder, Zeros,
+    Cache, Direction, EndpointKind, Estimate, Facts, Partition, Plan, PlanSide, Portion, Reason, Route, WriteOrder,
+    Zeros,
 };
-use crate::report::text::Estimate;
 use serde::Serialize;
 
 /// What a copy will do, for `--dry-run --json`.
@@ -130,15 +130,37 @@ pub struct ReasonReport {
     pub because: String,
 }
 
-/// Expected time.
+/// How long it was expected to take, before it began.
 #[derive(Clone, Debug, Serialize)]
 pub struct EstimateReport {
-    /// For the whole copy, in seconds.
+    /// In seconds, before what is read back.
     pub time_s: f64,
-    /// Rate at which the source was read.
+    /// Mean rate of reading the source over all bytes of the copy; `null` where it is not known.
     pub source_bytes_per_s: Option<u64>,
-    /// Rate at which the dest was read.
+    /// The same of writing the dest, or of reading it where it is only read.
     pub dest_bytes_per_s: Option<u64>,
+    /// Where the rate of writing is from: `as_read`, `saved` or `assumed`; `null` where nothing is known of it.
+    pub write_rate: Option<&'static str>,
+    /// What binds: `source`, `dest`, `both` or `limit`; `null` where only one side is known.
+    pub bound: Option<&'static str>,
+    /// Places that were read for it.
+    pub places: u32,
+    /// What that took, in seconds.
+    pub took_s: f64,
+}
+
+impl From<&Estimate> for EstimateReport {
+    fn from(estimate: &Estimate) -> Self {
+        EstimateReport {
+            time_s: estimate.time.as_secs_f64(),
+            source_bytes_per_s: estimate.source_bytes_per_s,
+            dest_bytes_per_s: estimate.dest_bytes_per_s,
+            write_rate: estimate.write_rate.map(|rate| rate.name()),
+            bound: estimate.bound.map(|bound| bound.name()),
+            places: estimate.places,
+            took_s: estimate.took.as_secs_f64(),
+        }
+    }
 }
 
 /// The plan for programs.
@@ -182,11 +204,7 @@ pub fn plan(plan: &Plan, source: &Facts, dest: &Facts, estimate: Option<Estimate
         limit_bytes_per_s: plan.limit_bytes_per_s,
         why: reasons(&plan.why),
         warnings: plan.warnings.clone(),
-        estimate: estimate.map(|estimate| EstimateReport {
-            time_s: estimate.time.as_secs_f64(),
-            source_bytes_per_s: estimate.source_bytes_per_s,
-            dest_bytes_per_s: estimate.dest_bytes_per_s,
-        }),
+        estimate: estimate.as_ref().map(EstimateReport::from),
     }
 }
 

@@ -1,6 +1,5 @@
 use super::*;
 use crate::contract::*;
-use crate::report::text::Estimate;
 use crate::report::{example_devices, examples};
 use std::time::{Duration, SystemTime};
 
@@ -54,9 +53,8 @@ fn a_copy_without_time_or_bytes_has_no_rates_rather_than_infinite_ones() {
 fn a_plan_is_told_in_reading_order() {
     let mut planned = examples::plan();
     planned.why.truncate(1);
-    let estimate =
-        Estimate { time: Duration::from_millis(12_500), source_bytes_per_s: Some(180_000_000), dest_bytes_per_s: None };
-    insta::assert_snapshot!(text(&plan(&planned, &examples::source(), &examples::dest(), Some(estimate))));
+    let expected = Some(examples::estimate());
+    insta::assert_snapshot!(text(&plan(&planned, &examples::source(), &examples::dest(), expected)));
 }
 
 #[test]
@@ -100,9 +98,8 @@ fn every_field_is_documented() {
     done.digests = vec![Digest { kind: HashKind::Blake3, hex: "00ff".to_owned() }];
     let runs = [Extent::new(512, 512)].into_iter().collect();
     done.unread[0] = Unread { runs, sector_bytes: 512, failed_reads: 3, failing: Duration::ZERO };
-    let estimate = Estimate { time: Duration::ZERO, source_bytes_per_s: None, dest_bytes_per_s: None };
     let report = serde_json::to_value(outcome(&examples::plan(), &done, &[], None)).unwrap();
-    let planned = plan(&examples::plan(), &examples::source(), &examples::dest(), Some(estimate));
+    let planned = plan(&examples::plan(), &examples::source(), &examples::dest(), Some(examples::estimate()));
     let mut found = Vec::new();
     keys(&report, &mut found);
     keys(&serde_json::to_value(planned).unwrap(), &mut found);

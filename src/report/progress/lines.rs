@@ -21,6 +21,8 @@ pub(super) enum Line<'a> {
         engine: &'static str,
         /// `copy`, or `verify` where nothing is written.
         pass: &'static str,
+        /// Seconds that the whole of it was expected to take; `null` where nobody looked beforehand.
+        expected_s: Option<f64>,
     },
     /// Once a second, and at the end.
     Progress(Numbers),
@@ -91,13 +93,14 @@ impl From<&DestView> for DestNumbers {
 
 impl<'a> Line<'a> {
     /// The first line.
-    pub(super) fn start(plan: &'a Plan) -> Self {
+    pub(super) fn start(plan: &'a Plan, expected_s: Option<f64>) -> Self {
         Line::Start {
             schema: SCHEMA,
             source: &plan.source.address,
             dest: &plan.dest.address,
             total_bytes: plan.len,
             engine: plan.engine.name(),
+            expected_s,
             pass: if plan.route.writes() { "copy" } else { "verify" },
         }
     }

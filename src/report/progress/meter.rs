@@ -2,6 +2,7 @@
 use super::sample::Sample;
 use super::view::{Speed, View};
 use crate::contract::{Phase, Side};
+use crate::measure::{Forecast, Reached};
 use crate::report::units;
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -27,6 +28,7 @@ pub(super) struct Meter {
     total_bytes: Option<u64>,
     limited: bool,
     comparing: bool,
+    forecast: Option<Forecast>,
     samples: VecDeque<Sample>,
     /// The first sample that says so.
     flushing_since: Option<Duration>,
@@ -38,12 +40,18 @@ impl Meter {
     /// For a copy of `total_bytes`; `None`: to the end of a stream. `limited`: reads are held to a rate.
     pub(super) fn new(total_bytes: Option<u64>, limited: bool) -> Self {
         let (samples, moved_at) = (VecDeque::new(), Duration::ZERO);
-        Meter { total_bytes, limited, comparing: false, samples, flushing_since: None, moved_at }
+        Meter { total_bytes, limited, comparing: false, forecast: None, samples, flushing_since: None, moved_at }
     }
 
     /// The same where both sides are read and compared.
     pub(super) fn comparing(self, comparing: bool) -> Self {
         Meter { comparing, ..self }
+    }
+
+    /// The same of which something was foretold; nothing where that is another copy.
+    pub(super) fn foretold(self, forecast: Option<Forecast>) -> Self {
+        let forecast = forecast.filter(|forecast| Some(forecast.len()) == self.total_bytes);
+        Meter { forecast, ..self }
     }
 
     /// Takes a sample in; they come in the order of time.
@@ -117,7 +125,8 @@ impl Meter {
         self.samples.iter().rev().find(old_enough).or_else(|| self.samples.front())
     }
 
-    /// How long the rest takes. Holes and zeros cost next to nothing and come in lumps, so they must not make the rate:
+    /// How long the rest takes, by what was foretold of it or else as if it went on like this. Holes and zeros cost
+    /// next to nothing and come in lumps, so they must not make the rate:
     /// the rest is taken to hold as much data as what was copied so far, and that goes at the rate of data.
     fn left(&self, now: &Sample) -> Option<Duration> {
         let copied = now.copied_bytes();
@@ -126,12 +135,27 @@ impl Meter {
             return Some(Duration::ZERO);
         }
         let then = self.before(FORETELLING);
+        if let (Some(forecast), Some(then)) = (&self.forecast, then)
+            && let Some(seconds) = forecast.left_s(&reached(then), &reached(now))
+        {
+            return Duration::try_from_secs_f64(seconds).ok();
+        }
         let data_rate = rate(|sample| sample.written_bytes, then, now).filter(|&rate| rate > 0);
         let seconds = match data_rate {
             Some(rate) => rest as f64 * (now.written_bytes as f64 / copied as f64) / rate as f64,
             None => rest as f64 / rate(Sample::copied_bytes, then, now).filter(|&rate| rate > 0)? as f64,
         };
         Duration::try_from_secs_f64(seconds).ok()
+    }
+}
+
+fn reached(sample: &Sample) -> Reached {
+    let copied_bytes = sample.copied_bytes();
+    Reached {
+        at_s: sample.at.as_secs_f64(),
+        done_bytes: copied_bytes + sample.already_bytes,
+        copied_bytes,
+        data_bytes: sample.written_bytes,
     }
 }
 

@@ -11,6 +11,7 @@ mod screen;
 mod view;
 
 use crate::contract::{Event, Observer, Phase, Plan, Series, Tally};
+use crate::measure::Forecast;
 use crate::plan::ProgressStyle;
 use crate::report::json::{self, Report};
 use crate::report::printable::printable;
@@ -71,25 +72,27 @@ enum Message {
 }
 
 impl Progress {
-    /// Starts the observer thread for a copy by `plan`. `runs` is its one run, or several at once,
-    /// one for each dest of the plan. `Auto` is a bar where standard error is
-    /// a terminal, else plain lines; so is `Bar` where it is none.
-    pub fn start(style: ProgressStyle, plan: &Plan, runs: &[Watched]) -> Progress {
-        Progress::start_on(Screen::stderr(style), plan, runs)
+    /// Starts the observer thread for a copy by `plan`. `runs` is its one run, or several at once, one for each dest of
+    /// the plan; `forecast` is what was foretold of it. `Auto` is a bar where standard error is a terminal, else plain
+    /// lines; so is `Bar` where it is none.
+    pub fn start(style: ProgressStyle, plan: &Plan, runs: &[Watched], forecast: Option<Forecast>) -> Progress {
+        Progress::start_on(Screen::stderr(style), plan, runs, forecast)
     }
 
-    fn start_on(screen: Screen, plan: &Plan, runs: &[Watched]) -> Progress {
+    fn start_on(screen: Screen, plan: &Plan, runs: &[Watched], forecast: Option<Forecast>) -> Progress {
+        let expected_s = forecast.as_ref().map(Forecast::whole_s);
+        let meter = Meter::new(plan.len, plan.limit_bytes_per_s.is_some());
         let shared = Arc::new(Shared {
             tallies: runs.iter().map(|run| run.tally.clone()).collect(),
             dests: Dests::of(plan, runs),
             began: Instant::now(),
-            meter: Mutex::new(Meter::new(plan.len, plan.limit_bytes_per_s.is_some()).comparing(!plan.route.writes())),
+            meter: Mutex::new(meter.comparing(!plan.route.writes()).foretold(forecast)),
             series: Mutex::default(),
             screen,
             dest: printable(&plan.dest.address),
         });
         if shared.screen.style() == ProgressStyle::Json {
-            shared.screen.write(&json::line(&Line::start(plan)));
+            shared.screen.write(&json::line(&Line::start(plan, expected_s)));
         }
         shared.look();
         let (messages, inbox) = channel();

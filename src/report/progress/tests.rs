@@ -30,7 +30,7 @@ fn watched(tally: &Arc<Tally>) -> Watched {
 
 fn start(style: ProgressStyle) -> (Progress, Arc<Tally>, Paper) {
     let (tally, paper) = (Arc::new(Tally::default()), Paper::default());
-    let progress = Progress::start_on(Screen::of(style, paper.clone()), &examples::plan(), &[watched(&tally)]);
+    let progress = Progress::start_on(Screen::of(style, paper.clone()), &examples::plan(), &[watched(&tally)], None);
     (progress, tally, paper)
 }
 
@@ -106,7 +106,8 @@ fn a_sink_that_nobody_reads_does_not_stop_anything() {
     let (reader, writer) = io::pipe().unwrap();
     drop(reader);
     let tally = Arc::new(Tally::default());
-    let progress = Progress::start_on(Screen::of(ProgressStyle::Json, writer), &examples::plan(), &[watched(&tally)]);
+    let progress =
+        Progress::start_on(Screen::of(ProgressStyle::Json, writer), &examples::plan(), &[watched(&tally)], None);
     progress.print_status();
     progress.finish();
 }

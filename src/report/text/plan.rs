@@ -1,26 +1,15 @@
+use super::estimate::expected;
 use super::side::describe;
-use crate::contract::{Direction, Facts, PatternAct, Plan, PlanSide, Reason, Route};
+use crate::contract::{Direction, Estimate, Facts, PatternAct, Plan, PlanSide, Reason, Route};
 use crate::report::columns::{Columns, WIDTH, beside, columns, pad, whole, wrap};
 use crate::report::printable::printable;
 use crate::report::style::{CARE, STRONG, paint};
 use crate::report::units;
-use std::time::Duration;
 
 /// Choices up to this width stand in a column, with their reasons beside them.
 const CHOICE_WIDTH: usize = 20;
 /// The topic that the range tells already.
 const LENGTH: &str = "length";
-
-/// How long a copy may take, from a few short probing reads.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Estimate {
-    /// For the whole copy.
-    pub time: Duration,
-    /// Rate at which the source was read; `None` where it was not.
-    pub source_bytes_per_s: Option<u64>,
-    /// Rate at which the dest was read, which says little about writing; `None` where it was not.
-    pub dest_bytes_per_s: Option<u64>,
-}
 
 /// The whole plan, for `--dry-run`.
 pub fn plan(plan: &Plan, source: &Facts, dest: &Facts, estimate: Option<Estimate>) -> String {
@@ -32,7 +21,7 @@ pub fn plan(plan: &Plan, source: &Facts, dest: &Facts, estimate: Option<Estimate
         sides.row("also", format!("{}\n{}", printable(&other.side.address), other.side.kind.name()));
     }
     sides.row("range", range(plan, source, dest));
-    sides.row("time", estimate.map(expected).unwrap_or_default());
+    sides.row("time", estimate.map(|estimate| expected(plan, &estimate)).unwrap_or_default());
     text += &sides.lines();
     text.push('\n');
     let others: Vec<&Reason> = plan.why.iter().filter(|reason| reason.topic != LENGTH).collect();
@@ -83,17 +72,6 @@ fn from(name: &str, side: &PlanSide, sector_bytes: u32) -> String {
         _ => String::new(),
     };
     whole(&format!("from byte {}{sector} of the {name}", side.offset))
-}
-
-fn expected(estimate: Estimate) -> String {
-    let mut text = format!("about {}", whole(&units::time_left(estimate.time)));
-    if let Some(rate) = estimate.source_bytes_per_s {
-        text += &format!(", the source reads {}", whole(&units::rate(rate)));
-    }
-    if let Some(rate) = estimate.dest_bytes_per_s {
-        text += &format!(", the dest reads {}", whole(&units::rate(rate)));
-    }
-    text
 }
 
 /// Topic, choice and reason in three columns; a choice too long for its column has its reason on the next line.

@@ -17,15 +17,13 @@ fn words(line: &str) -> Vec<String> {
 
 #[test]
 fn a_plan_tells_sides_range_reasons_and_time_in_80_columns() {
-    let estimate =
-        Estimate { time: Duration::from_secs(12), source_bytes_per_s: Some(180_000_000), dest_bytes_per_s: None };
     let mut plan = examples::plan();
     plan.dest.offset = 1 << 20;
     let (choice, because) = ("2147483648 bytes (2 GiB)".to_owned(), "the whole source".to_owned());
     plan.why.insert(0, Reason { topic: "length", choice, because });
     plan.warnings =
         vec!["the source is mounted read-write at /data: what changes during the copy may be torn".to_owned()];
-    let text = bare(&super::plan(&plan, &examples::source(), &examples::dest(), Some(estimate)));
+    let text = bare(&super::plan(&plan, &examples::source(), &examples::dest(), Some(examples::estimate())));
     assert!(text.lines().all(|line| columns(line) <= 80));
     insta::assert_snapshot!(text, @r#"
     copy 2.00 GiB from /dev/disk/by-id/ata-old-disk to /dev/sdb
@@ -42,7 +40,9 @@ fn a_plan_tells_sides_range_reasons_and_time_in_80_columns() {
               sdb2   931.0 GiB  ext4 "root"
     range   2147483648 bytes: the whole source,
             from byte 1048576 (sector 2048) of the dest
-    time    about 12 s, the source reads 180.0 MB/s (171.7 MiB/s)
+    time    about 1 s, the dest binds: the source reads 12.0 GB/s (11.2 GiB/s), the
+            dest writes 8.60 GB/s (8.01 GiB/s) as it reads, for a head moves (by
+            short reads at 10 places)
 
     engine      ring          io_uring works here and both sides can be on one ring
     block size  256 KiB × 32  what the queue limits of both disks suggest; better
@@ -66,6 +66,7 @@ fn a_complete_copy_is_told_in_full() {
     bytes       2147483648 bytes: 2013265920 of data written, 134217728 zeroed by
                 the dest in 3 records
     time        0.27 s: 0.25 s copying, 0.02 s flushing
+    estimate    0.25 s, the dest binds; it took 8 % longer
     rate        7.95 GB/s (7.41 GiB/s); before the flush 8.59 GB/s (8.00 GiB/s);
                 data alone 8.05 GB/s (7.50 GiB/s)
     cpu         0.050 s user, 0.120 s system, 0.085 s per GiB
@@ -97,6 +98,7 @@ fn an_interrupted_copy_says_what_arrived_and_how_to_go_on() {
                 are durable
     bytes       1082130432 bytes
     time        0.27 s: 0.25 s copying, 0.02 s flushing
+    estimate    0.25 s, the dest binds
     rate        4.01 GB/s (3.73 GiB/s); before the flush 4.33 GB/s (4.03 GiB/s)
     cpu         0.050 s user, 0.120 s system, 0.169 s per GiB
     memory      18.2 MiB resident at most
@@ -134,6 +136,7 @@ fn a_failed_copy_says_why_first() {
                 are durable
     bytes       1082130432 bytes
     time        0.27 s: 0.25 s copying, 0.02 s flushing
+    estimate    0.25 s, the dest binds
     rate        4.01 GB/s (3.73 GiB/s); before the flush 4.33 GB/s (4.03 GiB/s)
     cpu         0.050 s user, 0.120 s system, 0.169 s per GiB
     memory      18.2 MiB resident at most

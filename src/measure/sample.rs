@@ -1,0 +1,148 @@
+//! A few short reads across a part of a disk, for a forecast: as many as the time allows.
+use super::{Failure, Point, Subject, Zone};
+use crate::contract::{Extent, Stop};
+use std::time::Duration;
+
+/// Most places.
+const PLACES_MAX: u32 = 33;
+
+/// Bounds of what one place is read for, besides the way there: below, a few blocks say little; above, more places say
+/// more.
+const PATIENCE: (Duration, Duration) = (Duration::from_millis(15), Duration::from_millis(60));
+
+/// The first look at a disk.
+const LOOK: Duration = Duration::from_millis(2);
+
+/// Time that sampling may take.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Budget {
+    /// In all.
+    pub time_max: Duration,
+    /// As a share of the time that the whole range takes by the first look.
+    pub share: f64,
+}
+
+/// Rates at places of `range`, each in the middle of as large a part of it; offsets count from its first byte. No place
+/// where the time would not be enough for one. Places that could not be read are left out.
+///
+/// # Errors
+/// It was asked to stop, or the disk is gone.
+pub fn sample(
+    subject: &mut Subject,
+    range: Extent,
+    point: Point,
+    budget: Budget,
+    stop: &Stop,
+) -> Result<Vec<Zone>, Failure> {
+    let began = subject.clock.now();
+    // A quarter of a place is enough for the blocks in flight at its start and at its end.
+    let point = fitting(point, range.len / 16, subject.align_bytes);
+    let look = Point { depth: point.depth.min(2), ..point };
+    let Some(first) = place(subject, range, look, (0, 1), LOOK, stop)? else { return Ok(Vec::new()) };
+    let took = subject.clock.now() - began;
+    let whole_s = range.len as f64 / first.bytes_per_s;
+    let time = Duration::try_from_secs_f64(whole_s * budget.share).unwrap_or(Duration::MAX).min(budget.time_max);
+    let Some(left) = time.checked_sub(took) else { return Ok(Vec::new()) };
+    let count = count(left, took + PATIENCE.0, range.len / (point.in_flight_bytes() * 4).max(1));
+    let patience = (left / count.max(1)).saturating_sub(took).clamp(PATIENCE.0, PATIENCE.1);
+    let mut zones = Vec::new();
+    for number in in_spread_order(count) {
+        // Where the disk is slower than it was at first, fewer places have to do.
+        if subject.clock.now() - began > time {
+            break;
+        }
+        zones.extend(place(subject, range, point, (number, count), patience, stop)?);
+    }
+    Ok(zones)
+}
+
+/// Places for the time that is left: an odd number, so that one is in the middle.
+fn count(left: Duration, each: Duration, room: u64) -> u32 {
+    let most = (left.as_secs_f64() / each.as_secs_f64()).min(room as f64);
+    let count = (most as u32).min(PLACES_MAX);
+    if count == 0 { 0 } else { count - 1 + count % 2 }
+}
+
+/// Numbers below `count`, the middle one first and each far from those before it, so that any of the first are spread.
+fn in_spread_order(count: u32) -> Vec<u32> {
+    let common = |mut one: u32, mut other: u32| {
+        while other > 0 {
+            (one, other) = (other, one % other);
+        }
+        one
+    };
+    // The golden section, as near as a step that meets every number allows.
+    let step = (count * 382 / 1000..).find(|&step| common(step, count) == 1).unwrap_or(1);
+    (0..count).map(|number| (count / 2 + number * step) % count).collect()
+}
+
+/// The point, with fewer and smaller blocks where `most_bytes` in flight allow no more.
+fn fitting(point: Point, most_bytes: u64, align_bytes: u64) -> Point {
+    let depth = (most_bytes / u64::from(point.block_bytes)).clamp(1, point.depth.into()) as u32;
+    let align = align_bytes.max(512);
+    let block = (most_bytes / align * align).clamp(align, u64::from(point.block_bytes).max(align));
+    Point { depth, block_bytes: u32::try_from(block).unwrap_or(point.block_bytes), ..point }
+}
+
+/// The rate in the middle of part `of.0` of `of.1`.
+fn place(
+    subject: &mut Subject,
+    range: Extent,
+    point: Point,
+    of: (u32, u32),
+    patience: Duration,
+    stop: &Stop,
+) -> Result<Option<Zone>, Failure> {
+    let align = subject.align_bytes.max(4096);
+    let middle = u128::from(range.len) * u128::from(2 * of.0 + 1) / u128::from(2 * of.1);
+    let middle = u64::try_from(middle).unwrap_or(0);
+    let begin = (range.offset + middle) / align * align;
+    if begin < range.offset || begin >= range.end() {
+        return Ok(None);
+    }
+    let extent = Extent::new(begin, range.end() - begin);
+    if subject.cached_bytes(point, extent) > 0 {
+        return Ok(None);
+    }
+    let trial = subject.run(point, extent, patience, stop)?;
+    let offset = begin - range.offset + trial.moved_bytes / 2;
+    Ok(trial.is_sound().then(|| Zone { offset, bytes_per_s: trial.bytes_per_s() }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_odd_number_of_places_is_taken_as_far_as_time_and_room_go() {
+        let ms = Duration::from_millis;
+        assert_eq!(count(ms(10), ms(20), 100), 0);
+        assert_eq!(count(ms(25), ms(20), 100), 1);
+        assert_eq!(count(ms(50), ms(20), 100), 1);
+        assert_eq!(count(ms(130), ms(20), 100), 5);
+        assert_eq!(count(ms(2000), ms(20), 100), PLACES_MAX);
+        assert_eq!(count(ms(2000), ms(20), 4), 3);
+    }
+
+    #[test]
+    fn the_first_of_the_places_are_spread_over_all_of_them() {
+        for count in [1u32, 3, 5, 9, 33] {
+            let order = in_spread_order(count);
+            let mut sorted = order.clone();
+            sorted.sort_unstable();
+            assert_eq!(sorted, (0..count).collect::<Vec<_>>());
+            assert_eq!(order[0], count / 2);
+        }
+        let first: Vec<u32> = in_spread_order(33).into_iter().take(4).collect();
+        assert!(first.iter().any(|&at| at < 11) && first.iter().any(|&at| at >= 22), "{first:?}");
+    }
+
+    #[test]
+    fn blocks_shrink_where_there_is_little_to_read() {
+        let point = Point { way: crate::measure::Way::Direct, block_bytes: 1 << 20, depth: 8 };
+        assert_eq!(fitting(point, 64 << 20, 512), point);
+        assert_eq!(fitting(point, 3 << 20, 512), Point { depth: 3, ..point });
+        assert_eq!(fitting(point, 70_000, 4096), Point { depth: 1, block_bytes: 69_632, ..point });
+        assert_eq!(fitting(point, 10, 512), Point { depth: 1, block_bytes: 512, ..point });
+    }
+}
