@@ -2,10 +2,11 @@
 //!
 //! ```text
 //!  preset, parameters (what it is like) ──▶ model (virtual time) ◀── server (real time, threads) ◀── plugin (nbdkit)
-//!                                              └─▶ limit (arithmetic)       store (the bytes), volatile, clock
+//!                                              └─▶ limit (arithmetic)       store (the bytes), damage, volatile, clock
 //! ```
 //! The bench uses the first row and `limit` as a library; nbdkit loads the same crate as a plugin.
 pub mod clock;
+pub mod damage;
 pub mod limit;
 pub mod model;
 pub mod parameters;

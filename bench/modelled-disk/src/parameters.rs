@@ -2,6 +2,7 @@
 use serde::Serialize;
 use std::path::PathBuf;
 
+use crate::damage::SWAPPED_BYTES;
 use crate::words::{duration_ns, list, pair, percent, size_bytes};
 
 /// A run of bytes `offset..offset + len`.
@@ -105,6 +106,16 @@ pub struct Parameters {
     pub volatile_percent: u64,
     /// Which ones.
     pub volatile_seed: u64,
+    /// Writes that are acknowledged and lost: what was there stays.
+    pub drop: Vec<Extent>,
+    /// Bytes of which one bit is written wrongly.
+    pub flip: Vec<u64>,
+    /// Bytes of which one bit is read wrongly.
+    pub misread: Vec<u64>,
+    /// Pairs of places: what is written to the one lands in the other.
+    pub swap: Vec<(u64, u64)>,
+    /// Requests that are damaged at each place of `drop`, `flip` and `misread`; 0: all.
+    pub damage_times: u64,
     /// Trim is offered.
     pub trim: bool,
 }
@@ -147,6 +158,11 @@ impl Default for Parameters {
             bad_ns: 0,
             volatile_percent: 0,
             volatile_seed: 1,
+            drop: Vec::new(),
+            flip: Vec::new(),
+            misread: Vec::new(),
+            swap: Vec::new(),
+            damage_times: 0,
             trim: false,
         }
     }
@@ -190,6 +206,11 @@ pub const KEYS: &[(&str, &str, &str)] = &[
     ("bad_ms", "MS", "how long the disk tries before it says so"),
     ("volatile_percent", "N", "sectors of a hundred written that are lost by SIGKILL, unless flushed; at most 100"),
     ("volatile_seed", "N", "which of them are"),
+    ("drop", "OFFSET:SIZE,...", "ranges where writes are acknowledged and lost: what was there stays"),
+    ("flip", "OFFSET,...", "bytes of which one bit is written wrongly"),
+    ("misread", "OFFSET,...", "bytes of which one bit is read wrongly"),
+    ("swap", "OFFSET:OFFSET,...", "what is written to one of these 4096 bytes lands in the other"),
+    ("damage_times", "N", "requests that drop, flip and misread damage at each place; 0: all"),
     ("trim", "BOOL", "offer trim"),
 ];
 
@@ -254,6 +275,11 @@ impl Parameters {
             "bad_ms" => self.bad_ns = duration_ns(value, 1e6)?,
             "volatile_percent" => self.volatile_percent = percent(value)?,
             "volatile_seed" => self.volatile_seed = value.parse().map_err(|_| "expected a whole number")?,
+            "drop" => self.drop = extents(value)?,
+            "flip" => self.flip = list(value, size_bytes)?,
+            "misread" => self.misread = list(value, size_bytes)?,
+            "swap" => self.swap = list(value, |word| pair(word, size_bytes))?,
+            "damage_times" => self.damage_times = size_bytes(value)?,
             "trim" => self.trim = value.parse().map_err(|_| "expected true or false")?,
             _ => return Err("no such parameter; nbdkit --help with this plugin lists them".into()),
         }
@@ -281,6 +307,13 @@ impl Parameters {
             (self.rpm > 0 && self.write_percent != 100, "write_percent: a disk that turns writes as it reads"),
             (self.seek_full_ns < self.seek_ns, "seek_full_us: must not be less than seek_us"),
             (self.volatile_percent > 100, "volatile_percent: at most 100"),
+            (
+                self.swap.iter().any(|(one, other)| {
+                    one.abs_diff(*other) < SWAPPED_BYTES
+                        || one.max(other).saturating_add(SWAPPED_BYTES) > self.size_bytes
+                }),
+                "swap: both places must be on the disk, and apart",
+            ),
             (self.queue_depth == 0, "queue_depth: must be at least 1"),
             (self.erase_blocks_open == 0, "erase_blocks_open: must be at least 1"),
             (self.slow_after_bytes > 0 && self.slow_bytes_per_s == 0, "slow_rate: must go with slow_after_bytes"),

@@ -8,6 +8,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use rustix::fs::{FallocateFlags, fallocate};
 
+use crate::damage::Damage;
 use crate::parameters::{Extent, Parameters};
 use crate::volatile::{SECTOR_BYTES, Volatile};
 
@@ -17,6 +18,8 @@ pub struct Store {
     size_bytes: u64,
     /// `None`: every write is on the medium at once.
     volatile: Option<Mutex<Volatile>>,
+    /// `None`: it does as it is told.
+    damage: Option<Damage>,
 }
 
 impl Store {
@@ -32,7 +35,7 @@ impl Store {
         }
         let percent = parameters.volatile_percent;
         let volatile = (percent > 0).then(|| Mutex::new(Volatile::new(percent, parameters.volatile_seed)));
-        Ok(Store { file, size_bytes, volatile })
+        Ok(Store { file, size_bytes, volatile, damage: Damage::new(parameters) })
     }
 
     /// Fills `bytes` from `offset`, with what waits in the cache where something does.
@@ -40,6 +43,14 @@ impl Store {
     /// # Errors
     /// Those of pread.
     pub fn read(&self, bytes: &mut [u8], offset: u64) -> io::Result<()> {
+        self.read_rightly(bytes, offset)?;
+        if let Some(damage) = &self.damage {
+            damage.misread(bytes, offset);
+        }
+        Ok(())
+    }
+
+    fn read_rightly(&self, bytes: &mut [u8], offset: u64) -> io::Result<()> {
         let Some(volatile) = self.volatile() else { return self.file.read_exact_at(bytes, offset) };
         self.file.read_exact_at(bytes, offset)?;
         for (number, within, of_bytes) in sectors(offset, bytes.len()) {
@@ -50,11 +61,21 @@ impl Store {
         Ok(())
     }
 
-    /// Writes `bytes` at `offset`.
+    /// Writes `bytes` at `offset`, or what becomes of them.
     ///
     /// # Errors
     /// Those of pwrite; ENOSPC if the file system is full.
     pub fn write(&self, bytes: &[u8], offset: u64) -> io::Result<()> {
+        let Some(damage) = &self.damage else { return self.write_rightly(bytes, offset) };
+        let mut bytes = bytes.to_vec();
+        damage.flip(&mut bytes, offset);
+        damage.pieces(Extent { offset, len: bytes.len() as u64 }).into_iter().try_for_each(|piece| {
+            let start = (piece.asked.offset - offset) as usize;
+            self.write_rightly(&bytes[start..start + piece.asked.len as usize], piece.lands_at)
+        })
+    }
+
+    fn write_rightly(&self, bytes: &[u8], offset: u64) -> io::Result<()> {
         let Some(mut volatile) = self.volatile() else { return self.file.write_all_at(bytes, offset) };
         for (number, within, of_bytes) in sectors(offset, bytes.len()) {
             let mut sector = [0; SECTOR_BYTES];
@@ -77,7 +98,7 @@ impl Store {
     /// # Errors
     /// EOPNOTSUPP where the file system has no holes.
     pub fn zero(&self, extent: Extent) -> io::Result<()> {
-        if self.volatile.is_some() {
+        if self.volatile.is_some() || self.damage.is_some() {
             return self.write(&vec![0; extent.len as usize], extent.offset);
         }
         let flags = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;

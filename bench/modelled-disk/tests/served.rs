@@ -239,6 +239,37 @@ fn a_power_cut_keeps_what_was_flushed_and_some_sectors_of_the_rest() {
 }
 
 #[test]
+fn damage_is_done_where_it_was_asked_for_and_nobody_is_told() {
+    if !has_all(&["nbdkit"]) {
+        return;
+    }
+    let bed = Bed::new();
+    write_file(&bed.path("store"), &[b'o'; 1 << 20]);
+    let words = ["size=1M", "drop=64K:512", "flip=100", "swap=128K:256K", "misread=500000"];
+    let bytes = pattern(1 << 20);
+    bed.serve_to(&words, |disk| {
+        for (at, piece) in bytes.chunks(65536).enumerate() {
+            disk.write(at as u64 * 65536, piece).unwrap();
+        }
+        // Zeros are writes too.
+        disk.zero(64 << 10, 1024).unwrap();
+        disk.flush().unwrap();
+        let mut expected = bytes[499_712..500_736].to_vec();
+        expected[500_000 - 499_712] ^= 1;
+        assert_eq!(disk.read(499_712, 1024).unwrap(), expected);
+    });
+    let mut expected = bytes.clone();
+    expected[100] ^= 1;
+    expected[64 << 10..(64 << 10) + 512].fill(b'o');
+    expected[(64 << 10) + 512..(64 << 10) + 1024].fill(0);
+    expected[128 << 10..(128 << 10) + 4096].copy_from_slice(&bytes[256 << 10..(256 << 10) + 4096]);
+    expected[256 << 10..(256 << 10) + 4096].copy_from_slice(&bytes[128 << 10..(128 << 10) + 4096]);
+    let store = fs::read(bed.path("store")).unwrap();
+    let differing: Vec<usize> = (0..expected.len()).filter(|at| store[*at] != expected[*at]).take(9).collect();
+    assert!(differing.is_empty(), "damage elsewhere, or none where it should be: {differing:?}");
+}
+
+#[test]
 fn a_wrong_parameter_stops_the_server_with_its_name() {
     if !has_all(&["nbdkit"]) {
         return;
@@ -248,6 +279,8 @@ fn a_wrong_parameter_stops_the_server_with_its_name() {
         (vec!["sise=1M"], "sise"),
         (vec!["size=1M", "preset=sata-ssd"], "preset"),
         (vec!["preset=floppy"], "usb-stick"),
+        (vec!["size=1M", "swap=0:1M"], "swap"),
+        (vec!["size=1M", "swap=0:512"], "swap"),
     ];
     for (words, named) in cases {
         let output = Bed::new().serve(&words, "true");
