@@ -11,85 +11,19 @@ use std::io::BufReader;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
-use support::{cmp, has, haul, haul_path, is_root, memory_dir, skip, write_noise};
+use std::time::Duration;
+use support::{ModelledDisk, cmp, haul, haul_path, memory_dir, modelled_disks, wait_until, write_noise};
 
 /// Not whole sectors, blocks or pages.
 const LEN: usize = (8 << 20) + 321;
-
-/// Whatever takes this long hangs.
-const HANGS_AFTER: Duration = Duration::from_secs(60);
 
 fn number(name: &str, otherwise: u64) -> u64 {
     std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(otherwise)
 }
 
-/// The plugin that cargo built along with this test, as it does for the whole workspace.
-fn plugin() -> Option<PathBuf> {
-    let test = std::env::current_exe().expect("a test knows where it is");
-    let found = test.ancestors().skip(1).take(2).map(|dir| dir.join("libmodelled_disk.so")).find(|path| path.exists());
-    if found.is_none() {
-        skip("the modelled disk is not built: cargo build -p modelled-disk");
-    }
-    found
-}
-
-#[track_caller]
-fn wait_until(mut there: impl FnMut() -> bool) {
-    let began = Instant::now();
-    while !there() {
-        assert!(began.elapsed() < HANGS_AFTER, "it hangs");
-        std::thread::sleep(Duration::from_millis(2));
-    }
-}
-
-/// A disk with power. Dropped, it has none.
-struct Powered {
-    mount: PathBuf,
-    nbdkit: Child,
-    nbdfuse: Child,
-}
-
-impl Powered {
-    fn on(dir: &Path, plugin: &Path, seed: u64) -> Self {
-        let (socket, mount) = (dir.join("socket"), dir.join("mount"));
-        let _ = fs::remove_file(&socket);
-        fs::create_dir_all(&mount).unwrap();
-        let mut command = Command::new("nbdkit");
-        command.args(["-f", "--exit-with-parent", "-t", "8", "-U"]).arg(&socket).arg(plugin);
-        command.args([format!("size={LEN}"), format!("store={}", dir.join("store").display())]);
-        command.args(["volatile_percent=60".to_owned(), format!("volatile_seed={seed}")]);
-        let mut nbdkit = command.spawn().expect("nbdkit runs");
-        wait_until(|| {
-            assert!(nbdkit.try_wait().unwrap().is_none(), "nbdkit ended: is the modelled disk of today?");
-            socket.exists()
-        });
-        let file = mount.join("disk");
-        let mut command = Command::new("nbdfuse");
-        command.arg(&file).arg(format!("nbd+unix:///?socket={}", socket.display())).stderr(Stdio::null());
-        let nbdfuse = command.spawn().expect("nbdfuse runs");
-        let mut disk = Powered { mount, nbdkit, nbdfuse };
-        wait_until(|| {
-            assert!(disk.nbdfuse.try_wait().unwrap().is_none(), "nbdfuse ended instead of showing the disk");
-            file.exists()
-        });
-        disk
-    }
-
-    fn cut(&mut self) {
-        self.nbdkit.kill().expect("it is our child");
-        self.nbdkit.wait().expect("it is our child");
-    }
-}
-
-impl Drop for Powered {
-    fn drop(&mut self) {
-        self.cut();
-        // The machine has forgotten the disk's pages too once nothing is mounted.
-        let unmounted = Command::new("fusermount3").arg("-uz").arg(&self.mount).stderr(Stdio::null()).status();
-        let _ = unmounted.map(|_| self.nbdfuse.kill());
-        let _ = self.nbdfuse.wait();
-    }
+/// The disk of `dir` with power; `seed` says what it loses when that is cut.
+fn powered(dir: &Path, plugin: &Path, seed: u64) -> ModelledDisk {
+    ModelledDisk::on(dir, plugin, LEN, &["volatile_percent=60".to_owned(), format!("volatile_seed={seed}")])
 }
 
 struct Scene<'a> {
@@ -100,12 +34,12 @@ struct Scene<'a> {
 }
 
 impl Scene<'_> {
-    fn copy(&self, disk: &Powered, engine: &str, options: &[&str]) -> Child {
+    fn copy(&self, disk: &ModelledDisk, engine: &str, options: &[&str]) -> Child {
         let mut command = Command::new(haul_path());
         // A range: only then is the dest not emptied first, which this disk cannot do.
         command.args(["copy", "--engine", engine, "--seek", "0", "--progress", "none", "--journal"]).arg(&self.journal);
         command.args(options).args(self.journal.exists().then_some("--resume"));
-        command.arg(&self.source).arg(disk.mount.join("disk")).stderr(Stdio::null());
+        command.arg(&self.source).arg(disk.file()).stderr(Stdio::null());
         command.spawn().expect("the binary runs")
     }
 
@@ -145,7 +79,7 @@ fn cut_again_and_again(plugin: &Path, engine: &str, cuts: u64, seed: u64) {
             File::create(&store).unwrap().set_len(LEN as u64).unwrap();
         }
         let before = scene.claimed_bytes();
-        let mut disk = Powered::on(dir.path(), plugin, random.u64(..));
+        let mut disk = powered(dir.path(), plugin, random.u64(..));
         let mut copy = scene.copy(&disk, engine, &slow);
         // Mostly once there is something new to be wrong about, however slow this machine is; sometimes at any time.
         if !random.u8(..).is_multiple_of(4) {
@@ -165,25 +99,16 @@ fn cut_again_and_again(plugin: &Path, engine: &str, cuts: u64, seed: u64) {
             assert!(durable.total_bytes() >= before, "{engine}: it claims less than before");
         }
     }
-    let disk = Powered::on(dir.path(), plugin, seed);
+    let disk = powered(dir.path(), plugin, seed);
     assert!(scene.copy(&disk, engine, &[]).wait().unwrap().success(), "{engine}: the rest cannot be copied");
     drop(disk);
     cmp(&scene.source, &store);
     assert!(!scene.journal.exists() && with_claims > 0, "{engine}: {with_claims} of {cuts} cuts had claims");
 }
 
-/// The plugin, where this machine can show a disk whose power is cut; says so where it cannot.
-fn disk_can_be_had() -> Option<PathBuf> {
-    if !is_root() || !Path::new("/dev/fuse").exists() {
-        skip("a disk without power needs root and /dev/fuse");
-        return None;
-    }
-    ["nbdkit", "nbdfuse", "fusermount3"].into_iter().all(has).then(plugin)?
-}
-
 #[test]
 fn what_the_journal_claims_survives_a_power_cut_at_any_moment() {
-    let Some(plugin) = disk_can_be_had() else { return };
+    let Some(plugin) = modelled_disks() else { return };
     let (cuts, seed) = (number("HAUL_POWER_CUTS", 12), number("HAUL_POWER_SEED", 1));
     let engines = support::engines();
     for (round, engine) in engines.iter().enumerate() {
@@ -193,14 +118,14 @@ fn what_the_journal_claims_survives_a_power_cut_at_any_moment() {
 
 #[test]
 fn what_an_import_claims_survives_a_power_cut() {
-    let Some(plugin) = disk_can_be_had() else { return };
+    let Some(plugin) = modelled_disks() else { return };
     let dir = memory_dir();
     let (source, map, journal) = (dir.path().join("source"), dir.path().join("map"), dir.path().join("journal"));
     let bytes = write_noise(&source, LEN, 72);
     File::create(dir.path().join("store")).unwrap().set_len(LEN as u64).unwrap();
     let scene = Scene { dir: dir.path(), source, bytes, journal };
-    let mut disk = Powered::on(dir.path(), &plugin, 9);
-    let dest = disk.mount.join("disk");
+    let mut disk = powered(dir.path(), &plugin, 9);
+    let dest = disk.file();
     // What ddrescue left: killed between two flushes, it has a mapfile of bytes that are not durable.
     fs::write(&map, format!("0 ? 1\n0 {} +\n{0} {} ?\n", 4 << 20, LEN - (4 << 20))).unwrap();
     let written = File::options().write(true).open(&dest).unwrap();
@@ -212,7 +137,7 @@ fn what_an_import_claims_survives_a_power_cut() {
     drop((disk, written));
     assert_eq!(scene.claimed_bytes(), 4 << 20);
     scene.claims_are_true(0, 9);
-    let disk = Powered::on(dir.path(), &plugin, 9);
+    let disk = powered(dir.path(), &plugin, 9);
     assert!(scene.copy(&disk, "threads", &[]).wait().unwrap().success());
     drop(disk);
     cmp(&scene.source, dir.path().join("store"));

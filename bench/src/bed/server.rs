@@ -62,12 +62,15 @@ impl Server {
 
 fn start_nbdkit(disk: &Disk<'_>, dir: &Path, socket: &Path, store: &Path) -> Result<Running> {
     let mut command = Command::new("nbdkit");
-    command.args(["--foreground", "--exit-with-parent", "--threads", "32", "--unix"]).arg(socket);
+    // The socket is there a little before anybody listens to it; this file, once somebody does.
+    let ready = dir.join("ready");
+    command.args(["--foreground", "--exit-with-parent", "--threads", "32", "--pidfile"]).arg(&ready);
+    command.arg("--unix").arg(socket);
     command.arg(plugin()?).arg(format!("preset={}", disk.preset)).arg(format!("size={}", disk.bytes));
     command.arg(format!("time_scale={}", disk.time_scale));
     command.arg(format!("store={}", store.display())).arg(format!("log={}", dir.with_extension("log").display()));
     let nbdkit = Running::start(command, &dir.join("nbdkit.log"))?;
-    nbdkit.until(|| socket.exists())
+    nbdkit.until(|| ready.exists())
 }
 
 /// The plugin, which cargo puts beside the bench itself.
