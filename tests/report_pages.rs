@@ -220,5 +220,8 @@ fn a_profile_has_a_page_with_zones_and_command_costs() {
     assert_eq!((points(&text, "zones"), rows(&text, "zones")), (vec![7], 7));
     assert_eq!(points(&text, "command-cost"), [rows(&text, "command-cost")], "the line has a point for each size");
     assert!(rows(&text, "ways") >= 1, "{text}");
+    // Where the rest of the system cannot be looked at, the report says why.
+    let looked = text.contains("<section id=\"lethargy\">");
+    assert!(if looked { rows(&text, "lethargy") >= 2 } else { text.contains("not measured: ") }, "{text}");
     assert_fit_to_be_read(&page, 2);
 }

@@ -2,7 +2,7 @@
 use super::copy::host_of;
 use super::signals::Signals;
 use super::tune::{exit, now_measuring, subject};
-use super::{Exit, page, printed};
+use super::{Exit, lethargy, page, printed};
 use crate::contract::{Facts, Result, Side, Stop};
 use crate::measure::{self, Failure, Profiled, Subject, Way};
 use crate::plan::{ProfileOptions, TableStyle};
@@ -38,13 +38,20 @@ pub(super) fn profile(options: &ProfileOptions, words: &[String], out: Out) -> R
     let through_cache = subject.ways.iter().find(|(way, _)| *way == Way::Buffered).map(|(_, end)| end.clone());
     let mapped = through_cache.and_then(endpoint::mapped);
     subject.ways.extend(mapped.map(|end| (Way::Mapped, end)));
-    let time = options.time.unwrap_or(TIME);
+    let whole_time = options.time.unwrap_or(TIME);
+    let time = whole_time.mul_f64(1.0 - lethargy::SHARE);
     let (began, meter) = (Instant::now(), Meter::start(out));
-    let mut heard = |share: f64, doing: &'static str| {
-        meter.moved(share, Some(time.saturating_sub(began.elapsed())), doing);
+    let heard = |share: f64, doing: &'static str| {
+        meter.moved(share, Some(whole_time.saturating_sub(began.elapsed())), doing);
     };
     let positions = options.positions.unwrap_or(POSITIONS);
-    let found = measure::profile(&mut subject, positions, time, &stop, &mut heard);
+    let whole = 1.0 - lethargy::SHARE;
+    let mut found =
+        measure::profile(&mut subject, positions, time, &stop, &mut |share, doing| heard(share * whole, doing));
+    if found.failure.is_none() {
+        let mut heard = |share: f64| heard(whole + share * lethargy::SHARE, "the rest of the system");
+        lethargy::look(&facts, &subject, whole_time, &stop, &mut found, &mut heard);
+    }
     meter.finish();
     signals.now_done();
     let mut warnings = plan.warnings;

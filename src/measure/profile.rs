@@ -1,7 +1,7 @@
 //! What a disk is: its rate from the first byte to the last, what a command costs, and what each way of reading takes.
 use super::fit::{Fit, fit};
 use super::stats::median;
-use super::{Failure, Point, Subject, Trial, Walk, Way, Zone, spread, whole_time};
+use super::{Failure, Lethargy, Point, Subject, Trial, Walk, Way, Zone, spread, whole_time};
 use crate::contract::{Extent, Stop};
 use std::time::Duration;
 
@@ -68,6 +68,8 @@ pub struct Profiled {
     pub fit: Option<Fit>,
     /// The ways, side by side.
     pub ways: Vec<WayCost>,
+    /// Effect on the rest of the system, or why it is not known; `None`: it was not looked at.
+    pub lethargy: Option<std::result::Result<Lethargy, String>>,
     /// Why it ended before its time.
     pub failure: Option<Failure>,
 }

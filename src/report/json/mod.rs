@@ -7,6 +7,7 @@ mod devices;
 mod differences;
 mod digest;
 mod failure;
+mod lethargy;
 mod outcome;
 mod plan;
 mod profile;
@@ -20,6 +21,7 @@ pub use devices::{DevicePartitionReport, DeviceReport, DevicesReport, TunedRepor
 pub use differences::{DifferencesReport, RunReport, ShorterReport};
 pub use digest::DigestReport;
 pub use failure::Failure;
+pub use lethargy::{EffectReport, LethargyReport};
 pub use outcome::{Blocks, Bytes, Claimed, Cpu, Latencies, Rates, Report, SideOutcome, Tried, outcome};
 pub use plan::{EstimateReport, PartitionReport, PlanReport, ReasonReport, SidePlan, plan};
 pub use profile::{

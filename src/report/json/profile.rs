@@ -1,5 +1,6 @@
 //! What `haul profile` found, for programs.
 use super::SCHEMA;
+use super::lethargy::{LethargyReport, lethargy};
 use super::tune::{BadReport, SubjectReport, bad, ended, failure, subject};
 use crate::contract::{EngineKind, Facts};
 use crate::measure::stats::median;
@@ -34,6 +35,8 @@ pub struct ProfileReport {
     pub fit: Option<FitReport>,
     /// Ways of reading, side by side.
     pub ways: Vec<WayReport>,
+    /// Effect on the rest of the system.
+    pub lethargy: Option<LethargyReport>,
     /// Requests that failed.
     pub failed_requests: u64,
     /// The first of them.
@@ -157,6 +160,7 @@ pub fn profile(asked: ProfileFound<'_>) -> ProfileReport {
             residual_max: fit.residual_max,
         }),
         ways: ways(found),
+        lethargy: lethargy(found),
         failed_requests: asked.failed,
         bad: asked.bad.iter().map(bad).collect(),
         warnings: asked.warnings.to_vec(),

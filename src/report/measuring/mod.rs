@@ -1,10 +1,12 @@
 //! What was measured, for people and spreadsheets; `report::json` has it for programs.
 mod chart;
+mod lethargy;
 mod meter;
 mod profile;
 mod tune;
 
 pub use chart::Look;
+pub(super) use lethargy::{conditions, name};
 pub use meter::Meter;
 pub use profile::{profile_charts, profile_csv, profile_text, timing_text};
 pub(super) use tune::state;

@@ -1,6 +1,6 @@
 //! The tables of `haul profile`.
 use super::chart::{self, Look};
-use super::{bad_places, latency, whole};
+use super::{bad_places, latency, lethargy, whole};
 use crate::contract::Facts;
 use crate::measure::stats::median;
 use crate::measure::{Bad, Profiled, WayCost};
@@ -18,9 +18,14 @@ const RESIDUAL_FINE: f64 = 0.15;
 pub fn profile_text(facts: &Facts, found: &Profiled, bad: &[Bad], failed: u64, charts: &str) -> String {
     let mut head = Columns::default();
     head.row("disk", described(facts));
-    let mut text = head.lines() + &positions(found, facts.size.unwrap_or(0)) + &costs(found) + &ways(&found.ways);
+    let mut text = head.lines()
+        + &positions(found, facts.size.unwrap_or(0))
+        + &costs(found)
+        + &ways(&found.ways)
+        + &lethargy::table(found);
     let mut rows = Columns::default();
     summary(found, &mut rows);
+    rows.row("the rest", lethargy::sentence(found));
     if found.failure.is_some() {
         rows.row("partial", "it ended before its time: what is above is what was found by then");
     }
@@ -127,16 +132,24 @@ pub fn timing_text(facts: &Facts, rates: &[f64], each: Duration) -> String {
 
 /// Everything that was found as comma-separated values; the first field says what the line is about.
 pub fn profile_csv(found: &Profiled) -> String {
-    let mut text = "part,way,offset_bytes,block_bytes,seconds,bytes_per_s,cpu_s_per_gib,left_in_cache\n".to_owned();
+    let mut text = "part,way,offset_bytes,block_bytes,seconds,bytes_per_s,cpu_s_per_gib,left_in_cache,read_bytes,\
+                    witness_kept,start_before_s,start_during_s,start_after_s\n"
+        .to_owned();
     for zone in &found.zones {
-        text += &format!("position,,{},,,{:.0},,\n", zone.offset, zone.bytes_per_s);
+        text += &format!("position,,{},,,{:.0},,,,,,,\n", zone.offset, zone.bytes_per_s);
     }
     for cost in &found.costs {
-        text += &format!("command,,,{},{:.9},{:.0},,\n", cost.bytes, cost.seconds, cost.bytes_per_s());
+        text += &format!("command,,,{},{:.9},{:.0},,,,,,,\n", cost.bytes, cost.seconds, cost.bytes_per_s());
     }
     for way in &found.ways {
         let (name, rate) = (way.way.name(), way.bytes_per_s);
-        text += &format!("way,{name},,,,{rate:.0},{:.4},{:.3}\n", way.cpu_s_per_gib, way.left_in_cache);
+        text += &format!("way,{name},,,,{rate:.0},{:.4},{:.3},,,,,\n", way.cpu_s_per_gib, way.left_in_cache);
+    }
+    for effect in found.lethargy.iter().flatten().flat_map(|lethargy| &lethargy.effects) {
+        let [before, during, after] = [effect.start_before_s, effect.start_during_s, effect.start_after_s];
+        let (name, read, kept) = (lethargy::name(effect), effect.read_bytes, effect.kept);
+        let seconds = effect.seconds;
+        text += &format!("rest,{name},,,{seconds:.3},,,,{read},{kept:.3},{before:.6},{during:.6},{after:.6}\n");
     }
     text
 }

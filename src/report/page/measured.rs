@@ -3,8 +3,8 @@ use super::axis::{Axis, Quantity};
 use super::chart::{Chart, Curve, Shape};
 use super::{Figure, Page, Table, bare, device, frame, render};
 use crate::contract::{Facts, Machine};
-use crate::measure::{Entry, Profiled, Trial, Tuned, Way};
-use crate::report::units;
+use crate::measure::{Effect, Entry, Profiled, Trial, Tuned, Way};
+use crate::report::{measuring, units};
 use std::collections::BTreeMap;
 use std::time::SystemTime;
 
@@ -123,7 +123,7 @@ pub fn profile(found: &Profiled, measured: Measured<'_>) -> String {
         page.warnings.push("It ended before its time: this is what was found by then.".to_owned());
     }
     let size = measured.facts.size.unwrap_or(0);
-    page.figures = [zones(found, size), costs(found), ways(found)].into_iter().flatten().collect();
+    page.figures = [zones(found, size), costs(found), ways(found), lethargy(found)].into_iter().flatten().collect();
     render(page)
 }
 
@@ -192,4 +192,25 @@ fn ways(found: &Profiled) -> Option<Figure> {
     let table = Table::new(&["way", "rate", "CPU s/GiB", "CPU", "left in cache"], found.ways.iter().map(row).collect());
     let what = "The same bytes read past the page cache, through it, and through a mapping of it.";
     Some(Figure::of_table("ways", "Ways of reading", what, table))
+}
+
+fn lethargy(found: &Profiled) -> Option<Figure> {
+    let lethargy = found.lethargy.as_ref()?.as_ref().ok()?;
+    let row = |effect: &Effect| {
+        let read = if effect.way.is_some() { units::size(effect.read_bytes) } else { String::new() };
+        let percent = |share: f64| format!("{:.0} %", share * 100.0);
+        let starts = [effect.start_before_s, effect.start_during_s, effect.start_after_s];
+        let starts = starts.map(|seconds| units::latency((seconds * 1e6).round() as u64));
+        let witness = [percent(effect.kept_least), percent(effect.kept)];
+        [measuring::name(effect).to_owned(), read].into_iter().chain(witness).chain(starts).collect()
+    };
+    let columns =
+        ["reading", "read", "witness at its least", "witness after", "start before", "start meanwhile", "start after"];
+    let table = Table::new(&columns, lethargy.effects.iter().map(row).collect());
+    let what = format!(
+        "What is left in the page cache of a file that was read before, as a share of what was there, and how long \
+         haul --version takes: while nothing is read, and while this disk is read as dd does. With {}.",
+        measuring::conditions(lethargy)
+    );
+    Some(Figure::of_table("lethargy", "Effect on the rest of the system", &what, table))
 }

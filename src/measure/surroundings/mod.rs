@@ -1,0 +1,254 @@
+//! The machine as it is: a witness file, this program started again, and this program reading the disk as dd does.
+//! Where a memory control group may be made, all three share one, so that a short read is felt on a machine that has
+//! much memory.
+mod group;
+mod witness;
+
+use super::{Memory, Surroundings, Way};
+use crate::contract::Extent;
+use crate::sys::{self, page_cache};
+use group::Group;
+use rustix::fs::{Advice, fadvise};
+use rustix::process::{Pid, Signal, kill_process};
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::num::NonZeroU64;
+use std::os::fd::AsFd;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+use witness::Witness;
+
+/// Size of the witness, in bytes.
+const WITNESS_BYTES: u64 = 64 << 20;
+
+/// Memory of the group, in bytes: the witness, and about as much as a small machine has to spare for a copy.
+const GROUP_BYTES: u64 = 192 << 20;
+
+/// Without a group, no more than this is read in one way: the page cache of others is not ours, in bytes.
+const UNGROUPED_BYTES_MAX: u64 = 1 << 30;
+
+/// How often the witness is read again when the kernel let parts of it go at once.
+const WARMINGS: usize = 3;
+
+/// What of the witness in the page cache is all of it, as a share.
+const WARM: f64 = 0.99;
+
+/// How long whoever reads may take to end and say how far it came.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// Bytes of a block of whoever reads.
+const BLOCK_BYTES: u64 = 1 << 20;
+
+/// The surroundings of a disk on this machine.
+#[derive(Debug)]
+pub struct Around {
+    program: PathBuf,
+    disk: PathBuf,
+    /// What may be read of it; begins and ends with whole blocks.
+    extent: Extent,
+    witness: Witness,
+    group: Result<Group, String>,
+    reading: Option<Reading>,
+}
+
+#[derive(Debug)]
+struct Reading {
+    child: Child,
+    disk: File,
+    way: Way,
+    /// The page cache had nothing of it before, so that it can be forgotten afterwards.
+    was_clean: bool,
+}
+
+impl Around {
+    /// Surroundings in which `program`, which is haul, is started, and reads `disk` of so many bytes.
+    ///
+    /// # Errors
+    /// There is no place for the witness.
+    pub fn new(program: &Path, disk: &Path, disk_bytes: u64) -> io::Result<Around> {
+        let witness = Witness::new(WITNESS_BYTES)?;
+        let group = Group::new(GROUP_BYTES).map_err(|error| match error.kind() {
+            io::ErrorKind::PermissionDenied => "only root may make a memory control group".to_owned(),
+            _ => format!("no memory control group: {error}"),
+        });
+        // The first bytes are those that others have in the page cache: tables, headers of file systems.
+        let begin = disk_bytes / 4 / BLOCK_BYTES * BLOCK_BYTES;
+        let most = if group.is_ok() { u64::MAX } else { UNGROUPED_BYTES_MAX };
+        let len = ((disk_bytes - begin) / BLOCK_BYTES * BLOCK_BYTES).min(most);
+        let (program, disk) = (program.to_owned(), disk.to_owned());
+        Ok(Around { program, disk, extent: Extent::new(begin, len), witness, group, reading: None })
+    }
+
+    /// Bytes of the witness.
+    pub fn witness_bytes(&self) -> u64 {
+        self.witness.bytes()
+    }
+
+    /// The memory that all of it happens in.
+    pub fn memory(&self) -> Memory {
+        match &self.group {
+            Ok(_) => Memory::Group(GROUP_BYTES),
+            Err(why) => Memory::Machine { available_bytes: available_bytes(), why: why.clone() },
+        }
+    }
+
+    /// This program, with nothing to say and in the group, if there is one; it does not outlive us.
+    fn command(&self) -> io::Result<Command> {
+        use std::os::unix::process::CommandExt;
+        let mut command = Command::new(&self.program);
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        // Signals of the terminal are for us; whoever reads is told by us.
+        command.process_group(0);
+        sys::bind_to_parent(&mut command);
+        if let Ok(group) = &self.group {
+            sys::join_group(&mut command, group.procs()?);
+        }
+        Ok(command)
+    }
+
+    /// Bytes of what is to be read that are in the page cache.
+    fn cached_bytes(&self, disk: &File) -> u64 {
+        let stat = page_cache::cachestat(disk.as_fd(), self.extent.offset, self.extent.len);
+        stat.map_or(0, |stat| stat.nr_cache * rustix::param::page_size() as u64)
+    }
+}
+
+impl Surroundings for Around {
+    fn warm(&mut self) -> io::Result<f64> {
+        let mut share = 0.0;
+        for _ in 0..WARMINGS {
+            // Its pages are charged to the group of whoever reads it first.
+            self.witness.forget()?;
+            let mut command = self.command()?;
+            let ended = command.args(["dd", "bs=1M"]).stdin(self.witness.reader()?).status()?;
+            if !ended.success() {
+                return Err(io::Error::other(format!("a file for comparing could not be read: {ended}")));
+            }
+            share = self.witness.share()?;
+            if share >= WARM {
+                break;
+            }
+        }
+        Ok(share)
+    }
+
+    fn share(&mut self) -> io::Result<f64> {
+        self.witness.share()
+    }
+
+    fn start(&mut self) -> io::Result<Duration> {
+        let mut command = self.command()?;
+        command.arg("--version");
+        let began = Instant::now();
+        let ended = command.status()?;
+        let took = began.elapsed();
+        if ended.success() { Ok(took) } else { Err(io::Error::other(format!("haul --version failed: {ended}"))) }
+    }
+
+    fn begin(&mut self, way: Way) -> io::Result<()> {
+        let disk = File::open(&self.disk)?;
+        let was_clean = self.cached_bytes(&disk) == 0;
+        let mut source = std::ffi::OsString::from("if=");
+        source.push(&self.disk);
+        let (skip, count) = (self.extent.offset / BLOCK_BYTES, self.extent.len / BLOCK_BYTES);
+        let mut command = self.command()?;
+        command.arg("dd").arg(source).args(["of=/dev/null", "bs=1M"]);
+        command.args([format!("skip={skip}"), format!("count={count}")]).env("LC_ALL", "C").stderr(Stdio::piped());
+        if way == Way::Direct {
+            command.arg("iflag=direct");
+        }
+        self.reading = Some(Reading { child: command.spawn()?, disk, way, was_clean });
+        Ok(())
+    }
+
+    fn is_reading(&mut self) -> io::Result<bool> {
+        match &mut self.reading {
+            Some(reading) => Ok(reading.child.try_wait()?.is_none()),
+            None => Ok(false),
+        }
+    }
+
+    fn is_full(&mut self) -> io::Result<bool> {
+        let Some(Reading { way: Way::Buffered, disk, .. }) = &self.reading else { return Ok(true) };
+        let page = rustix::param::page_size() as u64;
+        let stat = page_cache::cachestat(disk.as_fd(), self.extent.offset, self.extent.len)?;
+        Ok(self.group.is_err() || (stat.nr_cache + stat.nr_evicted) * page >= GROUP_BYTES)
+    }
+
+    fn end(&mut self) -> io::Result<u64> {
+        let Some(mut reading) = self.reading.take() else { return Ok(0) };
+        let said = ended(&mut reading.child)?;
+        let Some(read_bytes) = bytes_in(&said) else {
+            let last = said.lines().last().unwrap_or("it said nothing");
+            return Err(io::Error::other(format!("it could not be read by dd: {last}")));
+        };
+        if let (true, Way::Buffered, Some(len)) = (reading.was_clean, reading.way, NonZeroU64::new(self.extent.len)) {
+            // It only costs memory where the kernel does not care.
+            fadvise(&reading.disk, self.extent.offset, Some(len), Advice::DontNeed).ok();
+        }
+        Ok(read_bytes)
+    }
+}
+
+impl Drop for Around {
+    fn drop(&mut self) {
+        if let Some(mut reading) = self.reading.take() {
+            reading.child.kill().ok();
+            reading.child.wait().ok();
+        }
+    }
+}
+
+/// Lets whoever reads end as on SIGINT, which dd takes for the wish to say how far it came; and what it said.
+fn ended(child: &mut Child) -> io::Result<String> {
+    let began = Instant::now();
+    if child.try_wait()?.is_none() {
+        // ESRCH: it ended by itself in this very moment.
+        kill_process(Pid::from_child(child), Signal::INT).ok();
+    }
+    while child.try_wait()?.is_none() {
+        if began.elapsed() > PATIENCE {
+            child.kill()?;
+            child.wait()?;
+        }
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    let mut said = String::new();
+    if let Some(mut stderr) = child.stderr.take() {
+        stderr.read_to_string(&mut said)?;
+    }
+    Ok(said)
+}
+
+/// The count in dd's last sentence: `1048576 bytes (1.0 MB, 1.0 MiB) copied, …`.
+fn bytes_in(said: &str) -> Option<u64> {
+    let line = said.lines().rfind(|line| line.contains(" copied, "))?;
+    line.split_once(" byte")?.0.parse().ok()
+}
+
+/// Memory that is to be had without taking from anybody; 0 where the kernel does not say.
+fn available_bytes() -> u64 {
+    let text = fs::read_to_string("/proc/meminfo").unwrap_or_default();
+    let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"));
+    let kib = line.and_then(|rest| rest.split_whitespace().next()?.parse::<u64>().ok());
+    kib.unwrap_or(0) * 1024
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_dd_read_is_the_number_of_its_last_sentence() {
+        let said = "3+1 records in\n3+1 records out\n3145735 bytes (3.1 MB, 3.0 MiB) copied, 0.1 s, 31 MB/s\n";
+        assert_eq!(bytes_in(said), Some(3_145_735));
+        assert_eq!(bytes_in("1 byte copied, 0.1 s, 0.0 kB/s\n"), Some(1));
+        assert_eq!(bytes_in("dd: failed to open '/dev/x': Permission denied\n"), None);
+    }
+
+    #[test]
+    fn the_kernel_says_what_memory_there_is() {
+        assert!(available_bytes() > 1 << 20);
+    }
+}
