@@ -25,6 +25,17 @@ debug_disks() {
     link_scsi debug1 "$scsi_debug/adapter1/host*/target*/*:*"
 }
 
+# NVMe drives of qemu's command line have no names in /dev/lab yet: their serial numbers.
+link_nvme() {
+    local disk
+    for disk in /sys/block/nvme* /sys/class/nvme-generic/ng*; do
+        case $disk in
+            */ng*) ln -sfn "../${disk##*/}" "/dev/lab/$(tr -d ' ' < "$disk/device/serial")-ng" ;;
+            *) ln -sfn "../${disk##*/}" "/dev/lab/$(tr -d ' ' < "$disk/device/serial")" ;;
+        esac
+    done
+}
+
 sys_of() { # disk: its sysfs directory
     echo "/sys/block/$(basename "$(readlink -f "$1")")"
 }

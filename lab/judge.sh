@@ -96,16 +96,29 @@ nobody_waits() {
     return 1
 }
 
-# No process waits for a device for ever, and of copies that have ended there is no thread: neither of the program, nor
-# of the kernel on its behalf.
-nothing_left() {
-    local tries found
+# No process waits for a device for ever, and of copies that have ended there is no thread, neither of the program nor
+# of the kernel on its behalf, and no claim on these block devices: each can be had exclusively, which wipefs wants.
+nothing_left() { # disk...
+    local tries found disk
     nobody_waits || return 1
     for ((tries = 0; tries < 100; tries++)); do
         found=$(cat /proc/[0-9]*/task/[0-9]*/comm 2> /dev/null | grep -E '^(haul|iou-)' || true)
-        [ -n "$found" ] || return 0
+        [ -n "$found" ] || break
         sleep 0.1
     done
-    printf 'still there:\n%s\n' "$found"
-    return 1
+    [ -z "$found" ] || printf 'still there:\n%s\n' "$found"
+    for disk in "$@"; do
+        wipefs --all "$disk" || found=$disk
+    done
+    [ -z "$found" ]
+}
+
+# Nobody uses anything of this driver any more.
+can_be_unloaded() { # module
+    local tries
+    for ((tries = 0; tries < 100; tries++)); do
+        ! rmmod "$1" 2> /dev/null || return 0
+        sleep 0.1
+    done
+    rmmod "$1"
 }

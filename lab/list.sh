@@ -1,11 +1,8 @@
 # list.sh HAUL - what `haul list` and the kernel's other listers say of the same disks, for tests/lab_list.rs to compare:
 # sections that begin with "=== ".
 # shellcheck shell=bash
-lab=$(cd "$(dirname "$0")" && pwd)
-# shellcheck source=lab/disks.sh
-. "$lab/disks.sh"
-haul=/run/haul
-cp "$1" $haul
+# shellcheck source=lab/guest.sh
+. "$(dirname "$0")/guest.sh" "$@"
 debug_disks sector_size=4096 physblk_exp=0
 
 section() { # name command...

@@ -1,27 +1,16 @@
 # nvme-copies.sh HAUL ENGINE - copies between an NVMe namespace by its own commands and
 # everything else, with that engine.
 # shellcheck shell=bash
-engine=$2
-lab=$(cd "$(dirname "$0")" && pwd)
-# shellcheck source=lab/judge.sh
-. "$lab/judge.sh"
-
-# From memory: the host's files come slowly.
-haul=/run/haul
-cp "$1" $haul
+# shellcheck source=lab/guest.sh
+. "$(dirname "$0")/guest.sh" "$@"
 
 bytes=$((8 << 20))
 door=uring_cmd
 [ "$engine" = ring ] || door=ioctl
 room=/dev/shm
 first=/dev/lab/nvme0 second=/dev/lab/nvme1 four=/dev/lab/four scsi=/dev/lab/scsi0
-# A drive of 4096-byte blocks that takes 16 KiB a command, and two that are no
-# dest for a copy: on a command line of qemu, so without names of their own.
-for disk in /sys/block/nvme*; do
-    case $(tr -d ' ' < "$disk/device/serial") in
-        four) ln -sf "../${disk##*/}" $four && ln -sf "../ng${disk##*/nvme}" $four-ng ;;
-    esac
-done
+# Among them a drive of 4096-byte blocks that takes 16 KiB a command.
+link_nvme
 
 copy() { # argument...
     try "$haul" copy --yes --progress none --engine "$engine" "$@"
@@ -85,6 +74,14 @@ judge "ng to pipe" ended 0 "($door"
 wipe $second
 copy --count $bytes $first-ng $second
 judge "ng to the block layer" right $first $second "source by NVMe commands" "($door"
+
+# Read back by the same node, and written only where it differs.
+wipe $second
+copy --count $bytes --verify $first-ng $second-ng
+judge "ng to ng, read back" right $first $second "durable, verified" "($door"
+printf '\1' | dd of=$second bs=1 seek=5000000 conv=notrunc,fsync status=none
+copy --count $bytes --delta --verify $first-ng $second-ng
+judge "ng to ng, only what differs" right $first $second "wrote 64.0 KiB of it; the rest was there already, verified"
 
 wipe $four
 copy --count $bytes $first-ng $four-ng

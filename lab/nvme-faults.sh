@@ -1,21 +1,12 @@
 # nvme-faults.sh HAUL ENGINE - what NVMe drives do wrong, and drives that are none for
 # a copy, with that engine.
 # shellcheck shell=bash
-engine=$2
-lab=$(cd "$(dirname "$0")" && pwd)
-# shellcheck source=lab/judge.sh
-. "$lab/judge.sh"
-# From memory: the host's files come slowly.
-haul=/run/haul
-cp "$1" $haul
+# shellcheck source=lab/guest.sh
+. "$(dirname "$0")/guest.sh" "$@"
 
 room=/dev/shm
 bad=/dev/lab/nvme-bad
-# Drives of the command line of qemu have no names of their own.
-for disk in /sys/class/nvme-generic/ng*; do
-    serial=$(tr -d ' ' < "$disk/device/serial")
-    [ -e "/dev/lab/$serial-ng" ] || ln -s "../${disk##*/}" "/dev/lab/$serial-ng"
-done
+link_nvme
 
 copy() { # argument...
     try "$haul" copy --yes --progress none --engine "$engine" "$@"
@@ -42,6 +33,16 @@ copy $room/noise $bad-ng
 judge "a block that cannot be written is named" \
     ended 1 "at byte 8388608 (sector 16384 of 512 bytes)" "write fault (NVMe status 2/80), LBA 16384"
 judge "and what lies before that has arrived" ended 1 "the first 8.00 MiB (8388608 bytes) arrived with none missing"
+
+# The same through the block layer, which knows the place but not the reason.
+copy $bad $room/copy
+judge "by the block layer, too, a block that cannot be read is named" \
+    ended 1 "cannot read source $bad" "at byte 4194304 (sector 8192 of 512 bytes)"
+judge "and what lies before it has arrived by the block layer" cmp -n 4194304 $room/noise $room/copy
+rm -f $room/copy
+copy $room/noise $bad
+judge "by the block layer, too, a block that cannot be written is named" \
+    ended 1 "cannot write dest $bad" "at byte 8388608 (sector 16384 of 512 bytes)"
 
 # Drives that are none for a copy, and users that may not.
 copy /dev/lab/metadata-ng $room/copy
@@ -83,4 +84,4 @@ under_way $room/noise /dev/lab/nvme1-ng
 removed nvme1
 finished
 judge "a dest that is pulled out is gone" ended 1 "dest /dev/lab/nvme1-ng is gone: cannot write it at byte"
-judge "nobody waits for them" nobody_waits
+judge "nothing is left of those copies" nothing_left

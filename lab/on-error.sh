@@ -1,12 +1,8 @@
 #!/bin/bash
 # on-error.sh HAUL - disks with bad places, read around: all else arrives, there
 # are zeros in their place, and the list is right; by both engines.
-set -u
-here=$(dirname "$0")
-. "$here/disks.sh"
-. "$here/judge.sh"
-haul=/run/haul
-cp "$1" $haul
+# shellcheck source=lab/guest.sh
+. "$(dirname "$0")/guest.sh" "$@"
 from=/dev/lab/debug0 to=/dev/lab/debug1
 
 copy() { # argument...
@@ -74,10 +70,6 @@ done
 
 # An NVMe drive whose block 8192 cannot be read.
 bad=/dev/lab/nvme-bad
-for disk in /sys/class/nvme-generic/ng*; do
-    serial=$(tr -d ' ' < "$disk/device/serial")
-    [ -e "/dev/lab/$serial-ng" ] || ln -s "../${disk##*/}" "/dev/lab/$serial-ng"
-done
 noise 3 8M > /run/nvme
 dd if=/run/nvme of=$bad bs=1M count=8 conv=fsync status=none
 holes /run/nvme 8192 1

@@ -2,20 +2,15 @@
 # disks have logical blocks of so many bytes, 512 or 4096. ENGINE is ring or threads; under LAUNCHER, where io_uring is
 # forbidden, haul has to find its engine by itself. tests/lab_pairings.rs asks for the judgements.
 # shellcheck shell=bash
-engine=$2 source_block=$3 dest_block=$4
-lab=$(cd "$(dirname "$0")" && pwd)
-# shellcheck source=lab/disks.sh
-. "$lab/disks.sh"
-# shellcheck source=lab/judge.sh
-. "$lab/judge.sh"
+# shellcheck source=lab/guest.sh
+. "$(dirname "$0")/guest.sh" "$@"
+source_block=$3 dest_block=$4
 
 odd=1500777        # bytes of a copy: neither whole blocks nor whole pages
 whole=$((2 << 20)) # bytes that are looked at: those behind the copy have to stay
 room=/run/room
 
-# From memory: the host's files come slowly.
-cp "$1" /run/haul
-haul=(/run/haul)
+command=("$haul")
 choice=(--engine "$engine")
 wanted=("engine $engine")
 if [ $# -gt 4 ]; then
@@ -26,16 +21,12 @@ if [ $# -gt 4 ]; then
         echo 2 > /proc/sys/kernel/io_uring_disabled
     else
         cp "$5" /run/launcher
-        haul=(/run/launcher /run/haul)
+        command=(/run/launcher "$haul")
     fi
 fi
 
 # Disks of both block sizes. A driver of the kernel has one size for all: where they differ, one side is of qemu.
-for disk in /sys/block/nvme*; do
-    serial=$(tr -d ' ' < "$disk/device/serial")
-    ln -sf "../${disk##*/}" "/dev/lab/$serial"
-    ln -sf "../ng${disk##*/nvme}" "/dev/lab/$serial-ng"
-done
+link_nvme
 larger=$((source_block > dest_block ? source_block : dest_block))
 debug_disks sector_size=$larger
 modprobe configfs
@@ -104,7 +95,7 @@ done
 
 # Blocks so small that many are under way, and of no power of two.
 copy() {
-    "${haul[@]}" copy --yes --progress none --block-size 96K --depth 6 "${choice[@]}" --count $odd "$@"
+    "${command[@]}" copy --yes --progress none --block-size 96K --depth 6 "${choice[@]}" --count $odd "$@"
 }
 copied() { # source-kind dest-kind
     case $1,$2 in

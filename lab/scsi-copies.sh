@@ -2,12 +2,8 @@
 # Copies by SCSI commands, with everything else on the other side: arguments are
 # haul's binary and an engine, VMLAB_DISK=4T. tests/lab_scsi.rs asks for the
 # judgements.
-set -u
-here=$(dirname "$0")
-. "$here/disks.sh"
-. "$here/judge.sh"
-haul=$1
-engine=$2
+# shellcheck source=lab/guest.sh
+. "$(dirname "$0")/guest.sh" "$@"
 odd=5000777 # bytes: neither whole blocks nor whole pages
 
 # Where the kernel can forbid io_uring, haul has to find that out by itself.
@@ -46,6 +42,13 @@ judge "sd to sd, the dest passed through" right "dest by SCSI commands" 16M
 judge "sd to sd, the source not passed through" silent_about "source by SCSI commands"
 from=/dev/nullb0 && spoilt $to && copy --count 16M $from $to-sg && as "null_blk to sg" "$by_sg" 16M
 from=/dev/lab/debug0 to=/dev/nullb0 && spoilt $to && copy $sg $to && as "sg to null_blk" "$by_sg" 16M
+
+# Read back by the same node, and written only where it differs.
+from=/dev/lab/debug0 to=/dev/lab/debug1 && spoilt $to && copy --verify $sg $to-sg
+judge "sg to sg, read back" right "durable, verified" 16M
+printf '\1' | dd of=$to bs=1 seek=5000000 conv=notrunc,fsync status=none
+copy --delta --verify $sg $to-sg
+judge "sg to sg, only what differs" right "wrote 64.0 KiB of it; the rest was there already, verified" 16M
 
 # Without a copy in the driver, where it may do without.
 if [ "$engine" = ring ]; then
@@ -141,3 +144,8 @@ done
 debug_disks lbpu=1 lbpws=1 lbprz=1
 from=/run/hollow to=/dev/lab/debug1 && spoilt $to && copy $from $to-sg
 as "file with holes to a disk that zeroes by itself" "zeroed by the dest" 8M
+
+# A disk that acknowledges everything, keeps nothing, and reads as whatever is in memory.
+debug_disks fake_rw=1
+copy --verify /run/hollow /dev/lab/debug1-sg
+judge "a disk that keeps nothing is found by --verify" ended 1 "on the dest are wrong" "dest by SCSI commands"

@@ -1,14 +1,8 @@
 #!/bin/bash
 # Faults of disks, in virtual time: the copy is right or its failure is told,
 # never wrong with status 0. Arguments are haul's binary and an engine.
-set -u
-here=$(dirname "$0")
-. "$here/disks.sh"
-. "$here/judge.sh"
-# From memory: the host's files come slowly.
-haul=/run/haul
-cp "$1" $haul
-engine=$2
+# shellcheck source=lab/guest.sh
+. "$(dirname "$0")/guest.sh" "$@"
 from=/dev/lab/debug0 to=/dev/lab/debug1
 copy() { try $haul copy --yes --engine "$engine" --block-size 64K "$@"; }
 right() { ended 0 "$@" && same $from $to; }
@@ -142,7 +136,7 @@ no_answer() { spoil 4 1; }
 during no_answer $from-sg $to-sg --command-timeout 2
 spoil 0 0
 judge "no answer any more" ended 1 "cannot " "at byte" "time-out"
-judge "nobody waits for an answer" nothing_left
+judge "nobody waits for an answer" nothing_left $to
 
 debug_disks ndelay=2000000
 fill $from 2 16M

@@ -1,11 +1,8 @@
 #!/bin/bash
 # Disks that copy by themselves (LIO), and disks that others have reserved: the
 # argument is haul's binary.
-set -u
-here=$(dirname "$0")
-. "$here/disks.sh"
-. "$here/judge.sh"
-haul=$1
+# shellcheck source=lab/guest.sh
+. "$(dirname "$0")/guest.sh" "$@"
 copy() { try "$haul" copy --yes --progress none "$@"; }
 size=$((16 << 20))
 

@@ -1,11 +1,8 @@
 #!/bin/bash
 # Nodes that are not to be copied from or to, each with one clear message and
 # before the first write: the argument is haul's binary.
-set -u
-here=$(dirname "$0")
-. "$here/disks.sh"
-. "$here/judge.sh"
-haul=$1
+# shellcheck source=lab/guest.sh
+. "$(dirname "$0")/guest.sh" "$@"
 copy() { try "$haul" copy --yes "$@"; }
 noise 1 1M > /run/file
 
@@ -26,6 +23,8 @@ judge "an enclosure" ended 2 "an enclosure"
 debug_disks wp=1
 copy /run/file /dev/lab/debug1-sg
 judge "a write-protected medium" ended 1 "may not write to dest /dev/lab/debug1-sg" "write-protect"
+copy --delta /run/file /dev/lab/debug1-sg
+judge "a write-protected medium and --delta" ended 1 "may not write to dest /dev/lab/debug1-sg"
 copy /dev/lab/debug1-sg /run/out
 judge "a write-protected medium can be read" ended 0 "source by SCSI commands"
 

@@ -1,12 +1,8 @@
 #!/bin/bash
 # A disk that goes away, or stands still, in the middle of a copy: arguments
 # are haul's binary and an engine.
-set -u
-here=$(dirname "$0")
-. "$here/disks.sh"
-. "$here/judge.sh"
-haul=$1
-engine=$2
+# shellcheck source=lab/guest.sh
+. "$(dirname "$0")/guest.sh" "$@"
 from=/dev/lab/debug0 to=/dev/lab/debug1
 
 during() { # event source dest option...
@@ -30,13 +26,16 @@ slow() { debug_disks ndelay=30000000; }
 
 slow && during remove_source $from-sg $to-sg --engine "$engine"
 judge "source removed, by sg" ended 1 "source $from-sg is gone" "at byte" "haul copy" "--resume"
+judge "nothing is left of a copy whose source was removed, by sg" nothing_left $to
 slow && during remove_dest $from-sg $to-sg --engine "$engine"
 judge "dest removed, by sg" ended 1 "dest $to-sg is gone" "at byte" "copy again from the beginning"
 slow && during remove_source $from $to --engine "$engine"
 judge "source removed, by sd" ended 1 "source $from is gone" "at byte" "haul copy" "--resume"
+judge "nothing is left of a copy whose source was removed, by sd" nothing_left $to
 slow && during remove_dest $from $to --engine "$engine"
 judge "dest removed, by sd" ended 1 "dest $to is gone" "at byte" "copy again from the beginning"
-judge "nobody waits for a removed disk" nobody_waits
+judge "nothing is left of copies whose disk was removed" nothing_left $from
+judge "nor of the removed disks" can_be_unloaded scsi_debug
 
 # A device that stands still for a while.
 modprobe dm-mod

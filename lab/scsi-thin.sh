@@ -1,12 +1,8 @@
 #!/bin/bash
 # Disks that say where they have nothing but zeros, and disks that are not
 # ready. Arguments are haul's binary and an engine.
-set -u
-here=$(dirname "$0")
-. "$here/disks.sh"
-. "$here/judge.sh"
-haul=$1
-engine=$2
+# shellcheck source=lab/guest.sh
+. "$(dirname "$0")/guest.sh" "$@"
 copy() { try "$haul" copy --yes --progress none --engine "$engine" "$@"; }
 size=$((16 << 20))
 

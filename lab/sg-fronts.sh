@@ -17,11 +17,8 @@
 #   partitions keep to their place; the disk behind OFILE must not be in use
 #   --verify with oflag=coe that finds a difference ends with 14, not 0
 #   a busy host: sg_dd and sgp_dd ask again for ever
-set -u
-here=$(dirname "$0")
-. "$here/disks.sh"
-. "$here/judge.sh"
-haul=$1
+# shellcheck source=lab/guest.sh
+. "$(dirname "$0")/guest.sh" "$@"
 a=/dev/lab/debug0 b=/dev/lab/debug1
 mega=10 # MiB of a disk: as many as are worth the pump's queues, and some
 blocks=$((mega << 11))

@@ -4,14 +4,19 @@ mod support;
 
 use support::{Findings, lab_is_there};
 
-const MAPPINGS: [&str; 22] = [
+const MAPPINGS: [&str; 27] = [
     "a copy to a disk that drops what is written ends well",
     "verify finds that nothing was written",
     "cmp finds it too",
+    "copy --verify finds it by itself",
+    "copy --delta --verify finds the one piece of it",
     "a copy to a disk that changes what is written ends well",
     "verify finds the byte that was changed",
     "cmp finds that byte too",
+    "copy --verify finds it by itself, too",
     "verify finds a byte that is changed as it is read",
+    "copy --verify finds a byte that is changed as it is read back",
+    "and what is there is right",
     "a disk that takes no writes",
     "a hole in the source",
     "a hole in the dest",

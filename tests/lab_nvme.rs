@@ -4,7 +4,7 @@ mod support;
 use support::{Drive, Findings, lab_is_there, words_for};
 
 /// What every engine must get right.
-const COPIES: [&str; 25] = [
+const COPIES: [&str; 27] = [
     "ng to ng",
     "sd to nvme by --passthrough",
     "file to ng",
@@ -12,6 +12,8 @@ const COPIES: [&str; 25] = [
     "pipe to ng",
     "ng to pipe",
     "ng to the block layer",
+    "ng to ng, read back",
+    "ng to ng, only what differs",
     "512-byte blocks to 4096-byte blocks",
     "blocks longer than the drive's commands",
     "an odd length changes nothing behind it",
@@ -33,7 +35,7 @@ const COPIES: [&str; 25] = [
 ];
 
 /// What is said of drives that fail, with either engine.
-const FAULTS: [&str; 16] = [
+const FAULTS: [&str; 19] = [
     "a block that cannot be read is named",
     "and the way on is told",
     "and what lies before it has arrived",
@@ -42,6 +44,9 @@ const FAULTS: [&str; 16] = [
     "it is named whatever the blocks",
     "a block that cannot be written is named",
     "and what lies before that has arrived",
+    "by the block layer, too, a block that cannot be read is named",
+    "and what lies before it has arrived by the block layer",
+    "by the block layer, too, a block that cannot be written is named",
     "metadata that would be lost is refused",
     "a zoned namespace is refused",
     "a controller is no disk",
@@ -49,7 +54,7 @@ const FAULTS: [&str; 16] = [
     "a source that is pulled out is gone",
     "and the way on from there is told",
     "a dest that is pulled out is gone",
-    "nobody waits for them",
+    "nothing is left of those copies",
 ];
 
 /// 4096-byte blocks, 16 KiB a command.

@@ -6,9 +6,9 @@ mod support;
 use support::{Findings, lab_is_there};
 
 /// What the scripts use beside the lab's own tools.
-const TOOLS: [&str; 7] = ["openssl", "sfdisk", "mkfs.ext4", "dmsetup", "cmp", "blockdev", "sg_reset"];
+const TOOLS: [&str; 8] = ["openssl", "sfdisk", "mkfs.ext4", "dmsetup", "cmp", "blockdev", "sg_reset", "wipefs"];
 
-const COPIES: [&str; 35] = [
+const COPIES: [&str; 38] = [
     "sg to sg",
     "sg to sd",
     "sd to sg",
@@ -17,6 +17,8 @@ const COPIES: [&str; 35] = [
     "sd to sd, the source not passed through",
     "null_blk to sg",
     "sg to null_blk",
+    "sg to sg, read back",
+    "sg to sg, only what differs",
     "sg to sg, the driver may do without a copy",
     "file to sg",
     "file to sg leaves what lies behind",
@@ -44,6 +46,7 @@ const COPIES: [&str; 35] = [
     "written 2199021255168 bytes into 4 TiB and nowhere else",
     "read 2199021255168 bytes into 4 TiB",
     "file with holes to a disk that zeroes by itself",
+    "a disk that keeps nothing is found by --verify",
 ];
 
 const FAULTS: [&str; 36] = [
@@ -85,22 +88,26 @@ const FAULTS: [&str; 36] = [
     "a queue that is full",
 ];
 
-const REMOVAL: [&str; 8] = [
+const REMOVAL: [&str; 11] = [
     "source removed, by sg",
     "dest removed, by sg",
     "source removed, by sd",
     "dest removed, by sd",
-    "nobody waits for a removed disk",
+    "nothing is left of a copy whose source was removed, by sg",
+    "nothing is left of a copy whose source was removed, by sd",
+    "nothing is left of copies whose disk was removed",
+    "nor of the removed disks",
     "a dest that stood still",
     "it stood still in mid-copy",
     "a dest that stood still is right",
 ];
 
-const REFUSALS: [&str; 12] = [
+const REFUSALS: [&str; 13] = [
     "a tape drive",
     "a tape drive as source",
     "an enclosure",
     "a write-protected medium",
+    "a write-protected medium and --delta",
     "a write-protected medium can be read",
     "protection information that would be lost",
     "nothing that takes commands",

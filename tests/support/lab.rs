@@ -66,17 +66,22 @@ fn cargo_build() -> (Command, PathBuf) {
     (build, target.to_owned())
 }
 
-/// Runs a script of `lab/` in the guest with `arguments`, and `words` of the launcher such as VMLAB_CLOCK=virtual; what
-/// it printed. A guest that hangs is ended by the launcher, which shows its console.
-#[track_caller]
-pub fn in_the_lab(script: &str, arguments: &[&Path], words: &[(&str, &str)]) -> String {
+/// The launcher, to be given a command.
+pub fn launcher() -> Command {
     let mut vmlab = Command::new(lab().join("vmlab"));
-    vmlab.arg("bash").arg(lab().join(script)).args(arguments);
     // The guest has the same environment: nothing of ours may lengthen the way of its programs.
     let path = std::env::var("PATH").unwrap_or_default();
     vmlab.env_clear().env("PATH", format!("{path}:/usr/sbin:/sbin"));
     vmlab.env("VMLAB_CACHE", Path::new(env!("CARGO_TARGET_TMPDIR")).join("vmlab"));
-    vmlab.envs(words.iter().copied());
+    vmlab
+}
+
+/// Runs a script of `lab/` in the guest with `arguments`, and `words` of the launcher such as VMLAB_CLOCK=virtual; what
+/// it printed. A guest that hangs is ended by the launcher, which shows its console.
+#[track_caller]
+pub fn in_the_lab(script: &str, arguments: &[&Path], words: &[(&str, &str)]) -> String {
+    let mut vmlab = launcher();
+    vmlab.arg("bash").arg(lab().join(script)).args(arguments).envs(words.iter().copied());
     let output = vmlab.output().expect("bash is there");
     let said = String::from_utf8_lossy(&output.stdout).into_owned();
     let complaints = String::from_utf8_lossy(&output.stderr);
