@@ -37,6 +37,9 @@ fill $thin 2 64K
 copy $thin-sg /run/all
 judge "unmapped blocks that promise nothing are read" ended 0 "$size bytes"
 
+# shellcheck source=lab/scsi-profile.sh
+. "$lab/scsi-profile.sh"
+
 # Not ready.
 sg_start --stop $other-sg
 copy $other-sg /run/out

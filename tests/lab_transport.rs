@@ -24,6 +24,21 @@ const OFFLOAD: [&str; 18] = [
     "a dest without a copy manager is told",
 ];
 
+/// Of disks that are measured by their nodes, in the guest of the thin ones.
+const PROFILE: [&str; 11] = [
+    "a disk is profiled by its node",
+    "a drive without READ BUFFER says so",
+    "what the driver copied all the same is told",
+    "and stands on the page",
+    "the ways that a node has are side by side",
+    "and the cost of nothing is less than that of most",
+    "a driver that does without a copy is believed",
+    "a disk is tuned by its node",
+    "and timed",
+    "and nothing of it was changed",
+    "who may only read a node profiles by it all the same",
+];
+
 const THIN: [&str; 13] = [
     "unmapped blocks are not read",
     "and they are zeros on the dest",
@@ -43,7 +58,7 @@ const THIN: [&str; 13] = [
 /// Runs one guest. Time-outs of the launcher are for hosts that do other things too.
 #[track_caller]
 fn found(script: &str, more: &[&str], wanted: &[&str]) {
-    if lab_is_there(&["openssl", "sfdisk", "cmp", "blockdev", "sg_persist", "sg_start", "sg_turs"]) {
+    if lab_is_there(&["openssl", "sfdisk", "cmp", "blockdev", "sg_persist", "sg_start", "sg_turs", "awk", "setpriv"]) {
         Findings::of(script, more, &[("VMLAB_TIMEOUT", "600")]).expect(wanted);
     }
 }
@@ -55,10 +70,10 @@ fn a_disk_that_copies_by_itself_is_let_and_one_that_is_reserved_is_left_alone() 
 
 #[test]
 fn what_a_disk_says_of_its_holes_and_its_state_is_heeded_with_the_ring() {
-    found("scsi-thin.sh", &["ring"], &THIN);
+    found("scsi-thin.sh", &["ring"], &[&THIN[..], &PROFILE].concat());
 }
 
 #[test]
 fn what_a_disk_says_of_its_holes_and_its_state_is_heeded_with_threads() {
-    found("scsi-thin.sh", &["threads"], &THIN);
+    found("scsi-thin.sh", &["threads"], &[&THIN[..], &PROFILE].concat());
 }

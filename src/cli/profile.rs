@@ -12,7 +12,7 @@ use std::time::Duration;
 #[derive(Debug, Args)]
 #[command(after_help = "Exit status: 0 measured, 1 not readable, 2 usage, 3 refused.")]
 pub(super) struct ProfileArguments {
-    /// What is measured: block device or file; it is only read
+    /// What is measured: block device, node (/dev/sg0) or file; it is only read
     #[arg(value_name = "PATH", value_hint = ValueHint::AnyPath)]
     path: OsString,
 

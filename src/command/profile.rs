@@ -3,9 +3,9 @@ use super::copy::host_of;
 use super::signals::Signals;
 use super::tune::{exit, now_measuring, subject};
 use super::{Exit, lethargy, page, printed};
-use crate::contract::{Facts, Result, Side, Stop};
+use crate::contract::{Error, Facts, Result, Side, Stop, Transfers};
 use crate::measure::{self, Failure, Profiled, Subject, Way};
-use crate::plan::{ProfileOptions, TableStyle};
+use crate::plan::{Measuring, ProfileOptions, TableStyle};
 use crate::report::json::ProfileFound;
 use crate::report::measuring::{Look, Meter, profile_charts, profile_csv, profile_text, timing_text};
 use crate::report::page::{self as pages, Measured};
@@ -35,6 +35,12 @@ pub(super) fn profile(options: &ProfileOptions, words: &[String], out: Out) -> R
         return Ok(timing(options, words, &facts, &mut subject, &stop, out));
     }
 
+    let mut warnings = plan.warnings.clone();
+    for failure in by_node(&plan, &facts, &mut subject) {
+        let warning = format!("one way of reading {} is left out: {failure}", facts.address);
+        out.tell(&text::warning(&warning));
+        warnings.push(warning);
+    }
     let through_cache = subject.ways.iter().find(|(way, _)| *way == Way::Buffered).map(|(_, end)| end.clone());
     let mapped = through_cache.and_then(endpoint::mapped);
     subject.ways.extend(mapped.map(|end| (Way::Mapped, end)));
@@ -54,7 +60,6 @@ pub(super) fn profile(options: &ProfileOptions, words: &[String], out: Out) -> R
     }
     meter.finish();
     signals.now_done();
-    let mut warnings = plan.warnings;
     if let Some(doubt) = doubt(&found, &facts) {
         out.tell(&text::warning(&doubt));
         warnings.push(doubt);
@@ -81,6 +86,19 @@ pub(super) fn profile(options: &ProfileOptions, words: &[String], out: Out) -> R
     }
     let any = !found.zones.is_empty();
     Ok(exit(found.failure, any, printed, out))
+}
+
+/// Opens a disk at a node of its own by the further ways that it has; those that cannot be had.
+fn by_node(plan: &Measuring, facts: &Facts, subject: &mut Subject) -> Vec<Error> {
+    let mut failed = Vec::new();
+    for (transfers, side) in plan::ways_by_node(plan, facts) {
+        let way = if transfers == Transfers::Shared { Way::Mapped } else { Way::Indirect };
+        match endpoint::open_source(&side, facts) {
+            Ok(end) => subject.ways.push((way, end)),
+            Err(error) => failed.push(error),
+        }
+    }
+    failed
 }
 
 /// One line, as hdparm has it.

@@ -65,7 +65,7 @@ pub use machine::Machine;
 pub use mailbox::Mailbox;
 pub use on_error::{OnError, Unread, is_of_medium, is_of_place};
 pub use outcome::{Digest, Ended, Kept, Latency, Outcome, Pace, SideReport, Totals, Usage};
-pub use passthrough::{CommandSet, CommandWishes, Passthrough, Through};
+pub use passthrough::{CommandSet, CommandWishes, Passthrough, Through, Transfers};
 pub use pattern_use::{PatternAct, PatternUse};
 pub use plan::{
     Access, Cache, DeviceCopy, Direction, EngineKind, Existing, HashKind, Plan, PlanSide, Reason, Route, Tuning,

@@ -38,6 +38,19 @@ pub struct Passthrough {
     pub block: Option<PathBuf>,
 }
 
+/// How the bytes of a queue's commands come from the driver of a node.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Transfers {
+    /// Without a copy, where the driver does that; else it copies them all the same, and that is counted.
+    #[default]
+    Direct,
+    /// The driver copies them.
+    Copied,
+    /// Into memory that the driver shares with us, one command at a time; and there they stay: the requests' own memory
+    /// is left as it was. To be measured, and for no copy.
+    Shared,
+}
+
 /// How commands are to be given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CommandWishes {
@@ -57,7 +70,9 @@ pub struct CommandWishes {
     pub retries: u32,
     /// Command duration limit, 1 to 7; 0: none. Only commands of 16 bytes have it. SCSI only.
     pub duration_limit: u8,
-    /// Records are moved without a copy in the driver, where it does that. SCSI only; queues ask for it anyway.
+    /// How a queue's bytes are moved. SCSI only.
+    pub transfers: Transfers,
+    /// Records are moved without a copy in the driver, where it does that. SCSI only; of queues, see `transfers`.
     pub direct: bool,
     /// Records may be moved through memory that the driver shares with us. SCSI only.
     pub shared: bool,
@@ -79,6 +94,7 @@ impl Default for CommandWishes {
             cdb_bytes: None,
             retries: 5,
             duration_limit: 0,
+            transfers: Transfers::Direct,
             direct: false,
             shared: false,
             exclusive: false,

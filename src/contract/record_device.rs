@@ -8,7 +8,9 @@ use std::io;
 pub struct DeviceCounts {
     /// Errors that the disk recovered from by itself.
     pub recovered: u64,
-    /// Transfers that were asked for without a copy in the driver and had one.
+    /// Transfers that were asked for without a copy in the driver.
+    pub direct_asked: u64,
+    /// How many of them had one.
     pub indirect: u64,
 }
 
@@ -45,6 +47,31 @@ pub trait RecordDevice: Debug + Send + Sync {
     /// transfers to and from its beginning need no copy. There is one such piece.
     fn shared_memory(&self, _len: u32) -> Option<io::Result<Buffer>> {
         None
+    }
+
+    /// Gives the disk a READ of no blocks, which moves no byte: what a command costs as such.
+    ///
+    /// # Errors
+    /// As for [`RecordDevice::read_at`]; the kind Unsupported of what has no such command.
+    fn read_nothing(&self) -> io::Result<()> {
+        Err(io::Error::from_raw_os_error(libc::EOPNOTSUPP))
+    }
+
+    /// Bytes of the disk's own buffer, which [`RecordDevice::read_buffer`] fetches.
+    ///
+    /// # Errors
+    /// As for [`RecordDevice::read_nothing`].
+    fn buffer_bytes(&self) -> io::Result<u32> {
+        Err(io::Error::from_raw_os_error(libc::EOPNOTSUPP))
+    }
+
+    /// Fetches the first bytes of the disk's own buffer, whatever they are, by one command and without the medium; the
+    /// bytes that came. They may be fewer than were asked for, as many as one command moves.
+    ///
+    /// # Errors
+    /// As for [`RecordDevice::read_nothing`].
+    fn read_buffer(&self, _bytes: &mut [u8]) -> io::Result<usize> {
+        Err(io::Error::from_raw_os_error(libc::EOPNOTSUPP))
     }
 
     /// Returns when everything written so far is on the medium.

@@ -41,7 +41,7 @@ pub fn grid(ways: &[Way], least_bytes: u32, in_flight_bytes_max: u64, effort: Ef
             Way::Direct => DEPTHS.to_vec(),
             Way::Buffered if quick => vec![1],
             Way::Buffered => BUFFERED_DEPTHS.to_vec(),
-            Way::Mapped => vec![1],
+            Way::Mapped | Way::Indirect => vec![1],
         }
     };
     let mut points: Vec<Point> = Vec::new();

@@ -5,6 +5,7 @@
 //! user was asked, or how anything is told.
 #![forbid(unsafe_code)]
 mod clock;
+mod commands;
 pub mod fit;
 mod forecast;
 mod grid;
@@ -25,6 +26,7 @@ mod tune;
 mod zones;
 
 pub use clock::Clock;
+pub use commands::Commands;
 pub use forecast::{Course, Curve, Forecast, Reached};
 pub use grid::{Effort, grid};
 pub use lethargy::{Effect, Lethargy, Memory, Surroundings, Unknown, effects};

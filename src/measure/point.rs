@@ -10,8 +10,10 @@ pub enum Way {
     Direct,
     /// Through the page cache, which reads ahead.
     Buffered,
-    /// Read through a mapping of the page cache.
+    /// Read through a mapping: of the page cache, or of memory that a node's driver shares.
     Mapped,
+    /// Past the page cache, through memory of the node's driver, which copies it.
+    Indirect,
 }
 
 impl Way {
@@ -21,6 +23,7 @@ impl Way {
             Way::Direct => "direct",
             Way::Buffered => "buffered",
             Way::Mapped => "mmap",
+            Way::Indirect => "indirect",
         }
     }
 }

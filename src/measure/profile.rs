@@ -1,4 +1,5 @@
 //! What a disk is: its rate from the first byte to the last, what a command costs, and what each way of reading takes.
+use super::commands::{Commands, commands};
 use super::fit::{Fit, fit};
 use super::stats::median;
 use super::{Failure, Lethargy, Point, Subject, Trial, Walk, Way, Zone, spread, whole_time};
@@ -16,6 +17,9 @@ const COMMAND_BYTES_MAX: u32 = 16 << 20;
 
 /// Parts of the time for positions and for commands; the rest is for the ways.
 const SHARES: (f64, f64) = (0.5, 0.35);
+
+/// What commands without the medium take, as a share of the time, beside it.
+const COMMANDS_SHARE: f64 = 0.05;
 
 /// Bounds of a run.
 const PATIENCE: (Duration, Duration) = (Duration::from_millis(10), Duration::from_millis(2000));
@@ -53,6 +57,8 @@ pub struct WayCost {
     pub left_in_cache: f64,
     /// The page cache had some of it before.
     pub cached: bool,
+    /// Share of the transfers that the node's driver copied, of the way that is to do without; `None` of others.
+    pub driver_copied: Option<f64>,
 }
 
 /// What was found.
@@ -66,6 +72,8 @@ pub struct Profiled {
     pub costs: Vec<Cost>,
     /// The line through them.
     pub fit: Option<Fit>,
+    /// What commands cost without the medium, of a disk that is reached by SCSI commands.
+    pub commands: Option<Commands>,
     /// The ways, side by side.
     pub ways: Vec<WayCost>,
     /// Effect on the rest of the system, or why it is not known; `None`: it was not looked at.
@@ -107,7 +115,7 @@ fn size_of(subject: &Subject) -> u64 {
 }
 
 fn main_way(subject: &Subject) -> Way {
-    if subject.has(Way::Direct) { Way::Direct } else { Way::Buffered }
+    subject.ways.first().map_or(Way::Buffered, |(way, _)| *way)
 }
 
 /// The point for reading on and on; smaller blocks where there is not much to read.
@@ -136,6 +144,7 @@ impl Work<'_> {
         let times: Vec<(f64, f64)> = found.costs.iter().map(|cost| (f64::from(cost.bytes), cost.seconds)).collect();
         found.fit = fit(&times);
         costs?;
+        self.commands(&mut found.commands)?;
         self.ways(size, &mut found.ways)
     }
 
@@ -214,6 +223,16 @@ impl Work<'_> {
         outcome
     }
 
+    /// Beyond the time of the others: there are few, and they are short.
+    fn commands(&mut self, found: &mut Option<Commands>) -> Result<(), Failure> {
+        let Work { subject, stop, began, time, heard } = self;
+        let mut heard = || {
+            let passed = subject.clock.now() - *began;
+            heard((passed.as_secs_f64() / time.as_secs_f64()).min(1.0), "commands alone");
+        };
+        commands(subject, time.mul_f64(COMMANDS_SHARE), stop, found, &mut heard)
+    }
+
     fn ways(&mut self, size: u64, found: &mut Vec<WayCost>) -> Result<(), Failure> {
         let ways: Vec<Way> = self.subject.ways.iter().map(|(way, _)| *way).collect();
         let share = 1.0 - SHARES.0 - SHARES.1;
@@ -224,7 +243,11 @@ impl Work<'_> {
         for round in 0..ROUNDS {
             walk.begin(round);
             for (index, &way) in ways.iter().enumerate() {
-                let point = stream(self.subject, way, size);
+                let mut point = stream(self.subject, way, size);
+                if self.subject.has(Way::Indirect) {
+                    // A node shares one piece of memory: one command at a time, and so of the ways beside it.
+                    point.depth = 1;
+                }
                 let Some(extent) = walk.place(point.in_flight_bytes() * 2) else { continue };
                 let trial = self.run(point, extent, patience, "ways")?;
                 walk.went(trial.moved_bytes);
@@ -244,9 +267,20 @@ impl Work<'_> {
                 cpu_share: cpu_s_per_gib * bytes_per_s / (1u64 << 30) as f64,
                 left_in_cache: of(&|trial| trial.left_bytes as f64 / trial.moved_bytes as f64).unwrap_or(0.0),
                 cached: trials.iter().any(|trial| trial.cached_bytes > 0),
+                driver_copied: self.driver_copied(way),
             });
         }
         Ok(())
+    }
+}
+
+impl Work<'_> {
+    /// As [`WayCost::driver_copied`], of all that was read so.
+    fn driver_copied(&self, way: Way) -> Option<f64> {
+        let end = self.subject.ways.iter().find(|(other, _)| *other == way && way == Way::Direct)?;
+        let counts = end.1.records()?.counts();
+        // Nobody can ask where there is no queue: SG_IO copies.
+        Some(if counts.direct_asked > 0 { counts.indirect as f64 / counts.direct_asked as f64 } else { 1.0 })
     }
 }
 

@@ -1,6 +1,6 @@
 //! What is measured.
 use super::{Bad, Clock, Point, Run, Trial, Way, run};
-use crate::contract::{Arena, Endpoint, EngineKind, Error, Extent, Kind, Op, Stop};
+use crate::contract::{Arena, Buffer, Endpoint, EngineKind, Error, Extent, Kind, Op, Stop};
 use crate::sys::page_cache;
 use rustix::fs::Advice;
 use std::io;
@@ -73,6 +73,11 @@ impl Subject {
     /// Most bytes in flight that there is memory for.
     pub fn in_flight_bytes_max(&self) -> u64 {
         self.arena.len() as u64
+    }
+
+    /// Memory for one command of `bytes`, at most as many as [`Subject::in_flight_bytes_max`]. Not while a run has it.
+    pub(super) fn memory(&self, bytes: u32) -> Buffer {
+        self.arena.carve(bytes, 1).pop().expect("one was asked for")
     }
 
     /// Whether it can be reached so.

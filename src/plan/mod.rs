@@ -4,6 +4,7 @@
 //! "auto" survives [`make`]. This room must not know how anything is opened, read or printed; it does no I/O.
 #![forbid(unsafe_code)]
 mod asked;
+mod by_node;
 mod certainty;
 mod check;
 mod choose;
@@ -22,6 +23,7 @@ mod words;
 #[cfg(test)]
 mod tests;
 
+pub use by_node::ways_by_node;
 pub use compare::{DigestComparison, DigestedCopy, compare, compare_digests};
 pub use measuring::{MEASURED_IN_FLIGHT_BYTES, Measuring, ProfileOptions, TableStyle, TuneOptions, ceiling, measure};
 pub use numbers::{BLOCK_BYTES_ASKABLE, DEPTH_ASKABLE};

@@ -4,11 +4,12 @@ use super::copy::Copying;
 use super::holes::Holes;
 use super::node::{Data, Node};
 use super::probe::write_same_blocks;
-use super::records::Shared;
+use super::records::{Shared, map_reserved};
 use super::survey::Survey;
 use super::verdict::Place;
 use crate::contract::{
-    Cache, CommandWishes, CopyName, DeviceError, Extent, Facts, Kind, Op, Request, Result, Run, RunKind, Through,
+    Buffer, Cache, CommandWishes, CopyName, DeviceError, Extent, Facts, Kind, Op, Request, Result, Run, RunKind,
+    Through, Transfers,
 };
 use crate::endpoint::claim::Claim;
 use crate::endpoint::opening::Opening;
@@ -36,6 +37,8 @@ pub(super) struct Disk {
     pub(super) form: Form,
     /// Where records may be moved through memory that the driver shares with us.
     pub(super) shared: Option<Shared>,
+    /// The same of the node's own descriptor, where a queue reads into it; mapped for as long as the disk is open.
+    _reserved: Option<Mutex<Buffer>>,
     /// Blocks of the longest WRITE SAME, and whether it may unmap; `None`: zeros are written.
     write_same: Option<(u32, bool)>,
     write_same_refused: AtomicBool,
@@ -54,7 +57,7 @@ impl Disk {
             Some(said) => opening.error(said.kind, &format!(": {}", said.words)).advise(said.advice),
             None => opening.error(Kind::Open, &format!(" by {}", through.node.node.display())).because(error),
         };
-        let writing = !opening.reads;
+        let writing = opening.writes;
         let node = Node::open(&through.node.node, writing, through.wishes).map_err(failed)?;
         if node.number().map_err(failed)? != through.node.number {
             return Err(opening.changed(&format!(": {} is another device", through.node.node.display())));
@@ -86,6 +89,11 @@ impl Disk {
         let of_form = form.blocks_max().saturating_mul(block_bytes.into());
         let most = facts.queue.max_request_bytes.max(block_bytes);
         let most = u32::try_from(of_form).map_or(most, |of_form| most.min(of_form));
+        let reserved = match wishes.transfers {
+            Transfers::Shared => Some(map_reserved(&node, most, block_bytes).map_err(failed)?),
+            Transfers::Direct | Transfers::Copied => None,
+        };
+        let most = reserved.as_ref().map_or(most, |memory| most.min(memory.bytes().len() as u32));
         Ok(Disk {
             name: format!("{} {}", opening.side.name(), facts.address),
             claim,
@@ -95,6 +103,7 @@ impl Disk {
             transfer_bytes_max: AtomicU32::new(most - most % block_bytes),
             form,
             shared: shared.map(Shared::new),
+            _reserved: reserved.map(Mutex::new),
             write_same,
             write_same_refused: AtomicBool::new(false),
             holes: asked.then(|| Holes::open(&through.node, survey.capacity.block_bytes, wishes)).flatten(),
@@ -272,7 +281,7 @@ impl Disk {
 
 /// Refuses what this disk cannot do.
 fn can_do(opening: &Opening<'_>, survey: &Survey, wishes: &CommandWishes) -> Result<()> {
-    if !opening.reads && survey.mode.write_protected {
+    if opening.writes && survey.mode.write_protected {
         let error = opening.error(Kind::Refused, ": its medium is write-protected");
         return Err(error.advise("Take the write protection off, then run it again."));
     }

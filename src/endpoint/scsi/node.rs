@@ -254,7 +254,7 @@ impl Node {
     }
 
     /// Counts a transfer that was asked for without a copy, and whether it was `direct`.
-    fn note_direct(&self, direct: bool) {
+    pub(super) fn note_direct(&self, direct: bool) {
         self.counts.direct_asked.fetch_add(1, Relaxed);
         self.counts.indirect.fetch_add((!direct).into(), Relaxed);
     }

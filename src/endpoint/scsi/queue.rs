@@ -4,7 +4,7 @@ use super::node::{self, SENSE_BYTES, is_full};
 use super::patience::Patience;
 use super::probe::IN_FLIGHT_MAX;
 use super::verdict::{Verdict, judge};
-use crate::contract::{Completion, Op, Queue, Ready, Request};
+use crate::contract::{Completion, Op, Queue, Ready, Request, Transfers};
 use crate::sys::sg;
 use rustix::event::epoll::{self, CreateFlags, EventData, EventFlags};
 use rustix::time::{
@@ -14,7 +14,6 @@ use std::collections::VecDeque;
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::sync::Arc;
-use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant};
 
 /// How often a node is asked for what is left there after its device has gone: poll says at once that it is gone, and
@@ -99,11 +98,18 @@ impl SgQueue {
         let mut header = node::header(&cdb, self.disk.node.timeout_ms());
         header.sbp = self.senses[slot].as_mut_ptr();
         header.dxfer_len = len;
-        header.flags = sg::FLAG_DIRECT_IO;
         header.pack_id = slot as i32;
         (header.dxfer_direction, header.dxferp) = match request.op {
             Op::Read => (sg::DXFER_FROM_DEV, request.rest_mut().as_mut_ptr().cast()),
             _ => (sg::DXFER_TO_DEV, request.rest().as_ptr().cast_mut().cast()),
+        };
+        header.flags = match self.disk.node.wishes.transfers {
+            Transfers::Direct => sg::FLAG_DIRECT_IO,
+            Transfers::Copied => 0,
+            Transfers::Shared => {
+                header.dxferp = std::ptr::null_mut();
+                sg::FLAG_MMAP_IO
+            }
         };
         debug_assert!(self.flying[slot].is_none(), "slot {slot} is in flight twice");
         // SAFETY: the buffer and the place for sense data stay put in `flying` and `senses` until the answer has been
@@ -150,9 +156,9 @@ impl SgQueue {
         let Flight { mut waiting, len, place } = flight;
         let node = &self.disk.node;
         let answer = node::answer(header, &self.senses[slot]);
-        node.counts.direct_asked.fetch_add(1, Relaxed);
-        let direct = header.info & sg::INFO_DIRECT_IO_MASK == sg::INFO_DIRECT_IO;
-        node.counts.indirect.fetch_add((!direct).into(), Relaxed);
+        if node.wishes.transfers == Transfers::Direct {
+            node.note_direct(header.info & sg::INFO_DIRECT_IO_MASK == sg::INFO_DIRECT_IO);
+        }
         match judge(&answer, len, place) {
             Verdict::Done { moved, recovered } => {
                 node.note_done(moved < len, recovered);
@@ -243,7 +249,9 @@ impl Queue for SgQueue {
 
     /// One call a command: this interface has no batch.
     fn flush(&mut self) -> io::Result<()> {
-        while self.in_flight < IN_FLIGHT_MAX {
+        // There is one piece of shared memory.
+        let most = if self.disk.node.wishes.transfers == Transfers::Shared { 1 } else { IN_FLIGHT_MAX };
+        while self.in_flight < most {
             let Some(waiting) = self.pending.pop_front() else { break };
             if !self.give(waiting) {
                 break;

@@ -12,6 +12,11 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 /// others say how many.
 const BEHIND_BYTES: i64 = 8;
 
+/// Modes of READ BUFFER: the buffer's own bytes, and how many there are.
+const BUFFER_DATA: u8 = 2;
+const BUFFER_DESCRIPTOR: u8 = 3;
+const BUFFER_DESCRIPTOR_BYTES: usize = 4;
+
 /// Memory that the driver shares with us, by a descriptor that is used for nothing else: any command with bytes would
 /// use the same memory.
 #[derive(Debug)]
@@ -28,14 +33,7 @@ impl Shared {
     }
 
     fn map(&self, len: u32) -> io::Result<Buffer> {
-        // Whole pages are mapped.
-        let reserved = sg::reserve(self.node.fd(), len.next_multiple_of(PAGE_BYTES as u32))?;
-        if reserved < len {
-            return Err(io::Error::from_raw_os_error(libc::ENOMEM));
-        }
-        let buffer = Arena::shared(self.node.fd(), len)?;
-        // Touched now: the other side's driver can do without a copy only where pages are mapped already.
-        std::hint::black_box(buffer.bytes().iter().step_by(PAGE_BYTES).fold(0, |all, byte| all | byte));
+        let buffer = map_reserved(&self.node, len, len)?;
         self.at.store(buffer.bytes().as_ptr() as usize, Relaxed);
         self.len.store(len as usize, Relaxed);
         Ok(buffer)
@@ -45,6 +43,22 @@ impl Shared {
     fn holds(&self, bytes: &[u8]) -> bool {
         bytes.as_ptr() as usize == self.at.load(Relaxed) && bytes.len() <= self.len.load(Relaxed)
     }
+}
+
+/// Has the driver reserve `len` bytes for this descriptor, `least` of them if it has not as many, and maps them.
+///
+/// # Errors
+/// ENOMEM where it has fewer than `least`; what `mmap(2)` said.
+pub(super) fn map_reserved(node: &Node, len: u32, least: u32) -> io::Result<Buffer> {
+    // Whole pages are mapped.
+    let reserved = sg::reserve(node.fd(), len.next_multiple_of(PAGE_BYTES as u32))?;
+    if reserved < least {
+        return Err(io::Error::from_raw_os_error(libc::ENOMEM));
+    }
+    let buffer = Arena::shared(node.fd(), len.min(reserved))?;
+    // Touched now: the other side's driver can do without a copy only where pages are mapped already.
+    std::hint::black_box(buffer.bytes().iter().step_by(PAGE_BYTES).fold(0, |all, byte| all | byte));
+    Ok(buffer)
 }
 
 impl Disk {
@@ -119,6 +133,27 @@ impl RecordDevice for Disk {
         Some(self.shared.as_ref()?.map(len))
     }
 
+    fn read_nothing(&self) -> io::Result<()> {
+        let (cdb, _) = self.command(Op::Read, 0, 0)?;
+        self.node.carry_out(&cdb, Data::None, Place::default()).map(drop)
+    }
+
+    fn buffer_bytes(&self) -> io::Result<u32> {
+        let mut descriptor = [0; BUFFER_DESCRIPTOR_BYTES];
+        let cdb = Cdb::read_buffer(BUFFER_DESCRIPTOR, 0, BUFFER_DESCRIPTOR_BYTES as u32);
+        let moved = self.node.carry_out(&cdb, Data::From(&mut descriptor), Place::default())?;
+        buffer_bytes(&descriptor[..moved as usize])
+    }
+
+    fn read_buffer(&self, bytes: &mut [u8]) -> io::Result<usize> {
+        self.one_command(bytes.len(), |len| {
+            let bytes = &mut bytes[..len as usize];
+            let cdb = Cdb::read_buffer(BUFFER_DATA, 0, len);
+            let (node, how) = self.way_for(bytes);
+            node.carry_out_by(how, &cdb, Data::From(bytes), Place::default())
+        })
+    }
+
     fn make_durable(&self) -> io::Result<()> {
         Disk::make_durable(self)
     }
@@ -131,8 +166,20 @@ impl RecordDevice for Disk {
         let nodes = [Some(&self.node), self.shared.as_ref().map(|shared| &shared.node)];
         nodes.into_iter().flatten().fold(DeviceCounts::default(), |sum, node| DeviceCounts {
             recovered: sum.recovered + node.counts.recovered.load(Relaxed),
+            direct_asked: sum.direct_asked + node.counts.direct_asked.load(Relaxed),
             indirect: sum.indirect + node.counts.indirect.load(Relaxed),
         })
+    }
+}
+
+/// The capacity that a descriptor of a buffer tells, behind one byte about where in it one may begin.
+fn buffer_bytes(descriptor: &[u8]) -> io::Result<u32> {
+    match *descriptor {
+        [_, high, middle, low, ..] if [high, middle, low] != [0; 3] => Ok(u32::from_be_bytes([0, high, middle, low])),
+        _ => {
+            let (kind, words) = (Kind::Unsupported, "its buffer has no bytes".to_owned());
+            Err(DeviceError { kind, words, offset: None, of_medium: false, advice: "", sense: None }.into())
+        }
     }
 }
 
@@ -203,6 +250,15 @@ mod tests {
         }
         let short = fetch_long(512, |_, _| Ok(20), |_| None).unwrap_err();
         assert!(short.to_string().contains("brought 20 bytes of 520"), "{short}");
+    }
+
+    #[test]
+    fn the_capacity_of_a_buffer_is_read_and_none_is_refused() {
+        assert_eq!(buffer_bytes(&[9, 0x12, 0x34, 0x56]).unwrap(), 0x12_3456);
+        for nothing in [&[0, 0, 0, 0][..], &[1, 2, 3], &[]] {
+            let refusal = buffer_bytes(nothing).unwrap_err();
+            assert_eq!(DeviceError::of(&refusal).unwrap().kind, Kind::Unsupported, "{nothing:?}");
+        }
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Plan, outcome and devices for programs: documented in `docs/json.md`, in the order of these structs. Names end in
 //! their unit; a field without a value is `null`, never missing. Fields may be added within a schema version, never
 //! renamed, and never change their meaning.
+mod commands;
 mod damage;
 mod dests;
 mod devices;
@@ -15,6 +16,7 @@ mod tune;
 mod unread;
 mod verified;
 
+pub use commands::CommandsReport;
 pub use damage::{DamageReport, DamagedBlocks, DamagedRunReport, PatternReport};
 pub use dests::DestReport;
 pub use devices::{DevicePartitionReport, DeviceReport, DevicesReport, TunedReport, UseReport, devices};

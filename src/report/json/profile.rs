@@ -1,10 +1,12 @@
 //! What `haul profile` found, for programs.
 use super::SCHEMA;
+use super::commands::CommandsReport;
 use super::lethargy::{LethargyReport, lethargy};
 use super::tune::{BadReport, SubjectReport, bad, ended, failure, subject};
 use crate::contract::{EngineKind, Facts};
+use crate::measure::fit::Fit;
 use crate::measure::stats::median;
-use crate::measure::{Bad, Profiled};
+use crate::measure::{Bad, Cost, Profiled};
 use serde::Serialize;
 use std::time::Duration;
 
@@ -33,6 +35,8 @@ pub struct ProfileReport {
     pub commands: Vec<CommandReport>,
     /// The line through these.
     pub fit: Option<FitReport>,
+    /// What commands cost without the medium; `null` of what is reached by no SCSI commands.
+    pub without_medium: Option<CommandsReport>,
     /// Ways of reading, side by side.
     pub ways: Vec<WayReport>,
     /// Effect on the rest of the system.
@@ -83,7 +87,7 @@ pub struct FitReport {
 /// What one way of reading took.
 #[derive(Clone, Debug, Serialize)]
 pub struct WayReport {
-    /// `direct`, `buffered` or `mmap`.
+    /// `direct`, `buffered`, `indirect` or `mmap`.
     pub way: &'static str,
     /// Median rate.
     pub bytes_per_s: f64,
@@ -95,6 +99,8 @@ pub struct WayReport {
     pub left_in_cache: f64,
     /// The page cache held some of it before.
     pub cached: bool,
+    /// Share of the transfers that the node's driver copied, of the way that is to do without; `null` of others.
+    pub driver_copied: Option<f64>,
 }
 
 /// What `haul profile --timing --json` prints.
@@ -152,13 +158,9 @@ pub fn profile(asked: ProfileFound<'_>) -> ProfileReport {
             .map(|zone| PositionReport { offset_bytes: zone.offset, bytes_per_s: zone.bytes_per_s })
             .collect(),
         whole_read_s: found.whole_s,
-        commands: commands(found),
-        fit: found.fit.map(|fit| FitReport {
-            latency_s: fit.latency_s,
-            bytes_per_s: Some(fit.bytes_per_s).filter(|rate| rate.is_finite()),
-            residual: fit.residual,
-            residual_max: fit.residual_max,
-        }),
+        commands: found.costs.iter().map(command).collect(),
+        fit: found.fit.map(line),
+        without_medium: found.commands.as_ref().map(super::commands::commands),
         ways: ways(found),
         lethargy: lethargy(found),
         failed_requests: asked.failed,
@@ -167,14 +169,17 @@ pub fn profile(asked: ProfileFound<'_>) -> ProfileReport {
     }
 }
 
-fn commands(found: &Profiled) -> Vec<CommandReport> {
-    let command = |cost: &crate::measure::Cost| CommandReport {
-        bytes: cost.bytes,
-        seconds: cost.seconds,
-        bytes_per_s: cost.bytes_per_s(),
-        runs: cost.runs,
-    };
-    found.costs.iter().map(command).collect()
+pub(super) fn command(cost: &Cost) -> CommandReport {
+    CommandReport { bytes: cost.bytes, seconds: cost.seconds, bytes_per_s: cost.bytes_per_s(), runs: cost.runs }
+}
+
+pub(super) fn line(fit: Fit) -> FitReport {
+    FitReport {
+        latency_s: fit.latency_s,
+        bytes_per_s: Some(fit.bytes_per_s).filter(|rate| rate.is_finite()),
+        residual: fit.residual,
+        residual_max: fit.residual_max,
+    }
 }
 
 fn ways(found: &Profiled) -> Vec<WayReport> {
@@ -185,6 +190,7 @@ fn ways(found: &Profiled) -> Vec<WayReport> {
         cpu_share: way.cpu_share,
         left_in_cache: way.left_in_cache,
         cached: way.cached,
+        driver_copied: way.driver_copied,
     };
     found.ways.iter().map(way).collect()
 }

@@ -1,5 +1,6 @@
 //! What was measured, for people and spreadsheets; `report::json` has it for programs.
 mod chart;
+mod commands;
 mod lethargy;
 mod meter;
 mod profile;
@@ -12,6 +13,7 @@ pub use profile::{profile_charts, profile_csv, profile_text, timing_text};
 pub(super) use tune::state;
 pub use tune::{TuneTeller, tune_charts, tune_csv, tune_text};
 
+use super::style::{STRONG, paint};
 use super::units;
 use crate::measure::{Bad, Point};
 
@@ -26,6 +28,11 @@ fn bad_places(bad: &[Bad], failed: u64) -> String {
         0 => named.join("\n"),
         more => format!("{}\nand {more} more", named.join("\n")),
     }
+}
+
+/// The head of a table, below an empty line.
+fn heading(text: &str) -> String {
+    format!("\n{}\n", paint(STRONG, text))
 }
 
 /// A rate of measured bytes a second, in whole bytes.

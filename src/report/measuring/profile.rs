@@ -1,7 +1,8 @@
 //! The tables of `haul profile`.
 use super::chart::{self, Look};
-use super::{bad_places, latency, lethargy, whole};
+use super::{bad_places, commands, heading, latency, lethargy, whole};
 use crate::contract::Facts;
+use crate::measure::fit::Fit;
 use crate::measure::stats::median;
 use crate::measure::{Bad, Profiled, WayCost};
 use crate::report::columns::Columns;
@@ -18,11 +19,10 @@ const RESIDUAL_FINE: f64 = 0.15;
 pub fn profile_text(facts: &Facts, found: &Profiled, bad: &[Bad], failed: u64, charts: &str) -> String {
     let mut head = Columns::default();
     head.row("disk", described(facts));
-    let mut text = head.lines()
-        + &positions(found, facts.size.unwrap_or(0))
-        + &costs(found)
-        + &ways(&found.ways)
-        + &lethargy::table(found);
+    let mut text = head.lines() + &positions(found, facts.size.unwrap_or(0)) + &costs(found);
+    text += &found.commands.as_ref().map(commands::table).unwrap_or_default();
+    text += &ways(&found.ways);
+    text += &lethargy::table(found);
     let mut rows = Columns::default();
     summary(found, &mut rows);
     rows.row("the rest", lethargy::sentence(found));
@@ -41,10 +41,6 @@ pub fn profile_charts(facts: &Facts, found: &Profiled, look: Look) -> String {
     let position = |at: f64| if at > 0.0 { units::size(at as u64) } else { "0".to_owned() };
     let chart = chart::columns("rate by position", &points, size, &position, look);
     if chart.is_empty() { chart } else { format!("\n{chart}") }
-}
-
-fn heading(text: &str) -> String {
-    format!("\n{}\n", paint(STRONG, text))
 }
 
 fn positions(found: &Profiled, size: u64) -> String {
@@ -94,18 +90,12 @@ fn summary(found: &Profiled, rows: &mut Columns) {
         rows.row("whole", format!("reading all of it takes about {time}; {} to {}", rate(low), rate(high)));
     }
     if let Some(fit) = found.fit {
-        let flow = if fit.bytes_per_s.is_finite() { rate(fit.bytes_per_s) } else { "at any rate".to_owned() };
-        let fits = if fit.residual <= RESIDUAL_FINE { "the line fits" } else { "the line fits badly" };
-        rows.row(
-            "command",
-            format!(
-                "{} before a byte moves, then {flow}: {fits}, distances of {:.0} %, {:.0} % at most",
-                latency(fit.latency_s * 1e6),
-                fit.residual * 100.0,
-                fit.residual_max * 100.0
-            ),
-        );
+        rows.row("command", line_words(&fit));
     }
+    if let Some(alone) = &found.commands {
+        commands::rows(alone, rows);
+    }
+    commands::driver(&found.ways, rows);
     let raw = found.costs.iter().map(|cost| cost.bytes_per_s());
     if let (Some(best), Some(worst)) = (raw.clone().reduce(f64::max), raw.reduce(f64::min)) {
         rows.row("one at a time", format!("{} at best, {} at worst", rate(best), rate(worst)));
@@ -113,6 +103,19 @@ fn summary(found: &Profiled, rows: &mut Columns) {
     if found.ways.iter().any(|way| way.cached) {
         rows.row("*", "the page cache held some of it before: this is the speed of memory, not of the disk");
     }
+}
+
+/// What the line through the times of commands says.
+pub(super) fn line_words(fit: &Fit) -> String {
+    let rate = || units::rate_decimal(whole(fit.bytes_per_s));
+    let flow = if fit.bytes_per_s.is_finite() { rate() } else { "at any rate".to_owned() };
+    let fits = if fit.residual <= RESIDUAL_FINE { "the line fits" } else { "the line fits badly" };
+    format!(
+        "{} before a byte moves, then {flow}: {fits}, distances of {:.0} %, {:.0} % at most",
+        latency(fit.latency_s * 1e6),
+        fit.residual * 100.0,
+        fit.residual_max * 100.0
+    )
 }
 
 /// One line, as hdparm -t has it.
@@ -133,23 +136,30 @@ pub fn timing_text(facts: &Facts, rates: &[f64], each: Duration) -> String {
 /// Everything that was found as comma-separated values; the first field says what the line is about.
 pub fn profile_csv(found: &Profiled) -> String {
     let mut text = "part,way,offset_bytes,block_bytes,seconds,bytes_per_s,cpu_s_per_gib,left_in_cache,read_bytes,\
-                    witness_kept,start_before_s,start_during_s,start_after_s\n"
+                    witness_kept,start_before_s,start_during_s,start_after_s,driver_copied\n"
         .to_owned();
     for zone in &found.zones {
-        text += &format!("position,,{},,,{:.0},,,,,,,\n", zone.offset, zone.bytes_per_s);
+        text += &format!("position,,{},,,{:.0},,,,,,,,\n", zone.offset, zone.bytes_per_s);
     }
     for cost in &found.costs {
-        text += &format!("command,,,{},{:.9},{:.0},,,,,,,\n", cost.bytes, cost.seconds, cost.bytes_per_s());
+        text += &format!("command,,,{},{:.9},{:.0},,,,,,,,\n", cost.bytes, cost.seconds, cost.bytes_per_s());
+    }
+    if let Some(alone) = &found.commands {
+        text += &alone.empty_s.map(|seconds| format!("empty,,,0,{seconds:.9},,,,,,,,,\n")).unwrap_or_default();
+        for cost in &alone.buffer {
+            text += &format!("read_buffer,,,{},{:.9},{:.0},,,,,,,,\n", cost.bytes, cost.seconds, cost.bytes_per_s());
+        }
     }
     for way in &found.ways {
         let (name, rate) = (way.way.name(), way.bytes_per_s);
-        text += &format!("way,{name},,,,{rate:.0},{:.4},{:.3},,,,,\n", way.cpu_s_per_gib, way.left_in_cache);
+        let driver = way.driver_copied.map(|share| format!("{share:.3}")).unwrap_or_default();
+        text += &format!("way,{name},,,,{rate:.0},{:.4},{:.3},,,,,,{driver}\n", way.cpu_s_per_gib, way.left_in_cache);
     }
     for effect in found.lethargy.iter().flatten().flat_map(|lethargy| &lethargy.effects) {
         let [before, during, after] = [effect.start_before_s, effect.start_during_s, effect.start_after_s];
         let (name, read, kept) = (lethargy::name(effect), effect.read_bytes, effect.kept);
         let seconds = effect.seconds;
-        text += &format!("rest,{name},,,{seconds:.3},,,,{read},{kept:.3},{before:.6},{during:.6},{after:.6}\n");
+        text += &format!("rest,{name},,,{seconds:.3},,,,{read},{kept:.3},{before:.6},{during:.6},{after:.6},\n");
     }
     text
 }

@@ -3,7 +3,8 @@ use super::axis::{Axis, Quantity};
 use super::chart::{Chart, Curve, Shape};
 use super::{Figure, Page, Table, bare, device, frame, render};
 use crate::contract::{Facts, Machine};
-use crate::measure::{Effect, Entry, Profiled, Trial, Tuned, Way};
+use crate::measure::fit::Fit;
+use crate::measure::{Cost, Effect, Entry, Profiled, Trial, Tuned, Way};
 use crate::report::{measuring, units};
 use std::collections::BTreeMap;
 use std::time::SystemTime;
@@ -123,7 +124,8 @@ pub fn profile(found: &Profiled, measured: Measured<'_>) -> String {
         page.warnings.push("It ended before its time: this is what was found by then.".to_owned());
     }
     let size = measured.facts.size.unwrap_or(0);
-    page.figures = [zones(found, size), costs(found), ways(found), lethargy(found)].into_iter().flatten().collect();
+    page.figures =
+        [zones(found, size), costs(found), buffer(found), ways(found), lethargy(found)].into_iter().flatten().collect();
     render(page)
 }
 
@@ -149,11 +151,24 @@ fn zones(found: &Profiled, size: u64) -> Option<Figure> {
 }
 
 fn costs(found: &Profiled) -> Option<Figure> {
-    let points: Vec<(f64, f64)> = found.costs.iter().map(|cost| (f64::from(cost.bytes), cost.seconds * 1e6)).collect();
+    let what = "Commands one at a time, by their size, and the line that fits them best: what one costs before a byte \
+                moves, and the rate from there on. Both axes are logarithmic.";
+    cost_figure(["command-cost", "What a command costs", what], &found.costs, found.fit)
+}
+
+fn buffer(found: &Profiled) -> Option<Figure> {
+    let alone = found.commands.as_ref()?;
+    let what = "READ BUFFER, one at a time: bytes of the drive's own memory, so that the medium is left out of it. \
+                Both axes are logarithmic.";
+    cost_figure(["read-buffer", "What a command costs without the medium", what], &alone.buffer, alone.buffer_fit)
+}
+
+fn cost_figure([id, title, what]: [&'static str; 3], costs: &[Cost], fit: Option<Fit>) -> Option<Figure> {
+    let points: Vec<(f64, f64)> = costs.iter().map(|cost| (f64::from(cost.bytes), cost.seconds * 1e6)).collect();
     if points.is_empty() {
         return None;
     }
-    let fitted = found.fit.map(|fit| {
+    let fitted = fit.map(|fit| {
         let on_line = |&(bytes, _): &(f64, f64)| (bytes, fit.seconds(bytes) * 1e6);
         Curve::new("latency + size / rate", 1, Shape::Line, points.iter().map(on_line).collect())
     });
@@ -165,14 +180,12 @@ fn costs(found: &Profiled) -> Option<Figure> {
         curves: fitted.into_iter().chain([measured]).collect(),
     };
     let latency = |seconds: f64| units::latency((seconds * 1e6).round() as u64);
-    let row = |cost: &crate::measure::Cost| {
-        let line = found.fit.map(|fit| latency(fit.seconds(cost.bytes.into()))).unwrap_or_default();
+    let row = |cost: &Cost| {
+        let line = fit.map(|fit| latency(fit.seconds(cost.bytes.into()))).unwrap_or_default();
         vec![units::block(cost.bytes.into()), latency(cost.seconds), rate(cost.bytes_per_s()), line]
     };
-    let table = Table::new(&["command", "time", "rate", "line"], found.costs.iter().map(row).collect());
-    let what = "Commands one at a time, by their size, and the line that fits them best: what one costs before a byte \
-                moves, and the rate from there on. Both axes are logarithmic.";
-    Some(Figure::new("command-cost", "What a command costs", what, &chart, Some(table)))
+    let table = Table::new(&["command", "time", "rate", "line"], costs.iter().map(row).collect());
+    Some(Figure::new(id, title, what, &chart, Some(table)))
 }
 
 fn ways(found: &Profiled) -> Option<Figure> {
@@ -187,10 +200,24 @@ fn ways(found: &Profiled) -> Option<Figure> {
             format!("{:.3}", way.cpu_s_per_gib),
             format!("{:.0} %", way.cpu_share * 100.0),
             format!("{:.0} %", way.left_in_cache * 100.0),
+            way.driver_copied.map(|share| format!("{:.0} %", share * 100.0)).unwrap_or_default(),
         ]
     };
-    let table = Table::new(&["way", "rate", "CPU s/GiB", "CPU", "left in cache"], found.ways.iter().map(row).collect());
-    let what = "The same bytes read past the page cache, through it, and through a mapping of it.";
+    let by_node = found.ways.iter().any(|way| way.way == Way::Indirect);
+    let mut columns = vec!["way", "rate", "CPU s/GiB", "CPU", "left in cache", "copied by the driver all the same"];
+    let mut rows: Vec<Vec<String>> = found.ways.iter().map(row).collect();
+    if !by_node {
+        columns.pop();
+        rows.iter_mut().for_each(|row| drop(row.pop()));
+    }
+    let table = Table::new(&columns, rows);
+    let what = match by_node {
+        true => {
+            "Commands of the same size one at a time: without a copy in the driver where it does that (direct), \
+                 copied by it (indirect), and into memory that it shares (mmap)."
+        }
+        false => "The same bytes read past the page cache, through it, and through a mapping of it.",
+    };
     Some(Figure::of_table("ways", "Ways of reading", what, table))
 }
 
