@@ -38,7 +38,7 @@ use std::sync::Arc;
 pub(super) fn open(opening: Opening<'_>, through: &Through) -> Result<Arc<dyn Endpoint>> {
     let disk = Arc::new(Disk::open(&opening, through)?);
     let node = through.node.node.display().to_string();
-    let bsg = Bsg::open(through.node.number, !opening.reads);
+    let bsg = Bsg::open(through.node.number, opening.writes);
     Ok(Arc::new(ScsiEndpoint { disk, node, bsg }))
 }
 
