@@ -164,6 +164,11 @@ pub struct Ends {
 }
 
 impl Ends {
+    /// The second dest.
+    pub fn second(&self) -> Option<BorrowedFd<'_>> {
+        self.second.as_ref().map(AsFd::as_fd)
+    }
+
     /// Drops what the page cache holds of disks that are reached by their own commands: it may be older than they are.
     pub fn drop_caches(&self) {
         for device in [&self.source, &self.dest].into_iter().filter_map(Opened::device) {

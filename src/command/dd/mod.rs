@@ -3,6 +3,7 @@ pub(super) mod blocks;
 pub(super) mod watch;
 
 use super::Exit;
+use super::journal::Stale;
 use crate::cli::dd::{self as words, DdCommand};
 use crate::contract::{Amount, RecordCounts, RecordListener, RecordPlan, RecordTally, Telling};
 use crate::plan::dd::{Way, classify};
@@ -90,6 +91,13 @@ fn copy(plan: RecordPlan, name: &[u8], quoting: Quoting) -> Exit {
             return FAILED;
         }
     };
+    for stale in Stale::of_ends(&plan, &ends, None) {
+        teller.warn(&stale.warning());
+        if let Err(error) = stale.end() {
+            teller.warn(&error.to_string());
+            return FAILED;
+        }
+    }
     teller.start();
     let begun = records::begin(&plan, &ends, &*teller);
     if begun == Begun::NoMemory {

@@ -3,6 +3,7 @@ mod exchange;
 mod fits;
 mod place;
 mod scribe;
+mod stale;
 
 use crate::contract::{Ended, Endpoint, Error, ExtentSet, Facts, Keeping, Kind, Outcome, Plan, Result, Side};
 use crate::ledger::journal::{Head, Journal};
@@ -10,6 +11,8 @@ use crate::ledger::{FaultKind, SideIdentity};
 use crate::plan::{JournalWish, Options};
 pub(super) use exchange::{export, import};
 use scribe::Scribe;
+pub(super) use stale::Stale;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -25,6 +28,8 @@ pub(super) struct Found {
     named: bool,
     /// A journal that is there: of this copy with `--resume`, else of another that this one puts an end to.
     old: Option<Journal>,
+    /// Others that claim something about the dest.
+    stale: Vec<Stale>,
     resumes: bool,
     head: Head,
     every: [Duration; 2],
@@ -45,6 +50,7 @@ pub(super) fn look(options: &Options, plan: &Plan, source: &Facts, dest: &Facts)
         path,
         named,
         old: None,
+        stale: Vec::new(),
         resumes: options.resume,
         head: head(plan, source, dest),
         every: options.checkpoint.map_or(EVERY, |every| [every, every]),
@@ -60,6 +66,10 @@ pub(super) fn look(options: &Options, plan: &Plan, source: &Facts, dest: &Facts)
             found.path = None;
         }
     }
+    // Of its own one the copy has its way; in a named place there may be one beside that in the place of all.
+    let own = if found.named { found.path.clone() } else { place::of(dest) };
+    found.stale = Stale::of(dest, own.as_deref());
+    found.warnings.extend(found.stale.iter().map(Stale::warning));
     Ok(found)
 }
 
@@ -79,7 +89,7 @@ fn open(path: &Path) -> std::result::Result<Option<Journal>, crate::ledger::Faul
     match Journal::open(path) {
         Ok((journal, _)) => Ok(Some(journal)),
         Err(fault) => match &fault.kind {
-            FaultKind::Io(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+            FaultKind::Io(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => Ok(None),
             _ => Err(fault),
         },
     }
@@ -167,7 +177,8 @@ impl Found {
     /// # Errors
     /// The old one cannot be removed; the new one cannot be made.
     pub(super) fn begin(self, plan: &Plan, source: &Arc<dyn Endpoint>) -> Result<Option<Begun>> {
-        let Found { path, named, old, resumes, head, every, .. } = self;
+        let Found { path, named, old, stale, resumes, head, every, .. } = self;
+        stale.iter().try_for_each(Stale::end)?;
         let mut already = ExtentSet::new();
         let mut journal = None;
         match old {

@@ -4,22 +4,55 @@ use rustix::fs::{Access, AtFlags, CWD};
 use std::ffi::OsString;
 use std::fs::DirBuilder;
 use std::io;
-use std::os::unix::fs::DirBuilderExt;
+use std::os::unix::fs::{DirBuilderExt, FileTypeExt};
 use std::path::{Path, PathBuf};
 
 /// Beside a file, hidden; for a device in the folder where programs keep their state. `None`: there is no such folder,
 /// or the dest is nothing that a journal could be about.
 pub(super) fn of(dest: &Facts) -> Option<PathBuf> {
     match dest.kind {
-        EndpointKind::File => {
-            let mut name = OsString::from(".");
-            name.push(dest.path.file_name()?);
-            name.push(".haul-journal");
-            Some(dest.path.with_file_name(name))
-        }
+        EndpointKind::File => beside(&dest.path),
         EndpointKind::Block => Some(state_folder()?.join("haul").join(format!("{}.journal", device_name(dest)))),
         _ => None,
     }
+}
+
+/// Every place where there may be a journal about bytes of `dest`: its own; of a disk those of its partitions, and of a
+/// partition that of its disk.
+pub(super) fn about(dest: &Facts) -> Vec<PathBuf> {
+    let mut places: Vec<PathBuf> = of(dest).into_iter().collect();
+    let (EndpointKind::Block, Some(own)) = (dest.kind, places.first().cloned()) else { return places };
+    let (name, _) = named(dest);
+    let of_whole = own.with_file_name(format!("{name}.journal"));
+    if own != of_whole {
+        places.push(of_whole);
+        return places;
+    }
+    let of_partition = |file: &str| {
+        let number = file.strip_prefix(&name)?.strip_prefix('+')?.strip_suffix(".journal")?;
+        number.parse::<u64>().ok()
+    };
+    let all = own.parent().and_then(|folder| folder.read_dir().ok()).into_iter().flatten().flatten();
+    places.extend(all.filter(|file| file.file_name().to_str().and_then(of_partition).is_some()).map(|it| it.path()));
+    places
+}
+
+/// Whether there may be a journal about `path` at all: a look at one directory.
+pub(super) fn may_be_about(path: &Path) -> bool {
+    let Ok(facts) = path.metadata() else { return false };
+    if facts.is_file() {
+        return beside(path).is_some_and(|place| place.exists());
+    }
+    let any = |folder: PathBuf| folder.join("haul").read_dir().is_ok_and(|mut files| files.next().is_some());
+    facts.file_type().is_block_device() && state_folder().is_some_and(any)
+}
+
+/// The place of the journal of a file.
+fn beside(path: &Path) -> Option<PathBuf> {
+    let mut name = OsString::from(".");
+    name.push(path.file_name()?);
+    name.push(".haul-journal");
+    Some(path.with_file_name(name))
 }
 
 /// `$XDG_STATE_HOME`, else `~/.local/state`, as the XDG base directory specification has it.
@@ -31,21 +64,30 @@ fn state_folder() -> Option<PathBuf> {
 /// Who the device is, in a word that can be the name of a file. A disk keeps it under another node; a partition has the
 /// disk's, and where it begins.
 fn device_name(dest: &Facts) -> String {
+    match named(dest) {
+        (name, Some(start)) => format!("{name}+{start}"),
+        (name, None) => name,
+    }
+}
+
+/// The name of the disk, and of a partition where it begins.
+fn named(dest: &Facts) -> (String, Option<u64>) {
     let identity = &dest.identity;
+    let devices = dest.ground.iter().filter(|ground| matches!(ground.id, FileId::Device(_)));
+    let on_disk = devices.filter_map(|ground| Some((ground.offset?, ground.name.as_str()))).max();
+    let on_disk = on_disk.filter(|&(start, _)| start > 0);
     let who = match (&identity.wwn, &identity.serial, &identity.model) {
         (Some(wwn), ..) => wwn.clone(),
         (None, Some(serial), Some(model)) => format!("{model}-{serial}"),
         (None, Some(serial), None) => serial.clone(),
-        (None, None, _) => dest.path.to_string_lossy().trim_start_matches("/dev/").to_owned(),
+        (None, None, _) => {
+            let node = on_disk.map_or(dest.path.to_string_lossy(), |(_, disk)| disk.into());
+            node.trim_start_matches("/dev/").to_owned()
+        }
     };
     let plain = |letter: char| if letter.is_ascii_alphanumeric() || "._-".contains(letter) { letter } else { '_' };
-    let mut name: String = who.chars().map(plain).take(100).collect();
-    let start =
-        dest.ground.iter().filter(|ground| matches!(ground.id, FileId::Device(_))).filter_map(|ground| ground.offset);
-    if let Some(start) = start.max().filter(|&start| start > 0) {
-        name += &format!("+{start}");
-    }
-    name
+    let name: String = who.chars().map(plain).take(100).collect();
+    (name, on_disk.map(|(start, _)| start))
 }
 
 /// Makes sure that a file could be made at `path`; makes the folder of devices' journals, for its owner alone.

@@ -5,6 +5,7 @@ mod hearing;
 use super::Exit;
 use super::dd::blocks::{self, Held, Looked};
 use super::dd::watch::Watch;
+use super::journal::Stale;
 use crate::cli::sg_dd::{self as words, SgCommand};
 use crate::contract::{Amount, DeviceCounts, RecordCounts, RecordListener, RecordTally, SgFront, SgPlan, Side};
 use crate::plan::dd::{DdKind, Way, classify};
@@ -162,6 +163,13 @@ fn run(
         hearing.complain(side, &complaint, false);
         hearing.failed().unwrap_or(Failure::Io)
     })?;
+    for stale in Stale::of_ends(&plan, &ends, held.facts[Side::Dest.index()].as_ref()) {
+        hearing.teller.tell(&format!("warning: {}\n", stale.warning()));
+        stale.end().map_err(|error| {
+            hearing.teller.tell(&format!("{error}\n"));
+            Failure::Io
+        })?;
+    }
     let ends = Arc::new(ends);
     hearing.opened(&ends);
     let listener: Arc<dyn RecordListener> = hearing.clone();

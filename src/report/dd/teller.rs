@@ -45,6 +45,13 @@ impl Teller {
         }
     }
 
+    /// Tells what dd knows nothing of; not where only errors are wanted.
+    pub fn warn(&self, clause: &str) {
+        if self.telling != Telling::Errors {
+            self.tell(&[self.program.as_slice(), b": warning: ", clause.as_bytes(), b"\n"].concat());
+        }
+    }
+
     /// The copy begins now.
     pub fn start(&self) {
         *self.started.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();

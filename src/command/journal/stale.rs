@@ -1,0 +1,85 @@
+//! Journals of earlier copies that claim what is about to become untrue: whoever writes to a dest ends them first.
+use super::{open, place};
+use crate::contract::{Error, Facts, Kind, RecordPlan};
+use crate::ledger::FaultKind;
+use crate::probe;
+use crate::records::Ends;
+use std::fs;
+use std::os::fd::{AsRawFd, BorrowedFd};
+use std::path::{Path, PathBuf};
+
+/// A journal that claims something about a dest, and is to be removed before anybody writes there.
+pub(in crate::command) struct Stale {
+    path: PathBuf,
+    /// Bytes that it claims; `None`: it cannot be believed anyway, or is in use.
+    durable_bytes: Option<u64>,
+}
+
+impl Stale {
+    /// The journals about `dest`, but for the one at `except`: that of the dest itself, those of the partitions of a
+    /// disk, and that of the disk of a partition.
+    pub(in crate::command) fn of(dest: &Facts, except: Option<&Path>) -> Vec<Stale> {
+        let mut found = Vec::new();
+        for path in place::about(dest).into_iter().filter(|path| Some(path.as_path()) != except) {
+            match open(&path) {
+                Ok(None) => {}
+                Ok(Some(journal)) => {
+                    let durable_bytes = Some(journal.state().durable.total_bytes());
+                    found.push(Stale { path, durable_bytes });
+                }
+                // What is no journal is nobody's to remove.
+                Err(fault) if matches!(fault.kind, FaultKind::Other) => {}
+                Err(_) => found.push(Stale { path, durable_bytes: None }),
+            }
+        }
+        found
+    }
+
+    /// Those about the dest that `leads_there`, a path below /proc/self/fd or any other. It is looked at closely only
+    /// where there could be one.
+    fn of_path(leads_there: &str) -> Vec<Stale> {
+        let Ok(path) = fs::canonicalize(leads_there) else { return Vec::new() };
+        if !place::may_be_about(&path) {
+            return Vec::new();
+        }
+        // What cannot be probed was opened all the same, and is no dest of a copy.
+        path.to_str().and_then(|path| probe::dest(path).ok()).map_or_else(Vec::new, |dest| Stale::of(&dest, None))
+    }
+
+    /// Those about what is open to be written to by records; `known`: a disk that is reached by its own commands.
+    pub(in crate::command) fn of_ends(plan: &RecordPlan, ends: &Ends, known: Option<&Facts>) -> Vec<Stale> {
+        let path_of = |fd: BorrowedFd<'_>| format!("/proc/self/fd/{}", fd.as_raw_fd());
+        let written = ends.dest.fd().ok().filter(|_| !plan.compare);
+        let mut found: Vec<Stale> =
+            written.into_iter().chain(ends.second()).flat_map(|fd| Stale::of_path(&path_of(fd))).collect();
+        found.extend(known.filter(|_| !plan.compare).into_iter().flat_map(|dest| Stale::of(dest, None)));
+        found
+    }
+
+    /// What the user should know: a clause.
+    pub(in crate::command) fn warning(&self) -> String {
+        let path = self.path.display();
+        match self.durable_bytes {
+            Some(bytes) => format!(
+                "an unfinished copy, of which {bytes} bytes are durable, cannot be gone on with after this: its \
+                 journal {path} is removed"
+            ),
+            None => format!("an unfinished copy cannot be gone on with after this: its journal {path} is removed"),
+        }
+    }
+
+    /// Removes it.
+    ///
+    /// # Errors
+    /// The file system fails.
+    pub(in crate::command) fn end(&self) -> Result<(), Error> {
+        match fs::remove_file(&self.path) {
+            Err(source) if source.kind() != std::io::ErrorKind::NotFound => {
+                let what = format!("cannot remove journal {}", self.path.display());
+                let error = Error::new(Kind::Io, what).because(source);
+                Err(error.advise("What it claims is about to become untrue: remove it, then try again."))
+            }
+            _ => Ok(()),
+        }
+    }
+}
