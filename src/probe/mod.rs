@@ -25,6 +25,8 @@ use rustix::fs::{Access, AtFlags, CWD, Mode, OFlags};
 use rustix::io::Errno;
 use snapshot::Snapshot;
 use std::path::Path;
+use std::thread;
+use std::time::{Duration, Instant};
 
 /// File systems on which files can share extents, with the right mkfs options or a new enough server; the ioctl
 /// decides.
@@ -196,10 +198,25 @@ fn of_device(place: &Place, side: Side, snapshot: &Snapshot, facts: &mut Facts) 
     }
 }
 
-/// Whether the kernel refuses an exclusive open, as it does for what is mounted or held in any namespace.
+/// How long a claim of nobody in sight may take to end by itself. The kernel takes down the ring of a program that was
+/// killed, and gives its disks back, some milliseconds after the program is gone: who resumes at once is not refused.
+const CLAIM_ENDS_WITHIN: Duration = Duration::from_secs(2);
+
+/// Between two looks at it.
+const LOOK_AGAIN_AFTER: Duration = Duration::from_millis(10);
+
+/// Whether the kernel refuses an exclusive open, as it does for what is mounted or held in any namespace, and goes on
+/// refusing it.
 fn claimed_by_others(path: &Path) -> bool {
     let flags = OFlags::RDONLY | OFlags::EXCL | OFlags::NONBLOCK | OFlags::CLOEXEC;
-    matches!(rustix::fs::open(path, flags, Mode::empty()), Err(Errno::BUSY))
+    let until = Instant::now() + CLAIM_ENDS_WITHIN;
+    while matches!(rustix::fs::open(path, flags, Mode::empty()), Err(Errno::BUSY)) {
+        if Instant::now() >= until {
+            return true;
+        }
+        thread::sleep(LOOK_AGAIN_AFTER);
+    }
+    false
 }
 
 /// Whether this process, by its effective user, may use `path` so.

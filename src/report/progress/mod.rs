@@ -207,12 +207,12 @@ impl Shared {
             (ProgressStyle::Plain, Said::Began(Phase::Flushing)) if pacer.has_begun() => {
                 self.screen.write(&plain::lines(&self.look(), &self.dest, &[]));
             }
-            (ProgressStyle::Plain | ProgressStyle::Bar, said) => {
+            // Who wants no progress wants to know all the same what is wrong.
+            (_, said) => {
                 if let Some(text) = said.text() {
                     self.screen.write(&text);
                 }
             }
-            _ => {}
         }
     }
 }
