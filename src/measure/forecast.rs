@@ -114,6 +114,9 @@ pub struct Reached {
     pub data_bytes: u64,
 }
 
+/// Logarithm of a change of the rate that is no longer a fault of the curve: by a quarter.
+const CHANGE: f64 = 0.25;
+
 /// What a copy was foretold to take, up to every place of it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Forecast {
@@ -164,17 +167,32 @@ impl Forecast {
 
     /// Seconds that are left of a copy that was `then` there and is `now` here, by how much slower or faster it is than
     /// foretold. `None` where that cannot be told from what has come: nothing, or zeros only.
+    ///
+    /// What counts is how it went from its beginning on, for a curve through a few places is wrong here and there by
+    /// some percent. But where it goes otherwise now by more than that, something has changed.
     pub fn left_s(&self, then: &Reached, now: &Reached) -> Option<f64> {
-        let share = |data: u64, all: u64| if all == 0 { 1.0 } else { data as f64 / all as f64 };
-        let (data, done) = (now.data_bytes.saturating_sub(then.data_bytes), now.done_bytes - then.done_bytes);
-        let foretold_s = (self.until(now.done_bytes) - self.until(then.done_bytes)) * share(data, done);
-        let known = now.copied_bytes as f64 / self.len as f64 / KNOWN_SHARE;
-        let trusted_s = TRUSTED_SHARE * self.whole_s() * (1.0 - known).max(0.0);
-        let slower = (now.at_s - then.at_s + trusted_s) / (foretold_s + trusted_s);
+        let start = Reached { done_bytes: now.done_bytes - now.copied_bytes, ..Reached::default() };
+        let (ever, lately) = (self.slower(&start, now), self.slower(then, now));
+        let change = (lately / ever).ln();
+        let slower = if change.is_finite() { ever * (change * (change.abs() / CHANGE).min(1.0)).exp() } else { ever };
         let rest_s = (self.whole_s() - self.until(now.done_bytes)) * share(now.data_bytes, now.copied_bytes);
         let told = (now.copied_bytes == 0 || now.data_bytes > 0) && slower.is_finite();
         told.then_some(rest_s * slower)
     }
+
+    /// How many times as long as foretold it took from `then` to `now`.
+    fn slower(&self, then: &Reached, now: &Reached) -> f64 {
+        let (data, done) = (now.data_bytes.saturating_sub(then.data_bytes), now.done_bytes - then.done_bytes);
+        let foretold_s = (self.until(now.done_bytes) - self.until(then.done_bytes)) * share(data, done);
+        let known = now.copied_bytes as f64 / self.len as f64 / KNOWN_SHARE;
+        let trusted_s = TRUSTED_SHARE * self.whole_s() * (1.0 - known).max(0.0);
+        (now.at_s - then.at_s + trusted_s) / (foretold_s + trusted_s)
+    }
+}
+
+/// Of nothing, all is data.
+fn share(data: u64, all: u64) -> f64 {
+    if all == 0 { 1.0 } else { data as f64 / all as f64 }
 }
 
 #[cfg(test)]

@@ -124,3 +124,19 @@ fn zeros_and_what_earlier_runs_copied_make_no_rate() {
     let zeros = Reached { data_bytes: 0, ..now };
     assert_eq!(forecast.left_s(&already, &zeros), None);
 }
+
+#[test]
+fn a_disk_that_has_become_slower_is_believed_after_a_while_and_one_that_only_seems_so_is_not() {
+    let curve = Curve::flat(100e6).unwrap();
+    let forecast = Forecast::of(&course(100 * GB, Some(&curve), None)).unwrap();
+    let at = |at_s: f64, gigabytes: f64| {
+        let bytes = (gigabytes * 1e9) as u64;
+        Reached { at_s, done_bytes: bytes, copied_bytes: bytes, data_bytes: bytes }
+    };
+    // 50 GB at 100 MB/s, and 20 s at 50 MB/s.
+    let left = forecast.left_s(&at(500.0, 50.0), &at(520.0, 51.0)).unwrap();
+    assert!((left / 980.0 - 1.0).abs() < 0.05, "{left}");
+    // 20 s in which the curve was wrong by 4 %.
+    let left = forecast.left_s(&at(500.0, 50.0), &at(520.8, 52.0)).unwrap();
+    assert!((left / 480.0 - 1.0).abs() < 0.01, "{left}");
+}

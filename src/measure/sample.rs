@@ -38,7 +38,8 @@ pub fn sample(
     // A quarter of a place is enough for the blocks in flight at its start and at its end.
     let point = fitting(point, range.len / 16, subject.align_bytes);
     let look = Point { depth: point.depth.min(2), ..point };
-    let Some(first) = place(subject, range, look, (0, 1), LOOK, stop)? else { return Ok(Vec::new()) };
+    // Not where a place will be, which are at odd parts of twice an odd number: the disk would have kept those bytes.
+    let Some(first) = place(subject, range, look, (3, 8), LOOK, stop)? else { return Ok(Vec::new()) };
     let took = subject.clock.now() - began;
     let whole_s = range.len as f64 / first.bytes_per_s;
     let time = Duration::try_from_secs_f64(whole_s * budget.share).unwrap_or(Duration::MAX).min(budget.time_max);
@@ -46,12 +47,15 @@ pub fn sample(
     let count = count(left, took + PATIENCE.0, range.len / (point.in_flight_bytes() * 4).max(1));
     let patience = (left / count.max(1)).saturating_sub(took).clamp(PATIENCE.0, PATIENCE.1);
     let mut zones = Vec::new();
+    let mut longest = Duration::ZERO;
     for number in in_spread_order(count) {
-        // Where the disk is slower than it was at first, fewer places have to do.
-        if subject.clock.now() - began > time {
+        let now = subject.clock.now();
+        // Where the way to a place is longer than it was at first, fewer places have to do.
+        if now + longest > began + time {
             break;
         }
-        zones.extend(place(subject, range, point, (number, count), patience, stop)?);
+        zones.extend(place(subject, range, point, (2 * number + 1, 2 * count), patience, stop)?);
+        longest = longest.max(subject.clock.now() - now);
     }
     Ok(zones)
 }
@@ -84,7 +88,7 @@ fn fitting(point: Point, most_bytes: u64, align_bytes: u64) -> Point {
     Point { depth, block_bytes: u32::try_from(block).unwrap_or(point.block_bytes), ..point }
 }
 
-/// The rate in the middle of part `of.0` of `of.1`.
+/// The rate at `of.0` parts of `of.1`.
 fn place(
     subject: &mut Subject,
     range: Extent,
@@ -94,9 +98,8 @@ fn place(
     stop: &Stop,
 ) -> Result<Option<Zone>, Failure> {
     let align = subject.align_bytes.max(4096);
-    let middle = u128::from(range.len) * u128::from(2 * of.0 + 1) / u128::from(2 * of.1);
-    let middle = u64::try_from(middle).unwrap_or(0);
-    let begin = (range.offset + middle) / align * align;
+    let part = u128::from(range.len) * u128::from(of.0) / u128::from(of.1);
+    let begin = (range.offset + u64::try_from(part).unwrap_or(0)) / align * align;
     if begin < range.offset || begin >= range.end() {
         return Ok(None);
     }

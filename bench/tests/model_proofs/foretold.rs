@@ -1,0 +1,209 @@
+//! Foretelling: what a copy takes, before its first byte and while it runs.
+use super::found::subject;
+use super::world::World;
+use haul::contract::{
+    Access, Bound, Cache, Direction, Ended, EndpointKind, EngineKind, Existing, Extent, OnError, Plan, PlanSide, Route,
+    Side, Silent, Stop, Tally, Tuning, WriteOrder, Zeros,
+};
+use haul::measure::{Budget, Course, Curve, Forecast, Point, Reached, Way, sample};
+use modelled_disk::model::Zones;
+use modelled_disk::parameters::Parameters;
+use modelled_disk::preset::Preset;
+use std::collections::VecDeque;
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+const GB: u64 = 1_000_000_000;
+
+/// What a copy of a hundred times as long takes at most to be foretold.
+const BUDGET: Budget = Budget { time_max: Duration::from_secs(2), share: 0.01 };
+
+/// A pair of disks, and where on them the copy is.
+struct Pair {
+    disks: [Parameters; 2],
+    offsets: [u64; 2],
+    len: u64,
+}
+
+fn disk(name: &str) -> Parameters {
+    let mut disk = Preset::named(name).unwrap().parameters();
+    disk.size_bytes = 20 * GB;
+    disk
+}
+
+/// What came of a copy and of what was foretold of it.
+struct Told {
+    foretold_s: f64,
+    looking_s: f64,
+    took_s: f64,
+    bound: Option<Bound>,
+    /// How far it was when, and what was then said to be left.
+    left: Vec<(f64, f64, f64)>,
+}
+
+fn copy(pair: &Pair) -> Told {
+    let world = World::new();
+    let mut subjects = pair.disks.each_ref().map(|disk| subject(&world, disk));
+    let point = Point { way: Way::Direct, block_bytes: 1 << 20, depth: 2 };
+    let mut curve = |side: usize| {
+        let range = Extent::new(pair.offsets[side], pair.len);
+        let zones = sample(&mut subjects[side], range, point, BUDGET, &Stop::default()).unwrap();
+        Curve::through(&zones).unwrap()
+    };
+    let curves = [curve(0), curve(1)];
+    let looking_s = world.now_s();
+    let sides = curves.each_ref().map(Some);
+    let course = Course { len: pair.len, sides, limit_bytes_per_s: None, in_turn: false, backward: false };
+    let forecast = Forecast::of(&course).unwrap();
+
+    let ends = subjects.map(|subject| subject.ways[0].1.clone());
+    let plan = plan(pair);
+    let tally = Arc::new(Tally::default());
+    let seen = Arc::new(Mutex::new(Vec::new()));
+    let (watched, noted) = (tally.clone(), seen.clone());
+    world.on_tick(Box::new(move |now_s| noted.lock().unwrap().push((now_s, watched.written_bytes.load(Relaxed)))));
+    let mut schedule = haul::schedule::make(&plan, &ends[0]);
+    let outcome = haul::engine::run(&plan, &ends, &mut *schedule, &Stop::default(), &tally, &Silent);
+    assert!(matches!(outcome.ended, Ended::Complete), "{:?}", outcome.ended);
+    let took_s = world.now_s() - looking_s;
+
+    let seen = seen.lock().unwrap();
+    let (mut window, mut left) = (VecDeque::from([Reached::default()]), Vec::new());
+    for &(now_s, bytes) in seen.iter() {
+        let at_s = now_s - looking_s;
+        let now = Reached { at_s, done_bytes: bytes, copied_bytes: bytes, data_bytes: bytes };
+        window.push_back(now);
+        // As the bar does: the newest of those that are 20 s old is where it looks from.
+        while window.len() > 2 && at_s - window[1].at_s >= 20.0 {
+            window.pop_front();
+        }
+        left.push((bytes as f64 / pair.len as f64, took_s - at_s, forecast.left_s(&window[0], &now).unwrap()));
+    }
+    Told { foretold_s: forecast.whole_s(), looking_s, took_s, bound: course.bound(), left }
+}
+
+fn side(offset: u64) -> PlanSide {
+    let access = Access { cache: Cache::Direct, offset_align_bytes: 512, exclusive: false, existing: Existing::Keep };
+    PlanSide {
+        address: "modelled disk".to_owned(),
+        path: "modelled disk".into(),
+        kind: EndpointKind::Memory,
+        offset,
+        access,
+        moves_head: true,
+        through: None,
+    }
+}
+
+/// What haul plans between two disks whose heads move.
+fn plan(pair: &Pair) -> Plan {
+    Plan {
+        overlaps: false,
+        source: side(pair.offsets[Side::Source.index()]),
+        dest: side(pair.offsets[Side::Dest.index()]),
+        dests: Vec::new(),
+        len: Some(pair.len),
+        route: Route::Copy,
+        pattern: None,
+        engine: EngineKind::Ring,
+        engine_instead: None,
+        device_copy: None,
+        tuning: Tuning {
+            block_bytes: 1 << 20,
+            depth: 4,
+            adaptive: false,
+            block_bytes_min: 1 << 20,
+            block_bytes_max: 1 << 20,
+            depth_max: 4,
+            in_flight_bytes_max: 4 << 20,
+        },
+        head_bytes: 0,
+        tail_align_bytes: 1,
+        direction: Direction::Forward,
+        write_order: WriteOrder::Submitted,
+        burst_bytes: None,
+        zeros: Zeros::Write,
+        ask_holes: false,
+        detect_zeros_bytes: None,
+        hashes: Vec::new(),
+        digest_blocks: None,
+        read_back: None,
+        set_end: false,
+        preallocate: false,
+        durable: true,
+        on_error: OnError::default(),
+        journal: false,
+        limit_bytes_per_s: None,
+        why: Vec::new(),
+        warnings: Vec::new(),
+    }
+}
+
+/// Pairs of disks that turn, whole and with ranges whose zones run against each other.
+fn pairs() -> Vec<(&'static str, Pair)> {
+    let whole = |source, dest| Pair { disks: [disk(source), disk(dest)], offsets: [0, 0], len: 20 * GB };
+    let crossed = Pair { offsets: [0, 5 * GB], len: 15 * GB, ..whole("disk-7200", "disk-7200") };
+    vec![
+        ("zoned", whole("disk-7200", "disk-7200")),
+        ("zoned, with write caches", whole("disk-7200-cache", "disk-7200-cache")),
+        ("to inner zones", crossed),
+        ("a flat source that is slower than the outer zones only", {
+            let mut pair = whole("sata-ssd", "disk-7200");
+            pair.disks[0].size_bytes = 20 * GB;
+            pair
+        }),
+    ]
+}
+
+#[test]
+fn the_time_of_a_copy_between_zoned_disks_is_foretold_within_five_percent_before_its_first_byte() {
+    for (name, pair) in pairs() {
+        let Told { foretold_s, looking_s, took_s, .. } = copy(&pair);
+        assert!((foretold_s / took_s - 1.0).abs() < 0.05, "{name}: {foretold_s} foretold, {took_s} took");
+        // Each side for itself; a copy looks at both at once.
+        assert!(looking_s < 2.0 * 0.01 * took_s, "{name}: {looking_s} to look at a copy of {took_s}");
+    }
+}
+
+#[test]
+fn places_are_read_in_time_and_each_gives_the_rate_of_the_medium_there() {
+    let disk = disk("disk-7200");
+    let medium = Zones::new(&disk, 100);
+    for (share, places) in [(f64::INFINITY, 33), (0.01, 15), (0.003, 3), (0.0002, 0)] {
+        let world = World::new();
+        let (range, point) =
+            (Extent::new(0, disk.size_bytes), Point { way: Way::Direct, block_bytes: 1 << 20, depth: 2 });
+        let budget = Budget { share, ..BUDGET };
+        let zones = sample(&mut subject(&world, &disk), range, point, budget, &Stop::default()).unwrap();
+        assert!(zones.len() >= places, "{share}: {} places", zones.len());
+        for zone in &zones {
+            // A place may lie across two zones, which are 2 to 4 % apart.
+            let truth = medium.bytes_per_s(zone.offset) as f64;
+            assert!((zone.bytes_per_s / truth - 1.0).abs() < 0.03, "{share}: {zone:?} instead of {truth}");
+        }
+        // A first look is all that a copy pays that is too short.
+        let time = (medium.media_ns(disk.size_bytes) as f64 / 1e9 * share).clamp(0.06, 2.0);
+        assert!(world.now_s() < time, "{share}: {} instead of {time}", world.now_s());
+    }
+}
+
+#[test]
+fn from_a_tenth_on_the_time_left_is_right_within_five_percent() {
+    for (name, pair) in pairs() {
+        let told = copy(&pair);
+        let late: Vec<_> = told.left.iter().filter(|(share, ..)| (0.1..0.98).contains(share)).collect();
+        assert!(late.len() > 300, "{name}: {}", late.len());
+        for (share, truth, left) in late {
+            assert!((left / truth - 1.0).abs() < 0.05, "{name}, at {share}: {left} instead of {truth}");
+        }
+    }
+}
+
+#[test]
+fn the_side_that_binds_is_told() {
+    let slow_end = Pair { disks: [disk("disk-7200"), disk("disk-7200")], offsets: [0, 15 * GB], len: 5 * GB };
+    assert_eq!(copy(&slow_end).bound, Some(Bound::Side(Side::Dest)));
+    let slow_source = Pair { offsets: [15 * GB, 0], ..slow_end };
+    assert_eq!(copy(&slow_source).bound, Some(Bound::Side(Side::Source)));
+}

@@ -1,0 +1,5 @@
+//! What haul finds out about disks, held against the numbers that the disks are made of. Everything is in virtual time,
+//! so that each run gives the same, on any machine under any load.
+mod foretold;
+mod found;
+mod world;
