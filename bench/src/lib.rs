@@ -15,6 +15,7 @@ pub mod claims;
 pub mod cli;
 pub mod contender;
 pub mod error;
+pub mod known;
 pub mod limit;
 pub mod machine;
 pub mod numbers;

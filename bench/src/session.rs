@@ -3,6 +3,7 @@ use crate::bed::{self, Bed, Recipe, Size};
 use crate::cli::Arguments;
 use crate::contender::{self, Contender};
 use crate::error::{Doing, Error, Result};
+use crate::known;
 use crate::machine;
 use crate::pressure::Pressure;
 use crate::process::Interrupt;
@@ -171,7 +172,7 @@ struct Chosen {
 
 /// The beds and tables that were asked for by the start of their name, in the order of measuring.
 fn chosen(scenarios: &[String]) -> Result<Chosen> {
-    let mut chosen = Chosen { beds: bed::recipes(), sweeps: sweep::recipes(), tables: seeds::recipes() };
+    let mut chosen = Chosen { beds: bed::recipes(), sweeps: sweep::recipes(), tables: tables() };
     let names: Vec<&str> = scenario_names().map(|(name, _)| name).collect();
     if let Some(wanted) = scenarios.iter().find(|wanted| !names.iter().any(|name| name.starts_with(wanted.as_str()))) {
         return Err(Error(format!("there is no scenario {wanted}; there are: {}", names.join(", "))));
@@ -183,11 +184,16 @@ fn chosen(scenarios: &[String]) -> Result<Chosen> {
     Ok(chosen)
 }
 
+/// Every table.
+fn tables() -> Vec<TableRecipe> {
+    seeds::recipes().into_iter().chain(known::recipes()).collect()
+}
+
 /// Name and title of every bed, sweep and table.
 pub fn scenario_names() -> impl Iterator<Item = (&'static str, &'static str)> {
     let beds = bed::recipes().into_iter().map(|recipe| (recipe.name, recipe.title));
     let sweeps = sweep::recipes().into_iter().map(|recipe| (recipe.name, recipe.title));
-    beds.chain(sweeps).chain(seeds::recipes().into_iter().map(|recipe| (recipe.name, recipe.title)))
+    beds.chain(sweeps).chain(tables().into_iter().map(|recipe| (recipe.name, recipe.title)))
 }
 
 /// Those that were asked for by a part of their name; haul always, and what its options are held against.

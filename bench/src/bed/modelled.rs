@@ -64,6 +64,15 @@ fn make_pair(recipe: &Recipe, workplace: &Workplace, size: Size) -> Result<Bed> 
     pair(recipe, &pair_named(recipe.name)?, workplace, size)
 }
 
+/// The pair of this name, so long that its time is worth foretelling.
+pub(crate) fn long_pair(name: &'static str, workplace: &Workplace, size: Size) -> Result<Bed> {
+    let recipe = Recipe { name, title: name, make: make_pair };
+    let gibibytes = if size == Size::Full { 3 } else { 1 };
+    let long = Pair { time_scale: 1, bytes: gibibytes << 30, ..pair_named(name)? };
+    // A shorter one would not be foretold at all; only the bench's own tests are too small for that.
+    pair(&recipe, &long, workplace, if size == Size::Tiny { size } else { Size::Full })
+}
+
 /// A modelled disk to be copied onto another.
 pub(super) fn pair(recipe: &Recipe, pair: &Pair, workplace: &Workplace, size: Size) -> Result<Bed> {
     let bytes = size.bytes(pair.bytes, 16 << 20);

@@ -52,7 +52,7 @@ pub fn recipes() -> Vec<TableRecipe> {
 
 impl Call<'_> {
     /// Runs a line; an error when it fails.
-    fn run(&self, line: &Line) -> Result<Ended> {
+    pub(crate) fn run(&self, line: &Line) -> Result<Ended> {
         let ended = run(line, None, self.interrupt)?;
         if ended.status.success() {
             return Ok(ended);
@@ -66,7 +66,7 @@ impl Call<'_> {
     }
 
     /// A table of this recipe without rows.
-    fn table(recipe: &TableRecipe, columns: &[&str]) -> Table {
+    pub(crate) fn table(recipe: &TableRecipe, columns: &[&str]) -> Table {
         Table {
             name: recipe.name.into(),
             title: recipe.title.into(),
@@ -77,11 +77,11 @@ impl Call<'_> {
     }
 }
 
-fn text(text: impl Into<String>) -> Cell {
+pub(crate) fn text(text: impl Into<String>) -> Cell {
     Cell::Text(text.into())
 }
 
-fn number(value: f64, unit: &str) -> Cell {
+pub(crate) fn number(value: f64, unit: &str) -> Cell {
     Cell::Number { value, unit: unit.into() }
 }
 

@@ -1,0 +1,118 @@
+//! The time of a copy: foretold, taken, and what the time left was said to be on the way.
+use super::{number_at, off_percent};
+use crate::bed::modelled::long_pair;
+use crate::bed::{Bed, Comparison};
+use crate::error::{Error, Result};
+use crate::process::{Ended, Line, run};
+use crate::race::Observer;
+use crate::result::{Cell, Table};
+use crate::seeds::{Call, TableRecipe, number, text};
+use serde_json::Value;
+
+/// Pairs of [`long_pair`]: disks whose rate depends on the place, and disks that differ.
+const PAIRS: [&str; 4] = ["disk-7200", "disk-7200-cache", "disk-ssd", "disk-slow-fast"];
+
+/// Rounds in full size.
+const ROUNDS: u32 = 3;
+
+/// From here on the time left is held against what came.
+const KNOWN_SHARE: f64 = 0.1;
+
+pub(super) fn recipe() -> TableRecipe {
+    TableRecipe {
+        name: "known-time",
+        title: "The time of a copy, before its first byte and on the way",
+        what: "Long copies between modelled disks. Foretold: before the first byte, by reads that take a hundredth of the \
+               time at most. Wanted for the zoned pairs: off by 5 % at most, and the end that the bar foretells from a \
+               tenth of the bytes on, too. Where a disk writes more slowly than it reads, nobody can tell beforehand \
+               without writing. The bytes are compared after each run.",
+        make,
+    }
+}
+
+fn make(recipe: &TableRecipe, call: &Call<'_>, observer: &mut dyn Observer) -> Result<Table> {
+    let columns = ["pair", "round", "foretold", "places", "looking", "binds", "took", "off", "worst end from 10 %"];
+    let mut table = Call::table(recipe, &columns);
+    for name in PAIRS {
+        let bed = long_pair(name, call.workplace, call.size)?;
+        let rounds = if call.size == crate::bed::Size::Full { ROUNDS } else { 1 };
+        for round in 1..=rounds {
+            observer.doing(&format!("{}: {name}, round {round}", recipe.name));
+            bed.reset()?;
+            let words = format!(
+                "{} copy --yes --progress json {} {}",
+                call.haul.display(),
+                bed.source.path.display(),
+                bed.dest.path.display()
+            );
+            let ended = run(&Line::words(&words), None, call.interrupt)?;
+            let told = Told::of(&ended, &words)?;
+            table.rows.push(row(name, round, &told, &bed)?);
+        }
+    }
+    Ok(table)
+}
+
+/// The lines of progress of a copy.
+struct Told {
+    progress: Vec<Value>,
+    summary: Value,
+}
+
+impl Told {
+    fn of(ended: &Ended, words: &str) -> Result<Told> {
+        if !ended.status.success() {
+            return Err(Error(format!("`{words}` failed: {}", ended.how())));
+        }
+        let lines: Vec<Value> = ended.stderr.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
+        let of = |kind: &str| lines.iter().filter(|line| line["type"] == kind).cloned().collect::<Vec<_>>();
+        let summary = of("summary").pop().ok_or_else(|| Error(format!("`{words}` told no summary")))?;
+        Ok(Told { progress: of("progress"), summary })
+    }
+
+    /// The largest distance of a foretold end from the true one, in percent of the whole time.
+    fn worst_percent(&self, took_s: f64) -> Option<f64> {
+        let off = |line: &Value| {
+            let (copied, total) = (number_at(line, "/copied_bytes")?, number_at(line, "/total_bytes")?);
+            let (at_s, left_s) = (number_at(line, "/elapsed_s")?, number_at(line, "/left_s")?);
+            let known = copied / total >= KNOWN_SHARE && copied < total;
+            known.then(|| off_percent(at_s + left_s, took_s).abs())
+        };
+        self.progress.iter().filter_map(off).reduce(f64::max)
+    }
+}
+
+fn row(name: &str, round: u32, told: &Told, bed: &Bed) -> Result<Vec<Cell>> {
+    let took_s = number_at(&told.summary, "/elapsed_s").unwrap_or(f64::NAN);
+    let cell = |value: Option<f64>, unit: &str| value.map_or_else(|| text("none"), |value| number(value, unit));
+    let foretold_s = number_at(&told.summary, "/estimate/time_s");
+    let bound = told.summary.pointer("/estimate/bound").and_then(Value::as_str).unwrap_or("none");
+    let off = match bed.compare("")? {
+        Comparison::Equal => cell(foretold_s.map(|foretold_s| off_percent(foretold_s, took_s)), "%"),
+        _ => text("wrong bytes"),
+    };
+    Ok(vec![
+        text(name),
+        text(round.to_string()),
+        cell(foretold_s, "s"),
+        cell(number_at(&told.summary, "/estimate/places"), ""),
+        cell(number_at(&told.summary, "/estimate/took_s"), "s"),
+        text(bound),
+        number(took_s, "s"),
+        off,
+        cell(told.worst_percent(took_s), "%"),
+    ])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_worst_end_is_that_of_a_tenth_and_more_and_not_of_the_last_line() {
+        let line = |copied: u64, at_s: f64, left_s: f64| serde_json::json!({"copied_bytes": copied, "total_bytes": 100, "elapsed_s": at_s, "left_s": left_s});
+        let progress = vec![line(5, 1.0, 40.0), line(20, 2.0, 8.2), line(50, 5.0, 4.7), line(100, 10.0, 3.0)];
+        let worst = Told { progress, summary: Value::Null }.worst_percent(10.0).unwrap();
+        assert!((worst - 3.0).abs() < 1e-9, "{worst}");
+    }
+}
