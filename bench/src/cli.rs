@@ -10,7 +10,8 @@ use std::path::PathBuf;
 #[derive(Debug, Parser)]
 #[command(name = "haul-bench", version)]
 pub struct Arguments {
-    /// Beds or tables to measure, by name or by the start of it; all when none is given. `seeds` is all tables of the documents, `known` those of disks whose numbers are known.
+    /// Beds or tables to measure, by name or by the start of it; all when none is given. `seeds` is all tables of the
+    /// documents, `known` those of disks whose numbers are known.
     #[arg(value_name = "SCENARIO")]
     pub scenarios: Vec<String>,
 

@@ -11,6 +11,9 @@ use std::time::Duration;
 /// A run that has had so many times its patience ends, whatever came of it.
 const PATIENCE_MAX: u32 = 16;
 
+/// A head may be on its way for so long, and a stick may think: no run is given up before, however short it is to be.
+const WAY_THERE: Duration = Duration::from_millis(250);
+
 /// The longest time that a request may take and still be told apart from longer ones, in nanoseconds.
 const LATENCY_NS_MAX: u64 = 3_600_000_000_000;
 
@@ -91,6 +94,8 @@ struct Flight<'a> {
     fed: Option<(Duration, u64, u64)>,
     moved_bytes: u64,
     completed: u64,
+    /// The same before the present turn.
+    completed_before: u64,
     latencies: Histogram<u64>,
     bad: Vec<Bad>,
 }
@@ -110,6 +115,7 @@ impl<'a> Flight<'a> {
             fed: None,
             moved_bytes: 0,
             completed: 0,
+            completed_before: 0,
             latencies,
             bad: Vec::new(),
         }
@@ -127,6 +133,7 @@ impl<'a> Flight<'a> {
                 return Err(Failure::Broken(Error::new(Kind::Io, what).because(error)));
             }
             self.last = self.run.clock.now();
+            self.completed_before = self.completed;
             for completion in done.drain(..) {
                 failure = failure.or(self.settle(completion));
             }
@@ -157,14 +164,18 @@ impl<'a> Flight<'a> {
         false
     }
 
-    /// Time is up, and as many blocks as the depth came in it: fewer say little.
+    /// Time is up, and as many blocks as the depth came in it, or a multiple of that: fewer say little, and where
+    /// requests in flight are served together, the first of them alone would be counted with the time of all.
     fn is_enough(&self) -> bool {
         let patience = self.run.patience;
-        if self.last - self.began > patience * PATIENCE_MAX {
+        if self.last - self.began > (patience * PATIENCE_MAX).max(WAY_THERE) {
             return true;
         }
         let depth = u64::from(self.run.point.depth);
-        self.warm.is_some_and(|(at, _, before)| self.last - at >= patience && self.completed - before >= depth)
+        self.warm.is_some_and(|(at, _, warm)| {
+            let rounds = |completed: u64| completed.saturating_sub(warm) / depth;
+            self.last - at >= patience && rounds(self.completed) > rounds(self.completed_before)
+        })
     }
 
     /// Notes what came of a request. An error is that of a disk that is gone.

@@ -3,12 +3,15 @@ use super::{Failure, Point, Subject, Zone};
 use crate::contract::{Extent, Stop};
 use std::time::Duration;
 
-/// Most places.
-const PLACES_MAX: u32 = 33;
+/// Most places: more than the sweep of a head across a disk needs.
+const PLACES_MAX: u32 = 17;
+
+/// As many places are read as shortly as the time wants it; beyond them, longer reads say more than further places.
+const PLACES_WANTED: u32 = 5;
 
 /// Bounds of what one place is read for, besides the way there: below, a few blocks say little; above, more places say
 /// more.
-const PATIENCE: (Duration, Duration) = (Duration::from_millis(15), Duration::from_millis(60));
+const PATIENCE: (Duration, Duration) = (Duration::from_millis(15), Duration::from_millis(100));
 
 /// The first look at a disk.
 const LOOK: Duration = Duration::from_millis(2);
@@ -44,7 +47,9 @@ pub fn sample(
     let whole_s = range.len as f64 / first.bytes_per_s;
     let time = Duration::try_from_secs_f64(whole_s * budget.share).unwrap_or(Duration::MAX).min(budget.time_max);
     let Some(left) = time.checked_sub(took) else { return Ok(Vec::new()) };
-    let count = count(left, took + PATIENCE.0, range.len / (point.in_flight_bytes() * 4).max(1));
+    let room = range.len / (point.in_flight_bytes() * 4).max(1);
+    let few = count(left, took + PATIENCE.0, room.min(PLACES_WANTED.into()));
+    let count = few.max(count(left, took + PATIENCE.1, room));
     let patience = (left / count.max(1)).saturating_sub(took).clamp(PATIENCE.0, PATIENCE.1);
     let mut zones = Vec::new();
     let mut longest = Duration::ZERO;

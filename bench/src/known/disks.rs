@@ -17,8 +17,8 @@ pub(super) fn recipe() -> TableRecipe {
     TableRecipe {
         name: "known-disks",
         title: "What haul profile finds out about modelled disks",
-        what: "The command cost includes what lies between: a loop device, nbdfuse and a socket, which add some 0.1 ms \
-               to each command. Off: by how much the predicted time of reading all of it differs from the medium's own.",
+        what: "The command cost includes what lies between, a loop device, nbdfuse and a socket: on an idle machine \
+               some 0.1 ms a command. Off: the predicted time of reading all of it, by the medium's own.",
         make,
     }
 }

@@ -1,5 +1,6 @@
-//! What haul knows of disks whose numbers are known: measured, foretold, and put to use. The disks are served by a process
-//! here, with all that lies between; `bench/tests/model_proofs` holds the same against the model itself, in virtual time.
+//! What haul knows of disks whose numbers are known: measured, foretold, and put to use. The disks are served by a
+//! process here, with all that lies between; `bench/tests/model_proofs` holds the same against the model itself, in
+//! virtual time.
 //!
 //! Must not know: how the beds are made, how tables are shown.
 mod disks;

@@ -24,9 +24,9 @@ pub(super) fn recipe() -> TableRecipe {
     TableRecipe {
         name: "known-pace",
         title: "What haul tune has saved, used in a copy, against the best of all block sizes and depths",
-        what: "haul tune --save on the source, then copies at every block size from 64 KiB to 16 MiB and depth from 1 to \
-               32, then the best of these and a copy with what was saved in turn. Share: the median over the rounds of \
-               the best one's time by the saved one's. Wanted: 95 %. The bytes are compared after each copy.",
+        what: "haul tune --save on the source, then copies at every block size from 64 KiB to 16 MiB and depth from 1 \
+               to 32, then the best of these and a copy with what was saved in turn. Share: the median over the rounds \
+               of the best one's time by the saved one's. Wanted: 95 %. The bytes are compared after each copy.",
         make,
     }
 }

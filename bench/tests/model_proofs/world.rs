@@ -1,5 +1,5 @@
-//! Modelled disks in virtual time, as endpoints: queues, pump and measuring of haul meet the arithmetic of the disks, and
-//! no clock of the machine counts.
+//! Modelled disks in virtual time, as endpoints: queues, pump and measuring of haul meet the arithmetic of the disks,
+//! and no clock of the machine counts.
 use haul::contract::{Completion, Endpoint, EndpointKind, Facts, Kind, Op, Queue, Ready, Request};
 use haul::measure::Clock;
 use modelled_disk::model::{self, Answer, Disk, Ticket};
