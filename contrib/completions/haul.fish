@@ -55,6 +55,7 @@ complete -c haul -n "__fish_haul_using_subcommand copy" -l seek -d 'Begin this f
 complete -c haul -n "__fish_haul_using_subcommand copy" -l count -d 'Copy this many bytes, not all' -r
 complete -c haul -n "__fish_haul_using_subcommand copy" -l expect -d 'Refuse unless DST has this serial, model, wwn, size' -r
 complete -c haul -n "__fish_haul_using_subcommand copy" -l verify -d 'Read the dest back afterwards and compare it' -r
+complete -c haul -n "__fish_haul_using_subcommand copy" -l delta -d 'Write only what differs on the dest' -r -F
 complete -c haul -n "__fish_haul_using_subcommand copy" -l manifest -d 'Write digests of what was copied to FILE' -r -F
 complete -c haul -n "__fish_haul_using_subcommand copy" -l manifest-block -d 'Bytes of a digested block; default: 4M' -r
 complete -c haul -n "__fish_haul_using_subcommand copy" -l on-error -d 'Bad places of the source: stop, skip, retry:N' -r
@@ -94,7 +95,6 @@ none\t'nothing'"
 complete -c haul -n "__fish_haul_using_subcommand copy" -l report -d 'Write the report as a page with charts' -r -F
 complete -c haul -n "__fish_haul_using_subcommand copy" -l independent -d 'A slow --also dest does not hold the others up'
 complete -c haul -n "__fish_haul_using_subcommand copy" -s y -l yes -d 'Overwrite a device without asking'
-complete -c haul -n "__fish_haul_using_subcommand copy" -l delta -d 'Write only what differs on the dest'
 complete -c haul -n "__fish_haul_using_subcommand copy" -s n -l dry-run -d 'Show the plan, write nothing'
 complete -c haul -n "__fish_haul_using_subcommand copy" -l no-flush -d 'Exit before the data is on the medium'
 complete -c haul -n "__fish_haul_using_subcommand copy" -l resume -d 'Go on with an interrupted copy'

@@ -1,6 +1,7 @@
 //! Options about knowing what arrived.
 use super::words;
 use crate::contract::Portion;
+use crate::plan::Delta;
 use clap::{Args, ValueHint};
 use std::ffi::OsString;
 
@@ -22,8 +23,12 @@ pub(super) struct CertaintyArguments {
     ///
     /// Read the dest beside the source, and write only what differs, in pieces of 64 KiB: for a dest that is nearly
     /// right already. A file is neither emptied first nor written anew. The report says how much was written.
-    #[arg(long, help_heading = "Certainty")]
-    pub(super) delta: bool,
+    /// --delta=MANIFEST does not read the dest: it believes the manifest of the copy that was made to it last, after a
+    /// look at some of its blocks, reads the source, writes the blocks whose digests are others, and brings the
+    /// manifest up to date. It is for a dest that nothing else writes to: a file system that was mounted has changed.
+    #[arg(long, value_name = "MANIFEST", value_parser = words::delta, num_args = 0..=1, require_equals = true)]
+    #[arg(default_missing_value = "", value_hint = ValueHint::FilePath, help_heading = "Certainty")]
+    pub(super) delta: Option<Delta>,
 
     /// Write digests of what was copied to FILE
     ///

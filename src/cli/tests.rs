@@ -1,6 +1,6 @@
 use super::*;
 use crate::contract::{EngineKind, HashKind, OnError, Portion};
-use crate::plan::{Expectation, JournalWish, Passes, ProgressStyle, When};
+use crate::plan::{Delta, Expectation, JournalWish, Passes, ProgressStyle, When};
 use std::os::unix::ffi::OsStringExt;
 use std::time::Duration;
 
@@ -68,7 +68,7 @@ fn every_option_arrives_where_it_belongs() {
         journal: JournalWish::At("j".into()),
         resume: true,
         checkpoint: Some(Duration::from_millis(500)),
-        delta: true,
+        delta: Some(Delta::Read),
         verify: Some(Portion::Sample { per_million: 5000 }),
         manifest: Some("m".to_owned()),
         manifest_block_bytes: Some(1 << 20),

@@ -2,7 +2,7 @@
 use super::generate::Artifact;
 use super::size::{self, SizeError};
 use crate::contract::{EngineKind, HashKind, Portion};
-use crate::plan::{Passes, ProgressStyle, When};
+use crate::plan::{Delta, Passes, ProgressStyle, When};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use std::time::Duration;
 
@@ -127,6 +127,11 @@ pub(super) fn portion(text: &str) -> Result<Portion, String> {
         return Err("a sample is more than 0 % and at most 100 %".to_owned());
     }
     Ok(Portion::Sample { per_million: per_million as u32 })
+}
+
+/// How what differs is found: by the manifest of that name, else by reading the dest.
+pub(super) fn delta(text: &str) -> Result<Delta, String> {
+    Ok(if text.is_empty() { Delta::Read } else { Delta::Manifest(text.to_owned()) })
 }
 
 /// Bytes of a digested block.

@@ -34,7 +34,7 @@ pub(super) fn one(
         let bytes = missing.total_bytes();
         outcome.notes.push(format!("{bytes} bytes of the source were read once more: earlier runs kept no digests"));
         let source = &ends[Side::Source.index()];
-        outcome.ended = read_back::digest_again(session, plan, source, missing.iter().collect(), gatherer);
+        outcome.ended = read_back::digest_again(session, plan, source, missing.iter().collect(), gatherer).ended;
     }
     let (Some(reader), Some(digests), Ended::Complete) = (reader, plan.digest_blocks, &outcome.ended) else {
         return progress;

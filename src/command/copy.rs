@@ -1,13 +1,14 @@
 //! `haul copy`.
 use super::gatherer::Gatherer;
 use super::journal::{self, Begun};
+use super::judged::{self, Judge, Judged};
 use super::mapfile::Map;
 use super::page::{self, Went};
 use super::session::Session;
 use super::signals::Signals;
 use super::{Exit, also, certify, consent, estimate, read_back, saved};
 use crate::contract::{
-    Digest, Ended, Endpoint, EngineKind, Facts, Host, Keeping, Outcome, Plan, Result, Route, Side, Silent,
+    Digest, Ended, Endpoint, EngineKind, Facts, Host, Keeping, Outcome, Plan, Result, Route, Schedule, Side, Silent,
 };
 use crate::engine::Ends;
 use crate::plan::{Options, ProgressStyle};
@@ -21,6 +22,14 @@ pub(super) fn copy(options: &Options, words: &[String], out: Out) -> Result<Exit
     if !options.also.is_empty() {
         return also::copy(options, words, out);
     }
+    match Judge::open(options)? {
+        Some(judge) => copy_to_one(&judge.settle(options), Some(judge), words, out),
+        None => copy_to_one(options, None, words, out),
+    }
+}
+
+/// The same to one dest; `judge` knows what it has already.
+fn copy_to_one(options: &Options, judge: Option<Judge>, words: &[String], out: Out) -> Result<Exit> {
     let signals = Signals::watch(out)?;
     let through = Side::BOTH.map(|side| options.passthrough.may(side));
     let (mut source, mut dest) = probe::both_through(&options.source, &options.dest, through)?;
@@ -28,6 +37,9 @@ pub(super) fn copy(options: &Options, words: &[String], out: Out) -> Result<Exit
     let mut plan = plan::make(options, &source, &dest, &host(options))?;
     let mut found = journal::look(options, &plan, &source, &dest)?;
     plan.warnings.append(&mut found.warnings);
+    if let Some(judge) = &judge {
+        judge.fits(&plan, &dest, &found)?;
+    }
     if options.dry_run {
         return show(options, &plan, &source, &dest, out);
     }
@@ -36,8 +48,9 @@ pub(super) fn copy(options: &Options, words: &[String], out: Out) -> Result<Exit
     if plan::needs_confirmation(&plan, &dest) && !options.yes {
         consent::ask(&plan, &source, &dest, out)?;
     }
-    let foretold = estimate::of_copy(options, &plan, &source, &dest);
-    if (plan.read_back.is_some() || options.delta) && dest.exists {
+    // Of what differs nothing can be foretold.
+    let foretold = if judge.is_none() { estimate::of_copy(options, &plan, &source, &dest) } else { None };
+    if (plan.read_back.is_some() || options.delta.is_some()) && dest.exists {
         probe::readable(&options.dest)?;
     }
     let mut gatherer = Gatherer::begin(options, &plan, &source, &[&dest])?;
@@ -45,30 +58,34 @@ pub(super) fn copy(options: &Options, words: &[String], out: Out) -> Result<Exit
     // The source first: opening the dest may empty it.
     let source_end = endpoint::open_source(&plan.source, &source)?;
     // An old journal goes before that: what it claims is about to become untrue.
-    let begun = found.begin(&plan, &source_end)?;
-    let dest_end = match plan.route {
-        Route::Delta { .. } => endpoint::open_dest_to_change(&plan.dest, &dest)?,
-        // Beside a gap it may have what the source gives no more.
-        _ if options.resume && plan.on_error.skip => endpoint::open_dest_to_change(&plan.dest, &dest)?,
-        _ => endpoint::open_dest(&plan.dest, &dest)?,
-    };
+    let mut begun = found.begin(&plan, &source_end)?;
+    let dest_end = open_dest(options, &plan, &dest)?;
     let ends = [source_end, dest_end];
     let reader = read_back::reader(&plan, &ends)?;
 
+    let session = Session::new(options, Some(&signals)).foretold(foretold);
+    let there = match judge.zip(begun.as_mut()) {
+        None => None,
+        Some((judge, begun)) => match judge.judge(&session, &plan, &ends, &dest, &gatherer, begun)? {
+            Judged::There(there) => Some(there),
+            Judged::Interrupted(signal) => return Ok(judged::interrupted(signal, out)),
+        },
+    };
     let started = SystemTime::now();
     let (keeping, left) = begun.map(|Begun { keeping, left }| (keeping, left)).unzip();
-    let mut schedule = match &keeping {
-        Some(Keeping { already, .. }) if !already.is_empty() => schedule::rest(&plan, &ends[0], already),
-        _ => schedule::make(&plan, &ends[0]),
-    };
-    let session = Session::new(options, Some(&signals)).foretold(foretold);
+    let mut schedule = what_is_left(&plan, &ends[0], keeping.as_ref());
     let (mut outcome, progress) = session.run(&plan, &ends, &mut *schedule, &gatherer, keeping);
+    // Until the manifest is true again, the journal is what says that it is not.
+    let renewed = there.map(|there| there.tell(&mut outcome)).is_some();
     let series = progress.series();
-    if let Some(left) = left {
-        left.settle(&mut outcome);
+    if !renewed {
+        left.iter().for_each(|left| left.settle(&mut outcome));
     }
     let progress = certify::one(&session, &plan, &ends, reader, &mut gatherer, &mut outcome, progress);
     let manifest = gatherer.finish(&mut outcome);
+    if renewed && manifest.is_ok() {
+        left.iter().for_each(|left| left.settle(&mut outcome));
+    }
     let papers = manifest.and(map.map_or(Ok(()), |map| map.finish(&plan, &outcome)));
     let exit = tell(options, &plan, &outcome, &progress, started, words, out)?;
     let went = Went { options, plan: &plan, outcome: &outcome, series: &series, words, started };
@@ -79,6 +96,24 @@ pub(super) fn copy(options: &Options, words: &[String], out: Out) -> Result<Exit
         (papers, _) => papers?,
     }
     Ok(exit)
+}
+
+/// The schedule of what is left to be copied.
+fn what_is_left(plan: &Plan, source: &Arc<dyn Endpoint>, keeping: Option<&Keeping>) -> Box<dyn Schedule> {
+    match keeping {
+        Some(Keeping { already, .. }) if !already.is_empty() => schedule::rest(plan, source, already),
+        _ => schedule::make(plan, source),
+    }
+}
+
+/// Opens the dest, for reading too where what is there counts.
+fn open_dest(options: &Options, plan: &Plan, dest: &Facts) -> Result<Arc<dyn Endpoint>> {
+    match plan.route {
+        Route::Delta { .. } => endpoint::open_dest_to_change(&plan.dest, dest),
+        // Beside a gap it may have what the source gives no more.
+        _ if options.resume && plan.on_error.skip => endpoint::open_dest_to_change(&plan.dest, dest),
+        _ => endpoint::open_dest(&plan.dest, dest),
+    }
 }
 
 /// Plan to Outcome to Report, with both sides open.

@@ -5,7 +5,7 @@ use crate::contract::{
 };
 use crate::ledger::manifest::{Entry, Head, ManifestFile};
 use crate::ledger::{Fault, SideIdentity};
-use crate::plan::Options;
+use crate::plan::{Delta, Options};
 use std::path::Path;
 use std::sync::mpsc::{Sender, channel};
 use std::sync::{Mutex, PoisonError};
@@ -17,7 +17,8 @@ pub(super) struct Gatherer {
     /// `None`: nobody will ask for them.
     kept: Option<Mutex<Vec<DigestedBlock>>>,
     paper: Option<Paper>,
-    /// The copy is gone on with, and where it stopped and begins again are parts of blocks: only whole ones count.
+    /// The copy is gone on with, or is of what differs: where it stops and begins are parts of blocks, and only whole
+    /// ones count.
     whole: Option<Grid>,
 }
 
@@ -28,9 +29,16 @@ impl Gatherer {
     /// # Errors
     /// The manifest cannot be begun.
     pub(super) fn begin(options: &Options, plan: &Plan, source: &Facts, dests: &[&Facts]) -> Result<Self> {
-        let paper = options.manifest.as_deref().map(|path| Paper::begin(path, plan, source, dests)).transpose()?;
+        let wanted = match (&options.manifest, &options.delta) {
+            (Some(path), _) => Some((path, false)),
+            // It stays true of the dest.
+            (None, Some(Delta::Manifest(path))) => Some((path, true)),
+            (None, _) => None,
+        };
+        let paper = wanted.map(|(path, renews)| Paper::begin(path, renews, plan, source, dests)).transpose()?;
         let grid = |BlockDigests { block_bytes, .. }| Grid { block_bytes, len: plan.len.unwrap_or(u64::MAX) };
-        let whole = plan.digest_blocks.filter(|_| options.resume).map(grid);
+        let in_parts = options.resume || matches!(options.delta, Some(Delta::Manifest(_)));
+        let whole = plan.digest_blocks.filter(|_| in_parts).map(grid);
         let kept = (plan.read_back.is_some() || whole.is_some()).then(Mutex::default);
         Ok(Gatherer { kept, paper, whole })
     }
@@ -99,6 +107,8 @@ impl Grid {
 /// A manifest under way, written by a thread of its own: a slow file system must not hold the copy up.
 struct Paper {
     path: String,
+    /// It takes the place of an older one.
+    renews: bool,
     /// Where the copy begins on the source, in bytes.
     from: u64,
     to_writer: Sender<DigestedBlock>,
@@ -106,7 +116,7 @@ struct Paper {
 }
 
 impl Paper {
-    fn begin(path: &str, plan: &Plan, source: &Facts, dests: &[&Facts]) -> Result<Self> {
+    fn begin(path: &str, renews: bool, plan: &Plan, source: &Facts, dests: &[&Facts]) -> Result<Self> {
         let blocks = plan.digest_blocks.expect("a plan with a manifest digests blocks");
         if dests.iter().any(|dest| same_name(Path::new(path), &dest.path)) {
             let what = format!("--manifest {path} is the dest itself");
@@ -127,7 +137,8 @@ impl Paper {
             dest: dest(dests[0]),
             also: dests[1..].iter().map(|facts| dest(facts)).collect(),
         };
-        let mut file = ManifestFile::create(Path::new(path), &head).map_err(|fault| fault.into_error(path))?;
+        let make = if renews { ManifestFile::renew } else { ManifestFile::create };
+        let mut file = make(Path::new(path), &head).map_err(|fault| fault.into_error(path))?;
         let (to_writer, inbox) = channel::<DigestedBlock>();
         let write = move || {
             for DigestedBlock { extent, digest } in inbox {
@@ -139,14 +150,17 @@ impl Paper {
             .name("haul-manifest".to_owned())
             .spawn(write)
             .map_err(|error| Error::new(Kind::Io, "no thread is left to write the manifest").because(error))?;
-        Ok(Paper { path: path.to_owned(), from: plan.source.offset, to_writer, writer })
+        Ok(Paper { path: path.to_owned(), renews, from: plan.source.offset, to_writer, writer })
     }
 
     fn finish(self, outcome: &mut Outcome) -> Result<()> {
         drop(self.to_writer);
         let file = self.writer.join().expect("the writer of the manifest only writes");
         if !matches!(outcome.ended, Ended::Complete) {
-            outcome.notes.push(format!("no manifest {} was made: the copy is not complete", self.path));
+            outcome.notes.push(match self.renews {
+                true => format!("manifest {} was not brought up to date: the copy is not complete", self.path),
+                false => format!("no manifest {} was made: the copy is not complete", self.path),
+            });
             return Ok(());
         }
         let whole = outcome.digests.iter().find(|digest| digest.kind == HashKind::Blake3);

@@ -10,6 +10,7 @@ mod dd;
 mod estimate;
 mod gatherer;
 mod journal;
+mod judged;
 mod lethargy;
 mod manifest;
 mod mapfile;

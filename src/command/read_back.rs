@@ -1,8 +1,8 @@
 //! After a copy: the dest is read back and compared; what differs is read again, written once more, and read again.
 use super::session::Session;
 use crate::contract::{
-    Cache, Differences, DigestedBlock, Ended, Endpoint, Event, Extent, ExtentSet, Facts, Observer, Plan, Portion,
-    Result, Side, Verified,
+    Cache, Differences, DigestedBlock, Ended, Endpoint, Event, Extent, ExtentSet, Facts, Observer, Outcome, Plan,
+    Portion, Result, Side, Verified,
 };
 use crate::endpoint::memory::Memory;
 use crate::engine::Ends;
@@ -81,20 +81,20 @@ pub(super) fn drawn(plan: &Plan, len: u64) -> Option<Vec<Extent>> {
     }))
 }
 
-/// Digests `extents` of the source, which are whole blocks, once more; `gatherer` hears of each.
+/// Reads `extents` of the source, which are whole blocks, for their digests alone; `gatherer` hears of each.
 pub(super) fn digest_again(
     session: &Session<'_>,
     plan: &Plan,
     source: &Arc<dyn Endpoint>,
     extents: Vec<Extent>,
     gatherer: &dyn Observer,
-) -> Ended {
+) -> Outcome {
     let nothing: Arc<dyn Endpoint> = Arc::new(Memory::nothing(0));
     let plan = plan::digest_again(plan, total(&extents));
     let ends = [nothing, source.clone()];
     let (outcome, progress) = session.run(&plan, &ends, &mut *schedule::listed(extents), gatherer, None);
     session.ended(&progress);
-    outcome.ended
+    outcome
 }
 
 struct Reading<'a> {
@@ -212,7 +212,7 @@ impl<'a> Checker<'a> {
         Checker { list, len, block_bytes, differing: Mutex::default() }
     }
 
-    fn into_differing(self) -> ExtentSet {
+    pub(super) fn into_differing(self) -> ExtentSet {
         self.differing.into_inner().unwrap_or_else(PoisonError::into_inner)
     }
 

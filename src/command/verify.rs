@@ -67,7 +67,7 @@ fn against_manifest(options: &Options, path: &str, words: &[String], out: Out) -
     tell(options, &plan, &outcome, &progress, started, words, out)
 }
 
-fn checklist(manifest: &Manifest) -> Checklist {
+pub(super) fn checklist(manifest: &Manifest) -> Checklist {
     let pieces = manifest.pieces().iter().map(|&(extent, digest)| DigestedBlock { extent, digest });
     Checklist::new(manifest.head.algorithm, pieces.collect())
 }
@@ -89,7 +89,7 @@ fn offset_on(options: &Options, head: &Head, dest: &Facts) -> Result<u64> {
 }
 
 /// The dest is the side that a manifest remembers.
-fn is(then: &SideIdentity, side: Side, dest: &Facts) -> bool {
+pub(super) fn is(then: &SideIdentity, side: Side, dest: &Facts) -> bool {
     then.misfits(side, &SideIdentity::of(dest, then.offset_bytes)).is_empty()
 }
 

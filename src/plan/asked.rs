@@ -47,7 +47,7 @@ impl<'a> Asked<'a> {
 
     /// The dest is a file that the copy fills from nothing, so that what is not written reads as zeros.
     pub(super) fn dest_begins_empty(&self) -> bool {
-        let kept = self.range_given() || self.options.resume || self.options.delta;
+        let kept = self.range_given() || self.options.resume || self.options.delta.is_some();
         self.dest_is_file() && (!self.dest.exists || !kept)
     }
 

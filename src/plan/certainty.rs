@@ -2,7 +2,7 @@
 use super::asked::{Asked, named};
 use super::check::Overlap;
 use super::notes::Notes;
-use super::{Options, words};
+use super::{Delta, JournalWish, Options, words};
 use crate::contract::{
     BlockDigests, EndpointKind, Error, HashKind, Kind, Order, Portion, ReadBack, Result, Route, Side,
 };
@@ -26,10 +26,8 @@ pub(super) struct Certainty {
 /// # Errors
 /// A dest that cannot be compared with.
 pub(super) fn route(asked: &Asked, overlap: Option<Overlap>, align_bytes: u32, notes: &mut Notes) -> Result<Route> {
-    let (options, dest) = (asked.options, asked.dest);
-    if !options.delta {
-        return Ok(Route::Copy);
-    }
+    let dest = asked.dest;
+    let Some(delta) = &asked.options.delta else { return Ok(Route::Copy) };
     if !matches!(dest.kind, EndpointKind::File | EndpointKind::Block | EndpointKind::Memory) {
         let what = format!("--delta: {} is a {} and cannot be compared", named(Side::Dest, dest), dest.kind.name());
         return Err(Error::new(Kind::Usage, what).on(Side::Dest).advise("Leave --delta out."));
@@ -37,6 +35,11 @@ pub(super) fn route(asked: &Asked, overlap: Option<Overlap>, align_bytes: u32, n
     if overlap.is_some() {
         let what = "--delta: source and dest overlap, so that the copy changes what is still to be compared";
         return Err(Error::new(Kind::Usage, what).on(Side::Dest).advise("Leave --delta out."));
+    }
+    if let Delta::Manifest(manifest) = delta {
+        let choice = format!("only what manifest {manifest} does not tell of is written");
+        notes.chose("delta", choice, "the source is read first, the dest is not read");
+        return Ok(Route::Copy);
     }
     if !dest.exists {
         notes.chose("delta", "everything is written", "the dest is not there yet");
@@ -48,6 +51,44 @@ pub(super) fn route(asked: &Asked, overlap: Option<Overlap>, align_bytes: u32, n
     Ok(Route::Delta { piece_bytes })
 }
 
+/// Refuses a copy that a manifest cannot judge: the source is read twice, and the dest is taken for what it was.
+fn can_be_judged(asked: &Asked) -> Result<()> {
+    let Asked { options, source, dest, .. } = *asked;
+    let refused = |what: String, advice: &str| Err(Error::new(Kind::Usage, what).advise(advice));
+    if options.resume {
+        let what = "--delta=MANIFEST with --resume: the manifest is of the dest before the copy that was interrupted";
+        return refused(what.to_owned(), "Leave one of them out: --resume goes on by the journal alone.");
+    }
+    if !options.hashes.is_empty() {
+        let what = "--delta=MANIFEST with --hash: only blocks that differ come by in the copy";
+        return refused(what.to_owned(), "Leave --hash out; the manifest has the digest of each block.");
+    }
+    if options.manifest.is_some() {
+        let what =
+            "--delta=MANIFEST with --manifest: its manifest is brought up to date, as the old one is true no more";
+        return refused(what.to_owned(), "Leave --manifest out, and copy the other before if it is wanted still.");
+    }
+    if options.journal == JournalWish::Never {
+        let what = "--delta=MANIFEST with --no-journal: if the copy were cut off, nothing would tell that the \
+                    manifest is true no more";
+        return refused(what.to_owned(), "Leave --no-journal out, or use --delta alone, which reads the dest.");
+    }
+    if !matches!(source.kind, EndpointKind::File | EndpointKind::Block | EndpointKind::Memory) {
+        let what = format!(
+            "--delta=MANIFEST: {} is a {} and cannot be read twice",
+            named(Side::Source, source),
+            source.kind.name()
+        );
+        return refused(what, "Use --delta alone, which reads the dest instead.");
+    }
+    if !dest.exists {
+        let what =
+            format!("--delta=MANIFEST: {} is not there, and the manifest tells what is on it", named(Side::Dest, dest));
+        return refused(what, "Leave --delta out to copy everything.");
+    }
+    Ok(())
+}
+
 /// Settles both, and refuses what cannot be had.
 pub(super) fn certainty(asked: &Asked, overlap: Option<Overlap>, notes: &mut Notes) -> Result<Certainty> {
     let options = asked.options;
@@ -56,6 +97,10 @@ pub(super) fn certainty(asked: &Asked, overlap: Option<Overlap>, notes: &mut Not
     }
     if options.verify.is_some() {
         readable(asked)?;
+    }
+    let judged = matches!(options.delta, Some(Delta::Manifest(_)));
+    if judged {
+        can_be_judged(asked)?;
     }
     let mut hashes = options.hashes.clone();
     // What is gone on with does not come by as a whole.
@@ -68,7 +113,7 @@ pub(super) fn certainty(asked: &Asked, overlap: Option<Overlap>, notes: &mut Not
         notes.chose("manifest", format!("BLAKE3 of blocks of {}", words::size(block_bytes)), because);
     }
     let read_back = options.verify.map(|portion| read_back(asked, portion, overlap, notes));
-    let wanted = options.manifest.is_some() || read_back.is_some();
+    let wanted = options.manifest.is_some() || judged || read_back.is_some();
     if wanted && options.resume {
         let because = "no digests are kept of what earlier runs copied";
         notes.chose("digests", "those blocks of the source are read once more", because);
@@ -128,7 +173,7 @@ impl Options {
             ("--hash", !self.hashes.is_empty()),
             ("--manifest", self.manifest.is_some()),
             ("--verify", self.verify.is_some()),
-            ("--delta", self.delta),
+            ("--delta", self.delta.is_some()),
         ];
         wishes.into_iter().find(|(_, wished)| *wished).map(|(option, _)| option)
     }

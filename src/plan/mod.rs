@@ -27,7 +27,7 @@ pub use by_node::ways_by_node;
 pub use compare::{DigestComparison, DigestedCopy, compare, compare_digests};
 pub use measuring::{MEASURED_IN_FLIGHT_BYTES, Measuring, ProfileOptions, TableStyle, TuneOptions, ceiling, measure};
 pub use numbers::{BLOCK_BYTES_ASKABLE, DEPTH_ASKABLE};
-pub use options::{Expectation, JournalWish, Options, Passes, ProgressStyle, When};
+pub use options::{Delta, Expectation, JournalWish, Options, Passes, ProgressStyle, When};
 pub use read_back::{digest_again, read_back, rewrite};
 pub use several::{Plans, several};
 

@@ -89,6 +89,15 @@ pub enum JournalWish {
     Never,
 }
 
+/// How what differs on the dest is found, where nothing else is to be written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Delta {
+    /// The dest is read beside the source.
+    Read,
+    /// A manifest tells what is on the dest, which is not read.
+    Manifest(String),
+}
+
 /// What `haul copy` was asked for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Options {
@@ -138,8 +147,8 @@ pub struct Options {
     pub resume: bool,
     /// Time between two checkpoints; `None`: auto.
     pub checkpoint: Option<Duration>,
-    /// Write only what differs on the dest.
-    pub delta: bool,
+    /// Write only what differs on the dest; `None`: write everything.
+    pub delta: Option<Delta>,
     /// Read the dest back afterwards, and how much of it.
     pub verify: Option<Portion>,
     /// Path of the manifest to write, or to compare with.

@@ -65,7 +65,7 @@ fn goes_together(options: &Options) -> Result<()> {
     if options.offload {
         return refused("--offload", "a drive copies to one place");
     }
-    if options.delta {
+    if options.delta.is_some() {
         return refused("--delta", "each dest would differ in other places, and a block is written to all of them");
     }
     if options.resume {

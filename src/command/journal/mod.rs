@@ -96,6 +96,16 @@ fn open(path: &Path) -> std::result::Result<Option<Journal>, crate::ledger::Faul
 }
 
 impl Found {
+    /// There is a journal of a copy to this dest that did not come to its end.
+    pub(super) fn is_unfinished(&self) -> bool {
+        self.old.is_some()
+    }
+
+    /// A journal is kept.
+    pub(super) fn is_kept(&self) -> bool {
+        self.path.is_some()
+    }
+
     fn resume(&mut self, plan: &Plan, source: &Facts, dest: &Facts) -> Result<()> {
         let nothing = |what: String| {
             let advice = "The copy is complete, or never had one; without --resume it is made from the start.";
@@ -206,6 +216,30 @@ impl Found {
 pub(super) struct Begun {
     pub(super) keeping: Keeping,
     pub(super) left: Left,
+}
+
+impl Begun {
+    /// Writes down what `dest` has already, as a manifest tells: a copy that is cut off goes on from there, and as long
+    /// as it has not, nobody believes that manifest again.
+    ///
+    /// # Errors
+    /// It cannot be made durable, or not be written down.
+    pub(super) fn believe(&mut self, there: &ExtentSet, dest: &Arc<dyn Endpoint>) -> Result<()> {
+        dest.make_durable().map_err(|source| {
+            Error::new(Kind::Io, "cannot make durable what the dest has already").on(Side::Dest).because(source)
+        })?;
+        self.left.0.begin()?;
+        if !there.is_empty() {
+            self.keeping.keeper.keep(there, &ExtentSet::new())?;
+        }
+        self.keeping.already = there.clone();
+        Ok(())
+    }
+
+    /// The copy does not take place.
+    pub(super) fn forget(&self) {
+        let _ = self.left.0.settle(true);
+    }
 }
 
 /// What is left of a journal after a copy.

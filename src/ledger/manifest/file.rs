@@ -13,6 +13,8 @@ pub struct ManifestFile {
     path: PathBuf,
     /// It has this name; `None`: it has its own.
     being_made: Option<PathBuf>,
+    /// One of that name is replaced.
+    renews: bool,
     /// `None` only while it is being closed.
     writer: Option<Writer<BufWriter<File>>>,
 }
@@ -26,6 +28,18 @@ impl ManifestFile {
         if path.symlink_metadata().is_ok() {
             return Err(fault(FaultKind::Exists));
         }
+        ManifestFile::begin(path, head, false)
+    }
+
+    /// Begins a manifest that will take the place of the one at `path`, when it is complete and durable.
+    ///
+    /// # Errors
+    /// Another process is just making it, or the file system fails.
+    pub fn renew(path: &Path, head: &Head) -> Result<Self, Fault> {
+        ManifestFile::begin(path, head, true)
+    }
+
+    fn begin(path: &Path, head: &Head, renews: bool) -> Result<Self, Fault> {
         let being_made = with_suffix(path, ".new");
         // What a killed process left there is no reason to refuse, so the lock tells, not the name.
         let options = &mut OpenOptions::new();
@@ -36,7 +50,7 @@ impl ManifestFile {
             return Err(fault(FaultKind::Other));
         }
         file.set_len(0).map_err(io_fault)?;
-        let mut made = ManifestFile { path: path.to_owned(), being_made: Some(being_made), writer: None };
+        let mut made = ManifestFile { path: path.to_owned(), being_made: Some(being_made), renews, writer: None };
         made.writer = Some(Writer::create(BufWriter::with_capacity(64 << 10, file), head)?);
         Ok(made)
     }
@@ -57,7 +71,11 @@ impl ManifestFile {
         let Some(writer) = self.writer.take() else { return Err(fault(FaultKind::Spoiled)) };
         let file = writer.close(whole)?.into_inner().map_err(|error| io_fault(error.into_error()))?;
         file.sync_all().map_err(io_fault)?;
-        if let Some(being_made) = &self.being_made {
+        if let Some(being_made) = &self.being_made
+            && self.renews
+        {
+            fs::rename(being_made, &self.path).map_err(io_fault)?;
+        } else if let Some(being_made) = &self.being_made {
             rename_without_replacing(Paper::Manifest, being_made, &self.path)?;
         }
         self.being_made = None;
@@ -132,6 +150,24 @@ mod tests {
         let lacking = ManifestFile::create(&path, &head(65536)).unwrap().close(None).unwrap_err();
         assert!(matches!(lacking.kind, FaultKind::Missing(_)), "{lacking}");
         assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn one_that_is_renewed_is_the_old_one_until_the_new_one_is_whole() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("m");
+        ManifestFile::create(&path, &head(0)).unwrap().close(None).unwrap();
+        let zeros = Entry::Zeros(Extent::new(0, 65536));
+        let mut file = ManifestFile::renew(&path, &head(65536)).unwrap();
+        file.add(zeros).unwrap();
+        assert!(Manifest::open(&path).unwrap().pieces().is_empty());
+        drop(file);
+        assert!(Manifest::open(&path).unwrap().pieces().is_empty(), "one that is given up changes nothing");
+        let mut file = ManifestFile::renew(&path, &head(65536)).unwrap();
+        file.add(zeros).unwrap();
+        file.close(None).unwrap();
+        assert_eq!(Manifest::open(&path).unwrap().pieces().len(), 1);
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
     }
 
     #[test]

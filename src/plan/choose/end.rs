@@ -49,7 +49,7 @@ fn file_end(asked: &Asked, range: &Range, notes: &mut Notes) -> (Existing, bool)
         notes.chose("dest file", "kept as it is", "--resume: what is durable stays");
         return (Existing::Keep, true);
     }
-    if !asked.range_given() && asked.options.delta {
+    if !asked.range_given() && asked.options.delta.is_some() {
         notes.chose("dest file", "only what differs", "--delta; it becomes equal to the source");
         return (Existing::Keep, true);
     }

@@ -1,10 +1,10 @@
 //! Whether a journal is kept.
 use super::{Ends, Engines};
 use crate::contract::{EndpointKind, EngineKind, Error, Kind, Result};
-use crate::plan::JournalWish;
 use crate::plan::asked::{Asked, in_memory};
 use crate::plan::check::{Overlap, Range};
 use crate::plan::notes::Notes;
+use crate::plan::{Delta, JournalWish};
 
 /// Chooses whether a journal is kept: always where that makes sense, unless it was forbidden.
 ///
@@ -22,6 +22,7 @@ pub(crate) fn journal(
     let wanted = match (&options.journal, options.resume) {
         (_, true) => Some("--resume"),
         (JournalWish::At(_), _) => Some("--journal"),
+        _ if matches!(options.delta, Some(Delta::Manifest(_))) => Some("--delta=MANIFEST"),
         _ => None,
     };
     if options.resume {

@@ -107,7 +107,7 @@ pub(in crate::report) fn headline(plan: &Plan, outcome: &Outcome) -> String {
     if let word @ ("durable" | "not durable") = durability(plan, outcome) {
         text += &format!(", {word}");
     }
-    if matches!(plan.route, Route::Delta { .. }) {
+    if matches!(plan.route, Route::Delta { .. }) || outcome.totals.unchanged_bytes > 0 {
         let written = copied - outcome.totals.unchanged_bytes;
         text += &format!(", wrote {} of it", units::size(written));
         if matches!(outcome.ended, Ended::Complete) {
