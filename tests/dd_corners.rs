@@ -186,6 +186,8 @@ fn disks_are_copied_as_blocks_and_counted_as_records() {
         format!("dd if={from} of={to} bs=1M skip=1 seek=2 count=20"),
         format!("dd if={from} of={to} bs=1M skip=1 seek=2 count=20 iflag=direct oflag=direct"),
         format!("head -c 20000100 a >odd; dd if=odd of={to} bs=4K conv=sync iflag=fullblock"),
+        format!("head -c 20000100 a >odd; dd if=odd of={to} bs=4K conv=sync"),
+        format!("head -c 20000100 a >odd; dd if=odd of={to} bs=4K conv=noerror,sync count=4000"),
         format!("dd if={from} of=copy bs=7M; cmp a copy; dd of={to} bs=3000 <copy"),
     ] {
         let [theirs, ours] = [Path::new(dd::GNU), &haul_path()].map(|program| {
@@ -216,6 +218,14 @@ fn what_cannot_be_read_ends_it_or_is_passed_over_in_the_same_place() {
         "bs=4096",
         "bs=3000",
         "bs=64K",
+        // The pump moves what is ahead of the bad place, records go on from there.
+        "bs=4096 conv=noerror,sync",
+        "bs=64K conv=noerror,sync",
+        "bs=3000 conv=noerror,sync",
+        "bs=4096 conv=noerror,sync iflag=fullblock",
+        "bs=64K conv=noerror,sync count=150",
+        "bs=64K conv=noerror",
+        "bs=3000 conv=sync",
         "bs=4096 skip=2304 conv=noerror",
         "bs=4096 skip=2304 conv=noerror,sync",
         "bs=3000 skip=3146 conv=noerror",

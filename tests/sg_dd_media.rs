@@ -93,3 +93,22 @@ fn what_cannot_be_written_is_passed_over_only_where_that_was_asked_for() {
     assert!(medium[..bad.start] == fresh[..bad.start] && medium[bad.end..] == fresh[bad.end..]);
     assert!(medium[bad.clone()] == bed.bytes[bad]);
 }
+
+#[test]
+fn the_fronts_save_what_copy_saves_where_their_records_are_what_can_be_lost() {
+    let Some(bed) = bed(10 << 20, Fails::Reads, 5 << 20..(5 << 20) + 3 * PAGE) else { return };
+    let (disk, skip) = (bed.disk.path(), bed.dir.path().join("skip"));
+    support::haul().args(["copy", "--no-journal", "--on-error", "skip"]).args([&disk, &skip]).assert().code(1);
+    let name = disk.display();
+    for (front, words) in [
+        ("sg_dd", "bs=512 coe=1"),
+        ("sgp_dd", "bs=4096 coe=1 thr=2"),
+        ("dd", "bs=4096 conv=noerror,sync status=none"),
+        ("dd", "bs=4096 conv=noerror,sync iflag=fullblock status=none"),
+    ] {
+        haul_as(front, &format!("if={name} of=out {words}"), bed.dir.path());
+        let same = sg::read(bed.dir.path(), "out") == fs::read(&skip).expect("it was made");
+        assert!(same, "{front} {words}: other bytes than copy --on-error skip");
+        fs::remove_file(bed.dir.path().join("out")).expect("it was made");
+    }
+}

@@ -95,7 +95,7 @@ pub enum Way {
 
 /// Which way `plan` goes, with both sides open and at their first bytes.
 pub fn classify(plan: &RecordPlan, source: &DdFacts, dest: &DdFacts) -> Way {
-    let reasons = [needs_records(plan), side_reason(source, true), side_reason(dest, false)];
+    let reasons = [needs_records(plan), fills_up(plan, source), side_reason(source, true), side_reason(dest, false)];
     if let Some(reason) = reasons.into_iter().flatten().next() {
         return Way::Records(reason.to_owned());
     }
@@ -141,7 +141,6 @@ fn needs_records(plan: &RecordPlan) -> Option<&'static str> {
         (plan.framing.is_some(), "conv=block or unblock makes lines and records of each other"),
         (plan.table.is_some(), "conv= changes bytes"),
         (plan.swab, "conv=swab changes the order of bytes"),
-        (plan.pad.is_some() && !plan.full_reads, "conv=sync fills short records"),
         (plan.pattern.is_some(), "the input is made up"),
         (plan.second.is_some(), "of2= takes every byte, too"),
         (plan.compare, "the output is compared and not written"),
@@ -149,6 +148,13 @@ fn needs_records(plan: &RecordPlan) -> Option<&'static str> {
     ];
     let converting = table.into_iter().find(|(given, _)| *given).map(|(_, why)| why);
     converting.or_else(|| odd(plan.source.words)).or_else(|| odd(plan.dest.words))
+}
+
+/// Of a file or disk nothing but the last record is short, and those before a place that cannot be read: both are left
+/// to records. So the usual rescue by conv=noerror,sync goes as fast as any copy, up to there.
+fn fills_up(plan: &RecordPlan, source: &DdFacts) -> Option<&'static str> {
+    let whole = matches!(source.kind, DdKind::File | DdKind::Block | DdKind::Commands | DdKind::Zeros);
+    (plan.pad.is_some() && !plan.full_reads && !whole).then_some("conv=sync fills short records")
 }
 
 fn side_reason(facts: &DdFacts, is_source: bool) -> Option<&'static str> {

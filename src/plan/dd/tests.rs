@@ -45,7 +45,6 @@ fn what_is_about_records_goes_as_records() {
     let plain = RecordPlan::default;
     let mut odd = vec![
         RecordPlan { swab: true, ..plain() },
-        RecordPlan { pad: Some(0), ..plain() },
         RecordPlan { sparse: true, ..plain() },
         RecordPlan { table: Some(Box::new([0; 256])), ..plain() },
     ];
@@ -66,6 +65,16 @@ fn what_is_about_records_goes_as_records() {
     for plan in odd {
         assert_eq!(len_of(&classify(&plan, &disk(64 * MIB), &disk(64 * MIB))), None, "{plan:?}");
     }
+}
+
+#[test]
+fn short_records_are_filled_up_behind_the_blocks_of_what_has_none_but_at_its_end() {
+    let filled = RecordPlan { pad: Some(0), keep_going: true, ..RecordPlan::default() };
+    let odd = disk(64 * MIB + 77);
+    assert_eq!(len_of(&classify(&filled, &odd, &new_file())), Some(64 * MIB));
+    assert_eq!(len_of(&classify(&filled, &side(DdKind::File, Some(64 * MIB + 77)), &disk(99 * MIB))), Some(64 * MIB));
+    assert_eq!(len_of(&classify(&filled, &side(DdKind::Other, Some(64 * MIB)), &new_file())), None);
+    assert_eq!(len_of(&classify(&filled, &side(DdKind::Pipe, None), &new_file())), None);
 }
 
 #[test]
