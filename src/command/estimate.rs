@@ -14,6 +14,9 @@ const TIME_MAX: Duration = Duration::from_secs(2);
 /// Part of the time of a copy that its forecast may take.
 const SHARE: f64 = 0.01;
 
+/// The rate of a whole disk is not told from one place.
+const PLACES_MIN: u32 = 3;
+
 /// A shorter copy is over soon, and a first look alone would take more than [`SHARE`] of it.
 const COPY_BYTES_MIN: u64 = 1 << 30;
 
@@ -50,13 +53,13 @@ impl Foretold {
 /// For a plan that is only shown: how long it may take, in two seconds at most. `None` where neither side can be read
 /// beforehand, or the length is not known.
 pub(super) fn of_plan(plan: &Plan, source: &Facts, dest: &Facts) -> Option<Foretold> {
-    foretell(plan, source, dest, Budget { time_max: TIME_MAX, share: f64::INFINITY })
+    foretell(plan, source, dest, Budget { time_max: TIME_MAX, share: f64::INFINITY, places_min: 1 })
 }
 
 /// For a copy that is about to begin, as far as somebody is told and it is so long that looking costs a hundredth of it
 /// at most. None where reading here and there might do harm: where bad places are expected.
 pub(super) fn of_copy(options: &Options, plan: &Plan, source: &Facts, dest: &Facts) -> Option<Foretold> {
-    let budget = Budget { time_max: TIME_MAX, share: SHARE };
+    let budget = Budget { time_max: TIME_MAX, share: SHARE, places_min: PLACES_MIN };
     is_wanted(options, plan.len, source, plan.ask_holes).then(|| foretell(plan, source, dest, budget))?
 }
 
@@ -88,6 +91,12 @@ fn foretell(plan: &Plan, source: &Facts, dest: &Facts, budget: Budget) -> Option
             (source.join().unwrap_or_default(), other)
         })
     };
+    // A copy goes by its slower side, which may be the one of which nothing was found out.
+    let missing = (is_read(plan, Side::Source) && is_disk(&plan.source) && read.is_empty())
+        || (is_looked_at(plan, dest) && is_disk(&plan.dest) && other.is_empty());
+    if missing && budget.places_min > 1 {
+        return None;
+    }
     let source_curve = Curve::through(&read);
     let (dest_curve, write_rate) = match is_read(plan, Side::Dest) {
         true => (Curve::through(&other), None),
@@ -125,6 +134,11 @@ fn only_side(plan: &Plan, course: &Course<'_>) -> Option<Bound> {
         (None, Some(_)) if free(Side::Source) => Some(Bound::Side(Side::Dest)),
         _ => None,
     }
+}
+
+/// It has places to be read at.
+fn is_disk(side: &PlanSide) -> bool {
+    matches!(side.kind, EndpointKind::File | EndpointKind::Block)
 }
 
 /// The plan reads this side.

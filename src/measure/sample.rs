@@ -23,6 +23,8 @@ pub struct Budget {
     pub time_max: Duration,
     /// As a share of the time that the whole range takes by the first look.
     pub share: f64,
+    /// Where there is no time for as many places, none is read.
+    pub places_min: u32,
 }
 
 /// Rates at places of `range`, each in the middle of as large a part of it; offsets count from its first byte. No place
@@ -38,8 +40,9 @@ pub fn sample(
     stop: &Stop,
 ) -> Result<Vec<Zone>, Failure> {
     let began = subject.clock.now();
-    // A quarter of a place is enough for the blocks in flight at its start and at its end.
-    let point = fitting(point, range.len / 16, subject.align_bytes);
+    // Blocks in flight are waited for at both ends of a place, so that it is some times as long as they are.
+    let most = (range.len as f64 * budget.share / f64::from(PLACES_WANTED) / 3.0).min(range.len as f64 / 16.0);
+    let point = fitting(point, most as u64, subject.align_bytes);
     let look = Point { depth: point.depth.min(2), ..point };
     // Not where a place will be, which are at odd parts of twice an odd number: the disk would have kept those bytes.
     let Some(first) = place(subject, range, look, (3, 8), LOOK, stop)? else { return Ok(Vec::new()) };
@@ -52,6 +55,9 @@ pub fn sample(
     let count = few.max(count(left, took + PATIENCE.1, room));
     let patience = (left / count.max(1)).saturating_sub(took).clamp(PATIENCE.0, PATIENCE.1);
     let mut zones = Vec::new();
+    if count < budget.places_min {
+        return Ok(Vec::new());
+    }
     let mut longest = Duration::ZERO;
     for number in in_spread_order(count) {
         let now = subject.clock.now();
@@ -85,11 +91,13 @@ fn in_spread_order(count: u32) -> Vec<u32> {
     (0..count).map(|number| (count / 2 + number * step) % count).collect()
 }
 
-/// The point, with fewer and smaller blocks where `most_bytes` in flight allow no more.
+/// The point, with smaller and fewer blocks where `most_bytes` in flight allow no more; two at least, as far as the
+/// point has two, for behind one alone the disk would wait for us.
 fn fitting(point: Point, most_bytes: u64, align_bytes: u64) -> Point {
-    let depth = (most_bytes / u64::from(point.block_bytes)).clamp(1, point.depth.into()) as u32;
-    let align = align_bytes.max(512);
-    let block = (most_bytes / align * align).clamp(align, u64::from(point.block_bytes).max(align));
+    let align = align_bytes.max(4096);
+    let few = u64::from(point.depth.min(2));
+    let block = (most_bytes / few / align * align).clamp(align, u64::from(point.block_bytes).max(align));
+    let depth = (most_bytes / block).clamp(few, point.depth.into()) as u32;
     Point { depth, block_bytes: u32::try_from(block).unwrap_or(point.block_bytes), ..point }
 }
 
@@ -150,7 +158,10 @@ mod tests {
         let point = Point { way: crate::measure::Way::Direct, block_bytes: 1 << 20, depth: 8 };
         assert_eq!(fitting(point, 64 << 20, 512), point);
         assert_eq!(fitting(point, 3 << 20, 512), Point { depth: 3, ..point });
-        assert_eq!(fitting(point, 70_000, 4096), Point { depth: 1, block_bytes: 69_632, ..point });
-        assert_eq!(fitting(point, 10, 512), Point { depth: 1, block_bytes: 512, ..point });
+        assert_eq!(fitting(point, 1 << 20, 512), Point { depth: 2, block_bytes: 512 << 10, ..point });
+        assert_eq!(fitting(point, 70_000, 4096), Point { depth: 2, block_bytes: 32_768, ..point });
+        assert_eq!(fitting(point, 10, 512), Point { depth: 2, block_bytes: 4096, ..point });
+        let one = Point { depth: 1, ..point };
+        assert_eq!(fitting(one, 70_000, 512), Point { block_bytes: 69_632, ..one });
     }
 }
