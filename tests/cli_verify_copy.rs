@@ -125,6 +125,10 @@ fn a_plan_says_that_it_will_be_read_back_and_a_pipe_is_refused() {
     let assert = haul().args(["copy", "-n", "--verify", name(&source), name(&dest)]).assert().success();
     let plan = String::from_utf8_lossy(&assert.get_output().stdout).into_owned();
     assert!(plan.contains("all of the dest is read back"), "{plan}");
+    assert!(plan.contains("when everything is written") && plan.contains("the dest is no disk"), "{plan}");
+    let assert = haul().args(["copy", "-n", "--verify=afterwards", name(&source), name(&dest)]).assert().success();
+    let plan = String::from_utf8_lossy(&assert.get_output().stdout).into_owned();
+    assert!(plan.contains("when everything is written") && plan.contains("--verify=afterwards"), "{plan}");
     assert!(!dest.exists());
     let assert = haul().args(["copy", "--verify", name(&source), "-"]).assert().code(2);
     assert!(stderr(&assert).contains("cannot be read back"), "{}", stderr(&assert));

@@ -54,7 +54,7 @@ complete -c haul -n "__fish_haul_using_subcommand copy" -l skip -d 'Begin this f
 complete -c haul -n "__fish_haul_using_subcommand copy" -l seek -d 'Begin this far into the dest' -r
 complete -c haul -n "__fish_haul_using_subcommand copy" -l count -d 'Copy this many bytes, not all' -r
 complete -c haul -n "__fish_haul_using_subcommand copy" -l expect -d 'Refuse unless DST has this serial, model, wwn, size' -r
-complete -c haul -n "__fish_haul_using_subcommand copy" -l verify -d 'Read the dest back afterwards and compare it' -r
+complete -c haul -n "__fish_haul_using_subcommand copy" -l verify -d 'Read the dest back and compare it' -r
 complete -c haul -n "__fish_haul_using_subcommand copy" -l delta -d 'Write only what differs on the dest' -r -F
 complete -c haul -n "__fish_haul_using_subcommand copy" -l manifest -d 'Write digests of what was copied to FILE' -r -F
 complete -c haul -n "__fish_haul_using_subcommand copy" -l manifest-block -d 'Bytes of a digested block; default: 4M' -r

@@ -8,13 +8,15 @@ use std::ffi::OsString;
 /// Digests of blocks, and what they are held against.
 #[derive(Debug, Args)]
 pub(super) struct CertaintyArguments {
-    /// Read the dest back afterwards and compare it
+    /// Read the dest back and compare it
     ///
     /// When all is written and flushed, read the dest back, past every cache, and compare it with digests kept from
     /// the copy: the source is not read a second time. A block that differs is read again; if it still differs it is
     /// written once more from the source and checked again, and the report says so. Status 1 if anything is wrong.
     /// --verify=sample:1% reads back so much of it, in blocks spread over the whole. With --also each dest is read back
-    /// and has its verdict; with --resume what earlier runs copied is read from the source once more.
+    /// and has its verdict; with --resume what earlier runs copied is read from the source once more. While the copy
+    /// waits for its source, a fixed disk without a head is read back 1 GiB behind the writer, and at the end only the
+    /// rest and a sample; --verify=afterwards reads nothing before everything is written.
     #[arg(long, value_name = "PART", value_parser = words::portion, num_args = 0..=1, require_equals = true)]
     #[arg(default_missing_value = "all", help_heading = "Certainty")]
     pub(super) verify: Option<Portion>,

@@ -115,9 +115,11 @@ pub(super) fn hash() -> impl TypedValueParser<Value = HashKind> {
 
 /// How much of the dest is read back: `all`, or `sample:` and a percentage.
 pub(super) fn portion(text: &str) -> Result<Portion, String> {
-    const ACCEPTED: &str = "accepted: all, or sample: and a percentage, as in sample:1% or sample:0.5%";
-    if text == "all" {
-        return Ok(Portion::All);
+    const ACCEPTED: &str = "accepted: all, afterwards, or sample: and a percentage, as in sample:1% or sample:0.5%";
+    match text {
+        "all" => return Ok(Portion::All),
+        "afterwards" => return Ok(Portion::Afterwards),
+        _ => {}
     }
     let percent = text.strip_prefix("sample:").and_then(|rest| rest.strip_suffix('%')).ok_or(ACCEPTED)?;
     let plain = percent.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');

@@ -1,5 +1,5 @@
 //! `haul copy --also`: one read, several dests.
-use super::certify::{self, OpenDest};
+use super::certify::{self, Copied, OpenDest};
 use super::copy::{host, show, tell, warn};
 use super::gatherer::Gatherer;
 use super::page::{self, Went};
@@ -125,6 +125,7 @@ fn catch_up(options: &Options, plan: &Plan, dest: &str, from: u64, signals: &Sig
     words.extend([options.source.clone(), dest.to_owned()]);
     let (session, started) = (Session::new(&options, Some(signals)), SystemTime::now());
     let (mut outcome, progress) = session.run(&plan, &ends, &mut *schedule::make(&plan, &ends[0]), &gatherer, None);
-    let progress = certify::one(&session, &plan, &ends, reader, &mut gatherer, &mut outcome, progress);
+    let copied = Copied { plan: &plan, ends: &ends, reader, behind: Vec::new() };
+    let progress = certify::one(&session, copied, &mut gatherer, &mut outcome, progress);
     tell(&options, &plan, &outcome, &progress, started, &words, out)
 }

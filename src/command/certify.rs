@@ -2,28 +2,42 @@
 use super::gatherer::Gatherer;
 use super::read_back::{self, Answer, Written};
 use super::session::Session;
-use crate::contract::{Ended, Endpoint, Extent, Outcome, Plan, Side};
+use crate::contract::{DigestedBlock, Ended, Endpoint, Extent, Outcome, Plan, Side};
 use crate::engine::Ends;
 use crate::plan::{self, Plans};
 use crate::report::Progress;
 use crate::stage::Checklist;
 use std::sync::Arc;
 
-/// What comes after a complete copy to one dest: digests of what only earlier runs had in hand, and reading back.
-/// Gives the progress of what ran last.
+/// A copy to one dest that was carried out.
+pub(super) struct Copied<'a> {
+    /// By which it was.
+    pub(super) plan: &'a Plan,
+    pub(super) ends: &'a Ends,
+    /// The dest, to be read back; `None`: it is not.
+    pub(super) reader: Option<Arc<dyn Endpoint>>,
+    /// Blocks that were read back behind the writer.
+    pub(super) behind: Vec<DigestedBlock>,
+}
+
+/// What comes after a copy to one dest, if it is complete: digests of what only earlier runs had in hand, and reading
+/// back. Gives the progress of what ran last.
 pub(super) fn one(
     session: &Session<'_>,
-    plan: &Plan,
-    ends: &Ends,
-    reader: Option<Arc<dyn Endpoint>>,
+    copied: Copied<'_>,
     gatherer: &mut Gatherer,
     outcome: &mut Outcome,
     progress: Arc<Progress>,
 ) -> Arc<Progress> {
+    let Copied { plan, ends, reader, behind } = copied;
+    let len = outcome.claimed.end();
     if !matches!(outcome.ended, Ended::Complete) {
+        if let (Some(digests), false) = (plan.digest_blocks, behind.is_empty()) {
+            let list = Checklist::new(digests.kind, gatherer.take());
+            outcome.verified = Some(read_back::so_far(digests.block_bytes, &behind, &list));
+        }
         return progress;
     }
-    let len = outcome.claimed.end();
     let sample = read_back::drawn(plan, len);
     let mut missing = gatherer.missing();
     if let (Some(sample), false) = (&sample, gatherer.has_paper()) {
@@ -41,7 +55,7 @@ pub(super) fn one(
     };
     session.ended(&progress);
     let list = Checklist::new(digests.kind, gatherer.take());
-    let answer = read_back::read_back(session, Written { plan, ends, reader, len }, &list, sample);
+    let answer = read_back::read_back(session, Written { plan, ends, reader, len, behind }, &list, sample);
     outcome.verified = Some(answer.verified);
     if !matches!(answer.ended, Ended::Complete) {
         outcome.ended = answer.ended;
@@ -83,7 +97,7 @@ pub(super) fn each(
         let sample: Option<Vec<Extent>> =
             sample.as_ref().map(|blocks| blocks.iter().copied().filter(|block| block.end() <= len).collect());
         let moved = sample.as_ref().map_or(len, |blocks| blocks.iter().map(|block| block.len).sum());
-        jobs.push(((number, Written { plan, ends: &dest.ends, reader, len }, sample), moved));
+        jobs.push(((number, Written { plan, ends: &dest.ends, reader, len, behind: Vec::new() }, sample), moved));
     }
     if jobs.is_empty() {
         return None;

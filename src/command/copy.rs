@@ -1,4 +1,5 @@
 //! `haul copy`.
+use super::certify::Copied;
 use super::gatherer::Gatherer;
 use super::journal::{self, Begun};
 use super::judged::{self, Judge, Judged};
@@ -6,9 +7,10 @@ use super::mapfile::Map;
 use super::page::{self, Went};
 use super::session::Session;
 use super::signals::Signals;
-use super::{Exit, also, certify, consent, estimate, read_back, saved};
+use super::{Exit, also, certify, consent, estimate, read_back, saved, trailing};
 use crate::contract::{
-    Digest, Ended, Endpoint, EngineKind, Facts, Host, Keeping, Outcome, Plan, Result, Route, Schedule, Side, Silent,
+    Digest, Ended, Endpoint, EngineKind, Facts, Host, Keeping, Observer, Outcome, Plan, Result, Route, Schedule, Side,
+    Silent,
 };
 use crate::engine::Ends;
 use crate::plan::{Options, ProgressStyle};
@@ -74,14 +76,16 @@ fn copy_to_one(options: &Options, judge: Option<Judge>, words: &[String], out: O
     let started = SystemTime::now();
     let (keeping, left) = begun.map(|Begun { keeping, left }| (keeping, left)).unzip();
     let mut schedule = what_is_left(&plan, &ends[0], keeping.as_ref());
-    let (mut outcome, progress) = session.run(&plan, &ends, &mut *schedule, &gatherer, keeping);
+    let copy = |hearer: &dyn Observer, tally| session.run_counted(&plan, &ends, &mut *schedule, hearer, keeping, tally);
+    let ((mut outcome, progress), behind) = trailing::followed(&session, &plan, reader.as_ref(), &gatherer, copy);
     // Until the manifest is true again, the journal is what says that it is not.
     let renewed = there.map(|there| there.tell(&mut outcome)).is_some();
     let series = progress.series();
     if !renewed {
         left.iter().for_each(|left| left.settle(&mut outcome));
     }
-    let progress = certify::one(&session, &plan, &ends, reader, &mut gatherer, &mut outcome, progress);
+    let copied = Copied { plan: &plan, ends: &ends, reader, behind };
+    let progress = certify::one(&session, copied, &mut gatherer, &mut outcome, progress);
     let manifest = gatherer.finish(&mut outcome);
     if renewed && manifest.is_ok() {
         left.iter().for_each(|left| left.settle(&mut outcome));

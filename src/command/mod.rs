@@ -23,6 +23,7 @@ mod session;
 mod sg_dd;
 mod signals;
 mod survey;
+mod trailing;
 mod tune;
 mod verify;
 

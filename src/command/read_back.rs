@@ -49,7 +49,14 @@ pub(super) struct Written<'a> {
     pub(super) reader: Arc<dyn Endpoint>,
     /// Bytes of the copy that are there.
     pub(super) len: u64,
+    /// Blocks that were read back already, behind the writer.
+    pub(super) behind: Vec<DigestedBlock>,
 }
+
+/// Of the blocks that were read back behind the writer, as few are read again when everything is written, at least: a
+/// drive that lies about its size writes over a large part of them, and one of these will show it.
+const AGAIN_PER_MILLION: u32 = 10_000;
+const AGAIN_BLOCKS_MIN: u64 = 32;
 
 /// Reads back what is there, or these blocks of it, and compares it with `list`.
 pub(super) fn read_back(
@@ -59,11 +66,11 @@ pub(super) fn read_back(
     sample: Option<Vec<Extent>>,
 ) -> Answer {
     let began = Instant::now();
-    let Written { plan, ends, reader, len } = written;
+    let Written { plan, ends, reader, len, behind } = written;
     let block_bytes = plan.digest_blocks.map_or(1, |digests| digests.block_bytes);
     let mut reading = Reading { session, plan, ends, reader, list, len, block_bytes, progress: None };
     let mut verified = Verified { sampled: sample.is_some(), ..Verified::default() };
-    let ended = reading.verify(sample, &mut verified);
+    let ended = reading.verify(sample, &behind, &mut verified);
     verified.complete = matches!(ended, Ended::Complete);
     verified.elapsed = began.elapsed();
     Answer { verified, ended, progress: reading.progress }
@@ -73,12 +80,30 @@ pub(super) fn read_back(
 pub(super) fn drawn(plan: &Plan, len: u64) -> Option<Vec<Extent>> {
     let (wish, digests) = (plan.read_back.as_ref()?, plan.digest_blocks?);
     let Portion::Sample { per_million } = wish.portion else { return None };
+    Some(draw(len, digests.block_bytes, per_million))
+}
+
+fn draw(len: u64, block_bytes: u64, per_million: u32) -> Vec<Extent> {
     let random = RandomState::new();
     let mut drawn = 0u64;
-    Some(sample(len, digests.block_bytes, per_million, |choices| {
+    sample(len, block_bytes, per_million, |choices| {
         drawn += 1;
         random.hash_one(drawn) % choices
-    }))
+    })
+}
+
+/// What came of reading back behind the writer, of a copy that did not get to its end.
+pub(super) fn so_far(block_bytes: u64, behind: &[DigestedBlock], list: &Checklist) -> Verified {
+    let (bytes, wrong) = judged(behind, Checker::new(list, u64::MAX, block_bytes));
+    Verified { bytes, behind_bytes: bytes, blocks: bytes.div_ceil(block_bytes), wrong, ..Verified::default() }
+}
+
+/// Of blocks that were read back in their order: how many bytes, in whole blocks, and which differ.
+fn judged(behind: &[DigestedBlock], checker: Checker<'_>) -> (u64, ExtentSet) {
+    behind.iter().for_each(|block| checker.hear(&Event::Digested(*block)));
+    let end = behind.last().map_or(0, |block| block.extent.end());
+    let whole = if end == checker.len { end } else { end - end % checker.block_bytes };
+    (whole, checker.into_differing())
 }
 
 /// Reads `extents` of the source, which are whole blocks, for their digests alone; `gatherer` hears of each.
@@ -109,11 +134,18 @@ struct Reading<'a> {
 }
 
 impl Reading<'_> {
-    fn verify(&mut self, sample: Option<Vec<Extent>>, verified: &mut Verified) -> Ended {
+    fn verify(&mut self, sample: Option<Vec<Extent>>, behind: &[DigestedBlock], verified: &mut Verified) -> Ended {
         verified.cached_bytes = self.uncache();
-        let first = self.pass(sample);
-        (verified.bytes, verified.blocks) = (first.bytes, first.bytes.div_ceil(self.block_bytes));
-        verified.wrong = first.differing;
+        let (behind_bytes, mut wrong) = judged(behind, Checker::new(self.list, self.len, self.block_bytes));
+        let (extents, again_bytes) = match behind_bytes {
+            0 => (sample, 0),
+            _ => self.rest(behind_bytes),
+        };
+        let first = self.pass(extents);
+        wrong.insert_all(&first.differing);
+        verified.behind_bytes = behind_bytes;
+        verified.bytes = behind_bytes + first.bytes.saturating_sub(again_bytes);
+        (verified.blocks, verified.wrong) = (verified.bytes.div_ceil(self.block_bytes), wrong);
         if !matches!(first.ended, Ended::Complete) || verified.wrong.is_empty() {
             return first.ended;
         }
@@ -134,6 +166,17 @@ impl Reading<'_> {
             return again.ended;
         }
         self.put_right(verified)
+    }
+
+    /// What is to be read when so much was read back behind the writer: some of that again, which is how many bytes,
+    /// and all behind it.
+    fn rest(&self, behind_bytes: u64) -> (Option<Vec<Extent>>, u64) {
+        let blocks = behind_bytes.div_ceil(self.block_bytes);
+        let least = (u128::from(AGAIN_BLOCKS_MIN) * 1_000_000).div_ceil(blocks.max(1).into()).min(1_000_000) as u32;
+        let mut extents = draw(behind_bytes, self.block_bytes, least.max(AGAIN_PER_MILLION));
+        let again_bytes = total(&extents);
+        extents.push(Extent::new(behind_bytes, self.len - behind_bytes));
+        (Some(extents), again_bytes)
     }
 
     /// Writes what is wrong once more from the source, and looks whether it is right then.

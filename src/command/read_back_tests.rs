@@ -1,7 +1,8 @@
 //! A dest that lies: every damage is found at its place, and none where there is none.
 use super::*;
-use crate::command::certify;
+use crate::command::certify::{self, Copied};
 use crate::command::gatherer::Gatherer;
+use crate::command::trailing;
 use crate::contract::{EndpointKind, Host, Kind, Op, Outcome, Request};
 use crate::plan::{Options, ProgressStyle};
 use proptest::prelude::*;
@@ -112,7 +113,8 @@ fn copied(source: Arc<Lying>, dest: &Arc<Lying>, portion: Portion) -> Outcome {
     let (mut outcome, progress) = session.run(&plan, &ends, &mut *schedule::make(&plan, &ends[0]), &gatherer, None);
     assert!(matches!(outcome.ended, Ended::Complete), "{:?}", outcome.ended);
     let reader: Arc<dyn Endpoint> = dest.clone();
-    certify::one(&session, &plan, &ends, Some(reader), &mut gatherer, &mut outcome, progress);
+    let copied = Copied { plan: &plan, ends: &ends, reader: Some(reader), behind: Vec::new() };
+    certify::one(&session, copied, &mut gatherer, &mut outcome, progress);
     outcome
 }
 
@@ -249,4 +251,108 @@ fn a_dest_that_cannot_be_read_back_is_a_failure_and_not_verified() {
     // The block it failed in was not compared, so nothing is said of it.
     assert!(verified.wrong.is_empty());
     assert_eq!(dest.facts().kind, EndpointKind::Memory);
+}
+
+/// Copies 80 blocks and reads back behind the writer, by four, until what may be read so has been; `between` is done
+/// with the dest then, before the copy is over.
+fn followed(source: Arc<Lying>, dest: &Arc<Lying>, between: impl FnOnce(&Lying)) -> Outcome {
+    let options = Options {
+        verify: Some(Portion::Afterwards),
+        manifest_block_bytes: Some(BLOCK),
+        block_bytes: Some(16 << 10),
+        depth: Some(4),
+        progress: ProgressStyle::None,
+        ..Options::default()
+    };
+    let facts = [&source, dest].map(|end| end.facts().clone());
+    let mut plan = plan::make(&options, &facts[0], &facts[1], &Host { ring_refused: None }).unwrap();
+    plan.read_back.as_mut().unwrap().window_bytes = Some(4 * BLOCK);
+    let ends: Ends = [source, dest.clone()];
+    let session = Session::new(&options, None);
+    let mut gatherer = Gatherer::begin(&options, &plan, &facts[0], &[&facts[1]]).unwrap();
+    let reader: Arc<dyn Endpoint> = dest.clone();
+    let copy = |hearer: &dyn Observer| {
+        let (outcome, progress) = session.run(&plan, &ends, &mut *schedule::make(&plan, &ends[0]), hearer, None);
+        let follows = (outcome.claimed.end().saturating_sub(4 * BLOCK)) / BLOCK * BLOCK;
+        // Patience for a busy machine; without the follower it never comes.
+        let give_up = Instant::now() + std::time::Duration::from_secs(60);
+        while read_bytes(dest) < follows && Instant::now() < give_up {
+            std::thread::sleep(std::time::Duration::from_millis(1));
+        }
+        between(dest);
+        (outcome, progress)
+    };
+    let ((mut outcome, progress), behind) =
+        trailing::followed_while(&session, &plan, &reader, &gatherer, || true, copy);
+    let copied = Copied { plan: &plan, ends: &ends, reader: Some(reader), behind };
+    certify::one(&session, copied, &mut gatherer, &mut outcome, progress);
+    outcome
+}
+
+const LONG: usize = 80 * BLOCK as usize;
+
+/// Bytes that were read from it.
+fn read_bytes(dest: &Lying) -> u64 {
+    dest.memory.asked().iter().filter(|asked| asked.op == Op::Read).map(|asked| asked.extent.len).sum()
+}
+
+fn long() -> (Arc<Lying>, Arc<Lying>) {
+    let bytes = (0..LONG).map(|at| (at.wrapping_mul(2_654_435_761) >> 13) as u8 | 1).collect();
+    let disk = |bytes| Lying::about(Memory::disk(bytes, &[]), &[]);
+    (disk(bytes), disk(vec![0xEE; LONG]))
+}
+
+#[test]
+fn what_was_read_back_behind_the_writer_is_not_read_again_but_for_a_sample() {
+    let (source, dest) = long();
+    let verified = followed(source.clone(), &dest, |_| {}).verified.unwrap();
+    assert!(verified.is_right() && verified.misread.is_empty() && verified.rewritten.is_empty());
+    assert!(dest.memory.bytes() == source.memory.bytes());
+    assert_eq!((verified.bytes, verified.blocks), (LONG as u64, 80));
+    assert!((64 * BLOCK..=76 * BLOCK).contains(&verified.behind_bytes), "{}", verified.behind_bytes);
+    let again = read_bytes(&dest) - LONG as u64;
+    assert!((32 * BLOCK..=46 * BLOCK).contains(&again), "{again} bytes were read twice");
+}
+
+#[test]
+fn a_write_that_was_lost_is_found_behind_the_writer_and_put_right() {
+    let (source, _) = long();
+    let places = [0, 7 * BLOCK + 5, 79 * BLOCK];
+    let lies = places.map(|byte| lie(Op::Write, byte, How::Drop, 0, 1));
+    let dest = Lying::about(Memory::disk(vec![0xEE; LONG], &[]), &lies);
+    let verified = followed(source.clone(), &dest, |_| {}).verified.unwrap();
+    assert!(verified.is_right() && verified.behind_bytes > 0);
+    let blocks: ExtentSet = places.iter().map(|byte| Extent::new(byte - byte % BLOCK, BLOCK)).collect();
+    assert_eq!((verified.rewritten, verified.misread), (blocks, ExtentSet::new()));
+    assert!(dest.memory.bytes() == source.memory.bytes());
+}
+
+#[test]
+fn a_drive_that_writes_its_end_over_its_beginning_is_seen_through() {
+    let (source, dest) = long();
+    let wrap = |dest: &Lying| {
+        let arena = crate::contract::Arena::map(LONG / 2).unwrap();
+        let buffer = arena.carve(LONG as u32 / 2, 1).pop().unwrap();
+        let (slot, ticket, side, op, offset, len) = (0, 0, Side::Dest, Op::Write, 0, LONG as u32 / 2);
+        let mut request = Request { slot, ticket, side, op, offset, len, done: 0, until: len, buffer };
+        assert_eq!(dest.memory.perform(&mut request).unwrap(), len);
+    };
+    let verified = followed(source, &dest, wrap).verified.unwrap();
+    assert!(verified.behind_bytes >= LONG as u64 / 2, "it was right when it was read: {}", verified.behind_bytes);
+    let mut seen = verified.wrong.clone();
+    seen.insert_all(&verified.rewritten);
+    assert!(seen.total_bytes() > 0, "{verified:?}");
+}
+
+#[test]
+fn of_a_copy_that_fails_it_is_told_what_was_right_by_then() {
+    let (source, dest) = long();
+    let bad = lie(Op::Read, 60 * BLOCK, How::Fail, 0, u32::MAX);
+    let source = Lying::about(Memory::disk(source.memory.bytes(), &[]), &[bad]);
+    let outcome = followed(source, &dest, |_| {});
+    assert!(matches!(outcome.ended, Ended::Failed(_)));
+    let verified = outcome.verified.unwrap();
+    assert!(!verified.complete && !verified.is_right() && verified.wrong.is_empty());
+    assert!((40 * BLOCK..=56 * BLOCK).contains(&verified.behind_bytes), "{}", verified.behind_bytes);
+    assert_eq!(verified.bytes, verified.behind_bytes);
 }

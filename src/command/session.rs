@@ -37,6 +37,11 @@ impl<'a> Session<'a> {
         Session { foretold, ..self }
     }
 
+    /// What asks all of them to end.
+    pub(super) fn stop(&self) -> &Stop {
+        &self.stop
+    }
+
     /// Carries a plan out; `also` hears what progress hears. `keeping`: the journal, where there is one.
     pub(super) fn run(
         &self,
@@ -46,11 +51,24 @@ impl<'a> Session<'a> {
         also: &dyn Observer,
         keeping: Option<Keeping>,
     ) -> (Outcome, Arc<Progress>) {
+        let tally = Tally { dests: ends[Side::Dest.index()].dest_tallies(), ..Tally::default() };
+        self.run_counted(plan, ends, schedule, also, keeping, Arc::new(tally))
+    }
+
+    /// The same with numbers that somebody else looks at, too.
+    pub(super) fn run_counted(
+        &self,
+        plan: &Plan,
+        ends: &Ends,
+        schedule: &mut dyn Schedule,
+        also: &dyn Observer,
+        keeping: Option<Keeping>,
+        tally: Arc<Tally>,
+    ) -> (Outcome, Arc<Progress>) {
         if let Some(Among { tally, progress }) = &self.among {
             let outcome = engine::run_keeping(plan, ends, schedule, &self.stop, tally, also, keeping);
             return (outcome, progress.clone());
         }
-        let tally = Arc::new(Tally { dests: ends[Side::Dest.index()].dest_tallies(), ..Tally::default() });
         // What is written once more, or read back, is another pass.
         let foretold = self.foretold.as_ref().filter(|foretold| plan.route.writes() && foretold.is_of(plan));
         let already_bytes = keeping.as_ref().map_or(0, |keeping| keeping.already.total_bytes());

@@ -5,8 +5,10 @@ use std::time::Duration;
 /// How much of the dest is read back after a copy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Portion {
-    /// All of it.
+    /// All of it; where the dest can take it, some of it behind the writer.
     All,
+    /// All of it, and nothing before everything is written and flushed.
+    Afterwards,
     /// So many blocks of a million, spread over all of it; the first and the last are among them.
     Sample {
         /// From 1 to 1000000.
@@ -21,6 +23,9 @@ pub struct ReadBack {
     pub portion: Portion,
     /// Why blocks that differ are not written again from the source, a clause; `None`: they are.
     pub not_rewritten: Option<String>,
+    /// What lies so many bytes behind the writer may be read back while the copy runs and the dest has time to spare:
+    /// more than a drive keeps in its cache. `None`: nothing is before everything is written.
+    pub window_bytes: Option<u64>,
 }
 
 /// What came of reading the dest back. Offsets count from the first byte of the copy; extents are whole blocks.
@@ -32,6 +37,8 @@ pub struct Verified {
     pub bytes: u64,
     /// Blocks that were.
     pub blocks: u64,
+    /// Of the bytes, those that were read back behind the writer, while the copy ran.
+    pub behind_bytes: u64,
     /// Time that all of it took.
     pub elapsed: Duration,
     /// A sample was asked for.

@@ -131,7 +131,7 @@ fn read_back(asked: &Asked, portion: Portion, overlap: Option<Overlap>, notes: &
         _ => None,
     };
     let choice = match portion {
-        Portion::All => "all of the dest is read back".to_owned(),
+        Portion::All | Portion::Afterwards => "all of the dest is read back".to_owned(),
         Portion::Sample { per_million } => format!("{} % of the dest are read back", f64::from(per_million) / 1e4),
     };
     let because = match not_rewritten {
@@ -139,7 +139,7 @@ fn read_back(asked: &Asked, portion: Portion, overlap: Option<Overlap>, notes: &
         Some(why) => format!("--verify; what differs is only told: {why}"),
     };
     notes.chose("verify", choice, because);
-    ReadBack { portion, not_rewritten: not_rewritten.map(str::to_owned) }
+    ReadBack { portion, not_rewritten: not_rewritten.map(str::to_owned), window_bytes: None }
 }
 
 /// Refuses a dest that cannot be read back.

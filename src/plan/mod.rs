@@ -18,6 +18,7 @@ pub mod pattern;
 mod read_back;
 mod several;
 pub mod sg_dd;
+mod trailing;
 mod words;
 
 #[cfg(test)]
@@ -28,7 +29,7 @@ pub use compare::{DigestComparison, DigestedCopy, compare, compare_digests};
 pub use measuring::{MEASURED_IN_FLIGHT_BYTES, Measuring, ProfileOptions, TableStyle, TuneOptions, ceiling, measure};
 pub use numbers::{BLOCK_BYTES_ASKABLE, DEPTH_ASKABLE};
 pub use options::{Delta, Expectation, JournalWish, Options, Passes, ProgressStyle, When};
-pub use read_back::{digest_again, read_back, rewrite};
+pub use read_back::{digest_again, follow, read_back, rewrite};
 pub use several::{Plans, several};
 
 use crate::contract::{EndpointKind, Facts, Host, Plan, PlanSide, Result, Route, Side};
@@ -56,7 +57,7 @@ pub fn make(options: &Options, source: &Facts, dest: &Facts, host: &Host) -> Res
     let overlap = check::same(&asked, &range, &mut notes)?;
     check::worries(&asked, &range, &mut notes);
 
-    let certainty = certainty(&asked, overlap, &mut notes)?;
+    let mut certainty = certainty(&asked, overlap, &mut notes)?;
     let holes = choose::holes(&asked, &range, overlap, &mut notes)?;
     let engines = choose::engine(&asked, &range, overlap, &mut notes)?;
     check::room(&asked, &range, &engines, &mut notes)?;
@@ -70,6 +71,9 @@ pub fn make(options: &Options, source: &Facts, dest: &Facts, host: &Host) -> Res
     let device_copy = choose::device_copy(&asked, &range, &engines);
 
     let route = route(&asked, overlap, reach.align_bytes(), &mut notes)?;
+    if let Some(read_back) = &mut certainty.read_back {
+        trailing::trailing(&asked, &range, reach.access[Side::Dest.index()], route, read_back, &mut notes);
+    }
 
     let Engines { engine, instead } = engines;
     let [source_access, dest_access] = reach.access;

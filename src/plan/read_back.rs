@@ -1,5 +1,9 @@
 //! The plans of what comes after a copy: reading back, and writing once more.
-use crate::contract::{Access, Direction, Existing, OnError, Plan, PlanSide, Route, WriteOrder, Zeros};
+use crate::contract::{Access, Direction, Existing, OnError, Plan, PlanSide, Route, Tuning, WriteOrder, Zeros};
+
+/// Bytes of a read behind the writer, and how many of them are in flight.
+const FOLLOWING_BLOCK_BYTES: u32 = 1 << 20;
+const FOLLOWING_DEPTH: u32 = 4;
 
 /// The plan that reads `len` bytes back which `plan` has written. Digests of blocks are made as in `plan`.
 pub fn read_back(plan: &Plan, len: u64) -> Plan {
@@ -11,6 +15,22 @@ pub fn read_back(plan: &Plan, len: u64) -> Plan {
         durable: false,
         ..afterwards(plan)
     }
+}
+
+/// The plan that reads back while `plan` is still carried out: a few blocks at a time, so that no write waits long.
+pub fn follow(plan: &Plan) -> Plan {
+    let align = plan.dest.access.offset_align_bytes.max(1);
+    let block_bytes = FOLLOWING_BLOCK_BYTES.next_multiple_of(align);
+    let tuning = Tuning {
+        block_bytes,
+        depth: FOLLOWING_DEPTH,
+        adaptive: false,
+        block_bytes_min: block_bytes,
+        block_bytes_max: block_bytes,
+        depth_max: FOLLOWING_DEPTH,
+        in_flight_bytes_max: block_bytes * FOLLOWING_DEPTH,
+    };
+    Plan { tuning, len: plan.len, ..read_back(plan, 0) }
 }
 
 /// The plan that reads `len` bytes of the source once more, for the digests of blocks that an earlier run of the copy

@@ -6,6 +6,7 @@
 mod backward;
 mod bursts;
 mod claim;
+mod following;
 mod forward;
 mod listed;
 mod rest;
@@ -18,6 +19,7 @@ use std::sync::Arc;
 use backward::Backward;
 use bursts::Bursts;
 use claim::Claim;
+pub use following::{Front, following};
 use forward::Forward;
 pub use listed::listed;
 use rest::Rest;

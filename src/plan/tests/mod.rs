@@ -6,6 +6,7 @@ mod properties;
 mod refusals;
 mod several;
 mod through;
+mod trailing;
 mod tuned;
 
 use super::*;

@@ -196,7 +196,7 @@ pub fn plan(plan: &Plan, source: &Facts, dest: &Facts, estimate: Option<Estimate
         hashes: plan.hashes.iter().map(|kind| kind.name()).collect(),
         digest_block_bytes: plan.digest_blocks.map(|blocks| blocks.block_bytes),
         verify_per_million: plan.read_back.as_ref().map(|wish| match wish.portion {
-            Portion::All => 1_000_000,
+            Portion::All | Portion::Afterwards => 1_000_000,
             Portion::Sample { per_million } => per_million,
         }),
         durable: plan.durable,

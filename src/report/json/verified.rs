@@ -15,7 +15,9 @@ pub struct VerifiedReport {
     pub bytes: u64,
     /// Blocks that were.
     pub blocks: u64,
-    /// Time that it took, with all that was done about blocks that differed.
+    /// Of the bytes, those that were read back behind the writer, while the copy ran.
+    pub behind_bytes: u64,
+    /// Time that it took after the copy, with all that was done about blocks that differed.
     pub elapsed_s: f64,
     /// Bytes that could be read from the page cache only; `null` where nobody can tell.
     pub cached_bytes: Option<u64>,
@@ -39,6 +41,7 @@ impl From<&Verified> for VerifiedReport {
             sampled: verified.sampled,
             bytes: verified.bytes,
             blocks: verified.blocks,
+            behind_bytes: verified.behind_bytes,
             elapsed_s: verified.elapsed.as_secs_f64(),
             cached_bytes: verified.cached_bytes,
             misread: runs(verified.misread.iter()),

@@ -35,6 +35,9 @@ pub(super) fn rows(plan: &Plan, verified: &Verified, rows: &mut Columns) {
     let blocks = units::count(verified.blocks, "block", "blocks");
     let what = if verified.sampled { format!(" in a sample of {}", whole(&blocks)) } else { String::new() };
     let mut text = format!("{}{what} read back in {}", whole(&units::size(verified.bytes)), whole(&time(verified)));
+    if verified.behind_bytes > 0 {
+        text += &format!(" and, of it {}, while the copy ran", whole(&units::size(verified.behind_bytes)));
+    }
     text += match verified.cached_bytes {
         Some(0) => ", past the page cache",
         Some(_) => "",

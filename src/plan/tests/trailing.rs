@@ -1,0 +1,63 @@
+//! When the dest is read back behind the writer.
+use super::*;
+use crate::contract::Portion;
+
+fn fixed(number: u64, size: u64) -> Facts {
+    let mut facts = disk(number, size);
+    facts.identity.transport = Some("nvme".to_owned());
+    facts
+}
+
+fn verified() -> Options {
+    Options { verify: Some(Portion::All), ..Options::default() }
+}
+
+fn window(plan: &Plan) -> Option<u64> {
+    plan.read_back.as_ref().and_then(|read_back| read_back.window_bytes)
+}
+
+#[test]
+fn a_fixed_disk_without_a_head_is_read_back_behind_the_writer() {
+    let plan = made(&verified(), &disk(1, 8 * GIB), &fixed(2, 8 * GIB));
+    assert_eq!(window(&plan), Some(GIB));
+    assert!(why(&plan, "read back").starts_with("1 GiB behind the writer"), "{}", why(&plan, "read back"));
+    // A source that moves its head is all the slower, and nobody else reads from it.
+    let mut slow = disk(1, 8 * GIB);
+    slow.queue.rotational = Some(true);
+    assert_eq!(window(&made(&verified(), &slow, &fixed(2, 8 * GIB))), Some(GIB));
+}
+
+#[test]
+fn every_other_dest_is_read_back_when_everything_is_written() {
+    let (source, good) = (disk(1, 8 * GIB), fixed(2, 8 * GIB));
+    let mut turning = good.clone();
+    turning.queue.rotational = Some(true);
+    let mut stick = good.clone();
+    stick.identity.transport = Some("usb".to_owned());
+    let part = partition(&fixed(1, 20 * GIB), 2, 9 * GIB, 9 * GIB);
+    let with = |change: fn(&mut Options)| {
+        let mut options = verified();
+        change(&mut options);
+        options
+    };
+    let plain = verified;
+    for (options, dest, because) in [
+        (plain(), turning, "moves a head"),
+        (plain(), stick, "may lie about its size"),
+        (plain(), disk(3, 8 * GIB), "may lie about its size"),
+        (plain(), new_file("/mnt/file"), "is no disk"),
+        (plain(), part, "lie on one disk"),
+        (with(|options| options.count_bytes = Some(2 * GIB)), good.clone(), "so short a copy"),
+        (with(|options| options.limit_bytes_per_s = Some(1 << 20)), good.clone(), "--limit"),
+        (with(|options| options.delta = Some(Delta::Read)), good.clone(), "not all of it is written"),
+        (with(|options| options.direct = When::Never), good.clone(), "page cache"),
+        (with(|options| options.verify = Some(Portion::Afterwards)), good.clone(), "--verify=afterwards"),
+    ] {
+        let plan = made(&options, &source, &dest);
+        assert_eq!(window(&plan), None, "{because}");
+        let told = why(&plan, "read back");
+        assert!(told.starts_with("when everything is written") && told.contains(because), "{told}");
+    }
+    let sample = with(|options| options.verify = Some(Portion::Sample { per_million: 10 }));
+    assert_eq!(window(&made(&sample, &source, &good)), None);
+}
