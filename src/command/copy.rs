@@ -155,7 +155,9 @@ pub(super) fn host_of(engine: Option<EngineKind>) -> Host {
 }
 
 pub(super) fn show(options: &Options, plan: &Plan, source: &Facts, dest: &Facts, out: Out) -> Result<Exit> {
-    let foretold = if options.no_estimate { None } else { estimate::of_plan(plan, source, dest) };
+    // Of several dests the slowest would bind, and only the first is looked at.
+    let unknown = options.no_estimate || plan.dests.len() > 1;
+    let foretold = if unknown { None } else { estimate::of_plan(plan, source, dest) };
     let estimate = foretold.map(|foretold| foretold.estimate);
     let text = if options.json {
         json::text(&json::plan(plan, source, dest, estimate))
