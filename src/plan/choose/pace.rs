@@ -117,6 +117,9 @@ fn start(asked: &Asked, engine: EngineKind, head: Option<&str>) -> Start {
         start(PIPE_BLOCK_BYTES, PIPE_DEPTH, "a pipe holds 1 MiB")
     } else if is(EndpointKind::File) {
         many(FILE_BLOCK_BYTES, FILE_DEPTH, "start for files")
+    } else if asked.options.digests() {
+        let because = "start for devices without a moving head; digests take blocks in order, so some wait";
+        many(SOLID_BLOCK_BYTES, SOLID_DIGEST_DEPTH, because)
     } else {
         many(SOLID_BLOCK_BYTES, SOLID_DEPTH, "start for devices without a moving head")
     }

@@ -1,6 +1,6 @@
 //! Every choice, and its reason.
 use super::*;
-use crate::contract::{Cache, Direction, EngineKind, Existing, HashKind, Reason, WriteOrder, Zeros};
+use crate::contract::{Cache, Direction, EngineKind, Existing, HashKind, Portion, Reason, WriteOrder, Zeros};
 
 fn options() -> Options {
     Options::default()
@@ -30,6 +30,21 @@ fn a_disk_to_a_disk_goes_direct_on_a_ring_and_is_flushed() {
     let topics: Vec<_> = plan.why.iter().map(|reason| reason.topic).collect();
     let wanted = ["length", "engine", "source", "dest", "block size", "depth", "search", "order", "flush", "journal"];
     assert_eq!(topics, wanted);
+}
+
+#[test]
+fn digests_have_twice_as_many_blocks_but_where_a_head_moves() {
+    let hash = Options { hashes: vec![HashKind::Xxh3], ..options() };
+    let verify = Options { verify: Some(Portion::All), ..options() };
+    let manifest = Options { manifest: Some("m".to_owned()), ..options() };
+    let mut turning = disk(2, GIB);
+    turning.queue.rotational = Some(true);
+    for options in [hash, verify, manifest] {
+        let plan = made(&options, &disk(1, GIB), &disk(2, GIB));
+        assert_eq!((plan.tuning.block_bytes, plan.tuning.depth), (1 << 20, 32));
+        assert!(plan.warnings.is_empty(), "within the promised memory: {:?}", plan.warnings);
+        assert_eq!(made(&options, &disk(1, GIB), &turning).tuning.depth, 4);
+    }
 }
 
 #[test]
