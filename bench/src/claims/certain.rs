@@ -16,7 +16,6 @@ const MANIFEST: &str = "haul --manifest";
 const VERIFY: &str = "haul --verify";
 const THEN_A_READ: &str = "haul, then a read";
 const NO_JOURNAL: &str = "haul --no-journal";
-const EACH_SECOND: &str = "haul --checkpoint 1";
 const DELTA: &str = "haul --delta";
 const ONE_BY_ONE: &str = "haul, one by one";
 
@@ -35,14 +34,11 @@ pub(super) fn asked_of(name: &str) -> Vec<Asked> {
             }),
             ("--verify is faster than any peer that copies and then compares", AtLeast, 1.0, "x", verify_of_peers),
         ],
-        "certain-journal" | "certain-journal-cache" => vec![
-            ("the journal costs at most 1 %", AtMost, JOURNAL_MAX, "%", |seen, claim| {
+        "certain-journal" | "certain-journal-cache" => {
+            vec![("the journal costs at most 1 %", AtMost, JOURNAL_MAX, "%", |seen, claim| {
                 costs(seen, claim, HAUL, NO_JOURNAL);
-            }),
-            ("a checkpoint each second costs at most 1 %", AtMost, JOURNAL_MAX, "%", |seen, claim| {
-                costs(seen, claim, EACH_SECOND, NO_JOURNAL);
-            }),
-        ],
+            })]
+        }
         "certain-delta" => vec![
             ("--delta is faster than a copy", AtLeast, 1.0, "x", |seen, claim| faster(seen, claim, DELTA, HAUL)),
             ("--delta is not slower than ddpt's sparing", AtLeast, 1.0, "x", |seen, claim| {
