@@ -49,7 +49,7 @@ bench-stages: ## What stages that touch every byte cost: the test pattern, compa
 test-long: deps ## Compare haul dd and its kin with the originals on many more command lines, made up anew; kill copies, cut their power; fuzz, 60 s each
 	HAUL_DD_CASES=5000 HAUL_DD_SEED=$$(date +%s) $(CARGO) test --locked --test dd_differential --test dd_devices -- --nocapture
 	HAUL_SG_CASES=2000 HAUL_SG_SEED=$$(date +%s) $(CARGO) test --locked --test sg_dd_differential -- --nocapture
-	HAUL_CRASH_KILLS=400 $(CARGO) test --locked --test resume_crashes
+	HAUL_CRASH_KILLS=400 HAUL_CRASH_SEED=$$(date +%s) $(CARGO) test --locked --test resume_crashes -- --nocapture
 	$(CARGO) build --locked -p modelled-disk
 	HAUL_POWER_CUTS=400 HAUL_POWER_SEED=$$(date +%s) $(CARGO) test --locked --test power_cuts -- --nocapture
 	scripts/fuzz 60
