@@ -37,7 +37,7 @@ pub(super) const SOLID_BLOCK_BYTES: u32 = 1 << 20;
 /// See [`SOLID_BLOCK_BYTES`].
 pub(super) const SOLID_DEPTH: u32 = 16;
 /// The same with digests: twice as many. A digest takes the blocks in order, so that a write that is late keeps those
-/// behind it in their slots, and these read nothing meanwhile. On two modelled SATA SSDs of a busy machine 16 blocks took
+/// behind it in their slots, and these read nothing meanwhile. On two modelled SSDs of a busy machine 16 blocks took
 /// 1.03 of the time without a digest, 32 as long as without.
 pub(super) const SOLID_DIGEST_DEPTH: u32 = 32;
 
