@@ -51,6 +51,7 @@ test-long: deps ## Compare haul dd and its kin with the originals on many more c
 	HAUL_SG_CASES=2000 HAUL_SG_SEED=$$(date +%s) $(CARGO) test --locked --test sg_dd_differential -- --nocapture
 	HAUL_CRASH_KILLS=400 HAUL_CRASH_SEED=$$(date +%s) $(CARGO) test --locked --test resume_crashes -- --nocapture
 	$(CARGO) build --locked -p modelled-disk
+	HAUL_TUNE_KILLS=200 HAUL_TUNE_SEED=$$(date +%s) $(CARGO) test --locked --test cli_tune_write killed -- --nocapture
 	HAUL_POWER_CUTS=400 HAUL_POWER_SEED=$$(date +%s) $(CARGO) test --locked --test power_cuts -- --nocapture
 	scripts/fuzz 60
 

@@ -550,7 +550,7 @@ _haul() {
             return 0
             ;;
         haul__subcmd__profile)
-            opts="-h --timing --positions --time --engine --json --csv --report --help"
+            opts="-y -h --timing --positions --time --engine --write --destroy --yes --expect --json --csv --report --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -566,6 +566,10 @@ _haul() {
                     ;;
                 --engine)
                     COMPREPLY=($(compgen -W "auto ring threads sync" -- "${cur}"))
+                    return 0
+                    ;;
+                --expect)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --report)
@@ -633,7 +637,7 @@ _haul() {
             return 0
             ;;
         haul__subcmd__tune)
-            opts="-h --quick --time --engine --save --json --csv --report --help"
+            opts="-y -h --quick --time --engine --save --restore --write --destroy --yes --expect --json --csv --report --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -645,6 +649,10 @@ _haul() {
                     ;;
                 --engine)
                     COMPREPLY=($(compgen -W "auto ring threads sync" -- "${cur}"))
+                    return 0
+                    ;;
+                --expect)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --report)

@@ -203,9 +203,14 @@ complete -c haul -n "__fish_haul_using_subcommand tune" -l engine -d 'auto, ring
 ring\t'io_uring: many requests in flight from one thread'
 threads\t'blocking calls on helper threads, many in flight'
 sync\t'one block at a time, read then written: a yardstick'"
+complete -c haul -n "__fish_haul_using_subcommand tune" -l expect -d 'Refuse unless the device is this one: serial=, model=, wwn=, size=' -r
 complete -c haul -n "__fish_haul_using_subcommand tune" -l report -d 'Write a page with charts' -r -F
 complete -c haul -n "__fish_haul_using_subcommand tune" -l quick -d 'Fewer block sizes and depths, in 8 seconds'
-complete -c haul -n "__fish_haul_using_subcommand tune" -l save -d 'Keep the answer: copies from this disk begin with it'
+complete -c haul -n "__fish_haul_using_subcommand tune" -l save -d 'Keep the answer: copies from this disk, or to it with --write, begin with it'
+complete -c haul -n "__fish_haul_using_subcommand tune" -l restore -d 'Measure nothing: put back what a run that was cut off left'
+complete -c haul -n "__fish_haul_using_subcommand tune" -l write -d 'Measure writing: on a new file, in a folder, on a device'
+complete -c haul -n "__fish_haul_using_subcommand tune" -l destroy -d 'Keep nothing: what is on the device is lost'
+complete -c haul -n "__fish_haul_using_subcommand tune" -s y -l yes -d 'Do not ask before a device is written to'
 complete -c haul -n "__fish_haul_using_subcommand tune" -l json -d 'Print one JSON document on standard output'
 complete -c haul -n "__fish_haul_using_subcommand tune" -l csv -d 'Print the table as comma-separated values'
 complete -c haul -n "__fish_haul_using_subcommand tune" -s h -l help -d 'Print help (see more with \'--help\')'
@@ -215,8 +220,12 @@ complete -c haul -n "__fish_haul_using_subcommand profile" -l engine -d 'auto, r
 ring\t'io_uring: many requests in flight from one thread'
 threads\t'blocking calls on helper threads, many in flight'
 sync\t'one block at a time, read then written: a yardstick'"
+complete -c haul -n "__fish_haul_using_subcommand profile" -l expect -d 'Refuse unless the device is this one: serial=, model=, wwn=, size=' -r
 complete -c haul -n "__fish_haul_using_subcommand profile" -l report -d 'Write a page with charts' -r -F
 complete -c haul -n "__fish_haul_using_subcommand profile" -l timing -d 'Only the rate at the start: 3 s, three times'
+complete -c haul -n "__fish_haul_using_subcommand profile" -l write -d 'Measure writing: on a new file, in a folder, on a device'
+complete -c haul -n "__fish_haul_using_subcommand profile" -l destroy -d 'Keep nothing: what is on the device is lost'
+complete -c haul -n "__fish_haul_using_subcommand profile" -s y -l yes -d 'Do not ask before a device is written to'
 complete -c haul -n "__fish_haul_using_subcommand profile" -l json -d 'Print one JSON document on standard output'
 complete -c haul -n "__fish_haul_using_subcommand profile" -l csv -d 'Print the table as comma-separated values'
 complete -c haul -n "__fish_haul_using_subcommand profile" -s h -l help -d 'Print help (see more with \'--help\')'

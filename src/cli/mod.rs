@@ -23,6 +23,7 @@ pub mod size;
 mod tune;
 mod verify;
 mod words;
+mod write;
 
 #[cfg(test)]
 mod tests;

@@ -2,6 +2,7 @@
 use super::copy::address;
 use super::tune::TableArguments;
 use super::words::{self, EngineChoice};
+use super::write::WriteArguments;
 use crate::plan::ProfileOptions;
 use clap::error::ErrorKind;
 use clap::{Args, ValueHint};
@@ -12,7 +13,7 @@ use std::time::Duration;
 #[derive(Debug, Args)]
 #[command(after_help = "Exit status: 0 measured, 1 not readable, 2 usage, 3 refused.")]
 pub(super) struct ProfileArguments {
-    /// What is measured: block device, node (/dev/sg0) or file; it is only read
+    /// What is measured: block device, node (/dev/sg0) or file; only read without --write
     #[arg(value_name = "PATH", value_hint = ValueHint::AnyPath)]
     path: OsString,
 
@@ -20,7 +21,7 @@ pub(super) struct ProfileArguments {
     ///
     /// Read on and on from the start, past the page cache, for 3 seconds, three times, and tell the median on one line,
     /// as hdparm -t does. --time says how long each of them is.
-    #[arg(long, conflicts_with_all = ["positions", "report"], help_heading = "Method")]
+    #[arg(long, conflicts_with_all = ["positions", "report", "write"], help_heading = "Method")]
     timing: bool,
 
     /// Places at which the rate is measured; default 20
@@ -43,6 +44,9 @@ pub(super) struct ProfileArguments {
     engine: EngineChoice,
 
     #[command(flatten)]
+    write: WriteArguments,
+
+    #[command(flatten)]
     table: TableArguments,
 }
 
@@ -53,6 +57,7 @@ impl ProfileArguments {
             path: address("PATH", self.path)?,
             timing: self.timing,
             positions: self.positions,
+            write: self.write.settle(false),
             time: self.time,
             engine: self.engine,
             style: self.table.settle(),

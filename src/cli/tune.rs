@@ -1,6 +1,7 @@
 //! `haul tune` as clap sees it, and as [`TuneOptions`].
 use super::copy::address;
 use super::words::{self, EngineChoice};
+use super::write::WriteArguments;
 use crate::plan::{TableStyle, TuneOptions};
 use clap::error::ErrorKind;
 use clap::{Args, ValueHint};
@@ -43,7 +44,7 @@ impl TableArguments {
 #[derive(Debug, Args)]
 #[command(after_help = "Exit status: 0 an answer was found, 1 not readable, 2 usage, 3 refused.")]
 pub(super) struct TuneArguments {
-    /// What is measured: block device or file; it is only read
+    /// What is measured: block device or file; only read without --write
     #[arg(value_name = "PATH", value_hint = ValueHint::AnyPath)]
     path: OsString,
 
@@ -65,13 +66,25 @@ pub(super) struct TuneArguments {
     #[arg(hide_possible_values = true, hide_default_value = true)]
     engine: EngineChoice,
 
-    /// Keep the answer: copies from this disk begin with it
+    /// Keep the answer: copies from this disk, or to it with --write, begin with it
     ///
     /// Keep the answer for this disk, by its world wide name or serial number, else by its path, in haul/tuned.toml of
     /// $XDG_CONFIG_HOME or ~/.config. haul copy begins with it when it reads from the disk, and goes on looking for
-    /// better from there; haul list shows it.
+    /// better from there; haul list shows it. With --write, which has to be on a device then, it begins with it when it
+    /// writes to the disk.
     #[arg(long, help_heading = "Output")]
     save: bool,
+
+    /// Measure nothing: put back what a run that was cut off left
+    ///
+    /// Measure nothing, and put back what a run of haul tune --write or haul profile --write that was cut off left on
+    /// the device. Only what haul itself wrote there is written over.
+    #[arg(long, conflicts_with_all = ["write", "quick", "time", "save", "json", "csv", "report"])]
+    #[arg(help_heading = "Writing")]
+    restore: bool,
+
+    #[command(flatten)]
+    write: WriteArguments,
 
     #[command(flatten)]
     table: TableArguments,
@@ -85,6 +98,8 @@ impl TuneArguments {
             quick: self.quick,
             time: self.time,
             save: self.save,
+            write: self.write.settle(self.save),
+            restore: self.restore,
             engine: self.engine,
             style: self.table.settle(),
             report: self.table.report,

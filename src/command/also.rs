@@ -5,7 +5,7 @@ use super::gatherer::Gatherer;
 use super::page::{self, Went};
 use super::session::Session;
 use super::signals::Signals;
-use super::{Exit, consent, journal, read_back, saved};
+use super::{Exit, consent, journal, read_back, saved, undo};
 use crate::contract::{Endpoint, Facts, Plan, PlanDest, Result, Side};
 use crate::endpoint::several::Several;
 use crate::engine::Ends;
@@ -38,6 +38,7 @@ pub(super) fn copy(options: &Options, words: &[String], out: Out) -> Result<Exit
         plans.all.warnings.append(&mut found.warnings);
         looked.push(found);
     }
+    plans.all.warnings.extend(undo::warning(&source));
     warn(options, &plans.all, out);
     for (plan, dest) in plans.alone.iter().zip(&dests) {
         if plan::needs_confirmation(plan, dest) && !options.yes {
@@ -48,6 +49,7 @@ pub(super) fn copy(options: &Options, words: &[String], out: Out) -> Result<Exit
         let there = dests.iter().filter(|dest| dest.exists);
         there.map(|dest| &dest.address).try_for_each(|dest| probe::readable(dest))?;
     }
+    dests.iter().try_for_each(|dest| undo::before_writing(dest, options.progress, &mut plans.all, out))?;
     let mut gatherer = Gatherer::begin(options, &plans.all, &source, &dests.iter().collect::<Vec<_>>())?;
     let source_end = endpoint::open_source(&plans.all.source, &source)?;
     for (plan, found) in plans.alone.iter().zip(looked) {

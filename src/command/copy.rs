@@ -7,7 +7,7 @@ use super::mapfile::Map;
 use super::page::{self, Went};
 use super::session::Session;
 use super::signals::Signals;
-use super::{Exit, also, certify, consent, estimate, read_back, saved, trailing};
+use super::{Exit, also, certify, consent, estimate, read_back, saved, trailing, undo};
 use crate::contract::{
     Digest, Ended, Endpoint, EngineKind, Facts, Host, Keeping, Observer, Outcome, Plan, Result, Route, Schedule, Side,
     Silent,
@@ -42,14 +42,13 @@ fn copy_to_one(options: &Options, judge: Option<Judge>, words: &[String], out: O
     if let Some(judge) = &judge {
         judge.fits(&plan, &dest, &found)?;
     }
+    plan.warnings.extend(undo::warnings(&source, options.dry_run.then_some(&dest)));
     if options.dry_run {
         return show(options, &plan, &source, &dest, out);
     }
     let page = page::place(options.report.as_deref(), &[(Side::Source, &source), (Side::Dest, &dest)])?;
     warn(options, &plan, out);
-    if plan::needs_confirmation(&plan, &dest) && !options.yes {
-        consent::ask(&plan, &source, &dest, out)?;
-    }
+    agree(options, &mut plan, &source, &dest, out)?;
     // Of what differs nothing can be foretold.
     let foretold = if judge.is_none() { estimate::of_copy(options, &plan, &source, &dest) } else { None };
     if (plan.read_back.is_some() || options.delta.is_some()) && dest.exists {
@@ -61,8 +60,7 @@ fn copy_to_one(options: &Options, judge: Option<Judge>, words: &[String], out: O
     let source_end = endpoint::open_source(&plan.source, &source)?;
     // An old journal goes before that: what it claims is about to become untrue.
     let mut begun = found.begin(&plan, &source_end)?;
-    let dest_end = open_dest(options, &plan, &dest)?;
-    let ends = [source_end, dest_end];
+    let ends = [source_end, open_dest(options, &plan, &dest)?];
     let reader = read_back::reader(&plan, &ends)?;
 
     let session = Session::new(options, Some(&signals)).foretold(foretold);
@@ -118,6 +116,15 @@ fn open_dest(options: &Options, plan: &Plan, dest: &Facts) -> Result<Arc<dyn End
         _ if options.resume && plan.on_error.skip => endpoint::open_dest_to_change(&plan.dest, dest),
         _ => endpoint::open_dest(&plan.dest, dest),
     }
+}
+
+/// Asks where a device is overwritten; then puts back what measuring it by writing left there, for the copy may be of a
+/// part.
+fn agree(options: &Options, plan: &mut Plan, source: &Facts, dest: &Facts, out: Out) -> Result<()> {
+    if plan::needs_confirmation(plan, dest) && !options.yes {
+        consent::ask(plan, source, dest, out)?;
+    }
+    undo::before_writing(dest, options.progress, plan, out)
 }
 
 /// Plan to Outcome to Report, with both sides open.

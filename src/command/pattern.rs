@@ -5,6 +5,7 @@ use super::copy::{carry_out, host, show, warn};
 use super::journal;
 use super::signals::Signals;
 use super::survey::survey;
+use super::undo;
 use crate::contract::{Error, Extent, Kind, PatternAct, PatternUse, Plan, Result, Side};
 use crate::endpoint::{self, computed};
 use crate::plan::{self, JournalWish, Options};
@@ -48,6 +49,7 @@ fn write(options: &Options, run: u64, words: &[String], out: Out) -> Result<Exit
     if plan::needs_confirmation(&plan, &dest) && !options.yes {
         consent::ask(&plan, &source, &dest, out)?;
     }
+    undo::before_writing(&dest, options.progress, &mut plan, out)?;
     let made = computed::made(source, Arc::new(in_plan(&plan, run)?));
     found.begin(&plan, &made)?;
     let ends = [made, endpoint::open_dest(&plan.dest, &dest)?];
@@ -58,6 +60,7 @@ fn check(options: &Options, run: Option<u64>, words: &[String], out: Out) -> Res
     let signals = Signals::watch(out)?;
     let source = probe::one_through(&options.source, Side::Source, options.passthrough.may(Side::Source))?;
     let (mut plan, dest) = plan::pattern::check(options, run, &source, &host(options))?;
+    plan.warnings.extend(undo::warning(&source));
     if options.dry_run {
         return show(options, &plan, &source, &dest, out);
     }

@@ -1,17 +1,14 @@
 //! `haul profile`.
-use super::copy::host_of;
-use super::signals::Signals;
-use super::tune::{exit, now_measuring, subject};
-use super::{Exit, lethargy, page, printed};
-use crate::contract::{Error, Facts, Result, Side, Stop, Transfers};
+use super::measured::{Asked, Opened};
+use super::{Exit, lethargy, printed};
+use crate::contract::{Error, Facts, Op, Result, Transfers};
+use crate::endpoint;
 use crate::measure::{self, Failure, Profiled, Subject, Way};
-use crate::plan::{Measuring, ProfileOptions, TableStyle};
+use crate::plan::{self, KEPT_BYTES_MAX, Measuring, ProfileOptions, Reach, TableStyle};
 use crate::report::json::ProfileFound;
 use crate::report::measuring::{Look, Meter, profile_charts, profile_csv, profile_text, timing_text};
-use crate::report::page::{self as pages, Measured};
-use crate::report::{Out, json, text};
-use crate::{endpoint, plan, probe};
-use std::time::{Duration, Instant, SystemTime};
+use crate::report::{Out, json, page as pages, text};
+use std::time::{Duration, Instant};
 
 /// Enough for twenty places of a disk that seeks.
 const TIME: Duration = Duration::from_secs(30);
@@ -24,68 +21,72 @@ const TIMING: (u32, Duration) = (3, Duration::from_secs(3));
 
 /// `words` is the command line behind the program's name.
 pub(super) fn profile(options: &ProfileOptions, words: &[String], out: Out) -> Result<Exit> {
-    let (signals, started) = (Signals::watch(out)?, SystemTime::now());
-    let facts = probe::source(&options.path)?;
-    let page = page::place(options.report.as_deref(), &[(Side::Source, &facts)])?;
-    let plan = plan::measure(&facts, options.engine, &host_of(options.engine))?;
-    plan.warnings.iter().for_each(|warning| out.tell(&text::warning(warning)));
-    let mut subject = subject(&plan, &facts)?;
-    let stop = now_measuring(&signals, &subject);
+    let asked = Asked { path: &options.path, engine: options.engine, report: options.report.as_deref(), words };
+    let positions = options.positions.unwrap_or(POSITIONS);
+    let mut opened = match &options.write {
+        None => Opened::new(asked, out)?,
+        Some(wish) => {
+            let reach = Reach { places: positions, file_bytes: KEPT_BYTES_MAX };
+            match Opened::to_write(asked, wish, reach, options.time.unwrap_or(TIME), out)? {
+                Ok(opened) => opened,
+                Err(signal) => return Ok(Exit::Signal(signal)),
+            }
+        }
+    };
     if options.timing {
-        return Ok(timing(options, words, &facts, &mut subject, &stop, out));
+        return Ok(timing(options, words, opened, out));
     }
+    let found = all_parts(options, &mut opened, positions, out);
+    let doubt = doubt(&found, &opened.facts);
+    opened.doubt(doubt);
+    let (facts, bad, failed) = (&opened.facts, &opened.subject.bad, opened.subject.failed);
+    let (op, written) = (opened.op(), opened.written);
+    let told = profile_text(facts, op, written, &found, bad, failed, "");
+    let text = match options.style {
+        TableStyle::Text => {
+            let charts = profile_charts(facts, &found, Look::of_output(out.columns()));
+            profile_text(facts, op, written, &found, bad, failed, &charts)
+        }
+        TableStyle::Csv => profile_csv(&found),
+        TableStyle::Json => {
+            let (found, warnings, engine) = (&found, &opened.warnings, opened.plan.engine);
+            json::text(&json::profile(ProfileFound { words, facts, op, written, engine, found, bad, failed, warnings }))
+        }
+    };
+    let printed = opened.tell(&text, &told, |measured| pages::profile(&found, measured));
+    let any = !found.zones.is_empty();
+    Ok(opened.exit(found.failure, any, printed))
+}
 
-    let mut warnings = plan.warnings.clone();
-    for failure in by_node(&plan, &facts, &mut subject) {
-        let warning = format!("one way of reading {} is left out: {failure}", facts.address);
-        out.tell(&text::warning(&warning));
-        warnings.push(warning);
+fn all_parts(options: &ProfileOptions, opened: &mut Opened<'_>, positions: u32, out: Out) -> Profiled {
+    let op = opened.op();
+    if op == Op::Read {
+        let left_out = by_node(&opened.plan, &opened.facts, &mut opened.subject);
+        let address = opened.facts.address.clone();
+        opened.doubt(left_out.iter().map(|failure| format!("one way of reading {address} is left out: {failure}")));
     }
+    let subject = &mut opened.subject;
     let through_cache = subject.ways.iter().find(|(way, _)| *way == Way::Buffered).map(|(_, end)| end.clone());
     let mapped = through_cache.and_then(endpoint::mapped);
-    subject.ways.extend(mapped.map(|end| (Way::Mapped, end)));
+    // A mapping is for reading only.
+    subject.ways.extend(mapped.filter(|_| op == Op::Read).map(|end| (Way::Mapped, end)));
     let whole_time = options.time.unwrap_or(TIME);
-    let time = whole_time.mul_f64(1.0 - lethargy::SHARE);
+    // What writing does to the rest of the system is not looked at.
+    let whole = if op == Op::Read { 1.0 - lethargy::SHARE } else { 1.0 };
+    let time = whole_time.mul_f64(whole);
     let (began, meter) = (Instant::now(), Meter::start(out));
     let heard = |share: f64, doing: &'static str| {
         meter.moved(share, Some(whole_time.saturating_sub(began.elapsed())), doing);
     };
-    let positions = options.positions.unwrap_or(POSITIONS);
-    let whole = 1.0 - lethargy::SHARE;
-    let mut found =
-        measure::profile(&mut subject, positions, time, &stop, &mut |share, doing| heard(share * whole, doing));
-    if found.failure.is_none() {
+    let (facts, stop) = (&opened.facts, &opened.stop);
+    let mut found = measure::profile(subject, positions, time, stop, &mut |share, doing| heard(share * whole, doing));
+    if found.failure.is_none() && op == Op::Read {
         let mut heard = |share: f64| heard(whole + share * lethargy::SHARE, "the rest of the system");
-        lethargy::look(&facts, &subject, whole_time, &stop, &mut found, &mut heard);
+        lethargy::look(facts, subject, whole_time, stop, &mut found, &mut heard);
     }
     meter.finish();
-    signals.now_done();
-    if let Some(doubt) = doubt(&found, &facts) {
-        out.tell(&text::warning(&doubt));
-        warnings.push(doubt);
-    }
-    let (bad, failed) = (&subject.bad, subject.failed);
-    let text = match options.style {
-        TableStyle::Text => {
-            let charts = profile_charts(&facts, &found, Look::of_output(out.columns()));
-            profile_text(&facts, &found, bad, failed, &charts)
-        }
-        TableStyle::Csv => profile_csv(&found),
-        TableStyle::Json => {
-            let (facts, found, warnings) = (&facts, &found, &warnings);
-            let engine = plan.engine;
-            json::text(&json::profile(ProfileFound { words, facts, engine, found, bad, failed, warnings }))
-        }
-    };
-    let mut printed = printed(out, &text);
-    if let Some(paged) = page {
-        let told = &profile_text(&facts, &found, bad, failed, "");
-        let (facts, machine, warnings) = (&facts, &probe::machine(), &warnings);
-        let html = pages::profile(&found, Measured { facts, machine, words, started, warnings, told });
-        printed = paged.write(&html, false, printed, out);
-    }
-    let any = !found.zones.is_empty();
-    Ok(exit(found.failure, any, printed, out))
+    opened.measured();
+    found
 }
 
 /// Opens a disk at a node of its own by the further ways that it has; those that cannot be had.
@@ -102,19 +103,13 @@ fn by_node(plan: &Measuring, facts: &Facts, subject: &mut Subject) -> Vec<Error>
 }
 
 /// One line, as hdparm has it.
-fn timing(
-    options: &ProfileOptions,
-    words: &[String],
-    facts: &Facts,
-    subject: &mut Subject,
-    stop: &Stop,
-    out: Out,
-) -> Exit {
+fn timing(options: &ProfileOptions, words: &[String], mut opened: Opened<'_>, out: Out) -> Exit {
     let each = options.time.unwrap_or(TIMING.1);
-    let rates = match measure::timing(subject, TIMING.0, each, stop) {
+    let rates = match measure::timing(&mut opened.subject, TIMING.0, each, &opened.stop) {
         Ok(rates) => rates,
-        Err(failure) => return exit(Some(failure), false, Exit::Status(1), out),
+        Err(failure) => return opened.exit(Some(failure), false, Exit::Status(1)),
     };
+    let facts = &opened.facts;
     let any = rates.iter().any(|&rate| rate > 0.0);
     let text = match options.style {
         TableStyle::Text => timing_text(facts, &rates, each),
@@ -124,7 +119,7 @@ fn timing(
         }),
         TableStyle::Json => json::text(&json::timing(words, facts, &rates, each)),
     };
-    exit(None::<Failure>, any, printed(out, &text), out)
+    opened.exit(None::<Failure>, any, printed(out, &text))
 }
 
 /// Figures that cannot be those of the disk.

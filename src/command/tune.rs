@@ -1,17 +1,14 @@
 //! `haul tune`.
-use super::copy::host_of;
-use super::signals::{Running, Signals};
-use super::{Exit, failed, page, printed, saved};
-use crate::contract::{Cache, Endpoint, Extent, Facts, Op, Result, Side, Stop};
-use crate::measure::{self, Effort, Failure, Subject, Tuned, Way};
-use crate::plan::{MEASURED_IN_FLIGHT_BYTES, Measuring, TableStyle, TuneOptions};
+use super::measured::{Asked, Opened};
+use super::{Exit, saved, scratch, undo};
+use crate::contract::{Facts, Result};
+use crate::measure::{self, Effort, Tuned, Way};
+use crate::plan::{self, KEPT_BYTES_MAX, Reach, TableStyle, TuneOptions};
+use crate::probe;
 use crate::report::json::TuneFound;
 use crate::report::measuring::{Look, TuneTeller, tune_charts, tune_csv, tune_text};
-use crate::report::page::{self as pages, Measured};
-use crate::report::{Out, json, text};
-use crate::{endpoint, plan, probe};
-use std::sync::Arc;
-use std::time::{Duration, SystemTime};
+use crate::report::{Out, json, page as pages, text};
+use std::time::Duration;
 
 /// As long as people wait without going away.
 const TIME: Duration = Duration::from_secs(60);
@@ -19,98 +16,74 @@ const TIME: Duration = Duration::from_secs(60);
 /// Opening and probing come on top, and it is to be over in 10 s.
 const QUICK_TIME: Duration = Duration::from_secs(8);
 
+/// Enough places to meet more than one zone, each long enough for all block sizes that a disk cares about.
+const REACH: Reach = Reach { places: 4, file_bytes: KEPT_BYTES_MAX };
+
 /// `words` is the command line behind the program's name.
 pub(super) fn tune(options: &TuneOptions, words: &[String], out: Out) -> Result<Exit> {
-    let (signals, started) = (Signals::watch(out)?, SystemTime::now());
-    let facts = probe::source(&options.path)?;
-    let page = page::place(options.report.as_deref(), &[(Side::Source, &facts)])?;
-    let plan = plan::measure(&facts, options.engine, &host_of(options.engine))?;
-    plan.warnings.iter().for_each(|warning| out.tell(&text::warning(warning)));
-    let mut subject = subject(&plan, &facts)?;
-    let stop = now_measuring(&signals, &subject);
-
-    let (effort, time) = if options.quick { (Effort::Quick, QUICK_TIME) } else { (Effort::Full, TIME) };
-    let time = options.time.unwrap_or(time);
-    let mut teller = TuneTeller::start(options.style, &facts, Op::Read, time, out);
-    let ways: Vec<Way> = subject.ways.iter().map(|(way, _)| *way).collect();
-    let least = subject.align_bytes.try_into().unwrap_or(u32::MAX);
-    let points = measure::grid(&ways, least, subject.in_flight_bytes_max(), effort);
-    let tuned = measure::tune(&mut subject, points, time, &stop, &mut teller);
-    teller.finish();
-    signals.now_done();
-
-    let mut warnings = plan.warnings;
-    let doubts = doubts(&tuned, &facts);
-    doubts.iter().for_each(|doubt| out.tell(&text::warning(doubt)));
-    warnings.extend(doubts);
-    let printed = match options.style {
-        TableStyle::Text => {
-            let charts = tune_charts(&tuned, Look::of_output(out.columns()));
-            printed(out, &(charts + &tune_text(&tuned, &subject.bad, subject.failed)))
-        }
-        TableStyle::Csv => printed(out, &tune_csv(&tuned)),
+    let asked = Asked { path: &options.path, engine: options.engine, report: options.report.as_deref(), words };
+    if options.restore {
+        return restore(&options.path, out);
+    }
+    let time = options.time.unwrap_or(if options.quick { QUICK_TIME } else { TIME });
+    let mut opened = match &options.write {
+        None => Opened::new(asked, out)?,
+        Some(wish) => match Opened::to_write(asked, wish, REACH, time, out)? {
+            Ok(opened) => opened,
+            Err(signal) => return Ok(Exit::Signal(signal)),
+        },
+    };
+    let tuned = sweep(options, &mut opened, time, out);
+    let doubts = doubts(&tuned, &opened.facts);
+    opened.doubt(doubts);
+    let (bad, failed) = (&opened.subject.bad, opened.subject.failed);
+    let (op, written) = (opened.op(), opened.written);
+    let told = tune_text(&tuned, op, written, bad, failed);
+    let text = match options.style {
+        TableStyle::Text => tune_charts(&tuned, Look::of_output(out.columns())) + &told,
+        TableStyle::Csv => tune_csv(&tuned),
         TableStyle::Json => {
-            let (engine, bad, failed) = (plan.engine, &subject.bad, subject.failed);
-            let (facts, warnings) = (&facts, &warnings);
-            let found = TuneFound { words, facts, op: Op::Read, engine, tuned: &tuned, bad, failed, warnings };
-            printed(out, &json::text(&json::tune(found)))
+            let (facts, warnings, engine) = (&opened.facts, &opened.warnings, opened.plan.engine);
+            let found = TuneFound { words, facts, op, written, engine, tuned: &tuned, bad, failed, warnings };
+            json::text(&json::tune(found))
         }
     };
-    let printed = match page {
-        Some(paged) => {
-            let told = &tune_text(&tuned, &subject.bad, subject.failed);
-            let (facts, machine, warnings) = (&facts, &probe::machine(), &warnings);
-            let html = pages::tune(&tuned, Measured { facts, machine, words, started, warnings, told });
-            paged.write(&html, false, printed, out)
-        }
-        None => printed,
-    };
-    let kept = keep(options, &facts, &tuned, out);
-    let exit = exit(tuned.failure, tuned.answer.is_some(), printed, out);
+    let printed = opened.tell(&text, &told, |measured| pages::tune(&tuned, measured));
+    let kept = keep(options, &opened, &tuned, out);
+    let exit = opened.exit(tuned.failure, tuned.answer.is_some(), printed);
     // What was measured is printed by now, whatever becomes of the keeping.
     kept.map(|()| exit)
 }
 
+/// Puts back what a run that was cut off left on the device.
+fn restore(path: &str, out: Out) -> Result<Exit> {
+    let device = probe::dest(path)?;
+    let said = undo::put_back_earlier(&device)?.unwrap_or_else(|| text::nothing_to_put_back(path));
+    out.tell(&text::told(&said));
+    Ok(Exit::Status(0))
+}
+
+fn sweep(options: &TuneOptions, opened: &mut Opened<'_>, time: Duration, out: Out) -> Tuned {
+    let effort = if options.quick { Effort::Quick } else { Effort::Full };
+    let mut teller = TuneTeller::start(options.style, &opened.facts, opened.op(), time, out);
+    opened.subject.extents = scratch::merged(&opened.subject.extents);
+    let subject = &mut opened.subject;
+    let ways: Vec<Way> = subject.ways.iter().map(|(way, _)| *way).collect();
+    let least = subject.align_bytes.try_into().unwrap_or(u32::MAX);
+    let points = measure::grid(&ways, least, subject.in_flight_bytes_max(), effort);
+    let tuned = measure::tune(subject, points, time, &opened.stop, &mut teller);
+    teller.finish();
+    opened.measured();
+    tuned
+}
+
 /// Keeps the answer where that was asked for: of a whole sweep only.
-fn keep(options: &TuneOptions, facts: &Facts, tuned: &Tuned, out: Out) -> Result<()> {
+fn keep(options: &TuneOptions, opened: &Opened<'_>, tuned: &Tuned, out: Out) -> Result<()> {
     if let (true, Some(answer), None) = (options.save, &tuned.answer, &tuned.failure) {
-        let place = saved::keep(facts, Op::Read, answer)?;
-        out.tell(&text::kept(&place));
+        let place = saved::keep(&opened.facts, opened.op(), answer)?;
+        out.tell(&text::kept(&place, opened.op()));
     }
     Ok(())
-}
-
-/// How the process ends after measuring that ended so.
-pub(super) fn exit(failure: Option<Failure>, found: bool, printed: Exit, out: Out) -> Exit {
-    match failure {
-        Some(Failure::Stopped(signal)) => Exit::Signal(signal),
-        Some(Failure::Broken(error)) => failed(out, &error),
-        None if !found => Exit::Status(1),
-        None => printed,
-    }
-}
-
-/// Opens what is to be measured by every way that the plan has.
-pub(super) fn subject(plan: &Measuring, facts: &Facts) -> Result<Subject> {
-    let open = |(cache, side): &(Cache, _)| {
-        let way = if *cache == Cache::Direct { Way::Direct } else { Way::Buffered };
-        endpoint::open_source(side, facts).map(|end| (way, end))
-    };
-    let ways: Vec<(Way, Arc<dyn Endpoint>)> = plan.ways.iter().map(open).collect::<Result<_>>()?;
-    let whole = vec![Extent::new(0, plan.size)];
-    Subject::new(&facts.address, ways, plan.engine, whole, MEASURED_IN_FLIGHT_BYTES).map_err(|error| {
-        crate::contract::Error::new(crate::contract::Kind::Io, "no memory for the blocks to measure with")
-            .because(error)
-    })
-}
-
-/// From now on a signal stops the measuring.
-pub(super) fn now_measuring(signals: &Signals, subject: &Subject) -> Arc<Stop> {
-    let stop = Arc::new(Stop::default());
-    if let [(_, first), .., (_, last)] | [(_, first @ last)] = subject.ways.as_slice() {
-        signals.now_running(Running { stop: stop.clone(), ends: [first.clone(), last.clone()], progress: None });
-    }
-    stop
 }
 
 /// Figures that cannot be those of the disk.

@@ -3,7 +3,7 @@ use super::copy::{carry_out, host, show, tell, warn};
 use super::read_back::Checker;
 use super::session::Session;
 use super::signals::Signals;
-use super::{Exit, manifest};
+use super::{Exit, manifest, undo};
 use crate::contract::{BlockDigests, DigestedBlock, Endpoint, Error, Facts, Kind, Result, Side};
 use crate::endpoint::memory::Memory;
 use crate::ledger::SideIdentity;
@@ -23,7 +23,8 @@ pub(super) fn verify(options: &Options, words: &[String], out: Out) -> Result<Ex
     let signals = Signals::watch(out)?;
     let through = Side::BOTH.map(|side| options.passthrough.may(side));
     let (source, dest) = probe::both_to_read(&options.source, &options.dest, through)?;
-    let plan = plan::compare(options, &source, &dest, &host(options))?;
+    let mut plan = plan::compare(options, &source, &dest, &host(options))?;
+    plan.warnings.extend([&source, &dest].into_iter().filter_map(undo::warning));
     if options.dry_run {
         return show(options, &plan, &source, &dest, out);
     }
@@ -46,6 +47,7 @@ fn against_manifest(options: &Options, path: &str, words: &[String], out: Out) -
     };
     let DigestComparison { mut plan, source, shorter } = plan::compare_digests(options, &copy, &dest, &host(options))?;
     plan.warnings.extend(doubts(head, &dest, plan.dest.offset));
+    plan.warnings.extend(undo::warning(&dest));
     if options.dry_run {
         return show(options, &plan, &source, &dest, out);
     }

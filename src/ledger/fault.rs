@@ -11,6 +11,8 @@ pub enum Paper {
     Journal,
     /// GNU ddrescue's list of what could be read.
     Mapfile,
+    /// What stood on a device before its speed of writing was measured.
+    Undo,
 }
 
 impl Paper {
@@ -20,6 +22,7 @@ impl Paper {
             Paper::Manifest => "manifest",
             Paper::Journal => "journal",
             Paper::Mapfile => "mapfile",
+            Paper::Undo => "undo journal",
         }
     }
 }
@@ -90,6 +93,9 @@ impl Fault {
             (FaultKind::Other, Paper::Manifest) => "Give the file that --manifest wrote.",
             (FaultKind::Other, Paper::Journal) => "Give the file that --journal wrote.",
             (FaultKind::Other, Paper::Mapfile) => "Give a mapfile of GNU ddrescue.",
+            (FaultKind::Other, Paper::Undo) => "Move it away: that name is for originals that haul keeps.",
+            (FaultKind::Busy, Paper::Undo) => "Wait until the device has been measured.",
+            (FaultKind::Exists, Paper::Undo) => "Put it back with haul tune PATH --restore.",
             (FaultKind::Newer { .. }, _) => "Use the haul that wrote it, or a later one.",
             (FaultKind::Truncated, Paper::Manifest) => "The copy did not finish: resume it, or make the manifest anew.",
             (FaultKind::Busy, Paper::Manifest) => "Wait for that copy to end, or name another manifest.",
@@ -102,6 +108,10 @@ impl Fault {
             (FaultKind::Spoiled, _) => "Begin again with --resume: what the journal says then is true.",
             (_, Paper::Manifest) => "Make the manifest anew from the source, or take another copy of the file.",
             (_, Paper::Journal) => "Copy again from the start: what is durable can no longer be known.",
+            (_, Paper::Undo) => {
+                "What was put back by then is right; the rest is in this file, as far as it can be read. Move it away \
+                 once it is not wanted any more."
+            }
             (_, Paper::Mapfile) => "Correct the line, or take the backup that ddrescue keeps beside it.",
         }
     }
@@ -124,6 +134,7 @@ impl Fault {
     fn words(&self) -> String {
         let what = match &self.kind {
             FaultKind::Io(_) => "it cannot be read or written".to_owned(),
+            FaultKind::Other if self.paper == Paper::Undo => "it is not an undo journal".to_owned(),
             FaultKind::Other => format!("it is not a {}", self.paper.name()),
             FaultKind::Newer { version } => format!("its format version {version} is newer than this haul"),
             FaultKind::Truncated => "it ends too early".to_owned(),

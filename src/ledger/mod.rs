@@ -1,6 +1,6 @@
 //! What was copied, on paper: the manifest (what the bytes were), the journal (which of them are durable) and GNU
-//! ddrescue's mapfile (which could not be read); what `haul tune` found for each disk; and the file that a
-//! report's page goes to.
+//! ddrescue's mapfile (which could not be read); what `haul tune` found for each disk, and what stood on one before its
+//! speed of writing was measured; and the file that a report's page goes to.
 //!
 //! This room must not know how bytes are copied, when they become durable or what a report says: it is told, writes it
 //! down in a file it is given, and reads it back without ever believing more than was written.
@@ -17,6 +17,7 @@ mod page_file;
 mod paper_file;
 pub mod saved;
 mod seal;
+pub mod undo;
 
 pub use fault::{Fault, FaultKind, Paper};
 pub use identity::SideIdentity;

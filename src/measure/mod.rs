@@ -23,6 +23,7 @@ mod surroundings;
 mod sweep;
 mod trial;
 mod tune;
+mod written;
 mod zones;
 
 pub use clock::Clock;
@@ -41,4 +42,5 @@ pub use surroundings::Around;
 pub use sweep::{Entry, State, Sweep};
 pub use trial::{Bad, Trial};
 pub use tune::{Tuned, Watch, tune};
+pub use written::{Ground, Written};
 pub use zones::{Zone, whole_time};

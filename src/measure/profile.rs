@@ -3,7 +3,7 @@ use super::commands::{Commands, commands};
 use super::fit::{Fit, fit};
 use super::stats::median;
 use super::{Failure, Lethargy, Point, Subject, Trial, Walk, Way, Zone, spread, whole_time};
-use crate::contract::{Extent, Stop};
+use crate::contract::{Extent, Op, Stop};
 use std::time::Duration;
 
 /// How positions and ways are read: as a copy does, some requests in flight, so that latency hides behind rate.
@@ -66,7 +66,7 @@ pub struct WayCost {
 pub struct Profiled {
     /// The rate at each place.
     pub zones: Vec<Zone>,
-    /// Seconds that reading all of it takes by that.
+    /// Seconds that reading, or writing, all of it takes by that.
     pub whole_s: Option<f64>,
     /// What commands cost.
     pub costs: Vec<Cost>,
@@ -137,15 +137,17 @@ struct Work<'a> {
 impl Work<'_> {
     fn all(&mut self, positions: u32, found: &mut Profiled) -> Result<(), Failure> {
         let size = size_of(self.subject);
-        let zones = self.zones(positions, size, &mut found.zones);
+        let zones = self.zones(positions, &mut found.zones);
         found.whole_s = whole_time(&found.zones, size);
         zones?;
         let costs = self.costs(size, &mut found.costs);
         let times: Vec<(f64, f64)> = found.costs.iter().map(|cost| (f64::from(cost.bytes), cost.seconds)).collect();
         found.fit = fit(&times);
         costs?;
-        self.commands(&mut found.commands)?;
-        self.ways(size, &mut found.ways)
+        if self.subject.op == Op::Read {
+            self.commands(&mut found.commands)?;
+        }
+        self.ways(&mut found.ways)
     }
 
     fn run(&mut self, point: Point, extent: Extent, patience: Duration, doing: &'static str) -> Result<Trial, Failure> {
@@ -155,19 +157,35 @@ impl Work<'_> {
         Ok(trial)
     }
 
-    fn zones(&mut self, count: u32, size: u64, found: &mut Vec<Zone>) -> Result<(), Failure> {
-        let span = size / u64::from(count.max(1));
+    /// Where the zone curve is measured: spread over the disk, or wherever runs may go.
+    fn places(&self, count: u32, align: u64) -> Vec<Extent> {
+        if let [only] = self.subject.extents.as_slice() {
+            let span = only.len / u64::from(count.max(1));
+            let place = |offset| Extent::new(only.offset + offset, span);
+            return spread(only.len, count, span, align).into_iter().map(place).collect();
+        }
+        self.subject.extents.clone()
+    }
+
+    /// The end of where runs may go from the start of this place on.
+    fn end_of(&self, place: Extent) -> u64 {
+        let around = self.subject.extents.iter().find(|whole| (whole.offset..whole.end()).contains(&place.offset));
+        around.map_or(place.end(), Extent::end)
+    }
+
+    fn zones(&mut self, count: u32, found: &mut Vec<Zone>) -> Result<(), Failure> {
         let align = self.subject.align_bytes.max(4096);
-        let point = stream(self.subject, main_way(self.subject), span);
-        let places = spread(size, count, span, align);
-        let patience = self.time.mul_f64(SHARES.0).div_f64(f64::from(count * ROUNDS));
+        let places = self.places(count, align);
+        let least = places.iter().map(|place| place.len).min().unwrap_or(0);
+        let point = stream(self.subject, main_way(self.subject), least);
+        let patience = self.time.mul_f64(SHARES.0).div_f64(f64::from(places.len().max(1) as u32 * ROUNDS));
         let mut rates: Vec<Vec<(f64, u64)>> = vec![Vec::new(); places.len()];
         let mut outcome = Ok(());
         'rounds: for round in 0..ROUNDS {
             for (index, &place) in places.iter().enumerate() {
                 // Each round reads other bytes of the place, so that no memory of the disk has them.
-                let begin = place + span / u64::from(ROUNDS) * u64::from(round) / align * align;
-                let extent = Extent::new(begin, (size - begin).min(span));
+                let begin = place.offset + place.len / u64::from(ROUNDS) * u64::from(round) / align * align;
+                let extent = Extent::new(begin, (self.end_of(place) - begin).min(place.len));
                 match self.run(point, extent, patience, "positions") {
                     Ok(trial) if trial.is_sound() => {
                         rates[index].push((trial.bytes_per_s(), begin + trial.moved_bytes / 2))
@@ -233,17 +251,18 @@ impl Work<'_> {
         commands(subject, time.mul_f64(COMMANDS_SHARE), stop, found, &mut heard)
     }
 
-    fn ways(&mut self, size: u64, found: &mut Vec<WayCost>) -> Result<(), Failure> {
+    fn ways(&mut self, found: &mut Vec<WayCost>) -> Result<(), Failure> {
         let ways: Vec<Way> = self.subject.ways.iter().map(|(way, _)| *way).collect();
         let share = 1.0 - SHARES.0 - SHARES.1;
         let patience = self.time.mul_f64(share).div_f64(f64::from(ways.len() as u32 * ROUNDS));
         let runs = u64::from(ROUNDS) * ways.len() as u64;
         let mut walk = Walk::new(self.subject.extents.clone(), self.subject.align_bytes.max(4096), runs);
+        let room = self.subject.extents.iter().map(|extent| extent.len).max().unwrap_or(0);
         let mut trials: Vec<Vec<Trial>> = vec![Vec::new(); ways.len()];
         for round in 0..ROUNDS {
             walk.begin(round);
             for (index, &way) in ways.iter().enumerate() {
-                let mut point = stream(self.subject, way, size);
+                let mut point = stream(self.subject, way, room);
                 if self.subject.has(Way::Indirect) {
                     // A node shares one piece of memory: one command at a time, and so of the ways beside it.
                     point.depth = 1;

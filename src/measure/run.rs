@@ -52,6 +52,9 @@ pub fn run(run: &Run<'_>, arena: &Arc<Arena>, stop: &Stop) -> Result<(Trial, Vec
         let what = format!("cannot {} {}", run.op.name(), run.address);
         Failure::Broken(Error::new(Kind::Io, what).because(error))
     };
+    if let Some(signal) = stop.asked() {
+        return Err(Failure::Stopped(signal));
+    }
     let mut buffers = arena.carve(run.point.block_bytes, run.point.depth);
     if run.op == Op::Write {
         buffers.iter_mut().for_each(|buffer| fill(buffer, run.content));

@@ -104,7 +104,8 @@ impl Subject {
             return Err(Failure::Broken(Error::new(Kind::Unsupported, what)));
         };
         let (engine, op, content, clock) = (self.engine, self.op, &self.content, &self.clock);
-        let cached_bytes = self.cached_bytes(point, extent);
+        // What is written goes to the disk, whatever the page cache held of it.
+        let cached_bytes = if op == Op::Read { self.cached_bytes(point, extent) } else { 0 };
         let asked = Run { address: &self.address, end: &end, engine, op, point, extent, patience, content, clock };
         let (mut trial, bad) = run(&asked, &self.arena, stop)?;
         trial.cached_bytes = cached_bytes;

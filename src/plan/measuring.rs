@@ -1,8 +1,8 @@
 //! What `haul tune` and `haul profile` are asked for, and how what they measure is opened: pure.
 use super::asked::in_memory;
-use super::words;
+use super::{WriteWish, words};
 use crate::contract::{
-    Access, Cache, CommandWishes, EndpointKind, EngineKind, Error, Existing, Facts, Host, Kind, PlanSide, Result,
+    Access, Cache, CommandWishes, EndpointKind, EngineKind, Error, Existing, Facts, Host, Kind, Op, PlanSide, Result,
     Through,
 };
 use std::path::PathBuf;
@@ -37,6 +37,10 @@ pub struct TuneOptions {
     pub time: Option<Duration>,
     /// Keep the answer, for copies to begin with.
     pub save: bool,
+    /// Measure writing; `None`: reading.
+    pub write: Option<WriteWish>,
+    /// Measure nothing: put back what a run that was cut off left.
+    pub restore: bool,
     /// `None`: auto.
     pub engine: Option<EngineKind>,
     /// How the table is printed.
@@ -54,6 +58,8 @@ pub struct ProfileOptions {
     pub timing: bool,
     /// Places of the zone curve; `None`: as many as there should be.
     pub positions: Option<u32>,
+    /// Measure writing; `None`: reading.
+    pub write: Option<WriteWish>,
     /// About how long; `None`: as long as it should.
     pub time: Option<Duration>,
     /// `None`: auto.
@@ -82,6 +88,11 @@ pub struct Measuring {
 /// # Errors
 /// Usage for what has no places to read at, Refused for what is small, Unsupported for an engine that cannot be had.
 pub fn measure(facts: &Facts, engine: Option<EngineKind>, host: &Host) -> Result<Measuring> {
+    measure_by(facts, Op::Read, engine, host)
+}
+
+/// The same for reading or writing.
+pub(super) fn measure_by(facts: &Facts, op: Op, engine: Option<EngineKind>, host: &Host) -> Result<Measuring> {
     let address = &facts.address;
     if !matches!(facts.kind, EndpointKind::File | EndpointKind::Block) {
         let what = format!("{address} is neither a disk nor a file: {} cannot be measured", facts.kind.name());
@@ -104,7 +115,7 @@ pub fn measure(facts: &Facts, engine: Option<EngineKind>, host: &Host) -> Result
         ways.extend(align.map(|align| (Cache::Direct, side(facts, Cache::Direct, align, None))));
         ways.push((Cache::Keep, side(facts, Cache::Keep, 1, None)));
     }
-    Ok(Measuring { ways, engine: chosen(engine, host)?, size, warnings: worries(facts, align.is_some()) })
+    Ok(Measuring { ways, engine: chosen(engine, host)?, size, warnings: worries(facts, op, align.is_some()) })
 }
 
 fn side(facts: &Facts, cache: Cache, offset_align_bytes: u32, through: Option<Through>) -> PlanSide {
@@ -132,15 +143,21 @@ fn chosen(engine: Option<EngineKind>, host: &Host) -> Result<EngineKind> {
 }
 
 /// Why figures may be those of a memory and not of a disk.
-fn worries(facts: &Facts, direct: bool) -> Vec<String> {
+fn worries(facts: &Facts, op: Op, direct: bool) -> Vec<String> {
     let mut warnings = Vec::new();
     if in_memory(facts) {
         warnings.push(format!("the file system of {} is in memory: this is the speed of memory", facts.address));
     } else if !direct && facts.passthrough.as_ref().is_none_or(|node| !node.named) {
-        warnings.push(format!(
-            "{} cannot be read past the page cache: what the cache holds is not read from the disk",
-            facts.address
-        ));
+        warnings.push(match op {
+            Op::Read => format!(
+                "{} cannot be read past the page cache: what the cache holds is not read from the disk",
+                facts.address
+            ),
+            _ => format!(
+                "{} cannot be written past the page cache: each run goes through it, and is flushed at its end",
+                facts.address
+            ),
+        });
     }
     if facts.identity.transport.as_deref() == Some("loop") {
         warnings.push(format!(
@@ -148,7 +165,7 @@ fn worries(facts: &Facts, direct: bool) -> Vec<String> {
             facts.address
         ));
     }
-    if facts.sparse {
+    if facts.sparse && op == Op::Read {
         warnings.push(format!("{} has holes: they are read from no disk", facts.address));
     }
     warnings

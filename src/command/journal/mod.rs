@@ -10,6 +10,7 @@ use crate::ledger::journal::{Head, Journal};
 use crate::ledger::{FaultKind, SideIdentity};
 use crate::plan::{JournalWish, Options};
 pub(super) use exchange::{export, import};
+pub(super) use place::{of_device, prepare};
 use scribe::Scribe;
 pub(super) use stale::Stale;
 use std::io::ErrorKind;

@@ -12,9 +12,14 @@ use std::path::{Path, PathBuf};
 pub(super) fn of(dest: &Facts) -> Option<PathBuf> {
     match dest.kind {
         EndpointKind::File => beside(&dest.path),
-        EndpointKind::Block => Some(state_folder()?.join("haul").join(format!("{}.journal", device_name(dest)))),
+        EndpointKind::Block => of_device(dest, "journal"),
         _ => None,
     }
+}
+
+/// A paper of this kind about a device, in the folder where programs keep their state. `None`: there is no such folder.
+pub(in crate::command) fn of_device(device: &Facts, kind: &str) -> Option<PathBuf> {
+    Some(state_folder()?.join("haul").join(format!("{}.{kind}", device_name(device))))
 }
 
 /// Every place where there may be a journal about bytes of `dest`: its own; of a disk those of its partitions, and of a
@@ -91,7 +96,7 @@ fn named(dest: &Facts) -> (String, Option<u64>) {
 }
 
 /// Makes sure that a file could be made at `path`; makes the folder of devices' journals, for its owner alone.
-pub(super) fn prepare(path: &Path) -> io::Result<()> {
+pub(in crate::command) fn prepare(path: &Path) -> io::Result<()> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     if !folder.exists() {
         DirBuilder::new().recursive(true).mode(0o700).create(folder)?;

@@ -2,11 +2,11 @@
 use super::SCHEMA;
 use super::commands::CommandsReport;
 use super::lethargy::{LethargyReport, lethargy};
-use super::tune::{BadReport, SubjectReport, bad, ended, failure, subject};
-use crate::contract::{EngineKind, Facts};
+use super::tune::{BadReport, SubjectReport, WrittenReport, bad, ended, failure, subject, written};
+use crate::contract::{EngineKind, Facts, Op};
 use crate::measure::fit::Fit;
 use crate::measure::stats::median;
-use crate::measure::{Bad, Cost, Profiled};
+use crate::measure::{Bad, Cost, Profiled, Written};
 use serde::Serialize;
 use std::time::Duration;
 
@@ -21,6 +21,10 @@ pub struct ProfileReport {
     pub command: Vec<String>,
     /// What was measured.
     pub subject: SubjectReport,
+    /// `read` or `write`.
+    pub operation: &'static str,
+    /// What was written over for it; `null` of reading.
+    pub written: Option<WrittenReport>,
     /// How requests were kept in flight.
     pub engine: &'static str,
     /// `complete`, `interrupted` or `failed`; what was found by then is there all the same.
@@ -29,8 +33,10 @@ pub struct ProfileReport {
     pub failure: Option<String>,
     /// The rate from the first byte to the last.
     pub positions: Vec<PositionReport>,
-    /// Seconds that reading all of it takes by that.
+    /// Seconds that reading all of it takes by that; `null` where writing was measured.
     pub whole_read_s: Option<f64>,
+    /// Seconds that writing all of it takes by that; `null` where reading was measured.
+    pub whole_write_s: Option<f64>,
     /// What a command of each size costs, one after the other.
     pub commands: Vec<CommandReport>,
     /// The line through these.
@@ -129,6 +135,10 @@ pub struct ProfileFound<'a> {
     pub words: &'a [String],
     /// Who was measured.
     pub facts: &'a Facts,
+    /// Reading or writing.
+    pub op: Op,
+    /// What was written over.
+    pub written: Option<Written>,
     /// How requests were kept in flight.
     pub engine: EngineKind,
     /// What was found.
@@ -149,6 +159,8 @@ pub fn profile(asked: ProfileFound<'_>) -> ProfileReport {
         report: "profile",
         command: asked.words.to_vec(),
         subject: subject(asked.facts),
+        operation: asked.op.name(),
+        written: asked.written.map(written),
         engine: asked.engine.name(),
         ended: ended(found.failure.as_ref()),
         failure: failure(found.failure.as_ref()),
@@ -157,7 +169,8 @@ pub fn profile(asked: ProfileFound<'_>) -> ProfileReport {
             .iter()
             .map(|zone| PositionReport { offset_bytes: zone.offset, bytes_per_s: zone.bytes_per_s })
             .collect(),
-        whole_read_s: found.whole_s,
+        whole_read_s: found.whole_s.filter(|_| asked.op == Op::Read),
+        whole_write_s: found.whole_s.filter(|_| asked.op == Op::Write),
         commands: found.costs.iter().map(command).collect(),
         fit: found.fit.map(line),
         without_medium: found.commands.as_ref().map(super::commands::commands),

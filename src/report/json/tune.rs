@@ -2,7 +2,7 @@
 use super::SCHEMA;
 use crate::contract::{EngineKind, Facts, Op};
 use crate::measure::stats::mad;
-use crate::measure::{Answer, Bad, Entry, Failure, Point, State, Trial, Tuned};
+use crate::measure::{Answer, Bad, Entry, Failure, Point, State, Trial, Tuned, Written};
 use crate::report::measuring::state;
 use serde::Serialize;
 
@@ -19,6 +19,8 @@ pub struct TuneReport {
     pub subject: SubjectReport,
     /// `read` or `write`.
     pub operation: &'static str,
+    /// What was written over for it; `null` of reading.
+    pub written: Option<WrittenReport>,
     /// How requests were kept in flight.
     pub engine: &'static str,
     /// `complete`, `interrupted` or `failed`; what was found by then is there all the same.
@@ -64,6 +66,19 @@ pub struct SubjectReport {
     pub transport: Option<String>,
     /// It moves a head.
     pub rotational: Option<bool>,
+}
+
+/// What was written over for measuring.
+#[derive(Clone, Debug, Serialize)]
+pub struct WrittenReport {
+    /// `new file` (made and removed), `kept` (places of a device, put back) or `all` (a device, lost).
+    pub ground: &'static str,
+    /// Bytes that may have been written over.
+    pub bytes: u64,
+    /// Places they lie in.
+    pub places: usize,
+    /// Of what was kept: bytes that had been written over and have their originals again; `null` where that failed.
+    pub put_back_bytes: Option<u64>,
 }
 
 /// A block size and depth with what it gave; medians of its runs.
@@ -159,6 +174,8 @@ pub struct TuneFound<'a> {
     pub facts: &'a Facts,
     /// Reading or writing.
     pub op: Op,
+    /// What was written over.
+    pub written: Option<Written>,
     /// How requests were kept in flight.
     pub engine: EngineKind,
     /// What was found.
@@ -180,6 +197,7 @@ pub fn tune(found: TuneFound<'_>) -> TuneReport {
         command: found.words.to_vec(),
         subject: subject(found.facts),
         operation: found.op.name(),
+        written: found.written.map(written),
         engine: found.engine.name(),
         ended: ended(tuned.failure.as_ref()),
         failure: failure(tuned.failure.as_ref()),
@@ -208,6 +226,12 @@ pub(super) fn subject(facts: &Facts) -> SubjectReport {
         transport: identity.transport,
         rotational: facts.queue.rotational,
     }
+}
+
+/// What was written over, for programs.
+pub(super) fn written(written: Written) -> WrittenReport {
+    let Written { ground, bytes, places, put_back_bytes } = written;
+    WrittenReport { ground: ground.name(), bytes, places, put_back_bytes }
 }
 
 /// How measuring ended, in a word.

@@ -15,7 +15,7 @@ pub use tune::{TuneTeller, tune_charts, tune_csv, tune_text};
 
 use super::style::{STRONG, paint};
 use super::units;
-use crate::measure::{Bad, Point};
+use crate::measure::{Bad, Ground, Point, Written};
 
 /// Failed places that are named; the others are counted.
 const BAD_NAMED: usize = 5;
@@ -48,4 +48,18 @@ fn latency(us: f64) -> String {
 /// A point in a sentence: `256 KiB × 8`.
 fn point(point: Point) -> String {
     format!("{} × {}", units::block(point.block_bytes.into()), point.depth)
+}
+
+/// What was written over, in a sentence.
+fn written_over(written: Written) -> String {
+    let size = units::size(written.bytes);
+    match (written.ground, written.put_back_bytes) {
+        (Ground::NewFile, _) => format!("a file of {size}, which was made for it and is gone"),
+        (Ground::All, _) => "all over the device: what was on it is lost".to_owned(),
+        (Ground::Kept, Some(bytes)) => {
+            let places = units::count(written.places as u64, "place", "places");
+            format!("{size} in {places}, of which {} had to be put back", units::size(bytes))
+        }
+        (Ground::Kept, None) => format!("{size}; they could not be put back, see below"),
+    }
 }

@@ -1,10 +1,10 @@
 //! The tables of `haul profile`.
 use super::chart::{self, Look};
-use super::{bad_places, commands, heading, latency, lethargy, whole};
-use crate::contract::Facts;
+use super::{bad_places, commands, heading, latency, lethargy, whole, written_over};
+use crate::contract::{Facts, Op};
 use crate::measure::fit::Fit;
 use crate::measure::stats::median;
-use crate::measure::{Bad, Profiled, WayCost};
+use crate::measure::{Bad, Profiled, WayCost, Written};
 use crate::report::columns::Columns;
 use crate::report::printable::printable;
 use crate::report::style::{STRONG, paint};
@@ -16,7 +16,15 @@ use std::time::Duration;
 const RESIDUAL_FINE: f64 = 0.15;
 
 /// Everything that was found, in tables and sentences, with `charts` between them.
-pub fn profile_text(facts: &Facts, found: &Profiled, bad: &[Bad], failed: u64, charts: &str) -> String {
+pub fn profile_text(
+    facts: &Facts,
+    op: Op,
+    written: Option<Written>,
+    found: &Profiled,
+    bad: &[Bad],
+    failed: u64,
+    charts: &str,
+) -> String {
     let mut head = Columns::default();
     head.row("disk", described(facts));
     let mut text = head.lines() + &positions(found, facts.size.unwrap_or(0)) + &costs(found);
@@ -24,12 +32,15 @@ pub fn profile_text(facts: &Facts, found: &Profiled, bad: &[Bad], failed: u64, c
     text += &ways(&found.ways);
     text += &lethargy::table(found);
     let mut rows = Columns::default();
-    summary(found, &mut rows);
+    summary(found, op, &mut rows);
     rows.row("the rest", lethargy::sentence(found));
     if found.failure.is_some() {
         rows.row("partial", "it ended before its time: what is above is what was found by then");
     }
     rows.row("failed", bad_places(bad, failed));
+    if let Some(written) = written {
+        rows.row("written", written_over(written));
+    }
     text += &format!("{charts}\n{}", rows.lines());
     text
 }
@@ -81,13 +92,14 @@ fn ways(ways: &[WayCost]) -> String {
     text
 }
 
-fn summary(found: &Profiled, rows: &mut Columns) {
+fn summary(found: &Profiled, op: Op, rows: &mut Columns) {
     let rates: Vec<f64> = found.zones.iter().map(|zone| zone.bytes_per_s).collect();
     let [low, high] = [rates.iter().copied().reduce(f64::min), rates.iter().copied().reduce(f64::max)];
     let rate = |rate: f64| units::rate_decimal(whole(rate));
     if let (Some(whole_s), Some(low), Some(high)) = (found.whole_s, low, high) {
         let time = units::duration(Duration::from_secs_f64(whole_s));
-        rows.row("whole", format!("reading all of it takes about {time}; {} to {}", rate(low), rate(high)));
+        let doing = if op == Op::Read { "reading" } else { "writing" };
+        rows.row("whole", format!("{doing} all of it takes about {time}; {} to {}", rate(low), rate(high)));
     }
     if let Some(fit) = found.fit {
         rows.row("command", line_words(&fit));

@@ -1,8 +1,8 @@
 //! The table and the answer of `haul tune`.
 use super::chart::{self, Bars, Look};
-use super::{Meter, bad_places, latency, point, whole};
+use super::{Meter, bad_places, latency, point, whole, written_over};
 use crate::contract::{Facts, Op};
-use crate::measure::{Answer, Bad, Entry, Point, State, Trial, Tuned, Watch, Way};
+use crate::measure::{Answer, Bad, Entry, Point, State, Trial, Tuned, Watch, Way, Written};
 use crate::plan::TableStyle;
 use crate::report::columns::Columns;
 use crate::report::style::{STRONG, paint};
@@ -80,7 +80,7 @@ fn row(entry: &Entry) -> String {
 }
 
 /// The answer in words, with what makes it doubtful.
-pub fn tune_text(tuned: &Tuned, bad: &[Bad], failed: u64) -> String {
+pub fn tune_text(tuned: &Tuned, op: Op, written: Option<Written>, bad: &[Bad], failed: u64) -> String {
     let mut rows = Columns::default();
     match &tuned.answer {
         Some(found) => answer(found, tuned, &mut rows),
@@ -90,10 +90,13 @@ pub fn tune_text(tuned: &Tuned, bad: &[Bad], failed: u64) -> String {
         rows.row("partial", "it ended before its time: what is above is what was found by then");
     }
     rows.row("failed", bad_places(bad, failed));
+    if let Some(written) = written {
+        rows.row("written", written_over(written));
+    }
     if tuned.sweep.entries().iter().any(Entry::was_cached) {
         rows.row("*", "the page cache held some of it before: this is the speed of memory, not of the disk");
     }
-    if tuned.went_round {
+    if tuned.went_round && op == Op::Read {
         let words = "it is so small that bytes were read more than once: a cache in the disk may have had them";
         rows.row("doubtful", words);
     }

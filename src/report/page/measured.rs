@@ -2,7 +2,7 @@
 use super::axis::{Axis, Quantity};
 use super::chart::{Chart, Curve, Shape};
 use super::{Figure, Page, Table, bare, device, frame, render};
-use crate::contract::{Facts, Machine};
+use crate::contract::{Facts, Machine, Op};
 use crate::measure::fit::Fit;
 use crate::measure::{Cost, Effect, Entry, Profiled, Trial, Tuned, Way};
 use crate::report::{measuring, units};
@@ -14,6 +14,8 @@ use std::time::SystemTime;
 pub struct Measured<'a> {
     /// What was measured.
     pub facts: &'a Facts,
+    /// Reading or writing.
+    pub op: Op,
     /// Where.
     pub machine: &'a Machine,
     /// The command line behind the program's name.
@@ -27,8 +29,13 @@ pub struct Measured<'a> {
 }
 
 fn page(verb: &str, measured: Measured<'_>) -> Page {
-    let Measured { facts, machine, words, started, warnings, told } = measured;
-    let mut page = frame(format!("haul {verb}: {}", facts.address), words, started, machine);
+    let Measured { facts, op, machine, words, started, warnings, told } = measured;
+    let mut page = frame(
+        format!("haul {verb}{}: {}", if op == Op::Read { "" } else { " --write" }, facts.address),
+        words,
+        started,
+        machine,
+    );
     page.warnings = warnings.to_vec();
     page.report = bare(told).trim().to_owned();
     page.facts.insert(0, ("What was measured".to_owned(), device::side(facts)));
@@ -124,12 +131,13 @@ pub fn profile(found: &Profiled, measured: Measured<'_>) -> String {
         page.warnings.push("It ended before its time: this is what was found by then.".to_owned());
     }
     let size = measured.facts.size.unwrap_or(0);
-    page.figures =
-        [zones(found, size), costs(found), buffer(found), ways(found), lethargy(found)].into_iter().flatten().collect();
+    let op = measured.op;
+    let parts = [zones(found, op, size), costs(found), buffer(found), ways(found, op), lethargy(found)];
+    page.figures = parts.into_iter().flatten().collect();
     render(page)
 }
 
-fn zones(found: &Profiled, size: u64) -> Option<Figure> {
+fn zones(found: &Profiled, op: Op, size: u64) -> Option<Figure> {
     let points: Vec<(f64, f64)> = found.zones.iter().map(|zone| (zone.offset as f64, zone.bytes_per_s)).collect();
     if points.is_empty() {
         return None;
@@ -145,9 +153,12 @@ fn zones(found: &Profiled, size: u64) -> Option<Figure> {
         vec![units::size(zone.offset), format!("{share:.0} %"), rate(zone.bytes_per_s)]
     };
     let table = Table::new(&["position", "of disk", "rate"], found.zones.iter().map(row).collect());
-    let what = "Reading on and on at places from the first byte to the last. A disk that turns is fast outside, where \
-                its first bytes are, and slow inside.";
-    Some(Figure::new("zones", "Rate by position", what, &chart, Some(table)))
+    let doing = if op == Op::Read { "Reading" } else { "Writing" };
+    let what = format!(
+        "{doing} on and on at places from the first byte to the last. A disk that turns is fast outside, where its \
+         first bytes are, and slow inside."
+    );
+    Some(Figure::new("zones", "Rate by position", &what, &chart, Some(table)))
 }
 
 fn costs(found: &Profiled) -> Option<Figure> {
@@ -188,7 +199,7 @@ fn cost_figure([id, title, what]: [&'static str; 3], costs: &[Cost], fit: Option
     Some(Figure::new(id, title, what, &chart, Some(table)))
 }
 
-fn ways(found: &Profiled) -> Option<Figure> {
+fn ways(found: &Profiled, op: Op) -> Option<Figure> {
     if found.ways.is_empty() {
         return None;
     }
@@ -211,14 +222,16 @@ fn ways(found: &Profiled) -> Option<Figure> {
         rows.iter_mut().for_each(|row| drop(row.pop()));
     }
     let table = Table::new(&columns, rows);
-    let what = match by_node {
-        true => {
-            "Commands of the same size one at a time: without a copy in the driver where it does that (direct), \
-                 copied by it (indirect), and into memory that it shares (mmap)."
-        }
-        false => "The same bytes read past the page cache, through it, and through a mapping of it.",
+    let (title, what) = match (by_node, op) {
+        (true, _) => (
+            "Ways of reading",
+            "Commands of the same size one at a time: without a copy in the driver where it does that (direct), copied \
+             by it (indirect), and into memory that it shares (mmap).",
+        ),
+        (_, Op::Read) => ("Ways of reading", "Reading past the page cache, through it, and through a mapping of it."),
+        _ => ("Ways of writing", "Writing past the page cache and through it, each until the bytes are durable."),
     };
-    Some(Figure::of_table("ways", "Ways of reading", what, table))
+    Some(Figure::of_table("ways", title, what, table))
 }
 
 fn lethargy(found: &Profiled) -> Option<Figure> {

@@ -1,3 +1,4 @@
+use crate::contract::Op;
 use crate::report::printable::printable;
 use crate::report::units;
 use std::path::Path;
@@ -9,8 +10,9 @@ pub fn above_the_link(found_per_s: u64, most_per_s: u64, what: &str) -> String {
 }
 
 /// Where the answer of a sweep was kept.
-pub fn kept(place: &Path) -> String {
-    format!("haul: kept in {}; copies from this disk begin with it\n", printable(&place.to_string_lossy()))
+pub fn kept(place: &Path, op: Op) -> String {
+    let copies = if op == Op::Write { "copies to" } else { "copies from" };
+    format!("haul: kept in {}; {copies} this disk begin with it\n", printable(&place.to_string_lossy()))
 }
 
 /// Where the page went.

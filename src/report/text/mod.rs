@@ -16,6 +16,7 @@ mod side;
 mod unread;
 mod usage;
 mod verified;
+mod writing;
 
 pub(in crate::report) use advice::advice;
 pub use confirm::{ask, confirm};
@@ -31,6 +32,9 @@ pub use plan::plan;
 pub use rest::{Rest, continue_command};
 pub(in crate::report) use side::described;
 pub use usage::usage;
+pub use writing::{
+    being_measured, confirm_measuring, not_put_back, nothing_to_put_back, put_back_earlier, putting_back,
+};
 
 #[cfg(test)]
 mod tests;

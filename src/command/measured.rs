@@ -1,0 +1,239 @@
+//! What `haul tune` and `haul profile` do alike: look at a disk, open it to be measured, tell what was found.
+use super::copy::host_of;
+use super::journal::Stale;
+use super::page::{self, Paged};
+use super::scratch::{self, Scratch};
+use super::signals::{Running, Signals};
+use super::{Exit, consent, failed, printed, undo};
+use crate::contract::{Cache, Endpoint, EndpointKind, EngineKind, Error, Extent, Facts, Kind, Op, Result, Side, Stop};
+use crate::measure::{Failure, Subject, Way, Written};
+use crate::plan::{MEASURED_IN_FLIGHT_BYTES, Measuring, Over, Reach, WriteWish};
+use crate::report::page::Measured;
+use crate::report::{Out, text};
+use crate::{endpoint, plan, probe};
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+/// Part of the time that keeping what stands on a device may take, and filling a file.
+const KEEPING: f64 = 0.25;
+
+/// What is to be measured, and how.
+#[derive(Clone, Copy)]
+pub(super) struct Asked<'a> {
+    pub(super) path: &'a str,
+    pub(super) engine: Option<EngineKind>,
+    /// Where the page goes, if one was asked for.
+    pub(super) report: Option<&'a Path>,
+    /// The command line behind the program's name.
+    pub(super) words: &'a [String],
+}
+
+/// A disk or file that is open to be measured.
+pub(super) struct Opened<'a> {
+    pub(super) facts: Facts,
+    pub(super) subject: Subject,
+    /// How it was opened.
+    pub(super) plan: Measuring,
+    /// What the figures are not, or may not be; told already.
+    pub(super) warnings: Vec<String>,
+    /// A signal stops the measuring.
+    pub(super) stop: Arc<Stop>,
+    /// What was written over, once that is settled; `None` where only reading was measured.
+    pub(super) written: Option<Written>,
+    scratch: Option<Scratch>,
+    /// What was kept could not be put back.
+    not_put_back: Option<Error>,
+    signals: Signals,
+    page: Option<Paged>,
+    started: SystemTime,
+    words: &'a [String],
+    out: Out,
+}
+
+impl<'a> Opened<'a> {
+    /// Looks at the disk, warns, opens it by every way that it has; from then on a signal stops the measuring.
+    ///
+    /// # Errors
+    /// As for [`probe::source`], [`plan::measure`] and [`endpoint::open_source`]; there is no place for the page.
+    pub(super) fn new(asked: Asked<'a>, out: Out) -> Result<Self> {
+        let (signals, started) = (Signals::watch(out)?, SystemTime::now());
+        let facts = probe::source(asked.path)?;
+        let page = page::place(asked.report, &[(Side::Source, &facts)])?;
+        let mut plan = plan::measure(&facts, asked.engine, &host_of(asked.engine))?;
+        plan.warnings.extend(undo::warning(&facts));
+        plan.warnings.iter().for_each(|warning| out.tell(&text::warning(warning)));
+        let subject = subject(&plan, &facts)?;
+        let stop = now_measuring(&signals, &subject);
+        let warnings = plan.warnings.clone();
+        let (words, written, scratch, not_put_back) = (asked.words, None, None, None);
+        Ok(Opened {
+            facts,
+            subject,
+            plan,
+            warnings,
+            stop,
+            written,
+            scratch,
+            not_put_back,
+            signals,
+            page,
+            started,
+            words,
+            out,
+        })
+    }
+
+    /// The same to be written to, for about `time`: asks first, and keeps what stands on a device. `Err`: a signal came
+    /// before anything was measured.
+    ///
+    /// # Errors
+    /// As for [`plan::measure_writing`]; nobody agreed; what is there cannot be kept.
+    pub(super) fn to_write(
+        asked: Asked<'a>,
+        wish: &WriteWish,
+        reach: Reach,
+        time: Duration,
+        out: Out,
+    ) -> Result<std::result::Result<Self, i32>> {
+        let (signals, started) = (Signals::watch(out)?, SystemTime::now());
+        let facts = scratch::look(asked.path)?;
+        let page = page::place(asked.report, &[(Side::Dest, &facts)])?;
+        let store = scratch::store(&facts, wish)?;
+        let (path, store) = store.unzip();
+        let host = host_of(asked.engine);
+        let writing = plan::measure_writing(wish, &facts, store.as_ref(), reach, asked.engine, &host)?;
+        writing.measuring.warnings.iter().for_each(|warning| out.tell(&text::warning(warning)));
+        if facts.kind == EndpointKind::Block {
+            if !wish.yes {
+                let question = || text::confirm_measuring(&facts, &writing.over, path.as_deref());
+                consent::agree(&facts.address, true, question, out)?;
+            }
+            if writing.over == Over::All {
+                end_journals(&facts, out)?;
+            }
+            undo::put_back_earlier(&facts)?.iter().for_each(|said| out.tell(&text::told(said)));
+        }
+        let ways = scratch::open(&writing, &facts)?;
+        let mut subject = of_ways(&writing.measuring, &facts, ways)?;
+        let align = writing.measuring.ways.iter().map(|(_, side)| side.access.offset_align_bytes).max().unwrap_or(1);
+        subject.align_bytes = subject.align_bytes.max(align.into());
+        let stop = now_measuring(&signals, &subject);
+        let prepared = scratch::prepare(&mut subject, &writing.over, path.as_deref(), time.mul_f64(KEEPING), &stop)?;
+        let scratch = match prepared {
+            Ok(scratch) => Some(scratch),
+            Err(signal) => return Ok(Err(signal)),
+        };
+        let plan = writing.measuring;
+        let warnings = plan.warnings.clone();
+        let (words, written, not_put_back) = (asked.words, None, None);
+        Ok(Ok(Opened {
+            facts,
+            subject,
+            plan,
+            warnings,
+            stop,
+            written,
+            scratch,
+            not_put_back,
+            signals,
+            page,
+            started,
+            words,
+            out,
+        }))
+    }
+
+    /// Reading or writing.
+    pub(super) fn op(&self) -> Op {
+        self.subject.op
+    }
+
+    /// Measuring is over: what was kept is put back, and from then on a signal ends the process at once.
+    pub(super) fn measured(&mut self) {
+        if let Some(scratch) = self.scratch.take() {
+            if scratch.is_kept() && self.stop.asked().is_some() {
+                self.out.tell(&text::putting_back(&self.facts.address));
+            }
+            let (written, put_back) = scratch.give_back();
+            (self.written, self.not_put_back) = (Some(written), put_back.err());
+        }
+        self.signals.now_done();
+    }
+
+    /// Warns of what makes the figures doubtful.
+    pub(super) fn doubt(&mut self, doubts: impl IntoIterator<Item = String>) {
+        for doubt in doubts {
+            self.out.tell(&text::warning(&doubt));
+            self.warnings.push(doubt);
+        }
+    }
+
+    /// Prints what was found, and writes the page that `html` makes of it where one was asked for; `told` is what a
+    /// terminal shows.
+    pub(super) fn tell(&self, text: &str, told: &str, html: impl FnOnce(Measured<'_>) -> String) -> Exit {
+        let printed = printed(self.out, text);
+        let Some(page) = &self.page else { return printed };
+        let (facts, machine, words) = (&self.facts, &probe::machine(), self.words);
+        let html = html(Measured {
+            facts,
+            op: self.op(),
+            machine,
+            words,
+            started: self.started,
+            warnings: &self.warnings,
+            told,
+        });
+        page.write(&html, false, printed, self.out)
+    }
+
+    /// How the process ends after measuring that ended so.
+    pub(super) fn exit(self, failure: Option<Failure>, found: bool, printed: Exit) -> Exit {
+        let exit = exit(failure, found, printed, self.out);
+        let Some(error) = self.not_put_back else { return exit };
+        let not_put_back = failed(self.out, &error);
+        if matches!(exit, Exit::Signal(_)) { exit } else { not_put_back }
+    }
+}
+
+/// What copies claim of a device is about to become untrue.
+fn end_journals(facts: &Facts, out: Out) -> Result<()> {
+    Stale::of(facts, None).iter().try_for_each(|stale| {
+        out.tell(&text::warning(&stale.warning()));
+        stale.end()
+    })
+}
+
+fn exit(failure: Option<Failure>, found: bool, printed: Exit, out: Out) -> Exit {
+    match failure {
+        Some(Failure::Stopped(signal)) => Exit::Signal(signal),
+        Some(Failure::Broken(error)) => failed(out, &error),
+        None if !found => Exit::Status(1),
+        None => printed,
+    }
+}
+
+/// Opens what is to be measured by every way that the plan has.
+fn subject(plan: &Measuring, facts: &Facts) -> Result<Subject> {
+    let open = |(cache, side): &(Cache, _)| {
+        let way = if *cache == Cache::Direct { Way::Direct } else { Way::Buffered };
+        endpoint::open_source(side, facts).map(|end| (way, end))
+    };
+    of_ways(plan, facts, plan.ways.iter().map(open).collect::<Result<_>>()?)
+}
+
+/// What is open, with memory for blocks.
+fn of_ways(plan: &Measuring, facts: &Facts, ways: Vec<(Way, Arc<dyn Endpoint>)>) -> Result<Subject> {
+    let whole = vec![Extent::new(0, plan.size)];
+    let no_memory = |error| Error::new(Kind::Io, "no memory for the blocks to measure with").because(error);
+    Subject::new(&facts.address, ways, plan.engine, whole, MEASURED_IN_FLIGHT_BYTES).map_err(no_memory)
+}
+
+/// From now on a signal stops the measuring.
+fn now_measuring(signals: &Signals, subject: &Subject) -> Arc<Stop> {
+    let stop = Arc::new(Stop::default());
+    if let [(_, first), .., (_, last)] | [(_, first @ last)] = subject.ways.as_slice() {
+        signals.now_running(Running { stop: stop.clone(), ends: [first.clone(), last.clone()], progress: None });
+    }
+    stop
+}

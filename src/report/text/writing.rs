@@ -1,0 +1,67 @@
+//! Sentences about measuring by writing: the question before, and what is to be put back after.
+use super::side::{describe, identity};
+use crate::contract::Facts;
+use crate::plan::Over;
+use crate::report::columns::{Columns, WIDTH, wrap};
+use crate::report::printable::printable;
+use crate::report::style::{DANGER, paint};
+use crate::report::units;
+use std::path::Path;
+
+/// The question before a device is written to for measuring.
+pub fn confirm_measuring(device: &Facts, over: &Over, store: Option<&Path>) -> String {
+    let mut sides = Columns::default();
+    sides.row("device", describe(device, None));
+    let mut text = sides.lines();
+    text.push('\n');
+    let name = printable(&device.path.to_string_lossy());
+    let who = identity(device).map(|who| format!(" ({who})")).unwrap_or_default();
+    let consequence = match (over, store) {
+        (Over::Kept(places), Some(store)) => format!(
+            "At most {} of {name}{who} in {} will be written over, and then put back. What stands there now is kept in \
+             {} until it is.",
+            units::size(places.iter().map(|place| place.len).sum()),
+            units::count(places.len() as u64, "place", "places"),
+            printable(&store.to_string_lossy())
+        ),
+        _ => paint(DANGER, &format!("All data on {name}{who} will be overwritten and cannot be brought back.")),
+    };
+    for line in wrap(&consequence, WIDTH) {
+        text += &format!("{line}\n");
+    }
+    text + "Type yes to go on, anything else to stop: "
+}
+
+/// What an earlier run left on the device was put back.
+pub fn put_back_earlier(address: &str, kept_bytes: u64, written_bytes: u64) -> String {
+    let kept = units::size(kept_bytes);
+    let rest = match written_bytes {
+        0 => "none of it had been written over".to_owned(),
+        bytes => format!("{} had been written over, and are as they were", units::size(bytes)),
+    };
+    format!("measuring {address} by writing was cut off; of the {kept} that were kept, {rest}")
+}
+
+/// The device still has what a run wrote that was cut off.
+pub fn not_put_back(address: &str, store: &Path) -> String {
+    format!(
+        "measuring {address} by writing was cut off: some places have what haul wrote, and what stood there is in {}; \
+         put it back with haul tune {address} --restore",
+        store.display()
+    )
+}
+
+/// Somebody is writing to it.
+pub fn being_measured(address: &str) -> String {
+    format!("{address} is being measured by writing just now: some places have what haul writes until that is over")
+}
+
+/// What is done, while a signal ends the measuring.
+pub fn putting_back(address: &str) -> String {
+    format!("haul: putting back what stood on {}; a second signal leaves that to the next run\n", printable(address))
+}
+
+/// There was nothing to be put back.
+pub fn nothing_to_put_back(address: &str) -> String {
+    format!("nothing is to be put back on {address}")
+}
