@@ -44,7 +44,13 @@ pub fn copy(found: CopyFound<'_>) -> String {
         Ended::Failed(error) => page.warnings.push(bare(&text::error(error)).trim_start_matches("haul: ").to_owned()),
     }
     let waiting = bare(&text::waiting(outcome));
-    page.summary = [("Time", bare(&text::time(outcome))), ("Rate", bare(&text::rate(outcome))), ("Waiting", waiting)]
+    let summary = [
+        ("Time", bare(&text::time(outcome))),
+        ("Estimate", bare(&text::estimated(outcome))),
+        ("Rate", bare(&text::rate(outcome))),
+        ("Waiting", waiting),
+    ];
+    page.summary = summary
         .into_iter()
         .filter(|(_, value)| !value.is_empty())
         .map(|(name, value)| (name.to_owned(), value))

@@ -27,6 +27,8 @@ fn a_page_begins_with_its_mark_and_has_each_figure_once() {
     for words in ["Samsung SSD 870 EVO 1TB", "S6PUNX0T123456", "for the dest 60 %", "<td>90 %</td><td>dest</td>"] {
         assert!(page.contains(words), "{words:?} is not in {page}");
     }
+    // In the summary, and in the report as the terminal has it.
+    assert_eq!(page.matches("it took 8 % longer").count(), 2);
 }
 
 #[test]

@@ -34,8 +34,9 @@ fn binds(bound: Bound) -> String {
     }
 }
 
-/// What was expected, beside what came of it.
-pub(super) fn beside(before: &Estimate, outcome: &Outcome) -> String {
+/// What was expected, beside what came of it; empty where nobody looked.
+pub(in crate::report) fn estimated(outcome: &Outcome) -> String {
+    let Some(before) = &outcome.estimate else { return String::new() };
     let mut text = whole(&units::duration(before.time));
     if let Some(bound) = before.bound {
         text += &format!(", {}", binds(bound));

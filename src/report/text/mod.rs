@@ -26,6 +26,7 @@ pub use digests::digest_lines;
 pub use doubts::{above_the_link, kept, paged};
 pub(in crate::report) use error::message;
 pub use error::{error, told, warning};
+pub(in crate::report) use estimate::estimated;
 pub use outcome::outcome;
 pub(in crate::report) use outcome::{headline, rate, time, waiting};
 pub use plan::plan;

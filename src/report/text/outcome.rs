@@ -1,5 +1,6 @@
+use super::estimate::estimated;
 use super::rest::Rest;
-use super::{damage, dests, differences, estimate, unread, verified};
+use super::{damage, dests, differences, unread, verified};
 use crate::contract::{
     Direction, Ended, EndpointKind, EngineKind, Kept, Latency, Outcome, PatternAct, Plan, Route, Side, Totals, Unread,
 };
@@ -46,7 +47,7 @@ pub fn outcome(plan: &Plan, outcome: &Outcome, args: &[String]) -> String {
     rows.row("bytes", bytes(plan, &outcome.totals));
     rows.row("journal", outcome.kept.as_ref().map(journal).unwrap_or_default());
     rows.row("time", time(outcome));
-    rows.row("estimate", outcome.estimate.as_ref().map(|before| estimate::beside(before, outcome)).unwrap_or_default());
+    rows.row("estimate", estimated(outcome));
     rows.row("rate", rate(outcome));
     rows.row("cpu", cpu(outcome));
     rows.row("memory", format!("{} resident at most", whole(&units::size(outcome.usage.peak_resident_bytes))));
