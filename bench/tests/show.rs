@@ -1,4 +1,7 @@
 //! What people see of results, against the made-up ones in `fixtures/results.json`.
+#[path = "../../tests/support/browser.rs"]
+mod browser;
+
 use haul_bench::result::Results;
 use haul_bench::show;
 use std::io::Write;
@@ -87,7 +90,7 @@ fn a_chart_of_the_page() {
 
 #[test]
 fn the_page_needs_nothing_else() {
-    let page = show::page(&fixture());
+    let page = show::page(&fixture()).replace("xmlns=\"http://www.w3.org/2000/svg\"", "");
     for outside in ["<script", "<link", "<img", "<iframe", "@import", "src=", "http:", "https:"] {
         assert!(!page.contains(outside), "{outside} is in the page");
     }
@@ -173,4 +176,54 @@ fn the_file_has_every_claim_and_is_read_again_as_what_was_measured() {
     assert_eq!(claim["what"], "at least 1.4 times as fast as the best peer");
     assert_eq!((&claim["wanted"], &claim["bound"], &claim["unit"]), (&1.4.into(), &"at_least".into(), &"x".into()));
     assert!(claim["figure"].is_f64() && claim["verdict"].is_string(), "{claim}");
+}
+
+/// Points of each curve in the wide chart of this class in the section with this id.
+fn points(page: &str, id: &str, class: &str) -> Vec<usize> {
+    let section = &page[page.find(&format!("<section id=\"{id}\">")).expect("no such section")..];
+    let section = &section[..section.find("</section>").expect("no end of the section")];
+    let figure = &section[section.find(&format!("<figure class=\"curves {class}\">")).expect("no such curves")..];
+    let svg = figure.split_once("</svg>").expect("no chart").0;
+    let curves = svg.split("stroke-width=\"2\" points=\"").skip(1);
+    curves.map(|rest| rest.split_once('"').expect("no end of the points").0.split_whitespace().count()).collect()
+}
+
+#[test]
+fn a_sweep_has_a_curve_for_each_program_with_a_point_for_each_block_size() {
+    let page = show::page(&fixture());
+    let points_of = |one: &&haul_bench::result::PointResult| one.name.starts_with("bs=") && one.wrong.is_none();
+    let measured = fixture().sweeps[0].points.iter().filter(points_of).count();
+    assert_eq!((measured, points(&page, "dd-device", "rates")), (4, vec![4, 4]));
+}
+
+#[test]
+fn conversions_have_a_curve_of_ratios_each_and_what_has_no_block_size_has_none() {
+    let mut results = fixture();
+    let name = |results: &mut Results, names: &[&str]| {
+        let point = fixture().sweeps[0].points[1].clone();
+        let named = |name: &&str| haul_bench::result::PointResult { name: name.to_string(), ..point.clone() };
+        results.sweeps[0].points = names.iter().map(named).collect();
+    };
+    name(&mut results, &["conv=swab bs=512", "conv=swab bs=4K", "conv=sync bs=512", "conv=sync bs=4K"]);
+    assert_eq!(points(&show::page(&results), "dd-device", "ratios"), [2, 2]);
+    name(&mut results, &["no bs=", "no bs= direct"]);
+    assert!(!show::page(&results).contains("<figure class=\"curves ratios") && results.sweeps.len() == 1);
+}
+
+#[test]
+fn a_bed_has_a_curve_over_its_rounds_for_each_that_is_ranked() {
+    let page = show::page(&fixture());
+    // haul and four others; seven of nine, of which two are not ranked; haul and three others.
+    assert_eq!(points(&page, "ram", "rounds"), [5; 5]);
+    assert_eq!(points(&page, "disk-nvme", "rounds"), [5; 7]);
+    assert_eq!(points(&page, "disk-7200", "rounds"), [3; 4]);
+}
+
+#[test]
+fn the_page_is_fit_for_a_telephone_and_a_screen_and_asks_nobody_for_anything() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("page.html");
+    let page = show::page(&fixture());
+    std::fs::write(&path, &page).unwrap();
+    browser::assert_readable(&path, page.matches("<figure class=\"curves ").count());
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 /// What is measured along an axis; it decides where marks stand and what they are called.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Quantity {
+pub enum Quantity {
     /// Seconds, evenly.
     Time,
     /// Bytes a second, evenly.
@@ -19,6 +19,10 @@ pub(super) enum Quantity {
     Latency,
     /// 0 to 100.
     Percent,
+    /// Whole numbers from the first on, evenly: rounds.
+    Count,
+    /// How many times as much, evenly.
+    Times,
 }
 
 /// Lengths of time that people find round, in seconds; above them days.
@@ -26,9 +30,15 @@ const ROUND_S: [f64; 16] =
     [1.0, 2.0, 5.0, 10.0, 15.0, 30.0, 60.0, 120.0, 300.0, 600.0, 900.0, 1800.0, 3600.0, 7200.0, 14400.0, 43200.0];
 const DAY_S: f64 = 86_400.0;
 
+/// Room that a letter of a mark takes, and the least between two marks, in pixels.
+const LETTER_PX: f64 = 6.6;
+const GAP_PX: f64 = 12.0;
+/// More marks than these are a rule, not an axis.
+const MARKS_MAX: u32 = 13;
+
 /// One axis of a chart.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Axis {
+pub struct Axis {
     pub(super) quantity: Quantity,
     from: f64,
     to: f64,
@@ -36,16 +46,16 @@ pub(super) struct Axis {
 
 impl Axis {
     /// From the least to the most of `values`; from 0 or to more where they would leave no room.
-    pub(super) fn over(quantity: Quantity, values: impl Iterator<Item = f64>) -> Axis {
+    pub fn over(quantity: Quantity, values: impl Iterator<Item = f64>) -> Axis {
         let placed = values.map(|value| place(quantity, value)).filter(|value| value.is_finite());
         let (low, high) = placed.fold((f64::MAX, f64::MIN), |(low, high), at| (low.min(at), high.max(at)));
         let (low, high) = if low > high { (0.0, 1.0) } else { (low, high) };
         let (from, to) = match quantity {
             Quantity::Time => (0.0, high.max(0.1)),
             // Some air above the highest.
-            Quantity::Rate => (0.0, high.max(1.0) * 1.08),
+            Quantity::Rate | Quantity::Times => (0.0, high.max(1.0) * 1.08),
             Quantity::Percent => (0.0, high.max(1.0)),
-            Quantity::Bytes | Quantity::BlockSize => (low, high.max(low + 1.0)),
+            Quantity::Bytes | Quantity::BlockSize | Quantity::Count => (low, high.max(low + 1.0)),
             Quantity::Latency => (low.floor(), high.ceil().max(low.floor() + 1.0)),
         };
         Axis { quantity, from, to }
@@ -69,13 +79,23 @@ impl Axis {
                 let days = (rough / DAY_S).ceil() * DAY_S;
                 ROUND_S.into_iter().find(|&round| round >= rough).unwrap_or(days)
             }
-            Quantity::Time | Quantity::Rate | Quantity::Percent => round_up(rough),
+            Quantity::Time | Quantity::Rate | Quantity::Percent | Quantity::Times => round_up(rough),
             Quantity::Bytes => rough.max(1.0).log2().ceil().exp2(),
-            Quantity::BlockSize | Quantity::Latency => rough.ceil().max(1.0),
+            Quantity::BlockSize | Quantity::Latency | Quantity::Count => rough.ceil().max(1.0),
         };
         let first = (self.from / step).ceil() as i64;
         let last = (self.to / step + 1e-9).floor() as i64;
         (first..=last).map(|number| number as f64 * step).collect()
+    }
+
+    /// As many round numbers as find room side by side on so many pixels.
+    pub(super) fn marks_in(&self, px: u32) -> Vec<f64> {
+        let fits = |marks: &Vec<f64>| {
+            let widest = marks.iter().map(|&at| self.label(at).chars().count()).max().unwrap_or(0);
+            let step = marks.windows(2).map(|pair| pair[1] - pair[0]).fold(f64::MAX, f64::min);
+            marks.len() < 2 || step / (self.to - self.from) * f64::from(px) >= widest as f64 * LETTER_PX + GAP_PX
+        };
+        (1..=MARKS_MAX).rev().map(|most| self.marks(most)).find(fits).unwrap_or_default()
     }
 
     /// The text at a place.
@@ -88,6 +108,8 @@ impl Axis {
             Quantity::BlockSize => units::block(at.exp2().round() as u64).replace(" bytes", " B"),
             Quantity::Latency => short(units::latency(10f64.powf(at).round() as u64)),
             Quantity::Percent => format!("{} %", at.round()),
+            Quantity::Count => at.round().to_string(),
+            Quantity::Times => format!("{} x", (at * 1000.0).round() / 1000.0),
         }
     }
 }
@@ -100,9 +122,9 @@ pub(super) struct Marked {
 }
 
 impl Marked {
-    /// With about so many marks.
-    pub(super) fn new((axis, most): (Axis, u32)) -> Marked {
-        Marked { axis, marks: axis.marks(most) }
+    /// With these marks.
+    pub(super) fn new(axis: Axis, marks: Vec<f64>) -> Marked {
+        Marked { axis, marks }
     }
 }
 
@@ -174,6 +196,33 @@ mod tests {
         assert_eq!(labels(Quantity::Bytes, &[0.0, 4e9])[..3], ["0", "1 GiB", "2 GiB"]);
         assert_eq!(labels(Quantity::BlockSize, &[512.0, 16384.0])[..2], ["512 B", "1 KiB"]);
         assert_eq!(labels(Quantity::Latency, &[50.0, 5000.0]), ["10 µs", "100 µs", "1 ms", "10 ms"]);
+        assert_eq!(labels(Quantity::Count, &[1.0, 3.0]), ["1", "2", "3"]);
+        assert_eq!(labels(Quantity::Times, &[1.0, 2.5]), ["0 x", "1 x", "2 x"]);
+    }
+
+    #[test]
+    fn marks_have_room_for_their_names_and_there_are_as_many_as_fit() {
+        let marks = |quantity, to: f64, px| Axis::over(quantity, [0.0, to].into_iter()).marks_in(px).len();
+        // `25 min 00 s` takes more room than `25 s` and `512 GiB`.
+        assert_eq!([marks(Quantity::Time, 25.0, 232), marks(Quantity::Time, 1500.0, 232)], [6, 3]);
+        assert_eq!(marks(Quantity::Bytes, 1e12, 232), 4);
+        assert_eq!(marks(Quantity::Bytes, 1e12, 772), 8);
+        for quantity in [Quantity::Time, Quantity::Bytes, Quantity::BlockSize, Quantity::Latency, Quantity::Count] {
+            for power in 0..14 {
+                let axis = Axis::over(quantity, [1.0, 1.7 * 10f64.powi(power)].into_iter());
+                for px in [232, 772] {
+                    let marks = axis.marks_in(px);
+                    let at = |place: f64| (place - axis.from) / (axis.to - axis.from) * f64::from(px);
+                    let half = |place: f64| axis.label(place).chars().count() as f64 * LETTER_PX / 2.0;
+                    let apart = |pair: &[f64]| at(pair[1]) - at(pair[0]) - half(pair[0]) - half(pair[1]);
+                    assert!(
+                        marks.windows(2).all(|pair| apart(pair) >= GAP_PX),
+                        "{quantity:?} {axis:?} {px}: {marks:?}"
+                    );
+                    assert!(!marks.is_empty(), "{quantity:?} {axis:?} {px}");
+                }
+            }
+        }
     }
 
     #[test]

@@ -10,8 +10,10 @@ const WIDE_PX: (u32, u32) = (880, 300);
 /// Pixels of the chart for a narrow one.
 const NARROW_PX: (u32, u32) = (340, 240);
 const LETTERS_PX: i32 = 12;
-/// Room of a mark's name on the axis below.
-const MARK_PX: u32 = 95;
+/// Room around the curves: the axis at the left with its names, air at the right.
+const LEFT_PX: u32 = 72;
+const RIGHT_PX: u32 = 28;
+const MARGIN_PX: u32 = 4;
 const MARKS_UP: u32 = 5;
 
 /// Colours of curves by day, and by night.
@@ -37,7 +39,7 @@ const PAGE: [(&str, &str, &str); 4] = [
 
 /// How the points of a curve are shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Shape {
+pub enum Shape {
     /// Joined by a line.
     Line,
     /// A line, and all below it down to the floor of the chart.
@@ -48,39 +50,52 @@ pub(super) enum Shape {
 
 /// Points of one kind.
 #[derive(Clone, Debug)]
-pub(super) struct Curve {
+pub struct Curve {
     /// For the key; empty: it needs none.
-    pub(super) name: String,
+    pub name: String,
     /// Which of seven colours.
-    pub(super) colour: usize,
-    pub(super) shape: Shape,
-    pub(super) points: Vec<(f64, f64)>,
+    pub colour: usize,
+    /// How they are shown.
+    pub shape: Shape,
+    /// Where they stand, as values of both axes.
+    pub points: Vec<(f64, f64)>,
 }
 
 impl Curve {
-    pub(super) fn new(name: &str, colour: usize, shape: Shape, points: Vec<(f64, f64)>) -> Curve {
+    /// Points of this shape; colours are counted round.
+    pub fn new(name: &str, colour: usize, shape: Shape, points: Vec<(f64, f64)>) -> Curve {
         Curve { name: name.to_owned(), colour: colour % CURVES.len(), shape, points }
     }
 }
 
 /// Curves over the same two axes.
 #[derive(Clone, Debug)]
-pub(super) struct Chart {
+pub struct Chart {
     /// What it shows, for whoever cannot see it.
-    pub(super) label: String,
-    pub(super) across: Axis,
-    pub(super) up: Axis,
+    pub label: String,
+    /// The axis below.
+    pub across: Axis,
+    /// The axis at the left.
+    pub up: Axis,
     /// The first is drawn first, so that the last lies on top.
-    pub(super) curves: Vec<Curve>,
+    pub curves: Vec<Curve>,
 }
 
 impl Chart {
-    pub(super) fn wide(&self) -> String {
+    /// As SVG for a screen of 640 pixels and more.
+    pub fn wide(&self) -> String {
         self.svg(WIDE_PX)
     }
 
-    pub(super) fn narrow(&self) -> String {
+    /// As SVG for a narrower screen.
+    pub fn narrow(&self) -> String {
         self.svg(NARROW_PX)
+    }
+
+    /// Colour and name of each curve that has a name.
+    pub fn key(&self) -> Vec<(usize, String)> {
+        let named = self.curves.iter().filter(|curve| !curve.name.is_empty());
+        named.map(|curve| (curve.colour, curve.name.clone())).collect()
     }
 
     fn svg(&self, size_px: (u32, u32)) -> String {
@@ -93,13 +108,15 @@ impl Chart {
     fn draw(&self, svg: &mut String, size_px: (u32, u32)) -> Result<(), Box<dyn std::error::Error>> {
         let area = SVGBackend::with_string(svg, size_px).into_drawing_area();
         let floor = self.up.ends().0;
-        let [across, up] = [(self.across, size_px.0 / MARK_PX), (self.up, MARKS_UP)].map(Marked::new);
+        let across_px = size_px.0.saturating_sub(LEFT_PX + RIGHT_PX + MARGIN_PX);
+        let across = Marked::new(self.across, self.across.marks_in(across_px));
+        let up = Marked::new(self.up, self.up.marks(MARKS_UP));
         let mut chart = ChartBuilder::on(&area)
-            .margin(4)
+            .margin(MARGIN_PX)
             .margin_top(10)
-            .margin_right(28)
+            .margin_right(RIGHT_PX)
             .x_label_area_size(26)
-            .y_label_area_size(72)
+            .y_label_area_size(LEFT_PX)
             .build_cartesian_2d(across, up)?;
         let letters = ("sans-serif", LETTERS_PX).into_font().color(&LETTERS.0);
         chart
@@ -138,8 +155,8 @@ impl Chart {
     }
 }
 
-/// What colours are, by day and by night.
-pub(super) fn style() -> String {
+/// What the colours of charts, of whatever is in an element of class `chart`, are by day and by night, as CSS.
+pub fn style() -> String {
     let hex = |colour: RGBColor| format!("#{:02X}{:02X}{:02X}", colour.0, colour.1, colour.2);
     let curves: Vec<(String, (RGBColor, RGBColor))> =
         CURVES.iter().enumerate().map(|(number, &pair)| (format!("c{number}"), pair)).collect();

@@ -9,12 +9,13 @@ mod device;
 mod measured;
 mod rates;
 
+pub use axis::{Axis, Quantity};
+pub use chart::{Chart, Curve, Shape, style};
 pub use copy::{CopyFound, copy};
 pub use measured::{Measured, profile, tune};
 
 use super::printable::shell_line;
 use crate::contract::Machine;
-use chart::Chart;
 use minijinja::syntax::SyntaxConfig;
 use minijinja::value::Serde;
 use minijinja::{AutoEscape, Environment, UndefinedBehavior};
@@ -84,8 +85,7 @@ impl Table {
 
 impl Figure {
     fn new(id: &'static str, title: &str, what: &str, chart: &Chart, table: Option<Table>) -> Figure {
-        let drawn = chart.curves.iter().filter(|curve| !curve.name.is_empty());
-        let key = drawn.map(|curve| (curve.colour, curve.name.clone())).collect();
+        let key = chart.key();
         let (title, what) = (title.to_owned(), what.to_owned());
         Figure { id, title, what, key, wide: chart.wide(), narrow: chart.narrow(), table }
     }

@@ -1,8 +1,9 @@
 //! Results as one HTML page that needs nothing else: no script, no font, no other file.
 //!
-//! `view` and `chart` work out what the templates show, as text and as places; the templates only put it down.
-//! Everything is escaped by minijinja, SVG included.
+//! `view` and `chart` work out what the templates show, as text and as places; the templates only put it down, and
+//! minijinja escapes everything. `curves` draws with the charts of haul's own pages, which escape by themselves.
 mod chart;
+mod curves;
 mod sweep;
 mod view;
 
@@ -23,6 +24,7 @@ pub fn page(results: &Results) -> String {
         ("bed", include_str!("bed.html")),
         ("sweep", include_str!("sweep.html")),
         ("chart", include_str!("chart.svg")),
+        ("curves", include_str!("curves.html")),
         ("claims", include_str!("claims.html")),
         ("style", include_str!("style.css")),
     ];

@@ -1,4 +1,5 @@
 //! What the template of a sweep shows.
+use super::curves::{self, Curves};
 use super::view::Claimed;
 use crate::claims::{self, Verdict};
 use crate::result::PointResult;
@@ -15,6 +16,7 @@ pub(super) struct Sweep {
     rounds: String,
     headings: [&'static str; 7],
     rows: Vec<Row>,
+    curves: Option<Curves>,
     claims: Vec<Claimed>,
     commands: Vec<Command>,
 }
@@ -42,6 +44,7 @@ impl Sweep {
             rounds: rounds(sweep.rounds),
             headings: HEADINGS,
             rows: sweep.points.iter().map(Row::of).collect(),
+            curves: curves::by_block_size(sweep),
             claims: claims::of_sweep(sweep).into_iter().map(Claimed::of).collect(),
             commands: sweep.points.iter().flat_map(Command::both).collect(),
         }

@@ -1,5 +1,6 @@
 //! What the templates show, in the order they show it.
 use super::chart::{self, Chart};
+use super::curves::{self, Curves};
 use crate::claims::{self, Claim, Verdict};
 use crate::numbers::{HAUL, Ranking, Summary, best_peer, limit_s, ranking};
 use crate::result::{BedResult, Cell, ContenderResult, Limit, Missing, Results};
@@ -20,6 +21,7 @@ pub(super) struct Page {
     sweeps: Vec<super::sweep::Sweep>,
     tables: Vec<Seeds>,
     missing: Vec<Missing>,
+    curve_style: String,
 }
 
 #[derive(Serialize)]
@@ -47,6 +49,7 @@ struct Bed {
     limits: Vec<Bound>,
     times: Chart,
     processor_times: Chart,
+    curves: Option<Curves>,
     rows: Vec<Row>,
     marked: Vec<(String, String)>,
     claims: Vec<Claimed>,
@@ -118,6 +121,7 @@ impl Page {
             sweeps: results.sweeps.iter().map(super::sweep::Sweep::of).collect(),
             tables: results.tables.iter().map(Seeds::of).collect(),
             missing: results.missing.clone(),
+            curve_style: haul::report::page::style(),
         }
     }
 }
@@ -145,6 +149,7 @@ impl Bed {
             limits: bounds(bed),
             times: chart::times(bed),
             processor_times: chart::processor_times(bed),
+            curves: curves::over_rounds(bed),
             rows: rows(&ranking, &Scale::of(bed, resident_floor_bytes)),
             marked: ranking.marked.iter().map(|(one, why)| (one.name.clone(), why.clone())).collect(),
             claims,
