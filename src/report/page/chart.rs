@@ -8,7 +8,7 @@ use plotters::prelude::{
 /// Pixels of the chart for a wide screen.
 const WIDE_PX: (u32, u32) = (880, 300);
 /// Pixels of the chart for a narrow one.
-const NARROW_PX: (u32, u32) = (340, 240);
+const NARROW_PX: (u32, u32) = (320, 240);
 const LETTERS_PX: i32 = 12;
 /// Room around the curves: the axis at the left with its names, air at the right.
 const LEFT_PX: u32 = 72;
