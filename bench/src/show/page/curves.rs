@@ -32,7 +32,7 @@ impl Curves {
         let across = Axis::over(quantities[0], points().map(|point| point.0));
         // From 0 on, as bars have it.
         let up = Axis::over(quantities[1], points().map(|point| point.1).chain([0.0]));
-        let both = |(number, (name, points)): (usize, &(String, Vec<(f64, f64)>))| {
+        let both = |(number, (name, points)): (usize, &Line)| {
             let line = Curve::new(name, number, Shape::Line, points.clone());
             [line, Curve::new("", number, Shape::Dots, points.clone())]
         };
@@ -45,13 +45,19 @@ impl Curves {
     }
 }
 
+/// Points with their block sizes in bytes.
+type BySize<'a> = Vec<(f64, &'a PointResult)>;
+
+/// The name of a curve and its points.
+type Line = (String, Vec<(f64, f64)>);
+
 /// Names of curves with their points.
-type Lines = Vec<(String, Vec<(f64, f64)>)>;
+type Lines = Vec<Line>;
 
 /// Rates of both programs by block size; where block sizes come again, as for conversions, the ratio of each. Nothing
 /// where there are less than two block sizes.
 pub(super) fn by_block_size(sweep: &Sweep) -> Option<Curves> {
-    let mut groups: Vec<(String, Vec<(f64, &PointResult)>)> = Vec::new();
+    let mut groups: Vec<(String, BySize<'_>)> = Vec::new();
     for point in &sweep.points {
         let Some((group, bytes)) = block_bytes(&point.name) else { continue };
         match groups.iter_mut().find(|(name, _)| *name == group) {
