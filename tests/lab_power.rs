@@ -1,0 +1,226 @@
+//! A machine loses its power in the middle of a copy: what the journal claims is on the disk, and another machine ends it.
+//!
+//! qemu is killed, and what it wrote stays. It also wrote down what the guest wrote and flushed, in order (blklogwrites):
+//! of that, disks are made that lost any of what was not flushed yet, at any moment. The journal lies on the same disk, in
+//! a file system, so that both are of the same moment.
+mod support;
+
+use haul::contract::ExtentSet;
+use haul::ledger::journal::read;
+use std::fs::{self, File};
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use support::{Findings, lab_is_there, launcher, memory_dir, noise, release_binary};
+
+const MIB: usize = 1 << 20;
+const SECTOR: usize = 512;
+
+/// Bytes of the copy: not whole blocks of the copy.
+const LEN: usize = 12 * MIB + 512;
+
+/// Where the file system of the journal lies on the disk, how long it is, and where the dest begins.
+const PAPERS: (usize, usize) = (MIB, 8 * MIB);
+const DEST: usize = 9 * MIB;
+const DISK: usize = 24 * MIB;
+
+/// Lines of the journal, in `lab/power.sh`, at which the copy stands still until the plug is pulled.
+const LINES: usize = 6;
+
+/// Disks that are made of what was written down.
+const CUTS: usize = 24;
+
+/// What a disk was asked to do, in the order in which it was done.
+#[derive(Debug, PartialEq)]
+enum Done {
+    Written { at: usize, bytes: Vec<u8>, at_once: bool },
+    Flushed,
+}
+
+/// What qemu wrote down: the format of dm-log-writes. Behind the last entry there is nothing.
+fn log(path: &Path) -> Vec<Done> {
+    /// "jsfwshr", the first number of a log.
+    const MAGIC: u64 = 0x006a_7366_7773_6872;
+    const FLUSH: usize = 1;
+    const FUA: usize = 2;
+    const DISCARD: usize = 4;
+    let bytes = fs::read(path).expect("qemu wrote a log");
+    let number = |at: usize| u64::from_le_bytes(bytes[at..at + 8].try_into().expect("eight bytes"));
+    assert_eq!(number(0), MAGIC, "it is a log");
+    let (mut at, mut done) = (SECTOR, Vec::new());
+    while at + SECTOR <= bytes.len() {
+        let [sector, sectors, flags] = [0, 8, 16].map(|field| number(at + field) as usize);
+        let has = |flag: usize| flags & flag != 0;
+        assert!(!has(DISCARD), "nothing is given up here");
+        // The field for the length of the data is not used by qemu.
+        let data = at + SECTOR..at + SECTOR + sectors * SECTOR;
+        if (sectors, flags) == (0, 0) || data.end > bytes.len() {
+            break;
+        }
+        at = data.end;
+        if has(FLUSH) {
+            done.push(Done::Flushed);
+        }
+        if sectors > 0 {
+            done.push(Done::Written { at: sector * SECTOR, bytes: bytes[data].to_vec(), at_once: has(FUA) });
+        }
+    }
+    done
+}
+
+/// The disk after `done`, when the power went: of what came after the last flush, each write is there or not.
+fn after_a_cut(before: &[u8], done: &[Done], random: &mut fastrand::Rng) -> Vec<u8> {
+    let flushed = done.iter().rposition(|done| *done == Done::Flushed).unwrap_or(0);
+    let mut disk = before.to_vec();
+    for (index, done) in done.iter().enumerate() {
+        if let Done::Written { at, bytes, at_once } = done
+            && (index < flushed || *at_once || random.bool())
+        {
+            disk[*at..at + bytes.len()].copy_from_slice(bytes);
+        }
+    }
+    disk
+}
+
+/// What the journal on this disk claims, its file system brought to order as a mount would; `None`: there is none.
+fn claimed(disk: &[u8], dir: &Path) -> Option<ExtentSet> {
+    let (papers, journal) = (dir.join("papers"), dir.join("journal"));
+    fs::write(&papers, &disk[PAPERS.0..PAPERS.0 + PAPERS.1]).expect("there is room");
+    let repaired = Command::new("/usr/sbin/e2fsck").args(["-fy"]).arg(&papers).output().expect("e2fsck is there");
+    assert!(repaired.status.code().is_some_and(|code| code <= 1), "{repaired:?}");
+    let _ = fs::remove_file(&journal);
+    let dump = format!("dump /journal {}", journal.display());
+    let dumped = Command::new("/usr/sbin/debugfs").args(["-R", &dump]).arg(&papers).output().expect("debugfs is there");
+    assert!(dumped.status.success(), "{dumped:?}");
+    let file = File::open(&journal).ok()?;
+    Some(read(BufReader::new(file)).expect("no loss of power damages a journal").state.durable)
+}
+
+/// Bytes that are claimed, each of which is that of the source.
+#[track_caller]
+fn true_claims(source: &[u8], disk: &[u8], dir: &Path) -> usize {
+    let Some(durable) = claimed(disk, dir) else { return 0 };
+    for extent in durable.iter() {
+        let (from, to) = (extent.offset as usize, extent.end() as usize);
+        assert!(disk[DEST + from..DEST + to] == source[from..to], "{extent:?} is claimed and not there");
+    }
+    durable.total_bytes() as usize
+}
+
+struct Scene {
+    dir: tempfile::TempDir,
+    source: Vec<u8>,
+    before: Vec<u8>,
+}
+
+impl Scene {
+    fn new() -> Self {
+        let dir = memory_dir();
+        let path = |name: &str| dir.path().join(name);
+        let (source, mut before) = (noise(LEN, 71), noise(DISK, 72));
+        fs::write(path("source"), &source).expect("there is room");
+        File::create(path("papers")).and_then(|file| file.set_len(PAPERS.1 as u64)).expect("there is room");
+        let made = Command::new("/usr/sbin/mke2fs")
+            .args(["-q", "-t", "ext4", "-E", "lazy_itable_init=0,lazy_journal_init=0"])
+            .arg(path("papers"))
+            .status();
+        assert!(made.is_ok_and(|status| status.success()), "mke2fs makes a file system");
+        let papers = fs::read(path("papers")).expect("it is there");
+        before[PAPERS.0..PAPERS.0 + PAPERS.1].copy_from_slice(&papers);
+        before[..MIB].fill(0);
+        partition(&mut before, 0, PAPERS);
+        partition(&mut before, 1, (DEST, DISK - DEST));
+        before[510..512].copy_from_slice(&[0x55, 0xaa]);
+        fs::write(path("power"), &before).expect("there is room");
+        Scene { dir, source, before }
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.dir.path().join(name)
+    }
+
+    /// Words of qemu for both disks, with a log of what is written or without.
+    fn words(&self, logged: bool) -> String {
+        let file = |node: &str, name: &str| {
+            format!("-blockdev node-name={node},driver=file,filename={}", self.path(name).display())
+        };
+        let drive =
+            |name: &str| format!("-device nvme,id={name},serial={name} -device nvme-ns,bus={name},drive={name}");
+        let power = match logged {
+            false => file("power", "power"),
+            true => {
+                File::create(self.path("log")).expect("there is room");
+                let log = "-blockdev node-name=power,driver=blklogwrites,file=below,log=log,log-sector-size=512";
+                format!("{} {} {log}", file("below", "power"), file("log", "log"))
+            }
+        };
+        [file("source", "source"), power, drive("source"), drive("power")].join(" ")
+    }
+
+    /// Begins the copy in a machine, and kills that when the journal has some lines.
+    fn cut_the_power(&self, haul: &Path) {
+        let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("lab/power.sh");
+        let words = [("VMLAB_TIMEOUT", "600".to_owned()), ("VMLAB_QEMU", self.words(true))];
+        let mut vmlab = launcher();
+        vmlab.arg("bash").arg(script).arg(haul).args(["ring", "begin"]).envs(words);
+        vmlab.env("VMLAB_PIDFILE", self.path("pid"));
+        let mut running = vmlab.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("bash is there");
+        let said = BufReader::new(running.stdout.take().expect("it is piped")).lines().map_while(Result::ok);
+        let mut heard = Vec::new();
+        let mut killed = false;
+        for line in said {
+            heard.push(line);
+            if !killed && heard.last().is_some_and(|line| line == "now") {
+                let pid = fs::read_to_string(self.path("pid")).expect("qemu said who it is");
+                let pid = rustix::process::Pid::from_raw(pid.trim().parse().expect("a number")).expect("a process");
+                rustix::process::kill_process(pid, rustix::process::Signal::KILL).expect("it was still running");
+                killed = true;
+            }
+        }
+        let status = running.wait().expect("it was started");
+        assert!(killed && status.code() == Some(125), "{status}: {heard:?}");
+    }
+}
+
+/// An entry of a table of partitions, as the first sector of a disk has it.
+fn partition(disk: &mut [u8], index: usize, (start, len): (usize, usize)) {
+    let entry = &mut disk[446 + 16 * index..462 + 16 * index];
+    entry[4] = 0x83;
+    entry[8..12].copy_from_slice(&((start / SECTOR) as u32).to_le_bytes());
+    entry[12..16].copy_from_slice(&((len / SECTOR) as u32).to_le_bytes());
+}
+
+#[test]
+fn what_a_journal_claims_is_there_whenever_the_power_goes_and_another_machine_ends_the_copy() {
+    if !lab_is_there(&["openssl", "cmp", "/usr/sbin/mke2fs", "/usr/sbin/e2fsck", "/usr/sbin/debugfs"]) {
+        return;
+    }
+    let scene = Scene::new();
+    scene.cut_the_power(&release_binary());
+    let power = || fs::read(scene.path("power")).expect("the disk is there");
+    let at_the_kill = true_claims(&scene.source, &power(), scene.dir.path());
+    assert!((MIB / 4..LEN).contains(&at_the_kill), "{at_the_kill} bytes were claimed when the power went");
+
+    // Any other moment, and whatever the disk may then have lost.
+    let done = log(&scene.path("log"));
+    let flushes = done.iter().filter(|done| **done == Done::Flushed).count();
+    let mut random = fastrand::Rng::with_seed(73);
+    let mut claims = Vec::new();
+    for cut in 1..=CUTS {
+        let until = done.len() * cut / CUTS;
+        let disk = after_a_cut(&scene.before, &done[..until], &mut random);
+        claims.push(true_claims(&scene.source, &disk, scene.dir.path()));
+    }
+    println!("{} writes and {flushes} flushes; claimed at {CUTS} moments: {claims:?}", done.len() - flushes);
+    assert!(claims[0] == 0 && claims[CUTS - 1] >= MIB / 4, "{claims:?}");
+    claims.sort_unstable();
+    claims.dedup();
+    assert!(claims.len() > LINES / 2, "few moments differ: {claims:?}");
+
+    let words = scene.words(false);
+    let words = [("VMLAB_QEMU", words.as_str()), ("VMLAB_TIMEOUT", "600")];
+    Findings::of("power.sh", &["ring", "resume"], &words).expect(&["a copy is resumed in another machine"]);
+    let disk = power();
+    assert!(disk[DEST..DEST + LEN] == scene.source[..], "the dest is not the source");
+    assert!(disk[DEST + LEN..] == scene.before[DEST + LEN..], "what lies behind the copy was changed");
+}
