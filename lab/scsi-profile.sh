@@ -5,7 +5,7 @@
 measured() { # verb argument...
     local verb=$1
     shift
-    try "$haul" "$verb" --engine "$engine" --time 2 "$@"
+    try "$haul" "$verb" --engine "$engine" --time 1 "$@"
 }
 # Fields of the CSV that was printed: those of the lines that a condition of awk is about.
 field() { # condition number
@@ -27,9 +27,13 @@ judge "a drive without READ BUFFER says so" ended 0 "READ BUFFER: illegal reques
 judge "what the driver copied all the same is told" ended 0 "$copied"
 page_has() { grep -q 'section id="command-cost"' /run/page.html && grep -q "$copied" /run/page.html; }
 judge "and stands on the page" page_has
-ways=direct
-[ "$engine" != ring ] || ways="direct indirect mmap"
-said=$("$haul" profile --engine "$engine" --time 2 --positions 5 --csv $at 2> /dev/null)
+# The driver may do without a copy: only a queue asks for that.
+echo 1 > /sys/module/sg/parameters/allow_dio
+ways=direct share=1.000
+[ "$engine" != ring ] || ways="direct indirect mmap" share=0.000
+said=$("$haul" profile --engine "$engine" --time 1 --positions 5 --csv $at 2> /dev/null)
+echo 0 > /sys/module/sg/parameters/allow_dio
+judge "a driver that does without a copy is believed" has '$1 == "way" && $2 == "direct"' 14 $share
 judge "the ways that a node has are side by side" has '$1 == "way" && $6 > 0' 2 "$ways"
 cheap() {
     local empty
@@ -39,13 +43,6 @@ cheap() {
     awk "BEGIN { exit !(0 < $empty && $empty < ${commands[-1]}) }" || { echo "$said"; return 1; }
 }
 judge "and the cost of nothing is less than that of most" cheap
-# The driver may do without a copy: only a queue asks for that.
-echo 1 > /sys/module/sg/parameters/allow_dio
-share=1.000
-[ "$engine" != ring ] || share=0.000
-said=$("$haul" profile --engine "$engine" --time 2 --positions 5 --csv $at 2> /dev/null)
-judge "a driver that does without a copy is believed" has '$1 == "way" && $2 == "direct"' 14 $share
-echo 0 > /sys/module/sg/parameters/allow_dio
 measured tune --quick $at
 judge "a disk is tuned by its node" ended 0 "% of the best" "direct"
 measured profile --timing $at
@@ -54,5 +51,5 @@ judge "and nothing of it was changed" cmp -n 16M <(noise 9 16M) /dev/lab/debug0
 # A node that may only be read takes commands one by one, and those that read.
 chmod 444 "$(readlink -f $at)" "$(readlink -f /dev/lab/debug0)"
 chmod 755 /run/haul
-try setpriv --reuid 65534 --regid 65534 --clear-groups "$haul" profile --engine "$engine" --time 2 --positions 5 $at
+try setpriv --reuid 65534 --regid 65534 --clear-groups "$haul" profile --engine "$engine" --time 1 --positions 5 $at
 judge "who may only read a node profiles by it all the same" ended 0 "reading all of it takes" "$copied"
