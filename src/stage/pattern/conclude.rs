@@ -79,7 +79,9 @@ fn wraps(damage: &Damage, range: Extent) -> Option<Conclusion> {
     let all: u64 = by_distance.values().sum();
     let many = by_distance.iter().filter(|(_, bytes)| **bytes >= all / STRAY_PART);
     let holds = many.fold(0, |holds, (distance, _)| gcd(holds, distance.unsigned_abs()));
-    let repeated = range.len.checked_sub(holds).filter(|&repeated| holds > 0 && repeated > 0)?;
+    // One block in the wrong place is no sign of how much the disk holds.
+    let block_bytes = u64::from(damage.block_bytes);
+    let repeated = range.len.checked_sub(holds).filter(|&repeated| holds > 0 && repeated > block_bytes)?;
     let enough = |bytes: u64| u128::from(bytes) * 100 >= u128::from(repeated) * WRAPPED_PER_CENT;
     let bytes = |wanted: &dyn Fn(&DamagedRun, i64) -> bool| -> u64 {
         misplaced().filter(|(run, distance)| wanted(run, *distance)).map(|(run, _)| run.extent.len).sum()

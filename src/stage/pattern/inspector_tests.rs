@@ -124,6 +124,15 @@ proptest! {
 }
 
 #[test]
+fn a_last_block_that_holds_the_first_is_misplaced_and_no_disk_that_wraps() {
+    let mut disk = filled(512, RUN, BLOCKS * 512);
+    let told = damaged(&mut disk, 512, BLOCKS - 1, 5, 0);
+    let damage = inspected(&disk, 512, 4);
+    assert_eq!(by_block(&damage), told.into_iter().map(|(number, kind)| (number as u64 * 512, kind)).collect());
+    assert_eq!(damage.conclusion, None);
+}
+
+#[test]
 fn neighbours_with_one_damage_are_one_run_whatever_order_they_come_in() {
     let mut disk = filled(512, RUN, 64 * 512);
     disk[10 * 512..30 * 512].fill(0);
