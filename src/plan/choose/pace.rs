@@ -100,8 +100,6 @@ fn tuning(asked: &Asked, block: u32, depth: u32, adaptive: bool, unit: u32) -> T
 /// Where a copy between these two begins.
 fn start(asked: &Asked, engine: EngineKind, head: Option<&str>) -> Start {
     let start = |block, depth, because: &str| Start { block, depth, many: false, because: because.to_owned() };
-    let many = |block, depth, because: &str| Start { many: true, ..start(block, depth, because) };
-    let is = |kind: EndpointKind| asked.source.kind == kind || asked.dest.kind == kind;
     if engine == EngineKind::Sync && asked.options.engine.is_none() {
         start(WARM_BLOCK_BYTES, 1, "it stays in the processor's cache between both sides")
     } else if engine == EngineKind::Sync {
@@ -109,9 +107,18 @@ fn start(asked: &Asked, engine: EngineKind, head: Option<&str>) -> Start {
     } else if let Some(name) = head {
         let because = format!("both sides lie on {name}, which moves one head");
         Start { block: BURST_BLOCK_BYTES, depth: BURST_DEPTH, many: false, because }
-    } else if let Some(start) = saved_start(asked) {
-        start
-    } else if asked.rotational(Side::Source) || asked.rotational(Side::Dest) {
+    } else {
+        let usual = usual_start(asked);
+        saved_start(asked, &usual).unwrap_or(usual)
+    }
+}
+
+/// Where a copy begins whose disks nobody has tuned.
+fn usual_start(asked: &Asked) -> Start {
+    let start = |block, depth, because: &str| Start { block, depth, many: false, because: because.to_owned() };
+    let many = |block, depth, because: &str| Start { many: true, ..start(block, depth, because) };
+    let is = |kind: EndpointKind| asked.source.kind == kind || asked.dest.kind == kind;
+    if asked.rotational(Side::Source) || asked.rotational(Side::Dest) {
         start(ROTATIONAL_BLOCK_BYTES, ROTATIONAL_DEPTH, "a head moves: few large requests, half of them a side")
     } else if is(EndpointKind::Pipe) {
         start(PIPE_BLOCK_BYTES, PIPE_DEPTH, "a pipe holds 1 MiB")
@@ -125,33 +132,35 @@ fn start(asked: &Asked, engine: EngineKind, head: Option<&str>) -> Start {
     }
 }
 
-/// What `haul tune --save` found for the sides, where it was asked. Of two block sizes the larger: a side that is fast
-/// enough with its own is no slower with larger ones, if as many bytes are in flight.
-fn saved_start(asked: &Asked) -> Option<Start> {
+/// What `haul tune --save` found for the sides, where it was asked; for a side of which nothing is known, half of the
+/// `usual` start. Of two block sizes the larger: a side that is fast enough with its own is no slower with larger ones,
+/// if as many bytes are in flight.
+fn saved_start(asked: &Asked, usual: &Start) -> Option<Start> {
     let sides = [
         (asked.source.saved.as_ref(), "reading", &asked.source.address),
         (asked.dest.saved_write.as_ref(), "writing", &asked.dest.address),
     ];
-    let found: Vec<_> =
-        sides.into_iter().filter_map(|(saved, doing, address)| Some((saved?, doing, address))).collect();
-    let block = found.iter().map(|(saved, ..)| saved.block_bytes).max()?.clamp(BLOCK_BYTES_MIN, BLOCK_BYTES_MAX);
-    let depth_of = |saved: &SavedPace| {
-        let bytes = u64::from(saved.block_bytes) * u64::from(saved.depth);
+    let told = |(saved, doing, address): (Option<&SavedPace>, &str, &String)| {
+        let SavedPace { block_bytes, depth, date, .. } = saved?;
+        let pace = format!("{} × {depth}", words::size((*block_bytes).into()));
+        Some(format!("saved by haul tune on {date}: {pace} for {doing} {address}"))
+    };
+    let because: Vec<String> = sides.into_iter().filter_map(told).collect();
+    if because.is_empty() {
+        return None;
+    }
+    let usual_pace = (usual.block, usual.depth.div_ceil(2));
+    let paces = sides.map(|(saved, ..)| saved.map_or(usual_pace, |saved| (saved.block_bytes, saved.depth)));
+    let block = paces[0].0.max(paces[1].0).clamp(BLOCK_BYTES_MIN, BLOCK_BYTES_MAX);
+    let depth_of = |(block_bytes, depth): (u32, u32)| {
+        let bytes = u64::from(block_bytes) * u64::from(depth);
         // Of two requests one waits while the other is worked on, which one long request cannot do.
-        let fewest = saved.depth.min(2);
-        u32::try_from(bytes.div_ceil(block.into())).unwrap_or(u32::MAX).clamp(fewest, saved.depth.max(fewest))
+        let fewest = depth.min(2);
+        u32::try_from(bytes.div_ceil(block.into())).unwrap_or(u32::MAX).clamp(fewest, depth.max(fewest))
     };
     // The depth of a copy counts the blocks of both sides.
-    let depth = match &found[..] {
-        [(saved, ..)] => saved.depth.saturating_mul(2),
-        both => both.iter().map(|(saved, ..)| depth_of(saved)).fold(0, u32::saturating_add),
-    };
-    let told = |&(saved, doing, address): &(&SavedPace, &str, &String)| {
-        let pace = format!("{} × {}", words::size(saved.block_bytes.into()), saved.depth);
-        format!("saved by haul tune on {}: {pace} for {doing} {address}", saved.date)
-    };
-    let because = found.iter().map(told).collect::<Vec<_>>().join("; ");
-    Some(Start { block, depth: depth.clamp(2, DEPTH_MAX), many: false, because })
+    let depth = paces.into_iter().map(depth_of).fold(0, u32::saturating_add);
+    Some(Start { block, depth: depth.clamp(2, DEPTH_MAX), many: false, because: because.join("; ") })
 }
 
 /// The block size asked for, if direct I/O can have it.

@@ -15,8 +15,11 @@ fn pace(options: &Options, source: &Facts) -> (u32, u32, String) {
 
 #[test]
 fn a_copy_begins_with_what_was_saved_for_its_source_and_says_so() {
+    // Of the dest nothing is known: it has its half of the usual start, and its blocks are the larger ones.
     let (block, depth, because) = pace(&Options::default(), &tuned(256 << 10, 4));
-    assert_eq!((block, depth), (256 << 10, 8), "both sides' blocks count");
+    assert_eq!((block, depth), (1 << 20, 2 + 8), "both sides' blocks count");
+    let (block, depth, _) = pace(&Options::default(), &tuned(4 << 20, 3));
+    assert_eq!((block, depth), (4 << 20, 3 + 2));
     assert_eq!(because, "saved by haul tune on 2026-11-21: 256 KiB × 4 for reading /dev/sdb");
     let plan = made(&Options::default(), &tuned(256 << 10, 4), &disk(2, 2 * GIB));
     assert!(plan.tuning.adaptive, "the dest may want another: it goes on looking");
@@ -25,7 +28,7 @@ fn a_copy_begins_with_what_was_saved_for_its_source_and_says_so() {
 #[test]
 fn what_was_saved_keeps_to_the_bounds_of_a_copy() {
     let (block, depth, _) = pace(&Options::default(), &tuned(512, 1));
-    assert_eq!((block, depth), (64 << 10, 2));
+    assert_eq!((block, depth), (1 << 20, 1 + 8));
     let plan = made(&Options::default(), &tuned(64 << 20, 64), &disk(2, 2 * GIB));
     let in_flight = u64::from(plan.tuning.block_bytes) * u64::from(plan.tuning.depth);
     assert!(in_flight <= u64::from(plan.tuning.in_flight_bytes_max), "{:?}", plan.tuning);
@@ -51,7 +54,7 @@ fn what_was_saved_for_writing_the_dest_counts_as_much() {
         (plan.tuning.block_bytes, plan.tuning.depth, reason.because.clone())
     };
     let (block, depth, because) = start(&disk(1, GIB), &written(512 << 10, 3));
-    assert_eq!((block, depth), (512 << 10, 6));
+    assert_eq!((block, depth), (1 << 20, 8 + 2));
     assert_eq!(because, "saved by haul tune on 2026-11-22: 512 KiB × 3 for writing /dev/sdc");
     // 16 × 64 KiB are 2 × 512 KiB, and the dest has 3 of these.
     let (block, depth, because) = start(&tuned(64 << 10, 16), &written(512 << 10, 3));
