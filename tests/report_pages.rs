@@ -148,3 +148,17 @@ fn a_profile_has_a_page_with_zones_and_command_costs() {
     assert!(if looked { rows(&text, "lethargy") >= 2 } else { text.contains("not measured: ") }, "{text}");
     assert_fit_to_be_read(&page, 2);
 }
+
+#[test]
+fn sustained_writing_has_a_page_with_its_rate_over_time() {
+    let dir = memory_dir();
+    let page = dir.path().join("page.html");
+    let words = ["profile", "--write", "--sustained", "64M", "--csv", "--report"];
+    let run = haul().args(words).args([&page, &dir.path().join("new")]).assert().success();
+    let steps = String::from_utf8_lossy(&run.get_output().stdout).lines().count() - 1;
+    let text = read(&page);
+    let stages = rows(&text, "sustained");
+    assert!(steps >= 4 && stages >= 1, "{steps} steps, {stages} stages");
+    assert_eq!(points(&text, "sustained"), [steps, 2 * stages]);
+    assert_fit_to_be_read(&page, 1);
+}

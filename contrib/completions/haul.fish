@@ -215,6 +215,7 @@ complete -c haul -n "__fish_haul_using_subcommand tune" -l json -d 'Print one JS
 complete -c haul -n "__fish_haul_using_subcommand tune" -l csv -d 'Print the table as comma-separated values'
 complete -c haul -n "__fish_haul_using_subcommand tune" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c haul -n "__fish_haul_using_subcommand profile" -l positions -d 'Places at which the rate is measured; default 20' -r
+complete -c haul -n "__fish_haul_using_subcommand profile" -l sustained -d 'Only how the rate of writing holds: BYTES on and on' -r
 complete -c haul -n "__fish_haul_using_subcommand profile" -l time -d 'About how long to measure; default 30 s' -r
 complete -c haul -n "__fish_haul_using_subcommand profile" -l engine -d 'auto, ring (io_uring), threads, sync' -r -f -a "auto\t'ring where the kernel lets us, else threads'
 ring\t'io_uring: many requests in flight from one thread'

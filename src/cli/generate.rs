@@ -59,9 +59,14 @@ fn measuring(out: &mut Vec<u8>) -> io::Result<()> {
     )?;
     writeln!(
         out,
-        "by reading only. \\fBhaul profile\\fR measures its rate from place to place, what a command costs,"
+        "by reading only, or with \\fB\\-\\-write\\fR by writing.\n\
+        \\fBhaul profile\\fR measures its rate from place to place, what a command costs,"
     )?;
-    writeln!(out, "and what each way of reading takes. \\fB\\-\\-help\\fR behind either has their options.")
+    writeln!(
+        out,
+        "and what each way of reading takes; with \\fB\\-\\-write \\-\\-sustained\\fR where its write cache runs out.\n\
+        \\fB\\-\\-help\\fR behind either has their options."
+    )
 }
 
 /// One page for haul's own commands: nobody looks for `haul-copy(1)`. The fronts with words of others have theirs.

@@ -30,9 +30,20 @@ pub(super) struct ProfileArguments {
     #[arg(long, value_name = "N", value_parser = words::positions, help_heading = "Method")]
     positions: Option<u32>,
 
+    /// Only how the rate of writing holds: BYTES on and on
+    ///
+    /// Write BYTES on and on, and tell each rate that held and where it changed, as when a write cache runs out or a
+    /// drive throttles. It ends before where the rate has fallen and held for as long as all before, and after --time
+    /// where that is given. A device gets the same places again and again, by which a flash drive may look faster than
+    /// it is; --destroy writes over all of it, and a new file is as long as half of what is free allows.
+    #[arg(long, value_name = "BYTES", value_parser = words::sustained, requires = "write", help_heading = "Method")]
+    #[arg(conflicts_with = "positions")]
+    sustained: Option<u64>,
+
     /// About how long to measure; default 30 s
     ///
-    /// About how long to measure in all, in seconds, or with m or h behind it: 90, 5m.
+    /// About how long to measure in all, in seconds, or with m or h behind it: 90, 5m. --sustained ends then at the
+    /// latest, and has no such end without it.
     #[arg(long, value_name = "TIME", value_parser = words::time, help_heading = "Method")]
     time: Option<Duration>,
 
@@ -57,6 +68,7 @@ impl ProfileArguments {
             path: address("PATH", self.path)?,
             timing: self.timing,
             positions: self.positions,
+            sustained_bytes: self.sustained,
             write: self.write.settle(false),
             time: self.time,
             engine: self.engine,

@@ -166,6 +166,14 @@ pub(super) fn amount(text: &str) -> Result<u64, String> {
     }
 }
 
+/// Bytes to be written on and on: enough to tell one rate from another.
+pub(super) fn sustained(text: &str) -> Result<u64, String> {
+    match size::parse(text) {
+        Ok(bytes) if bytes < 64 << 20 => Err("accepted: 64M or more; a write cache has some GB".to_owned()),
+        other => other.map_err(|error| error.to_string()),
+    }
+}
+
 /// Bytes of one block.
 pub(super) fn block(text: &str) -> Result<u32, String> {
     const MAX_BYTES: u64 = crate::plan::BLOCK_BYTES_ASKABLE as u64;

@@ -119,7 +119,8 @@ impl<'a> Opened<'a> {
         let align = writing.measuring.ways.iter().map(|(_, side)| side.access.offset_align_bytes).max().unwrap_or(1);
         subject.align_bytes = subject.align_bytes.max(align.into());
         let stop = now_measuring(&signals, &subject);
-        let prepared = scratch::prepare(&mut subject, &writing.over, path.as_deref(), time.mul_f64(KEEPING), &stop)?;
+        let (over, keeping) = (&writing.over, time.mul_f64(KEEPING));
+        let prepared = scratch::prepare(&mut subject, over, reach.filled, path.as_deref(), keeping, &stop)?;
         let scratch = match prepared {
             Ok(scratch) => Some(scratch),
             Err(signal) => return Ok(Err(signal)),

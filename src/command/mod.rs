@@ -25,6 +25,7 @@ mod session;
 mod sg_dd;
 mod signals;
 mod survey;
+mod sustained;
 mod trailing;
 mod tune;
 mod undo;

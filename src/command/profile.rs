@@ -1,5 +1,6 @@
 //! `haul profile`.
 use super::measured::{Asked, Opened};
+use super::sustained::sustained;
 use super::{Exit, lethargy, printed};
 use crate::contract::{Error, Facts, Op, Result, Transfers};
 use crate::endpoint;
@@ -22,11 +23,14 @@ const TIMING: (u32, Duration) = (3, Duration::from_secs(3));
 /// `words` is the command line behind the program's name.
 pub(super) fn profile(options: &ProfileOptions, words: &[String], out: Out) -> Result<Exit> {
     let asked = Asked { path: &options.path, engine: options.engine, report: options.report.as_deref(), words };
+    if let (Some(wish), Some(bytes)) = (&options.write, options.sustained_bytes) {
+        return sustained(options, wish, bytes, asked, out);
+    }
     let positions = options.positions.unwrap_or(POSITIONS);
     let mut opened = match &options.write {
         None => Opened::new(asked, out)?,
         Some(wish) => {
-            let reach = Reach { places: positions, file_bytes: KEPT_BYTES_MAX };
+            let reach = Reach { places: positions, file_bytes: KEPT_BYTES_MAX, filled: true };
             match Opened::to_write(asked, wish, reach, options.time.unwrap_or(TIME), out)? {
                 Ok(opened) => opened,
                 Err(signal) => return Ok(Exit::Signal(signal)),

@@ -82,7 +82,8 @@ pub(super) fn open(writing: &Writing, facts: &Facts) -> Result<Vec<(Way, Arc<dyn
     opened.map(|()| ways)
 }
 
-/// Makes sure that the subject may be written over: keeps what stands on a device, fills a file. For about `time`.
+/// Makes sure that the subject may be written over: keeps what stands on a device, fills a file where
+/// that is wanted. For about `time`.
 /// `Err`: a signal came first, and nothing was written to a device.
 ///
 /// # Errors
@@ -90,6 +91,7 @@ pub(super) fn open(writing: &Writing, facts: &Facts) -> Result<Vec<(Way, Arc<dyn
 pub(super) fn prepare(
     subject: &mut Subject,
     over: &Over,
+    filled: bool,
     store: Option<&Path>,
     time: Duration,
     stop: &Stop,
@@ -112,7 +114,8 @@ pub(super) fn prepare(
         }
         (Over::NewFile(bytes), _) => {
             let content = Content::of(&session.into());
-            subject.extents = vec![Extent::new(0, fill(&end, *bytes, content.bytes(), time, stop)?)];
+            let len = if filled { fill(&end, *bytes, content.bytes(), time, stop)? } else { *bytes };
+            subject.extents = vec![Extent::new(0, len)];
             if let Some(signal) = stop.asked() {
                 return Ok(Err(signal));
             }

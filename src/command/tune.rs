@@ -17,7 +17,7 @@ const TIME: Duration = Duration::from_secs(60);
 const QUICK_TIME: Duration = Duration::from_secs(8);
 
 /// Enough places to meet more than one zone, each long enough for all block sizes that a disk cares about.
-const REACH: Reach = Reach { places: 4, file_bytes: KEPT_BYTES_MAX };
+const REACH: Reach = Reach { places: 4, file_bytes: KEPT_BYTES_MAX, filled: true };
 
 /// `words` is the command line behind the program's name.
 pub(super) fn tune(options: &TuneOptions, words: &[String], out: Out) -> Result<Exit> {

@@ -76,7 +76,7 @@ pub fn run(run: &Run<'_>, arena: &Arc<Arena>, stop: &Stop) -> Result<(Trial, Vec
 }
 
 /// Repeats `content` over the buffer.
-fn fill(buffer: &mut Buffer, content: &[u8]) {
+pub(super) fn fill(buffer: &mut Buffer, content: &[u8]) {
     if !content.is_empty() {
         buffer.bytes_mut().chunks_mut(content.len()).for_each(|piece| piece.copy_from_slice(&content[..piece.len()]));
     }

@@ -1,6 +1,8 @@
 //! What is measured.
+use super::run::fill;
 use super::{Bad, Clock, Point, Run, Trial, Way, run};
 use crate::contract::{Arena, Buffer, Endpoint, EngineKind, Error, Extent, Kind, Op, Stop};
+use crate::engine::OneSide;
 use crate::sys::page_cache;
 use rustix::fs::Advice;
 use std::io;
@@ -116,9 +118,31 @@ impl Subject {
                 forget(fd, Extent::new(extent.offset, behind));
             }
         }
-        self.failed += bad.len() as u64;
-        self.bad.extend(bad.into_iter().take(BAD_MAX - self.bad.len().min(BAD_MAX)));
+        bad.into_iter().for_each(|bad| self.note_bad(bad));
         Ok(trial)
+    }
+
+    /// Notes a place that failed.
+    pub fn note_bad(&mut self, bad: Bad) {
+        self.failed += 1;
+        if self.bad.len() < BAD_MAX {
+            self.bad.push(bad);
+        }
+    }
+
+    /// So many buffers with what is written.
+    pub(super) fn filled(&self, block_bytes: u32, count: u32) -> Vec<Buffer> {
+        let mut buffers = self.arena.carve(block_bytes, count);
+        buffers.iter_mut().for_each(|buffer| fill(buffer, &self.content));
+        buffers
+    }
+
+    /// Queues for so many requests at a time.
+    ///
+    /// # Errors
+    /// As for [`OneSide::open`].
+    pub(super) fn one_side(&self, end: &Arc<dyn Endpoint>, depth: u32) -> io::Result<OneSide> {
+        OneSide::open(end, self.engine, depth, &self.arena)
     }
 }
 

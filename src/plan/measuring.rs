@@ -58,6 +58,8 @@ pub struct ProfileOptions {
     pub timing: bool,
     /// Places of the zone curve; `None`: as many as there should be.
     pub positions: Option<u32>,
+    /// Only how the rate of writing holds, over so many bytes.
+    pub sustained_bytes: Option<u64>,
     /// Measure writing; `None`: reading.
     pub write: Option<WriteWish>,
     /// About how long; `None`: as long as it should.

@@ -12,6 +12,7 @@ mod lethargy;
 mod outcome;
 mod plan;
 mod profile;
+mod sustained;
 mod tune;
 mod unread;
 mod verified;
@@ -29,6 +30,7 @@ pub use plan::{EstimateReport, PartitionReport, PlanReport, ReasonReport, SidePl
 pub use profile::{
     CommandReport, FitReport, PositionReport, ProfileFound, ProfileReport, TimingReport, WayReport, profile, timing,
 };
+pub use sustained::{StageReport, StepReport, SustainedFound, SustainedReport, sustained};
 pub use tune::{AnswerReport, BadReport, PointReport, SubjectReport, TrialReport, TuneFound, TuneReport, tune};
 pub use unread::UnreadReport;
 

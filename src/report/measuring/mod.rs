@@ -4,12 +4,15 @@ mod commands;
 mod lethargy;
 mod meter;
 mod profile;
+mod sustained;
 mod tune;
 
 pub use chart::Look;
 pub(super) use lethargy::{conditions, name};
 pub use meter::Meter;
 pub use profile::{profile_charts, profile_csv, profile_text, timing_text};
+pub(super) use sustained::sustained_words;
+pub use sustained::{sustained_chart, sustained_csv, sustained_text};
 pub(super) use tune::state;
 pub use tune::{TuneTeller, tune_charts, tune_csv, tune_text};
 

@@ -28,7 +28,7 @@ pub struct Measured<'a> {
     pub told: &'a str,
 }
 
-fn page(verb: &str, measured: Measured<'_>) -> Page {
+pub(super) fn page(verb: &str, measured: Measured<'_>) -> Page {
     let Measured { facts, op, machine, words, started, warnings, told } = measured;
     let mut page = frame(
         format!("haul {verb}{}: {}", if op == Op::Read { "" } else { " --write" }, facts.address),
@@ -42,7 +42,7 @@ fn page(verb: &str, measured: Measured<'_>) -> Page {
     page
 }
 
-fn rate(bytes_per_s: f64) -> String {
+pub(super) fn rate(bytes_per_s: f64) -> String {
     units::rate_decimal(bytes_per_s.round() as u64)
 }
 

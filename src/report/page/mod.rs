@@ -8,11 +8,13 @@ mod copy;
 mod device;
 mod measured;
 mod rates;
+mod sustained;
 
 pub use axis::{Axis, Quantity};
 pub use chart::{Chart, Curve, Shape, style};
 pub use copy::{CopyFound, copy};
 pub use measured::{Measured, profile, tune};
+pub use sustained::sustained;
 
 use super::printable::shell_line;
 use crate::contract::Machine;

@@ -1,0 +1,308 @@
+//! Writing on and on: a cache that runs out, a drive that throttles.
+use super::shift::{Level, levels};
+use super::{Bad, Failure, Subject};
+use crate::contract::{Buffer, Completion, Error, Extent, Kind, Op, Request, Side, Stop};
+use crate::engine::OneSide;
+use std::io;
+use std::time::Duration;
+
+/// Blocks and depth: as a copy writes.
+const STREAM: (u32, u32) = (1 << 20, 8);
+
+/// Steps that all bytes are divided into: an edge is then known within a fraction of a percent of all.
+const STEPS: u64 = 512;
+
+/// Smallest step in bytes: less is over before a clock can tell.
+const STEP_BYTES_MIN: u64 = 4 << 20;
+
+/// A level has to hold for so many steps, and for as many as came before it, to be the last.
+const SETTLED_STEPS: usize = 32;
+
+/// Who falls to more than this share of the first rate had no write cache that ran out.
+const CACHE_SHARE: f64 = 2.0 / 3.0;
+
+/// How far writing was by when.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Moment {
+    /// Bytes written by then.
+    pub bytes: u64,
+    /// Seconds since the first request.
+    pub seconds: f64,
+}
+
+/// A rate that held for a while.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Stage {
+    /// From here.
+    pub from: Moment,
+    /// To here.
+    pub to: Moment,
+    /// Median rate of its steps, in bytes a second.
+    pub bytes_per_s: f64,
+}
+
+/// What the stages say together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Trend {
+    /// One rate from the beginning to the end.
+    Steady,
+    /// It fell for good and by a lot, as when a write cache is full.
+    RanOut,
+    /// It fell by less than that.
+    Fell,
+    /// It fell, and rose while writing went on, as drives do that throttle by heat.
+    Throttled,
+    /// It only rose.
+    Rose,
+}
+
+impl Trend {
+    /// The word for programs.
+    pub fn name(self) -> &'static str {
+        match self {
+            Trend::Steady => "steady",
+            Trend::RanOut => "ran out",
+            Trend::Fell => "fell",
+            Trend::Throttled => "throttled",
+            Trend::Rose => "rose",
+        }
+    }
+}
+
+/// What came of writing on and on.
+#[derive(Debug, Default)]
+pub struct Sustained {
+    /// Its steps, of about equally many bytes.
+    pub steps: Vec<Moment>,
+    /// How far writing was when the last request came back; a last step that is no whole one is in it.
+    pub end: Moment,
+    /// The rate settled before all bytes were written.
+    pub settled: bool,
+    /// Bytes were written over again, for there were not as many.
+    pub went_round: bool,
+    /// Seconds of the flush at the end.
+    pub flush_s: f64,
+    /// Why it ended before its time.
+    pub failure: Option<Failure>,
+}
+
+impl Sustained {
+    /// The rate of each step, in bytes a second.
+    pub fn rates(&self) -> Vec<f64> {
+        let before = [Moment::default()].into_iter().chain(self.steps.iter().copied());
+        let rate = |(from, to): (Moment, &Moment)| {
+            (to.bytes - from.bytes) as f64 / (to.seconds - from.seconds).max(f64::MIN_POSITIVE)
+        };
+        before.zip(&self.steps).map(rate).collect()
+    }
+
+    /// Bytes a second of all that was written, with the flush.
+    pub fn bytes_per_s(&self) -> f64 {
+        self.end.bytes as f64 / (self.end.seconds + self.flush_s).max(f64::MIN_POSITIVE)
+    }
+
+    /// The rates that held, one after the other.
+    pub fn stages(&self) -> Vec<Stage> {
+        let at = |step: usize| step.checked_sub(1).map_or(Moment::default(), |step| self.steps[step]);
+        let stage = |level: Level| Stage { from: at(level.start), to: at(level.end), bytes_per_s: level.value };
+        levels(&self.rates()).into_iter().map(stage).collect()
+    }
+}
+
+/// What the stages say together.
+pub fn trend(stages: &[Stage]) -> Trend {
+    let step = |pair: &[Stage]| pair[1].bytes_per_s > pair[0].bytes_per_s;
+    let rises: Vec<bool> = stages.windows(2).map(step).collect();
+    let share = match stages {
+        [first, .., last] => last.bytes_per_s / first.bytes_per_s,
+        _ => 1.0,
+    };
+    match (rises.contains(&false), rises.contains(&true)) {
+        (false, false) => Trend::Steady,
+        (true, false) if share < CACHE_SHARE => Trend::RanOut,
+        (true, false) => Trend::Fell,
+        (false, true) => Trend::Rose,
+        (true, true) => Trend::Throttled,
+    }
+}
+
+/// Writes `bytes` from the start of the extents on, and again from there where they have fewer; or until the rate has
+/// fallen and settled, or for `time`. `heard` is told how many bytes are written. What was found is kept whatever
+/// happens.
+pub fn sustained(
+    subject: &mut Subject,
+    bytes: u64,
+    time: Option<Duration>,
+    stop: &Stop,
+    heard: &mut dyn FnMut(u64),
+) -> Sustained {
+    let mut found = Sustained::default();
+    let mut stream = Stream::new(subject, bytes, time);
+    found.failure = stream.flow(&mut found, stop, heard).err();
+    found.went_round = stream.went_round;
+    let began = subject.clock.now();
+    // After a failure too: what follows may rely on nothing being on its way.
+    let flushed = subject.ways[0].1.make_durable();
+    found.flush_s = (subject.clock.now() - began).as_secs_f64();
+    if let (Err(error), None) = (flushed, &found.failure) {
+        let what = format!("cannot flush {}", subject.address);
+        found.failure = Some(Failure::Broken(Error::new(Kind::Io, what).because(error)));
+    }
+    if let Some(signal) = stop.asked() {
+        found.failure = Some(Failure::Stopped(signal));
+    }
+    found
+}
+
+struct Stream<'a> {
+    subject: &'a mut Subject,
+    bytes: u64,
+    time: Option<Duration>,
+    block_bytes: u32,
+    step_bytes: u64,
+    /// The extent that is written to, and how far.
+    at: (usize, u64),
+    went_round: bool,
+    sent_bytes: u64,
+    written_bytes: u64,
+}
+
+impl<'a> Stream<'a> {
+    fn new(subject: &'a mut Subject, bytes: u64, time: Option<Duration>) -> Self {
+        let longest = subject.extents.iter().map(|extent| extent.len).max().unwrap_or(0);
+        let align = subject.align_bytes;
+        let block_bytes = (u64::from(STREAM.0).min(longest) / align * align).max(align) as u32;
+        let step_bytes = (bytes / STEPS).max(STEP_BYTES_MIN).next_multiple_of(block_bytes.into());
+        let (at, went_round) = ((0, 0), false);
+        Stream { subject, bytes, time, block_bytes, step_bytes, at, went_round, sent_bytes: 0, written_bytes: 0 }
+    }
+
+    /// Where the next block goes; `None` where no extent has room for one.
+    fn next(&mut self) -> Option<u64> {
+        for _ in 0..=self.subject.extents.len() {
+            let Extent { offset, len } = *self.subject.extents.get(self.at.0)?;
+            if self.at.1 + u64::from(self.block_bytes) <= len {
+                let next = offset + self.at.1;
+                self.at.1 += u64::from(self.block_bytes);
+                return Some(next);
+            }
+            let following = (self.at.0 + 1) % self.subject.extents.len();
+            self.went_round |= following == 0;
+            self.at = (following, 0);
+        }
+        None
+    }
+
+    fn flow(&mut self, found: &mut Sustained, stop: &Stop, heard: &mut dyn FnMut(u64)) -> Result<(), Failure> {
+        if let Some(signal) = stop.asked() {
+            return Err(Failure::Stopped(signal));
+        }
+        let (_, end) = self.subject.ways[0].clone();
+        let what = format!("cannot write {}", self.subject.address);
+        let broken = |error: io::Error| Failure::Broken(Error::new(Kind::Io, what.clone()).because(error));
+        let mut idle: Vec<(u32, Buffer)> = (0..).zip(self.subject.filled(self.block_bytes, STREAM.1)).collect();
+        let mut side = self.subject.one_side(&end, STREAM.1).map_err(broken)?;
+        let (began, mut done) = (self.subject.clock.now(), Vec::new());
+        let (mut feeding, mut failure) = (true, None);
+        while feeding || side.in_flight() > 0 {
+            feeding = feeding && self.feed(&mut side, &mut idle);
+            side.turn(&mut done).map_err(broken)?;
+            for completion in done.drain(..) {
+                let slot = completion.request.slot;
+                let (buffer, failed) = self.settle(completion);
+                failure = failure.or(failed);
+                idle.push((slot, buffer));
+            }
+            let passed = self.subject.clock.now() - began;
+            found.end = Moment { bytes: self.written_bytes, seconds: passed.as_secs_f64() };
+            self.note(found, heard);
+            let over = found.settled || self.time.is_some_and(|time| passed >= time);
+            feeding = feeding && failure.is_none() && stop.asked().is_none() && !over;
+        }
+        failure.map_or(Ok(()), |error| Err(Failure::Broken(error)))
+    }
+
+    /// Sends what can be sent; false once all is.
+    fn feed(&mut self, side: &mut OneSide, idle: &mut Vec<(u32, Buffer)>) -> bool {
+        let (len, op) = (self.block_bytes, Op::Write);
+        while self.sent_bytes < self.bytes {
+            let Some((slot, buffer)) = idle.pop() else { return true };
+            let Some(offset) = self.next() else { return false };
+            self.sent_bytes += u64::from(len);
+            let (ticket, side_of) = (u64::from(slot), Side::Source);
+            side.submit(Request { slot, ticket, side: side_of, op, offset, len, done: 0, until: len, buffer });
+        }
+        false
+    }
+
+    /// Notes what came of a request. An error is that of a disk that is gone or full.
+    fn settle(&mut self, Completion { request, result }: Completion) -> (Buffer, Option<Error>) {
+        let (offset, len) = (request.offset, request.len);
+        let error = match result {
+            Ok(moved) if moved > 0 => {
+                self.written_bytes += u64::from(moved);
+                return (request.buffer, None);
+            }
+            Ok(_) => io::ErrorKind::WriteZero.into(),
+            Err(error) => error,
+        };
+        let end = &self.subject.ways[0].1;
+        let kind = end.diagnose(Op::Write, offset, &error);
+        if matches!(kind, Kind::Gone | Kind::NoSpace) {
+            let sector = end.facts().logical_block_bytes;
+            let error = Error::of_request(kind, Op::Write, Side::Dest, &self.subject.address, offset, error);
+            return (request.buffer, Some(error.in_sectors_of(sector)));
+        }
+        self.subject.note_bad(Bad { offset, len, why: error.to_string() });
+        (request.buffer, None)
+    }
+
+    /// Notes the steps that are complete, and looks now and then whether the rate has settled.
+    fn note(&mut self, found: &mut Sustained, heard: &mut dyn FnMut(u64)) {
+        let last = found.steps.last().map_or(0, |moment| moment.bytes);
+        if self.written_bytes < last + self.step_bytes {
+            return;
+        }
+        found.steps.push(found.end);
+        heard(self.written_bytes);
+        if found.steps.len().is_multiple_of(SETTLED_STEPS / 2) {
+            found.settled = has_settled(&levels(&found.rates()));
+        }
+    }
+}
+
+/// The rate has fallen, and has held since for as long as all before.
+fn has_settled(levels: &[Level]) -> bool {
+    let [.., before, last] = levels else { return false };
+    last.value < before.value && last.end - last.start >= SETTLED_STEPS.max(last.start)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn trend_of(rates: &[f64]) -> Trend {
+        let stage = |&bytes_per_s: &f64| Stage { from: Moment::default(), to: Moment::default(), bytes_per_s };
+        trend(&rates.iter().map(stage).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn rates_one_after_the_other_have_a_name() {
+        assert_eq!(trend_of(&[]), Trend::Steady);
+        assert_eq!(trend_of(&[480e6]), Trend::Steady);
+        assert_eq!(trend_of(&[480e6, 95e6]), Trend::RanOut);
+        assert_eq!(trend_of(&[200e6, 180e6, 150e6]), Trend::Fell);
+        assert_eq!(trend_of(&[480e6, 95e6, 480e6]), Trend::Throttled);
+        assert_eq!(trend_of(&[95e6, 480e6]), Trend::Rose);
+    }
+
+    #[test]
+    fn it_has_settled_once_it_fell_and_held_as_long_as_all_before() {
+        let level = |start, end, value| Level { start, end, value };
+        assert!(!has_settled(&[level(0, 400, 480e6)]), "it may fall yet");
+        assert!(!has_settled(&[level(0, 100, 480e6), level(100, 199, 95e6)]));
+        assert!(has_settled(&[level(0, 100, 480e6), level(100, 200, 95e6)]));
+        assert!(!has_settled(&[level(0, 10, 480e6), level(10, 40, 95e6)]), "too short to tell");
+        assert!(!has_settled(&[level(0, 10, 95e6), level(10, 400, 480e6)]), "it rose");
+    }
+}
