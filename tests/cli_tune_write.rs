@@ -118,6 +118,43 @@ fn a_run_that_is_killed_is_put_back_by_the_next_that_writes_whatever_it_is() {
 }
 
 #[test]
+fn a_copy_goes_on_where_a_run_that_was_killed_wrote_over_what_it_had_copied() {
+    let Some(scene) = Scene::new(13) else { return };
+    let source = scene.dir.path().join("source");
+    let wanted = write_noise(&source, LEN, 14);
+    let start = |arguments: &[&str]| {
+        let mut command = Command::new(haul_path());
+        command.args(arguments).env("XDG_STATE_HOME", scene.dir.path().join("state"));
+        command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("the binary runs")
+    };
+    let source = source.to_str().unwrap();
+    let mut copy = start(&["copy", "--yes", "--limit", "6M", "--progress", "none", source, scene.path()]);
+    while scene.now()[..2 << 20] != wanted[..2 << 20] {
+        assert!(copy.try_wait().unwrap().is_none(), "it ended by itself");
+    }
+    rustix::process::kill_process(rustix::process::Pid::from_child(&copy), rustix::process::Signal::INT).unwrap();
+    copy.wait().unwrap();
+    scene.disk.wait_until_free();
+    let copied = scene.now();
+    // From the first byte to the last, so that no place the journal is held against is left as it was.
+    let mut measuring = start(&["profile", "--write", "--yes", "--sustained", "1T", scene.path()]);
+    while scene.now().chunks(1 << 20).zip(copied.chunks(1 << 20)).any(|(now, then)| now == then) {
+        assert!(measuring.try_wait().unwrap().is_none(), "it ended by itself");
+    }
+    measuring.kill().unwrap();
+    measuring.wait().unwrap();
+    scene.disk.wait_until_free();
+    let resume = ["copy", "--resume", "--yes", "--progress", "none", source, scene.path()];
+    // Who only looks puts nothing back.
+    scene.haul(&[&resume[..], &["--dry-run"]].concat()).assert().code(3);
+    assert!(scene.undo().exists());
+    let told = stderr(&scene.haul(&resume).assert().success());
+    assert!(told.contains("was cut off; of the"), "{told}");
+    scene.disk.wait_until_free();
+    assert!(scene.now() == wanted && !scene.undo().exists());
+}
+
+#[test]
 fn killed_at_any_moment_the_bytes_are_back_after_the_next_run() {
     let Some(scene) = Scene::new(4) else { return };
     let (kills, seed) = (number("HAUL_TUNE_KILLS", 20), number("HAUL_TUNE_SEED", 5));

@@ -37,8 +37,7 @@ fn copy_to_one(options: &Options, judge: Option<Judge>, words: &[String], out: O
     let (mut source, mut dest) = probe::both_through(&options.source, &options.dest, through)?;
     saved::recall([&mut source, &mut dest], out);
     let mut plan = plan::make(options, &source, &dest, &host(options))?;
-    let mut found = journal::look(options, &plan, &source, &dest)?;
-    plan.warnings.append(&mut found.warnings);
+    let found = look(options, &mut plan, &source, &dest, out)?;
     if let Some(judge) = &judge {
         judge.fits(&plan, &dest, &found)?;
     }
@@ -98,6 +97,17 @@ fn copy_to_one(options: &Options, judge: Option<Judge>, words: &[String], out: O
         (papers, _) => papers?,
     }
     Ok(exit)
+}
+
+/// What there is of an earlier copy. Its journal is held against what stands on the dest: that has to be what the copy
+/// wrote, so what measuring left there goes first. Only originals are written by that.
+fn look(options: &Options, plan: &mut Plan, source: &Facts, dest: &Facts, out: Out) -> Result<journal::Found> {
+    if options.resume && !options.dry_run {
+        undo::before_writing(dest, options.progress, plan, out)?;
+    }
+    let mut found = journal::look(options, plan, source, dest)?;
+    plan.warnings.append(&mut found.warnings);
+    Ok(found)
 }
 
 /// The schedule of what is left to be copied.
