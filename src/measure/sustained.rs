@@ -9,14 +9,22 @@ use std::time::Duration;
 /// Blocks and depth: as a copy writes.
 const STREAM: (u32, u32) = (1 << 20, 8);
 
-/// Steps that all bytes are divided into: an edge is then known within a fraction of a percent of all.
-const STEPS: u64 = 512;
+/// At so many steps two become one: an edge is known within a fraction of a percent of what was written by then,
+/// however much was asked for.
+const STEPS_MAX: usize = 1024;
 
 /// Smallest step in bytes: less is over before a clock can tell.
 const STEP_BYTES_MIN: u64 = 4 << 20;
 
-/// A level has to hold for so many steps, and for as many as came before it, to be the last.
-const SETTLED_STEPS: usize = 32;
+/// Steps after which it is looked whether the rate has settled.
+const LOOK_STEPS: usize = 16;
+
+/// A rate has to hold for this part of all bytes, and for as many as came before it, to be the last: the first fall may
+/// be that of a small memory before the cache.
+const SETTLED_PART: u64 = 16;
+
+/// The same in bytes, at least.
+const SETTLED_BYTES_MIN: u64 = 128 << 20;
 
 /// Who falls to more than this share of the first rate had no write cache that ran out.
 const CACHE_SHARE: f64 = 2.0 / 3.0;
@@ -172,7 +180,7 @@ impl<'a> Stream<'a> {
         let longest = subject.extents.iter().map(|extent| extent.len).max().unwrap_or(0);
         let align = subject.align_bytes;
         let block_bytes = (u64::from(STREAM.0).min(longest) / align * align).max(align) as u32;
-        let step_bytes = (bytes / STEPS).max(STEP_BYTES_MIN).next_multiple_of(block_bytes.into());
+        let step_bytes = STEP_BYTES_MIN.next_multiple_of(block_bytes.into());
         let (at, went_round) = ((0, 0), false);
         Stream { subject, bytes, time, block_bytes, step_bytes, at, went_round, sent_bytes: 0, written_bytes: 0 }
     }
@@ -265,16 +273,22 @@ impl<'a> Stream<'a> {
         }
         found.steps.push(found.end);
         heard(self.written_bytes);
-        if found.steps.len().is_multiple_of(SETTLED_STEPS / 2) {
-            found.settled = has_settled(&levels(&found.rates()));
+        if found.steps.len() >= STEPS_MAX {
+            // The ends of every second one.
+            found.steps = found.steps.iter().skip(1).step_by(2).copied().collect();
+            self.step_bytes *= 2;
+        }
+        if found.steps.len().is_multiple_of(LOOK_STEPS) {
+            found.settled = has_settled(&found.stages(), self.bytes);
         }
     }
 }
 
-/// The rate has fallen, and has held since for as long as all before.
-fn has_settled(levels: &[Level]) -> bool {
-    let [.., before, last] = levels else { return false };
-    last.value < before.value && last.end - last.start >= SETTLED_STEPS.max(last.start)
+/// The rate has fallen, and has held since for as long as all before, with so many bytes asked for.
+fn has_settled(stages: &[Stage], asked_bytes: u64) -> bool {
+    let [.., before, last] = stages else { return false };
+    let least = last.from.bytes.max(asked_bytes / SETTLED_PART).max(SETTLED_BYTES_MIN);
+    last.bytes_per_s < before.bytes_per_s && last.to.bytes - last.from.bytes >= least
 }
 
 #[cfg(test)]
@@ -298,11 +312,17 @@ mod tests {
 
     #[test]
     fn it_has_settled_once_it_fell_and_held_as_long_as_all_before() {
-        let level = |start, end, value| Level { start, end, value };
-        assert!(!has_settled(&[level(0, 400, 480e6)]), "it may fall yet");
-        assert!(!has_settled(&[level(0, 100, 480e6), level(100, 199, 95e6)]));
-        assert!(has_settled(&[level(0, 100, 480e6), level(100, 200, 95e6)]));
-        assert!(!has_settled(&[level(0, 10, 480e6), level(10, 40, 95e6)]), "too short to tell");
-        assert!(!has_settled(&[level(0, 10, 95e6), level(10, 400, 480e6)]), "it rose");
+        let stage = |from: u64, to: u64, bytes_per_s| {
+            let [from, to] = [from, to].map(|mib| Moment { bytes: mib << 20, seconds: 0.0 });
+            Stage { from, to, bytes_per_s }
+        };
+        let settled = |asked_gib: u64, stages: &[Stage]| has_settled(stages, asked_gib << 30);
+        assert!(!settled(4, &[stage(0, 4000, 480e6)]), "it may fall yet");
+        assert!(!settled(4, &[stage(0, 1000, 480e6), stage(1000, 1999, 95e6)]));
+        assert!(settled(4, &[stage(0, 1000, 480e6), stage(1000, 2000, 95e6)]));
+        assert!(!settled(1, &[stage(0, 10, 480e6), stage(10, 130, 95e6)]), "too short to tell");
+        assert!(!settled(64, &[stage(0, 200, 480e6), stage(200, 4000, 300e6)]), "a small memory before the cache");
+        assert!(settled(64, &[stage(0, 200, 480e6), stage(200, 4296, 300e6)]));
+        assert!(!settled(4, &[stage(0, 10, 95e6), stage(10, 4000, 480e6)]), "it rose");
     }
 }
