@@ -69,8 +69,8 @@ pub(super) enum Verb {
     /// Find the block size and depth that a disk needs
     ///
     /// Read PATH with many block sizes and depths, direct and through the page cache, for about a minute, and tell the
-    /// smallest block size and depth that reach 95 % of the best rate, with how sure that is. Nothing is written, and
-    /// the page cache is left as it was found.
+    /// smallest block size and depth that reach 95 % of the best rate, with how sure that is. Nothing is written
+    /// without --write, and the page cache is left as it was found.
     ///
     /// Runs are short, spread over the whole disk, and repeated in turn, so that neither the place nor a disturbance
     /// decides; a block size that clearly loses is dropped early. Use --quick for a first impression.
@@ -84,7 +84,7 @@ pub(super) enum Verb {
     /// the processor time and page cache that each way of reading takes; and what a read does to the rest of the
     /// system, to a file that others have in the page cache and to the time a program takes to start.
     ///
-    /// Nothing is written, and the page cache is left as it was found.
+    /// Nothing is written without --write, and the page cache is left as it was found.
     Profile(Box<ProfileArguments>),
 
     /// List block devices: aliases, size, identity, use and partitions
