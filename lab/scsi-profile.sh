@@ -44,7 +44,7 @@ cheap() {
 }
 judge "and the cost of nothing is less than that of most" cheap
 measured tune --quick $at
-judge "a disk is tuned by its node" ended 0 "% of the best" "direct"
+judge "a disk is tuned by its node" ended 0 "answer " "direct"
 measured profile --timing $at
 judge "and timed" ended 0 "median of 3 reads"
 judge "and nothing of it was changed" cmp -n 16M <(noise 9 16M) /dev/lab/debug0
