@@ -136,7 +136,9 @@ impl Undo {
     pub fn open(path: &Path) -> Result<Option<Self>, Fault> {
         let found = opened(Paper::Undo, OpenOptions::new().read(true).write(true), path);
         let file = match found {
-            Err(Fault { kind: FaultKind::Io(error), .. }) if error.kind() == io::ErrorKind::NotFound => {
+            Err(Fault { kind: FaultKind::Io(error), .. })
+                if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) =>
+            {
                 return Ok(None);
             }
             found => found?,
