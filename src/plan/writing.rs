@@ -198,7 +198,8 @@ fn places(facts: &Facts, count: u32, room: u64) -> Vec<Extent> {
     let size = facts.size.unwrap_or(0);
     let edge = if size >= EDGES_FROM_BYTES { GRID_BYTES } else { 0 };
     let inner = size - 2 * edge;
-    let count = u64::from(count.max(1)).min((room / GRID_BYTES).max(1));
+    // Where there is less than what could be kept, that bounds them too: none may be empty.
+    let count = u64::from(count.max(1)).min((room.min(inner) / GRID_BYTES).max(1));
     if count == 1 && inner <= room {
         return vec![Extent::new(edge, inner)];
     }
