@@ -1,6 +1,6 @@
 //! The least time in which a disk's medium can do a job: what a copy is held against.
-use crate::model::Zones;
 use crate::model::zones::span_ns;
+use crate::model::{Wear, Zones};
 use crate::parameters::{Extent, Parameters};
 
 /// Which way the bytes go.
@@ -14,9 +14,10 @@ pub enum Job {
 
 /// Seconds for reading or writing `extent` in order, by commands of `command_bytes`, each of which comes in time.
 ///
-/// Counted are the rates of the zones, the overhead of each command (hidden by a disk that reads ahead), the cable, a
-/// slow-down after so many written bytes, and regular stalls. Not counted are the way to the first byte, what a write
-/// cache still holds (a job ends when it is empty), faults, and the latency of all commands but one.
+/// Counted are the rates of the zones, the overhead of each command (hidden by a disk that reads ahead), the cable, and
+/// what writing costs a disk that was at rest: its slow-down after so many bytes, its throttling, regular stalls. Not
+/// counted are the way to the first byte, what a write cache still holds (a job ends when it is empty), faults, and the
+/// latency of all commands but one. A disk that throttles may be written to in less time by who keeps it cool.
 pub fn least_seconds(disk: &Parameters, job: Job, extent: Extent, command_bytes: u64) -> f64 {
     let disk = disk.scaled();
     let commands = extent.len.div_ceil(command_bytes.max(1));
@@ -29,17 +30,22 @@ pub fn least_seconds(disk: &Parameters, job: Job, extent: Extent, command_bytes:
             cable_ns.max(medium_ns + if hidden { 0 } else { overhead_ns })
         }
         Job::Write => {
-            let zones = Zones::new(&disk, disk.write_percent);
-            let fast = if disk.slow_after_bytes > 0 { extent.len.min(disk.slow_after_bytes) } else { extent.len };
-            let slow = extent.len - fast;
-            let slow_ns = if slow > 0 { span_ns(slow, disk.slow_bytes_per_s) } else { 0 };
-            let slow_ns = slow_ns.max(zones.passing_ns(extent.offset + fast, slow));
-            let stalls = extent.len.checked_div(disk.stall_every_bytes).unwrap_or(0);
-            let medium_ns = zones.passing_ns(extent.offset, fast) + slow_ns + stalls * disk.stall_ns;
             // A cached disk takes in the next command while it puts the last one on the medium.
             let hidden = disk.write_cache_bytes >= command_bytes && disk.write_cache_bytes > 0;
-            cable_ns.max(medium_ns + if hidden { 0 } else { overhead_ns })
+            cable_ns.max(written_ns(&disk, extent, command_bytes, if hidden { 0 } else { disk.overhead_ns }))
         }
     };
     (ns + disk.latency_ns) as f64 / 1e9
+}
+
+/// When the last of `extent` is on a medium at rest, with `overhead_ns` before each command.
+fn written_ns(disk: &Parameters, extent: Extent, command_bytes: u64, overhead_ns: u64) -> u64 {
+    let (mut wear, mut now_ns, mut offset) = (Wear::new(disk), 0, extent.offset);
+    while offset < extent.end() {
+        let len = command_bytes.max(1).min(extent.end() - offset);
+        now_ns += overhead_ns;
+        now_ns += wear.write(Extent { offset, len }, now_ns).ns;
+        offset += len;
+    }
+    now_ns
 }

@@ -82,6 +82,18 @@ pub struct Parameters {
     pub slow_bytes_per_s: u64,
     /// Idle time after which the disk is fast again; 0: never.
     pub recover_ns: u64,
+    /// Written bytes that warm the disk by 1 °C; 0: nothing does.
+    pub heat_bytes_per_c: u64,
+    /// Time in which an idle disk loses all but 1/e of what it is above its rest.
+    pub heat_leak_ns: u64,
+    /// Temperature at rest, in °C.
+    pub heat_rest_c: u64,
+    /// Temperature at which writing gets slower.
+    pub heat_limit_c: u64,
+    /// Write rate from then on.
+    pub heat_bytes_per_s: u64,
+    /// Temperature at which it is fast again.
+    pub heat_back_c: u64,
     /// Size of an erase block.
     pub erase_block_bytes: u64,
     /// Erase blocks that can be open at once.
@@ -146,6 +158,12 @@ impl Default for Parameters {
             slow_after_bytes: 0,
             slow_bytes_per_s: 0,
             recover_ns: 0,
+            heat_bytes_per_c: 0,
+            heat_leak_ns: 0,
+            heat_rest_c: 0,
+            heat_limit_c: 0,
+            heat_bytes_per_s: 0,
+            heat_back_c: 0,
             erase_block_bytes: 0,
             erase_blocks_open: 1,
             choke_depth: 0,
@@ -194,6 +212,12 @@ pub const KEYS: &[(&str, &str, &str)] = &[
     ("slow_after_bytes", "SIZE", "written bytes after which writing gets slower"),
     ("slow_rate", "SIZE", "write rate from then on, in bytes/s"),
     ("recover_ms", "MS", "idle time after which it is fast again; 0: never"),
+    ("heat_per_c", "SIZE", "written bytes that warm the disk by one °C; 0: nothing does"),
+    ("heat_leak_ms", "MS", "idle time in which it loses all but 1/e of what it is warmer than at rest"),
+    ("heat_rest_c", "N", "temperature at rest, in °C"),
+    ("heat_limit_c", "N", "temperature at which writing gets slower"),
+    ("heat_rate", "SIZE", "write rate from then on, in bytes/s"),
+    ("heat_back_c", "N", "temperature at which it is fast again"),
     ("erase_block_bytes", "SIZE", "leaving an erase block half written costs reading and writing the rest of it"),
     ("erase_blocks_open", "N", "erase blocks that may be half written at once"),
     ("choke_depth", "N", "commands waiting beyond which each one costs choke_us more"),
@@ -263,6 +287,12 @@ impl Parameters {
             "slow_after_bytes" => self.slow_after_bytes = size_bytes(value)?,
             "slow_rate" => self.slow_bytes_per_s = size_bytes(value)?,
             "recover_ms" => self.recover_ns = duration_ns(value, 1e6)?,
+            "heat_per_c" => self.heat_bytes_per_c = size_bytes(value)?,
+            "heat_leak_ms" => self.heat_leak_ns = duration_ns(value, 1e6)?,
+            "heat_rest_c" => self.heat_rest_c = size_bytes(value)?,
+            "heat_limit_c" => self.heat_limit_c = size_bytes(value)?,
+            "heat_rate" => self.heat_bytes_per_s = size_bytes(value)?,
+            "heat_back_c" => self.heat_back_c = size_bytes(value)?,
             "erase_block_bytes" => self.erase_block_bytes = size_bytes(value)?,
             "erase_blocks_open" => self.erase_blocks_open = size_bytes(value)?,
             "choke_depth" => self.choke_depth = size_bytes(value)?,
@@ -292,6 +322,8 @@ impl Parameters {
     /// Numbers that make no disk; the text names the parameter to change.
     pub fn check(&self) -> Result<(), String> {
         let rising = self.rates.windows(2).all(|pair| pair[0].offset < pair[1].offset);
+        let warm = self.heat_bytes_per_c > 0;
+        let between = self.heat_rest_c < self.heat_back_c && self.heat_back_c < self.heat_limit_c;
         let wrong = [
             (self.size_bytes == 0 || self.size_bytes > i64::MAX as u64, "size: must be from 1 byte to 8 EiB"),
             (!(self.time_scale.is_finite() && self.time_scale > 0.0), "time_scale: must be more than 0"),
@@ -317,6 +349,9 @@ impl Parameters {
             (self.queue_depth == 0, "queue_depth: must be at least 1"),
             (self.erase_blocks_open == 0, "erase_blocks_open: must be at least 1"),
             (self.slow_after_bytes > 0 && self.slow_bytes_per_s == 0, "slow_rate: must go with slow_after_bytes"),
+            (warm && self.heat_bytes_per_s == 0, "heat_rate: must go with heat_per_c"),
+            (warm && self.heat_leak_ns == 0, "heat_leak_ms: must go with heat_per_c"),
+            (warm && !between, "heat_back_c: must lie between heat_rest_c and heat_limit_c"),
         ];
         match wrong.iter().find(|(is_wrong, _)| *is_wrong) {
             Some((_, why)) => Err((*why).to_string()),
@@ -335,6 +370,7 @@ impl Parameters {
             &mut disk.seek_ns,
             &mut disk.seek_full_ns,
             &mut disk.recover_ns,
+            &mut disk.heat_leak_ns,
             &mut disk.choke_ns,
             &mut disk.stall_ns,
             &mut disk.bad_ns,
@@ -342,7 +378,8 @@ impl Parameters {
         durations.into_iter().chain(disk.stall_at.iter_mut().map(|(_, ns)| ns)).for_each(|ns| {
             *ns = (*ns as f64 / factor).round() as u64;
         });
-        let rates = [&mut disk.interface_bytes_per_s, &mut disk.slow_bytes_per_s, &mut disk.rpm];
+        let rates =
+            [&mut disk.interface_bytes_per_s, &mut disk.slow_bytes_per_s, &mut disk.heat_bytes_per_s, &mut disk.rpm];
         rates.into_iter().chain(disk.rates.iter_mut().map(|rate| &mut rate.bytes_per_s)).for_each(|rate| {
             *rate = (*rate as f64 * factor).round() as u64;
         });

@@ -47,6 +47,12 @@ pub struct Counters {
     pub rewrites: u64,
     /// Commands that found more waiting than `choke_depth`.
     pub chokes: u64,
+    /// How often it got too warm and wrote slower.
+    pub throttles: u64,
+    /// Time of writing slower for that.
+    pub throttled_s: f64,
+    /// The warmest that it ever was, in °C; its rest where nothing warms it.
+    pub warmest_c: f64,
     /// Time from the first arrival to the last answer.
     pub span_s: f64,
     /// Of that, with a command being served.
@@ -77,6 +83,8 @@ impl Counters {
     pub fn wore(&mut self, cost: &Cost) {
         self.stalls += cost.stalls;
         self.rewrites += cost.rewrites;
+        self.throttles += cost.throttles;
+        self.throttled_s += seconds(cost.throttled_ns);
     }
 }
 

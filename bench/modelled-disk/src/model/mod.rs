@@ -5,11 +5,12 @@
 //!
 //! ```text
 //!  submit ──▶ queue (which next?) ──▶ read_ahead, write_cache ──▶ head (when does its first byte come by?)
-//!                                                                 zones, wear (how long do its bytes take?) ──▶ answer
+//!                                                           zones, wear, heat (how long do its bytes take?) ──▶ answer
 //! ```
 pub mod counters;
 mod faults;
 mod head;
+mod heat;
 mod queue;
 mod read_ahead;
 mod wear;
@@ -25,7 +26,7 @@ use counters::seconds;
 use head::{Head, When};
 use queue::{Queue, Waiting};
 use read_ahead::ReadAhead;
-use wear::Wear;
+pub(crate) use wear::Wear;
 use write_cache::WriteCache;
 use zones::span_ns;
 
@@ -148,7 +149,13 @@ impl Disk {
         let mut counters = self.counters;
         counters.span_s = seconds(self.answered_ns.saturating_sub(self.first_ns.unwrap_or(0)));
         counters.idle_s = (counters.span_s - counters.busy_s).max(0.0);
+        counters.warmest_c = self.wear.heat().warmest_c();
         counters
+    }
+
+    /// How warm it is at `now_ns`, in °C, with all settled by then.
+    pub fn celsius(&self, now_ns: u64) -> f64 {
+        self.wear.heat().celsius(now_ns)
     }
 
     /// When the disk turns to the next command, and when it chooses which. A busy disk chooses at once; an idle one

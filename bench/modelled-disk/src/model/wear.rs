@@ -1,6 +1,7 @@
-//! What writing costs beyond the medium's rate: a cache of fast cells that runs full, erase blocks, stalls.
+//! What writing costs beyond the medium's rate: a cache of fast cells that runs full, warmth, erase blocks, stalls.
 use std::collections::VecDeque;
 
+use super::heat::{Heat, Warmed};
 use super::zones::{Zones, span_ns};
 use crate::parameters::{Extent, Parameters};
 
@@ -12,6 +13,7 @@ struct OpenBlock {
 /// The state of the medium that writing changes.
 pub struct Wear {
     zones: Zones,
+    heat: Heat,
     slow_after_bytes: u64,
     slow_bytes_per_s: u64,
     recover_ns: u64,
@@ -37,6 +39,10 @@ pub struct Cost {
     pub rewrites: u64,
     /// Stalls.
     pub stalls: u64,
+    /// How often it got too warm.
+    pub throttles: u64,
+    /// Of `ns`, slower for being too warm.
+    pub throttled_ns: u64,
 }
 
 impl Wear {
@@ -44,6 +50,7 @@ impl Wear {
     pub fn new(disk: &Parameters) -> Wear {
         Wear {
             zones: Zones::new(disk, disk.write_percent),
+            heat: Heat::new(disk),
             slow_after_bytes: disk.slow_after_bytes,
             slow_bytes_per_s: disk.slow_bytes_per_s,
             recover_ns: disk.recover_ns,
@@ -65,9 +72,16 @@ impl Wear {
         }
         let (erase_ns, rewrites) = self.erase(extent);
         let stalls = self.stalls(extent.len);
-        let ns = self.transfer_ns(extent) + erase_ns + stalls * self.stall_ns;
+        let cool_ns = self.transfer_ns(extent);
+        let Warmed { ns, throttled_ns, throttles } = self.heat.write(extent.len, cool_ns, now_ns);
+        let ns = ns + erase_ns + stalls * self.stall_ns;
         self.last_ns = now_ns + ns;
-        Cost { ns, rewrites, stalls }
+        Cost { ns, rewrites, stalls, throttles, throttled_ns }
+    }
+
+    /// How warm the disk is.
+    pub fn heat(&self) -> &Heat {
+        &self.heat
     }
 
     /// The bytes themselves, fast until the fast cells are used up.

@@ -1,6 +1,7 @@
 //! The model by arithmetic: what each behaviour must cost, in virtual time.
 mod caches;
 mod faults;
+mod heat;
 mod queue;
 mod turning;
 
