@@ -200,7 +200,8 @@ impl<'a> Flight<'a> {
         let kind = run.end.diagnose(run.op, offset, &error);
         if matches!(kind, Kind::Gone | Kind::NoSpace | Kind::EndedEarly) {
             let sector = run.end.facts().logical_block_bytes;
-            let error = Error::of_request(kind, run.op, Side::Source, run.address, offset, error);
+            let side = if run.op == Op::Write { Side::Dest } else { Side::Source };
+            let error = Error::of_request(kind, run.op, side, run.address, offset, error);
             return Some(error.in_sectors_of(sector));
         }
         self.bad.push(Bad { offset, len, why: error.to_string() });

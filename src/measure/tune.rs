@@ -233,6 +233,15 @@ mod tests {
     }
 
     #[test]
+    fn a_disk_that_is_full_is_a_dest() {
+        let (_, mut subject) = subject(&[Fault::FullAt(4 << 20)], 8 << 20);
+        (subject.op, subject.content) = (Op::Write, vec![7; 512]);
+        let tuned = tune(&mut subject, points(), Duration::from_millis(200), &Stop::default(), &mut Heard::default());
+        let Some(Failure::Broken(error)) = tuned.failure else { panic!("{:?}", tuned.failure) };
+        assert!(error.what.starts_with("dest disk is full: cannot write"), "{error:?}");
+    }
+
+    #[test]
     fn a_signal_ends_it() {
         let (_, mut subject) = subject(&[], 8 << 20);
         let stop = Stop::default();
