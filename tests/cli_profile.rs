@@ -3,7 +3,7 @@ mod support;
 
 use serde_json::Value;
 use std::fs;
-use support::{haul, scratch, write_noise};
+use support::{FailingDisk, Fails, haul, scratch, write_noise};
 
 #[test]
 fn a_file_is_profiled_in_all_parts_and_stays_as_it_was() {
@@ -131,6 +131,26 @@ fn timing_is_one_line() {
     let run = haul().args(["profile", "--timing", "--time", "1"]).arg(&file).assert().success();
     let text = String::from_utf8(run.get_output().stdout.clone()).unwrap();
     assert!(text.lines().count() == 1 && text.contains("B/s") && text.contains("median of 3 reads of 1.0 s"), "{text}");
+}
+
+#[test]
+fn places_that_failed_are_told_of_where_no_table_has_room_for_them() {
+    let dir = scratch();
+    let backing = dir.path().join("backing");
+    write_noise(&backing, 8 << 20, 7);
+    let bad = (4 << 20)..(4 << 20) + 512;
+    let Some(disk) = FailingDisk::over(dir.path(), &backing, Fails::Reads, bad) else { return };
+    let told = |words: &[&str]| {
+        let run = haul().args(words).arg(disk.path()).assert();
+        (run.get_output().status.code(), String::from_utf8_lossy(&run.get_output().stderr).into_owned())
+    };
+    let (status, said) = told(&["profile", "--timing", "--time", "1"]);
+    assert_eq!(status, Some(1), "no run was without the bad place: {said}");
+    assert!(said.contains("3 requests failed") && said.contains("at byte 4194304"), "{said}");
+    for words in [["profile", "--csv", "--time", "1"].as_slice(), &["tune", "--csv", "--quick", "--time", "1"]] {
+        let (status, said) = told(words);
+        assert!(status == Some(0) && said.contains("at byte"), "{words:?}: {said}");
+    }
 }
 
 #[test]

@@ -7,7 +7,8 @@ use super::signals::{Running, Signals};
 use super::{Exit, consent, failed, printed, undo};
 use crate::contract::{Cache, Endpoint, EndpointKind, EngineKind, Error, Extent, Facts, Kind, Op, Result, Side, Stop};
 use crate::measure::{Failure, Subject, Way, Written};
-use crate::plan::{MEASURED_IN_FLIGHT_BYTES, Measuring, Over, Reach, WriteWish};
+use crate::plan::{MEASURED_IN_FLIGHT_BYTES, Measuring, Over, Reach, TableStyle, WriteWish};
+use crate::report::measuring::failed_places;
 use crate::report::page::Measured;
 use crate::report::{Out, text};
 use crate::{endpoint, plan, probe};
@@ -25,6 +26,8 @@ pub(super) struct Asked<'a> {
     pub(super) engine: Option<EngineKind>,
     /// Where the page goes, if one was asked for.
     pub(super) report: Option<&'a Path>,
+    /// How the table is printed.
+    pub(super) style: TableStyle,
     /// The command line behind the program's name.
     pub(super) words: &'a [String],
 }
@@ -47,6 +50,7 @@ pub(super) struct Opened<'a> {
     signals: Signals,
     page: Option<Paged>,
     started: SystemTime,
+    style: TableStyle,
     words: &'a [String],
     out: Out,
 }
@@ -66,7 +70,8 @@ impl<'a> Opened<'a> {
         let subject = subject(&plan, &facts)?;
         let stop = now_measuring(&signals, &subject);
         let warnings = plan.warnings.clone();
-        let (words, written, scratch, not_put_back) = (asked.words, None, None, None);
+        let Asked { words, style, .. } = asked;
+        let (written, scratch, not_put_back) = (None, None, None);
         Ok(Opened {
             facts,
             subject,
@@ -79,6 +84,7 @@ impl<'a> Opened<'a> {
             signals,
             page,
             started,
+            style,
             words,
             out,
         })
@@ -127,7 +133,8 @@ impl<'a> Opened<'a> {
         };
         let plan = writing.measuring;
         let warnings = plan.warnings.clone();
-        let (words, written, not_put_back) = (asked.words, None, None);
+        let Asked { words, style, .. } = asked;
+        let (written, not_put_back) = (None, None);
         Ok(Ok(Opened {
             facts,
             subject,
@@ -140,6 +147,7 @@ impl<'a> Opened<'a> {
             signals,
             page,
             started,
+            style,
             words,
             out,
         }))
@@ -188,13 +196,31 @@ impl<'a> Opened<'a> {
         page.write(&html, false, printed, self.out)
     }
 
+    /// Tells of places that failed, where no table has room for them.
+    pub(super) fn tell_failed(&self) {
+        if self.subject.failed > 0 {
+            self.out.tell(&text::told(&failed_places(&self.subject.bad, self.subject.failed)));
+        }
+    }
+
     /// How the process ends after measuring that ended so.
     pub(super) fn exit(self, failure: Option<Failure>, found: bool, printed: Exit) -> Exit {
+        if self.style == TableStyle::Csv {
+            self.tell_failed();
+            if failure.is_some() {
+                self.out.tell(&text::told("it ended before its time: the table has what was found by then"));
+            }
+        }
         let exit = exit(failure, found, printed, self.out);
         let Some(error) = self.not_put_back else { return exit };
         let not_put_back = failed(self.out, &error);
         if matches!(exit, Exit::Signal(_)) { exit } else { not_put_back }
     }
+}
+
+/// A warning of figures that memory gave.
+pub(super) fn in_the_cache(facts: &Facts) -> String {
+    format!("the page cache held some of {} before: figures of buffered I/O are those of memory", facts.address)
 }
 
 /// What copies claim of a device is about to become untrue.

@@ -1,10 +1,10 @@
 //! `haul profile`.
-use super::measured::{Asked, Opened};
+use super::measured::{Asked, Opened, in_the_cache};
 use super::sustained::sustained;
 use super::{Exit, lethargy, printed};
 use crate::contract::{Error, Facts, Op, Result, Transfers};
 use crate::endpoint;
-use crate::measure::{self, Failure, Profiled, Subject, Way};
+use crate::measure::{self, Profiled, Subject, Way};
 use crate::plan::{self, KEPT_BYTES_MAX, Measuring, ProfileOptions, Reach, TableStyle};
 use crate::report::json::ProfileFound;
 use crate::report::measuring::{Look, Meter, profile_charts, profile_csv, profile_text, timing_text};
@@ -22,7 +22,13 @@ const TIMING: (u32, Duration) = (3, Duration::from_secs(3));
 
 /// `words` is the command line behind the program's name.
 pub(super) fn profile(options: &ProfileOptions, words: &[String], out: Out) -> Result<Exit> {
-    let asked = Asked { path: &options.path, engine: options.engine, report: options.report.as_deref(), words };
+    let asked = Asked {
+        path: &options.path,
+        engine: options.engine,
+        report: options.report.as_deref(),
+        style: options.style,
+        words,
+    };
     if let (Some(wish), Some(bytes)) = (&options.write, options.sustained_bytes) {
         return sustained(options, wish, bytes, asked, out);
     }
@@ -109,21 +115,27 @@ fn by_node(plan: &Measuring, facts: &Facts, subject: &mut Subject) -> Vec<Error>
 /// One line, as hdparm has it.
 fn timing(options: &ProfileOptions, words: &[String], mut opened: Opened<'_>, out: Out) -> Exit {
     let each = options.time.unwrap_or(TIMING.1);
-    let rates = match measure::timing(&mut opened.subject, TIMING.0, each, &opened.stop) {
-        Ok(rates) => rates,
-        Err(failure) => return opened.exit(Some(failure), false, Exit::Status(1)),
-    };
-    let facts = &opened.facts;
-    let any = rates.iter().any(|&rate| rate > 0.0);
+    let timed = measure::timing(&mut opened.subject, TIMING.0, each, &opened.stop);
+    opened.measured();
+    let cached = timed.cached.then(|| in_the_cache(&opened.facts));
+    opened.doubt(cached);
+    let (facts, warnings) = (&opened.facts, &opened.warnings);
     let text = match options.style {
-        TableStyle::Text => timing_text(facts, &rates, each),
-        TableStyle::Csv => rates.iter().fold("run,bytes_per_s\n".to_owned(), |text, rate| {
+        TableStyle::Text => timing_text(facts, &timed, each),
+        TableStyle::Csv => timed.rates.iter().fold("run,bytes_per_s\n".to_owned(), |text, rate| {
             let run = text.lines().count();
             format!("{text}{run},{rate:.0}\n")
         }),
-        TableStyle::Json => json::text(&json::timing(words, facts, &rates, each)),
+        TableStyle::Json => {
+            let (timed, bad, failed) = (&timed, &opened.subject.bad, opened.subject.failed);
+            json::text(&json::timing(json::TimingFound { words, facts, each, timed, bad, failed, warnings }))
+        }
     };
-    opened.exit(None::<Failure>, any, printed(out, &text))
+    if options.style == TableStyle::Text {
+        opened.tell_failed();
+    }
+    let (any, printed) = (!timed.rates.is_empty(), printed(out, &text));
+    opened.exit(timed.failure, any, printed)
 }
 
 /// Figures that cannot be those of the disk.

@@ -1,5 +1,5 @@
 //! `haul tune`.
-use super::measured::{Asked, Opened};
+use super::measured::{Asked, Opened, in_the_cache};
 use super::{Exit, saved, scratch, undo};
 use crate::contract::{Facts, Result};
 use crate::measure::{self, Effort, Tuned, Way};
@@ -21,7 +21,13 @@ const REACH: Reach = Reach { places: 4, file_bytes: KEPT_BYTES_MAX, filled: true
 
 /// `words` is the command line behind the program's name.
 pub(super) fn tune(options: &TuneOptions, words: &[String], out: Out) -> Result<Exit> {
-    let asked = Asked { path: &options.path, engine: options.engine, report: options.report.as_deref(), words };
+    let asked = Asked {
+        path: &options.path,
+        engine: options.engine,
+        report: options.report.as_deref(),
+        style: options.style,
+        words,
+    };
     if options.restore {
         return restore(&options.path, out);
     }
@@ -94,10 +100,7 @@ fn doubts(tuned: &Tuned, facts: &Facts) -> Vec<String> {
         doubts.push(text::above_the_link(best as u64, most, what));
     }
     if tuned.sweep.entries().iter().any(|entry| entry.was_cached()) {
-        doubts.push(format!(
-            "the page cache held some of {} before: figures of buffered I/O are those of memory",
-            facts.address
-        ));
+        doubts.push(in_the_cache(facts));
     }
     doubts
 }

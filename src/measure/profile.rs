@@ -98,28 +98,16 @@ pub fn profile(
     found
 }
 
-/// Runs of `each`, one behind the other from the start on past the page cache where that can be had, as `hdparm -t` has
-/// them: their rates in bytes a second.
-///
-/// # Errors
-/// It was asked to stop, or the disk is gone.
-pub fn timing(subject: &mut Subject, runs: u32, each: Duration, stop: &Stop) -> Result<Vec<f64>, Failure> {
-    let size = size_of(subject);
-    let point = stream(subject, main_way(subject), size);
-    let one = |_| subject.run(point, Extent::new(0, size), each, stop).map(|trial| trial.bytes_per_s());
-    (0..runs).map(one).collect()
-}
-
-fn size_of(subject: &Subject) -> u64 {
+pub(super) fn size_of(subject: &Subject) -> u64 {
     subject.extents.iter().map(Extent::end).max().unwrap_or(0)
 }
 
-fn main_way(subject: &Subject) -> Way {
+pub(super) fn main_way(subject: &Subject) -> Way {
     subject.ways.first().map_or(Way::Buffered, |(way, _)| *way)
 }
 
 /// The point for reading on and on; smaller blocks where there is not much to read.
-fn stream(subject: &Subject, way: Way, room: u64) -> Point {
+pub(super) fn stream(subject: &Subject, way: Way, room: u64) -> Point {
     let (block, depth) = STREAM;
     let most = room / u64::from(depth) / 4 / subject.align_bytes * subject.align_bytes;
     let block_bytes = u64::from(block).min(most.max(subject.align_bytes)) as u32;
@@ -347,12 +335,5 @@ mod tests {
         let found = profile(&mut subject, 8, Duration::from_millis(100), &stop, &mut heard);
         assert!(matches!(found.failure, Some(Failure::Stopped(15))));
         assert_eq!(found.zones.len(), 5);
-    }
-
-    #[test]
-    fn timing_gives_the_rate_of_each_run() {
-        let (_, mut subject) = subject(&[], 4 << 20);
-        let rates = timing(&mut subject, 3, Duration::from_millis(5), &Stop::default()).unwrap();
-        assert!(rates.len() == 3 && rates.iter().all(|&rate| rate > 0.0), "{rates:?}");
     }
 }

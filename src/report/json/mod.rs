@@ -28,7 +28,8 @@ pub use lethargy::{EffectReport, LethargyReport};
 pub use outcome::{Blocks, Bytes, Claimed, Cpu, Latencies, Rates, Report, SideOutcome, Tried, outcome};
 pub use plan::{EstimateReport, PartitionReport, PlanReport, ReasonReport, SidePlan, plan};
 pub use profile::{
-    CommandReport, FitReport, PositionReport, ProfileFound, ProfileReport, TimingReport, WayReport, profile, timing,
+    CommandReport, FitReport, PositionReport, ProfileFound, ProfileReport, TimingFound, TimingReport, WayReport,
+    profile, timing,
 };
 pub use sustained::{StageReport, StepReport, SustainedFound, SustainedReport, sustained};
 pub use tune::{AnswerReport, BadReport, PointReport, SubjectReport, TrialReport, TuneFound, TuneReport, tune};

@@ -6,7 +6,7 @@ use super::tune::{BadReport, SubjectReport, WrittenReport, bad, ended, failure, 
 use crate::contract::{EngineKind, Facts, Op};
 use crate::measure::fit::Fit;
 use crate::measure::stats::median;
-use crate::measure::{Bad, Cost, Profiled, Written};
+use crate::measure::{Bad, Cost, Profiled, Timed, Written};
 use serde::Serialize;
 use std::time::Duration;
 
@@ -122,10 +122,39 @@ pub struct TimingReport {
     pub subject: SubjectReport,
     /// How long each run was meant to be.
     pub run_s: f64,
-    /// The rate of each run.
+    /// `complete`, `interrupted` or `failed`; what was found by then is there all the same.
+    pub ended: &'static str,
+    /// Why it failed.
+    pub failure: Option<String>,
+    /// The rate of each run in which nothing failed.
     pub runs_bytes_per_s: Vec<f64>,
-    /// Their median.
-    pub bytes_per_s: f64,
+    /// Their median; `null` of none.
+    pub bytes_per_s: Option<f64>,
+    /// Requests that failed.
+    pub failed_requests: u64,
+    /// The first of them.
+    pub bad: Vec<BadReport>,
+    /// What the figures are not, or may not be.
+    pub warnings: Vec<String>,
+}
+
+/// What was asked and found, for [`timing`].
+#[derive(Clone, Copy, Debug)]
+pub struct TimingFound<'a> {
+    /// The command line behind the program's name.
+    pub words: &'a [String],
+    /// Who was measured.
+    pub facts: &'a Facts,
+    /// How long each run was meant to be.
+    pub each: Duration,
+    /// What was found.
+    pub timed: &'a Timed,
+    /// The first failed places.
+    pub bad: &'a [Bad],
+    /// How many failed.
+    pub failed: u64,
+    /// What the figures are not, or may not be.
+    pub warnings: &'a [String],
 }
 
 /// What was asked and found, for [`profile`].
@@ -209,14 +238,20 @@ fn ways(found: &Profiled) -> Vec<WayReport> {
 }
 
 /// The rates of runs from the start, for programs.
-pub fn timing(words: &[String], facts: &Facts, rates: &[f64], each: Duration) -> TimingReport {
+pub fn timing(found: TimingFound<'_>) -> TimingReport {
+    let timed = found.timed;
     TimingReport {
         schema: SCHEMA,
         report: "timing",
-        command: words.to_vec(),
-        subject: subject(facts),
-        run_s: each.as_secs_f64(),
-        runs_bytes_per_s: rates.to_vec(),
-        bytes_per_s: median(rates).unwrap_or(0.0),
+        command: found.words.to_vec(),
+        subject: subject(found.facts),
+        run_s: found.each.as_secs_f64(),
+        ended: ended(timed.failure.as_ref()),
+        failure: failure(timed.failure.as_ref()),
+        runs_bytes_per_s: timed.rates.clone(),
+        bytes_per_s: median(&timed.rates),
+        failed_requests: found.failed,
+        bad: found.bad.iter().map(bad).collect(),
+        warnings: found.warnings.to_vec(),
     }
 }

@@ -33,6 +33,12 @@ fn bad_places(bad: &[Bad], failed: u64) -> String {
     }
 }
 
+/// The same in a sentence, for where there are no rows.
+pub fn failed_places(bad: &[Bad], failed: u64) -> String {
+    let requests = units::count(failed, "request", "requests");
+    format!("{requests} failed, and the figures are without them: {}", bad_places(bad, failed).replace('\n', "; "))
+}
+
 /// The head of a table, below an empty line.
 fn heading(text: &str) -> String {
     format!("\n{}\n", paint(STRONG, text))

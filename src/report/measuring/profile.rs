@@ -4,7 +4,7 @@ use super::{bad_places, commands, heading, latency, lethargy, whole, written_ove
 use crate::contract::{Facts, Op};
 use crate::measure::fit::Fit;
 use crate::measure::stats::median;
-use crate::measure::{Bad, Profiled, WayCost, Written};
+use crate::measure::{Bad, Profiled, Timed, WayCost, Written};
 use crate::report::columns::Columns;
 use crate::report::printable::printable;
 use crate::report::style::{STRONG, paint};
@@ -130,18 +130,19 @@ pub(super) fn line_words(fit: &Fit) -> String {
     )
 }
 
-/// One line, as hdparm -t has it.
-pub fn timing_text(facts: &Facts, rates: &[f64], each: Duration) -> String {
-    let middle = median(rates).unwrap_or(0.0);
-    let [low, high] = [f64::min, f64::max].map(|pick| rates.iter().copied().reduce(pick).unwrap_or(0.0));
+/// One line, as hdparm -t has it; none where no run gave a rate.
+pub fn timing_text(facts: &Facts, timed: &Timed, each: Duration) -> String {
+    let rates = timed.rates.as_slice();
+    let [low, high] = [f64::min, f64::max].map(|pick| rates.iter().copied().reduce(pick));
+    let (Some(middle), Some(low), Some(high)) = (median(rates), low, high) else { return String::new() };
+    let [low, high] = [low, high].map(|rate| units::rate_decimal(whole(rate)));
+    let reads = units::count(rates.len() as u64, "read", "reads");
+    let partial = if timed.failure.is_some() { "; it ended before its time" } else { "" };
     format!(
-        "{}: {}, median of {} reads of {} from the start; {} to {}\n",
+        "{}: {}, median of {reads} of {} from the start; {low} to {high}{partial}\n",
         printable(&facts.address),
         paint(STRONG, &units::rate(whole(middle))),
-        rates.len(),
         units::duration(each),
-        units::rate_decimal(whole(low)),
-        units::rate_decimal(whole(high))
     )
 }
 

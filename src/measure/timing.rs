@@ -1,0 +1,74 @@
+//! Reading on and on from the start, as `hdparm -t` does.
+use super::profile::{main_way, size_of, stream};
+use super::{Failure, Subject};
+use crate::contract::{Extent, Stop};
+use std::time::Duration;
+
+/// What reading from the start gave.
+#[derive(Debug, Default)]
+pub struct Timed {
+    /// The rate of each run in which nothing failed, in bytes a second: a bad place takes seconds.
+    pub rates: Vec<f64>,
+    /// The page cache held some of it before.
+    pub cached: bool,
+    /// Why it ended before its time.
+    pub failure: Option<Failure>,
+}
+
+/// So many runs of `each`, one behind the other from the start on, past the page cache where that can be had. What was
+/// found is kept whatever happens.
+pub fn timing(subject: &mut Subject, runs: u32, each: Duration, stop: &Stop) -> Timed {
+    let size = size_of(subject);
+    let point = stream(subject, main_way(subject), size);
+    let mut found = Timed::default();
+    for _ in 0..runs {
+        match subject.run(point, Extent::new(0, size), each, stop) {
+            Ok(trial) => {
+                found.cached |= trial.cached_bytes > 0;
+                found.rates.extend(Some(trial.bytes_per_s()).filter(|_| trial.is_sound()));
+            }
+            Err(failure) => {
+                found.failure = Some(failure);
+                break;
+            }
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::contract::{Endpoint, EngineKind, Op};
+    use crate::endpoint::memory::{Fault, Memory};
+    use crate::measure::Way;
+    use std::sync::Arc;
+
+    fn timed(faults: &[Fault]) -> (Subject, Timed) {
+        let end: Arc<dyn Endpoint> = Arc::new(Memory::disk(vec![7; 4 << 20], faults));
+        let extents = vec![Extent::new(0, 4 << 20)];
+        let mut subject = Subject::new("disk", vec![(Way::Direct, end)], EngineKind::Sync, extents, 64 << 20).unwrap();
+        let found = timing(&mut subject, 3, Duration::from_millis(5), &Stop::default());
+        (subject, found)
+    }
+
+    #[test]
+    fn each_run_has_a_rate() {
+        let (_, found) = timed(&[]);
+        assert!(found.rates.len() == 3 && found.rates.iter().all(|&rate| rate > 0.0), "{found:?}");
+        assert!(found.failure.is_none() && !found.cached);
+    }
+
+    #[test]
+    fn a_run_that_met_a_bad_place_has_none_and_the_place_is_known() {
+        let (subject, found) = timed(&[Fault::BadAt { op: Op::Read, offset: 70_000, errno: libc::EIO }]);
+        assert!(found.rates.is_empty() && found.failure.is_none(), "{found:?}");
+        assert_eq!((subject.failed, subject.bad[0].offset), (3, 0));
+    }
+
+    #[test]
+    fn a_disk_that_ends_early_ends_it() {
+        let (_, found) = timed(&[Fault::EndsAt(1 << 20)]);
+        assert!(matches!(found.failure, Some(Failure::Broken(_))), "{found:?}");
+    }
+}
