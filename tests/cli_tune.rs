@@ -89,6 +89,7 @@ fn what_cannot_be_measured_is_refused_and_says_why() {
         let told = String::from_utf8_lossy(&assert.get_output().stderr).into_owned();
         assert!(told.contains(words) && told.contains('→'), "{path}: {told}");
         assert!(assert.get_output().stdout.is_empty(), "{path}");
+        assert!(path != dir_name || (told.contains("--write") && !told.contains("cp -a")), "{told}");
     }
 }
 

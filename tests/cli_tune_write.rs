@@ -310,6 +310,10 @@ fn what_must_not_be_written_to_is_refused() {
     }
     scene.is_as_it_was();
     let new = dir.path().join("new");
+    for (path, words) in [(new.to_str().unwrap(), "there is no"), (small.to_str().unwrap(), "is no device")] {
+        let told = stderr(&haul().args(["tune", "--restore", path]).assert().failure());
+        assert!(told.contains(words) && told.contains('→'), "{told}");
+    }
     refused(&["--save", new.to_str().unwrap()], 2, "of no use to copies");
     assert!(!new.exists());
     for both in [["--destroy", "--quick"], ["--restore", "--write"], ["--restore", "--save"]] {

@@ -62,6 +62,10 @@ impl<'a> Opened<'a> {
     /// As for [`probe::source`], [`plan::measure`] and [`endpoint::open_source`]; there is no place for the page.
     pub(super) fn new(asked: Asked<'a>, out: Out) -> Result<Self> {
         let (signals, started) = (Signals::watch(out)?, SystemTime::now());
+        if Path::new(asked.path).is_dir() {
+            let advice = "Name a file in it, or the device that it is mounted from; --write measures writing in it.";
+            return Err(Error::new(Kind::Usage, format!("{} is a directory", asked.path)).advise(advice));
+        }
         let facts = probe::source(asked.path)?;
         let page = page::place(asked.report, &[(Side::Source, &facts)])?;
         let mut plan = plan::measure(&facts, asked.engine, &host_of(asked.engine))?;

@@ -1,7 +1,7 @@
 //! `haul tune`.
 use super::measured::{Asked, Opened, in_the_cache};
 use super::{Exit, saved, scratch, undo};
-use crate::contract::{Facts, Result};
+use crate::contract::{EndpointKind, Error, Facts, Kind, Result};
 use crate::measure::{self, Effort, Tuned, Way};
 use crate::plan::{self, KEPT_BYTES_MAX, Reach, TableStyle, TuneOptions};
 use crate::probe;
@@ -64,6 +64,11 @@ pub(super) fn tune(options: &TuneOptions, words: &[String], out: Out) -> Result<
 /// Puts back what a run that was cut off left on the device.
 fn restore(path: &str, out: Out) -> Result<Exit> {
     let device = probe::dest(path)?;
+    if device.kind != EndpointKind::Block {
+        let what = if device.exists { format!("{path} is no device") } else { format!("there is no {path}") };
+        let advice = "Name the device that was measured: of nothing else is anything kept.";
+        return Err(Error::new(Kind::Usage, format!("--restore: {what}")).advise(advice));
+    }
     let said = undo::put_back_earlier(&device)?.unwrap_or_else(|| text::nothing_to_put_back(path));
     out.tell(&text::told(&said));
     Ok(Exit::Status(0))
