@@ -40,7 +40,9 @@ pub(super) fn recall<'a>(sides: impl IntoIterator<Item = &'a mut Facts>, out: Ou
 pub(super) fn recall_all(devices: &mut [Device], out: Out) {
     let paces = all(out);
     for device in devices {
-        device.saved = paces.of(&saved::name(&device.identity, &device.path), Op::Read).cloned();
+        let name = saved::name(&device.identity, &device.path);
+        device.saved = paces.of(&name, Op::Read).cloned();
+        device.saved_write = paces.of(&name, Op::Write).cloned();
     }
 }
 

@@ -34,6 +34,8 @@ pub struct Device {
     pub uses: Vec<InUse>,
     /// Block size and depth that `haul tune --save` found for reading it.
     pub saved: Option<SavedPace>,
+    /// The same for writing it.
+    pub saved_write: Option<SavedPace>,
     /// Its partitions in the order of their places.
     pub partitions: Vec<DevicePartition>,
 }

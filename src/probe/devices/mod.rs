@@ -60,6 +60,7 @@ fn told(snapshot: &Snapshot, aliases: &Aliases, disk: &Block) -> Device {
         content: may_be_read(disk).then(|| signature::look(&path)).flatten(),
         uses: in_use::of_device(snapshot, disk),
         saved: None,
+        saved_write: None,
         partitions: parts(snapshot, aliases, disk),
         path,
     }

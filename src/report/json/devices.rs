@@ -1,5 +1,5 @@
 use super::SCHEMA;
-use crate::contract::{Device, DevicePartition, InUse};
+use crate::contract::{Device, DevicePartition, InUse, SavedPace};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 
@@ -58,11 +58,13 @@ pub struct DeviceReport {
     pub uses: Vec<UseReport>,
     /// What `haul tune --save` found for reading it.
     pub tuned: Option<TunedReport>,
+    /// The same for writing it.
+    pub tuned_write: Option<TunedReport>,
     /// Its partitions in the order of their places.
     pub partitions: Vec<DevicePartitionReport>,
 }
 
-/// Block size and depth that were found for reading a device.
+/// Block size and depth that were found for reading a device, or for writing it.
 #[derive(Clone, Debug, Serialize)]
 pub struct TunedReport {
     /// Bytes per request.
@@ -137,14 +139,15 @@ fn device(device: &Device) -> DeviceReport {
         made_of: device.made_of.clone(),
         system: device.uses.iter().any(|used| matches!(used, InUse::System { .. })),
         uses: device.uses.iter().map(use_report).collect(),
-        tuned: device.saved.clone().map(|saved| TunedReport {
-            block_bytes: saved.block_bytes,
-            depth: saved.depth,
-            bytes_per_s: saved.bytes_per_s,
-            date: saved.date,
-        }),
+        tuned: device.saved.as_ref().map(tuned),
+        tuned_write: device.saved_write.as_ref().map(tuned),
         partitions: device.partitions.iter().map(partition).collect(),
     }
+}
+
+fn tuned(saved: &SavedPace) -> TunedReport {
+    let SavedPace { block_bytes, depth, bytes_per_s, date } = saved.clone();
+    TunedReport { block_bytes, depth, bytes_per_s, date }
 }
 
 fn partition(part: &DevicePartition) -> DevicePartitionReport {

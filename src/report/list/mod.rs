@@ -5,7 +5,7 @@ use super::columns::{columns, pad, whole, wrap};
 use super::printable::printable;
 use super::style::{DANGER, STRONG, paint};
 use super::units;
-use crate::contract::{Device, DevicePartition, InUse};
+use crate::contract::{Device, DevicePartition, InUse, SavedPace};
 use uses::{of_disk, of_partition};
 
 /// Narrower than this nothing is readable; lines get longer than the terminal instead.
@@ -177,11 +177,16 @@ fn made_of(device: &Device) -> String {
 
 /// What `haul tune --save` found for it.
 fn tuned(device: &Device) -> String {
-    let Some(saved) = &device.saved else { return String::new() };
-    let pace = format!("{} × {}", units::block(saved.block_bytes.into()), saved.depth);
-    let rate = units::rate_decimal(saved.bytes_per_s);
-    let day = whole(&format!("on {}", printable(&saved.date)));
-    format!("tuned: {} for reading, {}, {day}", whole(&pace), whole(&rate))
+    let one = |(saved, doing): (&Option<SavedPace>, &str)| {
+        let saved = saved.as_ref()?;
+        let pace = format!("{} × {}", units::block(saved.block_bytes.into()), saved.depth);
+        let rate = units::rate_decimal(saved.bytes_per_s);
+        let day = whole(&format!("on {}", printable(&saved.date)));
+        Some(format!("{} for {doing}, {}, {day}", whole(&pace), whole(&rate)))
+    };
+    let paces = [(&device.saved, "reading"), (&device.saved_write, "writing")];
+    let told: Vec<String> = paces.into_iter().filter_map(one).collect();
+    if told.is_empty() { String::new() } else { format!("tuned: {}", told.join("; ")) }
 }
 
 fn aliases(device: &Device) -> String {

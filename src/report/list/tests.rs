@@ -16,9 +16,14 @@ fn a_tuned_disk_says_how() {
     let (block_bytes, date) = (256 << 10, "2026-11-21".to_owned());
     let saved = Some(crate::contract::SavedPace { block_bytes, depth: 4, bytes_per_s: 1_200_000_000, date });
     let device = Device { saved, ..examples::devices()[0].clone() };
-    let text = flowing(&bare(&[device], 80));
+    let text = flowing(&bare(std::slice::from_ref(&device), 80));
     assert!(text.contains("tuned: 256 KiB × 4 for reading, 1.20 GB/s,"), "{text}");
     assert!(text.contains("on 2026-11-21"), "{text}");
+    let written = Device { saved_write: device.saved.clone(), saved: None, ..device.clone() };
+    assert!(flowing(&bare(&[written], 80)).contains("tuned: 256 KiB × 4 for writing, 1.20 GB/s,"));
+    let both = Device { saved_write: device.saved.clone(), ..device };
+    let text = flowing(&bare(&[both], 80));
+    assert!(text.contains("on 2026-11-21; 256 KiB × 4 for writing, 1.20 GB/s,"), "{text}");
 }
 
 #[test]
