@@ -79,6 +79,8 @@ man: build ## The man pages, in target/generated
 	$(release) generate man >$(generated)/haul.1
 	$(release) generate man-dd >$(generated)/haul-dd.1
 	$(release) generate man-sg_dd >$(generated)/haul-sg_dd.1
+	$(release) generate man-tune >$(generated)/haul-tune.1
+	$(release) generate man-profile >$(generated)/haul-profile.1
 
 completions: build ## Completions for bash, zsh and fish, in target/generated
 	mkdir -p $(generated)
@@ -88,7 +90,7 @@ completions: build ## Completions for bash, zsh and fish, in target/generated
 
 generate: man completions ## Renew the checked-in man pages and completions in contrib
 	mkdir -p contrib/completions
-	cp $(generated)/haul.1 $(generated)/haul-dd.1 $(generated)/haul-sg_dd.1 contrib/
+	cp $(addprefix $(generated)/,haul.1 haul-dd.1 haul-sg_dd.1 haul-tune.1 haul-profile.1) contrib/
 	cp $(generated)/haul.bash $(generated)/_haul $(generated)/haul.fish contrib/completions/
 
 # sudo often hides cargo: then what `make` built before is installed.
@@ -100,6 +102,8 @@ install: ## Install below PREFIX (/usr/local), staged in DESTDIR
 	$(release) generate man >$(man1dir)/haul.1
 	$(release) generate man-dd >$(man1dir)/haul-dd.1
 	$(release) generate man-sg_dd >$(man1dir)/haul-sg_dd.1
+	$(release) generate man-tune >$(man1dir)/haul-tune.1
+	$(release) generate man-profile >$(man1dir)/haul-profile.1
 	ln -sf haul-sg_dd.1 $(man1dir)/haul-sgp_dd.1
 	ln -sf haul-sg_dd.1 $(man1dir)/haul-sgm_dd.1
 	$(release) generate bash >$(bashdir)/haul
@@ -108,7 +112,8 @@ install: ## Install below PREFIX (/usr/local), staged in DESTDIR
 
 uninstall: ## Remove what install put there
 	rm -f $(bindir)/haul $(bashdir)/haul $(zshdir)/_haul $(fishdir)/haul.fish
-	rm -f $(addprefix $(man1dir)/,haul.1 haul-dd.1 haul-sg_dd.1 haul-sgp_dd.1 haul-sgm_dd.1)
+	rm -f $(addprefix $(man1dir)/,haul.1 haul-dd.1 haul-sg_dd.1 haul-sgp_dd.1 haul-sgm_dd.1 \
+		haul-tune.1 haul-profile.1)
 
 deps: ## Install the Debian packages that the tests use and that are missing
 	scripts/install-test-deps

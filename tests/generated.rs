@@ -9,6 +9,8 @@ const FILES: &[(&str, &str)] = &[
     ("man", "contrib/haul.1"),
     ("man-dd", "contrib/haul-dd.1"),
     ("man-sg_dd", "contrib/haul-sg_dd.1"),
+    ("man-tune", "contrib/haul-tune.1"),
+    ("man-profile", "contrib/haul-profile.1"),
     ("bash", "contrib/completions/haul.bash"),
     ("zsh", "contrib/completions/_haul"),
     ("fish", "contrib/completions/haul.fish"),
@@ -36,17 +38,19 @@ fn what_is_checked_in_is_what_the_binary_makes() {
 }
 
 #[test]
-fn the_man_page_has_every_option_and_every_exit_status() {
-    let page = generate("man").replace('\\', "");
-    let help = haul().args(["copy", "--help"]).assert().success();
-    let help = String::from_utf8_lossy(&help.get_output().stdout).into_owned();
-    let words = help.split(|c: char| !c.is_ascii_alphanumeric() && c != '-');
-    let options: Vec<&str> = words.filter(|word| word.starts_with("--") && word.len() > 3).collect();
-    assert!(options.len() > 15, "only {options:?} were found in the help");
-    for option in options {
-        assert!(page.contains(option), "{option} is in the help and not in the man page");
+fn the_man_pages_have_every_option_and_every_exit_status() {
+    for (verb, kind) in [("copy", "man"), ("tune", "man-tune"), ("profile", "man-profile")] {
+        let page = generate(kind).replace('\\', "");
+        let help = haul().args([verb, "--help"]).assert().success();
+        let help = String::from_utf8_lossy(&help.get_output().stdout).into_owned();
+        let words = help.split(|c: char| !c.is_ascii_alphanumeric() && c != '-');
+        let options: Vec<&str> = words.filter(|word| word.starts_with("--") && word.len() > 3).collect();
+        assert!(options.len() > 15, "only {options:?} were found in the help of {verb}");
+        for option in options {
+            assert!(page.contains(option), "{option} is in the help of {verb} and not in its man page");
+        }
+        assert!(page.contains("EXIT STATUS"), "the man page of {verb} has no exit statuses");
     }
-    assert!(page.contains("EXIT STATUS"), "the man page has no exit statuses");
 }
 
 #[test]

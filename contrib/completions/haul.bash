@@ -277,7 +277,7 @@ _haul() {
             return 0
             ;;
         haul__subcmd__generate)
-            opts="-h --help man man-dd man-sg_dd bash zsh fish"
+            opts="-h --help man man-dd man-sg_dd man-tune man-profile bash zsh fish"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

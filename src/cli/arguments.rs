@@ -97,7 +97,7 @@ pub(super) enum Verb {
     /// Print a man page or the completions of a shell
     #[command(hide = true)]
     Generate {
-        /// man, man-dd, man-sg_dd, bash, zsh or fish
+        /// man, man-dd, man-sg_dd, man-tune, man-profile, bash, zsh or fish
         #[arg(value_parser = words::artifact())]
         artifact: Artifact,
     },

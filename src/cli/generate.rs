@@ -1,5 +1,6 @@
 //! What packages install beside the program: man page and completions, made of the definition of the command line.
 mod fronts;
+mod verbs;
 
 use super::help::{self, Part};
 use clap_complete::Shell;
@@ -15,6 +16,10 @@ pub enum Artifact {
     ManDd,
     /// The man page `haul-sg_dd(1)`, of its kin, too.
     ManSgDd,
+    /// The man page `haul-tune(1)`.
+    ManTune,
+    /// The man page `haul-profile(1)`.
+    ManProfile,
     /// Completions for bash.
     Bash,
     /// Completions for zsh.
@@ -30,6 +35,8 @@ pub fn render(artifact: Artifact) -> Vec<u8> {
         Artifact::Man => manual(&mut bytes).expect("a vector takes all bytes"),
         Artifact::ManDd => fronts::dd(&mut bytes).expect("a vector takes all bytes"),
         Artifact::ManSgDd => fronts::sg_dd(&mut bytes).expect("a vector takes all bytes"),
+        Artifact::ManTune => verbs::tune(&mut bytes).expect("a vector takes all bytes"),
+        Artifact::ManProfile => verbs::profile(&mut bytes).expect("a vector takes all bytes"),
         Artifact::Bash => complete(Shell::Bash, &mut bytes),
         Artifact::Zsh => complete(Shell::Zsh, &mut bytes),
         Artifact::Fish => complete(Shell::Fish, &mut bytes),
@@ -65,11 +72,12 @@ fn measuring(out: &mut Vec<u8>) -> io::Result<()> {
     writeln!(
         out,
         "and what each way of reading takes; with \\fB\\-\\-write \\-\\-sustained\\fR where its write cache runs out.\n\
-        \\fB\\-\\-help\\fR behind either has their options."
+        See \\fBhaul\\-tune\\fR(1) and \\fBhaul\\-profile\\fR(1)."
     )
 }
 
-/// One page for haul's own commands: nobody looks for `haul-copy(1)`. The fronts with words of others have theirs.
+/// One page for haul's own commands: nobody looks for `haul-copy(1)`. The fronts with words of others have theirs, and
+/// so have the commands that measure, whose options are many and not those of a copy.
 fn manual(out: &mut Vec<u8>) -> io::Result<()> {
     let mut command = super::command();
     command.build();

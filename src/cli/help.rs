@@ -86,7 +86,37 @@ const TUNE_EXAMPLES: Section = Section {
         Example("haul tune --save /dev/sdb", "The same, and copies from it begin with the answer."),
         Example("haul tune --quick disk.img", "A first impression, in a few seconds."),
         Example("haul tune --csv --time 5m /dev/nvme0n1 > sweep.csv", "Every figure, for a spreadsheet."),
+        Example("haul tune --write /srv/backup", "Writing: a file is made there, measured, and gone."),
+        Example("haul tune --write /dev/sdb", "Writing to a device: asks first, and puts back what stood there."),
+        Example("haul tune --restore /dev/sdb", "After a crash or a power loss in the midst of that."),
     ],
+};
+
+const MEASURED_STATUS: Section = Section {
+    title: "EXIT STATUS",
+    parts: &[
+        Term("0", "Measured; places that could not be read or written are named."),
+        Term("1", "Nothing could be measured, the disk failed or went away, or what stood there is not back."),
+        Term("2", "The command line cannot be meant."),
+        Term("3", "Refused for safety, or too small: nothing was written."),
+        Term("a signal", "Interrupted: after putting back and the report of what was measured by then."),
+    ],
+};
+
+const MEASURED_FILES: Section = Section {
+    title: "FILES",
+    parts: &[
+        Term("~/.config/haul/tuned.toml", "What haul tune --save found, for each disk; in XDG_CONFIG_HOME where set."),
+        Term(
+            "~/.local/state/haul/NAME.undo",
+            "What stood on a device before --write wrote there, until it is back; in XDG_STATE_HOME where set.",
+        ),
+    ],
+};
+
+const MEASURED_SEE_ALSO: Section = Section {
+    title: "SEE ALSO",
+    parts: &[Text("haul(1), haul-tune(1), haul-profile(1), hdparm(8), fio(1), sg_rbuf(8)")],
 };
 
 const PROFILE_EXAMPLES: Section = Section {
@@ -95,6 +125,8 @@ const PROFILE_EXAMPLES: Section = Section {
         Example("haul profile /dev/sdb", "How fast is it where, and how long does reading all of it take?"),
         Example("haul profile --timing /dev/sdb", "One line, in 9 seconds, as hdparm -t."),
         Example("haul profile --positions 200 --csv /dev/sdb > zones.csv", "A fine zone curve, for a spreadsheet."),
+        Example("haul profile --write /dev/sdb", "The same of writing: asks first, and puts back what stood there."),
+        Example("haul profile --write --sustained 50G new", "A file on and on: where does a write cache run out?"),
     ],
 };
 
@@ -209,6 +241,11 @@ const FILES: Section = Section {
             "~/.config/haul/tuned.toml",
             "What haul tune --save found, for each disk; XDG_CONFIG_HOME names another place.",
         ),
+        Term(
+            "~/.local/state/haul",
+            "Journals of copies to devices, and what stood on a device that is measured; XDG_STATE_HOME names another \
+             place.",
+        ),
         Term("/proc/sys/kernel/io_uring_disabled", "Whether --engine ring can be had."),
         Term("/sys/module/sg/parameters/allow_dio", "1: the driver of /dev/sgN may do without a copy of the bytes."),
     ],
@@ -216,7 +253,10 @@ const FILES: Section = Section {
 
 const SEE_ALSO: Section = Section {
     title: "SEE ALSO",
-    parts: &[Text("haul-dd(1), haul-sg_dd(1), dd(1), cp(1), lsblk(8), losetup(8), cmp(1), io_uring(7), open(2)")],
+    parts: &[Text(
+        "haul-tune(1), haul-profile(1), haul-dd(1), haul-sg_dd(1), dd(1), cp(1), lsblk(8), losetup(8), cmp(1), \
+         io_uring(7), open(2)",
+    )],
 };
 
 /// Behind the options in `haul copy --help`.
@@ -231,10 +271,17 @@ pub(super) const PATTERN_WRITE: &[Section] = &[PATTERN_EXAMPLES, SIZES, EXIT_STA
 /// Behind the options in `haul pattern check --help`.
 pub(super) const PATTERN_CHECK: &[Section] = &[PATTERN_KINDS, PATTERN_EXAMPLES, SIZES, PATTERN_STATUS];
 /// Behind the options in `haul tune --help`.
-pub(super) const TUNE: &[Section] = &[TUNE_EXAMPLES];
+pub(super) const TUNE: &[Section] = &[TUNE_EXAMPLES, MEASURED_STATUS, MEASURED_FILES];
 
 /// Behind the options in `haul profile --help`.
-pub(super) const PROFILE: &[Section] = &[PROFILE_EXAMPLES];
+pub(super) const PROFILE: &[Section] = &[PROFILE_EXAMPLES, MEASURED_STATUS, MEASURED_FILES];
+
+/// Behind the options in `haul-tune(1)`.
+pub(super) const TUNE_MANUAL: &[Section] = &[SIZES, MEASURED_STATUS, MEASURED_FILES, TUNE_EXAMPLES, MEASURED_SEE_ALSO];
+
+/// Behind the options in `haul-profile(1)`.
+pub(super) const PROFILE_MANUAL: &[Section] =
+    &[SIZES, MEASURED_STATUS, MEASURED_FILES, PROFILE_EXAMPLES, MEASURED_SEE_ALSO];
 
 /// Behind the commands in `haul --help`.
 pub(super) const OVERVIEW: &[Section] = &[OVERVIEW_EXAMPLES, EXIT_STATUS];

@@ -51,6 +51,8 @@ const ARTIFACTS: Table<Artifact> = &[
     ("man", "the man page haul(1)", Artifact::Man),
     ("man-dd", "the man page haul-dd(1)", Artifact::ManDd),
     ("man-sg_dd", "the man page haul-sg_dd(1)", Artifact::ManSgDd),
+    ("man-tune", "the man page haul-tune(1)", Artifact::ManTune),
+    ("man-profile", "the man page haul-profile(1)", Artifact::ManProfile),
     ("bash", "completions for bash", Artifact::Bash),
     ("zsh", "completions for zsh", Artifact::Zsh),
     ("fish", "completions for fish", Artifact::Fish),
