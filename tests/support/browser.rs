@@ -1,29 +1,21 @@
 //! Pages in a real browser: headless Chromium, where there is one. The tests of the bench use it too.
+use serde_json::{Value, json};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::OnceLock;
 
-/// What is put into a copy of a page, to ask it about itself once it is shown: by console, which Chromium prints.
-const QUESTIONS: &str = r#"<script>
-addEventListener("load", () => {
-  const shown = [...document.querySelectorAll(".chart svg")].filter(svg => svg.getClientRects().length > 0);
-  const letters = shown.flatMap(svg => [...svg.querySelectorAll("text")].map(t => t.getBoundingClientRect().height));
-  const outside = [...document.querySelectorAll("body *")].filter(one => {
-    if (one.closest(".scroll table, .wide table") || one.closest("svg")) return false;
-    const box = one.getBoundingClientRect();
-    return box.width > 0 && (box.right > innerWidth + 0.5 || box.left < -0.5);
-  });
-  document.documentElement.dataset.answer = JSON.stringify({
-    width: innerWidth, scroll: document.documentElement.scrollWidth,
-    outside: outside.map(one => one.tagName + "." + one.className),
-    charts: shown.length, letters: Math.min(...letters),
-    requests: performance.getEntriesByType("resource").map(one => one.name),
-    ground: getComputedStyle(document.body).backgroundColor,
-    line: shown.length ? getComputedStyle(shown[0].querySelector("polyline[stroke-width='2']")).stroke : "",
-  });
-});
-</script>"#;
+/// Asks each frame what is to be seen in it; the answers are put where `--dump-dom` shows them.
+const QUESTIONS: &str = include_str!("questions.js");
+
+/// A telephone, the width at which charts change (the least of those that have the wide one), and a screen.
+const WIDTHS_PX: [u32; 3] = [360, 761, 1440];
+
+/// What the Web Content Accessibility Guidelines want of letters (AA) and of what is drawn.
+const LETTERS_CONTRAST: f64 = 4.5;
+const CURVES_CONTRAST: f64 = 3.0;
+/// The least height of letters that can be read, as they are shown.
+const LETTERS_PX: f64 = 9.0;
 
 fn chromium() -> Option<&'static Path> {
     static FOUND: OnceLock<Option<PathBuf>> = OnceLock::new();
@@ -39,51 +31,64 @@ fn chromium() -> Option<&'static Path> {
     FOUND.get_or_init(look).as_deref()
 }
 
-/// What a page says of itself in a window of this width.
-fn shown(page: &Path, width: u32, dark: bool) -> Option<serde_json::Value> {
+/// What a page says of itself in windows of these widths, by day or by night.
+fn shown(page: &Path, dark: bool) -> Option<Vec<Value>> {
     let chromium = chromium()?;
     let dir = tempfile::tempdir().expect("there is room for a folder");
-    // Headless windows have a least width, a frame has none.
-    let asking = dir.path().join("asking.html");
-    let text = fs::read_to_string(page).unwrap().replace("</body>", &format!("{QUESTIONS}</body>"));
-    fs::write(&asking, text).unwrap();
+    fs::copy(page, dir.path().join("page.html")).expect("there is room for a page");
+    // Headless windows have a least width, frames have none.
+    let frame = |width: u32| {
+        format!("<iframe src=page.html style='display:block;border:0;width:{width}px;height:900px'></iframe>")
+    };
+    let around = dir.path().join("around.html");
+    let frames = WIDTHS_PX.map(frame).concat();
+    let html = format!("<!DOCTYPE html><body style=margin:0>{frames}<script>{QUESTIONS}</script></body>");
+    fs::write(&around, html).expect("there is room for a page");
     let scheme = if dark { "--force-dark-mode" } else { "--disable-dark-mode" };
-    let frame = dir.path().join("frame.html");
-    let framed = format!(
-        "<!DOCTYPE html><html><body style=margin:0><iframe src=asking.html style='border:0;width:{width}px;\
-         height:900px'>\
-         </iframe><script>addEventListener('load', () => setTimeout(() => document.documentElement.dataset.answer = \
-         document.querySelector('iframe').contentDocument.documentElement.dataset.answer, 100))</script></body></html>"
-    );
-    fs::write(&frame, framed).unwrap();
     let output = Command::new("timeout")
         .args(["120".as_ref(), chromium.as_os_str()])
         .args(["--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--enable-logging=stderr"])
         .args(["--virtual-time-budget=3000", "--window-size=1600,1000", "--allow-file-access-from-files", scheme])
         .arg(format!("--user-data-dir={}", dir.path().join("profile").display()))
-        .args(["--dump-dom", &format!("file://{}", frame.display())])
+        .args(["--dump-dom", &format!("file://{}", around.display())])
         .output()
         .expect("chromium was just found");
     let (dom, log) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     assert!(!log.contains(":CONSOLE"), "the browser's console is not empty:\n{log}");
     let answer = dom.split_once("data-answer=\"").and_then(|(_, rest)| rest.split_once('"'));
-    let answer = answer.unwrap_or_else(|| panic!("the page did not answer:\n{dom}\n{log}")).0.replace("&quot;", "\"");
+    let answer = answer.unwrap_or_else(|| panic!("the page did not answer:\n{dom}\n{log}")).0;
+    let answer = answer.replace("&quot;", "\"").replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&");
     Some(serde_json::from_str(&answer).expect("the answer is JSON"))
 }
 
 /// The page is readable on a telephone and a screen, by day and by night; so many charts are seen in it, its console
-/// stays empty, and it asks nobody for anything.
-pub fn assert_readable(page: &Path, charts: usize) {
-    for width in [360, 1440] {
-        let Some(day) = shown(page, width, false) else { return };
-        assert_eq!(day["width"], width, "{day}");
-        assert!(day["scroll"].as_u64() <= Some(width.into()), "it is wider than the screen: {day}");
-        assert_eq!(day["outside"], serde_json::json!([]), "{width} px");
-        assert_eq!(day["charts"], charts, "{width} px");
-        assert!(day["letters"].as_f64() >= Some(10.0), "letters of a chart are too small: {day}");
-        assert_eq!(day["requests"], serde_json::json!([]), "it asked for something");
-        let night = shown(page, width, true).unwrap();
+/// stays empty, and it asks nobody for anything. Gives the points of each curve by its figure, as all four show them.
+pub fn assert_readable(page: &Path, charts: usize) -> Option<Value> {
+    let [day, night] = [shown(page, false)?, shown(page, true)?];
+    for seen in day.iter().chain(&night) {
+        assert_one_readable(seen, charts);
+    }
+    for (day, night) in day.iter().zip(&night) {
         assert_eq!((&day["ground"], &night["ground"]), (&"rgb(255, 255, 255)".into(), &"rgb(20, 24, 29)".into()));
-        assert_ne!(day["line"], night["line"], "curves have the same colour by night");
+        assert!(charts == 0 || day["line"] != night["line"], "curves have the same colour by night");
+        assert_eq!((&day["points"], &night["points"]), (&day["points"], &day["points"]));
+    }
+    assert!(day.iter().all(|seen| seen["points"] == day[0]["points"]), "other points on another screen: {day:?}");
+    assert_eq!(day.iter().map(|seen| &seen["width"]).collect::<Vec<_>>(), WIDTHS_PX.map(Value::from).each_ref());
+    Some(day[0]["points"].clone())
+}
+
+fn assert_one_readable(seen: &Value, charts: usize) {
+    let width = seen["width"].as_u64().expect("it has a width");
+    assert!(seen["scroll"].as_u64() <= Some(width), "it is wider than the screen: {seen}");
+    let nothing = json!([]);
+    for fault in ["outside", "cutOff", "crowded", "unexplained", "requests"] {
+        assert_eq!(seen[fault], nothing, "{fault} at {width} px");
+    }
+    assert!(width < 1000 || seen["scrolled"] == nothing, "it has to be scrolled at {width} px: {}", seen["scrolled"]);
+    assert_eq!((&seen["charts"], &seen["empty"]), (&charts.into(), &0.into()), "{width} px: {seen}");
+    assert_eq!(seen["answerFirst"], true, "the answer does not come first");
+    for (what, least) in [("letters", LETTERS_PX), ("contrast", LETTERS_CONTRAST), ("curveContrast", CURVES_CONTRAST)] {
+        assert!(seen[what][0].as_f64() >= Some(least), "{what}: {} at {width} px", seen[what]);
     }
 }

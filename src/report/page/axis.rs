@@ -31,7 +31,7 @@ const ROUND_S: [f64; 16] =
 const DAY_S: f64 = 86_400.0;
 
 /// Room that a letter of a mark takes, and the least between two marks, in pixels.
-const LETTER_PX: f64 = 6.6;
+const LETTER_PX: f64 = 7.0;
 const GAP_PX: f64 = 12.0;
 /// More marks than these are a rule, not an axis.
 const MARKS_MAX: u32 = 13;

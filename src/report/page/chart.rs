@@ -9,9 +9,10 @@ use plotters::prelude::{
 const WIDE_PX: (u32, u32) = (880, 300);
 /// Pixels of the chart for a narrow one.
 const NARROW_PX: (u32, u32) = (320, 240);
-const LETTERS_PX: i32 = 12;
+/// Height of a line of letters; in SVG plotters makes the letters themselves smaller by a fifth: 12 pixels.
+const LETTERS_PX: i32 = 15;
 /// Room around the curves: the axis at the left with its names, air at the right.
-const LEFT_PX: u32 = 72;
+const LEFT_PX: u32 = 80;
 const RIGHT_PX: u32 = 28;
 const MARGIN_PX: u32 = 4;
 const MARKS_UP: u32 = 5;
@@ -29,11 +30,12 @@ const CURVES: [(RGBColor, RGBColor); 7] = [
 /// Lines of the grid, and letters.
 const GRID: (RGBColor, RGBColor) = (RGBColor(0xe1, 0xe5, 0xea), RGBColor(0x2c, 0x33, 0x3b));
 const LETTERS: (RGBColor, RGBColor) = (RGBColor(0x5b, 0x65, 0x70), RGBColor(0x9a, 0xa5, 0xb1));
-/// The page around the charts: ground, ink, stripe, what is bad.
-const PAGE: [(&str, &str, &str); 4] = [
+/// The page around the charts: ground, ink, stripe, the shadow of what goes on beyond an edge, what is bad.
+const PAGE: [(&str, &str, &str); 5] = [
     ("ground", "#fff", "#14181d"),
     ("ink", "#1c2128", "#e4e8ec"),
     ("stripe", "#f5f7f9", "#1b2127"),
+    ("shadow", "#1c212840", "#000000c0"),
     ("bad", "#c42b1c", "#ff7b72"),
 ];
 
@@ -174,7 +176,8 @@ pub fn style() -> String {
         rules += &format!(".chart [fill=\"{by_day}\"] {{ fill: var(--{name}); }}\n");
         rules += &format!(".key.{name} {{ background: var(--{name}); }}\n");
     }
-    format!(":root {{ {day}}}\n@media (prefers-color-scheme: dark) {{ :root {{ {night}}} }}\n{rules}")
+    // Paper is white at night too.
+    format!(":root {{ {day}}}\n@media screen and (prefers-color-scheme: dark) {{ :root {{ {night}}} }}\n{rules}")
 }
 
 #[cfg(test)]
