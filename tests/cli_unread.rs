@@ -177,6 +177,38 @@ fn a_copy_that_stops_at_a_bad_place_has_it_in_its_journal() {
 }
 
 #[test]
+fn a_copy_that_is_gone_on_with_beside_a_bad_place_is_certified() {
+    let scene = Scene::new(406);
+    let manifest = scene.dir.path().join("manifest");
+    let Some(disk) = scene.disk(&BAD) else { return };
+    scene.copy(&["--on-error", "skip"], &disk).code(1);
+    // One place is as bad as it was: the digest of its block needs the bytes around it, which are read once more.
+    drop(disk);
+    let Some(disk) = scene.disk(&BAD[1..]) else { return };
+    let options = ["--json", "--resume", "--on-error", "skip", "--verify", "--manifest-block", "64K", "--manifest"];
+    let report = report(&scene.copy(&[&options[..], &[name(&manifest)]].concat(), &disk).code(1));
+    assert_eq!(report["error"], Value::Null, "{report:#}");
+    let verified = &report["verified"];
+    assert_eq!((&verified["right"], &verified["bytes"]), (&true.into(), &SIZE.into()), "{report:#}");
+    scene.has_zeros_in(&BAD[1..]);
+    haul().args(["verify", "--manifest", name(&manifest), name(&scene.dest)]).assert().success();
+}
+
+#[test]
+fn what_only_an_earlier_run_could_read_is_not_certified() {
+    let scene = Scene::new(407);
+    let Some(disk) = scene.disk(&BAD[1..]) else { return };
+    scene.copy(&["--on-error", "skip"], &disk).code(1);
+    drop(disk);
+    let Some(disk) = scene.disk(&BAD) else { return };
+    let said = said_by(&scene.copy(&["--resume", "--on-error", "skip", "--verify"], &disk).code(1));
+    assert!(said.contains("cannot be read any more where an earlier run has read it (4096 bytes)"), "{said}");
+    assert!(said.contains("byte 40960"), "{said}");
+    // The dest keeps what it has.
+    scene.has_zeros_in(&BAD[1..]);
+}
+
+#[test]
 fn a_manifest_says_what_could_not_be_read() {
     let scene = Scene::new(405);
     let (manifest, whole) = (scene.dir.path().join("manifest"), scene.dir.path().join("whole"));

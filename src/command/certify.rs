@@ -2,7 +2,7 @@
 use super::gatherer::Gatherer;
 use super::read_back::{self, Answer, Written};
 use super::session::Session;
-use crate::contract::{DigestedBlock, Ended, Endpoint, Extent, Outcome, Plan, Side};
+use crate::contract::{DigestedBlock, Ended, Endpoint, Error, Extent, Kind, Outcome, Plan, Side};
 use crate::engine::Ends;
 use crate::plan::{self, Plans};
 use crate::report::Progress;
@@ -48,7 +48,11 @@ pub(super) fn one(
         let bytes = missing.total_bytes();
         outcome.notes.push(format!("{bytes} bytes of the source were read once more: earlier runs kept no digests"));
         let source = &ends[Side::Source.index()];
-        outcome.ended = read_back::digest_again(session, plan, source, missing.iter().collect(), gatherer).ended;
+        let again = read_back::digest_again(session, plan, source, missing.iter().collect(), gatherer);
+        outcome.ended = match lost_since(plan, outcome, &again) {
+            Some(error) if matches!(again.ended, Ended::Complete) => Ended::Failed(Box::new(error)),
+            _ => again.ended,
+        };
     }
     let (Some(reader), Some(digests), Ended::Complete) = (reader, plan.digest_blocks, &outcome.ended) else {
         return progress;
@@ -61,6 +65,23 @@ pub(super) fn one(
         outcome.ended = answer.ended;
     }
     answer.progress.unwrap_or(progress)
+}
+
+/// Zeros stood for what could not be read `again`: of what this run could not read either the dest has zeros, too.
+/// Where an earlier run could, it has bytes that nobody can know any more.
+fn lost_since(plan: &Plan, outcome: &Outcome, again: &Outcome) -> Option<Error> {
+    let [unread, lost] = [outcome, again].map(|outcome| &outcome.unread[Side::Source.index()].runs);
+    let mut lost = lost.clone();
+    lost.remove_all(unread);
+    let first = lost.iter().next()?;
+    let what = format!(
+        "source {} cannot be read any more where an earlier run has read it ({} bytes): what the copy should have \
+         there is not known",
+        plan.source.address,
+        lost.total_bytes()
+    );
+    let error = Error { offset: Some(first.offset), ..Error::new(Kind::Io, what).on(Side::Source) };
+    Some(error.advise("The copy itself is made. What can be read is compared by haul verify --on-error skip."))
 }
 
 /// One of several dests, open.

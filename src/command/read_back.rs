@@ -116,7 +116,7 @@ pub(super) fn digest_again(
 ) -> Outcome {
     let nothing: Arc<dyn Endpoint> = Arc::new(Memory::nothing(0));
     let plan = plan::digest_again(plan, total(&extents));
-    let ends = [nothing, source.clone()];
+    let ends = [source.clone(), nothing];
     let (outcome, progress) = session.run(&plan, &ends, &mut *schedule::listed(extents), gatherer, None);
     session.ended(&progress);
     outcome

@@ -1,5 +1,8 @@
 //! The plans of what comes after a copy: reading back, and writing once more.
-use crate::contract::{Access, Direction, Existing, OnError, Plan, PlanSide, Route, Tuning, WriteOrder, Zeros};
+use crate::contract::{
+    Access, Cache, Direction, EndpointKind, Existing, OnError, Plan, PlanSide, Route, Tuning, WriteOrder, Zeros,
+};
+use std::path::PathBuf;
 
 /// Bytes of a read behind the writer, and how many of them are in flight.
 const FOLLOWING_BLOCK_BYTES: u32 = 1 << 20;
@@ -34,11 +37,31 @@ pub fn follow(plan: &Plan) -> Plan {
 }
 
 /// The plan that reads `len` bytes of the source once more, for the digests of blocks that an earlier run of the copy
-/// by `plan` has written: no run but that one had their bytes. What cannot be read is gone around as in the copy.
+/// by `plan` has written: no run but that one had their bytes. It is a copy to nowhere, so that what cannot be read is
+/// gone around as in the copy: there it is zeros.
 pub fn digest_again(plan: &Plan, len: u64) -> Plan {
-    let source = PlanSide { access: Access { exclusive: false, ..plan.source.access }, ..plan.source.clone() };
-    let read = read_back(&Plan { dest: source, ..plan.clone() }, len);
-    Plan { on_error: plan.on_error, ..read }
+    let shared = Access { exclusive: false, ..plan.source.access };
+    let nothing = Access { cache: Cache::Keep, offset_align_bytes: 1, exclusive: false, existing: Existing::Keep };
+    let nowhere = PlanSide {
+        path: PathBuf::new(),
+        kind: EndpointKind::Memory,
+        offset: 0,
+        access: nothing,
+        moves_head: false,
+        through: None,
+        ..plan.dest.clone()
+    };
+    Plan {
+        source: PlanSide { access: shared, ..plan.source.clone() },
+        dest: nowhere,
+        dests: Vec::new(),
+        len: Some(len),
+        route: Route::Copy,
+        write_order: WriteOrder::Any,
+        on_error: plan.on_error,
+        durable: false,
+        ..afterwards(plan)
+    }
 }
 
 /// The plan that writes blocks of the first `len` bytes once more, as `plan` did the first time, whichever of them a
