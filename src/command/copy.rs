@@ -65,7 +65,7 @@ fn copy_to_one(options: &Options, judge: Option<Judge>, words: &[String], out: O
     let session = Session::new(options, Some(&signals)).foretold(foretold);
     let there = match judge.zip(begun.as_mut()) {
         None => None,
-        Some((judge, begun)) => match judge.judge(&session, &plan, &ends, &dest, &gatherer, begun)? {
+        Some((judge, begun)) => match judge.judge(&session, &plan, &ends, &gatherer, begun)? {
             Judged::There(there) => Some(there),
             Judged::Interrupted(signal) => return Ok(judged::interrupted(signal, out)),
         },

@@ -1,4 +1,5 @@
 //! What becomes of the digests of blocks: kept to read back by, and written to the manifest.
+use super::digested::Digested;
 use crate::contract::{
     BlockDigests, DigestedBlock, Ended, Error, Event, Extent, ExtentSet, Facts, HashKind, Kind, Observer, Outcome,
     Plan, Result, Side,
@@ -8,14 +9,13 @@ use crate::ledger::{Fault, SideIdentity};
 use crate::plan::{Delta, Options};
 use std::path::Path;
 use std::sync::mpsc::{Sender, channel};
-use std::sync::{Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 
 /// Hears of digested blocks.
 #[derive(Default)]
 pub(super) struct Gatherer {
     /// `None`: nobody will ask for them.
-    kept: Option<Mutex<Vec<DigestedBlock>>>,
+    kept: Option<Digested>,
     paper: Option<Paper>,
     /// The copy is gone on with, or is of what differs: where it stops and begins are parts of blocks, and only whole
     /// ones count.
@@ -39,16 +39,14 @@ impl Gatherer {
         let grid = |BlockDigests { block_bytes, .. }| Grid { block_bytes, len: plan.len.unwrap_or(u64::MAX) };
         let in_parts = options.resume || matches!(options.delta, Some(Delta::Manifest(_)));
         let whole = plan.digest_blocks.filter(|_| in_parts).map(grid);
-        let kept = (plan.read_back.is_some() || whole.is_some()).then(Mutex::default);
+        let kept = (plan.read_back.is_some() || whole.is_some()).then(Digested::default);
         Ok(Gatherer { kept, paper, whole })
     }
 
     /// Whole blocks of a copy that was gone on with, of which there is no digest; of any other copy none.
     pub(super) fn missing(&self) -> ExtentSet {
         let (Some(grid), Some(kept)) = (self.whole, &self.kept) else { return ExtentSet::new() };
-        let kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
-        let there: ExtentSet = kept.iter().map(|block| block.extent).collect();
-        there.gaps(Extent::new(0, grid.len)).collect()
+        kept.there().gaps(Extent::new(0, grid.len)).collect()
     }
 
     /// There is a manifest to be written.
@@ -58,7 +56,7 @@ impl Gatherer {
 
     /// The blocks so far, in any order.
     pub(super) fn take(&mut self) -> Vec<DigestedBlock> {
-        self.kept.take().map(|kept| kept.into_inner().unwrap_or_else(PoisonError::into_inner)).unwrap_or_default()
+        self.kept.take().map(Digested::into_blocks).unwrap_or_default()
     }
 
     /// Ends the manifest: it gets its name if the copy is complete.
@@ -75,7 +73,7 @@ impl Observer for Gatherer {
         let Event::Digested(block) = event else { return };
         let Some(block) = self.whole.map_or(Some(*block), |grid| grid.whole(*block)) else { return };
         if let Some(kept) = &self.kept {
-            kept.lock().unwrap_or_else(PoisonError::into_inner).push(block);
+            kept.add(block);
         }
         if let Some(paper) = &self.paper {
             // Fails only when the writer has given up, which the end tells.
@@ -198,7 +196,7 @@ mod tests {
             len in 1u64..2_000, cuts in prop::collection::vec((0u64..2_000, 1u64..300, any::<bool>()), 0..9),
         ) {
             let grid = Grid { block_bytes: 64, len };
-            let gatherer = Gatherer { kept: Some(Mutex::default()), paper: None, whole: Some(grid) };
+            let gatherer = Gatherer { kept: Some(Digested::default()), paper: None, whole: Some(grid) };
             let mut there = ExtentSet::new();
             let (mut whole, mut at) = (ExtentSet::new(), 0);
             for (gap, run, zero) in cuts {

@@ -4,25 +4,25 @@
 //! manifest is believed only after a look at some blocks of the dest, and written into a journal before the first
 //! write: from then on it is no longer true of the dest, whatever becomes of this run.
 use super::Exit;
+use super::digested::Digested;
 use super::gatherer::Gatherer;
 use super::journal::{Begun, Found};
 use super::manifest;
-use super::read_back::{Checker, digest_again};
+use super::read_back::{Checker, digest_again, draw, to_read};
 use super::session::Session;
 use super::verify::{checklist, is};
 use crate::contract::{
-    DigestedBlock, Ended, Endpoint, Error, Event, Extent, ExtentSet, Facts, HashKind, Kind, Observer, OnError, Outcome,
-    Plan, Result, Side,
+    DigestedBlock, Ended, Error, Event, Extent, ExtentSet, Facts, HashKind, Kind, Observer, OnError, Outcome, Plan,
+    Result, Side,
 };
 use crate::endpoint::memory::Memory;
 use crate::engine::Ends;
 use crate::ledger::manifest::Manifest;
 use crate::plan::{Delta, Options};
 use crate::report::{Out, text};
-use crate::stage::{Checklist, sample};
-use crate::{endpoint, plan, schedule};
-use std::hash::{BuildHasher, RandomState};
-use std::sync::{Arc, Mutex, PoisonError};
+use crate::stage::Checklist;
+use crate::{plan, schedule};
+use std::sync::Arc;
 
 /// Blocks of the dest that are read before the manifest is believed, beside the first and the last.
 const LOOKED_AT: u64 = 16;
@@ -115,11 +115,10 @@ impl Judge {
         session: &Session<'_>,
         plan: &Plan,
         ends: &Ends,
-        dest: &Facts,
         gatherer: &Gatherer,
         begun: &mut Begun,
     ) -> Result<Judged> {
-        let judged = self.read(session, plan, &ends[Side::Source.index()], dest, gatherer);
+        let judged = self.read(session, plan, ends, gatherer);
         match &judged {
             Ok(Judged::There(there)) => begun.believe(&there.extents, &ends[Side::Dest.index()])?,
             // Nothing was written.
@@ -128,30 +127,24 @@ impl Judge {
         judged
     }
 
-    fn read(
-        &self,
-        session: &Session<'_>,
-        plan: &Plan,
-        source: &Arc<dyn Endpoint>,
-        dest: &Facts,
-        gatherer: &Gatherer,
-    ) -> Result<Judged> {
+    fn read(&self, session: &Session<'_>, plan: &Plan, ends: &Ends, gatherer: &Gatherer) -> Result<Judged> {
         let head = &self.manifest.head;
         // A bad place is for the copy itself.
         let plan = &Plan { on_error: OnError::default(), ..plan.clone() };
         let list = checklist(&self.manifest);
-        if let Some(signal) = self.look(session, plan, dest, &list)? {
+        if let Some(signal) = self.look(session, plan, ends, &list)? {
             return Ok(Judged::Interrupted(signal));
         }
         let len = plan.len.unwrap_or(0);
-        let reader = Reader { checker: Checker::new(&list, len, head.block_bytes), digested: Mutex::default() };
+        let reader = Reader { checker: Checker::new(&list, len, head.block_bytes), digested: Digested::default() };
+        let source = &ends[Side::Source.index()];
         let outcome = digest_again(session, plan, source, vec![Extent::new(0, len)], &reader);
         if let Some(signal) = signal_that_ended(outcome.ended)? {
             return Ok(Judged::Interrupted(signal));
         }
         let mut extents: ExtentSet = [Extent::new(0, len)].into_iter().collect();
         extents.remove_all(&self.in_blocks(&reader.checker.into_differing(), len));
-        for block in reader.digested.into_inner().unwrap_or_else(PoisonError::into_inner) {
+        for block in reader.digested.into_blocks() {
             for part in extents.within(block.extent) {
                 // Only zeros come in other pieces than blocks.
                 gatherer.hear(&Event::Digested(DigestedBlock { extent: part, ..block }));
@@ -178,16 +171,12 @@ impl Judge {
 
     /// Reads some blocks of the dest, and refuses it where one is not as the manifest says. Gives the signal that ended
     /// it, if any.
-    fn look(&self, session: &Session<'_>, plan: &Plan, dest: &Facts, list: &Checklist) -> Result<Option<i32>> {
+    fn look(&self, session: &Session<'_>, plan: &Plan, ends: &Ends, list: &Checklist) -> Result<Option<i32>> {
         let (len, block_bytes) = (self.manifest.closing.len_bytes, self.manifest.head.block_bytes);
         let per_million = (LOOKED_AT * 1_000_000).div_ceil(len.div_ceil(block_bytes).max(1)).min(1_000_000);
-        let (random, mut drawn) = (RandomState::new(), 0u64);
-        let places = sample(len, block_bytes, per_million as u32, |choices| {
-            drawn += 1;
-            random.hash_one(drawn) % choices
-        });
+        let places = draw(len, block_bytes, per_million as u32);
         let reading = plan::read_back(plan, places.iter().map(|place| place.len).sum());
-        let reader = endpoint::open_compared(&reading.dest, dest)?;
+        let reader = to_read(plan, ends)?;
         // What is on the medium counts, not what a cache still has; where it cannot be had, the cache is as good.
         let _ = reader.uncache(Extent::new(plan.dest.offset, len));
         let ends: Ends = [Arc::new(Memory::nothing(0)), reader];
@@ -198,7 +187,7 @@ impl Judge {
             return Ok(Some(signal));
         }
         let Some(wrong) = checker.into_differing().iter().next() else { return Ok(None) };
-        let (address, path) = (&dest.address, &self.path);
+        let (address, path) = (&plan.dest.address, &self.path);
         let what = format!("dest {address} is not as {path} says at byte {}: it was written to since", wrong.offset);
         let advice = "Nothing was written. Use --delta alone, which reads the dest.";
         Err(Error::new(Kind::Refused, what).on(Side::Dest).advise(advice))
@@ -230,15 +219,13 @@ fn signal_that_ended(ended: Ended) -> Result<Option<i32>> {
 /// Holds the digests of the source against the manifest, and keeps them.
 struct Reader<'a> {
     checker: Checker<'a>,
-    digested: Mutex<Vec<DigestedBlock>>,
+    digested: Digested,
 }
 
 impl Observer for Reader<'_> {
     fn hear(&self, event: &Event<'_>) {
         self.checker.hear(event);
-        if let Event::Digested(block) = event {
-            self.digested.lock().unwrap_or_else(PoisonError::into_inner).push(*block);
-        }
+        self.digested.hear(event);
     }
 }
 

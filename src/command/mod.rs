@@ -7,6 +7,7 @@ mod certify;
 mod consent;
 mod copy;
 mod dd;
+mod digested;
 mod estimate;
 mod gatherer;
 mod journal;

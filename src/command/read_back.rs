@@ -19,18 +19,23 @@ use std::time::Instant;
 /// # Errors
 /// As for [`endpoint::open_compared`].
 pub(super) fn reader(plan: &Plan, ends: &Ends) -> Result<Option<Arc<dyn Endpoint>>> {
-    if plan.read_back.is_none() {
-        return Ok(None);
-    }
+    plan.read_back.as_ref().map(|_| to_read(plan, ends)).transpose()
+}
+
+/// The dest of a copy that is open, for reading.
+///
+/// # Errors
+/// As for [`endpoint::open_compared`].
+pub(super) fn to_read(plan: &Plan, ends: &Ends) -> Result<Arc<dyn Endpoint>> {
     let dest = &ends[Side::Dest.index()];
     if plan.dest.through.is_some() {
         // A node takes every command by one descriptor, and a second one would be in the way of the first.
-        return Ok(Some(dest.clone()));
+        return Ok(dest.clone());
     }
     let side = plan::read_back(plan, 0).dest;
     // The identity is that of the file that was just made, not of the name it has.
     let facts: &Facts = dest.facts();
-    endpoint::open_compared(&side, facts).map(Some)
+    endpoint::open_compared(&side, facts)
 }
 
 /// What came of reading one dest back.
@@ -83,7 +88,8 @@ pub(super) fn drawn(plan: &Plan, len: u64) -> Option<Vec<Extent>> {
     Some(draw(len, digests.block_bytes, per_million))
 }
 
-fn draw(len: u64, block_bytes: u64, per_million: u32) -> Vec<Extent> {
+/// Blocks at random, so many of a million, the first and the last among them.
+pub(super) fn draw(len: u64, block_bytes: u64, per_million: u32) -> Vec<Extent> {
     let random = RandomState::new();
     let mut drawn = 0u64;
     sample(len, block_bytes, per_million, |choices| {

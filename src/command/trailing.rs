@@ -1,11 +1,12 @@
 //! Reading the dest back behind the writer, while the copy runs.
+use super::digested::Digested;
 use super::session::Session;
 use crate::contract::{DigestedBlock, Endpoint, Event, Observer, Plan, Tally};
 use crate::endpoint::memory::Memory;
 use crate::schedule::Front;
 use crate::{engine, plan, schedule};
+use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
-use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -46,7 +47,7 @@ pub(super) fn followed_while<T>(
     copy: impl FnOnce(&dyn Observer) -> T,
 ) -> (T, Vec<DigestedBlock>) {
     let Some((window_bytes, block_bytes)) = window(plan) else { return (copy(hearer), Vec::new()) };
-    let (front, found) = (Arc::new(Front::default()), Found::default());
+    let (front, found) = (Arc::new(Front::default()), Digested::default());
     let nothing: Arc<dyn Endpoint> = Arc::new(Memory::nothing(0));
     let (plan, ends, stop) = (plan::follow(plan), [nothing, reader.clone()], session.stop());
     let done = thread::scope(|scope| {
@@ -63,7 +64,7 @@ pub(super) fn followed_while<T>(
         drop(follower.map(|follower| follower.join()));
         done
     });
-    (done, found.0.into_inner().unwrap_or_else(PoisonError::into_inner))
+    (done, found.into_blocks())
 }
 
 /// Tells the follower that the copy is over, also where it panics.
@@ -86,18 +87,6 @@ impl Observer for Ahead<'_> {
         self.hearer.hear(event);
         if let Event::Digested(block) = event {
             self.front.arrived(block.extent);
-        }
-    }
-}
-
-/// Hears the follower.
-#[derive(Default)]
-struct Found(Mutex<Vec<DigestedBlock>>);
-
-impl Observer for Found {
-    fn hear(&self, event: &Event<'_>) {
-        if let Event::Digested(block) = event {
-            self.0.lock().unwrap_or_else(PoisonError::into_inner).push(*block);
         }
     }
 }
