@@ -25,6 +25,8 @@ pub(super) fn copy(options: &Options, words: &[String], out: Out) -> Result<Exit
         addresses.map(|dest| probe::one_through(dest, Side::Dest, may(Side::Dest))).collect::<Result<_>>()?;
     saved::recall(std::iter::once(&mut source).chain(&mut dests), out);
     let mut plans = plan::several(options, &source, &dests, &host(options))?;
+    plans.all.warnings.extend(undo::read_warnings(&source));
+    plans.all.warnings.extend(dests.iter().flat_map(|dest| undo::write_warnings(dest, options.dry_run)));
     if options.dry_run {
         return show(options, &plans.all, &source, &dests[0], out);
     }
@@ -38,7 +40,6 @@ pub(super) fn copy(options: &Options, words: &[String], out: Out) -> Result<Exit
         plans.all.warnings.append(&mut found.warnings);
         looked.push(found);
     }
-    plans.all.warnings.extend(undo::warning(&source));
     warn(options, &plans.all, out);
     for (plan, dest) in plans.alone.iter().zip(&dests) {
         if plan::needs_confirmation(plan, dest) && !options.yes {

@@ -41,7 +41,8 @@ fn copy_to_one(options: &Options, judge: Option<Judge>, words: &[String], out: O
     if let Some(judge) = &judge {
         judge.fits(&plan, &dest, &found)?;
     }
-    plan.warnings.extend(undo::warnings(&source, options.dry_run.then_some(&dest)));
+    plan.warnings.extend(undo::read_warnings(&source));
+    plan.warnings.extend(undo::write_warnings(&dest, options.dry_run));
     if options.dry_run {
         return show(options, &plan, &source, &dest, out);
     }
@@ -105,7 +106,9 @@ fn look(options: &Options, plan: &mut Plan, source: &Facts, dest: &Facts, out: O
     if options.resume && !options.dry_run {
         undo::before_writing(dest, options.progress, plan, out)?;
     }
-    let mut found = journal::look(options, plan, source, dest)?;
+    let looked = journal::look(options, plan, source, dest);
+    let looks_only = options.resume && options.dry_run;
+    let mut found = looked.map_err(|error| if looks_only { undo::explain(dest, error) } else { error })?;
     plan.warnings.append(&mut found.warnings);
     Ok(found)
 }

@@ -69,7 +69,7 @@ impl<'a> Opened<'a> {
         let facts = probe::source(asked.path)?;
         let page = page::place(asked.report, &[(Side::Source, &facts)])?;
         let mut plan = plan::measure(&facts, asked.engine, &host_of(asked.engine))?;
-        plan.warnings.extend(undo::warning(&facts));
+        plan.warnings.extend(undo::read_warnings(&facts));
         plan.warnings.iter().for_each(|warning| out.tell(&text::warning(warning)));
         let subject = subject(&plan, &facts)?;
         let stop = now_measuring(&signals, &subject);

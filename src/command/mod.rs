@@ -133,6 +133,7 @@ fn printed(out: Out, text: &str) -> Exit {
 fn list_devices(json: bool, out: Out) -> crate::contract::Result<Exit> {
     let mut devices = probe::devices::devices()?;
     saved::recall_all(&mut devices, out);
+    undo::find_all(&mut devices);
     let text = if json { json::text(&json::devices(&devices)) } else { list::human(&devices, out.columns()) };
     Ok(printed(out, &text))
 }

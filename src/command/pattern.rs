@@ -39,6 +39,7 @@ fn write(options: &Options, run: u64, words: &[String], out: Out) -> Result<Exit
     let signals = Signals::watch(out)?;
     let dest = probe::one_through(&options.dest, Side::Dest, options.passthrough.may(Side::Dest))?;
     let (mut plan, source) = plan::pattern::write(options, run, &dest, &host(options))?;
+    plan.warnings.extend(undo::write_warnings(&dest, options.dry_run));
     if options.dry_run {
         return show(options, &plan, &source, &dest, out);
     }
@@ -60,7 +61,7 @@ fn check(options: &Options, run: Option<u64>, words: &[String], out: Out) -> Res
     let signals = Signals::watch(out)?;
     let source = probe::one_through(&options.source, Side::Source, options.passthrough.may(Side::Source))?;
     let (mut plan, dest) = plan::pattern::check(options, run, &source, &host(options))?;
-    plan.warnings.extend(undo::warning(&source));
+    plan.warnings.extend(undo::read_warnings(&source));
     if options.dry_run {
         return show(options, &plan, &source, &dest, out);
     }

@@ -24,7 +24,7 @@ pub(super) fn verify(options: &Options, words: &[String], out: Out) -> Result<Ex
     let through = Side::BOTH.map(|side| options.passthrough.may(side));
     let (source, dest) = probe::both_to_read(&options.source, &options.dest, through)?;
     let mut plan = plan::compare(options, &source, &dest, &host(options))?;
-    plan.warnings.extend([&source, &dest].into_iter().filter_map(undo::warning));
+    plan.warnings.extend([&source, &dest].into_iter().flat_map(undo::read_warnings));
     if options.dry_run {
         return show(options, &plan, &source, &dest, out);
     }
@@ -47,7 +47,7 @@ fn against_manifest(options: &Options, path: &str, words: &[String], out: Out) -
     };
     let DigestComparison { mut plan, source, shorter } = plan::compare_digests(options, &copy, &dest, &host(options))?;
     plan.warnings.extend(doubts(head, &dest, plan.dest.offset));
-    plan.warnings.extend(undo::warning(&dest));
+    plan.warnings.extend(undo::read_warnings(&dest));
     if options.dry_run {
         return show(options, &plan, &source, &dest, out);
     }

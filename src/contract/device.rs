@@ -36,6 +36,8 @@ pub struct Device {
     pub saved: Option<SavedPace>,
     /// The same for writing it.
     pub saved_write: Option<SavedPace>,
+    /// What measuring it by writing has left.
+    pub undo: Option<WaitingUndo>,
     /// Its partitions in the order of their places.
     pub partitions: Vec<DevicePartition>,
 }
@@ -51,4 +53,16 @@ pub struct DevicePartition {
     pub aliases: Vec<PathBuf>,
     /// Uses of it and of what is on top of it.
     pub uses: Vec<InUse>,
+    /// What measuring it by writing has left.
+    pub undo: Option<WaitingUndo>,
+}
+
+/// An undo journal of a device: measuring it by writing is not over, or was cut off, so that some places do not have
+/// what stood there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WaitingUndo {
+    /// Where it is.
+    pub path: PathBuf,
+    /// Bytes in it; `None` while somebody measures.
+    pub kept_bytes: Option<u64>,
 }

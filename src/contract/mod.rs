@@ -46,7 +46,7 @@ pub use buffer::{Arena, Buffer, PAGE_BYTES};
 pub use computed::{Judge, Maker};
 pub use copy_name::CopyName;
 pub use damage::{Conclusion, DAMAGED_RUNS_MAX, Damage, DamageKind, DamagedRun};
-pub use device::{Device, DevicePartition};
+pub use device::{Device, DevicePartition, WaitingUndo};
 pub use device_error::DeviceError;
 pub use differences::{DIFFERING_RUNS_MAX, Differences};
 pub use digested_block::{BlockDigests, DigestedBlock};

@@ -11,6 +11,7 @@ fn part(name: &str, offset: u64, len: u64, content: &str, uses: Vec<InUse>) -> D
         path: PathBuf::from(format!("/dev/{name}")),
         aliases: Vec::new(),
         uses,
+        undo: None,
     }
 }
 

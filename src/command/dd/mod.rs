@@ -4,6 +4,7 @@ pub(super) mod watch;
 
 use super::Exit;
 use super::journal::Stale;
+use super::undo;
 use crate::cli::dd::{self as words, DdCommand};
 use crate::contract::{Amount, RecordCounts, RecordListener, RecordPlan, RecordTally, Telling};
 use crate::plan::dd::{Way, classify};
@@ -91,6 +92,7 @@ fn copy(plan: RecordPlan, name: &[u8], quoting: Quoting) -> Exit {
             return FAILED;
         }
     };
+    undo::record_warnings(&plan, &ends, &[None, None]).iter().for_each(|warning| teller.warn(warning));
     for stale in Stale::of_ends(&plan, &ends, None) {
         teller.warn(&stale.warning());
         if let Err(error) = stale.end() {

@@ -10,7 +10,7 @@ use crate::ledger::journal::{Head, Journal};
 use crate::ledger::{FaultKind, SideIdentity};
 use crate::plan::{JournalWish, Options};
 pub(super) use exchange::{export, import};
-pub(super) use place::{of_device, prepare};
+pub(super) use place::{are_there, of_device, of_kin, prepare, start_on_disk};
 use scribe::Scribe;
 pub(super) use stale::Stale;
 use std::io::ErrorKind;

@@ -25,21 +25,29 @@ pub(in crate::command) fn of_device(device: &Facts, kind: &str) -> Option<PathBu
 /// Every place where there may be a journal about bytes of `dest`: its own; of a disk those of its partitions, and of a
 /// partition that of its disk.
 pub(super) fn about(dest: &Facts) -> Vec<PathBuf> {
-    let mut places: Vec<PathBuf> = of(dest).into_iter().collect();
-    let (EndpointKind::Block, Some(own)) = (dest.kind, places.first().cloned()) else { return places };
-    let (name, _) = named(dest);
-    let of_whole = own.with_file_name(format!("{name}.journal"));
-    if own != of_whole {
-        places.push(of_whole);
-        return places;
+    of(dest).into_iter().chain(of_kin(dest, "journal")).collect()
+}
+
+/// Papers of this kind about devices that share bytes with this one: of a disk those of its partitions, of a partition
+/// that of its disk. The latter may not be there.
+pub(in crate::command) fn of_kin(device: &Facts, kind: &str) -> Vec<PathBuf> {
+    let own = of_device(device, kind).filter(|_| device.kind == EndpointKind::Block);
+    let Some(own) = own else { return Vec::new() };
+    let (name, start) = named(device);
+    if start.is_some() {
+        return vec![own.with_file_name(format!("{name}.{kind}"))];
     }
     let of_partition = |file: &str| {
-        let number = file.strip_prefix(&name)?.strip_prefix('+')?.strip_suffix(".journal")?;
+        let number = file.strip_prefix(&name)?.strip_prefix('+')?.strip_suffix(kind)?.strip_suffix('.')?;
         number.parse::<u64>().ok()
     };
     let all = own.parent().and_then(|folder| folder.read_dir().ok()).into_iter().flatten().flatten();
-    places.extend(all.filter(|file| file.file_name().to_str().and_then(of_partition).is_some()).map(|it| it.path()));
-    places
+    all.filter(|file| file.file_name().to_str().and_then(of_partition).is_some()).map(|it| it.path()).collect()
+}
+
+/// First byte of a partition, or of what else lies on a part of a disk; 0 of a disk.
+pub(in crate::command) fn start_on_disk(device: &Facts) -> u64 {
+    named(device).1.unwrap_or(0)
 }
 
 /// Whether there may be a journal about `path` at all: a look at one directory.
@@ -48,8 +56,17 @@ pub(super) fn may_be_about(path: &Path) -> bool {
     if facts.is_file() {
         return beside(path).is_some_and(|place| place.exists());
     }
-    let any = |folder: PathBuf| folder.join("haul").read_dir().is_ok_and(|mut files| files.next().is_some());
-    facts.file_type().is_block_device() && state_folder().is_some_and(any)
+    facts.file_type().is_block_device() && papers_of_devices().next().is_some()
+}
+
+/// Whether there is any paper of this kind about a device.
+pub(in crate::command) fn are_there(kind: &str) -> bool {
+    papers_of_devices().any(|paper| paper.extension().is_some_and(|found| found == kind))
+}
+
+fn papers_of_devices() -> impl Iterator<Item = PathBuf> {
+    let folder = state_folder().and_then(|folder| folder.join("haul").read_dir().ok());
+    folder.into_iter().flatten().flatten().map(|file| file.path())
 }
 
 /// The place of the journal of a file.

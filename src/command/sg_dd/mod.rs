@@ -6,6 +6,7 @@ use super::Exit;
 use super::dd::blocks::{self, Held, Looked};
 use super::dd::watch::Watch;
 use super::journal::Stale;
+use super::undo;
 use crate::cli::sg_dd::{self as words, SgCommand};
 use crate::contract::{Amount, DeviceCounts, RecordCounts, RecordListener, RecordTally, SgFront, SgPlan, Side};
 use crate::plan::dd::{DdKind, Way, classify};
@@ -163,6 +164,9 @@ fn run(
         hearing.complain(side, &complaint, false);
         hearing.failed().unwrap_or(Failure::Io)
     })?;
+    for warning in undo::record_warnings(&plan, &ends, &held.facts) {
+        hearing.teller.tell(&format!("warning: {warning}\n"));
+    }
     for stale in Stale::of_ends(&plan, &ends, held.facts[Side::Dest.index()].as_ref()) {
         hearing.teller.tell(&format!("warning: {}\n", stale.warning()));
         stale.end().map_err(|error| {

@@ -2,17 +2,19 @@
 //! crash came between.
 mod keep;
 mod put_back;
+mod waiting;
 
 use super::journal;
 use crate::contract::{EndpointKind, Error, Facts, Kind, Plan, Result};
 use crate::ledger::undo::Undo;
-use crate::ledger::{Fault, FaultKind, Misfit, SideIdentity};
+use crate::ledger::{Fault, Misfit, SideIdentity};
 use crate::plan::ProgressStyle;
 use crate::report::{Out, text};
 use crate::{endpoint, plan};
 pub(super) use keep::{Keeping, Mover, keep};
 pub(super) use put_back::put_back;
 use std::path::{Path, PathBuf};
+pub(super) use waiting::{explain, find_all, read_warnings, record_warnings, write_warnings};
 
 /// Pieces that are kept and put back at once, in bytes: large enough for any disk's rate.
 pub(super) const AT_ONCE_BYTES: u32 = 4 << 20;
@@ -58,22 +60,6 @@ pub(super) fn before_writing(dest: &Facts, progress: ProgressStyle, plan: &mut P
         }
     }
     Ok(())
-}
-
-/// The warnings of [`warning`] about these.
-pub(super) fn warnings(one: &Facts, other: Option<&Facts>) -> Vec<String> {
-    [Some(one), other].into_iter().flatten().filter_map(warning).collect()
-}
-
-/// A warning of originals that are not back on a device that is only looked at.
-pub(super) fn warning(device: &Facts) -> Option<String> {
-    let path = of(device)?;
-    match Undo::open(&path) {
-        Ok(Some(undo)) if misfit(&undo, device).is_none() => Some(text::not_put_back(&device.address, &path)),
-        Err(Fault { kind: FaultKind::Busy, .. }) => Some(text::being_measured(&device.address)),
-        // Of another device, or nothing that this user may read: whoever writes there is told.
-        _ => None,
-    }
 }
 
 /// Where it would be, for a device; nothing else has one.

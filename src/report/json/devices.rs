@@ -1,5 +1,5 @@
 use super::SCHEMA;
-use crate::contract::{Device, DevicePartition, InUse, SavedPace};
+use crate::contract::{Device, DevicePartition, InUse, SavedPace, WaitingUndo};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 
@@ -60,6 +60,8 @@ pub struct DeviceReport {
     pub tuned: Option<TunedReport>,
     /// The same for writing it.
     pub tuned_write: Option<TunedReport>,
+    /// What measuring it by writing has left.
+    pub undo: Option<UndoReport>,
     /// Its partitions in the order of their places.
     pub partitions: Vec<DevicePartitionReport>,
 }
@@ -75,6 +77,17 @@ pub struct TunedReport {
     pub bytes_per_s: u64,
     /// The day, in UTC.
     pub date: String,
+}
+
+/// An undo journal: some places of the device do not have what stood there.
+#[derive(Clone, Debug, Serialize)]
+pub struct UndoReport {
+    /// Where it is.
+    pub path: String,
+    /// Bytes in it; nobody can tell while somebody measures.
+    pub kept_bytes: Option<u64>,
+    /// Somebody measures the device by writing just now; if not, that was cut off.
+    pub being_measured: bool,
 }
 
 /// A partition of a device.
@@ -98,6 +111,8 @@ pub struct DevicePartitionReport {
     pub content: Option<String>,
     /// Uses of it and of what is on top of it.
     pub uses: Vec<UseReport>,
+    /// What measuring it by writing has left.
+    pub undo: Option<UndoReport>,
 }
 
 /// Why a device must not be overwritten now.
@@ -141,6 +156,7 @@ fn device(device: &Device) -> DeviceReport {
         uses: device.uses.iter().map(use_report).collect(),
         tuned: device.saved.as_ref().map(tuned),
         tuned_write: device.saved_write.as_ref().map(tuned),
+        undo: device.undo.as_ref().map(undo),
         partitions: device.partitions.iter().map(partition).collect(),
     }
 }
@@ -162,7 +178,13 @@ fn partition(part: &DevicePartition) -> DevicePartitionReport {
         len_sectors: partition.len / SECTOR_BYTES,
         content: partition.content.clone(),
         uses: part.uses.iter().map(use_report).collect(),
+        undo: part.undo.as_ref().map(undo),
     }
+}
+
+fn undo(waiting: &WaitingUndo) -> UndoReport {
+    let WaitingUndo { path, kept_bytes } = waiting;
+    UndoReport { path: text(path), kept_bytes: *kept_bytes, being_measured: kept_bytes.is_none() }
 }
 
 fn use_report(used: &InUse) -> UseReport {

@@ -3,9 +3,10 @@ mod uses;
 
 use super::columns::{columns, pad, whole, wrap};
 use super::printable::printable;
-use super::style::{DANGER, STRONG, paint};
+use super::style::{CARE, DANGER, STRONG, paint};
 use super::units;
-use crate::contract::{Device, DevicePartition, InUse, SavedPace};
+use crate::contract::{Device, DevicePartition, InUse, SavedPace, WaitingUndo};
+use std::path::Path;
 use uses::{of_disk, of_partition};
 
 /// Narrower than this nothing is readable; lines get longer than the terminal instead.
@@ -60,7 +61,9 @@ impl Layout {
         let size = if device.size == 0 { "no medium".to_owned() } else { units::size(device.size) };
         let start = self.start(&paint(STRONG, &printable(&device.name)), &size);
         let stem = if device.partitions.is_empty() { " " } else { "│" };
-        let mut lines = self.beside(&start, &[who(device), state(device), made_of(device), tuned(device)], stem);
+        let undone = not_back(device.undo.as_ref(), &device.path);
+        let paragraphs = [who(device), state(device), undone, made_of(device), tuned(device)];
+        let mut lines = self.beside(&start, &paragraphs, stem);
         // Names by id are long, and worth nothing when they are broken: they get the whole line.
         for line in wrap(&aliases(device), self.width - ALIAS_INDENT).iter().filter(|line| !line.is_empty()) {
             lines += &format!("{}{line}\n", pad(stem, ALIAS_INDENT));
@@ -79,7 +82,7 @@ impl Layout {
         let start = format!("{start}  {}", pad(&place(part), self.places));
         let content = content(part.partition.content.as_deref(), device.readable);
         let words: Vec<String> = [content].into_iter().chain(of_partition(part)).collect();
-        self.beside(&start, &[words.join(", ")], stem)
+        self.beside(&start, &[words.join(", "), not_back(part.undo.as_ref(), &part.path)], stem)
     }
 
     fn start(&self, name: &str, size: &str) -> String {
@@ -173,6 +176,16 @@ fn made_of(device: &Device) -> String {
     // A loop device is no more than a view of a file or device.
     let verb = if device.identity.transport.as_deref() == Some("loop") { "on" } else { "made of" };
     format!("{verb} {}", below.join(", "))
+}
+
+/// What measuring by writing has left there, and what to do.
+fn not_back(undo: Option<&WaitingUndo>, device: &Path) -> String {
+    let Some(WaitingUndo { path, kept_bytes }) = undo else { return String::new() };
+    let Some(kept_bytes) = kept_bytes else { return paint(CARE, "is being measured by writing") };
+    let (size, file) = (units::size(*kept_bytes), whole(&printable(&path.to_string_lossy())));
+    let command = whole(&format!("haul tune --restore {}", printable(&device.to_string_lossy())));
+    let state = paint(DANGER, "NOT AS IT WAS");
+    format!("{}: measuring it by writing was cut off; {command} puts back {} from {file}", whole(&state), whole(&size))
 }
 
 /// What `haul tune --save` found for it.

@@ -34,7 +34,8 @@ pub use rest::{Rest, continue_command};
 pub(in crate::report) use side::described;
 pub use usage::usage;
 pub use writing::{
-    being_measured, confirm_measuring, not_put_back, nothing_to_put_back, put_back_earlier, putting_back,
+    being_measured, confirm_measuring, kin_not_put_back, may_fit_later, not_put_back, nothing_to_put_back,
+    put_back_earlier, putting_back, stays, to_be_put_back,
 };
 
 #[cfg(test)]
