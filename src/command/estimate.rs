@@ -1,10 +1,10 @@
 //! How long a copy may take, from a few short reads on both sides; nothing is written.
 use crate::contract::{
     Bound, Cache, Direction, EndpointKind, EngineKind, Estimate, Existing, Extent, Facts, OnError, Plan, PlanSide,
-    Route, Side, Stop, WriteRate,
+    Route, Side, Stop, Tuning, WriteRate,
 };
 use crate::endpoint;
-use crate::measure::{Budget, Course, Curve, Forecast, Point, Reached, Subject, Way, Zone, sample};
+use crate::measure::{Budget, Course, Curve, Forecast, Look, Point, Reached, Subject, Way, Zone, look, sample};
 use crate::plan::{Options, ProgressStyle};
 use std::time::{Duration, Instant};
 
@@ -78,19 +78,21 @@ fn foretell(plan: &Plan, source: &Facts, dest: &Facts, budget: Budget) -> Option
         // No byte goes through us, so that reading tells nothing of it.
         EngineKind::Reflink | EngineKind::Offload => return None,
     };
-    let samples = |side: &PlanSide, facts: &Facts| sampled(side, facts, len, engine, &plan.tuning, budget);
-    let of_source = || if is_read(plan, Side::Source) { samples(&plan.source, source) } else { Vec::new() };
-    let of_dest = || if is_looked_at(plan, dest) { samples(&plan.dest, dest) } else { Vec::new() };
-    let (read, other) = if plan.burst_bytes.is_some() {
-        // Of two at once on one head neither would tell its rate.
-        (of_source(), of_dest())
-    } else {
-        std::thread::scope(|scope| {
-            let source = scope.spawn(of_source);
-            let other = of_dest();
-            (source.join().unwrap_or_default(), other)
-        })
-    };
+    let probe = |side: &PlanSide, facts: &Facts| Probe::of(side, facts, len, engine, &plan.tuning);
+    let mut probes = [
+        is_read(plan, Side::Source).then(|| probe(&plan.source, source)).flatten(),
+        is_looked_at(plan, dest).then(|| probe(&plan.dest, dest)).flatten(),
+    ];
+    // Of two at once on one head neither would tell its rate.
+    let in_turn = plan.burst_bytes.is_some();
+    let looks = each(&mut probes, in_turn, |probe| probe.look(budget));
+    let slower_s = looks.iter().flatten().map(|look| look.whole_s).fold(0.0, f64::max);
+    let [read, other] = each(&mut probes, in_turn, |probe| {
+        // The faster side may be looked at for longer, for the copy will wait for the slower one.
+        let whole_s = if in_turn { None } else { Some(slower_s) };
+        Some(probe.zones(whole_s, budget))
+    })
+    .map(Option::unwrap_or_default);
     // A copy goes by its slower side, which may be the one of which nothing was found out.
     let missing = (is_read(plan, Side::Source) && is_disk(&plan.source) && read.is_empty())
         || (is_looked_at(plan, dest) && is_disk(&plan.dest) && other.is_empty());
@@ -177,38 +179,70 @@ fn write_curve(dest: &Facts, zones: &[Zone], len: u64) -> (Option<Curve>, Option
     }
 }
 
-/// Rates at places of the side's part of the copy, past the page cache where the plan goes past it; none if it cannot
-/// be read. The copy will say why better than a guess could.
-fn sampled(
-    side: &PlanSide,
-    facts: &Facts,
-    len: u64,
-    engine: EngineKind,
-    tuning: &crate::contract::Tuning,
-    budget: Budget,
-) -> Vec<Zone> {
-    let size = match facts.kind {
-        EndpointKind::File | EndpointKind::Block => facts.size.unwrap_or(0),
-        _ => 0,
-    };
-    let range = Extent::new(side.offset, size.saturating_sub(side.offset).min(len));
-    if range.len < BYTES_MIN {
-        return Vec::new();
+/// Has it done for both sides, at once if not in turn.
+fn each<T: Send>(
+    probes: &mut [Option<Probe>; 2],
+    in_turn: bool,
+    of: impl Fn(&mut Probe) -> Option<T> + Sync,
+) -> [Option<T>; 2] {
+    let [source, dest] = probes;
+    let of = |probe: &mut Option<Probe>| probe.as_mut().and_then(&of);
+    if in_turn {
+        return [of(source), of(dest)];
     }
-    let mut side = side.clone();
-    (side.access.existing, side.access.exclusive) = (Existing::Keep, false);
-    let way = if side.access.cache == Cache::Direct { Way::Direct } else { Way::Buffered };
-    if way == Way::Buffered {
-        // Reading ahead for a guess must not fill the cache.
-        side.access.cache = Cache::Drop;
+    std::thread::scope(|scope| {
+        let source = scope.spawn(|| of(source));
+        let dest = of(dest);
+        [source.join().ok().flatten(), dest]
+    })
+}
+
+/// A side that is about to be looked at.
+struct Probe {
+    subject: Subject,
+    range: Extent,
+    point: Point,
+    look: Option<Look>,
+}
+
+impl Probe {
+    /// Opens the side's part of the copy, past the page cache where the plan goes past it; none if it cannot be read.
+    /// The copy will say why better than a guess could.
+    fn of(side: &PlanSide, facts: &Facts, len: u64, engine: EngineKind, tuning: &Tuning) -> Option<Probe> {
+        let size = match facts.kind {
+            EndpointKind::File | EndpointKind::Block => facts.size.unwrap_or(0),
+            _ => 0,
+        };
+        let range = Extent::new(side.offset, size.saturating_sub(side.offset).min(len));
+        if range.len < BYTES_MIN {
+            return None;
+        }
+        let mut side = side.clone();
+        (side.access.existing, side.access.exclusive) = (Existing::Keep, false);
+        let way = if side.access.cache == Cache::Direct { Way::Direct } else { Way::Buffered };
+        if way == Way::Buffered {
+            // Reading ahead for a guess must not fill the cache.
+            side.access.cache = Cache::Drop;
+        }
+        let block_bytes = tuning.block_bytes.min(BLOCK_BYTES_MAX);
+        let point = Point { way, block_bytes, depth: (tuning.depth / 2).clamp(1, DEPTH_MAX) };
+        let end = endpoint::open_source(&side, facts).ok()?;
+        let subject = Subject::new(&facts.address, vec![(way, end)], engine, vec![range], point.in_flight_bytes());
+        Some(Probe { subject: subject.ok()?, range, point, look: None })
     }
-    let block_bytes = tuning.block_bytes.min(BLOCK_BYTES_MAX);
-    let point = Point { way, block_bytes, depth: (tuning.depth / 2).clamp(1, DEPTH_MAX) };
-    let Ok(end) = endpoint::open_source(&side, facts) else { return Vec::new() };
-    let subject = Subject::new(&facts.address, vec![(way, end)], engine, vec![range], point.in_flight_bytes());
-    let Ok(mut subject) = subject else { return Vec::new() };
-    // A signal ends the process here: nothing has been written.
-    sample(&mut subject, range, point, budget, &Stop::default()).unwrap_or_default()
+
+    fn look(&mut self, budget: Budget) -> Option<Look> {
+        // A signal ends the process here: nothing has been written.
+        self.look = look(&mut self.subject, self.range, self.point, budget, &Stop::default()).ok().flatten();
+        self.look
+    }
+
+    /// Rates at places, where what is foretold takes `whole_s`, or as long as this side alone.
+    fn zones(&mut self, whole_s: Option<f64>, budget: Budget) -> Vec<Zone> {
+        let Some(look) = self.look else { return Vec::new() };
+        let whole_s = whole_s.unwrap_or(look.whole_s);
+        sample(&mut self.subject, self.range, &look, whole_s, budget, &Stop::default()).unwrap_or_default()
+    }
 }
 
 #[cfg(test)]

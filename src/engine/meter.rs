@@ -1,4 +1,5 @@
 //! What is measured while pumping: latencies, and who was waited for. One clock call a round, none per block.
+use super::pace::Unsettled;
 use crate::contract::{Latency, Side, SideReport, Tally};
 use hdrhistogram::Histogram;
 use std::sync::atomic::Ordering::Relaxed;
@@ -127,6 +128,12 @@ impl Meter {
                 tally.waited_ns[index].fetch_add(share.as_nanos() as u64, Relaxed);
             }
         }
+    }
+
+    /// So much has gone into filling the pipe and trying paces.
+    pub fn unsettled(&self, unsettled: Unsettled, tally: &Tally) {
+        tally.unsettled_ns.store(unsettled.time.as_nanos() as u64, Relaxed);
+        tally.unsettled_bytes.store(unsettled.bytes, Relaxed);
     }
 
     /// A request of `side` that its queue got at `sent` has come back in this round.

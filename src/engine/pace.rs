@@ -91,6 +91,18 @@ pub struct Governor {
     odd_windows: u32,
     searched_at: Duration,
     patience: Duration,
+    /// When it was told last, and the bytes that had arrived by then.
+    told: (Duration, u64),
+    unsettled: Unsettled,
+}
+
+/// What went into filling the pipe and trying pairs, up to the moment that the governor was told last.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Unsettled {
+    /// Time.
+    pub time: Duration,
+    /// Bytes that arrived in it.
+    pub bytes: u64,
 }
 
 impl Governor {
@@ -110,12 +122,15 @@ impl Governor {
             odd_windows: 0,
             searched_at: Duration::ZERO,
             patience: SEARCH_AGAIN_AFTER,
+            told: (Duration::ZERO, 0),
+            unsettled: Unsettled::default(),
         }
     }
 
     /// Tells the time since the copy began and the bytes of data that have arrived. Says which pair to use from now
     /// on, when that is another; the caller then calls [`Governor::resumed`].
     pub fn observe(&mut self, now: Duration, arrived_bytes: u64) -> Option<Pair> {
+        self.note_unsettled(now, arrived_bytes);
         if !self.bounds.adaptive {
             return None;
         }
@@ -135,6 +150,20 @@ impl Governor {
         self.window = Some((now, arrived_bytes));
         let left = Duration::try_from_secs_f64(self.len.saturating_sub(arrived_bytes) as f64 / rate);
         self.judge(rate, now, left.unwrap_or(Duration::MAX))
+    }
+
+    fn note_unsettled(&mut self, now: Duration, arrived_bytes: u64) {
+        let (at, bytes) = std::mem::replace(&mut self.told, (now, arrived_bytes));
+        let filling = bytes < self.began_bytes + self.current.in_flight_bytes();
+        if filling || matches!(self.state, State::Searching | State::LookingAgain) {
+            self.unsettled.time += now.saturating_sub(at);
+            self.unsettled.bytes += arrived_bytes.saturating_sub(bytes);
+        }
+    }
+
+    /// What went into filling the pipe and trying pairs so far: its rate is not the one to come.
+    pub fn unsettled(&self) -> Unsettled {
+        self.unsettled
     }
 
     /// How long the present pair is looked at, when it has reached `rate` so far.

@@ -12,6 +12,9 @@ const CLEARLY_SLOWER: f64 = 1.05;
 /// say little.
 const TRUSTED_SHARE: f64 = 0.02;
 
+/// A copy that was not settled all the time is judged from this share of the whole time on in which it was.
+const TOLD_SHARE: f64 = 0.002;
+
 /// From this share of the bytes on only what has come counts.
 const KNOWN_SHARE: f64 = 0.1;
 
@@ -112,6 +115,11 @@ pub struct Reached {
     pub copied_bytes: u64,
     /// Of these, data: the others were zeros, which cost next to nothing.
     pub data_bytes: u64,
+    /// Of the seconds, those in which the pipe was being filled or block sizes and depths were tried: they say nothing
+    /// of what is to come.
+    pub unsettled_s: f64,
+    /// Of the data, what came in those.
+    pub unsettled_bytes: u64,
 }
 
 /// Logarithm of a change of the rate that is no longer a fault of the curve: by a quarter.
@@ -172,21 +180,25 @@ impl Forecast {
     /// some percent. But where it goes otherwise now by more than that, something has changed.
     pub fn left_s(&self, then: &Reached, now: &Reached) -> Option<f64> {
         let start = Reached { done_bytes: now.done_bytes - now.copied_bytes, ..Reached::default() };
-        let (ever, lately) = (self.slower(&start, now), self.slower(then, now));
-        let change = (lately / ever).ln();
+        // Where it was never settled it is taken to go as foretold.
+        let ever = self.slower(&start, now).unwrap_or(1.0);
+        let change = self.slower(then, now).map_or(0.0, |lately| (lately / ever).ln());
         let slower = if change.is_finite() { ever * (change * (change.abs() / CHANGE).min(1.0)).exp() } else { ever };
         let rest_s = (self.whole_s() - self.until(now.done_bytes)) * share(now.data_bytes, now.copied_bytes);
         let told = (now.copied_bytes == 0 || now.data_bytes > 0) && slower.is_finite();
         told.then_some(rest_s * slower)
     }
 
-    /// How many times as long as foretold it took from `then` to `now`.
-    fn slower(&self, then: &Reached, now: &Reached) -> f64 {
+    /// How many times as long as foretold it took from `then` to `now`, while it was settled; `None`: it never was.
+    fn slower(&self, then: &Reached, now: &Reached) -> Option<f64> {
         let (data, done) = (now.data_bytes.saturating_sub(then.data_bytes), now.done_bytes - then.done_bytes);
-        let foretold_s = (self.until(now.done_bytes) - self.until(then.done_bytes)) * share(data, done);
-        let known = now.copied_bytes as f64 / self.len as f64 / KNOWN_SHARE;
+        let unsettled = now.unsettled_bytes.saturating_sub(then.unsettled_bytes).min(data);
+        let foretold_s = (self.until(now.done_bytes) - self.until(then.done_bytes)) * share(data - unsettled, done);
+        let took_s = (now.at_s - now.unsettled_s) - (then.at_s - then.unsettled_s);
+        let known = now.copied_bytes.saturating_sub(now.unsettled_bytes) as f64 / self.len as f64 / KNOWN_SHARE;
         let trusted_s = TRUSTED_SHARE * self.whole_s() * (1.0 - known).max(0.0);
-        (now.at_s - then.at_s + trusted_s) / (foretold_s + trusted_s)
+        let told = unsettled == 0 || foretold_s + trusted_s > TOLD_SHARE * self.whole_s();
+        told.then(|| (took_s + trusted_s) / (foretold_s + trusted_s))
     }
 }
 

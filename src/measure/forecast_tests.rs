@@ -81,7 +81,13 @@ fn worst(slower: f64, from: u64) -> f64 {
     let forecast = Forecast::of(&course(size, Some(&measured(9, size)), None)).unwrap();
     let time = |place: u64| zoned_s(place as f64, size as f64) * slower;
     let whole = time(size);
-    let reached = |place: u64| Reached { at_s: time(place), done_bytes: place, copied_bytes: place, data_bytes: place };
+    let reached = |place: u64| Reached {
+        at_s: time(place),
+        done_bytes: place,
+        copied_bytes: place,
+        data_bytes: place,
+        ..Reached::default()
+    };
     let error = |percent: u64| {
         let now = reached(size / 100 * percent);
         let before =
@@ -117,7 +123,13 @@ fn zeros_and_what_earlier_runs_copied_make_no_rate() {
     let curve = Curve::flat(1e6).unwrap();
     let forecast = Forecast::of(&course(200_000_000, Some(&curve), None)).unwrap();
     let already = Reached { done_bytes: 150_000_000, ..Reached::default() };
-    let now = Reached { at_s: 10.0, done_bytes: 160_000_000, copied_bytes: 10_000_000, data_bytes: 5_000_000 };
+    let now = Reached {
+        at_s: 10.0,
+        done_bytes: 160_000_000,
+        copied_bytes: 10_000_000,
+        data_bytes: 5_000_000,
+        ..Reached::default()
+    };
     // 5 MB of data in 10 s, half as fast as foretold, and of the 40 MB left a half is data.
     let left = forecast.left_s(&already, &now).unwrap();
     assert!((left / 40.0 - 1.0).abs() < 0.25, "{left}");
@@ -131,7 +143,7 @@ fn a_disk_that_has_become_slower_is_believed_after_a_while_and_one_that_only_see
     let forecast = Forecast::of(&course(100 * GB, Some(&curve), None)).unwrap();
     let at = |at_s: f64, gigabytes: f64| {
         let bytes = (gigabytes * 1e9) as u64;
-        Reached { at_s, done_bytes: bytes, copied_bytes: bytes, data_bytes: bytes }
+        Reached { at_s, done_bytes: bytes, copied_bytes: bytes, data_bytes: bytes, ..Reached::default() }
     };
     // 50 GB at 100 MB/s, and 20 s at 50 MB/s.
     let left = forecast.left_s(&at(500.0, 50.0), &at(520.0, 51.0)).unwrap();
@@ -139,4 +151,23 @@ fn a_disk_that_has_become_slower_is_believed_after_a_while_and_one_that_only_see
     // 20 s in which the curve was wrong by 4 %.
     let left = forecast.left_s(&at(500.0, 50.0), &at(520.8, 52.0)).unwrap();
     assert!((left / 480.0 - 1.0).abs() < 0.01, "{left}");
+}
+
+#[test]
+fn what_block_sizes_gave_that_were_only_tried_says_nothing_of_the_rest() {
+    let curve = Curve::flat(100e6).unwrap();
+    let forecast = Forecast::of(&course(10 * GB, Some(&curve), None)).unwrap();
+    // 1 GB in 10 s as foretold, and 0.5 GB in 15 s of trying.
+    let bytes = GB + GB / 2;
+    let now = Reached { at_s: 25.0, done_bytes: bytes, copied_bytes: bytes, data_bytes: bytes, ..Reached::default() };
+    let tried = Reached { unsettled_s: 15.0, unsettled_bytes: GB / 2, ..now };
+    let left = |now: &Reached| forecast.left_s(&Reached::default(), now).unwrap();
+    assert!((left(&tried) / 85.0 - 1.0).abs() < 0.01, "{}", left(&tried));
+    assert!(left(&now) > 120.0, "otherwise it counts: {}", left(&now));
+    // Nothing but trying so far, or lately: as foretold, or as before.
+    let only = Reached { unsettled_s: 25.0, unsettled_bytes: bytes, ..now };
+    assert!((left(&only) / 85.0 - 1.0).abs() < 0.01, "{}", left(&only));
+    let before = Reached { at_s: 10.0, done_bytes: GB, copied_bytes: GB, data_bytes: GB, ..Reached::default() };
+    let lately = forecast.left_s(&before, &tried).unwrap();
+    assert!((lately / 85.0 - 1.0).abs() < 0.01, "{lately}");
 }

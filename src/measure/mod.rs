@@ -38,7 +38,7 @@ pub use places::{Walk, spread};
 pub use point::{DD_BLOCK_BYTES, Point, Way};
 pub use profile::{Cost, Profiled, WayCost, profile};
 pub use run::{Run, run};
-pub use sample::{Budget, sample};
+pub use sample::{Budget, Look, look, sample};
 pub use subject::{Failure, Subject};
 pub use surroundings::Around;
 pub use sustained::{Moment, Stage, Sustained, Trend, sustained, trend};

@@ -16,38 +16,66 @@ const PATIENCE: (Duration, Duration) = (Duration::from_millis(15), Duration::fro
 /// The first look at a disk.
 const LOOK: Duration = Duration::from_millis(2);
 
-/// Time that sampling may take.
+/// Time that looking and sampling may take together.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Budget {
-    /// In all.
+    /// At most.
     pub time_max: Duration,
-    /// As a share of the time that the whole range takes by the first look.
+    /// As a share of the time that whatever is foretold takes.
     pub share: f64,
     /// Where there is no time for as many places, none is read.
     pub places_min: u32,
 }
 
+/// What the first look at a disk gave.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Look {
+    /// Block size and depth that are short enough for the places to come.
+    pub point: Point,
+    /// Seconds that the whole range takes by it.
+    pub whole_s: f64,
+    /// How long it took.
+    pub took: Duration,
+}
+
+/// The first look at `range`; `None` where it could not be read there.
+///
+/// # Errors
+/// It was asked to stop, or the disk is gone.
+pub fn look(
+    subject: &mut Subject,
+    range: Extent,
+    point: Point,
+    budget: Budget,
+    stop: &Stop,
+) -> Result<Option<Look>, Failure> {
+    let began = subject.clock.now();
+    // Blocks in flight are waited for at both ends of a place, so that it is three times as long as they are; as much
+    // again goes into the way there.
+    let most = (range.len as f64 * budget.share / f64::from(PLACES_WANTED) / 6.0).min(range.len as f64 / 16.0);
+    let point = fitting(point, most as u64, subject.align_bytes);
+    let shallow = Point { depth: point.depth.min(2), ..point };
+    // Not where a place will be, which are at odd parts of twice an odd number: the disk would have kept those bytes.
+    let first = place(subject, range, shallow, (3, 8), LOOK, stop)?;
+    let took = subject.clock.now() - began;
+    Ok(first.map(|first| Look { point, whole_s: range.len as f64 / first.bytes_per_s, took }))
+}
+
 /// Rates at places of `range`, each in the middle of as large a part of it; offsets count from its first byte. No place
-/// where the time would not be enough for one. Places that could not be read are left out.
+/// where the time would not be enough: what is foretold takes `whole_s`. Places that could not be read are left out.
 ///
 /// # Errors
 /// It was asked to stop, or the disk is gone.
 pub fn sample(
     subject: &mut Subject,
     range: Extent,
-    point: Point,
+    look: &Look,
+    whole_s: f64,
     budget: Budget,
     stop: &Stop,
 ) -> Result<Vec<Zone>, Failure> {
     let began = subject.clock.now();
-    // Blocks in flight are waited for at both ends of a place, so that it is some times as long as they are.
-    let most = (range.len as f64 * budget.share / f64::from(PLACES_WANTED) / 3.0).min(range.len as f64 / 16.0);
-    let point = fitting(point, most as u64, subject.align_bytes);
-    let look = Point { depth: point.depth.min(2), ..point };
-    // Not where a place will be, which are at odd parts of twice an odd number: the disk would have kept those bytes.
-    let Some(first) = place(subject, range, look, (3, 8), LOOK, stop)? else { return Ok(Vec::new()) };
-    let took = subject.clock.now() - began;
-    let whole_s = range.len as f64 / first.bytes_per_s;
+    let Look { point, took, .. } = *look;
     let time = Duration::try_from_secs_f64(whole_s * budget.share).unwrap_or(Duration::MAX).min(budget.time_max);
     let Some(left) = time.checked_sub(took) else { return Ok(Vec::new()) };
     let room = range.len / (point.in_flight_bytes() * 4).max(1);
@@ -62,7 +90,7 @@ pub fn sample(
     for number in in_spread_order(count) {
         let now = subject.clock.now();
         // Where the way to a place is longer than it was at first, fewer places have to do.
-        if now + longest > began + time {
+        if now + longest > began + left {
             break;
         }
         zones.extend(place(subject, range, point, (2 * number + 1, 2 * count), patience, stop)?);

@@ -5,7 +5,7 @@ use haul::contract::{
     Access, Bound, Cache, Direction, Ended, EndpointKind, EngineKind, Existing, Extent, OnError, Plan, PlanSide, Route,
     Side, Silent, Stop, Tally, Tuning, WriteOrder, Zeros,
 };
-use haul::measure::{Budget, Course, Curve, Forecast, Point, Reached, Way, sample};
+use haul::measure::{Budget, Course, Curve, Forecast, Point, Reached, Subject, Way, Zone, look, sample};
 use modelled_disk::model::Zones;
 use modelled_disk::parameters::Parameters;
 use modelled_disk::preset::Preset;
@@ -32,6 +32,12 @@ fn disk(name: &str) -> Parameters {
     disk
 }
 
+/// Looked at for itself alone.
+fn sampled(subject: &mut Subject, range: Extent, point: Point, budget: Budget) -> Vec<Zone> {
+    let look = look(subject, range, point, budget, &Stop::default()).unwrap().unwrap();
+    sample(subject, range, &look, look.whole_s, budget, &Stop::default()).unwrap()
+}
+
 /// What came of a copy and of what was foretold of it.
 struct Told {
     foretold_s: f64,
@@ -48,7 +54,7 @@ fn copy(pair: &Pair) -> Told {
     let point = Point { way: Way::Direct, block_bytes: 1 << 20, depth: 2 };
     let mut curve = |side: usize| {
         let range = Extent::new(pair.offsets[side], pair.len);
-        let zones = sample(&mut subjects[side], range, point, BUDGET, &Stop::default()).unwrap();
+        let zones = sampled(&mut subjects[side], range, point, BUDGET);
         Curve::through(&zones).unwrap()
     };
     let curves = [curve(0), curve(1)];
@@ -72,7 +78,7 @@ fn copy(pair: &Pair) -> Told {
     let (mut window, mut left) = (VecDeque::from([Reached::default()]), Vec::new());
     for &(now_s, bytes) in seen.iter() {
         let at_s = now_s - looking_s;
-        let now = Reached { at_s, done_bytes: bytes, copied_bytes: bytes, data_bytes: bytes };
+        let now = Reached { at_s, done_bytes: bytes, copied_bytes: bytes, data_bytes: bytes, ..Reached::default() };
         window.push_back(now);
         // As the bar does: the newest of those that are 20 s old is where it looks from.
         while window.len() > 2 && at_s - window[1].at_s >= 20.0 {
@@ -175,7 +181,7 @@ fn places_are_read_in_time_and_each_gives_the_rate_of_the_medium_there() {
         let (range, point) =
             (Extent::new(0, disk.size_bytes), Point { way: Way::Direct, block_bytes: 1 << 20, depth: 2 });
         let budget = Budget { share, ..BUDGET };
-        let zones = sample(&mut subject(&world, &disk), range, point, budget, &Stop::default()).unwrap();
+        let zones = sampled(&mut subject(&world, &disk), range, point, budget);
         assert!(zones.len() >= places, "{share}: {} places", zones.len());
         for zone in &zones {
             // A place may lie across two zones, which are 2 to 4 % apart.

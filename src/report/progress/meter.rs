@@ -125,7 +125,8 @@ impl Meter {
         self.samples.iter().rev().find(old_enough).or_else(|| self.samples.front())
     }
 
-    /// How long the rest takes, by what was foretold of it or else as if it went on like this. Holes and zeros cost
+    /// How long the rest takes, by what was foretold of it or else as if it went on like this. What came while
+    /// the pipe was being filled and other block sizes were tried does not count. Holes and zeros cost
     /// next to nothing and come in lumps, so they must not make the rate:
     /// the rest is taken to hold as much data as what was copied so far, and that goes at the rate of data.
     fn left(&self, now: &Sample) -> Option<Duration> {
@@ -140,7 +141,15 @@ impl Meter {
         {
             return Duration::try_from_secs_f64(seconds).ok();
         }
-        let data_rate = rate(|sample| sample.written_bytes, then, now).filter(|&rate| rate > 0);
+        let settled = |sample: &Sample| sample.written_bytes.saturating_sub(sample.unsettled_bytes);
+        let time = |sample: &Sample| sample.at.saturating_sub(sample.unsettled);
+        let settled_rate = then.and_then(|then| {
+            let passed = time(now).saturating_sub(time(then));
+            units::per_second(settled(now).saturating_sub(settled(then)), passed.max(SPACING))
+        });
+        let positive = |rate: &u64| *rate > 0;
+        let data_rate = settled_rate.filter(positive).or_else(|| rate(|sample| sample.written_bytes, then, now));
+        let data_rate = data_rate.filter(positive);
         let seconds = match data_rate {
             Some(rate) => rest as f64 * (now.written_bytes as f64 / copied as f64) / rate as f64,
             None => rest as f64 / rate(Sample::copied_bytes, then, now).filter(|&rate| rate > 0)? as f64,
@@ -156,6 +165,8 @@ fn reached(sample: &Sample) -> Reached {
         done_bytes: copied_bytes + sample.already_bytes,
         copied_bytes,
         data_bytes: sample.written_bytes,
+        unsettled_s: sample.unsettled.as_secs_f64(),
+        unsettled_bytes: sample.unsettled_bytes,
     }
 }
 
