@@ -165,6 +165,13 @@ fn csv_has_the_same_fields_in_every_line() {
     for part in ["part", "position", "command", "way"] {
         assert!(text.lines().any(|line| line.starts_with(&format!("{part},"))), "{part}: {text}");
     }
+    // Processor seconds for each GiB, at the rate that it had, are the share.
+    for way in text.lines().filter(|line| line.starts_with("way,")) {
+        let fields: Vec<&str> = way.split(',').collect();
+        let number = |at: usize| fields[at].parse::<f64>().unwrap();
+        let share = number(5) * number(6) / f64::from(1 << 30);
+        assert!((share - number(14)).abs() < 0.05 * share.max(0.1), "{share}: {way}");
+    }
 }
 
 #[test]

@@ -70,6 +70,7 @@ fn csv_has_the_same_fields_in_every_line() {
     let names = lines.next().unwrap();
     assert!(names.starts_with("way,block_bytes,depth,state,runs,bytes_per_s,"));
     let fields = names.split(',').count();
+    assert!(names.ends_with(",cpu_s_per_gib,cached,cpu_share"), "{names}");
     assert!(lines.clone().count() > 10 && lines.all(|line| line.split(',').count() == fields), "{text}");
 }
 

@@ -59,6 +59,11 @@ impl Trial {
         if self.moved_bytes > 0 { self.cpu_s * (1u64 << 30) as f64 / self.moved_bytes as f64 } else { 0.0 }
     }
 
+    /// Processor time as a share of one processor, at the rate that it had; 0 where nothing came.
+    pub fn cpu_share(&self) -> f64 {
+        self.cpu_s_per_gib() * self.bytes_per_s() / (1u64 << 30) as f64
+    }
+
     /// It says something of the disk: bytes came, and none failed, for a bad place takes seconds.
     pub fn is_sound(&self) -> bool {
         self.failed == 0 && self.bytes > 0 && self.seconds > 0.0

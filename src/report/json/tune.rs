@@ -110,6 +110,8 @@ pub struct PointReport {
     pub max_us: Option<f64>,
     /// Processor seconds of this process for each GiB.
     pub cpu_s_per_gib: Option<f64>,
+    /// The same as a share of one processor.
+    pub cpu_share: Option<f64>,
     /// The page cache held some of it before.
     pub cached: bool,
 }
@@ -281,6 +283,7 @@ fn entry(entry: &Entry) -> PointReport {
         p99_us: of(|trial| trial.p99_us),
         max_us: of(|trial| trial.max_us),
         cpu_s_per_gib: of(Trial::cpu_s_per_gib),
+        cpu_share: of(Trial::cpu_share),
         cached: entry.was_cached(),
     }
 }

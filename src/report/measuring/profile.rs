@@ -149,30 +149,31 @@ pub fn timing_text(facts: &Facts, timed: &Timed, each: Duration) -> String {
 /// Everything that was found as comma-separated values; the first field says what the line is about.
 pub fn profile_csv(found: &Profiled) -> String {
     let mut text = "part,way,offset_bytes,block_bytes,seconds,bytes_per_s,cpu_s_per_gib,left_in_cache,read_bytes,\
-                    witness_kept,start_before_s,start_during_s,start_after_s,driver_copied\n"
+                    witness_kept,start_before_s,start_during_s,start_after_s,driver_copied,cpu_share\n"
         .to_owned();
     for zone in &found.zones {
-        text += &format!("position,,{},,,{:.0},,,,,,,,\n", zone.offset, zone.bytes_per_s);
+        text += &format!("position,,{},,,{:.0},,,,,,,,,\n", zone.offset, zone.bytes_per_s);
     }
     for cost in &found.costs {
-        text += &format!("command,,,{},{:.9},{:.0},,,,,,,,\n", cost.bytes, cost.seconds, cost.bytes_per_s());
+        text += &format!("command,,,{},{:.9},{:.0},,,,,,,,,\n", cost.bytes, cost.seconds, cost.bytes_per_s());
     }
     if let Some(alone) = &found.commands {
-        text += &alone.empty_s.map(|seconds| format!("empty,,,0,{seconds:.9},,,,,,,,,\n")).unwrap_or_default();
+        text += &alone.empty_s.map(|seconds| format!("empty,,,0,{seconds:.9},,,,,,,,,,\n")).unwrap_or_default();
         for cost in &alone.buffer {
-            text += &format!("read_buffer,,,{},{:.9},{:.0},,,,,,,,\n", cost.bytes, cost.seconds, cost.bytes_per_s());
+            text += &format!("read_buffer,,,{},{:.9},{:.0},,,,,,,,,\n", cost.bytes, cost.seconds, cost.bytes_per_s());
         }
     }
     for way in &found.ways {
         let (name, rate) = (way.way.name(), way.bytes_per_s);
         let driver = way.driver_copied.map(|share| format!("{share:.3}")).unwrap_or_default();
-        text += &format!("way,{name},,,,{rate:.0},{:.4},{:.3},,,,,,{driver}\n", way.cpu_s_per_gib, way.left_in_cache);
+        let (cpu, share, left) = (way.cpu_s_per_gib, way.cpu_share, way.left_in_cache);
+        text += &format!("way,{name},,,,{rate:.0},{cpu:.4},{left:.3},,,,,,{driver},{share:.4}\n");
     }
     for effect in found.lethargy.iter().flatten().flat_map(|lethargy| &lethargy.effects) {
         let [before, during, after] = [effect.start_before_s, effect.start_during_s, effect.start_after_s];
         let (name, read, kept) = (lethargy::name(effect), effect.read_bytes, effect.kept);
         let seconds = effect.seconds;
-        text += &format!("rest,{name},,,{seconds:.3},,,,{read},{kept:.3},{before:.6},{during:.6},{after:.6},\n");
+        text += &format!("rest,{name},,,{seconds:.3},,,,{read},{kept:.3},{before:.6},{during:.6},{after:.6},,\n");
     }
     text
 }

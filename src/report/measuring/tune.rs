@@ -165,7 +165,7 @@ fn sure(found: &Answer) -> String {
 /// Every point as comma-separated values.
 pub fn tune_csv(tuned: &Tuned) -> String {
     let mut text = "way,block_bytes,depth,state,runs,bytes_per_s,bytes_per_s_mad,requests_per_s,p50_us,p99_us,max_us,\
-                    cpu_s_per_gib,cached\n"
+                    cpu_s_per_gib,cached,cpu_share\n"
         .to_owned();
     for entry in tuned.sweep.entries() {
         let Point { way, block_bytes, depth } = entry.point;
@@ -186,6 +186,7 @@ pub fn tune_csv(tuned: &Tuned) -> String {
             number(of(|trial| trial.max_us), 1),
             number(of(Trial::cpu_s_per_gib), 4),
             entry.was_cached().to_string(),
+            number(of(Trial::cpu_share), 4),
         ];
         text += &fields.join(",");
         text.push('\n');
