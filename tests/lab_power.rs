@@ -1,4 +1,5 @@
-//! The power goes in the middle of a copy: what the journal claims is on the disk, and another machine ends it.
+//! The power goes in the middle of a copy: what the journal claims is on the disk, and another machine ends it. And in
+//! the middle of measuring by writing: another machine puts everything back.
 //!
 //! qemu is killed, and what it wrote stays. It also wrote down what the guest wrote and flushed, in order
 //! (blklogwrites): of that, disks are made that lost any of what was not flushed yet. The journal lies on a disk of its
@@ -8,6 +9,7 @@ mod support;
 
 use haul::contract::ExtentSet;
 use haul::ledger::journal::read;
+use haul::ledger::undo::{Content, PIECE_BYTES, Undo};
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
@@ -80,17 +82,45 @@ fn after_a_cut(before: &[u8], done: &[Done], random: &mut fastrand::Rng) -> Vec<
     disk
 }
 
-/// What the journal on the disk for it claims, its file system brought to order as by a mount; `None`: there is none.
+/// The file system on the disk for papers, brought to order as by a mount.
+struct Repaired(PathBuf);
+
+impl Repaired {
+    fn of(papers_bytes: &[u8], dir: &Path) -> Self {
+        let papers = dir.join("repaired");
+        fs::write(&papers, papers_bytes).expect("there is room");
+        let repaired = Command::new("/usr/sbin/e2fsck").args(["-fy"]).arg(&papers).output().expect("e2fsck is there");
+        assert!(repaired.status.code().is_some_and(|code| code <= 1), "{repaired:?}");
+        Repaired(papers)
+    }
+
+    fn debugfs(&self, command: &str) -> String {
+        let mut debugfs = Command::new("/usr/sbin/debugfs");
+        let done = debugfs.args(["-R", command]).arg(&self.0).output().expect("debugfs is there");
+        assert!(done.status.success(), "{done:?}");
+        String::from_utf8_lossy(&done.stdout).into_owned()
+    }
+
+    /// A file of it, beside it under the same name; it may not be there.
+    fn file(&self, path: &str) -> PathBuf {
+        let copy = self.0.with_file_name(Path::new(path).file_name().expect("it names a file"));
+        let _ = fs::remove_file(&copy);
+        self.debugfs(&format!("dump \"{path}\" {}", copy.display()));
+        copy
+    }
+
+    /// The name of the only file in /haul that ends so.
+    fn name_of(&self, ending: &str) -> Option<String> {
+        let listed = self.debugfs("ls -p /haul");
+        // /inode/mode/user/group/name/size/
+        let names = listed.lines().filter_map(|line| line.split('/').nth(5));
+        names.filter(|name| name.ends_with(ending)).map(str::to_owned).next()
+    }
+}
+
+/// What the journal on the disk for it claims; `None`: there is none.
 fn claimed(papers_bytes: &[u8], dir: &Path) -> Option<ExtentSet> {
-    let (papers, journal) = (dir.join("repaired"), dir.join("journal"));
-    fs::write(&papers, papers_bytes).expect("there is room");
-    let repaired = Command::new("/usr/sbin/e2fsck").args(["-fy"]).arg(&papers).output().expect("e2fsck is there");
-    assert!(repaired.status.code().is_some_and(|code| code <= 1), "{repaired:?}");
-    let _ = fs::remove_file(&journal);
-    let dump = format!("dump /journal {}", journal.display());
-    let dumped = Command::new("/usr/sbin/debugfs").args(["-R", &dump]).arg(&papers).output().expect("debugfs is there");
-    assert!(dumped.status.success(), "{dumped:?}");
-    let file = File::open(&journal).ok()?;
+    let file = File::open(Repaired::of(papers_bytes, dir).file("/journal")).ok()?;
     Some(read(BufReader::new(file)).expect("no loss of power damages a journal").state.durable)
 }
 
@@ -120,9 +150,7 @@ impl Scene {
         fs::write(path("source"), &source).expect("there is room");
         fs::write(path("dest"), &dest).expect("there is room");
         File::create(path("papers")).and_then(|file| file.set_len(PAPERS as u64)).expect("there is room");
-        let mut make = Command::new("/usr/sbin/mke2fs");
-        make.args(["-q", "-t", "ext4", "-E", "lazy_itable_init=0,lazy_journal_init=0"]).arg(path("papers"));
-        assert!(make.status().is_ok_and(|status| status.success()), "mke2fs makes a file system");
+        make_file_system(&path("papers"));
         let papers = fs::read(path("papers")).expect("it is there");
         Scene { dir, source, before: [papers, dest] }
     }
@@ -137,47 +165,56 @@ impl Scene {
 
     /// Words of qemu for the disks, with logs of what is written or without.
     fn words(&self, logged: bool) -> String {
-        let file = |node: &str, name: &str| {
-            format!("-blockdev node-name={node},driver=file,filename={}", self.path(name).display())
-        };
-        let disk = |name: &str| {
-            let node = if logged && name != "source" {
-                let log = format!("{name}-log");
-                File::create(self.path(&log)).expect("there is room");
-                let (image, log) = (file(&format!("{name}-image"), name), file(&log, &log));
-                let node = format!("node-name={name},driver=blklogwrites,file={name}-image,log={name}-log");
-                format!("{image} {log} -blockdev {node},log-sector-size=512")
-            } else {
-                file(name, name)
-            };
-            format!("{node} -device nvme,id={name},serial={name} -device nvme-ns,bus={name},drive={name}")
-        };
+        let disk = |name: &str| words_of(self.dir.path(), name, logged && name != "source");
         ["source", "papers", "dest"].map(disk).join(" ")
     }
+}
 
-    /// Begins the copy in a machine, and kills that when the journal has some lines.
-    fn cut_the_power(&self, haul: &Path) {
-        let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("lab/power.sh");
-        let words = [("VMLAB_TIMEOUT", "600".to_owned()), ("VMLAB_QEMU", self.words(true))];
-        let mut vmlab = launcher();
-        vmlab.arg("bash").arg(script).arg(haul).args(["ring", "begin"]).envs(words);
-        vmlab.env("VMLAB_PIDFILE", self.path("pid"));
-        let mut running = vmlab.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("bash is there");
-        let said = BufReader::new(running.stdout.take().expect("it is piped")).lines().map_while(Result::ok);
-        let mut heard = Vec::new();
-        let mut killed = false;
-        for line in said {
-            heard.push(line);
-            if !killed && heard.last().is_some_and(|line| line == "now") {
-                let pid = fs::read_to_string(self.path("pid")).expect("qemu said who it is");
-                let pid = rustix::process::Pid::from_raw(pid.trim().parse().expect("a number")).expect("a process");
-                rustix::process::kill_process(pid, rustix::process::Signal::KILL).expect("it was still running");
-                killed = true;
-            }
+fn make_file_system(path: &Path) {
+    let mut make = Command::new("/usr/sbin/mke2fs");
+    make.args(["-q", "-t", "ext4", "-E", "lazy_itable_init=0,lazy_journal_init=0"]).arg(path);
+    assert!(make.status().is_ok_and(|status| status.success()), "mke2fs makes a file system");
+}
+
+/// Words of qemu for a disk, which is a file in `dir`, with a log of what is written or without.
+fn words_of(dir: &Path, name: &str, logged: bool) -> String {
+    let file = |node: &str, name: &str| {
+        format!("-blockdev node-name={node},driver=file,filename={}", dir.join(name).display())
+    };
+    let node = if logged {
+        let log = format!("{name}-log");
+        File::create(dir.join(&log)).expect("there is room");
+        let (image, log) = (file(&format!("{name}-image"), name), file(&log, &log));
+        let node = format!("node-name={name},driver=blklogwrites,file={name}-image,log={name}-log");
+        format!("{image} {log} -blockdev {node},log-sector-size=512")
+    } else {
+        file(name, name)
+    };
+    format!("{node} -device nvme,id={name},serial={name} -device nvme-ns,bus={name},drive={name}")
+}
+
+/// Begins what `act` of the script is in a machine with disks in `dir`, and kills that when the script says so.
+fn cut_the_power(dir: &Path, act: &str, qemu: String) {
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("lab/power.sh");
+    let words = [("VMLAB_TIMEOUT", "600".to_owned()), ("VMLAB_QEMU", qemu)];
+    let mut vmlab = launcher();
+    vmlab.arg("bash").arg(script).arg(release_binary()).args(["ring", act]).envs(words);
+    vmlab.env("VMLAB_PIDFILE", dir.join("pid"));
+    let mut running = vmlab.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("bash is there");
+    let said = BufReader::new(running.stdout.take().expect("it is piped")).lines().map_while(Result::ok);
+    let mut heard = Vec::new();
+    let mut killed = false;
+    for line in said {
+        heard.push(line);
+        if !killed && heard.last().is_some_and(|line| line == "now") {
+            let pid = fs::read_to_string(dir.join("pid")).expect("qemu said who it is");
+            let pid = rustix::process::Pid::from_raw(pid.trim().parse().expect("a number")).expect("a process");
+            rustix::process::kill_process(pid, rustix::process::Signal::KILL).expect("it was still running");
+            killed = true;
         }
-        let status = running.wait().expect("it was started");
-        assert!(killed && status.code() == Some(125), "{status}: {heard:?}");
     }
+    let status = running.wait().expect("it was started");
+    assert!(killed && status.code() == Some(125), "{status}: {heard:?}");
 }
 
 #[test]
@@ -186,8 +223,8 @@ fn what_a_journal_claims_is_there_whenever_the_power_goes_and_another_machine_en
         return;
     }
     let scene = Scene::new();
-    scene.cut_the_power(&release_binary());
     let dir = scene.dir.path();
+    cut_the_power(dir, "begin", scene.words(true));
     let at_the_kill = true_claims(&scene.source, &scene.bytes("papers"), &scene.bytes("dest"), dir);
     assert!((MIB / 4..LEN).contains(&at_the_kill), "{at_the_kill} bytes were claimed when the power went");
 
@@ -212,4 +249,91 @@ fn what_a_journal_claims_is_there_whenever_the_power_goes_and_another_machine_en
     let dest = scene.bytes("dest");
     assert!(dest[..LEN] == scene.source[..], "the dest is not the source");
     assert!(dest[LEN..] == scene.before[1][LEN..], "what lies behind the copy was changed");
+}
+
+/// A disk of two partitions: one with the file system of the undo journal, and one of noise that is measured. All that
+/// is written to both is in one log, so that it is known what was there when.
+const FIRST: usize = MIB;
+const UNDO_PAPERS: usize = 48 * MIB;
+const MEASURED: usize = 16 * MIB;
+
+/// What the partition that was measured would be after putting back; `None`: there is no undo journal.
+fn put_back(disk: &[u8], dir: &Path) -> Option<Vec<u8>> {
+    let papers = Repaired::of(&disk[FIRST..FIRST + UNDO_PAPERS], dir);
+    let name = papers.name_of(".undo")?;
+    let undo =
+        Undo::open(&papers.file(&format!("/haul/{name}"))).expect("no loss of power damages it").expect("it is there");
+    let content = Content::of(&undo.head().session);
+    let mut measured = disk[FIRST + UNDO_PAPERS..].to_vec();
+    for kept in undo.kept() {
+        let mut original = vec![0; kept.extent.len as usize];
+        undo.original(kept, &mut original).expect("no loss of power damages originals");
+        let now = &mut measured[kept.extent.offset as usize..kept.extent.end() as usize];
+        for (now, original) in now.chunks_mut(PIECE_BYTES).zip(original.chunks(PIECE_BYTES)) {
+            if content.has_written(now) {
+                now.copy_from_slice(original);
+            }
+        }
+    }
+    Some(measured)
+}
+
+#[test]
+fn what_measuring_wrote_over_is_put_back_whenever_the_power_goes() {
+    if !lab_is_there(&["openssl", "mke2fs", "e2fsck", "debugfs", "sfdisk"]) {
+        return;
+    }
+    let folder = memory_dir();
+    let dir = folder.path();
+    let (image, papers) = (dir.join("both"), dir.join("papers"));
+    File::create(&papers).and_then(|file| file.set_len(UNDO_PAPERS as u64)).expect("there is room");
+    make_file_system(&papers);
+    let originals = noise(MEASURED, 81);
+    let whole = [vec![0; FIRST], fs::read(&papers).expect("it was made"), originals.clone()].concat();
+    fs::write(&image, whole).expect("there is room");
+    let sectors = |bytes: usize| bytes / SECTOR;
+    let table = format!(
+        "printf '{},{}\\n{},{}\\n' | sfdisk --quiet --no-reread --wipe-partitions never \"$0\"",
+        sectors(FIRST),
+        sectors(UNDO_PAPERS),
+        sectors(FIRST + UNDO_PAPERS),
+        sectors(MEASURED)
+    );
+    let made =
+        Command::new("sh").args(["-c", &table]).arg(&image).env("PATH", "/usr/sbin:/sbin:/usr/bin:/bin").status();
+    assert!(made.is_ok_and(|status| status.success()), "sfdisk makes partitions");
+    let before = fs::read(&image).expect("it is there");
+
+    cut_the_power(dir, "measure", words_of(dir, "both", true));
+    let done = log(&dir.join("both-log"));
+    let is_measured = |done: &Done| matches!(done, Done::Written { at, .. } if *at >= FIRST + UNDO_PAPERS);
+    let first = done.iter().position(is_measured).expect("it was written to");
+    let mut random = fastrand::Rng::with_seed(83);
+    let (mut written, mut disk) = (Vec::new(), Vec::new());
+    for cut in 1..=CUTS {
+        // Some when there is no more than originals, most when they are written over.
+        let until = if cut <= CUTS / 4 { first * cut / (CUTS / 4) } else { first + (done.len() - first) * cut / CUTS };
+        disk = after_a_cut(&before, &done[..until], &mut random);
+        let changed = |(now, then): &(&[u8], &[u8])| now != then;
+        let measured = disk[FIRST + UNDO_PAPERS..].chunks(SECTOR);
+        written.push(measured.zip(originals.chunks(SECTOR)).filter(changed).count());
+        let there = put_back(&disk, dir);
+        assert!(there.is_some() || written.ends_with(&[0]), "written over, and nothing says what stood there");
+        assert!(there.is_none_or(|there| there == originals), "a byte is not what it was");
+    }
+    println!("sectors that were not as before at {CUTS} moments: {written:?}");
+    assert!(written[0] == 0 && written[CUTS - 1] > 2000, "{written:?}");
+
+    // Another machine does it with the last of these disks.
+    fs::write(&image, disk).expect("there is room");
+    let words = words_of(dir, "both", false);
+    let words = [("VMLAB_QEMU", words.as_str()), ("VMLAB_TIMEOUT", "600")];
+    Findings::of("power.sh", &["ring", "restore"], &words).expect(&[
+        "the list says that a partition is not as it was",
+        "what measuring left is put back in another machine",
+        "and nothing is left to be put back",
+    ]);
+    let after = fs::read(&image).expect("it is there");
+    assert!(after[FIRST + UNDO_PAPERS..] == originals, "a byte is not what it was");
+    assert!(after[..FIRST] == before[..FIRST], "the table of partitions was written to");
 }
