@@ -61,7 +61,7 @@ impl<'a> Opened<'a> {
     /// # Errors
     /// As for [`probe::source`], [`plan::measure`] and [`endpoint::open_source`]; there is no place for the page.
     pub(super) fn new(asked: Asked<'a>, out: Out) -> Result<Self> {
-        let (signals, started) = (Signals::watch(out)?, SystemTime::now());
+        let begun = Begun::now(asked, out)?;
         if Path::new(asked.path).is_dir() {
             let advice = "Name a file in it, or the device that it is mounted from; --write measures writing in it.";
             return Err(Error::new(Kind::Usage, format!("{} is a directory", asked.path)).advise(advice));
@@ -70,28 +70,10 @@ impl<'a> Opened<'a> {
         let page = page::place(asked.report, &[(Side::Source, &facts)])?;
         let mut plan = plan::measure(&facts, asked.engine, &host_of(asked.engine))?;
         plan.warnings.extend(undo::read_warnings(&facts));
-        plan.warnings.iter().for_each(|warning| out.tell(&text::warning(warning)));
+        begun.warn(&plan);
         let subject = subject(&plan, &facts)?;
-        let stop = now_measuring(&signals, &subject);
-        let warnings = plan.warnings.clone();
-        let Asked { words, style, .. } = asked;
-        let (written, scratch, not_put_back) = (None, None, None);
-        Ok(Opened {
-            facts,
-            subject,
-            plan,
-            warnings,
-            stop,
-            written,
-            scratch,
-            not_put_back,
-            signals,
-            page,
-            started,
-            style,
-            words,
-            out,
-        })
+        let stop = now_measuring(&begun.signals, &subject);
+        Ok(begun.opened(facts, page, plan, subject, stop, None))
     }
 
     /// The same to be written to, for about `time`: asks first, and keeps what stands on a device. `Err`: a signal came
@@ -106,14 +88,14 @@ impl<'a> Opened<'a> {
         time: Duration,
         out: Out,
     ) -> Result<std::result::Result<Self, i32>> {
-        let (signals, started) = (Signals::watch(out)?, SystemTime::now());
+        let begun = Begun::now(asked, out)?;
         let facts = scratch::look(asked.path)?;
         let page = page::place(asked.report, &[(Side::Dest, &facts)])?;
         let store = scratch::store(&facts, wish)?;
         let (path, store) = store.unzip();
         let host = host_of(asked.engine);
         let writing = plan::measure_writing(wish, &facts, store.as_ref(), reach, asked.engine, &host)?;
-        writing.measuring.warnings.iter().for_each(|warning| out.tell(&text::warning(warning)));
+        begun.warn(&writing.measuring);
         if facts.kind == EndpointKind::Block {
             if !wish.yes {
                 let question = || text::confirm_measuring(&facts, &writing.over, path.as_deref());
@@ -128,33 +110,10 @@ impl<'a> Opened<'a> {
         let mut subject = of_ways(&writing.measuring, &facts, ways)?;
         let align = writing.measuring.ways.iter().map(|(_, side)| side.access.offset_align_bytes).max().unwrap_or(1);
         subject.align_bytes = subject.align_bytes.max(align.into());
-        let stop = now_measuring(&signals, &subject);
+        let stop = now_measuring(&begun.signals, &subject);
         let (over, keeping) = (&writing.over, time.mul_f64(KEEPING));
         let prepared = scratch::prepare(&mut subject, over, reach.filled, path.as_deref(), keeping, &stop)?;
-        let scratch = match prepared {
-            Ok(scratch) => Some(scratch),
-            Err(signal) => return Ok(Err(signal)),
-        };
-        let plan = writing.measuring;
-        let warnings = plan.warnings.clone();
-        let Asked { words, style, .. } = asked;
-        let (written, not_put_back) = (None, None);
-        Ok(Ok(Opened {
-            facts,
-            subject,
-            plan,
-            warnings,
-            stop,
-            written,
-            scratch,
-            not_put_back,
-            signals,
-            page,
-            started,
-            style,
-            words,
-            out,
-        }))
+        Ok(prepared.map(|scratch| begun.opened(facts, page, writing.measuring, subject, stop, Some(scratch))))
     }
 
     /// Reading or writing.
@@ -219,6 +178,53 @@ impl<'a> Opened<'a> {
         let Some(error) = self.not_put_back else { return exit };
         let not_put_back = failed(self.out, &error);
         if matches!(exit, Exit::Signal(_)) { exit } else { not_put_back }
+    }
+}
+
+/// What is there before the disk is looked at.
+struct Begun<'a> {
+    asked: Asked<'a>,
+    signals: Signals,
+    started: SystemTime,
+    out: Out,
+}
+
+impl<'a> Begun<'a> {
+    fn now(asked: Asked<'a>, out: Out) -> Result<Self> {
+        Ok(Begun { asked, signals: Signals::watch(out)?, started: SystemTime::now(), out })
+    }
+
+    fn warn(&self, plan: &Measuring) {
+        plan.warnings.iter().for_each(|warning| self.out.tell(&text::warning(warning)));
+    }
+
+    fn opened(
+        self,
+        facts: Facts,
+        page: Option<Paged>,
+        plan: Measuring,
+        subject: Subject,
+        stop: Arc<Stop>,
+        scratch: Option<Scratch>,
+    ) -> Opened<'a> {
+        let Begun { asked: Asked { words, style, .. }, signals, started, out } = self;
+        let (warnings, written, not_put_back) = (plan.warnings.clone(), None, None);
+        Opened {
+            facts,
+            subject,
+            plan,
+            warnings,
+            stop,
+            written,
+            scratch,
+            not_put_back,
+            signals,
+            page,
+            started,
+            style,
+            words,
+            out,
+        }
     }
 }
 
