@@ -247,7 +247,8 @@ impl Work<'_> {
         let mut walk = Walk::new(self.subject.extents.clone(), self.subject.align_bytes.max(4096), runs);
         let room = self.subject.extents.iter().map(|extent| extent.len).max().unwrap_or(0);
         let mut trials: Vec<Vec<Trial>> = vec![Vec::new(); ways.len()];
-        for round in 0..ROUNDS {
+        let mut outcome = Ok(());
+        'rounds: for round in 0..ROUNDS {
             walk.begin(round);
             for (index, &way) in ways.iter().enumerate() {
                 let mut point = stream(self.subject, way, room);
@@ -256,9 +257,16 @@ impl Work<'_> {
                     point.depth = 1;
                 }
                 let Some(extent) = walk.place(point.in_flight_bytes() * 2) else { continue };
-                let trial = self.run(point, extent, patience, "ways")?;
-                walk.went(trial.moved_bytes);
-                trials[index].push(trial);
+                match self.run(point, extent, patience, "ways") {
+                    Ok(trial) => {
+                        walk.went(trial.moved_bytes);
+                        trials[index].push(trial);
+                    }
+                    Err(failure) => {
+                        outcome = Err(failure);
+                        break 'rounds;
+                    }
+                }
             }
         }
         for (way, trials) in ways.into_iter().zip(trials) {
@@ -277,7 +285,7 @@ impl Work<'_> {
                 driver_copied: self.driver_copied(way),
             });
         }
-        Ok(())
+        outcome
     }
 }
 
@@ -335,5 +343,15 @@ mod tests {
         let found = profile(&mut subject, 8, Duration::from_millis(100), &stop, &mut heard);
         assert!(matches!(found.failure, Some(Failure::Stopped(15))));
         assert_eq!(found.zones.len(), 5);
+        let (stop, mut calls) = (Stop::default(), 0);
+        let mut heard = |_: f64, doing| {
+            calls += u32::from(doing == "ways");
+            if calls == 2 {
+                stop.ask(15);
+            }
+        };
+        let found = profile(&mut subject, 8, Duration::from_millis(100), &stop, &mut heard);
+        assert!(matches!(found.failure, Some(Failure::Stopped(15))));
+        assert_eq!(found.ways.len(), 1, "two of its three runs were made");
     }
 }
