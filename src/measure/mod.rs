@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 mod clock;
 mod commands;
+mod failure;
 pub mod fit;
 mod forecast;
 mod grid;
@@ -30,6 +31,7 @@ mod zones;
 
 pub use clock::Clock;
 pub use commands::Commands;
+pub use failure::Failure;
 pub use forecast::{Course, Curve, Forecast, Reached};
 pub use grid::{Effort, grid};
 pub use lethargy::{Effect, Lethargy, Memory, Surroundings, Unknown, effects};
@@ -37,9 +39,9 @@ pub use pick::{Answer, answer};
 pub use places::{Walk, spread};
 pub use point::{DD_BLOCK_BYTES, Point, Way};
 pub use profile::{Cost, Profiled, WayCost, profile};
-pub use run::{Run, run};
+pub use run::{Landed, Run, run};
 pub use sample::{Budget, Look, look, sample};
-pub use subject::{Failure, Subject};
+pub use subject::Subject;
 pub use surroundings::Around;
 pub use sustained::{Moment, Stage, Sustained, Trend, sustained, trend};
 pub use sweep::{Entry, State, Sweep};

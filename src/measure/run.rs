@@ -1,4 +1,5 @@
 //! One run: requests one behind the other, so many in flight, for a while.
+use super::failure::failure_of_all;
 use super::{Bad, Clock, Failure, Point, Trial};
 use crate::contract::{Arena, Buffer, Completion, Endpoint, EngineKind, Error, Extent, Kind, Op, Request, Side, Stop};
 use crate::engine::OneSide;
@@ -45,13 +46,12 @@ pub struct Run<'a> {
 /// while others were still sent: at both ends as many are in flight, and the way of the head to the place is not in it.
 /// Writing is timed from the first request until all is durable.
 ///
+/// Places that fail are told to `noted`. A flush that fails is one of them: nobody knows which bytes it lost, so all of
+/// the run are named.
+///
 /// # Errors
 /// It was asked to stop, the disk is gone, or requests cannot be made.
-pub fn run(run: &Run<'_>, arena: &Arc<Arena>, stop: &Stop) -> Result<(Trial, Vec<Bad>), Failure> {
-    let broken = |error: io::Error| {
-        let what = format!("cannot {} {}", run.op.name(), run.address);
-        Failure::Broken(Error::new(Kind::Io, what).because(error))
-    };
+pub fn run(run: &Run<'_>, arena: &Arc<Arena>, stop: &Stop, noted: &mut dyn FnMut(Bad)) -> Result<Landed, Failure> {
     if let Some(signal) = stop.asked() {
         return Err(Failure::Stopped(signal));
     }
@@ -59,12 +59,13 @@ pub fn run(run: &Run<'_>, arena: &Arc<Arena>, stop: &Stop) -> Result<(Trial, Vec
     if run.op == Op::Write {
         buffers.iter_mut().for_each(|buffer| fill(buffer, run.content));
     }
-    let side = OneSide::open(run.end, run.engine, run.point.depth, arena).map_err(broken)?;
+    let side = OneSide::open(run.end, run.engine, run.point.depth, arena).map_err(|error| run.broken(error))?;
     let used = sys::used();
-    let mut flight = Flight::new(run, buffers);
+    let mut flight = Flight::new(run, buffers, noted);
     flight.fly(side, stop)?;
+    let mut unflushed = false;
     if run.op == Op::Write {
-        run.end.make_durable().map_err(broken)?;
+        unflushed = flight.flush()?;
         flight.last = run.clock.now();
     }
     let now = sys::used();
@@ -72,7 +73,23 @@ pub fn run(run: &Run<'_>, arena: &Arc<Arena>, stop: &Stop) -> Result<(Trial, Vec
     if let Some(signal) = stop.asked() {
         return Err(Failure::Stopped(signal));
     }
-    Ok(flight.landed(cpu))
+    Ok(Landed { trial: flight.landed(cpu), unflushed })
+}
+
+/// What came of a run.
+pub struct Landed {
+    /// Its figures.
+    pub trial: Trial,
+    /// What it wrote could not be made durable.
+    pub unflushed: bool,
+}
+
+impl Run<'_> {
+    /// Requests cannot be made at all.
+    fn broken(&self, error: io::Error) -> Failure {
+        let what = format!("cannot {} {}", self.op.name(), self.address);
+        Failure::Broken(Error::new(Kind::Io, what).because(error))
+    }
 }
 
 /// Repeats `content` over the buffer.
@@ -100,11 +117,12 @@ struct Flight<'a> {
     /// The same before the present turn.
     completed_before: u64,
     latencies: Histogram<u64>,
-    bad: Vec<Bad>,
+    failed: u32,
+    noted: &'a mut dyn FnMut(Bad),
 }
 
 impl<'a> Flight<'a> {
-    fn new(run: &'a Run<'a>, buffers: Vec<Buffer>) -> Self {
+    fn new(run: &'a Run<'a>, buffers: Vec<Buffer>, noted: &'a mut dyn FnMut(Bad)) -> Self {
         let now = run.clock.now();
         let latencies = Histogram::new_with_bounds(1, LATENCY_NS_MAX, 2).expect("the bounds are right");
         Flight {
@@ -120,7 +138,8 @@ impl<'a> Flight<'a> {
             completed: 0,
             completed_before: 0,
             latencies,
-            bad: Vec::new(),
+            failed: 0,
+            noted,
         }
     }
 
@@ -132,8 +151,7 @@ impl<'a> Flight<'a> {
             feeding = feeding && self.feed(&mut side);
             if let Err(error) = side.turn(&mut done) {
                 // Its drop waits for what is in flight.
-                let what = format!("cannot {} {}", self.run.op.name(), self.run.address);
-                return Err(Failure::Broken(Error::new(Kind::Io, what).because(error)));
+                return Err(self.run.broken(error));
             }
             self.last = self.run.clock.now();
             self.completed_before = self.completed;
@@ -183,39 +201,51 @@ impl<'a> Flight<'a> {
 
     /// Notes what came of a request. An error is that of a disk that is gone.
     fn settle(&mut self, Completion { request, result }: Completion) -> Option<Error> {
-        let run = self.run;
         let took = self.last - self.sent_at[request.slot as usize];
         self.latencies.saturating_record(u64::try_from(took.as_nanos()).unwrap_or(LATENCY_NS_MAX));
         self.completed += 1;
         let (offset, len) = (request.offset, request.len);
         self.idle.push((request.slot, request.buffer));
-        let error = match result {
-            Ok(0) => io::Error::from(io::ErrorKind::UnexpectedEof),
+        match result {
+            Ok(0) => self.fail(offset, len, io::ErrorKind::UnexpectedEof.into()),
             Ok(moved) => {
                 self.moved_bytes += u64::from(moved);
-                return None;
+                None
             }
-            Err(error) => error,
-        };
-        let kind = run.end.diagnose(run.op, offset, &error);
-        if matches!(kind, Kind::Gone | Kind::NoSpace | Kind::EndedEarly) {
-            let sector = run.end.facts().logical_block_bytes;
-            let side = if run.op == Op::Write { Side::Dest } else { Side::Source };
-            let error = Error::of_request(kind, run.op, side, run.address, offset, error);
-            return Some(error.in_sectors_of(sector));
+            Err(error) => self.fail(offset, len, error),
         }
-        self.bad.push(Bad { offset, len, why: error.to_string() });
-        None
     }
 
-    fn landed(self, cpu: Duration) -> (Trial, Vec<Bad>) {
+    fn fail(&mut self, offset: u64, len: u32, error: io::Error) -> Option<Error> {
+        let Run { end, op, address, .. } = *self.run;
+        match failure_of_all(end, op, address, offset, error) {
+            Ok(error) => Some(error),
+            Err(error) => {
+                self.failed = self.failed.saturating_add(1);
+                (self.noted)(Bad::of(offset, len, &error));
+                None
+            }
+        }
+    }
+
+    /// Makes what was written durable; whether that failed.
+    fn flush(&mut self) -> Result<bool, Failure> {
+        let Err(error) = self.run.end.make_durable() else { return Ok(false) };
+        let (offset, len) = (self.run.extent.offset, u32::try_from(self.next - self.run.extent.offset));
+        match self.fail(offset, len.unwrap_or(u32::MAX), error) {
+            Some(error) => Err(Failure::Broken(error)),
+            None => Ok(true),
+        }
+    }
+
+    fn landed(self, cpu: Duration) -> Trial {
         let whole = ((self.began, 0, 0), (self.last, self.moved_bytes, self.completed));
         let window = match (self.run.op, self.warm, self.fed) {
             (Op::Read, Some(warm), Some(fed)) if fed.2 > warm.2 => (warm, fed),
             _ => whole,
         };
         let us = |nanos: u64| nanos as f64 / 1e3;
-        let trial = Trial {
+        Trial {
             point: self.run.point,
             offset: self.run.extent.offset,
             bytes: window.1.1 - window.0.1,
@@ -228,8 +258,7 @@ impl<'a> Flight<'a> {
             moved_bytes: self.moved_bytes,
             cached_bytes: 0,
             left_bytes: 0,
-            failed: u32::try_from(self.bad.len()).unwrap_or(u32::MAX),
-        };
-        (trial, self.bad)
+            failed: self.failed,
+        }
     }
 }

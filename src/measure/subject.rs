@@ -1,10 +1,12 @@
 //! What is measured.
+use super::failure::answers_no_more;
 use super::run::fill;
-use super::{Bad, Clock, Point, Run, Trial, Way, run};
+use super::{Bad, Clock, Failure, Landed, Point, Run, Trial, Way, run};
 use crate::contract::{Arena, Buffer, Endpoint, EngineKind, Error, Extent, Kind, Op, Stop};
 use crate::engine::OneSide;
 use crate::sys::page_cache;
 use rustix::fs::Advice;
+use std::collections::BTreeSet;
 use std::io;
 use std::os::fd::BorrowedFd;
 use std::sync::Arc;
@@ -19,14 +21,8 @@ const READ_AHEAD_BYTES: u64 = 16 << 20;
 /// Failures that are kept with their offsets; more are counted.
 const BAD_MAX: usize = 64;
 
-/// Why measuring ends before its time.
-#[derive(Debug)]
-pub enum Failure {
-    /// Asked for, by this signal.
-    Stopped(i32),
-    /// The disk is gone, or requests cannot be made at all.
-    Broken(Error),
-}
+/// A disk in which so many runs one after the other, at as many places, moved nothing answers no more.
+const BARREN_RUNS_MAX: usize = 8;
 
 /// What is measured: an open disk or file, by each way that it has.
 pub struct Subject {
@@ -51,6 +47,8 @@ pub struct Subject {
     /// What runs are timed by; the real clock at first.
     pub clock: Clock,
     arena: Arc<Arena>,
+    /// Where the last runs began, if nothing was moved in any of them.
+    barren: BTreeSet<u64>,
 }
 
 impl Subject {
@@ -68,8 +66,20 @@ impl Subject {
         let arena = Arena::map(usize::try_from(in_flight_bytes).map_err(io::Error::other)?)?;
         let facts = ways.first().map(|(_, end)| end.facts());
         let align_bytes = facts.map_or(1, |facts| facts.logical_block_bytes.max(1)).into();
-        let (bad, content, address, clock) = (Vec::new(), Vec::new(), address.to_owned(), Clock::real());
-        Ok(Subject { address, ways, engine, op: Op::Read, extents, align_bytes, content, bad, failed: 0, clock, arena })
+        Ok(Subject {
+            address: address.to_owned(),
+            ways,
+            engine,
+            op: Op::Read,
+            extents,
+            align_bytes,
+            content: Vec::new(),
+            bad: Vec::new(),
+            failed: 0,
+            clock: Clock::real(),
+            arena,
+            barren: BTreeSet::new(),
+        })
     }
 
     /// Most bytes in flight that there is memory for.
@@ -98,19 +108,37 @@ impl Subject {
     /// cache left there is dropped, unless it was there before.
     ///
     /// # Errors
-    /// It was asked to stop, or the disk is gone.
+    /// It was asked to stop, or the disk is gone, or answers no more.
     pub fn run(&mut self, point: Point, extent: Extent, patience: Duration, stop: &Stop) -> Result<Trial, Failure> {
         let end = self.ways.iter().find(|(way, _)| *way == point.way).map(|(_, end)| end.clone());
         let Some(end) = end else {
             let what = format!("{} cannot be reached by {} I/O", self.address, point.way.name());
             return Err(Failure::Broken(Error::new(Kind::Unsupported, what)));
         };
-        let (engine, op, content, clock) = (self.engine, self.op, &self.content, &self.clock);
+        let Subject { engine, op, ref content, ref clock, .. } = *self;
         // What is written goes to the disk, whatever the page cache held of it.
         let cached_bytes = if op == Op::Read { self.cached_bytes(point, extent) } else { 0 };
         let asked = Run { address: &self.address, end: &end, engine, op, point, extent, patience, content, clock };
-        let (mut trial, bad) = run(&asked, &self.arena, stop)?;
+        let mut last = None;
+        let (bad, failed) = (&mut self.bad, &mut self.failed);
+        let mut noted = |one: Bad| {
+            last = Some((one.offset, one.why.clone()));
+            note(bad, failed, one);
+        };
+        let Landed { mut trial, unflushed } = run(&asked, &self.arena, stop, &mut noted)?;
         trial.cached_bytes = cached_bytes;
+        if unflushed {
+            // Each that is open hears once of what was lost, and would take it for its own.
+            self.ways.iter().for_each(|(_, end)| drop(end.make_durable()));
+        } else if trial.moved_bytes > 0 {
+            self.barren.clear();
+        } else if let Some(last) = last {
+            self.barren.insert(extent.offset);
+            if self.barren.len() >= BARREN_RUNS_MAX {
+                let asked = format!("every request of the last {BARREN_RUNS_MAX} runs, at as many places,");
+                return Err(Failure::Broken(answers_no_more(&end, op, &self.address, &asked, last)));
+            }
+        }
         if point.way != Way::Direct && cached_bytes == 0 {
             let behind = (trial.moved_bytes + READ_AHEAD_BYTES).min(extent.len);
             if let Some(fd) = end.descriptor() {
@@ -118,16 +146,12 @@ impl Subject {
                 forget(fd, Extent::new(extent.offset, behind));
             }
         }
-        bad.into_iter().for_each(|bad| self.note_bad(bad));
         Ok(trial)
     }
 
     /// Notes a place that failed.
     pub fn note_bad(&mut self, bad: Bad) {
-        self.failed += 1;
-        if self.bad.len() < BAD_MAX {
-            self.bad.push(bad);
-        }
+        note(&mut self.bad, &mut self.failed, bad);
     }
 
     /// So many buffers with what is written.
@@ -143,6 +167,13 @@ impl Subject {
     /// As for [`OneSide::open`].
     pub(super) fn one_side(&self, end: &Arc<dyn Endpoint>, depth: u32) -> io::Result<OneSide> {
         OneSide::open(end, self.engine, depth, &self.arena)
+    }
+}
+
+fn note(bad: &mut Vec<Bad>, failed: &mut u64, one: Bad) {
+    *failed += 1;
+    if bad.len() < BAD_MAX {
+        bad.push(one);
     }
 }
 

@@ -1,4 +1,5 @@
 //! Writing on and on: a cache that runs out, a drive that throttles.
+use super::failure::{answers_no_more, failure_of_all};
 use super::shift::{Level, levels};
 use super::{Bad, Failure, Subject};
 use crate::contract::{Buffer, Completion, Error, Extent, Kind, Op, Request, Side, Stop};
@@ -28,6 +29,9 @@ const SETTLED_BYTES_MIN: u64 = 128 << 20;
 
 /// Who falls to more than this share of the first rate had no write cache that ran out.
 const CACHE_SHARE: f64 = 2.0 / 3.0;
+
+/// After so many requests one behind the other that failed the disk answers no more.
+const FAILED_IN_A_ROW_MAX: u32 = 256;
 
 /// How far writing was by when.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -153,13 +157,20 @@ pub fn sustained(
     let flushed = subject.ways[0].1.make_durable();
     found.flush_s = (subject.clock.now() - began).as_secs_f64();
     if let (Err(error), None) = (flushed, &found.failure) {
-        let what = format!("cannot flush {}", subject.address);
-        found.failure = Some(Failure::Broken(Error::new(Kind::Io, what).because(error)));
+        found.failure = Some(Failure::Broken(unflushed(subject, error)));
     }
     if let Some(signal) = stop.asked() {
         found.failure = Some(Failure::Stopped(signal));
     }
     found
+}
+
+/// Nobody knows which of the bytes are lost, so no rate can be told.
+fn unflushed(subject: &Subject, error: io::Error) -> Error {
+    failure_of_all(&subject.ways[0].1, Op::Write, &subject.address, 0, error).unwrap_or_else(|error| {
+        let what = format!("cannot flush dest {}: not all that was written has arrived", subject.address);
+        Error::new(Kind::Io, what).on(Side::Dest).because(error).advise("The kernel's log (dmesg) says more.")
+    })
 }
 
 struct Stream<'a> {
@@ -173,6 +184,7 @@ struct Stream<'a> {
     went_round: bool,
     sent_bytes: u64,
     written_bytes: u64,
+    failed_in_a_row: u32,
 }
 
 impl<'a> Stream<'a> {
@@ -181,8 +193,18 @@ impl<'a> Stream<'a> {
         let align = subject.align_bytes;
         let block_bytes = (u64::from(STREAM.0).min(longest) / align * align).max(align) as u32;
         let step_bytes = STEP_BYTES_MIN.next_multiple_of(block_bytes.into());
-        let (at, went_round) = ((0, 0), false);
-        Stream { subject, bytes, time, block_bytes, step_bytes, at, went_round, sent_bytes: 0, written_bytes: 0 }
+        Stream {
+            subject,
+            bytes,
+            time,
+            block_bytes,
+            step_bytes,
+            at: (0, 0),
+            went_round: false,
+            sent_bytes: 0,
+            written_bytes: 0,
+            failed_in_a_row: 0,
+        }
     }
 
     /// Where the next block goes; `None` where no extent has room for one.
@@ -243,26 +265,30 @@ impl<'a> Stream<'a> {
         false
     }
 
-    /// Notes what came of a request. An error is that of a disk that is gone or full.
+    /// Notes what came of a request. An error is that of a disk that is gone or full, or answers no more.
     fn settle(&mut self, Completion { request, result }: Completion) -> (Buffer, Option<Error>) {
         let (offset, len) = (request.offset, request.len);
         let error = match result {
             Ok(moved) if moved > 0 => {
                 self.written_bytes += u64::from(moved);
+                self.failed_in_a_row = 0;
                 return (request.buffer, None);
             }
             Ok(_) => io::ErrorKind::WriteZero.into(),
             Err(error) => error,
         };
-        let end = &self.subject.ways[0].1;
-        let kind = end.diagnose(Op::Write, offset, &error);
-        if matches!(kind, Kind::Gone | Kind::NoSpace) {
-            let sector = end.facts().logical_block_bytes;
-            let error = Error::of_request(kind, Op::Write, Side::Dest, &self.subject.address, offset, error);
-            return (request.buffer, Some(error.in_sectors_of(sector)));
-        }
-        self.subject.note_bad(Bad { offset, len, why: error.to_string() });
-        (request.buffer, None)
+        let (end, address) = (&self.subject.ways[0].1, &self.subject.address);
+        let bad = match failure_of_all(end, Op::Write, address, offset, error) {
+            Ok(error) => return (request.buffer, Some(error)),
+            Err(error) => Bad::of(offset, len, &error),
+        };
+        self.failed_in_a_row += 1;
+        let over = (self.failed_in_a_row >= FAILED_IN_A_ROW_MAX).then(|| {
+            let asked = format!("every one of the last {FAILED_IN_A_ROW_MAX} requests");
+            answers_no_more(end, Op::Write, address, &asked, (offset, bad.why.clone()))
+        });
+        self.subject.note_bad(bad);
+        (request.buffer, over)
     }
 
     /// Notes the steps that are complete, and looks now and then whether the rate has settled.
@@ -294,10 +320,28 @@ fn has_settled(stages: &[Stage], asked_bytes: u64) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::contract::{Endpoint, EngineKind};
+    use crate::measure::Way;
+    use std::sync::Arc;
 
     fn trend_of(rates: &[f64]) -> Trend {
         let stage = |&bytes_per_s: &f64| Stage { from: Moment::default(), to: Moment::default(), bytes_per_s };
         trend(&rates.iter().map(stage).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn a_disk_that_fails_whatever_is_written_ends_it() {
+        use crate::endpoint::memory::{Fault, Memory};
+        let everything = Fault::BadSectors { op: Op::Write, extent: Extent::new(0, 8 << 20), errno: libc::EIO };
+        let disk: Arc<dyn Endpoint> = Arc::new(Memory::disk(vec![7; 8 << 20], &[everything]));
+        let extents = vec![Extent::new(0, 8 << 20)];
+        let ways = vec![(Way::Direct, disk)];
+        let mut subject = Subject::new("disk", ways, EngineKind::Sync, extents, 16 << 20).unwrap();
+        subject.op = Op::Write;
+        let found = sustained(&mut subject, 1 << 40, None, &Stop::default(), &mut |_| {});
+        let Some(Failure::Broken(error)) = found.failure else { panic!("{:?}", found.failure) };
+        assert!(error.what.starts_with("cannot write dest disk any more: every one of the last 256"), "{error}");
+        assert!(found.end.bytes == 0 && subject.failed >= 256);
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! What one run gave.
 use super::Point;
+use std::io;
 
 /// A place that could not be read or written.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -10,6 +11,16 @@ pub struct Bad {
     pub len: u32,
     /// What the kernel or the device said.
     pub why: String,
+}
+
+impl Bad {
+    /// A place where a request failed with that error.
+    pub fn of(offset: u64, len: u32, error: &io::Error) -> Bad {
+        let words = error.to_string();
+        // The number says nothing more.
+        let number = error.raw_os_error().map(|number| format!(" (os error {number})")).unwrap_or_default();
+        Bad { offset, len, why: words.strip_suffix(&number).unwrap_or(&words).to_owned() }
+    }
 }
 
 /// What one run gave.

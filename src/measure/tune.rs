@@ -242,6 +242,19 @@ mod tests {
     }
 
     #[test]
+    fn a_disk_that_fails_whatever_is_asked_of_it_ends_it() {
+        let everything = Fault::BadSectors { op: Op::Read, extent: Extent::new(0, 64 << 20), errno: libc::EIO };
+        let (_, mut subject) = subject(&[everything], 64 << 20);
+        let tuned = tune(&mut subject, points(), Duration::from_secs(600), &Stop::default(), &mut Heard::default());
+        let Some(Failure::Broken(error)) = tuned.failure else { panic!("{:?}", tuned.failure) };
+        assert!(
+            error.what.starts_with("cannot read source disk any more: every request of the last 8 runs"),
+            "{error}"
+        );
+        assert!(error.offset.is_some() && !error.advice.is_empty() && subject.failed > 0, "{error:?}");
+    }
+
+    #[test]
     fn a_signal_ends_it() {
         let (_, mut subject) = subject(&[], 8 << 20);
         let stop = Stop::default();

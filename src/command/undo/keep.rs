@@ -66,7 +66,7 @@ pub(in crate::command) fn keep(path: &Path, asked: &Keeping<'_>, stop: &Stop) ->
                     ));
                 }
                 Err(error) => {
-                    bad.push(Bad { offset: extent.offset, len: extent.len as u32, why: error.to_string() });
+                    bad.push(Bad::of(extent.offset, extent.len as u32, &error));
                     open[at] = false;
                     continue;
                 }

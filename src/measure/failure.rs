@@ -1,0 +1,61 @@
+//! Failures of a disk as a whole, told apart from those of a place on it.
+use crate::contract::{Endpoint, Error, Kind, Op, Side};
+use std::io;
+use std::sync::Arc;
+
+/// Why measuring ends before its time.
+#[derive(Debug)]
+pub enum Failure {
+    /// Asked for, by this signal.
+    Stopped(i32),
+    /// The disk is gone, or requests cannot be made at all.
+    Broken(Error),
+}
+
+/// What a request says that failed because the disk is gone, full, or shorter than it was.
+///
+/// # Errors
+/// The error itself where the place alone is to blame.
+pub(super) fn failure_of_all(
+    end: &Arc<dyn Endpoint>,
+    op: Op,
+    address: &str,
+    offset: u64,
+    error: io::Error,
+) -> Result<Error, io::Error> {
+    let kind = end.diagnose(op, offset, &error);
+    let told = |error| of_request(end, kind, op, address, offset, error);
+    match kind {
+        Kind::Gone => Ok(told(error)),
+        Kind::NoSpace if end.facts().logical_block_bytes > 1 => {
+            Ok(told(error).advise("What is beneath it has no room any more, as the pool of a thin volume: make some."))
+        }
+        Kind::NoSpace => Ok(told(error)),
+        Kind::EndedEarly => {
+            let advice = "It got shorter while it was measured: measure it again when nobody changes it.";
+            Ok(told(error).advise(advice))
+        }
+        _ => Err(error),
+    }
+}
+
+/// What a disk says that is there, and fails whatever is asked of it: `last` of all, at `offset`.
+pub(super) fn answers_no_more(
+    end: &Arc<dyn Endpoint>,
+    op: Op,
+    address: &str,
+    asked: &str,
+    (offset, last): (u64, String),
+) -> Error {
+    let mut error = of_request(end, Kind::Io, op, address, offset, io::Error::other(last));
+    error.what = format!("{} any more: {asked} failed, the last one", error.what);
+    error.advise(
+        "It is there, and answers nothing: look at its cable and its power. The kernel's log (dmesg) says more. What \
+         was found before is above.",
+    )
+}
+
+fn of_request(end: &Arc<dyn Endpoint>, kind: Kind, op: Op, address: &str, offset: u64, error: io::Error) -> Error {
+    let side = if op == Op::Read { Side::Source } else { Side::Dest };
+    Error::of_request(kind, op, side, address, offset, error).in_sectors_of(end.facts().logical_block_bytes)
+}
