@@ -127,8 +127,8 @@ impl<'a> Opened<'a> {
             if scratch.is_kept() && self.stop.asked().is_some() {
                 self.out.tell(&text::putting_back(&self.facts.address));
             }
-            let (written, put_back) = scratch.give_back();
-            (self.written, self.not_put_back) = (Some(written), put_back.err());
+            let (written, not_put_back) = scratch.give_back();
+            (self.written, self.not_put_back) = (Some(written), not_put_back);
         }
         self.signals.now_done();
     }

@@ -50,7 +50,7 @@ pub(super) fn profile(options: &ProfileOptions, words: &[String], out: Out) -> R
     let doubt = doubt(&found, &opened.facts);
     opened.doubt(doubt);
     let (facts, bad, failed) = (&opened.facts, &opened.subject.bad, opened.subject.failed);
-    let (op, written) = (opened.op(), opened.written);
+    let (op, written) = (opened.op(), opened.written.as_ref());
     let told = profile_text(facts, op, written, &found, bad, failed, "");
     let text = match options.style {
         TableStyle::Text => {

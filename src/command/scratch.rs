@@ -14,7 +14,6 @@ use std::time::{Duration, Instant};
 
 /// What is written over, and what it takes to leave it as it was.
 pub(super) struct Scratch {
-    ground: Ground,
     /// What stood there, and the way back.
     undo: Option<(Undo, Arc<dyn Endpoint>)>,
     written: Written,
@@ -126,8 +125,8 @@ pub(super) fn prepare(
     subject.op = crate::contract::Op::Write;
     subject.content = Content::of(&session.into()).bytes().to_vec();
     let bytes = subject.extents.iter().map(|extent| extent.len).sum();
-    let written = Written { ground, bytes, places: subject.extents.len(), put_back_bytes: None };
-    Ok(Ok(Scratch { ground, undo, written }))
+    let written = Written { ground, bytes, places: subject.extents.len(), put_back_bytes: None, left: None };
+    Ok(Ok(Scratch { undo, written }))
 }
 
 /// Writes the file once, so that what is measured is no growing of a file; returns its length.
@@ -162,13 +161,19 @@ impl Scratch {
     }
 
     /// Leaves everything as it was: puts back what was kept. What was written over is told in any case.
-    pub(super) fn give_back(self) -> (Written, Result<()>) {
-        let Scratch { ground, undo, mut written } = self;
-        let put_back = match (ground, undo) {
-            (Ground::Kept, Some((undo, end))) => undo::put_back(undo, &end).map(|done| Some(done.written_bytes)),
-            _ => Ok(None),
-        };
-        let result = put_back.map(|bytes| written.put_back_bytes = bytes);
-        (written, result)
+    pub(super) fn give_back(self) -> (Written, Option<Error>) {
+        let Scratch { undo, mut written } = self;
+        let Some((undo, end)) = undo else { return (written, None) };
+        match undo::put_back(undo, &end) {
+            Ok(done) => {
+                written.put_back_bytes = Some(done.written_bytes);
+                (written, None)
+            }
+            Err(not_back) => {
+                let undo::NotPutBack { error, left } = *not_back;
+                written.left = Some(left);
+                (written, Some(error))
+            }
+        }
     }
 }

@@ -38,7 +38,7 @@ pub(super) fn sustained(
     let doubt = doubt(&found, &opened);
     opened.doubt(doubt);
     let (facts, warnings, engine) = (&opened.facts, &opened.warnings, opened.plan.engine);
-    let (bad, failed, written) = (&opened.subject.bad, opened.subject.failed, opened.written);
+    let (bad, failed, written) = (&opened.subject.bad, opened.subject.failed, opened.written.as_ref());
     let asked =
         SustainedFound { words: asked.words, facts, written, engine, bytes, found: &found, bad, failed, warnings };
     let told = sustained_text(&asked, "");
@@ -54,7 +54,7 @@ pub(super) fn sustained(
 
 /// What writing over the same places says less of than writing to others.
 fn doubt(found: &Sustained, opened: &Opened<'_>) -> Option<String> {
-    let (written, address) = (opened.written.filter(|_| found.went_round)?, &opened.facts.address);
+    let (written, address) = (opened.written.as_ref().filter(|_| found.went_round)?, &opened.facts.address);
     let size = units::size(written.bytes);
     Some(match written.ground {
         Ground::Kept => format!(

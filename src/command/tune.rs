@@ -43,7 +43,7 @@ pub(super) fn tune(options: &TuneOptions, words: &[String], out: Out) -> Result<
     let doubts = doubts(&tuned, &opened.facts);
     opened.doubt(doubts);
     let (bad, failed) = (&opened.subject.bad, opened.subject.failed);
-    let (op, written) = (opened.op(), opened.written);
+    let (op, written) = (opened.op(), opened.written.as_ref());
     let told = tune_text(&tuned, op, written, bad, failed);
     let text = match options.style {
         TableStyle::Text => tune_charts(&tuned, Look::of_output(out.columns())) + &told,

@@ -48,5 +48,5 @@ pub use sweep::{Entry, State, Sweep};
 pub use timing::{Timed, timing};
 pub use trial::{Bad, Trial};
 pub use tune::{Tuned, Watch, tune};
-pub use written::{Ground, Written};
+pub use written::{Ground, Left, Written};
 pub use zones::{Zone, whole_time};

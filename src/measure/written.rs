@@ -1,4 +1,6 @@
 //! What was written over for measuring, and what became of it.
+use crate::contract::Extent;
+use std::path::PathBuf;
 
 /// What was written over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,7 +25,7 @@ impl Ground {
 }
 
 /// What was written over for measuring, and what became of it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Written {
     /// What it was.
     pub ground: Ground,
@@ -34,4 +36,15 @@ pub struct Written {
     /// Of what was kept: bytes that had been written over, and have their originals again. `None`: putting them back
     /// failed, or nothing was kept.
     pub put_back_bytes: Option<u64>,
+    /// What could not be put back; `None` where everything was, or nothing was kept.
+    pub left: Option<Left>,
+}
+
+/// What could not be put back.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Left {
+    /// The undo journal, in which its originals are.
+    pub journal: PathBuf,
+    /// Where it is. None: all is back, but the journal could not be removed.
+    pub places: Vec<Extent>,
 }

@@ -54,6 +54,17 @@ impl FailingDisk {
         Self::serve(dir, backing, ":", &format!("if [ -e '{}' ]; then sleep 0.5; fi", gate.display()))
     }
 
+    /// Serves `backing` below `dir`; requests of these kinds that touch `bad` fail as long as `gate` is there.
+    pub fn while_there(dir: &Path, backing: &Path, fails: &[Fails], bad: Range<u64>, gate: &Path) -> Option<Self> {
+        let Range { start, end } = bad;
+        let check = format!(
+            "if [ -e '{}' ] && [ $4 -lt {end} ] && [ $(($4 + $3)) -gt {start} ]; then echo EIO bad >&2; exit 1; fi",
+            gate.display()
+        );
+        let check = |wanted| if fails.contains(&wanted) { check.as_str() } else { ":" };
+        Self::serve(dir, backing, check(Fails::Reads), check(Fails::Writes))
+    }
+
     /// `before_read` and `before_write` are done by a shell before each request is.
     fn serve(dir: &Path, backing: &Path, before_read: &str, before_write: &str) -> Option<Self> {
         if !has("nbdkit") || !has("nbdfuse") || !has("fusermount3") {

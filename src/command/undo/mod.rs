@@ -12,7 +12,7 @@ use crate::plan::ProgressStyle;
 use crate::report::{Out, text};
 use crate::{endpoint, plan};
 pub(super) use keep::{Keeping, Mover, keep};
-pub(super) use put_back::put_back;
+pub(super) use put_back::{NotPutBack, put_back};
 use std::path::{Path, PathBuf};
 pub(super) use waiting::{explain, find_all, read_warnings, record_warnings, write_warnings};
 
@@ -44,7 +44,7 @@ pub(super) fn put_back_earlier(device: &Facts) -> Result<Option<String>> {
         return Err(Error::new(Kind::Refused, what).advise(advice));
     }
     let end = endpoint::open_dest_to_change(&plan::to_put_back(device), device)?;
-    let done = put_back(undo, &end)?;
+    let done = put_back(undo, &end).map_err(|not_back| not_back.error)?;
     Ok(Some(text::put_back_earlier(&device.address, done.kept_bytes, done.written_bytes)))
 }
 
@@ -96,3 +96,6 @@ pub(super) fn make_folder(path: &Path) -> Result<()> {
         Error::new(Kind::Refused, what).because(error).advise("Let XDG_STATE_HOME name a folder that can be written.")
     })
 }
+
+#[cfg(test)]
+mod tests;

@@ -2,13 +2,16 @@
 use super::AT_ONCE_BYTES;
 use super::keep::Mover;
 use crate::contract::{Endpoint, Error, Extent, ExtentSet, Kind, Op, Result, Side};
-use crate::ledger::Fault;
-use crate::ledger::undo::{Content, PIECE_BYTES, Undo};
+use crate::ledger::undo::{Content, Kept, PIECE_BYTES, Undo};
+use crate::measure::Left;
 use std::io;
 use std::sync::Arc;
 
 /// Places that a message names.
 const NAMED: usize = 4;
+
+/// Failures in one piece after which it is not cut any smaller: each of them may take a disk seconds.
+const FAILURES_MAX: u32 = 64;
 
 /// What was put back.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -19,48 +22,63 @@ pub(in crate::command) struct PutBack {
     pub(in crate::command) written_bytes: u64,
 }
 
+/// Why not everything is back, and what is not.
+#[derive(Debug)]
+pub(in crate::command) struct NotPutBack {
+    /// What failed first, with the places in its advice.
+    pub(in crate::command) error: Error,
+    /// What is not back, and where its originals are.
+    pub(in crate::command) left: Left,
+}
+
 /// Puts back what was kept, makes it durable, and then removes the journal. A sector that carries the session's content
 /// has not been written by anybody since; one that is as it was needs nothing. Any other is somebody else's and stays;
-/// then so does what cannot be read, for nobody knows whose it is.
+/// then so does what cannot be read, for nobody knows whose it is. A place that fails keeps no other from being put
+/// back.
 ///
 /// # Errors
-/// Refused where there are such sectors: the others are back, and the journal stays. Else what the device, or the file
-/// system of the journal, said; the journal stays then, too.
-pub(in crate::command) fn put_back(undo: Undo, end: &Arc<dyn Endpoint>) -> Result<PutBack> {
-    let path = undo.path().display().to_string();
-    let failed = |fault: Fault| fault.into_error(&path);
-    let mut work = Work {
-        content: Content::of(&undo.head().session),
-        end,
-        mover: Mover::new(end)?,
-        unit: (end.facts().logical_block_bytes as usize).max(PIECE_BYTES),
-        original: vec![0; AT_ONCE_BYTES as usize],
-        foreign: ExtentSet::new(),
-        unreadable: ExtentSet::new(),
-        done: PutBack::default(),
+/// Refused where there are sectors of somebody else's; else what the device, or the file system of the journal, said
+/// first. The journal stays then.
+pub(in crate::command) fn put_back(
+    undo: Undo,
+    end: &Arc<dyn Endpoint>,
+) -> std::result::Result<PutBack, Box<NotPutBack>> {
+    let kept = || undo.kept().iter().map(|kept| kept.extent);
+    let journal = undo.path().to_owned();
+    let mut work = match Work::new(&undo, end) {
+        Ok(work) => work,
+        Err(error) => {
+            let left = Left { journal, places: merged(kept()) };
+            return Err(Box::new(NotPutBack { error, left }));
+        }
     };
+    // Whoever has the device open hears once of writes that failed before; what is said from now on is about ours.
+    drop(end.make_durable());
     for kept in undo.kept() {
-        let original = work.original.get_mut(..kept.extent.len as usize).ok_or_else(|| senseless(&path))?;
-        undo.original(kept, original).map_err(failed)?;
-        work.one(kept.extent).map_err(|error| kept_still(error, &path))?;
+        work.one(&undo, kept);
     }
     if work.foreign.is_empty() {
-        // It could be read before: nobody's data is there now, and the original may heal it.
-        for kept in undo.kept() {
-            let runs: Vec<Extent> = work.unreadable.within(kept.extent).collect();
-            if runs.is_empty() {
-                continue;
-            }
-            undo.original(kept, &mut work.original[..kept.extent.len as usize]).map_err(failed)?;
-            work.write(kept.extent, runs).map_err(|error| kept_still(error, &path))?;
-        }
+        work.heal(&undo);
     }
-    end.make_durable().map_err(|error| kept_still(work.error(Op::Write, 0, error), &path))?;
-    if !work.foreign.is_empty() {
-        return Err(somebody_else(&work.foreign, &work.unreadable, &end.facts().address, &path));
+    if let Err(error) = end.make_durable() {
+        // Nobody knows which of them it lost.
+        kept().for_each(|extent| work.left.insert(extent));
+        work.tell(Op::Write, kept().next().map_or(0, |first| first.offset), error);
     }
-    undo.remove().map_err(failed)?;
-    Ok(work.done)
+    let Work { failure, foreign, unreadable, mut left, done, .. } = work;
+    let (address, path) = (&end.facts().address, journal.display().to_string());
+    let theirs = (!foreign.is_empty()).then(|| whose(&foreign, &unreadable));
+    let told = match (failure, theirs) {
+        (Some(failure), theirs) => Some(not_back(failure, &left, theirs.as_deref(), address, &path)),
+        (None, Some(theirs)) => Some(somebody_else(&theirs, address, &path)),
+        (None, None) => undo.remove().err().map(|fault| fault.into_error(&path)),
+    };
+    let Some(error) = told else { return Ok(done) };
+    if !foreign.is_empty() {
+        left.insert_all(&foreign);
+        left.insert_all(&unreadable);
+    }
+    Err(Box::new(NotPutBack { error, left: Left { journal, places: left.iter().collect() } }))
 }
 
 struct Work<'a> {
@@ -71,60 +89,154 @@ struct Work<'a> {
     unit: usize,
     /// Originals of the piece that is put back.
     original: Vec<u8>,
+    /// What somebody else wrote.
     foreign: ExtentSet,
     /// Whoever wrote there last.
     unreadable: ExtentSet,
+    /// What could not be put back.
+    left: ExtentSet,
+    /// What was said first of that.
+    failure: Option<Error>,
+    /// The device as a whole has failed: nothing more is tried.
+    is_over: bool,
     done: PutBack,
 }
 
-impl Work<'_> {
-    fn one(&mut self, extent: Extent) -> Result<()> {
+impl<'a> Work<'a> {
+    fn new(undo: &Undo, end: &'a Arc<dyn Endpoint>) -> Result<Self> {
+        Ok(Work {
+            content: Content::of(&undo.head().session),
+            end,
+            mover: Mover::new(end)?,
+            unit: (end.facts().logical_block_bytes as usize).max(PIECE_BYTES),
+            original: vec![0; AT_ONCE_BYTES as usize],
+            foreign: ExtentSet::new(),
+            unreadable: ExtentSet::new(),
+            left: ExtentSet::new(),
+            failure: None,
+            is_over: false,
+            done: PutBack::default(),
+        })
+    }
+
+    fn one(&mut self, undo: &Undo, kept: &Kept) {
+        let extent = kept.extent;
         self.done.kept_bytes += extent.len;
-        let ours = self.ours(extent)?;
-        self.write(extent, ours.iter().collect())
-    }
-
-    /// Writes the originals of these runs of `extent`, which are in hand.
-    fn write(&mut self, extent: Extent, runs: Vec<Extent>) -> Result<()> {
-        for run in runs {
-            let from = (run.offset - extent.offset) as usize;
-            let original = &self.original[from..from + run.len as usize];
-            self.mover.write(run.offset, original).map_err(|error| self.error(Op::Write, run.offset, error))?;
-            self.done.written_bytes += run.len;
+        if self.is_over {
+            return self.left.insert(extent);
         }
-        Ok(())
+        if let Err(error) = self.load(undo, kept) {
+            self.left.insert(extent);
+            self.failure.get_or_insert(error);
+            return;
+        }
+        // What a failed writeback left in the page cache is not what is on the device.
+        self.end.uncache(extent);
+        let ours = self.ours(extent);
+        self.write(extent, ours.iter());
     }
 
-    /// What of `extent` the session has written over; what somebody else wrote is noted.
-    fn ours(&mut self, extent: Extent) -> Result<ExtentSet> {
-        let mut ours = ExtentSet::new();
-        match self.mover.read(extent) {
-            Ok(now) => judge(extent, self.unit, &self.original, now, &self.content, &mut ours, &mut self.foreign),
-            Err(error) if self.end.diagnose(Op::Read, extent.offset, &error) != Kind::Io => {
-                return Err(self.error(Op::Read, extent.offset, error));
-            }
-            Err(_) => {
-                let unit = self.unit as u64;
-                for offset in (extent.offset..extent.end()).step_by(self.unit) {
-                    let one = Extent::new(offset, unit.min(extent.end() - offset));
-                    let original = &self.original[(offset - extent.offset) as usize..][..one.len as usize];
-                    match self.mover.read(one) {
-                        Ok(now) => {
-                            judge(one, self.unit, original, now, &self.content, &mut ours, &mut self.foreign);
-                        }
-                        Err(_) => self.unreadable.insert(one),
-                    }
+    /// Writes the originals of what cannot be read, where nobody else wrote: it could be read before, so nobody's data
+    /// is there now, and the original may heal it.
+    fn heal(&mut self, undo: &Undo) {
+        let unreadable = self.unreadable.clone();
+        for kept in undo.kept().iter().filter(|kept| unreadable.overlaps(kept.extent)) {
+            match self.load(undo, kept) {
+                Ok(()) => self.write(kept.extent, unreadable.within(kept.extent)),
+                Err(error) => {
+                    unreadable.within(kept.extent).for_each(|part| self.left.insert(part));
+                    self.failure.get_or_insert(error);
                 }
             }
         }
-        Ok(ours)
     }
 
-    fn error(&self, op: Op, offset: u64, error: io::Error) -> Error {
+    /// Writes the originals of these runs of `extent`, which are in hand.
+    fn write(&mut self, extent: Extent, runs: impl Iterator<Item = Extent>) {
+        for run in runs {
+            let write = |work: &mut Self, part: Extent| {
+                work.mover.write(part.offset, within(&work.original, extent, part))?;
+                work.done.written_bytes += part.len;
+                Ok(())
+            };
+            for (part, error) in self.by_parts(Op::Write, run, write) {
+                self.fail(Op::Write, part, error);
+            }
+        }
+    }
+
+    /// Originals from the journal.
+    fn load(&mut self, undo: &Undo, kept: &Kept) -> Result<()> {
+        let path = undo.path().display().to_string();
+        let original = self.original.get_mut(..kept.extent.len as usize).ok_or_else(|| senseless(&path))?;
+        undo.original(kept, original).map_err(|fault| fault.into_error(&path))
+    }
+
+    /// What of `extent` the session has written over; what somebody else wrote is noted.
+    fn ours(&mut self, extent: Extent) -> ExtentSet {
+        let mut ours = ExtentSet::new();
+        let read = |work: &mut Self, part: Extent| {
+            let Work { mover, unit, original, content, foreign, .. } = work;
+            judge(part, *unit, within(original, extent, part), mover.read(part)?, content, &mut ours, foreign);
+            Ok(())
+        };
+        let unreadable = self.by_parts(Op::Read, extent, read);
+        unreadable.into_iter().for_each(|(part, _)| self.unreadable.insert(part));
+        ours
+    }
+
+    /// Does it with `extent`; where that fails because of a place, with its halves, and so on. Returns the single units
+    /// that failed. What else could not be done is noted.
+    fn by_parts(
+        &mut self,
+        op: Op,
+        extent: Extent,
+        mut act: impl FnMut(&mut Self, Extent) -> io::Result<()>,
+    ) -> Vec<(Extent, io::Error)> {
+        let (mut parts, mut units, mut failures) = (vec![extent], Vec::new(), 0);
+        while let Some(part) = parts.pop() {
+            if self.is_over {
+                self.left.insert(part);
+                continue;
+            }
+            let Err(error) = act(self, part) else { continue };
+            failures += 1;
+            self.is_over = self.end.diagnose(op, part.offset, &error) != Kind::Io;
+            let half = part.len / 2 / self.unit as u64 * self.unit as u64;
+            if self.is_over || (half > 0 && failures > FAILURES_MAX) {
+                self.fail(op, part, error);
+            } else if half == 0 {
+                units.push((part, error));
+            } else {
+                parts.push(Extent::new(part.offset + half, part.len - half));
+                parts.push(Extent::new(part.offset, half));
+            }
+        }
+        units
+    }
+
+    /// Notes what could not be put back.
+    fn fail(&mut self, op: Op, part: Extent, error: io::Error) {
+        self.left.insert(part);
+        self.tell(op, part.offset, error);
+    }
+
+    /// Keeps what was said, if it is the first.
+    fn tell(&mut self, op: Op, offset: u64, error: io::Error) {
         let facts = self.end.facts();
         let kind = self.end.diagnose(op, offset, &error);
-        Error::of_request(kind, op, Side::Dest, &facts.address, offset, error).in_sectors_of(facts.logical_block_bytes)
+        let told = Error::of_request(kind, op, Side::Dest, &facts.address, offset, error);
+        self.failure.get_or_insert(told.in_sectors_of(facts.logical_block_bytes));
     }
+}
+
+/// The originals of a `part` of `extent`.
+fn within(original: &[u8], extent: Extent, part: Extent) -> &[u8] {
+    &original[(part.offset - extent.offset) as usize..][..part.len as usize]
+}
+
+fn merged(extents: impl Iterator<Item = Extent>) -> Vec<Extent> {
+    extents.collect::<ExtentSet>().iter().collect()
 }
 
 /// Sorts the bytes that are there `now`, unit by unit.
@@ -158,29 +270,40 @@ fn senseless(path: &str) -> Error {
         .advise("Use the haul that wrote it, or a later one.")
 }
 
-/// The same error, with where the originals are.
-fn kept_still(error: Error, path: &str) -> Error {
-    let advice = format!(
-        "What stood there is in {path}. See to the device, then run haul tune PATH --restore; the next haul that \
-         writes to it does the same."
-    );
-    error.advise(advice)
+/// The same error, with what is not back and where its originals are.
+fn not_back(error: Error, left: &ExtentSet, theirs: Option<&str>, address: &str, path: &str) -> Error {
+    let theirs = theirs.map(|theirs| format!(" Somebody else wrote there: {theirs}.")).unwrap_or_default();
+    let next = if error.kind == Kind::Gone {
+        "Attach the device again: the next haul that writes to it puts them back, or haul tune PATH --restore, with \
+         the path that it has then."
+            .to_owned()
+    } else {
+        format!(
+            "See to the device, then run haul tune {address} --restore; the next haul that writes to it does the same. \
+             Move that file away once they are not wanted any more."
+        )
+    };
+    error.advise(format!("Not back are {}; what stood there is in {path}.{theirs} {next}", places(left)))
 }
 
-fn somebody_else(foreign: &ExtentSet, unreadable: &ExtentSet, address: &str, path: &str) -> Error {
-    let unreadable = match unreadable.is_empty() {
-        true => String::new(),
-        false => format!(", {} cannot be read and may be somebody's, too", places(unreadable)),
-    };
+fn somebody_else(theirs: &str, address: &str, path: &str) -> Error {
     let what = format!(
-        "{address} was written to by somebody else since it was measured: {} are neither what stood there nor what \
-         haul wrote{unreadable}; they stay as they are, everything else is back",
-        places(foreign)
+        "{address} was written to by somebody else since it was measured: {theirs}; they stay as they are, everything \
+         else is back"
     );
     let advice = format!("What stood there is in {path}; move that file away once it is not wanted any more.");
     Error::new(Kind::Refused, what).advise(advice)
 }
 
+fn whose(foreign: &ExtentSet, unreadable: &ExtentSet) -> String {
+    let unreadable = match unreadable.is_empty() {
+        true => String::new(),
+        false => format!(", {} cannot be read and may be somebody's, too", places(unreadable)),
+    };
+    format!("{} are neither what stood there nor what haul wrote{unreadable}", places(foreign))
+}
+
+/// The first places, and how many more there are.
 fn places(extents: &ExtentSet) -> String {
     let mut places: Vec<String> =
         extents.iter().take(NAMED).map(|extent| format!("{} bytes at byte {}", extent.len, extent.offset)).collect();
@@ -189,51 +312,4 @@ fn places(extents: &ExtentSet) -> String {
         places.push(format!("{more} more places"));
     }
     places.join(", ")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::contract::{EndpointKind, Facts};
-    use crate::endpoint::memory::{Fault, Memory};
-    use crate::ledger::SideIdentity;
-    use crate::ledger::undo::{Head, UndoMaking};
-
-    const LEN: usize = 64 << 10;
-
-    /// A disk on which everything was written over, with what stood there; `mine` of it is somebody's, and the sector
-    /// at 32 KiB cannot be read.
-    fn put_back_over(mine: usize) -> (Result<PutBack>, Vec<u8>, bool) {
-        let dir = tempfile::tempdir().unwrap();
-        let path = dir.path().join("disk.undo");
-        let (session, device) = ([7; 32].into(), SideIdentity::of(&Facts::new("/dev/sdz", EndpointKind::Block), 0));
-        let head = Head { version: String::new(), created: String::new(), device, session };
-        let mut making = UndoMaking::begin(&path, head).unwrap();
-        making.keep(0, &[1; LEN]).unwrap();
-        let mut disk = Content::of(&session).bytes()[..LEN].to_vec();
-        disk[LEN - mine..].fill(9);
-        let bad = Fault::BadSectors { op: Op::Read, extent: Extent::new(32 << 10, 512), errno: libc::EIO };
-        let memory = Arc::new(Memory::disk(disk, &[bad]));
-        let end: Arc<dyn Endpoint> = memory.clone();
-        let result = put_back(making.finish().unwrap(), &end);
-        (result, memory.bytes(), path.exists())
-    }
-
-    #[test]
-    fn a_place_that_cannot_be_read_gets_its_original_where_nobody_else_wrote() {
-        let (result, disk, is_kept) = put_back_over(0);
-        assert_eq!(result.unwrap(), PutBack { kept_bytes: LEN as u64, written_bytes: LEN as u64 });
-        assert!(disk == [1; LEN] && !is_kept);
-    }
-
-    #[test]
-    fn a_place_that_cannot_be_read_may_be_of_whoever_wrote_elsewhere() {
-        let (result, disk, is_kept) = put_back_over(512);
-        let told = result.unwrap_err().to_string();
-        assert!(told.contains("512 bytes at byte 32768 cannot be read"), "{told}");
-        let session = Content::of(&[7; 32].into());
-        let stays = |at: usize| disk[at..at + 512] != [1; 512];
-        assert!(session.has_written(&disk[32 << 10..][..512]) && stays(LEN - 512) && is_kept);
-        assert!((0..LEN - 512).step_by(512).all(|at| at == 32 << 10 || !stays(at)));
-    }
 }

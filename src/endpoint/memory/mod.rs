@@ -186,6 +186,7 @@ impl Endpoint for Memory {
     fn diagnose(&self, op: Op, _offset: u64, error: &io::Error) -> Kind {
         match error.raw_os_error() {
             Some(libc::ENOSPC) => Kind::NoSpace,
+            Some(libc::ENODEV) => Kind::Gone,
             _ if op == Op::Read && error.kind() == io::ErrorKind::UnexpectedEof => Kind::EndedEarly,
             _ => Kind::Io,
         }

@@ -32,7 +32,9 @@ pub use profile::{
     profile, timing,
 };
 pub use sustained::{StageReport, StepReport, SustainedFound, SustainedReport, sustained};
-pub use tune::{AnswerReport, BadReport, PointReport, SubjectReport, TrialReport, TuneFound, TuneReport, tune};
+pub use tune::{
+    AnswerReport, BadReport, ExtentReport, PointReport, SubjectReport, TrialReport, TuneFound, TuneReport, tune,
+};
 pub use unread::UnreadReport;
 
 pub use verified::VerifiedReport;

@@ -167,7 +167,7 @@ pub struct ProfileFound<'a> {
     /// Reading or writing.
     pub op: Op,
     /// What was written over.
-    pub written: Option<Written>,
+    pub written: Option<&'a Written>,
     /// How requests were kept in flight.
     pub engine: EngineKind,
     /// What was found.

@@ -86,7 +86,7 @@ pub struct SustainedFound<'a> {
     /// Who was measured.
     pub facts: &'a Facts,
     /// What was written over.
-    pub written: Option<Written>,
+    pub written: Option<&'a Written>,
     /// How requests were kept in flight.
     pub engine: EngineKind,
     /// Bytes that were to be written.

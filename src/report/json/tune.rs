@@ -1,6 +1,6 @@
 //! What `haul tune` found, for programs.
 use super::SCHEMA;
-use crate::contract::{EngineKind, Facts, Op};
+use crate::contract::{EngineKind, Extent, Facts, Op};
 use crate::measure::stats::mad;
 use crate::measure::{Answer, Bad, Entry, Failure, Point, State, Trial, Tuned, Written};
 use crate::report::measuring::state;
@@ -79,6 +79,19 @@ pub struct WrittenReport {
     pub places: usize,
     /// Of what was kept: bytes that had been written over and have their originals again; `null` where that failed.
     pub put_back_bytes: Option<u64>,
+    /// The undo journal, with the originals of what could not be put back; `null` where it is gone.
+    pub undo_journal: Option<String>,
+    /// What could not be put back.
+    pub not_put_back: Vec<ExtentReport>,
+}
+
+/// A run of bytes.
+#[derive(Clone, Debug, Serialize)]
+pub struct ExtentReport {
+    /// Its first byte.
+    pub offset_bytes: u64,
+    /// Its length.
+    pub len_bytes: u64,
 }
 
 /// A block size and depth with what it gave; medians of its runs.
@@ -177,7 +190,7 @@ pub struct TuneFound<'a> {
     /// Reading or writing.
     pub op: Op,
     /// What was written over.
-    pub written: Option<Written>,
+    pub written: Option<&'a Written>,
     /// How requests were kept in flight.
     pub engine: EngineKind,
     /// What was found.
@@ -231,9 +244,17 @@ pub(super) fn subject(facts: &Facts) -> SubjectReport {
 }
 
 /// What was written over, for programs.
-pub(super) fn written(written: Written) -> WrittenReport {
-    let Written { ground, bytes, places, put_back_bytes } = written;
-    WrittenReport { ground: ground.name(), bytes, places, put_back_bytes }
+pub(super) fn written(written: &Written) -> WrittenReport {
+    let left = written.left.as_ref();
+    let place = |place: &Extent| ExtentReport { offset_bytes: place.offset, len_bytes: place.len };
+    WrittenReport {
+        ground: written.ground.name(),
+        bytes: written.bytes,
+        places: written.places,
+        put_back_bytes: written.put_back_bytes,
+        undo_journal: left.map(|left| left.journal.to_string_lossy().into_owned()),
+        not_put_back: left.into_iter().flat_map(|left| &left.places).map(place).collect(),
+    }
 }
 
 /// How measuring ended, in a word.

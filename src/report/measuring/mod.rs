@@ -60,15 +60,19 @@ fn point(point: Point) -> String {
 }
 
 /// What was written over, in a sentence.
-fn written_over(written: Written) -> String {
+fn written_over(written: &Written) -> String {
     let size = units::size(written.bytes);
-    match (written.ground, written.put_back_bytes) {
+    let places = || units::count(written.places as u64, "place", "places");
+    match (written.ground, &written.left) {
         (Ground::NewFile, _) => format!("a file of {size}, which was made for it and is gone"),
         (Ground::All, _) => "all over the device: what was on it is lost".to_owned(),
-        (Ground::Kept, Some(bytes)) => {
-            let places = units::count(written.places as u64, "place", "places");
-            format!("{size} in {places}, of which {} had to be put back", units::size(bytes))
+        (Ground::Kept, None) => {
+            let put_back = units::size(written.put_back_bytes.unwrap_or(0));
+            format!("{size} in {}, of which {put_back} had to be put back", places())
         }
-        (Ground::Kept, None) => format!("{size}; they could not be put back, see below"),
+        (Ground::Kept, Some(left)) => {
+            let bytes = left.places.iter().map(|place| place.len).sum();
+            format!("{size} in {}; {} of it could not be put back, see below", places(), units::size(bytes))
+        }
     }
 }

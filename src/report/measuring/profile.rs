@@ -19,7 +19,7 @@ const RESIDUAL_FINE: f64 = 0.15;
 pub fn profile_text(
     facts: &Facts,
     op: Op,
-    written: Option<Written>,
+    written: Option<&Written>,
     found: &Profiled,
     bad: &[Bad],
     failed: u64,

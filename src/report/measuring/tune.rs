@@ -80,7 +80,7 @@ fn row(entry: &Entry) -> String {
 }
 
 /// The answer in words, with what makes it doubtful.
-pub fn tune_text(tuned: &Tuned, op: Op, written: Option<Written>, bad: &[Bad], failed: u64) -> String {
+pub fn tune_text(tuned: &Tuned, op: Op, written: Option<&Written>, bad: &[Bad], failed: u64) -> String {
     let mut rows = Columns::default();
     match &tuned.answer {
         Some(found) => answer(found, tuned, &mut rows),
