@@ -6,11 +6,11 @@ use super::scratch::{self, Scratch};
 use super::signals::{Running, Signals};
 use super::{Exit, consent, failed, printed, undo};
 use crate::contract::{Cache, Endpoint, EndpointKind, EngineKind, Error, Extent, Facts, Kind, Op, Result, Side, Stop};
-use crate::measure::{Failure, Subject, Way, Written};
+use crate::measure::{Bad, Failure, Subject, Way, Written};
 use crate::plan::{MEASURED_IN_FLIGHT_BYTES, Measuring, Over, Reach, TableStyle, WriteWish};
 use crate::report::measuring::failed_places;
 use crate::report::page::Measured;
-use crate::report::{Out, text};
+use crate::report::{Out, text, units};
 use crate::{endpoint, plan, probe};
 use std::path::Path;
 use std::sync::Arc;
@@ -174,10 +174,26 @@ impl<'a> Opened<'a> {
                 self.out.tell(&text::told("it ended before its time: the table has what was found by then"));
             }
         }
-        let exit = exit(failure, found, printed, self.out);
+        let exit = match failure {
+            Some(Failure::Stopped(signal)) => Exit::Signal(signal),
+            Some(Failure::Broken(error)) => failed(self.out, &error),
+            None if !found => failed(self.out, &self.nothing()),
+            None => printed,
+        };
         let Some(error) = self.not_put_back else { return exit };
         let not_put_back = failed(self.out, &error);
         if matches!(exit, Exit::Signal(_)) { exit } else { not_put_back }
+    }
+
+    /// Why there is no figure.
+    fn nothing(&self) -> Error {
+        let what = format!("nothing of {} could be measured", self.facts.address);
+        let Some(Bad { offset, why, .. }) = self.subject.bad.first() else {
+            return Error::new(Kind::Io, format!("{what} in the time given")).advise("Give it more with --time.");
+        };
+        let requests = units::count(self.subject.failed, "request", "requests");
+        Error::new(Kind::Io, format!("{what}: {requests} failed, the first at byte {offset}: {why}"))
+            .advise("The kernel's log (dmesg) says more.")
     }
 }
 
@@ -239,15 +255,6 @@ fn end_journals(facts: &Facts, out: Out) -> Result<()> {
         out.tell(&text::warning(&stale.warning()));
         stale.end()
     })
-}
-
-fn exit(failure: Option<Failure>, found: bool, printed: Exit, out: Out) -> Exit {
-    match failure {
-        Some(Failure::Stopped(signal)) => Exit::Signal(signal),
-        Some(Failure::Broken(error)) => failed(out, &error),
-        None if !found => Exit::Status(1),
-        None => printed,
-    }
 }
 
 /// Opens what is to be measured by every way that the plan has.
