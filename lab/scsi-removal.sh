@@ -37,6 +37,9 @@ judge "dest removed, by sd" ended 1 "dest $to is gone" "at byte" "copy again fro
 judge "nothing is left of copies whose disk was removed" nothing_left $from
 judge "nor of the removed disks" can_be_unloaded scsi_debug
 
+# shellcheck source=lab/measured-removal.sh
+. "$lab/measured-removal.sh"
+
 # A device that stands still for a while.
 modprobe dm-mod
 stand_still() {
