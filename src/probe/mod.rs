@@ -16,6 +16,7 @@ mod passthrough;
 pub mod signature;
 mod snapshot;
 mod sysfs;
+mod temperature;
 
 use crate::contract::{DeviceError, EndpointKind, Error, Facts, FileId, InUse, Result, Side};
 use crate::endpoint::{self, block, file, null, pipe};
@@ -27,6 +28,7 @@ use snapshot::Snapshot;
 use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
+pub use temperature::{Sensor, sensor};
 
 /// File systems on which files can share extents, with the right mkfs options or a new enough server; the ioctl
 /// decides.
