@@ -35,7 +35,7 @@ fn a_new_file_is_written_on_and_on_and_gone() {
     assert!(fs::read_dir(dir.path()).unwrap().next().is_none(), "the file is still there");
     let text = sustained(dir.path()).arg(dir.path()).assert().success();
     let text = String::from_utf8_lossy(&text.get_output().stdout).into_owned();
-    for words in ["median rate", "rate over time", "sustained  ", "in all ", "for the flush", "was made for it"] {
+    for words in ["rate\n", "rate over time", "sustained  ", "in all ", "for the flush", "was made for it"] {
         assert!(text.contains(words), "{words}: {text}");
     }
     let csv = sustained(dir.path()).arg("--csv").arg(dir.path()).assert().success();

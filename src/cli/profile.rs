@@ -33,9 +33,10 @@ pub(super) struct ProfileArguments {
     /// Only how the rate of writing holds: BYTES on and on
     ///
     /// Write BYTES on and on, and tell each rate that held and where it changed, as when a write cache runs out or a
-    /// drive throttles. It ends before where the rate has fallen and held for as long as all before, and after --time
-    /// where that is given. A device gets the same places again and again, by which a flash drive may look faster than
-    /// it is; --destroy writes over all of it, and a new file is as long as half of what is free allows.
+    /// drive throttles; the drive's temperature, where the kernel knows it (NVMe, drivetemp), tells these apart. It
+    /// ends before where the rate has fallen and held for as long as all before, and after --time where that is given.
+    /// A device gets the same places again and again, by which a flash drive may look faster than it is; --destroy
+    /// writes over all of it, and a new file is as long as half of what is free allows.
     #[arg(long, value_name = "BYTES", value_parser = words::sustained, requires = "write", help_heading = "Method")]
     #[arg(conflicts_with = "positions")]
     sustained: Option<u64>,

@@ -2,8 +2,9 @@
 use super::Exit;
 use super::measured::{Asked, Opened};
 use crate::contract::Result;
-use crate::measure::{self, Ground, Sustained};
+use crate::measure::{self, Ground, Sustained, Thermometer};
 use crate::plan::{ProfileOptions, Reach, TableStyle, WriteWish};
+use crate::probe;
 use crate::report::json::SustainedFound;
 use crate::report::measuring::{Look, Meter, sustained_chart, sustained_csv, sustained_text};
 use crate::report::{Out, json, page as pages, units};
@@ -25,6 +26,8 @@ pub(super) fn sustained(
         Ok(opened) => opened,
         Err(signal) => return Ok(Exit::Signal(signal)),
     };
+    let sensor = probe::sensor(&opened.facts);
+    opened.subject.thermometer = sensor.map(|sensor| Thermometer::of(sensor.limit_c, move || sensor.celsius()));
     let (began, meter) = (Instant::now(), Meter::start(out));
     let mut heard = |written: u64| {
         let (share, passed) = (written as f64 / bytes as f64, began.elapsed());

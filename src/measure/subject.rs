@@ -1,7 +1,7 @@
 //! What is measured.
 use super::failure::answers_no_more;
 use super::run::fill;
-use super::{Bad, Clock, Failure, Landed, Point, Run, Trial, Way, run};
+use super::{Bad, Clock, Failure, Landed, Point, Run, Thermometer, Trial, Way, run};
 use crate::contract::{Arena, Buffer, Endpoint, EngineKind, Error, Extent, Kind, Op, Stop};
 use crate::engine::OneSide;
 use crate::sys::page_cache;
@@ -46,6 +46,8 @@ pub struct Subject {
     pub failed: u64,
     /// What runs are timed by; the real clock at first.
     pub clock: Clock,
+    /// What tells how warm the disk is; nothing at first.
+    pub thermometer: Option<Thermometer>,
     arena: Arc<Arena>,
     /// Where the last runs began, if nothing was moved in any of them.
     barren: BTreeSet<u64>,
@@ -77,6 +79,7 @@ impl Subject {
             bad: Vec::new(),
             failed: 0,
             clock: Clock::real(),
+            thermometer: None,
             arena,
             barren: BTreeSet::new(),
         })

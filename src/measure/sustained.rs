@@ -1,7 +1,7 @@
 //! Writing on and on: a cache that runs out, a drive that throttles.
 use super::failure::{answers_no_more, failure_of_all};
 use super::shift::{Level, levels};
-use super::{Bad, Failure, Subject};
+use super::{Bad, Failure, Subject, Trend, Warmth, fell_hot, trend};
 use crate::contract::{Buffer, Completion, Error, Extent, Kind, Op, Request, Side, Stop};
 use crate::engine::OneSide;
 use std::io;
@@ -10,9 +10,9 @@ use std::time::Duration;
 /// Blocks and depth: as a copy writes.
 const STREAM: (u32, u32) = (1 << 20, 8);
 
-/// At so many steps two become one: an edge is known within a fraction of a percent of what was written by then,
-/// however much was asked for.
-const STEPS_MAX: usize = 1024;
+/// Once so many steps of a size were written, they are twice as large: an edge is known within half a percent of what
+/// was written by then, however much was asked for, and early ones do not drown in what follows.
+const STEPS_OF_ALL: u64 = 512;
 
 /// Smallest step in bytes: less is over before a clock can tell.
 const STEP_BYTES_MIN: u64 = 4 << 20;
@@ -27,9 +27,6 @@ const SETTLED_PART: u64 = 16;
 /// The same in bytes, at least.
 const SETTLED_BYTES_MIN: u64 = 128 << 20;
 
-/// Who falls to more than this share of the first rate had no write cache that ran out.
-const CACHE_SHARE: f64 = 2.0 / 3.0;
-
 /// After so many requests one behind the other that failed the disk answers no more.
 const FAILED_IN_A_ROW_MAX: u32 = 256;
 
@@ -42,6 +39,13 @@ pub struct Moment {
     pub seconds: f64,
 }
 
+impl Moment {
+    /// Bytes a second from here to a later moment.
+    pub fn bytes_per_s_to(self, to: Moment) -> f64 {
+        (to.bytes - self.bytes) as f64 / (to.seconds - self.seconds).max(f64::MIN_POSITIVE)
+    }
+}
+
 /// A rate that held for a while.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Stage {
@@ -49,42 +53,14 @@ pub struct Stage {
     pub from: Moment,
     /// To here.
     pub to: Moment,
-    /// Median rate of its steps, in bytes a second.
+    /// All of its bytes by all of its time: of rates that take turns the median would tell the faster one.
     pub bytes_per_s: f64,
-}
-
-/// What the stages say together.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Trend {
-    /// One rate from the beginning to the end.
-    Steady,
-    /// It fell for good and by a lot, as when a write cache is full.
-    RanOut,
-    /// It fell by less than that.
-    Fell,
-    /// It fell, and rose while writing went on, as drives do that throttle by heat.
-    Throttled,
-    /// It only rose.
-    Rose,
-}
-
-impl Trend {
-    /// The word for programs.
-    pub fn name(self) -> &'static str {
-        match self {
-            Trend::Steady => "steady",
-            Trend::RanOut => "ran out",
-            Trend::Fell => "fell",
-            Trend::Throttled => "throttled",
-            Trend::Rose => "rose",
-        }
-    }
 }
 
 /// What came of writing on and on.
 #[derive(Debug, Default)]
 pub struct Sustained {
-    /// Its steps, of about equally many bytes.
+    /// Its steps: small ones at first, later larger ones.
     pub steps: Vec<Moment>,
     /// How far writing was when the last request came back; a last step that is no whole one is in it.
     pub end: Moment,
@@ -92,6 +68,8 @@ pub struct Sustained {
     pub settled: bool,
     /// Bytes were written over again, for there were not as many.
     pub went_round: bool,
+    /// How warm the drive was; nothing where nobody tells.
+    pub warmth: Warmth,
     /// Seconds of the flush at the end.
     pub flush_s: f64,
     /// Why it ended before its time.
@@ -102,10 +80,7 @@ impl Sustained {
     /// The rate of each step, in bytes a second.
     pub fn rates(&self) -> Vec<f64> {
         let before = [Moment::default()].into_iter().chain(self.steps.iter().copied());
-        let rate = |(from, to): (Moment, &Moment)| {
-            (to.bytes - from.bytes) as f64 / (to.seconds - from.seconds).max(f64::MIN_POSITIVE)
-        };
-        before.zip(&self.steps).map(rate).collect()
+        before.zip(&self.steps).map(|(from, to)| from.bytes_per_s_to(*to)).collect()
     }
 
     /// Bytes a second of all that was written, with the flush.
@@ -116,25 +91,21 @@ impl Sustained {
     /// The rates that held, one after the other.
     pub fn stages(&self) -> Vec<Stage> {
         let at = |step: usize| step.checked_sub(1).map_or(Moment::default(), |step| self.steps[step]);
-        let stage = |level: Level| Stage { from: at(level.start), to: at(level.end), bytes_per_s: level.value };
+        let stage = |level: Level| {
+            let (from, to) = (at(level.start), at(level.end));
+            Stage { from, to, bytes_per_s: from.bytes_per_s_to(to) }
+        };
         levels(&self.rates()).into_iter().map(stage).collect()
     }
-}
 
-/// What the stages say together.
-pub fn trend(stages: &[Stage]) -> Trend {
-    let step = |pair: &[Stage]| pair[1].bytes_per_s > pair[0].bytes_per_s;
-    let rises: Vec<bool> = stages.windows(2).map(step).collect();
-    let share = match stages {
-        [first, .., last] => last.bytes_per_s / first.bytes_per_s,
-        _ => 1.0,
-    };
-    match (rises.contains(&false), rises.contains(&true)) {
-        (false, false) => Trend::Steady,
-        (true, false) if share < CACHE_SHARE => Trend::RanOut,
-        (true, false) => Trend::Fell,
-        (false, true) => Trend::Rose,
-        (true, true) => Trend::Throttled,
+    /// What these and the drive's warmth say together.
+    pub fn trend(&self) -> Trend {
+        trend(&self.stages(), &self.warmth)
+    }
+
+    /// The drive was at its limit of warmth when the rate fell; `None` where nobody knows, or it did not fall.
+    pub fn fell_hot(&self) -> Option<bool> {
+        fell_hot(&self.stages(), &self.warmth)
     }
 }
 
@@ -148,7 +119,8 @@ pub fn sustained(
     stop: &Stop,
     heard: &mut dyn FnMut(u64),
 ) -> Sustained {
-    let mut found = Sustained::default();
+    let limit_c = subject.thermometer.as_ref().and_then(|thermometer| thermometer.limit_c);
+    let mut found = Sustained { warmth: Warmth::new(limit_c, Vec::new()), ..Sustained::default() };
     let mut stream = Stream::new(subject, bytes, time);
     found.failure = stream.flow(&mut found, stop, heard).err();
     found.went_round = stream.went_round;
@@ -234,6 +206,7 @@ impl<'a> Stream<'a> {
         let mut side = self.subject.one_side(&end, STREAM.1).map_err(broken)?;
         let (began, mut done) = (self.subject.clock.now(), Vec::new());
         let (mut feeding, mut failure) = (true, None);
+        self.feel(found);
         while feeding || side.in_flight() > 0 {
             feeding = feeding && self.feed(&mut side, &mut idle);
             side.turn(&mut done).map_err(broken)?;
@@ -298,36 +271,40 @@ impl<'a> Stream<'a> {
             return;
         }
         found.steps.push(found.end);
+        self.feel(found);
         heard(self.written_bytes);
-        if found.steps.len() >= STEPS_MAX {
-            // The ends of every second one.
-            found.steps = found.steps.iter().skip(1).step_by(2).copied().collect();
+        if self.written_bytes >= STEPS_OF_ALL * self.step_bytes {
             self.step_bytes *= 2;
         }
         if found.steps.len().is_multiple_of(LOOK_STEPS) {
-            found.settled = has_settled(&found.stages(), self.bytes);
+            found.settled = has_settled(&found.stages(), &found.warmth, self.bytes);
+        }
+    }
+
+    /// Notes how warm the drive is, where it says so.
+    fn feel(&mut self, found: &mut Sustained) {
+        if let Some(thermometer) = &mut self.subject.thermometer {
+            found.warmth.ask(thermometer, found.end.seconds);
         }
     }
 }
 
-/// The rate has fallen, and has held since for as long as all before, with so many bytes asked for.
-fn has_settled(stages: &[Stage], asked_bytes: u64) -> bool {
+/// The rate has fallen, and has held since for as long as all before, with so many bytes asked for. A drive that gets
+/// warmer may throttle yet, and one that gets cooler may come back: that has to have come to an end too.
+fn has_settled(stages: &[Stage], warmth: &Warmth, asked_bytes: u64) -> bool {
     let [.., before, last] = stages else { return false };
     let least = last.from.bytes.max(asked_bytes / SETTLED_PART).max(SETTLED_BYTES_MIN);
-    last.bytes_per_s < before.bytes_per_s && last.to.bytes - last.from.bytes >= least
+    let held = last.bytes_per_s < before.bytes_per_s && last.to.bytes - last.from.bytes >= least;
+    held && warmth.held(last.from.seconds.midpoint(last.to.seconds), last.to.seconds)
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::Reading;
     use super::*;
     use crate::contract::{Endpoint, EngineKind};
     use crate::measure::Way;
     use std::sync::Arc;
-
-    fn trend_of(rates: &[f64]) -> Trend {
-        let stage = |&bytes_per_s: &f64| Stage { from: Moment::default(), to: Moment::default(), bytes_per_s };
-        trend(&rates.iter().map(stage).collect::<Vec<_>>())
-    }
 
     #[test]
     fn a_disk_that_fails_whatever_is_written_ends_it() {
@@ -345,22 +322,12 @@ mod tests {
     }
 
     #[test]
-    fn rates_one_after_the_other_have_a_name() {
-        assert_eq!(trend_of(&[]), Trend::Steady);
-        assert_eq!(trend_of(&[480e6]), Trend::Steady);
-        assert_eq!(trend_of(&[480e6, 95e6]), Trend::RanOut);
-        assert_eq!(trend_of(&[200e6, 180e6, 150e6]), Trend::Fell);
-        assert_eq!(trend_of(&[480e6, 95e6, 480e6]), Trend::Throttled);
-        assert_eq!(trend_of(&[95e6, 480e6]), Trend::Rose);
-    }
-
-    #[test]
     fn it_has_settled_once_it_fell_and_held_as_long_as_all_before() {
         let stage = |from: u64, to: u64, bytes_per_s| {
             let [from, to] = [from, to].map(|mib| Moment { bytes: mib << 20, seconds: 0.0 });
             Stage { from, to, bytes_per_s }
         };
-        let settled = |asked_gib: u64, stages: &[Stage]| has_settled(stages, asked_gib << 30);
+        let settled = |asked_gib: u64, stages: &[Stage]| has_settled(stages, &Warmth::default(), asked_gib << 30);
         assert!(!settled(4, &[stage(0, 4000, 480e6)]), "it may fall yet");
         assert!(!settled(4, &[stage(0, 1000, 480e6), stage(1000, 1999, 95e6)]));
         assert!(settled(4, &[stage(0, 1000, 480e6), stage(1000, 2000, 95e6)]));
@@ -368,5 +335,20 @@ mod tests {
         assert!(!settled(64, &[stage(0, 200, 480e6), stage(200, 4000, 300e6)]), "a small memory before the cache");
         assert!(settled(64, &[stage(0, 200, 480e6), stage(200, 4296, 300e6)]));
         assert!(!settled(4, &[stage(0, 10, 95e6), stage(10, 4000, 480e6)]), "it rose");
+    }
+
+    #[test]
+    fn it_has_not_settled_while_the_drive_gets_cooler_or_warmer() {
+        let at = |mib: u64, seconds| Moment { bytes: mib << 20, seconds };
+        let fast = Stage { from: at(0, 0.0), to: at(1000, 10.0), bytes_per_s: 105e6 };
+        let slow = Stage { from: fast.to, to: at(3000, 100.0), bytes_per_s: 23e6 };
+        let reading = |(seconds, celsius)| Reading { seconds, celsius };
+        let settled = |last| {
+            let readings = [(0.0, 40.0), (10.0, 84.0), (50.0, 80.0), (60.0, 70.0), (80.0, last)];
+            has_settled(&[fast, slow], &Warmth::new(None, readings.map(reading).into()), 1 << 30)
+        };
+        assert!(settled(69.0) && settled(71.0), "what was before does not count");
+        assert!(!settled(65.0), "it may come back yet");
+        assert!(!settled(75.0), "it may throttle yet");
     }
 }

@@ -2,4 +2,5 @@
 //! so that each run gives the same, on any machine under any load.
 mod foretold;
 mod found;
+mod sustained;
 mod world;

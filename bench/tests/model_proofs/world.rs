@@ -1,7 +1,7 @@
 //! Modelled disks in virtual time, as endpoints: queues, pump and measuring of haul meet the arithmetic of the disks,
 //! and no clock of the machine counts.
 use haul::contract::{Completion, Endpoint, EndpointKind, Facts, Kind, Op, Queue, Ready, Request};
-use haul::measure::Clock;
+use haul::measure::{Clock, Thermometer};
 use modelled_disk::model::{self, Answer, Disk, Ticket};
 use modelled_disk::parameters::{Extent, Parameters};
 use std::collections::BTreeMap;
@@ -44,6 +44,16 @@ impl World {
     pub fn clock(self: &Arc<World>) -> Clock {
         let world = self.clone();
         Clock::of(move || Duration::from_nanos(world.lock().now_ns))
+    }
+
+    /// What the first disk tells of its temperature, in whole degrees as drives do, with this limit.
+    pub fn thermometer(self: &Arc<World>, limit_c: u64) -> Thermometer {
+        let world = self.clone();
+        let celsius = move || {
+            let state = world.lock();
+            state.disks.first().map(|served| served.disk.celsius(state.now_ns).round())
+        };
+        Thermometer::of(Some(limit_c as f64), celsius)
     }
 
     /// Seconds since its beginning.

@@ -2,7 +2,7 @@
 use super::SCHEMA;
 use super::tune::{BadReport, SubjectReport, WrittenReport, bad, ended, failure, subject, written};
 use crate::contract::{EngineKind, Facts};
-use crate::measure::{Bad, Stage, Sustained, Written, trend};
+use crate::measure::{Bad, Reading, Stage, Sustained, Written};
 use serde::Serialize;
 
 /// What `haul profile --write --sustained --json` prints.
@@ -34,7 +34,7 @@ pub struct SustainedReport {
     pub flush_s: f64,
     /// All bytes by all seconds, with the flush.
     pub bytes_per_s: f64,
-    /// `steady`, `ran out`, `throttled` or `rose`.
+    /// `steady`, `ran out`, `fell`, `throttled`, `ran out and throttled`, `came back` or `rose`.
     pub trend: &'static str,
     /// It ended because the rate had fallen and settled.
     pub settled: bool,
@@ -44,6 +44,8 @@ pub struct SustainedReport {
     pub stages: Vec<StageReport>,
     /// The rate over time.
     pub steps: Vec<StepReport>,
+    /// How warm the drive was; `null` where nobody tells.
+    pub temperature: Option<TemperatureReport>,
     /// Requests that failed.
     pub failed_requests: u64,
     /// The first of them.
@@ -63,7 +65,7 @@ pub struct StageReport {
     pub from_s: f64,
     /// When it ended, in seconds.
     pub to_s: f64,
-    /// Median rate of its steps.
+    /// All of its bytes by all of its time.
     pub bytes_per_s: f64,
 }
 
@@ -76,6 +78,28 @@ pub struct StepReport {
     pub seconds: f64,
     /// Its rate.
     pub bytes_per_s: f64,
+}
+
+/// How warm the drive was by its own word, in °C.
+#[derive(Clone, Debug, Serialize)]
+pub struct TemperatureReport {
+    /// Where it is too warm; `null` where it tells none.
+    pub limit_c: Option<f64>,
+    /// The highest reading.
+    pub highest_c: f64,
+    /// It was at its limit when the rate fell; `null` where nobody knows, or it did not fall.
+    pub fell_hot: Option<bool>,
+    /// Over time.
+    pub readings: Vec<ReadingReport>,
+}
+
+/// A temperature, and when.
+#[derive(Clone, Debug, Serialize)]
+pub struct ReadingReport {
+    /// Seconds since the first request.
+    pub seconds: f64,
+    /// In °C.
+    pub celsius: f64,
 }
 
 /// What was asked and found, for [`sustained`].
@@ -120,13 +144,14 @@ pub fn sustained(asked: SustainedFound<'_>) -> SustainedReport {
         seconds: found.end.seconds,
         flush_s: found.flush_s,
         bytes_per_s: found.bytes_per_s(),
-        trend: trend(&stages).name(),
+        trend: found.trend().name(),
         settled: found.settled,
         went_round: found.went_round,
         stages: stages.iter().map(stage).collect(),
         steps: steps
             .map(|(step, bytes_per_s)| StepReport { bytes: step.bytes, seconds: step.seconds, bytes_per_s })
             .collect(),
+        temperature: temperature(found),
         failed_requests: asked.failed,
         bad: asked.bad.iter().map(bad).collect(),
         warnings: asked.warnings.to_vec(),
@@ -141,4 +166,11 @@ fn stage(stage: &Stage) -> StageReport {
         to_s: stage.to.seconds,
         bytes_per_s: stage.bytes_per_s,
     }
+}
+
+fn temperature(found: &Sustained) -> Option<TemperatureReport> {
+    let (warmth, fell_hot) = (&found.warmth, found.fell_hot());
+    let reading = |&Reading { seconds, celsius }: &Reading| ReadingReport { seconds, celsius };
+    let readings = warmth.readings.iter().map(reading).collect();
+    Some(TemperatureReport { limit_c: warmth.limit_c, highest_c: warmth.highest_c()?, fell_hot, readings })
 }

@@ -39,7 +39,7 @@ fn curve(found: &Sustained) -> Option<Figure> {
         let [from, to] = [stage.from, stage.to].map(|moment| units::size(moment.bytes));
         vec![from, to, units::duration(time), rate(stage.bytes_per_s)]
     };
-    let table = Table::new(&["from", "to", "time", "median rate"], stages.iter().map(row).collect());
+    let table = Table::new(&["from", "to", "time", "rate"], stages.iter().map(row).collect());
     let what = "Writing on and on, and the rates that held for a while, found by where the rate changed for good.";
     Some(Figure::new("sustained", "Rate of writing over time", what, &chart, Some(table)))
 }
