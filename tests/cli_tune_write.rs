@@ -309,6 +309,10 @@ fn what_must_not_be_written_to_is_refused() {
     fs::write(&locked, vec![0; 4 << 20]).unwrap();
     if let Some(locked) = LoopDevice::read_only(&locked) {
         refused(&["--yes", locked.path().to_str().unwrap()], 1, "may not write to");
+        // What is wrong with the device comes before what is wrong with the place for its bytes.
+        let mut nowhere = haul();
+        nowhere.env("XDG_STATE_HOME", "/proc/none").args(write).arg("--yes").arg(locked.path());
+        assert!(stderr(&nowhere.assert().code(1)).contains("may not write to"));
     }
     scene.is_as_it_was();
     let new = dir.path().join("new");

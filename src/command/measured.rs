@@ -91,9 +91,11 @@ impl<'a> Opened<'a> {
         let begun = Begun::now(asked, out)?;
         let facts = scratch::look(asked.path)?;
         let page = page::place(asked.report, &[(Side::Dest, &facts)])?;
+        let host = host_of(asked.engine);
+        // Before a folder is made, and before its absence hides what is wrong with the device.
+        plan::may_measure_writing(wish, &facts, &host)?;
         let store = scratch::store(&facts, wish)?;
         let (path, store) = store.unzip();
-        let host = host_of(asked.engine);
         let writing = plan::measure_writing(wish, &facts, store.as_ref(), reach, asked.engine, &host)?;
         begun.warn(&writing.measuring);
         if facts.kind == EndpointKind::Block {

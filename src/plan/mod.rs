@@ -32,7 +32,7 @@ pub use numbers::{BLOCK_BYTES_ASKABLE, DEPTH_ASKABLE};
 pub use options::{Delta, Expectation, JournalWish, Options, Passes, ProgressStyle, When};
 pub use read_back::{digest_again, follow, read_back, rewrite};
 pub use several::{Plans, several};
-pub use writing::{KEPT_BYTES_MAX, Over, Reach, WriteWish, Writing, measure_writing, to_put_back};
+pub use writing::{KEPT_BYTES_MAX, Over, Reach, WriteWish, Writing, may_measure_writing, measure_writing, to_put_back};
 
 use crate::contract::{EndpointKind, Facts, Host, Plan, PlanSide, Result, Route, Side};
 use asked::Asked;

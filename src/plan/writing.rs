@@ -67,20 +67,12 @@ pub struct Writing {
     pub over: Over,
 }
 
-/// How the device or the new file with these `facts` may be written to. `store` are the facts of the file in which the
-/// bytes of a device would be kept.
+/// Whether the device or the new file with these `facts` may be written to at all; asked before anything is made.
 ///
 /// # Errors
-/// Refused for a file that is there, a device in use, one that is not the one expected, a place for originals on the
-/// device itself or without room; Open for what may not be written; as for [`super::measure`].
-pub fn measure_writing(
-    wish: &WriteWish,
-    facts: &Facts,
-    store: Option<&Facts>,
-    reach: Reach,
-    engine: Option<EngineKind>,
-    host: &Host,
-) -> Result<Writing> {
+/// Refused for a file that is there, a device in use, one that is not the one expected; Open for what may not be
+/// written.
+pub fn may_measure_writing(wish: &WriteWish, facts: &Facts, host: &Host) -> Result<()> {
     let options = Options { expect: wish.expect.clone(), ..Options::default() };
     let nothing = Facts::new("", EndpointKind::Null);
     if facts.kind == EndpointKind::File && facts.exists {
@@ -99,6 +91,24 @@ pub fn measure_writing(
         let what = "--save: what a file gives that is made for measuring and then gone is of no use to copies";
         return Err(Error::new(Kind::Usage, what).advise("Name a device, or leave it out."));
     }
+    Ok(())
+}
+
+/// How the device or the new file with these `facts` may be written to. `store` are the facts of the file in which the
+/// bytes of a device would be kept.
+///
+/// # Errors
+/// As for [`may_measure_writing`]; Refused for a place for originals on the device itself or without room; as for
+/// [`super::measure`].
+pub fn measure_writing(
+    wish: &WriteWish,
+    facts: &Facts,
+    store: Option<&Facts>,
+    reach: Reach,
+    engine: Option<EngineKind>,
+    host: &Host,
+) -> Result<Writing> {
+    may_measure_writing(wish, facts, host)?;
     let over = match facts.kind {
         EndpointKind::File => Over::NewFile(room_for_file(facts, reach.file_bytes)?),
         _ if wish.destroy => Over::All,
