@@ -13,6 +13,9 @@ const NAMED: usize = 4;
 /// Failures in one piece after which it is not cut any smaller: each of them may take a disk seconds.
 const FAILURES_MAX: u32 = 64;
 
+/// So many pieces one after the other of which nothing could be read or written: the others are not tried.
+const BARREN_MAX: u32 = 2;
+
 /// What was put back.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(in crate::command) struct PutBack {
@@ -99,6 +102,10 @@ struct Work<'a> {
     failure: Option<Error>,
     /// The device as a whole has failed: nothing more is tried.
     is_over: bool,
+    /// Requests that did not fail.
+    done_requests: u64,
+    /// Pieces one after the other with none.
+    barren: u32,
     done: PutBack,
 }
 
@@ -115,6 +122,8 @@ impl<'a> Work<'a> {
             left: ExtentSet::new(),
             failure: None,
             is_over: false,
+            done_requests: 0,
+            barren: 0,
             done: PutBack::default(),
         })
     }
@@ -132,8 +141,13 @@ impl<'a> Work<'a> {
         }
         // What a failed writeback left in the page cache is not what is on the device.
         self.end.uncache(extent);
+        let before = self.done_requests;
         let ours = self.ours(extent);
+        let read = self.done_requests;
         self.write(extent, ours.iter());
+        let is_barren = read == before || (self.done_requests == read && !ours.is_empty());
+        self.barren = if is_barren { self.barren + 1 } else { 0 };
+        self.is_over |= self.barren >= BARREN_MAX;
     }
 
     /// Writes the originals of what cannot be read, where nobody else wrote: it could be read before, so nobody's data
@@ -199,7 +213,10 @@ impl<'a> Work<'a> {
                 self.left.insert(part);
                 continue;
             }
-            let Err(error) = act(self, part) else { continue };
+            let Err(error) = act(self, part) else {
+                self.done_requests += 1;
+                continue;
+            };
             failures += 1;
             self.is_over = self.end.diagnose(op, part.offset, &error) != Kind::Io;
             let half = part.len / 2 / self.unit as u64 * self.unit as u64;
