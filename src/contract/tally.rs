@@ -30,11 +30,11 @@ pub struct Tally {
     pub block_bytes: AtomicU32,
     /// Most requests in flight at present.
     pub depth: AtomicU32,
-    /// Time in which the pipe was being filled or other block sizes and depths were tried, in nanoseconds: its rate is
-    /// not that of the rest.
-    pub unsettled_ns: AtomicU64,
+    /// Time in which the pipe was full and no other block size or depth was tried, in nanoseconds: what came in it is
+    /// what the rest will be like.
+    pub settled_ns: AtomicU64,
     /// Bytes of data that came through in that time.
-    pub unsettled_bytes: AtomicU64,
+    pub settled_bytes: AtomicU64,
     /// Those of each dest, where there are several; set before the first request.
     pub dests: Vec<Arc<DestTally>>,
     /// 0 copying, 1 flushing, 2 ended: the numbers of [`super::Phase`].

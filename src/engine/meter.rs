@@ -1,5 +1,5 @@
 //! What is measured while pumping: latencies, and who was waited for. One clock call a round, none per block.
-use super::pace::Unsettled;
+use super::pace::Settled;
 use crate::contract::{Latency, Side, SideReport, Tally};
 use hdrhistogram::Histogram;
 use std::sync::atomic::Ordering::Relaxed;
@@ -130,10 +130,10 @@ impl Meter {
         }
     }
 
-    /// So much has gone into filling the pipe and trying paces.
-    pub fn unsettled(&self, unsettled: Unsettled, tally: &Tally) {
-        tally.unsettled_ns.store(unsettled.time.as_nanos() as u64, Relaxed);
-        tally.unsettled_bytes.store(unsettled.bytes, Relaxed);
+    /// So much of the copy was settled.
+    pub fn settled(&self, settled: Settled, tally: &Tally) {
+        tally.settled_ns.store(settled.time.as_nanos() as u64, Relaxed);
+        tally.settled_bytes.store(settled.bytes, Relaxed);
     }
 
     /// A request of `side` that its queue got at `sent` has come back in this round.

@@ -93,12 +93,12 @@ pub struct Governor {
     patience: Duration,
     /// When it was told last, and the bytes that had arrived by then.
     told: (Duration, u64),
-    unsettled: Unsettled,
+    settled: Settled,
 }
 
-/// What went into filling the pipe and trying pairs, up to the moment that the governor was told last.
+/// What came while the pipe was full and no pair was tried, up to the moment that the governor was told last.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Unsettled {
+pub struct Settled {
     /// Time.
     pub time: Duration,
     /// Bytes that arrived in it.
@@ -123,14 +123,14 @@ impl Governor {
             searched_at: Duration::ZERO,
             patience: SEARCH_AGAIN_AFTER,
             told: (Duration::ZERO, 0),
-            unsettled: Unsettled::default(),
+            settled: Settled::default(),
         }
     }
 
     /// Tells the time since the copy began and the bytes of data that have arrived. Says which pair to use from now
     /// on, when that is another; the caller then calls [`Governor::resumed`].
     pub fn observe(&mut self, now: Duration, arrived_bytes: u64) -> Option<Pair> {
-        self.note_unsettled(now, arrived_bytes);
+        self.note_settled(now, arrived_bytes);
         if !self.bounds.adaptive {
             return None;
         }
@@ -152,18 +152,18 @@ impl Governor {
         self.judge(rate, now, left.unwrap_or(Duration::MAX))
     }
 
-    fn note_unsettled(&mut self, now: Duration, arrived_bytes: u64) {
+    fn note_settled(&mut self, now: Duration, arrived_bytes: u64) {
         let (at, bytes) = std::mem::replace(&mut self.told, (now, arrived_bytes));
         let filling = bytes < self.began_bytes + self.current.in_flight_bytes();
-        if filling || matches!(self.state, State::Searching | State::LookingAgain) {
-            self.unsettled.time += now.saturating_sub(at);
-            self.unsettled.bytes += arrived_bytes.saturating_sub(bytes);
+        if !filling && !matches!(self.state, State::Searching | State::LookingAgain) {
+            self.settled.time += now.saturating_sub(at);
+            self.settled.bytes += arrived_bytes.saturating_sub(bytes);
         }
     }
 
-    /// What went into filling the pipe and trying pairs so far: its rate is not the one to come.
-    pub fn unsettled(&self) -> Unsettled {
-        self.unsettled
+    /// What came so far while nothing was tried: the rate of it is the one to come.
+    pub fn settled(&self) -> Settled {
+        self.settled
     }
 
     /// How long the present pair is looked at, when it has reached `rate` so far.

@@ -166,7 +166,7 @@ impl<'a> Pump<'a> {
             self.checkpoint();
             if change.is_none() {
                 change = governor.observe(self.meter.elapsed(), self.totals.dest_bytes());
-                self.meter.unsettled(governor.unsettled(), self.tally);
+                self.meter.settled(governor.settled(), self.tally);
             }
         }
     }

@@ -12,7 +12,7 @@ const CLEARLY_SLOWER: f64 = 1.05;
 /// say little.
 const TRUSTED_SHARE: f64 = 0.02;
 
-/// A copy that was not settled all the time is judged from this share of the whole time on in which it was.
+/// From this share of the whole time on, settled, a part of a copy says how it goes.
 const TOLD_SHARE: f64 = 0.002;
 
 /// From this share of the bytes on only what has come counts.
@@ -107,19 +107,16 @@ impl Course<'_> {
 /// How far a copy is at some moment.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Reached {
-    /// Seconds since it began.
-    pub at_s: f64,
     /// Bytes that are through in any form, in earlier runs too.
     pub done_bytes: u64,
     /// Of these, bytes of this run.
     pub copied_bytes: u64,
     /// Of these, data: the others were zeros, which cost next to nothing.
     pub data_bytes: u64,
-    /// Of the seconds, those in which the pipe was being filled or block sizes and depths were tried: they say nothing
-    /// of what is to come.
-    pub unsettled_s: f64,
+    /// Seconds since it began in which the pipe was full and no other block size or depth was tried.
+    pub settled_s: f64,
     /// Of the data, what came in those.
-    pub unsettled_bytes: u64,
+    pub settled_bytes: u64,
 }
 
 /// Logarithm of a change of the rate that is no longer a fault of the curve: by a quarter.
@@ -192,12 +189,12 @@ impl Forecast {
     /// How many times as long as foretold it took from `then` to `now`, while it was settled; `None`: it never was.
     fn slower(&self, then: &Reached, now: &Reached) -> Option<f64> {
         let (data, done) = (now.data_bytes.saturating_sub(then.data_bytes), now.done_bytes - then.done_bytes);
-        let unsettled = now.unsettled_bytes.saturating_sub(then.unsettled_bytes).min(data);
-        let foretold_s = (self.until(now.done_bytes) - self.until(then.done_bytes)) * share(data - unsettled, done);
-        let took_s = (now.at_s - now.unsettled_s) - (then.at_s - then.unsettled_s);
-        let known = now.copied_bytes.saturating_sub(now.unsettled_bytes) as f64 / self.len as f64 / KNOWN_SHARE;
+        let settled = now.settled_bytes.saturating_sub(then.settled_bytes).min(data);
+        let foretold_s = (self.until(now.done_bytes) - self.until(then.done_bytes)) * share(settled, done);
+        let took_s = now.settled_s - then.settled_s;
+        let known = now.settled_bytes as f64 / self.len as f64 / KNOWN_SHARE;
         let trusted_s = TRUSTED_SHARE * self.whole_s() * (1.0 - known).max(0.0);
-        let told = unsettled == 0 || foretold_s + trusted_s > TOLD_SHARE * self.whole_s();
+        let told = foretold_s + trusted_s > TOLD_SHARE * self.whole_s();
         told.then(|| (took_s + trusted_s) / (foretold_s + trusted_s))
     }
 }

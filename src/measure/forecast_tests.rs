@@ -74,6 +74,11 @@ fn a_backward_copy_begins_with_the_slow_end() {
     assert!(backward.until(10 * GB) > 1.5 * forward.until(10 * GB));
 }
 
+/// So much data, all of it settled.
+fn reached_at(settled_s: f64, bytes: u64) -> Reached {
+    Reached { done_bytes: bytes, copied_bytes: bytes, data_bytes: bytes, settled_s, settled_bytes: bytes }
+}
+
 /// A copy at `slower` times the forecast's time, looked at 20 s back, at each percent: the largest error as a
 /// share of what is left, from `from` on.
 fn worst(slower: f64, from: u64) -> f64 {
@@ -81,19 +86,13 @@ fn worst(slower: f64, from: u64) -> f64 {
     let forecast = Forecast::of(&course(size, Some(&measured(9, size)), None)).unwrap();
     let time = |place: u64| zoned_s(place as f64, size as f64) * slower;
     let whole = time(size);
-    let reached = |place: u64| Reached {
-        at_s: time(place),
-        done_bytes: place,
-        copied_bytes: place,
-        data_bytes: place,
-        ..Reached::default()
-    };
+    let reached = |place: u64| reached_at(time(place), place);
     let error = |percent: u64| {
         let now = reached(size / 100 * percent);
         let before =
-            (0..=percent).rev().map(|percent| size / 100 * percent).find(|&place| now.at_s - time(place) > 20.0);
+            (0..=percent).rev().map(|percent| size / 100 * percent).find(|&place| now.settled_s - time(place) > 20.0);
         let left = forecast.left_s(&reached(before.unwrap_or(0)), &now).unwrap();
-        (left / (whole - now.at_s) - 1.0).abs()
+        (left / (whole - now.settled_s) - 1.0).abs()
     };
     (from..100).map(error).fold(0.0, f64::max)
 }
@@ -114,7 +113,7 @@ fn before_the_first_byte_what_is_left_is_the_whole() {
     let start = Reached::default();
     assert_eq!(forecast.left_s(&start, &start), Some(100.0));
     // A second without a byte does not throw it about as much as a second is long by what has come.
-    let waited = Reached { at_s: 1.0, ..start };
+    let waited = Reached { settled_s: 1.0, ..start };
     assert!(forecast.left_s(&start, &waited).unwrap() < 160.0);
 }
 
@@ -124,16 +123,16 @@ fn zeros_and_what_earlier_runs_copied_make_no_rate() {
     let forecast = Forecast::of(&course(200_000_000, Some(&curve), None)).unwrap();
     let already = Reached { done_bytes: 150_000_000, ..Reached::default() };
     let now = Reached {
-        at_s: 10.0,
+        settled_s: 10.0,
+        settled_bytes: 5_000_000,
         done_bytes: 160_000_000,
         copied_bytes: 10_000_000,
         data_bytes: 5_000_000,
-        ..Reached::default()
     };
     // 5 MB of data in 10 s, half as fast as foretold, and of the 40 MB left a half is data.
     let left = forecast.left_s(&already, &now).unwrap();
     assert!((left / 40.0 - 1.0).abs() < 0.25, "{left}");
-    let zeros = Reached { data_bytes: 0, ..now };
+    let zeros = Reached { data_bytes: 0, settled_bytes: 0, ..now };
     assert_eq!(forecast.left_s(&already, &zeros), None);
 }
 
@@ -143,7 +142,7 @@ fn a_disk_that_has_become_slower_is_believed_after_a_while_and_one_that_only_see
     let forecast = Forecast::of(&course(100 * GB, Some(&curve), None)).unwrap();
     let at = |at_s: f64, gigabytes: f64| {
         let bytes = (gigabytes * 1e9) as u64;
-        Reached { at_s, done_bytes: bytes, copied_bytes: bytes, data_bytes: bytes, ..Reached::default() }
+        reached_at(at_s, bytes)
     };
     // 50 GB at 100 MB/s, and 20 s at 50 MB/s.
     let left = forecast.left_s(&at(500.0, 50.0), &at(520.0, 51.0)).unwrap();
@@ -158,16 +157,15 @@ fn what_block_sizes_gave_that_were_only_tried_says_nothing_of_the_rest() {
     let curve = Curve::flat(100e6).unwrap();
     let forecast = Forecast::of(&course(10 * GB, Some(&curve), None)).unwrap();
     // 1 GB in 10 s as foretold, and 0.5 GB in 15 s of trying.
-    let bytes = GB + GB / 2;
-    let now = Reached { at_s: 25.0, done_bytes: bytes, copied_bytes: bytes, data_bytes: bytes, ..Reached::default() };
-    let tried = Reached { unsettled_s: 15.0, unsettled_bytes: GB / 2, ..now };
+    let now = reached_at(25.0, GB + GB / 2);
+    let tried = Reached { settled_s: 10.0, settled_bytes: GB, ..now };
     let left = |now: &Reached| forecast.left_s(&Reached::default(), now).unwrap();
     assert!((left(&tried) / 85.0 - 1.0).abs() < 0.01, "{}", left(&tried));
     assert!(left(&now) > 120.0, "otherwise it counts: {}", left(&now));
     // Nothing but trying so far, or lately: as foretold, or as before.
-    let only = Reached { unsettled_s: 25.0, unsettled_bytes: bytes, ..now };
+    let only = Reached { settled_s: 0.0, settled_bytes: 0, ..now };
     assert!((left(&only) / 85.0 - 1.0).abs() < 0.01, "{}", left(&only));
-    let before = Reached { at_s: 10.0, done_bytes: GB, copied_bytes: GB, data_bytes: GB, ..Reached::default() };
+    let before = reached_at(10.0, GB);
     let lately = forecast.left_s(&before, &tried).unwrap();
     assert!((lately / 85.0 - 1.0).abs() < 0.01, "{lately}");
 }

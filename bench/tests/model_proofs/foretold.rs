@@ -78,10 +78,11 @@ fn copy(pair: &Pair) -> Told {
     let (mut window, mut left) = (VecDeque::from([Reached::default()]), Vec::new());
     for &(now_s, bytes) in seen.iter() {
         let at_s = now_s - looking_s;
-        let now = Reached { at_s, done_bytes: bytes, copied_bytes: bytes, data_bytes: bytes, ..Reached::default() };
+        let (settled_s, settled_bytes) = (at_s, bytes);
+        let now = Reached { done_bytes: bytes, copied_bytes: bytes, data_bytes: bytes, settled_s, settled_bytes };
         window.push_back(now);
         // As the bar does: the newest of those that are 20 s old is where it looks from.
-        while window.len() > 2 && at_s - window[1].at_s >= 20.0 {
+        while window.len() > 2 && at_s - window[1].settled_s >= 20.0 {
             window.pop_front();
         }
         left.push((bytes as f64 / pair.len as f64, took_s - at_s, forecast.left_s(&window[0], &now).unwrap()));

@@ -141,11 +141,9 @@ impl Meter {
         {
             return Duration::try_from_secs_f64(seconds).ok();
         }
-        let settled = |sample: &Sample| sample.written_bytes.saturating_sub(sample.unsettled_bytes);
-        let time = |sample: &Sample| sample.at.saturating_sub(sample.unsettled);
         let settled_rate = then.and_then(|then| {
-            let passed = time(now).saturating_sub(time(then));
-            units::per_second(settled(now).saturating_sub(settled(then)), passed.max(SPACING))
+            let bytes = now.settled_bytes.saturating_sub(then.settled_bytes);
+            units::per_second(bytes, now.settled.saturating_sub(then.settled).max(SPACING))
         });
         let positive = |rate: &u64| *rate > 0;
         let data_rate = settled_rate.filter(positive).or_else(|| rate(|sample| sample.written_bytes, then, now));
@@ -161,12 +159,11 @@ impl Meter {
 fn reached(sample: &Sample) -> Reached {
     let copied_bytes = sample.copied_bytes();
     Reached {
-        at_s: sample.at.as_secs_f64(),
         done_bytes: copied_bytes + sample.already_bytes,
         copied_bytes,
         data_bytes: sample.written_bytes,
-        unsettled_s: sample.unsettled.as_secs_f64(),
-        unsettled_bytes: sample.unsettled_bytes,
+        settled_s: sample.settled.as_secs_f64(),
+        settled_bytes: sample.settled_bytes,
     }
 }
 

@@ -12,8 +12,8 @@ fn sample(millis: u64, data: u64) -> Sample {
         hole_bytes: 0,
         already_bytes: 0,
         unread_sectors: 0,
-        unsettled: Duration::ZERO,
-        unsettled_bytes: 0,
+        settled: Duration::from_millis(millis),
+        settled_bytes: data,
         waited: [Duration::ZERO; 2],
         phase: Phase::Copying,
         block_bytes: 1 << 20,
@@ -221,8 +221,8 @@ fn what_was_only_tried_does_not_make_the_time_left() {
         // 2 MiB a second, but for five seconds of trying at half of it.
         let tried = second.clamp(2, 7) - 2;
         let data = 2 * MIB * second - MIB * tried;
-        let (unsettled, unsettled_bytes) = (Duration::from_secs(tried), MIB * tried);
-        meter.push(Sample { unsettled, unsettled_bytes, ..sample(second * 1000, data) });
+        let (settled, settled_bytes) = (Duration::from_secs(second - tried), data - MIB * tried);
+        meter.push(Sample { settled, settled_bytes, ..sample(second * 1000, data) });
     }
     // 85 MiB at 2 MiB a second.
     assert_eq!(meter.view().unwrap().left, Some(Duration::from_millis(42_500)));

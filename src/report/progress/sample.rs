@@ -20,10 +20,10 @@ pub(super) struct Sample {
     pub(super) already_bytes: u64,
     /// Logical blocks that could not be read.
     pub(super) unread_sectors: u64,
-    /// Of the time, that in which the pipe was being filled or other block sizes and depths were tried.
-    pub(super) unsettled: Duration,
+    /// Time in which the pipe was full and no other block size or depth was tried.
+    pub(super) settled: Duration,
     /// Data acknowledged in that time.
-    pub(super) unsettled_bytes: u64,
+    pub(super) settled_bytes: u64,
     /// Time spent waiting for each side.
     pub(super) waited: [Duration; 2],
     /// What the copy is busy with.
@@ -50,8 +50,8 @@ impl Sample {
             hole_bytes: tally.hole_bytes.load(Relaxed),
             already_bytes: tally.already_bytes.load(Relaxed),
             unread_sectors: tally.unread_sectors.load(Relaxed),
-            unsettled: Duration::from_nanos(tally.unsettled_ns.load(Relaxed)),
-            unsettled_bytes: tally.unsettled_bytes.load(Relaxed),
+            settled: Duration::from_nanos(tally.settled_ns.load(Relaxed)),
+            settled_bytes: tally.settled_bytes.load(Relaxed),
             waited: tally.waited_ns.each_ref().map(|ns| Duration::from_nanos(ns.load(Relaxed))),
             phase: match tally.phase.load(Relaxed) {
                 0 => Phase::Copying,
@@ -73,8 +73,8 @@ impl Sample {
             hole_bytes: self.hole_bytes + other.hole_bytes,
             already_bytes: self.already_bytes + other.already_bytes,
             unread_sectors: self.unread_sectors + other.unread_sectors,
-            unsettled: self.unsettled.max(other.unsettled),
-            unsettled_bytes: self.unsettled_bytes + other.unsettled_bytes,
+            settled: self.settled.max(other.settled),
+            settled_bytes: self.settled_bytes + other.settled_bytes,
             waited: [one[0] + another[0], one[1] + another[1]],
             phase: if (other.phase as u8) < self.phase as u8 { other.phase } else { self.phase },
             ..self
