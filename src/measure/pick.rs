@@ -83,6 +83,7 @@ mod tests {
                 max_us: alone * 1e6,
                 cpu_s: 0.0,
                 moved_bytes: bytes,
+                whole_s: bytes as f64 / rate,
                 cached_bytes: 0,
                 left_bytes: 0,
                 failed: 0,
@@ -145,6 +146,27 @@ mod tests {
         let answer = answer(&model.sweep(&[Way::Direct], 1), Way::Direct).unwrap();
         assert_eq!((answer.confidence, answer.pick_interval, answer.rounds), (None, None, 1));
         assert_eq!(answer.dd_bytes_per_s, None);
+    }
+
+    #[test]
+    fn the_best_is_who_surely_is_and_not_who_was_lucky() {
+        let model = Model { latency_s: 100e-6, rate: 160e6, commands: 4 };
+        let point = |block_bytes, depth| Point { way: Way::Direct, block_bytes, depth };
+        let lucky = point(8 << 20, 2);
+        let even = [(1 << 20, 2), (1 << 20, 4), (2 << 20, 2), (2 << 20, 4)].map(|(bytes, depth)| point(bytes, depth));
+        let mut sweep = Sweep::new(even.into_iter().chain([lucky]).collect(), Point::of_dd());
+        // Each round in another zone.
+        let rounds = [[0.0, 0.1], [0.01, -0.09], [-0.01, 0.1], [0.0, -0.1], [0.01, 0.1]];
+        for (zone, noise) in [1.0, 0.99, 0.98, 0.97, 0.96].into_iter().zip(rounds) {
+            let place = Model { rate: model.rate * zone, ..model };
+            while let Some(index) = sweep.next_point() {
+                let of = noise[usize::from(index == even.len())];
+                sweep.record(index, place.trial(sweep.entries()[index].point, of));
+            }
+            sweep.end_round();
+        }
+        assert!(sweep.entries()[even.len()].rate() > sweep.entries()[0].rate(), "its median is the highest");
+        assert_ne!(sweep.best(Way::Direct).unwrap().point, lucky);
     }
 
     #[test]

@@ -256,6 +256,7 @@ impl<'a> Flight<'a> {
             max_us: us(self.latencies.max()),
             cpu_s: cpu.as_secs_f64(),
             moved_bytes: self.moved_bytes,
+            whole_s: (self.last - self.began).as_secs_f64(),
             cached_bytes: 0,
             left_bytes: 0,
             failed: self.failed,

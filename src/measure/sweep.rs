@@ -121,10 +121,22 @@ impl Sweep {
         self.entries[index].state = State::LeftOut(why);
     }
 
-    /// The point of that way with the highest median rate of those in the running.
+    /// The fastest point of that way of those in the running: the one that is surely as fast, by the lower end of the
+    /// interval of its rates, not the one that was lucky. Rates are taken by the middle one of their round, so that
+    /// places that differ do not count.
     pub fn best(&self, way: Way) -> Option<&Entry> {
-        let running = self.entries.iter().filter(|entry| entry.point.way == way && entry.state == State::Running);
-        let rated = running.filter_map(|entry| Some((entry, entry.rate()?)));
+        let running = || self.entries.iter().filter(|entry| entry.point.way == way && entry.state == State::Running);
+        let mut rounds: Vec<Vec<f64>> = vec![Vec::new(); self.round as usize + 1];
+        running().flat_map(Entry::rates).for_each(|(round, rate)| rounds[round as usize].push(rate));
+        let middles: Vec<f64> = rounds.iter().map(|rates| median(rates).unwrap_or(1.0)).collect();
+        let most = running().map(|entry| entry.rates().len()).max()?;
+        let surely = |entry: &Entry| {
+            let shares: Vec<f64> =
+                entry.rates().into_iter().map(|(round, rate)| rate / middles[round as usize]).collect();
+            // Of a single run nobody knows how lucky it was.
+            if shares.len() < most.min(2) { None } else { interval(&shares).map(|(low, _)| low).or(median(&shares)) }
+        };
+        let rated = running().filter_map(|entry| Some((entry, surely(entry)?)));
         rated.max_by(|one, other| one.1.total_cmp(&other.1)).map(|(entry, _)| entry)
     }
 

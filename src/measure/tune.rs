@@ -115,7 +115,7 @@ impl Pass<'_> {
             watch.tried(&sweep.entries()[index]);
             return Ok(());
         };
-        let trial = self.subject.run(point, extent, patience, self.stop)?;
+        let trial = self.subject.run(point, extent, patience, self.stop)?.of_whole();
         self.walk.went(trial.moved_bytes);
         self.note(&trial);
         sweep.record(index, trial);
