@@ -198,6 +198,8 @@ pub struct Tuning {
     pub depth: u32,
     /// The copy may try others: neither was given by the user and the copy is long enough to tell.
     pub adaptive: bool,
+    /// They are those that `haul tune --save` has found: a search finds little more, so only a long rest is worth it.
+    pub tuned: bool,
     /// Smallest block size to try, in bytes.
     pub block_bytes_min: u32,
     /// Largest block size to try, in bytes.

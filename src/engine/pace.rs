@@ -25,6 +25,8 @@ const FIRST_TRIAL_AFTER: Duration = Duration::from_millis(400);
 /// No search when the rest of the copy takes less than this: a search lasts two to three seconds and costs a tenth of
 /// that, which a gain of a few percent must bring in again.
 const WORTH_A_SEARCH: Duration = Duration::from_secs(4);
+/// The same where the first pair was measured beforehand: a search would bring in a percent or two.
+const WORTH_A_SEARCH_TUNED: Duration = Duration::from_secs(30);
 /// A pair is judged by at least this much time: shorter, and a virtual machine's scheduling is what is measured.
 const WINDOW: Duration = Duration::from_millis(250);
 /// A pair that would be taken goes on for this long before it is: it costs nothing when it is better, and halves the
@@ -223,7 +225,8 @@ impl Governor {
     }
 
     fn begin_search(&mut self, rate: f64, now: Duration, left: Duration) -> Option<Pair> {
-        if left < WORTH_A_SEARCH {
+        let worth = if self.bounds.tuned { WORTH_A_SEARCH_TUNED } else { WORTH_A_SEARCH };
+        if left < worth {
             return None;
         }
         self.state = State::Searching;
@@ -320,6 +323,7 @@ impl Governor {
     pub fn because(&self) -> &'static str {
         match self.state {
             _ if !self.bounds.adaptive => "as planned",
+            State::Starting if self.bounds.tuned => "as planned, by what haul tune saved",
             State::Starting => "as planned; it was over before another pair could be tried",
             State::Searching | State::LookingAgain => "still being tried when the copy ended",
             State::Settling | State::Watching => "the smallest within 2 % of the best rate of those tried",

@@ -9,6 +9,7 @@ fn tuning(block_bytes: u32, depth: u32) -> Tuning {
         block_bytes,
         depth,
         adaptive: true,
+        tuned: false,
         block_bytes_min: 64 << 10,
         block_bytes_max: 8 << 20,
         depth_max: 64,
@@ -221,4 +222,21 @@ fn what_fills_the_pipe_and_is_tried_is_not_settled_and_everything_else_is() {
     };
     assert_eq!(unsettled(false), 9 * step, "8 MiB fill the pipe");
     assert!(unsettled(true) > Duration::from_millis(400), "it tried as well");
+}
+
+#[test]
+fn what_was_measured_beforehand_is_left_only_by_a_long_copy() {
+    let tuned = Tuning { tuned: true, ..tuning(1 << 20, 8) };
+    let tried = |tuning: Tuning, seconds: u64| {
+        let mut governor = Governor::new(tuning, Some(100_000_000 * seconds));
+        for step in 1..seconds * 10 {
+            if governor.observe(Duration::from_millis(step * 100), step * 10_000_000).is_some() {
+                governor.resumed(step * 10_000_000);
+            }
+        }
+        governor.tried().len()
+    };
+    assert_eq!(tried(tuned, 20), 0);
+    assert!(tried(Tuning { tuned: false, ..tuned }, 20) > 1);
+    assert!(tried(tuned, 120) > 1);
 }

@@ -28,6 +28,7 @@ pub fn follow(plan: &Plan) -> Plan {
         block_bytes,
         depth: FOLLOWING_DEPTH,
         adaptive: false,
+        tuned: false,
         block_bytes_min: block_bytes,
         block_bytes_max: block_bytes,
         depth_max: FOLLOWING_DEPTH,

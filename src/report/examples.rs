@@ -82,6 +82,7 @@ pub(super) fn plan() -> Plan {
             block_bytes,
             depth: 32,
             adaptive: true,
+            tuned: false,
             block_bytes_min: 64 << 10,
             block_bytes_max: 4 << 20,
             depth_max: 64,

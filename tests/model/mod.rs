@@ -63,6 +63,7 @@ pub fn tuning(block_bytes: u32, depth: u32) -> Tuning {
         block_bytes,
         depth,
         adaptive: false,
+        tuned: false,
         block_bytes_min: block_bytes,
         block_bytes_max: block_bytes,
         depth_max: depth,

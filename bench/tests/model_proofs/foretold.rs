@@ -120,6 +120,7 @@ fn plan(pair: &Pair) -> Plan {
             block_bytes: 1 << 20,
             depth: 4,
             adaptive: false,
+            tuned: false,
             block_bytes_min: 1 << 20,
             block_bytes_max: 1 << 20,
             depth_max: 4,

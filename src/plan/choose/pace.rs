@@ -20,6 +20,8 @@ struct Start {
     depth: u32,
     /// Smaller blocks may be more of them.
     many: bool,
+    /// It was measured.
+    tuned: bool,
     because: String,
 }
 
@@ -48,7 +50,15 @@ pub(crate) fn pace(asked: &Asked, range: &Range, engines: &Engines, reach: &Reac
     let open = options.block_bytes.is_none() && options.depth.is_none() && options.limit_bytes_per_s.is_none();
     let adaptive = open && long && engine != EngineKind::Sync && head.is_none();
     if adaptive {
-        notes.chose("search", "on the way", "neither --block-size nor --depth nor --limit was given");
+        let because = "neither --block-size nor --depth nor --limit was given";
+        match start.tuned {
+            true => notes.chose(
+                "search",
+                "if it takes long",
+                format!("{because}, and what haul tune saved is near the best"),
+            ),
+            false => notes.chose("search", "on the way", because),
+        }
     }
     let bytes = memory(block, depth);
     if bytes > IN_FLIGHT_BYTES_PROMISED {
@@ -57,7 +67,7 @@ pub(crate) fn pace(asked: &Asked, range: &Range, engines: &Engines, reach: &Reac
     if depth == 1 && engine != EngineKind::Sync && range.len.is_none_or(|len| len > u64::from(block)) {
         notes.warn("only one block is in flight: reads and writes do not overlap");
     }
-    let tuning = tuning(asked, block, depth, adaptive, unit);
+    let tuning = Tuning { tuned: start.tuned, ..tuning(asked, block, depth, adaptive, unit) };
     let burst = u64::from(block) * u64::from(depth);
     let burst_bytes = head.filter(|_| depth > 1).and_then(|_| u32::try_from(burst).ok());
     if let (Some(name), Some(bytes)) = (head, burst_bytes) {
@@ -80,6 +90,7 @@ fn tuning(asked: &Asked, block: u32, depth: u32, adaptive: bool, unit: u32) -> T
             block_bytes: block,
             depth,
             adaptive,
+            tuned: false,
             block_bytes_min: block,
             block_bytes_max: block,
             depth_max: depth,
@@ -90,6 +101,7 @@ fn tuning(asked: &Asked, block: u32, depth: u32, adaptive: bool, unit: u32) -> T
         block_bytes: block,
         depth,
         adaptive,
+        tuned: false,
         block_bytes_min: BLOCK_BYTES_MIN.max(unit).min(block),
         block_bytes_max: command_bytes_max(asked).map_or(BLOCK_BYTES_MAX, |most| most - most % unit).max(block),
         depth_max: DEPTH_MAX.min(requests_max(asked)).max(depth),
@@ -99,14 +111,15 @@ fn tuning(asked: &Asked, block: u32, depth: u32, adaptive: bool, unit: u32) -> T
 
 /// Where a copy between these two begins.
 fn start(asked: &Asked, engine: EngineKind, head: Option<&str>) -> Start {
-    let start = |block, depth, because: &str| Start { block, depth, many: false, because: because.to_owned() };
+    let start =
+        |block, depth, because: &str| Start { block, depth, many: false, tuned: false, because: because.to_owned() };
     if engine == EngineKind::Sync && asked.options.engine.is_none() {
         start(WARM_BLOCK_BYTES, 1, "it stays in the processor's cache between both sides")
     } else if engine == EngineKind::Sync {
         start(SYNC_BLOCK_BYTES, 1, "the plain loop")
     } else if let Some(name) = head {
         let because = format!("both sides lie on {name}, which moves one head");
-        Start { block: BURST_BLOCK_BYTES, depth: BURST_DEPTH, many: false, because }
+        Start { block: BURST_BLOCK_BYTES, depth: BURST_DEPTH, many: false, tuned: false, because }
     } else {
         let usual = usual_start(asked);
         saved_start(asked, &usual).unwrap_or(usual)
@@ -115,7 +128,8 @@ fn start(asked: &Asked, engine: EngineKind, head: Option<&str>) -> Start {
 
 /// Where a copy begins whose disks nobody has tuned.
 fn usual_start(asked: &Asked) -> Start {
-    let start = |block, depth, because: &str| Start { block, depth, many: false, because: because.to_owned() };
+    let start =
+        |block, depth, because: &str| Start { block, depth, many: false, tuned: false, because: because.to_owned() };
     let many = |block, depth, because: &str| Start { many: true, ..start(block, depth, because) };
     let is = |kind: EndpointKind| asked.source.kind == kind || asked.dest.kind == kind;
     if asked.rotational(Side::Source) || asked.rotational(Side::Dest) {
@@ -160,7 +174,8 @@ fn saved_start(asked: &Asked, usual: &Start) -> Option<Start> {
     };
     // The depth of a copy counts the blocks of both sides.
     let depth = paces.into_iter().map(depth_of).fold(0, u32::saturating_add);
-    Some(Start { block, depth: depth.clamp(2, DEPTH_MAX), many: false, because: because.join("; ") })
+    let depth = depth.clamp(2, DEPTH_MAX);
+    Some(Start { block, depth, many: false, tuned: true, because: because.join("; ") })
 }
 
 /// The block size asked for, if direct I/O can have it.

@@ -120,8 +120,9 @@ fn hosts() -> impl Strategy<Value = Host> {
 
 /// Asserts what every engine and endpoint relies on.
 fn holds(plan: &Plan, asked: &Options, source: &Facts, dest: &Facts) {
-    let Tuning { block_bytes, depth, block_bytes_min, block_bytes_max, depth_max, in_flight_bytes_max, adaptive } =
-        plan.tuning;
+    let Tuning {
+        block_bytes, depth, block_bytes_min, block_bytes_max, depth_max, in_flight_bytes_max, adaptive, ..
+    } = plan.tuning;
     for side in [&plan.source, &plan.dest] {
         let align = side.access.offset_align_bytes;
         assert!(align.is_power_of_two());
