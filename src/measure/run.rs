@@ -156,7 +156,7 @@ impl<'a> Flight<'a> {
             self.last = self.run.clock.now();
             self.completed_before = self.completed;
             for completion in done.drain(..) {
-                failure = failure.or(self.settle(completion));
+                failure = failure.or(self.settle(completion, &mut side));
             }
             if !feeding {
                 continue;
@@ -199,19 +199,24 @@ impl<'a> Flight<'a> {
         })
     }
 
-    /// Notes what came of a request. An error is that of a disk that is gone.
-    fn settle(&mut self, Completion { request, result }: Completion) -> Option<Error> {
+    /// Notes what came of a request; the rest of one that came short goes again, as in a copy: a node has a most that
+    /// a command may move. An error is that of a disk that is gone.
+    fn settle(&mut self, Completion { mut request, result }: Completion, side: &mut OneSide) -> Option<Error> {
+        let moved = *result.as_ref().unwrap_or(&0);
+        self.moved_bytes += u64::from(moved);
+        request.done += moved;
+        if moved > 0 && request.left() > 0 {
+            side.submit(request);
+            return None;
+        }
         let took = self.last - self.sent_at[request.slot as usize];
         self.latencies.saturating_record(u64::try_from(took.as_nanos()).unwrap_or(LATENCY_NS_MAX));
         self.completed += 1;
-        let (offset, len) = (request.offset, request.len);
+        let (offset, len) = (request.at(), request.left());
         self.idle.push((request.slot, request.buffer));
         match result {
             Ok(0) => self.fail(offset, len, io::ErrorKind::UnexpectedEof.into()),
-            Ok(moved) => {
-                self.moved_bytes += u64::from(moved);
-                None
-            }
+            Ok(_) => None,
             Err(error) => self.fail(offset, len, error),
         }
     }
@@ -260,6 +265,36 @@ impl<'a> Flight<'a> {
             cached_bytes: 0,
             left_bytes: 0,
             failed: self.failed,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::endpoint::memory::{Fault, Memory};
+    use crate::measure::Way;
+
+    #[test]
+    fn a_request_that_comes_in_pieces_is_one_of_all_its_bytes() {
+        for engine in [EngineKind::Sync, EngineKind::Threads, EngineKind::Ring] {
+            let disk = Arc::new(Memory::disk(vec![7; 1 << 20], &[Fault::Short(4096)]));
+            let end: Arc<dyn Endpoint> = disk.clone();
+            let (point, extent) =
+                (Point { way: Way::Direct, block_bytes: 16 << 10, depth: 1 }, Extent::new(0, 1 << 20));
+            let (clock, arena) = (Clock::real(), Arena::map(64 << 10).unwrap());
+            let (patience, content, address) = (Duration::from_secs(60), &[][..], "disk");
+            let asked =
+                Run { address, end: &end, engine, op: Op::Read, point, extent, patience, content, clock: &clock };
+            let mut bad = Vec::new();
+            let Landed { trial, .. } = run(&asked, &arena, &Stop::default(), &mut |place| bad.push(place)).unwrap();
+            assert!(bad.is_empty(), "{engine:?}: {bad:?}");
+            assert_eq!(trial.moved_bytes, 1 << 20, "{engine:?}");
+            assert_eq!(trial.bytes, trial.requests * (16 << 10), "{engine:?}");
+            let pieces = disk.asked();
+            let once: crate::contract::ExtentSet =
+                pieces.iter().map(|asked| Extent::new(asked.extent.offset, 4096)).collect();
+            assert_eq!((pieces.len(), once.total_bytes()), (256, 1 << 20), "{engine:?}: each byte once");
         }
     }
 }

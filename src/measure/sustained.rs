@@ -212,7 +212,7 @@ impl<'a> Stream<'a> {
             side.turn(&mut done).map_err(broken)?;
             for completion in done.drain(..) {
                 let slot = completion.request.slot;
-                let (buffer, failed) = self.settle(completion);
+                let Some((buffer, failed)) = self.settle(completion, &mut side) else { continue };
                 failure = failure.or(failed);
                 idle.push((slot, buffer));
             }
@@ -238,21 +238,28 @@ impl<'a> Stream<'a> {
         false
     }
 
-    /// Notes what came of a request. An error is that of a disk that is gone or full, or answers no more.
-    fn settle(&mut self, Completion { request, result }: Completion) -> (Buffer, Option<Error>) {
-        let (offset, len) = (request.offset, request.len);
+    /// Notes what came of a request. An error is that of a disk that is gone or full, or answers no more. `None`: it
+    /// came short, and its rest goes again.
+    fn settle(&mut self, completion: Completion, side: &mut OneSide) -> Option<(Buffer, Option<Error>)> {
+        let Completion { mut request, result } = completion;
         let error = match result {
             Ok(moved) if moved > 0 => {
                 self.written_bytes += u64::from(moved);
                 self.failed_in_a_row = 0;
-                return (request.buffer, None);
+                request.done += moved;
+                if request.left() > 0 {
+                    side.submit(request);
+                    return None;
+                }
+                return Some((request.buffer, None));
             }
             Ok(_) => io::ErrorKind::WriteZero.into(),
             Err(error) => error,
         };
+        let (offset, len) = (request.at(), request.left());
         let (end, address) = (&self.subject.ways[0].1, &self.subject.address);
         let bad = match failure_of_all(end, Op::Write, address, offset, error) {
-            Ok(error) => return (request.buffer, Some(error)),
+            Ok(error) => return Some((request.buffer, Some(error))),
             Err(error) => Bad::of(offset, len, &error),
         };
         self.failed_in_a_row += 1;
@@ -261,7 +268,7 @@ impl<'a> Stream<'a> {
             answers_no_more(end, Op::Write, address, &asked, (offset, bad.why.clone()))
         });
         self.subject.note_bad(bad);
-        (request.buffer, over)
+        Some((request.buffer, over))
     }
 
     /// Notes the steps that are complete, and looks now and then whether the rate has settled.
@@ -303,12 +310,25 @@ mod tests {
     use super::super::Reading;
     use super::*;
     use crate::contract::{Endpoint, EngineKind};
+    use crate::endpoint::memory::{Fault, Memory};
     use crate::measure::Way;
     use std::sync::Arc;
 
     #[test]
+    fn what_is_written_in_pieces_has_no_holes() {
+        let len = 8 << 20;
+        let disk = Arc::new(Memory::disk(vec![0; len], &[Fault::Short(48 << 10)]));
+        let (end, extents): (Arc<dyn Endpoint>, _) = (disk.clone(), vec![Extent::new(0, len as u64)]);
+        let mut subject = Subject::new("disk", vec![(Way::Direct, end)], EngineKind::Sync, extents, 64 << 20).unwrap();
+        (subject.op, subject.content) = (Op::Write, vec![7; 512]);
+        let found = sustained(&mut subject, len as u64, None, &Stop::default(), &mut |_| {});
+        assert!(found.failure.is_none() && !found.went_round);
+        assert_eq!(found.end.bytes, len as u64);
+        assert!(disk.bytes() == vec![7; len], "something was left out");
+    }
+
+    #[test]
     fn a_disk_that_fails_whatever_is_written_ends_it() {
-        use crate::endpoint::memory::{Fault, Memory};
         let everything = Fault::BadSectors { op: Op::Write, extent: Extent::new(0, 8 << 20), errno: libc::EIO };
         let disk: Arc<dyn Endpoint> = Arc::new(Memory::disk(vec![7; 8 << 20], &[everything]));
         let extents = vec![Extent::new(0, 8 << 20)];
