@@ -18,6 +18,14 @@ const LOOKED_AT_BYTES: u64 = 64 << 20;
 /// Dropped from the page cache behind the last byte of a run: what the kernel may have read ahead.
 const READ_AHEAD_BYTES: u64 = 16 << 20;
 
+/// Places that are to be dropped again, at most: pages that others have mapped never go.
+const BROUGHT_MAX: usize = 64;
+
+/// How often that is tried at the end, and how long what is on its way is given in between.
+const DROPS_MAX: u32 = 50;
+/// See [`DROPS_MAX`].
+const BETWEEN_DROPS: Duration = Duration::from_millis(10);
+
 /// Failures that are kept with their offsets; more are counted.
 const BAD_MAX: usize = 64;
 
@@ -51,6 +59,8 @@ pub struct Subject {
     arena: Arc<Arena>,
     /// Where the last runs began, if nothing was moved in any of them.
     barren: BTreeSet<u64>,
+    /// What runs brought into the page cache, where dropping it has left something.
+    brought: Vec<(Arc<dyn Endpoint>, Extent)>,
 }
 
 impl Subject {
@@ -82,6 +92,7 @@ impl Subject {
             thermometer: None,
             arena,
             barren: BTreeSet::new(),
+            brought: Vec::new(),
         })
     }
 
@@ -101,7 +112,8 @@ impl Subject {
     }
 
     /// Bytes at the start of `extent` that the page cache holds, and that a run at `point` would read from there.
-    pub fn cached_bytes(&self, point: Point, extent: Extent) -> u64 {
+    pub fn cached_bytes(&mut self, point: Point, extent: Extent) -> u64 {
+        self.drop_brought();
         let end = self.ways.iter().find(|(way, _)| *way == point.way && *way != Way::Direct);
         end.and_then(|(_, end)| end.descriptor())
             .map_or(0, |fd| cached(fd, Extent::new(extent.offset, extent.len.min(LOOKED_AT_BYTES))))
@@ -118,9 +130,9 @@ impl Subject {
             let what = format!("{} cannot be reached by {} I/O", self.address, point.way.name());
             return Err(Failure::Broken(Error::new(Kind::Unsupported, what)));
         };
-        let Subject { engine, op, ref content, ref clock, .. } = *self;
         // What is written goes to the disk, whatever the page cache held of it.
-        let cached_bytes = if op == Op::Read { self.cached_bytes(point, extent) } else { 0 };
+        let cached_bytes = if self.op == Op::Read { self.cached_bytes(point, extent) } else { 0 };
+        let Subject { engine, op, ref content, ref clock, .. } = *self;
         let asked = Run { address: &self.address, end: &end, engine, op, point, extent, patience, content, clock };
         let mut last = None;
         let (bad, failed) = (&mut self.bad, &mut self.failed);
@@ -146,10 +158,22 @@ impl Subject {
             let behind = (trial.moved_bytes + READ_AHEAD_BYTES).min(extent.len);
             if let Some(fd) = end.descriptor() {
                 trial.left_bytes = cached(fd, Extent::new(extent.offset, trial.moved_bytes.max(1)));
-                forget(fd, Extent::new(extent.offset, behind));
+                self.brought.truncate(BROUGHT_MAX - 1);
+                self.brought.insert(0, (end.clone(), Extent::new(extent.offset, behind)));
+                self.drop_brought();
             }
         }
         Ok(trial)
+    }
+
+    /// Drops what runs brought into the page cache. What is still being read ahead cannot be dropped: it is tried again
+    /// before the next run, or that would find it cached, and bring in more.
+    fn drop_brought(&mut self) {
+        self.brought.retain(|(end, extent)| {
+            let Some(fd) = end.descriptor() else { return false };
+            forget(fd, *extent);
+            cached(fd, *extent) > 0
+        });
     }
 
     /// Notes a place that failed.
@@ -180,6 +204,19 @@ fn note(bad: &mut Vec<Bad>, failed: &mut u64, one: Bad) {
     }
 }
 
+impl Drop for Subject {
+    /// Leaves the page cache as it was, as far as nobody else holds what is there now.
+    fn drop(&mut self) {
+        for _ in 0..DROPS_MAX {
+            self.drop_brought();
+            if self.brought.is_empty() {
+                break;
+            }
+            std::thread::sleep(BETWEEN_DROPS);
+        }
+    }
+}
+
 /// Bytes of `extent` that the page cache holds; 0 where the kernel does not say (before 6.5).
 fn cached(fd: BorrowedFd<'_>, extent: Extent) -> u64 {
     let stat = page_cache::cachestat(fd, extent.offset, extent.len);
@@ -191,5 +228,66 @@ fn forget(fd: BorrowedFd<'_>, extent: Extent) {
     if let Some(len) = std::num::NonZeroU64::new(extent.len) {
         // It only costs memory where the kernel does not care.
         let _ = rustix::fs::fadvise(fd, extent.offset, Some(len), Advice::DontNeed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::contract::{EndpointKind, Facts, Request};
+    use std::fs::File;
+    use std::os::fd::AsFd;
+    use std::os::unix::fs::FileExt;
+
+    const LEN: u64 = 1 << 20;
+
+    /// A file whose pages are busy behind a read, as those are that are still being read ahead: they cannot be dropped.
+    struct Busy {
+        file: File,
+        facts: Facts,
+    }
+
+    impl Endpoint for Busy {
+        fn facts(&self) -> &Facts {
+            &self.facts
+        }
+
+        fn perform(&self, request: &mut Request) -> io::Result<u32> {
+            let offset = request.at();
+            self.file.read_exact_at(request.rest_mut(), offset)?;
+            // To be written to the disk, so it stays until it is there.
+            self.file.write_all_at(request.rest(), offset)?;
+            Ok(request.left())
+        }
+
+        fn descriptor(&self) -> Option<BorrowedFd<'_>> {
+            Some(self.file.as_fd())
+        }
+
+        fn diagnose(&self, _op: Op, _offset: u64, _error: &io::Error) -> Kind {
+            Kind::Io
+        }
+    }
+
+    #[test]
+    fn what_could_not_be_dropped_at_once_is_dropped_later() {
+        let file = tempfile::tempfile().unwrap();
+        file.write_all_at(&vec![7; LEN as usize], 0).unwrap();
+        file.sync_all().unwrap();
+        let whole = Extent::new(0, LEN);
+        forget(file.as_fd(), whole);
+        if cached(file.as_fd(), whole) > 0 {
+            eprintln!("skipped: what is in this file system is always in memory");
+            return;
+        }
+        let seen = file.try_clone().unwrap();
+        let end: Arc<dyn Endpoint> = Arc::new(Busy { file, facts: Facts::new("busy", EndpointKind::File) });
+        let ways = vec![(Way::Buffered, end)];
+        let mut subject = Subject::new("busy", ways, EngineKind::Sync, vec![whole], LEN).unwrap();
+        let point = Point { way: Way::Buffered, block_bytes: 65536, depth: 1 };
+        let trial = subject.run(point, whole, Duration::from_millis(1), &Stop::default()).unwrap();
+        assert!(trial.cached_bytes == 0 && trial.left_bytes > 0, "{trial:?}");
+        drop(subject);
+        assert_eq!(cached(seen.as_fd(), whole), 0);
     }
 }
