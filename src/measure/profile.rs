@@ -135,7 +135,8 @@ impl Work<'_> {
         if self.subject.op == Op::Read {
             self.commands(&mut found.commands)?;
         }
-        self.ways(&mut found.ways)
+        let rates: Vec<f64> = found.zones.iter().map(|zone| zone.bytes_per_s).collect();
+        self.ways(median(&rates), &mut found.ways)
     }
 
     fn run(&mut self, point: Point, extent: Extent, patience: Duration, doing: &'static str) -> Result<Trial, Failure> {
@@ -239,7 +240,9 @@ impl Work<'_> {
         commands(subject, time.mul_f64(COMMANDS_SHARE), stop, found, &mut heard)
     }
 
-    fn ways(&mut self, found: &mut Vec<WayCost>) -> Result<(), Failure> {
+    /// `known` is a rate of the disk: no more is written through the page cache than it takes in the time of a run, for
+    /// the flush at the end would take many times as long.
+    fn ways(&mut self, known: Option<f64>, found: &mut Vec<WayCost>) -> Result<(), Failure> {
         let ways: Vec<Way> = self.subject.ways.iter().map(|(way, _)| *way).collect();
         let share = 1.0 - SHARES.0 - SHARES.1;
         let patience = self.time.mul_f64(share).div_f64(f64::from(ways.len() as u32 * ROUNDS));
@@ -256,7 +259,12 @@ impl Work<'_> {
                     // A node shares one piece of memory: one command at a time, and so of the ways beside it.
                     point.depth = 1;
                 }
-                let Some(extent) = walk.place(point.in_flight_bytes() * 2) else { continue };
+                let least = point.in_flight_bytes() * 2;
+                let Some(mut extent) = walk.place(least) else { continue };
+                if let (Op::Write, Way::Buffered, Some(rate)) = (self.subject.op, way, known) {
+                    let bytes = (rate * patience.clamp(PATIENCE.0, PATIENCE.1).as_secs_f64()) as u64;
+                    extent = Extent::new(extent.offset, extent.len.min(bytes.max(least)));
+                }
                 match self.run(point, extent, patience, "ways") {
                     Ok(trial) => {
                         walk.went(trial.moved_bytes);

@@ -3,8 +3,11 @@ use super::{Answer, Entry, Failure, Point, Subject, Sweep, Trial, Walk, Way, ans
 use crate::contract::{Extent, Op, Stop};
 use std::time::Duration;
 
-/// Part of the time that the first round, which tries everything, may take.
-const FIRST_ROUND: f64 = 0.4;
+/// Part of the time that the first round, which tries everything, is to take.
+const FIRST_ROUND_SHARE: f64 = 0.4;
+
+/// It may take this long however little time there is: a busy machine has tried next to nothing in a second.
+const FIRST_ROUND: Duration = Duration::from_secs(4);
 
 /// Rounds that the time is divided by, and after which nothing more is learnt.
 const ROUNDS: u32 = 7;
@@ -12,13 +15,27 @@ const ROUNDS: u32 = 7;
 /// Bounds of a run: below, setting up rules; above, more rounds say more.
 const PATIENCE: (Duration, Duration) = (Duration::from_millis(10), Duration::from_millis(1000));
 
-/// Places that are looked at for one that the page cache holds nothing of, and how far they are from each other.
+/// Places that are looked at for one that the page cache holds nothing of, and how far they are apart at most.
 const PLACES_LOOKED_AT: u32 = 16;
 /// See [`PLACES_LOOKED_AT`].
 const CACHED_STEP_BYTES: u64 = 128 << 20;
 
 /// A run at a point may need so many times its share of the time, to have as many requests as its depth twice.
 const OVERRUN: f64 = 6.0;
+
+/// So many points are tried whatever the first of them gave.
+const FIRST_POINTS: usize = 3;
+
+/// Or this part of all the time, while no more than [`FIRST_ROUND_MAX`] of it has passed.
+const RUN_SHARE: f64 = 0.05;
+/// See [`RUN_SHARE`].
+const FIRST_ROUND_MAX: f64 = 0.55;
+
+/// The rate may be so many times as high with as many times the bytes in flight: the points between were left out.
+const STEP: f64 = 4.0;
+
+/// What is written through the page cache to a disk of which nothing is known yet, in bytes.
+const UNKNOWN_BYTES: u64 = 4 << 20;
 
 /// Hears how a sweep goes.
 pub trait Watch {
@@ -50,7 +67,7 @@ pub struct Tuned {
 pub fn tune(subject: &mut Subject, points: Vec<Point>, time: Duration, stop: &Stop, watch: &mut impl Watch) -> Tuned {
     let walk = Walk::new(subject.extents.clone(), walk_align(subject), points.len() as u64 * 3);
     let began = subject.clock.now();
-    let mut pass = Pass { subject, stop, walk, began, time, best_bytes_per_s: 0.0 };
+    let mut pass = Pass { subject, stop, walk, began, time, best: None };
     let mut sweep = Sweep::new(points, Point::of_dd());
     let failure = pass.rounds(&mut sweep, watch).err();
     let went_round = pass.walk.is_round();
@@ -74,7 +91,23 @@ struct Pass<'a> {
     walk: Walk,
     began: Duration,
     time: Duration,
-    best_bytes_per_s: f64,
+    best: Option<Best>,
+}
+
+/// The highest rate that is known, and the bytes in flight that gave it.
+#[derive(Clone, Copy, Debug)]
+struct Best {
+    bytes_per_s: f64,
+    in_flight_bytes: u64,
+}
+
+impl Best {
+    /// How long a run at `point` takes at least. A disk that thinks about each request gives larger ones, and more of
+    /// them, at a higher rate; to what it gave a few bytes at a time nothing large may be held.
+    fn seconds(&self, point: Point) -> f64 {
+        let more = point.in_flight_bytes() as f64 / self.in_flight_bytes.max(1) as f64;
+        point.in_flight_bytes() as f64 * 2.0 / (self.bytes_per_s * more.clamp(1.0, STEP))
+    }
 }
 
 impl Pass<'_> {
@@ -102,19 +135,20 @@ impl Pass<'_> {
         let patience = self.patience(sweep);
         let first = sweep.round() == 0;
         let least = point.in_flight_bytes() * 2;
-        if first && self.best_bytes_per_s > 0.0 {
-            let needed = least as f64 / self.best_bytes_per_s;
-            if needed > patience.as_secs_f64() * OVERRUN {
-                sweep.leave_out(index, "too slow for the time given");
-                watch.tried(&sweep.entries()[index]);
-                return Ok(());
-            }
-        }
         let Some(extent) = self.place(point, least) else {
             sweep.leave_out(index, "too large for what is measured");
             watch.tried(&sweep.entries()[index]);
             return Ok(());
         };
+        // One run alone may have woken the disk up.
+        let known = sweep.entries().iter().filter(|entry| entry.rate().is_some()).count() >= FIRST_POINTS;
+        let best = self.best.filter(|_| first && known);
+        if best.is_some_and(|best| best.seconds(point) > self.bearable(point, patience)) {
+            sweep.leave_out(index, "too slow for the time given");
+            watch.tried(&sweep.entries()[index]);
+            return Ok(());
+        }
+        let extent = self.bounded(point, extent, least, patience);
         let trial = self.subject.run(point, extent, patience, self.stop)?.of_whole();
         self.walk.went(trial.moved_bytes);
         self.note(&trial);
@@ -129,22 +163,53 @@ impl Pass<'_> {
     /// Where the next run goes: to what the page cache holds nothing of, if it matters and there is such a place.
     fn place(&mut self, point: Point, least: u64) -> Option<Extent> {
         let mut extent = self.walk.place(least)?;
+        let size: u64 = self.subject.extents.iter().map(|extent| extent.len).sum();
+        // On a small disk all of these are other places, too.
+        let step = CACHED_STEP_BYTES.min(size / u64::from(PLACES_LOOKED_AT + 1));
         if self.subject.op == Op::Read {
             for _ in 0..PLACES_LOOKED_AT {
                 if self.subject.cached_bytes(point, extent) == 0 {
                     break;
                 }
-                self.walk.skip(CACHED_STEP_BYTES);
+                self.walk.skip(step);
                 extent = self.walk.place(least)?;
             }
         }
         Some(extent)
     }
 
-    fn note(&mut self, trial: &Trial) {
-        if trial.is_sound() && (self.subject.op == Op::Write || trial.cached_bytes == 0) {
-            self.best_bytes_per_s = self.best_bytes_per_s.max(trial.bytes_per_s());
+    /// No more than the disk takes in `patience`: the page cache takes it at the speed of memory, and the flush at the
+    /// end of the run would take many times as long.
+    fn bounded(&self, point: Point, extent: Extent, least: u64, patience: Duration) -> Extent {
+        if self.subject.op == Op::Read || point.way == Way::Direct {
+            return extent;
         }
+        let bytes = self.best.map_or(UNKNOWN_BYTES, |best| (best.bytes_per_s * patience.as_secs_f64()) as u64);
+        Extent::new(extent.offset, extent.len.min(bytes.max(least)))
+    }
+
+    fn note(&mut self, trial: &Trial) {
+        let known = self.best.map_or(0.0, |best| best.bytes_per_s);
+        if trial.is_sound() && trial.bytes_per_s() > known && (self.subject.op == Op::Write || trial.cached_bytes == 0)
+        {
+            let (bytes_per_s, in_flight_bytes) = (trial.bytes_per_s(), trial.point.in_flight_bytes());
+            self.best = Some(Best { bytes_per_s, in_flight_bytes });
+        }
+    }
+
+    /// How long a run of the first round may take, in seconds. Those that come last are no less likely to be the
+    /// answer, so what the first have used up does not count against them while there is time for another round.
+    /// Nothing is begun once all of it is over, but for what the answer is compared with.
+    fn bearable(&self, point: Point, patience: Duration) -> f64 {
+        let passed = self.passed();
+        if point == Point::of_dd() {
+            return f64::INFINITY;
+        }
+        if passed >= self.time.max(FIRST_ROUND) {
+            return 0.0;
+        }
+        let share = if passed < self.time.mul_f64(FIRST_ROUND_MAX) { self.time.mul_f64(RUN_SHARE) } else { patience };
+        share.max(patience.mul_f64(OVERRUN)).as_secs_f64()
     }
 
     /// What is left of the time, divided by the runs to come.
@@ -152,7 +217,7 @@ impl Pass<'_> {
         let passed = self.passed();
         let runs = sweep.to_come() + 1;
         let left = if sweep.round() == 0 {
-            self.time.mul_f64(FIRST_ROUND).saturating_sub(passed).div_f64(runs as f64)
+            self.time.mul_f64(FIRST_ROUND_SHARE).saturating_sub(passed).div_f64(runs as f64)
         } else {
             let rounds = (ROUNDS - sweep.round()).saturating_sub(1);
             let to_come = runs + sweep.running() * rounds as usize;
@@ -167,7 +232,7 @@ mod tests {
     use super::*;
     use crate::contract::{Endpoint, EngineKind};
     use crate::endpoint::memory::{Fault, Memory};
-    use crate::measure::{State, grid};
+    use crate::measure::{Clock, State, grid};
     use std::sync::Arc;
 
     #[derive(Default)]
@@ -261,6 +326,35 @@ mod tests {
         stop.ask(2);
         let tuned = tune(&mut subject, points(), Duration::from_secs(60), &stop, &mut Heard::default());
         assert!(matches!(tuned.failure, Some(Failure::Stopped(2))));
+    }
+
+    #[test]
+    fn what_dd_gives_is_measured_even_if_the_time_is_over() {
+        let (disk, mut subject) = subject(&[], 8 << 20);
+        subject.ways.push((Way::Buffered, disk));
+        // Whatever is done takes long here.
+        let looks = std::sync::atomic::AtomicU32::new(0);
+        let next = move || looks.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        subject.clock = Clock::of(move || Duration::from_millis(100) * next());
+        let points = [points(), vec![Point::of_dd()]].concat();
+        let tuned = tune(&mut subject, points, Duration::from_secs(1), &Stop::default(), &mut Heard::default());
+        assert!(tuned.answer.unwrap().dd_bytes_per_s.is_some());
+        let left_out = |entry: &&Entry| entry.state == State::LeftOut("too slow for the time given");
+        assert!(tuned.sweep.entries().iter().filter(left_out).count() > 1, "{:?}", tuned.sweep);
+    }
+
+    #[test]
+    fn little_in_flight_says_little_of_how_fast_much_is() {
+        let point = |block_bytes, depth| Point { way: Way::Direct, block_bytes, depth };
+        // 20 ms for each request, of whatever size.
+        let best = Best { bytes_per_s: 25_600.0, in_flight_bytes: 512 };
+        assert!((best.seconds(point(512, 1)) - 0.04).abs() < 1e-6);
+        assert!((best.seconds(point(512, 4)) - 0.04).abs() < 1e-6);
+        assert!((best.seconds(point(2048, 1)) - 0.04).abs() < 1e-6);
+        assert!((best.seconds(point(4096, 1)) - 0.08).abs() < 1e-6);
+        // The rate of the link, which is no higher with less in flight.
+        let best = Best { bytes_per_s: 1e6, in_flight_bytes: 1 << 20 };
+        assert!((best.seconds(point(65536, 4)) - 0.524_288).abs() < 1e-6);
     }
 
     #[test]
