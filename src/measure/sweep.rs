@@ -59,7 +59,7 @@ impl Entry {
 
     /// The page cache had some of it: the rate is not the disk's.
     pub fn was_cached(&self) -> bool {
-        self.trials.iter().any(|(_, trial)| trial.cached_bytes > 0)
+        self.trials.iter().any(|(_, trial)| trial.is_sound() && trial.cached_bytes > 0)
     }
 }
 

@@ -133,7 +133,9 @@ fn answer(found: &Answer, tuned: &Tuned, rows: &mut Columns) {
         "the best of all".to_owned()
     } else {
         let best = units::rate_decimal(whole(found.best_bytes_per_s));
-        format!("{:.0} % of the best, {} with {best}", found.share * 100.0, point(found.best))
+        // Less, by median rates, may be more where both were measured in turn.
+        let share = found.share.min(1.0) * 100.0;
+        format!("{share:.0} % of the best in the same rounds, {} with {best}", point(found.best))
     };
     rows.row("answer", format!("{}: {rate},\n{of_best}", paint(STRONG, &pick)));
     rows.row("sure", sure(found));
