@@ -14,7 +14,7 @@ use crate::report::{Out, text, units};
 use crate::{endpoint, plan, probe};
 use std::path::Path;
 use std::sync::Arc;
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, Instant, SystemTime};
 
 /// Part of the time that keeping what stands on a device may take, and filling a file.
 const KEEPING: f64 = 0.25;
@@ -44,6 +44,8 @@ pub(super) struct Opened<'a> {
     pub(super) stop: Arc<Stop>,
     /// What was written over, once that is settled; `None` where only reading was measured.
     pub(super) written: Option<Written>,
+    /// What keeping what stands on a device took, or filling a file.
+    pub(super) kept_in: Duration,
     scratch: Option<Scratch>,
     /// What was kept could not be put back.
     not_put_back: Option<Error>,
@@ -113,14 +115,22 @@ impl<'a> Opened<'a> {
         let align = writing.measuring.ways.iter().map(|(_, side)| side.access.offset_align_bytes).max().unwrap_or(1);
         subject.align_bytes = subject.align_bytes.max(align.into());
         let stop = now_measuring(&begun.signals, &subject);
-        let (over, keeping) = (&writing.over, time.mul_f64(KEEPING));
+        let (over, keeping, began) = (&writing.over, time.mul_f64(KEEPING), Instant::now());
         let prepared = scratch::prepare(&mut subject, over, reach.filled, path.as_deref(), keeping, &stop)?;
-        Ok(prepared.map(|scratch| begun.opened(facts, page, writing.measuring, subject, stop, Some(scratch))))
+        let kept_in = began.elapsed();
+        let opened =
+            |scratch| Opened { kept_in, ..begun.opened(facts, page, writing.measuring, subject, stop, Some(scratch)) };
+        Ok(prepared.map(opened))
     }
 
     /// Reading or writing.
     pub(super) fn op(&self) -> Op {
         self.subject.op
+    }
+
+    /// Something is to be put back when measuring is over.
+    pub(super) fn keeps(&self) -> bool {
+        self.scratch.as_ref().is_some_and(Scratch::is_kept)
     }
 
     /// Measuring is over: what was kept is put back, and from then on a signal ends the process at once.
@@ -234,6 +244,7 @@ impl<'a> Begun<'a> {
             warnings,
             stop,
             written,
+            kept_in: Duration::ZERO,
             scratch,
             not_put_back,
             signals,

@@ -36,7 +36,8 @@ pub(super) fn profile(options: &ProfileOptions, words: &[String], out: Out) -> R
     let mut opened = match &options.write {
         None => Opened::new(asked, out)?,
         Some(wish) => {
-            let reach = Reach { places: positions, file_bytes: KEPT_BYTES_MAX, filled: true };
+            let reach =
+                Reach { places: positions, kept_bytes: KEPT_BYTES_MAX, file_bytes: KEPT_BYTES_MAX, filled: true };
             match Opened::to_write(asked, wish, reach, options.time.unwrap_or(TIME), out)? {
                 Ok(opened) => opened,
                 Err(signal) => return Ok(Exit::Signal(signal)),

@@ -3,7 +3,7 @@ use super::Exit;
 use super::measured::{Asked, Opened};
 use crate::contract::Result;
 use crate::measure::{self, Ground, Sustained, Thermometer};
-use crate::plan::{ProfileOptions, Reach, TableStyle, WriteWish};
+use crate::plan::{KEPT_BYTES_MAX, ProfileOptions, Reach, TableStyle, WriteWish};
 use crate::probe;
 use crate::report::json::SustainedFound;
 use crate::report::measuring::{Look, Meter, sustained_chart, sustained_csv, sustained_text};
@@ -21,7 +21,7 @@ pub(super) fn sustained(
     asked: Asked<'_>,
     out: Out,
 ) -> Result<Exit> {
-    let reach = Reach { places: 1, file_bytes: bytes, filled: false };
+    let reach = Reach { places: 1, kept_bytes: KEPT_BYTES_MAX, file_bytes: bytes, filled: false };
     let mut opened = match Opened::to_write(asked, wish, reach, options.time.unwrap_or(TIME), out)? {
         Ok(opened) => opened,
         Err(signal) => return Ok(Exit::Signal(signal)),

@@ -17,7 +17,18 @@ const TIME: Duration = Duration::from_secs(60);
 const QUICK_TIME: Duration = Duration::from_secs(8);
 
 /// Enough places to meet more than one zone, each long enough for all block sizes that a disk cares about.
-const REACH: Reach = Reach { places: 4, file_bytes: KEPT_BYTES_MAX, filled: true };
+const REACH: Reach = Reach { places: 4, kept_bytes: KEPT_BYTES_MAX, file_bytes: KEPT_BYTES_MAX, filled: true };
+
+/// The same with --quick: what a stick puts back in a few seconds.
+const QUICK_REACH: Reach = Reach { places: 2, kept_bytes: QUICK_BYTES, file_bytes: QUICK_BYTES, ..REACH };
+/// See [`QUICK_REACH`].
+const QUICK_BYTES: u64 = 32 << 20;
+
+/// How much of [`QUICK_TIME`] is for measuring at least, however long keeping takes.
+const QUICK_TIME_MIN: Duration = Duration::from_secs(3);
+
+/// Putting back reads what keeping read, and writes it in pieces: on a modelled USB stick seven times as long.
+const PUTTING_BACK: u32 = 7;
 
 /// `words` is the command line behind the program's name.
 pub(super) fn tune(options: &TuneOptions, words: &[String], out: Out) -> Result<Exit> {
@@ -31,14 +42,23 @@ pub(super) fn tune(options: &TuneOptions, words: &[String], out: Out) -> Result<
     if options.restore {
         return restore(&options.path, out);
     }
-    let time = options.time.unwrap_or(if options.quick { QUICK_TIME } else { TIME });
+    let mut time = options.time.unwrap_or(if options.quick { QUICK_TIME } else { TIME });
+    // Where no time was asked for, all that --quick does is to be over soon.
+    let in_all = options.quick && options.time.is_none();
     let mut opened = match &options.write {
         None => Opened::new(asked, out)?,
-        Some(wish) => match Opened::to_write(asked, wish, REACH, time, out)? {
-            Ok(opened) => opened,
-            Err(signal) => return Ok(Exit::Signal(signal)),
-        },
+        Some(wish) => {
+            let (reach, before) = if in_all { (QUICK_REACH, time / 2) } else { (REACH, time) };
+            match Opened::to_write(asked, wish, reach, before, out)? {
+                Ok(opened) => opened,
+                Err(signal) => return Ok(Exit::Signal(signal)),
+            }
+        }
     };
+    if in_all {
+        let besides = opened.kept_in * (1 + if opened.keeps() { PUTTING_BACK } else { 0 });
+        time = time.saturating_sub(besides).max(QUICK_TIME_MIN);
+    }
     let tuned = sweep(options, &mut opened, time, out);
     let doubts = doubts(&tuned, &opened.facts);
     opened.doubt(doubts);

@@ -41,6 +41,8 @@ pub struct WriteWish {
 pub struct Reach {
     /// Places on a device, spread from its first byte to its last.
     pub places: u32,
+    /// Bytes of a device that are kept and put back, at most; no more than [`KEPT_BYTES_MAX`].
+    pub kept_bytes: u64,
     /// Bytes of a file that is made.
     pub file_bytes: u64,
     /// The file is written once before, so that what is measured is no growing of a file.
@@ -112,7 +114,7 @@ pub fn measure_writing(
     let over = match facts.kind {
         EndpointKind::File => Over::NewFile(room_for_file(facts, reach.file_bytes)?),
         _ if wish.destroy => Over::All,
-        _ => Over::Kept(places(facts, reach.places, room_in(store, facts)?)),
+        _ => Over::Kept(places(facts, reach.places, room_in(store, facts, reach.kept_bytes)?)),
     };
     let sized = match over {
         Over::NewFile(bytes) => Facts { size: Some(bytes), ..facts.clone() },
@@ -176,7 +178,7 @@ fn room_for_file(facts: &Facts, wanted: u64) -> Result<u64> {
 }
 
 /// Bytes of a device that may be kept.
-fn room_in(store: Option<&Facts>, facts: &Facts) -> Result<u64> {
+fn room_in(store: Option<&Facts>, facts: &Facts, most: u64) -> Result<u64> {
     let Some(store) = store else { return Ok(0) };
     if store.ground.iter().any(|ground| Some(ground.id) == facts.id) {
         let what =
@@ -184,7 +186,7 @@ fn room_in(store: Option<&Facts>, facts: &Facts) -> Result<u64> {
         let advice = "Let XDG_STATE_HOME name a folder on another disk; --destroy measures without keeping anything.";
         return Err(Error::new(Kind::Refused, what).on(Side::Dest).advise(advice));
     }
-    let wanted = facts.size.unwrap_or(0).min(KEPT_BYTES_MAX);
+    let wanted = facts.size.unwrap_or(0).min(KEPT_BYTES_MAX.min(most));
     let (free, least) = (store.free_bytes.unwrap_or(u64::MAX), wanted.min(KEPT_BYTES_MIN));
     // The lines before them take no more than a grid's step.
     let room = (free / 2).saturating_sub(GRID_BYTES).min(wanted);
@@ -225,7 +227,7 @@ mod tests {
     use proptest::prelude::*;
 
     const HOST: Host = Host { ring_refused: None };
-    const REACH: Reach = Reach { places: 4, file_bytes: KEPT_BYTES_MAX, filled: true };
+    const REACH: Reach = Reach { places: 4, kept_bytes: KEPT_BYTES_MAX, file_bytes: KEPT_BYTES_MAX, filled: true };
 
     fn disk(size: u64) -> Facts {
         let mut facts = Facts::new("/dev/sdz", EndpointKind::Block);
@@ -255,6 +257,15 @@ mod tests {
         assert!(ways[0].1.access.exclusive && !ways[1].1.access.exclusive);
         let destroyed = WriteWish { destroy: true, ..WriteWish::default() };
         assert_eq!(made(&destroyed, &disk(1 << 40), &file(false, 0)).unwrap().over, Over::All);
+    }
+
+    #[test]
+    fn no_more_is_kept_than_was_asked_for() {
+        let reach = Reach { kept_bytes: 64 << 20, ..REACH };
+        let store = file(false, 100 << 30);
+        let writing = measure_writing(&WriteWish::default(), &disk(1 << 40), Some(&store), reach, None, &HOST).unwrap();
+        let Over::Kept(places) = &writing.over else { panic!("{writing:?}") };
+        assert_eq!(places.iter().map(|place| place.len).collect::<Vec<_>>(), [16 << 20; 4]);
     }
 
     #[test]
