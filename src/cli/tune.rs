@@ -71,10 +71,10 @@ pub(super) struct TuneArguments {
 
     /// Keep the answer: copies from this disk, or to it with --write, begin with it
     ///
-    /// Keep the answer for this disk, by its world wide name or serial number, else by its path, in haul/tuned.toml of
-    /// $XDG_CONFIG_HOME or ~/.config. haul copy begins with it when it reads from the disk, and goes on looking for
-    /// better from there; haul list shows it. With --write, which has to be on a device then, it begins with it when it
-    /// writes to the disk.
+    /// Keep the answer for this disk, by its world wide name or serial number, else by its path and size, in
+    /// haul/tuned.toml of $XDG_CONFIG_HOME or ~/.config. haul copy begins with it when it reads from the disk, and goes
+    /// on looking for better from there; haul list shows it. With --write, which has to be on a device then, it begins
+    /// with it when it writes to the disk.
     #[arg(long, help_heading = "Output")]
     save: bool,
 

@@ -1,5 +1,5 @@
 //! What `haul tune --save` keeps, and copies begin with.
-use crate::contract::{Device, Error, Facts, Kind, Op, Result, SavedPace};
+use crate::contract::{Device, EndpointKind, Error, Facts, Kind, Op, Result, SavedPace};
 use crate::ledger::saved::{self, SavedPaces};
 use crate::measure::Answer;
 use crate::report::{Out, text};
@@ -21,7 +21,7 @@ pub(super) fn keep(facts: &Facts, op: Op, answer: &Answer) -> Result<PathBuf> {
         bytes_per_s: answer.pick_bytes_per_s as u64,
         date: date.split('T').next().unwrap_or_default().to_owned(),
     };
-    saved::save(&place, &saved::name(&facts.identity, &facts.path), op, &pace)?;
+    saved::save(&place, &name(facts), op, &pace)?;
     Ok(place)
 }
 
@@ -30,17 +30,23 @@ pub(super) fn keep(facts: &Facts, op: Op, answer: &Answer) -> Result<PathBuf> {
 pub(super) fn recall<'a>(sides: impl IntoIterator<Item = &'a mut Facts>, out: Out) {
     let paces = all(out);
     for facts in sides {
-        let name = saved::name(&facts.identity, &facts.path);
+        let name = name(facts);
         facts.saved = paces.of(&name, Op::Read).cloned();
         facts.saved_write = paces.of(&name, Op::Write).cloned();
     }
 }
 
-/// The same for devices that are listed.
+/// What the disk or file with these facts is kept under.
+fn name(facts: &Facts) -> String {
+    let device_bytes = facts.size.filter(|_| facts.kind == EndpointKind::Block);
+    saved::name(&facts.identity, &facts.path, device_bytes)
+}
+
+/// What was kept, for devices that are listed.
 pub(super) fn recall_all(devices: &mut [Device], out: Out) {
     let paces = all(out);
     for device in devices {
-        let name = saved::name(&device.identity, &device.path);
+        let name = saved::name(&device.identity, &device.path, Some(device.size));
         device.saved = paces.of(&name, Op::Read).cloned();
         device.saved_write = paces.of(&name, Op::Write).cloned();
     }
@@ -49,7 +55,8 @@ pub(super) fn recall_all(devices: &mut [Device], out: Out) {
 fn all(out: Out) -> SavedPaces {
     let loaded = saved::place().map_or_else(|| Ok(SavedPaces::default()), |place| saved::load(&place));
     loaded.unwrap_or_else(|error| {
-        out.tell(&text::warning(&error.to_string()));
+        let why = error.source.as_ref().map_or_else(String::new, |why| format!(": {why}"));
+        out.tell(&text::warning(&format!("{error}{why}")));
         SavedPaces::default()
     })
 }

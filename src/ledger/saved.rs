@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 const BYTES_MAX: u64 = 1 << 20;
 
 /// The paces of all disks that were tuned.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct SavedPaces {
     /// For reading, by [`name`].
     #[serde(default)]
@@ -20,23 +20,31 @@ pub struct SavedPaces {
     /// For writing, likewise.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     write: BTreeMap<String, SavedPace>,
+    /// What a later version keeps there, which is not ours to drop.
+    #[serde(flatten)]
+    other: BTreeMap<String, toml::Value>,
 }
 
 impl SavedPaces {
-    /// The pace at which the disk of this name is read, or written.
+    /// The pace at which the disk of this name is read, or written; none of one that makes no sense.
     pub fn of(&self, name: &str, op: Op) -> Option<&SavedPace> {
         let table = if op == Op::Write { &self.write } else { &self.disk };
-        table.get(name)
+        table.get(name).filter(|pace| pace.block_bytes > 0 && pace.depth > 0)
     }
 }
 
-/// What a disk or file is remembered by: what it says of itself, which goes with it to another port; else its path.
-pub fn name(identity: &Identity, path: &Path) -> String {
+/// What a disk or file is remembered by: what it says of itself, which goes with it to another port; else its path, and
+/// of a device its model and size, for another one may be there tomorrow.
+pub fn name(identity: &Identity, path: &Path, device_bytes: Option<u64>) -> String {
     let model = identity.model.as_deref().unwrap_or("");
     match (&identity.wwn, &identity.serial) {
         (Some(wwn), _) => format!("wwn {wwn}"),
         (None, Some(serial)) => format!("serial {model} {serial}"),
-        (None, None) => format!("path {}", path.display()),
+        (None, None) => {
+            let bytes = device_bytes.map(|bytes| format!("{bytes} bytes"));
+            let device = bytes.map_or_else(String::new, |bytes| format!(" {}", format!("{model} {bytes}").trim()));
+            format!("path {}{device}", path.display())
+        }
     }
 }
 
@@ -50,7 +58,7 @@ pub fn place() -> Option<PathBuf> {
 /// # Errors
 /// It cannot be read, or is no such list.
 pub fn load(path: &Path) -> Result<SavedPaces> {
-    let text = match fs::metadata(path).and_then(|found| read(path, found.len())) {
+    let text = match fs::metadata(path).and_then(|found| read(path, &found)) {
         Ok(text) => text,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(SavedPaces::default()),
         Err(error) => return Err(failed("read", path).because(error)),
@@ -62,7 +70,11 @@ pub fn load(path: &Path) -> Result<SavedPaces> {
     })
 }
 
-fn read(path: &Path, len: u64) -> io::Result<String> {
+fn read(path: &Path, found: &fs::Metadata) -> io::Result<String> {
+    let len = found.len();
+    if !found.is_file() {
+        return Err(io::Error::other("it is no file"));
+    }
     if len > BYTES_MAX {
         return Err(io::Error::other(format!("it has {len} bytes, more than any list of disks")));
     }
@@ -142,13 +154,27 @@ mod tests {
     }
 
     #[test]
+    fn what_a_later_version_keeps_there_stays_and_what_makes_no_sense_is_not_taken() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("tuned.toml");
+        fs::write(&path, "[mixed.\"wwn x\"]\nfactor = 1.5\n").unwrap();
+        save(&path, "wwn x", Op::Read, &pace(0)).unwrap();
+        assert!(fs::read_to_string(&path).unwrap().contains("[mixed.\"wwn x\"]\nfactor = 1.5"));
+        assert_eq!(load(&path).unwrap().of("wwn x", Op::Read), None);
+        let error = load(dir.path()).unwrap_err();
+        assert!(error.source.is_some_and(|why| why.to_string().contains("no file")));
+    }
+
+    #[test]
     fn a_disk_is_known_by_what_it_says_of_itself_before_its_path() {
         let path = Path::new("/dev/sdb");
         let mut identity = Identity::default();
-        assert_eq!(name(&identity, path), "path /dev/sdb");
+        assert_eq!(name(&identity, path, None), "path /dev/sdb");
+        let one = name(&identity, path, Some(8 << 30));
+        assert!(one.starts_with("path /dev/sdb ") && one != name(&identity, path, Some(16 << 30)), "{one}");
         (identity.model, identity.serial) = (Some("M".to_owned()), Some("S".to_owned()));
-        assert_eq!(name(&identity, path), "serial M S");
+        assert_eq!(name(&identity, path, Some(1)), "serial M S");
         identity.wwn = Some("eui.0".to_owned());
-        assert_eq!(name(&identity, path), "wwn eui.0");
+        assert_eq!(name(&identity, path, Some(1)), "wwn eui.0");
     }
 }
