@@ -94,3 +94,20 @@ fn where_no_thread_can_be_started_the_copy_fails_and_says_so_instead_of_trying_f
     let said = support::stderr(&command.assert().code(1));
     assert!(said.contains("no thread can be started") && !said.contains("panicked"), "{said}");
 }
+
+#[test]
+fn a_disk_is_measured_where_memory_is_short() {
+    if !has("prlimit") {
+        return skip("limits need prlimit");
+    }
+    let dir = scratch();
+    let file = dir.path().join("disk.img");
+    write_noise(&file, 8 * MIB, 125);
+    let mut command = assert_cmd::Command::new("prlimit");
+    // Not enough for all that is in flight where there is plenty.
+    command.arg(format!("--as={}", 200 * MIB)).arg("--").arg(haul_path());
+    command.args(["tune", "--quick", "--time", "1", "--json"]).arg(&file);
+    let run = command.assert().success();
+    let report: Value = serde_json::from_slice(&run.get_output().stdout).expect("it is JSON");
+    assert!(report["answer"]["bytes_per_s"].as_f64() > Some(0.0), "{report}");
+}

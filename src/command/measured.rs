@@ -19,6 +19,9 @@ use std::time::{Duration, Instant, SystemTime};
 /// Part of the time that keeping what stands on a device may take, and filling a file.
 const KEEPING: f64 = 0.25;
 
+/// How often the memory for blocks is halved where there is less: to 8 MiB, eight blocks of what copies begin with.
+const MEMORY_HALVED_MAX: u32 = 4;
+
 /// What is to be measured, and how.
 #[derive(Clone, Copy)]
 pub(super) struct Asked<'a> {
@@ -282,8 +285,16 @@ fn subject(plan: &Measuring, facts: &Facts) -> Result<Subject> {
 /// What is open, with memory for blocks.
 fn of_ways(plan: &Measuring, facts: &Facts, ways: Vec<(Way, Arc<dyn Endpoint>)>) -> Result<Subject> {
     let whole = vec![Extent::new(0, plan.size)];
-    let no_memory = |error| Error::new(Kind::Io, "no memory for the blocks to measure with").because(error);
-    Subject::new(&facts.address, ways, plan.engine, whole, MEASURED_IN_FLIGHT_BYTES).map_err(no_memory)
+    let made = |bytes| Subject::new(&facts.address, ways.clone(), plan.engine, whole.clone(), bytes);
+    // Where there is less, less in flight is measured.
+    let mut made_of = made(MEASURED_IN_FLIGHT_BYTES);
+    for halved in 1..=MEMORY_HALVED_MAX {
+        made_of = made_of.or_else(|_| made(MEASURED_IN_FLIGHT_BYTES >> halved));
+    }
+    made_of.map_err(|error| {
+        let advice = "It takes some MiB: end other programs, or see ulimit -v.";
+        Error::new(Kind::Io, "no memory for the blocks to measure with").because(error).advise(advice)
+    })
 }
 
 /// From now on a signal stops the measuring.
