@@ -48,11 +48,13 @@ fn a_copy_has_a_page_with_a_point_for_each_row_of_its_tables() {
     let assert = haul().args(["copy", "--limit", "12M", "--report"]).args([&page, &source, &dest]).assert().success();
     assert!(support::stderr(&assert).contains("haul: the report is in "), "{}", support::stderr(&assert));
     let text = read(&page);
-    for id in ["rate-over-time", "waiting"] {
+    // The source, the dest, and of waiting the limit.
+    for (id, curves) in [("rate-over-time", 2), ("waiting", 3)] {
         let rows = rows(&text, id);
         assert!(rows >= 1, "{id} has no rows");
-        assert_eq!(points(&text, id), [rows, rows], "{id}");
+        assert_eq!(points(&text, id), vec![rows; curves], "{id}");
     }
+    assert!(text.contains("<td>--limit</td>"), "who held it back when: {text}");
     assert!(rows(&text, "rate-over-time") >= 8, "too few points: {:?}", points(&text, "rate-over-time"));
     assert_eq!(points(&text, "latencies").len(), 2);
     assert_eq!(rows(&text, "latencies"), 2);

@@ -20,6 +20,10 @@ pub struct Moment {
     pub copied_bytes: u64,
     /// Time spent waiting for each side, by [`super::Side::index`].
     pub waited: [Duration; 2],
+    /// Time in which `--limit` held it back.
+    pub limit_waited: Duration,
+    /// Time in which the digests did.
+    pub digest_waited: Duration,
 }
 
 /// Moments in the order of time, at most 1024 of them: when there is no room, every second one is dropped and from then

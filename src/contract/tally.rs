@@ -24,6 +24,10 @@ pub struct Tally {
     pub unread_sectors: AtomicU64,
     /// Time in which the pump had nothing to do but wait for this side, by [`Side::index`], in nanoseconds.
     pub waited_ns: [AtomicU64; 2],
+    /// Time in which the limit held the copy back, in nanoseconds.
+    pub limit_waited_ns: AtomicU64,
+    /// Time in which the digests did, in nanoseconds.
+    pub digest_waited_ns: AtomicU64,
     /// Requests in flight on each side, by [`Side::index`].
     pub in_flight: [AtomicU32; 2],
     /// Bytes per request at present.

@@ -105,10 +105,12 @@ impl Meter {
         }
         if during.limited {
             self.limit_waited += passed;
+            tally.limit_waited_ns.fetch_add(passed.as_nanos() as u64, Relaxed);
             return;
         }
         if during.digesting > source.max(dest) {
             self.digest_waited += passed;
+            tally.digest_waited_ns.fetch_add(passed.as_nanos() as u64, Relaxed);
             return;
         }
         let span = &mut self.span;
@@ -246,6 +248,8 @@ mod tests {
             meter.round(now, Whereabouts { in_flight: [1, 1], digesting: 8, limited: false }, &tally);
         }
         assert!(meter.reports().iter().all(|report| report.waited.is_zero()));
+        let seen = [&tally.limit_waited_ns, &tally.digest_waited_ns].map(|ns| ns.load(Relaxed));
+        assert_eq!(seen, [300_000_000, 200_000_000]);
         let told = (meter.limit_waited(), meter.digest_waited());
         assert_eq!(told, (Duration::from_millis(300), Duration::from_millis(200)));
     }

@@ -1,7 +1,7 @@
 //! The page of a copy: rates over time and place, latencies, and who was waited for.
 use super::axis::{Axis, Quantity};
 use super::chart::{Chart, Curve, Shape};
-use super::rates::{Piece, pieces};
+use super::rates::{Piece, WAITED_FOR, pieces};
 use super::{Figure, Page, Table, bare, device, frame, render};
 use crate::contract::{Direction, Ended, Facts, Machine, Outcome, Plan, Series, Side};
 use crate::report::{text, units};
@@ -129,32 +129,43 @@ fn over_place(found: CopyFound<'_>, rates: &[Piece]) -> Option<Figure> {
     Some(Figure::new("rate-over-position", "Rate over position", what, &chart, None))
 }
 
+/// A smaller share is no cause, in percent; nor is what is so much below the largest.
+const CAUSE_PERCENT: f64 = 10.0;
+
 fn waiting(waits: &[Piece]) -> Figure {
-    let curve = |side: Side| {
-        let points = waits.iter().map(|piece| (piece.middle_s, piece.waited_percent[side.index()])).collect();
-        Curve::new(&format!("for the {}", side.name()), side.index(), Shape::Area, points)
+    let seen = |&what: &usize| what < 2 || waits.iter().any(|piece| piece.waited_percent[what] > 0.0);
+    let seen: Vec<usize> = (0..WAITED_FOR.len()).filter(seen).collect();
+    let curve = |&what: &usize| {
+        let points = waits.iter().map(|piece| (piece.middle_s, piece.waited_percent[what])).collect();
+        Curve::new(&format!("for {}", WAITED_FOR[what]), what, Shape::Area, points)
     };
     let chart = Chart {
-        label: "Share of the time spent waiting for each side".to_owned(),
+        label: "Share of the time spent waiting, by what for".to_owned(),
         across: Axis::over(Quantity::Time, waits.iter().map(|piece| piece.end_s)),
         up: Axis::percent(),
-        curves: Side::BOTH.map(curve).to_vec(),
+        curves: seen.iter().map(curve).collect(),
     };
     let row = |piece: &Piece| {
-        let [source, dest] = piece.waited_percent;
-        let slower = match source - dest {
-            more if more > 10.0 => "source",
-            less if less < -10.0 => "dest",
-            _ if source + dest < 10.0 => "neither",
-            _ => "both",
-        };
-        vec![format!("{:.1} s", piece.end_s), format!("{source:.0} %"), format!("{dest:.0} %"), slower.to_owned()]
+        let shares = seen.iter().map(|&what| format!("{:.0} %", piece.waited_percent[what]));
+        let until = format!("{:.1} s", piece.end_s);
+        [until].into_iter().chain(shares).chain([held_back_by(piece)]).collect()
     };
-    let columns = ["until", "for the source", "for the dest", "held back by"];
+    let names: Vec<String> = seen.iter().map(|&what| format!("for {}", WAITED_FOR[what])).collect();
+    let columns: Vec<&str> =
+        ["until"].into_iter().chain(names.iter().map(String::as_str)).chain(["held back by"]).collect();
     let table = Table::new(&columns, waits.iter().map(row).collect());
-    let what = "Share of the time in which there was nothing to do but wait for a side: the higher one held the copy \
-                back. What is missing to 100 % went to digests, to --limit, to the flush, or to nothing.";
+    let what = "Share of the time in which there was nothing to do but wait: what is highest held the copy back. What \
+                is missing to 100 % went to the flush, or to nothing.";
     Figure::new("waiting", "Who was waited for", what, &chart, Some(table))
+}
+
+/// What was waited for most, and what was about as much.
+fn held_back_by(piece: &Piece) -> String {
+    let most = piece.waited_percent.iter().copied().fold(0.0, f64::max);
+    let enough = (most - CAUSE_PERCENT).max(most / 2.0);
+    let alike = |&what: &usize| piece.waited_percent[what] >= enough;
+    let named: Vec<&str> = (0..WAITED_FOR.len()).filter(alike).map(|what| WAITED_FOR[what]).collect();
+    if most < CAUSE_PERCENT { "nothing".to_owned() } else { named.join(", ").replace("the ", "") }
 }
 
 /// Nothing where no requests were counted, as when a file system shares extents.

@@ -2,6 +2,9 @@
 use crate::contract::Moment;
 use std::time::Duration;
 
+/// What a copy waits for: its sides, by `Side::index`, its limit, and its digests.
+pub(super) const WAITED_FOR: [&str; 4] = ["the source", "the dest", "--limit", "the digests"];
+
 /// A piece of the time of a copy, and what was moved in it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Piece {
@@ -12,8 +15,8 @@ pub(super) struct Piece {
     pub(super) copied_bytes: (u64, u64),
     /// Bytes a second of each side, by `Side::index`.
     pub(super) bytes_per_s: [f64; 2],
-    /// Share of its time spent waiting for each side, in percent.
-    pub(super) waited_percent: [f64; 2],
+    /// Share of its time spent waiting for each of [`WAITED_FOR`], in percent.
+    pub(super) waited_percent: [f64; 4],
 }
 
 /// The time of a copy in pieces no shorter than `least`, and about `most` of them.
@@ -37,16 +40,18 @@ pub(super) fn pieces(moments: &[Moment], least: Duration, most: u32) -> Vec<Piec
 fn piece(from: &Moment, to: &Moment) -> Piece {
     let seconds = (to.at - from.at).as_secs_f64();
     let rate = |from: u64, to: u64| to.saturating_sub(from) as f64 / seconds;
-    let waited = |side: usize| {
-        let waited = to.waited[side].saturating_sub(from.waited[side]).as_secs_f64();
-        (waited / seconds * 100.0).min(100.0)
+    let waits = |moment: &Moment| {
+        let [source, dest] = moment.waited;
+        [source, dest, moment.limit_waited, moment.digest_waited]
     };
+    let (before, after) = (waits(from), waits(to));
+    let waited = |what: usize| (after[what].saturating_sub(before[what]).as_secs_f64() / seconds * 100.0).min(100.0);
     Piece {
         middle_s: (from.at + to.at).as_secs_f64() / 2.0,
         end_s: to.at.as_secs_f64(),
         copied_bytes: (from.copied_bytes, to.copied_bytes),
         bytes_per_s: [rate(from.read_bytes, to.read_bytes), rate(from.dest_bytes, to.dest_bytes)],
-        waited_percent: [waited(0), waited(1)],
+        waited_percent: [0, 1, 2, 3].map(waited),
     }
 }
 
@@ -54,7 +59,7 @@ fn piece(from: &Moment, to: &Moment) -> Piece {
 mod tests {
     use super::*;
 
-    /// 1 MB/s read, half of it written, and the dest waited for all the time.
+    /// 1 MB/s read, half of it written, the dest waited for all the time, and the limit half of it.
     fn moments(times_ms: &[u64]) -> Vec<Moment> {
         let moment = |&ms: &u64| Moment {
             at: Duration::from_millis(ms),
@@ -62,6 +67,8 @@ mod tests {
             dest_bytes: ms * 500,
             copied_bytes: ms * 500,
             waited: [Duration::ZERO, Duration::from_millis(ms)],
+            limit_waited: Duration::from_millis(ms / 2),
+            digest_waited: Duration::ZERO,
         };
         times_ms.iter().map(moment).collect()
     }
@@ -75,6 +82,8 @@ mod tests {
             assert!(pieces.iter().all(|piece| (piece.bytes_per_s[1] - 5e5).abs() < 1.0), "{pieces:?}");
             assert!(pieces.iter().all(|piece| piece.waited_percent[0] == 0.0), "{pieces:?}");
             assert!(pieces.iter().all(|piece| (piece.waited_percent[1] - 100.0).abs() < 1e-6), "{pieces:?}");
+            assert!(pieces.iter().all(|piece| (piece.waited_percent[2] - 50.0).abs() < 1.0), "{pieces:?}");
+            assert!(pieces.iter().all(|piece| piece.waited_percent[3] == 0.0), "{pieces:?}");
             assert_eq!(pieces.last().unwrap().copied_bytes.1, 320_000, "{pieces:?}");
             assert!(pieces.windows(2).all(|pair| pair[0].copied_bytes.1 == pair[1].copied_bytes.0));
         }

@@ -9,7 +9,8 @@ fn page_of(plan: &crate::contract::Plan, outcome: &crate::contract::Outcome) -> 
     for tick in 0..=80u64 {
         let copied_bytes = (2 << 30) / 80 * tick;
         let (at, waited) = (Duration::from_millis(100 * tick), [Duration::ZERO, Duration::from_millis(90 * tick)]);
-        series.push(Moment { at, read_bytes: copied_bytes, dest_bytes: copied_bytes, copied_bytes, waited });
+        let (read_bytes, dest_bytes) = (copied_bytes, copied_bytes);
+        series.push(Moment { at, read_bytes, dest_bytes, copied_bytes, waited, ..Moment::default() });
     }
     let facts = [(Side::Source, examples::source()), (Side::Dest, examples::dest())];
     let machine = &Machine::default();

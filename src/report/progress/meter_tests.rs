@@ -15,6 +15,7 @@ fn sample(millis: u64, data: u64) -> Sample {
         settled: Duration::from_millis(millis),
         settled_bytes: data,
         waited: [Duration::ZERO; 2],
+        held: [Duration::ZERO; 2],
         phase: Phase::Copying,
         block_bytes: 1 << 20,
         depth: 8,

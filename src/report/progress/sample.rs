@@ -1,6 +1,6 @@
 use crate::contract::{Moment, Phase, Tally};
 use std::sync::Arc;
-use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
 
 /// The numbers of a [`Tally`] at one moment.
@@ -26,6 +26,8 @@ pub(super) struct Sample {
     pub(super) settled_bytes: u64,
     /// Time spent waiting for each side.
     pub(super) waited: [Duration; 2],
+    /// Time in which the limit and the digests held it back.
+    pub(super) held: [Duration; 2],
     /// What the copy is busy with.
     pub(super) phase: Phase,
     /// Bytes per request.
@@ -42,6 +44,7 @@ impl Sample {
     }
 
     fn of_one(tally: &Tally, at: Duration) -> Self {
+        let time = |ns: &AtomicU64| Duration::from_nanos(ns.load(Relaxed));
         Sample {
             at,
             read_bytes: tally.read_bytes.load(Relaxed),
@@ -50,9 +53,10 @@ impl Sample {
             hole_bytes: tally.hole_bytes.load(Relaxed),
             already_bytes: tally.already_bytes.load(Relaxed),
             unread_sectors: tally.unread_sectors.load(Relaxed),
-            settled: Duration::from_nanos(tally.settled_ns.load(Relaxed)),
+            settled: time(&tally.settled_ns),
             settled_bytes: tally.settled_bytes.load(Relaxed),
-            waited: tally.waited_ns.each_ref().map(|ns| Duration::from_nanos(ns.load(Relaxed))),
+            waited: tally.waited_ns.each_ref().map(time),
+            held: [&tally.limit_waited_ns, &tally.digest_waited_ns].map(time),
             phase: match tally.phase.load(Relaxed) {
                 0 => Phase::Copying,
                 1 => Phase::Flushing,
@@ -65,7 +69,7 @@ impl Sample {
 
     /// Both together, which are of one moment: what one is still busy with, both are.
     fn and(self, other: Sample) -> Sample {
-        let [one, another] = [self.waited, other.waited];
+        let both = |one: [Duration; 2], other: [Duration; 2]| [one[0] + other[0], one[1] + other[1]];
         Sample {
             read_bytes: self.read_bytes + other.read_bytes,
             written_bytes: self.written_bytes + other.written_bytes,
@@ -75,7 +79,8 @@ impl Sample {
             unread_sectors: self.unread_sectors + other.unread_sectors,
             settled: self.settled.max(other.settled),
             settled_bytes: self.settled_bytes + other.settled_bytes,
-            waited: [one[0] + another[0], one[1] + another[1]],
+            waited: both(self.waited, other.waited),
+            held: both(self.held, other.held),
             phase: if (other.phase as u8) < self.phase as u8 { other.phase } else { self.phase },
             ..self
         }
@@ -89,6 +94,8 @@ impl Sample {
             dest_bytes: self.written_bytes,
             copied_bytes: self.copied_bytes(),
             waited: self.waited,
+            limit_waited: self.held[0],
+            digest_waited: self.held[1],
         }
     }
 
