@@ -54,7 +54,7 @@ fn a_copy_has_a_page_with_a_point_for_each_row_of_its_tables() {
         assert!(rows >= 1, "{id} has no rows");
         assert_eq!(points(&text, id), vec![rows; curves], "{id}");
     }
-    assert!(text.contains("<td>--limit</td>"), "who held it back when: {text}");
+    assert!(text.contains("<td>limit</td>"), "who held it back when: {text}");
     assert!(rows(&text, "rate-over-time") >= 8, "too few points: {:?}", points(&text, "rate-over-time"));
     assert_eq!(points(&text, "latencies").len(), 2);
     assert_eq!(rows(&text, "latencies"), 2);

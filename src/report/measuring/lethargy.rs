@@ -37,12 +37,16 @@ pub(super) fn sentence(found: &Profiled) -> String {
         Some(Err(why)) => return format!("effect on other programs not measured: {why}"),
         Some(Ok(lethargy)) => lethargy,
     };
-    let effects: Vec<String> = lethargy.effects.iter().filter(|effect| effect.way.is_some()).map(felt).collect();
-    format!("{}; {}", effects.join("; "), conditions(lethargy))
+    format!("{}; {}", felt(lethargy), conditions(lethargy))
 }
 
-/// What one read did to others.
-fn felt(effect: &Effect) -> String {
+/// What each way of reading did to others.
+pub(in crate::report) fn felt(lethargy: &Lethargy) -> String {
+    let read = lethargy.effects.iter().filter(|effect| effect.way.is_some());
+    read.map(felt_of_one).collect::<Vec<_>>().join("; ")
+}
+
+fn felt_of_one(effect: &Effect) -> String {
     let slower = if effect.start_before_s > 0.0 { effect.start_during_s / effect.start_before_s } else { 1.0 };
     let starts = if slower >= SLOWER { format!("{slower:.1} times as long") } else { "no longer".to_owned() };
     let kept = effect.kept * 100.0;

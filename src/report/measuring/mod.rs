@@ -8,8 +8,9 @@ mod sustained;
 mod tune;
 
 pub use chart::Look;
-pub(super) use lethargy::{conditions, name};
+pub(super) use lethargy::{conditions, felt, name};
 pub use meter::Meter;
+pub(super) use profile::line_words;
 pub use profile::{profile_charts, profile_csv, profile_text, timing_text};
 pub(super) use sustained::sustained_words;
 pub use sustained::{sustained_chart, sustained_csv, sustained_text};

@@ -118,7 +118,7 @@ fn summary(found: &Profiled, op: Op, rows: &mut Columns) {
 }
 
 /// What the line through the times of commands says.
-pub(super) fn line_words(fit: &Fit) -> String {
+pub(in crate::report) fn line_words(fit: &Fit) -> String {
     let rate = || units::rate_decimal(whole(fit.bytes_per_s));
     let flow = if fit.bytes_per_s.is_finite() { rate() } else { "at any rate".to_owned() };
     let fits = if fit.residual <= RESIDUAL_FINE { "the line fits" } else { "the line fits badly" };

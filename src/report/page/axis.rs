@@ -30,6 +30,9 @@ const ROUND_S: [f64; 16] =
     [1.0, 2.0, 5.0, 10.0, 15.0, 30.0, 60.0, 120.0, 300.0, 600.0, 900.0, 1800.0, 3600.0, 7200.0, 14400.0, 43200.0];
 const DAY_S: f64 = 86_400.0;
 
+/// In microseconds.
+const LATENCY_LEAST: f64 = 0.5;
+
 /// Room that a letter of a mark takes, and the least between two marks, in pixels.
 const LETTER_PX: f64 = 7.0;
 const GAP_PX: f64 = 12.0;
@@ -56,7 +59,8 @@ impl Axis {
             Quantity::Rate | Quantity::Times => (0.0, high.max(1.0) * 1.08),
             Quantity::Percent => (0.0, high.max(1.0)),
             Quantity::Bytes | Quantity::BlockSize | Quantity::Count => (low, high.max(low + 1.0)),
-            Quantity::Latency => (low.floor(), high.ceil().max(low.floor() + 1.0)),
+            // Half a microsecond leaves room for what took none that a clock could tell.
+            Quantity::Latency => (low.floor().max(LATENCY_LEAST.log10()), high.ceil().max(low.floor() + 1.0)),
         };
         Axis { quantity, from, to }
     }
@@ -156,7 +160,7 @@ impl ValueFormatter<f64> for Marked {
 pub(super) fn place(quantity: Quantity, value: f64) -> f64 {
     match quantity {
         Quantity::BlockSize => value.max(1.0).log2(),
-        Quantity::Latency => value.max(1.0).log10(),
+        Quantity::Latency => value.max(LATENCY_LEAST).log10(),
         _ => value,
     }
 }

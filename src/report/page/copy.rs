@@ -2,7 +2,7 @@
 use super::axis::{Axis, Quantity};
 use super::chart::{Chart, Curve, Shape};
 use super::rates::{Piece, WAITED_FOR, pieces};
-use super::{Figure, Page, Table, bare, device, frame, render};
+use super::{Figure, Page, Table, bare, capital, device, frame, render};
 use crate::contract::{Direction, Ended, Facts, Machine, Outcome, Plan, Series, Side};
 use crate::report::{text, units};
 use std::time::{Duration, SystemTime};
@@ -35,9 +35,9 @@ pub struct CopyFound<'a> {
 /// The page of a copy, whole or not, as HTML.
 pub fn copy(found: CopyFound<'_>) -> String {
     let CopyFound { plan, outcome, words, .. } = found;
-    let title = format!("haul {}: {} to {}", plan.verb(), plan.source.address, plan.dest.address);
+    let title = format!("haul {}: {} to {}", plan.verb(), plan.source.address, dests(plan));
     let mut page = frame(title, words, found.started, found.machine);
-    page.headline = bare(&text::headline(plan, outcome));
+    page.headline = capital(&bare(&text::headline(plan, outcome)));
     match &outcome.ended {
         Ended::Complete => {}
         Ended::Interrupted(_) => page.warnings.push("Interrupted: this is what was done by then.".to_owned()),
@@ -56,22 +56,38 @@ pub fn copy(found: CopyFound<'_>) -> String {
         .map(|(name, value)| (name.to_owned(), value))
         .collect();
     figures(found, &mut page);
-    let facts = found.facts.iter().map(|(side, facts)| (format!("The {}", side.name()), device::side(facts)));
-    page.facts.splice(0..0, facts);
+    let several = found.facts.iter().filter(|(side, _)| *side == Side::Dest).count();
+    // The source comes first.
+    let heading = |number: usize, side: Side| match side {
+        Side::Dest if several > 1 => format!("Dest {number} of {several}"),
+        _ => format!("The {}", side.name()),
+    };
+    let facts = found.facts.iter().enumerate();
+    page.facts.splice(0..0, facts.map(|(number, (side, facts))| (heading(number, *side), device::side(facts))));
     page.report = bare(&text::outcome(plan, outcome, words));
     render(page)
+}
+
+/// Where it went: one dest, or the first and the others.
+fn dests(plan: &Plan) -> String {
+    let first = &plan.dest.address;
+    match plan.dests.as_slice() {
+        [] | [_] => first.clone(),
+        [one, other] => format!("{} and {}", one.side.address, other.side.address),
+        [one, others @ ..] => format!("{} and {} others", one.side.address, others.len()),
+    }
 }
 
 fn figures(found: CopyFound<'_>, page: &mut Page) {
     let moments = found.series.moments();
     let rates = pieces(&moments, RATE_PIECE, PIECES_MAX);
     if !rates.is_empty() {
-        page.figures.push(over_time(&rates));
+        page.figures.push(over_time(found.outcome, &rates));
         page.figures.extend(over_place(found, &rates));
     }
     let waits = pieces(&moments, WAIT_PIECE, PIECES_MAX);
     if waits.iter().any(|piece| piece.waited_percent.iter().any(|&percent| percent > 0.0)) {
-        page.figures.push(waiting(&waits));
+        page.figures.push(waiting(&waits).answering(&held_back_most(found.outcome)));
     }
     page.figures.extend(latencies(found.outcome));
 }
@@ -95,7 +111,15 @@ fn both_rates(label: &str, quantity: Quantity, rates: &[Piece], across: &dyn Fn(
     }
 }
 
-fn over_time(rates: &[Piece]) -> Figure {
+/// A chart needs two points; of one there is the table.
+fn drawn(id: &'static str, title: &str, what: &str, chart: &Chart, table: Table) -> Figure {
+    if table.rows.len() < 2 {
+        return Figure::of_table(id, title, what, table);
+    }
+    Figure::new(id, title, what, chart, Some(table))
+}
+
+fn over_time(outcome: &Outcome, rates: &[Piece]) -> Figure {
     let mut chart = both_rates("Rate of both sides over time", Quantity::Time, rates, &|piece| piece.middle_s);
     chart.across = Axis::over(Quantity::Time, rates.iter().map(|piece| piece.end_s));
     let row = |piece: &Piece| {
@@ -105,7 +129,35 @@ fn over_time(rates: &[Piece]) -> Figure {
     let table = Table::new(&["until", "copied", "source", "dest"], rates.iter().map(row).collect());
     let what = "Bytes a second that the source delivered, and that the dest acknowledged. Zeros that were not sent \
                 and holes are in neither. Where both are 0 at the end, what was written was made durable.";
-    Figure::new("rate-over-time", "Rate over time", what, &chart, Some(table))
+    drawn("rate-over-time", "Rate over time", what, &chart, table).answering(&range(outcome, rates))
+}
+
+/// The rate as a whole, and how far it swung.
+fn range(outcome: &Outcome, rates: &[Piece]) -> String {
+    let whole = units::per_second(outcome.totals.copied_bytes(), outcome.elapsed).filter(|&rate| rate > 0);
+    let moving = || rates.iter().map(|piece| piece.bytes_per_s[Side::Dest.index()]).filter(|&rate| rate > 0.0);
+    match (whole, moving().reduce(f64::min), moving().reduce(f64::max)) {
+        (Some(whole), Some(low), Some(high)) if rates.len() > 1 => {
+            let whole = units::rate_decimal(whole);
+            format!("{whole} as a whole; while it moved, the dest took {} to {}", rate(low), rate(high))
+        }
+        _ => String::new(),
+    }
+}
+
+/// Rates of the dest in the first and the last tenth of what was copied; nothing of a few pieces.
+fn from_end_to_end(moved: &[Piece]) -> String {
+    let tenth = moved.len() / 10;
+    if tenth == 0 {
+        return String::new();
+    }
+    let mean = |pieces: &[Piece]| {
+        let seconds = |piece: &Piece| (piece.end_s - piece.middle_s) * 2.0;
+        let bytes: f64 = pieces.iter().map(|piece| piece.bytes_per_s[Side::Dest.index()] * seconds(piece)).sum();
+        rate(bytes / pieces.iter().map(seconds).sum::<f64>())
+    };
+    let [first, last] = [&moved[..tenth], &moved[moved.len() - tenth..]].map(mean);
+    format!("{first} in the first tenth of the time, {last} in the last")
 }
 
 /// Nothing where the order is not that of places: the rest of a copy that was gone on with.
@@ -126,7 +178,8 @@ fn over_place(found: CopyFound<'_>, rates: &[Piece]) -> Option<Figure> {
     let chart = both_rates("Rate of both sides over position", Quantity::Bytes, &moved, &place);
     let what = "The same by the byte of the source that was copied at the time: on a disk that turns, the rate falls \
                 from its first byte to its last.";
-    Some(Figure::new("rate-over-position", "Rate over position", what, &chart, None))
+    let figure = Figure::new("rate-over-position", "Rate over position", what, &chart, None);
+    Some(figure.answering(&from_end_to_end(&moved)))
 }
 
 /// A smaller share is no cause, in percent; nor is what is so much below the largest.
@@ -156,7 +209,19 @@ fn waiting(waits: &[Piece]) -> Figure {
     let table = Table::new(&columns, waits.iter().map(row).collect());
     let what = "Share of the time in which there was nothing to do but wait: what is highest held the copy back. What \
                 is missing to 100 % went to the flush, or to nothing.";
-    Figure::new("waiting", "Who was waited for", what, &chart, Some(table))
+    drawn("waiting", "Who was waited for", what, &chart, table)
+}
+
+/// What was waited for most in all.
+fn held_back_most(outcome: &Outcome) -> String {
+    let copying = outcome.elapsed.saturating_sub(outcome.flushing);
+    let [source, dest] = outcome.sides.each_ref().map(|side| side.waited);
+    let waits = [source, dest, outcome.limit_waited, outcome.digest_waited];
+    let most = WAITED_FOR.iter().zip(waits).max_by_key(|(_, waited)| *waited);
+    match most.filter(|(_, waited)| !waited.is_zero()) {
+        Some((name, waited)) => format!("{name} held it back most: {} of the time", units::share(waited, copying)),
+        None => String::new(),
+    }
 }
 
 /// What was waited for most, and what was about as much.
@@ -201,5 +266,10 @@ fn latencies(outcome: &Outcome) -> Option<Figure> {
     let table = Table::new(&columns, sides.iter().map(row).collect());
     let what = "Share of the requests that took so long, from the moment their queue got them; the time axis is \
                 logarithmic.";
-    Some(Figure::new("latencies", "Latencies", what, &chart, Some(table)))
+    let half = |side: &Side| {
+        let whose = if *side == Side::Source { "reads" } else { "writes" };
+        format!("half of the {whose} took up to {}", units::latency(outcome.sides[side.index()].latency.p50_us))
+    };
+    let answer = sides.iter().map(half).collect::<Vec<_>>().join(", ");
+    Some(Figure::new("latencies", "Latencies", what, &chart, Some(table)).answering(&answer))
 }

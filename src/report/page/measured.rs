@@ -4,10 +4,10 @@ use super::chart::{Chart, Curve, Shape};
 use super::{Figure, Page, Table, bare, device, frame, render};
 use crate::contract::{Facts, Machine, Op};
 use crate::measure::fit::Fit;
-use crate::measure::{Cost, Effect, Entry, Profiled, Trial, Tuned, Way};
+use crate::measure::{Answer, Cost, Effect, Entry, Point, Profiled, Trial, Tuned, Way, WayCost, Zone};
 use crate::report::{measuring, units};
 use std::collections::BTreeMap;
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 /// What every page of something measured is made of.
 #[derive(Clone, Copy, Debug)]
@@ -50,13 +50,7 @@ pub(super) fn rate(bytes_per_s: f64) -> String {
 pub fn tune(tuned: &Tuned, measured: Measured<'_>) -> String {
     let mut page = page("tune", measured);
     page.headline = match &tuned.answer {
-        Some(found) => format!(
-            "{} blocks, {} in flight: {}, {:.0} % of the best",
-            units::block(found.pick.block_bytes.into()),
-            found.pick.depth,
-            rate(found.pick_bytes_per_s),
-            found.share * 100.0
-        ),
+        Some(found) => enough(found),
         None => "Nothing could be measured".to_owned(),
     };
     if tuned.failure.is_some() {
@@ -65,6 +59,17 @@ pub fn tune(tuned: &Tuned, measured: Measured<'_>) -> String {
     let drawn: [(Way, &'static str); 2] = [(Way::Direct, "sweep-direct"), (Way::Buffered, "sweep-buffered")];
     page.figures.extend(drawn.into_iter().filter_map(|(way, id)| sweep(tuned, way, id)));
     render(page)
+}
+
+/// The setting that is good enough, and what for.
+fn enough(found: &Answer) -> String {
+    let setting =
+        |point: Point| format!("{} blocks, {} in flight", units::block(point.block_bytes.into()), point.depth);
+    let of_best = match found.pick == found.best {
+        true => "the best of all".to_owned(),
+        false => format!("{:.0} % of the best, {}", found.share * 100.0, setting(found.best)),
+    };
+    format!("{}: {}, {of_best}", setting(found.pick), rate(found.pick_bytes_per_s))
 }
 
 /// A curve for each depth.
@@ -100,7 +105,8 @@ fn sweep(tuned: &Tuned, way: Way, id: &'static str) -> Option<Figure> {
         }
         _ => "Through the page cache, which reads ahead by itself and so hides the block size.",
     };
-    Some(Figure::new(id, &title, what, &chart, Some(table)))
+    let found = [&tuned.answer, &tuned.buffered].into_iter().flatten().find(|found| found.pick.way == way);
+    Some(Figure::new(id, &title, what, &chart, Some(table)).answering(&found.map(enough).unwrap_or_default()))
 }
 
 fn row(entry: &Entry) -> Vec<String> {
@@ -123,8 +129,13 @@ fn row(entry: &Entry) -> Vec<String> {
 pub fn profile(found: &Profiled, measured: Measured<'_>) -> String {
     let mut page = page("profile", measured);
     let rates = || found.zones.iter().map(|zone| zone.bytes_per_s);
-    page.headline = match (rates().reduce(f64::min), rates().reduce(f64::max)) {
-        (Some(low), Some(high)) => format!("{} to {} across it", rate(low), rate(high)),
+    let doing = if measured.op == Op::Read { "Reading" } else { "Writing" };
+    page.headline = match (rates().reduce(f64::min), rates().reduce(f64::max), found.whole_s) {
+        (Some(low), Some(high), Some(whole_s)) => {
+            let time = units::duration(Duration::from_secs_f64(whole_s));
+            format!("{doing} all of it takes about {time}: {} to {} across it", rate(low), rate(high))
+        }
+        (Some(low), Some(high), None) => format!("{} to {} across it", rate(low), rate(high)),
         _ => "Nothing could be measured".to_owned(),
     };
     if found.failure.is_some() {
@@ -148,7 +159,7 @@ fn zones(found: &Profiled, op: Op, size: u64) -> Option<Figure> {
         up: Axis::over(Quantity::Rate, points.iter().map(|point| point.1)),
         curves: vec![Curve::new("", 0, Shape::Area, points.clone()), Curve::new("", 0, Shape::Dots, points)],
     };
-    let row = |zone: &crate::measure::Zone| {
+    let row = |zone: &Zone| {
         let share = zone.offset as f64 / size.max(1) as f64 * 100.0;
         vec![units::size(zone.offset), format!("{share:.0} %"), rate(zone.bytes_per_s)]
     };
@@ -158,7 +169,15 @@ fn zones(found: &Profiled, op: Op, size: u64) -> Option<Figure> {
         "{doing} on and on at places from the first byte to the last. A disk that turns is fast outside, where its \
          first bytes are, and slow inside."
     );
-    Some(Figure::new("zones", "Rate by position", &what, &chart, Some(table)))
+    let by_rate = |one: &&Zone, other: &&Zone| one.bytes_per_s.total_cmp(&other.bytes_per_s);
+    let end = |zone: Option<&Zone>| zone.map(|zone| [rate(zone.bytes_per_s), units::size(zone.offset)]);
+    let answer = match (end(found.zones.iter().max_by(by_rate)), end(found.zones.iter().min_by(by_rate))) {
+        (Some([high, fast]), Some([low, slow])) if found.zones.len() > 1 => {
+            format!("fastest at {fast} with {high}, slowest at {slow} with {low}")
+        }
+        _ => String::new(),
+    };
+    Some(Figure::new("zones", "Rate by position", &what, &chart, Some(table)).answering(&answer))
 }
 
 fn costs(found: &Profiled) -> Option<Figure> {
@@ -196,14 +215,15 @@ fn cost_figure([id, title, what]: [&'static str; 3], costs: &[Cost], fit: Option
         vec![units::block(cost.bytes.into()), latency(cost.seconds), rate(cost.bytes_per_s()), line]
     };
     let table = Table::new(&["command", "time", "rate", "line"], costs.iter().map(row).collect());
-    Some(Figure::new(id, title, what, &chart, Some(table)))
+    let answer = fit.map(|fit| measuring::line_words(&fit)).unwrap_or_default();
+    Some(Figure::new(id, title, what, &chart, Some(table)).answering(&answer))
 }
 
 fn ways(found: &Profiled, op: Op) -> Option<Figure> {
     if found.ways.is_empty() {
         return None;
     }
-    let row = |way: &crate::measure::WayCost| {
+    let row = |way: &WayCost| {
         let cached = if way.cached { " (cached before)" } else { "" };
         vec![
             way.way.name().to_owned(),
@@ -231,7 +251,18 @@ fn ways(found: &Profiled, op: Op) -> Option<Figure> {
         (_, Op::Read) => ("Ways of reading", "Reading past the page cache, through it, and through a mapping of it."),
         _ => ("Ways of writing", "Writing past the page cache and through it, each until the bytes are durable."),
     };
-    Some(Figure::of_table("ways", title, what, table))
+    Some(Figure::of_table("ways", title, what, table).answering(&best_way(&found.ways)))
+}
+
+/// Which way is fastest, and which takes least of the processor; those that the page cache helped do not count.
+fn best_way(ways: &[WayCost]) -> String {
+    let fair = || ways.iter().filter(|way| !way.cached);
+    let fast = fair().max_by(|one, other| one.bytes_per_s.total_cmp(&other.bytes_per_s));
+    let cheap = fair().min_by(|one, other| one.cpu_s_per_gib.total_cmp(&other.cpu_s_per_gib));
+    let (Some(fast), Some(cheap), true) = (fast, cheap, fair().count() > 1) else { return String::new() };
+    let also = if fast.way == cheap.way { "it".to_owned() } else { cheap.way.name().to_owned() };
+    let (name, rate) = (fast.way.name(), rate(fast.bytes_per_s));
+    format!("{name} is fastest with {rate}; {also} takes least of the processor, {:.3} s per GiB", cheap.cpu_s_per_gib)
 }
 
 fn lethargy(found: &Profiled) -> Option<Figure> {
@@ -252,5 +283,6 @@ fn lethargy(found: &Profiled) -> Option<Figure> {
          haul --version takes: while nothing is read, and while this disk is read as dd does. With {}.",
         measuring::conditions(lethargy)
     );
-    Some(Figure::of_table("lethargy", "Effect on the rest of the system", &what, table))
+    let answer = measuring::felt(lethargy);
+    Some(Figure::of_table("lethargy", "Effect on the rest of the system", &what, table).answering(&answer))
 }

@@ -56,6 +56,8 @@ struct Figure {
     /// For links, and for whoever looks for it by a program.
     id: &'static str,
     title: String,
+    /// What it comes to, in a sentence; empty where the headline has said it.
+    answer: String,
     /// What is seen, and how to read it.
     what: String,
     /// Colour and name of each curve.
@@ -88,14 +90,26 @@ impl Table {
 impl Figure {
     fn new(id: &'static str, title: &str, what: &str, chart: &Chart, table: Option<Table>) -> Figure {
         let key = chart.key();
-        let (title, what) = (title.to_owned(), what.to_owned());
-        Figure { id, title, what, key, wide: chart.wide(), narrow: chart.narrow(), table }
+        let (title, answer, what) = (title.to_owned(), String::new(), what.to_owned());
+        Figure { id, title, answer, what, key, wide: chart.wide(), narrow: chart.narrow(), table }
     }
 
     fn of_table(id: &'static str, title: &str, what: &str, table: Table) -> Figure {
-        let (title, what, table) = (title.to_owned(), what.to_owned(), Some(table));
-        Figure { id, title, what, key: Vec::new(), wide: String::new(), narrow: String::new(), table }
+        let (title, answer, what) = (title.to_owned(), String::new(), what.to_owned());
+        let (wide, narrow, table) = (String::new(), String::new(), Some(table));
+        Figure { id, title, answer, what, key: Vec::new(), wide, narrow, table }
     }
+
+    fn answering(self, answer: &str) -> Figure {
+        let end = if answer.is_empty() { "" } else { "." };
+        Figure { answer: capital(answer) + end, ..self }
+    }
+}
+
+/// Text that begins with one of our words, as a sentence begins.
+fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map(|first| first.to_ascii_uppercase().to_string() + letters.as_str()).unwrap_or_default()
 }
 
 /// The words that a page has whatever it is about.

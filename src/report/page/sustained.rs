@@ -2,7 +2,7 @@
 use super::axis::{Axis, Quantity};
 use super::chart::{Chart, Curve, Shape};
 use super::measured::{Measured, page, rate};
-use super::{Figure, Table, render};
+use super::{Figure, Table, capital, render};
 use crate::measure::{Stage, Sustained};
 use crate::report::{measuring, units};
 use std::time::Duration;
@@ -10,7 +10,7 @@ use std::time::Duration;
 /// The page as HTML.
 pub fn sustained(found: &Sustained, measured: Measured<'_>) -> String {
     let mut page = page("profile", measured);
-    page.headline = measuring::sustained_words(found, measured.facts);
+    page.headline = capital(&measuring::sustained_words(found, measured.facts));
     if found.failure.is_some() {
         page.warnings.push("It ended before its time: this is what was found by then.".to_owned());
     }
