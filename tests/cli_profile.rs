@@ -94,7 +94,12 @@ fn the_text_fits_eighty_columns_without_colour() {
 /// What a terminal of 80 columns is given.
 fn on_a_terminal(words: &[&str], colour: bool) -> String {
     let mut command = std::process::Command::new(support::haul_path());
-    command.args(words).env("TERM", "xterm").env_remove("CLICOLOR_FORCE").env_remove("NO_COLOR");
+    command
+        .args(words)
+        .env("TERM", "xterm")
+        .env("LC_ALL", "C.UTF-8")
+        .env_remove("CLICOLOR_FORCE")
+        .env_remove("NO_COLOR");
     if !colour {
         command.env("NO_COLOR", "1");
     }

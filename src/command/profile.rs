@@ -9,6 +9,7 @@ use crate::plan::{self, KEPT_BYTES_MAX, Measuring, ProfileOptions, Reach, TableS
 use crate::report::json::ProfileFound;
 use crate::report::measuring::{Look, Meter, profile_charts, profile_csv, profile_text, timing_text};
 use crate::report::{Out, json, page as pages, text};
+use crate::sys::is_utf8;
 use std::time::{Duration, Instant};
 
 /// Enough for twenty places of a disk that seeks.
@@ -55,7 +56,7 @@ pub(super) fn profile(options: &ProfileOptions, words: &[String], out: Out) -> R
     let told = profile_text(facts, op, written, &found, bad, failed, "");
     let text = match options.style {
         TableStyle::Text => {
-            let charts = profile_charts(facts, &found, Look::of_output(out.columns()));
+            let charts = profile_charts(facts, &found, Look::of_output(out.columns(), is_utf8()));
             profile_text(facts, op, written, &found, bad, failed, &charts)
         }
         TableStyle::Csv => profile_csv(&found),

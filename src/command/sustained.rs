@@ -8,6 +8,7 @@ use crate::probe;
 use crate::report::json::SustainedFound;
 use crate::report::measuring::{Look, Meter, sustained_chart, sustained_csv, sustained_text};
 use crate::report::{Out, json, page as pages, units};
+use crate::sys::is_utf8;
 use std::time::{Duration, Instant};
 
 /// For keeping what stands on a device a part of this is taken where `--time` does not say.
@@ -46,7 +47,7 @@ pub(super) fn sustained(
         SustainedFound { words: asked.words, facts, written, engine, bytes, found: &found, bad, failed, warnings };
     let told = sustained_text(&asked, "");
     let text = match options.style {
-        TableStyle::Text => sustained_text(&asked, &sustained_chart(&found, Look::of_output(out.columns()))),
+        TableStyle::Text => sustained_text(&asked, &sustained_chart(&found, Look::of_output(out.columns(), is_utf8()))),
         TableStyle::Csv => sustained_csv(&found),
         TableStyle::Json => json::text(&json::sustained(asked)),
     };

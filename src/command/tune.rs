@@ -8,6 +8,7 @@ use crate::probe;
 use crate::report::json::TuneFound;
 use crate::report::measuring::{Look, TuneTeller, tune_charts, tune_csv, tune_text};
 use crate::report::{Out, json, page as pages, text};
+use crate::sys::is_utf8;
 use std::time::Duration;
 
 /// As long as people wait without going away.
@@ -66,7 +67,7 @@ pub(super) fn tune(options: &TuneOptions, words: &[String], out: Out) -> Result<
     let (op, written) = (opened.op(), opened.written.as_ref());
     let told = tune_text(&tuned, op, written, bad, failed);
     let text = match options.style {
-        TableStyle::Text => tune_charts(&tuned, Look::of_output(out.columns())) + &told,
+        TableStyle::Text => tune_charts(&tuned, Look::of_output(out.columns(), is_utf8())) + &told,
         TableStyle::Csv => tune_csv(&tuned),
         TableStyle::Json => {
             let (facts, warnings, engine) = (&opened.facts, &opened.warnings, opened.plan.engine);

@@ -34,11 +34,11 @@ pub struct Look {
 }
 
 impl Look {
-    /// That of standard output, which has so many columns. NO_COLOR asks for what is plain; the kernel's own console
-    /// has no eighths of blocks in its letters.
-    pub fn of_output(columns: usize) -> Look {
+    /// That of standard output, which has so many columns, and of text that is UTF-8 or is not. NO_COLOR asks for what
+    /// is plain; the kernel's own console has no eighths of blocks in its letters.
+    pub fn of_output(columns: usize, utf8: bool) -> Look {
         let console = std::env::var_os("TERM").is_some_and(|term| term == "linux");
-        Look { columns, blocks: AutoStream::choice(&io::stdout()) != ColorChoice::Never && !console }
+        Look { columns, blocks: utf8 && !console && AutoStream::choice(&io::stdout()) != ColorChoice::Never }
     }
 
     fn width(&self) -> Option<usize> {
@@ -96,7 +96,9 @@ fn name_of_row(row: usize, best: f64) -> String {
 fn height(points: &[(f64, f64)], end: f64, column: usize, across: usize) -> f64 {
     let place = |column: usize| end * column as f64 / across as f64;
     let (from, to) = (place(column), place(column + 1));
-    let inside: Vec<f64> = points.iter().filter(|point| (from..to).contains(&point.0)).map(|point| point.1).collect();
+    // The last one has what stands at the very end.
+    let within = |at: f64| (from..to).contains(&at) || (column + 1 == across && at >= end);
+    let inside: Vec<f64> = points.iter().filter(|point| within(point.0)).map(|point| point.1).collect();
     if !inside.is_empty() {
         return inside.iter().sum::<f64>() / inside.len() as f64;
     }
@@ -264,5 +266,6 @@ mod tests {
         let points = [(10.0, 4.0), (11.0, 2.0), (90.0, 8.0)];
         let heights: Vec<f64> = (0..5).map(|column| height(&points, 100.0, column, 5)).collect();
         assert_eq!(heights, [3.0, 2.0, 2.0, 8.0, 8.0]);
+        assert_eq!(height(&[(90.0, 8.0), (100.0, 2.0)], 100.0, 4, 5), 5.0);
     }
 }
