@@ -115,3 +115,41 @@ fn without_colours_none_are_sent() {
     assert!(!said.contains("\u{1b}["), "escape sequences in {said:?}");
     cmp(&source, &dest);
 }
+
+/// The chart of sustained writing, as a terminal of so many columns shows it; empty where it has none.
+fn chart_on_a_terminal(new_file: &Path, columns: u32, environment: &[(&str, &str)]) -> String {
+    let mut command = Command::new("sh");
+    let script = format!("stty cols {columns} rows 50; exec \"$@\"");
+    command.args(["-c", &script, "sh"]).arg(haul_path());
+    command.args(["profile", "--write", "--sustained", "64M"]).arg(new_file);
+    command.env_remove("NO_COLOR").env_remove("CLICOLOR_FORCE").env("TERM", "xterm").env("LC_ALL", "C.UTF-8");
+    command.envs(environment.iter().copied());
+    let (said, status) = end(&mut spawn_command(command, HANGS_AFTER).expect("there are ptys"));
+    assert_eq!(status, 0, "{said}");
+    // rexpect makes a character of each byte.
+    let bytes: Vec<u8> = said.chars().map(|byte| byte as u8).collect();
+    let text = anstream::adapter::strip_bytes(&bytes).into_vec();
+    let text = String::from_utf8(text).expect("it is text").replace('\r', "");
+    let chart = text.split_once("rate over time\n").map(|(_, rest)| rest.split_once("\n\n").expect("it ends").0);
+    chart.unwrap_or_default().to_owned()
+}
+
+#[test]
+fn a_chart_is_as_wide_as_the_terminal_and_never_wider_than_eighty_columns() {
+    let dir = memory_dir();
+    for (columns, wide) in [(39, 0), (40, 40), (60, 60), (80, 80), (200, 80)] {
+        let chart = chart_on_a_terminal(&dir.path().join("new"), columns, &[]);
+        let widest = chart.lines().map(|line| line.chars().count()).max().unwrap_or(0);
+        assert_eq!(widest, wide, "{columns} columns:\n{chart}");
+        assert_eq!(chart.contains(['█', '▇', '▄', '▁']), wide > 0, "{chart}");
+    }
+}
+
+#[test]
+fn a_chart_is_plain_where_blocks_are_not_wanted_or_cannot_be_shown() {
+    let dir = memory_dir();
+    for environment in [("NO_COLOR", "1"), ("TERM", "dumb"), ("TERM", "linux"), ("LC_ALL", "C")] {
+        let chart = chart_on_a_terminal(&dir.path().join("new"), 80, &[environment]);
+        assert!(chart.is_ascii() && chart.contains(" +---"), "{environment:?}:\n{chart}");
+    }
+}

@@ -23,16 +23,28 @@ fn assert_fit_to_be_read(page: &Path, charts: usize) {
     }
     let elsewhere = text.replace("http://www.w3.org/2000/svg", "");
     assert!(!elsewhere.contains("http:") && !elsewhere.contains("https:"), "it names another host");
+    assert!(text.contains("content=\"default-src 'none';"), "nothing keeps it from asking");
     assert_eq!(text.matches("<svg ").count(), 2 * charts, "each chart is there for a wide and for a narrow screen");
-    browser::assert_readable(page, charts);
+    let Some(shown) = browser::assert_readable(page, charts) else { return };
+    for (id, curves) in shown.as_object().expect("figures have names") {
+        assert_eq!(*curves, serde_json::json!(points(&text, id)), "{id}: the browser draws other points");
+    }
 }
 
-/// Points of each curve in the wide chart of the figure with this id.
+fn charts(page: &str) -> usize {
+    page.matches("<div class=\"chart wide\">").count()
+}
+
+/// Points of each curve in the figure with this id; both of its charts have the same.
 fn points(page: &str, id: &str) -> Vec<usize> {
     let (_, rest) = page.split_once(&format!("<section id=\"{id}\">")).unwrap_or_else(|| panic!("no figure {id}"));
-    let svg = rest.split_once("</svg>").unwrap().0;
-    let curves = svg.split("stroke-width=\"2\" points=\"").skip(1);
-    curves.map(|rest| rest.split_once('"').unwrap().0.split_whitespace().count()).collect()
+    let mut charts = rest.split_once("</section>").unwrap().0.split("<svg ").skip(1).map(|svg| {
+        let curves = svg.split("stroke-width=\"2\" points=\"").skip(1);
+        curves.map(|rest| rest.split_once('"').unwrap().0.split_whitespace().count()).collect::<Vec<_>>()
+    });
+    let wide = charts.next().unwrap_or_else(|| panic!("{id} has no chart"));
+    assert_eq!(Some(&wide), charts.next().as_ref(), "{id} has other points on a narrow screen");
+    wide
 }
 
 fn rows(page: &str, id: &str) -> usize {
@@ -74,12 +86,39 @@ fn a_copy_that_failed_has_a_page_that_says_so_first() {
     let text = read(&page);
     let (_, warning) = text.split_once("<p class=\"warning\">").expect("a warning");
     assert!(warning.contains("/dev/full is full"), "{text}");
-    assert!(text.contains("stopped after "), "{text}");
+    assert!(text.contains("<p class=\"headline\">Stopped after "), "{text}");
+    assert_fit_to_be_read(&page, charts(&text));
+}
+
+#[test]
+fn copies_that_do_more_have_pages_that_are_fit_to_be_read_too() {
+    let dir = memory_dir();
+    let [source, dest, other] = ["source", "dest", "other"].map(|name| dir.path().join(name));
+    write_noise(&source, 24 * MIB, 7);
+    let also = other.to_str().expect("the folder's name is text");
+    for (words, said) in [
+        (&["--verify"][..], ", durable, verified</p>"),
+        (&["--also", also], "Copied 24.0 MiB to each of 2 dests in "),
+        (&["--hash", "sha256"], "Copied 24.0 MiB in "),
+    ] {
+        let page = dir.path().join(format!("{}.html", &words[0][2..]));
+        let mut copy = haul();
+        copy.args(["copy", "--limit", "12M", "--report"]).arg(&page).args(words).args([&source, &dest]);
+        copy.assert().success();
+        let text = read(&page);
+        assert!(text.contains(said), "{said} is not in {text}");
+        for id in ["rate-over-time", "waiting"] {
+            let (rows, curves) = (rows(&text, id), points(&text, id));
+            assert!(rows >= 2 && curves.len() >= 2 && curves.iter().all(|&points| points == rows), "{id}: {curves:?}");
+        }
+        assert_fit_to_be_read(&page, 4);
+    }
 }
 
 #[test]
 fn the_page_of_an_interrupted_copy_shows_what_was_done_by_then() {
-    let dir = memory_dir();
+    // Of a dest in memory no journal is kept.
+    let dir = scratch();
     let [source, dest, page] = ["source", "dest", "page.html"].map(|name| dir.path().join(name).display().to_string());
     write_noise(source.as_ref(), 64 * MIB, 3);
     let words = ["copy", "--limit", "8M", "--progress", "plain", "--report", &page, &source, &dest];
@@ -90,6 +129,13 @@ fn the_page_of_an_interrupted_copy_shows_what_was_done_by_then() {
     let text = read(&page);
     assert!(text.contains("interrupted by SIGINT") && text.contains("Interrupted: this is what was done"), "{text}");
     assert!(rows(&text, "rate-over-time") >= 1);
+    assert_fit_to_be_read(page.as_ref(), charts(&text));
+
+    // The page of the rest knows no places, for they are not in order.
+    haul().args(["copy", "--resume", "--limit", "32M", "--report", &page, &source, &dest]).assert().success();
+    let text = read(&page);
+    assert!(text.contains("were durable since earlier runs") && !text.contains("rate-over-position"), "{text}");
+    assert_fit_to_be_read(page.as_ref(), charts(&text));
 }
 
 #[test]
@@ -116,13 +162,24 @@ fn a_sweep_has_a_page_with_a_point_for_each_setting_that_was_measured() {
     let dir = memory_dir();
     let [disk, page] = ["disk.img", "tune.html"].map(|name| dir.path().join(name));
     write_noise(&disk, 16 * MIB, 5);
-    let assert = haul().args(["tune", "--quick", "--time", "2", "--json", "--report"]).args([&page, &disk]).assert();
-    let report: serde_json::Value = serde_json::from_slice(&assert.success().get_output().stdout).unwrap();
+    for (words, disk) in [(&["tune"][..], disk), (&["tune", "--write"], dir.path().join("new"))] {
+        assert_swept(words, &disk, &page);
+    }
+}
+
+fn json(words: &[&str], page: &Path, disk: &Path) -> serde_json::Value {
+    let assert = haul().args(words).args(["--json", "--report"]).args([page, disk]).assert();
+    serde_json::from_slice(&assert.success().get_output().stdout).expect("it is one document")
+}
+
+#[track_caller]
+fn assert_swept(words: &[&str], disk: &Path, page: &Path) {
+    let report = json(&[words, &["--quick", "--time", "2"]].concat(), page, disk);
     let measured = |way: &str| {
         let points = report["points"].as_array().unwrap().iter();
         points.filter(|point| point["way"] == way && point["bytes_per_s"].as_f64().is_some()).count()
     };
-    let text = read(&page);
+    let text = read(page);
     let mut charts = 0;
     for (way, id) in [("direct", "sweep-direct"), ("buffered", "sweep-buffered")] {
         if measured(way) > 0 {
@@ -132,7 +189,7 @@ fn a_sweep_has_a_page_with_a_point_for_each_setting_that_was_measured() {
         }
     }
     assert!(charts > 0);
-    assert_fit_to_be_read(&page, charts);
+    assert_fit_to_be_read(page, charts);
 }
 
 #[test]
@@ -140,15 +197,24 @@ fn a_profile_has_a_page_with_zones_and_command_costs() {
     let dir = memory_dir();
     let [disk, page] = ["disk.img", "profile.html"].map(|name| dir.path().join(name));
     write_noise(&disk, 32 * MIB, 6);
-    haul().args(["profile", "--positions", "7", "--time", "2", "--report"]).args([&page, &disk]).assert().success();
-    let text = read(&page);
-    assert_eq!((points(&text, "zones"), rows(&text, "zones")), (vec![7], 7));
-    assert_eq!(points(&text, "command-cost"), [rows(&text, "command-cost")], "the line has a point for each size");
-    assert!(rows(&text, "ways") >= 1, "{text}");
-    // Where the rest of the system cannot be looked at, the report says why.
-    let looked = text.contains("<section id=\"lethargy\">");
-    assert!(if looked { rows(&text, "lethargy") >= 2 } else { text.contains("not measured: ") }, "{text}");
-    assert_fit_to_be_read(&page, 2);
+    for (words, disk) in [(&["profile"][..], disk), (&["profile", "--write"], dir.path().join("new"))] {
+        let report = json(&[words, &["--positions", "7", "--time", "2"]].concat(), &page, &disk);
+        let text = read(&page);
+        let many = |field: &serde_json::Value| field.as_array().map_or(0, Vec::len);
+        let [positions, commands, ways] = ["positions", "commands", "ways"].map(|name| many(&report[name]));
+        assert!(positions == 7 && commands >= 8 && ways >= 1, "{report}");
+        // The line has a point for each size.
+        for (id, values) in [("zones", positions), ("command-cost", commands)] {
+            assert_eq!((points(&text, id), rows(&text, id)), (vec![values], values), "{id}");
+        }
+        assert_eq!(rows(&text, "ways"), ways);
+        let reads = many(&report["lethargy"]["reads"]);
+        assert_eq!(if reads > 0 { rows(&text, "lethargy") } else { 0 }, reads, "{report}");
+        // Where the rest of the system cannot be looked at, the report says why; of writing nobody looks.
+        let why = words.len() > 1 || text.contains("not measured: ");
+        assert!(reads > 0 || why && !text.contains("<section id=\"lethargy\">"), "{text}");
+        assert_fit_to_be_read(&page, 2);
+    }
 }
 
 #[test]

@@ -327,6 +327,61 @@ mod tests {
         assert!(!goes_on(&mut around, None, second * 2, second).unwrap());
     }
 
+    /// Shares of the witness before anything is read, while it is, and afterwards; the read ends at once.
+    struct Shares {
+        of: [f64; 3],
+        at: usize,
+    }
+
+    impl Surroundings for Shares {
+        fn warm(&mut self) -> io::Result<f64> {
+            self.at = 0;
+            Ok(1.0)
+        }
+
+        fn share(&mut self) -> io::Result<f64> {
+            Ok(self.of[self.at])
+        }
+
+        fn start(&mut self) -> io::Result<Duration> {
+            Ok(Duration::from_millis(1))
+        }
+
+        fn begin(&mut self, _: Way) -> io::Result<()> {
+            self.at = 1;
+            Ok(())
+        }
+
+        fn is_reading(&mut self) -> io::Result<bool> {
+            Ok(false)
+        }
+
+        fn is_full(&mut self) -> io::Result<bool> {
+            Ok(true)
+        }
+
+        fn end(&mut self) -> io::Result<u64> {
+            self.at = 2;
+            Ok(1)
+        }
+    }
+
+    #[test]
+    fn the_least_and_the_last_share_are_told_apart_and_none_is_more_than_all() {
+        let cases = [([0.8, 0.2, 0.6], 0.25, 0.75), ([0.8, 0.8, 0.4], 0.5, 0.5), ([0.5, 0.9, 0.9], 1.0, 1.0)];
+        for (of, kept_least, kept) in cases {
+            let mut told = Vec::new();
+            let mut heard = |share| told.push(share);
+            let (mut around, time) = (Shares { of, at: 0 }, Duration::from_millis(3));
+            let found = effects(&mut around, &WAYS[..1], time, &Stop::default(), &mut heard).unwrap();
+            let near = |one: f64, other: f64| (one - other).abs() < 1e-9;
+            assert!(near(found[1].kept_least, kept_least) && near(found[1].kept, kept), "{of:?}: {found:?}");
+            // However short the read is, a program was started meanwhile.
+            assert_eq!(found[1].starts, 1);
+            assert_eq!(told, [0.5, 1.0]);
+        }
+    }
+
     #[test]
     fn whoever_reads_is_ended_when_it_is_stopped() {
         let stop = Arc::new(Stop::default());

@@ -92,14 +92,19 @@ impl Axis {
         (first..=last).map(|number| number as f64 * step).collect()
     }
 
-    /// As many round numbers as find room side by side on so many pixels.
+    /// As many round numbers as find room side by side on so many pixels; the outer ones of more where one alone would,
+    /// for one says nothing of the rest.
     pub(super) fn marks_in(&self, px: u32) -> Vec<f64> {
         let fits = |marks: &Vec<f64>| {
             let widest = marks.iter().map(|&at| self.label(at).chars().count()).max().unwrap_or(0);
             let step = marks.windows(2).map(|pair| pair[1] - pair[0]).fold(f64::MAX, f64::min);
             marks.len() < 2 || step / (self.to - self.from) * f64::from(px) >= widest as f64 * LETTER_PX + GAP_PX
         };
-        (1..=MARKS_MAX).rev().map(|most| self.marks(most)).find(fits).unwrap_or_default()
+        let sets = || (1..=MARKS_MAX).map(|most| self.marks(most));
+        let outer = |marks: Vec<f64>| Some(vec![*marks.first()?, *marks.last()?]);
+        let all = sets().rev().filter(|marks| marks.len() > 1).find(fits);
+        let two = || sets().filter(|marks| marks.len() > 1).filter_map(outer).find(fits);
+        all.or_else(two).or_else(|| sets().rev().find(fits)).unwrap_or_default()
     }
 
     /// The text at a place.
@@ -210,6 +215,12 @@ mod tests {
         // `25 min 00 s` takes more room than `25 s` and `512 GiB`.
         assert_eq!([marks(Quantity::Time, 25.0, 232), marks(Quantity::Time, 1500.0, 232)], [6, 3]);
         assert_eq!(marks(Quantity::Bytes, 1e12, 232), 4);
+        // Between two marks as far apart as they need, there is one; two nearer ones stand at the ends.
+        let far_from_0 = Axis::over(Quantity::Bytes, [1.14e9, 3.2e9].into_iter());
+        assert_eq!(
+            far_from_0.marks_in(208).iter().map(|&at| far_from_0.label(at)).collect::<Vec<_>>(),
+            ["1.5 GiB", "2.5 GiB"]
+        );
         assert_eq!(marks(Quantity::Bytes, 1e12, 772), 8);
         for quantity in [Quantity::Time, Quantity::Bytes, Quantity::BlockSize, Quantity::Latency, Quantity::Count] {
             for power in 0..14 {

@@ -202,6 +202,35 @@ mod tests {
     }
 
     #[test]
+    fn what_lies_outside_stands_at_the_edge_and_an_area_stands_on_its_floor() {
+        let mut chart = chart(vec![(0.0, 1e6), (1.0, 1e6)], Shape::Area);
+        chart.curves[0].points.push((2.0, 9e9));
+        let svg = chart.wide();
+        let line = svg.split_once("stroke-width=\"2\" points=\"").unwrap().1.split_once('"').unwrap().0;
+        assert!(line.trim_end().ends_with(" 851,10"), "{line}");
+        let polygon = svg.split_once("<polygon ").unwrap().1.split_once("/>").unwrap().0;
+        assert!(polygon.contains("84,269") && polygon.contains("851,269"), "{polygon}");
+        assert!(svg.contains("viewBox=\"0 0 880 300\"") && chart.narrow().contains("viewBox=\"0 0 320 240\""));
+    }
+
+    #[test]
+    fn a_curve_has_the_colour_of_its_key_and_an_eighth_that_of_the_first() {
+        let hex = |colour: RGBColor| format!("#{:02X}{:02X}{:02X}", colour.0, colour.1, colour.2);
+        for number in 0..8 {
+            let points = vec![(0.0, 1e6), (1.0, 2e6)];
+            let mut chart = chart(points.clone(), Shape::Line);
+            chart.curves = vec![Curve::new("name", number, Shape::Line, points)];
+            let colour = chart.key()[0].0;
+            assert_eq!(colour, number % 7);
+            let (day, night) = CURVES[colour];
+            assert!(chart.wide().contains(&format!("stroke=\"{}\" stroke-width=\"2\"", hex(day))), "{}", chart.wide());
+            let style = style();
+            let (_, by_night) = style.split_once("prefers-color-scheme: dark").unwrap();
+            assert!(by_night.contains(&format!("--c{colour}: {};", hex(night))), "{by_night}");
+        }
+    }
+
+    #[test]
     fn a_chart_of_nothing_is_a_chart() {
         for shape in [Shape::Line, Shape::Area, Shape::Dots] {
             assert!(chart(vec![], shape).wide().ends_with("</svg>\n"));

@@ -225,7 +225,7 @@ fn held_back_most(outcome: &Outcome) -> String {
 }
 
 /// What was waited for most, and what was about as much.
-fn held_back_by(piece: &Piece) -> String {
+pub(super) fn held_back_by(piece: &Piece) -> String {
     let most = piece.waited_percent.iter().copied().fold(0.0, f64::max);
     let enough = (most - CAUSE_PERCENT).max(most / 2.0);
     let alike = |&what: &usize| piece.waited_percent[what] >= enough;

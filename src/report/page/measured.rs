@@ -202,13 +202,11 @@ fn cost_figure([id, title, what]: [&'static str; 3], costs: &[Cost], fit: Option
         let on_line = |&(bytes, _): &(f64, f64)| (bytes, fit.seconds(bytes) * 1e6);
         Curve::new("latency + size / rate", 1, Shape::Line, points.iter().map(on_line).collect())
     });
-    let measured = Curve::new("measured", 0, Shape::Dots, points.clone());
-    let chart = Chart {
-        label: "Time of a command by its size".to_owned(),
-        across: Axis::over(Quantity::BlockSize, points.iter().map(|point| point.0)),
-        up: Axis::over(Quantity::Latency, points.iter().map(|point| point.1)),
-        curves: fitted.into_iter().chain([measured]).collect(),
-    };
+    let across = Axis::over(Quantity::BlockSize, points.iter().map(|point| point.0));
+    let curves: Vec<Curve> = fitted.into_iter().chain([Curve::new("measured", 0, Shape::Dots, points)]).collect();
+    // A line that fits badly has places far from all that was measured.
+    let up = Axis::over(Quantity::Latency, curves.iter().flat_map(|curve| &curve.points).map(|point| point.1));
+    let chart = Chart { label: "Time of a command by its size".to_owned(), across, up, curves };
     let latency = |seconds: f64| units::latency((seconds * 1e6).round() as u64);
     let row = |cost: &Cost| {
         let line = fit.map(|fit| latency(fit.seconds(cost.bytes.into()))).unwrap_or_default();

@@ -150,4 +150,8 @@ fn bare(text: &str) -> String {
 }
 
 #[cfg(test)]
+mod measured_tests;
+#[cfg(test)]
+mod read_off;
+#[cfg(test)]
 mod tests;

@@ -65,7 +65,7 @@ mod tests {
             at: Duration::from_millis(ms),
             read_bytes: ms * 1000,
             dest_bytes: ms * 500,
-            copied_bytes: ms * 500,
+            copied_bytes: ms * 700,
             waited: [Duration::ZERO, Duration::from_millis(ms)],
             limit_waited: Duration::from_millis(ms / 2),
             digest_waited: Duration::ZERO,
@@ -84,7 +84,7 @@ mod tests {
             assert!(pieces.iter().all(|piece| (piece.waited_percent[1] - 100.0).abs() < 1e-6), "{pieces:?}");
             assert!(pieces.iter().all(|piece| (piece.waited_percent[2] - 50.0).abs() < 1.0), "{pieces:?}");
             assert!(pieces.iter().all(|piece| piece.waited_percent[3] == 0.0), "{pieces:?}");
-            assert_eq!(pieces.last().unwrap().copied_bytes.1, 320_000, "{pieces:?}");
+            assert_eq!(pieces.last().unwrap().copied_bytes.1, 448_000, "{pieces:?}");
             assert!(pieces.windows(2).all(|pair| pair[0].copied_bytes.1 == pair[1].copied_bytes.0));
         }
     }

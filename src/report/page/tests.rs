@@ -1,21 +1,47 @@
+use super::read_off::assert_drawn;
 use super::*;
-use crate::contract::{Direction, Kept, Moment, Series, Side};
+use crate::contract::{Direction, EndpointKind, Facts, Kept, Moment, Outcome, Plan, PlanDest, Series, Side, Zeros};
 use crate::report::examples;
 use std::time::Duration;
 
-/// The page of a copy of 2 GiB in eight seconds.
-fn page_of(plan: &crate::contract::Plan, outcome: &crate::contract::Outcome) -> String {
+const EVEN: [bool; 2] = [false, false];
+const TICKS: u64 = 80;
+
+/// Of eight seconds in which the source gives 400 MB/s and the dest takes less and less: 300 MB/s to 221.
+fn series() -> Series {
     let mut series = Series::default();
-    for tick in 0..=80u64 {
-        let copied_bytes = (2 << 30) / 80 * tick;
-        let (at, waited) = (Duration::from_millis(100 * tick), [Duration::ZERO, Duration::from_millis(90 * tick)]);
-        let (read_bytes, dest_bytes) = (copied_bytes, copied_bytes);
-        series.push(Moment { at, read_bytes, dest_bytes, copied_bytes, waited, ..Moment::default() });
+    for tick in 0..=TICKS {
+        let at = Duration::from_millis(100 * tick);
+        let dest_bytes = (1..=tick).map(|tick| (301 - tick) * 100_000).sum();
+        let waited = [5, 60].map(|percent| at * percent / 100);
+        let (limit_waited, digest_waited) = (at * 25 / 100, at * 10 / 100);
+        let (read_bytes, copied_bytes) = (tick * 40_000_000, dest_bytes);
+        series.push(Moment { at, read_bytes, dest_bytes, copied_bytes, waited, limit_waited, digest_waited });
     }
-    let facts = [(Side::Source, examples::source()), (Side::Dest, examples::dest())];
-    let machine = &Machine::default();
-    let (series, facts, words, started) = (&series, &facts[..], &examples::args()[..], UNIX_EPOCH);
-    copy(CopyFound { plan, outcome, series, facts, machine, words, started })
+    series
+}
+
+fn page_with(plan: &Plan, outcome: &Outcome, series: &Series, facts: &[(Side, Facts)]) -> String {
+    let (machine, words, started) = (&Machine::default(), &examples::args()[..], UNIX_EPOCH);
+    // Slashes need no escape.
+    copy(CopyFound { plan, outcome, series, facts, machine, words, started }).replace("&#x2f;", "/")
+}
+
+fn page_of(plan: &Plan, outcome: &Outcome) -> String {
+    page_with(plan, outcome, &series(), &[(Side::Source, examples::source()), (Side::Dest, examples::dest())])
+}
+
+/// Rates of the dest at each tick, and where each was.
+fn dest_rates() -> Vec<f64> {
+    (1..=TICKS).map(|tick| (301 - tick) as f64 * 1e6).collect()
+}
+
+fn middles() -> Vec<f64> {
+    (0..TICKS).map(|tick| tick as f64 * 0.1 + 0.05).collect()
+}
+
+fn curve(across: &[f64], up: impl IntoIterator<Item = f64>) -> Vec<(f64, f64)> {
+    across.iter().copied().zip(up).collect()
 }
 
 #[test]
@@ -25,11 +51,77 @@ fn a_page_begins_with_its_mark_and_has_each_figure_once() {
     for id in ["rate-over-time", "rate-over-position", "waiting", "latencies"] {
         assert_eq!(page.matches(&format!("<section id=\"{id}\">")).count(), 1, "{id}");
     }
-    for words in ["Samsung SSD 870 EVO 1TB", "S6PUNX0T123456", "for the dest 60 %", "<td>90 %</td><td>dest</td>"] {
+    for words in ["Samsung SSD 870 EVO 1TB", "S6PUNX0T123456", "for the dest 60 %"] {
         assert!(page.contains(words), "{words:?} is not in {page}");
     }
     // In the summary, and in the report as the terminal has it.
     assert_eq!(page.matches("it took 8 % longer").count(), 2);
+}
+
+#[test]
+fn the_rates_of_both_sides_are_read_off_at_their_time_and_their_place() {
+    let mut plan = examples::plan();
+    plan.source.offset = 1 << 30;
+    let page = page_of(&plan, &examples::complete());
+    let both = |across: &[f64]| vec![curve(across, [4e8; TICKS as usize]), curve(across, dest_rates())];
+    assert_drawn(&page, "rate-over-time", EVEN, &both(&middles()));
+    let copied: Vec<f64> = (0..=TICKS).map(|tick| (1..=tick).map(|tick| (301 - tick) as f64 * 1e5).sum()).collect();
+    let places: Vec<f64> = copied.windows(2).map(|pair| (pair[0] + pair[1]) / 2.0).collect();
+    let from_start: Vec<f64> = places.iter().map(|place| place + f64::from(1 << 30)).collect();
+    assert_drawn(&page, "rate-over-position", EVEN, &both(&from_start));
+    plan.direction = Direction::Backward;
+    let len = plan.len.unwrap() as f64;
+    let from_end: Vec<f64> = places.iter().map(|place| f64::from(1 << 30) + len - place).collect();
+    assert_drawn(&page_of(&plan, &examples::complete()), "rate-over-position", EVEN, &both(&from_end));
+    for row in ["<td>0.1 s</td><td>28.6 MiB</td><td>400.0 MB/s</td><td>300.0 MB/s</td>", "<td>8.0 s</td>"] {
+        assert!(page.contains(row), "{row} is not in {page}");
+    }
+}
+
+#[test]
+fn who_was_waited_for_is_read_off_for_sides_limit_and_digests() {
+    let page = page_of(&examples::plan(), &examples::complete());
+    let [wide, _] = super::read_off::charts(&page, "waiting");
+    let curves = super::read_off::read_off(wide, EVEN);
+    assert_eq!(curves.len(), 4);
+    for (curve, percent) in curves.iter().zip([5.0, 60.0, 25.0, 10.0]) {
+        assert!(curve.len() == 10 && curve.iter().all(|(_, up)| (up - percent).abs() < 1.0), "{percent}: {curve:?}");
+    }
+    let row = "<td>5 %</td><td>60 %</td><td>25 %</td><td>10 %</td><td>dest</td>";
+    assert!(
+        page.matches(row).count() == 10 && page.contains("The dest held it back most: 60 % of the time."),
+        "{page}"
+    );
+    assert!(wide.contains("\n100 %\n") && !wide.contains("\n120 %\n"), "the whole is 100 %: {wide}");
+    for name in ["for the source", "for the dest", "for the limit", "for the digests"] {
+        assert!(page.contains(&format!("</span>{name}</span>")), "{name} has no key: {page}");
+    }
+}
+
+#[test]
+fn latencies_are_read_off_as_shares_of_the_requests_of_each_side() {
+    let page = page_of(&examples::plan(), &examples::complete());
+    let side = |p50_us: f64| {
+        let classes = [(1.0, 3840.0), (2.0, 3072.0), (5.0, 691.0), (40.0, 77.0)];
+        let classes = classes.map(|(by, count)| (p50_us * by * 1e-6, count / 7680.0 * 100.0));
+        let (first, last) = ((p50_us / 1.2 * 1e-6, 0.0), (p50_us * 40.0 * 1.2 * 1e-6, 0.0));
+        [first].into_iter().chain(classes).chain([last]).collect::<Vec<_>>()
+    };
+    assert_drawn(&page, "latencies", [true, false], &[side(85.0), side(350.0)]);
+    let row = "<td>dest</td><td>7680</td><td>350 µs</td><td>700 µs</td><td>1.75 ms</td><td>14.0 ms</td>";
+    assert!(page.contains(row), "{row} is not in {page}");
+    assert!(page.contains("Half of the reads took up to 85 µs, half of the writes took up to 350 µs."), "{page}");
+}
+
+#[test]
+fn each_figure_says_what_it_comes_to_before_it_explains_itself() {
+    let page = page_of(&examples::plan(), &examples::complete());
+    for section in page.split("<section id=").skip(1) {
+        assert!(section.split_once("</h2>").unwrap().1.trim_start().starts_with("<p class=\"answer\">"), "{section}");
+    }
+    // 300 to 293 MB/s, and 228 to 221.
+    assert!(page.contains("296.5 MB/s in the first tenth of the time, 224.5 MB/s in the last."), "{page}");
+    assert!(page.contains("while it moved, the dest took 221.0 MB/s to 300.0 MB/s."), "{page}");
 }
 
 #[test]
@@ -44,7 +136,93 @@ fn places_are_shown_only_where_they_are_known() {
     let mut outcome = examples::complete();
     outcome.kept = Some(Kept { already_bytes: 1 << 20, ..Kept::default() });
     assert!(!page_of(&examples::plan(), &outcome).contains("rate-over-position"));
+}
+
+#[test]
+fn one_moment_has_a_row_and_no_chart() {
+    let mut short = Series::default();
+    series().moments().into_iter().take(2).for_each(|moment| short.push(moment));
+    let page = page_with(&examples::plan(), &examples::complete(), &short, &[]);
+    let (_, figure) = page.split_once("<section id=\"rate-over-time\">").unwrap();
+    let figure = figure.split_once("</section>").unwrap().0;
+    assert!(figure.contains("<td>0.1 s</td>") && !figure.contains("<svg"), "{figure}");
+}
+
+#[test]
+fn several_dests_are_all_in_the_title_and_each_has_its_facts() {
+    let one = page_of(&examples::plan(), &examples::complete());
+    assert!(one.contains("<h2>The dest</h2>") && one.contains("ata-old-disk to /dev/sdb</title>"), "{one}");
+    let dest = |path: &str| {
+        let (side, zeros) = (examples::side(path, path, EndpointKind::Block, 0), Zeros::Device);
+        PlanDest { side, zeros, set_end: false, preallocate: false, durable: true, may_fall_behind: false }
+    };
     let mut plan = examples::plan();
-    plan.direction = Direction::Backward;
-    assert!(page_of(&plan, &examples::complete()).contains("rate-over-position"));
+    let facts = ["/dev/sdb", "/dev/sdc"].map(|path| (Side::Dest, examples::disk(path, 1 << 30)));
+    let facts = [(Side::Source, examples::source())].into_iter().chain(facts).collect::<Vec<_>>();
+    for (dests, title) in [
+        (&["/dev/sdb", "/dev/sdc"][..], "/dev/sdb and /dev/sdc</title>"),
+        (&["/dev/sdb", "/dev/sdc", "/dev/sdd"], "/dev/sdb and 2 others</title>"),
+    ] {
+        plan.dests = dests.iter().map(|path| dest(path)).collect();
+        let page = page_with(&plan, &examples::complete(), &series(), &facts);
+        for words in [title, "<h2>Dest 1 of 2</h2>", "<h2>Dest 2 of 2</h2>", "<h2>The source</h2>"] {
+            assert!(page.contains(words), "{words} is not in {page}");
+        }
+    }
+}
+
+#[test]
+fn a_sentence_of_ours_begins_with_a_capital() {
+    assert_eq!(["copied", "", "28 µs before"].map(super::capital), ["Copied", "", "28 µs before"]);
+}
+
+#[test]
+fn what_held_a_copy_back_is_what_was_waited_for_most_and_what_was_about_as_much() {
+    let piece = |waited_percent| rates::Piece {
+        middle_s: 0.5,
+        end_s: 1.0,
+        copied_bytes: (0, 1),
+        bytes_per_s: [1.0; 2],
+        waited_percent,
+    };
+    let by = |waited_percent| copy::held_back_by(&piece(waited_percent));
+    assert_eq!(by([50.0, 45.0, 5.0, 0.0]), "source, dest");
+    assert_eq!(by([50.0, 39.0, 11.0, 0.0]), "source");
+    assert_eq!(by([12.0, 5.0, 3.0, 0.0]), "source");
+    assert_eq!(by([1.0, 2.0, 90.0, 0.0]), "limit");
+    assert_eq!(by([9.0, 2.0, 3.0, 4.0]), "nothing");
+}
+
+#[test]
+fn long_tables_are_folded_and_nothing_empty_is_told() {
+    let mut outcome = examples::complete();
+    outcome.estimate = None;
+    let page = page_of(&examples::plan(), &outcome);
+    assert!(
+        page.contains("<summary>The numbers, 80 rows</summary>") && !page.contains("The numbers, 10 rows"),
+        "{page}"
+    );
+    assert!(page.contains("<dt>Rate</dt>") && !page.contains("<dt>Estimate</dt>"), "{page}");
+}
+
+#[test]
+fn what_is_known_of_sides_and_machine_is_told_and_never_as_markup() {
+    let mut source = examples::source();
+    source.identity.wwn = Some("naa.<b>5".to_owned());
+    let new = Facts { exists: false, ..Facts::new("/new", EndpointKind::File) };
+    let facts = [(Side::Source, source), (Side::Dest, new)];
+    let mut told = page_with(&examples::plan(), &examples::complete(), &series(), &facts);
+    let machine = Machine { memory_bytes: 8 << 30, processors: 2, ..Machine::default() };
+    told += &device::machine(&machine).into_iter().map(|(name, value)| format!("{name}={value};")).collect::<String>();
+    for words in [
+        "<dt>Rotating</dt><dd>yes</dd>",
+        "<dt>Block sizes</dt><dd>512 logical, 4096 physical bytes</dd>",
+        "<dt>World wide name</dt><dd>naa.&lt;b&gt;5</dd>",
+        "<dt>Size</dt><dd>2.00 GiB = 2.15 GB (2147483648 bytes)</dd>",
+        "<dt>Kind</dt><dd>new file</dd>",
+        "Processors=2 processors;",
+        "Memory=8.00 GiB;",
+    ] {
+        assert!(told.contains(words), "{words} is not in {told}");
+    }
 }
