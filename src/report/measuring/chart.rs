@@ -35,10 +35,11 @@ pub struct Look {
 
 impl Look {
     /// That of standard output, which has so many columns, and of text that is UTF-8 or is not. NO_COLOR asks for what
-    /// is plain; the kernel's own console has no eighths of blocks in its letters.
+    /// is plain; the kernel's own console has no eighths of blocks in its letters, and a dumb terminal is taken at its
+    /// word on a machine that has CI set, too.
     pub fn of_output(columns: usize, utf8: bool) -> Look {
-        let console = std::env::var_os("TERM").is_some_and(|term| term == "linux");
-        Look { columns, blocks: utf8 && !console && AutoStream::choice(&io::stdout()) != ColorChoice::Never }
+        let plain = std::env::var_os("TERM").is_some_and(|term| term == "linux" || term == "dumb");
+        Look { columns, blocks: utf8 && !plain && AutoStream::choice(&io::stdout()) != ColorChoice::Never }
     }
 
     fn width(&self) -> Option<usize> {
