@@ -20,6 +20,16 @@ pub(super) const SENSE_BYTES: usize = 96;
 /// The first version of the driver that knows the interface used here, 3.0, of 2000.
 const VERSION_MIN: i32 = 30_000;
 
+/// `DID_NO_CONNECT` and `DID_ERROR` of `<scsi/scsi_status.h>`.
+const HOST_NO_CONNECT: u16 = 0x01;
+/// See [`HOST_NO_CONNECT`].
+const HOST_ERROR: u16 = 0x07;
+
+/// A device that may be going is looked at so many times, and this long after each other.
+const GOING_LOOKS: u32 = 10;
+/// See [`GOING_LOOKS`].
+const GOING_PAUSE: Duration = Duration::from_millis(20);
+
 /// How long the driver's queue is given when it is full, before it is asked again.
 const FULL_PAUSE: Duration = Duration::from_millis(1);
 
@@ -182,12 +192,17 @@ impl Node {
         error.into()
     }
 
-    /// The device was there and is no longer.
+    /// The device was there and is no longer. While it is being taken away the host adapter fails what is asked of it
+    /// without a reason: then it is asked again a moment later.
     pub(super) fn is_gone(&self) -> bool {
-        match self.exchange(How::Copied, &Cdb::test_unit_ready(), &mut Data::None, self.timeout_ms().min(5000)) {
-            Ok(answer) => answer.host == 0x01,
-            Err(error) => matches!(error.raw_os_error(), Some(libc::ENODEV | libc::ENXIO)),
+        for _ in 0..GOING_LOOKS {
+            match self.exchange(How::Copied, &Cdb::test_unit_ready(), &mut Data::None, self.timeout_ms().min(5000)) {
+                Ok(answer) if answer.host == HOST_ERROR => thread::sleep(GOING_PAUSE),
+                Ok(answer) => return answer.host == HOST_NO_CONNECT,
+                Err(error) => return matches!(error.raw_os_error(), Some(libc::ENODEV | libc::ENXIO)),
+            }
         }
+        false
     }
 
     /// By how many bytes `len` was too many for a command that was refused for that; `None`: the disk does not say.
