@@ -14,6 +14,8 @@ pub struct OneSide {
     /// Blocking calls first; they take what the other queue does not.
     queues: Vec<Box<dyn Queue>>,
     in_flight: u32,
+    /// What has just come back, kept for its memory.
+    came: Vec<Completion>,
 }
 
 impl OneSide {
@@ -43,7 +45,7 @@ impl OneSide {
                 }
             }
         }
-        Ok(OneSide { queues, in_flight: 0 })
+        Ok(OneSide { queues, in_flight: 0, came: Vec::new() })
     }
 
     /// Requests in flight.
@@ -58,7 +60,9 @@ impl OneSide {
         self.queues[index].submit(request);
     }
 
-    /// Hands over what was submitted and moves what is finished to `done`; waits for something while nothing is.
+    /// Hands over what was submitted and moves what is finished to `done`; waits for something while nothing is. The
+    /// rest of a request that came short goes again, as in a copy: a node has a most that a command may move. What
+    /// is finished has all that was moved of it in `done` of its request.
     ///
     /// # Errors
     /// What waiting said; requests in flight stay there.
@@ -75,10 +79,20 @@ impl OneSide {
     }
 
     fn reap(&mut self, done: &mut Vec<Completion>) -> io::Result<()> {
-        let before = done.len();
-        self.queues.iter_mut().try_for_each(|queue| queue.reap(done))?;
-        self.in_flight -= u32::try_from(done.len() - before).unwrap_or(u32::MAX);
-        Ok(())
+        let mut came = std::mem::take(&mut self.came);
+        let reaped = self.queues.iter_mut().try_for_each(|queue| queue.reap(&mut came));
+        for Completion { mut request, result } in came.drain(..) {
+            self.in_flight -= 1;
+            let moved = *result.as_ref().unwrap_or(&0);
+            request.done += moved;
+            if moved > 0 && request.left() > 0 {
+                self.submit(request);
+            } else {
+                done.push(Completion { request, result });
+            }
+        }
+        self.came = came;
+        reaped
     }
 
     fn wait(&mut self) -> io::Result<()> {

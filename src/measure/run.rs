@@ -156,7 +156,7 @@ impl<'a> Flight<'a> {
             self.last = self.run.clock.now();
             self.completed_before = self.completed;
             for completion in done.drain(..) {
-                failure = failure.or(self.settle(completion, &mut side));
+                failure = failure.or(self.settle(completion));
             }
             if !feeding {
                 continue;
@@ -199,16 +199,9 @@ impl<'a> Flight<'a> {
         })
     }
 
-    /// Notes what came of a request; the rest of one that came short goes again, as in a copy: a node has a most that
-    /// a command may move. An error is that of a disk that is gone.
-    fn settle(&mut self, Completion { mut request, result }: Completion, side: &mut OneSide) -> Option<Error> {
-        let moved = *result.as_ref().unwrap_or(&0);
-        self.moved_bytes += u64::from(moved);
-        request.done += moved;
-        if moved > 0 && request.left() > 0 {
-            side.submit(request);
-            return None;
-        }
+    /// Notes what came of a request. An error is that of a disk that is gone.
+    fn settle(&mut self, Completion { request, result }: Completion) -> Option<Error> {
+        self.moved_bytes += u64::from(request.done);
         let took = self.last - self.sent_at[request.slot as usize];
         self.latencies.saturating_record(u64::try_from(took.as_nanos()).unwrap_or(LATENCY_NS_MAX));
         self.completed += 1;

@@ -212,7 +212,7 @@ impl<'a> Stream<'a> {
             side.turn(&mut done).map_err(broken)?;
             for completion in done.drain(..) {
                 let slot = completion.request.slot;
-                let Some((buffer, failed)) = self.settle(completion, &mut side) else { continue };
+                let (buffer, failed) = self.settle(completion);
                 failure = failure.or(failed);
                 idle.push((slot, buffer));
             }
@@ -238,28 +238,21 @@ impl<'a> Stream<'a> {
         false
     }
 
-    /// Notes what came of a request. An error is that of a disk that is gone or full, or answers no more. `None`: it
-    /// came short, and its rest goes again.
-    fn settle(&mut self, completion: Completion, side: &mut OneSide) -> Option<(Buffer, Option<Error>)> {
-        let Completion { mut request, result } = completion;
+    /// Notes what came of a request. An error is that of a disk that is gone or full, or answers no more.
+    fn settle(&mut self, Completion { request, result }: Completion) -> (Buffer, Option<Error>) {
+        self.written_bytes += u64::from(request.done);
+        if request.done > 0 {
+            self.failed_in_a_row = 0;
+        }
         let error = match result {
-            Ok(moved) if moved > 0 => {
-                self.written_bytes += u64::from(moved);
-                self.failed_in_a_row = 0;
-                request.done += moved;
-                if request.left() > 0 {
-                    side.submit(request);
-                    return None;
-                }
-                return Some((request.buffer, None));
-            }
+            Ok(moved) if moved > 0 => return (request.buffer, None),
             Ok(_) => io::ErrorKind::WriteZero.into(),
             Err(error) => error,
         };
         let (offset, len) = (request.at(), request.left());
         let (end, address) = (&self.subject.ways[0].1, &self.subject.address);
         let bad = match failure_of_all(end, Op::Write, address, offset, error) {
-            Ok(error) => return Some((request.buffer, Some(error))),
+            Ok(error) => return (request.buffer, Some(error)),
             Err(error) => Bad::of(offset, len, &error),
         };
         self.failed_in_a_row += 1;
@@ -268,7 +261,7 @@ impl<'a> Stream<'a> {
             answers_no_more(end, Op::Write, address, &asked, (offset, bad.why.clone()))
         });
         self.subject.note_bad(bad);
-        Some((request.buffer, over))
+        (request.buffer, over)
     }
 
     /// Notes the steps that are complete, and looks now and then whether the rate has settled.
