@@ -2,7 +2,7 @@
 use super::cdb::Cdb;
 use super::patience::{Counts, Patience};
 use super::sense::{Sense, key};
-use super::verdict::{Answer, Place, Verdict, judge};
+use super::verdict::{Answer, Place, Verdict, host, judge};
 use crate::contract::{CommandWishes, DeviceError, Kind};
 use crate::sys::sg::{self, SgIoHdr};
 use rustix::fs::{FlockOperation, Mode, OFlags};
@@ -19,11 +19,6 @@ pub(super) const SENSE_BYTES: usize = 96;
 
 /// The first version of the driver that knows the interface used here, 3.0, of 2000.
 const VERSION_MIN: i32 = 30_000;
-
-/// `DID_NO_CONNECT` and `DID_ERROR` of `<scsi/scsi_status.h>`.
-const HOST_NO_CONNECT: u16 = 0x01;
-/// See [`HOST_NO_CONNECT`].
-const HOST_ERROR: u16 = 0x07;
 
 /// A device that may be going is looked at so many times, and this long after each other.
 const GOING_LOOKS: u32 = 10;
@@ -197,8 +192,8 @@ impl Node {
     pub(super) fn is_gone(&self) -> bool {
         for _ in 0..GOING_LOOKS {
             match self.exchange(How::Copied, &Cdb::test_unit_ready(), &mut Data::None, self.timeout_ms().min(5000)) {
-                Ok(answer) if answer.host == HOST_ERROR => thread::sleep(GOING_PAUSE),
-                Ok(answer) => return answer.host == HOST_NO_CONNECT,
+                Ok(answer) if answer.host == host::ERROR => thread::sleep(GOING_PAUSE),
+                Ok(answer) => return answer.host == host::NO_CONNECT,
                 Err(error) => return matches!(error.raw_os_error(), Some(libc::ENODEV | libc::ENXIO)),
             }
         }

@@ -13,6 +13,12 @@ mod status {
     pub(super) const TASK_ABORTED: u8 = 0x40;
 }
 
+/// Statuses of the host adapter: `DID_NO_CONNECT` and `DID_ERROR` of `<scsi/scsi_status.h>`.
+pub(super) mod host {
+    pub(in crate::endpoint::scsi) const NO_CONNECT: u16 = 0x01;
+    pub(in crate::endpoint::scsi) const ERROR: u16 = 0x07;
+}
+
 /// What the driver says of a command that has come back.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Answer {
@@ -158,7 +164,7 @@ fn of_host(answer: &Answer, len: u32, place: Place) -> Verdict {
     };
     match answer.host {
         0x00 => done(answer, len, place, false),
-        0x01 => on_the_way(Kind::Gone, "no connection"),
+        host::NO_CONNECT => on_the_way(Kind::Gone, "no connection"),
         0x02 => lost(Again::Busy, "the bus stayed busy", ""),
         0x03 => {
             let advice = "A disk that tries for long may need a larger --command-timeout.";
@@ -166,7 +172,7 @@ fn of_host(answer: &Answer, len: u32, place: Place) -> Verdict {
         }
         0x05 => lost(Again::Transport, "aborted by the kernel", ""),
         0x06 => lost(Again::Transport, "parity error on the bus", "Check the cable."),
-        0x07 | 0x09 => lost(Again::Transport, "the host adapter failed it", ""),
+        host::ERROR | 0x09 => lost(Again::Transport, "the host adapter failed it", ""),
         0x08 => lost(Again::Transport, "the bus was reset", ""),
         0x0b..=0x0e | 0x14 => lost(Again::Transport, "lost on the way", ""),
         0x11 => reserved(),
