@@ -2,6 +2,7 @@
 use super::{DestTally, Side};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering::Relaxed};
+use std::time::Duration;
 
 /// Running totals. Relaxed atomics that an observer polls: no lock, no message and no clock call per block.
 #[derive(Debug, Default)]
@@ -55,6 +56,12 @@ impl Tally {
     pub fn dest_bytes(&self) -> u64 {
         let here = [&self.written_bytes, &self.unchanged_bytes, &self.compared_bytes];
         here.into_iter().map(|bytes| bytes.load(Relaxed)).sum()
+    }
+
+    /// So much of the copy has been settled by now.
+    pub fn note_settled(&self, time: Duration, bytes: u64) {
+        self.settled_ns.store(time.as_nanos() as u64, Relaxed);
+        self.settled_bytes.store(bytes, Relaxed);
     }
 
     /// The side that the pump waited for most so far; `None` before the first wait or when both are equal.

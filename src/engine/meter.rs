@@ -1,5 +1,4 @@
 //! What is measured while pumping: latencies, and who was waited for. One clock call a round, none per block.
-use super::pace::Settled;
 use crate::contract::{Latency, Side, SideReport, Tally};
 use hdrhistogram::Histogram;
 use std::sync::atomic::Ordering::Relaxed;
@@ -130,12 +129,6 @@ impl Meter {
                 tally.waited_ns[index].fetch_add(share.as_nanos() as u64, Relaxed);
             }
         }
-    }
-
-    /// So much of the copy was settled.
-    pub fn settled(&self, settled: Settled, tally: &Tally) {
-        tally.settled_ns.store(settled.time.as_nanos() as u64, Relaxed);
-        tally.settled_bytes.store(settled.bytes, Relaxed);
     }
 
     /// A request of `side` that its queue got at `sent` has come back in this round.

@@ -3,7 +3,7 @@ use super::around::Around;
 use super::checkpoints::Checkpoints;
 use super::comparing::Comparing;
 use super::meter::{Meter, Whereabouts};
-use super::pace::{Governor, Pair};
+use super::pace::{Governor, Pair, Settled};
 use super::queues::Queues;
 use crate::contract::{
     Arena, Buffer, Completion, Endpoint, Error, Event, Extent, Kind, Next, Observer, Op, Plan, Request, Route, Run,
@@ -166,7 +166,8 @@ impl<'a> Pump<'a> {
             self.checkpoint();
             if change.is_none() {
                 change = governor.observe(self.meter.elapsed(), self.totals.dest_bytes());
-                self.meter.settled(governor.settled(), self.tally);
+                let Settled { time, bytes } = governor.settled();
+                self.tally.note_settled(time, bytes);
             }
         }
     }
