@@ -29,14 +29,14 @@ fn a_tuned_disk_says_how() {
 #[test]
 fn a_device_that_is_not_as_it_was_says_so_and_what_to_do() {
     let mut device = examples::devices()[0].clone();
-    let undo = |kept_bytes| Some(WaitingUndo { path: "/root/.local/state/haul/S5.undo".into(), kept_bytes });
+    let undo = |kept_bytes| Some(WaitingUndo { path: "/srv/state/haul/S5.undo".into(), kept_bytes });
     device.undo = undo(Some(32 << 20));
     device.partitions[1].undo = undo(None);
     let text = bare(&[device], 80);
     assert!(text.lines().all(|line| columns(line) <= 80), "{text}");
     let text = flowing(&text.replace('│', ""));
     let told = "NOT AS IT WAS: measuring it by writing was cut off; haul tune --restore /dev/nvme0n1 puts back \
-                32.0 MiB from /root/.local/state/haul/S5.undo";
+                32.0 MiB from /srv/state/haul/S5.undo";
     assert!(text.contains(told), "{text}");
     assert!(text.contains("held by dm-0 is being measured by writing"), "{text}");
 }
