@@ -66,7 +66,7 @@ fn the_process_that_suffers() {
 
 fn appends_until_it_is_killed(path: &Path) {
     let mut journal =
-        if path.exists() { Journal::open(path).unwrap().0 } else { Journal::create(path, head()).unwrap() };
+        if path.exists() { Journal::open(path).unwrap().unwrap().0 } else { Journal::create(path, head()).unwrap() };
     let begin = journal.state().durable.total_bytes() / 4096 / EXTENTS;
     for round in begin..1000 {
         journal.append(&extents(round), &[]).unwrap();

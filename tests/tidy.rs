@@ -64,6 +64,11 @@ fn only_main_ends_the_process() {
 }
 
 #[test]
+fn files_are_made_named_and_removed_in_one_room() {
+    assert_each_file_keeps(rules::file_calls);
+}
+
+#[test]
 fn unsafe_stands_only_where_it_may() {
     assert_each_file_keeps(rules::unsafe_places);
 }

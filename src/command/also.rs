@@ -5,7 +5,7 @@ use super::gatherer::Gatherer;
 use super::page::{self, Went};
 use super::session::Session;
 use super::signals::Signals;
-use super::{Exit, consent, journal, read_back, saved, undo};
+use super::{Exit, beside, consent, journal, read_back, saved, undo};
 use crate::contract::{Endpoint, Facts, Plan, PlanDest, Result, Side};
 use crate::endpoint::several::Several;
 use crate::engine::Ends;
@@ -27,11 +27,11 @@ pub(super) fn copy(options: &Options, words: &[String], out: Out) -> Result<Exit
     let mut plans = plan::several(options, &source, &dests, &host(options))?;
     plans.all.warnings.extend(undo::read_warnings(&source));
     plans.all.warnings.extend(dests.iter().flat_map(|dest| undo::write_warnings(dest, options.dry_run)));
+    let used: Vec<_> = [(Side::Source, &source)].into_iter().chain(dests.iter().map(|it| (Side::Dest, it))).collect();
+    beside::check(options, &used)?;
     if options.dry_run {
         return show(options, &plans.all, &source, &dests[0], out);
     }
-    let dest_sides = dests.iter().map(|dest| (Side::Dest, dest));
-    let used: Vec<(Side, &Facts)> = std::iter::once((Side::Source, &source)).chain(dest_sides).collect();
     let page = page::place(options.report.as_deref(), &used)?;
     let mut looked = Vec::new();
     for (plan, dest) in plans.alone.iter().zip(&dests) {

@@ -7,7 +7,7 @@ use super::mapfile::Map;
 use super::page::{self, Went};
 use super::session::Session;
 use super::signals::Signals;
-use super::{Exit, also, certify, consent, estimate, read_back, saved, trailing, undo};
+use super::{Exit, also, beside, certify, consent, estimate, read_back, saved, trailing, undo};
 use crate::contract::{
     Digest, Ended, Endpoint, EngineKind, Facts, Host, Keeping, Observer, Outcome, Plan, Result, Route, Schedule, Side,
     Silent,
@@ -37,6 +37,7 @@ fn copy_to_one(options: &Options, judge: Option<Judge>, words: &[String], out: O
     let (mut source, mut dest) = probe::both_through(&options.source, &options.dest, through)?;
     saved::recall([&mut source, &mut dest], out);
     let mut plan = plan::make(options, &source, &dest, &host(options))?;
+    beside::check(options, &[(Side::Source, &source), (Side::Dest, &dest)])?;
     let found = look(options, &mut plan, &source, &dest, out)?;
     if let Some(judge) = &judge {
         judge.fits(&plan, &dest, &found)?;
@@ -55,7 +56,7 @@ fn copy_to_one(options: &Options, judge: Option<Judge>, words: &[String], out: O
         probe::readable(&options.dest)?;
     }
     let mut gatherer = Gatherer::begin(options, &plan, &source, &[&dest])?;
-    let map = Map::begin(options.mapfile.as_deref(), &plan)?;
+    let map = Map::begin(options.mapfile.as_deref())?;
     // The source first: opening the dest may empty it.
     let source_end = endpoint::open_source(&plan.source, &source)?;
     // An old journal goes before that: what it claims is about to become untrue.

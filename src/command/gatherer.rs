@@ -116,10 +116,6 @@ struct Paper {
 impl Paper {
     fn begin(path: &str, renews: bool, plan: &Plan, source: &Facts, dests: &[&Facts]) -> Result<Self> {
         let blocks = plan.digest_blocks.expect("a plan with a manifest digests blocks");
-        if dests.iter().any(|dest| same_name(Path::new(path), &dest.path)) {
-            let what = format!("--manifest {path} is the dest itself");
-            return Err(Error::new(Kind::Usage, what).on(Side::Dest).advise("Name another file for the manifest."));
-        }
         // Before the copy, as the source: a file that is not there has no size.
         let dest = |dest: &Facts| SideIdentity {
             size_bytes: dest.size.filter(|_| dest.exists),
@@ -173,15 +169,6 @@ impl Paper {
         outcome.manifest = Some(self.path);
         Ok(())
     }
-}
-
-/// Both paths name one file that may not be there yet.
-fn same_name(one: &Path, other: &Path) -> bool {
-    let full = |path: &Path| {
-        let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        Some((parent.canonicalize().ok()?, path.file_name()?.to_owned()))
-    };
-    full(one).is_some() && full(one) == full(other)
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! `--mapfile`: what could be read of the source, could not be, and was not tried, for GNU ddrescue to go on with.
-use crate::contract::{Error, Extent, ExtentSet, Kind, Outcome, Plan, Result, Side};
+use crate::contract::{Extent, ExtentSet, Outcome, Plan, Result, Side};
 use crate::ledger::mapfile::{Mapfile, MapfileFile};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// A mapfile to be written at the end of a copy, whose place is held from before the first write.
 pub(super) struct Map {
@@ -13,14 +13,10 @@ impl Map {
     /// Holds the place of the mapfile at `address`; `None` where none was asked for.
     ///
     /// # Errors
-    /// `Refused` for what is there already or is the dest itself, `Io` for a place that cannot be written.
-    pub(super) fn begin(address: Option<&str>, plan: &Plan) -> Result<Option<Self>> {
+    /// `Refused` for what is there already, `Io` for a place that cannot be written.
+    pub(super) fn begin(address: Option<&str>) -> Result<Option<Self>> {
         let Some(address) = address else { return Ok(None) };
         let path = Path::new(address);
-        if resolved(path) == plan.dest.path {
-            let what = format!("mapfile {address}: it is the dest of the copy itself");
-            return Err(Error::new(Kind::Refused, what).advise("Name another file."));
-        }
         let file = MapfileFile::create(path).map_err(|fault| fault.into_error(address))?;
         Ok(Some(Map { address: address.to_owned(), file }))
     }
@@ -31,15 +27,6 @@ impl Map {
     /// `Io` where it could not be written.
     pub(super) fn finish(self, plan: &Plan, outcome: &Outcome) -> Result<()> {
         self.file.close(&of_outcome(plan, outcome)).map_err(|fault| fault.into_error(&self.address))
-    }
-}
-
-/// The path with what leads to its last name resolved, as the probe does it for a dest that is not there.
-fn resolved(path: &Path) -> PathBuf {
-    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    match (parent.canonicalize(), path.file_name()) {
-        (Ok(parent), Some(name)) => parent.join(name),
-        _ => path.to_owned(),
     }
 }
 

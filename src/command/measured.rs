@@ -158,9 +158,9 @@ impl<'a> Opened<'a> {
 
     /// Prints what was found, and writes the page that `html` makes of it where one was asked for; `told` is what a
     /// terminal shows.
-    pub(super) fn tell(&self, text: &str, told: &str, html: impl FnOnce(Measured<'_>) -> String) -> Exit {
+    pub(super) fn tell(&mut self, text: &str, told: &str, html: impl FnOnce(Measured<'_>) -> String) -> Exit {
         let printed = printed(self.out, text);
-        let Some(page) = &self.page else { return printed };
+        let Some(page) = self.page.take() else { return printed };
         let (facts, machine, words) = (&self.facts, &probe::machine(), self.words);
         let html = html(Measured {
             facts,

@@ -3,6 +3,7 @@
 //! It must not know how anything is done: what is longer than a recipe belongs to the room it is about.
 #![forbid(unsafe_code)]
 mod also;
+mod beside;
 mod certify;
 mod consent;
 mod copy;
@@ -114,6 +115,7 @@ fn as_dd(args: &[OsString], out: Out) -> Option<Exit> {
 
 /// Dies by `signal` as if it had never been caught: a shell then knows that the copy did not finish.
 pub fn die_by(signal: i32) {
+    crate::files::remove_unfinished();
     // Returns only for signals whose default is to be ignored; the caller then exits with a status.
     signal_hook::low_level::emulate_default_handler(signal).ok();
 }

@@ -35,9 +35,9 @@ pub(super) fn place(path: Option<&Path>, used: &[(Side, &Facts)]) -> Result<Opti
 
 impl Paged {
     /// Writes the page of a copy.
-    pub(super) fn put(&self, went: Went<'_>, exit: Exit, out: Out) -> Exit {
+    pub(super) fn put(self, went: Went<'_>, exit: Exit, out: Out) -> Exit {
         let Went { options, plan, outcome, series, words, started } = went;
-        let (facts, machine) = (self.facts.as_slice(), &probe::machine());
+        let (facts, machine) = (&self.facts[..], &probe::machine());
         let page = page::copy(CopyFound { plan, outcome, series, facts, machine, words, started });
         // Progress in JSON has ended with the report: nothing may follow it.
         self.write(&page, options.progress == ProgressStyle::Json, exit, out)
@@ -45,11 +45,12 @@ impl Paged {
 
     /// Writes it, and says so unless others read along line by line. What was done stays done if it cannot be written,
     /// but exit status 0 would be a lie.
-    pub(super) fn write(&self, page: &str, quiet: bool, exit: Exit, out: Out) -> Exit {
+    pub(super) fn write(self, page: &str, quiet: bool, exit: Exit, out: Out) -> Exit {
+        let path = self.file.path().to_owned();
         match self.file.write(page) {
             Ok(()) => {
                 if !quiet {
-                    out.tell(&text::paged(self.file.path()));
+                    out.tell(&text::paged(&path));
                 }
                 exit
             }

@@ -1,13 +1,14 @@
 //! What `--write` writes to: a file that is made, places of a device that are kept, or all of one; and how it is left.
 use super::undo::{self, AT_ONCE_BYTES, Keeping};
 use crate::contract::{
-    Cache, Endpoint, EndpointKind, Error, Existing, Extent, ExtentSet, Facts, Kind, PlanSide, Result, Side, Stop,
+    Cache, Endpoint, EndpointKind, Error, Existing, Extent, ExtentSet, Facts, FileId, Kind, PlanSide, Result, Side,
+    Stop,
 };
+use crate::files::{FileError, Place};
 use crate::ledger::undo::{Content, Undo};
 use crate::measure::{Bad, Ground, Subject, Way, Written};
 use crate::plan::{Over, WriteWish, Writing};
 use crate::{endpoint, probe};
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -72,9 +73,15 @@ pub(super) fn open(writing: &Writing, facts: &Facts) -> Result<Vec<(Way, Arc<dyn
         }
     }
     if matches!(writing.over, Over::NewFile(_)) && !ways.is_empty() {
-        fs::remove_file(&facts.path).map_err(|error| {
+        let removed = match facts.id {
+            Some(FileId::File(dev, ino)) => {
+                Place::of(&facts.path).map_err(Into::into).and_then(|place| place.remove_inode((dev, ino)))
+            }
+            _ => Ok(()),
+        };
+        removed.map_err(|error: FileError| {
             Error::new(Kind::Io, format!("cannot remove {}, which was made just now", facts.path.display()))
-                .because(error)
+                .because(error.into())
                 .advise("Remove it by hand.")
         })?;
     }

@@ -59,6 +59,8 @@ pub enum FaultKind {
     Busy,
     /// It is there already and would be lost.
     Exists,
+    /// Its name leads to no file that may be used for it; why, a clause.
+    Refused(String),
     /// An earlier write to it failed, so that nobody knows what it says.
     Spoiled,
 }
@@ -104,7 +106,9 @@ impl Fault {
             (FaultKind::Exists, Paper::Mapfile) => "Name another file, or move it away: it may stand for days of work.",
             (FaultKind::Busy, _) => "Wait for that copy to end, or name another journal.",
             (FaultKind::Exists, _) => "Resume that copy, or remove the file if it is not wanted any more.",
+            (FaultKind::Io(error), _) if error.kind() == io::ErrorKind::NotFound => "Check the path.",
             (FaultKind::Io(_), _) => "Look at the file system it is on: is it there, full, or read-only?",
+            (FaultKind::Refused(_), _) => "Name another file, or move that one away if it is not wanted.",
             (FaultKind::Spoiled, _) => "Begin again with --resume: what the journal says then is true.",
             (_, Paper::Manifest) => "Make the manifest anew from the source, or take another copy of the file.",
             (_, Paper::Journal) => "Copy again from the start: what is durable can no longer be known.",
@@ -120,7 +124,7 @@ impl Fault {
     pub fn into_error(self, path: &str) -> Error {
         let kind = match self.kind {
             FaultKind::Other | FaultKind::Newer { .. } => Kind::Usage,
-            FaultKind::Busy | FaultKind::Exists => Kind::Refused,
+            FaultKind::Busy | FaultKind::Exists | FaultKind::Refused(_) => Kind::Refused,
             _ => Kind::Io,
         };
         let error = Error::new(kind, format!("{} {path}: {}", self.paper.name(), self.words())).advise(self.advice());
@@ -139,7 +143,7 @@ impl Fault {
             FaultKind::Newer { version } => format!("its format version {version} is newer than this haul"),
             FaultKind::Truncated => "it ends too early".to_owned(),
             FaultKind::Damaged => "the checksum does not fit: it is damaged".to_owned(),
-            FaultKind::Senseless(what) => what.clone(),
+            FaultKind::Senseless(what) | FaultKind::Refused(what) => what.clone(),
             FaultKind::Misplaced(Extent { offset, len }) => {
                 format!("the extent of {len} bytes at byte {offset} has no place there")
             }

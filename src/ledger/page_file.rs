@@ -1,82 +1,87 @@
 //! The file that a report's page goes to: looked at before anything is done, written when all is done.
 use crate::contract::{Error, Facts, FileId, Kind, Result, Side};
-use std::fs::{self, File, OpenOptions};
+use crate::files::{FileError, NewFile, Opening, Place, Visibility};
+use std::fs::File;
 use std::io::{self, Read, Write};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 /// A file that a page can go to: it is not there yet, or is empty, or is another page of ours.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Debug)]
 pub struct PageFile {
     /// As the user named it.
     path: PathBuf,
-    /// What is made or replaced, links resolved.
-    place: PathBuf,
+    new: NewFile,
+    /// What is replaced.
+    old: Option<File>,
 }
 
 impl PageFile {
-    /// Looks whether a page that begins with `mark` can go to `path`, without leaving anything there. `used` are the
-    /// sides of what the page is about.
+    /// Looks whether a page that begins with `mark` can go to `path`, and begins its file. `used` are the sides of what
+    /// the page is about.
     ///
     /// # Errors
-    /// Usage for what can be no file; Refused for a file that is no page, or one of `used`; Open where it cannot be.
+    /// Usage for what can be no file; Refused for a file that is no page, or one of `used`, or that another haul is
+    /// writing; Open where it cannot be.
     pub fn check(path: &Path, mark: &str, used: &[(Side, &Facts)]) -> Result<PageFile> {
         let shown = path.display();
-        let cannot = |error| Error::new(Kind::Open, format!("cannot make the report {shown}")).because(error);
+        let cannot = |error: FileError| match error {
+            FileError::Io(error) => Error::new(Kind::Open, format!("cannot make the report {shown}")).because(error),
+            other => Error::new(Kind::Refused, format!("cannot make the report {shown}: {other}")),
+        };
+        let refused = |what: String| Error::new(Kind::Refused, what).advise("Name another file.");
         let name = path.file_name().filter(|_| path.as_os_str() != "-");
         let name = name.ok_or_else(|| {
             Error::new(Kind::Usage, format!("--report {shown}: no name of a file")).advise("Name a file: report.html.")
         })?;
         let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        let parent = parent.canonicalize().map_err(|error| cannot(error).advise("Make its directory first."))?;
-        let mut place = parent.join(name);
-        if path.is_symlink() {
-            place = path.canonicalize().map_err(cannot)?;
+        let parent = parent.canonicalize().map_err(|error| cannot(error.into()).advise("Make its folder first."))?;
+        if parent.starts_with("/dev") && !parent.starts_with("/dev/shm") {
+            return Err(refused(format!("--report {shown}: no file is made under /dev")));
         }
-        if place.starts_with("/dev") && !place.starts_with("/dev/shm") {
-            let what = format!("--report {shown}: no file is made under /dev");
-            return Err(Error::new(Kind::Refused, what).advise("Name a file elsewhere."));
-        }
-        let there = match fs::metadata(&place) {
-            Ok(there) => Some(there),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => None,
-            Err(error) => return Err(cannot(error)),
+        let place = Place::following(path).map_err(cannot)?;
+        let full = parent.join(name);
+        let used = |id: Option<FileId>| {
+            let is = |facts: &Facts| facts.path == full || (id.is_some() && facts.id == id);
+            let side = used.iter().find(|(_, facts)| is(facts));
+            side.map(|(side, facts)| {
+                refused(format!("--report {shown} is the {} {}", side.name(), facts.address)).on(*side)
+            })
         };
-        let id = there.as_ref().map(|there| FileId::File(there.dev(), there.ino()));
-        let is = |facts: &Facts| facts.path == place || (id.is_some() && facts.id == id);
-        if let Some((side, facts)) = used.iter().find(|(_, facts)| is(facts)) {
-            let what = format!("--report {shown} is the {} {}", side.name(), facts.address);
-            return Err(Error::new(Kind::Refused, what).on(*side).advise("Name another file."));
-        }
-        if let Some(there) = there {
-            let replaceable = there.is_file() && (there.len() == 0 || is_page(&place, mark).map_err(cannot)?);
-            if !replaceable {
-                let what = format!("--report {shown} is there and is no report of haul's: it is not overwritten");
-                return Err(Error::new(Kind::Refused, what).advise("Name another file, or remove that one."));
+        let old = match place.open(Opening::Read) {
+            Err(FileError::NotRegular(what)) => {
+                return Err(refused(format!("--report {shown} is {what}: it is not overwritten")));
             }
+            old => old.map_err(cannot)?,
+        };
+        let there = old.as_ref().map(File::metadata).transpose().map_err(|error| cannot(error.into()))?;
+        if let Some(error) = used(there.as_ref().map(|there| FileId::File(there.dev(), there.ino()))) {
+            return Err(error);
         }
-        let page = PageFile { path: path.to_owned(), place };
-        let trial = page.beside();
-        new_file(&trial).and_then(|_| fs::remove_file(&trial)).map_err(cannot)?;
-        Ok(page)
+        if let (Some(old), Some(there)) = (&old, &there)
+            && there.len() > 0
+            && !is_page(old, mark).map_err(|error| cannot(error.into()))?
+        {
+            let what = format!("--report {shown} is there and is no report of haul's: it is not overwritten");
+            return Err(Error::new(Kind::Refused, what).advise("Name another file, or remove that one."));
+        }
+        let new = NewFile::begin(&place).map_err(cannot)?;
+        Ok(PageFile { path: path.to_owned(), new, old })
     }
 
     /// Puts the page there, whole or not at all.
     ///
     /// # Errors
-    /// Io, with what the kernel said; what was there before is there still.
-    pub fn write(&self, page: &str) -> Result<()> {
-        let beside = self.beside();
-        let written = new_file(&beside).and_then(|mut file| {
-            file.write_all(page.as_bytes())?;
-            file.sync_all()?;
-            fs::rename(&beside, &self.place)
+    /// Io, with what the kernel said, or that another file has the name by now; what was there before is there still.
+    pub fn write(self, page: &str) -> Result<()> {
+        let PageFile { path, new, old } = self;
+        let written = new.file().write_all(page.as_bytes()).map_err(FileError::from).and_then(|()| match old {
+            Some(old) => new.replace(old, Visibility::Umask),
+            None => new.publish(Visibility::Umask),
         });
-        written.map_err(|error| {
-            // Half a page is of no use; where it cannot be removed it cannot be helped.
-            let _ = fs::remove_file(&beside);
-            Error::new(Kind::Io, format!("cannot write the report {}", self.path.display()))
-                .because(error)
+        written.map(drop).map_err(|error| {
+            Error::new(Kind::Io, format!("cannot write the report {}", path.display()))
+                .because(error.into())
                 .advise("Only that page is missing; all else ended as told.")
         })
     }
@@ -85,21 +90,11 @@ impl PageFile {
     pub fn path(&self) -> &Path {
         &self.path
     }
-
-    /// Where the page is made before it takes its name.
-    fn beside(&self) -> PathBuf {
-        let name = self.place.file_name().unwrap_or_default().to_string_lossy();
-        self.place.with_file_name(format!(".{name}.{}.haul-report", std::process::id()))
-    }
 }
 
-fn new_file(path: &Path) -> io::Result<File> {
-    OpenOptions::new().write(true).create_new(true).open(path)
-}
-
-fn is_page(path: &Path, mark: &str) -> io::Result<bool> {
+fn is_page(file: &File, mark: &str) -> io::Result<bool> {
     let mut start = Vec::new();
-    File::open(path)?.take(mark.len() as u64).read_to_end(&mut start)?;
+    file.take(mark.len() as u64).read_to_end(&mut start)?;
     Ok(start == mark.as_bytes())
 }
 
@@ -107,6 +102,7 @@ fn is_page(path: &Path, mark: &str) -> io::Result<bool> {
 mod tests {
     use super::*;
     use crate::contract::EndpointKind;
+    use std::fs;
     use std::os::unix::fs::symlink;
 
     const MARK: &str = "<!-- ours -->";

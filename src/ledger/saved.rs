@@ -1,11 +1,12 @@
 //! What `haul tune --save` found, for each disk by who it is: one file of TOML among the user's settings.
 use crate::contract::{Error, Identity, Kind, Op, Result, SavedPace};
+use crate::files::{FileError, NewFile, Opening, Place, Visibility};
 use etcetera::BaseStrategy;
 use rustix::fs::{FlockOperation, flock};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fs::{self, File};
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
 /// More than this is no list of disks; nobody reads it into memory.
@@ -58,11 +59,9 @@ pub fn place() -> Option<PathBuf> {
 /// # Errors
 /// It cannot be read, or is no such list.
 pub fn load(path: &Path) -> Result<SavedPaces> {
-    let text = match fs::metadata(path).and_then(|found| read(path, &found)) {
-        Ok(text) => text,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(SavedPaces::default()),
-        Err(error) => return Err(failed("read", path).because(error)),
-    };
+    let opened = open(path).map_err(|error| failed("read", path).because(error.into()))?;
+    let Some((_, file)) = opened else { return Ok(SavedPaces::default()) };
+    let text = read(&file).map_err(|error| failed("read", path).because(error))?;
     toml::from_str(&text).map_err(|error| {
         let words = error.message().to_owned();
         let what = format!("{} is no list of tuned disks: {words}", path.display());
@@ -70,15 +69,23 @@ pub fn load(path: &Path) -> Result<SavedPaces> {
     })
 }
 
-fn read(path: &Path, found: &fs::Metadata) -> io::Result<String> {
-    let len = found.len();
-    if !found.is_file() {
-        return Err(io::Error::other("it is no file"));
-    }
+/// The list, and its place; `None`: there is none.
+fn open(path: &Path) -> std::result::Result<Option<(Place, File)>, FileError> {
+    let place = match Place::following(path) {
+        Err(FileError::Io(error)) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        place => place?,
+    };
+    Ok(place.open(Opening::Read)?.map(|file| (place, file)))
+}
+
+fn read(mut file: &File) -> io::Result<String> {
+    let len = file.metadata()?.len();
     if len > BYTES_MAX {
         return Err(io::Error::other(format!("it has {len} bytes, more than any list of disks")));
     }
-    fs::read_to_string(path)
+    let mut text = String::new();
+    file.read_to_string(&mut text)?;
+    Ok(text)
 }
 
 /// Adds the pace at which a disk is read, or written, or replaces it; the file is replaced as a whole, so that no crash
@@ -97,14 +104,18 @@ pub fn save(path: &Path, name: &str, op: Op, pace: &SavedPace) -> Result<()> {
     let table = if op == Op::Write { &mut paces.write } else { &mut paces.disk };
     table.insert(name.to_owned(), pace.clone());
     let text = toml::to_string(&paces).map_err(|error| cannot(io::Error::other(error)))?;
-    let beside = path.with_extension("toml.new");
-    let written = File::create(&beside).and_then(|mut file| {
-        file.write_all(text.as_bytes())?;
-        file.sync_all()?;
-        fs::rename(&beside, path)?;
-        lock.sync_all()
-    });
-    written.map_err(cannot)
+    let written = || -> std::result::Result<(), FileError> {
+        let old = open(path)?;
+        let place =
+            old.as_ref().map_or_else(|| Ok(Place::of(path)?), |(place, _)| Ok::<_, FileError>(place.clone()))?;
+        let new = NewFile::begin(&place)?;
+        new.file().write_all(text.as_bytes())?;
+        match old {
+            Some((_, old)) => new.replace(old, Visibility::Umask).map(drop),
+            None => new.publish(Visibility::Umask).map(drop),
+        }
+    };
+    written().map_err(|error| cannot(error.into()))
 }
 
 fn failed(doing: &str, path: &Path) -> Error {
@@ -162,7 +173,7 @@ mod tests {
         assert!(fs::read_to_string(&path).unwrap().contains("[mixed.\"wwn x\"]\nfactor = 1.5"));
         assert_eq!(load(&path).unwrap().of("wwn x", Op::Read), None);
         let error = load(dir.path()).unwrap_err();
-        assert!(error.source.is_some_and(|why| why.to_string().contains("no file")));
+        assert!(error.source.is_some_and(|why| why.to_string().contains("not a regular file")));
     }
 
     #[test]

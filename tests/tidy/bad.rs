@@ -76,6 +76,16 @@ fn printing_and_exiting_have_their_places() {
 }
 
 #[test]
+fn files_made_outside_their_room_are_found() {
+    breaks(rules::file_calls, "src/ledger/a.rs", "fn f() { std::fs::rename(a, b) }");
+    breaks(rules::file_calls, "src/command/a.rs", "fn f() { OpenOptions::new().create_new(true) }");
+    breaks(rules::file_calls, "src/measure/a.rs", "fn f() { open(path, OFlags::CREATE) }");
+    keeps(rules::file_calls, "src/files/a.rs", "fn f() { fs::rename(a, b) }");
+    keeps(rules::file_calls, "src/ledger/a.rs", "// fs::rename\n#[cfg(test)]\nfn f() { fs::rename(a, b) }");
+    keeps(rules::file_calls, "tests/a.rs", "fn f() { fs::write(a, b) }");
+}
+
+#[test]
 fn unsafe_has_its_places_and_needs_a_reason() {
     breaks(rules::unsafe_places, "src/plan/a.rs", "fn f() { unsafe { g() } }");
     breaks(rules::unsafe_places, "src/contract/plan.rs", "unsafe impl Send for A {}");

@@ -5,13 +5,14 @@ use super::source::{Source, words_at};
 pub const ROOMS: &[(&str, &[&str])] = &[
     ("contract", &[]),
     ("sys", &[]),
+    ("files", &[]),
     ("schedule", &["contract"]),
     ("stage", &["contract"]),
-    ("ledger", &["contract"]),
-    ("endpoint", &["contract", "sys"]),
+    ("ledger", &["contract", "files"]),
+    ("endpoint", &["contract", "files", "sys"]),
     ("engine", &["contract", "stage", "sys"]),
     ("records", &["contract", "sys"]),
-    ("measure", &["contract", "engine", "sys"]),
+    ("measure", &["contract", "engine", "files", "sys"]),
     ("probe", &["contract", "endpoint", "sys"]),
     ("plan", &["contract"]),
     ("cli", &["contract", "plan"]),
@@ -19,8 +20,8 @@ pub const ROOMS: &[(&str, &[&str])] = &[
     (
         "command",
         &[
-            "contract", "sys", "schedule", "stage", "ledger", "endpoint", "engine", "records", "measure", "probe",
-            "plan", "cli", "report",
+            "contract", "sys", "files", "schedule", "stage", "ledger", "endpoint", "engine", "records", "measure",
+            "probe", "plan", "cli", "report",
         ],
     ),
     ("main", &["cli", "command", "contract", "report"]),

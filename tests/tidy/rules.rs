@@ -96,6 +96,46 @@ pub fn exiting(source: &Source) -> Vec<String> {
     lines.map(|line| source.at(line, "the process is ended outside src/main.rs")).collect()
 }
 
+/// What makes, names or removes files, and may stand only in the room that does it safely.
+const FILE_CALLS: &[&str] = &[
+    "create_new",
+    "File::create",
+    "fs::write",
+    "fs::rename",
+    "fs::remove_file",
+    "fs::hard_link",
+    "fs::copy",
+    "renameat",
+    "renameat_with",
+    "linkat",
+    "unlinkat",
+    "unlink",
+    "OFlags::CREATE",
+    "OFlags::TMPFILE",
+];
+
+/// Where files are made that are no files beside a copy: the destination itself, and what is asked of its folder.
+const FILE_CALLS_IN: &[&str] = &[
+    "src/files/",
+    "src/endpoint/file/regular.rs",
+    "src/endpoint/file/probe.rs",
+    "src/records/open.rs",
+    // Limits of a control group are written to its files.
+    "src/measure/surroundings/group.rs",
+];
+
+pub fn file_calls(source: &Source) -> Vec<String> {
+    if source.room().is_none() || FILE_CALLS_IN.iter().any(|place| source.path.starts_with(place)) {
+        return Vec::new();
+    }
+    let mut found = Vec::new();
+    for call in FILE_CALLS {
+        let lines = source.lines_with(call).into_iter().filter(|&line| !source.test[line]);
+        found.extend(lines.map(|line| source.at(line, &format!("{call} outside src/files"))));
+    }
+    found
+}
+
 pub fn unsafe_places(source: &Source) -> Vec<String> {
     if UNSAFE_IN.iter().any(|place| source.path.starts_with(place)) {
         return Vec::new();

@@ -4,18 +4,26 @@ use super::{fits, head, open, place};
 use crate::command::Exit;
 use crate::command::copy::host;
 use crate::contract::{Access, Error, Existing, Extent, Kind, PlanSide, Result, Side};
+use crate::files::{FileError, Opening, Place};
 use crate::ledger::journal::{Journal, Sample, State, read, sample_places};
-use crate::ledger::mapfile::Mapfile;
+use crate::ledger::mapfile::{Mapfile, MapfileFile};
 use crate::plan::{JournalWish, Options};
 use crate::report::{Out, text};
 use crate::{endpoint, plan, probe};
-use std::fs::{File, OpenOptions};
-use std::io::{BufReader, BufWriter};
+use std::fs::File;
+use std::io::BufReader;
 use std::path::Path;
 
+/// Opens a paper for reading; whatever is no regular file is refused.
 fn opened(what: &str, path: &Path) -> Result<BufReader<File>> {
-    let failed = |source| Error::new(Kind::Open, format!("cannot open {what} {}", path.display())).because(source);
-    File::open(path).map(BufReader::new).map_err(failed)
+    let failed = |error: FileError| {
+        let refused = matches!(error, FileError::NotRegular(_));
+        let kind = if refused { Kind::Refused } else { Kind::Open };
+        Error::new(kind, format!("cannot open {what} {}", path.display())).because(error.into())
+    };
+    let opened = Place::of(path).map_err(FileError::from).and_then(|place| place.open(Opening::Read));
+    let missing = || failed(FileError::Io(rustix::io::Errno::NOENT.into()));
+    opened.map_err(failed)?.map(BufReader::new).ok_or_else(missing)
 }
 
 /// Writes what the journal says as a mapfile, which must not be there.
@@ -27,17 +35,8 @@ pub(in crate::command) fn export(journal: &Path, mapfile: &Path, out: Out) -> Re
         read(opened("journal", journal)?).map_err(|fault| fault.into_error(&journal.display().to_string()))?;
     let (head, state) = (&reading.head, &reading.state);
     let map = state.to_mapfile(head);
-    let failed = |source: std::io::Error| {
-        let error = Error::new(Kind::Io, format!("cannot write mapfile {}", mapfile.display()));
-        match source.kind() {
-            std::io::ErrorKind::AlreadyExists => {
-                Error { kind: Kind::Refused, ..error }.because(source).advise("Name another file, or remove it.")
-            }
-            _ => error.because(source),
-        }
-    };
-    let file = OpenOptions::new().write(true).create_new(true).open(mapfile).map_err(failed)?;
-    map.write(BufWriter::new(&file)).and_then(|()| file.sync_all()).map_err(failed)?;
+    let failed = |fault: crate::ledger::Fault| fault.into_error(&mapfile.display().to_string());
+    MapfileFile::create(mapfile).and_then(|file| file.close(&map)).map_err(failed)?;
     // ddrescue takes a place on the dest for that on the source, and what a mapfile leaves out for not tried.
     let (from, to) = (head.source.offset_bytes, head.dest.offset_bytes);
     let range = match head.len_bytes {

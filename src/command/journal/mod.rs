@@ -10,10 +10,9 @@ use crate::ledger::journal::{Head, Journal};
 use crate::ledger::{FaultKind, SideIdentity};
 use crate::plan::{JournalWish, Options};
 pub(super) use exchange::{export, import};
-pub(super) use place::{are_there, of_device, of_kin, prepare, start_on_disk};
+pub(super) use place::{are_there, of as place_of, of_device, of_kin, prepare, start_on_disk};
 use scribe::Scribe;
 pub(super) use stale::Stale;
-use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -87,13 +86,7 @@ fn head(plan: &Plan, source: &Facts, dest: &Facts) -> Head {
 
 /// Opens a journal; `None`: there is none.
 fn open(path: &Path) -> std::result::Result<Option<Journal>, crate::ledger::Fault> {
-    match Journal::open(path) {
-        Ok((journal, _)) => Ok(Some(journal)),
-        Err(fault) => match &fault.kind {
-            FaultKind::Io(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => Ok(None),
-            _ => Err(fault),
-        },
-    }
+    Ok(Journal::open(path)?.map(|(journal, _)| journal))
 }
 
 impl Found {

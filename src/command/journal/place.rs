@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 /// Beside a file, hidden; for a device in the folder where programs keep their state. `None`: there is no such folder,
 /// or the dest is nothing that a journal could be about.
-pub(super) fn of(dest: &Facts) -> Option<PathBuf> {
+pub(in crate::command) fn of(dest: &Facts) -> Option<PathBuf> {
     match dest.kind {
         EndpointKind::File => beside(&dest.path),
         EndpointKind::Block => of_device(dest, "journal"),

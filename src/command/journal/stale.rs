@@ -1,6 +1,7 @@
 //! Journals of earlier copies that claim what is about to become untrue: whoever writes to a dest ends them first.
 use super::{open, place};
 use crate::contract::{Error, Facts, Kind, RecordPlan};
+use crate::files::{FileError, Opening, Place};
 use crate::ledger::FaultKind;
 use crate::probe;
 use crate::records::Ends;
@@ -73,13 +74,15 @@ impl Stale {
     /// # Errors
     /// The file system fails.
     pub(in crate::command) fn end(&self) -> Result<(), Error> {
-        match fs::remove_file(&self.path) {
-            Err(source) if source.kind() != std::io::ErrorKind::NotFound => {
-                let what = format!("cannot remove journal {}", self.path.display());
-                let error = Error::new(Kind::Io, what).because(source);
-                Err(error.advise("What it claims is about to become untrue: remove it, then try again."))
-            }
-            _ => Ok(()),
-        }
+        let removed =
+            Place::of(&self.path).map_err(FileError::from).and_then(|place| match place.open(Opening::Own)? {
+                Some(file) => place.remove(file),
+                None => Ok(()),
+            });
+        removed.map_err(|error| {
+            let what = format!("cannot remove journal {}", self.path.display());
+            let error = Error::new(Kind::Io, what).because(error.into());
+            error.advise("What it claims is about to become untrue: remove it, then try again.")
+        })
     }
 }

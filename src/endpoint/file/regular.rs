@@ -55,7 +55,8 @@ impl RegularFile {
             opening.refuse_file_under_dev()?;
         }
         let fd = opening.open(if create { OFlags::CREATE | OFlags::EXCL } else { OFlags::empty() })?;
-        let made = create.then(|| MadeName::of(&opening.plan.path));
+        let made = create.then(|| MadeName::of(&opening.plan.path, &fd)).transpose();
+        let made = made.map_err(|error| opening.error(Kind::Open, "").because(error))?;
         let opened = Self::with_descriptor(opening, fd, made.clone());
         if let (Err(_), Some(made)) = (&opened, &made) {
             made.take_away();

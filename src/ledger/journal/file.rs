@@ -3,21 +3,22 @@ use super::reading::{Torn, read};
 use super::record::Record;
 use super::{Head, State};
 use crate::contract::{Extent, ExtentSet};
+use crate::files::{FileError, NewFile, Place, Visibility};
 use crate::ledger::first_line::FirstLine;
-use crate::ledger::paper_file::{lock, opened, sync_directory_of, with_suffix};
+use crate::ledger::paper_file::{self, free_place, open_own};
 use crate::ledger::seal::Seal;
 use crate::ledger::{Fault, FaultKind, Paper};
-use std::fs::{self, File, OpenOptions};
+use std::fs::File;
 use std::io::{self, BufReader};
-use std::os::unix::fs::{FileExt, MetadataExt};
-use std::path::{Path, PathBuf};
+use std::os::unix::fs::FileExt;
+use std::path::Path;
 
 /// Below this size a journal is not worth being written anew.
 const COMPACT_BYTES: u64 = 256 << 10;
 
 /// A journal, open and locked against other processes (flock: advisory, gone with the process).
 pub struct Journal {
-    path: PathBuf,
+    place: Place,
     file: File,
     head: Head,
     state: State,
@@ -31,49 +32,26 @@ pub struct Journal {
 }
 
 impl Journal {
-    /// Begins a journal at `path`, which must not be there. It has its name only once its first line is durable, so
-    /// that no crash leaves half of one. `path` with `.new` behind it is used meanwhile.
+    /// Begins a journal at `path`, where nothing may be. It has its name only once its first line is durable, so that
+    /// no crash leaves half of one.
     ///
     /// # Errors
-    /// It is there already, another process is just making it, or the file system fails.
+    /// Something is there already, another process is just making it, or the file system fails.
     pub fn create(path: &Path, head: Head) -> Result<Self, Fault> {
-        let being_made = with_suffix(path, ".new");
-        let file = opened(
-            Paper::Journal,
-            OpenOptions::new().read(true).write(true).create(true).truncate(false),
-            &being_made,
-        )?;
-        lock(Paper::Journal, &file)?;
-        // Whoever else makes this journal holds the lock on the same file, so nobody comes in between.
-        if path.symlink_metadata().is_ok() {
-            let _ = fs::remove_file(&being_made);
-            return Err(fault(FaultKind::Exists));
-        }
-        let path = path.to_owned();
-        let (state, seal) = (State::default(), Seal::default());
-        let compact_bytes = COMPACT_BYTES;
-        let mut journal = Journal { path, file, head, state, seal, len_bytes: 0, compact_bytes, spoiled: false };
-        let made = journal.write_all_anew().and_then(|()| journal.put_in_place(&being_made));
-        if made.is_err() {
-            let _ = fs::remove_file(&being_made);
-        }
-        made.map(|()| journal)
+        let place = free_place(Paper::Journal, path)?;
+        let (journal, new) = Journal::begin(&place, head, State::default())?;
+        let file = new.publish(Visibility::Owner).map_err(file_fault)?;
+        Ok(Journal { file, compact_bytes: COMPACT_BYTES, ..journal })
     }
 
-    /// Opens the journal at `path` to go on with it, and cuts off what a crash left of its last line.
+    /// Opens the journal at `path` to go on with it, and cuts off what a crash left of its last line. `None`: there is
+    /// none.
     ///
     /// # Errors
-    /// It is not there, in use by another process, no journal, of a newer haul, damaged, or cannot be written to.
-    pub fn open(path: &Path) -> Result<(Self, Option<Torn>), Fault> {
-        let file = loop {
-            let file = opened(Paper::Journal, OpenOptions::new().read(true).write(true), path)?;
-            lock(Paper::Journal, &file)?;
-            // It may have been written anew between opening and lock; the lock is then on a file without a name.
-            let (ours, named) = (file.metadata().map_err(io_fault)?, path.metadata().map_err(io_fault)?);
-            if (ours.dev(), ours.ino()) == (named.dev(), named.ino()) {
-                break file;
-            }
-        };
+    /// It is in use by another process, no journal, perhaps somebody else's, of a newer haul, damaged, or cannot be
+    /// written to.
+    pub fn open(path: &Path) -> Result<Option<(Self, Option<Torn>)>, Fault> {
+        let Some((place, file)) = open_own(Paper::Journal, path)? else { return Ok(None) };
         let reading = read(BufReader::new(&file))?;
         if reading.torn.is_some() {
             file.set_len(reading.whole_bytes).map_err(io_fault)?;
@@ -81,7 +59,7 @@ impl Journal {
         // What was read may be in the page cache only.
         file.sync_all().map_err(io_fault)?;
         let journal = Journal {
-            path: path.to_owned(),
+            place,
             file,
             head: reading.head,
             state: reading.state,
@@ -90,7 +68,7 @@ impl Journal {
             compact_bytes: COMPACT_BYTES.max(2 * reading.whole_bytes),
             spoiled: false,
         };
-        Ok((journal, reading.torn))
+        Ok(Some((journal, reading.torn)))
     }
 
     /// Which copy it is about.
@@ -105,7 +83,7 @@ impl Journal {
 
     /// Where it is.
     pub fn path(&self) -> &Path {
-        &self.path
+        self.place.path()
     }
 
     /// Claims that `durable` are on the dest and durable, and that `unread` could not be read. On return the claim is
@@ -159,68 +137,47 @@ impl Journal {
         Ok(())
     }
 
-    /// Writes the file anew with no more than there is to say, beside the old one (`.compact` behind its name), and
-    /// puts it in its place once it is durable. A crash leaves the one or the other.
+    /// Writes the file anew with no more than there is to say, and puts it in its place once it is durable. A crash
+    /// leaves the one or the other.
     ///
     /// # Errors
-    /// The file system fails; the old file is then still in use.
+    /// Another file has the name by now; the file system fails. The old file is then still in use.
     pub fn compact(&mut self) -> Result<(), Fault> {
         if self.spoiled {
             return Err(fault(FaultKind::Spoiled));
         }
-        let beside = with_suffix(&self.path, ".compact");
-        let file =
-            opened(Paper::Journal, OpenOptions::new().read(true).write(true).create(true).truncate(true), &beside)?;
-        lock(Paper::Journal, &file)?;
-        let mut anew = Journal {
-            path: self.path.clone(),
-            file,
-            head: self.head.clone(),
-            state: self.state.clone(),
-            seal: Seal::default(),
-            len_bytes: 0,
-            compact_bytes: 0,
-            spoiled: false,
-        };
-        if let Err(failed) = anew.write_all_anew().and_then(|()| anew.put_in_place(&beside)) {
-            let _ = fs::remove_file(&beside);
-            return Err(failed);
-        }
-        anew.compact_bytes = COMPACT_BYTES.max(2 * anew.len_bytes);
-        *self = anew;
+        let (anew, new) = Journal::begin(&self.place, self.head.clone(), self.state.clone())?;
+        let file = new.replace(&self.file, Visibility::Owner).map_err(file_fault)?;
+        let compact_bytes = COMPACT_BYTES.max(2 * anew.len_bytes);
+        *self = Journal { file, compact_bytes, ..anew };
         Ok(())
     }
 
     /// Removes the file: the copy is complete and needs no journal.
     ///
     /// # Errors
-    /// The file system fails.
+    /// Another file has the name by now, and stays; the file system fails.
     pub fn remove(self) -> Result<(), Fault> {
-        fs::remove_file(&self.path).and_then(|()| sync_directory_of(&self.path)).map_err(io_fault)
+        self.place.remove(&self.file).map_err(file_fault)
     }
 
-    /// Writes head and state to the empty file and makes it durable.
-    fn write_all_anew(&mut self) -> Result<(), Fault> {
-        self.file.set_len(0).map_err(io_fault)?;
+    /// Writes head and state to a new file, which has no name yet.
+    fn begin(place: &Place, head: Head, state: State) -> Result<(Self, NewFile), Fault> {
+        let new = NewFile::begin(place).map_err(file_fault)?;
         let mut seal = Seal::default();
-        let mut text = seal.close(&self.head.to_json().map_err(fault)?).map_err(fault)?;
-        for record in Record::split(&self.state.durable, &self.state.unread) {
+        let mut text = seal.close(&head.to_json().map_err(fault)?).map_err(fault)?;
+        for record in Record::split(&state.durable, &state.unread) {
             text.push_str(&seal.close(&record.to_json()).map_err(fault)?);
         }
-        self.file.write_all_at(text.as_bytes(), 0).and_then(|()| self.file.sync_all()).map_err(io_fault)?;
-        self.seal = seal;
-        self.len_bytes = text.len() as u64;
-        Ok(())
+        new.file().write_all_at(text.as_bytes(), 0).map_err(io_fault)?;
+        let file = new.file().try_clone().map_err(io_fault)?;
+        let (place, len_bytes) = (place.clone(), text.len() as u64);
+        Ok((Journal { place, file, head, state, seal, len_bytes, compact_bytes: 0, spoiled: false }, new))
     }
+}
 
-    /// Gives the file, now named `from`, its name.
-    fn put_in_place(&mut self, from: &Path) -> Result<(), Fault> {
-        fs::rename(from, &self.path).map_err(io_fault)?;
-        // Should this fail, a power loss may bring the old file back. What is claimed later goes to the new one, so the
-        // old one then claims less, not more. Of a first journal nothing comes back, and nothing was claimed.
-        let _ = sync_directory_of(&self.path);
-        Ok(())
-    }
+fn file_fault(error: FileError) -> Fault {
+    paper_file::file_fault(Paper::Journal, error)
 }
 
 fn fault(kind: FaultKind) -> Fault {

@@ -179,7 +179,7 @@ proptest! {
                 Step::Compact => open.compact().unwrap(),
                 Step::Reopen => {
                     drop(journal.take());
-                    let (opened, torn) = Journal::open(&path).unwrap();
+                    let (opened, torn) = Journal::open(&path).unwrap().unwrap();
                     prop_assert_eq!(torn, None);
                     journal = Some(opened);
                 }
@@ -191,7 +191,7 @@ proptest! {
                     let part = &line.as_bytes()[..bytes.min(line.len() - 1)];
                     text.extend_from_slice(part);
                     fs::write(&path, text).unwrap();
-                    let (opened, torn) = Journal::open(&path).unwrap();
+                    let (opened, torn) = Journal::open(&path).unwrap().unwrap();
                     prop_assert_eq!(torn.map(|torn| torn.len), Some(part.len() as u64));
                     journal = Some(opened);
                 }
@@ -210,7 +210,7 @@ fn a_torn_tail_is_cut_off_before_anything_follows_it() {
     let (bytes, truths) = small();
     let place = Place::new();
     fs::write(place.journal(), &bytes[..bytes.len() - 3]).unwrap();
-    let (mut journal, torn) = Journal::open(&place.journal()).unwrap();
+    let (mut journal, torn) = Journal::open(&place.journal()).unwrap().unwrap();
     assert!(torn.is_some());
     assert_eq!(*journal.state(), truths[3]);
     journal.append(&extents(&[(500, 1)]), &[]).unwrap();
@@ -230,7 +230,7 @@ fn its_size_is_bounded_by_what_there_is_to_say() {
         assert!(fs::metadata(place.journal()).unwrap().len() < alone + 600);
     }
     drop(journal);
-    let (journal, _) = Journal::open(&place.journal()).unwrap();
+    let (journal, _) = Journal::open(&place.journal()).unwrap().unwrap();
     assert!(journal.state().durable.iter().eq([Extent::new(0, LEN)]));
     assert_eq!(place.names(), ["a.journal"]);
 }
@@ -261,29 +261,45 @@ fn a_journal_is_used_by_one_process_and_never_overwritten() {
     assert!(matches!(kind_of(Journal::open(&path)), FaultKind::Busy));
     assert!(matches!(kind_of(Journal::create(&path, head())), FaultKind::Exists));
     drop(journal);
-    let (mut journal, _) = Journal::open(&path).unwrap();
+    let (mut journal, _) = Journal::open(&path).unwrap().unwrap();
     journal.compact().unwrap();
     assert!(matches!(kind_of(Journal::open(&path)), FaultKind::Busy), "the lock goes with the file");
     assert_eq!(place.names(), ["a.journal"]);
     journal.remove().unwrap();
     assert!(place.names().is_empty());
-    assert!(matches!(kind_of(Journal::open(&path)), FaultKind::Io(_)));
+    assert!(Journal::open(&path).unwrap().is_none());
 }
 
 #[test]
-fn what_a_crash_left_beside_it_is_in_nobodys_way() {
+fn files_with_similar_names_are_not_touched() {
     let place = Place::new();
-    for left in ["a.journal.new", "a.journal.compact"] {
-        fs::write(place.dir.path().join(left), vec![b'x'; 100_000]).unwrap();
-    }
+    let others = ["a.journal.compact", "a.journal.new"];
+    others.iter().for_each(|name| fs::write(place.dir.path().join(name), "somebody's").unwrap());
     let mut journal = Journal::create(&place.journal(), head()).unwrap();
-    assert_eq!(read(&fs::read(place.journal()).unwrap()[..]).unwrap().torn, None);
     journal.append(&extents(&[(1, 2)]), &[]).unwrap();
     journal.compact().unwrap();
-    assert_eq!(read(&fs::read(place.journal()).unwrap()[..]).unwrap().torn, None);
     drop(journal);
-    assert!(Journal::open(&place.journal()).unwrap().0.state().durable.iter().eq([Extent::new(1, 2)]));
-    assert_eq!(place.names(), ["a.journal"]);
+    let (journal, torn) = Journal::open(&place.journal()).unwrap().unwrap();
+    assert!(torn.is_none() && journal.state().durable.iter().eq([Extent::new(1, 2)]));
+    assert_eq!(place.names().len(), 3);
+    for name in others {
+        assert_eq!(fs::read_to_string(place.dir.path().join(name)).unwrap(), "somebody's");
+    }
+}
+
+#[test]
+fn a_journal_that_somebody_has_replaced_is_neither_compacted_nor_removed() {
+    let place = Place::new();
+    let path = place.journal();
+    let mut journal = Journal::create(&path, head()).unwrap();
+    fs::remove_file(&path).unwrap();
+    fs::write(&path, "somebody's").unwrap();
+    assert!(matches!(kind_of(journal.compact()), FaultKind::Refused(_)));
+    assert!(matches!(kind_of(journal.remove()), FaultKind::Refused(_)));
+    assert_eq!(
+        (place.names(), fs::read_to_string(&path).unwrap()),
+        (vec!["a.journal".to_owned()], "somebody's".into())
+    );
 }
 
 #[test]

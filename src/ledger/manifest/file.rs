@@ -1,22 +1,20 @@
 //! The file of a manifest that is being written.
 use super::{Entry, Head, Manifest, Writer};
 use crate::contract::BlockDigest;
-use crate::ledger::paper_file::{lock, opened, rename_without_replacing, sync_directory_of, with_suffix};
+use crate::files::{FileError, NewFile, Opening, Place, Visibility};
+use crate::ledger::paper_file::{self, free_place};
 use crate::ledger::{Fault, FaultKind, Paper};
-use std::fs::{self, File, OpenOptions};
+use std::fs::File;
 use std::io::{self, BufReader, BufWriter};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-/// A manifest that is written while the copy runs. It gets its name when it is complete and durable; until then it has
-/// `.new` behind it, and goes when this is dropped. So whatever bears the name is a whole one.
+/// A manifest that is written while the copy runs. It gets its name when it is complete and durable; before that it is
+/// gone when this is dropped. So whatever bears the name is a whole one.
 pub struct ManifestFile {
-    path: PathBuf,
-    /// It has this name; `None`: it has its own.
-    being_made: Option<PathBuf>,
-    /// One of that name is replaced.
-    renews: bool,
-    /// `None` only while it is being closed.
-    writer: Option<Writer<BufWriter<File>>>,
+    new: NewFile,
+    /// The one that is replaced.
+    old: Option<File>,
+    writer: Writer<BufWriter<File>>,
 }
 
 impl ManifestFile {
@@ -25,34 +23,25 @@ impl ManifestFile {
     /// # Errors
     /// Something is there, another process is just making it, or the file system fails.
     pub fn create(path: &Path, head: &Head) -> Result<Self, Fault> {
-        if path.symlink_metadata().is_ok() {
-            return Err(fault(FaultKind::Exists));
-        }
-        ManifestFile::begin(path, head, false)
+        ManifestFile::begin(&free_place(Paper::Manifest, path)?, head, None)
     }
 
     /// Begins a manifest that will take the place of the one at `path`, when it is complete and durable.
     ///
     /// # Errors
-    /// Another process is just making it, or the file system fails.
+    /// There is none; another process is just making it, or the file system fails.
     pub fn renew(path: &Path, head: &Head) -> Result<Self, Fault> {
-        ManifestFile::begin(path, head, true)
+        let place = Place::following(path).map_err(file_fault)?;
+        let old = place.open(Opening::Read).map_err(file_fault)?;
+        let old = old.ok_or_else(|| io_fault(rustix::io::Errno::NOENT.into()))?;
+        ManifestFile::begin(&place, head, Some(old))
     }
 
-    fn begin(path: &Path, head: &Head, renews: bool) -> Result<Self, Fault> {
-        let being_made = with_suffix(path, ".new");
-        // What a killed process left there is no reason to refuse, so the lock tells, not the name.
-        let options = &mut OpenOptions::new();
-        let file = opened(Paper::Manifest, options.write(true).create(true).truncate(false), &being_made)?;
-        lock(Paper::Manifest, &file)?;
-        let regular = file.metadata().map_err(io_fault)?.is_file();
-        if !regular {
-            return Err(fault(FaultKind::Other));
-        }
-        file.set_len(0).map_err(io_fault)?;
-        let mut made = ManifestFile { path: path.to_owned(), being_made: Some(being_made), renews, writer: None };
-        made.writer = Some(Writer::create(BufWriter::with_capacity(64 << 10, file), head)?);
-        Ok(made)
+    fn begin(place: &Place, head: &Head, old: Option<File>) -> Result<Self, Fault> {
+        let new = NewFile::begin(place).map_err(file_fault)?;
+        let file = new.file().try_clone().map_err(io_fault)?;
+        let writer = Writer::create(BufWriter::with_capacity(64 << 10, file), head)?;
+        Ok(ManifestFile { new, old, writer })
     }
 
     /// Writes one line, or keeps it until there are more.
@@ -60,33 +49,21 @@ impl ManifestFile {
     /// # Errors
     /// Those of [`Writer::add`].
     pub fn add(&mut self, entry: Entry) -> Result<(), Fault> {
-        self.writer.as_mut().map_or(Err(fault(FaultKind::Spoiled)), |writer| writer.add(entry))
+        self.writer.add(entry)
     }
 
     /// Writes the last line, makes it durable and gives it its name.
     ///
     /// # Errors
     /// Those of [`Writer::close`]; something of that name has appeared; the file system fails. Then there is none.
-    pub fn close(mut self, whole: Option<BlockDigest>) -> Result<(), Fault> {
-        let Some(writer) = self.writer.take() else { return Err(fault(FaultKind::Spoiled)) };
-        let file = writer.close(whole)?.into_inner().map_err(|error| io_fault(error.into_error()))?;
-        file.sync_all().map_err(io_fault)?;
-        if let Some(being_made) = &self.being_made
-            && self.renews
-        {
-            fs::rename(being_made, &self.path).map_err(io_fault)?;
-        } else if let Some(being_made) = &self.being_made {
-            rename_without_replacing(Paper::Manifest, being_made, &self.path)?;
-        }
-        self.being_made = None;
-        sync_directory_of(&self.path).map_err(io_fault)
-    }
-}
-
-impl Drop for ManifestFile {
-    fn drop(&mut self) {
-        // Nobody would know what to do with half of one; that it may stay is no failure to report.
-        self.being_made.iter().for_each(|path| drop(fs::remove_file(path)));
+    pub fn close(self, whole: Option<BlockDigest>) -> Result<(), Fault> {
+        let ManifestFile { new, old, writer } = self;
+        writer.close(whole)?.into_inner().map_err(|error| io_fault(error.into_error()))?;
+        let named = match old {
+            Some(old) => new.replace(old, Visibility::Owner),
+            None => new.publish(Visibility::Owner),
+        };
+        named.map(drop).map_err(file_fault)
     }
 }
 
@@ -96,17 +73,19 @@ impl Manifest {
     /// # Errors
     /// Those of [`Manifest::load`].
     pub fn open(path: &Path) -> Result<Self, Fault> {
-        let file = File::open(path).map_err(io_fault)?;
+        let place = Place::of(path).map_err(io_fault)?;
+        let file = place.open(Opening::Read).map_err(file_fault)?;
+        let file = file.ok_or_else(|| io_fault(rustix::io::Errno::NOENT.into()))?;
         Manifest::load(BufReader::with_capacity(256 << 10, file))
     }
 }
 
-fn fault(kind: FaultKind) -> Fault {
-    Fault::of(Paper::Manifest, kind)
+fn io_fault(source: io::Error) -> Fault {
+    Fault::of(Paper::Manifest, FaultKind::Io(source))
 }
 
-fn io_fault(source: io::Error) -> Fault {
-    fault(FaultKind::Io(source))
+fn file_fault(error: FileError) -> Fault {
+    paper_file::file_fault(Paper::Manifest, error)
 }
 
 #[cfg(test)]
@@ -114,6 +93,7 @@ mod tests {
     use super::*;
     use crate::contract::{EndpointKind, Extent, Facts, HashKind};
     use crate::ledger::SideIdentity;
+    use std::fs;
 
     fn head(len: u64) -> Head {
         let side = SideIdentity::of(&Facts::new("x", EndpointKind::File), 0);
@@ -181,10 +161,5 @@ mod tests {
         assert!(matches!(file.close(None).unwrap_err().kind, FaultKind::Exists));
         assert_eq!(fs::read(&path).unwrap(), b"somebody's");
         assert!(matches!(ManifestFile::create(&path, &head(0)).err().unwrap().kind, FaultKind::Exists));
-        // What a killed copy left is taken over.
-        fs::remove_file(&path).unwrap();
-        fs::write(dir.path().join("m.new"), b"half of one").unwrap();
-        ManifestFile::create(&path, &head(0)).unwrap().close(None).unwrap();
-        assert!(Manifest::open(&path).unwrap().pieces().is_empty());
     }
 }

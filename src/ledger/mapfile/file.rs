@@ -1,21 +1,17 @@
 //! The file of a mapfile that is being made.
 use super::Mapfile;
-use crate::ledger::paper_file::{io_fault, lock, opened, rename_without_replacing, sync_directory_of, with_suffix};
-use crate::ledger::{Fault, FaultKind, Paper};
-use std::fs::{self, File, OpenOptions};
+use crate::files::{NewFile, Visibility};
+use crate::ledger::paper_file::{file_fault, free_place, io_fault};
+use crate::ledger::{Fault, Paper};
 use std::io::BufWriter;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 const PAPER: Paper = Paper::Mapfile;
 
-/// A mapfile that will be written at the end of a copy. Until then its place is held by an empty file that has `.new`
-/// behind its name and goes when this is dropped: that nothing can be written there is known before the copy begins.
+/// A mapfile that will be written at the end of a copy. Its file is made before, so that a folder that cannot be
+/// written to is found before the copy begins; it goes when this is dropped.
 #[derive(Debug)]
-pub struct MapfileFile {
-    path: PathBuf,
-    being_made: PathBuf,
-    file: File,
-}
+pub struct MapfileFile(NewFile);
 
 impl MapfileFile {
     /// Holds the place of a mapfile at `path`, where nothing may be: a mapfile may stand for days of work.
@@ -23,17 +19,8 @@ impl MapfileFile {
     /// # Errors
     /// Something is there, another process is just making it, or the file system fails.
     pub fn create(path: &Path) -> Result<Self, Fault> {
-        if path.symlink_metadata().is_ok() {
-            return Err(Fault::of(PAPER, FaultKind::Exists));
-        }
-        let being_made = with_suffix(path, ".new");
-        let options = &mut OpenOptions::new();
-        let file = opened(PAPER, options.write(true).create(true).truncate(false), &being_made)?;
-        lock(PAPER, &file)?;
-        if !file.metadata().map_err(|error| io_fault(PAPER, error))?.is_file() {
-            return Err(Fault::of(PAPER, FaultKind::Other));
-        }
-        Ok(MapfileFile { path: path.to_owned(), being_made, file })
+        let place = free_place(PAPER, path)?;
+        Ok(MapfileFile(NewFile::begin(&place).map_err(|error| file_fault(PAPER, error))?))
     }
 
     /// Writes it, makes it durable and gives it its name.
@@ -41,19 +28,9 @@ impl MapfileFile {
     /// # Errors
     /// Something of that name has appeared, or the file system fails. Then there is none.
     pub fn close(self, mapfile: &Mapfile) -> Result<(), Fault> {
-        let failed = |error| io_fault(PAPER, error);
-        self.file.set_len(0).map_err(failed)?;
-        mapfile.write(BufWriter::with_capacity(64 << 10, &self.file)).map_err(failed)?;
-        self.file.sync_all().map_err(failed)?;
-        rename_without_replacing(PAPER, &self.being_made, &self.path)?;
-        sync_directory_of(&self.path).map_err(failed)
-    }
-}
-
-impl Drop for MapfileFile {
-    fn drop(&mut self) {
-        // After a rename it is not there any more; that it may stay is no failure to report.
-        let _ = fs::remove_file(&self.being_made);
+        let MapfileFile(new) = self;
+        mapfile.write(BufWriter::with_capacity(64 << 10, new.file())).map_err(|error| io_fault(PAPER, error))?;
+        new.publish(Visibility::Umask).map(drop).map_err(|error| file_fault(PAPER, error))
     }
 }
 
@@ -61,6 +38,8 @@ impl Drop for MapfileFile {
 mod tests {
     use super::*;
     use crate::contract::{Extent, ExtentSet};
+    use crate::ledger::FaultKind;
+    use std::fs;
 
     fn mapfile() -> Mapfile {
         let bad = [Extent::new(512, 512)].into_iter().collect();

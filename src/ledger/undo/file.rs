@@ -2,15 +2,16 @@
 use super::head::Record;
 use super::{Head, PIECE_BYTES};
 use crate::contract::{BlockDigest, Extent, HashKind};
+use crate::files::{FileError, NewFile, Place, Visibility};
 use crate::ledger::first_line::FirstLine;
 use crate::ledger::lines::{Line, Lines};
-use crate::ledger::paper_file::{io_fault, lock, opened, rename_without_replacing, sync_directory_of, with_suffix};
+use crate::ledger::paper_file::{self, free_place, io_fault, open_own};
 use crate::ledger::seal::Seal;
 use crate::ledger::{Fault, FaultKind, Paper};
-use std::fs::{self, File, OpenOptions};
+use std::fs::File;
 use std::io::{self, BufReader, Read};
-use std::os::unix::fs::{FileExt, MetadataExt};
-use std::path::{Path, PathBuf};
+use std::os::unix::fs::FileExt;
+use std::path::Path;
 
 /// Where the originals begin in the file; the lines stand before.
 const DATA_BYTES: u64 = 1 << 20;
@@ -26,33 +27,22 @@ pub struct Kept {
 
 /// An undo journal that is being made: nothing may be written to the device yet. Dropped, it is gone.
 pub struct UndoMaking {
-    path: PathBuf,
-    being_made: PathBuf,
-    file: File,
+    place: Place,
+    new: NewFile,
     head: Head,
     kept: Vec<Kept>,
     end_bytes: u64,
-    is_done: bool,
 }
 
 impl UndoMaking {
-    /// Begins one that is to be at `path`, where none may be; `path` with `.new` behind it is used meanwhile. What a
-    /// crash left there is of a run that had not begun to write.
+    /// Begins one that is to be at `path`, where none may be.
     ///
     /// # Errors
     /// One is there already, another process is making it, or the file system fails.
     pub fn begin(path: &Path, head: Head) -> Result<Self, Fault> {
-        let being_made = with_suffix(path, ".new");
-        let mut options = OpenOptions::new();
-        let file = opened(Paper::Undo, options.read(true).write(true).create(true).truncate(false), &being_made)?;
-        lock(Paper::Undo, &file)?;
-        if path.symlink_metadata().is_ok() {
-            let _ = fs::remove_file(&being_made);
-            return Err(fault(FaultKind::Exists));
-        }
-        file.set_len(0).map_err(io)?;
-        let (path, kept) = (path.to_owned(), Vec::new());
-        Ok(UndoMaking { path, being_made, file, head, kept, end_bytes: DATA_BYTES, is_done: false })
+        let place = free_place(Paper::Undo, path)?;
+        let new = NewFile::begin(&place).map_err(file_fault)?;
+        Ok(UndoMaking { place, new, head, kept: Vec::new(), end_bytes: DATA_BYTES })
     }
 
     /// Keeps the original `bytes` of the device from `offset` on: a whole number of pieces.
@@ -61,7 +51,7 @@ impl UndoMaking {
     /// The file system fails.
     pub fn keep(&mut self, offset: u64, bytes: &[u8]) -> Result<(), Fault> {
         debug_assert!(bytes.len().is_multiple_of(PIECE_BYTES) && offset.is_multiple_of(PIECE_BYTES as u64));
-        self.file.write_all_at(bytes, self.end_bytes).map_err(io)?;
+        self.new.file().write_all_at(bytes, self.end_bytes).map_err(io)?;
         let digest = BlockDigest::of(HashKind::Blake3, bytes);
         let extent = Extent::new(offset, bytes.len() as u64);
         self.kept.push(Kept { extent, at_bytes: self.end_bytes, digest });
@@ -74,14 +64,14 @@ impl UndoMaking {
     /// # Errors
     /// The file system fails.
     pub fn settle(&mut self) -> Result<(), Fault> {
-        self.file.sync_data().map_err(io)
+        self.new.file().sync_data().map_err(io)
     }
 
     /// Makes all of it durable, under its name. Only then may what was kept be written over.
     ///
     /// # Errors
     /// The file system fails; then there is no journal.
-    pub fn finish(mut self) -> Result<Undo, Fault> {
+    pub fn finish(self) -> Result<Undo, Fault> {
         let mut seal = Seal::default();
         let mut text = seal.close(&self.head.to_json().map_err(fault)?).map_err(fault)?;
         let record = |kept: &Kept| Record::Kept {
@@ -97,32 +87,23 @@ impl UndoMaking {
         if text.len() as u64 > DATA_BYTES {
             return Err(fault(FaultKind::Senseless("more extents than it has room for".to_owned())));
         }
-        self.file.write_all_at(text.as_bytes(), 0).and_then(|()| self.file.sync_all()).map_err(io)?;
-        rename_without_replacing(Paper::Undo, &self.being_made, &self.path)?;
-        self.is_done = true;
+        let UndoMaking { place, new, head, kept, .. } = self;
+        let file = new.file().try_clone().map_err(io)?;
+        file.write_all_at(text.as_bytes(), 0).map_err(io)?;
         // Unlike a copy's journal it must not be lost with the power: what it holds is nowhere else.
-        if let Err(error) = sync_directory_of(&self.path) {
-            let _ = fs::remove_file(&self.path);
-            return Err(io(error));
+        if let Err(error) = new.publish(Visibility::Owner) {
+            // Where its name may not survive, it must not be believed to. Of another file's name nothing is removed.
+            let _ = place.remove(&file);
+            return Err(file_fault(error));
         }
-        let file = self.file.try_clone().map_err(io)?;
-        let (path, head, kept) = (self.path.clone(), self.head.clone(), std::mem::take(&mut self.kept));
-        Ok(Undo { path, file, head, kept })
-    }
-}
-
-impl Drop for UndoMaking {
-    fn drop(&mut self) {
-        if !self.is_done {
-            let _ = fs::remove_file(&self.being_made);
-        }
+        Ok(Undo { place, file, head, kept })
     }
 }
 
 /// An undo journal that is whole, locked against other processes (flock: advisory, gone with the process).
 #[derive(Debug)]
 pub struct Undo {
-    path: PathBuf,
+    place: Place,
     file: File,
     head: Head,
     kept: Vec<Kept>,
@@ -134,21 +115,7 @@ impl Undo {
     /// # Errors
     /// In use by another process, none of ours, of a newer haul, or damaged.
     pub fn open(path: &Path) -> Result<Option<Self>, Fault> {
-        let found = opened(Paper::Undo, OpenOptions::new().read(true).write(true), path);
-        let file = match found {
-            Err(Fault { kind: FaultKind::Io(error), .. })
-                if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) =>
-            {
-                return Ok(None);
-            }
-            found => found?,
-        };
-        lock(Paper::Undo, &file)?;
-        // Between opening and lock its owner may have come to its end and removed it.
-        let id = |stat: fs::Metadata| (stat.dev(), stat.ino());
-        if path.metadata().ok().map(id) != file.metadata().ok().map(id) {
-            return Ok(None);
-        }
+        let Some((place, file)) = open_own(Paper::Undo, path)? else { return Ok(None) };
         let mut lines = Lines::new(Paper::Undo, BufReader::new((&file).take(DATA_BYTES)));
         let (head, mut seal) = Head::read(&mut lines)?;
         let mut kept = Vec::new();
@@ -168,7 +135,7 @@ impl Undo {
             }
         }
         drop(lines);
-        Ok(Some(Undo { path: path.to_owned(), file, head, kept }))
+        Ok(Some(Undo { place, file, head, kept }))
     }
 
     /// Which device and session.
@@ -183,7 +150,7 @@ impl Undo {
 
     /// Where it is.
     pub fn path(&self) -> &Path {
-        &self.path
+        self.place.path()
     }
 
     /// Reads originals into `bytes`, which are as many, and compares them with their digest.
@@ -203,12 +170,16 @@ impl Undo {
     /// # Errors
     /// The file system fails.
     pub fn remove(self) -> Result<(), Fault> {
-        fs::remove_file(&self.path).and_then(|()| sync_directory_of(&self.path)).map_err(io)
+        self.place.remove(&self.file).map_err(file_fault)
     }
 }
 
 fn fault(kind: FaultKind) -> Fault {
     Fault::of(Paper::Undo, kind)
+}
+
+fn file_fault(error: FileError) -> Fault {
+    paper_file::file_fault(Paper::Undo, error)
 }
 
 fn io(source: io::Error) -> Fault {

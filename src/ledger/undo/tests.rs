@@ -48,8 +48,6 @@ fn it_has_its_name_only_once_it_is_whole() {
     assert!(!path.exists() && Undo::open(&path).unwrap().is_none());
     drop(making);
     assert_eq!(fs::read_dir(&dir).unwrap().count(), 0, "what was not finished is nothing");
-    // A kill leaves it lying: the next run begins it anew.
-    fs::write(dir.path().join("disk.undo.new"), vec![9; 3 << 20]).unwrap();
     let undo = made(&path);
     assert_eq!(fs::metadata(undo.path()).unwrap().len(), (1 << 20) + 4096 + 512);
 }

@@ -1,6 +1,7 @@
 //! The witness: a file of which somebody keeps a part in the page cache, as every file that was read is kept.
+use crate::files::nameless;
 use crate::sys::page_cache;
-use rustix::fs::{Advice, Mode, OFlags, fadvise, fstatfs, openat, unlink};
+use rustix::fs::{Advice, fadvise, fstatfs};
 use std::env;
 use std::fs::File;
 use std::io;
@@ -63,18 +64,7 @@ fn folders() -> Vec<PathBuf> {
 
 /// A file there that has no name; `None` where the folder is memory.
 fn made_in(folder: &Path, bytes: u64) -> io::Result<Option<File>> {
-    let (flags, mode) = (OFlags::RDWR | OFlags::CLOEXEC, Mode::RUSR | Mode::WUSR);
-    let nameless = openat(rustix::fs::CWD, folder, flags | OFlags::TMPFILE, mode);
-    let file: File = match nameless {
-        Ok(fd) => fd.into(),
-        // Not every file system has files without names.
-        Err(_) => {
-            let path = folder.join(format!(".haul-profile-{}", std::process::id()));
-            let fd = openat(rustix::fs::CWD, &path, flags | OFlags::CREATE | OFlags::EXCL, mode)?;
-            unlink(&path)?;
-            fd.into()
-        }
-    };
+    let file = nameless(folder)?;
     if MEMORY_FILE_SYSTEMS.contains(&(fstatfs(&file)?.f_type as u64)) {
         return Ok(None);
     }

@@ -1,0 +1,246 @@
+//! A file that is being made.
+use super::place::{inode, our_uid, regular};
+use super::{FileError, Place};
+use rustix::fs::{AtFlags, FlockOperation, Mode, OFlags, RenameFlags, flock};
+use rustix::io::Errno;
+use std::ffi::{OsStr, OsString};
+use std::fs::{self, File};
+use std::io;
+use std::os::fd::AsFd;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::Path;
+use std::sync::{Mutex, PoisonError};
+
+/// What a name ends in while its file is being made.
+const SUFFIX: &[u8] = b".haul-new";
+/// Bytes of the final name that a temporary one begins with, for people who find it.
+const NAME_BYTES_MAX: usize = 64;
+const MODE: Mode = Mode::from_raw_mode(0o600);
+
+/// Files that are being made, for an end that drops nothing.
+static UNFINISHED: Mutex<Vec<(Place, OsString)>> = Mutex::new(Vec::new());
+
+/// Removes every file that is being made: the process is about to end by a signal, and nothing is dropped.
+pub fn remove_unfinished() {
+    // The thread that holds the lock may be waiting for this one: a file that stays is better than a process that does.
+    let Ok(mut unfinished) = UNFINISHED.try_lock() else { return };
+    for (place, name) in unfinished.drain(..) {
+        let _ = rustix::fs::unlinkat(&place.folder, &name, AtFlags::empty());
+    }
+}
+
+/// Who may read a file once it has its name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Visibility {
+    /// Its owner: it has serial numbers and paths.
+    Owner,
+    /// Whoever the umask allows, as for any file that a program makes.
+    Umask,
+}
+
+/// A file that has no name of its own yet. Dropped, it is gone.
+///
+/// It is locked (flock: advisory, gone with the process) under a temporary name, so that another process that makes a
+/// file of the same name is found before either has done its work. What a killed process left is removed by the next
+/// one that makes a file of that name.
+#[derive(Debug)]
+pub struct NewFile {
+    place: Place,
+    temporary: OsString,
+    file: File,
+    is_published: bool,
+}
+
+impl NewFile {
+    /// Begins a file for `place`, empty and with mode 0600. What bears the name is left alone.
+    ///
+    /// # Errors
+    /// Another process is making a file for this place; the file system fails.
+    pub fn begin(place: &Place) -> Result<NewFile, FileError> {
+        let (temporary, file) = loop {
+            let name = temporary_name(&place.name)?;
+            let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+            let fd = match rustix::fs::openat(&place.folder, &name, flags, MODE) {
+                Err(Errno::EXIST) => continue,
+                made => made?,
+            };
+            // Between the two calls another process may have taken it for one that was left lying.
+            let is_locked = matches!(flock(&fd, FlockOperation::NonBlockingLockExclusive), Ok(()) | Err(Errno::NOTSUP));
+            let is_there = place.stat_of(&name)?.is_some();
+            if is_locked && is_there {
+                break (name, File::from(fd));
+            }
+        };
+        UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner).push((place.clone(), temporary.clone()));
+        let new = NewFile { place: place.clone(), temporary, file, is_published: false };
+        new.look_for_others()?;
+        Ok(new)
+    }
+
+    /// The file.
+    pub fn file(&self) -> &File {
+        &self.file
+    }
+
+    /// Refuses where another process is making this file, and removes what a killed one left.
+    fn look_for_others(&self) -> Result<(), FileError> {
+        if !self.place.can_be_read {
+            return Ok(());
+        }
+        let (start, folder) = (name_start(&self.place.name), &self.place.folder);
+        for entry in rustix::fs::Dir::read_from(folder)? {
+            let entry = entry?;
+            let name = OsStr::from_bytes(entry.file_name().to_bytes());
+            let bytes = name.as_bytes();
+            if !bytes.starts_with(&start) || !bytes.ends_with(SUFFIX) || name == self.temporary {
+                continue;
+            }
+            let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+            let Ok(fd) = rustix::fs::openat(folder, name, flags, Mode::empty()) else { continue };
+            let stat = rustix::fs::fstat(&fd)?;
+            if regular(&stat).is_err() || stat.st_uid != our_uid() || stat.st_nlink != 1 {
+                continue;
+            }
+            match flock(&fd, FlockOperation::NonBlockingLockExclusive) {
+                Err(Errno::WOULDBLOCK) => return Err(FileError::Busy),
+                // Without locks nobody knows whether somebody uses it.
+                Err(_) => {}
+                // That it may stay is no failure to report.
+                Ok(()) => drop(rustix::fs::unlinkat(folder, name, AtFlags::empty())),
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes the file durable and gives it its name, which nothing may bear.
+    ///
+    /// # Errors
+    /// Something has the name: [`FileError::Exists`]. The file system fails. Then the file is gone.
+    pub fn publish(mut self, visibility: Visibility) -> Result<File, FileError> {
+        self.finish(visibility)?;
+        let Place { folder, name, .. } = &self.place;
+        match rustix::fs::renameat_with(folder, &self.temporary, folder, name, RenameFlags::NOREPLACE) {
+            Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => self.link()?,
+            Err(Errno::EXIST) => return Err(FileError::Exists),
+            renamed => renamed?,
+        }
+        self.end()
+    }
+
+    /// Gives it its name on a file system that cannot rename without replacing. A link never replaces; where there are
+    /// no links either the name is looked at before, which a process in between could defeat.
+    fn link(&self) -> Result<(), FileError> {
+        let Place { folder, name, .. } = &self.place;
+        match rustix::fs::linkat(folder, &self.temporary, folder, name, AtFlags::empty()) {
+            Ok(()) => {
+                // The name stands; that the other one may stay too is no failure to report.
+                let _ = rustix::fs::unlinkat(folder, &self.temporary, AtFlags::empty());
+                Ok(())
+            }
+            Err(Errno::EXIST) => Err(FileError::Exists),
+            Err(_) if self.place.look()?.is_some() => Err(FileError::Exists),
+            Err(_) => Ok(rustix::fs::renameat(folder, &self.temporary, folder, name)?),
+        }
+    }
+
+    /// Makes the file durable and gives it the name of `old`, which is gone then. At no time is there none.
+    ///
+    /// # Errors
+    /// The name leads to another file than `old`: [`FileError::Changed`], and that file stays. The file system fails.
+    pub fn replace(mut self, old: impl AsFd, visibility: Visibility) -> Result<File, FileError> {
+        let old = rustix::fs::fstat(old)?;
+        self.finish(visibility)?;
+        let Place { folder, name, .. } = &self.place;
+        let is_old = |name: &OsStr| -> Result<bool, FileError> {
+            Ok(self.place.stat_of(name)?.is_some_and(|found| inode(&found) == inode(&old)))
+        };
+        if !is_old(name)? {
+            return Err(FileError::Changed);
+        }
+        // Names are exchanged and then looked at, so that nothing is lost whoever comes in between.
+        let exchange = || rustix::fs::renameat_with(folder, &self.temporary, folder, name, RenameFlags::EXCHANGE);
+        match exchange() {
+            Ok(()) if is_old(&self.temporary)? => {
+                let _ = rustix::fs::unlinkat(folder, &self.temporary, AtFlags::empty());
+            }
+            Ok(()) => {
+                let back = exchange();
+                // Where it cannot be put back, the temporary name is that of somebody's file, and stays.
+                self.is_published = back.is_err();
+                return Err(back.map_or_else(FileError::from, |()| FileError::Changed));
+            }
+            Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => {
+                rustix::fs::renameat(folder, &self.temporary, folder, name)?;
+            }
+            Err(errno) => return Err(errno.into()),
+        }
+        self.end()
+    }
+
+    fn finish(&self, visibility: Visibility) -> Result<(), FileError> {
+        if visibility == Visibility::Umask {
+            rustix::fs::fchmod(&self.file, Mode::from_raw_mode(0o666 & !umask()))?;
+        }
+        Ok(self.file.sync_all()?)
+    }
+
+    fn end(&mut self) -> Result<File, FileError> {
+        self.is_published = true;
+        self.place.sync(&self.file)?;
+        Ok(self.file.try_clone()?)
+    }
+}
+
+impl Drop for NewFile {
+    fn drop(&mut self) {
+        let mut unfinished = UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner);
+        unfinished.retain(|(_, name)| *name != self.temporary);
+        drop(unfinished);
+        if !self.is_published {
+            // Nobody would know what to do with half of one; that it may stay is no failure to report.
+            let _ = rustix::fs::unlinkat(&self.place.folder, &self.temporary, AtFlags::empty());
+        }
+    }
+}
+
+/// A file in `folder` that has no name and is gone with this process, mode 0600, for reading and writing.
+///
+/// # Errors
+/// What `openat(2)` said.
+pub fn nameless(folder: &Path) -> Result<File, FileError> {
+    let flags = OFlags::RDWR | OFlags::CLOEXEC | OFlags::TMPFILE;
+    if let Ok(fd) = rustix::fs::open(folder, flags, MODE) {
+        return Ok(fd.into());
+    }
+    // Not every file system has files without names: one with a name for as long as it takes to remove it.
+    let new = NewFile::begin(&Place::of(&folder.join("scratch"))?)?;
+    Ok(new.file.try_clone()?)
+}
+
+/// What the temporary names of this name begin with: it, shortened, and a digest of all of it.
+fn name_start(name: &OsStr) -> Vec<u8> {
+    let bytes = name.as_bytes();
+    let digest = twox_hash::XxHash3_128::oneshot(bytes) as u64;
+    let text = String::from_utf8_lossy(&bytes[..bytes.len().min(NAME_BYTES_MAX)]);
+    let plain: String = text.chars().filter(|letter| letter.is_ascii_graphic()).collect();
+    format!(".{plain}.{digest:016x}-").into_bytes()
+}
+
+/// One that nobody can guess.
+fn temporary_name(name: &OsStr) -> io::Result<OsString> {
+    let mut random = [0u8; 12];
+    rustix::rand::getrandom(&mut random, rustix::rand::GetRandomFlags::empty())?;
+    let mut bytes = name_start(name);
+    for byte in random {
+        bytes.extend_from_slice(format!("{byte:02x}").as_bytes());
+    }
+    bytes.extend_from_slice(SUFFIX);
+    Ok(OsString::from_vec(bytes))
+}
+
+/// Bits that new files of this process lack. Asking by `umask(2)` would change it for a moment, for all threads.
+fn umask() -> u32 {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("Umask:"));
+    mask.and_then(|mask| u32::from_str_radix(mask.trim(), 8).ok()).unwrap_or(0o077)
+}

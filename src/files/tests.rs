@@ -1,0 +1,186 @@
+//! Files beside a copy, among files that are nobody's to touch.
+use super::*;
+use std::fs::{self, File};
+use std::io::{Read, Write};
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::Path;
+
+struct Scene(tempfile::TempDir);
+
+impl Scene {
+    fn new() -> Self {
+        Scene(tempfile::tempdir().unwrap())
+    }
+
+    fn place(&self, name: &str) -> Place {
+        Place::of(&self.0.path().join(name)).unwrap()
+    }
+
+    fn put(&self, name: &str, bytes: &str) {
+        fs::write(self.0.path().join(name), bytes).unwrap();
+    }
+
+    fn text(&self, name: &str) -> String {
+        fs::read_to_string(self.0.path().join(name)).unwrap()
+    }
+
+    fn names(&self) -> Vec<String> {
+        let mut names: Vec<String> =
+            fs::read_dir(self.0.path()).unwrap().map(|it| it.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
+    }
+}
+
+fn begun(place: &Place, text: &str) -> NewFile {
+    let new = NewFile::begin(place).unwrap();
+    new.file().write_all(text.as_bytes()).unwrap();
+    new
+}
+
+#[test]
+fn a_new_file_is_private_until_it_has_its_name_and_then_as_visible_as_was_said() {
+    let scene = Scene::new();
+    let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    let new = begun(&scene.place("m"), "whole");
+    let [temporary] = &scene.names()[..] else { panic!("{:?}", scene.names()) };
+    assert!(temporary.starts_with(".m.") && temporary.ends_with(".haul-new"), "{temporary}");
+    assert_eq!(mode(&scene.0.path().join(temporary)), 0o600);
+    new.publish(Visibility::Owner).unwrap();
+    assert_eq!((scene.names(), scene.text("m")), (vec!["m".to_owned()], "whole".to_owned()));
+    assert_eq!(mode(&scene.0.path().join("m")), 0o600);
+    File::create(scene.0.path().join("by-umask")).unwrap();
+    begun(&scene.place("open"), "").publish(Visibility::Umask).unwrap();
+    assert_eq!(mode(&scene.0.path().join("open")), mode(&scene.0.path().join("by-umask")));
+}
+
+#[test]
+fn publishing_never_replaces_and_a_file_that_is_given_up_is_gone() {
+    let scene = Scene::new();
+    let new = begun(&scene.place("m"), "ours");
+    scene.put("m", "somebody's");
+    assert!(matches!(new.publish(Visibility::Owner).unwrap_err(), FileError::Exists));
+    assert_eq!((scene.names(), scene.text("m")), (vec!["m".to_owned()], "somebody's".to_owned()));
+    drop(begun(&scene.place("other"), "half"));
+    assert_eq!(scene.names(), ["m"]);
+}
+
+#[test]
+fn only_the_file_that_was_named_is_replaced() {
+    let scene = Scene::new();
+    scene.put("m", "old");
+    let old = scene.place("m").open(Opening::Own).unwrap().unwrap();
+    begun(&scene.place("m"), "new").replace(&old, Visibility::Owner).unwrap();
+    assert_eq!((scene.names(), scene.text("m")), (vec!["m".to_owned()], "new".to_owned()));
+    // `old` is not what bears the name any more.
+    let refused = begun(&scene.place("m"), "newer").replace(&old, Visibility::Owner).unwrap_err();
+    assert!(matches!(refused, FileError::Changed));
+    assert!(matches!(scene.place("m").remove(&old).unwrap_err(), FileError::Changed));
+    assert_eq!((scene.names(), scene.text("m")), (vec!["m".to_owned()], "new".to_owned()));
+}
+
+#[test]
+fn of_two_that_make_one_file_the_second_is_refused_and_what_a_killed_one_left_is_removed() {
+    let scene = Scene::new();
+    let first = begun(&scene.place("m"), "first");
+    assert!(matches!(NewFile::begin(&scene.place("m")).unwrap_err(), FileError::Busy));
+    drop(NewFile::begin(&scene.place("m2")).unwrap());
+    // A killed process drops nothing; its lock goes with its descriptors.
+    let copy = scene.0.path().join(scene.names()[0].replace(".haul-new", "0.haul-new"));
+    first.publish(Visibility::Owner).unwrap();
+    fs::write(&copy, "left").unwrap();
+    let other = scene.0.path().join(".m.0123-unlike.haul-new");
+    fs::write(&other, "somebody's").unwrap();
+    drop(NewFile::begin(&scene.place("m")).unwrap());
+    assert_eq!(scene.names(), [".m.0123-unlike.haul-new", "m"]);
+}
+
+#[test]
+fn a_long_name_is_as_good_as_any() {
+    let scene = Scene::new();
+    for letter in ["n", "ü"] {
+        let name = letter.repeat(255 / letter.len());
+        begun(&scene.place(&name), "whole").publish(Visibility::Owner).unwrap();
+        assert_eq!(scene.names(), std::slice::from_ref(&name));
+        fs::remove_file(scene.0.path().join(name)).unwrap();
+    }
+}
+
+#[test]
+fn what_is_no_regular_file_is_refused_without_waiting() {
+    let scene = Scene::new();
+    let path = |name: &str| scene.0.path().join(name);
+    rustix::fs::mkfifoat(rustix::fs::CWD, path("fifo"), rustix::fs::Mode::RWXU).unwrap();
+    let _socket = std::os::unix::net::UnixListener::bind(path("socket")).unwrap();
+    fs::create_dir(path("folder")).unwrap();
+    symlink("fifo", path("link")).unwrap();
+    for (name, what) in [("fifo", "a FIFO"), ("socket", "a socket"), ("folder", "a folder"), ("link", "a FIFO")] {
+        let FileError::NotRegular(found) = scene.place(name).open(Opening::Read).unwrap_err() else { panic!("{name}") };
+        assert_eq!(found, what);
+    }
+    let null = Place::of(Path::new("/dev/null")).unwrap().open(Opening::Read).unwrap_err();
+    assert!(matches!(null, FileError::NotRegular("a character device")));
+    assert!(scene.place("nothing").open(Opening::Read).unwrap().is_none());
+}
+
+#[test]
+fn a_symbolic_link_is_followed_for_reading_only() {
+    let scene = Scene::new();
+    scene.put("victim", "precious");
+    symlink("victim", scene.0.path().join("link")).unwrap();
+    let mut text = String::new();
+    scene.place("link").open(Opening::Read).unwrap().unwrap().read_to_string(&mut text).unwrap();
+    assert_eq!(text, "precious");
+    assert!(matches!(scene.place("link").open(Opening::Own).unwrap_err(), FileError::NotRegular("a symbolic link")));
+    assert!(matches!(begun(&scene.place("link"), "x").publish(Visibility::Owner).unwrap_err(), FileError::Exists));
+    assert_eq!(scene.text("victim"), "precious");
+}
+
+#[test]
+fn in_a_folder_of_everybody_only_our_own_files_are_believed() {
+    let scene = Scene::new();
+    let path = scene.0.path().join("j");
+    fs::write(&path, "journal").unwrap();
+    let set = |path: &Path, mode| fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+    let open = || scene.place("j").open(Opening::Own).map(|file| file.is_some());
+    set(&path, 0o666);
+    assert!(open().unwrap(), "nobody else can write to the folder");
+    set(scene.0.path(), 0o1777);
+    assert!(open().unwrap_err().to_string().contains("mode 666"));
+    set(&path, 0o600);
+    assert!(open().unwrap());
+    fs::hard_link(&path, scene.0.path().join("second")).unwrap();
+    assert!(open().unwrap_err().to_string().contains("2 hard links"));
+    fs::remove_file(scene.0.path().join("second")).unwrap();
+    if rustix::process::geteuid().is_root() {
+        std::os::unix::fs::chown(&path, Some(65534), None).unwrap();
+        assert!(open().unwrap_err().to_string().contains("belongs to user 65534"));
+    } else {
+        eprintln!("skipped: only root can give files away");
+    }
+}
+
+#[test]
+fn two_names_of_one_file_are_found_to_be_one_whether_it_is_there_or_not() {
+    let scene = Scene::new();
+    let path = |name: &str| scene.0.path().join(name);
+    fs::create_dir(path("sub")).unwrap();
+    scene.put("a", "");
+    fs::hard_link(path("a"), path("hard")).unwrap();
+    symlink("a", path("soft")).unwrap();
+    symlink("not-yet", path("dangling")).unwrap();
+    symlink("sub", path("folder")).unwrap();
+    let found = |name: &str| scene.place(name).found().unwrap();
+    assert!(found("a") == found("hard") && found("a") == found("soft") && found("a") != found("sub"));
+    assert_eq!(found("not-yet"), found("dangling"));
+    assert_eq!(found("sub/x"), found("folder/x"));
+    assert_ne!(found("sub/x"), found("x"));
+}
+
+#[test]
+fn a_nameless_file_leaves_no_name() {
+    let scene = Scene::new();
+    let mut file = nameless(scene.0.path()).unwrap();
+    file.write_all(b"x").unwrap();
+    assert_eq!(scene.names(), Vec::<String>::new());
+}
