@@ -106,7 +106,11 @@ impl NvmeNamespace {
     }
 }
 
-impl OnRing for NvmeNamespace {
+// SAFETY: the command is copied into the entry. It names the first `piece` bytes of the present transfer, which are
+// sliced, and `Command::for_ring` sees to it that the drive moves as many and goes the same way. The descriptor is the
+// drive's, which we own. A command without vectors has one completion.
+#[expect(unsafe_code)]
+unsafe impl OnRing for NvmeNamespace {
     fn fd(&self) -> BorrowedFd<'_> {
         self.drive.for_ring().expect("it is on no ring without a descriptor").0
     }

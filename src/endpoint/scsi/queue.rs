@@ -128,7 +128,7 @@ impl SgQueue {
                 sg::FLAG_MMAP_IO
             }
         };
-        debug_assert!(self.flying[slot].is_none(), "slot {slot} is in flight twice");
+        assert!(self.flying[slot].is_none(), "slot {slot} is in flight twice");
         // SAFETY: the buffer and the room for sense data belong to the flight, which stays in `flying` until the answer
         // has been taken; this queue drains before it is gone, or leaks what is left. The command is copied now.
         match unsafe { sg::give(self.disk.node.fd(), &header) } {
