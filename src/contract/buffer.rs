@@ -4,7 +4,10 @@ use std::os::fd::{AsRawFd, BorrowedFd};
 use std::ptr::{self, NonNull};
 use std::slice;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering::Relaxed};
+use std::sync::atomic::{
+    AtomicU32, AtomicUsize,
+    Ordering::{Acquire, Relaxed, Release},
+};
 
 /// Every buffer begins on a multiple of this; no device asks for a coarser memory alignment.
 pub const PAGE_BYTES: usize = 4096;
@@ -88,14 +91,13 @@ impl Arena {
     /// Panics when buffers of an earlier carving are still out, or when the arena is too small for as many.
     pub fn carve(self: &Arc<Self>, block_bytes: u32, count: u32) -> Vec<Buffer> {
         let stride = (block_bytes as usize).next_multiple_of(PAGE_BYTES);
-        assert_eq!(self.out.load(Relaxed), 0, "buffers of the last carving are still out");
-        assert!(
-            stride * count as usize <= self.len,
-            "{count} blocks of {block_bytes} do not fit in {} bytes",
-            self.len
-        );
-        self.populate(stride * count as usize);
-        self.out.store(count as usize, Relaxed);
+        let fits = stride.checked_mul(count as usize).filter(|bytes| *bytes <= self.len);
+        let bytes = fits.unwrap_or_else(|| panic!("{count} blocks of {block_bytes} do not fit in {} bytes", self.len));
+        // Taken in one step, so that of two threads one is refused. Acquire: what the last owner of a buffer did to its
+        // bytes, before the Release of its drop, is over.
+        let taken = self.out.compare_exchange(0, count as usize, Acquire, Relaxed);
+        assert!(taken.is_ok(), "buffers of the last carving are still out");
+        self.populate(bytes);
         let piece = |index: u32| {
             // SAFETY: inside the arena by the assertion above; pieces do not overlap, and no older ones are out.
             let bytes = unsafe { self.base.add(index as usize * stride) };
@@ -191,7 +193,7 @@ impl Buffer {
 
 impl Drop for Buffer {
     fn drop(&mut self) {
-        self.arena.out.fetch_sub(1, Relaxed);
+        self.arena.out.fetch_sub(1, Release);
     }
 }
 
@@ -231,6 +233,27 @@ mod tests {
         file.read_exact_at(&mut byte, 8191).unwrap();
         assert_eq!(byte, [7]);
         assert!(Arena::shared(std::fs::File::open("/dev/null").unwrap().as_fd(), 4096).is_err());
+    }
+
+    #[test]
+    fn of_two_threads_that_carve_at_once_one_is_refused() {
+        use std::sync::Barrier;
+        for _ in 0..200 {
+            let arena = Arena::map(HUGE_BYTES).unwrap();
+            let (start, end) = (Barrier::new(2), Barrier::new(2));
+            let carve = || {
+                start.wait();
+                let carved = std::panic::catch_unwind(|| arena.carve(PAGE_BYTES as u32, 3));
+                // Nobody gives anything back before both have tried.
+                end.wait();
+                usize::from(carved.is_ok())
+            };
+            let got = std::thread::scope(|scope| {
+                let other = scope.spawn(carve);
+                carve() + other.join().unwrap()
+            });
+            assert_eq!(got, 1, "threads that were given the same memory");
+        }
     }
 
     #[test]

@@ -176,7 +176,68 @@ pub trait Endpoint: Send + Sync {
 ///
 /// An entry has 64 bytes and a completion 16; passthrough commands need the wide form, of 128 and 32. A ring has one
 /// form for all its entries: where either side needs the wide one, both are encoded so.
-pub trait OnRing {
+///
+/// # Safety
+/// Entries go to the kernel unchecked, and the kernel reads and writes memory by what they say. An implementation
+/// promises of every entry that it encodes:
+///
+/// * It names no memory but the present transfer of its request, and what belongs to the endpoint.
+/// * The kernel writes to the request's bytes for a read alone, and moves no more bytes than the present transfer has,
+///   by any field of the entry or of a command in it.
+/// * What belongs to the endpoint stays where it is while the endpoint lives, is named by no other entry before
+///   the completion, and if the kernel writes to it is only reached as atomics or by raw pointers meanwhile.
+/// * It works on `fd`. The descriptor of [`OnRing::fd`] is the same at any time, and open for as long as the endpoint
+///   lives. So is any other descriptor that the entry names.
+/// * It has exactly one completion, after which the kernel touches none of that memory.
+///
+/// Whoever pushes an entry promises in turn:
+///
+/// * The request was taken ([`OnRing::takes`]) and is kept as it is until the completion, its buffer with it; no other
+///   request with the same slot is on a ring meanwhile.
+/// * The endpoint is kept until the completion too.
+/// * Where the kernel does not say when it is done, both are leaked.
+///
+/// ```
+/// # use haul::contract::{OnRing, Request};
+/// # use io_uring::{opcode, squeue, types};
+/// # use std::os::fd::{AsFd, BorrowedFd};
+/// struct Nothing(std::fs::File);
+///
+/// // SAFETY: the entry names no memory.
+/// unsafe impl OnRing for Nothing {
+/// #   fn fd(&self) -> BorrowedFd<'_> {
+/// #       self.0.as_fd()
+/// #   }
+/// #   fn takes(&self, _: &Request) -> bool {
+/// #       true
+/// #   }
+///     fn encode(&self, _: &mut Request, _: types::Fixed) -> squeue::Entry {
+///         opcode::Nop::new().build()
+///     }
+/// }
+/// ```
+///
+/// Without `unsafe` nobody can promise that:
+///
+/// ```compile_fail,E0200
+/// # use haul::contract::{OnRing, Request};
+/// # use io_uring::{opcode, squeue, types};
+/// # use std::os::fd::{AsFd, BorrowedFd};
+/// struct Nothing(std::fs::File);
+///
+/// impl OnRing for Nothing {
+/// #   fn fd(&self) -> BorrowedFd<'_> {
+/// #       self.0.as_fd()
+/// #   }
+/// #   fn takes(&self, _: &Request) -> bool {
+/// #       true
+/// #   }
+///     fn encode(&self, _: &mut Request, _: types::Fixed) -> squeue::Entry {
+///         opcode::Nop::new().build()
+///     }
+/// }
+/// ```
+pub unsafe trait OnRing {
     /// The descriptor to register with the ring.
     fn fd(&self) -> BorrowedFd<'_>;
 

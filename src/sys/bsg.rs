@@ -2,9 +2,13 @@
 use io_uring::{IoUring, cqueue, opcode, squeue, types};
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd};
+use std::time::Duration;
 
 /// The number that a bsg node's commands have on a ring. It has one kind only, and looks at none.
 pub const BSG_URING_CMD: u32 = 0;
+
+/// How often the kernel is asked for a completion that it does not wait for with us.
+const ASK_PAUSE: Duration = Duration::from_millis(1);
 
 /// Which way bytes go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -87,20 +91,44 @@ impl Said {
 pub unsafe fn give_alone(fd: BorrowedFd<'_>, command: &Command) -> io::Result<Said> {
     let mut ring = IoUring::<squeue::Entry128, cqueue::Entry32>::builder().build(2)?;
     let entry = opcode::UringCmd80::new(types::Fd(fd.as_raw_fd()), BSG_URING_CMD).cmd(command.for_ring()).build();
-    // SAFETY: what the entry points to is the caller's affair, and the wait below ends with its completion.
+    // SAFETY: what the entry points to is the caller's affair, and once the kernel has the entry this returns only with
+    // its completion.
     unsafe { ring.submission().push(&entry) }.map_err(io::Error::other)?;
+    // Once: what the kernel did not take with this call is never seen by it.
+    hand_over(|| ring.submit())?;
+    let (submitter, _, mut completions) = ring.split();
+    let (result, number) = until_done(
+        || submitter.submit_and_wait(1).map(drop),
+        || {
+            completions.sync();
+            completions.next().map(|completion| (completion.result(), completion.big_cqe()[0]))
+        },
+    );
+    if result == 0 { Ok(Said::of(number)) } else { Err(io::Error::from_raw_os_error(-result)) }
+}
+
+/// Submits one entry. With an error the kernel does not have it.
+fn hand_over(mut submit: impl FnMut() -> io::Result<usize>) -> io::Result<()> {
     loop {
-        match ring.submit_and_wait(1) {
+        match submit() {
+            Ok(0) => return Err(io::Error::from(io::ErrorKind::WouldBlock)),
+            Ok(_) => return Ok(()),
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            waited => _ = waited?,
+            Err(error) => return Err(error),
         }
-        if let Some(completion) = ring.completion().next() {
-            let errno = -completion.result();
-            return if errno == 0 {
-                Ok(Said::of(completion.big_cqe()[0]))
-            } else {
-                Err(io::Error::from_raw_os_error(errno))
-            };
+    }
+}
+
+/// Waits until a command that the kernel has is done. There is no other way out: the kernel may write to the memory of
+/// the command until then, whatever it says of the wait. The command's time-out ends it.
+fn until_done<T>(mut wait: impl FnMut() -> io::Result<()>, mut done: impl FnMut() -> Option<T>) -> T {
+    loop {
+        if let Some(said) = done() {
+            return said;
+        }
+        match wait() {
+            Err(error) if error.kind() != io::ErrorKind::Interrupted => std::thread::sleep(ASK_PAUSE),
+            _ => {}
         }
     }
 }
@@ -152,6 +180,23 @@ mod tests {
             return None;
         }
         Some(given)
+    }
+
+    #[test]
+    fn a_wait_that_fails_does_not_end_before_the_command_is_done() {
+        let errors = std::cell::RefCell::new(vec![libc::EBADF, libc::EAGAIN, libc::EINTR, libc::EBUSY]);
+        let wait = || Err(io::Error::from_raw_os_error(errors.borrow_mut().pop().expect("it is done by then")));
+        let said = until_done(wait, || errors.borrow().is_empty().then_some(7));
+        assert_eq!((said, errors.borrow().len()), (7, 0));
+    }
+
+    #[test]
+    fn a_command_that_the_kernel_did_not_take_is_not_waited_for() {
+        let mut errors = vec![libc::ENOMEM, libc::EINTR];
+        let failed = hand_over(|| Err(io::Error::from_raw_os_error(errors.pop().unwrap())));
+        assert_eq!(failed.unwrap_err().raw_os_error(), Some(libc::ENOMEM));
+        assert_eq!(hand_over(|| Ok(0)).unwrap_err().kind(), io::ErrorKind::WouldBlock);
+        assert!(hand_over(|| Ok(1)).is_ok());
     }
 
     #[test]

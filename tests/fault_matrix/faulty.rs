@@ -102,7 +102,8 @@ impl Endpoint for Faulty {
     }
 }
 
-impl OnRing for Faulty {
+// SAFETY: entries and the descriptor are those of `inner`, which lives as long as this.
+unsafe impl OnRing for Faulty {
     fn fd(&self) -> BorrowedFd<'_> {
         self.inner.on_ring().expect("asked for only where there is one").fd()
     }

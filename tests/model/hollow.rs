@@ -47,7 +47,8 @@ impl Endpoint for Hollow {
     }
 }
 
-impl OnRing for Hollow {
+// SAFETY: the entry names no memory.
+unsafe impl OnRing for Hollow {
     fn fd(&self) -> BorrowedFd<'_> {
         self.null.as_fd()
     }

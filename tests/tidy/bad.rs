@@ -90,6 +90,10 @@ fn unsafe_has_its_places_and_needs_a_reason() {
     breaks(rules::unsafe_places, "src/plan/a.rs", "fn f() { unsafe { g() } }");
     breaks(rules::unsafe_places, "src/contract/plan.rs", "unsafe impl Send for A {}");
     keeps(rules::unsafe_places, "src/sys/a.rs", "fn f() { unsafe { g() } }");
+    keeps(rules::unsafe_places, "src/contract/endpoint.rs", "pub unsafe trait OnRing {}");
+    breaks(rules::unsafe_places, "src/contract/queue.rs", "pub unsafe trait Queue {}");
+    breaks(rules::unsafe_reasons, "src/contract/endpoint.rs", "/// Encodes.\npub unsafe trait OnRing {}");
+    breaks(rules::unsafe_reasons, "src/endpoint/a.rs", "use b::C;\n\nunsafe impl OnRing for A {}");
     keeps(rules::unsafe_places, "src/plan/mod.rs", "#![forbid(unsafe_code)] // unsafe");
     breaks(rules::unsafe_reasons, "src/sys/a.rs", "fn f() {\n    unsafe { g() }\n}");
     breaks(rules::unsafe_reasons, "src/sys/a.rs", "// SAFETY: of another one\nlet a = 1;\nunsafe { g() }");

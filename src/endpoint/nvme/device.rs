@@ -8,7 +8,7 @@ use super::status::{Meaning, Status};
 use crate::contract::{Change, CommandWishes, DeviceError, Endpoint, Extent, Facts, Kind, OnRing, Op, Request};
 use crate::endpoint::claim::Claim;
 use crate::endpoint::suspects::Suspects;
-use crate::sys::nvme::{Command, Data, Set};
+use crate::sys::nvme::{Blocks, Command, Data, Set};
 use std::io;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Mutex, PoisonError};
@@ -105,11 +105,15 @@ impl NvmeNamespace {
 
     /// The command that reads or writes `len` bytes, which are whole blocks, at `at`.
     pub(super) fn command(&self, op: Op, at: u64, len: u32) -> Command {
-        let (nsid, lba, blocks) = (self.place.nsid, self.lba(at), len >> self.namespace.block_shift);
+        let blocks = self.blocks_at(at, len >> self.namespace.block_shift);
         match op {
-            Op::Read => command::read(nsid, lba, blocks),
-            _ => command::write(nsid, lba, blocks, self.wishes.fua),
+            Op::Read => command::read(blocks),
+            _ => command::write(blocks, self.wishes.fua),
         }
+    }
+
+    fn blocks_at(&self, at: u64, count: u32) -> Blocks {
+        Blocks { nsid: self.place.nsid, lba: self.lba(at), count, block_bytes: self.block() }
     }
 
     /// What the drive said of a command at `at`, as an error.
@@ -222,7 +226,7 @@ impl NvmeNamespace {
         let blocks = (request.left().min(self.place.command_bytes_max) >> shift).min(BLOCKS_MAX);
         // Space is given up only where what is given up reads as zeros.
         let deallocate = self.namespace.deallocated_is_zero && self.namespace.zeroes_may_deallocate;
-        let command = command::write_zeroes(self.place.nsid, self.lba(at), blocks, deallocate, self.wishes.fua);
+        let command = command::write_zeroes(self.blocks_at(at, blocks), deallocate, self.wishes.fua);
         match self.give(&command, Op::Zero, &mut [], None)? {
             Status(0) => Ok(blocks << shift),
             status => Err(self.blame(status, at)),

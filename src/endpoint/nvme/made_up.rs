@@ -84,7 +84,7 @@ impl MadeUp {
 
     fn admin(&self, command: &Command, data: Data<'_>) -> Status {
         let Data::In(bytes) = data else { return Status(0x4002) };
-        match (command.opcode, command.cdw10[0], command.nsid) {
+        match (command.opcode(), command.cdw10()[0], command.nsid()) {
             (6, 0, NSID) => bytes.copy_from_slice(&*self.identify.lock().unwrap()),
             (6, 1, 0) => bytes.copy_from_slice(&made::controller()),
             // An old drive does not know the list of identifiers.
@@ -94,13 +94,13 @@ impl MadeUp {
     }
 
     fn io(&self, command: &Command, data: Data<'_>) -> Status {
-        let [low, high, control, ..] = command.cdw10;
+        let [low, high, control, ..] = command.cdw10();
         let (lba, count) = (u64::from(high) << 32 | u64::from(low), (control & 0xffff) + 1);
         let (from, len) = ((lba as usize) << self.shift, (count as usize) << self.shift);
-        if command.nsid != NSID {
+        if command.nsid() != NSID {
             return Status(0x400b);
         }
-        if command.opcode == 0 {
+        if command.opcode() == 0 {
             self.flushed.store(true, Relaxed);
             return Status(0);
         }
@@ -109,9 +109,9 @@ impl MadeUp {
             return Status(0x4080);
         }
         if self.bad.range(lba..lba + u64::from(count)).next().is_some() {
-            return Status(if command.opcode == 2 { 0x0281 } else { 0x0280 });
+            return Status(if command.opcode() == 2 { 0x0281 } else { 0x0280 });
         }
-        match (command.opcode, data) {
+        match (command.opcode(), data) {
             (1, Data::Out(bytes)) if bytes.len() == len => medium[from..from + len].copy_from_slice(bytes),
             (2, Data::In(bytes)) if bytes.len() == len => bytes.copy_from_slice(&medium[from..from + len]),
             (0x19, Data::Out(ranges)) => {
@@ -145,9 +145,9 @@ impl Drive for Arc<MadeUp> {
         if set == Set::Admin {
             return Ok(self.admin(command, data));
         }
-        let [low, high, control, ..] = command.cdw10;
+        let [low, high, control, ..] = command.cdw10();
         let lba = u64::from(high) << 32 | u64::from(low);
-        self.given.lock().unwrap().push((command.opcode, lba, (control & 0xffff) + 1));
+        self.given.lock().unwrap().push((command.opcode(), lba, (control & 0xffff) + 1));
         match self.next.lock().unwrap().pop() {
             Some(Next::Says(raw)) => return Ok(Status(raw)),
             Some(Next::Errno(errno)) => return Err(io::Error::from_raw_os_error(errno)),
@@ -158,11 +158,12 @@ impl Drive for Arc<MadeUp> {
             Data::Out(bytes) => bytes.len(),
             Data::In(bytes) => bytes.len(),
         };
+        assert_eq!(len, command.data_bytes() as usize, "the drive would move more or fewer bytes than the memory has");
         if len > self.transfer_bytes_max {
             return Err(io::Error::from_raw_os_error(libc::EINVAL));
         }
         let status = self.io(command, data);
-        if command.opcode == 2 && self.lingers.load(Relaxed) {
+        if command.opcode() == 2 && self.lingers.load(Relaxed) {
             self.linger();
         }
         Ok(status)

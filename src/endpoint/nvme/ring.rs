@@ -2,7 +2,7 @@
 use super::device::NvmeNamespace;
 use super::status::Status;
 use crate::contract::{OnRing, Op, Request};
-use crate::sys::nvme::NVME_URING_CMD_IO;
+use crate::sys::nvme::{Data, NVME_URING_CMD_IO};
 use io_uring::{opcode, squeue, types};
 use std::io;
 use std::os::fd::BorrowedFd;
@@ -97,11 +97,20 @@ impl NvmeNamespace {
     fn entry_bytes(&self, request: &mut Request, timeout: Duration) -> [u8; 80] {
         let len = self.piece(request).expect("asked before whether it takes the request");
         let command = self.command(request.op, request.at(), len);
-        command.for_ring(request.rest_mut().as_mut_ptr() as u64, len, timeout)
+        let len = len as usize;
+        let mut data = match request.op {
+            Op::Read => Data::In(&mut request.rest_mut()[..len]),
+            _ => Data::Out(&request.rest()[..len]),
+        };
+        command.for_ring(&mut data, timeout).expect("the command is of as many blocks as its memory has")
     }
 }
 
-impl OnRing for NvmeNamespace {
+// SAFETY: the command is copied into the entry. It names the first `piece` bytes of the present transfer, which are
+// sliced, and `Command::for_ring` sees to it that the drive moves as many and goes the same way. The descriptor is the
+// drive's, which we own. A command without vectors has one completion.
+#[expect(unsafe_code)]
+unsafe impl OnRing for NvmeNamespace {
     fn fd(&self) -> BorrowedFd<'_> {
         self.drive.for_ring().expect("it is on no ring without a descriptor").0
     }

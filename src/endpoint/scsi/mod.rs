@@ -115,7 +115,10 @@ impl ScsiEndpoint {
     }
 }
 
-impl OnRing for ScsiEndpoint {
+// SAFETY: an entry names the first bytes of the present transfer, no more than `command_bytes` made of what is left of
+// it, and the slot of `bsg`: in a box of ours, made of atomics, and used by one request at a time, as numbers of slots
+// are. The command moves as many bytes as the entry has. The descriptor is the one that `bsg` owns.
+unsafe impl OnRing for ScsiEndpoint {
     fn fd(&self) -> BorrowedFd<'_> {
         self.bsg().fd()
     }

@@ -14,6 +14,7 @@ use std::collections::VecDeque;
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
 /// How often a node is asked for what is left there after its device has gone: poll says at once that it is gone, and
@@ -28,8 +29,7 @@ pub(super) struct SgQueue {
     disk: Arc<Disk>,
     /// With the driver, by slot.
     flying: Vec<Option<Flight>>,
-    /// Where the kernel puts sense data, by slot.
-    senses: Vec<[u8; SENSE_BYTES]>,
+    senses: Senses,
     in_flight: u32,
     pending: VecDeque<Waiting>,
     /// To be given again, and when.
@@ -48,11 +48,28 @@ struct Waiting {
     patience: Patience,
 }
 
-/// A command with the driver.
+/// Where the kernel puts sense data, by slot. It writes them while we hold only shared references: hence atomics.
+type Senses = Arc<[[AtomicU8; SENSE_BYTES]]>;
+
+/// A command with the driver. It owns all memory that the kernel may still write to.
 struct Flight {
     waiting: Waiting,
     len: u32,
     place: super::verdict::Place,
+    senses: Senses,
+}
+
+impl Flight {
+    /// What the kernel has stored for this slot.
+    fn sense(&self, slot: usize) -> [u8; SENSE_BYTES] {
+        self.senses[slot].each_ref().map(|byte| byte.load(Relaxed))
+    }
+}
+
+/// Leaks the blocks and the room for sense data of commands that the kernel does not give back: it may write to them at
+/// any time.
+fn abandon(flying: &mut Vec<Option<Flight>>) {
+    flying.drain(..).for_each(std::mem::forget);
 }
 
 impl SgQueue {
@@ -68,7 +85,7 @@ impl SgQueue {
         Ok(SgQueue {
             disk,
             flying: (0..depth).map(|_| None).collect(),
-            senses: vec![[0; SENSE_BYTES]; depth as usize],
+            senses: (0..depth).map(|_| [const { AtomicU8::new(0) }; SENSE_BYTES]).collect(),
             in_flight: 0,
             pending: VecDeque::with_capacity(depth as usize),
             later: Vec::with_capacity(depth as usize),
@@ -96,7 +113,7 @@ impl SgQueue {
         };
         let slot = request.slot as usize;
         let mut header = node::header(&cdb, self.disk.node.timeout_ms());
-        header.sbp = self.senses[slot].as_mut_ptr();
+        header.sbp = self.senses[slot].as_ptr().cast_mut().cast();
         header.dxfer_len = len;
         header.pack_id = slot as i32;
         (header.dxfer_direction, header.dxferp) = match request.op {
@@ -111,12 +128,12 @@ impl SgQueue {
                 sg::FLAG_MMAP_IO
             }
         };
-        debug_assert!(self.flying[slot].is_none(), "slot {slot} is in flight twice");
-        // SAFETY: the buffer and the place for sense data stay put in `flying` and `senses` until the answer has been
-        // taken, and this queue drains before it is gone. The command is copied now.
+        assert!(self.flying[slot].is_none(), "slot {slot} is in flight twice");
+        // SAFETY: the buffer and the room for sense data belong to the flight, which stays in `flying` until the answer
+        // has been taken; this queue drains before it is gone, or leaks what is left. The command is copied now.
         match unsafe { sg::give(self.disk.node.fd(), &header) } {
             Ok(()) => {
-                self.flying[slot] = Some(Flight { waiting, len, place });
+                self.flying[slot] = Some(Flight { waiting, len, place, senses: self.senses.clone() });
                 self.in_flight += 1;
                 true
             }
@@ -153,9 +170,10 @@ impl SgQueue {
         let slot = header.pack_id as usize;
         let Some(flight) = self.flying.get_mut(slot).and_then(Option::take) else { return };
         self.in_flight -= 1;
-        let Flight { mut waiting, len, place } = flight;
+        let sense = flight.sense(slot);
+        let Flight { mut waiting, len, place, .. } = flight;
         let node = &self.disk.node;
-        let answer = node::answer(header, &self.senses[slot]);
+        let answer = node::answer(header, &sense);
         if node.wishes.transfers == Transfers::Direct {
             node.note_direct(header.info & sg::INFO_DIRECT_IO_MASK == sg::INFO_DIRECT_IO);
         }
@@ -312,9 +330,42 @@ impl Drop for SgQueue {
             }
         }
         if self.in_flight > 0 {
-            // The kernel would not say when it is done: better to leak the blocks than to reuse their memory.
-            self.flying.drain(..).for_each(std::mem::forget);
-            std::mem::take(&mut self.senses).into_iter().for_each(std::mem::forget);
+            abandon(&mut self.flying);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::contract::{Arena, Side};
+
+    #[test]
+    fn memory_of_abandoned_commands_is_never_freed() {
+        let arena = Arena::map(1 << 20).unwrap();
+        let senses: Senses = (0..2).map(|_| [const { AtomicU8::new(0) }; SENSE_BYTES]).collect();
+        let (blocks, room) = (Arc::downgrade(&arena), Arc::downgrade(&senses));
+        let flight = |buffer| {
+            let request = Request {
+                slot: 0,
+                ticket: 0,
+                side: Side::Source,
+                op: Op::Read,
+                offset: 0,
+                len: 4096,
+                done: 0,
+                until: 4096,
+                buffer,
+            };
+            let place = crate::endpoint::scsi::verdict::Place { lba: 0, blocks: 8, block_bytes: 512, start: 0 };
+            let waiting = Waiting { request, patience: Patience::default() };
+            Flight { waiting, len: 4096, place, senses: senses.clone() }
+        };
+        let mut flying: Vec<Option<Flight>> =
+            arena.carve(4096, 2).into_iter().map(|buffer| Some(flight(buffer))).collect();
+        abandon(&mut flying);
+        drop((flying, senses, arena));
+        assert!(blocks.upgrade().is_some(), "the arena was unmapped");
+        assert!(room.upgrade().is_some(), "the room for sense data was freed");
     }
 }

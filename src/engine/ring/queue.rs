@@ -59,6 +59,13 @@ impl<F: Form> RingQueue<F> {
         usize::try_from(together).unwrap_or(most).clamp(1, most)
     }
 
+    /// The kernel would not say when it is done with what is in flight. Leaks all that it may still read or write: the
+    /// blocks, and the endpoints, which have commands and room for answers.
+    fn abandon(&mut self) {
+        self.flying.drain(..).for_each(std::mem::forget);
+        std::mem::take(&mut self.ends).into_iter().for_each(std::mem::forget);
+    }
+
     fn enter(&mut self, want: usize) -> io::Result<()> {
         let entered = self.ring.uring.submit_and_wait(want);
         self.entered(entered)
@@ -108,12 +115,12 @@ impl<F: Form> Queue for RingQueue<F> {
         let end = self.ends[side].as_ref().expect("asked before whether it takes the request");
         let on_ring = end.on_ring().expect("asked before whether it takes the request");
         let slot = request.slot as usize;
+        assert!(self.flying[slot].is_none(), "slot {slot} is in flight twice");
         let mut entry = F::encode(on_ring, &mut request, types::Fixed(side as u32));
         entry.set_user_data(slot as u64);
-        // SAFETY: the buffer the entry points into stays put in `flying` until its completion, and this queue drains
-        // before it is gone.
+        // SAFETY: the request stays as it is in `flying` until its completion, the endpoint in `ends`, and slots are
+        // unique; this queue drains before it is gone, or leaks both.
         unsafe { self.ring.uring.submission().push(&entry) }.expect("the ring has an entry for every slot");
-        debug_assert!(self.flying[slot].is_none(), "slot {slot} is in flight twice");
         self.flying[slot] = Some(request);
         self.in_flight += 1;
         self.pushed += 1;
@@ -161,8 +168,7 @@ impl<F: Form> Drop for RingQueue<F> {
         let mut done = Vec::new();
         while self.in_flight > 0 && self.enter(1).is_ok() && self.reap(&mut done).is_ok() {}
         if self.in_flight > 0 {
-            // The kernel would not say when it is done: better to leak the blocks than to reuse their memory.
-            self.flying.drain(..).for_each(std::mem::forget);
+            self.abandon();
             return;
         }
         // A closed ring lets go of its files some time later, in a kernel thread; until then a device opened with
@@ -170,5 +176,33 @@ impl<F: Form> Drop for RingQueue<F> {
         let submitter = self.ring.uring.submitter();
         submitter.unregister_files().ok();
         submitter.unregister_buffers().ok();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Narrow, refused};
+    use super::*;
+    use crate::contract::{Op, Side};
+    use crate::endpoint::memory::Memory;
+
+    #[test]
+    fn what_the_kernel_may_still_write_to_is_never_freed() {
+        if let Some(why) = refused() {
+            eprintln!("skipped: {why}");
+            return;
+        }
+        let arena = Arena::map(1 << 20).unwrap();
+        let disk: Arc<dyn Endpoint> = Arc::new(Memory::disk(vec![0; 4096], &[]));
+        let (blocks, end) = (Arc::downgrade(&arena), Arc::downgrade(&disk));
+        let mut queue = RingQueue::<Narrow>::open([Some(disk.clone()), None], 2, &arena).unwrap();
+        let buffer = arena.carve(4096, 1).remove(0);
+        let (side, op) = (Side::Source, Op::Read);
+        let request = Request { slot: 0, ticket: 0, side, op, offset: 0, len: 4096, done: 0, until: 4096, buffer };
+        queue.flying[0] = Some(request);
+        queue.abandon();
+        drop((queue, arena, disk));
+        assert!(blocks.upgrade().is_some(), "the arena was unmapped");
+        assert!(end.upgrade().is_some(), "the endpoint, and its commands, were freed");
     }
 }
