@@ -16,6 +16,7 @@ pub mod command;
 pub mod contract;
 pub mod endpoint;
 pub mod engine;
+pub mod hold;
 pub mod ledger;
 pub mod measure;
 pub mod plan;
