@@ -306,3 +306,86 @@ fn a_device_is_written_by_one_copy_and_by_dd_where_they_do_not_meet() {
     assert_eq!(output.status.code(), Some(REFUSED), "{said}");
     busy.end();
 }
+
+/// A FIFO, open at both ends, so that nobody waits for the other end.
+fn fifo_with_both_ends(path: &Path) -> File {
+    assert!(Command::new("mkfifo").arg(path).status().expect("coreutils are there").success());
+    OpenOptions::new().read(true).write(true).open(path).expect("it opens")
+}
+
+/// Refused as one destination under two names, before a byte is written to `out`.
+#[track_caller]
+fn refused_as_one(words: &[&str], out: Stdio) {
+    let output = Command::new(haul_path()).args(words).stdin(Stdio::null()).stdout(out).output().expect("it runs");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(REFUSED), "{words:?}: {said}");
+    assert!(output.stdout.is_empty(), "{words:?}: something was written");
+    assert!(said.contains("Name each dest"), "{words:?}: {said}");
+}
+
+#[test]
+fn one_stream_is_one_destination_under_whatever_name() {
+    let files = Files::new();
+    let source = name(&files.source);
+    for other in ["-", "/dev/stdout", "/proc/self/fd/1", "/dev/fd/1"] {
+        refused_as_one(&["copy", source, "-", "--also", other], Stdio::piped());
+        refused_as_one(&["copy", source, name(&files.dest), "--also", other, "--also", "-"], Stdio::piped());
+        assert!(!files.dest.exists());
+    }
+    let both = fifo_with_both_ends(&files.fifo);
+    let link = files.dir.path().join("link");
+    std::os::unix::fs::symlink(&files.fifo, &link).expect("scratch takes links");
+    let hard = files.dir.path().join("hard");
+    fs::hard_link(&files.fifo, &hard).expect("scratch takes links");
+    for other in [&files.fifo, &link, &hard] {
+        refused_as_one(&["copy", source, name(&files.fifo), "--also", name(other)], Stdio::null());
+    }
+    refused_as_one(&["copy", source, "-", "--also", name(&hard)], both.into());
+    refused_as_one(&["copy", source, "/dev/full", "--also", "/dev/full"], Stdio::null());
+    done(&["copy", source, "/dev/null", "--also", "/dev/null"]);
+}
+
+#[test]
+fn one_file_is_one_destination_under_whatever_name() {
+    let files = Files::new();
+    let source = name(&files.source);
+    let [link, hard, folder] = ["link", "hard", "folder"].map(|name| files.dir.path().join(name));
+    std::os::unix::fs::symlink(&files.dest, &link).expect("scratch takes links");
+    std::os::unix::fs::symlink(files.dir.path(), &folder).expect("scratch takes links");
+    // One that is to be made has names, too.
+    for other in [&files.dest, &link, &folder.join("dest"), &folder.join("../").join(files.dir.path()).join("dest")] {
+        refused_as_one(&["copy", source, name(&files.dest), "--also", name(other)], Stdio::null());
+        assert!(!files.dest.exists());
+    }
+    fs::write(&files.dest, "mine").expect("scratch takes files");
+    fs::hard_link(&files.dest, &hard).expect("scratch takes links");
+    for other in [&files.dest, &link, &hard, &folder.join("hard")] {
+        refused_as_one(&["copy", source, name(&files.dest), "--also", name(other)], Stdio::null());
+    }
+    let redirected = || File::options().write(true).open(&hard).expect("it is there").into();
+    refused_as_one(&["copy", source, name(&files.dest), "--also", "-"], redirected());
+    refused_as_one(&["copy", source, name(&files.dest), "--also", "/dev/stdout"], redirected());
+    assert_eq!(fs::read(&files.dest).expect("it is there"), b"mine");
+}
+
+#[test]
+fn one_disk_is_one_destination_under_whatever_name() {
+    let dir = memory_dir();
+    let [backing, source] = ["backing", "source"].map(|name| dir.path().join(name));
+    fs::write(&backing, vec![0; 4 * MIB]).expect("memory takes files");
+    fs::write(&source, noise(MIB, 11)).expect("memory takes files");
+    let (Some(one), Some(other)) = (LoopDevice::over(&backing), LoopDevice::over(&backing)) else {
+        return skip("no loop device can be had");
+    };
+    let of_numbers =
+        fs::read_to_string(format!("/sys/class/block/{}/dev", name(one.path()).trim_start_matches("/dev/")));
+    let by_number = format!("/dev/block/{}", of_numbers.expect("it is a block device").trim());
+    let mut names = vec![name(one.path()), name(other.path()), name(&backing)];
+    if Path::new(&by_number).exists() {
+        names.push(&by_number);
+    }
+    for other in names {
+        refused_as_one(&["copy", "--yes", name(&source), name(one.path()), "--also", other], Stdio::null());
+    }
+    assert!(fs::read(&backing).expect("it is there") == vec![0; 4 * MIB]);
+}
