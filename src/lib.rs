@@ -17,6 +17,7 @@ pub mod contract;
 pub mod endpoint;
 pub mod engine;
 pub mod files;
+pub mod hold;
 pub mod ledger;
 pub mod measure;
 pub mod plan;

@@ -136,6 +136,7 @@ const VERIFY_STATUS: Section = Section {
         Term("0", "What was compared is equal, to its end."),
         Term("1", "It differs, or could not be read, in whole or in part."),
         Term("2", "The command line cannot be meant."),
+        Term("3", "Refused: another haul is writing to it just now."),
         Term("a signal", "Interrupted, after the report of what was compared by then."),
     ],
 };
@@ -180,6 +181,7 @@ const PATTERN_STATUS: Section = Section {
         Term("0", "Every block is as it was written."),
         Term("1", "Some are not, or could not be read, or there is no pattern."),
         Term("2", "The command line cannot be meant."),
+        Term("3", "Refused: another haul is writing to it just now, or a device must not be overwritten."),
         Term("a signal", "Interrupted, after the report of what was checked by then."),
     ],
 };

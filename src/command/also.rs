@@ -51,6 +51,8 @@ pub(super) fn copy(options: &Options, words: &[String], out: Out) -> Result<Exit
         there.map(|dest| &dest.address).try_for_each(|dest| probe::readable(dest))?;
     }
     dests.iter().try_for_each(|dest| undo::before_writing(dest, options.progress, &mut plans.all, out))?;
+    let planned = plans.all.dests.iter().zip(&dests);
+    let _held: Vec<_> = planned.map(|(plan, dest)| endpoint::hold_dest(&plan.side, dest)).collect::<Result<_>>()?;
     let mut gatherer = Gatherer::begin(options, &plans.all, &source, &dests.iter().collect::<Vec<_>>())?;
     let source_end = endpoint::open_source(&plans.all.source, &source)?;
     for (plan, found) in plans.alone.iter().zip(looked) {

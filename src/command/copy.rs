@@ -50,6 +50,8 @@ fn copy_to_one(options: &Options, judge: Option<Judge>, words: &[String], out: O
     let page = page::place(options.report.as_deref(), &[(Side::Source, &source), (Side::Dest, &dest)])?;
     warn(options, &plan, out);
     agree(options, &mut plan, &source, &dest, out)?;
+    // What another haul writes to stays as it is, and so does all that stands beside it.
+    let _held = endpoint::hold_dest(&plan.dest, &dest)?;
     // Of what differs nothing can be foretold.
     let foretold = if judge.is_none() { estimate::of_copy(options, &plan, &source, &dest) } else { None };
     if (plan.read_back.is_some() || options.delta.is_some()) && dest.exists {

@@ -51,6 +51,7 @@ fn write(options: &Options, run: u64, words: &[String], out: Out) -> Result<Exit
         consent::ask(&plan, &source, &dest, out)?;
     }
     undo::before_writing(&dest, options.progress, &mut plan, out)?;
+    let _held = endpoint::hold_dest(&plan.dest, &dest)?;
     let made = computed::made(source, Arc::new(in_plan(&plan, run)?));
     found.begin(&plan, &made)?;
     let ends = [made, endpoint::open_dest(&plan.dest, &dest)?];

@@ -92,7 +92,7 @@ pub enum FileId {
     Device(u64),
     /// A file by `st_dev` and `st_ino`.
     File(u64, u64),
-    /// A disk without a block device, by the number of the node that takes its commands.
+    /// A character device by its number: the node that takes the commands of a disk without a block device, a terminal.
     Node(u64),
 }
 
@@ -197,6 +197,8 @@ pub struct Facts {
     pub queue: QueueLimits,
     /// Device and inode; `None` for what cannot be the same as anything else.
     pub id: Option<FileId>,
+    /// Which pipe, socket or character device it is, so that two dests are known to be one; `None`: it is none of these.
+    pub stream: Option<FileId>,
     /// Where the bytes lie in the end.
     pub ground: Vec<Ground>,
     /// Who the device is; for a file, the device it lies on is not asked.
@@ -246,6 +248,7 @@ impl Facts {
             calls: CallStyle::Waits,
             queue: QueueLimits::default(),
             id: None,
+            stream: None,
             ground: Vec::new(),
             identity: Identity::default(),
             partitions: Vec::new(),

@@ -1,5 +1,5 @@
 //! Settled decisions, as data: made by the room `plan`, carried out by `endpoint` and `engine`, told by `report`.
-use super::{BlockDigests, CopyName, EndpointKind, OnError, PatternUse, PlanDest, ReadBack, Side, Through};
+use super::{BlockDigests, CopyName, EndpointKind, Extent, OnError, PatternUse, PlanDest, ReadBack, Side, Through};
 use std::path::PathBuf;
 
 /// How requests are kept in flight.
@@ -92,6 +92,9 @@ pub struct PlanSide {
     pub offset: u64,
     /// How it is opened.
     pub access: Access,
+    /// Bytes that no other haul is to write meanwhile, nor to read where they are written here; `None`: whoever opens
+    /// it takes no lock.
+    pub lock: Option<Extent>,
     /// A head moves there. No more than half of the blocks are with this side at once, in their order: whatever lies
     /// between may mix up what comes together, and each mixed-up pair costs the head a turn.
     pub moves_head: bool,

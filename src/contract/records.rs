@@ -1,5 +1,5 @@
 //! What a copy by records does, as data. dd leaves nothing open, so what was asked for is what will be done.
-use super::Side;
+use super::{Error, Extent, Side};
 use std::ffi::OsString;
 use std::io;
 
@@ -197,6 +197,25 @@ pub struct RecordPlan {
     pub care: Care,
 }
 
+impl RecordPlan {
+    /// The bytes that may change on the dest: to the end of all offsets where nobody knows how many come, and where the
+    /// dest is cut at its first record.
+    pub fn written(&self) -> Extent {
+        let (ibs, obs) = (self.source.record_bytes, self.dest.record_bytes);
+        let offset = if self.dest_words.notrunc {
+            self.dest.skip.in_bytes(obs).unwrap_or(i64::MAX as u64)
+        } else {
+            // As dd has it: whole records keep what is before them.
+            Amount { bytes: 0, ..self.dest.skip }.in_bytes(obs).unwrap_or(i64::MAX as u64)
+        };
+        let all_behind = u64::MAX - offset;
+        // A short record at the end may be filled; a line may become a record of any length.
+        let most = self.count.filter(|_| self.framing.is_none() && self.dest_words.notrunc);
+        let most = most.and_then(|count| (count.records + u64::from(count.bytes > 0)).checked_mul(ibs));
+        Extent::new(offset, most.unwrap_or(all_behind).min(all_behind))
+    }
+}
+
 impl Default for RecordPlan {
     fn default() -> Self {
         let side = RecordSide { record_bytes: 512, ..RecordSide::default() };
@@ -231,6 +250,8 @@ impl Default for RecordPlan {
 pub enum Complaint {
     /// A side cannot be opened.
     Open(io::Error),
+    /// Another haul is busy with the dest.
+    Busy(Box<Error>),
     /// Flags of a standard stream cannot be changed.
     SetFlags(io::Error),
     /// A read failed.

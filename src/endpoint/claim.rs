@@ -2,6 +2,7 @@
 use super::opening::Opening;
 use super::queue_limits;
 use crate::contract::{Passthrough, Result};
+use crate::hold::Held;
 use crate::sys::block;
 use rustix::fs::{Advice, OFlags};
 use std::io;
@@ -15,13 +16,15 @@ use std::os::fd::{AsFd, OwnedFd};
 pub(super) struct Claim {
     /// `None`: there is no block device.
     device: Option<OwnedFd>,
+    /// What keeps other hauls from its bytes.
+    _held: Option<Held>,
 }
 
 impl Claim {
     /// Takes the device that `node` goes past, and makes sure that it still is, and lies, where it was probed.
     pub(super) fn take(opening: &Opening<'_>, node: &Passthrough) -> Result<Self> {
         if node.block.is_none() {
-            return Ok(Claim { device: None });
+            return Ok(Claim { device: None, _held: None });
         }
         let exclusive = if opening.plan.access.exclusive { OFlags::EXCL } else { OFlags::empty() };
         let device = opening.open(exclusive)?;
@@ -36,7 +39,8 @@ impl Claim {
         if start != node.start {
             return Err(opening.changed(&format!(": it began at byte {} of its disk, now at {start}", node.start)));
         }
-        let claim = Claim { device: Some(device) };
+        let held = opening.hold(device.as_fd())?;
+        let claim = Claim { device: Some(device), _held: held };
         claim.drop_cache().map_err(failed)?;
         Ok(claim)
     }
@@ -108,7 +112,7 @@ mod tests {
         let access =
             Access { cache: Cache::Direct, offset_align_bytes: 512, exclusive: true, existing: Existing::Keep };
         let (address, path, kind) = (path.to_owned(), path.into(), EndpointKind::Block);
-        (PlanSide { address, path, kind, offset: 0, access, moves_head: false, through: None }, facts)
+        (PlanSide { address, path, kind, offset: 0, access, lock: None, moves_head: false, through: None }, facts)
     }
 
     fn take(path: &str, start: u64) -> Result<Claim> {

@@ -25,9 +25,11 @@ mod zeros;
 
 pub use mapped::mapped;
 
-use crate::contract::{CommandSet, Endpoint, EndpointKind, Facts, Kind, PlanSide, Result, Side};
+use crate::contract::{CommandSet, Endpoint, EndpointKind, Existing, Facts, Kind, PlanSide, Result, Side};
+use crate::hold::Held;
 use opening::Opening;
 use std::io;
+use std::os::fd::AsFd;
 use std::sync::Arc;
 
 /// Opens the source for reading, as its side of the plan says.
@@ -56,7 +58,23 @@ pub fn open_dest(side: &PlanSide, facts: &Facts) -> Result<Arc<dyn Endpoint>> {
     open(Opening { side: Side::Dest, reads: false, writes: true, plan: side, facts })
 }
 
-/// The same, but it may be read too: a copy of what differs only.
+/// Takes the lock of a dest file that is there, so that nothing else of the copy begins before; [`open_dest`] shares it.
+/// `None`: there is nothing to lock yet, or no lock to be had.
+///
+/// # Errors
+/// Refused where another haul is busy with it, or it is no longer what was probed; Open when the kernel refuses.
+pub fn hold_dest(side: &PlanSide, facts: &Facts) -> Result<Option<Held>> {
+    let kept = side.access.existing != Existing::Create && side.through.is_none();
+    if side.kind != EndpointKind::File || !kept {
+        return Ok(None);
+    }
+    let opening = Opening { side: Side::Dest, reads: false, writes: true, plan: side, facts };
+    let fd = opening.open(rustix::fs::OFlags::empty())?;
+    opening.check_identity(fd.as_fd())?;
+    opening.hold(fd.as_fd())
+}
+
+/// As [`open_dest`], but it may be read too: a copy of what differs only.
 ///
 /// # Errors
 /// As for [`open_dest`].

@@ -1,5 +1,6 @@
 //! Opening one side as the plan says, and making sure that it is still what was looked at.
-use crate::contract::{Error, Existing, Facts, FileId, Kind, PlanSide, Result, Side};
+use crate::contract::{Error, Existing, Extent, Facts, FileId, Kind, PlanSide, Result, Side};
+use crate::hold::{self, Held, Use};
 use rustix::fs::{FileType, Mode, OFlags};
 use rustix::io::Errno;
 use std::io;
@@ -40,12 +41,15 @@ impl Opening<'_> {
 
     /// A failure of this side with its path and, as far as it has one, its reason.
     pub(super) fn error(&self, kind: Kind, what: &str) -> Error {
-        let path = match (self.plan.address.as_str(), self.side) {
+        Error::new(kind, format!("cannot open {} {}{what}", self.side.name(), self.name())).on(self.side)
+    }
+
+    fn name(&self) -> String {
+        match (self.plan.address.as_str(), self.side) {
             ("-", Side::Source) => "(standard input)".to_owned(),
             ("-", Side::Dest) => "(standard output)".to_owned(),
             _ => self.plan.path.display().to_string(),
-        };
-        Error::new(kind, format!("cannot open {} {path}{what}", self.side.name())).on(self.side)
+        }
     }
 
     fn refused_by_kernel(&self, more: OFlags, errno: Errno) -> Error {
@@ -86,6 +90,38 @@ impl Opening<'_> {
             Some(known) if known != id => Err(self.changed("")),
             _ => Ok(id),
         }
+    }
+
+    /// Takes the lock that the plan wants of what `fd` is.
+    ///
+    /// # Errors
+    /// Refused where another haul is busy with it.
+    pub(super) fn hold(&self, fd: BorrowedFd<'_>) -> Result<Option<Held>> {
+        let used_for = if self.writes { Use::Write } else { Use::Read };
+        self.plan.lock.map_or(Ok(None), |extent| self.hold_for(fd, extent, used_for))
+    }
+
+    /// The same of a standard stream, which may be a file: from where it stands.
+    ///
+    /// # Errors
+    /// As for [`Opening::hold`].
+    pub(super) fn hold_redirected(&self, fd: BorrowedFd<'_>) -> Result<Option<Held>> {
+        let is_file =
+            rustix::fs::fstat(fd).is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile);
+        let (Some(extent), Ok(offset), true) = (self.plan.lock, rustix::fs::tell(fd), is_file) else { return Ok(None) };
+        if self.writes && rustix::fs::fcntl_getfl(fd).is_ok_and(|flags| flags.contains(OFlags::APPEND)) {
+            // What is appended goes over nobody's bytes, not even over what another appends.
+            return self.hold_for(fd, Extent::new(0, u64::MAX), Use::Read);
+        }
+        let used_for = if self.writes { Use::Write } else { Use::Read };
+        self.hold_for(fd, Extent::new(offset, extent.len.min(u64::MAX - offset)), used_for)
+    }
+
+    fn hold_for(&self, fd: BorrowedFd<'_>, extent: Extent, used_for: Use) -> Result<Option<Held>> {
+        hold::hold(fd, extent, used_for).map_err(|holder| {
+            let wanted = if self.writes { Use::Write } else { Use::Read };
+            hold::refused(self.side, &self.name(), wanted, &holder)
+        })
     }
 
     /// The refusal of something that is no longer what the plan was made for.

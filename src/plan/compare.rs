@@ -47,9 +47,9 @@ pub fn compare(options: &Options, source: &Facts, dest: &Facts, host: &Host) -> 
     }
     let [source_access, dest_access] = reach.access;
     Ok(Plan {
-        source: side(&asked, Side::Source, range.skip, source_access),
+        source: side(&asked, Side::Source, &range, source_access),
         // Reading disturbs nobody who uses it.
-        dest: side(&asked, Side::Dest, range.seek, Access { exclusive: false, ..dest_access }),
+        dest: side(&asked, Side::Dest, &range, Access { exclusive: false, ..dest_access }),
         len: range.len,
         route,
         pattern: None,

@@ -127,6 +127,7 @@ fn side(facts: &Facts, cache: Cache, offset_align_bytes: u32, through: Option<Th
         kind: facts.kind,
         offset: 0,
         access: Access { cache, offset_align_bytes, exclusive: false, existing: Existing::Keep },
+        lock: None,
         moves_head: false,
         through,
     }

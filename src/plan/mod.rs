@@ -37,6 +37,7 @@ pub use writing::{KEPT_BYTES_MAX, Over, Reach, WriteWish, Writing, may_measure_w
 use crate::contract::{EndpointKind, Facts, Host, Plan, PlanSide, Result, Route, Side};
 use asked::Asked;
 use certainty::{certainty, route};
+use check::Range;
 use choose::Engines;
 use notes::Notes;
 
@@ -80,8 +81,11 @@ pub fn make(options: &Options, source: &Facts, dest: &Facts, host: &Host) -> Res
     let Engines { engine, instead } = engines;
     let [source_access, dest_access] = reach.access;
     Ok(Plan {
-        source: side(&asked, Side::Source, range.skip, source_access),
-        dest: side(&asked, Side::Dest, range.seek, choose::with_existing(dest_access, end.existing)),
+        source: side(&asked, Side::Source, &range, source_access),
+        dest: PlanSide {
+            lock: Some(choose::written(&asked, &range, &end)),
+            ..side(&asked, Side::Dest, &range, choose::with_existing(dest_access, end.existing))
+        },
         len: range.len,
         route,
         pattern: None,
@@ -123,14 +127,15 @@ pub fn needs_confirmation(plan: &Plan, dest: &Facts) -> bool {
     dest.kind == EndpointKind::Block && plan.len != Some(0)
 }
 
-fn side(asked: &Asked, side: Side, offset: u64, access: crate::contract::Access) -> PlanSide {
-    let facts = asked.facts(side);
+fn side(asked: &Asked, side: Side, range: &Range, access: crate::contract::Access) -> PlanSide {
+    let (facts, offset) = (asked.facts(side), range.offset(side));
     PlanSide {
         address: facts.address.clone(),
         path: facts.path.clone(),
         kind: facts.kind,
         offset,
         access,
+        lock: Some(range.extent(side)),
         moves_head: asked.rotational(side),
         through: asked.through(side),
     }

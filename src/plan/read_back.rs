@@ -48,6 +48,7 @@ pub fn digest_again(plan: &Plan, len: u64) -> Plan {
         kind: EndpointKind::Memory,
         offset: 0,
         access: nothing,
+        lock: None,
         moves_head: false,
         through: None,
         ..plan.dest.clone()

@@ -2,7 +2,7 @@
 use super::asked::named;
 use super::{JournalWish, Options, When, make, words};
 use crate::contract::{
-    EndpointKind, EngineKind, Error, Existing, Facts, Host, Kind, Order, Plan, PlanDest, Reason, Result, Side,
+    EndpointKind, EngineKind, Error, Existing, Facts, Ground, Host, Kind, Order, Plan, PlanDest, Reason, Result, Side,
     WriteOrder, Zeros,
 };
 
@@ -92,12 +92,21 @@ fn distinct(source: &Facts, dests: &[Facts]) -> Result<()> {
             let advice = "With several dests none of them may overlap the source.";
             return Err(Error::new(Kind::Refused, what).on(Side::Dest).advise(advice));
         }
+        if let Some(other) = dests[..number].iter().find(|other| one_stream(other, dest)) {
+            let what = format!(
+                "destination {} and destination {} are one {}: what arrives there would be a mixture",
+                other.address,
+                dest.address,
+                dest.kind.name()
+            );
+            return Err(Error::new(Kind::Refused, what).on(Side::Dest).advise("Name each destination once."));
+        }
         if let Some(other) = dests[..number].iter().find(|other| overlaps(other, dest)) {
             let what = format!(
-                "dest {} and dest {} are the same bytes, or one is part of the other",
+                "destination {} and destination {} are the same bytes, or one is part of the other",
                 other.address, dest.address
             );
-            return Err(Error::new(Kind::Refused, what).on(Side::Dest).advise("Name each dest once."));
+            return Err(Error::new(Kind::Refused, what).on(Side::Dest).advise("Name each destination once."));
         }
     }
     Ok(())
@@ -111,9 +120,25 @@ fn overlaps(one: &Facts, other: &Facts) -> bool {
     let same = one.id.is_some() && one.id == other.id;
     let new = !one.exists && !other.exists && one.path == other.path;
     same || new
-        || block(one) && block(other) && (on(one, other) || on(other, one))
+        || block(one) && block(other) && (on(one, other) || on(other, one) || on_one_ground(one, other))
         || loops(one, other)
         || loops(other, one)
+}
+
+/// They are one pipe, socket or character device. /dev/null swallows what comes, from whomever.
+fn one_stream(one: &Facts, other: &Facts) -> bool {
+    one.stream.is_some() && one.stream == other.stream && one.kind != EndpointKind::Null
+}
+
+/// Both lie on the same bytes of a third: two loop devices of one file, two mappings of one part of a disk.
+fn on_one_ground(one: &Facts, other: &Facts) -> bool {
+    let lies_at =
+        |facts: &Facts, ground: &Ground| ground.offset.map(|at| (at, at.saturating_add(facts.size.unwrap_or(0))));
+    one.ground.iter().any(|lower| {
+        let same = other.ground.iter().filter(|ground| ground.id == lower.id);
+        let pairs = same.filter_map(|ground| lies_at(one, lower).zip(lies_at(other, ground)));
+        pairs.into_iter().any(|((from, end), (other_from, other_end))| from < other_end && other_from < end)
+    })
 }
 
 /// A device over a file, and that file.

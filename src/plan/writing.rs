@@ -126,6 +126,7 @@ pub fn measure_writing(
         let what = format!("{what}: what is written there could not be known again and put back");
         return Err(Error::new(Kind::Unsupported, what).advise("--destroy measures without keeping anything."));
     }
+    measuring.ways.iter_mut().for_each(|(_, side)| side.lock = Some(Extent::new(0, u64::MAX)));
     if let Some((_, side)) = measuring.ways.first_mut() {
         // The claim of the first open covers the others; a node claims by itself.
         side.access.exclusive = facts.kind == EndpointKind::Block && side.through.is_none();
@@ -155,6 +156,7 @@ pub fn to_put_back(facts: &Facts) -> PlanSide {
         kind: facts.kind,
         offset: 0,
         access: Access { cache, offset_align_bytes: align, exclusive: through.is_none(), existing: Existing::Keep },
+        lock: Some(Extent::new(0, u64::MAX)),
         moves_head: false,
         through: through.map(|node| Through { node, wishes: CommandWishes::default() }),
     }

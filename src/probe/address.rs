@@ -32,6 +32,18 @@ pub(super) struct Place {
     pub(super) node: Option<Passthrough>,
 }
 
+impl Place {
+    /// Which stream it is, whatever its name and kind; of what is no stream, nothing.
+    pub(super) fn stream(&self) -> Option<FileId> {
+        let Stat { st_dev, st_ino, st_rdev, st_mode, .. } = self.stat;
+        match FileType::from_raw_mode(st_mode) {
+            FileType::CharacterDevice => Some(FileId::Node(st_rdev)),
+            FileType::Fifo | FileType::Socket => Some(FileId::File(st_dev, st_ino)),
+            _ => None,
+        }
+    }
+}
+
 /// Finds out what `address` leads to.
 pub(super) fn find(address: &str, side: Side, snapshot: &Snapshot) -> Result<Place> {
     if address.is_empty() {

@@ -5,6 +5,7 @@
 //! come here and why, nor how anything is told: it does what a [`crate::contract::RecordPlan`] says.
 #![forbid(unsafe_code)]
 mod batch;
+mod busy;
 mod calls;
 mod careful;
 mod convert;

@@ -1,6 +1,8 @@
 //! Opening both sides as dd does.
+use super::busy::{hold_dest, hold_second};
 use super::calls::Standing;
 use crate::contract::{Careful, Complaint, OpenWords, PAGE_BYTES, RecordPlan, RecordSide, Side};
+use crate::hold::Held;
 use crate::sys;
 use rustix::fs::{FileType, Mode, OFlags, Stat};
 use rustix::io::Errno;
@@ -161,6 +163,8 @@ pub struct Ends {
     pub dest: Opened,
     /// Where they go, too.
     pub(super) second: Option<OwnedFd>,
+    /// What keeps other hauls from what is written.
+    _held: [Option<Held>; 2],
 }
 
 impl Ends {
@@ -195,7 +199,7 @@ impl Ends {
 /// Major number of SCSI generic nodes, from the kernel's `devices.txt`.
 const SCSI_GENERIC_MAJOR: u32 = 21;
 
-fn sort(stat: &Stat) -> Sort {
+pub(super) fn sort(stat: &Stat) -> Sort {
     match FileType::from_raw_mode(stat.st_mode) {
         FileType::RegularFile => Sort::File,
         FileType::BlockDevice => Sort::Block,
@@ -221,12 +225,14 @@ pub fn open(plan: &RecordPlan, [source, dest]: [Option<Opened>; 2]) -> Result<En
         Some(source) => source,
         None => open_source(plan).map_err(on(Side::Source))?,
     };
-    let dest = match dest {
-        Some(dest) => dest,
+    let (dest, held) = match dest {
+        Some(dest) => (dest, None),
         None => open_to_write(plan).map_err(on(Side::Dest))?,
     };
     let second = plan.second.as_ref().map(|path| open_second(path)).transpose().map_err(on(Side::Dest))?;
-    Ok(Ends { source, dest, second })
+    let both = second.as_ref().zip(plan.second.as_deref());
+    let second_held = both.map(|(fd, path)| hold_second(plan, path, fd.as_fd())).transpose().map_err(on(Side::Dest))?;
+    Ok(Ends { source, dest, second, _held: [held, second_held.flatten()] })
 }
 
 fn open_source(plan: &RecordPlan) -> Result<Opened, Complaint> {
@@ -240,15 +246,23 @@ fn open_source(plan: &RecordPlan) -> Result<Opened, Complaint> {
 }
 
 /// Or to read, where it is to be compared.
-fn open_to_write(plan: &RecordPlan) -> Result<Opened, Complaint> {
+fn open_to_write(plan: &RecordPlan) -> Result<(Opened, Option<Held>), Complaint> {
     let dest = match &plan.dest.path {
         Some(_) if plan.compare => open_path(&plan.dest, OFlags::RDONLY, flags(plan.dest.words)),
         Some(_) => open_dest(plan),
         None => standard(1, plan.dest.words),
     };
-    let dest = Opened::look(dest?);
+    let dest = dest?;
+    let mut held = None;
+    if let (Some(fd), false) = (&dest, plan.compare) {
+        held = hold_dest(plan, fd.as_fd())?;
+    }
+    if plan.dest.path.is_some() && !plan.compare && !plan.dest_words.notrunc {
+        truncate(&dest, plan)?;
+    }
+    let dest = Opened::look(dest);
     lock(&dest, plan.dest.words)?;
-    Ok(dest)
+    Ok((dest, held))
 }
 
 /// Takes the lock that was asked for, or says who is faster.
@@ -304,9 +318,8 @@ fn open_dest(plan: &RecordPlan) -> Result<Option<OwnedFd>, Complaint> {
     let claims_device = plan.dest.words.excl && is_block_device(plan.dest.path.as_deref().unwrap_or_default());
     more.set(OFlags::CREATE, !words.nocreat && !claims_device);
     more.set(OFlags::EXCL, words.excl || plan.dest.words.excl);
-    // As dd has it: bytes that are fewer than a record keep nothing that was there from being emptied.
+    // No O_TRUNC: what another haul writes to is not emptied.
     if skip.records == 0 {
-        more.set(OFlags::TRUNC, !words.notrunc);
         return open_path(&plan.dest, OFlags::WRONLY, more);
     }
     // Before anything is made.
@@ -314,14 +327,10 @@ fn open_dest(plan: &RecordPlan) -> Result<Option<OwnedFd>, Complaint> {
         return Err(Complaint::TooLong(skip.records));
     }
     // What has no offsets would be read to pass over records.
-    let dest = match open_path(&plan.dest, OFlags::RDWR, more) {
-        Err(_) => open_path(&plan.dest, OFlags::WRONLY, more)?,
-        opened => opened?,
-    };
-    if !words.notrunc {
-        truncate(&dest, plan)?;
+    match open_path(&plan.dest, OFlags::RDWR, more) {
+        Err(_) => open_path(&plan.dest, OFlags::WRONLY, more),
+        opened => opened,
     }
-    Ok(dest)
 }
 
 fn is_block_device(path: &OsStr) -> bool {
@@ -332,6 +341,13 @@ fn is_block_device(path: &OsStr) -> bool {
 fn truncate(dest: &Option<OwnedFd>, plan: &RecordPlan) -> Result<(), Complaint> {
     let Some(fd) = dest else { return Ok(()) };
     let skip = plan.dest.skip;
+    // As dd has it: bytes that are fewer than a record keep nothing that was there from being emptied.
+    if skip.records == 0 {
+        let is_file = rustix::fs::fstat(fd).is_ok_and(|stat| sort(&stat) == Sort::File);
+        let emptied = if is_file { sys::retry(|| rustix::fs::ftruncate(fd, 0)) } else { Ok(()) };
+        // dd empties a file by opening it.
+        return emptied.map_err(Complaint::Open);
+    }
     let Some(size) = skip.in_bytes(plan.dest.record_bytes) else { return Err(Complaint::TooLong(skip.records)) };
     let Err(error) = sys::retry(|| rustix::fs::ftruncate(fd, size)) else { return Ok(()) };
     // Devices and pipes have no end to set.

@@ -56,6 +56,7 @@ pub(super) fn side(address: &str, path: &str, kind: EndpointKind, offset: u64) -
         kind,
         offset,
         access,
+        lock: None,
         moves_head: false,
         through: None,
     }

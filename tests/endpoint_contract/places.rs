@@ -122,6 +122,7 @@ pub fn side(path: &Path, facts: &Facts, cache: Cache, existing: Existing) -> Pla
         kind: facts.kind,
         offset: 0,
         access: Access { cache, offset_align_bytes: align, exclusive: facts.kind == EndpointKind::Block, existing },
+        lock: None,
         moves_head: false,
         through: None,
     }

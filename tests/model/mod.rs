@@ -15,6 +15,7 @@ fn side(address: &str, offset: u64) -> PlanSide {
         kind: EndpointKind::Memory,
         offset,
         access,
+        lock: None,
         moves_head: false,
         through: None,
     }

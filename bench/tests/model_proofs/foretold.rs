@@ -98,6 +98,7 @@ fn side(offset: u64) -> PlanSide {
         kind: EndpointKind::Memory,
         offset,
         access,
+        lock: None,
         moves_head: true,
         through: None,
     }

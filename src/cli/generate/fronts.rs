@@ -36,6 +36,7 @@ pub(super) fn dd(out: &mut impl Write) -> io::Result<()> {
     writeln!(out, ".SH \"EXIT STATUS\"")?;
     term(out, "0", "Done; not durable unless conv=fsync or conv=fdatasync says so.")?;
     term(out, "1", "Anything failed, or the words cannot be meant.")?;
+    term(out, "3", "Refused: another haul reads or writes those bytes of the output just now. Nothing was written.")?;
     term(out, "by signal", "Interrupted.")?;
     writeln!(out, ".SH EXAMPLES")?;
     example(out, "haul dd if=/dev/sda of=/dev/sdb", "What dd does, at the speed of the disks:")?;

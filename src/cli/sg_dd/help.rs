@@ -346,7 +346,7 @@ pub const STATUSES: &[(&str, &str)] = &[
     ("24", "RESERVATION CONFLICT: another host has reserved a disk."),
     ("31", "Words that contradict each other, or that cannot be honoured on these files."),
     ("50 to 96", "sgp_dd and sgm_dd: the same as 15 for other reasons, 50 and the kernel's error number."),
-    ("90", "flock: somebody else has the lock."),
+    ("90", "Another haul reads or writes those bytes of OFILE just now; with flock: somebody else has that lock."),
     ("99", "A read or write failed, or there is no count. sgp_dd of sg3_utils ends with 0 after some failed writes."),
     (
         "by signal",

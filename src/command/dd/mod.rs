@@ -6,7 +6,7 @@ use super::Exit;
 use super::journal::Stale;
 use super::undo;
 use crate::cli::dd::{self as words, DdCommand};
-use crate::contract::{Amount, RecordCounts, RecordListener, RecordPlan, RecordTally, Telling};
+use crate::contract::{Amount, Complaint, RecordCounts, RecordListener, RecordPlan, RecordTally, Telling};
 use crate::plan::dd::{Way, classify};
 use crate::records::{self, Begun, Ends};
 use crate::report::Out;
@@ -89,7 +89,7 @@ fn copy(plan: RecordPlan, name: &[u8], quoting: Quoting) -> Exit {
         Ok(ends) => Arc::new(ends),
         Err((side, complaint)) => {
             teller.complain(side, &complaint, false);
-            return FAILED;
+            return failed_by(&complaint);
         }
     };
     undo::record_warnings(&plan, &ends, &[None, None]).iter().for_each(|warning| teller.warn(warning));
@@ -129,6 +129,14 @@ fn copy(plan: RecordPlan, name: &[u8], quoting: Quoting) -> Exit {
         teller.tell_counts();
     }
     if failed || finished.failed || teller.failed() { FAILED } else { Exit::Status(0) }
+}
+
+/// The status after a side could not be had: dd's, but for what dd does not look for.
+fn failed_by(complaint: &Complaint) -> Exit {
+    match complaint {
+        Complaint::Busy(error) => Exit::Status(error.kind.exit_status()),
+        _ => FAILED,
+    }
 }
 
 /// Standard input is left where dd leaves it, for whoever reads it next: behind the records that were counted.

@@ -132,6 +132,7 @@ pub(super) fn failure(side: Side, complaint: &Complaint) -> Option<Failure> {
             Failure::OpenSource(errno(error))
         }
         Complaint::Open(error) | Complaint::SetFlags(error) => Failure::OpenDest(errno(error)),
+        Complaint::Busy(_) => Failure::Locked,
         Complaint::Skip(error) => Failure::Seek(errno(error)),
         Complaint::Careful(Careful::Locked(_)) => Failure::Locked,
         Complaint::Careful(Careful::TooManyBad(_)) => Failure::TooManyBad,

@@ -3,6 +3,7 @@ use crate::contract::{Cache, Change, Endpoint, Extent, Facts, Kind, OnRing, Op, 
 use crate::endpoint::opening::{Opening, same};
 use crate::endpoint::positional::Positional;
 use crate::endpoint::reading;
+use crate::hold::Held;
 use crate::sys::block;
 use rustix::fs::{FileType, OFlags};
 use std::io;
@@ -19,6 +20,8 @@ pub(super) struct BlockDevice {
     /// Bytes when it was opened.
     size: u64,
     logical_block_bytes: u64,
+    /// What keeps other hauls from its bytes, those too that do not claim the device.
+    _held: Option<Held>,
 }
 
 impl BlockDevice {
@@ -49,7 +52,9 @@ impl BlockDevice {
             return Err(opening.changed(&format!(": it had {known} bytes and now has {size}")));
         }
         let logical_block_bytes = rustix::fs::ioctl_blksszget(io.main()).map_err(|errno| failed(errno.into()))?;
-        Ok(BlockDevice { facts: opening.facts.clone(), io, size, logical_block_bytes: logical_block_bytes.into() })
+        let logical_block_bytes = logical_block_bytes.into();
+        let held = opening.hold(io.main())?;
+        Ok(BlockDevice { facts: opening.facts.clone(), io, size, logical_block_bytes, _held: held })
     }
 
     /// Zeroes whole logical blocks by the device, and what begins or ends within one by writing zeros.

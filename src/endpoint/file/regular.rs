@@ -8,6 +8,7 @@ use crate::contract::{
 use crate::endpoint::opening::{Opening, same};
 use crate::endpoint::positional::Positional;
 use crate::endpoint::reading;
+use crate::hold::Held;
 use crate::sys::clone;
 use rustix::fs::{FallocateFlags, FileType, OFlags};
 use rustix::io::Errno;
@@ -25,6 +26,8 @@ pub(super) struct RegularFile {
     io: Positional,
     /// Size and time of the last change when it was opened.
     stamp: Stamp,
+    /// What keeps other hauls from its bytes.
+    _held: Option<Held>,
     /// Its name, where this copy made it.
     made: Option<MadeName>,
     /// Its size or its extents were changed by something else than writes.
@@ -57,18 +60,26 @@ impl RegularFile {
         let fd = opening.open(if create { OFlags::CREATE | OFlags::EXCL } else { OFlags::empty() })?;
         let made = create.then(|| MadeName::of(&opening.plan.path, &fd)).transpose();
         let made = made.map_err(|error| opening.error(Kind::Open, "").because(error))?;
-        let opened = Self::with_descriptor(opening, fd, made.clone());
+        let id = if create { None } else { Some(opening.check_identity(fd.as_fd())?) };
+        // Before anything of it changes. Who has it by now has found it under its name, so the name stays.
+        let held = opening.hold(fd.as_fd())?;
+        let opened = Self::with_descriptor(opening, fd, id, held, made.clone());
         if let (Err(_), Some(made)) = (&opened, &made) {
             made.take_away();
         }
         opened
     }
 
-    fn with_descriptor(opening: Opening<'_>, fd: OwnedFd, made: Option<MadeName>) -> Result<Self> {
+    fn with_descriptor(
+        opening: Opening<'_>,
+        fd: OwnedFd,
+        id: Option<FileId>,
+        held: Option<Held>,
+        made: Option<MadeName>,
+    ) -> Result<Self> {
         let failed = |errno: Errno| opening.error(Kind::Open, "").because(errno.into());
         let access = opening.plan.access;
-        let id =
-            if made.is_none() { opening.check_identity(fd.as_fd())? } else { file_id(fd.as_fd()).map_err(failed)? };
+        let id = id.map_or_else(|| file_id(fd.as_fd()).map_err(failed), Ok)?;
         if FileType::from_raw_mode(rustix::fs::fstat(&fd).map_err(failed)?.st_mode) != FileType::RegularFile {
             return Err(opening.changed(": it is no regular file"));
         }
@@ -96,7 +107,7 @@ impl RegularFile {
         } else {
             (facts.exists, facts.id) = (true, Some(id));
         }
-        Ok(RegularFile { facts, io, stamp, made, reshaped: emptied.into(), cannot_punch: false.into() })
+        Ok(RegularFile { facts, io, stamp, _held: held, made, reshaped: emptied.into(), cannot_punch: false.into() })
     }
 
     fn zero(&self, offset: u64, len: u32) -> io::Result<u32> {

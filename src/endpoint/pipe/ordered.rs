@@ -3,9 +3,10 @@ use super::stream::Stream;
 use crate::contract::{Endpoint, Facts, Kind, Op, Request, Result, Side};
 use crate::endpoint::opening::Opening;
 use crate::endpoint::zeros::with_zeros;
+use crate::hold::Held;
 use rustix::fs::OFlags;
 use std::io;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, OwnedFd};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
@@ -16,6 +17,9 @@ pub(super) struct Ordered {
     stream: Stream,
     /// Offset of the next byte; bytes of a source before the first that is asked for are read and forgotten.
     position: AtomicU64,
+    /// What keeps other hauls from the bytes of a file that was redirected.
+    #[allow(dead_code, reason = "it is there as long as this is")]
+    held: Option<Held>,
     /// The end was seen: a terminal would otherwise have to be told twice.
     ended: AtomicBool,
 }
@@ -24,19 +28,22 @@ impl Ordered {
     pub(super) fn open(opening: Opening<'_>) -> Result<Self> {
         let failed = |error: io::Error| opening.error(Kind::Open, "").because(error);
         let standard = opening.plan.path == Path::new("-");
+        let mut held = None;
         let stream = if standard {
-            Stream::inherited(standard_descriptor(opening.side).map_err(failed)?, opening.side)
+            let fd = standard_descriptor(opening.side).map_err(failed)?;
+            held = opening.hold_redirected(fd.as_fd())?;
+            Stream::inherited(fd, opening.side)
         } else {
             let fd = opening.open(OFlags::empty())?;
             Stream::own(fd)
         };
         let first = if opening.side == Side::Source { 0 } else { opening.plan.offset };
-        Ok(Ordered::over(opening.facts.clone(), stream.map_err(failed)?, first))
+        Ok(Ordered { held, ..Ordered::over(opening.facts.clone(), stream.map_err(failed)?, first) })
     }
 
     /// Over a stream that is open already; its next byte has the offset `first`.
     pub(super) fn over(facts: Facts, stream: Stream, first: u64) -> Self {
-        Ordered { facts, stream, position: first.into(), ended: false.into() }
+        Ordered { facts, stream, position: first.into(), held: None, ended: false.into() }
     }
 
     fn read(&self, request: &mut Request) -> io::Result<u32> {

@@ -9,7 +9,7 @@ fn planned(zeros: Zeros) -> PlanDest {
     let access = Access { cache: Cache::Keep, offset_align_bytes: 1, exclusive: false, existing: Existing::Keep };
     let (address, kind) = ("memory".to_owned(), EndpointKind::Memory);
     let path = address.clone().into();
-    let side = PlanSide { address, path, kind, offset: 512, access, moves_head: false, through: None };
+    let side = PlanSide { address, path, kind, offset: 512, access, lock: None, moves_head: false, through: None };
     PlanDest { side, zeros, set_end: false, preallocate: false, durable: true, may_fall_behind: false }
 }
 

@@ -1,5 +1,5 @@
 //! Which bytes are copied, and whether there are as many.
-use crate::contract::{EndpointKind, Error, Facts, Kind, Result, Side};
+use crate::contract::{EndpointKind, Error, Extent, Facts, Kind, Result, Side};
 use crate::plan::asked::{Asked, named};
 use crate::plan::numbers::OFFSET_MAX;
 use crate::plan::{offset_option, words};
@@ -16,6 +16,12 @@ pub(crate) struct Range {
 }
 
 impl Range {
+    /// The bytes on `side`: to the end of all offsets where nobody knows how many.
+    pub(crate) fn extent(&self, side: Side) -> Extent {
+        let offset = self.offset(side);
+        Extent::new(offset, self.len.unwrap_or(u64::MAX - offset))
+    }
+
     /// First byte on `side`.
     pub(crate) fn offset(&self, side: Side) -> u64 {
         match side {

@@ -1,6 +1,6 @@
 //! What becomes of the dest before and after: made, emptied, allocated, ended, flushed.
 use super::{Engines, Holes};
-use crate::contract::{EndpointKind, EngineKind, Existing};
+use crate::contract::{EndpointKind, EngineKind, Existing, Extent, Side};
 use crate::plan::asked::{Asked, in_memory};
 use crate::plan::check::Range;
 use crate::plan::notes::Notes;
@@ -61,6 +61,17 @@ fn file_end(asked: &Asked, range: &Range, notes: &mut Notes) -> (Existing, bool)
     // A hole at the end of the range does not move the end of the file by itself.
     let grows = range.len.zip(asked.dest.size).is_some_and(|(len, size)| range.seek + len > size);
     (Existing::Keep, grows)
+}
+
+/// The bytes of the dest that change. Those behind a new end do, too, whoever has written them meanwhile; a part of a
+/// file that ends no sooner leaves the others to other copies at the same time.
+pub(crate) fn written(asked: &Asked, range: &Range, ends: &Ends) -> Extent {
+    let all_behind = |offset: u64| Extent::new(offset, u64::MAX - offset);
+    match (ends.set_end || ends.existing != Existing::Keep, asked.range_given()) {
+        (true, false) => all_behind(0),
+        (true, true) => all_behind(range.seek),
+        (false, _) => range.extent(Side::Dest),
+    }
 }
 
 fn preallocate(asked: &Asked, range: &Range, holes: &Holes, engines: &Engines, existing: Existing) -> bool {

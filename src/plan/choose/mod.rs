@@ -8,7 +8,7 @@ mod order;
 mod pace;
 
 pub(super) use access::{Reach, access, with_existing};
-pub(super) use end::{Ends, end};
+pub(super) use end::{Ends, end, written};
 pub(super) use engine::{Engines, device_copy, engine};
 pub(super) use holes::{Holes, holes};
 pub(super) use journal::journal;

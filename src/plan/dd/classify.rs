@@ -258,6 +258,8 @@ pub fn as_dd_would(
         let cache = if buffered { Cache::Keep } else { Cache::Direct };
         let offset_align_bytes = if buffered { 1 } else { side.access.offset_align_bytes };
         side.access = Access { cache, offset_align_bytes, exclusive: false, existing: Existing::Keep };
+        // What is opened here is open already, and locked as far as dd locks it.
+        side.lock = None;
     }
     Ok(plan)
 }

@@ -178,6 +178,7 @@ pub fn command_side(plan: &SgPlan, side: Side, facts: &Facts, shared: bool) -> O
         kind: EndpointKind::Block,
         offset: 0,
         access,
+        lock: (side == Side::Dest && !plan.records.compare).then(|| plan.records.written()),
         moves_head: facts.queue.rotational.unwrap_or(false),
         through: Some(Through { node: facts.passthrough.clone()?, wishes }),
     })

@@ -13,4 +13,4 @@ pub use quoting::Quoting;
 pub use sentences::{usage, warning};
 pub use teller::Teller;
 
-pub(super) use sentences::strerror;
+pub(super) use sentences::{busy, strerror};

@@ -1,7 +1,7 @@
 //! dd's sentences. Scripts look for them, so they are told as dd tells them, whatever our own rules for words say.
 use super::Quoting;
 use super::counts::human;
-use crate::contract::{Complaint, Durable, Side};
+use crate::contract::{Complaint, Durable, Error, Side};
 use crate::plan::dd::{Conflict, DdUsage, DdWarning};
 use std::ffi::OsStr;
 use std::io;
@@ -62,6 +62,7 @@ pub(super) fn complaint(side: Side, complaint: &Complaint, name: &[u8], dest_byt
     let about = |what: &str, error: &io::Error| [what.as_bytes(), b" ", &path, b": ", &strerror(error)].concat();
     match complaint {
         Complaint::Open(error) => about("failed to open", error),
+        Complaint::Busy(error) => busy(error),
         Complaint::SetFlags(error) => about("setting flags for", error),
         Complaint::Read(error) => about("error reading", error),
         Complaint::Write { midway: true, error } => about("writing to", error),
@@ -99,7 +100,11 @@ pub(super) fn complaint(side: Side, complaint: &Complaint, name: &[u8], dest_byt
     }
 }
 
-/// What the kernel said, without its number.
+/// Another haul is busy with a side, in one line: dd has no such sentence.
+pub(in crate::report) fn busy(error: &Error) -> Vec<u8> {
+    format!("{error}. {}", error.advice).into_bytes()
+}
+
 /// The kernel's words for an error, without Rust's number behind them.
 pub(in crate::report) fn strerror(error: &io::Error) -> Vec<u8> {
     let text = error.to_string();

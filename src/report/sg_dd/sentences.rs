@@ -1,7 +1,7 @@
 //! Sentences. Where scripts could look for one it begins as that of sg3_utils does; it then says what to do.
 use crate::contract::{Careful, Complaint, DeviceError, Error, SgFront, Side};
 use crate::plan::sg_dd::{CommandRefusal, CountRefusal, Operand, Refusal, SgUsage};
-use crate::report::dd::strerror;
+use crate::report::dd::{busy, strerror};
 use crate::report::units;
 use std::ffi::OsStr;
 use std::io;
@@ -83,6 +83,7 @@ pub(super) fn complaint(side: Side, complaint: &Complaint, name: &[u8], at: u64)
             let towards = if source { " for reading: " } else { " for writing: " };
             [b"could not open ", name, towards.as_bytes(), &strerror(error)].concat()
         }
+        Complaint::Busy(error) => busy(error),
         Complaint::SetFlags(error) => about("could not set flags on ", error),
         Complaint::Read(error) => [format!("reading, skip={at} : ").as_bytes(), &reason(error)].concat(),
         Complaint::Write { error, .. } => [format!("writing, seek={at} : ").as_bytes(), &reason(error)].concat(),

@@ -1,0 +1,12 @@
+//! Locks between hauls: which bytes of a file or device this process reads or writes, so that no other haul writes them
+//! at the same time.
+//!
+//! This room must not know what is copied nor how: it is told an open file, an extent, and whether it is to be written.
+#![forbid(unsafe_code)]
+mod held;
+mod holder;
+#[cfg(test)]
+mod tests;
+
+pub use held::{Held, Use, hold};
+pub use holder::{Holder, refused};

@@ -1,0 +1,67 @@
+use super::*;
+use crate::contract::{Extent, Side};
+use crate::sys::{RangeLock, set_range_lock};
+use std::fs::File;
+use std::os::fd::AsFd;
+
+/// Beyond the bytes of files, as another haul does it: a description of its own stands for another process.
+fn other(file: &tempfile::NamedTempFile, lock: RangeLock, start: u64, len: u64) -> File {
+    let other = File::options().read(true).write(true).open(file.path()).unwrap();
+    set_range_lock(other.as_fd(), lock, start, len).unwrap();
+    other
+}
+
+fn hold_here(file: &tempfile::NamedTempFile, offset: u64, len: u64, used_for: Use) -> Result<Option<Held>, Holder> {
+    hold(file.as_file().as_fd(), Extent::new(offset, len), used_for)
+}
+
+const BASE: u64 = 1 << 62;
+
+#[test]
+fn bytes_that_another_writes_cannot_be_held_and_those_beside_them_can() {
+    let file = tempfile::NamedTempFile::new().unwrap();
+    let _other = other(&file, RangeLock::Exclusive, BASE + 100, 100);
+    for used_for in [Use::Read, Use::Write] {
+        let holder = hold_here(&file, 199, 1, used_for).unwrap_err();
+        assert!(holder.writes && holder.is_haul, "{holder:?}");
+        assert!(hold_here(&file, 200, u64::MAX - 200, used_for).unwrap().is_some());
+        assert!(hold_here(&file, 0, 100, used_for).unwrap().is_some());
+    }
+}
+
+#[test]
+fn bytes_that_another_reads_can_be_read_and_not_written() {
+    let file = tempfile::NamedTempFile::new().unwrap();
+    let _other = other(&file, RangeLock::Shared, BASE, 0);
+    assert!(hold_here(&file, 0, 100, Use::Read).unwrap().is_some());
+    let holder = hold_here(&file, 0, 100, Use::Write).unwrap_err();
+    assert!(!holder.writes, "{holder:?}");
+}
+
+#[test]
+fn a_process_is_never_in_its_own_way() {
+    let file = tempfile::NamedTempFile::new().unwrap();
+    let reading = hold_here(&file, 0, 100, Use::Read).unwrap().unwrap();
+    let writing = hold_here(&file, 50, 100, Use::Write).unwrap().unwrap();
+    let more = hold_here(&file, 500, 100, Use::Write).unwrap().unwrap();
+    assert!(hold_here(&file, 0, u64::MAX, Use::Read).unwrap().is_some());
+    let other = File::options().read(true).write(true).open(file.path()).unwrap();
+    let free = |start, len| set_range_lock(other.as_fd(), RangeLock::Exclusive, BASE + start, len).is_ok();
+    assert!(!free(0, 1) && !free(149, 1) && !free(599, 1) && free(600, 1));
+    drop((reading, writing));
+    assert!(!free(599, 1), "something is left that holds it");
+    drop(more);
+    assert!(free(0, 0), "nothing is left that holds it");
+}
+
+#[test]
+fn a_lock_that_is_no_hauls_forbids_writing_and_not_reading() {
+    let file = tempfile::NamedTempFile::new().unwrap();
+    let whole = other(&file, RangeLock::Exclusive, 0, 0);
+    assert!(hold_here(&file, 0, 100, Use::Read).unwrap().is_none());
+    let holder = hold_here(&file, 0, 100, Use::Write).unwrap_err();
+    assert!(!holder.is_haul && refused(Side::Dest, "d", Use::Write, &holder).what.ends_with("has locked it"));
+    set_range_lock(whole.as_fd(), RangeLock::Unlocked, 0, 0).unwrap();
+    set_range_lock(whole.as_fd(), RangeLock::Exclusive, 0, 1 << 40).unwrap();
+    assert!(hold_here(&file, 0, 100, Use::Write).unwrap().is_some(), "bytes that files have are not haul's to lock");
+}

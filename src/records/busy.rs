@@ -1,0 +1,45 @@
+//! Keeping other hauls from what is written here, before it is emptied or written.
+use super::Sort;
+use super::open::sort;
+use crate::contract::{Complaint, Extent, RecordPlan, Side};
+use crate::hold::{Held, Use, hold, refused};
+use rustix::fs::OFlags;
+use std::ffi::OsStr;
+use std::os::fd::BorrowedFd;
+
+/// Locks what `plan` writes of the dest, which nothing has changed yet.
+pub(super) fn hold_dest(plan: &RecordPlan, fd: BorrowedFd<'_>) -> Result<Option<Held>, Complaint> {
+    let written = match &plan.dest.path {
+        Some(_) => plan.written(),
+        // Whoever opened it has settled what is in it, and where it begins.
+        None => {
+            let mut kept = plan.clone();
+            kept.dest_words.notrunc = true;
+            let (there, written) = (rustix::fs::tell(fd).unwrap_or(0), kept.written());
+            let offset = written.offset.saturating_add(there);
+            Extent::new(offset, written.len.min(u64::MAX - offset))
+        }
+    };
+    let emptied = plan.dest.path.is_some() && !plan.dest_words.notrunc;
+    let appends = rustix::fs::fcntl_getfl(fd).is_ok_and(|flags| flags.contains(OFlags::APPEND));
+    let name = plan.dest.path.as_deref().unwrap_or(OsStr::new("(standard output)"));
+    match (appends, emptied) {
+        // What is appended goes over nobody's bytes, not even over what another appends.
+        (true, false) => hold_for(fd, Extent::new(0, u64::MAX), Use::Read, name),
+        (true, true) => hold_for(fd, Extent::new(0, u64::MAX), Use::Write, name),
+        _ => hold_for(fd, written, Use::Write, name),
+    }
+}
+
+/// The same of the second dest, which gets all bytes from its first one on.
+pub(super) fn hold_second(plan: &RecordPlan, path: &OsStr, fd: BorrowedFd<'_>) -> Result<Option<Held>, Complaint> {
+    hold_for(fd, Extent::new(0, plan.written().len), Use::Write, path)
+}
+
+fn hold_for(fd: BorrowedFd<'_>, extent: Extent, used_for: Use, name: &OsStr) -> Result<Option<Held>, Complaint> {
+    if !rustix::fs::fstat(fd).is_ok_and(|stat| matches!(sort(&stat), Sort::File | Sort::Block)) {
+        return Ok(None);
+    }
+    hold(fd, extent, used_for)
+        .map_err(|holder| Complaint::Busy(Box::new(refused(Side::Dest, &name.to_string_lossy(), Use::Write, &holder))))
+}
