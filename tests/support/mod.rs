@@ -1,8 +1,7 @@
 //! What the tests of the binary share: running it, bytes to copy, disks to copy them to, and `cmp` to judge.
 //!
 //! Nothing here calls the library: what is tested is the binary, and what judges it is somebody else's program.
-// Each test file is a crate of its own and uses a part of this.
-#![allow(dead_code, unused_imports)]
+#![allow(dead_code, unused_imports, reason = "each test binary uses a part of it")]
 mod abilities;
 mod bytes;
 mod disks;
