@@ -1,6 +1,6 @@
 //! `haul copy --delta=MANIFEST`: what is on the dest is told by a manifest, and the dest is not read.
 use crate::support;
-use crate::support::{LoopDevice, cmp, haul, memory_dir, scratch, stderr, write_noise};
+use crate::support::{Folder, LoopDevice, cmp, haul, memory_dir, scratch, stderr, write_noise};
 use assert_cmd::Command;
 use serde_json::Value;
 use std::collections::HashSet;
@@ -17,7 +17,7 @@ fn name(path: &Path) -> &str {
 
 /// A source, its copy, and the manifest of that.
 struct Copied {
-    dir: tempfile::TempDir,
+    dir: Folder,
     source: PathBuf,
     dest: PathBuf,
     manifest: PathBuf,

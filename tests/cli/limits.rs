@@ -45,7 +45,7 @@ fn copies_as_nobody(limits: &[&str]) {
         return skip("becoming somebody else needs root, setpriv and prlimit");
     }
     // Where everybody may go: neither the build directory nor the binary in it need be.
-    let dir = tempfile::tempdir().expect("there is a directory for temporary files");
+    let dir = crate::support::Folder::below(std::env::temp_dir()).expect("there is a directory for temporary files");
     fs::set_permissions(dir.path(), fs::Permissions::from_mode(0o777)).expect("it is ours");
     let [binary, source, dest] = ["haul", "source", "dest"].map(|name| dir.path().join(name));
     fs::copy(haul_path(), &binary).expect("there is room for the binary");
@@ -80,7 +80,7 @@ fn where_no_thread_can_be_started_the_copy_fails_and_says_so_instead_of_trying_f
     if !is_root() || !has("setpriv") || !has("prlimit") {
         return skip("becoming somebody else needs root, setpriv and prlimit");
     }
-    let dir = tempfile::tempdir().expect("there is a directory for temporary files");
+    let dir = crate::support::Folder::below(std::env::temp_dir()).expect("there is a directory for temporary files");
     fs::set_permissions(dir.path(), fs::Permissions::from_mode(0o777)).expect("it is ours");
     let [binary, source, dest] = ["haul", "source", "dest"].map(|name| dir.path().join(name));
     fs::copy(haul_path(), &binary).expect("there is room for the binary");

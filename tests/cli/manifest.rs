@@ -1,9 +1,8 @@
 //! `haul copy --manifest`, `haul verify --manifest`, `haul manifest`: what was copied, on paper.
-use crate::support::{LoopDevice, engines, haul, memory_dir, noise, scratch, stderr, write_noise};
+use crate::support::{Folder, LoopDevice, engines, haul, memory_dir, noise, scratch, stderr, write_noise};
 use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};
-use tempfile::TempDir;
 
 const MIB: usize = 1 << 20;
 const BLOCK: usize = 64 << 10;
@@ -14,7 +13,7 @@ fn name(path: &Path) -> &str {
 
 /// A source of noise with zeros in it, and names beside it.
 struct Bench {
-    dir: TempDir,
+    dir: Folder,
     bytes: Vec<u8>,
 }
 

@@ -1,15 +1,14 @@
 //! `haul journal`: copies that GNU ddrescue began and haul ends, and the other way round.
-use crate::support::{cmp, has, haul, scratch, stderr, write_noise};
+use crate::support::{Folder, cmp, has, haul, scratch, stderr, write_noise};
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use tempfile::TempDir;
 
 const MIB: usize = 1 << 20;
 const LEN: usize = 6 * MIB + 1536;
 
 struct Scene {
-    dir: TempDir,
+    dir: Folder,
     source: PathBuf,
     dest: PathBuf,
     map: PathBuf,

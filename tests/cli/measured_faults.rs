@@ -1,11 +1,10 @@
 //! Disks that fail while `haul tune` and `haul profile` measure them: what is told, what is kept, what is put back.
-use crate::support::{FailingDisk, Fails, LoopDevice, haul, haul_path, memory_dir, stderr, write_noise};
+use crate::support::{FailingDisk, Fails, Folder, LoopDevice, haul, haul_path, memory_dir, stderr, write_noise};
 use serde_json::{Value, json as value};
 use std::fs::{self, OpenOptions};
 use std::ops::Range;
 use std::path::PathBuf;
 use std::process::{Child, Command, Output, Stdio};
-use tempfile::TempDir;
 
 const MIB: usize = 1 << 20;
 /// Of the disk: small, so that all of it is met in little time.
@@ -17,7 +16,7 @@ const MERGED_BYTES_MAX: u64 = 2 << 20;
 
 /// A disk of noise that fails, and a folder for haul's state.
 struct Scene {
-    dir: TempDir,
+    dir: Folder,
     disk: LoopDevice,
     backing: PathBuf,
     /// As long as this file is there, what can fail does.

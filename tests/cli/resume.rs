@@ -1,6 +1,8 @@
 //! `--resume`: what it goes on with, and everything that it refuses before a byte is written.
 use crate::support;
-use crate::support::{LoopDevice, Running, cmp, copied_bytes, filled, haul, memory_dir, scratch, stderr, write_noise};
+use crate::support::{
+    Folder, LoopDevice, Running, cmp, copied_bytes, filled, haul, memory_dir, scratch, stderr, write_noise,
+};
 use assert_cmd::assert::Assert;
 use rustix::process::Signal;
 use serde_json::Value;
@@ -9,7 +11,6 @@ use std::io::{Seek, SeekFrom, Write};
 use std::os::unix::fs::{FileExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use tempfile::TempDir;
 
 const MIB: usize = 1 << 20;
 const LEN: usize = 12 * MIB + 345;
@@ -17,7 +18,7 @@ const SIGINT: i32 = 2;
 
 /// A copy that ended early, with its journal.
 struct Interrupted {
-    dir: TempDir,
+    dir: Folder,
     source: PathBuf,
     dest: PathBuf,
 }

@@ -1,12 +1,11 @@
 //! `--resume` with `--verify` and `--manifest`: what earlier runs wrote is certified as well.
-use crate::support::{Running, cmp, copied_bytes, haul, scratch, write_noise};
+use crate::support::{Folder, Running, cmp, copied_bytes, haul, scratch, write_noise};
 use rustix::process::Signal;
 use serde_json::Value;
 use std::fs::{self, OpenOptions};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
-use tempfile::TempDir;
 
 const MIB: usize = 1 << 20;
 const BLOCK: u64 = 64 << 10;
@@ -19,7 +18,7 @@ fn name(path: &Path) -> &str {
 
 /// A copy that ended in the middle of a block.
 struct Interrupted {
-    dir: TempDir,
+    dir: Folder,
     source: PathBuf,
     dest: PathBuf,
 }

@@ -1,19 +1,18 @@
 //! Whoever writes to the dest of an unfinished copy puts an end to its journal: nothing that it claims is untrue.
 use crate::support;
 use crate::support::{
-    LoopDevice, Running, copied_bytes, filled, has, haul, haul_path, is_root, memory_dir, scratch, write_noise,
+    Folder, LoopDevice, Running, copied_bytes, filled, has, haul, haul_path, is_root, memory_dir, scratch, write_noise,
 };
 use rustix::process::Signal;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use tempfile::TempDir;
 
 const LEN: usize = 12 << 20;
 
 /// A copy that ended early, with its journal.
 struct Unfinished {
-    dir: TempDir,
+    dir: Folder,
     source: PathBuf,
     dest: PathBuf,
     journal: PathBuf,

@@ -1,13 +1,14 @@
 //! `haul tune --write` as a user calls it: where it writes, that it leaves everything as it was, and what it refuses.
 use crate::support;
-use crate::support::{LoopDevice, Mount, haul, haul_path, is_root, memory_dir, scratch, skip, stderr, write_noise};
+use crate::support::{
+    Folder, LoopDevice, Mount, haul, haul_path, is_root, memory_dir, scratch, skip, stderr, write_noise,
+};
 use serde_json::Value;
 use std::fs;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
-use tempfile::TempDir;
 
 /// Of the disk. Small, so that there is time for all of it, and all places of the undo journal are met.
 const LEN: usize = 24 << 20;
@@ -18,7 +19,7 @@ fn number(name: &str, otherwise: u64) -> u64 {
 
 /// A disk of noise, and a folder for haul's state.
 struct Scene {
-    dir: TempDir,
+    dir: Folder,
     disk: LoopDevice,
     image: PathBuf,
     bytes: Vec<u8>,

@@ -1,18 +1,17 @@
 //! A run of `haul tune --write` was killed: whoever meets the device says that its bytes are not back, and what anybody
 //! writes there meanwhile stays.
-use crate::support::{LoopDevice, filled, has, haul_path, is_root, memory_dir, skip, write_noise};
+use crate::support::{Folder, LoopDevice, filled, has, haul_path, is_root, memory_dir, skip, write_noise};
 use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
-use tempfile::TempDir;
 
 /// Of the disk. Small, so that all of it is kept and written over.
 const LEN: usize = 24 << 20;
 
 /// A folder for haul's state, and what is to be measured.
 struct Scene {
-    dir: TempDir,
+    dir: Folder,
     image: PathBuf,
     disk: LoopDevice,
 }

@@ -1,12 +1,11 @@
 //! What could not be read stays in the journal of a copy, which tries it again by `--resume` and nothing else.
-use crate::support::{FailingDisk, Fails, cmp, has, haul, scratch, stderr, with_haul_in_path, write_noise};
+use crate::support::{FailingDisk, Fails, Folder, cmp, has, haul, scratch, stderr, with_haul_in_path, write_noise};
 use assert_cmd::assert::Assert;
 use serde_json::Value;
 use std::fs;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use tempfile::TempDir;
 
 const SIZE: usize = 1 << 20;
 const BAD: [Range<u64>; 2] = [40_960..45_056, 524_288..532_480];
@@ -14,7 +13,7 @@ const BAD_BYTES: u64 = 4096 + 8192;
 
 /// A disk of which the bad places change from run to run.
 struct Scene {
-    dir: TempDir,
+    dir: Folder,
     backing: PathBuf,
     dest: PathBuf,
     journal: PathBuf,

@@ -166,7 +166,7 @@ fn a_socket_is_no_endpoint() {
     let (source, socket) = (dir.path().join("source"), dir.path().join("socket"));
     write_noise(&source, 10, 90);
     // Not within scratch: names of sockets have to be short.
-    let short = tempfile::tempdir().expect("there is a directory for temporary files");
+    let short = crate::support::Folder::below(std::env::temp_dir()).expect("there is a directory for temporary files");
     let _listener = std::os::unix::net::UnixListener::bind(short.path().join("s")).expect("it takes sockets");
     std::os::unix::fs::symlink(short.path().join("s"), &socket).expect("scratch takes links");
     let said = stderr(&haul().arg("copy").arg(&source).arg(&socket).assert().failure());

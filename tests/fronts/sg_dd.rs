@@ -1,7 +1,7 @@
 //! What sg_dd, sgp_dd and sgm_dd do on files and devices, each word by itself, where the originals are not the measure.
 use crate::sg::{FRONTS, haul_as, read, sg_dd};
 use crate::support;
-use crate::support::{LoopDevice, cmp, has, haul_path, memory_dir, noise};
+use crate::support::{Folder, LoopDevice, cmp, has, haul_path, memory_dir, noise};
 use std::fs;
 use std::io::Write;
 use std::os::unix::fs::MetadataExt;
@@ -12,7 +12,7 @@ use std::thread;
 const MIB: usize = 1 << 20;
 
 /// A directory with `len` bytes of noise in the file `in`.
-fn with_input(len: usize) -> (tempfile::TempDir, Vec<u8>) {
+fn with_input(len: usize) -> (Folder, Vec<u8>) {
     let (dir, bytes) = (memory_dir(), noise(len, 9));
     fs::write(dir.path().join("in"), &bytes).expect("scratch takes files");
     (dir, bytes)

@@ -2,7 +2,7 @@
 use crate::sg;
 use crate::sg::haul_as;
 use crate::support;
-use crate::support::{FailingDisk, Fails, memory_dir, noise};
+use crate::support::{FailingDisk, Fails, Folder, memory_dir, noise};
 use std::fs;
 use std::ops::Range;
 
@@ -11,7 +11,7 @@ const PAGE: usize = 4096;
 
 struct Bed {
     disk: FailingDisk,
-    dir: tempfile::TempDir,
+    dir: Folder,
     bytes: Vec<u8>,
 }
 

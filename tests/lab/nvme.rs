@@ -65,7 +65,7 @@ fn findings(script: &str, engine: &str, drives: &[Drive]) -> Option<Findings> {
     if !lab_is_there(&["openssl", "sfdisk", "blkdiscard", "mkfs.ext4", "cmp", "setpriv"]) {
         return None;
     }
-    let dir = tempfile::tempdir().expect("there is a place for scratch");
+    let dir = crate::support::Folder::below(std::env::temp_dir()).expect("there is a place for scratch");
     let more = words_for(drives, dir.path());
     let words = [("VMLAB_QEMU", more.as_str()), ("VMLAB_DISK", "16M"), ("VMLAB_TIMEOUT", "300")];
     Some(Findings::of(script, &[engine], &words))

@@ -17,7 +17,7 @@ fn all_are_right(engine: &str, source_block: &str, dest_block: &str) {
     if !lab_is_there(&["openssl", "dmsetup", "mkfs.ext4", "cmp", "blockdev"]) {
         return;
     }
-    let dir = tempfile::tempdir().expect("there is a place for scratch");
+    let dir = crate::support::Folder::below(std::env::temp_dir()).expect("there is a place for scratch");
     let drives = words_for(&FOURS, dir.path());
     let words = [("VMLAB_QEMU", drives.as_str()), ("VMLAB_DISK", "16M"), ("VMLAB_TIMEOUT", "900")];
     // Threads are what haul chooses by itself where io_uring is forbidden.

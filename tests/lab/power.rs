@@ -5,7 +5,7 @@
 //! (blklogwrites): of that, disks are made that lost any of what was not flushed yet. The journal lies on a disk of its
 //! own, in a file system, so that no flush of the journal makes the dest durable. What it claimed at any moment has to
 //! be on every dest that there may be at the end.
-use crate::support::{Findings, lab_is_there, launcher, memory_dir, noise, release_binary};
+use crate::support::{Findings, Folder, lab_is_there, launcher, memory_dir, noise, release_binary};
 use haul::contract::ExtentSet;
 use haul::ledger::journal::read;
 use haul::ledger::undo::{Content, PIECE_BYTES, Undo};
@@ -134,7 +134,7 @@ fn true_claims(source: &[u8], papers: &[u8], dest: &[u8], dir: &Path) -> usize {
 }
 
 struct Scene {
-    dir: tempfile::TempDir,
+    dir: Folder,
     source: Vec<u8>,
     /// The disk with the journal, and the dest, before the copy.
     before: [Vec<u8>; 2],

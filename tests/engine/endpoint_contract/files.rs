@@ -132,7 +132,7 @@ fn no_regular_file_is_ever_made_among_the_device_nodes() {
 
 #[test]
 fn missing_files_and_directories_are_told_apart_from_the_rest() {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = crate::support::Folder::below(std::env::temp_dir()).unwrap();
     let facts = Facts::new("x", EndpointKind::File);
     let missing = dir.path().join("missing");
     let error = open_source(&side(&missing, &facts, Cache::Keep, Existing::Keep), &facts).err().unwrap();

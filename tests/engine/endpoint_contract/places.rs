@@ -1,11 +1,11 @@
 //! Real things to open: files on ext4 and tmpfs, loop devices over tmpfs.
+use crate::support::Folder;
 use haul::contract::{Access, Cache, EndpointKind, Existing, Facts, FileId, PlanSide};
 use haul::endpoint;
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use tempfile::TempDir;
 
 /// Something that holds bytes, gone again when dropped.
 pub struct Place {
@@ -14,7 +14,7 @@ pub struct Place {
     pub path: PathBuf,
     /// Detached before the directory below goes.
     _device: Option<Loop>,
-    pub dir: TempDir,
+    pub dir: Folder,
 }
 
 /// A loop device, detached when dropped, also while a test panics.
@@ -60,7 +60,7 @@ impl Drop for Loop {
 
 /// A file of `bytes` under `root`.
 pub fn file_in(name: &'static str, root: &str, bytes: &[u8]) -> Place {
-    let dir = tempfile::tempdir_in(root).unwrap();
+    let dir = crate::support::Folder::below(root).unwrap();
     let path = dir.path().join("x");
     fs::write(&path, bytes).unwrap();
     fs::File::open(&path).unwrap().sync_all().unwrap();

@@ -1,6 +1,7 @@
 //! FIFOs by path: real waits, and their end by cancelling.
 use super::moving::{Door, pattern, request};
 use super::places::side;
+use crate::support::Folder;
 use haul::contract::{Cache, Endpoint, EndpointKind, Existing, Facts, Kind, Op, PlanSide};
 use haul::endpoint::{open_dest, open_source};
 use std::fs::{self, File, OpenOptions};
@@ -8,17 +9,16 @@ use std::io::{Read, Write};
 use std::path::PathBuf;
 use std::sync::mpsc;
 use std::thread;
-use tempfile::TempDir;
 
 struct Fifo {
-    _dir: TempDir,
+    _dir: Folder,
     path: PathBuf,
     facts: Facts,
 }
 
 impl Fifo {
     fn new() -> Self {
-        let dir = tempfile::tempdir().unwrap();
+        let dir = crate::support::Folder::below(std::env::temp_dir()).unwrap();
         let path = dir.path().join("fifo");
         rustix::fs::mkfifoat(rustix::fs::CWD, &path, rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR).unwrap();
         let mut facts = Facts::new(&path.to_string_lossy(), EndpointKind::Pipe);

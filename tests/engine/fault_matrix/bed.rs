@@ -1,6 +1,6 @@
 //! Two sides of one kind with a copy between them.
 use super::faulty::{Fault, Faulty};
-use crate::support::{FailingDisk, Fails, LoopDevice, memory_dir, noise, skip};
+use crate::support::{FailingDisk, Fails, Folder, LoopDevice, memory_dir, noise, skip};
 use haul::contract::{
     Ended, Endpoint, EngineKind, Error, Extent, ExtentSet, Host, Keeper, Keeping, OnError, Outcome, Side, Silent, Stop,
     Tally,
@@ -10,7 +10,6 @@ use std::fs;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
-use tempfile::TempDir;
 
 pub const BLOCK_BYTES: u64 = 16 << 10;
 pub const SECTOR_BYTES: u64 = 512;
@@ -54,7 +53,7 @@ impl Keeper for Paper {
 }
 
 pub struct Bed {
-    dir: TempDir,
+    dir: Folder,
     /// What haul is given, by side.
     paths: [PathBuf; 2],
     _loops: Vec<LoopDevice>,

@@ -1,8 +1,8 @@
 //! Loop devices, mounts and dm devices that are gone again when dropped, also while a test panics.
+use crate::support::Folder;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use tempfile::TempDir;
 
 /// Runs a command; its output where it succeeded.
 pub fn run(words: &[&str]) -> Result<String, String> {
@@ -80,13 +80,13 @@ impl Loop {
 
 /// A directory on tmpfs with an image of `mib` MiB.
 pub struct Image {
-    pub dir: TempDir,
+    pub dir: Folder,
     pub path: String,
 }
 
 impl Image {
     pub fn new(mib: u64) -> Image {
-        let dir = tempfile::tempdir_in("/dev/shm").unwrap();
+        let dir = crate::support::Folder::below("/dev/shm").unwrap();
         let path = dir.path().join("image");
         fs::File::create(&path).unwrap().set_len(mib << 20).unwrap();
         Image { path: path.to_str().unwrap().to_owned(), dir }

@@ -89,7 +89,7 @@ fn a_claim_that_shows_nowhere_is_found_by_trying_and_asked_of_a_dest_only() {
 
 #[test]
 fn swap_space_is_in_use_as_a_file_and_as_a_device() {
-    let dir = tempfile::tempdir_in("/var/tmp").unwrap();
+    let dir = crate::support::Folder::below("/var/tmp").unwrap();
     let file = dir.path().join("swap file");
     let file = file.to_str().unwrap();
     std::fs::write(file, vec![0; 1 << 20]).unwrap();

@@ -94,7 +94,7 @@ pub fn without_times(text: &str) -> String {
 
 /// Runs `program` as `dd` in a directory of its own below `above`.
 pub fn run(program: &Path, case: &Case, above: &Path) -> Came {
-    let dir = tempfile::tempdir_in(above).expect("scratch takes directories");
+    let dir = crate::support::Folder::below(above).expect("scratch takes directories");
     let at = |name: &str| dir.path().join(name);
     fs::write(at("in"), &case.input).expect("scratch takes files");
     if let Some(bytes) = &case.output {
