@@ -34,11 +34,11 @@ build: ## The release binary
 demo: build ## Copy one made-up disk to another, verify it with cmp, clean up
 	scripts/demo $(release)
 
-test: deps ## Install what the tests need and is missing, then run every test; COVERAGE=1 prints the coverage too
-	$(if $(COVERAGE),scripts/coverage,$(CARGO) test --workspace --locked --no-fail-fast)
+test: deps ## Install what the tests need and is missing, then run every test but the laboratory; COVERAGE=1 prints the coverage too
+	scripts/left-behind $(if $(COVERAGE),scripts/coverage,$(CARGO) test --workspace --locked --no-fail-fast)
 
-lab-test: deps ## What needs real drivers, in a virtual machine: copies by every door, faults, and how long copies take
-	$(CARGO) test --locked --no-fail-fast --test lab -- --nocapture
+lab-test: deps ## The laboratory, in virtual machines: what needs real drivers, and how long copies take
+	scripts/left-behind $(CARGO) test --locked --no-fail-fast --test lab -- --nocapture
 
 bench-pump: ## What a block costs the pump, over endpoints that cost nothing
 	$(CARGO) bench --locked --bench pump
@@ -118,8 +118,8 @@ uninstall: ## Remove what install put there
 deps: ## Install the Debian packages that the tests use and that are missing
 	scripts/install-test-deps
 
-coverage: deps ## Run every test instrumented, then print the code coverage
-	scripts/coverage
+coverage: deps ## Run the same tests instrumented, then print the code coverage
+	scripts/left-behind scripts/coverage
 
 bench: build peers ## Measure against the peers and the limit; SCENARIO="ram disk" QUICK=1 ROUNDS=N ONLY="name"; needs root
 	$(CARGO) build --locked -p haul-bench -p modelled-disk

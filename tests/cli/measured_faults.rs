@@ -16,7 +16,6 @@ const MERGED_BYTES_MAX: u64 = 2 << 20;
 
 /// A disk of noise that fails, and a folder for haul's state.
 struct Scene {
-    dir: Folder,
     disk: LoopDevice,
     backing: PathBuf,
     /// As long as this file is there, what can fail does.
@@ -24,6 +23,7 @@ struct Scene {
     before: Vec<u8>,
     // Behind the loop device, which is above it.
     _beneath: FailingDisk,
+    dir: Folder,
 }
 
 impl Scene {
@@ -34,7 +34,7 @@ impl Scene {
         let before = write_noise(&backing, LEN, seed);
         let beneath = FailingDisk::while_there(dir.path(), &backing, fails, bad, &gate)?;
         let disk = LoopDevice::over(&beneath.path())?;
-        Some(Scene { dir, disk, backing, gate, before, _beneath: beneath })
+        Some(Scene { disk, backing, gate, before, _beneath: beneath, dir })
     }
 
     fn shut(&self) {

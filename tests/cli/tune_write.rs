@@ -19,10 +19,10 @@ fn number(name: &str, otherwise: u64) -> u64 {
 
 /// A disk of noise, and a folder for haul's state.
 struct Scene {
-    dir: Folder,
     disk: LoopDevice,
     image: PathBuf,
     bytes: Vec<u8>,
+    dir: Folder,
 }
 
 impl Scene {

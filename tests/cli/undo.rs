@@ -11,9 +11,9 @@ const LEN: usize = 24 << 20;
 
 /// A folder for haul's state, and what is to be measured.
 struct Scene {
-    dir: Folder,
     image: PathBuf,
     disk: LoopDevice,
+    dir: Folder,
 }
 
 fn name(path: &Path) -> &str {

@@ -16,7 +16,9 @@ pub struct Folder(PathBuf);
 impl Folder {
     /// A new one below `above`.
     pub fn below(above: impl AsRef<Path>) -> std::io::Result<Self> {
-        Ok(Folder(tempfile::Builder::new().prefix("haul-").tempdir_in(above)?.keep()))
+        // scripts/left-behind tells by its number what one run of the tests has made.
+        let run = std::env::var("HAUL_TEST_RUN").map(|run| run + "-").unwrap_or_default();
+        Ok(Folder(tempfile::Builder::new().prefix(&format!("haul-{run}")).tempdir_in(above)?.keep()))
     }
 
     /// Where it is.

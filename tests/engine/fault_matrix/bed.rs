@@ -53,11 +53,11 @@ impl Keeper for Paper {
 }
 
 pub struct Bed {
-    dir: Folder,
     /// What haul is given, by side.
     paths: [PathBuf; 2],
     _loops: Vec<LoopDevice>,
     _disks: Vec<FailingDisk>,
+    dir: Folder,
 }
 
 impl Bed {
@@ -87,7 +87,7 @@ impl Bed {
                 }
             }
         }
-        Some(Bed { dir, paths, _loops: loops, _disks: disks })
+        Some(Bed { paths, _loops: loops, _disks: disks, dir })
     }
 
     fn backing(&self, side: Side) -> PathBuf {
