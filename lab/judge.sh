@@ -72,11 +72,12 @@ same() { # one other [bytes]
 # A file in memory of bytes without a period, so that a block in a wrong place
 # is seen; the same for the same seed, and made once: ciphers are slow here.
 make_noise() { # seed bytes: in $noise_file
+    local new=/run/noise.new.$BASHPID
     noise_file=/run/noise.$1.$2
     [ ! -e "$noise_file" ] || return 0
     openssl enc -aes-128-ctr -nosalt -K "$(printf '%032x' "$1")" -iv "$(printf '%032x' 0)" -in /dev/zero 2> /dev/null |
-        head -c "$2" > "$noise_file.$BASHPID"
-    mv "$noise_file.$BASHPID" "$noise_file"
+        head -c "$2" > "$new"
+    mv "$new" "$noise_file"
 }
 
 noise() { # seed bytes

@@ -143,19 +143,16 @@ fn places_that_failed_are_told_of_where_no_table_has_room_for_them() {
     let dir = scratch();
     let backing = dir.path().join("backing");
     write_noise(&backing, 8 << 20, 7);
-    let bad = (4 << 20)..(4 << 20) + 512;
+    // All of it but for what is looked at before: then no run misses a bad place, however little it gets to in its time.
+    let bad = 8192..8 << 20;
     let Some(disk) = FailingDisk::over(dir.path(), &backing, Fails::Reads, bad) else { return };
-    let told = |words: &[&str]| {
-        let run = haul().args(words).arg(disk.path()).assert();
-        (run.get_output().status.code(), String::from_utf8_lossy(&run.get_output().stderr).into_owned())
-    };
-    let (status, said) = told(&["profile", "--timing", "--time", "1"]);
-    assert_eq!(status, Some(1), "no run was without the bad place: {said}");
-    assert!(said.contains("3 requests failed") && said.contains("at byte 4194304"), "{said}");
-    for words in [["profile", "--csv", "--time", "1"].as_slice(), &["tune", "--csv", "--quick", "--time", "1"]] {
-        let (status, said) = told(words);
-        // On a busy machine it may be that no run was without it.
-        assert!(status < Some(2) && said.contains("at byte"), "{words:?}: {said}");
+    for words in [
+        ["profile", "--timing", "--time", "1"].as_slice(),
+        &["profile", "--csv", "--time", "1"],
+        &["tune", "--csv", "--quick", "--time", "1"],
+    ] {
+        let said = support::stderr(&haul().args(words).arg(disk.path()).assert().code(1));
+        assert!(said.contains("requests failed") && said.contains("at byte"), "{words:?}: {said}");
     }
 }
 
