@@ -34,11 +34,11 @@ build: ## The release binary
 demo: build ## Copy one made-up disk to another, verify it with cmp, clean up
 	scripts/demo $(release)
 
-test: deps ## Install what the tests need and is missing, then run every test; COVERAGE=1 prints the coverage too
-	$(if $(COVERAGE),scripts/coverage,$(CARGO) test --workspace --locked --no-fail-fast)
+test: deps ## Install what the tests need and is missing, then run every test but the laboratory; COVERAGE=1 prints the coverage too
+	scripts/left-behind $(if $(COVERAGE),scripts/coverage,$(CARGO) test --workspace --locked --no-fail-fast)
 
-lab-test: deps ## What needs real drivers, in a virtual machine: copies by every door, faults, and how long copies take
-	$(CARGO) test --locked --no-fail-fast $(patsubst tests/%.rs,--test %,$(sort $(wildcard tests/lab_*.rs))) -- --nocapture
+lab-test: deps ## The laboratory, in virtual machines: what needs real drivers, and how long copies take
+	scripts/left-behind $(CARGO) test --locked --no-fail-fast --test lab -- --nocapture
 
 bench-pump: ## What a block costs the pump, over endpoints that cost nothing
 	$(CARGO) bench --locked --bench pump
@@ -47,12 +47,12 @@ bench-stages: ## What stages that touch every byte cost: the test pattern, compa
 	$(CARGO) bench --locked --bench stages
 
 test-long: deps ## Compare haul dd and its kin with the originals on many more command lines, made up anew; kill copies, cut their power; fuzz, 60 s each
-	HAUL_DD_CASES=5000 HAUL_DD_SEED=$$(date +%s) $(CARGO) test --locked --test dd_differential --test dd_devices -- --nocapture
-	HAUL_SG_CASES=2000 HAUL_SG_SEED=$$(date +%s) $(CARGO) test --locked --test sg_dd_differential -- --nocapture
-	HAUL_CRASH_KILLS=400 HAUL_CRASH_SEED=$$(date +%s) $(CARGO) test --locked --test resume_crashes -- --nocapture
+	HAUL_DD_CASES=5000 HAUL_DD_SEED=$$(date +%s) $(CARGO) test --locked --test fronts -- --nocapture dd_differential:: dd_devices:: --skip sg_dd
+	HAUL_SG_CASES=2000 HAUL_SG_SEED=$$(date +%s) $(CARGO) test --locked --test fronts sg_dd_differential -- --nocapture
+	HAUL_CRASH_KILLS=400 HAUL_CRASH_SEED=$$(date +%s) $(CARGO) test --locked --test cli resume_crashes -- --nocapture
 	$(CARGO) build --locked -p modelled-disk
-	HAUL_TUNE_KILLS=200 HAUL_TUNE_SEED=$$(date +%s) $(CARGO) test --locked --test cli_tune_write killed -- --nocapture
-	HAUL_POWER_CUTS=400 HAUL_POWER_SEED=$$(date +%s) $(CARGO) test --locked --test power_cuts -- --nocapture
+	HAUL_TUNE_KILLS=200 HAUL_TUNE_SEED=$$(date +%s) $(CARGO) test --locked --test cli tune_write::killed -- --nocapture
+	HAUL_POWER_CUTS=400 HAUL_POWER_SEED=$$(date +%s) $(CARGO) test --locked --test cli power_cuts -- --nocapture
 	scripts/fuzz 60
 
 check: fmt-check clippy doc-check lint-scripts ## Format, lints and documentation; warnings are errors
@@ -118,8 +118,8 @@ uninstall: ## Remove what install put there
 deps: ## Install the Debian packages that the tests use and that are missing
 	scripts/install-test-deps
 
-coverage: deps ## Run every test instrumented, then print the code coverage
-	scripts/coverage
+coverage: deps ## Run the same tests instrumented, then print the code coverage
+	scripts/left-behind scripts/coverage
 
 bench: build peers ## Measure against the peers and the limit; SCENARIO="ram disk" QUICK=1 ROUNDS=N ONLY="name"; needs root
 	$(CARGO) build --locked -p haul-bench -p modelled-disk

@@ -1,5 +1,5 @@
 # guest.sh - to be sourced first by a script that runs in the guest as `SCRIPT HAUL [ENGINE]`: what such scripts have in
-# common. tests/lab_*.rs ask for their judgements.
+# common. tests/lab/*.rs ask for their judgements.
 # shellcheck shell=bash
 set -u
 lab=$(dirname "${BASH_SOURCE[0]}")

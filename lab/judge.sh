@@ -58,30 +58,40 @@ silent_about() { # word
     esac
 }
 
-# Two disks or files hold the same bytes, read anew past every cache.
+# Two disks, or files in memory, hold the same bytes, read anew past the page
+# cache of either. That of everything is not dropped: every program would be
+# fetched from the host again.
 same() { # one other [bytes]
     local disk
-    sync
-    echo 3 > /proc/sys/vm/drop_caches
     for disk in "$1" "$2"; do
         [ ! -b "$disk" ] || blockdev --flushbufs "$disk"
     done
     cmp ${3:+-n "$3"} "$1" "$2"
 }
 
-# Bytes without a period, so that a block in a wrong place is seen; the same for
-# the same seed.
-noise() { # seed bytes
+# A file in memory of bytes without a period, so that a block in a wrong place
+# is seen; the same for the same seed, and made once: ciphers are slow here.
+make_noise() { # seed bytes: in $noise_file
+    local new=/run/noise.new.$BASHPID
+    noise_file=/run/noise.$1.$2
+    [ ! -e "$noise_file" ] || return 0
     openssl enc -aes-128-ctr -nosalt -K "$(printf '%032x' "$1")" -iv "$(printf '%032x' 0)" -in /dev/zero 2> /dev/null |
-        head -c "$2"
+        head -c "$2" > "$new"
+    mv "$new" "$noise_file"
+}
+
+noise() { # seed bytes
+    make_noise "$1" "$2"
+    cat "$noise_file"
 }
 
 fill() { # disk-or-file seed bytes
+    make_noise "$2" "$3"
     if [ -b "$1" ]; then
-        noise "$2" "$3" | dd of="$1" bs=1M iflag=fullblock conv=fsync status=none
+        dd if="$noise_file" of="$1" bs=1M conv=fsync status=none
         blockdev --flushbufs "$1"
     else
-        noise "$2" "$3" > "$1"
+        cat "$noise_file" > "$1"
     fi
 }
 

@@ -1,4 +1,4 @@
-# list.sh HAUL - what `haul list` and the kernel's other listers say of the same disks, for tests/lab_list.rs to compare:
+# list.sh HAUL - what `haul list` and the kernel's other listers say of the same disks, for tests/lab/list.rs to compare:
 # sections that begin with "=== ".
 # shellcheck shell=bash
 # shellcheck source=lab/guest.sh

@@ -1,5 +1,5 @@
 # mappings.sh HAUL ENGINE - device-mapper under a copy, disks that lie, fail, wait, stand still or
-# become others. tests/lab_mappings.rs asks for the judgements.
+# become others. tests/lab/mappings.rs asks for the judgements.
 # shellcheck shell=bash
 # shellcheck source=lab/guest.sh
 . "$(dirname "$0")/guest.sh" "$@"

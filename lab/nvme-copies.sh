@@ -22,20 +22,11 @@ wipe() { # disk...
         blkdiscard -z -l "$bytes" "$disk" && blockdev --flushbufs "$disk"
     done
 }
-# The same bytes past the page cache of either; that of everything, as same()
-# drops it, would have every program fetched from the host again.
-equal() { # one other [bytes]
-    local disk
-    for disk in "$1" "$2"; do
-        [ ! -b "$disk" ] || blockdev --flushbufs "$disk"
-    done
-    cmp ${3:+-n "$3"} "$1" "$2"
-}
 # The copy that was tried ended well, by commands, and left the same bytes.
 right() { # source dest door...
     local source=$1 dest=$2
     shift 2
-    ended 0 "$@" && equal "$source" "$dest" "$bytes"
+    ended 0 "$@" && same "$source" "$dest" "$bytes"
 }
 
 noise 1 $bytes > $room/noise
@@ -50,7 +41,7 @@ judge "ng to ng" right $first $second "to /dev/ng" "($door"
 dd if=$room/noise of=$first bs=512 seek=32767 count=1 conv=fsync status=none
 copy $first-ng $second-ng
 judge "a whole namespace, to its last block" ended 0 "($door"
-judge "and the last block has arrived" equal $first $second
+judge "and the last block has arrived" same $first $second
 
 wipe $second
 copy --count $bytes --passthrough=dest $scsi $second

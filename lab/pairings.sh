@@ -1,6 +1,6 @@
 # pairings.sh HAUL ENGINE BLOCK BLOCK [LAUNCHER] - a copy between every kind of source and every kind of dest, whose
 # disks have logical blocks of so many bytes, 512 or 4096. ENGINE is ring or threads; under LAUNCHER, where io_uring is
-# forbidden, haul has to find its engine by itself. tests/lab_pairings.rs asks for the judgements.
+# forbidden, haul has to find its engine by itself. tests/lab/pairings.rs asks for the judgements.
 # shellcheck shell=bash
 # shellcheck source=lab/guest.sh
 . "$(dirname "$0")/guest.sh" "$@"

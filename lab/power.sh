@@ -1,5 +1,5 @@
 # power.sh HAUL ENGINE begin|resume - a copy with a journal, whose machine loses its power; and its end in another machine.
-# The journal lies in a file system on a disk of its own, whose flushes do nothing for the dest. tests/lab_power.rs pulls
+# The journal lies in a file system on a disk of its own, whose flushes do nothing for the dest. tests/lab/power.rs pulls
 # the plug as soon as the journal has some lines, and judges the disks.
 # power.sh HAUL ENGINE measure|restore - the same of measuring by writing: a partition is measured, its undo journal lies
 # on another of the same disk, so that the order of all writes is known.

@@ -1,6 +1,6 @@
 #!/bin/bash
 # Copies by SCSI commands, with everything else on the other side: arguments are
-# haul's binary and an engine, VMLAB_DISK=4T. tests/lab_scsi.rs asks for the
+# haul's binary and an engine, VMLAB_DISK=4T. tests/lab/scsi.rs asks for the
 # judgements.
 # shellcheck source=lab/guest.sh
 . "$(dirname "$0")/guest.sh" "$@"

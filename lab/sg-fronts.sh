@@ -1,7 +1,7 @@
 #!/bin/bash
 # The sg family on SCSI generic nodes: the same command lines given to sg3_utils
 # and to haul's fronts leave the same bytes and end with statuses of the same
-# class. The argument is haul's binary. tests/lab_sg_fronts.rs asks for the
+# class. The argument is haul's binary. tests/lab/sg_fronts.rs asks for the
 # judgements.
 #
 # Where the originals are known to be wrong, they are judged, too, so that it is

@@ -2,7 +2,7 @@
 # How long copies take between disks that serve one command at a time, 2 ms for
 # every 64 KiB: by haul (the argument: its binary), dd and sgp_dd, beside what
 # reading and writing take alone, and what of the latter is dd making zeros.
-# tests/lab_timing.rs holds the ratios to their figures; by hand:
+# tests/lab/timing.rs holds the ratios to their figures; by hand:
 #
 #   VMLAB_CLOCK=virtual lab/vmlab bash lab/proofs/copy-times.sh target/release/haul
 #

@@ -1,23 +1,9 @@
-//! Scratch directories, loop devices and mounts, given back when they go out of scope, also when a test fails.
+//! Loop devices and mounts, given back when they go out of scope, also when a test fails.
 use super::abilities::{is_root, skip};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::thread;
 use std::time::{Duration, Instant};
-use tempfile::TempDir;
-
-/// A directory on the file system of the build directory, usually a real disk's.
-pub fn scratch() -> TempDir {
-    tempfile::Builder::new()
-        .prefix("haul-")
-        .tempdir_in(env!("CARGO_TARGET_TMPDIR"))
-        .expect("the build directory is there")
-}
-
-/// A directory in memory where there is one: for what lies under loop devices.
-pub fn memory_dir() -> TempDir {
-    tempfile::Builder::new().prefix("haul-").tempdir_in("/dev/shm").unwrap_or_else(|_| scratch())
-}
 
 /// Runs an administration tool; they live in directories that are not on everybody's PATH.
 fn admin(tool: &str, arguments: &[&str]) -> std::io::Result<Output> {

@@ -55,7 +55,10 @@ impl Bed {
 
     /// Serves a disk while `client` runs under a shell, which finds the server's address in `$uri`.
     fn serve(&self, parameters: &[&str], client: &str) -> Output {
-        self.nbdkit("-", parameters).args(["--run", client]).output().unwrap()
+        // Of a socket that it names itself ("-") nbdkit leaves the directory.
+        let socket = self.path("socket");
+        let _ = fs::remove_file(&socket);
+        self.nbdkit(socket.to_str().unwrap(), parameters).args(["--run", client]).output().unwrap()
     }
 
     /// Serves a disk to `client`, then ends the server.

@@ -1,0 +1,163 @@
+//! `haul copy --also` with `--verify`, `--manifest` and `--on-error skip`: each dest is judged by itself.
+use crate::support::{FailingDisk, Fails, LoopDevice, Running};
+use crate::support::{cmp, cmp_ranges, engines, haul, memory_dir, scratch, stderr, write_noise};
+use serde_json::Value;
+use std::fs;
+use std::path::Path;
+use std::process::Stdio;
+
+const MIB: usize = 1 << 20;
+const BLOCK: u64 = 64 << 10;
+
+fn name(path: &Path) -> &str {
+    path.to_str().expect("scratch names are text")
+}
+
+/// The report of `haul copy --json` in digested blocks of 64 KiB, what was said, and the status.
+fn copy(words: &[&str]) -> (Value, String, i32) {
+    let ways = ["copy", "--yes", "--json", "--progress", "none", "--manifest-block", "64K"];
+    let output = haul().args(ways).args(words).output().expect("haul runs");
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    let report = serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{error}\n{said}"));
+    (report, said, output.status.code().expect("no signal ended it"))
+}
+
+#[test]
+fn each_dest_is_read_back_past_the_page_cache_and_all_are_right() {
+    let dir = memory_dir();
+    let [source, backing] = ["source", "backing"].map(|name| dir.path().join(name));
+    let real = scratch();
+    let [one, other] = ["one", "other"].map(|name| real.path().join(name));
+    let len = 3 * MIB + 777;
+    write_noise(&source, len, 401);
+    for engine in engines() {
+        fs::write(&backing, vec![0x77; 4 * MIB]).expect("memory takes files");
+        let Some(disk) = LoopDevice::over(&backing) else { return };
+        let dests = [name(&one), "--also", name(&other), "--also", name(disk.path())];
+        let words = [&["--verify", "--engine", engine, name(&source)], &dests[..]].concat();
+        let (report, said, status) = copy(&words);
+        assert_eq!((status, &report["status"]), (0, &"complete".into()), "{engine}: {said}");
+        assert!(report["verified"].is_null(), "it is told for each: {report}");
+        for dest in report["dests"].as_array().expect("a list") {
+            let verified = &dest["verified"];
+            assert_eq!((&verified["right"], &verified["bytes"]), (&true.into(), &len.into()), "{engine}: {dest}");
+            assert_eq!(verified["wrong"].as_array().map(Vec::len), Some(0), "{engine}: {dest}");
+        }
+        assert_eq!(report["dests"][2]["verified"]["cached_bytes"], 0, "{engine}: {report}");
+        assert_eq!(report["bytes"]["read_bytes"], len, "{engine}: the source was read once");
+        drop(disk);
+        cmp(&source, &one);
+        cmp(&source, &other);
+        cmp_ranges(&source, 0, &backing, 0, len as u64);
+        fs::remove_file(&one).and_then(|()| fs::remove_file(&other)).expect("they were made");
+    }
+}
+
+#[test]
+fn a_dest_that_loses_a_write_is_named_and_the_others_are_right() {
+    let dir = memory_dir();
+    let [source, good, backing] = ["source", "good", "backing"].map(|name| dir.path().join(name));
+    write_noise(&source, 2 * MIB, 402);
+    fs::write(&backing, vec![0; 2 * MIB]).expect("memory takes files");
+    let lost = 7 * BLOCK + 4096..7 * BLOCK + 8192;
+    let Some(disk) = FailingDisk::losing(dir.path(), &backing, lost.clone()) else { return };
+    let failing = disk.path();
+    let ways = ["--verify", "--block-size", "64K", "--skip", "0", "--seek", "0", "--count", "2M"];
+    let words = [&ways[..], &[name(&source), name(&failing), "--also", name(&good)]].concat();
+    let (report, said, status) = copy(&words);
+    assert_eq!((status, &report["status"]), (1, &"complete".into()), "{said}");
+    let [wrong, right] = [&report["dests"][0]["verified"], &report["dests"][1]["verified"]];
+    assert_eq!((&wrong["right"], &right["right"]), (&false.into(), &true.into()), "{report}");
+    let runs = wrong["wrong"].as_array().expect("a list");
+    assert_eq!(runs.len(), 1, "{report}");
+    let run = (runs[0]["offset_bytes"].as_u64(), runs[0]["len_bytes"].as_u64());
+    assert_eq!(run, (Some(7 * BLOCK), Some(BLOCK)), "{report}");
+    cmp(&source, &good);
+
+    let assert =
+        haul().args(["copy", "--yes", "--progress", "none", "--manifest-block", "64K"]).args(&words).assert().code(1);
+    let said = stderr(&assert).split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(said.contains("but 1 of the 2 that were read back are not right"), "{said}");
+    assert!(said.contains("differ on the dest"), "{said}");
+    assert!(said.contains("all as it was read from the source"), "{said}");
+}
+
+#[test]
+fn one_manifest_serves_every_dest() {
+    let dir = scratch();
+    let [source, one, two, manifest] = ["source", "one", "two", "manifest"].map(|name| dir.path().join(name));
+    write_noise(&source, MIB + 5, 403);
+    let words = ["--manifest", name(&manifest), name(&source), name(&one), "--also", name(&two)];
+    let (report, said, status) = copy(&words);
+    assert_eq!((status, &report["manifest"]), (0, &name(&manifest).into()), "{said}");
+    for dest in [&one, &two, &source] {
+        let assert = haul().args(["verify", "--manifest", name(&manifest), name(dest)]).assert().success();
+        assert!(!stderr(&assert).contains("is neither"), "{}", stderr(&assert));
+    }
+    let shown = haul().args(["manifest", "show", name(&manifest)]).assert().success();
+    let shown = String::from_utf8_lossy(&shown.get_output().stdout).into_owned();
+    assert!(shown.contains(name(&one)) && shown.contains(name(&two)), "{shown}");
+    let again = ["copy", "--manifest", name(&two), name(&source), name(&one), "--also", name(&two)];
+    let assert = haul().args(again).assert().code(3);
+    assert!(stderr(&assert).contains("is the dest "), "{}", stderr(&assert));
+}
+
+#[test]
+fn a_dest_that_was_left_behind_is_read_back_in_both_parts() {
+    let dir = memory_dir();
+    let [source, fast, backing, gate] = ["source", "fast", "backing", "gate"].map(|name| dir.path().join(name));
+    write_noise(&source, 48 * MIB, 404);
+    fs::write(&backing, vec![0; 48 * MIB]).expect("memory takes files");
+    fs::write(&gate, "").expect("memory takes files");
+    let Some(disk) = FailingDisk::slow(dir.path(), &backing, &gate) else { return };
+    let slow = disk.path();
+    let ways = ["copy", "--independent", "--verify", "--manifest-block", "1M", "--block-size", "256K", "--depth", "8"];
+    let range = ["--skip", "0", "--seek", "0", "--count", "48M"];
+    let words = [&ways[..], &range, &[name(&source), name(&fast), "--also", name(&slow)]].concat();
+    let mut running = Running::start(&words, Stdio::null(), Stdio::null());
+    running.read_until(|line| line.contains("was left behind"));
+    fs::remove_file(&gate).expect("it is there");
+    let (status, _) = running.end();
+    assert!(status.success(), "{status}: {}", running.said);
+    let said = running.said.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert_eq!(said.matches("all as it was read from the source").count(), 3, "{}", running.said);
+    let from: u64 = said
+        .split("is brought up from byte ")
+        .nth(1)
+        .and_then(|rest| rest.split(' ').next())
+        .map_or(u64::MAX, |byte| byte.parse().expect("a number"));
+    assert_eq!(from % MIB as u64, 0, "the rest begins with a whole block: {said}");
+    drop(disk);
+    cmp(&source, &backing);
+}
+
+#[test]
+fn what_cannot_be_read_is_zeros_on_every_dest_and_listed_once() {
+    let dir = memory_dir();
+    let [source, one, backing] = ["source", "one", "backing"].map(|name| dir.path().join(name));
+    let bytes = write_noise(&source, MIB, 405);
+    let bad = 5 * BLOCK + 4096..5 * BLOCK + 12288;
+    let Some(disk) = FailingDisk::over(dir.path(), &source, Fails::Reads, bad.clone()) else { return };
+    let mut expected = bytes;
+    expected[bad.start as usize..bad.end as usize].fill(0);
+    for engine in engines() {
+        fs::write(&backing, vec![0x77; MIB]).expect("memory takes files");
+        fs::write(&one, vec![0x77; 2 * MIB]).expect("memory takes files");
+        let Some(device) = LoopDevice::over(&backing) else { return };
+        let from = disk.path();
+        let ways = ["--on-error", "skip", "--verify", "--block-size", "64K", "--engine", engine];
+        let words = [&ways[..], &[name(&from), name(&one), "--also", name(device.path())]].concat();
+        let (report, said, status) = copy(&words);
+        assert_eq!((status, &report["status"]), (1, &"complete".into()), "{engine}: {said}");
+        let unread = &report["source"]["unread"]["runs"];
+        assert_eq!(unread.as_array().map(Vec::len), Some(1), "{engine}: {unread}");
+        let run = (unread[0]["offset_bytes"].as_u64(), unread[0]["len_bytes"].as_u64());
+        assert_eq!(run, (Some(bad.start), Some(bad.end - bad.start)), "{engine}");
+        for dest in report["dests"].as_array().expect("a list") {
+            assert_eq!((&dest["status"], &dest["verified"]["right"]), (&"complete".into(), &true.into()), "{dest}");
+        }
+        drop(device);
+        assert!(fs::read(&one).expect("it is there") == expected, "{engine}: the file got other bytes");
+        assert!(fs::read(&backing).expect("it is there") == expected, "{engine}: the disk got other bytes");
+    }
+}

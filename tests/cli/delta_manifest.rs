@@ -1,0 +1,237 @@
+//! `haul copy --delta=MANIFEST`: what is on the dest is told by a manifest, and the dest is not read.
+use crate::support;
+use crate::support::{Folder, LoopDevice, cmp, haul, memory_dir, scratch, stderr, write_noise};
+use assert_cmd::Command;
+use serde_json::Value;
+use std::collections::HashSet;
+use std::fs;
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+const BLOCK: usize = 64 << 10;
+
+fn name(path: &Path) -> &str {
+    path.to_str().expect("scratch names are text")
+}
+
+/// A source, its copy, and the manifest of that.
+struct Copied {
+    dir: Folder,
+    source: PathBuf,
+    dest: PathBuf,
+    manifest: PathBuf,
+}
+
+impl Copied {
+    fn new(len: usize, seed: u64) -> Self {
+        let dir = scratch();
+        let [source, dest, manifest] = ["source", "dest", "first.manifest"].map(|name| dir.path().join(name));
+        write_noise(&source, len, seed);
+        let words = ["copy", "--manifest-block", "64K", "--manifest", name(&manifest), name(&source), name(&dest)];
+        haul().args(words).assert().success();
+        Copied { dir, source, dest, manifest }
+    }
+
+    fn command(&self, words: &[&str]) -> Command {
+        let mut command = haul();
+        command.env("XDG_STATE_HOME", self.dir.path().join("state"));
+        command.args(["copy", "--json", "--progress", "none"]).arg(format!("--delta={}", name(&self.manifest)));
+        command.args(words).args([name(&self.source), name(&self.dest)]);
+        command
+    }
+
+    fn copy(&self, words: &[&str]) -> Value {
+        let output = self.command(words).output().expect("haul runs");
+        assert!(output.status.success(), "{words:?}: {}", String::from_utf8_lossy(&output.stderr));
+        serde_json::from_slice(&output.stdout).expect("the report is JSON")
+    }
+
+    /// Changes a byte of the source in each of these blocks.
+    fn change(&self, blocks: &[usize]) {
+        let mut content = fs::read(&self.source).expect("it is there");
+        blocks.iter().for_each(|block| content[block * BLOCK + 77] ^= 1);
+        fs::write(&self.source, content).expect("it can be written");
+    }
+
+    /// What a run that was cut off leaves behind.
+    fn journal(&self) -> PathBuf {
+        self.dir.path().join(".dest.haul-journal")
+    }
+}
+
+/// Writes in place, so that the file stays the one it was.
+fn write_at(path: &Path, content: &[u8], at: usize) {
+    let file = fs::OpenOptions::new().write(true).open(path).expect("it is there");
+    file.write_all_at(content, at as u64).expect("it can be written");
+}
+
+fn bytes(report: &Value, which: &str) -> usize {
+    report["bytes"][which].as_u64().expect("it is a number") as usize
+}
+
+#[test]
+fn only_blocks_that_the_manifest_does_not_tell_of_are_written_and_it_is_brought_up_to_date() {
+    for words in [&[][..], &["--engine", "threads"], &["--verify"]] {
+        let copied = Copied::new(40 * BLOCK + 123, 71);
+        copied.change(&[0, 7, 8, 39]);
+        let report = copied.copy(words);
+        cmp(&copied.source, &copied.dest);
+        assert_eq!(bytes(&report, "written_bytes"), 4 * BLOCK, "{words:?}: {report}");
+        assert_eq!(bytes(&report, "unchanged_bytes"), 36 * BLOCK + 123, "{words:?}");
+        assert_eq!(bytes(&report, "copied_bytes"), 40 * BLOCK + 123, "{words:?}");
+        assert!(!copied.journal().exists(), "{words:?}");
+        haul().args(["verify", "--manifest", name(&copied.manifest), name(&copied.dest)]).assert().success();
+        if words == ["--verify"] {
+            assert_eq!(report["verified"]["right"], true);
+        }
+        // And so on: what was changed back is not taken for what it was at first.
+        copied.change(&[7, 20]);
+        assert_eq!(bytes(&copied.copy(&[]), "written_bytes"), 2 * BLOCK);
+        cmp(&copied.source, &copied.dest);
+    }
+}
+
+#[test]
+fn the_dest_is_hardly_read() {
+    let copied = Copied::new(400 * BLOCK, 72);
+    let trace = copied.dir.path().join("trace");
+    copied.change(&[4]);
+    if !support::has("strace") {
+        return support::skip("there is no strace here");
+    }
+    let mut strace = Command::new("strace");
+    strace.args(["-f", "-qq", "-y", "-e", "trace=pread64,preadv2,read", "-o", name(&trace)]);
+    strace.arg(support::haul_path()).args(["copy", "--engine", "threads"]);
+    strace.arg(format!("--delta={}", name(&copied.manifest))).args([name(&copied.source), name(&copied.dest)]);
+    strace.assert().success();
+    let told = fs::read_to_string(&trace).expect("strace wrote it");
+    let read_of = |path: &Path| -> u64 {
+        // A call that another thread's came between has its result in a line of its own.
+        let (name, mut waiting, mut sum) = (format!("<{}>", path.display()), HashSet::new(), 0);
+        for line in told.lines() {
+            let thread = line.split(' ').next().unwrap_or_default();
+            let of_it = line.contains(&name) || line.contains("resumed>") && waiting.remove(thread);
+            if of_it && line.ends_with("<unfinished ...>") {
+                waiting.insert(thread);
+            } else if of_it {
+                sum += line.rsplit_once("= ").and_then(|(_, moved)| moved.trim().parse::<u64>().ok()).unwrap_or(0);
+            }
+        }
+        sum
+    };
+    assert!(read_of(&copied.source) >= 400 * BLOCK as u64);
+    let of_dest = read_of(&copied.dest);
+    assert!(of_dest > 0 && of_dest <= 20 * BLOCK as u64, "{of_dest} bytes of the dest were read");
+}
+
+#[test]
+fn a_source_that_grew_or_shrank_gives_a_dest_that_did() {
+    for len in [50 * BLOCK + 9, 11 * BLOCK + 5, 40 * BLOCK] {
+        let copied = Copied::new(40 * BLOCK, 73);
+        write_noise(&copied.source, len, 73);
+        copied.copy(&["--verify"]);
+        cmp(&copied.source, &copied.dest);
+    }
+}
+
+#[test]
+fn holes_of_the_source_become_zeros_on_the_dest() {
+    let copied = Copied::new(40 * BLOCK, 74);
+    let content = fs::read(&copied.source).expect("it is there");
+    let file = fs::File::create(&copied.source).expect("it can be made");
+    file.set_len(content.len() as u64).expect("it can grow");
+    drop(file);
+    let at = 30 * BLOCK;
+    write_at(&copied.source, &content[at..], at);
+    let report = copied.copy(&[]);
+    cmp(&copied.source, &copied.dest);
+    assert_eq!(bytes(&report, "unchanged_bytes"), 10 * BLOCK, "{report}");
+}
+
+#[test]
+fn a_dest_that_is_not_what_the_manifest_says_is_refused_before_the_first_write() {
+    let copied = Copied::new(10 * BLOCK, 75);
+    copied.change(&[1]);
+    let refused = |command: &mut Command, status: i32, said: &str| {
+        let before = fs::read(&copied.dest).ok();
+        let failed = command.assert().code(status);
+        let told = stderr(&failed);
+        assert!(told.contains(said), "{told}");
+        assert_eq!(fs::read(&copied.dest).ok(), before, "{said}");
+        assert!(!copied.journal().exists(), "{said}");
+    };
+    let stolen = fs::read(&copied.dest).expect("it is there");
+    let mut other = stolen.clone();
+    other[5 * BLOCK] ^= 1;
+    write_at(&copied.dest, &other, 0);
+    refused(&mut copied.command(&[]), 3, "it was written to since");
+    write_at(&copied.dest, &stolen, 0);
+    refused(&mut copied.command(&["--hash", "blake3"]), 2, "--hash");
+    refused(&mut copied.command(&["--resume"]), 2, "--resume");
+    refused(&mut copied.command(&["--manifest", "other"]), 2, "brought up to date");
+    refused(&mut copied.command(&["--no-journal"]), 2, "--no-journal");
+    refused(&mut copied.command(&["--manifest-block", "1M"]), 2, "its blocks have 65536 bytes");
+    refused(&mut copied.command(&["--seek", "64K"]), 3, "began elsewhere");
+    let mut command = haul();
+    command.args(["copy", "--delta=/nowhere", name(&copied.source), name(&copied.dest)]);
+    refused(&mut command, 1, "/nowhere");
+    let elsewhere = copied.dir.path().join("elsewhere");
+    fs::write(&elsewhere, &stolen).expect("scratch takes files");
+    let mut command = haul();
+    command.args(["copy", &format!("--delta={}", name(&copied.manifest)), name(&copied.source), name(&elsewhere)]);
+    refused(&mut command, 3, "is neither");
+    let mut command = haul();
+    command.args(["copy", &format!("--delta={}", name(&copied.manifest)), "-", name(&copied.dest)]).write_stdin("x");
+    refused(&mut command, 2, "cannot be read twice");
+}
+
+#[test]
+fn after_a_run_that_was_cut_off_the_manifest_is_not_believed_and_resume_goes_on() {
+    let copied = Copied::new(40 * BLOCK, 76);
+    copied.change(&(0..40).step_by(2).collect::<Vec<_>>());
+    // So slow that there is time to kill it between its first and its last write.
+    let delta = format!("--delta={}", name(&copied.manifest));
+    let words = ["copy", "--limit", "1M", "--progress", "none", &delta, name(&copied.source), name(&copied.dest)];
+    let mut running = std::process::Command::new(support::haul_path()).args(words).spawn().expect("haul runs");
+    let old = fs::read(&copied.dest).expect("it is there")[77];
+    while fs::read(&copied.dest).expect("it is there")[77] == old {
+        assert_eq!(running.try_wait().expect("it is ours"), None, "it was over before it was killed");
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    running.kill().expect("it is ours");
+    running.wait().expect("it is ours");
+    assert!(copied.journal().exists());
+    let failed = copied.command(&[]).assert().code(3);
+    assert!(stderr(&failed).contains("did not come to its end"));
+    let output = haul().args(["copy", "--resume", "--json", name(&copied.source), name(&copied.dest)]).output();
+    let report: Value = serde_json::from_slice(&output.expect("haul runs").stdout).expect("the report is JSON");
+    assert!(bytes(&report, "written_bytes") <= 20 * BLOCK, "what was there is not copied: {report}");
+    cmp(&copied.source, &copied.dest);
+    assert!(!copied.journal().exists());
+}
+
+#[test]
+fn a_device_is_judged_by_its_identity_and_becomes_equal() {
+    let dir = memory_dir();
+    let source = dir.path().join("source");
+    write_noise(&source, 40 * BLOCK, 77);
+    let backing = dir.path().join("backing");
+    write_noise(&backing, 40 * BLOCK, 78);
+    let Some(device) = LoopDevice::over(&backing) else { return };
+    let manifest = dir.path().join("m");
+    let first = ["copy", "--yes", "--manifest-block", "64K", "--manifest", name(&manifest), name(&source)];
+    haul().args(first).arg(device.path()).assert().success();
+    let mut content = fs::read(&source).expect("it is there");
+    content[9 * BLOCK] ^= 1;
+    fs::write(&source, content).expect("it can be written");
+    let output = haul()
+        .args(["copy", "--yes", "--json", "--verify", &format!("--delta={}", name(&manifest)), name(&source)])
+        .arg(device.path())
+        .output()
+        .expect("haul runs");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let report: Value = serde_json::from_slice(&output.stdout).expect("the report is JSON");
+    assert_eq!(bytes(&report, "written_bytes"), BLOCK, "{report}");
+    cmp(&source, device.path());
+}

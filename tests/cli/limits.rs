@@ -1,0 +1,112 @@
+//! Kernels, containers and limits that forbid what haul would like to use: it copies all the same, and says how.
+use crate::support;
+use crate::support::{cmp, has, haul_path, is_root, scratch, skip, without_io_uring, write_noise};
+use serde_json::Value;
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+
+const MIB: usize = 1 << 20;
+
+/// `haul` in a process that may not use io_uring.
+fn haul_without_io_uring() -> assert_cmd::Command {
+    let mut command = assert_cmd::Command::new(without_io_uring());
+    command.arg(haul_path());
+    command
+}
+
+#[test]
+fn where_io_uring_is_forbidden_threads_copy_and_that_is_said() {
+    let dir = scratch();
+    let (source, dest) = (dir.path().join("source"), dir.path().join("dest"));
+    write_noise(&source, 3 * MIB + 5, 121);
+    let mut command = haul_without_io_uring();
+    let assert = command.args(["copy", "--json", "--reflink", "never"]).args([&source, &dest]).assert().success();
+    cmp(&source, &dest);
+    let report: Value = serde_json::from_slice(&assert.get_output().stdout).expect("the report is JSON");
+    assert_eq!(report["engine"], "threads", "{report:#}");
+    assert!(report.to_string().contains("io_uring"), "why is not said:\n{report:#}");
+}
+
+#[test]
+fn a_ring_that_was_asked_for_by_name_and_is_forbidden_is_a_failure() {
+    let dir = scratch();
+    let (source, dest) = (dir.path().join("source"), dir.path().join("dest"));
+    write_noise(&source, 4096, 122);
+    let mut command = haul_without_io_uring();
+    let assert = command.args(["copy", "--engine", "ring"]).args([&source, &dest]).assert().code(1);
+    let said = support::stderr(&assert);
+    assert!(said.contains("io_uring") && said.contains("--engine"), "no reason or no advice in:\n{said}");
+    assert!(!dest.exists(), "the dest was made before it was known that there is no ring");
+}
+
+/// Runs a copy as an ordinary user with `limits` for prlimit(1); the copy has to be equal.
+fn copies_as_nobody(limits: &[&str]) {
+    if !is_root() || !has("setpriv") || !has("prlimit") {
+        return skip("becoming somebody else needs root, setpriv and prlimit");
+    }
+    // Where everybody may go: neither the build directory nor the binary in it need be.
+    let dir = crate::support::Folder::below(std::env::temp_dir()).expect("there is a directory for temporary files");
+    fs::set_permissions(dir.path(), fs::Permissions::from_mode(0o777)).expect("it is ours");
+    let [binary, source, dest] = ["haul", "source", "dest"].map(|name| dir.path().join(name));
+    fs::copy(haul_path(), &binary).expect("there is room for the binary");
+    write_noise(&source, 5 * MIB + 9, 123);
+    let as_nobody = ["--reuid=65534", "--regid=65534", "--clear-groups", "prlimit"];
+    let mut command = assert_cmd::Command::new("setpriv");
+    command.args(as_nobody).args(limits).arg("--").arg(&binary).arg("copy");
+    // Coverage data could not be written to where it belongs.
+    command.env("LLVM_PROFILE_FILE", "/dev/null").args([&source, &dest]);
+    command.assert().success();
+    cmp(&source, &dest);
+}
+
+#[test]
+fn an_ordinary_user_copies() {
+    copies_as_nobody(&[]);
+}
+
+#[test]
+fn a_user_who_may_lock_no_memory_copies() {
+    copies_as_nobody(&["--memlock=65536"]);
+    copies_as_nobody(&["--memlock=0"]);
+}
+
+#[test]
+fn a_user_with_few_descriptors_and_threads_copies() {
+    copies_as_nobody(&["--nofile=24"]);
+}
+
+#[test]
+fn where_no_thread_can_be_started_the_copy_fails_and_says_so_instead_of_trying_for_ever() {
+    if !is_root() || !has("setpriv") || !has("prlimit") {
+        return skip("becoming somebody else needs root, setpriv and prlimit");
+    }
+    let dir = crate::support::Folder::below(std::env::temp_dir()).expect("there is a directory for temporary files");
+    fs::set_permissions(dir.path(), fs::Permissions::from_mode(0o777)).expect("it is ours");
+    let [binary, source, dest] = ["haul", "source", "dest"].map(|name| dir.path().join(name));
+    fs::copy(haul_path(), &binary).expect("there is room for the binary");
+    write_noise(&source, MIB, 124);
+    let mut command = assert_cmd::Command::new("setpriv");
+    // A user of its own, because the limit counts all threads of a user; two are the main one and that for signals.
+    command.args(["--reuid=64123", "--regid=64123", "--clear-groups", "prlimit", "--nproc=2", "--"]).arg(&binary);
+    command.args(["copy", "--engine", "threads", "--reflink", "never", "--progress", "none"]).args([&source, &dest]);
+    command.env("LLVM_PROFILE_FILE", "/dev/null").timeout(std::time::Duration::from_secs(60));
+    let said = support::stderr(&command.assert().code(1));
+    assert!(said.contains("no thread can be started") && !said.contains("panicked"), "{said}");
+}
+
+#[test]
+fn a_disk_is_measured_where_memory_is_short() {
+    if !has("prlimit") {
+        return skip("limits need prlimit");
+    }
+    let dir = scratch();
+    let file = dir.path().join("disk.img");
+    write_noise(&file, 8 * MIB, 125);
+    let mut command = assert_cmd::Command::new("prlimit");
+    // Not enough for all that is in flight where there is plenty.
+    command.arg(format!("--as={}", 200 * MIB)).arg("--").arg(haul_path());
+    command.args(["tune", "--quick", "--time", "1", "--json"]).arg(&file);
+    let run = command.assert().success();
+    let report: Value = serde_json::from_slice(&run.get_output().stdout).expect("it is JSON");
+    assert!(report["answer"]["bytes_per_s"].as_f64() > Some(0.0), "{report}");
+}

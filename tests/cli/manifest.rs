@@ -1,0 +1,286 @@
+//! `haul copy --manifest`, `haul verify --manifest`, `haul manifest`: what was copied, on paper.
+use crate::support::{Folder, LoopDevice, engines, haul, memory_dir, noise, scratch, stderr, write_noise};
+use serde_json::Value;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+const MIB: usize = 1 << 20;
+const BLOCK: usize = 64 << 10;
+
+fn name(path: &Path) -> &str {
+    path.to_str().expect("scratch names are text")
+}
+
+/// A source of noise with zeros in it, and names beside it.
+struct Bench {
+    dir: Folder,
+    bytes: Vec<u8>,
+}
+
+impl Bench {
+    fn new(seed: u64) -> Self {
+        let dir = scratch();
+        let mut bytes = noise(3 * MIB + 777, seed);
+        bytes[MIB..MIB + 5 * BLOCK + 9].fill(0);
+        fs::write(dir.path().join("source"), &bytes).expect("scratch takes files");
+        Bench { dir, bytes }
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.dir.path().join(name)
+    }
+
+    fn copy(&self, dest: &str, manifest: &str) -> Value {
+        let words = ["copy", "--json", "--progress", "none", "--manifest-block", "64K", "--manifest"];
+        let paths = [self.path(manifest), self.path("source"), self.path(dest)];
+        let output = haul().args(words).args(paths).output().expect("haul runs");
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        serde_json::from_slice(&output.stdout).expect("the report is JSON")
+    }
+}
+
+fn verify(words: &[&str]) -> (Value, i32) {
+    let output = haul().args(["verify", "--json", "--progress", "none"]).args(words).output().expect("haul runs");
+    let report = serde_json::from_slice(&output.stdout).unwrap_or_else(|error| {
+        panic!("{error}: {}\n{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
+    });
+    (report, output.status.code().expect("no signal ended it"))
+}
+
+/// The lines of a manifest.
+fn lines(path: &Path) -> Vec<Value> {
+    let text = fs::read_to_string(path).expect("a manifest is text");
+    text.lines().map(|line| serde_json::from_str(line).expect("each line is JSON")).collect()
+}
+
+#[test]
+fn a_manifest_has_the_digest_of_every_block_and_of_the_whole() {
+    let bench = Bench::new(71);
+    let report = bench.copy("dest", "manifest");
+    assert_eq!(report["manifest"], name(&bench.path("manifest")));
+    let lines = lines(&bench.path("manifest"));
+    assert_eq!(lines[0]["len_bytes"], bench.bytes.len());
+    assert_eq!(lines[0]["source"]["path"], name(&bench.path("source")));
+    assert_eq!(lines[0]["dest"]["size_bytes"], Value::Null);
+    let mut seen = vec![false; bench.bytes.len().div_ceil(BLOCK)];
+    for line in &lines[1..lines.len() - 1] {
+        let (offset, len) = (line["offset_bytes"].as_u64().unwrap() as usize, line["len_bytes"].as_u64().unwrap());
+        let bytes = &bench.bytes[offset..offset + len as usize];
+        match line["digest"].as_str() {
+            Some(digest) => assert_eq!(digest, blake3::hash(bytes).to_hex().as_str(), "at {offset}"),
+            None => assert!(line["zero"] == true && bytes.iter().all(|&byte| byte == 0), "at {offset}"),
+        }
+        seen[offset / BLOCK..(offset + len as usize).div_ceil(BLOCK)].iter_mut().for_each(|seen| *seen = true);
+    }
+    assert!(seen.iter().all(|&seen| seen), "every block has a line");
+    assert!(lines.iter().any(|line| line["zero"] == true), "zeros are told as such");
+    let whole = blake3::hash(&bench.bytes).to_hex().to_string();
+    assert_eq!(lines.last().unwrap()["whole"], whole);
+    // The digest that only the manifest needed is not printed.
+    fs::remove_file(bench.path("manifest")).expect("it is there");
+    let words = [bench.path("manifest"), bench.path("source"), bench.path("dest")];
+    let output = haul().args(["copy", "--manifest"]).args(&words).output().expect("haul runs");
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "");
+}
+
+#[test]
+fn a_copy_is_verified_by_its_manifest_without_its_source() {
+    let bench = Bench::new(72);
+    bench.copy("dest", "manifest");
+    fs::remove_file(bench.path("source")).expect("it is there");
+    let (dest, manifest) = (bench.path("dest"), bench.path("manifest"));
+    for engine in engines() {
+        fs::write(&dest, &bench.bytes).expect("scratch takes files");
+        let words = ["--engine", engine, "--manifest", name(&manifest), name(&dest)];
+        let (report, status) = verify(&words);
+        assert_eq!((status, &report["differences"]["equal"]), (0, &true.into()), "{engine}: {report}");
+        assert_eq!(report["bytes"]["compared_bytes"], bench.bytes.len());
+        for at in [0, MIB + 3, 2 * MIB, bench.bytes.len() - 1] {
+            let mut changed = bench.bytes.clone();
+            changed[at] ^= 0x10;
+            fs::write(&dest, &changed).expect("scratch takes files");
+            let (report, status) = verify(&words);
+            let runs = report["differences"]["runs"].as_array().expect("runs are a list");
+            let (start, end) = (at / BLOCK * BLOCK, (at / BLOCK * BLOCK + BLOCK).min(changed.len()));
+            assert_eq!((status, runs.len()), (1, 1), "{engine}: {report}");
+            assert_eq!((&runs[0]["offset_bytes"], &runs[0]["len_bytes"]), (&start.into(), &(end - start).into()));
+        }
+    }
+}
+
+#[test]
+fn a_dest_that_is_shorter_or_longer_than_the_copy_is_different() {
+    let bench = Bench::new(73);
+    bench.copy("dest", "manifest");
+    let (dest, manifest) = (bench.path("dest"), bench.path("manifest"));
+    let words = ["--manifest", name(&manifest), name(&dest)];
+    fs::write(&dest, &bench.bytes[..2 * MIB + 5]).expect("scratch takes files");
+    let (report, status) = verify(&words);
+    let shorter = &report["differences"]["shorter"];
+    assert_eq!((status, &shorter["side"]), (1, &"dest".into()), "{report}");
+    assert_eq!((&shorter["lacks_bytes"], &report["differences"]["differing_bytes"]), (&(MIB + 772).into(), &0.into()));
+    fs::write(&dest, [&bench.bytes[..], b"more"].concat()).expect("scratch takes files");
+    let (report, status) = verify(&words);
+    assert_eq!((status, &report["differences"]["shorter"]["side"]), (1, &"source".into()), "{report}");
+}
+
+#[test]
+fn an_image_on_a_disk_is_found_where_the_copy_put_it() {
+    let bench = Bench::new(74);
+    let disks = memory_dir();
+    let backing = disks.path().join("disk");
+    fs::write(&backing, vec![0x55; 8 * MIB]).expect("scratch takes files");
+    let Some(disk) = LoopDevice::over(&backing) else { return };
+    let (source, manifest) = (bench.path("source"), bench.path("manifest"));
+    let at = (MIB + 512).to_string();
+    let disk_name = name(disk.path());
+    let copy = ["copy", "--yes", "--verify", "--seek", &at, "--manifest", name(&manifest), name(&source), disk_name];
+    let assert = haul().args(copy).assert().success();
+    assert!(stderr(&assert).contains("past the page cache: all as it was"), "{}", stderr(&assert));
+    // By its identity the disk is the dest of the manifest, which knows where the copy begins there.
+    let (report, status) = verify(&["--manifest", name(&manifest), disk_name]);
+    assert_eq!((status, &report["dest"]["offset_bytes"]), (0, &(MIB + 512).into()), "{report}");
+    // The source is the other side, from its beginning.
+    let (report, status) = verify(&["--manifest", name(&manifest), name(&source)]);
+    assert_eq!((status, &report["dest"]["offset_bytes"]), (0, &0.into()), "{report}");
+    // What is neither has to be told about.
+    fs::copy(&source, bench.path("other")).expect("scratch takes files");
+    let other = bench.path("other");
+    let assert = haul().args(["verify", "--manifest", name(&manifest), name(&other)]).assert().code(2);
+    assert!(stderr(&assert).contains("--seek"), "{}", stderr(&assert));
+    let (_, status) = verify(&["--seek", "0", "--manifest", name(&manifest), name(&other)]);
+    assert_eq!(status, 0);
+}
+
+#[test]
+fn a_stream_has_a_manifest_too() {
+    let bench = Bench::new(75);
+    let manifest = bench.path("manifest");
+    let words = ["copy", "--manifest", name(&manifest), "--progress", "none", "-", name(&bench.path("dest"))]
+        .map(str::to_owned);
+    haul().args(words).write_stdin(bench.bytes.clone()).assert().success();
+    assert_eq!(lines(&manifest)[0]["len_bytes"], Value::Null);
+    let (report, status) = verify(&["--manifest", name(&manifest), name(&bench.path("dest"))]);
+    assert_eq!(status, 0, "{report}");
+}
+
+#[test]
+fn manifests_are_shown_and_compared() {
+    let bench = Bench::new(76);
+    bench.copy("one", "first");
+    let mut changed = bench.bytes.clone();
+    changed[2 * MIB + 7] ^= 1;
+    changed.extend_from_slice(&noise(BLOCK, 1));
+    fs::write(bench.path("source"), &changed).expect("scratch takes files");
+    bench.copy("two", "second");
+    let (first, second) = (bench.path("first"), bench.path("second"));
+    let diff = |one: &Path, other: &Path| {
+        let output = haul().args(["manifest", "diff", "--json", name(one), name(other)]).output().expect("haul runs");
+        let report: Value = serde_json::from_slice(&output.stdout).expect("the report is JSON");
+        (report, output.status.code())
+    };
+    let (report, status) = diff(&first, &second);
+    assert_eq!((status, &report["equal"]), (Some(1), &false.into()));
+    assert_eq!(report["differing"][0]["offset_bytes"], 2 * MIB / BLOCK * BLOCK);
+    assert_eq!(report["only_in_second"].as_array().map(Vec::len), Some(1), "{report}");
+    let (report, status) = diff(&first, &first);
+    assert_eq!((status, &report["equal"]), (Some(0), &true.into()));
+    let output = haul().args(["manifest", "show", "--json", name(&first)]).output().expect("haul runs");
+    let shown: Value = serde_json::from_slice(&output.stdout).expect("the report is JSON");
+    assert_eq!(shown["len_bytes"], bench.bytes.len());
+    assert_eq!(shown["zero_bytes"], 5 * BLOCK);
+    assert_eq!(shown["whole"], blake3::hash(&bench.bytes).to_hex().to_string());
+    let text = haul().args(["manifest", "show", name(&first)]).assert().success();
+    let text = String::from_utf8_lossy(&text.get_output().stdout).into_owned();
+    assert!(text.contains("327680 bytes") && text.contains(name(&bench.path("one"))), "{text}");
+}
+
+#[test]
+fn a_manifest_that_is_not_whole_is_refused_with_what_is_wrong() {
+    let bench = Bench::new(77);
+    bench.copy("dest", "manifest");
+    let whole = fs::read_to_string(bench.path("manifest")).expect("a manifest is text");
+    let bad = bench.path("bad");
+    let newer = whole.replacen("\"haul_manifest\":1", "\"haul_manifest\":2", 1);
+    let damaged = whole.replacen("\"len_bytes\":65536", "\"len_bytes\":65537", 1);
+    let half: String = whole.lines().take(5).flat_map(|line| [line, "\n"]).collect();
+    for (text, status, why, advice) in [
+        (half.as_str(), 1, "it ends too early", "resume it, or make the manifest anew"),
+        (&whole[..whole.len() - 9], 1, "it ends too early", "make the manifest anew"),
+        (damaged.as_str(), 1, "the checksum does not fit", "another copy of the file"),
+        (newer.as_str(), 2, "format version 2 is newer than this haul", "the haul that wrote it"),
+        ("what is this?\n", 2, "it is not a manifest", "the file that --manifest wrote"),
+        ("", 2, "it is not a manifest", "the file that --manifest wrote"),
+    ] {
+        fs::write(&bad, text).expect("scratch takes files");
+        let dest = bench.path("dest");
+        let verify = vec!["verify", "--manifest", name(&bad), name(&dest)];
+        for words in [verify, vec!["manifest", "show", name(&bad)]] {
+            let assert = haul().args(&words).assert().code(status);
+            let said = stderr(&assert);
+            assert!(said.contains(why) && said.contains(advice) && said.contains(name(&bad)), "{words:?}: {said}");
+        }
+    }
+}
+
+#[test]
+fn nothing_is_written_where_the_manifest_could_not_be() {
+    let bench = Bench::new(78);
+    let before = noise(1000, 1);
+    fs::write(bench.path("dest"), &before).expect("scratch takes files");
+    let taken = bench.path("taken");
+    fs::write(&taken, b"somebody's").expect("scratch takes files");
+    for (manifest, status, why) in [
+        (taken.clone(), 3, "it is there already"),
+        (bench.path("no/such/directory"), 1, "cannot be read or written"),
+        (bench.path("dest"), 3, "is the dest "),
+    ] {
+        let words = ["copy", "--manifest", name(&manifest), name(&bench.path("source")), name(&bench.path("dest"))]
+            .map(str::to_owned);
+        let assert = haul().args(words).assert().code(status);
+        assert!(stderr(&assert).contains(why), "{}", stderr(&assert));
+        assert!(fs::read(bench.path("dest")).expect("it is there") == before, "the dest was written to");
+    }
+    assert_eq!(fs::read(&taken).expect("it is there"), b"somebody's");
+}
+
+#[test]
+fn a_copy_that_fails_leaves_no_manifest() {
+    let bench = Bench::new(79);
+    let manifest = bench.path("manifest");
+    let words =
+        ["copy", "--manifest", name(&manifest), "--count", "4M", "-", name(&bench.path("dest"))].map(str::to_owned);
+    let assert = haul().args(words).write_stdin(bench.bytes.clone()).assert().code(1);
+    assert!(stderr(&assert).contains("no manifest"), "{}", stderr(&assert));
+    let left: Vec<_> =
+        fs::read_dir(bench.dir.path()).expect("it is there").flatten().map(|entry| entry.file_name()).collect();
+    assert!(left.iter().all(|name| !name.to_string_lossy().starts_with("manifest")), "{left:?}");
+}
+
+#[test]
+fn words_that_cannot_be_meant_are_usage_errors() {
+    let dir = scratch();
+    let file = dir.path().join("file");
+    write_noise(&file, 100, 80);
+    let file = name(&file);
+    let [other, third] = ["other", "third"].map(|more| format!("{file}-{more}"));
+    for words in [
+        vec!["copy", "--manifest-block", "100K", file, "/dev/null"],
+        vec!["copy", "--manifest-block", "32K", file, "/dev/null"],
+        vec!["copy", "--manifest", "", file, "/dev/null"],
+        vec!["copy", "--verify=half", file, "/dev/null"],
+        vec!["copy", "--verify=sample:0%", file, "/dev/null"],
+        vec!["copy", "--verify=sample:101%", file, "/dev/null"],
+        vec!["copy", "--verify", file, "/dev/null"],
+        vec!["copy", "--verify", "--no-flush", file, "/nowhere"],
+        vec!["copy", "--delta", "--also", &other, file, &third],
+        vec!["verify", file],
+        vec!["verify", "--manifest", file, file, file],
+        vec!["verify", "--manifest", file, "--count", "1", file],
+        vec!["manifest"],
+        vec!["manifest", "show"],
+    ] {
+        haul().args(&words).assert().code(2);
+    }
+    haul().args(["copy", "--manifest", &other, "--also", &other, file, &third]).assert().code(3);
+}

@@ -1,0 +1,187 @@
+//! `haul profile` as a user calls it. No figure is judged, for the clock is nobody's.
+use crate::support;
+use crate::support::{FailingDisk, Fails, haul, scratch, write_noise};
+use serde_json::Value;
+use std::fs;
+
+#[test]
+fn a_file_is_profiled_in_all_parts_and_stays_as_it_was() {
+    let dir = scratch();
+    let file = dir.path().join("disk.img");
+    let bytes = write_noise(&file, 32 << 20, 1);
+    let run = haul().args(["profile", "--json", "--time", "2", "--positions", "6"]).arg(&file).assert().success();
+    let report: Value = serde_json::from_slice(&run.get_output().stdout).unwrap();
+    assert_eq!((&report["report"], &report["ended"]), (&"profile".into(), &"complete".into()));
+    let positions = report["positions"].as_array().unwrap();
+    assert_eq!(positions.len(), 6);
+    assert!(positions.iter().all(|place| place["offset_bytes"].as_u64() < Some(32 << 20)));
+    assert!(report["whole_read_s"].as_f64() > Some(0.0) && report["fit"]["latency_s"].as_f64() >= Some(0.0));
+    assert!(report["commands"].as_array().unwrap().len() > 8);
+    let ways: Vec<&str> = report["ways"].as_array().unwrap().iter().map(|way| way["way"].as_str().unwrap()).collect();
+    assert!(ways.ends_with(&["buffered", "mmap"]), "{ways:?}");
+    assert!(fs::read(&file).unwrap() == bytes, "profile wrote to what it measured");
+}
+
+#[test]
+fn what_reading_does_to_others_is_told_or_why_it_is_not_known_and_nothing_is_left_behind() {
+    let dir = scratch();
+    let file = dir.path().join("disk.img");
+    write_noise(&file, 8 << 20, 6);
+    let mut command = haul();
+    // A twentieth of it is for each way, and a busy machine takes a while to begin.
+    command.env("TMPDIR", dir.path()).args(["profile", "--json", "--time", "8"]).arg(&file);
+    let run = command.assert().success();
+    let report: Value = serde_json::from_slice(&run.get_output().stdout).unwrap();
+    let lethargy = &report["lethargy"];
+    let reads = lethargy["reads"].as_array().unwrap();
+    if lethargy["left_out"].is_null() {
+        let ways: Vec<&str> = reads.iter().map(|read| read["way"].as_str().unwrap()).collect();
+        assert!(ways.starts_with(&["nothing", "buffered"]), "{ways:?}");
+        for read in reads {
+            let share = |name: &str| read[name].as_f64().unwrap();
+            for name in ["witness_before", "witness_kept_least", "witness_kept"] {
+                assert!((0.0..=1.0).contains(&share(name)), "{name}: {read}");
+            }
+            assert!(share("start_before_s") > 0.0 && share("start_during_s") > 0.0 && share("start_after_s") > 0.0);
+            assert!(read["starts"].as_u64() >= Some(1));
+            assert_eq!(read["read_bytes"].as_u64() > Some(0), read["way"] != "nothing", "{read}");
+        }
+        assert!(["group", "machine"].contains(&lethargy["memory"].as_str().unwrap()), "{lethargy}");
+        assert_eq!(lethargy["memory"] == "machine", lethargy["no_group"].is_string(), "{lethargy}");
+    } else {
+        assert!(reads.is_empty(), "{lethargy}");
+    }
+    let names: Vec<_> = fs::read_dir(dir.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert_eq!(names, ["disk.img"]);
+    assert_eq!(groups_of_the_dead(), Vec::<std::path::PathBuf>::new());
+}
+
+/// Memory control groups of haul processes that are no more.
+fn groups_of_the_dead() -> Vec<std::path::PathBuf> {
+    let parents = ["/sys/fs/cgroup", "/sys/fs/cgroup/memory"].into_iter().filter_map(|path| fs::read_dir(path).ok());
+    let dead = |path: &std::path::PathBuf| {
+        let name = path.file_name().unwrap().to_string_lossy().into_owned();
+        name.strip_prefix("haul-profile-").is_some_and(|process| !fs::exists(format!("/proc/{process}")).unwrap())
+    };
+    parents.flatten().map(|entry| entry.unwrap().path()).filter(dead).collect()
+}
+
+#[test]
+fn the_text_fits_eighty_columns_without_colour() {
+    let dir = scratch();
+    let file = dir.path().join("disk.img");
+    write_noise(&file, 8 << 20, 2);
+    let run = haul().args(["profile", "--time", "1", "--positions", "5"]).arg(&file).assert().success();
+    let text = String::from_utf8(run.get_output().stdout.clone()).unwrap();
+    let place = dir.path().to_str().unwrap();
+    assert!(text.lines().all(|line| line.contains(place) || line.chars().count() <= 80), "{text}");
+    assert!(!text.contains('\u{1b}'));
+    for words in [
+        "position",
+        "of disk",
+        "512 bytes",
+        "left in cache",
+        "\nrate by position\n",
+        "\nwhole ",
+        "\ncommand ",
+        "before a byte moves",
+    ] {
+        assert!(text.contains(words), "{words:?} is not in {text}");
+    }
+}
+
+/// What a terminal of 80 columns is given.
+fn on_a_terminal(words: &[&str], colour: bool) -> String {
+    let mut command = std::process::Command::new(support::haul_path());
+    command
+        .args(words)
+        .env("TERM", "xterm")
+        .env("LC_ALL", "C.UTF-8")
+        .env_remove("CLICOLOR_FORCE")
+        .env_remove("NO_COLOR");
+    if !colour {
+        command.env("NO_COLOR", "1");
+    }
+    let mut session = rexpect::session::spawn_command(command, Some(120_000)).expect("there are ptys");
+    // rexpect makes a character of each byte.
+    let bytes: Vec<u8> = session.exp_eof().expect("it ends").chars().map(|byte| byte as u8).collect();
+    String::from_utf8(bytes).expect("it is text")
+}
+
+#[test]
+fn a_terminal_gets_charts_of_blocks_and_whoever_wants_no_colour_plain_ones() {
+    let dir = scratch();
+    let file = dir.path().join("disk.img");
+    write_noise(&file, 8 << 20, 5);
+    let name = file.to_str().unwrap();
+    for (words, title) in [
+        (["profile", "--time", "1", name].as_slice(), "rate by position"),
+        (&["tune", "--quick", "--time", "1", name], "rate by block size, direct"),
+    ] {
+        for colour in [true, false] {
+            let said = on_a_terminal(words, colour);
+            let (_, chart) = said.split_once(title).unwrap_or_else(|| panic!("no chart in {said}"));
+            // Below it come sentences, which have no blocks.
+            assert_eq!(chart.contains('█'), colour, "{said}");
+            assert_eq!(chart.contains("##"), !colour, "{said}");
+        }
+    }
+}
+
+#[test]
+fn timing_is_one_line() {
+    let dir = scratch();
+    let file = dir.path().join("disk.img");
+    write_noise(&file, 8 << 20, 3);
+    let run = haul().args(["profile", "--timing", "--time", "1"]).arg(&file).assert().success();
+    let text = String::from_utf8(run.get_output().stdout.clone()).unwrap();
+    assert!(text.lines().count() == 1 && text.contains("B/s") && text.contains("median of 3 reads of 1.0 s"), "{text}");
+}
+
+#[test]
+fn places_that_failed_are_told_of_where_no_table_has_room_for_them() {
+    let dir = scratch();
+    let backing = dir.path().join("backing");
+    write_noise(&backing, 8 << 20, 7);
+    // All of it but for what is looked at before: then no run misses a bad place, however little it gets to in its time.
+    let bad = 8192..8 << 20;
+    let Some(disk) = FailingDisk::over(dir.path(), &backing, Fails::Reads, bad) else { return };
+    for words in [
+        ["profile", "--timing", "--time", "1"].as_slice(),
+        &["profile", "--csv", "--time", "1"],
+        &["tune", "--csv", "--quick", "--time", "1"],
+    ] {
+        let said = support::stderr(&haul().args(words).arg(disk.path()).assert().code(1));
+        assert!(said.contains("requests failed") && said.contains("at byte"), "{words:?}: {said}");
+    }
+}
+
+#[test]
+fn csv_has_the_same_fields_in_every_line() {
+    let dir = scratch();
+    let file = dir.path().join("disk.img");
+    write_noise(&file, 8 << 20, 4);
+    let run = haul().args(["profile", "--csv", "--time", "1"]).arg(&file).assert().success();
+    let text = String::from_utf8(run.get_output().stdout.clone()).unwrap();
+    let fields = text.lines().next().unwrap().split(',').count();
+    assert!(text.lines().all(|line| line.split(',').count() == fields), "{text}");
+    for part in ["part", "position", "command", "way"] {
+        assert!(text.lines().any(|line| line.starts_with(&format!("{part},"))), "{part}: {text}");
+    }
+    // Processor seconds for each GiB, at the rate that it had, are the share.
+    for way in text.lines().filter(|line| line.starts_with("way,")) {
+        let fields: Vec<&str> = way.split(',').collect();
+        let number = |at: usize| fields[at].parse::<f64>().unwrap();
+        let share = number(5) * number(6) / f64::from(1 << 30);
+        assert!((share - number(14)).abs() < 0.05 * share.max(0.1), "{share}: {way}");
+    }
+}
+
+#[test]
+fn what_cannot_be_measured_is_refused_and_says_why() {
+    haul().args(["profile", "--positions", "4", "/dev/null"]).assert().code(2);
+    haul().args(["profile", "--positions", "201", "/dev/null"]).assert().code(2);
+    haul().args(["profile", "--timing", "--positions", "9", "/dev/null"]).assert().code(2);
+    let run = haul().args(["profile", "/dev/null"]).assert().code(2);
+    assert!(String::from_utf8_lossy(&run.get_output().stderr).contains("neither a disk nor a file"));
+}

@@ -1,0 +1,230 @@
+//! The pages of `--report`, made by the program and shown by a real browser: headless Chromium, where there is one.
+use crate::browser;
+use crate::support;
+use crate::support::{haul, memory_dir, scratch, write_noise};
+use std::fs;
+use std::path::Path;
+use std::process::Stdio;
+
+const MIB: usize = 1 << 20;
+
+/// The page as it is written, but for the slashes, which need no escape.
+fn read(page: impl AsRef<Path>) -> String {
+    fs::read_to_string(page).expect("there is a page").replace("&#x2f;", "/")
+}
+
+/// The page is fit for a telephone and a screen, by day and by night, and asks nobody for anything.
+fn assert_fit_to_be_read(page: &Path, charts: usize) {
+    let text = read(page);
+    for foreign in ["<script", "src=", "@import", "url(", "<iframe", "<object", "<img"] {
+        assert!(!text.contains(foreign), "{foreign} in {}", page.display());
+    }
+    let elsewhere = text.replace("http://www.w3.org/2000/svg", "");
+    assert!(!elsewhere.contains("http:") && !elsewhere.contains("https:"), "it names another host");
+    assert!(text.contains("content=\"default-src 'none';"), "nothing keeps it from asking");
+    assert_eq!(text.matches("<svg ").count(), 2 * charts, "each chart is there for a wide and for a narrow screen");
+    let Some(shown) = browser::assert_readable(page, charts) else { return };
+    for (id, curves) in shown.as_object().expect("figures have names") {
+        assert_eq!(*curves, serde_json::json!(points(&text, id)), "{id}: the browser draws other points");
+    }
+}
+
+fn charts(page: &str) -> usize {
+    page.matches("<div class=\"chart wide\">").count()
+}
+
+/// Points of each curve in the figure with this id; both of its charts have the same.
+fn points(page: &str, id: &str) -> Vec<usize> {
+    let (_, rest) = page.split_once(&format!("<section id=\"{id}\">")).unwrap_or_else(|| panic!("no figure {id}"));
+    let mut charts = rest.split_once("</section>").unwrap().0.split("<svg ").skip(1).map(|svg| {
+        let curves = svg.split("stroke-width=\"2\" points=\"").skip(1);
+        curves.map(|rest| rest.split_once('"').unwrap().0.split_whitespace().count()).collect::<Vec<_>>()
+    });
+    let wide = charts.next().unwrap_or_else(|| panic!("{id} has no chart"));
+    assert_eq!(Some(&wide), charts.next().as_ref(), "{id} has other points on a narrow screen");
+    wide
+}
+
+fn rows(page: &str, id: &str) -> usize {
+    let (_, rest) = page.split_once(&format!("<section id=\"{id}\">")).unwrap_or_else(|| panic!("no figure {id}"));
+    rest.split_once("</section>").unwrap().0.matches("<tr><td>").count()
+}
+
+#[test]
+fn a_copy_has_a_page_with_a_point_for_each_row_of_its_tables() {
+    let dir = memory_dir();
+    let [source, dest, page] = ["<a&b>.img", "dest", "copy.html"].map(|name| dir.path().join(name));
+    write_noise(&source, 24 * MIB, 1);
+    let assert = haul().args(["copy", "--limit", "12M", "--report"]).args([&page, &source, &dest]).assert().success();
+    assert!(support::stderr(&assert).contains("haul: the report is in "), "{}", support::stderr(&assert));
+    let text = read(&page);
+    // The source, the dest, and of waiting the limit.
+    for (id, curves) in [("rate-over-time", 2), ("waiting", 3)] {
+        let rows = rows(&text, id);
+        assert!(rows >= 1, "{id} has no rows");
+        assert_eq!(points(&text, id), vec![rows; curves], "{id}");
+    }
+    assert!(text.contains("<td>limit</td>"), "who held it back when: {text}");
+    assert!(rows(&text, "rate-over-time") >= 8, "too few points: {:?}", points(&text, "rate-over-time"));
+    assert_eq!(points(&text, "latencies").len(), 2);
+    assert_eq!(rows(&text, "latencies"), 2);
+    for words in ["copied 24.0 MiB in ", "--limit 12M --report ", "&lt;a&amp;b&gt;.img", "Linux ", "25165824 bytes"] {
+        assert!(text.contains(words), "{words:?} is not in {text}");
+    }
+    assert!(!text.contains("<a&b>"), "a name got in without being escaped");
+    assert_fit_to_be_read(&page, 4);
+}
+
+#[test]
+fn a_copy_that_failed_has_a_page_that_says_so_first() {
+    let dir = memory_dir();
+    let [source, page] = ["source", "failed.html"].map(|name| dir.path().join(name));
+    write_noise(&source, 4 * MIB, 2);
+    haul().args(["copy", "--report"]).args([&page, &source]).arg("/dev/full").assert().failure();
+    let text = read(&page);
+    let (_, warning) = text.split_once("<p class=\"warning\">").expect("a warning");
+    assert!(warning.contains("/dev/full is full"), "{text}");
+    assert!(text.contains("<p class=\"headline\">Stopped after "), "{text}");
+    assert_fit_to_be_read(&page, charts(&text));
+}
+
+#[test]
+fn copies_that_do_more_have_pages_that_are_fit_to_be_read_too() {
+    let dir = memory_dir();
+    let [source, dest, other] = ["source", "dest", "other"].map(|name| dir.path().join(name));
+    write_noise(&source, 24 * MIB, 7);
+    let also = other.to_str().expect("the folder's name is text");
+    for (words, said) in [
+        (&["--verify"][..], ", durable, verified</p>"),
+        (&["--also", also], "Copied 24.0 MiB to each of 2 dests in "),
+        (&["--hash", "sha256"], "Copied 24.0 MiB in "),
+    ] {
+        let page = dir.path().join(format!("{}.html", &words[0][2..]));
+        let mut copy = haul();
+        copy.args(["copy", "--limit", "12M", "--report"]).arg(&page).args(words).args([&source, &dest]);
+        copy.assert().success();
+        let text = read(&page);
+        assert!(text.contains(said), "{said} is not in {text}");
+        for id in ["rate-over-time", "waiting"] {
+            let (rows, curves) = (rows(&text, id), points(&text, id));
+            assert!(rows >= 2 && curves.len() >= 2 && curves.iter().all(|&points| points == rows), "{id}: {curves:?}");
+        }
+        assert_fit_to_be_read(&page, 4);
+    }
+}
+
+#[test]
+fn the_page_of_an_interrupted_copy_shows_what_was_done_by_then() {
+    // Of a dest in memory no journal is kept.
+    let dir = scratch();
+    let [source, dest, page] = ["source", "dest", "page.html"].map(|name| dir.path().join(name).display().to_string());
+    write_noise(source.as_ref(), 64 * MIB, 3);
+    let words = ["copy", "--limit", "8M", "--progress", "plain", "--report", &page, &source, &dest];
+    let mut running = support::Running::start(&words, Stdio::null(), Stdio::null());
+    running.read_until(|line| line.contains(" %, "));
+    running.signal(rustix::process::Signal::INT);
+    running.end_by(2);
+    let text = read(&page);
+    assert!(text.contains("interrupted by SIGINT") && text.contains("Interrupted: this is what was done"), "{text}");
+    assert!(rows(&text, "rate-over-time") >= 1);
+    assert_fit_to_be_read(page.as_ref(), charts(&text));
+
+    // The page of the rest knows no places, for they are not in order.
+    haul().args(["copy", "--resume", "--limit", "32M", "--report", &page, &source, &dest]).assert().success();
+    let text = read(&page);
+    assert!(text.contains("were durable since earlier runs") && !text.contains("rate-over-position"), "{text}");
+    assert_fit_to_be_read(page.as_ref(), charts(&text));
+}
+
+#[test]
+fn no_byte_is_written_where_the_page_could_not_be() {
+    let dir = scratch();
+    let [source, dest, thesis] = ["source", "dest", "thesis.html"].map(|name| dir.path().join(name));
+    write_noise(&source, MIB, 4);
+    fs::write(&thesis, "<html>years of work").unwrap();
+    let missing = dir.path().join("no/page.html");
+    let none = Path::new("-");
+    for (page, status) in [(&*thesis, 3), (&missing, 1), (&source, 3), (&dest, 3), (none, 2), (dir.path(), 3)] {
+        let assert = haul().args(["copy", "--report"]).args([page, &source, &dest]).assert().code(status);
+        assert!(support::stderr(&assert).contains("  → "), "no advice: {}", support::stderr(&assert));
+        assert!(!dest.exists(), "{page:?}: the dest was made");
+    }
+    assert_eq!(fs::read_to_string(&thesis).unwrap(), "<html>years of work");
+    let mut names: Vec<_> = fs::read_dir(dir.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    names.sort();
+    assert_eq!(names, ["source", "thesis.html"]);
+}
+
+#[test]
+fn a_sweep_has_a_page_with_a_point_for_each_setting_that_was_measured() {
+    let dir = memory_dir();
+    let [disk, page] = ["disk.img", "tune.html"].map(|name| dir.path().join(name));
+    write_noise(&disk, 16 * MIB, 5);
+    for (words, disk) in [(&["tune"][..], disk), (&["tune", "--write"], dir.path().join("new"))] {
+        assert_swept(words, &disk, &page);
+    }
+}
+
+fn json(words: &[&str], page: &Path, disk: &Path) -> serde_json::Value {
+    let assert = haul().args(words).args(["--json", "--report"]).args([page, disk]).assert();
+    serde_json::from_slice(&assert.success().get_output().stdout).expect("it is one document")
+}
+
+#[track_caller]
+fn assert_swept(words: &[&str], disk: &Path, page: &Path) {
+    let report = json(&[words, &["--quick", "--time", "2"]].concat(), page, disk);
+    let measured = |way: &str| {
+        let points = report["points"].as_array().unwrap().iter();
+        points.filter(|point| point["way"] == way && point["bytes_per_s"].as_f64().is_some()).count()
+    };
+    let text = read(page);
+    let mut charts = 0;
+    for (way, id) in [("direct", "sweep-direct"), ("buffered", "sweep-buffered")] {
+        if measured(way) > 0 {
+            charts += 1;
+            assert_eq!(rows(&text, id), measured(way), "{way}");
+            assert_eq!(points(&text, id).iter().sum::<usize>(), measured(way), "{way}");
+        }
+    }
+    assert!(charts > 0);
+    assert_fit_to_be_read(page, charts);
+}
+
+#[test]
+fn a_profile_has_a_page_with_zones_and_command_costs() {
+    let dir = memory_dir();
+    let [disk, page] = ["disk.img", "profile.html"].map(|name| dir.path().join(name));
+    write_noise(&disk, 32 * MIB, 6);
+    for (words, disk) in [(&["profile"][..], disk), (&["profile", "--write"], dir.path().join("new"))] {
+        let report = json(&[words, &["--positions", "7", "--time", "2"]].concat(), &page, &disk);
+        let text = read(&page);
+        let many = |field: &serde_json::Value| field.as_array().map_or(0, Vec::len);
+        let [positions, commands, ways] = ["positions", "commands", "ways"].map(|name| many(&report[name]));
+        assert!(positions == 7 && commands >= 8 && ways >= 1, "{report}");
+        // The line has a point for each size.
+        for (id, values) in [("zones", positions), ("command-cost", commands)] {
+            assert_eq!((points(&text, id), rows(&text, id)), (vec![values], values), "{id}");
+        }
+        assert_eq!(rows(&text, "ways"), ways);
+        let reads = many(&report["lethargy"]["reads"]);
+        assert_eq!(if reads > 0 { rows(&text, "lethargy") } else { 0 }, reads, "{report}");
+        // Where the rest of the system cannot be looked at, the report says why; of writing nobody looks.
+        let why = words.len() > 1 || text.contains("not measured: ");
+        assert!(reads > 0 || why && !text.contains("<section id=\"lethargy\">"), "{text}");
+        assert_fit_to_be_read(&page, 2);
+    }
+}
+
+#[test]
+fn sustained_writing_has_a_page_with_its_rate_over_time() {
+    let dir = memory_dir();
+    let page = dir.path().join("page.html");
+    let words = ["profile", "--write", "--sustained", "64M", "--csv", "--report"];
+    let run = haul().args(words).args([&page, &dir.path().join("new")]).assert().success();
+    let steps = String::from_utf8_lossy(&run.get_output().stdout).lines().count() - 1;
+    let text = read(&page);
+    let stages = rows(&text, "sustained");
+    assert!(steps >= 4 && stages >= 1, "{steps} steps, {stages} stages");
+    assert_eq!(points(&text, "sustained"), [steps, 2 * stages]);
+    assert_fit_to_be_read(&page, 1);
+}

@@ -1,0 +1,116 @@
+//! `--resume` with `--verify` and `--manifest`: what earlier runs wrote is certified as well.
+use crate::support::{Folder, Running, cmp, copied_bytes, haul, scratch, write_noise};
+use rustix::process::Signal;
+use serde_json::Value;
+use std::fs::{self, OpenOptions};
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+
+const MIB: usize = 1 << 20;
+const BLOCK: u64 = 64 << 10;
+const LEN: usize = 12 * MIB + 345;
+const SIGINT: i32 = 2;
+
+fn name(path: &Path) -> &str {
+    path.to_str().expect("scratch names are text")
+}
+
+/// A copy that ended in the middle of a block.
+struct Interrupted {
+    dir: Folder,
+    source: PathBuf,
+    dest: PathBuf,
+}
+
+impl Interrupted {
+    fn new() -> Self {
+        let dir = scratch();
+        let (source, dest) = (dir.path().join("source"), dir.path().join("dest"));
+        write_noise(&source, LEN, 501);
+        // Blocks that no digested block is a multiple of.
+        let slow = ["copy", "--limit", "4M", "--block-size", "20K", "--progress", "json"];
+        let words = [&slow[..], &[name(&source), name(&dest)]].concat();
+        let mut copy = Running::start(&words, Stdio::null(), Stdio::null());
+        copy.read_until(|line| copied_bytes(line).is_some_and(|bytes| bytes > 2 * MIB as u64));
+        copy.signal(Signal::INT);
+        copy.end_by(SIGINT);
+        Interrupted { dir, source, dest }
+    }
+
+    /// The report of a resumed copy with these words, which ends well.
+    fn resume(&self, words: &[&str]) -> Value {
+        let ways = ["copy", "--resume", "--json", "--progress", "none", "--manifest-block", "64K"];
+        let assert = haul().args(ways).args(words).args([&self.source, &self.dest]).assert().success();
+        serde_json::from_slice(&assert.get_output().stdout).expect("the report is JSON")
+    }
+}
+
+fn number(value: &Value) -> u64 {
+    value.as_u64().unwrap_or_else(|| panic!("{value} is no number"))
+}
+
+#[test]
+fn the_whole_is_read_back_and_only_what_earlier_runs_wrote_is_read_from_the_source_again() {
+    let copy = Interrupted::new();
+    let report = copy.resume(&["--verify"]);
+    let verified = &report["verified"];
+    assert_eq!((&verified["right"], &verified["bytes"]), (&true.into(), &LEN.into()), "{report:#}");
+    let already = number(&report["journal"]["already_bytes"]);
+    let note = report["notes"].to_string();
+    let again: u64 = note
+        .split_once(" bytes of the source were read once more")
+        .and_then(|(before, _)| before.rsplit('"').next()?.parse().ok())
+        .unwrap_or_else(|| panic!("{note}"));
+    assert!((already..already + 2 * BLOCK).contains(&again), "{again} bytes were read again, {already} were there");
+    cmp(&copy.source, &copy.dest);
+}
+
+#[test]
+fn what_was_damaged_between_the_runs_is_found_and_put_right() {
+    let copy = Interrupted::new();
+    // Between the places that --resume compares by itself, which are 16.
+    let at = MIB as u64 + 5 * BLOCK / 2;
+    let dest = OpenOptions::new().read(true).write(true).open(&copy.dest).expect("it is there");
+    let mut byte = [0];
+    dest.read_exact_at(&mut byte, at).expect("it was written");
+    dest.write_all_at(&[!byte[0]], at).expect("it can be written");
+    drop(dest);
+    let report = copy.resume(&["--verify"]);
+    let verified = &report["verified"];
+    assert_eq!(verified["right"], true, "{report:#}");
+    let rewritten = verified["rewritten"].as_array().expect("a list");
+    assert_eq!(rewritten.len(), 1, "{report:#}");
+    let run = (number(&rewritten[0]["offset_bytes"]), number(&rewritten[0]["len_bytes"]));
+    assert_eq!(run, (at - at % BLOCK, BLOCK), "{report:#}");
+    cmp(&copy.source, &copy.dest);
+}
+
+#[test]
+fn the_manifest_of_a_resumed_copy_tells_of_every_byte() {
+    let copy = Interrupted::new();
+    let manifest = copy.dir.path().join("manifest");
+    copy.resume(&["--manifest", name(&manifest)]);
+    haul().args(["verify", "--manifest", name(&manifest), name(&copy.source)]).assert().success();
+    let whole = copy.dir.path().join("whole");
+    let other = copy.dir.path().join("other");
+    let ways = ["copy", "--progress", "none", "--manifest-block", "64K", "--manifest", name(&whole)];
+    haul().args(ways).args([&copy.source, &other]).assert().success();
+    haul().args(["manifest", "diff", name(&manifest), name(&whole)]).assert().success();
+    let shown = haul().args(["manifest", "show", name(&manifest)]).assert().success();
+    assert!(String::from_utf8_lossy(&shown.get_output().stdout).contains("no digest: not copied in one go"));
+    assert!(fs::read(&other).expect("it is there") == fs::read(&copy.dest).expect("it is there"));
+}
+
+#[test]
+fn a_sample_of_a_resumed_copy_reads_no_more_of_the_source_than_is_in_it() {
+    let copy = Interrupted::new();
+    let report = copy.resume(&["--verify=sample:5%"]);
+    let verified = &report["verified"];
+    assert_eq!((&verified["right"], &verified["sampled"]), (&true.into(), &true.into()), "{report:#}");
+    let again = report["notes"].to_string();
+    let again: Option<u64> = again
+        .split_once(" bytes of the source were read once more")
+        .and_then(|(before, _)| before.rsplit('"').next()?.parse().ok());
+    assert!(again.is_none_or(|bytes| bytes <= number(&verified["bytes"])), "{report:#}");
+}

@@ -1,0 +1,186 @@
+//! Whoever writes to the dest of an unfinished copy puts an end to its journal: nothing that it claims is untrue.
+use crate::support;
+use crate::support::{
+    Folder, LoopDevice, Running, copied_bytes, filled, has, haul, haul_path, is_root, memory_dir, scratch, write_noise,
+};
+use rustix::process::Signal;
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+const LEN: usize = 12 << 20;
+
+/// A copy that ended early, with its journal.
+struct Unfinished {
+    dir: Folder,
+    source: PathBuf,
+    dest: PathBuf,
+    journal: PathBuf,
+}
+
+fn name(path: &Path) -> &str {
+    path.to_str().expect("scratch names are text")
+}
+
+fn interrupt(options: &[&str], source: &Path, dest: &Path) {
+    let slow = ["copy", "--limit", "2M", "--block-size", "64K", "--progress", "json", "--yes"];
+    let arguments = [&slow[..], options, &[name(source), name(dest)]].concat();
+    let mut copy = Running::start(&arguments, Stdio::null(), Stdio::null());
+    copy.read_until(|line| copied_bytes(line).is_some_and(|bytes| bytes > 0));
+    copy.signal(Signal::INT);
+    copy.end_by(2);
+}
+
+impl Unfinished {
+    fn new() -> Self {
+        let dir = scratch();
+        let [source, dest, journal] = ["source", "dest", ".dest.haul-journal"].map(|name| dir.path().join(name));
+        write_noise(&source, LEN, 71);
+        interrupt(&[], &source, &dest);
+        let unfinished = Unfinished { dir, source, dest, journal };
+        assert!(unfinished.journal.exists(), "there is no journal to test with");
+        unfinished
+    }
+
+    /// This command says that the journal goes, and it is gone; it is put back for the next one.
+    #[track_caller]
+    fn ended_by(&self, command: &mut Command) {
+        let kept = fs::read(&self.journal).expect("it is there");
+        let output = command.stdin(Stdio::null()).output().expect("it runs");
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{command:?}: {said}");
+        assert!(said.contains("warning: an unfinished copy"), "{command:?}: {said}");
+        assert!(!self.journal.exists(), "{command:?} leaves a journal that claims what is no longer true");
+        fs::write(&self.journal, kept).expect("scratch takes files");
+    }
+
+    /// This command leaves it, and is silent about it.
+    #[track_caller]
+    fn left_by(&self, command: &mut Command) {
+        let output = command.stdin(Stdio::null()).output().expect("it runs");
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(self.journal.exists() && !said.contains("unfinished"), "{command:?}: {said}");
+    }
+}
+
+fn verb(words: &[&str]) -> Command {
+    let mut command = Command::new(haul_path());
+    command.args(words);
+    command
+}
+
+#[test]
+fn every_verb_that_writes_ends_the_journal_of_its_dest() {
+    let copy = Unfinished::new();
+    let (from, to) = (format!("if={}", name(&copy.source)), format!("of={}", name(&copy.dest)));
+    let elsewhere = copy.dir.path().join("journal");
+    copy.ended_by(&mut verb(&["dd", &from, &to, "count=1", "conv=notrunc"]));
+    copy.ended_by(verb(&["dd", &from, "count=1"]).stdout(File::options().write(true).open(&copy.dest).unwrap()));
+    copy.ended_by(&mut verb(&["sg_dd", &from, &to, "bs=512", "count=1"]));
+    let second = format!("of2={}", name(&copy.dest));
+    copy.ended_by(&mut verb(&["sg_dd", &from, "of=/dev/null", &second, "bs=512", "count=1"]));
+    copy.ended_by(&mut verb(&["pattern", "write", name(&copy.dest)]));
+    copy.ended_by(&mut verb(&["copy", name(&copy.source), name(&copy.dest)]));
+    let named = ["copy", "--journal", name(&elsewhere), name(&copy.source), name(&copy.dest)];
+    copy.ended_by(&mut verb(&named));
+    // By another name it is the same file.
+    let link = copy.dir.path().join("link");
+    std::os::unix::fs::symlink(&copy.dest, &link).unwrap();
+    copy.ended_by(&mut verb(&["dd", &from, &format!("of={}", name(&link)), "count=1", "conv=notrunc"]));
+}
+
+#[test]
+fn who_only_reads_or_never_gets_to_write_leaves_it() {
+    let copy = Unfinished::new();
+    let to = format!("of={}", name(&copy.dest));
+    copy.left_by(&mut verb(&["dd", &format!("if={}", name(&copy.dest)), "of=/dev/null"]));
+    copy.left_by(&mut verb(&["dd", "if=/nowhere", &to]));
+    copy.left_by(&mut verb(&["dd", "--explain", &format!("if={}", name(&copy.source)), &to]));
+    copy.left_by(&mut verb(&["verify", name(&copy.source), name(&copy.dest)]));
+    copy.left_by(&mut verb(&["copy", "--dry-run", "--no-journal", "/dev/null", name(&copy.dest)]));
+    // Beside the dest there may be another's file by that name.
+    fs::write(copy.dir.path().join(".other.haul-journal"), "mine").unwrap();
+    let other = format!("of={}", name(&copy.dir.path().join("other")));
+    copy.left_by(&mut verb(&["dd", &format!("if={}", name(&copy.source)), &other, "count=1"]));
+    assert_eq!(fs::read(copy.dir.path().join(".other.haul-journal")).unwrap(), b"mine");
+    haul().args(["copy", "--resume", name(&copy.source), name(&copy.dest)]).assert().success();
+}
+
+#[test]
+fn a_journal_that_cannot_be_removed_keeps_dd_from_writing() {
+    let copy = Unfinished::new();
+    let before = fs::read(&copy.dest).unwrap();
+    let (from, to) = (format!("if={}", name(&copy.source)), format!("of={}", name(&copy.dest)));
+    // Root may remove whatever is not immutable.
+    let chattr = |how| Command::new("chattr").arg(how).arg(&copy.journal).status();
+    if !chattr("+i").is_ok_and(|status| status.success()) {
+        return support::skip("chattr +i does not work here");
+    }
+    let dd = verb(&["dd", &from, &to, "count=1", "skip=3", "conv=notrunc"]).output();
+    chattr("-i").unwrap();
+    let dd = dd.unwrap();
+    let said = String::from_utf8_lossy(&dd.stderr);
+    assert_eq!(dd.status.code(), Some(1), "{said}");
+    assert!(said.contains("cannot remove journal"), "{said}");
+    assert!(fs::read(&copy.dest).unwrap() == before, "it wrote all the same");
+}
+
+#[test]
+fn a_disk_ends_the_journals_of_its_partitions_and_they_that_of_the_disk() {
+    let dir = memory_dir();
+    let [source, backing, state] = ["source", "backing", "state"].map(|name| dir.path().join(name));
+    write_noise(&source, LEN, 72);
+    filled(&backing, 36 << 20, 0);
+    if !is_root() || !has("sfdisk") {
+        return support::skip("partitions need root and sfdisk");
+    }
+    let table = "printf '2048,26624\\n,26624\\n' | sfdisk --quiet --no-reread \"$0\"";
+    assert!(Command::new("sh").args(["-c", table]).arg(&backing).status().unwrap().success());
+    let Some(disk) = LoopDevice::with_partitions(&backing) else { return };
+    if !disk.partition(2).exists() {
+        return support::skip("this kernel or container makes no partitions of loop devices");
+    }
+    let journals = || -> Vec<String> {
+        let files = fs::read_dir(state.join("haul")).into_iter().flatten().flatten();
+        let mut names: Vec<String> = files.map(|file| file.file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
+    };
+    let unfinished = |dest: &Path| {
+        let mut copy = verb(&["copy", "--limit", "2M", "--block-size", "64K", "--checkpoint", "0.1", "--yes"]);
+        let mut copy = copy
+            .args(["--progress", "none"])
+            .args([&source, &dest.to_path_buf()])
+            .env("XDG_STATE_HOME", &state)
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let before = journals().len();
+        while journals().iter().filter(|name| name.ends_with(".journal")).count() == before {
+            assert!(copy.try_wait().unwrap().is_none(), "it ended by itself");
+            std::thread::sleep(std::time::Duration::from_millis(10));
+        }
+        rustix::process::kill_process(rustix::process::Pid::from_child(&copy), Signal::INT).unwrap();
+        copy.wait().unwrap();
+    };
+    let dd = |dest: &Path| {
+        let to = format!("of={}", name(dest));
+        let mut dd = verb(&["dd", "if=/dev/zero", &to, "bs=512", "seek=8", "count=1"]);
+        let output = dd.env("XDG_STATE_HOME", &state).output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8_lossy(&output.stderr).into_owned()
+    };
+    unfinished(&disk.partition(1));
+    unfinished(&disk.partition(2));
+    let both = journals();
+    assert_eq!(both.len(), 2, "{both:?}");
+    assert!(dd(&disk.partition(2)).contains("warning"));
+    assert_eq!(journals(), both[..1], "one partition is not the other");
+    assert!(dd(disk.path()).contains("warning"));
+    assert_eq!(journals(), [""; 0]);
+    unfinished(disk.path());
+    assert_eq!(journals().len(), 1);
+    assert!(dd(&disk.partition(1)).contains("warning"));
+    assert_eq!(journals(), [""; 0]);
+    assert!(!dd(disk.path()).contains("warning"));
+}

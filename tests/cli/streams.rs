@@ -1,0 +1,248 @@
+//! Pipes, FIFOs and the devices that never end, through the binary.
+use crate::support;
+use crate::support::write_noise;
+use crate::support::{LoopDevice, Running, cmp, cmp_ranges, engines, filled, haul, haul_path, memory_dir, scratch};
+use std::fs::{self, File, OpenOptions};
+use std::io::{Read, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::thread;
+
+const MIB: usize = 1 << 20;
+
+/// Pieces in which bytes dribble into a pipe: none of them a block, a page or a sector.
+const PIECES: &[usize] = &[1, 3, 4095, 17, 70_001, 512, 1, 65_537, 2, 131_071];
+
+/// Writes `bytes` in odd pieces, and gives way after each, so that the reader finds the pipe empty or half full.
+fn dribble(bytes: &[u8], into: &mut impl Write) {
+    let mut rest = bytes;
+    for &piece in PIECES.iter().cycle() {
+        if rest.is_empty() {
+            break;
+        }
+        let (now, later) = rest.split_at(piece.min(rest.len()));
+        into.write_all(now).expect("the copy reads to the end");
+        into.flush().expect("a pipe");
+        thread::yield_now();
+        rest = later;
+    }
+}
+
+fn name(path: &Path) -> &str {
+    path.to_str().expect("scratch names are text")
+}
+
+fn make_fifo(path: &Path) {
+    let status = Command::new("mkfifo").arg(path).status().expect("coreutils are there");
+    assert!(status.success());
+}
+
+#[test]
+fn a_dribbling_pipe_arrives_whole() {
+    let dir = scratch();
+    let (source, dest) = (dir.path().join("source"), dir.path().join("dest"));
+    for engine in engines() {
+        for size in [0, 1, 4096, 5 * MIB + 333] {
+            let bytes = write_noise(&source, size, 11);
+            let _ = fs::remove_file(&dest);
+            let arguments = ["copy", "--engine", engine, "--progress", "none", "-", name(&dest)];
+            let mut copy = Running::start(&arguments, Stdio::piped(), Stdio::null());
+            let mut stdin = copy.child().stdin.take().expect("it is piped");
+            dribble(&bytes, &mut stdin);
+            drop(stdin);
+            let (status, _) = copy.end();
+            assert!(status.success(), "{engine}, {size} bytes: {status}\n{}", copy.said);
+            cmp(&source, &dest);
+        }
+    }
+}
+
+#[test]
+fn a_count_takes_so_much_of_a_pipe_and_a_seek_puts_it_there() {
+    let dir = scratch();
+    let (source, dest, expected) = (dir.path().join("source"), dir.path().join("dest"), dir.path().join("expected"));
+    let bytes = write_noise(&source, 3 * MIB, 12);
+    filled(&dest, 2 * MIB, 0x55);
+    let mut model = vec![0x55; 2 * MIB];
+    model[777..777 + MIB + 1].copy_from_slice(&bytes[..MIB + 1]);
+    fs::write(&expected, model).expect("scratch takes files");
+    let mut command = haul();
+    command.args(["copy", "--seek", "777", "--count", &(MIB + 1).to_string(), "-"]).arg(&dest);
+    command.write_stdin(bytes).assert().success();
+    cmp(&expected, &dest);
+}
+
+#[test]
+fn a_pipe_that_ends_before_the_count_is_an_error() {
+    let dir = scratch();
+    let dest = dir.path().join("dest");
+    let mut command = haul();
+    let assert = command.args(["copy", "--count", "1000", "-"]).arg(&dest).write_stdin(vec![7; 999]).assert();
+    let said = support::stderr(&assert.failure().code(1));
+    assert!(said.contains("999"), "the offset of the early end is missing in:\n{said}");
+}
+
+#[test]
+fn standard_output_gets_the_bytes_and_nothing_else() {
+    let dir = scratch();
+    let (source, dest) = (dir.path().join("source"), dir.path().join("dest"));
+    for engine in engines() {
+        for size in [0, 1, 4096, 3 * MIB + 99] {
+            write_noise(&source, size, 13);
+            let assert = haul().args(["copy", "--engine", engine]).arg(&source).arg("-").assert().success();
+            fs::write(&dest, &assert.get_output().stdout).expect("scratch takes files");
+            cmp(&source, &dest);
+        }
+    }
+}
+
+#[test]
+fn standard_output_that_is_a_file_gets_the_bytes() {
+    let dir = scratch();
+    let (source, dest) = (dir.path().join("source"), dir.path().join("dest"));
+    write_noise(&source, 2 * MIB + 5, 14);
+    let file = File::create(&dest).expect("scratch takes files");
+    let mut copy = Running::start(&["copy", name(&source), "-"], Stdio::null(), Stdio::from(file));
+    let (status, _) = copy.end();
+    assert!(status.success(), "{}", copy.said);
+    cmp(&source, &dest);
+}
+
+#[test]
+fn standard_input_that_is_a_file_begins_where_the_shell_left_it() {
+    let dir = scratch();
+    let (source, dest) = (dir.path().join("source"), dir.path().join("dest"));
+    write_noise(&source, 2 * MIB + 5, 15);
+    let mut file = File::open(&source).expect("it is there");
+    file.read_exact(&mut [0; 1000]).expect("it is longer");
+    let mut copy = Running::start(&["copy", "-", name(&dest)], Stdio::from(file), Stdio::null());
+    let (status, _) = copy.end();
+    assert!(status.success(), "{}", copy.said);
+    cmp_ranges(&source, 1000, &dest, 0, (2 * MIB + 5 - 1000) as u64);
+    assert_eq!(fs::metadata(&dest).expect("it was made").len(), (2 * MIB + 5 - 1000) as u64);
+}
+
+#[test]
+fn fifos_work_on_both_sides() {
+    let dir = scratch();
+    let (source, dest) = (dir.path().join("source"), dir.path().join("dest"));
+    let (into, out) = (dir.path().join("into"), dir.path().join("out"));
+    let bytes = write_noise(&source, MIB + 4_099, 16);
+    make_fifo(&into);
+    make_fifo(&out);
+    let writer = thread::spawn({
+        let into = into.clone();
+        move || dribble(&bytes, &mut OpenOptions::new().write(true).open(into).expect("the copy opens it too"))
+    });
+    let reader = thread::spawn({
+        let out = out.clone();
+        move || fs::read(out).expect("the copy writes to it")
+    });
+    haul().args(["copy", "--progress", "none"]).args([&into, &out]).assert().success();
+    // A copy that never opened them has left both threads waiting for somebody who does; then they fail now.
+    while !(writer.is_finished() && reader.is_finished()) {
+        let open = |options: &mut OpenOptions, path| drop(options.custom_flags(libc::O_NONBLOCK).open(path));
+        open(OpenOptions::new().read(true), &into);
+        open(OpenOptions::new().write(true), &out);
+        thread::sleep(std::time::Duration::from_millis(10));
+    }
+    writer.join().expect("all was read");
+    fs::write(&dest, reader.join().expect("all was written")).expect("scratch takes files");
+    cmp(&source, &dest);
+}
+
+#[test]
+fn a_pipe_fills_the_front_of_a_device_and_no_more() {
+    let dir = memory_dir();
+    let (source, disk) = (dir.path().join("source"), dir.path().join("disk"));
+    let bytes = write_noise(&source, 2 * MIB + 1_001, 17);
+    for engine in engines() {
+        filled(&disk, 4 * MIB, 0xAA);
+        let Some(device) = LoopDevice::over(&disk) else { return };
+        let mut command = haul();
+        command.args(["copy", "--yes", "--engine", engine, "-"]).arg(&device).write_stdin(bytes.clone());
+        command.assert().success();
+        let mut model = vec![0xAA; 4 * MIB];
+        model[..bytes.len()].copy_from_slice(&bytes);
+        let expected = dir.path().join("expected");
+        fs::write(&expected, model).expect("scratch takes files");
+        cmp(&expected, &device);
+    }
+}
+
+#[test]
+fn dev_zero_gives_as_many_zeros_as_were_counted() {
+    let dir = scratch();
+    let (dest, expected) = (dir.path().join("dest"), dir.path().join("expected"));
+    filled(&dest, MIB, 0xFF);
+    filled(&expected, 300_001, 0);
+    haul().args(["copy", "--count", "300001", "--seek", "0", "/dev/zero"]).arg(&dest).assert().success();
+    // A range was given: what lies behind it stays.
+    cmp_ranges(&expected, 0, &dest, 0, 300_001);
+    assert_eq!(fs::read(&dest).expect("it is there")[300_001..], vec![0xFF; MIB - 300_001]);
+}
+
+#[test]
+fn dev_zero_without_a_count_into_a_file_is_a_usage_error() {
+    let dir = scratch();
+    let dest = dir.path().join("dest");
+    let said = support::stderr(&haul().args(["copy", "/dev/zero"]).arg(&dest).assert().code(2));
+    assert!(said.contains("--count"), "no advice in:\n{said}");
+    assert!(!dest.exists(), "the dest was made");
+}
+
+#[test]
+fn dev_zero_fills_a_device_to_its_last_byte() {
+    let dir = memory_dir();
+    let (disk, expected) = (dir.path().join("disk"), dir.path().join("expected"));
+    filled(&disk, MIB + 512, 0xAA);
+    filled(&expected, MIB + 512, 0);
+    let Some(device) = LoopDevice::over(&disk) else { return };
+    haul().args(["copy", "--yes", "/dev/zero"]).arg(&device).assert().success();
+    cmp(&expected, &device);
+}
+
+#[test]
+fn dev_null_takes_everything_and_gives_nothing() {
+    let dir = scratch();
+    let (source, dest) = (dir.path().join("source"), dir.path().join("dest"));
+    write_noise(&source, 2 * MIB + 1, 18);
+    haul().arg("copy").arg(&source).arg("/dev/null").assert().success();
+    haul().args(["copy", "/dev/null"]).arg(&dest).assert().success();
+    assert_eq!(fs::metadata(&dest).expect("it was made").len(), 0);
+}
+
+#[test]
+fn a_reader_that_goes_away_is_reported_and_does_not_kill_or_panic() {
+    let dir = scratch();
+    let source = dir.path().join("source");
+    write_noise(&source, 4 * MIB, 19);
+    for engine in engines() {
+        let arguments = ["copy", "--engine", engine, "--progress", "none", name(&source), "-"];
+        let mut copy = Running::start(&arguments, Stdio::null(), Stdio::piped());
+        let mut stdout = copy.child().stdout.take().expect("it is piped");
+        stdout.read_exact(&mut [0; 1000]).expect("it writes more");
+        drop(stdout);
+        let (status, _) = copy.end();
+        assert_eq!(status.code(), Some(1), "{engine}: {status}\n{}", copy.said);
+        assert!(copy.said.to_lowercase().contains("pipe"), "{engine}: {}", copy.said);
+        assert!(!copy.said.contains("panicked"), "{engine}: {}", copy.said);
+    }
+}
+
+#[test]
+fn a_closed_standard_descriptor_is_no_empty_source_and_no_dest_that_swallows() {
+    let dir = scratch();
+    let (source, dest) = (dir.path().join("source"), dir.path().join("dest"));
+    write_noise(&source, 1000, 77);
+    for (script, side) in [(r#""$0" copy "$1" - >&-"#, "output"), (r#""$0" copy - "$2" <&-"#, "input")] {
+        let mut shell = Command::new("sh");
+        shell.args(["-c", script]).arg(haul_path()).args([&source, &dest]);
+        let output = shell.output().expect("there is a shell");
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{said}");
+        assert!(said.contains(&format!("standard {side}")), "{said}");
+        assert!(!dest.exists(), "it was made all the same");
+    }
+}

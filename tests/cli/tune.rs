@@ -1,0 +1,129 @@
+//! `haul tune` as a user calls it: what it reads, prints and refuses. No figure is judged, for the clock is nobody's.
+use crate::support::{LoopDevice, haul, memory_dir, scratch, write_noise};
+use serde_json::Value;
+use std::fs;
+
+fn json(arguments: &[&str]) -> Value {
+    let assert = haul().arg("tune").args(arguments).arg("--json").assert().success();
+    serde_json::from_slice(&assert.get_output().stdout).expect("it is one JSON document")
+}
+
+#[test]
+fn a_file_is_measured_and_stays_as_it_was() {
+    let dir = scratch();
+    let file = dir.path().join("disk.img");
+    let bytes = write_noise(&file, 24 << 20, 1);
+    let report = json(&["--quick", "--time", "2", file.to_str().unwrap()]);
+    assert_eq!((&report["report"], &report["ended"]), (&"tune".into(), &"complete".into()));
+    let points = report["points"].as_array().unwrap();
+    assert!(points.iter().any(|point| point["way"] == "buffered" && point["block_bytes"] == 512));
+    let answer = &report["answer"];
+    assert!(answer["block_bytes"].as_u64() >= Some(512) && answer["depth"].as_u64() >= Some(1), "{answer}");
+    assert!(answer["bytes_per_s"].as_f64() > Some(0.0) && answer["dd_bytes_per_s"].as_f64() > Some(0.0));
+    assert!(fs::read(&file).unwrap() == bytes, "tune wrote to what it measured");
+}
+
+#[test]
+fn a_disk_with_large_sectors_is_never_asked_for_less_past_the_cache() {
+    let dir = memory_dir();
+    let image = dir.path().join("image");
+    write_noise(&image, 16 << 20, 2);
+    let Some(disk) = LoopDevice::with_sectors(&image, 4096) else { return };
+    let report = json(&["--quick", "--time", "2", disk.path().to_str().unwrap()]);
+    let points = report["points"].as_array().unwrap();
+    let direct: Vec<&Value> = points.iter().filter(|point| point["way"] == "direct").collect();
+    assert!(!direct.is_empty() && direct.iter().all(|point| point["block_bytes"].as_u64() >= Some(4096)));
+    assert_eq!(report["failed_requests"], 0);
+    let warnings = report["warnings"].to_string();
+    assert!(warnings.contains("loop device"), "{warnings}");
+}
+
+#[test]
+fn the_table_has_a_line_for_each_point_and_fits_eighty_columns_without_colour() {
+    let dir = scratch();
+    let file = dir.path().join("disk.img");
+    write_noise(&file, 8 << 20, 3);
+    let assert = haul().args(["tune", "--quick", "--time", "1"]).arg(&file).assert().success();
+    let text = String::from_utf8(assert.get_output().stdout.clone()).unwrap();
+    assert!(!text.contains('\u{1b}'), "there is colour in a pipe: {text:?}");
+    let short = |line: &&str| line.contains(dir.path().to_str().unwrap()) || line.chars().count() <= 80;
+    assert!(text.lines().all(|line| short(&line)), "{text}");
+    for words in ["direct   512 bytes     1 ", "buffered", "\nanswer ", "\nsure ", "\ndd  "] {
+        assert!(text.contains(words), "{words:?} is not in {text}");
+    }
+    let (_, chart) = text.split_once("\nrate by block size, direct\n").expect("there is a chart");
+    let (chart, _) = chart.split_once(": 95 % of ").expect("it has a legend");
+    assert!(chart.is_ascii() && chart.contains("512 B ") && chart.ends_with("\n#"), "{chart}");
+    assert!(text.contains("too large for what is measured"), "{text}");
+}
+
+#[test]
+fn csv_has_the_same_fields_in_every_line() {
+    let dir = scratch();
+    let file = dir.path().join("disk.img");
+    write_noise(&file, 8 << 20, 4);
+    let assert = haul().args(["tune", "--quick", "--time", "1", "--csv"]).arg(&file).assert().success();
+    let text = String::from_utf8(assert.get_output().stdout.clone()).unwrap();
+    let mut lines = text.lines();
+    let names = lines.next().unwrap();
+    assert!(names.starts_with("way,block_bytes,depth,state,runs,bytes_per_s,"));
+    let fields = names.split(',').count();
+    assert!(names.ends_with(",cpu_s_per_gib,cached,cpu_share"), "{names}");
+    assert!(lines.clone().count() > 10 && lines.all(|line| line.split(',').count() == fields), "{text}");
+}
+
+#[test]
+fn what_cannot_be_measured_is_refused_and_says_why() {
+    let dir = scratch();
+    let small = dir.path().join("small");
+    fs::write(&small, [0; 4096]).unwrap();
+    let dir_name = dir.path().to_str().unwrap();
+    for (path, status, words) in [
+        (small.to_str().unwrap(), 3, "4096 bytes (4 KiB): too small to be measured"),
+        (dir_name, 2, "is a directory"),
+        ("/dev/zero", 2, "neither a disk nor a file"),
+        ("/dev/there-is-no-such-disk", 1, "No such file or directory"),
+    ] {
+        let assert = haul().args(["tune", path]).assert().code(status);
+        let told = String::from_utf8_lossy(&assert.get_output().stderr).into_owned();
+        assert!(told.contains(words) && told.contains('→'), "{path}: {told}");
+        assert!(assert.get_output().stdout.is_empty(), "{path}");
+        assert!(path != dir_name || (told.contains("--write") && !told.contains("cp -a")), "{told}");
+    }
+}
+
+#[test]
+fn times_that_cannot_be_meant_are_usage_errors() {
+    for time in ["0", "-1", "x", "25h", "1.5", ""] {
+        haul().args(["tune", "--time", time, "/dev/null"]).assert().code(2);
+    }
+}
+
+#[test]
+fn what_is_saved_is_where_a_copy_begins_and_only_then() {
+    let dir = scratch();
+    let (file, config) = (dir.path().join("disk.img"), dir.path().join("config"));
+    write_noise(&file, 24 << 20, 5);
+    let with = |arguments: &[&str]| {
+        let mut command = haul();
+        command.env("XDG_CONFIG_HOME", &config).args(arguments);
+        command
+    };
+    let name = file.to_str().unwrap();
+    with(&["tune", "--quick", "--time", "1", name]).assert().success();
+    assert!(!config.exists(), "it was not asked to save");
+    let plan = ["copy", "--dry-run", "--direct", "never", "--reflink", "never", name, "/dev/null"];
+    let before = with(&plan).assert().success();
+    assert!(!String::from_utf8_lossy(&before.get_output().stdout).contains("haul tune"));
+
+    let saved = with(&["tune", "--quick", "--time", "1", "--save", name]).assert().success();
+    let told = String::from_utf8_lossy(&saved.get_output().stderr).into_owned();
+    assert!(told.contains("tuned.toml; copies from this disk begin with it"), "{told}");
+    let after = with(&plan).assert().success();
+    let shown = String::from_utf8_lossy(&after.get_output().stdout).into_owned();
+    assert!(shown.contains("saved by haul tune on 20"), "{shown}");
+
+    fs::write(config.join("haul/tuned.toml"), "nonsense").unwrap();
+    let warned = with(&plan).assert().success();
+    assert!(String::from_utf8_lossy(&warned.get_output().stderr).contains("no list of tuned disks"));
+}

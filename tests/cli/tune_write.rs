@@ -1,0 +1,389 @@
+//! `haul tune --write` as a user calls it: where it writes, that it leaves everything as it was, and what it refuses.
+use crate::support;
+use crate::support::{
+    Folder, LoopDevice, Mount, haul, haul_path, is_root, memory_dir, scratch, skip, stderr, write_noise,
+};
+use serde_json::Value;
+use std::fs;
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+/// Of the disk. Small, so that there is time for all of it, and all places of the undo journal are met.
+const LEN: usize = 24 << 20;
+
+fn number(name: &str, otherwise: u64) -> u64 {
+    std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(otherwise)
+}
+
+/// A disk of noise, and a folder for haul's state.
+struct Scene {
+    disk: LoopDevice,
+    image: PathBuf,
+    bytes: Vec<u8>,
+    dir: Folder,
+}
+
+impl Scene {
+    fn new(seed: u64) -> Option<Self> {
+        let dir = memory_dir();
+        let image = dir.path().join("image");
+        let bytes = write_noise(&image, LEN, seed);
+        let disk = LoopDevice::over(&image)?;
+        Some(Scene { dir, disk, image, bytes })
+    }
+
+    fn path(&self) -> &str {
+        self.disk.path().to_str().unwrap()
+    }
+
+    fn haul(&self, arguments: &[&str]) -> assert_cmd::Command {
+        let mut command = haul();
+        command.env("XDG_STATE_HOME", self.dir.path().join("state")).args(arguments);
+        command
+    }
+
+    /// The undo journal, whether there is one or not.
+    fn undo(&self) -> PathBuf {
+        let name = self.disk.path().file_name().unwrap().to_string_lossy().into_owned();
+        self.dir.path().join("state/haul").join(name + ".undo")
+    }
+
+    /// What is on the disk, as the disk itself has it.
+    fn now(&self) -> Vec<u8> {
+        fs::read(&self.image).unwrap()
+    }
+
+    #[track_caller]
+    fn is_as_it_was(&self) {
+        let now = self.now();
+        let differs = now.iter().zip(&self.bytes).position(|(now, then)| now != then);
+        assert_eq!((differs, now.len()), (None, LEN), "a byte of the disk is not as it was");
+        assert!(!self.undo().exists(), "the undo journal is still there");
+    }
+
+    /// A run that is killed once there is an undo journal and it has written, or after `moment` where that is given.
+    fn killed(&self, verb: &[&str], moment: Option<Duration>) {
+        let mut command = Command::new(haul_path());
+        command.args(verb).args(["--write", "--yes", "--time", "5", self.path()]);
+        command.env("XDG_STATE_HOME", self.dir.path().join("state")).stdout(Stdio::null()).stderr(Stdio::null());
+        let mut run = command.spawn().expect("the binary runs");
+        match moment {
+            Some(moment) => std::thread::sleep(moment),
+            None => while run.try_wait().unwrap().is_none() && self.now() == self.bytes {},
+        }
+        run.kill().unwrap();
+        run.wait().unwrap();
+        self.disk.wait_until_free();
+    }
+}
+
+#[test]
+fn a_device_is_measured_and_has_its_bytes_again() {
+    let Some(scene) = Scene::new(1) else { return };
+    let run = scene.haul(&["tune", "--write", "--yes", "--quick", "--time", "2", "--json", scene.path()]).assert();
+    let report: Value = serde_json::from_slice(&run.success().get_output().stdout).unwrap();
+    assert_eq!((&report["operation"], &report["ended"]), (&"write".into(), &"complete".into()));
+    let written = &report["written"];
+    assert_eq!(written["ground"], "kept");
+    assert!(written["put_back_bytes"].as_u64() > Some(0) && report["failed_requests"] == 0, "{written}");
+    assert!(report["answer"]["bytes_per_s"].as_f64() > Some(0.0));
+    scene.is_as_it_was();
+}
+
+#[test]
+fn a_run_that_is_killed_is_put_back_by_the_next_that_writes_whatever_it_is() {
+    let Some(scene) = Scene::new(2) else { return };
+    let source = scene.dir.path().join("source");
+    write_noise(&source, 4096, 3);
+    let copy = ["copy", "--yes", "--progress", "none", "--seek", "0", source.to_str().unwrap(), scene.path()];
+    let tune = ["tune", "--write", "--yes", "--quick", "--time", "1", scene.path()];
+    let profile = ["profile", "--write", "--yes", "--time", "1", scene.path()];
+    let restore = ["tune", "--restore", scene.path()];
+    for next in [&tune[..], &profile, &restore, &copy] {
+        scene.killed(&["tune"], None);
+        assert!(scene.undo().exists() && scene.now() != scene.bytes);
+        let told = stderr(&scene.haul(next).assert().success());
+        assert!(told.contains("measuring") && told.contains("was cut off; of the"), "{next:?}: {told}");
+        if next[0] == "copy" {
+            // It has put back what is behind its own bytes, and then copied.
+            scene.disk.wait_until_free();
+            let (now, source) = (scene.now(), fs::read(&source).unwrap());
+            assert!(now[..4096] == source && now[4096..] == scene.bytes[4096..] && !scene.undo().exists());
+        } else {
+            scene.is_as_it_was();
+        }
+    }
+}
+
+#[test]
+fn a_copy_goes_on_where_a_run_that_was_killed_wrote_over_what_it_had_copied() {
+    let Some(scene) = Scene::new(13) else { return };
+    let source = scene.dir.path().join("source");
+    let wanted = write_noise(&source, LEN, 14);
+    let start = |arguments: &[&str]| {
+        let mut command = Command::new(haul_path());
+        command.args(arguments).env("XDG_STATE_HOME", scene.dir.path().join("state"));
+        command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("the binary runs")
+    };
+    let source = source.to_str().unwrap();
+    let mut copy = start(&["copy", "--yes", "--limit", "6M", "--progress", "none", source, scene.path()]);
+    while scene.now()[..2 << 20] != wanted[..2 << 20] {
+        assert!(copy.try_wait().unwrap().is_none(), "it ended by itself");
+    }
+    rustix::process::kill_process(rustix::process::Pid::from_child(&copy), rustix::process::Signal::INT).unwrap();
+    copy.wait().unwrap();
+    scene.disk.wait_until_free();
+    let copied = scene.now();
+    // From the first byte to the last, so that no place the journal is held against is left as it was.
+    let mut measuring = start(&["profile", "--write", "--yes", "--sustained", "1T", scene.path()]);
+    while scene.now().chunks(1 << 20).zip(copied.chunks(1 << 20)).any(|(now, then)| now == then) {
+        assert!(measuring.try_wait().unwrap().is_none(), "it ended by itself");
+    }
+    measuring.kill().unwrap();
+    measuring.wait().unwrap();
+    scene.disk.wait_until_free();
+    let resume = ["copy", "--resume", "--yes", "--progress", "none", source, scene.path()];
+    // Who only looks puts nothing back.
+    let told = stderr(&scene.haul(&[&resume[..], &["--dry-run"]].concat()).assert().code(3));
+    let told = told.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(told.contains("It may fit all the same") && told.contains(scene.undo().to_str().unwrap()), "{told}");
+    assert!(scene.undo().exists());
+    let told = stderr(&scene.haul(&resume).assert().success());
+    assert!(told.contains("was cut off; of the"), "{told}");
+    scene.disk.wait_until_free();
+    assert!(scene.now() == wanted && !scene.undo().exists());
+}
+
+#[test]
+fn killed_at_any_moment_the_bytes_are_back_after_the_next_run() {
+    let Some(scene) = Scene::new(4) else { return };
+    let (kills, seed) = (number("HAUL_TUNE_KILLS", 20), number("HAUL_TUNE_SEED", 5));
+    let (mut random, mut with_journal) = (fastrand::Rng::with_seed(seed), 0);
+    for kill in 0..kills {
+        let verb = if kill % 4 == 3 { "profile" } else { "tune" };
+        // Mostly when it has begun to write, however slow this machine is; sometimes at any moment.
+        let moment = (kill % 3 == 0).then(|| Duration::from_millis(random.u64(0..400)));
+        scene.killed(&[verb], moment);
+        with_journal += u64::from(scene.undo().exists());
+        if scene.now() != scene.bytes {
+            assert!(scene.undo().exists(), "kill {kill} of seed {seed}: written to, and nothing says what stood there");
+        }
+        if kill % 2 == 0 && scene.undo().exists() {
+            // Putting back may be killed, too.
+            let mut command = Command::new(haul_path());
+            command.args(["tune", "--restore", scene.path()]).stderr(Stdio::null());
+            let mut run = command.env("XDG_STATE_HOME", scene.dir.path().join("state")).spawn().unwrap();
+            std::thread::sleep(Duration::from_millis(random.u64(0..120)));
+            run.kill().unwrap();
+            run.wait().unwrap();
+            scene.disk.wait_until_free();
+        }
+        scene.haul(&["tune", "--restore", scene.path()]).assert().success();
+        scene.is_as_it_was();
+    }
+    assert!(with_journal >= kills / 2, "{with_journal} of {kills} kills met a journal: this tests nothing");
+}
+
+#[test]
+fn what_somebody_else_wrote_stays_and_the_journal_too() {
+    let Some(scene) = Scene::new(6) else { return };
+    scene.killed(&["tune"], None);
+    fs::OpenOptions::new().write(true).open(&scene.image).unwrap().write_all_at(b"mine", 12 << 20).unwrap();
+    // What the kernel holds of the disk is what it was.
+    Command::new("blockdev").args(["--flushbufs", scene.path()]).status().unwrap();
+    let told = stderr(&scene.haul(&["tune", "--restore", scene.path()]).assert().code(3));
+    let sector = format!("512 bytes at byte {}", 12 << 20);
+    assert!(told.contains(&sector) && told.contains(".undo") && told.contains("somebody else"), "{told}");
+    let now = scene.now();
+    assert!(now[12 << 20..].starts_with(b"mine"));
+    let differing: Vec<usize> =
+        (0..LEN / 512).filter(|at| now[at * 512..][..512] != scene.bytes[at * 512..][..512]).collect();
+    assert_eq!(differing, [(12 << 20) / 512], "everything else is back");
+    // Nothing is written there while somebody's bytes may be lost.
+    let source = scene.dir.path().join("source");
+    write_noise(&source, 512, 3);
+    for next in
+        [&["copy", "--yes", source.to_str().unwrap(), scene.path()][..], &["tune", "--write", "--yes", scene.path()]]
+    {
+        scene.haul(next).assert().code(3);
+    }
+    assert!(scene.now() == now && scene.undo().exists());
+    fs::remove_file(scene.undo()).unwrap();
+    scene.haul(&["copy", "--yes", "--progress", "none", source.to_str().unwrap(), scene.path()]).assert().success();
+}
+
+#[test]
+fn a_verb_that_only_reads_warns_of_what_is_not_back() {
+    let Some(scene) = Scene::new(7) else { return };
+    scene.killed(&["tune"], None);
+    let copy = scene.dir.path().join("copy");
+    let (path, copy) = (scene.path(), copy.to_str().unwrap());
+    for reads in [
+        &["copy", "--progress", "none", path, copy][..],
+        &["verify", "--progress", "none", copy, path],
+        &["tune", "--quick", "--time", "1", path],
+        &["profile", "--timing", "--time", "1", path],
+        &["copy", "--dry-run", copy, path],
+    ] {
+        let told = scene.haul(reads).assert().success();
+        let said = String::from_utf8_lossy(&told.get_output().stdout).into_owned() + &stderr(&told);
+        assert!(said.replace("\n", " ").contains("was cut off"), "{reads:?}: {said}");
+    }
+    assert!(scene.undo().exists() && scene.now() != scene.bytes, "it was only warned");
+    scene.haul(&["tune", "--restore", path]).assert().success();
+    scene.is_as_it_was();
+}
+
+#[test]
+fn a_signal_ends_it_with_what_was_found_and_everything_put_back() {
+    let Some(scene) = Scene::new(8) else { return };
+    let mut command = Command::new(haul_path());
+    command.args(["tune", "--write", "--yes", "--time", "60", "--json", scene.path()]);
+    let mut run = command.env("XDG_STATE_HOME", scene.dir.path().join("state")).stdout(Stdio::piped()).spawn().unwrap();
+    while scene.now() == scene.bytes {
+        assert!(run.try_wait().unwrap().is_none(), "it ended by itself");
+    }
+    rustix::process::kill_process(rustix::process::Pid::from_child(&run), rustix::process::Signal::INT).unwrap();
+    let output = run.wait_with_output().unwrap();
+    assert_eq!(std::os::unix::process::ExitStatusExt::signal(&output.status), Some(2));
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(report["ended"], "interrupted");
+    assert!(report["written"]["put_back_bytes"].as_u64() > Some(0));
+    scene.disk.wait_until_free();
+    scene.is_as_it_was();
+}
+
+#[test]
+fn a_file_is_made_measured_and_gone_and_one_that_is_there_is_never_written() {
+    let dir = scratch();
+    let there = dir.path().join("there");
+    let bytes = write_noise(&there, 2 << 20, 9);
+    for path in [dir.path().to_owned(), dir.path().join("new")] {
+        let run = haul().args(["tune", "--write", "--quick", "--time", "2", "--json"]).arg(&path).assert().success();
+        let report: Value = serde_json::from_slice(&run.get_output().stdout).unwrap();
+        assert_eq!(report["written"]["ground"], "new file");
+        assert!(report["answer"]["bytes_per_s"].as_f64() > Some(0.0));
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1, "{path:?}");
+    }
+    let told = stderr(&haul().args(["tune", "--write"]).arg(&there).assert().code(3));
+    assert!(told.contains("a file that is there") && fs::read(&there).unwrap() == bytes, "{told}");
+}
+
+#[test]
+fn a_file_for_measuring_is_gone_even_if_it_is_killed() {
+    let dir = scratch();
+    let mut run = Command::new(haul_path());
+    run.args(["tune", "--write", "--time", "60"]).arg(dir.path()).stdout(Stdio::null()).stderr(Stdio::null());
+    let mut run = run.spawn().unwrap();
+    let made = format!("/proc/{}/fd", run.id());
+    let is_open = |name: PathBuf| fs::read_link(name).is_ok_and(|link| link.to_string_lossy().contains("(deleted)"));
+    while !fs::read_dir(&made).unwrap().flatten().any(|fd| is_open(fd.path())) {
+        assert!(run.try_wait().unwrap().is_none(), "it ended by itself");
+    }
+    run.kill().unwrap();
+    run.wait().unwrap();
+    assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0);
+}
+
+#[test]
+fn what_must_not_be_written_to_is_refused() {
+    let Some(scene) = Scene::new(10) else { return };
+    let dir = memory_dir();
+    let write = ["tune", "--write", "--quick", "--time", "1"];
+    let refused = |arguments: &[&str], status: i32, words: &str| {
+        let told = stderr(&scene.haul(&[&write, arguments].concat()).assert().code(status));
+        assert!(told.contains(words) && told.contains('→'), "{arguments:?}: {told}");
+    };
+    refused(&[scene.path()], 3, "nobody can be asked");
+    refused(&["--yes", "--expect", "size=1M", scene.path()], 3, "is not the one expected");
+    refused(&["--yes", "/dev/there-is-no-such-disk"], 3, "no such device");
+    refused(&["--yes", "/dev/null"], 2, "neither a disk nor a file");
+    let small = dir.path().join("small");
+    fs::write(&small, [0; 4096]).unwrap();
+    if let Some(small) = LoopDevice::over(&small) {
+        refused(&["--yes", small.path().to_str().unwrap()], 3, "too small to be measured");
+    }
+    let locked = dir.path().join("locked");
+    fs::write(&locked, vec![0; 4 << 20]).unwrap();
+    if let Some(locked) = LoopDevice::read_only(&locked) {
+        refused(&["--yes", locked.path().to_str().unwrap()], 1, "may not write to");
+        // What is wrong with the device comes before what is wrong with the place for its bytes.
+        let mut nowhere = haul();
+        nowhere.env("XDG_STATE_HOME", "/proc/none").args(write).arg("--yes").arg(locked.path());
+        assert!(stderr(&nowhere.assert().code(1)).contains("may not write to"));
+    }
+    scene.is_as_it_was();
+    let new = dir.path().join("new");
+    for (path, words) in [(new.to_str().unwrap(), "there is no"), (small.to_str().unwrap(), "is no device")] {
+        let told = stderr(&haul().args(["tune", "--restore", path]).assert().failure());
+        assert!(told.contains(words) && told.contains('→'), "{told}");
+    }
+    refused(&["--save", new.to_str().unwrap()], 2, "of no use to copies");
+    assert!(!new.exists());
+    for both in [["--destroy", "--quick"], ["--restore", "--write"], ["--restore", "--save"]] {
+        haul().arg("tune").args(both).arg(scene.path()).assert().code(2);
+    }
+}
+
+#[test]
+fn a_mounted_device_and_a_state_folder_without_room_are_refused() {
+    let dir = memory_dir();
+    let image = dir.path().join("image");
+    fs::File::create(&image).unwrap().set_len(64 << 20).unwrap();
+    if !is_root() || !support::has("mkfs.ext4") {
+        return skip("mounting needs root and mkfs.ext4");
+    }
+    assert!(Command::new("mkfs.ext4").args(["-q", image.to_str().unwrap()]).status().unwrap().success());
+    let Some(disk) = LoopDevice::over(&image) else { return };
+    let at = dir.path().join("mnt");
+    fs::create_dir(&at).unwrap();
+    let Some(mounted) = Mount::device(&at, disk.path()) else { return };
+    let tune = |state: &Path| {
+        let mut command = haul();
+        command.env("XDG_STATE_HOME", state).args(["tune", "--write", "--yes", "--quick", "--time", "1"]);
+        command.arg(disk.path()).assert()
+    };
+    let told = stderr(&tune(dir.path()).code(3));
+    assert!(told.contains("is mounted at"), "{told}");
+    drop(mounted);
+    disk.wait_until_free();
+    let small = dir.path().join("small");
+    fs::create_dir(&small).unwrap();
+    let Some(_small) = Mount::tmpfs(&small, 20 << 20) else { return };
+    let before = fs::read(&image).unwrap();
+    let told = stderr(&tune(&small).code(1));
+    assert!(told.contains("no room for what stands on") && told.contains("XDG_STATE_HOME"), "{told}");
+    assert!(fs::read(&image).unwrap() == before);
+}
+
+#[test]
+fn with_destroy_nothing_is_kept() {
+    let Some(scene) = Scene::new(11) else { return };
+    let mut run =
+        scene.haul(&["tune", "--write", "--destroy", "--yes", "--quick", "--time", "1", "--json", scene.path()]);
+    let report: Value = serde_json::from_slice(&run.assert().success().get_output().stdout).unwrap();
+    assert_eq!((&report["written"]["ground"], &report["written"]["put_back_bytes"]), (&"all".into(), &Value::Null));
+    assert!(scene.now() != scene.bytes && !scene.undo().exists());
+}
+
+#[test]
+fn a_question_shows_what_is_written_over_and_where_it_is_kept() {
+    let Some(scene) = Scene::new(12) else { return };
+    let state = scene.dir.path().join("state");
+    let command = format!(
+        "env XDG_STATE_HOME={} {} tune --write --quick --time 1 {}",
+        state.display(),
+        haul_path().display(),
+        scene.path()
+    );
+    let mut session = rexpect::spawn(&command, Some(20_000)).unwrap();
+    let shown = session.exp_string("Type yes to go on").unwrap();
+    let shown = shown.replace("\r\n", " ");
+    assert!(shown.contains("24.0 MiB") && shown.contains("and then put back"), "{shown}");
+    session.send_line("no").unwrap();
+    session.exp_string("not confirmed").unwrap();
+    session.exp_eof().unwrap();
+    scene.is_as_it_was();
+}

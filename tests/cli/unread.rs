@@ -1,0 +1,236 @@
+//! What could not be read stays in the journal of a copy, which tries it again by `--resume` and nothing else.
+use crate::support::{FailingDisk, Fails, Folder, cmp, has, haul, scratch, stderr, with_haul_in_path, write_noise};
+use assert_cmd::assert::Assert;
+use serde_json::Value;
+use std::fs;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+const SIZE: usize = 1 << 20;
+const BAD: [Range<u64>; 2] = [40_960..45_056, 524_288..532_480];
+const BAD_BYTES: u64 = 4096 + 8192;
+
+/// A disk of which the bad places change from run to run.
+struct Scene {
+    dir: Folder,
+    backing: PathBuf,
+    dest: PathBuf,
+    journal: PathBuf,
+}
+
+impl Scene {
+    fn new(seed: u64) -> Self {
+        let dir = scratch();
+        let [backing, dest, journal] = ["backing", "dest", ".dest.haul-journal"].map(|name| dir.path().join(name));
+        write_noise(&backing, SIZE, seed);
+        Scene { dir, backing, dest, journal }
+    }
+
+    fn disk(&self, bad: &[Range<u64>]) -> Option<FailingDisk> {
+        FailingDisk::with(self.dir.path(), &self.backing, Fails::Reads, bad)
+    }
+
+    fn copy(&self, options: &[&str], disk: &FailingDisk) -> Assert {
+        haul().args([&["copy", "--block-size", "64K"], options].concat()).args([&disk.path(), &self.dest]).assert()
+    }
+
+    /// The source with zeros in these places is the dest.
+    #[track_caller]
+    fn has_zeros_in(&self, bad: &[Range<u64>]) {
+        let mut bytes = fs::read(&self.backing).expect("it is there");
+        bad.iter().for_each(|bad| bytes[bad.start as usize..bad.end as usize].fill(0));
+        assert!(fs::read(&self.dest).expect("it was made") == bytes, "other bytes arrived");
+    }
+
+    fn export(&self, name: &str) -> (PathBuf, Vec<String>) {
+        let map = self.dir.path().join(name);
+        haul().args(["journal", "export"]).args([&self.journal, &map]).assert().success();
+        let told = fs::read_to_string(&map).expect("it was written");
+        let bad = told.lines().filter(|line| line.trim_end().ends_with(" -")).map(str::to_owned).collect();
+        (map, bad)
+    }
+}
+
+fn report(assert: &Assert) -> Value {
+    let printed = &assert.get_output().stdout;
+    serde_json::from_slice(printed).unwrap_or_else(|error| panic!("{error}: no report\n{}", stderr(assert)))
+}
+
+/// What was said, on one line: reports are wrapped.
+fn said_by(assert: &Assert) -> String {
+    stderr(assert).split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+fn name(path: &Path) -> &str {
+    path.to_str().expect("scratch names are text")
+}
+
+#[test]
+fn what_could_not_be_read_is_tried_again_until_all_is_there() {
+    let scene = Scene::new(401);
+    let Some(disk) = scene.disk(&BAD) else { return };
+    let first = scene.copy(&["--on-error", "skip"], &disk).code(1);
+    let said = said_by(&first);
+    assert!(said.contains("12288 bytes are to be tried again"), "{said}");
+    assert!(said.contains("To try again what could not be read, and nothing else: haul copy --resume "), "{said}");
+    assert!(scene.journal.exists());
+    scene.has_zeros_in(&BAD);
+    drop(disk);
+
+    // The command that was told is one that works. One place has come back.
+    let Some(disk) = scene.disk(&BAD[1..]) else { return };
+    let told = stderr(&first);
+    let command = told.lines().find(|line| line.contains("haul copy --resume")).expect("it was told").trim();
+    let json = command.replace("copy --resume", "copy --json --resume");
+    let output = Command::new("sh").args(["-c", &json]).env("PATH", with_haul_in_path()).output().expect("sh runs");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{json}: {said}");
+    let second: Value = serde_json::from_slice(&output.stdout).expect("a report");
+    let journal = &second["journal"];
+    assert_eq!(journal["already_bytes"], SIZE as u64 - BAD_BYTES, "{second:#}");
+    assert_eq!((&journal["unread_bytes"], &journal["path"]), (&8192.into(), &name(&scene.journal).into()));
+    assert!(second["bytes"]["written_bytes"].as_u64().expect("a number") <= BAD_BYTES, "{second:#}");
+    assert!(second["continue_command"].as_str().is_some_and(|it| it.starts_with("haul copy --resume")), "{second:#}");
+    scene.has_zeros_in(&BAD[1..]);
+    drop(disk);
+
+    let Some(disk) = scene.disk(&[]) else { return };
+    let last = report(&scene.copy(&["--json", "--resume"], &disk).success());
+    assert_eq!((&last["journal"]["path"], &last["continue_command"]), (&Value::Null, &Value::Null), "{last:#}");
+    assert!(!scene.journal.exists(), "the journal is of no more use");
+    cmp(&scene.backing, &scene.dest);
+}
+
+#[test]
+fn a_disk_that_gets_worse_is_gone_on_with_and_keeps_what_it_gave() {
+    let scene = Scene::new(402);
+    let Some(disk) = scene.disk(&BAD) else { return };
+    scene.copy(&["--on-error", "skip"], &disk).code(1);
+    scene.has_zeros_in(&BAD);
+    drop(disk);
+    // The first bytes, which the journal remembers the source by, and neighbours of what was bad.
+    let worse = [0..4096, 36_864..49_152, 524_288..528_384];
+    let Some(disk) = scene.disk(&worse) else { return };
+    let said = said_by(&scene.copy(&["--resume", "--on-error", "skip"], &disk).code(1));
+    assert!(said.contains("8192 bytes are to be tried again"), "{said}");
+    scene.has_zeros_in(&[BAD[0].clone(), 524_288..528_384]);
+    // Who wants to know that all is as it was is told that it is not.
+    let said = said_by(&scene.copy(&["--resume"], &disk).code(3));
+    assert!(said.contains("of the source at byte 0 cannot be read") && said.contains("--on-error skip"), "{said}");
+    drop(disk);
+    // Another source is none that got worse.
+    write_noise(&scene.backing, SIZE, 499);
+    let Some(disk) = scene.disk(&worse) else { return };
+    let said = said_by(&scene.copy(&["--resume", "--on-error", "skip"], &disk).code(3));
+    assert!(said.contains("does not fit") && said.contains("are not what they were"), "{said}");
+}
+
+#[test]
+fn bad_places_go_to_ddrescue_and_come_back() {
+    if !has("ddrescue") {
+        return;
+    }
+    let scene = Scene::new(403);
+    let Some(disk) = scene.disk(&BAD) else { return };
+    scene.copy(&["--on-error", "skip"], &disk).code(1);
+    let (map, bad) = scene.export("map");
+    assert_eq!(bad, ["0x0000A000  0x00001000  -", "0x00080000  0x00002000  -"]);
+    drop(disk);
+    // What ddrescue reads of them is not read again by haul, and what it cannot read is.
+    let Some(disk) = scene.disk(&BAD[..1]) else { return };
+    let sides = [name(&disk.path()).to_owned(), name(&scene.dest).to_owned(), name(&map).to_owned()];
+    let ended = Command::new("ddrescue").args(["-q", "-r1"]).args(&sides).stdin(Stdio::null()).status().unwrap();
+    assert_eq!(ended.code(), Some(0));
+    fs::remove_file(&scene.journal).unwrap();
+    let import = [&map, &disk.path(), &scene.dest];
+    let said = said_by(&haul().args(["journal", "import"]).args(import).assert().success());
+    assert!(said.contains("1044480 of 1048576 bytes durable, 4096 not readable"), "{said}");
+    assert_eq!(scene.export("again").1, ["0x0000A000  0x00001000  -"]);
+    drop(disk);
+    let Some(disk) = scene.disk(&[]) else { return };
+    let report = report(&scene.copy(&["--resume", "--json"], &disk).success());
+    assert_eq!(report["bytes"]["written_bytes"], 4096, "{report:#}");
+    cmp(&scene.backing, &scene.dest);
+}
+
+#[test]
+fn a_copy_that_stops_at_a_bad_place_has_it_in_its_journal() {
+    let scene = Scene::new(404);
+    let Some(disk) = scene.disk(&BAD[1..]) else { return };
+    for options in [&["--on-error", "retry:1"][..], &[]] {
+        let stopped = scene.copy(options, &disk).code(1);
+        let said = said_by(&stopped);
+        assert!(
+            said.contains("to be tried again") && said.contains("once the cause is gone: haul copy --resume"),
+            "{said}"
+        );
+        let bad = scene.export(&format!("map{}", options.len())).1;
+        assert!(bad.len() == 1 && bad[0].starts_with("0x00080000 "), "{options:?}: {bad:?}");
+    }
+    let options = ["--resume", "--on-error", "retry:1,skip"];
+    scene.copy(&options, &disk).code(1);
+    scene.has_zeros_in(&BAD[1..]);
+}
+
+#[test]
+fn a_copy_that_is_gone_on_with_beside_a_bad_place_is_certified() {
+    let scene = Scene::new(406);
+    let manifest = scene.dir.path().join("manifest");
+    let Some(disk) = scene.disk(&BAD) else { return };
+    scene.copy(&["--on-error", "skip"], &disk).code(1);
+    // One place is as bad as it was: the digest of its block needs the bytes around it, which are read once more.
+    drop(disk);
+    let Some(disk) = scene.disk(&BAD[1..]) else { return };
+    let options = ["--json", "--resume", "--on-error", "skip", "--verify", "--manifest-block", "64K", "--manifest"];
+    let report = report(&scene.copy(&[&options[..], &[name(&manifest)]].concat(), &disk).code(1));
+    assert_eq!(report["error"], Value::Null, "{report:#}");
+    let verified = &report["verified"];
+    assert_eq!((&verified["right"], &verified["bytes"]), (&true.into(), &SIZE.into()), "{report:#}");
+    scene.has_zeros_in(&BAD[1..]);
+    haul().args(["verify", "--manifest", name(&manifest), name(&scene.dest)]).assert().success();
+}
+
+#[test]
+fn what_only_an_earlier_run_could_read_is_not_certified() {
+    let scene = Scene::new(407);
+    let Some(disk) = scene.disk(&BAD[1..]) else { return };
+    scene.copy(&["--on-error", "skip"], &disk).code(1);
+    drop(disk);
+    let Some(disk) = scene.disk(&BAD) else { return };
+    let said = said_by(&scene.copy(&["--resume", "--on-error", "skip", "--verify"], &disk).code(1));
+    assert!(said.contains("cannot be read any more where an earlier run has read it (4096 bytes)"), "{said}");
+    assert!(said.contains("byte 40960"), "{said}");
+    // The dest keeps what it has.
+    scene.has_zeros_in(&BAD[1..]);
+}
+
+#[test]
+fn a_manifest_says_what_could_not_be_read() {
+    let scene = Scene::new(405);
+    let (manifest, whole) = (scene.dir.path().join("manifest"), scene.dir.path().join("whole"));
+    let Some(disk) = scene.disk(&BAD) else { return };
+    let skip = ["--on-error", "skip", "--manifest-block", "64K", "--manifest", name(&manifest)];
+    let first = scene.copy(&skip, &disk).code(1);
+    // The command that tries again has no manifest to make: that is of whole copies.
+    assert!(stderr(&first).contains("haul copy --resume --block-size"), "{}", stderr(&first));
+    let shown = haul().args(["manifest", "show", "--json"]).arg(&manifest).assert().success();
+    let shown = report(&shown);
+    let run = |bad: &Range<u64>| serde_json::json!({"offset_bytes": bad.start, "len_bytes": bad.end - bad.start});
+    assert_eq!(shown["unread"], Value::from(BAD.iter().map(run).collect::<Vec<_>>()), "{shown:#}");
+    // What the dest has is what the manifest says, zeros and all.
+    haul().args(["verify", "--manifest", name(&manifest), name(&scene.dest)]).assert().success();
+    drop(disk);
+    let Some(disk) = scene.disk(&[]) else { return };
+    scene.copy(&["--resume"], &disk).success();
+    let _ = fs::remove_file(&whole);
+    haul()
+        .args(["copy", "--manifest-block", "64K", "--manifest", name(&whole)])
+        .arg(disk.path())
+        .arg(scene.dir.path().join("dest2"))
+        .assert()
+        .success();
+    let differ = haul().args(["manifest", "diff", name(&manifest), name(&whole)]).assert().code(1);
+    let said = String::from_utf8_lossy(&differ.get_output().stdout).into_owned();
+    assert!(said.contains("524288"), "{said}");
+}

@@ -1,0 +1,206 @@
+//! Command lines that cannot be meant, and paths that cannot be used: one clear message, a status, nothing changed.
+use crate::support;
+use crate::support::{cmp, haul, is_root, scratch, skip, stderr, write_noise};
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+
+const USAGE: i32 = 2;
+
+/// Option and value that cannot be meant, and what the message has to name beside the option.
+const BAD_VALUES: &[(&str, &str, &str)] = &[
+    ("--count", "12X", "12X"),
+    ("--count", "twelve", "twelve"),
+    ("--count", "", "--count"),
+    ("--count", "-1", "-1"),
+    ("--count", "0", "0"),
+    ("--skip", "-4096", "-4096"),
+    ("--skip", "1Q", "1Q"),
+    ("--seek", "K", "K"),
+    ("--seek", "99999999999999999999", "99999999999999999999"),
+    ("--count", "16777216T", "16777216T"),
+    ("--skip", "0x", "0x"),
+    ("--count", "1.5", "1.5"),
+    ("--block-size", "0", "0"),
+    ("--block-size", "-4K", "-4K"),
+    ("--block-size", "1000000T", "1000000T"),
+    ("--depth", "0", "0"),
+    ("--depth", "-3", "-3"),
+    ("--depth", "many", "many"),
+    ("--limit", "0", "0"),
+    ("--limit", "fast", "fast"),
+    ("--engine", "warp", "warp"),
+    ("--direct", "maybe", "maybe"),
+    ("--sparse", "maybe", "maybe"),
+    ("--reflink", "perhaps", "perhaps"),
+    ("--hash", "crc7", "crc7"),
+    ("--progress", "dance", "dance"),
+    ("--expect", "colour=red", "colour"),
+    ("--expect", "size=12Q", "12Q"),
+];
+
+#[test]
+fn a_value_that_cannot_be_meant_is_named_with_its_option() {
+    let dir = scratch();
+    let (source, dest) = (dir.path().join("source"), dir.path().join("dest"));
+    write_noise(&source, 4096, 81);
+    for (option, value, named) in BAD_VALUES {
+        let assert = haul().arg("copy").args([option, value]).args([&source, &dest]).assert();
+        let said = stderr(&assert);
+        let status = assert.get_output().status;
+        assert_eq!(status.code(), Some(USAGE), "{option} {value}: {status}\n{said}");
+        assert!(said.contains(option) && said.contains(named), "{option} {value}: not named in:\n{said}");
+        assert!(!said.contains("panicked"), "{option} {value}:\n{said}");
+        assert!(!dest.exists(), "{option} {value}: the dest was made");
+    }
+}
+
+#[test]
+fn a_command_line_without_its_parts_is_a_usage_error() {
+    let lines: &[&[&str]] = &[
+        &["copy"],
+        &["copy", "only-one"],
+        &["copy", "a", "b", "c"],
+        &["copy", "--no-such-option", "a", "b"],
+        &["copy", "a", "b", "--count"],
+        &["no-such-command"],
+    ];
+    for line in lines {
+        let assert = haul().args(*line).assert();
+        let status = assert.get_output().status;
+        assert_eq!(status.code(), Some(USAGE), "{line:?}: {status}");
+        assert!(!stderr(&assert).is_empty(), "{line:?}: no message");
+    }
+}
+
+#[test]
+fn a_range_beyond_the_end_of_the_source_is_a_usage_error() {
+    let dir = scratch();
+    let (source, dest) = (dir.path().join("source"), dir.path().join("dest"));
+    write_noise(&source, 10_000, 82);
+    write_noise(&dest, 500, 83);
+    fs::copy(&dest, dir.path().join("old")).expect("scratch takes files");
+    let ranges: &[(&[&str], &str)] = &[
+        (&["--skip", "10001"], "--skip"),
+        (&["--count", "10001"], "--count"),
+        (&["--skip", "9999", "--count", "2"], "--count"),
+        (&["--seek", "9223372036854775807"], "--seek"),
+    ];
+    for (range, option) in ranges {
+        let said = stderr(&haul().arg("copy").args(*range).args([&source, &dest]).assert().code(USAGE));
+        assert!(said.contains(option), "{range:?}: {said}");
+        cmp(dir.path().join("old"), &dest);
+    }
+}
+
+#[test]
+fn a_pipe_cannot_be_skipped_or_sought() {
+    let dir = scratch();
+    let (source, dest) = (dir.path().join("source"), dir.path().join("dest"));
+    write_noise(&source, 4096, 84);
+    haul().args(["copy", "--skip", "1", "-"]).arg(&dest).write_stdin("abc").assert().code(USAGE);
+    assert!(!dest.exists(), "the dest was made");
+    haul().args(["copy", "--seek", "1"]).arg(&source).arg("-").assert().code(USAGE).stdout("");
+}
+
+#[test]
+fn the_same_stream_on_both_sides_is_no_way_to_get_two_outputs() {
+    // The data and the report cannot both go to standard output.
+    let dir = scratch();
+    let source = dir.path().join("source");
+    write_noise(&source, 4096, 85);
+    let said = stderr(&haul().args(["copy", "--json"]).arg(&source).arg("-").assert().code(USAGE));
+    assert!(said.contains("--json"), "{said}");
+}
+
+/// Runs a copy that fails for what `path` is; the message names it and no panic is in it.
+#[track_caller]
+fn fails_naming(source: &str, dest: &str, path: &str, statuses: &[i32]) {
+    let assert = haul().args(["copy", source, dest]).assert();
+    let (said, status) = (stderr(&assert), assert.get_output().status);
+    assert!(status.code().is_some_and(|code| statuses.contains(&code)), "{source} to {dest}: {status}\n{said}");
+    assert!(said.contains(path), "{path} is not named in:\n{said}");
+    assert!(!said.contains("panicked"), "{said}");
+}
+
+#[test]
+fn sources_that_cannot_be_read_are_named() {
+    let dir = scratch();
+    let name = |file: &str| dir.path().join(file).to_str().expect("text").to_owned();
+    fs::create_dir(dir.path().join("directory")).expect("scratch takes directories");
+    write_noise(&dir.path().join("file"), 10, 86);
+    let dest = name("dest");
+    for source in ["missing", "missing/deeper", "directory", "file/deeper"] {
+        fails_naming(&name(source), &dest, &name(source), &[1, USAGE]);
+        assert!(!dir.path().join("dest").exists(), "{source}: the dest was made");
+    }
+}
+
+#[test]
+fn dests_that_cannot_be_written_are_named() {
+    let dir = scratch();
+    let name = |file: &str| dir.path().join(file).to_str().expect("text").to_owned();
+    fs::create_dir(dir.path().join("directory")).expect("scratch takes directories");
+    write_noise(&dir.path().join("source"), 10, 87);
+    for dest in ["directory", "missing/deeper", "source/deeper"] {
+        fails_naming(&name("source"), &name(dest), &name(dest), &[1, USAGE, 3]);
+    }
+}
+
+#[test]
+fn permissions_that_are_missing_are_reported() {
+    if is_root() {
+        return skip("root may read and write everything");
+    }
+    let dir = scratch();
+    let name = |file: &str| dir.path().join(file).to_str().expect("text").to_owned();
+    write_noise(&dir.path().join("open"), 10, 88);
+    write_noise(&dir.path().join("closed"), 10, 89);
+    fs::set_permissions(dir.path().join("closed"), fs::Permissions::from_mode(0o000)).expect("it is ours");
+    fails_naming(&name("closed"), &name("dest"), &name("closed"), &[1]);
+    fails_naming(&name("open"), &name("closed"), &name("closed"), &[1]);
+}
+
+#[test]
+fn a_socket_is_no_endpoint() {
+    let dir = scratch();
+    let (source, socket) = (dir.path().join("source"), dir.path().join("socket"));
+    write_noise(&source, 10, 90);
+    // Not within scratch: names of sockets have to be short.
+    let short = crate::support::Folder::below(std::env::temp_dir()).expect("there is a directory for temporary files");
+    let _listener = std::os::unix::net::UnixListener::bind(short.path().join("s")).expect("it takes sockets");
+    std::os::unix::fs::symlink(short.path().join("s"), &socket).expect("scratch takes links");
+    let said = stderr(&haul().arg("copy").arg(&source).arg(&socket).assert().failure());
+    assert!(said.contains("socket"), "{said}");
+}
+
+#[test]
+fn help_and_version_go_to_standard_output_and_succeed() {
+    for line in [&["--help"][..], &["--version"], &["copy", "--help"], &["copy", "-h"], &["list", "--help"]] {
+        let assert = haul().args(line).assert().success();
+        assert!(!assert.get_output().stdout.is_empty(), "{line:?}");
+        assert_eq!(stderr(&assert), "", "{line:?}");
+    }
+}
+
+#[test]
+fn help_names_every_option_of_the_readme() {
+    let help = haul().args(["copy", "--help"]).assert().success();
+    let help = String::from_utf8_lossy(&help.get_output().stdout).into_owned();
+    let readme = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/README.md")).expect("it is there");
+    let rows = readme.lines().filter(|line| line.starts_with("| `--"));
+    let names = rows.flat_map(|row| row.split(['`', ' ', ',']).filter(|word| word.starts_with("--")));
+    let mut count = 0;
+    for name in names {
+        count += 1;
+        assert!(help.contains(name), "{name} is in README.md and not in the help");
+    }
+    assert!(count > 15, "only {count} options were found in README.md");
+}
+
+#[test]
+fn a_closed_standard_output_is_no_panic() {
+    let line = "\"$0\" copy --help | true; \"$0\" list | true; \"$0\" list --json | true";
+    let output = std::process::Command::new("sh").args(["-c", line]).arg(support::haul_path()).output();
+    let said = String::from_utf8_lossy(&output.expect("there is a shell").stderr).into_owned();
+    assert!(!said.contains("panicked"), "{said}");
+}

@@ -1,0 +1,146 @@
+//! `haul copy --verify`: the dest is read back past every cache, and is what the source was.
+use crate::support::{
+    LoopDevice, cmp, cmp_ranges, direct_works, engines, haul, memory_dir, noise, scratch, stderr, write_noise,
+};
+use serde_json::Value;
+use std::fs;
+use std::path::Path;
+
+const MIB: usize = 1 << 20;
+
+fn name(path: &Path) -> &str {
+    path.to_str().expect("scratch names are text")
+}
+
+/// The report of `haul copy --verify --json` with more words.
+fn copy(words: &[&str], stdin: &[u8]) -> Value {
+    let given = ["copy", "--yes", "--json", "--progress", "plain", "--manifest-block", "64K"];
+    let output = haul().args(given).args(words).write_stdin(stdin).output().expect("haul runs");
+    assert!(output.status.success(), "{words:?}: {}", String::from_utf8_lossy(&output.stderr));
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(!said.contains("while it was compared"), "our own writes are no news: {said}");
+    serde_json::from_slice(&output.stdout).expect("the report is JSON")
+}
+
+#[track_caller]
+fn assert_right(report: &Value, bytes: usize) {
+    let verified = &report["verified"];
+    assert_eq!((&verified["right"], &verified["bytes"]), (&true.into(), &bytes.into()), "{report}");
+    for list in ["misread", "rewritten", "wrong", "source_changed"] {
+        assert_eq!(verified[list].as_array().map(Vec::len), Some(0), "{list}: {report}");
+    }
+}
+
+#[test]
+fn clean_copies_of_every_shape_raise_no_alarm() {
+    let dir = scratch();
+    let (source, dest) = (dir.path().join("source"), dir.path().join("dest"));
+    for (seed, len) in [0, 1, 65_536, 65_537, 3 * MIB + 77].into_iter().enumerate() {
+        let mut bytes = noise(len, seed as u64);
+        if len > MIB {
+            bytes[MIB - 5..2 * MIB + 5].fill(0);
+        }
+        fs::write(&source, &bytes).expect("scratch takes files");
+        for engine in engines() {
+            for sparse in ["auto", "always", "never"] {
+                let report =
+                    copy(&["--verify", "--engine", engine, "--sparse", sparse, name(&source), name(&dest)], b"");
+                assert_right(&report, len);
+                cmp(&source, &dest);
+            }
+        }
+        let report = copy(&["--verify", "-", name(&dest)], &bytes);
+        assert_right(&report, len);
+    }
+}
+
+#[test]
+fn a_disk_is_read_back_past_the_page_cache() {
+    let dir = memory_dir();
+    let (source, disk) = (dir.path().join("source"), dir.path().join("disk"));
+    let len = 5 * MIB + 512 + 100;
+    write_noise(&source, len, 91);
+    fs::write(&disk, vec![0x77; 8 * MIB]).expect("scratch takes files");
+    let Some(dest) = LoopDevice::over(&disk) else { return };
+    for direct in ["auto", "never"] {
+        for seek in ["0", "1000", "4096"] {
+            let words = ["--verify", "--direct", direct, "--seek", seek, name(&source), name(dest.path())];
+            let report = copy(&words, b"");
+            assert_right(&report, len);
+            assert_eq!(report["verified"]["cached_bytes"], 0, "{words:?}: {report}");
+            cmp_ranges(&source, 0, dest.path(), seek.parse().expect("it is a number"), len as u64);
+        }
+    }
+}
+
+#[test]
+fn what_cannot_leave_the_page_cache_is_said() {
+    let dir = memory_dir();
+    let (source, dest) = (dir.path().join("source"), dir.path().join("dest"));
+    write_noise(&source, 2 * MIB, 92);
+    if !dest.starts_with("/dev/shm") {
+        return;
+    }
+    let report = copy(&["--verify", name(&source), name(&dest)], b"");
+    assert_right(&report, 2 * MIB);
+    assert_eq!(report["verified"]["cached_bytes"], 2 * MIB);
+    let assert = haul().args(["copy", "--verify", name(&source), name(&dest)]).assert().success();
+    assert!(stderr(&assert).contains("2.00 MiB were in the page cache and"), "{}", stderr(&assert));
+    assert!(stderr(&assert).contains("durable, verified"), "{}", stderr(&assert));
+}
+
+#[test]
+fn a_file_that_went_direct_is_read_back_direct() {
+    let dir = scratch();
+    if !direct_works(dir.path()) {
+        return;
+    }
+    let (source, dest) = (dir.path().join("source"), dir.path().join("dest"));
+    write_noise(&source, 3 * MIB + 333, 93);
+    let report = copy(&["--verify", "--direct", "always", name(&source), name(&dest)], b"");
+    assert_right(&report, 3 * MIB + 333);
+    assert_eq!(report["verified"]["cached_bytes"], 0, "{report}");
+}
+
+#[test]
+fn a_sample_reads_back_a_part() {
+    let dir = scratch();
+    let (source, dest) = (dir.path().join("source"), dir.path().join("dest"));
+    write_noise(&source, 8 * MIB, 94);
+    let report = copy(&["--verify=sample:10%", name(&source), name(&dest)], b"");
+    let verified = &report["verified"];
+    assert_eq!((&verified["right"], &verified["sampled"]), (&true.into(), &true.into()), "{report}");
+    let blocks = verified["blocks"].as_u64().expect("it is a number");
+    assert!((13..=15).contains(&blocks), "{blocks} of 128 blocks");
+}
+
+#[test]
+fn a_plan_says_that_it_will_be_read_back_and_a_pipe_is_refused() {
+    let dir = scratch();
+    let source = dir.path().join("source");
+    write_noise(&source, 1000, 95);
+    let dest = dir.path().join("dest");
+    let assert = haul().args(["copy", "-n", "--verify", name(&source), name(&dest)]).assert().success();
+    let plan = String::from_utf8_lossy(&assert.get_output().stdout).into_owned();
+    assert!(plan.contains("all of the dest is read back"), "{plan}");
+    assert!(plan.contains("when everything is written") && plan.contains("the dest is no disk"), "{plan}");
+    let assert = haul().args(["copy", "-n", "--verify=afterwards", name(&source), name(&dest)]).assert().success();
+    let plan = String::from_utf8_lossy(&assert.get_output().stdout).into_owned();
+    assert!(plan.contains("when everything is written") && plan.contains("--verify=afterwards"), "{plan}");
+    assert!(!dest.exists());
+    let assert = haul().args(["copy", "--verify", name(&source), "-"]).assert().code(2);
+    assert!(stderr(&assert).contains("cannot be read back"), "{}", stderr(&assert));
+    assert_eq!(assert.get_output().stdout, b"");
+}
+
+#[test]
+fn extents_cannot_be_shared_and_read_back_and_nothing_is_written() {
+    let dir = scratch();
+    let (source, dest) = (dir.path().join("source"), dir.path().join("dest"));
+    write_noise(&source, 1000, 96);
+    fs::write(&dest, b"before").expect("scratch takes files");
+    let words = ["copy", "--verify", "--reflink", "always", name(&source), name(&dest)];
+    let assert = haul().args(words).assert().code(2);
+    assert!(stderr(&assert).contains("--verify needs them"), "{}", stderr(&assert));
+    assert_eq!(fs::read(&dest).expect("it is there"), b"before");
+}

@@ -1,9 +1,0 @@
-//! The same checks for every kind of endpoint, on real files, pipes and loop devices.
-#![allow(missing_docs)]
-mod cache;
-mod devices;
-mod files;
-mod moving;
-mod places;
-mod positional;
-mod streams;

@@ -1,0 +1,177 @@
+//! Checkpoints: what is written down as durable was acknowledged before the flush that stands for it began.
+use crate::model::{pattern, plan, tuning};
+use haul::contract::{
+    CallStyle, Ended, Endpoint, EndpointKind, EngineKind, Error, Extent, ExtentSet, Facts, Keeper, Keeping, Kind, Op,
+    Outcome, Plan, Request, Silent, Stop, Tally,
+};
+use haul::endpoint::memory::{Fault, Memory};
+use std::io;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+const BLOCK: u32 = 4096;
+const LEN: usize = 3000 * BLOCK as usize + 123;
+
+/// A disk with a write cache: what was written is durable once a flush that began after it has ended.
+struct Disk {
+    facts: Facts,
+    written: Mutex<ExtentSet>,
+    durable: Mutex<ExtentSet>,
+    flushes: AtomicU64,
+    /// The flush with this number, from 1, fails; and none after it, as with a kernel that tells once.
+    fails: u64,
+}
+
+impl Disk {
+    fn new(fails: u64) -> Arc<Self> {
+        let facts = Facts { calls: CallStyle::Waits, ..Facts::new("disk", EndpointKind::Memory) };
+        Arc::new(Disk { facts, written: Mutex::default(), durable: Mutex::default(), flushes: 0.into(), fails })
+    }
+}
+
+impl Endpoint for Disk {
+    fn facts(&self) -> &Facts {
+        &self.facts
+    }
+    fn perform(&self, request: &mut Request) -> io::Result<u32> {
+        let left = request.left();
+        self.written.lock().unwrap().insert(Extent::new(request.at(), left.into()));
+        Ok(left)
+    }
+    fn make_durable(&self) -> io::Result<()> {
+        let flushed = self.written.lock().unwrap().clone();
+        // Writes go on meanwhile, and are in no promise of this flush.
+        std::thread::sleep(Duration::from_millis(1));
+        if self.flushes.fetch_add(1, Relaxed) + 1 == self.fails {
+            return Err(io::Error::from_raw_os_error(libc::EIO));
+        }
+        self.durable.lock().unwrap().insert_all(&flushed);
+        Ok(())
+    }
+    fn diagnose(&self, _op: Op, _offset: u64, _error: &io::Error) -> Kind {
+        Kind::Io
+    }
+}
+
+/// Believes nothing that it is told.
+#[derive(Clone)]
+struct Auditor {
+    disk: Arc<Disk>,
+    told: Arc<Mutex<ExtentSet>>,
+    /// The telling with this number, from 1, cannot be written down.
+    fails: u64,
+    tellings: Arc<AtomicU64>,
+}
+
+impl Keeper for Auditor {
+    fn keep(&mut self, durable: &ExtentSet, _unread: &ExtentSet) -> Result<(), Error> {
+        if self.tellings.fetch_add(1, Relaxed) + 1 == self.fails {
+            return Err(Error::new(Kind::Io, "journal /x: it cannot be read or written"));
+        }
+        let on_disk = self.disk.durable.lock().unwrap();
+        assert_eq!(durable.intersection(&on_disk), *durable, "told before it was durable");
+        self.told.lock().unwrap().insert_all(durable);
+        Ok(())
+    }
+}
+
+struct Ran {
+    outcome: Outcome,
+    told: ExtentSet,
+    tellings: u64,
+    disk: Arc<Disk>,
+}
+
+fn run(plan: &Plan, already: &ExtentSet, flush_fails: u64, keep_fails: u64, every: Duration) -> Ran {
+    let disk = Disk::new(flush_fails);
+    // What earlier runs made durable is on the disk.
+    disk.durable.lock().unwrap().insert_all(already);
+    disk.written.lock().unwrap().insert_all(already);
+    let auditor = Auditor { disk: disk.clone(), told: Arc::default(), fails: keep_fails, tellings: Arc::default() };
+    let ends: [Arc<dyn Endpoint>; 2] = [Arc::new(Memory::disk(pattern(LEN, 0), &[Fault::Uneven])), disk.clone()];
+    let mut schedule = haul::schedule::rest(plan, &ends[0], already);
+    let keeping = Keeping { keeper: Box::new(auditor.clone()), every: [every, every], already: already.clone() };
+    let (stop, tally) = (Stop::default(), Tally::default());
+    let outcome = haul::engine::run_keeping(plan, &ends, &mut *schedule, &stop, &tally, &Silent, Some(keeping));
+    let told = auditor.told.lock().unwrap().clone();
+    Ran { outcome, told, tellings: auditor.tellings.load(Relaxed), disk }
+}
+
+fn plan_for(engine: EngineKind) -> Plan {
+    let mut plan = plan(engine, Some(LEN as u64), 0, 0);
+    let depth = if engine == EngineKind::Sync { 1 } else { 16 };
+    (plan.tuning, plan.durable) = (tuning(BLOCK, depth), true);
+    plan
+}
+
+const ENGINES: [EngineKind; 2] = [EngineKind::Sync, EngineKind::Threads];
+const AT_ONCE: Duration = Duration::ZERO;
+
+#[test]
+fn nothing_is_told_before_it_is_durable() {
+    for engine in ENGINES {
+        let ran = run(&plan_for(engine), &ExtentSet::new(), 0, 0, AT_ONCE);
+        assert!(matches!(ran.outcome.ended, Ended::Complete), "{:?}", ran.outcome.ended);
+        let kept = ran.outcome.kept.expect("it was kept");
+        assert!(kept.checkpoints > 0 && kept.checkpoints == ran.tellings, "{kept:?}");
+        assert_eq!(kept.durable_bytes, ran.told.total_bytes());
+    }
+}
+
+#[test]
+fn a_copy_that_is_over_before_the_first_checkpoint_flushes_once_and_tells_nothing() {
+    let ran = run(&plan_for(EngineKind::Threads), &ExtentSet::new(), 0, 0, Duration::from_secs(3600));
+    assert_eq!((ran.disk.flushes.load(Relaxed), ran.tellings), (1, 0));
+    assert_eq!(ran.outcome.kept, Some(haul::contract::Kept::default()));
+}
+
+#[test]
+fn only_the_rest_is_copied_and_all_of_it() {
+    let already: ExtentSet = [Extent::new(0, 100 << 12), Extent::new(500 << 12, 7 << 12)].into_iter().collect();
+    let ran = run(&plan_for(EngineKind::Threads), &already, 0, 0, AT_ONCE);
+    assert!(matches!(ran.outcome.ended, Ended::Complete), "{:?}", ran.outcome.ended);
+    assert_eq!(ran.outcome.totals.written_bytes, LEN as u64 - (107 << 12));
+    assert_eq!(ran.outcome.claimed, Extent::new(0, LEN as u64));
+    assert!(ran.disk.durable.lock().unwrap().contains(Extent::new(0, LEN as u64)));
+    assert_eq!(ran.outcome.kept.expect("it was kept").already_bytes, 107 << 12);
+}
+
+#[test]
+fn a_checkpoint_whose_flush_fails_ends_the_copy_though_the_next_flush_would_not() {
+    for engine in ENGINES {
+        let ran = run(&plan_for(engine), &ExtentSet::new(), 1, 0, AT_ONCE);
+        let Ended::Failed(error) = &ran.outcome.ended else { panic!("{:?}", ran.outcome.ended) };
+        assert!(error.to_string().contains("cannot make durable"), "{error}");
+        assert!(!ran.outcome.durable && ran.outcome.claimed.is_empty());
+        assert_eq!(ran.tellings, 0, "what the lost flush stood for was told");
+        assert_eq!(ran.disk.flushes.load(Relaxed), 1, "another flush means nothing");
+    }
+}
+
+#[test]
+fn a_journal_that_cannot_be_written_to_does_not_stop_the_copy() {
+    let ran = run(&plan_for(EngineKind::Threads), &ExtentSet::new(), 0, 1, AT_ONCE);
+    assert!(matches!(ran.outcome.ended, Ended::Complete), "{:?}", ran.outcome.ended);
+    // The one that failed, and no flush for nothing after it but the last.
+    assert_eq!((ran.tellings, ran.disk.flushes.load(Relaxed)), (1, 2));
+}
+
+#[test]
+fn a_copy_that_fails_tells_all_that_arrived_once_it_is_durable() {
+    let disk = Disk::new(0);
+    let auditor = Auditor { disk: disk.clone(), told: Arc::default(), fails: 0, tellings: Arc::default() };
+    let bad = 2000 * u64::from(BLOCK);
+    let source = Memory::disk(pattern(LEN, 0), &[Fault::BadAt { op: Op::Read, offset: bad, errno: libc::EIO }]);
+    let ends: [Arc<dyn Endpoint>; 2] = [Arc::new(source), disk.clone()];
+    let plan = plan_for(EngineKind::Threads);
+    let mut schedule = haul::schedule::make(&plan, &ends[0]);
+    let every = [Duration::from_secs(3600); 2];
+    let keeping = Keeping { keeper: Box::new(auditor.clone()), every, already: ExtentSet::new() };
+    let (stop, tally) = (Stop::default(), Tally::default());
+    let outcome = haul::engine::run_keeping(&plan, &ends, &mut *schedule, &stop, &tally, &Silent, Some(keeping));
+    assert!(matches!(outcome.ended, Ended::Failed(_)));
+    let told = auditor.told.lock().unwrap();
+    assert!(told.contains(Extent::new(0, bad)), "{told:?}");
+    assert_eq!(*told, *disk.written.lock().unwrap());
+}

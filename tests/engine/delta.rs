@@ -1,0 +1,142 @@
+//! A copy that writes only what differs: the dest becomes what a plain copy makes it, and nothing else is written.
+use crate::model::{pattern, plan, run, tuning};
+use haul::contract::{BlockDigests, Ended, EngineKind, Extent, HashKind, Op, Plan, Route, WriteOrder, Zeros};
+use haul::endpoint::memory::{Fault, Memory};
+use proptest::prelude::*;
+use std::sync::Arc;
+
+const ENGINES: [EngineKind; 3] = [EngineKind::Ring, EngineKind::Threads, EngineKind::Sync];
+const PIECE: u32 = 4096;
+
+fn delta(engine: EngineKind, len: Option<u64>, skip: u64, seek: u64) -> Plan {
+    let mut plan = plan(engine, len, skip, seek);
+    plan.route = Route::Delta { piece_bytes: PIECE };
+    plan.tuning = tuning(16 << 10, 6);
+    plan
+}
+
+/// The bytes that were written or zeroed.
+fn written(dest: &Memory) -> Vec<Extent> {
+    dest.asked().into_iter().filter(|asked| asked.op != Op::Read).map(|asked| asked.extent).collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
+
+    #[test]
+    fn the_dest_becomes_the_source_and_only_pieces_that_differ_are_written(
+        engine in prop::sample::select(ENGINES.to_vec()), len in 0usize..150_000, there in 0usize..160_000,
+        skip in 0usize..5000, seek in 0usize..5000, zero_pages: u64, ask_holes: bool, device_zeros: bool,
+        detect: bool, ordered: bool, bursts: bool, hashed: bool, block_bytes in 4096u32..30_000, depth in 2u32..9,
+        heads: [bool; 2], from_faulty: bool, to_faulty: bool,
+        changes in prop::collection::vec((any::<prop::sample::Index>(), 1u8..), 0..12),
+    ) {
+        let faults = |faulty: bool| if faulty { vec![Fault::Uneven, Fault::Short(3000)] } else { vec![] };
+        let source = pattern(skip + len + 100, zero_pages);
+        let mut before = vec![0xAA; seek];
+        before.extend_from_slice(&source[skip..skip + len.min(there)]);
+        before.resize(seek + there.max(1), 0xBB);
+        for (at, by) in changes {
+            let at = at.index(before.len());
+            before[at] = before[at].wrapping_add(by);
+        }
+        let mut plan = delta(engine, Some(len as u64), skip as u64, seek as u64);
+        plan.tuning = tuning(block_bytes, depth);
+        plan.ask_holes = ask_holes;
+        plan.zeros = if device_zeros { Zeros::Device } else { Zeros::Write };
+        plan.detect_zeros_bytes = detect.then_some(4096);
+        plan.write_order = if ordered { WriteOrder::Submitted } else { WriteOrder::Any };
+        plan.burst_bytes = bursts.then_some(block_bytes * depth / 2);
+        plan.hashes = if hashed { vec![HashKind::Xxh3] } else { vec![] };
+        plan.digest_blocks = hashed.then_some(BlockDigests { kind: HashKind::Blake3, block_bytes: 65536 });
+        [plan.source.moves_head, plan.dest.moves_head] = heads;
+        let mut after = before.clone();
+        after.resize(before.len().max(seek + len), 0);
+        after[seek..seek + len].copy_from_slice(&source[skip..skip + len]);
+        let dest = Arc::new(Memory::disk(before.clone(), &faults(to_faulty)));
+        let (outcome, tally) = run(&plan, &Arc::new(Memory::disk(source, &faults(from_faulty))), &dest);
+        prop_assert!(matches!(outcome.ended, Ended::Complete), "{:?}", outcome.ended);
+        prop_assert!(dest.bytes() == after, "the dest is not what it should be");
+        let totals = outcome.totals;
+        prop_assert_eq!((totals.copied_bytes(), tally.copied_bytes()), (len as u64, len as u64));
+        prop_assert_eq!((totals.compared_bytes, outcome.claimed.len), (0, len as u64));
+        let mut bytes = 0;
+        for extent in written(&dest) {
+            bytes += extent.len;
+            prop_assert!(extent.offset >= seek as u64 && extent.end() <= (seek + len) as u64);
+            // A short write is gone on with, so what is written may begin within a piece: some byte within a piece
+            // of it differs, or it is behind the old end.
+            let from = (extent.offset.saturating_sub(PIECE.into()) as usize).max(seek);
+            let to = ((extent.end() + u64::from(PIECE)) as usize).min(seek + len);
+            let differs = to > before.len() || before[from..to] != after[from..to];
+            prop_assert!(differs, "{extent:?} was there already");
+        }
+        prop_assert!(to_faulty || bytes == totals.written_bytes + totals.zeroed_bytes);
+    }
+}
+
+#[test]
+fn what_is_right_already_is_not_written_at_all() {
+    for engine in ENGINES {
+        let bytes = pattern(300_000, 0x30);
+        let dest = Arc::new(Memory::disk(bytes.clone(), &[]));
+        let (outcome, _) = run(&delta(engine, Some(300_000), 0, 0), &Arc::new(Memory::disk(bytes, &[])), &dest);
+        assert_eq!((outcome.totals.unchanged_bytes, outcome.totals.written_bytes), (300_000, 0), "{engine:?}");
+        assert!(written(&dest).is_empty(), "{engine:?}");
+    }
+}
+
+#[test]
+fn one_byte_costs_one_piece() {
+    for engine in ENGINES {
+        let bytes = pattern(300_000, 0);
+        let mut old = bytes.clone();
+        old[100_000] ^= 1;
+        let dest = Arc::new(Memory::disk(old, &[]));
+        run(&delta(engine, Some(300_000), 0, 0), &Arc::new(Memory::disk(bytes.clone(), &[])), &dest);
+        assert!(dest.bytes() == bytes);
+        assert_eq!(written(&dest), [Extent::new(100_000 / 4096 * 4096, 4096)], "{engine:?}");
+    }
+}
+
+#[test]
+fn a_place_of_the_dest_that_cannot_be_read_is_written() {
+    for engine in ENGINES {
+        let bytes = pattern(300_000, 0);
+        let bad = Fault::BadAt { op: Op::Read, offset: 50_000, errno: libc::EIO };
+        let dest = Arc::new(Memory::disk(bytes.clone(), &[bad]));
+        let (outcome, _) = run(&delta(engine, Some(300_000), 0, 0), &Arc::new(Memory::disk(bytes.clone(), &[])), &dest);
+        assert!(matches!(outcome.ended, Ended::Complete), "{engine:?}: {:?}", outcome.ended);
+        assert_eq!(outcome.totals.written_bytes, 16 << 10, "{engine:?}");
+        assert!(outcome.notes.iter().any(|note| note.contains("could not be read, and were written: 1")));
+        assert!(dest.bytes() == bytes);
+    }
+}
+
+#[test]
+fn a_failed_write_ends_it_and_nothing_behind_it_is_claimed() {
+    for engine in ENGINES {
+        let bad = Fault::BadAt { op: Op::Write, offset: 100_000, errno: libc::EIO };
+        let dest = Arc::new(Memory::disk(vec![0; 300_000], &[bad, Fault::Uneven]));
+        let source = Arc::new(Memory::disk(pattern(300_000, 0), &[]));
+        let (outcome, _) = run(&delta(engine, Some(300_000), 0, 0), &source, &dest);
+        assert!(matches!(outcome.ended, Ended::Failed(_)), "{engine:?}: {:?}", outcome.ended);
+        assert_eq!(outcome.claimed.len, 100_000 / 16_384 * 16_384, "{engine:?}");
+    }
+}
+
+#[test]
+fn a_stream_that_ends_within_a_block_is_compared_as_far_as_it_goes() {
+    for engine in ENGINES {
+        let bytes = pattern(100_001, 0);
+        let mut old = bytes.clone();
+        old[100_000] ^= 1;
+        old.extend_from_slice(&[7; 5000]);
+        let dest = Arc::new(Memory::disk(old, &[]));
+        let source = Arc::new(Memory::pipe(bytes.clone(), &[Fault::Short(777)]));
+        let (outcome, _) = run(&delta(engine, None, 0, 0), &source, &dest);
+        assert!(matches!(outcome.ended, Ended::Complete), "{engine:?}: {:?}", outcome.ended);
+        assert!(dest.bytes()[..100_001] == bytes && dest.bytes()[100_001..] == [7; 5000]);
+        assert!(outcome.totals.written_bytes <= 4096, "{engine:?}: {:?}", outcome.totals);
+    }
+}

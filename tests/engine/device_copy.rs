@@ -1,0 +1,104 @@
+//! A copy that the device makes by itself: what is claimed of it, and what comes when it refuses.
+use crate::model::{pattern, plan};
+use haul::contract::{
+    DeviceCopy, Ended, Endpoint, EngineKind, Extent, Facts, Kind, Op, Outcome, Request, Silent, Stop, Tally,
+};
+use haul::endpoint::memory::Memory;
+use std::io;
+use std::sync::Arc;
+use std::sync::Mutex;
+
+const LEN: usize = 100_000;
+
+/// A dest that can copy within itself, 3000 bytes a command at most, up to a point.
+struct Device {
+    memory: Memory,
+    commands: Mutex<Vec<(Extent, u64)>>,
+    /// Commands after this many fail so.
+    fails: (usize, i32),
+    /// The wish to stop comes with this command.
+    stops: Option<usize>,
+    stop: Stop,
+}
+
+impl Device {
+    fn new(fails: (usize, i32), stops: Option<usize>) -> Device {
+        let (commands, stop) = Default::default();
+        Device { memory: Memory::disk(vec![0; LEN], &[]), commands, fails, stops, stop }
+    }
+}
+
+impl Endpoint for Device {
+    fn facts(&self) -> &Facts {
+        self.memory.facts()
+    }
+
+    fn perform(&self, request: &mut Request) -> io::Result<u32> {
+        self.memory.perform(request)
+    }
+
+    fn copy_within(&self, from: Extent, to_offset: u64) -> io::Result<u32> {
+        let mut commands = self.commands.lock().unwrap();
+        if commands.len() == self.fails.0 {
+            return Err(io::Error::from_raw_os_error(self.fails.1));
+        }
+        commands.push((from, to_offset));
+        if Some(commands.len()) == self.stops {
+            self.stop.ask(libc::SIGTERM);
+        }
+        Ok(from.len.min(3000) as u32)
+    }
+
+    fn diagnose(&self, op: Op, offset: u64, error: &io::Error) -> Kind {
+        self.memory.diagnose(op, offset, error)
+    }
+}
+
+fn run(device: &Arc<Device>) -> (Outcome, Tally) {
+    let source = Arc::new(Memory::disk(pattern(LEN, 0), &[]));
+    let ends: [Arc<dyn Endpoint>; 2] = [source, device.clone()];
+    let mut plan = plan(EngineKind::Offload, Some(90_000), 0, 1000);
+    plan.engine_instead = Some(EngineKind::Threads);
+    plan.device_copy = Some(DeviceCopy { from_offset: 5000, command_bytes: 4096, from: None });
+    let mut schedule = haul::schedule::make(&plan, &ends[0]);
+    let tally = Tally::default();
+    let outcome = haul::engine::run(&plan, &ends, &mut *schedule, &device.stop, &tally, &Silent);
+    (outcome, tally)
+}
+
+#[test]
+fn every_byte_is_asked_for_once_whatever_a_command_moves() {
+    let device = Arc::new(Device::new((usize::MAX, 0), None));
+    let (outcome, tally) = run(&device);
+    assert!(matches!(outcome.ended, Ended::Complete), "{:?}", outcome.ended);
+    assert_eq!((outcome.engine, outcome.totals.offloaded_bytes), (EngineKind::Offload, 90_000));
+    assert_eq!((outcome.claimed, tally.copied_bytes()), (Extent::new(0, 90_000), 90_000));
+    let commands = device.commands.lock().unwrap();
+    assert_eq!(commands.len(), 30);
+    for (number, (from, to)) in commands.iter().enumerate() {
+        let done = number as u64 * 3000;
+        assert_eq!((from.offset, from.len, *to), (5000 + done, (90_000 - done).min(4096), 1000 + done));
+    }
+}
+
+#[test]
+fn a_device_that_refuses_is_replaced_by_the_engine_that_moves_bytes_and_that_is_said() {
+    let device = Arc::new(Device::new((0, libc::EOPNOTSUPP), None));
+    let (outcome, _) = run(&device);
+    assert!(matches!(outcome.ended, Ended::Complete), "{:?}", outcome.ended);
+    assert_eq!((outcome.engine, outcome.totals.offloaded_bytes), (EngineKind::Threads, 0));
+    assert!(device.memory.bytes()[1000..91_000] == pattern(LEN, 0)[..90_000]);
+    assert!(outcome.notes.iter().any(|note| note.contains("refuses to copy by itself")), "{:?}", outcome.notes);
+}
+
+#[test]
+fn what_was_copied_before_a_failure_or_a_signal_is_claimed() {
+    for errno in [libc::EIO, libc::EOPNOTSUPP] {
+        let (outcome, _) = run(&Arc::new(Device::new((7, errno), None)));
+        let Ended::Failed(error) = &outcome.ended else { panic!("it should have failed: {:?}", outcome.ended) };
+        assert_eq!((error.offset, outcome.claimed), (Some(1000 + 7 * 3000), Extent::new(0, 7 * 3000)));
+    }
+    let (outcome, _) = run(&Arc::new(Device::new((usize::MAX, 0), Some(5))));
+    assert!(matches!(outcome.ended, Ended::Interrupted(libc::SIGTERM)), "{:?}", outcome.ended);
+    assert_eq!(outcome.claimed, Extent::new(0, 5 * 3000));
+}

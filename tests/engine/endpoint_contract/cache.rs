@@ -1,0 +1,167 @@
+//! What a copy leaves in the page cache: what was there before, and nothing else.
+use super::moving::{Door, pattern};
+use super::places::{Place, file_in, loop_device};
+use haul::contract::Cache;
+use haul::endpoint::{open_dest, open_source};
+use haul::sys::page_cache::cachestat;
+use std::fs::{self, File};
+use std::os::fd::AsFd;
+use std::os::unix::fs::FileExt;
+
+const BYTES: usize = (40 << 20) + 777;
+
+fn cached_pages(file: &File) -> u64 {
+    cachestat(file.as_fd(), 0, 0).unwrap().nr_cache
+}
+
+/// A file on a real file system, out of the cache; `None` with a reason printed where that cannot be seen.
+fn cold_file() -> Option<(Place, File)> {
+    let place = file_in("/var/tmp", "/var/tmp", &pattern(BYTES));
+    let file = File::open(&place.path).unwrap();
+    if let Err(error) = cachestat(file.as_fd(), 0, 0) {
+        eprintln!("SKIPPED: no cachestat here: {error}");
+        return None;
+    }
+    rustix::fs::fadvise(&file, 0, None, rustix::fs::Advice::DontNeed).unwrap();
+    if cached_pages(&file) != 0 {
+        eprintln!("SKIPPED: /var/tmp keeps its files in memory");
+        return None;
+    }
+    // No readahead by the tests' own reads, which would blur what is being looked at.
+    rustix::fs::fadvise(&file, 0, None, rustix::fs::Advice::Random).unwrap();
+    Some((place, file))
+}
+
+fn leaving_no_trace(place: &Place) -> Vec<Cache> {
+    place.caches().into_iter().filter(|cache| *cache != Cache::Keep).collect()
+}
+
+fn read_all(place: &Place, cache: Cache, block: usize) {
+    let source = open_source(&place.side(cache), &place.facts()).unwrap();
+    for at in (0..BYTES).step_by(block) {
+        Door::Calls.read(&*source, at as u64, block.min(BYTES - at) as u32);
+    }
+}
+
+#[test]
+fn a_file_that_was_not_cached_before_it_is_read_is_not_cached_after() {
+    let Some((place, file)) = cold_file() else { return };
+    for cache in leaving_no_trace(&place) {
+        for block in [1 << 20, 300_001] {
+            read_all(&place, cache, block);
+            assert_eq!(cached_pages(&file), 0, "{cache:?} in blocks of {block}");
+        }
+    }
+}
+
+#[test]
+fn a_file_that_was_cached_before_it_is_read_is_still_cached() {
+    let Some((place, file)) = cold_file() else { return };
+    let all = BYTES.div_ceil(4096) as u64;
+    for cache in leaving_no_trace(&place) {
+        // A kernel that is short of memory, or reclaims it ahead of time, takes pages away by itself, now and then; a
+        // read that drops them does so always.
+        let tries = (0..10).map(|_| {
+            fs::read(&place.path).unwrap();
+            let before = cached_pages(&file);
+            read_all(&place, cache, 1 << 20);
+            (before, cached_pages(&file))
+        });
+        let tries: Vec<(u64, u64)> = tries.collect();
+        assert!(tries.contains(&(all, all)), "{cache:?}: of {all} pages, before and after: {tries:?}");
+    }
+}
+
+#[test]
+fn pages_that_were_hot_in_a_cold_file_are_the_only_ones_left() {
+    let Some((place, file)) = cold_file() else { return };
+    for at in [5 << 20, (9 << 20) + 12_288, 20 << 20] {
+        file.read_exact_at(&mut [0; 8192], at).unwrap();
+    }
+    let hot = cached_pages(&file);
+    assert!(hot >= 6);
+    read_all(&place, Cache::Drop, 1 << 20);
+    assert_eq!(cached_pages(&file), hot);
+    assert_eq!(cachestat(file.as_fd(), (9 << 20) + 12_288, 8192).unwrap().nr_cache, 2, "the same ones");
+}
+
+#[test]
+fn what_was_written_is_on_the_medium_and_no_longer_in_the_cache() {
+    let Some((place, file)) = cold_file() else { return };
+    let bytes = pattern(BYTES);
+    for cache in leaving_no_trace(&place) {
+        for block in [1 << 20, 300_001] {
+            let dest = open_dest(&place.side(cache), &place.facts()).unwrap();
+            for at in (0..BYTES).step_by(block) {
+                Door::Calls.write(&*dest, at as u64, &bytes[at..BYTES.min(at + block)]);
+            }
+            dest.make_durable().unwrap();
+            assert_eq!(cached_pages(&file), 0, "{cache:?} in blocks of {block}");
+        }
+    }
+    assert!(fs::read(&place.path).unwrap() == bytes);
+}
+
+#[test]
+fn no_more_than_the_window_is_in_the_cache_while_a_file_is_written() {
+    let Some((place, file)) = cold_file() else { return };
+    for cache in leaving_no_trace(&place) {
+        for mut door in Door::all() {
+            let dest = open_dest(&place.side(cache), &place.facts()).unwrap();
+            for at in (0..40 << 20).step_by(1 << 20) {
+                door.write(&*dest, at, &[3; 1 << 20]);
+                if cache == Cache::DontCache {
+                    // There nobody waits for writeback, so a slow disk would hold more than the window.
+                    file.sync_data().unwrap();
+                }
+                let stat = cachestat(file.as_fd(), 0, 0).unwrap();
+                assert!(stat.nr_cache * 4096 <= 18 << 20, "{cache:?} {stat:?} at {at}");
+            }
+            dest.make_durable().unwrap();
+            assert_eq!(cached_pages(&file), 0, "{cache:?}");
+        }
+    }
+}
+
+#[test]
+fn a_device_is_left_out_of_the_cache_too_and_its_odd_tail() {
+    let Some(place) = loop_device(&vec![1; 4 << 20]) else { return };
+    // As long as this is open, the kernel keeps the device's pages.
+    let device = File::open(&place.path).unwrap();
+    if cachestat(device.as_fd(), 0, 0).is_err() {
+        eprintln!("SKIPPED: no cachestat here");
+        return;
+    }
+    rustix::fs::fadvise(&device, 0, None, rustix::fs::Advice::DontNeed).unwrap();
+    for cache in leaving_no_trace(&place) {
+        let dest = open_dest(&place.side(cache), &place.facts()).unwrap();
+        Door::Calls.write(&*dest, 0, &pattern((1 << 20) + 777));
+        dest.make_durable().unwrap();
+        assert_eq!(dest.cached_bytes(), Some(0), "written {cache:?}");
+        drop(dest);
+        let source = open_source(&place.side(cache), &place.facts()).unwrap();
+        Door::Calls.read(&*source, 0, (2 << 20) + 99);
+        assert_eq!(cached_pages(&device), 0, "read {cache:?}");
+    }
+}
+
+#[test]
+fn many_helpers_at_once_leave_nothing_behind_either() {
+    let Some((place, file)) = cold_file() else { return };
+    let (side, facts, block) = (place.side(Cache::Drop), place.facts(), 300_001);
+    let (source, dest) = (open_source(&side, &facts).unwrap(), open_dest(&side, &facts).unwrap());
+    let each_helper = |work: &(dyn Fn(usize, usize) + Sync)| {
+        std::thread::scope(|scope| {
+            for helper in 0..4 {
+                let mine = (0..BYTES).step_by(block).skip(helper).step_by(4);
+                scope.spawn(move || mine.for_each(|at| work(at, block.min(BYTES - at))));
+            }
+        });
+    };
+    each_helper(&|at, len| drop(Door::Calls.read(&*source, at as u64, len as u32)));
+    assert_eq!(cached_pages(&file), 0, "read");
+    each_helper(&|at, len| Door::Calls.write(&*dest, at as u64, &vec![5; len]));
+    dest.make_durable().unwrap();
+    assert_eq!(cached_pages(&file), 0, "written");
+    assert!(fs::read(&place.path).unwrap() == vec![5; BYTES]);
+}

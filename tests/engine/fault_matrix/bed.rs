@@ -1,0 +1,185 @@
+//! Two sides of one kind with a copy between them.
+use super::faulty::{Fault, Faulty};
+use crate::support::{FailingDisk, Fails, Folder, LoopDevice, memory_dir, noise, skip};
+use haul::contract::{
+    Ended, Endpoint, EngineKind, Error, Extent, ExtentSet, Host, Keeper, Keeping, OnError, Outcome, Side, Silent, Stop,
+    Tally,
+};
+use haul::plan::{Options, When};
+use std::fs;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+pub const BLOCK_BYTES: u64 = 16 << 10;
+pub const SECTOR_BYTES: u64 = 512;
+/// Bytes that are copied. The dest has as many behind them.
+pub const BYTES: u64 = 8 * BLOCK_BYTES;
+
+/// What the sides are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sort {
+    /// Files in memory.
+    File,
+    /// Loop devices over them.
+    Block,
+    /// Files that an NBD server keeps, mounted.
+    Nbd,
+}
+
+/// A journal that looks whether what it is told is true.
+#[derive(Clone)]
+struct Paper {
+    source: Vec<u8>,
+    /// What lies below the dest.
+    dest: PathBuf,
+    /// Durable, and not to be read.
+    says: Arc<Mutex<[ExtentSet; 2]>>,
+}
+
+impl Keeper for Paper {
+    fn keep(&mut self, durable: &ExtentSet, unread: &ExtentSet) -> Result<(), Error> {
+        let dest = fs::read(&self.dest).expect("it is there");
+        for extent in durable.iter() {
+            let bytes = extent.offset as usize..extent.end() as usize;
+            assert!(dest[bytes.clone()] == self.source[bytes], "{extent:?} is claimed and not there");
+        }
+        let [all_durable, all_unread] = &mut *self.says.lock().expect("nobody failed");
+        all_durable.insert_all(durable);
+        all_unread.insert_all(unread);
+        all_unread.remove_all(all_durable);
+        Ok(())
+    }
+}
+
+pub struct Bed {
+    /// What haul is given, by side.
+    paths: [PathBuf; 2],
+    _loops: Vec<LoopDevice>,
+    _disks: Vec<FailingDisk>,
+    dir: Folder,
+}
+
+impl Bed {
+    /// `None`, said aloud, where it cannot be had here.
+    pub fn new(sort: Sort) -> Option<Self> {
+        if let Err(why) = io_uring::IoUring::new(4) {
+            skip(&format!("the tables are of both engines, and io_uring is not to be had: {why}"));
+            return None;
+        }
+        let dir = memory_dir();
+        let backing = ["source", "dest"].map(|name| dir.path().join(name));
+        backing.iter().for_each(|path| fs::write(path, noise(2 * BYTES as usize, 1)).expect("there is room"));
+        let (mut loops, mut disks) = (Vec::new(), Vec::new());
+        let mut paths = backing.clone();
+        for (path, backing) in paths.iter_mut().zip(&backing) {
+            match sort {
+                Sort::File => {}
+                Sort::Block => {
+                    loops.push(LoopDevice::over(backing)?);
+                    *path = loops.last()?.path().to_owned();
+                }
+                Sort::Nbd => {
+                    let at = dir.path().join(format!("{}-served", backing.file_name()?.to_str()?));
+                    fs::create_dir(&at).expect("scratch takes directories");
+                    disks.push(FailingDisk::with(&at, backing, Fails::Reads, &[])?);
+                    *path = disks.last()?.path();
+                }
+            }
+        }
+        Some(Bed { paths, _loops: loops, _disks: disks, dir })
+    }
+
+    fn backing(&self, side: Side) -> PathBuf {
+        self.dir.path().join(side.name())
+    }
+
+    /// What the source holds, as far as it is copied.
+    pub fn source(&self) -> Vec<u8> {
+        fs::read(self.backing(Side::Source)).expect("it is there")[..BYTES as usize].to_vec()
+    }
+
+    /// What the dest holds, and what is behind.
+    pub fn dest(&self) -> Vec<u8> {
+        fs::read(self.backing(Side::Dest)).expect("it is there")
+    }
+
+    /// What is behind the copy on the dest.
+    pub fn behind(&self) -> Vec<u8> {
+        noise(2 * BYTES as usize, 2)[BYTES as usize..].to_vec()
+    }
+
+    /// Other bytes than the source's, on all of the dest.
+    fn begin_anew(&self) {
+        let stale = noise(2 * BYTES as usize, 2);
+        fs::write(&self.paths[1], &stale).or_else(|_| fs::write(self.backing(Side::Dest), &stale)).expect("it is ours");
+    }
+
+    /// Copies the first half of the source over that of a dest of other bytes, with `fault` at `place` of `side`.
+    pub fn copy(&self, engine: EngineKind, fault: Fault, side: Side, place: u64, on_error: OnError) -> Outcome {
+        self.begin_anew();
+        self.run(engine, Some((fault, side, place)), on_error, None)
+    }
+
+    /// The same with a journal, which must never claim what is not on the dest; then what it lacks, without the fault.
+    pub fn copy_and_resume(&self, engine: EngineKind, fault: Fault, side: Side, place: u64, on_error: OnError) {
+        self.begin_anew();
+        let paper = Paper { source: self.source(), dest: self.backing(Side::Dest), says: Arc::default() };
+        let first = self.run(engine, Some((fault, side, place)), on_error, Some(&paper));
+        let [durable, unread] = paper.says.lock().expect("nobody failed").clone();
+        assert!(durable.intersection(&unread).is_empty());
+        if on_error.skip {
+            assert_eq!(unread, first.unread[0].runs, "what could not be read is written down");
+        }
+        let last = self.run(engine, None, on_error, Some(&paper));
+        assert!(matches!(last.ended, Ended::Complete), "{fault:?} at {place}: {:?}", last.ended);
+        assert!(last.totals.read_bytes <= BYTES - durable.total_bytes() + 2 * 4096, "what is durable was read again");
+        assert!(self.dest()[..BYTES as usize] == self.source(), "{fault:?} at {place}: not all is there");
+        assert!(self.dest()[BYTES as usize..] == self.behind()[..], "bytes behind the copy were changed");
+    }
+
+    fn run(
+        &self,
+        engine: EngineKind,
+        failing: Option<(Fault, Side, u64)>,
+        on_error: OnError,
+        paper: Option<&Paper>,
+    ) -> Outcome {
+        let [source, dest] = self.paths.each_ref().map(|path| path.to_str().expect("scratch names are text"));
+        let options = Options {
+            source: source.to_owned(),
+            dest: dest.to_owned(),
+            seek_bytes: Some(0),
+            count_bytes: Some(BYTES),
+            engine: Some(engine),
+            block_bytes: Some(BLOCK_BYTES as u32),
+            depth: Some(4),
+            sparse: When::Never,
+            reflink: When::Never,
+            on_error,
+            yes: true,
+            ..Options::default()
+        };
+        let facts = haul::probe::both(source, dest).expect("both are there");
+        let plan =
+            haul::plan::make(&options, &facts.0, &facts.1, &Host { ring_refused: None }).expect("it is possible");
+        let opened = haul::endpoint::open_source(&plan.source, &facts.0);
+        let mut ends: [Arc<dyn Endpoint>; 2] =
+            [opened.expect("it opens"), haul::endpoint::open_dest(&plan.dest, &facts.1).expect("it opens")];
+        if let Some((fault, side, place)) = failing {
+            let bad = Extent::new(place / SECTOR_BYTES * SECTOR_BYTES, SECTOR_BYTES);
+            ends[side.index()] = Arc::new(Faulty::new(ends[side.index()].clone(), fault, bad));
+        }
+        let keeping = paper.map(|paper| {
+            let [already, _] = paper.says.lock().expect("nobody failed").clone();
+            Keeping { keeper: Box::new(paper.clone()), every: [Duration::ZERO; 2], already }
+        });
+        let already = keeping.as_ref().map(|keeping| keeping.already.clone()).unwrap_or_default();
+        let mut schedule = haul::schedule::rest(&plan, &ends[0], &already);
+        let (stop, tally) = (Stop::default(), Tally::default());
+        let outcome = haul::engine::run_keeping(&plan, &ends, &mut *schedule, &stop, &tally, &Silent, keeping);
+        // What was acknowledged has to be seen below the loop device or the server.
+        let _ = ends[1].make_durable();
+        outcome
+    }
+}

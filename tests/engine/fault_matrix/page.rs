@@ -1,0 +1,26 @@
+//! docs/reliability.md: words by hand, and between marks the tables.
+use std::fs;
+use std::path::Path;
+use std::sync::Mutex;
+
+/// Tests run beside each other, and one may write while another reads.
+static PAGE: Mutex<()> = Mutex::new(());
+
+/// The page has this table between the marks of that name; with UPDATE=1 it gets it.
+#[track_caller]
+pub fn holds(name: &str, table: &str) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/reliability.md");
+    let _alone = PAGE.lock().expect("no test panics while it has the page");
+    let page = fs::read_to_string(&path).expect("docs/reliability.md is there");
+    let (start, end) =
+        (format!("<!-- {name}: made by tests/engine/fault_matrix.rs -->\n"), format!("<!-- end of {name} -->"));
+    let (before, rest) = page.split_once(&start).expect("the mark is there");
+    let (told, after) = rest.split_once(&end).expect("the mark of the end is there");
+    let is_right = told == table;
+    if !is_right && std::env::var_os("UPDATE").is_some() {
+        fs::write(&path, format!("{before}{start}{table}{end}{after}")).expect("it can be written");
+        return;
+    }
+    drop(_alone);
+    assert!(is_right, "docs/reliability.md is out of date; run this test with UPDATE=1. It should say:\n{table}");
+}

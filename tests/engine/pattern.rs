@@ -1,0 +1,90 @@
+//! The test pattern through the engines: what was written is clean, all damage is found, and a disk that lies about its
+//! size is seen through.
+use crate::model::{plan, tuning};
+use haul::contract::{
+    Conclusion, Damage, DamageKind, Ended, Endpoint, EndpointKind, EngineKind, Extent, Facts, Silent, Stop, Tally,
+};
+use haul::endpoint::computed;
+use haul::endpoint::memory::{Fault, Memory};
+use haul::stage::{Inspector, Pattern};
+use proptest::prelude::*;
+use std::sync::Arc;
+
+const ENGINES: [EngineKind; 3] = [EngineKind::Ring, EngineKind::Threads, EngineKind::Sync];
+const BLOCK: usize = 512;
+const RUN: u64 = 77;
+
+fn pattern() -> Pattern {
+    Pattern::new(BLOCK as u32, RUN, 0).expect("a length that a pattern can have")
+}
+
+fn pump(engine: EngineKind, len: u64, ends: [Arc<dyn Endpoint>; 2]) -> Option<Damage> {
+    let mut plan = plan(engine, Some(len), 0, 0);
+    plan.tuning = tuning(4096, if engine == EngineKind::Sync { 1 } else { 8 });
+    let mut schedule = haul::schedule::make(&plan, &ends[0]);
+    let outcome = haul::engine::run(&plan, &ends, &mut *schedule, &Stop::default(), &Tally::default(), &Silent);
+    assert!(matches!(outcome.ended, Ended::Complete), "{:?}", outcome.ended);
+    assert_eq!(outcome.claimed.len, len);
+    outcome.damage
+}
+
+fn write(engine: EngineKind, disk: &Arc<Memory>, len: u64) {
+    let mut facts = Facts::new("pattern", EndpointKind::Pattern);
+    facts.size = Some(len);
+    let made = computed::made(facts, Arc::new(pattern()));
+    assert_eq!(pump(engine, len, [made, disk.clone()]), None, "nothing is judged while it is written");
+}
+
+fn check(engine: EngineKind, disk: &Arc<Memory>, len: u64) -> Damage {
+    let judge = Inspector::new(pattern(), Extent::new(0, len));
+    let judged = computed::judged(Facts::new("pattern", EndpointKind::Pattern), Arc::new(judge));
+    pump(engine, len, [disk.clone(), judged]).expect("the pattern was judged")
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(40))]
+    #[test]
+    fn what_was_written_is_clean_and_what_was_damaged_is_found(
+        blocks in 1usize..120, engines in prop::array::uniform2(prop::sample::select(ENGINES.to_vec())),
+        fault in prop::sample::select(vec![None, Some(Fault::Short(1536)), Some(Fault::Uneven)]),
+        flips in prop::collection::btree_map(0usize..120, 0usize..BLOCK * 8, 0..8),
+    ) {
+        let len = blocks * BLOCK;
+        let faults: Vec<Fault> = fault.into_iter().collect();
+        let disk = Arc::new(Memory::disk(vec![0xee; len + 300], &faults));
+        write(engines[0], &disk, len as u64);
+        let mut bytes = disk.bytes();
+        prop_assert_eq!(&bytes[len..], &[0xee; 300], "nothing is written behind the range");
+        let clean = check(engines[1], &disk, len as u64);
+        prop_assert!(clean.is_empty(), "{:?}", clean);
+        prop_assert_eq!(clean.checked_bytes, len as u64);
+
+        let flips: Vec<(usize, usize)> = flips.into_iter().filter(|(block, _)| *block < blocks).collect();
+        flips.iter().for_each(|(block, bit)| bytes[block * BLOCK + bit / 8] ^= 1 << (bit % 8));
+        let disk = Arc::new(Memory::disk(bytes, &faults));
+        let damage = check(engines[1], &disk, len as u64);
+        prop_assert_eq!(damage.blocks[DamageKind::Flipped.index()], flips.len() as u64);
+        prop_assert_eq!(damage.damaged_blocks(), flips.len() as u64);
+        let found: Vec<u64> = damage.runs.iter().map(|run| run.first).collect();
+        let mut wanted = Vec::new();
+        for (block, bit) in &flips {
+            // Neighbours that are both flipped are one run, told by the first.
+            if !flips.iter().any(|(other, _)| other + 1 == *block) {
+                wanted.push((block * BLOCK + bit / 8) as u64);
+            }
+        }
+        prop_assert_eq!(found, wanted);
+    }
+}
+
+#[test]
+fn a_disk_that_holds_less_than_it_says_is_found_out_by_every_engine() {
+    let (holds, says) = (64 * 1024u64, 160 * 1024u64);
+    for engine in ENGINES {
+        let disk = Arc::new(Memory::disk(vec![0; says as usize], &[Fault::Wraps(holds)]));
+        write(engine, &disk, says);
+        assert!(disk.bytes()[holds as usize..].iter().all(|&byte| byte == 0), "it keeps no more than it holds");
+        let damage = check(engine, &disk, says);
+        assert_eq!(damage.conclusion, Some(Conclusion::Wraps { holds_bytes: holds }), "{engine:?}: {damage:?}");
+    }
+}

@@ -1,0 +1,131 @@
+//! `haul list` in the lab beside the kernel's other listers: each disk is the same disk, field by field.
+use crate::support::{in_the_lab, lab_is_there, release_binary};
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// What each section of `lab/list.sh` says, by its name.
+fn sections(said: &str) -> BTreeMap<&str, &str> {
+    let sections = said.split("=== ").skip(1).filter_map(|section| section.split_once('\n'));
+    sections.collect()
+}
+
+/// The lines of a section as words.
+fn lines<'a>(sections: &BTreeMap<&str, &'a str>, name: &str) -> Vec<Vec<&'a str>> {
+    let text = sections.get(name).unwrap_or_else(|| panic!("the script told nothing of {name}"));
+    text.lines().map(|line| line.split_whitespace().collect()).collect()
+}
+
+/// The listed device at this path.
+#[track_caller]
+fn device<'a>(listed: &'a [Value], path: &str) -> &'a Value {
+    let found = listed.iter().find(|device| device["path"] == path);
+    found.unwrap_or_else(|| panic!("haul does not list {path}"))
+}
+
+fn has_alias(device: &Value, alias: &str) -> bool {
+    device["aliases"].as_array().expect("aliases are a list").iter().any(|known| known == alias)
+}
+
+#[test]
+fn each_disk_has_the_nodes_names_and_sizes_that_sg_map_lsscsi_and_nvme_tell() {
+    if !lab_is_there(&["sg_map", "sg_vpd", "lsscsi", "nvme", "blockdev"]) {
+        return;
+    }
+    let said = in_the_lab("list.sh", &[release_binary().as_path()] as &[&Path], &[("VMLAB_TIMEOUT", "600")]);
+    let sections = sections(&said);
+    let list: Value = serde_json::from_str(sections["haul"]).expect("the list is JSON");
+    let listed = list["devices"].as_array().expect("devices are a list");
+    scsi_disks(&sections, listed);
+    nvme_drives(&sections, listed);
+    sizes(&sections, listed);
+    people_see_it_too(sections["human"], listed);
+}
+
+/// sg, sd and bsg nodes, and the names of SCSI disks: four of them, two of another make.
+fn scsi_disks(sections: &BTreeMap<&str, &str>, listed: &[Value]) {
+    let mut disks = 0;
+    for line in lines(sections, "sg_map") {
+        let [sg, .., sd] = line[..] else { panic!("sg_map said {line:?}") };
+        assert!(has_alias(device(listed, sd), sg), "sg_map: {line:?}, but haul: {}", device(listed, sd));
+        disks += 1;
+    }
+    assert_eq!(disks, 4, "sg_map -x listed other disks than the lab's");
+    for line in lines(sections, "lsscsi-nodes") {
+        let [place, block, sg] = line[..] else { panic!("lsscsi said {line:?}") };
+        let bsg = format!("/dev/bsg/{}", place.trim_matches(['[', ']']));
+        let nodes = if sg == "-" { vec![block.replace("nvme", "ng")] } else { vec![sg.to_owned(), bsg] };
+        for node in nodes {
+            assert!(has_alias(device(listed, block), &node), "{node} is not a node of {}", device(listed, block));
+        }
+    }
+    for line in lines(sections, "lsscsi-names") {
+        let [_, _, name, block] = line[..] else { panic!("lsscsi said {line:?}") };
+        match device(listed, block)["wwn"].as_str() {
+            // A name of NAA has its kind before it; lsscsi leaves that out.
+            Some(wwn) => assert_eq!(wwn.strip_prefix("naa.").unwrap_or(wwn), name, "{block}"),
+            None => assert_eq!(name, "none", "{block}"),
+        }
+    }
+    for line in lines(sections, "lsscsi").iter().filter(|line| !line[0].starts_with("[N")) {
+        // Vendor, product, and behind them the revision, which is none of haul's, and the node.
+        let (block, told) = (line[line.len() - 1], line[2..line.len() - 2].join(" "));
+        let model = device(listed, block)["model"].as_str().expect("each has a model");
+        assert!(told.ends_with(model), "{block} is a {model}, and to lsscsi a {told}");
+    }
+}
+
+/// Model, serial number, size and blocks of the three NVMe drives.
+fn nvme_drives(sections: &BTreeMap<&str, &str>, listed: &[Value]) {
+    let told: Value = serde_json::from_str(sections["nvme"]).expect("nvme list says JSON");
+    let drives = told["Devices"].as_array().expect("devices are a list");
+    assert_eq!(drives.len(), 3, "nvme list told of other drives than the lab's: {told:#}");
+    for drive in drives {
+        let ours = device(listed, drive["DevicePath"].as_str().expect("a path is text"));
+        let pairs = [
+            ("model", "ModelNumber"),
+            ("serial", "SerialNumber"),
+            ("size_bytes", "PhysicalSize"),
+            ("logical_block_bytes", "SectorSize"),
+        ];
+        for (field, theirs) in pairs {
+            assert_eq!(ours[field], drive[theirs], "{field} of {}", drive["DevicePath"]);
+        }
+    }
+}
+
+/// Size and block sizes of all, as the kernel tells them by ioctl, and serial numbers as disks tell them by command.
+fn sizes(sections: &BTreeMap<&str, &str>, listed: &[Value]) {
+    let disks = lines(sections, "disks");
+    assert_eq!(disks.len(), 7, "the lab has other disks: {disks:?}");
+    let of_4096 = disks.iter().filter(|line| line[2] == "4096").count();
+    assert_eq!(of_4096, 2, "two disks should have large blocks: {disks:?}");
+    for line in disks {
+        let ours = device(listed, line[0]);
+        for (field, theirs) in ["size_bytes", "logical_block_bytes", "physical_block_bytes"].iter().zip(&line[1..]) {
+            assert_eq!(ours[field].to_string(), *theirs, "{field} of {}", line[0]);
+        }
+        if let Some(serial) = line.get(4) {
+            assert_eq!(ours["serial"], *serial, "serial number of {}", line[0]);
+        }
+    }
+}
+
+/// The list for people, in 80 columns, has of each disk what identifies it.
+fn people_see_it_too(human: &str, listed: &[Value]) {
+    assert!(human.lines().all(|line| line.chars().count() <= 80), "wider than 80 columns:\n{human}");
+    let paragraphs: Vec<&str> = human.split("\n\n").collect();
+    assert_eq!(paragraphs.len(), listed.len(), "{human}");
+    for (paragraph, device) in paragraphs.iter().zip(listed) {
+        let text = paragraph.split_whitespace().collect::<Vec<_>>().join(" ");
+        let mut wanted: Vec<String> =
+            ["model", "serial", "wwn"].iter().filter_map(|field| Some(device[*field].as_str()?.to_owned())).collect();
+        // Made by the kernel of model and serial number, and too long for a line.
+        wanted.retain(|word| !word.starts_with("nvme."));
+        wanted
+            .extend(device["aliases"].as_array().into_iter().flatten().filter_map(|node| Some(node.as_str()?.into())));
+        wanted.push(format!("{}-byte blocks", device["logical_block_bytes"]));
+        let missing: Vec<&String> = wanted.iter().filter(|word| !text.contains(word.as_str())).collect();
+        assert!(missing.is_empty(), "{} lacks {missing:?}:\n{paragraph}", device["name"]);
+    }
+}

@@ -1,0 +1,50 @@
+//! Device-mapper under a copy, in the lab: disks that lie are found by comparing, what fails is named with its place,
+//! what stands still is waited for.
+use crate::support::{Findings, lab_is_there};
+
+const MAPPINGS: [&str; 27] = [
+    "a copy to a disk that drops what is written ends well",
+    "verify finds that nothing was written",
+    "cmp finds it too",
+    "copy --verify finds it by itself",
+    "copy --delta --verify finds the one piece of it",
+    "a copy to a disk that changes what is written ends well",
+    "verify finds the byte that was changed",
+    "cmp finds that byte too",
+    "copy --verify finds it by itself, too",
+    "verify finds a byte that is changed as it is read",
+    "copy --verify finds a byte that is changed as it is read back",
+    "and what is there is right",
+    "a disk that takes no writes",
+    "a hole in the source",
+    "a hole in the dest",
+    "what lies before it has arrived",
+    "a slow dest",
+    "a slow source",
+    "a slow source is read right",
+    "a dest that stood still",
+    "the copy waited for the dest",
+    "a dest that became bad",
+    "a source that stood still",
+    "a source that stood still was read right",
+    "the copy waited for the source",
+    "a source that became bad",
+    "nothing is left of the copies",
+];
+
+#[track_caller]
+fn found(engine: &str) {
+    if lab_is_there(&["openssl", "dmsetup", "cmp", "blockdev"]) {
+        Findings::of("mappings.sh", &[engine], &[("VMLAB_TIMEOUT", "900")]).expect(&MAPPINGS);
+    }
+}
+
+#[test]
+fn mappings_that_lie_fail_or_stand_still_with_the_ring() {
+    found("ring");
+}
+
+#[test]
+fn mappings_that_lie_fail_or_stand_still_with_threads() {
+    found("threads");
+}

@@ -1,0 +1,26 @@
+//! Disks with bad places, read around on real drivers in the lab: all else arrives, and the list is right.
+use crate::support::{Findings, lab_is_there};
+
+const ENGINES: [&str; 2] = ["ring", "threads"];
+const WAYS: [&str; 6] = ["sg to sg", "sd to sd", "sg to sd", "sd to sg", "sg to file", "sd to file"];
+
+#[test]
+fn bad_places_of_every_kind_of_disk_are_gone_around_exactly() {
+    if !lab_is_there(&["openssl", "dmsetup", "cmp", "blockdev", "awk"]) {
+        return;
+    }
+    let mut wanted = Vec::new();
+    for engine in ENGINES {
+        let ways = WAYS.iter().map(|way| format!("medium errors, {way} by {engine}"));
+        for way in ways.chain([format!("dm-error by {engine}")]) {
+            wanted.extend([format!("{way}, all else"), format!("{way}, the list"), way]);
+        }
+        wanted.push(format!("dm-error by {engine}, verified"));
+        for way in ["ng", "block"] {
+            wanted.extend([format!("{way} by {engine}"), format!("{way} by {engine}, all else")]);
+        }
+    }
+    let names: Vec<&str> = wanted.iter().map(String::as_str).collect();
+    let words = [("VMLAB_DISK", "16M"), ("VMLAB_TIMEOUT", "900")];
+    Findings::of("on-error.sh", &[], &words).expect(&names);
+}

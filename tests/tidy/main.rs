@@ -1,0 +1,119 @@
+//! The rules of docs/design.md and CONTRIBUTING.md, held against the source tree.
+//!
+//! A line scanner is enough: it knows strings and comments, and counts braces. `bad.rs` shows that each rule can
+//! fail. `TIDY_ROOT=/some/tree cargo test --test tidy` looks at another tree.
+mod bad;
+mod rooms;
+mod rules;
+mod source;
+mod tree;
+
+use source::Source;
+use tree::Tree;
+
+fn this_tree() -> Tree {
+    let root = std::env::var("TIDY_ROOT").unwrap_or_else(|_| env!("CARGO_MANIFEST_DIR").into());
+    let tree = Tree::load(root.as_ref());
+    assert!(tree.files.contains_key("src/lib.rs"), "{root} is not the root of the repository");
+    tree
+}
+
+#[track_caller]
+fn assert_none(breaches: Vec<String>) {
+    assert!(breaches.is_empty(), "{} breaches:\n{}\n", breaches.len(), breaches.join("\n"));
+}
+
+#[track_caller]
+fn assert_each_file_keeps(rule: fn(&Source) -> Vec<String>) {
+    assert_none(this_tree().sources().iter().flat_map(rule).collect());
+}
+
+#[test]
+fn rooms_import_only_what_the_table_allows() {
+    assert_each_file_keeps(rooms::imports);
+}
+
+#[test]
+fn files_have_at_most_400_lines() {
+    assert_each_file_keeps(rules::file_size);
+}
+
+#[test]
+fn functions_have_at_most_70_lines() {
+    assert_each_file_keeps(rules::function_size);
+}
+
+#[test]
+fn lines_have_at_most_120_characters() {
+    assert_each_file_keeps(rules::line_width);
+}
+
+#[test]
+fn only_the_room_report_prints() {
+    assert_each_file_keeps(rules::printing);
+}
+
+#[test]
+fn only_main_ends_the_process() {
+    assert_each_file_keeps(rules::exiting);
+}
+
+#[test]
+fn files_are_made_named_and_removed_in_one_room() {
+    assert_each_file_keeps(rules::file_calls);
+}
+
+#[test]
+fn unsafe_stands_only_where_it_may() {
+    assert_each_file_keeps(rules::unsafe_places);
+}
+
+#[test]
+fn each_unsafe_has_its_reason() {
+    assert_each_file_keeps(rules::unsafe_reasons);
+}
+
+#[test]
+fn rooms_without_unsafe_forbid_it() {
+    assert_each_file_keeps(rules::unsafe_forbidden);
+}
+
+#[test]
+fn nothing_is_left_over() {
+    assert_each_file_keeps(rules::leftovers);
+}
+
+#[test]
+fn each_room_says_what_it_must_not_know() {
+    assert_each_file_keeps(rules::room_header);
+}
+
+#[test]
+fn public_names_use_the_words_of_the_glossary() {
+    assert_each_file_keeps(rules::glossary);
+}
+
+#[test]
+fn each_file_is_reached_by_a_mod_line() {
+    assert_none(tree::dead_files(&this_tree()));
+}
+
+#[test]
+fn file_names_say_something() {
+    assert_none(tree::file_names(&this_tree()));
+}
+
+#[test]
+fn decisions_are_numbered_without_gaps() {
+    assert_none(tree::decision_numbers(&this_tree()));
+}
+
+#[test]
+fn each_dependency_has_its_reason() {
+    assert_none(tree::dependency_reasons(&this_tree()));
+}
+
+#[test]
+fn whatever_ci_and_the_documents_make_can_be_made() {
+    assert_none(tree::make_targets(&this_tree()));
+}
