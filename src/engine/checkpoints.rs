@@ -209,7 +209,8 @@ impl Pump<'_> {
             Err(Trouble::Flush(source)) => {
                 let dest = &self.ends[Side::Dest.index()];
                 let error = flush_error(self.plan, dest, source);
-                self.failure = Some(Failure { error, ticket: 0, reading: None, by_signal: false });
+                self.failure = Some(Failure { error, ticket: 0, by_signal: false });
+                self.acquit();
                 self.ends[Side::Source.index()].cancel();
             }
         }

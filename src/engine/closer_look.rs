@@ -1,37 +1,121 @@
-//! Where exactly a read failed.
-use crate::contract::{Arena, Endpoint, Extent, Op, Request, Side};
-use std::sync::Arc;
+//! Where exactly a read failed, looked for in pieces once all other blocks are home. Each piece goes the way of any
+//! request, so that a stop is heard between two of them.
+use super::around::{Around, Block, Step};
+use super::pump::Pump;
+use crate::contract::{Completion, DeviceError, Kind, Op, Order, Request};
+use std::io;
 
-/// Sizes of pieces to read, from coarse to fine; the finest is the logical block.
-const PIECES_BYTES: [u32; 2] = [64 << 10, 4 << 10];
+/// A block whose read ended the copy.
+#[derive(Default)]
+pub(super) struct Suspect {
+    /// It waits for all others to be home.
+    parked: Option<Request>,
+    /// Where the read ended that failed, in bytes of the block, while pieces of it are read.
+    looking_until: Option<u32>,
+}
 
-/// The offset on `side` of the first logical block in `extent` that cannot be read. Reads piece by piece, and the
-/// first bad piece in finer ones: three failures at the most, which matters on a disk that tries for seconds. `None`
-/// when all of it can be read now.
-pub(super) fn first_bad(side: Side, end: &Arc<dyn Endpoint>, extent: Extent, arena: &Arc<Arena>) -> Option<u64> {
-    let logical = end.facts().logical_block_bytes.max(512);
-    let finest = PIECES_BYTES.into_iter().filter(|&bytes| bytes > logical).chain([logical]);
-    let mut buffer = arena.carve(PIECES_BYTES[0].max(logical), 1).pop()?;
-    let mut within = extent;
-    for piece_bytes in finest {
-        let mut at = within.offset;
-        loop {
-            if at >= within.end() {
-                return None;
-            }
-            let len = u32::try_from(within.end() - at).map_or(piece_bytes, |left| left.min(piece_bytes));
-            let op = Op::Read;
-            let mut request = Request { slot: 0, ticket: 0, side, op, offset: at, len, done: 0, until: len, buffer };
-            let result = end.perform(&mut request);
-            buffer = request.buffer;
-            match result {
-                Ok(0) | Err(_) => {
-                    within = Extent::new(at, u64::from(len));
-                    break;
-                }
-                Ok(moved) => at += u64::from(moved),
-            }
+impl Suspect {
+    /// Blocks that wait, in no queue.
+    pub(super) fn waiting(&self) -> u32 {
+        u32::from(self.parked.is_some())
+    }
+
+    /// Pieces of it are read; nothing else is on its way.
+    pub(super) fn is_looked_at(&self) -> bool {
+        self.looking_until.is_some()
+    }
+}
+
+impl Pump<'_> {
+    /// Whether it is worth looking for the byte at which a request failed.
+    pub(super) fn is_suspect(&self, request: &Request, error: &io::Error) -> bool {
+        let end = &self.ends[request.side.index()];
+        request.op == Op::Read
+            && end.facts().order == Order::Any
+            && DeviceError::of(error).and_then(|said| said.offset).is_none()
+            && end.diagnose(Op::Read, request.at(), error) == Kind::Io
+    }
+
+    /// Keeps the block whose read failed first, to look for the place.
+    pub(super) fn suspect(&mut self, request: Request) {
+        self.acquit();
+        self.suspect.parked = Some(request);
+    }
+
+    /// Something else is to blame.
+    pub(super) fn acquit(&mut self) {
+        if let Some(request) = self.suspect.parked.take() {
+            self.retire(request);
         }
     }
-    Some(within.offset)
+
+    /// Once nothing else is on its way, reads the suspect in pieces.
+    pub(super) fn look_closer(&mut self) {
+        if self.in_hand != 1 {
+            return;
+        }
+        let Some(mut request) = self.suspect.parked.take() else { return };
+        if self.stop_asked() {
+            self.retire(request);
+            return;
+        }
+        let mut around = Around::default();
+        self.suspect.looking_until = Some(request.until);
+        // It failed as a whole. What is one logical block is read once more, and everything else only in pieces.
+        if let Step::ReadTo(until) = around.failed(self.looked_at(&request), request.done, request.until, None, 1) {
+            request.until = until;
+        }
+        self.slots[request.slot as usize].around = around;
+        self.queues.submit_again(request);
+    }
+
+    /// A piece of the suspect has come back.
+    pub(super) fn was_looked_at(&mut self, completion: Completion) {
+        let Completion { mut request, result } = completion;
+        let Some(end) = self.suspect.looking_until else { return };
+        let block = self.looked_at(&request);
+        let around = &mut self.slots[request.slot as usize].around;
+        let found = match result {
+            Err(error) if matches!(error.raw_os_error(), Some(libc::EINTR | libc::EAGAIN)) => None,
+            Ok(moved) if moved > 0 => {
+                request.done += moved;
+                if request.done < end && request.done == request.until {
+                    request.until = around.has_come(block, request.done).min(end);
+                }
+                (request.done == end).then_some(None)
+            }
+            failed => {
+                let blamed = failed.err().and_then(|error| DeviceError::of(&error)?.offset);
+                match around.failed(block, request.done, request.until, blamed, 0) {
+                    Step::ReadTo(until) => {
+                        request.until = until;
+                        None
+                    }
+                    Step::Again => None,
+                    Step::Bad => Some(Some(request.at())),
+                }
+            }
+        };
+        if found.is_none() && !self.stop_asked() {
+            self.queues.submit_again(request);
+            return;
+        }
+        self.suspect.looking_until = None;
+        self.retire(request);
+        match (found, &mut self.failure) {
+            (Some(Some(offset)), Some(failure)) => failure.error.offset = Some(offset),
+            (Some(None), Some(failure)) => {
+                "The same bytes could be read a moment later: the error may be passing. Try again."
+                    .clone_into(&mut failure.error.advice);
+            }
+            _ => {}
+        }
+    }
+
+    /// The block of a request, down to what the side has for a block: whatever direct I/O wants, finer pieces can be
+    /// read through the page cache.
+    fn looked_at(&self, request: &Request) -> Block {
+        let finest_bytes = self.ends[request.side.index()].facts().logical_block_bytes.max(512);
+        Block { offset: request.offset, len: request.len, finest_bytes }
+    }
 }

@@ -1,26 +1,17 @@
-//! What becomes of a copy when a request fails: tried once more alone, then told, and all ahead of it brought home.
+//! What becomes of a copy when a request fails: it is told, and all ahead of it brought home.
 use super::pump::{Failure, Pump};
-use crate::contract::{Cache, Completion, DeviceError, Error, Extent, Kind, Op, Request, Route, Side};
+use crate::contract::{Completion, DeviceError, Error, Kind, Op, Request, Route, Side};
 use std::io;
 
 impl Pump<'_> {
-    /// The block layer merges neighbours into one request and, if it fails, fails all of them. A block that went direct
-    /// is tried once more alone, so that only the bad one is blamed and those before it arrive.
-    pub(super) fn tried_alone(&mut self, request: &mut Request, source: io::Error) -> io::Result<u32> {
-        let side = self.plan.side(request.side);
-        let end = &self.ends[request.side.index()];
-        let worth_it = side.access.cache == Cache::Direct && request.op != Op::Zero && !self.ending();
-        // What has no number did not come from the kernel: the call was never made, for want of a thread.
-        let worth_it = worth_it && source.raw_os_error().is_some();
-        if !worth_it || end.diagnose(request.op, request.at(), &source) != Kind::Io {
-            return Err(source);
-        }
-        let moved = end.perform(request)?;
-        self.alone += u64::from(moved > 0);
-        Ok(moved)
+    /// A request has failed for good.
+    pub(super) fn failed(&mut self, request: Request, source: io::Error) {
+        let look = self.is_suspect(&request, &source);
+        self.failed_at(request, source, look);
     }
 
-    pub(super) fn failed(&mut self, request: Request, source: io::Error) {
+    /// The same; `look`: in which place of the request is still to be found out.
+    pub(super) fn failed_at(&mut self, request: Request, source: io::Error, look: bool) {
         let cancelled = source.raw_os_error() == Some(libc::ECANCELED);
         if cancelled && self.ending() {
             if request.side == Side::Source && request.op == Op::Read && self.failure.is_none() {
@@ -39,14 +30,15 @@ impl Pump<'_> {
             self.know_what_is_there(request);
             return;
         }
-        let Request { side, op, ticket, .. } = request;
-        let look = op == Op::Read && DeviceError::of(&source).and_then(|said| said.offset).is_none();
-        let error = self.error_of(&request, source);
-        let reading = look.then(|| (side, Extent::new(request.at(), u64::from(request.left()))));
+        let ticket = request.ticket;
         if self.failure.as_ref().is_none_or(|first| ticket < first.ticket) {
-            self.failure = Some(Failure { error, ticket, reading, by_signal: false });
+            let error = self.error_of(&request, source);
+            self.failure = Some(Failure { error, ticket, by_signal: false });
+            self.acquit();
+            if look { self.suspect(request) } else { self.retire(request) }
+        } else {
+            self.retire(request);
         }
-        self.retire(request);
         // A read that waits for somebody else's bytes would keep us from ending.
         self.ends[Side::Source.index()].cancel();
     }
@@ -65,6 +57,7 @@ impl Pump<'_> {
 
     /// On the way out: gives up what has not started, but brings home the blocks ahead of the one that failed.
     pub(super) fn call_back(&mut self, done: &mut Vec<Completion>) {
+        self.give_up_waiting();
         let limit = self.failure.as_ref().map(|failure| failure.ticket);
         for side in Side::BOTH {
             let mut back = Vec::new();
@@ -86,5 +79,6 @@ impl Pump<'_> {
         if limit.is_some() {
             self.queues.recall_digests(done);
         }
+        self.look_closer();
     }
 }

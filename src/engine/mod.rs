@@ -1,6 +1,7 @@
 //! Keeps requests in flight: the copy loop, and one room per way of doing it.
 //!
 //! This room must not know any kind of endpoint: it drives queues, and has no `if` on what is at their other end.
+mod alone;
 mod around;
 mod checkpoints;
 mod closer_look;
@@ -18,6 +19,7 @@ mod pump;
 mod queues;
 mod ring;
 mod run;
+mod source_end;
 mod threads;
 mod unreadable;
 mod writing;

@@ -1,6 +1,8 @@
 //! The copy loop.
+use super::alone::Alone;
 use super::around::Around;
 use super::checkpoints::Checkpoints;
+use super::closer_look::Suspect;
 use super::comparing::Comparing;
 use super::meter::{Meter, Whereabouts};
 use super::pace::{Governor, Pair, Settled};
@@ -38,8 +40,6 @@ pub(super) struct Failure {
     pub(super) error: Error,
     /// The block it happened to; those ahead of it are still brought home.
     pub(super) ticket: u64,
-    /// What was being read, to look closer for the bad place.
-    pub(super) reading: Option<(Side, Extent)>,
     /// A signal asked for the end while a bad place was looked at: that is no failure.
     pub(super) by_signal: bool,
 }
@@ -71,8 +71,10 @@ pub(super) struct Pump<'a> {
     pub(super) meter: Meter,
     /// Blocks of which the dest could not be read, and which were therefore written.
     pub(super) unreadable_dest: u64,
-    /// Blocks that failed beside others and succeeded alone.
-    pub(super) alone: u64,
+    /// Blocks that failed beside others.
+    pub(super) alone: Alone,
+    /// The block whose read ended the copy.
+    pub(super) suspect: Suspect,
     /// The stream ended before the count was reached.
     pub(super) ended_short: bool,
 }
@@ -117,7 +119,8 @@ impl<'a> Pump<'a> {
             given_up: u64::MAX,
             totals: Totals::default(),
             meter: Meter::start(),
-            alone: 0,
+            alone: Alone::default(),
+            suspect: Suspect::default(),
             unreadable_dest: 0,
             ended_short: false,
         }
@@ -149,7 +152,8 @@ impl<'a> Pump<'a> {
                     continue;
                 }
             }
-            let digesting = self.in_hand - self.queues.in_hand();
+            let aside = self.alone.waiting() + self.suspect.waiting();
+            let digesting = self.in_hand - self.queues.in_hand() - aside;
             if done.is_empty() {
                 self.queues.turn(&mut done)?;
             }
@@ -178,6 +182,7 @@ impl<'a> Pump<'a> {
         self.slots = vec![slot; buffers.len()];
         self.free = (0..buffers.len() as u32).rev().collect();
         self.comparing.slots(buffers.len());
+        self.alone.slots(buffers.len());
         self.idle = buffers;
         self.tally.block_bytes.store(self.pair.block_bytes, Relaxed);
         self.tally.depth.store(self.pair.depth, Relaxed);
@@ -197,7 +202,12 @@ impl<'a> Pump<'a> {
 
     /// Nothing new is to be begun.
     pub(super) fn ending(&self) -> bool {
-        self.failure.is_some() || self.stop.asked().is_some()
+        self.failure.is_some() || self.stop_asked()
+    }
+
+    /// A signal has asked for the end.
+    pub(super) fn stop_asked(&self) -> bool {
+        self.stop.asked().is_some()
     }
 
     /// Begins blocks as long as there are slots.
@@ -211,7 +221,7 @@ impl<'a> Pump<'a> {
                     let what = format!("cannot find the holes of source {}", self.plan.source.address);
                     let error = Error::new(Kind::Io, what).on(Side::Source).because(source);
                     let error = error.advise("Copy it with --sparse never, which reads everything.");
-                    self.failure = Some(Failure { error, ticket: self.next_ticket, reading: None, by_signal: false });
+                    self.failure = Some(Failure { error, ticket: self.next_ticket, by_signal: false });
                 }
             }
         }
@@ -240,7 +250,7 @@ impl<'a> Pump<'a> {
     }
 
     /// Turns a block whose bytes are there, or need not be read, towards the dest.
-    fn has_come(&mut self, request: Request) {
+    pub(super) fn has_come(&mut self, request: Request) {
         match self.plan.route {
             Route::Copy => self.start_writing(request),
             Route::Compare { .. } => self.start_comparing(request),
@@ -251,12 +261,20 @@ impl<'a> Pump<'a> {
 
     /// Takes a block whose request came back to where it goes next.
     fn advance(&mut self, completion: Completion) {
-        let Completion { mut request, result } = completion;
-        let slot = self.slots[request.slot as usize];
-        if slot.digesting {
-            self.retire(request);
+        let slot = completion.request.slot;
+        if self.slots[slot as usize].digesting {
+            self.retire(completion.request);
             return;
         }
+        if self.suspect.is_looked_at() {
+            self.was_looked_at(completion);
+            return;
+        }
+        if self.alone.tries(slot) {
+            self.was_tried_alone(completion);
+            return;
+        }
+        let Completion { request, result } = completion;
         self.meter.completed(request.side, self.queues.sent_at(request.slot));
         match (result, request.op) {
             // A signal, or no memory for the request just then: nothing has happened.
@@ -264,17 +282,14 @@ impl<'a> Pump<'a> {
                 self.queues.submit_again(request);
             }
             (Err(error), _) if self.goes_around(&request, &error) => self.read_around(request, error),
-            (Err(error), op) => match (self.tried_alone(&mut request, error), op) {
-                (Err(error), _) => self.failed(request, error),
-                (Ok(moved), Op::Read) => self.was_read(request, moved),
-                (Ok(moved), _) => self.was_written(request, moved),
-            },
+            (Err(error), _) if self.is_tried_alone(&request, &error) => self.try_alone(request, error),
+            (Err(error), _) => self.failed(request, error),
             (Ok(moved), Op::Read) => self.was_read(request, moved),
             (Ok(moved), Op::Write | Op::Zero) => self.was_written(request, moved),
         }
     }
 
-    fn was_read(&mut self, mut request: Request, moved: u32) {
+    pub(super) fn was_read(&mut self, mut request: Request, moved: u32) {
         if request.side == Side::Dest {
             self.was_read_to_compare(request, moved);
             return;
@@ -298,35 +313,6 @@ impl<'a> Pump<'a> {
             self.has_come_to_compare(request);
             return;
         }
-        self.queues.pass(Side::Source, request.ticket);
-        self.has_come(request);
-    }
-
-    /// A read gave nothing: the end of a stream, and an error for everything that had a size.
-    fn source_ended(&mut self, request: Request) {
-        let source = &self.ends[Side::Source.index()];
-        if source.facts().size.is_some() {
-            self.failed(request, io::Error::from(io::ErrorKind::UnexpectedEof));
-            return;
-        }
-        let end = self.slots[request.slot as usize].extent.offset + u64::from(request.done);
-        self.end_at(end);
-        self.ended_short = self.plan.len.is_some();
-        // Reads that wait for their turn on the stream would only hear the same.
-        let mut never = Vec::new();
-        self.queues.recall(Side::Source, &mut never);
-        never.into_iter().for_each(|request| self.retire(request));
-        self.write_what_came(request);
-    }
-
-    /// Goes on with the part of a block that has been read; there will be no more of it.
-    pub(super) fn write_what_came(&mut self, mut request: Request) {
-        if request.done == 0 {
-            self.retire(request);
-            return;
-        }
-        request.len = request.done;
-        self.slots[request.slot as usize].extent.len = u64::from(request.len);
         self.queues.pass(Side::Source, request.ticket);
         self.has_come(request);
     }

@@ -168,6 +168,16 @@ impl Queues {
         self.through = through;
     }
 
+    /// Takes a request in that failed beside others: a call of its own is merged with none of them. The gates are
+    /// behind it.
+    pub(super) fn submit_alone(&mut self, request: Request) {
+        let side = request.side.index();
+        self.in_hand[side] += 1;
+        self.in_flight[side] += 1;
+        self.sent_at[request.slot as usize] = self.now;
+        self.queues[self.calls[side]].submit(request);
+    }
+
     /// Takes the request through the gates of its side from number `first` on.
     fn admit(&mut self, side: usize, first: usize, request: Request, through: &mut Vec<Request>) {
         let Some(gate) = self.gates[side].get_mut(first) else {

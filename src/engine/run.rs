@@ -1,15 +1,14 @@
 //! A plan, carried out: memory, queues, the pump, the end of the dest, durability.
 use super::checkpoints::Checkpoints;
-use super::closer_look::first_bad;
 use super::engine_error::engine_error;
 use super::meter::Meter;
 use super::offload::{Copied, Offloaded, by_device, reflink, refusal_note};
 use super::pace::{Governor, Pair};
-use super::pump::{Failure, Parts, Pump};
+use super::pump::{Parts, Pump};
 use super::queues::Queues;
 use crate::contract::{
-    Arena, Differences, Ended, Endpoint, EngineKind, Error, Event, Extent, Keeping, Kind, Observer, Op, Order, Outcome,
-    Pace, Phase, Plan, Result, Schedule, Side, SideReport, Stop, Tally, Totals, Unread, Usage,
+    Arena, Differences, Ended, Endpoint, EngineKind, Error, Event, Extent, Keeping, Kind, Observer, Op, Outcome, Pace,
+    Phase, Plan, Result, Schedule, Side, SideReport, Stop, Tally, Totals, Unread, Usage,
 };
 use crate::sys;
 use std::sync::Arc;
@@ -226,7 +225,7 @@ impl<'a> Run<'a> {
         match (pumped, failure) {
             (Err(source), _) => self.ended = Ended::Failed(Box::new(engine_error(self.engine, source))),
             (Ok(()), Some(failure)) if failure.by_signal => {}
-            (Ok(()), Some(failure)) => self.ended = Ended::Failed(Box::new(self.locate(failure, &arena))),
+            (Ok(()), Some(failure)) => self.ended = Ended::Failed(Box::new(failure.error)),
             (Ok(()), None) if ended_short => self.ended = Ended::Failed(Box::new(self.too_short())),
             (Ok(()), None) => {}
         }
@@ -241,8 +240,8 @@ impl<'a> Run<'a> {
         self.claimed = pump.claimed();
         let Pair { block_bytes, depth } = governor.current();
         self.pace = Pace { block_bytes, depth, because: governor.because().to_owned(), tried: governor.tried() };
-        if pump.alone > 0 {
-            let blocks = pump.alone;
+        if pump.alone.succeeded > 0 {
+            let blocks = pump.alone.succeeded;
             self.notes.push(format!("blocks that failed together with a bad neighbour and succeeded alone: {blocks}"));
         }
         if pump.unreadable_dest > 0 {
@@ -278,21 +277,6 @@ impl<'a> Run<'a> {
             }
         };
         Err(engine_error(self.engine, source))
-    }
-
-    /// A failed read of a whole block, made precise.
-    fn locate(&self, failure: Failure, arena: &Arc<Arena>) -> Error {
-        let Failure { mut error, reading, .. } = failure;
-        let Some((side, extent)) = reading else { return error };
-        let end = &self.ends[side.index()];
-        if (error.kind, end.facts().order) == (Kind::Io, Order::Any) {
-            match first_bad(side, end, extent, arena) {
-                Some(offset) => error.offset = Some(offset),
-                None => "The same bytes could be read a moment later: the error may be passing. Try again."
-                    .clone_into(&mut error.advice),
-            }
-        }
-        error
     }
 
     fn into_outcome(

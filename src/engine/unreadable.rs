@@ -43,10 +43,8 @@ impl Pump<'_> {
                 return;
             }
             Step::Bad => {
-                let ticket = request.ticket;
-                self.failed(request, error);
                 // The place is known: nobody has to look closer.
-                self.failure.iter_mut().filter(|failure| failure.ticket == ticket).for_each(|it| it.reading = None);
+                self.failed_at(request, error, false);
                 return;
             }
         }
@@ -139,9 +137,10 @@ impl Pump<'_> {
         );
         let error = Error { offset: Some(at), ..Error::new(Kind::Io, what).on(Side::Source).because(source) };
         let error = error.advise("Go on with --direct never, which writes nothing beside what is not durable yet.");
-        let (ticket, reading) = (request.ticket, None);
+        let ticket = request.ticket;
         if self.failure.as_ref().is_none_or(|first| ticket < first.ticket) {
-            self.failure = Some(Failure { error, ticket, reading, by_signal: false });
+            self.failure = Some(Failure { error, ticket, by_signal: false });
+            self.acquit();
         }
         self.retire(request);
         self.ends[Side::Source.index()].cancel();
@@ -162,13 +161,13 @@ impl Pump<'_> {
 
     /// The run ends, and with it the search: nobody waits for a disk that tries for seconds. Whatever ends the run
     /// stays what is told; nothing from here on is claimed, or written where order matters.
-    fn give_up(&mut self, request: Request, error: io::Error) {
+    pub(super) fn give_up(&mut self, request: Request, error: io::Error) {
         let ticket = request.ticket;
         match &mut self.failure {
             Some(failure) => failure.ticket = failure.ticket.min(ticket),
             None => {
                 let error = self.error_of(&request, error);
-                self.failure = Some(Failure { error, ticket, reading: None, by_signal: true });
+                self.failure = Some(Failure { error, ticket, by_signal: true });
             }
         }
         self.retire(request);

@@ -3,6 +3,7 @@ use super::work::Work;
 use crate::contract::{CallStyle, Completion, Endpoint, Mailbox, Queue, Ready, Request};
 use std::collections::VecDeque;
 use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 
@@ -61,7 +62,10 @@ impl Helpers {
         let (end, work, mailbox) = (end.clone(), self.work.clone(), self.mailbox.clone());
         let help = move || {
             while let Some(mut request) = work.take() {
-                let result = end.perform(&mut request);
+                // A request that never came back would be waited for without end.
+                let call = AssertUnwindSafe(|| end.perform(&mut request));
+                let result =
+                    catch_unwind(call).unwrap_or_else(|_| Err(io::Error::other("a bug in haul ended the call")));
                 mailbox.leave(Completion { request, result });
             }
         };
@@ -131,5 +135,44 @@ impl Drop for Calls {
         for thread in helpers.threads.drain(..) {
             thread.join().ok();
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::contract::{Arena, EndpointKind, Facts, Kind, Op, Side};
+
+    struct Panics(Facts);
+
+    impl Endpoint for Panics {
+        fn facts(&self) -> &Facts {
+            &self.0
+        }
+
+        fn perform(&self, _request: &mut Request) -> io::Result<u32> {
+            panic!("a sum that does not fit")
+        }
+
+        fn diagnose(&self, _op: Op, _offset: u64, _error: &io::Error) -> Kind {
+            Kind::Io
+        }
+    }
+
+    #[test]
+    fn a_call_that_panics_comes_back_as_an_error() {
+        let end = Arc::new(Panics(Facts::new("panics", EndpointKind::Memory)));
+        let mut calls = Calls::by_helpers(end, 1).unwrap();
+        let buffer = Arena::map(1 << 20).unwrap().carve(4096, 1).remove(0);
+        let (side, op) = (Side::Source, Op::Read);
+        calls.submit(Request { slot: 0, ticket: 0, side, op, offset: 0, len: 4096, done: 0, until: 4096, buffer });
+        calls.flush().unwrap();
+        // A helper leaves what it has before it ends: so what is not there then never comes.
+        let helpers = calls.helpers.as_mut().unwrap();
+        helpers.work.close();
+        helpers.threads.drain(..).for_each(|thread| thread.join().unwrap_or_default());
+        let mut done = Vec::new();
+        calls.reap(&mut done).unwrap();
+        assert!(done[0].result.as_ref().is_err_and(|error| error.to_string().contains("bug")));
     }
 }

@@ -1,0 +1,35 @@
+//! A source that has no more bytes.
+use super::pump::Pump;
+use crate::contract::{Request, Side};
+use std::io;
+
+impl Pump<'_> {
+    /// A read gave nothing: the end of a stream, and an error for everything that had a size.
+    pub(super) fn source_ended(&mut self, request: Request) {
+        let source = &self.ends[Side::Source.index()];
+        if source.facts().size.is_some() {
+            self.failed(request, io::Error::from(io::ErrorKind::UnexpectedEof));
+            return;
+        }
+        let end = self.slots[request.slot as usize].extent.offset + u64::from(request.done);
+        self.end_at(end);
+        self.ended_short = self.plan.len.is_some();
+        // Reads that wait for their turn on the stream would only hear the same.
+        let mut never = Vec::new();
+        self.queues.recall(Side::Source, &mut never);
+        never.into_iter().for_each(|request| self.retire(request));
+        self.write_what_came(request);
+    }
+
+    /// Goes on with the part of a block that has been read; there will be no more of it.
+    pub(super) fn write_what_came(&mut self, mut request: Request) {
+        if request.done == 0 {
+            self.retire(request);
+            return;
+        }
+        request.len = request.done;
+        self.slots[request.slot as usize].extent.len = u64::from(request.len);
+        self.queues.pass(Side::Source, request.ticket);
+        self.has_come(request);
+    }
+}
