@@ -20,8 +20,8 @@ pub const ROOMS: &[(&str, &[&str])] = &[
     (
         "command",
         &[
-            "contract", "sys", "schedule", "stage", "ledger", "endpoint", "engine", "records", "measure", "probe",
-            "plan", "cli", "report",
+            "contract", "sys", "schedule", "stage", "ledger", "hold", "endpoint", "engine", "records", "measure",
+            "probe", "plan", "cli", "report",
         ],
     ),
     ("main", &["cli", "command", "contract", "report"]),
