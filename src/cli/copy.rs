@@ -170,7 +170,7 @@ pub(super) struct CopyArguments {
     #[arg(hide_possible_values = true, hide_default_value = true, help_heading = "Output")]
     progress: ProgressStyle,
 
-    /// Do not read a few places beforehand to foretell the time
+    /// Do not foretell the time by a few short reads
     ///
     /// Do not read a few places of both sides before a long copy to foretell its time. That takes a hundredth of the
     /// copy's time, and two seconds at most; it is not done for less than 1 GiB, with --on-error other than stop, nor
@@ -217,10 +217,10 @@ impl CopyArguments {
                 hashes.push(kind);
             }
         }
-        let (journal, resume, checkpoint) = self.journal.settle()?;
-        let journal_path = if let JournalWish::At(path) = &journal { Some(path.as_os_str()) } else { None };
-        let papers = [journal_path, self.mapfile.as_deref(), self.certainty.manifest.as_deref()];
-        if self.report.as_ref().is_some_and(|report| papers.contains(&Some(report.as_os_str()))) {
+        let papers = self.journal.settle()?;
+        let journal_path = if let JournalWish::At(path) = &papers.journal { Some(path.as_os_str()) } else { None };
+        let files = [journal_path, self.mapfile.as_deref(), self.certainty.manifest.as_deref()];
+        if self.report.as_ref().is_some_and(|report| files.contains(&Some(report.as_os_str()))) {
             let what = "--report names the same file as --journal, --mapfile or --manifest; give the page its own";
             return Err((ErrorKind::ArgumentConflict, what.to_owned()));
         }
@@ -245,9 +245,10 @@ impl CopyArguments {
             hashes,
             mapfile: self.mapfile.map(|path| address("--mapfile", path)).transpose()?,
             on_error: self.on_error,
-            journal,
-            resume,
-            checkpoint,
+            journal: papers.journal,
+            resume: papers.resume,
+            restart: papers.restart,
+            checkpoint: papers.checkpoint,
             delta: self.certainty.delta,
             verify: self.certainty.verify,
             manifest: self.certainty.manifest.map(|path| address("--manifest", path)).transpose()?,

@@ -1,5 +1,5 @@
 //! Options about the journal.
-use crate::plan::JournalWish;
+use crate::plan::{JournalWish, Options};
 use clap::error::ErrorKind;
 use clap::{Args, ValueHint};
 use std::path::PathBuf;
@@ -16,6 +16,15 @@ pub(super) struct JournalArguments {
     /// of its bytes are compared.
     #[arg(long, conflicts_with = "no_journal", help_heading = "Resume")]
     resume: bool,
+
+    /// Give an unfinished copy up and copy from the start
+    ///
+    /// Copy from the start although an earlier copy to DST did not come to its end: its journal is removed, and what it
+    /// copied is copied again. Without this and without --resume haul asks on a terminal, and refuses (status 3)
+    /// elsewhere; --yes does not answer that. The same where the unfinished copy is to the disk of which DST is a
+    /// partition, or to a partition of DST.
+    #[arg(long, conflicts_with = "resume", help_heading = "Resume")]
+    restart: bool,
 
     /// Keep the journal in this file
     ///
@@ -41,9 +50,9 @@ pub(super) struct JournalArguments {
 }
 
 impl JournalArguments {
-    /// Where the journal is, whether it is gone on with, and the time between two checkpoints.
-    pub(super) fn settle(self) -> Result<(JournalWish, bool, Option<Duration>), (ErrorKind, String)> {
-        let wish = match self.journal {
+    /// What was asked for about the journal, and nothing else.
+    pub(super) fn settle(self) -> Result<Options, (ErrorKind, String)> {
+        let journal = match self.journal {
             Some(path) if path.as_os_str().is_empty() => {
                 return Err((ErrorKind::InvalidValue, "--journal: the name of the file is empty".to_owned()));
             }
@@ -51,8 +60,8 @@ impl JournalArguments {
             None if self.no_journal => JournalWish::Never,
             None => JournalWish::Auto,
         };
-        let seconds = self.checkpoint.map(|words| seconds(&words)).transpose()?;
-        Ok((wish, self.resume, seconds))
+        let checkpoint = self.checkpoint.map(|words| seconds(&words)).transpose()?;
+        Ok(Options { journal, resume: self.resume, restart: self.restart, checkpoint, ..Options::default() })
     }
 }
 

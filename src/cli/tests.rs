@@ -67,6 +67,7 @@ fn every_option_arrives_where_it_belongs() {
         on_error: OnError { skip: true, retries: 3 },
         journal: JournalWish::At("j".into()),
         resume: true,
+        restart: false,
         checkpoint: Some(Duration::from_millis(500)),
         delta: Some(Delta::Read),
         verify: Some(Portion::Sample { per_million: 5000 }),

@@ -2,6 +2,7 @@
 use super::certify::{self, Copied, OpenDest};
 use super::copy::{host, show, tell, warn};
 use super::gatherer::Gatherer;
+use super::journal::Found;
 use super::page::{self, Went};
 use super::session::Session;
 use super::signals::Signals;
@@ -9,6 +10,7 @@ use super::{Exit, beside, consent, journal, read_back, saved, undo};
 use crate::contract::{Endpoint, Facts, Plan, PlanDest, Result, Side};
 use crate::endpoint::several::Several;
 use crate::engine::Ends;
+use crate::hold::Held;
 use crate::plan::{self, JournalWish, Options, Plans};
 use crate::report::{Out, text};
 use crate::{endpoint, probe, schedule};
@@ -29,16 +31,13 @@ pub(super) fn copy(options: &Options, words: &[String], out: Out) -> Result<Exit
     plans.all.warnings.extend(dests.iter().flat_map(|dest| undo::write_warnings(dest, options.dry_run)));
     let used: Vec<_> = [(Side::Source, &source)].into_iter().chain(dests.iter().map(|it| (Side::Dest, it))).collect();
     beside::check(options, &used)?;
+    let looked = look(options, &mut plans, &source, &dests)?;
     if options.dry_run {
         return show(options, &plans.all, &source, &dests[0], out);
     }
     let page = page::place(options.report.as_deref(), &used)?;
-    let mut looked = Vec::new();
-    for (plan, dest) in plans.alone.iter().zip(&dests) {
-        let mut found =
-            journal::look(&Options { journal: JournalWish::Never, ..options.clone() }, plan, &source, dest)?;
-        plans.all.warnings.append(&mut found.warnings);
-        looked.push(found);
+    for (plan, found) in plans.alone.iter().zip(&looked) {
+        found.settle_waiting(plan, false, out)?;
     }
     warn(options, &plans.all, out);
     for (plan, dest) in plans.alone.iter().zip(&dests) {
@@ -51,12 +50,10 @@ pub(super) fn copy(options: &Options, words: &[String], out: Out) -> Result<Exit
         there.map(|dest| &dest.address).try_for_each(|dest| probe::readable(dest))?;
     }
     dests.iter().try_for_each(|dest| undo::before_writing(dest, options.progress, &mut plans.all, out))?;
-    let planned = plans.all.dests.iter().zip(&dests);
-    let _held: Vec<_> = planned.map(|(plan, dest)| endpoint::hold_dest(&plan.side, dest)).collect::<Result<_>>()?;
+    let _held = hold(&plans, &dests)?;
     let mut gatherer = Gatherer::begin(options, &plans.all, &source, &dests.iter().collect::<Vec<_>>())?;
     let source_end = endpoint::open_source(&plans.all.source, &source)?;
     for (plan, found) in plans.alone.iter().zip(looked) {
-        // No journal is kept of several dests, but an old one claims what is about to become untrue.
         found.begin(plan, &source_end)?;
     }
     let opened = open(&plans, &dests, &source_end)?;
@@ -87,6 +84,27 @@ pub(super) fn copy(options: &Options, words: &[String], out: Out) -> Result<Exit
         }
     }
     Ok(Exit::Status(status))
+}
+
+/// What there is of earlier copies to each dest. No journal is kept of several, but an old one claims what is about to
+/// become untrue.
+fn look(options: &Options, plans: &mut Plans, source: &Facts, dests: &[Facts]) -> Result<Vec<Found>> {
+    let options = Options { journal: JournalWish::Never, ..options.clone() };
+    let mut looked = Vec::new();
+    for (plan, dest) in plans.alone.iter().zip(dests) {
+        let mut found = journal::look(&options, plan, source, dest)?;
+        plans.all.warnings.append(&mut found.warnings);
+        if options.dry_run {
+            plans.all.warnings.extend(found.foretell(&dest.address));
+        }
+        looked.push(found);
+    }
+    Ok(looked)
+}
+
+/// What other hauls write to stays as it is, and so does everything else.
+fn hold(plans: &Plans, dests: &[Facts]) -> Result<Vec<Option<Held>>> {
+    plans.all.dests.iter().zip(dests).map(|(plan, dest)| endpoint::hold_dest(&plan.side, dest)).collect()
 }
 
 /// Each dest, open for writing, and for reading back where that is wanted.

@@ -1,7 +1,7 @@
 //! `haul copy`.
 use super::certify::Copied;
 use super::gatherer::Gatherer;
-use super::journal::{self, Begun};
+use super::journal::{self, Begun, Choice};
 use super::judged::{self, Judge, Judged};
 use super::mapfile::Map;
 use super::page::{self, Went};
@@ -13,7 +13,7 @@ use crate::contract::{
     Silent,
 };
 use crate::engine::Ends;
-use crate::plan::{Options, ProgressStyle};
+use crate::plan::{JournalWish, Options, ProgressStyle};
 use crate::report::{Out, Progress, json, text};
 use crate::{endpoint, engine, plan, probe, schedule};
 use std::sync::Arc;
@@ -24,15 +24,15 @@ pub(super) fn copy(options: &Options, words: &[String], out: Out) -> Result<Exit
     if !options.also.is_empty() {
         return also::copy(options, words, out);
     }
+    let signals = Signals::watch(out)?;
     match Judge::open(options)? {
-        Some(judge) => copy_to_one(&judge.settle(options), Some(judge), words, out),
-        None => copy_to_one(options, None, words, out),
+        Some(judge) => copy_to_one(&judge.settle(options), Some(judge), &signals, words, out),
+        None => copy_to_one(options, None, &signals, words, out),
     }
 }
 
 /// The same to one dest; `judge` knows what it has already.
-fn copy_to_one(options: &Options, judge: Option<Judge>, words: &[String], out: Out) -> Result<Exit> {
-    let signals = Signals::watch(out)?;
+fn copy_to_one(options: &Options, judge: Option<Judge>, signals: &Signals, words: &[String], out: Out) -> Result<Exit> {
     let through = Side::BOTH.map(|side| options.passthrough.may(side));
     let (mut source, mut dest) = probe::both_through(&options.source, &options.dest, through)?;
     saved::recall([&mut source, &mut dest], out);
@@ -45,7 +45,14 @@ fn copy_to_one(options: &Options, judge: Option<Judge>, words: &[String], out: O
     plan.warnings.extend(undo::read_warnings(&source));
     plan.warnings.extend(undo::write_warnings(&dest, options.dry_run));
     if options.dry_run {
+        plan.warnings.extend(found.foretell(&dest.address));
         return show(options, &plan, &source, &dest, out);
+    }
+    if found.settle_waiting(&plan, judge.is_none(), out)? == Choice::Resume {
+        // It is locked by whoever has found it.
+        drop(found);
+        let journal = Some(&options.journal).filter(|wish| **wish != JournalWish::Never).cloned().unwrap_or_default();
+        return copy_to_one(&Options { resume: true, journal, ..options.clone() }, None, signals, words, out);
     }
     let page = page::place(options.report.as_deref(), &[(Side::Source, &source), (Side::Dest, &dest)])?;
     warn(options, &plan, out);
@@ -66,7 +73,7 @@ fn copy_to_one(options: &Options, judge: Option<Judge>, words: &[String], out: O
     let ends = [source_end, open_dest(options, &plan, &dest)?];
     let reader = read_back::reader(&plan, &ends)?;
 
-    let session = Session::new(options, Some(&signals)).foretold(foretold);
+    let session = Session::new(options, Some(signals)).foretold(foretold);
     let there = match judge.zip(begun.as_mut()) {
         None => None,
         Some((judge, begun)) => match judge.judge(&session, &plan, &ends, &gatherer, begun)? {

@@ -44,7 +44,8 @@ fn write(options: &Options, run: u64, words: &[String], out: Out) -> Result<Exit
         return show(options, &plan, &source, &dest, out);
     }
     // None is kept of a pattern, but an old one claims what is about to become untrue.
-    let mut found = journal::look(&Options { journal: JournalWish::Never, ..options.clone() }, &plan, &source, &dest)?;
+    let none = Options { journal: JournalWish::Never, restart: true, ..options.clone() };
+    let mut found = journal::look(&none, &plan, &source, &dest)?;
     plan.warnings.append(&mut found.warnings);
     warn(options, &plan, out);
     if plan::needs_confirmation(&plan, &dest) && !options.yes {

@@ -82,10 +82,7 @@ pub fn make(options: &Options, source: &Facts, dest: &Facts, host: &Host) -> Res
     let [source_access, dest_access] = reach.access;
     Ok(Plan {
         source: side(&asked, Side::Source, &range, source_access),
-        dest: PlanSide {
-            lock: Some(choose::written(&asked, &range, &end)),
-            ..side(&asked, Side::Dest, &range, choose::with_existing(dest_access, end.existing))
-        },
+        dest: dest_side(&asked, &range, &end, dest_access),
         len: range.len,
         route,
         pattern: None,
@@ -139,6 +136,11 @@ fn side(asked: &Asked, side: Side, range: &Range, access: crate::contract::Acces
         moves_head: asked.rotational(side),
         through: asked.through(side),
     }
+}
+
+fn dest_side(asked: &Asked, range: &Range, end: &choose::Ends, access: crate::contract::Access) -> PlanSide {
+    let access = choose::with_existing(access, end.existing);
+    PlanSide { lock: Some(choose::written(asked, range, end)), ..side(asked, Side::Dest, range, access) }
 }
 
 /// The option that moves the beginning on `side`.

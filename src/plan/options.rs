@@ -145,6 +145,8 @@ pub struct Options {
     pub journal: JournalWish,
     /// Go on with the copy of which the journal tells.
     pub resume: bool,
+    /// Begin at the start, whatever unfinished copy to the dest waits.
+    pub restart: bool,
     /// Time between two checkpoints; `None`: auto.
     pub checkpoint: Option<Duration>,
     /// Write only what differs on the dest; `None`: write everything.

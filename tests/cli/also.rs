@@ -190,7 +190,10 @@ fn an_old_journal_of_any_dest_is_gone_before_that_is_written() {
     let refused = haul().args(["copy", "--resume", name(&source), name(&one), "--also", name(&two)]).assert().code(2);
     assert!(stderr(&refused).contains("--resume"), "{}", stderr(&refused));
     assert!(journal.exists() && !one.exists());
-    let (_, said, status) = copy(&[name(&source), name(&one), "--also", name(&two)]);
+    let refused = haul().args(["copy", name(&source), name(&one), "--also", name(&two)]).assert().code(3);
+    assert!(stderr(&refused).contains("--restart"), "{}", stderr(&refused));
+    assert!(journal.exists() && !one.exists());
+    let (_, said, status) = copy(&["--restart", name(&source), name(&one), "--also", name(&two)]);
     assert_eq!(status, 0, "{said}");
     assert!(!journal.exists(), "it claims what somebody else wrote");
     assert!(said.contains("unfinished copy"), "{said}");

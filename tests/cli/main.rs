@@ -47,3 +47,4 @@ mod unread;
 mod usage;
 mod verify;
 mod verify_copy;
+mod waiting_journal;

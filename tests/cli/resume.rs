@@ -233,16 +233,16 @@ fn a_copy_that_begins_anew_ends_an_old_journal_before_it_writes() {
     for option in [&[][..], &["--no-journal"]] {
         let copy = Interrupted::new(&[]);
         // A dest that cannot be opened is not written to; by then the journal is gone all the same.
-        let arguments = [&["copy"], option, &[name(&copy.source), name(&copy.dest)]].concat();
+        let arguments = [&["copy", "--restart"], option, &[name(&copy.source), name(&copy.dest)]].concat();
         let said = stderr(&haul().args(arguments).assert().success());
-        assert!(said.contains("unfinished copy") && said.contains("--resume would have"), "{said}");
+        assert!(said.contains("unfinished copy") && said.contains("is removed"), "{said}");
         assert!(!copy.journal().exists());
         cmp(&copy.source, &copy.dest);
     }
 }
 
 #[test]
-fn a_journal_in_a_named_place_is_never_thrown_away() {
+fn a_journal_in_a_named_place_is_not_thrown_away_unless_that_is_said() {
     let dir = scratch();
     let (source, dest, journal) = (dir.path().join("source"), dir.path().join("dest"), dir.path().join("journal"));
     write_noise(&source, LEN, 86);
@@ -250,7 +250,7 @@ fn a_journal_in_a_named_place_is_never_thrown_away() {
     interrupt(&option, &source, &dest);
     let arguments = [&["copy"], &option[..], &[name(&source), name(&dest)]].concat();
     let said = stderr(&haul().args(&arguments).assert().code(3));
-    assert!(said.contains("is there already") && said.contains("--resume"), "{said}");
+    assert!(said.contains("an unfinished copy") && said.contains("--resume"), "{said}");
     haul().args(&arguments).arg("--resume").assert().success();
     cmp(&source, &dest);
     assert!(!journal.exists());

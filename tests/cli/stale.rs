@@ -80,9 +80,14 @@ fn every_verb_that_writes_ends_the_journal_of_its_dest() {
     let second = format!("of2={}", name(&copy.dest));
     copy.ended_by(&mut verb(&["sg_dd", &from, "of=/dev/null", &second, "bs=512", "count=1"]));
     copy.ended_by(&mut verb(&["pattern", "write", name(&copy.dest)]));
-    copy.ended_by(&mut verb(&["copy", name(&copy.source), name(&copy.dest)]));
-    let named = ["copy", "--journal", name(&elsewhere), name(&copy.source), name(&copy.dest)];
+    copy.ended_by(&mut verb(&["copy", "--restart", name(&copy.source), name(&copy.dest)]));
+    let named = ["copy", "--restart", "--journal", name(&elsewhere), name(&copy.source), name(&copy.dest)];
     copy.ended_by(&mut verb(&named));
+    // A FIFO of that name holds nobody up.
+    let other = copy.dir.path().join(".other.haul-journal");
+    assert!(Command::new("mkfifo").arg(&other).status().unwrap().success());
+    let to_other = format!("of={}", name(&copy.dir.path().join("other")));
+    assert!(verb(&["dd", &from, &to_other, "count=1"]).output().unwrap().status.success());
     // By another name it is the same file.
     let link = copy.dir.path().join("link");
     std::os::unix::fs::symlink(&copy.dest, &link).unwrap();

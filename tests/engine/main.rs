@@ -26,3 +26,4 @@ mod reading_around;
 mod resuming_around;
 mod ring_forms;
 mod scsi_oracle;
+mod tried_alone;

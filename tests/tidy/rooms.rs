@@ -21,8 +21,8 @@ pub const ROOMS: &[(&str, &[&str])] = &[
     (
         "command",
         &[
-            "contract", "sys", "files", "schedule", "stage", "ledger", "endpoint", "engine", "records", "measure",
-            "probe", "plan", "cli", "report",
+            "contract", "sys", "files", "schedule", "stage", "ledger", "hold", "endpoint", "engine", "records",
+            "measure", "probe", "plan", "cli", "report",
         ],
     ),
     ("main", &["cli", "command", "contract", "report"]),

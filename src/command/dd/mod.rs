@@ -97,7 +97,7 @@ fn copy(plan: RecordPlan, name: &[u8], quoting: Quoting) -> Exit {
         teller.warn(&stale.warning());
         if let Err(error) = stale.end() {
             teller.warn(&error.to_string());
-            return FAILED;
+            return Exit::Status(error.kind.exit_status());
         }
     }
     teller.start();

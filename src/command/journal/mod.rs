@@ -1,9 +1,11 @@
 //! The journal of a copy: where it is, what becomes of an old one, whether it still fits, and who writes to it.
 mod exchange;
 mod fits;
+mod foreign;
 mod place;
 mod scribe;
 mod stale;
+mod waiting;
 
 use crate::contract::{Ended, Endpoint, Error, ExtentSet, Facts, Keeping, Kind, Outcome, Plan, Result, Side};
 use crate::ledger::journal::{Head, Journal};
@@ -16,6 +18,7 @@ pub(super) use stale::Stale;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
+pub(super) use waiting::{Choice, Waiting};
 
 /// Least and greatest time between two checkpoints, unless the user says.
 const EVERY: [Duration; 2] = [Duration::from_secs(5), Duration::from_secs(60)];
@@ -30,6 +33,8 @@ pub(super) struct Found {
     old: Option<Journal>,
     /// Others that claim something about the dest.
     stale: Vec<Stale>,
+    /// Those of them that somebody could want to go on with, and has not given up.
+    waiting: Vec<Waiting>,
     resumes: bool,
     head: Head,
     every: [Duration; 2],
@@ -40,7 +45,8 @@ pub(super) struct Found {
 /// Looks for the journal and, with `--resume`, whether it fits. Changes nothing, but for a torn last line.
 ///
 /// # Errors
-/// There is nothing to resume, or it does not fit: Refused. A journal that cannot be read, or is not to be lost.
+/// There is nothing to resume, or it does not fit: Refused. The place is that of a side, or something else is there:
+/// Refused. A journal that cannot be read.
 pub(super) fn look(options: &Options, plan: &Plan, source: &Facts, dest: &Facts) -> Result<Found> {
     let (path, named) = match &options.journal {
         JournalWish::At(path) => (Some(path.clone()), true),
@@ -51,15 +57,23 @@ pub(super) fn look(options: &Options, plan: &Plan, source: &Facts, dest: &Facts)
         named,
         old: None,
         stale: Vec::new(),
+        waiting: Vec::new(),
         resumes: options.resume,
         head: head(plan, source, dest),
         every: options.checkpoint.map_or(EVERY, |every| [every, every]),
         warnings: Vec::new(),
     };
+    if let Some(path) = &found.path {
+        // The usual place may be the name of the source.
+        match foreign::apart(path, [(Side::Source, source), (Side::Dest, dest)]) {
+            Err(_) if !plan.journal => found.path = None,
+            apart => apart?,
+        }
+    }
     if options.resume {
         found.resume(plan, source, dest)?;
     } else {
-        found.begin_anew()?;
+        found.begin_anew(options, plan.journal)?;
         if plan.journal {
             found.can_be_made(options.dry_run);
         } else {
@@ -68,8 +82,15 @@ pub(super) fn look(options: &Options, plan: &Plan, source: &Facts, dest: &Facts)
     }
     // Of its own one the copy has its way; in a named place there may be one beside that in the place of all.
     let own = if found.named { found.path.clone() } else { place::of(dest) };
-    found.stale = Stale::of(dest, own.as_deref());
-    found.warnings.extend(found.stale.iter().map(Stale::warning));
+    let others = Stale::of(dest, own.as_deref());
+    if !options.resume && !options.restart {
+        let waits = |stale: &Stale| stale.waits(place::of(dest).as_deref() != Some(stale.path()));
+        found.waiting.extend(others.iter().filter_map(waits));
+    }
+    let given_up = others.iter().filter(|stale| !found.awaits(stale.path()));
+    let warnings: Vec<String> = given_up.map(Stale::warning).collect();
+    found.warnings.extend(warnings);
+    found.stale.extend(others);
     Ok(found)
 }
 
@@ -100,6 +121,11 @@ impl Found {
         self.path.is_some()
     }
 
+    /// The journal at `path` is of a copy that waits.
+    fn awaits(&self, path: &Path) -> bool {
+        self.waiting.iter().any(|waiting| waiting.path == path)
+    }
+
     fn resume(&mut self, plan: &Plan, source: &Facts, dest: &Facts) -> Result<()> {
         let nothing = |what: String| {
             let advice = "The copy is complete, or never had one; without --resume it is made from the start.";
@@ -112,7 +138,11 @@ impl Found {
                 .to_owned(),
             );
         };
-        let Some(journal) = open(path).map_err(|fault| fault.into_error(&path.display().to_string()))? else {
+        let opened = open(path).map_err(|fault| match foreign::is_foreign(path, &fault) {
+            true => foreign::refusal(path, self.named),
+            false => fault.into_error(&path.display().to_string()),
+        });
+        let Some(journal) = opened? else {
             return nothing(format!("there is no journal {}", path.display()));
         };
         fits::check(&journal, plan, source, dest)?;
@@ -121,15 +151,19 @@ impl Found {
     }
 
     /// A journal of another run claims what this one will make untrue.
-    fn begin_anew(&mut self) -> Result<()> {
+    fn begin_anew(&mut self, options: &Options, kept: bool) -> Result<()> {
         let Some(path) = &self.path else { return Ok(()) };
         let name = path.display().to_string();
         let old = match open(path) {
             Ok(old) => old,
+            // No journal is made there, so that it is in nobody's way.
+            Err(fault) if foreign::is_foreign(path, &fault) && !kept => return Ok(()),
+            Err(fault) if foreign::is_foreign(path, &fault) => return Err(foreign::refusal(path, self.named)),
             Err(fault) => match fault.kind {
                 // Nobody's work is in it any more.
                 FaultKind::Damaged | FaultKind::Truncated | FaultKind::Senseless(_) if !self.named => {
                     self.warnings.push(format!("{fault}: {name} of an unfinished copy to this dest is thrown away"));
+                    self.stale.push(Stale::damaged(path));
                     None
                 }
                 _ => return Err(fault.into_error(&name)),
@@ -137,18 +171,13 @@ impl Found {
         };
         let Some(old) = old else { return Ok(()) };
         let durable_bytes = old.state().durable.total_bytes();
-        if self.named && durable_bytes > 0 {
-            let error =
-                Error::new(Kind::Refused, format!("journal {name} is there already: it is of an unfinished copy"));
-            return Err(
-                error.advise("Go on with that copy by --resume, or remove the file if it is not wanted any more.")
-            );
-        }
-        if durable_bytes > 0 {
+        if durable_bytes > 0 && options.restart {
             self.warnings.push(format!(
-                "an unfinished copy to this dest, of which {durable_bytes} bytes are durable, is forgotten: this one \
-                 begins at the start; --resume would have gone on with it"
+                "an unfinished copy to this destination, of which {durable_bytes} bytes are durable, is given up: its \
+                 journal {name} is removed, and this copy begins at the start"
             ));
+        } else if durable_bytes > 0 {
+            self.waiting.push(Waiting { path: path.clone(), durable_bytes, of_kin: false });
         }
         self.old = Some(old);
         Ok(())

@@ -1,5 +1,5 @@
 //! Journals of earlier copies that claim what is about to become untrue: whoever writes to a dest ends them first.
-use super::{open, place};
+use super::{Waiting, open, place};
 use crate::contract::{Error, Facts, Kind, RecordPlan};
 use crate::files::{FileError, Opening, Place};
 use crate::ledger::FaultKind;
@@ -14,6 +14,8 @@ pub(in crate::command) struct Stale {
     path: PathBuf,
     /// Bytes that it claims; `None`: it cannot be believed anyway, or is in use.
     durable_bytes: Option<u64>,
+    /// Another process is using it.
+    busy: bool,
 }
 
 impl Stale {
@@ -21,19 +23,40 @@ impl Stale {
     /// disk, and that of the disk of a partition.
     pub(in crate::command) fn of(dest: &Facts, except: Option<&Path>) -> Vec<Stale> {
         let mut found = Vec::new();
-        for path in place::about(dest).into_iter().filter(|path| Some(path.as_path()) != except) {
+        // Reading a FIFO would wait for somebody.
+        let may_be = |path: &PathBuf| Some(path.as_path()) != except && path.is_file();
+        for path in place::about(dest).into_iter().filter(may_be) {
             match open(&path) {
                 Ok(None) => {}
                 Ok(Some(journal)) => {
                     let durable_bytes = Some(journal.state().durable.total_bytes());
-                    found.push(Stale { path, durable_bytes });
+                    found.push(Stale { path, durable_bytes, busy: false });
                 }
                 // What is no journal is nobody's to remove.
                 Err(fault) if matches!(fault.kind, FaultKind::Other) => {}
-                Err(_) => found.push(Stale { path, durable_bytes: None }),
+                Err(fault) => {
+                    let busy = matches!(fault.kind, FaultKind::Busy);
+                    found.push(Stale { path, durable_bytes: None, busy });
+                }
             }
         }
         found
+    }
+
+    /// One that cannot be believed.
+    pub(super) fn damaged(path: &Path) -> Stale {
+        Stale { path: path.to_owned(), durable_bytes: None, busy: false }
+    }
+
+    /// Where it is.
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The copy that could be gone on with by it; `of_kin`: it is to another device that shares bytes with the dest.
+    pub(super) fn waits(&self, of_kin: bool) -> Option<Waiting> {
+        let durable_bytes = self.durable_bytes.filter(|&bytes| bytes > 0)?;
+        Some(Waiting { path: self.path.clone(), durable_bytes, of_kin })
     }
 
     /// Those about the dest that `leads_there`, a path below /proc/self/fd or any other. It is looked at closely only
@@ -61,6 +84,7 @@ impl Stale {
     pub(in crate::command) fn warning(&self) -> String {
         let path = self.path.display();
         match self.durable_bytes {
+            _ if self.busy => format!("another process is using journal {path}, which is about the same bytes"),
             Some(bytes) => format!(
                 "an unfinished copy, of which {bytes} bytes are durable, cannot be gone on with after this: its \
                  journal {path} is removed"
@@ -72,8 +96,13 @@ impl Stale {
     /// Removes it.
     ///
     /// # Errors
-    /// The file system fails.
+    /// The file system fails; Refused where a copy is under way that keeps it.
     pub(in crate::command) fn end(&self) -> Result<(), Error> {
+        if self.busy {
+            let what = format!("a copy is under way to the same bytes: it is using journal {}", self.path.display());
+            let advice = "Nothing was written. Wait until that copy has ended, or stop it; then run this again.";
+            return Err(Error::new(Kind::Refused, what).advise(advice));
+        }
         let removed =
             Place::of(&self.path).map_err(FileError::from).and_then(|place| match place.open(Opening::Own)? {
                 Some(file) => place.remove(file),

@@ -28,11 +28,29 @@ pub fn confirm(plan: &Plan, source: &Facts, dest: &Facts) -> String {
     text + "Type yes to go on, anything else to stop: "
 }
 
+/// The question what is to become of an unfinished copy; `what` says which, as a clause.
+pub fn waiting_copy(what: &str, can_resume: bool) -> String {
+    let mut text = String::from("\n");
+    let go_on = if can_resume { "continue to go on with it, " } else { "" };
+    for line in wrap(&printable(&format!("{what}.")), WIDTH) {
+        text += &format!("{line}\n");
+    }
+    text + &format!("Type {go_on}restart to give it up, anything else to stop: ")
+}
+
 /// Asks and waits for a line. True for `yes` and nothing else, in any case; the end of the input is a no.
 ///
 /// # Errors
 /// What reading the answer or writing the question said.
 pub fn ask(question: &str, input: &mut impl BufRead, out: &mut impl Write) -> io::Result<bool> {
+    Ok(answer(question, input, out)? == "yes")
+}
+
+/// Asks and waits for a line. The answer in small letters, without blanks around it; empty at the end of the input.
+///
+/// # Errors
+/// As for [`ask`].
+pub fn answer(question: &str, input: &mut impl BufRead, out: &mut impl Write) -> io::Result<String> {
     out.write_all(question.as_bytes())?;
     out.flush()?;
     let mut answer = Vec::new();
@@ -41,7 +59,7 @@ pub fn ask(question: &str, input: &mut impl BufRead, out: &mut impl Write) -> io
         // The end of the input, or an answer without one: what comes next begins on a line of its own.
         out.write_all(b"\n")?;
     }
-    Ok(answer.trim_ascii().eq_ignore_ascii_case(b"yes"))
+    Ok(String::from_utf8_lossy(answer.trim_ascii()).to_ascii_lowercase())
 }
 
 /// What will be overwritten of the dest; `None`: from a stream, nobody knows where it ends.

@@ -19,7 +19,7 @@ mod verified;
 mod writing;
 
 pub(in crate::report) use advice::advice;
-pub use confirm::{ask, confirm};
+pub use confirm::{answer, ask, confirm, waiting_copy};
 pub(in crate::report) use dests::rest as rest_of_dest;
 pub use dests::{catching_up, dropped};
 pub use digests::digest_lines;

@@ -124,7 +124,7 @@ fn resume(args: &[String], complete: bool) -> Vec<String> {
     let mut words = vec!["haul".to_owned()];
     words.extend_from_slice(before);
     words.push("--resume".to_owned());
-    words.extend(without(there, after).into_iter().filter(|word| word != "--resume"));
+    words.extend(without(there, after).into_iter().filter(|word| word != "--resume" && word != "--restart"));
     words
 }
 

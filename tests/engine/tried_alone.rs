@@ -1,12 +1,10 @@
 //! Blocks that are tried once more alone, and the closer look at a bad one: the copy goes on meanwhile, and a stop is
 //! heard.
-mod model;
-
+use crate::model::{pattern, plan};
 use haul::contract::{
     Cache, Ended, Endpoint, EngineKind, Facts, Kind, Op, Outcome, Plan, Request, Side, Silent, Stop, Tally,
 };
 use haul::endpoint::memory::{Fault, Memory};
-use model::{pattern, plan};
 use std::collections::HashMap;
 use std::io;
 use std::sync::atomic::Ordering::Relaxed;
