@@ -59,7 +59,7 @@ fn has_lock(pid: u32, lock: OtherLock, inode: u64) -> bool {
     lines.any(|lines| lines.lines().any(|line| is_that(line, lock, inode)))
 }
 
-/// As in `lock:	1: OFDLCK ADVISORY  WRITE -1 fe:01:1234 4611686018427387904 EOF`.
+/// As in `lock: 1: OFDLCK ADVISORY  WRITE -1 fe:01:1234 4611686018427387904 EOF`.
 fn is_that(line: &str, lock: OtherLock, inode: u64) -> bool {
     let Some(line) = line.strip_prefix("lock:") else { return false };
     let words: Vec<&str> = line.split_whitespace().collect();
