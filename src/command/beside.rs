@@ -30,7 +30,7 @@ pub(super) fn check(options: &Options, sides: &[(Side, &Facts)]) -> Result<()> {
             Err(error.advise("Name another file: nothing was written."))
         };
         if let Some((side, facts)) = sides.iter().find(|(_, facts)| is(found, facts)) {
-            return refused(format!("the {} {} of the copy", side.name(), facts.address))
+            return refused(format!("the {} {} of the copy", word(*side), facts.address))
                 .map_err(|error: Error| error.on(*side));
         }
         // Whoever names the place of the default journal means that journal.
@@ -56,9 +56,15 @@ fn named<'a>(options: &Options, dests: impl Iterator<Item = &'a Facts>) -> Vec<(
     if let JournalWish::At(path) = &options.journal {
         files.push(of(JOURNAL[0], path));
     }
-    // Where another is named, or none is wanted, that of an earlier copy may be removed all the same.
-    files.extend(dests.filter_map(journal::place_of).map(|path| (JOURNAL[1], path)));
+    if options.journal == JournalWish::Auto {
+        files.extend(dests.filter_map(journal::place_of).map(|path| (JOURNAL[1], path)));
+    }
     files
+}
+
+/// Whether `path` leads to this side, or will once both are made.
+pub(super) fn leads_to(path: &Path, facts: &Facts) -> bool {
+    Place::of(path).and_then(|place| place.found()).is_ok_and(|found| is(&found, facts))
 }
 
 /// Whether that file is this side.
@@ -69,5 +75,12 @@ fn is(found: &Found, facts: &Facts) -> bool {
             Place::of(&facts.path).and_then(|place| place.found()).is_ok_and(|it| it == *found)
         }
         _ => false,
+    }
+}
+
+fn word(side: Side) -> &'static str {
+    match side {
+        Side::Source => "source",
+        Side::Dest => "destination",
     }
 }

@@ -13,6 +13,7 @@ use crate::contract::{
     Silent,
 };
 use crate::engine::Ends;
+use crate::hold::Held;
 use crate::plan::{JournalWish, Options, ProgressStyle};
 use crate::report::{Out, Progress, json, text};
 use crate::{endpoint, engine, plan, probe, schedule};
@@ -38,27 +39,18 @@ fn copy_to_one(options: &Options, judge: Option<Judge>, signals: &Signals, words
     saved::recall([&mut source, &mut dest], out);
     let mut plan = plan::make(options, &source, &dest, &host(options))?;
     beside::check(options, &[(Side::Source, &source), (Side::Dest, &dest)])?;
-    let found = look(options, &mut plan, &source, &dest, out)?;
-    if let Some(judge) = &judge {
-        judge.fits(&plan, &dest, &found)?;
-    }
-    plan.warnings.extend(undo::read_warnings(&source));
-    plan.warnings.extend(undo::write_warnings(&dest, options.dry_run));
+    let found = look(options, judge.as_ref(), &mut plan, [&source, &dest], out)?;
     if options.dry_run {
-        plan.warnings.extend(found.foretell(&dest.address));
         return show(options, &plan, &source, &dest, out);
     }
     if found.settle_waiting(&plan, judge.is_none(), out)? == Choice::Resume {
         // It is locked by whoever has found it.
         drop(found);
-        let journal = Some(&options.journal).filter(|wish| **wish != JournalWish::Never).cloned().unwrap_or_default();
-        return copy_to_one(&Options { resume: true, journal, ..options.clone() }, None, signals, words, out);
+        return copy_to_one(&resumed(options), None, signals, words, out);
     }
     let page = page::place(options.report.as_deref(), &[(Side::Source, &source), (Side::Dest, &dest)])?;
     warn(options, &plan, out);
-    agree(options, &mut plan, &source, &dest, out)?;
-    // What another haul writes to stays as it is, and so does all that stands beside it.
-    let _held = endpoint::hold_dest(&plan.dest, &dest)?;
+    let _held = agree(options, &mut plan, &source, &dest, out)?;
     // Of what differs nothing can be foretold.
     let foretold = if judge.is_none() { estimate::of_copy(options, &plan, &source, &dest) } else { None };
     if (plan.read_back.is_some() || options.delta.is_some()) && dest.exists {
@@ -110,9 +102,24 @@ fn copy_to_one(options: &Options, judge: Option<Judge>, signals: &Signals, words
     Ok(exit)
 }
 
+/// The same, to go on with the copy that waits: its journal is there, whether one was wanted or not.
+fn resumed(options: &Options) -> Options {
+    let journal = match &options.journal {
+        JournalWish::Never => JournalWish::Auto,
+        other => other.clone(),
+    };
+    Options { resume: true, journal, ..options.clone() }
+}
+
 /// What there is of an earlier copy. Its journal is held against what stands on the dest: that has to be what the copy
 /// wrote, so what measuring left there goes first. Only originals are written by that.
-fn look(options: &Options, plan: &mut Plan, source: &Facts, dest: &Facts, out: Out) -> Result<journal::Found> {
+fn look(
+    options: &Options,
+    judge: Option<&Judge>,
+    plan: &mut Plan,
+    [source, dest]: [&Facts; 2],
+    out: Out,
+) -> Result<journal::Found> {
     if options.resume && !options.dry_run {
         undo::before_writing(dest, options.progress, plan, out)?;
     }
@@ -120,6 +127,14 @@ fn look(options: &Options, plan: &mut Plan, source: &Facts, dest: &Facts, out: O
     let looks_only = options.resume && options.dry_run;
     let mut found = looked.map_err(|error| if looks_only { undo::explain(dest, error) } else { error })?;
     plan.warnings.append(&mut found.warnings);
+    if let Some(judge) = judge {
+        judge.fits(plan, dest, &found)?;
+    }
+    plan.warnings.extend(undo::read_warnings(source));
+    plan.warnings.extend(undo::write_warnings(dest, options.dry_run));
+    if options.dry_run {
+        plan.warnings.extend(found.foretell(&dest.address));
+    }
     Ok(found)
 }
 
@@ -141,13 +156,14 @@ fn open_dest(options: &Options, plan: &Plan, dest: &Facts) -> Result<Arc<dyn End
     }
 }
 
-/// Asks where a device is overwritten; then puts back what measuring it by writing left there, for the copy may be of a
-/// part.
-fn agree(options: &Options, plan: &mut Plan, source: &Facts, dest: &Facts, out: Out) -> Result<()> {
+/// Asks before a device is overwritten; then puts back what measuring it by writing left there, for the copy may be of
+/// a part. Last it locks a file that is there against other hauls.
+fn agree(options: &Options, plan: &mut Plan, source: &Facts, dest: &Facts, out: Out) -> Result<Option<Held>> {
     if plan::needs_confirmation(plan, dest) && !options.yes {
         consent::ask(plan, source, dest, out)?;
     }
-    undo::before_writing(dest, options.progress, plan, out)
+    undo::before_writing(dest, options.progress, plan, out)?;
+    endpoint::hold_dest(&plan.dest, dest)
 }
 
 /// Plan to Outcome to Report, with both sides open.

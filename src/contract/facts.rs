@@ -197,7 +197,7 @@ pub struct Facts {
     pub queue: QueueLimits,
     /// Device and inode; `None` for what cannot be the same as anything else.
     pub id: Option<FileId>,
-    /// Which pipe, socket or character device it is, so that two dests are known to be one; `None`: none of these.
+    /// Which pipe, socket or character device it is, so that two dests are known to be one; `None`: it is none.
     pub stream: Option<FileId>,
     /// Where the bytes lie in the end.
     pub ground: Vec<Ground>,

@@ -58,8 +58,8 @@ pub fn open_dest(side: &PlanSide, facts: &Facts) -> Result<Arc<dyn Endpoint>> {
     open(Opening { side: Side::Dest, reads: false, writes: true, plan: side, facts })
 }
 
-/// Takes the lock of a dest file that is there, so that nothing else of the copy begins before; [`open_dest`] shares
-/// it. `None`: there is nothing to lock yet, or no lock to be had.
+/// Takes the lock of a dest file that is there, before anything else of the copy begins. [`open_dest`] shares it.
+/// `None`: there is nothing to lock yet, or no lock to be had.
 ///
 /// # Errors
 /// Refused where another haul is busy with it, or it is no longer what was probed; Open when the kernel refuses.

@@ -227,7 +227,7 @@ pub(super) fn regular(stat: &Stat) -> Result<(), FileError> {
         FileType::Socket => "a socket",
         FileType::CharacterDevice => "a character device",
         FileType::BlockDevice => "a block device",
-        FileType::Directory => "a folder",
+        FileType::Directory => "a directory",
         FileType::Symlink => "a symbolic link",
         FileType::Unknown => "something unknown",
     };

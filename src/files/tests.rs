@@ -114,7 +114,7 @@ fn what_is_no_regular_file_is_refused_without_waiting() {
     let _socket = std::os::unix::net::UnixListener::bind(path("socket")).unwrap();
     fs::create_dir(path("folder")).unwrap();
     symlink("fifo", path("link")).unwrap();
-    for (name, what) in [("fifo", "a FIFO"), ("socket", "a socket"), ("folder", "a folder"), ("link", "a FIFO")] {
+    for (name, what) in [("fifo", "a FIFO"), ("socket", "a socket"), ("folder", "a directory"), ("link", "a FIFO")] {
         let FileError::NotRegular(found) = scene.place(name).open(Opening::Read).unwrap_err() else { panic!("{name}") };
         assert_eq!(found, what);
     }

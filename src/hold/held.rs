@@ -145,8 +145,8 @@ fn range(extent: Extent) -> (u64, u64) {
 }
 
 /// The same file, open by a description that nothing else uses: its lock is gone with the process, while those of a
-/// ring stay open for some time after it was killed, and those of standard output for as long as the shell has them.
-/// Where it cannot be opened again, as with an odd umask, the one that is there has to do.
+/// ring stay open for some time after it was killed, and standard output for as long as the shell has it. Where it
+/// cannot be opened again, as with an odd umask, the one that is there has to do.
 fn opened_again(fd: BorrowedFd<'_>, used_for: Use) -> io::Result<OwnedFd> {
     let direction = match used_for {
         Use::Read => OFlags::RDONLY,

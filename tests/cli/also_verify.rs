@@ -99,7 +99,7 @@ fn one_manifest_serves_every_dest() {
     assert!(shown.contains(name(&one)) && shown.contains(name(&two)), "{shown}");
     let again = ["copy", "--manifest", name(&two), name(&source), name(&one), "--also", name(&two)];
     let assert = haul().args(again).assert().code(3);
-    assert!(stderr(&assert).contains("is the dest "), "{}", stderr(&assert));
+    assert!(stderr(&assert).contains("is the destination "), "{}", stderr(&assert));
 }
 
 #[test]

@@ -149,11 +149,11 @@ fn no_file_beside_a_copy_is_a_side_of_it_under_any_name() {
         }
         // A destination that is not there yet.
         if name != "--delta" {
-            folder.refused(&copy(&option(name, "new"), ["source", "new"]), "is the dest");
+            folder.refused(&copy(&option(name, "new"), ["source", "new"]), "is the destination");
             let also = ["also".to_owned(), "--also".to_owned()];
             let options = [option(name, "two"), vec![format!("--{}", also[0]), "two".to_owned()]].concat();
             if matches!(name, "--manifest" | "--report") {
-                folder.refused(&copy(&options, ["source", "one"]), "is the dest");
+                folder.refused(&copy(&options, ["source", "one"]), "is the destination");
             }
         }
     }
@@ -197,7 +197,7 @@ fn a_fifo_or_a_folder_in_the_place_of_a_file_is_refused_without_waiting() {
     folder.refused(&["copy", "--resume", "source", "piped"], "a FIFO");
     folder.refused(&["copy", "--resume", "--journal", "fifo", "source", "out"], "a FIFO");
     folder.refused(&["manifest", "show", "fifo"], "a FIFO");
-    folder.refused(&["manifest", "show", "folder"], "a folder");
+    folder.refused(&["manifest", "show", "folder"], "a directory");
     folder.refused(&["manifest", "show", "/dev/null"], "a character device");
     folder.refused(&["manifest", "diff", "fifo", "fifo"], "a FIFO");
     folder.refused(&["verify", "--manifest", "fifo", "source"], "a FIFO");

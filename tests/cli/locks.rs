@@ -194,7 +194,7 @@ fn parts_of_a_file_that_do_not_meet_are_written_at_once() {
     done(&[&overlaps[..], &["seek=7340032"]].concat());
     let fed = busy.end();
     fs::write(files.dir.path().join("fed"), fed).expect("scratch takes files");
-    cmp_ranges(&files.dir.path().join("fed"), 0, &files.dest, 4 * MIB as u64, 3 * MIB as u64);
+    cmp_ranges(files.dir.path().join("fed"), 0, &files.dest, 4 * MIB as u64, 3 * MIB as u64);
     cmp_ranges(&files.source, 0, &files.dest, 0, 3 * MIB as u64);
     cmp_ranges(&files.source, 0, &files.dest, 11 * MIB as u64, MIB as u64);
 }

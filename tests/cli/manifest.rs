@@ -233,7 +233,7 @@ fn nothing_is_written_where_the_manifest_could_not_be() {
     for (manifest, status, why) in [
         (taken.clone(), 3, "it is there already"),
         (bench.path("no/such/directory"), 1, "cannot be read or written"),
-        (bench.path("dest"), 3, "is the dest "),
+        (bench.path("dest"), 3, "is the destination "),
     ] {
         let words = ["copy", "--manifest", name(&manifest), name(&bench.path("source")), name(&bench.path("dest"))]
             .map(str::to_owned);

@@ -195,7 +195,7 @@ fn a_journal_that_cannot_be_believed_is_refused() {
     let put = |text: &str| fs::write(copy.journal(), text).unwrap();
 
     put("");
-    copy.refuses(&[], 2, &["it is not a journal"]);
+    copy.refuses(&[], 3, &["an empty file", "→"]);
     put(&whole[..100]);
     copy.refuses(&[], 1, &["journal", "ends too early"]);
     put(&whole.replacen("\"haul_journal\":1", "\"haul_journal\":2", 1));

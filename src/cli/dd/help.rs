@@ -9,9 +9,9 @@ Reads and writes overlap; no block size has to be chosen for speed.
 /// What the man page says ahead of the operands.
 pub const MANUAL_TEXT: &[&str] = &[
     "Takes the operands of GNU dd, leaves the same bytes, tells the same counts in the same words and ends with the \
-     same status: 0, or 1 where anything failed. Status 3, of which dd knows nothing, says that another haul reads \
-     or writes the same bytes of the output just now: nothing was written. Called through a link named dd, haul \
-     behaves so too.",
+     same status: 0, or 1 where anything failed. Status 3, of which dd knows nothing, says that another haul reads or \
+     writes the same bytes of the output just now: nothing was written. Called through a link named dd, haul behaves \
+     so too.",
     "Where nothing but bytes is moved between files and disks, haul moves them with a block size, a depth and \
      direct I/O of its own, whatever bs= says, and counts the records afterwards. Everything else is read, converted \
      and written record by record, side by side. --explain says which.",

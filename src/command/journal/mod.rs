@@ -7,6 +7,7 @@ mod scribe;
 mod stale;
 mod waiting;
 
+use super::beside;
 use crate::contract::{Ended, Endpoint, Error, ExtentSet, Facts, Keeping, Kind, Outcome, Plan, Result, Side};
 use crate::ledger::journal::{Head, Journal};
 use crate::ledger::{FaultKind, SideIdentity};
@@ -63,13 +64,9 @@ pub(super) fn look(options: &Options, plan: &Plan, source: &Facts, dest: &Facts)
         every: options.checkpoint.map_or(EVERY, |every| [every, every]),
         warnings: Vec::new(),
     };
-    if let Some(path) = &found.path {
-        // The usual place may be the name of the source.
-        match foreign::apart(path, [(Side::Source, source), (Side::Dest, dest)]) {
-            Err(_) if !plan.journal => found.path = None,
-            apart => apart?,
-        }
-    }
+    // Where a journal is kept such a copy was refused. Where none is, the source may have the name that one would have.
+    let is_side = |path: &Path| [source, dest].into_iter().any(|facts| beside::leads_to(path, facts));
+    found.path.take_if(|path| is_side(path));
     if options.resume {
         found.resume(plan, source, dest)?;
     } else {
@@ -82,7 +79,8 @@ pub(super) fn look(options: &Options, plan: &Plan, source: &Facts, dest: &Facts)
     }
     // Of its own one the copy has its way; in a named place there may be one beside that in the place of all.
     let own = if found.named { found.path.clone() } else { place::of(dest) };
-    let others = Stale::of(dest, own.as_deref());
+    let mut others = Stale::of(dest, own.as_deref());
+    others.retain(|stale| !is_side(stale.path()));
     if !options.resume && !options.restart {
         let waits = |stale: &Stale| stale.waits(place::of(dest).as_deref() != Some(stale.path()));
         found.waiting.extend(others.iter().filter_map(waits));
