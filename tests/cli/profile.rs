@@ -143,7 +143,7 @@ fn places_that_failed_are_told_of_where_no_table_has_room_for_them() {
     let dir = scratch();
     let backing = dir.path().join("backing");
     write_noise(&backing, 8 << 20, 7);
-    // All of it but for what is looked at before: then no run misses a bad place, however little it gets to in its time.
+    // All of it but for what is looked at before: no run misses a bad place, however little it gets to in its time.
     let bad = 8192..8 << 20;
     let Some(disk) = FailingDisk::over(dir.path(), &backing, Fails::Reads, bad) else { return };
     for words in [
