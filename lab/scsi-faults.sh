@@ -113,7 +113,9 @@ during() { # event source dest option...: it happens in the middle of the copy
 }
 in_time() { silent_about "over too early"; }
 
-# A disk that was reset says so to the next command.
+# A disk that was reset says so to the next command. Longer copies, that it comes in their midst: time leaps while the
+# program is fetched that resets.
+mib=16
 disks ndelay=20000000
 fill $from 3 ${mib}M
 memory_root sg_reset
@@ -140,6 +142,7 @@ spoil 0 0
 judge "no answer any more" ended 1 "cannot " "at byte" "time-out"
 judge "nobody waits for an answer" nothing_left $to
 
+mib=8
 disks ndelay=2000000
 fill $from 2 ${mib}M
 wiped
