@@ -5,6 +5,8 @@
 # shellcheck source=lab/guest.sh
 . "$(dirname "$0")/guest.sh" "$@"
 odd=5000777 # bytes: neither whole blocks nor whole pages
+all=8M # bytes of a disk
+disks() { debug_disks dev_size_mb=${all%M} "$@"; }
 
 # Where the kernel can forbid io_uring, haul has to find that out by itself.
 choice=(--engine "$engine")
@@ -20,35 +22,35 @@ as() { # name words-of-the-report bytes: of the last copy, from $from to $to
 right() { ended 0 "$1" && same "$from" "$to" "$2"; }
 
 spoilt() { # disk: what was there before is no copy
-    fill "$1" 99 16M
+    fill "$1" 99 $all
 }
 
 modprobe null_blk nr_devices=1 gb=1 memory_backed=1
-debug_disks
+disks
 sg=/dev/lab/debug0-sg
 by_sg="engine $engine"
-fill /dev/lab/debug0 1 16M
-fill /dev/nullb0 2 16M
+fill /dev/lab/debug0 1 $all
+fill /dev/nullb0 2 $all
 fill /run/file 3 $odd
 
 # Disks with each other.
 to=/dev/lab/debug1
-from=/dev/lab/debug0 && spoilt $to && copy $sg $to-sg && as "sg to sg" "$by_sg" 16M
-from=/dev/lab/debug0 && spoilt $to && copy $sg $to && as "sg to sd" "source by SCSI commands" 16M
-from=/dev/lab/debug0 && spoilt $to && copy $from $to-sg && as "sd to sg" "dest by SCSI commands" 16M
-from=/dev/lab/debug0 && spoilt $to && copy --passthrough $from $to && as "sd to sd, passed through" "by its own commands" 16M
+from=/dev/lab/debug0 && spoilt $to && copy $sg $to-sg && as "sg to sg" "$by_sg" $all
+from=/dev/lab/debug0 && spoilt $to && copy $sg $to && as "sg to sd" "source by SCSI commands" $all
+from=/dev/lab/debug0 && spoilt $to && copy $from $to-sg && as "sd to sg" "dest by SCSI commands" $all
+from=/dev/lab/debug0 && spoilt $to && copy --passthrough $from $to && as "sd to sd, passed through" "by its own commands" $all
 from=/dev/lab/debug0 && spoilt $to && copy --passthrough=dest $from $to
-judge "sd to sd, the dest passed through" right "dest by SCSI commands" 16M
+judge "sd to sd, the dest passed through" right "dest by SCSI commands" $all
 judge "sd to sd, the source not passed through" silent_about "source by SCSI commands"
-from=/dev/nullb0 && spoilt $to && copy --count 16M $from $to-sg && as "null_blk to sg" "$by_sg" 16M
-from=/dev/lab/debug0 to=/dev/nullb0 && spoilt $to && copy $sg $to && as "sg to null_blk" "$by_sg" 16M
+from=/dev/nullb0 && spoilt $to && copy --count $all $from $to-sg && as "null_blk to sg" "$by_sg" $all
+from=/dev/lab/debug0 to=/dev/nullb0 && spoilt $to && copy $sg $to && as "sg to null_blk" "$by_sg" $all
 
 # Read back by the same node, and written only where it differs.
 from=/dev/lab/debug0 to=/dev/lab/debug1 && spoilt $to && copy --verify $sg $to-sg
-judge "sg to sg, read back" right "durable, verified" 16M
+judge "sg to sg, read back" right "durable, verified" $all
 printf '\1' | dd of=$to bs=1 seek=5000000 conv=notrunc,fsync status=none
 copy --delta --verify $sg $to-sg
-judge "sg to sg, only what differs" right "wrote 64.0 KiB of it; the rest was there already, verified" 16M
+judge "sg to sg, only what differs" right "wrote 64.0 KiB of it; the rest was there already, verified" $all
 
 # Without a copy in the driver, where it may do without.
 if [ "$engine" = ring ]; then
@@ -57,7 +59,7 @@ if [ "$engine" = ring ]; then
 fi
 echo 1 > /sys/module/sg/parameters/allow_dio
 to=/dev/lab/debug1
-from=/dev/lab/debug0 && spoilt $to && copy $sg $to-sg && as "sg to sg, the driver may do without a copy" "$by_sg" 16M
+from=/dev/lab/debug0 && spoilt $to && copy $sg $to-sg && as "sg to sg, the driver may do without a copy" "$by_sg" $all
 if [ "$engine" = ring ]; then
     judge "no copy in the driver is told of" silent_about "the driver copied"
 fi
@@ -66,7 +68,7 @@ echo 0 > /sys/module/sg/parameters/allow_dio
 # Streams and files of odd sizes. The rest of the disk's last block stays.
 from=/run/file to=/dev/lab/debug1
 spoilt $to && copy $from $to-sg && as "file to sg" "$by_sg" $odd
-noise 99 16M | tail -c +$((odd + 1)) > /run/rest
+noise 99 $all | tail -c +$((odd + 1)) > /run/rest
 judge "file to sg leaves what lies behind" cmp -i $odd:0 $to /run/rest
 spoilt $to && status=0 said=$("$haul" copy --yes "${choice[@]}" - $to-sg < <(cat $from) 2>&1) || status=$?
 as "pipe to sg" "$by_sg" $odd
@@ -85,9 +87,9 @@ from=/run/hollow to=/dev/lab/debug1 && spoilt $to && copy $from $to-sg && as "fi
 # What the block device's page cache holds is neither read past nor left behind. An open descriptor keeps the cache.
 exec 9< /dev/lab/debug0 8< /dev/lab/debug1
 cat /dev/lab/debug1 > /dev/null
-noise 5 16M | dd of=/dev/lab/debug0 bs=1M iflag=fullblock status=none
+noise 5 $all | dd of=/dev/lab/debug0 bs=1M iflag=fullblock status=none
 copy $sg /dev/lab/debug1-sg
-judge "what was only in the cache of the source is copied" cmp <(noise 5 16M) /dev/lab/debug1
+judge "what was only in the cache of the source is copied" cmp <(noise 5 $all) /dev/lab/debug1
 exec 9<&- 8<&-
 
 # A partition keeps to its place.
@@ -95,10 +97,10 @@ spoilt /dev/lab/debug1
 echo '2048,8192' | sfdisk -q /dev/lab/debug1 2> /dev/null
 disk=$(readlink -f /dev/lab/debug1)
 until [ -b "${disk}1" ]; do sleep 0.1; done
-dd if=/dev/lab/debug1 of=/run/before bs=1M count=16 iflag=fullblock status=none
+dd if=/dev/lab/debug1 of=/run/before bs=1M count=${all%M} iflag=fullblock status=none
 copy --count 4M --passthrough=dest /run/hollow "${disk}1"
 dd if=/run/hollow of=/run/before bs=1M seek=1 count=4 conv=notrunc status=none
-from=/run/before to=/dev/lab/debug1 && as "a partition keeps to its place" "dest by SCSI commands" 16M
+from=/run/before to=/dev/lab/debug1 && as "a partition keeps to its place" "dest by SCSI commands" $all
 copy --passthrough=dest /run/file "${disk}1"
 judge "more than a partition holds is refused" ended 3 "too small"
 mkfs.ext4 -q "${disk}1" && mkdir -p /run/mounted && mount "${disk}1" /run/mounted
@@ -117,13 +119,13 @@ judge "a disk without a block device onto itself" ended 3 "the same bytes"
 echo "$device" > /sys/bus/scsi/drivers/sd/bind
 until disk=$(compgen -G "/sys/bus/scsi/devices/$device/block/*") && [ -b "/dev/${disk##*/}" ]; do sleep 0.1; done
 ln -sf "../${disk##*/}" /dev/lab/debug1
-judge "a disk without a block device has the bytes" same /dev/lab/debug0 /dev/lab/debug1 16M
+judge "a disk without a block device has the bytes" same /dev/lab/debug0 /dev/lab/debug1 $all
 
 # Larger blocks, and more of them than 32 bits count.
-debug_disks sector_size=4096
-fill /dev/lab/debug0 6 16M
+disks sector_size=4096
+fill /dev/lab/debug0 6 $all
 from=/dev/lab/debug0 to=/dev/lab/debug1
-copy $sg $to-sg && as "sg to sg in blocks of 4096" "$by_sg" 16M
+copy $sg $to-sg && as "sg to sg in blocks of 4096" "$by_sg" $all
 from=/run/file && spoilt $to && copy $from $to-sg && as "file to sg in blocks of 4096" "$by_sg" $odd
 copy --count $odd $to-sg /run/back && to=/run/back && as "sg to file in blocks of 4096" "$by_sg" $odd
 # Of qemu, whose disks keep each block where it is; scsi_debug's virtual ones repeat their store.
@@ -141,11 +143,11 @@ for at in $((3 << 40)) $(((2 << 40) - 2000384)); do
 done
 
 # Zeros are made by the disk where it can: what is there before must not stay.
-debug_disks lbpu=1 lbpws=1 lbprz=1
+disks lbpu=1 lbpws=1 lbprz=1
 from=/run/hollow to=/dev/lab/debug1 && spoilt $to && copy $from $to-sg
 as "file with holes to a disk that zeroes by itself" "zeroed by the dest" 8M
 
 # A disk that acknowledges everything, keeps nothing, and reads as whatever is in memory.
-debug_disks fake_rw=1
+disks fake_rw=1
 copy --verify /run/hollow /dev/lab/debug1-sg
 judge "a disk that keeps nothing is found by --verify" ended 1 "on the dest are wrong" "dest by SCSI commands"

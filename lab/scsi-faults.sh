@@ -4,6 +4,8 @@
 # shellcheck source=lab/guest.sh
 . "$(dirname "$0")/guest.sh" "$@"
 from=/dev/lab/debug0 to=/dev/lab/debug1
+mib=8 # of each disk
+disks() { debug_disks dev_size_mb=$mib "$@"; }
 copy() { try $haul copy --yes --engine "$engine" --block-size 64K "$@"; }
 right() { ended 0 "$@" && same $from $to; }
 right_or_told() {
@@ -19,7 +21,7 @@ spoil() { # opts every_nth
     echo "$1" > "$scsi_debug/opts"
     echo "$2" > "$scsi_debug/every_nth"
 }
-wiped() { dd if=/dev/zero of=$to bs=1M count=16 oflag=direct status=none; }
+wiped() { dd if=/dev/zero of=$to bs=1M count=$mib oflag=direct status=none; }
 copy_spoilt() { # opts every_nth haul's-words...
     wiped || echo "FAIL nothing could be wiped: $*"
     spoil "$1" "$2"
@@ -30,7 +32,7 @@ copy_spoilt() { # opts every_nth haul's-words...
 
 # Blocks 0x1234 to 0x123d of this disk cannot be read.
 bad=$((0x1234)) at=$((0x1234 * 512))
-debug_disks ndelay=100000 opts=2
+disks ndelay=100000 opts=2
 copy $from-sg $to-sg
 judge "medium error by sg" ended 1 "cannot read source" "at byte $at (sector $bad" "LBA $bad" "unrecovered read error"
 copy $from $to
@@ -51,8 +53,8 @@ copy /dev/mapper/bad /run/out
 judge "dm-error" ended 1 "cannot read source" "at byte $at (sector $bad"
 dmsetup remove bad
 
-debug_disks ndelay=100000
-fill $from 1 16M
+disks ndelay=100000
+fill $from 1 ${mib}M
 copy_spoilt 8 7 $from-sg $to-sg
 judge "recovered errors" right "disk recovered from"
 copy_spoilt 0x10 7 $from-sg $to-sg
@@ -111,9 +113,11 @@ during() { # event source dest option...: it happens in the middle of the copy
 }
 in_time() { silent_about "over too early"; }
 
-# A disk that was reset says so to the next command.
-debug_disks ndelay=20000000
-fill $from 3 16M
+# A disk that was reset says so to the next command. Longer copies, that it comes in their midst: time leaps while the
+# program is fetched that resets.
+mib=16
+disks ndelay=20000000
+fill $from 3 ${mib}M
 memory_root sg_reset
 reset() { # disk
     in_memory sg_reset --device "$1-sg" > /dev/null
@@ -138,8 +142,9 @@ spoil 0 0
 judge "no answer any more" ended 1 "cannot " "at byte" "time-out"
 judge "nobody waits for an answer" nothing_left $to
 
-debug_disks ndelay=2000000
-fill $from 2 16M
+mib=8
+disks ndelay=2000000
+fill $from 2 ${mib}M
 wiped
 echo 2 > "$scsi_debug/max_queue"
 copy --depth 16 $from-sg $to-sg

@@ -115,8 +115,8 @@ const WRITE: [&str; 2] = ["--write", "--yes"];
 
 #[test]
 fn a_bad_place_is_counted_and_named_and_the_rest_is_measured() {
-    // Where each of them begins.
-    let bad = 8192..12_288;
+    // The first run of each of them begins there: however little a busy machine gets to, it is met.
+    let bad = 0..4096;
     let Some(scene) = Scene::new(1, &[Fails::Reads], bad.clone()) else { return };
     scene.shut();
     for verb in [&TUNE[..], &PROFILE] {

@@ -159,7 +159,7 @@ fn a_copy_goes_on_where_a_run_that_was_killed_wrote_over_what_it_had_copied() {
 #[test]
 fn killed_at_any_moment_the_bytes_are_back_after_the_next_run() {
     let Some(scene) = Scene::new(4) else { return };
-    let (kills, seed) = (number("HAUL_TUNE_KILLS", 20), number("HAUL_TUNE_SEED", 5));
+    let (kills, seed) = (number("HAUL_TUNE_KILLS", 8), number("HAUL_TUNE_SEED", 5));
     let (mut random, mut with_journal) = (fastrand::Rng::with_seed(seed), 0);
     for kill in 0..kills {
         let verb = if kill % 4 == 3 { "profile" } else { "tune" };

@@ -71,7 +71,7 @@ fn made_up_command_lines_do_to_devices_in_haul_what_they_do_in_gnu_dd() {
     let before = noise(9_000_448, 9);
     let longer = noise(10_000_384, 10);
     let sides = select(vec![(b.clone(), a.clone()), (a.clone(), b.clone()), (file.clone(), a.clone()), (b, file)]);
-    let (mut runner, seed) = runner(30);
+    let (mut runner, seed) = runner(100);
     let result = runner.run(&(sides, lines()), |((source, dest), words)| {
         let named = [format!("if={}", source.display()), format!("of={}", dest.display())];
         // A later of= would write somewhere else.
@@ -105,7 +105,7 @@ fn made_up_command_lines_with_direct_io_do_in_haul_what_they_do_in_gnu_dd() {
         return;
     }
     let len = select(&[0usize, 512, 4096, 5000, 65536, 100_001, 3 << 20, 9_000_000][..]);
-    let (mut runner, seed) = runner(30);
+    let (mut runner, seed) = runner(100);
     let result = runner.run(&(lines(), len, any::<bool>()), |(words, len, there)| {
         let words = ["if=in", "of=out"].map(str::to_owned).into_iter().chain(words).collect();
         let output = there.then(|| vec![7; 20_000]);

@@ -31,7 +31,7 @@ fn a_device_that_somebody_uses_is_refused_with_advice() {
     assert!(!error.advice.is_empty());
     drop(claim);
     // A test beside this one that is just starting losetup has lent it the claim, until that program begins.
-    let until = Instant::now() + Duration::from_secs(10);
+    let until = Instant::now() + Duration::from_secs(60);
     let ours = loop {
         match open_dest(&plan, &facts) {
             Ok(ours) => break ours,

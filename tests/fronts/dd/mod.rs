@@ -164,7 +164,7 @@ fn feed(mut writer: std::io::PipeWriter, mut bytes: &[u8], lengths: &[usize]) {
             return;
         }
         bytes = &bytes[len..];
-        let give_up = Instant::now() + Duration::from_secs(2);
+        let give_up = Instant::now() + Duration::from_secs(60);
         while rustix::io::ioctl_fionread(writer.as_fd()).unwrap_or(0) > 0 && Instant::now() < give_up {
             if nobody_reads(&writer) {
                 return;
