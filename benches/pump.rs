@@ -9,7 +9,7 @@ mod model;
 
 use criterion::measurement::WallTime;
 use criterion::{BenchmarkGroup, BenchmarkId, Criterion, criterion_group, criterion_main};
-use haul::contract::{CallStyle, EngineKind};
+use haul::core::{CallStyle, EngineKind};
 use hollow::copies_nothing;
 use std::time::{Duration, Instant};
 

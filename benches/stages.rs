@@ -2,7 +2,7 @@
 //!
 //! 1 MiB is in the cache of most processors, 64 MiB in that of none: the second is the speed of memory.
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
-use haul::stage::{Pattern, first_difference};
+use haul::core::stages::{Pattern, first_difference};
 use std::hint::black_box;
 use std::time::Duration;
 

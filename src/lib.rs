@@ -6,24 +6,21 @@
 //!  words        facts                 decision                 motion                     words
 //!  cli ──Options──▶                ┌─▶ plan ──Plan──▶ engine ──Outcome──▶ report ──▶ terminal, JSON
 //!        probe ──Facts(source,dest)┘                   │  ▲
-//!                                     endpoint::open ──┘  └── schedule (which extent next)
+//!                                     disks::open_* ──┘  └── schedule (which extent next)
 //!                                                      └──▶ Tally (polled)  Event (sent) ──▶ progress
 //! ```
 //!
 //! The library never prints outside the room `report` and never ends the process.
+pub mod apps;
 pub mod cli;
-pub mod command;
-pub mod contract;
-pub mod endpoint;
+pub mod core;
+pub mod disks;
 pub mod engine;
 pub mod files;
 pub mod hold;
 pub mod ledger;
 pub mod measure;
 pub mod plan;
-pub mod probe;
 pub mod records;
 pub mod report;
-pub mod schedule;
-pub mod stage;
 pub mod sys;

@@ -8,7 +8,7 @@ mod hollow;
 mod model;
 mod support;
 
-use haul::contract::{CallStyle, EngineKind};
+use haul::core::{CallStyle, EngineKind};
 use hollow::copies_nothing;
 
 fn allocations(engine: EngineKind, calls: CallStyle, depth: u32, blocks: u64) -> u64 {

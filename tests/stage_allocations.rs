@@ -5,7 +5,7 @@
 mod counting;
 
 use counting::allocations_of_this_thread as allocations;
-use haul::stage::{Pattern, differences, first_difference};
+use haul::core::stages::{Pattern, differences, first_difference};
 
 #[test]
 fn the_stages_of_a_check_allocate_nothing() {

@@ -1,9 +1,9 @@
 //! What holds of a paper, or of what a disk says, whatever its bytes are. The fuzz targets and `tests/fuzz_corpus.rs`
 //! call this.
-use haul::contract::Extent;
-use haul::endpoint::nvme::namespace::{self, IDENTIFY_BYTES};
-use haul::endpoint::scsi::sense::Sense;
-use haul::endpoint::scsi::{inquiry, lba_status, xcopy};
+use haul::core::Extent;
+use haul::disks::nvme::namespace::{self, IDENTIFY_BYTES};
+use haul::disks::scsi::sense::Sense;
+use haul::disks::scsi::{inquiry, lba_status, xcopy};
 use haul::ledger::{journal, manifest, mapfile::Mapfile};
 
 /// The lines of `text` with the checks that docs/manifest.md describes, made here a second time: no fuzzer would guess

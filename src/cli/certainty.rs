@@ -1,6 +1,6 @@
 //! Options about knowing what arrived.
 use super::words;
-use crate::contract::Portion;
+use crate::core::Portion;
 use crate::plan::Delta;
 use clap::{Args, ValueHint};
 use std::ffi::OsString;

@@ -5,7 +5,7 @@ use super::journal::JournalArguments;
 use super::method::{PaceArguments, ReachArguments};
 use super::on_error;
 use super::words;
-use crate::contract::{HashKind, OnError};
+use crate::core::{HashKind, OnError};
 use crate::plan::{Expectation, JournalWish, Options, ProgressStyle, When};
 use clap::error::ErrorKind;
 use clap::{Args, ValueHint};

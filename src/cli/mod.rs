@@ -31,7 +31,7 @@ mod tests;
 pub use generate::Artifact;
 pub use manifest::ManifestAsked;
 
-use crate::contract::{PatternAct, SgFront};
+use crate::core::{PatternAct, SgFront};
 use crate::plan::{Options, ProfileOptions, TuneOptions};
 use clap::error::ErrorKind;
 use clap::{CommandFactory, FromArgMatches};

@@ -1,5 +1,5 @@
 //! The value of `--on-error`.
-use crate::contract::OnError;
+use crate::core::OnError;
 
 const ACCEPTED: &str = "accepted: stop, skip, retry:N with N from 1 to 1000, or retry:N,skip";
 

@@ -1,5 +1,5 @@
 use super::*;
-use crate::contract::{EngineKind, HashKind, OnError, Portion};
+use crate::core::{EngineKind, HashKind, OnError, Portion};
 use crate::plan::{Delta, Expectation, JournalWish, Passes, ProgressStyle, When};
 use std::os::unix::ffi::OsStringExt;
 use std::time::Duration;

@@ -4,7 +4,7 @@ use super::method::{PaceArguments, ReachArguments};
 use super::on_error;
 use super::shown::ShownArguments;
 use super::words;
-use crate::contract::OnError;
+use crate::core::OnError;
 use crate::plan::Options;
 use clap::error::ErrorKind;
 use clap::{Args, ValueHint};

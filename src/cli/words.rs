@@ -1,7 +1,7 @@
 //! Readers for the values of options: fixed words, and sizes within bounds.
 use super::generate::Artifact;
 use super::size::{self, SizeError};
-use crate::contract::{EngineKind, HashKind, Portion};
+use crate::core::{EngineKind, HashKind, Portion};
 use crate::plan::{Delta, Passes, ProgressStyle, When};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use std::time::Duration;

@@ -4,7 +4,7 @@
 //! tried once more alone, so that only the bad one is blamed and those before it arrive. A disk may try for half a
 //! minute before it fails a request, so no try is made by the thread that pumps: it is made by a helper of its side.
 use super::pump::Pump;
-use crate::contract::{Cache, Completion, DeviceError, Kind, Op, Request};
+use crate::core::{Cache, Completion, DeviceError, Kind, Op, Request};
 use std::io;
 
 /// A request that failed, and what was said of it.

@@ -1,6 +1,6 @@
 //! Checkpoints: now and then the dest is made durable beside the running copy, and what had arrived is written down.
 use super::pump::{Failure, Pump};
-use crate::contract::{Endpoint, Error, Event, Extent, ExtentSet, Keeper, Keeping, Kept, Kind, Op, Plan, Side};
+use crate::core::{Endpoint, Error, Event, Extent, ExtentSet, Keeper, Keeping, Kept, Kind, Op, Plan, Side};
 use std::io;
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};

@@ -2,7 +2,7 @@
 //! request, so that a stop is heard between two of them.
 use super::around::{Around, Block, Step};
 use super::pump::Pump;
-use crate::contract::{Completion, DeviceError, Kind, Op, Order, Request};
+use crate::core::{Completion, DeviceError, Kind, Op, Order, Request};
 use std::io;
 
 /// A block whose read ended the copy.

@@ -1,7 +1,7 @@
 //! A block's way when nothing is written: the same bytes of the dest are read beside it, and both are compared.
 use super::pump::{Pump, Slot};
-use crate::contract::{Differences, Extent, ExtentSet, Facts, Op, Plan, Request, Route, Side, Unread};
-use crate::stage::{differences, first_difference};
+use crate::core::stages::{differences, first_difference};
+use crate::core::{Differences, Extent, ExtentSet, Facts, Op, Plan, Request, Route, Side, Unread};
 use std::io;
 use std::ops::Range;
 use std::sync::atomic::Ordering::Relaxed;

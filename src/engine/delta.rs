@@ -1,8 +1,8 @@
 //! A block's way when only what differs is written: the same bytes of the dest are read first, and stay beside it until
 //! it has arrived.
 use super::pump::{Pump, Slot};
-use crate::contract::{Op, Request, Route, Side};
-use crate::stage::same_prefix;
+use crate::core::stages::same_prefix;
+use crate::core::{Op, Request, Route, Side};
 
 impl Pump<'_> {
     /// Reads the bytes of the dest that a block may not differ from. What lies behind its end differs.

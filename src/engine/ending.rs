@@ -1,7 +1,7 @@
 //! Before the first block and after the last: room on the dest, its end, durability.
 use super::checkpoints::{Checkpoints, Trouble, flush_error, given_up};
 use super::run::{Run, tell};
-use crate::contract::{
+use crate::core::{
     Change, Direction, Ended, EngineKind, Error, Event, Existing, Extent, ExtentSet, Op, Phase, Result, Route, Side,
     Tally, Zeros,
 };

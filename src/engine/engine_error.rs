@@ -1,5 +1,5 @@
 //! What to do when an engine fails.
-use crate::contract::{EngineKind, Error, Kind};
+use crate::core::{EngineKind, Error, Kind};
 use std::io;
 
 /// `engine` is the one that ran, which is not the plan's when that could not be had.

@@ -1,6 +1,6 @@
 //! What becomes of a copy when a request fails: it is told, and all ahead of it brought home.
 use super::pump::{Failure, Pump};
-use crate::contract::{Completion, DeviceError, Error, Kind, Op, Request, Route, Side};
+use crate::core::{Completion, DeviceError, Error, Kind, Op, Request, Route, Side};
 use std::io;
 
 impl Pump<'_> {

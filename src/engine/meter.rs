@@ -1,5 +1,5 @@
 //! What is measured while pumping: latencies, and who was waited for. One clock call a round, none per block.
-use crate::contract::{Latency, Side, SideReport, Tally};
+use crate::core::{Latency, Side, SideReport, Tally};
 use hdrhistogram::Histogram;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant};

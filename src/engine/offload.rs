@@ -1,5 +1,5 @@
 //! No bytes through us: the file system shares the extents, or the device copies them.
-use crate::contract::{DeviceCopy, DeviceError, Endpoint, Extent, Kind, Plan, Stop, Tally};
+use crate::core::{DeviceCopy, DeviceError, Endpoint, Extent, Kind, Plan, Stop, Tally};
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;

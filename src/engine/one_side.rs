@@ -1,7 +1,7 @@
 //! Requests in flight towards one side alone, for measuring it: no pump, no other side, the same queues.
 use super::ring::{Narrow, RingQueue, Wide};
 use super::threads::Calls;
-use crate::contract::{Arena, Completion, Endpoint, EngineKind, Queue, Ready, Request};
+use crate::core::{Arena, Completion, Endpoint, EngineKind, Queue, Ready, Request};
 use crate::sys::wait_any;
 use std::io;
 use std::sync::Arc;
@@ -53,7 +53,7 @@ impl OneSide {
         self.in_flight
     }
 
-    /// Takes a request in; its side is [`crate::contract::Side::Source`], whichever way bytes go.
+    /// Takes a request in; its side is [`crate::core::Side::Source`], whichever way bytes go.
     pub fn submit(&mut self, request: Request) {
         self.in_flight += 1;
         let index = (1..self.queues.len()).find(|&index| self.queues[index].takes(&request)).unwrap_or(0);
@@ -122,8 +122,8 @@ impl OneSide {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::contract::{Op, Side};
-    use crate::endpoint::memory::{Asked, Memory};
+    use crate::core::{Op, Side};
+    use crate::disks::memory::{Asked, Memory};
 
     #[test]
     fn every_request_comes_back_once_with_its_bytes_by_every_engine() {

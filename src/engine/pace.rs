@@ -2,7 +2,7 @@
 //!
 //! Pure: told the time and the bytes that have arrived, it says when to use another pair. The pump carries it out
 //! between two rounds, when nothing is in flight.
-use crate::contract::Tuning;
+use crate::core::Tuning;
 use std::time::Duration;
 
 /// A block size in bytes and a depth.

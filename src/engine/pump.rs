@@ -7,7 +7,7 @@ use super::comparing::Comparing;
 use super::meter::{Meter, Whereabouts};
 use super::pace::{Governor, Pair, Settled};
 use super::queues::Queues;
-use crate::contract::{
+use crate::core::{
     Arena, Buffer, Completion, Endpoint, Error, Event, Extent, Kind, Next, Observer, Op, Plan, Request, Route, Run,
     RunKind, Schedule, Side, Stop, Tally, Totals, Unread, Zeros,
 };

@@ -2,11 +2,11 @@
 use super::gate::{Few, Gate, HoldWrites, InOrder, Rate};
 use super::ring::{Form, Narrow, RingQueue, Wide};
 use super::threads::Calls;
-use crate::contract::{
+use crate::core::stages::Digester;
+use crate::core::{
     Arena, Completion, Endpoint, EngineKind, Event, Observer, OnRing, Order, Plan, Queue, Ready, Request, Route, Side,
     WriteOrder,
 };
-use crate::stage::Digester;
 use crate::sys::wait_any;
 use std::io;
 use std::sync::Arc;
@@ -328,7 +328,7 @@ impl Queues {
     }
 
     /// Ends the digests, of which nothing may be in flight, and tells the blocks that are left.
-    pub(super) fn finish_digests(&mut self, observer: &dyn Observer) -> Vec<crate::contract::Digest> {
+    pub(super) fn finish_digests(&mut self, observer: &dyn Observer) -> Vec<crate::core::Digest> {
         let Some(digests) = self.digests.take() else { return Vec::new() };
         let (digests, blocks) = digests.finish();
         blocks.into_iter().for_each(|block| observer.hear(&Event::Digested(block)));

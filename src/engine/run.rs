@@ -6,7 +6,7 @@ use super::offload::{Copied, Offloaded, by_device, reflink, refusal_note};
 use super::pace::{Governor, Pair};
 use super::pump::{Parts, Pump};
 use super::queues::Queues;
-use crate::contract::{
+use crate::core::{
     Arena, Differences, Ended, Endpoint, EngineKind, Error, Event, Extent, Keeping, Kind, Observer, Op, Outcome, Pace,
     Phase, Plan, Result, Schedule, Side, SideReport, Stop, Tally, Totals, Unread, Usage,
 };
@@ -91,7 +91,7 @@ pub(super) struct Run<'a> {
     pub(super) ended: Ended,
     pub(super) totals: Totals,
     pub(super) claimed: Extent,
-    pub(super) digests: Vec<crate::contract::Digest>,
+    pub(super) digests: Vec<crate::core::Digest>,
     pace: Pace,
     pub(super) durable: bool,
     differences: Option<Differences>,

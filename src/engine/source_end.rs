@@ -1,6 +1,6 @@
 //! A source that has no more bytes.
 use super::pump::Pump;
-use crate::contract::{Request, Side};
+use crate::core::{Request, Side};
 use std::io;
 
 impl Pump<'_> {

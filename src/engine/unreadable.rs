@@ -1,7 +1,7 @@
 //! Reading around a bad place. Each piece goes the way of any request, so that the other blocks go on meanwhile.
 use super::around::{Block, Step};
 use super::pump::{Failure, Pump};
-use crate::contract::{
+use crate::core::{
     Arena, Cache, DeviceError, Error, Event, Extent, ExtentSet, Kind, Op, Order, PAGE_BYTES, Request, Route, Side,
     is_of_place,
 };

@@ -1,7 +1,7 @@
 //! A block's way to the dest: in one piece, or in pieces of data and zeros.
 use super::pump::Pump;
-use crate::contract::{Op, Request, RunKind, Side, Zeros};
-use crate::stage::zero_prefix;
+use crate::core::stages::zero_prefix;
+use crate::core::{Op, Request, RunKind, Side, Zeros};
 use std::io;
 use std::sync::atomic::Ordering::Relaxed;
 

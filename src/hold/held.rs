@@ -1,6 +1,6 @@
 //! What this process holds.
 use super::Holder;
-use crate::contract::Extent;
+use crate::core::Extent;
 use crate::sys::{RangeLock, other_range_lock, set_range_lock};
 use rustix::fs::{Mode, OFlags};
 use std::collections::BTreeMap;

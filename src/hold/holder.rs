@@ -1,6 +1,6 @@
 //! Who has the lock that is in the way.
 use super::Use;
-use crate::contract::{Error, Kind, Side};
+use crate::core::{Error, Kind, Side};
 use crate::sys::OtherLock;
 use std::fs;
 

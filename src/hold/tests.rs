@@ -1,5 +1,5 @@
 use super::*;
-use crate::contract::{Extent, Side};
+use crate::core::{Extent, Side};
 use crate::sys::{RangeLock, set_range_lock};
 use std::fs::File;
 use std::os::fd::AsFd;

@@ -1,5 +1,5 @@
 //! What is wrong with a paper.
-use crate::contract::{Error, Extent, Kind};
+use crate::core::{Error, Extent, Kind};
 use std::{error, fmt, io};
 
 /// The kinds of papers.

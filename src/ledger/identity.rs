@@ -1,6 +1,6 @@
 //! Who a side is, as a paper remembers it.
 use super::Misfit;
-use crate::contract::{EndpointKind, Facts, Side};
+use crate::core::{EndpointKind, Facts, Side};
 use serde::{Deserialize, Serialize};
 
 /// Who a side was, in words that survive a restart of the machine: no device numbers, no descriptors.

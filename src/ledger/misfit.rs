@@ -1,5 +1,5 @@
 //! What no longer fits between a paper and the sides as they are now.
-use crate::contract::{Extent, Side};
+use crate::core::{Extent, Side};
 use std::fmt;
 
 /// One thing that is not as it was when the paper was begun: `then` and `now`.

@@ -1,5 +1,5 @@
 //! The file that a report's page goes to: looked at before anything is done, written when all is done.
-use crate::contract::{Error, Facts, FileId, Kind, Result, Side};
+use crate::core::{Error, Facts, FileId, Kind, Result, Side};
 use crate::files::{FileError, NewFile, Opening, Place, Visibility};
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -101,7 +101,7 @@ fn is_page(file: &File, mark: &str) -> io::Result<bool> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::contract::EndpointKind;
+    use crate::core::EndpointKind;
     use std::fs;
     use std::os::unix::fs::symlink;
 

@@ -1,5 +1,5 @@
 //! What `haul tune --save` found, for each disk by who it is: one file of TOML among the user's settings.
-use crate::contract::{Error, Identity, Kind, Op, Result, SavedPace};
+use crate::core::{Error, Identity, Kind, Op, Result, SavedPace};
 use crate::files::{FileError, NewFile, Opening, Place, Visibility};
 use etcetera::BaseStrategy;
 use rustix::fs::{FlockOperation, flock};

@@ -3,7 +3,7 @@ use super::fit::{Fit, fit};
 use super::profile::Cost;
 use super::stats::median;
 use super::{Clock, Failure, Subject};
-use crate::contract::{DeviceError, Error, Kind, RecordDevice, Stop};
+use crate::core::{DeviceError, Error, Kind, RecordDevice, Stop};
 use std::io;
 use std::time::Duration;
 
@@ -180,8 +180,8 @@ impl Asked<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::contract::{DeviceCounts, Endpoint, EngineKind, Extent, Facts, Op, Request};
-    use crate::endpoint::memory::Memory;
+    use crate::core::{DeviceCounts, Endpoint, EngineKind, Extent, Facts, Op, Request};
+    use crate::disks::memory::Memory;
     use crate::measure::Way;
     use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
     use std::sync::{Arc, Mutex};

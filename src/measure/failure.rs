@@ -1,5 +1,5 @@
 //! Failures of a disk as a whole, told apart from those of a place on it.
-use crate::contract::{Endpoint, Error, Kind, Op, Side};
+use crate::core::{Endpoint, Error, Kind, Op, Side};
 use std::io;
 use std::sync::Arc;
 

@@ -1,6 +1,6 @@
 //! How long a copy takes, place by place: from the rate curves of its sides, before it begins and while it runs.
 use super::Zone;
-use crate::contract::{Bound, Side};
+use crate::core::{Bound, Side};
 
 /// The way is cut into as many steps: more than any disk has zones.
 const STEPS: usize = 512;

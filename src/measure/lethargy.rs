@@ -2,7 +2,7 @@
 //! there, and how long a program takes to start meanwhile. People called it lethargy when they copied disks in 2001.
 use super::Way;
 use super::stats::median;
-use crate::contract::Stop;
+use crate::core::Stop;
 use std::io;
 use std::time::{Duration, Instant};
 

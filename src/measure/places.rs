@@ -1,6 +1,6 @@
 //! Where runs go: spread over the disk, and no byte twice as far as it has enough of them.
 
-use crate::contract::Extent;
+use crate::core::Extent;
 
 /// `count` places where runs of `span` bytes begin on multiples of `align`: first at the start of `size` bytes, the
 /// last so that it ends with them, the others evenly between; one alone in the middle.

@@ -3,7 +3,7 @@ use super::commands::{Commands, commands};
 use super::fit::{Fit, fit};
 use super::stats::median;
 use super::{Failure, Lethargy, Point, Subject, Trial, Walk, Way, Zone, spread, whole_time};
-use crate::contract::{Extent, Op, Stop};
+use crate::core::{Extent, Op, Stop};
 use std::time::Duration;
 
 /// How positions and ways are read: as a copy does, some requests in flight, so that latency hides behind rate.
@@ -310,8 +310,8 @@ impl Work<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::contract::{Endpoint, EngineKind, Op};
-    use crate::endpoint::memory::{Fault, Memory};
+    use crate::core::{Endpoint, EngineKind, Op};
+    use crate::disks::memory::{Fault, Memory};
     use std::sync::Arc;
 
     fn subject(faults: &[Fault], len: usize) -> (Arc<Memory>, Subject) {

@@ -1,7 +1,7 @@
 //! One run: requests one behind the other, so many in flight, for a while.
 use super::failure::failure_of_all;
 use super::{Bad, Clock, Failure, Point, Trial};
-use crate::contract::{Arena, Buffer, Completion, Endpoint, EngineKind, Error, Extent, Kind, Op, Request, Side, Stop};
+use crate::core::{Arena, Buffer, Completion, Endpoint, EngineKind, Error, Extent, Kind, Op, Request, Side, Stop};
 use crate::engine::OneSide;
 use crate::sys;
 use hdrhistogram::Histogram;
@@ -265,7 +265,7 @@ impl<'a> Flight<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::endpoint::memory::{Fault, Memory};
+    use crate::disks::memory::{Fault, Memory};
     use crate::measure::Way;
 
     #[test]
@@ -285,7 +285,7 @@ mod tests {
             assert_eq!(trial.moved_bytes, 1 << 20, "{engine:?}");
             assert_eq!(trial.bytes, trial.requests * (16 << 10), "{engine:?}");
             let pieces = disk.asked();
-            let once: crate::contract::ExtentSet =
+            let once: crate::core::ExtentSet =
                 pieces.iter().map(|asked| Extent::new(asked.extent.offset, 4096)).collect();
             assert_eq!((pieces.len(), once.total_bytes()), (256, 1 << 20), "{engine:?}: each byte once");
         }

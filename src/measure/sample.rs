@@ -1,6 +1,6 @@
 //! A few short reads across a part of a disk, for a forecast: as many as the time allows.
 use super::{Failure, Point, Subject, Zone};
-use crate::contract::{Extent, Stop};
+use crate::core::{Extent, Stop};
 use std::time::Duration;
 
 /// Most places: more than the sweep of a head across a disk needs.

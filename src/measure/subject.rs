@@ -2,7 +2,7 @@
 use super::failure::answers_no_more;
 use super::run::fill;
 use super::{Bad, Clock, Failure, Landed, Point, Run, Thermometer, Trial, Way, run};
-use crate::contract::{Arena, Buffer, Endpoint, EngineKind, Error, Extent, Kind, Op, Stop};
+use crate::core::{Arena, Buffer, Endpoint, EngineKind, Error, Extent, Kind, Op, Stop};
 use crate::engine::OneSide;
 use crate::sys::page_cache;
 use rustix::fs::Advice;
@@ -234,7 +234,7 @@ fn forget(fd: BorrowedFd<'_>, extent: Extent) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::contract::{EndpointKind, Facts, Request};
+    use crate::core::{EndpointKind, Facts, Request};
     use std::fs::File;
     use std::os::fd::AsFd;
     use std::os::unix::fs::FileExt;

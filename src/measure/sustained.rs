@@ -2,7 +2,7 @@
 use super::failure::{answers_no_more, failure_of_all};
 use super::shift::{Level, levels};
 use super::{Bad, Failure, Subject, Trend, Warmth, fell_hot, trend};
-use crate::contract::{Buffer, Completion, Error, Extent, Kind, Op, Request, Side, Stop};
+use crate::core::{Buffer, Completion, Error, Extent, Kind, Op, Request, Side, Stop};
 use crate::engine::OneSide;
 use std::io;
 use std::time::Duration;
@@ -302,8 +302,8 @@ fn has_settled(stages: &[Stage], warmth: &Warmth, asked_bytes: u64) -> bool {
 mod tests {
     use super::super::Reading;
     use super::*;
-    use crate::contract::{Endpoint, EngineKind};
-    use crate::endpoint::memory::{Fault, Memory};
+    use crate::core::{Endpoint, EngineKind};
+    use crate::disks::memory::{Fault, Memory};
     use crate::measure::Way;
     use std::sync::Arc;
 

@@ -1,7 +1,7 @@
 //! Reading on and on from the start, as `hdparm -t` does.
 use super::profile::{main_way, size_of, stream};
 use super::{Failure, Subject};
-use crate::contract::{Extent, Stop};
+use crate::core::{Extent, Stop};
 use std::time::Duration;
 
 /// What reading from the start gave.
@@ -39,8 +39,8 @@ pub fn timing(subject: &mut Subject, runs: u32, each: Duration, stop: &Stop) -> 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::contract::{Endpoint, EngineKind, Op};
-    use crate::endpoint::memory::{Fault, Memory};
+    use crate::core::{Endpoint, EngineKind, Op};
+    use crate::disks::memory::{Fault, Memory};
     use crate::measure::Way;
     use std::sync::Arc;
 

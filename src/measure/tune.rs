@@ -1,6 +1,6 @@
 //! The sweep itself: which run when, for how long, and when it is enough.
 use super::{Answer, Entry, Failure, Point, Subject, Sweep, Trial, Walk, Way, answer};
-use crate::contract::{Extent, Op, Stop};
+use crate::core::{Extent, Op, Stop};
 use std::time::Duration;
 
 /// Part of the time that the first round, which tries everything, is to take.
@@ -230,8 +230,8 @@ impl Pass<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::contract::{Endpoint, EngineKind};
-    use crate::endpoint::memory::{Fault, Memory};
+    use crate::core::{Endpoint, EngineKind};
+    use crate::disks::memory::{Fault, Memory};
     use crate::measure::{Clock, State, grid};
     use std::sync::Arc;
 

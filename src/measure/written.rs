@@ -1,5 +1,5 @@
 //! What was written over for measuring, and what became of it.
-use crate::contract::Extent;
+use crate::core::Extent;
 use std::path::PathBuf;
 
 /// What was written over.

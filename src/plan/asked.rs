@@ -1,6 +1,6 @@
 //! The question that a plan answers.
 use super::Options;
-use crate::contract::{CommandWishes, EndpointKind, Facts, Host, Side, Through};
+use crate::core::{CommandWishes, EndpointKind, Facts, Host, Side, Through};
 use std::time::Duration;
 
 /// The question that a plan answers: everything [`super::make`] is given.

@@ -1,6 +1,6 @@
 //! The ways to measure a disk that takes SCSI commands at a node of its own, beside the one it is measured by anyway.
 use super::Measuring;
-use crate::contract::{CommandSet, EngineKind, Facts, PlanSide, Transfers};
+use crate::core::{CommandSet, EngineKind, Facts, PlanSide, Transfers};
 
 /// The disk of `plan`, read through memory of the node's driver, and through memory that the driver shares. None for
 /// what has no such node; nor where a queue of commands cannot be had, of another engine than `ring` or of a node that
@@ -26,7 +26,7 @@ pub fn ways_by_node(plan: &Measuring, facts: &Facts) -> Vec<(Transfers, PlanSide
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::contract::{DirectAlignment, EndpointKind, Host, Passthrough};
+    use crate::core::{DirectAlignment, EndpointKind, Host, Passthrough};
     use crate::plan::measure;
 
     fn node(commands: CommandSet) -> Facts {

@@ -3,9 +3,7 @@ use super::asked::{Asked, named};
 use super::check::Overlap;
 use super::notes::Notes;
 use super::{Delta, JournalWish, Options, words};
-use crate::contract::{
-    BlockDigests, EndpointKind, Error, HashKind, Kind, Order, Portion, ReadBack, Result, Route, Side,
-};
+use crate::core::{BlockDigests, EndpointKind, Error, HashKind, Kind, Order, Portion, ReadBack, Result, Route, Side};
 
 /// Bytes of a digested block where nothing was asked for: the manifest's own.
 const BLOCK_BYTES: u64 = 4 << 20;

@@ -4,7 +4,7 @@ use super::check::{self, Range};
 use super::choose::{self, Engines};
 use super::notes::Notes;
 use super::{Options, When, offset_option, side, words};
-use crate::contract::{
+use crate::core::{
     Access, BlockDigests, Direction, EndpointKind, Error, Facts, Host, Kind, Plan, Result, Route, Side, Tuning,
     WriteOrder, Zeros,
 };

@@ -1,7 +1,7 @@
 //! What `haul tune` and `haul profile` are asked for, and how what they measure is opened: pure.
 use super::asked::in_memory;
 use super::{WriteWish, words};
-use crate::contract::{
+use crate::core::{
     Access, Cache, CommandWishes, EndpointKind, EngineKind, Error, Existing, Facts, Host, Kind, Op, PlanSide, Result,
     Through,
 };
@@ -192,7 +192,7 @@ pub fn ceiling(facts: &Facts) -> Option<(u64, &'static str)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::contract::DirectAlignment;
+    use crate::core::DirectAlignment;
 
     fn disk() -> Facts {
         let mut facts = Facts::new("/dev/sdz", EndpointKind::Block);

@@ -34,7 +34,7 @@ pub use read_back::{digest_again, follow, read_back, rewrite};
 pub use several::{Plans, several};
 pub use writing::{KEPT_BYTES_MAX, Over, Reach, WriteWish, Writing, may_measure_writing, measure_writing, to_put_back};
 
-use crate::contract::{EndpointKind, Facts, Host, Plan, PlanSide, Result, Route, Side};
+use crate::core::{EndpointKind, Facts, Host, Plan, PlanSide, Result, Route, Side};
 use asked::Asked;
 use certainty::{certainty, route};
 use check::Range;
@@ -124,7 +124,7 @@ pub fn needs_confirmation(plan: &Plan, dest: &Facts) -> bool {
     dest.kind == EndpointKind::Block && plan.len != Some(0)
 }
 
-fn side(asked: &Asked, side: Side, range: &Range, access: crate::contract::Access) -> PlanSide {
+fn side(asked: &Asked, side: Side, range: &Range, access: crate::core::Access) -> PlanSide {
     let (facts, offset) = (asked.facts(side), range.offset(side));
     PlanSide {
         address: facts.address.clone(),
@@ -138,7 +138,7 @@ fn side(asked: &Asked, side: Side, range: &Range, access: crate::contract::Acces
     }
 }
 
-fn dest_side(asked: &Asked, range: &Range, end: &choose::Ends, access: crate::contract::Access) -> PlanSide {
+fn dest_side(asked: &Asked, range: &Range, end: &choose::Ends, access: crate::core::Access) -> PlanSide {
     let access = choose::with_existing(access, end.existing);
     PlanSide { lock: Some(choose::written(asked, range, end)), ..side(asked, Side::Dest, range, access) }
 }

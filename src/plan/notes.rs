@@ -2,7 +2,7 @@
 use super::asked::Asked;
 use super::check::Range;
 use super::words;
-use crate::contract::{EndpointKind, OnError, Reason};
+use crate::core::{EndpointKind, OnError, Reason};
 
 /// Reasons and warnings, gathered on the way.
 #[derive(Default)]

@@ -1,5 +1,5 @@
 //! What was asked for: settled by nobody yet.
-use crate::contract::{EngineKind, HashKind, OnError, Portion, Side};
+use crate::core::{EngineKind, HashKind, OnError, Portion, Side};
 use std::path::PathBuf;
 use std::time::Duration;
 

@@ -2,9 +2,7 @@
 use super::asked::{Asked, in_memory, named};
 use super::numbers::{PATTERN_BLOCK_BYTES, PATTERN_BLOCK_BYTES_MIN};
 use super::{JournalWish, Options, When, check, make, words};
-use crate::contract::{
-    Cache, EndpointKind, Error, Facts, Host, Kind, OnError, PatternAct, PatternUse, Plan, Result, Side,
-};
+use crate::core::{Cache, EndpointKind, Error, Facts, Host, Kind, OnError, PatternAct, PatternUse, Plan, Result, Side};
 
 /// The plan that writes the pattern of `run` to `dest`, and the facts of its source.
 ///
@@ -73,10 +71,10 @@ pub fn check(options: &Options, run: Option<u64>, source: &Facts, host: &Host) -
     Ok((plan, dest))
 }
 
-fn chosen(run: u64, block_bytes: u32) -> crate::contract::Reason {
+fn chosen(run: u64, block_bytes: u32) -> crate::core::Reason {
     let choice = format!("run {run}, blocks of {}", words::size(block_bytes.into()));
     let because = "each block carries its address, the run and a checksum".to_owned();
-    crate::contract::Reason { topic: "pattern", choice, because }
+    crate::core::Reason { topic: "pattern", choice, because }
 }
 
 /// That memory may answer instead of the disk, where it may.

@@ -1,5 +1,5 @@
 //! The plans of what comes after a copy: reading back, and writing once more.
-use crate::contract::{
+use crate::core::{
     Access, Cache, Direction, EndpointKind, Existing, OnError, Plan, PlanSide, Route, Tuning, WriteOrder, Zeros,
 };
 use std::path::PathBuf;

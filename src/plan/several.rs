@@ -1,7 +1,7 @@
 //! A copy to several dests: each is planned and checked as if it were the only one, then one plan is made of all.
 use super::asked::named;
 use super::{JournalWish, Options, When, make, words};
-use crate::contract::{
+use crate::core::{
     EndpointKind, EngineKind, Error, Existing, Facts, Ground, Host, Kind, Order, Plan, PlanDest, Reason, Result, Side,
     WriteOrder, Zeros,
 };

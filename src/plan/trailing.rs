@@ -3,7 +3,7 @@ use super::asked::Asked;
 use super::check::Range;
 use super::notes::Notes;
 use super::words;
-use crate::contract::{Access, Cache, EndpointKind, Portion, ReadBack, Route, Side};
+use crate::core::{Access, Cache, EndpointKind, Portion, ReadBack, Route, Side};
 
 /// What was written as many bytes ago has left the cache of every drive of flash that we know of, whatever came in
 /// between: those keep some megabytes of data, and use the rest of their memory for maps.

@@ -2,7 +2,7 @@
 use super::asked::{Asked, in_memory};
 use super::measuring::{Measuring, measure_by};
 use super::{Expectation, Options, check, words};
-use crate::contract::{
+use crate::core::{
     Access, Cache, CommandWishes, EndpointKind, EngineKind, Error, Existing, Extent, Facts, Host, Kind, Op, PlanSide,
     Result, Side, Through,
 };
@@ -225,7 +225,7 @@ fn places(facts: &Facts, count: u32, room: u64) -> Vec<Extent> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::contract::{DirectAlignment, FileId, Ground, InUse};
+    use crate::core::{DirectAlignment, FileId, Ground, InUse};
     use proptest::prelude::*;
 
     const HOST: Host = Host { ring_refused: None };

@@ -1,5 +1,5 @@
 //! Buffers on their way through the pipeline.
-use crate::contract::{Arena, Buffer, PAGE_BYTES};
+use crate::core::{Arena, Buffer, PAGE_BYTES};
 
 /// From here on memory is mapped: what the heap gave back once would be cleared, page by page, to be used again. The
 /// heap itself maps what is longer.

@@ -1,7 +1,7 @@
 //! Keeping other hauls from what is written here, before it is emptied or written.
 use super::Sort;
 use super::open::sort;
-use crate::contract::{Complaint, Extent, RecordPlan, Side};
+use crate::core::{Complaint, Extent, RecordPlan, Side};
 use crate::hold::{Held, Use, hold, refused};
 use rustix::fs::OFlags;
 use std::ffi::OsStr;

@@ -1,6 +1,6 @@
 //! The calls that move bytes of one side: of a descriptor, or of a disk by its own commands.
 use super::{Opened, Sort};
-use crate::contract::{DeviceCounts, RecordDevice};
+use crate::core::{DeviceCounts, RecordDevice};
 use crate::sys;
 use rustix::fs::{OFlags, SeekFrom};
 use rustix::io::Errno;

@@ -3,7 +3,7 @@ use super::Ends;
 use super::batch::{Batch, Memory};
 use super::reader::{is_einval, is_of_medium};
 use super::writer::Writer;
-use crate::contract::{Careful, Complaint, DeviceError, Kind, RecordListener, Side};
+use crate::core::{Careful, Complaint, DeviceError, Kind, RecordListener, Side};
 use crate::sys;
 use rustix::fs::SeekFrom;
 use std::io;

@@ -1,7 +1,7 @@
 //! Records of a disk by its own commands, with a disk of memory.
 use super::tests::{Ear, noise};
 use super::*;
-use crate::contract::{
+use crate::core::{
     Amount, Care, DeviceCounts, DeviceError, Kind, RecordCounts, RecordDevice, RecordListener, RecordPlan, RecordTally,
 };
 use std::io;

@@ -1,6 +1,6 @@
 //! What dd does behind the last record: the end of the file, durability, the page cache, closing.
 use super::Ends;
-use crate::contract::{Amount, Complaint, Durable, RecordListener, RecordPlan, Side};
+use crate::core::{Amount, Complaint, Durable, RecordListener, RecordPlan, Side};
 use crate::sys;
 use rustix::fs::{Advice, FileType};
 use rustix::io::Errno;

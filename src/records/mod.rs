@@ -2,7 +2,7 @@
 //!
 //! Reader, converter and writer are three steps with a small ring of buffers between them: each in its own thread where
 //! both sides can gain by it, one after the other where the copy is tiny. This room must not know which invocations
-//! come here and why, nor how anything is told: it does what a [`crate::contract::RecordPlan`] says.
+//! come here and why, nor how anything is told: it does what a [`crate::core::RecordPlan`] says.
 #![forbid(unsafe_code)]
 mod batch;
 mod busy;

@@ -1,7 +1,7 @@
 //! Opening both sides as dd does.
 use super::busy::{hold_dest, hold_second};
 use super::calls::Standing;
-use crate::contract::{Careful, Complaint, OpenWords, PAGE_BYTES, RecordPlan, RecordSide, Side};
+use crate::core::{Careful, Complaint, OpenWords, PAGE_BYTES, RecordPlan, RecordSide, Side};
 use crate::hold::Held;
 use crate::sys;
 use rustix::fs::{FileType, Mode, OFlags, Stat};

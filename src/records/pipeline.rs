@@ -4,7 +4,7 @@ use super::convert::{Converter, Sink, Stopped};
 use super::reader::{Filled, Reader};
 use super::writer::Writer;
 use super::{Ends, Lead, Sort};
-use crate::contract::{Complaint, RecordCounts, RecordListener, RecordPlan, RecordTally, Side};
+use crate::core::{Complaint, RecordCounts, RecordListener, RecordPlan, RecordTally, Side};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 use std::thread;

@@ -1,7 +1,7 @@
 //! What only sg_dd and its kin ask of the reading side: looking closer at a transfer that failed, and bytes in place of
 //! a record that cannot be read.
 use super::reader::{CAREFUL_RECORDS, Filled, Reader};
-use crate::contract::{Careful, Complaint, DeviceError, Kind};
+use crate::core::{Careful, Complaint, DeviceError, Kind};
 use rustix::fs::SeekFrom;
 use std::io;
 

@@ -1,7 +1,7 @@
 //! Passing over what comes before the first record.
 use super::batch::Memory;
 use super::{Ends, Sort};
-use crate::contract::{Amount, Complaint, RecordListener, RecordPlan, Side};
+use crate::core::{Amount, Complaint, RecordListener, RecordPlan, Side};
 use rustix::fs::SeekFrom;
 use rustix::io::Errno;
 use std::io;

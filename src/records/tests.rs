@@ -1,5 +1,5 @@
 use super::*;
-use crate::contract::{Complaint, RecordCounts, RecordListener, RecordPlan, RecordTally, Side};
+use crate::core::{Complaint, RecordCounts, RecordListener, RecordPlan, RecordTally, Side};
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 

@@ -3,7 +3,7 @@ use super::Ends;
 use super::batch::{Batch, Mark, Memory};
 use super::reader::{batch_records, is_of_medium};
 use super::{Sort, careful};
-use crate::contract::{Complaint, RecordCounts, RecordListener, RecordPlan, RecordTally};
+use crate::core::{Complaint, RecordCounts, RecordListener, RecordPlan, RecordTally};
 use rustix::fs::{Advice, OFlags, SeekFrom};
 use rustix::io::Errno;
 use std::io;

@@ -1,5 +1,5 @@
 //! Devices for tests: the disk of a running system, a mapping on it, a card reader without a card, a loop device.
-use crate::contract::{Device, DevicePartition, Identity, InUse, Partition};
+use crate::core::{Device, DevicePartition, Identity, InUse, Partition};
 use std::path::PathBuf;
 
 const MIB: u64 = 1 << 20;

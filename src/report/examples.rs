@@ -1,5 +1,5 @@
 //! Plans, facts and outcomes for the tests of this room, made by hand.
-use crate::contract::*;
+use crate::core::*;
 use std::io;
 use std::path::PathBuf;
 use std::time::Duration;

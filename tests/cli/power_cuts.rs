@@ -4,7 +4,7 @@
 //! HAUL_POWER_CUTS sets how many cuts there are, HAUL_POWER_SEED their moments and what each of them loses.
 use crate::support;
 use crate::support::{ModelledDisk, cmp, haul, haul_path, memory_dir, modelled_disks, wait_until, write_noise};
-use haul::contract::ExtentSet;
+use haul::core::ExtentSet;
 use haul::ledger::journal::read;
 use std::fs::{self, File};
 use std::io::BufReader;

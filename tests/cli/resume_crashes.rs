@@ -3,7 +3,7 @@
 //! HAUL_CRASH_KILLS sets how many kills there are, HAUL_CRASH_SEED their moments.
 use crate::support;
 use crate::support::{cmp, haul, haul_path, noise, scratch, wait_until};
-use haul::contract::ExtentSet;
+use haul::core::ExtentSet;
 use haul::ledger::journal::read;
 use std::fs::{self, File};
 use std::io::BufReader;

@@ -1,10 +1,8 @@
 //! Several dests through the engines: whichever fails, and wherever, the others are as the source is.
 use crate::model::{pattern, plan, tuning};
-use haul::contract::{
-    Ended, Endpoint, EngineKind, Op, Outcome, Plan, PlanDest, Silent, Stop, Tally, WriteOrder, Zeros,
-};
-use haul::endpoint::memory::{Fault, Memory};
-use haul::endpoint::several::Several;
+use haul::core::{Ended, Endpoint, EngineKind, Op, Outcome, Plan, PlanDest, Silent, Stop, Tally, WriteOrder, Zeros};
+use haul::disks::memory::{Fault, Memory};
+use haul::disks::several::Several;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -29,7 +27,7 @@ fn run(plan: &Plan, source: &Arc<Memory>, dests: &[Arc<Memory>]) -> Outcome {
     let parts = dests.iter().zip(&plan.dests).map(|(end, plan)| (end.clone() as Arc<dyn Endpoint>, plan.clone()));
     let several = Several::new(parts.collect(), WriteOrder::Any);
     let ends: [Arc<dyn Endpoint>; 2] = [source.clone(), Arc::new(several)];
-    let mut schedule = haul::schedule::make(plan, &ends[0]);
+    let mut schedule = haul::core::schedules::make(plan, &ends[0]);
     haul::engine::run(plan, &ends, &mut *schedule, &Stop::default(), &Tally::default(), &Silent)
 }
 
@@ -123,7 +121,7 @@ fn a_dest_that_holds_the_others_up_is_left_behind_and_claims_only_what_it_has() 
             let several = Several::new(parts.collect(), WriteOrder::Any).with_patience(Duration::ZERO);
             let several = Arc::new(several);
             let ends: [Arc<dyn Endpoint>; 2] = [source.clone(), several.clone()];
-            let mut schedule = haul::schedule::make(&plan, &ends[0]);
+            let mut schedule = haul::core::schedules::make(&plan, &ends[0]);
             let outcome = haul::engine::run(&plan, &ends, &mut *schedule, &Stop::default(), &Tally::default(), &Silent);
             assert!(matches!(outcome.ended, Ended::Complete), "{engine:?}: {:?}", outcome.ended);
             assert!(dests[0].bytes() == expected(&bytes), "{engine:?}: the fast one has everything");

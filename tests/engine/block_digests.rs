@@ -1,10 +1,10 @@
 //! Digests of blocks beside the copy, and of what is read back: those of the bytes, whatever the way.
 use crate::model::{pattern, plan, tuning};
-use haul::contract::{
+use haul::core::{
     BlockDigest, BlockDigests, DigestedBlock, Ended, Endpoint, EngineKind, Event, Extent, HashKind, Kind, Observer, Op,
     Outcome, Plan, Route, Side, Stop, Tally, WriteOrder, Zeros,
 };
-use haul::endpoint::memory::{Fault, Memory};
+use haul::disks::memory::{Fault, Memory};
 use proptest::prelude::*;
 use std::sync::{Arc, Mutex};
 
@@ -25,7 +25,7 @@ impl Observer for Kept {
 
 fn run(plan: &Plan, source: Memory, dest: Arc<Memory>) -> (Outcome, Tally, Vec<DigestedBlock>) {
     let ends: [Arc<dyn Endpoint>; 2] = [Arc::new(source), dest];
-    let mut schedule = haul::schedule::make(plan, &ends[0]);
+    let mut schedule = haul::core::schedules::make(plan, &ends[0]);
     let (tally, kept) = (Tally::default(), Kept::default());
     let outcome = haul::engine::run(plan, &ends, &mut *schedule, &Stop::default(), &tally, &kept);
     (outcome, tally, kept.0.into_inner().unwrap())

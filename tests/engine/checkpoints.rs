@@ -1,10 +1,10 @@
 //! Checkpoints: what is written down as durable was acknowledged before the flush that stands for it began.
 use crate::model::{pattern, plan, tuning};
-use haul::contract::{
+use haul::core::{
     CallStyle, Ended, Endpoint, EndpointKind, EngineKind, Error, Extent, ExtentSet, Facts, Keeper, Keeping, Kind, Op,
     Outcome, Plan, Request, Silent, Stop, Tally,
 };
-use haul::endpoint::memory::{Fault, Memory};
+use haul::disks::memory::{Fault, Memory};
 use std::io;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
@@ -90,7 +90,7 @@ fn run(plan: &Plan, already: &ExtentSet, flush_fails: u64, keep_fails: u64, ever
     disk.written.lock().unwrap().insert_all(already);
     let auditor = Auditor { disk: disk.clone(), told: Arc::default(), fails: keep_fails, tellings: Arc::default() };
     let ends: [Arc<dyn Endpoint>; 2] = [Arc::new(Memory::disk(pattern(LEN, 0), &[Fault::Uneven])), disk.clone()];
-    let mut schedule = haul::schedule::rest(plan, &ends[0], already);
+    let mut schedule = haul::core::schedules::rest(plan, &ends[0], already);
     let keeping = Keeping { keeper: Box::new(auditor.clone()), every: [every, every], already: already.clone() };
     let (stop, tally) = (Stop::default(), Tally::default());
     let outcome = haul::engine::run_keeping(plan, &ends, &mut *schedule, &stop, &tally, &Silent, Some(keeping));
@@ -123,7 +123,7 @@ fn nothing_is_told_before_it_is_durable() {
 fn a_copy_that_is_over_before_the_first_checkpoint_flushes_once_and_tells_nothing() {
     let ran = run(&plan_for(EngineKind::Threads), &ExtentSet::new(), 0, 0, Duration::from_secs(3600));
     assert_eq!((ran.disk.flushes.load(Relaxed), ran.tellings), (1, 0));
-    assert_eq!(ran.outcome.kept, Some(haul::contract::Kept::default()));
+    assert_eq!(ran.outcome.kept, Some(haul::core::Kept::default()));
 }
 
 #[test]
@@ -165,7 +165,7 @@ fn a_copy_that_fails_tells_all_that_arrived_once_it_is_durable() {
     let source = Memory::disk(pattern(LEN, 0), &[Fault::BadAt { op: Op::Read, offset: bad, errno: libc::EIO }]);
     let ends: [Arc<dyn Endpoint>; 2] = [Arc::new(source), disk.clone()];
     let plan = plan_for(EngineKind::Threads);
-    let mut schedule = haul::schedule::make(&plan, &ends[0]);
+    let mut schedule = haul::core::schedules::make(&plan, &ends[0]);
     let every = [Duration::from_secs(3600); 2];
     let keeping = Keeping { keeper: Box::new(auditor.clone()), every, already: ExtentSet::new() };
     let (stop, tally) = (Stop::default(), Tally::default());

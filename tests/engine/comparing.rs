@@ -1,7 +1,7 @@
 //! Two sides that are compared: every engine finds what a look at every byte finds, and claims no more than it saw.
 use crate::model::{pattern, plan, run, tuning};
-use haul::contract::{Differences, Ended, EngineKind, Kind, Op, Plan, Route, Side, WriteOrder};
-use haul::endpoint::memory::{Fault, Memory};
+use haul::core::{Differences, Ended, EngineKind, Kind, Op, Plan, Route, Side, WriteOrder};
+use haul::disks::memory::{Fault, Memory};
 use proptest::prelude::*;
 use std::sync::Arc;
 
@@ -31,7 +31,7 @@ fn expected(source: &[u8], dest: &[u8], seek: usize) -> Differences {
         let end = sector_end.min(source.len());
         let differing: Vec<usize> = (at..end).filter(|&byte| source[byte] != dest[byte]).collect();
         if let Some(&first) = differing.first() {
-            let run = haul::contract::Extent::new(at as u64, (end - at) as u64);
+            let run = haul::core::Extent::new(at as u64, (end - at) as u64);
             differences.add(run, first as u64, differing.len() as u64);
         }
         at = end;

@@ -1,7 +1,7 @@
 //! A copy that writes only what differs: the dest becomes what a plain copy makes it, and nothing else is written.
 use crate::model::{pattern, plan, run, tuning};
-use haul::contract::{BlockDigests, Ended, EngineKind, Extent, HashKind, Op, Plan, Route, WriteOrder, Zeros};
-use haul::endpoint::memory::{Fault, Memory};
+use haul::core::{BlockDigests, Ended, EngineKind, Extent, HashKind, Op, Plan, Route, WriteOrder, Zeros};
+use haul::disks::memory::{Fault, Memory};
 use proptest::prelude::*;
 use std::sync::Arc;
 

@@ -1,9 +1,9 @@
 //! A copy that the device makes by itself: what is claimed of it, and what comes when it refuses.
 use crate::model::{pattern, plan};
-use haul::contract::{
+use haul::core::{
     DeviceCopy, Ended, Endpoint, EngineKind, Extent, Facts, Kind, Op, Outcome, Request, Silent, Stop, Tally,
 };
-use haul::endpoint::memory::Memory;
+use haul::disks::memory::Memory;
 use std::io;
 use std::sync::Arc;
 use std::sync::Mutex;
@@ -60,7 +60,7 @@ fn run(device: &Arc<Device>) -> (Outcome, Tally) {
     let mut plan = plan(EngineKind::Offload, Some(90_000), 0, 1000);
     plan.engine_instead = Some(EngineKind::Threads);
     plan.device_copy = Some(DeviceCopy { from_offset: 5000, command_bytes: 4096, from: None });
-    let mut schedule = haul::schedule::make(&plan, &ends[0]);
+    let mut schedule = haul::core::schedules::make(&plan, &ends[0]);
     let tally = Tally::default();
     let outcome = haul::engine::run(&plan, &ends, &mut *schedule, &device.stop, &tally, &Silent);
     (outcome, tally)

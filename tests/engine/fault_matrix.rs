@@ -6,7 +6,7 @@ mod page;
 
 use bed::{BLOCK_BYTES, BYTES, Bed, SECTOR_BYTES, Sort};
 use faulty::Fault;
-use haul::contract::{Ended, EngineKind, Extent, Kind, OnError, Outcome, Side};
+use haul::core::{Ended, EngineKind, Extent, Kind, OnError, Outcome, Side};
 
 /// A failure, in the words of the table, and what is asked for about errors.
 const FAILURES: [(&str, Fault, Side, OnError); 10] = [

@@ -1,9 +1,9 @@
 //! What is left when something fails in the middle: nothing in flight, nothing claimed that did not arrive.
 use crate::model::{copies, pattern, plan, run, tuning};
-use haul::contract::{
+use haul::core::{
     Ended, Endpoint, EngineKind, Error, Kind, Op, Outcome, Plan, Side, Silent, Stop, Tally, WriteOrder, Zeros,
 };
-use haul::endpoint::memory::{Fault, Memory};
+use haul::disks::memory::{Fault, Memory};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
@@ -119,7 +119,7 @@ fn no_digest_is_given_for_a_copy_that_failed() {
     let source = Arc::new(Memory::disk(pattern(LEN, 0), &[bad(Op::Read, 100_000)]));
     let dest = Arc::new(Memory::disk(vec![0; LEN], &[]));
     let mut plan = plan(EngineKind::Threads, Some(LEN as u64), 0, 0);
-    plan.hashes = vec![haul::contract::HashKind::Sha256];
+    plan.hashes = vec![haul::core::HashKind::Sha256];
     let (outcome, _) = run(&plan, &source, &dest);
     assert!(outcome.digests.is_empty());
 }
@@ -131,7 +131,7 @@ fn interrupted(engine: EngineKind, order: WriteOrder) -> (Outcome, Arc<Memory>) 
     let ends: [Arc<dyn Endpoint>; 2] = [source, dest.clone()];
     let mut plan = plan(engine, Some(LEN as u64), 0, 0);
     plan.write_order = order;
-    let mut schedule = haul::schedule::make(&plan, &ends[0]);
+    let mut schedule = haul::core::schedules::make(&plan, &ends[0]);
     let (stop, tally) = (Stop::default(), Tally::default());
     let outcome = std::thread::scope(|scope| {
         scope.spawn(|| {
@@ -180,7 +180,7 @@ fn the_pace_changes_in_mid_copy_without_losing_a_byte() {
     let dest = Arc::new(Memory::disk(vec![0; len], &[]));
     // A stream: of a copy that is known to be over soon, no other pair would be tried.
     let mut plan = plan(EngineKind::Threads, None, 0, 0);
-    plan.tuning = haul::contract::Tuning {
+    plan.tuning = haul::core::Tuning {
         adaptive: true,
         block_bytes_max: 1 << 20,
         depth_max: 16,
@@ -204,7 +204,7 @@ fn a_stop_gives_up_blocks_that_needed_no_read_with_those_ahead_of_them() {
         let dest = Arc::new(Memory::disk(vec![0xAA; LEN], &[]));
         let ends: [Arc<dyn Endpoint>; 2] = [source.clone(), dest.clone()];
         let (stop, tally) = (Stop::default(), Tally::default());
-        let mut schedule = haul::schedule::make(&plan, &source);
+        let mut schedule = haul::core::schedules::make(&plan, &source);
         let outcome = std::thread::scope(|scope| {
             scope.spawn(|| {
                 // Once the first block is through, the others are held back.

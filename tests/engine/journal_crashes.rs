@@ -2,7 +2,7 @@
 //!
 //! The process that suffers is this binary again, as `the_process_that_suffers`.
 use crate::support;
-use haul::contract::{Extent, ExtentSet};
+use haul::core::{Extent, ExtentSet};
 use haul::ledger::SideIdentity;
 use haul::ledger::journal::{Head, Journal, read};
 use rustix::process::{Resource, Rlimit, setrlimit};

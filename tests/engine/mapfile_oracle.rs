@@ -1,6 +1,6 @@
 //! ddrescuelog reads the mapfiles that haul writes as haul means them, and haul reads those that ddrescuelog writes.
 use crate::support;
-use haul::contract::{Extent, ExtentSet};
+use haul::core::{Extent, ExtentSet};
 use haul::ledger::mapfile::{Mapfile, Sets};
 use std::fs;
 use std::path::Path;

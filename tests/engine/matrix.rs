@@ -1,7 +1,7 @@
 //! Every engine gives what a byte array gives, whatever the shape of the copy and however the endpoints behave.
 use crate::model::{copies, pattern, plan, tuning};
-use haul::contract::{Direction, EngineKind, HashKind, Op, WriteOrder, Zeros};
-use haul::endpoint::memory::{Fault, Memory};
+use haul::core::{Direction, EngineKind, HashKind, Op, WriteOrder, Zeros};
+use haul::disks::memory::{Fault, Memory};
 use proptest::prelude::*;
 use std::sync::Arc;
 

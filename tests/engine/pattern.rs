@@ -1,12 +1,12 @@
 //! The test pattern through the engines: what was written is clean, all damage is found, and a disk that lies about its
 //! size is seen through.
 use crate::model::{plan, tuning};
-use haul::contract::{
+use haul::core::stages::{Inspector, Pattern};
+use haul::core::{
     Conclusion, Damage, DamageKind, Ended, Endpoint, EndpointKind, EngineKind, Extent, Facts, Silent, Stop, Tally,
 };
-use haul::endpoint::computed;
-use haul::endpoint::memory::{Fault, Memory};
-use haul::stage::{Inspector, Pattern};
+use haul::disks::computed;
+use haul::disks::memory::{Fault, Memory};
 use proptest::prelude::*;
 use std::sync::Arc;
 
@@ -21,7 +21,7 @@ fn pattern() -> Pattern {
 fn pump(engine: EngineKind, len: u64, ends: [Arc<dyn Endpoint>; 2]) -> Option<Damage> {
     let mut plan = plan(engine, Some(len), 0, 0);
     plan.tuning = tuning(4096, if engine == EngineKind::Sync { 1 } else { 8 });
-    let mut schedule = haul::schedule::make(&plan, &ends[0]);
+    let mut schedule = haul::core::schedules::make(&plan, &ends[0]);
     let outcome = haul::engine::run(&plan, &ends, &mut *schedule, &Stop::default(), &Tally::default(), &Silent);
     assert!(matches!(outcome.ended, Ended::Complete), "{:?}", outcome.ended);
     assert_eq!(outcome.claimed.len, len);

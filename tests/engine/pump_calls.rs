@@ -1,7 +1,7 @@
 //! System calls of the ring, counted by strace: a batch of blocks is handed over with one, which also waits.
 use crate::hollow::copies_nothing;
 use crate::support::{engines, has, haul_path, scratch, write_noise};
-use haul::contract::{CallStyle, EngineKind};
+use haul::core::{CallStyle, EngineKind};
 use std::path::Path;
 use std::process::Command;
 

@@ -1,9 +1,9 @@
 //! An endpoint that brings its own queue is served like any other, also beside a ring or helpers on the other side.
 use crate::model::{pattern, plan};
-use haul::contract::{
+use haul::core::{
     Completion, Ended, Endpoint, EngineKind, Facts, Kind, Op, Queue, Ready, Request, Silent, Stop, Tally,
 };
-use haul::endpoint::memory::{Fault, Memory};
+use haul::disks::memory::{Fault, Memory};
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
@@ -81,7 +81,7 @@ fn a_queue_that_an_endpoint_brings_along_is_used_beside_any_other_but_calls_are_
         let ways: [[Arc<dyn Endpoint>; 2]; 2] = [[source.clone(), plain.clone()], [plain, dest.clone()]];
         for ends in &ways {
             let plan = plan(engine, Some(LEN as u64), 0, 0);
-            let mut schedule = haul::schedule::make(&plan, &ends[0]);
+            let mut schedule = haul::core::schedules::make(&plan, &ends[0]);
             let outcome = haul::engine::run(&plan, ends, &mut *schedule, &Stop::default(), &Tally::default(), &Silent);
             assert!(matches!(outcome.ended, Ended::Complete), "{:?}", outcome.ended);
         }

@@ -1,10 +1,10 @@
 //! `--on-error skip` on every engine: the source arrives with zeros exactly where it cannot be read.
 use crate::model::{pattern, plan, run, tuning};
-use haul::contract::{
+use haul::core::{
     Direction, Ended, Endpoint, EngineKind, Event, Extent, ExtentSet, HashKind, Kind, Observer, OnError, Op, Outcome,
     Plan, Route, Side, Stop, Tally, WriteOrder, Zeros,
 };
-use haul::endpoint::memory::{Fault, Memory};
+use haul::disks::memory::{Fault, Memory};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -37,7 +37,7 @@ fn zeroed(mut bytes: Vec<u8>, bad: &ExtentSet) -> Vec<u8> {
     bytes
 }
 
-fn failure(outcome: &Outcome) -> &haul::contract::Error {
+fn failure(outcome: &Outcome) -> &haul::core::Error {
     match &outcome.ended {
         Ended::Failed(error) => error,
         other => panic!("it should have failed: {other:?}"),
@@ -227,7 +227,7 @@ fn a_stop_in_a_bad_place_is_a_stop_and_claims_nothing_behind_what_was_looked_at(
             let ends: [Arc<dyn Endpoint>; 2] = [source, dest.clone()];
             let mut plan = skipping(plan(engine, Some(len as u64), 0, 0));
             plan.write_order = order;
-            let mut schedule = haul::schedule::make(&plan, &ends[0]);
+            let mut schedule = haul::core::schedules::make(&plan, &ends[0]);
             let (stop, tally) = (Arc::new(Stop::default()), Tally::default());
             let outcome =
                 haul::engine::run(&plan, &ends, &mut *schedule, &stop, &tally, &StopsAtTheFirst(stop.clone()));

@@ -1,11 +1,11 @@
 //! What could not be read is told to the journal, and tried again by the run that resumes; what was read once is never
 //! lost to a place that has become bad since.
 use crate::model::{pattern, plan, tuning};
-use haul::contract::{
+use haul::core::{
     Ended, Endpoint, EngineKind, Error, Extent, ExtentSet, Keeper, Keeping, OnError, Op, Outcome, Plan, Silent, Stop,
     Tally,
 };
-use haul::endpoint::memory::{Fault, Memory};
+use haul::disks::memory::{Fault, Memory};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
@@ -44,7 +44,7 @@ fn run(plan: &Plan, bytes: &[u8], bad: &BTreeSet<u64>, dest: &Arc<Memory>, paper
     let source = Memory::disk(bytes.to_vec(), &bad.iter().map(fault).collect::<Vec<_>>());
     let ends: [Arc<dyn Endpoint>; 2] = [Arc::new(source), dest.clone()];
     let [already, _] = paper.says();
-    let mut schedule = haul::schedule::rest(plan, &ends[0], &already);
+    let mut schedule = haul::core::schedules::rest(plan, &ends[0], &already);
     let keeping = Keeping { keeper: Box::new(paper.clone()), every: [every, every], already };
     let (stop, tally) = (Stop::default(), Tally::default());
     haul::engine::run_keeping(plan, &ends, &mut *schedule, &stop, &tally, &Silent, Some(keeping))

@@ -1,6 +1,6 @@
 //! A ring has one form for both sides: the wide one as soon as one of them needs it, and never else.
 use crate::model::{pattern, plan};
-use haul::contract::{
+use haul::core::{
     Ended, Endpoint, EndpointKind, EngineKind, Facts, Kind, OnRing, Op, Outcome, Request, Silent, Stop, Tally,
 };
 use io_uring::{opcode, squeue, types};
@@ -120,7 +120,7 @@ fn run(source: &Arc<End>, dest: &Arc<End>, limit: Option<u64>) -> Outcome {
     let ends: [Arc<dyn Endpoint>; 2] = [source.clone(), dest.clone()];
     let mut plan = plan(EngineKind::Ring, Some(LEN as u64), 0, 0);
     plan.limit_bytes_per_s = limit;
-    let mut schedule = haul::schedule::make(&plan, &ends[0]);
+    let mut schedule = haul::core::schedules::make(&plan, &ends[0]);
     haul::engine::run(&plan, &ends, &mut *schedule, &source.stop, &Tally::default(), &Silent)
 }
 

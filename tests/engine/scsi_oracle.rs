@@ -1,7 +1,7 @@
 //! What our parsers make of sense data, INQUIRY data and pages, against sg3-utils' decoders.
 use crate::support::has;
-use haul::endpoint::scsi::inquiry::{self, Inquiry};
-use haul::endpoint::scsi::sense::Sense;
+use haul::disks::scsi::inquiry::{self, Inquiry};
+use haul::disks::scsi::sense::Sense;
 use std::fs;
 use std::process::Command;
 

@@ -1,10 +1,10 @@
 //! Blocks that are tried once more alone, and the closer look at a bad one: the copy goes on meanwhile, and a stop is
 //! heard.
 use crate::model::{pattern, plan};
-use haul::contract::{
+use haul::core::{
     Cache, Ended, Endpoint, EngineKind, Facts, Kind, Op, Outcome, Plan, Request, Side, Silent, Stop, Tally,
 };
-use haul::endpoint::memory::{Fault, Memory};
+use haul::disks::memory::{Fault, Memory};
 use std::collections::HashMap;
 use std::io;
 use std::sync::atomic::Ordering::Relaxed;
@@ -121,7 +121,7 @@ fn copy(
 ) -> Outcome {
     let gates = ends.clone();
     let ends: [Arc<dyn Endpoint>; 2] = ends.map(|end| end as Arc<dyn Endpoint>);
-    let mut schedule = haul::schedule::make(plan, &ends[0]);
+    let mut schedule = haul::core::schedules::make(plan, &ends[0]);
     let (stop, tally) = (Stop::default(), Tally::default());
     thread::scope(|scope| {
         let other = scope.spawn(|| {
@@ -243,7 +243,7 @@ fn a_stop_ends_the_closer_look_at_a_bad_block() {
             let from = Arc::new(Impatient { inner: source(&[bad]), stop: stop.clone(), stops });
             let ends: [Arc<dyn Endpoint>; 2] = [from.clone(), Arc::new(dest())];
             let plan = plan(engine, Some(LEN as u64), 0, 0);
-            let mut schedule = haul::schedule::make(&plan, &ends[0]);
+            let mut schedule = haul::core::schedules::make(&plan, &ends[0]);
             let outcome = haul::engine::run(&plan, &ends, &mut *schedule, &stop, &Tally::default(), &Silent);
             let Ended::Failed(error) = &outcome.ended else { panic!("{engine:?}: {:?}", outcome.ended) };
             let pieces = from.inner.asked().iter().filter(|asked| asked.extent.len < BLOCK).count();

@@ -6,7 +6,7 @@
 //! own, in a file system, so that no flush of the journal makes the dest durable. What it claimed at any moment has to
 //! be on every dest that there may be at the end.
 use crate::support::{Findings, Folder, lab_is_there, launcher, memory_dir, noise, release_binary};
-use haul::contract::ExtentSet;
+use haul::core::ExtentSet;
 use haul::ledger::journal::read;
 use haul::ledger::undo::{Content, PIECE_BYTES, Undo};
 use std::fs::{self, File};

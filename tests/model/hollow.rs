@@ -1,7 +1,7 @@
 //! Endpoints that do nothing, at once: what is left of a copy is the pump, its queues, and the way to them. For tests
 //! and for `benches/pump.rs`.
 use crate::model::{plan, tuning};
-use haul::contract::{
+use haul::core::{
     CallStyle, Ended, Endpoint, EndpointKind, EngineKind, Facts, Kind, OnRing, Op, Outcome, Request, Silent, Stop,
     Tally,
 };
@@ -71,7 +71,7 @@ pub fn copies_nothing(engine: EngineKind, calls: CallStyle, block_bytes: u32, de
     let mut plan = plan(engine, Some(blocks * u64::from(block_bytes)), 0, 0);
     plan.tuning = tuning(block_bytes, depth);
     let ends = Hollow::ends(calls);
-    let mut schedule = haul::schedule::make(&plan, &ends[0]);
+    let mut schedule = haul::core::schedules::make(&plan, &ends[0]);
     let outcome = haul::engine::run(&plan, &ends, &mut *schedule, &Stop::default(), &Tally::default(), &Silent);
     assert!(matches!(outcome.ended, Ended::Complete), "{:?}", outcome.ended);
     assert_eq!((outcome.engine, outcome.totals.written_bytes), (engine, blocks * u64::from(block_bytes)));

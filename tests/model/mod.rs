@@ -1,10 +1,10 @@
 //! Plans over memory endpoints, and what a copy must leave behind: a byte array, changed the obvious way.
 #![allow(dead_code, reason = "each test binary uses a part of it")]
-use haul::contract::{
+use haul::core::{
     Access, Cache, Direction, Ended, Endpoint, EndpointKind, EngineKind, Existing, OnError, Order, Outcome, Plan,
     PlanSide, Route, Silent, Stop, Tally, Tuning, WriteOrder, Zeros,
 };
-use haul::endpoint::memory::Memory;
+use haul::disks::memory::Memory;
 use std::sync::Arc;
 
 fn side(address: &str, offset: u64) -> PlanSide {
@@ -75,7 +75,7 @@ pub fn tuning(block_bytes: u32, depth: u32) -> Tuning {
 /// Carries a plan out.
 pub fn run(plan: &Plan, source: &Arc<Memory>, dest: &Arc<Memory>) -> (Outcome, Tally) {
     let ends: [Arc<dyn Endpoint>; 2] = [source.clone(), dest.clone()];
-    let mut schedule = haul::schedule::make(plan, &ends[0]);
+    let mut schedule = haul::core::schedules::make(plan, &ends[0]);
     let tally = Tally::default();
     let outcome = haul::engine::run(plan, &ends, &mut *schedule, &Stop::default(), &tally, &Silent);
     (outcome, tally)

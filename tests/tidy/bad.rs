@@ -20,16 +20,16 @@ fn keeps(rule: Rule, path: &str, text: &str) {
 #[test]
 fn an_import_outside_the_table_is_found_however_it_is_written() {
     let rule = rooms::imports;
-    breaks(rule, "src/engine/pump.rs", "use crate::endpoint::file;");
-    breaks(rule, "src/engine/pump.rs", "use crate::{contract::Plan, endpoint::{self, file}};");
-    breaks(rule, "src/engine/pump.rs", "use crate::{\n    contract::Plan,\n    plan,\n};");
-    breaks(rule, "src/engine/pump.rs", "use super::super::endpoint;");
-    breaks(rule, "src/engine/mod.rs", "use super::endpoint;");
-    breaks(rule, "src/engine/mod.rs", "mod inner { use super::super::{endpoint, contract}; }");
+    breaks(rule, "src/engine/pump.rs", "use crate::disks::file;");
+    breaks(rule, "src/engine/pump.rs", "use crate::{core::Plan, disks::{self, file}};");
+    breaks(rule, "src/engine/pump.rs", "use crate::{\n    core::Plan,\n    plan,\n};");
+    breaks(rule, "src/engine/pump.rs", "use super::super::disks;");
+    breaks(rule, "src/engine/mod.rs", "use super::disks;");
+    breaks(rule, "src/engine/mod.rs", "mod inner { use super::super::{disks, core}; }");
     breaks(rule, "src/engine/pump.rs", "fn f() { crate::report::say() }");
-    breaks(rule, "src/contract/plan.rs", "use crate::sys;");
+    breaks(rule, "src/core/plan.rs", "use crate::sys;");
     breaks(rule, "src/engine/pump.rs", "use crate::*;");
-    breaks(rule, "src/engine/pump.rs", "mod a {}\nuse crate :: endpoint;");
+    breaks(rule, "src/engine/pump.rs", "mod a {}\nuse crate :: disks;");
     breaks(rule, "src/main.rs", "use haul::engine;");
     breaks(rule, "src/newroom/mod.rs", "");
 }
@@ -37,15 +37,15 @@ fn an_import_outside_the_table_is_found_however_it_is_written() {
 #[test]
 fn allowed_imports_and_words_that_only_look_like_imports_pass() {
     let rule = rooms::imports;
-    keeps(rule, "src/engine/pump.rs", "use crate::contract::{Plan, Queue};\nuse crate::engine::queues;");
-    keeps(rule, "src/engine/pump.rs", "use super::endpoint;");
-    keeps(rule, "src/engine/mod.rs", "mod inner { use super::endpoint; }");
-    keeps(rule, "src/engine/ring/queue.rs", "use super::super::endpoint;");
-    keeps(rule, "src/engine/pump.rs", "// use crate::endpoint;\nlet s = \"crate::endpoint\"; pub(crate) fn f() {}");
-    keeps(rule, "src/engine/pump.rs", "#[cfg(test)]\nmod tests {\n    use crate::endpoint::memory;\n}");
-    keeps(rule, "src/main.rs", "use haul::{cli, command};\nuse std::process;");
+    keeps(rule, "src/engine/pump.rs", "use crate::core::{Plan, Queue};\nuse crate::engine::queues;");
+    keeps(rule, "src/engine/pump.rs", "use super::disks;");
+    keeps(rule, "src/engine/mod.rs", "mod inner { use super::disks; }");
+    keeps(rule, "src/engine/ring/queue.rs", "use super::super::disks;");
+    keeps(rule, "src/engine/pump.rs", "// use crate::disks;\nlet s = \"crate::endpoint\"; pub(crate) fn f() {}");
+    keeps(rule, "src/engine/pump.rs", "#[cfg(test)]\nmod tests {\n    use crate::disks::memory;\n}");
+    keeps(rule, "src/main.rs", "use haul::{apps, cli};\nuse std::process;");
     keeps(rule, "tests/cli.rs", "use haul::engine;");
-    breaks(rule, "src/engine/pump.rs", "#[cfg(test)]\nmod tests;\nuse crate::endpoint;");
+    breaks(rule, "src/engine/pump.rs", "#[cfg(test)]\nmod tests;\nuse crate::disks;");
 }
 
 #[test]
@@ -69,16 +69,16 @@ fn printing_and_exiting_have_their_places() {
     breaks(rules::printing, "src/report/a.rs", "fn f() { dbg!(1); }");
     keeps(rules::printing, "src/report/a.rs", "fn f() { println!(\"x\") }");
     keeps(rules::printing, "src/plan/a.rs", "// println!()\n#[cfg(test)]\nfn f() { eprintln!(\"skipped\") }");
-    breaks(rules::exiting, "src/command/copy.rs", "fn f() { std::process::exit(1) }");
-    breaks(rules::exiting, "src/command/copy.rs", "fn f() { process::abort() }");
+    breaks(rules::exiting, "src/apps/copy.rs", "fn f() { std::process::exit(1) }");
+    breaks(rules::exiting, "src/apps/copy.rs", "fn f() { process::abort() }");
     keeps(rules::exiting, "src/main.rs", "fn f() { std::process::exit(1) }");
-    keeps(rules::exiting, "src/command/copy.rs", "fn f() { kind.exit_status() }");
+    keeps(rules::exiting, "src/apps/copy.rs", "fn f() { kind.exit_status() }");
 }
 
 #[test]
 fn files_made_outside_their_room_are_found() {
     breaks(rules::file_calls, "src/ledger/a.rs", "fn f() { std::fs::rename(a, b) }");
-    breaks(rules::file_calls, "src/command/a.rs", "fn f() { OpenOptions::new().create_new(true) }");
+    breaks(rules::file_calls, "src/apps/a.rs", "fn f() { OpenOptions::new().create_new(true) }");
     breaks(rules::file_calls, "src/measure/a.rs", "fn f() { open(path, OFlags::CREATE) }");
     keeps(rules::file_calls, "src/files/a.rs", "fn f() { fs::rename(a, b) }");
     keeps(rules::file_calls, "src/ledger/a.rs", "// fs::rename\n#[cfg(test)]\nfn f() { fs::rename(a, b) }");
@@ -88,12 +88,12 @@ fn files_made_outside_their_room_are_found() {
 #[test]
 fn unsafe_has_its_places_and_needs_a_reason() {
     breaks(rules::unsafe_places, "src/plan/a.rs", "fn f() { unsafe { g() } }");
-    breaks(rules::unsafe_places, "src/contract/plan.rs", "unsafe impl Send for A {}");
+    breaks(rules::unsafe_places, "src/core/plan.rs", "unsafe impl Send for A {}");
     keeps(rules::unsafe_places, "src/sys/a.rs", "fn f() { unsafe { g() } }");
-    keeps(rules::unsafe_places, "src/contract/endpoint.rs", "pub unsafe trait OnRing {}");
-    breaks(rules::unsafe_places, "src/contract/queue.rs", "pub unsafe trait Queue {}");
-    breaks(rules::unsafe_reasons, "src/contract/endpoint.rs", "/// Encodes.\npub unsafe trait OnRing {}");
-    breaks(rules::unsafe_reasons, "src/endpoint/a.rs", "use b::C;\n\nunsafe impl OnRing for A {}");
+    keeps(rules::unsafe_places, "src/core/endpoint.rs", "pub unsafe trait OnRing {}");
+    breaks(rules::unsafe_places, "src/core/queue.rs", "pub unsafe trait Queue {}");
+    breaks(rules::unsafe_reasons, "src/core/endpoint.rs", "/// Encodes.\npub unsafe trait OnRing {}");
+    breaks(rules::unsafe_reasons, "src/disks/a.rs", "use b::C;\n\nunsafe impl OnRing for A {}");
     keeps(rules::unsafe_places, "src/plan/mod.rs", "#![forbid(unsafe_code)] // unsafe");
     breaks(rules::unsafe_reasons, "src/sys/a.rs", "fn f() {\n    unsafe { g() }\n}");
     breaks(rules::unsafe_reasons, "src/sys/a.rs", "// SAFETY: of another one\nlet a = 1;\nunsafe { g() }");
@@ -118,9 +118,9 @@ fn leftovers_are_found_in_comments_and_code() {
 fn a_room_without_its_header_is_found() {
     breaks(rules::room_header, "src/plan/mod.rs", "mod a;");
     breaks(rules::room_header, "src/plan/mod.rs", "//! Makes plans.\nmod a; // must not know");
-    breaks(rules::room_header, "src/endpoint/file/mod.rs", "mod a;");
+    breaks(rules::room_header, "src/disks/file/mod.rs", "mod a;");
     keeps(rules::room_header, "src/plan/mod.rs", "//! Makes plans.\n//!\n//! This room must not know a disk.");
-    keeps(rules::room_header, "src/endpoint/file/mod.rs", "//! Files.");
+    keeps(rules::room_header, "src/disks/file/mod.rs", "//! Files.");
     keeps(rules::room_header, "src/plan/choose.rs", "mod a;");
 }
 
@@ -163,7 +163,7 @@ fn a_file_under_cfg_test_counts_as_test_code() {
     let files = [
         ("src/lib.rs", "pub mod engine;"),
         ("src/engine/mod.rs", "#[cfg(test)]\nmod tests;"),
-        ("src/engine/tests.rs", "use crate::endpoint;"),
+        ("src/engine/tests.rs", "use crate::disks;"),
     ];
     let breaches: Vec<String> = tree_of(&files).sources().iter().flat_map(rooms::imports).collect();
     assert_eq!(breaches, Vec::<String>::new());

@@ -3,29 +3,23 @@ use super::source::{Source, words_at};
 
 /// Each room with the rooms that it may import. `docs/design.md` has the same table.
 pub const ROOMS: &[(&str, &[&str])] = &[
-    ("contract", &[]),
+    ("core", &[]),
     ("sys", &[]),
     ("files", &[]),
-    ("schedule", &["contract"]),
-    ("stage", &["contract"]),
-    ("ledger", &["contract", "files"]),
-    ("hold", &["contract", "sys"]),
-    ("endpoint", &["contract", "files", "hold", "sys"]),
-    ("engine", &["contract", "stage", "sys"]),
-    ("records", &["contract", "hold", "sys"]),
-    ("measure", &["contract", "engine", "files", "sys"]),
-    ("probe", &["contract", "endpoint", "sys"]),
-    ("plan", &["contract"]),
-    ("cli", &["contract", "plan"]),
-    ("report", &["contract", "measure", "plan"]),
+    ("ledger", &["core", "files"]),
+    ("hold", &["core", "sys"]),
+    ("disks", &["core", "files", "hold", "sys"]),
+    ("engine", &["core", "sys"]),
+    ("records", &["core", "hold", "sys"]),
+    ("measure", &["core", "engine", "files", "sys"]),
+    ("plan", &["core"]),
+    ("cli", &["core", "plan"]),
+    ("report", &["core", "measure", "plan"]),
     (
-        "command",
-        &[
-            "contract", "sys", "files", "schedule", "stage", "ledger", "hold", "endpoint", "engine", "records",
-            "measure", "probe", "plan", "cli", "report",
-        ],
+        "apps",
+        &["core", "sys", "files", "ledger", "hold", "disks", "engine", "records", "measure", "plan", "cli", "report"],
     ),
-    ("main", &["cli", "command", "contract", "report"]),
+    ("main", &["cli", "apps", "core", "report"]),
 ];
 
 /// Imports of other rooms that the table does not have; test code may import what it likes.

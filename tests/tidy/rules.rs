@@ -8,11 +8,11 @@ const LINE_CHARS_MAX: usize = 120;
 /// Where `unsafe` may stand.
 const UNSAFE_IN: &[&str] = &[
     "src/sys/",
-    "src/contract/buffer.rs",
+    "src/core/buffer.rs",
     // Declares what endpoints promise of their ring entries, and has no block.
-    "src/contract/endpoint.rs",
+    "src/core/endpoint.rs",
     "src/engine/",
-    "src/endpoint/",
+    "src/disks/",
     "tests/",
     // What only tests start.
     "examples/without-io-uring.rs",
@@ -119,8 +119,8 @@ const FILE_CALLS: &[&str] = &[
 /// Where files are made that are no files beside a copy: the destination itself, and what is asked of its folder.
 const FILE_CALLS_IN: &[&str] = &[
     "src/files/",
-    "src/endpoint/file/regular.rs",
-    "src/endpoint/file/probe.rs",
+    "src/disks/file/regular.rs",
+    "src/disks/file/probe.rs",
     "src/records/open.rs",
     // Limits of a control group are written to its files.
     "src/measure/surroundings/group.rs",
@@ -200,7 +200,7 @@ pub fn room_header(source: &Source) -> Vec<String> {
 /// Rooms in which `unsafe` has no place say so to the compiler.
 pub fn unsafe_forbidden(source: &Source) -> Vec<String> {
     let is_room = source.path.starts_with("src/") && source.path.matches('/').count() == 2;
-    let may = ["contract", "sys", "engine", "endpoint"];
+    let may = ["core", "sys", "engine", "disks"];
     if !is_room || !source.path.ends_with("/mod.rs") || source.room().is_some_and(|room| may.contains(&room)) {
         return Vec::new();
     }

@@ -1,7 +1,7 @@
 //! Foretelling: what a copy takes, before its first byte and while it runs.
 use super::found::subject;
 use super::world::World;
-use haul::contract::{
+use haul::core::{
     Access, Bound, Cache, Direction, Ended, EndpointKind, EngineKind, Existing, Extent, OnError, Plan, PlanSide, Route,
     Side, Silent, Stop, Tally, Tuning, WriteOrder, Zeros,
 };
@@ -69,7 +69,7 @@ fn copy(pair: &Pair) -> Told {
     let seen = Arc::new(Mutex::new(Vec::new()));
     let (watched, noted) = (tally.clone(), seen.clone());
     world.on_tick(Box::new(move |now_s| noted.lock().unwrap().push((now_s, watched.written_bytes.load(Relaxed)))));
-    let mut schedule = haul::schedule::make(&plan, &ends[0]);
+    let mut schedule = haul::core::schedules::make(&plan, &ends[0]);
     let outcome = haul::engine::run(&plan, &ends, &mut *schedule, &Stop::default(), &tally, &Silent);
     assert!(matches!(outcome.ended, Ended::Complete), "{:?}", outcome.ended);
     let took_s = world.now_s() - looking_s;

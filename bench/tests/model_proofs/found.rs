@@ -1,6 +1,6 @@
 //! Measuring: latency, rate, zones, the knee, the place where a rate changes.
 use super::world::World;
-use haul::contract::{EngineKind, Extent, Op, Stop};
+use haul::core::{EngineKind, Extent, Op, Stop};
 use haul::measure::{self, Entry, Point, Profiled, Subject, Watch, Way, shift};
 use modelled_disk::model::Zones;
 use modelled_disk::parameters::Parameters;

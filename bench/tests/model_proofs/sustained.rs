@@ -1,7 +1,7 @@
 //! Writing on and on: where a rate changed for good, and why.
 use super::found::{near, preset, subject};
 use super::world::World;
-use haul::contract::{Op, Stop};
+use haul::core::{Op, Stop};
 use haul::measure::{self, Stage, Sustained, Trend};
 use modelled_disk::parameters::Parameters;
 

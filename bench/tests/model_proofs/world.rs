@@ -1,6 +1,6 @@
 //! Modelled disks in virtual time, as endpoints: queues, pump and measuring of haul meet the arithmetic of the disks,
 //! and no clock of the machine counts.
-use haul::contract::{Completion, Endpoint, EndpointKind, Facts, Kind, Op, Queue, Ready, Request};
+use haul::core::{Completion, Endpoint, EndpointKind, Facts, Kind, Op, Queue, Ready, Request};
 use haul::measure::{Clock, Thermometer};
 use modelled_disk::model::{self, Answer, Disk, Ticket};
 use modelled_disk::parameters::{Extent, Parameters};

@@ -8,7 +8,7 @@ mod tests;
 
 pub use help::{Entry, Group, MANUAL_OPERANDS, MANUAL_TEXT, text as help_text};
 
-use crate::contract::RecordPlan;
+use crate::core::RecordPlan;
 use crate::plan::dd::{DdUsage, DdWarning};
 use operands::Operands;
 use std::ffi::OsString;

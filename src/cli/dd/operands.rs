@@ -1,6 +1,6 @@
 //! One operand after the other, as they were given.
 use super::number::{self, NumberError};
-use crate::contract::{OpenWords, Telling};
+use crate::core::{OpenWords, Telling};
 use crate::plan::dd::{DdUsage, DdWarning};
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};

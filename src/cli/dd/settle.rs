@@ -1,6 +1,6 @@
 //! From operands to what they mean together.
 use super::operands::{Conversions, Given, Operands};
-use crate::contract::{Amount, DestWords, Durable, Framing, FramingKind, OpenWords, RecordPlan, RecordSide, charsets};
+use crate::core::{Amount, DestWords, Durable, Framing, FramingKind, OpenWords, RecordPlan, RecordSide, charsets};
 use crate::plan::dd::{Conflict, DdUsage, DdWarning};
 
 /// Bytes of a record where nothing is said.

@@ -1,5 +1,5 @@
 use super::*;
-use crate::contract::{Amount, Durable, FramingKind, Telling};
+use crate::core::{Amount, Durable, FramingKind, Telling};
 use crate::plan::dd::Conflict;
 
 fn words(line: &str) -> Vec<OsString> {

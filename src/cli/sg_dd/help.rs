@@ -1,5 +1,5 @@
 //! What `--help` and the man page say about sg_dd, sgp_dd and sgm_dd, written once.
-use crate::contract::SgFront;
+use crate::core::SgFront;
 
 /// Which programs have an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -8,7 +8,7 @@ mod tests;
 
 pub use help::{MANUAL_TEXT, SIGNALS, STATUSES, groups, text as help_text};
 
-use crate::contract::{SgFront, SgPlan};
+use crate::core::{SgFront, SgPlan};
 use crate::plan::sg_dd::SgUsage;
 use operands::{Instead, Words};
 use std::ffi::OsString;

@@ -1,6 +1,6 @@
 //! One word after the other, as they were given.
 use super::number;
-use crate::contract::SgFront;
+use crate::core::SgFront;
 use crate::plan::sg_dd::{Operand, SgUsage};
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};

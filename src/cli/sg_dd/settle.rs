@@ -1,6 +1,6 @@
 //! From words to what they mean together.
 use super::operands::{Flags, Words};
-use crate::contract::{
+use crate::core::{
     Amount, Care, DestWords, Durable, OpenWords, Pattern, RecordPlan, RecordSide, ScsiOptions, ScsiWishes, SgFront,
     SgPlan,
 };

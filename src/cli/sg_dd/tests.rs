@@ -1,5 +1,5 @@
 use super::*;
-use crate::contract::{Pattern, Side};
+use crate::core::{Pattern, Side};
 use crate::plan::sg_dd::Operand;
 use SgFront::{SgDd, SgmDd, SgpDd};
 

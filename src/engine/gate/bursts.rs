@@ -1,6 +1,6 @@
 //! Writes wait until all reads are done.
 use super::Gate;
-use crate::contract::Request;
+use crate::core::Request;
 
 /// Holds writes until no read is in flight, then lets them go all at once in ascending order: both sides lie under
 /// one moving head, which would otherwise travel between them for every block.

@@ -1,6 +1,6 @@
 //! Few requests at a time.
 use super::Gate;
-use crate::contract::Request;
+use crate::core::Request;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Lets so many blocks at most be with the device at once, in the order of their tickets.
@@ -71,7 +71,7 @@ impl Gate for Few {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::contract::{Arena, Op, Side};
+    use crate::core::{Arena, Op, Side};
 
     fn request(ticket: u64, done: u32) -> Request {
         let buffer = Arena::map(4096).expect("a page can be had").carve(4096, 1).pop().expect("one was asked for");

@@ -1,6 +1,6 @@
 //! Requests go through in the order of their tickets.
 use super::Gate;
-use crate::contract::Request;
+use crate::core::Request;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Lets requests through in the order of their tickets, whatever order they come in.

@@ -12,7 +12,7 @@ pub use few::Few;
 pub use in_order::InOrder;
 pub use rate::Rate;
 
-use crate::contract::Request;
+use crate::core::Request;
 use std::time::{Duration, Instant};
 
 /// Holds requests back until they may go.

@@ -1,6 +1,6 @@
 //! No more than so many bytes a second.
 use super::Gate;
-use crate::contract::Request;
+use crate::core::Request;
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
@@ -65,7 +65,7 @@ impl Gate for Rate {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::contract::{Arena, Op, Side};
+    use crate::core::{Arena, Op, Side};
 
     #[test]
     fn each_request_pays_for_the_time_until_the_next() {

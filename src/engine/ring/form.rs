@@ -1,5 +1,5 @@
 //! The two forms of a ring: plain entries, and the wide ones that passthrough commands need.
-use crate::contract::{OnRing, Request};
+use crate::core::{OnRing, Request};
 use io_uring::{cqueue, squeue, types};
 use std::io;
 

@@ -1,7 +1,7 @@
 //! One io_uring shared by every side that can be on it.
 use super::form::Form;
 use super::setup::Ring;
-use crate::contract::{Arena, Completion, Endpoint, Queue, Ready, Request};
+use crate::core::{Arena, Completion, Endpoint, Queue, Ready, Request};
 use io_uring::cqueue::EntryMarker as _;
 use io_uring::squeue::EntryMarker as _;
 use io_uring::types::{self, SubmitArgs, Timespec};
@@ -183,8 +183,8 @@ impl<F: Form> Drop for RingQueue<F> {
 mod tests {
     use super::super::{Narrow, refused};
     use super::*;
-    use crate::contract::{Op, Side};
-    use crate::endpoint::memory::Memory;
+    use crate::core::{Op, Side};
+    use crate::disks::memory::Memory;
 
     #[test]
     fn what_the_kernel_may_still_write_to_is_never_freed() {

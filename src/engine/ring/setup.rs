@@ -1,6 +1,6 @@
 //! Setting up a ring with what this kernel offers.
 use super::form::{Form, Narrow};
-use crate::contract::Arena;
+use crate::core::Arena;
 use io_uring::{Builder, IoUring, opcode};
 use std::io;
 use std::os::fd::RawFd;

@@ -1,6 +1,6 @@
 //! A queue of blocking calls.
 use super::work::Work;
-use crate::contract::{CallStyle, Completion, Endpoint, Mailbox, Queue, Ready, Request};
+use crate::core::{CallStyle, Completion, Endpoint, Mailbox, Queue, Ready, Request};
 use std::collections::VecDeque;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -141,7 +141,7 @@ impl Drop for Calls {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::contract::{Arena, EndpointKind, Facts, Kind, Op, Side};
+    use crate::core::{Arena, EndpointKind, Facts, Kind, Op, Side};
 
     struct Panics(Facts);
 

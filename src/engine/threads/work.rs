@@ -1,5 +1,5 @@
 //! Requests that wait for a helper.
-use crate::contract::Request;
+use crate::core::Request;
 use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, PoisonError};
 

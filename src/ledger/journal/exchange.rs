@@ -1,6 +1,6 @@
 //! A journal as GNU ddrescue's mapfile, and back.
 use super::{Head, State};
-use crate::contract::{Extent, ExtentSet};
+use crate::core::{Extent, ExtentSet};
 use crate::ledger::mapfile::Mapfile;
 
 /// The extents of `set`, `by` bytes further on.

@@ -2,7 +2,7 @@
 use super::reading::{Torn, read};
 use super::record::Record;
 use super::{Head, State};
-use crate::contract::{Extent, ExtentSet};
+use crate::core::{Extent, ExtentSet};
 use crate::files::{FileError, NewFile, Place, Visibility};
 use crate::ledger::first_line::FirstLine;
 use crate::ledger::paper_file::{self, free_place, open_own};

@@ -1,7 +1,7 @@
 //! Whether a journal still fits, where to look for that, and the mapfile that says the same.
 use super::tests::{LEN, digest, extents, head};
 use super::*;
-use crate::contract::{Extent, ExtentSet, Side};
+use crate::core::{Extent, ExtentSet, Side};
 use crate::ledger::{Misfit, SideIdentity};
 use proptest::prelude::*;
 

@@ -1,6 +1,6 @@
 //! The first line of a journal, and whether it still fits.
 use super::State;
-use crate::contract::{BlockDigest, Extent, ExtentSet, Side};
+use crate::core::{BlockDigest, Extent, ExtentSet, Side};
 use crate::ledger::first_line::FirstLine;
 use crate::ledger::{FaultKind, Misfit, SideIdentity};
 use serde::{Deserialize, Serialize};

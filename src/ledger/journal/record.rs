@@ -1,5 +1,5 @@
 //! The lines of a journal behind the first.
-use crate::contract::{Extent, ExtentSet};
+use crate::core::{Extent, ExtentSet};
 use crate::ledger::FaultKind;
 use serde::Deserialize;
 use std::fmt::Write as _;

@@ -1,5 +1,5 @@
 //! What a journal claims.
-use crate::contract::{Extent, ExtentSet};
+use crate::core::{Extent, ExtentSet};
 
 /// Which bytes of the copy need nothing any more. Offsets count from the first byte of the copy.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -1,7 +1,7 @@
 //! Whatever happens to a journal, it never claims more than was appended.
 use super::file::Journal;
 use super::*;
-use crate::contract::{BlockDigest, Extent, ExtentSet, HashKind};
+use crate::core::{BlockDigest, Extent, ExtentSet, HashKind};
 use crate::ledger::first_line::FirstLine;
 use crate::ledger::seal::Seal;
 use crate::ledger::{Fault, FaultKind, SideIdentity};

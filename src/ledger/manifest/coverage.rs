@@ -1,6 +1,6 @@
 //! Which bytes of the copy the lines have spoken of so far.
 use super::{Closing, Entry, Head};
-use crate::contract::{BlockDigest, Extent, ExtentSet};
+use crate::core::{BlockDigest, Extent, ExtentSet};
 use crate::ledger::FaultKind;
 
 /// Keeps the rules that writer and reader share. Its memory grows with the gaps between what it was told, not with

@@ -1,6 +1,6 @@
 //! Where two manifests differ.
 use super::Manifest;
-use crate::contract::{BlockDigest, Extent, HashKind};
+use crate::core::{BlockDigest, Extent, HashKind};
 use std::iter::Peekable;
 
 /// Bytes that are not the same in both copies. Offsets count from the first byte of each copy.

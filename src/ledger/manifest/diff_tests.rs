@@ -1,6 +1,6 @@
 //! Differences against a model that has the bytes.
 use super::*;
-use crate::contract::{BlockDigest, Extent, HashKind};
+use crate::core::{BlockDigest, Extent, HashKind};
 use crate::ledger::SideIdentity;
 use proptest::prelude::*;
 

@@ -1,6 +1,6 @@
 //! The file of a manifest that is being written.
 use super::{Entry, Head, Manifest, Writer};
-use crate::contract::BlockDigest;
+use crate::core::BlockDigest;
 use crate::files::{FileError, NewFile, Opening, Place, Visibility};
 use crate::ledger::paper_file::{self, free_place};
 use crate::ledger::{Fault, FaultKind, Paper};
@@ -91,7 +91,7 @@ fn file_fault(error: FileError) -> Fault {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::contract::{EndpointKind, Extent, Facts, HashKind};
+    use crate::core::{EndpointKind, Extent, Facts, HashKind};
     use crate::ledger::SideIdentity;
     use std::fs;
 

@@ -1,5 +1,5 @@
 //! The first line of a manifest.
-use crate::contract::{BlockDigest, HashKind};
+use crate::core::{BlockDigest, HashKind};
 use crate::ledger::first_line::FirstLine;
 use crate::ledger::{FaultKind, SideIdentity};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};

@@ -1,5 +1,5 @@
 //! The lines of a manifest behind the first.
-use crate::contract::{BlockDigest, Extent};
+use crate::core::{BlockDigest, Extent};
 use crate::ledger::FaultKind;
 use serde::Deserialize;
 

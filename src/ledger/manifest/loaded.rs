@@ -1,6 +1,6 @@
 //! A manifest in memory.
 use super::{Closing, Entry, Head, Reader};
-use crate::contract::{BlockDigest, Extent, ExtentSet};
+use crate::core::{BlockDigest, Extent, ExtentSet};
 use crate::ledger::Fault;
 use std::io::BufRead;
 

@@ -1,6 +1,6 @@
 //! What is written is read again; what was changed, cut off or made up is not.
 use super::*;
-use crate::contract::{BlockDigest, Extent, HashKind};
+use crate::core::{BlockDigest, Extent, HashKind};
 use crate::ledger::first_line::FirstLine;
 use crate::ledger::{Fault, FaultKind, SideIdentity};
 use proptest::prelude::*;

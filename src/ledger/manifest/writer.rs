@@ -1,7 +1,7 @@
 //! Writing a manifest while the copy runs.
 use super::coverage::Coverage;
 use super::{Entry, Head};
-use crate::contract::BlockDigest;
+use crate::core::BlockDigest;
 use crate::ledger::first_line::FirstLine;
 use crate::ledger::seal::Seal;
 use crate::ledger::{Fault, FaultKind, Paper};

@@ -37,7 +37,7 @@ impl MapfileFile {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::contract::{Extent, ExtentSet};
+    use crate::core::{Extent, ExtentSet};
     use crate::ledger::FaultKind;
     use std::fs;
 

@@ -9,7 +9,7 @@ mod write;
 
 pub use file::MapfileFile;
 
-use crate::contract::{Extent, ExtentSet};
+use crate::core::{Extent, ExtentSet};
 
 /// What is known about a block of the source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -1,6 +1,6 @@
 //! Reading a mapfile.
 use super::{Block, Doing, Mapfile, Status};
-use crate::contract::Extent;
+use crate::core::Extent;
 use crate::ledger::lines::{Line, Lines};
 use crate::ledger::{Fault, FaultKind, Paper};
 use std::io::BufRead;

@@ -1,5 +1,5 @@
 //! What is written while measuring: noise that can be known again.
-use crate::contract::BlockDigest;
+use crate::core::BlockDigest;
 
 /// Each piece of so many bytes can be known again by itself: no disk has smaller sectors, so no crash leaves less.
 pub const PIECE_BYTES: usize = 512;

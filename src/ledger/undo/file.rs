@@ -1,7 +1,7 @@
 //! The undo journal's file.
 use super::head::Record;
 use super::{Head, PIECE_BYTES};
-use crate::contract::{BlockDigest, Extent, HashKind};
+use crate::core::{BlockDigest, Extent, HashKind};
 use crate::files::{FileError, NewFile, Place, Visibility};
 use crate::ledger::first_line::FirstLine;
 use crate::ledger::lines::{Line, Lines};

@@ -1,5 +1,5 @@
 //! The lines of an undo journal.
-use crate::contract::BlockDigest;
+use crate::core::BlockDigest;
 use crate::ledger::first_line::FirstLine;
 use crate::ledger::{FaultKind, SideIdentity};
 use serde::{Deserialize, Serialize};

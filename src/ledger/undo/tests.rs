@@ -1,6 +1,6 @@
 //! The undo journal's file, whole, cut off and damaged.
 use super::*;
-use crate::contract::{BlockDigest, EndpointKind, Extent, Facts};
+use crate::core::{BlockDigest, EndpointKind, Extent, Facts};
 use crate::ledger::{FaultKind, SideIdentity};
 use std::fs;
 use std::path::Path;

@@ -5,7 +5,7 @@ mod group;
 mod witness;
 
 use super::{Memory, Surroundings, Way};
-use crate::contract::Extent;
+use crate::core::Extent;
 use crate::sys::{self, page_cache};
 use group::Group;
 use rustix::fs::{Advice, fadvise};

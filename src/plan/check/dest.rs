@@ -1,5 +1,5 @@
 //! Whether the dest is what is meant, and free to be written.
-use crate::contract::{EndpointKind, Error, Facts, InUse, Kind, Result, Side};
+use crate::core::{EndpointKind, Error, Facts, InUse, Kind, Result, Side};
 use crate::plan::asked::{Asked, named};
 use crate::plan::{Expectation, words};
 use std::path::Path;

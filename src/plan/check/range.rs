@@ -1,5 +1,5 @@
 //! Which bytes are copied, and whether there are as many.
-use crate::contract::{EndpointKind, Error, Extent, Facts, Kind, Result, Side};
+use crate::core::{EndpointKind, Error, Extent, Facts, Kind, Result, Side};
 use crate::plan::asked::{Asked, named};
 use crate::plan::numbers::OFFSET_MAX;
 use crate::plan::{offset_option, words};

@@ -1,6 +1,6 @@
 //! Whether the dest is large enough.
 use super::Range;
-use crate::contract::{EndpointKind, EngineKind, Error, Kind, Result, Side};
+use crate::core::{EndpointKind, EngineKind, Error, Kind, Result, Side};
 use crate::plan::asked::{Asked, named};
 use crate::plan::choose::Engines;
 use crate::plan::notes::Notes;

@@ -1,6 +1,6 @@
 //! Whether source and dest are the same bytes, under whatever names.
 use super::Range;
-use crate::contract::{EndpointKind, Error, Facts, FileId, InUse, Kind, Result, Side};
+use crate::core::{EndpointKind, Error, Facts, FileId, InUse, Kind, Result, Side};
 use crate::plan::asked::{Asked, named};
 use crate::plan::notes::Notes;
 

@@ -1,5 +1,5 @@
 //! Which sides are reached by commands of their own, and whether they can be.
-use crate::contract::{EndpointKind, Error, Kind, Result, Side};
+use crate::core::{EndpointKind, Error, Kind, Result, Side};
 use crate::plan::asked::{Asked, named};
 use crate::plan::{Passes, When};
 

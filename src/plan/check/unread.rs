@@ -1,5 +1,5 @@
 //! Where a place that cannot be read can be gone around.
-use crate::contract::{Error, Kind, Order, Result};
+use crate::core::{Error, Kind, Order, Result};
 use crate::plan::asked::Asked;
 
 /// Refuses `--on-error` and `--mapfile` for sources that have no places: what failed in a stream cannot be asked for

@@ -1,5 +1,5 @@
 //! Options that contradict each other.
-use crate::contract::{EndpointKind, EngineKind, Error, Kind, Result};
+use crate::core::{EndpointKind, EngineKind, Error, Kind, Result};
 use crate::plan::asked::Asked;
 use crate::plan::numbers::{BLOCK_BYTES_ASKABLE, DEPTH_ASKABLE, IN_FLIGHT_BYTES_ASKABLE};
 use crate::plan::{When, words as sizes};

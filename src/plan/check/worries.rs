@@ -1,6 +1,6 @@
 //! What is no mistake for certain, and worth knowing before it begins.
 use super::Range;
-use crate::contract::{EndpointKind, InUse, Side};
+use crate::core::{EndpointKind, InUse, Side};
 use crate::plan::asked::{Asked, named};
 use crate::plan::notes::Notes;
 

@@ -1,5 +1,5 @@
 //! How each side is opened: direct or through the page cache.
-use crate::contract::{Access, Cache, EndpointKind, Error, Existing, Facts, Kind, Result, Side};
+use crate::core::{Access, Cache, EndpointKind, Error, Existing, Facts, Kind, Result, Side};
 use crate::plan::asked::{Asked, in_memory, named};
 use crate::plan::check::{ONE_NAME, Overlap, Range};
 use crate::plan::notes::Notes;

@@ -1,6 +1,6 @@
 //! What becomes of the dest before and after: made, emptied, allocated, ended, flushed.
 use super::{Engines, Holes};
-use crate::contract::{EndpointKind, EngineKind, Existing, Extent, Side};
+use crate::core::{EndpointKind, EngineKind, Existing, Extent, Side};
 use crate::plan::asked::{Asked, in_memory};
 use crate::plan::check::Range;
 use crate::plan::notes::Notes;

@@ -1,5 +1,5 @@
 //! Which engine moves the bytes, or whether the file system shares them.
-use crate::contract::{CommandSet, DeviceCopy, EndpointKind, EngineKind, Error, Facts, FileId, Kind, Result, Side};
+use crate::core::{CommandSet, DeviceCopy, EndpointKind, EngineKind, Error, Facts, FileId, Kind, Result, Side};
 use crate::plan::When;
 use crate::plan::asked::{Asked, in_memory};
 use crate::plan::check::{Overlap, Range};

@@ -1,5 +1,5 @@
 //! What becomes of zeros.
-use crate::contract::{EndpointKind, Result, Zeros};
+use crate::core::{EndpointKind, Result, Zeros};
 use crate::plan::When;
 use crate::plan::asked::Asked;
 use crate::plan::check::{Overlap, Range};

@@ -1,6 +1,6 @@
 //! Whether a journal is kept.
 use super::{Ends, Engines};
-use crate::contract::{EndpointKind, EngineKind, Error, Kind, Result};
+use crate::core::{EndpointKind, EngineKind, Error, Kind, Result};
 use crate::plan::asked::{Asked, in_memory};
 use crate::plan::check::{Overlap, Range};
 use crate::plan::notes::Notes;

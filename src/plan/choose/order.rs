@@ -1,5 +1,5 @@
 //! In which order bytes go.
-use crate::contract::{Direction, EndpointKind, Order, Side, WriteOrder};
+use crate::core::{Direction, EndpointKind, Order, Side, WriteOrder};
 use crate::plan::asked::Asked;
 use crate::plan::check::Overlap;
 use crate::plan::notes::Notes;
@@ -44,7 +44,7 @@ pub(crate) fn one_head<'a>(asked: &Asked<'a>) -> Option<&'a str> {
     let own = source.id.is_some() && source.id == dest.id && asked.rotational(Side::Source);
     shared.map(|ground| ground.name.as_str()).or(own.then_some(source.address.as_str())).or_else(|| {
         // A whole disk may not be in its own ground; its partition is.
-        let beneath = |upper: &'a crate::contract::Facts, lower: &'a crate::contract::Facts| {
+        let beneath = |upper: &'a crate::core::Facts, lower: &'a crate::core::Facts| {
             upper.ground.iter().find(|ground| Some(ground.id) == lower.id && moves(ground.rotational))
         };
         beneath(source, dest).or_else(|| beneath(dest, source)).map(|ground| ground.name.as_str())

@@ -1,6 +1,6 @@
 //! Block size and depth.
 use super::{Engines, Reach, one_head};
-use crate::contract::{EndpointKind, EngineKind, Error, Facts, Kind, Result, SavedPace, Side, Tuning};
+use crate::core::{EndpointKind, EngineKind, Error, Facts, Kind, Result, SavedPace, Side, Tuning};
 use crate::plan::asked::Asked;
 use crate::plan::check::Range;
 use crate::plan::notes::Notes;

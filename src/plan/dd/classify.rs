@@ -1,5 +1,5 @@
 //! Which way an invocation of dd goes: plain block movement, which the pump does, or records.
-use crate::contract::{
+use crate::core::{
     Access, Cache, Direction, EndpointKind, Existing, Facts, FileId, Ground, OpenWords, Plan, RecordPlan, WriteOrder,
 };
 use crate::plan::{Options, Passes, When};

@@ -1,6 +1,6 @@
 use super::classify::may_share_bytes;
 use super::*;
-use crate::contract::{Amount, EndpointKind, Facts, FileId, Ground, RecordPlan};
+use crate::core::{Amount, EndpointKind, Facts, FileId, Ground, RecordPlan};
 use crate::plan::Passes;
 
 const MIB: u64 = 1 << 20;

@@ -1,5 +1,5 @@
 //! Sides that are reached by their own SCSI commands: whether they can be, and how they are opened.
-use crate::contract::{
+use crate::core::{
     Access, Cache, CommandSet, CommandWishes, EndpointKind, Existing, Facts, PlanSide, SgFront, SgPlan, Side, Through,
 };
 use crate::plan::dd::{DdFacts, DdKind};
@@ -49,7 +49,7 @@ pub fn shared_side(plan: &SgPlan, by_commands: [bool; 2]) -> Option<Side> {
     asked.or_else(|| sides.next().filter(|side| plan.front == SgFront::SgmDd && free(side)))
 }
 
-fn words(plan: &SgPlan, side: Side) -> crate::contract::OpenWords {
+fn words(plan: &SgPlan, side: Side) -> crate::core::OpenWords {
     match side {
         Side::Source => plan.records.source.words,
         Side::Dest => plan.records.dest.words,

@@ -1,5 +1,5 @@
 //! How many blocks there are to copy.
-use crate::contract::{SgPlan, Side};
+use crate::core::{SgPlan, Side};
 use crate::plan::dd::{DdFacts, DdKind};
 
 /// Why that is not known.

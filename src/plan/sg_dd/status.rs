@@ -1,5 +1,5 @@
 //! With which status it ends: as the family has it, so that scripts can tell.
-use crate::contract::SgFront;
+use crate::core::SgFront;
 use std::io;
 
 /// What ended it.

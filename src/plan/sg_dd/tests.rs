@@ -1,5 +1,5 @@
 use super::*;
-use crate::contract::{
+use crate::core::{
     Amount, CommandSet, CommandWishes, EndpointKind, Facts, Passthrough, ScsiOptions, ScsiWishes, SgFront, SgPlan, Side,
 };
 use crate::plan::dd::{DdFacts, DdKind};

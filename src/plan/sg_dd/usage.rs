@@ -1,5 +1,5 @@
 //! What can be wrong with the words. The room `report` has the sentences.
-use crate::contract::SgFront;
+use crate::core::SgFront;
 use std::ffi::OsString;
 
 /// IFILE or OFILE.

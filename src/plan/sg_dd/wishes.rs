@@ -1,5 +1,5 @@
 //! Which wishes about SCSI an endpoint can honour: the one place that decides it.
-use crate::contract::{ScsiWishes, SgPlan, Side};
+use crate::core::{ScsiWishes, SgPlan, Side};
 use crate::plan::dd::DdKind;
 
 /// A word that this endpoint cannot honour.

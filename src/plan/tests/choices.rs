@@ -1,6 +1,6 @@
 //! Every choice, and its reason.
 use super::*;
-use crate::contract::{Cache, Direction, EngineKind, Existing, HashKind, Portion, Reason, WriteOrder, Zeros};
+use crate::core::{Cache, Direction, EngineKind, Existing, HashKind, Portion, Reason, WriteOrder, Zeros};
 
 fn options() -> Options {
     Options::default()

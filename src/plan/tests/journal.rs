@@ -1,6 +1,6 @@
 //! Whether a journal is kept, and what becomes of the dest of a copy that is gone on with.
 use super::*;
-use crate::contract::{Existing, HashKind, Zeros};
+use crate::core::{Existing, HashKind, Zeros};
 
 fn journal(journal: JournalWish, resume: bool) -> Options {
     Options { journal, resume, ..Options::default() }
@@ -75,5 +75,5 @@ fn a_rest_has_no_digest_of_the_whole_and_shares_no_extents() {
     expect(&refused(&Options { offload: true, ..resume() }, &from, &to), Kind::Usage, &["--offload"]);
     let shares = |facts: Facts| Facts { reflinks: true, filesystem: Some("btrfs".to_owned()), ..facts };
     let plan = made(&resume(), &shares(from), &shares(to));
-    assert!(plan.engine != crate::contract::EngineKind::Reflink && plan.engine_instead.is_none());
+    assert!(plan.engine != crate::core::EngineKind::Reflink && plan.engine_instead.is_none());
 }

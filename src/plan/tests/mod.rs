@@ -10,7 +10,7 @@ mod trailing;
 mod tuned;
 
 use super::*;
-use crate::contract::{DirectAlignment, Error, FileId, Ground, Kind, Tuning};
+use crate::core::{DirectAlignment, Error, FileId, Ground, Kind, Tuning};
 
 const MIB: u64 = 1 << 20;
 const GIB: u64 = 1 << 30;
@@ -69,7 +69,7 @@ fn new_file(name: &str) -> Facts {
 }
 
 fn pipe() -> Facts {
-    Facts { order: crate::contract::Order::Ascending, ..Facts::new("-", EndpointKind::Pipe) }
+    Facts { order: crate::core::Order::Ascending, ..Facts::new("-", EndpointKind::Pipe) }
 }
 
 fn endless() -> Facts {

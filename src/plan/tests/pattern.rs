@@ -1,6 +1,6 @@
 //! The test pattern on one side.
 use super::*;
-use crate::contract::{Cache, InUse, Route};
+use crate::core::{Cache, InUse, Route};
 
 fn written(options: &Options, dest: &Facts) -> (Plan, Facts) {
     crate::plan::pattern::write(options, 7, dest, &host()).unwrap_or_else(|error| panic!("{error} {}", error.advice))

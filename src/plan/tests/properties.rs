@@ -1,6 +1,6 @@
 //! What holds for every plan, whatever was asked and whatever was found.
 use super::*;
-use crate::contract::{Cache, Direction, EngineKind, Existing, HashKind, InUse, Order, WriteOrder, Zeros};
+use crate::core::{Cache, Direction, EngineKind, Existing, HashKind, InUse, Order, WriteOrder, Zeros};
 use proptest::option::of;
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -36,10 +36,10 @@ fn kind() -> impl Strategy<Value = EndpointKind> {
     select(vec![File, File, File, Block, Block, Block, Pipe, Endless, Null, Memory])
 }
 
-fn queue() -> impl Strategy<Value = crate::contract::QueueLimits> {
+fn queue() -> impl Strategy<Value = crate::core::QueueLimits> {
     let bytes = || select(vec![0u32, 1, 512, 4096, 65536, 196_608, 1 << 20, 33_553_920, u32::MAX]);
     (bytes(), bytes(), select(vec![0u32, 1, 2, 64, 1024, u32::MAX]), of(any::<bool>()), any::<bool>()).prop_map(
-        |(optimal_io_bytes, max_request_bytes, requests_max, rotational, zeroes)| crate::contract::QueueLimits {
+        |(optimal_io_bytes, max_request_bytes, requests_max, rotational, zeroes)| crate::core::QueueLimits {
             optimal_io_bytes,
             max_request_bytes,
             requests_max,

@@ -1,6 +1,6 @@
 //! Every refusal, one by one.
 use super::*;
-use crate::contract::{EngineKind, HashKind, InUse};
+use crate::core::{EngineKind, HashKind, InUse};
 
 fn options() -> Options {
     Options::default()

@@ -1,6 +1,6 @@
 //! Several dests in one plan.
 use super::*;
-use crate::contract::{Cache, EngineKind, Existing, InUse, Order, WriteOrder, Zeros};
+use crate::core::{Cache, EngineKind, Existing, InUse, Order, WriteOrder, Zeros};
 
 fn together(options: &Options, source: &Facts, dests: &[Facts]) -> Plan {
     several(options, source, dests, &host()).unwrap_or_else(|error| panic!("{error} {}", error.advice)).all

@@ -1,6 +1,6 @@
 //! Sides that are reached by commands of their own.
 use super::*;
-use crate::contract::{Cache, CommandSet, CopyName, EngineKind, Passthrough};
+use crate::core::{Cache, CommandSet, CopyName, EngineKind, Passthrough};
 use std::time::Duration;
 
 /// A disk with a node, of blocks of 4096 bytes, that takes commands of at most 192 KiB.
@@ -101,7 +101,7 @@ fn a_node_and_its_block_device_are_the_same_bytes() {
 fn a_disk_in_use_is_refused_by_the_name_of_its_node_too() {
     let mut dest = node(1, true);
     let device = "sdb1".to_owned();
-    dest.in_use = vec![crate::contract::InUse::Mounted { device, at: "/mnt".into() }];
+    dest.in_use = vec![crate::core::InUse::Mounted { device, at: "/mnt".into() }];
     expect(&refused(&options(Passes::AsNamed), &disk(2, GIB), &dest), Kind::Refused, &["sdb1 is mounted at /mnt"]);
 }
 
@@ -146,7 +146,7 @@ fn where_a_drive_cannot_copy_by_itself_that_is_said() {
         (offload(some()), &unable, "cannot copy by itself"),
         (offload(Options { count_bytes: Some(MIB + 512), ..some() }), &dest, "whole blocks"),
         (offload(Options { limit_bytes_per_s: Some(MIB), ..some() }), &dest, "--limit"),
-        (offload(Options { hashes: vec![crate::contract::HashKind::Xxh3], ..some() }), &dest, "digests"),
+        (offload(Options { hashes: vec![crate::core::HashKind::Xxh3], ..some() }), &dest, "digests"),
         (Options { passthrough: Passes::Source, ..offload(some()) }, &dest, "--passthrough"),
     ];
     for (options, dest, word) in table {
@@ -187,7 +187,7 @@ fn where_a_scsi_disk_cannot_copy_by_itself_that_is_said() {
     other_commands.passthrough.as_mut().unwrap().commands = CommandSet::Nvme;
     let mut namesake = dest.clone();
     namesake.copy_name = source.copy_name;
-    let unable = Facts { queue: crate::contract::QueueLimits { copy_max_bytes: 0, ..dest.queue }, ..dest.clone() };
+    let unable = Facts { queue: crate::core::QueueLimits { copy_max_bytes: 0, ..dest.queue }, ..dest.clone() };
     let odd = Options { count_bytes: Some(MIB + 4096), ..Options::default() };
     let table = [
         (&nameless, &dest, offload(Options::default()), "no name"),

@@ -1,6 +1,6 @@
 //! When the dest is read back behind the writer.
 use super::*;
-use crate::contract::Portion;
+use crate::core::Portion;
 
 fn fixed(number: u64, size: u64) -> Facts {
     let mut facts = disk(number, size);

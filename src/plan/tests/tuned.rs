@@ -1,6 +1,6 @@
 //! What was saved by `haul tune` is where a copy begins.
 use super::*;
-use crate::contract::SavedPace;
+use crate::core::SavedPace;
 
 fn tuned(block_bytes: u32, depth: u32) -> Facts {
     let date = "2026-11-21".to_owned();

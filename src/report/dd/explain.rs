@@ -1,5 +1,5 @@
 //! Which way an invocation goes, in a few lines.
-use crate::contract::{Plan, RecordPlan};
+use crate::core::{Plan, RecordPlan};
 use crate::report::units;
 use std::fmt::Write;
 

@@ -1,7 +1,7 @@
 //! dd's sentences. Scripts look for them, so they are told as dd tells them, whatever our own rules for words say.
 use super::Quoting;
 use super::counts::human;
-use crate::contract::{Complaint, Durable, Error, Side};
+use crate::core::{Complaint, Durable, Error, Side};
 use crate::plan::dd::{Conflict, DdUsage, DdWarning};
 use std::ffi::OsStr;
 use std::io;

@@ -1,7 +1,7 @@
 //! Tells on standard error what dd tells, when dd tells it.
 use super::counts::{records, transferred};
 use super::{Quoting, sentences};
-use crate::contract::{Complaint, RecordCounts, RecordListener, RecordPlan, RecordTally, Side, Telling};
+use crate::core::{Complaint, RecordCounts, RecordListener, RecordPlan, RecordTally, Side, Telling};
 use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};

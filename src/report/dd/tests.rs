@@ -1,6 +1,6 @@
 use super::counts::{human, records};
 use super::{Quoting, transferred};
-use crate::contract::RecordCounts;
+use crate::core::RecordCounts;
 use std::time::Duration;
 
 #[test]

@@ -1,4 +1,4 @@
-use crate::contract::{Conclusion, Damage, DamageKind, DamagedRun, PatternUse};
+use crate::core::{Conclusion, Damage, DamageKind, DamagedRun, PatternUse};
 use serde::Serialize;
 
 /// The test pattern that was written or checked.

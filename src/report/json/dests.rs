@@ -1,5 +1,5 @@
 use super::{Failure, VerifiedReport};
-use crate::contract::{DestOutcome, Outcome, Plan};
+use crate::core::{DestOutcome, Outcome, Plan};
 use crate::report::text;
 use serde::Serialize;
 

@@ -1,5 +1,5 @@
 use super::SCHEMA;
-use crate::contract::{Device, DevicePartition, InUse, SavedPace, WaitingUndo};
+use crate::core::{Device, DevicePartition, InUse, SavedPace, WaitingUndo};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 

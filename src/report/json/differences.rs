@@ -1,4 +1,4 @@
-use crate::contract::Differences;
+use crate::core::Differences;
 use serde::Serialize;
 
 /// Where two sides are not the same. Offsets count from the first byte of what was compared.

@@ -1,4 +1,4 @@
-use crate::contract::Digest;
+use crate::core::Digest;
 use serde::Serialize;
 
 /// A digest.

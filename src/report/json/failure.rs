@@ -1,4 +1,4 @@
-use crate::contract::{Error, Kind};
+use crate::core::{Error, Kind};
 use crate::report::text;
 use serde::Serialize;
 

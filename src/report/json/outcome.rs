@@ -5,7 +5,7 @@ use super::digest::DigestReport;
 use super::plan::{EstimateReport, ReasonReport, cache_name, direction_name, kind_name, node_name, reasons};
 use super::unread::UnreadReport;
 use super::{Failure, SCHEMA, VerifiedReport};
-use crate::contract::{Ended, Latency, Outcome, PatternAct, Plan, PlanSide, Route, Side, Unread};
+use crate::core::{Ended, Latency, Outcome, PatternAct, Plan, PlanSide, Route, Side, Unread};
 use crate::report::{text, units};
 use serde::Serialize;
 use std::time::SystemTime;

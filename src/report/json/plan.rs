@@ -1,6 +1,6 @@
 use super::SCHEMA;
 use super::damage::PatternReport;
-use crate::contract::{
+use crate::core::{
     Cache, Direction, EndpointKind, Estimate, Facts, Partition, Plan, PlanSide, Portion, Reason, Route, WriteOrder,
     Zeros,
 };

@@ -3,7 +3,7 @@ use super::SCHEMA;
 use super::commands::CommandsReport;
 use super::lethargy::{LethargyReport, lethargy};
 use super::tune::{BadReport, SubjectReport, WrittenReport, bad, ended, failure, subject, written};
-use crate::contract::{EngineKind, Facts, Op};
+use crate::core::{EngineKind, Facts, Op};
 use crate::measure::fit::Fit;
 use crate::measure::stats::median;
 use crate::measure::{Bad, Cost, Profiled, Timed, Written};

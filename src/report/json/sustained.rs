@@ -1,7 +1,7 @@
 //! What `haul profile --sustained` found, for programs.
 use super::SCHEMA;
 use super::tune::{BadReport, SubjectReport, WrittenReport, bad, ended, failure, subject, written};
-use crate::contract::{EngineKind, Facts};
+use crate::core::{EngineKind, Facts};
 use crate::measure::{Bad, Reading, Stage, Sustained, Written};
 use serde::Serialize;
 

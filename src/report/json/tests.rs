@@ -1,5 +1,5 @@
 use super::*;
-use crate::contract::*;
+use crate::core::*;
 use crate::report::{example_devices, examples};
 use std::time::{Duration, SystemTime};
 

@@ -1,6 +1,6 @@
 //! What `haul tune` found, for programs.
 use super::SCHEMA;
-use crate::contract::{EngineKind, Extent, Facts, Op};
+use crate::core::{EngineKind, Extent, Facts, Op};
 use crate::measure::stats::mad;
 use crate::measure::{Answer, Bad, Entry, Failure, Point, State, Trial, Tuned, Written};
 use crate::report::measuring::state;

@@ -1,5 +1,5 @@
 use super::RunReport;
-use crate::contract::Unread;
+use crate::core::Unread;
 use serde::Serialize;
 
 /// What could not be read on a side. Offsets count from its first byte.

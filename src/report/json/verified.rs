@@ -1,5 +1,5 @@
 use super::RunReport;
-use crate::contract::{Extent, Verified};
+use crate::core::{Extent, Verified};
 use serde::Serialize;
 
 /// What came of reading the dest back. Offsets count from the first byte of the copy; runs are of whole blocks.

@@ -5,7 +5,7 @@ use super::columns::{columns, pad, whole, wrap};
 use super::printable::printable;
 use super::style::{CARE, DANGER, STRONG, paint};
 use super::units;
-use crate::contract::{Device, DevicePartition, InUse, SavedPace, WaitingUndo};
+use crate::core::{Device, DevicePartition, InUse, SavedPace, WaitingUndo};
 use std::path::Path;
 use uses::{of_disk, of_partition};
 

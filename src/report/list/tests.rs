@@ -14,7 +14,7 @@ fn flowing(text: &str) -> String {
 #[test]
 fn a_tuned_disk_says_how() {
     let (block_bytes, date) = (256 << 10, "2026-11-21".to_owned());
-    let saved = Some(crate::contract::SavedPace { block_bytes, depth: 4, bytes_per_s: 1_200_000_000, date });
+    let saved = Some(crate::core::SavedPace { block_bytes, depth: 4, bytes_per_s: 1_200_000_000, date });
     let device = Device { saved, ..examples::devices()[0].clone() };
     let text = flowing(&bare(std::slice::from_ref(&device), 80));
     assert!(text.contains("tuned: 256 KiB × 4 for reading, 1.20 GB/s,"), "{text}");

@@ -1,4 +1,4 @@
-use crate::contract::{Device, DevicePartition, InUse};
+use crate::core::{Device, DevicePartition, InUse};
 use crate::report::columns::whole;
 use crate::report::printable::printable;
 use std::path::Path;

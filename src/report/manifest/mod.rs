@@ -3,7 +3,7 @@ mod text;
 
 pub use text::{compared, shown};
 
-use crate::contract::Extent;
+use crate::core::Extent;
 use crate::report::json::{RunReport, SCHEMA};
 use serde::Serialize;
 

@@ -1,7 +1,7 @@
 //! The tables of `haul profile`.
 use super::chart::{self, Look};
 use super::{bad_places, commands, heading, latency, lethargy, whole, written_over};
-use crate::contract::{Facts, Op};
+use crate::core::{Facts, Op};
 use crate::measure::fit::Fit;
 use crate::measure::stats::median;
 use crate::measure::{Bad, Profiled, Timed, WayCost, Written};

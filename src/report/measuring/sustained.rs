@@ -1,7 +1,7 @@
 //! The words and the table of `haul profile --sustained`.
 use super::chart::{self, Look};
 use super::{bad_places, heading, whole, written_over};
-use crate::contract::Facts;
+use crate::core::Facts;
 use crate::measure::{Moment, Stage, Sustained, Trend, Warmth};
 use crate::report::columns::Columns;
 use crate::report::json::SustainedFound;
@@ -145,7 +145,7 @@ pub fn sustained_csv(found: &Sustained) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::contract::{EndpointKind, EngineKind};
+    use crate::core::{EndpointKind, EngineKind};
     use crate::measure::Reading;
 
     /// What is found of these rates in MB/s, each over 100 MB in steps of 4, of a drive so warm at the end of each.

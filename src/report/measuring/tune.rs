@@ -1,7 +1,7 @@
 //! The table and the answer of `haul tune`.
 use super::chart::{self, Bars, Look};
 use super::{Meter, bad_places, latency, point, whole, written_over};
-use crate::contract::{Facts, Op};
+use crate::core::{Facts, Op};
 use crate::measure::{Answer, Bad, Entry, Point, State, Trial, Tuned, Watch, Way, Written};
 use crate::plan::TableStyle;
 use crate::report::columns::Columns;

@@ -3,7 +3,7 @@ use super::axis::{Axis, Quantity};
 use super::chart::{Chart, Curve, Shape};
 use super::rates::{Piece, WAITED_FOR, pieces};
 use super::{Figure, Page, Table, bare, capital, device, frame, render};
-use crate::contract::{Direction, Ended, Facts, Machine, Outcome, Plan, Series, Side};
+use crate::core::{Direction, Ended, Facts, Machine, Outcome, Plan, Series, Side};
 use crate::report::{text, units};
 use std::time::{Duration, SystemTime};
 

@@ -1,5 +1,5 @@
 //! Names and values of what was measured: a side, the machine.
-use crate::contract::{EndpointKind, Facts, Machine};
+use crate::core::{EndpointKind, Facts, Machine};
 use crate::report::units;
 
 /// Names and values; what is empty is left out.

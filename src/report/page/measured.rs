@@ -2,7 +2,7 @@
 use super::axis::{Axis, Quantity};
 use super::chart::{Chart, Curve, Shape};
 use super::{Figure, Page, Table, bare, device, frame, render};
-use crate::contract::{Facts, Machine, Op};
+use crate::core::{Facts, Machine, Op};
 use crate::measure::fit::Fit;
 use crate::measure::{Answer, Cost, Effect, Entry, Point, Profiled, Trial, Tuned, Way, WayCost, Zone};
 use crate::report::{measuring, units};

@@ -1,6 +1,6 @@
 use super::read_off::{assert_drawn, charts, read_off};
 use super::*;
-use crate::contract::{Facts, Op};
+use crate::core::{Facts, Op};
 use crate::measure::fit::fit;
 use crate::measure::{
     Answer, Commands, Cost, Effect, Failure, Lethargy, Memory, Moment, Point, Profiled, Sustained, Sweep, Trial, Tuned,

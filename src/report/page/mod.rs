@@ -17,7 +17,7 @@ pub use measured::{Measured, profile, tune};
 pub use sustained::sustained;
 
 use super::printable::shell_line;
-use crate::contract::Machine;
+use crate::core::Machine;
 use minijinja::syntax::SyntaxConfig;
 use minijinja::value::Serde;
 use minijinja::{AutoEscape, Environment, UndefinedBehavior};

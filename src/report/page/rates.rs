@@ -1,5 +1,5 @@
 //! What happened between two moments of a copy.
-use crate::contract::Moment;
+use crate::core::Moment;
 use std::time::Duration;
 
 /// What a copy waits for: its sides, by `Side::index`, its limit, and its digests.

@@ -1,6 +1,6 @@
 use super::read_off::assert_drawn;
 use super::*;
-use crate::contract::{Direction, EndpointKind, Facts, Kept, Moment, Outcome, Plan, PlanDest, Series, Side, Zeros};
+use crate::core::{Direction, EndpointKind, Facts, Kept, Moment, Outcome, Plan, PlanDest, Series, Side, Zeros};
 use crate::report::examples;
 use std::time::Duration;
 

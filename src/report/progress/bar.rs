@@ -2,7 +2,7 @@
 use super::dests::DestView;
 use super::phrases::{amount, holdup, left, percent, rate_of_writes, rates, rates_now, setting, unread};
 use super::view::View;
-use crate::contract::{DestState, Phase};
+use crate::core::{DestState, Phase};
 use crate::report::columns::columns;
 use crate::report::style::{CARE, STRONG, paint};
 use crate::report::units;

@@ -1,5 +1,5 @@
 use super::*;
-use crate::contract::Side;
+use crate::core::Side;
 use crate::report::progress::view::Speed;
 use std::time::Duration;
 

@@ -1,7 +1,7 @@
 //! Each of several dests at one moment.
 use super::Watched;
 use super::phrases::percent_of;
-use crate::contract::{DestState, DestTally, Phase, Plan, Tally};
+use crate::core::{DestState, DestTally, Phase, Plan, Tally};
 use crate::report::printable::printable;
 use crate::report::units;
 use std::sync::Arc;

@@ -1,7 +1,7 @@
 //! Progress as JSON, an object a line: documented in `docs/json.md`.
 use super::dests::DestView;
 use super::view::View;
-use crate::contract::{Phase, Plan};
+use crate::core::{Phase, Plan};
 use crate::report::json::{Failure, Report, SCHEMA};
 use serde::Serialize;
 use std::time::Duration;

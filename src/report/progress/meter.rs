@@ -1,7 +1,7 @@
 //! Samples in, rates and the time left out: pure, with the clock in the samples, so that it can be tested.
 use super::sample::Sample;
 use super::view::{Speed, View};
-use crate::contract::{Phase, Side};
+use crate::core::{Phase, Side};
 use crate::measure::{Forecast, Reached};
 use crate::report::units;
 use std::collections::VecDeque;

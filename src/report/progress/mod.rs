@@ -10,7 +10,7 @@ mod sample;
 mod screen;
 mod view;
 
-use crate::contract::{Event, Observer, Phase, Plan, Series, Tally};
+use crate::core::{Event, Observer, Phase, Plan, Series, Tally};
 use crate::measure::Forecast;
 use crate::plan::ProgressStyle;
 use crate::report::json::{self, Report};

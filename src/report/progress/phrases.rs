@@ -1,6 +1,6 @@
 //! The pieces that bar, plain lines and status line are made of.
 use super::view::View;
-use crate::contract::Side;
+use crate::core::Side;
 use crate::report::units;
 
 /// `840.0 MiB of 2.00 GiB`, or what there is of a stream.

@@ -2,7 +2,7 @@
 use super::dests::DestView;
 use super::phrases::{amount, holdup, left, percent, rates, unread};
 use super::view::View;
-use crate::contract::Phase;
+use crate::core::Phase;
 use crate::report::units;
 use std::time::Duration;
 

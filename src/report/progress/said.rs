@@ -1,5 +1,5 @@
 use super::lines::{Line, phase_name, seconds};
-use crate::contract::{Event, Phase};
+use crate::core::{Event, Phase};
 use crate::report::json::{self, Failure};
 use crate::report::printable::printable;
 use crate::report::style::{CARE, paint};

@@ -1,4 +1,4 @@
-use crate::contract::{Moment, Phase, Tally};
+use crate::core::{Moment, Phase, Tally};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Duration;

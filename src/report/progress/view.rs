@@ -1,4 +1,4 @@
-use crate::contract::{Phase, Side};
+use crate::core::{Phase, Side};
 use std::time::Duration;
 
 /// What there is to show at one moment.

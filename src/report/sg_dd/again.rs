@@ -1,5 +1,5 @@
 //! The command that continues an interrupted copy.
-use crate::contract::{Pattern, SgPlan};
+use crate::core::{Pattern, SgPlan};
 use crate::report::dd::Quoting;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;

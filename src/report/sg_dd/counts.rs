@@ -1,5 +1,5 @@
 //! Counts, times and speeds in the form of sg3_utils 1.46.
-use crate::contract::{RecordCounts, SgFront};
+use crate::core::{RecordCounts, SgFront};
 use std::fmt::Write;
 use std::time::Duration;
 

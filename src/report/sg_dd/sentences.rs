@@ -1,5 +1,5 @@
 //! Sentences. Where scripts could look for one it begins as that of sg3_utils does; it then says what to do.
-use crate::contract::{Careful, Complaint, DeviceError, Error, SgFront, Side};
+use crate::core::{Careful, Complaint, DeviceError, Error, SgFront, Side};
 use crate::plan::sg_dd::{CommandRefusal, CountRefusal, Operand, Refusal, SgUsage};
 use crate::report::dd::{busy, strerror};
 use crate::report::units;

@@ -1,7 +1,7 @@
 //! Tells on standard error what the family tells, when it tells it.
 use super::counts::{Lines, Moved, records, time_left, timing};
 use super::sentences;
-use crate::contract::{Complaint, DeviceCounts, RecordCounts, RecordListener, RecordTally, SgFront, SgPlan, Side};
+use crate::core::{Complaint, DeviceCounts, RecordCounts, RecordListener, RecordTally, SgFront, SgPlan, Side};
 use crate::report::Out;
 use std::os::unix::ffi::OsStrExt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

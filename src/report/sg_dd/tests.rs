@@ -1,6 +1,6 @@
 use super::counts::{Lines, Moved, records, time_left, timing};
 use super::{Interrupted, continue_command};
-use crate::contract::{Amount, Pattern, RecordCounts, SgFront, SgPlan};
+use crate::core::{Amount, Pattern, RecordCounts, SgFront, SgPlan};
 use std::ffi::OsString;
 use std::time::Duration;
 

@@ -1,5 +1,5 @@
 //! What to do next, where an error does not say so itself.
-use crate::contract::{Error, Kind, Side};
+use crate::core::{Error, Kind, Side};
 
 /// A sentence or two for whoever reads the error; empty where nothing sensible can be said.
 pub(in crate::report) fn advice(error: &Error) -> &str {
@@ -32,7 +32,7 @@ fn of_request(error: &Error) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::contract::Op;
+    use crate::core::Op;
     use std::io;
 
     fn failed(kind: Kind, side: Side, sector_bytes: u32) -> Error {

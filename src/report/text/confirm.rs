@@ -1,5 +1,5 @@
 use super::side::{describe, identity};
-use crate::contract::{EndpointKind, Extent, Facts, Plan};
+use crate::core::{EndpointKind, Extent, Facts, Plan};
 use crate::report::columns::{Columns, WIDTH, whole, wrap};
 use crate::report::printable::printable;
 use crate::report::style::{DANGER, paint};

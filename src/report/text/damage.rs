@@ -1,6 +1,6 @@
 //! What a check of the test pattern has come to.
 use super::outcome::signal_name;
-use crate::contract::{Conclusion, Damage, DamageKind, DamagedRun, Ended, Outcome, PatternAct, Plan, Unread};
+use crate::core::{Conclusion, Damage, DamageKind, DamagedRun, Ended, Outcome, PatternAct, Plan, Unread};
 use crate::report::columns::{Columns, WIDTH, whole, wrap};
 use crate::report::printable::{printable, shell_line};
 use crate::report::style::{CARE, STRONG, paint};

@@ -1,6 +1,6 @@
 //! How each of several dests ended.
 use super::{error, verified};
-use crate::contract::{DestOutcome, EndpointKind, Error, Outcome, Plan, PlanDest};
+use crate::core::{DestOutcome, EndpointKind, Error, Outcome, Plan, PlanDest};
 use crate::report::columns::{Columns, whole};
 use crate::report::printable::{printable, shell_line};
 use crate::report::style::{CARE, paint};

@@ -1,6 +1,6 @@
 //! What two sides that were compared have come to.
 use super::outcome::signal_name;
-use crate::contract::{Differences, Ended, Extent, ExtentSet, Outcome, Plan, Route, Side, Unread};
+use crate::core::{Differences, Ended, Extent, ExtentSet, Outcome, Plan, Route, Side, Unread};
 use crate::report::columns::{Columns, whole};
 use crate::report::printable::printable;
 use crate::report::style::{CARE, STRONG, paint};

@@ -1,4 +1,4 @@
-use crate::contract::{Digest, HashKind};
+use crate::core::{Digest, HashKind};
 
 /// The digests as `sha256sum --tag`, `b3sum --tag` and `xxhsum --tag` print them and can check them; `name` is the
 /// address of the source. Without colour, for standard output.

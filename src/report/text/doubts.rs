@@ -1,4 +1,4 @@
-use crate::contract::Op;
+use crate::core::Op;
 use crate::report::printable::printable;
 use crate::report::units;
 use std::path::Path;

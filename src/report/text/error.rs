@@ -1,4 +1,4 @@
-use crate::contract::Error;
+use crate::core::Error;
 use crate::report::printable::printable;
 use crate::report::style::{CARE, DANGER, paint};
 use std::io;

@@ -1,4 +1,4 @@
-use crate::contract::{Bound, Ended, Estimate, Outcome, Plan, Route, WriteRate};
+use crate::core::{Bound, Ended, Estimate, Outcome, Plan, Route, WriteRate};
 use crate::report::columns::whole;
 use crate::report::units;
 

@@ -1,7 +1,7 @@
 use super::estimate::estimated;
 use super::rest::Rest;
 use super::{damage, dests, differences, unread, verified};
-use crate::contract::{
+use crate::core::{
     Direction, Ended, EndpointKind, EngineKind, Kept, Latency, Outcome, PatternAct, Plan, Route, Side, Totals, Unread,
 };
 use crate::report::columns::{Columns, WIDTH, beside, whole, wrap};

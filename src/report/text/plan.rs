@@ -1,6 +1,6 @@
 use super::estimate::expected;
 use super::side::describe;
-use crate::contract::{Direction, Estimate, Facts, PatternAct, Plan, PlanSide, Reason, Route};
+use crate::core::{Direction, Estimate, Facts, PatternAct, Plan, PlanSide, Reason, Route};
 use crate::report::columns::{Columns, WIDTH, beside, columns, pad, whole, wrap};
 use crate::report::printable::printable;
 use crate::report::style::{CARE, STRONG, paint};

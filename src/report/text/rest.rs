@@ -1,5 +1,5 @@
 //! What is left of a copy that ended early, and the command that copies it.
-use crate::contract::{Direction, Ended, EndpointKind, Extent, Outcome, Plan, PlanSide, Route};
+use crate::core::{Direction, Ended, EndpointKind, Extent, Outcome, Plan, PlanSide, Route};
 use crate::report::printable::{printable, shell_line};
 
 /// Options that the command sets anew, or that make no sense for a rest; each takes a value.

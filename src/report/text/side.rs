@@ -1,5 +1,5 @@
 //! One side of a copy in words, for the plan and for the question before a device is overwritten.
-use crate::contract::{EndpointKind, Extent, Facts, Partition};
+use crate::core::{EndpointKind, Extent, Facts, Partition};
 use crate::report::columns::{columns, pad, whole};
 use crate::report::printable::printable;
 use crate::report::style::{DANGER, paint};

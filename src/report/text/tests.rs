@@ -1,5 +1,5 @@
 use super::*;
-use crate::contract::*;
+use crate::core::*;
 use crate::report::columns::columns;
 use crate::report::examples;
 use std::io::{self, BufReader};

@@ -1,5 +1,5 @@
 //! What could not be read and was gone around.
-use crate::contract::{Extent, Outcome, Plan, Side, Unread};
+use crate::core::{Extent, Outcome, Plan, Side, Unread};
 use crate::report::columns::{Columns, whole};
 use crate::report::style::{CARE, paint};
 use crate::report::units;

@@ -1,6 +1,6 @@
 //! What came of reading the dest back.
 use super::differences::runs;
-use crate::contract::{ExtentSet, Plan, Verified};
+use crate::core::{ExtentSet, Plan, Verified};
 use crate::report::columns::{Columns, whole};
 use crate::report::printable::printable;
 use crate::report::style::{CARE, paint};

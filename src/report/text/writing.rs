@@ -1,6 +1,6 @@
 //! Sentences about measuring by writing: the question before, and what is to be put back after.
 use super::side::{describe, identity};
-use crate::contract::Facts;
+use crate::core::Facts;
 use crate::plan::Over;
 use crate::report::columns::{Columns, WIDTH, wrap};
 use crate::report::printable::printable;

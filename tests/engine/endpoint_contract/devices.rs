@@ -1,8 +1,8 @@
 //! What holds for block devices alone, and for devices that never end.
 use super::moving::Door;
 use super::places::{loop_device, side};
-use haul::contract::{Cache, Change, EndpointKind, Existing, Facts, Kind, Op};
-use haul::endpoint::{open_dest, open_source};
+use haul::core::{Cache, Change, EndpointKind, Existing, Facts, Kind, Op};
+use haul::disks::{open_dest, open_source};
 use std::fs::OpenOptions;
 use std::io;
 use std::os::unix::fs::OpenOptionsExt;
@@ -83,9 +83,9 @@ fn a_large_run_of_a_device_is_zeroed_in_several_calls() {
     assert!(bytes[100..(4 << 20) - 100].iter().all(|&byte| byte == 0));
 }
 
-fn endless(path: &str, kind: EndpointKind) -> (haul::contract::PlanSide, Facts) {
+fn endless(path: &str, kind: EndpointKind) -> (haul::core::PlanSide, Facts) {
     let mut facts = Facts::new(path, kind);
-    haul::endpoint::null::probe(Path::new(path), &mut facts).unwrap();
+    haul::disks::null::probe(Path::new(path), &mut facts).unwrap();
     (side(Path::new(path), &facts, Cache::Keep, Existing::Keep), facts)
 }
 

@@ -1,8 +1,8 @@
 //! What holds for regular files alone.
 use super::moving::{Door, pattern};
 use super::places::{Place, file_in, side};
-use haul::contract::{Cache, Change, EndpointKind, Existing, Extent, Facts, Kind, Op, RunKind};
-use haul::endpoint::{self, open_dest, open_source};
+use haul::core::{Cache, Change, EndpointKind, Existing, Extent, Facts, Kind, Op, RunKind};
+use haul::disks::{self, open_dest, open_source};
 use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::os::unix::fs::{FileExt, MetadataExt, PermissionsExt};
@@ -15,7 +15,7 @@ fn files(bytes: &[u8]) -> [Place; 2] {
 fn new_facts(path: &Path) -> Facts {
     let mut facts = Facts::new(&path.to_string_lossy(), EndpointKind::File);
     facts.exists = false;
-    endpoint::file::probe_new(path.parent().unwrap(), &mut facts).unwrap();
+    disks::file::probe_new(path.parent().unwrap(), &mut facts).unwrap();
     facts
 }
 
@@ -113,7 +113,7 @@ fn a_whole_file_is_emptied_when_it_is_opened_but_not_when_it_is_another() {
     for place in files(&pattern(5000)) {
         let mut facts = place.facts();
         let plan = side(&place.path, &facts, Cache::Drop, Existing::Truncate);
-        facts.id = Some(haul::contract::FileId::File(1, 2));
+        facts.id = Some(haul::core::FileId::File(1, 2));
         assert!(open_dest(&plan, &facts).is_err());
         assert_eq!(fs::metadata(&place.path).unwrap().len(), 5000);
         open_dest(&plan, &place.facts()).unwrap();

@@ -1,5 +1,5 @@
 //! Carrying requests out, by a call or by a ring.
-use haul::contract::{Arena, Endpoint, Op, Request, Side};
+use haul::core::{Arena, Endpoint, Op, Request, Side};
 use io_uring::{IoUring, types};
 use std::os::fd::AsRawFd;
 

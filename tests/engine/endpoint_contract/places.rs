@@ -1,7 +1,7 @@
 //! Real things to open: files on ext4 and tmpfs, loop devices over tmpfs.
 use crate::support::Folder;
-use haul::contract::{Access, Cache, EndpointKind, Existing, Facts, FileId, PlanSide};
-use haul::endpoint;
+use haul::core::{Access, Cache, EndpointKind, Existing, Facts, FileId, PlanSide};
+use haul::disks;
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -90,10 +90,10 @@ impl Place {
         let stat = fs::metadata(&self.path).unwrap();
         if self.kind == EndpointKind::Block {
             facts.id = Some(FileId::Device(stat.rdev()));
-            endpoint::block::probe(&self.path, &mut facts).unwrap();
+            disks::block::probe(&self.path, &mut facts).unwrap();
         } else {
             facts.id = Some(FileId::File(stat.dev(), stat.ino()));
-            endpoint::file::probe(&self.path, &mut facts).unwrap();
+            disks::file::probe(&self.path, &mut facts).unwrap();
         }
         facts
     }

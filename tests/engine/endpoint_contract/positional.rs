@@ -1,8 +1,8 @@
 //! What holds for everything with offsets: every place, every manner of I/O, every door.
 use super::moving::{Door, pattern, request};
 use super::places::{Place, everywhere};
-use haul::contract::{Cache, Op};
-use haul::endpoint::{open_dest, open_source};
+use haul::core::{Cache, Op};
+use haul::disks::{open_dest, open_source};
 use std::fs;
 
 const BYTES: usize = (1 << 20) + 777;
@@ -115,11 +115,11 @@ fn a_read_at_the_end_moves_nothing() {
 fn something_else_under_the_same_name_is_refused() {
     for place in everywhere(&vec![0xee; BYTES]) {
         let mut facts = place.facts();
-        facts.id = Some(haul::contract::FileId::File(1, 1));
+        facts.id = Some(haul::core::FileId::File(1, 1));
         let side = place.side(Cache::Keep);
         for opened in [open_source(&side, &facts), open_dest(&side, &facts)] {
             let error = opened.err().expect("it is not what was probed");
-            assert_eq!(error.kind, haul::contract::Kind::Refused);
+            assert_eq!(error.kind, haul::core::Kind::Refused);
             assert!(error.to_string().contains("changed since it was looked at"), "{error}");
         }
         assert!(fs::read(&place.path).unwrap().iter().all(|&byte| byte == 0xee));

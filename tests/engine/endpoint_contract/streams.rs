@@ -2,8 +2,8 @@
 use super::moving::{Door, pattern, request};
 use super::places::side;
 use crate::support::Folder;
-use haul::contract::{Cache, Endpoint, EndpointKind, Existing, Facts, Kind, Op, PlanSide};
-use haul::endpoint::{open_dest, open_source};
+use haul::core::{Cache, Endpoint, EndpointKind, Existing, Facts, Kind, Op, PlanSide};
+use haul::disks::{open_dest, open_source};
 use std::fs::{self, File, OpenOptions};
 use std::io::{Read, Write};
 use std::path::PathBuf;
@@ -22,7 +22,7 @@ impl Fifo {
         let path = dir.path().join("fifo");
         rustix::fs::mkfifoat(rustix::fs::CWD, &path, rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR).unwrap();
         let mut facts = Facts::new(&path.to_string_lossy(), EndpointKind::Pipe);
-        haul::endpoint::pipe::probe(&path, &mut facts).unwrap();
+        haul::disks::pipe::probe(&path, &mut facts).unwrap();
         Fifo { _dir: dir, path, facts }
     }
 

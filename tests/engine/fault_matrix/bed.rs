@@ -1,7 +1,7 @@
 //! Two sides of one kind with a copy between them.
 use super::faulty::{Fault, Faulty};
 use crate::support::{FailingDisk, Fails, Folder, LoopDevice, memory_dir, noise, skip};
-use haul::contract::{
+use haul::core::{
     Ended, Endpoint, EngineKind, Error, Extent, ExtentSet, Host, Keeper, Keeping, OnError, Outcome, Side, Silent, Stop,
     Tally,
 };
@@ -160,12 +160,12 @@ impl Bed {
             yes: true,
             ..Options::default()
         };
-        let facts = haul::probe::both(source, dest).expect("both are there");
+        let facts = haul::disks::probe::both(source, dest).expect("both are there");
         let plan =
             haul::plan::make(&options, &facts.0, &facts.1, &Host { ring_refused: None }).expect("it is possible");
-        let opened = haul::endpoint::open_source(&plan.source, &facts.0);
+        let opened = haul::disks::open_source(&plan.source, &facts.0);
         let mut ends: [Arc<dyn Endpoint>; 2] =
-            [opened.expect("it opens"), haul::endpoint::open_dest(&plan.dest, &facts.1).expect("it opens")];
+            [opened.expect("it opens"), haul::disks::open_dest(&plan.dest, &facts.1).expect("it opens")];
         if let Some((fault, side, place)) = failing {
             let bad = Extent::new(place / SECTOR_BYTES * SECTOR_BYTES, SECTOR_BYTES);
             ends[side.index()] = Arc::new(Faulty::new(ends[side.index()].clone(), fault, bad));
@@ -175,7 +175,7 @@ impl Bed {
             Keeping { keeper: Box::new(paper.clone()), every: [Duration::ZERO; 2], already }
         });
         let already = keeping.as_ref().map(|keeping| keeping.already.clone()).unwrap_or_default();
-        let mut schedule = haul::schedule::rest(&plan, &ends[0], &already);
+        let mut schedule = haul::core::schedules::rest(&plan, &ends[0], &already);
         let (stop, tally) = (Stop::default(), Tally::default());
         let outcome = haul::engine::run_keeping(&plan, &ends, &mut *schedule, &stop, &tally, &Silent, keeping);
         // What was acknowledged has to be seen below the loop device or the server.

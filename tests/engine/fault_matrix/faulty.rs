@@ -1,5 +1,5 @@
 //! A side that fails at one place: between the engine and a real endpoint, by every door.
-use haul::contract::{Endpoint, Extent, Facts, Kind, OnRing, Op, Request, Run};
+use haul::core::{Endpoint, Extent, Facts, Kind, OnRing, Op, Request, Run};
 use io_uring::{squeue, types};
 use std::io;
 use std::os::fd::BorrowedFd;

@@ -1,7 +1,7 @@
 //! One thing under many names, and where its bytes lie.
 use super::guards::{Image, Loop, Mapped};
-use haul::contract::{EndpointKind, Facts, FileId};
-use haul::probe;
+use haul::core::{EndpointKind, Facts, FileId};
+use haul::disks::probe;
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::Path;

@@ -1,7 +1,7 @@
 //! Who uses a device or file.
 use super::guards::{Image, Loop, Mapped, Mounted, or_skip, run};
-use haul::contract::InUse;
-use haul::probe;
+use haul::core::InUse;
+use haul::disks::probe;
 use std::fs::OpenOptions;
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::thread::sleep;

@@ -1,0 +1,86 @@
+//! The files beside a copy: none may be a side of it, or another one of them.
+use super::journal;
+use crate::core::{EndpointKind, Error, Facts, FileId, Kind, Result, Side};
+use crate::files::{Found, Place};
+use crate::plan::{Delta, JournalWish, Options};
+use std::path::{Path, PathBuf};
+
+/// The journal: as it was named, and the one that is used by default.
+const JOURNAL: [&str; 2] = ["--journal", "the journal"];
+
+/// Refuses a copy of which a file beside it leads to one of its `sides`, or to another file beside it, under any name.
+/// Nothing was opened or changed before.
+///
+/// # Errors
+/// `Refused`, naming both; `Open` where a folder cannot be looked at.
+pub(super) fn check(options: &Options, sides: &[(Side, &Facts)]) -> Result<()> {
+    let dests = sides.iter().filter(|(side, _)| *side == Side::Dest).map(|(_, facts)| *facts);
+    let mut files = Vec::new();
+    for (what, path) in named(options, dests) {
+        let found = match Place::of(&path).and_then(|place| place.found()) {
+            Ok(found) => found,
+            // Whoever makes or opens it says so, in its own words.
+            Err(_) => continue,
+        };
+        files.push((what, path, found));
+    }
+    for (at, (what, path, found)) in files.iter().enumerate() {
+        let refused = |other: String| {
+            let error = Error::new(Kind::Refused, format!("{what} {} is {other}", path.display()));
+            Err(error.advise("Name another file: nothing was written."))
+        };
+        if let Some((side, facts)) = sides.iter().find(|(_, facts)| is(found, facts)) {
+            return refused(format!("the {} {} of the copy", word(*side), facts.address))
+                .map_err(|error: Error| error.on(*side));
+        }
+        // Whoever names the place of the default journal means that journal.
+        let same =
+            |(other, _, place): &&(&str, PathBuf, Found)| place == found && (*other, *what) != (JOURNAL[0], JOURNAL[1]);
+        if let Some((other, path, _)) = files[..at].iter().find(same) {
+            return refused(format!("also {other} {}", path.display()));
+        }
+    }
+    Ok(())
+}
+
+/// Every file beside the copy, and what it is for.
+fn named<'a>(options: &Options, dests: impl Iterator<Item = &'a Facts>) -> Vec<(&'static str, PathBuf)> {
+    let of = |what, path: &dyn AsRef<Path>| (what, path.as_ref().to_owned());
+    let mut files = Vec::new();
+    files.extend(options.manifest.iter().map(|path| of("--manifest", path)));
+    if let Some(Delta::Manifest(path)) = &options.delta {
+        files.push(of("--delta", path));
+    }
+    files.extend(options.mapfile.iter().map(|path| of("--mapfile", path)));
+    files.extend(options.report.iter().map(|path| of("--report", path)));
+    if let JournalWish::At(path) = &options.journal {
+        files.push(of(JOURNAL[0], path));
+    }
+    if options.journal == JournalWish::Auto {
+        files.extend(dests.filter_map(journal::place_of).map(|path| (JOURNAL[1], path)));
+    }
+    files
+}
+
+/// Whether `path` leads to this side, or will once both are made.
+pub(super) fn leads_to(path: &Path, facts: &Facts) -> bool {
+    Place::of(path).and_then(|place| place.found()).is_ok_and(|found| is(&found, facts))
+}
+
+/// Whether that file is this side.
+fn is(found: &Found, facts: &Facts) -> bool {
+    match (facts.id, facts.kind) {
+        (Some(FileId::File(device, inode)), _) => *found == Found::Inode(device, inode),
+        (None, EndpointKind::File) => {
+            Place::of(&facts.path).and_then(|place| place.found()).is_ok_and(|it| it == *found)
+        }
+        _ => false,
+    }
+}
+
+fn word(side: Side) -> &'static str {
+    match side {
+        Side::Source => "source",
+        Side::Dest => "destination",
+    }
+}

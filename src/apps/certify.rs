@@ -1,0 +1,149 @@
+//! What comes after a copy: the dest is read back, or each of several.
+use super::gatherer::Gatherer;
+use super::read_back::{self, Answer, Written};
+use super::session::Session;
+use crate::core::stages::Checklist;
+use crate::core::{DigestedBlock, Ended, Endpoint, Error, Extent, Kind, Outcome, Plan, Side};
+use crate::engine::Ends;
+use crate::plan::{self, Plans};
+use crate::report::Progress;
+use std::sync::Arc;
+
+/// A copy to one dest that was carried out.
+pub(super) struct Copied<'a> {
+    /// By which it was.
+    pub(super) plan: &'a Plan,
+    pub(super) ends: &'a Ends,
+    /// The dest, to be read back; `None`: it is not.
+    pub(super) reader: Option<Arc<dyn Endpoint>>,
+    /// Blocks that were read back behind the writer.
+    pub(super) behind: Vec<DigestedBlock>,
+}
+
+/// What comes after a copy to one dest, if it is complete: digests of what only earlier runs had in hand, and reading
+/// back. Gives the progress of what ran last.
+pub(super) fn one(
+    session: &Session<'_>,
+    copied: Copied<'_>,
+    gatherer: &mut Gatherer,
+    outcome: &mut Outcome,
+    progress: Arc<Progress>,
+) -> Arc<Progress> {
+    let Copied { plan, ends, reader, behind } = copied;
+    let len = outcome.claimed.end();
+    if !matches!(outcome.ended, Ended::Complete) {
+        if let (Some(digests), false) = (plan.digest_blocks, behind.is_empty()) {
+            let list = Checklist::new(digests.kind, gatherer.take());
+            outcome.verified = Some(read_back::so_far(digests.block_bytes, &behind, &list));
+        }
+        return progress;
+    }
+    let sample = read_back::drawn(plan, len);
+    let mut missing = gatherer.missing();
+    if let (Some(sample), false) = (&sample, gatherer.has_paper()) {
+        missing = missing.intersection(&sample.iter().copied().collect());
+    }
+    if !missing.is_empty() {
+        session.ended(&progress);
+        let bytes = missing.total_bytes();
+        outcome.notes.push(format!("{bytes} bytes of the source were read once more: earlier runs kept no digests"));
+        let source = &ends[Side::Source.index()];
+        let again = read_back::digest_again(session, plan, source, missing.iter().collect(), gatherer);
+        outcome.ended = match lost_since(plan, outcome, &again) {
+            Some(error) if matches!(again.ended, Ended::Complete) => Ended::Failed(Box::new(error)),
+            _ => again.ended,
+        };
+    }
+    let (Some(reader), Some(digests), Ended::Complete) = (reader, plan.digest_blocks, &outcome.ended) else {
+        return progress;
+    };
+    session.ended(&progress);
+    let list = Checklist::new(digests.kind, gatherer.take());
+    let answer = read_back::read_back(session, Written { plan, ends, reader, len, behind }, &list, sample);
+    outcome.verified = Some(answer.verified);
+    if !matches!(answer.ended, Ended::Complete) {
+        outcome.ended = answer.ended;
+    }
+    answer.progress.unwrap_or(progress)
+}
+
+/// Zeros stood for what could not be read `again`: of what this run could not read either the dest has zeros, too.
+/// Where an earlier run could, it has bytes that nobody can know any more.
+fn lost_since(plan: &Plan, outcome: &Outcome, again: &Outcome) -> Option<Error> {
+    let [unread, lost] = [outcome, again].map(|outcome| &outcome.unread[Side::Source.index()].runs);
+    let mut lost = lost.clone();
+    lost.remove_all(unread);
+    let first = lost.iter().next()?;
+    let what = format!(
+        "source {} cannot be read any more where an earlier run has read it ({} bytes): what the copy should have \
+         there is not known",
+        plan.source.address,
+        lost.total_bytes()
+    );
+    let error = Error { offset: Some(first.offset), ..Error::new(Kind::Io, what).on(Side::Source) };
+    Some(error.advise("The copy itself is made. What can be read is compared by haul verify --on-error skip."))
+}
+
+/// One of several dests, open.
+pub(super) struct OpenDest {
+    /// Both sides, this one being the dest.
+    pub(super) ends: Ends,
+    /// `None`: it is not to be read back.
+    pub(super) reader: Option<Arc<dyn Endpoint>>,
+}
+
+/// The same after a copy to several dests: those that did not fail are read back, all at once.
+pub(super) fn each(
+    session: &Session<'_>,
+    plans: &Plans,
+    dests: &[OpenDest],
+    ends: &Ends,
+    gatherer: &mut Gatherer,
+    outcome: &mut Outcome,
+) -> Option<Arc<Progress>> {
+    let Plans { all, alone } = plans;
+    all.read_back.as_ref()?;
+    let digests = all.digest_blocks.filter(|_| matches!(outcome.ended, Ended::Complete))?;
+    let list = Checklist::new(digests.kind, gatherer.take());
+    let sample = read_back::drawn(all, outcome.claimed.end());
+    let mut jobs = Vec::new();
+    for (number, (dest, plan)) in dests.iter().zip(alone).enumerate() {
+        let ended = &outcome.dests[number];
+        let Some(reader) = dest.reader.clone().filter(|_| ended.error.is_none()) else { continue };
+        // What is copied to it afterwards begins with a whole block, and is read back then.
+        let len = if ended.behind { whole_blocks(all, ended.claimed.end()) } else { ended.claimed.end() };
+        if len == 0 && ended.behind {
+            continue;
+        }
+        let sample: Option<Vec<Extent>> =
+            sample.as_ref().map(|blocks| blocks.iter().copied().filter(|block| block.end() <= len).collect());
+        let moved = sample.as_ref().map_or(len, |blocks| blocks.iter().map(|block| block.len).sum());
+        jobs.push(((number, Written { plan, ends: &dest.ends, reader, len, behind: Vec::new() }, sample), moved));
+    }
+    if jobs.is_empty() {
+        return None;
+    }
+    let reading = Plan {
+        dests: jobs.iter().map(|((number, ..), _)| all.dests[*number].clone()).collect(),
+        ..plan::read_back(all, jobs.iter().map(|(_, moved)| moved).sum())
+    };
+    let (answers, progress) = session.at_once(&reading, ends, jobs, |session, (number, written, sample)| {
+        (number, read_back::read_back(session, written, &list, sample))
+    });
+    for (number, Answer { verified, ended, .. }) in answers {
+        let dest = &mut outcome.dests[number];
+        dest.verified = Some(verified);
+        match ended {
+            Ended::Complete => {}
+            Ended::Interrupted(signal) => outcome.ended = Ended::Interrupted(signal),
+            // The others are what they are.
+            Ended::Failed(error) => dest.error = Some(*error),
+        }
+    }
+    Some(progress)
+}
+
+/// As many of the first `len` bytes of a copy as are whole digested blocks.
+pub(super) fn whole_blocks(plan: &Plan, len: u64) -> u64 {
+    len - plan.digest_blocks.map_or(0, |digests| len % digests.block_bytes)
+}

@@ -1,0 +1,35 @@
+//! Blocks of which digests were told, kept.
+use crate::core::{DigestedBlock, Event, ExtentSet, Observer};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// Keeps what it hears of digested blocks.
+#[derive(Default)]
+pub(super) struct Digested(Mutex<Vec<DigestedBlock>>);
+
+impl Digested {
+    pub(super) fn add(&self, block: DigestedBlock) {
+        self.blocks().push(block);
+    }
+
+    /// What there is a digest of.
+    pub(super) fn there(&self) -> ExtentSet {
+        self.blocks().iter().map(|block| block.extent).collect()
+    }
+
+    /// All of them, in the order in which they were told.
+    pub(super) fn into_blocks(self) -> Vec<DigestedBlock> {
+        self.0.into_inner().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn blocks(&self) -> MutexGuard<'_, Vec<DigestedBlock>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Observer for Digested {
+    fn hear(&self, event: &Event<'_>) {
+        if let Event::Digested(block) = event {
+            self.add(*block);
+        }
+    }
+}

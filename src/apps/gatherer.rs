@@ -1,0 +1,215 @@
+//! What becomes of the digests of blocks: kept to read back by, and written to the manifest.
+use super::digested::Digested;
+use crate::core::{
+    BlockDigests, DigestedBlock, Ended, Error, Event, Extent, ExtentSet, Facts, HashKind, Kind, Observer, Outcome,
+    Plan, Result, Side,
+};
+use crate::ledger::manifest::{Entry, Head, ManifestFile};
+use crate::ledger::{Fault, SideIdentity};
+use crate::plan::{Delta, Options};
+use std::path::Path;
+use std::sync::mpsc::{Sender, channel};
+use std::thread::{self, JoinHandle};
+
+/// Hears of digested blocks.
+#[derive(Default)]
+pub(super) struct Gatherer {
+    /// `None`: nobody will ask for them.
+    kept: Option<Digested>,
+    paper: Option<Paper>,
+    /// The copy is gone on with, or is of what differs: where it stops and begins are parts of blocks, and only whole
+    /// ones count.
+    whole: Option<Grid>,
+}
+
+impl Gatherer {
+    /// Keeps what `plan` needs later, and begins the manifest that is asked for: what keeps it from being written is
+    /// told before the copy begins.
+    ///
+    /// # Errors
+    /// The manifest cannot be begun.
+    pub(super) fn begin(options: &Options, plan: &Plan, source: &Facts, dests: &[&Facts]) -> Result<Self> {
+        let wanted = match (&options.manifest, &options.delta) {
+            (Some(path), _) => Some((path, false)),
+            // It stays true of the dest.
+            (None, Some(Delta::Manifest(path))) => Some((path, true)),
+            (None, _) => None,
+        };
+        let paper = wanted.map(|(path, renews)| Paper::begin(path, renews, plan, source, dests)).transpose()?;
+        let grid = |BlockDigests { block_bytes, .. }| Grid { block_bytes, len: plan.len.unwrap_or(u64::MAX) };
+        let in_parts = options.resume || matches!(options.delta, Some(Delta::Manifest(_)));
+        let whole = plan.digest_blocks.filter(|_| in_parts).map(grid);
+        let kept = (plan.read_back.is_some() || whole.is_some()).then(Digested::default);
+        Ok(Gatherer { kept, paper, whole })
+    }
+
+    /// Whole blocks of a copy that was gone on with, of which there is no digest; of any other copy none.
+    pub(super) fn missing(&self) -> ExtentSet {
+        let (Some(grid), Some(kept)) = (self.whole, &self.kept) else { return ExtentSet::new() };
+        kept.there().gaps(Extent::new(0, grid.len)).collect()
+    }
+
+    /// There is a manifest to be written.
+    pub(super) fn has_paper(&self) -> bool {
+        self.paper.is_some()
+    }
+
+    /// The blocks so far, in any order.
+    pub(super) fn take(&mut self) -> Vec<DigestedBlock> {
+        self.kept.take().map(Digested::into_blocks).unwrap_or_default()
+    }
+
+    /// Ends the manifest: it gets its name if the copy is complete.
+    ///
+    /// # Errors
+    /// It could not be written.
+    pub(super) fn finish(self, outcome: &mut Outcome) -> Result<()> {
+        self.paper.map_or(Ok(()), |paper| paper.finish(outcome))
+    }
+}
+
+impl Observer for Gatherer {
+    fn hear(&self, event: &Event<'_>) {
+        let Event::Digested(block) = event else { return };
+        let Some(block) = self.whole.map_or(Some(*block), |grid| grid.whole(*block)) else { return };
+        if let Some(kept) = &self.kept {
+            kept.add(block);
+        }
+        if let Some(paper) = &self.paper {
+            // Fails only when the writer has given up, which the end tells.
+            let _ = paper.to_writer.send(block);
+        }
+    }
+}
+
+/// Where blocks begin and end.
+#[derive(Clone, Copy, Debug)]
+struct Grid {
+    block_bytes: u64,
+    /// Bytes of the copy.
+    len: u64,
+}
+
+impl Grid {
+    /// What of it is whole blocks: all or nothing of a digest, what is left of zeros.
+    fn whole(self, block: DigestedBlock) -> Option<DigestedBlock> {
+        let Grid { block_bytes, len } = self;
+        let start = block.extent.offset.next_multiple_of(block_bytes);
+        let end = block.extent.end();
+        let end = if end == len { end } else { end - end % block_bytes };
+        let extent = Extent::new(start, end.checked_sub(start).filter(|&len| len > 0)?);
+        (block.digest.is_none() || extent == block.extent).then_some(DigestedBlock { extent, ..block })
+    }
+}
+
+/// A manifest under way, written by a thread of its own: a slow file system must not hold the copy up.
+struct Paper {
+    path: String,
+    /// It takes the place of an older one.
+    renews: bool,
+    /// Where the copy begins on the source, in bytes.
+    from: u64,
+    to_writer: Sender<DigestedBlock>,
+    writer: JoinHandle<std::result::Result<ManifestFile, Fault>>,
+}
+
+impl Paper {
+    fn begin(path: &str, renews: bool, plan: &Plan, source: &Facts, dests: &[&Facts]) -> Result<Self> {
+        let blocks = plan.digest_blocks.expect("a plan with a manifest digests blocks");
+        // Before the copy, as the source: a file that is not there has no size.
+        let dest = |dest: &Facts| SideIdentity {
+            size_bytes: dest.size.filter(|_| dest.exists),
+            ..SideIdentity::of(dest, plan.dest.offset)
+        };
+        let head = Head {
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            created: format!("{:.0}", jiff::Timestamp::now()),
+            algorithm: blocks.kind,
+            block_bytes: blocks.block_bytes,
+            len_bytes: plan.len,
+            source: SideIdentity::of(source, plan.source.offset),
+            dest: dest(dests[0]),
+            also: dests[1..].iter().map(|facts| dest(facts)).collect(),
+        };
+        let make = if renews { ManifestFile::renew } else { ManifestFile::create };
+        let mut file = make(Path::new(path), &head).map_err(|fault| fault.into_error(path))?;
+        let (to_writer, inbox) = channel::<DigestedBlock>();
+        let write = move || {
+            for DigestedBlock { extent, digest } in inbox {
+                file.add(digest.map_or(Entry::Zeros(extent), |digest| Entry::Block { extent, digest }))?;
+            }
+            Ok(file)
+        };
+        let writer = thread::Builder::new()
+            .name("haul-manifest".to_owned())
+            .spawn(write)
+            .map_err(|error| Error::new(Kind::Io, "no thread is left to write the manifest").because(error))?;
+        Ok(Paper { path: path.to_owned(), renews, from: plan.source.offset, to_writer, writer })
+    }
+
+    fn finish(self, outcome: &mut Outcome) -> Result<()> {
+        drop(self.to_writer);
+        let file = self.writer.join().expect("the writer of the manifest only writes");
+        if !matches!(outcome.ended, Ended::Complete) {
+            outcome.notes.push(match self.renews {
+                true => format!("manifest {} was not brought up to date: the copy is not complete", self.path),
+                false => format!("no manifest {} was made: the copy is not complete", self.path),
+            });
+            return Ok(());
+        }
+        let whole = outcome.digests.iter().find(|digest| digest.kind == HashKind::Blake3);
+        let whole = whole.and_then(|digest| digest.hex.parse().ok());
+        let unread = outcome.unread[Side::Source.index()].runs.iter();
+        let unread = unread.map(|run| Entry::Unread(Extent::new(run.offset.saturating_sub(self.from), run.len)));
+        let finished = file.and_then(|mut file| {
+            unread.into_iter().try_for_each(|entry| file.add(entry))?;
+            file.close(whole)
+        });
+        finished.map_err(|fault| fault.into_error(&self.path))?;
+        outcome.manifest = Some(self.path);
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::core::BlockDigest;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn of_a_copy_that_was_cut_anywhere_whole_blocks_are_kept_and_all_others_are_missing(
+            len in 1u64..2_000, cuts in prop::collection::vec((0u64..2_000, 1u64..300, any::<bool>()), 0..9),
+        ) {
+            let grid = Grid { block_bytes: 64, len };
+            let gatherer = Gatherer { kept: Some(Digested::default()), paper: None, whole: Some(grid) };
+            let mut there = ExtentSet::new();
+            let (mut whole, mut at) = (ExtentSet::new(), 0);
+            for (gap, run, zero) in cuts {
+                // As a digester tells of them: ascending, cut at the borders of blocks, zeros in one piece.
+                let extent = Extent::new(at + gap % 300, run);
+                let Some(extent) = extent.intersection(&Extent::new(0, len)) else { break };
+                at = extent.end();
+                let mut piece = extent.offset;
+                while piece < extent.end() {
+                    let border = if zero { u64::MAX } else { (piece / 64 + 1) * 64 };
+                    let extent = Extent::new(piece, border.min(extent.end()) - piece);
+                    piece = extent.end();
+                    let digest = (!zero).then(|| BlockDigest::of(HashKind::Blake3, b"any"));
+                    gatherer.hear(&Event::Digested(DigestedBlock { extent, digest }));
+                    there.insert(extent);
+                    let block = |number: u64| Extent::new(number * 64, 64.min(len.saturating_sub(number * 64)));
+                    let blocks = (extent.offset.div_ceil(64)..).map(block);
+                    whole.extend(blocks.take_while(|block| block.len > 0 && block.end() <= extent.end()));
+                }
+            }
+            let missing = gatherer.missing();
+            prop_assert!(missing.iter().all(|gap| gap.offset % 64 == 0 && (gap.end() % 64 == 0 || gap.end() == len)));
+            let mut all = missing.clone();
+            prop_assert!(!whole.iter().any(|block| missing.overlaps(block)), "a whole block is read again");
+            all.insert_all(&there);
+            prop_assert!(all.contains(Extent::new(0, len)), "a byte has no digest");
+        }
+    }
+}

@@ -1,0 +1,129 @@
+//! A journal as a mapfile of GNU ddrescue, and back.
+use super::scribe::{SAMPLE_BYTES, SAMPLES};
+use super::{fits, head, open, place};
+use crate::apps::Exit;
+use crate::apps::copy::host;
+use crate::core::{Access, Error, Existing, Extent, Kind, PlanSide, Result, Side};
+use crate::disks;
+use crate::disks::probe;
+use crate::files::{FileError, Opening, Place};
+use crate::ledger::journal::{Journal, Sample, State, read, sample_places};
+use crate::ledger::mapfile::{Mapfile, MapfileFile};
+use crate::plan;
+use crate::plan::{JournalWish, Options};
+use crate::report::{Out, text};
+use std::fs::File;
+use std::io::BufReader;
+use std::path::Path;
+
+/// Opens a paper for reading; whatever is no regular file is refused.
+fn opened(what: &str, path: &Path) -> Result<BufReader<File>> {
+    let failed = |error: FileError| {
+        let refused = matches!(error, FileError::NotRegular(_));
+        let kind = if refused { Kind::Refused } else { Kind::Open };
+        Error::new(kind, format!("cannot open {what} {}", path.display())).because(error.into())
+    };
+    let opened = Place::of(path).map_err(FileError::from).and_then(|place| place.open(Opening::Read));
+    let missing = || failed(FileError::Io(rustix::io::Errno::NOENT.into()));
+    opened.map_err(failed)?.map(BufReader::new).ok_or_else(missing)
+}
+
+/// Writes what the journal says as a mapfile, which must not be there.
+///
+/// # Errors
+/// The journal cannot be believed, the mapfile is there or cannot be written.
+pub(in crate::apps) fn export(journal: &Path, mapfile: &Path, out: Out) -> Result<Exit> {
+    let reading =
+        read(opened("journal", journal)?).map_err(|fault| fault.into_error(&journal.display().to_string()))?;
+    let (head, state) = (&reading.head, &reading.state);
+    let map = state.to_mapfile(head);
+    let failed = |fault: crate::ledger::Fault| fault.into_error(&mapfile.display().to_string());
+    MapfileFile::create(mapfile).and_then(|file| file.close(&map)).map_err(failed)?;
+    // ddrescue takes a place on the dest for that on the source, and what a mapfile leaves out for not tried.
+    let (from, to) = (head.source.offset_bytes, head.dest.offset_bytes);
+    let range = match head.len_bytes {
+        Some(len) if (from, to) != (0, 0) || head.source.size_bytes != Some(len) => {
+            format!("--input-position={from} --output-position={to} --size={len} ")
+        }
+        _ => String::new(),
+    };
+    let (there, bad) = (state.durable.total_bytes(), state.unread.total_bytes());
+    out.tell(&text::told(&format!(
+        "mapfile {}: {there} bytes finished, {bad} bad; go on with: ddrescue {range}SRC DST {0}",
+        mapfile.display()
+    )));
+    Ok(Exit::Status(0))
+}
+
+/// Makes a journal of what the mapfile says about this copy. The dest is flushed before it is claimed.
+///
+/// # Errors
+/// The mapfile cannot be read, says nothing of this copy, or what it says is not on the dest; there is a journal; what
+/// forbids the copy itself.
+pub(in crate::apps) fn import(mapfile: &Path, options: &Options, out: Out) -> Result<Exit> {
+    let name = mapfile.display().to_string();
+    let map = Mapfile::parse(opened("mapfile", mapfile)?).map_err(|fault| fault.into_error(&name))?;
+    let (source, dest) = probe::both(&options.source, &options.dest)?;
+    let plan = plan::make(options, &source, &dest, &host(options))?;
+    let refused = |what: String, advice: &str| Err(Error::new(Kind::Refused, what).advise(advice));
+    let Some(len) = plan.len else {
+        return refused(
+            "cannot import: how long the copy is cannot be known".to_owned(),
+            "Say how many bytes are to be copied with --count.",
+        );
+    };
+    let state = State::of_mapfile(&map, Extent::new(plan.source.offset, len));
+    if state.durable.is_empty() {
+        return refused(
+            format!("cannot import: mapfile {name} says that nothing of this copy is finished"),
+            "Look whether --skip, --seek and --count are those of that copy; else copy from the start.",
+        );
+    }
+    let path = match &options.journal {
+        JournalWish::At(path) => Some(path.clone()),
+        _ => place::of(&dest),
+    };
+    let Some(path) = path else {
+        return refused(
+            "cannot import: neither XDG_STATE_HOME nor HOME says where journals of devices are".to_owned(),
+            "Name a place with --journal.",
+        );
+    };
+    let fault = |fault: crate::ledger::Fault| fault.into_error(&path.display().to_string());
+    if open(&path).map_err(fault)?.is_some() {
+        return Err(fault(crate::ledger::Fault::journal_exists()));
+    }
+    if !dest.exists {
+        return refused(
+            format!("cannot import: dest {} is not there", plan.dest.address),
+            "Name the file ddrescue wrote.",
+        );
+    }
+    let access = Access { exclusive: false, existing: Existing::Keep, ..plan.dest.access };
+    let dest_end = disks::open_compared(&PlanSide { access, ..plan.dest.clone() }, &dest)?;
+    // ddrescue waits for nothing: what it wrote may still be in memory only.
+    dest_end.make_durable().map_err(|source| {
+        Error::new(Kind::Io, format!("cannot make durable dest {}", plan.dest.address)).on(Side::Dest).because(source)
+    })?;
+    let mut head = head(&plan, &source, &dest);
+    fits::check_state(&format!("mapfile {name}"), &head, &state, &plan, &source, &dest)?;
+    let source_end = disks::open_source(&plan.source, &source)?;
+    // Only where the source could be read: a bad place would be tried for minutes.
+    for extent in sample_places(&state.durable, SAMPLES, SAMPLE_BYTES) {
+        let on_source = Extent::new(plan.source.offset + extent.offset, extent.len);
+        if let Some(digest) = fits::digest_at(Side::Source, &source_end, on_source) {
+            head.samples.push(Sample { offset_bytes: extent.offset, len_bytes: extent.len, digest });
+        }
+    }
+    place::prepare(&path)
+        .map_err(|source| Error::new(Kind::Io, format!("cannot make journal {}", path.display())).because(source))?;
+    let mut journal = Journal::create(&path, head).map_err(fault)?;
+    let (durable, unread): (Vec<_>, Vec<_>) = (state.durable.iter().collect(), state.unread.iter().collect());
+    journal.append(&durable, &unread).map_err(fault)?;
+    let (there, bad) = (state.durable.total_bytes(), state.unread.total_bytes());
+    out.tell(&text::told(&format!(
+        "journal {}: {there} of {len} bytes durable, {bad} not readable; haul copy --resume goes on from there",
+        path.display()
+    )));
+    Ok(Exit::Status(0))
+}

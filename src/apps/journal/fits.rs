@@ -1,0 +1,113 @@
+//! Whether a journal still fits: who both sides are, and some of their bytes.
+use super::scribe::SAMPLE_BYTES;
+use crate::core::{
+    Access, Arena, BlockDigest, Endpoint, Error, Existing, Extent, Facts, HashKind, Kind, Op, Plan, PlanSide, Request,
+    Result, Side,
+};
+use crate::disks;
+use crate::ledger::journal::{Head, Journal, Now, State, sample_places};
+use crate::ledger::{Misfit, SideIdentity};
+use std::sync::Arc;
+
+/// Places of what is durable that are compared on both sides.
+const COMPARED: u64 = 16;
+
+/// Misfits that a message names.
+const NAMED: usize = 4;
+
+/// Refuses a journal that is of another copy, or of sides that are no longer what they were.
+///
+/// # Errors
+/// Refused, with everything that does not fit; what opening either side for reading said.
+pub(super) fn check(journal: &Journal, plan: &Plan, source: &Facts, dest: &Facts) -> Result<()> {
+    let paper = format!("journal {}", journal.path().display());
+    check_state(&paper, journal.head(), journal.state(), plan, source, dest)
+}
+
+/// The same of what `paper` says.
+///
+/// # Errors
+/// As for [`check`].
+pub(super) fn check_state(
+    paper: &str,
+    head: &Head,
+    state: &State,
+    plan: &Plan,
+    source: &Facts,
+    dest: &Facts,
+) -> Result<()> {
+    let (from, to) = (SideIdentity::of(source, plan.source.offset), SideIdentity::of(dest, plan.dest.offset));
+    let then: Vec<_> = head.samples.iter().map(|sample| Some(sample.digest)).collect();
+    let now = Now { len_bytes: plan.len, source: &from, dest: &to, samples: &then, dest_differs: &[] };
+    // Before any byte is read: of another disk none need be.
+    refuse(paper, head.misfits(state, &now))?;
+    if state.durable.is_empty() {
+        return Ok(());
+    }
+    let source_end = disks::open_source(&plan.source, source)?;
+    let samples: Vec<_> = head
+        .samples
+        .iter()
+        .map(|sample| (plan.source.offset + sample.offset_bytes, sample.len_bytes))
+        .map(|(offset, len)| digest_at(Side::Source, &source_end, Extent::new(offset, len)))
+        .collect();
+    let samples = passed_over(samples, &then, plan);
+    let access = Access { exclusive: false, existing: Existing::Keep, ..plan.dest.access };
+    let dest_end = disks::open_compared(&PlanSide { access, ..plan.dest.clone() }, dest)?;
+    let (mut dest_differs, mut unreadable) = (Vec::new(), Vec::new());
+    for place in sample_places(&state.durable, COMPARED, SAMPLE_BYTES) {
+        let [on_source, on_dest] = Side::BOTH.map(|side| Extent::new(plan.side(side).offset + place.offset, place.len));
+        match digest_at(Side::Source, &source_end, on_source) {
+            Some(there) if Some(there) == digest_at(Side::Dest, &dest_end, on_dest) => {}
+            Some(_) => dest_differs.push(place),
+            None if plan.on_error.looks_closer() => {}
+            None => unreadable.push(Misfit::Unreadable { side: Side::Source, extent: on_source }),
+        }
+    }
+    let mut misfits = head.misfits(state, &Now { samples: &samples, dest_differs: &dest_differs, ..now });
+    misfits.append(&mut unreadable);
+    refuse(paper, misfits)
+}
+
+/// A source of which not all can be read is still the one that it was, as long as some of what is remembered of it can
+/// be read and is the same: a disk that is dying has to be gone on with.
+fn passed_over(now: Vec<Option<BlockDigest>>, then: &[Option<BlockDigest>], plan: &Plan) -> Vec<Option<BlockDigest>> {
+    if !plan.on_error.looks_closer() || now.iter().all(Option::is_none) {
+        return now;
+    }
+    now.into_iter().zip(then).map(|(now, then)| now.or(*then)).collect()
+}
+
+fn refuse(paper: &str, misfits: Vec<Misfit>) -> Result<()> {
+    if misfits.is_empty() {
+        return Ok(());
+    }
+    let mut words: Vec<String> = misfits.iter().take(NAMED).map(ToString::to_string).collect();
+    if misfits.len() > NAMED {
+        words.push(format!("and {} more", misfits.len() - NAMED));
+    }
+    let what = format!("cannot resume: {paper} does not fit: {}", words.join("; "));
+    let mut advice = "Nothing was written. Give the source and the dest of that copy as they were, or leave --resume \
+                      out to copy from the start."
+        .to_owned();
+    if misfits.iter().all(|misfit| matches!(misfit, Misfit::Unreadable { .. })) {
+        advice = "Nothing was written. To go on though not all can be read any more: --on-error skip.".to_owned();
+    }
+    Err(Error::new(Kind::Refused, what).advise(advice))
+}
+
+/// The digest of these bytes of one side; `None` where they cannot be read, or are not there.
+pub(super) fn digest_at(side: Side, end: &Arc<dyn Endpoint>, extent: Extent) -> Option<BlockDigest> {
+    let len = u32::try_from(extent.len).ok().filter(|&len| u64::from(len) <= SAMPLE_BYTES)?;
+    let arena = Arena::map(SAMPLE_BYTES as usize).ok()?;
+    let buffer = arena.carve(SAMPLE_BYTES as u32, 1).pop()?;
+    let (slot, ticket, op, offset) = (0, 0, Op::Read, extent.offset);
+    let mut request = Request { slot, ticket, side, op, offset, len, done: 0, until: len, buffer };
+    while request.done < len {
+        match end.perform(&mut request) {
+            Ok(0) | Err(_) => return None,
+            Ok(moved) => request.done += moved,
+        }
+    }
+    Some(BlockDigest::of(HashKind::Blake3, &request.buffer.bytes()[..len as usize]))
+}

@@ -1,0 +1,280 @@
+//! The journal of a copy: where it is, what becomes of an old one, whether it still fits, and who writes to it.
+mod exchange;
+mod fits;
+mod foreign;
+mod place;
+mod scribe;
+mod stale;
+mod waiting;
+
+use super::beside;
+use crate::core::{Ended, Endpoint, Error, ExtentSet, Facts, Keeping, Kind, Outcome, Plan, Result, Side};
+use crate::ledger::journal::{Head, Journal};
+use crate::ledger::{FaultKind, SideIdentity};
+use crate::plan::{JournalWish, Options};
+pub(super) use exchange::{export, import};
+pub(super) use place::{are_there, of as place_of, of_device, of_kin, prepare, start_on_disk};
+use scribe::Scribe;
+pub(super) use stale::Stale;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+pub(super) use waiting::{Choice, Waiting};
+
+/// Least and greatest time between two checkpoints, unless the user says.
+const EVERY: [Duration; 2] = [Duration::from_secs(5), Duration::from_secs(60)];
+
+/// What was found where the journal of a copy is to be, before anything is changed.
+pub(super) struct Found {
+    /// Where it is, or is to be; `None`: none is kept.
+    path: Option<PathBuf>,
+    /// The user named the place.
+    named: bool,
+    /// A journal that is there: of this copy with `--resume`, else of another that this one puts an end to.
+    old: Option<Journal>,
+    /// Others that claim something about the dest.
+    stale: Vec<Stale>,
+    /// Those of them that somebody could want to go on with, and has not given up.
+    waiting: Vec<Waiting>,
+    resumes: bool,
+    head: Head,
+    every: [Duration; 2],
+    /// What the user should know before it begins.
+    pub(super) warnings: Vec<String>,
+}
+
+/// Looks for the journal and, with `--resume`, whether it fits. Changes nothing, but for a torn last line.
+///
+/// # Errors
+/// There is nothing to resume, or it does not fit: Refused. The place is that of a side, or something else is there:
+/// Refused. A journal that cannot be read.
+pub(super) fn look(options: &Options, plan: &Plan, source: &Facts, dest: &Facts) -> Result<Found> {
+    let (path, named) = match &options.journal {
+        JournalWish::At(path) => (Some(path.clone()), true),
+        JournalWish::Auto | JournalWish::Never => (place::of(dest), false),
+    };
+    let mut found = Found {
+        path,
+        named,
+        old: None,
+        stale: Vec::new(),
+        waiting: Vec::new(),
+        resumes: options.resume,
+        head: head(plan, source, dest),
+        every: options.checkpoint.map_or(EVERY, |every| [every, every]),
+        warnings: Vec::new(),
+    };
+    // Where a journal is kept such a copy was refused. Where none is, the source may have the name that one would have.
+    let is_side = |path: &Path| [source, dest].into_iter().any(|facts| beside::leads_to(path, facts));
+    found.path.take_if(|path| is_side(path));
+    if options.resume {
+        found.resume(plan, source, dest)?;
+    } else {
+        found.begin_anew(options, plan.journal)?;
+        if plan.journal {
+            found.can_be_made(options.dry_run);
+        } else {
+            found.path = None;
+        }
+    }
+    // Of its own one the copy has its way; in a named place there may be one beside that in the place of all.
+    let own = if found.named { found.path.clone() } else { place::of(dest) };
+    let mut others = Stale::of(dest, own.as_deref());
+    others.retain(|stale| !is_side(stale.path()));
+    if !options.resume && !options.restart {
+        let waits = |stale: &Stale| stale.waits(place::of(dest).as_deref() != Some(stale.path()));
+        found.waiting.extend(others.iter().filter_map(waits));
+    }
+    let given_up = others.iter().filter(|stale| !found.awaits(stale.path()));
+    let warnings: Vec<String> = given_up.map(Stale::warning).collect();
+    found.warnings.extend(warnings);
+    found.stale.extend(others);
+    Ok(found)
+}
+
+fn head(plan: &Plan, source: &Facts, dest: &Facts) -> Head {
+    Head {
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        created: format!("{:.0}", jiff::Timestamp::now()),
+        len_bytes: plan.len,
+        source: SideIdentity::of(source, plan.source.offset),
+        dest: SideIdentity::of(dest, plan.dest.offset),
+        samples: Vec::new(),
+    }
+}
+
+/// Opens a journal; `None`: there is none.
+fn open(path: &Path) -> std::result::Result<Option<Journal>, crate::ledger::Fault> {
+    Ok(Journal::open(path)?.map(|(journal, _)| journal))
+}
+
+impl Found {
+    /// There is a journal of a copy to this dest that did not come to its end.
+    pub(super) fn is_unfinished(&self) -> bool {
+        self.old.is_some()
+    }
+
+    /// A journal is kept.
+    pub(super) fn is_kept(&self) -> bool {
+        self.path.is_some()
+    }
+
+    /// The journal at `path` is of a copy that waits.
+    fn awaits(&self, path: &Path) -> bool {
+        self.waiting.iter().any(|waiting| waiting.path == path)
+    }
+
+    fn resume(&mut self, plan: &Plan, source: &Facts, dest: &Facts) -> Result<()> {
+        let nothing = |what: String| {
+            let advice = "The copy is complete, or never had one; without --resume it is made from the start.";
+            Err(Error::new(Kind::Refused, format!("nothing to resume: {what}")).advise(advice))
+        };
+        let Some(path) = &self.path else {
+            return nothing(
+                "there is no folder for the journals of devices, as neither XDG_STATE_HOME nor HOME is \
+                            set"
+                .to_owned(),
+            );
+        };
+        let opened = open(path).map_err(|fault| match foreign::is_foreign(path, &fault) {
+            true => foreign::refusal(path, self.named),
+            false => fault.into_error(&path.display().to_string()),
+        });
+        let Some(journal) = opened? else {
+            return nothing(format!("there is no journal {}", path.display()));
+        };
+        fits::check(&journal, plan, source, dest)?;
+        self.old = Some(journal);
+        Ok(())
+    }
+
+    /// A journal of another run claims what this one will make untrue.
+    fn begin_anew(&mut self, options: &Options, kept: bool) -> Result<()> {
+        let Some(path) = &self.path else { return Ok(()) };
+        let name = path.display().to_string();
+        let old = match open(path) {
+            Ok(old) => old,
+            // No journal is made there, so that it is in nobody's way.
+            Err(fault) if foreign::is_foreign(path, &fault) && !kept => return Ok(()),
+            Err(fault) if foreign::is_foreign(path, &fault) => return Err(foreign::refusal(path, self.named)),
+            Err(fault) => match fault.kind {
+                // Nobody's work is in it any more.
+                FaultKind::Damaged | FaultKind::Truncated | FaultKind::Senseless(_) if !self.named => {
+                    self.warnings.push(format!("{fault}: {name} of an unfinished copy to this dest is thrown away"));
+                    self.stale.push(Stale::damaged(path));
+                    None
+                }
+                _ => return Err(fault.into_error(&name)),
+            },
+        };
+        let Some(old) = old else { return Ok(()) };
+        let durable_bytes = old.state().durable.total_bytes();
+        if durable_bytes > 0 && options.restart {
+            self.warnings.push(format!(
+                "an unfinished copy to this destination, of which {durable_bytes} bytes are durable, is given up: its \
+                 journal {name} is removed, and this copy begins at the start"
+            ));
+        } else if durable_bytes > 0 {
+            self.waiting.push(Waiting { path: path.clone(), durable_bytes, of_kin: false });
+        }
+        self.old = Some(old);
+        Ok(())
+    }
+
+    /// Looks whether the journal could be made later, when it is needed.
+    fn can_be_made(&mut self, dry_run: bool) {
+        let Some(path) = &self.path else {
+            self.warnings.push(
+                "no journal is kept: neither XDG_STATE_HOME nor HOME says where; name a place with --journal"
+                    .to_owned(),
+            );
+            return;
+        };
+        // A place that the user named is tried in earnest before the first write.
+        if self.named || dry_run {
+            return;
+        }
+        if let Err(error) = place::prepare(path) {
+            let place = path.display();
+            self.warnings
+                .push(format!("no journal is kept: {place} cannot be made ({error}); --journal names another place"));
+            self.path = None;
+        }
+    }
+
+    /// Puts an end to an old journal, before anything is written to the dest, and begins a new one where the user
+    /// named the place. `None`: no journal is kept.
+    ///
+    /// # Errors
+    /// The old one cannot be removed; the new one cannot be made.
+    pub(super) fn begin(self, plan: &Plan, source: &Arc<dyn Endpoint>) -> Result<Option<Begun>> {
+        let Found { path, named, old, stale, resumes, head, every, .. } = self;
+        stale.iter().try_for_each(Stale::end)?;
+        let mut already = ExtentSet::new();
+        let mut journal = None;
+        match old {
+            Some(old) if resumes => {
+                already = old.state().durable.clone();
+                journal = Some(old);
+            }
+            Some(old) => {
+                let name = old.path().display().to_string();
+                old.remove().map_err(|fault| fault.into_error(&name))?;
+            }
+            None => {}
+        }
+        let Some(path) = path else { return Ok(None) };
+        let scribe = Scribe::new(path, head, source.clone(), plan, journal);
+        if named && !resumes {
+            scribe.begin()?;
+        }
+        let keeping = Keeping { keeper: Box::new(scribe.clone()), every, already };
+        Ok(Some(Begun { keeping, left: Left(scribe) }))
+    }
+}
+
+/// A journal of a copy that is about to run.
+pub(super) struct Begun {
+    pub(super) keeping: Keeping,
+    pub(super) left: Left,
+}
+
+impl Begun {
+    /// Writes down what `dest` has already, as a manifest tells: a copy that is cut off goes on from there, and as long
+    /// as it has not, nobody believes that manifest again.
+    ///
+    /// # Errors
+    /// It cannot be made durable, or not be written down.
+    pub(super) fn believe(&mut self, there: &ExtentSet, dest: &Arc<dyn Endpoint>) -> Result<()> {
+        dest.make_durable().map_err(|source| {
+            Error::new(Kind::Io, "cannot make durable what the dest has already").on(Side::Dest).because(source)
+        })?;
+        self.left.0.begin()?;
+        if !there.is_empty() {
+            self.keeping.keeper.keep(there, &ExtentSet::new())?;
+        }
+        self.keeping.already = there.clone();
+        Ok(())
+    }
+
+    /// The copy does not take place.
+    pub(super) fn forget(&self) {
+        let _ = self.left.0.settle(true);
+    }
+}
+
+/// What is left of a journal after a copy.
+pub(super) struct Left(Scribe);
+
+impl Left {
+    /// Removes the journal of a copy that needs none any more; says of another where it is. One that lacks what could
+    /// not be read is complete, and still needs it: those places may be readable another time.
+    pub(super) fn settle(&self, outcome: &mut Outcome) {
+        let all_read = outcome.unread[Side::Source.index()].is_empty();
+        let settled = self.0.settle(matches!(outcome.ended, Ended::Complete) && all_read);
+        outcome.notes.extend(settled.note);
+        if let Some(kept) = &mut outcome.kept {
+            (kept.left, kept.unread_bytes) = (settled.left, settled.unread_bytes);
+        }
+    }
+}

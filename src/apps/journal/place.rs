@@ -1,0 +1,126 @@
+//! Where the journal of a copy is: the same place for the same dest, whatever it is copied from.
+use crate::core::{EndpointKind, Facts, FileId};
+use rustix::fs::{Access, AtFlags, CWD};
+use std::ffi::OsString;
+use std::fs::DirBuilder;
+use std::io;
+use std::os::unix::fs::{DirBuilderExt, FileTypeExt};
+use std::path::{Path, PathBuf};
+
+/// Beside a file, hidden; for a device in the folder where programs keep their state. `None`: there is no such folder,
+/// or the dest is nothing that a journal could be about.
+pub(in crate::apps) fn of(dest: &Facts) -> Option<PathBuf> {
+    match dest.kind {
+        EndpointKind::File => beside(&dest.path),
+        EndpointKind::Block => of_device(dest, "journal"),
+        _ => None,
+    }
+}
+
+/// A paper of this kind about a device, in the folder where programs keep their state. `None`: there is no such folder.
+pub(in crate::apps) fn of_device(device: &Facts, kind: &str) -> Option<PathBuf> {
+    Some(state_folder()?.join("haul").join(format!("{}.{kind}", device_name(device))))
+}
+
+/// Every place where there may be a journal about bytes of `dest`: its own; of a disk those of its partitions, and of a
+/// partition that of its disk.
+pub(super) fn about(dest: &Facts) -> Vec<PathBuf> {
+    of(dest).into_iter().chain(of_kin(dest, "journal")).collect()
+}
+
+/// Papers of this kind about devices that share bytes with this one: of a disk those of its partitions, of a partition
+/// that of its disk. The latter may not be there.
+pub(in crate::apps) fn of_kin(device: &Facts, kind: &str) -> Vec<PathBuf> {
+    let own = of_device(device, kind).filter(|_| device.kind == EndpointKind::Block);
+    let Some(own) = own else { return Vec::new() };
+    let (name, start) = named(device);
+    if start.is_some() {
+        return vec![own.with_file_name(format!("{name}.{kind}"))];
+    }
+    let of_partition = |file: &str| {
+        let number = file.strip_prefix(&name)?.strip_prefix('+')?.strip_suffix(kind)?.strip_suffix('.')?;
+        number.parse::<u64>().ok()
+    };
+    let all = own.parent().and_then(|folder| folder.read_dir().ok()).into_iter().flatten().flatten();
+    all.filter(|file| file.file_name().to_str().and_then(of_partition).is_some()).map(|it| it.path()).collect()
+}
+
+/// First byte of a partition, or of what else lies on a part of a disk; 0 of a disk.
+pub(in crate::apps) fn start_on_disk(device: &Facts) -> u64 {
+    named(device).1.unwrap_or(0)
+}
+
+/// Whether there may be a journal about `path` at all: a look at one directory.
+pub(super) fn may_be_about(path: &Path) -> bool {
+    let Ok(facts) = path.metadata() else { return false };
+    if facts.is_file() {
+        return beside(path).is_some_and(|place| place.exists());
+    }
+    facts.file_type().is_block_device() && papers_of_devices().next().is_some()
+}
+
+/// Whether there is any paper of this kind about a device.
+pub(in crate::apps) fn are_there(kind: &str) -> bool {
+    papers_of_devices().any(|paper| paper.extension().is_some_and(|found| found == kind))
+}
+
+fn papers_of_devices() -> impl Iterator<Item = PathBuf> {
+    let folder = state_folder().and_then(|folder| folder.join("haul").read_dir().ok());
+    folder.into_iter().flatten().flatten().map(|file| file.path())
+}
+
+/// The place of the journal of a file.
+fn beside(path: &Path) -> Option<PathBuf> {
+    let mut name = OsString::from(".");
+    name.push(path.file_name()?);
+    name.push(".haul-journal");
+    Some(path.with_file_name(name))
+}
+
+/// `$XDG_STATE_HOME`, else `~/.local/state`, as the XDG base directory specification has it.
+fn state_folder() -> Option<PathBuf> {
+    let folder = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    folder("XDG_STATE_HOME").or_else(|| Some(folder("HOME")?.join(".local/state")))
+}
+
+/// Who the device is, in a word that can be the name of a file. A disk keeps it under another node; a partition has the
+/// disk's, and where it begins.
+fn device_name(dest: &Facts) -> String {
+    match named(dest) {
+        (name, Some(start)) => format!("{name}+{start}"),
+        (name, None) => name,
+    }
+}
+
+/// The name of the disk, and of a partition where it begins.
+fn named(dest: &Facts) -> (String, Option<u64>) {
+    let identity = &dest.identity;
+    let devices = dest.ground.iter().filter(|ground| matches!(ground.id, FileId::Device(_)));
+    let on_disk = devices.filter_map(|ground| Some((ground.offset?, ground.name.as_str()))).max();
+    let on_disk = on_disk.filter(|&(start, _)| start > 0);
+    let who = match (&identity.wwn, &identity.serial, &identity.model) {
+        (Some(wwn), ..) => wwn.clone(),
+        (None, Some(serial), Some(model)) => format!("{model}-{serial}"),
+        (None, Some(serial), None) => serial.clone(),
+        (None, None, _) => {
+            let node = on_disk.map_or(dest.path.to_string_lossy(), |(_, disk)| disk.into());
+            node.trim_start_matches("/dev/").to_owned()
+        }
+    };
+    let plain = |letter: char| if letter.is_ascii_alphanumeric() || "._-".contains(letter) { letter } else { '_' };
+    let name: String = who.chars().map(plain).take(100).collect();
+    (name, on_disk.map(|(start, _)| start))
+}
+
+/// Makes sure that a file could be made at `path`; makes the folder of devices' journals, for its owner alone.
+pub(in crate::apps) fn prepare(path: &Path) -> io::Result<()> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    if !folder.exists() {
+        DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
+    }
+    match rustix::fs::accessat(CWD, folder, Access::WRITE_OK | Access::EXEC_OK, AtFlags::EACCESS) {
+        // Before 5.8 the kernel knows the real user only.
+        Err(rustix::io::Errno::NOSYS | rustix::io::Errno::INVAL) => Ok(()),
+        answer => Ok(answer?),
+    }
+}

@@ -1,0 +1,109 @@
+//! Who writes the journal while the copy runs.
+use super::fits::digest_at;
+use crate::core::{Endpoint, Error, Extent, ExtentSet, Keeper, Plan, Result, Side};
+use crate::ledger::journal::{Head, Journal, Sample, sample_places};
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Samples of the source that a journal holds, and bytes of each: enough that another disk's contents are noticed.
+pub(super) const SAMPLES: u64 = 16;
+/// The same where a head has to move for each.
+const SAMPLES_UNDER_A_HEAD: u64 = 6;
+pub(super) const SAMPLE_BYTES: u64 = 64 << 10;
+
+/// Writes a journal, which is made when there is something to write: a copy that is over before its first checkpoint
+/// never has one.
+#[derive(Clone)]
+pub(super) struct Scribe(Arc<Mutex<Inner>>);
+
+struct Inner {
+    path: PathBuf,
+    /// Without samples as long as there is no journal.
+    head: Head,
+    source: Arc<dyn Endpoint>,
+    samples: u64,
+    journal: Option<Journal>,
+}
+
+/// What became of a journal after a copy.
+#[derive(Default)]
+pub(super) struct Settled {
+    /// Where it is left.
+    pub(super) left: Option<PathBuf>,
+    /// Bytes that it says could not be read.
+    pub(super) unread_bytes: u64,
+    /// What the user should know about it.
+    pub(super) note: Option<String>,
+}
+
+impl Inner {
+    fn error(&self, fault: crate::ledger::Fault) -> Error {
+        fault.into_error(&self.path.display().to_string())
+    }
+
+    fn begin(&mut self) -> Result<&mut Journal> {
+        if self.journal.is_none() {
+            let mut head = self.head.clone();
+            let whole: ExtentSet = [Extent::new(0, head.len_bytes.unwrap_or(0))].into_iter().collect();
+            for place in sample_places(&whole, self.samples, SAMPLE_BYTES) {
+                let on_source = Extent::new(head.source.offset_bytes + place.offset, place.len);
+                // What cannot be read is no sample; the copy has its own way with it.
+                if let Some(digest) = digest_at(Side::Source, &self.source, on_source) {
+                    head.samples.push(Sample { offset_bytes: place.offset, len_bytes: place.len, digest });
+                }
+            }
+            self.journal = Some(Journal::create(&self.path, head).map_err(|fault| self.error(fault))?);
+        }
+        Ok(self.journal.as_mut().unwrap_or_else(|| unreachable!("it was made just now")))
+    }
+}
+
+impl Scribe {
+    /// `journal` is one that is gone on with.
+    pub(super) fn new(
+        path: PathBuf,
+        head: Head,
+        source: Arc<dyn Endpoint>,
+        plan: &Plan,
+        journal: Option<Journal>,
+    ) -> Self {
+        let samples = if plan.source.moves_head { SAMPLES_UNDER_A_HEAD } else { SAMPLES };
+        Scribe(Arc::new(Mutex::new(Inner { path, head, source, samples, journal })))
+    }
+
+    fn with<T>(&self, work: impl FnOnce(&mut Inner) -> T) -> T {
+        work(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Makes the journal now.
+    pub(super) fn begin(&self) -> Result<()> {
+        self.with(|inner| inner.begin().map(|_| ()))
+    }
+
+    /// After a copy: the journal goes when `all_done`, or when it says nothing.
+    pub(super) fn settle(&self, all_done: bool) -> Settled {
+        self.with(|inner| {
+            let Some(journal) = inner.journal.take() else { return Settled::default() };
+            let state = journal.state();
+            if !all_done && !state.durable.is_empty() {
+                let unread_bytes = state.unread.total_bytes();
+                return Settled { left: Some(inner.path.clone()), unread_bytes, note: None };
+            }
+            let path = &inner.path;
+            let note = journal.remove().err().map(|fault| {
+                format!("the journal {} is no longer needed and could not be removed: {fault}", path.display())
+            });
+            Settled { note, ..Settled::default() }
+        })
+    }
+}
+
+impl Keeper for Scribe {
+    fn keep(&mut self, durable: &ExtentSet, unread: &ExtentSet) -> Result<()> {
+        let [durable, unread] = [durable, unread].map(|set| set.iter().collect::<Vec<Extent>>());
+        self.with(|inner| {
+            let appended = inner.begin()?.append(&durable, &unread);
+            appended.map_err(|fault| inner.error(fault))
+        })
+    }
+}

@@ -1,0 +1,117 @@
+//! Journals of earlier copies that claim what is about to become untrue: whoever writes to a dest ends them first.
+use super::{Waiting, open, place};
+use crate::core::{Error, Facts, Kind, RecordPlan};
+use crate::disks::probe;
+use crate::files::{FileError, Opening, Place};
+use crate::ledger::FaultKind;
+use crate::records::Ends;
+use std::fs;
+use std::os::fd::{AsRawFd, BorrowedFd};
+use std::path::{Path, PathBuf};
+
+/// A journal that claims something about a dest, and is to be removed before anybody writes there.
+pub(in crate::apps) struct Stale {
+    path: PathBuf,
+    /// Bytes that it claims; `None`: it cannot be believed anyway, or is in use.
+    durable_bytes: Option<u64>,
+    /// Another process is using it.
+    busy: bool,
+}
+
+impl Stale {
+    /// The journals about `dest`, but for the one at `except`: that of the dest itself, those of the partitions of a
+    /// disk, and that of the disk of a partition.
+    pub(in crate::apps) fn of(dest: &Facts, except: Option<&Path>) -> Vec<Stale> {
+        let mut found = Vec::new();
+        // Reading a FIFO would wait for somebody.
+        let may_be = |path: &PathBuf| Some(path.as_path()) != except && path.is_file();
+        for path in place::about(dest).into_iter().filter(may_be) {
+            match open(&path) {
+                Ok(None) => {}
+                Ok(Some(journal)) => {
+                    let durable_bytes = Some(journal.state().durable.total_bytes());
+                    found.push(Stale { path, durable_bytes, busy: false });
+                }
+                // What is no journal is nobody's to remove.
+                Err(fault) if matches!(fault.kind, FaultKind::Other) => {}
+                Err(fault) => {
+                    let busy = matches!(fault.kind, FaultKind::Busy);
+                    found.push(Stale { path, durable_bytes: None, busy });
+                }
+            }
+        }
+        found
+    }
+
+    /// One that cannot be believed.
+    pub(super) fn damaged(path: &Path) -> Stale {
+        Stale { path: path.to_owned(), durable_bytes: None, busy: false }
+    }
+
+    /// Where it is.
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The copy that could be gone on with by it; `of_kin`: it is to another device that shares bytes with the dest.
+    pub(super) fn waits(&self, of_kin: bool) -> Option<Waiting> {
+        let durable_bytes = self.durable_bytes.filter(|&bytes| bytes > 0)?;
+        Some(Waiting { path: self.path.clone(), durable_bytes, of_kin })
+    }
+
+    /// Those about the dest that `leads_there`, a path below /proc/self/fd or any other. It is looked at closely only
+    /// where there could be one.
+    fn of_path(leads_there: &str) -> Vec<Stale> {
+        let Ok(path) = fs::canonicalize(leads_there) else { return Vec::new() };
+        if !place::may_be_about(&path) {
+            return Vec::new();
+        }
+        // What cannot be probed was opened all the same, and is no dest of a copy.
+        path.to_str().and_then(|path| probe::dest(path).ok()).map_or_else(Vec::new, |dest| Stale::of(&dest, None))
+    }
+
+    /// Those about what is open to be written to by records; `known`: a disk that is reached by its own commands.
+    pub(in crate::apps) fn of_ends(plan: &RecordPlan, ends: &Ends, known: Option<&Facts>) -> Vec<Stale> {
+        let path_of = |fd: BorrowedFd<'_>| format!("/proc/self/fd/{}", fd.as_raw_fd());
+        let written = ends.dest.fd().ok().filter(|_| !plan.compare);
+        let mut found: Vec<Stale> =
+            written.into_iter().chain(ends.second()).flat_map(|fd| Stale::of_path(&path_of(fd))).collect();
+        found.extend(known.filter(|_| !plan.compare).into_iter().flat_map(|dest| Stale::of(dest, None)));
+        found
+    }
+
+    /// What the user should know: a clause.
+    pub(in crate::apps) fn warning(&self) -> String {
+        let path = self.path.display();
+        match self.durable_bytes {
+            _ if self.busy => format!("another process is using journal {path}, which is about the same bytes"),
+            Some(bytes) => format!(
+                "an unfinished copy, of which {bytes} bytes are durable, cannot be gone on with after this: its \
+                 journal {path} is removed"
+            ),
+            None => format!("an unfinished copy cannot be gone on with after this: its journal {path} is removed"),
+        }
+    }
+
+    /// Removes it.
+    ///
+    /// # Errors
+    /// The file system fails; Refused where a copy is under way that keeps it.
+    pub(in crate::apps) fn end(&self) -> Result<(), Error> {
+        if self.busy {
+            let what = format!("a copy is under way to the same bytes: it is using journal {}", self.path.display());
+            let advice = "Nothing was written. Wait until that copy has ended, or stop it; then run this again.";
+            return Err(Error::new(Kind::Refused, what).advise(advice));
+        }
+        let removed =
+            Place::of(&self.path).map_err(FileError::from).and_then(|place| match place.open(Opening::Own)? {
+                Some(file) => place.remove(file),
+                None => Ok(()),
+            });
+        removed.map_err(|error| {
+            let what = format!("cannot remove journal {}", self.path.display());
+            let error = Error::new(Kind::Io, what).because(error.into());
+            error.advise("What it claims is about to become untrue: remove it, then try again.")
+        })
+    }
+}

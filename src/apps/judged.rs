@@ -1,0 +1,241 @@
+//! `--delta=MANIFEST`: what is on the dest is told by the manifest of the copy that was made to it last.
+//!
+//! The source is read once for its digests, then those blocks are copied whose digests are not the manifest's. The
+//! manifest is believed only after a look at some blocks of the dest, and written into a journal before the first
+//! write: from then on it is no longer true of the dest, whatever becomes of this run.
+use super::Exit;
+use super::digested::Digested;
+use super::gatherer::Gatherer;
+use super::journal::{Begun, Found};
+use super::manifest;
+use super::read_back::{Checker, digest_again, draw, to_read};
+use super::session::Session;
+use super::verify::{checklist, is};
+use crate::core::schedules;
+use crate::core::stages::Checklist;
+use crate::core::{
+    DigestedBlock, Ended, Error, Event, Extent, ExtentSet, Facts, HashKind, Kind, Observer, OnError, Outcome, Plan,
+    Result, Side,
+};
+use crate::disks::memory::Memory;
+use crate::engine::Ends;
+use crate::ledger::manifest::Manifest;
+use crate::plan;
+use crate::plan::{Delta, Options};
+use crate::report::{Out, text};
+use std::sync::Arc;
+
+/// Blocks of the dest that are read before the manifest is believed, beside the first and the last.
+const LOOKED_AT: u64 = 16;
+
+/// The manifest that says what is on the dest.
+pub(super) struct Judge {
+    path: String,
+    manifest: Manifest,
+}
+
+/// What the dest has already.
+pub(super) struct There {
+    /// Of the copy: whole blocks, by the manifest as they are on the source.
+    pub(super) extents: ExtentSet,
+    /// What is to be told about that.
+    note: String,
+}
+
+impl Judge {
+    /// The manifest that `options` name, if any.
+    ///
+    /// # Errors
+    /// It cannot be read, has other digests than a copy makes, or blocks of another size than was asked for.
+    pub(super) fn open(options: &Options) -> Result<Option<Self>> {
+        let Some(Delta::Manifest(path)) = &options.delta else { return Ok(None) };
+        let manifest = manifest::open(path)?;
+        let head = &manifest.head;
+        let refused = |what: String, advice: &str| Err(Error::new(Kind::Usage, what).advise(advice));
+        if head.algorithm != HashKind::Blake3 {
+            let what = format!("--delta={path}: its digests are {}, and a copy makes BLAKE3", head.algorithm.name());
+            return refused(what, "Use --delta alone, which reads the dest.");
+        }
+        if let Some(asked) = options.manifest_block_bytes.filter(|&asked| asked != head.block_bytes) {
+            let what = format!("--delta={path}: its blocks have {} bytes, not {asked}", head.block_bytes);
+            return refused(what, "Leave --manifest-block out.");
+        }
+        Ok(Some(Judge { path: path.clone(), manifest }))
+    }
+
+    /// What was asked for, with blocks as the manifest has them.
+    pub(super) fn settle(&self, options: &Options) -> Options {
+        Options { manifest_block_bytes: Some(self.manifest.head.block_bytes), ..options.clone() }
+    }
+
+    /// Refuses a dest that is not the one that the manifest tells of, or no longer.
+    ///
+    /// # Errors
+    /// Refused, saying why.
+    pub(super) fn fits(&self, plan: &Plan, dest: &Facts, found: &Found) -> Result<()> {
+        let (head, path, address) = (&self.manifest.head, &self.path, &dest.address);
+        let refused = |what: String, advice: &str| Err(Error::new(Kind::Refused, what).on(Side::Dest).advise(advice));
+        if found.is_unfinished() {
+            let what =
+                format!("a copy to dest {address} did not come to its end, so that {path} is not true of it any more");
+            return refused(what, "Go on with that copy by --resume, or use --delta alone, which reads the dest.");
+        }
+        if !found.is_kept() {
+            let what = "--delta=MANIFEST needs a journal, and neither XDG_STATE_HOME nor HOME says where";
+            return refused(what.to_owned(), "Name a place with --journal.");
+        }
+        // The copy that made the manifest wrote the dest, or read it.
+        let sides = head.dests().map(|side| (side, Side::Dest)).chain([(&head.source, Side::Source)]);
+        let began: Vec<u64> =
+            sides.filter(|(then, side)| is(then, *side, dest)).map(|(then, _)| then.offset_bytes).collect();
+        if began.is_empty() {
+            let what = format!(
+                "{path} is of a copy from {} to {}, and dest {address} is neither",
+                head.source.path, head.dest.path
+            );
+            return refused(
+                what,
+                "Give the manifest of the copy that was made to this dest last, or use --delta alone.",
+            );
+        }
+        if !began.contains(&plan.dest.offset) {
+            let what =
+                format!("{path} is of a copy that began elsewhere on dest {address} than at byte {}", plan.dest.offset);
+            return refused(what, "Give the --seek of that copy, or use --delta alone, which reads the dest.");
+        }
+        Ok(())
+    }
+
+    /// Looks at some blocks of the dest, then reads the source. `gatherer` is told the digests of what is there, and
+    /// the journal that it is there.
+    ///
+    /// # Errors
+    /// The dest is not what the manifest says: Refused. A side that cannot be read.
+    pub(super) fn judge(
+        &self,
+        session: &Session<'_>,
+        plan: &Plan,
+        ends: &Ends,
+        gatherer: &Gatherer,
+        begun: &mut Begun,
+    ) -> Result<Judged> {
+        let judged = self.read(session, plan, ends, gatherer);
+        match &judged {
+            Ok(Judged::There(there)) => begun.believe(&there.extents, &ends[Side::Dest.index()])?,
+            // Nothing was written.
+            _ => begun.forget(),
+        }
+        judged
+    }
+
+    fn read(&self, session: &Session<'_>, plan: &Plan, ends: &Ends, gatherer: &Gatherer) -> Result<Judged> {
+        let head = &self.manifest.head;
+        // A bad place is for the copy itself.
+        let plan = &Plan { on_error: OnError::default(), ..plan.clone() };
+        let list = checklist(&self.manifest);
+        if let Some(signal) = self.look(session, plan, ends, &list)? {
+            return Ok(Judged::Interrupted(signal));
+        }
+        let len = plan.len.unwrap_or(0);
+        let reader = Reader { checker: Checker::new(&list, len, head.block_bytes), digested: Digested::default() };
+        let source = &ends[Side::Source.index()];
+        let outcome = digest_again(session, plan, source, vec![Extent::new(0, len)], &reader);
+        if let Some(signal) = signal_that_ended(outcome.ended)? {
+            return Ok(Judged::Interrupted(signal));
+        }
+        let mut extents: ExtentSet = [Extent::new(0, len)].into_iter().collect();
+        extents.remove_all(&self.in_blocks(&reader.checker.into_differing(), len));
+        for block in reader.digested.into_blocks() {
+            for part in extents.within(block.extent) {
+                // Only zeros come in other pieces than blocks.
+                gatherer.hear(&Event::Digested(DigestedBlock { extent: part, ..block }));
+            }
+        }
+        let (there, took) = (extents.total_bytes(), outcome.elapsed.as_secs_f64());
+        let note = format!(
+            "the source was read first, in {took:.1} s: by {}, {there} of its {len} bytes are on the dest already",
+            self.path
+        );
+        Ok(Judged::There(There { extents, note }))
+    }
+
+    /// Whole blocks in which something differs, or could not be read when the manifest was made.
+    fn in_blocks(&self, differing: &ExtentSet, len: u64) -> ExtentSet {
+        let block_bytes = self.manifest.head.block_bytes;
+        let whole = |part: Extent| {
+            let start = part.offset - part.offset % block_bytes;
+            let end = part.end().next_multiple_of(block_bytes).min(len);
+            Extent::new(start, end.saturating_sub(start))
+        };
+        differing.iter().chain(self.manifest.unread.iter()).map(whole).filter(|block| !block.is_empty()).collect()
+    }
+
+    /// Reads some blocks of the dest, and refuses it where one is not as the manifest says. Gives the signal that ended
+    /// it, if any.
+    fn look(&self, session: &Session<'_>, plan: &Plan, ends: &Ends, list: &Checklist) -> Result<Option<i32>> {
+        let (len, block_bytes) = (self.manifest.closing.len_bytes, self.manifest.head.block_bytes);
+        let per_million = (LOOKED_AT * 1_000_000).div_ceil(len.div_ceil(block_bytes).max(1)).min(1_000_000);
+        let places = draw(len, block_bytes, per_million as u32);
+        let reading = plan::read_back(plan, places.iter().map(|place| place.len).sum());
+        let reader = to_read(plan, ends)?;
+        // What is on the medium counts, not what a cache still has; where it cannot be had, the cache is as good.
+        let _ = reader.uncache(Extent::new(plan.dest.offset, len));
+        let ends: Ends = [Arc::new(Memory::nothing(0)), reader];
+        let checker = Checker::new(list, len, block_bytes);
+        let (outcome, progress) = session.run(&reading, &ends, &mut *schedules::listed(places), &checker, None);
+        session.ended(&progress);
+        if let Some(signal) = signal_that_ended(outcome.ended)? {
+            return Ok(Some(signal));
+        }
+        let Some(wrong) = checker.into_differing().iter().next() else { return Ok(None) };
+        let (address, path) = (&plan.dest.address, &self.path);
+        let what = format!("dest {address} is not as {path} says at byte {}: it was written to since", wrong.offset);
+        let advice = "Nothing was written. Use --delta alone, which reads the dest.";
+        Err(Error::new(Kind::Refused, what).on(Side::Dest).advise(advice))
+    }
+}
+
+/// What came of judging.
+pub(super) enum Judged {
+    /// This is there.
+    There(There),
+    /// A signal came before anything was written.
+    Interrupted(i32),
+}
+
+/// A signal came while the source was read: nothing was written.
+pub(super) fn interrupted(signal: i32, out: Out) -> Exit {
+    out.tell(&text::told("interrupted before the first write: the dest is as it was"));
+    Exit::Signal(signal)
+}
+
+fn signal_that_ended(ended: Ended) -> Result<Option<i32>> {
+    match ended {
+        Ended::Complete => Ok(None),
+        Ended::Interrupted(signal) => Ok(Some(signal)),
+        Ended::Failed(error) => Err(*error),
+    }
+}
+
+/// Holds the digests of the source against the manifest, and keeps them.
+struct Reader<'a> {
+    checker: Checker<'a>,
+    digested: Digested,
+}
+
+impl Observer for Reader<'_> {
+    fn hear(&self, event: &Event<'_>) {
+        self.checker.hear(event);
+        self.digested.hear(event);
+    }
+}
+
+impl There {
+    /// Puts into the report what was not written.
+    pub(super) fn tell(self, outcome: &mut Outcome) {
+        outcome.totals.unchanged_bytes += self.extents.total_bytes();
+        // What is there no earlier run of this copy has written.
+        outcome.kept.iter_mut().for_each(|kept| kept.already_bytes = 0);
+        outcome.notes.push(self.note);
+    }
+}

@@ -1,0 +1,87 @@
+//! `haul manifest`.
+use super::{Exit, printed};
+use crate::cli::ManifestAsked;
+use crate::core::{Error, Kind, Result};
+use crate::ledger::SideIdentity;
+use crate::ledger::manifest::{Difference, Incomparable, Manifest, diff};
+use crate::report::manifest::{Compared, Shown, ShownSide, compared, run, shown};
+use crate::report::{Out, json};
+use std::path::Path;
+
+/// Shows a manifest, or compares two.
+pub(super) fn manifest(asked: &ManifestAsked, out: Out) -> Result<Exit> {
+    match asked {
+        ManifestAsked::Show { path, json } => show(path, *json, out),
+        ManifestAsked::Diff { first, second, json } => compare(first, second, *json, out),
+    }
+}
+
+/// The manifest at `path`, whole.
+///
+/// # Errors
+/// It is not there, no manifest, of a newer haul, damaged, or not whole.
+pub(super) fn open(path: &str) -> Result<Manifest> {
+    Manifest::open(Path::new(path)).map_err(|fault| fault.into_error(path))
+}
+
+fn show(path: &str, as_json: bool, out: Out) -> Result<Exit> {
+    let manifest = open(path)?;
+    let (head, closing) = (&manifest.head, &manifest.closing);
+    let zeros = manifest.pieces().iter().filter(|(_, digest)| digest.is_none());
+    let report = Shown {
+        schema: json::SCHEMA,
+        report: "manifest",
+        path: path.to_owned(),
+        version: head.version.clone(),
+        created: head.created.clone(),
+        algorithm: head.algorithm.name(),
+        block_bytes: head.block_bytes,
+        len_bytes: closing.len_bytes,
+        digested_blocks: manifest.pieces().iter().filter(|(_, digest)| digest.is_some()).count() as u64,
+        zero_bytes: zeros.map(|(extent, _)| extent.len).sum(),
+        unread: manifest.unread.iter().map(run).collect(),
+        whole: closing.whole.map(|digest| digest.to_string()),
+        source: side(&head.source),
+        dest: side(&head.dest),
+        also: head.also.iter().map(side).collect(),
+    };
+    Ok(printed(out, &if as_json { json::text(&report) } else { shown(&report) }))
+}
+
+fn side(side: &SideIdentity) -> ShownSide {
+    let SideIdentity { path, kind, offset_bytes, size_bytes, model, serial, wwn, .. } = side.clone();
+    ShownSide { path, kind, offset_bytes, size_bytes, model, serial, wwn }
+}
+
+fn compare(first: &str, second: &str, as_json: bool, out: Out) -> Result<Exit> {
+    let (one, other) = (open(first)?, open(second)?);
+    let mut report = Compared::new(first, second);
+    for difference in diff(&one, &other).map_err(incomparable)? {
+        report.equal = false;
+        let list = match difference {
+            Difference::Differs(_) => &mut report.differing,
+            Difference::OnlyInFirst(_) => &mut report.only_in_first,
+            Difference::OnlyInSecond(_) => &mut report.only_in_second,
+        };
+        list.push(run(difference.extent()));
+    }
+    let text = if as_json { json::text(&report) } else { compared(&report) };
+    match printed(out, &text) {
+        Exit::Status(0) if !report.equal => Ok(Exit::Status(Exit::DIFFERENT)),
+        exit => Ok(exit),
+    }
+}
+
+fn incomparable(why: Incomparable) -> Error {
+    let what = match why {
+        Incomparable::Algorithms { first, second } => {
+            format!("one manifest has digests by {}, the other by {}", first.name(), second.name())
+        }
+        Incomparable::BlockLengths { first, second, differ } => {
+            let verdict = if differ { "the copies differ, but not where is known" } else { "nothing can be said" };
+            format!("one manifest is of blocks of {first} bytes, the other of {second}: {verdict}")
+        }
+    };
+    let advice = "Make one of them anew, like the other; or compare the copies themselves with haul verify.";
+    Error::new(Kind::Usage, what).advise(advice)
+}

@@ -1,0 +1,141 @@
+//! One file per subcommand, each a recipe in a few lines: the only room that wires the others together.
+//!
+//! It must not know how anything is done: what is longer than a recipe belongs to the room it is about.
+#![forbid(unsafe_code)]
+mod also;
+mod beside;
+mod certify;
+mod consent;
+mod copy;
+mod dd;
+mod digested;
+mod estimate;
+mod gatherer;
+mod journal;
+mod judged;
+mod lethargy;
+mod manifest;
+mod mapfile;
+mod measured;
+mod page;
+mod pattern;
+mod profile;
+mod read_back;
+mod saved;
+mod scratch;
+mod session;
+mod sg_dd;
+mod signals;
+mod survey;
+mod sustained;
+mod trailing;
+mod tune;
+mod undo;
+mod verify;
+
+use crate::cli::{self, Command};
+use crate::core::{Error, Kind, SgFront};
+use crate::disks::probe;
+use crate::report::{Out, json, list, text};
+use std::ffi::OsString;
+
+/// How the process is to end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Exit {
+    /// With this status: 0 done and durable, or equal; 1 I/O failure, or different; 2 usage, 3 refused for safety.
+    Status(u8),
+    /// By this signal, as it would have without us.
+    Signal(i32),
+}
+
+impl Exit {
+    /// The status of a comparison that found a difference, as cmp(1) has it.
+    pub const DIFFERENT: u8 = 1;
+
+    /// The status of a run that went around what it could not read.
+    pub const UNREAD: u8 = 1;
+}
+
+/// Does what the command line asks for; the first of `args` is the program's name.
+pub fn run(args: Vec<OsString>) -> Exit {
+    let out = Out;
+    if let Some(exit) = as_dd(&args, out) {
+        return exit;
+    }
+    let words: Vec<String> = args.iter().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
+    match cli::parse(args) {
+        Ok(Command::Copy(options)) => copy::copy(&options, &words, out).unwrap_or_else(|error| failed(out, &error)),
+        Ok(Command::Verify(options)) => {
+            verify::verify(&options, &words, out).unwrap_or_else(|error| failed(out, &error))
+        }
+        Ok(Command::Pattern { act, options, run }) => {
+            pattern::pattern(act, &options, run, &words, out).unwrap_or_else(|error| failed(out, &error))
+        }
+        Ok(Command::ExportJournal { journal, mapfile }) => {
+            journal::export(&journal, &mapfile, out).unwrap_or_else(|error| failed(out, &error))
+        }
+        Ok(Command::ImportJournal { mapfile, options }) => {
+            journal::import(&mapfile, &options, out).unwrap_or_else(|error| failed(out, &error))
+        }
+        Ok(Command::Tune(options)) => tune::tune(&options, &words, out).unwrap_or_else(|error| failed(out, &error)),
+        Ok(Command::Profile(options)) => {
+            profile::profile(&options, &words, out).unwrap_or_else(|error| failed(out, &error))
+        }
+        Ok(Command::Manifest(asked)) => manifest::manifest(&asked, out).unwrap_or_else(|error| failed(out, &error)),
+        Ok(Command::List { json }) => list_devices(json, out).unwrap_or_else(|error| failed(out, &error)),
+        Ok(Command::Generate(artifact)) => printed(out, &String::from_utf8_lossy(&cli::generate::render(artifact))),
+        Err(error) if error.use_stderr() => {
+            let verb = words.first().map(String::as_str).filter(|word| cli::is_verb(word));
+            out.tell(&text::usage(&error.render().to_string(), verb));
+            Exit::Status(2)
+        }
+        Err(help) => printed(out, &help.render().ansi().to_string()),
+    }
+}
+
+/// haul under dd's name or that of one of its kin, or its command of that name. Their operands are no options, so clap
+/// never sees them.
+fn as_dd(args: &[OsString], out: Out) -> Option<Exit> {
+    let (program, words) = args.split_first()?;
+    if dd::is_called(program) {
+        return Some(dd::dd(program, words, out));
+    }
+    if let Some(front) = sg_dd::is_called(program) {
+        return Some(sg_dd::sg_dd(front, &args[..1], words, out));
+    }
+    let (verb, words) = words.split_first()?;
+    if verb == "dd" {
+        let mut name = program.clone();
+        name.push(" dd");
+        return Some(dd::dd(&name, words, out));
+    }
+    let front = SgFront::ALL.into_iter().find(|front| verb == front.name())?;
+    Some(sg_dd::sg_dd(front, &args[..2], words, out))
+}
+
+/// Dies by `signal` as if it had never been caught: a shell then knows that the copy did not finish.
+pub fn die_by(signal: i32) {
+    crate::files::remove_unfinished();
+    // Returns only for signals whose default is to be ignored; the caller then exits with a status.
+    signal_hook::low_level::emulate_default_handler(signal).ok();
+}
+
+fn failed(out: Out, error: &Error) -> Exit {
+    out.tell(&text::error(error));
+    Exit::Status(error.kind.exit_status())
+}
+
+fn printed(out: Out, text: &str) -> Exit {
+    match out.print(text) {
+        Ok(()) => Exit::Status(0),
+        Err(error) => failed(out, &Error::new(Kind::Io, "cannot write to standard output").because(error)),
+    }
+}
+
+fn list_devices(json: bool, out: Out) -> crate::core::Result<Exit> {
+    let mut devices = probe::devices::devices()?;
+    saved::recall_all(&mut devices, out);
+    undo::find_all(&mut devices);
+    let text = if json { json::text(&json::devices(&devices)) } else { list::human(&devices, out.columns()) };
+    Ok(printed(out, &text))
+}

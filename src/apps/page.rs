@@ -1,0 +1,63 @@
+//! The page of `--report`: where it goes is looked at first, and it is written last.
+use super::{Exit, failed};
+use crate::core::{Facts, Outcome, Plan, Result, Series, Side};
+use crate::disks::probe;
+use crate::ledger::PageFile;
+use crate::plan::{Options, ProgressStyle};
+use crate::report::page::CopyFound;
+use crate::report::{Out, page, text};
+use std::path::Path;
+use std::time::SystemTime;
+
+/// How a copy went.
+pub(super) struct Went<'a> {
+    pub(super) options: &'a Options,
+    pub(super) plan: &'a Plan,
+    pub(super) outcome: &'a Outcome,
+    pub(super) series: &'a Series,
+    pub(super) words: &'a [String],
+    pub(super) started: SystemTime,
+}
+
+/// A page that is to be written, and what it is about.
+pub(super) struct Paged {
+    file: PageFile,
+    /// As they were found, before anything was done.
+    facts: Vec<(Side, Facts)>,
+}
+
+/// Where the page goes, if one was asked for. Nothing is made yet, but it is sure that it could be.
+pub(super) fn place(path: Option<&Path>, used: &[(Side, &Facts)]) -> Result<Option<Paged>> {
+    let Some(path) = path else { return Ok(None) };
+    let file = PageFile::check(path, page::MARK, used)?;
+    Ok(Some(Paged { file, facts: used.iter().map(|&(side, facts)| (side, facts.clone())).collect() }))
+}
+
+impl Paged {
+    /// Writes the page of a copy.
+    pub(super) fn put(self, went: Went<'_>, exit: Exit, out: Out) -> Exit {
+        let Went { options, plan, outcome, series, words, started } = went;
+        let (facts, machine) = (&self.facts[..], &probe::machine());
+        let page = page::copy(CopyFound { plan, outcome, series, facts, machine, words, started });
+        // Progress in JSON has ended with the report: nothing may follow it.
+        self.write(&page, options.progress == ProgressStyle::Json, exit, out)
+    }
+
+    /// Writes it, and says so unless others read along line by line. What was done stays done if it cannot be written,
+    /// but exit status 0 would be a lie.
+    pub(super) fn write(self, page: &str, quiet: bool, exit: Exit, out: Out) -> Exit {
+        let path = self.file.path().to_owned();
+        match self.file.write(page) {
+            Ok(()) => {
+                if !quiet {
+                    out.tell(&text::paged(&path));
+                }
+                exit
+            }
+            Err(error) => {
+                let other = failed(out, &error);
+                if exit == Exit::Status(0) { other } else { exit }
+            }
+        }
+    }
+}

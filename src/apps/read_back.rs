@@ -1,0 +1,303 @@
+//! After a copy: the dest is read back and compared; what differs is read again, written once more, and read again.
+use super::session::Session;
+use crate::core::schedules;
+use crate::core::stages::{Checklist, sample};
+use crate::core::{
+    Cache, Differences, DigestedBlock, Ended, Endpoint, Event, Extent, ExtentSet, Facts, Observer, Outcome, Plan,
+    Portion, Result, Side, Verified,
+};
+use crate::disks;
+use crate::disks::memory::Memory;
+use crate::engine::Ends;
+use crate::plan;
+use crate::report::Progress;
+use std::hash::{BuildHasher, RandomState};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
+
+/// The dest, open for reading, where `plan` wants it read back. Opened before the first write, so that what cannot be
+/// read is refused then.
+///
+/// # Errors
+/// As for [`disks::open_compared`].
+pub(super) fn reader(plan: &Plan, ends: &Ends) -> Result<Option<Arc<dyn Endpoint>>> {
+    plan.read_back.as_ref().map(|_| to_read(plan, ends)).transpose()
+}
+
+/// The dest of a copy that is open, for reading.
+///
+/// # Errors
+/// As for [`disks::open_compared`].
+pub(super) fn to_read(plan: &Plan, ends: &Ends) -> Result<Arc<dyn Endpoint>> {
+    let dest = &ends[Side::Dest.index()];
+    if plan.dest.through.is_some() {
+        // A node takes every command by one descriptor, and a second one would be in the way of the first.
+        return Ok(dest.clone());
+    }
+    let side = plan::read_back(plan, 0).dest;
+    // The identity is that of the file that was just made, not of the name it has.
+    let facts: &Facts = dest.facts();
+    disks::open_compared(&side, facts)
+}
+
+/// What came of reading one dest back.
+pub(super) struct Answer {
+    pub(super) verified: Verified,
+    pub(super) ended: Ended,
+    /// That of the last pass.
+    pub(super) progress: Option<Arc<Progress>>,
+}
+
+/// A dest that is to be read back.
+pub(super) struct Written<'a> {
+    /// By which it was written.
+    pub(super) plan: &'a Plan,
+    pub(super) ends: &'a Ends,
+    pub(super) reader: Arc<dyn Endpoint>,
+    /// Bytes of the copy that are there.
+    pub(super) len: u64,
+    /// Blocks that were read back already, behind the writer.
+    pub(super) behind: Vec<DigestedBlock>,
+}
+
+/// Of the blocks that were read back behind the writer, as few are read again when everything is written, at least: a
+/// drive that lies about its size writes over a large part of them, and one of these will show it.
+const AGAIN_PER_MILLION: u32 = 10_000;
+const AGAIN_BLOCKS_MIN: u64 = 32;
+
+/// Reads back what is there, or these blocks of it, and compares it with `list`.
+pub(super) fn read_back(
+    session: &Session<'_>,
+    written: Written<'_>,
+    list: &Checklist,
+    sample: Option<Vec<Extent>>,
+) -> Answer {
+    let began = Instant::now();
+    let Written { plan, ends, reader, len, behind } = written;
+    let block_bytes = plan.digest_blocks.map_or(1, |digests| digests.block_bytes);
+    let mut reading = Reading { session, plan, ends, reader, list, len, block_bytes, progress: None };
+    let mut verified = Verified { sampled: sample.is_some(), ..Verified::default() };
+    let ended = reading.verify(sample, &behind, &mut verified);
+    verified.complete = matches!(ended, Ended::Complete);
+    verified.elapsed = began.elapsed();
+    Answer { verified, ended, progress: reading.progress }
+}
+
+/// The blocks of a copy of `len` bytes that `plan` wants read back; `None`: all.
+pub(super) fn drawn(plan: &Plan, len: u64) -> Option<Vec<Extent>> {
+    let (wish, digests) = (plan.read_back.as_ref()?, plan.digest_blocks?);
+    let Portion::Sample { per_million } = wish.portion else { return None };
+    Some(draw(len, digests.block_bytes, per_million))
+}
+
+/// Blocks at random, so many of a million, the first and the last among them.
+pub(super) fn draw(len: u64, block_bytes: u64, per_million: u32) -> Vec<Extent> {
+    let random = RandomState::new();
+    let mut drawn = 0u64;
+    sample(len, block_bytes, per_million, |choices| {
+        drawn += 1;
+        random.hash_one(drawn) % choices
+    })
+}
+
+/// What came of reading back behind the writer, of a copy that did not get to its end.
+pub(super) fn so_far(block_bytes: u64, behind: &[DigestedBlock], list: &Checklist) -> Verified {
+    let (bytes, wrong) = judged(behind, Checker::new(list, u64::MAX, block_bytes));
+    Verified { bytes, behind_bytes: bytes, blocks: bytes.div_ceil(block_bytes), wrong, ..Verified::default() }
+}
+
+/// Of blocks that were read back in their order: how many bytes, in whole blocks, and which differ.
+fn judged(behind: &[DigestedBlock], checker: Checker<'_>) -> (u64, ExtentSet) {
+    behind.iter().for_each(|block| checker.hear(&Event::Digested(*block)));
+    let end = behind.last().map_or(0, |block| block.extent.end());
+    let whole = if end == checker.len { end } else { end - end % checker.block_bytes };
+    (whole, checker.into_differing())
+}
+
+/// Reads `extents` of the source, which are whole blocks, for their digests alone; `gatherer` hears of each.
+pub(super) fn digest_again(
+    session: &Session<'_>,
+    plan: &Plan,
+    source: &Arc<dyn Endpoint>,
+    extents: Vec<Extent>,
+    gatherer: &dyn Observer,
+) -> Outcome {
+    let nothing: Arc<dyn Endpoint> = Arc::new(Memory::nothing(0));
+    let plan = plan::digest_again(plan, total(&extents));
+    let ends = [source.clone(), nothing];
+    let (outcome, progress) = session.run(&plan, &ends, &mut *schedules::listed(extents), gatherer, None);
+    session.ended(&progress);
+    outcome
+}
+
+struct Reading<'a> {
+    session: &'a Session<'a>,
+    plan: &'a Plan,
+    ends: &'a Ends,
+    reader: Arc<dyn Endpoint>,
+    list: &'a Checklist,
+    len: u64,
+    block_bytes: u64,
+    progress: Option<Arc<Progress>>,
+}
+
+impl Reading<'_> {
+    fn verify(&mut self, sample: Option<Vec<Extent>>, behind: &[DigestedBlock], verified: &mut Verified) -> Ended {
+        verified.cached_bytes = self.uncache();
+        let (behind_bytes, mut wrong) = judged(behind, Checker::new(self.list, self.len, self.block_bytes));
+        let (extents, again_bytes) = match behind_bytes {
+            0 => (sample, 0),
+            _ => self.rest(behind_bytes),
+        };
+        let first = self.pass(extents);
+        wrong.insert_all(&first.differing);
+        verified.behind_bytes = behind_bytes;
+        verified.bytes = behind_bytes + first.bytes.saturating_sub(again_bytes);
+        (verified.blocks, verified.wrong) = (verified.bytes.div_ceil(self.block_bytes), wrong);
+        if !matches!(first.ended, Ended::Complete) || verified.wrong.is_empty() {
+            return first.ended;
+        }
+        // A read that went wrong on its way is no wrong byte on the medium.
+        self.uncache();
+        let again = self.pass(Some(verified.wrong.iter().collect()));
+        if !matches!(again.ended, Ended::Complete) {
+            return again.ended;
+        }
+        verified.misread = without(&verified.wrong, &again.differing);
+        verified.wrong = again.differing;
+        if verified.wrong.is_empty() {
+            return again.ended;
+        }
+        let not_rewritten = self.plan.read_back.as_ref().and_then(|wish| wish.not_rewritten.clone());
+        if not_rewritten.is_some() {
+            verified.not_rewritten = not_rewritten;
+            return again.ended;
+        }
+        self.put_right(verified)
+    }
+
+    /// What is to be read when so much was read back behind the writer: some of that again, which is how many bytes,
+    /// and all behind it.
+    fn rest(&self, behind_bytes: u64) -> (Option<Vec<Extent>>, u64) {
+        let blocks = behind_bytes.div_ceil(self.block_bytes);
+        let least = (u128::from(AGAIN_BLOCKS_MIN) * 1_000_000).div_ceil(blocks.max(1).into()).min(1_000_000) as u32;
+        let mut extents = draw(behind_bytes, self.block_bytes, least.max(AGAIN_PER_MILLION));
+        let again_bytes = total(&extents);
+        extents.push(Extent::new(behind_bytes, self.len - behind_bytes));
+        (Some(extents), again_bytes)
+    }
+
+    /// Writes what is wrong once more from the source, and looks whether it is right then.
+    fn put_right(&mut self, verified: &mut Verified) -> Ended {
+        let extents: Vec<Extent> = verified.wrong.iter().collect();
+        let rewrite = plan::rewrite(self.plan, total(&extents));
+        let written = self.run(&rewrite, self.ends, Some(extents.clone()));
+        verified.changed = written.differing.iter().collect();
+        if !matches!(written.ended, Ended::Complete) {
+            return written.ended;
+        }
+        self.uncache();
+        let last = self.pass(Some(extents));
+        if matches!(last.ended, Ended::Complete) {
+            verified.rewritten = without(&verified.wrong, &last.differing);
+            verified.wrong = last.differing;
+        }
+        last.ended
+    }
+
+    /// Reads blocks back: all of them, or those of `extents`.
+    fn pass(&mut self, extents: Option<Vec<Extent>>) -> Pass {
+        let len = extents.as_ref().map_or(self.len, |extents| total(extents));
+        let plan = plan::read_back(self.plan, len);
+        let nothing: Arc<dyn Endpoint> = Arc::new(Memory::nothing(0));
+        let ends = [nothing, self.reader.clone()];
+        self.run(&plan, &ends, extents)
+    }
+
+    fn run(&mut self, plan: &Plan, ends: &Ends, extents: Option<Vec<Extent>>) -> Pass {
+        let mut schedule = match extents {
+            Some(extents) => schedules::listed(extents),
+            None => schedules::make(plan, &ends[0]),
+        };
+        let checker = Checker::new(self.list, self.len, self.block_bytes);
+        let (outcome, progress) = self.session.run(plan, ends, &mut *schedule, &checker, None);
+        let differing = checker.into_differing();
+        self.session.ended(&progress);
+        self.progress = Some(progress);
+        Pass { ended: outcome.ended, bytes: outcome.totals.dest_bytes(), differing }
+    }
+
+    /// Has the page cache drop the dest. Bytes that can then be read from it only; `None`: nobody can tell.
+    fn uncache(&self) -> Option<u64> {
+        let whole = Extent::new(self.plan.dest.offset, self.len);
+        let cached = self.reader.uncache(whole);
+        if self.plan.dest.through.is_some() || self.plan.dest.access.cache == Cache::Direct {
+            // What is left in the cache is passed by, but for an odd end.
+            let page = crate::core::PAGE_BYTES as u64;
+            let tail = whole.end() % page;
+            let odd = self.plan.dest.through.is_none() && tail > 0 && tail <= self.len;
+            return if odd { self.reader.uncache(Extent::new(whole.end() - tail, tail)) } else { Some(0) };
+        }
+        cached
+    }
+}
+
+/// What came of one pass.
+struct Pass {
+    ended: Ended,
+    bytes: u64,
+    differing: ExtentSet,
+}
+
+/// Holds what is read against what it should be.
+pub(super) struct Checker<'a> {
+    list: &'a Checklist,
+    /// Bytes of the copy.
+    len: u64,
+    block_bytes: u64,
+    differing: Mutex<ExtentSet>,
+}
+
+impl<'a> Checker<'a> {
+    pub(super) fn new(list: &'a Checklist, len: u64, block_bytes: u64) -> Self {
+        Checker { list, len, block_bytes, differing: Mutex::default() }
+    }
+
+    pub(super) fn into_differing(self) -> ExtentSet {
+        self.differing.into_inner().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The same for a report of what differs, in whole blocks.
+    pub(super) fn into_differences(self) -> Differences {
+        let mut differences = Differences::default();
+        self.into_differing().iter().for_each(|run| differences.add(run, run.offset, run.len));
+        differences
+    }
+}
+
+impl Observer for Checker<'_> {
+    fn hear(&self, event: &Event<'_>) {
+        let Event::Digested(block) = event else { return };
+        // A pass that was interrupted in the middle of a block says nothing about that block.
+        let end = block.extent.end();
+        let whole_end = if end == self.len { end } else { end - end % self.block_bytes };
+        let Some(whole) = whole_end.checked_sub(block.extent.offset).filter(|&whole| whole > 0) else { return };
+        let block = DigestedBlock { extent: Extent::new(block.extent.offset, whole), ..*block };
+        let wrong = self.list.differing(&block);
+        self.differing.lock().unwrap_or_else(PoisonError::into_inner).extend(wrong);
+    }
+}
+
+fn total(extents: &[Extent]) -> u64 {
+    extents.iter().map(|extent| extent.len).sum()
+}
+
+fn without(all: &ExtentSet, some: &ExtentSet) -> ExtentSet {
+    let mut rest = all.clone();
+    rest.remove_all(some);
+    rest
+}
+
+#[cfg(test)]
+#[path = "read_back_tests.rs"]
+mod tests;

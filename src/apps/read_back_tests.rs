@@ -1,0 +1,358 @@
+//! A dest that lies: every damage is found at its place, and none where there is none.
+use super::*;
+use crate::apps::certify::{self, Copied};
+use crate::apps::gatherer::Gatherer;
+use crate::apps::trailing;
+use crate::core::{EndpointKind, Host, Kind, Op, Outcome, Request};
+use crate::plan::{Options, ProgressStyle};
+use proptest::prelude::*;
+use std::io;
+
+const BLOCK: u64 = 64 << 10;
+const LEN: usize = 20 * BLOCK as usize + 777;
+
+/// What is done to a transfer that covers a byte.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum How {
+    /// A write that never gets there.
+    Drop,
+    /// A bit that turns on its way.
+    Flip,
+    /// An error.
+    Fail,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Lie {
+    op: Op,
+    byte: u64,
+    how: How,
+    /// Transfers of this byte that are let be before, and that are lied about then.
+    after: u32,
+    times: u32,
+}
+
+/// Bytes in memory that are not always what was written.
+struct Lying {
+    memory: Memory,
+    lies: Mutex<Vec<Lie>>,
+}
+
+impl Lying {
+    fn about(memory: Memory, lies: &[Lie]) -> Arc<Self> {
+        Arc::new(Lying { memory, lies: Mutex::new(lies.to_vec()) })
+    }
+
+    fn due(&self, request: &Request) -> Option<(u64, How)> {
+        let span = request.at()..request.at() + u64::from(request.left());
+        let mut lies = self.lies.lock().unwrap();
+        let lie = lies.iter_mut().find(|lie| lie.op == request.op && span.contains(&lie.byte))?;
+        if lie.after > 0 {
+            lie.after -= 1;
+            return None;
+        }
+        lie.times = lie.times.checked_sub(1)?;
+        Some((lie.byte, lie.how))
+    }
+}
+
+impl Endpoint for Lying {
+    fn facts(&self) -> &Facts {
+        self.memory.facts()
+    }
+
+    fn perform(&self, request: &mut Request) -> io::Result<u32> {
+        let Some((byte, how)) = self.due(request) else { return self.memory.perform(request) };
+        let within = (byte - request.at()) as usize;
+        match (how, request.op) {
+            (How::Fail, _) => Err(io::Error::from_raw_os_error(libc::EIO)),
+            (How::Drop, _) => Ok(request.left()),
+            (How::Flip, Op::Read) => {
+                let moved = self.memory.perform(request)?;
+                request.rest_mut()[within] ^= 4;
+                Ok(moved)
+            }
+            (How::Flip, _) => {
+                request.rest_mut()[within] ^= 4;
+                let moved = self.memory.perform(request);
+                request.rest_mut()[within] ^= 4;
+                moved
+            }
+        }
+    }
+
+    fn diagnose(&self, op: Op, offset: u64, error: &io::Error) -> Kind {
+        self.memory.diagnose(op, offset, error)
+    }
+}
+
+fn bytes() -> Vec<u8> {
+    // With blocks of zeros: 3, 4 and 9.
+    let byte = |at: usize| match at as u64 / BLOCK {
+        3 | 4 | 9 => 0,
+        _ => (at.wrapping_mul(2_654_435_761) >> 13) as u8 | 1,
+    };
+    (0..LEN).map(byte).collect()
+}
+
+/// Copies to a dest with these lies, and reads back.
+fn copied(source: Arc<Lying>, dest: &Arc<Lying>, portion: Portion) -> Outcome {
+    let options = Options {
+        verify: Some(portion),
+        manifest_block_bytes: Some(BLOCK),
+        block_bytes: Some(16 << 10),
+        depth: Some(4),
+        progress: ProgressStyle::None,
+        ..Options::default()
+    };
+    let facts = [&source, dest].map(|end| end.facts().clone());
+    let plan = plan::make(&options, &facts[0], &facts[1], &Host { ring_refused: None }).unwrap();
+    let ends: Ends = [source, dest.clone()];
+    let session = Session::new(&options, None);
+    let mut gatherer = Gatherer::begin(&options, &plan, &facts[0], &[&facts[1]]).unwrap();
+    let (mut outcome, progress) = session.run(&plan, &ends, &mut *schedules::make(&plan, &ends[0]), &gatherer, None);
+    assert!(matches!(outcome.ended, Ended::Complete), "{:?}", outcome.ended);
+    let reader: Arc<dyn Endpoint> = dest.clone();
+    let copied = Copied { plan: &plan, ends: &ends, reader: Some(reader), behind: Vec::new() };
+    certify::one(&session, copied, &mut gatherer, &mut outcome, progress);
+    outcome
+}
+
+fn source() -> Arc<Lying> {
+    Lying::about(Memory::disk(bytes(), &[]), &[])
+}
+
+fn dest(lies: &[Lie]) -> Arc<Lying> {
+    Lying::about(Memory::disk(vec![0xEE; LEN], &[]), lies)
+}
+
+/// The blocks that hold these bytes.
+fn blocks(bytes: &[u64]) -> ExtentSet {
+    let block = |&byte: &u64| {
+        let start = byte - byte % BLOCK;
+        Extent::new(start, BLOCK.min(LEN as u64 - start))
+    };
+    bytes.iter().map(block).collect()
+}
+
+fn lie(op: Op, byte: u64, how: How, after: u32, times: u32) -> Lie {
+    Lie { op, byte, how, after, times }
+}
+
+#[test]
+fn a_clean_copy_raises_no_alarm() {
+    let dest = dest(&[]);
+    let verified = copied(source(), &dest, Portion::All).verified.unwrap();
+    assert!(verified.is_right() && !verified.sampled);
+    assert!(verified.misread.is_empty() && verified.rewritten.is_empty() && verified.changed.is_empty());
+    assert_eq!((verified.bytes, verified.blocks), (LEN as u64, 21));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
+
+    #[test]
+    fn lost_and_turned_writes_are_found_and_put_right_and_no_others_touched(
+        places in prop::collection::vec((0..LEN as u64, any::<bool>()), 1..6),
+    ) {
+        let how = |flip: bool| if flip { How::Flip } else { How::Drop };
+        // Of two lies about one request only the first is told.
+        let lies: Vec<Lie> = places.iter().map(|&(byte, flip)| lie(Op::Write, byte, how(flip), 0, 1)).collect();
+        let dest = dest(&lies);
+        let outcome = copied(source(), &dest, Portion::All);
+        let verified = outcome.verified.unwrap();
+        prop_assert!(matches!(outcome.ended, Ended::Complete) && verified.complete);
+        let touched = blocks(&places.iter().map(|place| place.0).collect::<Vec<_>>());
+        // What was lied about when it was written again may be wrong still; everything else is right.
+        let mut seen = verified.rewritten.clone();
+        seen.insert_all(&verified.wrong);
+        for block in seen.iter() {
+            prop_assert!(touched.contains(block), "{block:?} was not damaged");
+        }
+        prop_assert!(!seen.is_empty());
+        let (is, should) = (dest.memory.bytes(), bytes());
+        for (number, (is, should)) in is.chunks(BLOCK as usize).zip(should.chunks(BLOCK as usize)).enumerate() {
+            let block = Extent::new(number as u64 * BLOCK, is.len() as u64);
+            prop_assert_eq!(is != should, verified.wrong.contains(block), "block {}", number);
+        }
+    }
+}
+
+#[test]
+fn a_lost_write_is_written_once_more() {
+    let byte = 7 * BLOCK + 5;
+    let dest = dest(&[lie(Op::Write, byte, How::Drop, 0, 1)]);
+    let verified = copied(source(), &dest, Portion::All).verified.unwrap();
+    assert!(verified.is_right());
+    assert_eq!((verified.rewritten, verified.misread), (blocks(&[byte]), ExtentSet::new()));
+    assert!(dest.memory.bytes() == bytes());
+}
+
+#[test]
+fn what_can_not_be_put_right_is_wrong() {
+    let places = [0, 9 * BLOCK + 1, LEN as u64 - 1];
+    let lies = places.map(|byte| lie(Op::Write, byte, How::Flip, 0, u32::MAX));
+    let outcome = copied(source(), &dest(&lies), Portion::All);
+    let verified = outcome.verified.unwrap();
+    assert!(!verified.is_right() && verified.complete && verified.rewritten.is_empty());
+    assert_eq!(verified.wrong, blocks(&places));
+}
+
+#[test]
+fn a_bit_that_turned_on_the_way_back_is_no_damage() {
+    let byte = 12 * BLOCK;
+    let dest = dest(&[lie(Op::Read, byte, How::Flip, 0, 1)]);
+    let verified = copied(source(), &dest, Portion::All).verified.unwrap();
+    assert!(verified.is_right() && verified.rewritten.is_empty());
+    assert_eq!(verified.misread, blocks(&[byte]));
+}
+
+#[test]
+fn a_stream_cannot_be_read_again_and_that_is_said() {
+    let byte = 2 * BLOCK;
+    let mut stream = Memory::pipe(bytes(), &[]);
+    let dest = dest(&[lie(Op::Write, byte, How::Drop, 0, 1)]);
+    assert_eq!(stream.bytes().len(), LEN);
+    stream = Memory::pipe(stream.bytes(), &[]);
+    let verified = copied(Lying::about(stream, &[]), &dest, Portion::All).verified.unwrap();
+    assert_eq!(verified.wrong, blocks(&[byte]));
+    assert!(verified.not_rewritten.unwrap().contains("stream"));
+}
+
+#[test]
+fn a_source_that_gives_other_bytes_the_second_time_is_told_and_nothing_is_claimed() {
+    let byte = 5 * BLOCK + 9;
+    let source = Lying::about(Memory::disk(bytes(), &[]), &[lie(Op::Read, byte, How::Flip, 1, 1)]);
+    let dest = dest(&[lie(Op::Write, byte, How::Drop, 0, 1)]);
+    let verified = copied(source, &dest, Portion::All).verified.unwrap();
+    assert!(!verified.is_right());
+    assert_eq!(verified.wrong, blocks(&[byte]));
+    assert!(verified.changed.iter().copied().eq(blocks(&[byte]).iter()));
+}
+
+#[test]
+fn a_sample_reads_a_part_and_finds_what_is_in_it() {
+    let last = LEN as u64 - 1;
+    let dest = dest(&[lie(Op::Write, last, How::Flip, 0, u32::MAX)]);
+    let verified = copied(source(), &dest, Portion::Sample { per_million: 100_000 }).verified.unwrap();
+    assert!(verified.sampled && verified.complete);
+    assert!((3..=5).contains(&verified.blocks), "{}", verified.blocks);
+    assert_eq!(verified.wrong, blocks(&[last]));
+}
+
+#[test]
+fn a_dest_that_cannot_be_read_back_is_a_failure_and_not_verified() {
+    let dest = dest(&[lie(Op::Read, 6 * BLOCK, How::Fail, 0, u32::MAX)]);
+    let outcome = copied(source(), &dest, Portion::All);
+    let Ended::Failed(error) = &outcome.ended else { panic!("{:?}", outcome.ended) };
+    assert_eq!((error.kind, error.side), (Kind::Io, Some(Side::Dest)));
+    let verified = outcome.verified.unwrap();
+    assert!(!verified.complete && !verified.is_right());
+    // The block it failed in was not compared, so nothing is said of it.
+    assert!(verified.wrong.is_empty());
+    assert_eq!(dest.facts().kind, EndpointKind::Memory);
+}
+
+/// Copies 80 blocks and reads back behind the writer, by four, until what may be read so has been; `between` is done
+/// with the dest then, before the copy is over.
+fn followed(source: Arc<Lying>, dest: &Arc<Lying>, between: impl FnOnce(&Lying)) -> Outcome {
+    let options = Options {
+        verify: Some(Portion::Afterwards),
+        manifest_block_bytes: Some(BLOCK),
+        block_bytes: Some(16 << 10),
+        depth: Some(4),
+        progress: ProgressStyle::None,
+        ..Options::default()
+    };
+    let facts = [&source, dest].map(|end| end.facts().clone());
+    let mut plan = plan::make(&options, &facts[0], &facts[1], &Host { ring_refused: None }).unwrap();
+    plan.read_back.as_mut().unwrap().window_bytes = Some(4 * BLOCK);
+    let ends: Ends = [source, dest.clone()];
+    let session = Session::new(&options, None);
+    let mut gatherer = Gatherer::begin(&options, &plan, &facts[0], &[&facts[1]]).unwrap();
+    let reader: Arc<dyn Endpoint> = dest.clone();
+    let copy = |hearer: &dyn Observer| {
+        let (outcome, progress) = session.run(&plan, &ends, &mut *schedules::make(&plan, &ends[0]), hearer, None);
+        let follows = (outcome.claimed.end().saturating_sub(4 * BLOCK)) / BLOCK * BLOCK;
+        // Patience for a busy machine; without the follower it never comes.
+        let give_up = Instant::now() + std::time::Duration::from_secs(60);
+        while read_bytes(dest) < follows && Instant::now() < give_up {
+            std::thread::sleep(std::time::Duration::from_millis(1));
+        }
+        between(dest);
+        (outcome, progress)
+    };
+    let ((mut outcome, progress), behind) =
+        trailing::followed_while(&session, &plan, &reader, &gatherer, || true, copy);
+    let copied = Copied { plan: &plan, ends: &ends, reader: Some(reader), behind };
+    certify::one(&session, copied, &mut gatherer, &mut outcome, progress);
+    outcome
+}
+
+const LONG: usize = 80 * BLOCK as usize;
+
+/// Bytes that were read from it.
+fn read_bytes(dest: &Lying) -> u64 {
+    dest.memory.asked().iter().filter(|asked| asked.op == Op::Read).map(|asked| asked.extent.len).sum()
+}
+
+fn long() -> (Arc<Lying>, Arc<Lying>) {
+    let bytes = (0..LONG).map(|at| (at.wrapping_mul(2_654_435_761) >> 13) as u8 | 1).collect();
+    let disk = |bytes| Lying::about(Memory::disk(bytes, &[]), &[]);
+    (disk(bytes), disk(vec![0xEE; LONG]))
+}
+
+#[test]
+fn what_was_read_back_behind_the_writer_is_not_read_again_but_for_a_sample() {
+    let (source, dest) = long();
+    let verified = followed(source.clone(), &dest, |_| {}).verified.unwrap();
+    assert!(verified.is_right() && verified.misread.is_empty() && verified.rewritten.is_empty());
+    assert!(dest.memory.bytes() == source.memory.bytes());
+    assert_eq!((verified.bytes, verified.blocks), (LONG as u64, 80));
+    assert!((64 * BLOCK..=76 * BLOCK).contains(&verified.behind_bytes), "{}", verified.behind_bytes);
+    let again = read_bytes(&dest) - LONG as u64;
+    assert!((32 * BLOCK..=46 * BLOCK).contains(&again), "{again} bytes were read twice");
+}
+
+#[test]
+fn a_write_that_was_lost_is_found_behind_the_writer_and_put_right() {
+    let (source, _) = long();
+    let places = [0, 7 * BLOCK + 5, 79 * BLOCK];
+    let lies = places.map(|byte| lie(Op::Write, byte, How::Drop, 0, 1));
+    let dest = Lying::about(Memory::disk(vec![0xEE; LONG], &[]), &lies);
+    let verified = followed(source.clone(), &dest, |_| {}).verified.unwrap();
+    assert!(verified.is_right() && verified.behind_bytes > 0);
+    let blocks: ExtentSet = places.iter().map(|byte| Extent::new(byte - byte % BLOCK, BLOCK)).collect();
+    assert_eq!((verified.rewritten, verified.misread), (blocks, ExtentSet::new()));
+    assert!(dest.memory.bytes() == source.memory.bytes());
+}
+
+#[test]
+fn a_drive_that_writes_its_end_over_its_beginning_is_seen_through() {
+    let (source, dest) = long();
+    let wrap = |dest: &Lying| {
+        let arena = crate::core::Arena::map(LONG / 2).unwrap();
+        let buffer = arena.carve(LONG as u32 / 2, 1).pop().unwrap();
+        let (slot, ticket, side, op, offset, len) = (0, 0, Side::Dest, Op::Write, 0, LONG as u32 / 2);
+        let mut request = Request { slot, ticket, side, op, offset, len, done: 0, until: len, buffer };
+        assert_eq!(dest.memory.perform(&mut request).unwrap(), len);
+    };
+    let verified = followed(source, &dest, wrap).verified.unwrap();
+    assert!(verified.behind_bytes >= LONG as u64 / 2, "it was right when it was read: {}", verified.behind_bytes);
+    let mut seen = verified.wrong.clone();
+    seen.insert_all(&verified.rewritten);
+    assert!(seen.total_bytes() > 0, "{verified:?}");
+}
+
+#[test]
+fn of_a_copy_that_fails_it_is_told_what_was_right_by_then() {
+    let (source, dest) = long();
+    let bad = lie(Op::Read, 60 * BLOCK, How::Fail, 0, u32::MAX);
+    let source = Lying::about(Memory::disk(source.memory.bytes(), &[]), &[bad]);
+    let outcome = followed(source, &dest, |_| {});
+    assert!(matches!(outcome.ended, Ended::Failed(_)));
+    let verified = outcome.verified.unwrap();
+    assert!(!verified.complete && !verified.is_right() && verified.wrong.is_empty());
+    assert!((40 * BLOCK..=56 * BLOCK).contains(&verified.behind_bytes), "{}", verified.behind_bytes);
+    assert_eq!(verified.bytes, verified.behind_bytes);
+}

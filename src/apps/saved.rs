@@ -1,0 +1,62 @@
+//! What `haul tune --save` keeps, and copies begin with.
+use crate::core::{Device, EndpointKind, Error, Facts, Kind, Op, Result, SavedPace};
+use crate::ledger::saved::{self, SavedPaces};
+use crate::measure::Answer;
+use crate::report::{Out, text};
+use std::path::PathBuf;
+
+/// Keeps the answer for reading or writing the disk with these facts, and says where.
+///
+/// # Errors
+/// There is no home, or the file cannot be read or written.
+pub(super) fn keep(facts: &Facts, op: Op, answer: &Answer) -> Result<PathBuf> {
+    let place = saved::place().ok_or_else(|| {
+        let advice = "Set HOME or XDG_CONFIG_HOME.";
+        Error::new(Kind::Io, "--save: there is no place for settings, for HOME is not set").advise(advice)
+    })?;
+    let date = jiff::Timestamp::now().to_string();
+    let pace = SavedPace {
+        block_bytes: answer.pick.block_bytes,
+        depth: answer.pick.depth,
+        bytes_per_s: answer.pick_bytes_per_s as u64,
+        date: date.split('T').next().unwrap_or_default().to_owned(),
+    };
+    saved::save(&place, &name(facts), op, &pace)?;
+    Ok(place)
+}
+
+/// What was kept for the disks of a copy goes into their facts. A list that cannot be read is warned of: no copy fails
+/// for it.
+pub(super) fn recall<'a>(sides: impl IntoIterator<Item = &'a mut Facts>, out: Out) {
+    let paces = all(out);
+    for facts in sides {
+        let name = name(facts);
+        facts.saved = paces.of(&name, Op::Read).cloned();
+        facts.saved_write = paces.of(&name, Op::Write).cloned();
+    }
+}
+
+/// What the disk or file with these facts is kept under.
+fn name(facts: &Facts) -> String {
+    let device_bytes = facts.size.filter(|_| facts.kind == EndpointKind::Block);
+    saved::name(&facts.identity, &facts.path, device_bytes)
+}
+
+/// What was kept, for devices that are listed.
+pub(super) fn recall_all(devices: &mut [Device], out: Out) {
+    let paces = all(out);
+    for device in devices {
+        let name = saved::name(&device.identity, &device.path, Some(device.size));
+        device.saved = paces.of(&name, Op::Read).cloned();
+        device.saved_write = paces.of(&name, Op::Write).cloned();
+    }
+}
+
+fn all(out: Out) -> SavedPaces {
+    let loaded = saved::place().map_or_else(|| Ok(SavedPaces::default()), |place| saved::load(&place));
+    loaded.unwrap_or_else(|error| {
+        let why = error.source.as_ref().map_or_else(String::new, |why| format!(": {why}"));
+        out.tell(&text::warning(&format!("{error}{why}")));
+        SavedPaces::default()
+    })
+}

@@ -1,0 +1,136 @@
+//! Keeping what stands on a device before anything is written there.
+use super::AT_ONCE_BYTES;
+use crate::core::{Arena, Endpoint, Error, Extent, Facts, Kind, Op, Request, Result, Side, Stop};
+use crate::ledger::SideIdentity;
+use crate::ledger::undo::{Head, Undo, UndoMaking};
+use crate::measure::Bad;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// What is kept, and how much of it.
+pub(in crate::apps) struct Keeping<'a> {
+    pub(in crate::apps) facts: &'a Facts,
+    pub(in crate::apps) end: &'a Arc<dyn Endpoint>,
+    /// Where, at most.
+    pub(in crate::apps) places: &'a [Extent],
+    /// As much as there is time for, but something of every place.
+    pub(in crate::apps) time: Duration,
+}
+
+/// What was kept.
+pub(in crate::apps) struct Kept {
+    pub(in crate::apps) undo: Undo,
+    /// What may be written over now, from the start of each place.
+    pub(in crate::apps) extents: Vec<Extent>,
+    /// Where reading failed; what lies there is not kept, and not written over.
+    pub(in crate::apps) bad: Vec<Bad>,
+}
+
+/// Keeps originals at `path`. Once this returns they are durable, and what was kept may be written over. `None`: it was
+/// asked to stop, and nothing is left.
+///
+/// # Errors
+/// Nothing could be read, or nothing can be kept there.
+pub(in crate::apps) fn keep(path: &Path, asked: &Keeping<'_>, stop: &Stop) -> Result<Option<Kept>> {
+    let Keeping { facts, end, places, time } = *asked;
+    let failed = |fault: crate::ledger::Fault| fault.into_error(&path.display().to_string());
+    let head = Head {
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        created: format!("{:.0}", jiff::Timestamp::now()),
+        device: SideIdentity::of(facts, 0),
+        session: std::array::from_fn(|_| fastrand::u8(..)).into(),
+    };
+    let mut making = UndoMaking::begin(path, head).map_err(failed)?;
+    let mut mover = Mover::new(end)?;
+    let (mut kept, mut open) = (vec![0; places.len()], vec![true; places.len()]);
+    let (began, mut bad) = (Instant::now(), Vec::new());
+    // In turn, so that there is something of every place when time is up.
+    while open.contains(&true) && (began.elapsed() < time || kept.iter().all(|&bytes| bytes == 0)) {
+        for (at, place) in places.iter().enumerate().filter(|(at, _)| open[*at]).collect::<Vec<_>>() {
+            if stop.asked().is_some() {
+                return Ok(None);
+            }
+            let len = (place.len - kept[at]).min(AT_ONCE_BYTES.into());
+            let extent = Extent::new(place.offset + kept[at], len);
+            match mover.read(extent) {
+                Ok(bytes) => making.keep(extent.offset, bytes).map_err(failed)?,
+                Err(error) if matches!(end.diagnose(Op::Read, extent.offset, &error), Kind::Gone) => {
+                    return Err(Error::of_request(
+                        Kind::Gone,
+                        Op::Read,
+                        Side::Dest,
+                        &facts.address,
+                        extent.offset,
+                        error,
+                    ));
+                }
+                Err(error) => {
+                    bad.push(Bad::of(extent.offset, extent.len as u32, &error));
+                    open[at] = false;
+                    continue;
+                }
+            }
+            kept[at] += extent.len;
+            open[at] = kept[at] < place.len;
+        }
+        // Writing them down is a part of the time that keeping takes.
+        making.settle().map_err(failed)?;
+    }
+    let extents: Vec<Extent> = places
+        .iter()
+        .zip(kept)
+        .filter(|(_, len)| *len > 0)
+        .map(|(place, len)| Extent::new(place.offset, len))
+        .collect();
+    if extents.is_empty() {
+        let why = bad.first().map_or_else(String::new, |bad: &Bad| format!(": {}", bad.why));
+        let what = format!("nothing of {} could be read at the places to be measured{why}", facts.address);
+        let advice = "What cannot be kept is not written over; --destroy measures without keeping anything.";
+        return Err(Error::new(Kind::Io, what).advise(advice));
+    }
+    let undo = making.finish().map_err(failed)?;
+    Ok(Some(Kept { undo, extents, bad }))
+}
+
+/// Reads and writes pieces, one at a time.
+pub(in crate::apps) struct Mover<'a> {
+    end: &'a Arc<dyn Endpoint>,
+    request: Request,
+}
+
+impl<'a> Mover<'a> {
+    pub(in crate::apps) fn new(end: &'a Arc<dyn Endpoint>) -> Result<Self> {
+        let no_memory = |error| Error::new(Kind::Io, "no memory for a block").because(error);
+        let buffer = Arena::lone(AT_ONCE_BYTES).map_err(no_memory)?;
+        let (side, op) = (Side::Dest, Op::Read);
+        let request = Request { slot: 0, ticket: 0, side, op, offset: 0, len: 0, done: 0, until: 0, buffer };
+        Ok(Mover { end, request })
+    }
+
+    /// The bytes of `extent`, at most [`AT_ONCE_BYTES`].
+    pub(in crate::apps) fn read(&mut self, extent: Extent) -> std::io::Result<&[u8]> {
+        self.transfer(Op::Read, extent)?;
+        Ok(&self.request.buffer.bytes()[..extent.len as usize])
+    }
+
+    /// Writes them from `offset` on.
+    pub(in crate::apps) fn write(&mut self, offset: u64, bytes: &[u8]) -> std::io::Result<()> {
+        self.request.buffer.bytes_mut()[..bytes.len()].copy_from_slice(bytes);
+        self.transfer(Op::Write, Extent::new(offset, bytes.len() as u64))
+    }
+
+    fn transfer(&mut self, op: Op, extent: Extent) -> std::io::Result<()> {
+        let request = &mut self.request;
+        (request.op, request.offset, request.done) = (op, extent.offset, 0);
+        request.len = u32::try_from(extent.len).map_err(std::io::Error::other)?;
+        request.until = request.len;
+        while request.done < request.len {
+            match self.end.perform(request)? {
+                0 => return Err(std::io::ErrorKind::UnexpectedEof.into()),
+                moved => request.done += moved,
+            }
+        }
+        Ok(())
+    }
+}

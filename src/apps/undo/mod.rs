@@ -1,0 +1,102 @@
+//! What stands on a device before its speed of writing is measured: kept, and put back; also by the next run, where a
+//! crash came between.
+mod keep;
+mod put_back;
+mod waiting;
+
+use super::journal;
+use crate::core::{EndpointKind, Error, Facts, Kind, Plan, Result};
+use crate::disks;
+use crate::ledger::undo::Undo;
+use crate::ledger::{Fault, Misfit, SideIdentity};
+use crate::plan;
+use crate::plan::ProgressStyle;
+use crate::report::{Out, text};
+pub(super) use keep::{Keeping, Mover, keep};
+pub(super) use put_back::{NotPutBack, put_back};
+use std::path::{Path, PathBuf};
+pub(super) use waiting::{explain, find_all, read_warnings, record_warnings, write_warnings};
+
+/// Pieces that are kept and put back at once, in bytes: large enough for any disk's rate.
+pub(super) const AT_ONCE_BYTES: u32 = 4 << 20;
+
+/// Where the undo journal of a device is, or would be.
+///
+/// # Errors
+/// There is no folder for it.
+pub(super) fn place(device: &Facts) -> Result<PathBuf> {
+    journal::of_device(device, "undo").ok_or_else(|| {
+        let what = "there is no place for what stands on the device now: neither XDG_STATE_HOME nor HOME is set";
+        Error::new(Kind::Refused, what).advise("Set one of them, to a folder on another disk.")
+    })
+}
+
+/// Puts back what an earlier run left on the device, if any did; returns what is to be said about it.
+///
+/// # Errors
+/// Somebody else wrote there, or is measuring now; the journal is damaged; the device or the file system fails.
+pub(super) fn put_back_earlier(device: &Facts) -> Result<Option<String>> {
+    let Some(path) = of(device) else { return Ok(None) };
+    let failed = |fault: Fault| fault.into_error(&path.display().to_string());
+    let Some(undo) = Undo::open(&path).map_err(failed)? else { return Ok(None) };
+    if let Some(misfit) = misfit(&undo, device) {
+        let what = format!("undo journal {} is of another device: {misfit}", path.display());
+        let advice = "Attach that device and run haul tune PATH --restore, or move the file away.";
+        return Err(Error::new(Kind::Refused, what).advise(advice));
+    }
+    let end = disks::open_dest_to_change(&plan::to_put_back(device), device)?;
+    let done = put_back(undo, &end).map_err(|not_back| not_back.error)?;
+    Ok(Some(text::put_back_earlier(&device.address, done.kept_bytes, done.written_bytes)))
+}
+
+/// The same before a copy to this dest; it is said among the warnings where progress is for programs.
+///
+/// # Errors
+/// As for [`put_back_earlier`].
+pub(super) fn before_writing(dest: &Facts, progress: ProgressStyle, plan: &mut Plan, out: Out) -> Result<()> {
+    if let Some(said) = put_back_earlier(dest)? {
+        match progress {
+            ProgressStyle::Json => plan.warnings.push(said),
+            _ => out.tell(&text::told(&said)),
+        }
+    }
+    Ok(())
+}
+
+/// Where it would be, for a device; nothing else has one.
+fn of(device: &Facts) -> Option<PathBuf> {
+    (device.kind == EndpointKind::Block).then(|| journal::of_device(device, "undo")).flatten()
+}
+
+/// What about the device is not as the journal remembers it.
+fn misfit(undo: &Undo, device: &Facts) -> Option<String> {
+    let (then, now) = (&undo.head().device, SideIdentity::of(device, 0));
+    if then.size_bytes != now.size_bytes {
+        return Some(format!("it had {} bytes and has {}", size(then), size(&now)));
+    }
+    let side = crate::core::Side::Dest;
+    then.misfits(side, &now).first().map(Misfit::to_string)
+}
+
+fn size(side: &SideIdentity) -> u64 {
+    side.size_bytes.unwrap_or(0)
+}
+
+/// Makes the folder of `path`, so that what is in it survives a power loss, too.
+///
+/// # Errors
+/// It cannot be made.
+pub(super) fn make_folder(path: &Path) -> Result<()> {
+    let made = journal::prepare(path).and_then(|()| {
+        // As far up as a folder may have been made just now: state, haul.
+        let mut ours = path.ancestors().skip(2).take(3).filter(|folder| !folder.as_os_str().is_empty());
+        ours.try_for_each(|folder| std::fs::File::open(folder)?.sync_all())
+    });
+    made.map_err(|error: std::io::Error| {
+        let what = format!("cannot make a place for what stands on the device now, {}", path.display());
+        Error::new(Kind::Refused, what).because(error).advise("Let XDG_STATE_HOME name a folder that can be written.")
+    })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,143 @@
+//! Whoever meets a device of which originals are not back says so.
+use super::super::journal;
+use super::misfit;
+use crate::core::{Device, EndpointKind, Error, Extent, Facts, RecordPlan, Side, WaitingUndo};
+use crate::disks::probe;
+use crate::ledger::undo::Undo;
+use crate::ledger::{Fault, FaultKind, SideIdentity};
+use crate::records::{Ends, Opened};
+use crate::report::text;
+use std::os::fd::{AsRawFd, BorrowedFd};
+use std::os::unix::fs::FileTypeExt;
+use std::path::PathBuf;
+
+const KIND: &str = "undo";
+
+/// An undo journal about bytes of a device.
+struct Found {
+    waiting: WaitingUndo,
+    /// The device that was measured, where it is another one that shares bytes with this one.
+    of_kin: Option<String>,
+}
+
+impl Found {
+    /// Those about `device`: its own, of a disk those of its partitions, and of a partition that of its disk where
+    /// something of the partition is in it.
+    fn about(device: &Facts) -> Vec<Found> {
+        if device.kind != EndpointKind::Block || !journal::are_there(KIND) {
+            return Vec::new();
+        }
+        let own = journal::of_device(device, KIND).and_then(|path| Found::own(device, path));
+        own.into_iter()
+            .chain(journal::of_kin(device, KIND).into_iter().filter_map(|path| Found::of_kin(device, path)))
+            .collect()
+    }
+
+    fn own(device: &Facts, path: PathBuf) -> Option<Found> {
+        let (waiting, undo) = opened(path)?;
+        // Of another device: whoever writes there is told.
+        undo.is_none_or(|undo| misfit(&undo, device).is_none()).then_some(Found { waiting, of_kin: None })
+    }
+
+    fn of_kin(device: &Facts, path: PathBuf) -> Option<Found> {
+        let (waiting, undo) = opened(path)?;
+        let Some(undo) = undo else {
+            let of_kin = Some(format!("a disk or partition that shares bytes with {}", device.address));
+            return Some(Found { waiting, of_kin });
+        };
+        let (then, now) = (&undo.head().device, SideIdentity::of(device, 0));
+        let is_of_same = (&then.model, &then.serial, &then.wwn) == (&now.model, &now.serial, &now.wwn);
+        let here = Extent::new(journal::start_on_disk(device), device.size.unwrap_or(0));
+        // What a journal of a partition has is on its disk in any case.
+        let is_here = here.offset == 0 || undo.kept().iter().any(|kept| kept.extent.intersection(&here).is_some());
+        (is_of_same && is_here).then(|| Found { waiting, of_kin: Some(then.path.clone()) })
+    }
+
+    /// What is to be said where the device is only looked at.
+    fn told(&self, address: &str) -> String {
+        let WaitingUndo { path, kept_bytes } = &self.waiting;
+        match (&self.of_kin, kept_bytes) {
+            (None, Some(_)) => text::not_put_back(address, path),
+            (None, None) => text::being_measured(address),
+            (Some(kin), Some(_)) => text::kin_not_put_back(address, kin, path),
+            (Some(kin), None) => text::being_measured(kin),
+        }
+    }
+}
+
+/// One that is there, and what it says if nobody has it open. `None`: there is none that this user can read.
+fn opened(path: PathBuf) -> Option<(WaitingUndo, Option<Undo>)> {
+    match Undo::open(&path) {
+        Ok(Some(undo)) => {
+            let kept_bytes = Some(undo.kept().iter().map(|kept| kept.extent.len).sum());
+            Some((WaitingUndo { path, kept_bytes }, Some(undo)))
+        }
+        Err(Fault { kind: FaultKind::Busy, .. }) => Some((WaitingUndo { path, kept_bytes: None }, None)),
+        _ => None,
+    }
+}
+
+/// Warnings of originals that are not back on a device that is only looked at.
+pub(in crate::apps) fn read_warnings(device: &Facts) -> Vec<String> {
+    Found::about(device).iter().map(|found| found.told(&device.address)).collect()
+}
+
+/// Warnings about a dest that is to be written to, or would be but for `dry_run`: its own originals are put back
+/// before, which is said then; those of a disk or partition that shares bytes with it are not.
+pub(in crate::apps) fn write_warnings(dest: &Facts, dry_run: bool) -> Vec<String> {
+    let told = |found: &Found| match (&found.of_kin, found.waiting.kept_bytes) {
+        (None, Some(_)) => dry_run.then(|| text::to_be_put_back(&dest.address, &found.waiting.path)),
+        (None, None) => dry_run.then(|| found.told(&dest.address)),
+        (Some(_), _) => Some(text::stays(&found.told(&dest.address))),
+    };
+    Found::about(dest).iter().filter_map(told).collect()
+}
+
+/// Warnings about both sides of a copy by records, which puts nothing back; `known`: disks that are reached by commands
+/// of their own, by [`Side::index`].
+pub(in crate::apps) fn record_warnings(plan: &RecordPlan, ends: &Ends, known: &[Option<Facts>; 2]) -> Vec<String> {
+    if !journal::are_there(KIND) {
+        return Vec::new();
+    }
+    let known = |side: Side| known[side.index()].clone();
+    let facts_of = |end: &Opened| facts_of(end.fd().ok()?);
+    let source = known(Side::Source).or_else(|| facts_of(&ends.source));
+    let mut said: Vec<String> = source.iter().flat_map(read_warnings).collect();
+    let dest = known(Side::Dest).or_else(|| facts_of(&ends.dest));
+    let written = |warning: String| if plan.compare { warning } else { text::stays(&warning) };
+    let dests = dest.into_iter().chain(ends.second().and_then(self::facts_of));
+    said.extend(dests.flat_map(|dest| read_warnings(&dest)).map(written));
+    said
+}
+
+/// What is open, if it is a block device.
+fn facts_of(fd: BorrowedFd<'_>) -> Option<Facts> {
+    let path = std::fs::canonicalize(format!("/proc/self/fd/{}", fd.as_raw_fd())).ok()?;
+    let is_device = path.metadata().is_ok_and(|facts| facts.file_type().is_block_device());
+    path.to_str().filter(|_| is_device).and_then(|path| probe::dest(path).ok())
+}
+
+/// The same error of a dry run to go on with a copy, with what it says nothing of: what was held against the journal is
+/// not what the copy would find.
+pub(in crate::apps) fn explain(dest: &Facts, error: Error) -> Error {
+    match Found::about(dest).iter().find(|found| found.of_kin.is_none()) {
+        Some(found) => error.advise(text::may_fit_later(&dest.address, &found.waiting.path)),
+        None => error,
+    }
+}
+
+/// Notes at each device, and at each partition, what is not back there.
+pub(in crate::apps) fn find_all(devices: &mut [Device]) {
+    if !journal::are_there(KIND) {
+        return;
+    }
+    let own = |path: &PathBuf| {
+        let facts = path.to_str().and_then(|path| probe::source(path).ok())?;
+        let found = journal::of_device(&facts, KIND).and_then(|path| Found::own(&facts, path))?;
+        Some(found.waiting)
+    };
+    for device in devices {
+        device.undo = own(&device.path);
+        device.partitions.iter_mut().for_each(|part| part.undo = own(&part.path));
+    }
+}

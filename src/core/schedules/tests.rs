@@ -1,0 +1,167 @@
+use super::*;
+use crate::core::{EndpointKind, Extent, Facts, Kind, Next, Op, Request, Run, RunKind};
+use proptest::prelude::*;
+use std::io;
+
+/// Knows only where its holes are: runs of alternating kind.
+struct Holes {
+    facts: Facts,
+    /// Ends of runs; even ones are data.
+    ends: Vec<u64>,
+}
+
+impl Endpoint for Holes {
+    fn facts(&self) -> &Facts {
+        &self.facts
+    }
+    fn perform(&self, _request: &mut Request) -> io::Result<u32> {
+        unreachable!("a schedule never reads")
+    }
+    fn run_at(&self, within: Extent) -> io::Result<Run> {
+        let index = self.ends.iter().position(|&end| within.offset < end);
+        let end = index.map_or(within.end(), |index| self.ends[index].min(within.end()));
+        let kind = if index.is_some_and(|index| index % 2 == 0) { RunKind::Data } else { RunKind::Zero };
+        Ok(Run { extent: Extent::new(within.offset, end - within.offset), kind })
+    }
+    fn diagnose(&self, _op: Op, _offset: u64, _error: &io::Error) -> Kind {
+        Kind::Io
+    }
+}
+
+fn shape(len: u64, dest_offset: u64, head_bytes: u64, tail_align_bytes: u64) -> Shape {
+    Shape { len, source_offset: 0, dest_offset, head_bytes, tail_align_bytes, zero_bytes_max: Some(1 << 20) }
+}
+
+fn all(schedule: &mut dyn Schedule, block_bytes: u32) -> Vec<Run> {
+    let mut runs = Vec::new();
+    while let Next::Do(run) = schedule.next(block_bytes).unwrap() {
+        schedule.settled(run.extent);
+        runs.push(run);
+        assert!(runs.len() < 100_000, "a schedule that never ends");
+    }
+    runs
+}
+
+proptest! {
+    #[test]
+    fn every_byte_is_handed_out_exactly_once(
+        len in 0u64..100_000, seek in 0u64..10_000, head in 0u64..600, block_k in 1u32..9,
+        steps in prop::collection::vec(1u64..20_000, 0..12), backward: bool, burst in 0u32..3,
+    ) {
+        let shape = shape(len, seek, head, 4096);
+        let ends: Vec<u64> = steps.iter().scan(0, |at, step| { *at += step; Some(*at) }).collect();
+        let source: Arc<dyn Endpoint> = Arc::new(Holes { facts: Facts::new("x", EndpointKind::Memory), ends });
+        let mut schedule: Box<dyn Schedule> = if backward {
+            Box::new(Backward::new(shape))
+        } else {
+            Box::new(Forward::new(shape, Some(source.clone())))
+        };
+        if burst > 0 {
+            schedule = Box::new(Bursts::new(schedule, u64::from(burst) * 10_000));
+        }
+        let mut runs = all(&mut *schedule, block_k * 1024);
+        prop_assert_eq!(schedule.claimed(), Extent::new(0, len));
+        if backward {
+            runs.reverse();
+        }
+        let mut at = 0;
+        for run in &runs {
+            prop_assert_eq!(run.extent.offset, at);
+            at = run.extent.end();
+            let data_there = !backward && source.run_at(run.extent).unwrap().kind == RunKind::Data;
+            prop_assert!(run.kind == RunKind::Data || !data_there, "data was taken for a hole: {:?}", run);
+            if run.kind == RunKind::Zero {
+                let real = source.run_at(run.extent).unwrap();
+                prop_assert!(real.extent.end() >= run.extent.end(), "data was taken for a hole: {:?}", run);
+            }
+        }
+        prop_assert_eq!(at, len);
+    }
+
+    #[test]
+    fn an_odd_end_goes_alone_and_holes_keep_to_the_alignment(
+        len in 1u64..100_000, seek_k in 0u64..10, holes in prop::collection::vec(1u64..9_000, 0..9),
+    ) {
+        let shape = shape(len, seek_k * 512, 0, 4096);
+        let ends = holes.iter().scan(0, |at, step| { *at += step; Some(*at) }).collect();
+        let source: Arc<dyn Endpoint> = Arc::new(Holes { facts: Facts::new("x", EndpointKind::Memory), ends });
+        let runs = all(&mut Forward::new(shape, Some(source)), 64 << 10);
+        for run in &runs[..runs.len() - 1] {
+            prop_assert_eq!((seek_k * 512 + run.extent.end()) % 4096, 0, "{:?}", run);
+        }
+    }
+}
+
+#[test]
+fn a_stream_ends_where_it_is_told() {
+    let mut schedule = Forward::new(shape(u64::MAX - 5, 5, 0, 1), None);
+    assert!(matches!(schedule.next(100).unwrap(), Next::Do(_)));
+    schedule.ends_at(130);
+    let Next::Do(run) = schedule.next(100).unwrap() else { panic!("30 bytes are left") };
+    assert_eq!(run.extent, Extent::new(100, 30));
+    assert_eq!(schedule.next(100).unwrap(), Next::Finished);
+}
+
+#[test]
+fn nothing_behind_a_gap_is_claimed() {
+    let mut schedule = Forward::new(shape(1000, 0, 0, 1), None);
+    for _ in 0..4 {
+        schedule.next(100).unwrap();
+    }
+    schedule.settled(Extent::new(0, 100));
+    schedule.settled(Extent::new(200, 100));
+    assert_eq!(schedule.claimed(), Extent::new(0, 100));
+    schedule.settled(Extent::new(100, 100));
+    assert_eq!(schedule.claimed(), Extent::new(0, 300));
+}
+
+#[test]
+fn a_burst_waits_for_all_of_its_blocks() {
+    let mut schedule = Bursts::new(Box::new(Forward::new(shape(1000, 0, 0, 1), None)), 200);
+    let mut given = Vec::new();
+    while let Next::Do(run) = schedule.next(100).unwrap() {
+        given.push(run.extent);
+    }
+    assert_eq!(given.len(), 2);
+    schedule.settled(given[1]);
+    assert_eq!(schedule.next(100).unwrap(), Next::Wait);
+    schedule.settled(given[0]);
+    assert!(matches!(schedule.next(100).unwrap(), Next::Do(_)));
+}
+
+proptest! {
+    #[test]
+    fn the_rest_is_what_was_not_durable_and_little_more(
+        len in 1u64..200_000, pairs in prop::collection::vec((0u64..200_000, 1u64..30_000), 0..12),
+        align_bits in 0u32..13, head in prop::sample::select(vec![0u64, 512, 1536]), block_k in 1u32..40,
+    ) {
+        let (align, whole) = (1u64 << align_bits, Extent::new(0, len));
+        let extents = pairs.iter().map(|&(at, len)| Extent::new(at, len));
+        let durable: ExtentSet = extents.filter_map(|extent| extent.intersection(&whole)).collect();
+        let mut schedule = Rest::new(shape(len, 0, head, align), None, &durable, align);
+        let there_before: ExtentSet = [schedule.claimed()].into_iter().collect();
+        prop_assert!(durable.intersection(&there_before) == there_before, "claimed more than was there");
+        let runs = all(&mut schedule, block_k * 4096);
+        let mut given = ExtentSet::new();
+        for Run { extent, .. } in &runs {
+            prop_assert!(!given.overlaps(*extent) && extent.end() <= len && extent.len <= u64::from(block_k) * 4096);
+            let on_grid = extent.offset == 0 || extent.offset >= head && (extent.offset - head).is_multiple_of(align);
+            prop_assert!(on_grid || extent.offset % align == 0, "{:?}: {} behind {}", extent, align, head);
+            given.insert(*extent);
+        }
+        let mut either = durable.clone();
+        either.insert_all(&given);
+        prop_assert!(either.contains(whole), "{:?} is missing", either.gaps(whole).next());
+        let mut again = given.intersection(&durable).total_bytes();
+        again -= again.min(durable.gaps(whole).count() as u64 * 2 * (align + head));
+        prop_assert_eq!(again, 0, "more is copied again than the widened ends of gaps");
+        prop_assert_eq!(schedule.claimed(), whole);
+    }
+}
+
+#[test]
+fn the_rest_of_a_complete_copy_is_nothing() {
+    let mut schedule = Rest::new(shape(1000, 0, 0, 1), None, &[Extent::new(0, 1000)].into_iter().collect(), 4096);
+    assert_eq!(schedule.next(100).unwrap(), Next::Finished);
+    assert_eq!(schedule.claimed(), Extent::new(0, 1000));
+}

@@ -1,0 +1,138 @@
+//! A block device, open.
+use crate::core::{Cache, Change, Endpoint, Extent, Facts, Kind, OnRing, Op, Request, Result};
+use crate::disks::opening::{Opening, same};
+use crate::disks::positional::Positional;
+use crate::disks::reading;
+use crate::hold::Held;
+use crate::sys::block;
+use rustix::fs::{FileType, OFlags};
+use std::io;
+use std::os::fd::BorrowedFd;
+
+/// Most bytes to zero in one call, so that a copy can be stopped and its progress moves.
+const ZERO_BYTES_MAX: u64 = 128 << 20;
+
+/// A block device, open.
+#[derive(Debug)]
+pub(super) struct BlockDevice {
+    facts: Facts,
+    io: Positional,
+    /// Bytes when it was opened.
+    size: u64,
+    logical_block_bytes: u64,
+    /// What keeps other hauls from its bytes, those too that do not claim the device.
+    _held: Option<Held>,
+}
+
+impl BlockDevice {
+    /// Opens it as the plan says.
+    pub(super) fn open(opening: Opening<'_>) -> Result<Self> {
+        let access = opening.plan.access;
+        let exclusive = if access.exclusive { OFlags::EXCL } else { OFlags::empty() };
+        let io = if access.cache == Cache::Direct {
+            let direct = opening.open(OFlags::DIRECT | exclusive)?;
+            // Without O_EXCL: the claim of the first descriptor covers the second.
+            let beside = opening.open(OFlags::empty())?;
+            if !same(&direct, &beside) {
+                return Err(opening.changed(""));
+            }
+            let memory_bytes = opening.facts.direct.map_or(access.offset_align_bytes, |asked| asked.memory_bytes);
+            Positional::direct(direct, beside, access.offset_align_bytes, memory_bytes)
+        } else {
+            Positional::buffered(opening.open(exclusive)?, access.cache)
+        };
+        opening.check_identity(io.main())?;
+        let failed = |error: io::Error| opening.error(Kind::Open, "").because(error);
+        let stat = rustix::fs::fstat(io.main()).map_err(|errno| failed(errno.into()))?;
+        if FileType::from_raw_mode(stat.st_mode) != FileType::BlockDevice {
+            return Err(opening.changed(": it is no block device"));
+        }
+        let size = block::size_bytes(io.main()).map_err(failed)?;
+        if let Some(known) = opening.facts.size.filter(|known| *known != size) {
+            return Err(opening.changed(&format!(": it had {known} bytes and now has {size}")));
+        }
+        let logical_block_bytes = rustix::fs::ioctl_blksszget(io.main()).map_err(|errno| failed(errno.into()))?;
+        let logical_block_bytes = logical_block_bytes.into();
+        let held = opening.hold(io.main())?;
+        Ok(BlockDevice { facts: opening.facts.clone(), io, size, logical_block_bytes, _held: held })
+    }
+
+    /// Zeroes whole logical blocks by the device, and what begins or ends within one by writing zeros.
+    fn zero(&self, offset: u64, len: u32) -> io::Result<u32> {
+        let (block, len) = (self.logical_block_bytes, u64::from(len));
+        let head = offset.next_multiple_of(block) - offset;
+        if head > 0 {
+            return self.io.through_cache().write_zeros(offset, head.min(len));
+        }
+        let len_in_blocks = len.min(ZERO_BYTES_MAX) / block * block;
+        if len_in_blocks == 0 {
+            return self.io.through_cache().write_zeros(offset, len);
+        }
+        loop {
+            match block::zero_out(self.io.main(), offset, len_in_blocks) {
+                Ok(()) => return Ok(len_in_blocks as u32),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    /// The device is there no longer, or no longer as far as `offset`.
+    fn is_gone_at(&self, offset: u64) -> bool {
+        match block::size_bytes(self.io.main()) {
+            Ok(size) => size == 0 || (offset < self.size && offset >= size),
+            Err(_) => true,
+        }
+    }
+}
+
+impl Endpoint for BlockDevice {
+    fn facts(&self) -> &Facts {
+        &self.facts
+    }
+
+    fn perform(&self, request: &mut Request) -> io::Result<u32> {
+        match request.op {
+            Op::Read | Op::Write => self.io.transfer(request),
+            Op::Zero => self.zero(request.at(), request.left()),
+        }
+    }
+
+    fn on_ring(&self) -> Option<&dyn OnRing> {
+        Some(&self.io)
+    }
+
+    fn make_durable(&self) -> io::Result<()> {
+        self.io.make_durable(false)
+    }
+
+    fn descriptor(&self) -> Option<BorrowedFd<'_>> {
+        Some(self.io.main())
+    }
+
+    /// A disk that is pulled out reads as its end and writes as ENOSPC, so both mean that it is gone, short of its
+    /// end. A thin volume that is full says ENOSPC too, but still has its size.
+    fn diagnose(&self, _op: Op, offset: u64, error: &io::Error) -> Kind {
+        match error.raw_os_error() {
+            Some(libc::ECANCELED) => Kind::Cancelled,
+            Some(libc::ENODEV | libc::ENXIO | libc::ENOMEDIUM) => Kind::Gone,
+            _ if self.is_gone_at(offset) => Kind::Gone,
+            Some(libc::ENOSPC | libc::EDQUOT) => Kind::NoSpace,
+            _ if error.kind() == io::ErrorKind::UnexpectedEof => Kind::Gone,
+            _ => Kind::Io,
+        }
+    }
+
+    fn change(&self) -> Option<Change> {
+        let now = block::size_bytes(self.io.main()).ok()?;
+        Change::of_size(self.size, now)
+    }
+
+    fn uncache(&self, extent: Extent) -> Option<u64> {
+        self.io.uncache(extent)
+    }
+
+    fn cached_bytes(&self) -> Option<u64> {
+        reading::cached_bytes(self.io.main())
+    }
+}

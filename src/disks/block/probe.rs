@@ -1,0 +1,57 @@
+//! Facts of a block device.
+use crate::core::{CallStyle, DirectAlignment, Facts, Order};
+use crate::disks::queue_limits;
+use crate::disks::reading::{self, StatedAlignment};
+use crate::sys::block;
+use rustix::fs::{AtFlags, CWD, OFlags, StatxFlags};
+use std::fs;
+use std::io;
+use std::os::fd::AsFd;
+use std::path::Path;
+
+/// Bytes in the unit in which sysfs counts sizes, whatever the device's own blocks are.
+const SYSFS_SECTOR_BYTES: u64 = 512;
+
+/// Fills in what concerns the I/O on the block device `path`. A device that may not be read is no error here: sysfs
+/// says enough of a dest, and for a source the open says it.
+///
+/// # Errors
+/// What `statx(2)`, `open(2)` or the ioctls said: ENOMEDIUM, ENXIO.
+pub fn probe(path: &Path, facts: &mut Facts) -> io::Result<()> {
+    let stat = rustix::fs::statx(CWD, path, AtFlags::empty(), StatxFlags::BASIC_STATS)?;
+    let (major, minor) = (stat.stx_rdev_major, stat.stx_rdev_minor);
+    facts.sparse = false;
+    facts.order = Order::Any;
+    facts.calls = CallStyle::Waits;
+    facts.queue = queue_limits::of_device(major, minor);
+    if let Some(fd) = reading::open_if_allowed(path, OFlags::empty())? {
+        let size = block::size_bytes(fd.as_fd())?;
+        facts.size = Some(size);
+        facts.logical_block_bytes = rustix::fs::ioctl_blksszget(&fd)?;
+        facts.physical_block_bytes = rustix::fs::ioctl_blkpbszget(&fd)?;
+        facts.dontcache = reading::takes_dontcache(fd.as_fd(), size);
+        facts.cached_bytes = reading::cached_bytes(fd.as_fd());
+    } else {
+        facts.size = size_in_sysfs(major, minor);
+        let blocks = queue_limits::block_bytes(major, minor).unwrap_or((512, 512));
+        (facts.logical_block_bytes, facts.physical_block_bytes) = blocks;
+    }
+    facts.direct = match reading::stated_alignment(path) {
+        StatedAlignment::Asks(alignment) => Some(alignment),
+        StatedAlignment::Never => None,
+        StatedAlignment::Unknown => Some(alignment_of_queue(major, minor, facts.logical_block_bytes)),
+    };
+    Ok(())
+}
+
+/// What the block layer has asked for since long before statx said it: offsets in logical blocks, and memory as the
+/// queue says, else in logical blocks too.
+fn alignment_of_queue(major: u32, minor: u32, logical_block_bytes: u32) -> DirectAlignment {
+    let memory_bytes = queue_limits::memory_align_bytes(major, minor).unwrap_or(logical_block_bytes);
+    DirectAlignment { memory_bytes, offset_bytes: logical_block_bytes }
+}
+
+fn size_in_sysfs(major: u32, minor: u32) -> Option<u64> {
+    let text = fs::read_to_string(format!("/sys/dev/block/{major}:{minor}/size")).ok()?;
+    text.trim().parse::<u64>().ok()?.checked_mul(SYSFS_SECTOR_BYTES)
+}

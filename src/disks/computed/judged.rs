@@ -1,0 +1,39 @@
+use super::cannot;
+use crate::core::{Damage, Endpoint, Facts, Judge, Kind, Op, Request};
+use std::io;
+use std::sync::Arc;
+
+/// A dest whose bytes are judged where they come: by helpers, on as many processors as there are.
+pub(super) struct Judged {
+    facts: Facts,
+    judge: Arc<dyn Judge>,
+}
+
+impl Judged {
+    pub(super) fn new(facts: Facts, judge: Arc<dyn Judge>) -> Self {
+        Judged { facts, judge }
+    }
+}
+
+impl Endpoint for Judged {
+    fn facts(&self) -> &Facts {
+        &self.facts
+    }
+
+    fn perform(&self, request: &mut Request) -> io::Result<u32> {
+        // Zeros have to come as bytes: the plan has them written.
+        if request.op != Op::Write {
+            return Err(cannot());
+        }
+        self.judge.judge(request.rest(), request.at());
+        Ok(request.left())
+    }
+
+    fn diagnose(&self, _op: Op, _offset: u64, _error: &io::Error) -> Kind {
+        Kind::Io
+    }
+
+    fn damage(&self) -> Option<Damage> {
+        Some(self.judge.damage())
+    }
+}

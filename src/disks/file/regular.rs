@@ -1,0 +1,230 @@
+//! A regular file, open.
+use super::holes;
+use super::name::MadeName;
+use crate::core::{
+    Cache, Change, DirectAlignment, Endpoint, Existing, Extent, Facts, FileId, Kind, OnRing, Op, Request, Result, Run,
+    Side,
+};
+use crate::disks::opening::{Opening, same};
+use crate::disks::positional::Positional;
+use crate::disks::reading;
+use crate::hold::Held;
+use crate::sys::clone;
+use rustix::fs::{FallocateFlags, FileType, OFlags};
+use rustix::io::Errno;
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+
+/// Most bytes to punch in one call, so that a copy can be stopped and its progress moves.
+const PUNCH_BYTES_MAX: u32 = 128 << 20;
+
+/// A regular file, open.
+#[derive(Debug)]
+pub(super) struct RegularFile {
+    facts: Facts,
+    io: Positional,
+    /// Size and time of the last change when it was opened.
+    stamp: Stamp,
+    /// What keeps other hauls from its bytes.
+    _held: Option<Held>,
+    /// Its name, where this copy made it.
+    made: Option<MadeName>,
+    /// Its size or its extents were changed by something else than writes.
+    reshaped: AtomicBool,
+    /// The file system has said that it punches no holes.
+    cannot_punch: AtomicBool,
+}
+
+/// What a change would change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Stamp {
+    size: u64,
+    modified: (i64, i64),
+}
+
+impl Stamp {
+    fn of(fd: BorrowedFd<'_>) -> io::Result<Self> {
+        let stat = rustix::fs::fstat(fd)?;
+        Ok(Stamp { size: stat.st_size as u64, modified: (stat.st_mtime as i64, stat.st_mtime_nsec as i64) })
+    }
+}
+
+impl RegularFile {
+    /// Opens it as the plan says. A file that was made and then cannot be used is taken away again.
+    pub(super) fn open(opening: Opening<'_>) -> Result<Self> {
+        let create = opening.side == Side::Dest && opening.plan.access.existing == Existing::Create;
+        if create {
+            opening.refuse_file_under_dev()?;
+        }
+        let fd = opening.open(if create { OFlags::CREATE | OFlags::EXCL } else { OFlags::empty() })?;
+        let made = create.then(|| MadeName::of(&opening.plan.path, &fd)).transpose();
+        let made = made.map_err(|error| opening.error(Kind::Open, "").because(error))?;
+        let id = if create { None } else { Some(opening.check_identity(fd.as_fd())?) };
+        // Before anything of it changes. Who has it by now has found it under its name, so the name stays.
+        let held = opening.hold(fd.as_fd())?;
+        let opened = Self::with_descriptor(opening, fd, id, held, made.clone());
+        if let (Err(_), Some(made)) = (&opened, &made) {
+            made.take_away();
+        }
+        opened
+    }
+
+    fn with_descriptor(
+        opening: Opening<'_>,
+        fd: OwnedFd,
+        id: Option<FileId>,
+        held: Option<Held>,
+        made: Option<MadeName>,
+    ) -> Result<Self> {
+        let failed = |errno: Errno| opening.error(Kind::Open, "").because(errno.into());
+        let access = opening.plan.access;
+        let id = id.map_or_else(|| file_id(fd.as_fd()).map_err(failed), Ok)?;
+        if FileType::from_raw_mode(rustix::fs::fstat(&fd).map_err(failed)?.st_mode) != FileType::RegularFile {
+            return Err(opening.changed(": it is no regular file"));
+        }
+        let io = if access.cache == Cache::Direct {
+            let direct = opening.open(OFlags::DIRECT)?;
+            if !same(&direct, &fd) {
+                return Err(opening.changed(""));
+            }
+            let asked = opening.facts.direct;
+            let memory_bytes = asked.map_or(access.offset_align_bytes, |asked: DirectAlignment| asked.memory_bytes);
+            Positional::direct(direct, fd, access.offset_align_bytes, memory_bytes)
+        } else {
+            Positional::buffered(fd, access.cache)
+        };
+        let emptied = opening.writes && access.existing == Existing::Truncate;
+        if emptied {
+            // Not O_TRUNC: only what has been checked to be the right file is emptied.
+            rustix::fs::ftruncate(io.main(), 0).map_err(failed)?;
+        }
+        let mut stamp = Stamp::of(io.main()).map_err(|error| opening.error(Kind::Open, "").because(error))?;
+        let mut facts = opening.facts.clone();
+        if !opening.writes {
+            // The plan was made for the size that was probed: what changed since then has changed too.
+            stamp.size = facts.size.unwrap_or(stamp.size);
+        } else {
+            (facts.exists, facts.id) = (true, Some(id));
+        }
+        Ok(RegularFile { facts, io, stamp, _held: held, made, reshaped: emptied.into(), cannot_punch: false.into() })
+    }
+
+    fn zero(&self, offset: u64, len: u32) -> io::Result<u32> {
+        if !self.cannot_punch.load(Relaxed) {
+            let len = len.min(PUNCH_BYTES_MAX);
+            let mode = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
+            match fallocate(self.io.main(), mode, offset, u64::from(len)) {
+                Ok(()) => {
+                    self.reshaped.store(true, Relaxed);
+                    return Ok(len);
+                }
+                Err(Errno::OPNOTSUPP | Errno::NOSYS) => self.cannot_punch.store(true, Relaxed),
+                Err(error) => return Err(error.into()),
+            }
+        }
+        self.io.write_zeros(offset, u64::from(len))
+    }
+}
+
+fn file_id(fd: BorrowedFd<'_>) -> rustix::io::Result<FileId> {
+    rustix::fs::fstat(fd).map(|stat| FileId::File(stat.st_dev, stat.st_ino))
+}
+
+fn fallocate(fd: BorrowedFd<'_>, mode: FallocateFlags, offset: u64, len: u64) -> rustix::io::Result<()> {
+    loop {
+        match rustix::fs::fallocate(fd, mode, offset, len) {
+            Err(Errno::INTR) => {}
+            result => return result,
+        }
+    }
+}
+
+impl Endpoint for RegularFile {
+    fn facts(&self) -> &Facts {
+        &self.facts
+    }
+
+    fn perform(&self, request: &mut Request) -> io::Result<u32> {
+        match request.op {
+            Op::Read | Op::Write => self.io.transfer(request),
+            Op::Zero => self.zero(request.at(), request.left()),
+        }
+    }
+
+    fn on_ring(&self) -> Option<&dyn OnRing> {
+        Some(&self.io)
+    }
+
+    fn run_at(&self, within: Extent) -> io::Result<Run> {
+        holes::run_at(self.io.main(), within)
+    }
+
+    /// Allocates and sets the size now: a direct write that extends a file takes the inode's lock alone on ext4 and
+    /// xfs, so that writes would go one after the other; below the size they go side by side. A copy that is stopped
+    /// calls [`Endpoint::end_at`] with what it can claim.
+    fn prepare(&self, extent: Extent) -> io::Result<()> {
+        if extent.is_empty() {
+            return Ok(());
+        }
+        let size_before = Stamp::of(self.io.main())?.size;
+        self.reshaped.store(true, Relaxed);
+        match fallocate(self.io.main(), FallocateFlags::empty(), extent.offset, extent.len) {
+            Ok(()) | Err(Errno::OPNOTSUPP | Errno::NOSYS) => Ok(()),
+            Err(error) => {
+                // What was allocated before the space ran out is given back; the first failure is the one to tell.
+                let _ = rustix::fs::ftruncate(self.io.main(), size_before);
+                Err(error.into())
+            }
+        }
+    }
+
+    fn end_at(&self, size: u64) -> io::Result<()> {
+        if Stamp::of(self.io.main())?.size == size {
+            return Ok(());
+        }
+        self.reshaped.store(true, Relaxed);
+        Ok(rustix::fs::ftruncate(self.io.main(), size)?)
+    }
+
+    fn make_durable(&self) -> io::Result<()> {
+        let grew = Stamp::of(self.io.main())?.size != self.stamp.size;
+        self.io.make_durable(grew || self.made.is_some() || self.reshaped.load(Relaxed))?;
+        self.made.as_ref().map_or(Ok(()), |made| made.make_durable(self.io.main()))
+    }
+
+    fn share_from(&self, source: BorrowedFd<'_>, from: Extent, to_offset: u64) -> io::Result<()> {
+        if from.is_empty() {
+            return Ok(());
+        }
+        self.reshaped.store(true, Relaxed);
+        clone::clone_range(self.io.main(), source, from.offset, from.len, to_offset)
+    }
+
+    fn descriptor(&self) -> Option<BorrowedFd<'_>> {
+        Some(self.io.main())
+    }
+
+    fn diagnose(&self, _op: Op, _offset: u64, error: &io::Error) -> Kind {
+        match error.raw_os_error() {
+            Some(libc::ENOSPC | libc::EDQUOT) => Kind::NoSpace,
+            Some(libc::ECANCELED) => Kind::Cancelled,
+            _ if error.kind() == io::ErrorKind::UnexpectedEof => Kind::EndedEarly,
+            _ => Kind::Io,
+        }
+    }
+
+    fn change(&self) -> Option<Change> {
+        let now = Stamp::of(self.io.main()).ok()?;
+        let rewritten = (now.modified != self.stamp.modified).then_some(Change::Modified);
+        Change::of_size(self.stamp.size, now.size).or(rewritten)
+    }
+
+    fn uncache(&self, extent: Extent) -> Option<u64> {
+        self.io.uncache(extent)
+    }
+
+    fn cached_bytes(&self) -> Option<u64> {
+        reading::cached_bytes(self.io.main())
+    }
+}

@@ -1,0 +1,194 @@
+//! Bytes in memory that misbehave on request: every fault of a real device, without one.
+//!
+//! Must not know engines; tests, property tests and the micro-benchmark of the pump stand on it.
+mod fault;
+
+pub use fault::Fault;
+
+use crate::core::{
+    CallStyle, Endpoint, EndpointKind, Extent, Facts, Kind, Op, Order, PAGE_BYTES, Request, Run, RunKind,
+};
+use std::io;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+/// What was asked of a memory endpoint, for tests that look at the I/O and not only at the bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Asked {
+    /// What.
+    pub op: Op,
+    /// Where.
+    pub extent: Extent,
+}
+
+/// Bytes in memory behind blocking calls only: stands for SG_IO, an ioctl, anything that has no queue.
+#[derive(Debug)]
+pub struct Memory {
+    facts: Facts,
+    bytes: Mutex<Vec<u8>>,
+    asked: Mutex<Vec<Asked>>,
+    faults: Vec<Fault>,
+    /// Where a pipe's next byte is.
+    stream_at: AtomicU64,
+}
+
+impl Memory {
+    /// A disk of these bytes, with these faults.
+    pub fn disk(bytes: Vec<u8>, faults: &[Fault]) -> Self {
+        let mut facts = Facts::new("memory", EndpointKind::Memory);
+        facts.size = Some(bytes.len() as u64);
+        Memory {
+            facts,
+            bytes: bytes.into(),
+            asked: Mutex::default(),
+            faults: faults.to_vec(),
+            stream_at: AtomicU64::new(0),
+        }
+    }
+
+    /// A pipe: as a source it gives these bytes, as a dest it grows.
+    pub fn pipe(bytes: Vec<u8>, faults: &[Fault]) -> Self {
+        let mut pipe = Memory::disk(bytes, faults);
+        pipe.facts.size = None;
+        pipe.facts.order = Order::Ascending;
+        pipe
+    }
+
+    /// A side that costs nothing: reads leave the buffer as it is, writes are swallowed.
+    pub fn nothing(size: u64) -> Self {
+        let mut nothing = Memory::disk(Vec::new(), &[Fault::Swallows]);
+        nothing.facts.size = Some(size);
+        nothing.facts.calls = CallStyle::AtOnce;
+        nothing
+    }
+
+    /// The bytes now.
+    pub fn bytes(&self) -> Vec<u8> {
+        self.bytes.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// All that was asked so far, in the order in which it was begun.
+    pub fn asked(&self) -> Vec<Asked> {
+        self.asked.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Bytes of this transfer that the faults let through, or the error they give.
+    fn allowed(&self, request: &Request) -> io::Result<u32> {
+        let mut left = request.left();
+        let at = request.at();
+        for fault in &self.faults {
+            left = match *fault {
+                Fault::Short(most) if request.op != Op::Zero => left.min(most),
+                Fault::Uneven if request.ticket.is_multiple_of(4) => {
+                    thread::sleep(Duration::from_micros(400));
+                    left
+                }
+                Fault::BadAt { op, offset, errno }
+                    if op == request.op && at <= offset && offset < at + u64::from(left) =>
+                {
+                    // Bad sectors answer late, after their neighbours.
+                    thread::sleep(Duration::from_millis(5));
+                    return Err(io::Error::from_raw_os_error(errno));
+                }
+                Fault::BadSectors { op, extent, errno }
+                    if op == request.op && extent.overlaps(&Extent::new(at, left.into())) =>
+                {
+                    thread::sleep(Duration::from_micros(300));
+                    return Err(io::Error::from_raw_os_error(errno));
+                }
+                Fault::EndsAt(end) if request.op == Op::Read => {
+                    left.min(end.saturating_sub(at).min(u64::from(left)) as u32)
+                }
+                Fault::FullAt(end) if request.op != Op::Read && at >= end => {
+                    return Err(io::Error::from_raw_os_error(libc::ENOSPC));
+                }
+                Fault::Takes(time) => {
+                    thread::sleep(time);
+                    left
+                }
+                Fault::Wraps(size) => left.min((size - at % size).min(u64::from(left)) as u32),
+                Fault::FullAt(end) if request.op != Op::Read => left.min((end - at).min(u64::from(left)) as u32),
+                _ => left,
+            };
+        }
+        Ok(left)
+    }
+
+    /// Where the bytes of an offset are kept.
+    fn place_of(&self, offset: u64) -> u64 {
+        let wraps = |fault: &Fault| if let Fault::Wraps(size) = fault { Some(*size) } else { None };
+        self.faults.iter().find_map(wraps).map_or(offset, |size| offset % size)
+    }
+
+    fn is_stream(&self) -> bool {
+        self.facts.order == Order::Ascending
+    }
+
+    fn carry_out(&self, request: &mut Request, len: usize) -> u32 {
+        let mut bytes = self.bytes.lock().unwrap_or_else(PoisonError::into_inner);
+        let at = self.place_of(request.at()) as usize;
+        if self.is_stream() {
+            assert_eq!(self.stream_at.swap(at as u64 + len as u64, Relaxed), at as u64, "a pipe has no offsets");
+        }
+        let len = match request.op {
+            Op::Read => len.min(bytes.len().saturating_sub(at)),
+            Op::Write | Op::Zero => len,
+        };
+        if request.op != Op::Read && bytes.len() < at + len {
+            bytes.resize(at + len, 0);
+        }
+        match request.op {
+            Op::Read => request.rest_mut()[..len].copy_from_slice(&bytes[at..at + len]),
+            Op::Write => bytes[at..at + len].copy_from_slice(&request.rest()[..len]),
+            Op::Zero => bytes[at..at + len].fill(0),
+        }
+        if self.is_stream() {
+            self.stream_at.store((at + len) as u64, Relaxed);
+        }
+        len as u32
+    }
+}
+
+impl Endpoint for Memory {
+    fn facts(&self) -> &Facts {
+        &self.facts
+    }
+
+    fn perform(&self, request: &mut Request) -> io::Result<u32> {
+        if self.faults.contains(&Fault::Swallows) {
+            return Ok(request.left());
+        }
+        let extent = Extent::new(request.at(), u64::from(request.left()));
+        self.asked.lock().unwrap_or_else(PoisonError::into_inner).push(Asked { op: request.op, extent });
+        let len = self.allowed(request)?;
+        Ok(self.carry_out(request, len as usize))
+    }
+
+    /// Pages of zeros are holes, for those who ask.
+    fn run_at(&self, within: Extent) -> io::Result<Run> {
+        let bytes = self.bytes.lock().unwrap_or_else(PoisonError::into_inner);
+        let kind_at = |offset: u64| {
+            let page = offset - offset % PAGE_BYTES as u64;
+            let end = bytes.len().min(page as usize + PAGE_BYTES);
+            let zero = bytes.get(page as usize..end).is_none_or(|page| page.iter().all(|&byte| byte == 0));
+            if zero { RunKind::Zero } else { RunKind::Data }
+        };
+        let kind = kind_at(within.offset);
+        let mut end = within.offset - within.offset % PAGE_BYTES as u64;
+        while end < within.end() && kind_at(end) == kind {
+            end += PAGE_BYTES as u64;
+        }
+        Ok(Run { extent: Extent::new(within.offset, end.min(within.end()) - within.offset), kind })
+    }
+
+    fn diagnose(&self, op: Op, _offset: u64, error: &io::Error) -> Kind {
+        match error.raw_os_error() {
+            Some(libc::ENOSPC) => Kind::NoSpace,
+            Some(libc::ENODEV) => Kind::Gone,
+            _ if op == Op::Read && error.kind() == io::ErrorKind::UnexpectedEof => Kind::EndedEarly,
+            _ => Kind::Io,
+        }
+    }
+}

@@ -1,0 +1,43 @@
+//! A character device that never ends.
+use crate::core::{Endpoint, Facts, Kind, Op, Request, Result};
+use crate::disks::buffered::retry;
+use crate::disks::opening::Opening;
+use crate::disks::zeros::with_zeros;
+use rustix::fs::OFlags;
+use std::io;
+use std::os::fd::OwnedFd;
+
+/// A character device that never ends. It has no offsets: any read gives what comes next.
+#[derive(Debug)]
+pub(super) struct Endless {
+    facts: Facts,
+    fd: OwnedFd,
+}
+
+impl Endless {
+    pub(super) fn open(opening: Opening<'_>) -> Result<Self> {
+        Ok(Endless { facts: opening.facts.clone(), fd: opening.open(OFlags::empty())? })
+    }
+}
+
+impl Endpoint for Endless {
+    fn facts(&self) -> &Facts {
+        &self.facts
+    }
+
+    fn perform(&self, request: &mut Request) -> io::Result<u32> {
+        match request.op {
+            Op::Read => retry(|| rustix::io::read(&self.fd, request.rest_mut())),
+            Op::Write => retry(|| rustix::io::write(&self.fd, request.rest())),
+            Op::Zero => with_zeros(request.left().into(), |zeros| retry(|| rustix::io::writev(&self.fd, zeros))),
+        }
+    }
+
+    fn diagnose(&self, _op: Op, _offset: u64, error: &io::Error) -> Kind {
+        match error.raw_os_error() {
+            Some(libc::ENOSPC) => Kind::NoSpace,
+            _ if error.kind() == io::ErrorKind::UnexpectedEof => Kind::EndedEarly,
+            _ => Kind::Io,
+        }
+    }
+}

@@ -1,0 +1,105 @@
+//! A node that takes commands, and what every command needs beside itself.
+use super::command::{self, IDENTIFY_BYTES, Structure};
+use super::namespace::{self, Controller, Namespace};
+use super::status::{Meaning, Status};
+use crate::core::{DeviceError, Kind};
+use crate::sys::nvme::{self, Command, Data, Set};
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::time::Duration;
+
+/// What takes commands: a node, or in tests a drive in memory.
+pub(super) trait Drive: Send + Sync {
+    /// Gives a command and returns when it is done.
+    ///
+    /// # Errors
+    /// Those of [`nvme::give`].
+    fn give(&self, set: Set, command: &Command, data: Data<'_>) -> io::Result<Status>;
+
+    /// The descriptor for a ring, and how long a command may take there; `None`: this is none for a ring.
+    fn for_ring(&self) -> Option<(BorrowedFd<'_>, Duration)> {
+        None
+    }
+}
+
+/// The character device of a namespace.
+#[derive(Debug)]
+pub(super) struct Node {
+    fd: OwnedFd,
+    timeout: Duration,
+}
+
+impl Node {
+    pub(super) fn new(fd: OwnedFd, timeout: Duration) -> Self {
+        Node { fd, timeout }
+    }
+
+    /// The number of its namespace.
+    pub(super) fn nsid(&self) -> io::Result<u32> {
+        nvme::namespace_id(self.fd.as_fd())
+    }
+}
+
+impl Drive for Node {
+    fn give(&self, set: Set, command: &Command, data: Data<'_>) -> io::Result<Status> {
+        nvme::give(self.fd.as_fd(), set, command, data, self.timeout).map(Status)
+    }
+
+    fn for_ring(&self) -> Option<(BorrowedFd<'_>, Duration)> {
+        Some((self.fd.as_fd(), self.timeout))
+    }
+}
+
+/// Asks who it is.
+///
+/// # Errors
+/// What the kernel said; a [`DeviceError`] of Unsupported for what is no namespace of plain reads and writes.
+pub(super) fn identify(drive: &dyn Drive, nsid: u32) -> io::Result<(Controller, Namespace)> {
+    let controller = namespace::controller(&*answer(drive, nsid, Structure::Controller)?);
+    let Some(found) = namespace::namespace(&*answer(drive, nsid, Structure::Namespace)?) else {
+        return Err(refusal(
+            "its namespace is not active, or says of itself what cannot be",
+            "See nvme list-ns for the namespaces of the drive that are active.",
+        ));
+    };
+    // Drives before NVMe 1.3 do not know the question, and have the usual command set.
+    let set = answer(drive, nsid, Structure::Descriptors).map_or(0, |answer| namespace::command_set(&answer));
+    if set != 0 {
+        return Err(refusal(
+            "it is a zoned or key-value namespace, which does not take reads and writes in any order",
+            "Choose another drive, or a tool that knows zones.",
+        ));
+    }
+    if let Some(why) = found.loses() {
+        return Err(refusal(&why, "Format it without metadata (nvme format --lbaf), or choose another drive."));
+    }
+    Ok((controller, found))
+}
+
+fn answer(drive: &dyn Drive, nsid: u32, structure: Structure) -> io::Result<Box<[u8; IDENTIFY_BYTES]>> {
+    let mut bytes = Box::new([0; IDENTIFY_BYTES]);
+    match drive.give(Set::Admin, &command::identify(nsid, structure), Data::In(bytes.as_mut_slice()))? {
+        Status(0) => Ok(bytes),
+        status => Err(said(status, "Identify: ", None)),
+    }
+}
+
+fn refusal(words: &str, advice: &'static str) -> io::Error {
+    DeviceError {
+        kind: Kind::Unsupported,
+        words: words.to_owned(),
+        offset: None,
+        of_medium: false,
+        advice,
+        sense: None,
+    }
+    .into()
+}
+
+/// What the drive said of a command, at byte `offset` of this side.
+pub(super) fn said(status: Status, of: &str, offset: Option<u64>) -> io::Error {
+    let meaning = status.meaning();
+    let words = format!("{of}{}", status.words());
+    let of_medium = meaning == Meaning::Medium;
+    DeviceError { kind: meaning.kind(), words, offset, of_medium, advice: meaning.advice(), sense: None }.into()
+}

@@ -1,0 +1,390 @@
+//! The endpoint on a drive in memory.
+use super::device::{NvmeNamespace, Place};
+use super::drive::identify;
+use super::made_up::{MadeUp, NSID, Next};
+use super::*;
+use crate::core::{Arena, DeviceError, EndpointKind, Extent, OnRing, Op, Request, Side};
+use proptest::prelude::*;
+use std::sync::atomic::Ordering::Relaxed;
+
+const BLOCKS: usize = 64;
+
+fn noise(len: usize) -> Vec<u8> {
+    (0..len as u32).map(|at| (at.wrapping_mul(2_654_435_761) >> 11) as u8).collect()
+}
+
+fn drive(shift: u8, bad: &[u64]) -> Arc<MadeUp> {
+    Arc::new(MadeUp::new(noise(BLOCKS << shift), shift, bad))
+}
+
+/// The whole of it, or all of it from block `first`.
+fn opened(drive: &Arc<MadeUp>, first: u64, command_blocks_max: u32) -> NvmeNamespace {
+    let (controller, namespace) = identify(drive, NSID).unwrap();
+    let start = first << namespace.block_shift;
+    let command_bytes_max = command_blocks_max << namespace.block_shift;
+    let place = Place { nsid: NSID, start, size: namespace.bytes() - start, command_bytes_max };
+    let facts = Facts::new("/dev/ng0n1", EndpointKind::Block);
+    let wishes = CommandWishes::default();
+    NvmeNamespace::new(facts, Box::new(drive.clone()), place, (&controller, namespace), wishes).hasty()
+}
+
+fn request(op: Op, offset: u64, len: u32) -> Request {
+    let buffer = Arena::map(1 << 20).unwrap().carve(len.max(1), 1).pop().unwrap();
+    let side = if op == Op::Read { Side::Source } else { Side::Dest };
+    Request { slot: 0, ticket: 0, side, op, offset, len, done: 0, until: len, buffer }
+}
+
+/// Carries a request out to its end.
+fn carry(device: &NvmeNamespace, request: &mut Request) -> io::Result<()> {
+    while request.done < request.len {
+        let moved = device.perform(request)?;
+        assert!(moved > 0 && moved <= request.left());
+        request.done += moved;
+    }
+    Ok(())
+}
+
+fn said(error: &io::Error) -> &DeviceError {
+    DeviceError::of(error).unwrap_or_else(|| panic!("it has no words of the drive: {error}"))
+}
+
+#[test]
+fn a_partition_is_read_where_it_lies_and_never_beyond_its_end() {
+    let drive = drive(9, &[]);
+    let device = opened(&drive, 8, 64);
+    let mut read = request(Op::Read, 512, 1024);
+    carry(&device, &mut read).unwrap();
+    assert_eq!(read.rest().len(), 0);
+    assert_eq!(read.buffer.bytes(), &noise(BLOCKS << 9)[9 * 512..11 * 512]);
+    for (op, errno) in [(Op::Read, libc::EINVAL), (Op::Write, libc::ENOSPC)] {
+        let mut beyond = request(op, 55 * 512, 1024);
+        assert!(!device.takes(&beyond), "nor on a ring");
+        assert_eq!(device.perform(&mut beyond).unwrap_err().raw_os_error(), Some(errno));
+    }
+}
+
+#[test]
+fn what_is_longer_than_a_command_goes_in_several() {
+    let drive = drive(12, &[]);
+    let device = opened(&drive, 0, 8);
+    let mut read = request(Op::Read, 4096, 20 * 4096);
+    carry(&device, &mut read).unwrap();
+    assert_eq!(read.buffer.bytes(), &noise(BLOCKS << 12)[4096..21 * 4096]);
+    assert_eq!(drive.take_given(), [(2, 1, 8), (2, 9, 8), (2, 17, 4)]);
+}
+
+#[test]
+fn memory_in_too_many_pieces_makes_commands_shorter() {
+    let mut made = MadeUp::new(noise(BLOCKS << 9), 9, &[]);
+    made.transfer_bytes_max = 3 * 512;
+    let device = opened(&Arc::new(made), 0, 64);
+    let mut read = request(Op::Read, 0, 64 * 512);
+    carry(&device, &mut read).unwrap();
+    assert_eq!(read.buffer.bytes(), noise(BLOCKS << 9));
+}
+
+#[test]
+fn a_bad_block_is_named_exactly_and_all_before_it_arrives() {
+    for shift in [9, 12] {
+        for bad in [0, 1, 13, 31] {
+            for op in [Op::Read, Op::Write] {
+                let drive = drive(shift, &[bad + 8, 60]);
+                let device = opened(&drive, 8, 64);
+                let block = 1u64 << shift;
+                let mut whole = request(op, 0, 32 << shift);
+                whole.buffer.bytes_mut().fill(7);
+                let error = carry(&device, &mut whole).unwrap_err();
+                let words = if op == Op::Read {
+                    "unrecovered read error (NVMe status 2/81)"
+                } else {
+                    "write fault (NVMe status 2/80)"
+                };
+                assert_eq!(said(&error).words, format!("{words}, LBA {}", bad + 8));
+                assert_eq!((said(&error).offset, said(&error).kind), (Some(bad * block), Kind::Io));
+                assert_eq!(u64::from(whole.done), bad * block, "{op:?}");
+                let mut expected = noise(BLOCKS << shift);
+                let good = (8 << shift)..(8 + bad as usize) << shift;
+                if op == Op::Write {
+                    expected[good].fill(7);
+                    assert!(*drive.bytes.lock().unwrap() == expected, "{bad}");
+                } else {
+                    assert!(whole.buffer.bytes()[..good.len()] == expected[good]);
+                }
+                // Each failure may take a bad drive seconds: as many as halvings, and each bad command twice.
+                assert!(drive.take_given().len() <= 24);
+            }
+        }
+    }
+}
+
+#[test]
+fn parts_of_blocks_are_read_and_written_without_a_change_to_the_rest() {
+    let drive = drive(12, &[]);
+    let device = opened(&drive, 1, 64);
+    let (offset, len) = (1000, 10_000);
+    let mut read = request(Op::Read, offset, len);
+    carry(&device, &mut read).unwrap();
+    let mut expected = noise(BLOCKS << 12);
+    let place = 4096 + 1000..4096 + 11_000;
+    assert_eq!(read.buffer.bytes(), &expected[place.clone()]);
+    let mut write = request(Op::Write, offset, len);
+    write.buffer.bytes_mut().fill(9);
+    carry(&device, &mut write).unwrap();
+    expected[place.clone()].fill(9);
+    assert!(*drive.bytes.lock().unwrap() == expected);
+    carry(&device, &mut request(Op::Zero, offset, len)).unwrap();
+    expected[place].fill(0);
+    assert!(*drive.bytes.lock().unwrap() == expected);
+}
+
+#[test]
+fn two_parts_of_one_block_that_are_written_at_once_both_arrive() {
+    let drive = drive(12, &[]);
+    drive.lingers.store(true, Relaxed);
+    let device = &opened(&drive, 0, 64);
+    std::thread::scope(|scope| {
+        for quarter in 0..4u8 {
+            scope.spawn(move || {
+                let mut write = request(Op::Write, u64::from(quarter) * 1024, 1024);
+                write.buffer.bytes_mut().fill(quarter);
+                carry(device, &mut write).unwrap();
+            });
+        }
+    });
+    let expected: Vec<u8> = (0..4096).map(|at| (at / 1024) as u8).collect();
+    assert!(drive.bytes.lock().unwrap()[..4096] == expected);
+}
+
+#[test]
+fn zeros_are_made_by_the_drive_and_space_is_given_up_only_where_it_reads_as_zeros() {
+    for (dlfeat, deallocates) in [(0, false), (0b1000, false), (0b0001, false), (0b1010, false), (0b1001, true)] {
+        let drive = drive(9, &[]);
+        drive.identify.lock().unwrap()[33] = dlfeat;
+        carry(&opened(&drive, 0, 64), &mut request(Op::Zero, 512, 4 * 512)).unwrap();
+        assert_eq!(drive.take_given(), [(8, 1, 4)]);
+        assert_eq!(drive.deallocated.load(Relaxed), deallocates, "{dlfeat:#b}");
+        let mut expected = noise(BLOCKS << 9);
+        expected[512..5 * 512].fill(0);
+        assert!(*drive.bytes.lock().unwrap() == expected);
+    }
+}
+
+#[test]
+fn a_copy_within_the_drive_goes_by_its_limits_and_no_byte_passes_through_us() {
+    let drive = drive(9, &[]);
+    {
+        let mut answer = drive.identify.lock().unwrap();
+        // Ranges of 8 blocks, 4 of them, 20 blocks altogether.
+        (answer[74], answer[76], answer[80]) = (8, 20, 3);
+    }
+    let device = opened(&drive, 32, 64);
+    let copied = device.copy_within(Extent::new(512, 30 * 512), 1024).unwrap();
+    assert_eq!(copied, 20 * 512);
+    assert_eq!(device.copy_within(Extent::new(21 * 512, 10 * 512), 1024 + 20 * 512).unwrap(), 10 * 512);
+    let mut expected = noise(BLOCKS << 9);
+    expected.copy_within(512..31 * 512, 34 * 512);
+    assert!(*drive.bytes.lock().unwrap() == expected);
+    assert_eq!(drive.take_given(), [(0x19, 34, 3), (0x19, 54, 2)]);
+    for refusal in [0x4001, 0x4002, 0x4183] {
+        drive.next.lock().unwrap().push(Next::Says(refusal));
+        let error = device.copy_within(Extent::new(0, 512), 1024).unwrap_err();
+        assert_eq!(error.raw_os_error(), Some(libc::EOPNOTSUPP), "{refusal:#x}");
+    }
+    drive.next.lock().unwrap().push(Next::Says(0x4281));
+    let error = device.copy_within(Extent::new(0, 512), 1024).unwrap_err();
+    assert_eq!((said(&error).offset, error.raw_os_error()), (Some(1024), None));
+    assert_eq!(device.copy_within(Extent::new(0, 2 * 512), 31 * 512).unwrap_err().raw_os_error(), Some(libc::ENOSPC));
+    assert_eq!(device.copy_within(Extent::new(1, 512), 0).unwrap_err().raw_os_error(), Some(libc::EOPNOTSUPP));
+}
+
+#[test]
+fn a_failure_that_passes_is_met_with_another_try_and_told() {
+    for next in [Next::Says(0x0006), Next::Says(0x0082), Next::Says(0x0281), Next::Errno(libc::EINTR)] {
+        let drive = drive(9, &[]);
+        let device = opened(&drive, 0, 64);
+        drive.next.lock().unwrap().push(next);
+        carry(&device, &mut request(Op::Read, 0, 512)).unwrap();
+        assert_eq!(drive.take_given().len(), 2);
+        assert_eq!(device.notes(), ["/dev/ng0n1: commands that were given again after a failure: 1"]);
+    }
+}
+
+#[test]
+fn what_the_drive_calls_final_is_not_tried_again() {
+    for (raw, words, kind) in [
+        (0x4006, "internal error (NVMe status 0/06), LBA 0", Kind::Io),
+        (0x4020, "namespace is write protected (NVMe status 0/20), LBA 0", Kind::Io),
+        (0x4081, "capacity exceeded (NVMe status 0/81), LBA 0", Kind::NoSpace),
+        (0x400b, "invalid namespace or format: the namespace is not there (NVMe status 0/0b), LBA 0", Kind::Gone),
+    ] {
+        let drive = drive(9, &[]);
+        let device = opened(&drive, 0, 64);
+        drive.next.lock().unwrap().push(Next::Says(raw));
+        let error = device.perform(&mut request(Op::Write, 0, 512)).unwrap_err();
+        assert_eq!((said(&error).words.as_str(), drive.take_given().len()), (words, 1));
+        assert_eq!(device.diagnose(Op::Write, 0, &error), kind);
+    }
+}
+
+#[test]
+fn tries_are_bounded_whatever_the_reason() {
+    for (next, given) in [(|| Next::Says(0x0006), 6), (|| Next::Says(0x0082), 21), (|| Next::Errno(libc::EINTR), 6)]
+        as [(fn() -> Next, usize); 3]
+    {
+        let drive = drive(9, &[]);
+        let device = opened(&drive, 0, 64);
+        drive.next.lock().unwrap().extend((0..1000).map(|_| next()));
+        let error = device.perform(&mut request(Op::Write, 0, 512)).unwrap_err();
+        // Neither is one that the pump would try for ever.
+        assert!(!matches!(error.raw_os_error(), Some(libc::EINTR | libc::EAGAIN)));
+        assert_eq!(drive.take_given().len(), given);
+    }
+}
+
+#[test]
+fn a_drive_that_was_pulled_out_is_gone_whatever_the_error_says() {
+    let drive = drive(9, &[]);
+    let device = opened(&drive, 0, 64);
+    let eio = io::Error::from_raw_os_error(libc::EIO);
+    assert_eq!(device.diagnose(Op::Read, 0, &eio), Kind::Io);
+    drive.gone.store(true, Relaxed);
+    assert_eq!(device.diagnose(Op::Read, 0, &eio), Kind::Gone);
+    let error = device.perform(&mut request(Op::Read, 0, 512)).unwrap_err();
+    assert_eq!(device.diagnose(Op::Read, 0, &error), Kind::Gone);
+}
+
+#[test]
+fn durable_means_flushed_and_a_failed_flush_is_told() {
+    let drive = drive(9, &[]);
+    let device = opened(&drive, 0, 64);
+    device.make_durable().unwrap();
+    assert!(drive.flushed.load(Relaxed));
+    drive.next.lock().unwrap().push(Next::Says(0x4006));
+    assert_eq!(said(&device.make_durable().unwrap_err()).words, "Flush: internal error (NVMe status 0/06)");
+}
+
+#[test]
+fn what_fails_on_the_ring_is_looked_at_by_a_call_and_what_the_drive_said_counts() {
+    let drive = drive(9, &[]);
+    let device = opened(&drive, 0, 64);
+    let mut read = request(Op::Read, 512, 1024);
+    assert!(device.takes(&read));
+    assert_eq!(device.decode(&read, 0, [0; 2]).unwrap(), 1024);
+    let again = device.decode(&read, 0x4006, [0; 2]).unwrap_err();
+    assert_eq!(again.raw_os_error(), Some(libc::EAGAIN));
+    assert!(!device.takes(&read) && device.takes(&request(Op::Read, 2048, 1024)));
+    let error = device.perform(&mut read).unwrap_err();
+    assert_eq!(said(&error).words, "internal error (NVMe status 0/06), LBA 1");
+    assert!(drive.take_given().is_empty(), "what is final is not given again");
+    assert!(device.takes(&read), "it is forgotten afterwards");
+}
+
+#[test]
+fn a_kernel_that_refuses_commands_on_a_ring_is_believed_at_once_and_told_of() {
+    let device = opened(&drive(9, &[]), 0, 64);
+    let read = request(Op::Read, 512, 1024);
+    assert_eq!(device.decode(&read, -libc::EOPNOTSUPP, [0; 2]).unwrap_err().raw_os_error(), Some(libc::EAGAIN));
+    assert!(!device.takes(&read));
+    assert!(device.on_ring().is_some(), "the others in flight come back by it");
+    assert!(device.notes()[0].contains("no NVMe commands on a ring"), "{:?}", device.notes());
+    assert!(device.detail().unwrap().ends_with("(ioctl)"));
+}
+
+#[test]
+fn a_kernel_that_takes_no_registered_memory_is_given_addresses_and_nothing_is_blamed() {
+    let device = opened(&drive(9, &[]), 0, 64);
+    let arena = Arena::map(1 << 20).unwrap();
+    arena.set_registered(Some(0));
+    let mut requests: Vec<Request> = Vec::new();
+    for (slot, buffer) in arena.carve(512, 3).into_iter().enumerate() {
+        let (slot, offset) = (slot as u32, slot as u64 * 512);
+        requests.push(Request { slot, offset, buffer, ..request(Op::Read, 0, 512) });
+    }
+    let encode = |request: &mut Request| {
+        device.encode_wide(request, io_uring::types::Fixed(0));
+    };
+    requests.iter_mut().for_each(encode);
+    assert_eq!(device.decode(&requests[0], 0, [0; 2]).unwrap(), 512);
+    assert!(device.detail().unwrap().ends_with("(uring_cmd, fixed buffers)"), "{:?}", device.detail());
+    for request in &mut requests[1..] {
+        assert_eq!(device.decode(request, -libc::EINVAL, [0; 2]).unwrap_err().raw_os_error(), Some(libc::EAGAIN));
+        assert!(device.takes(request), "it goes on the ring again");
+        encode(request);
+        assert_eq!(device.decode(request, 0, [0; 2]).unwrap(), 512);
+    }
+    assert!(device.detail().unwrap().contains("without fixed buffers"), "{:?}", device.detail());
+    // What is refused without registered memory has another reason, which a call finds out.
+    encode(&mut requests[1]);
+    device.decode(&requests[1], -libc::EINVAL, [0; 2]).unwrap_err();
+    assert!(!device.takes(&requests[1]));
+}
+
+#[test]
+fn metadata_is_refused_and_so_is_what_is_not_active() {
+    let drive = drive(9, &[]);
+    drive.identify.lock().unwrap()[132] = 8;
+    let error = identify(&drive, NSID).unwrap_err();
+    assert_eq!(said(&error).kind, Kind::Unsupported);
+    assert!(error.to_string().contains("8 bytes of metadata"));
+    *drive.identify.lock().unwrap() = [0; 4096];
+    assert!(identify(&drive, NSID).unwrap_err().to_string().contains("not active"));
+}
+
+#[test]
+fn the_longest_command_is_a_power_of_two_within_every_limit() {
+    let table = [
+        ((None, None, 512), 128 << 10),
+        ((Some(127 * 4096), None, 512), 256 << 10),
+        ((Some(127 * 4096), Some(64 << 10), 512), 64 << 10),
+        ((Some(4 << 20), Some(1 << 40), 4096), 4 << 20),
+        ((Some(1 << 40), None, 4096), 8 << 20),
+        ((Some(2048), None, 4096), 4096),
+    ];
+    for ((of_kernel, of_drive, block), bytes) in table {
+        assert_eq!(command_bytes_max(of_kernel, of_drive, block), bytes, "{of_kernel:?} {of_drive:?}");
+    }
+}
+
+#[test]
+fn facts_become_those_of_the_way_by_commands() {
+    let drive = drive(12, &[]);
+    {
+        let mut answer = drive.identify.lock().unwrap();
+        (answer[24], answer[64], answer[72], answer[99]) = (1 << 4, 3, 31, 1);
+    }
+    let (controller, namespace) = identify(&drive, NSID).unwrap();
+    let mut facts = Facts::new("/dev/ng0n1", EndpointKind::Block);
+    let commands = crate::core::CommandSet::Nvme;
+    let node = Passthrough { commands, node: "/dev/ng0n1".into(), number: 0, named: true, start: 0, block: None };
+    describe(&mut facts, &node, &controller, &namespace);
+    assert_eq!((facts.size, facts.logical_block_bytes), (Some((BLOCKS as u64) << 12), 4096));
+    assert_eq!((facts.physical_block_bytes, facts.queue.optimal_io_bytes), (16 << 10, 128 << 10));
+    assert_eq!((facts.queue.max_request_bytes, facts.queue.write_zeroes_max_bytes), (64 << 10, 64 << 10));
+    assert_eq!((facts.identity.model.as_deref(), facts.writable), (Some("A drive"), false));
+}
+
+proptest! {
+    /// Whatever is written where, in pieces of whatever length, the drive holds what an array would.
+    #[test]
+    fn any_writes_leave_what_an_array_would_hold(
+        shift in prop::sample::select(vec![9u8, 12]),
+        first in 0u64..8,
+        most in 1u32..5,
+        writes in prop::collection::vec((0.0..1.0f64, 1u32..20_000, any::<u8>(), any::<bool>()), 1..6),
+    ) {
+        let drive = drive(shift, &[]);
+        let device = opened(&drive, first, most);
+        let mut array = noise(BLOCKS << shift);
+        let start = (first as usize) << shift;
+        for (place, len, byte, zero) in writes {
+            let size = array.len() - start;
+            let at = (place * size as f64) as usize;
+            let len = (len as usize).min(size - at);
+            let mut write = request(if zero { Op::Zero } else { Op::Write }, at as u64, len as u32);
+            write.buffer.bytes_mut().fill(byte);
+            carry(&device, &mut write).unwrap();
+            array[start + at..start + at + len].fill(if zero { 0 } else { byte });
+        }
+        prop_assert!(*drive.bytes.lock().unwrap() == array);
+    }
+}

@@ -1,0 +1,159 @@
+//! Opening one side as the plan says, and making sure that it is still what was looked at.
+use crate::core::{Error, Existing, Extent, Facts, FileId, Kind, PlanSide, Result, Side};
+use crate::hold::{self, Held, Use};
+use rustix::fs::{FileType, Mode, OFlags};
+use rustix::io::Errno;
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::path::Path;
+
+/// What is to be opened, and all that its error messages need.
+#[derive(Clone, Copy)]
+pub(super) struct Opening<'a> {
+    pub(super) side: Side,
+    /// It is to be read.
+    pub(super) reads: bool,
+    /// It is to be written.
+    pub(super) writes: bool,
+    pub(super) plan: &'a PlanSide,
+    pub(super) facts: &'a Facts,
+}
+
+impl Opening<'_> {
+    /// Opens the path for this side's direction, with `more` flags.
+    pub(super) fn open(&self, more: OFlags) -> Result<OwnedFd> {
+        let direction = match (self.reads, self.writes) {
+            (true, true) => OFlags::RDWR,
+            (_, false) => OFlags::RDONLY,
+            (false, true) => OFlags::WRONLY,
+        };
+        let flags = direction | OFlags::CLOEXEC | OFlags::NOCTTY | more;
+        // The permissions of every file that a program makes by default; the umask narrows them.
+        let mode = Mode::from_raw_mode(0o666);
+        loop {
+            match rustix::fs::open(&self.plan.path, flags, mode) {
+                Ok(fd) => return Ok(fd),
+                Err(Errno::INTR) => {}
+                Err(error) => return Err(self.refused_by_kernel(more, error)),
+            }
+        }
+    }
+
+    /// A failure of this side with its path and, as far as it has one, its reason.
+    pub(super) fn error(&self, kind: Kind, what: &str) -> Error {
+        Error::new(kind, format!("cannot open {} {}{what}", self.side.name(), self.name())).on(self.side)
+    }
+
+    fn name(&self) -> String {
+        match (self.plan.address.as_str(), self.side) {
+            ("-", Side::Source) => "(standard input)".to_owned(),
+            ("-", Side::Dest) => "(standard output)".to_owned(),
+            _ => self.plan.path.display().to_string(),
+        }
+    }
+
+    fn refused_by_kernel(&self, more: OFlags, errno: Errno) -> Error {
+        let cause = io::Error::from(errno);
+        if errno == Errno::INVAL && more.contains(OFlags::DIRECT) {
+            let error = self.error(Kind::Unsupported, " for direct I/O: the file system does not do it");
+            return error.because(cause).advise("Run it again without asking for direct I/O.");
+        }
+        if errno == Errno::BUSY {
+            let error = self.error(Kind::Refused, ": somebody uses it");
+            let advice = "Unmount it and stop what uses it (lsblk, swapon --show, losetup -l), then run it again.";
+            return error.because(cause).advise(advice);
+        }
+        if errno == Errno::EXIST && self.plan.access.existing == Existing::Create {
+            let error = self.error(Kind::Refused, ": it has appeared since it was looked at");
+            return error.because(cause).advise("Run it again to have it looked at anew.");
+        }
+        let advice = match errno {
+            Errno::NOENT => "Check the path.",
+            Errno::ACCESS | Errno::PERM => "Run it as a user who may, or as root.",
+            Errno::ROFS => "The file system is mounted read-only: choose another place or remount it.",
+            Errno::ISDIR => "Name a file in that directory.",
+            Errno::TXTBSY => "The file is a running program or swap space: stop that or write to another file.",
+            Errno::NOMEDIUM => "Insert a medium.",
+            _ => "",
+        };
+        self.error(Kind::Open, "").because(cause).advise(advice)
+    }
+
+    /// Makes sure that `fd` is what was looked at, whatever the path leads to by now. Returns what it is.
+    pub(super) fn check_identity(&self, fd: BorrowedFd<'_>) -> Result<FileId> {
+        let stat = rustix::fs::fstat(fd).map_err(|errno| self.error(Kind::Open, "").because(errno.into()))?;
+        let id = match FileType::from_raw_mode(stat.st_mode) {
+            FileType::BlockDevice => FileId::Device(stat.st_rdev),
+            _ => FileId::File(stat.st_dev, stat.st_ino),
+        };
+        match self.facts.id {
+            Some(known) if known != id => Err(self.changed("")),
+            _ => Ok(id),
+        }
+    }
+
+    /// Takes the lock that the plan wants of what `fd` is.
+    ///
+    /// # Errors
+    /// Refused where another haul is busy with it.
+    pub(super) fn hold(&self, fd: BorrowedFd<'_>) -> Result<Option<Held>> {
+        let used_for = if self.writes { Use::Write } else { Use::Read };
+        self.plan.lock.map_or(Ok(None), |extent| self.hold_for(fd, extent, used_for))
+    }
+
+    /// The same of a standard stream, which may be a file: from where it stands.
+    ///
+    /// # Errors
+    /// As for [`Opening::hold`].
+    pub(super) fn hold_redirected(&self, fd: BorrowedFd<'_>) -> Result<Option<Held>> {
+        let is_file =
+            rustix::fs::fstat(fd).is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile);
+        let (Some(extent), Ok(offset), true) = (self.plan.lock, rustix::fs::tell(fd), is_file) else { return Ok(None) };
+        if self.writes && rustix::fs::fcntl_getfl(fd).is_ok_and(|flags| flags.contains(OFlags::APPEND)) {
+            // What is appended goes over nobody's bytes, not even over what another appends.
+            return self.hold_for(fd, Extent::new(0, u64::MAX), Use::Read);
+        }
+        let used_for = if self.writes { Use::Write } else { Use::Read };
+        self.hold_for(fd, Extent::new(offset, extent.len.min(u64::MAX - offset)), used_for)
+    }
+
+    fn hold_for(&self, fd: BorrowedFd<'_>, extent: Extent, used_for: Use) -> Result<Option<Held>> {
+        hold::hold(fd, extent, used_for).map_err(|holder| {
+            let wanted = if self.writes { Use::Write } else { Use::Read };
+            hold::refused(self.side, &self.name(), wanted, &holder)
+        })
+    }
+
+    /// The refusal of something that is no longer what the plan was made for.
+    pub(super) fn changed(&self, how: &str) -> Error {
+        let error = self.error(Kind::Refused, &format!(": it has changed since it was looked at{how}"));
+        error.advise("Run it again to have it looked at anew.")
+    }
+
+    /// Refuses to make a regular file among the device nodes: `/dev/sdz` that is not there must never become a file
+    /// that fills the memory. /dev/shm is where files under /dev belong.
+    pub(super) fn refuse_file_under_dev(&self) -> Result<()> {
+        let parent = parent_directory(&self.plan.path);
+        let parent = parent.canonicalize().unwrap_or_else(|_| parent.to_owned());
+        if !parent.starts_with("/dev") || parent.starts_with("/dev/shm") {
+            return Ok(());
+        }
+        let error = self.error(Kind::Refused, ": there is no such device, and a regular file under /dev is not made");
+        Err(error.advise("See `haul list` for the devices that are there."))
+    }
+}
+
+/// The directory that `path` lies in.
+pub(super) fn parent_directory(path: &Path) -> &Path {
+    match path.parent() {
+        Some(parent) if parent.as_os_str().is_empty() => Path::new("."),
+        Some(parent) => parent,
+        None => Path::new("/"),
+    }
+}
+
+/// Whether two descriptors are the same file or device node.
+pub(super) fn same(one: &OwnedFd, other: &OwnedFd) -> bool {
+    let id = |fd: &OwnedFd| rustix::fs::fstat(fd.as_fd()).map(|stat| (stat.st_dev, stat.st_ino, stat.st_rdev)).ok();
+    id(one).is_some() && id(one) == id(other)
+}

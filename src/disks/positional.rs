@@ -1,0 +1,244 @@
+//! Reads and writes at offsets, direct and buffered: what files and block devices have in common.
+use super::buffered::{Buffered, retry};
+use super::residency;
+use super::zeros::with_zeros;
+use crate::core::{Cache, Extent, OnRing, Op, PAGE_BYTES, Request};
+use io_uring::{opcode, squeue, types};
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+
+/// One open file or block device.
+#[derive(Debug)]
+pub(super) struct Positional {
+    /// For what is aligned, where the plan says direct.
+    direct: Option<Direct>,
+    /// For the rest, or for everything.
+    buffered: Buffered,
+}
+
+/// A descriptor with O_DIRECT.
+#[derive(Debug)]
+struct Direct {
+    fd: OwnedFd,
+    /// Alignment of offsets and lengths, in bytes.
+    offset_bytes: u64,
+    /// Alignment of addresses, in bytes.
+    memory_bytes: usize,
+}
+
+/// How much of a transfer goes at once, and which way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Way {
+    Direct(u32),
+    Buffered(u32),
+}
+
+impl Positional {
+    /// All through the page cache, in the manner of `cache`.
+    pub(super) fn buffered(fd: OwnedFd, cache: Cache) -> Self {
+        Positional { direct: None, buffered: Buffered::new(fd, cache) }
+    }
+
+    /// What is aligned past the page cache; the rest through `beside`, which leaves nothing there.
+    pub(super) fn direct(fd: OwnedFd, beside: OwnedFd, offset_bytes: u32, memory_bytes: u32) -> Self {
+        let (offset_bytes, memory_bytes) = (u64::from(offset_bytes.max(1)), memory_bytes.max(1) as usize);
+        let direct = Some(Direct { fd, offset_bytes, memory_bytes });
+        Positional { direct, buffered: Buffered::new(beside, Cache::Drop) }
+    }
+
+    /// The descriptor that most goes through.
+    pub(super) fn main(&self) -> BorrowedFd<'_> {
+        self.direct.as_ref().map_or(self.buffered.fd(), |direct| direct.fd.as_fd())
+    }
+
+    /// The descriptor through the page cache.
+    pub(super) fn through_cache(&self) -> &Buffered {
+        &self.buffered
+    }
+
+    /// A read or a write, or a part of it.
+    pub(super) fn transfer(&self, request: &mut Request) -> io::Result<u32> {
+        let (at, start) = (request.at(), request.done as usize);
+        let fd = self.main();
+        match (self.way(request), request.op) {
+            (Way::Direct(len), Op::Read) => {
+                let bytes = &mut request.buffer.bytes_mut()[start..start + len as usize];
+                retry(|| rustix::io::pread(fd, &mut *bytes, at))
+            }
+            (Way::Direct(len), _) => {
+                let bytes = &request.buffer.bytes()[start..start + len as usize];
+                retry(|| rustix::io::pwrite(fd, bytes, at))
+            }
+            (Way::Buffered(len), Op::Read) => {
+                self.buffered.read(&mut request.buffer.bytes_mut()[start..start + len as usize], at)
+            }
+            (Way::Buffered(len), _) => self.buffered.write(&request.buffer.bytes()[start..start + len as usize], at),
+        }
+    }
+
+    /// Writes zeros as data, `len` or fewer.
+    pub(super) fn write_zeros(&self, offset: u64, len: u64) -> io::Result<u32> {
+        match self.way_of(offset, len.min(u64::from(u32::MAX)) as u32, 0) {
+            Way::Direct(len) => {
+                let fd = self.main();
+                let flags = rustix::io::ReadWriteFlags::empty();
+                with_zeros(len.into(), |zeros| retry(|| rustix::io::pwritev2(fd, zeros, offset, flags)))
+            }
+            Way::Buffered(len) => self.buffered.write_zeros(offset, len.into()),
+        }
+    }
+
+    fn way(&self, request: &Request) -> Way {
+        let address = request.buffer.bytes().as_ptr() as usize + request.done as usize;
+        self.way_of(request.at(), request.left(), address)
+    }
+
+    /// Splits where alignment begins or ends, at a page boundary: so that what is written direct shares no page with
+    /// what is written through the cache beside it.
+    fn way_of(&self, at: u64, left: u32, address: usize) -> Way {
+        let Some(direct) = &self.direct else { return Way::Buffered(left) };
+        let page = PAGE_BYTES as u64;
+        let end = at + u64::from(left);
+        let starts_aligned = |skipped: u64| {
+            (at + skipped).is_multiple_of(direct.offset_bytes)
+                && (address as u64 + skipped).is_multiple_of(direct.memory_bytes as u64)
+        };
+        if starts_aligned(0) {
+            if u64::from(left).is_multiple_of(direct.offset_bytes) {
+                return Way::Direct(left);
+            }
+            let whole_pages = (end - end % page).saturating_sub(at);
+            if whole_pages > 0 && whole_pages.is_multiple_of(direct.offset_bytes) {
+                return Way::Direct(whole_pages as u32);
+            }
+            return Way::Buffered(left);
+        }
+        let head = at.next_multiple_of(page) - at;
+        if head > 0 && head < u64::from(left) && starts_aligned(head) {
+            return Way::Buffered(head as u32);
+        }
+        Way::Buffered(left)
+    }
+
+    /// Has the page cache drop what it holds of `extent`, and says how many bytes are there still.
+    pub(super) fn uncache(&self, extent: Extent) -> Option<u64> {
+        residency::uncache(self.buffered.fd(), extent)
+    }
+
+    /// Returns when all is on the medium; with `metadata`, size and times too. Drops what the cache still holds of it.
+    ///
+    /// # Errors
+    /// Those of earlier writes too.
+    pub(super) fn make_durable(&self, metadata: bool) -> io::Result<()> {
+        self.buffered.finish()?;
+        // Each descriptor hears of failed writebacks by itself, so each that was used is asked.
+        if self.direct.is_some() && self.buffered.was_written() {
+            sync(self.buffered.fd(), false)?;
+        }
+        sync(self.main(), metadata)?;
+        self.buffered.drop_written();
+        Ok(())
+    }
+}
+
+fn sync(fd: BorrowedFd<'_>, metadata: bool) -> io::Result<()> {
+    let call = || if metadata { rustix::fs::fsync(fd) } else { rustix::fs::fdatasync(fd) };
+    retry(|| call().map(|()| 0)).map(|_| ())
+}
+
+// SAFETY: an entry reads into or writes from the present transfer, whose bounds `rest` and `rest_mut` check, with its
+// length; where it names registered memory, the ring has the arena of that buffer registered. It names no other memory,
+// and `main` is one of our own descriptors, always the same. Reads and writes have one completion.
+unsafe impl OnRing for Positional {
+    fn fd(&self) -> BorrowedFd<'_> {
+        self.main()
+    }
+
+    fn takes(&self, request: &Request) -> bool {
+        if request.op == Op::Zero {
+            return false;
+        }
+        match self.way(request) {
+            Way::Direct(len) => len == request.left(),
+            Way::Buffered(_) => self.direct.is_none() && self.buffered.suits_a_ring(),
+        }
+    }
+
+    fn encode(&self, request: &mut Request, fd: types::Fixed) -> squeue::Entry {
+        debug_assert!(self.takes(request));
+        let (at, len) = (request.at(), request.left());
+        let flags = if self.direct.is_some() { 0 } else { self.buffered.flags().bits() as i32 };
+        let index = request.buffer.registered();
+        match (request.op, index) {
+            (Op::Read, None) => {
+                let bytes = request.rest_mut().as_mut_ptr();
+                opcode::Read::new(fd, bytes, len).offset(at).rw_flags(flags).build()
+            }
+            (Op::Read, Some(index)) => {
+                let bytes = request.rest_mut().as_mut_ptr();
+                opcode::ReadFixed::new(fd, bytes, len, index).offset(at).rw_flags(flags).build()
+            }
+            (_, None) => {
+                let bytes = request.rest().as_ptr();
+                opcode::Write::new(fd, bytes, len).offset(at).rw_flags(flags).build()
+            }
+            (_, Some(index)) => {
+                let bytes = request.rest().as_ptr();
+                opcode::WriteFixed::new(fd, bytes, len, index).offset(at).rw_flags(flags).build()
+            }
+        }
+    }
+
+    fn decode(&self, request: &Request, result: i32, _extra: [u64; 2]) -> io::Result<u32> {
+        let moved = u32::try_from(result).map_err(|_| io::Error::from_raw_os_error(-result))?;
+        if request.op == Op::Write && self.direct.is_none() {
+            self.buffered.drop_behind(Extent::new(request.at(), u64::from(moved)))?;
+        }
+        Ok(moved)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn direct(offset_bytes: u32, memory_bytes: u32) -> Positional {
+        let fd = || OwnedFd::from(tempfile::tempfile().unwrap());
+        Positional::direct(fd(), fd(), offset_bytes, memory_bytes)
+    }
+
+    #[test]
+    fn a_transfer_is_split_where_alignment_begins_or_ends_and_then_at_a_page() {
+        let io = direct(512, 512);
+        let table = [
+            // offset, length, address → way
+            ((0, 65_536, 0), Way::Direct(65_536)),
+            ((512, 1024, 512), Way::Direct(1024)),
+            ((0, 65_536 + 777, 0), Way::Direct(65_536)),
+            ((512, 8192, 512), Way::Direct(8192)),
+            ((512, 8193, 512), Way::Direct(7680)),
+            ((4096, 777, 0), Way::Buffered(777)),
+            ((100, 65_536, 100), Way::Buffered(3996)),
+            ((100, 200, 100), Way::Buffered(200)),
+            // The address never gets aligned where the offset is, so nothing of it can go direct.
+            ((100, 65_536, 0), Way::Buffered(65_536)),
+            ((0, 65_536, 100), Way::Buffered(65_536)),
+        ];
+        for ((at, len, address), way) in table {
+            assert_eq!(io.way_of(at, len, address), way, "{len} bytes at {at} from {address}");
+        }
+    }
+
+    #[test]
+    fn memory_may_be_coarser_or_finer_than_offsets() {
+        assert_eq!(direct(512, 4).way_of(512, 512, 4), Way::Direct(512));
+        assert_eq!(direct(512, 4096).way_of(512, 512, 512), Way::Buffered(512));
+        assert_eq!(direct(4096, 512).way_of(512, 512, 512), Way::Buffered(512));
+    }
+
+    #[test]
+    fn without_direct_everything_goes_one_way_at_once() {
+        let io = Positional::buffered(tempfile::tempfile().unwrap().into(), Cache::Keep);
+        assert_eq!(io.way_of(100, 65_536, 7), Way::Buffered(65_536));
+    }
+}

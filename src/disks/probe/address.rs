@@ -1,0 +1,259 @@
+//! What kind of thing an address means.
+use super::character;
+use super::passthrough;
+use super::snapshot::Snapshot;
+use crate::core::{EndpointKind, Error, FileId, Kind, Passthrough, Result, Side};
+use crate::sys::was_closed;
+use rustix::fs::{FileType, Stat, major, minor};
+use std::fs;
+use std::io;
+use std::os::fd::AsFd;
+use std::path::{Path, PathBuf};
+
+/// Links that are followed to a file that is not there; the kernel follows as many.
+const LINKS_MAX: usize = 40;
+
+/// File systems whose files are made as they are read: their sizes say nothing.
+const MADE_AS_READ: [&str; 9] =
+    ["proc", "sysfs", "debugfs", "tracefs", "securityfs", "cgroup", "cgroup2", "configfs", "pstore"];
+
+/// What an address leads to.
+#[derive(Debug)]
+pub(super) struct Place {
+    /// Every symbolic link resolved; `-` for itself.
+    pub(super) path: PathBuf,
+    pub(super) kind: EndpointKind,
+    /// What it is; of a file that is to be made, what its directory is.
+    pub(super) stat: Stat,
+    pub(super) exists: bool,
+    /// What it can be compared by; `None` for what cannot be the same as anything else.
+    pub(super) id: Option<FileId>,
+    /// The node was named that takes the disk's commands; `path` is the block device behind it, where there is one.
+    pub(super) node: Option<Passthrough>,
+}
+
+impl Place {
+    /// Which stream it is, whatever its name and kind; of what is no stream, nothing.
+    pub(super) fn stream(&self) -> Option<FileId> {
+        let Stat { st_dev, st_ino, st_rdev, st_mode, .. } = self.stat;
+        match FileType::from_raw_mode(st_mode) {
+            FileType::CharacterDevice => Some(FileId::Node(st_rdev)),
+            FileType::Fifo | FileType::Socket => Some(FileId::File(st_dev, st_ino)),
+            _ => None,
+        }
+    }
+}
+
+/// Finds out what `address` leads to.
+pub(super) fn find(address: &str, side: Side, snapshot: &Snapshot) -> Result<Place> {
+    if address.is_empty() {
+        let error = Error::new(Kind::Usage, format!("{} has an empty name", side.name())).on(side);
+        return Err(error.advise("Name a file, a device, or - for a stream."));
+    }
+    if address == "-" {
+        return standard(side);
+    }
+    let path = Path::new(address);
+    match rustix::fs::stat(path) {
+        Ok(stat) => existing(address, resolved(path, &stat), stat, side, snapshot),
+        Err(rustix::io::Errno::NOENT) if side == Side::Dest => missing(address, snapshot),
+        Err(errno) => Err(cannot_open(side, address, errno.into())),
+    }
+}
+
+/// Standard input or output. Whatever was redirected there is a stream, also a file: the position at which somebody
+/// left it is where to go on, and it may be in the middle. A block device is refused: as a stream it would get none of
+/// the checks that keep a disk in use from being overwritten, and one that is pulled out would look like its end.
+fn standard(side: Side) -> Result<Place> {
+    let descriptor = if side == Side::Source { 0 } else { 1 };
+    if was_closed(descriptor) {
+        return Err(cannot_open(side, "-", rustix::io::Errno::BADF.into()));
+    }
+    let stat = match side {
+        Side::Source => rustix::fs::fstat(io::stdin().as_fd()),
+        Side::Dest => rustix::fs::fstat(io::stdout().as_fd()),
+    };
+    let stat = stat.map_err(|errno| cannot_open(side, "-", errno.into()))?;
+    // Kept, so that a copy of a file onto itself is noticed though one of them is redirected.
+    let id = match FileType::from_raw_mode(stat.st_mode) {
+        FileType::RegularFile => Some(FileId::File(stat.st_dev, stat.st_ino)),
+        FileType::BlockDevice => return Err(redirected_device(side)),
+        FileType::Directory => return Err(directory("-", side)),
+        _ => None,
+    };
+    Ok(Place { path: PathBuf::from("-"), kind: EndpointKind::Pipe, stat, exists: true, id, node: None })
+}
+
+fn existing(address: &str, path: PathBuf, stat: Stat, side: Side, snapshot: &Snapshot) -> Result<Place> {
+    let mut id = None;
+    let kind = match FileType::from_raw_mode(stat.st_mode) {
+        FileType::Directory => return Err(directory(address, side)),
+        FileType::RegularFile => {
+            id = Some(FileId::File(stat.st_dev, stat.st_ino));
+            let filesystem = snapshot.mount_of(&path).map(|mount| mount.filesystem.as_str());
+            let made_as_read = filesystem.is_some_and(|name| MADE_AS_READ.contains(&name));
+            if made_as_read && side == Side::Source { EndpointKind::Pipe } else { EndpointKind::File }
+        }
+        FileType::BlockDevice => {
+            id = Some(FileId::Device(stat.st_rdev));
+            EndpointKind::Block
+        }
+        FileType::CharacterDevice => {
+            let numbers = (major(stat.st_rdev), minor(stat.st_rdev));
+            if let Some((node, device)) = passthrough::of_node(&snapshot.sysfs, &path, numbers) {
+                return behind(address, side, node, device.map(|device| device.number), stat);
+            }
+            character::kind(address, stat.st_rdev, side, &snapshot.sysfs)?
+        }
+        FileType::Fifo => {
+            id = Some(FileId::File(stat.st_dev, stat.st_ino));
+            EndpointKind::Pipe
+        }
+        FileType::Socket => return Err(socket(address, side)),
+        _ => EndpointKind::Pipe,
+    };
+    Ok(Place { path, kind, stat, exists: true, id, node: None })
+}
+
+/// The disk whose commands `node` takes: everything but the bytes themselves is asked of its block device `number`.
+fn behind(address: &str, side: Side, node: Passthrough, number: Option<u64>, stat: Stat) -> Result<Place> {
+    let kind = EndpointKind::Block;
+    let (Some(path), Some(number)) = (node.block.clone(), number) else {
+        let (path, id) = (node.node.clone(), Some(FileId::Node(stat.st_rdev)));
+        return Ok(Place { path, kind, stat, exists: true, id, node: Some(node) });
+    };
+    let failed = |cause: io::Error| {
+        let path = path.display();
+        let what = format!("{} {address} belongs to {path}, which cannot be looked at", side.name());
+        let advice = "What would keep a disk in use from being overwritten cannot be checked without it.";
+        Error::new(Kind::Refused, what).on(side).because(cause).advise(advice)
+    };
+    let stat = rustix::fs::stat(&path).map_err(|errno| failed(errno.into()))?;
+    if stat.st_rdev != number {
+        return Err(failed(io::Error::other("it is another device")));
+    }
+    Ok(Place { path, kind, stat, exists: true, id: Some(FileId::Device(number)), node: Some(node) })
+}
+
+/// The path without symbolic links, where it has such a name: pipes and deleted files below /proc/self/fd have none.
+fn resolved(path: &Path, stat: &Stat) -> PathBuf {
+    let same = |other: &PathBuf| {
+        rustix::fs::stat(other).is_ok_and(|other| (other.st_dev, other.st_ino) == (stat.st_dev, stat.st_ino))
+    };
+    fs::canonicalize(path).ok().filter(same).unwrap_or_else(|| path.to_owned())
+}
+
+/// A dest that is not there: a file to be made, unless it looks like the name of a device.
+fn missing(address: &str, snapshot: &Snapshot) -> Result<Place> {
+    let side = Side::Dest;
+    let mut path = PathBuf::from(address);
+    for _ in 0..LINKS_MAX {
+        let Ok(onward) = fs::read_link(&path) else { break };
+        path = parent(&path).join(onward);
+    }
+    let Some(name) = path.file_name().filter(|_| !address.ends_with('/')).map(ToOwned::to_owned) else {
+        return Err(directory(address, side));
+    };
+    if among_devices(nearest(&path), snapshot) {
+        return Err(no_device(address));
+    }
+    let directory = fs::canonicalize(parent(&path)).and_then(|path| Ok((rustix::fs::stat(&path)?, path)));
+    let (stat, directory) = directory.map_err(|cause| no_directory(address, &path, cause))?;
+    if FileType::from_raw_mode(stat.st_mode) != FileType::Directory {
+        return Err(no_directory(address, &path, io::ErrorKind::NotADirectory.into()));
+    }
+    if among_devices(&directory, snapshot) {
+        return Err(no_device(address));
+    }
+    Ok(Place { path: directory.join(name), kind: EndpointKind::File, stat, exists: false, id: None, node: None })
+}
+
+/// A name below /dev that is not there: a slip, or a device that is not plugged in.
+fn no_device(address: &str) -> Error {
+    let what = format!("dest {address}: no such device, and a regular file is never made under /dev");
+    let advice = "See 'haul list' for the devices that are there; is it plugged in, and spelt right?";
+    Error::new(Kind::Refused, what).on(Side::Dest).advise(advice)
+}
+
+/// The directory nearest to `path` that is there: /dev for /dev/disk/by-id/x where nothing has an id.
+fn nearest(path: &Path) -> &Path {
+    path.ancestors().skip(1).find(|above| above.is_dir()).unwrap_or(Path::new("/"))
+}
+
+/// Whether a new file in `directory` would lie among the device nodes: anywhere in a devtmpfs, and below /dev unless
+/// something else is mounted there, as /dev/shm.
+fn among_devices(directory: &Path, snapshot: &Snapshot) -> bool {
+    let dev = Path::new("/dev");
+    let mount = snapshot.mount_of(directory);
+    if mount.is_some_and(|mount| mount.filesystem == "devtmpfs") {
+        return true;
+    }
+    let own = mount.is_some_and(|mount| mount.at != dev && mount.at.starts_with(dev));
+    directory.starts_with(dev) && !own
+}
+
+/// The directory that `path` lies in.
+fn parent(path: &Path) -> &Path {
+    match path.parent() {
+        Some(parent) if parent.as_os_str().is_empty() => Path::new("."),
+        Some(parent) => parent,
+        None => Path::new("/"),
+    }
+}
+
+fn no_directory(address: &str, path: &Path, cause: io::Error) -> Error {
+    let what = format!("cannot make dest {address} in directory {}", parent(path).display());
+    let advice = match cause.kind() {
+        io::ErrorKind::PermissionDenied => "Run it as a user who may enter that directory, or as root.",
+        _ => "Check the path, or make the directory first.",
+    };
+    Error::new(Kind::Open, what).on(Side::Dest).because(cause).advise(advice)
+}
+
+fn redirected_device(side: Side) -> Error {
+    let (stream, option) = match side {
+        Side::Source => ("standard input", "--skip"),
+        Side::Dest => ("standard output", "--seek"),
+    };
+    let what = format!("{stream} is a block device: as a stream it would get none of a device's checks");
+    let advice = format!("Name the device instead of -; where to begin in it is said with {option}.");
+    Error::new(Kind::Refused, what).on(side).advise(advice)
+}
+
+fn socket(address: &str, side: Side) -> Error {
+    let what = format!("{} {address} is a socket, which cannot be opened by its name", side.name());
+    let advice = "Let another program connect to it, and copy from or to that one through a pipe.";
+    Error::new(Kind::Usage, what).on(side).advise(advice)
+}
+
+fn directory(address: &str, side: Side) -> Error {
+    let what = format!("{} {address} is a directory", side.name());
+    let advice = match side {
+        Side::Source => "Name a file in it, or the device that it is mounted from; to copy a tree, use cp -a.",
+        Side::Dest => "Name the file in it that is to be written.",
+    };
+    Error::new(Kind::Usage, what).on(side).advise(advice)
+}
+
+/// The failure of a look at `address`.
+pub(super) fn cannot_open(side: Side, address: &str, cause: io::Error) -> Error {
+    let name = match (address, side) {
+        ("-", Side::Source) => "(standard input)",
+        ("-", Side::Dest) => "(standard output)",
+        _ => address,
+    };
+    let advice = match rustix::io::Errno::from_io_error(&cause) {
+        Some(rustix::io::Errno::NOENT) => "Check the path.",
+        Some(rustix::io::Errno::BADF) => "It is closed; redirect it, or name a file.",
+        Some(rustix::io::Errno::ACCESS | rustix::io::Errno::PERM) => {
+            "Run it as root, or as a user who may; devices can often be used by the group 'disk'."
+        }
+        Some(rustix::io::Errno::NOMEDIUM) => "Insert a medium.",
+        Some(rustix::io::Errno::NXIO | rustix::io::Errno::NODEV) => "Is the device still plugged in?",
+        Some(rustix::io::Errno::NOTDIR) => "A part of the path is no directory; check it.",
+        Some(rustix::io::Errno::LOOP) => "A symbolic link of that path leads to itself; name the file itself.",
+        _ => "",
+    };
+    let what = format!("cannot open {} {name}", side.name());
+    Error::new(Kind::Open, what).on(side).because(cause).advise(advice)
+}

@@ -1,0 +1,91 @@
+//! Limits of the request queue beneath a device number, from sysfs.
+use crate::core::{PAGE_BYTES, QueueLimits};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+
+/// The limits of the block device `major:minor`, a partition's being those of its disk. All unknown for a number that
+/// is no block device, as that of a btrfs or tmpfs.
+pub(super) fn of_device(major: u32, minor: u32) -> QueueLimits {
+    directory(major, minor).map(|queue| read(&queue)).unwrap_or_default()
+}
+
+/// Alignment that the queue asks of memory, in bytes (`dma_alignment`, in sysfs since 6.0).
+pub(super) fn memory_align_bytes(major: u32, minor: u32) -> Option<u32> {
+    let mask: u32 = number(&directory(major, minor)?, "dma_alignment")?;
+    mask.checked_add(1).filter(|bytes| bytes.is_power_of_two())
+}
+
+/// Logical and physical block size, in bytes.
+pub(super) fn block_bytes(major: u32, minor: u32) -> Option<(u32, u32)> {
+    let queue = directory(major, minor)?;
+    Some((number(&queue, "logical_block_size")?, number(&queue, "physical_block_size")?))
+}
+
+/// Where the block device of that number begins on its disk, in bytes; 0 for a disk.
+pub(super) fn start_bytes(device: u64) -> u64 {
+    let (major, minor) = (rustix::fs::major(device), rustix::fs::minor(device));
+    // In units of 512 bytes, whatever the device's own blocks are.
+    number::<u64>(Path::new(&format!("/sys/dev/block/{major}:{minor}")), "start").unwrap_or(0).saturating_mul(512)
+}
+
+/// Longest command that the driver takes for the block device of that number, in bytes: what it transfers at once, in
+/// memory that lies in single pages.
+pub(super) fn command_bytes_max(device: u64) -> Option<u64> {
+    let queue = directory(rustix::fs::major(device), rustix::fs::minor(device))?;
+    let transfer_kib: u64 = number(&queue, "max_hw_sectors_kb")?;
+    let segments: u64 = number(&queue, "max_segments")?;
+    Some((transfer_kib * 1024).min(segments * PAGE_BYTES as u64))
+}
+
+/// `/sys/…/queue` of the disk.
+fn directory(major: u32, minor: u32) -> Option<PathBuf> {
+    let device = fs::canonicalize(format!("/sys/dev/block/{major}:{minor}")).ok()?;
+    let disk = if device.join("partition").exists() { device.parent()? } else { &device };
+    Some(disk.join("queue")).filter(|queue| queue.is_dir())
+}
+
+fn read(queue: &Path) -> QueueLimits {
+    let max_request_kib: u32 = number(queue, "max_sectors_kb").unwrap_or(0);
+    QueueLimits {
+        optimal_io_bytes: number(queue, "optimal_io_size").unwrap_or(0),
+        max_request_bytes: max_request_kib.saturating_mul(1024),
+        requests_max: number(queue, "nr_requests").unwrap_or(0),
+        rotational: number(queue, "rotational").map(|flag: u32| flag != 0),
+        write_zeroes_max_bytes: number(queue, "write_zeroes_max_bytes").unwrap_or(0),
+        // No kernel says so of a block device yet.
+        copy_max_bytes: 0,
+        copy_unit_bytes: 0,
+    }
+}
+
+fn number<T: FromStr>(queue: &Path, name: &str) -> Option<T> {
+    fs::read_to_string(queue.join(name)).ok()?.trim().parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn limits_are_read_in_bytes_and_missing_ones_are_unknown() {
+        let queue = tempfile::tempdir().unwrap();
+        fs::write(queue.path().join("max_sectors_kb"), "1280\n").unwrap();
+        fs::write(queue.path().join("rotational"), "1\n").unwrap();
+        fs::write(queue.path().join("nr_requests"), "256\n").unwrap();
+        let limits = read(queue.path());
+        let expected = QueueLimits {
+            max_request_bytes: 1280 << 10,
+            rotational: Some(true),
+            requests_max: 256,
+            ..QueueLimits::default()
+        };
+        assert_eq!(limits, expected);
+    }
+
+    #[test]
+    fn a_number_that_is_no_block_device_has_no_limits() {
+        assert_eq!(of_device(0, 9999), QueueLimits::default());
+        assert_eq!(memory_align_bytes(0, 9999), None);
+    }
+}

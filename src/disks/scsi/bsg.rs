@@ -1,0 +1,295 @@
+//! SCSI commands as ring entries: `uring_cmd` on the disk's bsg node, since 7.1.
+//!
+//! Whether the kernel takes them is tried once, with a command that moves nothing; where it does not, commands go
+//! through the sg node as ever.
+use super::cdb::{CDB_BYTES_MAX, Cdb};
+use super::node::{Node, SENSE_BYTES};
+use super::sense::Sense;
+use super::verdict::{Answer, Place, Verdict, judge};
+use crate::core::{Op, Request};
+use crate::disks::suspects::Suspects;
+use crate::sys::bsg::{self, BSG_URING_CMD, Bytes, Command, Said};
+use io_uring::{opcode, squeue, types};
+use rustix::fs::{Mode, OFlags, major, makedev, minor};
+use std::fs;
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, Ordering::Relaxed};
+
+/// Slots whose commands can be on the ring; those of any beyond go another way.
+const SLOTS: usize = 256;
+
+/// A disk's bsg node, open, and the commands that are on their way to it.
+#[derive(Debug)]
+pub(super) struct Bsg {
+    fd: OwnedFd,
+    path: PathBuf,
+    slots: Box<[Slot]>,
+    works: OnceLock<bool>,
+    /// The kernel has refused a command after all: none goes on the ring any more.
+    refused: AtomicBool,
+    used: AtomicBool,
+    suspects: Suspects<()>,
+}
+
+/// What a command on its way needs to stay put. The kernel reads and writes it behind our back: hence atomics.
+#[derive(Debug)]
+struct Slot {
+    cdb: [AtomicU8; CDB_BYTES_MAX],
+    sense: [AtomicU8; SENSE_BYTES],
+    /// Bytes that the command moves.
+    len: AtomicU32,
+}
+
+impl Default for Slot {
+    fn default() -> Self {
+        Slot {
+            cdb: [const { AtomicU8::new(0) }; CDB_BYTES_MAX],
+            sense: [const { AtomicU8::new(0) }; SENSE_BYTES],
+            len: AtomicU32::new(0),
+        }
+    }
+}
+
+impl Slot {
+    /// The entry for this command, which is kept here meanwhile.
+    fn command(&self, cdb: &Cdb, bytes: Bytes, timeout_ms: u32) -> Command {
+        self.cdb.iter().zip(cdb.bytes()).for_each(|(place, byte)| place.store(*byte, Relaxed));
+        let len = match bytes {
+            Bytes::None => 0,
+            Bytes::Out(_, len) | Bytes::In(_, len) => len,
+        };
+        self.len.store(len, Relaxed);
+        let cdb = (self.cdb.as_ptr() as u64, cdb.bytes().len() as u32);
+        Command { cdb, sense: (self.sense.as_ptr() as u64, SENSE_BYTES as u32), bytes, timeout_ms }
+    }
+
+    /// What the disk and the way to it said.
+    fn answer(&self, said: Said) -> Answer {
+        let sense: Vec<u8> = self.sense.iter().take(said.sense_bytes.into()).map(|place| place.load(Relaxed)).collect();
+        Answer {
+            status: said.status & 0x7e,
+            host: said.host_status.into(),
+            residual: i32::try_from(said.residual_bytes).unwrap_or(i32::MAX),
+            sense: Sense::parse(&sense),
+        }
+    }
+}
+
+impl Bsg {
+    /// Opens the bsg node of the disk whose sg node has this number; `None` where there is none to be had.
+    pub(super) fn open(sg_number: u64, writing: bool) -> Option<Self> {
+        let (path, number) = find(sg_number)?;
+        let access = if writing { OFlags::RDWR } else { OFlags::RDONLY };
+        let fd = rustix::fs::open(&path, access | OFlags::CLOEXEC, Mode::empty()).ok()?;
+        let same = rustix::fs::fstat(&fd).is_ok_and(|stat| stat.st_rdev == number);
+        same.then(|| Bsg::new(fd, path))
+    }
+
+    fn new(fd: OwnedFd, path: PathBuf) -> Self {
+        Bsg {
+            fd,
+            path,
+            slots: (0..SLOTS).map(|_| Slot::default()).collect(),
+            works: OnceLock::new(),
+            refused: AtomicBool::new(false),
+            used: AtomicBool::new(false),
+            suspects: Suspects::default(),
+        }
+    }
+
+    /// Whether the kernel takes commands on a ring: tried once.
+    pub(super) fn works(&self) -> bool {
+        *self.works.get_or_init(|| {
+            let ready = self.slots[0].command(&Cdb::test_unit_ready(), Bytes::None, 5000);
+            // SAFETY: nothing is moved; command and room for sense data are in the slot, which lives longer.
+            unsafe { bsg::give_alone(self.fd.as_fd(), &ready) }.is_ok()
+        })
+    }
+
+    pub(super) fn fd(&self) -> BorrowedFd<'_> {
+        self.fd.as_fd()
+    }
+
+    /// Whether the request, for which there is a command, would go on the ring now.
+    pub(super) fn takes(&self, request: &Request) -> bool {
+        !self.refused.load(Relaxed) && (request.slot as usize) < SLOTS && !self.suspects.has(request.at())
+    }
+
+    /// The entry for a command of `len` bytes at the beginning of the request's present transfer.
+    pub(super) fn entry(
+        &self,
+        request: &mut Request,
+        (cdb, len): (&Cdb, u32),
+        timeout_ms: u32,
+        fd: types::Fixed,
+    ) -> squeue::Entry128 {
+        let bytes = match request.op {
+            Op::Read => Bytes::In(request.rest_mut().as_mut_ptr() as u64, len),
+            _ => Bytes::Out(request.rest().as_ptr() as u64, len),
+        };
+        let command = self.slots[request.slot as usize].command(cdb, bytes, timeout_ms);
+        opcode::UringCmd80::new(fd, BSG_URING_CMD).cmd(command.for_ring()).build()
+    }
+
+    /// Bytes of the command that the request's slot has, or had last.
+    pub(super) fn len(&self, request: &Request) -> u32 {
+        self.slots[request.slot as usize].len.load(Relaxed)
+    }
+
+    /// What a completion says. A command that may go well another time is given again by a call, which has the patience
+    /// for it: the ring goes on meanwhile.
+    ///
+    /// # Errors
+    /// EAGAIN: nothing has happened, and another way is worth a try. A [`crate::core::DeviceError`] of the disk.
+    pub(super) fn decode(&self, node: &Node, request: &Request, place: Place, came: (i32, u64)) -> io::Result<u32> {
+        let (at, len) = (request.at(), self.len(request));
+        let (result, number) = came;
+        if result == 0 {
+            self.used.store(true, Relaxed);
+            let answer = self.slots[request.slot as usize].answer(Said::of(number));
+            return match judge(&answer, len, place) {
+                Verdict::Done { moved, recovered } => {
+                    node.note_done(moved < len, recovered);
+                    Ok(moved)
+                }
+                Verdict::Failed { error, on_the_way } => Err(node.settled(error, on_the_way)),
+                Verdict::Again(why, _) => {
+                    node.counts.again(why);
+                    self.look_closer(at)
+                }
+            };
+        }
+        match -result {
+            libc::EOPNOTSUPP | libc::ENOTTY | libc::ENOSYS | libc::EACCES | libc::EPERM => {
+                self.refused.store(true, Relaxed);
+                Err(again())
+            }
+            // Too long for the driver, or the kernel had no room for it just now: a call finds out which.
+            libc::EINVAL | libc::ENOMEM | libc::EINTR | libc::EAGAIN => self.look_closer(at),
+            errno => Err(io::Error::from_raw_os_error(errno)),
+        }
+    }
+
+    fn look_closer(&self, at: u64) -> io::Result<u32> {
+        self.suspects.add(at, ());
+        Err(again())
+    }
+
+    /// A call has taken the bytes from `at` on.
+    pub(super) fn called(&self, at: u64) {
+        self.suspects.take(at);
+    }
+
+    /// How commands went, for the report; `None`: not on the ring.
+    pub(super) fn way(&self) -> Option<String> {
+        self.used.load(Relaxed).then(|| format!("{}, uring_cmd", self.path.display()))
+    }
+}
+
+/// Nothing has happened; to be tried another way.
+fn again() -> io::Error {
+    io::Error::from_raw_os_error(libc::EAGAIN)
+}
+
+/// The bsg node of the disk whose sg node has this number, and its own number.
+fn find(sg_number: u64) -> Option<(PathBuf, u64)> {
+    let dir = format!("/sys/dev/char/{}:{}/device/bsg", major(sg_number), minor(sg_number));
+    let entry = fs::read_dir(dir).ok()?.flatten().next()?;
+    let text = fs::read_to_string(entry.path().join("dev")).ok()?;
+    let (major, minor) = text.trim().split_once(':')?;
+    Some((Path::new("/dev/bsg").join(entry.file_name()), makedev(major.parse().ok()?, minor.parse().ok()?)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::core::{Arena, DeviceError, Kind, Side};
+    use std::fs::File;
+
+    const PLACE: Place = Place { lba: 0x1200, blocks: 256, block_bytes: 512, start: 0 };
+
+    /// What scsi_debug says of its bad block 0x1234.
+    const FIXED: [u8; 18] = [0xf0, 0, 3, 0, 0, 0x12, 0x34, 10, 0, 0, 0, 0, 0x11, 0, 0, 0x80, 0x12, 0x34];
+
+    /// A node that takes nothing, to be told what a kernel would say.
+    fn bsg() -> (Bsg, Node) {
+        let zero = || File::open("/dev/zero").unwrap().into();
+        (Bsg::new(zero(), "/dev/bsg/0:0:0:0".into()), Node::silent(zero()))
+    }
+
+    fn request(op: Op) -> Request {
+        let len = 128 << 10;
+        let buffer = Arena::map(1 << 20).unwrap().carve(len, 1).remove(0);
+        Request { slot: 0, ticket: 0, side: Side::Source, op, offset: 0x1200 * 512, len, done: 0, until: len, buffer }
+    }
+
+    fn given(bsg: &Bsg, request: &mut Request) {
+        let cdb = Cdb::transfer(super::super::cdb::Way::Read, 0x1200, 256, Default::default()).unwrap();
+        bsg.entry(request, (&cdb, 128 << 10), 60_000, types::Fixed(0));
+    }
+
+    #[test]
+    fn an_entry_points_to_the_command_the_bytes_and_the_room_for_sense_data() {
+        let slot = Slot::default();
+        let cdb = Cdb::read_capacity_10();
+        let command = slot.command(&cdb, Bytes::In(0x1000, 8), 7);
+        assert_eq!(command.cdb, (slot.cdb.as_ptr() as u64, 10));
+        assert_eq!(command.sense, (slot.sense.as_ptr() as u64, 96));
+        assert_eq!((command.bytes, command.timeout_ms), (Bytes::In(0x1000, 8), 7));
+        let kept: Vec<u8> = slot.cdb.iter().take(10).map(|byte| byte.load(Relaxed)).collect();
+        assert_eq!(kept, cdb.bytes());
+        assert_eq!(slot.len.load(Relaxed), 8);
+    }
+
+    #[test]
+    fn a_medium_error_is_told_with_its_block_as_by_the_other_ways() {
+        let (bsg, node) = bsg();
+        let mut read = request(Op::Read);
+        given(&bsg, &mut read);
+        bsg.slots[0].sense.iter().zip(FIXED).for_each(|(place, byte)| place.store(byte, Relaxed));
+        let error = bsg.decode(&node, &read, PLACE, (0, 18 << 24 | 8 << 8 | 2)).unwrap_err();
+        let said = DeviceError::of(&error).unwrap();
+        assert_eq!((said.kind, said.offset), (Kind::Io, Some(0x1234 * 512)));
+        assert!(said.words.contains("unrecovered read error"), "{said:?}");
+        assert!(bsg.way().unwrap().contains("uring_cmd"));
+    }
+
+    #[test]
+    fn what_was_not_moved_is_not_taken_for_moved() {
+        let (bsg, node) = bsg();
+        let mut read = request(Op::Read);
+        given(&bsg, &mut read);
+        assert_eq!(bsg.decode(&node, &read, PLACE, (0, 0)).unwrap(), 128 << 10);
+        assert_eq!(bsg.decode(&node, &read, PLACE, (0, 1000 << 32)).unwrap(), (128 << 10) - 1024, "whole blocks");
+    }
+
+    #[test]
+    fn what_may_pass_is_looked_at_by_a_call_and_then_the_ring_takes_it_again() {
+        let (bsg, node) = bsg();
+        let mut read = request(Op::Read);
+        for came in [(0, 0x28), (0, 0x05 << 16), (-libc::EINVAL, 0), (-libc::EAGAIN, 0)] {
+            assert!(bsg.takes(&read));
+            given(&bsg, &mut read);
+            let error = bsg.decode(&node, &read, PLACE, came).unwrap_err();
+            assert_eq!(error.raw_os_error(), Some(libc::EAGAIN), "{came:?}");
+            assert!(!bsg.takes(&read), "{came:?}");
+            bsg.called(read.at());
+        }
+    }
+
+    #[test]
+    fn a_kernel_that_takes_no_commands_on_a_ring_leaves_the_other_ways() {
+        let (bsg, node) = bsg();
+        assert!(!bsg.works(), "a file of zeros takes none");
+        let read = request(Op::Read);
+        assert_eq!(
+            bsg.decode(&node, &read, PLACE, (-libc::EOPNOTSUPP, 0)).unwrap_err().raw_os_error(),
+            Some(libc::EAGAIN)
+        );
+        assert!(!bsg.takes(&read));
+        assert_eq!(bsg.way(), None);
+    }
+}

@@ -1,0 +1,305 @@
+//! A disk that is reached by SCSI commands, open.
+use super::cdb::{Cdb, Form, Way};
+use super::copy::Copying;
+use super::holes::Holes;
+use super::node::{Data, Node};
+use super::probe::write_same_blocks;
+use super::records::{Shared, map_reserved};
+use super::survey::Survey;
+use super::verdict::Place;
+use crate::core::{
+    Buffer, Cache, CommandWishes, CopyName, DeviceError, Extent, Facts, Kind, Op, Request, Result, Run, RunKind,
+    Through, Transfers,
+};
+use crate::disks::claim::Claim;
+use crate::disks::opening::Opening;
+use std::io;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
+use std::sync::{Mutex, PoisonError};
+
+/// Shorter commands than this are not tried when the driver finds one too long, in bytes.
+const TRANSFER_BYTES_MIN: u32 = 4096;
+
+/// A disk that is reached by SCSI commands, open.
+#[derive(Debug)]
+pub(super) struct Disk {
+    pub(super) facts: Facts,
+    pub(super) node: Node,
+    pub(super) claim: Claim,
+    /// As messages name it.
+    pub(super) name: String,
+    /// Where this side begins on the disk, in bytes.
+    start: u64,
+    pub(super) block_bytes: u32,
+    size: u64,
+    /// Longest command; halved when the driver finds one too long.
+    transfer_bytes_max: AtomicU32,
+    pub(super) form: Form,
+    /// Where records may be moved through memory that the driver shares with us.
+    pub(super) shared: Option<Shared>,
+    /// The same of the node's own descriptor, where a queue reads into it; mapped for as long as the disk is open.
+    _reserved: Option<Mutex<Buffer>>,
+    /// Blocks of the longest WRITE SAME, and whether it may unmap; `None`: zeros are written.
+    write_same: Option<(u32, bool)>,
+    write_same_refused: AtomicBool,
+    /// Asked for its holes, where it can be.
+    holes: Option<Holes>,
+    copying: Option<Copying>,
+    /// Held while a part of a block is written: the rest of it is read first and must not change meanwhile.
+    edge: Mutex<()>,
+}
+
+impl Disk {
+    /// Opens it as the plan says, and looks at it once more.
+    pub(super) fn open(opening: &Opening<'_>, through: &Through) -> Result<Self> {
+        debug_assert!(opening.plan.access.cache == Cache::Direct);
+        let failed = |error: io::Error| match DeviceError::of(&error).cloned() {
+            Some(said) => opening.error(said.kind, &format!(": {}", said.words)).advise(said.advice),
+            None => opening.error(Kind::Open, &format!(" by {}", through.node.node.display())).because(error),
+        };
+        let writing = opening.writes;
+        let node = Node::open(&through.node.node, writing, through.wishes).map_err(failed)?;
+        if node.number().map_err(failed)? != through.node.number {
+            return Err(opening.changed(&format!(": {} is another device", through.node.node.display())));
+        }
+        // Before the disk is asked, so that nobody uses it from here on.
+        let claim = Claim::take(opening, &through.node)?;
+        let survey = Survey::take(&node, opening.facts).map_err(failed)?;
+        let facts = opening.facts.clone();
+        let size = facts.size.unwrap_or(0);
+        let disk_bytes = survey.capacity.blocks.saturating_mul(survey.capacity.block_bytes.into());
+        if survey.capacity.block_bytes != facts.logical_block_bytes || through.node.start + size > disk_bytes {
+            return Err(opening.changed(&format!(": it has {disk_bytes} bytes now")));
+        }
+        let wishes = through.wishes;
+        can_do(opening, &survey, &wishes)?;
+        let shared = match wishes.shared {
+            // A lock of our own would keep it out.
+            true => Some(CommandWishes { locked: false, ..wishes }),
+            false => None,
+        };
+        let shared =
+            shared.map(|wishes| Node::open(&through.node.node, writing, wishes)).transpose().map_err(failed)?;
+        let unmap = survey.unmapped_are_zeros();
+        let asked = !writing && facts.sparse && unmap;
+        let write_same = survey.provisioning.unmaps_by_write_same.then(|| (write_same_blocks(&survey) as u32, unmap));
+        let CommandWishes { cdb_bytes: bytes, dpo, fua, fua_nv, group, duration_limit, .. } = wishes;
+        let form = Form { bytes, dpo, fua, fua_nv, group, duration_limit };
+        let block_bytes = survey.capacity.block_bytes;
+        let of_form = form.blocks_max().saturating_mul(block_bytes.into());
+        let most = facts.queue.max_request_bytes.max(block_bytes);
+        let most = u32::try_from(of_form).map_or(most, |of_form| most.min(of_form));
+        let reserved = match wishes.transfers {
+            Transfers::Shared => Some(map_reserved(&node, most, block_bytes).map_err(failed)?),
+            Transfers::Direct | Transfers::Copied => None,
+        };
+        let most = reserved.as_ref().map_or(most, |memory| most.min(memory.bytes().len() as u32));
+        Ok(Disk {
+            name: format!("{} {}", opening.side.name(), facts.address),
+            claim,
+            start: through.node.start,
+            block_bytes,
+            size,
+            transfer_bytes_max: AtomicU32::new(most - most % block_bytes),
+            form,
+            shared: shared.map(Shared::new),
+            _reserved: reserved.map(Mutex::new),
+            write_same,
+            write_same_refused: AtomicBool::new(false),
+            holes: asked.then(|| Holes::open(&through.node, survey.capacity.block_bytes, wishes)).flatten(),
+            copying: survey.copying,
+            edge: Mutex::new(()),
+            node,
+            facts,
+        })
+    }
+
+    /// Whether the present transfer of the request can be a command: it begins with a block and has a whole one.
+    pub(super) fn takes(&self, request: &Request) -> bool {
+        let block = self.block_bytes;
+        request.op != Op::Zero && request.at().is_multiple_of(block.into()) && request.left() >= block
+    }
+
+    /// Bytes of the command for the present transfer of a request that begins with a block.
+    pub(super) fn command_bytes(&self, left: u32) -> u32 {
+        let most = self.transfer_bytes_max.load(Relaxed);
+        (left - left % self.block_bytes).min(most)
+    }
+
+    /// The driver found a command of `len` bytes too long. Whether shorter ones are worth trying.
+    pub(super) fn shorten(&self, len: u32) -> bool {
+        let shorter = len / 2 - len / 2 % self.block_bytes;
+        if shorter < TRANSFER_BYTES_MIN.max(self.block_bytes) {
+            return false;
+        }
+        self.transfer_bytes_max.fetch_min(shorter, Relaxed);
+        true
+    }
+
+    /// The blocks of `len` bytes from `offset` on, and the command that moves them.
+    pub(super) fn command(&self, op: Op, offset: u64, len: u32) -> io::Result<(Cdb, Place)> {
+        let block = u64::from(self.block_bytes);
+        let lba = (self.start + offset) / block;
+        let place = Place { lba, blocks: u64::from(len) / block, block_bytes: block, start: self.start };
+        let beyond = offset.checked_add(len.into()).is_none_or(|end| end > self.size);
+        if beyond {
+            let words = format!("byte {offset} is beyond the end of it, at {}", self.size);
+            return Err(DeviceError {
+                kind: Kind::Io,
+                words,
+                offset: Some(offset),
+                of_medium: false,
+                advice: "",
+                sense: None,
+            }
+            .into());
+        }
+        let way = if op == Op::Read { Way::Read } else { Way::Write };
+        let cdb = Cdb::transfer(way, lba, len / self.block_bytes, self.form).ok_or_else(|| {
+            let words = format!("no command of {} bytes can name LBA {lba}", self.form.bytes.unwrap_or(16));
+            let advice = "Let the length of commands be chosen.";
+            DeviceError { kind: Kind::Unsupported, words, offset: Some(offset), of_medium: false, advice, sense: None }
+        })?;
+        Ok((cdb, place))
+    }
+
+    /// Reads whole blocks, as many as one command does.
+    fn read(&self, offset: u64, bytes: &mut [u8]) -> io::Result<u32> {
+        loop {
+            let len = self.command_bytes(bytes.len() as u32);
+            let (cdb, place) = self.command(Op::Read, offset, len)?;
+            match self.node.carry_out(&cdb, Data::From(&mut bytes[..len as usize]), place) {
+                Err(error) if is_too_long(&error) && self.shorten(len) => {}
+                result => return result,
+            }
+        }
+    }
+
+    /// Writes whole blocks, as many as one command does.
+    fn write(&self, offset: u64, bytes: &[u8]) -> io::Result<u32> {
+        loop {
+            let len = self.command_bytes(bytes.len() as u32);
+            let (cdb, place) = self.command(Op::Write, offset, len)?;
+            match self.node.carry_out(&cdb, Data::To(&bytes[..len as usize]), place) {
+                Err(error) if is_too_long(&error) && self.shorten(len) => {}
+                result => return result,
+            }
+        }
+    }
+
+    /// The block that holds `offset`, and where in it that is.
+    fn block_of(&self, offset: u64) -> io::Result<(Vec<u8>, u64, usize)> {
+        let within = offset % u64::from(self.block_bytes);
+        let mut block = vec![0; self.block_bytes as usize];
+        self.read(offset - within, &mut block)?;
+        Ok((block, offset - within, within as usize))
+    }
+
+    /// Reads at most to the end of a block.
+    fn read_part(&self, offset: u64, bytes: &mut [u8]) -> io::Result<u32> {
+        let (block, _, within) = self.block_of(offset)?;
+        let len = bytes.len().min(block.len() - within);
+        bytes[..len].copy_from_slice(&block[within..within + len]);
+        Ok(len as u32)
+    }
+
+    /// Writes at most to the end of a block, whose other bytes stay.
+    fn write_part(&self, offset: u64, bytes: &[u8]) -> io::Result<u32> {
+        let _alone = self.edge.lock().unwrap_or_else(PoisonError::into_inner);
+        let (mut block, start, within) = self.block_of(offset)?;
+        let len = bytes.len().min(block.len() - within);
+        block[within..within + len].copy_from_slice(&bytes[..len]);
+        self.write(start, &block)?;
+        Ok(len as u32)
+    }
+
+    /// Carries the present transfer of a request out, or a part of it.
+    pub(super) fn perform(&self, request: &mut Request) -> io::Result<u32> {
+        let (at, whole) = (request.at(), self.takes(request));
+        match request.op {
+            Op::Read if whole => self.read(at, request.rest_mut()),
+            Op::Read => self.read_part(at, request.rest_mut()),
+            Op::Write if whole => self.write(at, request.rest()),
+            Op::Write => self.write_part(at, request.rest()),
+            Op::Zero => self.zero(at, request.left()),
+        }
+    }
+
+    fn zero(&self, offset: u64, len: u32) -> io::Result<u32> {
+        let block = u64::from(self.block_bytes);
+        if !offset.is_multiple_of(block) || u64::from(len) < block {
+            return self.write_part(offset, &vec![0; (len as usize).min(self.block_bytes as usize)]);
+        }
+        if let Some((most, unmap)) = self.write_same.filter(|_| !self.write_same_refused.load(Relaxed)) {
+            let blocks = (len / self.block_bytes).min(most.max(1));
+            let (_, place) = self.command(Op::Write, offset, blocks * self.block_bytes)?;
+            let cdb = Cdb::write_same_16(place.lba, blocks, unmap);
+            let one = vec![0; self.block_bytes as usize];
+            match self.node.carry_out(&cdb, Data::To(&one), place) {
+                Err(error) if is_unknown(&error) => self.write_same_refused.store(true, Relaxed),
+                // The bytes moved were those of one block, whatever it zeroed.
+                moved => return moved.map(|_| blocks * self.block_bytes),
+            }
+        }
+        let len = self.command_bytes(len);
+        self.write(offset, &vec![0; len as usize])
+    }
+
+    /// The run that begins at `within.offset`, cut at `within.end()`.
+    pub(super) fn run_at(&self, within: Extent) -> Run {
+        let data = Run { extent: within, kind: RunKind::Data };
+        self.holes.as_ref().map_or(data, |holes| holes.run_at(within))
+    }
+
+    /// Copies from the unit of that name, as [`crate::core::Endpoint::copy_from`] has it.
+    pub(super) fn copy_from(&self, name: &CopyName, from: Extent, to_offset: u64) -> io::Result<u32> {
+        if to_offset.checked_add(from.len).is_none_or(|end| end > self.size) {
+            return Err(io::Error::from_raw_os_error(libc::ENOSPC));
+        }
+        let copying = self.copying.ok_or_else(|| io::Error::from_raw_os_error(libc::EOPNOTSUPP))?;
+        copying.copy(&self.node, name, from, self.start + to_offset, self.block_bytes)
+    }
+
+    /// What the report should say of it.
+    pub(super) fn notes(&self) -> Vec<String> {
+        let holes = self.holes.as_ref().and_then(Holes::note).map(|note| format!("{}: {note}", self.name));
+        self.node.counts.notes(&self.name).into_iter().chain(holes).collect()
+    }
+
+    /// Returns when all is on the medium, and nothing older is in the page cache.
+    pub(super) fn make_durable(&self) -> io::Result<()> {
+        let long = self.start + self.size > u64::from(self.block_bytes) << 32;
+        let flushed = self.node.carry_out(&Cdb::synchronize_cache(long), Data::None, Place::default());
+        match flushed {
+            // A disk without a cache need not know the command.
+            Err(error) if is_unknown(&error) => {}
+            flushed => _ = flushed?,
+        }
+        self.claim.drop_cache()
+    }
+}
+
+/// Refuses what this disk cannot do.
+fn can_do(opening: &Opening<'_>, survey: &Survey, wishes: &CommandWishes) -> Result<()> {
+    if opening.writes && survey.mode.write_protected {
+        let error = opening.error(Kind::Refused, ": its medium is write-protected");
+        return Err(error.advise("Take the write protection off, then run it again."));
+    }
+    for (wished, bit) in [(wishes.fua, "FUA"), (wishes.fua_nv, "FUA_NV"), (wishes.dpo, "DPO")] {
+        if wished && !survey.mode.takes_dpo_and_fua {
+            let error = opening.error(Kind::Unsupported, &format!(" with {bit}: it does not know that"));
+            return Err(error.advise("Leave that out."));
+        }
+    }
+    Ok(())
+}
+
+/// The disk does not know the command, or this form of it.
+fn is_unknown(error: &io::Error) -> bool {
+    DeviceError::of(error).is_some_and(|said| said.kind == Kind::Unsupported)
+}
+
+/// The driver cannot have so many bytes in one command.
+pub(super) fn is_too_long(error: &io::Error) -> bool {
+    matches!(error.raw_os_error(), Some(libc::EINVAL | libc::ENOMEM))
+}

@@ -1,0 +1,73 @@
+//! Where a disk of thin provisioning has nothing but zeros, as it says itself.
+use super::cdb::Cdb;
+use super::lba_status::{self, ANSWER_BYTES};
+use super::node::{Data, Node};
+use super::verdict::Place;
+use crate::core::{CommandWishes, Extent, Passthrough, Run, RunKind};
+use std::io;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+
+/// Asks a disk of which unmapped blocks read as zeros for these blocks.
+#[derive(Debug)]
+pub(super) struct Holes {
+    /// A descriptor beside the one that moves bytes: of that, the driver's queue may be full of commands that only
+    /// whoever asks here would take back.
+    node: Node,
+    start: u64,
+    block_bytes: u64,
+    /// It has failed: all is data from then on.
+    failed: AtomicBool,
+}
+
+impl Holes {
+    /// Opens the node once more; `None` where that is another device, or cannot be had.
+    pub(super) fn open(node: &Passthrough, block_bytes: u32, wishes: CommandWishes) -> Option<Self> {
+        let open = Node::open(&node.node, false, wishes).ok()?;
+        let same = open.number().is_ok_and(|number| number == node.number);
+        same.then(|| Holes {
+            node: open,
+            start: node.start,
+            block_bytes: block_bytes.into(),
+            failed: AtomicBool::new(false),
+        })
+    }
+
+    /// The run that begins at `within.offset` of this side, cut at `within.end()`. Where the disk does not say, bytes
+    /// are read.
+    pub(super) fn run_at(&self, within: Extent) -> Run {
+        if self.failed.load(Relaxed) {
+            return Run { extent: within, kind: RunKind::Data };
+        }
+        let lba = (self.start + within.offset) / self.block_bytes;
+        match answer(&self.node, lba).map(|answer| lba_status::run_at(&answer, lba)) {
+            Ok(Some(found)) => {
+                let end = lba.saturating_add(found.blocks).saturating_mul(self.block_bytes).saturating_sub(self.start);
+                let len = end.min(within.end()) - within.offset;
+                let kind = if found.unmapped { RunKind::Zero } else { RunKind::Data };
+                Run { extent: Extent::new(within.offset, len), kind }
+            }
+            _ => {
+                self.failed.store(true, Relaxed);
+                Run { extent: within, kind: RunKind::Data }
+            }
+        }
+    }
+
+    /// What the report should say of it.
+    pub(super) fn note(&self) -> Option<&'static str> {
+        let failed = self.failed.load(Relaxed);
+        failed.then_some("it no longer said which blocks are unmapped (GET LBA STATUS): they were read")
+    }
+}
+
+/// Asks from a block on.
+///
+/// # Errors
+/// As for [`Node::carry_out`].
+pub(super) fn answer(node: &Node, lba: u64) -> io::Result<Vec<u8>> {
+    let mut bytes = vec![0; ANSWER_BYTES];
+    let moved =
+        node.carry_out(&Cdb::get_lba_status(lba, ANSWER_BYTES as u32), Data::From(&mut bytes), Place::default())?;
+    bytes.truncate(moved as usize);
+    Ok(bytes)
+}

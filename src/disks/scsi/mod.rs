@@ -1,0 +1,151 @@
+//! Disks that are reached by SCSI commands of their own, past the block layer: `/dev/sgN`.
+//!
+//! This room must not know block devices beyond the claim on the one behind the node, nor engines, nor plans beyond the
+//! side it is given. Commands and what disks say are parsed in files of their own, which do no I/O.
+mod bsg;
+pub mod cdb;
+mod copy;
+mod disk;
+mod holes;
+pub mod inquiry;
+pub mod lba_status;
+mod node;
+mod patience;
+mod probe;
+mod queue;
+mod records;
+pub mod sense;
+mod sense_words;
+mod survey;
+mod verdict;
+pub mod xcopy;
+
+use super::opening::Opening;
+use crate::core::{
+    CopyName, DeviceError, Endpoint, Extent, Facts, Kind, OnRing, Op, Queue, RecordDevice, Request, Result, Run,
+    Through,
+};
+use bsg::Bsg;
+use disk::Disk;
+use io_uring::{squeue, types};
+pub(super) use probe::probe;
+use queue::SgQueue;
+use std::io;
+use std::os::fd::BorrowedFd;
+use std::sync::Arc;
+
+/// Opens a disk by its node.
+pub(super) fn open(opening: Opening<'_>, through: &Through) -> Result<Arc<dyn Endpoint>> {
+    let disk = Arc::new(Disk::open(&opening, through)?);
+    let node = through.node.node.display().to_string();
+    let bsg = Bsg::open(through.node.number, opening.writes);
+    Ok(Arc::new(ScsiEndpoint { disk, node, bsg }))
+}
+
+/// A disk that is reached by SCSI commands.
+#[derive(Debug)]
+struct ScsiEndpoint {
+    /// Shared with its queue.
+    disk: Arc<Disk>,
+    node: String,
+    /// Its other node, whose commands can be on a ring where the kernel takes them so.
+    bsg: Option<Bsg>,
+}
+
+impl Endpoint for ScsiEndpoint {
+    fn facts(&self) -> &Facts {
+        &self.disk.facts
+    }
+
+    fn perform(&self, request: &mut Request) -> io::Result<u32> {
+        if let Some(bsg) = &self.bsg {
+            bsg.called(request.at());
+        }
+        self.disk.perform(request)
+    }
+
+    fn on_ring(&self) -> Option<&dyn OnRing> {
+        self.bsg.as_ref().is_some_and(Bsg::works).then_some(self)
+    }
+
+    fn own_queue(&self, depth: u32) -> Option<io::Result<Box<dyn Queue>>> {
+        // Commands are written to the node: one that may only be read takes them by SG_IO alone.
+        let queue = || SgQueue::open(self.disk.clone(), depth).map(|queue| Box::new(queue) as Box<dyn Queue>);
+        self.disk.node.writable.then(queue)
+    }
+
+    fn run_at(&self, within: Extent) -> io::Result<Run> {
+        Ok(self.disk.run_at(within))
+    }
+
+    fn copy_from(&self, name: &CopyName, from: Extent, to_offset: u64) -> io::Result<u32> {
+        self.disk.copy_from(name, from, to_offset)
+    }
+
+    fn records(&self) -> Option<Arc<dyn RecordDevice>> {
+        Some(self.disk.clone())
+    }
+
+    fn make_durable(&self) -> io::Result<()> {
+        self.disk.make_durable()
+    }
+
+    fn diagnose(&self, _op: Op, _offset: u64, error: &io::Error) -> Kind {
+        match (DeviceError::of(error), error.raw_os_error()) {
+            (Some(said), _) => said.kind,
+            (_, Some(libc::ECANCELED)) => Kind::Cancelled,
+            (_, Some(libc::ENODEV | libc::ENXIO)) => Kind::Gone,
+            _ => Kind::Io,
+        }
+    }
+
+    fn detail(&self) -> Option<String> {
+        let way = self.bsg.as_ref().and_then(Bsg::way);
+        Some(format!("SCSI commands ({})", way.as_ref().unwrap_or(&self.node)))
+    }
+
+    fn notes(&self) -> Vec<String> {
+        self.disk.notes()
+    }
+}
+
+impl ScsiEndpoint {
+    fn bsg(&self) -> &Bsg {
+        self.bsg.as_ref().expect("it is on no ring without a bsg node")
+    }
+}
+
+// SAFETY: an entry names the first bytes of the present transfer, no more than `command_bytes` made of what is left of
+// it, and the slot of `bsg`: in a box of ours, made of atomics, and used by one request at a time, as numbers of slots
+// are. The command moves as many bytes as the entry has. The descriptor is the one that `bsg` owns.
+unsafe impl OnRing for ScsiEndpoint {
+    fn fd(&self) -> BorrowedFd<'_> {
+        self.bsg().fd()
+    }
+
+    fn needs_wide(&self) -> bool {
+        true
+    }
+
+    fn takes(&self, request: &Request) -> bool {
+        let len = self.disk.command_bytes(request.left());
+        self.disk.takes(request)
+            && self.disk.command(request.op, request.at(), len).is_ok()
+            && self.bsg().takes(request)
+    }
+
+    fn encode(&self, _request: &mut Request, _fd: types::Fixed) -> squeue::Entry {
+        unreachable!("it is only ever on a ring of the wide form")
+    }
+
+    fn encode_wide(&self, request: &mut Request, fd: types::Fixed) -> squeue::Entry128 {
+        let len = self.disk.command_bytes(request.left());
+        let (cdb, _) = self.disk.command(request.op, request.at(), len).expect("asked before whether it takes it");
+        self.bsg().entry(request, (&cdb, len), self.disk.node.timeout_ms(), fd)
+    }
+
+    fn decode(&self, request: &Request, result: i32, extra: [u64; 2]) -> io::Result<u32> {
+        let (_, place) = self.disk.command(request.op, request.at(), self.bsg().len(request))?;
+        self.bsg().decode(&self.disk.node, request, place, (result, extra[0]))
+    }
+}

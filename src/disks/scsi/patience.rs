@@ -1,0 +1,144 @@
+//! How often, and how long, a command is tried again; and what is counted on the way.
+use super::verdict::Again;
+use crate::core::CommandWishes;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::time::{Duration, Instant};
+
+/// First pause before a busy disk is asked again; each next one is twice as long.
+const PAUSE_MIN: Duration = Duration::from_millis(2);
+/// Longest pause.
+const PAUSE_MAX: Duration = Duration::from_millis(500);
+/// A command that took too long is given this many times more: each takes the whole time-out and what the kernel does
+/// to bring the disk to its senses.
+const TIMEOUTS_MAX: u32 = 1;
+
+/// What one command has been through.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Patience {
+    attempts: u32,
+    timeouts: u32,
+    /// When it first had to wait, and the last pause.
+    waiting: Option<(Instant, Duration)>,
+}
+
+impl Patience {
+    /// How long to wait before the next attempt; `None`: it has been tried enough.
+    pub(super) fn again(&mut self, why: Again, wishes: &CommandWishes, now: Instant) -> Option<Duration> {
+        match why {
+            Again::Attention | Again::Aborted | Again::Transport => {
+                self.attempts += 1;
+                (self.attempts <= wishes.retries).then_some(Duration::ZERO)
+            }
+            Again::TimedOut => {
+                self.timeouts += 1;
+                (self.timeouts <= TIMEOUTS_MAX.min(wishes.retries)).then_some(Duration::ZERO)
+            }
+            // No failure of the command: it waits as long as it might have taken.
+            Again::Busy | Again::MovedNothing | Again::BecomingReady => {
+                let (since, pause) =
+                    self.waiting.map_or((now, PAUSE_MIN), |(since, pause)| (since, (pause * 2).min(PAUSE_MAX)));
+                self.waiting = Some((since, pause));
+                (now - since < wishes.timeout).then_some(pause)
+            }
+        }
+    }
+}
+
+/// What happened on one side, for the report.
+#[derive(Debug, Default)]
+pub(super) struct Counts {
+    again: [AtomicU64; 7],
+    /// Errors that the disk recovered from by itself.
+    pub(super) recovered: AtomicU64,
+    /// Transfers that moved fewer bytes than they should.
+    pub(super) short: AtomicU64,
+    /// Transfers that were asked for without a copy in the driver, and how many of them had one.
+    pub(super) direct_asked: AtomicU64,
+    /// See `direct_asked`.
+    pub(super) indirect: AtomicU64,
+}
+
+/// By the order of [`Again`].
+const AGAIN_WORDS: [(&str, &str); 7] = [
+    ("command given again after a unit attention", "commands given again after a unit attention"),
+    ("command given again after the disk aborted it", "commands given again after the disk aborted them"),
+    ("command given again after it was lost on the way", "commands given again after they were lost on the way"),
+    ("wait for a busy disk or a full queue", "waits for a busy disk or a full queue"),
+    ("command given again after it moved nothing", "commands given again after they moved nothing"),
+    ("wait for a disk that was getting ready", "waits for a disk that was getting ready"),
+    ("command given again after a time-out", "commands given again after a time-out"),
+];
+
+impl Counts {
+    /// Counts another attempt.
+    pub(super) fn again(&self, why: Again) {
+        self.again[why as usize].fetch_add(1, Relaxed);
+    }
+
+    /// What of it the user should know. `name` is the side's: `dest /dev/sg0`.
+    pub(super) fn notes(&self, name: &str) -> Vec<String> {
+        let mut notes = Vec::new();
+        let mut note = |count: &AtomicU64, (one, many): (&str, &str)| {
+            let count = count.load(Relaxed);
+            if count > 0 {
+                notes.push(format!("{name}: {count} {}", if count == 1 { one } else { many }));
+            }
+        };
+        note(&self.recovered, ("error that the disk recovered from", "errors that the disk recovered from"));
+        self.again.iter().zip(AGAIN_WORDS).for_each(|(count, words)| note(count, words));
+        note(&self.short, ("transfer was short and was continued", "transfers were short and were continued"));
+        let (asked, indirect) = (self.direct_asked.load(Relaxed), self.indirect.load(Relaxed));
+        if indirect > 0 {
+            let count = if indirect == asked { "all".to_owned() } else { format!("{indirect} of {asked}") };
+            notes.push(format!(
+                "{name}: the driver copied {count} transfers (1 in /sys/module/sg/parameters/allow_dio spares that)"
+            ));
+        }
+        notes
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_may_pass_is_tried_as_often_as_wished_and_a_time_out_once() {
+        let wishes = CommandWishes { retries: 3, ..CommandWishes::default() };
+        let now = Instant::now();
+        let mut patience = Patience::default();
+        for _ in 0..3 {
+            assert_eq!(patience.again(Again::Aborted, &wishes, now), Some(Duration::ZERO));
+        }
+        assert_eq!(patience.again(Again::Attention, &wishes, now), None, "all of these count together");
+        let mut patience = Patience::default();
+        assert!(patience.again(Again::TimedOut, &wishes, now).is_some());
+        assert_eq!(patience.again(Again::TimedOut, &wishes, now), None);
+    }
+
+    #[test]
+    fn a_busy_disk_is_waited_for_with_longer_and_longer_pauses_up_to_the_time_out() {
+        let wishes = CommandWishes { retries: 0, timeout: Duration::from_secs(9), ..CommandWishes::default() };
+        let begun = Instant::now();
+        let mut patience = Patience::default();
+        let pauses: Vec<_> = (0..12).filter_map(|_| patience.again(Again::Busy, &wishes, begun)).collect();
+        assert_eq!(pauses[..3], [2, 4, 8].map(Duration::from_millis));
+        assert_eq!(pauses[11], PAUSE_MAX);
+        assert!(patience.again(Again::BecomingReady, &wishes, begun + Duration::from_secs(8)).is_some());
+        assert_eq!(patience.again(Again::Busy, &wishes, begun + Duration::from_secs(9)), None);
+    }
+
+    #[test]
+    fn only_what_happened_is_noted() {
+        let counts = Counts::default();
+        assert!(counts.notes("dest x").is_empty());
+        counts.again(Again::TimedOut);
+        counts.again(Again::Attention);
+        counts.again(Again::Attention);
+        let wanted = ["2 commands given again after a unit attention", "1 command given again after a time-out"];
+        assert_eq!(counts.notes("dest x"), wanted.map(|note| format!("dest x: {note}")));
+        counts.direct_asked.store(9, Relaxed);
+        counts.indirect.store(4, Relaxed);
+        assert!(counts.notes("dest x")[2].contains("copied 4 of 9"));
+    }
+}

@@ -1,0 +1,101 @@
+//! Facts of a disk that is reached by SCSI commands.
+use super::holes;
+use super::lba_status;
+use super::node::Node;
+use super::survey::Survey;
+use crate::core::{CallStyle, CommandWishes, DeviceError, DirectAlignment, Facts, Kind, Order, Passthrough};
+use std::io;
+
+/// Commands that the driver has on their way for one descriptor (SG_MAX_QUEUE).
+pub(super) const IN_FLIGHT_MAX: u32 = 16;
+
+/// Longest command of a disk without a block device, whose queue says nothing, in bytes.
+const TRANSFER_BYTES_UNKNOWN: u32 = 128 << 10;
+
+/// Longest WRITE SAME of a disk that names no limit, in blocks: what its shortest form can say.
+pub(super) const WRITE_SAME_BLOCKS: u64 = 0xffff;
+
+/// Makes `facts` those of the way through `node`. Sends commands that read only.
+///
+/// # Errors
+/// What the kernel said; a [`DeviceError`] for what is no disk, or has changed.
+pub(in crate::disks) fn probe(node: &Passthrough, facts: &mut Facts) -> io::Result<()> {
+    let open = Node::open(&node.node, false, CommandWishes::default())?;
+    if open.number()? != node.number {
+        let (kind, words) = (Kind::Refused, "it has changed since it was looked at".to_owned());
+        return Err(
+            DeviceError { kind, words, offset: None, of_medium: false, advice: "Run it again.", sense: None }.into()
+        );
+    }
+    let survey = Survey::take(&open, facts)?;
+    let capacity = survey.capacity;
+    let bytes = capacity.blocks.saturating_mul(capacity.block_bytes.into());
+    match facts.size {
+        None => of_disk_alone(&survey, bytes, facts),
+        Some(size) if node.start.saturating_add(size) > bytes || facts.logical_block_bytes != capacity.block_bytes => {
+            let words = format!(
+                "its block device has {size} bytes from byte {} on in blocks of {}, and the disk itself {bytes} bytes \
+                 in blocks of {}",
+                node.start, facts.logical_block_bytes, capacity.block_bytes
+            );
+            let advice = "Let the kernel look at it anew: echo 1 >/sys/block/NAME/device/rescan.";
+            return Err(DeviceError {
+                kind: Kind::Refused,
+                words,
+                offset: None,
+                of_medium: false,
+                advice,
+                sense: None,
+            }
+            .into());
+        }
+        Some(_) => {}
+    }
+    let block = u64::from(capacity.block_bytes);
+    let queue = &mut facts.queue;
+    let most = if queue.max_request_bytes > 0 { queue.max_request_bytes } else { TRANSFER_BYTES_UNKNOWN };
+    let own = u64::from(survey.limits.transfer_blocks_max) * block;
+    queue.max_request_bytes = if own > 0 { own.min(most.into()) as u32 } else { most };
+    queue.optimal_io_bytes =
+        u32::try_from(u64::from(survey.limits.transfer_blocks_optimal) * block).unwrap_or(queue.optimal_io_bytes);
+    queue.requests_max = IN_FLIGHT_MAX;
+    queue.write_zeroes_max_bytes =
+        if survey.provisioning.unmaps_by_write_same { write_same_blocks(&survey) * block } else { 0 };
+    facts.direct = Some(DirectAlignment { memory_bytes: 512, offset_bytes: capacity.block_bytes });
+    (facts.dontcache, facts.cached_bytes) = (false, None);
+    facts.sparse = survey.unmapped_are_zeros() && tells_holes(&open, node.start / block);
+    facts.copy_name = survey.copy_name;
+    if let Some(copying) = survey.copying {
+        let (most, unit) = copying.segment_bytes(capacity.block_bytes);
+        (facts.queue.copy_max_bytes, facts.queue.copy_unit_bytes) = (most, unit);
+    }
+    facts.writable &= !survey.mode.write_protected && open.writable;
+    Ok(())
+}
+
+/// It says of the block at `lba` whether it is mapped.
+fn tells_holes(node: &Node, lba: u64) -> bool {
+    holes::answer(node, lba).is_ok_and(|answer| lba_status::run_at(&answer, lba).is_some())
+}
+
+/// Longest WRITE SAME, in blocks.
+pub(super) fn write_same_blocks(survey: &Survey) -> u64 {
+    match survey.limits.write_same_blocks_max {
+        0 => WRITE_SAME_BLOCKS,
+        most => most.min(u32::MAX.into()),
+    }
+}
+
+/// A disk that has no block device says all of it itself.
+fn of_disk_alone(survey: &Survey, bytes: u64, facts: &mut Facts) {
+    let capacity = survey.capacity;
+    facts.size = Some(bytes);
+    facts.logical_block_bytes = capacity.block_bytes;
+    facts.physical_block_bytes = capacity.block_bytes.saturating_mul(capacity.blocks_a_physical);
+    (facts.order, facts.calls) = (Order::Any, CallStyle::Waits);
+    facts.queue.rotational = survey.rotational;
+    facts.identity.model.clone_from(&survey.inquiry.model);
+    facts.identity.serial.clone_from(&survey.serial);
+    facts.identity.wwn.clone_from(&survey.wwn);
+    facts.identity.transport = Some("scsi".to_owned());
+}

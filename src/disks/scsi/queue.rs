@@ -1,0 +1,371 @@
+//! Commands in flight at a SCSI generic node: written to it, waited for with poll, read back as they are done.
+use super::disk::{Disk, is_too_long};
+use super::node::{self, SENSE_BYTES, is_full};
+use super::patience::Patience;
+use super::probe::IN_FLIGHT_MAX;
+use super::verdict::{Verdict, judge};
+use crate::core::{Completion, Op, Queue, Ready, Request, Transfers};
+use crate::sys::sg;
+use rustix::event::epoll::{self, CreateFlags, EventData, EventFlags};
+use rustix::time::{
+    Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, Timespec, timerfd_create, timerfd_settime,
+};
+use std::collections::VecDeque;
+use std::io;
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, Ordering::Relaxed};
+use std::time::{Duration, Instant};
+
+/// How often a node is asked for what is left there after its device has gone: poll says at once that it is gone, and
+/// not when the kernel has given the commands up.
+const GONE_PAUSE: Duration = Duration::from_millis(10);
+
+/// Most time beyond the time-out of a command that the kernel may take to give it up, resets and all.
+const GIVING_UP_MAX: Duration = Duration::from_secs(120);
+
+/// Commands in flight at a node.
+pub(super) struct SgQueue {
+    disk: Arc<Disk>,
+    /// With the driver, by slot.
+    flying: Vec<Option<Flight>>,
+    senses: Senses,
+    in_flight: u32,
+    pending: VecDeque<Waiting>,
+    /// To be given again, and when.
+    later: Vec<(Instant, Waiting)>,
+    finished: Vec<Completion>,
+    timer: OwnedFd,
+    /// Both the node and the timer, to be polled while somebody waits for time.
+    both: OwnedFd,
+    /// When the device was seen to be gone.
+    gone: Option<Instant>,
+}
+
+/// A request, and what its command has been through.
+struct Waiting {
+    request: Request,
+    patience: Patience,
+}
+
+/// Where the kernel puts sense data, by slot. It writes them while we hold only shared references: hence atomics.
+type Senses = Arc<[[AtomicU8; SENSE_BYTES]]>;
+
+/// A command with the driver. It owns all memory that the kernel may still write to.
+struct Flight {
+    waiting: Waiting,
+    len: u32,
+    place: super::verdict::Place,
+    senses: Senses,
+}
+
+impl Flight {
+    /// What the kernel has stored for this slot.
+    fn sense(&self, slot: usize) -> [u8; SENSE_BYTES] {
+        self.senses[slot].each_ref().map(|byte| byte.load(Relaxed))
+    }
+}
+
+/// Leaks the blocks and the room for sense data of commands that the kernel does not give back: it may write to them at
+/// any time.
+fn abandon(flying: &mut Vec<Option<Flight>>) {
+    flying.drain(..).for_each(std::mem::forget);
+}
+
+impl SgQueue {
+    /// A queue for `depth` blocks.
+    ///
+    /// # Errors
+    /// No descriptor is left.
+    pub(super) fn open(disk: Arc<Disk>, depth: u32) -> io::Result<Self> {
+        let timer = timerfd_create(TimerfdClockId::Monotonic, TimerfdFlags::CLOEXEC | TimerfdFlags::NONBLOCK)?;
+        let both = epoll::create(CreateFlags::CLOEXEC)?;
+        epoll::add(&both, disk.node.fd(), EventData::new_u64(0), EventFlags::IN)?;
+        epoll::add(&both, &timer, EventData::new_u64(1), EventFlags::IN)?;
+        Ok(SgQueue {
+            disk,
+            flying: (0..depth).map(|_| None).collect(),
+            senses: (0..depth).map(|_| [const { AtomicU8::new(0) }; SENSE_BYTES]).collect(),
+            in_flight: 0,
+            pending: VecDeque::with_capacity(depth as usize),
+            later: Vec::with_capacity(depth as usize),
+            finished: Vec::with_capacity(depth as usize),
+            timer,
+            both,
+            gone: None,
+        })
+    }
+
+    fn finish(&mut self, request: Request, result: io::Result<u32>) {
+        self.finished.push(Completion { request, result });
+    }
+
+    /// Gives the next command to the driver. False: it takes no more just now.
+    fn give(&mut self, mut waiting: Waiting) -> bool {
+        let request = &mut waiting.request;
+        let len = self.disk.command_bytes(request.left());
+        let (cdb, place) = match self.disk.command(request.op, request.at(), len) {
+            Ok(command) => command,
+            Err(error) => {
+                self.finish(waiting.request, Err(error));
+                return true;
+            }
+        };
+        let slot = request.slot as usize;
+        let mut header = node::header(&cdb, self.disk.node.timeout_ms());
+        header.sbp = self.senses[slot].as_ptr().cast_mut().cast();
+        header.dxfer_len = len;
+        header.pack_id = slot as i32;
+        (header.dxfer_direction, header.dxferp) = match request.op {
+            Op::Read => (sg::DXFER_FROM_DEV, request.rest_mut().as_mut_ptr().cast()),
+            _ => (sg::DXFER_TO_DEV, request.rest().as_ptr().cast_mut().cast()),
+        };
+        header.flags = match self.disk.node.wishes.transfers {
+            Transfers::Direct => sg::FLAG_DIRECT_IO,
+            Transfers::Copied => 0,
+            Transfers::Shared => {
+                header.dxferp = std::ptr::null_mut();
+                sg::FLAG_MMAP_IO
+            }
+        };
+        assert!(self.flying[slot].is_none(), "slot {slot} is in flight twice");
+        // SAFETY: the buffer and the room for sense data belong to the flight, which stays in `flying` until the answer
+        // has been taken; this queue drains before it is gone, or leaks what is left. The command is copied now.
+        match unsafe { sg::give(self.disk.node.fd(), &header) } {
+            Ok(()) => {
+                self.flying[slot] = Some(Flight { waiting, len, place, senses: self.senses.clone() });
+                self.in_flight += 1;
+                true
+            }
+            Err(error) if is_full(&error) => {
+                self.hold_back(waiting);
+                false
+            }
+            Err(error) if is_too_long(&error) && self.disk.shorten(len) => {
+                self.pending.push_front(waiting);
+                true
+            }
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {
+                self.pending.push_front(waiting);
+                true
+            }
+            Err(error) => {
+                self.finish(waiting.request, Err(error));
+                true
+            }
+        }
+    }
+
+    /// The driver's queue is full. Those of ours that are there will make room; else others use it, and time will.
+    fn hold_back(&mut self, waiting: Waiting) {
+        if self.in_flight > 0 {
+            self.pending.push_front(waiting);
+        } else {
+            self.later.push((Instant::now() + Duration::from_millis(1), waiting));
+        }
+    }
+
+    /// A command has come back.
+    fn came_back(&mut self, header: &sg::SgIoHdr) {
+        let slot = header.pack_id as usize;
+        let Some(flight) = self.flying.get_mut(slot).and_then(Option::take) else { return };
+        self.in_flight -= 1;
+        let sense = flight.sense(slot);
+        let Flight { mut waiting, len, place, .. } = flight;
+        let node = &self.disk.node;
+        let answer = node::answer(header, &sense);
+        if node.wishes.transfers == Transfers::Direct {
+            node.note_direct(header.info & sg::INFO_DIRECT_IO_MASK == sg::INFO_DIRECT_IO);
+        }
+        match judge(&answer, len, place) {
+            Verdict::Done { moved, recovered } => {
+                node.note_done(moved < len, recovered);
+                self.finish(waiting.request, Ok(moved));
+            }
+            Verdict::Failed { error, on_the_way } => {
+                let error = node.settled(error, on_the_way);
+                self.finish(waiting.request, Err(error));
+            }
+            Verdict::Again(why, error) => {
+                let now = Instant::now();
+                match waiting.patience.again(why, &node.wishes, now) {
+                    Some(pause) => {
+                        node.counts.again(why);
+                        self.later.push((now + pause, waiting));
+                    }
+                    None => {
+                        let error = node.settled(error, answer.sense.is_none());
+                        self.finish(waiting.request, Err(error));
+                    }
+                }
+            }
+        }
+    }
+
+    /// Those whose time has come go to the driver before all others.
+    fn resume(&mut self) {
+        let now = Instant::now();
+        let mut at = 0;
+        while at < self.later.len() {
+            if self.later[at].0 <= now {
+                let (_, waiting) = self.later.swap_remove(at);
+                self.pending.push_front(waiting);
+            } else {
+                at += 1;
+            }
+        }
+    }
+
+    /// Sets the timer to when something is due; stops it where nothing is.
+    fn set_timer(&self) -> io::Result<()> {
+        let due = self.later.iter().map(|(due, _)| *due).min();
+        let wait = due.map(|due| due.saturating_duration_since(Instant::now()).max(Duration::from_micros(1)));
+        let wait = if self.gone.is_some() && self.in_flight > 0 { Some(GONE_PAUSE) } else { wait }.unwrap_or_default();
+        let value = Timespec { tv_sec: wait.as_secs() as i64, tv_nsec: wait.subsec_nanos().into() };
+        let once = Itimerspec { it_interval: Timespec { tv_sec: 0, tv_nsec: 0 }, it_value: value };
+        timerfd_settime(&self.timer, TimerfdTimerFlags::empty(), &once)?;
+        Ok(())
+    }
+
+    /// Fails when the kernel keeps commands of a device that is long gone.
+    fn not_for_ever(&self) -> io::Result<()> {
+        let patience = self.disk.node.wishes.timeout + GIVING_UP_MAX;
+        if self.in_flight > 0 && self.gone.is_some_and(|since| since.elapsed() > patience) {
+            let (name, left) = (&self.disk.name, self.in_flight);
+            return Err(io::Error::other(format!("{name} is gone, and the kernel does not give back {left} commands")));
+        }
+        Ok(())
+    }
+
+    fn take_answers(&mut self) -> io::Result<()> {
+        while self.in_flight > 0 {
+            match sg::take(self.disk.node.fd()) {
+                Ok(header) => self.came_back(&header),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
+                Err(error) if matches!(error.raw_os_error(), Some(libc::ENODEV | libc::ENXIO)) => break,
+                Err(error) => return Err(error),
+            }
+        }
+        if self.in_flight > 0 && self.gone.is_none() {
+            let mut poll = [libc::pollfd { fd: self.disk.node.fd().as_raw_fd(), events: 0, revents: 0 }];
+            crate::sys::wait_any(&mut poll, Some(Duration::ZERO))?;
+            self.gone = (poll[0].revents & (libc::POLLHUP | libc::POLLERR) != 0).then(Instant::now);
+        }
+        Ok(())
+    }
+}
+
+impl Queue for SgQueue {
+    fn submit(&mut self, request: Request) {
+        self.pending.push_back(Waiting { request, patience: Patience::default() });
+    }
+
+    fn takes(&self, request: &Request) -> bool {
+        self.disk.takes(request)
+    }
+
+    /// One call a command: this interface has no batch.
+    fn flush(&mut self) -> io::Result<()> {
+        // There is one piece of shared memory.
+        let most = if self.disk.node.wishes.transfers == Transfers::Shared { 1 } else { IN_FLIGHT_MAX };
+        while self.in_flight < most {
+            let Some(waiting) = self.pending.pop_front() else { break };
+            if !self.give(waiting) {
+                break;
+            }
+        }
+        if self.later.is_empty() && self.gone.is_none() { Ok(()) } else { self.set_timer() }
+    }
+
+    fn reap(&mut self, done: &mut Vec<Completion>) -> io::Result<()> {
+        if self.in_flight > 0 {
+            self.take_answers()?;
+            self.not_for_ever()?;
+        }
+        self.resume();
+        done.append(&mut self.finished);
+        Ok(())
+    }
+
+    fn recall(&mut self, done: &mut Vec<Completion>) {
+        let cancelled = |waiting: Waiting| Completion {
+            request: waiting.request,
+            result: Err(io::Error::from_raw_os_error(libc::ECANCELED)),
+        };
+        done.extend(self.pending.drain(..).map(cancelled));
+        done.extend(self.later.drain(..).map(|(_, waiting)| cancelled(waiting)));
+    }
+
+    fn ready(&self) -> Ready {
+        let on = |fd: i32| Ready::On { fd, events: libc::POLLIN };
+        if !self.finished.is_empty() {
+            Ready::Now
+        } else if self.gone.is_some() && self.in_flight > 0 {
+            on(self.timer.as_raw_fd())
+        } else if !self.later.is_empty() {
+            on(self.both.as_raw_fd())
+        } else if self.in_flight > 0 || !self.pending.is_empty() {
+            on(self.disk.node.fd().as_raw_fd())
+        } else {
+            Ready::Idle
+        }
+    }
+}
+
+impl Drop for SgQueue {
+    /// Buffers must outlive the kernel's use of them.
+    fn drop(&mut self) {
+        self.pending.clear();
+        self.later.clear();
+        let patience = self.disk.node.wishes.timeout + GIVING_UP_MAX;
+        let until = Instant::now() + patience;
+        while self.in_flight > 0 && Instant::now() < until && self.take_answers().is_ok() {
+            self.later.clear();
+            let mut poll = [libc::pollfd { fd: self.disk.node.fd().as_raw_fd(), events: libc::POLLIN, revents: 0 }];
+            if self.gone.is_some() {
+                std::thread::sleep(GONE_PAUSE);
+            } else if crate::sys::wait_any(&mut poll, Some(Duration::from_secs(1))).is_err() {
+                break;
+            }
+        }
+        if self.in_flight > 0 {
+            abandon(&mut self.flying);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::core::{Arena, Side};
+
+    #[test]
+    fn memory_of_abandoned_commands_is_never_freed() {
+        let arena = Arena::map(1 << 20).unwrap();
+        let senses: Senses = (0..2).map(|_| [const { AtomicU8::new(0) }; SENSE_BYTES]).collect();
+        let (blocks, room) = (Arc::downgrade(&arena), Arc::downgrade(&senses));
+        let flight = |buffer| {
+            let request = Request {
+                slot: 0,
+                ticket: 0,
+                side: Side::Source,
+                op: Op::Read,
+                offset: 0,
+                len: 4096,
+                done: 0,
+                until: 4096,
+                buffer,
+            };
+            let place = crate::disks::scsi::verdict::Place { lba: 0, blocks: 8, block_bytes: 512, start: 0 };
+            let waiting = Waiting { request, patience: Patience::default() };
+            Flight { waiting, len: 4096, place, senses: senses.clone() }
+        };
+        let mut flying: Vec<Option<Flight>> =
+            arena.carve(4096, 2).into_iter().map(|buffer| Some(flight(buffer))).collect();
+        abandon(&mut flying);
+        drop((flying, senses, arena));
+        assert!(blocks.upgrade().is_some(), "the arena was unmapped");
+        assert!(room.upgrade().is_some(), "the room for sense data was freed");
+    }
+}

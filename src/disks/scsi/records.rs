@@ -1,0 +1,268 @@
+//! Records of a disk: moved one transfer after the other, with the care that only its own commands allow.
+use super::cdb::Cdb;
+use super::disk::{Disk, is_too_long};
+use super::node::{Data, How, Node};
+use super::verdict::Place;
+use crate::core::{Arena, Buffer, DeviceCounts, DeviceError, Kind, Op, PAGE_BYTES, RecordDevice};
+use crate::sys::sg;
+use std::io;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+
+/// Bytes behind those of a block that READ LONG is first asked for: what disks of 512 bytes mostly have. Those with
+/// others say how many.
+const BEHIND_BYTES: i64 = 8;
+
+/// Modes of READ BUFFER: the buffer's own bytes, and how many there are.
+const BUFFER_DATA: u8 = 2;
+const BUFFER_DESCRIPTOR: u8 = 3;
+const BUFFER_DESCRIPTOR_BYTES: usize = 4;
+
+/// Memory that the driver shares with us, by a descriptor that is used for nothing else: any command with bytes would
+/// use the same memory.
+#[derive(Debug)]
+pub(super) struct Shared {
+    node: Node,
+    /// Where it is mapped; 0: nowhere yet.
+    at: AtomicUsize,
+    len: AtomicUsize,
+}
+
+impl Shared {
+    pub(super) fn new(node: Node) -> Self {
+        Shared { node, at: 0.into(), len: 0.into() }
+    }
+
+    fn map(&self, len: u32) -> io::Result<Buffer> {
+        let buffer = map_reserved(&self.node, len, len)?;
+        self.at.store(buffer.bytes().as_ptr() as usize, Relaxed);
+        self.len.store(len as usize, Relaxed);
+        Ok(buffer)
+    }
+
+    /// `bytes` are at the beginning of it: a command moves them there, wherever it is told to.
+    fn holds(&self, bytes: &[u8]) -> bool {
+        bytes.as_ptr() as usize == self.at.load(Relaxed) && bytes.len() <= self.len.load(Relaxed)
+    }
+}
+
+/// Has the driver reserve `len` bytes for this descriptor, `least` of them if it has not as many, and maps them.
+///
+/// # Errors
+/// ENOMEM where it has fewer than `least`; what `mmap(2)` said.
+pub(super) fn map_reserved(node: &Node, len: u32, least: u32) -> io::Result<Buffer> {
+    // Whole pages are mapped.
+    let reserved = sg::reserve(node.fd(), len.next_multiple_of(PAGE_BYTES as u32))?;
+    if reserved < least {
+        return Err(io::Error::from_raw_os_error(libc::ENOMEM));
+    }
+    let buffer = Arena::shared(node.fd(), len.min(reserved))?;
+    // Touched now: the other side's driver can do without a copy only where pages are mapped already.
+    std::hint::black_box(buffer.bytes().iter().step_by(PAGE_BYTES).fold(0, |all, byte| all | byte));
+    Ok(buffer)
+}
+
+impl Disk {
+    /// By which descriptor, and how, records in this memory are moved.
+    fn way_for(&self, bytes: &[u8]) -> (&Node, How) {
+        match &self.shared {
+            Some(shared) if shared.holds(bytes) => (&shared.node, How::Shared),
+            _ if self.node.wishes.direct => (&self.node, How::Direct),
+            _ => (&self.node, How::Copied),
+        }
+    }
+
+    /// Moves whole blocks, as many as one command does, the kernel finding out how many that may be.
+    fn one_command(&self, wanted: usize, mut command: impl FnMut(u32) -> io::Result<u32>) -> io::Result<usize> {
+        loop {
+            let len = self.command_bytes(u32::try_from(wanted).unwrap_or(u32::MAX));
+            match command(len) {
+                Err(error) if is_too_long(&error) && self.shorten(len) => {}
+                result => return result.map(|moved| moved as usize),
+            }
+        }
+    }
+}
+
+impl RecordDevice for Disk {
+    fn read_at(&self, bytes: &mut [u8], offset: u64) -> io::Result<usize> {
+        self.one_command(bytes.len(), |len| {
+            let bytes = &mut bytes[..len as usize];
+            let (cdb, place) = self.command(Op::Read, offset, len)?;
+            let (node, how) = self.way_for(bytes);
+            node.carry_out_by(how, &cdb, Data::From(bytes), place)
+        })
+    }
+
+    fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<usize> {
+        self.one_command(bytes.len(), |len| {
+            let bytes = &bytes[..len as usize];
+            let (cdb, place) = self.command(Op::Write, offset, len)?;
+            let (node, how) = self.way_for(bytes);
+            node.carry_out_by(how, &cdb, Data::To(bytes), place)
+        })
+    }
+
+    fn compare_at(&self, bytes: &[u8], offset: u64) -> io::Result<()> {
+        let mut done = 0;
+        while done < bytes.len() {
+            done += self.one_command(bytes.len() - done, |len| {
+                let bytes = &bytes[done..done + len as usize];
+                let (_, place) = self.command(Op::Write, offset + done as u64, len)?;
+                let cdb = Cdb::verify(place.lba, len / self.block_bytes, self.form);
+                let (node, how) = self.way_for(bytes);
+                node.carry_out_by(how, &cdb, Data::To(bytes), place)
+            })?;
+        }
+        Ok(())
+    }
+
+    fn read_long(&self, block: &mut [u8], offset: u64, correct: bool) -> io::Result<()> {
+        let (_, place) = self.command(Op::Read, offset, self.block_bytes)?;
+        let command = |len| Cdb::read_long(place.lba, len, correct);
+        let nowhere = Place::default();
+        let bytes = fetch_long(
+            self.block_bytes,
+            |len, bytes| self.node.carry_out(&command(len), Data::From(bytes), nowhere),
+            |len| self.node.wrong_by(&command(len), len),
+        )?;
+        block.copy_from_slice(&bytes);
+        Ok(())
+    }
+
+    fn shared_memory(&self, len: u32) -> Option<io::Result<Buffer>> {
+        Some(self.shared.as_ref()?.map(len))
+    }
+
+    fn read_nothing(&self) -> io::Result<()> {
+        let (cdb, _) = self.command(Op::Read, 0, 0)?;
+        self.node.carry_out(&cdb, Data::None, Place::default()).map(drop)
+    }
+
+    fn buffer_bytes(&self) -> io::Result<u32> {
+        let mut descriptor = [0; BUFFER_DESCRIPTOR_BYTES];
+        let cdb = Cdb::read_buffer(BUFFER_DESCRIPTOR, 0, BUFFER_DESCRIPTOR_BYTES as u32);
+        let moved = self.node.carry_out(&cdb, Data::From(&mut descriptor), Place::default())?;
+        buffer_bytes(&descriptor[..moved as usize])
+    }
+
+    fn read_buffer(&self, bytes: &mut [u8]) -> io::Result<usize> {
+        self.one_command(bytes.len(), |len| {
+            let bytes = &mut bytes[..len as usize];
+            let cdb = Cdb::read_buffer(BUFFER_DATA, 0, len);
+            let (node, how) = self.way_for(bytes);
+            node.carry_out_by(how, &cdb, Data::From(bytes), Place::default())
+        })
+    }
+
+    fn make_durable(&self) -> io::Result<()> {
+        Disk::make_durable(self)
+    }
+
+    fn drop_cache(&self) -> io::Result<()> {
+        self.claim.drop_cache()
+    }
+
+    fn counts(&self) -> DeviceCounts {
+        let nodes = [Some(&self.node), self.shared.as_ref().map(|shared| &shared.node)];
+        nodes.into_iter().flatten().fold(DeviceCounts::default(), |sum, node| DeviceCounts {
+            recovered: sum.recovered + node.counts.recovered.load(Relaxed),
+            direct_asked: sum.direct_asked + node.counts.direct_asked.load(Relaxed),
+            indirect: sum.indirect + node.counts.indirect.load(Relaxed),
+        })
+    }
+}
+
+/// The capacity that a descriptor of a buffer tells, behind one byte about where in it one may begin.
+fn buffer_bytes(descriptor: &[u8]) -> io::Result<u32> {
+    match *descriptor {
+        [_, high, middle, low, ..] if [high, middle, low] != [0; 3] => Ok(u32::from_be_bytes([0, high, middle, low])),
+        _ => {
+            let (kind, words) = (Kind::Unsupported, "its buffer has no bytes".to_owned());
+            Err(DeviceError { kind, words, offset: None, of_medium: false, advice: "", sense: None }.into())
+        }
+    }
+}
+
+/// The bytes of a block by READ LONG, as many as `ask` is told. How many stand behind those of the block only the disk
+/// knows: it refuses another number, and `wrong_by` tells by how many that was too large.
+fn fetch_long(
+    block_bytes: u32,
+    mut ask: impl FnMut(u16, &mut [u8]) -> io::Result<u32>,
+    wrong_by: impl Fn(u16) -> Option<i32>,
+) -> io::Result<Vec<u8>> {
+    let refused = |words: &str| {
+        let (kind, words, advice) = (Kind::Unsupported, words.to_owned(), "Let zeros take its place: coe=1.");
+        io::Error::from(DeviceError { kind, words, offset: None, of_medium: false, advice, sense: None })
+    };
+    let in_range = |len: i64| u16::try_from(len).ok().filter(|len| u32::from(*len) >= block_bytes);
+    let mut len =
+        in_range(i64::from(block_bytes) + BEHIND_BYTES).ok_or_else(|| refused("a block too long for READ LONG"))?;
+    let mut corrected = false;
+    loop {
+        let mut bytes = vec![0; len.into()];
+        match ask(len, &mut bytes) {
+            Ok(moved) if moved >= block_bytes => {
+                bytes.truncate(block_bytes as usize);
+                return Ok(bytes);
+            }
+            Ok(moved) => return Err(refused(&format!("READ LONG brought {moved} bytes of {len}"))),
+            Err(error) => {
+                let illegal = DeviceError::of(&error).is_some_and(|said| matches!(said.sense, Some([5, ..])));
+                let right = wrong_by(len).filter(|_| illegal && !corrected).map(|by| i64::from(len) - i64::from(by));
+                len = right.and_then(in_range).ok_or(error)?;
+                corrected = true;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A disk with so many bytes behind each block of 512.
+    fn disk(behind: u16) -> impl Fn(u16, &mut [u8]) -> io::Result<u32> {
+        move |len, bytes| {
+            if len != 512 + behind {
+                let words = "illegal request".to_owned();
+                let (kind, sense) = (Kind::Unsupported, Some([5, 0x24, 0]));
+                return Err(DeviceError { kind, words, offset: None, of_medium: false, advice: "", sense }.into());
+            }
+            bytes.fill(7);
+            Ok(len.into())
+        }
+    }
+
+    #[test]
+    fn a_block_is_fetched_with_as_many_bytes_behind_it_as_the_disk_has() {
+        for behind in [0, 8, 52] {
+            let wrong_by = |len: u16| Some(i32::from(len) - 512 - i32::from(behind));
+            assert_eq!(fetch_long(512, disk(behind), wrong_by).unwrap(), [7; 512], "{behind}");
+        }
+    }
+
+    #[test]
+    fn a_disk_that_does_not_say_how_many_bytes_it_has_is_asked_no_more() {
+        assert!(fetch_long(512, disk(52), |_| None).is_err());
+        // Nor one that says something else than is true, or that is no length.
+        for by in [1, 100, 60_000, -60_000, i32::MIN] {
+            assert!(fetch_long(512, disk(52), |_| Some(by)).is_err(), "{by}");
+        }
+        let short = fetch_long(512, |_, _| Ok(20), |_| None).unwrap_err();
+        assert!(short.to_string().contains("brought 20 bytes of 520"), "{short}");
+    }
+
+    #[test]
+    fn the_capacity_of_a_buffer_is_read_and_none_is_refused() {
+        assert_eq!(buffer_bytes(&[9, 0x12, 0x34, 0x56]).unwrap(), 0x12_3456);
+        for nothing in [&[0, 0, 0, 0][..], &[1, 2, 3], &[]] {
+            let refusal = buffer_bytes(nothing).unwrap_err();
+            assert_eq!(DeviceError::of(&refusal).unwrap().kind, Kind::Unsupported, "{nothing:?}");
+        }
+    }
+
+    #[test]
+    fn a_block_that_is_too_long_is_refused() {
+        assert!(fetch_long(65_536, |_, _| panic!("it is asked for"), |_| None).is_err());
+    }
+}

@@ -1,0 +1,247 @@
+//! One of several dests: what it is given, and what it has acknowledged.
+use super::keeps;
+use super::pace::Pace;
+use crate::core::{
+    Cache, DestOutcome, DestState, DestTally, DeviceError, Endpoint, Error, Existing, Extent, ExtentSet, Kind, Op,
+    PlanDest, Request, Side, Zeros,
+};
+use std::io;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
+
+/// One of several dests.
+pub(super) struct Part {
+    end: Arc<dyn Endpoint>,
+    plan: PlanDest,
+    /// It has failed: nothing more is given to it.
+    out: AtomicBool,
+    /// It held the others up: nothing more is given to it either.
+    behind: AtomicBool,
+    known: Mutex<Known>,
+    pace: Mutex<Pace>,
+    tally: Arc<DestTally>,
+}
+
+#[derive(Default)]
+struct Known {
+    /// What it acknowledged; offsets count from the first byte of the copy.
+    arrived: ExtentSet,
+    error: Option<Error>,
+    durable: bool,
+    /// A flush failed: nobody knows what of that is there.
+    unknown: bool,
+    written_bytes: u64,
+    zeroed_bytes: u64,
+    hole_bytes: u64,
+}
+
+impl Part {
+    pub(super) fn new(end: Arc<dyn Endpoint>, plan: PlanDest) -> Self {
+        let (out, behind) = (AtomicBool::new(false), AtomicBool::new(false));
+        let tally = Arc::new(DestTally::new(&plan.side.address));
+        Part { end, plan, out, behind, known: Mutex::default(), pace: Mutex::default(), tally }
+    }
+
+    /// Its running numbers.
+    pub(super) fn tally(&self) -> Arc<DestTally> {
+        self.tally.clone()
+    }
+
+    fn now(&self, state: DestState) {
+        self.tally.state.store(state as u8, Relaxed);
+    }
+
+    fn known(&self) -> MutexGuard<'_, Known> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// It has neither failed nor been left behind.
+    pub(super) fn is_in(&self) -> bool {
+        !self.out.load(Relaxed) && !self.behind.load(Relaxed)
+    }
+
+    /// It may be left behind.
+    pub(super) fn may_fall_behind(&self) -> bool {
+        self.plan.may_fall_behind
+    }
+
+    /// Gives it nothing more; what it has in hand it finishes.
+    pub(super) fn leave_behind(&self) {
+        self.behind.store(true, Relaxed);
+        self.now(DestState::Behind);
+    }
+
+    /// How fast it is.
+    pub(super) fn pace(&self) -> MutexGuard<'_, Pace> {
+        self.pace.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The same as [`Part::take`], with the time it takes.
+    pub(super) fn take_in_time(&self, request: &mut Request) -> io::Result<()> {
+        self.pace().enter(Instant::now());
+        let len = request.left();
+        let result = self.take(request);
+        self.pace().leave(Instant::now(), if result.is_ok() { len } else { 0 });
+        result
+    }
+
+    /// Carries the whole transfer of the request out. The request's `op` and `done` are left anywhere.
+    fn take(&self, request: &mut Request) -> io::Result<()> {
+        let zero = request.op == Op::Zero;
+        request.op = match (request.op, self.plan.zeros) {
+            (Op::Zero, Zeros::Leave) => {
+                let len = request.left();
+                self.acknowledged(request.at(), len, |known| known.hole_bytes += u64::from(len));
+                return Ok(());
+            }
+            (Op::Zero, Zeros::Device) => Op::Zero,
+            // The bytes in the buffer are zeros: the plan of the copy says so.
+            (op, _) => {
+                if zero {
+                    Op::Write
+                } else {
+                    op
+                }
+            }
+        };
+        let mut tried_alone = false;
+        while request.done < request.until {
+            let at = request.at();
+            match self.end.perform(request) {
+                Ok(0) => return Err(io::Error::from(io::ErrorKind::WriteZero)),
+                Ok(moved) => {
+                    let bytes = u64::from(moved);
+                    self.acknowledged(at, moved, |known| match request.op {
+                        Op::Zero => known.zeroed_bytes += bytes,
+                        _ => known.written_bytes += bytes,
+                    });
+                    request.done += moved;
+                }
+                // A signal, or no memory just then: nothing has happened.
+                Err(error) if matches!(error.raw_os_error(), Some(libc::EINTR | libc::EAGAIN)) => {
+                    std::thread::yield_now();
+                }
+                Err(error) if !tried_alone && self.may_succeed_alone(request, &error) => tried_alone = true,
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+
+    /// The block layer merges neighbours and fails all of them: what went direct is tried once more.
+    fn may_succeed_alone(&self, request: &Request, error: &io::Error) -> bool {
+        let direct = self.plan.side.access.cache == Cache::Direct && request.op != Op::Zero;
+        direct && error.raw_os_error().is_some() && self.end.diagnose(request.op, request.at(), error) == Kind::Io
+    }
+
+    fn acknowledged(&self, at: u64, len: u32, count: impl FnOnce(&mut Known)) {
+        let mut known = self.known();
+        known.arrived.insert(Extent::new(at - self.plan.side.offset, len.into()));
+        count(&mut known);
+        self.tally.copied_bytes.fetch_add(len.into(), Relaxed);
+    }
+
+    /// Drops it. `None`: another block has failed there before; what is told is the first that did.
+    pub(super) fn fail(&self, op: Op, offset: u64, source: io::Error) -> Option<Error> {
+        if self.out.swap(true, Relaxed) {
+            return None;
+        }
+        self.now(DestState::Failed);
+        let told = self.error_of(op, offset, &source);
+        self.known().error = Some(self.error_of(op, offset, &source).because(source));
+        Some(told)
+    }
+
+    fn error_of(&self, op: Op, offset: u64, source: &io::Error) -> Error {
+        let kind = self.end.diagnose(op, offset, source);
+        let said = DeviceError::of(source).cloned();
+        let place = said.as_ref().and_then(|said| said.offset).unwrap_or(offset);
+        let again = io::Error::new(source.kind(), source.to_string());
+        Error::of_request(kind, op, Side::Dest, &self.plan.side.address, place, again)
+            .in_sectors_of(self.end.facts().logical_block_bytes)
+            .advise(said.map_or("", |said| said.advice))
+    }
+
+    /// Something failed that was not about a block.
+    pub(super) fn fail_at_end(&self, doing: &str, source: io::Error) {
+        let kind = self.end.diagnose(Op::Write, self.plan.side.offset, &source);
+        let what = format!("cannot {doing} dest {}", self.plan.side.address);
+        let error = Error::new(kind, what).on(Side::Dest).because(source);
+        let advice = "What was written there may be lost: check it and the kernel's log, then copy again.";
+        self.out.store(true, Relaxed);
+        self.now(DestState::Failed);
+        self.known().error.get_or_insert(error.advise(advice));
+    }
+
+    pub(super) fn prepare(&self, extent: Extent) -> io::Result<()> {
+        if self.plan.preallocate { self.end.prepare(extent) } else { Ok(()) }
+    }
+
+    /// Lets a file end where what it claims does; what was not got to of a file that was there is still the user's.
+    pub(super) fn set_end(&self) -> io::Result<()> {
+        let existing = self.plan.side.access.existing;
+        if !self.plan.set_end && existing != Existing::Create {
+            return Ok(());
+        }
+        let mut end = self.plan.side.offset + self.claimed().end();
+        if existing == Existing::Keep {
+            end = end.max(self.end.facts().size.unwrap_or(0));
+        }
+        self.end.end_at(end)
+    }
+
+    /// Also where it has failed: what it claims has to be there.
+    pub(super) fn make_durable(&self) -> io::Result<()> {
+        if !keeps(self.plan.side.kind) || !self.plan.durable && !self.out.load(Relaxed) {
+            return Ok(());
+        }
+        if self.is_in() {
+            self.now(DestState::Flushing);
+        }
+        let flushed = self.end.make_durable();
+        if self.is_in() && flushed.is_ok() {
+            self.now(DestState::Done);
+        }
+        let mut known = self.known();
+        (known.durable, known.unknown) = (flushed.is_ok(), flushed.is_err());
+        flushed
+    }
+
+    pub(super) fn claimed(&self) -> Extent {
+        let known = self.known();
+        let first = known.arrived.iter().next().filter(|first| first.offset == 0 && !known.unknown);
+        first.unwrap_or(Extent::new(0, 0))
+    }
+
+    /// It was left behind, and did not fail.
+    pub(super) fn is_behind(&self) -> bool {
+        self.behind.load(Relaxed) && !self.out.load(Relaxed)
+    }
+
+    pub(super) fn cancel(&self) {
+        self.end.cancel();
+    }
+
+    pub(super) fn notes(&self) -> Vec<String> {
+        let address = &self.plan.side.address;
+        self.end.notes().into_iter().map(|note| format!("dest {address}: {note}")).collect()
+    }
+
+    pub(super) fn outcome(&self) -> DestOutcome {
+        let claimed = self.claimed();
+        let mut known = self.known();
+        DestOutcome {
+            address: self.plan.side.address.clone(),
+            path: self.plan.side.path.clone(),
+            behind: self.behind.load(Relaxed) && known.error.is_none(),
+            error: known.error.take(),
+            claimed,
+            durable: known.durable,
+            written_bytes: known.written_bytes,
+            zeroed_bytes: known.zeroed_bytes,
+            hole_bytes: known.hole_bytes,
+            verified: None,
+        }
+    }
+}
