@@ -21,6 +21,5 @@ pub mod hold;
 pub mod ledger;
 pub mod measure;
 pub mod plan;
-pub mod records;
 pub mod report;
 pub mod sys;

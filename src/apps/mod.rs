@@ -7,9 +7,9 @@ mod beside;
 mod certify;
 mod consent;
 mod copy;
-mod dd;
 mod digested;
 mod estimate;
+pub mod fronts;
 mod gatherer;
 mod journal;
 mod judged;
@@ -24,7 +24,6 @@ mod read_back;
 mod saved;
 mod scratch;
 mod session;
-mod sg_dd;
 mod signals;
 mod survey;
 mod sustained;
@@ -34,7 +33,7 @@ mod undo;
 mod verify;
 
 use crate::cli::{self, Command};
-use crate::core::{Error, Kind, SgFront};
+use crate::core::{Error, Kind};
 use crate::disks::probe;
 use crate::report::{Out, json, list, text};
 use std::ffi::OsString;
@@ -59,7 +58,7 @@ impl Exit {
 /// Does what the command line asks for; the first of `args` is the program's name.
 pub fn run(args: Vec<OsString>) -> Exit {
     let out = Out;
-    if let Some(exit) = as_dd(&args, out) {
+    if let Some(exit) = fronts::named(&args, out) {
         return exit;
     }
     let words: Vec<String> = args.iter().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
@@ -83,7 +82,10 @@ pub fn run(args: Vec<OsString>) -> Exit {
         }
         Ok(Command::Manifest(asked)) => manifest::manifest(&asked, out).unwrap_or_else(|error| failed(out, &error)),
         Ok(Command::List { json }) => list_devices(json, out).unwrap_or_else(|error| failed(out, &error)),
-        Ok(Command::Generate(artifact)) => printed(out, &String::from_utf8_lossy(&cli::generate::render(artifact))),
+        Ok(Command::Generate(artifact)) => {
+            let bytes = fronts::manual(artifact).unwrap_or_else(|| cli::generate::render(artifact));
+            printed(out, &String::from_utf8_lossy(&bytes))
+        }
         Err(error) if error.use_stderr() => {
             let verb = words.first().map(String::as_str).filter(|word| cli::is_verb(word));
             out.tell(&text::usage(&error.render().to_string(), verb));
@@ -91,26 +93,6 @@ pub fn run(args: Vec<OsString>) -> Exit {
         }
         Err(help) => printed(out, &help.render().ansi().to_string()),
     }
-}
-
-/// haul under dd's name or that of one of its kin, or its command of that name. Their operands are no options, so clap
-/// never sees them.
-fn as_dd(args: &[OsString], out: Out) -> Option<Exit> {
-    let (program, words) = args.split_first()?;
-    if dd::is_called(program) {
-        return Some(dd::dd(program, words, out));
-    }
-    if let Some(front) = sg_dd::is_called(program) {
-        return Some(sg_dd::sg_dd(front, &args[..1], words, out));
-    }
-    let (verb, words) = words.split_first()?;
-    if verb == "dd" {
-        let mut name = program.clone();
-        name.push(" dd");
-        return Some(dd::dd(&name, words, out));
-    }
-    let front = SgFront::ALL.into_iter().find(|front| verb == front.name())?;
-    Some(sg_dd::sg_dd(front, &args[..2], words, out))
 }
 
 /// Dies by `signal` as if it had never been caught: a shell then knows that the copy did not finish.

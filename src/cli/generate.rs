@@ -1,5 +1,4 @@
 //! What packages install beside the program: man page and completions, made of the definition of the command line.
-mod fronts;
 mod verbs;
 
 use super::help::{self, Part};
@@ -28,13 +27,13 @@ pub enum Artifact {
     Fish,
 }
 
-/// The bytes of the artifact, ready for a file. The same on every run of the same version: no date is in it.
+/// The bytes of the artifact, ready for a file; none of the man pages of the fronts, which write their own. The same on
+/// every run of the same version: no date is in it.
 pub fn render(artifact: Artifact) -> Vec<u8> {
     let mut bytes = Vec::new();
     match artifact {
         Artifact::Man => manual(&mut bytes).expect("a vector takes all bytes"),
-        Artifact::ManDd => fronts::dd(&mut bytes).expect("a vector takes all bytes"),
-        Artifact::ManSgDd => fronts::sg_dd(&mut bytes).expect("a vector takes all bytes"),
+        Artifact::ManDd | Artifact::ManSgDd => {}
         Artifact::ManTune => verbs::tune(&mut bytes).expect("a vector takes all bytes"),
         Artifact::ManProfile => verbs::profile(&mut bytes).expect("a vector takes all bytes"),
         Artifact::Bash => complete(Shell::Bash, &mut bytes),
@@ -169,7 +168,7 @@ fn part(out: &mut Vec<u8>, part: &Part) -> io::Result<()> {
 }
 
 /// `text` with what roff takes for its own made plain.
-fn escape(text: &str) -> String {
+pub(crate) fn escape(text: &str) -> String {
     let text = text.replace('\\', "\\e").replace('-', "\\-").replace('…', "\\&...");
     match text.strip_prefix(['.', '\'']) {
         Some(_) => format!("\\&{text}"),

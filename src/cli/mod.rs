@@ -6,7 +6,6 @@
 mod arguments;
 mod certainty;
 mod copy;
-pub mod dd;
 mod exchange;
 mod expect;
 pub mod generate;
@@ -17,7 +16,6 @@ mod method;
 mod on_error;
 mod pattern;
 mod profile;
-pub mod sg_dd;
 mod shown;
 pub mod size;
 mod tune;
@@ -165,7 +163,7 @@ pub fn command() -> clap::Command {
         .after_long_help(help::text(help::OVERVIEW))
 }
 
-/// dd as help and completions know it. Its operands are read by [`dd::parse`], before any of this.
+/// dd as help and completions know it. Its operands are read by the front itself, before any of this.
 fn dd_for_help() -> clap::Command {
     let operands = clap::Arg::new("operand").num_args(0..).help("if=FILE of=FILE bs=BYTES …; see haul dd --help");
     clap::Command::new("dd").about("Copy with the operands of dd, as GNU dd does").disable_help_flag(true).arg(operands)

@@ -198,7 +198,7 @@ pub trait Endpoint: Send + Sync {
 /// * Where the kernel does not say when it is done, both are leaked.
 ///
 /// ```
-/// # use haul::contract::{OnRing, Request};
+/// # use haul::core::{OnRing, Request};
 /// # use io_uring::{opcode, squeue, types};
 /// # use std::os::fd::{AsFd, BorrowedFd};
 /// struct Nothing(std::fs::File);
@@ -220,7 +220,7 @@ pub trait Endpoint: Send + Sync {
 /// Without `unsafe` nobody can promise that:
 ///
 /// ```compile_fail,E0200
-/// # use haul::contract::{OnRing, Request};
+/// # use haul::core::{OnRing, Request};
 /// # use io_uring::{opcode, squeue, types};
 /// # use std::os::fd::{AsFd, BorrowedFd};
 /// struct Nothing(std::fs::File);

@@ -8,14 +8,12 @@ mod out;
 mod printable;
 mod style;
 
-pub mod dd;
 pub mod json;
 pub mod list;
 pub mod manifest;
 pub mod measuring;
 pub mod page;
 pub mod progress;
-pub mod sg_dd;
 pub mod text;
 pub mod units;
 

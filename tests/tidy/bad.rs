@@ -49,6 +49,17 @@ fn allowed_imports_and_words_that_only_look_like_imports_pass() {
 }
 
 #[test]
+fn a_feature_that_is_known_outside_its_folder_is_found() {
+    let rule = rooms::features;
+    breaks(rule, "src/apps/copy.rs", "use crate::apps::fronts::dd;");
+    breaks(rule, "src/report/text.rs", "use crate::apps::{fronts::dd};");
+    breaks(rule, "src/apps/undo/mod.rs", "use super::super::fronts;");
+    keeps(rule, "src/apps/mod.rs", "mod fronts;");
+    keeps(rule, "src/apps/fronts/dd/mod.rs", "use crate::apps::fronts::records;");
+    keeps(rule, "src/apps/copy.rs", "// As the fronts do.\nlet s = \"fronts\";");
+}
+
+#[test]
 fn sizes_have_limits() {
     breaks(rules::file_size, "src/a.rs", &"\n".repeat(401));
     keeps(rules::file_size, "src/a.rs", &"\n".repeat(400));

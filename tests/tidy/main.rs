@@ -34,6 +34,11 @@ fn rooms_import_only_what_the_table_allows() {
 }
 
 #[test]
+fn a_feature_is_a_folder_that_nothing_else_knows() {
+    assert_each_file_keeps(rooms::features);
+}
+
+#[test]
 fn files_have_at_most_400_lines() {
     assert_each_file_keeps(rules::file_size);
 }

@@ -10,17 +10,30 @@ pub const ROOMS: &[(&str, &[&str])] = &[
     ("hold", &["core", "sys"]),
     ("disks", &["core", "files", "hold", "sys"]),
     ("engine", &["core", "sys"]),
-    ("records", &["core", "hold", "sys"]),
     ("measure", &["core", "engine", "files", "sys"]),
     ("plan", &["core"]),
     ("cli", &["core", "plan"]),
     ("report", &["core", "measure", "plan"]),
-    (
-        "apps",
-        &["core", "sys", "files", "ledger", "hold", "disks", "engine", "records", "measure", "plan", "cli", "report"],
-    ),
+    ("apps", &["core", "sys", "files", "ledger", "hold", "disks", "engine", "measure", "plan", "cli", "report"]),
     ("main", &["cli", "apps", "core", "report"]),
 ];
+
+/// Features that are a folder below `apps`: nothing but `apps/mod.rs` may name one from outside.
+pub const FEATURES: &[&str] = &["fronts"];
+
+/// Names of a feature outside its own folder.
+pub fn features(source: &Source) -> Vec<String> {
+    if source.room().is_none() || source.path == "src/apps/mod.rs" {
+        return Vec::new();
+    }
+    let (text, lines) = source.joined();
+    let mut found = Vec::new();
+    for feature in FEATURES.iter().filter(|feature| !source.path.starts_with(&format!("src/apps/{feature}/"))) {
+        let outside = words_at(&text, feature).map(|at| lines[at]).filter(|&line| !source.test[line]);
+        found.extend(outside.map(|line| source.at(line, &format!("{feature} is a feature of its own"))));
+    }
+    found
+}
 
 /// Imports of other rooms that the table does not have; test code may import what it likes.
 pub fn imports(source: &Source) -> Vec<String> {

@@ -121,7 +121,7 @@ const FILE_CALLS_IN: &[&str] = &[
     "src/files/",
     "src/disks/file/regular.rs",
     "src/disks/file/probe.rs",
-    "src/records/open.rs",
+    "src/apps/fronts/records/open.rs",
     // Limits of a control group are written to its files.
     "src/measure/surroundings/group.rs",
 ];

@@ -1,12 +1,10 @@
 //! Journals of earlier copies that claim what is about to become untrue: whoever writes to a dest ends them first.
 use super::{Waiting, open, place};
-use crate::core::{Error, Facts, Kind, RecordPlan};
+use crate::core::{Error, Facts, Kind};
 use crate::disks::probe;
 use crate::files::{FileError, Opening, Place};
 use crate::ledger::FaultKind;
-use crate::records::Ends;
 use std::fs;
-use std::os::fd::{AsRawFd, BorrowedFd};
 use std::path::{Path, PathBuf};
 
 /// A journal that claims something about a dest, and is to be removed before anybody writes there.
@@ -61,23 +59,13 @@ impl Stale {
 
     /// Those about the dest that `leads_there`, a path below /proc/self/fd or any other. It is looked at closely only
     /// where there could be one.
-    fn of_path(leads_there: &str) -> Vec<Stale> {
+    pub(in crate::apps) fn of_path(leads_there: &str) -> Vec<Stale> {
         let Ok(path) = fs::canonicalize(leads_there) else { return Vec::new() };
         if !place::may_be_about(&path) {
             return Vec::new();
         }
         // What cannot be probed was opened all the same, and is no dest of a copy.
         path.to_str().and_then(|path| probe::dest(path).ok()).map_or_else(Vec::new, |dest| Stale::of(&dest, None))
-    }
-
-    /// Those about what is open to be written to by records; `known`: a disk that is reached by its own commands.
-    pub(in crate::apps) fn of_ends(plan: &RecordPlan, ends: &Ends, known: Option<&Facts>) -> Vec<Stale> {
-        let path_of = |fd: BorrowedFd<'_>| format!("/proc/self/fd/{}", fd.as_raw_fd());
-        let written = ends.dest.fd().ok().filter(|_| !plan.compare);
-        let mut found: Vec<Stale> =
-            written.into_iter().chain(ends.second()).flat_map(|fd| Stale::of_path(&path_of(fd))).collect();
-        found.extend(known.filter(|_| !plan.compare).into_iter().flat_map(|dest| Stale::of(dest, None)));
-        found
     }
 
     /// What the user should know: a clause.

@@ -15,7 +15,7 @@ use crate::report::{Out, text};
 pub(super) use keep::{Keeping, Mover, keep};
 pub(super) use put_back::{NotPutBack, put_back};
 use std::path::{Path, PathBuf};
-pub(super) use waiting::{explain, find_all, read_warnings, record_warnings, write_warnings};
+pub(super) use waiting::{are_there, explain, find_all, read_warnings, write_warnings};
 
 /// Pieces that are kept and put back at once, in bytes: large enough for any disk's rate.
 pub(super) const AT_ONCE_BYTES: u32 = 4 << 20;

@@ -1,14 +1,11 @@
 //! Whoever meets a device of which originals are not back says so.
 use super::super::journal;
 use super::misfit;
-use crate::core::{Device, EndpointKind, Error, Extent, Facts, RecordPlan, Side, WaitingUndo};
+use crate::core::{Device, EndpointKind, Error, Extent, Facts, WaitingUndo};
 use crate::disks::probe;
 use crate::ledger::undo::Undo;
 use crate::ledger::{Fault, FaultKind, SideIdentity};
-use crate::records::{Ends, Opened};
 use crate::report::text;
-use std::os::fd::{AsRawFd, BorrowedFd};
-use std::os::unix::fs::FileTypeExt;
 use std::path::PathBuf;
 
 const KIND: &str = "undo";
@@ -93,30 +90,6 @@ pub(in crate::apps) fn write_warnings(dest: &Facts, dry_run: bool) -> Vec<String
     Found::about(dest).iter().filter_map(told).collect()
 }
 
-/// Warnings about both sides of a copy by records, which puts nothing back; `known`: disks that are reached by commands
-/// of their own, by [`Side::index`].
-pub(in crate::apps) fn record_warnings(plan: &RecordPlan, ends: &Ends, known: &[Option<Facts>; 2]) -> Vec<String> {
-    if !journal::are_there(KIND) {
-        return Vec::new();
-    }
-    let known = |side: Side| known[side.index()].clone();
-    let facts_of = |end: &Opened| facts_of(end.fd().ok()?);
-    let source = known(Side::Source).or_else(|| facts_of(&ends.source));
-    let mut said: Vec<String> = source.iter().flat_map(read_warnings).collect();
-    let dest = known(Side::Dest).or_else(|| facts_of(&ends.dest));
-    let written = |warning: String| if plan.compare { warning } else { text::stays(&warning) };
-    let dests = dest.into_iter().chain(ends.second().and_then(self::facts_of));
-    said.extend(dests.flat_map(|dest| read_warnings(&dest)).map(written));
-    said
-}
-
-/// What is open, if it is a block device.
-fn facts_of(fd: BorrowedFd<'_>) -> Option<Facts> {
-    let path = std::fs::canonicalize(format!("/proc/self/fd/{}", fd.as_raw_fd())).ok()?;
-    let is_device = path.metadata().is_ok_and(|facts| facts.file_type().is_block_device());
-    path.to_str().filter(|_| is_device).and_then(|path| probe::dest(path).ok())
-}
-
 /// The same error of a dry run to go on with a copy, with what it says nothing of: what was held against the journal is
 /// not what the copy would find.
 pub(in crate::apps) fn explain(dest: &Facts, error: Error) -> Error {
@@ -140,4 +113,9 @@ pub(in crate::apps) fn find_all(devices: &mut [Device]) {
         device.undo = own(&device.path);
         device.partitions.iter_mut().for_each(|part| part.undo = own(&part.path));
     }
+}
+
+/// Whether there is an undo journal at all.
+pub(in crate::apps) fn are_there() -> bool {
+    journal::are_there(KIND)
 }

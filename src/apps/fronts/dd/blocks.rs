@@ -1,0 +1,222 @@
+//! The part of a dd that the pump can move.
+use super::FAILED;
+use super::watch::{Moving, Watch};
+use crate::apps::Exit;
+use crate::apps::fronts::dd::plan::{
+    Blocks, DdFacts, DdKind, Way, as_dd_would, block_options, classify, whole_records,
+};
+use crate::apps::fronts::records::{Ends, Opened, Sort};
+use crate::core::schedules;
+use crate::core::{Complaint, Ended, Endpoint, Facts, Host, Plan, RecordCounts, RecordPlan, Side, Silent, Stop, Tally};
+use crate::disks;
+use crate::disks::probe;
+use crate::engine;
+use crate::plan::{Passes, make};
+use rustix::fs::{OFlags, SeekFrom};
+use std::os::fd::AsRawFd;
+use std::sync::Arc;
+
+/// What came of moving blocks.
+enum Moved {
+    /// So many bytes have arrived with none missing, and both sides stand behind them.
+    Bytes(u64),
+    /// A signal asked for the end.
+    Interrupted(i32),
+}
+
+/// What classifying needs to know of an open side.
+pub(crate) fn facts(side: Side, opened: &Opened) -> DdFacts {
+    // What is still to be made has an offset and no descriptor.
+    let offset = opened.tell().ok().or(opened.offset);
+    let kind = match opened.sort {
+        Sort::File => DdKind::File,
+        Sort::Block => DdKind::Block,
+        Sort::Pipe => DdKind::Pipe,
+        Sort::Zeros => DdKind::Zeros,
+        Sort::Null => DdKind::Null,
+        Sort::ScsiGeneric => DdKind::ScsiGeneric,
+        Sort::Commands => DdKind::Commands,
+        Sort::Other => DdKind::Other,
+    };
+    let odd = OFlags::APPEND | OFlags::SYNC | OFlags::DSYNC | OFlags::NONBLOCK;
+    let (odd_flags, direct) = (opened.flags.intersects(odd), opened.flags.contains(OFlags::DIRECT));
+    let logical_block_bytes = opened.logical_block_bytes;
+    let in_memory = match side {
+        Side::Source => !opened.waits_to_read(),
+        Side::Dest => !opened.waits_to_write(),
+    };
+    DdFacts { kind, size: opened.size, offset, odd_flags, direct, logical_block_bytes, in_memory }
+}
+
+/// Records that `bytes` come to, all read and written.
+pub(crate) fn counts(plan: &RecordPlan, bytes: u64) -> RecordCounts {
+    let (ibs, obs) = (plan.source.record_bytes, plan.dest.record_bytes);
+    RecordCounts {
+        read_full: bytes / ibs,
+        read_partial: u64::from(!bytes.is_multiple_of(ibs)),
+        written_full: bytes / obs,
+        written_partial: u64::from(!bytes.is_multiple_of(obs)),
+        written_bytes: bytes,
+        ..RecordCounts::default()
+    }
+}
+
+/// Ready to move blocks: planned, and both sides open a second time.
+struct Ready {
+    plan: Plan,
+    ends: [Arc<dyn Endpoint>; 2],
+}
+
+/// What is known, or open, of sides that are reached by commands of their own, by [`Side::index`]. They are not looked
+/// at again: while one is open nobody else can have it.
+#[derive(Default)]
+pub(crate) struct Held {
+    pub(crate) facts: [Option<Facts>; 2],
+    pub(crate) ends: [Option<Arc<dyn Endpoint>>; 2],
+}
+
+impl Held {
+    fn passes(&self) -> Passes {
+        match self.facts.each_ref().map(Option::is_some) {
+            [true, true] => Passes::Both,
+            [true, false] => Passes::Source,
+            [false, true] => Passes::Dest,
+            [false, false] => Passes::AsNamed,
+        }
+    }
+}
+
+/// Moves what can be moved as blocks, in requests of the `pace` (bytes, number in flight) where one was asked for; the
+/// counts after it, or how to end. `records_can_follow` is asked before the first one; with no for an answer nothing is
+/// begun.
+pub(crate) fn go_ahead(
+    plan: &RecordPlan,
+    ends: &Ends,
+    watch: &Watch,
+    pace: (Option<u32>, Option<u32>),
+    held: &Held,
+    records_can_follow: impl FnOnce() -> bool,
+) -> Result<RecordCounts, Exit> {
+    let (source, dest) = (facts(Side::Source, &ends.source), facts(Side::Dest, &ends.dest));
+    let Way::Blocks(mut wanted) = classify(plan, &source, &dest) else { return Ok(RecordCounts::default()) };
+    (wanted.block_bytes, wanted.depth) = pace;
+    // Where it cannot be done so, records can do everything, and say what is wrong in their own words.
+    let Ok(ready) = prepare(plan, &wanted, ends, held) else { return Ok(RecordCounts::default()) };
+    if !records_can_follow() {
+        return Err(FAILED);
+    }
+    match ready.run(plan, ends, watch) {
+        Moved::Bytes(bytes) => Ok(counts(plan, bytes)),
+        Moved::Interrupted(signal) => {
+            watch.interrupted();
+            Err(Exit::Signal(signal))
+        }
+    }
+}
+
+/// Plans and opens. The error says why it has to go by records.
+fn prepare(records: &RecordPlan, blocks: &Blocks, ends: &Ends, held: &Held) -> Result<Ready, String> {
+    let paths = [&ends.source, &ends.dest]
+        .map(|end| end.fd().map(|fd| format!("/proc/self/fd/{}", fd.as_raw_fd())).unwrap_or_default());
+    let (plan, source, dest) = plan_for(records, blocks, &paths, held)?;
+    let failed = |error: crate::core::Error| error.to_string();
+    let [held_source, held_dest] = held.ends.clone();
+    let source_end = held_source.map_or_else(|| disks::open_source(&plan.source, &source), Ok).map_err(failed)?;
+    let dest_end = held_dest.map_or_else(|| disks::open_dest(&plan.dest, &dest), Ok).map_err(failed)?;
+    Ok(Ready { plan, ends: [source_end, dest_end] })
+}
+
+/// The plan for moving `blocks` between what `paths` lead to, and the facts of both.
+pub(crate) fn plan_for(
+    records: &RecordPlan,
+    blocks: &Blocks,
+    paths: &[String; 2],
+    held: &Held,
+) -> Result<(Plan, Facts, Facts), String> {
+    let failed = |error: crate::core::Error| format!("as blocks it is not possible: {error}");
+    let [source, dest] = paths;
+    let (source, dest) = match held.facts.clone() {
+        [None, None] => probe::both(source, dest).map_err(failed)?,
+        [known_source, known_dest] => (
+            known_source.map_or_else(|| probe::source(source), Ok).map_err(failed)?,
+            known_dest.map_or_else(|| probe::dest(dest), Ok).map_err(failed)?,
+        ),
+    };
+    let blocks = &Blocks { passes: held.passes(), ..*blocks };
+    let options = block_options(blocks, source.address.clone(), dest.address.clone());
+    let host = Host { ring_refused: engine::ring_refused() };
+    let plan = make(&options, &source, &dest, &host).map_err(failed)?;
+    let plan = as_dd_would(plan, records, blocks, [&source, &dest])?;
+    Ok((plan, source, dest))
+}
+
+impl Ready {
+    /// Moves the blocks. After a failure, records go on from the last whole one that has arrived: they come to the same
+    /// place and say what is wrong there.
+    fn run(self, plan: &RecordPlan, ends: &Ends, watch: &Watch) -> Moved {
+        let (stop, tally) = (Arc::new(Stop::default()), Arc::new(Tally::default()));
+        let dest_size = file_size(&ends.dest);
+        watch.moving(Some(Moving { stop: stop.clone(), tally: tally.clone(), ends: self.ends.clone() }));
+        let mut schedule = schedules::make(&self.plan, &self.ends[Side::Source.index()]);
+        let outcome = engine::run(&self.plan, &self.ends, &mut *schedule, &stop, &tally, &Silent);
+        watch.moving(None);
+        let mut bytes = outcome.claimed.end();
+        if !matches!(outcome.ended, Ended::Complete) {
+            bytes = whole_records(plan, bytes);
+            cut(&ends.dest, dest_size, self.plan.dest.offset + bytes);
+        }
+        watch.tally.set(counts(plan, bytes));
+        if let Ended::Interrupted(signal) = outcome.ended {
+            return Moved::Interrupted(signal);
+        }
+        for end in [&ends.source, &ends.dest] {
+            // It had an offset a moment ago, and moves within what was just copied.
+            let _ = end.seek(SeekFrom::Current(bytes as i64));
+        }
+        Moved::Bytes(bytes)
+    }
+}
+
+fn file_size(end: &Opened) -> Option<u64> {
+    let fd = end.fd().ok().filter(|_| end.sort == Sort::File)?;
+    rustix::fs::fstat(fd).ok().map(|stat| stat.st_size as u64)
+}
+
+/// Takes back what was written of a file behind the last whole record, where there was nothing before.
+fn cut(dest: &Opened, size_before: Option<u64>, end: u64) {
+    let (Some(before), Some(now), Ok(fd)) = (size_before, file_size(dest), dest.fd()) else { return };
+    let end = end.max(before);
+    if now > end {
+        // The failure that led here is told by what comes next.
+        let _ = rustix::fs::ftruncate(fd, end);
+    }
+}
+
+/// Both sides as they are before anything is opened for writing.
+pub(crate) struct Looked {
+    pub(crate) source: DdFacts,
+    pub(crate) dest: DdFacts,
+    pub(crate) paths: [String; 2],
+}
+
+/// Looks at both sides without making or emptying anything.
+pub(crate) fn look(plan: &RecordPlan) -> Result<Looked, (Side, Complaint)> {
+    let mut paths = [String::from("-"), String::from("-")];
+    let mut all = Vec::new();
+    for (side, asked) in [(Side::Source, &plan.source), (Side::Dest, &plan.dest)] {
+        let opened = match side {
+            Side::Source if plan.pattern.is_some() => Opened::made_up(),
+            _ => Opened::look_at(asked, side).map_err(|complaint| (side, complaint))?,
+        };
+        let mut found = facts(side, &opened);
+        let skip = asked.skip.in_bytes(asked.record_bytes).unwrap_or(0);
+        found.offset = found.offset.map(|offset| offset.saturating_add(skip));
+        if let Some(path) = &asked.path {
+            paths[side.index()] = path.to_string_lossy().into_owned();
+        } else {
+            paths[side.index()] = format!("/proc/self/fd/{}", side.index());
+        }
+        all.push(found);
+    }
+    Ok(Looked { source: all[0], dest: all[1], paths })
+}

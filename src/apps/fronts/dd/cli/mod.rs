@@ -1,0 +1,95 @@
+//! dd's operands: what `haul dd`, and haul under the name dd, was asked for.
+mod help;
+mod number;
+mod operands;
+mod settle;
+#[cfg(test)]
+mod tests;
+
+pub use help::{Entry, Group, MANUAL_OPERANDS, MANUAL_TEXT, text as help_text};
+
+use crate::apps::fronts::dd::plan::{DdUsage, DdWarning};
+use crate::core::RecordPlan;
+use operands::Operands;
+use std::ffi::OsString;
+use std::os::unix::ffi::OsStrExt;
+
+/// What a command line of dd asks for.
+#[derive(Clone, Debug, PartialEq)]
+pub enum DdCommand {
+    /// `--help`.
+    Help,
+    /// `--version`.
+    Version,
+    /// To copy.
+    Copy {
+        /// What to do.
+        plan: Box<RecordPlan>,
+        /// `--explain`: say which way it would go, and stop.
+        explain: bool,
+    },
+}
+
+/// What was asked for, and what to say about it before anything is done.
+#[derive(Debug, PartialEq)]
+pub struct Parsed {
+    /// The command, or why it cannot be meant.
+    pub command: Result<DdCommand, DdUsage>,
+    /// In the order in which they were noticed.
+    pub warnings: Vec<DdWarning>,
+}
+
+/// Reads the words behind dd's name. `--explain`, which dd has not, stands ahead of all others.
+pub fn parse(words: &[OsString]) -> Parsed {
+    let mut warnings = Vec::new();
+    let command = read(words, &mut warnings);
+    Parsed { command, warnings }
+}
+
+fn read(words: &[OsString], warnings: &mut Vec<DdWarning>) -> Result<DdCommand, DdUsage> {
+    let explain = words.first().is_some_and(|word| word == "--explain");
+    let words = &words[usize::from(explain)..];
+    if let Some(command) = option(words)? {
+        return Ok(command);
+    }
+    let mut operands = Operands::default();
+    let mut only_operands = false;
+    for word in words {
+        if !only_operands && word == "--" {
+            only_operands = true;
+            continue;
+        }
+        operands.take(word, warnings)?;
+    }
+    let plan = Box::new(settle::settle(operands, warnings)?);
+    Ok(DdCommand::Copy { plan, explain })
+}
+
+/// The first option, wherever it stands among the operands.
+fn option(words: &[OsString]) -> Result<Option<DdCommand>, DdUsage> {
+    for word in words {
+        let bytes = word.as_bytes();
+        if bytes == b"--" {
+            break;
+        }
+        match bytes {
+            [b'-', b'-', name @ ..] => return long_option(word, name).map(Some),
+            [b'-', letter, ..] => return Err(DdUsage::ShortOption(*letter)),
+            _ => {}
+        }
+    }
+    Ok(None)
+}
+
+fn long_option(word: &OsString, name: &[u8]) -> Result<DdCommand, DdUsage> {
+    let end = name.iter().position(|byte| *byte == b'=');
+    let beginning = &name[..end.unwrap_or(name.len())];
+    let fits = |option: &str| option.as_bytes().starts_with(beginning);
+    let (option, command) = match (fits("help"), fits("version")) {
+        (true, true) => return Err(DdUsage::Ambiguous(word.clone())),
+        (true, false) => ("--help", DdCommand::Help),
+        (false, true) => ("--version", DdCommand::Version),
+        (false, false) => return Err(DdUsage::LongOption(word.clone())),
+    };
+    if end.is_some() { Err(DdUsage::NoArgument(option)) } else { Ok(command) }
+}

@@ -1,0 +1,176 @@
+//! `haul dd`, and haul under the name dd.
+pub(super) mod blocks;
+pub mod cli;
+pub mod plan;
+pub mod report;
+pub(super) mod watch;
+
+use crate::apps::Exit;
+use crate::apps::fronts::dd::cli::{self as words, DdCommand};
+use crate::apps::fronts::dd::plan::{Way, classify};
+use crate::apps::fronts::dd::report::{Quoting, Teller, explained, usage, warning};
+use crate::apps::fronts::earlier::{stale_journals, undo_warnings};
+use crate::apps::fronts::records::{self, Begun, Ends};
+use crate::core::{Amount, Complaint, RecordCounts, RecordListener, RecordPlan, RecordTally, Telling};
+use crate::report::Out;
+use crate::sys;
+use blocks::Held;
+use rustix::fs::SeekFrom;
+use signal_hook::consts::{SIGINT, SIGUSR1};
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStrExt;
+use std::sync::Arc;
+use std::time::Duration;
+use watch::{Watch, Watcher};
+
+/// dd's status where anything failed.
+const FAILED: Exit = Exit::Status(1);
+
+/// Whether a program called `name` behaves as dd.
+pub(super) fn is_called(name: &OsStr) -> bool {
+    std::path::Path::new(name).file_name().is_some_and(|name| name == "dd")
+}
+
+/// Does what `words` ask for; `program` begins each sentence.
+pub(super) fn dd(program: &OsStr, words: &[OsString], out: Out) -> Exit {
+    sys::die_of_broken_pipes();
+    sys::share_one_heap();
+    let quoting = Quoting { utf8: sys::is_utf8() };
+    let name = program.as_bytes();
+    let parsed = words::parse(words);
+    for doubt in parsed.warnings {
+        out.tell_bytes(&warning(doubt, name, quoting));
+    }
+    match parsed.command {
+        Err(error) => {
+            out.tell_bytes(&usage(&error, name, quoting));
+            FAILED
+        }
+        Ok(DdCommand::Help) => crate::apps::printed(out, &words::help_text(&program.to_string_lossy())),
+        Ok(DdCommand::Version) => crate::apps::printed(out, &format!("dd (haul) {}\n", env!("CARGO_PKG_VERSION"))),
+        Ok(DdCommand::Copy { plan, explain: true }) => explain(&plan, name, quoting, out),
+        Ok(DdCommand::Copy { plan, explain: false }) => copy(*plan, name, quoting),
+    }
+}
+
+/// How often progress is told.
+const TICK: Duration = Duration::from_secs(1);
+
+impl Watcher for Teller {
+    fn report(&self) {
+        self.tell_counts();
+    }
+
+    fn progress(&self) {
+        self.tell_progress();
+    }
+
+    fn interrupted(&self) {
+        self.tell_counts();
+    }
+}
+
+/// The signals that dd hears.
+fn heard() -> Vec<i32> {
+    let mut heard = Vec::new();
+    if std::env::var_os("POSIXLY_CORRECT").is_none() {
+        heard.push(SIGUSR1);
+    }
+    if !sys::is_ignored(SIGINT) {
+        heard.push(SIGINT);
+    }
+    heard
+}
+
+fn copy(plan: RecordPlan, name: &[u8], quoting: Quoting) -> Exit {
+    let (plan, tally) = (Arc::new(plan), Arc::new(RecordTally::default()));
+    let teller = Arc::new(Teller::new(name, &plan, quoting, tally.clone(), sys::was_closed(2)));
+    let tick = (plan.telling == Telling::Progress).then_some(TICK);
+    let Ok(watch) = Watch::start(&plan, teller.clone(), &tally, &heard(), tick) else { return FAILED };
+    let ends = match records::open(&plan, [None, None]) {
+        Ok(ends) => Arc::new(ends),
+        Err((side, complaint)) => {
+            teller.complain(side, &complaint, false);
+            return failed_by(&complaint);
+        }
+    };
+    undo_warnings(&plan, &ends, &[None, None]).iter().for_each(|warning| teller.warn(warning));
+    for stale in stale_journals(&plan, &ends, None) {
+        teller.warn(&stale.warning());
+        if let Err(error) = stale.end() {
+            teller.warn(&error.to_string());
+            return Exit::Status(error.kind.exit_status());
+        }
+    }
+    teller.start();
+    let begun = records::begin(&plan, &ends, &*teller);
+    if begun == Begun::NoMemory {
+        return FAILED;
+    }
+    let mut ran = records::Ran::default();
+    if let (Begun::Yes(lead), false) = (begun, plan.count == Some(Amount::default())) {
+        let can_follow = || records::has_memory(&plan, &ends, &*teller);
+        let before = match blocks::go_ahead(&plan, &ends, &watch, (None, None), &Held::default(), can_follow) {
+            Ok(counts) => counts,
+            Err(exit) => return exit,
+        };
+        let listener: Arc<dyn RecordListener> = teller.clone();
+        ran = records::run(&plan, &ends, before, lead, &tally, &listener);
+        if ran.no_memory {
+            return FAILED;
+        }
+    }
+    let failed = begun == Begun::No || ran.read_failed || ran.write_failed;
+    let gave_up = begun == Begun::No || ran.gave_up;
+    if ran.write_failed {
+        put_back(&plan, &ends, tally.get());
+    }
+    let finished = records::finish(&plan, &ends, ran.at_hole, gave_up, &*teller);
+    watch.over();
+    if !finished.silent {
+        teller.tell_counts();
+    }
+    if failed || finished.failed || teller.failed() { FAILED } else { Exit::Status(0) }
+}
+
+/// The status after a side could not be had: dd's, but for what dd does not look for.
+fn failed_by(complaint: &Complaint) -> Exit {
+    match complaint {
+        Complaint::Busy(error) => Exit::Status(error.kind.exit_status()),
+        _ => FAILED,
+    }
+}
+
+/// Standard input is left where dd leaves it, for whoever reads it next: behind the records that were counted.
+fn put_back(plan: &RecordPlan, ends: &Ends, counts: RecordCounts) {
+    let (None, Some(start), Ok(fd)) = (&plan.source.path, ends.source.offset, ends.source.fd()) else { return };
+    let skipped = plan.source.skip.in_bytes(plan.source.record_bytes).unwrap_or(0);
+    let records = counts.read_full + counts.read_partial;
+    let behind = start.saturating_add(skipped).saturating_add(records.saturating_mul(plan.source.record_bytes));
+    if rustix::fs::tell(fd).is_ok_and(|now| now > behind) {
+        // The copy has failed already, and that is told.
+        let _ = rustix::fs::seek(fd, SeekFrom::Start(behind));
+    }
+}
+
+/// Says which way it would go. Nothing is made or emptied: the dest is looked at, not opened.
+fn explain(plan: &RecordPlan, name: &[u8], quoting: Quoting, out: Out) -> Exit {
+    let looked = match blocks::look(plan) {
+        Ok(looked) => looked,
+        Err((side, complaint)) => {
+            let tally = Arc::new(RecordTally::default());
+            Teller::new(name, plan, quoting, tally, false).complain(side, &complaint, false);
+            return FAILED;
+        }
+    };
+    let text = match classify(plan, &looked.source, &looked.dest) {
+        Way::Records(because) => explained(plan, None, &because),
+        Way::Blocks(wanted) => match blocks::plan_for(plan, &wanted, &looked.paths, &Held::default()) {
+            Ok((block_plan, ..)) => {
+                explained(plan, Some(&block_plan), "whole records from a file or disk to another, nothing converted")
+            }
+            Err(because) => explained(plan, None, &because),
+        },
+    };
+    crate::apps::printed(out, &text)
+}

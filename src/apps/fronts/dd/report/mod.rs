@@ -1,0 +1,16 @@
+//! dd's words on standard error: its sentences, its counts, its line about the transfer.
+mod counts;
+mod explain;
+mod quoting;
+mod sentences;
+mod teller;
+#[cfg(test)]
+mod tests;
+
+pub use counts::transferred;
+pub use explain::explained;
+pub use quoting::Quoting;
+pub use sentences::{usage, warning};
+pub use teller::Teller;
+
+pub(in crate::apps::fronts) use sentences::{busy, strerror};

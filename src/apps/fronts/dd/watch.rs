@@ -1,0 +1,142 @@
+//! Signals and regular words about progress of a running dd, and of its kin.
+use super::blocks;
+use crate::apps::die_by;
+use crate::core::{Endpoint, Error, Kind, RecordPlan, RecordTally, Result, Stop, Tally};
+use crate::sys;
+use signal_hook::consts::SIGUSR1;
+use signal_hook::iterator::Signals;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+/// Tells what a running copy is asked about.
+pub(crate) trait Watcher: Send + Sync {
+    /// SIGUSR1.
+    fn report(&self);
+    /// It is time for a word about progress.
+    fn progress(&self);
+    /// The process ends by a signal.
+    fn interrupted(&self);
+}
+
+/// Blocks that are being moved.
+#[derive(Clone)]
+pub(crate) struct Moving {
+    pub(super) stop: Arc<Stop>,
+    pub(super) tally: Arc<Tally>,
+    pub(super) ends: [Arc<dyn Endpoint>; 2],
+}
+
+struct Shared {
+    plan: Arc<RecordPlan>,
+    watcher: Arc<dyn Watcher>,
+    tally: Arc<RecordTally>,
+    moving: Mutex<Option<Moving>>,
+    /// The counts are final.
+    over: Mutex<bool>,
+    ended: Condvar,
+}
+
+impl Shared {
+    fn moving(&self) -> MutexGuard<'_, Option<Moving>> {
+        self.moving.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// While blocks move, the counts are what their bytes come to.
+    fn refresh(&self) {
+        if let Some(moving) = &*self.moving() {
+            self.tally.set(blocks::counts(&self.plan, moving.tally.copied_bytes()));
+        }
+    }
+}
+
+/// Hears signals and tells progress until the process ends.
+pub(crate) struct Watch {
+    shared: Arc<Shared>,
+    pub(super) tally: Arc<RecordTally>,
+}
+
+impl Watch {
+    /// Begins to listen: SIGUSR1 tells how far it is, the others tell that and end the process. What the caller ignores
+    /// is to be left out. From then on no call of this thread is cut short by them. Progress is told every `tick`.
+    pub(crate) fn start(
+        plan: &Arc<RecordPlan>,
+        watcher: Arc<dyn Watcher>,
+        tally: &Arc<RecordTally>,
+        heard: &[i32],
+        tick: Option<Duration>,
+    ) -> Result<Watch> {
+        let shared = Arc::new(Shared {
+            plan: plan.clone(),
+            watcher,
+            tally: tally.clone(),
+            moving: Mutex::new(None),
+            over: Mutex::new(false),
+            ended: Condvar::new(),
+        });
+        let failed = |error| Error::new(Kind::Io, "cannot listen for signals").because(error);
+        let mut incoming = Signals::new(heard).map_err(failed)?;
+        let listening = shared.clone();
+        let listen = move || incoming.forever().for_each(|signal| hear(signal, &listening));
+        thread::Builder::new().name("haul-signals".to_owned()).spawn(listen).map_err(failed)?;
+        sys::block(heard);
+        if let Some(every) = tick {
+            let ticking = shared.clone();
+            let tick = move || tick_on(&ticking, every);
+            thread::Builder::new().name("haul-progress".to_owned()).spawn(tick).map_err(failed)?;
+        }
+        Ok(Watch { shared, tally: tally.clone() })
+    }
+
+    /// The process is about to end by a signal, with nothing in flight any more.
+    pub(crate) fn interrupted(&self) {
+        self.shared.watcher.interrupted();
+    }
+
+    /// From now on, or no longer, blocks are being moved.
+    pub(super) fn moving(&self, moving: Option<Moving>) {
+        *self.shared.moving() = moving;
+    }
+
+    /// The copy is over: the counts are final, and nothing is drawn any more.
+    pub(crate) fn over(&self) {
+        *self.shared.over.lock().unwrap_or_else(PoisonError::into_inner) = true;
+        self.shared.ended.notify_all();
+    }
+}
+
+fn hear(signal: i32, shared: &Shared) {
+    shared.refresh();
+    if signal == SIGUSR1 {
+        shared.watcher.report();
+        return;
+    }
+    let moving = shared.moving().clone();
+    match moving {
+        // Blocks in flight are brought home first; the counts are told then.
+        Some(moving) if moving.stop.asked().is_none() => {
+            moving.stop.ask(signal);
+            moving.ends.iter().for_each(|end| end.cancel());
+        }
+        Some(_) => die_by(signal),
+        None => {
+            shared.watcher.interrupted();
+            die_by(signal);
+        }
+    }
+}
+
+fn tick_on(shared: &Shared, every: Duration) {
+    let mut over = shared.over.lock().unwrap_or_else(PoisonError::into_inner);
+    loop {
+        let (guard, waited) = shared.ended.wait_timeout(over, every).unwrap_or_else(PoisonError::into_inner);
+        over = guard;
+        if *over {
+            return;
+        }
+        if waited.timed_out() {
+            shared.refresh();
+            shared.watcher.progress();
+        }
+    }
+}

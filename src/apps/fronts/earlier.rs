@@ -1,0 +1,49 @@
+//! What earlier runs left about the sides of a copy by records: journals that this copy makes untrue, and originals
+//! of a measurement that are not back.
+use super::records::{Ends, Opened};
+use crate::apps::journal::Stale;
+use crate::apps::undo;
+use crate::core::{Facts, RecordPlan, Side};
+use crate::disks::probe;
+use crate::report::text;
+use std::os::fd::{AsRawFd, BorrowedFd};
+use std::os::unix::fs::FileTypeExt;
+
+/// The journals about what is open to be written to; `known`: a disk that is reached by its own commands.
+pub(super) fn stale_journals(plan: &RecordPlan, ends: &Ends, known: Option<&Facts>) -> Vec<Stale> {
+    if plan.compare {
+        return Vec::new();
+    }
+    let written = ends.dest.fd().ok().into_iter().chain(ends.second());
+    let mut found: Vec<Stale> = written.flat_map(|fd| Stale::of_path(&path_of(fd))).collect();
+    found.extend(known.into_iter().flat_map(|dest| Stale::of(dest, None)));
+    found
+}
+
+/// Warnings about both sides, of which nothing is put back; `known`: disks that are reached by their own commands, by
+/// [`Side::index`].
+pub(super) fn undo_warnings(plan: &RecordPlan, ends: &Ends, known: &[Option<Facts>; 2]) -> Vec<String> {
+    if !undo::are_there() {
+        return Vec::new();
+    }
+    let known = |side: Side| known[side.index()].clone();
+    let facts_of = |end: &Opened| device_facts(end.fd().ok()?);
+    let source = known(Side::Source).or_else(|| facts_of(&ends.source));
+    let mut warnings: Vec<String> = source.iter().flat_map(undo::read_warnings).collect();
+    let dest = known(Side::Dest).or_else(|| facts_of(&ends.dest));
+    let written = |warning: String| if plan.compare { warning } else { text::stays(&warning) };
+    let dests = dest.into_iter().chain(ends.second().and_then(device_facts));
+    warnings.extend(dests.flat_map(|dest| undo::read_warnings(&dest)).map(written));
+    warnings
+}
+
+/// What is open, if it is a block device.
+fn device_facts(fd: BorrowedFd<'_>) -> Option<Facts> {
+    let path = std::fs::canonicalize(path_of(fd)).ok()?;
+    let is_device = path.metadata().is_ok_and(|facts| facts.file_type().is_block_device());
+    path.to_str().filter(|_| is_device).and_then(|path| probe::dest(path).ok())
+}
+
+fn path_of(fd: BorrowedFd<'_>) -> String {
+    format!("/proc/self/fd/{}", fd.as_raw_fd())
+}

@@ -1,0 +1,178 @@
+//! From words to what they mean together.
+use super::operands::{Flags, Words};
+use crate::apps::fronts::sg_dd::plan::SgUsage;
+use crate::core::{
+    Amount, Care, DestWords, Durable, OpenWords, Pattern, RecordPlan, RecordSide, ScsiOptions, ScsiWishes, SgFront,
+    SgPlan,
+};
+use std::ffi::OsString;
+
+/// Bytes of a block where nothing is said.
+const BLOCK_BYTES: u64 = 512;
+/// Bytes that one call moves where nothing is said: more would not be faster, and errors are looked into faster so.
+const TRANSFER_BYTES: u64 = 256 << 10;
+/// Blocks that are looked at for zeros as one where nothing is said: as sg_dd has it, whatever the size of a block.
+const LOOKED_AT_BLOCKS: u64 = 128;
+/// Most memory for transfers in flight: what `haul copy` allows, too.
+const IN_FLIGHT_BYTES_MAX: u64 = 1 << 30;
+/// Most transfers in flight that can be asked for.
+const IN_FLIGHT_MAX: u64 = 1024;
+
+/// Settles what the words mean together.
+pub(super) fn settle(front: SgFront, words: Words) -> Result<SgPlan, SgUsage> {
+    let block_size_assumed = words.bs == 0;
+    let block_bytes = if block_size_assumed { BLOCK_BYTES } else { words.bs };
+    check(&words, block_bytes)?;
+    let source_flags = words.flags[0];
+    let pattern = pattern(&source_flags, words.source.as_ref())?;
+    let progress_s = match words.progress {
+        0 => None,
+        1 => Some(120),
+        2 => Some(60),
+        _ => Some(30),
+    };
+    let wishes = words.flags.map(|flags| ScsiWishes {
+        dio: flags.dio,
+        dpo: flags.dpo,
+        fua: flags.fua,
+        fua_nv: flags.fua_nv,
+        mmap: flags.mmap,
+        passthrough: flags.passthrough,
+    });
+    let scsi = ScsiOptions {
+        command_bytes: words.cdbsz,
+        duration_limits: words.cdl,
+        group: words.group,
+        read_long: source_flags.coe.saturating_sub(1).min(2),
+        timeout_s: words.timeout_s,
+    };
+    Ok(SgPlan {
+        front,
+        wishes,
+        scsi,
+        transfer_blocks: words.bpt,
+        in_flight: words.thr.map(|thr| thr as u32),
+        direct_devices: words.odir,
+        block_size_assumed,
+        timing: words.timing || words.progress > 0,
+        progress_s,
+        verbose: words.verbose,
+        dry_run: words.dry_run,
+        records: records(words, block_bytes, pattern),
+    })
+}
+
+fn records(words: Words, block_bytes: u64, pattern: Made) -> RecordPlan {
+    let [source_flags, dest_flags] = words.flags;
+    let side = |path, flags: &Flags, blocks| RecordSide {
+        path,
+        words: open_words(flags),
+        record_bytes: block_bytes,
+        skip: Amount { records: blocks, bytes: 0 },
+    };
+    let source = match pattern {
+        Made::Zeros => Some("/dev/zero".into()),
+        _ => words.source.filter(|path| path != "-"),
+    };
+    let dest = words.dest.filter(|path| path != "-").map(|path| if path == "." { "/dev/null".into() } else { path });
+    let transfer = match (words.bpt, dest_flags.sparse) {
+        (Some(blocks), _) => blocks,
+        // What is looked at for zeros decides what is passed over, so it is as large as the family has it.
+        (None, true) => LOOKED_AT_BLOCKS,
+        (None, false) => (TRANSFER_BYTES / block_bytes).max(1),
+    };
+    RecordPlan {
+        source: side(source, &source_flags, words.skip),
+        dest: side(dest, &dest_flags, words.seek),
+        dest_words: DestWords { excl: false, nocreat: dest_flags.nocreat, notrunc: true },
+        count: words.count.map(|records| Amount { records, bytes: 0 }),
+        reblock: false,
+        full_reads: true,
+        // What is compared is what is there, and nothing that was added to it.
+        pad: (!words.verify).then_some(0),
+        sparse: dest_flags.sparse,
+        write_last: dest_flags.sparse,
+        durable: words.sync.then_some(Durable::All),
+        transfer_records: Some(transfer),
+        buffers: words.thr.map(|thr| thr as usize),
+        pattern: match pattern {
+            Made::Pattern(pattern) => Some(pattern),
+            Made::Zeros | Made::Nothing => None,
+        },
+        second: words.second.filter(|path| path != "."),
+        compare: words.verify,
+        care: Care {
+            retries: words.retries,
+            zero_unreadable: source_flags.coe > 0,
+            pass_unwritable: dest_flags.coe > 0,
+            fetch_corrected: (source_flags.coe > 1).then_some(source_flags.coe > 2),
+            bad_in_a_row_max: words.coe_limit,
+        },
+        ..RecordPlan::default()
+    }
+}
+
+/// What takes the place of the source.
+#[derive(Clone, Copy)]
+enum Made {
+    Nothing,
+    Zeros,
+    Pattern(Pattern),
+}
+
+fn pattern(flags: &Flags, source: Option<&OsString>) -> Result<Made, SgUsage> {
+    let (word, made) = match (flags.zeros, flags.ones, flags.random) {
+        (true, true, _) => ("00,ff", Made::Pattern(Pattern::Addresses)),
+        (true, false, _) => ("00", Made::Zeros),
+        (false, true, _) => ("ff", Made::Pattern(Pattern::Ones)),
+        (false, false, true) => ("random", Made::Pattern(Pattern::Random)),
+        (false, false, false) => return Ok(Made::Nothing),
+    };
+    match source {
+        Some(path) => Err(SgUsage::PatternAndFile(word, path.clone())),
+        None => Ok(made),
+    }
+}
+
+fn open_words(flags: &Flags) -> OpenWords {
+    OpenWords {
+        append: flags.append,
+        direct: flags.direct,
+        sync: flags.dsync,
+        excl: flags.excl,
+        flock: flags.flock,
+        nocache: flags.nocache,
+        ..OpenWords::default()
+    }
+}
+
+fn check(words: &Words, block_bytes: u64) -> Result<(), SgUsage> {
+    let [source, dest] = &words.flags;
+    let other = |size| size != 0 && size != block_bytes;
+    let made_up = source.zeros || source.ones || source.random;
+    let no_source = !made_up && words.source.as_ref().is_none_or(|path| path == "-");
+    let no_dest = words.dest.as_ref().is_none_or(|path| path == "-");
+    let in_flight_bytes = words.thr.zip(words.bpt).map_or(0, |(thr, bpt)| {
+        let blocks = thr.min(IN_FLIGHT_MAX) * bpt;
+        blocks.saturating_mul(block_bytes)
+    });
+    let table = [
+        (words.bpt == Some(0), SgUsage::NoTransfer),
+        (words.thr.is_some_and(|thr| !(1..=IN_FLIGHT_MAX).contains(&thr)), SgUsage::Threads),
+        (in_flight_bytes > IN_FLIGHT_BYTES_MAX, SgUsage::TooMuchInFlight(in_flight_bytes)),
+        (other(words.ibs) || other(words.obs), SgUsage::BlockSizes),
+        (no_source && no_dest, SgUsage::NoSides),
+        (dest.append && words.seek > 0, SgUsage::AppendSeek),
+        (dest.append && dest.sparse, SgUsage::AppendSparse),
+        (source.mmap && dest.mmap, SgUsage::MmapTwice),
+        (words.cdl != [0, 0] && words.cdbsz.is_some_and(|bytes| bytes < 16), SgUsage::LimitsOfShortCommands),
+        (words.verify && dest.sparse, SgUsage::VerifyWith("oflag=sparse")),
+        (words.verify && dest.append, SgUsage::VerifyWith("oflag=append")),
+        (words.verify && words.second.is_some(), SgUsage::VerifyWith("of2=")),
+        (words.verify && no_dest, SgUsage::VerifyWhat),
+    ];
+    match table.into_iter().find(|(wrong, _)| *wrong) {
+        Some((_, usage)) => Err(usage),
+        None => Ok(()),
+    }
+}

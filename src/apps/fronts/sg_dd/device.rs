@@ -1,0 +1,103 @@
+//! Sides that are reached by their own SCSI commands: asked what they are, and opened.
+use crate::apps::fronts::dd::blocks::{Held, Looked};
+use crate::apps::fronts::records::Opened;
+use crate::apps::fronts::sg_dd::plan::{
+    CommandRefusal, are_one_disk, by_commands, check_blocks, check_commands, check_one_way, command_facts,
+    command_side, shared_side,
+};
+use crate::core::{Error, Facts, SgPlan, Side};
+use crate::disks;
+use crate::disks::probe;
+
+/// Blocks of a transfer through shared memory where nothing is said: as the family has it.
+const SHARED_BLOCKS: u64 = 128;
+
+/// Why a side cannot be copied by commands.
+pub(super) enum Trouble {
+    /// As it is asked for.
+    Refused(CommandRefusal),
+    /// It does not answer, or is no disk.
+    Failed(Side, Box<Error>),
+}
+
+/// The sides that are reached by commands, as far as they are known.
+pub(super) struct Disks {
+    facts: [Option<Facts>; 2],
+    /// The side whose transfers go through memory that the driver shares with us.
+    pub(super) shared: Option<Side>,
+    /// Both sides lie on one of them.
+    pub(super) are_one: bool,
+}
+
+impl Disks {
+    /// Asks the disks what they are; `looked` knows it then.
+    pub(super) fn find(plan: &SgPlan, looked: &mut Looked) -> Result<Disks, Trouble> {
+        let by_commands = by_commands(plan, [looked.source.kind, looked.dest.kind]);
+        let mut facts = [None, None];
+        for side in Side::BOTH.into_iter().filter(|side| by_commands[side.index()]) {
+            let path = &looked.paths[side.index()];
+            let failed = |error| Trouble::Failed(side, Box::new(error));
+            let found = probe::through(path, side).map_err(failed)?;
+            let known = if side == Side::Source { &mut looked.source } else { &mut looked.dest };
+            *known = command_facts(side, &found, known).map_err(Trouble::Refused)?;
+            check_blocks(plan, side, &found).map_err(Trouble::Refused)?;
+            facts[side.index()] = Some(found);
+        }
+        let mut are_one = false;
+        if by_commands != [false, false] {
+            let other = |side: Side| {
+                let path = &looked.paths[side.index()];
+                facts[side.index()].clone().or_else(|| probe::source(path).ok())
+            };
+            if let [Some(source), Some(dest)] = Side::BOTH.map(other) {
+                are_one = are_one_disk(&source, &dest);
+            }
+        }
+        check_one_way(by_commands, are_one).map_err(Trouble::Refused)?;
+        Ok(Disks { facts, shared: shared_side(plan, by_commands), are_one })
+    }
+
+    /// Settles what hangs on the disks: how much goes through shared memory at a time.
+    pub(super) fn settle(&self, plan: &mut SgPlan) {
+        let Some(facts) = self.shared.and_then(|side| self.facts[side.index()].as_ref()) else { return };
+        let most = u64::from(facts.queue.max_request_bytes) / plan.block_bytes();
+        let blocks = plan.transfer_blocks.unwrap_or(SHARED_BLOCKS).min(most.max(1));
+        (plan.records.transfer_records, plan.records.buffers) = (Some(blocks), Some(1));
+    }
+
+    /// Refuses what cannot be done for `total` blocks.
+    pub(super) fn check(&self, plan: &SgPlan, total: u64) -> Result<(), Trouble> {
+        for (side, facts) in Side::BOTH.into_iter().zip(&self.facts) {
+            if let Some(facts) = facts {
+                check_commands(plan, side, facts, total).map_err(Trouble::Refused)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// What is known, with nothing open.
+    pub(super) fn known(&self) -> Held {
+        Held { facts: self.facts.clone(), ends: [None, None] }
+    }
+
+    /// Opens the disks, the dest for nobody else.
+    pub(super) fn open(&self, plan: &SgPlan) -> Result<(Held, [Option<Opened>; 2]), Trouble> {
+        let mut held = self.known();
+        let mut opened = [None, None];
+        for (side, facts) in Side::BOTH.into_iter().zip(&self.facts) {
+            let Some(facts) = facts else { continue };
+            let Some(way) = command_side(plan, side, facts, self.shared == Some(side)) else { continue };
+            let end = match side {
+                Side::Source => disks::open_source(&way, facts),
+                Side::Dest if plan.records.compare => disks::open_compared(&way, facts),
+                Side::Dest => disks::open_dest(&way, facts),
+            };
+            let end = end.map_err(|error| Trouble::Failed(side, Box::new(error)))?;
+            let size = facts.size.unwrap_or(0);
+            let records = end.records();
+            opened[side.index()] = records.map(|disk| Opened::by_commands(disk, size, facts.logical_block_bytes));
+            held.ends[side.index()] = Some(end);
+        }
+        Ok((held, opened))
+    }
+}

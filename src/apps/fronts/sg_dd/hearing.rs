@@ -1,0 +1,152 @@
+//! What is heard while it copies: failures, and signals.
+use super::streams;
+use crate::apps::fronts::dd::watch::Watcher;
+use crate::apps::fronts::records::{Ends, Sort};
+use crate::apps::fronts::sg_dd::plan::Failure;
+use crate::apps::fronts::sg_dd::report::{Interrupted, SgTeller, continue_command};
+use crate::core::{Careful, Complaint, DeviceError, Kind, RecordListener, SgPlan, Side};
+use crate::sys;
+use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1};
+use std::io;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// Tells what happens, and remembers what the status hangs on.
+pub(super) struct Hearing {
+    pub(super) teller: SgTeller,
+    pub(super) plan: SgPlan,
+    total: u64,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    /// How it was called; what it found when it opened both sides.
+    at: Interrupted,
+    ends: Option<Arc<Ends>>,
+    failure: Option<Failure>,
+    pipe_broke: bool,
+}
+
+/// The signals that are heard: those that the caller ignores stay ignored.
+pub(super) fn signals() -> Vec<i32> {
+    let all = [SIGUSR1, SIGINT, SIGQUIT, SIGTERM, SIGHUP];
+    all.into_iter().filter(|signal| !sys::is_ignored(*signal)).collect()
+}
+
+impl Hearing {
+    pub(super) fn new(teller: SgTeller, plan: SgPlan, called: Interrupted, total: u64) -> Self {
+        let state = State { at: Interrupted { total, ..called }, ..State::default() };
+        Hearing { teller, plan, total, state: state.into() }
+    }
+
+    /// Both sides are open.
+    pub(super) fn opened(&self, ends: &Arc<Ends>) {
+        let mut state = self.state();
+        state.ends = Some(ends.clone());
+        state.at.source_streams = streams(ends, Side::Source) && self.plan.records.pattern.is_none();
+        state.at.dest_streams = streams(ends, Side::Dest);
+        state.at.dest_file_bytes = ends.dest.size.filter(|_| ends.dest.sort == Sort::File);
+    }
+
+    /// What ended it first, if anything did.
+    pub(super) fn failed(&self) -> Option<Failure> {
+        self.state().failure.clone()
+    }
+
+    /// Nobody reads what is written any more, and the caller wants that to be the end.
+    pub(super) fn pipe_broke(&self) -> bool {
+        self.state().pipe_broke
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// How to continue, in whole lines.
+    fn again(&self) -> Vec<u8> {
+        let counts = self.teller.counts();
+        let state = self.state();
+        let done = counts.written_full + counts.written_partial;
+        if state.ends.is_none() || done >= self.total {
+            return Vec::new();
+        }
+        match continue_command(&self.plan, &Interrupted { done, ..state.at.clone() }) {
+            Ok(command) => {
+                let more: &[u8] = match &self.plan.records.second {
+                    Some(_) => b"OFILE2 cannot be continued: it would begin anew.\n",
+                    None => b"",
+                };
+                [b"To continue:\n  ", &command[..], b"\n", more].concat()
+            }
+            Err(because) => format!("It cannot be continued: {because}.\n").into_bytes(),
+        }
+    }
+}
+
+impl RecordListener for Hearing {
+    fn complain(&self, side: Side, complaint: &Complaint, with_counts: bool) {
+        let mut state = self.state();
+        if is_broken_pipe(complaint) && !sys::was_pipe_ignored() {
+            state.pipe_broke = true;
+            return;
+        }
+        if state.failure.is_none() {
+            state.failure = failure(side, complaint);
+        }
+        drop(state);
+        self.teller.complain(side, complaint, with_counts);
+    }
+}
+
+impl Watcher for Hearing {
+    fn report(&self) {
+        self.teller.tell_report();
+    }
+
+    fn progress(&self) {
+        self.teller.tell_progress();
+    }
+
+    fn interrupted(&self) {
+        self.teller.tell_interrupted(&self.again());
+        // The process dies without letting go of them.
+        if let Some(ends) = self.state().ends.clone() {
+            ends.drop_caches();
+        }
+    }
+}
+
+fn is_broken_pipe(complaint: &Complaint) -> bool {
+    let broken = |error: &io::Error| error.kind() == io::ErrorKind::BrokenPipe;
+    match complaint {
+        Complaint::Write { error, .. } | Complaint::Careful(Careful::Second(error)) => broken(error),
+        _ => false,
+    }
+}
+
+/// What ends it, of what was complained about; `None`: nothing does.
+pub(super) fn failure(side: Side, complaint: &Complaint) -> Option<Failure> {
+    let errno = |error: &io::Error| Failure::errno(error);
+    Some(match complaint {
+        Complaint::Open(error) | Complaint::SetFlags(error) if side == Side::Source => {
+            Failure::OpenSource(errno(error))
+        }
+        Complaint::Open(error) | Complaint::SetFlags(error) => Failure::OpenDest(errno(error)),
+        Complaint::Busy(_) => Failure::Locked,
+        Complaint::Skip(error) => Failure::Seek(errno(error)),
+        Complaint::Careful(Careful::Locked(_)) => Failure::Locked,
+        Complaint::Careful(Careful::TooManyBad(_)) => Failure::TooManyBad,
+        Complaint::Careful(Careful::Differs { .. } | Careful::DestEnds(_)) => Failure::Differs,
+        Complaint::Careful(what) if what.is_passed_over() => return None,
+        Complaint::Read(error) | Complaint::Write { error, .. } | Complaint::Careful(Careful::Compare(error)) => {
+            match DeviceError::of(error).map(|said| (said.sense, said.kind)) {
+                Some((Some(codes), _)) => Failure::Sense(codes),
+                // Another host's reservation: it has a status of its own, and no sense data.
+                Some((None, Kind::Refused)) => Failure::Reserved,
+                _ => Failure::Io,
+            }
+        }
+        Complaint::SkipTooFar | Complaint::PartialRead(_) => return None,
+        _ => Failure::Io,
+    })
+}

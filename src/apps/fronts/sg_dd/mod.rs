@@ -1,0 +1,267 @@
+//! `haul sg_dd`, `haul sgp_dd`, `haul sgm_dd`, and haul under one of these names.
+pub mod cli;
+mod device;
+mod hearing;
+pub mod plan;
+pub mod report;
+
+use crate::apps::Exit;
+use crate::apps::fronts::dd::blocks::{self, Held, Looked};
+use crate::apps::fronts::dd::plan::{DdKind, Way, classify};
+use crate::apps::fronts::dd::report::explained;
+use crate::apps::fronts::dd::watch::Watch;
+use crate::apps::fronts::earlier::{stale_journals, undo_warnings};
+use crate::apps::fronts::records::{self, Begun, Ends, Opened};
+use crate::apps::fronts::sg_dd::cli::{self as words, SgCommand};
+use crate::apps::fronts::sg_dd::plan::{CommandRefusal, Failure, blocks_to_copy, refused_wish, status};
+use crate::apps::fronts::sg_dd::report::{
+    Interrupted, SgTeller, command_refusal, count_refusal, disk_failure, refusal, usage,
+};
+use crate::core::{Amount, DeviceCounts, RecordCounts, RecordListener, RecordTally, SgFront, SgPlan, Side};
+use crate::report::Out;
+use crate::sys;
+use device::{Disks, Trouble};
+use hearing::Hearing;
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Which program of the family one called `name` is.
+pub(super) fn is_called(name: &OsStr) -> Option<SgFront> {
+    let name = Path::new(name).file_name()?;
+    SgFront::ALL.into_iter().find(|front| name == front.name())
+}
+
+/// Blocks of a transfer in sg3_utils.
+const FAMILY_TRANSFER_BLOCKS: u64 = 128;
+
+/// Does what `words` ask for; `program` is how it was called, in one word or two.
+pub(super) fn sg_dd(front: SgFront, program: &[OsString], words: &[OsString], out: Out) -> Exit {
+    sys::share_one_heap();
+    let name = program.join(OsStr::new(" "));
+    match words::parse(front, words) {
+        Err(error) => {
+            out.tell_bytes(&usage(&error, name.as_bytes(), front));
+            Exit::Status(error.status(front))
+        }
+        Ok(SgCommand::Help) => crate::apps::printed(out, &words::help_text(&name.to_string_lossy(), front)),
+        Ok(SgCommand::Version) => {
+            crate::apps::printed(out, &format!("{} (haul) {}\n", front.name(), env!("CARGO_PKG_VERSION")))
+        }
+        Ok(SgCommand::Copy(plan)) => {
+            let called = Interrupted { program: program.to_vec(), words: words.to_vec(), ..Interrupted::default() };
+            match copy(*plan, name.as_bytes(), called, out) {
+                Ok(exit) => exit,
+                Err(failure) => Exit::Status(status(front, &failure)),
+            }
+        }
+    }
+}
+
+fn copy(mut plan: SgPlan, name: &[u8], called: Interrupted, out: Out) -> Result<Exit, Failure> {
+    let tally = Arc::new(RecordTally::default());
+    let teller = SgTeller::new(name, &plan, tally.clone(), out);
+    if plan.block_size_assumed {
+        teller.tell("Assume default 'bs' ((logical) block size) of 512 bytes\n");
+    }
+    let mut looked = blocks::look(&plan.records).map_err(|(side, complaint)| {
+        teller.complain(side, &complaint, false);
+        hearing::failure(side, &complaint).unwrap_or(Failure::Io)
+    })?;
+    let disks = Disks::find(&plan, &mut looked).map_err(|trouble| told(&trouble, &plan, &teller, name))?;
+    let total = settle(&mut plan, &looked, &disks, &teller, name, out)?;
+    disks.check(&plan, total).map_err(|trouble| told(&trouble, &plan, &teller, name))?;
+    teller.start(total);
+    if plan.verbose > 0 {
+        tell_ways(&plan, &looked, &disks, &teller);
+    }
+    if plan.dry_run {
+        teller.tell_dry_run();
+        return Ok(Exit::Status(0));
+    }
+    let (held, opened) = disks.open(&plan).map_err(|trouble| told(&trouble, &plan, &teller, name))?;
+    let hearing = Arc::new(Hearing::new(teller, plan, called, total));
+    run(&hearing, &tally, held, opened, disks.shared)
+}
+
+/// Tells why a disk cannot be copied by commands, and what that ends with.
+fn told(trouble: &Trouble, plan: &SgPlan, teller: &SgTeller, name: &[u8]) -> Failure {
+    match trouble {
+        Trouble::Refused(refusal) => {
+            teller.tell_bytes(&command_refusal(refusal, name, teller.names(), plan.block_bytes()));
+            match refusal {
+                CommandRefusal::BlockSize(..) => Failure::Count,
+                CommandRefusal::Beyond(..) => Failure::Beyond,
+                CommandRefusal::Unnameable(..) | CommandRefusal::NoPlace(..) => Failure::CommandLength,
+                CommandRefusal::WriteProtected => Failure::WriteProtected,
+                CommandRefusal::NoNode(_) | CommandRefusal::OtherCommands(_) | CommandRefusal::TwoWays => Failure::Wish,
+            }
+        }
+        Trouble::Failed(side, error) => {
+            teller.tell_bytes(&disk_failure(error, name));
+            let errno = std::error::Error::source(&**error)
+                .and_then(|cause| cause.downcast_ref::<std::io::Error>()?.raw_os_error());
+            match side {
+                Side::Source => Failure::OpenSource(errno),
+                Side::Dest => Failure::OpenDest(errno),
+            }
+        }
+    }
+}
+
+/// Settles what hangs on what the sides are; the blocks to copy.
+fn settle(
+    plan: &mut SgPlan,
+    looked: &Looked,
+    disks: &Disks,
+    teller: &SgTeller,
+    name: &[u8],
+    out: Out,
+) -> Result<u64, Failure> {
+    let kinds = [looked.source.kind, looked.dest.kind];
+    if let Some(wish) = refused_wish(plan, kinds) {
+        out.tell_bytes(&refusal(&wish, name, teller.names()));
+        return Err(Failure::Wish);
+    }
+    if plan.direct_devices {
+        plan.records.source.words.direct |= kinds[0] == DdKind::Block;
+        plan.records.dest.words.direct |= kinds[1] == DdKind::Block;
+    }
+    if are_one(&looked.paths) || disks.are_one {
+        // What is read ahead is not yet overwritten: only one transfer after the other, of the family's size, leaves
+        // what the family leaves.
+        plan.records.buffers = Some(1);
+        plan.records.transfer_records = Some(plan.transfer_blocks.unwrap_or(FAMILY_TRANSFER_BLOCKS));
+    }
+    disks.settle(plan);
+    let total = match plan.records.count {
+        Some(count) => count.records,
+        None => blocks_to_copy(plan, &looked.source, &looked.dest).map_err(|error| {
+            out.tell_bytes(&count_refusal(&error, teller.names(), plan.block_bytes()));
+            Failure::Count
+        })?,
+    };
+    plan.records.count = Some(Amount { records: total, bytes: 0 });
+    Ok(total)
+}
+
+/// Both lead to the same file or device.
+fn are_one(paths: &[String; 2]) -> bool {
+    let [source, dest] = paths.each_ref().map(|path| std::fs::metadata(path).map(|stat| (stat.dev(), stat.ino())));
+    matches!((source, dest), (Ok(source), Ok(dest)) if source == dest)
+}
+
+fn run(
+    hearing: &Arc<Hearing>,
+    tally: &Arc<RecordTally>,
+    held: Held,
+    opened: [Option<Opened>; 2],
+    shared: Option<Side>,
+) -> Result<Exit, Failure> {
+    let plan = Arc::new(hearing.plan.records.clone());
+    let tick = hearing.plan.progress_s.map(Duration::from_secs);
+    let watch = Watch::start(&plan, hearing.clone(), tally, &hearing::signals(), tick).map_err(|_| Failure::Io)?;
+    let ends = records::open(&plan, opened).map_err(|(side, complaint)| {
+        hearing.complain(side, &complaint, false);
+        hearing.failed().unwrap_or(Failure::Io)
+    })?;
+    for warning in undo_warnings(&plan, &ends, &held.facts) {
+        hearing.teller.tell(&format!("warning: {warning}\n"));
+    }
+    for stale in stale_journals(&plan, &ends, held.facts[Side::Dest.index()].as_ref()) {
+        hearing.teller.tell(&format!("warning: {}\n", stale.warning()));
+        stale.end().map_err(|error| {
+            hearing.teller.tell(&format!("{error}\n"));
+            Failure::Io
+        })?;
+    }
+    let ends = Arc::new(ends);
+    hearing.opened(&ends);
+    let listener: Arc<dyn RecordListener> = hearing.clone();
+    let begun = records::begin(&plan, &ends, &*listener);
+    let Begun::Yes(lead) = begun else { return Err(hearing.failed().unwrap_or(Failure::Io)) };
+    let mut ran = records::Ran::default();
+    if plan.count != Some(Amount::default()) {
+        let before = match shared {
+            // There is one piece of such memory, and so one transfer at a time.
+            Some(_) => Ok(RecordCounts::default()),
+            None => blocks::go_ahead(&plan, &ends, &watch, pace(&hearing.plan), &held, || true),
+        };
+        let before = match before {
+            Ok(counts) => counts,
+            Err(exit) => return Ok(exit),
+        };
+        ran = records::run(&plan, &ends, before, lead, tally, &listener);
+    }
+    let finished = records::finish(&plan, &ends, ran.at_hole, ran.gave_up, &*listener);
+    ends.drop_caches();
+    watch.over();
+    if hearing.pipe_broke() {
+        watch.interrupted();
+        return Ok(Exit::Signal(libc::SIGPIPE));
+    }
+    let failed = ran.read_failed || ran.write_failed || ran.no_memory || finished.failed;
+    let failure = hearing.failed().or(failed.then_some(Failure::Io));
+    hearing.teller.tell_end(failure.is_some());
+    tell_disks(&hearing.plan, &hearing.teller, &ends, &held);
+    match failure {
+        Some(failure) => Err(failure),
+        None => Ok(Exit::Status(0)),
+    }
+}
+
+/// What disks that were reached by commands have to tell.
+fn tell_disks(plan: &SgPlan, teller: &SgTeller, ends: &Ends, held: &Held) {
+    let asked = plan.wishes.map(|wishes| wishes.dio);
+    let mut sum = DeviceCounts::default();
+    for (end, asked) in [&ends.source, &ends.dest].into_iter().zip(asked) {
+        let Some(counts) = end.device_counts() else { continue };
+        sum.recovered += counts.recovered;
+        sum.indirect += if asked { counts.indirect } else { 0 };
+    }
+    teller.tell_disks(sum, asked.contains(&true));
+    for note in held.ends.iter().flatten().flat_map(|end| end.notes()).filter(|_| plan.verbose > 0) {
+        teller.tell(&format!(" >> {note}\n"));
+    }
+}
+
+/// Bytes of a request and requests in flight, where they were asked for.
+fn pace(plan: &SgPlan) -> (Option<u32>, Option<u32>) {
+    let bytes = plan.transfer_blocks.map(|blocks| blocks.saturating_mul(plan.block_bytes()));
+    (bytes.map(|bytes| u32::try_from(bytes).unwrap_or(u32::MAX)), plan.in_flight)
+}
+
+/// `verbose=`: what the sides are, and which way the copy goes.
+fn tell_ways(plan: &SgPlan, looked: &Looked, disks: &Disks, teller: &SgTeller) {
+    for (what, facts) in [("Input", &looked.source), ("Output", &looked.dest)] {
+        teller.tell(&format!(" >> {what} file type: {}\n", facts.kind.name()));
+    }
+    let (block_plan, because) = match classify(&plan.records, &looked.source, &looked.dest) {
+        Way::Records(because) => (None, because),
+        Way::Blocks(_) if disks.shared.is_some() => (
+            None,
+            "mmap: there is one piece of memory that the driver shares, and so one transfer at a time".to_owned(),
+        ),
+        Way::Blocks(mut wanted) => {
+            (wanted.block_bytes, wanted.depth) = pace(plan);
+            match blocks::plan_for(&plan.records, &wanted, &looked.paths, &disks.known()) {
+                Ok((block_plan, ..)) => (Some(block_plan), "nothing but bytes is moved".to_owned()),
+                Err(because) => (None, because),
+            }
+        }
+    };
+    let text = explained(&plan.records, block_plan.as_ref(), &because);
+    match plan.verbose {
+        1 => teller.tell(&format!(" >> {}\n", text.lines().next().unwrap_or_default())),
+        _ => teller.tell(&text.lines().map(|line| format!(" >> {line}\n")).collect::<String>()),
+    }
+}
+
+/// A side that has no offsets.
+fn streams(ends: &Ends, side: Side) -> bool {
+    let end = if side == Side::Source { &ends.source } else { &ends.dest };
+    end.offset.is_none()
+}

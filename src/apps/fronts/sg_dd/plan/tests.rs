@@ -1,0 +1,229 @@
+use super::*;
+use crate::apps::fronts::dd::plan::{DdFacts, DdKind};
+use crate::core::{
+    Amount, CommandSet, CommandWishes, EndpointKind, Facts, Passthrough, ScsiOptions, ScsiWishes, SgFront, SgPlan, Side,
+};
+
+fn side(kind: DdKind, size: Option<u64>) -> DdFacts {
+    let logical_block_bytes = (kind == DdKind::Block).then_some(512);
+    DdFacts { kind, size, offset: Some(0), odd_flags: false, direct: false, logical_block_bytes, in_memory: false }
+}
+
+fn count(source: DdFacts, dest: DdFacts, skip: u64, seek: u64) -> Result<u64, CountRefusal> {
+    let mut plan = SgPlan::default();
+    plan.records.source.skip = Amount { records: skip, bytes: 0 };
+    plan.records.dest.skip = Amount { records: seek, bytes: 0 };
+    blocks_to_copy(&plan, &source, &dest)
+}
+
+#[test]
+fn the_count_is_what_the_source_has_and_a_device_takes() {
+    let (disk, file) = (|blocks: u64| side(DdKind::Block, Some(blocks * 512)), |size| side(DdKind::File, Some(size)));
+    let (pipe, zeros) = (side(DdKind::Pipe, None), side(DdKind::Zeros, None));
+    assert_eq!(count(disk(100), disk(80), 0, 0), Ok(80));
+    assert_eq!(count(disk(100), disk(80), 30, 0), Ok(70));
+    assert_eq!(count(disk(100), disk(80), 0, 75), Ok(5));
+    assert_eq!(count(disk(100), file(0), 120, 0), Ok(0));
+    assert_eq!(count(file(1000), file(9), 0, 0), Ok(2), "a short block is one, and the old dest does not matter");
+    assert_eq!(count(pipe, disk(80), 0, 1), Ok(79));
+    assert_eq!(count(zeros, disk(80), 0, 0), Ok(80));
+    assert_eq!(count(pipe, file(5), 0, 0), Err(CountRefusal::Endless));
+}
+
+#[test]
+fn a_device_with_blocks_of_another_size_is_refused() {
+    let coarse = DdFacts { logical_block_bytes: Some(4096), ..side(DdKind::Block, Some(1 << 20)) };
+    let fine = side(DdKind::Block, Some(1 << 20));
+    assert_eq!(count(coarse, fine, 0, 0), Err(CountRefusal::BlockSize(Side::Source, 4096)));
+    assert_eq!(count(fine, coarse, 0, 0), Err(CountRefusal::BlockSize(Side::Dest, 4096)));
+}
+
+#[test]
+fn each_wish_about_scsi_is_refused_where_no_commands_are_sent() {
+    let kinds = [DdKind::File, DdKind::Block];
+    assert_eq!(refused_wish(&SgPlan::default(), kinds), None);
+    let wish = |change: fn(&mut ScsiWishes)| {
+        let mut wishes = ScsiWishes::default();
+        change(&mut wishes);
+        wishes
+    };
+    let all = [
+        wish(|wishes| wishes.dio = true),
+        wish(|wishes| wishes.dpo = true),
+        wish(|wishes| wishes.fua = true),
+        wish(|wishes| wishes.fua_nv = true),
+        wish(|wishes| wishes.mmap = true),
+        wish(|wishes| wishes.passthrough = true),
+    ];
+    for side in [Side::Source, Side::Dest] {
+        for wishes in all {
+            let mut plan = SgPlan::default();
+            plan.wishes[side.index()] = wishes;
+            let refusal = refused_wish(&plan, kinds).expect("no command is sent");
+            assert_eq!(refusal.side, Some(side), "{wishes:?}");
+            assert_eq!(refused_wish(&plan, [DdKind::Null; 2]), None, "nothing is sent to a null device");
+        }
+    }
+    let settings = [
+        ScsiOptions { command_bytes: Some(10), ..ScsiOptions::default() },
+        ScsiOptions { duration_limits: [0, 1], ..ScsiOptions::default() },
+        ScsiOptions { group: 1, ..ScsiOptions::default() },
+        ScsiOptions { read_long: 1, ..ScsiOptions::default() },
+        ScsiOptions { timeout_s: Some(60), ..ScsiOptions::default() },
+    ];
+    for scsi in settings {
+        assert!(refused_wish(&SgPlan { scsi, ..SgPlan::default() }, kinds).is_some(), "{scsi:?}");
+    }
+}
+
+#[test]
+fn what_dio_and_blk_sgio_ask_of_both_sides_is_for_the_one_that_takes_commands() {
+    let both = |change: fn(&mut ScsiWishes)| {
+        let mut plan = SgPlan::default();
+        plan.wishes.iter_mut().for_each(change);
+        plan
+    };
+    let kinds = [DdKind::Commands, DdKind::File];
+    assert_eq!(refused_wish(&both(|wishes| (wishes.dio, wishes.passthrough) = (true, true)), kinds), None);
+    let fua = refused_wish(&both(|wishes| wishes.fua = true), kinds).expect("a file has no FUA");
+    assert_eq!((fua.side, fua.word), (Some(Side::Dest), "fua"));
+    let mut one = SgPlan::default();
+    one.wishes[1].dio = true;
+    assert!(refused_wish(&one, kinds).is_some(), "it was asked of the file");
+    let long = SgPlan { scsi: ScsiOptions { read_long: 1, ..ScsiOptions::default() }, ..SgPlan::default() };
+    assert_eq!(refused_wish(&long, kinds), None);
+    assert!(refused_wish(&long, [DdKind::File, DdKind::Commands]).is_some(), "IFILE is read without commands");
+}
+
+#[test]
+fn a_side_by_commands_refuses_words_that_it_cannot_keep() {
+    let refused = |change: fn(&mut SgPlan)| {
+        let mut plan = SgPlan::default();
+        change(&mut plan);
+        refused_wish(&plan, [DdKind::Commands; 2]).map(|refusal| refusal.word)
+    };
+    let all = |plan: &mut SgPlan| {
+        plan.wishes[0] = ScsiWishes { dio: true, dpo: true, fua: true, fua_nv: true, mmap: false, passthrough: true };
+        plan.records.source.words.direct = true;
+        plan.records.dest.words.excl = true;
+    };
+    assert_eq!(refused(all), None);
+    assert_eq!(refused(|plan| plan.records.dest.words.append = true), Some("append"));
+    assert_eq!(refused(|plan| plan.records.source.words.sync = true), Some("dsync"));
+    assert_eq!(refused(|plan| (plan.wishes[0].mmap, plan.records.source.words.excl) = (true, true)), Some("mmap"));
+    assert_eq!(refused(|plan| (plan.wishes[1].mmap, plan.wishes[1].dio) = (true, true)), Some("mmap"));
+}
+
+/// A disk of 1000 blocks that takes SCSI commands, from block `start` of its node on.
+fn disk_by_commands(start: u64) -> Facts {
+    let mut facts = Facts::new("/dev/sg9", EndpointKind::Block);
+    (facts.size, facts.logical_block_bytes) = (Some(512_000), 512);
+    let (node, commands) = ("/dev/sg9".into(), CommandSet::Scsi);
+    facts.passthrough = Some(Passthrough { commands, node, number: 1, named: true, start: start * 512, block: None });
+    facts
+}
+
+#[test]
+fn what_commands_cannot_do_is_refused_before_the_first_block() {
+    let check = |change: fn(&mut SgPlan), side, start, total| {
+        let mut plan = SgPlan::default();
+        change(&mut plan);
+        check_commands(&plan, side, &disk_by_commands(start), total)
+    };
+    let nothing = |_: &mut SgPlan| {};
+    assert_eq!(check(nothing, Side::Source, 0, 1000), Ok(()));
+    let skipped = |plan: &mut SgPlan| plan.records.source.skip.records = 1;
+    assert_eq!(check(skipped, Side::Source, 0, 1000), Err(CommandRefusal::Beyond(Side::Source, 1000, 1001)));
+    assert_eq!(check(skipped, Side::Dest, 0, 1000), Ok(()));
+    let short = |plan: &mut SgPlan| plan.scsi.command_bytes = Some(6);
+    assert_eq!(check(short, Side::Source, (1 << 21) - 1000, 1000), Ok(()));
+    let lba = 1 << 21;
+    let unnameable = Err(CommandRefusal::Unnameable(Side::Source, 6, lba));
+    assert_eq!(check(short, Side::Source, lba - 999, 1000), unnameable);
+    let with_fua = |plan: &mut SgPlan| (plan.scsi.command_bytes, plan.wishes[1].fua) = (Some(6), true);
+    assert_eq!(check(with_fua, Side::Dest, 0, 9), Err(CommandRefusal::NoPlace(Side::Dest, "fua")));
+    let grouped = |plan: &mut SgPlan| (plan.scsi.command_bytes, plan.scsi.group) = (Some(10), 32);
+    assert_eq!(check(grouped, Side::Dest, 0, 9), Err(CommandRefusal::NoPlace(Side::Dest, "group")));
+    assert_eq!(check(|plan| plan.scsi.group = 32, Side::Dest, 0, 9), Ok(()), "a longer command is taken");
+    let protected = Facts { writable: false, ..disk_by_commands(0) };
+    let plan = SgPlan::default();
+    assert_eq!(check_commands(&plan, Side::Dest, &protected, 9), Err(CommandRefusal::WriteProtected));
+    assert_eq!(check_commands(&plan, Side::Source, &protected, 9), Ok(()));
+    let coarse = Facts { logical_block_bytes: 4096, ..disk_by_commands(0) };
+    assert_eq!(check_blocks(&plan, Side::Dest, &coarse), Err(CommandRefusal::BlockSize(Side::Dest, 4096)));
+}
+
+#[test]
+fn sgm_dd_shares_memory_with_one_side_unless_another_word_forbids_it() {
+    let shared = |front, by_commands, change: fn(&mut SgPlan)| {
+        let mut plan = SgPlan { front, ..SgPlan::default() };
+        change(&mut plan);
+        shared_side(&plan, by_commands)
+    };
+    let nothing = |_: &mut SgPlan| {};
+    assert_eq!(shared(SgFront::SgmDd, [true, true], nothing), Some(Side::Source));
+    assert_eq!(shared(SgFront::SgmDd, [false, true], nothing), Some(Side::Dest));
+    assert_eq!(shared(SgFront::SgmDd, [false, true], |plan| plan.wishes[1].dio = true), None);
+    assert_eq!(shared(SgFront::SgmDd, [true, true], |plan| plan.records.source.words.excl = true), None);
+    assert_eq!(shared(SgFront::SgpDd, [true, true], nothing), None);
+    assert_eq!(shared(SgFront::SgpDd, [true, true], |plan| plan.wishes[1].mmap = true), Some(Side::Dest));
+}
+
+#[test]
+fn a_side_is_opened_with_the_wishes_of_its_words() {
+    let scsi =
+        ScsiOptions { command_bytes: Some(16), duration_limits: [3, 5], group: 9, read_long: 0, timeout_s: Some(7) };
+    let mut plan = SgPlan { scsi, ..SgPlan::default() };
+    plan.wishes[1] = ScsiWishes { dio: true, fua: true, fua_nv: true, ..ScsiWishes::default() };
+    (plan.records.dest.words.excl, plan.records.dest.words.flock) = (true, true);
+    let side = command_side(&plan, Side::Dest, &disk_by_commands(0), true).expect("it has a node");
+    assert!(side.access.exclusive);
+    let wishes = side.through.expect("by commands").wishes;
+    let wanted = CommandWishes {
+        timeout: std::time::Duration::from_secs(7),
+        fua: true,
+        fua_nv: true,
+        group: 9,
+        cdb_bytes: Some(16),
+        duration_limit: 5,
+        direct: true,
+        shared: true,
+        exclusive: true,
+        locked: true,
+        ..CommandWishes::default()
+    };
+    assert_eq!(wishes, wanted);
+    let source = command_side(&plan, Side::Source, &disk_by_commands(0), false).expect("it has a node");
+    assert!(!source.access.exclusive && source.through.is_some_and(|way| way.wishes.duration_limit == 3));
+    plan.records.compare = true;
+    assert!(!command_side(&plan, Side::Dest, &disk_by_commands(0), false).expect("it has a node").access.exclusive);
+}
+
+#[test]
+fn failures_end_with_the_status_of_the_program() {
+    let table = [
+        (Failure::OpenSource(Some(2)), [15, 15, 15]),
+        (Failure::OpenSource(Some(13)), [15, 63, 63]),
+        (Failure::OpenDest(Some(2)), [15, 52, 52]),
+        (Failure::Seek(Some(22)), [15, 72, 72]),
+        (Failure::Seek(Some(75)), [15, 50, 50]),
+        (Failure::Locked, [90; 3]),
+        (Failure::Count, [99, 99, 1]),
+        (Failure::Wish, [31; 3]),
+        (Failure::Differs, [14; 3]),
+        (Failure::TooManyBad, [3; 3]),
+        (Failure::CommandLength, [1; 3]),
+        (Failure::Beyond, [22; 3]),
+        (Failure::WriteProtected, [7; 3]),
+        (Failure::Reserved, [24; 3]),
+        (Failure::Sense([3, 0x11, 0]), [3; 3]),
+        (Failure::Sense([4, 0x44, 0]), [3; 3]),
+        (Failure::Sense([5, 0x20, 0]), [9; 3]),
+        (Failure::Sense([5, 0x24, 0]), [5; 3]),
+        (Failure::Sense([9, 0, 0]), [99; 3]),
+        (Failure::Io, [99; 3]),
+    ];
+    for (failure, statuses) in table {
+        assert_eq!(SgFront::ALL.map(|front| status(front, &failure)), statuses, "{failure:?}");
+    }
+}

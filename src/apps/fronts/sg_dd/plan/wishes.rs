@@ -1,0 +1,125 @@
+//! Which wishes about SCSI an endpoint can honour: the one place that decides it.
+use crate::apps::fronts::dd::plan::DdKind;
+use crate::core::{ScsiWishes, SgPlan, Side};
+
+/// A word that this endpoint cannot honour.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Refusal {
+    /// Which side it is about; `None`: the copy as such.
+    pub side: Option<Side>,
+    /// The word, as it may have been written.
+    pub word: &'static str,
+    /// What it would need.
+    pub because: &'static str,
+    /// What to write instead.
+    pub instead: &'static str,
+}
+
+/// Whether SCSI commands are sent to what is of this kind.
+fn takes_commands(kind: DdKind) -> bool {
+    kind == DdKind::Commands
+}
+
+const NO_COMMANDS: &str = "it is about SCSI commands, and this side is read and written without any";
+
+/// Each wish of a side, its word, and what comes nearest to it without SCSI commands.
+type Wish = (fn(&ScsiWishes) -> bool, &'static str, [&'static str; 2]);
+
+const WISHES: [Wish; 6] = [
+    (
+        |wishes| wishes.passthrough,
+        "sgio (pt, blk_sgio=1)",
+        ["leave it out; iflag=direct goes past the page cache", "leave it out; oflag=direct goes past the page cache"],
+    ),
+    (|wishes| wishes.dio, "dio", ["write iflag=direct", "write oflag=direct"]),
+    (|wishes| wishes.mmap, "mmap", ["write iflag=direct", "write oflag=direct"]),
+    (
+        |wishes| wishes.fua,
+        "fua",
+        [
+            "leave it out; iflag=direct goes past the page cache",
+            "write oflag=dsync: each write is on the medium before the next",
+        ],
+    ),
+    (|wishes| wishes.fua_nv, "fua_nv", ["leave it out", "write oflag=dsync"]),
+    (|wishes| wishes.dpo, "dpo", ["write iflag=nocache", "write oflag=nocache"]),
+];
+
+/// The first wish that cannot be honoured between endpoints of these kinds. A null device honours everything: nothing
+/// is sent to it.
+pub fn refused_wish(plan: &SgPlan, kinds: [DdKind; 2]) -> Option<Refusal> {
+    let commands = kinds.map(takes_commands);
+    for side in Side::BOTH {
+        let refused = match kinds[side.index()] {
+            kind if takes_commands(kind) => refused_by_commands(plan, side),
+            DdKind::Null => None,
+            _ => without_commands(&of_this_side(plan, side, commands), side),
+        };
+        if refused.is_some() {
+            return refused;
+        }
+    }
+    let scsi = &plan.scsi;
+    let none = commands == [false, false];
+    let table = [
+        (none && scsi.command_bytes.is_some(), "cdbsz"),
+        (none && scsi.duration_limits != [0, 0], "cdl"),
+        (none && scsi.group > 0, "group"),
+        (none && scsi.timeout_s.is_some(), "time=1,TO"),
+        (scsi.read_long > 0 && !commands[Side::Source.index()] && kinds[0] != DdKind::Null, "coe=2"),
+    ];
+    let word = table.into_iter().find(|(wished, _)| *wished)?.1;
+    let instead = match word {
+        "time=1,TO" => "write time=1; how long a device may take is in /sys/block/*/device/timeout",
+        "coe=2" => "write coe=1: what READ LONG would fetch becomes zeros",
+        _ => "leave it out",
+    };
+    let because = match word {
+        "coe=2" => "READ LONG is a SCSI command, and IFILE is read without any",
+        _ => "it is about SCSI commands, and none are sent to either side",
+    };
+    Some(Refusal { side: None, word, because, instead })
+}
+
+/// The wishes of a side without commands. What dio=1 and blk_sgio=1 ask of both sides is for the one that takes them.
+fn of_this_side(plan: &SgPlan, side: Side, commands: [bool; 2]) -> ScsiWishes {
+    let one_does = commands != [false, false];
+    let for_the_other = |wished: fn(&ScsiWishes) -> bool| one_does && plan.wishes.iter().all(wished);
+    let wishes = plan.wishes[side.index()];
+    ScsiWishes {
+        dio: wishes.dio && !for_the_other(|wishes| wishes.dio),
+        passthrough: wishes.passthrough && !for_the_other(|wishes| wishes.passthrough),
+        ..wishes
+    }
+}
+
+fn without_commands(wishes: &ScsiWishes, side: Side) -> Option<Refusal> {
+    let (_, word, instead) = WISHES.iter().find(|(wished, ..)| wished(wishes))?;
+    Some(Refusal { side: Some(side), word, because: NO_COMMANDS, instead: instead[side.index()] })
+}
+
+/// What a side that is reached by commands cannot do.
+fn refused_by_commands(plan: &SgPlan, side: Side) -> Option<Refusal> {
+    let words = match side {
+        Side::Source => plan.records.source.words,
+        Side::Dest => plan.records.dest.words,
+    };
+    let (wishes, refusal) =
+        (plan.wishes[side.index()], |word, because, instead| Refusal { side: Some(side), word, because, instead });
+    let table = [
+        (words.append, refusal("append", "a disk has no end that grows", "give the place with seek=")),
+        (
+            words.sync,
+            refusal("dsync", "it is about writes of files, and commands have fua for that", "write fua, or sync=1"),
+        ),
+        (
+            wishes.mmap && words.excl,
+            refusal("mmap", "it opens the node a second time, which excl forbids", "leave one of both out"),
+        ),
+        (
+            wishes.mmap && wishes.dio,
+            refusal("mmap", "bytes go through shared memory or straight into ours", "leave dio or mmap out"),
+        ),
+    ];
+    table.into_iter().find(|(wished, _)| *wished).map(|(_, refusal)| refusal)
+}

@@ -1,0 +1,199 @@
+//! Sentences. Where scripts could look for one it begins as that of sg3_utils does; it then says what to do.
+use crate::apps::fronts::dd::report::{busy, strerror};
+use crate::apps::fronts::sg_dd::plan::{CommandRefusal, CountRefusal, Operand, Refusal, SgUsage};
+use crate::core::{Careful, Complaint, DeviceError, Error, SgFront, Side};
+use crate::report::units;
+use std::ffi::OsStr;
+use std::io;
+
+/// Why a command line cannot be meant.
+pub fn usage(usage: &SgUsage, program: &[u8], front: SgFront) -> Vec<u8> {
+    let lossy = |word: &OsStr| word.to_string_lossy().into_owned();
+    let help = "For more information use '--help'\n";
+    let name = String::from_utf8_lossy(program);
+    let text = match usage {
+        SgUsage::Unrecognized(word) => format!("Unrecognized option '{}'\n{help}", lossy(word)),
+        SgUsage::ShortOption(word) => format!("Unrecognised short option in '{}', try '--help'\n", lossy(word)),
+        SgUsage::Value(operand, what) => format!("{name}: bad argument to '{operand}=', expect {what}\n"),
+        SgUsage::Flag(word, operand) => {
+            format!("unrecognised flag: {}\n{name}: bad argument to '{operand}='\n{help}", lossy(word))
+        }
+        SgUsage::Twice(operand) => {
+            let (file, word) = if *operand == Operand::If { ("IFILE", "if=") } else { ("OFILE", "of=") };
+            match front {
+                SgFront::SgDd => format!("Second {file} argument??\n"),
+                SgFront::SgpDd | SgFront::SgmDd => format!("Second '{word}' argument??\n"),
+            }
+        }
+        SgUsage::BlockSizes => format!("If 'ibs' or 'obs' given must be same as 'bs'\n{help}"),
+        SgUsage::NoSides => {
+            format!("Won't default both IFILE to stdin _and_ OFILE to stdout: give if=, of= or both\n{help}")
+        }
+        SgUsage::AppendSeek => "Can't use both append and seek switches\n".to_owned(),
+        SgUsage::AppendSparse => {
+            "Can't use both append and sparse: what is passed over has no place at the end\n".to_owned()
+        }
+        SgUsage::PatternAndFile(word, path) => format!("iflag={word} and if={} contradict\n", lossy(path)),
+        SgUsage::NoTransfer => "bpt must be greater than 0\n".to_owned(),
+        SgUsage::Threads => format!("too few or too many threads requested: thr= takes 1 to 1024\n{help}"),
+        SgUsage::TooMuchInFlight(bytes) => {
+            let memory = units::bytes(*bytes);
+            format!("thr= transfers of bpt= blocks are {memory} of memory, more than 1 GiB: give a smaller one\n")
+        }
+        SgUsage::MmapTwice => "can only use mmap flag in iflag= or oflag=, not both\n".to_owned(),
+        SgUsage::LimitsOfShortCommands => {
+            "cdl= takes commands of 16 bytes: leave cdbsz= out, or write cdbsz=16\n".to_owned()
+        }
+        SgUsage::VerifyWith(word) => format!("--verify writes nothing, so that {word} contradicts it: leave one out\n"),
+        SgUsage::VerifyWhat => "--verify needs something to compare with: give of=OFILE\n".to_owned(),
+    };
+    text.into_bytes()
+}
+
+/// Why the number of blocks is not known.
+pub fn count_refusal(refusal: &CountRefusal, names: [&[u8]; 2], block_bytes: u64) -> Vec<u8> {
+    let first = match refusal {
+        CountRefusal::BlockSize(side, own) => [
+            b"logical block size on ",
+            names[side.index()],
+            format!(" confusion: bs={block_bytes}, device claims={own}; give bs={own}\n").as_bytes(),
+        ]
+        .concat(),
+        CountRefusal::Endless => Vec::new(),
+    };
+    [&first[..], b"Couldn't calculate count, please give one\n"].concat()
+}
+
+/// Why a word cannot be honoured, and what to write instead.
+pub fn refusal(refusal: &Refusal, program: &[u8], names: [&[u8]; 2]) -> Vec<u8> {
+    let Refusal { side, word, because, instead } = refusal;
+    let about: &[u8] = side.map_or(b"", |side| names[side.index()]);
+    let on: &[u8] = if side.is_some() { b" on " } else { b"" };
+    let rest = format!(": {because}; {instead}\n");
+    [program, b": cannot honour ", word.as_bytes(), on, about, rest.as_bytes()].concat()
+}
+
+/// What went wrong with the side that is called `name`, without the end of the line. `at` is the block that it is
+/// about, as far as one is.
+pub(super) fn complaint(side: Side, complaint: &Complaint, name: &[u8], at: u64) -> Vec<u8> {
+    let about = |what: &str, error: &io::Error| [what.as_bytes(), name, b": ", &strerror(error)].concat();
+    let source = side == Side::Source;
+    match complaint {
+        Complaint::Open(error) => {
+            let towards = if source { " for reading: " } else { " for writing: " };
+            [b"could not open ", name, towards.as_bytes(), &strerror(error)].concat()
+        }
+        Complaint::Busy(error) => busy(error),
+        Complaint::SetFlags(error) => about("could not set flags on ", error),
+        Complaint::Read(error) => [format!("reading, skip={at} : ").as_bytes(), &reason(error)].concat(),
+        Complaint::Write { error, .. } => [format!("writing, seek={at} : ").as_bytes(), &reason(error)].concat(),
+        Complaint::Skip(error) => {
+            let what = if source { "couldn't skip" } else { "couldn't seek" };
+            about(&format!("{what} to required position on "), error)
+        }
+        Complaint::SkipTooFar => [b"skip= lies behind the end of ", name, b": nothing is copied"].concat(),
+        Complaint::PartialRead(bytes) => format!("a read brought {bytes} bytes only").into_bytes(),
+        Complaint::Truncate(bytes, error) => about(&format!("could not set the end at {bytes} bytes of "), error),
+        Complaint::TooLong(blocks) => format!("no file is as long as seek={blocks} says").into_bytes(),
+        Complaint::Sync(_, error) => about("could not make durable ", error),
+        Complaint::Discard(error) => about("could not give back the page cache of ", error),
+        Complaint::Close(error) => about("could not close ", error),
+        Complaint::Memory(bytes) => {
+            format!("no memory for transfers of blocks of {bytes} bytes: give a smaller bpt=").into_bytes()
+        }
+        Complaint::Careful(what) => careful(what, name),
+    }
+}
+
+/// What was said, and what to do where a disk's words have that.
+fn reason(error: &io::Error) -> Vec<u8> {
+    let advice = DeviceError::of(error).map_or("", |said| said.advice);
+    let between = if advice.is_empty() { "" } else { ". " };
+    [&strerror(error), between.as_bytes(), advice.as_bytes()].concat()
+}
+
+/// Why a side cannot be copied by commands as asked, in one line.
+pub fn command_refusal(refusal: &CommandRefusal, program: &[u8], names: [&[u8]; 2], block_bytes: u64) -> Vec<u8> {
+    use CommandRefusal::{Beyond, BlockSize, NoNode, NoPlace, OtherCommands, TwoWays, Unnameable, WriteProtected};
+    let (side, words) = match refusal {
+        NoNode(side) => (
+            *side,
+            "takes no SCSI commands: no SCSI generic node belongs to it (modprobe sg); leave sgio out".to_owned(),
+        ),
+        OtherCommands(side) => (
+            *side,
+            "takes NVMe commands, and this program sends those of SCSI: leave sgio out, or use haul copy".to_owned(),
+        ),
+        BlockSize(side, own) => {
+            (*side, format!("has logical blocks of {own} bytes, and bs={block_bytes} was asked for; give bs={own}"))
+        }
+        Beyond(side, blocks, end) => {
+            let place = if *side == Side::Source { "skip" } else { "seek" };
+            (*side, format!("has {blocks} blocks, and {place}= and count= end at {end}: nothing was copied"))
+        }
+        Unnameable(side, bytes, lba) => (
+            *side,
+            format!("is to be copied up to LBA {lba}, which commands of cdbsz={bytes} cannot name; leave cdbsz= out"),
+        ),
+        NoPlace(side, word) => {
+            let words = "for which commands of that cdbsz= have no place; leave one of both out";
+            (*side, format!("is to be copied with {word}, {words}"))
+        }
+        WriteProtected => {
+            (Side::Dest, "may not be written: take its write protection off, or see who may (ls -l)".to_owned())
+        }
+        TwoWays => {
+            let words = "is the disk of IFILE, by commands on one side only: what one writes the other would not read; \
+                         name \
+                         both by the node, or both by the block device";
+            (Side::Dest, words.to_owned())
+        }
+    };
+    [program, b": ", names[side.index()], b" ", words.as_bytes(), b"\n"].concat()
+}
+
+/// A disk that does not answer, or is none.
+pub fn disk_failure(error: &Error, program: &[u8]) -> Vec<u8> {
+    let cause = std::error::Error::source(error).map_or_else(String::new, |cause| format!(": {cause}"));
+    let advice = if error.advice.is_empty() { String::new() } else { format!(". {}", error.advice) };
+    [program, format!(": {error}{cause}{advice}\n").as_bytes()].concat()
+}
+
+/// The same of what goes beyond dd.
+pub(crate) fn careful(what: &Careful, name: &[u8]) -> Vec<u8> {
+    match what {
+        Careful::Locked(error) => [b"flock(LOCK_EX | LOCK_NB) on ", name, b" failed: ", &strerror(error)].concat(),
+        Careful::Unreadable { record, error, unfetched } => {
+            let zeros = format!(" block {record}, zeros instead: ");
+            let mut text = [b"cannot read ", name, zeros.as_bytes(), &strerror(error)].concat();
+            if let Some(why) = unfetched {
+                text.extend([b"; READ LONG: ", &strerror(why)[..]].concat());
+            }
+            text
+        }
+        Careful::Fetched(record, error) => {
+            let fetched = format!(" block {record}, what READ LONG fetched instead: ");
+            [b"cannot read ", name, fetched.as_bytes(), &strerror(error)].concat()
+        }
+        Careful::ReadToCompare(error) => {
+            [b"VERIFY by ", name, b": ", &strerror(error), b"; its blocks are read and compared here"].concat()
+        }
+        Careful::NotShared(error) => {
+            [b"no memory shared by the driver of ", name, b": ", &strerror(error), b"; it copies instead"].concat()
+        }
+        Careful::TooManyBad(most) => {
+            [b"more than ", format!("{most} bad blocks one behind the other on ").as_bytes(), name].concat()
+        }
+        Careful::Unwritable(block, error) => {
+            [b"cannot write ", name, format!(" block {block}, passed over: ").as_bytes(), &strerror(error)].concat()
+        }
+        Careful::Differs { record, byte } => {
+            [b"miscompare on ", name, format!(" block {record}, byte {byte} of it").as_bytes()].concat()
+        }
+        Careful::DestEnds(block) => {
+            [b"miscompare on ", name, format!(": it ends in block {block}").as_bytes()].concat()
+        }
+        Careful::Compare(error) => [b"reading ", name, b" to compare with: ", &strerror(error)].concat(),
+        Careful::Second(error) => [b"cannot write to of2=: ".as_slice(), &strerror(error)].concat(),
+    }
+}
