@@ -1,6 +1,6 @@
 //! `haul manifest`.
 use super::{Exit, printed};
-use crate::cli::ManifestAsked;
+use crate::apps::command_line::ManifestAsked;
 use crate::core::{Error, Kind, Result};
 use crate::ledger::SideIdentity;
 use crate::ledger::manifest::{Difference, Incomparable, Manifest, diff};

@@ -5,6 +5,7 @@
 mod also;
 mod beside;
 mod certify;
+pub mod command_line;
 mod consent;
 mod copy;
 mod digested;
@@ -13,29 +14,23 @@ pub mod fronts;
 mod gatherer;
 mod journal;
 mod judged;
-mod lethargy;
 mod manifest;
 mod mapfile;
-mod measured;
+pub mod measuring;
 mod page;
-mod pattern;
-mod profile;
+pub mod pattern;
 mod read_back;
 mod saved;
-mod scratch;
 mod session;
 mod signals;
-mod survey;
-mod sustained;
 mod trailing;
-mod tune;
 mod undo;
 mod verify;
 
-use crate::cli::{self, Command};
 use crate::core::{Error, Kind};
 use crate::disks::probe;
 use crate::report::{Out, json, list, text};
+use command_line::Command;
 use std::ffi::OsString;
 
 /// How the process is to end.
@@ -62,7 +57,7 @@ pub fn run(args: Vec<OsString>) -> Exit {
         return exit;
     }
     let words: Vec<String> = args.iter().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
-    match cli::parse(args) {
+    match command_line::parse(args) {
         Ok(Command::Copy(options)) => copy::copy(&options, &words, out).unwrap_or_else(|error| failed(out, &error)),
         Ok(Command::Verify(options)) => {
             verify::verify(&options, &words, out).unwrap_or_else(|error| failed(out, &error))
@@ -76,18 +71,20 @@ pub fn run(args: Vec<OsString>) -> Exit {
         Ok(Command::ImportJournal { mapfile, options }) => {
             journal::import(&mapfile, &options, out).unwrap_or_else(|error| failed(out, &error))
         }
-        Ok(Command::Tune(options)) => tune::tune(&options, &words, out).unwrap_or_else(|error| failed(out, &error)),
+        Ok(Command::Tune(options)) => {
+            measuring::tune::tune(&options, &words, out).unwrap_or_else(|error| failed(out, &error))
+        }
         Ok(Command::Profile(options)) => {
-            profile::profile(&options, &words, out).unwrap_or_else(|error| failed(out, &error))
+            measuring::profile::profile(&options, &words, out).unwrap_or_else(|error| failed(out, &error))
         }
         Ok(Command::Manifest(asked)) => manifest::manifest(&asked, out).unwrap_or_else(|error| failed(out, &error)),
         Ok(Command::List { json }) => list_devices(json, out).unwrap_or_else(|error| failed(out, &error)),
         Ok(Command::Generate(artifact)) => {
-            let bytes = fronts::manual(artifact).unwrap_or_else(|| cli::generate::render(artifact));
+            let bytes = fronts::manual(artifact).unwrap_or_else(|| command_line::generate::render(artifact));
             printed(out, &String::from_utf8_lossy(&bytes))
         }
         Err(error) if error.use_stderr() => {
-            let verb = words.first().map(String::as_str).filter(|word| cli::is_verb(word));
+            let verb = words.first().map(String::as_str).filter(|word| command_line::is_verb(word));
             out.tell(&text::usage(&error.render().to_string(), verb));
             Exit::Status(2)
         }

@@ -7,7 +7,7 @@ use std::ffi::OsString;
 
 /// Digests of blocks, and what they are held against.
 #[derive(Debug, Args)]
-pub(super) struct CertaintyArguments {
+pub(crate) struct CertaintyArguments {
     /// Read the dest back and compare it
     ///
     /// When all is written and flushed, read the dest back, past every cache, and compare it with digests kept from
@@ -19,7 +19,7 @@ pub(super) struct CertaintyArguments {
     /// rest and a sample; --verify=afterwards reads nothing before everything is written.
     #[arg(long, value_name = "PART", value_parser = words::portion, num_args = 0..=1, require_equals = true)]
     #[arg(default_missing_value = "all", help_heading = "Certainty")]
-    pub(super) verify: Option<Portion>,
+    pub(crate) verify: Option<Portion>,
 
     /// Write only what differs on the dest
     ///
@@ -30,7 +30,7 @@ pub(super) struct CertaintyArguments {
     /// manifest up to date. It is for a dest that nothing else writes to: a file system that was mounted has changed.
     #[arg(long, value_name = "MANIFEST", value_parser = words::delta, num_args = 0..=1, require_equals = true)]
     #[arg(default_missing_value = "", value_hint = ValueHint::FilePath, help_heading = "Certainty")]
-    pub(super) delta: Option<Delta>,
+    pub(crate) delta: Option<Delta>,
 
     /// Write digests of what was copied to FILE
     ///
@@ -38,12 +38,12 @@ pub(super) struct CertaintyArguments {
     /// It gets its name when the copy is complete; what is there already is never replaced. haul verify --manifest FILE
     /// DST compares with it, without the source.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Certainty")]
-    pub(super) manifest: Option<OsString>,
+    pub(crate) manifest: Option<OsString>,
 
     /// Bytes of a digested block; default: 4M
     ///
     /// Bytes of a block of --manifest and --verify: a power of two from 64K to 1G.
     #[arg(long, value_name = "SIZE", value_parser = words::manifest_block, allow_hyphen_values = true)]
     #[arg(help_heading = "Certainty")]
-    pub(super) manifest_block: Option<u64>,
+    pub(crate) manifest_block: Option<u64>,
 }

@@ -3,7 +3,7 @@ use super::size;
 use crate::plan::Expectation;
 
 /// The expectations in one value of `--expect`. Commas separate; `\,` is a comma in a value and `\\` a backslash.
-pub(super) fn parse(text: &str) -> Result<Vec<Expectation>, String> {
+pub(crate) fn parse(text: &str) -> Result<Vec<Expectation>, String> {
     pieces(text)?.iter().map(|piece| one(piece)).collect()
 }
 

@@ -1,13 +1,13 @@
 //! What help and man page say beyond the options: written once, laid out twice.
 
 /// One section under a heading.
-pub(super) struct Section {
-    pub(super) title: &'static str,
-    pub(super) parts: &'static [Part],
+pub(crate) struct Section {
+    pub(crate) title: &'static str,
+    pub(crate) parts: &'static [Part],
 }
 
 /// A piece of a section.
-pub(super) enum Part {
+pub(crate) enum Part {
     /// A paragraph.
     Text(&'static str),
     /// Something, and what it is.
@@ -262,34 +262,34 @@ const SEE_ALSO: Section = Section {
 };
 
 /// Behind the options in `haul copy --help`.
-pub(super) const COPY: &[Section] = &[ENDPOINTS, SIZES, EXAMPLES, EXIT_STATUS, SIGNALS];
+pub(crate) const COPY: &[Section] = &[ENDPOINTS, SIZES, EXAMPLES, EXIT_STATUS, SIGNALS];
 
 /// Behind the options in `haul verify --help`.
-pub(super) const VERIFY: &[Section] = &[VERIFY_EXAMPLES, SIZES, VERIFY_STATUS];
+pub(crate) const VERIFY: &[Section] = &[VERIFY_EXAMPLES, SIZES, VERIFY_STATUS];
 
 /// Behind the options in `haul pattern write --help`.
-pub(super) const PATTERN_WRITE: &[Section] = &[PATTERN_EXAMPLES, SIZES, EXIT_STATUS];
+pub(crate) const PATTERN_WRITE: &[Section] = &[PATTERN_EXAMPLES, SIZES, EXIT_STATUS];
 
 /// Behind the options in `haul pattern check --help`.
-pub(super) const PATTERN_CHECK: &[Section] = &[PATTERN_KINDS, PATTERN_EXAMPLES, SIZES, PATTERN_STATUS];
+pub(crate) const PATTERN_CHECK: &[Section] = &[PATTERN_KINDS, PATTERN_EXAMPLES, SIZES, PATTERN_STATUS];
 /// Behind the options in `haul tune --help`.
-pub(super) const TUNE: &[Section] = &[TUNE_EXAMPLES, MEASURED_STATUS, MEASURED_FILES];
+pub(crate) const TUNE: &[Section] = &[TUNE_EXAMPLES, MEASURED_STATUS, MEASURED_FILES];
 
 /// Behind the options in `haul profile --help`.
-pub(super) const PROFILE: &[Section] = &[PROFILE_EXAMPLES, MEASURED_STATUS, MEASURED_FILES];
+pub(crate) const PROFILE: &[Section] = &[PROFILE_EXAMPLES, MEASURED_STATUS, MEASURED_FILES];
 
 /// Behind the options in `haul-tune(1)`.
-pub(super) const TUNE_MANUAL: &[Section] = &[SIZES, MEASURED_STATUS, MEASURED_FILES, TUNE_EXAMPLES, MEASURED_SEE_ALSO];
+pub(crate) const TUNE_MANUAL: &[Section] = &[SIZES, MEASURED_STATUS, MEASURED_FILES, TUNE_EXAMPLES, MEASURED_SEE_ALSO];
 
 /// Behind the options in `haul-profile(1)`.
-pub(super) const PROFILE_MANUAL: &[Section] =
+pub(crate) const PROFILE_MANUAL: &[Section] =
     &[SIZES, MEASURED_STATUS, MEASURED_FILES, PROFILE_EXAMPLES, MEASURED_SEE_ALSO];
 
 /// Behind the commands in `haul --help`.
-pub(super) const OVERVIEW: &[Section] = &[OVERVIEW_EXAMPLES, EXIT_STATUS];
+pub(crate) const OVERVIEW: &[Section] = &[OVERVIEW_EXAMPLES, EXIT_STATUS];
 
 /// Behind the options in the man page.
-pub(super) const MANUAL: &[Section] =
+pub(crate) const MANUAL: &[Section] =
     &[ENDPOINTS, SIZES, EXIT_STATUS, SIGNALS, EXAMPLES, PATTERN_KINDS, FILES, NOTES, SEE_ALSO];
 
 const OVERVIEW_EXAMPLES: Section = Section {
@@ -306,7 +306,7 @@ const OVERVIEW_EXAMPLES: Section = Section {
 const WIDTH: usize = 78;
 
 /// The sections as plain text.
-pub(super) fn text(sections: &[Section]) -> String {
+pub(crate) fn text(sections: &[Section]) -> String {
     let mut text = String::new();
     for section in sections {
         text.push_str(section.title);

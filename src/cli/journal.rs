@@ -7,7 +7,7 @@ use std::time::Duration;
 
 /// Whether what is durable is written down, and whether that is gone on with.
 #[derive(Debug, Args)]
-pub(super) struct JournalArguments {
+pub(crate) struct JournalArguments {
     /// Go on with an interrupted copy
     ///
     /// Go on where the same command ended early, by a signal, an error, a crash or a power loss: what the journal says
@@ -51,7 +51,7 @@ pub(super) struct JournalArguments {
 
 impl JournalArguments {
     /// What was asked for about the journal, and nothing else.
-    pub(super) fn settle(self) -> Result<Options, (ErrorKind, String)> {
+    pub(crate) fn settle(self) -> Result<Options, (ErrorKind, String)> {
         let journal = match self.journal {
             Some(path) if path.as_os_str().is_empty() => {
                 return Err((ErrorKind::InvalidValue, "--journal: the name of the file is empty".to_owned()));

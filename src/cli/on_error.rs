@@ -7,7 +7,7 @@ const ACCEPTED: &str = "accepted: stop, skip, retry:N with N from 1 to 1000, or 
 const RETRIES_MAX: u32 = 1000;
 
 /// Reads `stop`, `skip`, `retry:N` or `retry:N,skip`, the words in any order.
-pub(super) fn parse(text: &str) -> Result<OnError, String> {
+pub(crate) fn parse(text: &str) -> Result<OnError, String> {
     let (mut end, mut retries) = (None, None);
     for word in text.split(',') {
         let said_before = match (word, word.strip_prefix("retry:")) {

@@ -5,7 +5,7 @@ use clap::Args;
 
 /// How fast at most, and what is shown on the way and at the end.
 #[derive(Debug, Args)]
-pub(super) struct ShownArguments {
+pub(crate) struct ShownArguments {
     /// No more than this many bytes a second
     ///
     /// No more than this many bytes a second on each side: --limit 50M.
@@ -30,7 +30,7 @@ pub(super) struct ShownArguments {
 
 impl ShownArguments {
     /// The options that these words mean; all others have their defaults.
-    pub(super) fn settle(&self) -> Options {
+    pub(crate) fn settle(&self) -> Options {
         Options { limit_bytes_per_s: self.limit, progress: self.progress, json: self.json, ..Options::default() }
     }
 }

@@ -1,16 +1,17 @@
 //! Readers for the values of options: fixed words, and sizes within bounds.
-use super::generate::Artifact;
 use super::size::{self, SizeError};
 use crate::core::{EngineKind, HashKind, Portion};
 use crate::plan::{Delta, Passes, ProgressStyle, When};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::error::ErrorKind;
+use std::ffi::OsString;
 use std::time::Duration;
 
 /// `None` is `auto`. An alias, so that clap does not take it for an option that may be absent.
-pub(super) type EngineChoice = Option<EngineKind>;
+pub(crate) type EngineChoice = Option<EngineKind>;
 
 /// A fixed list of words, each with its explanation and what it stands for.
-type Table<T> = &'static [(&'static str, &'static str, T)];
+pub(crate) type Table<T> = &'static [(&'static str, &'static str, T)];
 
 const ENGINES: Table<EngineChoice> = &[
     ("auto", "ring where the kernel lets us, else threads", None),
@@ -47,19 +48,8 @@ const STYLES: Table<ProgressStyle> = &[
     ("none", "nothing", ProgressStyle::None),
 ];
 
-const ARTIFACTS: Table<Artifact> = &[
-    ("man", "the man page haul(1)", Artifact::Man),
-    ("man-dd", "the man page haul-dd(1)", Artifact::ManDd),
-    ("man-sg_dd", "the man page haul-sg_dd(1)", Artifact::ManSgDd),
-    ("man-tune", "the man page haul-tune(1)", Artifact::ManTune),
-    ("man-profile", "the man page haul-profile(1)", Artifact::ManProfile),
-    ("bash", "completions for bash", Artifact::Bash),
-    ("zsh", "completions for zsh", Artifact::Zsh),
-    ("fish", "completions for fish", Artifact::Fish),
-];
-
 /// Reads the words of `table`.
-fn words<T: Copy + Send + Sync + 'static>(table: Table<T>) -> impl TypedValueParser<Value = T> {
+pub(crate) fn words<T: Copy + Send + Sync + 'static>(table: Table<T>) -> impl TypedValueParser<Value = T> {
     let values = table.iter().map(|(word, help, _)| {
         let value = PossibleValue::new(*word).help(*help);
         if *word == "ring" { value.alias("io_uring") } else { value }
@@ -70,20 +60,20 @@ fn words<T: Copy + Send + Sync + 'static>(table: Table<T>) -> impl TypedValuePar
     })
 }
 
-pub(super) fn engine() -> impl TypedValueParser<Value = EngineChoice> {
+pub(crate) fn engine() -> impl TypedValueParser<Value = EngineChoice> {
     words(ENGINES)
 }
 
-pub(super) fn when() -> impl TypedValueParser<Value = When> {
+pub(crate) fn when() -> impl TypedValueParser<Value = When> {
     words(WHENS)
 }
 
-pub(super) fn passes() -> impl TypedValueParser<Value = Passes> {
+pub(crate) fn passes() -> impl TypedValueParser<Value = Passes> {
     words(PASSES)
 }
 
 /// Seconds that a command may take: at least one, at most a day.
-pub(super) fn command_timeout(text: &str) -> Result<u32, String> {
+pub(crate) fn command_timeout(text: &str) -> Result<u32, String> {
     match text.parse::<u32>() {
         Ok(seconds @ 1..=86_400) => Ok(seconds),
         _ => Err("accepted: a whole number of seconds from 1 to 86400".to_owned()),
@@ -91,7 +81,7 @@ pub(super) fn command_timeout(text: &str) -> Result<u32, String> {
 }
 
 /// A length of time: seconds, or with s, m or h behind the number.
-pub(super) fn time(text: &str) -> Result<Duration, String> {
+pub(crate) fn time(text: &str) -> Result<Duration, String> {
     const ACCEPTED: &str = "accepted: a time from 1 s to 24 h, as 90, 90s, 5m or 2h";
     let (number, unit_s) = match text.char_indices().last() {
         Some((at, 's')) => (&text[..at], 1),
@@ -104,19 +94,19 @@ pub(super) fn time(text: &str) -> Result<Duration, String> {
 }
 
 /// A number of places.
-pub(super) fn positions(text: &str) -> Result<u32, String> {
+pub(crate) fn positions(text: &str) -> Result<u32, String> {
     match text.parse::<u32>() {
         Ok(count @ 5..=200) => Ok(count),
         _ => Err("accepted: a whole number from 5 to 200".to_owned()),
     }
 }
 
-pub(super) fn hash() -> impl TypedValueParser<Value = HashKind> {
+pub(crate) fn hash() -> impl TypedValueParser<Value = HashKind> {
     words(HASHES)
 }
 
 /// How much of the dest is read back: `all`, or `sample:` and a percentage.
-pub(super) fn portion(text: &str) -> Result<Portion, String> {
+pub(crate) fn portion(text: &str) -> Result<Portion, String> {
     const ACCEPTED: &str = "accepted: all, afterwards, or sample: and a percentage, as in sample:1% or sample:0.5%";
     match text {
         "all" => return Ok(Portion::All),
@@ -134,12 +124,12 @@ pub(super) fn portion(text: &str) -> Result<Portion, String> {
 }
 
 /// How what differs is found: by the manifest of that name, else by reading the dest.
-pub(super) fn delta(text: &str) -> Result<Delta, String> {
+pub(crate) fn delta(text: &str) -> Result<Delta, String> {
     Ok(if text.is_empty() { Delta::Read } else { Delta::Manifest(text.to_owned()) })
 }
 
 /// Bytes of a digested block.
-pub(super) fn manifest_block(text: &str) -> Result<u64, String> {
+pub(crate) fn manifest_block(text: &str) -> Result<u64, String> {
     let bytes = size::parse(text).map_err(|error| error.to_string())?;
     if !bytes.is_power_of_two() || !(64 << 10..=1 << 30).contains(&bytes) {
         return Err("accepted: a power of two from 64K to 1G".to_owned());
@@ -147,21 +137,17 @@ pub(super) fn manifest_block(text: &str) -> Result<u64, String> {
     Ok(bytes)
 }
 
-pub(super) fn progress() -> impl TypedValueParser<Value = ProgressStyle> {
+pub(crate) fn progress() -> impl TypedValueParser<Value = ProgressStyle> {
     words(STYLES)
 }
 
-pub(super) fn artifact() -> impl TypedValueParser<Value = Artifact> {
-    words(ARTIFACTS)
-}
-
 /// A place: any size.
-pub(super) fn offset(text: &str) -> Result<u64, SizeError> {
+pub(crate) fn offset(text: &str) -> Result<u64, SizeError> {
     size::parse(text)
 }
 
 /// An amount of bytes: at least one.
-pub(super) fn amount(text: &str) -> Result<u64, String> {
+pub(crate) fn amount(text: &str) -> Result<u64, String> {
     match size::parse(text) {
         Ok(0) => Err("0 bytes would copy nothing; leave the option out to copy everything".to_owned()),
         other => other.map_err(|error| error.to_string()),
@@ -169,7 +155,7 @@ pub(super) fn amount(text: &str) -> Result<u64, String> {
 }
 
 /// Bytes to be written on and on: enough to tell one rate from another.
-pub(super) fn sustained(text: &str) -> Result<u64, String> {
+pub(crate) fn sustained(text: &str) -> Result<u64, String> {
     match size::parse(text) {
         Ok(bytes) if bytes < 64 << 20 => Err("accepted: 64M or more; a write cache has some GB".to_owned()),
         other => other.map_err(|error| error.to_string()),
@@ -177,7 +163,7 @@ pub(super) fn sustained(text: &str) -> Result<u64, String> {
 }
 
 /// Bytes of one block.
-pub(super) fn block(text: &str) -> Result<u32, String> {
+pub(crate) fn block(text: &str) -> Result<u32, String> {
     const MAX_BYTES: u64 = crate::plan::BLOCK_BYTES_ASKABLE as u64;
     match size::parse(text) {
         Ok(0) => Err("a block has at least 1 byte".to_owned()),
@@ -188,7 +174,7 @@ pub(super) fn block(text: &str) -> Result<u32, String> {
 }
 
 /// A number of blocks in flight.
-pub(super) fn depth(text: &str) -> Result<u32, String> {
+pub(crate) fn depth(text: &str) -> Result<u32, String> {
     const MAX: u32 = crate::plan::DEPTH_ASKABLE;
     match text.parse::<u32>() {
         Ok(depth @ 1..=MAX) => Ok(depth),
@@ -197,9 +183,24 @@ pub(super) fn depth(text: &str) -> Result<u32, String> {
 }
 
 /// Bytes a second: a size, with `/s` behind it or without.
-pub(super) fn rate(text: &str) -> Result<u64, String> {
+pub(crate) fn rate(text: &str) -> Result<u64, String> {
     match size::parse(text.strip_suffix("/s").unwrap_or(text)) {
         Ok(0) => Err("0 bytes a second would never end; leave the option out for no limit".to_owned()),
         other => other.map_err(|error| error.to_string()),
     }
+}
+
+/// The address as text. Messages, JSON and the command that continues a copy have to name it exactly, which they cannot
+/// with bytes that are no text.
+pub(crate) fn address(operand: &str, words: OsString) -> Result<String, (ErrorKind, String)> {
+    if words.is_empty() {
+        return Err((ErrorKind::InvalidValue, format!("{operand} is empty; give a path")));
+    }
+    words.into_string().map_err(|words| {
+        let what = format!(
+            "{operand} {words:?} is not valid UTF-8, so that no message could name it; \
+             make a symbolic link with a plain name to it, or redirect it and give - instead"
+        );
+        (ErrorKind::InvalidUtf8, what)
+    })
 }

@@ -5,16 +5,16 @@ use std::time::Duration;
 
 /// The question that a plan answers: everything [`super::make`] is given.
 #[derive(Clone, Copy)]
-pub(super) struct Asked<'a> {
-    pub(super) options: &'a Options,
-    pub(super) source: &'a Facts,
-    pub(super) dest: &'a Facts,
-    pub(super) host: &'a Host,
+pub(crate) struct Asked<'a> {
+    pub(crate) options: &'a Options,
+    pub(crate) source: &'a Facts,
+    pub(crate) dest: &'a Facts,
+    pub(crate) host: &'a Host,
 }
 
 impl<'a> Asked<'a> {
     /// The facts of one side.
-    pub(super) fn facts(&self, side: Side) -> &'a Facts {
+    pub(crate) fn facts(&self, side: Side) -> &'a Facts {
         match side {
             Side::Source => self.source,
             Side::Dest => self.dest,
@@ -22,7 +22,7 @@ impl<'a> Asked<'a> {
     }
 
     /// The node and the commands that the side is reached by; `None`: by reads and writes.
-    pub(super) fn through(&self, side: Side) -> Option<Through> {
+    pub(crate) fn through(&self, side: Side) -> Option<Through> {
         let node = self.facts(side).passthrough.clone()?;
         if !node.named && !self.options.passthrough.may(side) {
             return None;
@@ -35,35 +35,35 @@ impl<'a> Asked<'a> {
     }
 
     /// Only a range was asked for: the rest of the dest stays as it is.
-    pub(super) fn range_given(&self) -> bool {
+    pub(crate) fn range_given(&self) -> bool {
         let Options { skip_bytes, seek_bytes, count_bytes, .. } = self.options;
         skip_bytes.is_some() || seek_bytes.is_some() || count_bytes.is_some()
     }
 
     /// The dest is a regular file.
-    pub(super) fn dest_is_file(&self) -> bool {
+    pub(crate) fn dest_is_file(&self) -> bool {
         self.dest.kind == EndpointKind::File
     }
 
     /// The dest is a file that the copy fills from nothing, so that what is not written reads as zeros.
-    pub(super) fn dest_begins_empty(&self) -> bool {
+    pub(crate) fn dest_begins_empty(&self) -> bool {
         let kept = self.range_given() || self.options.resume || self.options.delta.is_some();
         self.dest_is_file() && (!self.dest.exists || !kept)
     }
 
     /// Either side moves a head.
-    pub(super) fn rotational(&self, side: Side) -> bool {
+    pub(crate) fn rotational(&self, side: Side) -> bool {
         let facts = self.facts(side);
         facts.queue.rotational.unwrap_or_else(|| facts.ground.iter().any(|ground| ground.rotational == Some(true)))
     }
 }
 
 /// The file system keeps files in memory: its pages are the file, there is no cache to spoil and nothing to flush.
-pub(super) fn in_memory(facts: &Facts) -> bool {
+pub(crate) fn in_memory(facts: &Facts) -> bool {
     matches!(facts.filesystem.as_deref(), Some("tmpfs" | "ramfs" | "hugetlbfs" | "devtmpfs"))
 }
 
 /// What names the endpoint in messages: `dest /dev/sdb`.
-pub(super) fn named(side: Side, facts: &Facts) -> String {
+pub(crate) fn named(side: Side, facts: &Facts) -> String {
     format!("{} {}", side.name(), facts.address)
 }

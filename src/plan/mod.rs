@@ -3,34 +3,29 @@
 //! First `check` refuses what cannot be meant or would be a mistake, then `choose` settles what is left open. No
 //! "auto" survives [`make`]. This room must not know how anything is opened, read or printed; it does no I/O.
 #![forbid(unsafe_code)]
-mod asked;
-mod by_node;
+pub(crate) mod asked;
 mod certainty;
-mod check;
+pub(crate) mod check;
 mod choose;
 mod compare;
-mod measuring;
 mod notes;
-mod numbers;
+pub(crate) mod numbers;
 mod options;
-pub mod pattern;
 mod read_back;
 mod several;
 mod trailing;
-mod words;
-mod writing;
+mod undo;
+pub(crate) mod words;
 
 #[cfg(test)]
 mod tests;
 
-pub use by_node::ways_by_node;
 pub use compare::{DigestComparison, DigestedCopy, compare, compare_digests};
-pub use measuring::{MEASURED_IN_FLIGHT_BYTES, Measuring, ProfileOptions, TableStyle, TuneOptions, ceiling, measure};
 pub use numbers::{BLOCK_BYTES_ASKABLE, DEPTH_ASKABLE};
 pub use options::{Delta, Expectation, JournalWish, Options, Passes, ProgressStyle, When};
 pub use read_back::{digest_again, follow, read_back, rewrite};
 pub use several::{Plans, several};
-pub use writing::{KEPT_BYTES_MAX, Over, Reach, WriteWish, Writing, may_measure_writing, measure_writing, to_put_back};
+pub use undo::to_put_back;
 
 use crate::core::{EndpointKind, Facts, Host, Plan, PlanSide, Result, Route, Side};
 use asked::Asked;

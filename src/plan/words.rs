@@ -3,7 +3,7 @@
 const UNITS: [&str; 6] = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
 
 /// Rounded, for choices that only have an order of magnitude or are round anyway: `256 KiB`, `1.5 GiB`, `100 bytes`.
-pub(super) fn size(bytes: u64) -> String {
+pub(crate) fn size(bytes: u64) -> String {
     if bytes == 1 {
         return "1 byte".to_owned();
     }
@@ -20,7 +20,7 @@ pub(super) fn size(bytes: u64) -> String {
 }
 
 /// To the byte, with the rounded size where that says more: `1000000 bytes (976.6 KiB)`.
-pub(super) fn exact(bytes: u64) -> String {
+pub(crate) fn exact(bytes: u64) -> String {
     if bytes < 1024 { size(bytes) } else { format!("{bytes} bytes ({})", size(bytes)) }
 }
 

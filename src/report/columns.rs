@@ -1,17 +1,17 @@
 //! Text in columns that fits the terminal: labels at the left, words wrapped beside them.
 
 /// Reports are made for this many columns; no log or mail is narrower.
-pub(super) const WIDTH: usize = 80;
+pub(crate) const WIDTH: usize = 80;
 
 /// Rows of a label and a text; the text is wrapped and indented behind the label.
 #[derive(Debug, Default)]
-pub(super) struct Columns {
+pub(crate) struct Columns {
     rows: Vec<(String, String)>,
 }
 
 impl Columns {
     /// Adds a row; one without text is left out.
-    pub(super) fn row(&mut self, label: &str, text: impl Into<String>) {
+    pub(crate) fn row(&mut self, label: &str, text: impl Into<String>) {
         let text = text.into();
         if !text.is_empty() {
             self.rows.push((label.to_owned(), text));
@@ -19,7 +19,7 @@ impl Columns {
     }
 
     /// The rows as lines, each ended; labels are as wide as the widest.
-    pub(super) fn lines(&self) -> String {
+    pub(crate) fn lines(&self) -> String {
         let label_width = self.rows.iter().map(|(label, _)| columns(label)).max().unwrap_or(0);
         let mut lines = String::new();
         for (label, text) in &self.rows {
@@ -30,7 +30,7 @@ impl Columns {
 }
 
 /// The text wrapped behind `label` and two spaces, every further line indented as far; each line ended.
-pub(super) fn beside(label: &str, text: &str) -> String {
+pub(crate) fn beside(label: &str, text: &str) -> String {
     let indent = columns(label) + 2;
     let mut lines = String::new();
     for (index, line) in wrap(text, WIDTH.saturating_sub(indent)).iter().enumerate() {
@@ -44,7 +44,7 @@ pub(super) fn beside(label: &str, text: &str) -> String {
 /// The text as lines of at most `width` columns, broken at spaces; newlines in it are kept, words longer than a line
 /// (paths, digests) are not broken, so that they can be copied. A space that must not break is `\u{a0}`; it comes out
 /// as a plain one.
-pub(super) fn wrap(text: &str, width: usize) -> Vec<String> {
+pub(crate) fn wrap(text: &str, width: usize) -> Vec<String> {
     let mut lines = Vec::new();
     for paragraph in text.split('\n') {
         let mut line = String::new();
@@ -63,18 +63,18 @@ pub(super) fn wrap(text: &str, width: usize) -> Vec<String> {
 }
 
 /// The text with its spaces made unbreakable for [`wrap`].
-pub(super) fn whole(text: &str) -> String {
+pub(crate) fn whole(text: &str) -> String {
     text.replace(' ', "\u{a0}")
 }
 
 /// Filled up with spaces to `width` columns.
-pub(super) fn pad(text: &str, width: usize) -> String {
+pub(crate) fn pad(text: &str, width: usize) -> String {
     format!("{text}{}", " ".repeat(width.saturating_sub(columns(text))))
 }
 
 /// Columns that the text takes, escape sequences not counted. One a character: what we print ourselves is no wider,
 /// and the wide letters of some file name may cost a line break, nothing more.
-pub(super) fn columns(text: &str) -> usize {
+pub(crate) fn columns(text: &str) -> usize {
     anstream::adapter::strip_str(text).to_string().chars().count()
 }
 

@@ -38,7 +38,7 @@ fn identity(model: &str, serial: Option<&str>, transport: &str) -> Identity {
 }
 
 /// One of each sort.
-pub(super) fn devices() -> Vec<Device> {
+pub(crate) fn devices() -> Vec<Device> {
     let system = InUse::System { at: PathBuf::from("/") };
     let on_root = vec![
         system.clone(),

@@ -7,7 +7,7 @@ use std::time::Duration;
 const GIB: u64 = 1 << 30;
 
 /// A device with two partitions.
-pub(super) fn disk(path: &str, size: u64) -> Facts {
+pub(crate) fn disk(path: &str, size: u64) -> Facts {
     Facts {
         size: Some(size),
         logical_block_bytes: 512,
@@ -33,7 +33,7 @@ fn partition(name: &str, offset: u64, len: u64, content: Option<&str>) -> Partit
 }
 
 /// The source of the examples, named by a link.
-pub(super) fn source() -> Facts {
+pub(crate) fn source() -> Facts {
     let mut facts = disk("/dev/sda", 2 * GIB);
     facts.address = "/dev/disk/by-id/ata-old-disk".to_owned();
     facts.identity = Identity { model: Some("QEMU HARDDISK".to_owned()), ..Identity::default() };
@@ -44,11 +44,11 @@ pub(super) fn source() -> Facts {
 }
 
 /// The dest of the examples.
-pub(super) fn dest() -> Facts {
+pub(crate) fn dest() -> Facts {
     disk("/dev/sdb", 1_000_204_886_016)
 }
 
-pub(super) fn side(address: &str, path: &str, kind: EndpointKind, offset: u64) -> PlanSide {
+pub(crate) fn side(address: &str, path: &str, kind: EndpointKind, offset: u64) -> PlanSide {
     let access = Access { cache: Cache::Direct, offset_align_bytes: 512, exclusive: true, existing: Existing::Keep };
     PlanSide {
         address: address.to_owned(),
@@ -67,7 +67,7 @@ fn reason(topic: &'static str, choice: &str, because: &str) -> Reason {
 }
 
 /// 2 GiB from one device to another.
-pub(super) fn plan() -> Plan {
+pub(crate) fn plan() -> Plan {
     let block_bytes = 256 << 10;
     Plan {
         source: side("/dev/disk/by-id/ata-old-disk", "/dev/sda", EndpointKind::Block, 0),
@@ -122,7 +122,7 @@ pub(super) fn plan() -> Plan {
 }
 
 /// What was expected of it.
-pub(super) fn estimate() -> Estimate {
+pub(crate) fn estimate() -> Estimate {
     Estimate {
         time: Duration::from_millis(250),
         source_bytes_per_s: Some(12_000_000_000),
@@ -135,7 +135,7 @@ pub(super) fn estimate() -> Estimate {
 }
 
 /// The source is copied whole.
-pub(super) fn complete() -> Outcome {
+pub(crate) fn complete() -> Outcome {
     let copying = Duration::from_millis(250);
     Outcome {
         ended: Ended::Complete,
@@ -193,7 +193,7 @@ fn side_report(waited: Duration, p50_us: u64) -> SideReport {
 }
 
 /// A signal came in the middle.
-pub(super) fn interrupted() -> Outcome {
+pub(crate) fn interrupted() -> Outcome {
     let mut outcome = complete();
     outcome.ended = Ended::Interrupted(2);
     outcome.totals = Totals {
@@ -209,7 +209,7 @@ pub(super) fn interrupted() -> Outcome {
 }
 
 /// The source could not be read at its byte 1 GiB.
-pub(super) fn failed() -> Outcome {
+pub(crate) fn failed() -> Outcome {
     let mut outcome = interrupted();
     outcome.ended = Ended::Failed(Box::new(bad_sector()));
     outcome.claimed = Extent::new(0, GIB);
@@ -217,7 +217,7 @@ pub(super) fn failed() -> Outcome {
     outcome
 }
 
-pub(super) fn bad_sector() -> Error {
+pub(crate) fn bad_sector() -> Error {
     let eio = io::Error::from_raw_os_error(5);
     Error::of_request(Kind::Io, Op::Read, Side::Source, "/dev/sda", GIB, eio)
         .in_sectors_of(512)
@@ -225,6 +225,6 @@ pub(super) fn bad_sector() -> Error {
 }
 
 /// The command line of the examples.
-pub(super) fn args() -> Vec<String> {
+pub(crate) fn args() -> Vec<String> {
     "copy --yes --hash=sha256 --count 2G /dev/disk/by-id/ata-old-disk /dev/sdb".split(' ').map(str::to_owned).collect()
 }

@@ -3,15 +3,14 @@
 //! This is the only room that prints, and `units` in it the only place where numbers become text. It must not know how
 //! anything is opened, copied or decided: it tells what Plan, Facts, Tally, Event and Outcome say, and no more.
 #![forbid(unsafe_code)]
-mod columns;
+pub(crate) mod columns;
 mod out;
-mod printable;
-mod style;
+pub(crate) mod printable;
+pub(crate) mod style;
 
 pub mod json;
 pub mod list;
 pub mod manifest;
-pub mod measuring;
 pub mod page;
 pub mod progress;
 pub mod text;
@@ -21,6 +20,6 @@ pub use out::Out;
 pub use progress::{Progress, Watched};
 
 #[cfg(test)]
-mod example_devices;
+pub(crate) mod example_devices;
 #[cfg(test)]
-mod examples;
+pub(crate) mod examples;

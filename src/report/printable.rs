@@ -1,7 +1,7 @@
 //! Text from outside, made safe to show: a path or a model may hold anything, escape sequences too.
 
 /// The text with every control character written as an escape, so that no file name can move the cursor or add a line.
-pub(super) fn printable(text: &str) -> String {
+pub(crate) fn printable(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     for letter in text.chars() {
         if letter.is_control() {
@@ -15,7 +15,7 @@ pub(super) fn printable(text: &str) -> String {
 
 /// The words as one line that a POSIX shell takes apart into the same words; with control characters, as bash, zsh and
 /// ksh do (`$'…'`).
-pub(super) fn shell_line<S: AsRef<str>>(words: impl IntoIterator<Item = S>) -> String {
+pub(crate) fn shell_line<S: AsRef<str>>(words: impl IntoIterator<Item = S>) -> String {
     let quoted: Vec<String> = words.into_iter().map(|word| shell_word(word.as_ref())).collect();
     quoted.join(" ")
 }

@@ -43,7 +43,7 @@ fn allowed_imports_and_words_that_only_look_like_imports_pass() {
     keeps(rule, "src/engine/ring/queue.rs", "use super::super::disks;");
     keeps(rule, "src/engine/pump.rs", "// use crate::disks;\nlet s = \"crate::endpoint\"; pub(crate) fn f() {}");
     keeps(rule, "src/engine/pump.rs", "#[cfg(test)]\nmod tests {\n    use crate::disks::memory;\n}");
-    keeps(rule, "src/main.rs", "use haul::{apps, cli};\nuse std::process;");
+    keeps(rule, "src/main.rs", "use haul::apps;\nuse std::process;");
     keeps(rule, "tests/cli.rs", "use haul::engine;");
     breaks(rule, "src/engine/pump.rs", "#[cfg(test)]\nmod tests;\nuse crate::disks;");
 }
@@ -54,7 +54,10 @@ fn a_feature_that_is_known_outside_its_folder_is_found() {
     breaks(rule, "src/apps/copy.rs", "use crate::apps::fronts::dd;");
     breaks(rule, "src/report/text.rs", "use crate::apps::{fronts::dd};");
     breaks(rule, "src/apps/undo/mod.rs", "use super::super::fronts;");
-    keeps(rule, "src/apps/mod.rs", "mod fronts;");
+    breaks(rule, "src/apps/fronts/mod.rs", "use crate::apps::measuring::plan;");
+    breaks(rule, "src/apps/fronts/mod.rs", "use crate::apps::{Exit, pattern};");
+    keeps(rule, "src/apps/fronts/mod.rs", "use crate::core::stages::{Inspector, pattern};\nlet pattern = 1;");
+    keeps(rule, "src/apps/mod.rs", "mod fronts; use self::fronts::dd;");
     keeps(rule, "src/apps/fronts/dd/mod.rs", "use crate::apps::fronts::records;");
     keeps(rule, "src/apps/copy.rs", "// As the fronts do.\nlet s = \"fronts\";");
 }

@@ -15,24 +15,39 @@ pub const ROOMS: &[(&str, &[&str])] = &[
     ("cli", &["core", "plan"]),
     ("report", &["core", "measure", "plan"]),
     ("apps", &["core", "sys", "files", "ledger", "hold", "disks", "engine", "measure", "plan", "cli", "report"]),
-    ("main", &["cli", "apps", "core", "report"]),
+    ("main", &["apps"]),
 ];
 
-/// Features that are a folder below `apps`: nothing but `apps/mod.rs` may name one from outside.
-pub const FEATURES: &[&str] = &["fronts"];
+/// Features that are a folder below `apps`, and that nothing outside may know but the list of commands.
+pub const FEATURES: &[&str] = &["fronts", "measuring", "pattern"];
+
+/// The list of commands.
+const COMMAND_LIST: &[&str] = &["src/apps/mod.rs", "src/apps/command_line/"];
 
 /// Names of a feature outside its own folder.
 pub fn features(source: &Source) -> Vec<String> {
-    if source.room().is_none() || source.path == "src/apps/mod.rs" {
+    if source.room().is_none() || COMMAND_LIST.iter().any(|place| source.path.starts_with(place)) {
         return Vec::new();
     }
     let (text, lines) = source.joined();
+    // In the folder of a feature `super` is a module of its own.
+    let in_feature = FEATURES.iter().any(|feature| source.path.starts_with(&format!("src/apps/{feature}/")));
+    let roots: &[&str] = if in_feature { &["apps"] } else { &["apps", "super"] };
     let mut found = Vec::new();
     for feature in FEATURES.iter().filter(|feature| !source.path.starts_with(&format!("src/apps/{feature}/"))) {
-        let outside = words_at(&text, feature).map(|at| lines[at]).filter(|&line| !source.test[line]);
+        let outside = words_at(&text, feature).filter(|&at| is_below(&text[..at], roots)).map(|at| lines[at]);
+        let outside = outside.filter(|&line| !source.test[line]);
         found.extend(outside.map(|line| source.at(line, &format!("{feature} is a feature of its own"))));
     }
     found
+}
+
+/// Whether a name that follows `before` is one below a root: `root::name`, or in a group behind `root::`.
+fn is_below(before: &str, roots: &[&str]) -> bool {
+    let before = before.trim_end();
+    let group = before.rfind("::{").filter(|&at| !before[at..].contains(['}', ';']));
+    let path = group.map_or(before.strip_suffix("::"), |at| Some(&before[..at]));
+    path.is_some_and(|path| roots.iter().any(|root| path.trim_end().ends_with(root)))
 }
 
 /// Imports of other rooms that the table does not have; test code may import what it likes.

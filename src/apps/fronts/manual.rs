@@ -1,7 +1,7 @@
 //! The man pages of the fronts that speak in the words of other programs.
 use super::dd::cli as dd_words;
 use super::sg_dd::cli as sg_words;
-use crate::cli::generate::escape;
+use crate::apps::command_line::generate::escape;
 use std::io::{self, Write};
 
 /// One page: its name, of which others are aliases, and what it is about.

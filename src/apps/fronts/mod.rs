@@ -9,7 +9,7 @@ pub mod records;
 pub mod sg_dd;
 
 use super::Exit;
-use crate::cli::Artifact;
+use crate::apps::command_line::Artifact;
 use crate::core::SgFront;
 use crate::report::Out;
 use std::ffi::OsString;

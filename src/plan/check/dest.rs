@@ -83,7 +83,7 @@ fn in_use(dest: &Facts) -> Error {
 }
 
 /// A clause that names a user.
-pub(super) fn user(user: &InUse) -> String {
+pub(crate) fn user(user: &InUse) -> String {
     match user {
         InUse::Mounted { device, at } => format!("{device} is mounted at {}", at.display()),
         InUse::Swap { device } => format!("{device} is swap space"),

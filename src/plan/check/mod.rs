@@ -8,11 +8,11 @@ mod unread;
 mod words;
 mod worries;
 
-pub(super) use dest::dest;
-pub(super) use range::{Range, range};
+pub(crate) use dest::dest;
+pub(crate) use range::{Range, range};
 pub(super) use room::room;
 pub(super) use same::{ONE_NAME, Overlap, same};
-pub(super) use through::through;
-pub(super) use unread::unread;
-pub(super) use words::words;
+pub(crate) use through::through;
+pub(crate) use unread::unread;
+pub(crate) use words::words;
 pub(super) use worries::worries;

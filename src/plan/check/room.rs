@@ -8,7 +8,7 @@ use crate::plan::numbers::FAT_FILE_BYTES_MAX;
 use crate::plan::{When, words};
 
 /// Refuses a dest that is certainly too small, and warns where it may be.
-pub(crate) fn room(asked: &Asked, range: &Range, engines: &Engines, notes: &mut Notes) -> Result<()> {
+pub(in crate::plan) fn room(asked: &Asked, range: &Range, engines: &Engines, notes: &mut Notes) -> Result<()> {
     match asked.dest.kind {
         EndpointKind::Block => on_device(asked, range, notes),
         EndpointKind::File => {

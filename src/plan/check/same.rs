@@ -37,7 +37,7 @@ struct Shared<'a> {
 }
 
 /// Refuses a copy onto itself; `Some` where the ranges overlap and both were named.
-pub(crate) fn same(asked: &Asked, range: &Range, notes: &mut Notes) -> Result<Option<Overlap>> {
+pub(in crate::plan) fn same(asked: &Asked, range: &Range, notes: &mut Notes) -> Result<Option<Overlap>> {
     let (source, dest) = (asked.source, asked.dest);
     stacked(asked, notes)?;
     let one_cache = source.id.is_some() && source.id == dest.id;

@@ -5,7 +5,7 @@ use crate::plan::asked::{Asked, named};
 use crate::plan::notes::Notes;
 
 /// Warns of a source in use, and of a partition table that will not fit the dest.
-pub(crate) fn worries(asked: &Asked, range: &Range, notes: &mut Notes) {
+pub(in crate::plan) fn worries(asked: &Asked, range: &Range, notes: &mut Notes) {
     let (source, dest) = (asked.source, asked.dest);
     if dest.kind == EndpointKind::Pattern {
         // Nothing is copied that could be a mixture.

@@ -3,11 +3,12 @@ use super::*;
 use crate::core::{Cache, InUse, Route};
 
 fn written(options: &Options, dest: &Facts) -> (Plan, Facts) {
-    crate::plan::pattern::write(options, 7, dest, &host()).unwrap_or_else(|error| panic!("{error} {}", error.advice))
+    crate::apps::pattern::plan::write(options, 7, dest, &host())
+        .unwrap_or_else(|error| panic!("{error} {}", error.advice))
 }
 
 fn checked(options: &Options, source: &Facts) -> Plan {
-    crate::plan::pattern::check(options, None, source, &host())
+    crate::apps::pattern::plan::check(options, None, source, &host())
         .unwrap_or_else(|error| panic!("{error} {}", error.advice))
         .0
 }
@@ -57,7 +58,7 @@ fn source_and_dest_of_a_pattern_have_the_same_offsets() {
 #[test]
 fn a_disk_in_use_or_too_small_gets_no_pattern() {
     let write = |options: &Options, dest: &Facts| {
-        crate::plan::pattern::write(options, 7, dest, &host()).map(|_| ()).unwrap_err()
+        crate::apps::pattern::plan::write(options, 7, dest, &host()).map(|_| ()).unwrap_err()
     };
     let mut used = disk(1, GIB);
     used.in_use = vec![InUse::Swap { device: "sdb".to_owned() }];

@@ -1,40 +1,25 @@
 //! Plan, outcome and devices for programs: documented in `docs/json.md`, in the order of these structs. Names end in
 //! their unit; a field without a value is `null`, never missing. Fields may be added within a schema version, never
 //! renamed, and never change their meaning.
-mod commands;
 mod damage;
 mod dests;
 mod devices;
 mod differences;
 mod digest;
 mod failure;
-mod lethargy;
 mod outcome;
 mod plan;
-mod profile;
-mod sustained;
-mod tune;
 mod unread;
 mod verified;
 
-pub use commands::CommandsReport;
 pub use damage::{DamageReport, DamagedBlocks, DamagedRunReport, PatternReport};
 pub use dests::DestReport;
 pub use devices::{DevicePartitionReport, DeviceReport, DevicesReport, TunedReport, UseReport, devices};
 pub use differences::{DifferencesReport, RunReport, ShorterReport};
 pub use digest::DigestReport;
 pub use failure::Failure;
-pub use lethargy::{EffectReport, LethargyReport};
 pub use outcome::{Blocks, Bytes, Claimed, Cpu, Latencies, Rates, Report, SideOutcome, Tried, outcome};
 pub use plan::{EstimateReport, PartitionReport, PlanReport, ReasonReport, SidePlan, plan};
-pub use profile::{
-    CommandReport, FitReport, PositionReport, ProfileFound, ProfileReport, TimingFound, TimingReport, WayReport,
-    profile, timing,
-};
-pub use sustained::{StageReport, StepReport, SustainedFound, SustainedReport, sustained};
-pub use tune::{
-    AnswerReport, BadReport, ExtentReport, PointReport, SubjectReport, TrialReport, TuneFound, TuneReport, tune,
-};
 pub use unread::UnreadReport;
 
 pub use verified::VerifiedReport;

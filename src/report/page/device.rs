@@ -3,14 +3,14 @@ use crate::core::{EndpointKind, Facts, Machine};
 use crate::report::units;
 
 /// Names and values; what is empty is left out.
-pub(super) type Rows = Vec<(String, String)>;
+pub(crate) type Rows = Vec<(String, String)>;
 
 fn told(rows: Vec<(&str, String)>) -> Rows {
     rows.into_iter().filter(|(_, value)| !value.is_empty()).map(|(name, value)| (name.to_owned(), value)).collect()
 }
 
 /// What is known of the machine.
-pub(super) fn machine(machine: &Machine) -> Rows {
+pub(crate) fn machine(machine: &Machine) -> Rows {
     let memory = if machine.memory_bytes > 0 { units::size(machine.memory_bytes) } else { String::new() };
     let processors = units::count(machine.processors as u64, "processor", "processors");
     let processor = if machine.processor.is_empty() { String::new() } else { format!(", {}", machine.processor) };
@@ -23,7 +23,7 @@ pub(super) fn machine(machine: &Machine) -> Rows {
 }
 
 /// What is known of a side, as it was before.
-pub(super) fn side(facts: &Facts) -> Rows {
+pub(crate) fn side(facts: &Facts) -> Rows {
     let block = facts.kind == EndpointKind::Block;
     let path = facts.path.to_string_lossy();
     let queue = &facts.queue;

@@ -2,19 +2,15 @@
 //!
 //! `copy` and `measured` say what is on their page; `chart` draws curves; the template puts it down, and minijinja
 //! escapes every text in it. This room must not know how anything was measured, nor where the page goes.
-mod axis;
-mod chart;
+pub(crate) mod axis;
+pub(crate) mod chart;
 mod copy;
-mod device;
-mod measured;
+pub(crate) mod device;
 mod rates;
-mod sustained;
 
 pub use axis::{Axis, Quantity};
 pub use chart::{Chart, Curve, Shape, style};
 pub use copy::{CopyFound, copy};
-pub use measured::{Measured, profile, tune};
-pub use sustained::sustained;
 
 use super::printable::shell_line;
 use crate::core::Machine;
@@ -29,91 +25,91 @@ pub const MARK: &str = "<!DOCTYPE html>\n<!-- a report of haul -->\n";
 
 /// Everything on a page.
 #[derive(Debug, Serialize)]
-struct Page {
-    title: String,
+pub(crate) struct Page {
+    pub(crate) title: String,
     /// What came of it, in one sentence.
-    headline: String,
+    pub(crate) headline: String,
     /// When it began, in UTC.
-    when: String,
+    pub(crate) when: String,
     /// What the reader must know before the rest: it failed, it was interrupted.
-    warnings: Vec<String>,
+    pub(crate) warnings: Vec<String>,
     /// Names and values that matter most.
-    summary: Vec<(String, String)>,
-    figures: Vec<Figure>,
+    pub(crate) summary: Vec<(String, String)>,
+    pub(crate) figures: Vec<Figure>,
     /// Under a heading each: the sides, the machine.
-    facts: Vec<(String, Vec<(String, String)>)>,
+    pub(crate) facts: Vec<(String, Vec<(String, String)>)>,
     /// What a terminal showed, in full; empty: nothing that is not above.
-    report: String,
+    pub(crate) report: String,
     /// As it was given.
-    command: String,
-    version: &'static str,
-    style: String,
+    pub(crate) command: String,
+    pub(crate) version: &'static str,
+    pub(crate) style: String,
 }
 
 /// A chart with the table of its numbers.
 #[derive(Debug, Serialize)]
-struct Figure {
+pub(crate) struct Figure {
     /// For links, and for whoever looks for it by a program.
-    id: &'static str,
-    title: String,
+    pub(crate) id: &'static str,
+    pub(crate) title: String,
     /// What it comes to, in a sentence; empty where the headline has said it.
-    answer: String,
+    pub(crate) answer: String,
     /// What is seen, and how to read it.
-    what: String,
+    pub(crate) what: String,
     /// Colour and name of each curve.
-    key: Vec<(usize, String)>,
+    pub(crate) key: Vec<(usize, String)>,
     /// The same chart for a screen and for a telephone: letters keep their size on both. Empty: only a table.
-    wide: String,
-    narrow: String,
-    table: Option<Table>,
+    pub(crate) wide: String,
+    pub(crate) narrow: String,
+    pub(crate) table: Option<Table>,
 }
 
 /// Rows of text under their headings.
 #[derive(Debug, Default, Serialize)]
-struct Table {
+pub(crate) struct Table {
     /// So long that it is folded away.
-    long: bool,
-    columns: Vec<String>,
-    rows: Vec<Vec<String>>,
+    pub(crate) long: bool,
+    pub(crate) columns: Vec<String>,
+    pub(crate) rows: Vec<Vec<String>>,
 }
 
 /// Tables with more rows than these are folded away.
 const ROWS_SHOWN: usize = 12;
 
 impl Table {
-    fn new(columns: &[&str], rows: Vec<Vec<String>>) -> Table {
+    pub(crate) fn new(columns: &[&str], rows: Vec<Vec<String>>) -> Table {
         let columns = columns.iter().map(|&name| name.to_owned()).collect();
         Table { long: rows.len() > ROWS_SHOWN, columns, rows }
     }
 }
 
 impl Figure {
-    fn new(id: &'static str, title: &str, what: &str, chart: &Chart, table: Option<Table>) -> Figure {
+    pub(crate) fn new(id: &'static str, title: &str, what: &str, chart: &Chart, table: Option<Table>) -> Figure {
         let key = chart.key();
         let (title, answer, what) = (title.to_owned(), String::new(), what.to_owned());
         Figure { id, title, answer, what, key, wide: chart.wide(), narrow: chart.narrow(), table }
     }
 
-    fn of_table(id: &'static str, title: &str, what: &str, table: Table) -> Figure {
+    pub(crate) fn of_table(id: &'static str, title: &str, what: &str, table: Table) -> Figure {
         let (title, answer, what) = (title.to_owned(), String::new(), what.to_owned());
         let (wide, narrow, table) = (String::new(), String::new(), Some(table));
         Figure { id, title, answer, what, key: Vec::new(), wide, narrow, table }
     }
 
-    fn answering(self, answer: &str) -> Figure {
+    pub(crate) fn answering(self, answer: &str) -> Figure {
         let end = if answer.is_empty() { "" } else { "." };
         Figure { answer: capital(answer) + end, ..self }
     }
 }
 
 /// Text that begins with one of our words, as a sentence begins.
-fn capital(text: &str) -> String {
+pub(crate) fn capital(text: &str) -> String {
     let mut letters = text.chars();
     letters.next().map(|first| first.to_ascii_uppercase().to_string() + letters.as_str()).unwrap_or_default()
 }
 
 /// The words that a page has whatever it is about.
-fn frame(title: String, words: &[String], started: SystemTime, machine: &Machine) -> Page {
+pub(crate) fn frame(title: String, words: &[String], started: SystemTime, machine: &Machine) -> Page {
     let since = started.duration_since(UNIX_EPOCH).unwrap_or_default();
     let when = u64::try_from(since.as_millis()).ok().and_then(super::units::time_of_ms).unwrap_or_default();
     Page {
@@ -132,7 +128,7 @@ fn frame(title: String, words: &[String], started: SystemTime, machine: &Machine
 }
 
 /// The page as HTML.
-fn render(page: Page) -> String {
+pub(crate) fn render(page: Page) -> String {
     let mut templates = Environment::new();
     templates.set_auto_escape_callback(|_| AutoEscape::Html);
     templates.set_undefined_behavior(UndefinedBehavior::Strict);
@@ -145,13 +141,11 @@ fn render(page: Page) -> String {
 }
 
 /// Text with the colours of terminals taken out.
-fn bare(text: &str) -> String {
+pub(crate) fn bare(text: &str) -> String {
     anstream::adapter::strip_str(text).to_string().replace('\u{a0}', " ")
 }
 
 #[cfg(test)]
-mod measured_tests;
-#[cfg(test)]
-mod read_off;
+pub(crate) mod read_off;
 #[cfg(test)]
 mod tests;

@@ -1,7 +1,7 @@
 //! Charts read as people read them, for the tests of this room: by the names along their axes and nothing else.
 
 /// Points of each curve, and all dots as the last one, as values; times are in seconds. `log` says which axes are.
-pub(super) fn read_off(svg: &str, log: [bool; 2]) -> Vec<Vec<(f64, f64)>> {
+pub(crate) fn read_off(svg: &str, log: [bool; 2]) -> Vec<Vec<(f64, f64)>> {
     let names = marks(svg);
     let across =
         Scale::of(names.iter().filter(|mark| mark.anchor == "middle").map(|mark| (mark.x, &*mark.name)), log[0], true);
@@ -18,7 +18,7 @@ pub(super) fn read_off(svg: &str, log: [bool; 2]) -> Vec<Vec<(f64, f64)>> {
 }
 
 /// The two charts of a figure, for a wide and for a narrow screen.
-pub(super) fn charts<'a>(page: &'a str, id: &str) -> [&'a str; 2] {
+pub(crate) fn charts<'a>(page: &'a str, id: &str) -> [&'a str; 2] {
     let (_, section) = page.split_once(&format!("<section id=\"{id}\">")).unwrap_or_else(|| panic!("no {id}"));
     let section = section.split_once("</section>").unwrap().0;
     let mut charts = section.split("<svg ").skip(1).map(|rest| rest.split_once("</svg>").unwrap().0);
@@ -27,7 +27,7 @@ pub(super) fn charts<'a>(page: &'a str, id: &str) -> [&'a str; 2] {
 
 /// The curves are those, in both charts of the figure, as exactly as pixels tell.
 #[track_caller]
-pub(super) fn assert_drawn(page: &str, id: &str, log: [bool; 2], wanted: &[Vec<(f64, f64)>]) {
+pub(crate) fn assert_drawn(page: &str, id: &str, log: [bool; 2], wanted: &[Vec<(f64, f64)>]) {
     for (chart, width_px) in charts(page, id).into_iter().zip([770.0, 205.0]) {
         let read = read_off(chart, log);
         let lens = |curves: &[Vec<(f64, f64)>]| curves.iter().map(Vec::len).collect::<Vec<_>>();

@@ -2,7 +2,7 @@
 use crate::core::{Error, Kind, Side};
 
 /// A sentence or two for whoever reads the error; empty where nothing sensible can be said.
-pub(in crate::report) fn advice(error: &Error) -> &str {
+pub(crate) fn advice(error: &Error) -> &str {
     if error.advice.is_empty() && error.offset.is_some() { of_request(error) } else { &error.advice }
 }
 

@@ -74,7 +74,7 @@ pub(super) fn how_to_go_on(plan: &Plan, outcome: &Outcome, args: &[String]) -> S
 
 /// The command that copies what one dest lacks, quoted for a shell; `None` where all dests lack the same, or there is
 /// no such command. `args` is the command line as given, without the name of the program.
-pub(in crate::report) fn rest(plan: &Plan, outcome: &Outcome, dest: &DestOutcome, args: &[String]) -> Option<String> {
+pub(crate) fn rest(plan: &Plan, outcome: &Outcome, dest: &DestOutcome, args: &[String]) -> Option<String> {
     let keeps = |kind: EndpointKind| matches!(kind, EndpointKind::File | EndpointKind::Block);
     let planned = plan.dests.iter().find(|planned| planned.side.address == dest.address)?;
     // What was left behind is brought up at once, when the others have everything.

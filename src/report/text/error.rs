@@ -24,7 +24,7 @@ pub fn warning(warning: &str) -> String {
 }
 
 /// The first line of it, without the name of the program.
-pub(in crate::report) fn message(error: &Error) -> String {
+pub(crate) fn message(error: &Error) -> String {
     let mut text = printable(&error.to_string());
     if let Some(source) = &error.source {
         text += ": ";
@@ -34,7 +34,7 @@ pub(in crate::report) fn message(error: &Error) -> String {
 }
 
 /// What the kernel said, without the number that Rust adds: those who want that look into the JSON.
-pub(in crate::report) fn kernel_words(error: &io::Error) -> String {
+pub(crate) fn kernel_words(error: &io::Error) -> String {
     let words = error.to_string();
     let number = error.raw_os_error().map(|number| format!(" (os error {number})"));
     let stripped = number.and_then(|number| words.strip_suffix(&number).map(str::to_owned));

@@ -35,7 +35,7 @@ fn binds(bound: Bound) -> String {
 }
 
 /// What was expected, beside what came of it; empty where nobody looked.
-pub(in crate::report) fn estimated(outcome: &Outcome) -> String {
+pub(crate) fn estimated(outcome: &Outcome) -> String {
     let Some(before) = &outcome.estimate else { return String::new() };
     let mut text = whole(&units::duration(before.time));
     if let Some(bound) = before.bound {

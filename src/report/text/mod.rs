@@ -12,30 +12,30 @@ mod estimate;
 mod outcome;
 mod plan;
 mod rest;
-mod side;
+pub(crate) mod side;
 mod unread;
 mod usage;
 mod verified;
 mod writing;
 
-pub(in crate::report) use advice::advice;
+pub(crate) use advice::advice;
 pub use confirm::{answer, ask, confirm, waiting_copy};
-pub(in crate::report) use dests::rest as rest_of_dest;
+pub(crate) use dests::rest as rest_of_dest;
 pub use dests::{catching_up, dropped};
 pub use digests::digest_lines;
 pub use doubts::{above_the_link, kept, paged};
-pub(in crate::report) use error::message;
+pub(crate) use error::message;
 pub use error::{error, told, warning};
-pub(in crate::report) use estimate::estimated;
+pub(crate) use estimate::estimated;
 pub use outcome::outcome;
-pub(in crate::report) use outcome::{headline, rate, time, waiting};
+pub(crate) use outcome::{headline, rate, time, waiting};
 pub use plan::plan;
 pub use rest::{Rest, continue_command};
-pub(in crate::report) use side::described;
+pub(crate) use side::described;
 pub use usage::usage;
 pub use writing::{
-    being_measured, confirm_measuring, kin_not_put_back, may_fit_later, not_put_back, nothing_to_put_back,
-    put_back_earlier, putting_back, stays, to_be_put_back,
+    being_measured, kin_not_put_back, may_fit_later, not_put_back, nothing_to_put_back, put_back_earlier, putting_back,
+    stays, to_be_put_back,
 };
 
 #[cfg(test)]

@@ -77,7 +77,7 @@ pub fn outcome(plan: &Plan, outcome: &Outcome, args: &[String]) -> String {
 }
 
 /// One line that says how it ended, how much arrived, and how fast.
-pub(in crate::report) fn headline(plan: &Plan, outcome: &Outcome) -> String {
+pub(crate) fn headline(plan: &Plan, outcome: &Outcome) -> String {
     let copied = outcome.totals.copied_bytes();
     let judged = outcome.damage.as_ref().map(|found| damage::verdict(plan, outcome, found));
     let compared = outcome.differences.as_ref().map(|found| differences::verdict(plan, outcome, found));
@@ -204,7 +204,7 @@ fn bytes(plan: &Plan, totals: &Totals) -> String {
     text
 }
 
-pub(in crate::report) fn time(outcome: &Outcome) -> String {
+pub(crate) fn time(outcome: &Outcome) -> String {
     let mut text = whole(&units::duration(outcome.elapsed));
     if !outcome.flushing.is_zero() {
         let copying = outcome.elapsed.saturating_sub(outcome.flushing);
@@ -215,7 +215,7 @@ pub(in crate::report) fn time(outcome: &Outcome) -> String {
 }
 
 /// With the flush, which is what counts, and without it, which is what other tools tell.
-pub(in crate::report) fn rate(outcome: &Outcome) -> String {
+pub(crate) fn rate(outcome: &Outcome) -> String {
     let copied = outcome.totals.copied_bytes();
     let Some(all) = units::per_second(copied, outcome.elapsed).filter(|_| copied > 0) else { return String::new() };
     let mut text = whole(&units::rate(all));
@@ -283,7 +283,7 @@ fn tried(outcome: &Outcome) -> String {
 }
 
 /// Which side held the copy back, as a share of the time before the flush.
-pub(in crate::report) fn waiting(outcome: &Outcome) -> String {
+pub(crate) fn waiting(outcome: &Outcome) -> String {
     let copying = outcome.elapsed.saturating_sub(outcome.flushing);
     let [source, dest] = outcome.sides.each_ref().map(|side| side.waited);
     let (digests, limit) = (outcome.digest_waited, outcome.limit_waited);
@@ -384,7 +384,7 @@ fn how_to_go_on(plan: &Plan, outcome: &Outcome, args: &[String]) -> String {
 }
 
 /// The name of a signal that ends copies.
-pub(in crate::report) fn signal_name(signal: i32) -> String {
+pub(crate) fn signal_name(signal: i32) -> String {
     match signal {
         1 => "SIGHUP".to_owned(),
         2 => "SIGINT".to_owned(),

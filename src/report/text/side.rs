@@ -9,7 +9,7 @@ use crate::report::units;
 const PARTITIONS_SHOWN: usize = 16;
 
 /// Lines about a side: its names, what it is, who it is, and what is on it. `erased` is what will be overwritten.
-pub(super) fn describe(facts: &Facts, erased: Option<Extent>) -> String {
+pub(crate) fn describe(facts: &Facts, erased: Option<Extent>) -> String {
     let mut lines = vec![name(facts), nature(facts)];
     lines.extend(identity(facts));
     if let Some(content) = &facts.content {
@@ -20,7 +20,7 @@ pub(super) fn describe(facts: &Facts, erased: Option<Extent>) -> String {
 }
 
 /// Lines about something that is measured: its names, what it is, and who it is.
-pub(in crate::report) fn described(facts: &Facts) -> String {
+pub(crate) fn described(facts: &Facts) -> String {
     let lines: Vec<String> = [name(facts), nature(facts)].into_iter().chain(identity(facts)).collect();
     lines.join("\n")
 }
@@ -32,7 +32,7 @@ pub(super) fn name(facts: &Facts) -> String {
 }
 
 /// Model and serial number in one clause, where there are any.
-pub(super) fn identity(facts: &Facts) -> Option<String> {
+pub(crate) fn identity(facts: &Facts) -> Option<String> {
     let identity = &facts.identity;
     let mut words: Vec<String> = identity.model.iter().map(|model| printable(model)).collect();
     words.extend(identity.serial.iter().map(|serial| format!("serial {}", whole(&printable(serial)))));

@@ -1,36 +1,7 @@
-//! Sentences about measuring by writing: the question before, and what is to be put back after.
-use super::side::{describe, identity};
-use crate::core::Facts;
-use crate::plan::Over;
-use crate::report::columns::{Columns, WIDTH, wrap};
+//! Sentences about measuring by writing: what is to be put back after.
 use crate::report::printable::printable;
-use crate::report::style::{DANGER, paint};
 use crate::report::units;
 use std::path::Path;
-
-/// The question before a device is written to for measuring.
-pub fn confirm_measuring(device: &Facts, over: &Over, store: Option<&Path>) -> String {
-    let mut sides = Columns::default();
-    sides.row("device", describe(device, None));
-    let mut text = sides.lines();
-    text.push('\n');
-    let name = printable(&device.path.to_string_lossy());
-    let who = identity(device).map(|who| format!(" ({who})")).unwrap_or_default();
-    let consequence = match (over, store) {
-        (Over::Kept(places), Some(store)) => format!(
-            "At most {} of {name}{who} in {} will be written over, and then put back. What stands there now is kept in \
-             {} until it is.",
-            units::size(places.iter().map(|place| place.len).sum()),
-            units::count(places.len() as u64, "place", "places"),
-            printable(&store.to_string_lossy())
-        ),
-        _ => paint(DANGER, &format!("All data on {name}{who} will be overwritten and cannot be brought back.")),
-    };
-    for line in wrap(&consequence, WIDTH) {
-        text += &format!("{line}\n");
-    }
-    text + "Type yes to go on, anything else to stop: "
-}
 
 /// What an earlier run left on the device was put back.
 pub fn put_back_earlier(address: &str, kept_bytes: u64, written_bytes: u64) -> String {

@@ -1,0 +1,82 @@
+//! `haul journal` as clap sees it.
+use crate::cli::words;
+use crate::cli::words::address;
+use crate::plan::{JournalWish, Options};
+use clap::error::ErrorKind;
+use clap::{Args, Subcommand, ValueHint};
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+/// What is done with a journal.
+#[derive(Debug, Subcommand)]
+pub(crate) enum JournalVerb {
+    /// Write what a journal says as a mapfile of GNU ddrescue
+    ///
+    /// Write what JOURNAL says as a mapfile of GNU ddrescue, so that ddrescue goes on with the copy: what is durable is
+    /// finished, what could not be read is bad, the rest is not tried. The journal stays.
+    Export {
+        /// The journal
+        #[arg(value_name = "JOURNAL", value_hint = ValueHint::FilePath)]
+        journal: PathBuf,
+
+        /// The mapfile to be made; it must not be there
+        #[arg(value_name = "MAPFILE", value_hint = ValueHint::FilePath)]
+        mapfile: PathBuf,
+    },
+
+    /// Make a journal of a mapfile, for haul copy --resume
+    ///
+    /// Make the journal of a copy from SRC to DST of what MAPFILE says, so that haul copy --resume goes on with what
+    /// GNU ddrescue began. DST is made durable first, and some of what is finished is compared on both sides; nothing
+    /// is written to it. Only what is finished counts: haul tries the rest, bad places too.
+    Import(ImportArguments),
+}
+
+/// The words behind `haul journal import`.
+#[derive(Debug, Args)]
+pub(crate) struct ImportArguments {
+    /// The mapfile that ddrescue wrote
+    #[arg(value_name = "MAPFILE", value_hint = ValueHint::FilePath)]
+    mapfile: PathBuf,
+
+    /// Source of the copy: block device or file
+    #[arg(value_name = "SRC", value_hint = ValueHint::AnyPath)]
+    source: OsString,
+
+    /// Dest of the copy: block device or file
+    #[arg(value_name = "DST", value_hint = ValueHint::AnyPath)]
+    dest: OsString,
+
+    /// As the copy that is to go on has it
+    #[arg(long, value_name = "SIZE", value_parser = words::offset, allow_hyphen_values = true)]
+    skip: Option<u64>,
+
+    /// As the copy that is to go on has it
+    #[arg(long, value_name = "SIZE", value_parser = words::offset, allow_hyphen_values = true)]
+    seek: Option<u64>,
+
+    /// As the copy that is to go on has it
+    #[arg(long, value_name = "SIZE", value_parser = words::amount, allow_hyphen_values = true)]
+    count: Option<u64>,
+
+    /// Where the journal is made, instead of where haul copy looks for it
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    journal: Option<PathBuf>,
+}
+
+impl ImportArguments {
+    /// The mapfile, and the options of the copy that is to go on.
+    pub(crate) fn settle(self) -> Result<(PathBuf, Options), (ErrorKind, String)> {
+        let options = Options {
+            source: address("SRC", self.source)?,
+            dest: address("DST", self.dest)?,
+            skip_bytes: self.skip,
+            seek_bytes: self.seek,
+            count_bytes: self.count,
+            journal: self.journal.map_or(JournalWish::Auto, JournalWish::At),
+            resume: true,
+            ..Options::default()
+        };
+        Ok((self.mapfile, options))
+    }
+}

@@ -1,0 +1,174 @@
+//! Words in, the command that they ask for out: the list of all commands, its help and what is generated of it.
+//!
+//! A new command is a line in `arguments` and one in [`parse`].
+mod arguments;
+mod copy;
+mod exchange;
+pub mod generate;
+mod manifest;
+mod verify;
+
+#[cfg(test)]
+mod tests;
+
+pub use generate::Artifact;
+pub use manifest::ManifestAsked;
+
+use crate::apps::measuring::plan::{ProfileOptions, TuneOptions};
+use crate::apps::pattern::cli::PatternVerb;
+use crate::cli::help;
+use crate::core::{PatternAct, SgFront};
+use crate::plan::Options;
+use clap::error::ErrorKind;
+use clap::{CommandFactory, FromArgMatches};
+use exchange::JournalVerb;
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+/// What the command line asks for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Command {
+    /// `haul copy`.
+    Copy(Box<Options>),
+    /// `haul verify`.
+    Verify(Box<Options>),
+    /// `haul manifest`.
+    Manifest(ManifestAsked),
+    /// `haul pattern`.
+    Pattern {
+        /// What is done with the pattern.
+        act: PatternAct,
+        /// Source or dest, and how.
+        options: Box<Options>,
+        /// The run; `None`: auto.
+        run: Option<u64>,
+    },
+    /// `haul journal export`.
+    ExportJournal {
+        /// The journal.
+        journal: PathBuf,
+        /// The mapfile to be made.
+        mapfile: PathBuf,
+    },
+    /// `haul journal import`.
+    ImportJournal {
+        /// The mapfile.
+        mapfile: PathBuf,
+        /// The copy that is to go on.
+        options: Box<Options>,
+    },
+    /// `haul tune`.
+    Tune(Box<TuneOptions>),
+    /// `haul profile`.
+    Profile(Box<ProfileOptions>),
+    /// `haul list`.
+    List {
+        /// As JSON on standard output.
+        json: bool,
+    },
+    /// `haul generate`: what packages install beside the program.
+    Generate(Artifact),
+}
+
+/// The command that `args` ask for; the first of them is the program's name.
+///
+/// # Errors
+/// A usage error, or help or version that was asked for: [`clap::Error::exit_code`] is 2 or 0, and its text is for
+/// standard error or standard output by [`clap::Error::use_stderr`].
+pub fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Command, clap::Error> {
+    let mut command = command();
+    let matches = command.try_get_matches_from_mut(args)?;
+    let arguments = arguments::Arguments::from_arg_matches(&matches)?;
+    match arguments.verb {
+        arguments::Verb::Copy(words) => {
+            let options = words.settle().map_err(|why| refused(&mut command, "copy", why))?;
+            Ok(Command::Copy(Box::new(options)))
+        }
+        arguments::Verb::Verify(words) => {
+            let options = words.settle().map_err(|why| refused(&mut command, "verify", why))?;
+            Ok(Command::Verify(Box::new(options)))
+        }
+        arguments::Verb::Manifest { what } => {
+            what.settle().map(Command::Manifest).map_err(|why| refused(&mut command, "manifest", why))
+        }
+        arguments::Verb::Pattern { verb } => {
+            let (act, settled) = match verb {
+                PatternVerb::Write(words) => (PatternAct::Write, words.settle()),
+                PatternVerb::Check(words) => (PatternAct::Check, words.settle()),
+            };
+            let (options, run) = settled.map_err(|why| refused(&mut command, "pattern", why))?;
+            Ok(Command::Pattern { act, options: Box::new(options), run })
+        }
+        arguments::Verb::Journal { verb: JournalVerb::Export { journal, mapfile } } => {
+            Ok(Command::ExportJournal { journal, mapfile })
+        }
+        arguments::Verb::Journal { verb: JournalVerb::Import(words) } => {
+            let (mapfile, options) = words.settle().map_err(|why| refused(&mut command, "journal", why))?;
+            Ok(Command::ImportJournal { mapfile, options: Box::new(options) })
+        }
+        arguments::Verb::Tune(words) => {
+            let options = words.settle().map_err(|why| refused(&mut command, "tune", why))?;
+            Ok(Command::Tune(Box::new(options)))
+        }
+        arguments::Verb::Profile(words) => {
+            let options = words.settle().map_err(|why| refused(&mut command, "profile", why))?;
+            Ok(Command::Profile(Box::new(options)))
+        }
+        arguments::Verb::List { json } => Ok(Command::List { json }),
+        arguments::Verb::Generate { artifact } => Ok(Command::Generate(artifact)),
+    }
+}
+
+/// The usage error of a subcommand.
+fn refused(command: &mut clap::Command, name: &str, (kind, what): (ErrorKind, String)) -> clap::Error {
+    let subcommand = command.find_subcommand_mut(name).unwrap_or_else(|| unreachable!("{name} is a subcommand"));
+    subcommand.error(kind, what)
+}
+
+/// Whether `word` is one of haul's commands.
+pub fn is_verb(word: &str) -> bool {
+    command().find_subcommand(word).is_some()
+}
+
+/// The definition of the command line, from which parser, help, man page and completions all come.
+pub fn command() -> clap::Command {
+    arguments::Arguments::command()
+        .mut_subcommand("copy", |copy| copy.mut_args(only_the_detail).after_long_help(help::text(help::COPY)))
+        .mut_subcommand("verify", |verify| verify.mut_args(only_the_detail).after_long_help(help::text(help::VERIFY)))
+        .mut_subcommand("pattern", |pattern| {
+            let write =
+                |write: clap::Command| write.mut_args(only_the_detail).after_long_help(help::text(help::PATTERN_WRITE));
+            let check =
+                |check: clap::Command| check.mut_args(only_the_detail).after_long_help(help::text(help::PATTERN_CHECK));
+            pattern.mut_subcommand("write", write).mut_subcommand("check", check)
+        })
+        .mut_subcommand("journal", |journal| journal.mut_subcommand("export", |words| words.mut_args(only_the_detail)))
+        .mut_subcommand("tune", |tune| tune.mut_args(only_the_detail).after_long_help(help::text(help::TUNE)))
+        .mut_subcommand("profile", |words| words.mut_args(only_the_detail).after_long_help(help::text(help::PROFILE)))
+        .subcommand(dd_for_help())
+        .subcommands(SgFront::ALL.map(sg_dd_for_help))
+        .after_long_help(help::text(help::OVERVIEW))
+}
+
+/// dd as help and completions know it. Its operands are read by the front itself, before any of this.
+fn dd_for_help() -> clap::Command {
+    let operands = clap::Arg::new("operand").num_args(0..).help("if=FILE of=FILE bs=BYTES …; see haul dd --help");
+    clap::Command::new("dd").about("Copy with the operands of dd, as GNU dd does").disable_help_flag(true).arg(operands)
+}
+
+/// The same of its kin, left out of the list of commands: who needs them knows them.
+fn sg_dd_for_help(front: SgFront) -> clap::Command {
+    let operands = clap::Arg::new("operand").num_args(0..).help("if=IFILE of=OFILE bs=BYTES …; see --help");
+    let about = format!("Copy with the operands of {} of sg3_utils", front.name());
+    clap::Command::new(front.name()).about(about).hide(true).disable_help_flag(true).arg(operands)
+}
+
+/// The long help of an option without its first paragraph, the short help, which the rest says again in full.
+fn only_the_detail(arg: clap::Arg) -> clap::Arg {
+    let detail =
+        arg.get_long_help().and_then(|help| help.to_string().split_once("\n\n").map(|(_, rest)| rest.to_owned()));
+    match detail {
+        Some(detail) => arg.long_help(detail),
+        None => arg,
+    }
+}

@@ -1,0 +1,106 @@
+//! `haul verify` as clap sees it, and as [`Options`].
+use crate::cli::method::{PaceArguments, ReachArguments};
+use crate::cli::on_error;
+use crate::cli::shown::ShownArguments;
+use crate::cli::words;
+use crate::cli::words::address;
+use crate::core::OnError;
+use crate::plan::Options;
+use clap::error::ErrorKind;
+use clap::{Args, ValueHint};
+use std::ffi::OsString;
+
+/// The words behind `haul verify`.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Exit status: 0 equal, 1 different or not readable, 2 usage. See --help for every option in full."
+)]
+pub(crate) struct VerifyArguments {
+    /// Source: block device, file, pipe, - for standard input, /dev/zero; with --manifest there is none
+    #[arg(value_name = "SRC", value_hint = ValueHint::AnyPath)]
+    source: OsString,
+
+    /// Dest: block device or file; it is only read
+    #[arg(value_name = "DST", value_hint = ValueHint::AnyPath, required_unless_present = "manifest")]
+    dest: Option<OsString>,
+
+    /// Compare DST with this manifest, not with a source
+    ///
+    /// Compare DST, the only operand then, with the digests in the manifest FILE of a copy. What differs is told in
+    /// blocks. It begins where the copy began, if DST is a side of that copy; --seek says otherwise.
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Method")]
+    #[arg(conflicts_with_all = ["dest", "skip", "count"])]
+    manifest: Option<OsString>,
+
+    /// Begin this far into the source
+    ///
+    /// Begin at this byte of the source. A pipe has no offsets: it cannot be skipped.
+    #[arg(long, value_name = "SIZE", value_parser = words::offset, allow_hyphen_values = true, help_heading = "Range")]
+    skip: Option<u64>,
+
+    /// Begin this far into the dest
+    ///
+    /// Begin at this byte of the dest. With --skip, --seek or --count only that range has to be equal: that one file is
+    /// longer than the other is no difference then.
+    #[arg(long, value_name = "SIZE", value_parser = words::offset, allow_hyphen_values = true, help_heading = "Range")]
+    seek: Option<u64>,
+
+    /// Compare this many bytes, not all
+    ///
+    /// Compare this many bytes instead of everything up to the end of the source. More than the source has is an error.
+    #[arg(long, value_name = "SIZE", value_parser = words::amount, allow_hyphen_values = true, help_heading = "Range")]
+    count: Option<u64>,
+
+    /// Show the plan, compare nothing
+    ///
+    /// Show the whole plan with the reason of each choice, and an estimate from a few short probing reads.
+    #[arg(long, short = 'n', help_heading = "Method")]
+    dry_run: bool,
+
+    /// Places that cannot be read: stop, skip, retry:N
+    ///
+    /// What to do about a place that cannot be read, on either side. stop: end there. skip: read around it down to the
+    /// logical block and compare the rest; the report lists it, as neither equal nor different, and status 1 says that
+    /// it was not all. retry:N: try each such block N times more before it counts as unreadable, then stop, or go on
+    /// with retry:N,skip.
+    #[arg(long, value_name = "HOW", value_parser = on_error::parse, default_value = "stop", help_heading = "Method")]
+    #[arg(hide_default_value = true)]
+    on_error: OnError,
+
+    #[command(flatten)]
+    reach: ReachArguments,
+
+    #[command(flatten)]
+    pace: PaceArguments,
+
+    #[command(flatten)]
+    shown: ShownArguments,
+}
+
+impl VerifyArguments {
+    /// The options that these words mean, or why they cannot be meant.
+    pub(crate) fn settle(self) -> Result<Options, (ErrorKind, String)> {
+        let (source, dest) = match (self.dest, &self.manifest) {
+            (Some(dest), _) => (address("SRC", self.source)?, address("DST", dest)?),
+            // The manifest stands for the source.
+            (None, _) => (String::new(), address("DST", self.source)?),
+        };
+        Ok(Options {
+            source,
+            dest,
+            manifest: self.manifest.map(|path| address("--manifest", path)).transpose()?,
+            skip_bytes: self.skip,
+            seek_bytes: self.seek,
+            count_bytes: self.count,
+            engine: self.pace.engine,
+            block_bytes: self.pace.block_size,
+            depth: self.pace.depth,
+            direct: self.reach.direct,
+            passthrough: self.reach.passthrough.unwrap_or_default(),
+            command_timeout_s: self.reach.command_timeout,
+            on_error: self.on_error,
+            dry_run: self.dry_run,
+            ..self.shown.settle()
+        })
+    }
+}

@@ -1,0 +1,80 @@
+//! `haul profile` as clap sees it, and as [`ProfileOptions`].
+use crate::apps::measuring::cli::tune::TableArguments;
+use crate::apps::measuring::cli::write::WriteArguments;
+use crate::apps::measuring::plan::ProfileOptions;
+use crate::cli::words::address;
+use crate::cli::words::{self, EngineChoice};
+use clap::error::ErrorKind;
+use clap::{Args, ValueHint};
+use std::ffi::OsString;
+use std::time::Duration;
+
+/// The words behind `haul profile`.
+#[derive(Debug, Args)]
+#[command(after_help = "Exit status: 0 measured, 1 not readable, 2 usage, 3 refused.")]
+pub(crate) struct ProfileArguments {
+    /// What is measured: block device, node (/dev/sg0) or file; only read without --write
+    #[arg(value_name = "PATH", value_hint = ValueHint::AnyPath)]
+    path: OsString,
+
+    /// Only the rate at the start: 3 s, three times
+    ///
+    /// Read on and on from the start, past the page cache, for 3 seconds, three times, and tell the median on one line,
+    /// as hdparm -t does. --time says how long each of them is.
+    #[arg(long, conflicts_with_all = ["positions", "report", "write"], help_heading = "Method")]
+    timing: bool,
+
+    /// Places at which the rate is measured; default 20
+    ///
+    /// Places at which the rate is measured, spread from the first byte to the last: 5 to 200.
+    #[arg(long, value_name = "N", value_parser = words::positions, help_heading = "Method")]
+    positions: Option<u32>,
+
+    /// Only how the rate of writing holds: BYTES on and on
+    ///
+    /// Write BYTES on and on, and tell each rate that held and where it changed, as when a write cache runs out or a
+    /// drive throttles; the drive's temperature, where the kernel knows it (NVMe, drivetemp), tells these apart. It
+    /// ends before where the rate has fallen and held for as long as all before, and after --time where that is given.
+    /// A device gets the same places again and again, by which a flash drive may look faster than it is; --destroy
+    /// writes over all of it, and a new file is as long as half of what is free allows.
+    #[arg(long, value_name = "BYTES", value_parser = words::sustained, requires = "write", help_heading = "Method")]
+    #[arg(conflicts_with = "positions")]
+    sustained: Option<u64>,
+
+    /// About how long to measure; default 30 s
+    ///
+    /// About how long to measure in all, in seconds, or with m or h behind it: 90, 5m. --sustained ends then at the
+    /// latest, and has no such end without it.
+    #[arg(long, value_name = "TIME", value_parser = words::time, help_heading = "Method")]
+    time: Option<Duration>,
+
+    /// auto, ring (io_uring), threads, sync
+    ///
+    /// How requests are kept in flight, as for haul copy.
+    #[arg(long, value_name = "ENGINE", value_parser = words::engine(), default_value = "auto", help_heading = "Method")]
+    #[arg(hide_possible_values = true, hide_default_value = true)]
+    engine: EngineChoice,
+
+    #[command(flatten)]
+    write: WriteArguments,
+
+    #[command(flatten)]
+    table: TableArguments,
+}
+
+impl ProfileArguments {
+    /// The options that these words mean, or why they cannot be meant.
+    pub(crate) fn settle(self) -> Result<ProfileOptions, (ErrorKind, String)> {
+        Ok(ProfileOptions {
+            path: address("PATH", self.path)?,
+            timing: self.timing,
+            positions: self.positions,
+            sustained_bytes: self.sustained,
+            write: self.write.settle(false),
+            time: self.time,
+            engine: self.engine,
+            style: self.table.settle(),
+            report: self.table.report,
+        })
+    }
+}

@@ -1,0 +1,309 @@
+//! What `haul tune` and `haul profile` do alike: look at a disk, open it to be measured, tell what was found.
+use crate::apps::copy::host_of;
+use crate::apps::journal::Stale;
+use crate::apps::measuring::page::Measured;
+use crate::apps::measuring::plan::{self, MEASURED_IN_FLIGHT_BYTES, Measuring, Over, Reach, TableStyle, WriteWish};
+use crate::apps::measuring::report::failed_places;
+use crate::apps::measuring::scratch::{self, Scratch};
+use crate::apps::page::{self, Paged};
+use crate::apps::signals::{Running, Signals};
+use crate::apps::{Exit, consent, failed, printed, undo};
+use crate::core::{Cache, Endpoint, EndpointKind, EngineKind, Error, Extent, Facts, Kind, Op, Result, Side, Stop};
+use crate::disks;
+use crate::disks::probe;
+use crate::measure::{Bad, Failure, Subject, Way, Written};
+use crate::report::{Out, text, units};
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant, SystemTime};
+
+/// Part of the time that keeping what stands on a device may take, and filling a file.
+const KEEPING: f64 = 0.25;
+
+/// How often the memory for blocks is halved where there is less: to 8 MiB, eight blocks of what copies begin with.
+const MEMORY_HALVED_MAX: u32 = 4;
+
+/// What is to be measured, and how.
+#[derive(Clone, Copy)]
+pub(crate) struct Asked<'a> {
+    pub(crate) path: &'a str,
+    pub(crate) engine: Option<EngineKind>,
+    /// Where the page goes, if one was asked for.
+    pub(crate) report: Option<&'a Path>,
+    /// How the table is printed.
+    pub(crate) style: TableStyle,
+    /// The command line behind the program's name.
+    pub(crate) words: &'a [String],
+}
+
+/// A disk or file that is open to be measured.
+pub(crate) struct Opened<'a> {
+    pub(crate) facts: Facts,
+    pub(crate) subject: Subject,
+    /// How it was opened.
+    pub(crate) plan: Measuring,
+    /// What the figures are not, or may not be; told already.
+    pub(crate) warnings: Vec<String>,
+    /// A signal stops the measuring.
+    pub(crate) stop: Arc<Stop>,
+    /// What was written over, once that is settled; `None` where only reading was measured.
+    pub(crate) written: Option<Written>,
+    /// What keeping what stands on a device took, or filling a file.
+    pub(crate) kept_in: Duration,
+    scratch: Option<Scratch>,
+    /// What was kept could not be put back.
+    not_put_back: Option<Error>,
+    signals: Signals,
+    page: Option<Paged>,
+    started: SystemTime,
+    style: TableStyle,
+    words: &'a [String],
+    out: Out,
+}
+
+impl<'a> Opened<'a> {
+    /// Looks at the disk, warns, opens it by every way that it has; from then on a signal stops the measuring.
+    ///
+    /// # Errors
+    /// As for [`probe::source`], [`plan::measure`] and [`disks::open_source`]; there is no place for the page.
+    pub(crate) fn new(asked: Asked<'a>, out: Out) -> Result<Self> {
+        let begun = Begun::now(asked, out)?;
+        if Path::new(asked.path).is_dir() {
+            let advice = "Name a file in it, or the device that it is mounted from; --write measures writing in it.";
+            return Err(Error::new(Kind::Usage, format!("{} is a directory", asked.path)).advise(advice));
+        }
+        let facts = probe::source(asked.path)?;
+        let page = page::place(asked.report, &[(Side::Source, &facts)])?;
+        let mut plan = plan::measure(&facts, asked.engine, &host_of(asked.engine))?;
+        plan.warnings.extend(undo::read_warnings(&facts));
+        begun.warn(&plan);
+        let subject = subject(&plan, &facts)?;
+        let stop = now_measuring(&begun.signals, &subject);
+        Ok(begun.opened(facts, page, plan, subject, stop, None))
+    }
+
+    /// The same to be written to, for about `time`: asks first, and keeps what stands on a device. `Err`: a signal came
+    /// before anything was measured.
+    ///
+    /// # Errors
+    /// As for [`plan::measure_writing`]; nobody agreed; what is there cannot be kept.
+    pub(crate) fn to_write(
+        asked: Asked<'a>,
+        wish: &WriteWish,
+        reach: Reach,
+        time: Duration,
+        out: Out,
+    ) -> Result<std::result::Result<Self, i32>> {
+        let begun = Begun::now(asked, out)?;
+        let facts = scratch::look(asked.path)?;
+        let page = page::place(asked.report, &[(Side::Dest, &facts)])?;
+        let host = host_of(asked.engine);
+        // Before a folder is made, and before its absence hides what is wrong with the device.
+        plan::may_measure_writing(wish, &facts, &host)?;
+        let store = scratch::store(&facts, wish)?;
+        let (path, store) = store.unzip();
+        let writing = plan::measure_writing(wish, &facts, store.as_ref(), reach, asked.engine, &host)?;
+        begun.warn(&writing.measuring);
+        if facts.kind == EndpointKind::Block {
+            if !wish.yes {
+                let question =
+                    || crate::apps::measuring::report::confirm_measuring(&facts, &writing.over, path.as_deref());
+                consent::agree(&facts.address, true, question, out)?;
+            }
+            if writing.over == Over::All {
+                end_journals(&facts, out)?;
+            }
+            undo::put_back_earlier(&facts)?.iter().for_each(|said| out.tell(&text::told(said)));
+        }
+        let ways = scratch::open(&writing, &facts)?;
+        let mut subject = of_ways(&writing.measuring, &facts, ways)?;
+        let align = writing.measuring.ways.iter().map(|(_, side)| side.access.offset_align_bytes).max().unwrap_or(1);
+        subject.align_bytes = subject.align_bytes.max(align.into());
+        let stop = now_measuring(&begun.signals, &subject);
+        let (over, keeping, began) = (&writing.over, time.mul_f64(KEEPING), Instant::now());
+        let prepared = scratch::prepare(&mut subject, over, reach.filled, path.as_deref(), keeping, &stop)?;
+        let kept_in = began.elapsed();
+        let opened =
+            |scratch| Opened { kept_in, ..begun.opened(facts, page, writing.measuring, subject, stop, Some(scratch)) };
+        Ok(prepared.map(opened))
+    }
+
+    /// Reading or writing.
+    pub(crate) fn op(&self) -> Op {
+        self.subject.op
+    }
+
+    /// Something is to be put back when measuring is over.
+    pub(crate) fn keeps(&self) -> bool {
+        self.scratch.as_ref().is_some_and(Scratch::is_kept)
+    }
+
+    /// Measuring is over: what was kept is put back, and from then on a signal ends the process at once.
+    pub(crate) fn measured(&mut self) {
+        if let Some(scratch) = self.scratch.take() {
+            if scratch.is_kept() && self.stop.asked().is_some() {
+                self.out.tell(&text::putting_back(&self.facts.address));
+            }
+            let (written, not_put_back) = scratch.give_back();
+            (self.written, self.not_put_back) = (Some(written), not_put_back);
+        }
+        self.signals.now_done();
+    }
+
+    /// Warns of what makes the figures doubtful.
+    pub(crate) fn doubt(&mut self, doubts: impl IntoIterator<Item = String>) {
+        for doubt in doubts {
+            self.out.tell(&text::warning(&doubt));
+            self.warnings.push(doubt);
+        }
+    }
+
+    /// Prints what was found, and writes the page that `html` makes of it where one was asked for; `told` is what a
+    /// terminal shows.
+    pub(crate) fn tell(&mut self, text: &str, told: &str, html: impl FnOnce(Measured<'_>) -> String) -> Exit {
+        let printed = printed(self.out, text);
+        let Some(page) = self.page.take() else { return printed };
+        let (facts, machine, words) = (&self.facts, &probe::machine(), self.words);
+        let html = html(Measured {
+            facts,
+            op: self.op(),
+            machine,
+            words,
+            started: self.started,
+            warnings: &self.warnings,
+            told,
+        });
+        page.write(&html, false, printed, self.out)
+    }
+
+    /// Tells of places that failed, where no table has room for them.
+    pub(crate) fn tell_failed(&self) {
+        if self.subject.failed > 0 {
+            self.out.tell(&text::told(&failed_places(&self.subject.bad, self.subject.failed)));
+        }
+    }
+
+    /// How the process ends after measuring that ended so.
+    pub(crate) fn exit(self, failure: Option<Failure>, found: bool, printed: Exit) -> Exit {
+        if self.style == TableStyle::Csv {
+            self.tell_failed();
+            if failure.is_some() {
+                self.out.tell(&text::told("it ended before its time: the table has what was found by then"));
+            }
+        }
+        let exit = match failure {
+            Some(Failure::Stopped(signal)) => Exit::Signal(signal),
+            Some(Failure::Broken(error)) => failed(self.out, &error),
+            None if !found => failed(self.out, &self.nothing()),
+            None => printed,
+        };
+        let Some(error) = self.not_put_back else { return exit };
+        let not_put_back = failed(self.out, &error);
+        if matches!(exit, Exit::Signal(_)) { exit } else { not_put_back }
+    }
+
+    /// Why there is no figure.
+    fn nothing(&self) -> Error {
+        let what = format!("nothing of {} could be measured", self.facts.address);
+        let Some(Bad { offset, why, .. }) = self.subject.bad.first() else {
+            return Error::new(Kind::Io, format!("{what} in the time given")).advise("Give it more with --time.");
+        };
+        let requests = units::count(self.subject.failed, "request", "requests");
+        Error::new(Kind::Io, format!("{what}: {requests} failed, the first at byte {offset}: {why}"))
+            .advise("The kernel's log (dmesg) says more.")
+    }
+}
+
+/// What is there before the disk is looked at.
+struct Begun<'a> {
+    asked: Asked<'a>,
+    signals: Signals,
+    started: SystemTime,
+    out: Out,
+}
+
+impl<'a> Begun<'a> {
+    fn now(asked: Asked<'a>, out: Out) -> Result<Self> {
+        Ok(Begun { asked, signals: Signals::watch(out)?, started: SystemTime::now(), out })
+    }
+
+    fn warn(&self, plan: &Measuring) {
+        plan.warnings.iter().for_each(|warning| self.out.tell(&text::warning(warning)));
+    }
+
+    fn opened(
+        self,
+        facts: Facts,
+        page: Option<Paged>,
+        plan: Measuring,
+        subject: Subject,
+        stop: Arc<Stop>,
+        scratch: Option<Scratch>,
+    ) -> Opened<'a> {
+        let Begun { asked: Asked { words, style, .. }, signals, started, out } = self;
+        let (warnings, written, not_put_back) = (plan.warnings.clone(), None, None);
+        Opened {
+            facts,
+            subject,
+            plan,
+            warnings,
+            stop,
+            written,
+            kept_in: Duration::ZERO,
+            scratch,
+            not_put_back,
+            signals,
+            page,
+            started,
+            style,
+            words,
+            out,
+        }
+    }
+}
+
+/// A warning of figures that memory gave.
+pub(crate) fn in_the_cache(facts: &Facts) -> String {
+    format!("the page cache held some of {} before: figures of buffered I/O are those of memory", facts.address)
+}
+
+/// What copies claim of a device is about to become untrue.
+fn end_journals(facts: &Facts, out: Out) -> Result<()> {
+    Stale::of(facts, None).iter().try_for_each(|stale| {
+        out.tell(&text::warning(&stale.warning()));
+        stale.end()
+    })
+}
+
+/// Opens what is to be measured by every way that the plan has.
+fn subject(plan: &Measuring, facts: &Facts) -> Result<Subject> {
+    let open = |(cache, side): &(Cache, _)| {
+        let way = if *cache == Cache::Direct { Way::Direct } else { Way::Buffered };
+        disks::open_source(side, facts).map(|end| (way, end))
+    };
+    of_ways(plan, facts, plan.ways.iter().map(open).collect::<Result<_>>()?)
+}
+
+/// What is open, with memory for blocks.
+fn of_ways(plan: &Measuring, facts: &Facts, ways: Vec<(Way, Arc<dyn Endpoint>)>) -> Result<Subject> {
+    let whole = vec![Extent::new(0, plan.size)];
+    let made = |bytes| Subject::new(&facts.address, ways.clone(), plan.engine, whole.clone(), bytes);
+    // Where there is less, less in flight is measured.
+    let mut made_of = made(MEASURED_IN_FLIGHT_BYTES);
+    for halved in 1..=MEMORY_HALVED_MAX {
+        made_of = made_of.or_else(|_| made(MEASURED_IN_FLIGHT_BYTES >> halved));
+    }
+    made_of.map_err(|error| {
+        let advice = "It takes some MiB: end other programs, or see ulimit -v.";
+        Error::new(Kind::Io, "no memory for the blocks to measure with").because(error).advise(advice)
+    })
+}
+
+/// From now on a signal stops the measuring.
+fn now_measuring(signals: &Signals, subject: &Subject) -> Arc<Stop> {
+    let stop = Arc::new(Stop::default());
+    if let [(_, first), .., (_, last)] | [(_, first @ last)] = subject.ways.as_slice() {
+        signals.now_running(Running { stop: stop.clone(), ends: [first.clone(), last.clone()], progress: None });
+    }
+    stop
+}

@@ -1,0 +1,16 @@
+//! `haul tune` and `haul profile`: a disk measured, by reading or by writing.
+//!
+//! Everything of them is here but the runs themselves, which the estimate of a copy makes too: those are the room
+//! `measure`.
+pub mod cli;
+pub mod json;
+mod lethargy;
+pub(in crate::apps) mod manual;
+mod measured;
+pub mod page;
+pub mod plan;
+pub(in crate::apps) mod profile;
+pub mod report;
+mod scratch;
+mod sustained;
+pub(in crate::apps) mod tune;

@@ -1,0 +1,263 @@
+use super::*;
+use crate::core::Machine;
+use crate::core::{Facts, Op};
+use crate::measure::fit::fit;
+use crate::measure::{
+    Answer, Commands, Cost, Effect, Failure, Lethargy, Memory, Moment, Point, Profiled, Sustained, Sweep, Trial, Tuned,
+    Way, WayCost, Zone,
+};
+use crate::report::examples;
+use crate::report::page::read_off::{assert_drawn, charts, read_off};
+use std::time::UNIX_EPOCH;
+
+const LOG: [bool; 2] = [true, true];
+
+fn measured<'a>(facts: &'a Facts, op: Op, machine: &'a Machine) -> Measured<'a> {
+    let (words, warnings) = (&[][..], &[][..]);
+    Measured { facts, op, machine, words, started: UNIX_EPOCH, warnings, told: "" }
+}
+
+fn disk() -> Facts {
+    examples::disk("/dev/sdb", 1 << 40)
+}
+
+/// With slashes, which need no escape.
+fn bare(page: String) -> String {
+    page.replace("&#x2f;", "/")
+}
+
+/// The page of a profile of a disk of 1 TiB.
+fn page_of(found: &Profiled, op: Op) -> String {
+    bare(profile(found, measured(&disk(), op, &Machine::default())))
+}
+
+fn way(way: Way, bytes_per_s: f64, cpu_s_per_gib: f64, cached: bool) -> WayCost {
+    WayCost { way, bytes_per_s, cpu_s_per_gib, cpu_share: 0.25, left_in_cache: 0.5, cached, driver_copied: None }
+}
+
+fn cost(latency_us: f64) -> impl Fn(u32) -> Cost {
+    move |power| Cost { bytes: 1 << power, seconds: latency_us * 1e-6 + f64::from(1 << power) / 1e9, runs: 3 }
+}
+
+fn times(costs: &[Cost]) -> Vec<(f64, f64)> {
+    costs.iter().map(|cost| (f64::from(cost.bytes), cost.seconds)).collect()
+}
+
+/// A disk that turns, reached at its node: 200 MB/s outside, 105 inside, and 40 at one slow place.
+fn found() -> Profiled {
+    let zone = |number: u32| {
+        let offset = (1u64 << 40) / 40 * (2 * u64::from(number) + 1);
+        Zone { offset, bytes_per_s: if number == 7 { 4e7 } else { 2e8 - 5e6 * f64::from(number) } }
+    };
+    let [costs, buffer] = [100.0, 20.0].map(|us| (9..=24).map(cost(us)).collect::<Vec<_>>());
+    let [line, buffer_fit] = [&costs, &buffer].map(|costs| fit(&times(costs)));
+    let commands = Commands { empty_s: Some(15e-6), buffer_bytes: Some(1 << 24), buffer, buffer_fit, refused: vec![] };
+    let direct = WayCost { driver_copied: Some(0.25), ..way(Way::Direct, 1.9e8, 0.03, false) };
+    let ways = vec![direct, way(Way::Indirect, 2e8, 0.2, false), way(Way::Mapped, 1e8, 0.1, false)];
+    Profiled {
+        zones: (0..20).map(zone).collect(),
+        whole_s: Some(7200.0),
+        costs,
+        fit: line,
+        commands: Some(commands),
+        ways,
+        ..Profiled::default()
+    }
+}
+
+#[test]
+fn the_rate_by_position_is_read_off_where_it_was_measured() {
+    let page = page_of(&found(), Op::Read);
+    let zones: Vec<(f64, f64)> = found().zones.iter().map(|zone| (zone.offset as f64, zone.bytes_per_s)).collect();
+    assert_drawn(&page, "zones", [false, false], &[zones.clone(), zones]);
+    // The axis is that of the whole disk, and rates stand on 0.
+    assert!(charts(&page, "zones")[0].contains("\n1024 GiB\n") || charts(&page, "zones")[0].contains("\n1 TiB\n"));
+    for words in [
+        "Reading all of it takes about 2 h 00 min: 40.0 MB/s to 200.0 MB/s across it",
+        "Fastest at 25.6 GiB with 200.0 MB/s, slowest at 384.0 GiB with 40.0 MB/s.",
+        "<td>384.0 GiB</td><td>37 %</td><td>40.0 MB/s</td>",
+    ] {
+        assert!(page.contains(words), "{words} is not in {page}");
+    }
+    assert!(page_of(&found(), Op::Write).contains("Writing all of it takes about 2 h 00 min"));
+}
+
+#[test]
+fn what_a_command_costs_is_read_off_with_and_without_the_medium() {
+    let page = page_of(&found(), Op::Read);
+    let alone = found().commands.unwrap();
+    for (id, costs, words) in [
+        ("command-cost", &found().costs, "100 µs before a byte moves, then 1.00 GB/s"),
+        ("read-buffer", &alone.buffer, "20 µs before a byte moves, then 1.00 GB/s"),
+    ] {
+        // The line goes through what was measured, for that was made so.
+        assert_drawn(&page, id, LOG, &[times(costs), times(costs)]);
+        assert!(page.contains(words), "{words} is not in {page}");
+    }
+    assert!(page.contains("<tr><td>512 bytes</td><td>101 µs</td><td>5.09 MB/s</td><td>101 µs</td></tr>"), "{page}");
+}
+
+#[test]
+fn a_line_that_fits_nothing_is_not_moved_to_what_was_measured() {
+    let mut found = found();
+    found.fit = found.commands.as_ref().unwrap().buffer_fit;
+    let on_line = times(&found.commands.as_ref().unwrap().buffer);
+    assert_drawn(&page_of(&found, Op::Read), "command-cost", LOG, &[on_line, times(&found.costs)]);
+}
+
+#[test]
+fn the_best_way_is_named_unless_the_page_cache_helped_it() {
+    let page = page_of(&found(), Op::Read);
+    assert!(
+        page.contains("Indirect is fastest with 200.0 MB/s; direct takes least of the processor, 0.030 s per GiB.")
+    );
+    assert!(page.contains("<td>direct</td><td>190.0 MB/s</td><td>0.030</td><td>25 %</td><td>50 %</td><td>25 %</td>"));
+    let mut found = found();
+    found.ways = vec![
+        way(Way::Direct, 1e8, 0.1, false),
+        way(Way::Buffered, 9e9, 0.01, true),
+        way(Way::Mapped, 2e8, 0.02, false),
+    ];
+    let page = page_of(&found, Op::Read);
+    assert!(page.contains("Mmap is fastest with 200.0 MB/s; it takes least of the processor"), "{page}");
+    assert!(page.contains("9.00 GB/s (cached before)") && !page.contains("copied by the driver"), "{page}");
+    found.ways.truncate(2);
+    assert!(!page_of(&found, Op::Read).contains("is fastest"), "one alone is compared with nothing");
+}
+
+#[test]
+fn a_sweep_is_read_off_a_curve_for_each_depth_and_says_what_is_enough() {
+    let point = |way, power: u32, depth| Point { way, block_bytes: 1 << power, depth };
+    let points: Vec<Point> =
+        [1, 8].into_iter().flat_map(|depth| (9..=22).map(move |power| point(Way::Direct, power, depth))).collect();
+    let rate = |point: &Point| 4e8 * (point.in_flight_bytes() as f64 / f64::from(1 << 23)).min(1.0).sqrt();
+    let mut sweep = Sweep::new(points.clone(), Point::of_dd());
+    for (index, &point) in points.iter().enumerate() {
+        sweep.record(index, trial(point, rate(&point)));
+    }
+    let (best, pick) = (point(Way::Direct, 22, 8), point(Way::Direct, 20, 8));
+    let answer = Answer {
+        best,
+        best_bytes_per_s: 4e8,
+        pick,
+        pick_bytes_per_s: 3.9e8,
+        pick_interval: None,
+        share: 0.975,
+        confidence: None,
+        rounds: 1,
+        dd_bytes_per_s: None,
+    };
+    let tuned = Tuned { sweep, answer: Some(answer), buffered: None, rounds: 1, went_round: false, failure: None };
+    let page_of = |tuned: &Tuned| bare(tune(tuned, measured(&disk(), Op::Read, &Machine::default())));
+    let page = page_of(&tuned);
+    let curve = |depth: u32| -> Vec<(f64, f64)> {
+        let own = points.iter().filter(|point| point.depth == depth);
+        own.map(|point| (f64::from(point.block_bytes), rate(point))).collect()
+    };
+    let dots = [curve(1), curve(8)].concat();
+    assert_drawn(&page, "sweep-direct", [true, false], &[curve(1), curve(8), dots]);
+    let words = "1 MiB blocks, 8 in flight: 390.0 MB/s, 98 % of the best, 4 MiB blocks, 8 in flight";
+    assert!(page.contains("<td>8</td><td>282.8 MB/s</td><td>1000</td><td>100 µs</td><td>200 µs</td>"), "{page}");
+    assert!(!page.contains("(cached)") && !page.contains("ended before its time"), "{page}");
+    // The headline, and above the chart.
+    assert_eq!(page.matches(words).count(), 2, "{page}");
+    assert!(page.contains("</span>1 in flight</span>") && page.contains("</span>8 in flight</span>"), "{page}");
+    let alone = Tuned { answer: tuned.answer.map(|found| Answer { pick: found.best, ..found }), ..tuned };
+    assert!(page_of(&alone).contains("in flight: 390.0 MB/s, the best of all"));
+}
+
+fn trial(point: Point, bytes_per_s: f64) -> Trial {
+    let (bytes, seconds) = (bytes_per_s as u64, 1.0);
+    let (p50_us, p99_us, max_us) = (100.0, 200.0, 300.0);
+    Trial {
+        point,
+        offset: 0,
+        bytes,
+        seconds,
+        whole_s: seconds,
+        requests: 1000,
+        p50_us,
+        p99_us,
+        max_us,
+        cpu_s: 0.1,
+        moved_bytes: bytes,
+        cached_bytes: 0,
+        left_bytes: 0,
+        failed: 0,
+    }
+}
+
+#[test]
+fn sustained_writing_is_read_off_with_the_rates_that_held() {
+    let mut steps: Vec<Moment> = Vec::new();
+    for step in 0..60u64 {
+        let rate = if step < 30 { 4e8 } else { 1e8 };
+        let before = steps.last().copied().unwrap_or_default();
+        steps.push(Moment { bytes: before.bytes + (64 << 20), seconds: before.seconds + f64::from(64 << 20) / rate });
+    }
+    let end = steps[59];
+    let found = Sustained { steps, end, flush_s: 0.1, ..Sustained::default() };
+    let page = bare(sustained(&found, measured(&disk(), Op::Write, &Machine::default())));
+    let curves = read_off(charts(&page, "sustained")[0], [false, false]);
+    let wanted: Vec<(f64, f64)> = found.steps.iter().map(|step| step.seconds).zip(found.rates()).collect();
+    let edge_s = found.steps[29].seconds;
+    let held = vec![(0.0, 4e8), (edge_s, 4e8), (edge_s, 1e8), (end.seconds, 1e8)];
+    assert_eq!(curves.iter().map(Vec::len).collect::<Vec<_>>(), [60, 4]);
+    let row = "<tr><td>0 bytes</td><td>1.88 GiB</td>";
+    assert!(page.contains(row) && !page.contains("ended before its time"), "{page}");
+    assert_drawn(&page, "sustained", [false, false], &[wanted, held]);
+    assert!(
+        page.contains("<p class=\"headline\">Fast for the first 1.88 GiB at 400.0 MB/s, then 100.0 MB/s"),
+        "{page}"
+    );
+}
+
+#[test]
+fn what_reading_does_to_others_has_a_row_for_each_way() {
+    let effect = |way: Option<Way>, kept_least: f64| Effect {
+        way,
+        read_bytes: if way.is_some() { 1 << 30 } else { 0 },
+        seconds: 2.0,
+        cached_before: 1.0,
+        kept_least,
+        kept: 0.5,
+        start_before_s: 0.002,
+        start_during_s: 0.006,
+        starts: 9,
+        start_after_s: 0.003,
+    };
+    let effects = vec![effect(None, 0.5), effect(Some(Way::Buffered), 0.25)];
+    let lethargy = Lethargy { memory: Memory::Group(192 << 20), witness_bytes: 64 << 20, effects };
+    let page = page_of(&Profiled { lethargy: Some(Ok(lethargy)), ..found() }, Op::Read);
+    let row = "<td>1.00 GiB</td><td>25 %</td><td>50 %</td><td>2.00 ms</td><td>6.00 ms</td><td>3.00 ms</td>";
+    assert!(page.contains(row), "{row} is not in {page}");
+    assert!(
+        page.contains("Buffered reading leaves 50 % of a cached file, and starts take 3.0 times as long."),
+        "{page}"
+    );
+}
+
+#[test]
+fn what_makes_figures_doubtful_stands_before_them() {
+    let (disk, machine) = (disk(), Machine::default());
+    let warnings = ["it is a loop device".to_owned()];
+    let doubtful = || Measured { warnings: &warnings, ..measured(&disk, Op::Read, &machine) };
+    let stopped = || Some(Failure::Stopped(2));
+    let point = Point::of_dd();
+    let mut sweep = Sweep::new(vec![point], point);
+    sweep.record(0, Trial { cached_bytes: 1, ..trial(point, 1e8) });
+    let swept = Tuned { sweep, answer: None, buffered: None, rounds: 0, went_round: false, failure: stopped() };
+    let (end, steps) = (Moment { bytes: 1 << 20, seconds: 1.0 }, vec![Moment { bytes: 1 << 20, seconds: 1.0 }]);
+    let written = Sustained { steps, end, failure: stopped(), ..Sustained::default() };
+    let pages = [
+        tune(&swept, doubtful()),
+        profile(&Profiled { failure: stopped(), ..found() }, doubtful()),
+        sustained(&written, doubtful()),
+    ];
+    for page in &pages {
+        for words in ["<p class=\"warning\">it is a loop device</p>", "<p class=\"warning\">It ended before its time"] {
+            assert!(page.find(words).expect(words) < page.find("<section").expect("there are figures"), "{page}");
+        }
+    }
+    assert!(bare(pages[0].clone()).contains("<td>100.0 MB/s (cached)</td>"), "{}", pages[0]);
+}

@@ -1,0 +1,46 @@
+//! The page of `haul profile --sustained`.
+use crate::apps::measuring::page::measured::{Measured, page, rate};
+use crate::apps::measuring::report as measuring;
+use crate::measure::{Stage, Sustained};
+use crate::report::page::axis::{Axis, Quantity};
+use crate::report::page::chart::{Chart, Curve, Shape};
+use crate::report::page::{Figure, Table, capital, render};
+use crate::report::units;
+use std::time::Duration;
+
+/// The page as HTML.
+pub fn sustained(found: &Sustained, measured: Measured<'_>) -> String {
+    let mut page = page("profile", measured);
+    page.headline = capital(&measuring::sustained_words(found, measured.facts));
+    if found.failure.is_some() {
+        page.warnings.push("It ended before its time: this is what was found by then.".to_owned());
+    }
+    page.figures.extend(curve(found));
+    render(page)
+}
+
+fn curve(found: &Sustained) -> Option<Figure> {
+    let points: Vec<(f64, f64)> = found.steps.iter().map(|step| step.seconds).zip(found.rates()).collect();
+    if points.is_empty() {
+        return None;
+    }
+    let stages = found.stages();
+    let level = |stage: &Stage| [stage.from, stage.to].map(|moment| (moment.seconds, stage.bytes_per_s));
+    let chart = Chart {
+        label: "Rate of writing over time".to_owned(),
+        across: Axis::over(Quantity::Time, points.iter().map(|point| point.0)),
+        up: Axis::over(Quantity::Rate, points.iter().map(|point| point.1)),
+        curves: vec![
+            Curve::new("measured", 0, Shape::Area, points),
+            Curve::new("what held", 1, Shape::Line, stages.iter().flat_map(level).collect()),
+        ],
+    };
+    let row = |stage: &Stage| {
+        let time = Duration::from_secs_f64(stage.to.seconds - stage.from.seconds);
+        let [from, to] = [stage.from, stage.to].map(|moment| units::size(moment.bytes));
+        vec![from, to, units::duration(time), rate(stage.bytes_per_s)]
+    };
+    let table = Table::new(&["from", "to", "time", "rate"], stages.iter().map(row).collect());
+    let what = "Writing on and on, and the rates that held for a while, found by where the rate changed for good.";
+    Some(Figure::new("sustained", "Rate of writing over time", what, &chart, Some(table)))
+}

@@ -1,0 +1,314 @@
+//! How `haul tune --write` and `haul profile --write` may write, and where: pure.
+use crate::apps::measuring::plan::measuring::{Measuring, measure_by};
+use crate::core::{EndpointKind, EngineKind, Error, Existing, Extent, Facts, Host, Kind, Op, Result, Side};
+use crate::plan::asked::{Asked, in_memory};
+use crate::plan::{Expectation, Options, check, words};
+
+/// Most bytes that are written over and put back, and of a file that is made for measuring: more than any disk takes
+/// into its memory at once, and no more than a minute to put back on a slow stick. In bytes.
+pub const KEPT_BYTES_MAX: u64 = 512 << 20;
+
+/// Less than this tells nothing; a device that is smaller is written over as a whole. In bytes.
+const KEPT_BYTES_MIN: u64 = 16 << 20;
+
+/// Places begin on multiples of this, and are multiples of it long, in bytes.
+const GRID_BYTES: u64 = 1 << 20;
+
+/// From this size on the first and the last MiB are left alone: after a power loss the tables of partitions are there.
+const EDGES_FROM_BYTES: u64 = 64 << 20;
+
+/// Smallest pieces of what is written that can be known again; sectors have to be multiples of it. In bytes.
+const PIECE_BYTES: u32 = 512;
+
+/// Writing was asked for.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct WriteWish {
+    /// What is on the device may be lost.
+    pub destroy: bool,
+    /// Do not ask before a device is written to.
+    pub yes: bool,
+    /// What the device must be.
+    pub expect: Vec<Expectation>,
+    /// What is found is to be kept for copies to the device.
+    pub save: bool,
+}
+
+/// Where measuring wants to write.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Reach {
+    /// Places on a device, spread from its first byte to its last.
+    pub places: u32,
+    /// Bytes of a device that are kept and put back, at most; no more than [`KEPT_BYTES_MAX`].
+    pub kept_bytes: u64,
+    /// Bytes of a file that is made.
+    pub file_bytes: u64,
+    /// The file is written once before, so that what is measured is no growing of a file.
+    pub filled: bool,
+}
+
+/// What is written over.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Over {
+    /// A file that is made for it and removed, of at most so many bytes.
+    NewFile(u64),
+    /// These places of a device at most, whose bytes are kept and put back.
+    Kept(Vec<Extent>),
+    /// All of a device, whose bytes are lost.
+    All,
+}
+
+/// How something is written to be measured.
+#[derive(Clone, Debug)]
+pub struct Writing {
+    /// How it is opened.
+    pub measuring: Measuring,
+    /// What is written over.
+    pub over: Over,
+}
+
+/// Whether the device or the new file with these `facts` may be written to at all; asked before anything is made.
+///
+/// # Errors
+/// Refused for a file that is there, a device in use, one that is not the one expected; Open for what may not be
+/// written.
+pub fn may_measure_writing(wish: &WriteWish, facts: &Facts, host: &Host) -> Result<()> {
+    let options = Options { expect: wish.expect.clone(), ..Options::default() };
+    let nothing = Facts::new("", EndpointKind::Null);
+    if facts.kind == EndpointKind::File && facts.exists {
+        let what = format!("{} is a file that is there: files are not written over for measuring", facts.address);
+        let advice = "Name a file that is not there, or a folder: one is made in it and removed.";
+        return Err(Error::new(Kind::Refused, what).advise(advice));
+    }
+    if matches!(facts.kind, EndpointKind::File | EndpointKind::Block) {
+        check::dest(&Asked { options: &options, source: &nothing, dest: facts, host })?;
+    }
+    if facts.kind == EndpointKind::File && wish.destroy {
+        let what = "--destroy: a file that is made for measuring has nothing on it to be lost";
+        return Err(Error::new(Kind::Usage, what).advise("Leave it out."));
+    }
+    if facts.kind == EndpointKind::File && wish.save {
+        let what = "--save: what a file gives that is made for measuring and then gone is of no use to copies";
+        return Err(Error::new(Kind::Usage, what).advise("Name a device, or leave it out."));
+    }
+    Ok(())
+}
+
+/// How the device or the new file with these `facts` may be written to. `store` are the facts of the file in which the
+/// bytes of a device would be kept.
+///
+/// # Errors
+/// As for [`may_measure_writing`]; Refused for a place for originals on the device itself or without room; as for
+/// [`super::measure`].
+pub fn measure_writing(
+    wish: &WriteWish,
+    facts: &Facts,
+    store: Option<&Facts>,
+    reach: Reach,
+    engine: Option<EngineKind>,
+    host: &Host,
+) -> Result<Writing> {
+    may_measure_writing(wish, facts, host)?;
+    let over = match facts.kind {
+        EndpointKind::File => Over::NewFile(room_for_file(facts, reach.file_bytes)?),
+        _ if wish.destroy => Over::All,
+        _ => Over::Kept(places(facts, reach.places, room_in(store, facts, reach.kept_bytes)?)),
+    };
+    let sized = match over {
+        Over::NewFile(bytes) => Facts { size: Some(bytes), ..facts.clone() },
+        _ => facts.clone(),
+    };
+    let mut measuring = measure_by(&sized, Op::Write, engine, host)?;
+    if facts.kind == EndpointKind::Block && !facts.logical_block_bytes.is_multiple_of(PIECE_BYTES) && !wish.destroy {
+        let what = format!("{} has sectors of {} bytes", facts.address, facts.logical_block_bytes);
+        let what = format!("{what}: what is written there could not be known again and put back");
+        return Err(Error::new(Kind::Unsupported, what).advise("--destroy measures without keeping anything."));
+    }
+    measuring.ways.iter_mut().for_each(|(_, side)| side.lock = Some(Extent::new(0, u64::MAX)));
+    if let Some((_, side)) = measuring.ways.first_mut() {
+        // The claim of the first open covers the others; a node claims by itself.
+        side.access.exclusive = facts.kind == EndpointKind::Block && side.through.is_none();
+        side.access.existing = if matches!(over, Over::NewFile(_)) { Existing::Create } else { Existing::Keep };
+    }
+    if let (Over::Kept(_), Some(store)) = (&over, store)
+        && in_memory(store)
+    {
+        measuring.warnings.push(format!(
+            "what stands on {} now is kept in {}, which is in memory: a power loss would lose it; XDG_STATE_HOME names \
+             another place",
+            facts.address, store.address
+        ));
+    }
+    Ok(Writing { measuring, over })
+}
+
+/// Bytes that a file may have: half of what is free, so that nobody else runs out of room.
+fn room_for_file(facts: &Facts, wanted: u64) -> Result<u64> {
+    let free = facts.free_bytes.unwrap_or(u64::MAX);
+    let bytes = wanted.min(free / 2) / GRID_BYTES * GRID_BYTES;
+    if bytes > 0 && bytes >= wanted.min(KEPT_BYTES_MIN) {
+        return Ok(bytes);
+    }
+    let what = format!(
+        "there is no room to measure in: the file system of {} has {} free, and half of that may be used",
+        facts.address,
+        words::size(free)
+    );
+    let advice =
+        format!("It takes {} at least; make room, or name a place on another one.", words::size(KEPT_BYTES_MIN * 2));
+    Err(Error::new(Kind::NoSpace, what).advise(advice))
+}
+
+/// Bytes of a device that may be kept.
+fn room_in(store: Option<&Facts>, facts: &Facts, most: u64) -> Result<u64> {
+    let Some(store) = store else { return Ok(0) };
+    if store.ground.iter().any(|ground| Some(ground.id) == facts.id) {
+        let what =
+            format!("{} lies on {} itself: what stands there now cannot be kept there", store.address, facts.address);
+        let advice = "Let XDG_STATE_HOME name a folder on another disk; --destroy measures without keeping anything.";
+        return Err(Error::new(Kind::Refused, what).on(Side::Dest).advise(advice));
+    }
+    let wanted = facts.size.unwrap_or(0).min(KEPT_BYTES_MAX.min(most));
+    let (free, least) = (store.free_bytes.unwrap_or(u64::MAX), wanted.min(KEPT_BYTES_MIN));
+    // The lines before them take no more than a grid's step.
+    let room = (free / 2).saturating_sub(GRID_BYTES).min(wanted);
+    if room >= least {
+        return Ok(room);
+    }
+    let what = format!(
+        "there is no room for what stands on {} now: {} is to keep {} at least, half of what is free there, and that \
+         is {}",
+        facts.address,
+        store.address,
+        words::size(least),
+        words::size(free / 2)
+    );
+    let advice = "Make room, or let XDG_STATE_HOME name another folder; --destroy measures without keeping anything.";
+    Err(Error::new(Kind::NoSpace, what).advise(advice))
+}
+
+/// So many places of one length, spread evenly, the first at the start and the last at the end of what may be written.
+fn places(facts: &Facts, count: u32, room: u64) -> Vec<Extent> {
+    let size = facts.size.unwrap_or(0);
+    let edge = if size >= EDGES_FROM_BYTES { GRID_BYTES } else { 0 };
+    let inner = size - 2 * edge;
+    // Where there is less than what could be kept, that bounds them too: none may be empty.
+    let count = u64::from(count.max(1)).min((room.min(inner) / GRID_BYTES).max(1));
+    if count == 1 && inner <= room {
+        return vec![Extent::new(edge, inner)];
+    }
+    let len = room.min(inner) / count / GRID_BYTES * GRID_BYTES;
+    let step = |at: u64| (u128::from(inner - len) * u128::from(at) / u128::from((count - 1).max(1))) as u64;
+    (0..count).map(|at| Extent::new(edge + step(at) / GRID_BYTES * GRID_BYTES, len)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::core::{DirectAlignment, FileId, Ground, InUse};
+    use proptest::prelude::*;
+
+    const HOST: Host = Host { ring_refused: None };
+    const REACH: Reach = Reach { places: 4, kept_bytes: KEPT_BYTES_MAX, file_bytes: KEPT_BYTES_MAX, filled: true };
+
+    fn disk(size: u64) -> Facts {
+        let mut facts = Facts::new("/dev/sdz", EndpointKind::Block);
+        (facts.size, facts.logical_block_bytes) = (Some(size), 512);
+        facts.id = Some(FileId::Device(99));
+        facts.direct = Some(DirectAlignment { memory_bytes: 512, offset_bytes: 512 });
+        facts
+    }
+
+    fn file(exists: bool, free_bytes: u64) -> Facts {
+        let mut facts = Facts::new("/srv/new", EndpointKind::File);
+        (facts.exists, facts.size, facts.free_bytes) = (exists, Some(0), Some(free_bytes));
+        facts
+    }
+
+    fn made(wish: &WriteWish, facts: &Facts, store: &Facts) -> Result<Writing> {
+        measure_writing(wish, facts, Some(store), REACH, None, &HOST)
+    }
+
+    #[test]
+    fn a_device_is_claimed_and_its_places_leave_the_edges_alone() {
+        let writing = made(&WriteWish::default(), &disk(1 << 40), &file(false, 100 << 30)).unwrap();
+        let Over::Kept(places) = &writing.over else { panic!("{writing:?}") };
+        assert_eq!(places.iter().map(|place| place.len).sum::<u64>(), KEPT_BYTES_MAX);
+        assert_eq!((places[0].offset, places[3].end()), (1 << 20, (1 << 40) - (1 << 20)));
+        let ways = &writing.measuring.ways;
+        assert!(ways[0].1.access.exclusive && !ways[1].1.access.exclusive);
+        let destroyed = WriteWish { destroy: true, ..WriteWish::default() };
+        assert_eq!(made(&destroyed, &disk(1 << 40), &file(false, 0)).unwrap().over, Over::All);
+    }
+
+    #[test]
+    fn no_more_is_kept_than_was_asked_for() {
+        let reach = Reach { kept_bytes: 64 << 20, ..REACH };
+        let store = file(false, 100 << 30);
+        let writing = measure_writing(&WriteWish::default(), &disk(1 << 40), Some(&store), reach, None, &HOST).unwrap();
+        let Over::Kept(places) = &writing.over else { panic!("{writing:?}") };
+        assert_eq!(places.iter().map(|place| place.len).collect::<Vec<_>>(), [16 << 20; 4]);
+    }
+
+    #[test]
+    fn a_new_file_takes_no_more_than_half_of_what_is_free() {
+        let new = |free| measure_writing(&WriteWish::default(), &file(false, free), None, REACH, None, &HOST);
+        assert_eq!(new(100 << 30).unwrap().over, Over::NewFile(KEPT_BYTES_MAX));
+        let small = new(100 << 20).unwrap();
+        assert_eq!(small.over, Over::NewFile(50 << 20));
+        assert_eq!(small.measuring.ways[0].1.access.existing, Existing::Create);
+        assert_eq!(new(20 << 20).unwrap_err().kind, Kind::NoSpace);
+    }
+
+    #[test]
+    fn what_must_not_be_written_is_refused_with_a_reason_and_advice() {
+        let plain = WriteWish::default();
+        let store = file(false, 100 << 30);
+        let mut used = disk(1 << 30);
+        used.in_use.push(InUse::Swap { device: "sdz".to_owned() });
+        let locked = Facts { writable: false, ..disk(1 << 30) };
+        let ground = Ground { id: FileId::Device(99), name: "/dev/sdz".to_owned(), offset: None, rotational: None };
+        let on_it = Facts { ground: vec![ground], ..file(false, 100 << 30) };
+        let odd = Facts { logical_block_bytes: 520, ..disk(1 << 30) };
+        let other = WriteWish { expect: vec![Expectation::Size(7)], ..WriteWish::default() };
+        let destroyed = WriteWish { destroy: true, ..WriteWish::default() };
+        let saved = WriteWish { save: true, ..WriteWish::default() };
+        let table = [
+            (made(&plain, &file(true, 1 << 40), &store), Kind::Refused, "a file that is there"),
+            (made(&plain, &used, &store), Kind::Refused, "swap space"),
+            (made(&plain, &locked, &store), Kind::Open, "may not write"),
+            (made(&plain, &disk(1000), &store), Kind::Refused, "too small"),
+            (made(&plain, &disk(1 << 30), &on_it), Kind::Refused, "lies on /dev/sdz itself"),
+            (made(&plain, &disk(1 << 30), &file(false, 20 << 20)), Kind::NoSpace, "no room for what stands"),
+            (made(&plain, &odd, &store), Kind::Unsupported, "could not be known again"),
+            (made(&other, &disk(1 << 30), &store), Kind::Refused, "not the one expected"),
+            (made(&destroyed, &file(false, 1 << 40), &store), Kind::Usage, "nothing on it to be lost"),
+            (made(&saved, &file(false, 1 << 40), &store), Kind::Usage, "of no use to copies"),
+            (made(&plain, &Facts::new("/dev/null", EndpointKind::Null), &store), Kind::Usage, "neither a disk nor"),
+        ];
+        for (result, kind, words) in table {
+            let error = result.unwrap_err();
+            assert!(error.kind == kind && error.what.contains(words) && !error.advice.is_empty(), "{words}: {error:?}");
+        }
+    }
+
+    #[test]
+    fn originals_in_memory_are_warned_of() {
+        let store = Facts { filesystem: Some("tmpfs".to_owned()), ..file(false, 100 << 30) };
+        let writing = made(&WriteWish::default(), &disk(1 << 30), &store).unwrap();
+        assert!(writing.measuring.warnings[0].contains("a power loss would lose it"), "{writing:?}");
+    }
+
+    proptest! {
+        #[test]
+        fn places_lie_on_the_device_in_order_and_apart(
+            size in 1u64 << 20..1 << 42, count in 1u32..200, room in 0u64..700,
+        ) {
+            let room = (room << 20).min(size);
+            prop_assume!(room >= 1 << 20);
+            let found = places(&disk(size / 512 * 512), count, room);
+            prop_assert!(!found.is_empty() && found.iter().map(|place| place.len).sum::<u64>() <= room.max(size));
+            prop_assert!(found.windows(2).all(|pair| pair[0].end() <= pair[1].offset), "{:?}", found);
+            prop_assert!(found.iter().all(|place| !place.is_empty() && place.end() <= size && place.offset % 512 == 0));
+        }
+    }
+}

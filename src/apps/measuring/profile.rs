@@ -1,0 +1,168 @@
+//! `haul profile`.
+use super::{json as found_json, page, plan};
+use crate::apps::measuring::json::ProfileFound;
+use crate::apps::measuring::lethargy;
+use crate::apps::measuring::measured::{Asked, Opened, in_the_cache};
+use crate::apps::measuring::plan::{KEPT_BYTES_MAX, Measuring, ProfileOptions, Reach, TableStyle};
+use crate::apps::measuring::report::{Look, Meter, profile_charts, profile_csv, profile_text, timing_text};
+use crate::apps::measuring::sustained::sustained;
+use crate::apps::{Exit, printed};
+use crate::core::{Error, Facts, Op, Result, Transfers};
+use crate::disks;
+use crate::measure::{self, Profiled, Subject, Way};
+use crate::report::{Out, json, text};
+use crate::sys::is_utf8;
+use std::time::{Duration, Instant};
+
+/// Enough for twenty places of a disk that seeks.
+const TIME: Duration = Duration::from_secs(30);
+
+/// Places of the zone curve.
+const POSITIONS: u32 = 20;
+
+/// As hdparm -t has it.
+const TIMING: (u32, Duration) = (3, Duration::from_secs(3));
+
+/// `words` is the command line behind the program's name.
+pub(crate) fn profile(options: &ProfileOptions, words: &[String], out: Out) -> Result<Exit> {
+    let asked = Asked {
+        path: &options.path,
+        engine: options.engine,
+        report: options.report.as_deref(),
+        style: options.style,
+        words,
+    };
+    if let (Some(wish), Some(bytes)) = (&options.write, options.sustained_bytes) {
+        return sustained(options, wish, bytes, asked, out);
+    }
+    let positions = options.positions.unwrap_or(POSITIONS);
+    let mut opened = match &options.write {
+        None => Opened::new(asked, out)?,
+        Some(wish) => {
+            let reach =
+                Reach { places: positions, kept_bytes: KEPT_BYTES_MAX, file_bytes: KEPT_BYTES_MAX, filled: true };
+            match Opened::to_write(asked, wish, reach, options.time.unwrap_or(TIME), out)? {
+                Ok(opened) => opened,
+                Err(signal) => return Ok(Exit::Signal(signal)),
+            }
+        }
+    };
+    if options.timing {
+        return Ok(timing(options, words, opened, out));
+    }
+    let found = all_parts(options, &mut opened, positions, out);
+    let doubt = doubt(&found, &opened.facts);
+    opened.doubt(doubt);
+    let (facts, bad, failed) = (&opened.facts, &opened.subject.bad, opened.subject.failed);
+    let (op, written) = (opened.op(), opened.written.as_ref());
+    let told = profile_text(facts, op, written, &found, bad, failed, "");
+    let text = match options.style {
+        TableStyle::Text => {
+            let charts = profile_charts(facts, &found, Look::of_output(out.columns(), is_utf8()));
+            profile_text(facts, op, written, &found, bad, failed, &charts)
+        }
+        TableStyle::Csv => profile_csv(&found),
+        TableStyle::Json => {
+            let (found, warnings, engine) = (&found, &opened.warnings, opened.plan.engine);
+            json::text(&found_json::profile(ProfileFound {
+                words,
+                facts,
+                op,
+                written,
+                engine,
+                found,
+                bad,
+                failed,
+                warnings,
+            }))
+        }
+    };
+    let printed = opened.tell(&text, &told, |measured| page::profile(&found, measured));
+    let any = !found.zones.is_empty();
+    Ok(opened.exit(found.failure, any, printed))
+}
+
+fn all_parts(options: &ProfileOptions, opened: &mut Opened<'_>, positions: u32, out: Out) -> Profiled {
+    let op = opened.op();
+    if op == Op::Read {
+        let left_out = by_node(&opened.plan, &opened.facts, &mut opened.subject);
+        let address = opened.facts.address.clone();
+        opened.doubt(left_out.iter().map(|failure| format!("one way of reading {address} is left out: {failure}")));
+    }
+    let subject = &mut opened.subject;
+    let through_cache = subject.ways.iter().find(|(way, _)| *way == Way::Buffered).map(|(_, end)| end.clone());
+    let mapped = through_cache.and_then(disks::mapped);
+    // A mapping is for reading only.
+    subject.ways.extend(mapped.filter(|_| op == Op::Read).map(|end| (Way::Mapped, end)));
+    let whole_time = options.time.unwrap_or(TIME);
+    // What writing does to the rest of the system is not looked at.
+    let whole = if op == Op::Read { 1.0 - lethargy::SHARE } else { 1.0 };
+    let time = whole_time.mul_f64(whole);
+    let (began, meter) = (Instant::now(), Meter::start(out));
+    let heard = |share: f64, doing: &'static str| {
+        meter.moved(share, Some(whole_time.saturating_sub(began.elapsed())), doing);
+    };
+    let (facts, stop) = (&opened.facts, &opened.stop);
+    let mut found = measure::profile(subject, positions, time, stop, &mut |share, doing| heard(share * whole, doing));
+    if found.failure.is_none() && op == Op::Read {
+        let mut heard = |share: f64| heard(whole + share * lethargy::SHARE, "the rest of the system");
+        lethargy::look(facts, subject, whole_time, stop, &mut found, &mut heard);
+    }
+    meter.finish();
+    opened.measured();
+    found
+}
+
+/// Opens a disk at a node of its own by the further ways that it has; those that cannot be had.
+fn by_node(plan: &Measuring, facts: &Facts, subject: &mut Subject) -> Vec<Error> {
+    let mut failed = Vec::new();
+    for (transfers, side) in plan::ways_by_node(plan, facts) {
+        let way = if transfers == Transfers::Shared { Way::Mapped } else { Way::Indirect };
+        match disks::open_source(&side, facts) {
+            Ok(end) => subject.ways.push((way, end)),
+            Err(error) => failed.push(error),
+        }
+    }
+    failed
+}
+
+/// One line, as hdparm has it.
+fn timing(options: &ProfileOptions, words: &[String], mut opened: Opened<'_>, out: Out) -> Exit {
+    let each = options.time.unwrap_or(TIMING.1);
+    let timed = measure::timing(&mut opened.subject, TIMING.0, each, &opened.stop);
+    opened.measured();
+    let cached = timed.cached.then(|| in_the_cache(&opened.facts));
+    opened.doubt(cached);
+    let (facts, warnings) = (&opened.facts, &opened.warnings);
+    let text = match options.style {
+        TableStyle::Text => timing_text(facts, &timed, each),
+        TableStyle::Csv => timed.rates.iter().fold("run,bytes_per_s\n".to_owned(), |text, rate| {
+            let run = text.lines().count();
+            format!("{text}{run},{rate:.0}\n")
+        }),
+        TableStyle::Json => {
+            let (timed, bad, failed) = (&timed, &opened.subject.bad, opened.subject.failed);
+            json::text(&found_json::timing(found_json::TimingFound {
+                words,
+                facts,
+                each,
+                timed,
+                bad,
+                failed,
+                warnings,
+            }))
+        }
+    };
+    if options.style == TableStyle::Text {
+        opened.tell_failed();
+    }
+    let (any, printed) = (!timed.rates.is_empty(), printed(out, &text));
+    opened.exit(timed.failure, any, printed)
+}
+
+/// Figures that cannot be those of the disk.
+fn doubt(found: &Profiled, facts: &Facts) -> Option<String> {
+    let best = found.zones.iter().map(|zone| zone.bytes_per_s).fold(0.0, f64::max);
+    let (most, what) = plan::ceiling(facts).filter(|(most, _)| best > *most as f64)?;
+    Some(text::above_the_link(best as u64, most, what))
+}

@@ -1,0 +1,111 @@
+//! What a disk's commands cost without the medium, in the text of `haul profile`.
+use super::profile::line_words;
+use super::{heading, latency, whole};
+use crate::measure::{Commands, WayCost};
+use crate::report::columns::Columns;
+use crate::report::printable::printable;
+use crate::report::units;
+
+/// The table of READ BUFFER, of a disk that has it.
+pub(crate) fn table(commands: &Commands) -> String {
+    if commands.buffer.is_empty() {
+        return String::new();
+    }
+    let mut text = heading(&format!("{:>12} {:>9} {:>12} {:>10}", "READ BUFFER", "time", "rate", "line"));
+    for cost in &commands.buffer {
+        let rate = units::rate_decimal(whole(cost.bytes_per_s()));
+        let line = commands.buffer_fit.map(|fit| latency(fit.seconds(cost.bytes.into()) * 1e6)).unwrap_or_default();
+        let size = units::block(cost.bytes.into());
+        text += &format!("{size:>12} {:>9} {rate:>12} {line:>10}\n", latency(cost.seconds * 1e6));
+    }
+    text
+}
+
+/// The sentences below all tables.
+pub(crate) fn rows(commands: &Commands, rows: &mut Columns) {
+    if let Some(seconds) = commands.empty_s {
+        let time = latency(seconds * 1e6);
+        rows.row("empty", format!("a READ of no blocks takes {time}: what a command costs as such"));
+    }
+    if let Some(fit) = commands.buffer_fit {
+        rows.row("buffer", format!("READ BUFFER, without the medium: {}", line_words(&fit)));
+    }
+    for refused in &commands.refused {
+        rows.row("refused", printable(refused));
+    }
+}
+
+/// How the driver moved what it was asked not to copy.
+pub(crate) fn driver(ways: &[WayCost], rows: &mut Columns) {
+    for way in ways {
+        let name = way.way.name();
+        let words = match way.driver_copied {
+            None => continue,
+            Some(share) if share <= 0.0 => format!("{name}: the driver copied nothing"),
+            Some(share) => {
+                let most = if share >= 1.0 { "everything".to_owned() } else { format!("{:.0} % of it", share * 100.0) };
+                format!(
+                    "{name}: the driver copied {most} all the same; it does without with 1 in \
+                     /sys/module/sg/parameters/allow_dio, the engine ring, and the right to write to the node"
+                )
+            }
+        };
+        rows.row("driver", words);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::measure::{Cost, Way, fit::fit};
+
+    fn way(way: Way, driver_copied: Option<f64>) -> WayCost {
+        WayCost {
+            way,
+            bytes_per_s: 1e9,
+            cpu_s_per_gib: 0.1,
+            cpu_share: 0.1,
+            left_in_cache: 0.0,
+            cached: false,
+            driver_copied,
+        }
+    }
+
+    #[test]
+    fn what_the_driver_copied_all_the_same_is_told_of_each_way_that_was_asked_not_to() {
+        let said = |share| {
+            let mut rows = Columns::default();
+            driver(&[way(Way::Direct, share), way(Way::Indirect, None)], &mut rows);
+            rows.lines().split_whitespace().collect::<Vec<_>>().join(" ")
+        };
+        assert_eq!(said(None), "");
+        assert_eq!(said(Some(0.0)), "driver direct: the driver copied nothing");
+        assert!(
+            said(Some(1.0)).contains("direct: the driver copied everything all the same; it does without with 1 in")
+        );
+        assert!(said(Some(0.25)).contains("copied 25 % of it all the same"));
+    }
+
+    #[test]
+    fn a_drive_with_a_buffer_has_a_table_and_a_line_and_one_without_a_reason() {
+        let cost = |bytes: u32| Cost { bytes, seconds: 50e-6 + f64::from(bytes) / 1e9, runs: 3 };
+        let buffer: Vec<Cost> = (9..=18).map(|power| cost(1 << power)).collect();
+        let times: Vec<(f64, f64)> = buffer.iter().map(|cost| (f64::from(cost.bytes), cost.seconds)).collect();
+        let (empty_s, buffer_bytes, buffer_fit) = (Some(40e-6), Some(1 << 18), fit(&times));
+        let found = Commands { empty_s, buffer_bytes, buffer, buffer_fit, refused: Vec::new() };
+        let mut told = Columns::default();
+        rows(&found, &mut told);
+        let told = told.lines().split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(told.contains("a READ of no blocks takes 40 µs:"), "{told}");
+        assert!(
+            told.contains("READ BUFFER, without the medium: 50 µs before a byte moves, then 1.00 GB/s: the line fits"),
+            "{told}"
+        );
+        assert!(table(&found).contains("READ BUFFER") && table(&found).lines().count() == 12, "{}", table(&found));
+        let refused = vec!["READ BUFFER: invalid command operation code".to_owned()];
+        let none = Commands { refused, ..Commands::default() };
+        let mut told = Columns::default();
+        rows(&none, &mut told);
+        assert!(told.lines().contains("READ BUFFER: invalid command operation code") && table(&none).is_empty());
+    }
+}

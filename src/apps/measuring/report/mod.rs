@@ -1,0 +1,81 @@
+//! What was measured, for people and spreadsheets; `report::json` has it for programs.
+mod chart;
+mod commands;
+mod lethargy;
+mod meter;
+mod profile;
+mod question;
+mod sustained;
+mod tune;
+
+pub use chart::Look;
+pub(crate) use lethargy::{conditions, felt, name};
+pub use meter::Meter;
+pub(crate) use profile::line_words;
+pub use profile::{profile_charts, profile_csv, profile_text, timing_text};
+pub use question::confirm_measuring;
+pub(crate) use sustained::sustained_words;
+pub use sustained::{sustained_chart, sustained_csv, sustained_text};
+pub(crate) use tune::state;
+pub use tune::{TuneTeller, tune_charts, tune_csv, tune_text};
+
+use crate::measure::{Bad, Ground, Point, Written};
+use crate::report::style::{STRONG, paint};
+use crate::report::units;
+
+/// Failed places that are named; the others are counted.
+const BAD_NAMED: usize = 5;
+
+/// The places that failed; nothing where none did.
+fn bad_places(bad: &[Bad], failed: u64) -> String {
+    let one = |bad: &Bad| format!("{} at byte {}: {}", units::block(bad.len.into()), bad.offset, bad.why);
+    let named: Vec<String> = bad.iter().take(BAD_NAMED).map(one).collect();
+    match failed.saturating_sub(named.len() as u64) {
+        0 => named.join("\n"),
+        more => format!("{}\nand {more} more", named.join("\n")),
+    }
+}
+
+/// The same in a sentence, for where there are no rows.
+pub fn failed_places(bad: &[Bad], failed: u64) -> String {
+    let requests = units::count(failed, "request", "requests");
+    format!("{requests} failed, and the figures are without them: {}", bad_places(bad, failed).replace('\n', "; "))
+}
+
+/// The head of a table, below an empty line.
+fn heading(text: &str) -> String {
+    format!("\n{}\n", paint(STRONG, text))
+}
+
+/// A rate of measured bytes a second, in whole bytes.
+fn whole(bytes_per_s: f64) -> u64 {
+    bytes_per_s.round() as u64
+}
+
+/// A latency in microseconds that may have a fraction.
+fn latency(us: f64) -> String {
+    units::latency(us.round() as u64)
+}
+
+/// A point in a sentence: `256 KiB × 8`.
+fn point(point: Point) -> String {
+    format!("{} × {}", units::block(point.block_bytes.into()), point.depth)
+}
+
+/// What was written over, in a sentence.
+fn written_over(written: &Written) -> String {
+    let size = units::size(written.bytes);
+    let places = || units::count(written.places as u64, "place", "places");
+    match (written.ground, &written.left) {
+        (Ground::NewFile, _) => format!("a file of {size}, which was made for it and is gone"),
+        (Ground::All, _) => "all over the device: what was on it is lost".to_owned(),
+        (Ground::Kept, None) => {
+            let put_back = units::size(written.put_back_bytes.unwrap_or(0));
+            format!("{size} in {}, of which {put_back} had to be put back", places())
+        }
+        (Ground::Kept, Some(left)) => {
+            let bytes = left.places.iter().map(|place| place.len).sum();
+            format!("{size} in {}; {} of it could not be put back, see below", places(), units::size(bytes))
+        }
+    }
+}

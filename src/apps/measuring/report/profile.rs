@@ -1,0 +1,179 @@
+//! The tables of `haul profile`.
+use super::chart::{self, Look};
+use super::{bad_places, commands, heading, latency, lethargy, whole, written_over};
+use crate::core::{Facts, Op};
+use crate::measure::fit::Fit;
+use crate::measure::stats::median;
+use crate::measure::{Bad, Profiled, Timed, WayCost, Written};
+use crate::report::columns::Columns;
+use crate::report::printable::printable;
+use crate::report::style::{STRONG, paint};
+use crate::report::text::described;
+use crate::report::units;
+use std::time::Duration;
+
+/// A line whose distances are larger than this share fits badly.
+const RESIDUAL_FINE: f64 = 0.15;
+
+/// Everything that was found, in tables and sentences, with `charts` between them.
+pub fn profile_text(
+    facts: &Facts,
+    op: Op,
+    written: Option<&Written>,
+    found: &Profiled,
+    bad: &[Bad],
+    failed: u64,
+    charts: &str,
+) -> String {
+    let mut head = Columns::default();
+    head.row("disk", described(facts));
+    let mut text = head.lines() + &positions(found, facts.size.unwrap_or(0)) + &costs(found);
+    text += &found.commands.as_ref().map(commands::table).unwrap_or_default();
+    text += &ways(&found.ways);
+    text += &lethargy::table(found);
+    let mut rows = Columns::default();
+    summary(found, op, &mut rows);
+    rows.row("the rest", lethargy::sentence(found));
+    if found.failure.is_some() {
+        rows.row("partial", "it ended before its time: what is above is what was found by then");
+    }
+    rows.row("failed", bad_places(bad, failed));
+    if let Some(written) = written {
+        rows.row("written", written_over(written));
+    }
+    text += &format!("{charts}\n{}", rows.lines());
+    text
+}
+
+/// The rate by position, for the terminal.
+pub fn profile_charts(facts: &Facts, found: &Profiled, look: Look) -> String {
+    let points: Vec<(f64, f64)> = found.zones.iter().map(|zone| (zone.offset as f64, zone.bytes_per_s)).collect();
+    let size = facts.size.unwrap_or(0) as f64;
+    let position = |at: f64| if at > 0.0 { units::size(at as u64) } else { "0".to_owned() };
+    let chart = chart::columns("rate by position", &points, size, &position, look);
+    if chart.is_empty() { chart } else { format!("\n{chart}") }
+}
+
+fn positions(found: &Profiled, size: u64) -> String {
+    let mut text = heading(&format!("{:>12} {:>9} {:>12}", "position", "of disk", "rate"));
+    for zone in &found.zones {
+        let rate = units::rate_decimal(whole(zone.bytes_per_s));
+        let percent = zone.offset as f64 / size.max(1) as f64 * 100.0;
+        text += &format!("{:>12} {percent:>7.0} % {rate:>12}\n", units::size(zone.offset));
+    }
+    text
+}
+
+fn costs(found: &Profiled) -> String {
+    let mut text = heading(&format!("{:>12} {:>9} {:>12} {:>10}", "command", "time", "rate", "line"));
+    for cost in &found.costs {
+        let rate = units::rate_decimal(whole(cost.bytes_per_s()));
+        let line = found.fit.map(|fit| fit.seconds(cost.bytes.into()) * 1e6).map(latency).unwrap_or_default();
+        let size = units::block(cost.bytes.into());
+        text += &format!("{size:>12} {:>9} {rate:>12} {line:>10}\n", latency(cost.seconds * 1e6));
+    }
+    text
+}
+
+fn ways(ways: &[WayCost]) -> String {
+    let heading_line = format!("{:>12} {:>12} {:>10} {:>6} {:>14}", "way", "rate", "CPU s/GiB", "CPU", "left in cache");
+    let mut text = heading(&heading_line);
+    for way in ways {
+        let rate = units::rate_decimal(whole(way.bytes_per_s));
+        let cached = if way.cached { " *" } else { "" };
+        text += &format!(
+            "{:>12} {rate:>12} {:>10.3} {:>4.0} % {:>12.0} %{cached}\n",
+            way.way.name(),
+            way.cpu_s_per_gib,
+            way.cpu_share * 100.0,
+            way.left_in_cache * 100.0
+        );
+    }
+    text
+}
+
+fn summary(found: &Profiled, op: Op, rows: &mut Columns) {
+    let rates: Vec<f64> = found.zones.iter().map(|zone| zone.bytes_per_s).collect();
+    let [low, high] = [rates.iter().copied().reduce(f64::min), rates.iter().copied().reduce(f64::max)];
+    let rate = |rate: f64| units::rate_decimal(whole(rate));
+    if let (Some(whole_s), Some(low), Some(high)) = (found.whole_s, low, high) {
+        let time = units::duration(Duration::from_secs_f64(whole_s));
+        let doing = if op == Op::Read { "reading" } else { "writing" };
+        rows.row("whole", format!("{doing} all of it takes about {time}; {} to {}", rate(low), rate(high)));
+    }
+    if let Some(fit) = found.fit {
+        rows.row("command", line_words(&fit));
+    }
+    if let Some(alone) = &found.commands {
+        commands::rows(alone, rows);
+    }
+    commands::driver(&found.ways, rows);
+    let raw = found.costs.iter().map(|cost| cost.bytes_per_s());
+    if let (Some(best), Some(worst)) = (raw.clone().reduce(f64::max), raw.reduce(f64::min)) {
+        rows.row("one at a time", format!("{} at best, {} at worst", rate(best), rate(worst)));
+    }
+    if found.ways.iter().any(|way| way.cached) {
+        rows.row("*", "the page cache held some of it before: this is the speed of memory, not of the disk");
+    }
+}
+
+/// What the line through the times of commands says.
+pub(crate) fn line_words(fit: &Fit) -> String {
+    let rate = || units::rate_decimal(whole(fit.bytes_per_s));
+    let flow = if fit.bytes_per_s.is_finite() { rate() } else { "at any rate".to_owned() };
+    let fits = if fit.residual <= RESIDUAL_FINE { "the line fits" } else { "the line fits badly" };
+    format!(
+        "{} before a byte moves, then {flow}: {fits}, distances of {:.0} %, {:.0} % at most",
+        latency(fit.latency_s * 1e6),
+        fit.residual * 100.0,
+        fit.residual_max * 100.0
+    )
+}
+
+/// One line, as hdparm -t has it; none where no run gave a rate.
+pub fn timing_text(facts: &Facts, timed: &Timed, each: Duration) -> String {
+    let rates = timed.rates.as_slice();
+    let [low, high] = [f64::min, f64::max].map(|pick| rates.iter().copied().reduce(pick));
+    let (Some(middle), Some(low), Some(high)) = (median(rates), low, high) else { return String::new() };
+    let [low, high] = [low, high].map(|rate| units::rate_decimal(whole(rate)));
+    let reads = units::count(rates.len() as u64, "read", "reads");
+    let partial = if timed.failure.is_some() { "; it ended before its time" } else { "" };
+    format!(
+        "{}: {}, median of {reads} of {} from the start; {low} to {high}{partial}\n",
+        printable(&facts.address),
+        paint(STRONG, &units::rate(whole(middle))),
+        units::duration(each),
+    )
+}
+
+/// Everything that was found as comma-separated values; the first field says what the line is about.
+pub fn profile_csv(found: &Profiled) -> String {
+    let mut text = "part,way,offset_bytes,block_bytes,seconds,bytes_per_s,cpu_s_per_gib,left_in_cache,read_bytes,\
+                    witness_kept,start_before_s,start_during_s,start_after_s,driver_copied,cpu_share\n"
+        .to_owned();
+    for zone in &found.zones {
+        text += &format!("position,,{},,,{:.0},,,,,,,,,\n", zone.offset, zone.bytes_per_s);
+    }
+    for cost in &found.costs {
+        text += &format!("command,,,{},{:.9},{:.0},,,,,,,,,\n", cost.bytes, cost.seconds, cost.bytes_per_s());
+    }
+    if let Some(alone) = &found.commands {
+        text += &alone.empty_s.map(|seconds| format!("empty,,,0,{seconds:.9},,,,,,,,,,\n")).unwrap_or_default();
+        for cost in &alone.buffer {
+            text += &format!("read_buffer,,,{},{:.9},{:.0},,,,,,,,,\n", cost.bytes, cost.seconds, cost.bytes_per_s());
+        }
+    }
+    for way in &found.ways {
+        let (name, rate) = (way.way.name(), way.bytes_per_s);
+        let driver = way.driver_copied.map(|share| format!("{share:.3}")).unwrap_or_default();
+        let (cpu, share, left) = (way.cpu_s_per_gib, way.cpu_share, way.left_in_cache);
+        text += &format!("way,{name},,,,{rate:.0},{cpu:.4},{left:.3},,,,,,{driver},{share:.4}\n");
+    }
+    for effect in found.lethargy.iter().flatten().flat_map(|lethargy| &lethargy.effects) {
+        let [before, during, after] = [effect.start_before_s, effect.start_during_s, effect.start_after_s];
+        let (name, read, kept) = (lethargy::name(effect), effect.read_bytes, effect.kept);
+        let seconds = effect.seconds;
+        text += &format!("rest,{name},,,{seconds:.3},,,,{read},{kept:.3},{before:.6},{during:.6},{after:.6},,\n");
+    }
+    text
+}

@@ -1,0 +1,215 @@
+//! The words and the table of `haul profile --sustained`.
+use super::chart::{self, Look};
+use super::{bad_places, heading, whole, written_over};
+use crate::apps::measuring::json::SustainedFound;
+use crate::core::Facts;
+use crate::measure::{Moment, Stage, Sustained, Trend, Warmth};
+use crate::report::columns::Columns;
+use crate::report::text::described;
+use crate::report::units;
+use std::time::Duration;
+
+/// Stages that a sentence names; of more it names the first and the last.
+const NAMED: usize = 4;
+
+/// Rows of the table before the last one; programs are told all.
+const ROWS: usize = 12;
+
+/// What was found as a table and sentences, with `chart` between them.
+pub fn sustained_text(asked: &SustainedFound<'_>, chart: &str) -> String {
+    let (found, facts) = (asked.found, asked.facts);
+    let mut head = Columns::default();
+    head.row("disk", described(facts));
+    let mut text = head.lines() + &heading(&format!("{:>12} {:>12} {:>14} {:>12}", "from", "to", "time", "rate"));
+    let stages = found.stages();
+    for (number, stage) in stages.iter().enumerate() {
+        if number == ROWS && stages.len() > ROWS + 1 {
+            text += &format!("{:>12} {} more\n", "…", stages.len() - ROWS - 1);
+        }
+        if number >= ROWS && number + 1 < stages.len() {
+            continue;
+        }
+        let [from, to] = [stage.from, stage.to].map(|moment| units::size(moment.bytes));
+        let rate = units::rate_decimal(whole(stage.bytes_per_s));
+        let time = units::duration(Duration::from_secs_f64(stage.to.seconds - stage.from.seconds));
+        text += &format!("{from:>12} {to:>12} {time:>14} {rate:>12}\n");
+    }
+    let mut rows = Columns::default();
+    rows.row("sustained", sustained_words(found, facts));
+    if let Some(words) = temperature_words(&found.warmth) {
+        rows.row("temperature", words);
+    }
+    let [time, flush] =
+        [found.end.seconds, found.flush_s].map(|seconds| units::duration(Duration::from_secs_f64(seconds)));
+    let (all, rate) = (units::size(found.end.bytes), units::rate_decimal(whole(found.bytes_per_s())));
+    rows.row("in all", format!("{all} in {time}, and {flush} for the flush: {rate}"));
+    if found.settled {
+        rows.row("ended", format!("before {}: the rate had fallen and settled", units::size(asked.bytes)));
+    } else if found.failure.is_none() && found.end.bytes < asked.bytes && asked.failed == 0 {
+        rows.row("ended", format!("before {}: --time was over", units::size(asked.bytes)));
+    }
+    if found.failure.is_some() {
+        rows.row("partial", "it ended before its time: what is above is what was found by then");
+    }
+    rows.row("failed", bad_places(asked.bad, asked.failed));
+    if let Some(written) = asked.written {
+        rows.row("written", written_over(written));
+    }
+    text += &format!("{chart}\n{}", rows.lines());
+    text
+}
+
+/// What the stages say, in a sentence.
+pub(crate) fn sustained_words(found: &Sustained, facts: &Facts) -> String {
+    let stages = found.stages();
+    let rate = |stage: &Stage| units::rate_decimal(whole(stage.bytes_per_s));
+    let size = |moment: Moment| units::size(moment.bytes);
+    let [first, rest @ ..] = stages.as_slice() else { return "too little was written to tell".to_owned() };
+    let Some(last) = rest.last() else {
+        return format!("{} all along: the rate held over {}", rate(first), size(first.to));
+    };
+    let pace = if rest[0].bytes_per_s < first.bytes_per_s { "fast" } else { "slow" };
+    let begin = format!("{pace} for the first {} at {}", size(first.to), rate(first));
+    let then: String = match rest.len() < NAMED {
+        true => rest.iter().fold(String::new(), |text, stage| {
+            let until = if stage == last { String::new() } else { format!(" up to {}", size(stage.to)) };
+            format!("{text}, then {}{until}", rate(stage))
+        }),
+        false => {
+            let slower = |one: &&Stage, other: &&Stage| one.bytes_per_s.total_cmp(&other.bytes_per_s);
+            let [low, high] =
+                [rest.iter().min_by(slower), rest.iter().max_by(slower)].map(|one| rate(one.unwrap_or(last)));
+            let whole = units::rate_decimal(whole(first.to.bytes_per_s_to(last.to)));
+            format!(", then {} rates one after the other from {low} to {high}, {whole} on the whole", rest.len())
+        }
+    };
+    format!("{begin}{then}: {}", cause(found.trend(), found.fell_hot(), facts))
+}
+
+/// How warm the drive got; nothing where nobody tells.
+fn temperature_words(warmth: &Warmth) -> Option<String> {
+    let (first, highest) = (warmth.readings.first()?.celsius, warmth.highest_c()?);
+    let limit = warmth.limit_c.map_or("it tells no limit".to_owned(), |limit| format!("its limit {limit:.0} °C"));
+    Some(format!("from {first:.0} °C to {highest:.0} °C ({limit})"))
+}
+
+/// What behaves like that. It is seen from outside, so more than a likeness cannot be told, but where the drive's own
+/// temperature is known when the rate fell: `hot`, at its limit or not.
+fn cause(trend: Trend, hot: Option<bool>, facts: &Facts) -> &'static str {
+    let turns = facts.queue.rotational == Some(true) || facts.ground.iter().any(|disk| disk.rotational == Some(true));
+    match (trend, hot) {
+        (Trend::RanOut, _) if turns => {
+            "its write cache ran out, or these are the inner, slower tracks of a disk that turns"
+        }
+        (Trend::RanOut, Some(false)) => "its write cache ran out: the drive was not too warm",
+        (Trend::RanOut, _) => "its write cache ran out",
+        (Trend::Fell, _) if turns => "by so little it may be the inner, slower tracks of a disk that turns",
+        (Trend::Fell, _) => "by so little no write cache ran out",
+        (Trend::Throttled, Some(_)) => "it throttled by heat: the drive was at its limit when the rate fell",
+        (Trend::Throttled, None) => {
+            "it came back meanwhile, as a drive does that throttles by heat or empties its write cache"
+        }
+        (Trend::RanOutAndThrottled, Some(_)) => "its write cache ran out, and it throttled by heat at its limit",
+        (Trend::RanOutAndThrottled, None) => {
+            "it came back meanwhile, but never to its first rate, as a drive does whose write cache ran out and that \
+             throttles by heat"
+        }
+        (Trend::CameBack, _) => {
+            "it came back meanwhile, as a drive does that empties its write cache: it was not too warm"
+        }
+        (Trend::Rose, _) => {
+            "it got faster while it was written to, as a drive does that was at rest or busy with itself"
+        }
+        (Trend::Steady, _) => "nothing changed",
+    }
+}
+
+/// The rate over time, for the terminal.
+pub fn sustained_chart(found: &Sustained, look: Look) -> String {
+    let points: Vec<(f64, f64)> = found.steps.iter().map(|step| step.seconds).zip(found.rates()).collect();
+    let time = |at: f64| {
+        if at > 0.0 { units::duration(Duration::from_secs_f64(at)) } else { "0".to_owned() }
+    };
+    let chart = chart::columns("rate over time", &points, found.end.seconds, &time, look);
+    if chart.is_empty() { chart } else { format!("\n{chart}") }
+}
+
+/// The steps as comma-separated values.
+pub fn sustained_csv(found: &Sustained) -> String {
+    let lines = found.steps.iter().zip(found.rates());
+    lines.fold("bytes,seconds,bytes_per_s\n".to_owned(), |text, (step, rate)| {
+        format!("{text}{},{:.6},{rate:.0}\n", step.bytes, step.seconds)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::core::{EndpointKind, EngineKind};
+    use crate::measure::Reading;
+
+    /// What is found of these rates in MB/s, each over 100 MB in steps of 4, of a drive so warm at the end of each.
+    fn found(rates: &[f64], celsius: &[f64]) -> Sustained {
+        let (mut found, mut now) = (Sustained::default(), Moment::default());
+        for rate in rates.iter().flat_map(|rate| std::iter::repeat_n(rate, 25)) {
+            now = Moment { bytes: now.bytes + 4_000_000, seconds: now.seconds + 4.0 / rate };
+            found.steps.push(now);
+        }
+        found.end = now;
+        let ends = found.steps.iter().skip(24).step_by(25);
+        let reading = |(step, &celsius): (&Moment, &f64)| Reading { seconds: step.seconds, celsius };
+        let readings = ends.zip(celsius).map(reading).collect();
+        Sustained { warmth: Warmth::new(Some(84.0), readings), ..found }
+    }
+
+    fn words(rates: &[f64], celsius: &[f64]) -> String {
+        sustained_words(&found(rates, celsius), &Facts::new("/dev/sdx", EndpointKind::Block))
+    }
+
+    fn text(found: &Sustained) -> String {
+        let facts = &Facts::new("/dev/sdx", EndpointKind::Block);
+        let (written, engine, bytes, bad, failed) = (None, EngineKind::Ring, found.end.bytes, &[], 0);
+        sustained_text(
+            &SustainedFound { words: &[], facts, written, engine, bytes, found, bad, failed, warnings: &[] },
+            "",
+        )
+    }
+
+    #[test]
+    fn a_fall_is_told_by_its_rates_and_by_what_the_temperature_has_to_do_with_it() {
+        let unknown = words(&[200.0, 50.0], &[]);
+        assert_eq!(unknown, "fast for the first 95.4 MiB at 200.0 MB/s, then 50.0 MB/s: its write cache ran out");
+        assert!(words(&[200.0, 50.0], &[50.0, 60.0]).ends_with("ran out: the drive was not too warm"));
+        let hot = words(&[200.0, 50.0], &[83.0, 60.0]);
+        assert!(
+            hot.ends_with("50.0 MB/s: it throttled by heat: the drive was at its limit when the rate fell"),
+            "{hot}"
+        );
+    }
+
+    #[test]
+    fn rates_that_take_turns_are_told_by_the_slowest_the_fastest_and_all_bytes_by_all_time() {
+        let text = words(&[200.0, 50.0, 200.0, 50.0, 200.0, 50.0], &[]);
+        // 500 MB in 7 s.
+        let expected =
+            "at 200.0 MB/s, then 5 rates one after the other from 50.0 MB/s to 200.0 MB/s, 71.4 MB/s on the whole";
+        assert!(text.contains(expected), "{text}");
+    }
+
+    #[test]
+    fn the_temperature_has_a_row_where_the_drive_tells_it() {
+        let told = text(&found(&[200.0, 50.0, 50.0], &[41.4, 82.6, 60.0]));
+        assert!(told.contains("temperature  from 41 °C to 83 °C (its limit 84 °C)\n"), "{told}");
+        assert!(!text(&found(&[200.0, 50.0], &[])).contains("temperature"));
+    }
+
+    #[test]
+    fn of_many_rates_the_table_has_the_first_and_the_last() {
+        let rows = |count: usize| {
+            let told = text(&found(&[200.0, 50.0].repeat(8)[..count], &[]));
+            told.split_once("sustained").map(|(table, _)| table.lines().count()).unwrap()
+        };
+        assert_eq!([rows(12) - rows(11), rows(13) - rows(12), rows(14) - rows(13), rows(16) - rows(14)], [1, 1, 1, 0]);
+        assert!(text(&found(&[200.0, 50.0].repeat(8), &[])).contains("… 3 more\n"));
+    }
+}

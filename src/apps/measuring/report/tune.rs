@@ -1,0 +1,206 @@
+//! The table and the answer of `haul tune`.
+use super::chart::{self, Bars, Look};
+use super::{Meter, bad_places, latency, point, whole, written_over};
+use crate::apps::measuring::plan::TableStyle;
+use crate::core::{Facts, Op};
+use crate::measure::{Answer, Bad, Entry, Point, State, Trial, Tuned, Watch, Way, Written};
+use crate::report::columns::Columns;
+use crate::report::style::{STRONG, paint};
+use crate::report::text::described;
+use crate::report::{Out, units};
+use std::collections::BTreeSet;
+use std::time::{Duration, Instant};
+
+/// Prints a line for each point as it comes, and a bar.
+#[derive(Debug)]
+pub struct TuneTeller {
+    meter: Meter,
+    lines: bool,
+    began: Instant,
+    time: Duration,
+}
+
+impl TuneTeller {
+    /// Begins to tell of a sweep of about `time` over the disk with these facts.
+    pub fn start(style: TableStyle, facts: &Facts, op: Op, time: Duration, out: Out) -> TuneTeller {
+        let teller =
+            TuneTeller { meter: Meter::start(out), lines: style == TableStyle::Text, began: Instant::now(), time };
+        if teller.lines {
+            let doing = if op == Op::Read { "reading" } else { "writing" };
+            let mut head = Columns::default();
+            head.row("disk", described(facts));
+            head.row("method", format!("{doing} for about {}, runs in turn at spread places", units::duration(time)));
+            teller.meter.print(&format!("{}\n{}", head.lines(), heading()));
+        }
+        teller
+    }
+
+    /// Takes the bar away.
+    pub fn finish(&self) {
+        self.meter.finish();
+    }
+}
+
+impl Watch for TuneTeller {
+    fn tried(&mut self, entry: &Entry) {
+        if self.lines {
+            self.meter.print(&row(entry));
+        }
+    }
+
+    fn moved(&mut self, share: f64, now: Point) {
+        let left = self.time.saturating_sub(self.began.elapsed());
+        self.meter.moved(share, Some(left), &format!("{} {}", now.way.name(), point(now)));
+    }
+}
+
+fn heading() -> String {
+    let heading = format!(
+        "{:8} {:>9} {:>5} {:>12} {:>9} {:>9} {:>9} {:>9}",
+        "way", "block", "depth", "rate", "IOPS", "p50", "p99", "CPU s/GiB"
+    );
+    format!("{}\n", paint(STRONG, &heading))
+}
+
+fn row(entry: &Entry) -> String {
+    let Point { way, block_bytes, depth } = entry.point;
+    let start = format!("{:8} {:>9} {depth:>5}", way.name(), units::block(block_bytes.into()));
+    if let State::LeftOut(why) = entry.state {
+        return format!("{start}  left out: {why}\n");
+    }
+    let of = |number: fn(&Trial) -> f64| entry.median_of(number);
+    let (Some(rate), Some(requests)) = (entry.rate(), of(Trial::requests_per_s)) else {
+        return format!("{start}  failed: nothing could be moved there\n");
+    };
+    let [p50, p99] = [of(|trial| trial.p50_us), of(|trial| trial.p99_us)].map(|us| latency(us.unwrap_or(0.0)));
+    let cpu = of(Trial::cpu_s_per_gib).unwrap_or(0.0);
+    let rate = units::rate_decimal(whole(rate));
+    let cached = if entry.was_cached() { " *" } else { "" };
+    format!("{start} {rate:>12} {requests:>9.0} {p50:>9} {p99:>9} {cpu:>9.3}{cached}\n")
+}
+
+/// The answer in words, with what makes it doubtful.
+pub fn tune_text(tuned: &Tuned, op: Op, written: Option<&Written>, bad: &[Bad], failed: u64) -> String {
+    let mut rows = Columns::default();
+    match &tuned.answer {
+        Some(found) => answer(found, tuned, &mut rows),
+        None => rows.row("answer", "none: nothing could be measured"),
+    }
+    if tuned.failure.is_some() {
+        rows.row("partial", "it ended before its time: what is above is what was found by then");
+    }
+    rows.row("failed", bad_places(bad, failed));
+    if let Some(written) = written {
+        rows.row("written", written_over(written));
+    }
+    if tuned.sweep.entries().iter().any(Entry::was_cached) {
+        rows.row("*", "the page cache held some of it before: this is the speed of memory, not of the disk");
+    }
+    if tuned.went_round && op == Op::Read {
+        let words = "it is so small that bytes were read more than once: a cache in the disk may have had them";
+        rows.row("doubtful", words);
+    }
+    format!("\n{}", rows.lines())
+}
+
+/// The rate by block size, a row for each depth, for each way that was not measured in the page cache's memory.
+pub fn tune_charts(tuned: &Tuned, look: Look) -> String {
+    let one = |way: Way| {
+        let entries = tuned.sweep.entries().iter().filter(|entry| entry.point.way == way && !entry.was_cached());
+        let measured: Vec<&Entry> = entries.filter(|entry| entry.rate().is_some()).collect();
+        let all = |of: fn(Point) -> u32| -> BTreeSet<u32> { measured.iter().map(|entry| of(entry.point)).collect() };
+        let (blocks, depths) = (all(|point| point.block_bytes), all(|point| point.depth));
+        let rate = |block_bytes, depth| {
+            let point = Point { way, block_bytes, depth };
+            measured.iter().find(|entry| entry.point == point).and_then(|entry| entry.rate())
+        };
+        let row = |&depth: &u32| {
+            let rates = blocks.iter().map(|&block| rate(block, depth)).collect();
+            Bars { name: depth.to_string(), rates }
+        };
+        let (rows, blocks): (Vec<Bars>, Vec<u64>) =
+            (depths.iter().map(row).collect(), blocks.iter().map(|&bytes| bytes.into()).collect());
+        chart::rows(&format!("rate by block size, {}", way.name()), "depth", &blocks, &rows, look)
+    };
+    let charts = [Way::Direct, Way::Buffered].map(one);
+    charts.into_iter().filter(|chart| !chart.is_empty()).map(|chart| format!("\n{chart}")).collect()
+}
+
+fn answer(found: &Answer, tuned: &Tuned, rows: &mut Columns) {
+    let pick = format!("{} blocks, {} in flight", units::block(found.pick.block_bytes.into()), found.pick.depth);
+    let rate = units::rate(whole(found.pick_bytes_per_s));
+    let of_best = if found.pick == found.best {
+        "the best of all".to_owned()
+    } else {
+        let best = units::rate_decimal(whole(found.best_bytes_per_s));
+        // Less, by median rates, may be more where both were measured in turn.
+        let share = found.share.min(1.0) * 100.0;
+        format!("{share:.0} % of the best in the same rounds, {} with {best}", point(found.best))
+    };
+    rows.row("answer", format!("{}: {rate},\n{of_best}", paint(STRONG, &pick)));
+    rows.row("sure", sure(found));
+    if let Some(buffered) = &tuned.buffered {
+        let rate = units::rate_decimal(whole(buffered.pick_bytes_per_s));
+        rows.row("buffered", format!("through the page cache {rate} with {}", point(buffered.pick)));
+    }
+    if let Some(dd) = found.dd_bytes_per_s.filter(|&dd| dd > 0.0) {
+        let rate = units::rate_decimal(whole(dd));
+        let times = found.pick_bytes_per_s / dd;
+        let compared = if times >= 1.05 { format!("{times:.1} times slower") } else { "no slower".to_owned() };
+        rows.row("dd", format!("by itself (512 bytes, one at a time, buffered) {rate}: {compared}"));
+    }
+}
+
+fn sure(found: &Answer) -> String {
+    let rounds = if found.rounds == 1 { "one round".to_owned() } else { format!("{} rounds", found.rounds) };
+    match (found.confidence, found.pick_interval) {
+        (Some(share), Some((low, high))) => {
+            let [low, high] = [low, high].map(|rate| units::rate_decimal(whole(rate)));
+            // 100 % is nothing that runs can show.
+            let percent = (share * 100.0).floor().min(99.0);
+            format!("{percent:.0} % that it reaches 95 % of the best, from {rounds}; median rate {low} to {high}")
+        }
+        _ => format!("nobody can be: there was time for {rounds} only; give it more with --time"),
+    }
+}
+
+/// Every point as comma-separated values.
+pub fn tune_csv(tuned: &Tuned) -> String {
+    let mut text = "way,block_bytes,depth,state,runs,bytes_per_s,bytes_per_s_mad,requests_per_s,p50_us,p99_us,max_us,\
+                    cpu_s_per_gib,cached,cpu_share\n"
+        .to_owned();
+    for entry in tuned.sweep.entries() {
+        let Point { way, block_bytes, depth } = entry.point;
+        let rates: Vec<f64> = entry.rates().into_iter().map(|(_, rate)| rate).collect();
+        let number = |value: Option<f64>, digits: usize| value.map(|v| format!("{v:.digits$}")).unwrap_or_default();
+        let of = |number: fn(&Trial) -> f64| entry.median_of(number);
+        let fields = [
+            way.name().to_owned(),
+            block_bytes.to_string(),
+            depth.to_string(),
+            state(&entry.state).to_owned(),
+            entry.trials.len().to_string(),
+            number(entry.rate(), 0),
+            number(crate::measure::stats::mad(&rates), 0),
+            number(of(Trial::requests_per_s), 1),
+            number(of(|trial| trial.p50_us), 1),
+            number(of(|trial| trial.p99_us), 1),
+            number(of(|trial| trial.max_us), 1),
+            number(of(Trial::cpu_s_per_gib), 4),
+            entry.was_cached().to_string(),
+            number(of(Trial::cpu_share), 4),
+        ];
+        text += &fields.join(",");
+        text.push('\n');
+    }
+    text
+}
+
+/// The word of a state for programs.
+pub(crate) fn state(state: &State) -> &'static str {
+    match state {
+        State::Running => "measured",
+        State::Lost => "lost",
+        State::LeftOut(_) => "left out",
+    }
+}

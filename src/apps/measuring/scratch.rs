@@ -1,0 +1,187 @@
+//! What `--write` writes to: a file that is made, places of a device that are kept, or all of one; and how it is left.
+use crate::apps::measuring::plan::{Over, WriteWish, Writing};
+use crate::apps::undo::{self, AT_ONCE_BYTES, Keeping};
+use crate::core::{
+    Cache, Endpoint, EndpointKind, Error, Existing, Extent, ExtentSet, Facts, FileId, Kind, PlanSide, Result, Side,
+    Stop,
+};
+use crate::disks;
+use crate::disks::probe;
+use crate::files::{FileError, Place};
+use crate::ledger::undo::{Content, Undo};
+use crate::measure::{Bad, Ground, Subject, Way, Written};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// What is written over, and what it takes to leave it as it was.
+pub(crate) struct Scratch {
+    /// What stood there, and the way back.
+    undo: Option<(Undo, Arc<dyn Endpoint>)>,
+    written: Written,
+}
+
+/// What is to be written to: a device, or a file that is not there; in a folder, one with a name of its own.
+///
+/// # Errors
+/// As for [`probe::dest`].
+pub(crate) fn look(path: &str) -> Result<Facts> {
+    if !Path::new(path).is_dir() {
+        return probe::dest(path);
+    }
+    let name = format!(".haul-measures-{}-{:08x}", std::process::id(), fastrand::u32(..));
+    let mut facts = probe::dest(&Path::new(path).join(name).to_string_lossy())?;
+    facts.address = path.to_owned();
+    Ok(facts)
+}
+
+/// Where the bytes of a device are to be kept, with the facts of that; `None`: nothing is.
+///
+/// # Errors
+/// There is no such place, or it cannot be made.
+pub(crate) fn store(facts: &Facts, wish: &WriteWish) -> Result<Option<(PathBuf, Facts)>> {
+    if facts.kind != EndpointKind::Block || wish.destroy {
+        return Ok(None);
+    }
+    let path = undo::place(facts)?;
+    undo::make_folder(&path)?;
+    let facts = probe::dest(&path.to_string_lossy())?;
+    Ok(Some((path, facts)))
+}
+
+/// Opens what is to be written by every way that the plan has. A file has no name from then on: it is gone with this
+/// process, however that ends.
+///
+/// # Errors
+/// As for [`disks::open_dest_to_change`]; a file that cannot be removed.
+pub(crate) fn open(writing: &Writing, facts: &Facts) -> Result<Vec<(Way, Arc<dyn Endpoint>)>> {
+    let mut facts = facts.clone();
+    let mut ways = Vec::new();
+    let mut opened = Ok(());
+    for (cache, side) in &writing.measuring.ways {
+        // The first way has made it.
+        let existing = if ways.is_empty() { side.access.existing } else { Existing::Keep };
+        let side = PlanSide { access: crate::core::Access { existing, ..side.access }, ..side.clone() };
+        match disks::open_dest_to_change(&side, &facts) {
+            Ok(end) => {
+                facts = end.facts().clone();
+                ways.push((if *cache == Cache::Direct { Way::Direct } else { Way::Buffered }, end));
+            }
+            Err(error) => {
+                opened = Err(error);
+                break;
+            }
+        }
+    }
+    if matches!(writing.over, Over::NewFile(_)) && !ways.is_empty() {
+        let removed = match facts.id {
+            Some(FileId::File(dev, ino)) => {
+                Place::of(&facts.path).map_err(Into::into).and_then(|place| place.remove_inode((dev, ino)))
+            }
+            _ => Ok(()),
+        };
+        removed.map_err(|error: FileError| {
+            Error::new(Kind::Io, format!("cannot remove {}, which was made just now", facts.path.display()))
+                .because(error.into())
+                .advise("Remove it by hand.")
+        })?;
+    }
+    opened.map(|()| ways)
+}
+
+/// Makes sure that the subject may be written over: keeps what stands on a device, fills a file where
+/// that is wanted. For about `time`.
+/// `Err`: a signal came first, and nothing was written to a device.
+///
+/// # Errors
+/// Nothing can be kept, or the file cannot be filled.
+pub(crate) fn prepare(
+    subject: &mut Subject,
+    over: &Over,
+    filled: bool,
+    store: Option<&Path>,
+    time: Duration,
+    stop: &Stop,
+) -> Result<std::result::Result<Scratch, i32>> {
+    let (_, end) = subject.ways[0].clone();
+    let mut session = [0; 32];
+    session.fill_with(|| fastrand::u8(..));
+    let mut undo = None;
+    let ground = match (over, store) {
+        (Over::Kept(places), Some(store)) => {
+            let facts = end.facts().clone();
+            let kept = undo::keep(store, &Keeping { facts: &facts, end: &end, places, time }, stop)?;
+            let Some(kept) = kept else { return Ok(Err(stop.asked().unwrap_or(0))) };
+            session = *kept.undo.head().session.as_bytes();
+            subject.extents = kept.extents;
+            subject.failed += kept.bad.len() as u64;
+            subject.bad.extend::<Vec<Bad>>(kept.bad);
+            undo = Some((kept.undo, end));
+            Ground::Kept
+        }
+        (Over::NewFile(bytes), _) => {
+            let content = Content::of(&session.into());
+            let len = if filled { fill(&end, *bytes, content.bytes(), time, stop)? } else { *bytes };
+            subject.extents = vec![Extent::new(0, len)];
+            if let Some(signal) = stop.asked() {
+                return Ok(Err(signal));
+            }
+            Ground::NewFile
+        }
+        _ => Ground::All,
+    };
+    subject.op = crate::core::Op::Write;
+    subject.content = Content::of(&session.into()).bytes().to_vec();
+    let bytes = subject.extents.iter().map(|extent| extent.len).sum();
+    let written = Written { ground, bytes, places: subject.extents.len(), put_back_bytes: None, left: None };
+    Ok(Ok(Scratch { undo, written }))
+}
+
+/// Writes the file once, so that what is measured is no growing of a file; returns its length.
+fn fill(end: &Arc<dyn Endpoint>, bytes: u64, content: &[u8], time: Duration, stop: &Stop) -> Result<u64> {
+    let address = &end.facts().address;
+    let failed = |offset, error: std::io::Error| {
+        let kind = end.diagnose(crate::core::Op::Write, offset, &error);
+        Error::of_request(kind, crate::core::Op::Write, Side::Dest, address, offset, error)
+    };
+    end.prepare(Extent::new(0, bytes)).map_err(|error| failed(0, error))?;
+    let mut writer = undo::Mover::new(end)?;
+    let (began, mut filled) = (Instant::now(), 0);
+    let piece: Vec<u8> = content.iter().copied().cycle().take(AT_ONCE_BYTES as usize).collect();
+    while filled < bytes && stop.asked().is_none() && (filled == 0 || began.elapsed() < time) {
+        let len = (bytes - filled).min(AT_ONCE_BYTES.into());
+        writer.write(filled, &piece[..len as usize]).map_err(|error| failed(filled, error))?;
+        filled += len;
+    }
+    end.end_at(filled).and_then(|()| end.make_durable()).map_err(|error| failed(filled, error))?;
+    Ok(filled)
+}
+
+/// Places that touch are one: a run may go on from one to the next.
+pub(crate) fn merged(extents: &[Extent]) -> Vec<Extent> {
+    extents.iter().copied().collect::<ExtentSet>().iter().collect()
+}
+
+impl Scratch {
+    /// Something stood there that is to be put back.
+    pub(crate) fn is_kept(&self) -> bool {
+        self.undo.is_some()
+    }
+
+    /// Leaves everything as it was: puts back what was kept. What was written over is told in any case.
+    pub(crate) fn give_back(self) -> (Written, Option<Error>) {
+        let Scratch { undo, mut written } = self;
+        let Some((undo, end)) = undo else { return (written, None) };
+        match undo::put_back(undo, &end) {
+            Ok(done) => {
+                written.put_back_bytes = Some(done.written_bytes);
+                (written, None)
+            }
+            Err(not_back) => {
+                let undo::NotPutBack { error, left } = *not_back;
+                written.left = Some(left);
+                (written, Some(error))
+            }
+        }
+    }
+}

@@ -1,0 +1,75 @@
+//! `haul profile --write --sustained`.
+use super::{json as found_json, page};
+use crate::apps::Exit;
+use crate::apps::measuring::json::SustainedFound;
+use crate::apps::measuring::measured::{Asked, Opened};
+use crate::apps::measuring::plan::{KEPT_BYTES_MAX, ProfileOptions, Reach, TableStyle, WriteWish};
+use crate::apps::measuring::report::{Look, Meter, sustained_chart, sustained_csv, sustained_text};
+use crate::core::Result;
+use crate::disks::probe;
+use crate::measure::{self, Ground, Sustained, Thermometer};
+use crate::report::{Out, json, units};
+use crate::sys::is_utf8;
+use std::time::{Duration, Instant};
+
+/// For keeping what stands on a device a part of this is taken where `--time` does not say.
+const TIME: Duration = Duration::from_secs(60);
+
+/// Writes on and on, alone and from rest: whatever else is measured would fill the cache before.
+pub(crate) fn sustained(
+    options: &ProfileOptions,
+    wish: &WriteWish,
+    bytes: u64,
+    asked: Asked<'_>,
+    out: Out,
+) -> Result<Exit> {
+    let reach = Reach { places: 1, kept_bytes: KEPT_BYTES_MAX, file_bytes: bytes, filled: false };
+    let mut opened = match Opened::to_write(asked, wish, reach, options.time.unwrap_or(TIME), out)? {
+        Ok(opened) => opened,
+        Err(signal) => return Ok(Exit::Signal(signal)),
+    };
+    let sensor = probe::sensor(&opened.facts);
+    opened.subject.thermometer = sensor.map(|sensor| Thermometer::of(sensor.limit_c, move || sensor.celsius()));
+    let (began, meter) = (Instant::now(), Meter::start(out));
+    let mut heard = |written: u64| {
+        let (share, passed) = (written as f64 / bytes as f64, began.elapsed());
+        let left = passed.mul_f64((1.0 - share).max(0.0) / share.max(1e-9));
+        let left = options.time.map_or(left, |time| left.min(time.saturating_sub(passed)));
+        meter.moved(share, Some(left), "writing on and on");
+    };
+    let found = measure::sustained(&mut opened.subject, bytes, options.time, &opened.stop, &mut heard);
+    meter.finish();
+    opened.measured();
+    let doubt = doubt(&found, &opened);
+    opened.doubt(doubt);
+    let (facts, warnings, engine) = (&opened.facts, &opened.warnings, opened.plan.engine);
+    let (bad, failed, written) = (&opened.subject.bad, opened.subject.failed, opened.written.as_ref());
+    let asked =
+        SustainedFound { words: asked.words, facts, written, engine, bytes, found: &found, bad, failed, warnings };
+    let told = sustained_text(&asked, "");
+    let text = match options.style {
+        TableStyle::Text => sustained_text(&asked, &sustained_chart(&found, Look::of_output(out.columns(), is_utf8()))),
+        TableStyle::Csv => sustained_csv(&found),
+        TableStyle::Json => json::text(&found_json::sustained(asked)),
+    };
+    let printed = opened.tell(&text, &told, |measured| page::sustained(&found, measured));
+    let any = found.end.bytes > 0;
+    Ok(opened.exit(found.failure, any, printed))
+}
+
+/// What writing over the same places says less of than writing to others.
+fn doubt(found: &Sustained, opened: &Opened<'_>) -> Option<String> {
+    let (written, address) = (opened.written.as_ref().filter(|_| found.went_round)?, &opened.facts.address);
+    let size = units::size(written.bytes);
+    Some(match written.ground {
+        Ground::Kept => format!(
+            "{size} of {address} were written over again and again: a flash drive may look faster by that than it is; \
+             --destroy writes over all of it and keeps nothing"
+        ),
+        Ground::NewFile => format!(
+            "the file had {size}, no more than half of what was free, and was written over again from its start: a \
+             flash drive may look faster by that than it is"
+        ),
+        Ground::All => format!("{address} has {size}: it was written over again from its start"),
+    })
+}

@@ -1,0 +1,134 @@
+//! `haul tune`.
+use super::{json as found_json, page, plan};
+use crate::apps::measuring::json::TuneFound;
+use crate::apps::measuring::measured::{Asked, Opened, in_the_cache};
+use crate::apps::measuring::plan::{KEPT_BYTES_MAX, Reach, TableStyle, TuneOptions};
+use crate::apps::measuring::report::{Look, TuneTeller, tune_charts, tune_csv, tune_text};
+use crate::apps::measuring::scratch;
+use crate::apps::{Exit, saved, undo};
+use crate::core::{EndpointKind, Error, Facts, Kind, Result};
+use crate::disks::probe;
+use crate::measure::{self, Effort, Tuned, Way};
+use crate::report::{Out, json, text};
+use crate::sys::is_utf8;
+use std::time::Duration;
+
+/// As long as people wait without going away.
+const TIME: Duration = Duration::from_secs(60);
+
+/// Opening and probing come on top, and it is to be over in 10 s.
+const QUICK_TIME: Duration = Duration::from_secs(8);
+
+/// Enough places to meet more than one zone, each long enough for all block sizes that a disk cares about.
+const REACH: Reach = Reach { places: 4, kept_bytes: KEPT_BYTES_MAX, file_bytes: KEPT_BYTES_MAX, filled: true };
+
+/// The same with --quick: what a stick puts back in a few seconds.
+const QUICK_REACH: Reach = Reach { places: 2, kept_bytes: QUICK_BYTES, file_bytes: QUICK_BYTES, ..REACH };
+/// See [`QUICK_REACH`].
+const QUICK_BYTES: u64 = 32 << 20;
+
+/// How much of [`QUICK_TIME`] is for measuring at least, however long keeping takes.
+const QUICK_TIME_MIN: Duration = Duration::from_secs(3);
+
+/// Putting back reads what keeping read, and writes it in pieces: on a modelled USB stick seven times as long.
+const PUTTING_BACK: u32 = 7;
+
+/// `words` is the command line behind the program's name.
+pub(crate) fn tune(options: &TuneOptions, words: &[String], out: Out) -> Result<Exit> {
+    let asked = Asked {
+        path: &options.path,
+        engine: options.engine,
+        report: options.report.as_deref(),
+        style: options.style,
+        words,
+    };
+    if options.restore {
+        return restore(&options.path, out);
+    }
+    let mut time = options.time.unwrap_or(if options.quick { QUICK_TIME } else { TIME });
+    // Where no time was asked for, all that --quick does is to be over soon.
+    let in_all = options.quick && options.time.is_none();
+    let mut opened = match &options.write {
+        None => Opened::new(asked, out)?,
+        Some(wish) => {
+            let (reach, before) = if in_all { (QUICK_REACH, time / 2) } else { (REACH, time) };
+            match Opened::to_write(asked, wish, reach, before, out)? {
+                Ok(opened) => opened,
+                Err(signal) => return Ok(Exit::Signal(signal)),
+            }
+        }
+    };
+    if in_all {
+        let besides = opened.kept_in * (1 + if opened.keeps() { PUTTING_BACK } else { 0 });
+        time = time.saturating_sub(besides).max(QUICK_TIME_MIN);
+    }
+    let tuned = sweep(options, &mut opened, time, out);
+    let doubts = doubts(&tuned, &opened.facts);
+    opened.doubt(doubts);
+    let (bad, failed) = (&opened.subject.bad, opened.subject.failed);
+    let (op, written) = (opened.op(), opened.written.as_ref());
+    let told = tune_text(&tuned, op, written, bad, failed);
+    let text = match options.style {
+        TableStyle::Text => tune_charts(&tuned, Look::of_output(out.columns(), is_utf8())) + &told,
+        TableStyle::Csv => tune_csv(&tuned),
+        TableStyle::Json => {
+            let (facts, warnings, engine) = (&opened.facts, &opened.warnings, opened.plan.engine);
+            let found = TuneFound { words, facts, op, written, engine, tuned: &tuned, bad, failed, warnings };
+            json::text(&found_json::tune(found))
+        }
+    };
+    let printed = opened.tell(&text, &told, |measured| page::tune(&tuned, measured));
+    let kept = keep(options, &opened, &tuned, out);
+    let exit = opened.exit(tuned.failure, tuned.answer.is_some(), printed);
+    // What was measured is printed by now, whatever becomes of the keeping.
+    kept.map(|()| exit)
+}
+
+/// Puts back what a run that was cut off left on the device.
+fn restore(path: &str, out: Out) -> Result<Exit> {
+    let device = probe::dest(path)?;
+    if device.kind != EndpointKind::Block {
+        let what = if device.exists { format!("{path} is no device") } else { format!("there is no {path}") };
+        let advice = "Name the device that was measured: of nothing else is anything kept.";
+        return Err(Error::new(Kind::Usage, format!("--restore: {what}")).advise(advice));
+    }
+    let said = undo::put_back_earlier(&device)?.unwrap_or_else(|| text::nothing_to_put_back(path));
+    out.tell(&text::told(&said));
+    Ok(Exit::Status(0))
+}
+
+fn sweep(options: &TuneOptions, opened: &mut Opened<'_>, time: Duration, out: Out) -> Tuned {
+    let effort = if options.quick { Effort::Quick } else { Effort::Full };
+    let mut teller = TuneTeller::start(options.style, &opened.facts, opened.op(), time, out);
+    opened.subject.extents = scratch::merged(&opened.subject.extents);
+    let subject = &mut opened.subject;
+    let ways: Vec<Way> = subject.ways.iter().map(|(way, _)| *way).collect();
+    let least = subject.align_bytes.try_into().unwrap_or(u32::MAX);
+    let points = measure::grid(&ways, least, subject.in_flight_bytes_max(), effort);
+    let tuned = measure::tune(subject, points, time, &opened.stop, &mut teller);
+    teller.finish();
+    opened.measured();
+    tuned
+}
+
+/// Keeps the answer where that was asked for: of a whole sweep only.
+fn keep(options: &TuneOptions, opened: &Opened<'_>, tuned: &Tuned, out: Out) -> Result<()> {
+    if let (true, Some(answer), None) = (options.save, &tuned.answer, &tuned.failure) {
+        let place = saved::keep(&opened.facts, opened.op(), answer)?;
+        out.tell(&text::kept(&place, opened.op()));
+    }
+    Ok(())
+}
+
+/// Figures that cannot be those of the disk.
+fn doubts(tuned: &Tuned, facts: &Facts) -> Vec<String> {
+    let mut doubts = Vec::new();
+    let best = tuned.answer.as_ref().map_or(0.0, |answer| answer.best_bytes_per_s);
+    if let Some((most, what)) = plan::ceiling(facts).filter(|(most, _)| best > *most as f64) {
+        doubts.push(text::above_the_link(best as u64, most, what));
+    }
+    if tuned.sweep.entries().iter().any(|entry| entry.was_cached()) {
+        doubts.push(in_the_cache(facts));
+    }
+    doubts
+}

@@ -1,0 +1,167 @@
+//! `haul pattern` as clap sees it, and as [`Options`].
+use crate::cli::expect;
+use crate::cli::method::{PaceArguments, ReachArguments};
+use crate::cli::shown::ShownArguments;
+use crate::cli::words;
+use crate::cli::words::address;
+use crate::plan::{Expectation, Options, Passes};
+use clap::error::ErrorKind;
+use clap::{Args, Subcommand, ValueHint};
+use std::ffi::OsString;
+
+/// What one `--expect` holds. An alias, so that clap takes it for one value.
+type Expectations = Vec<Expectation>;
+
+/// What is done with the pattern.
+#[derive(Debug, Subcommand)]
+pub(crate) enum PatternVerb {
+    /// Fill a disk, or a file, with blocks that say where they belong
+    ///
+    /// Fill DST with the test pattern: every block carries its own address, the number of this run and a checksum, and
+    /// looks random, so that no disk can compress it or store two alike once. What was on DST is lost. It is refused
+    /// and asked for as by haul copy.
+    Write(Box<WriteArguments>),
+
+    /// Read them back: flipped, swapped, lost, stale or torn?
+    ///
+    /// Read SRC, past every cache, and judge each block of the test pattern on it: what is not as it was written is
+    /// told by its kind, its place and how much of it there is. What cannot be read is read around and listed. A disk
+    /// that lies about its size is seen through.
+    Check(Box<CheckArguments>),
+}
+
+/// The words behind `haul pattern write`.
+#[derive(Debug, Args)]
+pub(crate) struct WriteArguments {
+    /// Dest: block device or file; all on it is lost
+    #[arg(value_name = "DST", value_hint = ValueHint::AnyPath)]
+    dest: OsString,
+
+    #[command(flatten)]
+    place: PlaceArguments,
+
+    /// Overwrite a device without asking
+    ///
+    /// Overwrite a block device without asking, where nobody can be asked. What is mounted, held or swap is refused all
+    /// the same.
+    #[arg(long, short = 'y', help_heading = "Safety")]
+    yes: bool,
+
+    /// Refuse unless DST has this serial, model, wwn, size
+    ///
+    /// Refuse to write unless the dest is the one that is meant, as for haul copy: serial=, model=, wwn= or size=.
+    #[arg(long, value_name = "KEYS", value_parser = expect::parse, help_heading = "Safety")]
+    expect: Vec<Expectations>,
+
+    /// Exit before the data is on the medium
+    ///
+    /// Exit when everything is written, before the device or file system has said that it is on the medium.
+    #[arg(long, help_heading = "Safety")]
+    no_flush: bool,
+
+    #[command(flatten)]
+    way: WayArguments,
+}
+
+/// The words behind `haul pattern check`.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Exit status: 0 clean, 1 damaged or not readable, 2 usage. See --help for every option in full."
+)]
+pub(crate) struct CheckArguments {
+    /// Source: what the pattern was written to; it is only read
+    #[arg(value_name = "SRC", value_hint = ValueHint::AnyPath)]
+    source: OsString,
+
+    #[command(flatten)]
+    place: PlaceArguments,
+
+    #[command(flatten)]
+    way: WayArguments,
+}
+
+/// Which bytes, and of which run.
+#[derive(Debug, Args)]
+struct PlaceArguments {
+    /// Begin at this byte of the disk
+    ///
+    /// Begin at this byte of the disk or file. Blocks carry their address on the whole of it.
+    #[arg(long, value_name = "SIZE", value_parser = words::offset, allow_hyphen_values = true, help_heading = "Range")]
+    seek: Option<u64>,
+
+    /// This many bytes, not all
+    ///
+    /// This many bytes instead of everything to the end. A file that is not there yet needs it.
+    #[arg(long, value_name = "SIZE", value_parser = words::amount, allow_hyphen_values = true, help_heading = "Range")]
+    count: Option<u64>,
+
+    /// Number of the run; default: write the time, check the newest
+    ///
+    /// The number that all blocks of one writing carry, so that what is left of an earlier one is known. By default it
+    /// is the time when writing begins, in milliseconds since 1970, and checking takes the newest that samples of the
+    /// disk show; a disk that lost all of a run shows an older one, so in scripts give the number to both.
+    #[arg(long, value_name = "N", help_heading = "Range")]
+    run: Option<u64>,
+}
+
+/// How it is done, and what is shown.
+#[derive(Debug, Args)]
+struct WayArguments {
+    /// Show the plan and end
+    ///
+    /// Show the whole plan with the reason of each choice; write nothing.
+    #[arg(long, short = 'n', help_heading = "Method")]
+    dry_run: bool,
+
+    #[command(flatten)]
+    reach: ReachArguments,
+
+    #[command(flatten)]
+    pace: PaceArguments,
+
+    #[command(flatten)]
+    shown: ShownArguments,
+}
+
+/// The options that the words mean, and the run that was asked for; or why they cannot be meant.
+pub(crate) type Settled = Result<(Options, Option<u64>), (ErrorKind, String)>;
+
+impl WriteArguments {
+    pub(crate) fn settle(self) -> Settled {
+        let dest = self.dest.clone();
+        let options = Options {
+            dest: address("DST", dest)?,
+            yes: self.yes,
+            expect: self.expect.into_iter().flatten().collect(),
+            no_flush: self.no_flush,
+            ..shared(&self.place, &self.way)
+        };
+        Ok((options, self.place.run))
+    }
+}
+
+impl CheckArguments {
+    pub(crate) fn settle(self) -> Settled {
+        let mut options = Options { source: address("SRC", self.source.clone())?, ..shared(&self.place, &self.way) };
+        // There is one side to be reached, whatever it is called.
+        if matches!(options.passthrough, Passes::Dest | Passes::Both) {
+            options.passthrough = Passes::Source;
+        }
+        Ok((options, self.place.run))
+    }
+}
+
+fn shared(place: &PlaceArguments, way: &WayArguments) -> Options {
+    Options {
+        seek_bytes: place.seek,
+        count_bytes: place.count,
+        engine: way.pace.engine,
+        block_bytes: way.pace.block_size,
+        depth: way.pace.depth,
+        direct: way.reach.direct,
+        passthrough: way.reach.passthrough.unwrap_or_default(),
+        command_timeout_s: way.reach.command_timeout,
+        dry_run: way.dry_run,
+        ..way.shown.settle()
+    }
+}

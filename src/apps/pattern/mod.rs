@@ -1,0 +1,103 @@
+//! `haul pattern`.
+pub(in crate::apps) mod cli;
+pub mod plan;
+mod survey;
+
+use super::Exit;
+use super::consent;
+use super::copy::{carry_out, host, show, warn};
+use super::journal;
+use super::signals::Signals;
+use super::undo;
+use crate::core::stages::{Inspector, Pattern};
+use crate::core::{Error, Extent, Kind, PatternAct, PatternUse, Plan, Result, Side};
+use crate::disks::probe;
+use crate::disks::{self, computed};
+use crate::plan::{JournalWish, Options, needs_confirmation};
+use crate::report::Out;
+use std::sync::Arc;
+use std::time::{SystemTime, UNIX_EPOCH};
+use survey::survey;
+
+/// A copy with the pattern on one side. `words` is the command line behind the program's name.
+pub(crate) fn pattern(
+    act: PatternAct,
+    options: &Options,
+    run: Option<u64>,
+    words: &[String],
+    out: Out,
+) -> Result<Exit> {
+    match act {
+        PatternAct::Write => write(options, run.unwrap_or_else(run_of_now), words, out),
+        PatternAct::Check => check(options, run, words, out),
+    }
+}
+
+/// The time, so that of two runs over one disk the later has the larger number, and a person can tell when it was.
+fn run_of_now() -> u64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(since.as_millis()).unwrap_or(0)
+}
+
+fn write(options: &Options, run: u64, words: &[String], out: Out) -> Result<Exit> {
+    let signals = Signals::watch(out)?;
+    let dest = probe::one_through(&options.dest, Side::Dest, options.passthrough.may(Side::Dest))?;
+    let (mut plan, source) = plan::write(options, run, &dest, &host(options))?;
+    plan.warnings.extend(undo::write_warnings(&dest, options.dry_run));
+    if options.dry_run {
+        return show(options, &plan, &source, &dest, out);
+    }
+    // None is kept of a pattern, but an old one claims what is about to become untrue.
+    let none = Options { journal: JournalWish::Never, restart: true, ..options.clone() };
+    let mut found = journal::look(&none, &plan, &source, &dest)?;
+    plan.warnings.append(&mut found.warnings);
+    warn(options, &plan, out);
+    if needs_confirmation(&plan, &dest) && !options.yes {
+        consent::ask(&plan, &source, &dest, out)?;
+    }
+    undo::before_writing(&dest, options.progress, &mut plan, out)?;
+    let _held = disks::hold_dest(&plan.dest, &dest)?;
+    let made = computed::made(source, Arc::new(in_plan(&plan, run)?));
+    found.begin(&plan, &made)?;
+    let ends = [made, disks::open_dest(&plan.dest, &dest)?];
+    carry_out(options, &plan, &ends, &signals, words, out)
+}
+
+fn check(options: &Options, run: Option<u64>, words: &[String], out: Out) -> Result<Exit> {
+    let signals = Signals::watch(out)?;
+    let source = probe::one_through(&options.source, Side::Source, options.passthrough.may(Side::Source))?;
+    let (mut plan, dest) = plan::check(options, run, &source, &host(options))?;
+    plan.warnings.extend(undo::read_warnings(&source));
+    if options.dry_run {
+        return show(options, &plan, &source, &dest, out);
+    }
+    warn(options, &plan, out);
+    let disk = disks::open_source(&plan.source, &source)?;
+    let range = Extent::new(plan.source.offset, plan.len.unwrap_or(0));
+    let found = survey(&disk, range, run);
+    let Some(run) = run.or(found.map(|mark| mark.run)) else {
+        let what = format!("no test pattern on source {}: there is no block of one in samples of it", options.source);
+        return Err(Error::new(Kind::Io, what).on(Side::Source).advise(
+            "Write one with 'haul pattern write'. If one was written, nothing of it is there; --run N has it judged by \
+             that run all the same.",
+        ));
+    };
+    if let (Some(settled), Some(mark)) = (&mut plan.pattern, found) {
+        settled.block_bytes = mark.block_bytes;
+    }
+    plan.pattern = plan.pattern.map(|settled| PatternUse { run: Some(run), ..settled });
+    let judge = Inspector::new(in_plan(&plan, run)?, range);
+    let ends = [disk, computed::judged(dest, Arc::new(judge))];
+    carry_out(options, &plan, &ends, &signals, words, out)
+}
+
+/// The pattern that a plan is about.
+fn in_plan(plan: &Plan, run: u64) -> Result<Pattern> {
+    let block_bytes = plan.pattern.map_or(0, |settled| settled.block_bytes);
+    if !plan.source.offset.is_multiple_of(block_bytes.max(1).into()) {
+        let what = format!("--seek {}: the test pattern there has blocks of {block_bytes} bytes", plan.source.offset);
+        return Err(Error::new(Kind::Usage, what).advise("Give a multiple of that."));
+    }
+    Pattern::new(block_bytes, run, 0)
+        .ok_or_else(|| Error::new(Kind::Unsupported, format!("no test pattern can have blocks of {block_bytes} bytes")))
+}

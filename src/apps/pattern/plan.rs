@@ -1,0 +1,165 @@
+//! How the test pattern is written to a disk and checked on it: a copy with the pattern on one side.
+use crate::core::{Cache, EndpointKind, Error, Facts, Host, Kind, OnError, PatternAct, PatternUse, Plan, Result, Side};
+use crate::plan::asked::{Asked, in_memory, named};
+use crate::plan::numbers::{PATTERN_BLOCK_BYTES, PATTERN_BLOCK_BYTES_MIN};
+use crate::plan::{JournalWish, Options, When, check, make, words};
+
+/// The plan that writes the pattern of `run` to `dest`, and the facts of its source.
+///
+/// # Errors
+/// As for [`make`]; `Usage` for what is no whole blocks, and for a new file without `--count`.
+pub fn write(options: &Options, run: u64, dest: &Facts, host: &Host) -> Result<(Plan, Facts)> {
+    let mut source = Facts::new("test pattern", EndpointKind::Pattern);
+    check::dest(&Asked { options, source: &source, dest, host })?;
+    let (seek, unit) = (options.seek_bytes.unwrap_or(0), unit(Side::Dest, dest)?);
+    whole("--seek", seek, unit)?;
+    let len = match options.count_bytes {
+        Some(count) => {
+            whole("--count", count, unit)?;
+            count
+        }
+        None => rest(Side::Dest, dest, seek)?,
+    };
+    let whole_len = len - len % u64::from(unit);
+    source.size = Some(seek.saturating_add(whole_len));
+    // What is written is all of the dest, or a range of it: the odd end of a file stays.
+    let count_bytes = options.count_bytes.or((whole_len < len).then_some(whole_len));
+    let asked = Options {
+        skip_bytes: options.seek_bytes,
+        count_bytes,
+        reflink: When::Never,
+        journal: JournalWish::Never,
+        ..options.clone()
+    };
+    let mut plan = make(&asked, &source, dest, host)?;
+    whole_requests(&plan)?;
+    let block_bytes = block_bytes(dest, seek, whole_len, unit);
+    plan.pattern = Some(PatternUse { act: PatternAct::Write, run: Some(run), block_bytes });
+    plan.why.insert(0, chosen(run, block_bytes));
+    Ok((plan, source))
+}
+
+/// A place that cannot be read is damage like any other: what lies behind it is checked all the same.
+const AROUND: OnError = OnError { skip: true, retries: 0 };
+
+/// The plan that checks the pattern on `source`, and the facts of the side that judges. Without a `run` it is to be
+/// found on the source, and the length of its blocks in any case: what stands in the plan is a guess until then.
+///
+/// # Errors
+/// As for [`make`]; `Usage` for what is no whole blocks.
+pub fn check(options: &Options, run: Option<u64>, source: &Facts, host: &Host) -> Result<(Plan, Facts)> {
+    let dest = Facts::new("test pattern", EndpointKind::Pattern);
+    let (seek, unit) = (options.seek_bytes.unwrap_or(0), unit(Side::Source, source)?);
+    whole("--seek", seek, PATTERN_BLOCK_BYTES_MIN)?;
+    if let Some(count) = options.count_bytes {
+        whole("--count", count, PATTERN_BLOCK_BYTES_MIN)?;
+    }
+    let len = rest(Side::Source, source, seek)?;
+    let asked = Options {
+        skip_bytes: options.seek_bytes,
+        sparse: When::Never,
+        on_error: AROUND,
+        reflink: When::Never,
+        journal: JournalWish::Never,
+        ..options.clone()
+    };
+    let mut plan = make(&asked, source, &dest, host)?;
+    whole_requests(&plan)?;
+    let block_bytes = block_bytes(source, seek, options.count_bytes.unwrap_or(len), unit);
+    plan.pattern = Some(PatternUse { act: PatternAct::Check, run, block_bytes });
+    plan.warnings.extend(what_is_checked(&plan, source));
+    Ok((plan, dest))
+}
+
+fn chosen(run: u64, block_bytes: u32) -> crate::core::Reason {
+    let choice = format!("run {run}, blocks of {}", words::size(block_bytes.into()));
+    let because = "each block carries its address, the run and a checksum".to_owned();
+    crate::core::Reason { topic: "pattern", choice, because }
+}
+
+/// That memory may answer instead of the disk, where it may.
+fn what_is_checked(plan: &Plan, source: &Facts) -> Option<String> {
+    let name = named(Side::Source, source);
+    if in_memory(source) {
+        return Some(format!("{name} lies in memory: no disk is checked"));
+    }
+    (plan.source.access.cache != Cache::Direct)
+        .then(|| format!("{name} is read through the page cache: what memory holds of it is checked, and not the disk"))
+}
+
+/// The smallest blocks that a pattern on this disk can have.
+fn unit(side: Side, facts: &Facts) -> Result<u32> {
+    let name = named(side, facts);
+    if !matches!(facts.kind, EndpointKind::File | EndpointKind::Block) {
+        let what = format!("{name} ({}) cannot hold a test pattern: a file or a device can", facts.kind.name());
+        return Err(Error::new(Kind::Usage, what).on(side).advise("See 'haul list' for the devices there are."));
+    }
+    let logical = facts.logical_block_bytes.max(1);
+    if !logical.is_power_of_two() {
+        let what = format!("{name} has blocks of {logical} bytes: a test pattern needs a power of two");
+        return Err(Error::new(Kind::Unsupported, what).on(side).advise("Format it with blocks of 512 or 4096 bytes."));
+    }
+    Ok(logical.clamp(PATTERN_BLOCK_BYTES_MIN, PATTERN_BLOCK_BYTES))
+}
+
+/// Bytes that are there from `seek` on.
+fn rest(side: Side, facts: &Facts, seek: u64) -> Result<u64> {
+    let size = facts.size.filter(|_| facts.exists).unwrap_or(0);
+    let name = named(side, facts);
+    if size == 0 && side == Side::Dest && facts.kind == EndpointKind::File {
+        let what = format!("{name} has no bytes yet, and nothing says how long it is to become");
+        return Err(Error::new(Kind::Usage, what).on(side).advise("Say how much with --count."));
+    }
+    size.checked_sub(seek).filter(|&rest| rest > 0).ok_or_else(|| {
+        let what = format!("--seek {seek}: nothing is there to {}, {name} has {}", doing(side), words::exact(size));
+        Error::new(Kind::Usage, what).on(side).advise("Give a smaller --seek.")
+    })
+}
+
+fn doing(side: Side) -> &'static str {
+    match side {
+        Side::Source => PatternAct::Check.name(),
+        Side::Dest => PatternAct::Write.name(),
+    }
+}
+
+/// Refuses a number of bytes that is no whole blocks.
+fn whole(option: &str, bytes: u64, unit: u32) -> Result<()> {
+    let (below, unit) = (bytes - bytes % u64::from(unit), u64::from(unit));
+    if below == bytes {
+        return Ok(());
+    }
+    let what =
+        format!("{option} {bytes}: a test pattern has blocks of {} here, or multiples of that", words::size(unit));
+    let near = match below {
+        0 => unit.to_string(),
+        _ => format!("{below} or {}", below.saturating_add(unit)),
+    };
+    Err(Error::new(Kind::Usage, what).advise(format!("Give {near}.")))
+}
+
+/// Refuses requests that would cut blocks of the pattern in two.
+fn whole_requests(plan: &Plan) -> Result<()> {
+    let block = plan.tuning.block_bytes;
+    if block.is_multiple_of(PATTERN_BLOCK_BYTES) {
+        return Ok(());
+    }
+    let most = words::size(PATTERN_BLOCK_BYTES.into());
+    let what = format!("--block-size {block}: the blocks of a test pattern, of {most}, must not be cut in two");
+    let near = block.next_multiple_of(PATTERN_BLOCK_BYTES);
+    Err(Error::new(Kind::Usage, what).advise(format!("Give {near}, or leave --block-size out.")))
+}
+
+/// Bytes of a block: what the disk writes at once, so that each such piece has a mark of its own; less where that does
+/// not fit the range.
+fn block_bytes(facts: &Facts, seek: u64, len: u64, unit: u32) -> u32 {
+    let natural = match facts.kind {
+        EndpointKind::Block if facts.physical_block_bytes.is_power_of_two() => facts.physical_block_bytes,
+        _ => PATTERN_BLOCK_BYTES,
+    };
+    let mut block = natural.clamp(unit, PATTERN_BLOCK_BYTES);
+    while block > unit && !(seek.is_multiple_of(block.into()) && len.is_multiple_of(block.into())) {
+        block /= 2;
+    }
+    block
+}
