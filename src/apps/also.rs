@@ -1,8 +1,8 @@
 //! `haul copy --also`: one read, several dests.
 use super::certify::{self, Copied, OpenDest};
-use super::copy::{host, show, tell, warn};
-use super::gatherer::Gatherer;
-use super::journal::Found;
+use super::copy::{host, show, tell, tell_files, warn};
+use super::digest_collector::DigestCollector;
+use super::journal::ExistingJournal;
 use super::page::{self, Went};
 use super::session::Session;
 use super::signals::Signals;
@@ -53,7 +53,7 @@ pub(super) fn copy(options: &Options, words: &[String], out: Out) -> Result<Exit
     }
     dests.iter().try_for_each(|dest| undo::before_writing(dest, options.progress, &mut plans.all, out))?;
     let _held = hold(&plans, &dests)?;
-    let mut gatherer = Gatherer::begin(options, &plans.all, &source, &dests.iter().collect::<Vec<_>>())?;
+    let mut gatherer = DigestCollector::begin(options, &plans.all, &source, &dests.iter().collect::<Vec<_>>())?;
     let source_end = disks::open_source(&plans.all.source, &source)?;
     for (plan, found) in plans.alone.iter().zip(looked) {
         found.begin(plan, &source_end)?;
@@ -74,9 +74,7 @@ pub(super) fn copy(options: &Options, words: &[String], out: Out) -> Result<Exit
     let exit = tell(options, plan, &outcome, &verified.unwrap_or(copying), started, words, out)?;
     let went = Went { options, plan, outcome: &outcome, series: &series, words, started };
     let exit = page.map_or(exit, |page| page.put(went, exit, out));
-    if !matches!(exit, Exit::Signal(_)) {
-        manifest?;
-    }
+    let exit = tell_files([manifest], exit, out);
     let Exit::Status(mut status) = exit else { return Ok(exit) };
     for (number, claimed) in several.behind() {
         let from = certify::whole_blocks(plan, claimed.end());
@@ -90,7 +88,7 @@ pub(super) fn copy(options: &Options, words: &[String], out: Out) -> Result<Exit
 
 /// What there is of earlier copies to each dest. No journal is kept of several, but an old one claims what is about to
 /// become untrue.
-fn look(options: &Options, plans: &mut Plans, source: &Facts, dests: &[Facts]) -> Result<Vec<Found>> {
+fn look(options: &Options, plans: &mut Plans, source: &Facts, dests: &[Facts]) -> Result<Vec<ExistingJournal>> {
     let options = Options { journal: JournalWish::Never, ..options.clone() };
     let mut looked = Vec::new();
     for (plan, dest) in plans.alone.iter().zip(dests) {
@@ -143,7 +141,7 @@ fn catch_up(options: &Options, plan: &Plan, dest: &str, from: u64, signals: &Sig
     let source_end = disks::open_source(&plan.source, &source)?;
     let ends = [source_end, disks::open_dest(&plan.dest, &facts)?];
     let reader = read_back::reader(&plan, &ends)?;
-    let mut gatherer = Gatherer::begin(&options, &plan, &source, &[&facts])?;
+    let mut gatherer = DigestCollector::begin(&options, &plan, &source, &[&facts])?;
     let range = [("--skip", skip), ("--seek", seek), ("--count", left)];
     let mut words = vec!["copy".to_owned(), "--yes".to_owned()];
     words.extend(range.iter().flat_map(|(option, bytes)| [(*option).to_owned(), bytes.to_string()]));

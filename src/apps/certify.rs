@@ -1,5 +1,5 @@
 //! What comes after a copy: the dest is read back, or each of several.
-use super::gatherer::Gatherer;
+use super::digest_collector::DigestCollector;
 use super::read_back::{self, Answer, Written};
 use super::session::Session;
 use crate::core::stages::Checklist;
@@ -25,7 +25,7 @@ pub(super) struct Copied<'a> {
 pub(super) fn one(
     session: &Session<'_>,
     copied: Copied<'_>,
-    gatherer: &mut Gatherer,
+    gatherer: &mut DigestCollector,
     outcome: &mut Outcome,
     progress: Arc<Progress>,
 ) -> Arc<Progress> {
@@ -98,7 +98,7 @@ pub(super) fn each(
     plans: &Plans,
     dests: &[OpenDest],
     ends: &Ends,
-    gatherer: &mut Gatherer,
+    gatherer: &mut DigestCollector,
     outcome: &mut Outcome,
 ) -> Option<Arc<Progress>> {
     let Plans { all, alone } = plans;

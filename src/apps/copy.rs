@@ -1,8 +1,8 @@
 //! `haul copy`.
 use super::certify::Copied;
-use super::gatherer::Gatherer;
-use super::journal::{self, Begun, Choice};
-use super::judged::{self, Judge, Judged};
+use super::digest_collector::DigestCollector;
+use super::journal::{self, ActiveJournal, Choice};
+use super::judged::{self, Judged, ManifestDelta};
 use super::mapfile::Map;
 use super::page::{self, Went};
 use super::session::Session;
@@ -10,8 +10,8 @@ use super::signals::Signals;
 use super::{Exit, also, beside, certify, consent, estimate, read_back, saved, trailing, undo};
 use crate::core::schedules;
 use crate::core::{
-    Digest, Ended, Endpoint, EngineKind, Facts, Host, Keeping, Observer, Outcome, Plan, Result, Route, Schedule, Side,
-    Silent,
+    CheckpointPlan, Digest, Ended, Endpoint, EngineKind, Facts, Host, Observer, Outcome, Plan, Result, Route, Schedule,
+    Side, Silent,
 };
 use crate::disks;
 use crate::disks::probe;
@@ -30,14 +30,31 @@ pub(super) fn copy(options: &Options, words: &[String], out: Out) -> Result<Exit
         return also::copy(options, words, out);
     }
     let signals = Signals::watch(out)?;
-    match Judge::open(options)? {
-        Some(judge) => copy_to_one(&judge.settle(options), Some(judge), &signals, words, out),
-        None => copy_to_one(options, None, &signals, words, out),
+    let asked = Copying { signals: &signals, words, out };
+    match ManifestDelta::open(options)? {
+        Some(judge) => copy_to_one(&judge.settle(options), Some(judge), &asked),
+        None => copy_to_one(options, None, &asked),
     }
 }
 
+/// What a copy is given beside its options.
+struct Copying<'a> {
+    signals: &'a Signals,
+    /// The command line behind the program's name.
+    words: &'a [String],
+    out: Out,
+}
+
+/// Tells of files beside the copy that could not be written, after the report: the copy is what it is. Status 0 would
+/// be untrue then, and so would 3, which says that nothing was written. A signal stays what ended it.
+pub(super) fn tell_files(files: impl IntoIterator<Item = Result<()>>, exit: Exit, out: Out) -> Exit {
+    let failed = files.into_iter().filter_map(Result::err).inspect(|error| out.tell(&text::error(error))).count();
+    if failed > 0 && exit == Exit::Status(0) { Exit::Status(1) } else { exit }
+}
+
 /// The same to one dest; `judge` knows what it has already.
-fn copy_to_one(options: &Options, judge: Option<Judge>, signals: &Signals, words: &[String], out: Out) -> Result<Exit> {
+fn copy_to_one(options: &Options, judge: Option<ManifestDelta>, asked: &Copying<'_>) -> Result<Exit> {
+    let Copying { signals, words, out } = *asked;
     let through = Side::BOTH.map(|side| options.passthrough.may(side));
     let (mut source, mut dest) = probe::both_through(&options.source, &options.dest, through)?;
     saved::recall([&mut source, &mut dest], out);
@@ -50,7 +67,7 @@ fn copy_to_one(options: &Options, judge: Option<Judge>, signals: &Signals, words
     if found.settle_waiting(&plan, judge.is_none(), out)? == Choice::Resume {
         // It is locked by whoever has found it.
         drop(found);
-        return copy_to_one(&resumed(options), None, signals, words, out);
+        return copy_to_one(&resumed(options), None, asked);
     }
     let page = page::place(options.report.as_deref(), &[(Side::Source, &source), (Side::Dest, &dest)])?;
     warn(options, &plan, out);
@@ -60,7 +77,7 @@ fn copy_to_one(options: &Options, judge: Option<Judge>, signals: &Signals, words
     if (plan.read_back.is_some() || options.delta.is_some()) && dest.exists {
         probe::readable(&options.dest)?;
     }
-    let mut gatherer = Gatherer::begin(options, &plan, &source, &[&dest])?;
+    let mut gatherer = DigestCollector::begin(options, &plan, &source, &[&dest])?;
     let map = Map::begin(options.mapfile.as_deref())?;
     // The source first: opening the dest may empty it.
     let source_end = disks::open_source(&plan.source, &source)?;
@@ -78,7 +95,7 @@ fn copy_to_one(options: &Options, judge: Option<Judge>, signals: &Signals, words
         },
     };
     let started = SystemTime::now();
-    let (keeping, left) = begun.map(|Begun { keeping, left }| (keeping, left)).unzip();
+    let (keeping, left) = begun.map(|ActiveJournal { keeping, left }| (keeping, left)).unzip();
     let mut schedule = what_is_left(&plan, &ends[0], keeping.as_ref());
     let copy = |hearer: &dyn Observer, tally| session.run_counted(&plan, &ends, &mut *schedule, hearer, keeping, tally);
     let ((mut outcome, progress), behind) = trailing::followed(&session, &plan, reader.as_ref(), &gatherer, copy);
@@ -94,16 +111,11 @@ fn copy_to_one(options: &Options, judge: Option<Judge>, signals: &Signals, words
     if renewed && manifest.is_ok() {
         left.iter().for_each(|left| left.settle(&mut outcome));
     }
-    let papers = manifest.and(map.map_or(Ok(()), |map| map.finish(&plan, &outcome)));
+    let files = [manifest, map.map_or(Ok(()), |map| map.finish(&plan, &outcome))];
     let exit = tell(options, &plan, &outcome, &progress, started, words, out)?;
     let went = Went { options, plan: &plan, outcome: &outcome, series: &series, words, started };
     let exit = page.map_or(exit, |page| page.put(went, exit, out));
-    // After the report: the copy is what it is, whatever became of its papers. A signal stays what ended it.
-    match (papers, exit) {
-        (Err(error), Exit::Signal(_)) => out.tell(&text::error(&error)),
-        (papers, _) => papers?,
-    }
-    Ok(exit)
+    Ok(tell_files(files, exit, out))
 }
 
 /// The same, to go on with the copy that waits: its journal is there, whether one was wanted or not.
@@ -119,11 +131,11 @@ fn resumed(options: &Options) -> Options {
 /// wrote, so what measuring left there goes first. Only originals are written by that.
 fn look(
     options: &Options,
-    judge: Option<&Judge>,
+    judge: Option<&ManifestDelta>,
     plan: &mut Plan,
     [source, dest]: [&Facts; 2],
     out: Out,
-) -> Result<journal::Found> {
+) -> Result<journal::ExistingJournal> {
     if options.resume && !options.dry_run {
         undo::before_writing(dest, options.progress, plan, out)?;
     }
@@ -143,9 +155,9 @@ fn look(
 }
 
 /// The schedule of what is left to be copied.
-fn what_is_left(plan: &Plan, source: &Arc<dyn Endpoint>, keeping: Option<&Keeping>) -> Box<dyn Schedule> {
+fn what_is_left(plan: &Plan, source: &Arc<dyn Endpoint>, keeping: Option<&CheckpointPlan>) -> Box<dyn Schedule> {
     match keeping {
-        Some(Keeping { already, .. }) if !already.is_empty() => schedules::rest(plan, source, already),
+        Some(CheckpointPlan { already, .. }) if !already.is_empty() => schedules::rest(plan, source, already),
         _ => schedules::make(plan, source),
     }
 }

@@ -4,9 +4,9 @@
 //! manifest is believed only after a look at some blocks of the dest, and written into a journal before the first
 //! write: from then on it is no longer true of the dest, whatever becomes of this run.
 use super::Exit;
+use super::digest_collector::DigestCollector;
 use super::digested::Digested;
-use super::gatherer::Gatherer;
-use super::journal::{Begun, Found};
+use super::journal::{ActiveJournal, ExistingJournal};
 use super::manifest;
 use super::read_back::{Checker, digest_again, draw, to_read};
 use super::session::Session;
@@ -29,7 +29,7 @@ use std::sync::Arc;
 const LOOKED_AT: u64 = 16;
 
 /// The manifest that says what is on the dest.
-pub(super) struct Judge {
+pub(super) struct ManifestDelta {
     path: String,
     manifest: Manifest,
 }
@@ -42,7 +42,7 @@ pub(super) struct There {
     note: String,
 }
 
-impl Judge {
+impl ManifestDelta {
     /// The manifest that `options` name, if any.
     ///
     /// # Errors
@@ -60,7 +60,7 @@ impl Judge {
             let what = format!("--delta={path}: its blocks have {} bytes, not {asked}", head.block_bytes);
             return refused(what, "Leave --manifest-block out.");
         }
-        Ok(Some(Judge { path: path.clone(), manifest }))
+        Ok(Some(ManifestDelta { path: path.clone(), manifest }))
     }
 
     /// What was asked for, with blocks as the manifest has them.
@@ -72,7 +72,7 @@ impl Judge {
     ///
     /// # Errors
     /// Refused, saying why.
-    pub(super) fn fits(&self, plan: &Plan, dest: &Facts, found: &Found) -> Result<()> {
+    pub(super) fn fits(&self, plan: &Plan, dest: &Facts, found: &ExistingJournal) -> Result<()> {
         let (head, path, address) = (&self.manifest.head, &self.path, &dest.address);
         let refused = |what: String, advice: &str| Err(Error::new(Kind::Refused, what).on(Side::Dest).advise(advice));
         if found.is_unfinished() {
@@ -116,8 +116,8 @@ impl Judge {
         session: &Session<'_>,
         plan: &Plan,
         ends: &Ends,
-        gatherer: &Gatherer,
-        begun: &mut Begun,
+        gatherer: &DigestCollector,
+        begun: &mut ActiveJournal,
     ) -> Result<Judged> {
         let judged = self.read(session, plan, ends, gatherer);
         match &judged {
@@ -128,7 +128,7 @@ impl Judge {
         judged
     }
 
-    fn read(&self, session: &Session<'_>, plan: &Plan, ends: &Ends, gatherer: &Gatherer) -> Result<Judged> {
+    fn read(&self, session: &Session<'_>, plan: &Plan, ends: &Ends, gatherer: &DigestCollector) -> Result<Judged> {
         let head = &self.manifest.head;
         // A bad place is for the copy itself.
         let plan = &Plan { on_error: OnError::default(), ..plan.clone() };

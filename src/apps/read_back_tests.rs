@@ -1,7 +1,7 @@
 //! A dest that lies: every damage is found at its place, and none where there is none.
 use super::*;
 use crate::apps::certify::{self, Copied};
-use crate::apps::gatherer::Gatherer;
+use crate::apps::digest_collector::DigestCollector;
 use crate::apps::trailing;
 use crate::core::{EndpointKind, Host, Kind, Op, Outcome, Request};
 use crate::plan::{Options, ProgressStyle};
@@ -109,7 +109,7 @@ fn copied(source: Arc<Lying>, dest: &Arc<Lying>, portion: Portion) -> Outcome {
     let plan = plan::make(&options, &facts[0], &facts[1], &Host { ring_refused: None }).unwrap();
     let ends: Ends = [source, dest.clone()];
     let session = Session::new(&options, None);
-    let mut gatherer = Gatherer::begin(&options, &plan, &facts[0], &[&facts[1]]).unwrap();
+    let mut gatherer = DigestCollector::begin(&options, &plan, &facts[0], &[&facts[1]]).unwrap();
     let (mut outcome, progress) = session.run(&plan, &ends, &mut *schedules::make(&plan, &ends[0]), &gatherer, None);
     assert!(matches!(outcome.ended, Ended::Complete), "{:?}", outcome.ended);
     let reader: Arc<dyn Endpoint> = dest.clone();
@@ -269,7 +269,7 @@ fn followed(source: Arc<Lying>, dest: &Arc<Lying>, between: impl FnOnce(&Lying))
     plan.read_back.as_mut().unwrap().window_bytes = Some(4 * BLOCK);
     let ends: Ends = [source, dest.clone()];
     let session = Session::new(&options, None);
-    let mut gatherer = Gatherer::begin(&options, &plan, &facts[0], &[&facts[1]]).unwrap();
+    let mut gatherer = DigestCollector::begin(&options, &plan, &facts[0], &[&facts[1]]).unwrap();
     let reader: Arc<dyn Endpoint> = dest.clone();
     let copy = |hearer: &dyn Observer| {
         let (outcome, progress) = session.run(&plan, &ends, &mut *schedules::make(&plan, &ends[0]), hearer, None);

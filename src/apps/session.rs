@@ -1,7 +1,7 @@
 //! Runs of the engine that belong to one command: each with a progress of its own, one stop for all of them.
 use super::estimate::Foretold;
 use super::signals::{Running, Signals};
-use crate::core::{Event, Keeping, Observer, Outcome, Plan, Schedule, Side, Stop, Tally};
+use crate::core::{CheckpointPlan, Event, Observer, Outcome, Plan, Schedule, Side, Stop, Tally};
 use crate::engine::{self, Ends};
 use crate::measure::Forecast;
 use crate::plan::{Options, ProgressStyle};
@@ -49,7 +49,7 @@ impl<'a> Session<'a> {
         ends: &Ends,
         schedule: &mut dyn Schedule,
         also: &dyn Observer,
-        keeping: Option<Keeping>,
+        keeping: Option<CheckpointPlan>,
     ) -> (Outcome, Arc<Progress>) {
         let tally = Tally { dests: ends[Side::Dest.index()].dest_tallies(), ..Tally::default() };
         self.run_counted(plan, ends, schedule, also, keeping, Arc::new(tally))
@@ -62,7 +62,7 @@ impl<'a> Session<'a> {
         ends: &Ends,
         schedule: &mut dyn Schedule,
         also: &dyn Observer,
-        keeping: Option<Keeping>,
+        keeping: Option<CheckpointPlan>,
         tally: Arc<Tally>,
     ) -> (Outcome, Arc<Progress>) {
         if let Some(Among { tally, progress }) = &self.among {

@@ -31,7 +31,7 @@ pub(super) fn followed<T>(
     let Some(reader) = reader.filter(|_| window(plan).is_some()) else {
         return (copy(hearer, tally), Vec::new());
     };
-    let mut spare = Spare::of(tally.clone());
+    let mut spare = DestSlack::of(tally.clone());
     followed_while(session, plan, reader, hearer, move || spare.is_there(Instant::now()), |hearer| copy(hearer, tally))
 }
 
@@ -95,16 +95,16 @@ impl Observer for Ahead<'_> {
 
 /// Whether the dest of a running copy has time to spare. Reading from it makes it slower, which shows here as well: so
 /// it is given as much to read as it takes beside the writes.
-struct Spare {
+struct DestSlack {
     tally: Arc<Tally>,
     looked: Instant,
     waited_ns: [u64; 2],
     there: bool,
 }
 
-impl Spare {
+impl DestSlack {
     fn of(tally: Arc<Tally>) -> Self {
-        Spare { tally, looked: Instant::now(), waited_ns: [0; 2], there: false }
+        DestSlack { tally, looked: Instant::now(), waited_ns: [0; 2], there: false }
     }
 
     fn is_there(&mut self, now: Instant) -> bool {
@@ -126,7 +126,7 @@ mod tests {
     #[test]
     fn a_dest_has_time_to_spare_while_the_copy_waits_for_the_source() {
         let tally = Arc::<Tally>::default();
-        let mut spare = Spare::of(tally.clone());
+        let mut spare = DestSlack::of(tally.clone());
         let start = spare.looked;
         let at = |ms| start + Duration::from_millis(ms);
         let waited = |side: usize, ms: u64| tally.waited_ns[side].fetch_add(ms * 1_000_000, Relaxed);

@@ -51,7 +51,7 @@ pub(crate) struct JournalArguments {
 
 impl JournalArguments {
     /// What was asked for about the journal, and nothing else.
-    pub(crate) fn settle(self) -> Result<Options, (ErrorKind, String)> {
+    pub(crate) fn into_options(self) -> Result<Options, (ErrorKind, String)> {
         let journal = match self.journal {
             Some(path) if path.as_os_str().is_empty() => {
                 return Err((ErrorKind::InvalidValue, "--journal: the name of the file is empty".to_owned()));

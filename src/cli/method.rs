@@ -1,6 +1,6 @@
 //! Options about the method that several commands share.
 use super::words::{self, EngineChoice};
-use crate::plan::{Passes, When};
+use crate::plan::{PassthroughMode, When};
 use clap::Args;
 
 /// How sides are reached.
@@ -22,7 +22,7 @@ pub(crate) struct ReachArguments {
     /// block device is written back and dropped before and after. A node that is named as SRC or DST needs no option.
     #[arg(long, value_name = "SIDE", value_parser = words::passes(), num_args = 0..=1, require_equals = true)]
     #[arg(default_missing_value = "possible", hide_possible_values = true, help_heading = "Method")]
-    pub(crate) passthrough: Option<Passes>,
+    pub(crate) passthrough: Option<PassthroughMode>,
 
     /// Seconds until such a command is given up
     ///

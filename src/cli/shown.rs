@@ -30,7 +30,7 @@ pub(crate) struct ShownArguments {
 
 impl ShownArguments {
     /// The options that these words mean; all others have their defaults.
-    pub(crate) fn settle(&self) -> Options {
+    pub(crate) fn options(&self) -> Options {
         Options { limit_bytes_per_s: self.limit, progress: self.progress, json: self.json, ..Options::default() }
     }
 }

@@ -1,7 +1,7 @@
 //! Readers for the values of options: fixed words, and sizes within bounds.
 use super::size::{self, SizeError};
 use crate::core::{EngineKind, HashKind, Portion};
-use crate::plan::{Delta, Passes, ProgressStyle, When};
+use crate::plan::{Delta, PassthroughMode, ProgressStyle, When};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::error::ErrorKind;
 use std::ffi::OsString;
@@ -26,11 +26,11 @@ const WHENS: Table<When> = &[
     ("never", "not even where it would pay", When::Never),
 ];
 
-const PASSES: Table<Passes> = &[
-    ("possible", "every side that takes commands, one at least", Passes::WherePossible),
-    ("source", "the source, or fail", Passes::Source),
-    ("dest", "the dest, or fail", Passes::Dest),
-    ("both", "both, or fail", Passes::Both),
+const PASSES: Table<PassthroughMode> = &[
+    ("possible", "every side that takes commands, one at least", PassthroughMode::WherePossible),
+    ("source", "the source, or fail", PassthroughMode::Source),
+    ("dest", "the dest, or fail", PassthroughMode::Dest),
+    ("both", "both, or fail", PassthroughMode::Both),
 ];
 
 const HASHES: Table<HashKind> = &[
@@ -68,7 +68,7 @@ pub(crate) fn when() -> impl TypedValueParser<Value = When> {
     words(WHENS)
 }
 
-pub(crate) fn passes() -> impl TypedValueParser<Value = Passes> {
+pub(crate) fn passes() -> impl TypedValueParser<Value = PassthroughMode> {
     words(PASSES)
 }
 

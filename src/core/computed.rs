@@ -9,7 +9,7 @@ pub trait Maker: Send + Sync {
 }
 
 /// Looks at the bytes that come to a dest. Called from any thread, in any order, once for every byte.
-pub trait Judge: Send + Sync {
+pub trait PatternChecker: Send + Sync {
     /// Looks at `bytes`, which were read from byte `offset` on. An end that is no whole block is not judged.
     fn judge(&self, bytes: &[u8], offset: u64);
 

@@ -3,7 +3,7 @@ use super::{ExtentSet, Result};
 use std::time::Duration;
 
 /// Whoever writes down which bytes of a copy are durable. Called from one thread at a time, never from the pump's.
-pub trait Keeper: Send {
+pub trait CheckpointSink: Send {
     /// The bytes of `durable` are on the dest and survive a power loss, in addition to all that were told before; those
     /// of `unread` could not be read from the source, and have zeros there. Offsets count from the first byte of the
     /// copy. On return it is written down durably.
@@ -14,9 +14,9 @@ pub trait Keeper: Send {
 }
 
 /// How a copy is written down.
-pub struct Keeping {
+pub struct CheckpointPlan {
     /// Who does it.
-    pub keeper: Box<dyn Keeper>,
+    pub keeper: Box<dyn CheckpointSink>,
     /// Least and greatest time between two checkpoints: where a flush takes long, they are as far apart as is allowed.
     /// The first comes after the least.
     pub every: [Duration; 2],

@@ -45,7 +45,7 @@ mod tally;
 
 pub use block_digest::BlockDigest;
 pub use buffer::{Arena, Buffer, PAGE_BYTES};
-pub use computed::{Judge, Maker};
+pub use computed::{Maker, PatternChecker};
 pub use copy_name::CopyName;
 pub use damage::{Conclusion, DAMAGED_RUNS_MAX, Damage, DamageKind, DamagedRun};
 pub use device::{Device, DevicePartition, WaitingUndo};
@@ -62,7 +62,7 @@ pub use facts::{
     CallStyle, DirectAlignment, EndpointKind, Facts, FileId, Ground, Identity, InUse, Order, Partition, QueueLimits,
 };
 pub use host::Host;
-pub use keeper::{Keeper, Keeping};
+pub use keeper::{CheckpointPlan, CheckpointSink};
 pub use machine::Machine;
 pub use mailbox::Mailbox;
 pub use on_error::{OnError, Unread, is_of_medium, is_of_place};
@@ -78,8 +78,8 @@ pub use read_back::{Portion, ReadBack, Verified};
 pub use record_counts::{RecordCounts, RecordTally};
 pub use record_device::{DeviceCounts, RecordDevice};
 pub use records::{
-    Amount, Care, Careful, Complaint, DestWords, Durable, Framing, FramingKind, OpenWords, Pattern, RecordListener,
-    RecordPlan, RecordSide, Telling,
+    Amount, Careful, DestWords, Diagnostic, Durable, ErrorPolicy, Framing, FramingKind, OpenWords, Pattern,
+    RecordListener, RecordPlan, RecordSide, Telling,
 };
 pub use request::{Op, Request, Side};
 pub use saved::SavedPace;

@@ -136,7 +136,7 @@ pub enum Pattern {
 
 /// What is done about a medium that fails.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Care {
+pub struct ErrorPolicy {
     /// A call that failed is made so many times again.
     pub retries: u32,
     /// Records that cannot be read become zeros, and count as read.
@@ -194,7 +194,7 @@ pub struct RecordPlan {
     /// The last transfer is written even if it is zeros that could be passed over.
     pub write_last: bool,
     /// What is done about a medium that fails.
-    pub care: Care,
+    pub care: ErrorPolicy,
 }
 
 impl RecordPlan {
@@ -240,14 +240,14 @@ impl Default for RecordPlan {
             second: None,
             compare: false,
             write_last: false,
-            care: Care::default(),
+            care: ErrorPolicy::default(),
         }
     }
 }
 
 /// What dd has a sentence for. The path is told by the side.
 #[derive(Debug)]
-pub enum Complaint {
+pub enum Diagnostic {
     /// A side cannot be opened.
     Open(io::Error),
     /// Another haul is busy with the dest.
@@ -335,5 +335,5 @@ impl Careful {
 /// Hears what is to be said, at the moment at which dd says it.
 pub trait RecordListener: Send + Sync {
     /// A failure of one side. Where `with_counts` is true the counts are told too: the copy goes on behind it.
-    fn complain(&self, side: Side, complaint: &Complaint, with_counts: bool);
+    fn complain(&self, side: Side, complaint: &Diagnostic, with_counts: bool);
 }

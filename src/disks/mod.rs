@@ -12,6 +12,7 @@ mod mapped;
 pub mod memory;
 pub mod null;
 pub mod nvme;
+mod off_ring_retries;
 mod opening;
 pub mod pipe;
 mod positional;
@@ -21,7 +22,6 @@ mod reading;
 mod residency;
 pub mod scsi;
 pub mod several;
-mod suspects;
 mod zeros;
 
 pub use mapped::mapped;

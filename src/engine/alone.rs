@@ -90,7 +90,7 @@ impl Pump<'_> {
             (Err(error), _) => self.failed(request, error),
             (Ok(moved), op) => {
                 self.alone.succeeded += u64::from(moved > 0);
-                if op == Op::Read { self.was_read(request, moved) } else { self.was_written(request, moved) }
+                if op == Op::Read { self.on_read(request, moved) } else { self.on_write(request, moved) }
             }
         }
         self.try_next_alone();

@@ -1,6 +1,8 @@
 //! Checkpoints: now and then the dest is made durable beside the running copy, and what had arrived is written down.
 use super::pump::{Failure, Pump};
-use crate::core::{Endpoint, Error, Event, Extent, ExtentSet, Keeper, Keeping, Kept, Kind, Op, Plan, Side};
+use crate::core::{
+    CheckpointPlan, CheckpointSink, Endpoint, Error, Event, Extent, ExtentSet, Kept, Kind, Op, Plan, Side,
+};
 use std::io;
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
@@ -35,7 +37,7 @@ struct Underway {
     /// What it makes durable.
     news: News,
     since: Instant,
-    thread: JoinHandle<(Box<dyn Keeper>, Result<(), Trouble>)>,
+    thread: JoinHandle<(Box<dyn CheckpointSink>, Result<(), Trouble>)>,
 }
 
 /// Why a checkpoint is none.
@@ -51,7 +53,7 @@ pub(super) enum Trouble {
 pub(super) struct Checkpoints {
     dest: Arc<dyn Endpoint>,
     /// Here while no checkpoint is under way.
-    keeper: Option<Box<dyn Keeper>>,
+    keeper: Option<Box<dyn CheckpointSink>>,
     every: [Duration; 2],
     /// In no checkpoint yet.
     news: News,
@@ -68,7 +70,7 @@ pub(super) struct Checkpoints {
 }
 
 impl Checkpoints {
-    pub(super) fn new(keeping: Keeping, dest: &Arc<dyn Endpoint>, now: Instant) -> Self {
+    pub(super) fn new(keeping: CheckpointPlan, dest: &Arc<dyn Endpoint>, now: Instant) -> Self {
         let already_bytes = keeping.already.total_bytes();
         Checkpoints {
             dest: dest.clone(),

@@ -138,7 +138,7 @@ impl Pump<'_> {
         if moved == 0 {
             self.failed(request, io::Error::from(io::ErrorKind::UnexpectedEof));
         } else if request.done < request.len {
-            self.read_on(request);
+            self.submit_rest(request);
         } else if self.plan.route == Route::ReadBack {
             self.arrived(request);
         } else {

@@ -56,7 +56,7 @@ impl Pump<'_> {
     }
 
     /// On the way out: gives up what has not started, but brings home the blocks ahead of the one that failed.
-    pub(super) fn call_back(&mut self, done: &mut Vec<Completion>) {
+    pub(super) fn cancel_queued(&mut self, done: &mut Vec<Completion>) {
         self.give_up_waiting();
         let limit = self.failure.as_ref().map(|failure| failure.ticket);
         for side in Side::BOTH {

@@ -9,7 +9,7 @@ const LATENCY_US_MAX: u64 = 3_600_000_000;
 
 /// Where the blocks of a copy are at a moment.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Whereabouts {
+pub struct RoundState {
     /// Requests in flight, by [`Side::index`].
     pub in_flight: [u32; 2],
     /// Blocks at the digests.
@@ -91,7 +91,7 @@ impl Meter {
     }
 
     /// A round of waiting ended at `now`; `during` is where the blocks were while waiting.
-    pub fn round(&mut self, now: Instant, during: Whereabouts, tally: &Tally) {
+    pub fn round(&mut self, now: Instant, during: RoundState, tally: &Tally) {
         let passed = now.saturating_duration_since(self.now);
         self.now = now;
         let [source, dest] = during.in_flight;
@@ -205,7 +205,7 @@ mod tests {
         let mut now = meter.now;
         for &(ms, in_flight) in rounds.iter().cycle().take(rounds.len() * 200) {
             now += Duration::from_millis(ms);
-            meter.round(now, Whereabouts { in_flight, ..Whereabouts::default() }, &tally);
+            meter.round(now, RoundState { in_flight, ..RoundState::default() }, &tally);
         }
         let waited = meter.reports().map(|report| report.waited.as_millis() as u64);
         waited.map(|ms| (ms * 100).checked_div(waited.iter().sum()).unwrap_or(0))
@@ -236,9 +236,9 @@ mod tests {
         let mut now = meter.now;
         for _ in 0..10 {
             now += Duration::from_millis(30);
-            meter.round(now, Whereabouts { in_flight: [0, 1], digesting: 0, limited: true }, &tally);
+            meter.round(now, RoundState { in_flight: [0, 1], digesting: 0, limited: true }, &tally);
             now += Duration::from_millis(20);
-            meter.round(now, Whereabouts { in_flight: [1, 1], digesting: 8, limited: false }, &tally);
+            meter.round(now, RoundState { in_flight: [1, 1], digesting: 8, limited: false }, &tally);
         }
         assert!(meter.reports().iter().all(|report| report.waited.is_zero()));
         let seen = [&tally.limit_waited_ns, &tally.digest_waited_ns].map(|ns| ns.load(Relaxed));

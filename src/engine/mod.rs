@@ -2,18 +2,18 @@
 //!
 //! This room must not know any kind of endpoint: it drives queues, and has no `if` on what is at their other end.
 mod alone;
-mod around;
+mod bad_block_search;
 mod checkpoints;
-mod closer_look;
 mod comparing;
 mod delta;
 mod ending;
+mod endpoint_queue;
 mod engine_error;
 mod failing;
 mod gate;
+mod locate_bad_block;
 mod meter;
 mod offload;
-mod one_side;
 mod pace;
 mod pump;
 mod queues;
@@ -24,6 +24,6 @@ mod threads;
 mod unreadable;
 mod writing;
 
-pub use one_side::OneSide;
+pub use endpoint_queue::EndpointQueue;
 pub use ring::refused as ring_refused;
 pub use run::{Ends, run, run_keeping};

@@ -95,12 +95,12 @@ pub struct Governor {
     patience: Duration,
     /// When it was told last, and the bytes that had arrived by then.
     told: (Duration, u64),
-    settled: Settled,
+    settled: SteadyRate,
 }
 
 /// What came while the pipe was full and no pair was tried, up to the moment that the governor was told last.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Settled {
+pub struct SteadyRate {
     /// Time.
     pub time: Duration,
     /// Bytes that arrived in it.
@@ -125,7 +125,7 @@ impl Governor {
             searched_at: Duration::ZERO,
             patience: SEARCH_AGAIN_AFTER,
             told: (Duration::ZERO, 0),
-            settled: Settled::default(),
+            settled: SteadyRate::default(),
         }
     }
 
@@ -164,7 +164,7 @@ impl Governor {
     }
 
     /// What came so far while nothing was tried: the rate of it is the one to come.
-    pub fn settled(&self) -> Settled {
+    pub fn settled(&self) -> SteadyRate {
         self.settled
     }
 

@@ -1,11 +1,11 @@
 //! The copy loop.
 use super::alone::Alone;
-use super::around::Around;
+use super::bad_block_search::BadBlockSearch;
 use super::checkpoints::Checkpoints;
-use super::closer_look::Suspect;
 use super::comparing::Comparing;
-use super::meter::{Meter, Whereabouts};
-use super::pace::{Governor, Pair, Settled};
+use super::locate_bad_block::Suspect;
+use super::meter::{Meter, RoundState};
+use super::pace::{Governor, Pair, SteadyRate};
 use super::queues::Queues;
 use crate::core::{
     Arena, Buffer, Completion, Endpoint, Error, Event, Extent, Kind, Next, Observer, Op, Plan, Request, Route, Run,
@@ -25,13 +25,13 @@ pub(super) struct Slot {
     /// It has been everywhere but at the digests.
     digesting: bool,
     /// How it is read, once a read of it has failed.
-    pub(super) around: Around,
+    pub(super) around: BadBlockSearch,
 }
 
 impl Slot {
     /// A block of data.
     pub(super) fn of(extent: Extent) -> Self {
-        Slot { extent, zero: false, digesting: false, around: Around::default() }
+        Slot { extent, zero: false, digesting: false, around: BadBlockSearch::default() }
     }
 }
 
@@ -147,7 +147,7 @@ impl<'a> Pump<'a> {
                 continue;
             }
             if self.ending() {
-                self.call_back(&mut done);
+                self.cancel_queued(&mut done);
                 if self.in_hand == 0 {
                     continue;
                 }
@@ -158,7 +158,7 @@ impl<'a> Pump<'a> {
                 self.queues.turn(&mut done)?;
             }
             let (in_flight, limited) = (self.queues.waited_with, self.queues.waited_for_time);
-            self.meter.round(self.queues.now, Whereabouts { in_flight, digesting, limited }, self.tally);
+            self.meter.round(self.queues.now, RoundState { in_flight, digesting, limited }, self.tally);
             self.queues.tell_digested(self.observer);
             // Writes go out by ascending offset within a round, whatever order their reads finished in.
             done.sort_unstable_by_key(|completion| completion.request.ticket);
@@ -170,7 +170,7 @@ impl<'a> Pump<'a> {
             self.checkpoint();
             if change.is_none() {
                 change = governor.observe(self.meter.elapsed(), self.totals.dest_bytes());
-                let Settled { time, bytes } = governor.settled();
+                let SteadyRate { time, bytes } = governor.settled();
                 self.tally.note_settled(time, bytes);
             }
         }
@@ -243,14 +243,14 @@ impl<'a> Pump<'a> {
             if written || matches!(self.plan.route, Route::Delta { .. }) {
                 request.buffer.bytes_mut()[..len as usize].fill(0);
             }
-            self.has_come(request);
+            self.on_block_ready(request);
         } else {
             self.queues.submit(request);
         }
     }
 
     /// Turns a block whose bytes are there, or need not be read, towards the dest.
-    pub(super) fn has_come(&mut self, request: Request) {
+    pub(super) fn on_block_ready(&mut self, request: Request) {
         match self.plan.route {
             Route::Copy => self.start_writing(request),
             Route::Compare { .. } => self.start_comparing(request),
@@ -281,15 +281,15 @@ impl<'a> Pump<'a> {
             (Err(error), _) if matches!(error.raw_os_error(), Some(libc::EINTR | libc::EAGAIN)) => {
                 self.queues.submit_again(request);
             }
-            (Err(error), _) if self.goes_around(&request, &error) => self.read_around(request, error),
+            (Err(error), _) if self.should_salvage(&request, &error) => self.retry_smaller(request, error),
             (Err(error), _) if self.is_tried_alone(&request, &error) => self.try_alone(request, error),
             (Err(error), _) => self.failed(request, error),
-            (Ok(moved), Op::Read) => self.was_read(request, moved),
-            (Ok(moved), Op::Write | Op::Zero) => self.was_written(request, moved),
+            (Ok(moved), Op::Read) => self.on_read(request, moved),
+            (Ok(moved), Op::Write | Op::Zero) => self.on_write(request, moved),
         }
     }
 
-    pub(super) fn was_read(&mut self, mut request: Request, moved: u32) {
+    pub(super) fn on_read(&mut self, mut request: Request, moved: u32) {
         if request.side == Side::Dest {
             self.was_read_to_compare(request, moved);
             return;
@@ -301,7 +301,7 @@ impl<'a> Pump<'a> {
         if moved == 0 {
             self.source_ended(request);
         } else if request.done < request.len {
-            self.read_on(request);
+            self.submit_rest(request);
         } else {
             self.all_read(request);
         }
@@ -314,7 +314,7 @@ impl<'a> Pump<'a> {
             return;
         }
         self.queues.pass(Side::Source, request.ticket);
-        self.has_come(request);
+        self.on_block_ready(request);
     }
 
     /// All of a block has arrived.

@@ -1,5 +1,5 @@
 //! Which queue serves which side, what stands in front of it, and waiting for any of them.
-use super::gate::{Few, Gate, HoldWrites, InOrder, Rate};
+use super::gate::{Gate, InOrder, MaxInFlight, Rate, WritesAfterReads};
 use super::ring::{Form, Narrow, RingQueue, Wide};
 use super::threads::Calls;
 use crate::core::stages::Digester;
@@ -347,7 +347,7 @@ fn gates(plan: &Plan, side: Side, end: &Arc<dyn Endpoint>) -> Vec<Box<dyn Gate>>
         gates.push(Box::new(Rate::new(bytes_per_s)));
     }
     if side == Side::Dest && plan.burst_bytes.is_some() {
-        gates.push(Box::new(HoldWrites::default()));
+        gates.push(Box::new(WritesAfterReads::default()));
     }
     if end.facts().order == Order::Ascending {
         gates.push(Box::new(InOrder::one_at_a_time()));
@@ -356,9 +356,9 @@ fn gates(plan: &Plan, side: Side, end: &Arc<dyn Endpoint>) -> Vec<Box<dyn Gate>>
     }
     // Behind the order: those that it holds back must not take the places of the one that they wait for.
     if plan.burst_bytes.is_some() {
-        gates.push(Box::new(Few::new(FEW_FOR_ONE_HEAD as usize)));
+        gates.push(Box::new(MaxInFlight::new(FEW_FOR_ONE_HEAD as usize)));
     } else if plan.side(side).moves_head {
-        gates.push(Box::new(Few::half_of(plan.tuning.depth)));
+        gates.push(Box::new(MaxInFlight::half_of(plan.tuning.depth)));
     }
     gates
 }

@@ -7,8 +7,8 @@ use super::pace::{Governor, Pair};
 use super::pump::{Parts, Pump};
 use super::queues::Queues;
 use crate::core::{
-    Arena, Differences, Ended, Endpoint, EngineKind, Error, Event, Extent, Keeping, Kind, Observer, Op, Outcome, Pace,
-    Phase, Plan, Result, Schedule, Side, SideReport, Stop, Tally, Totals, Unread, Usage,
+    Arena, CheckpointPlan, Differences, Ended, Endpoint, EngineKind, Error, Event, Extent, Kind, Observer, Op, Outcome,
+    Pace, Phase, Plan, Result, Schedule, Side, SideReport, Stop, Tally, Totals, Unread, Usage,
 };
 use crate::sys;
 use std::sync::Arc;
@@ -42,7 +42,7 @@ pub fn run_keeping(
     stop: &Stop,
     tally: &Tally,
     observer: &dyn Observer,
-    keeping: Option<Keeping>,
+    keeping: Option<CheckpointPlan>,
 ) -> Outcome {
     let cached_before = ends.each_ref().map(|end| end.cached_bytes());
     let mut run = Run::new(plan, ends, observer);

@@ -30,6 +30,6 @@ impl Pump<'_> {
         request.len = request.done;
         self.slots[request.slot as usize].extent.len = u64::from(request.len);
         self.queues.pass(Side::Source, request.ticket);
-        self.has_come(request);
+        self.on_block_ready(request);
     }
 }

@@ -1,5 +1,5 @@
 //! Reading around a bad place. Each piece goes the way of any request, so that the other blocks go on meanwhile.
-use super::around::{Block, Step};
+use super::bad_block_search::{Block, Step};
 use super::pump::{Failure, Pump};
 use crate::core::{
     Arena, Cache, DeviceError, Error, Event, Extent, ExtentSet, Kind, Op, Order, PAGE_BYTES, Request, Route, Side,
@@ -10,7 +10,7 @@ use std::sync::atomic::Ordering::Relaxed;
 
 impl Pump<'_> {
     /// A failed read is to be read around: that was asked for, and what failed is a matter of the place.
-    pub(super) fn goes_around(&self, request: &Request, error: &io::Error) -> bool {
+    pub(super) fn should_salvage(&self, request: &Request, error: &io::Error) -> bool {
         let end = &self.ends[request.side.index()];
         let may = self.plan.on_error.looks_closer() && request.op == Op::Read && end.facts().order == Order::Any;
         // Bytes that are to be checked by their digest have to be there.
@@ -24,7 +24,7 @@ impl Pump<'_> {
     }
 
     /// A read has failed: reads a smaller piece, or the same again, or takes it for unreadable.
-    pub(super) fn read_around(&mut self, mut request: Request, error: io::Error) {
+    pub(super) fn retry_smaller(&mut self, mut request: Request, error: io::Error) {
         let unread = &mut self.unread[request.side.index()];
         unread.failed_reads += 1;
         unread.failing += self.meter.now.saturating_duration_since(self.queues.sent_at(request.slot));
@@ -53,7 +53,7 @@ impl Pump<'_> {
     }
 
     /// Goes on with the read of a block that has not come to its end.
-    pub(super) fn read_on(&mut self, mut request: Request) {
+    pub(super) fn submit_rest(&mut self, mut request: Request) {
         let block = self.block_of(&request);
         let around = &mut self.slots[request.slot as usize].around;
         if around.is_idle() {
@@ -61,7 +61,7 @@ impl Pump<'_> {
             return;
         }
         if request.done == request.until {
-            request.until = around.has_come(block, request.done);
+            request.until = around.on_block_ready(block, request.done);
         }
         self.queues.submit_again(request);
     }

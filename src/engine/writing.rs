@@ -67,7 +67,7 @@ impl Pump<'_> {
         (kind, len as u32)
     }
 
-    pub(super) fn was_written(&mut self, mut request: Request, moved: u32) {
+    pub(super) fn on_write(&mut self, mut request: Request, moved: u32) {
         self.totals.write_requests += 1;
         if moved == 0 {
             self.failed(request, io::Error::from(io::ErrorKind::WriteZero));

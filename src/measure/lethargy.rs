@@ -22,7 +22,7 @@ const READ_SHARE: f64 = 2.0;
 const SLOW_MAX: u32 = 3;
 
 /// The machine around the disk: a witness file, a program that is started, and somebody who reads the disk.
-pub trait Surroundings {
+pub trait SystemUnderTest {
     /// Brings the witness into the page cache, and says what share of it is there then, from 0 to 1.
     ///
     /// # Errors
@@ -107,7 +107,7 @@ pub enum Memory {
 
 /// Effect on the rest of the system.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Lethargy {
+pub struct Interference {
     /// What the memory was.
     pub memory: Memory,
     /// Bytes of the witness.
@@ -137,7 +137,7 @@ impl From<io::Error> for Unknown {
 /// # Errors
 /// It was asked to stop, or cannot be measured here.
 pub fn effects(
-    around: &mut dyn Surroundings,
+    around: &mut dyn SystemUnderTest,
     ways: &[Way],
     time: Duration,
     stop: &Stop,
@@ -159,7 +159,12 @@ pub fn effects(
     Ok(found)
 }
 
-fn watch(around: &mut dyn Surroundings, way: Option<Way>, patience: Duration, stop: &Stop) -> Result<Effect, Unknown> {
+fn watch(
+    around: &mut dyn SystemUnderTest,
+    way: Option<Way>,
+    patience: Duration,
+    stop: &Stop,
+) -> Result<Effect, Unknown> {
     let cached_before = around.warm()?;
     if cached_before < WARM_MIN {
         let percent = cached_before * 100.0;
@@ -198,7 +203,7 @@ fn watch(around: &mut dyn Surroundings, way: Option<Way>, patience: Duration, st
 
 /// Whether there is more to see. A slow disk has more time, until what is read of it is felt.
 fn goes_on(
-    around: &mut dyn Surroundings,
+    around: &mut dyn SystemUnderTest,
     way: Option<Way>,
     passed: Duration,
     patience: Duration,
@@ -211,12 +216,12 @@ fn goes_on(
     }
 }
 
-fn starts(around: &mut dyn Surroundings, stop: &Stop) -> Result<f64, Unknown> {
+fn starts(around: &mut dyn SystemUnderTest, stop: &Stop) -> Result<f64, Unknown> {
     let times = (0..STARTS).map(|_| start(around, stop)).collect::<Result<Vec<f64>, Unknown>>()?;
     Ok(median(&times).unwrap_or(0.0))
 }
 
-fn start(around: &mut dyn Surroundings, stop: &Stop) -> Result<f64, Unknown> {
+fn start(around: &mut dyn SystemUnderTest, stop: &Stop) -> Result<f64, Unknown> {
     match stop.asked() {
         Some(signal) => Err(Unknown::Stopped(signal)),
         None => Ok(around.start()?.as_secs_f64()),
@@ -245,7 +250,7 @@ mod tests {
         }
     }
 
-    impl Surroundings for MadeUp {
+    impl SystemUnderTest for MadeUp {
         fn warm(&mut self) -> io::Result<f64> {
             self.cached = self.warms_to;
             Ok(self.cached)
@@ -333,7 +338,7 @@ mod tests {
         at: usize,
     }
 
-    impl Surroundings for Shares {
+    impl SystemUnderTest for Shares {
         fn warm(&mut self) -> io::Result<f64> {
             self.at = 0;
             Ok(1.0)

@@ -36,7 +36,7 @@ pub use commands::Commands;
 pub use failure::Failure;
 pub use forecast::{Course, Curve, Forecast, Reached};
 pub use grid::{Effort, grid};
-pub use lethargy::{Effect, Lethargy, Memory, Surroundings, Unknown, effects};
+pub use lethargy::{Effect, Interference, Memory, SystemUnderTest, Unknown, effects};
 pub use pick::{Answer, answer};
 pub use places::{Walk, spread};
 pub use point::{DD_BLOCK_BYTES, Point, Way};

@@ -2,7 +2,7 @@
 use super::commands::{Commands, commands};
 use super::fit::{Fit, fit};
 use super::stats::median;
-use super::{Failure, Lethargy, Point, Subject, Trial, Walk, Way, Zone, spread, whole_time};
+use super::{Failure, Interference, Point, Subject, Trial, Walk, Way, Zone, spread, whole_time};
 use crate::core::{Extent, Op, Stop};
 use std::time::Duration;
 
@@ -77,7 +77,7 @@ pub struct Profiled {
     /// The ways, side by side.
     pub ways: Vec<WayCost>,
     /// Effect on the rest of the system, or why it is not known; `None`: it was not looked at.
-    pub lethargy: Option<std::result::Result<Lethargy, String>>,
+    pub lethargy: Option<std::result::Result<Interference, String>>,
     /// Why it ended before its time.
     pub failure: Option<Failure>,
 }

@@ -2,7 +2,7 @@
 use super::failure::failure_of_all;
 use super::{Bad, Clock, Failure, Point, Trial};
 use crate::core::{Arena, Buffer, Completion, Endpoint, EngineKind, Error, Extent, Kind, Op, Request, Side, Stop};
-use crate::engine::OneSide;
+use crate::engine::EndpointQueue;
 use crate::sys;
 use hdrhistogram::Histogram;
 use std::io;
@@ -59,7 +59,7 @@ pub fn run(run: &Run<'_>, arena: &Arc<Arena>, stop: &Stop, noted: &mut dyn FnMut
     if run.op == Op::Write {
         buffers.iter_mut().for_each(|buffer| fill(buffer, run.content));
     }
-    let side = OneSide::open(run.end, run.engine, run.point.depth, arena).map_err(|error| run.broken(error))?;
+    let side = EndpointQueue::open(run.end, run.engine, run.point.depth, arena).map_err(|error| run.broken(error))?;
     let used = sys::used();
     let mut flight = Flight::new(run, buffers, noted);
     flight.fly(side, stop)?;
@@ -144,7 +144,7 @@ impl<'a> Flight<'a> {
     }
 
     /// Sends and waits, until it is time; then waits for the rest.
-    fn fly(&mut self, mut side: OneSide, stop: &Stop) -> Result<(), Failure> {
+    fn fly(&mut self, mut side: EndpointQueue, stop: &Stop) -> Result<(), Failure> {
         let mut done = Vec::new();
         let (mut feeding, mut failure) = (true, None);
         while feeding || side.in_flight() > 0 {
@@ -173,7 +173,7 @@ impl<'a> Flight<'a> {
     }
 
     /// Sends what can be sent; false at the end of the extent.
-    fn feed(&mut self, side: &mut OneSide) -> bool {
+    fn feed(&mut self, side: &mut EndpointQueue) -> bool {
         let len = self.run.point.block_bytes;
         while self.next + u64::from(len) <= self.run.extent.end() {
             let Some((slot, buffer)) = self.idle.pop() else { return true };

@@ -3,7 +3,7 @@ use super::failure::answers_no_more;
 use super::run::fill;
 use super::{Bad, Clock, Failure, Landed, Point, Run, Thermometer, Trial, Way, run};
 use crate::core::{Arena, Buffer, Endpoint, EngineKind, Error, Extent, Kind, Op, Stop};
-use crate::engine::OneSide;
+use crate::engine::EndpointQueue;
 use crate::sys::page_cache;
 use rustix::fs::Advice;
 use std::collections::BTreeSet;
@@ -191,9 +191,9 @@ impl Subject {
     /// Queues for so many requests at a time.
     ///
     /// # Errors
-    /// As for [`OneSide::open`].
-    pub(super) fn one_side(&self, end: &Arc<dyn Endpoint>, depth: u32) -> io::Result<OneSide> {
-        OneSide::open(end, self.engine, depth, &self.arena)
+    /// As for [`EndpointQueue::open`].
+    pub(super) fn one_side(&self, end: &Arc<dyn Endpoint>, depth: u32) -> io::Result<EndpointQueue> {
+        EndpointQueue::open(end, self.engine, depth, &self.arena)
     }
 }
 

@@ -3,7 +3,7 @@ use super::failure::{answers_no_more, failure_of_all};
 use super::shift::{Level, levels};
 use super::{Bad, Failure, Subject, Trend, Warmth, fell_hot, trend};
 use crate::core::{Buffer, Completion, Error, Extent, Kind, Op, Request, Side, Stop};
-use crate::engine::OneSide;
+use crate::engine::EndpointQueue;
 use std::io;
 use std::time::Duration;
 
@@ -226,7 +226,7 @@ impl<'a> Stream<'a> {
     }
 
     /// Sends what can be sent; false once all is.
-    fn feed(&mut self, side: &mut OneSide, idle: &mut Vec<(u32, Buffer)>) -> bool {
+    fn feed(&mut self, side: &mut EndpointQueue, idle: &mut Vec<(u32, Buffer)>) -> bool {
         let (len, op) = (self.block_bytes, Op::Write);
         while self.sent_bytes < self.bytes {
             let Some((slot, buffer)) = idle.pop() else { return true };

@@ -5,14 +5,14 @@ use std::time::Duration;
 
 /// The question that a plan answers: everything [`super::make`] is given.
 #[derive(Clone, Copy)]
-pub(crate) struct Asked<'a> {
+pub(crate) struct PlanInput<'a> {
     pub(crate) options: &'a Options,
     pub(crate) source: &'a Facts,
     pub(crate) dest: &'a Facts,
     pub(crate) host: &'a Host,
 }
 
-impl<'a> Asked<'a> {
+impl<'a> PlanInput<'a> {
     /// The facts of one side.
     pub(crate) fn facts(&self, side: Side) -> &'a Facts {
         match side {

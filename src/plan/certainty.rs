@@ -1,5 +1,5 @@
 //! What is digested beside the copy, and what is read back after it.
-use super::asked::{Asked, named};
+use super::asked::{PlanInput, named};
 use super::check::Overlap;
 use super::notes::Notes;
 use super::{Delta, JournalWish, Options, words};
@@ -23,7 +23,7 @@ pub(super) struct Certainty {
 ///
 /// # Errors
 /// A dest that cannot be compared with.
-pub(super) fn route(asked: &Asked, overlap: Option<Overlap>, align_bytes: u32, notes: &mut Notes) -> Result<Route> {
+pub(super) fn route(asked: &PlanInput, overlap: Option<Overlap>, align_bytes: u32, notes: &mut Notes) -> Result<Route> {
     let dest = asked.dest;
     let Some(delta) = &asked.options.delta else { return Ok(Route::Copy) };
     if !matches!(dest.kind, EndpointKind::File | EndpointKind::Block | EndpointKind::Memory) {
@@ -50,8 +50,8 @@ pub(super) fn route(asked: &Asked, overlap: Option<Overlap>, align_bytes: u32, n
 }
 
 /// Refuses a copy that a manifest cannot judge: the source is read twice, and the dest is taken for what it was.
-fn can_be_judged(asked: &Asked) -> Result<()> {
-    let Asked { options, source, dest, .. } = *asked;
+fn can_be_judged(asked: &PlanInput) -> Result<()> {
+    let PlanInput { options, source, dest, .. } = *asked;
     let refused = |what: String, advice: &str| Err(Error::new(Kind::Usage, what).advise(advice));
     if options.resume {
         let what = "--delta=MANIFEST with --resume: the manifest is of the dest before the copy that was interrupted";
@@ -88,7 +88,7 @@ fn can_be_judged(asked: &Asked) -> Result<()> {
 }
 
 /// Settles both, and refuses what cannot be had.
-pub(super) fn certainty(asked: &Asked, overlap: Option<Overlap>, notes: &mut Notes) -> Result<Certainty> {
+pub(super) fn certainty(asked: &PlanInput, overlap: Option<Overlap>, notes: &mut Notes) -> Result<Certainty> {
     let options = asked.options;
     if let (Some(option), Some(Overlap { backward: true, .. })) = (options.needs_bytes(), overlap) {
         return Err(backward(option));
@@ -120,7 +120,7 @@ pub(super) fn certainty(asked: &Asked, overlap: Option<Overlap>, notes: &mut Not
     Ok(Certainty { hashes, digest_blocks, read_back })
 }
 
-fn read_back(asked: &Asked, portion: Portion, overlap: Option<Overlap>, notes: &mut Notes) -> ReadBack {
+fn read_back(asked: &PlanInput, portion: Portion, overlap: Option<Overlap>, notes: &mut Notes) -> ReadBack {
     let source = asked.source;
     let not_rewritten = match source.kind {
         EndpointKind::Pipe | EndpointKind::Endless => Some("the source is a stream and cannot be read again"),
@@ -141,7 +141,7 @@ fn read_back(asked: &Asked, portion: Portion, overlap: Option<Overlap>, notes: &
 }
 
 /// Refuses a dest that cannot be read back.
-fn readable(asked: &Asked) -> Result<()> {
+fn readable(asked: &PlanInput) -> Result<()> {
     let dest = asked.dest;
     if !matches!(dest.kind, EndpointKind::File | EndpointKind::Block | EndpointKind::Memory) {
         let what = format!("--verify: {} is a {} and cannot be read back", named(Side::Dest, dest), dest.kind.name());

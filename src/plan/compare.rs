@@ -1,5 +1,5 @@
 //! How two sides are compared.
-use super::asked::{Asked, named};
+use super::asked::{PlanInput, named};
 use super::check::{self, Range};
 use super::choose::{self, Engines};
 use super::notes::Notes;
@@ -23,7 +23,7 @@ pub fn compare(options: &Options, source: &Facts, dest: &Facts, host: &Host) -> 
     if source.kind == EndpointKind::Endless && options.count_bytes.is_none() {
         options.count_bytes = Some(room);
     }
-    let asked = Asked { options: &options, source, dest, host };
+    let asked = PlanInput { options: &options, source, dest, host };
     let mut notes = Notes::default();
     check::words(&asked)?;
     check::through(&asked)?;
@@ -148,7 +148,7 @@ fn dest_room(options: &Options, dest: &Facts) -> Result<u64> {
 
 /// What can be compared, and what one side lacks. A device holds more than what was copied to it, so only files have to
 /// end together, unless a range was asked for.
-fn settle_ends(asked: &Asked, range: Range, room: u64) -> (Range, Route) {
+fn settle_ends(asked: &PlanInput, range: Range, room: u64) -> (Range, Route) {
     let ends_together = asked.dest_is_file() && !asked.range_given() && asked.source.kind != EndpointKind::Endless;
     let shorter = match range.len {
         Some(len) if len > room => Some((Side::Dest, len - room)),

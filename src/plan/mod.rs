@@ -22,13 +22,13 @@ mod tests;
 
 pub use compare::{DigestComparison, DigestedCopy, compare, compare_digests};
 pub use numbers::{BLOCK_BYTES_ASKABLE, DEPTH_ASKABLE};
-pub use options::{Delta, Expectation, JournalWish, Options, Passes, ProgressStyle, When};
+pub use options::{Delta, Expectation, JournalWish, Options, PassthroughMode, ProgressStyle, When};
 pub use read_back::{digest_again, follow, read_back, rewrite};
 pub use several::{Plans, several};
 pub use undo::to_put_back;
 
 use crate::core::{EndpointKind, Facts, Host, Plan, PlanSide, Result, Route, Side};
-use asked::Asked;
+use asked::PlanInput;
 use certainty::{certainty, route};
 use check::Range;
 use choose::Engines;
@@ -42,7 +42,7 @@ use notes::Notes;
 /// `NoSpace` for a file system that cannot hold the data, `Unsupported` for what was asked for by name and
 /// cannot be had.
 pub fn make(options: &Options, source: &Facts, dest: &Facts, host: &Host) -> Result<Plan> {
-    let asked = Asked { options, source, dest, host };
+    let asked = PlanInput { options, source, dest, host };
     let mut notes = Notes::default();
 
     check::words(&asked)?;
@@ -117,7 +117,7 @@ pub fn needs_confirmation(plan: &Plan, dest: &Facts) -> bool {
     dest.kind == EndpointKind::Block && plan.len != Some(0)
 }
 
-fn side(asked: &Asked, side: Side, range: &Range, access: crate::core::Access) -> PlanSide {
+fn side(asked: &PlanInput, side: Side, range: &Range, access: crate::core::Access) -> PlanSide {
     let (facts, offset) = (asked.facts(side), range.offset(side));
     PlanSide {
         address: facts.address.clone(),
@@ -131,7 +131,7 @@ fn side(asked: &Asked, side: Side, range: &Range, access: crate::core::Access) -
     }
 }
 
-fn dest_side(asked: &Asked, range: &Range, end: &choose::Ends, access: crate::core::Access) -> PlanSide {
+fn dest_side(asked: &PlanInput, range: &Range, end: &choose::Ends, access: crate::core::Access) -> PlanSide {
     let access = choose::with_existing(access, end.existing);
     PlanSide { lock: Some(choose::written(asked, range, end)), ..side(asked, Side::Dest, range, access) }
 }

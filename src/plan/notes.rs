@@ -1,5 +1,5 @@
 //! Reasons and warnings, gathered on the way.
-use super::asked::Asked;
+use super::asked::PlanInput;
 use super::check::Range;
 use super::words;
 use crate::core::{EndpointKind, OnError, Reason};
@@ -23,7 +23,7 @@ impl Notes {
     }
 
     /// Notes what becomes of places that cannot be read, where that is not the usual end.
-    pub(super) fn on_error(&mut self, asked: &Asked) {
+    pub(super) fn on_error(&mut self, asked: &PlanInput) {
         let OnError { skip, retries } = asked.options.on_error;
         let tries = if retries > 0 { format!("{retries} more tries, then ") } else { String::new() };
         let choice = match (skip, retries) {
@@ -39,7 +39,7 @@ impl Notes {
     }
 
     /// Notes how much is copied, as the first reason.
-    pub(super) fn range(&mut self, asked: &Asked, range: &Range) {
+    pub(super) fn range(&mut self, asked: &PlanInput, range: &Range) {
         let because = match (asked.options.count_bytes, asked.source.kind) {
             (Some(_), _) => "--count",
             (None, EndpointKind::Endless) => "what the dest holds: the source never ends",

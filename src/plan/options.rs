@@ -17,7 +17,7 @@ pub enum When {
 
 /// Which sides are to be reached by commands of their own, past the block layer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Passes {
+pub enum PassthroughMode {
     /// None but those whose node is named.
     #[default]
     AsNamed,
@@ -31,19 +31,19 @@ pub enum Passes {
     Both,
 }
 
-impl Passes {
+impl PassthroughMode {
     /// The side is to be reached so, if it can be.
     pub fn may(self, side: Side) -> bool {
-        self == Passes::WherePossible || self.must(side)
+        self == PassthroughMode::WherePossible || self.must(side)
     }
 
     /// The side has to be reached so.
     pub fn must(self, side: Side) -> bool {
         match self {
-            Passes::AsNamed | Passes::WherePossible => false,
-            Passes::Source => side == Side::Source,
-            Passes::Dest => side == Side::Dest,
-            Passes::Both => true,
+            PassthroughMode::AsNamed | PassthroughMode::WherePossible => false,
+            PassthroughMode::Source => side == Side::Source,
+            PassthroughMode::Dest => side == Side::Dest,
+            PassthroughMode::Both => true,
         }
     }
 }
@@ -128,7 +128,7 @@ pub struct Options {
     /// Sharing extents instead of copying.
     pub reflink: When,
     /// Sides to be reached by commands of their own.
-    pub passthrough: Passes,
+    pub passthrough: PassthroughMode,
     /// Seconds after which the kernel gives a command up; `None`: auto.
     pub command_timeout_s: Option<u32>,
     /// Let a device that both sides lie on copy by itself, where it can.

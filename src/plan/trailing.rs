@@ -1,5 +1,5 @@
 //! Whether the dest is read back behind the writer.
-use super::asked::Asked;
+use super::asked::PlanInput;
 use super::check::Range;
 use super::notes::Notes;
 use super::words;
@@ -15,7 +15,7 @@ const FIXED: [&str; 9] = ["nvme", "sata", "sas", "scsi", "fc", "iscsi", "virtio"
 
 /// Settles it, with the reason.
 pub(super) fn trailing(
-    asked: &Asked,
+    asked: &PlanInput,
     range: &Range,
     dest: Access,
     route: Route,
@@ -35,7 +35,13 @@ pub(super) fn trailing(
 }
 
 /// Why it is not.
-fn hindrance(asked: &Asked, range: &Range, dest: Access, route: Route, portion: Portion) -> Result<(), &'static str> {
+fn hindrance(
+    asked: &PlanInput,
+    range: &Range,
+    dest: Access,
+    route: Route,
+    portion: Portion,
+) -> Result<(), &'static str> {
     let transport = asked.dest.identity.transport.as_deref();
     let (source, options) = (asked.source, asked.options);
     let on_one = source.id.is_some() && source.id == asked.dest.id

@@ -62,7 +62,7 @@ impl Command {
 
 /// What came of a command, from the second number of its completion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Said {
+pub struct BsgCompletion {
     /// SCSI status.
     pub status: u8,
     /// What the host adapter's driver said, `DID_…`.
@@ -73,11 +73,11 @@ pub struct Said {
     pub residual_bytes: u32,
 }
 
-impl Said {
+impl BsgCompletion {
     /// From the number. Its second byte only repeats that there are sense data.
-    pub fn of(number: u64) -> Said {
+    pub fn of(number: u64) -> BsgCompletion {
         let [status, _, host_status, sense_bytes, ..] = number.to_le_bytes();
-        Said { status, host_status, sense_bytes, residual_bytes: (number >> 32) as u32 }
+        BsgCompletion { status, host_status, sense_bytes, residual_bytes: (number >> 32) as u32 }
     }
 }
 
@@ -88,7 +88,7 @@ impl Said {
 ///
 /// # Safety
 /// The command's addresses are valid for their lengths through the call, to be written where bytes and sense data go.
-pub unsafe fn give_alone(fd: BorrowedFd<'_>, command: &Command) -> io::Result<Said> {
+pub unsafe fn give_alone(fd: BorrowedFd<'_>, command: &Command) -> io::Result<BsgCompletion> {
     let mut ring = IoUring::<squeue::Entry128, cqueue::Entry32>::builder().build(2)?;
     let entry = opcode::UringCmd80::new(types::Fd(fd.as_raw_fd()), BSG_URING_CMD).cmd(command.for_ring()).build();
     // SAFETY: what the entry points to is the caller's affair, and once the kernel has the entry this returns only with
@@ -104,7 +104,7 @@ pub unsafe fn give_alone(fd: BorrowedFd<'_>, command: &Command) -> io::Result<Sa
             completions.next().map(|completion| (completion.result(), completion.big_cqe()[0]))
         },
     );
-    if result == 0 { Ok(Said::of(number)) } else { Err(io::Error::from_raw_os_error(-result)) }
+    if result == 0 { Ok(BsgCompletion::of(number)) } else { Err(io::Error::from_raw_os_error(-result)) }
 }
 
 /// Submits one entry. With an error the kernel does not have it.
@@ -163,12 +163,12 @@ mod tests {
 
     #[test]
     fn what_comes_back_is_taken_apart_where_the_kernel_packs_it() {
-        let said = Said::of(0x0000_0200_1203_0802);
-        assert_eq!(said, Said { status: 2, host_status: 3, sense_bytes: 0x12, residual_bytes: 512 });
+        let said = BsgCompletion::of(0x0000_0200_1203_0802);
+        assert_eq!(said, BsgCompletion { status: 2, host_status: 3, sense_bytes: 0x12, residual_bytes: 512 });
     }
 
     /// A ring that can be had, or `None`, aloud.
-    fn alone(path: &str) -> Option<io::Result<Said>> {
+    fn alone(path: &str) -> Option<io::Result<BsgCompletion>> {
         let file = std::fs::File::open(path).unwrap();
         let command = Command { cdb: (0, 0), sense: (0, 0), bytes: Bytes::None, timeout_ms: 0 };
         // SAFETY: no address is named.

@@ -1,8 +1,8 @@
 //! Checkpoints: what is written down as durable was acknowledged before the flush that stands for it began.
 use crate::model::{pattern, plan, tuning};
 use haul::core::{
-    CallStyle, Ended, Endpoint, EndpointKind, EngineKind, Error, Extent, ExtentSet, Facts, Keeper, Keeping, Kind, Op,
-    Outcome, Plan, Request, Silent, Stop, Tally,
+    CallStyle, CheckpointPlan, CheckpointSink, Ended, Endpoint, EndpointKind, EngineKind, Error, Extent, ExtentSet,
+    Facts, Kind, Op, Outcome, Plan, Request, Silent, Stop, Tally,
 };
 use haul::disks::memory::{Fault, Memory};
 use std::io;
@@ -64,7 +64,7 @@ struct Auditor {
     tellings: Arc<AtomicU64>,
 }
 
-impl Keeper for Auditor {
+impl CheckpointSink for Auditor {
     fn keep(&mut self, durable: &ExtentSet, _unread: &ExtentSet) -> Result<(), Error> {
         if self.tellings.fetch_add(1, Relaxed) + 1 == self.fails {
             return Err(Error::new(Kind::Io, "journal /x: it cannot be read or written"));
@@ -91,7 +91,7 @@ fn run(plan: &Plan, already: &ExtentSet, flush_fails: u64, keep_fails: u64, ever
     let auditor = Auditor { disk: disk.clone(), told: Arc::default(), fails: keep_fails, tellings: Arc::default() };
     let ends: [Arc<dyn Endpoint>; 2] = [Arc::new(Memory::disk(pattern(LEN, 0), &[Fault::Uneven])), disk.clone()];
     let mut schedule = haul::core::schedules::rest(plan, &ends[0], already);
-    let keeping = Keeping { keeper: Box::new(auditor.clone()), every: [every, every], already: already.clone() };
+    let keeping = CheckpointPlan { keeper: Box::new(auditor.clone()), every: [every, every], already: already.clone() };
     let (stop, tally) = (Stop::default(), Tally::default());
     let outcome = haul::engine::run_keeping(plan, &ends, &mut *schedule, &stop, &tally, &Silent, Some(keeping));
     let told = auditor.told.lock().unwrap().clone();
@@ -167,7 +167,7 @@ fn a_copy_that_fails_tells_all_that_arrived_once_it_is_durable() {
     let plan = plan_for(EngineKind::Threads);
     let mut schedule = haul::core::schedules::make(&plan, &ends[0]);
     let every = [Duration::from_secs(3600); 2];
-    let keeping = Keeping { keeper: Box::new(auditor.clone()), every, already: ExtentSet::new() };
+    let keeping = CheckpointPlan { keeper: Box::new(auditor.clone()), every, already: ExtentSet::new() };
     let (stop, tally) = (Stop::default(), Tally::default());
     let outcome = haul::engine::run_keeping(&plan, &ends, &mut *schedule, &stop, &tally, &Silent, Some(keeping));
     assert!(matches!(outcome.ended, Ended::Failed(_)));

@@ -2,8 +2,8 @@
 //! lost to a place that has become bad since.
 use crate::model::{pattern, plan, tuning};
 use haul::core::{
-    Ended, Endpoint, EngineKind, Error, Extent, ExtentSet, Keeper, Keeping, OnError, Op, Outcome, Plan, Silent, Stop,
-    Tally,
+    CheckpointPlan, CheckpointSink, Ended, Endpoint, EngineKind, Error, Extent, ExtentSet, OnError, Op, Outcome, Plan,
+    Silent, Stop, Tally,
 };
 use haul::disks::memory::{Fault, Memory};
 use proptest::prelude::*;
@@ -17,7 +17,7 @@ const SECTOR: u64 = 512;
 #[derive(Clone, Default)]
 struct Paper(Arc<Mutex<[ExtentSet; 2]>>);
 
-impl Keeper for Paper {
+impl CheckpointSink for Paper {
     fn keep(&mut self, durable: &ExtentSet, unread: &ExtentSet) -> Result<(), Error> {
         assert!(durable.intersection(unread).is_empty(), "durable and unread at once");
         let [all_durable, all_unread] = &mut *self.0.lock().unwrap();
@@ -45,7 +45,7 @@ fn run(plan: &Plan, bytes: &[u8], bad: &BTreeSet<u64>, dest: &Arc<Memory>, paper
     let ends: [Arc<dyn Endpoint>; 2] = [Arc::new(source), dest.clone()];
     let [already, _] = paper.says();
     let mut schedule = haul::core::schedules::rest(plan, &ends[0], &already);
-    let keeping = Keeping { keeper: Box::new(paper.clone()), every: [every, every], already };
+    let keeping = CheckpointPlan { keeper: Box::new(paper.clone()), every: [every, every], already };
     let (stop, tally) = (Stop::default(), Tally::default());
     haul::engine::run_keeping(plan, &ends, &mut *schedule, &stop, &tally, &Silent, Some(keeping))
 }

@@ -201,7 +201,7 @@ impl CopyArguments {
     }
 
     /// The options that these words mean, or why they cannot be meant.
-    pub(crate) fn settle(self) -> Result<Options, (ErrorKind, String)> {
+    pub(crate) fn into_options(self) -> Result<Options, (ErrorKind, String)> {
         if self.json && self.dests().any(|dest| dest == "-") {
             let what = "--json prints the report on standard output, where the data goes with '-' as DST; name a file \
                         or a pipe as DST, or use --progress json, which goes to standard error";
@@ -217,7 +217,7 @@ impl CopyArguments {
                 hashes.push(kind);
             }
         }
-        let papers = self.journal.settle()?;
+        let papers = self.journal.into_options()?;
         let journal_path = if let JournalWish::At(path) = &papers.journal { Some(path.as_os_str()) } else { None };
         let files = [journal_path, self.mapfile.as_deref(), self.certainty.manifest.as_deref()];
         if self.report.as_ref().is_some_and(|report| files.contains(&Some(report.as_os_str()))) {

@@ -66,7 +66,7 @@ pub(crate) struct ImportArguments {
 
 impl ImportArguments {
     /// The mapfile, and the options of the copy that is to go on.
-    pub(crate) fn settle(self) -> Result<(PathBuf, Options), (ErrorKind, String)> {
+    pub(crate) fn into_options(self) -> Result<(PathBuf, Options), (ErrorKind, String)> {
         let options = Options {
             source: address("SRC", self.source)?,
             dest: address("DST", self.dest)?,

@@ -59,7 +59,7 @@ pub(crate) enum ManifestArguments {
 
 impl ManifestArguments {
     /// What these words mean, or why they cannot be meant.
-    pub(crate) fn settle(self) -> Result<ManifestAsked, (ErrorKind, String)> {
+    pub(crate) fn into_options(self) -> Result<ManifestAsked, (ErrorKind, String)> {
         Ok(match self {
             ManifestArguments::Show { file, json } => ManifestAsked::Show { path: address("FILE", file)?, json },
             ManifestArguments::Diff { first, second, json } => {

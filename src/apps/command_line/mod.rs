@@ -81,20 +81,20 @@ pub fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Command, clap::
     let arguments = arguments::Arguments::from_arg_matches(&matches)?;
     match arguments.verb {
         arguments::Verb::Copy(words) => {
-            let options = words.settle().map_err(|why| refused(&mut command, "copy", why))?;
+            let options = words.into_options().map_err(|why| refused(&mut command, "copy", why))?;
             Ok(Command::Copy(Box::new(options)))
         }
         arguments::Verb::Verify(words) => {
-            let options = words.settle().map_err(|why| refused(&mut command, "verify", why))?;
+            let options = words.into_options().map_err(|why| refused(&mut command, "verify", why))?;
             Ok(Command::Verify(Box::new(options)))
         }
         arguments::Verb::Manifest { what } => {
-            what.settle().map(Command::Manifest).map_err(|why| refused(&mut command, "manifest", why))
+            what.into_options().map(Command::Manifest).map_err(|why| refused(&mut command, "manifest", why))
         }
         arguments::Verb::Pattern { verb } => {
             let (act, settled) = match verb {
-                PatternVerb::Write(words) => (PatternAct::Write, words.settle()),
-                PatternVerb::Check(words) => (PatternAct::Check, words.settle()),
+                PatternVerb::Write(words) => (PatternAct::Write, words.into_options()),
+                PatternVerb::Check(words) => (PatternAct::Check, words.into_options()),
             };
             let (options, run) = settled.map_err(|why| refused(&mut command, "pattern", why))?;
             Ok(Command::Pattern { act, options: Box::new(options), run })
@@ -103,15 +103,15 @@ pub fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Command, clap::
             Ok(Command::ExportJournal { journal, mapfile })
         }
         arguments::Verb::Journal { verb: JournalVerb::Import(words) } => {
-            let (mapfile, options) = words.settle().map_err(|why| refused(&mut command, "journal", why))?;
+            let (mapfile, options) = words.into_options().map_err(|why| refused(&mut command, "journal", why))?;
             Ok(Command::ImportJournal { mapfile, options: Box::new(options) })
         }
         arguments::Verb::Tune(words) => {
-            let options = words.settle().map_err(|why| refused(&mut command, "tune", why))?;
+            let options = words.into_options().map_err(|why| refused(&mut command, "tune", why))?;
             Ok(Command::Tune(Box::new(options)))
         }
         arguments::Verb::Profile(words) => {
-            let options = words.settle().map_err(|why| refused(&mut command, "profile", why))?;
+            let options = words.into_options().map_err(|why| refused(&mut command, "profile", why))?;
             Ok(Command::Profile(Box::new(options)))
         }
         arguments::Verb::List { json } => Ok(Command::List { json }),

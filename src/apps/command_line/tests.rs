@@ -1,6 +1,6 @@
 use super::*;
 use crate::core::{EngineKind, HashKind, OnError, Portion};
-use crate::plan::{Delta, Expectation, JournalWish, Passes, ProgressStyle, When};
+use crate::plan::{Delta, Expectation, JournalWish, PassthroughMode, ProgressStyle, When};
 use std::os::unix::ffi::OsStringExt;
 use std::time::Duration;
 
@@ -58,7 +58,7 @@ fn every_option_arrives_where_it_belongs() {
         direct: When::Always,
         sparse: When::Never,
         reflink: When::Always,
-        passthrough: Passes::Dest,
+        passthrough: PassthroughMode::Dest,
         command_timeout_s: Some(9),
         offload: true,
         no_flush: true,

@@ -79,7 +79,7 @@ pub(crate) struct VerifyArguments {
 
 impl VerifyArguments {
     /// The options that these words mean, or why they cannot be meant.
-    pub(crate) fn settle(self) -> Result<Options, (ErrorKind, String)> {
+    pub(crate) fn into_options(self) -> Result<Options, (ErrorKind, String)> {
         let (source, dest) = match (self.dest, &self.manifest) {
             (Some(dest), _) => (address("SRC", self.source)?, address("DST", dest)?),
             // The manifest stands for the source.
@@ -100,7 +100,7 @@ impl VerifyArguments {
             command_timeout_s: self.reach.command_timeout,
             on_error: self.on_error,
             dry_run: self.dry_run,
-            ..self.shown.settle()
+            ..self.shown.options()
         })
     }
 }

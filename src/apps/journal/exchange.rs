@@ -1,5 +1,5 @@
 //! A journal as a mapfile of GNU ddrescue, and back.
-use super::scribe::{SAMPLE_BYTES, SAMPLES};
+use super::journal_writer::{SAMPLE_BYTES, SAMPLES};
 use super::{fits, head, open, place};
 use crate::apps::Exit;
 use crate::apps::copy::host;

@@ -1,5 +1,5 @@
 //! Whether a journal still fits: who both sides are, and some of their bytes.
-use super::scribe::SAMPLE_BYTES;
+use super::journal_writer::SAMPLE_BYTES;
 use crate::core::{
     Access, Arena, BlockDigest, Endpoint, Error, Existing, Extent, Facts, HashKind, Kind, Op, Plan, PlanSide, Request,
     Result, Side,

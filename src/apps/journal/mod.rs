@@ -2,19 +2,19 @@
 mod exchange;
 mod fits;
 mod foreign;
+mod journal_writer;
 mod place;
-mod scribe;
 mod stale;
 mod waiting;
 
 use super::beside;
-use crate::core::{Ended, Endpoint, Error, ExtentSet, Facts, Keeping, Kind, Outcome, Plan, Result, Side};
+use crate::core::{CheckpointPlan, Ended, Endpoint, Error, ExtentSet, Facts, Kind, Outcome, Plan, Result, Side};
 use crate::ledger::journal::{Head, Journal};
 use crate::ledger::{FaultKind, SideIdentity};
 use crate::plan::{JournalWish, Options};
 pub(super) use exchange::{export, import};
+use journal_writer::JournalWriter;
 pub(super) use place::{are_there, of as place_of, of_device, of_kin, prepare, start_on_disk};
-use scribe::Scribe;
 pub(super) use stale::Stale;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -25,7 +25,7 @@ pub(super) use waiting::{Choice, Waiting};
 const EVERY: [Duration; 2] = [Duration::from_secs(5), Duration::from_secs(60)];
 
 /// What was found where the journal of a copy is to be, before anything is changed.
-pub(super) struct Found {
+pub(super) struct ExistingJournal {
     /// Where it is, or is to be; `None`: none is kept.
     path: Option<PathBuf>,
     /// The user named the place.
@@ -48,12 +48,12 @@ pub(super) struct Found {
 /// # Errors
 /// There is nothing to resume, or it does not fit: Refused. The place is that of a side, or something else is there:
 /// Refused. A journal that cannot be read.
-pub(super) fn look(options: &Options, plan: &Plan, source: &Facts, dest: &Facts) -> Result<Found> {
+pub(super) fn look(options: &Options, plan: &Plan, source: &Facts, dest: &Facts) -> Result<ExistingJournal> {
     let (path, named) = match &options.journal {
         JournalWish::At(path) => (Some(path.clone()), true),
         JournalWish::Auto | JournalWish::Never => (place::of(dest), false),
     };
-    let mut found = Found {
+    let mut found = ExistingJournal {
         path,
         named,
         old: None,
@@ -108,7 +108,7 @@ fn open(path: &Path) -> std::result::Result<Option<Journal>, crate::ledger::Faul
     Ok(Journal::open(path)?.map(|(journal, _)| journal))
 }
 
-impl Found {
+impl ExistingJournal {
     /// There is a journal of a copy to this dest that did not come to its end.
     pub(super) fn is_unfinished(&self) -> bool {
         self.old.is_some()
@@ -207,8 +207,8 @@ impl Found {
     ///
     /// # Errors
     /// The old one cannot be removed; the new one cannot be made.
-    pub(super) fn begin(self, plan: &Plan, source: &Arc<dyn Endpoint>) -> Result<Option<Begun>> {
-        let Found { path, named, old, stale, resumes, head, every, .. } = self;
+    pub(super) fn begin(self, plan: &Plan, source: &Arc<dyn Endpoint>) -> Result<Option<ActiveJournal>> {
+        let ExistingJournal { path, named, old, stale, resumes, head, every, .. } = self;
         stale.iter().try_for_each(Stale::end)?;
         let mut already = ExtentSet::new();
         let mut journal = None;
@@ -224,22 +224,22 @@ impl Found {
             None => {}
         }
         let Some(path) = path else { return Ok(None) };
-        let scribe = Scribe::new(path, head, source.clone(), plan, journal);
+        let scribe = JournalWriter::new(path, head, source.clone(), plan, journal);
         if named && !resumes {
             scribe.begin()?;
         }
-        let keeping = Keeping { keeper: Box::new(scribe.clone()), every, already };
-        Ok(Some(Begun { keeping, left: Left(scribe) }))
+        let keeping = CheckpointPlan { keeper: Box::new(scribe.clone()), every, already };
+        Ok(Some(ActiveJournal { keeping, left: FinishedJournal(scribe) }))
     }
 }
 
 /// A journal of a copy that is about to run.
-pub(super) struct Begun {
-    pub(super) keeping: Keeping,
-    pub(super) left: Left,
+pub(super) struct ActiveJournal {
+    pub(super) keeping: CheckpointPlan,
+    pub(super) left: FinishedJournal,
 }
 
-impl Begun {
+impl ActiveJournal {
     /// Writes down what `dest` has already, as a manifest tells: a copy that is cut off goes on from there, and as long
     /// as it has not, nobody believes that manifest again.
     ///
@@ -264,9 +264,9 @@ impl Begun {
 }
 
 /// What is left of a journal after a copy.
-pub(super) struct Left(Scribe);
+pub(super) struct FinishedJournal(JournalWriter);
 
-impl Left {
+impl FinishedJournal {
     /// Removes the journal of a copy that needs none any more; says of another where it is. One that lacks what could
     /// not be read is complete, and still needs it: those places may be readable another time.
     pub(super) fn settle(&self, outcome: &mut Outcome) {

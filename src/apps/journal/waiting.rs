@@ -1,6 +1,6 @@
 //! Unfinished copies that wait to be gone on with, when a copy is to begin at the start: nobody's work is given up
 //! without a word.
-use super::Found;
+use super::ExistingJournal;
 use crate::core::{Error, Kind, Plan, Result, Side};
 use crate::report::{Out, text};
 use std::io::{self, IsTerminal};
@@ -33,7 +33,7 @@ pub(in crate::apps) enum Choice {
     Restart,
 }
 
-impl Found {
+impl ExistingJournal {
     /// What a dry run says of unfinished copies that wait.
     pub(in crate::apps) fn foretell(&self, dest: &str) -> Vec<String> {
         let words = |waiting: &Waiting| {

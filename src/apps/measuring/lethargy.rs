@@ -1,6 +1,6 @@
 //! The part of `haul profile` that looks at the rest of the system.
 use crate::core::{Facts, Stop};
-use crate::measure::{Around, Failure, Lethargy, Profiled, Subject, Unknown, Way, effects};
+use crate::measure::{Around, Failure, Interference, Profiled, Subject, Unknown, Way, effects};
 use std::path::Path;
 use std::time::Duration;
 
@@ -32,12 +32,12 @@ fn lethargy(
     time: Duration,
     stop: &Stop,
     heard: &mut dyn FnMut(f64),
-) -> Result<Lethargy, Unknown> {
+) -> Result<Interference, Unknown> {
     if facts.passthrough.as_ref().is_some_and(|node| node.named) {
         return Err(Unknown::Why("SCSI and NVMe commands of our own never meet the page cache".to_owned()));
     }
     let mut around = Around::new(Path::new(PROGRAM), &facts.path, facts.size.unwrap_or(0))?;
     let ways: Vec<Way> = [Way::Buffered, Way::Direct].into_iter().filter(|&way| subject.has(way)).collect();
     let effects = effects(&mut around, &ways, time, stop, heard)?;
-    Ok(Lethargy { memory: around.memory(), witness_bytes: around.witness_bytes(), effects })
+    Ok(Interference { memory: around.memory(), witness_bytes: around.witness_bytes(), effects })
 }

@@ -4,7 +4,7 @@ use crate::cli::method::{PaceArguments, ReachArguments};
 use crate::cli::shown::ShownArguments;
 use crate::cli::words;
 use crate::cli::words::address;
-use crate::plan::{Expectation, Options, Passes};
+use crate::plan::{Expectation, Options, PassthroughMode};
 use clap::error::ErrorKind;
 use clap::{Args, Subcommand, ValueHint};
 use std::ffi::OsString;
@@ -127,7 +127,7 @@ struct WayArguments {
 pub(crate) type Settled = Result<(Options, Option<u64>), (ErrorKind, String)>;
 
 impl WriteArguments {
-    pub(crate) fn settle(self) -> Settled {
+    pub(crate) fn into_options(self) -> Settled {
         let dest = self.dest.clone();
         let options = Options {
             dest: address("DST", dest)?,
@@ -141,11 +141,11 @@ impl WriteArguments {
 }
 
 impl CheckArguments {
-    pub(crate) fn settle(self) -> Settled {
+    pub(crate) fn into_options(self) -> Settled {
         let mut options = Options { source: address("SRC", self.source.clone())?, ..shared(&self.place, &self.way) };
         // There is one side to be reached, whatever it is called.
-        if matches!(options.passthrough, Passes::Dest | Passes::Both) {
-            options.passthrough = Passes::Source;
+        if matches!(options.passthrough, PassthroughMode::Dest | PassthroughMode::Both) {
+            options.passthrough = PassthroughMode::Source;
         }
         Ok((options, self.place.run))
     }
@@ -162,6 +162,6 @@ fn shared(place: &PlaceArguments, way: &WayArguments) -> Options {
         passthrough: way.reach.passthrough.unwrap_or_default(),
         command_timeout_s: way.reach.command_timeout,
         dry_run: way.dry_run,
-        ..way.shown.settle()
+        ..way.shown.options()
     }
 }

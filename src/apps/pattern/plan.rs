@@ -1,6 +1,6 @@
 //! How the test pattern is written to a disk and checked on it: a copy with the pattern on one side.
 use crate::core::{Cache, EndpointKind, Error, Facts, Host, Kind, OnError, PatternAct, PatternUse, Plan, Result, Side};
-use crate::plan::asked::{Asked, in_memory, named};
+use crate::plan::asked::{PlanInput, in_memory, named};
 use crate::plan::numbers::{PATTERN_BLOCK_BYTES, PATTERN_BLOCK_BYTES_MIN};
 use crate::plan::{JournalWish, Options, When, check, make, words};
 
@@ -10,7 +10,7 @@ use crate::plan::{JournalWish, Options, When, check, make, words};
 /// As for [`make`]; `Usage` for what is no whole blocks, and for a new file without `--count`.
 pub fn write(options: &Options, run: u64, dest: &Facts, host: &Host) -> Result<(Plan, Facts)> {
     let mut source = Facts::new("test pattern", EndpointKind::Pattern);
-    check::dest(&Asked { options, source: &source, dest, host })?;
+    check::dest(&PlanInput { options, source: &source, dest, host })?;
     let (seek, unit) = (options.seek_bytes.unwrap_or(0), unit(Side::Dest, dest)?);
     whole("--seek", seek, unit)?;
     let len = match options.count_bytes {

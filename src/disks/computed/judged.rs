@@ -1,16 +1,16 @@
 use super::cannot;
-use crate::core::{Damage, Endpoint, Facts, Judge, Kind, Op, Request};
+use crate::core::{Damage, Endpoint, Facts, Kind, Op, PatternChecker, Request};
 use std::io;
 use std::sync::Arc;
 
 /// A dest whose bytes are judged where they come: by helpers, on as many processors as there are.
 pub(super) struct Judged {
     facts: Facts,
-    judge: Arc<dyn Judge>,
+    judge: Arc<dyn PatternChecker>,
 }
 
 impl Judged {
-    pub(super) fn new(facts: Facts, judge: Arc<dyn Judge>) -> Self {
+    pub(super) fn new(facts: Facts, judge: Arc<dyn PatternChecker>) -> Self {
         Judged { facts, judge }
     }
 }

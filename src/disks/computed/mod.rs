@@ -5,7 +5,7 @@
 mod judged;
 mod made;
 
-use crate::core::{Endpoint, Facts, Judge, Maker};
+use crate::core::{Endpoint, Facts, Maker, PatternChecker};
 use std::sync::Arc;
 
 /// A source whose bytes `maker` makes.
@@ -14,7 +14,7 @@ pub fn made(facts: Facts, maker: Arc<dyn Maker>) -> Arc<dyn Endpoint> {
 }
 
 /// A dest whose bytes `judge` looks at.
-pub fn judged(facts: Facts, judge: Arc<dyn Judge>) -> Arc<dyn Endpoint> {
+pub fn judged(facts: Facts, judge: Arc<dyn PatternChecker>) -> Arc<dyn Endpoint> {
     Arc::new(judged::Judged::new(facts, judge))
 }
 

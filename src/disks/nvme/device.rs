@@ -2,12 +2,12 @@
 use super::command::{self, BLOCKS_MAX};
 use super::drive::{Drive, said};
 use super::namespace::{Controller, Namespace};
-use super::patience::Patience;
+use super::retry_policy::RetryPolicy;
 use super::ring::RingState;
 use super::status::{Meaning, Status};
 use crate::core::{Change, CommandWishes, DeviceError, Endpoint, Extent, Facts, Kind, OnRing, Op, Request};
 use crate::disks::claim::Claim;
-use crate::disks::suspects::Suspects;
+use crate::disks::off_ring_retries::OffRingRetries;
 use crate::sys::nvme::{Blocks, Command, Data, Set};
 use std::io;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -36,11 +36,11 @@ pub(super) struct NvmeNamespace {
     pub(super) wishes: CommandWishes,
     pub(super) ring: RingState,
     /// What the drive said of them; `None`: it was the kernel.
-    pub(super) suspects: Suspects<Option<Status>>,
+    pub(super) suspects: OffRingRetries<Option<Status>>,
     /// Held while a part of a block is changed: two parts of one block may come at once.
     patching: Mutex<()>,
     given_again: AtomicU64,
-    patience: fn(u32) -> Patience,
+    patience: fn(u32) -> RetryPolicy,
     /// Dropped last: what the page cache then still holds of the device is older than what commands wrote.
     claim: Option<Claim>,
 }
@@ -67,7 +67,7 @@ impl NvmeNamespace {
             suspects,
             patching,
             given_again,
-            patience: Patience::new,
+            patience: RetryPolicy::new,
             claim: None,
         }
     }
@@ -81,7 +81,7 @@ impl NvmeNamespace {
     /// Never waits for a drive that is not ready.
     #[cfg(test)]
     pub(super) fn hasty(mut self) -> Self {
-        self.patience = Patience::hasty;
+        self.patience = RetryPolicy::hasty;
         self
     }
 

@@ -8,7 +8,7 @@ mod command;
 mod device;
 mod drive;
 pub mod namespace;
-mod patience;
+mod retry_policy;
 mod ring;
 mod status;
 

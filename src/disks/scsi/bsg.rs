@@ -7,8 +7,8 @@ use super::node::{Node, SENSE_BYTES};
 use super::sense::Sense;
 use super::verdict::{Answer, Place, Verdict, judge};
 use crate::core::{Op, Request};
-use crate::disks::suspects::Suspects;
-use crate::sys::bsg::{self, BSG_URING_CMD, Bytes, Command, Said};
+use crate::disks::off_ring_retries::OffRingRetries;
+use crate::sys::bsg::{self, BSG_URING_CMD, BsgCompletion, Bytes, Command};
 use io_uring::{opcode, squeue, types};
 use rustix::fs::{Mode, OFlags, major, makedev, minor};
 use std::fs;
@@ -31,7 +31,7 @@ pub(super) struct Bsg {
     /// The kernel has refused a command after all: none goes on the ring any more.
     refused: AtomicBool,
     used: AtomicBool,
-    suspects: Suspects<()>,
+    suspects: OffRingRetries<()>,
 }
 
 /// What a command on its way needs to stay put. The kernel reads and writes it behind our back: hence atomics.
@@ -67,7 +67,7 @@ impl Slot {
     }
 
     /// What the disk and the way to it said.
-    fn answer(&self, said: Said) -> Answer {
+    fn answer(&self, said: BsgCompletion) -> Answer {
         let sense: Vec<u8> = self.sense.iter().take(said.sense_bytes.into()).map(|place| place.load(Relaxed)).collect();
         Answer {
             status: said.status & 0x7e,
@@ -96,7 +96,7 @@ impl Bsg {
             works: OnceLock::new(),
             refused: AtomicBool::new(false),
             used: AtomicBool::new(false),
-            suspects: Suspects::default(),
+            suspects: OffRingRetries::default(),
         }
     }
 
@@ -149,7 +149,7 @@ impl Bsg {
         let (result, number) = came;
         if result == 0 {
             self.used.store(true, Relaxed);
-            let answer = self.slots[request.slot as usize].answer(Said::of(number));
+            let answer = self.slots[request.slot as usize].answer(BsgCompletion::of(number));
             return match judge(&answer, len, place) {
                 Verdict::Done { moved, recovered } => {
                     node.note_done(moved < len, recovered);

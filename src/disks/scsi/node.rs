@@ -1,6 +1,6 @@
 //! A SCSI generic node, open: one command after the other, each tried as often as it is worth.
 use super::cdb::Cdb;
-use super::patience::{Counts, Patience};
+use super::retry_policy::{Counts, RetryPolicy};
 use super::sense::{Sense, key};
 use super::verdict::{Answer, Place, Verdict, host, judge};
 use crate::core::{CommandWishes, DeviceError, Kind};
@@ -139,7 +139,7 @@ impl Node {
 
     /// The same, with the bytes moved as told.
     pub(super) fn carry_out_by(&self, how: How, cdb: &Cdb, mut data: Data<'_>, place: Place) -> io::Result<u32> {
-        let mut patience = Patience::default();
+        let mut patience = RetryPolicy::default();
         loop {
             let exchanged = match how {
                 How::Direct => self.exchange_directly(cdb, &mut data),

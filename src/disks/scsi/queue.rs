@@ -1,8 +1,8 @@
 //! Commands in flight at a SCSI generic node: written to it, waited for with poll, read back as they are done.
 use super::disk::{Disk, is_too_long};
 use super::node::{self, SENSE_BYTES, is_full};
-use super::patience::Patience;
 use super::probe::IN_FLIGHT_MAX;
+use super::retry_policy::RetryPolicy;
 use super::verdict::{Verdict, judge};
 use crate::core::{Completion, Op, Queue, Ready, Request, Transfers};
 use crate::sys::sg;
@@ -45,7 +45,7 @@ pub(super) struct SgQueue {
 /// A request, and what its command has been through.
 struct Waiting {
     request: Request,
-    patience: Patience,
+    patience: RetryPolicy,
 }
 
 /// Where the kernel puts sense data, by slot. It writes them while we hold only shared references: hence atomics.
@@ -258,7 +258,7 @@ impl SgQueue {
 
 impl Queue for SgQueue {
     fn submit(&mut self, request: Request) {
-        self.pending.push_back(Waiting { request, patience: Patience::default() });
+        self.pending.push_back(Waiting { request, patience: RetryPolicy::default() });
     }
 
     fn takes(&self, request: &Request) -> bool {
@@ -358,7 +358,7 @@ mod tests {
                 buffer,
             };
             let place = crate::disks::scsi::verdict::Place { lba: 0, blocks: 8, block_bytes: 512, start: 0 };
-            let waiting = Waiting { request, patience: Patience::default() };
+            let waiting = Waiting { request, patience: RetryPolicy::default() };
             Flight { waiting, len: 4096, place, senses: senses.clone() }
         };
         let mut flying: Vec<Option<Flight>> =

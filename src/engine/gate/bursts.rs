@@ -5,11 +5,11 @@ use crate::core::Request;
 /// Holds writes until no read is in flight, then lets them go all at once in ascending order: both sides lie under
 /// one moving head, which would otherwise travel between them for every block.
 #[derive(Default)]
-pub struct HoldWrites {
+pub struct WritesAfterReads {
     held: Vec<Request>,
 }
 
-impl Gate for HoldWrites {
+impl Gate for WritesAfterReads {
     fn admit(&mut self, request: Request, through: &mut Vec<Request>) {
         if request.done > 0 {
             through.push(request);

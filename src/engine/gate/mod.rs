@@ -3,13 +3,13 @@
 //! Gates stand in front of queues, one chain a side, because one ring serves both sides while order and rate belong to
 //! one. They must not know queues or endpoints.
 mod bursts;
-mod few;
 mod in_order;
+mod max_in_flight;
 mod rate;
 
-pub use bursts::HoldWrites;
-pub use few::Few;
+pub use bursts::WritesAfterReads;
 pub use in_order::InOrder;
+pub use max_in_flight::MaxInFlight;
 pub use rate::Rate;
 
 use crate::core::Request;

@@ -4,7 +4,7 @@
 mod group;
 mod witness;
 
-use super::{Memory, Surroundings, Way};
+use super::{Memory, SystemUnderTest, Way};
 use crate::core::Extent;
 use crate::sys::{self, page_cache};
 use group::Group;
@@ -62,7 +62,7 @@ struct Reading {
 }
 
 impl Around {
-    /// Surroundings in which `program`, which is haul, is started, and reads `disk` of so many bytes.
+    /// SystemUnderTest in which `program`, which is haul, is started, and reads `disk` of so many bytes.
     ///
     /// # Errors
     /// There is no place for the witness.
@@ -114,7 +114,7 @@ impl Around {
     }
 }
 
-impl Surroundings for Around {
+impl SystemUnderTest for Around {
     fn warm(&mut self) -> io::Result<f64> {
         let mut share = 0.0;
         for _ in 0..WARMINGS {

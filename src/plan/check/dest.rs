@@ -1,11 +1,11 @@
 //! Whether the dest is what is meant, and free to be written.
 use crate::core::{EndpointKind, Error, Facts, InUse, Kind, Result, Side};
-use crate::plan::asked::{Asked, named};
+use crate::plan::asked::{PlanInput, named};
 use crate::plan::{Expectation, words};
 use std::path::Path;
 
 /// Refuses a dest that is not the one expected, that is in use, or that may not be written.
-pub(crate) fn dest(asked: &Asked) -> Result<()> {
+pub(crate) fn dest(asked: &PlanInput) -> Result<()> {
     let dest = asked.dest;
     no_file_among_devices(dest)?;
     asked.options.expect.iter().try_for_each(|expectation| expected(dest, expectation))?;

@@ -1,6 +1,6 @@
 //! Which bytes are copied, and whether there are as many.
 use crate::core::{EndpointKind, Error, Extent, Facts, Kind, Result, Side};
-use crate::plan::asked::{Asked, named};
+use crate::plan::asked::{PlanInput, named};
 use crate::plan::numbers::OFFSET_MAX;
 use crate::plan::{offset_option, words};
 
@@ -36,7 +36,7 @@ fn usage(side: Side, what: String, advice: impl Into<String>) -> Error {
 }
 
 /// The range asked for, checked against the source and the numbers that offsets can be.
-pub(crate) fn range(asked: &Asked) -> Result<Range> {
+pub(crate) fn range(asked: &PlanInput) -> Result<Range> {
     let options = asked.options;
     let (skip, seek) = (options.skip_bytes.unwrap_or(0), options.seek_bytes.unwrap_or(0));
     for side in Side::BOTH {
@@ -88,7 +88,7 @@ fn source_len(source: &Facts) -> Option<u64> {
 }
 
 /// Bytes to copy of a source of `size` bytes.
-fn within(asked: &Asked, size: u64, skip: u64) -> Result<u64> {
+fn within(asked: &PlanInput, size: u64, skip: u64) -> Result<u64> {
     let name = named(Side::Source, asked.source);
     let has = words::exact(size);
     let Some(left) = size.checked_sub(skip) else {
@@ -108,7 +108,7 @@ fn within(asked: &Asked, size: u64, skip: u64) -> Result<u64> {
 }
 
 /// Bytes to copy of a source that never ends.
-fn endless(asked: &Asked, seek: u64) -> Result<u64> {
+fn endless(asked: &PlanInput, seek: u64) -> Result<u64> {
     if let Some(count) = asked.options.count_bytes {
         return Ok(count);
     }

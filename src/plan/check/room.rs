@@ -1,14 +1,14 @@
 //! Whether the dest is large enough.
 use super::Range;
 use crate::core::{EndpointKind, EngineKind, Error, Kind, Result, Side};
-use crate::plan::asked::{Asked, named};
+use crate::plan::asked::{PlanInput, named};
 use crate::plan::choose::Engines;
 use crate::plan::notes::Notes;
 use crate::plan::numbers::FAT_FILE_BYTES_MAX;
 use crate::plan::{When, words};
 
 /// Refuses a dest that is certainly too small, and warns where it may be.
-pub(in crate::plan) fn room(asked: &Asked, range: &Range, engines: &Engines, notes: &mut Notes) -> Result<()> {
+pub(in crate::plan) fn room(asked: &PlanInput, range: &Range, engines: &Engines, notes: &mut Notes) -> Result<()> {
     match asked.dest.kind {
         EndpointKind::Block => on_device(asked, range, notes),
         EndpointKind::File => {
@@ -20,7 +20,7 @@ pub(in crate::plan) fn room(asked: &Asked, range: &Range, engines: &Engines, not
     }
 }
 
-fn on_device(asked: &Asked, range: &Range, notes: &mut Notes) -> Result<()> {
+fn on_device(asked: &PlanInput, range: &Range, notes: &mut Notes) -> Result<()> {
     let Some(size) = asked.dest.size else { return Ok(()) };
     let name = named(Side::Dest, asked.dest);
     let Some(len) = range.len else {
@@ -33,7 +33,7 @@ fn on_device(asked: &Asked, range: &Range, notes: &mut Notes) -> Result<()> {
     if range.seek + len > size { Err(too_small(asked, range, size, len)) } else { Ok(()) }
 }
 
-fn too_small(asked: &Asked, range: &Range, size: u64, len: u64) -> Error {
+fn too_small(asked: &PlanInput, range: &Range, size: u64, len: u64) -> Error {
     let name = named(Side::Dest, asked.dest);
     let missing = words::exact(range.seek + len - size);
     let from = if range.seek > 0 { format!(" from --seek {}", range.seek) } else { String::new() };
@@ -47,7 +47,7 @@ fn too_small(asked: &Asked, range: &Range, size: u64, len: u64) -> Error {
     Error::new(Kind::Refused, what).on(Side::Dest).advise(advice)
 }
 
-fn fat(asked: &Asked, range: &Range) -> Result<()> {
+fn fat(asked: &PlanInput, range: &Range) -> Result<()> {
     let end = range.seek + range.len.unwrap_or(0);
     let fat = matches!(asked.dest.filesystem.as_deref(), Some("vfat" | "msdos"));
     if !fat || end <= FAT_FILE_BYTES_MAX {
@@ -61,7 +61,7 @@ fn fat(asked: &Asked, range: &Range) -> Result<()> {
     Err(Error::new(Kind::NoSpace, what).on(Side::Dest).advise("Nothing was written. Use exFAT or another file system."))
 }
 
-fn on_file_system(asked: &Asked, range: &Range, notes: &mut Notes) -> Result<()> {
+fn on_file_system(asked: &PlanInput, range: &Range, notes: &mut Notes) -> Result<()> {
     let (Some(len), Some(free)) = (range.len, asked.dest.free_bytes) else { return Ok(()) };
     let dest = asked.dest;
     let size = if dest.exists { dest.size.unwrap_or(0) } else { 0 };

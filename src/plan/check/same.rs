@@ -1,7 +1,7 @@
 //! Whether source and dest are the same bytes, under whatever names.
 use super::Range;
 use crate::core::{EndpointKind, Error, Facts, FileId, InUse, Kind, Result, Side};
-use crate::plan::asked::{Asked, named};
+use crate::plan::asked::{PlanInput, named};
 use crate::plan::notes::Notes;
 
 /// Source and dest share bytes, and both ranges were named: copied so that the dest gets what the source held before.
@@ -37,7 +37,7 @@ struct Shared<'a> {
 }
 
 /// Refuses a copy onto itself; `Some` where the ranges overlap and both were named.
-pub(in crate::plan) fn same(asked: &Asked, range: &Range, notes: &mut Notes) -> Result<Option<Overlap>> {
+pub(in crate::plan) fn same(asked: &PlanInput, range: &Range, notes: &mut Notes) -> Result<Option<Overlap>> {
     let (source, dest) = (asked.source, asked.dest);
     stacked(asked, notes)?;
     let one_cache = source.id.is_some() && source.id == dest.id;
@@ -83,7 +83,7 @@ fn is_part_of(source: &Facts, dest: &Facts) -> bool {
 }
 
 /// Even where the bytes themselves do not meet, the beginning of a disk is what tells where its partitions are.
-fn onto_its_disk(asked: &Asked) -> Error {
+fn onto_its_disk(asked: &PlanInput) -> Error {
     let (source, dest) = (named(Side::Source, asked.source), named(Side::Dest, asked.dest));
     let what = format!("{source} is a part of {dest}: the copy would overwrite what tells where it is");
     let advice = "Give another DST; if that is really meant, say where to begin with --seek 0.";
@@ -93,7 +93,7 @@ fn onto_its_disk(asked: &Asked) -> Error {
 /// What to do where two names have two caches that could disagree.
 pub(crate) const ONE_NAME: &str = "Name source and dest by the same file or device.";
 
-fn refused(asked: &Asked, beneath: String) -> Error {
+fn refused(asked: &PlanInput, beneath: String) -> Error {
     let (source, dest) = (named(Side::Source, asked.source), named(Side::Dest, asked.dest));
     Error::new(Kind::Refused, format!("{source} and {dest} are the same bytes{beneath}"))
         .on(Side::Dest)
@@ -123,7 +123,7 @@ fn shared<'a>(source: &'a Facts, dest: &'a Facts, range: &Range) -> Vec<Shared<'
 }
 
 /// Refuses, or warns of, one side that lies on the other in a way that cannot be followed byte by byte.
-fn stacked(asked: &Asked, notes: &mut Notes) -> Result<()> {
+fn stacked(asked: &PlanInput, notes: &mut Notes) -> Result<()> {
     let (source, dest) = (asked.source, asked.dest);
     let lies_on = |upper: &Facts, lower: &Facts| {
         lower

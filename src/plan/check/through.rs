@@ -1,10 +1,10 @@
 //! Which sides are reached by commands of their own, and whether they can be.
 use crate::core::{EndpointKind, Error, Kind, Result, Side};
-use crate::plan::asked::{Asked, named};
-use crate::plan::{Passes, When};
+use crate::plan::asked::{PlanInput, named};
+use crate::plan::{PassthroughMode, When};
 
 /// Refuses commands for what takes none, and options that contradict them.
-pub(crate) fn through(asked: &Asked) -> Result<()> {
+pub(crate) fn through(asked: &PlanInput) -> Result<()> {
     let options = asked.options;
     let possible = Side::BOTH.map(|side| asked.through(side).is_some());
     for side in Side::BOTH {
@@ -12,7 +12,7 @@ pub(crate) fn through(asked: &Asked) -> Result<()> {
             return Err(no_node(asked, side));
         }
     }
-    if options.passthrough == Passes::WherePossible && possible == [false, false] {
+    if options.passthrough == PassthroughMode::WherePossible && possible == [false, false] {
         let disk = |side: &Side| asked.facts(*side).kind == EndpointKind::Block;
         return Err(no_node(asked, Side::BOTH.into_iter().find(disk).unwrap_or(Side::Source)));
     }
@@ -35,7 +35,7 @@ pub(crate) fn through(asked: &Asked) -> Result<()> {
     Ok(())
 }
 
-fn no_node(asked: &Asked, side: Side) -> Error {
+fn no_node(asked: &PlanInput, side: Side) -> Error {
     let facts = asked.facts(side);
     let what = match facts.kind {
         EndpointKind::Block => format!("--passthrough: {} has no node for commands of its own", named(side, facts)),

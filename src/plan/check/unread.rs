@@ -1,10 +1,10 @@
 //! Where a place that cannot be read can be gone around.
 use crate::core::{Error, Kind, Order, Result};
-use crate::plan::asked::Asked;
+use crate::plan::asked::PlanInput;
 
 /// Refuses `--on-error` and `--mapfile` for sources that have no places: what failed in a stream cannot be asked for
 /// again, nor can what follows.
-pub(crate) fn unread(asked: &Asked) -> Result<()> {
+pub(crate) fn unread(asked: &PlanInput) -> Result<()> {
     let source = asked.source;
     let refused = |option: &str, why: &str| {
         let what = format!("{option}: source {} is a {}, {why}", source.address, source.kind.name());

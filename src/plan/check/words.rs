@@ -1,6 +1,6 @@
 //! Options that contradict each other.
 use crate::core::{EndpointKind, EngineKind, Error, Kind, Result};
-use crate::plan::asked::Asked;
+use crate::plan::asked::PlanInput;
 use crate::plan::numbers::{BLOCK_BYTES_ASKABLE, DEPTH_ASKABLE, IN_FLIGHT_BYTES_ASKABLE};
 use crate::plan::{When, words as sizes};
 
@@ -9,7 +9,7 @@ fn usage(what: impl Into<String>, advice: impl Into<String>) -> Error {
 }
 
 /// Refuses options that contradict each other or the kind of an endpoint.
-pub(crate) fn words(asked: &Asked) -> Result<()> {
+pub(crate) fn words(asked: &PlanInput) -> Result<()> {
     let options = asked.options;
     numbers(asked)?;
     match options.engine {
@@ -36,7 +36,7 @@ pub(crate) fn words(asked: &Asked) -> Result<()> {
 }
 
 /// The bounds that the command line knows too; other callers of the library may not.
-fn numbers(asked: &Asked) -> Result<()> {
+fn numbers(asked: &PlanInput) -> Result<()> {
     let options = asked.options;
     let block = options.block_bytes.unwrap_or(1);
     let depth = options.depth.unwrap_or(1);
@@ -61,7 +61,7 @@ fn numbers(asked: &Asked) -> Result<()> {
 }
 
 /// What `--reflink always` cannot go with, because no byte passes through us.
-fn reflink(asked: &Asked) -> Result<()> {
+fn reflink(asked: &PlanInput) -> Result<()> {
     let conflict = |option: &str, why: &str| {
         let what = format!("--reflink always shares extents and reads no bytes; {option} {why}");
         Err(usage(what, format!("Leave one of --reflink and {option} out.")))

@@ -1,6 +1,6 @@
 //! How each side is opened: direct or through the page cache.
 use crate::core::{Access, Cache, EndpointKind, Error, Existing, Facts, Kind, Result, Side};
-use crate::plan::asked::{Asked, in_memory, named};
+use crate::plan::asked::{PlanInput, in_memory, named};
 use crate::plan::check::{ONE_NAME, Overlap, Range};
 use crate::plan::notes::Notes;
 use crate::plan::numbers::{DIRECT_FILE_BYTES_MIN, PAGE_BYTES, TAIL_ALIGN_BYTES};
@@ -42,7 +42,7 @@ impl Wish {
 }
 
 /// Chooses direct or buffered I/O for each side.
-pub(crate) fn access(asked: &Asked, range: &Range, overlap: Option<Overlap>, notes: &mut Notes) -> Result<Reach> {
+pub(crate) fn access(asked: &PlanInput, range: &Range, overlap: Option<Overlap>, notes: &mut Notes) -> Result<Reach> {
     let mut wishes = [wish(asked, range, Side::Source)?, wish(asked, range, Side::Dest)?];
     let head = settle(asked, range, overlap, &mut wishes)?;
     let one_file = asked.source.id.is_some() && asked.source.id == asked.dest.id;
@@ -90,7 +90,7 @@ pub(crate) fn access(asked: &Asked, range: &Range, overlap: Option<Overlap>, not
 }
 
 /// What `side` would like by itself.
-fn wish(asked: &Asked, range: &Range, side: Side) -> Result<Wish> {
+fn wish(asked: &PlanInput, range: &Range, side: Side) -> Result<Wish> {
     let facts = asked.facts(side);
     let no = |because: &str| Ok(Wish::none(because));
     let always = asked.options.direct == When::Always;
@@ -148,7 +148,7 @@ fn alignment(facts: &Facts) -> Option<u32> {
 }
 
 /// Takes wishes away that the offsets do not allow, and returns the length of the first block, 0 for like any other.
-fn settle(asked: &Asked, range: &Range, overlap: Option<Overlap>, wishes: &mut [Wish; 2]) -> Result<u32> {
+fn settle(asked: &PlanInput, range: &Range, overlap: Option<Overlap>, wishes: &mut [Wish; 2]) -> Result<u32> {
     let fits = |[source, dest]: [Option<u32>; 2]| {
         let head = head(range, source, dest)?;
         // From the last byte to the first there is no first block, and a head that is all would leave nothing direct.
@@ -204,7 +204,7 @@ fn head(range: &Range, source: Option<u32>, dest: Option<u32>) -> Option<u32> {
     candidates.into_iter().find(aligned).and_then(|head| u32::try_from(head).ok())
 }
 
-fn unaligned(asked: &Asked, range: &Range, wishes: &[Wish; 2]) -> Error {
+fn unaligned(asked: &PlanInput, range: &Range, wishes: &[Wish; 2]) -> Error {
     let align = wishes.iter().filter_map(|wish| wish.align).max().unwrap_or(1);
     let side = if range.seek.is_multiple_of(align.into()) { Side::Source } else { Side::Dest };
     let offset = range.offset(side);

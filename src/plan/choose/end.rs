@@ -1,7 +1,7 @@
 //! What becomes of the dest before and after: made, emptied, allocated, ended, flushed.
 use super::{Engines, Holes};
 use crate::core::{EndpointKind, EngineKind, Existing, Extent, Side};
-use crate::plan::asked::{Asked, in_memory};
+use crate::plan::asked::{PlanInput, in_memory};
 use crate::plan::check::Range;
 use crate::plan::notes::Notes;
 use crate::plan::numbers::PREALLOCATE_BYTES_MIN;
@@ -16,7 +16,7 @@ pub(crate) struct Ends {
 }
 
 /// Chooses what becomes of the dest before and after the copy.
-pub(crate) fn end(asked: &Asked, range: &Range, holes: &Holes, engines: &Engines, notes: &mut Notes) -> Ends {
+pub(crate) fn end(asked: &PlanInput, range: &Range, holes: &Holes, engines: &Engines, notes: &mut Notes) -> Ends {
     let (existing, set_end) = file_end(asked, range, notes);
     let preallocate = preallocate(asked, range, holes, engines, existing);
     if preallocate {
@@ -37,7 +37,7 @@ pub(crate) fn end(asked: &Asked, range: &Range, holes: &Holes, engines: &Engines
 }
 
 /// What to do about the dest being there, and whether it ends where the copy ends.
-fn file_end(asked: &Asked, range: &Range, notes: &mut Notes) -> (Existing, bool) {
+fn file_end(asked: &PlanInput, range: &Range, notes: &mut Notes) -> (Existing, bool) {
     if !asked.dest_is_file() {
         return (Existing::Keep, false);
     }
@@ -65,7 +65,7 @@ fn file_end(asked: &Asked, range: &Range, notes: &mut Notes) -> (Existing, bool)
 
 /// The bytes of the dest that change. Those behind a new end do, too, whoever has written them meanwhile; a part of a
 /// file that ends no sooner leaves the others to other copies at the same time.
-pub(crate) fn written(asked: &Asked, range: &Range, ends: &Ends) -> Extent {
+pub(crate) fn written(asked: &PlanInput, range: &Range, ends: &Ends) -> Extent {
     let all_behind = |offset: u64| Extent::new(offset, u64::MAX - offset);
     match (ends.set_end || ends.existing != Existing::Keep, asked.range_given()) {
         (true, false) => all_behind(0),
@@ -74,7 +74,7 @@ pub(crate) fn written(asked: &Asked, range: &Range, ends: &Ends) -> Extent {
     }
 }
 
-fn preallocate(asked: &Asked, range: &Range, holes: &Holes, engines: &Engines, existing: Existing) -> bool {
+fn preallocate(asked: &PlanInput, range: &Range, holes: &Holes, engines: &Engines, existing: Existing) -> bool {
     // Those compress or copy on write: space set aside is lost on them. Shared extents bring their own.
     let own_ways = matches!(asked.dest.filesystem.as_deref(), Some("btrfs" | "bcachefs" | "zfs" | "f2fs" | "nilfs2"));
     asked.dest_is_file()

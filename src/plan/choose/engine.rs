@@ -1,7 +1,7 @@
 //! Which engine moves the bytes, or whether the file system shares them.
 use crate::core::{CommandSet, DeviceCopy, EndpointKind, EngineKind, Error, Facts, FileId, Kind, Result, Side};
 use crate::plan::When;
-use crate::plan::asked::{Asked, in_memory};
+use crate::plan::asked::{PlanInput, in_memory};
 use crate::plan::check::{Overlap, Range};
 use crate::plan::notes::Notes;
 use crate::plan::numbers::REFLINK_ALIGN_BYTES;
@@ -21,7 +21,7 @@ impl Engines {
 }
 
 /// Chooses the engine.
-pub(crate) fn engine(asked: &Asked, range: &Range, overlap: Option<Overlap>, notes: &mut Notes) -> Result<Engines> {
+pub(crate) fn engine(asked: &PlanInput, range: &Range, overlap: Option<Overlap>, notes: &mut Notes) -> Result<Engines> {
     let always = asked.options.reflink == When::Always;
     let unshared = no_reflink(asked, range, overlap);
     match &unshared {
@@ -62,7 +62,7 @@ fn file_system(facts: &Facts) -> &str {
 }
 
 /// The engine that moves bytes, and why this one.
-fn moving(asked: &Asked) -> Result<(EngineKind, String)> {
+fn moving(asked: &PlanInput) -> Result<(EngineKind, String)> {
     match (asked.options.engine, &asked.host.ring_refused) {
         (Some(EngineKind::Ring), Some(why)) => {
             let what = format!("--engine ring: io_uring cannot be used here: {why}");
@@ -81,7 +81,7 @@ fn moving(asked: &Asked) -> Result<(EngineKind, String)> {
 }
 
 /// Why the device cannot copy by itself; `None`: it may.
-fn no_offload(asked: &Asked, range: &Range, overlap: Option<Overlap>) -> Option<String> {
+fn no_offload(asked: &PlanInput, range: &Range, overlap: Option<Overlap>) -> Option<String> {
     let options = asked.options;
     let says = |condition: bool, why: &str| condition.then(|| why.to_owned());
     let nodes = Side::BOTH.map(|side| asked.through(side).map(|through| through.node.number));
@@ -110,20 +110,20 @@ fn no_offload(asked: &Asked, range: &Range, overlap: Option<Overlap>) -> Option<
 }
 
 /// Both sides take SCSI commands: their copies go by the name of the source, whether that is another disk or not.
-fn by_name(asked: &Asked) -> bool {
+fn by_name(asked: &PlanInput) -> bool {
     let scsi = |side| asked.through(side).is_some_and(|through| through.node.commands == CommandSet::Scsi);
     Side::BOTH.into_iter().all(scsi)
 }
 
 /// The copy that the device makes, where that is the engine.
-pub(crate) fn device_copy(asked: &Asked, range: &Range, engines: &Engines) -> Option<DeviceCopy> {
+pub(crate) fn device_copy(asked: &PlanInput, range: &Range, engines: &Engines) -> Option<DeviceCopy> {
     let node = asked.through(Side::Source).filter(|_| engines.engine == EngineKind::Offload)?.node;
     let from = asked.source.copy_name.filter(|_| by_name(asked));
     Some(DeviceCopy { from_offset: node.start + range.skip, command_bytes: asked.dest.queue.copy_max_bytes, from })
 }
 
 /// Why extents cannot be shared, or should not; `None`: worth the try.
-fn no_reflink(asked: &Asked, range: &Range, overlap: Option<Overlap>) -> Option<String> {
+fn no_reflink(asked: &PlanInput, range: &Range, overlap: Option<Overlap>) -> Option<String> {
     let (source, dest, options) = (asked.source, asked.dest, asked.options);
     let auto = options.reflink == When::Auto;
     let says = |condition: bool, why: &str| condition.then(|| why.to_owned());
@@ -159,7 +159,7 @@ fn apart(source: &Facts, dest: &Facts) -> bool {
     }
 }
 
-fn unaligned(asked: &Asked, range: &Range) -> Option<String> {
+fn unaligned(asked: &PlanInput, range: &Range) -> Option<String> {
     let Some(len) = range.len.filter(|len| *len > 0) else { return Some("there is nothing to share".to_owned()) };
     let aligned = |bytes: u64| bytes.is_multiple_of(REFLINK_ALIGN_BYTES);
     // An odd end is allowed at the end of the source, if it becomes the end of the dest.

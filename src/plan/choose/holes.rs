@@ -1,7 +1,7 @@
 //! What becomes of zeros.
 use crate::core::{EndpointKind, Result, Zeros};
 use crate::plan::When;
-use crate::plan::asked::Asked;
+use crate::plan::asked::PlanInput;
 use crate::plan::check::{Overlap, Range};
 use crate::plan::notes::Notes;
 use crate::plan::numbers::{DETECT_BLOCK_BYTES, DETECT_FILE_BYTES};
@@ -18,7 +18,7 @@ pub(crate) struct Holes {
 
 /// Chooses what becomes of zeros. That a device discarded something does not mean that it reads as zeros:
 /// facts are sparse only where it does.
-pub(crate) fn holes(asked: &Asked, range: &Range, overlap: Option<Overlap>, notes: &mut Notes) -> Result<Holes> {
+pub(crate) fn holes(asked: &PlanInput, range: &Range, overlap: Option<Overlap>, notes: &mut Notes) -> Result<Holes> {
     let sparse = asked.options.sparse;
     if sparse == When::Never || overlap.is_some() {
         let because = if overlap.is_some() { "the ranges overlap" } else { "--sparse never" };
@@ -53,7 +53,7 @@ pub(crate) fn holes(asked: &Asked, range: &Range, overlap: Option<Overlap>, note
 }
 
 /// How zeros get to the dest.
-fn way(asked: &Asked, range: &Range, ask: bool) -> (Zeros, &'static str) {
+fn way(asked: &PlanInput, range: &Range, ask: bool) -> (Zeros, &'static str) {
     let dest = asked.dest;
     let no_holes = matches!(dest.filesystem.as_deref(), Some("vfat" | "msdos" | "exfat"));
     let block = u64::from(dest.logical_block_bytes.max(1));

@@ -1,7 +1,7 @@
 //! Whether a journal is kept.
 use super::{Ends, Engines};
 use crate::core::{EndpointKind, EngineKind, Error, Kind, Result};
-use crate::plan::asked::{Asked, in_memory};
+use crate::plan::asked::{PlanInput, in_memory};
 use crate::plan::check::{Overlap, Range};
 use crate::plan::notes::Notes;
 use crate::plan::{Delta, JournalWish};
@@ -11,7 +11,7 @@ use crate::plan::{Delta, JournalWish};
 /// # Errors
 /// Usage where one was asked for, or is to be gone on with, and there can be none.
 pub(crate) fn journal(
-    asked: &Asked,
+    asked: &PlanInput,
     range: &Range,
     overlap: Option<Overlap>,
     engines: &Engines,
@@ -59,7 +59,7 @@ pub(crate) fn journal(
 
 /// Why no journal could ever be gone on with.
 fn impossible(
-    asked: &Asked,
+    asked: &PlanInput,
     range: &Range,
     overlap: Option<Overlap>,
     engines: &Engines,
@@ -84,7 +84,7 @@ fn impossible(
 }
 
 /// Refuses what a rest cannot have.
-fn resumable(asked: &Asked) -> Result<()> {
+fn resumable(asked: &PlanInput) -> Result<()> {
     let options = asked.options;
     let conflict = |option: &str, why: &str| {
         let advice = format!("Leave {option} out, or copy from the start without --resume.");

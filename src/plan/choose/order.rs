@@ -1,6 +1,6 @@
 //! In which order bytes go.
 use crate::core::{Direction, EndpointKind, Order, Side, WriteOrder};
-use crate::plan::asked::Asked;
+use crate::plan::asked::PlanInput;
 use crate::plan::check::Overlap;
 use crate::plan::notes::Notes;
 
@@ -12,7 +12,7 @@ pub(crate) struct Way {
 }
 
 /// Chooses the order of the bytes.
-pub(crate) fn order(asked: &Asked, overlap: Option<Overlap>, notes: &mut Notes) -> Way {
+pub(crate) fn order(asked: &PlanInput, overlap: Option<Overlap>, notes: &mut Notes) -> Way {
     if let Some(overlap) = overlap {
         let (direction, choice) = match overlap.backward {
             true => (Direction::Backward, "from the last byte to the first"),
@@ -34,7 +34,7 @@ pub(crate) fn order(asked: &Asked, overlap: Option<Overlap>, notes: &mut Notes) 
 }
 
 /// The disk under whose one head both sides lie, by name.
-pub(crate) fn one_head<'a>(asked: &Asked<'a>) -> Option<&'a str> {
+pub(crate) fn one_head<'a>(asked: &PlanInput<'a>) -> Option<&'a str> {
     let (source, dest) = (asked.source, asked.dest);
     let moves = |rotational: Option<bool>| rotational == Some(true);
     let shared = source

@@ -1,7 +1,7 @@
 //! Block size and depth.
 use super::{Engines, Reach, one_head};
 use crate::core::{EndpointKind, EngineKind, Error, Facts, Kind, Result, SavedPace, Side, Tuning};
-use crate::plan::asked::Asked;
+use crate::plan::asked::PlanInput;
 use crate::plan::check::Range;
 use crate::plan::notes::Notes;
 use crate::plan::numbers::*;
@@ -26,7 +26,13 @@ struct Start {
 }
 
 /// Chooses block size and depth to begin with, and the bounds of the search for better ones.
-pub(crate) fn pace(asked: &Asked, range: &Range, engines: &Engines, reach: &Reach, notes: &mut Notes) -> Result<Pace> {
+pub(crate) fn pace(
+    asked: &PlanInput,
+    range: &Range,
+    engines: &Engines,
+    reach: &Reach,
+    notes: &mut Notes,
+) -> Result<Pace> {
     let options = asked.options;
     let align = reach.align_bytes();
     // Block sizes that we choose are whole pages too. Both are powers of two, so the larger is a multiple of the other.
@@ -82,7 +88,7 @@ fn memory(block: u32, depth: u32) -> u64 {
     u64::from(block).next_multiple_of(PAGE_BYTES.into()) * u64::from(depth)
 }
 
-fn tuning(asked: &Asked, block: u32, depth: u32, adaptive: bool, unit: u32) -> Tuning {
+fn tuning(asked: &PlanInput, block: u32, depth: u32, adaptive: bool, unit: u32) -> Tuning {
     if !adaptive {
         // Fixed: memory for more than this is never touched.
         let in_flight_bytes_max = u32::try_from(memory(block, depth)).unwrap_or(u32::MAX);
@@ -110,7 +116,7 @@ fn tuning(asked: &Asked, block: u32, depth: u32, adaptive: bool, unit: u32) -> T
 }
 
 /// Where a copy between these two begins.
-fn start(asked: &Asked, engine: EngineKind, head: Option<&str>) -> Start {
+fn start(asked: &PlanInput, engine: EngineKind, head: Option<&str>) -> Start {
     let start =
         |block, depth, because: &str| Start { block, depth, many: false, tuned: false, because: because.to_owned() };
     if engine == EngineKind::Sync && asked.options.engine.is_none() {
@@ -127,7 +133,7 @@ fn start(asked: &Asked, engine: EngineKind, head: Option<&str>) -> Start {
 }
 
 /// Where a copy begins whose disks nobody has tuned.
-fn usual_start(asked: &Asked) -> Start {
+fn usual_start(asked: &PlanInput) -> Start {
     let start =
         |block, depth, because: &str| Start { block, depth, many: false, tuned: false, because: because.to_owned() };
     let many = |block, depth, because: &str| Start { many: true, ..start(block, depth, because) };
@@ -149,7 +155,7 @@ fn usual_start(asked: &Asked) -> Start {
 /// What `haul tune --save` found for the sides, where it was asked; for a side of which nothing is known, half of the
 /// `usual` start. Of two block sizes the larger: a side that is fast enough with its own is no slower with larger ones,
 /// if as many bytes are in flight.
-fn saved_start(asked: &Asked, usual: &Start) -> Option<Start> {
+fn saved_start(asked: &PlanInput, usual: &Start) -> Option<Start> {
     let sides = [
         (asked.source.saved.as_ref(), "reading", &asked.source.address),
         (asked.dest.saved_write.as_ref(), "writing", &asked.dest.address),
@@ -194,7 +200,7 @@ fn asked_block(block: u32, align: u32) -> Result<u32> {
 }
 
 /// Our own block size: a whole number of `unit`, fitted to the devices and to what else was asked for.
-fn own_block(asked: &Asked, start: &Start, unit: u32) -> (u32, String) {
+fn own_block(asked: &PlanInput, start: &Start, unit: u32) -> (u32, String) {
     let mut block = start.block.next_multiple_of(unit);
     let mut because = start.because.clone();
     let largest = [asked.source, asked.dest].map(|facts| facts.queue.max_request_bytes).into_iter().filter(|b| *b > 0);
@@ -234,7 +240,7 @@ fn own_block(asked: &Asked, start: &Start, unit: u32) -> (u32, String) {
 }
 
 /// The longest command of a side that is reached by commands: nobody splits those.
-fn command_bytes_max(asked: &Asked) -> Option<u32> {
+fn command_bytes_max(asked: &PlanInput) -> Option<u32> {
     let through = Side::BOTH.into_iter().filter(|side| asked.through(*side).is_some());
     through.map(|side| asked.facts(side).queue.max_request_bytes).filter(|bytes| *bytes > 0).min()
 }
@@ -249,7 +255,7 @@ fn optimal(facts: &Facts, unit: u32) -> Option<u32> {
 ///
 /// Blocks that had to be smaller than the start's are more of them, so that as many bytes are in flight; not where a
 /// head moves, nor on a pipe, which take one after the other anyway.
-fn own_depth(asked: &Asked, range: &Range, start: &Start, block: u32) -> (u32, String) {
+fn own_depth(asked: &PlanInput, range: &Range, start: &Start, block: u32) -> (u32, String) {
     let times = if start.many { (start.block / block).max(1) } else { 1 };
     let wanted = start.depth.saturating_mul(times).min(DEPTH_MAX.max(start.depth));
     let blocks = range.len.map_or(u64::MAX, |len| len.div_ceil(block.into()).max(1));
@@ -269,7 +275,7 @@ fn own_depth(asked: &Asked, range: &Range, start: &Start, block: u32) -> (u32, S
 
 /// Requests that both queues hold, if each were as short as the shorter one: the depth counts the blocks of both sides,
 /// so that one side's queue alone would leave the other side's idle.
-fn requests_max(asked: &Asked) -> u32 {
+fn requests_max(asked: &PlanInput) -> u32 {
     let known = [asked.source, asked.dest].map(|facts| facts.queue.requests_max).into_iter().filter(|max| *max > 0);
     known.min().map_or(u32::MAX, |shorter| shorter.saturating_mul(2))
 }

@@ -14,7 +14,7 @@ fn node(number: u64, named: bool) -> Facts {
     facts
 }
 
-fn options(passthrough: Passes) -> Options {
+fn options(passthrough: PassthroughMode) -> Options {
     Options { passthrough, yes: true, ..Options::default() }
 }
 
@@ -22,26 +22,26 @@ fn options(passthrough: Passes) -> Options {
 fn a_disk_is_reached_by_its_commands_only_where_that_was_asked_for_or_its_node_named() {
     let (plain, named) = (node(1, false), node(2, true));
     let table = [
-        (Passes::AsNamed, [false, true]),
-        (Passes::WherePossible, [true, true]),
-        (Passes::Source, [true, true]),
-        (Passes::Dest, [false, true]),
-        (Passes::Both, [true, true]),
+        (PassthroughMode::AsNamed, [false, true]),
+        (PassthroughMode::WherePossible, [true, true]),
+        (PassthroughMode::Source, [true, true]),
+        (PassthroughMode::Dest, [false, true]),
+        (PassthroughMode::Both, [true, true]),
     ];
     for (passes, wanted) in table {
         let plan = made(&options(passes), &plain, &named);
         let through = [&plan.source, &plan.dest].map(|side| side.through.is_some());
         assert_eq!(through, wanted, "{passes:?}");
     }
-    let plan = made(&options(Passes::AsNamed), &plain, &named);
+    let plan = made(&options(PassthroughMode::AsNamed), &plain, &named);
     assert_eq!(why(&plan, "dest"), "SCSI commands: by /dev/sg2: it is named");
-    let plan = made(&options(Passes::WherePossible), &plain, &file("f", 3, MIB));
+    let plan = made(&options(PassthroughMode::WherePossible), &plain, &file("f", 3, MIB));
     assert_eq!(why(&plan, "source"), "SCSI commands: by /dev/sg1: --passthrough");
 }
 
 #[test]
 fn commands_go_past_the_cache_in_whole_blocks_and_are_claimed_beside() {
-    let options = Options { command_timeout_s: Some(7), ..options(Passes::Dest) };
+    let options = Options { command_timeout_s: Some(7), ..options(PassthroughMode::Dest) };
     let plan = made(&options, &file("f", 3, GIB), &node(1, false));
     assert_eq!((plan.dest.access.cache, plan.dest.access.offset_align_bytes), (Cache::Direct, 4096));
     assert!(plan.dest.access.exclusive, "the block device is claimed meanwhile");
@@ -50,26 +50,30 @@ fn commands_go_past_the_cache_in_whole_blocks_and_are_claimed_beside() {
 
 #[test]
 fn a_block_is_no_longer_than_a_command_now_or_after_a_search() {
-    let plan = made(&options(Passes::WherePossible), &node(1, false), &disk(2, GIB));
+    let plan = made(&options(PassthroughMode::WherePossible), &node(1, false), &disk(2, GIB));
     assert_eq!((plan.tuning.block_bytes, plan.tuning.block_bytes_max), (192 << 10, 192 << 10));
     assert!(plan.tuning.adaptive);
-    assert!(made(&options(Passes::AsNamed), &node(1, false), &disk(2, GIB)).tuning.block_bytes > 192 << 10);
+    assert!(made(&options(PassthroughMode::AsNamed), &node(1, false), &disk(2, GIB)).tuning.block_bytes > 192 << 10);
 }
 
 #[test]
 fn what_takes_no_commands_is_refused_by_name() {
     let (plain, other) = (disk(1, GIB), file("f", 3, MIB));
-    let error = refused(&options(Passes::Dest), &other, &plain);
+    let error = refused(&options(PassthroughMode::Dest), &other, &plain);
     expect(&error, Kind::Unsupported, &["dest /dev/sdb", "no node", "modprobe sg"]);
-    expect(&refused(&options(Passes::Both), &other, &node(1, false)), Kind::Unsupported, &["source f is a file"]);
-    expect(&refused(&options(Passes::WherePossible), &other, &plain), Kind::Unsupported, &["dest /dev/sdb"]);
+    expect(
+        &refused(&options(PassthroughMode::Both), &other, &node(1, false)),
+        Kind::Unsupported,
+        &["source f is a file"],
+    );
+    expect(&refused(&options(PassthroughMode::WherePossible), &other, &plain), Kind::Unsupported, &["dest /dev/sdb"]);
 }
 
 #[test]
 fn options_that_contradict_commands_are_refused() {
-    let never = Options { direct: When::Never, ..options(Passes::Dest) };
+    let never = Options { direct: When::Never, ..options(PassthroughMode::Dest) };
     expect(&refused(&never, &file("f", 3, MIB), &node(1, false)), Kind::Usage, &["--direct never", "no page cache"]);
-    let timeout = Options { command_timeout_s: Some(1), ..options(Passes::AsNamed) };
+    let timeout = Options { command_timeout_s: Some(1), ..options(PassthroughMode::AsNamed) };
     expect(&refused(&timeout, &disk(1, GIB), &disk(2, GIB)), Kind::Usage, &["--command-timeout", "--passthrough"]);
 }
 
@@ -79,7 +83,7 @@ fn an_offset_within_a_block_of_a_disk_is_refused_where_no_first_block_can_mend_i
         skip_bytes: skip,
         seek_bytes: seek,
         count_bytes: Some(MIB),
-        ..options(Passes::WherePossible)
+        ..options(PassthroughMode::WherePossible)
     };
     let (disk, other) = (node(1, false), file("f", 3, 10 * MIB));
     // The file gives way: what is not aligned there goes through its page cache.
@@ -94,7 +98,7 @@ fn an_offset_within_a_block_of_a_disk_is_refused_where_no_first_block_can_mend_i
 fn a_node_and_its_block_device_are_the_same_bytes() {
     let (mut source, dest) = (disk(1, GIB), node(1, true));
     source.address = "/dev/other-name".to_owned();
-    expect(&refused(&options(Passes::AsNamed), &source, &dest), Kind::Refused, &["the same bytes"]);
+    expect(&refused(&options(PassthroughMode::AsNamed), &source, &dest), Kind::Refused, &["the same bytes"]);
 }
 
 #[test]
@@ -102,7 +106,11 @@ fn a_disk_in_use_is_refused_by_the_name_of_its_node_too() {
     let mut dest = node(1, true);
     let device = "sdb1".to_owned();
     dest.in_use = vec![crate::core::InUse::Mounted { device, at: "/mnt".into() }];
-    expect(&refused(&options(Passes::AsNamed), &disk(2, GIB), &dest), Kind::Refused, &["sdb1 is mounted at /mnt"]);
+    expect(
+        &refused(&options(PassthroughMode::AsNamed), &disk(2, GIB), &dest),
+        Kind::Refused,
+        &["sdb1 is mounted at /mnt"],
+    );
 }
 
 /// Two partitions of one drive that can copy by itself, the second at 512 MiB.
@@ -118,7 +126,7 @@ fn partitions() -> (Facts, Facts) {
 }
 
 fn offload(more: Options) -> Options {
-    Options { offload: true, passthrough: Passes::Both, yes: true, ..more }
+    Options { offload: true, passthrough: PassthroughMode::Both, yes: true, ..more }
 }
 
 #[test]
@@ -147,7 +155,7 @@ fn where_a_drive_cannot_copy_by_itself_that_is_said() {
         (offload(Options { count_bytes: Some(MIB + 512), ..some() }), &dest, "whole blocks"),
         (offload(Options { limit_bytes_per_s: Some(MIB), ..some() }), &dest, "--limit"),
         (offload(Options { hashes: vec![crate::core::HashKind::Xxh3], ..some() }), &dest, "digests"),
-        (Options { passthrough: Passes::Source, ..offload(some()) }, &dest, "--passthrough"),
+        (Options { passthrough: PassthroughMode::Source, ..offload(some()) }, &dest, "--passthrough"),
     ];
     for (options, dest, word) in table {
         let plan = made(&options, &source, dest);
@@ -207,10 +215,10 @@ fn where_a_scsi_disk_cannot_copy_by_itself_that_is_said() {
 #[test]
 fn a_disk_that_tells_its_holes_is_asked_for_them_as_a_file_is() {
     let (mut source, dest) = units();
-    let holes = |source: &Facts| made(&options(Passes::WherePossible), source, &dest).ask_holes;
+    let holes = |source: &Facts| made(&options(PassthroughMode::WherePossible), source, &dest).ask_holes;
     assert!(!holes(&source));
     source.sparse = true;
     assert!(holes(&source));
-    let never = Options { sparse: When::Never, ..options(Passes::WherePossible) };
+    let never = Options { sparse: When::Never, ..options(PassthroughMode::WherePossible) };
     assert!(!made(&never, &source, &dest).ask_holes);
 }

@@ -2,8 +2,8 @@
 use super::faulty::{Fault, Faulty};
 use crate::support::{FailingDisk, Fails, Folder, LoopDevice, memory_dir, noise, skip};
 use haul::core::{
-    Ended, Endpoint, EngineKind, Error, Extent, ExtentSet, Host, Keeper, Keeping, OnError, Outcome, Side, Silent, Stop,
-    Tally,
+    CheckpointPlan, CheckpointSink, Ended, Endpoint, EngineKind, Error, Extent, ExtentSet, Host, OnError, Outcome,
+    Side, Silent, Stop, Tally,
 };
 use haul::plan::{Options, When};
 use std::fs;
@@ -37,7 +37,7 @@ struct Paper {
     says: Arc<Mutex<[ExtentSet; 2]>>,
 }
 
-impl Keeper for Paper {
+impl CheckpointSink for Paper {
     fn keep(&mut self, durable: &ExtentSet, unread: &ExtentSet) -> Result<(), Error> {
         let dest = fs::read(&self.dest).expect("it is there");
         for extent in durable.iter() {
@@ -172,7 +172,7 @@ impl Bed {
         }
         let keeping = paper.map(|paper| {
             let [already, _] = paper.says.lock().expect("nobody failed").clone();
-            Keeping { keeper: Box::new(paper.clone()), every: [Duration::ZERO; 2], already }
+            CheckpointPlan { keeper: Box::new(paper.clone()), every: [Duration::ZERO; 2], already }
         });
         let already = keeping.as_ref().map(|keeping| keeping.already.clone()).unwrap_or_default();
         let mut schedule = haul::core::schedules::rest(&plan, &ends[0], &already);

@@ -7,11 +7,13 @@ use crate::apps::fronts::dd::plan::{
 };
 use crate::apps::fronts::records::{Ends, Opened, Sort};
 use crate::core::schedules;
-use crate::core::{Complaint, Ended, Endpoint, Facts, Host, Plan, RecordCounts, RecordPlan, Side, Silent, Stop, Tally};
+use crate::core::{
+    Diagnostic, Ended, Endpoint, Facts, Host, Plan, RecordCounts, RecordPlan, Side, Silent, Stop, Tally,
+};
 use crate::disks;
 use crate::disks::probe;
 use crate::engine;
-use crate::plan::{Passes, make};
+use crate::plan::{PassthroughMode, make};
 use rustix::fs::{OFlags, SeekFrom};
 use std::os::fd::AsRawFd;
 use std::sync::Arc;
@@ -76,12 +78,12 @@ pub(crate) struct Held {
 }
 
 impl Held {
-    fn passes(&self) -> Passes {
+    fn passes(&self) -> PassthroughMode {
         match self.facts.each_ref().map(Option::is_some) {
-            [true, true] => Passes::Both,
-            [true, false] => Passes::Source,
-            [false, true] => Passes::Dest,
-            [false, false] => Passes::AsNamed,
+            [true, true] => PassthroughMode::Both,
+            [true, false] => PassthroughMode::Source,
+            [false, true] => PassthroughMode::Dest,
+            [false, false] => PassthroughMode::AsNamed,
         }
     }
 }
@@ -200,7 +202,7 @@ pub(crate) struct Looked {
 }
 
 /// Looks at both sides without making or emptying anything.
-pub(crate) fn look(plan: &RecordPlan) -> Result<Looked, (Side, Complaint)> {
+pub(crate) fn look(plan: &RecordPlan) -> Result<Looked, (Side, Diagnostic)> {
     let mut paths = [String::from("-"), String::from("-")];
     let mut all = Vec::new();
     for (side, asked) in [(Side::Source, &plan.source), (Side::Dest, &plan.dest)] {

@@ -8,10 +8,10 @@ pub(super) mod watch;
 use crate::apps::Exit;
 use crate::apps::fronts::dd::cli::{self as words, DdCommand};
 use crate::apps::fronts::dd::plan::{Way, classify};
-use crate::apps::fronts::dd::report::{Quoting, Teller, explained, usage, warning};
+use crate::apps::fronts::dd::report::{Quoting, Reporter, explained, usage, warning};
 use crate::apps::fronts::earlier::{stale_journals, undo_warnings};
 use crate::apps::fronts::records::{self, Begun, Ends};
-use crate::core::{Amount, Complaint, RecordCounts, RecordListener, RecordPlan, RecordTally, Telling};
+use crate::core::{Amount, Diagnostic, RecordCounts, RecordListener, RecordPlan, RecordTally, Telling};
 use crate::report::Out;
 use crate::sys;
 use blocks::Held;
@@ -56,7 +56,7 @@ pub(super) fn dd(program: &OsStr, words: &[OsString], out: Out) -> Exit {
 /// How often progress is told.
 const TICK: Duration = Duration::from_secs(1);
 
-impl Watcher for Teller {
+impl Watcher for Reporter {
     fn report(&self) {
         self.tell_counts();
     }
@@ -84,7 +84,7 @@ fn heard() -> Vec<i32> {
 
 fn copy(plan: RecordPlan, name: &[u8], quoting: Quoting) -> Exit {
     let (plan, tally) = (Arc::new(plan), Arc::new(RecordTally::default()));
-    let teller = Arc::new(Teller::new(name, &plan, quoting, tally.clone(), sys::was_closed(2)));
+    let teller = Arc::new(Reporter::new(name, &plan, quoting, tally.clone(), sys::was_closed(2)));
     let tick = (plan.telling == Telling::Progress).then_some(TICK);
     let Ok(watch) = Watch::start(&plan, teller.clone(), &tally, &heard(), tick) else { return FAILED };
     let ends = match records::open(&plan, [None, None]) {
@@ -134,9 +134,9 @@ fn copy(plan: RecordPlan, name: &[u8], quoting: Quoting) -> Exit {
 }
 
 /// The status after a side could not be had: dd's, but for what dd does not look for.
-fn failed_by(complaint: &Complaint) -> Exit {
+fn failed_by(complaint: &Diagnostic) -> Exit {
     match complaint {
-        Complaint::Busy(error) => Exit::Status(error.kind.exit_status()),
+        Diagnostic::Busy(error) => Exit::Status(error.kind.exit_status()),
         _ => FAILED,
     }
 }
@@ -159,7 +159,7 @@ fn explain(plan: &RecordPlan, name: &[u8], quoting: Quoting, out: Out) -> Exit {
         Ok(looked) => looked,
         Err((side, complaint)) => {
             let tally = Arc::new(RecordTally::default());
-            Teller::new(name, plan, quoting, tally, false).complain(side, &complaint, false);
+            Reporter::new(name, plan, quoting, tally, false).complain(side, &complaint, false);
             return FAILED;
         }
     };

@@ -1,14 +1,14 @@
 //! Keeping other hauls from what is written here, before it is emptied or written.
 use super::Sort;
 use super::open::sort;
-use crate::core::{Complaint, Extent, RecordPlan, Side};
+use crate::core::{Diagnostic, Extent, RecordPlan, Side};
 use crate::hold::{Held, Use, hold, refused};
 use rustix::fs::OFlags;
 use std::ffi::OsStr;
 use std::os::fd::BorrowedFd;
 
 /// Locks what `plan` writes of the dest, which nothing has changed yet.
-pub(super) fn hold_dest(plan: &RecordPlan, fd: BorrowedFd<'_>) -> Result<Option<Held>, Complaint> {
+pub(super) fn hold_dest(plan: &RecordPlan, fd: BorrowedFd<'_>) -> Result<Option<Held>, Diagnostic> {
     let written = match &plan.dest.path {
         Some(_) => plan.written(),
         // Whoever opened it has settled what is in it, and where it begins.
@@ -32,14 +32,14 @@ pub(super) fn hold_dest(plan: &RecordPlan, fd: BorrowedFd<'_>) -> Result<Option<
 }
 
 /// The same of the second dest, which gets all bytes from its first one on.
-pub(super) fn hold_second(plan: &RecordPlan, path: &OsStr, fd: BorrowedFd<'_>) -> Result<Option<Held>, Complaint> {
+pub(super) fn hold_second(plan: &RecordPlan, path: &OsStr, fd: BorrowedFd<'_>) -> Result<Option<Held>, Diagnostic> {
     hold_for(fd, Extent::new(0, plan.written().len), Use::Write, path)
 }
 
-fn hold_for(fd: BorrowedFd<'_>, extent: Extent, used_for: Use, name: &OsStr) -> Result<Option<Held>, Complaint> {
+fn hold_for(fd: BorrowedFd<'_>, extent: Extent, used_for: Use, name: &OsStr) -> Result<Option<Held>, Diagnostic> {
     if !rustix::fs::fstat(fd).is_ok_and(|stat| matches!(sort(&stat), Sort::File | Sort::Block)) {
         return Ok(None);
     }
     hold(fd, extent, used_for)
-        .map_err(|holder| Complaint::Busy(Box::new(refused(Side::Dest, &name.to_string_lossy(), Use::Write, &holder))))
+        .map_err(|holder| Diagnostic::Busy(Box::new(refused(Side::Dest, &name.to_string_lossy(), Use::Write, &holder))))
 }

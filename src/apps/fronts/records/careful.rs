@@ -3,19 +3,19 @@ use super::Ends;
 use super::batch::{Batch, Memory};
 use super::reader::{is_einval, is_of_medium};
 use super::writer::Writer;
-use crate::core::{Careful, Complaint, DeviceError, Kind, RecordListener, Side};
+use crate::core::{Careful, DeviceError, Diagnostic, Kind, RecordListener, Side};
 use crate::sys;
 use rustix::fs::SeekFrom;
 use std::io;
 
 /// Gives `bytes` to the second dest, where there is one.
-pub(super) fn write_second(ends: &Ends, mut bytes: &[u8]) -> Result<(), Complaint> {
+pub(super) fn write_second(ends: &Ends, mut bytes: &[u8]) -> Result<(), Diagnostic> {
     let Some(second) = &ends.second else { return Ok(()) };
     while !bytes.is_empty() {
         match sys::retry(|| rustix::io::write(second, bytes)) {
-            Ok(0) => return Err(Complaint::Careful(Careful::Second(io::ErrorKind::WriteZero.into()))),
+            Ok(0) => return Err(Diagnostic::Careful(Careful::Second(io::ErrorKind::WriteZero.into()))),
             Ok(written) => bytes = &bytes[written..],
-            Err(error) => return Err(Complaint::Careful(Careful::Second(error))),
+            Err(error) => return Err(Diagnostic::Careful(Careful::Second(error))),
         }
     }
     Ok(())
@@ -28,7 +28,7 @@ impl Ends {
         for (side, end) in [(Side::Source, &self.source), (Side::Dest, &self.dest)] {
             match end.device().and_then(|device| device.shared_memory(len)) {
                 Some(Ok(buffer)) => return Some(Batch::shared(buffer)),
-                Some(Err(error)) => listener.complain(side, &Complaint::Careful(Careful::NotShared(error)), false),
+                Some(Err(error)) => listener.complain(side, &Diagnostic::Careful(Careful::NotShared(error)), false),
                 None => {}
             }
         }
@@ -53,16 +53,16 @@ impl Writer {
 
     /// Writes record by record, `written` bytes of the first being there already, and passes over those that the
     /// medium does not take.
-    pub(super) fn write_singly(&mut self, bytes: &[u8], obs: usize, written: usize) -> Result<(), Complaint> {
+    pub(super) fn write_singly(&mut self, bytes: &[u8], obs: usize, written: usize) -> Result<(), Diagnostic> {
         let ends = self.ends.clone();
-        let fails = |error| Complaint::Write { midway: false, error };
+        let fails = |error| Diagnostic::Write { midway: false, error };
         let back = ends.dest.seek(SeekFrom::Current(-(written as i64))).map_err(fails)?;
         let mut at = back;
         for record in bytes.chunks(obs) {
             match ends.dest.write_all_at(record, at) {
                 Ok(()) => {}
                 Err(error) if is_of_medium(&error) => {
-                    let complaint = Complaint::Careful(Careful::Unwritable(self.record(obs), error));
+                    let complaint = Diagnostic::Careful(Careful::Unwritable(self.record(obs), error));
                     self.listener.complain(Side::Dest, &complaint, false);
                     self.counts.unrecovered += 1;
                 }
@@ -77,7 +77,7 @@ impl Writer {
     }
 
     /// Reads the dest and compares it with `bytes`.
-    pub(super) fn compare_run(&mut self, bytes: &[u8], obs: usize) -> Result<(), Complaint> {
+    pub(super) fn compare_run(&mut self, bytes: &[u8], obs: usize) -> Result<(), Diagnostic> {
         let doubt = match self.agrees(bytes, obs)? {
             Agreed::Yes => {
                 self.arrived(bytes.len() as u64, obs as u64);
@@ -89,14 +89,14 @@ impl Writer {
         // Whole records, as direct I/O wants them, though the last one may be short.
         let len = bytes.len().next_multiple_of(obs);
         let kept = self.theirs.take().filter(|memory| memory.bytes().len() >= len).or_else(|| Memory::of(len));
-        let mut memory = kept.ok_or(Complaint::Memory(len as u64))?;
+        let mut memory = kept.ok_or(Diagnostic::Memory(len as u64))?;
         let read = self.read_theirs(&mut memory.bytes_mut()[..len]);
-        let result = read.map_err(|error| Complaint::Careful(Careful::Compare(error))).and_then(|len| {
+        let result = read.map_err(|error| Diagnostic::Careful(Careful::Compare(error))).and_then(|len| {
             let theirs = &memory.bytes()[..len.min(bytes.len())];
             match (bytes == theirs, doubt) {
                 (true, None) => Ok(()),
                 // It says that they differ, and then reads them as they should be.
-                (true, Some(error)) => Err(Complaint::Careful(Careful::Compare(error))),
+                (true, Some(error)) => Err(Diagnostic::Careful(Careful::Compare(error))),
                 (false, _) => self.tell_difference(bytes, theirs, obs),
             }
         });
@@ -108,9 +108,9 @@ impl Writer {
 
     /// Lets a disk that is reached by its own commands compare by itself. Where it finds a difference, reading tells
     /// which record it is.
-    fn agrees(&mut self, bytes: &[u8], obs: usize) -> Result<Agreed, Complaint> {
+    fn agrees(&mut self, bytes: &[u8], obs: usize) -> Result<Agreed, Diagnostic> {
         let dest = &self.ends.dest;
-        let fails = |error| Complaint::Careful(Careful::Compare(error));
+        let fails = |error| Diagnostic::Careful(Careful::Compare(error));
         let whole = bytes.len().is_multiple_of(obs);
         let Some(device) = dest.device().filter(|_| whole && !self.compares_itself) else { return Ok(Agreed::Unknown) };
         let at = dest.tell().map_err(fails)?;
@@ -126,7 +126,7 @@ impl Writer {
                 Some(said) if said.is_miscompare() => Ok(Agreed::No(error)),
                 Some(said) if said.kind == Kind::Unsupported => {
                     self.compares_itself = true;
-                    self.listener.complain(Side::Dest, &Complaint::Careful(Careful::ReadToCompare(error)), false);
+                    self.listener.complain(Side::Dest, &Diagnostic::Careful(Careful::ReadToCompare(error)), false);
                     Ok(Agreed::Unknown)
                 }
                 _ => Err(fails(error)),
@@ -150,7 +150,7 @@ impl Writer {
     }
 
     /// Tells every record that differs, where the copy goes on; otherwise the first one is the end.
-    fn tell_difference(&mut self, ours: &[u8], theirs: &[u8], obs: usize) -> Result<(), Complaint> {
+    fn tell_difference(&mut self, ours: &[u8], theirs: &[u8], obs: usize) -> Result<(), Diagnostic> {
         let first = self.record(obs);
         for (at, record) in ours.chunks(obs).enumerate() {
             let start = at * obs;
@@ -161,7 +161,7 @@ impl Writer {
             let number = first + at as u64;
             self.counts.differing += 1;
             let byte = record.iter().zip(other).position(|(our, their)| our != their);
-            let complaint = Complaint::Careful(match byte {
+            let complaint = Diagnostic::Careful(match byte {
                 Some(byte) => Careful::Differs { record: number, byte: byte as u64 },
                 None => Careful::DestEnds(number),
             });

@@ -2,7 +2,8 @@
 use super::tests::{Ear, noise};
 use super::*;
 use crate::core::{
-    Amount, Care, DeviceCounts, DeviceError, Kind, RecordCounts, RecordDevice, RecordListener, RecordPlan, RecordTally,
+    Amount, DeviceCounts, DeviceError, ErrorPolicy, Kind, RecordCounts, RecordDevice, RecordListener, RecordPlan,
+    RecordTally,
 };
 use std::io;
 use std::ops::Range;
@@ -90,7 +91,7 @@ impl RecordDevice for Disk {
 }
 
 /// As sg_dd plans it, with transfers of 100 blocks.
-fn plan(care: Care) -> RecordPlan {
+fn plan(care: ErrorPolicy) -> RecordPlan {
     let count = Some(Amount { records: 1000, bytes: 0 });
     let transfer_records = Some(100);
     RecordPlan {
@@ -127,7 +128,7 @@ fn transfers_that_come_short_are_continued_on_both_sides() {
     let bytes = noise(1000 * BLOCK);
     let (source, dest) = disks(Disk { most: 7, ..Disk::new(bytes.clone()) });
     let dest = Arc::new(Disk { most: 3, ..Arc::into_inner(dest).unwrap() });
-    let (ran, counts, _) = copy(plan(Care::default()), &source, &dest);
+    let (ran, counts, _) = copy(plan(ErrorPolicy::default()), &source, &dest);
     assert!(!ran.read_failed && !ran.write_failed);
     assert_eq!((counts.read_full, counts.written_full), (1000, 1000));
     assert!(*dest.bytes.lock().unwrap() == bytes);
@@ -138,7 +139,7 @@ fn around_a_block_that_the_disk_blames_only_that_one_is_read_by_itself() {
     let bytes = noise(1000 * BLOCK);
     for blames in [true, false] {
         let (source, dest) = disks(Disk { bad: 250..252, blames, ..Disk::new(bytes.clone()) });
-        let care = Care { zero_unreadable: true, ..Care::default() };
+        let care = ErrorPolicy { zero_unreadable: true, ..ErrorPolicy::default() };
         let (_, counts, said) = copy(plan(care), &source, &dest);
         let mut wanted = bytes.clone();
         wanted[250 * BLOCK..252 * BLOCK].fill(0);
@@ -160,7 +161,7 @@ fn around_a_block_that_the_disk_blames_only_that_one_is_read_by_itself() {
 fn what_read_long_fetches_takes_the_place_of_zeros_and_is_asked_for_once_where_it_is_unknown() {
     for (long, fetched, byte) in [(Some(0x40), 2, 0x41), (None, 0, 0)] {
         let (source, dest) = disks(Disk { bad: 10..12, blames: true, long, ..Disk::new(noise(1000 * BLOCK)) });
-        let care = Care { zero_unreadable: true, fetch_corrected: Some(true), ..Care::default() };
+        let care = ErrorPolicy { zero_unreadable: true, fetch_corrected: Some(true), ..ErrorPolicy::default() };
         let (_, counts, said) = copy(plan(care), &source, &dest);
         assert_eq!((counts.unrecovered, counts.fetched), (2, fetched));
         assert!(dest.bytes.lock().unwrap()[10 * BLOCK..12 * BLOCK].iter().all(|found| *found == byte));
@@ -173,7 +174,7 @@ fn what_read_long_fetches_takes_the_place_of_zeros_and_is_asked_for_once_where_i
 fn without_care_the_blocks_ahead_of_a_bad_one_arrive_and_it_is_told() {
     let bytes = noise(1000 * BLOCK);
     let (source, dest) = disks(Disk { bad: 250..251, blames: true, ..Disk::new(bytes.clone()) });
-    let (ran, counts, _) = copy(plan(Care::default()), &source, &dest);
+    let (ran, counts, _) = copy(plan(ErrorPolicy::default()), &source, &dest);
     assert!(ran.read_failed);
     assert_eq!((counts.written_full, counts.unrecovered), (250, 0));
     assert!(dest.bytes.lock().unwrap()[..250 * BLOCK] == bytes[..250 * BLOCK]);
@@ -184,7 +185,7 @@ fn blocks_that_cannot_be_written_are_passed_over_and_the_others_arrive() {
     let bytes = noise(1000 * BLOCK);
     let (source, dest) = disks(Disk::new(bytes.clone()));
     let dest = Arc::new(Disk { bad: 99..101, ..Arc::into_inner(dest).unwrap() });
-    let care = Care { pass_unwritable: true, ..Care::default() };
+    let care = ErrorPolicy { pass_unwritable: true, ..ErrorPolicy::default() };
     let (ran, counts, _) = copy(plan(care), &source, &dest);
     let mut wanted = bytes;
     wanted[99 * BLOCK..101 * BLOCK].fill(9);
@@ -201,7 +202,8 @@ fn a_disk_compares_by_itself_and_reading_says_where_it_differs() {
         for (theirs, differing) in [(&bytes, 0), (&other, 1)] {
             let (source, _) = disks(Disk::new(bytes.clone()));
             let dest = Arc::new(Disk { compares, ..Disk::new(theirs.clone()) });
-            let (ran, counts, said) = copy(RecordPlan { compare: true, ..plan(Care::default()) }, &source, &dest);
+            let (ran, counts, said) =
+                copy(RecordPlan { compare: true, ..plan(ErrorPolicy::default()) }, &source, &dest);
             assert_eq!((ran.write_failed, counts.differing), (differing > 0, differing));
             let read = dest.asked.lock().unwrap().len();
             // Where it does, only the transfer that differs is read.

@@ -1,6 +1,6 @@
 //! What dd does behind the last record: the end of the file, durability, the page cache, closing.
 use super::Ends;
-use crate::core::{Amount, Complaint, Durable, RecordListener, RecordPlan, Side};
+use crate::core::{Amount, Diagnostic, Durable, RecordListener, RecordPlan, Side};
 use crate::sys;
 use rustix::fs::{Advice, FileType};
 use rustix::io::Errno;
@@ -19,7 +19,7 @@ pub struct Finished {
 /// leave, and a failure here is its last word.
 pub fn finish(plan: &RecordPlan, ends: &Ends, at_hole: bool, gave_up: bool, listener: &dyn RecordListener) -> Finished {
     let mut finished = Finished::default();
-    let mut complain = |side, complaint: Complaint| {
+    let mut complain = |side, complaint: Diagnostic| {
         listener.complain(side, &complaint, false);
         finished.failed = true;
     };
@@ -27,23 +27,23 @@ pub fn finish(plan: &RecordPlan, ends: &Ends, at_hole: bool, gave_up: bool, list
         && !gave_up
         && let Err((size, error)) = set_end(ends)
     {
-        complain(Side::Dest, Complaint::Truncate(size, error));
+        complain(Side::Dest, Diagnostic::Truncate(size, error));
     }
     let mut silent = false;
     if let Some(durable) = plan.durable {
         for (which, error) in sync(ends, durable) {
             silent |= gave_up;
-            complain(Side::Dest, Complaint::Sync(which, error));
+            complain(Side::Dest, Diagnostic::Sync(which, error));
         }
     }
     for (side, error) in discard(plan, ends) {
-        complain(side, Complaint::Discard(error));
+        complain(side, Diagnostic::Discard(error));
     }
     let ends = [(Side::Source, &ends.source), (Side::Dest, &ends.dest)];
     // What was made up was never opened.
     for (side, end) in ends.into_iter().skip(usize::from(plan.pattern.is_some())) {
         if let Err(error) = end.close() {
-            complain(side, Complaint::Close(error));
+            complain(side, Diagnostic::Close(error));
             silent = true;
             break;
         }

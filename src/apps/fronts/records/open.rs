@@ -1,7 +1,7 @@
 //! Opening both sides as dd does.
 use super::busy::{hold_dest, hold_second};
 use super::calls::Standing;
-use crate::core::{Careful, Complaint, OpenWords, PAGE_BYTES, RecordPlan, RecordSide, Side};
+use crate::core::{Careful, Diagnostic, OpenWords, PAGE_BYTES, RecordPlan, RecordSide, Side};
 use crate::hold::Held;
 use crate::sys;
 use rustix::fs::{FileType, Mode, OFlags, Stat};
@@ -103,7 +103,7 @@ impl Opened {
     ///
     /// # Errors
     /// The source cannot be opened.
-    pub fn look_at(asked: &RecordSide, side: Side) -> Result<Opened, Complaint> {
+    pub fn look_at(asked: &RecordSide, side: Side) -> Result<Opened, Diagnostic> {
         let Some(path) = &asked.path else {
             return standard(side.index() as u8, OpenWords::default()).map(Opened::look);
         };
@@ -219,7 +219,7 @@ pub(super) fn sort(stat: &Stat) -> Sort {
 ///
 /// # Errors
 /// The side, and what dd would say about it.
-pub fn open(plan: &RecordPlan, [source, dest]: [Option<Opened>; 2]) -> Result<Ends, (Side, Complaint)> {
+pub fn open(plan: &RecordPlan, [source, dest]: [Option<Opened>; 2]) -> Result<Ends, (Side, Diagnostic)> {
     let on = |side| move |complaint| (side, complaint);
     let source = match source {
         Some(source) => source,
@@ -235,7 +235,7 @@ pub fn open(plan: &RecordPlan, [source, dest]: [Option<Opened>; 2]) -> Result<En
     Ok(Ends { source, dest, second, _held: [held, second_held.flatten()] })
 }
 
-fn open_source(plan: &RecordPlan) -> Result<Opened, Complaint> {
+fn open_source(plan: &RecordPlan) -> Result<Opened, Diagnostic> {
     let source = match (plan.pattern, &plan.source.path) {
         (Some(_), _) => Opened::made_up(),
         (None, Some(_)) => Opened::look(open_path(&plan.source, OFlags::RDONLY, flags(plan.source.words))?),
@@ -246,7 +246,7 @@ fn open_source(plan: &RecordPlan) -> Result<Opened, Complaint> {
 }
 
 /// Or to read, where it is to be compared.
-fn open_to_write(plan: &RecordPlan) -> Result<(Opened, Option<Held>), Complaint> {
+fn open_to_write(plan: &RecordPlan) -> Result<(Opened, Option<Held>), Diagnostic> {
     let dest = match &plan.dest.path {
         Some(_) if plan.compare => open_path(&plan.dest, OFlags::RDONLY, flags(plan.dest.words)),
         Some(_) => open_dest(plan),
@@ -266,21 +266,21 @@ fn open_to_write(plan: &RecordPlan) -> Result<(Opened, Option<Held>), Complaint>
 }
 
 /// Takes the lock that was asked for, or says who is faster.
-fn lock(opened: &Opened, words: OpenWords) -> Result<(), Complaint> {
+fn lock(opened: &Opened, words: OpenWords) -> Result<(), Diagnostic> {
     if !words.flock {
         return Ok(());
     }
     let locked = opened
         .fd()
         .and_then(|fd| sys::retry(|| rustix::fs::flock(fd, rustix::fs::FlockOperation::NonBlockingLockExclusive)));
-    locked.map_err(|error| Complaint::Careful(Careful::Locked(error)))
+    locked.map_err(|error| Diagnostic::Careful(Careful::Locked(error)))
 }
 
 /// As the dest: what is in it and not overwritten stays.
-fn open_second(path: &OsStr) -> Result<OwnedFd, Complaint> {
+fn open_second(path: &OsStr) -> Result<OwnedFd, Diagnostic> {
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::CLOEXEC;
     sys::retry(|| rustix::fs::open(path, flags, Mode::from_raw_mode(0o666)))
-        .map_err(|error| Complaint::Careful(Careful::Second(error)))
+        .map_err(|error| Diagnostic::Careful(Careful::Second(error)))
 }
 
 fn flags(words: OpenWords) -> OFlags {
@@ -299,19 +299,19 @@ fn flags(words: OpenWords) -> OFlags {
     table.into_iter().filter(|(given, _)| *given).fold(OFlags::empty(), |all, (_, flag)| all | flag)
 }
 
-fn open_path(side: &RecordSide, direction: OFlags, more: OFlags) -> Result<Option<OwnedFd>, Complaint> {
+fn open_path(side: &RecordSide, direction: OFlags, more: OFlags) -> Result<Option<OwnedFd>, Diagnostic> {
     let path = side.path.as_deref().unwrap_or_default();
     let flags = direction | OFlags::CLOEXEC | more;
     loop {
         match rustix::fs::open(path, flags, Mode::from_raw_mode(0o666)) {
             Ok(fd) => return Ok(Some(fd)),
             Err(Errno::INTR) => {}
-            Err(errno) => return Err(Complaint::Open(errno.into())),
+            Err(errno) => return Err(Diagnostic::Open(errno.into())),
         }
     }
 }
 
-fn open_dest(plan: &RecordPlan) -> Result<Option<OwnedFd>, Complaint> {
+fn open_dest(plan: &RecordPlan) -> Result<Option<OwnedFd>, Diagnostic> {
     let (words, skip) = (plan.dest_words, plan.dest.skip);
     let mut more = flags(plan.dest.words);
     // A device that is there is to be had for oneself: making it would fail, because it is there.
@@ -324,7 +324,7 @@ fn open_dest(plan: &RecordPlan) -> Result<Option<OwnedFd>, Complaint> {
     }
     // Before anything is made.
     if !words.notrunc && skip.in_bytes(plan.dest.record_bytes).is_none() {
-        return Err(Complaint::TooLong(skip.records));
+        return Err(Diagnostic::TooLong(skip.records));
     }
     // What has no offsets would be read to pass over records.
     match open_path(&plan.dest, OFlags::RDWR, more) {
@@ -338,7 +338,7 @@ fn is_block_device(path: &OsStr) -> bool {
 }
 
 /// Lets a file end where the first record will go.
-fn truncate(dest: &Option<OwnedFd>, plan: &RecordPlan) -> Result<(), Complaint> {
+fn truncate(dest: &Option<OwnedFd>, plan: &RecordPlan) -> Result<(), Diagnostic> {
     let Some(fd) = dest else { return Ok(()) };
     let skip = plan.dest.skip;
     // As dd has it: bytes that are fewer than a record keep nothing that was there from being emptied.
@@ -346,20 +346,20 @@ fn truncate(dest: &Option<OwnedFd>, plan: &RecordPlan) -> Result<(), Complaint> 
         let is_file = rustix::fs::fstat(fd).is_ok_and(|stat| sort(&stat) == Sort::File);
         let emptied = if is_file { sys::retry(|| rustix::fs::ftruncate(fd, 0)) } else { Ok(()) };
         // dd empties a file by opening it.
-        return emptied.map_err(Complaint::Open);
+        return emptied.map_err(Diagnostic::Open);
     }
-    let Some(size) = skip.in_bytes(plan.dest.record_bytes) else { return Err(Complaint::TooLong(skip.records)) };
+    let Some(size) = skip.in_bytes(plan.dest.record_bytes) else { return Err(Diagnostic::TooLong(skip.records)) };
     let Err(error) = sys::retry(|| rustix::fs::ftruncate(fd, size)) else { return Ok(()) };
     // Devices and pipes have no end to set.
     let matters = rustix::fs::fstat(fd)
         .is_ok_and(|stat| matches!(FileType::from_raw_mode(stat.st_mode), FileType::RegularFile | FileType::Directory));
-    if matters { Err(Complaint::Truncate(size, error)) } else { Ok(()) }
+    if matters { Err(Diagnostic::Truncate(size, error)) } else { Ok(()) }
 }
 
 /// Standard input or output, with the flags asked for on it.
-fn standard(number: u8, words: OpenWords) -> Result<Option<OwnedFd>, Complaint> {
+fn standard(number: u8, words: OpenWords) -> Result<Option<OwnedFd>, Diagnostic> {
     let wanted = flags(words) - OFlags::NOFOLLOW - OFlags::NOCTTY;
-    let failed = |errno: Errno| Complaint::SetFlags(errno.into());
+    let failed = |errno: Errno| Diagnostic::SetFlags(errno.into());
     if sys::was_closed(number) {
         return if wanted.is_empty() { Ok(None) } else { Err(failed(Errno::BADF)) };
     }
@@ -379,5 +379,5 @@ fn standard(number: u8, words: OpenWords) -> Result<Option<OwnedFd>, Complaint> 
         }
     }
     // A descriptor of our own for the same open file: closing it tells what closing the stream would.
-    rustix::io::fcntl_dupfd_cloexec(fd, 3).map(Some).map_err(|errno| Complaint::Open(errno.into()))
+    rustix::io::fcntl_dupfd_cloexec(fd, 3).map(Some).map_err(|errno| Diagnostic::Open(errno.into()))
 }

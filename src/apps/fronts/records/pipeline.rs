@@ -4,7 +4,7 @@ use super::convert::{Converter, Sink, Stopped};
 use super::reader::{Filled, Reader};
 use super::writer::Writer;
 use super::{Ends, Lead, Sort};
-use crate::core::{Complaint, RecordCounts, RecordListener, RecordPlan, RecordTally, Side};
+use crate::core::{Diagnostic, RecordCounts, RecordListener, RecordPlan, RecordTally, Side};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 use std::thread;
@@ -36,8 +36,8 @@ pub struct Ran {
 }
 
 impl Ran {
-    fn written(failure: Option<&Complaint>, at_hole: bool) -> Ran {
-        let gave_up = matches!(failure, Some(Complaint::Write { midway: true, .. }));
+    fn written(failure: Option<&Diagnostic>, at_hole: bool) -> Ran {
+        let gave_up = matches!(failure, Some(Diagnostic::Write { midway: true, .. }));
         Ran { write_failed: failure.is_some(), gave_up, at_hole, ..Ran::default() }
     }
 }
@@ -65,7 +65,7 @@ pub fn run(
     let sizes = match Sizes::of(plan, &reader) {
         Ok(sizes) => sizes,
         Err((side, bytes)) => {
-            listener.complain(side, &Complaint::Memory(bytes), false);
+            listener.complain(side, &Diagnostic::Memory(bytes), false);
             return Ran { no_memory: true, ..Ran::default() };
         }
     };
@@ -77,7 +77,7 @@ pub fn run(
         Ok(buffers) if buffers.ring > 1 => in_threads(shared, reader, writer, buffers),
         Ok(buffers) => on_the_spot(&shared, reader, writer, buffers),
         Err((side, bytes)) => {
-            listener.complain(side, &Complaint::Memory(bytes), false);
+            listener.complain(side, &Diagnostic::Memory(bytes), false);
             Ran { no_memory: true, ..Ran::default() }
         }
     }
@@ -90,7 +90,7 @@ pub fn has_memory(plan: &Arc<RecordPlan>, ends: &Arc<Ends>, listener: &dyn Recor
     match Sizes::of(plan, &reader).and_then(|sizes| sizes.allocate(plan, false)) {
         Ok(_) => true,
         Err((side, bytes)) => {
-            listener.complain(side, &Complaint::Memory(bytes), false);
+            listener.complain(side, &Diagnostic::Memory(bytes), false);
             false
         }
     }
@@ -196,7 +196,7 @@ impl Buffers {
 struct AtOnce<'a> {
     shared: &'a Shared,
     writer: Writer,
-    failed: Option<Complaint>,
+    failed: Option<Diagnostic>,
 }
 
 impl AtOnce<'_> {
@@ -253,13 +253,13 @@ fn on_the_spot(shared: &Shared, mut reader: Reader, writer: Writer, buffers: Buf
 }
 
 /// A read failed. Where the copy goes on, the counts are told as they are now.
-fn complain_of_read(shared: &Shared, complaint: &Complaint) {
+fn complain_of_read(shared: &Shared, complaint: &Diagnostic) {
     shared.listener.complain(Side::Source, complaint, shared.plan.keep_going);
 }
 
 fn warn_of_short(shared: &Shared, warn: Option<u64>) {
     if let Some(bytes) = warn {
-        shared.listener.complain(Side::Source, &Complaint::PartialRead(bytes), false);
+        shared.listener.complain(Side::Source, &Diagnostic::PartialRead(bytes), false);
     }
 }
 
@@ -272,7 +272,7 @@ enum Work {
     /// Records that have made nothing yet, and where lines were cut.
     Note(Vec<Mark>, Vec<u64>),
     /// To be told when all before it is written.
-    ReadFailed(Complaint),
+    ReadFailed(Diagnostic),
 }
 
 /// Hands over to the writing thread.
@@ -310,7 +310,7 @@ fn in_threads(shared: Shared, reader: Reader, writer: Writer, buffers: Buffers) 
     let writing = spawned.and_then(|_| thread::Builder::new().name("haul-writer".to_owned()).spawn(writing));
     let Ok(writing) = writing else {
         let message = std::io::Error::from_raw_os_error(libc::EAGAIN);
-        shared.listener.complain(Side::Source, &Complaint::Read(message), false);
+        shared.listener.complain(Side::Source, &Diagnostic::Read(message), false);
         return Ran { read_failed: true, ..Ran::default() };
     };
     let mut sink = Handing { work, empty };
@@ -347,7 +347,7 @@ fn convert_all(
                 converter.take(batch, (full, short), sink)
             }
             Filled::Failed(complaint) => {
-                let goes_on = matches!(&complaint, Complaint::Careful(what) if what.is_passed_over());
+                let goes_on = matches!(&complaint, Diagnostic::Careful(what) if what.is_passed_over());
                 read_failed |= !shared.plan.keep_going && !goes_on;
                 sink.work.send(Work::ReadFailed(complaint)).map(|()| batch).map_err(|_| Stopped)
             }

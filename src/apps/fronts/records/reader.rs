@@ -4,7 +4,7 @@ use super::pattern::Maker;
 use super::start::warns_of_short_reads;
 use super::{Ends, Lead, Sort};
 pub(super) use crate::core::is_of_medium;
-use crate::core::{Amount, Complaint, Extent, RecordPlan, RecordTally};
+use crate::core::{Amount, Diagnostic, Extent, RecordPlan, RecordTally};
 use rustix::fs::{Advice, SeekFrom};
 use std::io;
 use std::num::NonZeroU64;
@@ -29,7 +29,7 @@ pub(super) enum Filled {
     /// `warn`: the record before them was short, which those who count should know.
     Records { full: u64, short: Option<usize>, warn: Option<u64> },
     /// A read failed; the copy may go on behind it.
-    Failed(Complaint),
+    Failed(Diagnostic),
     /// There is no more.
     End,
 }
@@ -280,7 +280,7 @@ impl Reader {
             return self.something_instead(error);
         }
         if !self.plan.keep_going {
-            return self.give_up(Complaint::Read(error));
+            return self.give_up(Diagnostic::Read(error));
         }
         self.short_read = 0;
         let read = self.short_before.max(self.lost.len() as u64);
@@ -291,10 +291,10 @@ impl Reader {
         }
         let lost = std::mem::take(&mut self.lost);
         self.owes = (self.plan.pad.is_some() && self.short_before == 0).then_some(lost);
-        Filled::Failed(Complaint::Read(error))
+        Filled::Failed(Diagnostic::Read(error))
     }
 
-    pub(super) fn give_up(&mut self, complaint: Complaint) -> Filled {
+    pub(super) fn give_up(&mut self, complaint: Diagnostic) -> Filled {
         (self.failed, self.ended) = (true, true);
         Filled::Failed(complaint)
     }

@@ -1,7 +1,7 @@
 //! What only sg_dd and its kin ask of the reading side: looking closer at a transfer that failed, and bytes in place of
 //! a record that cannot be read.
 use super::reader::{CAREFUL_RECORDS, Filled, Reader};
-use crate::core::{Careful, Complaint, DeviceError, Kind};
+use crate::core::{Careful, DeviceError, Diagnostic, Kind};
 use rustix::fs::SeekFrom;
 use std::io;
 
@@ -44,7 +44,7 @@ impl Reader {
         self.bad_in_a_row += 1;
         let most = self.plan.care.bad_in_a_row_max;
         if most > 0 && self.bad_in_a_row > most {
-            return self.give_up(Complaint::Careful(Careful::TooManyBad(most)));
+            return self.give_up(Diagnostic::Careful(Careful::TooManyBad(most)));
         }
         let record_bytes = self.plan.source.record_bytes;
         // Records begin where the first of this run did.
@@ -65,7 +65,7 @@ impl Reader {
                 Careful::Unreadable { record, error, unfetched }
             }
         };
-        Filled::Failed(Complaint::Careful(what))
+        Filled::Failed(Diagnostic::Careful(what))
     }
 
     /// The record at `offset`, good or bad; `None`: that is not asked for, or cannot be had.

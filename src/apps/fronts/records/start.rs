@@ -1,7 +1,7 @@
 //! Passing over what comes before the first record.
 use super::batch::Memory;
 use super::{Ends, Sort};
-use crate::core::{Amount, Complaint, RecordListener, RecordPlan, Side};
+use crate::core::{Amount, Diagnostic, RecordListener, RecordPlan, Side};
 use rustix::fs::SeekFrom;
 use rustix::io::Errno;
 use std::io;
@@ -47,7 +47,7 @@ pub fn begin(plan: &RecordPlan, ends: &Ends, listener: &dyn RecordListener) -> B
 }
 
 fn refuse(listener: &dyn RecordListener, side: Side, error: io::Error) -> Begun {
-    listener.complain(side, &Complaint::Skip(error), false);
+    listener.complain(side, &Diagnostic::Skip(error), false);
     Begun::No
 }
 
@@ -63,7 +63,7 @@ fn skip_source(plan: &RecordPlan, ends: &Ends, listener: &dyn RecordListener) ->
     match moved {
         Ok(now) => {
             if source.sort == Sort::File && source.size.is_some_and(|size| now > size) {
-                listener.complain(Side::Source, &Complaint::SkipTooFar, false);
+                listener.complain(Side::Source, &Diagnostic::SkipTooFar, false);
             }
             Begun::Yes(Lead::default())
         }
@@ -79,7 +79,7 @@ fn read_over(plan: &RecordPlan, ends: &Ends, skip: Amount, listener: &dyn Record
     let record_bytes = plan.source.record_bytes;
     let memory = usize::try_from(record_bytes).ok().and_then(Memory::of);
     let Some(mut memory) = memory else {
-        listener.complain(Side::Source, &Complaint::Memory(record_bytes), false);
+        listener.complain(Side::Source, &Diagnostic::Memory(record_bytes), false);
         return Begun::NoMemory;
     };
     let mut left = skip;
@@ -91,7 +91,7 @@ fn read_over(plan: &RecordPlan, ends: &Ends, skip: Amount, listener: &dyn Record
         let got = match read_record(ends, bytes, plan.full_reads) {
             Ok(got) => got,
             Err(error) => {
-                listener.complain(Side::Source, &Complaint::Read(error), plan.keep_going);
+                listener.complain(Side::Source, &Diagnostic::Read(error), plan.keep_going);
                 return Begun::No;
             }
         };
@@ -101,7 +101,7 @@ fn read_over(plan: &RecordPlan, ends: &Ends, skip: Amount, listener: &dyn Record
         // As dd has it: short is what is less than is asked for next.
         if let (Some(bytes), true) = (short.take().filter(|bytes| *bytes < want), !warned) {
             warned = true;
-            listener.complain(Side::Source, &Complaint::PartialRead(bytes), false);
+            listener.complain(Side::Source, &Diagnostic::PartialRead(bytes), false);
         }
         short = (warns_of_short_reads(plan) && (got as u64) < record_bytes).then_some(got as u64);
         passed += got as u64;
@@ -111,7 +111,7 @@ fn read_over(plan: &RecordPlan, ends: &Ends, skip: Amount, listener: &dyn Record
         }
     }
     if Some(passed) != skip.in_bytes(record_bytes) {
-        listener.complain(Side::Source, &Complaint::SkipTooFar, false);
+        listener.complain(Side::Source, &Diagnostic::SkipTooFar, false);
     }
     Begun::Yes(Lead { short_bytes: short.unwrap_or(0), warned })
 }

@@ -1,5 +1,5 @@
 use super::*;
-use crate::core::{Complaint, RecordCounts, RecordListener, RecordPlan, RecordTally, Side};
+use crate::core::{Diagnostic, RecordCounts, RecordListener, RecordPlan, RecordTally, Side};
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
@@ -14,7 +14,7 @@ impl Ear {
 }
 
 impl RecordListener for Ear {
-    fn complain(&self, side: Side, complaint: &Complaint, with_counts: bool) {
+    fn complain(&self, side: Side, complaint: &Diagnostic, with_counts: bool) {
         self.0.lock().unwrap().push(format!("{} {complaint:?} {with_counts}", side.name()));
     }
 }

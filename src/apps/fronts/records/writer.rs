@@ -3,7 +3,7 @@ use super::Ends;
 use super::batch::{Batch, Mark, Memory};
 use super::reader::{batch_records, is_of_medium};
 use super::{Sort, careful};
-use crate::core::{Complaint, RecordCounts, RecordListener, RecordPlan, RecordTally};
+use crate::core::{Diagnostic, RecordCounts, RecordListener, RecordPlan, RecordTally};
 use rustix::fs::{Advice, OFlags, SeekFrom};
 use rustix::io::Errno;
 use std::io;
@@ -84,7 +84,7 @@ impl Writer {
     }
 
     /// Writes all of `batch`. What has arrived is counted, whether or not the rest fails.
-    pub(super) fn write(&mut self, batch: &Batch) -> Result<(), Complaint> {
+    pub(super) fn write(&mut self, batch: &Batch) -> Result<(), Diagnostic> {
         let result = careful::write_second(&self.ends, batch.bytes()).and_then(|()| self.write_bytes(batch));
         let result = match result {
             // A transfer is read as one: all of it was, whatever became of its first record.
@@ -112,7 +112,7 @@ impl Writer {
     }
 
     /// Returns what of the batch is counted.
-    fn write_bytes(&mut self, batch: &Batch) -> Result<Counted, Complaint> {
+    fn write_bytes(&mut self, batch: &Batch) -> Result<Counted, Diagnostic> {
         let obs = usize::try_from(self.plan.dest.record_bytes).unwrap_or(usize::MAX);
         let (bytes, begin) = (batch.bytes(), self.done);
         // What is looked at for zeros as one: a record, or a whole transfer.
@@ -156,15 +156,15 @@ impl Writer {
     }
 
     /// There is nothing more to write: what was passed over last is written after all, where the plan says so.
-    pub(super) fn end(&mut self) -> Result<(), Complaint> {
+    pub(super) fn end(&mut self) -> Result<(), Diagnostic> {
         if !self.at_hole || !self.plan.write_last {
             return Ok(());
         }
         let obs = self.plan.dest.record_bytes as usize;
-        self.ends.dest.seek(SeekFrom::Current(-(self.passed as i64))).map_err(Complaint::Skip)?;
+        self.ends.dest.seek(SeekFrom::Current(-(self.passed as i64))).map_err(Diagnostic::Skip)?;
         self.counts.passed_over -= self.passed / obs as u64;
         let counts = self.counts;
-        let zeros = Batch::of(self.passed as usize).ok_or(Complaint::Memory(self.passed))?;
+        let zeros = Batch::of(self.passed as usize).ok_or(Diagnostic::Memory(self.passed))?;
         self.write_run(&zeros.memory.bytes()[..self.passed as usize], obs)?;
         // They were counted when they were passed over.
         self.counts = counts;
@@ -201,7 +201,7 @@ impl Writer {
         moved
     }
 
-    fn write_run(&mut self, bytes: &[u8], obs: usize) -> Result<(), Complaint> {
+    fn write_run(&mut self, bytes: &[u8], obs: usize) -> Result<(), Diagnostic> {
         let mut written = 0;
         if let (true, Ok(fd)) = (self.is_direct() && bytes.len() < obs, self.ends.dest.fd()) {
             // What is shorter than a record is likely to be shorter than direct I/O can be.
@@ -227,7 +227,7 @@ impl Writer {
                 Err(error) => {
                     let midway = self.plan.reblock && bytes.len() - written / obs * obs >= obs;
                     self.arrived(written as u64, obs as u64);
-                    return Err(Complaint::Write { midway, error });
+                    return Err(Diagnostic::Write { midway, error });
                 }
             }
         }

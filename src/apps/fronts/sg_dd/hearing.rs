@@ -4,7 +4,7 @@ use crate::apps::fronts::dd::watch::Watcher;
 use crate::apps::fronts::records::{Ends, Sort};
 use crate::apps::fronts::sg_dd::plan::Failure;
 use crate::apps::fronts::sg_dd::report::{Interrupted, SgTeller, continue_command};
-use crate::core::{Careful, Complaint, DeviceError, Kind, RecordListener, SgPlan, Side};
+use crate::core::{Careful, DeviceError, Diagnostic, Kind, RecordListener, SgPlan, Side};
 use crate::sys;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1};
 use std::io;
@@ -84,7 +84,7 @@ impl Hearing {
 }
 
 impl RecordListener for Hearing {
-    fn complain(&self, side: Side, complaint: &Complaint, with_counts: bool) {
+    fn complain(&self, side: Side, complaint: &Diagnostic, with_counts: bool) {
         let mut state = self.state();
         if is_broken_pipe(complaint) && !sys::was_pipe_ignored() {
             state.pipe_broke = true;
@@ -116,29 +116,29 @@ impl Watcher for Hearing {
     }
 }
 
-fn is_broken_pipe(complaint: &Complaint) -> bool {
+fn is_broken_pipe(complaint: &Diagnostic) -> bool {
     let broken = |error: &io::Error| error.kind() == io::ErrorKind::BrokenPipe;
     match complaint {
-        Complaint::Write { error, .. } | Complaint::Careful(Careful::Second(error)) => broken(error),
+        Diagnostic::Write { error, .. } | Diagnostic::Careful(Careful::Second(error)) => broken(error),
         _ => false,
     }
 }
 
 /// What ends it, of what was complained about; `None`: nothing does.
-pub(super) fn failure(side: Side, complaint: &Complaint) -> Option<Failure> {
+pub(super) fn failure(side: Side, complaint: &Diagnostic) -> Option<Failure> {
     let errno = |error: &io::Error| Failure::errno(error);
     Some(match complaint {
-        Complaint::Open(error) | Complaint::SetFlags(error) if side == Side::Source => {
+        Diagnostic::Open(error) | Diagnostic::SetFlags(error) if side == Side::Source => {
             Failure::OpenSource(errno(error))
         }
-        Complaint::Open(error) | Complaint::SetFlags(error) => Failure::OpenDest(errno(error)),
-        Complaint::Busy(_) => Failure::Locked,
-        Complaint::Skip(error) => Failure::Seek(errno(error)),
-        Complaint::Careful(Careful::Locked(_)) => Failure::Locked,
-        Complaint::Careful(Careful::TooManyBad(_)) => Failure::TooManyBad,
-        Complaint::Careful(Careful::Differs { .. } | Careful::DestEnds(_)) => Failure::Differs,
-        Complaint::Careful(what) if what.is_passed_over() => return None,
-        Complaint::Read(error) | Complaint::Write { error, .. } | Complaint::Careful(Careful::Compare(error)) => {
+        Diagnostic::Open(error) | Diagnostic::SetFlags(error) => Failure::OpenDest(errno(error)),
+        Diagnostic::Busy(_) => Failure::Locked,
+        Diagnostic::Skip(error) => Failure::Seek(errno(error)),
+        Diagnostic::Careful(Careful::Locked(_)) => Failure::Locked,
+        Diagnostic::Careful(Careful::TooManyBad(_)) => Failure::TooManyBad,
+        Diagnostic::Careful(Careful::Differs { .. } | Careful::DestEnds(_)) => Failure::Differs,
+        Diagnostic::Careful(what) if what.is_passed_over() => return None,
+        Diagnostic::Read(error) | Diagnostic::Write { error, .. } | Diagnostic::Careful(Careful::Compare(error)) => {
             match DeviceError::of(error).map(|said| (said.sense, said.kind)) {
                 Some((Some(codes), _)) => Failure::Sense(codes),
                 // Another host's reservation: it has a status of its own, and no sense data.
@@ -146,7 +146,7 @@ pub(super) fn failure(side: Side, complaint: &Complaint) -> Option<Failure> {
                 _ => Failure::Io,
             }
         }
-        Complaint::SkipTooFar | Complaint::PartialRead(_) => return None,
+        Diagnostic::SkipTooFar | Diagnostic::PartialRead(_) => return None,
         _ => Failure::Io,
     })
 }

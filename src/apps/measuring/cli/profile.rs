@@ -64,16 +64,16 @@ pub(crate) struct ProfileArguments {
 
 impl ProfileArguments {
     /// The options that these words mean, or why they cannot be meant.
-    pub(crate) fn settle(self) -> Result<ProfileOptions, (ErrorKind, String)> {
+    pub(crate) fn into_options(self) -> Result<ProfileOptions, (ErrorKind, String)> {
         Ok(ProfileOptions {
             path: address("PATH", self.path)?,
             timing: self.timing,
             positions: self.positions,
             sustained_bytes: self.sustained,
-            write: self.write.settle(false),
+            write: self.write.into_options(false),
             time: self.time,
             engine: self.engine,
-            style: self.table.settle(),
+            style: self.table.style(),
             report: self.table.report,
         })
     }

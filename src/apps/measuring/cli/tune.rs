@@ -31,7 +31,7 @@ pub(crate) struct TableArguments {
 }
 
 impl TableArguments {
-    pub(crate) fn settle(&self) -> TableStyle {
+    pub(crate) fn style(&self) -> TableStyle {
         match (self.json, self.csv) {
             (true, _) => TableStyle::Json,
             (_, true) => TableStyle::Csv,
@@ -95,16 +95,16 @@ pub(crate) struct TuneArguments {
 
 impl TuneArguments {
     /// The options that these words mean, or why they cannot be meant.
-    pub(crate) fn settle(self) -> Result<TuneOptions, (ErrorKind, String)> {
+    pub(crate) fn into_options(self) -> Result<TuneOptions, (ErrorKind, String)> {
         Ok(TuneOptions {
             path: address("PATH", self.path)?,
             quick: self.quick,
             time: self.time,
             save: self.save,
-            write: self.write.settle(self.save),
+            write: self.write.into_options(self.save),
             restore: self.restore,
             engine: self.engine,
-            style: self.table.settle(),
+            style: self.table.style(),
             report: self.table.report,
         })
     }

@@ -39,7 +39,7 @@ pub(crate) struct WriteArguments {
 
 impl WriteArguments {
     /// `save`: what is found is to be kept.
-    pub(crate) fn settle(self, save: bool) -> Option<WriteWish> {
+    pub(crate) fn into_options(self, save: bool) -> Option<WriteWish> {
         let expect = self.expect.into_iter().flatten().collect();
         self.write.then_some(WriteWish { destroy: self.destroy, yes: self.yes, expect, save })
     }

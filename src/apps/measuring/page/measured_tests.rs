@@ -3,8 +3,8 @@ use crate::core::Machine;
 use crate::core::{Facts, Op};
 use crate::measure::fit::fit;
 use crate::measure::{
-    Answer, Commands, Cost, Effect, Failure, Lethargy, Memory, Moment, Point, Profiled, Sustained, Sweep, Trial, Tuned,
-    Way, WayCost, Zone,
+    Answer, Commands, Cost, Effect, Failure, Interference, Memory, Moment, Point, Profiled, Sustained, Sweep, Trial,
+    Tuned, Way, WayCost, Zone,
 };
 use crate::report::examples;
 use crate::report::page::read_off::{assert_drawn, charts, read_off};
@@ -227,7 +227,7 @@ fn what_reading_does_to_others_has_a_row_for_each_way() {
         start_after_s: 0.003,
     };
     let effects = vec![effect(None, 0.5), effect(Some(Way::Buffered), 0.25)];
-    let lethargy = Lethargy { memory: Memory::Group(192 << 20), witness_bytes: 64 << 20, effects };
+    let lethargy = Interference { memory: Memory::Group(192 << 20), witness_bytes: 64 << 20, effects };
     let page = page_of(&Profiled { lethargy: Some(Ok(lethargy)), ..found() }, Op::Read);
     let row = "<td>1.00 GiB</td><td>25 %</td><td>50 %</td><td>2.00 ms</td><td>6.00 ms</td><td>3.00 ms</td>";
     assert!(page.contains(row), "{row} is not in {page}");

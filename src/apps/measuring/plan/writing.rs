@@ -1,7 +1,7 @@
 //! How `haul tune --write` and `haul profile --write` may write, and where: pure.
 use crate::apps::measuring::plan::measuring::{Measuring, measure_by};
 use crate::core::{EndpointKind, EngineKind, Error, Existing, Extent, Facts, Host, Kind, Op, Result, Side};
-use crate::plan::asked::{Asked, in_memory};
+use crate::plan::asked::{PlanInput, in_memory};
 use crate::plan::{Expectation, Options, check, words};
 
 /// Most bytes that are written over and put back, and of a file that is made for measuring: more than any disk takes
@@ -80,7 +80,7 @@ pub fn may_measure_writing(wish: &WriteWish, facts: &Facts, host: &Host) -> Resu
         return Err(Error::new(Kind::Refused, what).advise(advice));
     }
     if matches!(facts.kind, EndpointKind::File | EndpointKind::Block) {
-        check::dest(&Asked { options: &options, source: &nothing, dest: facts, host })?;
+        check::dest(&PlanInput { options: &options, source: &nothing, dest: facts, host })?;
     }
     if facts.kind == EndpointKind::File && wish.destroy {
         let what = "--destroy: a file that is made for measuring has nothing on it to be lost";

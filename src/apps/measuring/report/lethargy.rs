@@ -1,6 +1,6 @@
 //! The part of `haul profile` about the rest of the system: a table, and what it says in a sentence.
 use super::latency;
-use crate::measure::{Effect, Lethargy, Memory, Profiled, Way};
+use crate::measure::{Effect, Interference, Memory, Profiled, Way};
 use crate::report::style::{STRONG, paint};
 use crate::report::units;
 
@@ -41,7 +41,7 @@ pub(crate) fn sentence(found: &Profiled) -> String {
 }
 
 /// What each way of reading did to others.
-pub(crate) fn felt(lethargy: &Lethargy) -> String {
+pub(crate) fn felt(lethargy: &Interference) -> String {
     let read = lethargy.effects.iter().filter(|effect| effect.way.is_some());
     read.map(felt_of_one).collect::<Vec<_>>().join("; ")
 }
@@ -54,7 +54,7 @@ fn felt_of_one(effect: &Effect) -> String {
 }
 
 /// In which memory that was, and whether so little was read that nobody had to feel it.
-pub(crate) fn conditions(lethargy: &Lethargy) -> String {
+pub(crate) fn conditions(lethargy: &Interference) -> String {
     let witness = units::size(lethargy.witness_bytes);
     let buffered = lethargy.effects.iter().filter(|effect| effect.way == Some(Way::Buffered));
     let most = buffered.map(|effect| effect.read_bytes).max().unwrap_or(0);
@@ -91,7 +91,7 @@ mod tests {
     fn found(memory: Memory) -> Profiled {
         let effects =
             vec![effect(None, 1.0, 3.0), effect(Some(Way::Buffered), 0.02, 5.1), effect(Some(Way::Direct), 1.0, 3.1)];
-        let lethargy = Lethargy { memory, witness_bytes: 64 << 20, effects };
+        let lethargy = Interference { memory, witness_bytes: 64 << 20, effects };
         Profiled { lethargy: Some(Ok(lethargy)), ..Profiled::default() }
     }
 

@@ -1,7 +1,7 @@
 //! Judging a whole disk: what is wrong, where, and how much of it.
 use super::conclude::conclude;
 use super::{Mark, Pattern, Verdict};
-use crate::core::{DAMAGED_RUNS_MAX, Damage, DamageKind, DamagedRun, Extent, Judge, Maker};
+use crate::core::{DAMAGED_RUNS_MAX, Damage, DamageKind, DamagedRun, Extent, Maker, PatternChecker};
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -56,7 +56,7 @@ impl Inspector {
     }
 }
 
-impl Judge for Inspector {
+impl PatternChecker for Inspector {
     fn judge(&self, bytes: &[u8], offset: u64) {
         let block_bytes = self.pattern.block_bytes() as usize;
         let whole = &bytes[..bytes.len() - bytes.len() % block_bytes];

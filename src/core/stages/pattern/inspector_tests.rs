@@ -1,6 +1,6 @@
 //! A disk is damaged at random: all of it is found, by its right name, and nothing else.
 use super::*;
-use crate::core::{Conclusion, DAMAGED_RUNS_MAX, Damage, DamageKind, DamagedRun, Extent, Judge};
+use crate::core::{Conclusion, DAMAGED_RUNS_MAX, Damage, DamageKind, DamagedRun, Extent, PatternChecker};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 

@@ -61,7 +61,7 @@ fn read(words: &[OsString], warnings: &mut Vec<DdWarning>) -> Result<DdCommand, 
         }
         operands.take(word, warnings)?;
     }
-    let plan = Box::new(settle::settle(operands, warnings)?);
+    let plan = Box::new(settle::into_options(operands, warnings)?);
     Ok(DdCommand::Copy { plan, explain })
 }
 

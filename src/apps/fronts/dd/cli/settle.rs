@@ -7,7 +7,7 @@ use crate::core::{Amount, DestWords, Durable, Framing, FramingKind, OpenWords, R
 const RECORD_BYTES: u64 = 512;
 
 /// Settles what the operands mean together.
-pub(super) fn settle(operands: Operands, warnings: &mut Vec<DdWarning>) -> Result<RecordPlan, DdUsage> {
+pub(super) fn into_options(operands: Operands, warnings: &mut Vec<DdWarning>) -> Result<RecordPlan, DdUsage> {
     let conversions = operands.conversions;
     if operands.dest_fullblock {
         return Err(DdUsage::OutputFlag("fullblock".into()));

@@ -2,7 +2,7 @@
 use crate::core::{
     Access, Cache, Direction, EndpointKind, Existing, Facts, FileId, Ground, OpenWords, Plan, RecordPlan, WriteOrder,
 };
-use crate::plan::{Options, Passes, When};
+use crate::plan::{Options, PassthroughMode, When};
 
 /// Shorter copies are over before queues are open.
 const WORTH_BYTES: u64 = 8 << 20;
@@ -77,7 +77,7 @@ pub struct Blocks {
     /// The caller asked for direct I/O on both sides.
     pub direct: bool,
     /// Sides that are to be reached by commands of their own, beside those whose node is named.
-    pub passes: Passes,
+    pub passes: PassthroughMode,
     /// Bytes per request, where the caller asked for that.
     pub block_bytes: Option<u32>,
     /// Requests in flight, where the caller asked for that.
@@ -119,7 +119,7 @@ pub fn classify(plan: &RecordPlan, source: &DdFacts, dest: &DdFacts) -> Way {
     }
     // Commands go past the page cache in any case.
     let direct = source.direct || by_commands && dest.direct;
-    let passes = Passes::AsNamed;
+    let passes = PassthroughMode::AsNamed;
     Way::Blocks(Blocks { skip_bytes, seek_bytes, len, direct, passes, block_bytes: None, depth: None })
 }
 

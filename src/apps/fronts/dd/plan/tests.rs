@@ -1,7 +1,7 @@
 use super::classify::may_share_bytes;
 use super::*;
 use crate::core::{Amount, EndpointKind, Facts, FileId, Ground, RecordPlan};
-use crate::plan::Passes;
+use crate::plan::PassthroughMode;
 
 const MIB: u64 = 1 << 20;
 
@@ -35,7 +35,7 @@ fn len_of(way: &Way) -> Option<u64> {
 #[test]
 fn a_disk_to_a_disk_in_records_of_512_bytes_goes_as_blocks() {
     let way = classify(&RecordPlan::default(), &disk(64 * MIB), &disk(64 * MIB));
-    let (len, passes, block_bytes, depth) = (64 * MIB, Passes::AsNamed, None, None);
+    let (len, passes, block_bytes, depth) = (64 * MIB, PassthroughMode::AsNamed, None, None);
     let blocks = Blocks { skip_bytes: 0, seek_bytes: 0, len, direct: false, passes, block_bytes, depth };
     assert_eq!(way, Way::Blocks(blocks));
 }
@@ -162,7 +162,7 @@ fn only_what_may_have_bytes_in_common_does() {
         seek_bytes,
         len,
         direct: false,
-        passes: Passes::AsNamed,
+        passes: PassthroughMode::AsNamed,
         block_bytes: None,
         depth: None,
     };

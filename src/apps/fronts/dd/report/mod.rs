@@ -11,6 +11,6 @@ pub use counts::transferred;
 pub use explain::explained;
 pub use quoting::Quoting;
 pub use sentences::{usage, warning};
-pub use teller::Teller;
+pub use teller::Reporter;
 
 pub(in crate::apps::fronts) use sentences::{busy, strerror};

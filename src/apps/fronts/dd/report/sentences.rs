@@ -2,7 +2,7 @@
 use super::Quoting;
 use super::counts::human;
 use crate::apps::fronts::dd::plan::{Conflict, DdUsage, DdWarning};
-use crate::core::{Complaint, Durable, Error, Side};
+use crate::core::{Diagnostic, Durable, Error, Side};
 use std::ffi::OsStr;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
@@ -57,42 +57,42 @@ pub fn warning(warning: DdWarning, program: &[u8], quoting: Quoting) -> Vec<u8> 
 }
 
 /// A failure of the side that is called `name`.
-pub(super) fn complaint(side: Side, complaint: &Complaint, name: &[u8], dest_bytes: u64, quoting: Quoting) -> Vec<u8> {
+pub(super) fn complaint(side: Side, complaint: &Diagnostic, name: &[u8], dest_bytes: u64, quoting: Quoting) -> Vec<u8> {
     let path = quoting.path(name);
     let about = |what: &str, error: &io::Error| [what.as_bytes(), b" ", &path, b": ", &strerror(error)].concat();
     match complaint {
-        Complaint::Open(error) => about("failed to open", error),
-        Complaint::Busy(error) => busy(error),
-        Complaint::SetFlags(error) => about("setting flags for", error),
-        Complaint::Read(error) => about("error reading", error),
-        Complaint::Write { midway: true, error } => about("writing to", error),
-        Complaint::Write { midway: false, error } => about("error writing", error),
-        Complaint::Skip(error) => {
+        Diagnostic::Open(error) => about("failed to open", error),
+        Diagnostic::Busy(error) => busy(error),
+        Diagnostic::SetFlags(error) => about("setting flags for", error),
+        Diagnostic::Read(error) => about("error reading", error),
+        Diagnostic::Write { midway: true, error } => about("writing to", error),
+        Diagnostic::Write { midway: false, error } => about("error writing", error),
+        Diagnostic::Skip(error) => {
             let what = if side == Side::Source { ": cannot skip: " } else { ": cannot seek: " };
             [&quoting.path_if_needed(name), what.as_bytes(), &strerror(error)].concat()
         }
-        Complaint::SkipTooFar => {
+        Diagnostic::SkipTooFar => {
             [&quoting.path_if_needed(name), b": cannot skip to specified offset".as_slice()].concat()
         }
-        Complaint::PartialRead(bytes) => {
+        Diagnostic::PartialRead(bytes) => {
             let unit = if *bytes == 1 { "byte" } else { "bytes" };
             format!("warning: partial read ({bytes} {unit}); suggest iflag=fullblock").into_bytes()
         }
-        Complaint::Truncate(bytes, error) => {
+        Diagnostic::Truncate(bytes, error) => {
             about(&format!("failed to truncate to {bytes} bytes in output file"), error)
         }
-        Complaint::TooLong(records) => {
+        Diagnostic::TooLong(records) => {
             format!("offset too large: cannot truncate to a length of seek={records} ({dest_bytes}-byte) blocks")
                 .into_bytes()
         }
-        Complaint::Sync(Durable::Data, error) => about("fdatasync failed for", error),
-        Complaint::Sync(Durable::All, error) => about("fsync failed for", error),
-        Complaint::Discard(error) => about("failed to discard cache for:", error),
-        Complaint::Close(error) => {
+        Diagnostic::Sync(Durable::Data, error) => about("fdatasync failed for", error),
+        Diagnostic::Sync(Durable::All, error) => about("fsync failed for", error),
+        Diagnostic::Discard(error) => about("failed to discard cache for:", error),
+        Diagnostic::Close(error) => {
             about(if side == Side::Source { "closing input file" } else { "closing output file" }, error)
         }
-        Complaint::Careful(what) => crate::apps::fronts::sg_dd::report::careful(what, name),
-        Complaint::Memory(bytes) => {
+        Diagnostic::Careful(what) => crate::apps::fronts::sg_dd::report::careful(what, name),
+        Diagnostic::Memory(bytes) => {
             let which = if side == Side::Source { "input" } else { "output" };
             let size = human((*bytes).into(), 1, 1024, true);
             format!("memory exhausted by {which} buffer of size {bytes} bytes ({size})").into_bytes()

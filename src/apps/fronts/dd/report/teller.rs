@@ -1,7 +1,7 @@
 //! Tells on standard error what dd tells, when dd tells it.
 use super::counts::{records, transferred};
 use super::{Quoting, sentences};
-use crate::core::{Complaint, RecordCounts, RecordListener, RecordPlan, RecordTally, Side, Telling};
+use crate::core::{Diagnostic, RecordCounts, RecordListener, RecordPlan, RecordTally, Side, Telling};
 use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -10,7 +10,7 @@ use std::time::Instant;
 
 /// Tells on standard error what dd tells.
 #[derive(Debug)]
-pub struct Teller {
+pub struct Reporter {
     program: Vec<u8>,
     names: [Vec<u8>; 2],
     dest_bytes: u64,
@@ -25,13 +25,13 @@ pub struct Teller {
     deaf: AtomicBool,
 }
 
-impl Teller {
+impl Reporter {
     /// `program` begins each sentence. `closed`: the caller had closed standard error.
     pub fn new(program: &[u8], plan: &RecordPlan, quoting: Quoting, tally: Arc<RecordTally>, closed: bool) -> Self {
         let name = |path: &Option<std::ffi::OsString>, standard: &str| {
             path.as_ref().map_or(standard.as_bytes().to_vec(), |path| path.as_bytes().to_vec())
         };
-        Teller {
+        Reporter {
             program: program.to_vec(),
             names: [name(&plan.source.path, "standard input"), name(&plan.dest.path, "standard output")],
             dest_bytes: plan.dest.record_bytes,
@@ -123,10 +123,10 @@ impl Teller {
     }
 }
 
-impl RecordListener for Teller {
-    fn complain(&self, side: Side, complaint: &Complaint, with_counts: bool) {
+impl RecordListener for Reporter {
+    fn complain(&self, side: Side, complaint: &Diagnostic, with_counts: bool) {
         // Warnings, which status=none does not want.
-        let warning = matches!(complaint, Complaint::SkipTooFar | Complaint::PartialRead(_));
+        let warning = matches!(complaint, Diagnostic::SkipTooFar | Diagnostic::PartialRead(_));
         // Nor what is passed over.
         if (warning || with_counts) && self.telling == Telling::Errors {
             return;

@@ -37,5 +37,5 @@ pub fn parse(front: SgFront, words: &[OsString]) -> Result<SgCommand, SgUsage> {
             None => {}
         }
     }
-    settle::settle(front, taken).map(|plan| SgCommand::Copy(Box::new(plan)))
+    settle::into_options(front, taken).map(|plan| SgCommand::Copy(Box::new(plan)))
 }

@@ -2,8 +2,8 @@
 use super::operands::{Flags, Words};
 use crate::apps::fronts::sg_dd::plan::SgUsage;
 use crate::core::{
-    Amount, Care, DestWords, Durable, OpenWords, Pattern, RecordPlan, RecordSide, ScsiOptions, ScsiWishes, SgFront,
-    SgPlan,
+    Amount, DestWords, Durable, ErrorPolicy, OpenWords, Pattern, RecordPlan, RecordSide, ScsiOptions, ScsiWishes,
+    SgFront, SgPlan,
 };
 use std::ffi::OsString;
 
@@ -19,7 +19,7 @@ const IN_FLIGHT_BYTES_MAX: u64 = 1 << 30;
 const IN_FLIGHT_MAX: u64 = 1024;
 
 /// Settles what the words mean together.
-pub(super) fn settle(front: SgFront, words: Words) -> Result<SgPlan, SgUsage> {
+pub(super) fn into_options(front: SgFront, words: Words) -> Result<SgPlan, SgUsage> {
     let block_size_assumed = words.bs == 0;
     let block_bytes = if block_size_assumed { BLOCK_BYTES } else { words.bs };
     check(&words, block_bytes)?;
@@ -101,7 +101,7 @@ fn records(words: Words, block_bytes: u64, pattern: Made) -> RecordPlan {
         },
         second: words.second.filter(|path| path != "."),
         compare: words.verify,
-        care: Care {
+        care: ErrorPolicy {
             retries: words.retries,
             zero_unreadable: source_flags.coe > 0,
             pass_unwritable: dest_flags.coe > 0,

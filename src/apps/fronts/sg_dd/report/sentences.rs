@@ -1,7 +1,7 @@
 //! Sentences. Where scripts could look for one it begins as that of sg3_utils does; it then says what to do.
 use crate::apps::fronts::dd::report::{busy, strerror};
 use crate::apps::fronts::sg_dd::plan::{CommandRefusal, CountRefusal, Operand, Refusal, SgUsage};
-use crate::core::{Careful, Complaint, DeviceError, Error, SgFront, Side};
+use crate::core::{Careful, DeviceError, Diagnostic, Error, SgFront, Side};
 use crate::report::units;
 use std::ffi::OsStr;
 use std::io;
@@ -75,33 +75,33 @@ pub fn refusal(refusal: &Refusal, program: &[u8], names: [&[u8]; 2]) -> Vec<u8> 
 
 /// What went wrong with the side that is called `name`, without the end of the line. `at` is the block that it is
 /// about, as far as one is.
-pub(super) fn complaint(side: Side, complaint: &Complaint, name: &[u8], at: u64) -> Vec<u8> {
+pub(super) fn complaint(side: Side, complaint: &Diagnostic, name: &[u8], at: u64) -> Vec<u8> {
     let about = |what: &str, error: &io::Error| [what.as_bytes(), name, b": ", &strerror(error)].concat();
     let source = side == Side::Source;
     match complaint {
-        Complaint::Open(error) => {
+        Diagnostic::Open(error) => {
             let towards = if source { " for reading: " } else { " for writing: " };
             [b"could not open ", name, towards.as_bytes(), &strerror(error)].concat()
         }
-        Complaint::Busy(error) => busy(error),
-        Complaint::SetFlags(error) => about("could not set flags on ", error),
-        Complaint::Read(error) => [format!("reading, skip={at} : ").as_bytes(), &reason(error)].concat(),
-        Complaint::Write { error, .. } => [format!("writing, seek={at} : ").as_bytes(), &reason(error)].concat(),
-        Complaint::Skip(error) => {
+        Diagnostic::Busy(error) => busy(error),
+        Diagnostic::SetFlags(error) => about("could not set flags on ", error),
+        Diagnostic::Read(error) => [format!("reading, skip={at} : ").as_bytes(), &reason(error)].concat(),
+        Diagnostic::Write { error, .. } => [format!("writing, seek={at} : ").as_bytes(), &reason(error)].concat(),
+        Diagnostic::Skip(error) => {
             let what = if source { "couldn't skip" } else { "couldn't seek" };
             about(&format!("{what} to required position on "), error)
         }
-        Complaint::SkipTooFar => [b"skip= lies behind the end of ", name, b": nothing is copied"].concat(),
-        Complaint::PartialRead(bytes) => format!("a read brought {bytes} bytes only").into_bytes(),
-        Complaint::Truncate(bytes, error) => about(&format!("could not set the end at {bytes} bytes of "), error),
-        Complaint::TooLong(blocks) => format!("no file is as long as seek={blocks} says").into_bytes(),
-        Complaint::Sync(_, error) => about("could not make durable ", error),
-        Complaint::Discard(error) => about("could not give back the page cache of ", error),
-        Complaint::Close(error) => about("could not close ", error),
-        Complaint::Memory(bytes) => {
+        Diagnostic::SkipTooFar => [b"skip= lies behind the end of ", name, b": nothing is copied"].concat(),
+        Diagnostic::PartialRead(bytes) => format!("a read brought {bytes} bytes only").into_bytes(),
+        Diagnostic::Truncate(bytes, error) => about(&format!("could not set the end at {bytes} bytes of "), error),
+        Diagnostic::TooLong(blocks) => format!("no file is as long as seek={blocks} says").into_bytes(),
+        Diagnostic::Sync(_, error) => about("could not make durable ", error),
+        Diagnostic::Discard(error) => about("could not give back the page cache of ", error),
+        Diagnostic::Close(error) => about("could not close ", error),
+        Diagnostic::Memory(bytes) => {
             format!("no memory for transfers of blocks of {bytes} bytes: give a smaller bpt=").into_bytes()
         }
-        Complaint::Careful(what) => careful(what, name),
+        Diagnostic::Careful(what) => careful(what, name),
     }
 }
 

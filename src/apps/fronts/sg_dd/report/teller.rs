@@ -1,7 +1,7 @@
 //! Tells on standard error what the family tells, when it tells it.
 use super::counts::{Lines, Moved, records, time_left, timing};
 use super::sentences;
-use crate::core::{Complaint, DeviceCounts, RecordCounts, RecordListener, RecordTally, SgFront, SgPlan, Side};
+use crate::core::{DeviceCounts, Diagnostic, RecordCounts, RecordListener, RecordTally, SgFront, SgPlan, Side};
 use crate::report::Out;
 use std::os::unix::ffi::OsStrExt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -180,7 +180,7 @@ fn remaining(counts: &RecordCounts, total: u64) -> String {
 }
 
 impl RecordListener for SgTeller {
-    fn complain(&self, side: Side, complaint: &Complaint, _with_counts: bool) {
+    fn complain(&self, side: Side, complaint: &Diagnostic, _with_counts: bool) {
         let counts = self.tally.get();
         let done = match side {
             Side::Source => counts.read_full + counts.read_partial,

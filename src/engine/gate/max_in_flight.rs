@@ -1,4 +1,4 @@
-//! Few requests at a time.
+//! MaxInFlight requests at a time.
 use super::Gate;
 use crate::core::Request;
 use std::collections::{BTreeMap, BTreeSet};
@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// A head that serves one stream of large requests needs one to work on and one to go on with. More only give whatever
 /// lies between (schedulers, bridges, servers with threads) the chance to mix up neighbours, and each mixed-up pair
 /// costs the head a turn. Without it, all blocks are with the slower side in the end, and come and go in clumps.
-pub struct Few {
+pub struct MaxInFlight {
     most: usize,
     /// `most` follows the depth.
     half_of_all: bool,
@@ -17,15 +17,15 @@ pub struct Few {
     held: BTreeMap<u64, Request>,
 }
 
-impl Few {
+impl MaxInFlight {
     /// A gate that lets `most` blocks through at a time; not 0.
     pub fn new(most: usize) -> Self {
-        Few { most, half_of_all: false, there: BTreeSet::new(), held: BTreeMap::new() }
+        MaxInFlight { most, half_of_all: false, there: BTreeSet::new(), held: BTreeMap::new() }
     }
 
     /// A gate that lets half of `depth` blocks through at a time, and one at least.
     pub fn half_of(depth: u32) -> Self {
-        Few { half_of_all: true, ..Few::new(half(depth)) }
+        MaxInFlight { half_of_all: true, ..MaxInFlight::new(half(depth)) }
     }
 }
 
@@ -33,7 +33,7 @@ fn half(depth: u32) -> usize {
     (depth / 2).max(1) as usize
 }
 
-impl Gate for Few {
+impl Gate for MaxInFlight {
     fn paced(&mut self, depth: u32) {
         if self.half_of_all {
             self.most = half(depth);
@@ -94,7 +94,7 @@ mod tests {
 
     #[test]
     fn no_more_than_that_many_blocks_are_with_the_device_and_each_that_passes_makes_room_for_the_next() {
-        let (mut gate, mut through) = (Few::new(2), Vec::new());
+        let (mut gate, mut through) = (MaxInFlight::new(2), Vec::new());
         (0..5).for_each(|ticket| gate.admit(request(ticket, 0), &mut through));
         assert_eq!(tickets(&mut through), [0, 1]);
         gate.release(true, &mut through);
@@ -110,20 +110,20 @@ mod tests {
 
     #[test]
     fn half_of_the_blocks_go_with_any_depth_and_a_fixed_number_stays() {
-        let (mut half, mut fixed, mut through) = (Few::half_of(4), Few::new(2), Vec::new());
+        let (mut half, mut fixed, mut through) = (MaxInFlight::half_of(4), MaxInFlight::new(2), Vec::new());
         [&mut half, &mut fixed].into_iter().for_each(|gate| gate.paced(8));
         (0..9).for_each(|ticket| half.admit(request(ticket, 0), &mut through));
         assert_eq!(tickets(&mut through), [0, 1, 2, 3]);
         (0..9).for_each(|ticket| fixed.admit(request(ticket, 0), &mut through));
         assert_eq!(tickets(&mut through), [0, 1]);
-        let mut least = Few::half_of(1);
+        let mut least = MaxInFlight::half_of(1);
         least.admit(request(0, 0), &mut through);
         assert_eq!(tickets(&mut through), [0]);
     }
 
     #[test]
     fn blocks_that_come_in_any_order_go_by_their_tickets() {
-        let (mut gate, mut through) = (Few::new(1), Vec::new());
+        let (mut gate, mut through) = (MaxInFlight::new(1), Vec::new());
         [7, 9, 3].into_iter().for_each(|ticket| gate.admit(request(ticket, 0), &mut through));
         assert_eq!(tickets(&mut through), [7]);
         gate.pass(7);
@@ -133,7 +133,7 @@ mod tests {
 
     #[test]
     fn the_rest_of_a_short_transfer_does_not_wait_again() {
-        let (mut gate, mut through) = (Few::new(1), Vec::new());
+        let (mut gate, mut through) = (MaxInFlight::new(1), Vec::new());
         gate.admit(request(0, 0), &mut through);
         gate.admit(request(1, 0), &mut through);
         gate.admit(request(0, 512), &mut through);
@@ -142,7 +142,7 @@ mod tests {
 
     #[test]
     fn what_is_held_comes_back_and_a_block_that_never_came_makes_no_room() {
-        let (mut gate, mut through) = (Few::new(1), Vec::new());
+        let (mut gate, mut through) = (MaxInFlight::new(1), Vec::new());
         (0..3).for_each(|ticket| gate.admit(request(ticket, 0), &mut through));
         gate.pass(17);
         gate.release(false, &mut through);

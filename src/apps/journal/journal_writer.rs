@@ -1,6 +1,6 @@
 //! Who writes the journal while the copy runs.
 use super::fits::digest_at;
-use crate::core::{Endpoint, Error, Extent, ExtentSet, Keeper, Plan, Result, Side};
+use crate::core::{CheckpointSink, Endpoint, Error, Extent, ExtentSet, Plan, Result, Side};
 use crate::ledger::journal::{Head, Journal, Sample, sample_places};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -14,7 +14,7 @@ pub(super) const SAMPLE_BYTES: u64 = 64 << 10;
 /// Writes a journal, which is made when there is something to write: a copy that is over before its first checkpoint
 /// never has one.
 #[derive(Clone)]
-pub(super) struct Scribe(Arc<Mutex<Inner>>);
+pub(super) struct JournalWriter(Arc<Mutex<Inner>>);
 
 struct Inner {
     path: PathBuf,
@@ -27,7 +27,7 @@ struct Inner {
 
 /// What became of a journal after a copy.
 #[derive(Default)]
-pub(super) struct Settled {
+pub(super) struct JournalEnd {
     /// Where it is left.
     pub(super) left: Option<PathBuf>,
     /// Bytes that it says could not be read.
@@ -58,7 +58,7 @@ impl Inner {
     }
 }
 
-impl Scribe {
+impl JournalWriter {
     /// `journal` is one that is gone on with.
     pub(super) fn new(
         path: PathBuf,
@@ -68,7 +68,7 @@ impl Scribe {
         journal: Option<Journal>,
     ) -> Self {
         let samples = if plan.source.moves_head { SAMPLES_UNDER_A_HEAD } else { SAMPLES };
-        Scribe(Arc::new(Mutex::new(Inner { path, head, source, samples, journal })))
+        JournalWriter(Arc::new(Mutex::new(Inner { path, head, source, samples, journal })))
     }
 
     fn with<T>(&self, work: impl FnOnce(&mut Inner) -> T) -> T {
@@ -81,24 +81,24 @@ impl Scribe {
     }
 
     /// After a copy: the journal goes when `all_done`, or when it says nothing.
-    pub(super) fn settle(&self, all_done: bool) -> Settled {
+    pub(super) fn settle(&self, all_done: bool) -> JournalEnd {
         self.with(|inner| {
-            let Some(journal) = inner.journal.take() else { return Settled::default() };
+            let Some(journal) = inner.journal.take() else { return JournalEnd::default() };
             let state = journal.state();
             if !all_done && !state.durable.is_empty() {
                 let unread_bytes = state.unread.total_bytes();
-                return Settled { left: Some(inner.path.clone()), unread_bytes, note: None };
+                return JournalEnd { left: Some(inner.path.clone()), unread_bytes, note: None };
             }
             let path = &inner.path;
             let note = journal.remove().err().map(|fault| {
                 format!("the journal {} is no longer needed and could not be removed: {fault}", path.display())
             });
-            Settled { note, ..Settled::default() }
+            JournalEnd { note, ..JournalEnd::default() }
         })
     }
 }
 
-impl Keeper for Scribe {
+impl CheckpointSink for JournalWriter {
     fn keep(&mut self, durable: &ExtentSet, unread: &ExtentSet) -> Result<()> {
         let [durable, unread] = [durable, unread].map(|set| set.iter().collect::<Vec<Extent>>());
         self.with(|inner| {

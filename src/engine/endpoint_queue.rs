@@ -10,7 +10,7 @@ use std::sync::Arc;
 const QUEUES_MAX: usize = 2;
 
 /// Requests in flight towards one side. Used by the thread that opened it; its drop waits for what is in flight.
-pub struct OneSide {
+pub struct EndpointQueue {
     /// Blocking calls first; they take what the other queue does not.
     queues: Vec<Box<dyn Queue>>,
     in_flight: u32,
@@ -18,7 +18,7 @@ pub struct OneSide {
     came: Vec<Completion>,
 }
 
-impl OneSide {
+impl EndpointQueue {
     /// Opens the queues that `engine` gives a copy for this side, for at most `depth` requests at a time.
     ///
     /// # Errors
@@ -45,7 +45,7 @@ impl OneSide {
                 }
             }
         }
-        Ok(OneSide { queues, in_flight: 0, came: Vec::new() })
+        Ok(EndpointQueue { queues, in_flight: 0, came: Vec::new() })
     }
 
     /// Requests in flight.
@@ -131,7 +131,7 @@ mod tests {
             let disk = Arc::new(Memory::disk((0..=255).collect(), &[]));
             let end: Arc<dyn Endpoint> = disk.clone();
             let arena = Arena::map(4 * 64).unwrap();
-            let mut side = OneSide::open(&end, engine, 4, &arena).unwrap();
+            let mut side = EndpointQueue::open(&end, engine, 4, &arena).unwrap();
             for (slot, buffer) in (0..).zip(arena.carve(64, 4)) {
                 let offset = u64::from(slot) * 64;
                 let (side_of, op, ticket) = (Side::Source, Op::Read, slot.into());

@@ -1,6 +1,6 @@
 //! Where exactly a read failed, looked for in pieces once all other blocks are home. Each piece goes the way of any
 //! request, so that a stop is heard between two of them.
-use super::around::{Around, Block, Step};
+use super::bad_block_search::{BadBlockSearch, Block, Step};
 use super::pump::Pump;
 use crate::core::{Completion, DeviceError, Kind, Op, Order, Request};
 use std::io;
@@ -59,7 +59,7 @@ impl Pump<'_> {
             self.retire(request);
             return;
         }
-        let mut around = Around::default();
+        let mut around = BadBlockSearch::default();
         self.suspect.looking_until = Some(request.until);
         // It failed as a whole. What is one logical block is read once more, and everything else only in pieces.
         if let Step::ReadTo(until) = around.failed(self.looked_at(&request), request.done, request.until, None, 1) {
@@ -80,7 +80,7 @@ impl Pump<'_> {
             Ok(moved) if moved > 0 => {
                 request.done += moved;
                 if request.done < end && request.done == request.until {
-                    request.until = around.has_come(block, request.done).min(end);
+                    request.until = around.on_block_ready(block, request.done).min(end);
                 }
                 (request.done == end).then_some(None)
             }

@@ -13,7 +13,7 @@ use std::thread::{self, JoinHandle};
 
 /// Hears of digested blocks.
 #[derive(Default)]
-pub(super) struct Gatherer {
+pub(super) struct DigestCollector {
     /// `None`: nobody will ask for them.
     kept: Option<Digested>,
     paper: Option<Paper>,
@@ -22,7 +22,7 @@ pub(super) struct Gatherer {
     whole: Option<Grid>,
 }
 
-impl Gatherer {
+impl DigestCollector {
     /// Keeps what `plan` needs later, and begins the manifest that is asked for: what keeps it from being written is
     /// told before the copy begins.
     ///
@@ -40,7 +40,7 @@ impl Gatherer {
         let in_parts = options.resume || matches!(options.delta, Some(Delta::Manifest(_)));
         let whole = plan.digest_blocks.filter(|_| in_parts).map(grid);
         let kept = (plan.read_back.is_some() || whole.is_some()).then(Digested::default);
-        Ok(Gatherer { kept, paper, whole })
+        Ok(DigestCollector { kept, paper, whole })
     }
 
     /// Whole blocks of a copy that was gone on with, of which there is no digest; of any other copy none.
@@ -68,7 +68,7 @@ impl Gatherer {
     }
 }
 
-impl Observer for Gatherer {
+impl Observer for DigestCollector {
     fn hear(&self, event: &Event<'_>) {
         let Event::Digested(block) = event else { return };
         let Some(block) = self.whole.map_or(Some(*block), |grid| grid.whole(*block)) else { return };
@@ -183,7 +183,7 @@ mod tests {
             len in 1u64..2_000, cuts in prop::collection::vec((0u64..2_000, 1u64..300, any::<bool>()), 0..9),
         ) {
             let grid = Grid { block_bytes: 64, len };
-            let gatherer = Gatherer { kept: Some(Digested::default()), paper: None, whole: Some(grid) };
+            let gatherer = DigestCollector { kept: Some(Digested::default()), paper: None, whole: Some(grid) };
             let mut there = ExtentSet::new();
             let (mut whole, mut at) = (ExtentSet::new(), 0);
             for (gap, run, zero) in cuts {

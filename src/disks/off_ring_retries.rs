@@ -6,19 +6,19 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 /// Commands that came back from a ring without success, by their first byte on this side: a helper gives them again,
 /// waits for the drive or finds the bad block, and the ring goes on with the others meanwhile.
 #[derive(Debug)]
-pub(super) struct Suspects<T> {
+pub(super) struct OffRingRetries<T> {
     count: AtomicUsize,
     /// What was said to them.
     said: Mutex<HashMap<u64, T>>,
 }
 
-impl<T> Default for Suspects<T> {
+impl<T> Default for OffRingRetries<T> {
     fn default() -> Self {
-        Suspects { count: AtomicUsize::new(0), said: Mutex::default() }
+        OffRingRetries { count: AtomicUsize::new(0), said: Mutex::default() }
     }
 }
 
-impl<T> Suspects<T> {
+impl<T> OffRingRetries<T> {
     /// Whether the bytes from `at` are to be looked at. Costs nothing as long as nothing has failed.
     pub(super) fn has(&self, at: u64) -> bool {
         self.count.load(Relaxed) > 0 && self.said().contains_key(&at)

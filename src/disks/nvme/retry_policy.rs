@@ -10,21 +10,21 @@ const READY_STEPS: u32 = 20;
 
 /// How often one command that failed is given again.
 #[derive(Debug)]
-pub(super) struct Patience {
+pub(super) struct RetryPolicy {
     retries: u32,
     ready: u32,
     step: Duration,
 }
 
-impl Patience {
+impl RetryPolicy {
     pub(super) fn new(retries: u32) -> Self {
-        Patience { retries, ready: READY_STEPS, step: READY_STEP }
+        RetryPolicy { retries, ready: READY_STEPS, step: READY_STEP }
     }
 
     /// The same without a wait, for tests.
     #[cfg(test)]
     pub(super) fn hasty(retries: u32) -> Self {
-        Patience { step: Duration::ZERO, ..Patience::new(retries) }
+        RetryPolicy { step: Duration::ZERO, ..RetryPolicy::new(retries) }
     }
 
     /// Whether to give it once more; for a drive that is not ready, waits before. What the drive calls final is.
@@ -69,10 +69,10 @@ mod tests {
             (0x0020, 0),
         ];
         for (raw, times) in table {
-            let mut patience = Patience::hasty(5);
+            let mut patience = RetryPolicy::hasty(5);
             let given = (0..100).take_while(|_| patience.once_more(Status(raw))).count();
             assert_eq!(given, times as usize, "{raw:#x}");
         }
-        assert!(!Patience::hasty(0).once_more(Status(0x0281)), "no retries were wished");
+        assert!(!RetryPolicy::hasty(0).once_more(Status(0x0281)), "no retries were wished");
     }
 }

@@ -14,14 +14,14 @@ const TIMEOUTS_MAX: u32 = 1;
 
 /// What one command has been through.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Patience {
+pub(super) struct RetryPolicy {
     attempts: u32,
     timeouts: u32,
     /// When it first had to wait, and the last pause.
     waiting: Option<(Instant, Duration)>,
 }
 
-impl Patience {
+impl RetryPolicy {
     /// How long to wait before the next attempt; `None`: it has been tried enough.
     pub(super) fn again(&mut self, why: Again, wishes: &CommandWishes, now: Instant) -> Option<Duration> {
         match why {
@@ -106,12 +106,12 @@ mod tests {
     fn what_may_pass_is_tried_as_often_as_wished_and_a_time_out_once() {
         let wishes = CommandWishes { retries: 3, ..CommandWishes::default() };
         let now = Instant::now();
-        let mut patience = Patience::default();
+        let mut patience = RetryPolicy::default();
         for _ in 0..3 {
             assert_eq!(patience.again(Again::Aborted, &wishes, now), Some(Duration::ZERO));
         }
         assert_eq!(patience.again(Again::Attention, &wishes, now), None, "all of these count together");
-        let mut patience = Patience::default();
+        let mut patience = RetryPolicy::default();
         assert!(patience.again(Again::TimedOut, &wishes, now).is_some());
         assert_eq!(patience.again(Again::TimedOut, &wishes, now), None);
     }
@@ -120,7 +120,7 @@ mod tests {
     fn a_busy_disk_is_waited_for_with_longer_and_longer_pauses_up_to_the_time_out() {
         let wishes = CommandWishes { retries: 0, timeout: Duration::from_secs(9), ..CommandWishes::default() };
         let begun = Instant::now();
-        let mut patience = Patience::default();
+        let mut patience = RetryPolicy::default();
         let pauses: Vec<_> = (0..12).filter_map(|_| patience.again(Again::Busy, &wishes, begun)).collect();
         assert_eq!(pauses[..3], [2, 4, 8].map(Duration::from_millis));
         assert_eq!(pauses[11], PAUSE_MAX);

@@ -40,7 +40,7 @@ pub(super) enum Step {
 
 /// How far the search for the bad places of a block is.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Around {
+pub(super) struct BadBlockSearch {
     /// Bytes of the present piece at most; 0: nothing has failed yet.
     piece_bytes: u32,
     /// Something before this byte has failed and was not found yet; 0: nothing is suspected.
@@ -49,7 +49,7 @@ pub(super) struct Around {
     tried: u32,
 }
 
-impl Around {
+impl BadBlockSearch {
     /// Nothing of the block has failed.
     pub(super) fn is_idle(&self) -> bool {
         self.piece_bytes == 0
@@ -80,7 +80,7 @@ impl Around {
     }
 
     /// All before `at` has been read; where to read to next.
-    pub(super) fn has_come(&mut self, block: Block, at: u32) -> u32 {
+    pub(super) fn on_block_ready(&mut self, block: Block, at: u32) -> u32 {
         if at >= self.suspect_until {
             self.suspect_until = 0;
             self.piece_bytes = self.piece_bytes.saturating_mul(GROWTH);
@@ -114,7 +114,7 @@ mod tests {
 
     /// Reads `block`, of which the logical blocks at `bad` fail; `blames`: the device names the first of them.
     fn read(block: Block, bad: &[u64], blames: bool, tries: u32) -> Came {
-        let (mut around, mut came) = (Around::default(), Came::default());
+        let (mut around, mut came) = (BadBlockSearch::default(), Came::default());
         let (mut at, mut until) = (0, block.len);
         while at < block.len {
             came.reads += 1;
@@ -125,7 +125,7 @@ mod tests {
                 came.read += u64::from(until - at);
                 at = until;
                 if at < block.len {
-                    until = if around.is_idle() { block.len } else { around.has_come(block, at) };
+                    until = if around.is_idle() { block.len } else { around.on_block_ready(block, at) };
                 }
                 continue;
             };
