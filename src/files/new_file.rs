@@ -15,6 +15,8 @@ use std::sync::{Mutex, PoisonError};
 const SUFFIX: &[u8] = b".haul-new";
 /// Bytes of the final name that a temporary one begins with, for people who find it.
 const NAME_BYTES_MAX: usize = 64;
+/// Bytes of a temporary name that nobody can guess, two digits each.
+const RANDOM_BYTES: usize = 12;
 const MODE: Mode = Mode::from_raw_mode(0o600);
 
 /// Files that are being made, for an end that drops nothing.
@@ -41,8 +43,7 @@ pub enum Visibility {
 /// A file that has no name of its own yet. Dropped, it is gone.
 ///
 /// It is locked (flock: advisory, gone with the process) under a temporary name, so that another process that makes a
-/// file of the same name is found before either has done its work. What a killed process left is removed by the next
-/// one that makes a file of that name.
+/// file of the same name is found before either has done its work.
 #[derive(Debug)]
 pub struct NewFile {
     place: Place,
@@ -82,31 +83,36 @@ impl NewFile {
         &self.file
     }
 
-    /// Refuses where another process is making this file, and removes what a killed one left.
+    /// Refuses where another process is making this file. What a killed one left is removed in a folder that is ours
+    /// alone, as that of the journals of devices; elsewhere a file of such a name may be somebody's, and stays.
     fn look_for_others(&self) -> Result<(), FileError> {
         if !self.place.can_be_read {
             return Ok(());
         }
         let (start, folder) = (name_start(&self.place.name), &self.place.folder);
+        let stat = rustix::fs::fstat(folder)?;
+        let is_private = stat.st_uid == our_uid() && stat.st_mode & 0o077 == 0;
         for entry in rustix::fs::Dir::read_from(folder)? {
             let entry = entry?;
             let name = OsStr::from_bytes(entry.file_name().to_bytes());
             let bytes = name.as_bytes();
-            if !bytes.starts_with(&start) || !bytes.ends_with(SUFFIX) || name == self.temporary {
+            if !is_temporary(bytes, &start) || name == self.temporary {
                 continue;
             }
             let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
             let Ok(fd) = rustix::fs::openat(folder, name, flags, Mode::empty()) else { continue };
             let stat = rustix::fs::fstat(&fd)?;
-            if regular(&stat).is_err() || stat.st_uid != our_uid() || stat.st_nlink != 1 {
+            if regular(&stat).is_err() {
                 continue;
             }
+            let is_ours = stat.st_uid == our_uid() && stat.st_nlink == 1 && stat.st_mode & 0o7777 == MODE.bits();
             match flock(&fd, FlockOperation::NonBlockingLockExclusive) {
                 Err(Errno::WOULDBLOCK) => return Err(FileError::Busy),
                 // Without locks nobody knows whether somebody uses it.
                 Err(_) => {}
                 // That it may stay is no failure to report.
-                Ok(()) => drop(rustix::fs::unlinkat(folder, name, AtFlags::empty())),
+                Ok(()) if is_ours && is_private => drop(rustix::fs::unlinkat(folder, name, AtFlags::empty())),
+                Ok(()) => {}
             }
         }
         Ok(())
@@ -117,7 +123,10 @@ impl NewFile {
     /// # Errors
     /// Something has the name: [`FileError::Exists`]. The file system fails. Then the file is gone.
     pub fn publish(mut self, visibility: Visibility) -> Result<File, FileError> {
-        self.finish(visibility)?;
+        if visibility == Visibility::Umask {
+            rustix::fs::fchmod(&self.file, Mode::from_raw_mode(0o666 & !umask()))?;
+        }
+        self.file.sync_all()?;
         let Place { folder, name, .. } = &self.place;
         match rustix::fs::renameat_with(folder, &self.temporary, folder, name, RenameFlags::NOREPLACE) {
             Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => self.link()?,
@@ -143,13 +152,14 @@ impl NewFile {
         }
     }
 
-    /// Makes the file durable and gives it the name of `old`, which is gone then. At no time is there none.
+    /// Makes the file durable and gives it the name and mode of `old`, which is gone then. At no time is there none.
     ///
     /// # Errors
     /// The name leads to another file than `old`: [`FileError::Changed`], and that file stays. The file system fails.
-    pub fn replace(mut self, old: impl AsFd, visibility: Visibility) -> Result<File, FileError> {
+    pub fn replace(mut self, old: impl AsFd) -> Result<File, FileError> {
         let old = rustix::fs::fstat(old)?;
-        self.finish(visibility)?;
+        rustix::fs::fchmod(&self.file, Mode::from_raw_mode(old.st_mode & 0o777))?;
+        self.file.sync_all()?;
         let Place { folder, name, .. } = &self.place;
         let is_old = |name: &OsStr| -> Result<bool, FileError> {
             Ok(self.place.stat_of(name)?.is_some_and(|found| inode(&found) == inode(&old)))
@@ -175,13 +185,6 @@ impl NewFile {
             Err(errno) => return Err(errno.into()),
         }
         self.end()
-    }
-
-    fn finish(&self, visibility: Visibility) -> Result<(), FileError> {
-        if visibility == Visibility::Umask {
-            rustix::fs::fchmod(&self.file, Mode::from_raw_mode(0o666 & !umask()))?;
-        }
-        Ok(self.file.sync_all()?)
     }
 
     fn end(&mut self) -> Result<File, FileError> {
@@ -226,9 +229,17 @@ fn name_start(name: &OsStr) -> Vec<u8> {
     format!(".{plain}.{digest:016x}-").into_bytes()
 }
 
+/// Whether a name that begins with `start` is one of ours: behind it are the digits of [`temporary_name`], and no more.
+fn is_temporary(name: &[u8], start: &[u8]) -> bool {
+    let digits = name.strip_prefix(start).and_then(|rest| rest.strip_suffix(SUFFIX));
+    digits.is_some_and(|digits| {
+        digits.len() == 2 * RANDOM_BYTES && digits.iter().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
+    })
+}
+
 /// One that nobody can guess.
 fn temporary_name(name: &OsStr) -> io::Result<OsString> {
-    let mut random = [0u8; 12];
+    let mut random = [0u8; RANDOM_BYTES];
     rustix::rand::getrandom(&mut random, rustix::rand::GetRandomFlags::empty())?;
     let mut bytes = name_start(name);
     for byte in random {

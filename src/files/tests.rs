@@ -70,29 +70,57 @@ fn only_the_file_that_was_named_is_replaced() {
     let scene = Scene::new();
     scene.put("m", "old");
     let old = scene.place("m").open(Opening::Own).unwrap().unwrap();
-    begun(&scene.place("m"), "new").replace(&old, Visibility::Owner).unwrap();
+    fs::set_permissions(scene.0.path().join("m"), fs::Permissions::from_mode(0o640)).unwrap();
+    begun(&scene.place("m"), "new").replace(&old).unwrap();
+    assert_eq!(fs::metadata(scene.0.path().join("m")).unwrap().permissions().mode() & 0o777, 0o640);
     assert_eq!((scene.names(), scene.text("m")), (vec!["m".to_owned()], "new".to_owned()));
     // `old` is not what bears the name any more.
-    let refused = begun(&scene.place("m"), "newer").replace(&old, Visibility::Owner).unwrap_err();
+    let refused = begun(&scene.place("m"), "newer").replace(&old).unwrap_err();
     assert!(matches!(refused, FileError::Changed));
     assert!(matches!(scene.place("m").remove(&old).unwrap_err(), FileError::Changed));
     assert_eq!((scene.names(), scene.text("m")), (vec!["m".to_owned()], "new".to_owned()));
 }
 
 #[test]
-fn of_two_that_make_one_file_the_second_is_refused_and_what_a_killed_one_left_is_removed() {
+fn of_two_that_make_one_file_the_second_is_refused() {
     let scene = Scene::new();
     let first = begun(&scene.place("m"), "first");
     assert!(matches!(NewFile::begin(&scene.place("m")).unwrap_err(), FileError::Busy));
     drop(NewFile::begin(&scene.place("m2")).unwrap());
-    // A killed process drops nothing; its lock goes with its descriptors.
-    let copy = scene.0.path().join(scene.names()[0].replace(".haul-new", "0.haul-new"));
     first.publish(Visibility::Owner).unwrap();
-    fs::write(&copy, "left").unwrap();
-    let other = scene.0.path().join(".m.0123-unlike.haul-new");
-    fs::write(&other, "somebody's").unwrap();
     drop(NewFile::begin(&scene.place("m")).unwrap());
-    assert_eq!(scene.names(), [".m.0123-unlike.haul-new", "m"]);
+}
+
+#[test]
+fn what_a_killed_process_left_is_removed_in_a_private_folder_and_nowhere_else() {
+    let scene = Scene::new();
+    let set = |path: &Path, mode| fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+    // A killed process drops nothing; its lock goes with its descriptors.
+    let first = begun(&scene.place("m"), "");
+    let temporary = scene.names()[0].clone();
+    drop(first);
+    let left = |name: &str, mode| {
+        scene.put(name, "half");
+        set(&scene.0.path().join(name), mode);
+    };
+    let begin = || drop(NewFile::begin(&scene.place("m")).unwrap());
+    // Names that are like ours and not ours, and a file that has been given another mode.
+    let others = [temporary.replace(".haul-new", "0.haul-new"), temporary.replace(".haul-new", "-my-notes.haul-new")];
+    for other in &others {
+        left(other, 0o600);
+    }
+    left(&temporary, 0o644);
+    begin();
+    assert_eq!(scene.names().len(), 3);
+    left(&temporary, 0o600);
+    set(scene.0.path(), 0o755);
+    begin();
+    assert_eq!(scene.names().len(), 3, "others may keep files here");
+    set(scene.0.path(), 0o700);
+    begin();
+    let mut others = others.to_vec();
+    others.sort();
+    assert_eq!(scene.names(), others);
 }
 
 #[test]

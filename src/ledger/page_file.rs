@@ -76,7 +76,7 @@ impl PageFile {
     pub fn write(self, page: &str) -> Result<()> {
         let PageFile { path, new, old } = self;
         let written = new.file().write_all(page.as_bytes()).map_err(FileError::from).and_then(|()| match old {
-            Some(old) => new.replace(old, Visibility::Umask),
+            Some(old) => new.replace(old),
             None => new.publish(Visibility::Umask),
         });
         written.map(drop).map_err(|error| {

@@ -111,7 +111,7 @@ pub fn save(path: &Path, name: &str, op: Op, pace: &SavedPace) -> Result<()> {
         let new = NewFile::begin(&place)?;
         new.file().write_all(text.as_bytes())?;
         match old {
-            Some((_, old)) => new.replace(old, Visibility::Umask).map(drop),
+            Some((_, old)) => new.replace(old).map(drop),
             None => new.publish(Visibility::Umask).map(drop),
         }
     };

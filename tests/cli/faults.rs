@@ -71,7 +71,7 @@ fn a_disk_that_cannot_be_written_at_some_place_is_reported_with_that_place() {
         fs::write(&backing, noise(SIZE, 104)).expect("scratch takes files");
         let Some(disk) = FailingDisk::over(dir.path(), &backing, Fails::Writes, BAD) else { return };
         let Some(dest) = LoopDevice::over(&disk.path()) else { return };
-        let options = ["--engine", engine];
+        let options = ["--engine", engine, "--no-journal"];
         fails_at_the_bad_place(&options, &source, dest.path(), "dest", &source, &backing);
     }
 }

@@ -145,7 +145,7 @@ fn a_mapfile_that_is_there_or_cannot_be_made_is_refused_before_the_first_write()
     fs::write(&map, "days of work").expect("scratch takes files");
     let beyond = dir.path().join("no/such/directory/map");
     for (mapfile, status, words) in
-        [(&map, 3, "it is there already"), (&beyond, 1, "cannot be read or written"), (&dest, 3, "it is the dest")]
+        [(&map, 3, "it is there already"), (&beyond, 1, "cannot be read or written"), (&dest, 3, "is the destination")]
     {
         let assert = haul().args(["copy", "--mapfile"]).arg(mapfile).args([&source, &dest]).assert().code(status);
         let said = stderr(&assert);

@@ -31,7 +31,12 @@ fn start_slowly(engine: &str, options: &[&str], source: &str, dest: &str) -> Run
 #[track_caller]
 fn run_in_shell(line: &str) {
     let mut shell = Command::new("sh");
-    let output = shell.args(["-c", line]).env("PATH", with_haul_in_path()).stdin(Stdio::null()).output();
+    let output = shell
+        .args(["-c", line])
+        .env("PATH", with_haul_in_path())
+        .env("XDG_STATE_HOME", support::state_home())
+        .stdin(Stdio::null())
+        .output();
     let output = output.expect("there is a shell");
     assert!(output.status.success(), "{line}\n{}", String::from_utf8_lossy(&output.stderr));
 }

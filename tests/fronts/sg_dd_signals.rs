@@ -30,7 +30,12 @@ fn continue_command(said: &str) -> String {
 #[track_caller]
 fn run_in_shell(line: &str) -> String {
     let mut shell = Command::new("sh");
-    let output = shell.args(["-c", line]).env("PATH", with_haul_in_path()).stdin(Stdio::null()).output();
+    let output = shell
+        .args(["-c", line])
+        .env("PATH", with_haul_in_path())
+        .env("XDG_STATE_HOME", support::state_home())
+        .stdin(Stdio::null())
+        .output();
     let output = output.expect("there is a shell");
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(output.status.success(), "{line}\n{said}");

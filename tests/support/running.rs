@@ -26,8 +26,17 @@ pub fn depth_of<'a>(engine: &str, depth: &'a str) -> &'a str {
 /// `haul`, with no terminal, to be run to its end.
 pub fn haul() -> Command {
     let mut command = Command::new(haul_path());
-    command.timeout(HANGS_AFTER).env_remove("RUST_BACKTRACE");
+    command.timeout(HANGS_AFTER).env_remove("RUST_BACKTRACE").env("XDG_STATE_HOME", state_home());
     command
+}
+
+thread_local! {
+    static STATE_HOME: tempfile::TempDir = tempfile::tempdir().expect("there is room for a folder");
+}
+
+/// The folder for journals of devices, one for each test: `/dev/loop0` is another disk in the next one.
+pub fn state_home() -> PathBuf {
+    STATE_HOME.with(|dir| dir.path().to_owned())
 }
 
 /// What it said on standard error.
@@ -78,7 +87,7 @@ impl Running {
     /// Starts it; standard output goes where `stdout` says.
     pub fn start(arguments: &[&str], stdin: Stdio, stdout: Stdio) -> Self {
         let mut command = process::Command::new(haul_path());
-        command.args(arguments).stdin(stdin).stdout(stdout).stderr(Stdio::piped());
+        command.env("XDG_STATE_HOME", state_home()).args(arguments).stdin(stdin).stdout(stdout).stderr(Stdio::piped());
         let mut child = command.spawn().expect("the binary runs");
         let stderr = BufReader::new(child.stderr.take().expect("it is piped"));
         let watched = watch(&child);

@@ -85,6 +85,16 @@ pub(super) fn look(options: &Options, plan: &Plan, source: &Facts, dest: &Facts)
         let waits = |stale: &Stale| stale.waits(place::of(dest).as_deref() != Some(stale.path()));
         found.waiting.extend(others.iter().filter_map(waits));
     }
+    if !dest.exists {
+        // Nothing that it claims is there any more. One in a named place may be about something else.
+        let usual = place::of(dest);
+        let gone = |waiting: &mut Waiting| Some(&waiting.path) == usual.as_ref();
+        let words = |Waiting { path, .. }: Waiting| {
+            format!("the destination of an unfinished copy is gone: its journal {} is removed", path.display())
+        };
+        let gone: Vec<String> = found.waiting.extract_if(.., gone).map(words).collect();
+        found.warnings.extend(gone);
+    }
     let given_up = others.iter().filter(|stale| !found.awaits(stale.path()));
     let warnings: Vec<String> = given_up.map(Stale::warning).collect();
     found.warnings.extend(warnings);

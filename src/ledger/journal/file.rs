@@ -147,7 +147,7 @@ impl Journal {
             return Err(fault(FaultKind::Spoiled));
         }
         let (anew, new) = Journal::begin(&self.place, self.head.clone(), self.state.clone())?;
-        let file = new.replace(&self.file, Visibility::Owner).map_err(file_fault)?;
+        let file = new.replace(&self.file).map_err(file_fault)?;
         let compact_bytes = COMPACT_BYTES.max(2 * anew.len_bytes);
         *self = Journal { file, compact_bytes, ..anew };
         Ok(())

@@ -60,7 +60,7 @@ impl ManifestFile {
         let ManifestFile { new, old, writer } = self;
         writer.close(whole)?.into_inner().map_err(|error| io_fault(error.into_error()))?;
         let named = match old {
-            Some(old) => new.replace(old, Visibility::Owner),
+            Some(old) => new.replace(old),
             None => new.publish(Visibility::Owner),
         };
         named.map(drop).map_err(file_fault)
