@@ -1,3 +1,5 @@
+use super::lock::{Claim, Lock};
+use super::regions::{MARKS, USES};
 use super::*;
 use crate::core::{Extent, Side};
 use crate::sys::{RangeLock, set_range_lock};
@@ -17,6 +19,9 @@ fn hold_here(file: &tempfile::NamedTempFile, offset: u64, len: u64, used_for: Us
 
 const BASE: u64 = 1 << 62;
 
+/// As many bytes as there are offsets for.
+const ALL: u64 = 1 << 61;
+
 #[test]
 fn bytes_that_another_writes_cannot_be_held_and_those_beside_them_can() {
     let file = tempfile::NamedTempFile::new().unwrap();
@@ -32,7 +37,7 @@ fn bytes_that_another_writes_cannot_be_held_and_those_beside_them_can() {
 #[test]
 fn bytes_that_another_reads_can_be_read_and_not_written() {
     let file = tempfile::NamedTempFile::new().unwrap();
-    let _other = other(&file, RangeLock::Shared, BASE, 0);
+    let _other = other(&file, RangeLock::Shared, BASE, ALL);
     assert!(hold_here(&file, 0, 100, Use::Read).unwrap().is_some());
     let holder = hold_here(&file, 0, 100, Use::Write).unwrap_err();
     assert!(!holder.writes, "{holder:?}");
@@ -64,4 +69,61 @@ fn a_lock_that_is_no_hauls_forbids_writing_and_not_reading() {
     set_range_lock(whole.as_fd(), RangeLock::Unlocked, 0, 0).unwrap();
     set_range_lock(whole.as_fd(), RangeLock::Exclusive, 0, 1 << 40).unwrap();
     assert!(hold_here(&file, 0, 100, Use::Write).unwrap().is_some(), "bytes that files have are not haul's to lock");
+}
+
+#[test]
+fn bytes_that_another_writes_through_what_lies_above_can_neither_be_read_nor_written() {
+    let file = tempfile::NamedTempFile::new().unwrap();
+    let marks = other(&file, RangeLock::Shared, BASE + ALL + 100, 100);
+    set_range_lock(marks.as_fd(), RangeLock::Shared, BASE + 100, 100).unwrap();
+    for used_for in [Use::Read, Use::Write] {
+        let holder = hold_here(&file, 199, 1, used_for).unwrap_err();
+        assert!(holder.writes && holder.is_haul, "{holder:?}");
+        assert!(hold_here(&file, 200, u64::MAX - 200, used_for).unwrap().is_some());
+        assert!(hold_here(&file, 0, 100, used_for).unwrap().is_some());
+    }
+}
+
+#[test]
+fn a_shared_lock_never_takes_the_place_of_an_exclusive_one() {
+    let file = tempfile::NamedTempFile::new().unwrap();
+    let fd = file.as_file().as_fd();
+    let claims = vec![(Extent::new(100, 100), Claim::Write)];
+    let lock = Lock::take(fd, 0, Claim::Write, claims).unwrap().unwrap();
+    for claim in [Claim::Read, Claim::WriteAbove] {
+        assert!(lock.extend(Extent::new(0, 1000), claim).unwrap());
+        let other = File::options().read(true).write(true).open(file.path()).unwrap();
+        let free = |start, kind| set_range_lock(other.as_fd(), kind, BASE + start, 1).is_ok();
+        assert!(!free(100, RangeLock::Shared) && !free(199, RangeLock::Shared), "{claim:?}");
+        assert!(free(99, RangeLock::Shared) && free(200, RangeLock::Shared), "{claim:?}");
+        let other = File::options().read(true).write(true).open(file.path()).unwrap();
+        let free = |start| set_range_lock(other.as_fd(), RangeLock::Exclusive, BASE + start, 1).is_ok();
+        assert!(!free(0) && !free(999) && free(1000), "{claim:?}");
+    }
+}
+
+#[test]
+fn of_two_that_use_the_same_bytes_above_and_below_one_is_refused_unless_both_read() {
+    let claims = [Claim::Read, Claim::WriteAbove, Claim::Write];
+    for (first, second) in claims.iter().flat_map(|first| claims.map(|second| (*first, second))) {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let take =
+            |claim, offset| Lock::take(file.as_file().as_fd(), 0, claim, vec![(Extent::new(offset, 100), claim)]);
+        let _first = take(first, 100).unwrap().unwrap();
+        assert!(take(second, 0).unwrap().is_some() && take(second, 200).unwrap().is_some(), "{first:?} {second:?}");
+        let both_read = (first, second) == (Claim::Read, Claim::Read);
+        match take(second, 199) {
+            Ok(taken) => assert!(both_read && taken.is_some(), "{first:?} {second:?}"),
+            Err(holder) => assert!(!both_read && holder.writes == (first != Claim::Read), "{first:?} {holder:?}"),
+        }
+    }
+}
+
+#[test]
+fn offsets_that_stand_for_bytes_end_where_those_of_the_next_region_begin() {
+    let all = Extent::new(0, u64::MAX);
+    assert_eq!(USES.range(all), (BASE, ALL));
+    assert_eq!(MARKS.range(all), (BASE + ALL, ALL));
+    assert_eq!(MARKS.range(Extent::new(u64::MAX, 0)), ((1 << 63) - 1, 1));
+    assert_eq!(USES.range(Extent::new(7, 0)), (BASE + 7, 1));
 }

@@ -1,0 +1,190 @@
+//! The locks of this process on one file.
+use super::Holder;
+use super::held::locked;
+use super::regions::{MARKS, Region, USES};
+use crate::core::Extent;
+use crate::sys::{OtherLock, RangeLock, other_range_lock, set_range_lock};
+use rustix::fs::{Mode, OFlags};
+use std::io;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::sync::{Arc, Mutex};
+
+/// What is claimed of bytes, from the least to the most.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Claim {
+    /// They are read, here or through what lies above.
+    Read,
+    /// They are written through a partition or loop device. An exclusive lock would need a descriptor that is open for
+    /// writing, so it is made of what one for reading can have: shared locks in both regions. Both are taken before it
+    /// is looked whether anybody else uses the bytes, and readers lock them before they look for marks: of two that
+    /// come at once, at least one sees the other.
+    WriteAbove,
+    /// They are written here.
+    Write,
+}
+
+/// The locks of this process on one file, all on one open file description of their own.
+#[derive(Debug)]
+pub(super) struct Lock {
+    fd: OwnedFd,
+    inode: u64,
+    /// It was opened for writing too, so that it can be locked exclusively.
+    pub(super) is_writable: bool,
+    claims: Mutex<Vec<(Extent, Claim)>>,
+    /// Those of the same bytes on what lies beneath.
+    pub(super) beneath: Mutex<Vec<Arc<Lock>>>,
+}
+
+impl Lock {
+    /// Makes `claims` of a file, of which `claim` is the greatest. `None`: there are no locks on it.
+    pub(super) fn take(
+        fd: BorrowedFd<'_>,
+        inode: u64,
+        claim: Claim,
+        claims: Vec<(Extent, Claim)>,
+    ) -> Result<Option<Lock>, Holder> {
+        let is_writable = claim == Claim::Write;
+        let Ok(fd) = opened_again(fd, is_writable) else { return Ok(None) };
+        let lock = Lock { fd, inode, is_writable, claims: Mutex::default(), beneath: Mutex::default() };
+        for (extent, claim) in claims {
+            if !lock.extend(extent, claim)? {
+                return Ok(None);
+            }
+        }
+        Ok(Some(lock))
+    }
+
+    /// Some of its bytes are written here.
+    pub(super) fn writes(&self) -> bool {
+        locked(&self.claims).iter().any(|(_, claim)| *claim == Claim::Write)
+    }
+
+    /// Keeps `others` for as long as this lasts.
+    pub(super) fn keep(&self, others: &[Arc<Lock>]) {
+        let mut beneath = locked(&self.beneath);
+        let new = others.iter().filter(|other| !std::ptr::eq(Arc::as_ptr(other), self));
+        for other in new {
+            if !beneath.iter().any(|known| Arc::ptr_eq(known, other)) {
+                beneath.push(other.clone());
+            }
+        }
+    }
+
+    /// Claims more of it; false where that cannot be had.
+    pub(super) fn extend(&self, extent: Extent, claim: Claim) -> Result<bool, Holder> {
+        let mut claims = locked(&self.claims);
+        let covers = |known: &Extent| known.offset <= extent.offset && extent.end() <= known.end();
+        if claims.iter().any(|(known, more)| claim <= *more && covers(known)) {
+            return Ok(true);
+        }
+        let done = match claim {
+            Claim::Write => self.set(USES, RangeLock::Exclusive, extent)?,
+            Claim::Read => self.share(&claims, extent)?,
+            Claim::WriteAbove => self.share(&claims, extent)? && self.set(MARKS, RangeLock::Shared, extent)?,
+        };
+        match claim {
+            Claim::Write => {}
+            Claim::Read => self.look_for_others(MARKS, extent)?,
+            Claim::WriteAbove => self.look_for_others(USES, extent)?,
+        }
+        if done {
+            claims.push((extent, claim));
+        }
+        Ok(done)
+    }
+
+    /// Locks against writers what is not locked against all already: a shared lock would take the place of an exclusive
+    /// one.
+    fn share(&self, claims: &[(Extent, Claim)], extent: Extent) -> Result<bool, Holder> {
+        let written = claims.iter().filter(|(_, claim)| *claim == Claim::Write).map(|(written, _)| *written);
+        for piece in written.fold(vec![extent], |pieces, written| without(&pieces, written)) {
+            if !self.set(USES, RangeLock::Shared, piece)? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Sets a lock; false where that cannot be had.
+    fn set(&self, region: Region, kind: RangeLock, extent: Extent) -> Result<bool, Holder> {
+        let (start, len) = region.range(extent);
+        // Whoever was in the way may be gone before it is asked who that is.
+        for _ in 0..3 {
+            match set_range_lock(self.fd.as_fd(), kind, start, len) {
+                Ok(()) => return Ok(true),
+                Err(error) if matches!(error.raw_os_error(), Some(libc::EAGAIN | libc::EACCES)) => {}
+                Err(_) => return Ok(false),
+            }
+            let Ok(Some(other)) = other_range_lock(self.fd.as_fd(), kind, start, len) else { continue };
+            let is_haul = other.start >= USES.start;
+            if !is_haul && kind == RangeLock::Shared {
+                return Ok(false);
+            }
+            return Err(self.holder(other, extent));
+        }
+        Err(Holder::unknown(true))
+    }
+
+    /// Makes sure that no other haul has a lock on these bytes in `region`.
+    fn look_for_others(&self, region: Region, extent: Extent) -> Result<(), Holder> {
+        let (start, len) = region.range(extent);
+        match other_range_lock(self.fd.as_fd(), RangeLock::Exclusive, start, len) {
+            Ok(Some(other)) if other.start >= USES.start => Err(self.holder(other, extent)),
+            _ => Ok(()),
+        }
+    }
+
+    /// Who has `other`, and whether it writes: who has a mark does so.
+    fn holder(&self, other: OtherLock, extent: Extent) -> Holder {
+        let (start, len) = MARKS.range(extent);
+        let marked = || other_range_lock(self.fd.as_fd(), RangeLock::Exclusive, start, len);
+        let is_haul = other.start >= USES.start;
+        let mark = if is_haul && !other.exclusive { marked().ok().flatten() } else { None };
+        let mut holder = Holder::of(mark.unwrap_or(other), self.inode, is_haul);
+        holder.writes |= mark.is_some();
+        holder
+    }
+
+    /// Gives back what is locked, and returns what that was.
+    pub(super) fn unlock(&self) -> Vec<(Extent, Claim)> {
+        // It is ours, so that nothing can be in the way.
+        let _ = set_range_lock(self.fd.as_fd(), RangeLock::Unlocked, 0, 0);
+        std::mem::take(&mut *locked(&self.claims))
+    }
+}
+
+impl Drop for Lock {
+    fn drop(&mut self) {
+        // Where the descriptor is a duplicate, the open file stays.
+        self.unlock();
+    }
+}
+
+/// The bytes of `pieces` that are not in `taken`.
+fn without(pieces: &[Extent], taken: Extent) -> Vec<Extent> {
+    let rest = |piece: &Extent| {
+        let Some(both) = piece.intersection(&taken) else { return vec![*piece] };
+        let sides = [(piece.offset, both.offset), (both.end(), piece.end())];
+        sides
+            .into_iter()
+            .filter(|(start, end)| start < end)
+            .map(|(start, end)| Extent::new(start, end - start))
+            .collect()
+    };
+    pieces.iter().flat_map(rest).collect()
+}
+
+/// The same file, open by a description that nothing else uses: its lock is gone with the process, while those of a
+/// ring stay open for some time after it was killed, and standard output for as long as the shell has it. Where it
+/// cannot be opened again, as with an odd umask, the one that is there has to do.
+fn opened_again(fd: BorrowedFd<'_>, writable: bool) -> io::Result<OwnedFd> {
+    // For reading too where that is allowed: a shared lock needs it.
+    let directions: &[OFlags] = if writable { &[OFlags::RDWR, OFlags::WRONLY] } else { &[OFlags::RDONLY] };
+    let flags = OFlags::CLOEXEC | OFlags::NOCTTY | OFlags::NONBLOCK;
+    let path = format!("/proc/self/fd/{}", fd.as_raw_fd());
+    let mut opened = directions.iter().map(|direction| rustix::fs::open(&path, flags | *direction, Mode::empty()));
+    match opened.find_map(Result::ok) {
+        Some(again) => Ok(again),
+        None => Ok(rustix::io::fcntl_dupfd_cloexec(fd, 3)?),
+    }
+}
