@@ -155,7 +155,7 @@ impl ExistingJournal {
         let old = match open(path) {
             Ok(old) => old,
             // No journal is made there, so that it is in nobody's way.
-            Err(fault) if foreign::is_foreign(path, &fault) && !kept => return Ok(()),
+            Err(fault) if !kept && foreign::is_ignored(path, &fault) => return Ok(()),
             Err(fault) if foreign::is_foreign(path, &fault) => return Err(foreign::refusal(path, self.named)),
             Err(fault) => match fault.kind {
                 // Nobody's work is in it any more.
