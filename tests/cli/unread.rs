@@ -158,7 +158,7 @@ fn bad_places_go_to_ddrescue_and_come_back() {
 fn a_copy_that_stops_at_a_bad_place_has_it_in_its_journal() {
     let scene = Scene::new(404);
     let Some(disk) = scene.disk(&BAD[1..]) else { return };
-    for options in [&["--on-error", "retry:1"][..], &[]] {
+    for options in [&["--on-error", "retry:1"][..], &["--restart"]] {
         let stopped = scene.copy(options, &disk).code(1);
         let said = said_by(&stopped);
         assert!(
