@@ -103,13 +103,13 @@ fn copy_to_one(options: &Options, judge: Option<ManifestDelta>, asked: &Copying<
     let renewed = there.map(|there| there.tell(&mut outcome)).is_some();
     let series = progress.series();
     if !renewed {
-        left.iter().for_each(|left| left.settle(&mut outcome));
+        left.iter().for_each(|left| left.settle(&mut outcome, &ends[Side::Dest.index()]));
     }
     let copied = Copied { plan: &plan, ends: &ends, reader, behind };
     let progress = certify::one(&session, copied, &mut gatherer, &mut outcome, progress);
     let manifest = gatherer.finish(&mut outcome);
     if renewed && manifest.is_ok() {
-        left.iter().for_each(|left| left.settle(&mut outcome));
+        left.iter().for_each(|left| left.settle(&mut outcome, &ends[Side::Dest.index()]));
     }
     let files = [manifest, map.map_or(Ok(()), |map| map.finish(&plan, &outcome))];
     let exit = tell(options, &plan, &outcome, &progress, started, words, out)?;

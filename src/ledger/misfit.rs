@@ -27,6 +27,8 @@ pub enum Misfit {
     Len { then: Option<u64>, now: Option<u64> },
     /// Other bytes in a place that was sampled; the offset is that on the side.
     Content { side: Side, extent: Extent },
+    /// A destination file was written to after the copy ended: its last write and its size in bytes.
+    Written { then: (String, u64), now: (String, u64) },
     /// A place that was sampled cannot be read.
     Unreadable { side: Side, extent: Extent },
 }
@@ -56,6 +58,11 @@ impl fmt::Display for Misfit {
             Misfit::Len { then, now } => {
                 write!(out, "{} bytes were to be copied and {} are", bytes(then), bytes(now))
             }
+            Misfit::Written { then: (then, bytes_then), now: (now, bytes_now) } => write!(
+                out,
+                "the destination was written to by somebody else: its last write was {then} and is {now}, and it had \
+                 {bytes_then} bytes and has {bytes_now}"
+            ),
             Misfit::Unreadable { side, extent: Extent { offset, len } } => {
                 write!(out, "the {len} bytes of the {} at byte {offset} cannot be read", side.name())
             }

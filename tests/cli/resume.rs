@@ -159,6 +159,7 @@ fn a_range_of_a_file_and_holes_are_gone_on_with() {
 fn sides_that_are_not_what_they_were_are_refused_by_what_differs() {
     let copy = Interrupted::new(&[]);
     let (source, dest) = (fs::read(&copy.source).unwrap(), fs::read(&copy.dest).unwrap());
+    let written = fs::metadata(&copy.dest).unwrap().modified().unwrap();
     fs::write(&copy.dest, &dest[..70_000]).unwrap();
     copy.refuses(&[], 3, &["does not fit", "the dest has 70000 bytes, fewer than are durable"]);
     fs::remove_file(&copy.dest).unwrap();
@@ -166,6 +167,7 @@ fn sides_that_are_not_what_they_were_are_refused_by_what_differs() {
     filled(&copy.dest, dest.len(), 0);
     copy.refuses(&[], 3, &["the dest at byte 0 are not those of the source"]);
     fs::write(&copy.dest, &dest).unwrap();
+    File::options().write(true).open(&copy.dest).unwrap().set_modified(written).unwrap();
 
     fs::write(&copy.source, &source[..source.len() - 1]).unwrap();
     copy.refuses(&[], 3, &["source was", "bytes were to be copied"]);
@@ -206,10 +208,10 @@ fn a_journal_that_cannot_be_believed_is_refused() {
     put(&lost_first);
     copy.refuses(&[], 1, &["line 2", "damaged", "no longer be known"]);
     put("#!/bin/sh\n");
-    copy.refuses(&[], 3, &["not a journal"]);
+    copy.refuses(&[], 3, &["that is not a journal"]);
     // What is no journal is nobody's to remove, and one of a later haul neither.
     let arguments = ["copy", name(&copy.source), name(&copy.dest)];
-    assert!(stderr(&haul().args(arguments).assert().code(3)).contains("not a journal"));
+    assert!(stderr(&haul().args(arguments).assert().code(3)).contains("that is not a journal"));
 
     // A torn last line is what a crash leaves.
     put(&(whole.clone() + "{\"durable\":[[0,12583"));
@@ -326,4 +328,46 @@ fn a_device_has_its_journal_in_the_state_folder() {
     resume().success();
     cmp(&from, dest.path());
     assert!(!journal.exists());
+}
+
+/// Somebody wrote a sector where no sample is.
+#[test]
+fn a_write_to_the_dest_under_another_name_is_noticed() {
+    let copy = Interrupted::new(&["--checkpoint", "0.1"]);
+    let other = copy.dir.path().join("other");
+    fs::hard_link(&copy.dest, &other).unwrap();
+    // A link, another mode and a read change nothing of the bytes.
+    fs::set_permissions(&copy.dest, fs::Permissions::from_mode(0o640)).unwrap();
+    let kept = [copy.journal(), copy.dest.clone()].map(|path| fs::read(path).unwrap());
+    let modified = fs::metadata(&copy.dest).unwrap().modified().unwrap();
+    let to = format!("of={}", name(&other));
+    haul().args(["dd", "if=/dev/zero", &to, "bs=512", "seek=200", "count=1", "conv=notrunc"]).assert().success();
+    let before = fs::read(&copy.dest).unwrap();
+    let refused = copy.resume(&[]).failure().code(3);
+    let said = stderr(&refused).split_whitespace().collect::<Vec<_>>().join(" ");
+    for wanted in ["its last write was", "--restart --delta", "touch -d"] {
+        assert!(said.contains(wanted), "no '{wanted}' in: {said}");
+    }
+    assert!(fs::read(&copy.dest).unwrap() == before, "something was written");
+    // Where the bytes and the time are those of the copy, it goes on.
+    fs::write(&copy.dest, &kept[1]).unwrap();
+    File::options().write(true).open(&copy.dest).unwrap().set_modified(modified).unwrap();
+    assert!(fs::read(copy.journal()).unwrap() == kept[0], "the refusal changed the journal");
+    copy.resume(&[]).success();
+    cmp(&copy.source, &copy.dest);
+}
+
+#[test]
+fn a_copy_that_was_killed_after_it_was_resumed_can_be_resumed_again() {
+    let copy = Interrupted::new(&["--checkpoint", "0.1"]);
+    let slow = ["copy", "--resume", "--limit", "2M", "--block-size", "64K", "--progress", "json", "--checkpoint", "60"];
+    let arguments = [&slow[..], &[name(&copy.source), name(&copy.dest)]].concat();
+    let written = fs::metadata(&copy.dest).unwrap().modified().unwrap();
+    let mut killed = Running::start(&arguments, Stdio::null(), Stdio::null());
+    // Bytes behind the last line of the journal.
+    support::wait_until(|| fs::metadata(&copy.dest).unwrap().modified().unwrap() != written);
+    killed.signal(Signal::KILL);
+    killed.end_by(9);
+    copy.resume(&[]).success();
+    cmp(&copy.source, &copy.dest);
 }

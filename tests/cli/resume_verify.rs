@@ -74,7 +74,10 @@ fn what_was_damaged_between_the_runs_is_found_and_put_right() {
     let dest = OpenOptions::new().read(true).write(true).open(&copy.dest).expect("it is there");
     let mut byte = [0];
     dest.read_exact_at(&mut byte, at).expect("it was written");
+    let written = dest.metadata().and_then(|facts| facts.modified()).expect("it has a time");
     dest.write_all_at(&[!byte[0]], at).expect("it can be written");
+    // By the medium, not by a program.
+    dest.set_modified(written).expect("it is ours");
     drop(dest);
     let report = copy.resume(&["--verify"]);
     let verified = &report["verified"];

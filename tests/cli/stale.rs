@@ -5,6 +5,7 @@ use crate::support::{
 };
 use rustix::process::Signal;
 use std::fs::{self, File};
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -188,4 +189,69 @@ fn a_disk_ends_the_journals_of_its_partitions_and_they_that_of_the_disk() {
     assert!(dd(&disk.partition(1)).contains("warning"));
     assert_eq!(journals(), [""; 0]);
     assert!(!dd(disk.path()).contains("warning"));
+}
+
+/// What must not be taken for a journal of this user's at the place of the default one.
+#[test]
+fn dd_copies_past_a_planted_journal_and_leaves_it() {
+    let dir = scratch();
+    let [source, dest, journal, public] =
+        ["source", "dst", ".dst.haul-journal", "public"].map(|name| dir.path().join(name));
+    write_noise(&source, 1 << 20, 73);
+    fs::write(&public, "public\n").unwrap();
+    fs::set_permissions(dir.path(), fs::Permissions::from_mode(0o1777)).unwrap();
+    let (from, to) = (format!("if={}", name(&source)), format!("of={}", name(&dest)));
+    let elsewhere = dir.path().join("elsewhere");
+    let with_journal = ["copy", "--journal", name(&elsewhere), name(&source), name(&dest)];
+    let commands: [&[&str]; 4] = [
+        &["dd", &from, &to, "status=none"],
+        &["sg_dd", &from, &to, "bs=512"],
+        &with_journal,
+        &["copy", "--no-journal", name(&source), name(&dest)],
+    ];
+    let copies_past = || {
+        for words in commands {
+            fs::write(&dest, "old").unwrap();
+            let output = verb(words).output().unwrap();
+            let said = String::from_utf8_lossy(&output.stderr);
+            assert!(output.status.success(), "{words:?}: {said}");
+            assert!(!said.contains("unfinished"), "{words:?}: {said}");
+            assert!(fs::read(&dest).unwrap() == fs::read(&source).unwrap(), "{words:?}: {said}");
+            assert!(journal.symlink_metadata().is_ok(), "{words:?} removed what it cannot know");
+            assert_eq!(fs::read(&public).unwrap(), b"public\n");
+        }
+    };
+    std::os::unix::fs::symlink("public", &journal).unwrap();
+    copies_past();
+    fs::remove_file(&journal).unwrap();
+    if !is_root() {
+        return support::skip("only root can give a file to another user");
+    }
+    // A genuine journal about this destination, of another user.
+    interrupt(&[], &write_long(&source), &dest);
+    fs::rename(&journal, dir.path().join("kept")).unwrap();
+    fs::copy(dir.path().join("kept"), &journal).unwrap();
+    std::os::unix::fs::chown(&journal, Some(65534), Some(65534)).unwrap();
+    copies_past();
+}
+
+fn write_long(source: &Path) -> PathBuf {
+    write_noise(source, LEN, 73);
+    source.to_owned()
+}
+
+#[test]
+fn dd_says_why_it_refuses_whatever_its_status_and_empties_nothing_before() {
+    let copy = Unfinished::new();
+    let before = fs::read(&copy.dest).unwrap();
+    let holder = File::open(&copy.journal).unwrap();
+    rustix::fs::flock(&holder, rustix::fs::FlockOperation::LockExclusive).unwrap();
+    let (from, to) = (format!("if={}", name(&copy.source)), format!("of={}", name(&copy.dest)));
+    for words in [["dd", &from, &to, "status=none"], ["sg_dd", &from, &to, "bs=512"]] {
+        let output = verb(&words).output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(!output.status.success(), "{words:?}: {said}");
+        assert!(said.contains("a copy is under way to the same bytes"), "{words:?}: {said}");
+        assert!(fs::read(&copy.dest).unwrap() == before, "{words:?} wrote all the same");
+    }
 }

@@ -5,8 +5,10 @@ use crate::core::{
     Result, Side,
 };
 use crate::disks;
-use crate::ledger::journal::{Head, Journal, Now, State, sample_places};
+use crate::ledger::journal::{Ended, Head, Journal, Now, State, sample_places};
 use crate::ledger::{Misfit, SideIdentity};
+use rustix::fs::{FileType, Stat};
+use std::path::Path;
 use std::sync::Arc;
 
 /// Places of what is durable that are compared on both sides.
@@ -21,7 +23,35 @@ const NAMED: usize = 4;
 /// Refused, with everything that does not fit; what opening either side for reading said.
 pub(super) fn check(journal: &Journal, plan: &Plan, source: &Facts, dest: &Facts) -> Result<()> {
     let paper = format!("journal {}", journal.path().display());
-    check_state(&paper, journal.head(), journal.state(), plan, source, dest)
+    check_state(&paper, journal.head(), journal.state(), plan, source, dest)?;
+    check_unwritten(&paper, journal, &dest.path)
+}
+
+/// Refuses where somebody wrote to a file after the copy to it ended in good order. After a copy that was killed nobody
+/// can tell: it wrote itself, behind its last line.
+fn check_unwritten(paper: &str, journal: &Journal, dest: &Path) -> Result<()> {
+    let Some(then) = journal.ended() else { return Ok(()) };
+    let Some(now) = rustix::fs::stat(dest).ok().and_then(|stat| ended_as(&stat)) else { return Ok(()) };
+    if *then == now {
+        return Ok(());
+    }
+    let advice = format!(
+        "Nothing was written. Compare everything and copy what differs with --restart --delta, or copy from the start \
+         with --restart. Where you know that nobody changed a byte, set the time back with touch -d {} and resume.",
+        then.dest_mtime
+    );
+    let of = |ended: Ended| (ended.dest_mtime, ended.dest_size_bytes);
+    let misfit = Misfit::Written { then: of(then.clone()), now: of(now) };
+    Err(Error::new(Kind::Refused, format!("cannot resume: {paper} does not fit: {misfit}")).advise(advice))
+}
+
+/// What a regular file is at the end of a copy; `None` for anything else.
+pub(super) fn ended_as(stat: &Stat) -> Option<Ended> {
+    if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
+        return None;
+    }
+    let mtime = jiff::Timestamp::new(stat.st_mtime, i32::try_from(stat.st_mtime_nsec).ok()?).ok()?;
+    Some(Ended { dest_mtime: format!("{mtime:.9}"), dest_size_bytes: u64::try_from(stat.st_size).ok()? })
 }
 
 /// The same of what `paper` says.

@@ -19,6 +19,18 @@ pub(super) fn is_foreign(path: &Path, fault: &Fault) -> bool {
     }
 }
 
+/// Whether what is at `path` can be passed over by whoever writes to the destination: it is no journal, or one that
+/// this user cannot tell from a forged one. Anybody may put such a file into a folder that all can write to, and a
+/// symbolic link there may lead anywhere.
+pub(super) fn is_ignored(path: &Path, fault: &Fault) -> bool {
+    let Ok(found) = path.symlink_metadata() else { return matches!(fault.kind, FaultKind::Other) };
+    match &fault.kind {
+        FaultKind::Other | FaultKind::Refused(_) => true,
+        FaultKind::Io(_) => !found.is_file() || found.uid() != rustix::process::geteuid().as_raw(),
+        _ => false,
+    }
+}
+
 /// The refusal of it: what is there, whose it is, and what to do. Nothing of it is touched.
 pub(super) fn refusal(path: &Path, named: bool) -> Error {
     let found = path.symlink_metadata();

@@ -1,7 +1,7 @@
 //! Who writes the journal while the copy runs.
-use super::fits::digest_at;
+use super::fits::{digest_at, ended_as};
 use crate::core::{CheckpointSink, Endpoint, Error, Extent, ExtentSet, Plan, Result, Side};
-use crate::ledger::journal::{Head, Journal, Sample, sample_places};
+use crate::ledger::journal::{Ended, Head, Journal, Sample, sample_places};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -23,6 +23,10 @@ struct Inner {
     source: Arc<dyn Endpoint>,
     samples: u64,
     journal: Option<Journal>,
+    /// When this run began, in the form of [`Ended::dest_mtime`].
+    began: String,
+    /// What the dest was when an earlier run ended.
+    before: Option<Ended>,
 }
 
 /// What became of a journal after a copy.
@@ -59,16 +63,18 @@ impl Inner {
 }
 
 impl JournalWriter {
-    /// `journal` is one that is gone on with.
+    /// `journal` is one that is gone on with; `before`: what the dest was when it ended.
     pub(super) fn new(
         path: PathBuf,
         head: Head,
         source: Arc<dyn Endpoint>,
         plan: &Plan,
         journal: Option<Journal>,
+        before: Option<Ended>,
     ) -> Self {
         let samples = if plan.source.moves_head { SAMPLES_UNDER_A_HEAD } else { SAMPLES };
-        JournalWriter(Arc::new(Mutex::new(Inner { path, head, source, samples, journal })))
+        let began = format!("{:.9}", jiff::Timestamp::now());
+        JournalWriter(Arc::new(Mutex::new(Inner { path, head, source, samples, journal, began, before })))
     }
 
     fn with<T>(&self, work: impl FnOnce(&mut Inner) -> T) -> T {
@@ -80,13 +86,20 @@ impl JournalWriter {
         self.with(|inner| inner.begin().map(|_| ()))
     }
 
-    /// After a copy: the journal goes when `all_done`, or when it says nothing.
-    pub(super) fn settle(&self, all_done: bool) -> JournalEnd {
+    /// After a copy: the journal goes when `all_done`, or when it says nothing. One that stays says what `dest` is now,
+    /// to which nothing more is written.
+    pub(super) fn settle(&self, all_done: bool, dest: Option<&Arc<dyn Endpoint>>) -> JournalEnd {
         self.with(|inner| {
-            let Some(journal) = inner.journal.take() else { return JournalEnd::default() };
+            let Some(mut journal) = inner.journal.take() else { return JournalEnd::default() };
             let state = journal.state();
             if !all_done && !state.durable.is_empty() {
                 let unread_bytes = state.unread.total_bytes();
+                // Some file systems keep no time of writing: theirs is older than what was written.
+                let is_kept = |ended: &Ended| ended.dest_mtime >= inner.began || inner.before.as_ref() == Some(ended);
+                if let Some(ended) = dest.and_then(ended_now).filter(is_kept) {
+                    // Without that line the journal claims no less.
+                    let _ = journal.end(ended);
+                }
                 return JournalEnd { left: Some(inner.path.clone()), unread_bytes, note: None };
             }
             let path = &inner.path;
@@ -96,6 +109,16 @@ impl JournalWriter {
             JournalEnd { note, ..JournalEnd::default() }
         })
     }
+}
+
+/// What a destination file is now. The time of its last write has to survive a power loss too, or it would be another
+/// one afterwards.
+fn ended_now(dest: &Arc<dyn Endpoint>) -> Option<Ended> {
+    let file = dest.descriptor()?;
+    // Of a device there is nothing to say.
+    ended_as(&rustix::fs::fstat(file).ok()?)?;
+    rustix::fs::fsync(file).ok()?;
+    ended_as(&rustix::fs::fstat(file).ok()?)
 }
 
 impl CheckpointSink for JournalWriter {

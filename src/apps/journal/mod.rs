@@ -165,7 +165,7 @@ impl ExistingJournal {
         let old = match open(path) {
             Ok(old) => old,
             // No journal is made there, so that it is in nobody's way.
-            Err(fault) if foreign::is_foreign(path, &fault) && !kept => return Ok(()),
+            Err(fault) if !kept && foreign::is_ignored(path, &fault) => return Ok(()),
             Err(fault) if foreign::is_foreign(path, &fault) => return Err(foreign::refusal(path, self.named)),
             Err(fault) => match fault.kind {
                 // Nobody's work is in it any more.
@@ -221,9 +221,12 @@ impl ExistingJournal {
         let ExistingJournal { path, named, old, stale, resumes, head, every, .. } = self;
         stale.iter().try_for_each(Stale::end)?;
         let mut already = ExtentSet::new();
-        let mut journal = None;
+        let (mut journal, mut before) = (None, None);
         match old {
-            Some(old) if resumes => {
+            Some(mut old) if resumes => {
+                let name = old.path().display().to_string();
+                before = old.ended().cloned();
+                old.reopen().map_err(|fault| fault.into_error(&name))?;
                 already = old.state().durable.clone();
                 journal = Some(old);
             }
@@ -234,7 +237,7 @@ impl ExistingJournal {
             None => {}
         }
         let Some(path) = path else { return Ok(None) };
-        let scribe = JournalWriter::new(path, head, source.clone(), plan, journal);
+        let scribe = JournalWriter::new(path, head, source.clone(), plan, journal, before);
         if named && !resumes {
             scribe.begin()?;
         }
@@ -269,7 +272,7 @@ impl ActiveJournal {
 
     /// The copy does not take place.
     pub(super) fn forget(&self) {
-        let _ = self.left.0.settle(true);
+        let _ = self.left.0.settle(true, None);
     }
 }
 
@@ -278,10 +281,11 @@ pub(super) struct FinishedJournal(JournalWriter);
 
 impl FinishedJournal {
     /// Removes the journal of a copy that needs none any more; says of another where it is. One that lacks what could
-    /// not be read is complete, and still needs it: those places may be readable another time.
-    pub(super) fn settle(&self, outcome: &mut Outcome) {
+    /// not be read is complete, and still needs it: those places may be readable another time. Nothing is written to `dest`
+    /// any more.
+    pub(super) fn settle(&self, outcome: &mut Outcome, dest: &Arc<dyn Endpoint>) {
         let all_read = outcome.unread[Side::Source.index()].is_empty();
-        let settled = self.0.settle(matches!(outcome.ended, Ended::Complete) && all_read);
+        let settled = self.0.settle(matches!(outcome.ended, Ended::Complete) && all_read, Some(dest));
         outcome.notes.extend(settled.note);
         if let Some(kept) = &mut outcome.kept {
             (kept.left, kept.unread_bytes) = (settled.left, settled.unread_bytes);

@@ -1,5 +1,5 @@
 //! Journals of earlier copies that claim what is about to become untrue: whoever writes to a dest ends them first.
-use super::{Waiting, open, place};
+use super::{Waiting, foreign, open, place};
 use crate::core::{Error, Facts, Kind};
 use crate::disks::probe;
 use crate::files::{FileError, Opening, Place};
@@ -21,8 +21,7 @@ impl Stale {
     /// disk, and that of the disk of a partition.
     pub(in crate::apps) fn of(dest: &Facts, except: Option<&Path>) -> Vec<Stale> {
         let mut found = Vec::new();
-        // Reading a FIFO would wait for somebody.
-        let may_be = |path: &PathBuf| Some(path.as_path()) != except && path.is_file();
+        let may_be = |path: &PathBuf| Some(path.as_path()) != except;
         for path in place::about(dest).into_iter().filter(may_be) {
             match open(&path) {
                 Ok(None) => {}
@@ -30,8 +29,8 @@ impl Stale {
                     let durable_bytes = Some(journal.state().durable.total_bytes());
                     found.push(Stale { path, durable_bytes, busy: false });
                 }
-                // What is no journal is nobody's to remove.
-                Err(fault) if matches!(fault.kind, FaultKind::Other) => {}
+                // What is no journal of this user's is not this user's to remove.
+                Err(fault) if foreign::is_ignored(&path, &fault) => {}
                 Err(fault) => {
                     let busy = matches!(fault.kind, FaultKind::Busy);
                     found.push(Stale { path, durable_bytes: None, busy });

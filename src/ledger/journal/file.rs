@@ -1,6 +1,6 @@
 //! The journal's file.
 use super::reading::{Torn, read};
-use super::record::Record;
+use super::record::{Ended, Record};
 use super::{Head, State};
 use crate::core::{Extent, ExtentSet};
 use crate::files::{FileError, NewFile, Place, Visibility};
@@ -22,6 +22,7 @@ pub struct Journal {
     file: File,
     head: Head,
     state: State,
+    ended: Option<Ended>,
     seal: Seal,
     /// Bytes that hold; the next line goes there.
     len_bytes: u64,
@@ -39,7 +40,7 @@ impl Journal {
     /// Something is there already, another process is just making it, or the file system fails.
     pub fn create(path: &Path, head: Head) -> Result<Self, Fault> {
         let place = free_place(Paper::Journal, path)?;
-        let (journal, new) = Journal::begin(&place, head, State::default())?;
+        let (journal, new) = Journal::begin(&place, head, State::default(), None)?;
         let file = new.publish(Visibility::Owner).map_err(file_fault)?;
         Ok(Journal { file, compact_bytes: COMPACT_BYTES, ..journal })
     }
@@ -63,6 +64,7 @@ impl Journal {
             file,
             head: reading.head,
             state: reading.state,
+            ended: reading.ended,
             seal: reading.seal,
             len_bytes: reading.whole_bytes,
             compact_bytes: COMPACT_BYTES.max(2 * reading.whole_bytes),
@@ -79,6 +81,11 @@ impl Journal {
     /// What it claims.
     pub fn state(&self) -> &State {
         &self.state
+    }
+
+    /// What the destination was when the copy ended in good order; `None`: it did not, or nothing is known of it.
+    pub fn ended(&self) -> Option<&Ended> {
+        self.ended.as_ref()
     }
 
     /// Where it is.
@@ -118,7 +125,26 @@ impl Journal {
         Ok(())
     }
 
+    /// Says that the copy ended in good order, and what its destination was then.
+    ///
+    /// # Errors
+    /// As for [`Journal::append`].
+    pub fn end(&mut self, ended: Ended) -> Result<(), Fault> {
+        self.append_record(&Record { ended: Some(ended), ..Record::default() })
+    }
+
+    /// Takes back that the copy ended: it is about to write again.
+    ///
+    /// # Errors
+    /// As for [`Journal::append`].
+    pub fn reopen(&mut self) -> Result<(), Fault> {
+        if self.ended.is_some() { self.append_record(&Record::default()) } else { Ok(()) }
+    }
+
     fn append_record(&mut self, record: &Record) -> Result<(), Fault> {
+        if self.spoiled {
+            return Err(fault(FaultKind::Spoiled));
+        }
         let mut seal = self.seal;
         let line = seal.close(&record.to_json()).map_err(fault)?;
         if let Err(source) = self.file.write_all_at(line.as_bytes(), self.len_bytes) {
@@ -134,6 +160,7 @@ impl Journal {
         self.seal = seal;
         self.len_bytes += line.len() as u64;
         self.state.apply(&record.durable, &record.unread);
+        self.ended.clone_from(&record.ended);
         Ok(())
     }
 
@@ -146,7 +173,7 @@ impl Journal {
         if self.spoiled {
             return Err(fault(FaultKind::Spoiled));
         }
-        let (anew, new) = Journal::begin(&self.place, self.head.clone(), self.state.clone())?;
+        let (anew, new) = Journal::begin(&self.place, self.head.clone(), self.state.clone(), self.ended.clone())?;
         let file = new.replace(&self.file).map_err(file_fault)?;
         let compact_bytes = COMPACT_BYTES.max(2 * anew.len_bytes);
         *self = Journal { file, compact_bytes, ..anew };
@@ -162,17 +189,18 @@ impl Journal {
     }
 
     /// Writes head and state to a new file, which has no name yet.
-    fn begin(place: &Place, head: Head, state: State) -> Result<(Self, NewFile), Fault> {
+    fn begin(place: &Place, head: Head, state: State, ended: Option<Ended>) -> Result<(Self, NewFile), Fault> {
         let new = NewFile::begin(place).map_err(file_fault)?;
         let mut seal = Seal::default();
         let mut text = seal.close(&head.to_json().map_err(fault)?).map_err(fault)?;
-        for record in Record::split(&state.durable, &state.unread) {
+        let last = ended.clone().map(|ended| Record { ended: Some(ended), ..Record::default() });
+        for record in Record::split(&state.durable, &state.unread).into_iter().chain(last) {
             text.push_str(&seal.close(&record.to_json()).map_err(fault)?);
         }
         new.file().write_all_at(text.as_bytes(), 0).map_err(io_fault)?;
         let file = new.file().try_clone().map_err(io_fault)?;
         let (place, len_bytes) = (place.clone(), text.len() as u64);
-        Ok((Journal { place, file, head, state, seal, len_bytes, compact_bytes: 0, spoiled: false }, new))
+        Ok((Journal { place, file, head, state, ended, seal, len_bytes, compact_bytes: 0, spoiled: false }, new))
     }
 }
 

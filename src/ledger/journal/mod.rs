@@ -16,4 +16,5 @@ mod tests;
 pub use file::Journal;
 pub use head::{FORMAT_VERSION, Head, Now, Sample, sample_places};
 pub use reading::{Reading, Torn, read};
+pub use record::Ended;
 pub use state::State;

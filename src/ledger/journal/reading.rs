@@ -1,5 +1,5 @@
 //! Reading a journal.
-use super::record::Record;
+use super::record::{Ended, Record};
 use super::{Head, State};
 use crate::ledger::first_line::FirstLine;
 use crate::ledger::lines::{Line, Lines};
@@ -23,6 +23,8 @@ pub struct Reading {
     pub head: Head,
     /// What is claimed.
     pub state: State,
+    /// What the destination was when the copy ended in good order; `None`: it did not, or the line says nothing of it.
+    pub ended: Option<Ended>,
     /// What was dropped.
     pub torn: Option<Torn>,
     /// Bytes of the file that hold.
@@ -41,7 +43,7 @@ pub struct Reading {
 pub fn read(input: impl BufRead) -> Result<Reading, Fault> {
     let mut lines = Lines::new(Paper::Journal, input);
     let (head, seal) = Head::read(&mut lines)?;
-    let mut reading = Reading { head, state: State::default(), torn: None, whole_bytes: lines.end, seal };
+    let mut reading = Reading { head, state: State::default(), ended: None, torn: None, whole_bytes: lines.end, seal };
     loop {
         let ended = lines.advance()?;
         if ended == Line::None {
@@ -50,6 +52,7 @@ pub fn read(input: impl BufRead) -> Result<Reading, Fault> {
         if ended == Line::Whole && reading.seal.holds(&lines.bytes) {
             let record = Record::parse(&lines.bytes, reading.head.end_max()).map_err(|kind| lines.fault(kind))?;
             reading.state.apply(&record.durable, &record.unread);
+            reading.ended = record.ended;
             reading.whole_bytes = lines.end;
             continue;
         }

@@ -1,17 +1,28 @@
 //! The lines of a journal behind the first.
 use crate::core::{Extent, ExtentSet};
 use crate::ledger::FaultKind;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use std::fmt::Write as _;
 
 /// Most extents in a line, so that every line is bounded: 42 KiB where all numbers have twenty digits.
 pub(super) const EXTENTS_MAX: usize = 1000;
+
+/// What a regular destination file was when a copy ended in good order: whoever writes to it later changes that.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Ended {
+    /// When it was last written to, RFC 3339 in UTC with nine digits of a second.
+    pub dest_mtime: String,
+    /// Bytes in it.
+    pub dest_size_bytes: u64,
+}
 
 /// One line: what became durable, and what could not be read.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Record {
     pub durable: Vec<Extent>,
     pub unread: Vec<Extent>,
+    /// Nothing was written to the destination behind this line, by this copy.
+    pub ended: Option<Ended>,
 }
 
 #[derive(Deserialize)]
@@ -19,6 +30,8 @@ struct Fields {
     durable: Vec<(u64, u64)>,
     #[serde(default)]
     unread: Vec<(u64, u64)>,
+    #[serde(default)]
+    ended: Option<Ended>,
 }
 
 impl Record {
@@ -44,6 +57,10 @@ impl Record {
             json.push_str(",\"unread\":");
             push_list(&mut json, &self.unread);
         }
+        if let Some(ended) = &self.ended {
+            let ended = serde_json::to_string(ended).expect("text and a number are JSON");
+            write!(json, ",\"ended\":{ended}").expect("a String takes everything");
+        }
         json.push('}');
         json
     }
@@ -58,7 +75,7 @@ impl Record {
             };
             pairs.into_iter().map(extent).collect::<Result<Vec<_>, _>>()
         };
-        Ok(Record { durable: extents(fields.durable)?, unread: extents(fields.unread)? })
+        Ok(Record { durable: extents(fields.durable)?, unread: extents(fields.unread)?, ended: fields.ended })
     }
 }
 

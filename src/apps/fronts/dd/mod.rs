@@ -11,7 +11,7 @@ use crate::apps::fronts::dd::plan::{Way, classify};
 use crate::apps::fronts::dd::report::{Quoting, Reporter, explained, usage, warning};
 use crate::apps::fronts::earlier::{stale_journals, undo_warnings};
 use crate::apps::fronts::records::{self, Begun, Ends};
-use crate::core::{Amount, Diagnostic, RecordCounts, RecordListener, RecordPlan, RecordTally, Telling};
+use crate::core::{Amount, Diagnostic, RecordCounts, RecordListener, RecordPlan, RecordTally, Side, Telling};
 use crate::report::Out;
 use crate::sys;
 use blocks::Held;
@@ -87,21 +87,10 @@ fn copy(plan: RecordPlan, name: &[u8], quoting: Quoting) -> Exit {
     let teller = Arc::new(Reporter::new(name, &plan, quoting, tally.clone(), sys::was_closed(2)));
     let tick = (plan.telling == Telling::Progress).then_some(TICK);
     let Ok(watch) = Watch::start(&plan, teller.clone(), &tally, &heard(), tick) else { return FAILED };
-    let ends = match records::open(&plan, [None, None]) {
+    let ends = match open(&plan, &teller) {
         Ok(ends) => Arc::new(ends),
-        Err((side, complaint)) => {
-            teller.complain(side, &complaint, false);
-            return failed_by(&complaint);
-        }
+        Err(exit) => return exit,
     };
-    undo_warnings(&plan, &ends, &[None, None]).iter().for_each(|warning| teller.warn(warning));
-    for stale in stale_journals(&plan, &ends, None) {
-        teller.warn(&stale.warning());
-        if let Err(error) = stale.end() {
-            teller.warn(&error.to_string());
-            return Exit::Status(error.kind.exit_status());
-        }
-    }
     teller.start();
     let begun = records::begin(&plan, &ends, &*teller);
     if begun == Begun::NoMemory {
@@ -131,6 +120,25 @@ fn copy(plan: RecordPlan, name: &[u8], quoting: Quoting) -> Exit {
         teller.tell_counts();
     }
     if failed || finished.failed || teller.failed() { FAILED } else { Exit::Status(0) }
+}
+
+/// Opens both sides, and empties the dest where that is wanted. What forbids the copy is found before.
+fn open(plan: &RecordPlan, teller: &Reporter) -> Result<Ends, Exit> {
+    let complain = |side, complaint: Diagnostic| {
+        teller.complain(side, &complaint, false);
+        failed_by(&complaint)
+    };
+    let mut ends = records::open(plan, [None, None]).map_err(|(side, complaint)| complain(side, complaint))?;
+    undo_warnings(plan, &ends, &[None, None]).iter().for_each(|warning| teller.warn(warning));
+    for stale in stale_journals(plan, &ends, None) {
+        teller.warn(&stale.warning());
+        stale.end().map_err(|error| {
+            teller.refuse(&error);
+            Exit::Status(error.kind.exit_status())
+        })?;
+    }
+    records::empty(plan, &mut ends).map_err(|complaint| complain(Side::Dest, complaint))?;
+    Ok(ends)
 }
 
 /// The status after a side could not be had: dd's, but for what dd does not look for.

@@ -23,6 +23,6 @@ mod tests;
 mod writer;
 
 pub use end::{Finished, finish};
-pub use open::{Ends, Opened, Sort, open};
+pub use open::{Ends, Opened, Sort, empty, open};
 pub use pipeline::{Ran, has_memory, run};
 pub use start::{Begun, Lead, begin};

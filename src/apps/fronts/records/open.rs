@@ -214,8 +214,8 @@ pub(super) fn sort(stat: &Stat) -> Sort {
     }
 }
 
-/// Opens the source, then the dest, which may make or empty a file. What is open already, by [`Side::index`], is taken
-/// as it is: disks that are reached by their own commands.
+/// Opens the source, then the dest, which may make a file. [`empty`] truncates it, once nothing else forbids that. What
+/// is open already, by [`Side::index`], is taken as it is: disks that are reached by their own commands.
 ///
 /// # Errors
 /// The side, and what dd would say about it.
@@ -256,9 +256,6 @@ fn open_to_write(plan: &RecordPlan) -> Result<(Opened, Option<Held>), Diagnostic
     let mut held = None;
     if let (Some(fd), false) = (&dest, plan.compare) {
         held = hold_dest(plan, fd.as_fd())?;
-    }
-    if plan.dest.path.is_some() && !plan.compare && !plan.dest_words.notrunc {
-        truncate(&dest, plan)?;
     }
     let dest = Opened::look(dest);
     lock(&dest, plan.dest.words)?;
@@ -337,9 +334,25 @@ fn is_block_device(path: &OsStr) -> bool {
     rustix::fs::stat(path).is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode) == FileType::BlockDevice)
 }
 
+/// Truncates the dest where the plan says so. Until then [`open`] has changed no byte of it, so that whatever forbids the
+/// copy is found before.
+///
+/// # Errors
+/// What dd would say about it.
+pub fn empty(plan: &RecordPlan, ends: &mut Ends) -> Result<(), Diagnostic> {
+    if plan.dest.path.is_none() || plan.compare || plan.dest_words.notrunc {
+        return Ok(());
+    }
+    let Some(fd) = &ends.dest.fd else { return Ok(()) };
+    truncate(fd, plan)?;
+    if ends.dest.sort == Sort::File {
+        ends.dest.size = rustix::fs::fstat(fd).ok().map(|stat| stat.st_size as u64);
+    }
+    Ok(())
+}
+
 /// Lets a file end where the first record will go.
-fn truncate(dest: &Option<OwnedFd>, plan: &RecordPlan) -> Result<(), Diagnostic> {
-    let Some(fd) = dest else { return Ok(()) };
+fn truncate(fd: &OwnedFd, plan: &RecordPlan) -> Result<(), Diagnostic> {
     let skip = plan.dest.skip;
     // As dd has it: bytes that are fewer than a record keep nothing that was there from being emptied.
     if skip.records == 0 {

@@ -24,7 +24,9 @@ fn copy(mut plan: RecordPlan, source: &Path, dest: &Path) -> (Ran, RecordCounts,
     plan.source.path = Some(source.into());
     plan.dest.path = Some(dest.into());
     let ear = Arc::new(Ear::default());
-    let ends = Arc::new(open(&plan, [None, None]).unwrap());
+    let mut ends = open(&plan, [None, None]).unwrap();
+    empty(&plan, &mut ends).unwrap();
+    let ends = Arc::new(ends);
     let Begun::Yes(lead) = begin(&plan, &ends, &*ear) else { panic!("it cannot begin") };
     let (plan, tally) = (Arc::new(plan), Arc::new(RecordTally::default()));
     let listener: Arc<dyn RecordListener> = ear.clone();

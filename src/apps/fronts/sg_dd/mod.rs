@@ -164,10 +164,11 @@ fn run(
     let plan = Arc::new(hearing.plan.records.clone());
     let tick = hearing.plan.progress_s.map(Duration::from_secs);
     let watch = Watch::start(&plan, hearing.clone(), tally, &hearing::signals(), tick).map_err(|_| Failure::Io)?;
-    let ends = records::open(&plan, opened).map_err(|(side, complaint)| {
+    let complain = |side, complaint| {
         hearing.complain(side, &complaint, false);
         hearing.failed().unwrap_or(Failure::Io)
-    })?;
+    };
+    let mut ends = records::open(&plan, opened).map_err(|(side, complaint)| complain(side, complaint))?;
     for warning in undo_warnings(&plan, &ends, &held.facts) {
         hearing.teller.tell(&format!("warning: {warning}\n"));
     }
@@ -178,6 +179,7 @@ fn run(
             Failure::Io
         })?;
     }
+    records::empty(&plan, &mut ends).map_err(|complaint| complain(Side::Dest, complaint))?;
     let ends = Arc::new(ends);
     hearing.opened(&ends);
     let listener: Arc<dyn RecordListener> = hearing.clone();

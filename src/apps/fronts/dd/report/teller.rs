@@ -1,7 +1,7 @@
 //! Tells on standard error what dd tells, when dd tells it.
 use super::counts::{records, transferred};
 use super::{Quoting, sentences};
-use crate::core::{Diagnostic, RecordCounts, RecordListener, RecordPlan, RecordTally, Side, Telling};
+use crate::core::{Diagnostic, Error, RecordCounts, RecordListener, RecordPlan, RecordTally, Side, Telling};
 use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -50,6 +50,13 @@ impl Reporter {
         if self.telling != Telling::Errors {
             self.tell(&[self.program.as_slice(), b": warning: ", clause.as_bytes(), b"\n"].concat());
         }
+    }
+
+    /// Tells why nothing is copied, and what to do, whatever `status=` says.
+    pub fn refuse(&self, error: &Error) {
+        let program = String::from_utf8_lossy(&self.program);
+        let cause = std::error::Error::source(error).map(|cause| format!(": {cause}")).unwrap_or_default();
+        self.tell(format!("{program}: {error}{cause}\n{program}: {}\n", error.advice).as_bytes());
     }
 
     /// The copy begins now.
