@@ -11,7 +11,7 @@ from=/dev/ram0 below=/dev/ram1 over=/dev/mapper/over
 noise 1 $bytes > /run/noise
 dd if=/run/noise of=$from bs=1M oflag=direct status=none
 
-copy() { try $haul copy --yes --progress none --engine "$engine" --block-size 64K --depth 4 "$@"; }
+copy() { try $haul copy --yes --restart --progress none --engine "$engine" --block-size 64K --depth 4 "$@"; }
 verify() { try $haul verify --progress none --engine "$engine" --block-size 64K --depth 4 "$@"; }
 # A mapping of that table, over a disk without a byte of an earlier copy.
 mapped() { # table
@@ -90,7 +90,7 @@ judge "a slow source is read right" cmp /run/out /run/noise
 during() { # event source dest
     local event=$1 copying mapping
     mapping=/sys/block/dm-$(dmsetup info -c --noheadings -o minor over)
-    $haul copy --yes --progress none --engine "$engine" --block-size 64K --depth 4 "$2" "$3" 2> /run/words &
+    $haul copy --yes --restart --progress none --engine "$engine" --block-size 64K --depth 4 "$2" "$3" 2> /run/words &
     copying=$!
     # More than haul's first looks at the disk; no pause would tell that on a machine that is busy.
     until (($(requests_done "$mapping") > 30)) || ! kill -0 $copying; do sleep 0.02; done

@@ -13,7 +13,7 @@ first=/dev/lab/nvme0 second=/dev/lab/nvme1 four=/dev/lab/four scsi=/dev/lab/scsi
 link_nvme
 
 copy() { # argument...
-    try "$haul" copy --yes --progress none --engine "$engine" "$@"
+    try "$haul" copy --yes --restart --progress none --engine "$engine" "$@"
 }
 # Nothing of an earlier copy is left.
 wipe() { # disk...

@@ -7,7 +7,7 @@ from=/dev/lab/debug0 to=/dev/lab/debug1
 
 copy() { # argument...
     rm -f /run/map
-    try $haul copy --yes --progress none --engine "$engine" --block-size 64K --on-error skip --mapfile /run/map "$@"
+    try $haul copy --yes --restart --progress none --engine "$engine" --block-size 64K --on-error skip --mapfile /run/map "$@"
 }
 holes() { # file first-sector sectors: zeros there
     dd if=/dev/zero of="$1" bs=512 seek="$2" count="$3" conv=notrunc status=none

@@ -3,7 +3,7 @@
 # argument is haul's binary.
 # shellcheck source=lab/guest.sh
 . "$(dirname "$0")/guest.sh" "$@"
-copy() { try "$haul" copy --yes --progress none "$@"; }
+copy() { try "$haul" copy --yes --restart --progress none "$@"; }
 size=$((16 << 20))
 
 lio_disks

@@ -3,7 +3,7 @@
 # ready. Arguments are haul's binary and an engine.
 # shellcheck source=lab/guest.sh
 . "$(dirname "$0")/guest.sh" "$@"
-copy() { try "$haul" copy --yes --progress none --engine "$engine" "$@"; }
+copy() { try "$haul" copy --yes --restart --progress none --engine "$engine" "$@"; }
 size=$((16 << 20))
 
 debug_disks lbpu=1 lbpws=1 lbprz=1

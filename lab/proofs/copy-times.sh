@@ -55,7 +55,7 @@ fill() { # disk
 haul_copies() { # name [option...]
     local name=$1
     shift
-    timed "$name" haul copy --yes --json --count "${mib}M" "$@" "$from" "$to"
+    timed "$name" haul copy --yes --restart --json --count "${mib}M" "$@" "$from" "$to"
     echo "engine $disks $name $(sed -n 's/^  "engine": "\(.*\)",$/\1/p' /run/said)"
 }
 

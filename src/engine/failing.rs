@@ -76,9 +76,9 @@ impl Pump<'_> {
                 }
             }
         }
-        if limit.is_some() {
-            self.queues.recall_digests(done);
-        }
+        // Blocks wait there for one before them, which may have been given up: of a copy that does not end there is no
+        // digest to be told.
+        self.queues.recall_digests(done);
         self.look_closer();
     }
 }

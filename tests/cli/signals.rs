@@ -260,3 +260,30 @@ fn a_copy_that_waits_for_a_reader_who_does_not_read_can_be_interrupted() {
         assert!(!copy.said.contains("engine failed"), "{engine}:\n{}", copy.said);
     }
 }
+
+#[test]
+fn a_copy_with_holes_and_digests_ends_by_the_signal_too() {
+    let dir = scratch();
+    let (source, dest) = (dir.path().join("source"), dir.path().join("dest"));
+    let bytes = write_noise(&dir.path().join("noise"), 4 * MIB, 77);
+    // Data and holes in turn: holes need no read, and wait for the data before them to be digested.
+    let file = fs::File::create(&source).expect("scratch takes files");
+    for at in (0..8 * MIB).step_by(256 << 10) {
+        std::os::unix::fs::FileExt::write_all_at(&file, &bytes[at / 2..][..128 << 10], at as u64)
+            .expect("there is room");
+    }
+    file.set_len(8 * MIB as u64).expect("it is ours");
+    let manifest = dir.path().join("m");
+    for options in [&["--hash", "xxh3"][..], &["--verify"], &["--manifest", name(&manifest)]] {
+        for engine in engines() {
+            let _ = fs::remove_file(&dest);
+            let slow = ["--sparse", "always", "--no-journal", "--json"];
+            let mut copy = start_slowly(engine, &[&slow[..], options].concat(), name(&source), name(&dest));
+            copy.signal(Signal::INT);
+            let printed = copy.end_by(SIGINT);
+            let report: Value = serde_json::from_str(&printed).expect("the report is JSON");
+            let claimed = report["claimed"]["len_bytes"].as_u64().expect("what is claimed is there");
+            support::cmp_ranges(&source, 0, &dest, 0, claimed);
+        }
+    }
+}
