@@ -255,3 +255,36 @@ fn dd_says_why_it_refuses_whatever_its_status_and_empties_nothing_before() {
         assert!(fs::read(&copy.dest).unwrap() == before, "{words:?} wrote all the same");
     }
 }
+
+#[test]
+fn a_journal_of_another_dest_by_the_name_of_ones_own_is_left() {
+    let dir = scratch();
+    let [source, dest, other, journal] =
+        ["source", "dest", "other", ".dest.haul-journal"].map(|name| dir.path().join(name));
+    write_noise(&source, LEN, 74);
+    interrupt(&["--journal", name(&journal)], &source, &other);
+    fs::write(&dest, "old").unwrap();
+    let copy = Unfinished { dir, source, dest, journal };
+    let (from, to) = (format!("if={}", name(&copy.source)), format!("of={}", name(&copy.dest)));
+    // Also while that copy is under way.
+    let holder = File::open(&copy.journal).unwrap();
+    rustix::fs::flock(&holder, rustix::fs::FlockOperation::LockExclusive).unwrap();
+    copy.left_by(&mut verb(&["dd", &from, &to, "count=1"]));
+    assert_eq!(fs::metadata(&copy.dest).unwrap().len(), 512, "dd did not copy");
+    drop(holder);
+    copy.left_by(&mut verb(&["dd", &from, &to, "count=1"]));
+    copy.left_by(&mut verb(&["sg_dd", &from, &to, "bs=512", "count=1"]));
+    copy.left_by(&mut verb(&["pattern", "write", name(&copy.dest)]));
+    copy.left_by(&mut verb(&["copy", "--no-journal", name(&copy.source), name(&copy.dest)]));
+    for option in [&[][..], &["--restart"], &["--journal", name(&copy.journal)]] {
+        let words = [&["copy"], option, &[name(&copy.source), name(&copy.dest)]].concat();
+        let refused = verb(&words).output().unwrap();
+        let said = String::from_utf8_lossy(&refused.stderr).split_whitespace().collect::<Vec<_>>().join(" ");
+        assert_eq!(refused.status.code(), Some(3), "{words:?}: {said}");
+        assert!(said.contains(&format!("an unfinished copy to destination {}", name(&other))), "{words:?}: {said}");
+        assert!(!said.contains("waits"), "{words:?}: {said}");
+    }
+    let resume = ["copy", "--resume", "--journal", name(&copy.journal), name(&copy.source), name(&other)];
+    haul().args(resume).assert().success();
+    assert!(fs::read(&other).unwrap() == fs::read(&copy.source).unwrap());
+}
