@@ -288,3 +288,36 @@ fn a_journal_of_another_dest_by_the_name_of_ones_own_is_left() {
     haul().args(resume).assert().success();
     assert!(fs::read(&other).unwrap() == fs::read(&copy.source).unwrap());
 }
+
+#[test]
+fn a_dest_whose_name_is_as_long_as_names_may_be_has_a_journal() {
+    let dir = scratch();
+    let source = dir.path().join("source");
+    write_noise(&source, LEN, 75);
+    let copied = |dest: &Path| {
+        let done = haul().args(["copy", "--resume", name(&source), name(dest)]).assert().success();
+        assert!(fs::read(dest).unwrap() == fs::read(&source).unwrap());
+        support::stderr(&done)
+    };
+    // The last short one, the first long one, and two that differ only in their last bytes.
+    let names = ["n".repeat(241), "n".repeat(242), "n".repeat(255), "ü".repeat(127), "n".repeat(254) + "m"];
+    for (at, long) in names.iter().enumerate() {
+        let dest = dir.path().join(long);
+        let before = journals(dir.path());
+        interrupt(&[], &source, &dest);
+        let made: Vec<String> = journals(dir.path()).into_iter().filter(|name| !before.contains(name)).collect();
+        assert_eq!(made.len(), 1, "{at}: {made:?}");
+        assert_eq!(at == 0, made[0] == format!(".{long}.haul-journal"), "{made:?}");
+        if at != 2 {
+            copied(&dest);
+        }
+    }
+    // The journal of one was left by the other.
+    copied(&dir.path().join(&names[2]));
+    assert_eq!(journals(dir.path()), [""; 0]);
+}
+
+fn journals(folder: &Path) -> Vec<String> {
+    let files = fs::read_dir(folder).unwrap().map(|file| file.unwrap().file_name().into_string().unwrap());
+    files.filter(|name| name.ends_with(".haul-journal")).collect()
+}
