@@ -255,3 +255,69 @@ fn dd_says_why_it_refuses_whatever_its_status_and_empties_nothing_before() {
         assert!(fs::read(&copy.dest).unwrap() == before, "{words:?} wrote all the same");
     }
 }
+
+#[test]
+fn a_journal_of_another_dest_by_the_name_of_ones_own_is_left() {
+    let dir = scratch();
+    let [source, dest, other, journal] =
+        ["source", "dest", "other", ".dest.haul-journal"].map(|name| dir.path().join(name));
+    write_noise(&source, LEN, 74);
+    interrupt(&["--journal", name(&journal)], &source, &other);
+    fs::write(&dest, "old").unwrap();
+    let copy = Unfinished { dir, source, dest, journal };
+    let (from, to) = (format!("if={}", name(&copy.source)), format!("of={}", name(&copy.dest)));
+    // Also while that copy is under way.
+    let holder = File::open(&copy.journal).unwrap();
+    rustix::fs::flock(&holder, rustix::fs::FlockOperation::LockExclusive).unwrap();
+    copy.left_by(&mut verb(&["dd", &from, &to, "count=1"]));
+    assert_eq!(fs::metadata(&copy.dest).unwrap().len(), 512, "dd did not copy");
+    drop(holder);
+    copy.left_by(&mut verb(&["dd", &from, &to, "count=1"]));
+    copy.left_by(&mut verb(&["sg_dd", &from, &to, "bs=512", "count=1"]));
+    copy.left_by(&mut verb(&["pattern", "write", name(&copy.dest)]));
+    copy.left_by(&mut verb(&["copy", "--no-journal", name(&copy.source), name(&copy.dest)]));
+    for option in [&[][..], &["--restart"], &["--journal", name(&copy.journal)]] {
+        let words = [&["copy"], option, &[name(&copy.source), name(&copy.dest)]].concat();
+        let refused = verb(&words).output().unwrap();
+        let said = String::from_utf8_lossy(&refused.stderr).split_whitespace().collect::<Vec<_>>().join(" ");
+        assert_eq!(refused.status.code(), Some(3), "{words:?}: {said}");
+        assert!(said.contains(&format!("an unfinished copy to destination {}", name(&other))), "{words:?}: {said}");
+        assert!(!said.contains("waits"), "{words:?}: {said}");
+    }
+    let resume = ["copy", "--resume", "--journal", name(&copy.journal), name(&copy.source), name(&other)];
+    haul().args(resume).assert().success();
+    assert!(fs::read(&other).unwrap() == fs::read(&copy.source).unwrap());
+}
+
+#[test]
+fn a_dest_whose_name_is_as_long_as_names_may_be_has_a_journal() {
+    let dir = scratch();
+    let source = dir.path().join("source");
+    write_noise(&source, LEN, 75);
+    let copied = |dest: &Path| {
+        let done = haul().args(["copy", "--resume", name(&source), name(dest)]).assert().success();
+        assert!(fs::read(dest).unwrap() == fs::read(&source).unwrap());
+        support::stderr(&done)
+    };
+    // The last short one, the first long one, and two that differ only in their last bytes.
+    let names = ["n".repeat(241), "n".repeat(242), "n".repeat(255), "ü".repeat(127), "n".repeat(254) + "m"];
+    for (at, long) in names.iter().enumerate() {
+        let dest = dir.path().join(long);
+        let before = journals(dir.path());
+        interrupt(&[], &source, &dest);
+        let made: Vec<String> = journals(dir.path()).into_iter().filter(|name| !before.contains(name)).collect();
+        assert_eq!(made.len(), 1, "{at}: {made:?}");
+        assert_eq!(at == 0, made[0] == format!(".{long}.haul-journal"), "{made:?}");
+        if at != 2 {
+            copied(&dest);
+        }
+    }
+    // The journal of one was left by the other.
+    copied(&dir.path().join(&names[2]));
+    assert_eq!(journals(dir.path()), [""; 0]);
+}
+
+fn journals(folder: &Path) -> Vec<String> {
+    let files = fs::read_dir(folder).unwrap().map(|file| file.unwrap().file_name().into_string().unwrap());
+    files.filter(|name| name.ends_with(".haul-journal")).collect()
+}

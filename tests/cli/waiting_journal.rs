@@ -334,3 +334,20 @@ fn what_is_no_journal_is_left_alone_and_its_owner_is_named() {
     scene.refuses(&["copy", source, dest], &["a FIFO", &owner]);
     scene.does(&["copy", "--no-journal", source, dest]);
 }
+
+#[test]
+fn advice_names_only_ways_that_are_open() {
+    let scene = Scene::new();
+    let (source, dest) = (name(&scene.source), name(&scene.dest));
+    // A stream cannot go on with it.
+    let (status, said) = scene.run(&["copy", "-", dest]);
+    assert_eq!(status, REFUSED, "{said}");
+    assert!(said.contains("--restart") && !said.contains("--resume"), "{said}");
+    let (status, said) = scene.run(&["copy", "--dry-run", "/dev/zero", dest, "--count", "1M"]);
+    assert_eq!(status, 0, "{said}");
+    assert!(said.contains("--restart") && !said.contains("--resume"), "{said}");
+    // Leaving --resume out would be refused.
+    scene.refuses(&["copy", "--resume", "--seek", "1M", source, dest], &["does not fit", "--restart"]);
+    let (status, said) = scene.run(&["copy", "--resume", "--hash", "md5", source, dest]);
+    assert!(status != 0 && said.contains("--restart instead of --resume"), "{said}");
+}

@@ -117,9 +117,10 @@ fn refuse(paper: &str, misfits: Vec<Misfit>) -> Result<()> {
         words.push(format!("and {} more", misfits.len() - NAMED));
     }
     let what = format!("cannot resume: {paper} does not fit: {}", words.join("; "));
-    let mut advice = "Nothing was written. Give the source and the dest of that copy as they were, or leave --resume \
-                      out to copy from the start."
-        .to_owned();
+    let mut advice =
+        "Nothing was written. Give the source and the destination of that copy as they were, or copy from \
+                      the start with haul copy --restart."
+            .to_owned();
     if misfits.iter().all(|misfit| matches!(misfit, Misfit::Unreadable { .. })) {
         advice = "Nothing was written. To go on though not all can be read any more: --on-error skip.".to_owned();
     }

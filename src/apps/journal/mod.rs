@@ -1,4 +1,5 @@
 //! The journal of a copy: where it is, what becomes of an old one, whether it still fits, and who writes to it.
+mod about;
 mod exchange;
 mod fits;
 mod foreign;
@@ -70,7 +71,7 @@ pub(super) fn look(options: &Options, plan: &Plan, source: &Facts, dest: &Facts)
     if options.resume {
         found.resume(plan, source, dest)?;
     } else {
-        found.begin_anew(options, plan.journal)?;
+        found.begin_anew(options, plan.journal, dest)?;
         if plan.journal {
             found.can_be_made(options.dry_run);
         } else {
@@ -159,7 +160,7 @@ impl ExistingJournal {
     }
 
     /// A journal of another run claims what this one will make untrue.
-    fn begin_anew(&mut self, options: &Options, kept: bool) -> Result<()> {
+    fn begin_anew(&mut self, options: &Options, kept: bool, dest: &Facts) -> Result<()> {
         let Some(path) = &self.path else { return Ok(()) };
         let name = path.display().to_string();
         let old = match open(path) {
@@ -178,6 +179,9 @@ impl ExistingJournal {
             },
         };
         let Some(old) = old else { return Ok(()) };
+        if !about::is_about(old.head(), dest) {
+            return if kept { Err(about::refusal(&old, self.named)) } else { Ok(()) };
+        }
         let durable_bytes = old.state().durable.total_bytes();
         if durable_bytes > 0 && options.restart {
             self.warnings.push(format!(

@@ -1,11 +1,20 @@
 //! Where the journal of a copy is: the same place for the same dest, whatever it is copied from.
 use crate::core::{EndpointKind, Facts, FileId};
 use rustix::fs::{Access, AtFlags, CWD};
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fs::DirBuilder;
 use std::io;
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{DirBuilderExt, FileTypeExt};
 use std::path::{Path, PathBuf};
+use twox_hash::XxHash3_128;
+
+/// What the name of a file's journal ends in.
+const ENDING: &str = ".haul-journal";
+/// Most bytes of a name on Linux.
+const NAME_BYTES_MAX: usize = 255;
+/// Hexadecimal digits of the XXH3-128 that stands for the rest of a long name.
+const DIGEST_DIGITS: usize = 16;
 
 /// Beside a file, hidden; for a device in the folder where programs keep their state. `None`: there is no such folder,
 /// or the dest is nothing that a journal could be about.
@@ -69,12 +78,33 @@ fn papers_of_devices() -> impl Iterator<Item = PathBuf> {
     folder.into_iter().flatten().flatten().map(|file| file.path())
 }
 
-/// The place of the journal of a file.
+/// The place of the journal of a file. Where the name would be too long, its beginning and a digest of it stand for it.
 fn beside(path: &Path) -> Option<PathBuf> {
+    let file = path.file_name()?;
     let mut name = OsString::from(".");
-    name.push(path.file_name()?);
-    name.push(".haul-journal");
+    if file.len() + ".".len() + ENDING.len() <= NAME_BYTES_MAX {
+        name.push(file);
+    } else {
+        let digest = format!("{:032x}", XxHash3_128::oneshot(file.as_bytes()));
+        let digest = &digest[..DIGEST_DIGITS];
+        let most = NAME_BYTES_MAX - "..".len() - DIGEST_DIGITS - ENDING.len();
+        name.push(OsStr::from_bytes(beginning(file.as_bytes(), most)));
+        name.push(".");
+        name.push(digest);
+    }
+    name.push(ENDING);
     Some(path.with_file_name(name))
+}
+
+/// At most `most` bytes of `name`, and no half of a UTF-8 character at their end.
+fn beginning(name: &[u8], most: usize) -> &[u8] {
+    let is_inside = |&byte: &u8| byte & 0b1100_0000 == 0b1000_0000;
+    let mut end = most.min(name.len());
+    // No character has more than three such bytes.
+    while end > most.saturating_sub(3) && name.get(end).is_some_and(is_inside) {
+        end -= 1;
+    }
+    &name[..end]
 }
 
 /// `$XDG_STATE_HOME`, else `~/.local/state`, as the XDG base directory specification has it.

@@ -1,9 +1,10 @@
 //! Journals of earlier copies that claim what is about to become untrue: whoever writes to a dest ends them first.
-use super::{Waiting, foreign, open, place};
+use super::{Waiting, about, foreign, open, place};
 use crate::core::{Error, Facts, Kind};
 use crate::disks::probe;
 use crate::files::{FileError, Opening, Place};
 use crate::ledger::FaultKind;
+use crate::ledger::journal::Head;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -22,15 +23,25 @@ impl Stale {
     pub(in crate::apps) fn of(dest: &Facts, except: Option<&Path>) -> Vec<Stale> {
         let mut found = Vec::new();
         let may_be = |path: &PathBuf| Some(path.as_path()) != except;
+        let own = place::of(dest);
+        let is_about = |path: &Path, head: &Head| match own.as_deref() == Some(path) {
+            true => about::is_about(head, dest),
+            false => about::is_about_kin(head, dest),
+        };
         for path in place::about(dest).into_iter().filter(may_be) {
             match open(&path) {
                 Ok(None) => {}
+                // That of a copy to something else, which `--journal` put there.
+                Ok(Some(journal)) if !is_about(&path, journal.head()) => {}
                 Ok(Some(journal)) => {
                     let durable_bytes = Some(journal.state().durable.total_bytes());
                     found.push(Stale { path, durable_bytes, busy: false });
                 }
                 // What is no journal of this user's is not this user's to remove.
                 Err(fault) if foreign::is_ignored(&path, &fault) => {}
+                Err(fault)
+                    if matches!(fault.kind, FaultKind::Busy)
+                        && about::peek(&path).is_some_and(|head| !is_about(&path, &head)) => {}
                 Err(fault) => {
                     let busy = matches!(fault.kind, FaultKind::Busy);
                     found.push(Stale { path, durable_bytes: None, busy });

@@ -1,7 +1,7 @@
 //! Unfinished copies that wait to be gone on with, when a copy is to begin at the start: nobody's work is given up
 //! without a word.
 use super::ExistingJournal;
-use crate::core::{Error, Kind, Plan, Result, Side};
+use crate::core::{EndpointKind, Error, Kind, Plan, Result, Side};
 use crate::report::{Out, text};
 use std::io::{self, IsTerminal};
 use std::path::PathBuf;
@@ -37,7 +37,7 @@ impl ExistingJournal {
     /// What a dry run says of unfinished copies that wait.
     pub(in crate::apps) fn foretell(&self, dest: &str) -> Vec<String> {
         let words = |waiting: &Waiting| {
-            let ways = if waiting.of_kin {
+            let ways = if waiting.of_kin || !self.source_lasts() {
                 "--restart gives it up"
             } else {
                 "--resume goes on with it, --restart gives it up"
@@ -45,6 +45,12 @@ impl ExistingJournal {
             format!("{}; this command asks on a terminal, and is refused elsewhere: {ways}", waiting.words(dest))
         };
         self.waiting.iter().map(words).collect()
+    }
+
+    /// Whether this copy's source can be read again, so that `--resume` can be said of it.
+    fn source_lasts(&self) -> bool {
+        let kind = self.head.source.kind.as_str();
+        [EndpointKind::File, EndpointKind::Block].iter().any(|lasting| lasting.name() == kind)
     }
 
     /// Asks what is to become of unfinished copies that wait, if any do. `can_resume`: this command can go on with one.
@@ -56,12 +62,15 @@ impl ExistingJournal {
         let dest = &plan.dest.address;
         // Of a journal in a place of its own this command knows nothing but that.
         let other = |waiting: &Waiting| waiting.of_kin || self.named && self.path.as_deref() != Some(&waiting.path);
-        let can_resume = can_resume && !self.waiting.iter().any(other);
+        let can_resume = can_resume && self.source_lasts() && !self.waiting.iter().any(other);
         let what = waiting.words(dest);
         let terminals = plan.source.address != "-" && io::stdin().is_terminal() && out.error_is_terminal();
         if !terminals {
             let advice = match (waiting.of_kin, can_resume) {
                 (true, _) => "Finish that copy by its own command with --resume, or give it up with --restart",
+                (false, false) if !self.source_lasts() => {
+                    "This copy's source cannot be read again, so it cannot go on with that one: begin anew with --restart"
+                }
                 (false, true) => "Go on with it by --resume, or begin anew with --restart",
                 (false, false) => {
                     "Go on with it by a copy to that destination alone with --resume, or begin anew with --restart"

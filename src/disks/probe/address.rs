@@ -152,7 +152,7 @@ fn missing(address: &str, snapshot: &Snapshot) -> Result<Place> {
         path = parent(&path).join(onward);
     }
     let Some(name) = path.file_name().filter(|_| !address.ends_with('/')).map(ToOwned::to_owned) else {
-        return Err(directory(address, side));
+        return Err(absent_directory(address));
     };
     if among_devices(nearest(&path), snapshot) {
         return Err(no_device(address));
@@ -233,6 +233,13 @@ fn directory(address: &str, side: Side) -> Error {
         Side::Dest => "Name the file in it that is to be written.",
     };
     Error::new(Kind::Usage, what).on(side).advise(advice)
+}
+
+/// A name that can only be that of a directory, where nothing is.
+fn absent_directory(address: &str) -> Error {
+    let what = format!("there is no directory {address}");
+    let advice = "Name the file that is to be written; where it is to be in a new directory, make that first.";
+    Error::new(Kind::Usage, what).on(Side::Dest).advise(advice)
 }
 
 /// The failure of a look at `address`.

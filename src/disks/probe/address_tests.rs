@@ -69,7 +69,7 @@ fn what_cannot_be_an_endpoint_is_refused_with_advice() {
     let table = [
         (path.to_owned(), s, Kind::Usage, "is a directory"),
         (path.to_owned(), d, Kind::Usage, "is a directory"),
-        (format!("{path}/new/"), d, Kind::Usage, "is a directory"),
+        (format!("{path}/new/"), d, Kind::Usage, "there is no directory"),
         (String::new(), s, Kind::Usage, "empty name"),
         (format!("{path}/none"), s, Kind::Open, "cannot open source"),
         (format!("{path}/none/none"), d, Kind::Open, "directory"),

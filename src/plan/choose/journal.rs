@@ -87,7 +87,7 @@ fn impossible(
 fn resumable(asked: &PlanInput) -> Result<()> {
     let options = asked.options;
     let conflict = |option: &str, why: &str| {
-        let advice = format!("Leave {option} out, or copy from the start without --resume.");
+        let advice = format!("Leave {option} out, or copy from the start with --restart instead of --resume.");
         Err(Error::new(Kind::Usage, format!("--resume copies the rest; {option} {why}")).advise(advice))
     };
     if !options.hashes.is_empty() {

@@ -1,0 +1,56 @@
+//! Which destination a journal is about: its name alone does not tell, for `--journal` gives it any.
+use crate::core::{EndpointKind, Error, Facts, FileId, Kind, Side};
+use crate::files::{Opening, Place};
+use crate::ledger::journal::{Head, Journal, read};
+use crate::ledger::{Misfit, SideIdentity};
+use std::io::BufReader;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+
+/// Whether the journal with this first line, found at the place of one about `dest`, is about `dest`.
+pub(super) fn is_about(head: &Head, dest: &Facts) -> bool {
+    if dest.kind == EndpointKind::File {
+        return head.dest.is_file() && is_file(Path::new(&head.dest.path), dest);
+    }
+    let now = SideIdentity::of(dest, head.dest.offset_bytes);
+    // The same disk may have been formatted to other blocks.
+    let is_same = |misfit: &Misfit| matches!(misfit, Misfit::LogicalBlock { .. });
+    head.dest.misfits(Side::Dest, &now).iter().all(is_same)
+}
+
+/// Whether it can be about a device that shares bytes with `dest`: its disk, or a partition of it.
+pub(super) fn is_about_kin(head: &Head, dest: &Facts) -> bool {
+    let there = &head.dest;
+    let is_device = there.kind == EndpointKind::Block.name();
+    is_device && there.serial == dest.identity.serial && there.wwn == dest.identity.wwn
+}
+
+/// Whether `path` leads to `dest`, or did before a folder above it was moved.
+fn is_file(path: &Path, dest: &Facts) -> bool {
+    match path.metadata() {
+        _ if path.to_string_lossy() == dest.path.to_string_lossy() => true,
+        Ok(found) => dest.id == Some(FileId::File(found.dev(), found.ino())),
+        Err(_) => path.file_name() == dest.path.file_name(),
+    }
+}
+
+/// The first line of a journal that another process has locked.
+pub(super) fn peek(path: &Path) -> Option<Head> {
+    let file = Place::of(path).ok()?.open(Opening::Read).ok()??;
+    Some(read(BufReader::new(file)).ok()?.head)
+}
+
+/// The refusal of a copy whose journal would be where `journal` is, which is about another destination.
+pub(super) fn refusal(journal: &Journal, named: bool) -> Error {
+    let (path, dest) = (journal.path().display(), &journal.head().dest.path);
+    let what = format!(
+        "the journal of this copy belongs in {path}, and there is that of an unfinished copy to destination {dest}"
+    );
+    let elsewhere =
+        if named { "Name another file with --journal" } else { "Name another file for this one by --journal" };
+    let advice = format!(
+        "Nothing was written. {elsewhere}, or keep none by --no-journal; or finish that copy first, with --resume and \
+         --journal {path}, or remove its journal."
+    );
+    Error::new(Kind::Refused, what).advise(advice)
+}
