@@ -8,18 +8,18 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
-const MIB: usize = 1 << 20;
-const REFUSED: i32 = 3;
+pub(super) const MIB: usize = 1 << 20;
+pub(super) const REFUSED: i32 = 3;
 
 /// Bytes that are fed before the second haul comes: more than any pipe holds.
 const BEGUN: usize = 2 * MIB;
 
-fn name(path: &Path) -> &str {
+pub(super) fn name(path: &Path) -> &str {
     path.to_str().expect("scratch names are text")
 }
 
 /// A haul in the middle of its copy.
-struct Busy {
+pub(super) struct Busy {
     haul: Running,
     feed: File,
     fed: Vec<u8>,
@@ -27,7 +27,7 @@ struct Busy {
 
 impl Busy {
     /// Starts `haul WORDS`, one of which names `fifo`, and feeds it until it has begun to write.
-    fn begin(fifo: &Path, words: &[&str]) -> Busy {
+    pub(super) fn begin(fifo: &Path, words: &[&str]) -> Busy {
         if !fifo.exists() {
             assert!(Command::new("mkfifo").arg(fifo).status().expect("coreutils are there").success());
         }
@@ -38,13 +38,13 @@ impl Busy {
         Busy { haul, feed, fed }
     }
 
-    fn pid(&mut self) -> u32 {
+    pub(super) fn pid(&mut self) -> u32 {
         self.haul.child().id()
     }
 
     /// Lets it end, well, and returns what it was fed.
     #[track_caller]
-    fn end(self) -> Vec<u8> {
+    pub(super) fn end(self) -> Vec<u8> {
         let Busy { mut haul, mut feed, mut fed } = self;
         let rest = noise(MIB, 6);
         feed.write_all(&rest).expect("the copy reads");
@@ -80,7 +80,7 @@ fn run(words: &[&str]) -> (Output, String) {
 
 /// This one is refused, says who is in the way, and leaves `path` as it is.
 #[track_caller]
-fn refused_by(pid: u32, path: &Path, status: i32, words: &[&str]) {
+pub(super) fn refused_by(pid: u32, path: &Path, status: i32, words: &[&str]) {
     let before = fs::metadata(path).ok().map(|facts| facts.len());
     let (output, said) = run(words);
     assert_eq!(output.status.code(), Some(status), "{words:?}: {said}");
@@ -90,7 +90,7 @@ fn refused_by(pid: u32, path: &Path, status: i32, words: &[&str]) {
 }
 
 #[track_caller]
-fn done(words: &[&str]) {
+pub(super) fn done(words: &[&str]) {
     let (output, said) = run(words);
     assert!(output.status.success(), "{words:?}: {}: {said}", output.status);
 }

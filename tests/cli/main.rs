@@ -18,6 +18,7 @@ mod files;
 mod generated;
 mod limits;
 mod locks;
+mod locks_beneath;
 mod manifest;
 mod mapfile;
 mod measured_faults;
