@@ -21,6 +21,8 @@ use crate::hold::Held;
 use crate::plan;
 use crate::plan::{JournalWish, Options, ProgressStyle};
 use crate::report::{Out, Progress, json, text};
+use rustix::fs::FileType;
+use rustix::io::Errno;
 use std::sync::Arc;
 use std::time::SystemTime;
 
@@ -111,11 +113,35 @@ fn copy_to_one(options: &Options, judge: Option<ManifestDelta>, asked: &Copying<
     if renewed && manifest.is_ok() {
         left.iter().for_each(|left| left.settle(&mut outcome, &ends[Side::Dest.index()]));
     }
+    let strayed = strayed(&plan, &ends[Side::Dest.index()]);
+    let is_elsewhere = strayed.is_some();
+    outcome.notes.extend(strayed);
     let files = [manifest, map.map_or(Ok(()), |map| map.finish(&plan, &outcome))];
     let exit = tell(options, &plan, &outcome, &progress, started, words, out)?;
+    let exit = if is_elsewhere && exit == Exit::Status(0) { Exit::Status(Exit::DIFFERENT) } else { exit };
     let went = Went { options, plan: &plan, outcome: &outcome, series: &series, words, started };
     let exit = page.map_or(exit, |page| page.put(went, exit, out));
     Ok(tell_files(files, exit, out))
+}
+
+/// What is to be told where the name of a destination file no longer leads to the file that was written: another
+/// program renamed, removed or replaced it meanwhile.
+fn strayed(plan: &Plan, dest: &Arc<dyn Endpoint>) -> Option<String> {
+    let written = rustix::fs::fstat(dest.descriptor()?).ok()?;
+    if !plan.route.writes() || FileType::from_raw_mode(written.st_mode) != FileType::RegularFile {
+        return None;
+    }
+    let address = &plan.dest.address;
+    let what = match rustix::fs::stat(&plan.dest.path) {
+        Ok(named) if (named.st_dev, named.st_ino) == (written.st_dev, written.st_ino) => return None,
+        Ok(_) => "leads to another file now",
+        Err(Errno::NOENT) => "is gone",
+        Err(_) => return None,
+    };
+    Some(format!(
+        "another program renamed, removed or replaced destination {address} during the copy: the name {what}, and the \
+         bytes that were copied are not in it; copy again"
+    ))
 }
 
 /// The same, to go on with the copy that waits: its journal is there, whether one was wanted or not.

@@ -371,3 +371,24 @@ fn a_copy_that_was_killed_after_it_was_resumed_can_be_resumed_again() {
     copy.resume(&[]).success();
     cmp(&copy.source, &copy.dest);
 }
+
+#[test]
+fn a_dest_that_was_renamed_or_replaced_during_the_copy_is_told_of() {
+    for replaced in [false, true] {
+        let dir = scratch();
+        let [source, dest, moved] = ["source", "dest", "moved"].map(|name| dir.path().join(name));
+        write_noise(&source, 6 * MIB, 82);
+        let words = ["copy", "--limit", "2M", "--block-size", "64K", "--progress", "json", name(&source), name(&dest)];
+        let mut copy = Running::start(&words, Stdio::null(), Stdio::null());
+        copy.read_until(|line| line.contains("\"phase\":\"copying\""));
+        fs::rename(&dest, &moved).unwrap();
+        if replaced {
+            fs::write(&dest, "another").unwrap();
+        }
+        let (status, _) = copy.end();
+        assert_eq!(status.code(), Some(1), "{}", copy.said);
+        let wanted = if replaced { "leads to another file now" } else { "is gone" };
+        assert!(copy.said.contains(wanted), "{}", copy.said);
+        cmp(&source, &moved);
+    }
+}

@@ -285,8 +285,8 @@ pub(super) struct FinishedJournal(JournalWriter);
 
 impl FinishedJournal {
     /// Removes the journal of a copy that needs none any more; says of another where it is. One that lacks what could
-    /// not be read is complete, and still needs it: those places may be readable another time. Nothing is written to `dest`
-    /// any more.
+    /// not be read is complete, and still needs it: those places may be readable another time. Nothing is written to
+    /// `dest` any more.
     pub(super) fn settle(&self, outcome: &mut Outcome, dest: &Arc<dyn Endpoint>) {
         let all_read = outcome.unread[Side::Source.index()].is_empty();
         let settled = self.0.settle(matches!(outcome.ended, Ended::Complete) && all_read, Some(dest));

@@ -69,7 +69,7 @@ impl ExistingJournal {
             let advice = match (waiting.of_kin, can_resume) {
                 (true, _) => "Finish that copy by its own command with --resume, or give it up with --restart",
                 (false, false) if !self.source_lasts() => {
-                    "This copy's source cannot be read again, so it cannot go on with that one: begin anew with --restart"
+                    "This copy's source cannot be read again, so it cannot go on with that one: begin with --restart"
                 }
                 (false, true) => "Go on with it by --resume, or begin anew with --restart",
                 (false, false) => {

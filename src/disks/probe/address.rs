@@ -145,7 +145,6 @@ fn resolved(path: &Path, stat: &Stat) -> PathBuf {
 
 /// A dest that is not there: a file to be made, unless it looks like the name of a device.
 fn missing(address: &str, snapshot: &Snapshot) -> Result<Place> {
-    let side = Side::Dest;
     let mut path = PathBuf::from(address);
     for _ in 0..LINKS_MAX {
         let Ok(onward) = fs::read_link(&path) else { break };

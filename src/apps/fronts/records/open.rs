@@ -334,8 +334,8 @@ fn is_block_device(path: &OsStr) -> bool {
     rustix::fs::stat(path).is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode) == FileType::BlockDevice)
 }
 
-/// Truncates the dest where the plan says so. Until then [`open`] has changed no byte of it, so that whatever forbids the
-/// copy is found before.
+/// Truncates the dest where the plan says so. Until then [`open`] has changed no byte of it, so that whatever forbids
+/// the copy is found before.
 ///
 /// # Errors
 /// What dd would say about it.
