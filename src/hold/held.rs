@@ -23,8 +23,8 @@ pub struct Held(#[allow(dead_code, reason = "they are there as long as this is")
 /// Device and inode number.
 type Key = (u64, u64);
 
-/// The locks of this process by file. A file may be open many times here, for its odd tail, to be read back, for another
-/// way in, and each of those is to be covered by the first lock, not refused because of it.
+/// The locks of this process by file. A file may be open many times here, for its odd tail, to be read back, for
+/// another way in, and each of those is to be covered by the first lock, not refused because of it.
 static HELD: Mutex<BTreeMap<Key, Weak<Lock>>> = Mutex::new(BTreeMap::new());
 
 /// Locks `extent` of a regular file or block device for the time in which [`Held`] is there, and the same bytes of what

@@ -120,7 +120,7 @@ fn a_partition_and_its_disk_are_written_by_one_haul_where_they_meet() {
         }
         done(&words(&disk.dd(&other, 0)));
         done(&["copy", "--yes", "--no-journal", name(&disk.source), name(&other)]);
-        fs::write(&disk.fifo.with_file_name("fed"), busy.end()).expect("memory takes files");
+        fs::write(disk.fifo.with_file_name("fed"), busy.end()).expect("memory takes files");
         let fed = disk.fifo.with_file_name("fed");
         cmp_ranges(fed, 0, &disk.image, (start + MIB) as u64, 3 * MIB as u64);
     }
