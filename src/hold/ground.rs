@@ -21,8 +21,8 @@ pub(super) struct Ground {
 
 /// Where the bytes `extent` of `fd` lie: the node of the same device below /dev where `fd` is another one, its disk,
 /// the file that a loop device is attached to, and so on downwards. Nothing for what is no block device, nor where a
-/// level cannot be found or opened for reading: a file that was deleted, or lies in another mount namespace. What device
-/// mapper and md make of their devices is not looked through.
+/// level cannot be found or opened for reading: a file that was deleted, or lies in another mount namespace. What
+/// device mapper and md make of their devices is not looked through.
 pub(super) fn beneath(fd: BorrowedFd<'_>, extent: Extent) -> Vec<Ground> {
     let mut found: Vec<Ground> = Vec::new();
     let mut extent = extent;

@@ -1,8 +1,8 @@
 //! Which offsets stand for the bytes of a file.
 //!
 //! Byte 0 of a file is locked as `USES.start`, and so on: no file has bytes there. Locks on bytes that files have
-//! belong to other programs (SQLite's are from 1 GiB on, QEMU's from byte 100 on) and mean something else to them; on SMB
-//! they would even forbid I/O through every other descriptor, our own included.
+//! belong to other programs (SQLite's are from 1 GiB on, QEMU's from byte 100 on) and mean something else to them; on
+//! SMB they would even forbid I/O through every other descriptor, our own included.
 use crate::core::Extent;
 
 /// Offsets that stand for bytes.
