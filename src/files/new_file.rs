@@ -65,10 +65,11 @@ impl NewFile {
                 Err(Errno::EXIST) => continue,
                 made => made?,
             };
-            // Between the two calls another process may have taken it for one that was left lying.
-            let is_locked = matches!(flock(&fd, FlockOperation::NonBlockingLockExclusive), Ok(()) | Err(Errno::NOTSUP));
+            // Between the two calls another process may have taken it for one that was left lying. Where there are no
+            // locks nobody does.
+            let is_taken = flock(&fd, FlockOperation::NonBlockingLockExclusive) == Err(Errno::WOULDBLOCK);
             let is_there = place.stat_of(&name)?.is_some();
-            if is_locked && is_there {
+            if is_there && !is_taken {
                 break (name, File::from(fd));
             }
         };
