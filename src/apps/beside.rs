@@ -1,7 +1,7 @@
 //! The files beside a copy: none may be a side of it, or another one of them.
 use super::journal;
 use crate::core::{EndpointKind, Error, Facts, FileId, Kind, Result, Side};
-use crate::files::{Found, Place};
+use crate::files::{Found, find};
 use crate::plan::{Delta, JournalWish, Options};
 use std::path::{Path, PathBuf};
 
@@ -12,16 +12,13 @@ const JOURNAL: [&str; 2] = ["--journal", "the journal"];
 /// Nothing was opened or changed before.
 ///
 /// # Errors
-/// `Refused`, naming both; `Open` where a folder cannot be looked at.
+/// `Refused`, naming both.
 pub(super) fn check(options: &Options, sides: &[(Side, &Facts)]) -> Result<()> {
     let dests = sides.iter().filter(|(side, _)| *side == Side::Dest).map(|(_, facts)| *facts);
     let mut files = Vec::new();
     for (what, path) in named(options, dests) {
-        let found = match Place::of(&path).and_then(|place| place.found()) {
-            Ok(found) => found,
-            // Whoever makes or opens it says so, in its own words.
-            Err(_) => continue,
-        };
+        // Where it cannot be looked for, whoever makes or opens it says so, in its own words.
+        let Ok(found) = find(&path) else { continue };
         files.push((what, path, found));
     }
     for (at, (what, path, found)) in files.iter().enumerate() {
@@ -64,16 +61,14 @@ fn named<'a>(options: &Options, dests: impl Iterator<Item = &'a Facts>) -> Vec<(
 
 /// Whether `path` leads to this side, or will once both are made.
 pub(super) fn leads_to(path: &Path, facts: &Facts) -> bool {
-    Place::of(path).and_then(|place| place.found()).is_ok_and(|found| is(&found, facts))
+    find(path).is_ok_and(|found| is(&found, facts))
 }
 
 /// Whether that file is this side.
 fn is(found: &Found, facts: &Facts) -> bool {
     match (facts.id, facts.kind) {
         (Some(FileId::File(device, inode)), _) => *found == Found::Inode(device, inode),
-        (None, EndpointKind::File) => {
-            Place::of(&facts.path).and_then(|place| place.found()).is_ok_and(|it| it == *found)
-        }
+        (None, EndpointKind::File) => find(&facts.path).is_ok_and(|it| it == *found),
         _ => false,
     }
 }

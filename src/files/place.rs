@@ -210,6 +210,23 @@ impl Place {
     }
 }
 
+/// Opens the regular file that `path` leads to for reading, without waiting.
+///
+/// # Errors
+/// As for [`Place::open`]; nothing is there: `NotFound`.
+pub fn open_to_read(path: &Path) -> Result<File, FileError> {
+    let file = Place::of(path)?.open(Opening::Read)?;
+    file.ok_or_else(|| Errno::NOENT.into())
+}
+
+/// What `path` leads to, links followed.
+///
+/// # Errors
+/// As for [`Place::of`] and [`Place::found`].
+pub fn find(path: &Path) -> io::Result<Found> {
+    Place::of(path)?.found()
+}
+
 /// Device and inode number.
 pub(super) fn inode(stat: &Stat) -> (u64, u64) {
     (stat.st_dev, stat.st_ino)

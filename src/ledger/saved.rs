@@ -106,8 +106,10 @@ pub fn save(path: &Path, name: &str, op: Op, pace: &SavedPace) -> Result<()> {
     let text = toml::to_string(&paces).map_err(|error| cannot(io::Error::other(error)))?;
     let written = || -> std::result::Result<(), FileError> {
         let old = open(path)?;
-        let place =
-            old.as_ref().map_or_else(|| Ok(Place::of(path)?), |(place, _)| Ok::<_, FileError>(place.clone()))?;
+        let place = match &old {
+            Some((place, _)) => place.clone(),
+            None => Place::of(path)?,
+        };
         let new = NewFile::begin(&place)?;
         new.file().write_all(text.as_bytes())?;
         match old {

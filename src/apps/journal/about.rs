@@ -1,6 +1,6 @@
 //! Which destination a journal is about: its name alone does not tell, for `--journal` gives it any.
 use crate::core::{EndpointKind, Error, Facts, FileId, Kind, Side};
-use crate::files::{Opening, Place};
+use crate::files::open_to_read;
 use crate::ledger::journal::{Head, Journal, read};
 use crate::ledger::{Misfit, SideIdentity};
 use std::io::BufReader;
@@ -36,8 +36,7 @@ fn is_file(path: &Path, dest: &Facts) -> bool {
 
 /// The first line of a journal that another process has locked.
 pub(super) fn peek(path: &Path) -> Option<Head> {
-    let file = Place::of(path).ok()?.open(Opening::Read).ok()??;
-    Some(read(BufReader::new(file)).ok()?.head)
+    Some(read(BufReader::new(open_to_read(path).ok()?)).ok()?.head)
 }
 
 /// The refusal of a copy whose journal would be where `journal` is, which is about another destination.

@@ -6,7 +6,7 @@ use crate::apps::copy::host;
 use crate::core::{Access, Error, Existing, Extent, Kind, PlanSide, Result, Side};
 use crate::disks;
 use crate::disks::probe;
-use crate::files::{FileError, Opening, Place};
+use crate::files::{FileError, open_to_read};
 use crate::ledger::journal::{Journal, Sample, State, read, sample_places};
 use crate::ledger::mapfile::{Mapfile, MapfileFile};
 use crate::plan;
@@ -23,9 +23,7 @@ fn opened(what: &str, path: &Path) -> Result<BufReader<File>> {
         let kind = if refused { Kind::Refused } else { Kind::Open };
         Error::new(kind, format!("cannot open {what} {}", path.display())).because(error.into())
     };
-    let opened = Place::of(path).map_err(FileError::from).and_then(|place| place.open(Opening::Read));
-    let missing = || failed(FileError::Io(rustix::io::Errno::NOENT.into()));
-    opened.map_err(failed)?.map(BufReader::new).ok_or_else(missing)
+    open_to_read(path).map(BufReader::new).map_err(failed)
 }
 
 /// Writes what the journal says as a mapfile, which must not be there.

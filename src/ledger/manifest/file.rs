@@ -1,7 +1,7 @@
 //! The file of a manifest that is being written.
 use super::{Entry, Head, Manifest, Writer};
 use crate::core::BlockDigest;
-use crate::files::{FileError, NewFile, Opening, Place, Visibility};
+use crate::files::{FileError, NewFile, Opening, Place, Visibility, open_to_read};
 use crate::ledger::paper_file::{self, free_place};
 use crate::ledger::{Fault, FaultKind, Paper};
 use std::fs::File;
@@ -73,9 +73,7 @@ impl Manifest {
     /// # Errors
     /// Those of [`Manifest::load`].
     pub fn open(path: &Path) -> Result<Self, Fault> {
-        let place = Place::of(path).map_err(io_fault)?;
-        let file = place.open(Opening::Read).map_err(file_fault)?;
-        let file = file.ok_or_else(|| io_fault(rustix::io::Errno::NOENT.into()))?;
+        let file = open_to_read(path).map_err(file_fault)?;
         Manifest::load(BufReader::with_capacity(256 << 10, file))
     }
 }
