@@ -82,8 +82,8 @@ fn after_a_cut(before: &[u8], done: &[Done], random: &mut fastrand::Rng) -> Vec<
     disk
 }
 
-/// Whether it is a commit block of an ext4 journal: jbd2 writes it with FUA, which the NVMe controller of QEMU 7.2 takes
-/// and does not hand on to the log.
+/// Whether it is a commit block of an ext4 journal: jbd2 writes it with FUA, and the NVMe controller of QEMU 7.2 does
+/// not pass that flag on to the log.
 fn is_commit(bytes: &[u8]) -> bool {
     const MAGIC_AND_TYPE: [u8; 8] = [0xc0, 0x3b, 0x39, 0x98, 0, 0, 0, 2];
     bytes.starts_with(&MAGIC_AND_TYPE)
