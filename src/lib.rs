@@ -18,6 +18,7 @@ pub mod disks;
 pub mod engine;
 pub mod files;
 pub mod hold;
+mod job;
 pub mod ledger;
 pub mod measure;
 pub mod plan;

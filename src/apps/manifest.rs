@@ -1,12 +1,12 @@
 //! `haul manifest`.
-use super::{Exit, printed};
+use super::exit::{Exit, printed};
 use crate::apps::command_line::ManifestAsked;
 use crate::core::{Error, Kind, Result};
+use crate::job::manifest::open;
 use crate::ledger::SideIdentity;
-use crate::ledger::manifest::{Difference, Incomparable, Manifest, diff};
+use crate::ledger::manifest::{Difference, Incomparable, diff};
 use crate::report::manifest::{Compared, Shown, ShownSide, compared, run, shown};
 use crate::report::{Out, json};
-use std::path::Path;
 
 /// Shows a manifest, or compares two.
 pub(super) fn manifest(asked: &ManifestAsked, out: Out) -> Result<Exit> {
@@ -14,14 +14,6 @@ pub(super) fn manifest(asked: &ManifestAsked, out: Out) -> Result<Exit> {
         ManifestAsked::Show { path, json } => show(path, *json, out),
         ManifestAsked::Diff { first, second, json } => compare(first, second, *json, out),
     }
-}
-
-/// The manifest at `path`, whole.
-///
-/// # Errors
-/// It is not there, no manifest, of a newer haul, damaged, or not whole.
-pub(super) fn open(path: &str) -> Result<Manifest> {
-    Manifest::open(Path::new(path)).map_err(|fault| fault.into_error(path))
 }
 
 fn show(path: &str, as_json: bool, out: Out) -> Result<Exit> {

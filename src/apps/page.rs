@@ -1,23 +1,13 @@
 //! The page of `--report`: where it goes is looked at first, and it is written last.
-use super::{Exit, failed};
-use crate::core::{Facts, Outcome, Plan, Result, Series, Side};
+use super::exit::{Exit, failed};
+use super::told::Went;
+use crate::core::{Facts, Result, Series, Side};
 use crate::disks::probe;
 use crate::ledger::PageFile;
-use crate::plan::{Options, ProgressStyle};
+use crate::plan::ProgressStyle;
 use crate::report::page::CopyFound;
 use crate::report::{Out, page, text};
 use std::path::Path;
-use std::time::SystemTime;
-
-/// How a copy went.
-pub(super) struct Went<'a> {
-    pub(super) options: &'a Options,
-    pub(super) plan: &'a Plan,
-    pub(super) outcome: &'a Outcome,
-    pub(super) series: &'a Series,
-    pub(super) words: &'a [String],
-    pub(super) started: SystemTime,
-}
 
 /// A page that is to be written, and what it is about.
 pub(super) struct Paged {
@@ -35,8 +25,8 @@ pub(super) fn place(path: Option<&Path>, used: &[(Side, &Facts)]) -> Result<Opti
 
 impl Paged {
     /// Writes the page of a copy.
-    pub(super) fn put(self, went: Went<'_>, exit: Exit, out: Out) -> Exit {
-        let Went { options, plan, outcome, series, words, started } = went;
+    pub(super) fn put(self, went: &Went<'_>, series: &Series, exit: Exit, out: Out) -> Exit {
+        let Went { options, plan, outcome, words, started } = *went;
         let (facts, machine) = (&self.facts[..], &probe::machine());
         let page = page::copy(CopyFound { plan, outcome, series, facts, machine, words, started });
         // Progress in JSON has ended with the report: nothing may follow it.

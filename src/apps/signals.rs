@@ -1,5 +1,4 @@
 //! Signals: a status line on SIGUSR1, an orderly end on SIGINT and its like, the end at once on the second.
-use super::copy::cancel;
 use crate::core::{Endpoint, Error, Kind, Result, Stop};
 use crate::report::{Out, Progress};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGUSR1};
@@ -67,9 +66,9 @@ fn hear(signal: i32, running: &Mutex<Option<Running>>, out: Out) {
         (SIGUSR1, None) => out.tell("haul: no byte has been copied yet\n"),
         (_, Some(copy)) if copy.stop.asked().is_none() => {
             copy.stop.ask(signal);
-            cancel(&copy.ends);
+            copy.ends.iter().for_each(|end| end.cancel());
         }
         // Before the first byte, after the last one, or asked a second time.
-        _ => super::die_by(signal),
+        _ => super::exit::die_by(signal),
     }
 }

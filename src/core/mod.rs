@@ -88,4 +88,4 @@ pub use series::{Moment, Series};
 pub use several::{DestOutcome, DestState, DestTally, PlanDest};
 pub use sg::{ScsiOptions, ScsiWishes, SgFront, SgPlan};
 pub use stop::Stop;
-pub use tally::Tally;
+pub use tally::{Tally, Watched};

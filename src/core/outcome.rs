@@ -215,6 +215,18 @@ impl Outcome {
         self.verified.iter().chain(each).any(|found| !found.is_right())
     }
 
+    /// Something failed, differs or is damaged, although the run came to its end.
+    pub fn is_wrong(&self) -> bool {
+        let differs = self.differences.as_ref().is_some_and(|found| !found.is_empty());
+        let damaged = self.damage.as_ref().is_some_and(|found| !found.is_empty());
+        self.any_dest_failed() || self.any_dest_wrong() || differs || damaged
+    }
+
+    /// Something could not be read, and was gone around.
+    pub fn is_unread(&self) -> bool {
+        self.unread.iter().any(|unread| !unread.is_empty())
+    }
+
     /// Of several dests, not all have what the copy has come to.
     pub fn dests_differ(&self) -> bool {
         self.dests.iter().any(|dest| dest.error.is_some() || dest.behind)

@@ -74,3 +74,12 @@ impl Tally {
         }
     }
 }
+
+/// The numbers of a run that is shown, and the bytes that it has to move.
+#[derive(Clone, Debug)]
+pub struct Watched {
+    /// Polled.
+    pub tally: Arc<Tally>,
+    /// `None`: to the end of a stream.
+    pub total_bytes: Option<u64>,
+}

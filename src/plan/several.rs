@@ -15,12 +15,16 @@ pub struct Plans {
     pub all: Plan,
 }
 
-/// Settles a copy from `source` to all of `dests`, of which there are two at least.
+/// Settles a copy from `source` to all of `dests`, of which there is one at least.
 ///
 /// # Errors
 /// As for [`make`], for any of them; `Usage` for what does not go with several dests; `Refused` where two of them are
 /// the same bytes.
 pub fn several(options: &Options, source: &Facts, dests: &[Facts], host: &Host) -> Result<Plans> {
+    if let [dest] = dests {
+        let all = make(options, source, dest, host)?;
+        return Ok(Plans { alone: vec![all.clone()], all });
+    }
     goes_together(options)?;
     if options.independent && !keeps(source.kind) {
         let what = format!("--independent: {} cannot be read a second time", named(Side::Source, source));

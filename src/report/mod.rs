@@ -17,7 +17,7 @@ pub mod text;
 pub mod units;
 
 pub use out::Out;
-pub use progress::{Progress, Watched};
+pub use progress::Progress;
 
 #[cfg(test)]
 pub(crate) mod example_devices;

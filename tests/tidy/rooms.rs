@@ -12,9 +12,10 @@ pub const ROOMS: &[(&str, &[&str])] = &[
     ("engine", &["core", "sys"]),
     ("measure", &["core", "engine", "files", "sys"]),
     ("plan", &["core"]),
+    ("job", &["core", "sys", "files", "ledger", "hold", "disks", "engine", "measure", "plan"]),
     ("cli", &["core", "plan"]),
     ("report", &["core", "measure", "plan"]),
-    ("apps", &["core", "sys", "files", "ledger", "hold", "disks", "engine", "measure", "plan", "cli", "report"]),
+    ("apps", &["core", "sys", "files", "ledger", "hold", "disks", "engine", "measure", "plan", "job", "cli", "report"]),
     ("main", &["apps"]),
 ];
 

@@ -1,11 +1,10 @@
 //! What earlier runs left about the sides of a copy by records: journals that this copy makes untrue, and originals
 //! of a measurement that are not back.
 use super::records::{Ends, Opened};
-use crate::apps::journal::Stale;
-use crate::apps::undo;
 use crate::core::{Facts, RecordPlan, Side};
 use crate::disks::probe;
-use crate::report::text;
+use crate::job::journal::Stale;
+use crate::job::undo;
 use std::os::fd::{AsRawFd, BorrowedFd};
 use std::os::unix::fs::FileTypeExt;
 
@@ -31,7 +30,7 @@ pub(super) fn undo_warnings(plan: &RecordPlan, ends: &Ends, known: &[Option<Fact
     let source = known(Side::Source).or_else(|| facts_of(&ends.source));
     let mut warnings: Vec<String> = source.iter().flat_map(undo::read_warnings).collect();
     let dest = known(Side::Dest).or_else(|| facts_of(&ends.dest));
-    let written = |warning: String| if plan.compare { warning } else { text::stays(&warning) };
+    let written = |warning: String| if plan.compare { warning } else { undo::stays(&warning) };
     let dests = dest.into_iter().chain(ends.second().and_then(device_facts));
     warnings.extend(dests.flat_map(|dest| undo::read_warnings(&dest)).map(written));
     warnings

@@ -8,7 +8,7 @@ mod manual;
 pub mod records;
 pub mod sg_dd;
 
-use super::Exit;
+use super::exit::Exit;
 use crate::apps::command_line::Artifact;
 use crate::core::SgFront;
 use crate::report::Out;

@@ -1,16 +1,17 @@
 //! What `haul tune` and `haul profile` do alike: look at a disk, open it to be measured, tell what was found.
-use crate::apps::copy::host_of;
-use crate::apps::journal::Stale;
+use crate::apps::console;
+use crate::apps::exit::{Exit, failed, printed};
 use crate::apps::measuring::page::Measured;
 use crate::apps::measuring::plan::{self, MEASURED_IN_FLIGHT_BYTES, Measuring, Over, Reach, TableStyle, WriteWish};
 use crate::apps::measuring::report::failed_places;
 use crate::apps::measuring::scratch::{self, Scratch};
 use crate::apps::page::{self, Paged};
 use crate::apps::signals::{Running, Signals};
-use crate::apps::{Exit, consent, failed, printed, undo};
 use crate::core::{Cache, Endpoint, EndpointKind, EngineKind, Error, Extent, Facts, Kind, Op, Result, Side, Stop};
 use crate::disks;
 use crate::disks::probe;
+use crate::job::journal::Stale;
+use crate::job::{host, undo};
 use crate::measure::{Bad, Failure, Subject, Way, Written};
 use crate::report::{Out, text, units};
 use std::path::Path;
@@ -74,7 +75,7 @@ impl<'a> Opened<'a> {
         }
         let facts = probe::source(asked.path)?;
         let page = page::place(asked.report, &[(Side::Source, &facts)])?;
-        let mut plan = plan::measure(&facts, asked.engine, &host_of(asked.engine))?;
+        let mut plan = plan::measure(&facts, asked.engine, &host(asked.engine))?;
         plan.warnings.extend(undo::read_warnings(&facts));
         begun.warn(&plan);
         let subject = subject(&plan, &facts)?;
@@ -97,7 +98,7 @@ impl<'a> Opened<'a> {
         let begun = Begun::now(asked, out)?;
         let facts = scratch::look(asked.path)?;
         let page = page::place(asked.report, &[(Side::Dest, &facts)])?;
-        let host = host_of(asked.engine);
+        let host = host(asked.engine);
         // Before a folder is made, and before its absence hides what is wrong with the device.
         plan::may_measure_writing(wish, &facts, &host)?;
         let store = scratch::store(&facts, wish)?;
@@ -108,12 +109,14 @@ impl<'a> Opened<'a> {
             if !wish.yes {
                 let question =
                     || crate::apps::measuring::report::confirm_measuring(&facts, &writing.over, path.as_deref());
-                consent::agree(&facts.address, true, question, out)?;
+                console::confirm(&facts.address, true, question, out)?;
             }
             if writing.over == Over::All {
                 end_journals(&facts, out)?;
             }
-            undo::put_back_earlier(&facts)?.iter().for_each(|said| out.tell(&text::told(said)));
+            if let Some(done) = undo::put_back_earlier(&facts)? {
+                out.tell(&text::told(&text::put_back_earlier(&facts.address, done.kept_bytes, done.written_bytes)));
+            }
         }
         let ways = scratch::open(&writing, &facts)?;
         let mut subject = of_ways(&writing.measuring, &facts, ways)?;

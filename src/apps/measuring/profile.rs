@@ -1,12 +1,12 @@
 //! `haul profile`.
 use super::{json as found_json, page, plan};
+use crate::apps::exit::{Exit, printed};
 use crate::apps::measuring::json::ProfileFound;
 use crate::apps::measuring::lethargy;
 use crate::apps::measuring::measured::{Asked, Opened, in_the_cache};
 use crate::apps::measuring::plan::{KEPT_BYTES_MAX, Measuring, ProfileOptions, Reach, TableStyle};
 use crate::apps::measuring::report::{Look, Meter, profile_charts, profile_csv, profile_text, timing_text};
 use crate::apps::measuring::sustained::sustained;
-use crate::apps::{Exit, printed};
 use crate::core::{Error, Facts, Op, Result, Transfers};
 use crate::disks;
 use crate::measure::{self, Profiled, Subject, Way};

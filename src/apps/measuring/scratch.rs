@@ -1,6 +1,5 @@
 //! What `--write` writes to: a file that is made, places of a device that are kept, or all of one; and how it is left.
 use crate::apps::measuring::plan::{Over, WriteWish, Writing};
-use crate::apps::undo::{self, AT_ONCE_BYTES, Keeping};
 use crate::core::{
     Cache, Endpoint, EndpointKind, Error, Existing, Extent, ExtentSet, Facts, FileId, Kind, PlanSide, Result, Side,
     Stop,
@@ -8,6 +7,7 @@ use crate::core::{
 use crate::disks;
 use crate::disks::probe;
 use crate::files::{FileError, Place};
+use crate::job::undo::{self, AT_ONCE_BYTES, Keeping};
 use crate::ledger::undo::{Content, Undo};
 use crate::measure::{Bad, Ground, Subject, Way, Written};
 use std::path::{Path, PathBuf};

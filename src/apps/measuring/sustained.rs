@@ -1,6 +1,6 @@
 //! `haul profile --write --sustained`.
 use super::{json as found_json, page};
-use crate::apps::Exit;
+use crate::apps::exit::Exit;
 use crate::apps::measuring::json::SustainedFound;
 use crate::apps::measuring::measured::{Asked, Opened};
 use crate::apps::measuring::plan::{KEPT_BYTES_MAX, ProfileOptions, Reach, TableStyle, WriteWish};

@@ -1,11 +1,12 @@
 //! `haul tune`.
 use super::{json as found_json, page, plan};
+use crate::apps::exit::Exit;
 use crate::apps::measuring::json::TuneFound;
 use crate::apps::measuring::measured::{Asked, Opened, in_the_cache};
 use crate::apps::measuring::plan::{KEPT_BYTES_MAX, Reach, TableStyle, TuneOptions};
 use crate::apps::measuring::report::{Look, TuneTeller, tune_charts, tune_csv, tune_text};
 use crate::apps::measuring::scratch;
-use crate::apps::{Exit, saved, undo};
+use crate::apps::{saved, undo};
 use crate::core::{EndpointKind, Error, Facts, Kind, Result};
 use crate::disks::probe;
 use crate::measure::{self, Effort, Tuned, Way};
@@ -92,7 +93,10 @@ fn restore(path: &str, out: Out) -> Result<Exit> {
         let advice = "Name the device that was measured: of nothing else is anything kept.";
         return Err(Error::new(Kind::Usage, format!("--restore: {what}")).advise(advice));
     }
-    let said = undo::put_back_earlier(&device)?.unwrap_or_else(|| text::nothing_to_put_back(path));
+    let said = match undo::put_back_earlier(&device)? {
+        Some(done) => text::put_back_earlier(path, done.kept_bytes, done.written_bytes),
+        None => text::nothing_to_put_back(path),
+    };
     out.tell(&text::told(&said));
     Ok(Exit::Status(0))
 }

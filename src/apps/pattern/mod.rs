@@ -3,16 +3,15 @@ pub(in crate::apps) mod cli;
 pub mod plan;
 mod survey;
 
-use super::Exit;
-use super::consent;
-use super::copy::{carry_out, host, show, warn};
-use super::journal;
-use super::signals::Signals;
-use super::undo;
+use crate::apps::console::Console;
+use crate::apps::exit::Exit;
+use crate::apps::told::{carry_out, show_plan};
 use crate::core::stages::{Inspector, Pattern};
 use crate::core::{Error, Extent, Kind, PatternAct, PatternUse, Plan, Result, Side};
 use crate::disks::probe;
 use crate::disks::{self, computed};
+use crate::job::operator::Operator;
+use crate::job::{host, journal, undo};
 use crate::plan::{JournalWish, Options, needs_confirmation};
 use crate::report::Out;
 use std::sync::Arc;
@@ -40,38 +39,38 @@ fn run_of_now() -> u64 {
 }
 
 fn write(options: &Options, run: u64, words: &[String], out: Out) -> Result<Exit> {
-    let signals = Signals::watch(out)?;
+    let console = Console::new(options, out)?;
     let dest = probe::one_through(&options.dest, Side::Dest, options.passthrough.may(Side::Dest))?;
-    let (mut plan, source) = plan::write(options, run, &dest, &host(options))?;
+    let (mut plan, source) = plan::write(options, run, &dest, &host(options.engine))?;
     plan.warnings.extend(undo::write_warnings(&dest, options.dry_run));
     if options.dry_run {
-        return show(options, &plan, &source, &dest, out);
+        return show_plan(options, &plan, [&source, &dest], out);
     }
     // None is kept of a pattern, but an old one claims what is about to become untrue.
     let none = Options { journal: JournalWish::Never, restart: true, ..options.clone() };
     let mut found = journal::look(&none, &plan, &source, &dest)?;
     plan.warnings.append(&mut found.warnings);
-    warn(options, &plan, out);
+    console.warn_of(&plan);
     if needs_confirmation(&plan, &dest) && !options.yes {
-        consent::ask(&plan, &source, &dest, out)?;
+        console.confirm(&plan, &source, &dest)?;
     }
-    undo::before_writing(&dest, options.progress, &mut plan, out)?;
+    undo::before_writing(&dest, &mut plan, &*console)?;
     let _held = disks::hold_dest(&plan.dest, &dest)?;
     let made = computed::made(source, Arc::new(in_plan(&plan, run)?));
     found.begin(&plan, &made)?;
     let ends = [made, disks::open_dest(&plan.dest, &dest)?];
-    carry_out(options, &plan, &ends, &signals, words, out)
+    carry_out(options, &plan, &ends, words, &console)
 }
 
 fn check(options: &Options, run: Option<u64>, words: &[String], out: Out) -> Result<Exit> {
-    let signals = Signals::watch(out)?;
+    let console = Console::new(options, out)?;
     let source = probe::one_through(&options.source, Side::Source, options.passthrough.may(Side::Source))?;
-    let (mut plan, dest) = plan::check(options, run, &source, &host(options))?;
+    let (mut plan, dest) = plan::check(options, run, &source, &host(options.engine))?;
     plan.warnings.extend(undo::read_warnings(&source));
     if options.dry_run {
-        return show(options, &plan, &source, &dest, out);
+        return show_plan(options, &plan, [&source, &dest], out);
     }
-    warn(options, &plan, out);
+    console.warn_of(&plan);
     let disk = disks::open_source(&plan.source, &source)?;
     let range = Extent::new(plan.source.offset, plan.len.unwrap_or(0));
     let found = survey(&disk, range, run);
@@ -88,7 +87,7 @@ fn check(options: &Options, run: Option<u64>, words: &[String], out: Out) -> Res
     plan.pattern = plan.pattern.map(|settled| PatternUse { run: Some(run), ..settled });
     let judge = Inspector::new(in_plan(&plan, run)?, range);
     let ends = [disk, computed::judged(dest, Arc::new(judge))];
-    carry_out(options, &plan, &ends, &signals, words, out)
+    carry_out(options, &plan, &ends, words, &console)
 }
 
 /// The pattern that a plan is about.

@@ -1,6 +1,6 @@
 //! Each of several dests at one moment.
-use super::Watched;
 use super::phrases::percent_of;
+use crate::core::Watched;
 use crate::core::{DestState, DestTally, Phase, Plan, Tally};
 use crate::report::printable::printable;
 use crate::report::units;

@@ -10,7 +10,7 @@ mod sample;
 mod screen;
 mod view;
 
-use crate::core::{Event, Observer, Phase, Plan, Series, Tally};
+use crate::core::{Event, Observer, Phase, Plan, Series, Tally, Watched};
 use crate::measure::Forecast;
 use crate::plan::ProgressStyle;
 use crate::report::json::{self, Report};
@@ -41,15 +41,6 @@ pub struct Progress {
     shared: Arc<Shared>,
     messages: Sender<Message>,
     thread: Mutex<Option<JoinHandle<()>>>,
-}
-
-/// A run that is shown: its numbers, and the bytes that it has to move.
-#[derive(Clone, Debug)]
-pub struct Watched {
-    /// Polled.
-    pub tally: Arc<Tally>,
-    /// `None`: to the end of a stream.
-    pub total_bytes: Option<u64>,
 }
 
 /// What the observer thread and those who ask for a status line have in common.

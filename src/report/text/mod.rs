@@ -33,10 +33,7 @@ pub use plan::plan;
 pub use rest::{Rest, continue_command};
 pub(crate) use side::described;
 pub use usage::usage;
-pub use writing::{
-    being_measured, kin_not_put_back, may_fit_later, not_put_back, nothing_to_put_back, put_back_earlier, putting_back,
-    stays, to_be_put_back,
-};
+pub use writing::{nothing_to_put_back, put_back_earlier, putting_back};
 
 #[cfg(test)]
 mod tests;

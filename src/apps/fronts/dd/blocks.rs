@@ -1,7 +1,7 @@
 //! The part of a dd that the pump can move.
 use super::FAILED;
 use super::watch::{Moving, Watch};
-use crate::apps::Exit;
+use crate::apps::exit::Exit;
 use crate::apps::fronts::dd::plan::{
     Blocks, DdFacts, DdKind, Way, as_dd_would, block_options, classify, whole_records,
 };

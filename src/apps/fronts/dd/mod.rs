@@ -5,7 +5,7 @@ pub mod plan;
 pub mod report;
 pub(super) mod watch;
 
-use crate::apps::Exit;
+use crate::apps::exit::Exit;
 use crate::apps::fronts::dd::cli::{self as words, DdCommand};
 use crate::apps::fronts::dd::plan::{Way, classify};
 use crate::apps::fronts::dd::report::{Quoting, Reporter, explained, usage, warning};
@@ -46,8 +46,10 @@ pub(super) fn dd(program: &OsStr, words: &[OsString], out: Out) -> Exit {
             out.tell_bytes(&usage(&error, name, quoting));
             FAILED
         }
-        Ok(DdCommand::Help) => crate::apps::printed(out, &words::help_text(&program.to_string_lossy())),
-        Ok(DdCommand::Version) => crate::apps::printed(out, &format!("dd (haul) {}\n", env!("CARGO_PKG_VERSION"))),
+        Ok(DdCommand::Help) => crate::apps::exit::printed(out, &words::help_text(&program.to_string_lossy())),
+        Ok(DdCommand::Version) => {
+            crate::apps::exit::printed(out, &format!("dd (haul) {}\n", env!("CARGO_PKG_VERSION")))
+        }
         Ok(DdCommand::Copy { plan, explain: true }) => explain(&plan, name, quoting, out),
         Ok(DdCommand::Copy { plan, explain: false }) => copy(*plan, name, quoting),
     }
@@ -180,5 +182,5 @@ fn explain(plan: &RecordPlan, name: &[u8], quoting: Quoting, out: Out) -> Exit {
             Err(because) => explained(plan, None, &because),
         },
     };
-    crate::apps::printed(out, &text)
+    crate::apps::exit::printed(out, &text)
 }

@@ -1,6 +1,6 @@
 //! Signals and regular words about progress of a running dd, and of its kin.
 use super::blocks;
-use crate::apps::die_by;
+use crate::apps::exit::die_by;
 use crate::core::{Endpoint, Error, Kind, RecordPlan, RecordTally, Result, Stop, Tally};
 use crate::sys;
 use signal_hook::consts::SIGUSR1;

@@ -5,7 +5,7 @@ mod hearing;
 pub mod plan;
 pub mod report;
 
-use crate::apps::Exit;
+use crate::apps::exit::Exit;
 use crate::apps::fronts::dd::blocks::{self, Held, Looked};
 use crate::apps::fronts::dd::plan::{DdKind, Way, classify};
 use crate::apps::fronts::dd::report::explained;
@@ -47,9 +47,9 @@ pub(super) fn sg_dd(front: SgFront, program: &[OsString], words: &[OsString], ou
             out.tell_bytes(&usage(&error, name.as_bytes(), front));
             Exit::Status(error.status(front))
         }
-        Ok(SgCommand::Help) => crate::apps::printed(out, &words::help_text(&name.to_string_lossy(), front)),
+        Ok(SgCommand::Help) => crate::apps::exit::printed(out, &words::help_text(&name.to_string_lossy(), front)),
         Ok(SgCommand::Version) => {
-            crate::apps::printed(out, &format!("{} (haul) {}\n", front.name(), env!("CARGO_PKG_VERSION")))
+            crate::apps::exit::printed(out, &format!("{} (haul) {}\n", front.name(), env!("CARGO_PKG_VERSION")))
         }
         Ok(SgCommand::Copy(plan)) => {
             let called = Interrupted { program: program.to_vec(), words: words.to_vec(), ..Interrupted::default() };

@@ -9,7 +9,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// A journal that claims something about a dest, and is to be removed before anybody writes there.
-pub(in crate::apps) struct Stale {
+pub(crate) struct Stale {
     path: PathBuf,
     /// Bytes that it claims; `None`: it cannot be believed anyway, or is in use.
     durable_bytes: Option<u64>,
@@ -20,7 +20,7 @@ pub(in crate::apps) struct Stale {
 impl Stale {
     /// The journals about `dest`, but for the one at `except`: that of the dest itself, those of the partitions of a
     /// disk, and that of the disk of a partition.
-    pub(in crate::apps) fn of(dest: &Facts, except: Option<&Path>) -> Vec<Stale> {
+    pub(crate) fn of(dest: &Facts, except: Option<&Path>) -> Vec<Stale> {
         let mut found = Vec::new();
         let may_be = |path: &PathBuf| Some(path.as_path()) != except;
         let own = place::of(dest);
@@ -69,7 +69,7 @@ impl Stale {
 
     /// Those about the dest that `leads_there`, a path below /proc/self/fd or any other. It is looked at closely only
     /// where there could be one.
-    pub(in crate::apps) fn of_path(leads_there: &str) -> Vec<Stale> {
+    pub(crate) fn of_path(leads_there: &str) -> Vec<Stale> {
         let Ok(path) = fs::canonicalize(leads_there) else { return Vec::new() };
         if !place::may_be_about(&path) {
             return Vec::new();
@@ -79,7 +79,7 @@ impl Stale {
     }
 
     /// What the user should know: a clause.
-    pub(in crate::apps) fn warning(&self) -> String {
+    pub(crate) fn warning(&self) -> String {
         let path = self.path.display();
         match self.durable_bytes {
             _ if self.busy => format!("another process is using journal {path}, which is about the same bytes"),
@@ -95,7 +95,7 @@ impl Stale {
     ///
     /// # Errors
     /// The file system fails; Refused where a copy is under way that keeps it.
-    pub(in crate::apps) fn end(&self) -> Result<(), Error> {
+    pub(crate) fn end(&self) -> Result<(), Error> {
         if self.busy {
             let what = format!("a copy is under way to the same bytes: it is using journal {}", self.path.display());
             let advice = "Nothing was written. Wait until that copy has ended, or stop it; then run this again.";

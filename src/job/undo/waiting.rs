@@ -1,11 +1,10 @@
 //! Whoever meets a device of which originals are not back says so.
-use super::super::journal;
-use super::misfit;
+use super::{misfit, words};
 use crate::core::{Device, EndpointKind, Error, Extent, Facts, WaitingUndo};
 use crate::disks::probe;
+use crate::job::journal;
 use crate::ledger::undo::Undo;
 use crate::ledger::{Fault, FaultKind, SideIdentity};
-use crate::report::text;
 use std::path::PathBuf;
 
 const KIND: &str = "undo";
@@ -54,10 +53,10 @@ impl Found {
     fn told(&self, address: &str) -> String {
         let WaitingUndo { path, kept_bytes } = &self.waiting;
         match (&self.of_kin, kept_bytes) {
-            (None, Some(_)) => text::not_put_back(address, path),
-            (None, None) => text::being_measured(address),
-            (Some(kin), Some(_)) => text::kin_not_put_back(address, kin, path),
-            (Some(kin), None) => text::being_measured(kin),
+            (None, Some(_)) => words::not_put_back(address, path),
+            (None, None) => words::being_measured(address),
+            (Some(kin), Some(_)) => words::kin_not_put_back(address, kin, path),
+            (Some(kin), None) => words::being_measured(kin),
         }
     }
 }
@@ -75,32 +74,32 @@ fn opened(path: PathBuf) -> Option<(WaitingUndo, Option<Undo>)> {
 }
 
 /// Warnings of originals that are not back on a device that is only looked at.
-pub(in crate::apps) fn read_warnings(device: &Facts) -> Vec<String> {
+pub(crate) fn read_warnings(device: &Facts) -> Vec<String> {
     Found::about(device).iter().map(|found| found.told(&device.address)).collect()
 }
 
 /// Warnings about a dest that is to be written to, or would be but for `dry_run`: its own originals are put back
 /// before, which is said then; those of a disk or partition that shares bytes with it are not.
-pub(in crate::apps) fn write_warnings(dest: &Facts, dry_run: bool) -> Vec<String> {
+pub(crate) fn write_warnings(dest: &Facts, dry_run: bool) -> Vec<String> {
     let told = |found: &Found| match (&found.of_kin, found.waiting.kept_bytes) {
-        (None, Some(_)) => dry_run.then(|| text::to_be_put_back(&dest.address, &found.waiting.path)),
+        (None, Some(_)) => dry_run.then(|| words::to_be_put_back(&dest.address, &found.waiting.path)),
         (None, None) => dry_run.then(|| found.told(&dest.address)),
-        (Some(_), _) => Some(text::stays(&found.told(&dest.address))),
+        (Some(_), _) => Some(words::stays(&found.told(&dest.address))),
     };
     Found::about(dest).iter().filter_map(told).collect()
 }
 
 /// The same error of a dry run to go on with a copy, with what it says nothing of: what was held against the journal is
 /// not what the copy would find.
-pub(in crate::apps) fn explain(dest: &Facts, error: Error) -> Error {
+pub(crate) fn explain(dest: &Facts, error: Error) -> Error {
     match Found::about(dest).iter().find(|found| found.of_kin.is_none()) {
-        Some(found) => error.advise(text::may_fit_later(&dest.address, &found.waiting.path)),
+        Some(found) => error.advise(words::may_fit_later(&dest.address, &found.waiting.path)),
         None => error,
     }
 }
 
 /// Notes at each device, and at each partition, what is not back there.
-pub(in crate::apps) fn find_all(devices: &mut [Device]) {
+pub(crate) fn find_all(devices: &mut [Device]) {
     if !journal::are_there(KIND) {
         return;
     }
@@ -116,6 +115,6 @@ pub(in crate::apps) fn find_all(devices: &mut [Device]) {
 }
 
 /// Whether there is an undo journal at all.
-pub(in crate::apps) fn are_there() -> bool {
+pub(crate) fn are_there() -> bool {
     journal::are_there(KIND)
 }

@@ -1,7 +1,7 @@
 //! The files beside a copy: none may be a side of it, or another one of them.
-use super::journal;
 use crate::core::{EndpointKind, Error, Facts, FileId, Kind, Result, Side};
 use crate::files::{Found, find};
+use crate::job::journal;
 use crate::plan::{Delta, JournalWish, Options};
 use std::path::{Path, PathBuf};
 
@@ -13,7 +13,7 @@ const JOURNAL: [&str; 2] = ["--journal", "the journal"];
 ///
 /// # Errors
 /// `Refused`, naming both.
-pub(super) fn check(options: &Options, sides: &[(Side, &Facts)]) -> Result<()> {
+pub(crate) fn check(options: &Options, sides: &[(Side, &Facts)]) -> Result<()> {
     let dests = sides.iter().filter(|(side, _)| *side == Side::Dest).map(|(_, facts)| *facts);
     let mut files = Vec::new();
     for (what, path) in named(options, dests) {
@@ -60,7 +60,7 @@ fn named<'a>(options: &Options, dests: impl Iterator<Item = &'a Facts>) -> Vec<(
 }
 
 /// Whether `path` leads to this side, or will once both are made.
-pub(super) fn leads_to(path: &Path, facts: &Facts) -> bool {
+pub(crate) fn leads_to(path: &Path, facts: &Facts) -> bool {
     find(path).is_ok_and(|found| is(&found, facts))
 }
 

@@ -4,7 +4,7 @@ use crate::ledger::mapfile::{Mapfile, MapfileFile};
 use std::path::Path;
 
 /// A mapfile to be written at the end of a copy, whose place is held from before the first write.
-pub(super) struct Map {
+pub(crate) struct Map {
     address: String,
     file: MapfileFile,
 }
@@ -14,7 +14,7 @@ impl Map {
     ///
     /// # Errors
     /// `Refused` for what is there already, `Io` for a place that cannot be written.
-    pub(super) fn begin(address: Option<&str>) -> Result<Option<Self>> {
+    pub(crate) fn begin(address: Option<&str>) -> Result<Option<Self>> {
         let Some(address) = address else { return Ok(None) };
         let path = Path::new(address);
         let file = MapfileFile::create(path).map_err(|fault| fault.into_error(address))?;
@@ -25,7 +25,7 @@ impl Map {
     ///
     /// # Errors
     /// `Io` where it could not be written.
-    pub(super) fn finish(self, plan: &Plan, outcome: &Outcome) -> Result<()> {
+    pub(crate) fn finish(self, plan: &Plan, outcome: &Outcome) -> Result<()> {
         self.file.close(&of_outcome(plan, outcome)).map_err(|fault| fault.into_error(&self.address))
     }
 }

@@ -1,9 +1,11 @@
 //! A dest that lies: every damage is found at its place, and none where there is none.
 use super::*;
-use crate::apps::certify::{self, Copied};
-use crate::apps::digest_collector::DigestCollector;
-use crate::apps::trailing;
 use crate::core::{EndpointKind, Host, Kind, Op, Outcome, Request};
+use crate::job::concurrent_readback;
+use crate::job::digest_collector::DigestCollector;
+use crate::job::opened::OpenDest;
+use crate::job::operator::tests::Agreeable;
+use crate::job::verify_dests::{self, One};
 use crate::plan::{Options, ProgressStyle};
 use proptest::prelude::*;
 use std::io;
@@ -108,13 +110,13 @@ fn copied(source: Arc<Lying>, dest: &Arc<Lying>, portion: Portion) -> Outcome {
     let facts = [&source, dest].map(|end| end.facts().clone());
     let plan = plan::make(&options, &facts[0], &facts[1], &Host { ring_refused: None }).unwrap();
     let ends: Ends = [source, dest.clone()];
-    let session = Session::new(&options, None);
+    let session = Session::new(Arc::new(Agreeable));
     let mut gatherer = DigestCollector::begin(&options, &plan, &facts[0], &[&facts[1]]).unwrap();
-    let (mut outcome, progress) = session.run(&plan, &ends, &mut *schedules::make(&plan, &ends[0]), &gatherer, None);
+    let mut outcome = session.run(Task::new(&plan, &ends, &mut *schedules::make(&plan, &ends[0]), &gatherer));
     assert!(matches!(outcome.ended, Ended::Complete), "{:?}", outcome.ended);
     let reader: Arc<dyn Endpoint> = dest.clone();
-    let copied = Copied { plan: &plan, ends: &ends, reader: Some(reader), behind: Vec::new() };
-    certify::one(&session, copied, &mut gatherer, &mut outcome, progress);
+    let dest = OpenDest { ends, reader: Some(reader) };
+    verify_dests::one(&session, One { plan: &plan, dest: &dest, behind: Vec::new() }, &mut gatherer, &mut outcome);
     outcome
 }
 
@@ -268,11 +270,11 @@ fn followed(source: Arc<Lying>, dest: &Arc<Lying>, between: impl FnOnce(&Lying))
     let mut plan = plan::make(&options, &facts[0], &facts[1], &Host { ring_refused: None }).unwrap();
     plan.read_back.as_mut().unwrap().window_bytes = Some(4 * BLOCK);
     let ends: Ends = [source, dest.clone()];
-    let session = Session::new(&options, None);
+    let session = Session::new(Arc::new(Agreeable));
     let mut gatherer = DigestCollector::begin(&options, &plan, &facts[0], &[&facts[1]]).unwrap();
     let reader: Arc<dyn Endpoint> = dest.clone();
     let copy = |hearer: &dyn Observer| {
-        let (outcome, progress) = session.run(&plan, &ends, &mut *schedules::make(&plan, &ends[0]), hearer, None);
+        let outcome = session.run(Task::new(&plan, &ends, &mut *schedules::make(&plan, &ends[0]), hearer));
         let follows = (outcome.claimed.end().saturating_sub(4 * BLOCK)) / BLOCK * BLOCK;
         // Patience for a busy machine; without the follower it never comes.
         let give_up = Instant::now() + std::time::Duration::from_secs(60);
@@ -280,12 +282,11 @@ fn followed(source: Arc<Lying>, dest: &Arc<Lying>, between: impl FnOnce(&Lying))
             std::thread::sleep(std::time::Duration::from_millis(1));
         }
         between(dest);
-        (outcome, progress)
+        outcome
     };
-    let ((mut outcome, progress), behind) =
-        trailing::followed_while(&session, &plan, &reader, &gatherer, || true, copy);
-    let copied = Copied { plan: &plan, ends: &ends, reader: Some(reader), behind };
-    certify::one(&session, copied, &mut gatherer, &mut outcome, progress);
+    let (mut outcome, behind) = concurrent_readback::followed_while(&session, &plan, &reader, &gatherer, || true, copy);
+    let dest = OpenDest { ends, reader: Some(reader) };
+    verify_dests::one(&session, One { plan: &plan, dest: &dest, behind }, &mut gatherer, &mut outcome);
     outcome
 }
 

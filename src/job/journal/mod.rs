@@ -8,25 +8,26 @@ mod place;
 mod stale;
 mod waiting;
 
-use super::beside;
 use crate::core::{CheckpointPlan, Ended, Endpoint, Error, ExtentSet, Facts, Kind, Outcome, Plan, Result, Side};
+use crate::job::beside;
 use crate::ledger::journal::{Head, Journal};
 use crate::ledger::{FaultKind, SideIdentity};
 use crate::plan::{JournalWish, Options};
-pub(super) use exchange::{export, import};
+pub(crate) use exchange::{Exported, Imported, export, import};
 use journal_writer::JournalWriter;
-pub(super) use place::{are_there, of as place_of, of_device, of_kin, prepare, start_on_disk};
-pub(super) use stale::Stale;
+pub(crate) use place::{are_there, of as place_of, of_device, of_kin, prepare, start_on_disk};
+pub(crate) use stale::Stale;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
-pub(super) use waiting::{Choice, Waiting};
+use waiting::Waiting;
+pub(crate) use waiting::{Choice, Unfinished};
 
 /// Least and greatest time between two checkpoints, unless the user says.
 const EVERY: [Duration; 2] = [Duration::from_secs(5), Duration::from_secs(60)];
 
 /// What was found where the journal of a copy is to be, before anything is changed.
-pub(super) struct ExistingJournal {
+pub(crate) struct ExistingJournal {
     /// Where it is, or is to be; `None`: none is kept.
     path: Option<PathBuf>,
     /// The user named the place.
@@ -41,7 +42,7 @@ pub(super) struct ExistingJournal {
     head: Head,
     every: [Duration; 2],
     /// What the user should know before it begins.
-    pub(super) warnings: Vec<String>,
+    pub(crate) warnings: Vec<String>,
 }
 
 /// Looks for the journal and, with `--resume`, whether it fits. Changes nothing, but for a torn last line.
@@ -49,7 +50,7 @@ pub(super) struct ExistingJournal {
 /// # Errors
 /// There is nothing to resume, or it does not fit: Refused. The place is that of a side, or something else is there:
 /// Refused. A journal that cannot be read.
-pub(super) fn look(options: &Options, plan: &Plan, source: &Facts, dest: &Facts) -> Result<ExistingJournal> {
+pub(crate) fn look(options: &Options, plan: &Plan, source: &Facts, dest: &Facts) -> Result<ExistingJournal> {
     let (path, named) = match &options.journal {
         JournalWish::At(path) => (Some(path.clone()), true),
         JournalWish::Auto | JournalWish::Never => (place::of(dest), false),
@@ -121,12 +122,12 @@ fn open(path: &Path) -> std::result::Result<Option<Journal>, crate::ledger::Faul
 
 impl ExistingJournal {
     /// There is a journal of a copy to this dest that did not come to its end.
-    pub(super) fn is_unfinished(&self) -> bool {
+    pub(crate) fn is_unfinished(&self) -> bool {
         self.old.is_some()
     }
 
     /// A journal is kept.
-    pub(super) fn is_kept(&self) -> bool {
+    pub(crate) fn is_kept(&self) -> bool {
         self.path.is_some()
     }
 
@@ -221,7 +222,7 @@ impl ExistingJournal {
     ///
     /// # Errors
     /// The old one cannot be removed; the new one cannot be made.
-    pub(super) fn begin(self, plan: &Plan, source: &Arc<dyn Endpoint>) -> Result<Option<ActiveJournal>> {
+    pub(crate) fn begin(self, plan: &Plan, source: &Arc<dyn Endpoint>) -> Result<Option<ActiveJournal>> {
         let ExistingJournal { path, named, old, stale, resumes, head, every, .. } = self;
         stale.iter().try_for_each(Stale::end)?;
         let mut already = ExtentSet::new();
@@ -251,9 +252,9 @@ impl ExistingJournal {
 }
 
 /// A journal of a copy that is about to run.
-pub(super) struct ActiveJournal {
-    pub(super) keeping: CheckpointPlan,
-    pub(super) left: FinishedJournal,
+pub(crate) struct ActiveJournal {
+    pub(crate) keeping: CheckpointPlan,
+    pub(crate) left: FinishedJournal,
 }
 
 impl ActiveJournal {
@@ -262,7 +263,7 @@ impl ActiveJournal {
     ///
     /// # Errors
     /// It cannot be made durable, or not be written down.
-    pub(super) fn believe(&mut self, there: &ExtentSet, dest: &Arc<dyn Endpoint>) -> Result<()> {
+    pub(crate) fn believe(&mut self, there: &ExtentSet, dest: &Arc<dyn Endpoint>) -> Result<()> {
         dest.make_durable().map_err(|source| {
             Error::new(Kind::Io, "cannot make durable what the dest has already").on(Side::Dest).because(source)
         })?;
@@ -275,19 +276,19 @@ impl ActiveJournal {
     }
 
     /// The copy does not take place.
-    pub(super) fn forget(&self) {
+    pub(crate) fn forget(&self) {
         let _ = self.left.0.settle(true, None);
     }
 }
 
 /// What is left of a journal after a copy.
-pub(super) struct FinishedJournal(JournalWriter);
+pub(crate) struct FinishedJournal(JournalWriter);
 
 impl FinishedJournal {
     /// Removes the journal of a copy that needs none any more; says of another where it is. One that lacks what could
     /// not be read is complete, and still needs it: those places may be readable another time. Nothing is written to
     /// `dest` any more.
-    pub(super) fn settle(&self, outcome: &mut Outcome, dest: &Arc<dyn Endpoint>) {
+    pub(crate) fn settle(&self, outcome: &mut Outcome, dest: &Arc<dyn Endpoint>) {
         let all_read = outcome.unread[Side::Source.index()].is_empty();
         let settled = self.0.settle(matches!(outcome.ended, Ended::Complete) && all_read, Some(dest));
         outcome.notes.extend(settled.note);

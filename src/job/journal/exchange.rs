@@ -1,20 +1,18 @@
 //! A journal as a mapfile of GNU ddrescue, and back.
 use super::journal_writer::{SAMPLE_BYTES, SAMPLES};
 use super::{fits, head, open, place};
-use crate::apps::Exit;
-use crate::apps::copy::host;
 use crate::core::{Access, Error, Existing, Extent, Kind, PlanSide, Result, Side};
 use crate::disks;
 use crate::disks::probe;
 use crate::files::{FileError, open_to_read};
+use crate::job::host;
 use crate::ledger::journal::{Journal, Sample, State, read, sample_places};
 use crate::ledger::mapfile::{Mapfile, MapfileFile};
 use crate::plan;
 use crate::plan::{JournalWish, Options};
-use crate::report::{Out, text};
 use std::fs::File;
 use std::io::BufReader;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Opens a paper for reading; whatever is no regular file is refused.
 fn opened(what: &str, path: &Path) -> Result<BufReader<File>> {
@@ -26,11 +24,28 @@ fn opened(what: &str, path: &Path) -> Result<BufReader<File>> {
     open_to_read(path).map(BufReader::new).map_err(failed)
 }
 
+/// What a mapfile that was made of a journal says.
+pub(crate) struct Exported {
+    pub(crate) finished_bytes: u64,
+    pub(crate) bad_bytes: u64,
+    /// Options of ddrescue for a copy that is not of the whole source; empty, or with a space at its end.
+    pub(crate) range: String,
+}
+
+/// A journal that was made of a mapfile, and what it says.
+pub(crate) struct Imported {
+    pub(crate) journal: PathBuf,
+    pub(crate) durable_bytes: u64,
+    pub(crate) unread_bytes: u64,
+    /// Bytes of the copy.
+    pub(crate) len: u64,
+}
+
 /// Writes what the journal says as a mapfile, which must not be there.
 ///
 /// # Errors
 /// The journal cannot be believed, the mapfile is there or cannot be written.
-pub(in crate::apps) fn export(journal: &Path, mapfile: &Path, out: Out) -> Result<Exit> {
+pub(crate) fn export(journal: &Path, mapfile: &Path) -> Result<Exported> {
     let reading =
         read(opened("journal", journal)?).map_err(|fault| fault.into_error(&journal.display().to_string()))?;
     let (head, state) = (&reading.head, &reading.state);
@@ -45,12 +60,7 @@ pub(in crate::apps) fn export(journal: &Path, mapfile: &Path, out: Out) -> Resul
         }
         _ => String::new(),
     };
-    let (there, bad) = (state.durable.total_bytes(), state.unread.total_bytes());
-    out.tell(&text::told(&format!(
-        "mapfile {}: {there} bytes finished, {bad} bad; go on with: ddrescue {range}SRC DST {0}",
-        mapfile.display()
-    )));
-    Ok(Exit::Status(0))
+    Ok(Exported { finished_bytes: state.durable.total_bytes(), bad_bytes: state.unread.total_bytes(), range })
 }
 
 /// Makes a journal of what the mapfile says about this copy. The dest is flushed before it is claimed.
@@ -58,11 +68,11 @@ pub(in crate::apps) fn export(journal: &Path, mapfile: &Path, out: Out) -> Resul
 /// # Errors
 /// The mapfile cannot be read, says nothing of this copy, or what it says is not on the dest; there is a journal; what
 /// forbids the copy itself.
-pub(in crate::apps) fn import(mapfile: &Path, options: &Options, out: Out) -> Result<Exit> {
+pub(crate) fn import(mapfile: &Path, options: &Options) -> Result<Imported> {
     let name = mapfile.display().to_string();
     let map = Mapfile::parse(opened("mapfile", mapfile)?).map_err(|fault| fault.into_error(&name))?;
     let (source, dest) = probe::both(&options.source, &options.dest)?;
-    let plan = plan::make(options, &source, &dest, &host(options))?;
+    let plan = plan::make(options, &source, &dest, &host(options.engine))?;
     let refused = |what: String, advice: &str| Err(Error::new(Kind::Refused, what).advise(advice));
     let Some(len) = plan.len else {
         return refused(
@@ -118,10 +128,6 @@ pub(in crate::apps) fn import(mapfile: &Path, options: &Options, out: Out) -> Re
     let mut journal = Journal::create(&path, head).map_err(fault)?;
     let (durable, unread): (Vec<_>, Vec<_>) = (state.durable.iter().collect(), state.unread.iter().collect());
     journal.append(&durable, &unread).map_err(fault)?;
-    let (there, bad) = (state.durable.total_bytes(), state.unread.total_bytes());
-    out.tell(&text::told(&format!(
-        "journal {}: {there} of {len} bytes durable, {bad} not readable; haul copy --resume goes on from there",
-        path.display()
-    )));
-    Ok(Exit::Status(0))
+    let (durable_bytes, unread_bytes) = (state.durable.total_bytes(), state.unread.total_bytes());
+    Ok(Imported { journal: path, durable_bytes, unread_bytes, len })
 }

@@ -18,20 +18,20 @@ const BARREN_MAX: u32 = 2;
 
 /// What was put back.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(in crate::apps) struct PutBack {
+pub(crate) struct PutBack {
     /// Bytes that were kept.
-    pub(in crate::apps) kept_bytes: u64,
+    pub(crate) kept_bytes: u64,
     /// Those of them that had been written over.
-    pub(in crate::apps) written_bytes: u64,
+    pub(crate) written_bytes: u64,
 }
 
 /// Why not everything is back, and what is not.
 #[derive(Debug)]
-pub(in crate::apps) struct NotPutBack {
+pub(crate) struct NotPutBack {
     /// What failed first, with the places in its advice.
-    pub(in crate::apps) error: Error,
+    pub(crate) error: Error,
     /// What is not back, and where its originals are.
-    pub(in crate::apps) left: Left,
+    pub(crate) left: Left,
 }
 
 /// Puts back what was kept, makes it durable, and then removes the journal. A sector that carries the session's content
@@ -42,7 +42,7 @@ pub(in crate::apps) struct NotPutBack {
 /// # Errors
 /// Refused where there are sectors of somebody else's; else what the device, or the file system of the journal, said
 /// first. The journal stays then.
-pub(in crate::apps) fn put_back(undo: Undo, end: &Arc<dyn Endpoint>) -> std::result::Result<PutBack, Box<NotPutBack>> {
+pub(crate) fn put_back(undo: Undo, end: &Arc<dyn Endpoint>) -> std::result::Result<PutBack, Box<NotPutBack>> {
     let kept = || undo.kept().iter().map(|kept| kept.extent);
     let journal = undo.path().to_owned();
     let mut work = match Work::new(&undo, end) {

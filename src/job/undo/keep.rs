@@ -9,22 +9,22 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// What is kept, and how much of it.
-pub(in crate::apps) struct Keeping<'a> {
-    pub(in crate::apps) facts: &'a Facts,
-    pub(in crate::apps) end: &'a Arc<dyn Endpoint>,
+pub(crate) struct Keeping<'a> {
+    pub(crate) facts: &'a Facts,
+    pub(crate) end: &'a Arc<dyn Endpoint>,
     /// Where, at most.
-    pub(in crate::apps) places: &'a [Extent],
+    pub(crate) places: &'a [Extent],
     /// As much as there is time for, but something of every place.
-    pub(in crate::apps) time: Duration,
+    pub(crate) time: Duration,
 }
 
 /// What was kept.
-pub(in crate::apps) struct Kept {
-    pub(in crate::apps) undo: Undo,
+pub(crate) struct Kept {
+    pub(crate) undo: Undo,
     /// What may be written over now, from the start of each place.
-    pub(in crate::apps) extents: Vec<Extent>,
+    pub(crate) extents: Vec<Extent>,
     /// Where reading failed; what lies there is not kept, and not written over.
-    pub(in crate::apps) bad: Vec<Bad>,
+    pub(crate) bad: Vec<Bad>,
 }
 
 /// Keeps originals at `path`. Once this returns they are durable, and what was kept may be written over. `None`: it was
@@ -32,7 +32,7 @@ pub(in crate::apps) struct Kept {
 ///
 /// # Errors
 /// Nothing could be read, or nothing can be kept there.
-pub(in crate::apps) fn keep(path: &Path, asked: &Keeping<'_>, stop: &Stop) -> Result<Option<Kept>> {
+pub(crate) fn keep(path: &Path, asked: &Keeping<'_>, stop: &Stop) -> Result<Option<Kept>> {
     let Keeping { facts, end, places, time } = *asked;
     let failed = |fault: crate::ledger::Fault| fault.into_error(&path.display().to_string());
     let head = Head {
@@ -94,13 +94,13 @@ pub(in crate::apps) fn keep(path: &Path, asked: &Keeping<'_>, stop: &Stop) -> Re
 }
 
 /// Reads and writes pieces, one at a time.
-pub(in crate::apps) struct Mover<'a> {
+pub(crate) struct Mover<'a> {
     end: &'a Arc<dyn Endpoint>,
     request: Request,
 }
 
 impl<'a> Mover<'a> {
-    pub(in crate::apps) fn new(end: &'a Arc<dyn Endpoint>) -> Result<Self> {
+    pub(crate) fn new(end: &'a Arc<dyn Endpoint>) -> Result<Self> {
         let no_memory = |error| Error::new(Kind::Io, "no memory for a block").because(error);
         let buffer = Arena::lone(AT_ONCE_BYTES).map_err(no_memory)?;
         let (side, op) = (Side::Dest, Op::Read);
@@ -109,13 +109,13 @@ impl<'a> Mover<'a> {
     }
 
     /// The bytes of `extent`, at most [`AT_ONCE_BYTES`].
-    pub(in crate::apps) fn read(&mut self, extent: Extent) -> std::io::Result<&[u8]> {
+    pub(crate) fn read(&mut self, extent: Extent) -> std::io::Result<&[u8]> {
         self.transfer(Op::Read, extent)?;
         Ok(&self.request.buffer.bytes()[..extent.len as usize])
     }
 
     /// Writes them from `offset` on.
-    pub(in crate::apps) fn write(&mut self, offset: u64, bytes: &[u8]) -> std::io::Result<()> {
+    pub(crate) fn write(&mut self, offset: u64, bytes: &[u8]) -> std::io::Result<()> {
         self.request.buffer.bytes_mut()[..bytes.len()].copy_from_slice(bytes);
         self.transfer(Op::Write, Extent::new(offset, bytes.len() as u64))
     }

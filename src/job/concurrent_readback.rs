@@ -1,11 +1,11 @@
 //! Reading the dest back behind the writer, while the copy runs.
-use super::digested::Digested;
-use super::session::Session;
 use crate::core::schedules;
 use crate::core::schedules::Front;
 use crate::core::{DigestedBlock, Endpoint, Event, Observer, Plan, Tally};
 use crate::disks::memory::Memory;
 use crate::engine;
+use crate::job::digested::Digested;
+use crate::job::session::Session;
 use crate::plan;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
@@ -19,15 +19,15 @@ const LOOK: Duration = Duration::from_millis(250);
 const TO_SPARE: f64 = 0.1;
 
 /// Runs `copy`, which is by `plan`, and reads back behind it where the plan wants that. `hearer` hears of the copy too.
-/// Gives what `copy` gave, and the blocks that were read back by then.
-pub(super) fn followed<T>(
-    session: &Session<'_>,
+/// `tally` has its numbers. Gives what `copy` gave, and the blocks that were read back by then.
+pub(crate) fn followed<T>(
+    session: &Session,
     plan: &Plan,
     reader: Option<&Arc<dyn Endpoint>>,
     hearer: &dyn Observer,
+    tally: Arc<Tally>,
     copy: impl FnOnce(&dyn Observer, Arc<Tally>) -> T,
 ) -> (T, Vec<DigestedBlock>) {
-    let tally = Arc::<Tally>::default();
     let Some(reader) = reader.filter(|_| window(plan).is_some()) else {
         return (copy(hearer, tally), Vec::new());
     };
@@ -40,8 +40,8 @@ fn window(plan: &Plan) -> Option<(u64, u64)> {
 }
 
 /// The same whenever `may` says so.
-pub(super) fn followed_while<T>(
-    session: &Session<'_>,
+pub(crate) fn followed_while<T>(
+    session: &Session,
     plan: &Plan,
     reader: &Arc<dyn Endpoint>,
     hearer: &dyn Observer,

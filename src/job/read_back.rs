@@ -1,5 +1,4 @@
 //! After a copy: the dest is read back and compared; what differs is read again, written once more, and read again.
-use super::session::Session;
 use crate::core::schedules;
 use crate::core::stages::{Checklist, sample};
 use crate::core::{
@@ -9,8 +8,8 @@ use crate::core::{
 use crate::disks;
 use crate::disks::memory::Memory;
 use crate::engine::Ends;
+use crate::job::session::{Session, Task};
 use crate::plan;
-use crate::report::Progress;
 use std::hash::{BuildHasher, RandomState};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
@@ -20,7 +19,7 @@ use std::time::Instant;
 ///
 /// # Errors
 /// As for [`disks::open_compared`].
-pub(super) fn reader(plan: &Plan, ends: &Ends) -> Result<Option<Arc<dyn Endpoint>>> {
+pub(crate) fn reader(plan: &Plan, ends: &Ends) -> Result<Option<Arc<dyn Endpoint>>> {
     plan.read_back.as_ref().map(|_| to_read(plan, ends)).transpose()
 }
 
@@ -28,7 +27,7 @@ pub(super) fn reader(plan: &Plan, ends: &Ends) -> Result<Option<Arc<dyn Endpoint
 ///
 /// # Errors
 /// As for [`disks::open_compared`].
-pub(super) fn to_read(plan: &Plan, ends: &Ends) -> Result<Arc<dyn Endpoint>> {
+pub(crate) fn to_read(plan: &Plan, ends: &Ends) -> Result<Arc<dyn Endpoint>> {
     let dest = &ends[Side::Dest.index()];
     if plan.dest.through.is_some() {
         // A node takes every command by one descriptor, and a second one would be in the way of the first.
@@ -41,23 +40,21 @@ pub(super) fn to_read(plan: &Plan, ends: &Ends) -> Result<Arc<dyn Endpoint>> {
 }
 
 /// What came of reading one dest back.
-pub(super) struct Answer {
-    pub(super) verified: Verified,
-    pub(super) ended: Ended,
-    /// That of the last pass.
-    pub(super) progress: Option<Arc<Progress>>,
+pub(crate) struct Answer {
+    pub(crate) verified: Verified,
+    pub(crate) ended: Ended,
 }
 
 /// A dest that is to be read back.
-pub(super) struct Written<'a> {
+pub(crate) struct Written<'a> {
     /// By which it was written.
-    pub(super) plan: &'a Plan,
-    pub(super) ends: &'a Ends,
-    pub(super) reader: Arc<dyn Endpoint>,
+    pub(crate) plan: &'a Plan,
+    pub(crate) ends: &'a Ends,
+    pub(crate) reader: Arc<dyn Endpoint>,
     /// Bytes of the copy that are there.
-    pub(super) len: u64,
+    pub(crate) len: u64,
     /// Blocks that were read back already, behind the writer.
-    pub(super) behind: Vec<DigestedBlock>,
+    pub(crate) behind: Vec<DigestedBlock>,
 }
 
 /// Of the blocks that were read back behind the writer, as few are read again when everything is written, at least: a
@@ -66,8 +63,8 @@ const AGAIN_PER_MILLION: u32 = 10_000;
 const AGAIN_BLOCKS_MIN: u64 = 32;
 
 /// Reads back what is there, or these blocks of it, and compares it with `list`.
-pub(super) fn read_back(
-    session: &Session<'_>,
+pub(crate) fn read_back(
+    session: &Session,
     written: Written<'_>,
     list: &Checklist,
     sample: Option<Vec<Extent>>,
@@ -75,23 +72,23 @@ pub(super) fn read_back(
     let began = Instant::now();
     let Written { plan, ends, reader, len, behind } = written;
     let block_bytes = plan.digest_blocks.map_or(1, |digests| digests.block_bytes);
-    let mut reading = Reading { session, plan, ends, reader, list, len, block_bytes, progress: None };
+    let reading = Reading { session, plan, ends, reader, list, len, block_bytes };
     let mut verified = Verified { sampled: sample.is_some(), ..Verified::default() };
     let ended = reading.verify(sample, &behind, &mut verified);
     verified.complete = matches!(ended, Ended::Complete);
     verified.elapsed = began.elapsed();
-    Answer { verified, ended, progress: reading.progress }
+    Answer { verified, ended }
 }
 
 /// The blocks of a copy of `len` bytes that `plan` wants read back; `None`: all.
-pub(super) fn drawn(plan: &Plan, len: u64) -> Option<Vec<Extent>> {
+pub(crate) fn drawn(plan: &Plan, len: u64) -> Option<Vec<Extent>> {
     let (wish, digests) = (plan.read_back.as_ref()?, plan.digest_blocks?);
     let Portion::Sample { per_million } = wish.portion else { return None };
     Some(draw(len, digests.block_bytes, per_million))
 }
 
 /// Blocks at random, so many of a million, the first and the last among them.
-pub(super) fn draw(len: u64, block_bytes: u64, per_million: u32) -> Vec<Extent> {
+pub(crate) fn draw(len: u64, block_bytes: u64, per_million: u32) -> Vec<Extent> {
     let random = RandomState::new();
     let mut drawn = 0u64;
     sample(len, block_bytes, per_million, |choices| {
@@ -101,7 +98,7 @@ pub(super) fn draw(len: u64, block_bytes: u64, per_million: u32) -> Vec<Extent> 
 }
 
 /// What came of reading back behind the writer, of a copy that did not get to its end.
-pub(super) fn so_far(block_bytes: u64, behind: &[DigestedBlock], list: &Checklist) -> Verified {
+pub(crate) fn so_far(block_bytes: u64, behind: &[DigestedBlock], list: &Checklist) -> Verified {
     let (bytes, wrong) = judged(behind, Checker::new(list, u64::MAX, block_bytes));
     Verified { bytes, behind_bytes: bytes, blocks: bytes.div_ceil(block_bytes), wrong, ..Verified::default() }
 }
@@ -115,8 +112,8 @@ fn judged(behind: &[DigestedBlock], checker: Checker<'_>) -> (u64, ExtentSet) {
 }
 
 /// Reads `extents` of the source, which are whole blocks, for their digests alone; `gatherer` hears of each.
-pub(super) fn digest_again(
-    session: &Session<'_>,
+pub(crate) fn digest_again(
+    session: &Session,
     plan: &Plan,
     source: &Arc<dyn Endpoint>,
     extents: Vec<Extent>,
@@ -125,24 +122,21 @@ pub(super) fn digest_again(
     let nothing: Arc<dyn Endpoint> = Arc::new(Memory::nothing(0));
     let plan = plan::digest_again(plan, total(&extents));
     let ends = [source.clone(), nothing];
-    let (outcome, progress) = session.run(&plan, &ends, &mut *schedules::listed(extents), gatherer, None);
-    session.ended(&progress);
-    outcome
+    session.run(Task::new(&plan, &ends, &mut *schedules::listed(extents), gatherer))
 }
 
 struct Reading<'a> {
-    session: &'a Session<'a>,
+    session: &'a Session,
     plan: &'a Plan,
     ends: &'a Ends,
     reader: Arc<dyn Endpoint>,
     list: &'a Checklist,
     len: u64,
     block_bytes: u64,
-    progress: Option<Arc<Progress>>,
 }
 
 impl Reading<'_> {
-    fn verify(&mut self, sample: Option<Vec<Extent>>, behind: &[DigestedBlock], verified: &mut Verified) -> Ended {
+    fn verify(&self, sample: Option<Vec<Extent>>, behind: &[DigestedBlock], verified: &mut Verified) -> Ended {
         verified.cached_bytes = self.uncache();
         let (behind_bytes, mut wrong) = judged(behind, Checker::new(self.list, self.len, self.block_bytes));
         let (extents, again_bytes) = match behind_bytes {
@@ -188,7 +182,7 @@ impl Reading<'_> {
     }
 
     /// Writes what is wrong once more from the source, and looks whether it is right then.
-    fn put_right(&mut self, verified: &mut Verified) -> Ended {
+    fn put_right(&self, verified: &mut Verified) -> Ended {
         let extents: Vec<Extent> = verified.wrong.iter().collect();
         let rewrite = plan::rewrite(self.plan, total(&extents));
         let written = self.run(&rewrite, self.ends, Some(extents.clone()));
@@ -206,7 +200,7 @@ impl Reading<'_> {
     }
 
     /// Reads blocks back: all of them, or those of `extents`.
-    fn pass(&mut self, extents: Option<Vec<Extent>>) -> Pass {
+    fn pass(&self, extents: Option<Vec<Extent>>) -> Pass {
         let len = extents.as_ref().map_or(self.len, |extents| total(extents));
         let plan = plan::read_back(self.plan, len);
         let nothing: Arc<dyn Endpoint> = Arc::new(Memory::nothing(0));
@@ -214,16 +208,14 @@ impl Reading<'_> {
         self.run(&plan, &ends, extents)
     }
 
-    fn run(&mut self, plan: &Plan, ends: &Ends, extents: Option<Vec<Extent>>) -> Pass {
+    fn run(&self, plan: &Plan, ends: &Ends, extents: Option<Vec<Extent>>) -> Pass {
         let mut schedule = match extents {
             Some(extents) => schedules::listed(extents),
             None => schedules::make(plan, &ends[0]),
         };
         let checker = Checker::new(self.list, self.len, self.block_bytes);
-        let (outcome, progress) = self.session.run(plan, ends, &mut *schedule, &checker, None);
+        let outcome = self.session.run(Task::new(plan, ends, &mut *schedule, &checker));
         let differing = checker.into_differing();
-        self.session.ended(&progress);
-        self.progress = Some(progress);
         Pass { ended: outcome.ended, bytes: outcome.totals.dest_bytes(), differing }
     }
 
@@ -250,7 +242,7 @@ struct Pass {
 }
 
 /// Holds what is read against what it should be.
-pub(super) struct Checker<'a> {
+pub(crate) struct Checker<'a> {
     list: &'a Checklist,
     /// Bytes of the copy.
     len: u64,
@@ -259,16 +251,16 @@ pub(super) struct Checker<'a> {
 }
 
 impl<'a> Checker<'a> {
-    pub(super) fn new(list: &'a Checklist, len: u64, block_bytes: u64) -> Self {
+    pub(crate) fn new(list: &'a Checklist, len: u64, block_bytes: u64) -> Self {
         Checker { list, len, block_bytes, differing: Mutex::default() }
     }
 
-    pub(super) fn into_differing(self) -> ExtentSet {
+    pub(crate) fn into_differing(self) -> ExtentSet {
         self.differing.into_inner().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The same for a report of what differs, in whole blocks.
-    pub(super) fn into_differences(self) -> Differences {
+    pub(crate) fn into_differences(self) -> Differences {
         let mut differences = Differences::default();
         self.into_differing().iter().for_each(|run| differences.add(run, run.offset, run.len));
         differences

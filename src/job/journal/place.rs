@@ -18,7 +18,7 @@ const DIGEST_DIGITS: usize = 16;
 
 /// Beside a file, hidden; for a device in the folder where programs keep their state. `None`: there is no such folder,
 /// or the dest is nothing that a journal could be about.
-pub(in crate::apps) fn of(dest: &Facts) -> Option<PathBuf> {
+pub(crate) fn of(dest: &Facts) -> Option<PathBuf> {
     match dest.kind {
         EndpointKind::File => beside(&dest.path),
         EndpointKind::Block => of_device(dest, "journal"),
@@ -27,7 +27,7 @@ pub(in crate::apps) fn of(dest: &Facts) -> Option<PathBuf> {
 }
 
 /// A paper of this kind about a device, in the folder where programs keep their state. `None`: there is no such folder.
-pub(in crate::apps) fn of_device(device: &Facts, kind: &str) -> Option<PathBuf> {
+pub(crate) fn of_device(device: &Facts, kind: &str) -> Option<PathBuf> {
     Some(state_folder()?.join("haul").join(format!("{}.{kind}", device_name(device))))
 }
 
@@ -39,7 +39,7 @@ pub(super) fn about(dest: &Facts) -> Vec<PathBuf> {
 
 /// Papers of this kind about devices that share bytes with this one: of a disk those of its partitions, of a partition
 /// that of its disk. The latter may not be there.
-pub(in crate::apps) fn of_kin(device: &Facts, kind: &str) -> Vec<PathBuf> {
+pub(crate) fn of_kin(device: &Facts, kind: &str) -> Vec<PathBuf> {
     let own = of_device(device, kind).filter(|_| device.kind == EndpointKind::Block);
     let Some(own) = own else { return Vec::new() };
     let (name, start) = named(device);
@@ -55,7 +55,7 @@ pub(in crate::apps) fn of_kin(device: &Facts, kind: &str) -> Vec<PathBuf> {
 }
 
 /// First byte of a partition, or of what else lies on a part of a disk; 0 of a disk.
-pub(in crate::apps) fn start_on_disk(device: &Facts) -> u64 {
+pub(crate) fn start_on_disk(device: &Facts) -> u64 {
     named(device).1.unwrap_or(0)
 }
 
@@ -69,7 +69,7 @@ pub(super) fn may_be_about(path: &Path) -> bool {
 }
 
 /// Whether there is any paper of this kind about a device.
-pub(in crate::apps) fn are_there(kind: &str) -> bool {
+pub(crate) fn are_there(kind: &str) -> bool {
     papers_of_devices().any(|paper| paper.extension().is_some_and(|found| found == kind))
 }
 
@@ -143,7 +143,7 @@ fn named(dest: &Facts) -> (String, Option<u64>) {
 }
 
 /// Makes sure that a file could be made at `path`; makes the folder of devices' journals, for its owner alone.
-pub(in crate::apps) fn prepare(path: &Path) -> io::Result<()> {
+pub(crate) fn prepare(path: &Path) -> io::Result<()> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     if !folder.exists() {
         DirBuilder::new().recursive(true).mode(0o700).create(folder)?;

@@ -1,15 +1,15 @@
 //! What `haul tune --save` keeps, and copies begin with.
 use crate::core::{Device, EndpointKind, Error, Facts, Kind, Op, Result, SavedPace};
+use crate::job::operator::Operator;
 use crate::ledger::saved::{self, SavedPaces};
 use crate::measure::Answer;
-use crate::report::{Out, text};
 use std::path::PathBuf;
 
 /// Keeps the answer for reading or writing the disk with these facts, and says where.
 ///
 /// # Errors
 /// There is no home, or the file cannot be read or written.
-pub(super) fn keep(facts: &Facts, op: Op, answer: &Answer) -> Result<PathBuf> {
+pub(crate) fn keep(facts: &Facts, op: Op, answer: &Answer) -> Result<PathBuf> {
     let place = saved::place().ok_or_else(|| {
         let advice = "Set HOME or XDG_CONFIG_HOME.";
         Error::new(Kind::Io, "--save: there is no place for settings, for HOME is not set").advise(advice)
@@ -27,8 +27,8 @@ pub(super) fn keep(facts: &Facts, op: Op, answer: &Answer) -> Result<PathBuf> {
 
 /// What was kept for the disks of a copy goes into their facts. A list that cannot be read is warned of: no copy fails
 /// for it.
-pub(super) fn recall<'a>(sides: impl IntoIterator<Item = &'a mut Facts>, out: Out) {
-    let paces = all(out);
+pub(crate) fn recall<'a>(sides: impl IntoIterator<Item = &'a mut Facts>, operator: &dyn Operator) {
+    let paces = all(|warning| operator.warn(warning));
     for facts in sides {
         let name = name(facts);
         facts.saved = paces.of(&name, Op::Read).cloned();
@@ -43,8 +43,8 @@ fn name(facts: &Facts) -> String {
 }
 
 /// What was kept, for devices that are listed.
-pub(super) fn recall_all(devices: &mut [Device], out: Out) {
-    let paces = all(out);
+pub(crate) fn recall_all(devices: &mut [Device], warn: impl Fn(&str)) {
+    let paces = all(warn);
     for device in devices {
         let name = saved::name(&device.identity, &device.path, Some(device.size));
         device.saved = paces.of(&name, Op::Read).cloned();
@@ -52,11 +52,11 @@ pub(super) fn recall_all(devices: &mut [Device], out: Out) {
     }
 }
 
-fn all(out: Out) -> SavedPaces {
+fn all(warn: impl Fn(&str)) -> SavedPaces {
     let loaded = saved::place().map_or_else(|| Ok(SavedPaces::default()), |place| saved::load(&place));
     loaded.unwrap_or_else(|error| {
         let why = error.source.as_ref().map_or_else(String::new, |why| format!(": {why}"));
-        out.tell(&text::warning(&format!("{error}{why}")));
+        warn(&format!("{error}{why}"));
         SavedPaces::default()
     })
 }

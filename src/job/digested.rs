@@ -4,20 +4,20 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Keeps what it hears of digested blocks.
 #[derive(Default)]
-pub(super) struct Digested(Mutex<Vec<DigestedBlock>>);
+pub(crate) struct Digested(Mutex<Vec<DigestedBlock>>);
 
 impl Digested {
-    pub(super) fn add(&self, block: DigestedBlock) {
+    pub(crate) fn add(&self, block: DigestedBlock) {
         self.blocks().push(block);
     }
 
     /// What there is a digest of.
-    pub(super) fn there(&self) -> ExtentSet {
+    pub(crate) fn there(&self) -> ExtentSet {
         self.blocks().iter().map(|block| block.extent).collect()
     }
 
     /// All of them, in the order in which they were told.
-    pub(super) fn into_blocks(self) -> Vec<DigestedBlock> {
+    pub(crate) fn into_blocks(self) -> Vec<DigestedBlock> {
         self.0.into_inner().unwrap_or_else(PoisonError::into_inner)
     }
 

@@ -31,19 +31,19 @@ const DEPTH_MAX: u32 = 8;
 
 /// What a copy is expected to take, in all and at each place of it.
 #[derive(Debug)]
-pub(super) struct Foretold {
-    pub(super) estimate: Estimate,
-    pub(super) forecast: Forecast,
+pub(crate) struct Foretold {
+    pub(crate) estimate: Estimate,
+    pub(crate) forecast: Forecast,
 }
 
 impl Foretold {
     /// It is about this plan, and not about what is written once more.
-    pub(super) fn is_of(&self, plan: &Plan) -> bool {
+    pub(crate) fn is_of(&self, plan: &Plan) -> bool {
         plan.len == Some(self.forecast.len())
     }
 
     /// The estimate of what is left where earlier runs have copied so many bytes.
-    pub(super) fn behind(&self, already_bytes: u64) -> Estimate {
+    pub(crate) fn behind(&self, already_bytes: u64) -> Estimate {
         let start = Reached { done_bytes: already_bytes, ..Reached::default() };
         let left = self.forecast.left_s(&start, &start).and_then(|left| Duration::try_from_secs_f64(left).ok());
         Estimate { time: left.unwrap_or(self.estimate.time), ..self.estimate }
@@ -52,13 +52,13 @@ impl Foretold {
 
 /// For a plan that is only shown: how long it may take, in two seconds at most. `None` where neither side can be read
 /// beforehand, or the length is not known.
-pub(super) fn of_plan(plan: &Plan, source: &Facts, dest: &Facts) -> Option<Foretold> {
+pub(crate) fn of_plan(plan: &Plan, source: &Facts, dest: &Facts) -> Option<Foretold> {
     foretell(plan, source, dest, Budget { time_max: TIME_MAX, share: f64::INFINITY, places_min: 1 })
 }
 
 /// For a copy that is about to begin, as far as somebody is told and it is so long that looking costs a hundredth of it
 /// at most. None where reading here and there might do harm: where bad places are expected.
-pub(super) fn of_copy(options: &Options, plan: &Plan, source: &Facts, dest: &Facts) -> Option<Foretold> {
+pub(crate) fn of_copy(options: &Options, plan: &Plan, source: &Facts, dest: &Facts) -> Option<Foretold> {
     let budget = Budget { time_max: TIME_MAX, share: SHARE, places_min: PLACES_MIN };
     is_wanted(options, plan.len, source, plan.ask_holes).then(|| foretell(plan, source, dest, budget))?
 }

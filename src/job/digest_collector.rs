@@ -1,9 +1,9 @@
 //! What becomes of the digests of blocks: kept to read back by, and written to the manifest.
-use super::digested::Digested;
 use crate::core::{
     BlockDigests, DigestedBlock, Ended, Error, Event, Extent, ExtentSet, Facts, HashKind, Kind, Observer, Outcome,
     Plan, Result, Side,
 };
+use crate::job::digested::Digested;
 use crate::ledger::manifest::{Entry, Head, ManifestFile};
 use crate::ledger::{Fault, SideIdentity};
 use crate::plan::{Delta, Options};
@@ -13,7 +13,7 @@ use std::thread::{self, JoinHandle};
 
 /// Hears of digested blocks.
 #[derive(Default)]
-pub(super) struct DigestCollector {
+pub(crate) struct DigestCollector {
     /// `None`: nobody will ask for them.
     kept: Option<Digested>,
     paper: Option<Paper>,
@@ -28,7 +28,7 @@ impl DigestCollector {
     ///
     /// # Errors
     /// The manifest cannot be begun.
-    pub(super) fn begin(options: &Options, plan: &Plan, source: &Facts, dests: &[&Facts]) -> Result<Self> {
+    pub(crate) fn begin(options: &Options, plan: &Plan, source: &Facts, dests: &[&Facts]) -> Result<Self> {
         let wanted = match (&options.manifest, &options.delta) {
             (Some(path), _) => Some((path, false)),
             // It stays true of the dest.
@@ -44,18 +44,18 @@ impl DigestCollector {
     }
 
     /// Whole blocks of a copy that was gone on with, of which there is no digest; of any other copy none.
-    pub(super) fn missing(&self) -> ExtentSet {
+    pub(crate) fn missing(&self) -> ExtentSet {
         let (Some(grid), Some(kept)) = (self.whole, &self.kept) else { return ExtentSet::new() };
         kept.there().gaps(Extent::new(0, grid.len)).collect()
     }
 
     /// There is a manifest to be written.
-    pub(super) fn has_paper(&self) -> bool {
+    pub(crate) fn has_paper(&self) -> bool {
         self.paper.is_some()
     }
 
     /// The blocks so far, in any order.
-    pub(super) fn take(&mut self) -> Vec<DigestedBlock> {
+    pub(crate) fn take(&mut self) -> Vec<DigestedBlock> {
         self.kept.take().map(Digested::into_blocks).unwrap_or_default()
     }
 
@@ -63,7 +63,7 @@ impl DigestCollector {
     ///
     /// # Errors
     /// It could not be written.
-    pub(super) fn finish(self, outcome: &mut Outcome) -> Result<()> {
+    pub(crate) fn finish(self, outcome: &mut Outcome) -> Result<()> {
         self.paper.map_or(Ok(()), |paper| paper.finish(outcome))
     }
 }

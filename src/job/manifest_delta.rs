@@ -3,14 +3,6 @@
 //! The source is read once for its digests, then those blocks are copied whose digests are not the manifest's. The
 //! manifest is believed only after a look at some blocks of the dest, and written into a journal before the first
 //! write: from then on it is no longer true of the dest, whatever becomes of this run.
-use super::Exit;
-use super::digest_collector::DigestCollector;
-use super::digested::Digested;
-use super::journal::{ActiveJournal, ExistingJournal};
-use super::manifest;
-use super::read_back::{Checker, digest_again, draw, to_read};
-use super::session::Session;
-use super::verify::{checklist, is};
 use crate::core::schedules;
 use crate::core::stages::Checklist;
 use crate::core::{
@@ -19,25 +11,30 @@ use crate::core::{
 };
 use crate::disks::memory::Memory;
 use crate::engine::Ends;
+use crate::job::digest_collector::DigestCollector;
+use crate::job::digested::Digested;
+use crate::job::journal::{ActiveJournal, ExistingJournal};
+use crate::job::manifest::{self, checklist, is};
+use crate::job::read_back::{Checker, digest_again, draw, to_read};
+use crate::job::session::{Session, Task};
 use crate::ledger::manifest::Manifest;
 use crate::plan;
 use crate::plan::{Delta, Options};
-use crate::report::{Out, text};
 use std::sync::Arc;
 
 /// Blocks of the dest that are read before the manifest is believed, beside the first and the last.
 const LOOKED_AT: u64 = 16;
 
 /// The manifest that says what is on the dest.
-pub(super) struct ManifestDelta {
+pub(crate) struct ManifestDelta {
     path: String,
     manifest: Manifest,
 }
 
 /// What the dest has already.
-pub(super) struct There {
+pub(crate) struct There {
     /// Of the copy: whole blocks, by the manifest as they are on the source.
-    pub(super) extents: ExtentSet,
+    pub(crate) extents: ExtentSet,
     /// What is to be told about that.
     note: String,
 }
@@ -47,7 +44,7 @@ impl ManifestDelta {
     ///
     /// # Errors
     /// It cannot be read, has other digests than a copy makes, or blocks of another size than was asked for.
-    pub(super) fn open(options: &Options) -> Result<Option<Self>> {
+    pub(crate) fn open(options: &Options) -> Result<Option<Self>> {
         let Some(Delta::Manifest(path)) = &options.delta else { return Ok(None) };
         let manifest = manifest::open(path)?;
         let head = &manifest.head;
@@ -64,7 +61,7 @@ impl ManifestDelta {
     }
 
     /// What was asked for, with blocks as the manifest has them.
-    pub(super) fn settle(&self, options: &Options) -> Options {
+    pub(crate) fn settle(&self, options: &Options) -> Options {
         Options { manifest_block_bytes: Some(self.manifest.head.block_bytes), ..options.clone() }
     }
 
@@ -72,7 +69,7 @@ impl ManifestDelta {
     ///
     /// # Errors
     /// Refused, saying why.
-    pub(super) fn fits(&self, plan: &Plan, dest: &Facts, found: &ExistingJournal) -> Result<()> {
+    pub(crate) fn fits(&self, plan: &Plan, dest: &Facts, found: &ExistingJournal) -> Result<()> {
         let (head, path, address) = (&self.manifest.head, &self.path, &dest.address);
         let refused = |what: String, advice: &str| Err(Error::new(Kind::Refused, what).on(Side::Dest).advise(advice));
         if found.is_unfinished() {
@@ -111,9 +108,9 @@ impl ManifestDelta {
     ///
     /// # Errors
     /// The dest is not what the manifest says: Refused. A side that cannot be read.
-    pub(super) fn judge(
+    pub(crate) fn judge(
         &self,
-        session: &Session<'_>,
+        session: &Session,
         plan: &Plan,
         ends: &Ends,
         gatherer: &DigestCollector,
@@ -128,7 +125,7 @@ impl ManifestDelta {
         judged
     }
 
-    fn read(&self, session: &Session<'_>, plan: &Plan, ends: &Ends, gatherer: &DigestCollector) -> Result<Judged> {
+    fn read(&self, session: &Session, plan: &Plan, ends: &Ends, gatherer: &DigestCollector) -> Result<Judged> {
         let head = &self.manifest.head;
         // A bad place is for the copy itself.
         let plan = &Plan { on_error: OnError::default(), ..plan.clone() };
@@ -172,7 +169,7 @@ impl ManifestDelta {
 
     /// Reads some blocks of the dest, and refuses it where one is not as the manifest says. Gives the signal that ended
     /// it, if any.
-    fn look(&self, session: &Session<'_>, plan: &Plan, ends: &Ends, list: &Checklist) -> Result<Option<i32>> {
+    fn look(&self, session: &Session, plan: &Plan, ends: &Ends, list: &Checklist) -> Result<Option<i32>> {
         let (len, block_bytes) = (self.manifest.closing.len_bytes, self.manifest.head.block_bytes);
         let per_million = (LOOKED_AT * 1_000_000).div_ceil(len.div_ceil(block_bytes).max(1)).min(1_000_000);
         let places = draw(len, block_bytes, per_million as u32);
@@ -182,8 +179,7 @@ impl ManifestDelta {
         let _ = reader.uncache(Extent::new(plan.dest.offset, len));
         let ends: Ends = [Arc::new(Memory::nothing(0)), reader];
         let checker = Checker::new(list, len, block_bytes);
-        let (outcome, progress) = session.run(&reading, &ends, &mut *schedules::listed(places), &checker, None);
-        session.ended(&progress);
+        let outcome = session.run(Task::new(&reading, &ends, &mut *schedules::listed(places), &checker));
         if let Some(signal) = signal_that_ended(outcome.ended)? {
             return Ok(Some(signal));
         }
@@ -196,17 +192,11 @@ impl ManifestDelta {
 }
 
 /// What came of judging.
-pub(super) enum Judged {
+pub(crate) enum Judged {
     /// This is there.
     There(There),
     /// A signal came before anything was written.
     Interrupted(i32),
-}
-
-/// A signal came while the source was read: nothing was written.
-pub(super) fn interrupted(signal: i32, out: Out) -> Exit {
-    out.tell(&text::told("interrupted before the first write: the dest is as it was"));
-    Exit::Signal(signal)
 }
 
 fn signal_that_ended(ended: Ended) -> Result<Option<i32>> {
@@ -232,7 +222,7 @@ impl Observer for Reader<'_> {
 
 impl There {
     /// Puts into the report what was not written.
-    pub(super) fn tell(self, outcome: &mut Outcome) {
+    pub(crate) fn tell(self, outcome: &mut Outcome) {
         outcome.totals.unchanged_bytes += self.extents.total_bytes();
         // What is there no earlier run of this copy has written.
         outcome.kept.iter_mut().for_each(|kept| kept.already_bytes = 0);

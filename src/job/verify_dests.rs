@@ -1,42 +1,33 @@
 //! What comes after a copy: the dest is read back, or each of several.
-use super::digest_collector::DigestCollector;
-use super::read_back::{self, Answer, Written};
-use super::session::Session;
 use crate::core::stages::Checklist;
-use crate::core::{DigestedBlock, Ended, Endpoint, Error, Extent, Kind, Outcome, Plan, Side};
+use crate::core::{DigestedBlock, Ended, Error, Extent, Kind, Outcome, Plan, Side};
 use crate::engine::Ends;
+use crate::job::digest_collector::DigestCollector;
+use crate::job::opened::OpenDest;
+use crate::job::read_back::{self, Answer, Written};
+use crate::job::session::Session;
 use crate::plan::{self, Plans};
-use crate::report::Progress;
-use std::sync::Arc;
 
 /// A copy to one dest that was carried out.
-pub(super) struct Copied<'a> {
+pub(super) struct One<'a> {
     /// By which it was.
     pub(super) plan: &'a Plan,
-    pub(super) ends: &'a Ends,
-    /// The dest, to be read back; `None`: it is not.
-    pub(super) reader: Option<Arc<dyn Endpoint>>,
+    pub(super) dest: &'a OpenDest,
     /// Blocks that were read back behind the writer.
     pub(super) behind: Vec<DigestedBlock>,
 }
 
 /// What comes after a copy to one dest, if it is complete: digests of what only earlier runs had in hand, and reading
-/// back. Gives the progress of what ran last.
-pub(super) fn one(
-    session: &Session<'_>,
-    copied: Copied<'_>,
-    gatherer: &mut DigestCollector,
-    outcome: &mut Outcome,
-    progress: Arc<Progress>,
-) -> Arc<Progress> {
-    let Copied { plan, ends, reader, behind } = copied;
+/// back.
+pub(super) fn one(session: &Session, written: One<'_>, gatherer: &mut DigestCollector, outcome: &mut Outcome) {
+    let One { plan, dest: OpenDest { ends, reader }, behind } = written;
     let len = outcome.claimed.end();
     if !matches!(outcome.ended, Ended::Complete) {
         if let (Some(digests), false) = (plan.digest_blocks, behind.is_empty()) {
             let list = Checklist::new(digests.kind, gatherer.take());
             outcome.verified = Some(read_back::so_far(digests.block_bytes, &behind, &list));
         }
-        return progress;
+        return;
     }
     let sample = read_back::drawn(plan, len);
     let mut missing = gatherer.missing();
@@ -44,7 +35,6 @@ pub(super) fn one(
         missing = missing.intersection(&sample.iter().copied().collect());
     }
     if !missing.is_empty() {
-        session.ended(&progress);
         let bytes = missing.total_bytes();
         outcome.notes.push(format!("{bytes} bytes of the source were read once more: earlier runs kept no digests"));
         let source = &ends[Side::Source.index()];
@@ -55,16 +45,15 @@ pub(super) fn one(
         };
     }
     let (Some(reader), Some(digests), Ended::Complete) = (reader, plan.digest_blocks, &outcome.ended) else {
-        return progress;
+        return;
     };
-    session.ended(&progress);
     let list = Checklist::new(digests.kind, gatherer.take());
+    let reader = reader.clone();
     let answer = read_back::read_back(session, Written { plan, ends, reader, len, behind }, &list, sample);
     outcome.verified = Some(answer.verified);
     if !matches!(answer.ended, Ended::Complete) {
         outcome.ended = answer.ended;
     }
-    answer.progress.unwrap_or(progress)
 }
 
 /// Zeros stood for what could not be read `again`: of what this run could not read either the dest has zeros, too.
@@ -84,26 +73,18 @@ fn lost_since(plan: &Plan, outcome: &Outcome, again: &Outcome) -> Option<Error> 
     Some(error.advise("The copy itself is made. What can be read is compared by haul verify --on-error skip."))
 }
 
-/// One of several dests, open.
-pub(super) struct OpenDest {
-    /// Both sides, this one being the dest.
-    pub(super) ends: Ends,
-    /// `None`: it is not to be read back.
-    pub(super) reader: Option<Arc<dyn Endpoint>>,
-}
-
 /// The same after a copy to several dests: those that did not fail are read back, all at once.
 pub(super) fn each(
-    session: &Session<'_>,
+    session: &Session,
     plans: &Plans,
     dests: &[OpenDest],
     ends: &Ends,
     gatherer: &mut DigestCollector,
     outcome: &mut Outcome,
-) -> Option<Arc<Progress>> {
+) {
     let Plans { all, alone } = plans;
-    all.read_back.as_ref()?;
-    let digests = all.digest_blocks.filter(|_| matches!(outcome.ended, Ended::Complete))?;
+    let complete = matches!(outcome.ended, Ended::Complete) && all.read_back.is_some();
+    let Some(digests) = all.digest_blocks.filter(|_| complete) else { return };
     let list = Checklist::new(digests.kind, gatherer.take());
     let sample = read_back::drawn(all, outcome.claimed.end());
     let mut jobs = Vec::new();
@@ -121,16 +102,16 @@ pub(super) fn each(
         jobs.push(((number, Written { plan, ends: &dest.ends, reader, len, behind: Vec::new() }, sample), moved));
     }
     if jobs.is_empty() {
-        return None;
+        return;
     }
     let reading = Plan {
         dests: jobs.iter().map(|((number, ..), _)| all.dests[*number].clone()).collect(),
         ..plan::read_back(all, jobs.iter().map(|(_, moved)| moved).sum())
     };
-    let (answers, progress) = session.at_once(&reading, ends, jobs, |session, (number, written, sample)| {
+    let answers = session.at_once(&reading, ends, jobs, |session, (number, written, sample)| {
         (number, read_back::read_back(session, written, &list, sample))
     });
-    for (number, Answer { verified, ended, .. }) in answers {
+    for (number, Answer { verified, ended }) in answers {
         let dest = &mut outcome.dests[number];
         dest.verified = Some(verified);
         match ended {
@@ -140,7 +121,6 @@ pub(super) fn each(
             Ended::Failed(error) => dest.error = Some(*error),
         }
     }
-    Some(progress)
 }
 
 /// As many of the first `len` bytes of a copy as are whole digested blocks.

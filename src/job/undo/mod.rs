@@ -3,39 +3,40 @@
 mod keep;
 mod put_back;
 mod waiting;
+mod words;
 
-use super::journal;
 use crate::core::{EndpointKind, Error, Facts, Kind, Plan, Result};
 use crate::disks;
+use crate::job::journal;
+use crate::job::operator::Operator;
 use crate::ledger::undo::Undo;
 use crate::ledger::{Fault, Misfit, SideIdentity};
 use crate::plan;
-use crate::plan::ProgressStyle;
-use crate::report::{Out, text};
-pub(super) use keep::{Keeping, Mover, keep};
-pub(super) use put_back::{NotPutBack, put_back};
+pub(crate) use keep::{Keeping, Mover, keep};
+pub(crate) use put_back::{NotPutBack, PutBack, put_back};
 use std::path::{Path, PathBuf};
-pub(super) use waiting::{are_there, explain, find_all, read_warnings, write_warnings};
+pub(crate) use waiting::{are_there, explain, find_all, read_warnings, write_warnings};
+pub(crate) use words::stays;
 
 /// Pieces that are kept and put back at once, in bytes: large enough for any disk's rate.
-pub(super) const AT_ONCE_BYTES: u32 = 4 << 20;
+pub(crate) const AT_ONCE_BYTES: u32 = 4 << 20;
 
 /// Where the undo journal of a device is, or would be.
 ///
 /// # Errors
 /// There is no folder for it.
-pub(super) fn place(device: &Facts) -> Result<PathBuf> {
+pub(crate) fn place(device: &Facts) -> Result<PathBuf> {
     journal::of_device(device, "undo").ok_or_else(|| {
         let what = "there is no place for what stands on the device now: neither XDG_STATE_HOME nor HOME is set";
         Error::new(Kind::Refused, what).advise("Set one of them, to a folder on another disk.")
     })
 }
 
-/// Puts back what an earlier run left on the device, if any did; returns what is to be said about it.
+/// Puts back what an earlier run left on the device, if any did.
 ///
 /// # Errors
 /// Somebody else wrote there, or is measuring now; the journal is damaged; the device or the file system fails.
-pub(super) fn put_back_earlier(device: &Facts) -> Result<Option<String>> {
+pub(crate) fn put_back_earlier(device: &Facts) -> Result<Option<PutBack>> {
     let Some(path) = of(device) else { return Ok(None) };
     let failed = |fault: Fault| fault.into_error(&path.display().to_string());
     let Some(undo) = Undo::open(&path).map_err(failed)? else { return Ok(None) };
@@ -45,20 +46,16 @@ pub(super) fn put_back_earlier(device: &Facts) -> Result<Option<String>> {
         return Err(Error::new(Kind::Refused, what).advise(advice));
     }
     let end = disks::open_dest_to_change(&plan::to_put_back(device), device)?;
-    let done = put_back(undo, &end).map_err(|not_back| not_back.error)?;
-    Ok(Some(text::put_back_earlier(&device.address, done.kept_bytes, done.written_bytes)))
+    put_back(undo, &end).map(Some).map_err(|not_back| not_back.error)
 }
 
-/// The same before a copy to this dest; it is said among the warnings where progress is for programs.
+/// The same before a copy to this dest by `plan`.
 ///
 /// # Errors
 /// As for [`put_back_earlier`].
-pub(super) fn before_writing(dest: &Facts, progress: ProgressStyle, plan: &mut Plan, out: Out) -> Result<()> {
-    if let Some(said) = put_back_earlier(dest)? {
-        match progress {
-            ProgressStyle::Json => plan.warnings.push(said),
-            _ => out.tell(&text::told(&said)),
-        }
+pub(crate) fn before_writing(dest: &Facts, plan: &mut Plan, operator: &dyn Operator) -> Result<()> {
+    if let Some(done) = put_back_earlier(dest)? {
+        operator.put_back(&dest.address, &done, plan);
     }
     Ok(())
 }
@@ -86,7 +83,7 @@ fn size(side: &SideIdentity) -> u64 {
 ///
 /// # Errors
 /// It cannot be made.
-pub(super) fn make_folder(path: &Path) -> Result<()> {
+pub(crate) fn make_folder(path: &Path) -> Result<()> {
     let made = journal::prepare(path).and_then(|()| {
         // As far up as a folder may have been made just now: state, haul.
         let mut ours = path.ancestors().skip(2).take(3).filter(|folder| !folder.as_os_str().is_empty());

@@ -1,0 +1,135 @@
+//! Whoever sits before the terminal: asked before anything is lost, shown what runs, listened to for signals.
+use super::signals::{Running, Signals};
+use crate::core::{Error, Event, Facts, Kind, Observer, Plan, Result, Series, Side};
+use crate::job::journal::{Choice, Unfinished};
+use crate::job::operator::{Operator, Run, Shown};
+use crate::job::undo::PutBack;
+use crate::plan::{Options, ProgressStyle};
+use crate::report::{Out, Progress, json, text};
+use std::io::{self, IsTerminal};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// The operator of a command that is run from a terminal, or from a script.
+pub(super) struct Console {
+    pub(super) out: Out,
+    style: ProgressStyle,
+    signals: Signals,
+    /// The run that was shown last.
+    last: Mutex<Option<Arc<Progress>>>,
+}
+
+impl Console {
+    /// Listens for signals from now on.
+    ///
+    /// # Errors
+    /// As for [`Signals::watch`].
+    pub(super) fn new(options: &Options, out: Out) -> Result<Arc<Console>> {
+        let signals = Signals::watch(out)?;
+        Ok(Arc::new(Console { out, style: options.progress, signals, last: Mutex::default() }))
+    }
+
+    /// Ends what is shown with the report: for those who read JSON lines it is the last line.
+    pub(super) fn finish_with(&self, report: &json::Report) {
+        let last = self.last.lock().unwrap_or_else(PoisonError::into_inner).take();
+        last.iter().for_each(|progress| progress.finish_with(report));
+    }
+}
+
+impl Operator for Console {
+    fn warn(&self, warning: &str) {
+        self.out.tell(&text::warning(warning));
+    }
+
+    /// Whoever reads JSON lines gets them as such, once a run has begun.
+    fn warn_of(&self, plan: &Plan) {
+        if self.style != ProgressStyle::Json {
+            plan.warnings.iter().for_each(|warning| self.warn(warning));
+        }
+    }
+
+    fn put_back(&self, address: &str, done: &PutBack, plan: &mut Plan) {
+        let said = text::put_back_earlier(address, done.kept_bytes, done.written_bytes);
+        match self.style {
+            ProgressStyle::Json => plan.warnings.push(said),
+            _ => self.out.tell(&text::told(&said)),
+        }
+    }
+
+    fn dropped(&self, error: &Error) {
+        self.out.tell(&text::dropped(error));
+    }
+
+    fn settle(&self, plan: &Plan, unfinished: &Unfinished) -> Result<Choice> {
+        let Unfinished { what, ways, can_resume } = unfinished;
+        let refused = |what: String, advice: String| Err(Error::new(Kind::Refused, what).on(Side::Dest).advise(advice));
+        if !can_be_asked(plan.source.address != "-", self.out) {
+            let advice = format!("Nothing was written. {ways}, which removes its journal; --yes does not answer this.");
+            return refused(what.clone(), advice);
+        }
+        let cannot_ask = |error| Error::new(Kind::Refused, "cannot ask what is to become of it").because(error);
+        let question = text::waiting_copy(what, *can_resume);
+        let answer = text::answer(&question, &mut io::stdin().lock(), &mut self.out.error_stream());
+        match answer.map_err(cannot_ask)?.as_str() {
+            "continue" if *can_resume => Ok(Choice::Resume),
+            "restart" => Ok(Choice::Restart),
+            _ => refused(
+                format!("stopped: nothing was written to destination {}", plan.dest.address),
+                "The unfinished copy still waits: --resume goes on with it, --restart gives it up.".to_owned(),
+            ),
+        }
+    }
+
+    fn confirm(&self, plan: &Plan, source: &Facts, dest: &Facts) -> Result<()> {
+        let can_be_asked = plan.source.address != "-";
+        confirm(&plan.dest.address, can_be_asked, || text::confirm(plan, source, dest), self.out)
+    }
+
+    fn begin(&self, run: Run<'_>) -> Arc<dyn Shown> {
+        let Run { plan, ends, stop, watched, forecast } = run;
+        let progress = Arc::new(Progress::start(self.style, plan, watched, forecast));
+        let (stop, ends) = (stop.clone(), ends.clone());
+        self.signals.now_running(Running { stop, ends, progress: Some(progress.clone()) });
+        if self.style == ProgressStyle::Json {
+            plan.warnings.iter().for_each(|warning| progress.hear(&Event::Warned(warning)));
+        }
+        *self.last.lock().unwrap_or_else(PoisonError::into_inner) = Some(progress.clone());
+        progress
+    }
+
+    fn done(&self) {
+        self.signals.now_done();
+    }
+}
+
+impl Shown for Progress {
+    fn finish(&self) {
+        Progress::finish(self);
+    }
+
+    fn series(&self) -> Series {
+        Progress::series(self)
+    }
+}
+
+/// Agreement that what is on this dest is overwritten: `question` is shown, and the answer has to be yes.
+///
+/// # Errors
+/// Refused where it is another, or there is no terminal to ask on.
+pub(super) fn confirm(dest: &str, may_ask: bool, question: impl FnOnce() -> String, out: Out) -> Result<()> {
+    let refused = |what: &str| Error::new(Kind::Refused, format!("{what} {dest}")).on(Side::Dest);
+    if !can_be_asked(may_ask, out) {
+        return Err(refused("nobody can be asked before overwriting dest").advise(
+            "Look at it with haul list, then give --yes; --expect serial=… makes sure that it is the right one.",
+        ));
+    }
+    match text::ask(&question(), &mut io::stdin().lock(), &mut out.error_stream()) {
+        Ok(true) => Ok(()),
+        Ok(false) => Err(refused("not confirmed: nothing was written to dest")),
+        Err(error) => Err(refused("cannot ask before overwriting dest").because(error)),
+    }
+}
+
+/// There is a terminal to ask on. `may_ask`: standard input is not the source.
+fn can_be_asked(may_ask: bool, out: Out) -> bool {
+    may_ask && io::stdin().is_terminal() && out.error_is_terminal()
+}

@@ -1,0 +1,46 @@
+//! How the process is to end.
+use crate::core::{Error, Kind};
+use crate::report::{Out, text};
+
+/// How the process is to end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Exit {
+    /// With this status: 0 done and durable, or equal; 1 I/O failure, or different; 2 usage, 3 refused for safety.
+    Status(u8),
+    /// By this signal, as it would have without us.
+    Signal(i32),
+}
+
+impl Exit {
+    /// The status of a comparison that found a difference, as cmp(1) has it.
+    pub const DIFFERENT: u8 = 1;
+
+    /// The status of a run that went around what it could not read.
+    pub const UNREAD: u8 = 1;
+
+    /// The same where something else went wrong, too: status 0 would be untrue. A signal stays what ended it.
+    pub(super) fn at_least(self, status: u8) -> Exit {
+        if self == Exit::Status(0) { Exit::Status(status) } else { self }
+    }
+}
+
+/// Dies by `signal` as if it had never been caught: a shell then knows that the copy did not finish.
+pub fn die_by(signal: i32) {
+    crate::files::remove_unfinished();
+    // Returns only for signals whose default is to be ignored; the caller then exits with a status.
+    signal_hook::low_level::emulate_default_handler(signal).ok();
+}
+
+/// Reports the error; the status is that of its kind.
+pub(super) fn failed(out: Out, error: &Error) -> Exit {
+    out.tell(&text::error(error));
+    Exit::Status(error.kind.exit_status())
+}
+
+/// Prints what programs read to standard output.
+pub(super) fn printed(out: Out, text: &str) -> Exit {
+    match out.print(text) {
+        Ok(()) => Exit::Status(0),
+        Err(error) => failed(out, &Error::new(Kind::Io, "cannot write to standard output").because(error)),
+    }
+}

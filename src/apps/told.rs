@@ -1,0 +1,109 @@
+//! Plans and outcomes, told: the report goes to standard error, and what programs read to standard output.
+use super::console::Console;
+use super::exit::{Exit, printed};
+use crate::core::schedules;
+use crate::core::{Digest, Ended, Facts, Outcome, Plan, Result, Silent};
+use crate::engine::Ends;
+use crate::job::session::{Session, Task};
+use crate::job::{Prepared, estimate};
+use crate::plan::{Options, ProgressStyle};
+use crate::report::{Out, json, text};
+use std::sync::Arc;
+use std::time::SystemTime;
+
+/// How a run went.
+pub(super) struct Went<'a> {
+    pub(super) options: &'a Options,
+    pub(super) plan: &'a Plan,
+    pub(super) outcome: &'a Outcome,
+    /// The command line behind the program's name.
+    pub(super) words: &'a [String],
+    pub(super) started: SystemTime,
+}
+
+/// Shows what a copy would do.
+pub(super) fn show(options: &Options, prepared: &Prepared, out: Out) -> Result<Exit> {
+    let sides = prepared.sides();
+    show_plan(options, prepared.plan(), [sides[0].1, sides[1].1], out)
+}
+
+/// Shows a plan.
+pub(super) fn show_plan(options: &Options, plan: &Plan, [source, dest]: [&Facts; 2], out: Out) -> Result<Exit> {
+    // Of several dests the slowest would bind, and only the first is looked at.
+    let unknown = options.no_estimate || plan.dests.len() > 1;
+    let foretold = if unknown { None } else { estimate::of_plan(plan, source, dest) };
+    let estimate = foretold.map(|foretold| foretold.estimate);
+    let text = if options.json {
+        json::text(&json::plan(plan, source, dest, estimate))
+    } else {
+        text::plan(plan, source, dest, estimate)
+    };
+    Ok(printed(out, &text))
+}
+
+/// Carries a plan out that moves no byte for good, and tells how it went. Both sides are open.
+pub(super) fn carry_out(
+    options: &Options,
+    plan: &Plan,
+    ends: &Ends,
+    words: &[String],
+    console: &Arc<Console>,
+) -> Result<Exit> {
+    let session = Session::new(console.clone());
+    let started = SystemTime::now();
+    let outcome = &session.run(Task::new(plan, ends, &mut *schedules::make(plan, &ends[0]), &Silent));
+    tell(&Went { options, plan, outcome, words, started }, console)
+}
+
+/// Tells how a run went.
+pub(super) fn tell(went: &Went<'_>, console: &Console) -> Result<Exit> {
+    let Went { options, plan, outcome, words, started } = *went;
+    let out = console.out;
+    let report = json::outcome(plan, outcome, words, Some(started));
+    console.finish_with(&report);
+    let stdout_is_dest = (options.dest == "-" || options.also.iter().any(|dest| dest == "-")) && plan.route.writes();
+    let print = |text: &str| {
+        if stdout_is_dest {
+            out.tell(text);
+            return Exit::Status(0);
+        }
+        printed(out, text)
+    };
+    // Progress in JSON has ended with the report: nothing else may stand between its lines.
+    let told = options.progress == ProgressStyle::Json;
+    let printed = match (options.json, &outcome.ended) {
+        (true, ended) => {
+            if let (Ended::Failed(error), false) = (ended, told) {
+                out.tell(&text::error(error));
+            }
+            print(&json::text(&report))
+        }
+        (false, _) => {
+            if !told {
+                out.tell(&text::outcome(plan, outcome, words));
+            }
+            // What only the manifest needs was not asked for here.
+            let asked = outcome.digests.iter().filter(|digest| options.hashes.contains(&digest.kind));
+            let asked: Vec<Digest> = asked.cloned().collect();
+            print(&text::digest_lines(&asked, &digest_name(options, plan)))
+        }
+    };
+    Ok(match &outcome.ended {
+        Ended::Complete if outcome.is_wrong() => Exit::Status(Exit::DIFFERENT),
+        Ended::Complete if outcome.is_unread() => Exit::Status(Exit::UNREAD),
+        Ended::Complete => printed,
+        Ended::Interrupted(signal) => Exit::Signal(*signal),
+        Ended::Failed(error) => Exit::Status(error.kind.exit_status()),
+    })
+}
+
+/// The name that stands in a line of sums: of a part of the source, it must not pass for the sum of the whole.
+fn digest_name(options: &Options, plan: &Plan) -> String {
+    let address = &plan.source.address;
+    match plan.len {
+        Some(len) if options.skip_bytes.is_some() || options.count_bytes.is_some() => {
+            format!("{address} bytes {}+{len}", plan.source.offset)
+        }
+        _ => address.clone(),
+    }
+}

@@ -1,0 +1,40 @@
+//! A copy as stages over one destination or several: prepared → agreed → opened → copied → verified → ended.
+//!
+//! Each stage is a type that only the stage before it gives: nothing is opened for writing that was not agreed to, no
+//! destination before the source, and nothing is called complete that was to be read back and was not. What has to be
+//! asked or shown goes through an [`operator::Operator`]: it must not know who that is, and prints nothing.
+#![forbid(unsafe_code)]
+pub(crate) mod beside;
+mod catch_up;
+mod concurrent_readback;
+mod copied;
+mod digest_collector;
+mod digested;
+pub(crate) mod estimate;
+pub(crate) mod journal;
+pub(crate) mod manifest;
+mod manifest_delta;
+mod mapfile;
+mod opened;
+pub(crate) mod operator;
+mod prepared;
+pub(crate) mod read_back;
+pub(crate) mod saved;
+pub(crate) mod session;
+pub(crate) mod undo;
+mod verify_dests;
+
+use crate::core::{EngineKind, Host};
+use crate::engine;
+pub(crate) use catch_up::CatchUp;
+pub(crate) use copied::Finished;
+pub(crate) use opened::{Opened, Ran};
+pub(crate) use prepared::Prepared;
+
+/// What this machine and this process may do. The ring is asked for only where a plan could want it: `engine` is the
+/// one that was asked for by name.
+pub(crate) fn host(engine: Option<EngineKind>) -> Host {
+    let wanted = matches!(engine, None | Some(EngineKind::Ring));
+    let ring_refused = if wanted { engine::ring_refused() } else { None };
+    Host { ring_refused }
+}

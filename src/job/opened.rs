@@ -1,0 +1,160 @@
+//! A copy with its sides open, and how it runs.
+use super::copied::Copied;
+use super::digest_collector::DigestCollector;
+use super::journal::ActiveJournal;
+use super::manifest_delta::{Judged, ManifestDelta};
+use super::mapfile::Map;
+use super::operator::Operator;
+use super::prepared::{Agreed, Prepared};
+use super::session::{Session, Task};
+use super::{concurrent_readback, estimate, read_back};
+use crate::core::schedules;
+use crate::core::{CheckpointPlan, Endpoint, Facts, Observer, Plan, Result, Route, Schedule, Side, Tally};
+use crate::disks;
+use crate::disks::several::Several;
+use crate::engine::Ends;
+use crate::hold::Held;
+use crate::plan::{Options, Plans};
+use std::sync::Arc;
+use std::time::SystemTime;
+
+/// A copy whose sides are open: the source first, for opening a dest may empty it; and before that, an old journal was
+/// ended, for what it claims is about to become untrue.
+pub(crate) struct Opened {
+    pub(super) session: Session,
+    pub(super) plans: Plans,
+    pub(super) ends: Ends,
+    /// Each dest.
+    pub(super) dests: Vec<OpenDest>,
+    /// What all of them are, where there are several.
+    pub(super) several: Option<Arc<Several>>,
+    pub(super) collector: DigestCollector,
+    pub(super) map: Option<Map>,
+    /// No other haul writes to these meanwhile.
+    pub(super) held: Vec<Held>,
+    journal: Option<ActiveJournal>,
+    delta: Option<ManifestDelta>,
+}
+
+/// One dest, open.
+pub(super) struct OpenDest {
+    /// Both sides, this one being the dest.
+    pub(super) ends: Ends,
+    /// `None`: it is not to be read back.
+    pub(super) reader: Option<Arc<dyn Endpoint>>,
+}
+
+/// What came of running a copy.
+pub(crate) enum Ran {
+    /// It ran, however it ended.
+    Copied(Box<Copied>),
+    /// This signal came before the first write.
+    Interrupted(i32),
+}
+
+impl Agreed {
+    /// Opens the sides, and the files beside the copy.
+    ///
+    /// # Errors
+    /// What cannot be opened. Nothing was written.
+    pub(crate) fn open(self) -> Result<Opened> {
+        let Agreed { prepared, held } = self;
+        let Prepared { operator, options, source, dests, plans, journals, delta } = prepared;
+        // Of what differs nothing can be estimated, and of several dests the slowest would bind.
+        let alone = delta.is_none() && dests.len() == 1;
+        let foretold = if alone { estimate::of_copy(&options, &plans.all, &source, &dests[0]) } else { None };
+        let collector = DigestCollector::begin(&options, &plans.all, &source, &dests.iter().collect::<Vec<_>>())?;
+        let map = Map::begin(options.mapfile.as_deref())?;
+        let source_end = disks::open_source(&plans.all.source, &source)?;
+        let begun = plans.alone.iter().zip(journals).map(|(plan, found)| found.begin(plan, &source_end));
+        let begun: Vec<_> = begun.collect::<Result<_>>()?;
+        let opened = Opened::new(&options, plans, source_end, &dests, collector, operator)?;
+        let session = opened.session.foretold(foretold);
+        Ok(Opened { session, map, held, journal: begun.into_iter().flatten().next(), delta, ..opened })
+    }
+}
+
+impl Opened {
+    /// Opens the dests; the source is open.
+    pub(super) fn new(
+        options: &Options,
+        plans: Plans,
+        source: Arc<dyn Endpoint>,
+        facts: &[Facts],
+        collector: DigestCollector,
+        operator: Arc<dyn Operator>,
+    ) -> Result<Opened> {
+        let open = |(plan, facts): (&Plan, &Facts)| {
+            let ends: Ends = [source.clone(), open_dest(options, plan, facts)?];
+            let reader = read_back::reader(plan, &ends)?;
+            Ok(OpenDest { ends, reader })
+        };
+        let dests: Vec<OpenDest> = plans.alone.iter().zip(facts).map(open).collect::<Result<_>>()?;
+        let each = || dests.iter().map(|dest| dest.ends[Side::Dest.index()].clone());
+        let several = (dests.len() > 1).then(|| {
+            let parts = each().zip(plans.all.dests.clone()).collect();
+            let several = Arc::new(Several::new(parts, plans.all.write_order));
+            let told = operator.clone();
+            several.on_drop(Box::new(move |error| told.dropped(error)));
+            several
+        });
+        let dest = several.clone().map_or_else(|| each().next().expect("a copy has a dest"), |several| several as _);
+        let session = Session::new(operator);
+        let (map, held, journal, delta) = (None, Vec::new(), None, None);
+        Ok(Opened { session, plans, ends: [source, dest], dests, several, collector, map, held, journal, delta })
+    }
+
+    /// Carries it out.
+    ///
+    /// # Errors
+    /// The dest is not what `--delta=MANIFEST` says; nothing was written then. Other failures are in the outcome.
+    pub(crate) fn copy(mut self) -> Result<Ran> {
+        let there = match self.delta.take().zip(self.journal.as_mut()) {
+            None => None,
+            Some((delta, journal)) => {
+                match delta.judge(&self.session, &self.plans.all, &self.ends, &self.collector, journal)? {
+                    Judged::There(there) => Some(there),
+                    Judged::Interrupted(signal) => return Ok(Ran::Interrupted(signal)),
+                }
+            }
+        };
+        let started = SystemTime::now();
+        let journal = self.journal.take().map(|ActiveJournal { keeping, left }| (keeping, left));
+        let (keeping, journal) = journal.unzip();
+        let (session, plan, ends) = (&self.session, &self.plans.all, &self.ends);
+        let mut schedule = what_is_left(plan, &ends[0], keeping.as_ref());
+        let dests = ends[Side::Dest.index()].dest_tallies();
+        let tally = Arc::new(Tally { dests, ..Tally::default() });
+        let copy = |observer: &dyn Observer, tally| {
+            session.run_shown(Task { keeping, tally: Some(tally), ..Task::new(plan, ends, &mut *schedule, observer) })
+        };
+        let reader = self.dests[0].reader.as_ref().filter(|_| self.several.is_none());
+        let ((mut outcome, series), behind) =
+            concurrent_readback::followed(session, plan, reader, &self.collector, tally, copy);
+        // Until the manifest is true again, the journal is what says that it is not.
+        let renews = there.map(|there| there.tell(&mut outcome)).is_some();
+        if !renews {
+            journal.iter().for_each(|left| left.settle(&mut outcome, &ends[Side::Dest.index()]));
+        }
+        let journal = journal.filter(|_| renews);
+        Ok(Ran::Copied(Box::new(Copied { opened: self, outcome, series, started, behind, journal })))
+    }
+}
+
+/// The schedule of what is left to be copied.
+fn what_is_left(plan: &Plan, source: &Arc<dyn Endpoint>, keeping: Option<&CheckpointPlan>) -> Box<dyn Schedule> {
+    match keeping {
+        Some(CheckpointPlan { already, .. }) if !already.is_empty() => schedules::rest(plan, source, already),
+        _ => schedules::make(plan, source),
+    }
+}
+
+/// Opens the dest, for reading too where what is there counts.
+fn open_dest(options: &Options, plan: &Plan, dest: &Facts) -> Result<Arc<dyn Endpoint>> {
+    match plan.route {
+        Route::Delta { .. } => disks::open_dest_to_change(&plan.dest, dest),
+        // Beside a gap it may have what the source gives no more.
+        _ if options.resume && plan.on_error.skip => disks::open_dest_to_change(&plan.dest, dest),
+        _ => disks::open_dest(&plan.dest, dest),
+    }
+}

@@ -1,0 +1,101 @@
+//! Who started a job: asked before anything is lost, and shown what runs.
+use super::journal::{Choice, Unfinished};
+use super::undo::PutBack;
+use crate::core::{Error, Facts, Observer, Plan, Result, Series, Stop, Watched};
+use crate::engine::Ends;
+use crate::measure::Forecast;
+use std::sync::Arc;
+
+/// A run of the engine that is about to begin.
+pub(crate) struct Run<'a> {
+    pub(crate) plan: &'a Plan,
+    pub(crate) ends: &'a Ends,
+    /// Asks it to end.
+    pub(crate) stop: &'a Arc<Stop>,
+    /// Its numbers, or those of several that run at once, one for each destination of the plan.
+    pub(crate) watched: &'a [Watched],
+    pub(crate) forecast: Option<Forecast>,
+}
+
+/// A run that is shown.
+pub(crate) trait Shown: Observer + Send {
+    /// Ends it; later calls do nothing.
+    fn finish(&self);
+
+    /// How the run went until now.
+    fn series(&self) -> Series;
+}
+
+/// Answers what a job asks, and shows what it does. A terminal, or whoever stands in for one.
+pub(crate) trait Operator: Send + Sync {
+    /// Is told what may be wrong.
+    fn warn(&self, warning: &str);
+
+    /// Is told what the plan warns of, before anything is asked.
+    fn warn_of(&self, plan: &Plan);
+
+    /// Is told that what an earlier measurement left on this device was put back, before the copy by `plan`.
+    fn put_back(&self, address: &str, done: &PutBack, plan: &mut Plan);
+
+    /// Is told that a destination failed, and that the copy to the others goes on.
+    fn dropped(&self, error: &Error);
+
+    /// Says what becomes of an unfinished copy to the destination of `plan`.
+    ///
+    /// # Errors
+    /// Refused: nothing is to be written.
+    fn settle(&self, plan: &Plan, unfinished: &Unfinished) -> Result<Choice>;
+
+    /// Agrees that what is on the destination is overwritten.
+    ///
+    /// # Errors
+    /// Refused: nothing is to be written.
+    fn confirm(&self, plan: &Plan, source: &Facts, dest: &Facts) -> Result<()>;
+
+    /// Shows a run; from now on a signal is about it.
+    fn begin(&self, run: Run<'_>) -> Arc<dyn Shown>;
+
+    /// The run is over: a signal ends the process at once.
+    fn done(&self);
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+    use crate::core::Silent;
+
+    /// Agrees to everything, and shows nothing.
+    pub(in crate::job) struct Agreeable;
+
+    impl Operator for Agreeable {
+        fn warn(&self, _warning: &str) {}
+
+        fn warn_of(&self, _plan: &Plan) {}
+
+        fn put_back(&self, _address: &str, _done: &PutBack, _plan: &mut Plan) {}
+
+        fn dropped(&self, _error: &Error) {}
+
+        fn settle(&self, _plan: &Plan, _unfinished: &Unfinished) -> Result<Choice> {
+            Ok(Choice::Restart)
+        }
+
+        fn confirm(&self, _plan: &Plan, _source: &Facts, _dest: &Facts) -> Result<()> {
+            Ok(())
+        }
+
+        fn begin(&self, _run: Run<'_>) -> Arc<dyn Shown> {
+            Arc::new(Silent)
+        }
+
+        fn done(&self) {}
+    }
+
+    impl Shown for Silent {
+        fn finish(&self) {}
+
+        fn series(&self) -> Series {
+            Series::default()
+        }
+    }
+}

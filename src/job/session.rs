@@ -1,0 +1,140 @@
+//! Runs of the engine that belong to one command: each is shown by itself, one stop ends all of them.
+use super::estimate::Foretold;
+use super::operator::{Operator, Run, Shown};
+use crate::core::{CheckpointPlan, Event, Observer, Outcome, Plan, Schedule, Series, Side, Stop, Tally, Watched};
+use crate::engine::{self, Ends};
+use crate::measure::Forecast;
+use std::panic::resume_unwind;
+use std::sync::Arc;
+use std::thread;
+
+/// What the runs of one command have in common.
+pub(crate) struct Session {
+    operator: Arc<dyn Operator>,
+    foretold: Option<Foretold>,
+    stop: Arc<Stop>,
+    /// One of several that run at once and are shown together; `None`: each run is shown by itself.
+    among: Option<Among>,
+}
+
+/// One of several at once: where its numbers go, and what shows those of all.
+struct Among {
+    tally: Arc<Tally>,
+    shown: Arc<dyn Shown>,
+}
+
+/// One run of the engine.
+pub(crate) struct Task<'a> {
+    pub(crate) plan: &'a Plan,
+    pub(crate) ends: &'a Ends,
+    pub(crate) schedule: &'a mut dyn Schedule,
+    /// Hears what whoever is shown the run hears.
+    pub(crate) observer: &'a dyn Observer,
+    /// The journal, where there is one.
+    pub(crate) keeping: Option<CheckpointPlan>,
+    /// Numbers that somebody else looks at, too; `None`: nobody does.
+    pub(crate) tally: Option<Arc<Tally>>,
+}
+
+impl<'a> Task<'a> {
+    /// Without a journal.
+    pub(crate) fn new(
+        plan: &'a Plan,
+        ends: &'a Ends,
+        schedule: &'a mut dyn Schedule,
+        observer: &'a dyn Observer,
+    ) -> Self {
+        Task { plan, ends, schedule, observer, keeping: None, tally: None }
+    }
+}
+
+impl Session {
+    pub(crate) fn new(operator: Arc<dyn Operator>) -> Self {
+        Session { operator, foretold: None, stop: Arc::default(), among: None }
+    }
+
+    /// The same, of whose copy something is foretold.
+    pub(crate) fn foretold(self, foretold: Option<Foretold>) -> Self {
+        Session { foretold, ..self }
+    }
+
+    /// What asks all of them to end.
+    pub(crate) fn stop(&self) -> &Stop {
+        &self.stop
+    }
+
+    /// Carries a plan out.
+    pub(crate) fn run(&self, task: Task<'_>) -> Outcome {
+        self.run_shown(task).0
+    }
+
+    /// The same, with how the run went over time.
+    pub(crate) fn run_shown(&self, task: Task<'_>) -> (Outcome, Series) {
+        let Task { plan, ends, schedule, observer, keeping, tally } = task;
+        if let Some(Among { tally, shown }) = &self.among {
+            let outcome = engine::run_keeping(plan, ends, schedule, &self.stop, tally, observer, keeping);
+            return (outcome, shown.series());
+        }
+        let dests = ends[Side::Dest.index()].dest_tallies();
+        let tally = tally.unwrap_or_else(|| Arc::new(Tally { dests, ..Tally::default() }));
+        // What is written once more, or read back, is another pass.
+        let foretold = self.foretold.as_ref().filter(|foretold| plan.route.writes() && foretold.is_of(plan));
+        let already_bytes = keeping.as_ref().map_or(0, |keeping| keeping.already.total_bytes());
+        let estimate = foretold.map(|foretold| foretold.behind(already_bytes));
+        let forecast = foretold.map(|foretold| foretold.forecast.clone());
+        let shown = self.show(plan, ends, &[Watched { tally: tally.clone(), total_bytes: plan.len }], forecast);
+        let both = Both { shown: &*shown, observer };
+        let mut outcome = engine::run_keeping(plan, ends, schedule, &self.stop, &tally, &both, keeping);
+        outcome.estimate = estimate;
+        self.operator.done();
+        let series = shown.series();
+        shown.finish();
+        (outcome, series)
+    }
+
+    /// Does something with each of `jobs` at once, which come with the bytes that they have to move. Each gets a
+    /// session of its own; their runs are shown together, as one that carries `plan` out, with a row for each of its
+    /// dests. `ends` are given up when a signal comes.
+    pub(crate) fn at_once<J: Send, T: Send>(
+        &self,
+        plan: &Plan,
+        ends: &Ends,
+        jobs: Vec<(J, u64)>,
+        work: impl Fn(&Session, J) -> T + Sync,
+    ) -> Vec<T> {
+        let watched = |(_, len): &(J, u64)| Watched { tally: Arc::default(), total_bytes: Some(*len) };
+        let runs: Vec<Watched> = jobs.iter().map(watched).collect();
+        let shown = self.show(plan, ends, &runs, None);
+        let done = thread::scope(|scope| {
+            let run = |((job, _), watched): ((J, u64), &Watched)| {
+                let among = Some(Among { tally: watched.tally.clone(), shown: shown.clone() });
+                let (operator, stop) = (self.operator.clone(), self.stop.clone());
+                let session = Session { operator, stop, foretold: None, among };
+                let work = &work;
+                scope.spawn(move || work(&session, job))
+            };
+            let threads: Vec<_> = jobs.into_iter().zip(&runs).map(run).collect();
+            threads.into_iter().map(|thread| thread.join().unwrap_or_else(|panic| resume_unwind(panic))).collect()
+        });
+        self.operator.done();
+        shown.finish();
+        done
+    }
+
+    fn show(&self, plan: &Plan, ends: &Ends, watched: &[Watched], forecast: Option<Forecast>) -> Arc<dyn Shown> {
+        self.operator.begin(Run { plan, ends, stop: &self.stop, watched, forecast })
+    }
+}
+
+/// Two that hear the same.
+struct Both<'a> {
+    shown: &'a dyn Shown,
+    observer: &'a dyn Observer,
+}
+
+impl Observer for Both<'_> {
+    fn hear(&self, event: &Event<'_>) {
+        self.shown.hear(event);
+        self.observer.hear(event);
+    }
+}
