@@ -18,8 +18,10 @@ mod event;
 mod extent;
 mod extent_set;
 mod facts;
+mod hash_kind;
 mod host;
 mod keeper;
+mod locked;
 mod machine;
 mod mailbox;
 mod on_error;
@@ -27,6 +29,7 @@ mod outcome;
 mod passthrough;
 mod pattern_use;
 mod plan;
+mod plan_side;
 mod queue;
 mod read_back;
 mod record_counts;
@@ -61,18 +64,18 @@ pub use extent_set::ExtentSet;
 pub use facts::{
     CallStyle, DirectAlignment, EndpointKind, Facts, FileId, Ground, Identity, InUse, Order, Partition, QueueLimits,
 };
+pub use hash_kind::HashKind;
 pub use host::Host;
 pub use keeper::{CheckpointPlan, CheckpointSink};
+pub use locked::locked;
 pub use machine::Machine;
 pub use mailbox::Mailbox;
 pub use on_error::{OnError, Unread, is_of_medium, is_of_place};
 pub use outcome::{Digest, Ended, Kept, Latency, Outcome, Pace, SideReport, Totals, Usage};
 pub use passthrough::{CommandSet, CommandWishes, Passthrough, Through, Transfers};
 pub use pattern_use::{PatternAct, PatternUse};
-pub use plan::{
-    Access, Cache, DeviceCopy, Direction, EngineKind, Existing, HashKind, Plan, PlanSide, Reason, Route, Tuning,
-    WriteOrder, Zeros,
-};
+pub use plan::{DeviceCopy, Direction, EngineKind, Plan, Reason, Route, Tuning, WriteOrder};
+pub use plan_side::{Access, Cache, Existing, PlanSide, Zeros};
 pub use queue::{Completion, Queue, Ready};
 pub use read_back::{Portion, ReadBack, Verified};
 pub use record_counts::{RecordCounts, RecordTally};

@@ -1,6 +1,5 @@
 //! Settled decisions, as data: made by the room `plan`, carried out by `endpoint` and `engine`, told by `report`.
-use super::{BlockDigests, CopyName, EndpointKind, Extent, OnError, PatternUse, PlanDest, ReadBack, Side, Through};
-use std::path::PathBuf;
+use super::{BlockDigests, CopyName, HashKind, OnError, PatternUse, PlanDest, PlanSide, ReadBack, Side, Zeros};
 
 /// How requests are kept in flight.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -28,78 +27,6 @@ impl EngineKind {
             EngineKind::Offload => "offload",
         }
     }
-}
-
-/// What I/O does to the page cache.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Cache {
-    /// Past it: O_DIRECT.
-    Direct,
-    /// Through it, dropped by the kernel (RWF_DONTCACHE).
-    DontCache,
-    /// Through it, written back and dropped behind us in a bounded window.
-    Drop,
-    /// Through it and left there: what has no cache to spoil, or is wanted there.
-    Keep,
-}
-
-impl Cache {
-    /// The words for messages.
-    pub fn name(self) -> &'static str {
-        match self {
-            Cache::Direct => "direct",
-            Cache::DontCache => "buffered, dontcache",
-            Cache::Drop => "buffered, dropped behind",
-            Cache::Keep => "buffered",
-        }
-    }
-}
-
-/// What to do about a dest that is there, or is not.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Existing {
-    /// Must be there; is changed in place: devices, pipes, a range of a file.
-    Keep,
-    /// Must be there; emptied first: a whole file.
-    Truncate,
-    /// Must not be there: made with O_EXCL.
-    Create,
-}
-
-/// How one side is opened and used.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Access {
-    /// What I/O does to the page cache.
-    pub cache: Cache,
-    /// Alignment that direct I/O needs of offsets and lengths, in bytes; 1 otherwise.
-    pub offset_align_bytes: u32,
-    /// Open with O_EXCL: a block device that somebody uses is refused by the kernel.
-    pub exclusive: bool,
-    /// For a dest: what to do about it being there.
-    pub existing: Existing,
-}
-
-/// One side of a plan.
-#[derive(Clone, Debug)]
-pub struct PlanSide {
-    /// As the user named it.
-    pub address: String,
-    /// What to open.
-    pub path: PathBuf,
-    /// What it is.
-    pub kind: EndpointKind,
-    /// First byte of the copy on this side, in bytes.
-    pub offset: u64,
-    /// How it is opened.
-    pub access: Access,
-    /// Bytes that no other haul is to write meanwhile, nor to read where they are written here; `None`: whoever opens
-    /// it takes no lock.
-    pub lock: Option<Extent>,
-    /// A head moves there. No more than half of the blocks are with this side at once, in their order: whatever lies
-    /// between may mix up what comes together, and each mixed-up pair costs the head a turn.
-    pub moves_head: bool,
-    /// It is reached by commands of its own through this node, past the block layer; `None`: by reads and writes.
-    pub through: Option<Through>,
 }
 
 /// What becomes of a block that has been read.
@@ -178,19 +105,6 @@ pub struct DeviceCopy {
     pub from: Option<CopyName>,
 }
 
-/// What becomes of runs that are known to be zero.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Zeros {
-    /// Nothing is written: the dest reads as zeros there already (a hole of a new file).
-    Leave,
-    /// The dest zeroes them by itself (BLKZEROOUT, punching a hole).
-    Device,
-    /// Zeros are written like data.
-    Write,
-    /// As each of several dests wants it: the zeros are in the buffer for those that have to be sent them.
-    Each,
-}
-
 /// Which block size and depth to use, and whether to look for better ones on the way. All block sizes are multiples of
 /// both sides' alignments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -221,31 +135,6 @@ impl Tuning {
             Route::Compare { .. } | Route::Delta { .. } => 2,
         };
         Tuning { depth: self.depth.max(least), depth_max: self.depth_max.max(least), ..self }
-    }
-}
-
-/// A digest to compute while copying.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum HashKind {
-    /// BLAKE3, 256 bits.
-    Blake3,
-    /// SHA-256.
-    Sha256,
-    /// MD5, for old lists of sums only.
-    Md5,
-    /// XXH3, 128 bits: fast, no protection against intent.
-    Xxh3,
-}
-
-impl HashKind {
-    /// The word for options and messages.
-    pub fn name(self) -> &'static str {
-        match self {
-            HashKind::Blake3 => "blake3",
-            HashKind::Sha256 => "sha256",
-            HashKind::Md5 => "md5",
-            HashKind::Xxh3 => "xxh3",
-        }
     }
 }
 

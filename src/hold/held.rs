@@ -1,20 +1,12 @@
 //! What this process holds.
-use super::Holder;
 use super::ground::beneath;
+use super::holder::Holder;
 use super::lock::{Claim, Lock};
-use crate::core::Extent;
+use super::usage::Use;
+use crate::core::{Extent, locked};
 use std::collections::BTreeMap;
 use std::os::fd::{AsFd, BorrowedFd};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
-
-/// What is done to the bytes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Use {
-    /// They are read: nobody is to write them meanwhile.
-    Read,
-    /// They are written: nobody is to read or write them meanwhile.
-    Write,
-}
+use std::sync::{Arc, Mutex, Weak};
 
 /// A lock that lasts as long as this, or a clone of it, is there.
 #[derive(Clone, Debug)]
@@ -92,8 +84,4 @@ fn take(
 
 fn key_of(fd: BorrowedFd<'_>) -> Option<Key> {
     rustix::fs::fstat(fd).ok().map(|stat| (stat.st_dev, stat.st_ino))
-}
-
-pub(super) fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,5 +1,5 @@
 //! Who has the lock that is in the way.
-use super::Use;
+use super::usage::Use;
 use crate::core::{Error, Kind, Side};
 use crate::sys::OtherLock;
 use std::fs;

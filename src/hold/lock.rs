@@ -1,8 +1,7 @@
 //! The locks of this process on one file.
-use super::Holder;
-use super::held::locked;
+use super::holder::Holder;
 use super::regions::{MARKS, Region, USES};
-use crate::core::Extent;
+use crate::core::{Extent, locked};
 use crate::sys::{OtherLock, RangeLock, other_range_lock, set_range_lock};
 use rustix::fs::{Mode, OFlags};
 use std::io;

@@ -10,6 +10,8 @@ mod lock;
 mod regions;
 #[cfg(test)]
 mod tests;
+mod usage;
 
-pub use held::{Held, Use, hold};
+pub use held::{Held, hold};
 pub use holder::{Holder, refused};
+pub use usage::Use;

@@ -7,10 +7,10 @@
 pub(crate) mod beside;
 mod catch_up;
 mod concurrent_readback;
-mod copied;
 mod digest_collector;
 mod digested;
 pub(crate) mod estimate;
+mod finished;
 pub(crate) mod journal;
 pub(crate) mod manifest;
 mod manifest_delta;
@@ -27,7 +27,7 @@ mod verify_dests;
 use crate::core::{EngineKind, Host};
 use crate::engine;
 pub(crate) use catch_up::CatchUp;
-pub(crate) use copied::Finished;
+pub(crate) use finished::Finished;
 pub(crate) use opened::{Opened, Ran};
 pub(crate) use prepared::Prepared;
 

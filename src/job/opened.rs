@@ -1,7 +1,6 @@
 //! A copy with its sides open, and how it runs.
-use super::copied::Copied;
 use super::digest_collector::DigestCollector;
-use super::journal::ActiveJournal;
+use super::journal::{ActiveJournal, FinishedJournal};
 use super::manifest_delta::{Judged, ManifestDelta};
 use super::mapfile::Map;
 use super::operator::Operator;
@@ -9,7 +8,10 @@ use super::prepared::{Agreed, Prepared};
 use super::session::{Session, Task};
 use super::{concurrent_readback, estimate, read_back};
 use crate::core::schedules;
-use crate::core::{CheckpointPlan, Endpoint, Facts, Observer, Plan, Result, Route, Schedule, Side, Tally};
+use crate::core::{
+    CheckpointPlan, DigestedBlock, Endpoint, Facts, Observer, Outcome, Plan, Result, Route, Schedule, Series, Side,
+    Tally,
+};
 use crate::disks;
 use crate::disks::several::Several;
 use crate::engine::Ends;
@@ -42,6 +44,18 @@ pub(super) struct OpenDest {
     pub(super) ends: Ends,
     /// `None`: it is not to be read back.
     pub(super) reader: Option<Arc<dyn Endpoint>>,
+}
+
+/// A copy that was carried out, however it ended, and is not read back yet.
+pub(crate) struct Copied {
+    pub(super) opened: Opened,
+    pub(super) outcome: Outcome,
+    pub(super) series: Series,
+    pub(super) started: SystemTime,
+    /// Blocks that were read back behind the writer.
+    pub(super) behind: Vec<DigestedBlock>,
+    /// A journal that ends when the manifest is true again.
+    pub(super) journal: Option<FinishedJournal>,
 }
 
 /// What came of running a copy.

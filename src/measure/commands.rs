@@ -1,6 +1,6 @@
 //! What commands cost that leave the medium out: a READ of no blocks, and READ BUFFER by its size.
+use super::cost::Cost;
 use super::fit::{Fit, fit};
-use super::profile::Cost;
 use super::stats::median;
 use super::{Clock, Failure, Subject};
 use crate::core::{DeviceError, Error, Kind, RecordDevice, Stop};

@@ -1,5 +1,5 @@
 //! How long a copy takes, place by place: from the rate curves of its sides, before it begins and while it runs.
-use super::Zone;
+use super::zones::Curve;
 use crate::core::{Bound, Side};
 
 /// The way is cut into as many steps: more than any disk has zones.
@@ -17,49 +17,6 @@ const TOLD_SHARE: f64 = 0.002;
 
 /// From this share of the bytes on only what has come counts.
 const KNOWN_SHARE: f64 = 0.1;
-
-/// How long a byte takes, as a function of its place.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Curve {
-    /// Places and seconds a byte, in the order of the places.
-    points: Vec<(f64, f64)>,
-}
-
-impl Curve {
-    /// Through the rates that were measured: between two places the time of a byte changes evenly, before the first and
-    /// behind the last it stays. `None` without a place that gave anything.
-    pub fn through(zones: &[Zone]) -> Option<Curve> {
-        let sound = zones.iter().filter(|zone| zone.bytes_per_s > 0.0);
-        let mut points: Vec<(f64, f64)> = sound.map(|zone| (zone.offset as f64, 1.0 / zone.bytes_per_s)).collect();
-        points.sort_by(|one, other| one.0.total_cmp(&other.0));
-        (!points.is_empty()).then_some(Curve { points })
-    }
-
-    /// The same rate everywhere, in bytes a second; `None` of none.
-    pub fn flat(bytes_per_s: f64) -> Option<Curve> {
-        Curve::through(&[Zone { offset: 0, bytes_per_s }])
-    }
-
-    /// Seconds that the bytes from `from` to `to` take.
-    pub fn seconds(&self, from: f64, to: f64) -> f64 {
-        let (first, last) = (self.points[0], self.points[self.points.len() - 1]);
-        let part = |from: f64, to: f64| (to - from).max(0.0);
-        let before = part(from, to.min(first.0)) * first.1;
-        let behind = part(from.max(last.0), to) * last.1;
-        let between = self.points.windows(2).map(|pair| {
-            let ((start, one), (end, other)) = (pair[0], pair[1]);
-            let (a, b) = (from.max(start), to.min(end));
-            let at = |place: f64| one + (other - one) * (place - start) / (end - start);
-            if b > a { (b - a) * (at(a) + at(b)) / 2.0 } else { 0.0 }
-        });
-        before + between.sum::<f64>() + behind
-    }
-
-    /// The same form, `factor` times as fast.
-    pub fn faster(&self, factor: f64) -> Curve {
-        Curve { points: self.points.iter().map(|&(place, seconds)| (place, seconds / factor)).collect() }
-    }
-}
 
 /// The course of a copy, as far as its time goes.
 #[derive(Clone, Copy, Debug)]

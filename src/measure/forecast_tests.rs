@@ -1,3 +1,4 @@
+use super::super::zones::Zone;
 use super::*;
 
 const GB: u64 = 1_000_000_000;

@@ -1,5 +1,6 @@
 //! What a disk is: its rate from the first byte to the last, what a command costs, and what each way of reading takes.
 use super::commands::{Commands, commands};
+use super::cost::Cost;
 use super::fit::{Fit, fit};
 use super::stats::median;
 use super::{Failure, Interference, Point, Subject, Trial, Walk, Way, Zone, spread, whole_time};
@@ -23,24 +24,6 @@ const COMMANDS_SHARE: f64 = 0.05;
 
 /// Bounds of a run.
 const PATIENCE: (Duration, Duration) = (Duration::from_millis(10), Duration::from_millis(2000));
-
-/// What a command of one size cost.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Cost {
-    /// Bytes of it.
-    pub bytes: u32,
-    /// Median time of one, one after the other, in seconds.
-    pub seconds: f64,
-    /// Runs that this rests on.
-    pub runs: usize,
-}
-
-impl Cost {
-    /// Bytes a second.
-    pub fn bytes_per_s(&self) -> f64 {
-        f64::from(self.bytes) / self.seconds
-    }
-}
 
 /// What one way of reading took.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -1,7 +1,7 @@
 //! Writing on and on: a cache that runs out, a drive that throttles.
 use super::failure::{answers_no_more, failure_of_all};
 use super::shift::{Level, levels};
-use super::{Bad, Failure, Subject, Trend, Warmth, fell_hot, trend};
+use super::{Bad, Failure, Moment, Stage, Subject, Trend, Warmth, fell_hot, trend};
 use crate::core::{Buffer, Completion, Error, Extent, Kind, Op, Request, Side, Stop};
 use crate::engine::EndpointQueue;
 use std::io;
@@ -29,33 +29,6 @@ const SETTLED_BYTES_MIN: u64 = 128 << 20;
 
 /// After so many requests one behind the other that failed the disk answers no more.
 const FAILED_IN_A_ROW_MAX: u32 = 256;
-
-/// How far writing was by when.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Moment {
-    /// Bytes written by then.
-    pub bytes: u64,
-    /// Seconds since the first request.
-    pub seconds: f64,
-}
-
-impl Moment {
-    /// Bytes a second from here to a later moment.
-    pub fn bytes_per_s_to(self, to: Moment) -> f64 {
-        (to.bytes - self.bytes) as f64 / (to.seconds - self.seconds).max(f64::MIN_POSITIVE)
-    }
-}
-
-/// A rate that held for a while.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Stage {
-    /// From here.
-    pub from: Moment,
-    /// To here.
-    pub to: Moment,
-    /// All of its bytes by all of its time: of rates that take turns the median would tell the faster one.
-    pub bytes_per_s: f64,
-}
 
 /// What came of writing on and on.
 #[derive(Debug, Default)]

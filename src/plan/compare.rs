@@ -3,7 +3,8 @@ use super::asked::{PlanInput, named};
 use super::check::{self, Range};
 use super::choose::{self, Engines};
 use super::notes::Notes;
-use super::{Options, When, offset_option, side, words};
+use super::words::{self, offset_option};
+use super::{Options, When, side};
 use crate::core::{
     Access, BlockDigests, Direction, EndpointKind, Error, Facts, Host, Kind, Plan, Result, Route, Side, Tuning,
     WriteOrder, Zeros,

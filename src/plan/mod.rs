@@ -135,11 +135,3 @@ fn dest_side(asked: &PlanInput, range: &Range, end: &choose::Ends, access: crate
     let access = choose::with_existing(access, end.existing);
     PlanSide { lock: Some(choose::written(asked, range, end)), ..side(asked, Side::Dest, range, access) }
 }
-
-/// The option that moves the beginning on `side`.
-fn offset_option(side: Side) -> &'static str {
-    match side {
-        Side::Source => "--skip",
-        Side::Dest => "--seek",
-    }
-}

@@ -1,4 +1,5 @@
 //! Sizes in the messages of this room.
+use crate::core::Side;
 
 const UNITS: [&str; 6] = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
 
@@ -22,6 +23,14 @@ pub(crate) fn size(bytes: u64) -> String {
 /// To the byte, with the rounded size where that says more: `1000000 bytes (976.6 KiB)`.
 pub(crate) fn exact(bytes: u64) -> String {
     if bytes < 1024 { size(bytes) } else { format!("{bytes} bytes ({})", size(bytes)) }
+}
+
+/// The option that moves the beginning on `side`.
+pub(super) fn offset_option(side: Side) -> &'static str {
+    match side {
+        Side::Source => "--skip",
+        Side::Dest => "--seek",
+    }
 }
 
 #[cfg(test)]

@@ -13,15 +13,6 @@ pub fn is_ignored(signal: i32) -> bool {
     action.sa_sigaction == libc::SIG_IGN
 }
 
-/// Lets a write to a pipe that nobody reads end the process, as it does in programs that are not written in Rust;
-/// unless the caller wanted SIGPIPE to be ignored.
-pub fn die_of_broken_pipes() {
-    if !super::was_pipe_ignored() {
-        // SAFETY: the default action is no function of ours.
-        unsafe { libc::signal(libc::SIGPIPE, libc::SIG_DFL) };
-    }
-}
-
 /// Keeps `signals` from this thread and those that it starts from now on: another one hears them, and no call of this
 /// one is cut short by them.
 pub fn block(signals: &[i32]) {

@@ -23,7 +23,7 @@ extern "C" fn note() {
         }
     }
     // Rust ignores it in any case before `main`.
-    PIPE_IGNORED.store(super::is_ignored(libc::SIGPIPE), Relaxed);
+    PIPE_IGNORED.store(super::signals::is_ignored(libc::SIGPIPE), Relaxed);
 }
 
 /// Whether standard input (0), output (1) or error (2) was closed when the process began.
@@ -34,4 +34,13 @@ pub fn was_closed(descriptor: u8) -> bool {
 /// Whether SIGPIPE was ignored when the process began.
 pub fn was_pipe_ignored() -> bool {
     PIPE_IGNORED.load(Relaxed)
+}
+
+/// Lets a write to a pipe that nobody reads end the process, as it does in programs that are not written in Rust;
+/// unless the caller wanted SIGPIPE to be ignored.
+pub fn die_of_broken_pipes() {
+    if !was_pipe_ignored() {
+        // SAFETY: the default action is no function of ours.
+        unsafe { libc::signal(libc::SIGPIPE, libc::SIG_DFL) };
+    }
 }

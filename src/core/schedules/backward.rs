@@ -1,5 +1,6 @@
 //! From the last byte to the first.
-use super::{Claim, Shape};
+use super::claim::Claim;
+use super::shape::Shape;
 use crate::core::{Extent, Next, Run, RunKind, Schedule};
 use std::io;
 

@@ -1,5 +1,6 @@
 //! From the first byte to the last, holes as they come.
-use super::{Claim, Shape};
+use super::claim::Claim;
+use super::shape::Shape;
 use crate::core::{Endpoint, Extent, Next, Run, RunKind, Schedule};
 use std::io;
 use std::sync::Arc;

@@ -10,10 +10,11 @@ mod following;
 mod forward;
 mod listed;
 mod rest;
+mod shape;
 #[cfg(test)]
 mod tests;
 
-use crate::core::{Direction, Endpoint, ExtentSet, PAGE_BYTES, Plan, Route, Schedule, Side, Zeros};
+use crate::core::{Direction, Endpoint, ExtentSet, PAGE_BYTES, Plan, Schedule, Side};
 use std::sync::Arc;
 
 use backward::Backward;
@@ -23,9 +24,7 @@ pub use following::{Front, following};
 use forward::Forward;
 pub use listed::listed;
 use rest::Rest;
-
-/// Largest run of zeros in one request: a device that zeroes 1 GiB/s then still answers a signal within a tick.
-const ZERO_RUN_BYTES_MAX: u32 = 64 << 20;
+use shape::Shape;
 
 /// The schedule that the plan asks for. `source` is asked for its holes, where the plan wants that.
 pub fn make(plan: &Plan, source: &Arc<dyn Endpoint>) -> Box<dyn Schedule> {
@@ -54,53 +53,4 @@ fn in_bursts(plan: &Plan, inner: Box<dyn Schedule>) -> Box<dyn Schedule> {
         Some(burst_bytes) => Box::new(Bursts::new(inner, u64::from(burst_bytes))),
         None => inner,
     }
-}
-
-/// Where blocks begin and end. Offsets count from the first byte of the copy.
-#[derive(Clone, Copy, Debug)]
-struct Shape {
-    /// Bytes to copy; `u64::MAX` for a stream.
-    len: u64,
-    source_offset: u64,
-    dest_offset: u64,
-    head_bytes: u64,
-    tail_align_bytes: u64,
-    /// Longest zero run in one request; `None`: as long as a block, because it is written from one.
-    zero_bytes_max: Option<u32>,
-}
-
-impl Shape {
-    fn of(plan: &Plan) -> Shape {
-        Shape {
-            len: plan.len.unwrap_or(u64::MAX - plan.source.offset.max(plan.dest.offset)),
-            source_offset: plan.source.offset,
-            dest_offset: plan.dest.offset,
-            head_bytes: u64::from(plan.head_bytes),
-            tail_align_bytes: u64::from(plan.tail_align_bytes.max(1)),
-            zero_bytes_max: long_zeros(plan).then_some(ZERO_RUN_BYTES_MAX),
-        }
-    }
-
-    /// The greatest offset at or below `offset` that is aligned on the dest; 0 where there is none.
-    fn aligned_down(&self, offset: u64) -> u64 {
-        let on_dest = self.dest_offset + offset;
-        (on_dest - on_dest % self.tail_align_bytes).saturating_sub(self.dest_offset)
-    }
-
-    /// The least offset at or above `offset` that is aligned on the dest, or the end of the copy.
-    fn aligned_up(&self, offset: u64) -> u64 {
-        let down = self.aligned_down(offset);
-        let up = if down == offset { offset } else { self.aligned_down(offset.saturating_add(self.tail_align_bytes)) };
-        up.min(self.len)
-    }
-
-    /// Where the last block has to be cut, so that its odd rest goes alone.
-    fn tail_cut(&self) -> u64 {
-        self.aligned_down(self.len)
-    }
-}
-
-/// Zeros take no place in memory, so that a run of them may be longer than a block.
-fn long_zeros(plan: &Plan) -> bool {
-    !matches!(plan.zeros, Zeros::Write | Zeros::Each) && !matches!(plan.route, Route::Delta { .. })
 }

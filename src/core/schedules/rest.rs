@@ -1,5 +1,7 @@
 //! What earlier runs left to be copied, from the first byte to the last.
-use super::{Claim, Forward, Shape};
+use super::claim::Claim;
+use super::forward::Forward;
+use super::shape::Shape;
 use crate::core::{Endpoint, Extent, ExtentSet, Next, Schedule};
 use std::io;
 use std::sync::Arc;

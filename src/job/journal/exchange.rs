@@ -1,6 +1,6 @@
 //! A journal as a mapfile of GNU ddrescue, and back.
-use super::journal_writer::{SAMPLE_BYTES, SAMPLES};
-use super::{fits, head, open, place};
+use super::fits::{self, SAMPLE_BYTES, SAMPLES};
+use super::{head, open, place};
 use crate::core::{Access, Error, Existing, Extent, Kind, PlanSide, Result, Side};
 use crate::disks;
 use crate::disks::probe;

@@ -1,5 +1,4 @@
 //! Whether a journal still fits: who both sides are, and some of their bytes.
-use super::journal_writer::SAMPLE_BYTES;
 use crate::core::{
     Access, Arena, BlockDigest, Endpoint, Error, Existing, Extent, Facts, HashKind, Kind, Op, Plan, PlanSide, Request,
     Result, Side,
@@ -10,6 +9,11 @@ use crate::ledger::{Misfit, SideIdentity};
 use rustix::fs::{FileType, Stat};
 use std::path::Path;
 use std::sync::Arc;
+
+/// Samples of the source that a journal holds, and bytes of each: enough that another disk's contents are noticed.
+pub(super) const SAMPLES: u64 = 16;
+
+pub(super) const SAMPLE_BYTES: u64 = 64 << 10;
 
 /// Places of what is durable that are compared on both sides.
 const COMPARED: u64 = 16;

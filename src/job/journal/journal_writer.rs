@@ -1,15 +1,12 @@
 //! Who writes the journal while the copy runs.
-use super::fits::{digest_at, ended_as};
+use super::fits::{SAMPLE_BYTES, SAMPLES, digest_at, ended_as};
 use crate::core::{CheckpointSink, Endpoint, Error, Extent, ExtentSet, Plan, Result, Side};
 use crate::ledger::journal::{Ended, Head, Journal, Sample, sample_places};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Samples of the source that a journal holds, and bytes of each: enough that another disk's contents are noticed.
-pub(super) const SAMPLES: u64 = 16;
 /// The same where a head has to move for each.
 const SAMPLES_UNDER_A_HEAD: u64 = 6;
-pub(super) const SAMPLE_BYTES: u64 = 64 << 10;
 
 /// Writes a journal, which is made when there is something to write: a copy that is over before its first checkpoint
 /// never has one.

@@ -8,7 +8,9 @@ mod place;
 mod stale;
 mod waiting;
 
-use crate::core::{CheckpointPlan, Ended, Endpoint, Error, ExtentSet, Facts, Kind, Outcome, Plan, Result, Side};
+use crate::core::{
+    CheckpointPlan, Ended, Endpoint, EndpointKind, Error, ExtentSet, Facts, Kind, Outcome, Plan, Result, Side,
+};
 use crate::job::beside;
 use crate::ledger::journal::{Head, Journal};
 use crate::ledger::{FaultKind, SideIdentity};
@@ -134,6 +136,45 @@ impl ExistingJournal {
     /// The journal at `path` is of a copy that waits.
     fn awaits(&self, path: &Path) -> bool {
         self.waiting.iter().any(|waiting| waiting.path == path)
+    }
+
+    /// What a dry run says of unfinished copies that wait.
+    pub(crate) fn foretell(&self, dest: &str) -> Vec<String> {
+        let words = |waiting: &Waiting| {
+            let ways = if waiting.of_kin || !self.source_lasts() {
+                "--restart gives it up"
+            } else {
+                "--resume goes on with it, --restart gives it up"
+            };
+            format!("{}; this command asks on a terminal, and is refused elsewhere: {ways}", waiting.words(dest))
+        };
+        self.waiting.iter().map(words).collect()
+    }
+
+    /// Whether this copy's source can be read again, so that `--resume` can be said of it.
+    fn source_lasts(&self) -> bool {
+        let kind = self.head.source.kind.as_str();
+        [EndpointKind::File, EndpointKind::Block].iter().any(|lasting| lasting.name() == kind)
+    }
+
+    /// The unfinished copy that waits, if any does; its `plan` is what would be done instead. `can_resume`: this
+    /// command can go on with one.
+    pub(crate) fn unfinished(&self, plan: &Plan, can_resume: bool) -> Option<Unfinished> {
+        let waiting = self.waiting.first()?;
+        // Of a journal in a place of its own this command knows nothing but that.
+        let other = |waiting: &Waiting| waiting.of_kin || self.named && self.path.as_deref() != Some(&waiting.path);
+        let can_resume = can_resume && self.source_lasts() && !self.waiting.iter().any(other);
+        let ways = match (waiting.of_kin, can_resume) {
+            (true, _) => "Finish that copy by its own command with --resume, or give it up with --restart",
+            (false, false) if !self.source_lasts() => {
+                "This copy's source cannot be read again, so it cannot go on with that one: begin with --restart"
+            }
+            (false, true) => "Go on with it by --resume, or begin anew with --restart",
+            (false, false) => {
+                "Go on with it by a copy to that destination alone with --resume, or begin anew with --restart"
+            }
+        };
+        Some(Unfinished { what: waiting.words(&plan.dest.address), ways, can_resume })
     }
 
     fn resume(&mut self, plan: &Plan, source: &Facts, dest: &Facts) -> Result<()> {

@@ -1,5 +1,4 @@
 //! Keeping what stands on a device before anything is written there.
-use super::AT_ONCE_BYTES;
 use crate::core::{Arena, Endpoint, Error, Extent, Facts, Kind, Op, Request, Result, Side, Stop};
 use crate::ledger::SideIdentity;
 use crate::ledger::undo::{Head, Undo, UndoMaking};
@@ -7,6 +6,9 @@ use crate::measure::Bad;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+
+/// Pieces that are kept and put back at once, in bytes: large enough for any disk's rate.
+pub(crate) const AT_ONCE_BYTES: u32 = 4 << 20;
 
 /// What is kept, and how much of it.
 pub(crate) struct Keeping<'a> {

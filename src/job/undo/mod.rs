@@ -12,14 +12,11 @@ use crate::job::operator::Operator;
 use crate::ledger::undo::Undo;
 use crate::ledger::{Fault, Misfit, SideIdentity};
 use crate::plan;
-pub(crate) use keep::{Keeping, Mover, keep};
+pub(crate) use keep::{AT_ONCE_BYTES, Keeping, Mover, keep};
 pub(crate) use put_back::{NotPutBack, PutBack, put_back};
 use std::path::{Path, PathBuf};
 pub(crate) use waiting::{are_there, explain, find_all, read_warnings, write_warnings};
 pub(crate) use words::stays;
-
-/// Pieces that are kept and put back at once, in bytes: large enough for any disk's rate.
-pub(crate) const AT_ONCE_BYTES: u32 = 4 << 20;
 
 /// Where the undo journal of a device is, or would be.
 ///

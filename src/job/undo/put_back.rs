@@ -1,6 +1,5 @@
 //! Putting originals back: what carries the session's content, and nothing else.
-use super::AT_ONCE_BYTES;
-use super::keep::Mover;
+use super::keep::{AT_ONCE_BYTES, Mover};
 use crate::core::{Endpoint, Error, Extent, ExtentSet, Kind, Op, Result, Side};
 use crate::ledger::undo::{Content, Kept, PIECE_BYTES, Undo};
 use crate::measure::Left;

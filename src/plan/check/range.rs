@@ -2,7 +2,7 @@
 use crate::core::{EndpointKind, Error, Extent, Facts, Kind, Result, Side};
 use crate::plan::asked::{PlanInput, named};
 use crate::plan::numbers::OFFSET_MAX;
-use crate::plan::{offset_option, words};
+use crate::plan::words::{self, offset_option};
 
 /// Which bytes are copied. Neither `skip + len` nor `seek + len` is beyond the largest offset of Linux.
 #[derive(Clone, Copy, Debug)]

@@ -1,6 +1,7 @@
 //! What a block that was read back says about the disk.
 use super::Mark;
-use super::words::{CELL_BYTES, Cells};
+use super::mark::CELL_BYTES;
+use super::words::Cells;
 use crate::core::stages::sparse::is_zero;
 
 /// What a block is, compared with what belongs at its place.

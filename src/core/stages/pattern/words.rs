@@ -1,8 +1,5 @@
 //! The words that a block is filled with.
-use super::{MARK_WORDS, Mark};
-
-/// Bytes that are judged together; a tear within them is not told from flipped bits.
-pub(super) const CELL_BYTES: usize = 64;
+use super::mark::{CELL_BYTES, MARK_WORDS, Mark};
 
 /// Words of a cell.
 pub(super) const CELL_WORDS: usize = CELL_BYTES / 8;
@@ -11,14 +8,6 @@ pub(super) const CELL_WORDS: usize = CELL_BYTES / 8;
 /// number alone, so that the processor works on several at once.
 const STEP: u64 = 0xa076_1d64_78bd_642f;
 const FACTOR: u64 = 0xe703_7ed1_a0b4_28db;
-
-/// Mixes all bits of `word` into all bits; can be turned back, so no two words become the same (splitmix64's steps).
-pub(super) fn mixed(word: u64) -> u64 {
-    let word = word.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    let word = (word ^ (word >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let word = (word ^ (word >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    word ^ (word >> 31)
-}
 
 /// The words of one block behind its mark, one after the other.
 #[derive(Clone, Copy)]

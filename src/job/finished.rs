@@ -1,26 +1,13 @@
 //! What comes after a copy: its dests are read back, and the files beside it get their last words.
 use super::catch_up::CatchUp;
-use super::journal::FinishedJournal;
-use super::opened::Opened;
+use super::opened::{Copied, Opened};
 use super::verify_dests;
-use crate::core::{DigestedBlock, Endpoint, Error, Outcome, Plan, Result, Series, Side};
+use crate::core::{Endpoint, Error, Outcome, Plan, Result, Series, Side};
 use crate::hold::Held;
 use rustix::fs::FileType;
 use rustix::io::Errno;
 use std::sync::Arc;
 use std::time::SystemTime;
-
-/// A copy that was carried out, however it ended, and is not read back yet.
-pub(crate) struct Copied {
-    pub(super) opened: Opened,
-    pub(super) outcome: Outcome,
-    pub(super) series: Series,
-    pub(super) started: SystemTime,
-    /// Blocks that were read back behind the writer.
-    pub(super) behind: Vec<DigestedBlock>,
-    /// A journal that ends when the manifest is true again.
-    pub(super) journal: Option<FinishedJournal>,
-}
 
 /// A copy that has come to its end.
 pub(crate) struct Finished {
