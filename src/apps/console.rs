@@ -1,13 +1,13 @@
 //! Whoever sits before the terminal: asked before anything is lost, shown what runs, listened to for signals.
 use super::signals::{Running, Signals};
-use crate::core::{Error, Event, Facts, Kind, Observer, Plan, Result, Series, Side};
+use crate::core::{Error, Event, Facts, Kind, Observer, Plan, PlanNotes, Result, Series, Side, locked};
 use crate::job::journal::{Choice, Unfinished};
 use crate::job::operator::{Operator, Run, Shown};
 use crate::job::undo::PutBack;
 use crate::plan::{Options, ProgressStyle};
 use crate::report::{Out, Progress, json, text};
 use std::io::{self, IsTerminal};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 /// The operator of a command that is run from a terminal, or from a script.
 pub(super) struct Console {
@@ -16,6 +16,8 @@ pub(super) struct Console {
     signals: Signals,
     /// The run that was shown last.
     last: Mutex<Option<Arc<Progress>>>,
+    /// Warnings for those who read JSON lines, which are told when a run begins.
+    pending: Mutex<Vec<String>>,
 }
 
 impl Console {
@@ -25,12 +27,18 @@ impl Console {
     /// As for [`Signals::watch`].
     pub(super) fn new(options: &Options, out: Out) -> Result<Arc<Console>> {
         let signals = Signals::watch(out)?;
-        Ok(Arc::new(Console { out, style: options.progress, signals, last: Mutex::default() }))
+        Ok(Arc::new(Console {
+            out,
+            style: options.progress,
+            signals,
+            last: Mutex::default(),
+            pending: Mutex::default(),
+        }))
     }
 
     /// Ends what is shown with the report: for those who read JSON lines it is the last line.
     pub(super) fn finish_with(&self, report: &json::Report) {
-        let last = self.last.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let last = locked(&self.last).take();
         last.iter().for_each(|progress| progress.finish_with(report));
     }
 }
@@ -41,16 +49,20 @@ impl Operator for Console {
     }
 
     /// Whoever reads JSON lines gets them as such, once a run has begun.
-    fn warn_of(&self, plan: &Plan) {
-        if self.style != ProgressStyle::Json {
-            plan.warnings.iter().for_each(|warning| self.warn(warning));
+    fn warn_of(&self, notes: &PlanNotes) {
+        match self.style {
+            ProgressStyle::Json => locked(&self.pending).extend_from_slice(&notes.warnings),
+            _ => notes.warnings.iter().for_each(|warning| self.warn(warning)),
         }
     }
 
-    fn put_back(&self, address: &str, done: &PutBack, plan: &mut Plan) {
+    fn put_back(&self, address: &str, done: &PutBack, notes: &mut PlanNotes) {
         let said = text::put_back_earlier(address, done.kept_bytes, done.written_bytes);
         match self.style {
-            ProgressStyle::Json => plan.warnings.push(said),
+            ProgressStyle::Json => {
+                locked(&self.pending).push(said.clone());
+                notes.warnings.push(said);
+            }
             _ => self.out.tell(&text::told(&said)),
         }
     }
@@ -89,10 +101,8 @@ impl Operator for Console {
         let progress = Arc::new(Progress::start(self.style, plan, watched, forecast));
         let (stop, ends) = (stop.clone(), ends.clone());
         self.signals.now_running(Running { stop, ends, progress: Some(progress.clone()) });
-        if self.style == ProgressStyle::Json {
-            plan.warnings.iter().for_each(|warning| progress.hear(&Event::Warned(warning)));
-        }
-        *self.last.lock().unwrap_or_else(PoisonError::into_inner) = Some(progress.clone());
+        locked(&self.pending).drain(..).for_each(|warning| progress.hear(&Event::Warned(&warning)));
+        *locked(&self.last) = Some(progress.clone());
         progress
     }
 

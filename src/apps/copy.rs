@@ -23,8 +23,8 @@ pub(super) fn copy(options: &Options, words: &[String], out: Out) -> Result<Exit
         Ok(finished) => finished,
         Err(signal) => return Ok(interrupted(signal, out)),
     };
-    let Finished { plan, outcome, series, started, failed_files, is_elsewhere, behind, .. } = &finished;
-    let went = Went { options, plan, outcome, words, started: *started };
+    let Finished { decision, outcome, series, started, failed_files, is_elsewhere, behind, .. } = &finished;
+    let went = Went { options, decision, outcome, words, started: *started };
     let exit = tell(&went, &console)?;
     let exit = if *is_elsewhere { exit.at_least(Exit::DIFFERENT) } else { exit };
     let exit = page.map_or(exit, |page| page.put(&went, series, exit, out));
@@ -76,7 +76,7 @@ fn catch_up(rest: &CatchUp, options: &Options, console: &Arc<Console>) -> Result
     let mut words = vec!["copy".to_owned(), "--yes".to_owned()];
     words.extend(range.iter().flat_map(|(option, bytes)| [(*option).to_owned(), bytes.to_string()]));
     words.extend([options.source.clone(), dest.clone()]);
-    let Finished { plan, outcome, started, failed_files, .. } = &finished;
-    let exit = tell(&Went { options, plan, outcome, words: &words, started: *started }, console)?;
+    let Finished { decision, outcome, started, failed_files, .. } = &finished;
+    let exit = tell(&Went { options, decision, outcome, words: &words, started: *started }, console)?;
     Ok(tell_files(failed_files, exit, console.out))
 }

@@ -26,9 +26,9 @@ pub(super) fn place(path: Option<&Path>, used: &[(Side, &Facts)]) -> Result<Opti
 impl Paged {
     /// Writes the page of a copy.
     pub(super) fn put(self, went: &Went<'_>, series: &Series, exit: Exit, out: Out) -> Exit {
-        let Went { options, plan, outcome, words, started } = *went;
+        let Went { options, decision, outcome, words, started } = *went;
         let (facts, machine) = (&self.facts[..], &probe::machine());
-        let page = page::copy(CopyFound { plan, outcome, series, facts, machine, words, started });
+        let page = page::copy(CopyFound { decision, outcome, series, facts, machine, words, started });
         // Progress in JSON has ended with the report: nothing may follow it.
         self.write(&page, options.progress == ProgressStyle::Json, exit, out)
     }

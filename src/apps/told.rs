@@ -2,7 +2,7 @@
 use super::console::Console;
 use super::exit::{Exit, printed};
 use crate::core::schedules;
-use crate::core::{Digest, Ended, Facts, Outcome, Plan, Result, Silent};
+use crate::core::{Decision, Digest, Ended, Facts, Outcome, Plan, Result, Silent};
 use crate::engine::Ends;
 use crate::job::session::{Session, Task};
 use crate::job::{Prepared, estimate};
@@ -14,7 +14,7 @@ use std::time::SystemTime;
 /// How a run went.
 pub(super) struct Went<'a> {
     pub(super) options: &'a Options,
-    pub(super) plan: &'a Plan,
+    pub(super) decision: &'a Decision,
     pub(super) outcome: &'a Outcome,
     /// The command line behind the program's name.
     pub(super) words: &'a [String],
@@ -24,19 +24,20 @@ pub(super) struct Went<'a> {
 /// Shows what a copy would do.
 pub(super) fn show(options: &Options, prepared: &Prepared, out: Out) -> Result<Exit> {
     let sides = prepared.sides();
-    show_plan(options, prepared.plan(), [sides[0].1, sides[1].1], out)
+    show_plan(options, prepared.decision(), [sides[0].1, sides[1].1], out)
 }
 
 /// Shows a plan.
-pub(super) fn show_plan(options: &Options, plan: &Plan, [source, dest]: [&Facts; 2], out: Out) -> Result<Exit> {
+pub(super) fn show_plan(options: &Options, decision: &Decision, [source, dest]: [&Facts; 2], out: Out) -> Result<Exit> {
+    let plan = &decision.plan;
     // Of several dests the slowest would bind, and only the first is looked at.
     let unknown = options.no_estimate || plan.dests.len() > 1;
     let foretold = if unknown { None } else { estimate::of_plan(plan, source, dest) };
     let estimate = foretold.map(|foretold| foretold.estimate);
     let text = if options.json {
-        json::text(&json::plan(plan, source, dest, estimate))
+        json::text(&json::plan(decision, source, dest, estimate))
     } else {
-        text::plan(plan, source, dest, estimate)
+        text::plan(decision, source, dest, estimate)
     };
     Ok(printed(out, &text))
 }
@@ -44,22 +45,24 @@ pub(super) fn show_plan(options: &Options, plan: &Plan, [source, dest]: [&Facts;
 /// Carries a plan out that moves no byte for good, and tells how it went. Both sides are open.
 pub(super) fn carry_out(
     options: &Options,
-    plan: &Plan,
+    decision: &Decision,
     ends: &Ends,
     words: &[String],
     console: &Arc<Console>,
 ) -> Result<Exit> {
     let session = Session::new(console.clone());
     let started = SystemTime::now();
+    let plan = &decision.plan;
     let outcome = &session.run(Task::new(plan, ends, &mut *schedules::make(plan, &ends[0]), &Silent));
-    tell(&Went { options, plan, outcome, words, started }, console)
+    tell(&Went { options, decision, outcome, words, started }, console)
 }
 
 /// Tells how a run went.
 pub(super) fn tell(went: &Went<'_>, console: &Console) -> Result<Exit> {
-    let Went { options, plan, outcome, words, started } = *went;
+    let Went { options, decision, outcome, words, started } = *went;
+    let plan = &decision.plan;
     let out = console.out;
-    let report = json::outcome(plan, outcome, words, Some(started));
+    let report = json::outcome(decision, outcome, words, Some(started));
     console.finish_with(&report);
     let stdout_is_dest = (options.dest == "-" || options.also.iter().any(|dest| dest == "-")) && plan.route.writes();
     let print = |text: &str| {
@@ -80,7 +83,7 @@ pub(super) fn tell(went: &Went<'_>, console: &Console) -> Result<Exit> {
         }
         (false, _) => {
             if !told {
-                out.tell(&text::outcome(plan, outcome, words));
+                out.tell(&text::outcome(decision, outcome, words));
             }
             // What only the manifest needs was not asked for here.
             let asked = outcome.digests.iter().filter(|digest| options.hashes.contains(&digest.kind));

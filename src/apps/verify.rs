@@ -26,14 +26,15 @@ pub(super) fn verify(options: &Options, words: &[String], out: Out) -> Result<Ex
     let console = Console::new(options, out)?;
     let through = Side::BOTH.map(|side| options.passthrough.may(side));
     let (source, dest) = probe::both_to_read(&options.source, &options.dest, through)?;
-    let mut plan = plan::compare(options, &source, &dest, &host(options.engine))?;
-    plan.warnings.extend([&source, &dest].into_iter().flat_map(undo::read_warnings));
+    let mut decision = plan::compare(options, &source, &dest, &host(options.engine))?;
+    decision.notes.warnings.extend([&source, &dest].into_iter().flat_map(undo::read_warnings));
     if options.dry_run {
-        return show_plan(options, &plan, [&source, &dest], out);
+        return show_plan(options, &decision, [&source, &dest], out);
     }
-    console.warn_of(&plan);
+    console.warn_of(&decision.notes);
+    let plan = &decision.plan;
     let ends = [disks::open_source(&plan.source, &source)?, disks::open_compared(&plan.dest, &dest)?];
-    carry_out(options, &plan, &ends, words, &console)
+    carry_out(options, &decision, &ends, words, &console)
 }
 
 /// The dest alone is read, and compared with what a manifest says.
@@ -48,21 +49,22 @@ fn against_manifest(options: &Options, path: &str, words: &[String], out: Out) -
         digests: BlockDigests { kind: head.algorithm, block_bytes: head.block_bytes },
         offset: offset_on(options, head, &dest)?,
     };
-    let DigestComparison { mut plan, source, shorter } =
+    let DigestComparison { mut decision, source, shorter } =
         plan::compare_digests(options, &copy, &dest, &host(options.engine))?;
-    plan.warnings.extend(doubts(head, &dest, plan.dest.offset));
-    plan.warnings.extend(undo::read_warnings(&dest));
+    decision.notes.warnings.extend(doubts(head, &dest, decision.plan.dest.offset));
+    decision.notes.warnings.extend(undo::read_warnings(&dest));
     if options.dry_run {
-        return show_plan(options, &plan, [&source, &dest], out);
+        return show_plan(options, &decision, [&source, &dest], out);
     }
-    console.warn_of(&plan);
+    console.warn_of(&decision.notes);
+    let plan = &decision.plan;
     let nothing: Arc<dyn Endpoint> = Arc::new(Memory::nothing(0));
     let ends = [nothing, disks::open_compared(&plan.dest, &dest)?];
     let session = Session::new(console.clone());
     let started = SystemTime::now();
     let list = checklist(&manifest);
     let checker = Checker::new(&list, copy.len, copy.digests.block_bytes);
-    let mut outcome = session.run(Task::new(&plan, &ends, &mut *schedules::make(&plan, &ends[0]), &checker));
+    let mut outcome = session.run(Task::new(plan, &ends, &mut *schedules::make(plan, &ends[0]), &checker));
     let mut differences = checker.into_differences();
     differences.shorter = shorter.map(|(side, lacks)| (side, Some(lacks)));
     outcome.differences = Some(differences);
@@ -70,5 +72,5 @@ fn against_manifest(options: &Options, path: &str, words: &[String], out: Out) -
         let bytes = manifest.unread.total_bytes();
         outcome.notes.push(format!("{bytes} bytes could not be read when the copy was made: they should be zeros"));
     }
-    tell(&Went { options, plan: &plan, outcome: &outcome, words, started }, &console)
+    tell(&Went { options, decision: &decision, outcome: &outcome, words, started }, &console)
 }

@@ -138,18 +138,8 @@ impl Tuning {
     }
 }
 
-/// One choice and why it was made, for `--dry-run` and the report.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Reason {
-    /// What was chosen about: `engine`, `block size`, `source`, ….
-    pub topic: &'static str,
-    /// What was chosen.
-    pub choice: String,
-    /// Why: a clause.
-    pub because: String,
-}
-
-/// Everything a copy will do; nothing is left to decide but the pace within the bounds of [`Tuning`].
+/// Everything a copy will do, as it is carried out; [`super::PlanNotes`] are what is told of it. Nothing is left to
+/// decide but the pace within the bounds of [`Tuning`].
 #[derive(Clone, Debug)]
 pub struct Plan {
     /// Where bytes come from.
@@ -210,10 +200,6 @@ pub struct Plan {
     pub journal: bool,
     /// Most bytes a second; `None`: as fast as it goes.
     pub limit_bytes_per_s: Option<u64>,
-    /// What was chosen, and why.
-    pub why: Vec<Reason>,
-    /// What the user should know before it begins.
-    pub warnings: Vec<String>,
 }
 
 impl Plan {

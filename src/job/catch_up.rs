@@ -20,7 +20,7 @@ pub(crate) struct CatchUp {
 
 impl CatchUp {
     pub(super) fn new(plans: &Plans, number: usize, claimed_bytes: u64) -> Self {
-        let Plans { all, .. } = plans;
+        let all = &plans.all.plan;
         let from = verify_dests::whole_blocks(all, claimed_bytes);
         CatchUp {
             dest: all.dests[number].side.address.clone(),
@@ -55,10 +55,10 @@ impl CatchUp {
     pub(crate) fn open(&self, options: &Options, operator: Arc<dyn Operator>) -> Result<Opened> {
         let through = Side::BOTH.map(|side| options.passthrough.may(side));
         let (source, dest) = probe::both_through(&options.source, &self.dest, through)?;
-        let plan = plan::make(options, &source, &dest, &host(options.engine))?;
-        let source_end = disks::open_source(&plan.source, &source)?;
-        let collector = DigestCollector::begin(options, &plan, &source, &[&dest])?;
-        let plans = Plans { alone: vec![plan.clone()], all: plan };
+        let all = plan::make(options, &source, &dest, &host(options.engine))?;
+        let source_end = disks::open_source(&all.plan.source, &source)?;
+        let collector = DigestCollector::begin(options, &all.plan, &source, &[&dest])?;
+        let plans = Plans { alone: vec![all.plan.clone()], all };
         Opened::new(options, plans, source_end, &[dest], collector, operator)
     }
 }

@@ -2,7 +2,7 @@
 use super::catch_up::CatchUp;
 use super::opened::{Copied, Opened};
 use super::verify_dests;
-use crate::core::{Endpoint, Error, Outcome, Plan, Result, Series, Side};
+use crate::core::{Decision, Endpoint, Error, Outcome, Plan, Result, Series, Side};
 use crate::hold::Held;
 use rustix::fs::FileType;
 use rustix::io::Errno;
@@ -12,7 +12,7 @@ use std::time::SystemTime;
 /// A copy that has come to its end.
 pub(crate) struct Finished {
     /// By which it was made.
-    pub(crate) plan: Plan,
+    pub(crate) decision: Decision,
     pub(crate) outcome: Outcome,
     /// How the copy went over time.
     pub(crate) series: Series,
@@ -34,22 +34,22 @@ impl Copied {
         if several.is_some() {
             verify_dests::each(&session, &plans, &dests, &ends, &mut collector, &mut outcome);
         } else {
-            let written = verify_dests::One { plan: &plans.all, dest: &dests[0], behind };
+            let written = verify_dests::One { plan: &plans.all.plan, dest: &dests[0], behind };
             verify_dests::one(&session, written, &mut collector, &mut outcome);
         }
         let manifest = collector.finish(&mut outcome);
         if manifest.is_ok() {
             journal.iter().for_each(|left| left.settle(&mut outcome, &ends[Side::Dest.index()]));
         }
-        let strayed = if several.is_none() { strayed(&plans.all, &ends[Side::Dest.index()]) } else { None };
+        let strayed = if several.is_none() { strayed(&plans.all.plan, &ends[Side::Dest.index()]) } else { None };
         let is_elsewhere = strayed.is_some();
         outcome.notes.extend(strayed);
-        let map = map.map_or(Ok(()), |map| map.finish(&plans.all, &outcome));
+        let map = map.map_or(Ok(()), |map| map.finish(&plans.all.plan, &outcome));
         let failed_files = [manifest, map].into_iter().filter_map(Result::err).collect();
         let behind = several.iter().flat_map(|several| several.behind());
         let behind = behind.map(|(number, claimed)| CatchUp::new(&plans, number, claimed.end())).collect();
-        let plan = plans.all;
-        Finished { plan, outcome, series, started, failed_files, is_elsewhere, behind, _held: held }
+        let decision = plans.all;
+        Finished { decision, outcome, series, started, failed_files, is_elsewhere, behind, _held: held }
     }
 }
 

@@ -127,8 +127,6 @@ impl ManifestDelta {
 
     fn read(&self, session: &Session, plan: &Plan, ends: &Ends, gatherer: &DigestCollector) -> Result<Judged> {
         let head = &self.manifest.head;
-        // A bad place is for the copy itself.
-        let plan = &Plan { on_error: OnError::default(), ..plan.clone() };
         let list = checklist(&self.manifest);
         if let Some(signal) = self.look(session, plan, ends, &list)? {
             return Ok(Judged::Interrupted(signal));
@@ -136,7 +134,8 @@ impl ManifestDelta {
         let len = plan.len.unwrap_or(0);
         let reader = Reader { checker: Checker::new(&list, len, head.block_bytes), digested: Digested::default() };
         let source = &ends[Side::Source.index()];
-        let outcome = digest_again(session, plan, source, vec![Extent::new(0, len)], &reader);
+        // A bad place is for the copy itself.
+        let outcome = digest_again(session, plan, OnError::default(), source, vec![Extent::new(0, len)], &reader);
         if let Some(signal) = signal_that_ended(outcome.ended)? {
             return Ok(Judged::Interrupted(signal));
         }

@@ -76,10 +76,10 @@ impl Agreed {
         let Prepared { operator, options, source, dests, plans, journals, delta } = prepared;
         // Of what differs nothing can be estimated, and of several dests the slowest would bind.
         let alone = delta.is_none() && dests.len() == 1;
-        let foretold = if alone { estimate::of_copy(&options, &plans.all, &source, &dests[0]) } else { None };
-        let collector = DigestCollector::begin(&options, &plans.all, &source, &dests.iter().collect::<Vec<_>>())?;
+        let foretold = if alone { estimate::of_copy(&options, &plans.all.plan, &source, &dests[0]) } else { None };
+        let collector = DigestCollector::begin(&options, &plans.all.plan, &source, &dests.iter().collect::<Vec<_>>())?;
         let map = Map::begin(options.mapfile.as_deref())?;
-        let source_end = disks::open_source(&plans.all.source, &source)?;
+        let source_end = disks::open_source(&plans.all.plan.source, &source)?;
         let begun = plans.alone.iter().zip(journals).map(|(plan, found)| found.begin(plan, &source_end));
         let begun: Vec<_> = begun.collect::<Result<_>>()?;
         let opened = Opened::new(&options, plans, source_end, &dests, collector, operator)?;
@@ -106,8 +106,8 @@ impl Opened {
         let dests: Vec<OpenDest> = plans.alone.iter().zip(facts).map(open).collect::<Result<_>>()?;
         let each = || dests.iter().map(|dest| dest.ends[Side::Dest.index()].clone());
         let several = (dests.len() > 1).then(|| {
-            let parts = each().zip(plans.all.dests.clone()).collect();
-            let several = Arc::new(Several::new(parts, plans.all.write_order));
+            let parts = each().zip(plans.all.plan.dests.clone()).collect();
+            let several = Arc::new(Several::new(parts, plans.all.plan.write_order));
             let told = operator.clone();
             several.on_drop(Box::new(move |error| told.dropped(error)));
             several
@@ -126,7 +126,7 @@ impl Opened {
         let there = match self.delta.take().zip(self.journal.as_mut()) {
             None => None,
             Some((delta, journal)) => {
-                match delta.judge(&self.session, &self.plans.all, &self.ends, &self.collector, journal)? {
+                match delta.judge(&self.session, &self.plans.all.plan, &self.ends, &self.collector, journal)? {
                     Judged::There(there) => Some(there),
                     Judged::Interrupted(signal) => return Ok(Ran::Interrupted(signal)),
                 }
@@ -135,7 +135,7 @@ impl Opened {
         let started = SystemTime::now();
         let journal = self.journal.take().map(|ActiveJournal { keeping, left }| (keeping, left));
         let (keeping, journal) = journal.unzip();
-        let (session, plan, ends) = (&self.session, &self.plans.all, &self.ends);
+        let (session, plan, ends) = (&self.session, &self.plans.all.plan, &self.ends);
         let mut schedule = what_is_left(plan, &ends[0], keeping.as_ref());
         let dests = ends[Side::Dest.index()].dest_tallies();
         let tally = Arc::new(Tally { dests, ..Tally::default() });

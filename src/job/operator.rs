@@ -1,7 +1,7 @@
 //! Who started a job: asked before anything is lost, and shown what runs.
 use super::journal::{Choice, Unfinished};
 use super::undo::PutBack;
-use crate::core::{Error, Facts, Observer, Plan, Result, Series, Stop, Watched};
+use crate::core::{Error, Facts, Observer, Plan, PlanNotes, Result, Series, Stop, Watched};
 use crate::engine::Ends;
 use crate::measure::Forecast;
 use std::sync::Arc;
@@ -31,11 +31,12 @@ pub(crate) trait Operator: Send + Sync {
     /// Is told what may be wrong.
     fn warn(&self, warning: &str);
 
-    /// Is told what the plan warns of, before anything is asked.
-    fn warn_of(&self, plan: &Plan);
+    /// Is told what there is to know about a plan, before anything is asked.
+    fn warn_of(&self, notes: &PlanNotes);
 
-    /// Is told that what an earlier measurement left on this device was put back, before the copy by `plan`.
-    fn put_back(&self, address: &str, done: &PutBack, plan: &mut Plan);
+    /// Is told that what an earlier measurement left on this device was put back, before the copy that
+    /// these notes are of.
+    fn put_back(&self, address: &str, done: &PutBack, notes: &mut PlanNotes);
 
     /// Is told that a destination failed, and that the copy to the others goes on.
     fn dropped(&self, error: &Error);
@@ -70,9 +71,9 @@ pub(super) mod tests {
     impl Operator for Agreeable {
         fn warn(&self, _warning: &str) {}
 
-        fn warn_of(&self, _plan: &Plan) {}
+        fn warn_of(&self, _notes: &PlanNotes) {}
 
-        fn put_back(&self, _address: &str, _done: &PutBack, _plan: &mut Plan) {}
+        fn put_back(&self, _address: &str, _done: &PutBack, _notes: &mut PlanNotes) {}
 
         fn dropped(&self, _error: &Error) {}
 

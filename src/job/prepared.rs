@@ -3,7 +3,7 @@ use super::journal::{self, Choice, ExistingJournal};
 use super::manifest_delta::ManifestDelta;
 use super::operator::Operator;
 use super::{beside, host, saved, undo};
-use crate::core::{Facts, Plan, Result, Side};
+use crate::core::{Decision, Facts, Result, Side};
 use crate::disks::{self, probe};
 use crate::hold::Held;
 use crate::plan::{self, JournalWish, Options, Plans};
@@ -45,7 +45,7 @@ impl Prepared {
     }
 
     /// What is to be done.
-    pub(crate) fn plan(&self) -> &Plan {
+    pub(crate) fn decision(&self) -> &Decision {
         &self.plans.all
     }
 
@@ -60,25 +60,25 @@ impl Prepared {
         // Of several none is kept, but an old one claims what is about to become untrue.
         let journal = if dests.len() > 1 { JournalWish::Never } else { options.journal.clone() };
         let asked = Options { journal, ..options.clone() };
-        let all = &mut plans.all;
+        let notes = &mut plans.all.notes;
         for (plan, dest) in plans.alone.iter().zip(&*dests) {
             if options.resume && !options.dry_run {
-                undo::before_writing(dest, all, &**operator)?;
+                undo::before_writing(dest, notes, &**operator)?;
             }
             let looks_only = options.resume && options.dry_run;
             let mut found = journal::look(&asked, plan, source, dest)
                 .map_err(|error| if looks_only { undo::explain(dest, error) } else { error })?;
-            all.warnings.append(&mut found.warnings);
+            notes.warnings.append(&mut found.warnings);
             if let Some(delta) = &*delta {
                 delta.fits(plan, dest, &found)?;
             }
             journals.push(found);
         }
-        all.warnings.extend(undo::read_warnings(source));
+        notes.warnings.extend(undo::read_warnings(source));
         for (dest, found) in dests.iter().zip(&*journals) {
-            all.warnings.extend(undo::write_warnings(dest, options.dry_run));
+            notes.warnings.extend(undo::write_warnings(dest, options.dry_run));
             if options.dry_run {
-                all.warnings.extend(found.foretell(&dest.address));
+                notes.warnings.extend(found.foretell(&dest.address));
             }
         }
         Ok(())
@@ -100,17 +100,17 @@ impl Prepared {
             }
         }
         let Prepared { operator, options, source, dests, plans, .. } = &mut self;
-        operator.warn_of(&plans.all);
+        operator.warn_of(&plans.all.notes);
         for (plan, dest) in plans.alone.iter().zip(&*dests) {
             if plan::needs_confirmation(plan, dest) && !options.yes {
                 operator.confirm(plan, source, dest)?;
             }
         }
-        if plans.all.read_back.is_some() || options.delta.is_some() {
+        if plans.all.plan.read_back.is_some() || options.delta.is_some() {
             dests.iter().filter(|dest| dest.exists).try_for_each(|dest| probe::readable(&dest.address))?;
         }
         for dest in &*dests {
-            undo::before_writing(dest, &mut plans.all, &**operator)?;
+            undo::before_writing(dest, &mut plans.all.notes, &**operator)?;
         }
         let locked = plans.alone.iter().zip(&*dests).map(|(plan, dest)| disks::hold_dest(&plan.dest, dest));
         let held = locked.filter_map(Result::transpose).collect::<Result<_>>()?;

@@ -2,8 +2,8 @@
 use crate::core::schedules;
 use crate::core::stages::{Checklist, sample};
 use crate::core::{
-    Cache, Differences, DigestedBlock, Ended, Endpoint, Event, Extent, ExtentSet, Facts, Observer, Outcome, Plan,
-    Portion, Result, Side, Verified,
+    Cache, Differences, DigestedBlock, Ended, Endpoint, Event, Extent, ExtentSet, Facts, Observer, OnError, Outcome,
+    Plan, Portion, Result, Side, Verified,
 };
 use crate::disks;
 use crate::disks::memory::Memory;
@@ -115,12 +115,13 @@ fn judged(behind: &[DigestedBlock], checker: Checker<'_>) -> (u64, ExtentSet) {
 pub(crate) fn digest_again(
     session: &Session,
     plan: &Plan,
+    on_error: OnError,
     source: &Arc<dyn Endpoint>,
     extents: Vec<Extent>,
     gatherer: &dyn Observer,
 ) -> Outcome {
     let nothing: Arc<dyn Endpoint> = Arc::new(Memory::nothing(0));
-    let plan = plan::digest_again(plan, total(&extents));
+    let plan = plan::digest_again(plan, total(&extents), on_error);
     let ends = [source.clone(), nothing];
     session.run(Task::new(&plan, &ends, &mut *schedules::listed(extents), gatherer))
 }

@@ -38,7 +38,7 @@ pub(super) fn one(session: &Session, written: One<'_>, gatherer: &mut DigestColl
         let bytes = missing.total_bytes();
         outcome.notes.push(format!("{bytes} bytes of the source were read once more: earlier runs kept no digests"));
         let source = &ends[Side::Source.index()];
-        let again = read_back::digest_again(session, plan, source, missing.iter().collect(), gatherer);
+        let again = read_back::digest_again(session, plan, plan.on_error, source, missing.iter().collect(), gatherer);
         outcome.ended = match lost_since(plan, outcome, &again) {
             Some(error) if matches!(again.ended, Ended::Complete) => Ended::Failed(Box::new(error)),
             _ => again.ended,
@@ -82,7 +82,7 @@ pub(super) fn each(
     gatherer: &mut DigestCollector,
     outcome: &mut Outcome,
 ) {
-    let Plans { all, alone } = plans;
+    let (all, alone) = (&plans.all.plan, &plans.alone);
     let complete = matches!(outcome.ended, Ended::Complete) && all.read_back.is_some();
     let Some(digests) = all.digest_blocks.filter(|_| complete) else { return };
     let list = Checklist::new(digests.kind, gatherer.take());
@@ -104,10 +104,8 @@ pub(super) fn each(
     if jobs.is_empty() {
         return;
     }
-    let reading = Plan {
-        dests: jobs.iter().map(|((number, ..), _)| all.dests[*number].clone()).collect(),
-        ..plan::read_back(all, jobs.iter().map(|(_, moved)| moved).sum())
-    };
+    let dests = jobs.iter().map(|((number, ..), _)| all.dests[*number].clone()).collect();
+    let reading = plan::read_back_of(all, dests, jobs.iter().map(|(_, moved)| moved).sum());
     let answers = session.at_once(&reading, ends, jobs, |session, (number, written, sample)| {
         (number, read_back::read_back(session, written, &list, sample))
     });

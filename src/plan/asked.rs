@@ -10,6 +10,8 @@ pub(crate) struct PlanInput<'a> {
     pub(crate) source: &'a Facts,
     pub(crate) dest: &'a Facts,
     pub(crate) host: &'a Host,
+    /// There are more dests than this one.
+    pub(crate) one_of_several: bool,
 }
 
 impl<'a> PlanInput<'a> {

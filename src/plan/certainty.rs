@@ -1,8 +1,8 @@
 //! What is digested beside the copy, and what is read back after it.
 use super::asked::{PlanInput, named};
 use super::check::Overlap;
-use super::notes::Notes;
 use super::{Delta, JournalWish, Options, words};
+use crate::core::PlanNotes;
 use crate::core::{BlockDigests, EndpointKind, Error, HashKind, Kind, Order, Portion, ReadBack, Result, Route, Side};
 
 /// Bytes of a digested block where nothing was asked for: the manifest's own.
@@ -23,7 +23,12 @@ pub(super) struct Certainty {
 ///
 /// # Errors
 /// A dest that cannot be compared with.
-pub(super) fn route(asked: &PlanInput, overlap: Option<Overlap>, align_bytes: u32, notes: &mut Notes) -> Result<Route> {
+pub(super) fn route(
+    asked: &PlanInput,
+    overlap: Option<Overlap>,
+    align_bytes: u32,
+    notes: &mut PlanNotes,
+) -> Result<Route> {
     let dest = asked.dest;
     let Some(delta) = &asked.options.delta else { return Ok(Route::Copy) };
     if !matches!(dest.kind, EndpointKind::File | EndpointKind::Block | EndpointKind::Memory) {
@@ -88,7 +93,7 @@ fn can_be_judged(asked: &PlanInput) -> Result<()> {
 }
 
 /// Settles both, and refuses what cannot be had.
-pub(super) fn certainty(asked: &PlanInput, overlap: Option<Overlap>, notes: &mut Notes) -> Result<Certainty> {
+pub(super) fn certainty(asked: &PlanInput, overlap: Option<Overlap>, notes: &mut PlanNotes) -> Result<Certainty> {
     let options = asked.options;
     if let (Some(option), Some(Overlap { backward: true, .. })) = (options.needs_bytes(), overlap) {
         return Err(backward(option));
@@ -120,7 +125,7 @@ pub(super) fn certainty(asked: &PlanInput, overlap: Option<Overlap>, notes: &mut
     Ok(Certainty { hashes, digest_blocks, read_back })
 }
 
-fn read_back(asked: &PlanInput, portion: Portion, overlap: Option<Overlap>, notes: &mut Notes) -> ReadBack {
+fn read_back(asked: &PlanInput, portion: Portion, overlap: Option<Overlap>, notes: &mut PlanNotes) -> ReadBack {
     let source = asked.source;
     let not_rewritten = match source.kind {
         EndpointKind::Pipe | EndpointKind::Endless => Some("the source is a stream and cannot be read again"),

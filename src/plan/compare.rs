@@ -2,12 +2,12 @@
 use super::asked::{PlanInput, named};
 use super::check::{self, Range};
 use super::choose::{self, Engines};
-use super::notes::Notes;
 use super::words::{self, offset_option};
 use super::{Options, When, side};
+use crate::core::PlanNotes;
 use crate::core::{
-    Access, BlockDigests, Direction, EndpointKind, Error, Facts, Host, Kind, Plan, Result, Route, Side, Tuning,
-    WriteOrder, Zeros,
+    Access, BlockDigests, Decision, Direction, EndpointKind, Error, Facts, Host, Kind, Plan, Result, Route, Side,
+    Tuning, WriteOrder, Zeros,
 };
 
 /// Settles how `dest` is compared with `source`: both are read and nothing is written. Of the options only those count
@@ -16,7 +16,7 @@ use crate::core::{
 /// # Errors
 /// `Usage` for what cannot be meant, `Open` for a side that is not there, `Unsupported` for what was asked for by
 /// name and cannot be had.
-pub fn compare(options: &Options, source: &Facts, dest: &Facts, host: &Host) -> Result<Plan> {
+pub fn compare(options: &Options, source: &Facts, dest: &Facts, host: &Host) -> Result<Decision> {
     let mut options = Options { reflink: When::Never, sparse: When::Auto, no_flush: true, ..options.clone() };
     // A block takes two places: one for the bytes of each side.
     options.depth = options.depth.map(|depth| depth.max(2));
@@ -24,8 +24,8 @@ pub fn compare(options: &Options, source: &Facts, dest: &Facts, host: &Host) -> 
     if source.kind == EndpointKind::Endless && options.count_bytes.is_none() {
         options.count_bytes = Some(room);
     }
-    let asked = PlanInput { options: &options, source, dest, host };
-    let mut notes = Notes::default();
+    let asked = PlanInput { options: &options, source, dest, host, one_of_several: false };
+    let mut notes = PlanNotes::default();
     check::words(&asked)?;
     check::through(&asked)?;
     check::unread(&asked)?;
@@ -47,7 +47,7 @@ pub fn compare(options: &Options, source: &Facts, dest: &Facts, host: &Host) -> 
         notes.chose("zeros", "holes of the source are not read", "they read as zeros");
     }
     let [source_access, dest_access] = reach.access;
-    Ok(Plan {
+    let plan = Plan {
         source: side(&asked, Side::Source, &range, source_access),
         // Reading disturbs nobody who uses it.
         dest: side(&asked, Side::Dest, &range, Access { exclusive: false, ..dest_access }),
@@ -78,9 +78,8 @@ pub fn compare(options: &Options, source: &Facts, dest: &Facts, host: &Host) -> 
         on_error: options.on_error,
         journal: false,
         limit_bytes_per_s: options.limit_bytes_per_s,
-        why: notes.why,
-        warnings: notes.warnings,
-    })
+    };
+    Ok(Decision { plan, notes })
 }
 
 /// A copy whose bytes are known by their digests.
@@ -100,7 +99,7 @@ pub struct DigestedCopy {
 #[derive(Debug)]
 pub struct DigestComparison {
     /// What is done.
-    pub plan: Plan,
+    pub decision: Decision,
     /// What stands for the digests in messages.
     pub source: Facts,
     /// The side that ends before the other, and the bytes that it lacks.
@@ -116,16 +115,15 @@ pub fn compare_digests(options: &Options, copy: &DigestedCopy, dest: &Facts, hos
     source.size = Some(copy.len);
     let seek_bytes = (copy.offset > 0).then_some(copy.offset);
     let options = Options { seek_bytes, skip_bytes: None, count_bytes: None, hashes: Vec::new(), ..options.clone() };
-    let mut plan = compare(&options, &source, dest, host)?;
+    let mut decision = compare(&options, &source, dest, host)?;
+    let Decision { plan, notes } = &mut decision;
     let Route::Compare { shorter, .. } = plan.route else { unreachable!("two sides are compared by that route") };
     plan.route = Route::ReadBack;
     plan.digest_blocks = Some(copy.digests);
     plan.burst_bytes = None;
-    plan.why.retain(|reason| reason.topic != Side::Source.name());
-    plan.why.iter_mut().filter(|reason| reason.topic == "length").for_each(|reason| {
-        "what the manifest tells of".clone_into(&mut reason.because);
-    });
-    Ok(DigestComparison { plan, source, shorter })
+    notes.why.retain(|reason| reason.side != Some(Side::Source));
+    notes.range.iter_mut().for_each(|range| "what the manifest tells of".clone_into(&mut range.because));
+    Ok(DigestComparison { decision, source, shorter })
 }
 
 /// Bytes that the dest has from `--seek` on.

@@ -23,16 +23,14 @@ mod tests;
 pub use compare::{DigestComparison, DigestedCopy, compare, compare_digests};
 pub use numbers::{BLOCK_BYTES_ASKABLE, DEPTH_ASKABLE};
 pub use options::{Delta, Expectation, JournalWish, Options, PassthroughMode, ProgressStyle, When};
-pub use read_back::{digest_again, follow, read_back, rewrite};
+pub use read_back::{digest_again, follow, read_back, read_back_of, rewrite};
 pub use several::{Plans, several};
 pub use undo::to_put_back;
 
-use crate::core::{EndpointKind, Facts, Host, Plan, PlanSide, Result, Route, Side};
+use crate::core::{Decision, EndpointKind, Facts, Host, Plan, PlanNotes, PlanSide, Result, Route, Side};
 use asked::PlanInput;
 use certainty::{certainty, route};
 use check::Range;
-use choose::Engines;
-use notes::Notes;
 
 /// Settles everything that `options` left open about a copy from `source` to `dest` on this `host`, and refuses what
 /// can be refused before anything is written.
@@ -41,9 +39,13 @@ use notes::Notes;
 /// `Usage` for what cannot be meant, `Refused` for what would be a mistake, `Open` for a dest that may not be written,
 /// `NoSpace` for a file system that cannot hold the data, `Unsupported` for what was asked for by name and
 /// cannot be had.
-pub fn make(options: &Options, source: &Facts, dest: &Facts, host: &Host) -> Result<Plan> {
-    let asked = PlanInput { options, source, dest, host };
-    let mut notes = Notes::default();
+pub fn make(options: &Options, source: &Facts, dest: &Facts, host: &Host) -> Result<Decision> {
+    decide(PlanInput { options, source, dest, host, one_of_several: false })
+}
+
+fn decide(asked: PlanInput) -> Result<Decision> {
+    let options = asked.options;
+    let mut notes = PlanNotes::default();
 
     check::words(&asked)?;
     check::through(&asked)?;
@@ -55,7 +57,10 @@ pub fn make(options: &Options, source: &Facts, dest: &Facts, host: &Host) -> Res
 
     let mut certainty = certainty(&asked, overlap, &mut notes)?;
     let holes = choose::holes(&asked, &range, overlap, &mut notes)?;
-    let engines = choose::engine(&asked, &range, overlap, &mut notes)?;
+    let mut engine_notes = PlanNotes::default();
+    let engines = choose::engine(&asked, &range, overlap, &mut engine_notes)?;
+    holes.tell(&engines, &mut notes);
+    notes.append(engine_notes);
     check::room(&asked, &range, &engines, &mut notes)?;
     let reach = choose::access(&asked, &range, overlap, &mut notes)?;
     let pace = choose::pace(&asked, &range, &engines, &reach, &mut notes)?;
@@ -71,17 +76,16 @@ pub fn make(options: &Options, source: &Facts, dest: &Facts, host: &Host) -> Res
         trailing::trailing(&asked, &range, reach.access[Side::Dest.index()], route, read_back, &mut notes);
     }
 
-    let Engines { engine, instead } = engines;
     let [source_access, dest_access] = reach.access;
-    Ok(Plan {
+    let plan = Plan {
         source: side(&asked, Side::Source, &range, source_access),
         dest: dest_side(&asked, &range, &end, dest_access),
         len: range.len,
         route,
         pattern: None,
         dests: Vec::new(),
-        engine,
-        engine_instead: instead,
+        engine: engines.engine,
+        engine_instead: engines.instead,
         device_copy,
         head_bytes: reach.head_bytes,
         tail_align_bytes: reach.tail_align_bytes,
@@ -106,9 +110,8 @@ pub fn make(options: &Options, source: &Facts, dest: &Facts, host: &Host) -> Res
         on_error: options.on_error,
         journal,
         limit_bytes_per_s: options.limit_bytes_per_s,
-        why: notes.why,
-        warnings: notes.warnings,
-    })
+    };
+    Ok(Decision { plan, notes })
 }
 
 /// Whether a person has to agree before the first write, unless `--yes` was given: what is on a device is lost, and one

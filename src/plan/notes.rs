@@ -1,25 +1,36 @@
-//! Reasons and warnings, gathered on the way.
+//! What is told of a plan, gathered while it is made.
 use super::asked::PlanInput;
 use super::check::Range;
 use super::words;
-use crate::core::{EndpointKind, OnError, Reason};
+use crate::core::{EndpointKind, OnError, PlanNotes, Reason, Side};
 
-/// Reasons and warnings, gathered on the way.
-#[derive(Default)]
-pub(super) struct Notes {
-    pub(super) why: Vec<Reason>,
-    pub(super) warnings: Vec<String>,
-}
-
-impl Notes {
+impl PlanNotes {
     /// Notes what was chosen about `topic`, and why.
     pub(super) fn chose(&mut self, topic: &'static str, choice: impl Into<String>, because: impl Into<String>) {
-        self.why.push(Reason { topic, choice: choice.into(), because: because.into() });
+        self.why.push(Reason::new(topic, choice, because));
+    }
+
+    /// The same of what was chosen about one side alone.
+    pub(super) fn chose_of(
+        &mut self,
+        side: Side,
+        topic: &'static str,
+        choice: impl Into<String>,
+        because: impl Into<String>,
+    ) {
+        self.why.push(Reason { side: Some(side), ..Reason::new(topic, choice, because) });
     }
 
     /// Notes what the user should know before it begins.
     pub(super) fn warn(&mut self, warning: impl Into<String>) {
         self.warnings.push(warning.into());
+    }
+
+    /// The same, and then `others`.
+    pub(super) fn append(&mut self, others: PlanNotes) {
+        self.why.extend(others.why);
+        self.warnings.extend(others.warnings);
+        self.engine_because = others.engine_because;
     }
 
     /// Notes what becomes of places that cannot be read, where that is not the usual end.
@@ -38,7 +49,7 @@ impl Notes {
         self.chose("bad places", choice, because);
     }
 
-    /// Notes how much is copied, as the first reason.
+    /// Notes how much is copied.
     pub(super) fn range(&mut self, asked: &PlanInput, range: &Range) {
         let because = match (asked.options.count_bytes, asked.source.kind) {
             (Some(_), _) => "--count",
@@ -49,6 +60,6 @@ impl Notes {
             (None, _) => "the whole source",
         };
         let choice = range.len.map_or_else(|| "to the end of the stream".to_owned(), words::exact);
-        self.why.insert(0, Reason { topic: "length", choice, because: because.to_owned() });
+        self.range = Some(Reason::new("length", choice, because));
     }
 }

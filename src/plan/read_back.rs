@@ -1,6 +1,7 @@
 //! The plans of what comes after a copy: reading back, and writing once more.
 use crate::core::{
-    Access, Cache, Direction, EndpointKind, Existing, OnError, Plan, PlanSide, Route, Tuning, WriteOrder, Zeros,
+    Access, Cache, Direction, EndpointKind, Existing, OnError, Plan, PlanDest, PlanSide, Route, Tuning, WriteOrder,
+    Zeros,
 };
 use std::path::PathBuf;
 
@@ -10,14 +11,12 @@ const FOLLOWING_DEPTH: u32 = 4;
 
 /// The plan that reads `len` bytes back which `plan` has written. Digests of blocks are made as in `plan`.
 pub fn read_back(plan: &Plan, len: u64) -> Plan {
-    Plan {
-        len: Some(len),
-        route: Route::ReadBack,
-        // Under a head, ascending reads; see `choose::order` for writes.
-        write_order: if plan.dest.moves_head { WriteOrder::Submitted } else { WriteOrder::Any },
-        durable: false,
-        ..afterwards(plan)
-    }
+    read_back_of(plan, plan.dests.clone(), len)
+}
+
+/// The same of some of its dests, `len` bytes in all.
+pub fn read_back_of(plan: &Plan, dests: Vec<PlanDest>, len: u64) -> Plan {
+    Pass { dests, ..Pass::reading_dest(plan, Some(len)) }.of(plan)
 }
 
 /// The plan that reads back while `plan` is still carried out: a few blocks at a time, so that no write waits long.
@@ -34,65 +33,110 @@ pub fn follow(plan: &Plan) -> Plan {
         depth_max: FOLLOWING_DEPTH,
         in_flight_bytes_max: block_bytes * FOLLOWING_DEPTH,
     };
-    Plan { tuning, len: plan.len, ..read_back(plan, 0) }
+    Pass { tuning, ..Pass::reading_dest(plan, plan.len) }.of(plan)
 }
 
 /// The plan that reads `len` bytes of the source once more, for the digests of blocks that an earlier run of the copy
-/// by `plan` has written: no run but that one had their bytes. It is a copy to nowhere, so that what cannot be read is
-/// gone around as in the copy: there it is zeros.
-pub fn digest_again(plan: &Plan, len: u64) -> Plan {
+/// by `plan` has written: no run but that one had their bytes. It is a copy to nowhere, so that what cannot be read can
+/// be gone around as in the copy: there it is zeros.
+pub fn digest_again(plan: &Plan, len: u64, on_error: OnError) -> Plan {
     let shared = Access { exclusive: false, ..plan.source.access };
-    let nothing = Access { cache: Cache::Keep, offset_align_bytes: 1, exclusive: false, existing: Existing::Keep };
-    let nowhere = PlanSide {
-        path: PathBuf::new(),
-        kind: EndpointKind::Memory,
-        offset: 0,
-        access: nothing,
-        lock: None,
-        moves_head: false,
-        through: None,
-        ..plan.dest.clone()
-    };
-    Plan {
+    let access = Access { cache: Cache::Keep, offset_align_bytes: 1, exclusive: false, existing: Existing::Keep };
+    Pass {
         source: PlanSide { access: shared, ..plan.source.clone() },
-        dest: nowhere,
+        dest: PlanSide {
+            address: plan.dest.address.clone(),
+            path: PathBuf::new(),
+            kind: EndpointKind::Memory,
+            offset: 0,
+            access,
+            lock: None,
+            moves_head: false,
+            through: None,
+        },
         dests: Vec::new(),
         len: Some(len),
         route: Route::Copy,
+        tuning: plan.tuning,
         write_order: WriteOrder::Any,
-        on_error: plan.on_error,
         durable: false,
-        ..afterwards(plan)
+        on_error,
     }
+    .of(plan)
 }
 
 /// The plan that writes blocks of the first `len` bytes once more, as `plan` did the first time, whichever of them a
 /// schedule hands out. What is there of a file stays.
 pub fn rewrite(plan: &Plan, len: u64) -> Plan {
-    Plan { len: Some(len), route: Route::Copy, durable: true, ..afterwards(plan) }
+    let reading = Pass::reading_dest(plan, Some(len));
+    Pass { route: Route::Copy, write_order: plan.write_order, durable: true, ..reading }.of(plan)
 }
 
-/// A dest that is there, whatever it was before the copy, and a source that is read.
-fn afterwards(plan: &Plan) -> Plan {
-    // Whoever wrote it still has it for itself, and reading disturbs nobody.
-    let access = Access { existing: Existing::Keep, exclusive: false, ..plan.dest.access };
-    Plan {
-        dest: PlanSide { access, ..plan.dest.clone() },
-        engine: plan.engine_instead.unwrap_or(plan.engine),
-        engine_instead: None,
-        device_copy: None,
-        direction: Direction::Forward,
-        burst_bytes: None,
-        zeros: Zeros::Write,
-        ask_holes: false,
-        detect_zeros_bytes: None,
-        hashes: Vec::new(),
-        // What cannot be read is no zeros now.
-        on_error: OnError::default(),
-        set_end: false,
-        preallocate: false,
-        why: Vec::new(),
-        warnings: Vec::new(),
-        ..plan.clone()
+/// What sets one pass after a copy apart from others.
+struct Pass {
+    source: PlanSide,
+    dest: PlanSide,
+    dests: Vec<PlanDest>,
+    len: Option<u64>,
+    route: Route,
+    tuning: Tuning,
+    write_order: WriteOrder,
+    durable: bool,
+    on_error: OnError,
+}
+
+impl Pass {
+    /// Reads a dest that is there, whatever it was before the copy.
+    fn reading_dest(plan: &Plan, len: Option<u64>) -> Pass {
+        // Whoever wrote it still has it open exclusively, and reading it takes nothing from anybody.
+        let access = Access { existing: Existing::Keep, exclusive: false, ..plan.dest.access };
+        Pass {
+            source: plan.source.clone(),
+            dest: PlanSide { access, ..plan.dest.clone() },
+            dests: plan.dests.clone(),
+            len,
+            route: Route::ReadBack,
+            tuning: plan.tuning,
+            // Under a head, ascending reads; see `choose::order` for writes.
+            write_order: if plan.dest.moves_head { WriteOrder::Submitted } else { WriteOrder::Any },
+            durable: false,
+            // What cannot be read is no zeros now.
+            on_error: OnError::default(),
+        }
+    }
+
+    /// The pass after the copy by `plan`: forward, every byte, and nothing but the bytes.
+    fn of(self, plan: &Plan) -> Plan {
+        let Pass { source, dest, dests, len, route, tuning, write_order, durable, on_error } = self;
+        Plan {
+            source,
+            dest,
+            dests,
+            len,
+            route,
+            pattern: plan.pattern,
+            engine: plan.engine_instead.unwrap_or(plan.engine),
+            engine_instead: None,
+            device_copy: None,
+            tuning,
+            head_bytes: plan.head_bytes,
+            tail_align_bytes: plan.tail_align_bytes,
+            direction: Direction::Forward,
+            write_order,
+            overlaps: plan.overlaps,
+            burst_bytes: None,
+            zeros: Zeros::Write,
+            ask_holes: false,
+            detect_zeros_bytes: None,
+            hashes: Vec::new(),
+            digest_blocks: plan.digest_blocks,
+            read_back: plan.read_back.clone(),
+            set_end: false,
+            preallocate: false,
+            durable,
+            on_error,
+            journal: plan.journal,
+            limit_bytes_per_s: plan.limit_bytes_per_s,
+        }
     }
 }

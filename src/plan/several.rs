@@ -1,9 +1,9 @@
 //! A copy to several dests: each is planned and checked as if it were the only one, then one plan is made of all.
-use super::asked::named;
-use super::{JournalWish, Options, When, make, words};
+use super::asked::{PlanInput, named};
+use super::{JournalWish, Options, When, decide, make, words};
 use crate::core::{
-    EndpointKind, EngineKind, Error, Existing, Facts, Ground, Host, Kind, Order, Plan, PlanDest, Reason, Result, Side,
-    WriteOrder, Zeros,
+    Decision, EndpointKind, EngineKind, Error, Existing, Facts, Ground, Host, Kind, Order, Plan, PlanDest, PlanNotes,
+    Reason, Result, Side, WriteOrder, Zeros,
 };
 
 /// The plans for `dests` alone, in their order, and the one for all of them.
@@ -12,7 +12,7 @@ pub struct Plans {
     /// What would be done if each were the only dest: what is asked before it is overwritten.
     pub alone: Vec<Plan>,
     /// What will be done.
-    pub all: Plan,
+    pub all: Decision,
 }
 
 /// Settles a copy from `source` to all of `dests`, of which there is one at least.
@@ -23,7 +23,7 @@ pub struct Plans {
 pub fn several(options: &Options, source: &Facts, dests: &[Facts], host: &Host) -> Result<Plans> {
     if let [dest] = dests {
         let all = make(options, source, dest, host)?;
-        return Ok(Plans { alone: vec![all.clone()], all });
+        return Ok(Plans { alone: vec![all.plan.clone()], all });
     }
     goes_together(options)?;
     if options.independent && !keeps(source.kind) {
@@ -32,8 +32,11 @@ pub fn several(options: &Options, source: &Facts, dests: &[Facts], host: &Host) 
     }
     distinct(source, dests)?;
     // Bytes that pass through us serve all of them.
-    let options = Options { reflink: When::Never, journal: JournalWish::Never, ..options.clone() };
-    let alone: Vec<Plan> = dests.iter().map(|dest| make(&options, source, dest, host)).collect::<Result<_>>()?;
+    let options = &Options { reflink: When::Never, ..options.clone() };
+    let decide = |dest| decide(PlanInput { options, source, dest, host, one_of_several: true });
+    let decisions: Vec<Decision> = dests.iter().map(decide).collect::<Result<_>>()?;
+    let (alone, notes): (Vec<Plan>, Vec<PlanNotes>) =
+        decisions.into_iter().map(|Decision { plan, notes }| (plan, notes)).unzip();
     let first = &alone[0];
     for plan in &alone[1..] {
         if plan.len != first.len {
@@ -53,7 +56,8 @@ pub fn several(options: &Options, source: &Facts, dests: &[Facts], host: &Host) 
             return Err(Error::new(Kind::Usage, what).advise("Give a multiple of 4096, or --direct never."));
         }
     }
-    let all = together(&alone, dests, options.independent);
+    let plan = together(&alone, dests, options.independent);
+    let all = Decision { plan, notes: told_together(&alone, notes) };
     Ok(Plans { alone, all })
 }
 
@@ -170,20 +174,21 @@ fn together(alone: &[Plan], dests: &[Facts], independent: bool) -> Plan {
     plan.dest.moves_head = any(|plan| plan.dest.moves_head);
     plan.write_order = write_order(alone, dests);
     pace(&mut plan, alone);
-    for other in &alone[1..] {
-        let of_side = other.why.iter().filter(|reason| matches!(reason.topic, "dest" | "dest file" | "zeros"));
-        let named =
-            |reason: &Reason| Reason { choice: format!("{}: {}", other.dest.address, reason.choice), ..reason.clone() };
-        plan.why.extend(of_side.map(named));
-        let new: Vec<String> = other.warnings.iter().filter(|text| !plan.warnings.contains(text)).cloned().collect();
-        plan.warnings.extend(new);
-    }
-    plan.why.iter_mut().filter(|reason| reason.topic == "journal").for_each(|reason| {
-        "it tells of a copy to one dest".clone_into(&mut reason.because);
-    });
-    let choice = format!("{} dests, one read", alone.len());
-    plan.why.push(Reason { topic: "also", choice, because: "--also".to_owned() });
     plan
+}
+
+/// What is told of all: what was chosen about further dests alone comes behind what is told of the first.
+fn told_together(alone: &[Plan], notes: Vec<PlanNotes>) -> PlanNotes {
+    let mut notes = notes.into_iter();
+    let mut all = notes.next().unwrap_or_default();
+    for (plan, other) in alone[1..].iter().zip(notes) {
+        let named = |reason: Reason| Reason { choice: format!("{}: {}", plan.dest.address, reason.choice), ..reason };
+        all.why.extend(other.why.into_iter().filter(|reason| reason.side == Some(Side::Dest)).map(named));
+        let new: Vec<String> = other.warnings.into_iter().filter(|text| !all.warnings.contains(text)).collect();
+        all.warnings.extend(new);
+    }
+    all.chose("also", format!("{} dests, one read", alone.len()), "--also");
+    all
 }
 
 fn of_one(plan: &Plan, independent: bool) -> PlanDest {

@@ -1,8 +1,8 @@
 //! Whether the dest is read back behind the writer.
 use super::asked::PlanInput;
 use super::check::Range;
-use super::notes::Notes;
 use super::words;
+use crate::core::PlanNotes;
 use crate::core::{Access, Cache, EndpointKind, Portion, ReadBack, Route, Side};
 
 /// What was written as many bytes ago has left the cache of every drive of flash that we know of, whatever came in
@@ -20,7 +20,7 @@ pub(super) fn trailing(
     dest: Access,
     route: Route,
     read_back: &mut ReadBack,
-    notes: &mut Notes,
+    notes: &mut PlanNotes,
 ) {
     match hindrance(asked, range, dest, route, read_back.portion) {
         // A sample is read in no time.

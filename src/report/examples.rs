@@ -63,13 +63,13 @@ pub(crate) fn side(address: &str, path: &str, kind: EndpointKind, offset: u64) -
 }
 
 fn reason(topic: &'static str, choice: &str, because: &str) -> Reason {
-    Reason { topic, choice: choice.to_owned(), because: because.to_owned() }
+    Reason::new(topic, choice, because)
 }
 
 /// 2 GiB from one device to another.
-pub(crate) fn plan() -> Plan {
+pub(crate) fn plan() -> Decision {
     let block_bytes = 256 << 10;
-    Plan {
+    let plan = Plan {
         source: side("/dev/disk/by-id/ata-old-disk", "/dev/sda", EndpointKind::Block, 0),
         dest: side("/dev/sdb", "/dev/sdb", EndpointKind::Block, 0),
         len: Some(2 * GIB),
@@ -107,18 +107,15 @@ pub(crate) fn plan() -> Plan {
         preallocate: false,
         durable: true,
         journal: true,
-        why: vec![
-            reason("engine", "ring", "io_uring works here and both sides can be on one ring"),
-            reason(
-                "block size",
-                "256 KiB × 32",
-                "what the queue limits of both disks suggest; better ones are looked for",
-            ),
-            reason("source", "direct, aligned to 512 bytes", "a block device: past the page cache"),
-            reason("flush", "yes", "exit status 0 means that the data is on the medium"),
-        ],
-        warnings: vec![],
-    }
+    };
+    let why = vec![
+        reason("engine", "ring", "io_uring works here and both sides can be on one ring"),
+        reason("block size", "256 KiB × 32", "what the queue limits of both disks suggest; better ones are looked for"),
+        reason("source", "direct, aligned to 512 bytes", "a block device: past the page cache"),
+        reason("flush", "yes", "exit status 0 means that the data is on the medium"),
+    ];
+    let notes = PlanNotes { why, ..PlanNotes::default() };
+    Decision { plan, notes }
 }
 
 /// What was expected of it.

@@ -144,8 +144,6 @@ fn plan(pair: &Pair) -> Plan {
         on_error: OnError::default(),
         journal: false,
         limit_bytes_per_s: None,
-        why: Vec::new(),
-        warnings: Vec::new(),
     }
 }
 

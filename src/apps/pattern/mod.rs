@@ -41,36 +41,37 @@ fn run_of_now() -> u64 {
 fn write(options: &Options, run: u64, words: &[String], out: Out) -> Result<Exit> {
     let console = Console::new(options, out)?;
     let dest = probe::one_through(&options.dest, Side::Dest, options.passthrough.may(Side::Dest))?;
-    let (mut plan, source) = plan::write(options, run, &dest, &host(options.engine))?;
-    plan.warnings.extend(undo::write_warnings(&dest, options.dry_run));
+    let (mut decision, source) = plan::write(options, run, &dest, &host(options.engine))?;
+    decision.notes.warnings.extend(undo::write_warnings(&dest, options.dry_run));
     if options.dry_run {
-        return show_plan(options, &plan, [&source, &dest], out);
+        return show_plan(options, &decision, [&source, &dest], out);
     }
     // None is kept of a pattern, but an old one claims what is about to become untrue.
     let none = Options { journal: JournalWish::Never, restart: true, ..options.clone() };
-    let mut found = journal::look(&none, &plan, &source, &dest)?;
-    plan.warnings.append(&mut found.warnings);
-    console.warn_of(&plan);
-    if needs_confirmation(&plan, &dest) && !options.yes {
-        console.confirm(&plan, &source, &dest)?;
+    let mut found = journal::look(&none, &decision.plan, &source, &dest)?;
+    decision.notes.warnings.append(&mut found.warnings);
+    console.warn_of(&decision.notes);
+    if needs_confirmation(&decision.plan, &dest) && !options.yes {
+        console.confirm(&decision.plan, &source, &dest)?;
     }
-    undo::before_writing(&dest, &mut plan, &*console)?;
-    let _held = disks::hold_dest(&plan.dest, &dest)?;
-    let made = computed::made(source, Arc::new(in_plan(&plan, run)?));
-    found.begin(&plan, &made)?;
-    let ends = [made, disks::open_dest(&plan.dest, &dest)?];
-    carry_out(options, &plan, &ends, words, &console)
+    undo::before_writing(&dest, &mut decision.notes, &*console)?;
+    let _held = disks::hold_dest(&decision.plan.dest, &dest)?;
+    let made = computed::made(source, Arc::new(in_plan(&decision.plan, run)?));
+    found.begin(&decision.plan, &made)?;
+    let ends = [made, disks::open_dest(&decision.plan.dest, &dest)?];
+    carry_out(options, &decision, &ends, words, &console)
 }
 
 fn check(options: &Options, run: Option<u64>, words: &[String], out: Out) -> Result<Exit> {
     let console = Console::new(options, out)?;
     let source = probe::one_through(&options.source, Side::Source, options.passthrough.may(Side::Source))?;
-    let (mut plan, dest) = plan::check(options, run, &source, &host(options.engine))?;
-    plan.warnings.extend(undo::read_warnings(&source));
+    let (mut decision, dest) = plan::check(options, run, &source, &host(options.engine))?;
+    decision.notes.warnings.extend(undo::read_warnings(&source));
     if options.dry_run {
-        return show_plan(options, &plan, [&source, &dest], out);
+        return show_plan(options, &decision, [&source, &dest], out);
     }
-    console.warn_of(&plan);
+    console.warn_of(&decision.notes);
+    let plan = &mut decision.plan;
     let disk = disks::open_source(&plan.source, &source)?;
     let range = Extent::new(plan.source.offset, plan.len.unwrap_or(0));
     let found = survey(&disk, range, run);
@@ -85,9 +86,9 @@ fn check(options: &Options, run: Option<u64>, words: &[String], out: Out) -> Res
         settled.block_bytes = mark.block_bytes;
     }
     plan.pattern = plan.pattern.map(|settled| PatternUse { run: Some(run), ..settled });
-    let judge = Inspector::new(in_plan(&plan, run)?, range);
+    let judge = Inspector::new(in_plan(plan, run)?, range);
     let ends = [disk, computed::judged(dest, Arc::new(judge))];
-    carry_out(options, &plan, &ends, words, &console)
+    carry_out(options, &decision, &ends, words, &console)
 }
 
 /// The pattern that a plan is about.

@@ -1,5 +1,8 @@
 //! How the test pattern is written to a disk and checked on it: a copy with the pattern on one side.
-use crate::core::{Cache, EndpointKind, Error, Facts, Host, Kind, OnError, PatternAct, PatternUse, Plan, Result, Side};
+use crate::core::{
+    Cache, Decision, EndpointKind, Error, Facts, Host, Kind, OnError, PatternAct, PatternUse, Plan, Reason, Result,
+    Side,
+};
 use crate::plan::asked::{PlanInput, in_memory, named};
 use crate::plan::numbers::{PATTERN_BLOCK_BYTES, PATTERN_BLOCK_BYTES_MIN};
 use crate::plan::{JournalWish, Options, When, check, make, words};
@@ -8,9 +11,9 @@ use crate::plan::{JournalWish, Options, When, check, make, words};
 ///
 /// # Errors
 /// As for [`make`]; `Usage` for what is no whole blocks, and for a new file without `--count`.
-pub fn write(options: &Options, run: u64, dest: &Facts, host: &Host) -> Result<(Plan, Facts)> {
+pub fn write(options: &Options, run: u64, dest: &Facts, host: &Host) -> Result<(Decision, Facts)> {
     let mut source = Facts::new("test pattern", EndpointKind::Pattern);
-    check::dest(&PlanInput { options, source: &source, dest, host })?;
+    check::dest(&PlanInput { options, source: &source, dest, host, one_of_several: false })?;
     let (seek, unit) = (options.seek_bytes.unwrap_or(0), unit(Side::Dest, dest)?);
     whole("--seek", seek, unit)?;
     let len = match options.count_bytes {
@@ -31,12 +34,12 @@ pub fn write(options: &Options, run: u64, dest: &Facts, host: &Host) -> Result<(
         journal: JournalWish::Never,
         ..options.clone()
     };
-    let mut plan = make(&asked, &source, dest, host)?;
-    whole_requests(&plan)?;
+    let mut decision = make(&asked, &source, dest, host)?;
+    whole_requests(&decision.plan)?;
     let block_bytes = block_bytes(dest, seek, whole_len, unit);
-    plan.pattern = Some(PatternUse { act: PatternAct::Write, run: Some(run), block_bytes });
-    plan.why.insert(0, chosen(run, block_bytes));
-    Ok((plan, source))
+    decision.plan.pattern = Some(PatternUse { act: PatternAct::Write, run: Some(run), block_bytes });
+    decision.notes.why.insert(0, chosen(run, block_bytes));
+    Ok((decision, source))
 }
 
 /// A place that cannot be read is damage like any other: what lies behind it is checked all the same.
@@ -47,7 +50,7 @@ const AROUND: OnError = OnError { skip: true, retries: 0 };
 ///
 /// # Errors
 /// As for [`make`]; `Usage` for what is no whole blocks.
-pub fn check(options: &Options, run: Option<u64>, source: &Facts, host: &Host) -> Result<(Plan, Facts)> {
+pub fn check(options: &Options, run: Option<u64>, source: &Facts, host: &Host) -> Result<(Decision, Facts)> {
     let dest = Facts::new("test pattern", EndpointKind::Pattern);
     let (seek, unit) = (options.seek_bytes.unwrap_or(0), unit(Side::Source, source)?);
     whole("--seek", seek, PATTERN_BLOCK_BYTES_MIN)?;
@@ -63,18 +66,19 @@ pub fn check(options: &Options, run: Option<u64>, source: &Facts, host: &Host) -
         journal: JournalWish::Never,
         ..options.clone()
     };
-    let mut plan = make(&asked, source, &dest, host)?;
-    whole_requests(&plan)?;
+    let mut decision = make(&asked, source, &dest, host)?;
+    whole_requests(&decision.plan)?;
     let block_bytes = block_bytes(source, seek, options.count_bytes.unwrap_or(len), unit);
-    plan.pattern = Some(PatternUse { act: PatternAct::Check, run, block_bytes });
-    plan.warnings.extend(what_is_checked(&plan, source));
-    Ok((plan, dest))
+    decision.plan.pattern = Some(PatternUse { act: PatternAct::Check, run, block_bytes });
+    let warning = what_is_checked(&decision.plan, source);
+    decision.notes.warnings.extend(warning);
+    Ok((decision, dest))
 }
 
-fn chosen(run: u64, block_bytes: u32) -> crate::core::Reason {
+fn chosen(run: u64, block_bytes: u32) -> Reason {
     let choice = format!("run {run}, blocks of {}", words::size(block_bytes.into()));
     let because = "each block carries its address, the run and a checksum".to_owned();
-    crate::core::Reason { topic: "pattern", choice, because }
+    Reason::new("pattern", choice, because)
 }
 
 /// That memory may answer instead of the disk, where it may.

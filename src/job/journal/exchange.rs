@@ -72,7 +72,7 @@ pub(crate) fn import(mapfile: &Path, options: &Options) -> Result<Imported> {
     let name = mapfile.display().to_string();
     let map = Mapfile::parse(opened("mapfile", mapfile)?).map_err(|fault| fault.into_error(&name))?;
     let (source, dest) = probe::both(&options.source, &options.dest)?;
-    let plan = plan::make(options, &source, &dest, &host(options.engine))?;
+    let plan = plan::make(options, &source, &dest, &host(options.engine))?.plan;
     let refused = |what: String, advice: &str| Err(Error::new(Kind::Refused, what).advise(advice));
     let Some(len) = plan.len else {
         return refused(

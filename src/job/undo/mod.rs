@@ -5,7 +5,7 @@ mod put_back;
 mod waiting;
 mod words;
 
-use crate::core::{EndpointKind, Error, Facts, Kind, Plan, Result};
+use crate::core::{EndpointKind, Error, Facts, Kind, PlanNotes, Result};
 use crate::disks;
 use crate::job::journal;
 use crate::job::operator::Operator;
@@ -46,13 +46,13 @@ pub(crate) fn put_back_earlier(device: &Facts) -> Result<Option<PutBack>> {
     put_back(undo, &end).map(Some).map_err(|not_back| not_back.error)
 }
 
-/// The same before a copy to this dest by `plan`.
+/// The same before a copy to this dest, of which `notes` are.
 ///
 /// # Errors
 /// As for [`put_back_earlier`].
-pub(crate) fn before_writing(dest: &Facts, plan: &mut Plan, operator: &dyn Operator) -> Result<()> {
+pub(crate) fn before_writing(dest: &Facts, notes: &mut PlanNotes, operator: &dyn Operator) -> Result<()> {
     if let Some(done) = put_back_earlier(dest)? {
-        operator.put_back(&dest.address, &done, plan);
+        operator.put_back(&dest.address, &done, notes);
     }
     Ok(())
 }

@@ -1,14 +1,14 @@
 //! Whether the dest is large enough.
 use super::Range;
+use crate::core::PlanNotes;
 use crate::core::{EndpointKind, EngineKind, Error, Kind, Result, Side};
 use crate::plan::asked::{PlanInput, named};
 use crate::plan::choose::Engines;
-use crate::plan::notes::Notes;
 use crate::plan::numbers::FAT_FILE_BYTES_MAX;
 use crate::plan::{When, words};
 
 /// Refuses a dest that is certainly too small, and warns where it may be.
-pub(in crate::plan) fn room(asked: &PlanInput, range: &Range, engines: &Engines, notes: &mut Notes) -> Result<()> {
+pub(in crate::plan) fn room(asked: &PlanInput, range: &Range, engines: &Engines, notes: &mut PlanNotes) -> Result<()> {
     match asked.dest.kind {
         EndpointKind::Block => on_device(asked, range, notes),
         EndpointKind::File => {
@@ -20,7 +20,7 @@ pub(in crate::plan) fn room(asked: &PlanInput, range: &Range, engines: &Engines,
     }
 }
 
-fn on_device(asked: &PlanInput, range: &Range, notes: &mut Notes) -> Result<()> {
+fn on_device(asked: &PlanInput, range: &Range, notes: &mut PlanNotes) -> Result<()> {
     let Some(size) = asked.dest.size else { return Ok(()) };
     let name = named(Side::Dest, asked.dest);
     let Some(len) = range.len else {
@@ -61,7 +61,7 @@ fn fat(asked: &PlanInput, range: &Range) -> Result<()> {
     Err(Error::new(Kind::NoSpace, what).on(Side::Dest).advise("Nothing was written. Use exFAT or another file system."))
 }
 
-fn on_file_system(asked: &PlanInput, range: &Range, notes: &mut Notes) -> Result<()> {
+fn on_file_system(asked: &PlanInput, range: &Range, notes: &mut PlanNotes) -> Result<()> {
     let (Some(len), Some(free)) = (range.len, asked.dest.free_bytes) else { return Ok(()) };
     let dest = asked.dest;
     let size = if dest.exists { dest.size.unwrap_or(0) } else { 0 };

@@ -1,8 +1,8 @@
 //! Whether source and dest are the same bytes, under whatever names.
 use super::Range;
+use crate::core::PlanNotes;
 use crate::core::{EndpointKind, Error, Facts, FileId, InUse, Kind, Result, Side};
 use crate::plan::asked::{PlanInput, named};
-use crate::plan::notes::Notes;
 
 /// Source and dest share bytes, and both ranges were named: copied so that the dest gets what the source held before.
 #[derive(Clone, Copy, Debug)]
@@ -37,7 +37,7 @@ struct Shared<'a> {
 }
 
 /// Refuses a copy onto itself; `Some` where the ranges overlap and both were named.
-pub(in crate::plan) fn same(asked: &PlanInput, range: &Range, notes: &mut Notes) -> Result<Option<Overlap>> {
+pub(in crate::plan) fn same(asked: &PlanInput, range: &Range, notes: &mut PlanNotes) -> Result<Option<Overlap>> {
     let (source, dest) = (asked.source, asked.dest);
     stacked(asked, notes)?;
     let one_cache = source.id.is_some() && source.id == dest.id;
@@ -123,7 +123,7 @@ fn shared<'a>(source: &'a Facts, dest: &'a Facts, range: &Range) -> Vec<Shared<'
 }
 
 /// Refuses, or warns of, one side that lies on the other in a way that cannot be followed byte by byte.
-fn stacked(asked: &PlanInput, notes: &mut Notes) -> Result<()> {
+fn stacked(asked: &PlanInput, notes: &mut PlanNotes) -> Result<()> {
     let (source, dest) = (asked.source, asked.dest);
     let lies_on = |upper: &Facts, lower: &Facts| {
         lower

@@ -1,11 +1,11 @@
 //! What is no mistake for certain, and worth knowing before it begins.
 use super::Range;
+use crate::core::PlanNotes;
 use crate::core::{EndpointKind, InUse, Side};
 use crate::plan::asked::{PlanInput, named};
-use crate::plan::notes::Notes;
 
 /// Warns of a source in use, and of a partition table that will not fit the dest.
-pub(in crate::plan) fn worries(asked: &PlanInput, range: &Range, notes: &mut Notes) {
+pub(in crate::plan) fn worries(asked: &PlanInput, range: &Range, notes: &mut PlanNotes) {
     let (source, dest) = (asked.source, asked.dest);
     if dest.kind == EndpointKind::Pattern {
         // Nothing is copied that could be a mixture.

@@ -1,9 +1,9 @@
 //! How each side is opened: direct or through the page cache.
+use crate::core::PlanNotes;
 use crate::core::{Access, Cache, EndpointKind, Error, Existing, Facts, Kind, Result, Side};
 use crate::plan::When;
 use crate::plan::asked::{PlanInput, in_memory, named};
 use crate::plan::check::{ONE_NAME, Overlap, Range};
-use crate::plan::notes::Notes;
 use crate::plan::numbers::{DIRECT_FILE_BYTES_MIN, PAGE_BYTES, TAIL_ALIGN_BYTES};
 use crate::plan::words::{self, offset_option};
 
@@ -43,7 +43,12 @@ impl Wish {
 }
 
 /// Chooses direct or buffered I/O for each side.
-pub(crate) fn access(asked: &PlanInput, range: &Range, overlap: Option<Overlap>, notes: &mut Notes) -> Result<Reach> {
+pub(crate) fn access(
+    asked: &PlanInput,
+    range: &Range,
+    overlap: Option<Overlap>,
+    notes: &mut PlanNotes,
+) -> Result<Reach> {
     let mut wishes = [wish(asked, range, Side::Source)?, wish(asked, range, Side::Dest)?];
     let head = settle(asked, range, overlap, &mut wishes)?;
     let one_file = asked.source.id.is_some() && asked.source.id == asked.dest.id;
@@ -73,7 +78,7 @@ pub(crate) fn access(asked: &PlanInput, range: &Range, overlap: Option<Overlap>,
         let way = if one_file { asked.dest } else { facts };
         let cache = wish.align.map_or_else(|| buffered(way), |_| Cache::Direct);
         let way = asked.through(side).map(|through| format!("{} commands", through.node.commands.name()));
-        notes.chose(side.name(), way.unwrap_or_else(|| cache.name().to_owned()), wish.because.clone());
+        notes.chose_of(side, side.name(), way.unwrap_or_else(|| cache.name().to_owned()), wish.because.clone());
         Access {
             cache,
             offset_align_bytes: wish.align.unwrap_or(1),

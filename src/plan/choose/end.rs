@@ -1,9 +1,9 @@
 //! What becomes of the dest before and after: made, emptied, allocated, ended, flushed.
 use super::{Engines, Holes};
+use crate::core::PlanNotes;
 use crate::core::{EndpointKind, EngineKind, Existing, Extent, Side};
 use crate::plan::asked::{PlanInput, in_memory};
 use crate::plan::check::Range;
-use crate::plan::notes::Notes;
 use crate::plan::numbers::PREALLOCATE_BYTES_MIN;
 
 /// What becomes of the dest before and after.
@@ -16,7 +16,7 @@ pub(crate) struct Ends {
 }
 
 /// Chooses what becomes of the dest before and after the copy.
-pub(crate) fn end(asked: &PlanInput, range: &Range, holes: &Holes, engines: &Engines, notes: &mut Notes) -> Ends {
+pub(crate) fn end(asked: &PlanInput, range: &Range, holes: &Holes, engines: &Engines, notes: &mut PlanNotes) -> Ends {
     let (existing, set_end) = file_end(asked, range, notes);
     let preallocate = preallocate(asked, range, holes, engines, existing);
     if preallocate {
@@ -37,27 +37,27 @@ pub(crate) fn end(asked: &PlanInput, range: &Range, holes: &Holes, engines: &Eng
 }
 
 /// What to do about the dest being there, and whether it ends where the copy ends.
-fn file_end(asked: &PlanInput, range: &Range, notes: &mut Notes) -> (Existing, bool) {
+fn file_end(asked: &PlanInput, range: &Range, notes: &mut PlanNotes) -> (Existing, bool) {
     if !asked.dest_is_file() {
         return (Existing::Keep, false);
     }
     if !asked.dest.exists {
-        notes.chose("dest file", "made", "it is not there yet");
+        notes.chose_of(Side::Dest, "dest file", "made", "it is not there yet");
         return (Existing::Create, true);
     }
     if !asked.range_given() && asked.options.resume {
-        notes.chose("dest file", "kept as it is", "--resume: what is durable stays");
+        notes.chose_of(Side::Dest, "dest file", "kept as it is", "--resume: what is durable stays");
         return (Existing::Keep, true);
     }
     if !asked.range_given() && asked.options.delta.is_some() {
-        notes.chose("dest file", "only what differs", "--delta; it becomes equal to the source");
+        notes.chose_of(Side::Dest, "dest file", "only what differs", "--delta; it becomes equal to the source");
         return (Existing::Keep, true);
     }
     if !asked.range_given() {
-        notes.chose("dest file", "emptied first", "it becomes equal to the source");
+        notes.chose_of(Side::Dest, "dest file", "emptied first", "it becomes equal to the source");
         return (Existing::Truncate, true);
     }
-    notes.chose("dest file", "only the range changes", "--skip, --seek or --count was given");
+    notes.chose_of(Side::Dest, "dest file", "only the range changes", "--skip, --seek or --count was given");
     // A hole at the end of the range does not move the end of the file by itself.
     let grows = range.len.zip(asked.dest.size).is_some_and(|(len, size)| range.seek + len > size);
     (Existing::Keep, grows)

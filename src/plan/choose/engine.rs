@@ -1,9 +1,9 @@
 //! Which engine moves the bytes, or whether the file system shares them.
+use crate::core::PlanNotes;
 use crate::core::{CommandSet, DeviceCopy, EndpointKind, EngineKind, Error, Facts, FileId, Kind, Result, Side};
 use crate::plan::When;
 use crate::plan::asked::{PlanInput, in_memory};
 use crate::plan::check::{Overlap, Range};
-use crate::plan::notes::Notes;
 use crate::plan::numbers::REFLINK_ALIGN_BYTES;
 
 /// The engine, and the one to take should sharing extents fail.
@@ -21,7 +21,12 @@ impl Engines {
 }
 
 /// Chooses the engine.
-pub(crate) fn engine(asked: &PlanInput, range: &Range, overlap: Option<Overlap>, notes: &mut Notes) -> Result<Engines> {
+pub(crate) fn engine(
+    asked: &PlanInput,
+    range: &Range,
+    overlap: Option<Overlap>,
+    notes: &mut PlanNotes,
+) -> Result<Engines> {
     let always = asked.options.reflink == When::Always;
     let unshared = no_reflink(asked, range, overlap);
     match &unshared {
@@ -36,12 +41,11 @@ pub(crate) fn engine(asked: &PlanInput, range: &Range, overlap: Option<Overlap>,
         _ => {}
     }
     let (moving, because) = moving(asked)?;
+    notes.engine_because.clone_from(&because);
     if asked.options.offload {
         match no_offload(asked, range, overlap) {
             None => {
                 let because = format!("--offload: the device copies by itself; if it refuses, {}", moving.name());
-                // It copies zeros like all else.
-                notes.why.retain(|reason| reason.topic != "zeros");
                 notes.chose("engine", EngineKind::Offload.name(), because);
                 return Ok(Engines { engine: EngineKind::Offload, instead: Some(moving) });
             }

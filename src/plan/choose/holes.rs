@@ -1,29 +1,46 @@
 //! What becomes of zeros.
-use crate::core::{EndpointKind, Result, Zeros};
+use super::Engines;
+use crate::core::PlanNotes;
+use crate::core::{EndpointKind, EngineKind, Result, Side, Zeros};
 use crate::plan::When;
 use crate::plan::asked::PlanInput;
 use crate::plan::check::{Overlap, Range};
-use crate::plan::notes::Notes;
 use crate::plan::numbers::{DETECT_BLOCK_BYTES, DETECT_FILE_BYTES};
 
 /// What becomes of zeros.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Holes {
     pub(crate) zeros: Zeros,
     /// The source is asked for its holes.
     pub(crate) ask: bool,
     /// Zeros are looked for in data, in pieces of this many bytes.
     pub(crate) detect_bytes: Option<u32>,
+    /// Choice and reason; `None`: there are no zeros to tell of.
+    told: Option<(String, &'static str)>,
+}
+
+impl Holes {
+    /// Tells of them, unless the device copies by itself: then zeros are copied like all else.
+    pub(crate) fn tell(&self, engines: &Engines, notes: &mut PlanNotes) {
+        if let (Some((choice, because)), true) = (&self.told, engines.engine != EngineKind::Offload) {
+            notes.chose_of(Side::Dest, "zeros", choice.clone(), *because);
+        }
+    }
 }
 
 /// Chooses what becomes of zeros. That a device discarded something does not mean that it reads as zeros:
 /// facts are sparse only where it does.
-pub(crate) fn holes(asked: &PlanInput, range: &Range, overlap: Option<Overlap>, notes: &mut Notes) -> Result<Holes> {
+pub(crate) fn holes(
+    asked: &PlanInput,
+    range: &Range,
+    overlap: Option<Overlap>,
+    notes: &mut PlanNotes,
+) -> Result<Holes> {
     let sparse = asked.options.sparse;
     if sparse == When::Never || overlap.is_some() {
         let because = if overlap.is_some() { "the ranges overlap" } else { "--sparse never" };
-        notes.chose("zeros", "read and written like data", because);
-        return Ok(Holes { zeros: Zeros::Write, ask: false, detect_bytes: None });
+        let told = Some(("read and written like data".to_owned(), because));
+        return Ok(Holes { zeros: Zeros::Write, ask: false, detect_bytes: None, told });
     }
     let ask = asked.source.sparse;
     let (zeros, because) = way(asked, range, ask);
@@ -46,10 +63,9 @@ pub(crate) fn holes(asked: &PlanInput, range: &Range, overlap: Option<Overlap>, 
         (true, Some(_)) => "holes of the source and zeros in data: ",
         (true, None) => "holes of the source, not read: ",
         (false, Some(_)) => "zeros in data: ",
-        (false, None) => return Ok(Holes { zeros, ask, detect_bytes: None }),
+        (false, None) => return Ok(Holes { zeros, ask, detect_bytes: None, told: None }),
     };
-    notes.chose("zeros", format!("{found}{choice}"), because);
-    Ok(Holes { zeros, ask, detect_bytes: piece })
+    Ok(Holes { zeros, ask, detect_bytes: piece, told: Some((format!("{found}{choice}"), because)) })
 }
 
 /// How zeros get to the dest.

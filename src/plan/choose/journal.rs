@@ -1,9 +1,9 @@
 //! Whether a journal is kept.
 use super::{Ends, Engines};
+use crate::core::PlanNotes;
 use crate::core::{EndpointKind, EngineKind, Error, Kind, Result};
 use crate::plan::asked::{PlanInput, in_memory};
 use crate::plan::check::{Overlap, Range};
-use crate::plan::notes::Notes;
 use crate::plan::{Delta, JournalWish};
 
 /// Chooses whether a journal is kept: always where that makes sense, unless it was forbidden.
@@ -16,9 +16,13 @@ pub(crate) fn journal(
     overlap: Option<Overlap>,
     engines: &Engines,
     ends: &Ends,
-    notes: &mut Notes,
+    notes: &mut PlanNotes,
 ) -> Result<bool> {
     let options = asked.options;
+    if asked.one_of_several {
+        notes.chose("journal", "none", "it tells of a copy to one dest");
+        return Ok(false);
+    }
     let wanted = match (&options.journal, options.resume) {
         (_, true) => Some("--resume"),
         (JournalWish::At(_), _) => Some("--journal"),

@@ -1,8 +1,8 @@
 //! In which order bytes go.
+use crate::core::PlanNotes;
 use crate::core::{Direction, EndpointKind, Order, Side, WriteOrder};
 use crate::plan::asked::PlanInput;
 use crate::plan::check::Overlap;
-use crate::plan::notes::Notes;
 
 /// In which order bytes go.
 #[derive(Clone, Copy, Debug)]
@@ -12,7 +12,7 @@ pub(crate) struct Way {
 }
 
 /// Chooses the order of the bytes.
-pub(crate) fn order(asked: &PlanInput, overlap: Option<Overlap>, notes: &mut Notes) -> Way {
+pub(crate) fn order(asked: &PlanInput, overlap: Option<Overlap>, notes: &mut PlanNotes) -> Way {
     if let Some(overlap) = overlap {
         let (direction, choice) = match overlap.backward {
             true => (Direction::Backward, "from the last byte to the first"),

@@ -1,9 +1,9 @@
 //! Block size and depth.
 use super::{Engines, Reach, one_head};
+use crate::core::PlanNotes;
 use crate::core::{EndpointKind, EngineKind, Error, Facts, Kind, Result, SavedPace, Side, Tuning};
 use crate::plan::asked::PlanInput;
 use crate::plan::check::Range;
-use crate::plan::notes::Notes;
 use crate::plan::numbers::*;
 use crate::plan::words;
 
@@ -31,7 +31,7 @@ pub(crate) fn pace(
     range: &Range,
     engines: &Engines,
     reach: &Reach,
-    notes: &mut Notes,
+    notes: &mut PlanNotes,
 ) -> Result<Pace> {
     let options = asked.options;
     let align = reach.align_bytes();

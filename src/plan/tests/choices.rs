@@ -10,7 +10,7 @@ fn range(skip: u64, seek: u64, count: u64) -> Options {
     Options { skip_bytes: Some(skip), seek_bytes: Some(seek), count_bytes: Some(count), ..options() }
 }
 
-fn caches(plan: &Plan) -> [Cache; 2] {
+fn caches(plan: &Decision) -> [Cache; 2] {
     [plan.source.access.cache, plan.dest.access.cache]
 }
 
@@ -27,9 +27,10 @@ fn a_disk_to_a_disk_goes_direct_on_a_ring_and_is_flushed() {
     assert_eq!((plan.write_order, plan.burst_bytes, plan.zeros), (WriteOrder::Any, None, Zeros::Write));
     assert!(plan.durable && !plan.set_end && !plan.preallocate && !plan.ask_holes);
     assert!(needs_confirmation(&plan, &disk(2, 2 * GIB)));
-    let topics: Vec<_> = plan.why.iter().map(|reason| reason.topic).collect();
-    let wanted = ["length", "engine", "source", "dest", "block size", "depth", "search", "order", "flush", "journal"];
+    let topics: Vec<_> = plan.notes.why.iter().map(|reason| reason.topic).collect();
+    let wanted = ["engine", "source", "dest", "block size", "depth", "search", "order", "flush", "journal"];
     assert_eq!(topics, wanted);
+    assert_eq!(plan.notes.range.as_ref().map(|range| range.because.as_str()), Some("the whole source"));
 }
 
 #[test]
@@ -42,7 +43,7 @@ fn digests_have_twice_as_many_blocks_but_where_a_head_moves() {
     for options in [hash, verify, manifest] {
         let plan = made(&options, &disk(1, GIB), &disk(2, GIB));
         assert_eq!((plan.tuning.block_bytes, plan.tuning.depth), (1 << 20, 32));
-        assert!(plan.warnings.is_empty(), "within the promised memory: {:?}", plan.warnings);
+        assert!(plan.notes.warnings.is_empty(), "within the promised memory: {:?}", plan.notes.warnings);
         assert_eq!(made(&options, &disk(1, GIB), &turning).tuning.depth, 4);
     }
 }
@@ -50,7 +51,7 @@ fn digests_have_twice_as_many_blocks_but_where_a_head_moves() {
 #[test]
 fn every_reason_is_whole() {
     let plan = made(&range(100, 100, GIB), &file("a", 1, 2 * GIB), &new_file("b"));
-    for Reason { topic, choice, because } in &plan.why {
+    for Reason { topic, choice, because, .. } in &plan.notes.why {
         assert!(!topic.is_empty() && !choice.is_empty() && !because.is_empty(), "{topic}: {choice}: {because}");
         assert!(!because.ends_with('.'), "{because} is a clause");
     }
@@ -68,7 +69,7 @@ fn where_io_uring_is_forbidden_threads_take_over_and_say_why() {
 fn the_plain_loop_has_one_block_in_flight() {
     let plan = made(&Options { engine: Some(EngineKind::Sync), ..options() }, &disk(1, GIB), &disk(2, GIB));
     assert_eq!((plan.engine, plan.tuning.block_bytes, plan.tuning.depth), (EngineKind::Sync, 1 << 20, 1));
-    assert!(!plan.tuning.adaptive && plan.warnings.is_empty(), "{:?}", plan.warnings);
+    assert!(!plan.tuning.adaptive && plan.notes.warnings.is_empty(), "{:?}", plan.notes.warnings);
 }
 
 #[test]
@@ -351,12 +352,12 @@ fn what_was_asked_for_is_taken_and_the_other_fits_into_memory() {
         let plan = made(&options, &from, &to);
         let Tuning { block_bytes, depth: settled, adaptive, in_flight_bytes_max, .. } = plan.tuning;
         assert_eq!((block_bytes, settled, adaptive), (block, depth, false));
-        assert_eq!((in_flight_bytes_max, plan.warnings.len()), (block * depth, 0), "{:?}", plan.warnings);
+        assert_eq!((in_flight_bytes_max, plan.notes.warnings.len()), (block * depth, 0), "{:?}", plan.notes.warnings);
     }
     let plan = made(&asked(Some(16 << 20), Some(4)), &from, &to);
-    assert!(plan.warnings[0].contains("64 MiB of memory"), "{:?}", plan.warnings);
+    assert!(plan.notes.warnings[0].contains("64 MiB of memory"), "{:?}", plan.notes.warnings);
     let plan = made(&asked(Some(32 << 20), None), &from, &to);
-    assert!(plan.warnings[0].contains("do not overlap"), "{:?}", plan.warnings);
+    assert!(plan.notes.warnings[0].contains("do not overlap"), "{:?}", plan.notes.warnings);
 }
 
 #[test]
@@ -389,10 +390,10 @@ fn files_of_proc_are_read_to_their_end_whatever_size_they_claim() {
 #[test]
 fn a_partition_table_that_will_not_fit_is_warned_of() {
     let gpt = Facts { content: Some("GPT".to_owned()), ..disk(1, GIB) };
-    let warnings = |dest: Facts| made(&options(), &gpt, &dest).warnings;
+    let warnings = |dest: Facts| made(&options(), &gpt, &dest).notes.warnings;
     assert_eq!(warnings(disk(2, GIB)), [""; 0]);
     assert!(warnings(disk(2, 2 * GIB))[0].contains("sgdisk -e"));
     let coarse = Facts { logical_block_bytes: 4096, ..disk(2, GIB) };
     assert!(warnings(coarse)[0].contains("sectors of 512 bytes and the dest in sectors of 4096"));
-    assert_eq!(made(&range(0, 0, MIB), &gpt, &disk(2, 2 * GIB)).warnings, [""; 0]);
+    assert_eq!(made(&range(0, 0, MIB), &gpt, &disk(2, 2 * GIB)).notes.warnings, [""; 0]);
 }

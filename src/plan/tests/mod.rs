@@ -76,7 +76,7 @@ fn endless() -> Facts {
     Facts::new("/dev/zero", EndpointKind::Endless)
 }
 
-fn made(options: &Options, source: &Facts, dest: &Facts) -> Plan {
+fn made(options: &Options, source: &Facts, dest: &Facts) -> Decision {
     make(options, source, dest, &host()).unwrap_or_else(|error| panic!("{error} {}", error.advice))
 }
 
@@ -98,9 +98,9 @@ fn expect(error: &Error, kind: Kind, parts: &[&str]) {
 }
 
 /// What the plan says that it chose about `topic`, and why.
-fn why(plan: &Plan, topic: &str) -> String {
-    let mut found = plan.why.iter().filter(|reason| reason.topic == topic);
-    let reason = found.next().unwrap_or_else(|| panic!("nothing about {topic} in {:?}", plan.why));
-    assert!(found.next().is_none(), "twice about {topic}: {:?}", plan.why);
+fn why(plan: &Decision, topic: &str) -> String {
+    let mut found = plan.notes.why.iter().filter(|reason| reason.topic == topic);
+    let reason = found.next().unwrap_or_else(|| panic!("nothing about {topic} in {:?}", plan.notes.why));
+    assert!(found.next().is_none(), "twice about {topic}: {:?}", plan.notes.why);
     format!("{}: {}", reason.choice, reason.because)
 }

@@ -2,12 +2,12 @@
 use super::*;
 use crate::core::{Cache, InUse, Route};
 
-fn written(options: &Options, dest: &Facts) -> (Plan, Facts) {
+fn written(options: &Options, dest: &Facts) -> (Decision, Facts) {
     crate::apps::pattern::plan::write(options, 7, dest, &host())
         .unwrap_or_else(|error| panic!("{error} {}", error.advice))
 }
 
-fn checked(options: &Options, source: &Facts) -> Plan {
+fn checked(options: &Options, source: &Facts) -> Decision {
     crate::apps::pattern::plan::check(options, None, source, &host())
         .unwrap_or_else(|error| panic!("{error} {}", error.advice))
         .0
@@ -18,12 +18,12 @@ fn the_disk_is_checked_and_not_what_memory_holds_of_it() {
     let mut image = file("f", 1, 300 << 10);
     image.cached_bytes = Some(300 << 10);
     let plan = checked(&Options::default(), &image);
-    assert_eq!((plan.source.access.cache, plan.warnings.len()), (Cache::Direct, 0), "{:?}", plan.warnings);
+    assert_eq!((plan.source.access.cache, plan.notes.warnings.len()), (Cache::Direct, 0), "{:?}", plan.notes.warnings);
     image.direct = None;
     let plan = checked(&Options::default(), &image);
-    assert!(plan.warnings[0].contains("page cache"), "{:?}", plan.warnings);
+    assert!(plan.notes.warnings[0].contains("page cache"), "{:?}", plan.notes.warnings);
     image.filesystem = Some("tmpfs".to_owned());
-    assert!(checked(&Options::default(), &image).warnings[0].contains("in memory"));
+    assert!(checked(&Options::default(), &image).notes.warnings[0].contains("in memory"));
 }
 
 #[test]

@@ -119,7 +119,7 @@ fn hosts() -> impl Strategy<Value = Host> {
 }
 
 /// Asserts what every engine and endpoint relies on.
-fn holds(plan: &Plan, asked: &Options, source: &Facts, dest: &Facts) {
+fn holds(plan: &Decision, asked: &Options, source: &Facts, dest: &Facts) {
     let Tuning {
         block_bytes, depth, block_bytes_min, block_bytes_max, depth_max, in_flight_bytes_max, adaptive, ..
     } = plan.tuning;

@@ -21,7 +21,7 @@ fn a_device_that_is_too_small_is_refused_with_both_sizes_and_what_is_missing() {
     let error = refused(&range(None, 2 * GIB, None), &pipe(), &disk(2, GIB));
     expect(&error, Kind::Refused, &["too small"]);
     let plan = made(&options(), &pipe(), &disk(2, GIB));
-    assert!(plan.warnings.iter().any(|warning| warning.contains("may be longer")), "{:?}", plan.warnings);
+    assert!(plan.notes.warnings.iter().any(|warning| warning.contains("may be longer")), "{:?}", plan.notes.warnings);
 }
 
 #[test]
@@ -202,15 +202,23 @@ fn a_side_that_lies_on_the_other_in_an_unknown_way_is_refused_or_warned_of() {
     expect(&refused(&options(), &held, &disk(2, GIB)), Kind::Refused, &["dest /dev/sdc lies on source /dev/sdb"]);
     let image = Facts { ground: vec![beneath], ..new_file("/mnt/image") };
     let plan = made(&options(), &lower, &image);
-    assert!(plan.warnings.iter().any(|warning| warning.contains("a broken image of itself")), "{:?}", plan.warnings);
+    assert!(
+        plan.notes.warnings.iter().any(|warning| warning.contains("a broken image of itself")),
+        "{:?}",
+        plan.notes.warnings
+    );
 }
 
 #[test]
 fn a_source_in_use_is_warned_of() {
     let user = InUse::Mounted { device: "sdb1".to_owned(), at: "/home".into() };
     let plan = made(&options(), &Facts { in_use: vec![user], ..disk(1, GIB) }, &disk(2, GIB));
-    assert!(plan.warnings.iter().any(|warning| warning.contains("sdb1 is mounted at /home")), "{:?}", plan.warnings);
-    assert_eq!(made(&options(), &disk(1, GIB), &disk(2, GIB)).warnings, [""; 0]);
+    assert!(
+        plan.notes.warnings.iter().any(|warning| warning.contains("sdb1 is mounted at /home")),
+        "{:?}",
+        plan.notes.warnings
+    );
+    assert_eq!(made(&options(), &disk(1, GIB), &disk(2, GIB)).notes.warnings, [""; 0]);
 }
 
 #[test]
@@ -226,12 +234,12 @@ fn a_file_system_is_refused_only_when_it_is_too_full_for_certain() {
     ];
     for (source, dest) in unsure {
         let plan = made(&options(), &source, &dest);
-        assert!(plan.warnings.iter().any(|warning| warning.contains("may not fit")), "{:?}", plan.warnings);
+        assert!(plan.notes.warnings.iter().any(|warning| warning.contains("may not fit")), "{:?}", plan.notes.warnings);
     }
     // What the old file has is used again, and a range within it needs nothing.
-    assert_eq!(made(&options(), &source, &tight(file("b", 2, 1))).warnings, [""; 0]);
+    assert_eq!(made(&options(), &source, &tight(file("b", 2, 1))).notes.warnings, [""; 0]);
     let within = Facts { free_bytes: Some(0), ..file("b", 2, 2 * GIB) };
-    assert_eq!(made(&range(None, GIB, None), &source, &within).warnings, [""; 0]);
+    assert_eq!(made(&range(None, GIB, None), &source, &within).notes.warnings, [""; 0]);
 }
 
 #[test]

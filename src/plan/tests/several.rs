@@ -2,7 +2,7 @@
 use super::*;
 use crate::core::{Cache, EngineKind, Existing, InUse, Order, WriteOrder, Zeros};
 
-fn together(options: &Options, source: &Facts, dests: &[Facts]) -> Plan {
+fn together(options: &Options, source: &Facts, dests: &[Facts]) -> Decision {
     several(options, source, dests, &host()).unwrap_or_else(|error| panic!("{error} {}", error.advice)).all
 }
 

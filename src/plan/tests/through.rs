@@ -45,7 +45,7 @@ fn commands_go_past_the_cache_in_whole_blocks_and_are_claimed_beside() {
     let plan = made(&options, &file("f", 3, GIB), &node(1, false));
     assert_eq!((plan.dest.access.cache, plan.dest.access.offset_align_bytes), (Cache::Direct, 4096));
     assert!(plan.dest.access.exclusive, "the block device is claimed meanwhile");
-    assert_eq!(plan.dest.through.unwrap().wishes.timeout, Duration::from_secs(7));
+    assert_eq!(plan.plan.dest.through.unwrap().wishes.timeout, Duration::from_secs(7));
 }
 
 #[test]
@@ -160,8 +160,9 @@ fn where_a_drive_cannot_copy_by_itself_that_is_said() {
     for (options, dest, word) in table {
         let plan = made(&options, &source, dest);
         assert_eq!((plan.engine, plan.device_copy), (EngineKind::Ring, None), "{word}");
-        let warned = plan.warnings.iter().any(|warning| warning.starts_with("--offload:") && warning.contains(word));
-        assert!(warned, "{word}: {:?}", plan.warnings);
+        let warned =
+            plan.notes.warnings.iter().any(|warning| warning.starts_with("--offload:") && warning.contains(word));
+        assert!(warned, "{word}: {:?}", plan.notes.warnings);
     }
 }
 
@@ -181,7 +182,7 @@ fn a_scsi_disk_copies_by_itself_from_another_whose_name_is_known() {
     assert_eq!(plan.engine, EngineKind::Offload);
     let copy = plan.device_copy.unwrap();
     assert_eq!((copy.from_offset, copy.command_bytes, copy.from), (MIB, 1 << 20, source.copy_name));
-    assert!(plan.why.iter().all(|reason| reason.topic != "zeros"), "{:?}", plan.why);
+    assert!(plan.notes.why.iter().all(|reason| reason.topic != "zeros"), "{:?}", plan.notes.why);
 }
 
 #[test]
@@ -208,7 +209,7 @@ fn where_a_scsi_disk_cannot_copy_by_itself_that_is_said() {
     for (source, dest, options, word) in table {
         let plan = made(&options, source, dest);
         assert_eq!((plan.engine, plan.device_copy), (EngineKind::Ring, None), "{word}");
-        assert!(plan.warnings.iter().any(|warning| warning.contains(word)), "{word}: {:?}", plan.warnings);
+        assert!(plan.notes.warnings.iter().any(|warning| warning.contains(word)), "{word}: {:?}", plan.notes.warnings);
     }
 }
 

@@ -12,7 +12,7 @@ fn verified() -> Options {
     Options { verify: Some(Portion::All), ..Options::default() }
 }
 
-fn window(plan: &Plan) -> Option<u64> {
+fn window(plan: &Decision) -> Option<u64> {
     plan.read_back.as_ref().and_then(|read_back| read_back.window_bytes)
 }
 

@@ -9,7 +9,7 @@ fn tuned(block_bytes: u32, depth: u32) -> Facts {
 
 fn pace(options: &Options, source: &Facts) -> (u32, u32, String) {
     let plan = made(options, source, &disk(2, 2 * GIB));
-    let reason = plan.why.iter().find(|reason| reason.topic == "block size").unwrap();
+    let reason = plan.notes.why.iter().find(|reason| reason.topic == "block size").unwrap();
     (plan.tuning.block_bytes, plan.tuning.depth, reason.because.clone())
 }
 
@@ -50,7 +50,7 @@ fn written(block_bytes: u32, depth: u32) -> Facts {
 fn what_was_saved_for_writing_the_dest_counts_as_much() {
     let start = |source: &Facts, dest: &Facts| {
         let plan = made(&Options::default(), source, dest);
-        let reason = plan.why.iter().find(|reason| reason.topic == "block size").unwrap();
+        let reason = plan.notes.why.iter().find(|reason| reason.topic == "block size").unwrap();
         (plan.tuning.block_bytes, plan.tuning.depth, reason.because.clone())
     };
     let (block, depth, because) = start(&disk(1, GIB), &written(512 << 10, 3));
@@ -67,5 +67,5 @@ fn what_was_saved_for_writing_the_dest_counts_as_much() {
 fn what_was_saved_for_reading_says_nothing_of_writing() {
     let dest = Facts { saved: tuned(64 << 10, 16).saved, ..disk(2, 2 * GIB) };
     let plan = made(&Options::default(), &disk(1, GIB), &dest);
-    assert!(plan.why.iter().all(|reason| !reason.because.contains("saved by")), "{:?}", plan.why);
+    assert!(plan.notes.why.iter().all(|reason| !reason.because.contains("saved by")), "{:?}", plan.notes.why);
 }

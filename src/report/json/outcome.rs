@@ -5,7 +5,7 @@ use super::digest::DigestReport;
 use super::plan::{EstimateReport, ReasonReport, cache_name, direction_name, kind_name, node_name, reasons};
 use super::unread::UnreadReport;
 use super::{Failure, SCHEMA, VerifiedReport};
-use crate::core::{Ended, Latency, Outcome, PatternAct, Plan, PlanSide, Route, Side, Unread};
+use crate::core::{Decision, Ended, Latency, Outcome, PatternAct, PlanSide, Route, Side, Unread};
 use crate::report::{text, units};
 use serde::Serialize;
 use std::time::SystemTime;
@@ -243,7 +243,8 @@ pub struct Latencies {
 
 /// The outcome for programs. `args` is the command line as given, without the name of the program; `started` is when
 /// the copy began.
-pub fn outcome(plan: &Plan, outcome: &Outcome, args: &[String], started: Option<SystemTime>) -> Report {
+pub fn outcome(decision: &Decision, outcome: &Outcome, args: &[String], started: Option<SystemTime>) -> Report {
+    let Decision { plan, notes } = decision;
     let mut command = vec!["haul".to_owned()];
     command.extend_from_slice(args);
     let (status, signal, error) = match &outcome.ended {
@@ -303,8 +304,8 @@ pub fn outcome(plan: &Plan, outcome: &Outcome, args: &[String], started: Option<
         limit_waited_s: outcome.limit_waited.as_secs_f64(),
         digests: outcome.digests.iter().map(DigestReport::from).collect(),
         notes: outcome.notes.clone(),
-        why: reasons(&plan.why),
-        warnings: plan.warnings.clone(),
+        why: reasons(notes),
+        warnings: notes.warnings.clone(),
     }
 }
 

@@ -1,8 +1,8 @@
 use super::SCHEMA;
 use super::damage::PatternReport;
 use crate::core::{
-    Cache, Direction, EndpointKind, Estimate, Facts, Partition, Plan, PlanSide, Portion, Reason, Route, WriteOrder,
-    Zeros,
+    Cache, Decision, Direction, EndpointKind, Estimate, Facts, Partition, PlanNotes, PlanSide, Portion, Reason, Route,
+    WriteOrder, Zeros,
 };
 use serde::Serialize;
 
@@ -164,7 +164,8 @@ impl From<&Estimate> for EstimateReport {
 }
 
 /// The plan for programs.
-pub fn plan(plan: &Plan, source: &Facts, dest: &Facts, estimate: Option<Estimate>) -> PlanReport {
+pub fn plan(decision: &Decision, source: &Facts, dest: &Facts, estimate: Option<Estimate>) -> PlanReport {
+    let Decision { plan, notes } = decision;
     PlanReport {
         schema: SCHEMA,
         report: "plan",
@@ -202,19 +203,19 @@ pub fn plan(plan: &Plan, source: &Facts, dest: &Facts, estimate: Option<Estimate
         durable: plan.durable,
         journal: plan.journal,
         limit_bytes_per_s: plan.limit_bytes_per_s,
-        why: reasons(&plan.why),
-        warnings: plan.warnings.clone(),
+        why: reasons(notes),
+        warnings: notes.warnings.clone(),
         estimate: estimate.as_ref().map(EstimateReport::from),
     }
 }
 
-pub(super) fn reasons(why: &[Reason]) -> Vec<ReasonReport> {
+pub(super) fn reasons(notes: &PlanNotes) -> Vec<ReasonReport> {
     let told = |reason: &Reason| ReasonReport {
         topic: reason.topic,
         choice: reason.choice.clone(),
         because: reason.because.clone(),
     };
-    why.iter().map(told).collect()
+    notes.range.iter().chain(&notes.why).map(told).collect()
 }
 
 pub(super) fn direction_name(direction: Direction) -> &'static str {

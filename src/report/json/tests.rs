@@ -6,7 +6,7 @@ use std::time::{Duration, SystemTime};
 #[test]
 fn an_outcome_is_told_in_reading_order() {
     let mut plan = examples::plan();
-    plan.why.truncate(1);
+    plan.notes.why.truncate(1);
     let mut done = examples::complete();
     done.digests = vec![Digest { kind: HashKind::Blake3, hex: "00ff".to_owned() }];
     let started = SystemTime::UNIX_EPOCH + Duration::from_micros(1_785_600_000_250_000);
@@ -52,7 +52,7 @@ fn a_copy_without_time_or_bytes_has_no_rates_rather_than_infinite_ones() {
 #[test]
 fn a_plan_is_told_in_reading_order() {
     let mut planned = examples::plan();
-    planned.why.truncate(1);
+    planned.notes.why.truncate(1);
     let expected = Some(examples::estimate());
     insta::assert_snapshot!(text(&plan(&planned, &examples::source(), &examples::dest(), expected)));
 }

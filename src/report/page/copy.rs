@@ -3,7 +3,7 @@ use super::axis::{Axis, Quantity};
 use super::chart::{Chart, Curve, Shape};
 use super::rates::{Piece, WAITED_FOR, pieces};
 use super::{Figure, Page, Table, bare, capital, device, frame, render};
-use crate::core::{Direction, Ended, Facts, Machine, Outcome, Plan, Series, Side};
+use crate::core::{Decision, Direction, Ended, Facts, Machine, Outcome, Plan, Series, Side};
 use crate::report::{text, units};
 use std::time::{Duration, SystemTime};
 
@@ -17,7 +17,7 @@ const WAIT_PIECE: Duration = Duration::from_millis(750);
 #[derive(Clone, Copy, Debug)]
 pub struct CopyFound<'a> {
     /// What was decided.
-    pub plan: &'a Plan,
+    pub decision: &'a Decision,
     /// What came of it.
     pub outcome: &'a Outcome,
     /// How it went.
@@ -34,7 +34,8 @@ pub struct CopyFound<'a> {
 
 /// The page of a copy, whole or not, as HTML.
 pub fn copy(found: CopyFound<'_>) -> String {
-    let CopyFound { plan, outcome, words, .. } = found;
+    let CopyFound { decision, outcome, words, .. } = found;
+    let plan = &decision.plan;
     let title = format!("haul {}: {} to {}", plan.verb(), plan.source.address, dests(plan));
     let mut page = frame(title, words, found.started, found.machine);
     page.headline = capital(&bare(&text::headline(plan, outcome)));
@@ -64,7 +65,7 @@ pub fn copy(found: CopyFound<'_>) -> String {
     };
     let facts = found.facts.iter().enumerate();
     page.facts.splice(0..0, facts.map(|(number, (side, facts))| (heading(number, *side), device::side(facts))));
-    page.report = bare(&text::outcome(plan, outcome, words));
+    page.report = bare(&text::outcome(decision, outcome, words));
     render(page)
 }
 
@@ -165,8 +166,8 @@ fn over_place(found: CopyFound<'_>, rates: &[Piece]) -> Option<Figure> {
     if found.outcome.kept.as_ref().is_some_and(|kept| kept.already_bytes > 0) {
         return None;
     }
-    let start = found.plan.source.offset;
-    let backward = found.plan.len.filter(|_| found.plan.direction == Direction::Backward);
+    let start = found.decision.plan.source.offset;
+    let backward = found.decision.plan.len.filter(|_| found.decision.plan.direction == Direction::Backward);
     let place = |piece: &Piece| {
         let copied = piece.copied_bytes.0 / 2 + piece.copied_bytes.1 / 2;
         (start + backward.map_or(copied, |len| len.saturating_sub(copied))) as f64

@@ -1,6 +1,6 @@
 use super::read_off::assert_drawn;
 use super::*;
-use crate::core::{Direction, EndpointKind, Facts, Kept, Moment, Outcome, Plan, PlanDest, Series, Side, Zeros};
+use crate::core::{Decision, Direction, EndpointKind, Facts, Kept, Moment, Outcome, PlanDest, Series, Side, Zeros};
 use crate::report::examples;
 use std::time::Duration;
 
@@ -21,13 +21,13 @@ fn series() -> Series {
     series
 }
 
-fn page_with(plan: &Plan, outcome: &Outcome, series: &Series, facts: &[(Side, Facts)]) -> String {
+fn page_with(plan: &Decision, outcome: &Outcome, series: &Series, facts: &[(Side, Facts)]) -> String {
     let (machine, words, started) = (&Machine::default(), &examples::args()[..], UNIX_EPOCH);
     // Slashes need no escape.
-    copy(CopyFound { plan, outcome, series, facts, machine, words, started }).replace("&#x2f;", "/")
+    copy(CopyFound { decision: plan, outcome, series, facts, machine, words, started }).replace("&#x2f;", "/")
 }
 
-fn page_of(plan: &Plan, outcome: &Outcome) -> String {
+fn page_of(plan: &Decision, outcome: &Outcome) -> String {
     page_with(plan, outcome, &series(), &[(Side::Source, examples::source()), (Side::Dest, examples::dest())])
 }
 

@@ -2,7 +2,8 @@ use super::estimate::estimated;
 use super::rest::Rest;
 use super::{damage, dests, differences, unread, verified};
 use crate::core::{
-    Direction, Ended, EndpointKind, EngineKind, Kept, Latency, Outcome, PatternAct, Plan, Route, Side, Totals, Unread,
+    Decision, Direction, Ended, EndpointKind, EngineKind, Kept, Latency, Outcome, PatternAct, Plan, PlanNotes, Route,
+    Side, Totals, Unread,
 };
 use crate::report::columns::{Columns, WIDTH, beside, whole, wrap};
 use crate::report::printable::{printable, shell_line};
@@ -15,7 +16,8 @@ const GIB: f64 = (1u64 << 30) as f64;
 /// The report at the end: what happened in one line (after the error, where the copy failed), then everything worth
 /// knowing, then how to go on where the copy is not complete. `args` is the command line as given, without the name of
 /// the program.
-pub fn outcome(plan: &Plan, outcome: &Outcome, args: &[String]) -> String {
+pub fn outcome(decision: &Decision, outcome: &Outcome, args: &[String]) -> String {
+    let Decision { plan, notes } = decision;
     let mut text = String::new();
     if let Ended::Failed(error) = &outcome.ended {
         text += &super::error(error);
@@ -51,7 +53,7 @@ pub fn outcome(plan: &Plan, outcome: &Outcome, args: &[String]) -> String {
     rows.row("rate", rate(outcome));
     rows.row("cpu", cpu(outcome));
     rows.row("memory", format!("{} resident at most", whole(&units::size(outcome.usage.peak_resident_bytes))));
-    rows.row("engine", engine(plan, outcome));
+    rows.row("engine", engine(notes, outcome));
     rows.row("blocks", pace(outcome));
     rows.row("tried", tried(outcome));
     rows.row("waiting", waiting(outcome));
@@ -246,15 +248,14 @@ fn cpu(outcome: &Outcome) -> String {
     text
 }
 
-fn engine(plan: &Plan, outcome: &Outcome) -> String {
+fn engine(notes: &PlanNotes, outcome: &Outcome) -> String {
     let mut text = outcome.engine.name().to_owned();
     if !outcome.engine_detail.is_empty() {
         text += &format!(": {}", printable(&outcome.engine_detail));
     }
     // Whoever gets helper threads should know what keeps the ring from them.
-    let planned = plan.why.iter().find(|reason| reason.topic == "engine" && outcome.engine == EngineKind::Threads);
-    if let Some(reason) = planned {
-        text += &format!("; {}", printable(&reason.because));
+    if outcome.engine == EngineKind::Threads && !notes.engine_because.is_empty() {
+        text += &format!("; {}", printable(&notes.engine_because));
     }
     text
 }

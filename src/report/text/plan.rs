@@ -1,6 +1,6 @@
 use super::estimate::expected;
 use super::side::describe;
-use crate::core::{Direction, Estimate, Facts, PatternAct, Plan, PlanSide, Reason, Route};
+use crate::core::{Decision, Direction, Estimate, Facts, PatternAct, Plan, PlanSide, Reason, Route};
 use crate::report::columns::{Columns, WIDTH, beside, columns, pad, whole, wrap};
 use crate::report::printable::printable;
 use crate::report::style::{CARE, STRONG, paint};
@@ -8,11 +8,10 @@ use crate::report::units;
 
 /// Choices up to this width stand in a column, with their reasons beside them.
 const CHOICE_WIDTH: usize = 20;
-/// The topic that the range tells already.
-const LENGTH: &str = "length";
 
 /// The whole plan, for `--dry-run`.
-pub fn plan(plan: &Plan, source: &Facts, dest: &Facts, estimate: Option<Estimate>) -> String {
+pub fn plan(decision: &Decision, source: &Facts, dest: &Facts, estimate: Option<Estimate>) -> String {
+    let Decision { plan, notes } = decision;
     let mut text = paint(STRONG, &headline(plan)) + "\n\n";
     let mut sides = Columns::default();
     sides.row("source", describe(source, None));
@@ -20,13 +19,12 @@ pub fn plan(plan: &Plan, source: &Facts, dest: &Facts, estimate: Option<Estimate
     for other in plan.dests.iter().skip(1) {
         sides.row("also", format!("{}\n{}", printable(&other.side.address), other.side.kind.name()));
     }
-    sides.row("range", range(plan, source, dest));
+    sides.row("range", range(decision, source, dest));
     sides.row("time", estimate.map(|estimate| expected(plan, &estimate)).unwrap_or_default());
     text += &sides.lines();
     text.push('\n');
-    let others: Vec<&Reason> = plan.why.iter().filter(|reason| reason.topic != LENGTH).collect();
-    text += &reasons(&others);
-    for warning in &plan.warnings {
+    text += &reasons(&notes.why);
+    for warning in &notes.warnings {
         text += &beside(&paint(CARE, "warning:"), &printable(warning));
     }
     text
@@ -50,9 +48,9 @@ pub(super) fn headline(plan: &Plan) -> String {
 }
 
 /// Where the bytes lie on both sides; both ends are told, for that is where mistakes are made.
-fn range(plan: &Plan, source: &Facts, dest: &Facts) -> String {
+fn range(Decision { plan, notes }: &Decision, source: &Facts, dest: &Facts) -> String {
     let len = plan.len.map_or_else(|| "to the end of the source".to_owned(), |len| whole(&units::exact(len)));
-    let because = plan.why.iter().find(|reason| reason.topic == LENGTH).map(|reason| printable(&reason.because));
+    let because = notes.range.as_ref().map(|reason| printable(&reason.because));
     let mut text = because.map_or_else(|| len.clone(), |because| format!("{len}: {because}"));
     if plan.source.offset > 0 {
         text += &format!(", {}", from("source", &plan.source, source.logical_block_bytes));
@@ -75,9 +73,9 @@ fn from(name: &str, side: &PlanSide, sector_bytes: u32) -> String {
 }
 
 /// Topic, choice and reason in three columns; a choice too long for its column has its reason on the next line.
-fn reasons(why: &[&Reason]) -> String {
+fn reasons(why: &[Reason]) -> String {
     let topics = why.iter().map(|reason| columns(reason.topic)).max().unwrap_or(0);
-    let fits = |reason: &&&Reason| columns(&reason.choice) <= CHOICE_WIDTH;
+    let fits = |reason: &&Reason| columns(&reason.choice) <= CHOICE_WIDTH;
     let choices = why.iter().filter(fits).map(|reason| columns(&reason.choice)).max().unwrap_or(0);
     let mut text = String::new();
     for reason in why {

@@ -20,8 +20,8 @@ fn a_plan_tells_sides_range_reasons_and_time_in_80_columns() {
     let mut plan = examples::plan();
     plan.dest.offset = 1 << 20;
     let (choice, because) = ("2147483648 bytes (2 GiB)".to_owned(), "the whole source".to_owned());
-    plan.why.insert(0, Reason { topic: "length", choice, because });
-    plan.warnings =
+    plan.notes.range = Some(Reason::new("length", choice, because));
+    plan.notes.warnings =
         vec!["the source is mounted read-write at /data: what changes during the copy may be torn".to_owned()];
     let text = bare(&super::plan(&plan, &examples::source(), &examples::dest(), Some(examples::estimate())));
     assert!(text.lines().all(|line| columns(line) <= 80));

@@ -162,7 +162,7 @@ impl Bed {
         };
         let facts = haul::disks::probe::both(source, dest).expect("both are there");
         let plan =
-            haul::plan::make(&options, &facts.0, &facts.1, &Host { ring_refused: None }).expect("it is possible");
+            haul::plan::make(&options, &facts.0, &facts.1, &Host { ring_refused: None }).expect("it is possible").plan;
         let opened = haul::disks::open_source(&plan.source, &facts.0);
         let mut ends: [Arc<dyn Endpoint>; 2] =
             [opened.expect("it opens"), haul::disks::open_dest(&plan.dest, &facts.1).expect("it opens")];

@@ -147,7 +147,7 @@ pub(crate) fn plan_for(
     let blocks = &Blocks { passes: held.passes(), ..*blocks };
     let options = block_options(blocks, source.address.clone(), dest.address.clone());
     let host = Host { ring_refused: engine::ring_refused() };
-    let plan = make(&options, &source, &dest, &host).map_err(failed)?;
+    let plan = make(&options, &source, &dest, &host).map_err(failed)?.plan;
     let plan = as_dd_would(plan, records, blocks, [&source, &dest])?;
     Ok((plan, source, dest))
 }

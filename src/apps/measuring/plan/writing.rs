@@ -80,7 +80,7 @@ pub fn may_measure_writing(wish: &WriteWish, facts: &Facts, host: &Host) -> Resu
         return Err(Error::new(Kind::Refused, what).advise(advice));
     }
     if matches!(facts.kind, EndpointKind::File | EndpointKind::Block) {
-        check::dest(&PlanInput { options: &options, source: &nothing, dest: facts, host })?;
+        check::dest(&PlanInput { options: &options, source: &nothing, dest: facts, host, one_of_several: false })?;
     }
     if facts.kind == EndpointKind::File && wish.destroy {
         let what = "--destroy: a file that is made for measuring has nothing on it to be lost";

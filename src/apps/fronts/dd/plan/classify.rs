@@ -248,7 +248,6 @@ pub fn as_dd_would(
         );
     }
     (plan.set_end, plan.preallocate, plan.durable) = (false, false, false);
-    plan.warnings.clear();
     if plan.write_order == WriteOrder::Any {
         // When a read fails, what lies behind it on the dest is as it was.
         plan.write_order = WriteOrder::Submitted;
