@@ -1,6 +1,6 @@
 //! A journal as a mapfile of GNU ddrescue, and back.
 use super::fits::{self, SAMPLE_BYTES, SAMPLES};
-use super::{head, open, place};
+use super::{head, place};
 use crate::core::{Access, Error, Existing, Extent, Kind, PlanSide, Result, Side};
 use crate::disks;
 use crate::disks::probe;
@@ -98,7 +98,7 @@ pub(crate) fn import(mapfile: &Path, options: &Options) -> Result<Imported> {
         );
     };
     let fault = |fault: crate::ledger::Fault| fault.into_error(&path.display().to_string());
-    if open(&path).map_err(fault)?.is_some() {
+    if place::open(&path).map_err(fault)?.is_some() {
         return Err(fault(crate::ledger::Fault::journal_exists()));
     }
     if !dest.exists {

@@ -117,11 +117,6 @@ fn head(plan: &Plan, source: &Facts, dest: &Facts) -> Head {
     }
 }
 
-/// Opens a journal; `None`: there is none.
-fn open(path: &Path) -> std::result::Result<Option<Journal>, crate::ledger::Fault> {
-    Ok(Journal::open(path)?.map(|(journal, _)| journal))
-}
-
 impl ExistingJournal {
     /// There is a journal of a copy to this dest that did not come to its end.
     pub(crate) fn is_unfinished(&self) -> bool {
@@ -189,7 +184,7 @@ impl ExistingJournal {
                 .to_owned(),
             );
         };
-        let opened = open(path).map_err(|fault| match foreign::is_foreign(path, &fault) {
+        let opened = place::open(path).map_err(|fault| match foreign::is_foreign(path, &fault) {
             true => foreign::refusal(path, self.named),
             false => fault.into_error(&path.display().to_string()),
         });
@@ -205,7 +200,7 @@ impl ExistingJournal {
     fn begin_anew(&mut self, options: &Options, kept: bool, dest: &Facts) -> Result<()> {
         let Some(path) = &self.path else { return Ok(()) };
         let name = path.display().to_string();
-        let old = match open(path) {
+        let old = match place::open(path) {
             Ok(old) => old,
             // No journal is made there, so that it is in nobody's way.
             Err(fault) if !kept && foreign::is_ignored(path, &fault) => return Ok(()),

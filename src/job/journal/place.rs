@@ -1,5 +1,7 @@
 //! Where the journal of a copy is: the same place for the same dest, whatever it is copied from.
 use crate::core::{EndpointKind, Facts, FileId};
+use crate::ledger::Fault;
+use crate::ledger::journal::Journal;
 use rustix::fs::{Access, AtFlags, CWD};
 use std::ffi::{OsStr, OsString};
 use std::fs::DirBuilder;
@@ -153,4 +155,9 @@ pub(crate) fn prepare(path: &Path) -> io::Result<()> {
         Err(rustix::io::Errno::NOSYS | rustix::io::Errno::INVAL) => Ok(()),
         answer => Ok(answer?),
     }
+}
+
+/// Opens a journal; `None`: there is none.
+pub(super) fn open(path: &Path) -> std::result::Result<Option<Journal>, Fault> {
+    Ok(Journal::open(path)?.map(|(journal, _)| journal))
 }

@@ -1,5 +1,6 @@
 //! Journals of earlier copies that claim what is about to become untrue: whoever writes to a dest ends them first.
-use super::{Waiting, about, foreign, open, place};
+use super::waiting::Waiting;
+use super::{about, foreign, place};
 use crate::core::{Error, Facts, Kind};
 use crate::disks::probe;
 use crate::files::{FileError, Opening, Place};
@@ -29,7 +30,7 @@ impl Stale {
             false => about::is_about_kin(head, dest),
         };
         for path in place::about(dest).into_iter().filter(may_be) {
-            match open(&path) {
+            match place::open(&path) {
                 Ok(None) => {}
                 // That of a copy to something else, which `--journal` put there.
                 Ok(Some(journal)) if !is_about(&path, journal.head()) => {}
