@@ -7,6 +7,7 @@ use crate::apps::command_line::verify::VerifyArguments;
 use crate::apps::measuring::cli::profile::ProfileArguments;
 use crate::apps::measuring::cli::tune::TuneArguments;
 use crate::apps::pattern::cli::PatternVerb;
+use crate::cli::help;
 use clap::{Parser, Subcommand};
 
 /// Copies disks, partitions and images: reads and writes overlap, nothing to tune, and the truth about what arrived.
@@ -18,7 +19,8 @@ use clap::{Parser, Subcommand};
     subcommand_required = true,
     arg_required_else_help = true,
     disable_help_subcommand = true,
-    max_term_width = 100
+    max_term_width = 100,
+    after_long_help = help::text(&[include_str!("help/overview.txt"), help::EXIT_STATUS])
 )]
 pub(crate) struct Arguments {
     #[command(subcommand)]

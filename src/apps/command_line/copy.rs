@@ -1,6 +1,8 @@
 //! `haul copy` as clap sees it, and as [`Options`].
+use super::{COPY_EXAMPLES, ENDPOINTS, SIGNALS};
 use crate::cli::certainty::CertaintyArguments;
 use crate::cli::expect;
+use crate::cli::help::{self, EXIT_STATUS, SIZES};
 use crate::cli::journal::JournalArguments;
 use crate::cli::method::{PaceArguments, ReachArguments};
 use crate::cli::on_error;
@@ -19,6 +21,7 @@ type Expectations = Vec<Expectation>;
 #[derive(Debug, Args)]
 #[command(after_help = "Sizes: bytes, 4K 1M 2G (of 1024), 5MB (of 1000), 63s (512 each), 0x1000.\n\
                   See --help for every option in full, endpoints, examples and exit statuses.")]
+#[command(after_long_help = help::text(&[ENDPOINTS, SIZES, COPY_EXAMPLES, EXIT_STATUS, SIGNALS]))]
 pub(crate) struct CopyArguments {
     /// Source: block device, file, pipe, - for standard input
     #[arg(value_name = "SRC", value_hint = ValueHint::AnyPath)]

@@ -15,8 +15,8 @@ pub use generate::Artifact;
 pub use manifest::ManifestAsked;
 
 use crate::apps::measuring::plan::{ProfileOptions, TuneOptions};
-use crate::apps::pattern::cli::PatternVerb;
-use crate::cli::help;
+use crate::apps::pattern::cli::{self as pattern, PatternVerb};
+use crate::cli::help::{EXIT_STATUS, SIZES};
 use crate::core::{PatternAct, SgFront};
 use crate::plan::Options;
 use clap::error::ErrorKind;
@@ -24,6 +24,14 @@ use clap::{CommandFactory, FromArgMatches};
 use exchange::JournalVerb;
 use std::ffi::OsString;
 use std::path::PathBuf;
+
+const ENDPOINTS: &str = include_str!("help/endpoints.txt");
+const COPY_EXAMPLES: &str = include_str!("help/copy-examples.txt");
+const SIGNALS: &str = include_str!("help/signals.txt");
+
+/// Behind the options in the man page.
+const MANUAL: &[&str] =
+    &[ENDPOINTS, SIZES, EXIT_STATUS, SIGNALS, COPY_EXAMPLES, pattern::DAMAGE, include_str!("help/notes.txt")];
 
 /// What the command line asks for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -132,22 +140,9 @@ pub fn is_verb(word: &str) -> bool {
 
 /// The definition of the command line, from which parser, help, man page and completions all come.
 pub fn command() -> clap::Command {
-    arguments::Arguments::command()
-        .mut_subcommand("copy", |copy| copy.mut_args(only_the_detail).after_long_help(help::text(help::COPY)))
-        .mut_subcommand("verify", |verify| verify.mut_args(only_the_detail).after_long_help(help::text(help::VERIFY)))
-        .mut_subcommand("pattern", |pattern| {
-            let write =
-                |write: clap::Command| write.mut_args(only_the_detail).after_long_help(help::text(help::PATTERN_WRITE));
-            let check =
-                |check: clap::Command| check.mut_args(only_the_detail).after_long_help(help::text(help::PATTERN_CHECK));
-            pattern.mut_subcommand("write", write).mut_subcommand("check", check)
-        })
-        .mut_subcommand("journal", |journal| journal.mut_subcommand("export", |words| words.mut_args(only_the_detail)))
-        .mut_subcommand("tune", |tune| tune.mut_args(only_the_detail).after_long_help(help::text(help::TUNE)))
-        .mut_subcommand("profile", |words| words.mut_args(only_the_detail).after_long_help(help::text(help::PROFILE)))
-        .subcommand(dd_for_help())
-        .subcommands(SgFront::ALL.map(sg_dd_for_help))
-        .after_long_help(help::text(help::OVERVIEW))
+    let haul = arguments::Arguments::command();
+    let haul = with_details(haul, &["copy", "verify", "pattern", "journal", "tune", "profile"]);
+    haul.subcommand(dd_for_help()).subcommands(SgFront::ALL.map(sg_dd_for_help))
 }
 
 /// dd as help and completions know it. Its operands are read by the front itself, before any of this.
@@ -161,6 +156,15 @@ fn sg_dd_for_help(front: SgFront) -> clap::Command {
     let operands = clap::Arg::new("operand").num_args(0..).help("if=IFILE of=OFILE bs=BYTES …; see --help");
     let about = format!("Copy with the operands of {} of sg3_utils", front.name());
     clap::Command::new(front.name()).about(about).hide(true).disable_help_flag(true).arg(operands)
+}
+
+/// The command, with options of the subcommands `names` and of those below them that do not say twice what they do.
+fn with_details(command: clap::Command, names: &[&str]) -> clap::Command {
+    let known: Vec<&str> = names.iter().copied().filter(|name| command.find_subcommand(name).is_some()).collect();
+    known.into_iter().fold(command, |command, name| {
+        command
+            .mut_subcommand(name, |words| with_details(words.mut_args(only_the_detail), &["write", "check", "export"]))
+    })
 }
 
 /// The long help of an option without its first paragraph, the short help, which the rest says again in full.

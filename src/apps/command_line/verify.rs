@@ -1,4 +1,5 @@
 //! `haul verify` as clap sees it, and as [`Options`].
+use crate::cli::help::{self, SIZES};
 use crate::cli::method::{PaceArguments, ReachArguments};
 use crate::cli::on_error;
 use crate::cli::shown::ShownArguments;
@@ -13,7 +14,12 @@ use std::ffi::OsString;
 /// The words behind `haul verify`.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Exit status: 0 equal, 1 different or not readable, 2 usage. See --help for every option in full."
+    after_help = "Exit status: 0 equal, 1 different or not readable, 2 usage. See --help for every option in full.",
+    after_long_help = help::text(&[
+        include_str!("help/verify-examples.txt"),
+        SIZES,
+        include_str!("help/verify-status.txt"),
+    ])
 )]
 pub(crate) struct VerifyArguments {
     /// Source: block device, file, pipe, - for standard input, /dev/zero; with --manifest there is none

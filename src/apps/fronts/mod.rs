@@ -4,7 +4,7 @@
 //! records that both are made of. Nothing outside may know their words.
 pub mod dd;
 mod earlier;
-mod manual;
+mod help;
 pub mod records;
 pub mod sg_dd;
 
@@ -36,12 +36,10 @@ pub(super) fn named(args: &[OsString], out: Out) -> Option<Exit> {
 
 /// The man page of a front; `None`: it is not one of theirs.
 pub(super) fn manual(artifact: Artifact) -> Option<Vec<u8>> {
-    let mut bytes = Vec::new();
-    let written = match artifact {
-        Artifact::ManDd => manual::dd(&mut bytes),
-        Artifact::ManSgDd => manual::sg_dd(&mut bytes),
+    let page = match artifact {
+        Artifact::ManDd => help::manual(include_str!("dd/manual.roff"), dd::cli::OPERANDS),
+        Artifact::ManSgDd => help::manual(include_str!("sg_dd/manual.roff"), sg_dd::cli::OPERANDS),
         _ => return None,
     };
-    written.expect("a vector takes all bytes");
-    Some(bytes)
+    Some(page.into_bytes())
 }

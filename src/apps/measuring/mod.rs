@@ -5,7 +5,6 @@
 pub mod cli;
 pub mod json;
 mod lethargy;
-pub(in crate::apps) mod manual;
 mod measured;
 pub mod page;
 pub mod plan;

@@ -1,5 +1,6 @@
 //! `haul pattern` as clap sees it, and as [`Options`].
 use crate::cli::expect;
+use crate::cli::help::{self, EXIT_STATUS, SIZES};
 use crate::cli::method::{PaceArguments, ReachArguments};
 use crate::cli::shown::ShownArguments;
 use crate::cli::words;
@@ -8,6 +9,10 @@ use crate::plan::{Expectation, Options, PassthroughMode};
 use clap::error::ErrorKind;
 use clap::{Args, Subcommand, ValueHint};
 use std::ffi::OsString;
+
+/// What is wrong with blocks that are not as they were written.
+pub(crate) const DAMAGE: &str = include_str!("help/damage.txt");
+const EXAMPLES: &str = include_str!("help/examples.txt");
 
 /// What one `--expect` holds. An alias, so that clap takes it for one value.
 type Expectations = Vec<Expectation>;
@@ -32,6 +37,7 @@ pub(crate) enum PatternVerb {
 
 /// The words behind `haul pattern write`.
 #[derive(Debug, Args)]
+#[command(after_long_help = help::text(&[EXAMPLES, SIZES, EXIT_STATUS]))]
 pub(crate) struct WriteArguments {
     /// Dest: block device or file; all on it is lost
     #[arg(value_name = "DST", value_hint = ValueHint::AnyPath)]
@@ -66,7 +72,8 @@ pub(crate) struct WriteArguments {
 /// The words behind `haul pattern check`.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Exit status: 0 clean, 1 damaged or not readable, 2 usage. See --help for every option in full."
+    after_help = "Exit status: 0 clean, 1 damaged or not readable, 2 usage. See --help for every option in full.",
+    after_long_help = help::text(&[DAMAGE, EXAMPLES, SIZES, include_str!("help/status.txt")])
 )]
 pub(crate) struct CheckArguments {
     /// Source: what the pattern was written to; it is only read

@@ -2,6 +2,7 @@
 use crate::apps::measuring::cli::tune::TableArguments;
 use crate::apps::measuring::cli::write::WriteArguments;
 use crate::apps::measuring::plan::ProfileOptions;
+use crate::cli::help;
 use crate::cli::words::address;
 use crate::cli::words::{self, EngineChoice};
 use clap::error::ErrorKind;
@@ -12,6 +13,7 @@ use std::time::Duration;
 /// The words behind `haul profile`.
 #[derive(Debug, Args)]
 #[command(after_help = "Exit status: 0 measured, 1 not readable, 2 usage, 3 refused.")]
+#[command(after_long_help = help::text(&[super::PROFILE_EXAMPLES, super::STATUS_AND_FILES]))]
 pub(crate) struct ProfileArguments {
     /// What is measured: block device, node (/dev/sg0) or file; only read without --write
     #[arg(value_name = "PATH", value_hint = ValueHint::AnyPath)]

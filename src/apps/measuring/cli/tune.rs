@@ -1,6 +1,7 @@
 //! `haul tune` as clap sees it, and as [`TuneOptions`].
 use crate::apps::measuring::cli::write::WriteArguments;
 use crate::apps::measuring::plan::{TableStyle, TuneOptions};
+use crate::cli::help;
 use crate::cli::words::address;
 use crate::cli::words::{self, EngineChoice};
 use clap::error::ErrorKind;
@@ -43,6 +44,7 @@ impl TableArguments {
 /// The words behind `haul tune`.
 #[derive(Debug, Args)]
 #[command(after_help = "Exit status: 0 an answer was found, 1 not readable, 2 usage, 3 refused.")]
+#[command(after_long_help = help::text(&[super::TUNE_EXAMPLES, super::STATUS_AND_FILES]))]
 pub(crate) struct TuneArguments {
     /// What is measured: block device or file; only read without --write
     #[arg(value_name = "PATH", value_hint = ValueHint::AnyPath)]

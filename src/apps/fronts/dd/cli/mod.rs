@@ -1,18 +1,24 @@
 //! dd's operands: what `haul dd`, and haul under the name dd, was asked for.
-mod help;
 mod number;
 mod operands;
 mod settle;
 #[cfg(test)]
 mod tests;
 
-pub use help::{Entry, Group, MANUAL_OPERANDS, MANUAL_TEXT, text as help_text};
-
 use crate::apps::fronts::dd::plan::{DdUsage, DdWarning};
+use crate::apps::fronts::help;
 use crate::core::RecordPlan;
 use operands::Operands;
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
+
+/// Every operand and word, for `--help` and the man page.
+pub(in crate::apps::fronts) const OPERANDS: &str = include_str!("operands.txt");
+
+/// What `--help` prints for `program`.
+pub fn help_text(program: &str) -> String {
+    help::help(include_str!("help.txt"), OPERANDS, program, "dd")
+}
 
 /// What a command line of dd asks for.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,17 +1,23 @@
 //! The operands of sg_dd, sgp_dd and sgm_dd: what haul was asked for under one of these names.
-mod help;
 mod number;
 mod operands;
 mod settle;
 #[cfg(test)]
 mod tests;
 
-pub use help::{MANUAL_TEXT, SIGNALS, STATUSES, groups, text as help_text};
-
+use crate::apps::fronts::help;
 use crate::apps::fronts::sg_dd::plan::SgUsage;
 use crate::core::{SgFront, SgPlan};
 use operands::{Instead, Words};
 use std::ffi::OsString;
+
+/// Every operand and word, for `--help` and the man page.
+pub(in crate::apps::fronts) const OPERANDS: &str = include_str!("operands.txt");
+
+/// What `--help` prints for `program`, which behaves as `front`.
+pub fn help_text(program: &str, front: SgFront) -> String {
+    help::help(include_str!("help.txt"), OPERANDS, program, front.name())
+}
 
 /// What a command line asks for.
 #[derive(Clone, Debug, PartialEq)]
