@@ -1,4 +1,8 @@
 //! Text in columns that fits the terminal: labels at the left, words wrapped beside them.
+use textwrap::{Options, WordSeparator, WordSplitter};
+
+/// Columns that the text takes on a terminal, escape sequences not counted.
+pub(crate) use textwrap::core::display_width as columns;
 
 /// Reports are made for this many columns; no log or mail is narrower.
 pub(crate) const WIDTH: usize = 80;
@@ -31,35 +35,21 @@ impl Columns {
 
 /// The text wrapped behind `label` and two spaces, every further line indented as far; each line ended.
 pub(crate) fn beside(label: &str, text: &str) -> String {
-    let indent = columns(label) + 2;
-    let mut lines = String::new();
-    for (index, line) in wrap(text, WIDTH.saturating_sub(indent)).iter().enumerate() {
-        let start = if index == 0 { format!("{label}  ") } else { " ".repeat(indent) };
-        lines += (start + line).trim_end();
-        lines.push('\n');
-    }
-    lines
+    wrap(&format!("{label}  "), &" ".repeat(columns(label) + 2), text, WIDTH)
 }
 
-/// The text as lines of at most `width` columns, broken at spaces; newlines in it are kept, words longer than a line
-/// (paths, digests) are not broken, so that they can be copied. A space that must not break is `\u{a0}`; it comes out
-/// as a plain one.
-pub(crate) fn wrap(text: &str, width: usize) -> Vec<String> {
-    let mut lines = Vec::new();
-    for paragraph in text.split('\n') {
-        let mut line = String::new();
-        for word in paragraph.split(' ').filter(|word| !word.is_empty()) {
-            if !line.is_empty() && columns(&line) + 1 + columns(word) > width {
-                lines.push(std::mem::take(&mut line));
-            }
-            if !line.is_empty() {
-                line.push(' ');
-            }
-            line += word;
-        }
-        lines.push(line);
-    }
-    lines.into_iter().map(|line| line.replace('\u{a0}', " ")).collect()
+/// The text wrapped to the width of a report; each line ended.
+pub(crate) fn paragraph(text: &str) -> String {
+    wrap("", "", text, WIDTH)
+}
+
+/// The text as lines of at most `width` columns, each ended, the first behind `first` and the others behind `further`.
+/// Newlines in it are kept; words longer than a line (paths, digests) are not broken, so that they can be copied. A
+/// space that must not break is `\u{a0}`; it comes out as a plain one.
+pub(crate) fn wrap(first: &str, further: &str, text: &str, width: usize) -> String {
+    let options = Options::new(width).initial_indent(first).subsequent_indent(further).break_words(false);
+    let options = options.word_separator(WordSeparator::AsciiSpace).word_splitter(WordSplitter::NoHyphenation);
+    textwrap::wrap(text, options).iter().map(|line| line.trim_end().replace('\u{a0}', " ") + "\n").collect()
 }
 
 /// The text with its spaces made unbreakable for [`wrap`].
@@ -70,12 +60,6 @@ pub(crate) fn whole(text: &str) -> String {
 /// Filled up with spaces to `width` columns.
 pub(crate) fn pad(text: &str, width: usize) -> String {
     format!("{text}{}", " ".repeat(width.saturating_sub(columns(text))))
-}
-
-/// Columns that the text takes, escape sequences not counted. One a character: what we print ourselves is no wider,
-/// and the wide letters of some file name may cost a line break, nothing more.
-pub(crate) fn columns(text: &str) -> usize {
-    anstream::adapter::strip_str(text).to_string().chars().count()
 }
 
 #[cfg(test)]
@@ -99,11 +83,17 @@ mod tests {
 
     #[test]
     fn a_word_longer_than_the_line_is_not_broken() {
-        assert_eq!(wrap("a bbbbbbbb c", 4), ["a", "bbbbbbbb", "c"]);
+        assert_eq!(wrap("", "", "a bbbbbbbb c", 4), "a\nbbbbbbbb\nc\n");
     }
 
     #[test]
     fn what_belongs_together_stays_together() {
-        assert_eq!(wrap(&format!("aaaa {}", whole("4 min")), 8), ["aaaa", "4 min"]);
+        assert_eq!(wrap("", "", &format!("aaaa {}", whole("4 min")), 8), "aaaa\n4 min\n");
+    }
+
+    #[test]
+    fn a_wide_letter_takes_two_columns() {
+        assert_eq!(pad("備份", 6), "備份  ");
+        assert_eq!(wrap("", "", "備份 備份", 8), "備份\n備份\n");
     }
 }

@@ -26,15 +26,12 @@ pub fn human(devices: &[Device], width: usize) -> String {
     }
     let layout = Layout::of(devices, width.max(WIDTH_MIN));
     let paragraphs: Vec<String> = devices.iter().map(|device| layout.device(device)).collect();
-    let mut notes = Vec::new();
-    notes.extend(devices.iter().any(|device| !device.partitions.is_empty()).then_some(PLACES));
-    notes.extend(devices.iter().any(|device| !device.readable).then_some(UNREADABLE));
-    let notes: Vec<String> = notes.iter().flat_map(|note| wrap(note, layout.width)).collect();
-    let mut text = paragraphs.join("\n");
-    if !notes.is_empty() {
-        text += &format!("\n{}\n", notes.join("\n"));
-    }
-    text
+    let places = devices.iter().any(|device| !device.partitions.is_empty()).then_some(PLACES);
+    let unreadable = devices.iter().any(|device| !device.readable).then_some(UNREADABLE);
+    let notes = places.into_iter().chain(unreadable).map(|note| wrap("", "", note, layout.width));
+    let notes = notes.collect::<String>();
+    let space = if notes.is_empty() { "" } else { "\n" };
+    paragraphs.join("\n") + space + &notes
 }
 
 const PLACES: &str = "Partitions: first sector + number of sectors, of 512 bytes each.";
@@ -65,8 +62,10 @@ impl Layout {
         let paragraphs = [who(device), state(device), undone, made_of(device), tuned(device)];
         let mut lines = self.beside(&start, &paragraphs, stem);
         // Names by id are long, and worth nothing when they are broken: they get the whole line.
-        for line in wrap(&aliases(device), self.width - ALIAS_INDENT).iter().filter(|line| !line.is_empty()) {
-            lines += &format!("{}{line}\n", pad(stem, ALIAS_INDENT));
+        let aliases = aliases(device);
+        if !aliases.is_empty() {
+            let indent = pad(stem, ALIAS_INDENT);
+            lines += &wrap(&indent, &indent, &aliases, self.width);
         }
         let last = device.partitions.len().saturating_sub(1);
         for (index, part) in device.partitions.iter().enumerate() {
@@ -91,20 +90,8 @@ impl Layout {
 
     /// The paragraphs wrapped behind `start`, every further line begun with `stem`; empty ones are left out.
     fn beside(&self, start: &str, paragraphs: &[String], stem: &str) -> String {
-        let indent = columns(start) + 2;
-        let filled = paragraphs.iter().filter(|text| !text.is_empty());
-        let wrapped: Vec<String> = filled.flat_map(|text| wrap(text, self.width.saturating_sub(indent))).collect();
-        let mut lines = String::new();
-        for (index, line) in wrapped.iter().enumerate() {
-            let start = if index == 0 { format!("{start}  ") } else { pad(stem, indent) };
-            lines += (start + line).trim_end();
-            lines.push('\n');
-        }
-        if wrapped.is_empty() {
-            lines += start.trim_end();
-            lines.push('\n');
-        }
-        lines
+        let filled: Vec<&str> = paragraphs.iter().map(String::as_str).filter(|text| !text.is_empty()).collect();
+        wrap(&format!("{start}  "), &pad(stem, columns(start) + 2), &filled.join("\n"), self.width)
     }
 }
 

@@ -3,7 +3,7 @@ use super::dests::DestView;
 use super::phrases::{amount, holdup, left, percent, rate_of_writes, rates, rates_now, setting, unread};
 use super::view::View;
 use crate::core::{DestState, Phase};
-use crate::report::columns::columns;
+use crate::report::columns::{columns, pad};
 use crate::report::style::{CARE, STRONG, paint};
 use crate::report::units;
 use anstyle::{AnsiColor, Style};
@@ -51,8 +51,7 @@ fn row(dest: &DestView, names: usize, width: usize) -> String {
     // A long name has half of the line; its end tells more than its beginning.
     let room = width.saturating_sub(right_width + 4);
     let name_width = names.min(room.max(BAR_MIN) / 2 + room % 2);
-    let name = shortened(&dest.name, name_width);
-    let name = format!("{name}{}", " ".repeat(name_width.saturating_sub(columns(&name))));
+    let name = pad(&shortened(&dest.name, name_width), name_width);
     let bar_width = (room + 1).saturating_sub(name_width + 1);
     let choices = [
         dest.total_bytes
@@ -156,7 +155,11 @@ fn fitting(choices: &[String], width: usize) -> String {
         return choice.clone();
     }
     let last = choices.last().map(String::as_str).unwrap_or_default();
-    anstream::adapter::strip_str(last).to_string().chars().take(width).collect()
+    let mut cut = anstream::adapter::strip_str(last).to_string();
+    while columns(&cut) > width {
+        cut.pop();
+    }
+    cut
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 use super::side::{describe, identity};
 use crate::core::{EndpointKind, Extent, Facts, Plan};
-use crate::report::columns::{Columns, WIDTH, whole, wrap};
+use crate::report::columns::{Columns, paragraph, whole};
 use crate::report::printable::printable;
 use crate::report::style::{DANGER, paint};
 use crate::report::units;
@@ -22,20 +22,15 @@ pub fn confirm(plan: &Plan, source: &Facts, dest: &Facts) -> String {
     sides.row("dest", lines);
     let mut text = sides.lines();
     text.push('\n');
-    for line in wrap(&consequence(plan, dest, erased), WIDTH) {
-        text += &format!("{line}\n");
-    }
+    text += &paragraph(&consequence(plan, dest, erased));
     text + "Type yes to go on, anything else to stop: "
 }
 
 /// The question what is to become of an unfinished copy; `what` says which, as a clause.
 pub fn waiting_copy(what: &str, can_resume: bool) -> String {
-    let mut text = String::from("\n");
     let go_on = if can_resume { "continue to go on with it, " } else { "" };
-    for line in wrap(&printable(&format!("{what}.")), WIDTH) {
-        text += &format!("{line}\n");
-    }
-    text + &format!("Type {go_on}restart to give it up, anything else to stop: ")
+    let text = paragraph(&printable(&format!("{what}.")));
+    format!("\n{text}Type {go_on}restart to give it up, anything else to stop: ")
 }
 
 /// Asks and waits for a line. True for `yes` and nothing else, in any case; the end of the input is a no.

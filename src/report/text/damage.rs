@@ -1,7 +1,7 @@
 //! What a check of the test pattern has come to.
 use super::outcome::signal_name;
 use crate::core::{Conclusion, Damage, DamageKind, DamagedRun, Ended, Outcome, PatternAct, Plan, Unread};
-use crate::report::columns::{Columns, WIDTH, whole, wrap};
+use crate::report::columns::{Columns, paragraph, whole};
 use crate::report::printable::{printable, shell_line};
 use crate::report::style::{CARE, STRONG, paint};
 use crate::report::units;
@@ -97,7 +97,7 @@ pub(super) fn conclusion(plan: &Plan, damage: &Damage) -> String {
             format!("From byte {offset} on nothing on {name} is as written: it may hold no more, whatever it says.")
         }
     };
-    format!("\n{}\n", wrap(&text, WIDTH).join("\n"))
+    format!("\n{}", paragraph(&text))
 }
 
 /// The command that checks what was written, on a line of its own.

@@ -5,7 +5,7 @@ use crate::core::{
     Decision, Direction, Ended, EndpointKind, EngineKind, Kept, Latency, Outcome, PatternAct, Plan, PlanNotes, Route,
     Side, Totals, Unread,
 };
-use crate::report::columns::{Columns, WIDTH, beside, whole, wrap};
+use crate::report::columns::{Columns, WIDTH, beside, paragraph, whole, wrap};
 use crate::report::printable::{printable, shell_line};
 use crate::report::style::{CARE, STRONG, paint};
 use crate::report::units;
@@ -23,8 +23,7 @@ pub fn outcome(decision: &Decision, outcome: &Outcome, args: &[String]) -> Strin
         text += &super::error(error);
         text.push('\n');
     }
-    let headline = wrap(&headline(plan, outcome), WIDTH - "haul: ".len()).join("\n      ");
-    text += &format!("{} {headline}\n", paint(STRONG, "haul:"));
+    text += &wrap(&format!("{} ", paint(STRONG, "haul:")), "      ", &headline(plan, outcome), WIDTH);
     let mut rows = Columns::default();
     rows.row("source", side(plan, Side::Source));
     match plan.dests.is_empty() {
@@ -368,7 +367,7 @@ fn journal(kept: &Kept) -> String {
 fn how_to_go_on(plan: &Plan, outcome: &Outcome, args: &[String]) -> String {
     match Rest::of(plan, outcome, args) {
         Rest::Nothing => String::new(),
-        Rest::Impossible(reason) => format!("\n{}\n", wrap(&reason, WIDTH).join("\n")),
+        Rest::Impossible(reason) => format!("\n{}", paragraph(&reason)),
         Rest::Command(words) => {
             let verb = plan.verb();
             let what = match (&outcome.ended, words.first().map(String::as_str)) {

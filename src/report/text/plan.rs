@@ -1,7 +1,7 @@
 use super::estimate::expected;
 use super::side::describe;
 use crate::core::{Decision, Direction, Estimate, Facts, PatternAct, Plan, PlanSide, Reason, Route};
-use crate::report::columns::{Columns, WIDTH, beside, columns, pad, whole, wrap};
+use crate::report::columns::{Columns, beside, columns, pad, whole};
 use crate::report::printable::printable;
 use crate::report::style::{CARE, STRONG, paint};
 use crate::report::units;
@@ -86,11 +86,7 @@ fn reasons(why: &[Reason]) -> String {
             continue;
         }
         text += &beside(&topic, &choice);
-        let indent = " ".repeat(topics + 2 + choices);
-        text += &wrap(&because, WIDTH - columns(&indent) - 2)
-            .iter()
-            .map(|line| format!("{indent}  {line}\n"))
-            .collect::<String>();
+        text += &beside(&" ".repeat(topics + 2 + choices), &because);
     }
     text
 }

@@ -1,7 +1,7 @@
 //! The question before a device is written to for measuring.
 use crate::apps::measuring::plan::Over;
 use crate::core::Facts;
-use crate::report::columns::{Columns, WIDTH, wrap};
+use crate::report::columns::{Columns, paragraph};
 use crate::report::printable::printable;
 use crate::report::style::{DANGER, paint};
 use crate::report::text::side::{describe, identity};
@@ -26,8 +26,6 @@ pub fn confirm_measuring(device: &Facts, over: &Over, store: Option<&Path>) -> S
         ),
         _ => paint(DANGER, &format!("All data on {name}{who} will be overwritten and cannot be brought back.")),
     };
-    for line in wrap(&consequence, WIDTH) {
-        text += &format!("{line}\n");
-    }
+    text += &paragraph(&consequence);
     text + "Type yes to go on, anything else to stop: "
 }
