@@ -5,7 +5,8 @@ use crate::job::journal::{Choice, Unfinished};
 use crate::job::operator::{Operator, Run, Shown};
 use crate::job::undo::PutBack;
 use crate::plan::{Options, ProgressStyle};
-use crate::report::{Out, Progress, json, text};
+use crate::report::{Out, Progress, text};
+use serde::Serialize;
 use std::io::{self, IsTerminal};
 use std::sync::{Arc, Mutex};
 
@@ -37,7 +38,7 @@ impl Console {
     }
 
     /// Ends what is shown with the report: for those who read JSON lines it is the last line.
-    pub(super) fn finish_with(&self, report: &json::Report) {
+    pub(super) fn finish_with(&self, report: &impl Serialize) {
         let last = locked(&self.last).take();
         last.iter().for_each(|progress| progress.finish_with(report));
     }

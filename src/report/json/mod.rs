@@ -1,33 +1,44 @@
-//! Plan, outcome and devices for programs: documented in `docs/json.md`, in the order of these structs. Names end in
-//! their unit; a field without a value is `null`, never missing. Fields may be added within a schema version, never
-//! renamed, and never change their meaning.
+//! Plan, outcome and devices for programs. `docs/json.md` says what each field means. Names end in their unit; a field
+//! without a value is `null`, never missing. Within a schema version fields may be added; none is renamed, and none
+//! changes its meaning.
 mod damage;
 mod dests;
 mod devices;
 mod differences;
-mod digest;
 mod failure;
 mod outcome;
 mod plan;
 mod unread;
 mod verified;
 
-pub use damage::{DamageReport, DamagedBlocks, DamagedRunReport, PatternReport};
-pub use dests::DestReport;
-pub use devices::{DevicePartitionReport, DeviceReport, DevicesReport, TunedReport, UseReport, devices};
-pub use differences::{DifferencesReport, RunReport, ShorterReport};
-pub use digest::DigestReport;
+pub use devices::devices;
+pub use differences::RunReport;
 pub use failure::Failure;
-pub use outcome::{Blocks, Bytes, Claimed, Cpu, Latencies, Rates, Report, SideOutcome, Tried, outcome};
-pub use plan::{EstimateReport, PartitionReport, PlanReport, ReasonReport, SidePlan, plan};
-pub use unread::UnreadReport;
-
-pub use verified::VerifiedReport;
+pub use outcome::outcome;
+pub use plan::plan;
 
 use serde::Serialize;
 
 /// Version of the schema, the value of the field `schema`.
 pub const SCHEMA: u32 = 1;
+
+/// An object whose fields are written in the order in which they stand. A name without a value is a variable.
+/// serde_json's `json!` would sort them, or need a crate with a map that does not.
+macro_rules! object {
+    ($($field:ident $(: $value:expr)?),* $(,)?) => {{
+        // Each field's type is a parameter of the same name, which the compiler finds out.
+        #[allow(non_camel_case_types)]
+        let object = {
+            #[derive(serde::Serialize)]
+            struct Object<$($field),*> {
+                $($field: $field),*
+            }
+            Object { $($field $(: $value)?),* }
+        };
+        object
+    }};
+}
+pub(crate) use object;
 
 /// The value over several lines, the last one ended.
 pub fn text(value: &impl Serialize) -> String {

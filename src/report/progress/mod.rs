@@ -13,15 +13,14 @@ mod view;
 use crate::core::{Event, Observer, Phase, Plan, Series, Tally, Watched};
 use crate::measure::Forecast;
 use crate::plan::ProgressStyle;
-use crate::report::json::{self, Report};
 use crate::report::printable::printable;
 use dests::Dests;
-use lines::Line;
 use meter::Meter;
 use plain::Pacer;
 use said::Said;
 use sample::Sample;
 use screen::Screen;
+use serde::Serialize;
 use std::fmt;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -83,7 +82,7 @@ impl Progress {
             dest: printable(&plan.dest.address),
         });
         if shared.screen.style() == ProgressStyle::Json {
-            shared.screen.write(&json::line(&Line::start(plan, expected_s)));
+            shared.screen.write(&lines::start(plan, expected_s));
         }
         shared.look();
         let (messages, inbox) = channel();
@@ -119,10 +118,10 @@ impl Progress {
     }
 
     /// The same, with the report for those who read JSON lines: it is the last line.
-    pub fn finish_with(&self, report: &Report) {
+    pub fn finish_with(&self, report: &impl Serialize) {
         self.finish();
         if self.shared.screen.style() == ProgressStyle::Json {
-            self.shared.screen.write(&json::line(&Line::Summary(report)));
+            self.shared.screen.write(&lines::summary(report));
         }
     }
 }
@@ -177,18 +176,14 @@ impl Shared {
                 }
                 ProgressStyle::Json if view.elapsed >= json_due => {
                     json_due = view.elapsed + JSON_GAP;
-                    self.screen.write(&self.json_line(&view));
+                    self.screen.write(&lines::progress(&view, &self.dests.look()));
                 }
                 _ => {}
             }
         }
         if style == ProgressStyle::Json {
-            self.screen.write(&self.json_line(&self.look()));
+            self.screen.write(&lines::progress(&self.look(), &self.dests.look()));
         }
-    }
-
-    fn json_line(&self, view: &View) -> String {
-        json::line(&Line::progress(view, &self.dests.look()))
     }
 
     /// Tells an event. A flush is worth a plain line of its own where there were others: it may take long.

@@ -1,6 +1,6 @@
-use super::lines::{Line, phase_name, seconds};
+use super::lines::{phase_name, seconds};
 use crate::core::{Event, Phase};
-use crate::report::json::{self, Failure};
+use crate::report::json::{self, Failure, object};
 use crate::report::printable::printable;
 use crate::report::style::{CARE, paint};
 use std::time::Duration;
@@ -41,14 +41,14 @@ impl Said {
     /// For programs, as a line.
     pub(super) fn json(&self, elapsed: Duration) -> String {
         let elapsed_s = seconds(elapsed);
-        json::line(&match self {
-            Said::Began(phase) => Line::Phase { elapsed_s, phase: phase_name(*phase) },
+        match self {
+            Said::Began(phase) => json::line(&object! { r#type: "phase", elapsed_s, phase: phase_name(*phase) }),
             Said::Paced { block_bytes, depth, because } => {
-                Line::Pace { elapsed_s, block_bytes: *block_bytes, depth: *depth, because }
+                json::line(&object! { r#type: "pace", elapsed_s, block_bytes, depth, because })
             }
-            Said::FellBack(message) => Line::Fallback { elapsed_s, message },
-            Said::Warned(message) => Line::Warning { elapsed_s, message },
-            Said::Failed(error) => Line::Error { elapsed_s, error },
-        })
+            Said::FellBack(message) => json::line(&object! { r#type: "fallback", elapsed_s, message }),
+            Said::Warned(message) => json::line(&object! { r#type: "warning", elapsed_s, message }),
+            Said::Failed(error) => json::line(&object! { r#type: "error", elapsed_s, error }),
+        }
     }
 }

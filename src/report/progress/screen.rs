@@ -2,7 +2,6 @@ use super::dests::DestView;
 use super::view::View;
 use super::{bar, plain};
 use crate::plan::ProgressStyle;
-use crate::report::json;
 use anstream::{AutoStream, ColorChoice};
 use indicatif::{ProgressBar, ProgressDrawTarget};
 use std::io::{self, IsTerminal, Write};
@@ -70,7 +69,7 @@ impl Screen {
     /// The present, in the words of the style: one line, and where they are plain one more for each of several dests.
     pub(super) fn status(&self, view: &View, dest: &str, dests: &[DestView]) -> String {
         match self.style {
-            ProgressStyle::Json => json::line(&super::lines::Line::progress(view, dests)),
+            ProgressStyle::Json => super::lines::progress(view, dests),
             _ => plain::lines(view, dest, dests),
         }
     }

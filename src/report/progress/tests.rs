@@ -1,5 +1,5 @@
 use super::*;
-use crate::report::examples;
+use crate::report::{examples, json};
 use std::io::{self, Write};
 use std::sync::atomic::Ordering::Relaxed;
 
