@@ -3,7 +3,7 @@ use crate::apps::console;
 use crate::apps::exit::{Exit, failed, printed};
 use crate::apps::measuring::page::Measured;
 use crate::apps::measuring::plan::{self, MEASURED_IN_FLIGHT_BYTES, Measuring, Over, Reach, TableStyle, WriteWish};
-use crate::apps::measuring::report::failed_places;
+use crate::apps::measuring::report::{Run, failed_places};
 use crate::apps::measuring::scratch::{self, Scratch};
 use crate::apps::page::{self, Paged};
 use crate::apps::signals::{Running, Signals};
@@ -134,6 +134,20 @@ impl<'a> Opened<'a> {
     /// Reading or writing.
     pub(crate) fn op(&self) -> Op {
         self.subject.op
+    }
+
+    /// What was asked for and met.
+    pub(crate) fn run(&self) -> Run<'_> {
+        Run {
+            words: self.words,
+            facts: &self.facts,
+            op: self.op(),
+            written: self.written.as_ref(),
+            engine: self.plan.engine,
+            bad: &self.subject.bad,
+            failed: self.subject.failed,
+            warnings: &self.warnings,
+        }
     }
 
     /// Something is to be put back when measuring is over.

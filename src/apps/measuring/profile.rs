@@ -1,7 +1,6 @@
 //! `haul profile`.
 use super::{json as found_json, page, plan};
 use crate::apps::exit::{Exit, printed};
-use crate::apps::measuring::json::ProfileFound;
 use crate::apps::measuring::lethargy;
 use crate::apps::measuring::measured::{Asked, Opened, in_the_cache};
 use crate::apps::measuring::plan::{KEPT_BYTES_MAX, Measuring, ProfileOptions, Reach, TableStyle};
@@ -48,34 +47,20 @@ pub(crate) fn profile(options: &ProfileOptions, words: &[String], out: Out) -> R
         }
     };
     if options.timing {
-        return Ok(timing(options, words, opened, out));
+        return Ok(timing(options, opened, out));
     }
     let found = all_parts(options, &mut opened, positions, out);
     let doubt = doubt(&found, &opened.facts);
     opened.doubt(doubt);
-    let (facts, bad, failed) = (&opened.facts, &opened.subject.bad, opened.subject.failed);
-    let (op, written) = (opened.op(), opened.written.as_ref());
-    let told = profile_text(facts, op, written, &found, bad, failed, "");
+    let run = opened.run();
+    let told = profile_text(&run, &found, "");
     let text = match options.style {
         TableStyle::Text => {
-            let charts = profile_charts(facts, &found, Look::of_output(out.columns(), is_utf8()));
-            profile_text(facts, op, written, &found, bad, failed, &charts)
+            let charts = profile_charts(run.facts, &found, Look::of_output(out.columns(), is_utf8()));
+            profile_text(&run, &found, &charts)
         }
         TableStyle::Csv => profile_csv(&found),
-        TableStyle::Json => {
-            let (found, warnings, engine) = (&found, &opened.warnings, opened.plan.engine);
-            json::text(&found_json::profile(ProfileFound {
-                words,
-                facts,
-                op,
-                written,
-                engine,
-                found,
-                bad,
-                failed,
-                warnings,
-            }))
-        }
+        TableStyle::Json => json::text(&found_json::profile(&run, &found)),
     };
     let printed = opened.tell(&text, &told, |measured| page::profile(&found, measured));
     let any = !found.zones.is_empty();
@@ -127,31 +112,20 @@ fn by_node(plan: &Measuring, facts: &Facts, subject: &mut Subject) -> Vec<Error>
 }
 
 /// One line, as hdparm has it.
-fn timing(options: &ProfileOptions, words: &[String], mut opened: Opened<'_>, out: Out) -> Exit {
+fn timing(options: &ProfileOptions, mut opened: Opened<'_>, out: Out) -> Exit {
     let each = options.time.unwrap_or(TIMING.1);
     let timed = measure::timing(&mut opened.subject, TIMING.0, each, &opened.stop);
     opened.measured();
     let cached = timed.cached.then(|| in_the_cache(&opened.facts));
     opened.doubt(cached);
-    let (facts, warnings) = (&opened.facts, &opened.warnings);
+    let run = opened.run();
     let text = match options.style {
-        TableStyle::Text => timing_text(facts, &timed, each),
+        TableStyle::Text => timing_text(run.facts, &timed, each),
         TableStyle::Csv => timed.rates.iter().fold("run,bytes_per_s\n".to_owned(), |text, rate| {
             let run = text.lines().count();
             format!("{text}{run},{rate:.0}\n")
         }),
-        TableStyle::Json => {
-            let (timed, bad, failed) = (&timed, &opened.subject.bad, opened.subject.failed);
-            json::text(&found_json::timing(found_json::TimingFound {
-                words,
-                facts,
-                each,
-                timed,
-                bad,
-                failed,
-                warnings,
-            }))
-        }
+        TableStyle::Json => json::text(&found_json::timing(&run, &timed, each)),
     };
     if options.style == TableStyle::Text {
         opened.tell_failed();

@@ -1,7 +1,6 @@
 //! `haul profile --write --sustained`.
 use super::{json as found_json, page};
 use crate::apps::exit::Exit;
-use crate::apps::measuring::json::SustainedFound;
 use crate::apps::measuring::measured::{Asked, Opened};
 use crate::apps::measuring::plan::{KEPT_BYTES_MAX, ProfileOptions, Reach, TableStyle, WriteWish};
 use crate::apps::measuring::report::{Look, Meter, sustained_chart, sustained_csv, sustained_text};
@@ -42,15 +41,15 @@ pub(crate) fn sustained(
     opened.measured();
     let doubt = doubt(&found, &opened);
     opened.doubt(doubt);
-    let (facts, warnings, engine) = (&opened.facts, &opened.warnings, opened.plan.engine);
-    let (bad, failed, written) = (&opened.subject.bad, opened.subject.failed, opened.written.as_ref());
-    let asked =
-        SustainedFound { words: asked.words, facts, written, engine, bytes, found: &found, bad, failed, warnings };
-    let told = sustained_text(&asked, "");
+    let run = opened.run();
+    let told = sustained_text(&run, &found, bytes, "");
     let text = match options.style {
-        TableStyle::Text => sustained_text(&asked, &sustained_chart(&found, Look::of_output(out.columns(), is_utf8()))),
+        TableStyle::Text => {
+            let chart = sustained_chart(&found, Look::of_output(out.columns(), is_utf8()));
+            sustained_text(&run, &found, bytes, &chart)
+        }
         TableStyle::Csv => sustained_csv(&found),
-        TableStyle::Json => json::text(&found_json::sustained(asked)),
+        TableStyle::Json => json::text(&found_json::sustained(&run, &found, bytes)),
     };
     let printed = opened.tell(&text, &told, |measured| page::sustained(&found, measured));
     let any = found.end.bytes > 0;

@@ -1,7 +1,6 @@
 //! `haul tune`.
 use super::{json as found_json, page, plan};
 use crate::apps::exit::Exit;
-use crate::apps::measuring::json::TuneFound;
 use crate::apps::measuring::measured::{Asked, Opened, in_the_cache};
 use crate::apps::measuring::plan::{KEPT_BYTES_MAX, Reach, TableStyle, TuneOptions};
 use crate::apps::measuring::report::{Look, TuneTeller, tune_charts, tune_csv, tune_text};
@@ -66,17 +65,12 @@ pub(crate) fn tune(options: &TuneOptions, words: &[String], out: Out) -> Result<
     let tuned = sweep(options, &mut opened, time, out);
     let doubts = doubts(&tuned, &opened.facts);
     opened.doubt(doubts);
-    let (bad, failed) = (&opened.subject.bad, opened.subject.failed);
-    let (op, written) = (opened.op(), opened.written.as_ref());
-    let told = tune_text(&tuned, op, written, bad, failed);
+    let run = opened.run();
+    let told = tune_text(&run, &tuned);
     let text = match options.style {
         TableStyle::Text => tune_charts(&tuned, Look::of_output(out.columns(), is_utf8())) + &told,
         TableStyle::Csv => tune_csv(&tuned),
-        TableStyle::Json => {
-            let (facts, warnings, engine) = (&opened.facts, &opened.warnings, opened.plan.engine);
-            let found = TuneFound { words, facts, op, written, engine, tuned: &tuned, bad, failed, warnings };
-            json::text(&found_json::tune(found))
-        }
+        TableStyle::Json => json::text(&found_json::tune(&run, &tuned)),
     };
     let printed = opened.tell(&text, &told, |measured| page::tune(&tuned, measured));
     let kept = keep(options, &opened, &tuned, out);

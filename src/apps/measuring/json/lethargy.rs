@@ -1,79 +1,28 @@
 //! The effect of reading a disk on the rest of the system, for programs.
 use crate::measure::{Effect, Memory, Profiled, Way};
+use crate::report::json::object;
 use serde::Serialize;
 
-/// Effect on the rest of the system.
-#[derive(Clone, Debug, Serialize)]
-pub struct LethargyReport {
-    /// Why it is not known; then the rest is `null` or empty.
-    pub left_out: Option<String>,
-    /// `group`: a memory control group; `machine`: all memory that was to be had.
-    pub memory: Option<&'static str>,
-    /// Bytes of that memory.
-    pub memory_bytes: Option<u64>,
-    /// Why there was no group.
-    pub no_group: Option<String>,
-    /// Bytes of the witness file.
-    pub witness_bytes: Option<u64>,
-    /// Nothing, then each way of reading.
-    pub reads: Vec<EffectReport>,
-}
-
-/// What was seen around one read.
-#[derive(Clone, Debug, Serialize)]
-pub struct EffectReport {
-    /// `buffered` or `direct`; `nothing`: the disk was left alone, to compare with.
-    pub way: &'static str,
-    /// Bytes that were read.
-    pub read_bytes: u64,
-    /// How long that took.
-    pub seconds: f64,
-    /// Share of the witness that the page cache had before.
-    pub witness_before: f64,
-    /// Share of that which it had at its least.
-    pub witness_kept_least: f64,
-    /// Share of it which it had afterwards.
-    pub witness_kept: f64,
-    /// Median time of a start of `haul --version` before.
-    pub start_before_s: f64,
-    /// Meanwhile.
-    pub start_during_s: f64,
-    /// Starts meanwhile.
-    pub starts: usize,
-    /// Afterwards.
-    pub start_after_s: f64,
-}
-
 /// What is told of it; `None` where it was not looked at.
-pub(crate) fn lethargy(found: &Profiled) -> Option<LethargyReport> {
-    let empty = LethargyReport {
-        left_out: None,
-        memory: None,
-        memory_bytes: None,
-        no_group: None,
-        witness_bytes: None,
-        reads: Vec::new(),
-    };
-    let lethargy = match found.lethargy.as_ref()? {
-        Err(why) => return Some(LethargyReport { left_out: Some(why.clone()), ..empty }),
-        Ok(lethargy) => lethargy,
-    };
-    let (memory, bytes, no_group) = match &lethargy.memory {
+pub(super) fn lethargy(found: &Profiled) -> Option<impl Serialize> {
+    let looked = found.lethargy.as_ref()?;
+    let known = looked.as_ref().ok();
+    let memory = known.map(|lethargy| match &lethargy.memory {
         Memory::Group(bytes) => ("group", *bytes, None),
-        Memory::Machine { available_bytes, why } => ("machine", *available_bytes, Some(why.clone())),
-    };
-    Some(LethargyReport {
-        memory: Some(memory),
-        memory_bytes: Some(bytes),
-        no_group,
-        witness_bytes: Some(lethargy.witness_bytes),
-        reads: lethargy.effects.iter().map(effect).collect(),
-        ..empty
+        Memory::Machine { available_bytes, why } => ("machine", *available_bytes, Some(why)),
+    });
+    Some(object! {
+        left_out: looked.as_ref().err(),
+        memory: memory.map(|(name, ..)| name),
+        memory_bytes: memory.map(|(_, bytes, _)| bytes),
+        no_group: memory.and_then(|(.., why)| why),
+        witness_bytes: known.map(|lethargy| lethargy.witness_bytes),
+        reads: known.iter().flat_map(|lethargy| &lethargy.effects).map(effect).collect::<Vec<_>>(),
     })
 }
 
-fn effect(effect: &Effect) -> EffectReport {
-    EffectReport {
+fn effect(effect: &Effect) -> impl Serialize + use<> {
+    object! {
         way: effect.way.map_or("nothing", Way::name),
         read_bytes: effect.read_bytes,
         seconds: effect.seconds,

@@ -1,17 +1,85 @@
-//! What was measured, for programs.
+//! What was measured, for programs. `docs/json.md` says what each field means.
 mod commands;
 mod lethargy;
 mod profile;
 mod sustained;
 mod tune;
 
-pub use commands::CommandsReport;
-pub use lethargy::{EffectReport, LethargyReport};
-pub use profile::{
-    CommandReport, FitReport, PositionReport, ProfileFound, ProfileReport, TimingFound, TimingReport, WayReport,
-    profile, timing,
-};
-pub use sustained::{StageReport, StepReport, SustainedFound, SustainedReport, sustained};
-pub use tune::{
-    AnswerReport, BadReport, ExtentReport, PointReport, SubjectReport, TrialReport, TuneFound, TuneReport, tune,
-};
+pub use profile::{profile, timing};
+pub use sustained::sustained;
+pub use tune::tune;
+
+use crate::core::{Extent, Facts};
+use crate::measure::{Bad, Cost, Failure, Written, fit::Fit};
+use crate::report::json::object;
+use serde::Serialize;
+
+/// Who was measured.
+fn subject(facts: &Facts) -> impl Serialize {
+    let identity = &facts.identity;
+    object! {
+        path: facts.path.to_string_lossy(),
+        kind: facts.kind.name(),
+        size_bytes: facts.size,
+        logical_block_bytes: facts.logical_block_bytes,
+        model: &identity.model,
+        serial: &identity.serial,
+        wwn: &identity.wwn,
+        transport: &identity.transport,
+        rotational: facts.queue.rotational,
+    }
+}
+
+/// What was written over.
+fn written(written: &Written) -> impl Serialize {
+    let left = written.left.as_ref();
+    let place = |place: &Extent| object! { offset_bytes: place.offset, len_bytes: place.len };
+    object! {
+        ground: written.ground.name(),
+        bytes: written.bytes,
+        places: written.places,
+        put_back_bytes: written.put_back_bytes,
+        undo_journal: left.map(|left| left.journal.to_string_lossy()),
+        not_put_back: left.into_iter().flat_map(|left| &left.places).map(place).collect::<Vec<_>>(),
+    }
+}
+
+/// How measuring ended, in a word.
+fn ended(failure: Option<&Failure>) -> &'static str {
+    match failure {
+        None => "complete",
+        Some(Failure::Stopped(_)) => "interrupted",
+        Some(Failure::Broken(_)) => "failed",
+    }
+}
+
+/// Why it failed, in a line.
+fn failure(failure: Option<&Failure>) -> Option<String> {
+    match failure {
+        Some(Failure::Broken(error)) => Some(crate::report::text::message(error)),
+        _ => None,
+    }
+}
+
+/// The places that failed.
+fn bad(bad: &[Bad]) -> Vec<impl Serialize> {
+    bad.iter().map(|Bad { offset, len, why }| object! { offset_bytes: offset, len_bytes: len, error: why }).collect()
+}
+
+/// What commands of each size cost.
+fn costs(costs: &[Cost]) -> Vec<impl Serialize + use<>> {
+    let cost = |cost: &Cost| {
+        object! { bytes: cost.bytes, seconds: cost.seconds, bytes_per_s: cost.bytes_per_s(), runs: cost.runs }
+    };
+    costs.iter().map(cost).collect()
+}
+
+/// The line time = latency + size / rate.
+fn line(fit: Fit) -> impl Serialize {
+    object! {
+        latency_s: fit.latency_s,
+        bytes_per_s: Some(fit.bytes_per_s).filter(|rate| rate.is_finite()),
+        residual: fit.residual,
+        residual_max: fit.residual_max,
+    }
+}

@@ -1,24 +1,16 @@
 //! What a disk's commands cost without the medium, in the text of `haul profile`.
-use super::profile::line_words;
-use super::{heading, latency, whole};
+use super::latency;
+use super::profile::{costs, line_words};
 use crate::measure::{Commands, WayCost};
 use crate::report::columns::Columns;
 use crate::report::printable::printable;
-use crate::report::units;
 
 /// The table of READ BUFFER, of a disk that has it.
 pub(crate) fn table(commands: &Commands) -> String {
     if commands.buffer.is_empty() {
         return String::new();
     }
-    let mut text = heading(&format!("{:>12} {:>9} {:>12} {:>10}", "READ BUFFER", "time", "rate", "line"));
-    for cost in &commands.buffer {
-        let rate = units::rate_decimal(whole(cost.bytes_per_s()));
-        let line = commands.buffer_fit.map(|fit| latency(fit.seconds(cost.bytes.into()) * 1e6)).unwrap_or_default();
-        let size = units::block(cost.bytes.into());
-        text += &format!("{size:>12} {:>9} {rate:>12} {line:>10}\n", latency(cost.seconds * 1e6));
-    }
-    text
+    costs("READ BUFFER", &commands.buffer, commands.buffer_fit)
 }
 
 /// The sentences below all tables.

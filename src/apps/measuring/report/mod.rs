@@ -19,9 +19,45 @@ pub use sustained::{sustained_chart, sustained_csv, sustained_text};
 pub(crate) use tune::state;
 pub use tune::{TuneTeller, tune_charts, tune_csv, tune_text};
 
-use crate::measure::{Bad, Ground, Point, Written};
+use crate::core::{EngineKind, Facts, Op};
+use crate::measure::{Bad, Failure, Ground, Point, Written};
+use crate::report::columns::Columns;
 use crate::report::style::{STRONG, paint};
 use crate::report::units;
+
+/// What a run of `haul tune` or `haul profile` was asked for and met, beside what it found.
+#[derive(Clone, Copy, Debug)]
+pub struct Run<'a> {
+    /// The command line behind the program's name.
+    pub words: &'a [String],
+    /// Who was measured.
+    pub facts: &'a Facts,
+    /// Reading or writing.
+    pub op: Op,
+    /// What was written over.
+    pub written: Option<&'a Written>,
+    /// How requests were kept in flight.
+    pub engine: EngineKind,
+    /// The first failed places.
+    pub bad: &'a [Bad],
+    /// How many failed.
+    pub failed: u64,
+    /// What the figures are not, or may not be.
+    pub warnings: &'a [String],
+}
+
+impl Run<'_> {
+    /// What is told of every run: whether it ended before its time, what failed, what was written over.
+    fn rows(&self, failure: Option<&Failure>, rows: &mut Columns) {
+        if failure.is_some() {
+            rows.row("partial", "it ended before its time: what is above is what was found by then");
+        }
+        rows.row("failed", bad_places(self.bad, self.failed));
+        if let Some(written) = self.written {
+            rows.row("written", written_over(written));
+        }
+    }
+}
 
 /// Failed places that are named; the others are counted.
 const BAD_NAMED: usize = 5;

@@ -1,10 +1,10 @@
 //! The tables of `haul profile`.
 use super::chart::{self, Look};
-use super::{bad_places, commands, heading, latency, lethargy, whole, written_over};
+use super::{Run, commands, heading, latency, lethargy, whole};
 use crate::core::{Facts, Op};
 use crate::measure::fit::Fit;
 use crate::measure::stats::median;
-use crate::measure::{Bad, Profiled, Timed, WayCost, Written};
+use crate::measure::{Cost, Profiled, Timed, WayCost};
 use crate::report::columns::Columns;
 use crate::report::printable::printable;
 use crate::report::style::{STRONG, paint};
@@ -16,31 +16,18 @@ use std::time::Duration;
 const RESIDUAL_FINE: f64 = 0.15;
 
 /// Everything that was found, in tables and sentences, with `charts` between them.
-pub fn profile_text(
-    facts: &Facts,
-    op: Op,
-    written: Option<&Written>,
-    found: &Profiled,
-    bad: &[Bad],
-    failed: u64,
-    charts: &str,
-) -> String {
+pub fn profile_text(run: &Run<'_>, found: &Profiled, charts: &str) -> String {
     let mut head = Columns::default();
-    head.row("disk", described(facts));
-    let mut text = head.lines() + &positions(found, facts.size.unwrap_or(0)) + &costs(found);
+    head.row("disk", described(run.facts));
+    let mut text = head.lines() + &positions(found, run.facts.size.unwrap_or(0));
+    text += &costs("command", &found.costs, found.fit);
     text += &found.commands.as_ref().map(commands::table).unwrap_or_default();
     text += &ways(&found.ways);
     text += &lethargy::table(found);
     let mut rows = Columns::default();
-    summary(found, op, &mut rows);
+    summary(found, run.op, &mut rows);
     rows.row("the rest", lethargy::sentence(found));
-    if found.failure.is_some() {
-        rows.row("partial", "it ended before its time: what is above is what was found by then");
-    }
-    rows.row("failed", bad_places(bad, failed));
-    if let Some(written) = written {
-        rows.row("written", written_over(written));
-    }
+    run.rows(found.failure.as_ref(), &mut rows);
     text += &format!("{charts}\n{}", rows.lines());
     text
 }
@@ -64,11 +51,12 @@ fn positions(found: &Profiled, size: u64) -> String {
     text
 }
 
-fn costs(found: &Profiled) -> String {
-    let mut text = heading(&format!("{:>12} {:>9} {:>12} {:>10}", "command", "time", "rate", "line"));
-    for cost in &found.costs {
+/// What commands of each size took, beside the line through these times.
+pub(super) fn costs(of: &str, costs: &[Cost], fit: Option<Fit>) -> String {
+    let mut text = heading(&format!("{of:>12} {:>9} {:>12} {:>10}", "time", "rate", "line"));
+    for cost in costs {
         let rate = units::rate_decimal(whole(cost.bytes_per_s()));
-        let line = found.fit.map(|fit| fit.seconds(cost.bytes.into()) * 1e6).map(latency).unwrap_or_default();
+        let line = fit.map(|fit| fit.seconds(cost.bytes.into()) * 1e6).map(latency).unwrap_or_default();
         let size = units::block(cost.bytes.into());
         text += &format!("{size:>12} {:>9} {rate:>12} {line:>10}\n", latency(cost.seconds * 1e6));
     }

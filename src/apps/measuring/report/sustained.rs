@@ -1,7 +1,6 @@
 //! The words and the table of `haul profile --sustained`.
 use super::chart::{self, Look};
-use super::{bad_places, heading, whole, written_over};
-use crate::apps::measuring::json::SustainedFound;
+use super::{Run, heading, whole};
 use crate::core::Facts;
 use crate::measure::{Moment, Stage, Sustained, Trend, Warmth};
 use crate::report::columns::Columns;
@@ -16,8 +15,9 @@ const NAMED: usize = 4;
 const ROWS: usize = 12;
 
 /// What was found as a table and sentences, with `chart` between them.
-pub fn sustained_text(asked: &SustainedFound<'_>, chart: &str) -> String {
-    let (found, facts) = (asked.found, asked.facts);
+/// `bytes` were to be written.
+pub fn sustained_text(run: &Run<'_>, found: &Sustained, bytes: u64, chart: &str) -> String {
+    let facts = run.facts;
     let mut head = Columns::default();
     head.row("disk", described(facts));
     let mut text = head.lines() + &heading(&format!("{:>12} {:>12} {:>14} {:>12}", "from", "to", "time", "rate"));
@@ -44,17 +44,11 @@ pub fn sustained_text(asked: &SustainedFound<'_>, chart: &str) -> String {
     let (all, rate) = (units::size(found.end.bytes), units::rate_decimal(whole(found.bytes_per_s())));
     rows.row("in all", format!("{all} in {time}, and {flush} for the flush: {rate}"));
     if found.settled {
-        rows.row("ended", format!("before {}: the rate had fallen and settled", units::size(asked.bytes)));
-    } else if found.failure.is_none() && found.end.bytes < asked.bytes && asked.failed == 0 {
-        rows.row("ended", format!("before {}: --time was over", units::size(asked.bytes)));
+        rows.row("ended", format!("before {}: the rate had fallen and settled", units::size(bytes)));
+    } else if found.failure.is_none() && found.end.bytes < bytes && run.failed == 0 {
+        rows.row("ended", format!("before {}: --time was over", units::size(bytes)));
     }
-    if found.failure.is_some() {
-        rows.row("partial", "it ended before its time: what is above is what was found by then");
-    }
-    rows.row("failed", bad_places(asked.bad, asked.failed));
-    if let Some(written) = asked.written {
-        rows.row("written", written_over(written));
-    }
+    run.rows(found.failure.as_ref(), &mut rows);
     text += &format!("{chart}\n{}", rows.lines());
     text
 }
@@ -145,7 +139,7 @@ pub fn sustained_csv(found: &Sustained) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::core::{EndpointKind, EngineKind};
+    use crate::core::{EndpointKind, EngineKind, Op};
     use crate::measure::Reading;
 
     /// What is found of these rates in MB/s, each over 100 MB in steps of 4, of a drive so warm at the end of each.
@@ -168,11 +162,9 @@ mod tests {
 
     fn text(found: &Sustained) -> String {
         let facts = &Facts::new("/dev/sdx", EndpointKind::Block);
-        let (written, engine, bytes, bad, failed) = (None, EngineKind::Ring, found.end.bytes, &[], 0);
-        sustained_text(
-            &SustainedFound { words: &[], facts, written, engine, bytes, found, bad, failed, warnings: &[] },
-            "",
-        )
+        let (words, bad, warnings, engine) = (&[], &[], &[], EngineKind::Ring);
+        let run = Run { words, facts, op: Op::Write, written: None, engine, bad, failed: 0, warnings };
+        sustained_text(&run, found, found.end.bytes, "")
     }
 
     #[test]

@@ -1,9 +1,9 @@
 //! The table and the answer of `haul tune`.
 use super::chart::{self, Bars, Look};
-use super::{Meter, bad_places, latency, point, whole, written_over};
+use super::{Meter, Run, latency, point, whole};
 use crate::apps::measuring::plan::TableStyle;
 use crate::core::{Facts, Op};
-use crate::measure::{Answer, Bad, Entry, Point, State, Trial, Tuned, Watch, Way, Written};
+use crate::measure::{Answer, Entry, Point, State, Trial, Tuned, Watch, Way};
 use crate::report::columns::Columns;
 use crate::report::style::{STRONG, paint};
 use crate::report::text::described;
@@ -80,23 +80,17 @@ fn row(entry: &Entry) -> String {
 }
 
 /// The answer in words, with what makes it doubtful.
-pub fn tune_text(tuned: &Tuned, op: Op, written: Option<&Written>, bad: &[Bad], failed: u64) -> String {
+pub fn tune_text(run: &Run<'_>, tuned: &Tuned) -> String {
     let mut rows = Columns::default();
     match &tuned.answer {
         Some(found) => answer(found, tuned, &mut rows),
         None => rows.row("answer", "none: nothing could be measured"),
     }
-    if tuned.failure.is_some() {
-        rows.row("partial", "it ended before its time: what is above is what was found by then");
-    }
-    rows.row("failed", bad_places(bad, failed));
-    if let Some(written) = written {
-        rows.row("written", written_over(written));
-    }
+    run.rows(tuned.failure.as_ref(), &mut rows);
     if tuned.sweep.entries().iter().any(Entry::was_cached) {
         rows.row("*", "the page cache held some of it before: this is the speed of memory, not of the disk");
     }
-    if tuned.went_round && op == Op::Read {
+    if tuned.went_round && run.op == Op::Read {
         let words = "it is so small that bytes were read more than once: a cache in the disk may have had them";
         rows.row("doubtful", words);
     }
