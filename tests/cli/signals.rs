@@ -1,7 +1,7 @@
 //! Signals in the middle of a copy.
 use crate::support;
 use crate::support::{LoopDevice, Running, cmp, copied_bytes, engines, filled, memory_dir, scratch};
-use crate::support::{with_haul_in_path, write_noise};
+use crate::support::{run_in_shell, write_noise};
 use rustix::process::Signal;
 use serde_json::Value;
 use std::fs;
@@ -25,20 +25,6 @@ fn start_slowly(engine: &str, options: &[&str], source: &str, dest: &str) -> Run
     let mut copy = Running::start(&arguments, Stdio::null(), Stdio::piped());
     copy.read_until(|line| copied_bytes(line).is_some_and(|bytes| bytes > 0));
     copy
-}
-
-/// Runs a command that haul printed as a user would: by pasting it into a shell.
-#[track_caller]
-fn run_in_shell(line: &str) {
-    let mut shell = Command::new("sh");
-    let output = shell
-        .args(["-c", line])
-        .env("PATH", with_haul_in_path())
-        .env("XDG_STATE_HOME", support::state_home())
-        .stdin(Stdio::null())
-        .output();
-    let output = output.expect("there is a shell");
-    assert!(output.status.success(), "{line}\n{}", String::from_utf8_lossy(&output.stderr));
 }
 
 /// The command with which `said` tells how to continue: on a line of its own, or in the last line of JSON progress.

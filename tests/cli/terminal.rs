@@ -19,7 +19,7 @@ fn on_a_terminal(options: &[&str], source: &Path, dest: &Path) -> PtySession {
 
 /// Everything up to the end, and how it ended.
 #[track_caller]
-fn end(session: &mut PtySession) -> (String, i32) {
+pub fn end(session: &mut PtySession) -> (String, i32) {
     let said = session.exp_eof().expect("it ends");
     match session.process().wait().expect("it is our child") {
         WaitStatus::Exited(_, status) => (said, status),

@@ -4,7 +4,7 @@
 use crate::support::{
     Folder, LoopDevice, cmp, cmp_ranges, filled, has, haul_path, is_root, memory_dir, noise, scratch, skip,
 };
-use rexpect::process::WaitStatus;
+use crate::terminal::end;
 use rexpect::session::{PtySession, spawn_command};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -97,15 +97,6 @@ impl Scene {
         let mut command = self.command(&words);
         command.env("TERM", "xterm").env("COLUMNS", "100");
         spawn_command(command, HANGS_AFTER).expect("there are ptys")
-    }
-}
-
-#[track_caller]
-fn end(session: &mut PtySession) -> (String, i32) {
-    let said = session.exp_eof().expect("it ends");
-    match session.process().wait().expect("it is our child") {
-        WaitStatus::Exited(_, status) => (said, status),
-        other => panic!("{other:?}: {said}"),
     }
 }
 

@@ -1,7 +1,9 @@
 //! Corners of dd that no made-up command line meets: closed descriptors, signals, little memory, disks.
 use crate::dd;
 use crate::dd::{same_in_both, shell, without_times};
-use crate::support::{FailingDisk, Fails, LoopDevice, cmp, haul_path, is_root, memory_dir, noise, skip};
+use crate::support::{
+    FailingDisk, Fails, LoopDevice, cmp, haul_path, is_root, memory_dir, noise, skip, wait_for_handler,
+};
 use rustix::process::{Pid, Signal, kill_process};
 use std::fs;
 use std::io::{Read, Write};
@@ -140,17 +142,6 @@ fn a_signal_tells_the_counts_and_changes_nothing() {
     kill_process(pid, Signal::INT).expect("it is our child");
     assert_eq!(read_lines(3), "1+1 records in\n1+1 records out\n3 bytes copied\n");
     assert_eq!(child.wait().expect("it is our child").signal(), Some(2));
-}
-
-fn wait_for_handler(id: u32, signal: u32) {
-    loop {
-        let status = fs::read_to_string(format!("/proc/{id}/status")).expect("it runs");
-        let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:")).unwrap_or("0").trim();
-        if u64::from_str_radix(caught, 16).unwrap_or(0) & (1 << (signal - 1)) != 0 {
-            return;
-        }
-        std::thread::sleep(std::time::Duration::from_millis(1));
-    }
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! dd while it runs, and where it fails late: signals, progress, full disks, calls that fail.
 use crate::dd;
 use crate::dd::{GNU, shell, without_times};
-use crate::support::{FailingDisk, Mount, has, haul_path, memory_dir, noise};
+use crate::support::{FailingDisk, Mount, has, haul_path, memory_dir, noise, wait_for_handler};
 use rexpect::process::WaitStatus;
 use rexpect::session::spawn_command;
 use rustix::process::{Pid, Signal, kill_process};
@@ -29,17 +29,6 @@ fn read_until(said: &mut ChildStderr, enough: impl Fn(&str) -> bool) -> String {
         text.push(byte[0].into());
     }
     text
-}
-
-fn wait_for_handler(id: u32, signal: u32) {
-    loop {
-        let status = fs::read_to_string(format!("/proc/{id}/status")).expect("it runs");
-        let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:")).unwrap_or("0").trim();
-        if u64::from_str_radix(caught, 16).unwrap_or(0) & (1 << (signal - 1)) != 0 {
-            return;
-        }
-        std::thread::sleep(std::time::Duration::from_millis(1));
-    }
 }
 
 /// Records in and out, and bytes, of what was told at a signal.

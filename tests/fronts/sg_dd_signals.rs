@@ -1,7 +1,7 @@
 //! Signals in the middle of sg_dd, sgp_dd and sgm_dd: what is told, how it ends, and whether it can be continued.
 use crate::sg::FRONTS;
 use crate::support;
-use crate::support::{FailingDisk, Fails, Running, cmp, cmp_ranges, memory_dir, noise, with_haul_in_path};
+use crate::support::{FailingDisk, Fails, Running, cmp, cmp_ranges, memory_dir, noise, run_in_shell};
 use rustix::process::Signal;
 use std::fs;
 use std::io::{Read, Write};
@@ -25,21 +25,6 @@ fn slow_file(dir: &Path, len: usize) -> Option<FailingDisk> {
 fn continue_command(said: &str) -> String {
     let mut lines = said.lines().skip_while(|line| *line != "To continue:");
     lines.nth(1).unwrap_or_else(|| panic!("no command in:\n{said}")).trim().to_owned()
-}
-
-#[track_caller]
-fn run_in_shell(line: &str) -> String {
-    let mut shell = Command::new("sh");
-    let output = shell
-        .args(["-c", line])
-        .env("PATH", with_haul_in_path())
-        .env("XDG_STATE_HOME", support::state_home())
-        .stdin(Stdio::null())
-        .output();
-    let output = output.expect("there is a shell");
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(output.status.success(), "{line}\n{said}");
-    said
 }
 
 /// Waits until something has arrived in `file`.

@@ -2,6 +2,7 @@
 use assert_cmd::Command;
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 use serde_json::Value;
+use std::fs;
 use std::io::{BufRead, BufReader, Read};
 use std::os::unix::process::ExitStatusExt;
 use std::path::PathBuf;
@@ -159,5 +160,33 @@ impl Drop for Running {
         // Only after a failed test is it still there.
         let _ = self.child.kill();
         let _ = self.child.wait();
+    }
+}
+
+/// Runs a command that haul printed as a user would, by pasting it into a shell; what it says on standard error.
+#[track_caller]
+pub fn run_in_shell(line: &str) -> String {
+    let mut shell = process::Command::new("sh");
+    let output = shell
+        .args(["-c", line])
+        .env("PATH", with_haul_in_path())
+        .env("XDG_STATE_HOME", state_home())
+        .stdin(Stdio::null())
+        .output();
+    let output = output.expect("there is a shell");
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success(), "{line}\n{said}");
+    said
+}
+
+/// Waits until the process `id` catches `signal`.
+pub fn wait_for_handler(id: u32, signal: u32) {
+    loop {
+        let status = fs::read_to_string(format!("/proc/{id}/status")).expect("it runs");
+        let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:")).unwrap_or("0").trim();
+        if u64::from_str_radix(caught, 16).unwrap_or(0) & (1 << (signal - 1)) != 0 {
+            return;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(1));
     }
 }
