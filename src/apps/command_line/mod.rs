@@ -19,7 +19,7 @@ use crate::apps::pattern::cli::{self as pattern, PatternVerb};
 use crate::cli::help::{EXIT_STATUS, SIZES};
 use crate::core::{PatternAct, SgFront};
 use crate::plan::Options;
-use clap::error::ErrorKind;
+use arguments::Verb;
 use clap::{CommandFactory, FromArgMatches};
 use exchange::JournalVerb;
 use std::ffi::OsString;
@@ -87,50 +87,33 @@ pub fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Command, clap::
     let mut command = command();
     let matches = command.try_get_matches_from_mut(args)?;
     let arguments = arguments::Arguments::from_arg_matches(&matches)?;
-    match arguments.verb {
-        arguments::Verb::Copy(words) => {
-            let options = words.into_options().map_err(|why| refused(&mut command, "copy", why))?;
-            Ok(Command::Copy(Box::new(options)))
-        }
-        arguments::Verb::Verify(words) => {
-            let options = words.into_options().map_err(|why| refused(&mut command, "verify", why))?;
-            Ok(Command::Verify(Box::new(options)))
-        }
-        arguments::Verb::Manifest { what } => {
-            what.into_options().map(Command::Manifest).map_err(|why| refused(&mut command, "manifest", why))
-        }
-        arguments::Verb::Pattern { verb } => {
+    let (name, settled) = match arguments.verb {
+        Verb::Copy(words) => ("copy", words.into_options().map(|options| Command::Copy(Box::new(options)))),
+        Verb::Verify(words) => ("verify", words.into_options().map(|options| Command::Verify(Box::new(options)))),
+        Verb::Manifest { what } => ("manifest", what.into_options().map(Command::Manifest)),
+        Verb::Pattern { verb } => {
             let (act, settled) = match verb {
                 PatternVerb::Write(words) => (PatternAct::Write, words.into_options()),
                 PatternVerb::Check(words) => (PatternAct::Check, words.into_options()),
             };
-            let (options, run) = settled.map_err(|why| refused(&mut command, "pattern", why))?;
-            Ok(Command::Pattern { act, options: Box::new(options), run })
+            ("pattern", settled.map(|(options, run)| Command::Pattern { act, options: Box::new(options), run }))
         }
-        arguments::Verb::Journal { verb: JournalVerb::Export { journal, mapfile } } => {
-            Ok(Command::ExportJournal { journal, mapfile })
+        Verb::Journal { verb: JournalVerb::Export { journal, mapfile } } => {
+            return Ok(Command::ExportJournal { journal, mapfile });
         }
-        arguments::Verb::Journal { verb: JournalVerb::Import(words) } => {
-            let (mapfile, options) = words.into_options().map_err(|why| refused(&mut command, "journal", why))?;
-            Ok(Command::ImportJournal { mapfile, options: Box::new(options) })
+        Verb::Journal { verb: JournalVerb::Import(words) } => {
+            let import = |(mapfile, options)| Command::ImportJournal { mapfile, options: Box::new(options) };
+            ("journal", words.into_options().map(import))
         }
-        arguments::Verb::Tune(words) => {
-            let options = words.into_options().map_err(|why| refused(&mut command, "tune", why))?;
-            Ok(Command::Tune(Box::new(options)))
-        }
-        arguments::Verb::Profile(words) => {
-            let options = words.into_options().map_err(|why| refused(&mut command, "profile", why))?;
-            Ok(Command::Profile(Box::new(options)))
-        }
-        arguments::Verb::List { json } => Ok(Command::List { json }),
-        arguments::Verb::Generate { artifact } => Ok(Command::Generate(artifact)),
-    }
-}
-
-/// The usage error of a subcommand.
-fn refused(command: &mut clap::Command, name: &str, (kind, what): (ErrorKind, String)) -> clap::Error {
-    let subcommand = command.find_subcommand_mut(name).unwrap_or_else(|| unreachable!("{name} is a subcommand"));
-    subcommand.error(kind, what)
+        Verb::Tune(words) => ("tune", words.into_options().map(|options| Command::Tune(Box::new(options)))),
+        Verb::Profile(words) => ("profile", words.into_options().map(|options| Command::Profile(Box::new(options)))),
+        Verb::List { json } => return Ok(Command::List { json }),
+        Verb::Generate { artifact } => return Ok(Command::Generate(artifact)),
+    };
+    settled.map_err(|(kind, what)| {
+        let subcommand = command.find_subcommand_mut(name).unwrap_or_else(|| unreachable!("{name} is a subcommand"));
+        subcommand.error(kind, what)
+    })
 }
 
 /// Whether `word` is one of haul's commands.

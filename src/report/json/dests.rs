@@ -1,4 +1,4 @@
-use super::verified::verified;
+use super::runs::verified;
 use super::{Failure, object};
 use crate::core::{DestOutcome, Outcome, Plan};
 use crate::report::text;

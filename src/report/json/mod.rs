@@ -4,18 +4,16 @@
 mod damage;
 mod dests;
 mod devices;
-mod differences;
 mod failure;
 mod outcome;
 mod plan;
-mod unread;
-mod verified;
+mod runs;
 
 pub use devices::devices;
-pub use differences::RunReport;
 pub use failure::Failure;
 pub use outcome::outcome;
 pub use plan::plan;
+pub use runs::RunReport;
 
 use serde::Serialize;
 

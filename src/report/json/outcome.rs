@@ -1,9 +1,7 @@
 use super::damage::{damage, pattern};
 use super::dests::dest;
-use super::differences::differences;
 use super::plan::{cache_name, direction_name, estimate, kind_name, node_name, reasons};
-use super::unread::unread;
-use super::verified::verified;
+use super::runs::{differences, unread, verified};
 use super::{Failure, SCHEMA, object};
 use crate::core::{Decision, Ended, Latency, Outcome, PatternAct, PlanSide, Route, Side, Unread};
 use crate::report::{text, units};

@@ -385,12 +385,5 @@ fn how_to_go_on(plan: &Plan, outcome: &Outcome, args: &[String]) -> String {
 
 /// The name of a signal that ends copies.
 pub(crate) fn signal_name(signal: i32) -> String {
-    match signal {
-        1 => "SIGHUP".to_owned(),
-        2 => "SIGINT".to_owned(),
-        3 => "SIGQUIT".to_owned(),
-        13 => "SIGPIPE".to_owned(),
-        15 => "SIGTERM".to_owned(),
-        number => format!("signal {number}"),
-    }
+    signal_hook::low_level::signal_name(signal).map_or_else(|| format!("signal {signal}"), str::to_owned)
 }

@@ -126,7 +126,7 @@ fn is_broken_pipe(complaint: &Diagnostic) -> bool {
 
 /// What ends it, of what was complained about; `None`: nothing does.
 pub(super) fn failure(side: Side, complaint: &Diagnostic) -> Option<Failure> {
-    let errno = |error: &io::Error| Failure::errno(error);
+    let errno = |error: &io::Error| error.raw_os_error();
     Some(match complaint {
         Diagnostic::Open(error) | Diagnostic::SetFlags(error) if side == Side::Source => {
             Failure::OpenSource(errno(error))

@@ -1,6 +1,5 @@
 //! With which status it ends: as the family has it, so that scripts can tell.
 use crate::core::SgFront;
-use std::io;
 
 /// What ended it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,13 +32,6 @@ pub enum Failure {
     TooManyBad,
     /// A read or a write failed, or anything else.
     Io,
-}
-
-impl Failure {
-    /// The number in `error`, for [`Failure::OpenSource`] and its like.
-    pub fn errno(error: &io::Error) -> Option<i32> {
-        error.raw_os_error()
-    }
 }
 
 /// The family's status for a file that cannot be opened or used.
