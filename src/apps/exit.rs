@@ -12,6 +12,9 @@ pub enum Exit {
 }
 
 impl Exit {
+    /// Something failed.
+    pub const FAILED: Exit = Exit::Status(1);
+
     /// The status of a comparison that found a difference, as cmp(1) has it.
     pub const DIFFERENT: u8 = 1;
 

@@ -3,7 +3,6 @@
 //! This room must not know any other room: no path is opened here, no engine is named, nothing is printed.
 mod block_digest;
 mod buffer;
-pub mod charsets;
 mod computed;
 mod copy_name;
 mod damage;
@@ -33,16 +32,13 @@ mod plan;
 mod plan_side;
 mod queue;
 mod read_back;
-mod record_counts;
 mod record_device;
-mod records;
 mod request;
 mod saved;
 mod schedule;
 pub mod schedules;
 mod series;
 mod several;
-mod sg;
 pub mod stages;
 mod stop;
 mod tally;
@@ -80,17 +76,11 @@ pub use plan::{DeviceCopy, Direction, EngineKind, Plan, Route, Tuning, WriteOrde
 pub use plan_side::{Access, Cache, Existing, PlanSide, Zeros};
 pub use queue::{Completion, Queue, Ready};
 pub use read_back::{Portion, ReadBack, Verified};
-pub use record_counts::{RecordCounts, RecordTally};
 pub use record_device::{DeviceCounts, RecordDevice};
-pub use records::{
-    Amount, Careful, DestWords, Diagnostic, Durable, ErrorPolicy, Framing, FramingKind, OpenWords, Pattern,
-    RecordListener, RecordPlan, RecordSide, Telling,
-};
 pub use request::{Op, Request, Side};
 pub use saved::SavedPace;
 pub use schedule::{Next, Schedule};
 pub use series::{Moment, Series};
 pub use several::{DestOutcome, DestState, DestTally, PlanDest};
-pub use sg::{ScsiOptions, ScsiWishes, SgFront, SgPlan};
 pub use stop::Stop;
 pub use tally::{Tally, Watched};

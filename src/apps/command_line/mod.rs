@@ -14,10 +14,11 @@ mod tests;
 pub use generate::Artifact;
 pub use manifest::ManifestAsked;
 
+use crate::apps::fronts::sg_plan::SgFront;
 use crate::apps::measuring::plan::{ProfileOptions, TuneOptions};
 use crate::apps::pattern::cli::{self as pattern, PatternVerb};
 use crate::cli::help::{EXIT_STATUS, SIZES};
-use crate::core::{PatternAct, SgFront};
+use crate::core::PatternAct;
 use crate::plan::Options;
 use arguments::Verb;
 use clap::{CommandFactory, FromArgMatches};

@@ -1,7 +1,8 @@
 //! What earlier runs left about the sides of a copy by records: journals that this copy makes untrue, and originals
 //! of a measurement that are not back.
 use super::records::{Ends, Opened};
-use crate::core::{Facts, RecordPlan, Side};
+use crate::apps::fronts::record_plan::RecordPlan;
+use crate::core::{Facts, Side};
 use crate::disks::probe;
 use crate::job::journal::Stale;
 use crate::job::undo;

@@ -5,12 +5,15 @@
 pub mod dd;
 mod earlier;
 mod help;
+mod record_counts;
+mod record_plan;
 pub mod records;
 pub mod sg_dd;
+pub(super) mod sg_plan;
 
 use super::exit::Exit;
 use crate::apps::command_line::Artifact;
-use crate::core::SgFront;
+use crate::apps::fronts::sg_plan::SgFront;
 use crate::report::Out;
 use std::ffi::OsString;
 

@@ -1,15 +1,14 @@
 //! The part of a dd that the pump can move.
-use super::FAILED;
 use super::watch::{Moving, Watch};
 use crate::apps::exit::Exit;
 use crate::apps::fronts::dd::plan::{
     Blocks, DdFacts, DdKind, Way, as_dd_would, block_options, classify, whole_records,
 };
+use crate::apps::fronts::record_counts::RecordCounts;
+use crate::apps::fronts::record_plan::{Diagnostic, RecordPlan};
 use crate::apps::fronts::records::{Ends, Opened, Sort};
 use crate::core::schedules;
-use crate::core::{
-    Diagnostic, Ended, Endpoint, Facts, Host, Plan, RecordCounts, RecordPlan, Side, Silent, Stop, Tally,
-};
+use crate::core::{Ended, Endpoint, Facts, Host, Plan, Side, Silent, Stop, Tally};
 use crate::disks;
 use crate::disks::probe;
 use crate::engine;
@@ -48,19 +47,6 @@ pub(crate) fn facts(side: Side, opened: &Opened) -> DdFacts {
         Side::Dest => !opened.waits_to_write(),
     };
     DdFacts { kind, size: opened.size, offset, odd_flags, direct, logical_block_bytes, in_memory }
-}
-
-/// Records that `bytes` come to, all read and written.
-pub(crate) fn counts(plan: &RecordPlan, bytes: u64) -> RecordCounts {
-    let (ibs, obs) = (plan.source.record_bytes, plan.dest.record_bytes);
-    RecordCounts {
-        read_full: bytes / ibs,
-        read_partial: u64::from(!bytes.is_multiple_of(ibs)),
-        written_full: bytes / obs,
-        written_partial: u64::from(!bytes.is_multiple_of(obs)),
-        written_bytes: bytes,
-        ..RecordCounts::default()
-    }
 }
 
 /// Ready to move blocks: planned, and both sides open a second time.
@@ -105,10 +91,10 @@ pub(crate) fn go_ahead(
     // Where it cannot be done so, records can do everything, and say what is wrong in their own words.
     let Ok(ready) = prepare(plan, &wanted, ends, held) else { return Ok(RecordCounts::default()) };
     if !records_can_follow() {
-        return Err(FAILED);
+        return Err(Exit::FAILED);
     }
     match ready.run(plan, ends, watch) {
-        Moved::Bytes(bytes) => Ok(counts(plan, bytes)),
+        Moved::Bytes(bytes) => Ok(RecordCounts::of_bytes(plan, bytes)),
         Moved::Interrupted(signal) => {
             watch.interrupted();
             Err(Exit::Signal(signal))
@@ -167,7 +153,7 @@ impl Ready {
             bytes = whole_records(plan, bytes);
             cut(&ends.dest, dest_size, self.plan.dest.offset + bytes);
         }
-        watch.tally.set(counts(plan, bytes));
+        watch.tally.set(RecordCounts::of_bytes(plan, bytes));
         if let Ended::Interrupted(signal) = outcome.ended {
             return Moved::Interrupted(signal);
         }

@@ -1,5 +1,6 @@
 //! `haul dd`, and haul under the name dd.
 pub(super) mod blocks;
+pub(super) mod charsets;
 pub mod cli;
 pub mod plan;
 pub mod report;
@@ -10,8 +11,10 @@ use crate::apps::fronts::dd::cli::{self as words, DdCommand};
 use crate::apps::fronts::dd::plan::{Way, classify};
 use crate::apps::fronts::dd::report::{Quoting, Reporter, explained, usage, warning};
 use crate::apps::fronts::earlier::{stale_journals, undo_warnings};
+use crate::apps::fronts::record_counts::{RecordCounts, RecordTally};
+use crate::apps::fronts::record_plan::{Amount, Diagnostic, RecordListener, RecordPlan, Telling};
 use crate::apps::fronts::records::{self, Begun, Ends};
-use crate::core::{Amount, Diagnostic, RecordCounts, RecordListener, RecordPlan, RecordTally, Side, Telling};
+use crate::core::Side;
 use crate::report::Out;
 use crate::sys;
 use blocks::Held;
@@ -22,9 +25,6 @@ use std::os::unix::ffi::OsStrExt;
 use std::sync::Arc;
 use std::time::Duration;
 use watch::{Watch, Watcher};
-
-/// dd's status where anything failed.
-const FAILED: Exit = Exit::Status(1);
 
 /// Whether a program called `name` behaves as dd.
 pub(super) fn is_called(name: &OsStr) -> bool {
@@ -44,7 +44,7 @@ pub(super) fn dd(program: &OsStr, words: &[OsString], out: Out) -> Exit {
     match parsed.command {
         Err(error) => {
             out.tell_bytes(&usage(&error, name, quoting));
-            FAILED
+            Exit::FAILED
         }
         Ok(DdCommand::Help) => crate::apps::exit::printed(out, &words::help_text(&program.to_string_lossy())),
         Ok(DdCommand::Version) => {
@@ -88,7 +88,7 @@ fn copy(plan: RecordPlan, name: &[u8], quoting: Quoting) -> Exit {
     let (plan, tally) = (Arc::new(plan), Arc::new(RecordTally::default()));
     let teller = Arc::new(Reporter::new(name, &plan, quoting, tally.clone(), sys::was_closed(2)));
     let tick = (plan.telling == Telling::Progress).then_some(TICK);
-    let Ok(watch) = Watch::start(&plan, teller.clone(), &tally, &heard(), tick) else { return FAILED };
+    let Ok(watch) = Watch::start(&plan, teller.clone(), &tally, &heard(), tick) else { return Exit::FAILED };
     let ends = match open(&plan, &teller) {
         Ok(ends) => Arc::new(ends),
         Err(exit) => return exit,
@@ -96,7 +96,7 @@ fn copy(plan: RecordPlan, name: &[u8], quoting: Quoting) -> Exit {
     teller.start();
     let begun = records::begin(&plan, &ends, &*teller);
     if begun == Begun::NoMemory {
-        return FAILED;
+        return Exit::FAILED;
     }
     let mut ran = records::Ran::default();
     if let (Begun::Yes(lead), false) = (begun, plan.count == Some(Amount::default())) {
@@ -108,7 +108,7 @@ fn copy(plan: RecordPlan, name: &[u8], quoting: Quoting) -> Exit {
         let listener: Arc<dyn RecordListener> = teller.clone();
         ran = records::run(&plan, &ends, before, lead, &tally, &listener);
         if ran.no_memory {
-            return FAILED;
+            return Exit::FAILED;
         }
     }
     let failed = begun == Begun::No || ran.read_failed || ran.write_failed;
@@ -121,7 +121,7 @@ fn copy(plan: RecordPlan, name: &[u8], quoting: Quoting) -> Exit {
     if !finished.silent {
         teller.tell_counts();
     }
-    if failed || finished.failed || teller.failed() { FAILED } else { Exit::Status(0) }
+    if failed || finished.failed || teller.failed() { Exit::FAILED } else { Exit::Status(0) }
 }
 
 /// Opens both sides, and empties the dest where that is wanted. What forbids the copy is found before.
@@ -147,7 +147,7 @@ fn open(plan: &RecordPlan, teller: &Reporter) -> Result<Ends, Exit> {
 fn failed_by(complaint: &Diagnostic) -> Exit {
     match complaint {
         Diagnostic::Busy(error) => Exit::Status(error.kind.exit_status()),
-        _ => FAILED,
+        _ => Exit::FAILED,
     }
 }
 
@@ -170,7 +170,7 @@ fn explain(plan: &RecordPlan, name: &[u8], quoting: Quoting, out: Out) -> Exit {
         Err((side, complaint)) => {
             let tally = Arc::new(RecordTally::default());
             Reporter::new(name, plan, quoting, tally, false).complain(side, &complaint, false);
-            return FAILED;
+            return Exit::FAILED;
         }
     };
     let text = match classify(plan, &looked.source, &looked.dest) {

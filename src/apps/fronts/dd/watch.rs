@@ -1,7 +1,8 @@
 //! Signals and regular words about progress of a running dd, and of its kin.
-use super::blocks;
 use crate::apps::exit::die_by;
-use crate::core::{Endpoint, Error, Kind, RecordPlan, RecordTally, Result, Stop, Tally};
+use crate::apps::fronts::record_counts::{RecordCounts, RecordTally};
+use crate::apps::fronts::record_plan::RecordPlan;
+use crate::core::{Endpoint, Error, Kind, Result, Stop, Tally};
 use crate::sys;
 use signal_hook::consts::SIGUSR1;
 use signal_hook::iterator::Signals;
@@ -45,7 +46,7 @@ impl Shared {
     /// While blocks move, the counts are what their bytes come to.
     fn refresh(&self) {
         if let Some(moving) = &*self.moving() {
-            self.tally.set(blocks::counts(&self.plan, moving.tally.copied_bytes()));
+            self.tally.set(RecordCounts::of_bytes(&self.plan, moving.tally.copied_bytes()));
         }
     }
 }

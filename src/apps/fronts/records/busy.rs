@@ -1,7 +1,7 @@
 //! Keeping other hauls from what is written here, before it is emptied or written.
-use super::Sort;
-use super::open::sort;
-use crate::core::{Diagnostic, Extent, RecordPlan, Side};
+use super::opened::{Sort, sort};
+use crate::apps::fronts::record_plan::{Diagnostic, RecordPlan};
+use crate::core::{Extent, Side};
 use crate::hold::{Held, Use, hold, refused};
 use rustix::fs::OFlags;
 use std::ffi::OsStr;

@@ -1,36 +1,12 @@
 //! The calls that move bytes of one side: of a descriptor, or of a disk by its own commands.
-use super::{Opened, Sort};
+use super::opened::{Opened, Sort, Standing};
 use crate::core::{DeviceCounts, RecordDevice};
 use crate::sys;
 use rustix::fs::{OFlags, SeekFrom};
 use rustix::io::Errno;
 use std::io;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-
-/// A disk that is reached by its own commands, and where it stands. Only one thread of a copy uses each side.
-#[derive(Debug)]
-pub(super) struct Standing {
-    pub(super) device: Arc<dyn RecordDevice>,
-    at: AtomicU64,
-    size: u64,
-}
-
-impl Standing {
-    /// Bytes up to the end, of `wanted` ones; where they are.
-    fn reach(&self, wanted: usize) -> (usize, u64) {
-        let at = self.at.load(Relaxed);
-        let left = usize::try_from(self.size.saturating_sub(at)).unwrap_or(usize::MAX);
-        (wanted.min(left), at)
-    }
-
-    fn moved(&self, bytes: io::Result<usize>) -> io::Result<usize> {
-        if let Ok(bytes) = bytes {
-            self.at.fetch_add(bytes as u64, Relaxed);
-        }
-        bytes
-    }
-}
+use std::sync::atomic::Ordering::Relaxed;
 
 impl Opened {
     /// A disk of `size` bytes in logical blocks of `block_bytes`, whose records are moved by its own commands.

@@ -3,23 +3,10 @@ use super::Ends;
 use super::batch::{Batch, Memory};
 use super::reader::{is_einval, is_of_medium};
 use super::writer::Writer;
-use crate::core::{Careful, DeviceError, Diagnostic, Kind, RecordListener, Side};
-use crate::sys;
+use crate::apps::fronts::record_plan::{Careful, Diagnostic, RecordListener};
+use crate::core::{DeviceError, Kind, Side};
 use rustix::fs::SeekFrom;
 use std::io;
-
-/// Gives `bytes` to the second dest, where there is one.
-pub(super) fn write_second(ends: &Ends, mut bytes: &[u8]) -> Result<(), Diagnostic> {
-    let Some(second) = &ends.second else { return Ok(()) };
-    while !bytes.is_empty() {
-        match sys::retry(|| rustix::io::write(second, bytes)) {
-            Ok(0) => return Err(Diagnostic::Careful(Careful::Second(io::ErrorKind::WriteZero.into()))),
-            Ok(written) => bytes = &bytes[written..],
-            Err(error) => return Err(Diagnostic::Careful(Careful::Second(error))),
-        }
-    }
-    Ok(())
-}
 
 impl Ends {
     /// A batch in memory that a driver shares with us, where that was wished for. Where it cannot be had, that is told.

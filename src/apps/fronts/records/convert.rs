@@ -1,6 +1,6 @@
 //! From the records that were read to the bytes that are written.
 use super::batch::{Batch, Mark};
-use crate::core::{Framing, FramingKind, RecordPlan};
+use crate::apps::fronts::record_plan::{Framing, FramingKind, RecordPlan};
 use std::sync::Arc;
 
 /// The writing side is gone: there is nothing left to do.

@@ -1,10 +1,9 @@
 //! Records of a disk by its own commands, with a disk of memory.
 use super::tests::{Ear, noise};
 use super::*;
-use crate::core::{
-    Amount, DeviceCounts, DeviceError, ErrorPolicy, Kind, RecordCounts, RecordDevice, RecordListener, RecordPlan,
-    RecordTally,
-};
+use crate::apps::fronts::record_counts::{RecordCounts, RecordTally};
+use crate::apps::fronts::record_plan::{Amount, ErrorPolicy, RecordListener, RecordPlan};
+use crate::core::{DeviceCounts, DeviceError, Kind, RecordDevice};
 use std::io;
 use std::ops::Range;
 use std::sync::{Arc, Mutex};

@@ -1,6 +1,7 @@
 //! What dd does behind the last record: the end of the file, durability, the page cache, closing.
 use super::Ends;
-use crate::core::{Amount, Diagnostic, Durable, RecordListener, RecordPlan, Side};
+use crate::apps::fronts::record_plan::{Amount, Diagnostic, Durable, RecordListener, RecordPlan};
+use crate::core::Side;
 use crate::sys;
 use rustix::fs::{Advice, FileType};
 use rustix::io::Errno;

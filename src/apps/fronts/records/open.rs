@@ -1,103 +1,17 @@
 //! Opening both sides as dd does.
 use super::busy::{hold_dest, hold_second};
-use super::calls::Standing;
-use crate::core::{Careful, Diagnostic, OpenWords, PAGE_BYTES, RecordPlan, RecordSide, Side};
+use super::opened::{Opened, Sort, sort};
+use crate::apps::fronts::record_plan::{Careful, Diagnostic, OpenWords, RecordPlan, RecordSide};
+use crate::core::Side;
 use crate::hold::Held;
 use crate::sys;
-use rustix::fs::{FileType, Mode, OFlags, Stat};
+use rustix::fs::{FileType, Mode, OFlags};
 use rustix::io::Errno;
 use std::ffi::OsStr;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
-/// What a side is, as far as reading and writing records is concerned.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Sort {
-    /// A regular file.
-    File,
-    /// A block device.
-    Block,
-    /// A pipe or FIFO.
-    Pipe,
-    /// /dev/zero: as much as one wants, at once.
-    Zeros,
-    /// /dev/null.
-    Null,
-    /// A SCSI generic node, /dev/sg0: reads and writes of it are no reads and writes of the disk.
-    ScsiGeneric,
-    /// A disk that is reached by its own commands.
-    Commands,
-    /// Anything else: calls may mean more than their bytes, so they are made as dd makes them.
-    Other,
-}
-
-/// One side, open.
-#[derive(Debug)]
-pub struct Opened {
-    /// `None`: a standard stream that the caller had closed.
-    pub(super) fd: Option<OwnedFd>,
-    /// A disk that is reached by its own commands; it has no descriptor.
-    pub(super) standing: Option<Standing>,
-    /// What it is.
-    pub sort: Sort,
-    /// Bytes, of a regular file or block device.
-    pub size: Option<u64>,
-    /// Where it stood when it was opened; `None` where there are no offsets.
-    pub offset: Option<u64>,
-    /// Flags of the open file.
-    pub flags: OFlags,
-    /// Bytes of a logical block, of a block device.
-    pub logical_block_bytes: Option<u32>,
-}
-
 impl Opened {
-    /// The descriptor.
-    ///
-    /// # Errors
-    /// EBADF for a standard stream that the caller had closed, and for what is reached by commands.
-    pub fn fd(&self) -> io::Result<BorrowedFd<'_>> {
-        self.fd.as_ref().map(AsFd::as_fd).ok_or_else(|| Errno::BADF.into())
-    }
-
-    /// Closes a second descriptor of the same open file, at which the kernel says what it thinks of writes that it had
-    /// kept back. The first one may still be in use by a read that waits.
-    pub(super) fn close(&self) -> io::Result<()> {
-        if self.standing.is_some() {
-            return Ok(());
-        }
-        sys::close(rustix::io::fcntl_dupfd_cloexec(self.fd()?, 0)?)
-    }
-
-    /// A read waits for a medium of this side's own. Not where its bytes are in memory already, nor at a pipe: whoever
-    /// fills it works meanwhile.
-    pub fn waits_to_read(&self) -> bool {
-        match self.sort {
-            Sort::Zeros | Sort::Null | Sort::Pipe => false,
-            Sort::Other | Sort::ScsiGeneric | Sort::Commands => true,
-            Sort::File | Sort::Block => self.goes_past_the_cache() || !self.is_cached(),
-        }
-    }
-
-    /// A write waits for a medium of this side's own. The page cache takes it in and writes it back by itself.
-    pub fn waits_to_write(&self) -> bool {
-        match self.sort {
-            Sort::Zeros | Sort::Null | Sort::Pipe => false,
-            Sort::Other | Sort::ScsiGeneric | Sort::Commands => true,
-            Sort::File | Sort::Block => self.goes_past_the_cache(),
-        }
-    }
-
-    fn goes_past_the_cache(&self) -> bool {
-        self.flags.intersects(OFlags::DIRECT | OFlags::SYNC | OFlags::DSYNC)
-    }
-
-    /// Most of its bytes are in the page cache; false where that cannot be known.
-    fn is_cached(&self) -> bool {
-        let (Ok(fd), Some(size)) = (self.fd(), self.size) else { return false };
-        let Ok(stat) = sys::page_cache::cachestat(fd, 0, 0) else { return false };
-        stat.nr_cache.saturating_mul(PAGE_BYTES as u64) >= size / 2
-    }
-
     /// What would be opened as `side`, without making or emptying anything. Only files and disks are opened: it would
     /// mean something to the rest. What cannot be looked at counts as an empty file that is to be made.
     ///
@@ -193,24 +107,6 @@ impl Ends {
             (Sort::Block, Sort::File) => source.st_rdev == dest.st_dev,
             _ => false,
         }
-    }
-}
-
-/// Major number of SCSI generic nodes, from the kernel's `devices.txt`.
-const SCSI_GENERIC_MAJOR: u32 = 21;
-
-pub(super) fn sort(stat: &Stat) -> Sort {
-    match FileType::from_raw_mode(stat.st_mode) {
-        FileType::RegularFile => Sort::File,
-        FileType::BlockDevice => Sort::Block,
-        FileType::Fifo => Sort::Pipe,
-        FileType::CharacterDevice => match (rustix::fs::major(stat.st_rdev), rustix::fs::minor(stat.st_rdev)) {
-            (1, 3) => Sort::Null,
-            (1, 5) => Sort::Zeros,
-            (SCSI_GENERIC_MAJOR, _) => Sort::ScsiGeneric,
-            _ => Sort::Other,
-        },
-        _ => Sort::Other,
     }
 }
 

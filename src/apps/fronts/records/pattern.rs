@@ -1,5 +1,5 @@
 //! Bytes that are made up where there is no file to read.
-use crate::core::Pattern;
+use crate::apps::fronts::record_plan::Pattern;
 use std::hash::{BuildHasher, Hasher, RandomState};
 
 /// Makes up one record after the other.

@@ -1,7 +1,8 @@
 //! What only sg_dd and its kin ask of the reading side: looking closer at a transfer that failed, and bytes in place of
 //! a record that cannot be read.
 use super::reader::{CAREFUL_RECORDS, Filled, Reader};
-use crate::core::{Careful, DeviceError, Diagnostic, Kind};
+use crate::apps::fronts::record_plan::{Careful, Diagnostic};
+use crate::core::{DeviceError, Kind};
 use rustix::fs::SeekFrom;
 use std::io;
 

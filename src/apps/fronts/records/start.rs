@@ -1,7 +1,8 @@
 //! Passing over what comes before the first record.
 use super::batch::Memory;
 use super::{Ends, Sort};
-use crate::core::{Amount, Diagnostic, RecordListener, RecordPlan, Side};
+use crate::apps::fronts::record_plan::{Amount, Diagnostic, RecordListener, RecordPlan};
+use crate::core::Side;
 use rustix::fs::SeekFrom;
 use rustix::io::Errno;
 use std::io;

@@ -1,5 +1,7 @@
 use super::*;
-use crate::core::{Diagnostic, RecordCounts, RecordListener, RecordPlan, RecordTally, Side};
+use crate::apps::fronts::record_counts::{RecordCounts, RecordTally};
+use crate::apps::fronts::record_plan::{Diagnostic, RecordListener, RecordPlan};
+use crate::core::Side;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 

@@ -1,9 +1,11 @@
 //! Writing records, as many as one call can take, and counting what has arrived.
 use super::Ends;
 use super::batch::{Batch, Mark, Memory};
+use super::opened::Sort;
 use super::reader::{batch_records, is_of_medium};
-use super::{Sort, careful};
-use crate::core::{Diagnostic, RecordCounts, RecordListener, RecordPlan, RecordTally};
+use crate::apps::fronts::record_counts::{RecordCounts, RecordTally};
+use crate::apps::fronts::record_plan::{Careful, Diagnostic, RecordListener, RecordPlan};
+use crate::sys;
 use rustix::fs::{Advice, OFlags, SeekFrom};
 use rustix::io::Errno;
 use std::io;
@@ -85,7 +87,7 @@ impl Writer {
 
     /// Writes all of `batch`. What has arrived is counted, whether or not the rest fails.
     pub(super) fn write(&mut self, batch: &Batch) -> Result<(), Diagnostic> {
-        let result = careful::write_second(&self.ends, batch.bytes()).and_then(|()| self.write_bytes(batch));
+        let result = write_second(&self.ends, batch.bytes()).and_then(|()| self.write_bytes(batch));
         let result = match result {
             // A transfer is read as one: all of it was, whatever became of its first record.
             Err(complaint) if self.plan.transfer_records.is_some() => {
@@ -265,4 +267,17 @@ impl Writer {
 fn is_zero(bytes: &[u8]) -> bool {
     // In pieces without a way out in the middle, of which the compiler makes vectors.
     bytes.chunks(1024).all(|piece| piece.iter().fold(0, |all, byte| all | byte) == 0)
+}
+
+/// Gives `bytes` to the second dest, where there is one.
+fn write_second(ends: &Ends, mut bytes: &[u8]) -> Result<(), Diagnostic> {
+    let Some(second) = &ends.second else { return Ok(()) };
+    while !bytes.is_empty() {
+        match sys::retry(|| rustix::io::write(second, bytes)) {
+            Ok(0) => return Err(Diagnostic::Careful(Careful::Second(io::ErrorKind::WriteZero.into()))),
+            Ok(written) => bytes = &bytes[written..],
+            Err(error) => return Err(Diagnostic::Careful(Careful::Second(error))),
+        }
+    }
+    Ok(())
 }

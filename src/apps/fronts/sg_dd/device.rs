@@ -5,7 +5,8 @@ use crate::apps::fronts::sg_dd::plan::{
     CommandRefusal, are_one_disk, by_commands, check_blocks, check_commands, check_one_way, command_facts,
     command_side, shared_side,
 };
-use crate::core::{Error, Facts, SgPlan, Side};
+use crate::apps::fronts::sg_plan::SgPlan;
+use crate::core::{Error, Facts, Side};
 use crate::disks;
 use crate::disks::probe;
 

@@ -1,10 +1,11 @@
 //! What is heard while it copies: failures, and signals.
-use super::streams;
 use crate::apps::fronts::dd::watch::Watcher;
+use crate::apps::fronts::record_plan::{Careful, Diagnostic, RecordListener};
 use crate::apps::fronts::records::{Ends, Sort};
 use crate::apps::fronts::sg_dd::plan::Failure;
 use crate::apps::fronts::sg_dd::report::{Interrupted, SgTeller, continue_command};
-use crate::core::{Careful, DeviceError, Diagnostic, Kind, RecordListener, SgPlan, Side};
+use crate::apps::fronts::sg_plan::SgPlan;
+use crate::core::{DeviceError, Kind, Side};
 use crate::sys;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1};
 use std::io;
@@ -149,4 +150,10 @@ pub(super) fn failure(side: Side, complaint: &Diagnostic) -> Option<Failure> {
         Diagnostic::SkipTooFar | Diagnostic::PartialRead(_) => return None,
         _ => Failure::Io,
     })
+}
+
+/// A side that has no offsets.
+fn streams(ends: &Ends, side: Side) -> bool {
+    let end = if side == Side::Source { &ends.source } else { &ends.dest };
+    end.offset.is_none()
 }

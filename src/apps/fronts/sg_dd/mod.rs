@@ -11,13 +11,16 @@ use crate::apps::fronts::dd::plan::{DdKind, Way, classify};
 use crate::apps::fronts::dd::report::explained;
 use crate::apps::fronts::dd::watch::Watch;
 use crate::apps::fronts::earlier::{stale_journals, undo_warnings};
+use crate::apps::fronts::record_counts::{RecordCounts, RecordTally};
+use crate::apps::fronts::record_plan::{Amount, RecordListener};
 use crate::apps::fronts::records::{self, Begun, Ends, Opened};
 use crate::apps::fronts::sg_dd::cli::{self as words, SgCommand};
 use crate::apps::fronts::sg_dd::plan::{CommandRefusal, Failure, blocks_to_copy, refused_wish, status};
 use crate::apps::fronts::sg_dd::report::{
     Interrupted, SgTeller, command_refusal, count_refusal, disk_failure, refusal, usage,
 };
-use crate::core::{Amount, DeviceCounts, RecordCounts, RecordListener, RecordTally, SgFront, SgPlan, Side};
+use crate::apps::fronts::sg_plan::{SgFront, SgPlan};
+use crate::core::{DeviceCounts, Side};
 use crate::report::Out;
 use crate::sys;
 use device::{Disks, Trouble};
@@ -260,10 +263,4 @@ fn tell_ways(plan: &SgPlan, looked: &Looked, disks: &Disks, teller: &SgTeller) {
         1 => teller.tell(&format!(" >> {}\n", text.lines().next().unwrap_or_default())),
         _ => teller.tell(&text.lines().map(|line| format!(" >> {line}\n")).collect::<String>()),
     }
-}
-
-/// A side that has no offsets.
-fn streams(ends: &Ends, side: Side) -> bool {
-    let end = if side == Side::Source { &ends.source } else { &ends.dest };
-    end.offset.is_none()
 }

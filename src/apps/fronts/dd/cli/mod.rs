@@ -7,7 +7,7 @@ mod tests;
 
 use crate::apps::fronts::dd::plan::{DdUsage, DdWarning};
 use crate::apps::fronts::help;
-use crate::core::RecordPlan;
+use crate::apps::fronts::record_plan::RecordPlan;
 use operands::Operands;
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;

@@ -1,7 +1,7 @@
 //! One operand after the other, as they were given.
 use super::number::{self, NumberError};
 use crate::apps::fronts::dd::plan::{DdUsage, DdWarning};
-use crate::core::{OpenWords, Telling};
+use crate::apps::fronts::record_plan::{OpenWords, Telling};
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 

@@ -1,7 +1,10 @@
 //! From operands to what they mean together.
 use super::operands::{Conversions, Given, Operands};
+use crate::apps::fronts::dd::charsets;
 use crate::apps::fronts::dd::plan::{Conflict, DdUsage, DdWarning};
-use crate::core::{Amount, DestWords, Durable, Framing, FramingKind, OpenWords, RecordPlan, RecordSide, charsets};
+use crate::apps::fronts::record_plan::{
+    Amount, DestWords, Durable, Framing, FramingKind, OpenWords, RecordPlan, RecordSide,
+};
 
 /// Bytes of a record where nothing is said.
 const RECORD_BYTES: u64 = 512;

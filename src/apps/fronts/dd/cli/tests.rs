@@ -1,6 +1,6 @@
 use super::*;
 use crate::apps::fronts::dd::plan::Conflict;
-use crate::core::{Amount, Durable, FramingKind, Telling};
+use crate::apps::fronts::record_plan::{Amount, Durable, FramingKind, Telling};
 
 fn words(line: &str) -> Vec<OsString> {
     line.split_whitespace().map(OsString::from).collect()

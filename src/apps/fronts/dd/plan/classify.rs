@@ -1,7 +1,6 @@
 //! Which way an invocation of dd goes: plain block movement, which the pump does, or records.
-use crate::core::{
-    Access, Cache, Direction, EndpointKind, Existing, Facts, FileId, Ground, OpenWords, Plan, RecordPlan, WriteOrder,
-};
+use crate::apps::fronts::record_plan::{OpenWords, RecordPlan};
+use crate::core::{Access, Cache, Direction, EndpointKind, Existing, Facts, FileId, Ground, Plan, WriteOrder};
 use crate::plan::{Options, PassthroughMode, When};
 
 /// Shorter copies are over before queues are open.

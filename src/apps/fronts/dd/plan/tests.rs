@@ -1,6 +1,7 @@
 use super::classify::may_share_bytes;
 use super::*;
-use crate::core::{Amount, EndpointKind, Facts, FileId, Ground, RecordPlan};
+use crate::apps::fronts::record_plan::{Amount, RecordPlan};
+use crate::core::{EndpointKind, Facts, FileId, Ground};
 use crate::plan::PassthroughMode;
 
 const MIB: u64 = 1 << 20;

@@ -1,5 +1,5 @@
 //! Counts, bytes and speed in dd's form.
-use crate::core::RecordCounts;
+use crate::apps::fronts::record_counts::RecordCounts;
 use std::time::Duration;
 
 const LETTERS: [&str; 10] = ["k", "M", "G", "T", "P", "E", "Z", "Y", "R", "Q"];

@@ -1,5 +1,6 @@
 //! Which way an invocation goes, in a few lines.
-use crate::core::{Plan, RecordPlan};
+use crate::apps::fronts::record_plan::RecordPlan;
+use crate::core::Plan;
 use crate::report::units;
 
 /// What `--explain` prints: the way and why. `blocks` is the plan of the copy, where it moves blocks; otherwise

@@ -2,7 +2,8 @@
 use super::Quoting;
 use super::counts::human;
 use crate::apps::fronts::dd::plan::{Conflict, DdUsage, DdWarning};
-use crate::core::{Diagnostic, Durable, Error, Side};
+use crate::apps::fronts::record_plan::{Diagnostic, Durable};
+use crate::core::{Error, Side};
 use std::ffi::OsStr;
 use std::io;
 use std::os::unix::ffi::OsStrExt;

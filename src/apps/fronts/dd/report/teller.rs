@@ -1,7 +1,9 @@
 //! Tells on standard error what dd tells, when dd tells it.
 use super::counts::{records, transferred};
 use super::{Quoting, sentences};
-use crate::core::{Diagnostic, Error, RecordCounts, RecordListener, RecordPlan, RecordTally, Side, Telling};
+use crate::apps::fronts::record_counts::{RecordCounts, RecordTally};
+use crate::apps::fronts::record_plan::{Diagnostic, RecordListener, RecordPlan, Telling};
+use crate::core::{Error, Side};
 use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};

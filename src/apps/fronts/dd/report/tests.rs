@@ -1,6 +1,6 @@
 use super::counts::{human, records};
 use super::{Quoting, transferred};
-use crate::core::RecordCounts;
+use crate::apps::fronts::record_counts::RecordCounts;
 use std::time::Duration;
 
 #[test]

@@ -7,7 +7,7 @@ mod tests;
 
 use crate::apps::fronts::help;
 use crate::apps::fronts::sg_dd::plan::SgUsage;
-use crate::core::{SgFront, SgPlan};
+use crate::apps::fronts::sg_plan::{SgFront, SgPlan};
 use operands::{Instead, Words};
 use std::ffi::OsString;
 

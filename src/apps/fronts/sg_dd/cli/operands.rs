@@ -1,7 +1,7 @@
 //! One word after the other, as they were given.
 use super::number;
 use crate::apps::fronts::sg_dd::plan::{Operand, SgUsage};
-use crate::core::SgFront;
+use crate::apps::fronts::sg_plan::SgFront;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 
@@ -68,34 +68,32 @@ pub(super) enum Instead {
 
 /// Which operands the programs have that not all of them have.
 const ONLY_SOME: &[(&str, &[SgFront])] = &[
-    ("append", &[SgFront::SgDd]),
-    ("blk_sgio", &[SgFront::SgDd]),
-    ("cdl", &[SgFront::SgDd]),
-    ("coe", &[SgFront::SgDd, SgFront::SgpDd, SgFront::SgmDd]),
-    ("coe_limit", &[SgFront::SgDd]),
-    ("conv", &[SgFront::SgDd]),
-    ("deb", &[SgFront::SgpDd]),
-    ("group", &[SgFront::SgDd]),
-    ("odir", &[SgFront::SgDd]),
-    ("of2", &[SgFront::SgDd]),
-    ("retries", &[SgFront::SgDd]),
-    ("thr", &[SgFront::SgpDd]),
+    ("append", &[SgFront::Sg]),
+    ("blk_sgio", &[SgFront::Sg]),
+    ("cdl", &[SgFront::Sg]),
+    ("coe", &[SgFront::Sg, SgFront::Sgp, SgFront::Sgm]),
+    ("coe_limit", &[SgFront::Sg]),
+    ("conv", &[SgFront::Sg]),
+    ("deb", &[SgFront::Sgp]),
+    ("group", &[SgFront::Sg]),
+    ("odir", &[SgFront::Sg]),
+    ("of2", &[SgFront::Sg]),
+    ("retries", &[SgFront::Sg]),
+    ("thr", &[SgFront::Sgp]),
 ];
 
 /// The flags of each program, on each side.
 fn has_flag(front: SgFront, side: usize, flag: &[u8]) -> bool {
     let common: &[&[u8]] = &[b"direct", b"dpo", b"dsync", b"excl", b"fua", b"null"];
     let more: &[&[u8]] = match (front, side) {
-        (SgFront::SgDd, 0) => {
-            &[b"00", b"coe", b"dio", b"ff", b"flock", b"fua_nv", b"nocache", b"pt", b"random", b"sgio"]
-        }
-        (SgFront::SgDd, _) => {
+        (SgFront::Sg, 0) => &[b"00", b"coe", b"dio", b"ff", b"flock", b"fua_nv", b"nocache", b"pt", b"random", b"sgio"],
+        (SgFront::Sg, _) => {
             &[b"append", b"coe", b"dio", b"flock", b"fua_nv", b"nocache", b"nocreat", b"pt", b"sgio", b"sparse"]
         }
-        (SgFront::SgpDd, 0) => &[b"coe", b"dio", b"mmap"],
-        (SgFront::SgpDd, _) => &[b"append", b"coe", b"dio", b"mmap"],
-        (SgFront::SgmDd, 0) => &[],
-        (SgFront::SgmDd, _) => &[b"append", b"dio"],
+        (SgFront::Sgp, 0) => &[b"coe", b"dio", b"mmap"],
+        (SgFront::Sgp, _) => &[b"append", b"coe", b"dio", b"mmap"],
+        (SgFront::Sgm, 0) => &[],
+        (SgFront::Sgm, _) => &[b"append", b"dio"],
     };
     common.contains(&flag) || more.contains(&flag)
 }
@@ -150,7 +148,7 @@ impl Words {
             b'p' => self.progress = self.progress.saturating_add(1),
             b'v' => self.verbose = self.verbose.saturating_add(1),
             b'V' => return Some(Some(Instead::Version)),
-            b'x' if front == SgFront::SgDd => self.verify = true,
+            b'x' if front == SgFront::Sg => self.verify = true,
             _ => return None,
         }
         Some(None)

@@ -1,10 +1,10 @@
 //! From words to what they mean together.
 use super::operands::{Flags, Words};
-use crate::apps::fronts::sg_dd::plan::SgUsage;
-use crate::core::{
-    Amount, DestWords, Durable, ErrorPolicy, OpenWords, Pattern, RecordPlan, RecordSide, ScsiOptions, ScsiWishes,
-    SgFront, SgPlan,
+use crate::apps::fronts::record_plan::{
+    Amount, DestWords, Durable, ErrorPolicy, OpenWords, Pattern, RecordPlan, RecordSide,
 };
+use crate::apps::fronts::sg_dd::plan::SgUsage;
+use crate::apps::fronts::sg_plan::{ScsiOptions, ScsiWishes, SgFront, SgPlan};
 use std::ffi::OsString;
 
 /// Bytes of a block where nothing is said.

@@ -1,7 +1,8 @@
 use super::*;
+use crate::apps::fronts::record_plan::Pattern;
 use crate::apps::fronts::sg_dd::plan::Operand;
-use crate::core::{Pattern, Side};
-use SgFront::{SgDd, SgmDd, SgpDd};
+use crate::core::Side;
+use SgFront::{Sg, Sgm, Sgp};
 
 fn parsed(front: SgFront, line: &str) -> Result<SgCommand, SgUsage> {
     let words: Vec<OsString> = line.split(' ').filter(|word| !word.is_empty()).map(OsString::from).collect();
@@ -18,7 +19,7 @@ fn plan(front: SgFront, line: &str) -> SgPlan {
 
 #[test]
 fn without_words_about_them_haul_chooses_and_nothing_is_cut() {
-    let plan = plan(SgDd, "if=a of=b");
+    let plan = plan(Sg, "if=a of=b");
     assert!(plan.block_size_assumed && plan.records.dest_words.notrunc);
     assert_eq!((plan.block_bytes(), plan.transfer_blocks, plan.in_flight), (512, None, None));
     assert_eq!(plan.records.transfer_records, Some(512));
@@ -27,32 +28,32 @@ fn without_words_about_them_haul_chooses_and_nothing_is_cut() {
 
 #[test]
 fn a_period_is_the_null_device_and_a_hyphen_a_standard_stream() {
-    assert_eq!(plan(SgDd, "if=a of=.").records.dest.path, Some("/dev/null".into()));
-    assert_eq!(plan(SgDd, "if=- of=b").records.source.path, None);
-    assert_eq!(plan(SgDd, "if=a of=-").records.dest.path, None);
+    assert_eq!(plan(Sg, "if=a of=.").records.dest.path, Some("/dev/null".into()));
+    assert_eq!(plan(Sg, "if=- of=b").records.source.path, None);
+    assert_eq!(plan(Sg, "if=a of=-").records.dest.path, None);
 }
 
 #[test]
 fn options_may_stand_together_and_among_operands() {
-    let plan = plan(SgDd, "if=a -dvv of=b -pp --verify");
+    let plan = plan(Sg, "if=a -dvv of=b -pp --verify");
     assert!(plan.dry_run && plan.timing && plan.records.compare);
     assert_eq!((plan.verbose, plan.progress_s), (2, Some(60)));
-    assert_eq!(parsed(SgDd, "if=a -vh"), Ok(SgCommand::Help));
-    assert_eq!(parsed(SgmDd, "-V"), Ok(SgCommand::Version));
+    assert_eq!(parsed(Sg, "if=a -vh"), Ok(SgCommand::Help));
+    assert_eq!(parsed(Sgm, "-V"), Ok(SgCommand::Version));
 }
 
 #[test]
 fn patterns_take_the_place_of_the_source() {
-    assert_eq!(plan(SgDd, "iflag=random of=b").records.pattern, Some(Pattern::Random));
-    assert_eq!(plan(SgDd, "iflag=ff of=b").records.pattern, Some(Pattern::Ones));
-    assert_eq!(plan(SgDd, "iflag=00,ff of=b").records.pattern, Some(Pattern::Addresses));
-    let zeros = plan(SgDd, "iflag=00 of=b").records;
+    assert_eq!(plan(Sg, "iflag=random of=b").records.pattern, Some(Pattern::Random));
+    assert_eq!(plan(Sg, "iflag=ff of=b").records.pattern, Some(Pattern::Ones));
+    assert_eq!(plan(Sg, "iflag=00,ff of=b").records.pattern, Some(Pattern::Addresses));
+    let zeros = plan(Sg, "iflag=00 of=b").records;
     assert_eq!((zeros.pattern, zeros.source.path), (None, Some("/dev/zero".into())));
 }
 
 #[test]
 fn wishes_about_scsi_are_kept_by_side() {
-    let wishes = |line| plan(SgDd, line).wishes;
+    let wishes = |line| plan(Sg, line).wishes;
     let [source, dest] = wishes("if=a of=b iflag=dio,fua oflag=dpo,fua_nv,pt");
     assert!(source.dio && source.fua && !source.dpo && !source.passthrough);
     assert!(dest.dpo && dest.passthrough && dest.fua_nv && !dest.dio && !dest.fua);
@@ -60,29 +61,26 @@ fn wishes_about_scsi_are_kept_by_side() {
     assert!(wishes("if=a of=b fua=2")[Side::Source.index()].fua);
     assert!(!wishes("if=a of=b fua=2")[Side::Dest.index()].fua);
     assert!(wishes("if=a of=b blk_sgio=1").iter().all(|side| side.passthrough));
-    let scsi = plan(SgDd, "if=a of=b cdbsz=16 cdl=3 coe=3 group=41 time=1,60").scsi;
+    let scsi = plan(Sg, "if=a of=b cdbsz=16 cdl=3 coe=3 group=41 time=1,60").scsi;
     assert_eq!((scsi.command_bytes, scsi.duration_limits), (Some(16), [3, 3]));
     assert_eq!(scsi.group, 41);
-    assert!(parsed(SgDd, "if=a of=b group=64").is_err());
+    assert!(parsed(Sg, "if=a of=b group=64").is_err());
     assert_eq!((scsi.read_long, scsi.timeout_s), (2, Some(60)));
 }
 
 #[test]
 fn each_program_has_its_own_words() {
     let known = [
-        (
-            SgDd,
-            "retries=1 of2=x iflag=flock,fua_nv conv=sparse -x append=1 odir=1 cdl=0 group=1 coe_limit=1 blk_sgio=0",
-        ),
-        (SgpDd, "thr=8 deb=1 iflag=mmap oflag=append,coe"),
-        (SgmDd, "oflag=dio dio=1 cdbsz=10 -v"),
+        (Sg, "retries=1 of2=x iflag=flock,fua_nv conv=sparse -x append=1 odir=1 cdl=0 group=1 coe_limit=1 blk_sgio=0"),
+        (Sgp, "thr=8 deb=1 iflag=mmap oflag=append,coe"),
+        (Sgm, "oflag=dio dio=1 cdbsz=10 -v"),
     ];
     for (front, line) in known {
         for word in line.split(' ').filter(|word| *word != "of2=x" && *word != "-x") {
             plan(front, &format!("if=a of=b {word}"));
         }
     }
-    for (front, line) in [(SgDd, "thr=4 deb=1"), (SgpDd, "retries=1 conv=null -x"), (SgmDd, "thr=1 iflag=dio,coe")] {
+    for (front, line) in [(Sg, "thr=4 deb=1"), (Sgp, "retries=1 conv=null -x"), (Sgm, "thr=1 iflag=dio,coe")] {
         for word in line.split(' ') {
             assert!(parsed(front, &format!("if=a of=b {word}")).is_err(), "{word} is no word of {}", front.name());
         }
@@ -110,10 +108,10 @@ fn what_cannot_be_meant_ends_with_the_status_of_the_family() {
         }
     }
     for line in ["iflag=00 if=a of=b", "if=a of=b -x oflag=sparse", "if=a -x"] {
-        assert_eq!(parsed(SgDd, line).expect_err(line).status(SgDd), 31, "{line}");
+        assert_eq!(parsed(Sg, line).expect_err(line).status(Sg), 31, "{line}");
     }
-    assert_eq!(parsed(SgpDd, "if=a of=b thr=1025"), Err(SgUsage::Threads));
-    assert!(parsed(SgpDd, "if=a of=b thr=1024 bpt=2048").is_ok());
-    assert_eq!(parsed(SgpDd, "if=a of=b thr=1024 bpt=2049"), Err(SgUsage::TooMuchInFlight((1 << 30) + (1 << 19))));
-    assert_eq!(parsed(SgpDd, "if=a of=b iflag=mmap oflag=mmap"), Err(SgUsage::MmapTwice));
+    assert_eq!(parsed(Sgp, "if=a of=b thr=1025"), Err(SgUsage::Threads));
+    assert!(parsed(Sgp, "if=a of=b thr=1024 bpt=2048").is_ok());
+    assert_eq!(parsed(Sgp, "if=a of=b thr=1024 bpt=2049"), Err(SgUsage::TooMuchInFlight((1 << 30) + (1 << 19))));
+    assert_eq!(parsed(Sgp, "if=a of=b iflag=mmap oflag=mmap"), Err(SgUsage::MmapTwice));
 }

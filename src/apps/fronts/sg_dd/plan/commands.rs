@@ -1,8 +1,7 @@
 //! Sides that are reached by their own SCSI commands: whether they can be, and how they are opened.
 use crate::apps::fronts::dd::plan::{DdFacts, DdKind};
-use crate::core::{
-    Access, Cache, CommandSet, CommandWishes, EndpointKind, Existing, Facts, PlanSide, SgFront, SgPlan, Side, Through,
-};
+use crate::apps::fronts::sg_plan::{SgFront, SgPlan};
+use crate::core::{Access, Cache, CommandSet, CommandWishes, EndpointKind, Existing, Facts, PlanSide, Side, Through};
 use std::time::Duration;
 
 /// Blocks that commands of 6 bytes can name.
@@ -46,10 +45,10 @@ pub fn shared_side(plan: &SgPlan, by_commands: [bool; 2]) -> Option<Side> {
     let mut sides = Side::BOTH.into_iter().filter(|side| by_commands[side.index()]);
     let asked = sides.clone().find(|side| plan.wishes[side.index()].mmap);
     let free = |side: &Side| !plan.wishes[side.index()].dio && !words(plan, *side).excl;
-    asked.or_else(|| sides.next().filter(|side| plan.front == SgFront::SgmDd && free(side)))
+    asked.or_else(|| sides.next().filter(|side| plan.front == SgFront::Sgm && free(side)))
 }
 
-fn words(plan: &SgPlan, side: Side) -> crate::core::OpenWords {
+fn words(plan: &SgPlan, side: Side) -> crate::apps::fronts::record_plan::OpenWords {
     match side {
         Side::Source => plan.records.source.words,
         Side::Dest => plan.records.dest.words,

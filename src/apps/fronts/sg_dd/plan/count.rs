@@ -1,6 +1,7 @@
 //! How many blocks there are to copy.
 use crate::apps::fronts::dd::plan::{DdFacts, DdKind};
-use crate::core::{SgPlan, Side};
+use crate::apps::fronts::sg_plan::SgPlan;
+use crate::core::Side;
 
 /// Why that is not known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,5 +1,5 @@
 //! With which status it ends: as the family has it, so that scripts can tell.
-use crate::core::SgFront;
+use crate::apps::fronts::sg_plan::SgFront;
 
 /// What ended it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,14 +41,14 @@ const OTHER: u8 = 99;
 
 /// The status with which `front` ends because of `failure`.
 pub fn status(front: SgFront, failure: &Failure) -> u8 {
-    let plain = front == SgFront::SgDd;
+    let plain = front == SgFront::Sg;
     match failure {
         // The others look whether it is there before they open it.
         Failure::OpenSource(Some(ENOENT)) => FILE,
         Failure::OpenSource(_) | Failure::OpenDest(_) | Failure::Seek(_) if plain => FILE,
         Failure::OpenSource(errno) | Failure::OpenDest(errno) | Failure::Seek(errno) => from_errno(*errno),
         Failure::Locked => 90,
-        Failure::Count if front == SgFront::SgmDd => 1,
+        Failure::Count if front == SgFront::Sgm => 1,
         Failure::Wish => 31,
         Failure::CommandLength => 1,
         Failure::Beyond => 22,

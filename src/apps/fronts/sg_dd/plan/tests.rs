@@ -1,8 +1,8 @@
 use super::*;
 use crate::apps::fronts::dd::plan::{DdFacts, DdKind};
-use crate::core::{
-    Amount, CommandSet, CommandWishes, EndpointKind, Facts, Passthrough, ScsiOptions, ScsiWishes, SgFront, SgPlan, Side,
-};
+use crate::apps::fronts::record_plan::Amount;
+use crate::apps::fronts::sg_plan::{ScsiOptions, ScsiWishes, SgFront, SgPlan};
+use crate::core::{CommandSet, CommandWishes, EndpointKind, Facts, Passthrough, Side};
 
 fn side(kind: DdKind, size: Option<u64>) -> DdFacts {
     let logical_block_bytes = (kind == DdKind::Block).then_some(512);
@@ -161,12 +161,12 @@ fn sgm_dd_shares_memory_with_one_side_unless_another_word_forbids_it() {
         shared_side(&plan, by_commands)
     };
     let nothing = |_: &mut SgPlan| {};
-    assert_eq!(shared(SgFront::SgmDd, [true, true], nothing), Some(Side::Source));
-    assert_eq!(shared(SgFront::SgmDd, [false, true], nothing), Some(Side::Dest));
-    assert_eq!(shared(SgFront::SgmDd, [false, true], |plan| plan.wishes[1].dio = true), None);
-    assert_eq!(shared(SgFront::SgmDd, [true, true], |plan| plan.records.source.words.excl = true), None);
-    assert_eq!(shared(SgFront::SgpDd, [true, true], nothing), None);
-    assert_eq!(shared(SgFront::SgpDd, [true, true], |plan| plan.wishes[1].mmap = true), Some(Side::Dest));
+    assert_eq!(shared(SgFront::Sgm, [true, true], nothing), Some(Side::Source));
+    assert_eq!(shared(SgFront::Sgm, [false, true], nothing), Some(Side::Dest));
+    assert_eq!(shared(SgFront::Sgm, [false, true], |plan| plan.wishes[1].dio = true), None);
+    assert_eq!(shared(SgFront::Sgm, [true, true], |plan| plan.records.source.words.excl = true), None);
+    assert_eq!(shared(SgFront::Sgp, [true, true], nothing), None);
+    assert_eq!(shared(SgFront::Sgp, [true, true], |plan| plan.wishes[1].mmap = true), Some(Side::Dest));
 }
 
 #[test]

@@ -1,5 +1,5 @@
 //! What can be wrong with the words. The room `report` has the sentences.
-use crate::core::SgFront;
+use crate::apps::fronts::sg_plan::SgFront;
 use std::ffi::OsString;
 
 /// IFILE or OFILE.
@@ -55,9 +55,9 @@ impl SgUsage {
     pub fn status(&self, front: SgFront) -> u8 {
         /// Words that are fine one by one contradict each other.
         const CONTRADICTION: u8 = 31;
-        let sgp = front == SgFront::SgpDd;
+        let sgp = front == SgFront::Sgp;
         match self {
-            SgUsage::Twice(Operand::If) if front == SgFront::SgDd => 1,
+            SgUsage::Twice(Operand::If) if front == SgFront::Sg => 1,
             SgUsage::PatternAndFile(..) | SgUsage::VerifyWith(_) | SgUsage::VerifyWhat => CONTRADICTION,
             SgUsage::AppendSparse | SgUsage::TooMuchInFlight(_) | SgUsage::LimitsOfShortCommands => CONTRADICTION,
             SgUsage::Twice(_) | SgUsage::BlockSizes | SgUsage::NoSides | SgUsage::AppendSeek if !sgp => CONTRADICTION,

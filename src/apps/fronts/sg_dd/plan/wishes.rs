@@ -1,6 +1,7 @@
 //! Which wishes about SCSI an endpoint can honour: the one place that decides it.
 use crate::apps::fronts::dd::plan::DdKind;
-use crate::core::{ScsiWishes, SgPlan, Side};
+use crate::apps::fronts::sg_plan::{ScsiWishes, SgPlan};
+use crate::core::Side;
 
 /// A word that this endpoint cannot honour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,6 +1,7 @@
 //! The command that continues an interrupted copy.
 use crate::apps::fronts::dd::report::Quoting;
-use crate::core::{Pattern, SgPlan};
+use crate::apps::fronts::record_plan::Pattern;
+use crate::apps::fronts::sg_plan::SgPlan;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 

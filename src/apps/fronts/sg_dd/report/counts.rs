@@ -1,5 +1,6 @@
 //! Counts, times and speeds in the form of sg3_utils 1.46.
-use crate::core::{RecordCounts, SgFront};
+use crate::apps::fronts::record_counts::RecordCounts;
+use crate::apps::fronts::sg_plan::SgFront;
 use std::fmt::Write;
 use std::time::Duration;
 
@@ -50,10 +51,10 @@ impl Moved {
 /// `time to transfer data: 18.779506 secs at 57.18 MB/sec`. While it goes on, `so_far`, with the speed since `before`.
 pub(super) fn timing(front: SgFront, moved: Moved, so_far: bool, before: Option<Moved>) -> String {
     let time = format!("{}.{:06} secs", moved.time.as_secs(), moved.time.subsec_micros());
-    let (colon, at) = if front == SgFront::SgpDd { ("", ", ") } else { (":", " at ") };
+    let (colon, at) = if front == SgFront::Sgp { ("", ", ") } else { (":", " at ") };
     let mut text = match (so_far, front) {
         (true, _) => format!("time to transfer data so far{colon} {time}"),
-        (false, SgFront::SgpDd) => format!("time to transfer data was {time}"),
+        (false, SgFront::Sgp) => format!("time to transfer data was {time}"),
         (false, _) => format!("time to transfer data: {time}"),
     };
     if let Some(rate) = moved.rate() {

@@ -1,7 +1,9 @@
 //! Sentences. Where scripts could look for one it begins as that of sg3_utils does; it then says what to do.
 use crate::apps::fronts::dd::report::{busy, strerror};
+use crate::apps::fronts::record_plan::{Careful, Diagnostic};
 use crate::apps::fronts::sg_dd::plan::{CommandRefusal, CountRefusal, Operand, Refusal, SgUsage};
-use crate::core::{Careful, DeviceError, Diagnostic, Error, SgFront, Side};
+use crate::apps::fronts::sg_plan::SgFront;
+use crate::core::{DeviceError, Error, Side};
 use crate::report::units;
 use std::ffi::OsStr;
 use std::io;
@@ -21,8 +23,8 @@ pub fn usage(usage: &SgUsage, program: &[u8], front: SgFront) -> Vec<u8> {
         SgUsage::Twice(operand) => {
             let (file, word) = if *operand == Operand::If { ("IFILE", "if=") } else { ("OFILE", "of=") };
             match front {
-                SgFront::SgDd => format!("Second {file} argument??\n"),
-                SgFront::SgpDd | SgFront::SgmDd => format!("Second '{word}' argument??\n"),
+                SgFront::Sg => format!("Second {file} argument??\n"),
+                SgFront::Sgp | SgFront::Sgm => format!("Second '{word}' argument??\n"),
             }
         }
         SgUsage::BlockSizes => format!("If 'ibs' or 'obs' given must be same as 'bs'\n{help}"),

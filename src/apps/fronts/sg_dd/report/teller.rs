@@ -1,7 +1,10 @@
 //! Tells on standard error what the family tells, when it tells it.
 use super::counts::{Lines, Moved, records, time_left, timing};
 use super::sentences;
-use crate::core::{DeviceCounts, Diagnostic, RecordCounts, RecordListener, RecordTally, SgFront, SgPlan, Side};
+use crate::apps::fronts::record_counts::{RecordCounts, RecordTally};
+use crate::apps::fronts::record_plan::{Diagnostic, RecordListener};
+use crate::apps::fronts::sg_plan::{SgFront, SgPlan};
+use crate::core::{DeviceCounts, Side};
 use crate::report::Out;
 use std::os::unix::ffi::OsStrExt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -90,7 +93,7 @@ impl SgTeller {
         let title = "Progress report, continuing ...\n";
         // sgm_dd has its times behind the counts.
         let text = match self.front {
-            SgFront::SgmDd => format!("{title}{left}{}{times}", records(&counts, self.lines, "")),
+            SgFront::Sgm => format!("{title}{left}{}{times}", records(&counts, self.lines, "")),
             _ => format!("{title}{times}{left}{}", records(&counts, self.lines, "  ")),
         };
         self.tell(&text);
@@ -122,7 +125,7 @@ impl SgTeller {
             (true, _) if left.is_empty() => "Some error occurred\n".to_owned(),
             (true, _) => format!("Some error occurred,{left}"),
             // sgp_dd tells what the source did not have.
-            (false, SgFront::SgpDd) => left,
+            (false, SgFront::Sgp) => left,
             (false, _) => String::new(),
         };
         let completed = if self.progress && !failed { "\nCompleted:\n" } else { "" };
@@ -137,7 +140,7 @@ impl SgTeller {
         if direct_asked && counts.indirect > 0 {
             let count = counts.indirect;
             let text = match self.front {
-                SgFront::SgmDd => format!(">> dio requested but _not_ done {count} times\n"),
+                SgFront::Sgm => format!(">> dio requested but _not_ done {count} times\n"),
                 _ => format!(">> Direct IO requested but incomplete {count} times\n"),
             };
             self.tell(&format!("{text}>> 1 in /sys/module/sg/parameters/allow_dio lets the driver do it\n"));
@@ -148,7 +151,7 @@ impl SgTeller {
     pub fn tell_dry_run(&self) {
         let (counts, state) = (self.tally.get(), self.state());
         let rest = match self.front {
-            SgFront::SgDd => String::new(),
+            SgFront::Sg => String::new(),
             _ => format!("{}{}", remaining(&counts, state.total), records(&counts, self.lines, "")),
         };
         self.tell(&format!("Since --dry-run option given, bypassing copy\n{rest}"));

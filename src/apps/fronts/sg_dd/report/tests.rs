@@ -1,6 +1,8 @@
 use super::counts::{Lines, Moved, records, time_left, timing};
 use super::{Interrupted, continue_command};
-use crate::core::{Amount, Pattern, RecordCounts, SgFront, SgPlan};
+use crate::apps::fronts::record_counts::RecordCounts;
+use crate::apps::fronts::record_plan::{Amount, Pattern};
+use crate::apps::fronts::sg_plan::{SgFront, SgPlan};
 use std::ffi::OsString;
 use std::time::Duration;
 
@@ -39,14 +41,14 @@ fn counts_are_told_as_the_family_tells_them() {
 fn times_are_told_in_the_form_of_1_46() {
     let moved = Moved { bytes: 51_200, time: Duration::from_micros(1290) };
     let line = |front, so_far, before| timing(front, moved, so_far, before);
-    assert_eq!(line(SgFront::SgDd, false, None), "time to transfer data: 0.001290 secs at 39.69 MB/sec\n");
-    assert_eq!(line(SgFront::SgpDd, false, None), "time to transfer data was 0.001290 secs, 39.69 MB/sec\n");
-    assert_eq!(line(SgFront::SgpDd, true, None), "time to transfer data so far 0.001290 secs, 39.69 MB/sec\n");
+    assert_eq!(line(SgFront::Sg, false, None), "time to transfer data: 0.001290 secs at 39.69 MB/sec\n");
+    assert_eq!(line(SgFront::Sgp, false, None), "time to transfer data was 0.001290 secs, 39.69 MB/sec\n");
+    assert_eq!(line(SgFront::Sgp, true, None), "time to transfer data so far 0.001290 secs, 39.69 MB/sec\n");
     let before = Some(Moved { bytes: 25_600, time: Duration::from_micros(290) });
     let delta = "time to transfer data so far: 0.001290 secs at 39.69 MB/sec (delta 25.60 MB/sec)\n";
-    assert_eq!(line(SgFront::SgmDd, true, before), delta);
+    assert_eq!(line(SgFront::Sgm, true, before), delta);
     let nothing = Moved { bytes: 0, time: Duration::from_micros(5) };
-    assert_eq!(timing(SgFront::SgDd, nothing, false, None), "time to transfer data: 0.000005 secs\n");
+    assert_eq!(timing(SgFront::Sg, nothing, false, None), "time to transfer data: 0.000005 secs\n");
 }
 
 #[test]
@@ -59,7 +61,7 @@ fn the_time_left_is_known_once_something_is_done() {
 
 #[test]
 fn the_command_that_continues_begins_behind_what_is_done_and_is_quoted() {
-    let mut sg = plan(SgFront::SgDd);
+    let mut sg = plan(SgFront::Sg);
     sg.records.source.skip = Amount { records: 5, bytes: 0 };
     sg.records.dest.skip = Amount { records: 7, bytes: 0 };
     let called = at(&["if=it's $here", "of=b", "skip=5", "count=100", "seek=7", "-v", "of2=x", "bs=512"]);
@@ -69,7 +71,7 @@ fn the_command_that_continues_begins_behind_what_is_done_and_is_quoted() {
 
 #[test]
 fn appending_continues_at_its_place() {
-    let mut sg = plan(SgFront::SgpDd);
+    let mut sg = plan(SgFront::Sgp);
     sg.records.dest.words.append = true;
     let mut called = at(&["if=a", "of=b", "oflag=append,direct", "append=1"]);
     called.dest_file_bytes = Some(1024);
@@ -81,14 +83,14 @@ fn appending_continues_at_its_place() {
 #[test]
 fn what_was_made_exclusively_is_there_when_it_continues() {
     let called = Interrupted { dest_file_bytes: Some(0), ..at(&["if=a", "of=b", "oflag=excl"]) };
-    assert_eq!(command(&plan(SgFront::SgDd), &called), "haul sg_dd if=a of=b skip=10 seek=10 count=90");
+    assert_eq!(command(&plan(SgFront::Sg), &called), "haul sg_dd if=a of=b skip=10 seek=10 count=90");
     let device = at(&["if=a", "of=/dev/sdb", "oflag=excl"]);
-    assert!(command(&plan(SgFront::SgDd), &device).contains("oflag=excl"));
+    assert!(command(&plan(SgFront::Sg), &device).contains("oflag=excl"));
 }
 
 #[test]
 fn a_made_up_source_has_no_place_unless_it_tells_addresses() {
-    let mut sg = plan(SgFront::SgDd);
+    let mut sg = plan(SgFront::Sg);
     sg.records.pattern = Some(Pattern::Random);
     assert!(command(&sg, &at(&["iflag=random", "of=b"])).contains(" skip=0 seek=10 "));
     sg.records.pattern = Some(Pattern::Addresses);
@@ -100,6 +102,6 @@ fn streams_cannot_be_continued() {
     let source = Interrupted { source_streams: true, ..at(&["of=b"]) };
     let dest = Interrupted { dest_streams: true, ..at(&["if=a"]) };
     for called in [source, dest] {
-        assert!(continue_command(&plan(SgFront::SgDd), &called).is_err());
+        assert!(continue_command(&plan(SgFront::Sg), &called).is_err());
     }
 }

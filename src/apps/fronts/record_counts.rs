@@ -1,4 +1,5 @@
 //! What a copy by records counts.
+use super::record_plan::RecordPlan;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
 /// Records and bytes as they were at one moment.
@@ -26,6 +27,21 @@ pub struct RecordCounts {
     pub retried: u64,
     /// Records that were compared and differ.
     pub differing: u64,
+}
+
+impl RecordCounts {
+    /// Those of a copy by `plan` of which `bytes` were read and written.
+    pub(super) fn of_bytes(plan: &RecordPlan, bytes: u64) -> RecordCounts {
+        let (ibs, obs) = (plan.source.record_bytes, plan.dest.record_bytes);
+        RecordCounts {
+            read_full: bytes / ibs,
+            read_partial: u64::from(!bytes.is_multiple_of(ibs)),
+            written_full: bytes / obs,
+            written_partial: u64::from(!bytes.is_multiple_of(obs)),
+            written_bytes: bytes,
+            ..RecordCounts::default()
+        }
+    }
 }
 
 /// [`RecordCounts`] that an observer polls. Only the writing side changes most of them, so that they agree with each

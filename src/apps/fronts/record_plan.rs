@@ -1,5 +1,5 @@
 //! What a copy by records does, as data. dd leaves nothing open, so what was asked for is what will be done.
-use super::{Error, Extent, Side};
+use crate::core::{Error, Extent, Side};
 use std::ffi::OsString;
 use std::io;
 

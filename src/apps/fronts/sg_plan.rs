@@ -1,28 +1,28 @@
 //! What sg_dd, sgp_dd or sgm_dd was asked for, settled as far as words go.
-use super::RecordPlan;
+use super::record_plan::RecordPlan;
 
 /// Which program of the family is meant: they differ in some words, lines and statuses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SgFront {
     /// One transfer after the other, with care for bad media.
     #[default]
-    SgDd,
+    Sg,
     /// Many transfers at once.
-    SgpDd,
+    Sgp,
     /// Mapped memory for SCSI generic nodes.
-    SgmDd,
+    Sgm,
 }
 
 impl SgFront {
     /// All of them.
-    pub const ALL: [SgFront; 3] = [SgFront::SgDd, SgFront::SgpDd, SgFront::SgmDd];
+    pub const ALL: [SgFront; 3] = [SgFront::Sg, SgFront::Sgp, SgFront::Sgm];
 
     /// The program's name.
     pub fn name(self) -> &'static str {
         match self {
-            SgFront::SgDd => "sg_dd",
-            SgFront::SgpDd => "sgp_dd",
-            SgFront::SgmDd => "sgm_dd",
+            SgFront::Sg => "sg_dd",
+            SgFront::Sgp => "sgp_dd",
+            SgFront::Sgm => "sgm_dd",
         }
     }
 }
