@@ -80,7 +80,7 @@ _haul() {
 
     case "${cmd}" in
         haul)
-            opts="-h -V --help --version manifest list generate copy verify pattern journal tune profile dd sg_dd sgp_dd sgm_dd"
+            opts="-h -V --help --version copy verify manifest pattern journal tune profile list generate dd sg_dd sgp_dd sgm_dd"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -277,7 +277,7 @@ _haul() {
             return 0
             ;;
         haul__subcmd__generate)
-            opts="-h --help man man-dd man-sg_dd man-tune man-profile bash zsh fish"
+            opts="-h --help man man-tune man-profile man-dd man-sg_dd bash zsh fish"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -291,7 +291,7 @@ _haul() {
             return 0
             ;;
         haul__subcmd__journal)
-            opts="-h --help import export"
+            opts="-h --help export import"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

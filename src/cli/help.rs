@@ -2,7 +2,8 @@
 //!
 //! A line `# TITLE` begins a section. A line with indented lines below it is a term with its explanation; if it begins
 //! with `$ `, it is a command line. Other lines are paragraphs, with empty lines between them.
-use minijinja::{Environment, Value};
+use clap_mangen::Man;
+use minijinja::{Environment, Value, context};
 use std::fmt::Write;
 use textwrap::{Options, WordSeparator, WordSplitter};
 
@@ -114,4 +115,26 @@ pub(crate) fn escape(text: &str) -> String {
 /// The template with its names filled in by `values`.
 pub(crate) fn fill(template: &str, values: Value) -> String {
     Environment::new().render_str(template, values).expect("a template of ours")
+}
+
+/// The man page that `template` makes of a command's help and options, with `sections` behind them.
+pub(crate) fn manual(mut haul: clap::Command, template: &str, command: &str, sections: &[&str]) -> String {
+    haul.build();
+    let found = haul.find_subcommand(command).expect("it is a subcommand");
+    let [summary, about, long] = [haul.get_about(), found.get_about(), found.get_long_about()]
+        .map(|text| text.map(ToString::to_string).unwrap_or_default());
+    // The first paragraph is the one-line summary, which has its place elsewhere.
+    let paragraphs = long.split("\n\n").skip(1).map(|paragraph| format!(".PP\n{}\n", escape(paragraph)));
+    let mut options = Vec::new();
+    Man::new(found.clone()).render_options_section(&mut options).expect("a vector takes all bytes");
+    let values = context! {
+        command,
+        version => env!("CARGO_PKG_VERSION"),
+        summary => escape(&summary),
+        about => escape(&about),
+        description => paragraphs.collect::<String>(),
+        options => String::from_utf8_lossy(&options),
+        sections => roff(&sections.concat()),
+    };
+    fill(template, values)
 }

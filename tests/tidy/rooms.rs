@@ -23,7 +23,7 @@ pub const ROOMS: &[(&str, &[&str])] = &[
 pub const FEATURES: &[&str] = &["fronts", "measuring", "pattern"];
 
 /// The list of commands.
-const COMMAND_LIST: &[&str] = &["src/apps/mod.rs", "src/apps/command_line/"];
+const COMMAND_LIST: &[&str] = &["src/apps/mod.rs", "src/apps/commands.rs"];
 
 /// Names of a feature outside its own folder.
 pub fn features(source: &Source) -> Vec<String> {

@@ -18,7 +18,7 @@ impl SgFront {
     pub const ALL: [SgFront; 3] = [SgFront::Sg, SgFront::Sgp, SgFront::Sgm];
 
     /// The program's name.
-    pub fn name(self) -> &'static str {
+    pub const fn name(self) -> &'static str {
         match self {
             SgFront::Sg => "sg_dd",
             SgFront::Sgp => "sgp_dd",

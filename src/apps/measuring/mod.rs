@@ -13,3 +13,7 @@ pub mod report;
 mod scratch;
 mod sustained;
 pub(in crate::apps) mod tune;
+
+pub(super) use cli::profile::ProfileArguments;
+pub(super) use cli::tune::TuneArguments;
+pub(super) use cli::{profile_manual, tune_manual};

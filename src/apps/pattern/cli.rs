@@ -1,25 +1,37 @@
 //! `haul pattern` as clap sees it, and as [`Options`].
+use crate::apps::command::Unmeant;
 use crate::cli::expect;
 use crate::cli::help::{self, EXIT_STATUS, SIZES};
 use crate::cli::method::{PaceArguments, ReachArguments};
 use crate::cli::shown::ShownArguments;
 use crate::cli::words;
 use crate::cli::words::address;
+use crate::core::PatternAct;
 use crate::plan::{Expectation, Options, PassthroughMode};
-use clap::error::ErrorKind;
-use clap::{Args, Subcommand, ValueHint};
+use clap::{Args, Parser, Subcommand, ValueHint};
 use std::ffi::OsString;
 
 /// What is wrong with blocks that are not as they were written.
-pub(crate) const DAMAGE: &str = include_str!("help/damage.txt");
+pub(in crate::apps) const DAMAGE: &str = include_str!("help/damage.txt");
 const EXAMPLES: &str = include_str!("help/examples.txt");
 
 /// What one `--expect` holds. An alias, so that clap takes it for one value.
 type Expectations = Vec<Expectation>;
 
+/// Test a disk: write a pattern, check what is left of it
+///
+/// Test a disk: write a pattern of blocks that say where they belong, and check what is left of it, now or in a
+/// year, on this machine or another.
+#[derive(Debug, Parser)]
+#[command(name = "pattern", subcommand_required = true, arg_required_else_help = true, disable_help_subcommand = true)]
+pub(crate) struct PatternArguments {
+    #[command(subcommand)]
+    pub(super) verb: PatternVerb,
+}
+
 /// What is done with the pattern.
 #[derive(Debug, Subcommand)]
-pub(crate) enum PatternVerb {
+pub(super) enum PatternVerb {
     /// Fill a disk, or a file, with blocks that say where they belong
     ///
     /// Fill DST with the test pattern: every block carries its own address, the number of this run and a checksum, and
@@ -38,7 +50,7 @@ pub(crate) enum PatternVerb {
 /// The words behind `haul pattern write`.
 #[derive(Debug, Args)]
 #[command(after_long_help = help::text(&[EXAMPLES, SIZES, EXIT_STATUS]))]
-pub(crate) struct WriteArguments {
+pub(super) struct WriteArguments {
     /// Dest: block device or file; all on it is lost
     #[arg(value_name = "DST", value_hint = ValueHint::AnyPath)]
     dest: OsString,
@@ -75,7 +87,7 @@ pub(crate) struct WriteArguments {
     after_help = "Exit status: 0 clean, 1 damaged or not readable, 2 usage. See --help for every option in full.",
     after_long_help = help::text(&[DAMAGE, EXAMPLES, SIZES, include_str!("help/status.txt")])
 )]
-pub(crate) struct CheckArguments {
+pub(super) struct CheckArguments {
     /// Source: what the pattern was written to; it is only read
     #[arg(value_name = "SRC", value_hint = ValueHint::AnyPath)]
     source: OsString,
@@ -131,10 +143,10 @@ struct WayArguments {
 }
 
 /// The options that the words mean, and the run that was asked for; or why they cannot be meant.
-pub(crate) type Settled = Result<(Options, Option<u64>), (ErrorKind, String)>;
+pub(super) type Settled = Result<(Options, Option<u64>), Unmeant>;
 
 impl WriteArguments {
-    pub(crate) fn into_options(self) -> Settled {
+    pub(super) fn into_options(self) -> Settled {
         let dest = self.dest.clone();
         let options = Options {
             dest: address("DST", dest)?,
@@ -148,7 +160,7 @@ impl WriteArguments {
 }
 
 impl CheckArguments {
-    pub(crate) fn into_options(self) -> Settled {
+    pub(super) fn into_options(self) -> Settled {
         let mut options = Options { source: address("SRC", self.source.clone())?, ..shared(&self.place, &self.way) };
         // There is one side to be reached, whatever it is called.
         if matches!(options.passthrough, PassthroughMode::Dest | PassthroughMode::Both) {
@@ -171,4 +183,14 @@ fn shared(place: &PlaceArguments, way: &WayArguments) -> Options {
         dry_run: way.dry_run,
         ..way.shown.options()
     }
+}
+
+/// What `haul pattern` was asked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct PatternAsked {
+    pub(super) act: PatternAct,
+    /// Source or dest, and how.
+    pub(super) options: Options,
+    /// `None`: auto.
+    pub(super) run: Option<u64>,
 }

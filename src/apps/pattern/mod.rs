@@ -1,8 +1,9 @@
 //! `haul pattern`.
-pub(in crate::apps) mod cli;
+mod cli;
 pub mod plan;
 mod survey;
 
+use crate::apps::command::{Call, Unmeant, Words};
 use crate::apps::console::Console;
 use crate::apps::exit::Exit;
 use crate::apps::told::{carry_out, show_plan};
@@ -14,21 +15,34 @@ use crate::job::operator::Operator;
 use crate::job::{host, journal, undo};
 use crate::plan::{JournalWish, Options, needs_confirmation};
 use crate::report::Out;
+pub(in crate::apps) use cli::{DAMAGE, PatternArguments};
+use cli::{PatternAsked, PatternVerb};
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 use survey::survey;
 
-/// A copy with the pattern on one side. `words` is the command line behind the program's name.
-pub(crate) fn pattern(
-    act: PatternAct,
-    options: &Options,
-    run: Option<u64>,
-    words: &[String],
-    out: Out,
-) -> Result<Exit> {
+impl Words for PatternArguments {
+    type Options = PatternAsked;
+
+    fn into_options(self) -> std::result::Result<PatternAsked, Unmeant> {
+        let (act, (options, run)) = match self.verb {
+            PatternVerb::Write(words) => (PatternAct::Write, words.into_options()?),
+            PatternVerb::Check(words) => (PatternAct::Check, words.into_options()?),
+        };
+        Ok(PatternAsked { act, options, run })
+    }
+
+    fn run(asked: &PatternAsked, call: &Call<'_>) -> Result<Exit> {
+        pattern(asked, call)
+    }
+}
+
+/// A copy with the pattern on one side.
+fn pattern(asked: &PatternAsked, call: &Call<'_>) -> Result<Exit> {
+    let PatternAsked { act, options, run } = asked;
     match act {
-        PatternAct::Write => write(options, run.unwrap_or_else(run_of_now), words, out),
-        PatternAct::Check => check(options, run, words, out),
+        PatternAct::Write => write(options, run.unwrap_or_else(run_of_now), call.words, call.out),
+        PatternAct::Check => check(options, *run, call.words, call.out),
     }
 }
 

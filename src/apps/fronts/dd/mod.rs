@@ -26,11 +26,6 @@ use std::sync::Arc;
 use std::time::Duration;
 use watch::{Watch, Watcher};
 
-/// Whether a program called `name` behaves as dd.
-pub(super) fn is_called(name: &OsStr) -> bool {
-    std::path::Path::new(name).file_name().is_some_and(|name| name == "dd")
-}
-
 /// Does what `words` ask for; `program` begins each sentence.
 pub(super) fn dd(program: &OsStr, words: &[OsString], out: Out) -> Exit {
     sys::die_of_broken_pipes();

@@ -4,11 +4,9 @@ use super::convert::{Converter, Sink, Stopped};
 use super::reader::{Filled, Reader};
 use super::writer::Writer;
 use super::{Ends, Lead, Sort};
-use crate::apps::fronts::record_counts::{RecordCounts, RecordTally};
-use crate::apps::fronts::record_plan::{Diagnostic, RecordListener, RecordPlan};
+use crate::apps::fronts::{Diagnostic, RecordCounts, RecordListener, RecordPlan, RecordTally};
 use crate::core::Side;
-use std::sync::Arc;
-use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
+use std::sync::{Arc, mpsc::Receiver, mpsc::Sender, mpsc::SyncSender, mpsc::channel, mpsc::sync_channel};
 use std::thread;
 
 /// Shorter copies are over before a thread has begun.

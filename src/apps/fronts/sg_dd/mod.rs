@@ -28,15 +28,8 @@ use hearing::Hearing;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
-use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
-
-/// Which program of the family one called `name` is.
-pub(super) fn is_called(name: &OsStr) -> Option<SgFront> {
-    let name = Path::new(name).file_name()?;
-    SgFront::ALL.into_iter().find(|front| name == front.name())
-}
 
 /// Blocks of a transfer in sg3_utils.
 const FAMILY_TRANSFER_BLOCKS: u64 = 128;

@@ -1,17 +1,27 @@
 //! `haul profile` as clap sees it, and as [`ProfileOptions`].
+use crate::apps::command::{Call, Unmeant, Words};
+use crate::apps::exit::Exit;
 use crate::apps::measuring::cli::tune::TableArguments;
 use crate::apps::measuring::cli::write::WriteArguments;
 use crate::apps::measuring::plan::ProfileOptions;
 use crate::cli::help;
 use crate::cli::words::address;
 use crate::cli::words::{self, EngineChoice};
-use clap::error::ErrorKind;
-use clap::{Args, ValueHint};
+use clap::{Parser, ValueHint};
 use std::ffi::OsString;
 use std::time::Duration;
 
-/// The words behind `haul profile`.
-#[derive(Debug, Args)]
+/// Measure a disk: rate by place, cost of a command
+///
+/// Read PATH at places spread from its first byte to its last, then with commands from 512 bytes to 16 MiB one at a
+/// time, then past the page cache, through it, and through a mapping of it. Told are the rate at each place and how
+/// long a read of all of it takes by that; what a command costs before a byte moves, and how well that line fits;
+/// the processor time and page cache that each way of reading takes; and what a read does to the rest of the
+/// system, to a file that others have in the page cache and to the time a program takes to start.
+///
+/// Nothing is written without --write, and the page cache is left as it was found.
+#[derive(Debug, Parser)]
+#[command(name = "profile")]
 #[command(after_help = "Exit status: 0 measured, 1 not readable, 2 usage, 3 refused.")]
 #[command(after_long_help = help::text(&[super::PROFILE_EXAMPLES, super::STATUS_AND_FILES]))]
 pub(crate) struct ProfileArguments {
@@ -64,9 +74,10 @@ pub(crate) struct ProfileArguments {
     table: TableArguments,
 }
 
-impl ProfileArguments {
-    /// The options that these words mean, or why they cannot be meant.
-    pub(crate) fn into_options(self) -> Result<ProfileOptions, (ErrorKind, String)> {
+impl Words for ProfileArguments {
+    type Options = ProfileOptions;
+
+    fn into_options(self) -> Result<ProfileOptions, Unmeant> {
         Ok(ProfileOptions {
             path: address("PATH", self.path)?,
             timing: self.timing,
@@ -78,5 +89,9 @@ impl ProfileArguments {
             style: self.table.style(),
             report: self.table.report,
         })
+    }
+
+    fn run(options: &ProfileOptions, call: &Call<'_>) -> crate::core::Result<Exit> {
+        crate::apps::measuring::profile::profile(options, call.words, call.out)
     }
 }

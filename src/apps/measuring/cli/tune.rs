@@ -1,11 +1,12 @@
 //! `haul tune` as clap sees it, and as [`TuneOptions`].
+use crate::apps::command::{Call, Unmeant, Words};
+use crate::apps::exit::Exit;
 use crate::apps::measuring::cli::write::WriteArguments;
 use crate::apps::measuring::plan::{TableStyle, TuneOptions};
 use crate::cli::help;
 use crate::cli::words::address;
 use crate::cli::words::{self, EngineChoice};
-use clap::error::ErrorKind;
-use clap::{Args, ValueHint};
+use clap::{Args, Parser, ValueHint};
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -41,8 +42,16 @@ impl TableArguments {
     }
 }
 
-/// The words behind `haul tune`.
-#[derive(Debug, Args)]
+/// Find the block size and depth that a disk needs
+///
+/// Read PATH with many block sizes and depths, direct and through the page cache, for about a minute, and tell the
+/// smallest block size and depth that reach 95 % of the best rate, with how sure that is. Nothing is written
+/// without --write, and the page cache is left as it was found.
+///
+/// Runs are short, spread over the whole disk, and repeated in turn, so that neither the place nor a disturbance
+/// decides; a block size that clearly loses is dropped early. Use --quick for a first impression.
+#[derive(Debug, Parser)]
+#[command(name = "tune")]
 #[command(after_help = "Exit status: 0 an answer was found, 1 not readable, 2 usage, 3 refused.")]
 #[command(after_long_help = help::text(&[super::TUNE_EXAMPLES, super::STATUS_AND_FILES]))]
 pub(crate) struct TuneArguments {
@@ -95,9 +104,10 @@ pub(crate) struct TuneArguments {
     table: TableArguments,
 }
 
-impl TuneArguments {
-    /// The options that these words mean, or why they cannot be meant.
-    pub(crate) fn into_options(self) -> Result<TuneOptions, (ErrorKind, String)> {
+impl Words for TuneArguments {
+    type Options = TuneOptions;
+
+    fn into_options(self) -> Result<TuneOptions, Unmeant> {
         Ok(TuneOptions {
             path: address("PATH", self.path)?,
             quick: self.quick,
@@ -109,5 +119,9 @@ impl TuneArguments {
             style: self.table.style(),
             report: self.table.report,
         })
+    }
+
+    fn run(options: &TuneOptions, call: &Call<'_>) -> crate::core::Result<Exit> {
+        crate::apps::measuring::tune::tune(options, call.words, call.out)
     }
 }

@@ -1,7 +1,10 @@
 //! `haul verify`.
-use super::console::Console;
-use super::exit::Exit;
-use super::told::{Went, carry_out, show_plan, tell};
+pub(in crate::apps) mod words;
+
+use crate::apps::command::Call;
+use crate::apps::console::Console;
+use crate::apps::exit::Exit;
+use crate::apps::told::{Went, carry_out, show_plan, tell};
 use crate::core::schedules;
 use crate::core::{BlockDigests, Endpoint, Result, Side};
 use crate::disks;
@@ -18,8 +21,9 @@ use crate::report::Out;
 use std::sync::Arc;
 use std::time::SystemTime;
 
-/// As for a copy, but both sides are read. `words` is the command line behind the program's name.
-pub(super) fn verify(options: &Options, words: &[String], out: Out) -> Result<Exit> {
+/// As for a copy, but both sides are read.
+fn verify(options: &Options, call: &Call<'_>) -> Result<Exit> {
+    let Call { words, out, .. } = *call;
     if let Some(path) = &options.manifest {
         return against_manifest(options, path, words, out);
     }

@@ -1,5 +1,6 @@
 //! `haul copy` as clap sees it, and as [`Options`].
-use super::{COPY_EXAMPLES, ENDPOINTS, SIGNALS};
+use crate::apps::command::{Call, Unmeant, Words};
+use crate::apps::exit::Exit;
 use crate::cli::certainty::CertaintyArguments;
 use crate::cli::expect;
 use crate::cli::help::{self, EXIT_STATUS, SIZES};
@@ -10,18 +11,35 @@ use crate::cli::words::{self, address};
 use crate::core::{HashKind, OnError};
 use crate::plan::{Expectation, JournalWish, Options, ProgressStyle, When};
 use clap::error::ErrorKind;
-use clap::{Args, ValueHint};
+use clap::{Parser, ValueHint};
 use std::ffi::OsString;
 use std::path::PathBuf;
+
+const ENDPOINTS: &str = include_str!("help/endpoints.txt");
+const EXAMPLES: &str = include_str!("help/examples.txt");
+const SIGNALS: &str = include_str!("help/signals.txt");
+const NOTES: &str = include_str!("help/notes.txt");
+
+/// The man page `haul(1)`, which is about copying; `more` comes before its last section.
+pub(in crate::apps) fn manual(haul: clap::Command, more: &str) -> String {
+    let sections = [ENDPOINTS, SIZES, EXIT_STATUS, SIGNALS, EXAMPLES, more, NOTES];
+    help::manual(haul, include_str!("manual.roff"), "copy", &sections)
+}
 
 /// What one `--expect` holds. An alias, so that clap takes it for one value.
 type Expectations = Vec<Expectation>;
 
-/// The words behind `haul copy`.
-#[derive(Debug, Args)]
+/// Copy a disk, a partition, a file or a stream
+///
+/// Copy SRC to DST: every byte, many requests at once, on the medium when the program ends with status 0.
+///
+/// Without options it finds its own settings: engine, direct or buffered I/O, block size and depth. It refuses to
+/// overwrite what is in use or too small, and asks before it overwrites a device. --dry-run shows all it would do.
+#[derive(Debug, Parser)]
+#[command(name = "copy")]
 #[command(after_help = "Sizes: bytes, 4K 1M 2G (of 1024), 5MB (of 1000), 63s (512 each), 0x1000.\n\
                   See --help for every option in full, endpoints, examples and exit statuses.")]
-#[command(after_long_help = help::text(&[ENDPOINTS, SIZES, COPY_EXAMPLES, EXIT_STATUS, SIGNALS]))]
+#[command(after_long_help = help::text(&[ENDPOINTS, SIZES, EXAMPLES, EXIT_STATUS, SIGNALS]))]
 pub(crate) struct CopyArguments {
     /// Source: block device, file, pipe, - for standard input
     #[arg(value_name = "SRC", value_hint = ValueHint::AnyPath)]
@@ -202,9 +220,12 @@ impl CopyArguments {
     fn dests(&self) -> impl Iterator<Item = &OsString> {
         std::iter::once(&self.dest).chain(&self.also)
     }
+}
 
-    /// The options that these words mean, or why they cannot be meant.
-    pub(crate) fn into_options(self) -> Result<Options, (ErrorKind, String)> {
+impl Words for CopyArguments {
+    type Options = Options;
+
+    fn into_options(self) -> Result<Options, Unmeant> {
         if self.json && self.dests().any(|dest| dest == "-") {
             let what = "--json prints the report on standard output, where the data goes with '-' as DST; name a file \
                         or a pipe as DST, or use --progress json, which goes to standard error";
@@ -265,5 +286,9 @@ impl CopyArguments {
             json: self.json,
             report: self.report,
         })
+    }
+
+    fn run(options: &Options, call: &Call<'_>) -> crate::core::Result<Exit> {
+        super::copy(options, call)
     }
 }

@@ -1,12 +1,33 @@
 //! `haul manifest`.
-use super::exit::{Exit, printed};
-use crate::apps::command_line::ManifestAsked;
+pub(in crate::apps) mod words;
+
+use crate::apps::command::{Call, Unmeant, Words};
+use crate::apps::exit::{Exit, printed};
+use crate::cli::words::address;
 use crate::core::{Error, Kind, Result};
 use crate::job::manifest::open;
 use crate::ledger::SideIdentity;
 use crate::ledger::manifest::{Difference, Incomparable, diff};
 use crate::report::manifest::{Compared, Shown, ShownSide, compared, run, shown};
 use crate::report::{Out, json};
+use words::{ManifestArguments, ManifestAsked, ManifestVerb};
+
+impl Words for ManifestArguments {
+    type Options = ManifestAsked;
+
+    fn into_options(self) -> std::result::Result<ManifestAsked, Unmeant> {
+        Ok(match self.verb {
+            ManifestVerb::Show { file, json } => ManifestAsked::Show { path: address("FILE", file)?, json },
+            ManifestVerb::Diff { first, second, json } => {
+                ManifestAsked::Diff { first: address("FIRST", first)?, second: address("SECOND", second)?, json }
+            }
+        })
+    }
+
+    fn run(asked: &ManifestAsked, call: &Call<'_>) -> Result<Exit> {
+        manifest(asked, call.out)
+    }
+}
 
 /// Shows a manifest, or compares two.
 pub(super) fn manifest(asked: &ManifestAsked, out: Out) -> Result<Exit> {

@@ -1,4 +1,6 @@
 //! `haul verify` as clap sees it, and as [`Options`].
+use crate::apps::command::{Call, Unmeant, Words};
+use crate::apps::exit::Exit;
 use crate::cli::help::{self, SIZES};
 use crate::cli::method::{PaceArguments, ReachArguments};
 use crate::cli::on_error;
@@ -7,18 +9,21 @@ use crate::cli::words;
 use crate::cli::words::address;
 use crate::core::OnError;
 use crate::plan::Options;
-use clap::error::ErrorKind;
-use clap::{Args, ValueHint};
+use clap::{Parser, ValueHint};
 use std::ffi::OsString;
 
-/// The words behind `haul verify`.
-#[derive(Debug, Args)]
+/// Compare two sides: what differs, and where
+///
+/// Read SRC and DST and tell whether they are equal, and if not, where they differ. Nothing is written. DST may be
+/// larger than SRC if it is a device; two files have to be equally long, unless a range is given.
+#[derive(Debug, Parser)]
+#[command(name = "verify")]
 #[command(
     after_help = "Exit status: 0 equal, 1 different or not readable, 2 usage. See --help for every option in full.",
     after_long_help = help::text(&[
-        include_str!("help/verify-examples.txt"),
+        include_str!("help/examples.txt"),
         SIZES,
-        include_str!("help/verify-status.txt"),
+        include_str!("help/status.txt"),
     ])
 )]
 pub(crate) struct VerifyArguments {
@@ -83,9 +88,10 @@ pub(crate) struct VerifyArguments {
     shown: ShownArguments,
 }
 
-impl VerifyArguments {
-    /// The options that these words mean, or why they cannot be meant.
-    pub(crate) fn into_options(self) -> Result<Options, (ErrorKind, String)> {
+impl Words for VerifyArguments {
+    type Options = Options;
+
+    fn into_options(self) -> Result<Options, Unmeant> {
         let (source, dest) = match (self.dest, &self.manifest) {
             (Some(dest), _) => (address("SRC", self.source)?, address("DST", dest)?),
             // The manifest stands for the source.
@@ -108,5 +114,9 @@ impl VerifyArguments {
             dry_run: self.dry_run,
             ..self.shown.options()
         })
+    }
+
+    fn run(options: &Options, call: &Call<'_>) -> crate::core::Result<Exit> {
+        super::verify(options, call)
     }
 }

@@ -1,20 +1,31 @@
 use super::*;
+use crate::apps::command::Words;
 use crate::core::{EngineKind, HashKind, OnError, Portion};
-use crate::plan::{Delta, Expectation, JournalWish, PassthroughMode, ProgressStyle, When};
+use crate::plan::{Delta, Expectation, JournalWish, Options, PassthroughMode, ProgressStyle, When};
 use std::os::unix::ffi::OsStringExt;
 use std::time::Duration;
 
+fn command() -> clap::Command {
+    definition(COMMANDS)
+}
+
+/// What the words mean behind `haul` and a command's name.
+fn meant<W: Words>(args: impl IntoIterator<Item = OsString>) -> Result<W::Options, clap::Error> {
+    let mut haul = command();
+    let matches = haul.try_get_matches_from_mut(args)?;
+    let (name, matches) = matches.subcommand().unwrap();
+    let settled = W::from_arg_matches(matches)?.into_options();
+    settled.map_err(|(kind, what)| haul.find_subcommand_mut(name).unwrap().error(kind, what))
+}
+
 /// Parses the words of `line`, with the program's name before them.
-fn words(line: &str) -> Result<Command, clap::Error> {
-    parse(std::iter::once("haul").chain(line.split_whitespace()).map(OsString::from))
+fn words<W: Words>(line: &str) -> Result<W::Options, clap::Error> {
+    meant::<W>(std::iter::once("haul").chain(line.split_whitespace()).map(OsString::from))
 }
 
 /// The options of a copy that must be understood.
 fn copy(line: &str) -> Options {
-    match words(&format!("copy {line}")) {
-        Ok(Command::Copy(options)) => *options,
-        other => panic!("{line}: {other:?}"),
-    }
+    words::<CopyArguments>(&format!("copy {line}")).unwrap_or_else(|error| panic!("{line}: {error}"))
 }
 
 /// The help that `line` asks for, as a terminal of 80 columns shows it.
@@ -111,10 +122,10 @@ fn each_engine_and_style_has_its_word() {
 
 #[test]
 fn the_other_commands_are_understood() {
-    assert_eq!(words("list").unwrap(), Command::List { json: false });
-    assert_eq!(words("list --json").unwrap(), Command::List { json: true });
-    assert_eq!(words("generate zsh").unwrap(), Command::Generate(Artifact::Zsh));
-    assert_eq!(words("--version").unwrap_err().exit_code(), 0);
+    assert!(!words::<ListArguments>("list").unwrap());
+    assert!(words::<ListArguments>("list --json").unwrap());
+    assert_eq!(words::<GenerateArguments>("generate zsh").unwrap(), "zsh");
+    assert_eq!(words::<ListArguments>("--version").unwrap_err().exit_code(), 0);
 }
 
 #[test]
@@ -148,7 +159,7 @@ fn bad_words_end_with_status_2_and_a_message_that_names_option_text_and_fault() 
         ("generate tcsh", &["'tcsh'", "fish"]),
     ];
     for (line, parts) in table {
-        let error = words(line).unwrap_err();
+        let error = words::<CopyArguments>(line).unwrap_err();
         let text = error.to_string();
         assert_eq!(error.exit_code(), 2, "{line}: {text}");
         for part in *parts {
@@ -160,10 +171,10 @@ fn bad_words_end_with_status_2_and_a_message_that_names_option_text_and_fault() 
 #[test]
 fn an_address_that_is_no_text_or_empty_is_refused_by_name() {
     let line = |source: Vec<u8>| ["haul".into(), "copy".into(), OsString::from_vec(source), "b".into()];
-    let text = parse(line(vec![b'a', 0xff])).unwrap_err();
+    let text = meant::<CopyArguments>(line(vec![b'a', 0xff])).unwrap_err();
     assert_eq!(text.exit_code(), 2);
     assert!(text.to_string().contains(r#"SRC "a\xFF" is not valid UTF-8"#), "{text}");
-    let text = parse(line(vec![])).unwrap_err().to_string();
+    let text = meant::<CopyArguments>(line(vec![])).unwrap_err().to_string();
     assert!(text.contains("SRC is empty"), "{text}");
 }
 
@@ -195,7 +206,7 @@ fn short_help_fits_a_screen() {
 #[test]
 fn help_and_man_page_mention_every_option() {
     let (short, long) = (help("haul copy -h"), help("haul copy --help"));
-    let man = String::from_utf8(generate::render(Artifact::Man)).unwrap().replace('\\', "");
+    let man = generate::render("man", COMMANDS).replace('\\', "");
     let definition = command();
     let copy = definition.find_subcommand("copy").unwrap();
     let mut count = 0;
@@ -210,7 +221,7 @@ fn help_and_man_page_mention_every_option() {
 
 #[test]
 fn the_man_page_has_the_sections_that_readers_look_for() {
-    let man = String::from_utf8(generate::render(Artifact::Man)).unwrap();
+    let man = generate::render("man", COMMANDS);
     for title in ["NAME", "SYNOPSIS", "DESCRIPTION", "EXIT STATUS", "SIGNALS", "EXAMPLES", "SIZES", "SEE ALSO"] {
         let heading = |line: &str| line.strip_prefix(".SH ").map(|rest| rest.trim_matches('"')) == Some(title);
         assert!(man.lines().any(heading), "{title} is not in\n{man}");
@@ -219,8 +230,8 @@ fn the_man_page_has_the_sections_that_readers_look_for() {
 
 #[test]
 fn completions_know_the_commands_and_options() {
-    for artifact in [Artifact::Bash, Artifact::Zsh, Artifact::Fish] {
-        let text = String::from_utf8(generate::render(artifact)).unwrap();
+    for artifact in ["bash", "zsh", "fish"] {
+        let text = generate::render(artifact, COMMANDS);
         for word in ["copy", "list", "block-size", "sparse"] {
             assert!(text.contains(word), "{artifact:?}: {word}");
         }
@@ -229,7 +240,7 @@ fn completions_know_the_commands_and_options() {
 
 #[test]
 fn the_man_page_says_what_the_command_is_before_its_options() {
-    let man = String::from_utf8(generate::render(Artifact::Man)).unwrap();
+    let man = generate::render("man", COMMANDS);
     assert!(man.starts_with(".TH HAUL 1 \"\" \"haul "), "{man}");
     let (before, _) = man.split_once(".SH OPTIONS").unwrap();
     assert!(before.contains("\nCopy SRC to DST: every byte"), "{before}");

@@ -1,15 +1,27 @@
 //! `haul journal` as clap sees it.
+use crate::apps::command::{Call, Unmeant, Words};
+use crate::apps::exit::Exit;
 use crate::cli::words;
 use crate::cli::words::address;
 use crate::plan::{JournalWish, Options};
-use clap::error::ErrorKind;
-use clap::{Args, Subcommand, ValueHint};
+use clap::{Args, Parser, Subcommand, ValueHint};
 use std::ffi::OsString;
 use std::path::PathBuf;
 
+/// Exchange a journal with GNU ddrescue
+///
+/// Write the journal of an interrupted copy as a mapfile of GNU ddrescue, or make one of a mapfile, so that either
+/// program goes on with what the other began.
+#[derive(Debug, Parser)]
+#[command(name = "journal", subcommand_required = true, arg_required_else_help = true, disable_help_subcommand = true)]
+pub(crate) struct JournalArguments {
+    #[command(subcommand)]
+    verb: JournalVerb,
+}
+
 /// What is done with a journal.
 #[derive(Debug, Subcommand)]
-pub(crate) enum JournalVerb {
+enum JournalVerb {
     /// Write what a journal says as a mapfile of GNU ddrescue
     ///
     /// Write what JOURNAL says as a mapfile of GNU ddrescue, so that ddrescue goes on with the copy: what is durable is
@@ -34,7 +46,7 @@ pub(crate) enum JournalVerb {
 
 /// The words behind `haul journal import`.
 #[derive(Debug, Args)]
-pub(crate) struct ImportArguments {
+struct ImportArguments {
     /// The mapfile that ddrescue wrote
     #[arg(value_name = "MAPFILE", value_hint = ValueHint::FilePath)]
     mapfile: PathBuf,
@@ -66,7 +78,7 @@ pub(crate) struct ImportArguments {
 
 impl ImportArguments {
     /// The mapfile, and the options of the copy that is to go on.
-    pub(crate) fn into_options(self) -> Result<(PathBuf, Options), (ErrorKind, String)> {
+    fn into_options(self) -> Result<(PathBuf, Options), Unmeant> {
         let options = Options {
             source: address("SRC", self.source)?,
             dest: address("DST", self.dest)?,
@@ -78,5 +90,41 @@ impl ImportArguments {
             ..Options::default()
         };
         Ok((self.mapfile, options))
+    }
+}
+
+/// What `haul journal` was asked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum JournalAsked {
+    Export {
+        journal: PathBuf,
+        /// To be made.
+        mapfile: PathBuf,
+    },
+    Import {
+        mapfile: PathBuf,
+        /// The copy that is to go on.
+        options: Box<Options>,
+    },
+}
+
+impl Words for JournalArguments {
+    type Options = JournalAsked;
+
+    fn into_options(self) -> Result<JournalAsked, Unmeant> {
+        Ok(match self.verb {
+            JournalVerb::Export { journal, mapfile } => JournalAsked::Export { journal, mapfile },
+            JournalVerb::Import(words) => {
+                let (mapfile, options) = words.into_options()?;
+                JournalAsked::Import { mapfile, options: Box::new(options) }
+            }
+        })
+    }
+
+    fn run(asked: &JournalAsked, call: &Call<'_>) -> crate::core::Result<Exit> {
+        match asked {
+            JournalAsked::Export { journal, mapfile } => super::export_journal(journal, mapfile, call.out),
+            JournalAsked::Import { mapfile, options } => super::import_journal(mapfile, options, call.out),
+        }
     }
 }

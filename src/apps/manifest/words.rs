@@ -1,7 +1,5 @@
 //! `haul manifest` as clap sees it.
-use crate::cli::words::address;
-use clap::error::ErrorKind;
-use clap::{Subcommand, ValueHint};
+use clap::{Parser, Subcommand, ValueHint};
 use std::ffi::OsString;
 
 /// What `haul manifest` was asked for.
@@ -25,9 +23,17 @@ pub enum ManifestAsked {
     },
 }
 
-/// The words behind `haul manifest`.
+/// Show or compare manifests that copies wrote
+#[derive(Debug, Parser)]
+#[command(name = "manifest")]
+pub(crate) struct ManifestArguments {
+    #[command(subcommand)]
+    pub(super) verb: ManifestVerb,
+}
+
+/// What is done with manifests.
 #[derive(Debug, Subcommand)]
-pub(crate) enum ManifestArguments {
+pub(super) enum ManifestVerb {
     /// What was copied, from where to where, and its digest
     Show {
         /// A manifest
@@ -55,16 +61,4 @@ pub(crate) enum ManifestArguments {
         #[arg(long)]
         json: bool,
     },
-}
-
-impl ManifestArguments {
-    /// What these words mean, or why they cannot be meant.
-    pub(crate) fn into_options(self) -> Result<ManifestAsked, (ErrorKind, String)> {
-        Ok(match self {
-            ManifestArguments::Show { file, json } => ManifestAsked::Show { path: address("FILE", file)?, json },
-            ManifestArguments::Diff { first, second, json } => {
-                ManifestAsked::Diff { first: address("FIRST", first)?, second: address("SECOND", second)?, json }
-            }
-        })
-    }
 }

@@ -1,8 +1,11 @@
 //! `haul copy`.
-use super::console::Console;
-use super::exit::Exit;
-use super::page;
-use super::told::{Went, show, tell};
+pub(in crate::apps) mod words;
+
+use crate::apps::command::Call;
+use crate::apps::console::Console;
+use crate::apps::exit::Exit;
+use crate::apps::page;
+use crate::apps::told::{Went, show, tell};
 use crate::core::{Error, Result};
 use crate::job::operator::Operator;
 use crate::job::{CatchUp, Finished, Opened, Prepared, Ran};
@@ -10,8 +13,9 @@ use crate::plan::Options;
 use crate::report::{Out, text};
 use std::sync::Arc;
 
-/// Copies from the source to every dest. `words` is the command line behind the program's name.
-pub(super) fn copy(options: &Options, words: &[String], out: Out) -> Result<Exit> {
+/// Copies from the source to every dest.
+fn copy(options: &Options, call: &Call<'_>) -> Result<Exit> {
+    let Call { words, out, .. } = *call;
     let console = Console::new(options, out)?;
     let operator: Arc<dyn Operator> = console.clone();
     let prepared = Prepared::look(options, &operator)?;

@@ -1,5 +1,7 @@
 //! `haul journal`: a journal as a mapfile of GNU ddrescue, and back.
-use super::exit::Exit;
+pub(in crate::apps) mod words;
+
+use crate::apps::exit::Exit;
 use crate::core::Result;
 use crate::job::journal::{Exported, Imported, export, import};
 use crate::plan::Options;

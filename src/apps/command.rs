@@ -1,0 +1,88 @@
+//! What a command of haul is: its words, and how it runs.
+use super::exit::{Exit, failed};
+use crate::core::Result;
+use crate::report::Out;
+use clap::error::ErrorKind;
+use clap::{ArgMatches, CommandFactory, FromArgMatches};
+use std::ffi::{OsStr, OsString};
+use std::path::Path;
+
+/// Why words that clap took cannot be meant.
+pub(super) type Unmeant = (ErrorKind, String);
+
+/// What a command is given beside its words.
+#[derive(Clone, Copy)]
+pub(super) struct Call<'a> {
+    /// The command line behind the program's name.
+    pub(super) words: &'a [String],
+    pub(super) out: Out,
+    /// All commands there are.
+    pub(super) commands: &'a [Command],
+}
+
+/// Words that clap reads.
+pub(super) trait Words: CommandFactory + FromArgMatches {
+    /// What they mean.
+    type Options;
+
+    /// What these words mean.
+    ///
+    /// # Errors
+    /// Why they cannot be meant.
+    fn into_options(self) -> std::result::Result<Self::Options, Unmeant>;
+
+    /// Does it.
+    ///
+    /// # Errors
+    /// What forbids it, or failed before there was anything to report.
+    fn run(options: &Self::Options, call: &Call<'_>) -> Result<Exit>;
+}
+
+/// One line in the list of commands.
+pub(super) struct Command {
+    pub(super) name: &'static str,
+    /// Its help, words and options, as clap knows them.
+    pub(super) define: fn(&[Command]) -> clap::Command,
+    pub(super) run: Run,
+    /// Makes its own man page, `haul-NAME(1)`, of the definition of all commands.
+    pub(super) manual: Option<fn(clap::Command) -> String>,
+    /// What `haul(1)` has to say of it beside that; empty for nothing.
+    pub(super) section: &'static str,
+}
+
+/// How a command runs.
+pub(super) enum Run {
+    /// With words that clap has read.
+    Words(fn(&ArgMatches, &Call<'_>) -> std::result::Result<Exit, Unmeant>),
+    /// With operands that it reads by itself, also where the program itself is called by its name. The first slice is
+    /// how it was called, in one word or two.
+    Operands(fn(&[OsString], &[OsString], Out) -> Exit),
+}
+
+impl Command {
+    /// One whose words clap reads.
+    pub(super) const fn of<W: Words>(name: &'static str) -> Command {
+        Command { name, define: |_| W::command(), run: Run::Words(run::<W>), manual: None, section: "" }
+    }
+
+    /// The same, with a man page of its own.
+    pub(super) const fn with_manual(self, manual: fn(clap::Command) -> String) -> Command {
+        Command { manual: Some(manual), ..self }
+    }
+
+    /// The same, with a section in `haul(1)`.
+    pub(super) const fn with_section(self, section: &'static str) -> Command {
+        Command { section, ..self }
+    }
+
+    /// A program of this name behaves as this command.
+    pub(super) fn is_program(&self, program: &OsStr) -> bool {
+        Path::new(program).file_name().is_some_and(|name| name == self.name)
+    }
+}
+
+fn run<W: Words>(matches: &ArgMatches, call: &Call<'_>) -> std::result::Result<Exit, Unmeant> {
+    let words = W::from_arg_matches(matches).unwrap_or_else(|error| unreachable!("clap has read them: {error}"));
+    let options = words.into_options()?;
+    Ok(W::run(&options, call).unwrap_or_else(|error| failed(call.out, &error)))
+}

@@ -1,0 +1,82 @@
+//! The list of commands: words in, what they ask for done.
+use super::command::{Call, Command, Run};
+use super::copy::words::CopyArguments;
+use super::definition::definition;
+use super::exit::{Exit, printed};
+use super::fronts;
+use super::generate::{self, GenerateArguments};
+use super::journal::words::JournalArguments;
+use super::list::ListArguments;
+use super::manifest::words::ManifestArguments;
+use super::measuring::{ProfileArguments, TuneArguments, profile_manual, tune_manual};
+use super::pattern::{DAMAGE, PatternArguments};
+use super::verify::words::VerifyArguments;
+use crate::report::{Out, text};
+use std::ffi::OsString;
+
+/// Every command, in the order in which help lists them.
+static COMMANDS: &[Command] = &[
+    Command::of::<CopyArguments>("copy"),
+    Command::of::<VerifyArguments>("verify"),
+    Command::of::<ManifestArguments>("manifest"),
+    Command::of::<PatternArguments>("pattern").with_section(DAMAGE),
+    Command::of::<JournalArguments>("journal"),
+    Command::of::<TuneArguments>("tune").with_manual(tune_manual),
+    Command::of::<ProfileArguments>("profile").with_manual(profile_manual),
+    Command::of::<ListArguments>("list"),
+    Command { define: generate::define, ..Command::of::<GenerateArguments>("generate") },
+    fronts::DD,
+    fronts::SG_DD,
+    fronts::SGP_DD,
+    fronts::SGM_DD,
+];
+
+/// Does what the command line asks for; the first of `args` is the program's name.
+pub fn run(args: Vec<OsString>) -> Exit {
+    let out = Out;
+    if let Some(exit) = with_operands(&args, out) {
+        return exit;
+    }
+    let words: Vec<String> = args.iter().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
+    match parsed(&args, &Call { words: &words, out, commands: COMMANDS }) {
+        Ok(exit) => exit,
+        Err(error) if error.use_stderr() => {
+            let is_command = |word: &&str| COMMANDS.iter().any(|command| command.name == *word);
+            let verb = words.first().map(String::as_str).filter(is_command);
+            out.tell(&text::usage(&error.render().to_string(), verb));
+            Exit::Status(2)
+        }
+        Err(help) => printed(out, &help.render().ansi().to_string()),
+    }
+}
+
+/// A command that reads its operands by itself, under its own name or as a command of haul: clap never sees them.
+fn with_operands(args: &[OsString], out: Out) -> Option<Exit> {
+    let (program, words) = args.split_first()?;
+    for command in COMMANDS {
+        let Run::Operands(run) = command.run else { continue };
+        if command.is_program(program) {
+            return Some(run(&args[..1], words, out));
+        }
+        if words.first().is_some_and(|verb| verb == command.name) {
+            return Some(run(&args[..2], &words[1..], out));
+        }
+    }
+    None
+}
+
+fn parsed(args: &[OsString], call: &Call<'_>) -> Result<Exit, clap::Error> {
+    let mut haul = definition(call.commands);
+    let matches = haul.try_get_matches_from_mut(args)?;
+    let (name, matches) = matches.subcommand().unwrap_or_else(|| unreachable!("a subcommand is required"));
+    let command = call.commands.iter().find(|command| command.name == name);
+    let Some(Command { run: Run::Words(run), .. }) = command else { unreachable!("{name} was run already") };
+    run(matches, call).map_err(|(kind, what)| {
+        let subcommand = haul.find_subcommand_mut(name).unwrap_or_else(|| unreachable!("{name} is a subcommand"));
+        subcommand.error(kind, what)
+    })
+}
+
+#[cfg(test)]
+#[path = "commands_tests.rs"]
+mod tests;

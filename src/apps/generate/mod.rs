@@ -1,0 +1,65 @@
+//! `haul generate`: what packages install beside the program, made of the list of commands.
+use super::command::{Call, Command, Unmeant, Words};
+use super::copy::words::manual;
+use super::definition::definition;
+use super::exit::{Exit, printed};
+use clap::builder::{PossibleValue, PossibleValuesParser};
+use clap::{CommandFactory, Parser};
+use clap_complete::Shell;
+
+/// Print a man page or the completions of a shell
+#[derive(Debug, Parser)]
+#[command(name = "generate", hide = true)]
+pub(super) struct GenerateArguments {
+    /// man, the man page of a command, or the completions of a shell
+    artifact: String,
+}
+
+/// The command, which knows the man pages that there are.
+pub(super) fn define(commands: &[Command]) -> clap::Command {
+    let page = |name: &str| format!("the man page haul{}(1)", name.strip_prefix(PAGE).unwrap_or_default());
+    let pages = commands.iter().filter(|command| command.manual.is_some()).map(|command| page_of(command.name));
+    let pages =
+        std::iter::once(PAGE.to_owned()).chain(pages).map(|name| PossibleValue::new(name.clone()).help(page(&name)));
+    let shells = SHELLS.iter().map(|(name, _)| PossibleValue::new(*name).help(format!("completions for {name}")));
+    let names: Vec<PossibleValue> = pages.chain(shells).collect();
+    GenerateArguments::command().mut_arg("artifact", |word| word.value_parser(PossibleValuesParser::new(names)))
+}
+
+/// The man page `haul(1)`.
+pub(super) const PAGE: &str = "man";
+
+const SHELLS: &[(&str, Shell)] = &[("bash", Shell::Bash), ("zsh", Shell::Zsh), ("fish", Shell::Fish)];
+
+/// The name of the man page of one command.
+fn page_of(command: &str) -> String {
+    format!("{PAGE}-{command}")
+}
+
+impl Words for GenerateArguments {
+    /// What is wanted.
+    type Options = String;
+
+    fn into_options(self) -> Result<String, Unmeant> {
+        Ok(self.artifact)
+    }
+
+    fn run(artifact: &String, call: &Call<'_>) -> crate::core::Result<Exit> {
+        Ok(printed(call.out, &render(artifact, call.commands)))
+    }
+}
+
+/// The artifact, ready for a file: the same on every run of the same version, for no date is in it.
+pub(super) fn render(artifact: &str, commands: &[Command]) -> String {
+    let haul = definition(commands);
+    if let Some((_, shell)) = SHELLS.iter().find(|(name, _)| *name == artifact) {
+        let (mut haul, mut bytes) = (haul, Vec::new());
+        clap_complete::generate(*shell, &mut haul, "haul", &mut bytes);
+        return String::from_utf8_lossy(&bytes).into_owned();
+    }
+    let of_command = commands.iter().find(|command| page_of(command.name) == artifact);
+    match of_command.and_then(|command| command.manual) {
+        Some(of_command) => of_command(haul),
+        None => manual(haul, &commands.iter().map(|command| command.section).collect::<String>()),
+    }
+}

@@ -1,0 +1,34 @@
+//! `haul list`.
+use super::command::{Call, Unmeant, Words};
+use super::exit::{Exit, printed};
+use crate::disks::probe;
+use crate::job::{saved, undo};
+use crate::report::{json, list, text};
+use clap::Parser;
+
+/// List block devices: aliases, size, identity, use and partitions
+#[derive(Debug, Parser)]
+#[command(name = "list")]
+pub(super) struct ListArguments {
+    /// Print one JSON document instead of a table
+    #[arg(long)]
+    json: bool,
+}
+
+impl Words for ListArguments {
+    /// JSON is wanted.
+    type Options = bool;
+
+    fn into_options(self) -> Result<bool, Unmeant> {
+        Ok(self.json)
+    }
+
+    fn run(as_json: &bool, call: &Call<'_>) -> crate::core::Result<Exit> {
+        let mut devices = probe::devices::devices()?;
+        saved::recall_all(&mut devices, |warning| call.out.tell(&text::warning(warning)));
+        undo::find_all(&mut devices);
+        let text =
+            if *as_json { json::text(&json::devices(&devices)) } else { list::human(&devices, call.out.columns()) };
+        Ok(printed(call.out, &text))
+    }
+}
