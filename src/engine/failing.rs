@@ -58,6 +58,7 @@ impl Pump<'_> {
     /// On the way out: gives up what has not started, but brings home the blocks ahead of the one that failed.
     pub(super) fn cancel_queued(&mut self, done: &mut Vec<Completion>) {
         self.give_up_waiting();
+        self.give_up_recoveries();
         let limit = self.failure.as_ref().map(|failure| failure.ticket);
         for side in Side::BOTH {
             let mut back = Vec::new();

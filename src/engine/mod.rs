@@ -17,6 +17,7 @@ mod offload;
 mod pace;
 mod pump;
 mod queues;
+mod recover_from_dest;
 mod ring;
 mod run;
 mod source_end;

@@ -7,6 +7,7 @@ use super::locate_bad_block::Suspect;
 use super::meter::{Meter, RoundState};
 use super::pace::{Governor, Pair, SteadyRate};
 use super::queues::Queues;
+use super::recover_from_dest::DestRecovery;
 use crate::core::{
     Arena, Buffer, Completion, Endpoint, Error, Event, Extent, Kind, Next, Observer, Op, Plan, Request, Route, Run,
     RunKind, Schedule, Side, Stop, Tally, Totals, Unread, Zeros,
@@ -73,6 +74,8 @@ pub(super) struct Pump<'a> {
     pub(super) unreadable_dest: u64,
     /// Blocks that failed beside others.
     pub(super) alone: Alone,
+    /// Bad places of the source that the dest has the bytes of.
+    pub(super) recovery: Option<DestRecovery>,
     /// The block whose read ended the copy.
     pub(super) suspect: Suspect,
     /// The stream ended before the count was reached.
@@ -89,11 +92,12 @@ pub(super) struct Parts<'a> {
     pub(super) observer: &'a dyn Observer,
     pub(super) queues: Queues,
     pub(super) checkpoints: Option<Checkpoints>,
+    pub(super) recovery: Option<DestRecovery>,
 }
 
 impl<'a> Pump<'a> {
     pub(super) fn new(parts: Parts<'a>, pair: Pair) -> Self {
-        let Parts { plan, ends, schedule, stop, tally, observer, queues, checkpoints } = parts;
+        let Parts { plan, ends, schedule, stop, tally, observer, queues, checkpoints, recovery } = parts;
         let comparing = Comparing::new(plan, ends[Side::Dest.index()].facts());
         Pump {
             plan,
@@ -120,6 +124,7 @@ impl<'a> Pump<'a> {
             totals: Totals::default(),
             meter: Meter::start(),
             alone: Alone::default(),
+            recovery,
             suspect: Suspect::default(),
             unreadable_dest: 0,
             ended_short: false,
@@ -152,7 +157,8 @@ impl<'a> Pump<'a> {
                     continue;
                 }
             }
-            let aside = self.alone.waiting() + self.suspect.waiting();
+            let recovering = self.recovery.as_ref().map_or(0, DestRecovery::waiting);
+            let aside = self.alone.waiting() + self.suspect.waiting() + recovering;
             let digesting = self.in_hand - self.queues.in_hand() - aside;
             if done.is_empty() {
                 self.queues.turn(&mut done)?;
@@ -272,6 +278,10 @@ impl<'a> Pump<'a> {
         }
         if self.alone.tries(slot) {
             self.was_tried_alone(completion);
+            return;
+        }
+        if self.recovery.as_ref().is_some_and(|recovery| recovery.reads_for(slot)) {
+            self.on_recovery_read(completion);
             return;
         }
         let Completion { request, result } = completion;

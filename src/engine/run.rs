@@ -6,6 +6,7 @@ use super::offload::{Copied, Offloaded, by_device, reflink, refusal_note};
 use super::pace::{Governor, Pair};
 use super::pump::{Parts, Pump};
 use super::queues::Queues;
+use super::recover_from_dest::DestRecovery;
 use crate::core::{
     Arena, CheckpointPlan, Differences, Ended, Endpoint, EngineKind, Error, Event, Extent, Kind, Observer, Op, Outcome,
     Pace, Phase, Plan, Result, Schedule, Side, SideReport, Stop, Tally, Totals, Unread, Usage,
@@ -197,9 +198,12 @@ impl<'a> Run<'a> {
             let arena = Arena::map(arena_bytes).map_err(no_memory)?;
             let buffers = arena.carve(tuning.block_bytes, tuning.depth);
             let queues = self.open_queues(&plan, slots, &arena)?;
-            Ok((arena, buffers, queues))
+            // Only what was read before can be lost by zeros.
+            let may_lose = self.checkpoints.is_some() && plan.on_error.skip;
+            let recovery = may_lose.then(|| DestRecovery::new(&plan, ends[Side::Source.index()].facts()));
+            Ok((arena, buffers, queues, recovery.transpose().map_err(no_memory)?))
         });
-        let (arena, buffers, queues) = match opened {
+        let (arena, buffers, queues, recovery) = match opened {
             Ok(opened) => opened,
             Err(error) => {
                 self.ended = Ended::Failed(Box::new(error));
@@ -215,7 +219,7 @@ impl<'a> Run<'a> {
         let pair = Pair { block_bytes: tuning.block_bytes, depth: tuning.depth };
         let mut governor = Governor::new(tuning, plan.len);
         let (observer, checkpoints) = (self.observer, self.checkpoints.take());
-        let parts = Parts { plan: &plan, ends, schedule, stop, tally, observer, queues, checkpoints };
+        let parts = Parts { plan: &plan, ends, schedule, stop, tally, observer, queues, checkpoints, recovery };
         let mut pump = Pump::new(parts, pair);
         let pumped = pump.run(&mut governor, buffers, &arena);
         self.take_results(&mut pump, &governor, pumped.is_ok());

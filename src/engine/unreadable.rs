@@ -1,8 +1,9 @@
 //! Reading around a bad place. Each piece goes the way of any request, so that the other blocks go on meanwhile.
 use super::bad_block_search::{Block, Step};
 use super::pump::{Failure, Pump};
+use super::recover_from_dest::BadPlace;
 use crate::core::{
-    Arena, Cache, DeviceError, Error, Event, Extent, ExtentSet, Kind, Op, Order, PAGE_BYTES, Request, Route, Side,
+    Cache, DeviceError, Error, Event, Extent, ExtentSet, Facts, Kind, Op, Order, Plan, Request, Route, Side,
     is_of_place,
 };
 use std::io;
@@ -39,7 +40,7 @@ impl Pump<'_> {
             Step::ReadTo(until) => request.until = until,
             Step::Again => {}
             Step::Bad if self.plan.on_error.skip => {
-                self.pass_over(request, &error);
+                self.pass_over(request, error);
                 return;
             }
             Step::Bad => {
@@ -67,15 +68,27 @@ impl Pump<'_> {
     }
 
     /// Zeros stand for a logical block that cannot be read, but for what an earlier run could read of it.
-    fn pass_over(&mut self, mut request: Request, error: &io::Error) {
+    fn pass_over(&mut self, mut request: Request, error: io::Error) {
+        request.rest_mut().fill(0);
+        let durable = match (&self.checkpoints, request.side) {
+            (Some(checkpoints), Side::Source) => {
+                let first = request.at() - self.plan.source.offset;
+                checkpoints.durable().within(Extent::new(first, request.left().into())).collect()
+            }
+            _ => ExtentSet::new(),
+        };
+        let place = BadPlace { request, durable, error };
+        if place.durable.is_empty() { self.skip_place(place) } else { self.recover(place) }
+    }
+
+    /// Notes what is lost of a bad place, and reads on behind it.
+    pub(super) fn skip_place(&mut self, place: BadPlace) {
+        let BadPlace { request, durable, error } = place;
         let side = request.side;
         let bad = Extent::new(request.at(), request.left().into());
-        request.rest_mut().fill(0);
         let mut lost: ExtentSet = [bad].into_iter().collect();
-        if let Err(source) = self.keep_what_is_durable(&mut request, &mut lost) {
-            self.would_be_lost(request, source);
-            return;
-        }
+        let start = self.plan.source.offset;
+        durable.iter().for_each(|extent| lost.remove(Extent::new(start + extent.offset, extent.len)));
         if lost.is_empty() {
             self.go_on_behind(request);
             return;
@@ -91,44 +104,8 @@ impl Pump<'_> {
         self.go_on_behind(request);
     }
 
-    /// A resumed copy goes over the bytes beside a gap again, where direct I/O wants whole pages. Of those that cannot
-    /// be read any more the dest has what it got, and must not get zeros: they are read from there, and are not `lost`.
-    fn keep_what_is_durable(&self, request: &mut Request, lost: &mut ExtentSet) -> io::Result<()> {
-        let (Some(checkpoints), Side::Source) = (&self.checkpoints, request.side) else { return Ok(()) };
-        let (start, first) = (self.plan.source.offset, request.at());
-        let bad = Extent::new(first - start, request.left().into());
-        let there: Vec<Extent> = checkpoints.durable().within(bad).collect();
-        for extent in there {
-            let at = (start + extent.offset - first) as usize;
-            self.read_dest(extent, &mut request.rest_mut()[at..at + extent.len as usize])?;
-            lost.remove(Extent::new(start + extent.offset, extent.len));
-        }
-        Ok(())
-    }
-
-    /// Reads an extent of the copy from the dest. It is done here and now: this is rarer than rare.
-    fn read_dest(&self, extent: Extent, bytes: &mut [u8]) -> io::Result<()> {
-        let align = u64::from(self.plan.dest.access.offset_align_bytes).max(PAGE_BYTES as u64);
-        let wanted = Extent::new(self.plan.dest.offset + extent.offset, extent.len);
-        let offset = wanted.offset / align * align;
-        let into = (wanted.offset - offset) as usize;
-        let len = u32::try_from((wanted.end() - offset).next_multiple_of(align)).map_err(io::Error::other)?;
-        let arena = Arena::map(len as usize)?;
-        let buffer = arena.carve(len, 1).pop().ok_or(io::ErrorKind::OutOfMemory)?;
-        let (side, op) = (Side::Dest, Op::Read);
-        let mut request = Request { slot: 0, ticket: 0, side, op, offset, len, done: 0, until: len, buffer };
-        while (request.done as usize) < into + bytes.len() {
-            match self.ends[Side::Dest.index()].perform(&mut request)? {
-                0 => return Err(io::ErrorKind::UnexpectedEof.into()),
-                moved => request.done += moved,
-            }
-        }
-        bytes.copy_from_slice(&request.buffer.bytes()[into..into + bytes.len()]);
-        Ok(())
-    }
-
     /// Neither side gives what is durable: writing zeros there would lose it.
-    fn would_be_lost(&mut self, request: Request, source: io::Error) {
+    pub(super) fn would_be_lost(&mut self, request: Request, source: io::Error) {
         let (address, at) = (&self.plan.source.address, request.at());
         let dest = &self.plan.dest.address;
         let what = format!(
@@ -175,9 +152,7 @@ impl Pump<'_> {
     }
 
     fn block_of(&self, request: &Request) -> Block {
-        let (facts, access) = (self.ends[request.side.index()].facts(), self.plan.side(request.side).access);
-        let direct = if access.cache == Cache::Direct { access.offset_align_bytes } else { 1 };
-        let finest_bytes = self.unread[request.side.index()].sector_bytes.max(facts.logical_block_bytes).max(direct);
+        let finest_bytes = finest_bytes(self.plan, request.side, self.ends[request.side.index()].facts());
         Block { offset: request.offset, len: request.len, finest_bytes }
     }
 
@@ -188,4 +163,11 @@ impl Pump<'_> {
         let at_edge = request.done == 0 || request.until == request.len;
         self.plan.on_error.retries.max(u32::from(merged && at_edge))
     }
+}
+
+/// The least that can be read of a side, in bytes.
+pub(super) fn finest_bytes(plan: &Plan, side: Side, facts: &Facts) -> u32 {
+    let access = plan.side(side).access;
+    let direct = if access.cache == Cache::Direct { access.offset_align_bytes } else { 1 };
+    facts.logical_block_bytes.max(512).max(direct)
 }

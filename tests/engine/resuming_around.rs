@@ -2,14 +2,17 @@
 //! lost to a place that has become bad since.
 use crate::model::{pattern, plan, tuning};
 use haul::core::{
-    CheckpointPlan, CheckpointSink, Ended, Endpoint, EngineKind, Error, Extent, ExtentSet, OnError, Op, Outcome, Plan,
-    Silent, Stop, Tally,
+    CheckpointPlan, CheckpointSink, Ended, Endpoint, EngineKind, Error, Extent, ExtentSet, Facts, Kind, OnError, Op,
+    Outcome, Plan, Request, Silent, Stop, Tally,
 };
 use haul::disks::memory::{Fault, Memory};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
+use std::io;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::thread;
+use std::time::{Duration, Instant};
 
 const SECTOR: u64 = 512;
 
@@ -38,11 +41,18 @@ fn sector(number: u64) -> Extent {
     Extent::new(number * SECTOR, SECTOR)
 }
 
+/// A disk of these bytes with these bad sectors.
+fn source(bytes: &[u8], bad: &BTreeSet<u64>) -> Memory {
+    let fault = |&number: &u64| Fault::BadSectors { op: Op::Read, extent: sector(number), errno: libc::EIO };
+    Memory::disk(bytes.to_vec(), &bad.iter().map(fault).collect::<Vec<_>>())
+}
+
 /// Copies what `paper` does not call durable, from a disk with these bad sectors.
 fn run(plan: &Plan, bytes: &[u8], bad: &BTreeSet<u64>, dest: &Arc<Memory>, paper: &Paper, every: Duration) -> Outcome {
-    let fault = |&number: &u64| Fault::BadSectors { op: Op::Read, extent: sector(number), errno: libc::EIO };
-    let source = Memory::disk(bytes.to_vec(), &bad.iter().map(fault).collect::<Vec<_>>());
-    let ends: [Arc<dyn Endpoint>; 2] = [Arc::new(source), dest.clone()];
+    copy(plan, [Arc::new(source(bytes, bad)), dest.clone()], paper, every)
+}
+
+fn copy(plan: &Plan, ends: [Arc<dyn Endpoint>; 2], paper: &Paper, every: Duration) -> Outcome {
     let [already, _] = paper.says();
     let mut schedule = haul::core::schedules::rest(plan, &ends[0], &already);
     let keeping = CheckpointPlan { keeper: Box::new(paper.clone()), every: [every, every], already };
@@ -131,4 +141,73 @@ fn a_copy_ends_rather_than_write_zeros_over_what_neither_side_gives_any_more() {
     assert!(error.to_string().contains("cannot be read any more"), "{error}");
     assert_eq!((error.offset, error.advice.contains("--direct never")), (Some(41 * SECTOR), true));
     assert!(dest.bytes() == before, "something was written");
+}
+
+/// A source that gives `others` only once the dest is being read, and a dest that answers such a read only once those
+/// are written and one of them is in a checkpoint.
+struct EachWaits {
+    inner: Memory,
+    others: Vec<Extent>,
+    /// The dest is being read.
+    asked: Arc<AtomicBool>,
+    paper: Paper,
+    is_source: bool,
+}
+
+impl EachWaits {
+    fn others_are_through(&self) -> bool {
+        let (bytes, [durable, _]) = (self.inner.bytes(), self.paper.says());
+        let written = |other: &Extent| bytes[other.offset as usize..other.end() as usize].iter().any(|byte| *byte != 0);
+        self.others.iter().all(written) && self.others.iter().any(|other| durable.contains(*other))
+    }
+}
+
+impl Endpoint for EachWaits {
+    fn facts(&self) -> &Facts {
+        self.inner.facts()
+    }
+
+    fn perform(&self, request: &mut Request) -> io::Result<u32> {
+        let (since, extent) = (Instant::now(), Extent::new(request.at(), request.left().into()));
+        let is_other = self.others.iter().any(|other| other.overlaps(&extent));
+        self.asked.fetch_or(!self.is_source && request.op == Op::Read, Relaxed);
+        let may_go_on = || match (request.op, self.is_source) {
+            (Op::Read, true) => !is_other || self.asked.load(Relaxed),
+            (Op::Read, false) => self.others_are_through(),
+            _ => true,
+        };
+        while !may_go_on() {
+            // Where it never comes to this, the test fails instead of hanging.
+            if since.elapsed() > Duration::from_secs(20) {
+                return Err(io::Error::from_raw_os_error(libc::ENOTCONN));
+            }
+            thread::sleep(Duration::from_micros(100));
+        }
+        self.inner.perform(request)
+    }
+
+    fn diagnose(&self, op: Op, offset: u64, error: &io::Error) -> Kind {
+        self.inner.diagnose(op, offset, error)
+    }
+}
+
+#[test]
+fn other_blocks_and_checkpoints_go_on_while_the_dest_is_read_in_place_of_the_source() {
+    for engine in [EngineKind::Ring, EngineKind::Threads] {
+        let (bytes, paper) = (pattern(100_000, 0), Paper::default());
+        let plan = plan_for(engine, 100_000, 0, true);
+        let dest = Arc::new(Memory::disk(vec![0; 100_000], &[]));
+        run(&plan, &bytes, &[20, 40, 80, 120, 160].into(), &dest, &paper, Duration::ZERO);
+        // Beside the first two gaps, a sector that was read before is bad now.
+        let (others, asked) = ([80, 120, 160].map(sector).to_vec(), Arc::<AtomicBool>::default());
+        let waits = |inner: Memory, is_source: bool| {
+            let (others, asked, paper) = (others.clone(), asked.clone(), paper.clone());
+            Arc::new(EachWaits { inner, others, asked, paper, is_source })
+        };
+        let to = waits(Memory::disk(dest.bytes(), &[]), false);
+        let outcome = copy(&plan, [waits(source(&bytes, &[21, 41].into()), true), to.clone()], &paper, Duration::ZERO);
+        assert!(matches!(outcome.ended, Ended::Complete), "{engine:?}: {:?}", outcome.ended);
+        assert!(outcome.unread[0].is_empty(), "{engine:?}: {:?}", outcome.unread[0]);
+        assert!(to.inner.bytes() == bytes, "{engine:?}: other bytes arrived");
+    }
 }
