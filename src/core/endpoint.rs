@@ -260,11 +260,11 @@ pub unsafe trait OnRing {
     }
 
     /// Bytes moved, or the error, from the `res` field of the completion and, on a ring of the wide form, what follows
-    /// it; EAGAIN: nothing has happened, and another way is worth a try.
+    /// it; `None`: nothing has happened, and another way is worth a try.
     ///
     /// # Errors
-    /// What the kernel said.
-    fn decode(&self, _request: &Request, result: i32, _extra: [u64; 2]) -> io::Result<u32> {
-        u32::try_from(result).map_err(|_| io::Error::from_raw_os_error(-result))
+    /// What the kernel or the device said.
+    fn decode(&self, _request: &Request, result: i32, _extra: [u64; 2]) -> io::Result<Option<u32>> {
+        u32::try_from(result).map(Some).map_err(|_| io::Error::from_raw_os_error(-result))
     }
 }

@@ -1,5 +1,5 @@
 //! What becomes of a place that cannot be read.
-use super::{DeviceError, ExtentSet, Kind};
+use super::{DeviceError, ExtentSet};
 use std::io;
 use std::time::Duration;
 
@@ -45,15 +45,6 @@ impl Unread {
     }
 }
 
-/// Whether a failed read says something about the place that was read, so that another may be fine. `kind` is what the
-/// endpoint takes it for. A device that is gone, a call that made no sense and a lack of memory are none of it.
-pub fn is_of_place(kind: Kind, error: &io::Error) -> bool {
-    // A disk that gave up after its time; file systems about checksums and structures that do not fit.
-    let others = [libc::ETIMEDOUT, libc::EBADMSG, libc::EUCLEAN];
-    let of_place = is_of_medium(error) || error.raw_os_error().is_some_and(|errno| others.contains(&errno));
-    kind == Kind::Io && of_place
-}
-
 /// Whether an error is one of the medium, by the block layer's words or the device's own: another place of it may be
 /// fine.
 pub fn is_of_medium(error: &io::Error) -> bool {
@@ -72,18 +63,5 @@ mod tests {
         let unread = Unread { runs, sector_bytes: 512, ..Unread::default() };
         assert_eq!(unread.sectors(), 1 + 2 + 2);
         assert!(Unread::default().is_empty() && !unread.is_empty());
-    }
-
-    #[test]
-    fn only_what_the_medium_or_the_device_says_of_a_place_is_read_around() {
-        let of = |errno| is_of_place(Kind::Io, &io::Error::from_raw_os_error(errno));
-        assert!([libc::EIO, libc::ENODATA, libc::EILSEQ, libc::ETIMEDOUT].into_iter().all(of));
-        assert!(![libc::EINVAL, libc::ENOTCONN, libc::ENOMEM, libc::ENXIO, libc::ENOLINK].into_iter().any(of));
-        assert!(!is_of_place(Kind::Gone, &io::Error::from_raw_os_error(libc::EIO)));
-        assert!(!is_of_place(Kind::Io, &io::ErrorKind::UnexpectedEof.into()));
-        let words = "medium error".to_owned();
-        let said = DeviceError { kind: Kind::Io, words, offset: None, of_medium: true, advice: "", sense: None };
-        assert!(is_of_place(Kind::Io, &said.clone().into()));
-        assert!(!is_of_place(Kind::Io, &DeviceError { of_medium: false, ..said }.into()));
     }
 }

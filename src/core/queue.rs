@@ -1,15 +1,22 @@
 //! Requests in flight towards one endpoint, or towards both.
-use super::{Arena, Request};
+use super::{Arena, Endpoint, Request, Transferred};
 use std::io;
 use std::os::fd::RawFd;
 
-/// A request that came back; `result` is the number of bytes moved this time.
+/// A request that came back.
 #[derive(Debug)]
 pub struct Completion {
     /// The request, its buffer with it.
     pub request: Request,
-    /// Bytes moved; fewer than asked is not an error, 0 for a read is the end of the source.
-    pub result: io::Result<u32>,
+    /// What came of its present transfer.
+    pub result: Transferred,
+}
+
+impl Completion {
+    /// What `end` gave for this request; `None`: nothing has happened.
+    pub fn of(end: &dyn Endpoint, request: Request, result: io::Result<Option<u32>>) -> Self {
+        Completion { result: Transferred::by(end, &request, result), request }
+    }
 }
 
 /// What a queue is waiting for.
@@ -43,9 +50,6 @@ pub trait Queue {
 
     /// Moves finished requests to `done`. Never blocks.
     fn reap(&mut self, done: &mut Vec<Completion>) -> io::Result<()>;
-
-    /// Gives back, as cancelled, every request that has not started and now never will.
-    fn recall(&mut self, _done: &mut Vec<Completion>) {}
 
     /// More of the arena is in use than before; nothing is in flight.
     fn memory_grew(&mut self, _arena: &Arena) {}

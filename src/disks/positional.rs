@@ -189,12 +189,12 @@ unsafe impl OnRing for Positional {
         }
     }
 
-    fn decode(&self, request: &Request, result: i32, _extra: [u64; 2]) -> io::Result<u32> {
+    fn decode(&self, request: &Request, result: i32, _extra: [u64; 2]) -> io::Result<Option<u32>> {
         let moved = u32::try_from(result).map_err(|_| io::Error::from_raw_os_error(-result))?;
         if request.op == Op::Write && self.direct.is_none() {
             self.buffered.drop_behind(Extent::new(request.at(), u64::from(moved)))?;
         }
-        Ok(moved)
+        Ok(Some(moved))
     }
 }
 

@@ -4,11 +4,10 @@
 //! tried once more alone, so that only the bad one is blamed and those before it arrive. A disk may try for half a
 //! minute before it fails a request, so no try is made by the thread that pumps: it is made by a helper of its side.
 use super::pump::Pump;
-use crate::core::{Cache, Completion, DeviceError, Kind, Op, Request};
-use std::io;
+use crate::core::{Cache, Completion, Op, Request, RequestError, Transferred};
 
 /// A request that failed, and what was said of it.
-type Failed = (Request, io::Error);
+type Failed = (Request, RequestError);
 
 /// Blocks that are tried alone.
 #[derive(Default)]
@@ -16,7 +15,7 @@ pub(super) struct Alone {
     /// They wait for the one that is tried.
     waiting: Vec<Failed>,
     /// The slot of the block that is tried, and what was said of it before.
-    now: Option<(u32, io::Error)>,
+    now: Option<(u32, RequestError)>,
     /// Those that succeeded.
     pub(super) succeeded: u64,
 }
@@ -47,16 +46,13 @@ impl Alone {
 
 impl Pump<'_> {
     /// A failed request is worth another try alone.
-    pub(super) fn is_tried_alone(&self, request: &Request, error: &io::Error) -> bool {
-        let side = self.plan.side(request.side);
-        let worth_it = side.access.cache == Cache::Direct && request.op != Op::Zero && !self.ending();
-        // What has no number did not come from the kernel: the call was never made, for want of a thread.
-        let worth_it = worth_it && error.raw_os_error().is_some();
-        worth_it && self.ends[request.side.index()].diagnose(request.op, request.at(), error) == Kind::Io
+    pub(super) fn is_tried_alone(&self, request: &Request, error: &RequestError) -> bool {
+        let direct = self.plan.side(request.side).access.cache == Cache::Direct;
+        direct && request.op != Op::Zero && !self.ending() && error.may_be_a_neighbours()
     }
 
     /// Tries a failed request once more, when its turn comes.
-    pub(super) fn try_alone(&mut self, request: Request, error: io::Error) {
+    pub(super) fn try_alone(&mut self, request: Request, error: RequestError) {
         self.alone.waiting.push((request, error));
         self.try_next_alone();
     }
@@ -76,21 +72,21 @@ impl Pump<'_> {
     /// The block that was tried alone has come back.
     pub(super) fn was_tried_alone(&mut self, completion: Completion) {
         let Completion { request, result } = completion;
-        let again = |error: &io::Error| matches!(error.raw_os_error(), Some(libc::EINTR | libc::EAGAIN));
-        if result.as_ref().is_err_and(again) {
+        if matches!(result, Transferred::Retry) {
             self.queues.submit_alone(request);
             return;
         }
         let Some((_, first)) = self.alone.now.take() else { return };
-        match (result, request.op) {
+        match result {
             // No try was made, for want of a thread.
-            (Err(error), _) if error.raw_os_error().is_none() && DeviceError::of(&error).is_none() => {
+            Transferred::Failed(error) if !error.is_of_kernel() && error.device().is_none() => {
                 self.failed(request, first);
             }
-            (Err(error), _) => self.failed(request, error),
-            (Ok(moved), op) => {
+            Transferred::Failed(error) => self.failed(request, error),
+            Transferred::Retry => self.queues.submit_again(request),
+            Transferred::Moved(moved) => {
                 self.alone.succeeded += u64::from(moved > 0);
-                if op == Op::Read { self.on_read(request, moved) } else { self.on_write(request, moved) }
+                if request.op == Op::Read { self.on_read(request, moved) } else { self.on_write(request, moved) }
             }
         }
         self.try_next_alone();

@@ -136,7 +136,7 @@ impl Pump<'_> {
             self.tally.compared_bytes.fetch_add(u64::from(moved), Relaxed);
         }
         if moved == 0 {
-            self.failed(request, io::Error::from(io::ErrorKind::UnexpectedEof));
+            self.failed_by(request, io::ErrorKind::UnexpectedEof);
         } else if request.done < request.len {
             self.submit_rest(request);
         } else if self.plan.route == Route::ReadBack {

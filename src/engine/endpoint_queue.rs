@@ -1,7 +1,7 @@
 //! Requests in flight towards one side alone, for measuring it: no pump, no other side, the same queues.
 use super::ring::{Narrow, RingQueue, Wide};
 use super::threads::Calls;
-use crate::core::{Arena, Completion, Endpoint, EngineKind, Queue, Ready, Request};
+use crate::core::{Arena, Completion, Endpoint, EngineKind, Queue, Ready, Request, Transferred};
 use crate::sys::wait_any;
 use std::io;
 use std::sync::Arc;
@@ -83,9 +83,9 @@ impl EndpointQueue {
         let reaped = self.queues.iter_mut().try_for_each(|queue| queue.reap(&mut came));
         for Completion { mut request, result } in came.drain(..) {
             self.in_flight -= 1;
-            let moved = *result.as_ref().unwrap_or(&0);
+            let moved = if let Transferred::Moved(moved) = result { moved } else { 0 };
             request.done += moved;
-            if moved > 0 && request.left() > 0 {
+            if matches!(result, Transferred::Retry) || moved > 0 && request.left() > 0 {
                 self.submit(request);
             } else {
                 done.push(Completion { request, result });
@@ -144,7 +144,7 @@ mod tests {
             done.sort_by_key(|completion| completion.request.slot);
             assert_eq!(done.len(), 4, "{engine:?}");
             for (slot, completion) in done.iter().enumerate() {
-                assert_eq!(*completion.result.as_ref().unwrap(), 64);
+                assert!(matches!(completion.result, Transferred::Moved(64)), "{engine:?}: {:?}", completion.result);
                 assert_eq!(completion.request.buffer.bytes()[0] as usize, slot * 64, "{engine:?}");
             }
             assert!(disk.asked().iter().all(|Asked { op, .. }| *op == Op::Read));

@@ -1,19 +1,25 @@
 //! What becomes of a copy when a request fails: it is told, and all ahead of it brought home.
 use super::pump::{Failure, Pump};
-use crate::core::{Completion, DeviceError, Error, Kind, Op, Request, Route, Side};
+use crate::core::{Error, Kind, Op, Request, RequestError, Route, Side};
 use std::io;
 
 impl Pump<'_> {
     /// A request has failed for good.
-    pub(super) fn failed(&mut self, request: Request, source: io::Error) {
-        let look = self.is_suspect(&request, &source);
-        self.failed_at(request, source, look);
+    pub(super) fn failed(&mut self, request: Request, error: RequestError) {
+        let look = self.is_suspect(&request, &error);
+        self.failed_at(request, error, look);
+    }
+
+    /// The same, where the kernel called no error what is one here.
+    pub(super) fn failed_by(&mut self, request: Request, kind: io::ErrorKind) {
+        let end = &*self.ends[request.side.index()];
+        let error = RequestError::of(end, request.op, request.at(), kind.into());
+        self.failed(request, error);
     }
 
     /// The same; `look`: in which place of the request is still to be found out.
-    pub(super) fn failed_at(&mut self, request: Request, source: io::Error, look: bool) {
-        let cancelled = source.raw_os_error() == Some(libc::ECANCELED);
-        if cancelled && self.ending() {
+    pub(super) fn failed_at(&mut self, request: Request, error: RequestError, look: bool) {
+        if error.kind == Kind::Cancelled && self.ending() {
             if request.side == Side::Source && request.op == Op::Read && self.failure.is_none() {
                 self.write_what_came(request);
             } else {
@@ -24,7 +30,7 @@ impl Pump<'_> {
             return;
         }
         let of_delta = matches!(self.plan.route, Route::Delta { .. }) && request.side == Side::Dest;
-        if of_delta && request.op == Op::Read && self.ends[1].diagnose(Op::Read, request.at(), &source) == Kind::Io {
+        if of_delta && request.op == Op::Read && error.kind == Kind::Io {
             // What cannot be read there is not what it should be; writing it is what may cure it.
             self.unreadable_dest += 1;
             self.know_what_is_there(request);
@@ -32,7 +38,7 @@ impl Pump<'_> {
         }
         let ticket = request.ticket;
         if self.failure.as_ref().is_none_or(|first| ticket < first.ticket) {
-            let error = self.error_of(&request, source);
+            let error = self.error_of(&request, error);
             self.failure = Some(Failure { error, ticket, by_signal: false });
             self.acquit();
             if look { self.suspect(request) } else { self.retire(request) }
@@ -44,19 +50,12 @@ impl Pump<'_> {
     }
 
     /// What to tell of a failed request.
-    pub(super) fn error_of(&self, request: &Request, source: io::Error) -> Error {
-        let Request { side, op, .. } = *request;
-        let end = &self.ends[side.index()];
-        let kind = end.diagnose(op, request.at(), &source);
-        let said = DeviceError::of(&source).cloned();
-        let place = said.as_ref().and_then(|said| said.offset);
-        Error::of_request(kind, op, side, &end.facts().address, place.unwrap_or(request.at()), source)
-            .in_sectors_of(end.facts().logical_block_bytes)
-            .advise(said.map_or("", |said| said.advice))
+    pub(super) fn error_of(&self, request: &Request, error: RequestError) -> Error {
+        error.into_error(&*self.ends[request.side.index()], request.op, request.side, request.at())
     }
 
     /// On the way out: gives up what has not started, but brings home the blocks ahead of the one that failed.
-    pub(super) fn cancel_queued(&mut self, done: &mut Vec<Completion>) {
+    pub(super) fn cancel_queued(&mut self) {
         self.give_up_waiting();
         self.give_up_recoveries();
         let limit = self.failure.as_ref().map(|failure| failure.ticket);
@@ -79,7 +78,8 @@ impl Pump<'_> {
         }
         // Blocks wait there for one before them, which may have been given up: of a copy that does not end there is no
         // digest to be told.
-        self.queues.recall_digests(done);
+        let pending = self.queues.cancel_pending_digests();
+        pending.into_iter().for_each(|request| self.retire(request));
         self.look_closer();
     }
 }

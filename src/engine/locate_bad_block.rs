@@ -2,8 +2,7 @@
 //! request, so that a stop is heard between two of them.
 use super::bad_block_search::{BadBlockSearch, Block, Step};
 use super::pump::Pump;
-use crate::core::{Completion, DeviceError, Kind, Op, Order, Request};
-use std::io;
+use crate::core::{Completion, Kind, Op, Order, Request, RequestError, Transferred};
 
 /// A block whose read ended the copy.
 #[derive(Default)]
@@ -28,12 +27,9 @@ impl Suspect {
 
 impl Pump<'_> {
     /// Whether it is worth looking for the byte at which a request failed.
-    pub(super) fn is_suspect(&self, request: &Request, error: &io::Error) -> bool {
-        let end = &self.ends[request.side.index()];
-        request.op == Op::Read
-            && end.facts().order == Order::Any
-            && DeviceError::of(error).and_then(|said| said.offset).is_none()
-            && end.diagnose(Op::Read, request.at(), error) == Kind::Io
+    pub(super) fn is_suspect(&self, request: &Request, error: &RequestError) -> bool {
+        let order = self.ends[request.side.index()].facts().order;
+        request.op == Op::Read && order == Order::Any && error.kind == Kind::Io && error.blamed().is_none()
     }
 
     /// Keeps the block whose read failed first, to look for the place.
@@ -76,8 +72,8 @@ impl Pump<'_> {
         let block = self.looked_at(&request);
         let around = &mut self.slots[request.slot as usize].around;
         let found = match result {
-            Err(error) if matches!(error.raw_os_error(), Some(libc::EINTR | libc::EAGAIN)) => None,
-            Ok(moved) if moved > 0 => {
+            Transferred::Retry => None,
+            Transferred::Moved(moved) if moved > 0 => {
                 request.done += moved;
                 if request.done < end && request.done == request.until {
                     request.until = around.on_block_ready(block, request.done).min(end);
@@ -85,7 +81,7 @@ impl Pump<'_> {
                 (request.done == end).then_some(None)
             }
             failed => {
-                let blamed = failed.err().and_then(|error| DeviceError::of(&error)?.offset);
+                let blamed = if let Transferred::Failed(error) = failed { error.blamed() } else { None };
                 match around.failed(block, request.done, request.until, blamed, 0) {
                     Step::ReadTo(until) => {
                         request.until = until;

@@ -10,7 +10,7 @@ use super::queues::Queues;
 use super::recover_from_dest::DestRecovery;
 use crate::core::{
     Arena, Buffer, Completion, Endpoint, Error, Event, Extent, Kind, Next, Observer, Op, Plan, Request, Route, Run,
-    RunKind, Schedule, Side, Stop, Tally, Totals, Unread, Zeros,
+    RunKind, Schedule, Side, Stop, Tally, Totals, Transferred, Unread, Zeros,
 };
 use std::io;
 use std::sync::Arc;
@@ -152,7 +152,7 @@ impl<'a> Pump<'a> {
                 continue;
             }
             if self.ending() {
-                self.cancel_queued(&mut done);
+                self.cancel_queued();
                 if self.in_hand == 0 {
                     continue;
                 }
@@ -286,16 +286,13 @@ impl<'a> Pump<'a> {
         }
         let Completion { request, result } = completion;
         self.meter.completed(request.side, self.queues.sent_at(request.slot));
-        match (result, request.op) {
-            // A signal, or no memory for the request just then: nothing has happened.
-            (Err(error), _) if matches!(error.raw_os_error(), Some(libc::EINTR | libc::EAGAIN)) => {
-                self.queues.submit_again(request);
-            }
-            (Err(error), _) if self.should_salvage(&request, &error) => self.retry_smaller(request, error),
-            (Err(error), _) if self.is_tried_alone(&request, &error) => self.try_alone(request, error),
-            (Err(error), _) => self.failed(request, error),
-            (Ok(moved), Op::Read) => self.on_read(request, moved),
-            (Ok(moved), Op::Write | Op::Zero) => self.on_write(request, moved),
+        match result {
+            Transferred::Moved(moved) if request.op == Op::Read => self.on_read(request, moved),
+            Transferred::Moved(moved) => self.on_write(request, moved),
+            Transferred::Retry => self.queues.submit_again(request),
+            Transferred::Failed(error) if self.should_salvage(&request, &error) => self.retry_smaller(request, error),
+            Transferred::Failed(error) if self.is_tried_alone(&request, &error) => self.try_alone(request, error),
+            Transferred::Failed(error) => self.failed(request, error),
         }
     }
 

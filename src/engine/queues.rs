@@ -254,10 +254,8 @@ impl Queues {
     }
 
     /// Gives back the blocks that wait for an earlier one to be digested.
-    pub(super) fn recall_digests(&mut self, done: &mut Vec<Completion>) {
-        if let Some(digests) = &mut self.digests {
-            digests.recall(done);
-        }
+    pub(super) fn cancel_pending_digests(&mut self) -> Vec<Request> {
+        self.digests.as_mut().map_or(Vec::new(), Digester::cancel_pending)
     }
 
     /// Hands over what was submitted and moves what is finished to `done`; waits for something when nothing is. Returns

@@ -5,7 +5,9 @@
 //! it answers, so these reads go to a helper of the dest, one at a time, while the other blocks go on.
 use super::pump::Pump;
 use super::unreadable::finest_bytes;
-use crate::core::{Arena, Buffer, Completion, ExtentSet, Facts, Op, PAGE_BYTES, Plan, Request, Side};
+use crate::core::{
+    Arena, Buffer, Completion, ExtentSet, Facts, Op, PAGE_BYTES, Plan, Request, RequestError, Side, Transferred,
+};
 use std::collections::VecDeque;
 use std::io;
 
@@ -15,7 +17,7 @@ pub(super) struct BadPlace {
     /// Bytes of the place that the dest has; offsets count from the first byte of the copy.
     pub(super) durable: ExtentSet,
     /// Why the source could not be read there.
-    pub(super) error: io::Error,
+    pub(super) error: RequestError,
 }
 
 /// Bad places of the source that are read from the dest.
@@ -86,10 +88,10 @@ impl Pump<'_> {
         let Some(mut place) = recovery.now.take() else { return };
         let wanted_end = self.plan.dest.offset + place.durable.end();
         let failed = match result {
-            Err(error) if matches!(error.raw_os_error(), Some(libc::EINTR | libc::EAGAIN)) => None,
-            Err(error) => Some(error),
-            Ok(0) => Some(io::ErrorKind::UnexpectedEof.into()),
-            Ok(moved) => {
+            Transferred::Retry => None,
+            Transferred::Failed(error) => Some(error.source),
+            Transferred::Moved(0) => Some(io::ErrorKind::UnexpectedEof.into()),
+            Transferred::Moved(moved) => {
                 read.done += moved;
                 None
             }

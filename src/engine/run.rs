@@ -9,7 +9,7 @@ use super::queues::Queues;
 use super::recover_from_dest::DestRecovery;
 use crate::core::{
     Arena, CheckpointPlan, Differences, Ended, Endpoint, EngineKind, Error, Event, Extent, Kind, Observer, Op, Outcome,
-    Pace, Phase, Plan, Result, Schedule, Side, SideReport, Stop, Tally, Totals, Unread, Usage,
+    Pace, Phase, Plan, RequestError, Result, Schedule, Side, SideReport, Stop, Tally, Totals, Unread, Usage,
 };
 use crate::sys;
 use std::sync::Arc;
@@ -148,11 +148,10 @@ impl<'a> Run<'a> {
         self.claimed = Extent::new(0, bytes);
         self.pace.because = "no byte went through haul: the device copied by itself".to_owned();
         let Some(source) = failed else { return Ok(true) };
-        let (offset, facts) = (self.plan.dest.offset + bytes, dest.facts());
-        let kind = dest.diagnose(Op::Write, offset, &source);
-        let error = Error::of_request(kind, Op::Write, Side::Dest, &facts.address, offset, source);
+        let offset = self.plan.dest.offset + bytes;
+        let error = RequestError::of(&**dest, Op::Write, offset, source);
         Err(error
-            .in_sectors_of(facts.logical_block_bytes)
+            .into_error(&**dest, Op::Write, Side::Dest, offset)
             .advise("Its own copy failed, in reading or in writing; without --offload the error says which."))
     }
 

@@ -8,7 +8,7 @@ impl Pump<'_> {
     pub(super) fn source_ended(&mut self, request: Request) {
         let source = &self.ends[Side::Source.index()];
         if source.facts().size.is_some() {
-            self.failed(request, io::Error::from(io::ErrorKind::UnexpectedEof));
+            self.failed_by(request, io::ErrorKind::UnexpectedEof);
             return;
         }
         let end = self.slots[request.slot as usize].extent.offset + u64::from(request.done);

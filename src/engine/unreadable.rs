@@ -3,15 +3,14 @@ use super::bad_block_search::{Block, Step};
 use super::pump::{Failure, Pump};
 use super::recover_from_dest::BadPlace;
 use crate::core::{
-    Cache, DeviceError, Error, Event, Extent, ExtentSet, Facts, Kind, Op, Order, Plan, Request, Route, Side,
-    is_of_place,
+    Cache, Error, Event, Extent, ExtentSet, Facts, Kind, Op, Order, Plan, Request, RequestError, Route, Side,
 };
 use std::io;
 use std::sync::atomic::Ordering::Relaxed;
 
 impl Pump<'_> {
     /// A failed read is to be read around: that was asked for, and what failed is a matter of the place.
-    pub(super) fn should_salvage(&self, request: &Request, error: &io::Error) -> bool {
+    pub(super) fn should_salvage(&self, request: &Request, error: &RequestError) -> bool {
         let end = &self.ends[request.side.index()];
         let may = self.plan.on_error.looks_closer() && request.op == Op::Read && end.facts().order == Order::Any;
         // Bytes that are to be checked by their digest have to be there.
@@ -21,11 +20,11 @@ impl Pump<'_> {
             Route::Delta { .. } => request.side == Side::Source,
             Route::Copy | Route::Compare { .. } => true,
         };
-        may && here && is_of_place(end.diagnose(Op::Read, request.at(), error), error)
+        may && here && error.is_of_place()
     }
 
     /// A read has failed: reads a smaller piece, or the same again, or takes it for unreadable.
-    pub(super) fn retry_smaller(&mut self, mut request: Request, error: io::Error) {
+    pub(super) fn retry_smaller(&mut self, mut request: Request, error: RequestError) {
         let unread = &mut self.unread[request.side.index()];
         unread.failed_reads += 1;
         unread.failing += self.meter.now.saturating_duration_since(self.queues.sent_at(request.slot));
@@ -34,7 +33,7 @@ impl Pump<'_> {
             return;
         }
         let (block, tries) = (self.block_of(&request), self.tries(&request));
-        let blamed = DeviceError::of(&error).and_then(|said| said.offset);
+        let blamed = error.blamed();
         let around = &mut self.slots[request.slot as usize].around;
         match around.failed(block, request.done, request.until, blamed, tries) {
             Step::ReadTo(until) => request.until = until,
@@ -68,7 +67,7 @@ impl Pump<'_> {
     }
 
     /// Zeros stand for a logical block that cannot be read, but for what an earlier run could read of it.
-    fn pass_over(&mut self, mut request: Request, error: io::Error) {
+    fn pass_over(&mut self, mut request: Request, error: RequestError) {
         request.rest_mut().fill(0);
         let durable = match (&self.checkpoints, request.side) {
             (Some(checkpoints), Side::Source) => {
@@ -96,7 +95,8 @@ impl Pump<'_> {
         if self.unread.iter().all(|unread| unread.is_empty()) {
             let (address, at) = (&self.ends[side.index()].facts().address, bad.offset);
             let name = side.name();
-            let warning = format!("{name} {address} cannot be read at byte {at} ({error}): --on-error skip goes on");
+            let warning =
+                format!("{name} {address} cannot be read at byte {at} ({}): --on-error skip goes on", error.source);
             self.observer.hear(&Event::Warned(&warning));
         }
         self.unread[side.index()].runs.insert_all(&lost);
@@ -138,7 +138,7 @@ impl Pump<'_> {
 
     /// The run ends, and with it the search: nobody waits for a disk that tries for seconds. Whatever ends the run
     /// stays what is told; nothing from here on is claimed, or written where order matters.
-    pub(super) fn give_up(&mut self, request: Request, error: io::Error) {
+    pub(super) fn give_up(&mut self, request: Request, error: RequestError) {
         let ticket = request.ticket;
         match &mut self.failure {
             Some(failure) => failure.ticket = failure.ticket.min(ticket),

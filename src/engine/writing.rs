@@ -70,7 +70,7 @@ impl Pump<'_> {
     pub(super) fn on_write(&mut self, mut request: Request, moved: u32) {
         self.totals.write_requests += 1;
         if moved == 0 {
-            self.failed(request, io::Error::from(io::ErrorKind::WriteZero));
+            self.failed_by(request, io::ErrorKind::WriteZero);
             return;
         }
         let bytes = u64::from(moved);

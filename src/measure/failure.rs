@@ -1,5 +1,5 @@
 //! Failures of a disk as a whole, told apart from those of a place on it.
-use crate::core::{Endpoint, Error, Kind, Op, Side};
+use crate::core::{Endpoint, Error, Kind, Op, RequestError, Side};
 use std::io;
 use std::sync::Arc;
 
@@ -21,9 +21,8 @@ pub(super) fn failure_of_all(
     op: Op,
     address: &str,
     offset: u64,
-    error: io::Error,
+    RequestError { kind, source: error }: RequestError,
 ) -> Result<Error, io::Error> {
-    let kind = end.diagnose(op, offset, &error);
     let told = |error| of_request(end, kind, op, address, offset, error);
     match kind {
         Kind::Gone => Ok(told(error)),

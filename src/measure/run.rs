@@ -1,7 +1,10 @@
 //! One run: requests one behind the other, so many in flight, for a while.
 use super::failure::failure_of_all;
 use super::{Bad, Clock, Failure, Point, Trial};
-use crate::core::{Arena, Buffer, Completion, Endpoint, EngineKind, Error, Extent, Kind, Op, Request, Side, Stop};
+use crate::core::{
+    Arena, Buffer, Completion, Endpoint, EngineKind, Error, Extent, Kind, Op, Request, RequestError, Side, Stop,
+    Transferred,
+};
 use crate::engine::EndpointQueue;
 use crate::sys;
 use hdrhistogram::Histogram;
@@ -208,13 +211,16 @@ impl<'a> Flight<'a> {
         let (offset, len) = (request.at(), request.left());
         self.idle.push((request.slot, request.buffer));
         match result {
-            Ok(0) => self.fail(offset, len, io::ErrorKind::UnexpectedEof.into()),
-            Ok(_) => None,
-            Err(error) => self.fail(offset, len, error),
+            Transferred::Moved(0) => {
+                let ended = io::ErrorKind::UnexpectedEof.into();
+                self.fail(offset, len, RequestError::of(&**self.run.end, self.run.op, offset, ended))
+            }
+            Transferred::Failed(error) => self.fail(offset, len, error),
+            Transferred::Moved(_) | Transferred::Retry => None,
         }
     }
 
-    fn fail(&mut self, offset: u64, len: u32, error: io::Error) -> Option<Error> {
+    fn fail(&mut self, offset: u64, len: u32, error: RequestError) -> Option<Error> {
         let Run { end, op, address, .. } = *self.run;
         match failure_of_all(end, op, address, offset, error) {
             Ok(error) => Some(error),
@@ -230,6 +236,7 @@ impl<'a> Flight<'a> {
     fn flush(&mut self) -> Result<bool, Failure> {
         let Err(error) = self.run.end.make_durable() else { return Ok(false) };
         let (offset, len) = (self.run.extent.offset, u32::try_from(self.next - self.run.extent.offset));
+        let error = RequestError::of(&**self.run.end, self.run.op, offset, error);
         match self.fail(offset, len.unwrap_or(u32::MAX), error) {
             Some(error) => Err(Failure::Broken(error)),
             None => Ok(true),

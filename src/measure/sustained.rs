@@ -2,7 +2,7 @@
 use super::failure::{answers_no_more, failure_of_all};
 use super::shift::{Level, levels};
 use super::{Bad, Failure, Moment, Stage, Subject, Trend, Warmth, fell_hot, trend};
-use crate::core::{Buffer, Completion, Error, Extent, Kind, Op, Request, Side, Stop};
+use crate::core::{Buffer, Completion, Error, Extent, Kind, Op, Request, RequestError, Side, Stop, Transferred};
 use crate::engine::EndpointQueue;
 use std::io;
 use std::time::Duration;
@@ -112,7 +112,9 @@ pub fn sustained(
 
 /// Nobody knows which of the bytes are lost, so no rate can be told.
 fn unflushed(subject: &Subject, error: io::Error) -> Error {
-    failure_of_all(&subject.ways[0].1, Op::Write, &subject.address, 0, error).unwrap_or_else(|error| {
+    let end = &subject.ways[0].1;
+    let error = RequestError::of(&**end, Op::Write, 0, error);
+    failure_of_all(end, Op::Write, &subject.address, 0, error).unwrap_or_else(|error| {
         let what = format!("cannot flush dest {}: not all that was written has arrived", subject.address);
         Error::new(Kind::Io, what).on(Side::Dest).because(error).advise("The kernel's log (dmesg) says more.")
     })
@@ -217,13 +219,13 @@ impl<'a> Stream<'a> {
         if request.done > 0 {
             self.failed_in_a_row = 0;
         }
-        let error = match result {
-            Ok(moved) if moved > 0 => return (request.buffer, None),
-            Ok(_) => io::ErrorKind::WriteZero.into(),
-            Err(error) => error,
-        };
         let (offset, len) = (request.at(), request.left());
         let (end, address) = (&self.subject.ways[0].1, &self.subject.address);
+        let error = match result {
+            Transferred::Moved(0) => RequestError::of(&**end, Op::Write, offset, io::ErrorKind::WriteZero.into()),
+            Transferred::Failed(error) => error,
+            Transferred::Moved(_) | Transferred::Retry => return (request.buffer, None),
+        };
         let bad = match failure_of_all(end, Op::Write, address, offset, error) {
             Ok(error) => return (request.buffer, Some(error)),
             Err(error) => Bad::of(offset, len, &error),

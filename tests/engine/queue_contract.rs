@@ -32,7 +32,7 @@ impl Queue for LastFirst {
     fn flush(&mut self) -> io::Result<()> {
         for mut request in self.waiting.drain(..).rev() {
             let result = self.disk.perform(&mut request);
-            self.flushed.push(Completion { request, result });
+            self.flushed.push(Completion::of(&*self.disk, request, result.map(Some)));
         }
         Ok(())
     }

@@ -106,13 +106,13 @@ unsafe impl OnRing for End {
         self.entry(request, fd).into()
     }
 
-    fn decode(&self, _request: &Request, result: i32, extra: [u64; 2]) -> io::Result<u32> {
+    fn decode(&self, _request: &Request, result: i32, extra: [u64; 2]) -> io::Result<Option<u32>> {
         assert_eq!(extra, [0; 2], "a read or write leaves nothing there");
         if self.refuses {
             self.refused.store(true, Relaxed);
-            return Err(io::Error::from_raw_os_error(libc::EAGAIN));
+            return Ok(None);
         }
-        u32::try_from(result).map_err(|_| io::Error::from_raw_os_error(-result))
+        u32::try_from(result).map(Some).map_err(|_| io::Error::from_raw_os_error(-result))
     }
 }
 

@@ -61,8 +61,8 @@ unsafe impl OnRing for Hollow {
         opcode::Nop::new().build()
     }
 
-    fn decode(&self, request: &Request, result: i32, _extra: [u64; 2]) -> io::Result<u32> {
-        if result < 0 { Err(io::Error::from_raw_os_error(-result)) } else { Ok(request.left()) }
+    fn decode(&self, request: &Request, result: i32, _extra: [u64; 2]) -> io::Result<Option<u32>> {
+        if result < 0 { Err(io::Error::from_raw_os_error(-result)) } else { Ok(Some(request.left())) }
     }
 }
 

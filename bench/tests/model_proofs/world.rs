@@ -1,6 +1,6 @@
 //! Modelled disks in virtual time, as endpoints: queues, pump and measuring of haul meet the arithmetic of the disks,
 //! and no clock of the machine counts.
-use haul::core::{Completion, Endpoint, EndpointKind, Facts, Kind, Op, Queue, Ready, Request};
+use haul::core::{Completion, Endpoint, EndpointKind, Facts, Kind, Op, Queue, Ready, Request, Transferred};
 use haul::measure::{Clock, Thermometer};
 use modelled_disk::model::{self, Answer, Disk, Ticket};
 use modelled_disk::parameters::{Extent, Parameters};
@@ -222,7 +222,7 @@ impl Queue for OfDisk {
         for ticket in come {
             let request = state.disks[self.number].flying.remove(&ticket).expect("it was submitted");
             let moved = request.left();
-            done.push(Completion { request, result: Ok(moved) });
+            done.push(Completion { request, result: Transferred::Moved(moved) });
         }
         Ok(())
     }

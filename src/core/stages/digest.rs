@@ -1,6 +1,8 @@
 //! Digests of the source stream, beside the copy.
 use super::block_digests::BlockMaker;
-use crate::core::{BlockDigests, Completion, Digest, DigestedBlock, HashKind, Mailbox, Op, Queue, Ready, Request};
+use crate::core::{
+    BlockDigests, Completion, Digest, DigestedBlock, HashKind, Mailbox, Op, Queue, Ready, Request, Transferred,
+};
 use md5::Md5;
 use sha2::{Digest as _, Sha256};
 use std::collections::BTreeMap;
@@ -109,6 +111,11 @@ impl Digester {
         Ok(Some(digester))
     }
 
+    /// Gives back the blocks that wait for an earlier one, which will not come.
+    pub fn cancel_pending(&mut self) -> Vec<Request> {
+        std::mem::take(&mut self.waiting).into_values().collect()
+    }
+
     /// Blocks that were digested since this was asked last, ascending.
     pub fn digested(&self) -> Vec<DigestedBlock> {
         // Without an allocation where there are none, which is most of the time.
@@ -138,7 +145,7 @@ impl Onward {
         match self {
             Onward::Next(next) => drop(next.send(request)),
             Onward::Home(mailbox) => {
-                let result = Ok(request.len);
+                let result = Transferred::Moved(request.len);
                 mailbox.leave(Completion { request, result });
             }
         }
@@ -195,11 +202,6 @@ impl Queue for Digester {
             self.in_flight -= self.finished.take(done);
         }
         Ok(())
-    }
-
-    fn recall(&mut self, done: &mut Vec<Completion>) {
-        let cancelled = |request| Completion { request, result: Err(io::Error::from_raw_os_error(libc::ECANCELED)) };
-        done.extend(std::mem::take(&mut self.waiting).into_values().map(cancelled));
     }
 
     fn ready(&self) -> Ready {

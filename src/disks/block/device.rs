@@ -114,7 +114,6 @@ impl Endpoint for BlockDevice {
     /// end. A thin volume that is full says ENOSPC too, but still has its size.
     fn diagnose(&self, _op: Op, offset: u64, error: &io::Error) -> Kind {
         match error.raw_os_error() {
-            Some(libc::ECANCELED) => Kind::Cancelled,
             Some(libc::ENODEV | libc::ENXIO | libc::ENOMEDIUM) => Kind::Gone,
             _ if self.is_gone_at(offset) => Kind::Gone,
             Some(libc::ENOSPC | libc::EDQUOT) => Kind::NoSpace,

@@ -208,7 +208,6 @@ impl Endpoint for RegularFile {
     fn diagnose(&self, _op: Op, _offset: u64, error: &io::Error) -> Kind {
         match error.raw_os_error() {
             Some(libc::ENOSPC | libc::EDQUOT) => Kind::NoSpace,
-            Some(libc::ECANCELED) => Kind::Cancelled,
             _ if error.kind() == io::ErrorKind::UnexpectedEof => Kind::EndedEarly,
             _ => Kind::Io,
         }

@@ -308,7 +308,6 @@ impl Endpoint for NvmeNamespace {
     fn diagnose(&self, _op: Op, _offset: u64, error: &io::Error) -> Kind {
         match (DeviceError::of(error), error.raw_os_error()) {
             (Some(said), _) if said.kind != Kind::Io => said.kind,
-            (_, Some(libc::ECANCELED)) => Kind::Cancelled,
             (_, Some(libc::ENODEV | libc::ENXIO)) => Kind::Gone,
             (_, Some(libc::ENOSPC)) => Kind::NoSpace,
             _ if self.is_gone() => Kind::Gone,

@@ -87,11 +87,6 @@ impl Registered {
     }
 }
 
-/// Nothing has happened; to be tried another way.
-fn again() -> io::Error {
-    io::Error::from_raw_os_error(libc::EAGAIN)
-}
-
 impl NvmeNamespace {
     /// The bytes of the command for a ring entry.
     fn entry_bytes(&self, request: &mut Request, timeout: Duration) -> [u8; 80] {
@@ -139,31 +134,25 @@ unsafe impl OnRing for NvmeNamespace {
 
     /// 0 is all of it, a positive number a status of the drive, a negative one an errno of the kernel. What a failure
     /// means is found out by a call: the ring does not wait for it.
-    fn decode(&self, request: &Request, result: i32, _extra: [u64; 2]) -> io::Result<u32> {
+    fn decode(&self, request: &Request, result: i32, _extra: [u64; 2]) -> io::Result<Option<u32>> {
         let (at, registered) = (request.at(), self.ring.registered.came_back(request));
         if result == 0 {
             self.ring.used.store(true, Relaxed);
             self.ring.registered.used.fetch_or(registered, Relaxed);
-            return Ok(self.piece(request).expect("it was encoded"));
+            return Ok(Some(self.piece(request).expect("it was encoded")));
         }
         if let Ok(status) = u16::try_from(result) {
             self.suspects.add(at, Some(Status(status)));
-            return Err(again());
+            return Ok(None);
         }
         match -result {
             errno @ (libc::EOPNOTSUPP | libc::ENOTTY | libc::ENOSYS | libc::EACCES | libc::EPERM) => {
                 self.ring.refused.store(errno, Relaxed);
-                Err(again())
             }
-            libc::EINVAL if registered => {
-                self.ring.registered.refused.store(true, Relaxed);
-                Err(again())
-            }
-            libc::EINVAL | libc::EINTR | libc::EAGAIN => {
-                self.suspects.add(at, None);
-                Err(again())
-            }
-            errno => Err(io::Error::from_raw_os_error(errno)),
+            libc::EINVAL if registered => self.ring.registered.refused.store(true, Relaxed),
+            libc::EINVAL | libc::EINTR | libc::EAGAIN => self.suspects.add(at, None),
+            errno => return Err(io::Error::from_raw_os_error(errno)),
         }
+        Ok(None)
     }
 }

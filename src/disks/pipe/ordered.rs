@@ -132,7 +132,6 @@ impl Endpoint for Ordered {
     fn diagnose(&self, _op: Op, _offset: u64, error: &io::Error) -> Kind {
         match error.raw_os_error() {
             Some(libc::EPIPE | libc::ECONNRESET) => Kind::BrokenPipe,
-            Some(libc::ECANCELED) => Kind::Cancelled,
             Some(libc::ENOSPC) => Kind::NoSpace,
             _ if error.kind() == io::ErrorKind::UnexpectedEof => Kind::EndedEarly,
             _ => Kind::Io,

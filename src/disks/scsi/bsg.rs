@@ -139,43 +139,42 @@ impl Bsg {
         self.slots[request.slot as usize].len.load(Relaxed)
     }
 
-    /// What a completion says. A command that may go well another time is given again by a call, which has the patience
-    /// for it: the ring goes on meanwhile.
+    /// What a completion says; `None`: nothing has happened, and another way is worth a try. A command that may go well
+    /// another time is given again by a call, which has the patience for it: the ring goes on meanwhile.
     ///
     /// # Errors
-    /// EAGAIN: nothing has happened, and another way is worth a try. A [`crate::core::DeviceError`] of the disk.
-    pub(super) fn decode(&self, node: &Node, request: &Request, place: Place, came: (i32, u64)) -> io::Result<u32> {
+    /// What the kernel said, or a [`crate::core::DeviceError`] of the disk.
+    pub(super) fn decode(
+        &self,
+        node: &Node,
+        request: &Request,
+        place: Place,
+        came: (i32, u64),
+    ) -> io::Result<Option<u32>> {
         let (at, len) = (request.at(), self.len(request));
         let (result, number) = came;
         if result == 0 {
             self.used.store(true, Relaxed);
             let answer = self.slots[request.slot as usize].answer(BsgCompletion::of(number));
-            return match judge(&answer, len, place) {
+            match judge(&answer, len, place) {
                 Verdict::Done { moved, recovered } => {
                     node.note_done(moved < len, recovered);
-                    Ok(moved)
+                    return Ok(Some(moved));
                 }
-                Verdict::Failed { error, on_the_way } => Err(node.settled(error, on_the_way)),
-                Verdict::Again(why, _) => {
-                    node.counts.again(why);
-                    self.look_closer(at)
-                }
-            };
+                Verdict::Failed { error, on_the_way } => return Err(node.settled(error, on_the_way)),
+                Verdict::Again(why, _) => node.counts.again(why),
+            }
         }
         match -result {
             libc::EOPNOTSUPP | libc::ENOTTY | libc::ENOSYS | libc::EACCES | libc::EPERM => {
                 self.refused.store(true, Relaxed);
-                Err(again())
             }
-            // Too long for the driver, or the kernel had no room for it just now: a call finds out which.
-            libc::EINVAL | libc::ENOMEM | libc::EINTR | libc::EAGAIN => self.look_closer(at),
-            errno => Err(io::Error::from_raw_os_error(errno)),
+            // The disk may take it another time, it is too long for the driver, or the kernel had no room for it just
+            // now: a call finds out which.
+            0 | libc::EINVAL | libc::ENOMEM | libc::EINTR | libc::EAGAIN => self.suspects.add(at, ()),
+            errno => return Err(io::Error::from_raw_os_error(errno)),
         }
-    }
-
-    fn look_closer(&self, at: u64) -> io::Result<u32> {
-        self.suspects.add(at, ());
-        Err(again())
+        Ok(None)
     }
 
     /// A call has taken the bytes from `at` on.
@@ -187,11 +186,6 @@ impl Bsg {
     pub(super) fn way(&self) -> Option<String> {
         self.used.load(Relaxed).then(|| format!("{}, uring_cmd", self.path.display()))
     }
-}
-
-/// Nothing has happened; to be tried another way.
-fn again() -> io::Error {
-    io::Error::from_raw_os_error(libc::EAGAIN)
 }
 
 /// The bsg node of the disk whose sg node has this number, and its own number.
@@ -262,8 +256,8 @@ mod tests {
         let (bsg, node) = bsg();
         let mut read = request(Op::Read);
         given(&bsg, &mut read);
-        assert_eq!(bsg.decode(&node, &read, PLACE, (0, 0)).unwrap(), 128 << 10);
-        assert_eq!(bsg.decode(&node, &read, PLACE, (0, 1000 << 32)).unwrap(), (128 << 10) - 1024, "whole blocks");
+        assert_eq!(bsg.decode(&node, &read, PLACE, (0, 0)).unwrap(), Some(128 << 10));
+        assert_eq!(bsg.decode(&node, &read, PLACE, (0, 1000 << 32)).unwrap(), Some((128 << 10) - 1024), "whole blocks");
     }
 
     #[test]
@@ -273,8 +267,7 @@ mod tests {
         for came in [(0, 0x28), (0, 0x05 << 16), (-libc::EINVAL, 0), (-libc::EAGAIN, 0)] {
             assert!(bsg.takes(&read));
             given(&bsg, &mut read);
-            let error = bsg.decode(&node, &read, PLACE, came).unwrap_err();
-            assert_eq!(error.raw_os_error(), Some(libc::EAGAIN), "{came:?}");
+            assert_eq!(bsg.decode(&node, &read, PLACE, came).unwrap(), None, "{came:?}");
             assert!(!bsg.takes(&read), "{came:?}");
             bsg.called(read.at());
         }
@@ -285,10 +278,7 @@ mod tests {
         let (bsg, node) = bsg();
         assert!(!bsg.works(), "a file of zeros takes none");
         let read = request(Op::Read);
-        assert_eq!(
-            bsg.decode(&node, &read, PLACE, (-libc::EOPNOTSUPP, 0)).unwrap_err().raw_os_error(),
-            Some(libc::EAGAIN)
-        );
+        assert_eq!(bsg.decode(&node, &read, PLACE, (-libc::EOPNOTSUPP, 0)).unwrap(), None);
         assert!(!bsg.takes(&read));
         assert_eq!(bsg.way(), None);
     }

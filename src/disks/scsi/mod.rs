@@ -91,12 +91,7 @@ impl Endpoint for ScsiEndpoint {
     }
 
     fn diagnose(&self, _op: Op, _offset: u64, error: &io::Error) -> Kind {
-        match (DeviceError::of(error), error.raw_os_error()) {
-            (Some(said), _) => said.kind,
-            (_, Some(libc::ECANCELED)) => Kind::Cancelled,
-            (_, Some(libc::ENODEV | libc::ENXIO)) => Kind::Gone,
-            _ => Kind::Io,
-        }
+        kind_of(error)
     }
 
     fn detail(&self) -> Option<String> {
@@ -106,6 +101,15 @@ impl Endpoint for ScsiEndpoint {
 
     fn notes(&self) -> Vec<String> {
         self.disk.notes()
+    }
+}
+
+/// What a failure means for a disk that takes commands.
+fn kind_of(error: &io::Error) -> Kind {
+    match (DeviceError::of(error), error.raw_os_error()) {
+        (Some(said), _) => said.kind,
+        (_, Some(libc::ENODEV | libc::ENXIO)) => Kind::Gone,
+        _ => Kind::Io,
     }
 }
 
@@ -144,7 +148,7 @@ unsafe impl OnRing for ScsiEndpoint {
         self.bsg().entry(request, (&cdb, len), self.disk.node.timeout_ms(), fd)
     }
 
-    fn decode(&self, request: &Request, result: i32, extra: [u64; 2]) -> io::Result<u32> {
+    fn decode(&self, request: &Request, result: i32, extra: [u64; 2]) -> io::Result<Option<u32>> {
         let (_, place) = self.disk.command(request.op, request.at(), self.bsg().len(request))?;
         self.bsg().decode(&self.disk.node, request, place, (result, extra[0]))
     }

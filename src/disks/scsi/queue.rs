@@ -1,10 +1,11 @@
 //! Commands in flight at a SCSI generic node: written to it, waited for with poll, read back as they are done.
 use super::disk::{Disk, is_too_long};
+use super::kind_of;
 use super::node::{self, SENSE_BYTES, is_full};
 use super::probe::IN_FLIGHT_MAX;
 use super::retry_policy::RetryPolicy;
 use super::verdict::{Verdict, judge};
-use crate::core::{Completion, Op, Queue, Ready, Request, Transfers};
+use crate::core::{Completion, Op, Queue, Ready, Request, Transferred, Transfers};
 use crate::sys::sg;
 use rustix::event::epoll::{self, CreateFlags, EventData, EventFlags};
 use rustix::time::{
@@ -97,6 +98,7 @@ impl SgQueue {
     }
 
     fn finish(&mut self, request: Request, result: io::Result<u32>) {
+        let result = Transferred::of(result.map(Some), kind_of);
         self.finished.push(Completion { request, result });
     }
 
@@ -286,15 +288,6 @@ impl Queue for SgQueue {
         self.resume();
         done.append(&mut self.finished);
         Ok(())
-    }
-
-    fn recall(&mut self, done: &mut Vec<Completion>) {
-        let cancelled = |waiting: Waiting| Completion {
-            request: waiting.request,
-            result: Err(io::Error::from_raw_os_error(libc::ECANCELED)),
-        };
-        done.extend(self.pending.drain(..).map(cancelled));
-        done.extend(self.later.drain(..).map(|(_, waiting)| cancelled(waiting)));
     }
 
     fn ready(&self) -> Ready {

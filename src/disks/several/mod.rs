@@ -98,9 +98,9 @@ impl Several {
             (request.op, request.done) = (op, done);
             match result {
                 Ok(()) => arrived = true,
-                Err(error) if error.raw_os_error() == Some(libc::ECANCELED) => return Err(error),
-                Err(source) => {
-                    if let (Some(error), Some(dropped)) = (part.fail(op, request.at(), source), self.dropped.get()) {
+                Err(error) if error.kind == Kind::Cancelled => return Err(error.source),
+                Err(error) => {
+                    if let (Some(error), Some(dropped)) = (part.fail(op, request.at(), error), self.dropped.get()) {
                         dropped(&error);
                     }
                 }

@@ -2,8 +2,8 @@
 use super::keeps;
 use super::pace::Pace;
 use crate::core::{
-    Cache, DestOutcome, DestState, DestTally, DeviceError, Endpoint, Error, Existing, Extent, ExtentSet, Kind, Op,
-    PlanDest, Request, Side, Zeros,
+    Cache, DestOutcome, DestState, DestTally, Endpoint, Error, Existing, Extent, ExtentSet, Op, PlanDest, Request,
+    RequestError, Side, Transferred, Zeros,
 };
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -78,7 +78,7 @@ impl Part {
     }
 
     /// The same as [`Part::take`], with the time it takes.
-    pub(super) fn take_in_time(&self, request: &mut Request) -> io::Result<()> {
+    pub(super) fn take_in_time(&self, request: &mut Request) -> Result<(), RequestError> {
         self.pace().enter(Instant::now());
         let len = request.left();
         let result = self.take(request);
@@ -87,7 +87,7 @@ impl Part {
     }
 
     /// Carries the whole transfer of the request out. The request's `op` and `done` are left anywhere.
-    fn take(&self, request: &mut Request) -> io::Result<()> {
+    fn take(&self, request: &mut Request) -> Result<(), RequestError> {
         let zero = request.op == Op::Zero;
         request.op = match (request.op, self.plan.zeros) {
             (Op::Zero, Zeros::Leave) => {
@@ -105,12 +105,15 @@ impl Part {
                 }
             }
         };
-        let mut tried_alone = false;
+        let mut may_try_again = self.plan.side.access.cache == Cache::Direct && request.op != Op::Zero;
         while request.done < request.until {
             let at = request.at();
-            match self.end.perform(request) {
-                Ok(0) => return Err(io::Error::from(io::ErrorKind::WriteZero)),
-                Ok(moved) => {
+            let result = self.end.perform(request).map(Some);
+            match Transferred::by(&*self.end, request, result) {
+                Transferred::Moved(0) => {
+                    return Err(RequestError::of(&*self.end, request.op, at, io::ErrorKind::WriteZero.into()));
+                }
+                Transferred::Moved(moved) => {
                     let bytes = u64::from(moved);
                     self.acknowledged(at, moved, |known| match request.op {
                         Op::Zero => known.zeroed_bytes += bytes,
@@ -118,21 +121,12 @@ impl Part {
                     });
                     request.done += moved;
                 }
-                // A signal, or no memory just then: nothing has happened.
-                Err(error) if matches!(error.raw_os_error(), Some(libc::EINTR | libc::EAGAIN)) => {
-                    std::thread::yield_now();
-                }
-                Err(error) if !tried_alone && self.may_succeed_alone(request, &error) => tried_alone = true,
-                Err(error) => return Err(error),
+                Transferred::Retry => std::thread::yield_now(),
+                Transferred::Failed(error) if may_try_again && error.may_be_a_neighbours() => may_try_again = false,
+                Transferred::Failed(error) => return Err(error),
             }
         }
         Ok(())
-    }
-
-    /// The block layer merges neighbours and fails all of them: what went direct is tried once more.
-    fn may_succeed_alone(&self, request: &Request, error: &io::Error) -> bool {
-        let direct = self.plan.side.access.cache == Cache::Direct && request.op != Op::Zero;
-        direct && error.raw_os_error().is_some() && self.end.diagnose(request.op, request.at(), error) == Kind::Io
     }
 
     fn acknowledged(&self, at: u64, len: u32, count: impl FnOnce(&mut Known)) {
@@ -143,24 +137,16 @@ impl Part {
     }
 
     /// Drops it. `None`: another block has failed there before; what is told is the first that did.
-    pub(super) fn fail(&self, op: Op, offset: u64, source: io::Error) -> Option<Error> {
+    pub(super) fn fail(&self, op: Op, offset: u64, error: RequestError) -> Option<Error> {
         if self.out.swap(true, Relaxed) {
             return None;
         }
         self.now(DestState::Failed);
-        let told = self.error_of(op, offset, &source);
-        self.known().error = Some(self.error_of(op, offset, &source).because(source));
+        let kept = error.into_error(&*self.end, op, Side::Dest, offset);
+        let source = kept.source.as_ref().map(|source| io::Error::new(source.kind(), source.to_string()));
+        let told = Error { source, what: kept.what.clone(), advice: kept.advice.clone(), ..kept };
+        self.known().error = Some(kept);
         Some(told)
-    }
-
-    fn error_of(&self, op: Op, offset: u64, source: &io::Error) -> Error {
-        let kind = self.end.diagnose(op, offset, source);
-        let said = DeviceError::of(source).cloned();
-        let place = said.as_ref().and_then(|said| said.offset).unwrap_or(offset);
-        let again = io::Error::new(source.kind(), source.to_string());
-        Error::of_request(kind, op, Side::Dest, &self.plan.side.address, place, again)
-            .in_sectors_of(self.end.facts().logical_block_bytes)
-            .advise(said.map_or("", |said| said.advice))
     }
 
     /// Something failed that was not about a block.

@@ -16,7 +16,7 @@ pub trait Form {
     fn encode(on_ring: &dyn OnRing, request: &mut Request, fd: types::Fixed) -> Self::Entry;
 
     /// What a completion says of the request.
-    fn decode(on_ring: &dyn OnRing, request: &Request, completion: &Self::Completion) -> io::Result<u32>;
+    fn decode(on_ring: &dyn OnRing, request: &Request, completion: &Self::Completion) -> io::Result<Option<u32>>;
 }
 
 /// Entries of 64 bytes, completions of 16: all that files and block devices need.
@@ -34,7 +34,7 @@ impl Form for Narrow {
         on_ring.encode(request, fd)
     }
 
-    fn decode(on_ring: &dyn OnRing, request: &Request, completion: &cqueue::Entry) -> io::Result<u32> {
+    fn decode(on_ring: &dyn OnRing, request: &Request, completion: &cqueue::Entry) -> io::Result<Option<u32>> {
         on_ring.decode(request, completion.result(), [0; 2])
     }
 }
@@ -48,7 +48,7 @@ impl Form for Wide {
         on_ring.encode_wide(request, fd)
     }
 
-    fn decode(on_ring: &dyn OnRing, request: &Request, completion: &cqueue::Entry32) -> io::Result<u32> {
+    fn decode(on_ring: &dyn OnRing, request: &Request, completion: &cqueue::Entry32) -> io::Result<Option<u32>> {
         on_ring.decode(request, completion.result(), *completion.big_cqe())
     }
 }

@@ -140,7 +140,7 @@ impl<F: Form> Queue for RingQueue<F> {
             let result = F::decode(end.on_ring().expect("was encoded by it"), &request, &entry);
             self.in_flight -= 1;
             self.reaped += 1;
-            done.push(Completion { request, result });
+            done.push(Completion::of(&**end, request, result));
         }
         Ok(())
     }

@@ -66,12 +66,12 @@ impl Helpers {
                 let call = AssertUnwindSafe(|| end.perform(&mut request));
                 let result =
                     catch_unwind(call).unwrap_or_else(|_| Err(io::Error::other("a bug in haul ended the call")));
-                mailbox.leave(Completion { request, result });
+                mailbox.leave(Completion::of(&*end, request, result.map(Some)));
             }
         };
         match thread::Builder::new().name("haul-io".to_owned()).spawn(help) {
             Ok(thread) => self.threads.push(thread),
-            // Not as EAGAIN, which from an endpoint means that the same call may succeed a moment later.
+            // Not as EAGAIN, which means that the same call may succeed a moment later.
             Err(error) if self.threads.is_empty() => {
                 return Err(io::Error::other(format!("no thread can be started to make the call ({error})")));
             }
@@ -85,7 +85,7 @@ impl Queue for Calls {
     fn submit(&mut self, mut request: Request) {
         let Some(helpers) = &mut self.helpers else {
             let result = self.end.perform(&mut request);
-            self.finished.push_back(Completion { request, result });
+            self.finished.push_back(Completion::of(&*self.end, request, result.map(Some)));
             return;
         };
         helpers.in_flight += 1;
@@ -93,7 +93,7 @@ impl Queue for Calls {
             Ok(()) => helpers.batch.push(request),
             Err(error) => {
                 helpers.in_flight -= 1;
-                self.finished.push_back(Completion { request, result: Err(error) });
+                self.finished.push_back(Completion::of(&*self.end, request, Err(error)));
             }
         }
     }
@@ -141,7 +141,7 @@ impl Drop for Calls {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::core::{Arena, EndpointKind, Facts, Kind, Op, Side};
+    use crate::core::{Arena, EndpointKind, Facts, Kind, Op, Side, Transferred};
 
     struct Panics(Facts);
 
@@ -173,6 +173,7 @@ mod tests {
         helpers.threads.drain(..).for_each(|thread| thread.join().unwrap_or_default());
         let mut done = Vec::new();
         calls.reap(&mut done).unwrap();
-        assert!(done[0].result.as_ref().is_err_and(|error| error.to_string().contains("bug")));
+        let Transferred::Failed(error) = &done[0].result else { panic!("{:?}", done[0].result) };
+        assert!(error.source.to_string().contains("bug"));
     }
 }

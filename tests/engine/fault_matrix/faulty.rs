@@ -44,7 +44,7 @@ impl Faulty {
     }
 
     /// What the fault makes of a transfer that would have moved this.
-    fn spoil(&self, request: &Request, moved: io::Result<u32>) -> io::Result<u32> {
+    fn spoil<T>(&self, request: &Request, moved: io::Result<T>) -> io::Result<T> {
         let touched = self.touches(request);
         if self.fault == Fault::Gone && touched {
             self.gone.store(true, Relaxed);
@@ -118,7 +118,7 @@ unsafe impl OnRing for Faulty {
         self.inner.on_ring().expect("asked for only where there is one").encode(request, fd)
     }
 
-    fn decode(&self, request: &Request, result: i32, extra: [u64; 2]) -> io::Result<u32> {
+    fn decode(&self, request: &Request, result: i32, extra: [u64; 2]) -> io::Result<Option<u32>> {
         let moved = self.inner.on_ring().expect("asked for only where there is one").decode(request, result, extra);
         self.spoil(request, moved)
     }

@@ -1,0 +1,127 @@
+//! What came of one transfer of a request: found out once, where it completes.
+use super::{DeviceError, Endpoint, Error, Kind, Op, Request, Side, is_of_medium};
+use std::io;
+
+/// What came of one transfer of a request.
+#[derive(Debug)]
+pub enum Transferred {
+    /// So many bytes were moved: fewer than asked is not an error, 0 for a read is the end of the source.
+    Moved(u32),
+    /// Nothing has happened. The same request is to be submitted again; its endpoint may by then want it another way.
+    Retry,
+    /// It failed.
+    Failed(RequestError),
+}
+
+impl Transferred {
+    /// Classifies what a transfer gave, `None` for nothing that has happened. `diagnose` is asked of a failure alone.
+    pub fn of(result: io::Result<Option<u32>>, diagnose: impl FnOnce(&io::Error) -> Kind) -> Self {
+        match result {
+            Ok(moved) => moved.map_or(Transferred::Retry, Transferred::Moved),
+            // A signal, or no memory for the request just then.
+            Err(error) if matches!(error.raw_os_error(), Some(libc::EINTR | libc::EAGAIN)) => Transferred::Retry,
+            Err(source) => Transferred::Failed(RequestError::new(source, diagnose)),
+        }
+    }
+
+    /// The same for what `end` gave for this request.
+    pub fn by(end: &dyn Endpoint, request: &Request, result: io::Result<Option<u32>>) -> Self {
+        Transferred::of(result, |error| end.diagnose(request.op, request.at(), error))
+    }
+}
+
+/// Why a request failed.
+#[derive(Debug)]
+pub struct RequestError {
+    /// What the endpoint takes it for.
+    pub kind: Kind,
+    /// What the kernel or the device said.
+    pub source: io::Error,
+}
+
+impl RequestError {
+    fn new(source: io::Error, diagnose: impl FnOnce(&io::Error) -> Kind) -> Self {
+        // What an endpoint was told to give up is the same for all of them.
+        let cancelled = source.raw_os_error() == Some(libc::ECANCELED);
+        RequestError { kind: if cancelled { Kind::Cancelled } else { diagnose(&source) }, source }
+    }
+
+    /// The failure of `op` at `offset` of this endpoint.
+    pub fn of(end: &dyn Endpoint, op: Op, offset: u64, source: io::Error) -> Self {
+        RequestError::new(source, |error| end.diagnose(op, offset, error))
+    }
+
+    /// What the device itself said, where it did.
+    pub fn device(&self) -> Option<&DeviceError> {
+        DeviceError::of(&self.source)
+    }
+
+    /// The byte that the device blames, counted on its side.
+    pub fn blamed(&self) -> Option<u64> {
+        self.device()?.offset
+    }
+
+    /// A call was made, and the kernel gave it a number: neither the device's own words nor a failure of ours.
+    pub fn is_of_kernel(&self) -> bool {
+        self.source.raw_os_error().is_some()
+    }
+
+    /// The block layer merges neighbours and fails them together: the request itself may be fine.
+    pub fn may_be_a_neighbours(&self) -> bool {
+        // What has no number did not come from the block layer.
+        self.kind == Kind::Io && self.is_of_kernel()
+    }
+
+    /// It says something about the place, so that another may be fine. A device that is gone, a call that made no sense
+    /// and a lack of memory are none of it.
+    pub fn is_of_place(&self) -> bool {
+        // A disk that gave up after its time; file systems about checksums and structures that do not fit.
+        let others = [libc::ETIMEDOUT, libc::EBADMSG, libc::EUCLEAN];
+        let is_other = self.source.raw_os_error().is_some_and(|errno| others.contains(&errno));
+        self.kind == Kind::Io && (is_other || is_of_medium(&self.source))
+    }
+
+    /// The failure in words, of `op` at `offset` or where the device puts the blame, on this side of the copy.
+    pub fn into_error(self, end: &dyn Endpoint, op: Op, side: Side, offset: u64) -> Error {
+        let (place, advice) = (self.blamed().unwrap_or(offset), self.device().map_or("", |said| said.advice));
+        Error::of_request(self.kind, op, side, &end.facts().address, place, self.source)
+            .in_sectors_of(end.facts().logical_block_bytes)
+            .advise(advice)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(errno: i32) -> Transferred {
+        Transferred::of(Err(io::Error::from_raw_os_error(errno)), |_| Kind::Io)
+    }
+
+    #[test]
+    fn a_signal_and_a_lack_of_memory_are_no_failures() {
+        assert!([libc::EINTR, libc::EAGAIN].into_iter().all(|errno| matches!(of(errno), Transferred::Retry)));
+        assert!(matches!(Transferred::of(Ok(None), |_| Kind::Io), Transferred::Retry));
+        assert!(matches!(Transferred::of(Ok(Some(7)), |_| Kind::Io), Transferred::Moved(7)));
+        assert!(matches!(of(libc::EIO), Transferred::Failed(RequestError { kind: Kind::Io, .. })));
+    }
+
+    #[test]
+    fn what_was_cancelled_is_so_whatever_its_endpoint_takes_it_for() {
+        assert!(matches!(of(libc::ECANCELED), Transferred::Failed(RequestError { kind: Kind::Cancelled, .. })));
+    }
+
+    #[test]
+    fn only_what_the_medium_or_the_device_says_of_a_place_is_read_around() {
+        let is_of_place = |kind, source| RequestError { kind, source }.is_of_place();
+        let of = |errno| is_of_place(Kind::Io, io::Error::from_raw_os_error(errno));
+        assert!([libc::EIO, libc::ENODATA, libc::EILSEQ, libc::ETIMEDOUT].into_iter().all(of));
+        assert!(![libc::EINVAL, libc::ENOTCONN, libc::ENOMEM, libc::ENXIO, libc::ENOLINK].into_iter().any(of));
+        assert!(!is_of_place(Kind::Gone, io::Error::from_raw_os_error(libc::EIO)));
+        assert!(!is_of_place(Kind::Io, io::ErrorKind::UnexpectedEof.into()));
+        let words = "medium error".to_owned();
+        let said = DeviceError { kind: Kind::Io, words, offset: None, of_medium: true, advice: "", sense: None };
+        assert!(is_of_place(Kind::Io, said.clone().into()));
+        assert!(!is_of_place(Kind::Io, DeviceError { of_medium: false, ..said }.into()));
+    }
+}
