@@ -30,6 +30,30 @@ impl Change {
     }
 }
 
+/// What is to be told of a side at the end of a copy.
+#[derive(Debug, Default)]
+pub struct Closing {
+    /// How it was reached, where that is worth a word in the report: `SCSI commands (/dev/sg0)`.
+    pub detail: Option<String>,
+    /// What the user should know of how it went on this side.
+    pub notes: Vec<String>,
+    /// What was wrong with the bytes that came, for a dest that judges them.
+    pub damage: Option<Damage>,
+    /// How each of several dests ended that look like one.
+    pub dests: Vec<DestOutcome>,
+}
+
+/// Whose bytes a dest takes over by itself.
+#[derive(Clone, Copy, Debug)]
+pub enum OffloadSource<'a> {
+    /// The file that is open here: the file system shares its extents (FICLONERANGE, since 4.5).
+    File(BorrowedFd<'a>),
+    /// The device as a whole that the dest is, or is a part of: by a command of its own.
+    SameDevice,
+    /// The device of that name, as a whole: by a command of the dest's.
+    Device(&'a CopyName),
+}
+
 /// One side of a copy, open and ready. One implementation per kind of thing that holds bytes.
 pub trait Endpoint: Send + Sync {
     /// What it is.
@@ -91,35 +115,18 @@ pub trait Endpoint: Send + Sync {
         Ok(())
     }
 
-    /// Takes the whole of `extent` from `source` without a byte through us (FICLONERANGE, since 4.5).
+    /// Takes bytes of `from` over without any of them through us: those of `extent`, which counts there, to `to_offset`
+    /// on this side. Returns the bytes: one at least, and all of `extent` or fewer; of a file all. They do not overlap.
     ///
     /// # Errors
-    /// EOPNOTSUPP, EXDEV or EINVAL where the file system cannot; nothing has changed then.
-    fn share_from(&self, _source: BorrowedFd<'_>, _from: Extent, _to_offset: u64) -> io::Result<()> {
+    /// EOPNOTSUPP, or a [`super::DeviceError`] of [`Kind::Unsupported`], where it cannot; of a file system also EXDEV
+    /// or EINVAL. Nothing has changed then. Else what the device said.
+    fn offload(&self, _from: OffloadSource<'_>, _extent: Extent, _to_offset: u64) -> io::Result<u64> {
         Err(io::Error::from_raw_os_error(libc::EOPNOTSUPP))
     }
 
-    /// Copies within the device that this is, or is a part of, by a command of its own: from `from`, which counts on
-    /// the device as a whole, to `to_offset` on this side. Returns the bytes copied: one at least, and all of `from` or
-    /// fewer. The extents do not overlap.
-    ///
-    /// # Errors
-    /// EOPNOTSUPP where the device cannot; nothing has changed then. Else what the device said.
-    fn copy_within(&self, _from: Extent, _to_offset: u64) -> io::Result<u32> {
-        Err(io::Error::from_raw_os_error(libc::EOPNOTSUPP))
-    }
-
-    /// Copies from the device of that name, by a command of this one's own: from `from`, which counts on that device as
-    /// a whole, to `to_offset` on this side. Returns the bytes copied: one at least, and all of `from` or fewer.
-    ///
-    /// # Errors
-    /// EOPNOTSUPP, or a [`super::DeviceError`] of [`Kind::Unsupported`], where the devices cannot; nothing has changed
-    /// then. Else what the device said.
-    fn copy_from(&self, _name: &CopyName, _from: Extent, _to_offset: u64) -> io::Result<u32> {
-        Err(io::Error::from_raw_os_error(libc::EOPNOTSUPP))
-    }
-
-    /// The descriptor, for [`Endpoint::share_from`] of the other side.
+    /// The descriptor that most goes through, of what has pages in the page cache: to ask for them, or to share its
+    /// extents with the other side.
     fn descriptor(&self) -> Option<BorrowedFd<'_>> {
         None
     }
@@ -130,24 +137,9 @@ pub trait Endpoint: Send + Sync {
     /// What a failure means here. `error` came of `op` at `offset` on this side.
     fn diagnose(&self, op: Op, offset: u64, error: &io::Error) -> Kind;
 
-    /// How it is reached, where that is worth a word in the report: `SCSI commands by /dev/sg0`.
-    fn detail(&self) -> Option<String> {
-        None
-    }
-
-    /// What the user should know of how it went on this side; asked at the end of a copy.
-    fn notes(&self) -> Vec<String> {
-        Vec::new()
-    }
-
-    /// What was wrong with the bytes that came, for a dest that judges them; asked at the end of a copy.
-    fn damage(&self) -> Option<Damage> {
-        None
-    }
-
-    /// How each of several dests ended that look like one; asked once, at the end of a copy.
-    fn dests(&self) -> Vec<DestOutcome> {
-        Vec::new()
+    /// What is to be told of this side; asked at the end of a copy, of several dests once.
+    fn closing(&self) -> Closing {
+        Closing::default()
     }
 
     /// The running numbers of each of several dests that look like one; asked before the first request.
@@ -163,11 +155,6 @@ pub trait Endpoint: Send + Sync {
     /// Has the page cache drop what it holds of `extent`, which is clean, and says how many bytes of that are still
     /// there (cachestat, since 6.5, or mincore); `None` where nobody can tell.
     fn uncache(&self, _extent: Extent) -> Option<u64> {
-        None
-    }
-
-    /// Bytes of it that the page cache holds (cachestat, since 6.5); `None` where that cannot be known.
-    fn cached_bytes(&self) -> Option<u64> {
         None
     }
 }

@@ -54,7 +54,7 @@ pub use device::{Device, DevicePartition, WaitingUndo};
 pub use device_error::DeviceError;
 pub use differences::{DIFFERING_RUNS_MAX, Differences};
 pub use digested_block::{BlockDigests, DigestedBlock};
-pub use endpoint::{Change, Endpoint, OnRing};
+pub use endpoint::{Change, Closing, Endpoint, OffloadSource, OnRing};
 pub use error::{Error, Kind, Result};
 pub use estimate::{Bound, Estimate, WriteRate};
 pub use event::{Event, Observer, Phase, Silent};

@@ -25,6 +25,7 @@ pub mod several;
 mod zeros;
 
 pub use mapped::mapped;
+pub use null::missing_side;
 
 use crate::core::{CommandSet, Endpoint, EndpointKind, Existing, Facts, Kind, PlanSide, Result, Side};
 use crate::hold::Held;

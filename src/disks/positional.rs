@@ -56,8 +56,16 @@ impl Positional {
         &self.buffered
     }
 
-    /// A read or a write, or a part of it.
-    pub(super) fn transfer(&self, request: &mut Request) -> io::Result<u32> {
+    /// A read or a write, or a part of it; zeros are made by `zero`, of so many bytes from an offset.
+    pub(super) fn perform(
+        &self,
+        request: &mut Request,
+        zero: impl FnOnce(u64, u32) -> io::Result<u32>,
+    ) -> io::Result<u32> {
+        if request.op == Op::Zero { zero(request.at(), request.left()) } else { self.transfer(request) }
+    }
+
+    fn transfer(&self, request: &mut Request) -> io::Result<u32> {
         let (at, start) = (request.at(), request.done as usize);
         let fd = self.main();
         match (self.way(request), request.op) {

@@ -1,6 +1,5 @@
 //! What can be found out of an open descriptor or a path without changing anything: shared by the rooms' probes.
 use crate::core::DirectAlignment;
-use crate::sys::page_cache;
 use rustix::fs::{AtFlags, CWD, Mode, OFlags, StatxFlags};
 use rustix::io::ReadWriteFlags;
 use std::io::{self, IoSliceMut};
@@ -61,12 +60,6 @@ fn stated(answer: rustix::io::Result<rustix::fs::Statx>) -> StatedAlignment {
 pub(super) fn takes_dontcache(fd: BorrowedFd<'_>, size: u64) -> bool {
     let mut byte = [0u8];
     rustix::io::preadv2(fd, &mut [IoSliceMut::new(&mut byte)], size, DONTCACHE).is_ok()
-}
-
-/// Bytes of the whole that the page cache holds; `None` before 6.5.
-pub(super) fn cached_bytes(fd: BorrowedFd<'_>) -> Option<u64> {
-    let stat = page_cache::cachestat(fd, 0, 0).ok()?;
-    Some(stat.nr_cache * rustix::param::page_size() as u64)
 }
 
 /// Whether `path` opens with O_DIRECT.

@@ -1,5 +1,5 @@
 //! No bytes through us: the file system shares the extents, or the device copies them.
-use crate::core::{DeviceCopy, DeviceError, Endpoint, Extent, Kind, Plan, Stop, Tally};
+use crate::core::{DeviceCopy, DeviceError, Endpoint, Extent, Kind, OffloadSource, Plan, Stop, Tally};
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
@@ -21,8 +21,9 @@ pub(super) fn reflink(plan: &Plan, ends: &[Arc<dyn Endpoint>; 2]) -> Offloaded {
     if len == 0 {
         return Offloaded::Done(Extent::new(0, 0));
     }
-    match dest.share_from(descriptor, Extent::new(plan.source.offset, len), plan.dest.offset) {
-        Ok(()) => Offloaded::Done(Extent::new(0, len)),
+    let extent = Extent::new(plan.source.offset, len);
+    match dest.offload(OffloadSource::File(descriptor), extent, plan.dest.offset) {
+        Ok(_) => Offloaded::Done(Extent::new(0, len)),
         Err(error) => Offloaded::Refused(error),
     }
 }
@@ -51,12 +52,9 @@ pub(super) fn by_device(plan: &Plan, dest: &Arc<dyn Endpoint>, stop: &Stop, tall
     while bytes < len && stop.asked().is_none() {
         let from = Extent::new(from_offset + bytes, (len - bytes).min(command_bytes.into()));
         let to_offset = plan.dest.offset + bytes;
-        let copied = match &name {
-            Some(name) => dest.copy_from(name, from, to_offset),
-            None => dest.copy_within(from, to_offset),
-        };
-        match copied {
-            Ok(moved) => bytes += u64::from(moved),
+        let source = name.as_ref().map_or(OffloadSource::SameDevice, OffloadSource::Device);
+        match dest.offload(source, from, to_offset) {
+            Ok(moved) => bytes += moved,
             Err(error) => return Copied { bytes, failed: Some(error) },
         }
         tally.written_bytes.store(bytes, Relaxed);

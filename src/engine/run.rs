@@ -45,7 +45,7 @@ pub fn run_keeping(
     observer: &dyn Observer,
     keeping: Option<CheckpointPlan>,
 ) -> Outcome {
-    let cached_before = ends.each_ref().map(|end| end.cached_bytes());
+    let cached_before = ends.each_ref().map(cached_bytes);
     let mut run = Run::new(plan, ends, observer);
     if let Some(keeping) = keeping {
         tally.already_bytes.store(keeping.already.total_bytes(), Relaxed);
@@ -74,6 +74,11 @@ pub fn run_keeping(
         observer.hear(&Event::Failed(error));
     }
     run.into_outcome(&meter, cached_before, elapsed, flushing)
+}
+
+/// Bytes of this side that the page cache holds, where that can be known.
+fn cached_bytes(end: &Arc<dyn Endpoint>) -> Option<u64> {
+    end.descriptor().and_then(sys::page_cache::cached_bytes)
 }
 
 pub(super) fn tell(tally: &Tally, observer: &dyn Observer, phase: Phase) {
@@ -293,14 +298,17 @@ impl<'a> Run<'a> {
         for side in Side::BOTH {
             let report: &mut SideReport = &mut sides[side.index()];
             report.cached_before_bytes = cached_before[side.index()];
-            report.cached_after_bytes = self.ends[side.index()].cached_bytes();
+            report.cached_after_bytes = cached_bytes(&self.ends[side.index()]);
         }
         let (mut detail, mut notes) = (self.detail, self.notes);
+        let (mut damage, mut dests) = (None, Vec::new());
         for (side, end) in Side::BOTH.into_iter().zip(self.ends) {
-            detail.extend(end.detail().map(|detail| format!("{} by {detail}", side.name())));
-            notes.extend(end.notes());
+            let closing = end.closing();
+            detail.extend(closing.detail.map(|detail| format!("{} by {detail}", side.name())));
+            notes.extend(closing.notes);
+            damage = damage.or(closing.damage);
+            dests.extend(closing.dests);
         }
-        let mut damage = self.ends.iter().find_map(|end| end.damage());
         damage.iter_mut().for_each(|damage| damage.leave_out(&self.unread[Side::Source.index()].runs));
         let sys::Used { user, system, peak_resident_bytes } = sys::used();
         Outcome {
@@ -320,7 +328,7 @@ impl<'a> Run<'a> {
             usage: Usage { user, system, peak_resident_bytes },
             differences: self.differences,
             unread: self.unread,
-            dests: self.ends[Side::Dest.index()].dests(),
+            dests,
             damage,
             verified: None,
             manifest: None,

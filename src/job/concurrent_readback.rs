@@ -2,7 +2,7 @@
 use crate::core::schedules;
 use crate::core::schedules::Front;
 use crate::core::{DigestedBlock, Endpoint, Event, Observer, Plan, Tally};
-use crate::disks::memory::Memory;
+use crate::disks;
 use crate::engine;
 use crate::job::digested::Digested;
 use crate::job::session::Session;
@@ -50,7 +50,7 @@ pub(crate) fn followed_while<T>(
 ) -> (T, Vec<DigestedBlock>) {
     let Some((window_bytes, block_bytes)) = window(plan) else { return (copy(hearer), Vec::new()) };
     let (front, found) = (Arc::new(Front::default()), Digested::default());
-    let nothing: Arc<dyn Endpoint> = Arc::new(Memory::nothing(0));
+    let nothing = disks::missing_side();
     let (plan, ends, stop) = (plan::follow(plan), [nothing, reader.clone()], session.stop());
     let done = thread::scope(|scope| {
         let (plan, ends, front, found) = (&plan, &ends, &front, &found);

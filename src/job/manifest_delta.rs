@@ -9,7 +9,7 @@ use crate::core::{
     DigestedBlock, Ended, Error, Event, Extent, ExtentSet, Facts, HashKind, Kind, Observer, OnError, Outcome, Plan,
     Result, Side,
 };
-use crate::disks::memory::Memory;
+use crate::disks;
 use crate::engine::Ends;
 use crate::job::digest_collector::DigestCollector;
 use crate::job::digested::Digested;
@@ -176,7 +176,7 @@ impl ManifestDelta {
         let reader = to_read(plan, ends)?;
         // What is on the medium counts, not what a cache still has; where it cannot be had, the cache is as good.
         let _ = reader.uncache(Extent::new(plan.dest.offset, len));
-        let ends: Ends = [Arc::new(Memory::nothing(0)), reader];
+        let ends: Ends = [disks::missing_side(), reader];
         let checker = Checker::new(list, len, block_bytes);
         let outcome = session.run(Task::new(&reading, &ends, &mut *schedules::listed(places), &checker));
         if let Some(signal) = signal_that_ended(outcome.ended)? {

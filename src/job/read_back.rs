@@ -6,7 +6,6 @@ use crate::core::{
     Plan, Portion, Result, Side, Verified,
 };
 use crate::disks;
-use crate::disks::memory::Memory;
 use crate::engine::Ends;
 use crate::job::session::{Session, Task};
 use crate::plan;
@@ -120,7 +119,7 @@ pub(crate) fn digest_again(
     extents: Vec<Extent>,
     gatherer: &dyn Observer,
 ) -> Outcome {
-    let nothing: Arc<dyn Endpoint> = Arc::new(Memory::nothing(0));
+    let nothing = disks::missing_side();
     let plan = plan::digest_again(plan, total(&extents), on_error);
     let ends = [source.clone(), nothing];
     session.run(Task::new(&plan, &ends, &mut *schedules::listed(extents), gatherer))
@@ -204,7 +203,7 @@ impl Reading<'_> {
     fn pass(&self, extents: Option<Vec<Extent>>) -> Pass {
         let len = extents.as_ref().map_or(self.len, |extents| total(extents));
         let plan = plan::read_back(self.plan, len);
-        let nothing: Arc<dyn Endpoint> = Arc::new(Memory::nothing(0));
+        let nothing = disks::missing_side();
         let ends = [nothing, self.reader.clone()];
         self.run(&plan, &ends, extents)
     }

@@ -1,6 +1,7 @@
 //! A dest that lies: every damage is found at its place, and none where there is none.
 use super::*;
 use crate::core::{EndpointKind, Host, Kind, Op, Outcome, Request};
+use crate::disks::memory::Memory;
 use crate::job::concurrent_readback;
 use crate::job::digest_collector::DigestCollector;
 use crate::job::opened::OpenDest;

@@ -44,6 +44,12 @@ pub fn cachestat(fd: BorrowedFd<'_>, offset: u64, len: u64) -> io::Result<Caches
     if result == 0 { Ok(stat) } else { Err(io::Error::last_os_error()) }
 }
 
+/// Bytes of the whole that the page cache holds; `None` before 6.5.
+pub fn cached_bytes(fd: BorrowedFd<'_>) -> Option<u64> {
+    let stat = cachestat(fd, 0, 0).ok()?;
+    Some(stat.nr_cache * rustix::param::page_size() as u64)
+}
+
 /// Pages in the cache among those that hold the `len` bytes from `offset`, found by `mincore(2)`: for kernels without
 /// cachestat. Since 5.2 the kernel tells only the owner of a file and those who may write to it; to others it says
 /// that every page is there. `len` is not 0 and the bytes are below the end of the file.

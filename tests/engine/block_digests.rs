@@ -5,6 +5,7 @@ use haul::core::{
     Outcome, Plan, Route, Side, Stop, Tally, WriteOrder, Zeros,
 };
 use haul::disks::memory::{Fault, Memory};
+use haul::disks::missing_side;
 use proptest::prelude::*;
 use std::sync::{Arc, Mutex};
 
@@ -23,8 +24,8 @@ impl Observer for Kept {
     }
 }
 
-fn run(plan: &Plan, source: Memory, dest: Arc<Memory>) -> (Outcome, Tally, Vec<DigestedBlock>) {
-    let ends: [Arc<dyn Endpoint>; 2] = [Arc::new(source), dest];
+fn run(plan: &Plan, source: Arc<dyn Endpoint>, dest: Arc<Memory>) -> (Outcome, Tally, Vec<DigestedBlock>) {
+    let ends: [Arc<dyn Endpoint>; 2] = [source, dest];
     let mut schedule = haul::core::schedules::make(plan, &ends[0]);
     let (tally, kept) = (Tally::default(), Kept::default());
     let outcome = haul::engine::run(plan, &ends, &mut *schedule, &Stop::default(), &tally, &kept);
@@ -83,13 +84,13 @@ proptest! {
         copy.write_order = if heads[1] { WriteOrder::Submitted } else { WriteOrder::Any };
         let from = if stream { Memory::pipe(source, &faults) } else { Memory::disk(source, &faults) };
         let dest = Arc::new(Memory::disk(vec![0xAA; seek + len], &faults));
-        let (outcome, _, told) = run(&copy, from, dest.clone());
+        let (outcome, _, told) = run(&copy, Arc::new(from), dest.clone());
         prop_assert!(matches!(outcome.ended, Ended::Complete), "{:?}", outcome.ended);
         prop_assert_eq!(&told, &expected(&content));
 
         let mut back = Plan { route: Route::ReadBack, len: Some(len as u64), zeros: Zeros::Write, ..copy };
         back.ask_holes = false;
-        let (outcome, tally, read) = run(&back, Memory::nothing(0), dest.clone());
+        let (outcome, tally, read) = run(&back, missing_side(), dest.clone());
         prop_assert!(matches!(outcome.ended, Ended::Complete), "{:?}", outcome.ended);
         prop_assert_eq!(read, told);
         prop_assert_eq!((outcome.totals.compared_bytes, tally.copied_bytes()), (len as u64, len as u64));
@@ -104,7 +105,7 @@ fn a_bad_place_read_back_is_one_of_the_dest_and_no_block_with_it_is_told() {
         back.route = Route::ReadBack;
         let bad = Fault::BadAt { op: Op::Read, offset: 200_000, errno: libc::EIO };
         let dest = Arc::new(Memory::disk(vec![1; 400_000], &[bad]));
-        let (outcome, _, told) = run(&back, Memory::nothing(0), dest);
+        let (outcome, _, told) = run(&back, missing_side(), dest);
         let Ended::Failed(error) = &outcome.ended else { panic!("{engine:?}: {:?}", outcome.ended) };
         assert_eq!((error.kind, error.side, error.offset), (Kind::Io, Some(Side::Dest), Some(200_000 / 512 * 512)));
         let last = 3 * BLOCK;
@@ -120,7 +121,7 @@ fn a_dest_that_lost_its_end_is_a_failure() {
     for engine in ENGINES {
         let mut back = digesting(plan(engine, Some(300_000), 0, 0));
         back.route = Route::ReadBack;
-        let (outcome, _, _) = run(&back, Memory::nothing(0), Arc::new(Memory::disk(vec![1; 299_999], &[])));
+        let (outcome, _, _) = run(&back, missing_side(), Arc::new(Memory::disk(vec![1; 299_999], &[])));
         let Ended::Failed(error) = &outcome.ended else { panic!("{engine:?}: {:?}", outcome.ended) };
         assert_eq!((error.kind, error.side), (Kind::EndedEarly, Some(Side::Dest)));
     }

@@ -1,7 +1,8 @@
 //! A copy that the device makes by itself: what is claimed of it, and what comes when it refuses.
 use crate::model::{pattern, plan};
 use haul::core::{
-    DeviceCopy, Ended, Endpoint, EngineKind, Extent, Facts, Kind, Op, Outcome, Request, Silent, Stop, Tally,
+    DeviceCopy, Ended, Endpoint, EngineKind, Extent, Facts, Kind, OffloadSource, Op, Outcome, Request, Silent, Stop,
+    Tally,
 };
 use haul::disks::memory::Memory;
 use std::io;
@@ -37,7 +38,7 @@ impl Endpoint for Device {
         self.memory.perform(request)
     }
 
-    fn copy_within(&self, from: Extent, to_offset: u64) -> io::Result<u32> {
+    fn offload(&self, _source: OffloadSource<'_>, from: Extent, to_offset: u64) -> io::Result<u64> {
         let mut commands = self.commands.lock().unwrap();
         if commands.len() == self.fails.0 {
             return Err(io::Error::from_raw_os_error(self.fails.1));
@@ -46,7 +47,7 @@ impl Endpoint for Device {
         if Some(commands.len()) == self.stops {
             self.stop.ask(libc::SIGTERM);
         }
-        Ok(from.len.min(3000) as u32)
+        Ok(from.len.min(3000))
     }
 
     fn diagnose(&self, op: Op, offset: u64, error: &io::Error) -> Kind {

@@ -6,9 +6,8 @@ use crate::apps::console::Console;
 use crate::apps::exit::Exit;
 use crate::apps::told::{Went, carry_out, show_plan, tell};
 use crate::core::schedules;
-use crate::core::{BlockDigests, Endpoint, Result, Side};
+use crate::core::{BlockDigests, Result, Side};
 use crate::disks;
-use crate::disks::memory::Memory;
 use crate::disks::probe;
 use crate::job::manifest::{checklist, doubts, offset_on, open};
 use crate::job::operator::Operator;
@@ -18,7 +17,6 @@ use crate::job::{host, undo};
 use crate::plan;
 use crate::plan::{DigestComparison, DigestedCopy, Options};
 use crate::report::Out;
-use std::sync::Arc;
 use std::time::SystemTime;
 
 /// As for a copy, but both sides are read.
@@ -62,7 +60,7 @@ fn against_manifest(options: &Options, path: &str, words: &[String], out: Out) -
     }
     console.warn_of(&decision.notes);
     let plan = &decision.plan;
-    let nothing: Arc<dyn Endpoint> = Arc::new(Memory::nothing(0));
+    let nothing = disks::missing_side();
     let ends = [nothing, disks::open_compared(&plan.dest, &dest)?];
     let session = Session::new(console.clone());
     let started = SystemTime::now();

@@ -2,7 +2,6 @@
 use crate::core::{Cache, Change, Endpoint, Extent, Facts, Kind, OnRing, Op, Request, Result};
 use crate::disks::opening::{Opening, same};
 use crate::disks::positional::Positional;
-use crate::disks::reading;
 use crate::hold::Held;
 use crate::sys::block;
 use rustix::fs::{FileType, OFlags};
@@ -92,10 +91,7 @@ impl Endpoint for BlockDevice {
     }
 
     fn perform(&self, request: &mut Request) -> io::Result<u32> {
-        match request.op {
-            Op::Read | Op::Write => self.io.transfer(request),
-            Op::Zero => self.zero(request.at(), request.left()),
-        }
+        self.io.perform(request, |offset, len| self.zero(offset, len))
     }
 
     fn on_ring(&self) -> Option<&dyn OnRing> {
@@ -129,9 +125,5 @@ impl Endpoint for BlockDevice {
 
     fn uncache(&self, extent: Extent) -> Option<u64> {
         self.io.uncache(extent)
-    }
-
-    fn cached_bytes(&self) -> Option<u64> {
-        reading::cached_bytes(self.io.main())
     }
 }

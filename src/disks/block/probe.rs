@@ -3,6 +3,7 @@ use crate::core::{CallStyle, DirectAlignment, Facts, Order};
 use crate::disks::queue_limits;
 use crate::disks::reading::{self, StatedAlignment};
 use crate::sys::block;
+use crate::sys::page_cache;
 use rustix::fs::{AtFlags, CWD, OFlags, StatxFlags};
 use std::fs;
 use std::io;
@@ -30,7 +31,7 @@ pub fn probe(path: &Path, facts: &mut Facts) -> io::Result<()> {
         facts.logical_block_bytes = rustix::fs::ioctl_blksszget(&fd)?;
         facts.physical_block_bytes = rustix::fs::ioctl_blkpbszget(&fd)?;
         facts.dontcache = reading::takes_dontcache(fd.as_fd(), size);
-        facts.cached_bytes = reading::cached_bytes(fd.as_fd());
+        facts.cached_bytes = page_cache::cached_bytes(fd.as_fd());
     } else {
         facts.size = size_in_sysfs(major, minor);
         let blocks = queue_limits::block_bytes(major, minor).unwrap_or((512, 512));

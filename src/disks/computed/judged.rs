@@ -1,5 +1,5 @@
 use super::cannot;
-use crate::core::{Damage, Endpoint, Facts, Kind, Op, PatternChecker, Request};
+use crate::core::{Closing, Endpoint, Facts, Kind, Op, PatternChecker, Request};
 use std::io;
 use std::sync::Arc;
 
@@ -33,7 +33,7 @@ impl Endpoint for Judged {
         Kind::Io
     }
 
-    fn damage(&self) -> Option<Damage> {
-        Some(self.judge.damage())
+    fn closing(&self) -> Closing {
+        Closing { damage: Some(self.judge.damage()), ..Closing::default() }
     }
 }

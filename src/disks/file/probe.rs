@@ -2,6 +2,7 @@
 use crate::core::{CallStyle, DirectAlignment, Facts, Order};
 use crate::disks::queue_limits;
 use crate::disks::reading::{self, StatedAlignment};
+use crate::sys::page_cache;
 use rustix::fs::{AtFlags, CWD, Mode, OFlags, StatxFlags};
 use std::io;
 use std::os::fd::AsFd;
@@ -32,7 +33,7 @@ pub fn probe(path: &Path, facts: &mut Facts) -> io::Result<()> {
     };
     if let Some(fd) = reading::open_if_allowed(path, OFlags::empty())? {
         facts.dontcache = reading::takes_dontcache(fd.as_fd(), stat.stx_size);
-        facts.cached_bytes = reading::cached_bytes(fd.as_fd());
+        facts.cached_bytes = page_cache::cached_bytes(fd.as_fd());
     }
     Ok(())
 }
@@ -113,10 +114,10 @@ mod tests {
         let file = File::open(&path).unwrap();
         file.sync_all().unwrap();
         rustix::fs::fadvise(&file, 0, None, rustix::fs::Advice::DontNeed).unwrap();
-        let before = reading::cached_bytes(file.as_fd());
+        let before = page_cache::cached_bytes(file.as_fd());
         probe(&path, &mut facts()).unwrap();
         probe_new(dir.path(), &mut facts()).unwrap();
-        assert_eq!(reading::cached_bytes(file.as_fd()), before);
+        assert_eq!(page_cache::cached_bytes(file.as_fd()), before);
         assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
     }
 

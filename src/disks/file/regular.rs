@@ -2,12 +2,11 @@
 use super::holes;
 use super::name::MadeName;
 use crate::core::{
-    Cache, Change, DirectAlignment, Endpoint, Existing, Extent, Facts, FileId, Kind, OnRing, Op, Request, Result, Run,
-    Side,
+    Cache, Change, DirectAlignment, Endpoint, Existing, Extent, Facts, FileId, Kind, OffloadSource, OnRing, Op,
+    Request, Result, Run, Side,
 };
 use crate::disks::opening::{Opening, same};
 use crate::disks::positional::Positional;
-use crate::disks::reading;
 use crate::hold::Held;
 use crate::sys::clone;
 use rustix::fs::{FallocateFlags, FileType, OFlags};
@@ -146,10 +145,7 @@ impl Endpoint for RegularFile {
     }
 
     fn perform(&self, request: &mut Request) -> io::Result<u32> {
-        match request.op {
-            Op::Read | Op::Write => self.io.transfer(request),
-            Op::Zero => self.zero(request.at(), request.left()),
-        }
+        self.io.perform(request, |offset, len| self.zero(offset, len))
     }
 
     fn on_ring(&self) -> Option<&dyn OnRing> {
@@ -193,12 +189,11 @@ impl Endpoint for RegularFile {
         self.made.as_ref().map_or(Ok(()), |made| made.make_durable(self.io.main()))
     }
 
-    fn share_from(&self, source: BorrowedFd<'_>, from: Extent, to_offset: u64) -> io::Result<()> {
-        if from.is_empty() {
-            return Ok(());
-        }
+    fn offload(&self, from: OffloadSource<'_>, extent: Extent, to_offset: u64) -> io::Result<u64> {
+        let OffloadSource::File(source) = from else { return Err(io::Error::from_raw_os_error(libc::EOPNOTSUPP)) };
         self.reshaped.store(true, Relaxed);
-        clone::clone_range(self.io.main(), source, from.offset, from.len, to_offset)
+        clone::clone_range(self.io.main(), source, extent.offset, extent.len, to_offset)?;
+        Ok(extent.len)
     }
 
     fn descriptor(&self) -> Option<BorrowedFd<'_>> {
@@ -221,9 +216,5 @@ impl Endpoint for RegularFile {
 
     fn uncache(&self, extent: Extent) -> Option<u64> {
         self.io.uncache(extent)
-    }
-
-    fn cached_bytes(&self) -> Option<u64> {
-        reading::cached_bytes(self.io.main())
     }
 }

@@ -35,6 +35,4 @@ pub enum Fault {
     Wraps(u64),
     /// Every transfer takes this long.
     Takes(Duration),
-    /// Does nothing and says it did: to measure what is left.
-    Swallows,
 }

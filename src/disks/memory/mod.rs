@@ -5,9 +5,7 @@ mod fault;
 
 pub use fault::Fault;
 
-use crate::core::{
-    CallStyle, Endpoint, EndpointKind, Extent, Facts, Kind, Op, Order, PAGE_BYTES, Request, Run, RunKind,
-};
+use crate::core::{Endpoint, EndpointKind, Extent, Facts, Kind, Op, Order, PAGE_BYTES, Request, Run, RunKind};
 use std::io;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Mutex, PoisonError};
@@ -54,14 +52,6 @@ impl Memory {
         pipe.facts.size = None;
         pipe.facts.order = Order::Ascending;
         pipe
-    }
-
-    /// A side that costs nothing: reads leave the buffer as it is, writes are swallowed.
-    pub fn nothing(size: u64) -> Self {
-        let mut nothing = Memory::disk(Vec::new(), &[Fault::Swallows]);
-        nothing.facts.size = Some(size);
-        nothing.facts.calls = CallStyle::AtOnce;
-        nothing
     }
 
     /// The bytes now.
@@ -157,9 +147,6 @@ impl Endpoint for Memory {
     }
 
     fn perform(&self, request: &mut Request) -> io::Result<u32> {
-        if self.faults.contains(&Fault::Swallows) {
-            return Ok(request.left());
-        }
         let extent = Extent::new(request.at(), u64::from(request.left()));
         self.asked.lock().unwrap_or_else(PoisonError::into_inner).push(Asked { op: request.op, extent });
         let len = self.allowed(request)?;

@@ -7,9 +7,15 @@ mod nothing;
 mod probe;
 
 use super::opening::Opening;
-use crate::core::{Endpoint, EndpointKind, Result};
+use crate::core::{CallStyle, Endpoint, EndpointKind, Facts, Result};
 pub use probe::probe;
 use std::sync::Arc;
+
+/// The side that a plan lacks, as the source of what is read back: nothing to read, and what is written to it is gone.
+pub fn missing_side() -> Arc<dyn Endpoint> {
+    let facts = Facts { size: Some(0), calls: CallStyle::AtOnce, ..Facts::new("nothing", EndpointKind::Null) };
+    Arc::new(nothing::Nothing::new(facts))
+}
 
 /// Opens an endless device; /dev/null needs no opening.
 pub(super) fn open(opening: Opening<'_>) -> Result<Arc<dyn Endpoint>> {

@@ -5,7 +5,9 @@ use super::namespace::{Controller, Namespace};
 use super::retry_policy::RetryPolicy;
 use super::ring::RingState;
 use super::status::{Meaning, Status};
-use crate::core::{Change, CommandWishes, DeviceError, Endpoint, Extent, Facts, Kind, OnRing, Op, Request};
+use crate::core::{
+    Change, Closing, CommandWishes, DeviceError, Endpoint, Extent, Facts, Kind, OffloadSource, OnRing, Op, Request,
+};
 use crate::disks::claim::Claim;
 use crate::disks::off_ring_retries::OffRingRetries;
 use crate::sys::nvme::{Blocks, Command, Data, Set};
@@ -270,11 +272,12 @@ impl Endpoint for NvmeNamespace {
         self.drive.for_ring().is_some().then_some(self)
     }
 
-    fn copy_within(&self, from: Extent, to_offset: u64) -> io::Result<u32> {
+    fn offload(&self, source: OffloadSource<'_>, from: Extent, to_offset: u64) -> io::Result<u64> {
         let (limits, shift) = (self.namespace.copy, self.namespace.block_shift);
         let blocks = (from.len >> shift).min(limits.longest().into()) as u32;
         let aligned = |at: u64| at.is_multiple_of(self.block().into());
-        if blocks == 0 || !aligned(from.offset) || !aligned(self.place.start + to_offset) {
+        let within = matches!(source, OffloadSource::SameDevice);
+        if !within || blocks == 0 || !aligned(from.offset) || !aligned(self.place.start + to_offset) {
             return Err(io::Error::from_raw_os_error(libc::EOPNOTSUPP));
         }
         if to_offset + (u64::from(blocks) << shift) > self.place.size {
@@ -289,7 +292,7 @@ impl Endpoint for NvmeNamespace {
         let count = (ranges.len() / 32) as u32;
         let command = command::copy(self.place.nsid, self.lba(to_offset), count, self.wishes.fua);
         match self.give(&command, Op::Write, &mut ranges, None)? {
-            Status(0) => Ok(blocks << shift),
+            Status(0) => Ok(u64::from(blocks) << shift),
             status if status.is_refusal() => Err(io::Error::from_raw_os_error(libc::EOPNOTSUPP)),
             status => Err(self.blame(status, to_offset)),
         }
@@ -315,19 +318,16 @@ impl Endpoint for NvmeNamespace {
         }
     }
 
-    fn detail(&self) -> Option<String> {
+    fn closing(&self) -> Closing {
         let node = self.facts.passthrough.as_ref().map(|through| through.node.display().to_string());
-        Some(format!("NVMe commands to {} ({})", node.unwrap_or_default(), self.ring.way()))
-    }
-
-    fn notes(&self) -> Vec<String> {
+        let detail = Some(format!("NVMe commands to {} ({})", node.unwrap_or_default(), self.ring.way()));
         let name = &self.facts.address;
         let mut notes: Vec<String> = self.ring.notes().into_iter().map(|note| format!("{name}: {note}")).collect();
         match self.given_again.load(Relaxed) {
             0 => {}
             times => notes.push(format!("{name}: commands that were given again after a failure: {times}")),
         }
-        notes
+        Closing { detail, notes, ..Closing::default() }
     }
 
     fn change(&self) -> Option<Change> {

@@ -3,7 +3,7 @@ use super::device::{NvmeNamespace, Place};
 use super::drive::identify;
 use super::made_up::{MadeUp, NSID, Next};
 use super::*;
-use crate::core::{Arena, DeviceError, EndpointKind, Extent, OnRing, Op, Request, Side};
+use crate::core::{Arena, DeviceError, EndpointKind, Extent, OffloadSource, OnRing, Op, Request, Side};
 use proptest::prelude::*;
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -178,23 +178,32 @@ fn a_copy_within_the_drive_goes_by_its_limits_and_no_byte_passes_through_us() {
         (answer[74], answer[76], answer[80]) = (8, 20, 3);
     }
     let device = opened(&drive, 32, 64);
-    let copied = device.copy_within(Extent::new(512, 30 * 512), 1024).unwrap();
+    let copied = device.offload(OffloadSource::SameDevice, Extent::new(512, 30 * 512), 1024).unwrap();
     assert_eq!(copied, 20 * 512);
-    assert_eq!(device.copy_within(Extent::new(21 * 512, 10 * 512), 1024 + 20 * 512).unwrap(), 10 * 512);
+    assert_eq!(
+        device.offload(OffloadSource::SameDevice, Extent::new(21 * 512, 10 * 512), 1024 + 20 * 512).unwrap(),
+        10 * 512
+    );
     let mut expected = noise(BLOCKS << 9);
     expected.copy_within(512..31 * 512, 34 * 512);
     assert!(*drive.bytes.lock().unwrap() == expected);
     assert_eq!(drive.take_given(), [(0x19, 34, 3), (0x19, 54, 2)]);
     for refusal in [0x4001, 0x4002, 0x4183] {
         drive.next.lock().unwrap().push(Next::Says(refusal));
-        let error = device.copy_within(Extent::new(0, 512), 1024).unwrap_err();
+        let error = device.offload(OffloadSource::SameDevice, Extent::new(0, 512), 1024).unwrap_err();
         assert_eq!(error.raw_os_error(), Some(libc::EOPNOTSUPP), "{refusal:#x}");
     }
     drive.next.lock().unwrap().push(Next::Says(0x4281));
-    let error = device.copy_within(Extent::new(0, 512), 1024).unwrap_err();
+    let error = device.offload(OffloadSource::SameDevice, Extent::new(0, 512), 1024).unwrap_err();
     assert_eq!((said(&error).offset, error.raw_os_error()), (Some(1024), None));
-    assert_eq!(device.copy_within(Extent::new(0, 2 * 512), 31 * 512).unwrap_err().raw_os_error(), Some(libc::ENOSPC));
-    assert_eq!(device.copy_within(Extent::new(1, 512), 0).unwrap_err().raw_os_error(), Some(libc::EOPNOTSUPP));
+    assert_eq!(
+        device.offload(OffloadSource::SameDevice, Extent::new(0, 2 * 512), 31 * 512).unwrap_err().raw_os_error(),
+        Some(libc::ENOSPC)
+    );
+    assert_eq!(
+        device.offload(OffloadSource::SameDevice, Extent::new(1, 512), 0).unwrap_err().raw_os_error(),
+        Some(libc::EOPNOTSUPP)
+    );
 }
 
 #[test]
@@ -205,7 +214,7 @@ fn a_failure_that_passes_is_met_with_another_try_and_told() {
         drive.next.lock().unwrap().push(next);
         carry(&device, &mut request(Op::Read, 0, 512)).unwrap();
         assert_eq!(drive.take_given().len(), 2);
-        assert_eq!(device.notes(), ["/dev/ng0n1: commands that were given again after a failure: 1"]);
+        assert_eq!(device.closing().notes, ["/dev/ng0n1: commands that were given again after a failure: 1"]);
     }
 }
 
@@ -285,8 +294,8 @@ fn a_kernel_that_refuses_commands_on_a_ring_is_believed_at_once_and_told_of() {
     assert_eq!(device.decode(&read, -libc::EOPNOTSUPP, [0; 2]).unwrap(), None);
     assert!(!device.takes(&read));
     assert!(device.on_ring().is_some(), "the others in flight come back by it");
-    assert!(device.notes()[0].contains("no NVMe commands on a ring"), "{:?}", device.notes());
-    assert!(device.detail().unwrap().ends_with("(ioctl)"));
+    assert!(device.closing().notes[0].contains("no NVMe commands on a ring"), "{:?}", device.closing().notes);
+    assert!(device.closing().detail.unwrap().ends_with("(ioctl)"));
 }
 
 #[test]
@@ -304,14 +313,14 @@ fn a_kernel_that_takes_no_registered_memory_is_given_addresses_and_nothing_is_bl
     };
     requests.iter_mut().for_each(encode);
     assert_eq!(device.decode(&requests[0], 0, [0; 2]).unwrap(), Some(512));
-    assert!(device.detail().unwrap().ends_with("(uring_cmd, fixed buffers)"), "{:?}", device.detail());
+    assert!(device.closing().detail.unwrap().ends_with("(uring_cmd, fixed buffers)"), "{:?}", device.closing().detail);
     for request in &mut requests[1..] {
         assert_eq!(device.decode(request, -libc::EINVAL, [0; 2]).unwrap(), None);
         assert!(device.takes(request), "it goes on the ring again");
         encode(request);
         assert_eq!(device.decode(request, 0, [0; 2]).unwrap(), Some(512));
     }
-    assert!(device.detail().unwrap().contains("without fixed buffers"), "{:?}", device.detail());
+    assert!(device.closing().detail.unwrap().contains("without fixed buffers"), "{:?}", device.closing().detail);
     // What is refused without registered memory has another reason, which a call finds out.
     encode(&mut requests[1]);
     assert_eq!(device.decode(&requests[1], -libc::EINVAL, [0; 2]).unwrap(), None);

@@ -251,7 +251,7 @@ impl Disk {
         self.holes.as_ref().map_or(data, |holes| holes.run_at(within))
     }
 
-    /// Copies from the unit of that name, as [`crate::core::Endpoint::copy_from`] has it.
+    /// Copies from the unit of that name, as [`crate::core::Endpoint::offload`] has it.
     pub(super) fn copy_from(&self, name: &CopyName, from: Extent, to_offset: u64) -> io::Result<u32> {
         if to_offset.checked_add(from.len).is_none_or(|end| end > self.size) {
             return Err(io::Error::from_raw_os_error(libc::ENOSPC));

@@ -22,8 +22,8 @@ pub mod xcopy;
 
 use super::opening::Opening;
 use crate::core::{
-    CopyName, DeviceError, Endpoint, Extent, Facts, Kind, OnRing, Op, Queue, RecordDevice, Request, Result, Run,
-    Through,
+    Closing, DeviceError, Endpoint, Extent, Facts, Kind, OffloadSource, OnRing, Op, Queue, RecordDevice, Request,
+    Result, Run, Through,
 };
 use bsg::Bsg;
 use disk::Disk;
@@ -78,8 +78,9 @@ impl Endpoint for ScsiEndpoint {
         Ok(self.disk.run_at(within))
     }
 
-    fn copy_from(&self, name: &CopyName, from: Extent, to_offset: u64) -> io::Result<u32> {
-        self.disk.copy_from(name, from, to_offset)
+    fn offload(&self, from: OffloadSource<'_>, extent: Extent, to_offset: u64) -> io::Result<u64> {
+        let OffloadSource::Device(name) = from else { return Err(io::Error::from_raw_os_error(libc::EOPNOTSUPP)) };
+        self.disk.copy_from(name, extent, to_offset).map(u64::from)
     }
 
     fn records(&self) -> Option<Arc<dyn RecordDevice>> {
@@ -94,13 +95,10 @@ impl Endpoint for ScsiEndpoint {
         kind_of(error)
     }
 
-    fn detail(&self) -> Option<String> {
+    fn closing(&self) -> Closing {
         let way = self.bsg.as_ref().and_then(Bsg::way);
-        Some(format!("SCSI commands ({})", way.as_ref().unwrap_or(&self.node)))
-    }
-
-    fn notes(&self) -> Vec<String> {
-        self.disk.notes()
+        let detail = Some(format!("SCSI commands ({})", way.as_ref().unwrap_or(&self.node)));
+        Closing { detail, notes: self.disk.notes(), ..Closing::default() }
     }
 }
 

@@ -9,8 +9,7 @@ mod part;
 mod tests;
 
 use crate::core::{
-    DestOutcome, DestTally, Endpoint, EndpointKind, Error, Extent, Facts, Kind, Op, Order, PlanDest, Request,
-    WriteOrder,
+    Closing, DestTally, Endpoint, EndpointKind, Error, Extent, Facts, Kind, Op, Order, PlanDest, Request, WriteOrder,
 };
 use part::Part;
 use std::io;
@@ -181,12 +180,10 @@ impl Endpoint for Several {
         if error.kind() == io::ErrorKind::UnexpectedEof { Kind::EndedEarly } else { Kind::Io }
     }
 
-    fn notes(&self) -> Vec<String> {
-        self.parts.iter().flat_map(Part::notes).collect()
-    }
-
-    fn dests(&self) -> Vec<DestOutcome> {
-        self.parts.iter().map(Part::outcome).collect()
+    fn closing(&self) -> Closing {
+        let notes = self.parts.iter().flat_map(Part::notes).collect();
+        let dests = self.parts.iter().map(Part::outcome).collect();
+        Closing { notes, dests, ..Closing::default() }
     }
 
     fn dest_tallies(&self) -> Vec<Arc<DestTally>> {

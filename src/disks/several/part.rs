@@ -211,7 +211,7 @@ impl Part {
 
     pub(super) fn notes(&self) -> Vec<String> {
         let address = &self.plan.side.address;
-        self.end.notes().into_iter().map(|note| format!("dest {address}: {note}")).collect()
+        self.end.closing().notes.into_iter().map(|note| format!("dest {address}: {note}")).collect()
     }
 
     pub(super) fn outcome(&self) -> DestOutcome {

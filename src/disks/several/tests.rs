@@ -1,6 +1,6 @@
 //! Dests that fail at any place: those that do not have everything, and what is claimed of the others is there.
 use super::*;
-use crate::core::{Access, Arena, Cache, Existing, PlanSide, Side, Zeros};
+use crate::core::{Access, Arena, Cache, DestOutcome, Existing, PlanSide, Side, Zeros};
 use crate::disks::memory::{Fault, Memory};
 
 const BLOCK: u32 = 4096;
@@ -37,10 +37,14 @@ fn zeros_become_what_each_dest_wants() {
     let ops = dests.each_ref().map(|(end, _)| end.asked().iter().map(|asked| asked.op).collect::<Vec<_>>());
     assert_eq!(ops, [vec![Op::Write], vec![Op::Zero, Op::Write], vec![Op::Write, Op::Write]]);
     assert_eq!(dests[2].0.bytes()[512..512 + 4096], [0; 4096]);
-    let told =
-        several.dests().iter().map(|dest| [dest.written_bytes, dest.zeroed_bytes, dest.hole_bytes]).collect::<Vec<_>>();
+    let told = several
+        .closing()
+        .dests
+        .iter()
+        .map(|dest| [dest.written_bytes, dest.zeroed_bytes, dest.hole_bytes])
+        .collect::<Vec<_>>();
     assert_eq!(told, [[4096, 0, 4096], [4096, 4096, 0], [8192, 0, 0]]);
-    assert!(several.dests().iter().all(|dest| dest.claimed == Extent::new(0, 8192)));
+    assert!(several.closing().dests.iter().all(|dest| dest.claimed == Extent::new(0, 8192)));
 }
 
 #[test]
@@ -58,7 +62,7 @@ fn a_dest_that_fails_is_told_of_once_and_given_nothing_more() {
     assert_eq!(*told.lock().unwrap(), ["cannot write dest memory at byte 4608"]);
     assert_eq!(failing.asked().len(), 2, "nothing comes after the block that failed");
     assert_eq!(good.bytes()[512..512 + 4 * 4096], [9; 4 * 4096]);
-    let [lost, kept] = <[DestOutcome; 2]>::try_from(several.dests()).unwrap();
+    let [lost, kept] = <[DestOutcome; 2]>::try_from(several.closing().dests).unwrap();
     assert_eq!((lost.claimed, kept.claimed), (Extent::new(0, 4096), Extent::new(0, 16384)));
     assert!(lost.error.is_some_and(|error| error.kind == Kind::Io && error.source.is_some()) && kept.error.is_none());
 }
@@ -69,7 +73,7 @@ fn with_no_dest_left_the_copy_ends() {
     let several = several(&[(full(512), Zeros::Write), (full(9000), Zeros::Write)]);
     assert!(several.perform(&mut request(Op::Write, 0, 1)).is_ok(), "the second has room");
     assert!(several.perform(&mut request(Op::Write, 2, 1)).is_err());
-    let dests = several.dests();
+    let dests = several.closing().dests;
     let kinds: Vec<_> = dests.iter().filter_map(|dest| dest.error.as_ref()).map(|error| error.kind).collect();
     assert_eq!(kinds, [Kind::NoSpace, Kind::NoSpace]);
     // What arrived behind a gap is not claimed.

@@ -1,7 +1,7 @@
 //! What holds for regular files alone.
 use super::moving::{Door, pattern};
 use super::places::{Place, file_in, side};
-use haul::core::{Cache, Change, EndpointKind, Existing, Extent, Facts, Kind, Op, RunKind};
+use haul::core::{Cache, Change, EndpointKind, Existing, Extent, Facts, Kind, OffloadSource, Op, RunKind};
 use haul::disks::{self, open_dest, open_source};
 use std::fs::{self, File, OpenOptions};
 use std::io;
@@ -162,8 +162,8 @@ fn sharing_extents_either_works_or_is_refused_without_a_change() {
     let (from, to) = (file_in("a", "/var/tmp", &pattern(65_536)), file_in("b", "/var/tmp", &[1; 65_536]));
     let source = open_source(&from.side(Cache::Keep), &from.facts()).unwrap();
     let dest = open_dest(&to.side(Cache::Keep), &to.facts()).unwrap();
-    match dest.share_from(source.descriptor().unwrap(), Extent::new(0, 65_536), 0) {
-        Ok(()) => assert!(fs::read(&to.path).unwrap() == pattern(65_536)),
+    match dest.offload(OffloadSource::File(source.descriptor().unwrap()), Extent::new(0, 65_536), 0) {
+        Ok(_) => assert!(fs::read(&to.path).unwrap() == pattern(65_536)),
         Err(error) => {
             let expected = [libc::EOPNOTSUPP, libc::EXDEV, libc::EINVAL, libc::ENOTTY];
             assert!(expected.contains(&error.raw_os_error().unwrap()), "{error}");

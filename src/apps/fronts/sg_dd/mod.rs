@@ -221,7 +221,7 @@ fn tell_disks(plan: &SgPlan, teller: &SgTeller, ends: &Ends, held: &Held) {
         sum.indirect += if asked { counts.indirect } else { 0 };
     }
     teller.tell_disks(sum, asked.contains(&true));
-    for note in held.ends.iter().flatten().flat_map(|end| end.notes()).filter(|_| plan.verbose > 0) {
+    for note in held.ends.iter().flatten().flat_map(|end| end.closing().notes).filter(|_| plan.verbose > 0) {
         teller.tell(&format!(" >> {note}\n"));
     }
 }
