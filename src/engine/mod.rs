@@ -16,6 +16,7 @@ mod meter;
 mod offload;
 mod pace;
 mod pump;
+mod queue_set;
 mod queues;
 mod recover_from_dest;
 mod ring;

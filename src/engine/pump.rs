@@ -161,7 +161,7 @@ impl<'a> Pump<'a> {
             let aside = self.alone.waiting() + self.suspect.waiting() + recovering;
             let digesting = self.in_hand - self.queues.in_hand() - aside;
             if done.is_empty() {
-                self.queues.turn(&mut done)?;
+                self.queues.poll(&mut done)?;
             }
             let (in_flight, limited) = (self.queues.waited_with, self.queues.waited_for_time);
             self.meter.round(self.queues.now, RoundState { in_flight, digesting, limited }, self.tally);

@@ -1,145 +1,65 @@
-//! Which queue serves which side, what stands in front of it, and waiting for any of them.
+//! What stands in front of the queues of a copy, and waiting for any of them.
 use super::gate::{Gate, InOrder, MaxInFlight, Rate, WritesAfterReads};
-use super::ring::{Form, Narrow, RingQueue, Wide};
-use super::threads::Calls;
+use super::queue_set::QueueSet;
 use crate::core::stages::Digester;
 use crate::core::{
-    Arena, Completion, Endpoint, EngineKind, Event, Observer, OnRing, Order, Plan, Queue, Ready, Request, Route, Side,
-    WriteOrder,
+    Arena, Completion, Endpoint, Event, Observer, Order, Plan, Queue, Ready, Request, Route, Side, WriteOrder,
 };
-use crate::sys::wait_any;
 use std::io;
 use std::sync::Arc;
 use std::time::Instant;
 
-/// Descriptors to wait for at once: a ring, the own queue and the calls of either side, digests.
-const WAITED_FOR_MAX: usize = 6;
-
 /// Requests with a side that shares one moving head with the other: one to work on, one to go on with.
 const FEW_FOR_ONE_HEAD: u32 = 2;
 
-/// The queues of a copy: a ring both sides may share, blocking calls for what cannot be on it, digests, and the gates
-/// in front of them.
+/// The queues of a copy, the gates in front of them, and the digests behind them.
 pub(super) struct Queues {
-    queues: Vec<Box<dyn Queue>>,
-    /// Index of the ring or the side's own queue, by side.
-    own: [Option<usize>; 2],
-    /// Index of the side's blocking calls.
-    calls: [usize; 2],
+    pub(super) set: QueueSet,
     gates: [Vec<Box<dyn Gate>>; 2],
     digests: Option<Digester>,
-    /// Requests in flight or held at a gate, by side.
-    in_hand: [u32; 2],
-    /// Of these, the requests that are through the gates.
-    in_flight: [u32; 2],
+    /// Requests held at a gate, by side.
+    held: [u32; 2],
     /// When the present request of a slot went through the gates.
     sent_at: Vec<Instant>,
-    /// The time of the present turn.
+    /// The time of the present round.
     pub(super) now: Instant,
-    /// Requests in flight while the last turn waited.
+    /// Requests in flight while the last round waited.
     pub(super) waited_with: [u32; 2],
-    /// A gate held something back for its time had not come, while the last turn waited.
+    /// A gate held something back for its time had not come, while the last round waited.
     pub(super) waited_for_time: bool,
     through: Vec<Request>,
-    /// How it was set up, for the report.
-    pub(super) detail: Vec<String>,
-    /// What could not be had.
-    pub(super) notes: Vec<String>,
 }
 
 impl Queues {
     /// Opens what the plan asks for. Called by the thread that pumps.
     pub(super) fn open(plan: &Plan, ends: &[Arc<dyn Endpoint>; 2], slots: u32, arena: &Arena) -> io::Result<Self> {
-        let mut queues = Queues {
-            queues: Vec::new(),
-            own: [None, None],
-            calls: [0, 0],
+        let digests = Digester::start(&plan.hashes, plan.digest_blocks)?;
+        let idle = (plan.route == Route::ReadBack).then_some(Side::Source);
+        let to_open = |side: Side| {
+            let end = &ends[side.index()];
+            let helpers_max = match end.facts().order {
+                Order::Ascending => 1,
+                Order::Any if plan.burst_bytes.is_some() => FEW_FOR_ONE_HEAD,
+                Order::Any => slots,
+            };
+            (idle != Some(side)).then_some((end, helpers_max))
+        };
+        Ok(Queues {
+            set: QueueSet::open(plan.engine, Side::BOTH.map(to_open), slots, arena)?,
             gates: Side::BOTH.map(|side| gates(plan, side, &ends[side.index()])),
-            digests: Digester::start(&plan.hashes, plan.digest_blocks)?,
-            in_hand: [0, 0],
-            in_flight: [0, 0],
+            digests,
+            held: [0, 0],
             sent_at: vec![Instant::now(); slots as usize],
             now: Instant::now(),
             waited_with: [0, 0],
             waited_for_time: false,
             through: Vec::new(),
-            detail: Vec::new(),
-            notes: Vec::new(),
-        };
-        if plan.engine == EngineKind::Ring {
-            queues.open_ring(plan, ends, slots, arena)?;
-        }
-        for side in Side::BOTH {
-            let end = ends[side.index()].clone();
-            let calls = match plan.engine {
-                EngineKind::Sync => Calls::on_the_spot(end),
-                _ if end.facts().order == Order::Ascending => Calls::by_helpers(end, 1)?,
-                _ if plan.burst_bytes.is_some() => Calls::by_helpers(end, FEW_FOR_ONE_HEAD)?,
-                _ => Calls::by_helpers(end, slots)?,
-            };
-            queues.calls[side.index()] = queues.queues.len();
-            queues.queues.push(Box::new(calls));
-        }
-        Ok(queues)
-    }
-
-    /// One ring for the sides that can be on it, beside it the queues that sides bring along, helpers for what is left.
-    fn open_ring(&mut self, plan: &Plan, ends: &[Arc<dyn Endpoint>; 2], slots: u32, arena: &Arena) -> io::Result<()> {
-        let idle = (plan.route == Route::ReadBack).then_some(Side::Source);
-        let able = self.open_shared(ends, slots, arena)?;
-        for (side, end) in Side::BOTH.into_iter().zip(ends) {
-            if able[side.index()] || idle == Some(side) {
-                continue;
-            }
-            if let Some(queue) = end.own_queue(slots) {
-                self.own[side.index()] = Some(self.queues.len());
-                self.queues.push(queue?);
-            } else if able != [false, false] {
-                self.detail.push(format!("{} by helper threads", side.name()));
-            }
-        }
-        if self.own == [None, None] {
-            self.notes.push("neither side can be on a ring: helper threads make the calls".to_owned());
-        }
-        Ok(())
-    }
-
-    /// The ring itself, in the form that its sides need; says which of them are on it.
-    fn open_shared(&mut self, ends: &[Arc<dyn Endpoint>; 2], slots: u32, arena: &Arena) -> io::Result<[bool; 2]> {
-        let mut on_ring = ends.each_ref().map(|end| end.on_ring().is_some().then(|| end.clone()));
-        if on_ring.iter().flatten().any(needs_wide) {
-            match RingQueue::<Wide>::open(on_ring.clone(), slots, arena) {
-                Ok(ring) => return Ok(self.add_ring(ring, &on_ring)),
-                Err(why) => self
-                    .notes
-                    .push(format!("no ring takes a device's own commands here ({why}): helper threads give them")),
-            }
-            on_ring = on_ring.map(|end| end.filter(|end| !needs_wide(end)));
-        }
-        if on_ring.iter().all(Option::is_none) {
-            return Ok([false, false]);
-        }
-        let ring = RingQueue::<Narrow>::open(on_ring.clone(), slots, arena)?;
-        Ok(self.add_ring(ring, &on_ring))
-    }
-
-    /// Takes in a ring for those of the sides that are on it.
-    fn add_ring<F>(&mut self, ring: RingQueue<F>, on_ring: &[Option<Arc<dyn Endpoint>>; 2]) -> [bool; 2]
-    where
-        F: Form + 'static,
-    {
-        let (detail, notes) = ring.detail();
-        self.detail.extend(detail.iter().map(|&detail| detail.to_owned()));
-        self.notes.extend_from_slice(notes);
-        let able = on_ring.each_ref().map(Option::is_some);
-        self.own = able.map(|able| able.then_some(self.queues.len()));
-        self.queues.push(Box::new(ring));
-        able
+        })
     }
 
     /// Requests in flight towards either side, held ones included.
     pub(super) fn in_hand(&self) -> u32 {
-        self.in_hand.iter().sum()
+        self.held.iter().chain(&self.set.in_flight()).sum()
     }
 
     /// When the present request of this slot went through the gates: what it waited for before that was not the
@@ -151,7 +71,7 @@ impl Queues {
     /// Takes a request in.
     pub(super) fn submit(&mut self, request: Request) {
         let side = request.side.index();
-        self.in_hand[side] += 1;
+        self.held[side] += 1;
         let mut through = std::mem::take(&mut self.through);
         self.admit(side, 0, request, &mut through);
         self.send(&mut through);
@@ -161,21 +81,15 @@ impl Queues {
     /// Takes a request in that came back with nothing done. Its turn has been and it was paid for: the gates are behind
     /// it, and in front of them it would wait for all that came after.
     pub(super) fn submit_again(&mut self, request: Request) {
-        self.in_hand[request.side.index()] += 1;
-        let mut through = std::mem::take(&mut self.through);
-        through.push(request);
-        self.send(&mut through);
-        self.through = through;
+        self.sent_at[request.slot as usize] = self.now;
+        self.set.submit(request);
     }
 
     /// Takes a request in that failed beside others: a call of its own is merged with none of them. The gates are
     /// behind it.
     pub(super) fn submit_alone(&mut self, request: Request) {
-        let side = request.side.index();
-        self.in_hand[side] += 1;
-        self.in_flight[side] += 1;
         self.sent_at[request.slot as usize] = self.now;
-        self.queues[self.calls[side]].submit(request);
+        self.set.submit_call(request);
     }
 
     /// Takes the request through the gates of its side from number `first` on.
@@ -193,17 +107,15 @@ impl Queues {
 
     fn send(&mut self, through: &mut Vec<Request>) {
         for request in through.drain(..) {
-            let side = request.side.index();
-            self.in_flight[side] += 1;
-            self.sent_at[request.slot as usize] = self.now;
-            let index = self.own[side].filter(|&own| self.queues[own].takes(&request)).unwrap_or(self.calls[side]);
-            self.queues[index].submit(request);
+            self.held[request.side.index()] -= 1;
+            self.submit_again(request);
         }
     }
 
     /// Lets go what gates held back and may go by now.
     fn release(&mut self) {
-        let source_idle = self.in_hand[Side::Source.index()] == 0;
+        let source = Side::Source.index();
+        let source_idle = self.held[source] + self.set.in_flight()[source] == 0;
         let mut through = std::mem::take(&mut self.through);
         for side in 0..self.gates.len() {
             for number in 0..self.gates[side].len() {
@@ -226,7 +138,7 @@ impl Queues {
     /// `depth` blocks are in flight from now on, and more of the arena may be in use; nothing is in flight.
     pub(super) fn paced(&mut self, depth: u32, arena: &Arena) {
         self.gates.iter_mut().flatten().for_each(|gate| gate.paced(depth));
-        self.queues.iter_mut().for_each(|queue| queue.memory_grew(arena));
+        self.set.memory_grew(arena);
     }
 
     /// Something digests blocks.
@@ -250,7 +162,7 @@ impl Queues {
     pub(super) fn recall(&mut self, side: Side, back: &mut Vec<Request>) {
         let before = back.len();
         self.gates[side.index()].iter_mut().for_each(|gate| gate.recall(back));
-        self.in_hand[side.index()] -= (back.len() - before) as u32;
+        self.held[side.index()] -= (back.len() - before) as u32;
     }
 
     /// Gives back the blocks that wait for an earlier one to be digested.
@@ -260,9 +172,9 @@ impl Queues {
 
     /// Hands over what was submitted and moves what is finished to `done`; waits for something when nothing is. Returns
     /// early, with nothing, when only time has passed.
-    pub(super) fn turn(&mut self, done: &mut Vec<Completion>) -> io::Result<()> {
+    pub(super) fn poll(&mut self, done: &mut Vec<Completion>) -> io::Result<()> {
         self.release();
-        self.waited_with = self.in_flight;
+        self.waited_with = self.set.in_flight();
         self.waited_for_time = false;
         self.reap(done)?;
         if done.is_empty() {
@@ -273,56 +185,22 @@ impl Queues {
         } else {
             self.now = Instant::now();
         }
-        for queue in &mut self.queues {
-            queue.flush()?;
-        }
-        Ok(())
+        self.set.flush()
     }
 
     fn reap(&mut self, done: &mut Vec<Completion>) -> io::Result<()> {
-        for queue in &mut self.queues {
-            let before = done.len();
-            queue.reap(done)?;
-            for completion in &done[before..] {
-                let side = completion.request.side.index();
-                self.in_flight[side] -= 1;
-                self.in_hand[side] -= 1;
-            }
-        }
-        if let Some(digests) = &mut self.digests {
-            digests.reap(done)?;
-        }
-        Ok(())
+        self.set.reap(done)?;
+        self.digests.as_mut().map_or(Ok(()), |digests| digests.reap(done))
     }
 
     fn wait(&mut self) -> io::Result<()> {
-        let mut polls = [libc::pollfd { fd: -1, events: 0, revents: 0 }; WAITED_FOR_MAX];
-        let (mut busy, mut count) = (None, 0);
-        let digests = self.digests.as_ref().map(|digests| digests.ready());
-        for (index, ready) in self.queues.iter().map(|queue| queue.ready()).chain(digests).enumerate() {
-            match ready {
-                Ready::Idle => {}
-                Ready::Now => return Ok(()),
-                Ready::On { fd, events } => {
-                    polls[count] = libc::pollfd { fd, events, revents: 0 };
-                    count += 1;
-                    busy = Some(index);
-                }
-            }
-        }
         let due = self.gates.iter().flatten().filter_map(|gate| gate.due_in(self.now)).min();
         self.waited_for_time = due.is_some();
-        let only = busy.filter(|&index| count == 1 && due.is_none() && index < self.queues.len());
-        if let Some(waited) = only.and_then(|index| self.queues[index].flush_and_wait()) {
-            return waited;
+        let digests = self.digests.as_ref().map_or(Ready::Idle, |digests| digests.ready());
+        if self.set.wait(digests, due)? {
+            return Ok(());
         }
-        if count == 0 && due.is_none() {
-            return Err(io::Error::other("blocks are held back and nothing is on its way that could let them go"));
-        }
-        for queue in &mut self.queues {
-            queue.flush()?;
-        }
-        wait_any(&mut polls[..count], due)
+        Err(io::Error::other("blocks are held back and nothing is on its way that could let them go"))
     }
 
     /// Ends the digests, of which nothing may be in flight, and tells the blocks that are left.
@@ -332,10 +210,6 @@ impl Queues {
         blocks.into_iter().for_each(|block| observer.hear(&Event::Digested(block)));
         digests
     }
-}
-
-fn needs_wide(end: &Arc<dyn Endpoint>) -> bool {
-    end.on_ring().is_some_and(OnRing::needs_wide)
 }
 
 /// What stands in front of a side, in the order in which requests meet it.

@@ -214,12 +214,12 @@ impl<'a> Run<'a> {
                 return None;
             }
         };
-        self.detail.clone_from(&queues.detail);
+        self.detail.clone_from(&queues.set.detail);
         // Of small blocks nobody expects it; for the others it is worth more than anything else that was set up.
         if sys::huge_page_bytes() > 0 {
             self.detail.push("huge pages".to_owned());
         }
-        queues.notes.iter().for_each(|note| self.note(note.clone()));
+        queues.set.notes.iter().for_each(|note| self.note(note.clone()));
         let pair = Pair { block_bytes: tuning.block_bytes, depth: tuning.depth };
         let mut governor = Governor::new(tuning, plan.len);
         let (observer, checkpoints) = (self.observer, self.checkpoints.take());

@@ -152,7 +152,7 @@ impl<'a> Flight<'a> {
         let (mut feeding, mut failure) = (true, None);
         while feeding || side.in_flight() > 0 {
             feeding = feeding && self.feed(&mut side);
-            if let Err(error) = side.turn(&mut done) {
+            if let Err(error) = side.poll(&mut done) {
                 // Its drop waits for what is in flight.
                 return Err(self.run.broken(error));
             }

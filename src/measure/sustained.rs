@@ -184,7 +184,7 @@ impl<'a> Stream<'a> {
         self.feel(found);
         while feeding || side.in_flight() > 0 {
             feeding = feeding && self.feed(&mut side, &mut idle);
-            side.turn(&mut done).map_err(broken)?;
+            side.poll(&mut done).map_err(broken)?;
             for completion in done.drain(..) {
                 let slot = completion.request.slot;
                 let (buffer, failed) = self.settle(completion);

@@ -1,0 +1,170 @@
+//! The queues that requests are in flight on: a ring that both sides may share, a queue that a side brings along, and
+//! blocking calls for what neither takes.
+use super::ring::{Form, Narrow, RingQueue, Wide};
+use super::threads::Calls;
+use crate::core::{Arena, Completion, Endpoint, EngineKind, OnRing, Queue, Ready, Request, Side};
+use crate::sys::wait_any;
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Descriptors to wait for at once: a ring, the own queue and the calls of either side, and one more.
+const WAITED_FOR_MAX: usize = 6;
+
+/// By side, an endpoint to open queues for, and the most helper threads for its blocking calls.
+pub(super) type ToOpen<'a> = [Option<(&'a Arc<dyn Endpoint>, u32)>; 2];
+
+/// The endpoints that are on a ring, by side.
+type OnOneRing = [Option<Arc<dyn Endpoint>>; 2];
+
+/// Queues towards one side or both.
+pub(super) struct QueueSet {
+    queues: Vec<Box<dyn Queue>>,
+    /// Index of the ring or the side's own queue, by side.
+    own: [Option<usize>; 2],
+    /// Index of the side's blocking calls.
+    calls: [usize; 2],
+    /// Requests in flight, by side.
+    in_flight: [u32; 2],
+    /// How it was set up, for the report.
+    pub(super) detail: Vec<String>,
+    /// What could not be had.
+    pub(super) notes: Vec<String>,
+}
+
+impl QueueSet {
+    /// Opens the queues of `engine` for at most `depth` requests, by the thread that uses them; a side without an
+    /// endpoint is sent nothing.
+    ///
+    /// # Errors
+    /// What the kernel said to setting up a ring, or to a thread.
+    pub(super) fn open(engine: EngineKind, sides: ToOpen<'_>, depth: u32, arena: &Arena) -> io::Result<Self> {
+        let (queues, detail, notes) = Default::default();
+        let mut set = QueueSet { queues, own: [None, None], calls: [0, 0], in_flight: [0, 0], detail, notes };
+        if engine == EngineKind::Ring {
+            set.open_ring(sides, depth, arena)?;
+        }
+        for (side, (end, helpers_max)) in (0..).zip(sides).filter_map(|(side, open)| Some((side, open?))) {
+            let calls = match engine {
+                EngineKind::Sync => Calls::on_the_spot(end.clone()),
+                _ => Calls::by_helpers(end.clone(), helpers_max)?,
+            };
+            set.calls[side] = set.queues.len();
+            set.queues.push(Box::new(calls));
+        }
+        Ok(set)
+    }
+
+    /// One ring for the sides that can be on it, in the form that they need, beside it the queues that sides bring
+    /// along, helpers for what is left.
+    fn open_ring(&mut self, sides: ToOpen<'_>, depth: u32, arena: &Arena) -> io::Result<()> {
+        let mut on_ring = sides.map(|side| side.map(|(end, _)| end).filter(|end| end.on_ring().is_some()).cloned());
+        if on_ring.iter().flatten().any(needs_wide)
+            && let Err(why) = self.add_ring::<Wide>(on_ring.clone(), depth, arena)
+        {
+            let note = format!("no ring takes a device's own commands here ({why}): helper threads give them");
+            self.notes.push(note);
+            on_ring = on_ring.map(|end| end.filter(|end| !needs_wide(end)));
+        }
+        if self.own == [None, None] && on_ring.iter().any(Option::is_some) {
+            self.add_ring::<Narrow>(on_ring, depth, arena)?;
+        }
+        let able = self.own.map(|own| own.is_some());
+        for (side, (end, _)) in Side::BOTH.into_iter().zip(sides).filter_map(|(side, open)| Some((side, open?))) {
+            if able[side.index()] {
+                continue;
+            }
+            if let Some(queue) = end.own_queue(depth) {
+                self.own[side.index()] = Some(self.queues.len());
+                self.queues.push(queue?);
+            } else if able != [false, false] {
+                self.detail.push(format!("{} by helper threads", side.name()));
+            }
+        }
+        if self.own == [None, None] {
+            self.notes.push("neither side can be on a ring: helper threads make the calls".to_owned());
+        }
+        Ok(())
+    }
+
+    /// Takes in a ring for these sides.
+    fn add_ring<F: Form + 'static>(&mut self, ends: OnOneRing, depth: u32, arena: &Arena) -> io::Result<()> {
+        let own = ends.each_ref().map(|end| end.is_some().then_some(self.queues.len()));
+        let ring = RingQueue::<F>::open(ends, depth, arena)?;
+        let (detail, notes) = ring.detail();
+        self.detail.extend(detail.iter().map(|&detail| detail.to_owned()));
+        self.notes.extend_from_slice(notes);
+        self.queues.push(Box::new(ring));
+        self.own = own;
+        Ok(())
+    }
+
+    /// Requests in flight, by side.
+    pub(super) fn in_flight(&self) -> [u32; 2] {
+        self.in_flight
+    }
+
+    /// Takes a request in.
+    pub(super) fn submit(&mut self, request: Request) {
+        let side = request.side.index();
+        self.in_flight[side] += 1;
+        let index = self.own[side].filter(|&own| self.queues[own].takes(&request)).unwrap_or(self.calls[side]);
+        self.queues[index].submit(request);
+    }
+
+    /// Takes a request in that is made by a blocking call whatever else there is.
+    pub(super) fn submit_call(&mut self, request: Request) {
+        let side = request.side.index();
+        self.in_flight[side] += 1;
+        self.queues[self.calls[side]].submit(request);
+    }
+
+    /// Hands over what was submitted.
+    pub(super) fn flush(&mut self) -> io::Result<()> {
+        self.queues.iter_mut().try_for_each(|queue| queue.flush())
+    }
+
+    /// Moves what is finished to `done`. Never blocks.
+    pub(super) fn reap(&mut self, done: &mut Vec<Completion>) -> io::Result<()> {
+        let before = done.len();
+        let reaped = self.queues.iter_mut().try_for_each(|queue| queue.reap(done));
+        done[before..].iter().for_each(|completion| self.in_flight[completion.request.side.index()] -= 1);
+        reaped
+    }
+
+    /// Hands over what was submitted and blocks until [`QueueSet::reap`] may have something, something `beside` these
+    /// queues has, or `due` has passed; may return early. False: there is nothing to wait for.
+    pub(super) fn wait(&mut self, beside: Ready, due: Option<Duration>) -> io::Result<bool> {
+        let mut polls = [libc::pollfd { fd: -1, events: 0, revents: 0 }; WAITED_FOR_MAX];
+        let (mut busy, mut count) = (None, 0);
+        for (index, ready) in self.queues.iter().map(|queue| queue.ready()).chain([beside]).enumerate() {
+            match ready {
+                Ready::Idle => {}
+                Ready::Now => return Ok(true),
+                Ready::On { fd, events } => {
+                    polls[count] = libc::pollfd { fd, events, revents: 0 };
+                    count += 1;
+                    busy = Some(index);
+                }
+            }
+        }
+        let only = busy.filter(|&index| count == 1 && due.is_none() && index < self.queues.len());
+        if let Some(waited) = only.and_then(|index| self.queues[index].flush_and_wait()) {
+            return waited.map(|()| true);
+        }
+        self.flush()?;
+        if count == 0 && due.is_none() {
+            return Ok(false);
+        }
+        wait_any(&mut polls[..count], due).map(|()| true)
+    }
+
+    /// More of the arena is in use than before; nothing is in flight.
+    pub(super) fn memory_grew(&mut self, arena: &Arena) {
+        self.queues.iter_mut().for_each(|queue| queue.memory_grew(arena));
+    }
+}
+
+fn needs_wide(end: &Arc<dyn Endpoint>) -> bool {
+    end.on_ring().is_some_and(OnRing::needs_wide)
+}
