@@ -1,7 +1,7 @@
-//! Blocks that failed beside others and are tried once more alone, one after the other, while all the others go on.
+//! Blocks that failed beside others and are retried alone, one after the other, while all the others go on.
 //!
 //! The block layer merges neighbours into one request and, if it fails, fails all of them. A block that went direct is
-//! tried once more alone, so that only the bad one is blamed and those before it arrive. A disk may try for half a
+//! retried alone, so that only the bad one is blamed and those before it arrive. A disk may try for half a
 //! minute before it fails a request, so no try is made by the thread that pumps: it is made by a helper of its side.
 use super::pump::Pump;
 use crate::core::{Cache, Completion, Op, Request, RequestError, Transferred};
@@ -9,7 +9,7 @@ use crate::core::{Cache, Completion, Op, Request, RequestError, Transferred};
 /// A request that failed, and what was said of it.
 type Failed = (Request, RequestError);
 
-/// Blocks that are tried alone.
+/// Blocks that are retried alone.
 #[derive(Default)]
 pub(super) struct Alone {
     /// They wait for the one that is tried.
@@ -31,8 +31,8 @@ impl Alone {
         self.waiting.len() as u32
     }
 
-    /// The block in this slot is tried alone now.
-    pub(super) fn tries(&self, slot: u32) -> bool {
+    /// The block in this slot is retried alone now.
+    pub(super) fn is_retrying(&self, slot: u32) -> bool {
         self.now.as_ref().is_some_and(|(now, _)| *now == slot)
     }
 
@@ -46,18 +46,18 @@ impl Alone {
 
 impl Pump<'_> {
     /// A failed request is worth another try alone.
-    pub(super) fn is_tried_alone(&self, request: &Request, error: &RequestError) -> bool {
+    pub(super) fn may_retry_alone(&self, request: &Request, error: &RequestError) -> bool {
         let direct = self.plan.side(request.side).access.cache == Cache::Direct;
         direct && request.op != Op::Zero && !self.ending() && error.may_be_a_neighbours()
     }
 
     /// Tries a failed request once more, when its turn comes.
-    pub(super) fn try_alone(&mut self, request: Request, error: RequestError) {
+    pub(super) fn retry_alone(&mut self, request: Request, error: RequestError) {
         self.alone.waiting.push((request, error));
-        self.try_next_alone();
+        self.retry_next_alone();
     }
 
-    fn try_next_alone(&mut self) {
+    fn retry_next_alone(&mut self) {
         if self.alone.now.is_some() || self.stop_asked() {
             return;
         }
@@ -69,8 +69,8 @@ impl Pump<'_> {
         }
     }
 
-    /// The block that was tried alone has come back.
-    pub(super) fn was_tried_alone(&mut self, completion: Completion) {
+    /// The block that was retried alone has come back.
+    pub(super) fn on_retried_alone(&mut self, completion: Completion) {
         let Completion { request, result } = completion;
         if matches!(result, Transferred::Retry) {
             self.queues.submit_alone(request);
@@ -89,7 +89,7 @@ impl Pump<'_> {
                 if request.op == Op::Read { self.on_read(request, moved) } else { self.on_write(request, moved) }
             }
         }
-        self.try_next_alone();
+        self.retry_next_alone();
     }
 
     /// On the way out: those that wait are given up where a stop was asked for, and those behind a failure.
@@ -99,6 +99,6 @@ impl Pump<'_> {
         while let Some((request, error)) = self.alone.take_first(|ticket| ticket >= limit) {
             if by_signal { self.give_up(request, error) } else { self.failed(request, error) }
         }
-        self.try_next_alone();
+        self.retry_next_alone();
     }
 }

@@ -90,7 +90,7 @@ impl BadBlockSearch {
     }
 
     /// All before `at` has been read but for a bad logical block, which ends there; where to read to next.
-    pub(super) fn has_passed(&mut self, block: Block, at: u32) -> u32 {
+    pub(super) fn on_bad_block(&mut self, block: Block, at: u32) -> u32 {
         (self.suspect_until, self.tried, self.piece_bytes) = (0, 0, block.finest_bytes);
         block.piece(at, self.piece_bytes).1
     }
@@ -137,7 +137,7 @@ mod tests {
                 Step::Bad => {
                     came.bad.push(first);
                     at = until;
-                    until = around.has_passed(block, at);
+                    until = around.on_bad_block(block, at);
                 }
             }
         }

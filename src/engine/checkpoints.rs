@@ -89,7 +89,7 @@ impl Checkpoints {
 
     /// Every byte of `extent` was acknowledged by the dest. What is `unread` of it, counted on the source where the
     /// copy begins at `start`, has zeros there and is not durable: whoever resumes the copy tries it again.
-    pub(super) fn arrived(&mut self, extent: Extent, unread: &ExtentSet, start: u64) {
+    pub(super) fn on_block_done(&mut self, extent: Extent, unread: &ExtentSet, start: u64) {
         self.news.arrived.insert(extent);
         for bad in unread.within(Extent::new(start + extent.offset, extent.len)) {
             self.unread(Extent::new(bad.offset - start, bad.len));
@@ -212,7 +212,7 @@ impl Pump<'_> {
                 let dest = &self.ends[Side::Dest.index()];
                 let error = flush_error(self.plan, dest, source);
                 self.failure = Some(Failure { error, ticket: 0, by_signal: false });
-                self.acquit();
+                self.clear_suspect();
                 self.ends[Side::Source.index()].cancel();
             }
         }

@@ -112,7 +112,7 @@ impl Pump<'_> {
             self.slots[request.slot as usize].extent.len = there;
         }
         if !self.may_write(&request) || request.len == 0 {
-            self.queues.pass(Side::Dest, request.ticket);
+            self.queues.release_ticket(Side::Dest, request.ticket);
             self.retire(request);
             return;
         }
@@ -124,10 +124,10 @@ impl Pump<'_> {
     }
 
     /// Bytes of the dest have come.
-    pub(super) fn was_read_to_compare(&mut self, mut request: Request, moved: u32) {
+    pub(super) fn on_dest_read(&mut self, mut request: Request, moved: u32) {
         request.done += moved;
         if let (Route::Delta { .. }, true) = (self.plan.route, request.done == request.len) {
-            self.know_what_is_there(request);
+            self.on_dest_known(request);
             return;
         }
         if !self.plan.route.writes() {
@@ -140,14 +140,14 @@ impl Pump<'_> {
         } else if request.done < request.len {
             self.submit_rest(request);
         } else if self.plan.route == Route::ReadBack {
-            self.arrived(request);
+            self.on_block_done(request);
         } else {
             self.all_read(request);
         }
     }
 
     /// The bytes of the dest that a block is to be compared with are there.
-    pub(super) fn has_come_to_compare(&mut self, request: Request) {
+    pub(super) fn on_both_read(&mut self, request: Request) {
         let block = self.comparing.take(request.slot).expect("every read of the dest is for a block");
         let offset = self.slots[block.slot as usize].extent.offset;
         if self.unread.iter().all(Unread::is_empty) {
@@ -160,7 +160,7 @@ impl Pump<'_> {
             }
         }
         self.give_back(request);
-        self.arrived(block);
+        self.on_block_done(block);
     }
 
     /// What differs, if the sides were compared. To be asked at the end.

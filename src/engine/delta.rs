@@ -23,7 +23,7 @@ impl Pump<'_> {
     }
 
     /// The bytes of the dest have come, or as many of them as can be read.
-    pub(super) fn know_what_is_there(&mut self, mut there: Request) {
+    pub(super) fn on_dest_known(&mut self, mut there: Request) {
         there.len = there.done;
         let block = self.comparing.take(there.slot).expect("every read of the dest is for a block");
         // From here on they go with the block and are given back with it.

@@ -84,7 +84,7 @@ impl Run<'_> {
     fn end_checkpoints(&mut self) {
         let Some(checkpoints) = &mut self.checkpoints else { return };
         if self.engine == EngineKind::Offload {
-            checkpoints.arrived(self.claimed, &ExtentSet::new(), 0);
+            checkpoints.on_block_done(self.claimed, &ExtentSet::new(), 0);
         }
         match checkpoints.collect(Instant::now()) {
             Ok(()) => {}

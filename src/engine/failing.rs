@@ -24,7 +24,7 @@ impl Pump<'_> {
                 self.write_what_came(request);
             } else {
                 // Those behind it are let through to be cancelled too: nothing else would ever let them go.
-                self.queues.pass(request.side, request.ticket);
+                self.queues.release_ticket(request.side, request.ticket);
                 self.retire(request);
             }
             return;
@@ -33,15 +33,15 @@ impl Pump<'_> {
         if of_delta && request.op == Op::Read && error.kind == Kind::Io {
             // What cannot be read there is not what it should be; writing it is what may cure it.
             self.unreadable_dest += 1;
-            self.know_what_is_there(request);
+            self.on_dest_known(request);
             return;
         }
         let ticket = request.ticket;
         if self.failure.as_ref().is_none_or(|first| ticket < first.ticket) {
             let error = self.error_of(&request, error);
             self.failure = Some(Failure { error, ticket, by_signal: false });
-            self.acquit();
-            if look { self.suspect(request) } else { self.retire(request) }
+            self.clear_suspect();
+            if look { self.set_suspect(request) } else { self.retire(request) }
         } else {
             self.retire(request);
         }
@@ -61,7 +61,7 @@ impl Pump<'_> {
         let limit = self.failure.as_ref().map(|failure| failure.ticket);
         for side in Side::BOTH {
             let mut back = Vec::new();
-            self.queues.recall(side, &mut back);
+            self.queues.cancel_pending(side, &mut back);
             for request in back {
                 let goes_on = match limit {
                     Some(failed) => request.ticket < failed,
@@ -80,6 +80,6 @@ impl Pump<'_> {
         // digest to be told.
         let pending = self.queues.cancel_pending_digests();
         pending.into_iter().for_each(|request| self.retire(request));
-        self.look_closer();
+        self.search_suspect();
     }
 }

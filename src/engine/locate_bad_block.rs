@@ -20,7 +20,7 @@ impl Suspect {
     }
 
     /// Pieces of it are read; nothing else is on its way.
-    pub(super) fn is_looked_at(&self) -> bool {
+    pub(super) fn is_searched(&self) -> bool {
         self.looking_until.is_some()
     }
 }
@@ -33,20 +33,20 @@ impl Pump<'_> {
     }
 
     /// Keeps the block whose read failed first, to look for the place.
-    pub(super) fn suspect(&mut self, request: Request) {
-        self.acquit();
+    pub(super) fn set_suspect(&mut self, request: Request) {
+        self.clear_suspect();
         self.suspect.parked = Some(request);
     }
 
     /// Something else is to blame.
-    pub(super) fn acquit(&mut self) {
+    pub(super) fn clear_suspect(&mut self) {
         if let Some(request) = self.suspect.parked.take() {
             self.retire(request);
         }
     }
 
     /// Once nothing else is on its way, reads the suspect in pieces.
-    pub(super) fn look_closer(&mut self) {
+    pub(super) fn search_suspect(&mut self) {
         if self.in_hand != 1 {
             return;
         }
@@ -58,7 +58,7 @@ impl Pump<'_> {
         let mut around = BadBlockSearch::default();
         self.suspect.looking_until = Some(request.until);
         // It failed as a whole. What is one logical block is read once more, and everything else only in pieces.
-        if let Step::ReadTo(until) = around.failed(self.looked_at(&request), request.done, request.until, None, 1) {
+        if let Step::ReadTo(until) = around.failed(self.suspect_block(&request), request.done, request.until, None, 1) {
             request.until = until;
         }
         self.slots[request.slot as usize].around = around;
@@ -66,10 +66,10 @@ impl Pump<'_> {
     }
 
     /// A piece of the suspect has come back.
-    pub(super) fn was_looked_at(&mut self, completion: Completion) {
+    pub(super) fn on_suspect_read(&mut self, completion: Completion) {
         let Completion { mut request, result } = completion;
         let Some(end) = self.suspect.looking_until else { return };
-        let block = self.looked_at(&request);
+        let block = self.suspect_block(&request);
         let around = &mut self.slots[request.slot as usize].around;
         let found = match result {
             Transferred::Retry => None,
@@ -110,7 +110,7 @@ impl Pump<'_> {
 
     /// The block of a request, down to what the side has for a block: whatever direct I/O wants, finer pieces can be
     /// read through the page cache.
-    fn looked_at(&self, request: &Request) -> Block {
+    fn suspect_block(&self, request: &Request) -> Block {
         let finest_bytes = self.ends[request.side.index()].facts().logical_block_bytes.max(512);
         Block { offset: request.offset, len: request.len, finest_bytes }
     }

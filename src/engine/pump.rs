@@ -199,7 +199,7 @@ impl<'a> Pump<'a> {
         self.pair = pair;
         self.idle.clear();
         let buffers = arena.carve(pair.block_bytes, pair.depth);
-        self.queues.paced(pair.depth, arena);
+        self.queues.set_depth(pair.depth, arena);
         self.use_buffers(buffers);
         governor.resumed(self.totals.dest_bytes());
         let Pair { block_bytes, depth } = pair;
@@ -244,7 +244,7 @@ impl<'a> Pump<'a> {
         let len = u32::try_from(run.extent.len).expect("a schedule's runs fit in 32 bits");
         let mut request = Request { slot, ticket, side, op, offset, len, done: 0, until: len, buffer };
         if zero {
-            self.queues.pass(side, ticket);
+            self.queues.release_ticket(side, ticket);
             let written = matches!(self.plan.zeros, Zeros::Write | Zeros::Each);
             if written || matches!(self.plan.route, Route::Delta { .. }) {
                 request.buffer.bytes_mut()[..len as usize].fill(0);
@@ -261,7 +261,7 @@ impl<'a> Pump<'a> {
             Route::Copy => self.start_writing(request),
             Route::Compare { .. } => self.start_comparing(request),
             Route::Delta { .. } => self.start_delta(request),
-            Route::ReadBack => self.arrived(request),
+            Route::ReadBack => self.on_block_done(request),
         }
     }
 
@@ -272,12 +272,12 @@ impl<'a> Pump<'a> {
             self.retire(completion.request);
             return;
         }
-        if self.suspect.is_looked_at() {
-            self.was_looked_at(completion);
+        if self.suspect.is_searched() {
+            self.on_suspect_read(completion);
             return;
         }
-        if self.alone.tries(slot) {
-            self.was_tried_alone(completion);
+        if self.alone.is_retrying(slot) {
+            self.on_retried_alone(completion);
             return;
         }
         if self.recovery.as_ref().is_some_and(|recovery| recovery.reads_for(slot)) {
@@ -291,14 +291,14 @@ impl<'a> Pump<'a> {
             Transferred::Moved(moved) => self.on_write(request, moved),
             Transferred::Retry => self.queues.submit_again(request),
             Transferred::Failed(error) if self.should_salvage(&request, &error) => self.retry_smaller(request, error),
-            Transferred::Failed(error) if self.is_tried_alone(&request, &error) => self.try_alone(request, error),
+            Transferred::Failed(error) if self.may_retry_alone(&request, &error) => self.retry_alone(request, error),
             Transferred::Failed(error) => self.failed(request, error),
         }
     }
 
     pub(super) fn on_read(&mut self, mut request: Request, moved: u32) {
         if request.side == Side::Dest {
-            self.was_read_to_compare(request, moved);
+            self.on_dest_read(request, moved);
             return;
         }
         self.totals.read_requests += 1;
@@ -317,22 +317,22 @@ impl<'a> Pump<'a> {
     /// A block has been read to its end.
     pub(super) fn all_read(&mut self, request: Request) {
         if request.side == Side::Dest {
-            self.has_come_to_compare(request);
+            self.on_both_read(request);
             return;
         }
-        self.queues.pass(Side::Source, request.ticket);
+        self.queues.release_ticket(Side::Source, request.ticket);
         self.on_block_ready(request);
     }
 
     /// All of a block has arrived.
-    pub(super) fn arrived(&mut self, mut request: Request) {
+    pub(super) fn on_block_done(&mut self, mut request: Request) {
         let slot = &mut self.slots[request.slot as usize];
         slot.digesting = true;
         let (extent, zero) = (slot.extent, slot.zero);
-        self.queues.pass(Side::Dest, request.ticket);
+        self.queues.release_ticket(Side::Dest, request.ticket);
         self.schedule.settled(extent);
         if let Some(checkpoints) = &mut self.checkpoints {
-            checkpoints.arrived(extent, &self.unread[Side::Source.index()].runs, self.plan.source.offset);
+            checkpoints.on_block_done(extent, &self.unread[Side::Source.index()].runs, self.plan.source.offset);
         }
         if self.queues.digests() {
             request.op = if zero { Op::Zero } else { Op::Write };

@@ -131,13 +131,13 @@ impl Queues {
     }
 
     /// The block with this ticket is through with this side.
-    pub(super) fn pass(&mut self, side: Side, ticket: u64) {
-        self.gates[side.index()].iter_mut().for_each(|gate| gate.pass(ticket));
+    pub(super) fn release_ticket(&mut self, side: Side, ticket: u64) {
+        self.gates[side.index()].iter_mut().for_each(|gate| gate.release_ticket(ticket));
     }
 
     /// `depth` blocks are in flight from now on, and more of the arena may be in use; nothing is in flight.
-    pub(super) fn paced(&mut self, depth: u32, arena: &Arena) {
-        self.gates.iter_mut().flatten().for_each(|gate| gate.paced(depth));
+    pub(super) fn set_depth(&mut self, depth: u32, arena: &Arena) {
+        self.gates.iter_mut().flatten().for_each(|gate| gate.set_depth(depth));
         self.set.memory_grew(arena);
     }
 
@@ -159,9 +159,9 @@ impl Queues {
     }
 
     /// Gives back the requests of a side that have not started.
-    pub(super) fn recall(&mut self, side: Side, back: &mut Vec<Request>) {
+    pub(super) fn cancel_pending(&mut self, side: Side, back: &mut Vec<Request>) {
         let before = back.len();
-        self.gates[side.index()].iter_mut().for_each(|gate| gate.recall(back));
+        self.gates[side.index()].iter_mut().for_each(|gate| gate.cancel_pending(back));
         self.held[side.index()] -= (back.len() - before) as u32;
     }
 

@@ -112,7 +112,7 @@ impl Pump<'_> {
         }
         recovery.buffer = Some(read.buffer);
         match failed {
-            Some(error) => self.would_be_lost(place.request, error),
+            Some(error) => self.fail_rather_than_lose(place.request, error),
             None => self.skip_place(place),
         }
         self.recover_next();

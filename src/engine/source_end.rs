@@ -16,7 +16,7 @@ impl Pump<'_> {
         self.ended_short = self.plan.len.is_some();
         // Reads that wait for their turn on the stream would only hear the same.
         let mut never = Vec::new();
-        self.queues.recall(Side::Source, &mut never);
+        self.queues.cancel_pending(Side::Source, &mut never);
         never.into_iter().for_each(|request| self.retire(request));
         self.write_what_came(request);
     }
@@ -29,7 +29,7 @@ impl Pump<'_> {
         }
         request.len = request.done;
         self.slots[request.slot as usize].extent.len = u64::from(request.len);
-        self.queues.pass(Side::Source, request.ticket);
+        self.queues.release_ticket(Side::Source, request.ticket);
         self.on_block_ready(request);
     }
 }

@@ -39,7 +39,7 @@ impl Pump<'_> {
             Step::ReadTo(until) => request.until = until,
             Step::Again => {}
             Step::Bad if self.plan.on_error.skip => {
-                self.pass_over(request, error);
+                self.skip_bad_block(request, error);
                 return;
             }
             Step::Bad => {
@@ -67,7 +67,7 @@ impl Pump<'_> {
     }
 
     /// Zeros stand for a logical block that cannot be read, but for what an earlier run could read of it.
-    fn pass_over(&mut self, mut request: Request, error: RequestError) {
+    fn skip_bad_block(&mut self, mut request: Request, error: RequestError) {
         request.rest_mut().fill(0);
         let durable = match (&self.checkpoints, request.side) {
             (Some(checkpoints), Side::Source) => {
@@ -105,7 +105,7 @@ impl Pump<'_> {
     }
 
     /// Neither side gives what is durable: writing zeros there would lose it.
-    pub(super) fn would_be_lost(&mut self, request: Request, source: io::Error) {
+    pub(super) fn fail_rather_than_lose(&mut self, request: Request, source: io::Error) {
         let (address, at) = (&self.plan.source.address, request.at());
         let dest = &self.plan.dest.address;
         let what = format!(
@@ -117,7 +117,7 @@ impl Pump<'_> {
         let ticket = request.ticket;
         if self.failure.as_ref().is_none_or(|first| ticket < first.ticket) {
             self.failure = Some(Failure { error, ticket, by_signal: false });
-            self.acquit();
+            self.clear_suspect();
         }
         self.retire(request);
         self.ends[Side::Source.index()].cancel();
@@ -129,7 +129,7 @@ impl Pump<'_> {
         if request.done < request.len {
             let block = self.block_of(&request);
             let around = &mut self.slots[request.slot as usize].around;
-            request.until = around.has_passed(block, request.done);
+            request.until = around.on_bad_block(block, request.done);
             self.queues.submit_again(request);
         } else {
             self.all_read(request);

@@ -48,7 +48,7 @@ impl Pump<'_> {
             self.queues.submit(request);
             return;
         }
-        self.arrived(request);
+        self.on_block_done(request);
     }
 
     /// Kind and length of the piece that begins at `request.done`, of `left` bytes at the most.

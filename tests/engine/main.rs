@@ -24,6 +24,6 @@ mod pump_calls;
 mod queue_contract;
 mod reading_around;
 mod resuming_around;
+mod retried_alone;
 mod ring_forms;
 mod scsi_oracle;
-mod tried_alone;

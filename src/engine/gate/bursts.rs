@@ -25,7 +25,7 @@ impl Gate for WritesAfterReads {
         }
     }
 
-    fn recall(&mut self, back: &mut Vec<Request>) {
+    fn cancel_pending(&mut self, back: &mut Vec<Request>) {
         back.append(&mut self.held);
     }
 }

@@ -46,7 +46,7 @@ impl Gate for InOrder {
         }
     }
 
-    fn pass(&mut self, ticket: u64) {
+    fn release_ticket(&mut self, ticket: u64) {
         if ticket >= self.next {
             self.passed.insert(ticket);
             self.skip_passed();
@@ -64,7 +64,7 @@ impl Gate for InOrder {
         }
     }
 
-    fn recall(&mut self, back: &mut Vec<Request>) {
+    fn cancel_pending(&mut self, back: &mut Vec<Request>) {
         back.extend(std::mem::take(&mut self.waiting).into_values());
     }
 }

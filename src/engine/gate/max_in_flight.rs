@@ -34,7 +34,7 @@ fn half(depth: u32) -> usize {
 }
 
 impl Gate for MaxInFlight {
-    fn paced(&mut self, depth: u32) {
+    fn set_depth(&mut self, depth: u32) {
         if self.half_of_all {
             self.most = half(depth);
         }
@@ -50,7 +50,7 @@ impl Gate for MaxInFlight {
         }
     }
 
-    fn pass(&mut self, ticket: u64) {
+    fn release_ticket(&mut self, ticket: u64) {
         self.there.remove(&ticket);
     }
 
@@ -63,7 +63,7 @@ impl Gate for MaxInFlight {
         }
     }
 
-    fn recall(&mut self, back: &mut Vec<Request>) {
+    fn cancel_pending(&mut self, back: &mut Vec<Request>) {
         back.extend(std::mem::take(&mut self.held).into_values());
     }
 }
@@ -99,11 +99,11 @@ mod tests {
         assert_eq!(tickets(&mut through), [0, 1]);
         gate.release(true, &mut through);
         assert!(through.is_empty());
-        gate.pass(1);
+        gate.release_ticket(1);
         gate.release(false, &mut through);
         assert_eq!(tickets(&mut through), [2]);
-        gate.pass(0);
-        gate.pass(2);
+        gate.release_ticket(0);
+        gate.release_ticket(2);
         gate.release(false, &mut through);
         assert_eq!(tickets(&mut through), [3, 4]);
     }
@@ -111,7 +111,7 @@ mod tests {
     #[test]
     fn half_of_the_blocks_go_with_any_depth_and_a_fixed_number_stays() {
         let (mut half, mut fixed, mut through) = (MaxInFlight::half_of(4), MaxInFlight::new(2), Vec::new());
-        [&mut half, &mut fixed].into_iter().for_each(|gate| gate.paced(8));
+        [&mut half, &mut fixed].into_iter().for_each(|gate| gate.set_depth(8));
         (0..9).for_each(|ticket| half.admit(request(ticket, 0), &mut through));
         assert_eq!(tickets(&mut through), [0, 1, 2, 3]);
         (0..9).for_each(|ticket| fixed.admit(request(ticket, 0), &mut through));
@@ -126,7 +126,7 @@ mod tests {
         let (mut gate, mut through) = (MaxInFlight::new(1), Vec::new());
         [7, 9, 3].into_iter().for_each(|ticket| gate.admit(request(ticket, 0), &mut through));
         assert_eq!(tickets(&mut through), [7]);
-        gate.pass(7);
+        gate.release_ticket(7);
         gate.release(false, &mut through);
         assert_eq!(tickets(&mut through), [3]);
     }
@@ -144,10 +144,10 @@ mod tests {
     fn what_is_held_comes_back_and_a_block_that_never_came_makes_no_room() {
         let (mut gate, mut through) = (MaxInFlight::new(1), Vec::new());
         (0..3).for_each(|ticket| gate.admit(request(ticket, 0), &mut through));
-        gate.pass(17);
+        gate.release_ticket(17);
         gate.release(false, &mut through);
         assert_eq!(tickets(&mut through), [0]);
-        gate.recall(&mut through);
+        gate.cancel_pending(&mut through);
         assert_eq!(tickets(&mut through), [1, 2]);
     }
 }

@@ -21,16 +21,16 @@ pub trait Gate {
     fn admit(&mut self, request: Request, through: &mut Vec<Request>);
 
     /// The block with this ticket is through with this side, or will never come to it.
-    fn pass(&mut self, _ticket: u64) {}
+    fn release_ticket(&mut self, _ticket: u64) {}
 
     /// From now on, `depth` blocks are in flight at most, both sides together. Nothing is in flight.
-    fn paced(&mut self, _depth: u32) {}
+    fn set_depth(&mut self, _depth: u32) {}
 
     /// Pushes whatever may go by now. `source_idle`: no read is in flight or held back.
     fn release(&mut self, source_idle: bool, through: &mut Vec<Request>);
 
     /// Gives back everything that is held.
-    fn recall(&mut self, back: &mut Vec<Request>);
+    fn cancel_pending(&mut self, back: &mut Vec<Request>);
 
     /// How long from `now` until something may go merely because time has passed.
     fn due_in(&self, _now: Instant) -> Option<Duration> {

@@ -52,7 +52,7 @@ impl Gate for Rate {
         }
     }
 
-    fn recall(&mut self, back: &mut Vec<Request>) {
+    fn cancel_pending(&mut self, back: &mut Vec<Request>) {
         back.extend(self.held.drain(..));
     }
 

@@ -1,4 +1,4 @@
-//! Blocks that are tried once more alone, and the closer look at a bad one: the copy goes on meanwhile, and a stop is
+//! Blocks that are retried alone, and the closer look at a bad one: the copy goes on meanwhile, and a stop is
 //! heard.
 use crate::model::{pattern, plan};
 use haul::core::{
@@ -142,7 +142,7 @@ fn written(tally: &Tally, blocks: u64) -> Result<(), String> {
 }
 
 #[test]
-fn all_other_blocks_are_copied_while_one_is_tried_alone() {
+fn all_other_blocks_are_copied_while_one_is_retried_alone() {
     for engine in ENGINES {
         for side in Side::BOTH {
             let weak = |of: Side| if of == side { vec![2] } else { vec![] };
@@ -157,7 +157,7 @@ fn all_other_blocks_are_copied_while_one_is_tried_alone() {
 }
 
 #[test]
-fn a_stop_is_heard_while_a_block_is_tried_alone() {
+fn a_stop_is_heard_while_a_block_is_retried_alone() {
     for engine in ENGINES {
         let from = Gated::new(source(&[]), Op::Read, &[2], 16);
         let gate = from.clone();
