@@ -207,7 +207,7 @@ impl Pump<'_> {
         let Some(checkpoints) = &mut self.checkpoints else { return };
         match checkpoints.round(self.queues.now) {
             Ok(()) => {}
-            Err(Trouble::Keep(error)) => self.observer.hear(&Event::Warned(&given_up(&error))),
+            Err(Trouble::Keep(error)) => self.watch.observer.hear(&Event::Warned(&given_up(&error))),
             Err(Trouble::Flush(source)) => {
                 let dest = &self.ends[Side::Dest.index()];
                 let error = flush_error(self.plan, dest, source);

@@ -133,7 +133,7 @@ impl Pump<'_> {
         if !self.plan.route.writes() {
             self.totals.write_requests += 1;
             self.totals.compared_bytes += u64::from(moved);
-            self.tally.compared_bytes.fetch_add(u64::from(moved), Relaxed);
+            self.watch.tally.compared_bytes.fetch_add(u64::from(moved), Relaxed);
         }
         if moved == 0 {
             self.failed_by(request, io::ErrorKind::UnexpectedEof);

@@ -1,9 +1,9 @@
 //! Before the first block and after the last: room on the dest, its end, durability.
 use super::checkpoints::{Checkpoints, Trouble, flush_error, given_up};
-use super::run::{Run, tell};
+use super::run::Run;
 use crate::core::{
     Change, Direction, Ended, EngineKind, Error, Event, Existing, Extent, ExtentSet, Op, Phase, Result, Route, Side,
-    Tally, Zeros,
+    Zeros,
 };
 use std::io;
 use std::time::Instant;
@@ -37,7 +37,7 @@ impl Run<'_> {
     }
 
     /// Sets the end of the dest and makes it durable, whatever came before: what is claimed has to be there.
-    pub(super) fn finish(&mut self, tally: &Tally) {
+    pub(super) fn finish(&mut self) {
         self.end_checkpoints();
         let complete = matches!(self.ended, Ended::Complete);
         self.note_change();
@@ -57,7 +57,7 @@ impl Run<'_> {
         if self.flush_failed() {
             self.claimed = Extent::new(0, 0);
         } else if self.plan.durable || self.dest_failed() {
-            tell(tally, self.observer, Phase::Flushing);
+            self.watch.begin(Phase::Flushing);
             let flushed = dest.make_durable().map_err(|source| self.finish_error("make durable", source));
             self.durable = flushed.is_ok();
             if flushed.is_err() {
@@ -158,7 +158,7 @@ impl Run<'_> {
                 }
                 (None, _) => continue,
             };
-            self.observer.hear(&Event::Warned(&note));
+            self.watch.observer.hear(&Event::Warned(&note));
             self.notes.push(note);
         }
     }

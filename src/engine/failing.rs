@@ -3,11 +3,20 @@ use super::pump::{Failure, Pump};
 use crate::core::{Error, Kind, Op, Request, RequestError, Route, Side};
 use std::io;
 
+/// Where in a request it was that it failed.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Place {
+    /// It is told as it is.
+    Known,
+    /// It is to be looked for once the other blocks are home.
+    ToFind,
+}
+
 impl Pump<'_> {
     /// A request has failed for good.
     pub(super) fn failed(&mut self, request: Request, error: RequestError) {
-        let look = self.is_suspect(&request, &error);
-        self.failed_at(request, error, look);
+        let place = if self.is_suspect(&request, &error) { Place::ToFind } else { Place::Known };
+        self.failed_at(request, error, place);
     }
 
     /// The same, where the kernel called no error what is one here.
@@ -17,8 +26,8 @@ impl Pump<'_> {
         self.failed(request, error);
     }
 
-    /// The same; `look`: in which place of the request is still to be found out.
-    pub(super) fn failed_at(&mut self, request: Request, error: RequestError, look: bool) {
+    /// The same, with what is known of the place.
+    pub(super) fn failed_at(&mut self, request: Request, error: RequestError, place: Place) {
         if error.kind == Kind::Cancelled && self.ending() {
             if request.side == Side::Source && request.op == Op::Read && self.failure.is_none() {
                 self.write_what_came(request);
@@ -41,7 +50,10 @@ impl Pump<'_> {
             let error = self.error_of(&request, error);
             self.failure = Some(Failure { error, ticket, by_signal: false });
             self.clear_suspect();
-            if look { self.set_suspect(request) } else { self.retire(request) }
+            match place {
+                Place::ToFind => self.set_suspect(request),
+                Place::Known => self.retire(request),
+            }
         } else {
             self.retire(request);
         }

@@ -24,8 +24,10 @@ mod run;
 mod source_end;
 mod threads;
 mod unreadable;
+mod watch;
 mod writing;
 
 pub use endpoint_queue::EndpointQueue;
 pub use ring::refused as ring_refused;
 pub use run::{Ends, run, run_keeping};
+pub use watch::Watch;

@@ -1,5 +1,6 @@
 //! No bytes through us: the file system shares the extents, or the device copies them.
-use crate::core::{DeviceCopy, DeviceError, Endpoint, Extent, Kind, OffloadSource, Plan, Stop, Tally};
+use super::watch::Watch;
+use crate::core::{DeviceCopy, DeviceError, Endpoint, Extent, Kind, OffloadSource, Plan};
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
@@ -45,11 +46,11 @@ pub(super) fn refusal_note(error: &io::Error) -> Option<String> {
 }
 
 /// Lets the device copy, one command after the other: between them the wish to stop is heard, and the tally follows.
-pub(super) fn by_device(plan: &Plan, dest: &Arc<dyn Endpoint>, stop: &Stop, tally: &Tally) -> Copied {
+pub(super) fn by_device(plan: &Plan, dest: &Arc<dyn Endpoint>, watch: Watch<'_>) -> Copied {
     let (mut bytes, len) = (0, plan.len.unwrap_or(0));
     let DeviceCopy { from_offset, command_bytes, from: name } =
         plan.device_copy.expect("the plan has it for this engine");
-    while bytes < len && stop.asked().is_none() {
+    while bytes < len && watch.stop.asked().is_none() {
         let from = Extent::new(from_offset + bytes, (len - bytes).min(command_bytes.into()));
         let to_offset = plan.dest.offset + bytes;
         let source = name.as_ref().map_or(OffloadSource::SameDevice, OffloadSource::Device);
@@ -57,7 +58,7 @@ pub(super) fn by_device(plan: &Plan, dest: &Arc<dyn Endpoint>, stop: &Stop, tall
             Ok(moved) => bytes += moved,
             Err(error) => return Copied { bytes, failed: Some(error) },
         }
-        tally.written_bytes.store(bytes, Relaxed);
+        watch.tally.written_bytes.store(bytes, Relaxed);
     }
     Copied { bytes, failed: None }
 }

@@ -8,9 +8,10 @@ use super::meter::{Meter, RoundState};
 use super::pace::{Governor, Pair, SteadyRate};
 use super::queues::Queues;
 use super::recover_from_dest::DestRecovery;
+use super::watch::Watch;
 use crate::core::{
-    Arena, Buffer, Completion, Endpoint, Error, Event, Extent, Kind, Next, Observer, Op, Plan, Request, Route, Run,
-    RunKind, Schedule, Side, Stop, Tally, Totals, Transferred, Unread, Zeros,
+    Arena, Buffer, Completion, Endpoint, Error, Event, Extent, Kind, Next, Op, Plan, Request, Route, Run, RunKind,
+    Schedule, Side, Totals, Transferred, Unread, Zeros,
 };
 use std::io;
 use std::sync::Arc;
@@ -50,9 +51,7 @@ pub(super) struct Pump<'a> {
     pub(super) plan: &'a Plan,
     pub(super) ends: &'a [Arc<dyn Endpoint>; 2],
     pub(super) schedule: &'a mut dyn Schedule,
-    stop: &'a Stop,
-    pub(super) tally: &'a Tally,
-    pub(super) observer: &'a dyn Observer,
+    pub(super) watch: Watch<'a>,
     pub(super) queues: Queues,
     pub(super) checkpoints: Option<Checkpoints>,
     pub(super) slots: Vec<Slot>,
@@ -87,9 +86,7 @@ pub(super) struct Parts<'a> {
     pub(super) plan: &'a Plan,
     pub(super) ends: &'a [Arc<dyn Endpoint>; 2],
     pub(super) schedule: &'a mut dyn Schedule,
-    pub(super) stop: &'a Stop,
-    pub(super) tally: &'a Tally,
-    pub(super) observer: &'a dyn Observer,
+    pub(super) watch: Watch<'a>,
     pub(super) queues: Queues,
     pub(super) checkpoints: Option<Checkpoints>,
     pub(super) recovery: Option<DestRecovery>,
@@ -97,15 +94,13 @@ pub(super) struct Parts<'a> {
 
 impl<'a> Pump<'a> {
     pub(super) fn new(parts: Parts<'a>, pair: Pair) -> Self {
-        let Parts { plan, ends, schedule, stop, tally, observer, queues, checkpoints, recovery } = parts;
+        let Parts { plan, ends, schedule, watch, queues, checkpoints, recovery } = parts;
         let comparing = Comparing::new(plan, ends[Side::Dest.index()].facts());
         Pump {
             plan,
             ends,
             schedule,
-            stop,
-            tally,
-            observer,
+            watch,
             queues,
             checkpoints,
             slots: Vec::new(),
@@ -164,8 +159,8 @@ impl<'a> Pump<'a> {
                 self.queues.poll(&mut done)?;
             }
             let (in_flight, limited) = (self.queues.waited_with, self.queues.waited_for_time);
-            self.meter.round(self.queues.now, RoundState { in_flight, digesting, limited }, self.tally);
-            self.queues.tell_digested(self.observer);
+            self.meter.round(self.queues.now, RoundState { in_flight, digesting, limited }, self.watch.tally);
+            self.queues.tell_digested(self.watch.observer);
             // Writes go out by ascending offset within a round, whatever order their reads finished in.
             done.sort_unstable_by_key(|completion| completion.request.ticket);
             let other_bytes = self.totals.zeroed_bytes + self.totals.hole_bytes;
@@ -177,7 +172,7 @@ impl<'a> Pump<'a> {
             if change.is_none() {
                 change = governor.observe(self.meter.elapsed(), self.totals.dest_bytes());
                 let SteadyRate { time, bytes } = governor.settled();
-                self.tally.note_settled(time, bytes);
+                self.watch.tally.note_settled(time, bytes);
             }
         }
     }
@@ -190,8 +185,8 @@ impl<'a> Pump<'a> {
         self.comparing.slots(buffers.len());
         self.alone.slots(buffers.len());
         self.idle = buffers;
-        self.tally.block_bytes.store(self.pair.block_bytes, Relaxed);
-        self.tally.depth.store(self.pair.depth, Relaxed);
+        self.watch.tally.block_bytes.store(self.pair.block_bytes, Relaxed);
+        self.watch.tally.depth.store(self.pair.depth, Relaxed);
     }
 
     /// Goes on with another block size and depth. Nothing is in flight.
@@ -203,7 +198,7 @@ impl<'a> Pump<'a> {
         self.use_buffers(buffers);
         governor.resumed(self.totals.dest_bytes());
         let Pair { block_bytes, depth } = pair;
-        self.observer.hear(&Event::Paced { block_bytes, depth, because: governor.taken_because() });
+        self.watch.observer.hear(&Event::Paced { block_bytes, depth, because: governor.taken_because() });
     }
 
     /// Nothing new is to be begun.
@@ -213,7 +208,7 @@ impl<'a> Pump<'a> {
 
     /// A signal has asked for the end.
     pub(super) fn stop_asked(&self) -> bool {
-        self.stop.asked().is_some()
+        self.watch.stop.asked().is_some()
     }
 
     /// Begins blocks as long as there are slots.
@@ -303,7 +298,7 @@ impl<'a> Pump<'a> {
         }
         self.totals.read_requests += 1;
         self.totals.read_bytes += u64::from(moved);
-        self.tally.read_bytes.fetch_add(u64::from(moved), Relaxed);
+        self.watch.tally.read_bytes.fetch_add(u64::from(moved), Relaxed);
         request.done += moved;
         if moved == 0 {
             self.source_ended(request);

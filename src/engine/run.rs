@@ -7,9 +7,10 @@ use super::pace::{Governor, Pair};
 use super::pump::{Parts, Pump};
 use super::queues::Queues;
 use super::recover_from_dest::DestRecovery;
+use super::watch::Watch;
 use crate::core::{
-    Arena, CheckpointPlan, Differences, Ended, Endpoint, EngineKind, Error, Event, Extent, Kind, Observer, Op, Outcome,
-    Pace, Phase, Plan, RequestError, Result, Schedule, Side, SideReport, Stop, Tally, Totals, Unread, Usage,
+    Arena, CheckpointPlan, Differences, Ended, Endpoint, EngineKind, Error, Event, Extent, Kind, Op, Outcome, Pace,
+    Phase, Plan, RequestError, Result, Schedule, Side, SideReport, Totals, Unread, Usage,
 };
 use crate::sys;
 use std::sync::Arc;
@@ -19,19 +20,11 @@ use std::time::{Duration, Instant};
 /// Both sides, open, by [`Side::index`].
 pub type Ends = [Arc<dyn Endpoint>; 2];
 
-/// Carries the plan out and tells how it ended. `schedule` hands out the extents of this plan; `stop` may be asked
-/// for from any thread, `tally` read by any.
+/// Carries the plan out and tells how it ended. `schedule` hands out the extents of this plan.
 ///
 /// Nothing is in flight when it returns, however it ended.
-pub fn run(
-    plan: &Plan,
-    ends: &Ends,
-    schedule: &mut dyn Schedule,
-    stop: &Stop,
-    tally: &Tally,
-    observer: &dyn Observer,
-) -> Outcome {
-    run_keeping(plan, ends, schedule, stop, tally, observer, None)
+pub fn run(plan: &Plan, ends: &Ends, schedule: &mut dyn Schedule, watch: Watch<'_>) -> Outcome {
+    run_keeping(plan, ends, schedule, watch, None)
 }
 
 /// The same; what becomes durable on the way is told to `keeping`, and what it has already is in no extent that
@@ -40,38 +33,36 @@ pub fn run_keeping(
     plan: &Plan,
     ends: &Ends,
     schedule: &mut dyn Schedule,
-    stop: &Stop,
-    tally: &Tally,
-    observer: &dyn Observer,
+    watch: Watch<'_>,
     keeping: Option<CheckpointPlan>,
 ) -> Outcome {
     let cached_before = ends.each_ref().map(cached_bytes);
-    let mut run = Run::new(plan, ends, observer);
+    let mut run = Run::new(plan, ends, watch);
     if let Some(keeping) = keeping {
-        tally.already_bytes.store(keeping.already.total_bytes(), Relaxed);
+        watch.tally.already_bytes.store(keeping.already.total_bytes(), Relaxed);
         run.checkpoints = Some(Checkpoints::new(keeping, &ends[Side::Dest.index()], Instant::now()));
     }
-    tell(tally, observer, Phase::Copying);
+    watch.begin(Phase::Copying);
     let mut meter = Meter::start();
-    match run.offload(stop, tally) {
+    match run.offload() {
         Ok(true) => {}
         Ok(false) => {
-            if let Some(pumped) = run.pump(schedule, stop, tally) {
+            if let Some(pumped) = run.pump(schedule) {
                 meter = pumped;
             }
         }
         Err(error) => run.ended = Ended::Failed(Box::new(error)),
     }
-    if let (Ended::Complete, Some(signal), true) = (&run.ended, stop.asked(), run.cut_short()) {
+    if let (Ended::Complete, Some(signal), true) = (&run.ended, watch.stop.asked(), run.cut_short()) {
         run.ended = Ended::Interrupted(signal);
     }
     let before_flush = meter.elapsed_now();
-    run.finish(tally);
-    tell(tally, observer, Phase::Ended);
+    run.finish();
+    watch.begin(Phase::Ended);
     let elapsed = meter.elapsed_now();
     let flushing = if plan.durable { elapsed.saturating_sub(before_flush) } else { Duration::ZERO };
     if let Ended::Failed(error) = &run.ended {
-        observer.hear(&Event::Failed(error));
+        watch.observer.hear(&Event::Failed(error));
     }
     run.into_outcome(&meter, cached_before, elapsed, flushing)
 }
@@ -81,16 +72,11 @@ fn cached_bytes(end: &Arc<dyn Endpoint>) -> Option<u64> {
     end.descriptor().and_then(sys::page_cache::cached_bytes)
 }
 
-pub(super) fn tell(tally: &Tally, observer: &dyn Observer, phase: Phase) {
-    tally.phase.store(phase as u8, Relaxed);
-    observer.hear(&Event::Began(phase));
-}
-
 /// A run under way: what is known so far.
 pub(super) struct Run<'a> {
     pub(super) plan: &'a Plan,
     pub(super) ends: &'a Ends,
-    pub(super) observer: &'a dyn Observer,
+    pub(super) watch: Watch<'a>,
     pub(super) engine: EngineKind,
     detail: Vec<String>,
     pub(super) notes: Vec<String>,
@@ -106,11 +92,11 @@ pub(super) struct Run<'a> {
 }
 
 impl<'a> Run<'a> {
-    fn new(plan: &'a Plan, ends: &'a Ends, observer: &'a dyn Observer) -> Self {
+    fn new(plan: &'a Plan, ends: &'a Ends, watch: Watch<'a>) -> Self {
         Run {
             plan,
             ends,
-            observer,
+            watch,
             engine: plan.engine,
             detail: Vec::new(),
             notes: Vec::new(),
@@ -127,22 +113,22 @@ impl<'a> Run<'a> {
     }
 
     fn note(&mut self, note: String) {
-        self.observer.hear(&Event::FellBack(&note));
+        self.watch.observer.hear(&Event::FellBack(&note));
         self.notes.push(note);
     }
 
     /// Lets the file system or the device do it, where the plan wants that. False: the bytes have to be moved.
-    fn offload(&mut self, stop: &Stop, tally: &Tally) -> Result<bool> {
+    fn offload(&mut self) -> Result<bool> {
         match self.plan.engine {
             EngineKind::Reflink => self.share(),
-            EngineKind::Offload => self.copy_by_device(stop, tally),
+            EngineKind::Offload => self.copy_by_device(),
             EngineKind::Ring | EngineKind::Threads | EngineKind::Sync => Ok(false),
         }
     }
 
-    fn copy_by_device(&mut self, stop: &Stop, tally: &Tally) -> Result<bool> {
+    fn copy_by_device(&mut self) -> Result<bool> {
         let dest = &self.ends[Side::Dest.index()];
-        let Copied { bytes, failed } = by_device(self.plan, dest, stop, tally);
+        let Copied { bytes, failed } = by_device(self.plan, dest, self.watch);
         let refused = failed.as_ref().filter(|_| bytes == 0).and_then(refusal_note);
         if let (Some(note), Some(instead)) = (refused, self.plan.engine_instead) {
             self.note(note);
@@ -189,7 +175,7 @@ impl<'a> Run<'a> {
     }
 
     /// Moves the bytes. `None`: it failed before the first request.
-    fn pump(&mut self, schedule: &mut dyn Schedule, stop: &Stop, tally: &Tally) -> Option<Meter> {
+    fn pump(&mut self, schedule: &mut dyn Schedule) -> Option<Meter> {
         let tuning = self.plan.tuning;
         let arena_bytes = match tuning.adaptive {
             true => tuning.in_flight_bytes_max as usize,
@@ -222,8 +208,8 @@ impl<'a> Run<'a> {
         queues.set.notes.iter().for_each(|note| self.note(note.clone()));
         let pair = Pair { block_bytes: tuning.block_bytes, depth: tuning.depth };
         let mut governor = Governor::new(tuning, plan.len);
-        let (observer, checkpoints) = (self.observer, self.checkpoints.take());
-        let parts = Parts { plan: &plan, ends, schedule, stop, tally, observer, queues, checkpoints, recovery };
+        let (watch, checkpoints) = (self.watch, self.checkpoints.take());
+        let parts = Parts { plan: &plan, ends, schedule, watch, queues, checkpoints, recovery };
         let mut pump = Pump::new(parts, pair);
         let pumped = pump.run(&mut governor, buffers, &arena);
         self.take_results(&mut pump, &governor, pumped.is_ok());
@@ -257,7 +243,7 @@ impl<'a> Run<'a> {
             self.notes.push(format!("blocks of the dest that could not be read, and were written: {blocks}"));
         }
         if drained {
-            self.digests = pump.queues.finish_digests(self.observer);
+            self.digests = pump.queues.finish_digests(self.watch.observer);
         }
     }
 

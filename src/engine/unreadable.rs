@@ -1,5 +1,6 @@
 //! Reading around a bad place. Each piece goes the way of any request, so that the other blocks go on meanwhile.
 use super::bad_block_search::{Block, Step};
+use super::failing::Place;
 use super::pump::{Failure, Pump};
 use super::recover_from_dest::BadPlace;
 use crate::core::{
@@ -43,8 +44,7 @@ impl Pump<'_> {
                 return;
             }
             Step::Bad => {
-                // The place is known: nobody has to look closer.
-                self.failed_at(request, error, false);
+                self.failed_at(request, error, Place::Known);
                 return;
             }
         }
@@ -97,10 +97,10 @@ impl Pump<'_> {
             let name = side.name();
             let warning =
                 format!("{name} {address} cannot be read at byte {at} ({}): --on-error skip goes on", error.source);
-            self.observer.hear(&Event::Warned(&warning));
+            self.watch.observer.hear(&Event::Warned(&warning));
         }
         self.unread[side.index()].runs.insert_all(&lost);
-        self.tally.unread_sectors.fetch_add(1, Relaxed);
+        self.watch.tally.unread_sectors.fetch_add(1, Relaxed);
         self.go_on_behind(request);
     }
 

@@ -25,7 +25,7 @@ impl Pump<'_> {
             match self.is_there(&request) {
                 Some((true, len)) => {
                     self.totals.unchanged_bytes += u64::from(len);
-                    self.tally.unchanged_bytes.fetch_add(u64::from(len), Relaxed);
+                    self.watch.tally.unchanged_bytes.fetch_add(u64::from(len), Relaxed);
                     request.done += len;
                     continue;
                 }
@@ -38,7 +38,7 @@ impl Pump<'_> {
                 (RunKind::Zero, Zeros::Leave) => {
                     self.totals.hole_runs += 1;
                     self.totals.hole_bytes += u64::from(len);
-                    self.tally.hole_bytes.fetch_add(u64::from(len), Relaxed);
+                    self.watch.tally.hole_bytes.fetch_add(u64::from(len), Relaxed);
                     request.done = request.until;
                     continue;
                 }
@@ -76,10 +76,10 @@ impl Pump<'_> {
         let bytes = u64::from(moved);
         if request.op == Op::Zero {
             self.totals.zeroed_bytes += bytes;
-            self.tally.zeroed_bytes.fetch_add(bytes, Relaxed);
+            self.watch.tally.zeroed_bytes.fetch_add(bytes, Relaxed);
         } else {
             self.totals.written_bytes += bytes;
-            self.tally.written_bytes.fetch_add(bytes, Relaxed);
+            self.watch.tally.written_bytes.fetch_add(bytes, Relaxed);
         }
         request.done += moved;
         if request.done < request.until {

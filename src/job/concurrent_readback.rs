@@ -56,7 +56,7 @@ pub(crate) fn followed_while<T>(
         let (plan, ends, front, found) = (&plan, &ends, &front, &found);
         let follow = move || {
             let mut schedule = schedules::following(front.clone(), window_bytes, block_bytes, may);
-            engine::run(plan, ends, &mut *schedule, stop, &Tally::default(), found)
+            engine::run(plan, ends, &mut *schedule, engine::Watch::new(stop, &Tally::default(), found))
         };
         // Where no thread is left, and where reading fails, everything is read back afterwards.
         let follower = thread::Builder::new().name("haul-follow".to_owned()).spawn_scoped(scope, follow);

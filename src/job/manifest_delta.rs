@@ -20,7 +20,6 @@ use crate::job::session::{Session, Task};
 use crate::ledger::manifest::Manifest;
 use crate::plan;
 use crate::plan::{Delta, Options};
-use std::sync::Arc;
 
 /// Blocks of the dest that are read before the manifest is believed, beside the first and the last.
 const LOOKED_AT: u64 = 16;

@@ -28,7 +28,12 @@ fn run(plan: &Plan, source: &Arc<Memory>, dests: &[Arc<Memory>]) -> Outcome {
     let several = Several::new(parts.collect(), WriteOrder::Any);
     let ends: [Arc<dyn Endpoint>; 2] = [source.clone(), Arc::new(several)];
     let mut schedule = haul::core::schedules::make(plan, &ends[0]);
-    haul::engine::run(plan, &ends, &mut *schedule, &Stop::default(), &Tally::default(), &Silent)
+    haul::engine::run(
+        plan,
+        &ends,
+        &mut *schedule,
+        haul::engine::Watch::new(&Stop::default(), &Tally::default(), &Silent),
+    )
 }
 
 fn expected(source: &[u8]) -> Vec<u8> {
@@ -122,7 +127,12 @@ fn a_dest_that_holds_the_others_up_is_left_behind_and_claims_only_what_it_has() 
             let several = Arc::new(several);
             let ends: [Arc<dyn Endpoint>; 2] = [source.clone(), several.clone()];
             let mut schedule = haul::core::schedules::make(&plan, &ends[0]);
-            let outcome = haul::engine::run(&plan, &ends, &mut *schedule, &Stop::default(), &Tally::default(), &Silent);
+            let outcome = haul::engine::run(
+                &plan,
+                &ends,
+                &mut *schedule,
+                haul::engine::Watch::new(&Stop::default(), &Tally::default(), &Silent),
+            );
             assert!(matches!(outcome.ended, Ended::Complete), "{engine:?}: {:?}", outcome.ended);
             assert!(dests[0].bytes() == expected(&bytes), "{engine:?}: the fast one has everything");
             let [fast, slow] = [&outcome.dests[0], &outcome.dests[1]];

@@ -28,7 +28,8 @@ fn run(plan: &Plan, source: Arc<dyn Endpoint>, dest: Arc<Memory>) -> (Outcome, T
     let ends: [Arc<dyn Endpoint>; 2] = [source, dest];
     let mut schedule = haul::core::schedules::make(plan, &ends[0]);
     let (tally, kept) = (Tally::default(), Kept::default());
-    let outcome = haul::engine::run(plan, &ends, &mut *schedule, &Stop::default(), &tally, &kept);
+    let outcome =
+        haul::engine::run(plan, &ends, &mut *schedule, haul::engine::Watch::new(&Stop::default(), &tally, &kept));
     (outcome, tally, kept.0.into_inner().unwrap())
 }
 

@@ -93,7 +93,13 @@ fn run(plan: &Plan, already: &ExtentSet, flush_fails: u64, keep_fails: u64, ever
     let mut schedule = haul::core::schedules::rest(plan, &ends[0], already);
     let keeping = CheckpointPlan { keeper: Box::new(auditor.clone()), every: [every, every], already: already.clone() };
     let (stop, tally) = (Stop::default(), Tally::default());
-    let outcome = haul::engine::run_keeping(plan, &ends, &mut *schedule, &stop, &tally, &Silent, Some(keeping));
+    let outcome = haul::engine::run_keeping(
+        plan,
+        &ends,
+        &mut *schedule,
+        haul::engine::Watch::new(&stop, &tally, &Silent),
+        Some(keeping),
+    );
     let told = auditor.told.lock().unwrap().clone();
     Ran { outcome, told, tellings: auditor.tellings.load(Relaxed), disk }
 }
@@ -169,7 +175,13 @@ fn a_copy_that_fails_tells_all_that_arrived_once_it_is_durable() {
     let every = [Duration::from_secs(3600); 2];
     let keeping = CheckpointPlan { keeper: Box::new(auditor.clone()), every, already: ExtentSet::new() };
     let (stop, tally) = (Stop::default(), Tally::default());
-    let outcome = haul::engine::run_keeping(&plan, &ends, &mut *schedule, &stop, &tally, &Silent, Some(keeping));
+    let outcome = haul::engine::run_keeping(
+        &plan,
+        &ends,
+        &mut *schedule,
+        haul::engine::Watch::new(&stop, &tally, &Silent),
+        Some(keeping),
+    );
     assert!(matches!(outcome.ended, Ended::Failed(_)));
     let told = auditor.told.lock().unwrap();
     assert!(told.contains(Extent::new(0, bad)), "{told:?}");

@@ -63,7 +63,8 @@ fn run(device: &Arc<Device>) -> (Outcome, Tally) {
     plan.device_copy = Some(DeviceCopy { from_offset: 5000, command_bytes: 4096, from: None });
     let mut schedule = haul::core::schedules::make(&plan, &ends[0]);
     let tally = Tally::default();
-    let outcome = haul::engine::run(&plan, &ends, &mut *schedule, &device.stop, &tally, &Silent);
+    let outcome =
+        haul::engine::run(&plan, &ends, &mut *schedule, haul::engine::Watch::new(&device.stop, &tally, &Silent));
     (outcome, tally)
 }
 

@@ -140,7 +140,7 @@ fn interrupted(engine: EngineKind, order: WriteOrder) -> (Outcome, Arc<Memory>) 
             }
             stop.ask(libc::SIGINT);
         });
-        haul::engine::run(&plan, &ends, &mut *schedule, &stop, &tally, &Silent)
+        haul::engine::run(&plan, &ends, &mut *schedule, haul::engine::Watch::new(&stop, &tally, &Silent))
     });
     (outcome, dest)
 }
@@ -214,7 +214,7 @@ fn a_stop_gives_up_blocks_that_needed_no_read_with_those_ahead_of_them() {
                 stop.ask(libc::SIGINT);
                 source.cancel();
             });
-            haul::engine::run(&plan, &ends, &mut *schedule, &stop, &tally, &Silent)
+            haul::engine::run(&plan, &ends, &mut *schedule, haul::engine::Watch::new(&stop, &tally, &Silent))
         });
         assert!(matches!(outcome.ended, Ended::Interrupted(libc::SIGINT)), "{engine:?}: {:?}", outcome.ended);
         let claimed = outcome.claimed.len as usize;

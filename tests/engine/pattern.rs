@@ -22,7 +22,12 @@ fn pump(engine: EngineKind, len: u64, ends: [Arc<dyn Endpoint>; 2]) -> Option<Da
     let mut plan = plan(engine, Some(len), 0, 0);
     plan.tuning = tuning(4096, if engine == EngineKind::Sync { 1 } else { 8 });
     let mut schedule = haul::core::schedules::make(&plan, &ends[0]);
-    let outcome = haul::engine::run(&plan, &ends, &mut *schedule, &Stop::default(), &Tally::default(), &Silent);
+    let outcome = haul::engine::run(
+        &plan,
+        &ends,
+        &mut *schedule,
+        haul::engine::Watch::new(&Stop::default(), &Tally::default(), &Silent),
+    );
     assert!(matches!(outcome.ended, Ended::Complete), "{:?}", outcome.ended);
     assert_eq!(outcome.claimed.len, len);
     outcome.damage

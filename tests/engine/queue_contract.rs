@@ -82,7 +82,12 @@ fn a_queue_that_an_endpoint_brings_along_is_used_beside_any_other_but_calls_are_
         for ends in &ways {
             let plan = plan(engine, Some(LEN as u64), 0, 0);
             let mut schedule = haul::core::schedules::make(&plan, &ends[0]);
-            let outcome = haul::engine::run(&plan, ends, &mut *schedule, &Stop::default(), &Tally::default(), &Silent);
+            let outcome = haul::engine::run(
+                &plan,
+                ends,
+                &mut *schedule,
+                haul::engine::Watch::new(&Stop::default(), &Tally::default(), &Silent),
+            );
             assert!(matches!(outcome.ended, Ended::Complete), "{:?}", outcome.ended);
         }
         assert!(dest.disk.bytes() == pattern(LEN, 0));

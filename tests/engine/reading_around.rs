@@ -229,8 +229,12 @@ fn a_stop_in_a_bad_place_is_a_stop_and_claims_nothing_behind_what_was_looked_at(
             plan.write_order = order;
             let mut schedule = haul::core::schedules::make(&plan, &ends[0]);
             let (stop, tally) = (Arc::new(Stop::default()), Tally::default());
-            let outcome =
-                haul::engine::run(&plan, &ends, &mut *schedule, &stop, &tally, &StopsAtTheFirst(stop.clone()));
+            let outcome = haul::engine::run(
+                &plan,
+                &ends,
+                &mut *schedule,
+                haul::engine::Watch::new(&stop, &tally, &StopsAtTheFirst(stop.clone())),
+            );
             assert!(matches!(outcome.ended, Ended::Interrupted(libc::SIGINT)), "{engine:?}: {:?}", outcome.ended);
             let unread = &outcome.unread[0];
             assert_eq!(unread.sectors(), 1, "{engine:?}: it went on looking");

@@ -57,7 +57,13 @@ fn copy(plan: &Plan, ends: [Arc<dyn Endpoint>; 2], paper: &Paper, every: Duratio
     let mut schedule = haul::core::schedules::rest(plan, &ends[0], &already);
     let keeping = CheckpointPlan { keeper: Box::new(paper.clone()), every: [every, every], already };
     let (stop, tally) = (Stop::default(), Tally::default());
-    haul::engine::run_keeping(plan, &ends, &mut *schedule, &stop, &tally, &Silent, Some(keeping))
+    haul::engine::run_keeping(
+        plan,
+        &ends,
+        &mut *schedule,
+        haul::engine::Watch::new(&stop, &tally, &Silent),
+        Some(keeping),
+    )
 }
 
 /// `align_bytes`: what direct I/O wants of both sides, and more of the dest.

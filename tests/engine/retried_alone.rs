@@ -129,7 +129,7 @@ fn copy(
             gates.iter().for_each(|gate| gate.change(|state| (state.open, state.let_go) = (true, true)));
             went
         });
-        let outcome = haul::engine::run(plan, &ends, &mut *schedule, &stop, &tally, &Silent);
+        let outcome = haul::engine::run(plan, &ends, &mut *schedule, haul::engine::Watch::new(&stop, &tally, &Silent));
         other.join().unwrap().unwrap();
         outcome
     })
@@ -244,7 +244,12 @@ fn a_stop_ends_the_closer_look_at_a_bad_block() {
             let ends: [Arc<dyn Endpoint>; 2] = [from.clone(), Arc::new(dest())];
             let plan = plan(engine, Some(LEN as u64), 0, 0);
             let mut schedule = haul::core::schedules::make(&plan, &ends[0]);
-            let outcome = haul::engine::run(&plan, &ends, &mut *schedule, &stop, &Tally::default(), &Silent);
+            let outcome = haul::engine::run(
+                &plan,
+                &ends,
+                &mut *schedule,
+                haul::engine::Watch::new(&stop, &Tally::default(), &Silent),
+            );
             let Ended::Failed(error) = &outcome.ended else { panic!("{engine:?}: {:?}", outcome.ended) };
             let pieces = from.inner.asked().iter().filter(|asked| asked.extent.len < BLOCK).count();
             // In sectors: 5 blocks and three good ones.

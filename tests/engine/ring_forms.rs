@@ -121,7 +121,7 @@ fn run(source: &Arc<End>, dest: &Arc<End>, limit: Option<u64>) -> Outcome {
     let mut plan = plan(EngineKind::Ring, Some(LEN as u64), 0, 0);
     plan.limit_bytes_per_s = limit;
     let mut schedule = haul::core::schedules::make(&plan, &ends[0]);
-    haul::engine::run(&plan, &ends, &mut *schedule, &source.stop, &Tally::default(), &Silent)
+    haul::engine::run(&plan, &ends, &mut *schedule, haul::engine::Watch::new(&source.stop, &Tally::default(), &Silent))
 }
 
 fn copied(source: &Arc<End>, dest: &Arc<End>) -> Outcome {

@@ -72,7 +72,12 @@ pub fn copies_nothing(engine: EngineKind, calls: CallStyle, block_bytes: u32, de
     plan.tuning = tuning(block_bytes, depth);
     let ends = Hollow::ends(calls);
     let mut schedule = haul::core::schedules::make(&plan, &ends[0]);
-    let outcome = haul::engine::run(&plan, &ends, &mut *schedule, &Stop::default(), &Tally::default(), &Silent);
+    let outcome = haul::engine::run(
+        &plan,
+        &ends,
+        &mut *schedule,
+        haul::engine::Watch::new(&Stop::default(), &Tally::default(), &Silent),
+    );
     assert!(matches!(outcome.ended, Ended::Complete), "{:?}", outcome.ended);
     assert_eq!((outcome.engine, outcome.totals.written_bytes), (engine, blocks * u64::from(block_bytes)));
     outcome

@@ -75,7 +75,8 @@ pub fn run(plan: &Plan, source: &Arc<Memory>, dest: &Arc<Memory>) -> (Outcome, T
     let ends: [Arc<dyn Endpoint>; 2] = [source.clone(), dest.clone()];
     let mut schedule = haul::core::schedules::make(plan, &ends[0]);
     let tally = Tally::default();
-    let outcome = haul::engine::run(plan, &ends, &mut *schedule, &Stop::default(), &tally, &Silent);
+    let outcome =
+        haul::engine::run(plan, &ends, &mut *schedule, haul::engine::Watch::new(&Stop::default(), &tally, &Silent));
     (outcome, tally)
 }
 

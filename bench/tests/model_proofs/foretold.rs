@@ -70,7 +70,8 @@ fn copy(pair: &Pair) -> Told {
     let (watched, noted) = (tally.clone(), seen.clone());
     world.on_tick(Box::new(move |now_s| noted.lock().unwrap().push((now_s, watched.written_bytes.load(Relaxed)))));
     let mut schedule = haul::core::schedules::make(&plan, &ends[0]);
-    let outcome = haul::engine::run(&plan, &ends, &mut *schedule, &Stop::default(), &tally, &Silent);
+    let outcome =
+        haul::engine::run(&plan, &ends, &mut *schedule, haul::engine::Watch::new(&Stop::default(), &tally, &Silent));
     assert!(matches!(outcome.ended, Ended::Complete), "{:?}", outcome.ended);
     let took_s = world.now_s() - looking_s;
 

@@ -177,7 +177,13 @@ impl Bed {
         let already = keeping.as_ref().map(|keeping| keeping.already.clone()).unwrap_or_default();
         let mut schedule = haul::core::schedules::rest(&plan, &ends[0], &already);
         let (stop, tally) = (Stop::default(), Tally::default());
-        let outcome = haul::engine::run_keeping(&plan, &ends, &mut *schedule, &stop, &tally, &Silent, keeping);
+        let outcome = haul::engine::run_keeping(
+            &plan,
+            &ends,
+            &mut *schedule,
+            haul::engine::Watch::new(&stop, &tally, &Silent),
+            keeping,
+        );
         // What was acknowledged has to be seen below the loop device or the server.
         let _ = ends[1].make_durable();
         outcome

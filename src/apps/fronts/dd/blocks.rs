@@ -146,7 +146,7 @@ impl Ready {
         let dest_size = file_size(&ends.dest);
         watch.moving(Some(Moving { stop: stop.clone(), tally: tally.clone(), ends: self.ends.clone() }));
         let mut schedule = schedules::make(&self.plan, &self.ends[Side::Source.index()]);
-        let outcome = engine::run(&self.plan, &self.ends, &mut *schedule, &stop, &tally, &Silent);
+        let outcome = engine::run(&self.plan, &self.ends, &mut *schedule, engine::Watch::new(&stop, &tally, &Silent));
         watch.moving(None);
         let mut bytes = outcome.claimed.end();
         if !matches!(outcome.ended, Ended::Complete) {
