@@ -135,7 +135,13 @@ pub trait Endpoint: Send + Sync {
     fn cancel(&self) {}
 
     /// What a failure means here. `error` came of `op` at `offset` on this side.
-    fn diagnose(&self, op: Op, offset: u64, error: &io::Error) -> Kind;
+    fn diagnose(&self, _op: Op, _offset: u64, error: &io::Error) -> Kind {
+        match error.raw_os_error() {
+            Some(libc::ENOSPC | libc::EDQUOT) => Kind::NoSpace,
+            _ if error.kind() == io::ErrorKind::UnexpectedEof => Kind::EndedEarly,
+            _ => Kind::Io,
+        }
+    }
 
     /// What is to be told of this side; asked at the end of a copy, of several dests once.
     fn closing(&self) -> Closing {

@@ -102,8 +102,7 @@ impl Pump<'_> {
     /// Reads the bytes of the dest that a block of the source is to be compared with.
     pub(super) fn start_comparing(&mut self, mut request: Request) {
         let extent = self.slots[request.slot as usize].extent;
-        let (side, offset) = (Side::Dest, self.plan.dest.offset + extent.offset);
-        let there = self.ends[side.index()].facts().size.map_or(u64::MAX, |size| size.saturating_sub(offset));
+        let there = self.dest_bytes_from(extent.offset);
         if there < u64::from(request.len) {
             // Only a stream can be longer than the plan knew.
             self.comparing.differences.shorter = Some((Side::Dest, None));
@@ -116,10 +115,23 @@ impl Pump<'_> {
             self.retire(request);
             return;
         }
+        let len = request.len;
+        self.read_beside(request, len);
+    }
+
+    /// Bytes that the dest has from `offset` of the copy on.
+    pub(super) fn dest_bytes_from(&self, offset: u64) -> u64 {
+        let size = self.ends[Side::Dest.index()].facts().size;
+        size.map_or(u64::MAX, |size| size.saturating_sub(self.plan.dest.offset + offset))
+    }
+
+    /// Reads `len` bytes of the dest into a second slot, at the place of a block that waits there for them.
+    pub(super) fn read_beside(&mut self, block: Request, len: u32) {
         let (slot, buffer) = self.take_slot();
-        self.slots[slot as usize] = Slot::of(self.slots[request.slot as usize].extent);
-        let (ticket, op, len) = (request.ticket, Op::Read, request.len);
-        self.comparing.park(slot, request);
+        let (ticket, extent) = (block.ticket, self.slots[block.slot as usize].extent);
+        let (side, op, offset) = (Side::Dest, Op::Read, self.plan.dest.offset + extent.offset);
+        self.slots[slot as usize] = Slot::of(extent);
+        self.comparing.park(slot, block);
         self.queues.submit(Request { slot, ticket, side, op, offset, len, done: 0, until: len, buffer });
     }
 

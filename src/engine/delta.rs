@@ -1,25 +1,15 @@
 //! A block's way when only what differs is written: the same bytes of the dest are read first, and stay beside it until
 //! it has arrived.
-use super::pump::{Pump, Slot};
+use super::pump::Pump;
 use crate::core::stages::same_prefix;
-use crate::core::{Op, Request, Route, Side};
+use crate::core::{Request, Route};
 
 impl Pump<'_> {
     /// Reads the bytes of the dest that a block may not differ from. What lies behind its end differs.
     pub(super) fn start_delta(&mut self, block: Request) {
         let extent = self.slots[block.slot as usize].extent;
-        let (side, offset) = (Side::Dest, self.plan.dest.offset + extent.offset);
-        let there = self.ends[side.index()].facts().size.map_or(u64::MAX, |size| size.saturating_sub(offset));
-        let len = there.min(u64::from(block.len)) as u32;
-        if len == 0 || !self.may_write(&block) {
-            self.start_writing(block);
-            return;
-        }
-        let (slot, buffer) = self.take_slot();
-        self.slots[slot as usize] = Slot::of(extent);
-        let (ticket, op) = (block.ticket, Op::Read);
-        self.comparing.park(slot, block);
-        self.queues.submit(Request { slot, ticket, side, op, offset, len, done: 0, until: len, buffer });
+        let len = self.dest_bytes_from(extent.offset).min(u64::from(block.len)) as u32;
+        if len == 0 || !self.may_write(&block) { self.start_writing(block) } else { self.read_beside(block, len) }
     }
 
     /// The bytes of the dest have come, or as many of them as can be read.

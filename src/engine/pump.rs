@@ -81,28 +81,24 @@ pub(super) struct Pump<'a> {
     pub(super) ended_short: bool,
 }
 
-/// What a pump is made of.
-pub(super) struct Parts<'a> {
-    pub(super) plan: &'a Plan,
-    pub(super) ends: &'a [Arc<dyn Endpoint>; 2],
-    pub(super) schedule: &'a mut dyn Schedule,
-    pub(super) watch: Watch<'a>,
-    pub(super) queues: Queues,
-    pub(super) checkpoints: Option<Checkpoints>,
-    pub(super) recovery: Option<DestRecovery>,
-}
-
 impl<'a> Pump<'a> {
-    pub(super) fn new(parts: Parts<'a>, pair: Pair) -> Self {
-        let Parts { plan, ends, schedule, watch, queues, checkpoints, recovery } = parts;
+    /// A pump at the pace that the plan begins with. Checkpoints are added where there are any.
+    pub(super) fn new(
+        plan: &'a Plan,
+        ends: &'a [Arc<dyn Endpoint>; 2],
+        schedule: &'a mut dyn Schedule,
+        watch: Watch<'a>,
+        queues: Queues,
+    ) -> Self {
         let comparing = Comparing::new(plan, ends[Side::Dest.index()].facts());
+        let pair = Pair { block_bytes: plan.tuning.block_bytes, depth: plan.tuning.depth };
         Pump {
             plan,
             ends,
             schedule,
             watch,
             queues,
-            checkpoints,
+            checkpoints: None,
             slots: Vec::new(),
             free: Vec::new(),
             idle: Vec::new(),
@@ -119,7 +115,7 @@ impl<'a> Pump<'a> {
             totals: Totals::default(),
             meter: Meter::start(),
             alone: Alone::default(),
-            recovery,
+            recovery: None,
             suspect: Suspect::default(),
             unreadable_dest: 0,
             ended_short: false,

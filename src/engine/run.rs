@@ -4,7 +4,7 @@ use super::engine_error::engine_error;
 use super::meter::Meter;
 use super::offload::{Copied, Offloaded, by_device, reflink, refusal_note};
 use super::pace::{Governor, Pair};
-use super::pump::{Parts, Pump};
+use super::pump::Pump;
 use super::queues::Queues;
 use super::recover_from_dest::DestRecovery;
 use super::watch::Watch;
@@ -206,11 +206,9 @@ impl<'a> Run<'a> {
             self.detail.push("huge pages".to_owned());
         }
         queues.set.notes.iter().for_each(|note| self.note(note.clone()));
-        let pair = Pair { block_bytes: tuning.block_bytes, depth: tuning.depth };
         let mut governor = Governor::new(tuning, plan.len);
-        let (watch, checkpoints) = (self.watch, self.checkpoints.take());
-        let parts = Parts { plan: &plan, ends, schedule, watch, queues, checkpoints, recovery };
-        let mut pump = Pump::new(parts, pair);
+        let mut pump = Pump::new(&plan, ends, schedule, self.watch, queues);
+        (pump.checkpoints, pump.recovery) = (self.checkpoints.take(), recovery);
         let pumped = pump.run(&mut governor, buffers, &arena);
         self.take_results(&mut pump, &governor, pumped.is_ok());
         let ended_short = pump.ended_short;

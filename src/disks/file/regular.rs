@@ -2,8 +2,8 @@
 use super::holes;
 use super::name::MadeName;
 use crate::core::{
-    Cache, Change, DirectAlignment, Endpoint, Existing, Extent, Facts, FileId, Kind, OffloadSource, OnRing, Op,
-    Request, Result, Run, Side,
+    Cache, Change, DirectAlignment, Endpoint, Existing, Extent, Facts, FileId, Kind, OffloadSource, OnRing, Request,
+    Result, Run, Side,
 };
 use crate::disks::opening::{Opening, same};
 use crate::disks::positional::Positional;
@@ -198,14 +198,6 @@ impl Endpoint for RegularFile {
 
     fn descriptor(&self) -> Option<BorrowedFd<'_>> {
         Some(self.io.main())
-    }
-
-    fn diagnose(&self, _op: Op, _offset: u64, error: &io::Error) -> Kind {
-        match error.raw_os_error() {
-            Some(libc::ENOSPC | libc::EDQUOT) => Kind::NoSpace,
-            _ if error.kind() == io::ErrorKind::UnexpectedEof => Kind::EndedEarly,
-            _ => Kind::Io,
-        }
     }
 
     fn change(&self) -> Option<Change> {

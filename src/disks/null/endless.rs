@@ -1,5 +1,5 @@
 //! A character device that never ends.
-use crate::core::{Endpoint, Facts, Kind, Op, Request, Result};
+use crate::core::{Endpoint, Facts, Op, Request, Result};
 use crate::disks::buffered::retry;
 use crate::disks::opening::Opening;
 use crate::disks::zeros::with_zeros;
@@ -30,14 +30,6 @@ impl Endpoint for Endless {
             Op::Read => retry(|| rustix::io::read(&self.fd, request.rest_mut())),
             Op::Write => retry(|| rustix::io::write(&self.fd, request.rest())),
             Op::Zero => with_zeros(request.left().into(), |zeros| retry(|| rustix::io::writev(&self.fd, zeros))),
-        }
-    }
-
-    fn diagnose(&self, _op: Op, _offset: u64, error: &io::Error) -> Kind {
-        match error.raw_os_error() {
-            Some(libc::ENOSPC) => Kind::NoSpace,
-            _ if error.kind() == io::ErrorKind::UnexpectedEof => Kind::EndedEarly,
-            _ => Kind::Io,
         }
     }
 }

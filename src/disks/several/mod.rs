@@ -9,7 +9,7 @@ mod part;
 mod tests;
 
 use crate::core::{
-    Closing, DestTally, Endpoint, EndpointKind, Error, Extent, Facts, Kind, Op, Order, PlanDest, Request, WriteOrder,
+    Closing, DestTally, Endpoint, EndpointKind, Error, Extent, Facts, Kind, Order, PlanDest, Request, WriteOrder,
 };
 use part::Part;
 use std::io;
@@ -174,10 +174,6 @@ impl Endpoint for Several {
 
     fn cancel(&self) {
         self.parts.iter().for_each(Part::cancel);
-    }
-
-    fn diagnose(&self, _op: Op, _offset: u64, error: &io::Error) -> Kind {
-        if error.kind() == io::ErrorKind::UnexpectedEof { Kind::EndedEarly } else { Kind::Io }
     }
 
     fn closing(&self) -> Closing {
