@@ -1,9 +1,11 @@
 //! What is left when something fails in the middle: nothing in flight, nothing claimed that did not arrive.
 use crate::model::{copies, pattern, plan, run, tuning};
 use haul::core::{
-    Ended, Endpoint, EngineKind, Error, Kind, Op, Outcome, Plan, Side, Silent, Stop, Tally, WriteOrder, Zeros,
+    Ended, Endpoint, EngineKind, Error, Facts, Kind, Op, Outcome, Plan, Request, Side, Silent, Stop, Tally, WriteOrder,
+    Zeros,
 };
 use haul::disks::memory::{Fault, Memory};
+use std::io;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
@@ -124,37 +126,47 @@ fn no_digest_is_given_for_a_copy_that_failed() {
     assert!(outcome.digests.is_empty());
 }
 
-/// Asks for the stop as soon as something has arrived.
-fn interrupted(engine: EngineKind, order: WriteOrder) -> (Outcome, Arc<Memory>) {
+/// A dest that asks for the stop with its first write.
+struct Stopping {
+    inner: Memory,
+    stop: Stop,
+}
+
+impl Endpoint for Stopping {
+    fn facts(&self) -> &Facts {
+        self.inner.facts()
+    }
+
+    fn perform(&self, request: &mut Request) -> io::Result<u32> {
+        self.stop.ask(libc::SIGINT);
+        self.inner.perform(request)
+    }
+}
+
+/// A copy that is stopped as soon as something arrives.
+fn interrupted(engine: EngineKind, order: WriteOrder) -> (Outcome, Vec<u8>) {
     let source = Arc::new(Memory::disk(pattern(LEN, 0), &[Fault::Uneven, Fault::Short(500)]));
-    let dest = Arc::new(Memory::disk(vec![0; LEN], &[Fault::Uneven]));
+    let inner = Memory::disk(vec![0; LEN], &[Fault::Uneven]);
+    let dest = Arc::new(Stopping { inner, stop: Stop::default() });
     let ends: [Arc<dyn Endpoint>; 2] = [source, dest.clone()];
     let mut plan = plan(engine, Some(LEN as u64), 0, 0);
     plan.write_order = order;
     let mut schedule = haul::core::schedules::make(&plan, &ends[0]);
-    let (stop, tally) = (Stop::default(), Tally::default());
-    let outcome = std::thread::scope(|scope| {
-        scope.spawn(|| {
-            while tally.written_bytes.load(Relaxed) == 0 {
-                std::thread::sleep(Duration::from_micros(50));
-            }
-            stop.ask(libc::SIGINT);
-        });
-        haul::engine::run(&plan, &ends, &mut *schedule, haul::engine::Watch::new(&stop, &tally, &Silent))
-    });
-    (outcome, dest)
+    let tally = Tally::default();
+    let watch = haul::engine::Watch::new(&dest.stop, &tally, &Silent);
+    let outcome = haul::engine::run(&plan, &ends, &mut *schedule, watch);
+    (outcome, dest.inner.bytes())
 }
 
 #[test]
 fn a_stop_finishes_what_is_in_flight_and_claims_all_of_it() {
     for engine in ENGINES {
         for order in [WriteOrder::Any, WriteOrder::Submitted] {
-            let (outcome, dest) = interrupted(engine, order);
+            let (outcome, bytes) = interrupted(engine, order);
             assert!(matches!(outcome.ended, Ended::Interrupted(libc::SIGINT)), "{:?}", outcome.ended);
             let claimed = outcome.claimed.len;
             assert!(0 < claimed && claimed < LEN as u64);
             assert_eq!(outcome.totals.copied_bytes(), claimed, "something arrived that is not claimed");
-            let bytes = dest.bytes();
             assert!(bytes[..claimed as usize] == pattern(LEN, 0)[..claimed as usize]);
             assert!(bytes[claimed as usize..].iter().all(|&byte| byte == 0), "something arrived behind the claim");
         }
