@@ -3,6 +3,7 @@
 //! This room must not know any other room: no path is opened here, no engine is named, nothing is printed.
 mod block_digest;
 mod buffer;
+mod classify;
 mod computed;
 mod copy_name;
 mod damage;

@@ -1,5 +1,5 @@
 //! Requests in flight towards one endpoint, or towards both.
-use super::{Arena, Endpoint, Request, Transferred};
+use super::{Arena, Request, Transferred};
 use std::io;
 use std::os::fd::RawFd;
 
@@ -10,13 +10,6 @@ pub struct Completion {
     pub request: Request,
     /// What came of its present transfer.
     pub result: Transferred,
-}
-
-impl Completion {
-    /// What `end` gave for this request; `None`: nothing has happened.
-    pub fn of(end: &dyn Endpoint, request: Request, result: io::Result<Option<u32>>) -> Self {
-        Completion { result: Transferred::by(end, &request, result), request }
-    }
 }
 
 /// What a queue is waiting for.

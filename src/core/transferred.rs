@@ -1,5 +1,5 @@
 //! What came of one transfer of a request: found out once, where it completes.
-use super::{DeviceError, Endpoint, Error, Kind, Op, Request, Side, is_of_medium};
+use super::{DeviceError, Error, Facts, Kind, Op, Side, is_of_medium};
 use std::io;
 
 /// What came of one transfer of a request.
@@ -23,11 +23,6 @@ impl Transferred {
             Err(source) => Transferred::Failed(RequestError::new(source, diagnose)),
         }
     }
-
-    /// The same for what `end` gave for this request.
-    pub fn by(end: &dyn Endpoint, request: &Request, result: io::Result<Option<u32>>) -> Self {
-        Transferred::of(result, |error| end.diagnose(request.op, request.at(), error))
-    }
 }
 
 /// Why a request failed.
@@ -40,15 +35,10 @@ pub struct RequestError {
 }
 
 impl RequestError {
-    fn new(source: io::Error, diagnose: impl FnOnce(&io::Error) -> Kind) -> Self {
+    pub(super) fn new(source: io::Error, diagnose: impl FnOnce(&io::Error) -> Kind) -> Self {
         // What an endpoint was told to give up is the same for all of them.
         let cancelled = source.raw_os_error() == Some(libc::ECANCELED);
         RequestError { kind: if cancelled { Kind::Cancelled } else { diagnose(&source) }, source }
-    }
-
-    /// The failure of `op` at `offset` of this endpoint.
-    pub fn of(end: &dyn Endpoint, op: Op, offset: u64, source: io::Error) -> Self {
-        RequestError::new(source, |error| end.diagnose(op, offset, error))
     }
 
     /// What the device itself said, where it did.
@@ -82,10 +72,10 @@ impl RequestError {
     }
 
     /// The failure in words, of `op` at `offset` or where the device puts the blame, on this side of the copy.
-    pub fn into_error(self, end: &dyn Endpoint, op: Op, side: Side, offset: u64) -> Error {
+    pub fn into_error(self, facts: &Facts, op: Op, side: Side, offset: u64) -> Error {
         let (place, advice) = (self.blamed().unwrap_or(offset), self.device().map_or("", |said| said.advice));
-        Error::of_request(self.kind, op, side, &end.facts().address, place, self.source)
-            .in_sectors_of(end.facts().logical_block_bytes)
+        Error::of_request(self.kind, op, side, &facts.address, place, self.source)
+            .in_sectors_of(facts.logical_block_bytes)
             .advise(advice)
     }
 }

@@ -63,7 +63,7 @@ impl Pump<'_> {
 
     /// What to tell of a failed request.
     pub(super) fn error_of(&self, request: &Request, error: RequestError) -> Error {
-        error.into_error(&*self.ends[request.side.index()], request.op, request.side, request.at())
+        error.into_error(self.ends[request.side.index()].facts(), request.op, request.side, request.at())
     }
 
     /// On the way out: gives up what has not started, but brings home the blocks ahead of the one that failed.

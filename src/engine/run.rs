@@ -142,7 +142,7 @@ impl<'a> Run<'a> {
         let offset = self.plan.dest.offset + bytes;
         let error = RequestError::of(&**dest, Op::Write, offset, source);
         Err(error
-            .into_error(&**dest, Op::Write, Side::Dest, offset)
+            .into_error(dest.facts(), Op::Write, Side::Dest, offset)
             .advise("Its own copy failed, in reading or in writing; without --offload the error says which."))
     }
 

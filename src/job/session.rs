@@ -72,7 +72,8 @@ impl Session {
     pub(crate) fn run_shown(&self, task: Task<'_>) -> (Outcome, Series) {
         let Task { plan, ends, schedule, observer, keeping, tally } = task;
         if let Some(Among { tally, shown }) = &self.among {
-            let outcome = engine::run_keeping(plan, ends, schedule, engine::Watch::new(&self.stop, tally, observer), keeping);
+            let outcome =
+                engine::run_keeping(plan, ends, schedule, engine::Watch::new(&self.stop, tally, observer), keeping);
             return (outcome, shown.series());
         }
         let dests = ends[Side::Dest.index()].dest_tallies();
@@ -84,7 +85,8 @@ impl Session {
         let forecast = foretold.map(|foretold| foretold.forecast.clone());
         let shown = self.show(plan, ends, &[Watched { tally: tally.clone(), total_bytes: plan.len }], forecast);
         let both = Both { shown: &*shown, observer };
-        let mut outcome = engine::run_keeping(plan, ends, schedule, engine::Watch::new(&self.stop, &tally, &both), keeping);
+        let mut outcome =
+            engine::run_keeping(plan, ends, schedule, engine::Watch::new(&self.stop, &tally, &both), keeping);
         outcome.estimate = estimate;
         self.operator.done();
         let series = shown.series();

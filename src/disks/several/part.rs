@@ -142,7 +142,7 @@ impl Part {
             return None;
         }
         self.now(DestState::Failed);
-        let kept = error.into_error(&*self.end, op, Side::Dest, offset);
+        let kept = error.into_error(self.end.facts(), op, Side::Dest, offset);
         let source = kept.source.as_ref().map(|source| io::Error::new(source.kind(), source.to_string()));
         let told = Error { source, what: kept.what.clone(), advice: kept.advice.clone(), ..kept };
         self.known().error = Some(kept);

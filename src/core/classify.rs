@@ -1,0 +1,24 @@
+//! Classifies what an endpoint gave for a request, by asking the endpoint.
+use super::{Completion, Endpoint, Op, Request, RequestError, Transferred};
+use std::io;
+
+impl Transferred {
+    /// What `end` gave for this request; `None`: nothing has happened.
+    pub fn by(end: &dyn Endpoint, request: &Request, result: io::Result<Option<u32>>) -> Self {
+        Transferred::of(result, |error| end.diagnose(request.op, request.at(), error))
+    }
+}
+
+impl Completion {
+    /// The same, with the request.
+    pub fn of(end: &dyn Endpoint, request: Request, result: io::Result<Option<u32>>) -> Self {
+        Completion { result: Transferred::by(end, &request, result), request }
+    }
+}
+
+impl RequestError {
+    /// The failure of `op` at `offset` of this endpoint.
+    pub fn of(end: &dyn Endpoint, op: Op, offset: u64, source: io::Error) -> Self {
+        RequestError::new(source, |error| end.diagnose(op, offset, error))
+    }
+}
