@@ -4,6 +4,7 @@ use std::io;
 
 impl Transferred {
     /// What `end` gave for this request; `None`: nothing has happened.
+    #[inline]
     pub fn by(end: &dyn Endpoint, request: &Request, result: io::Result<Option<u32>>) -> Self {
         Transferred::of(result, |error| end.diagnose(request.op, request.at(), error))
     }
@@ -11,6 +12,7 @@ impl Transferred {
 
 impl Completion {
     /// The same, with the request.
+    #[inline]
     pub fn of(end: &dyn Endpoint, request: Request, result: io::Result<Option<u32>>) -> Self {
         Completion { result: Transferred::by(end, &request, result), request }
     }

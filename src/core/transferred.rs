@@ -15,12 +15,20 @@ pub enum Transferred {
 
 impl Transferred {
     /// Classifies what a transfer gave, `None` for nothing that has happened. `diagnose` is asked of a failure alone.
+    #[inline]
     pub fn of(result: io::Result<Option<u32>>, diagnose: impl FnOnce(&io::Error) -> Kind) -> Self {
         match result {
             Ok(moved) => moved.map_or(Transferred::Retry, Transferred::Moved),
+            Err(error) => Transferred::failed(error, diagnose),
+        }
+    }
+
+    #[cold]
+    fn failed(error: io::Error, diagnose: impl FnOnce(&io::Error) -> Kind) -> Self {
+        match error.raw_os_error() {
             // A signal, or no memory for the request just then.
-            Err(error) if matches!(error.raw_os_error(), Some(libc::EINTR | libc::EAGAIN)) => Transferred::Retry,
-            Err(source) => Transferred::Failed(RequestError::new(source, diagnose)),
+            Some(libc::EINTR | libc::EAGAIN) => Transferred::Retry,
+            _ => Transferred::Failed(RequestError::new(error, diagnose)),
         }
     }
 }

@@ -105,6 +105,8 @@ impl QueueSet {
     }
 
     /// Takes a request in.
+    // Called once for each transfer: a call more would copy the request once more.
+    #[inline(always)]
     pub(super) fn submit(&mut self, request: Request) {
         let side = request.side.index();
         self.in_flight[side] += 1;
@@ -120,16 +122,25 @@ impl QueueSet {
     }
 
     /// Hands over what was submitted.
+    #[inline]
     pub(super) fn flush(&mut self) -> io::Result<()> {
-        self.queues.iter_mut().try_for_each(|queue| queue.flush())
+        for queue in &mut self.queues {
+            queue.flush()?;
+        }
+        Ok(())
     }
 
     /// Moves what is finished to `done`. Never blocks.
+    #[inline(always)]
     pub(super) fn reap(&mut self, done: &mut Vec<Completion>) -> io::Result<()> {
-        let before = done.len();
-        let reaped = self.queues.iter_mut().try_for_each(|queue| queue.reap(done));
-        done[before..].iter().for_each(|completion| self.in_flight[completion.request.side.index()] -= 1);
-        reaped
+        for queue in &mut self.queues {
+            let before = done.len();
+            queue.reap(done)?;
+            for completion in &done[before..] {
+                self.in_flight[completion.request.side.index()] -= 1;
+            }
+        }
+        Ok(())
     }
 
     /// Hands over what was submitted and blocks until [`QueueSet::reap`] may have something, something `beside` these

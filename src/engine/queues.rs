@@ -59,7 +59,8 @@ impl Queues {
 
     /// Requests in flight towards either side, held ones included.
     pub(super) fn in_hand(&self) -> u32 {
-        self.held.iter().chain(&self.set.in_flight()).sum()
+        let (held, in_flight) = (self.held, self.set.in_flight());
+        held[0] + held[1] + in_flight[0] + in_flight[1]
     }
 
     /// When the present request of this slot went through the gates: what it waited for before that was not the
@@ -80,6 +81,7 @@ impl Queues {
 
     /// Takes a request in that came back with nothing done. Its turn has been and it was paid for: the gates are behind
     /// it, and in front of them it would wait for all that came after.
+    #[inline(always)]
     pub(super) fn submit_again(&mut self, request: Request) {
         self.sent_at[request.slot as usize] = self.now;
         self.set.submit(request);
