@@ -85,15 +85,25 @@ copy $over /run/out
 judge "a slow source" ended 0
 judge "a slow source is read right" cmp /run/out /run/noise
 
-# Disks that stand still under a copy, go on, or come back as others. Every command takes 200 ms, so that there is a
-# middle of the copy; dm-delay would not do, it lets everything pass as soon as it is to be suspended.
+# Disks that stand still under a copy, go on, or turn bad. Eight blocks in their middle lie behind a gate of their own: a
+# copy that comes to it is in its midst for as long as it is shut, however fast the guest is.
+gate=$((sectors / 2)) behind=1024 # sectors
+gated() { # disk
+    dmsetup remove over 2> /dev/null
+    dmsetup remove gate 2> /dev/null
+    dmsetup create gate --table "0 $behind linear $1 $gate"
+    mapped "0 $gate linear $1 0
+$gate $behind linear /dev/mapper/gate 0
+$((gate + behind)) $((sectors - gate - behind)) linear $1 $((gate + behind))"
+    dmsetup suspend --nolockfs --noflush gate
+}
 during() { # event source dest
     local event=$1 copying mapping
     mapping=/sys/block/dm-$(dmsetup info -c --noheadings -o minor over)
     $haul copy --yes --restart --progress none --engine "$engine" --block-size 64K --depth 4 "$2" "$3" 2> /run/words &
     copying=$!
-    # More than haul's first looks at the disk; no pause would tell that on a machine that is busy.
-    until (($(requests_done "$mapping") > 30)) || ! kill -0 $copying; do sleep 0.02; done
+    # Nearly all of the blocks before the gate: more than haul's first looks at the disk.
+    until (($(requests_done "$mapping") > 60)) || ! kill -0 $copying; do sleep 0.02; done
     kill -0 $copying || echo "the copy was over too early" >> /run/words
     $event
     status=0
@@ -107,35 +117,30 @@ requests_done() {
     echo $((fields[0] + fields[4]))
 }
 stand_still() {
-    dmsetup suspend --nolockfs --noflush over
     sleep 2
     stood=no
     ! kill -0 "$copying" || stood=yes
-    dmsetup resume over
+    dmsetup resume gate
 }
 become_bad() {
-    dmsetup suspend --nolockfs --noflush over
-    dmsetup load over --table "0 $sectors error"
-    dmsetup resume over
+    dmsetup load gate --table "0 $behind error"
+    dmsetup resume gate
 }
-debug_disks ndelay=200000000
-dd if=/run/noise of=/dev/lab/debug0 bs=1M oflag=direct status=none
-below=/dev/lab/debug1
-mapped "0 $sectors linear $below 0"
+gated $below
 during stand_still $from $over
 judge "a dest that stood still" right "copied 8"
 judge "the copy waited for the dest" [ "$stood" = yes ]
-mapped "0 $sectors linear $below 0"
+gated $below
 during become_bad $from $over
-judge "a dest that became bad" ended 1 "cannot write dest $over" "at byte"
-below=/dev/ram1
-mapped "0 $sectors linear /dev/lab/debug0 0"
+judge "a dest that became bad" ended 1 "cannot write dest $over" "at byte $((gate * 512)) (sector $gate"
+gated $from
 during stand_still $over $below
 judge "a source that stood still" ended 0 "copied 8"
 judge "a source that stood still was read right" cmp $below /run/noise
 judge "the copy waited for the source" [ "$stood" = yes ]
-mapped "0 $sectors linear /dev/lab/debug0 0"
+gated $from
 during become_bad $over $below
-judge "a source that became bad" ended 1 "cannot read source $over" "at byte"
+judge "a source that became bad" ended 1 "cannot read source $over" "at byte $((gate * 512)) (sector $gate"
 dmsetup remove over
+dmsetup remove gate
 judge "nothing is left of the copies" nothing_left $below
