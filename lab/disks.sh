@@ -86,7 +86,6 @@ in_memory() { # command...
     /run/busybox chroot /run/memory "$@"
 }
 
-
 # Two logical units of the kernel's SCSI target (LIO), lio0 and lio1, of
 # 16 MiB: they copy by themselves (EXTENDED COPY) and know reservations.  The
 # second is there twice, lio1-other for another initiator.
@@ -118,6 +117,15 @@ lio_disks() {
         fi
         link_scsi $name "$host/host*/target*/*:1"
     done
+}
+
+# Both are gone again.
+lio_gone() {
+    local target=/sys/kernel/config/target
+    [ -d $target/loopback ] || return 0
+    rm -f $target/loopback/naa.*/tpgt_1/lun/lun_*/lio*
+    rmdir $target/loopback/naa.*/tpgt_1/lun/lun_* $target/loopback/naa.*/tpgt_1 $target/loopback/naa.* &&
+        rmdir $target/core/rd_mcp_*/lio* $target/core/rd_mcp_* $target/loopback && modprobe -r tcm_loop
 }
 
 wipe() { # disk

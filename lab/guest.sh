@@ -10,4 +10,4 @@ lab=$(dirname "${BASH_SOURCE[0]}")
 # From memory: the host's files come slowly. Both are for who sources this.
 # shellcheck disable=SC2034
 haul=/run/haul engine=${2:-}
-cp "$1" /run/haul
+[ -e /run/haul ] || cp "$1" /run/haul

@@ -1,6 +1,6 @@
-# pairings.sh HAUL ENGINE BLOCK BLOCK [LAUNCHER] - a copy between every kind of source and every kind of dest, whose
-# disks have logical blocks of so many bytes, 512 or 4096. ENGINE is ring or threads; under LAUNCHER, where io_uring is
-# forbidden, haul has to find its engine by itself. tests/lab/pairings.rs asks for the judgements.
+# pairings.sh HAUL ENGINE BLOCK BLOCK [forbidden] - a copy between every kind of source and every kind of dest, whose
+# disks have logical blocks of so many bytes, 512 or 4096. ENGINE is ring or threads; where io_uring is forbidden,
+# haul has to find its engine by itself: WITHOUT_IO_URING is the program that runs it so where the kernel cannot. tests/lab/pairings.rs asks for the judgements.
 # shellcheck shell=bash
 # shellcheck source=lab/guest.sh
 . "$(dirname "$0")/guest.sh" "$@"
@@ -20,7 +20,7 @@ if [ $# -gt 4 ]; then
     if [ -e /proc/sys/kernel/io_uring_disabled ]; then
         echo 2 > /proc/sys/kernel/io_uring_disabled
     else
-        cp "$5" /run/launcher
+        cp "$WITHOUT_IO_URING" /run/launcher
         command=(/run/launcher "$haul")
     fi
 fi

@@ -1,11 +1,14 @@
 //! The lab's launcher: a guest that hangs is ended, and its console shown; one that dies is told apart from a command
-//! that failed.
-use crate::support::{lab_is_there, launcher};
+//! that failed. And proofs that share a guest: each has a result of its own.
+use crate::guests::{Guest, Told};
+use crate::support::{Slot, lab_is_there, launcher};
+use std::collections::BTreeMap;
 use std::process::{Command, Output};
 
 /// Runs the launcher on a command of bash, and whether a process of its is left: found by a name given to qemu.
 fn launched(name: &str, command: &str, timeout_s: u32) -> (Output, bool) {
     let words = [("VMLAB_TIMEOUT", timeout_s.to_string()), ("VMLAB_QEMU", format!("-name {name}"))];
+    let _slot = Slot::take();
     let output = launcher().args(["bash", "-c", command]).envs(words).output().expect("bash is there");
     // Not pgrep -f of the name alone: that would find itself.
     let listed = Command::new("ps").args(["-eo", "args"]).output().expect("ps is there");
@@ -47,4 +50,54 @@ fn a_guest_that_dies_is_told_apart_from_a_command_that_fails() {
     assert!(words.contains("vmlab: the guest died") && words.contains("Kernel panic"), "{words}");
     let (output, left) = launched(&name, "exit 7", 300);
     assert!(output.status.code() == Some(7) && !left, "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+/// Proofs of one guest, in this order: each says first whether the guest is in order.
+const MISBEHAVING: [&str; 8] = [
+    "misbehave.sh fine",
+    "misbehave.sh fails",
+    "misbehave.sh litters",
+    "misbehave.sh hangs",
+    "misbehave.sh ends",
+    "misbehave.sh fine again",
+    "misbehave.sh dies",
+    "misbehave.sh fine too late",
+];
+
+/// What was told of each of them, if no more than `silence_s` of silence is a hung proof.
+fn misbehaved(silence_s: u64) -> BTreeMap<&'static str, Told> {
+    let guest = Guest { name: "misbehaving", words: &[], drives: &[], proofs: &[], silence_s };
+    let mut all = BTreeMap::new();
+    guest.run(Slot::take(), &MISBEHAVING, |proof, told| {
+        assert!(all.insert(proof, told).is_none(), "{proof} was reported twice");
+    });
+    all
+}
+
+#[test]
+fn each_proof_of_a_guest_has_a_result_of_its_own_whatever_the_others_do() {
+    if !lab_is_there(&["openssl", "dmsetup", "mkfs.ext4", "blkdiscard", "blockdev", "cmp", "pgrep"]) {
+        return;
+    }
+    const HUNG: &str = "it said nothing for so long";
+    // A busy machine may keep a proof from saying anything in so short a time: then with more.
+    let quiet = |(proof, told): (&&str, &Told)| !proof.contains("hangs") && told.wrong.contains(HUNG);
+    let all =
+        [10, 60, 240].into_iter().map(misbehaved).find(|all| !all.iter().any(quiet)).expect("one of these is enough");
+    for proof in MISBEHAVING {
+        let Told { said, wrong, .. } = &all[proof];
+        let in_order = said.starts_with("ok the guest is in order\n");
+        assert!(in_order || proof.contains("too late"), "{proof}: {said}{wrong}");
+        let (said_also, went_wrong) = match proof.split(' ').nth(1).expect("there is a word for it") {
+            "fails" => ("FAIL two is three: [ 2 = 3 ]\n\nstderr: words of the program\n", ""),
+            "hangs" => ("", HUNG),
+            "ends" => ("", "it ended with status 137"),
+            "dies" => ("", "its guest ended first"),
+            _ if proof.contains("too late") => ("", "its guest ended first"),
+            _ => ("", ""),
+        };
+        assert!(said.contains(said_also) && wrong.contains(went_wrong), "{proof}: {said}{wrong}");
+        assert_eq!(wrong.is_empty(), went_wrong.is_empty(), "{proof}: {said}{wrong}");
+    }
+    assert!(all["misbehave.sh dies"].wrong.contains("Kernel panic"), "the console is not shown");
 }

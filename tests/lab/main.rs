@@ -2,6 +2,7 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+mod guests;
 mod launcher;
 mod list;
 mod mappings;

@@ -1,6 +1,7 @@
 //! Device-mapper under a copy, in the lab: disks that lie are found by comparing, what fails is named with its place,
 //! what stands still is waited for.
-use crate::support::{Findings, lab_is_there};
+use crate::guests::findings;
+use crate::support::lab_is_there;
 
 const MAPPINGS: [&str; 27] = [
     "a copy to a disk that drops what is written ends well",
@@ -33,18 +34,18 @@ const MAPPINGS: [&str; 27] = [
 ];
 
 #[track_caller]
-fn found(engine: &str) {
+fn found(proof: &'static str) {
     if lab_is_there(&["openssl", "dmsetup", "cmp", "blockdev"]) {
-        Findings::of("mappings.sh", &[engine], &[("VMLAB_TIMEOUT", "900")]).expect(&MAPPINGS);
+        findings(proof).expect(&MAPPINGS);
     }
 }
 
 #[test]
 fn mappings_that_lie_fail_or_stand_still_with_the_ring() {
-    found("ring");
+    found("mappings.sh ring");
 }
 
 #[test]
 fn mappings_that_lie_fail_or_stand_still_with_threads() {
-    found("threads");
+    found("mappings.sh threads");
 }

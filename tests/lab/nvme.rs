@@ -1,5 +1,6 @@
 //! NVMe namespaces by their own commands, on the kernel's driver and qemu's drives in the lab.
-use crate::support::{Drive, Findings, lab_is_there, words_for};
+use crate::guests::findings;
+use crate::support::lab_is_there;
 
 /// What every engine must get right.
 const COPIES: [&str; 27] = [
@@ -55,46 +56,30 @@ const FAULTS: [&str; 19] = [
     "nothing is left of those copies",
 ];
 
-/// 4096-byte blocks, 16 KiB a command.
-const FOUR: Drive = ("four", "mdts=2", "logical_block_size=4096,physical_block_size=4096");
-const METADATA: Drive = ("metadata", "mdts=7", "ms=8");
-const ZONED: Drive = ("zoned", "mdts=7", "zoned=on,zoned.zone_size=1M");
-
-/// Runs a script with this engine, beside these drives.
-fn findings(script: &str, engine: &str, drives: &[Drive]) -> Option<Findings> {
-    if !lab_is_there(&["openssl", "sfdisk", "blkdiscard", "mkfs.ext4", "cmp", "setpriv"]) {
-        return None;
+/// Asks for what a script found.
+#[track_caller]
+fn found(proof: &'static str, wanted: &[&str]) {
+    if lab_is_there(&["openssl", "sfdisk", "blkdiscard", "mkfs.ext4", "cmp", "setpriv"]) {
+        findings(proof).expect(wanted);
     }
-    let dir = crate::support::Folder::below(std::env::temp_dir()).expect("there is a place for scratch");
-    let more = words_for(drives, dir.path());
-    let words = [("VMLAB_QEMU", more.as_str()), ("VMLAB_DISK", "16M"), ("VMLAB_TIMEOUT", "300")];
-    Some(Findings::of(script, &[engine], &words))
 }
 
 #[test]
 fn on_a_ring_copies_by_nvme_commands_are_right() {
-    if let Some(findings) = findings("nvme-copies.sh", "ring", &[FOUR]) {
-        findings.expect(&COPIES);
-    }
+    found("nvme-copies.sh ring", &COPIES);
 }
 
 #[test]
 fn by_calls_copies_by_nvme_commands_are_right() {
-    if let Some(findings) = findings("nvme-copies.sh", "threads", &[FOUR]) {
-        findings.expect(&COPIES);
-    }
+    found("nvme-copies.sh threads", &COPIES);
 }
 
 #[test]
 fn on_a_ring_what_nvme_drives_do_wrong_is_told_exactly() {
-    if let Some(findings) = findings("nvme-faults.sh", "ring", &[METADATA, ZONED]) {
-        findings.expect(&FAULTS);
-    }
+    found("nvme-faults.sh ring", &FAULTS);
 }
 
 #[test]
 fn by_calls_what_nvme_drives_do_wrong_is_told_exactly() {
-    if let Some(findings) = findings("nvme-faults.sh", "threads", &[METADATA, ZONED]) {
-        findings.expect(&FAULTS);
-    }
+    found("nvme-faults.sh threads", &FAULTS);
 }

@@ -1,5 +1,6 @@
 //! Disks with bad places, read around on real drivers in the lab: all else arrives, and the list is right.
-use crate::support::{Findings, lab_is_there};
+use crate::guests::findings;
+use crate::support::lab_is_there;
 
 const ENGINES: [&str; 2] = ["ring", "threads"];
 const WAYS: [&str; 6] = ["sg to sg", "sd to sd", "sg to sd", "sd to sg", "sg to file", "sd to file"];
@@ -21,6 +22,5 @@ fn bad_places_of_every_kind_of_disk_are_gone_around_exactly() {
         }
     }
     let names: Vec<&str> = wanted.iter().map(String::as_str).collect();
-    let words = [("VMLAB_DISK", "16M"), ("VMLAB_TIMEOUT", "900")];
-    Findings::of("on-error.sh", &[], &words).expect(&names);
+    findings("on-error.sh").expect(&names);
 }

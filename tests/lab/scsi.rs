@@ -1,7 +1,8 @@
 //! Copies by SCSI commands on real drivers, in the lab: right, or their failure told; never wrong with status 0.
 //!
-//! The scripts judge with cmp, past every cache; here stands what they have to find. Each test is one guest.
-use crate::support::{Findings, lab_is_there};
+//! The scripts judge with cmp, past every cache; here stands what they have to find.
+use crate::guests::findings;
+use crate::support::lab_is_there;
 
 /// What the scripts use beside the lab's own tools.
 const TOOLS: [&str; 8] = ["openssl", "sfdisk", "mkfs.ext4", "dmsetup", "cmp", "blockdev", "sg_reset", "wipefs"];
@@ -137,49 +138,46 @@ const REFUSALS: [&str; 13] = [
     "the list names the nodes",
 ];
 
-/// Runs one guest. Time-outs of the launcher are for hosts that do other things too.
+/// Asks for what a script found.
 #[track_caller]
-fn found(script: &str, more: &[&str], words: &[(&str, &str)], wanted: &[&str]) {
+fn found(proof: &'static str, wanted: &[&str]) {
     if lab_is_there(&TOOLS) {
-        let words = [words, &[("VMLAB_TIMEOUT", "600")]].concat();
-        Findings::of(script, more, &words).expect(wanted);
+        findings(proof).expect(wanted);
     }
 }
 
 #[test]
 fn copies_between_sg_and_everything_else_are_right_with_the_ring() {
     let told = ["a copy in the driver is told", "no copy in the driver is told of"];
-    found("scsi-copies.sh", &["ring"], &[("VMLAB_DISK", "4T")], &[&COPIES[..], &told].concat());
+    found("scsi-copies.sh ring", &[&COPIES[..], &told].concat());
 }
 
 #[test]
 fn copies_between_sg_and_everything_else_are_right_with_threads() {
-    found("scsi-copies.sh", &["threads"], &[("VMLAB_DISK", "4T")], &COPIES);
+    found("scsi-copies.sh threads", &COPIES);
 }
 
 #[test]
 fn faults_of_a_disk_are_mended_or_told_with_the_ring() {
-    found("scsi-faults.sh", &["ring"], &[("VMLAB_CLOCK", "virtual")], &FAULTS);
+    found("scsi-faults.sh ring", &FAULTS);
 }
 
 #[test]
 fn faults_of_a_disk_are_mended_or_told_with_threads() {
-    found("scsi-faults.sh", &["threads"], &[("VMLAB_CLOCK", "virtual")], &FAULTS);
+    found("scsi-faults.sh threads", &FAULTS);
 }
 
 #[test]
 fn a_disk_that_goes_away_ends_the_copy_or_the_measuring_with_its_name_and_place_with_the_ring() {
-    found("scsi-removal.sh", &["ring"], &[], &[&REMOVAL[..], &MEASURED].concat());
+    found("scsi-removal.sh ring", &[&REMOVAL[..], &MEASURED].concat());
 }
 
 #[test]
 fn a_disk_that_goes_away_ends_the_copy_or_the_measuring_with_its_name_and_place_with_threads() {
-    found("scsi-removal.sh", &["threads"], &[], &[&REMOVAL[..], &MEASURED].concat());
+    found("scsi-removal.sh threads", &[&REMOVAL[..], &MEASURED].concat());
 }
 
 #[test]
 fn what_is_not_to_be_copied_is_refused_in_clear_words() {
-    // A drive without a medium beside the lab's own disks.
-    let words = [("VMLAB_QEMU", "-device scsi-cd,id=empty")];
-    found("scsi-refusals.sh", &[], &words, &REFUSALS);
+    found("scsi-refusals.sh", &REFUSALS);
 }

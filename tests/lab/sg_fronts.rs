@@ -2,7 +2,8 @@
 //! known to be wrong haul is right.
 //!
 //! The script gives both the same command lines; here stands what it has to find, in its order.
-use crate::support::{Findings, lab_is_there};
+use crate::guests::findings;
+use crate::support::lab_is_there;
 
 /// What the script uses beside the lab's own tools.
 const TOOLS: [&str; 12] = [
@@ -131,8 +132,6 @@ const FOUND: [&str; 105] = [
 #[test]
 fn the_fronts_leave_what_sg3_utils_leaves_and_are_right_where_it_is_not() {
     if lab_is_there(&TOOLS) {
-        // A drive without a medium beside the lab's own disks.
-        let words = [("VMLAB_QEMU", "-device scsi-cd,id=empty"), ("VMLAB_TIMEOUT", "900")];
-        Findings::of("sg-fronts.sh", &[], &words).expect(&FOUND);
+        findings("sg-fronts.sh").expect(&FOUND);
     }
 }

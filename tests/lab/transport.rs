@@ -1,5 +1,6 @@
 //! What SCSI disks do by themselves, and what they say of themselves, on the kernel's target and scsi_debug in the lab.
-use crate::support::{Findings, lab_is_there};
+use crate::guests::findings;
+use crate::support::lab_is_there;
 
 const OFFLOAD: [&str; 18] = [
     "the plan says that the disk copies by itself",
@@ -53,25 +54,25 @@ const THIN: [&str; 13] = [
     "a disk that is getting ready is waited for",
 ];
 
-/// Runs one guest. Time-outs of the launcher are for hosts that do other things too.
+/// Asks for what a script found.
 #[track_caller]
-fn found(script: &str, more: &[&str], wanted: &[&str]) {
+fn found(proof: &'static str, wanted: &[&str]) {
     if lab_is_there(&["openssl", "sfdisk", "cmp", "blockdev", "sg_persist", "sg_start", "sg_turs", "awk", "setpriv"]) {
-        Findings::of(script, more, &[("VMLAB_TIMEOUT", "600")]).expect(wanted);
+        findings(proof).expect(wanted);
     }
 }
 
 #[test]
 fn a_disk_that_copies_by_itself_is_let_and_one_that_is_reserved_is_left_alone() {
-    found("scsi-offload.sh", &[], &OFFLOAD);
+    found("scsi-offload.sh", &OFFLOAD);
 }
 
 #[test]
 fn what_a_disk_says_of_its_holes_and_its_state_is_heeded_with_the_ring() {
-    found("scsi-thin.sh", &["ring"], &[&THIN[..], &PROFILE].concat());
+    found("scsi-thin.sh ring", &[&THIN[..], &PROFILE].concat());
 }
 
 #[test]
 fn what_a_disk_says_of_its_holes_and_its_state_is_heeded_with_threads() {
-    found("scsi-thin.sh", &["threads"], &[&THIN[..], &PROFILE].concat());
+    found("scsi-thin.sh threads", &[&THIN[..], &PROFILE].concat());
 }

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::{Condvar, Mutex, OnceLock, PoisonError};
 
 /// Where the launcher and the scripts are.
 fn lab() -> PathBuf {
@@ -38,6 +39,11 @@ pub fn lab_is_there(tools: &[&str]) -> bool {
 /// or instrumented one would be another program. Built by cargo beside the other builds, unless HAUL_TEST_BINARY names
 /// one.
 pub fn release_binary() -> PathBuf {
+    static BINARY: OnceLock<PathBuf> = OnceLock::new();
+    BINARY.get_or_init(build_release_binary).clone()
+}
+
+fn build_release_binary() -> PathBuf {
     if std::env::var_os("HAUL_TEST_BINARY").is_some() {
         return haul_path();
     }
@@ -66,7 +72,30 @@ fn cargo_build() -> (Command, PathBuf) {
     (build, target.to_owned())
 }
 
-/// The launcher, to be given a command.
+/// Room for one guest, of as many as there are processors; given back when it goes out of scope.
+pub struct Slot(());
+
+/// Slots that are taken.
+static TAKEN: (Mutex<usize>, Condvar) = (Mutex::new(0), Condvar::new());
+
+impl Slot {
+    /// Waits for room.
+    pub fn take() -> Self {
+        let slots = std::thread::available_parallelism().map_or(1, Into::into);
+        let taken = TAKEN.0.lock().unwrap_or_else(PoisonError::into_inner);
+        *TAKEN.1.wait_while(taken, |taken| *taken >= slots).unwrap_or_else(PoisonError::into_inner) += 1;
+        Slot(())
+    }
+}
+
+impl Drop for Slot {
+    fn drop(&mut self) {
+        *TAKEN.0.lock().unwrap_or_else(PoisonError::into_inner) -= 1;
+        TAKEN.1.notify_one();
+    }
+}
+
+/// The launcher, to be given a command. Who runs it has a [`Slot`].
 pub fn launcher() -> Command {
     let mut vmlab = Command::new(lab().join("vmlab"));
     // The guest has the same environment: nothing of ours may lengthen the way of its programs.
@@ -80,6 +109,7 @@ pub fn launcher() -> Command {
 /// it printed. A guest that hangs is ended by the launcher, which shows its console.
 #[track_caller]
 pub fn in_the_lab(script: &str, arguments: &[&Path], words: &[(&str, &str)]) -> String {
+    let _slot = Slot::take();
     let mut vmlab = launcher();
     vmlab.arg("bash").arg(lab().join(script)).args(arguments).envs(words.iter().copied());
     let output = vmlab.output().expect("bash is there");
@@ -114,12 +144,17 @@ pub struct Findings {
 }
 
 impl Findings {
-    /// Runs the script with the path of the binary under test as its first argument. What it skipped is said aloud.
+    /// Runs the script in a guest of its own, with the path of the binary under test as its first argument.
     #[track_caller]
     pub fn of(script: &str, more: &[&str], words: &[(&str, &str)]) -> Self {
         let haul = release_binary();
         let arguments: Vec<&Path> = std::iter::once(haul.as_path()).chain(more.iter().map(Path::new)).collect();
-        let said = in_the_lab(script, &arguments, words);
+        Self::in_words(script, &in_the_lab(script, &arguments, words))
+    }
+
+    /// What was found, by what the script said. What it skipped is said aloud.
+    #[track_caller]
+    pub fn in_words(script: &str, said: &str) -> Self {
         let mut found = BTreeMap::new();
         for line in said.lines() {
             let Some((verdict, rest)) = line.split_once(' ') else { continue };
@@ -133,7 +168,7 @@ impl Findings {
             let before = found.insert(name.to_owned(), verdict.to_owned());
             assert!(before.is_none(), "{script} judged '{name}' twice:\n{said}");
         }
-        Findings { said, found }
+        Findings { said: said.to_owned(), found }
     }
 
     /// Fails the test unless every one of `names` was judged, nothing else was, and nothing failed: a script that ends
@@ -144,6 +179,11 @@ impl Findings {
         assert!(failed.is_empty(), "not found right: {failed:?}\n{}", self.said);
         let more: Vec<&String> = self.found.keys().filter(|name| !names.contains(&name.as_str())).collect();
         assert!(more.is_empty(), "judged, and no test asks for it: {more:?}\n{}", self.said);
+    }
+
+    /// All that the script said.
+    pub fn said(&self) -> &str {
+        &self.said
     }
 
     fn is_fine(&self, name: &str) -> bool {

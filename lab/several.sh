@@ -1,0 +1,151 @@
+# several.sh HAUL SILENCE_S PROOF... - runs proofs one after the other in this guest. Each PROOF is one argument: a script of
+# lab/ and its own arguments behind HAUL. A proof that prints nothing for SILENCE_S seconds is hung, and is ended. After
+# each, the guest is put in order, so that none can depend on another. Printed for proof N, from 0 on:
+#   N begin            before it starts
+#   N | LINE           what it says; where it failed, also the end of its standard error
+#   N hung             it said nothing for too long
+#   N left WHAT        it left this in the guest, and it could not be removed
+#   N end STATUS MS    it is over, and the guest is in order
+# tests/lab/guests.rs reads that.
+# shellcheck shell=bash
+set -u
+[ "${VMLAB:-}" = 1 ] || { echo "several.sh removes files and disks; it runs in the guest only" >&2; exit 2; }
+lab=$(dirname "$0")
+# shellcheck source=lab/disks.sh
+. "$lab/disks.sh"
+haul=$1 silence_s=$2
+shift 2
+
+# What is there now stays.
+kept=/run/proofs
+mkdir -p $kept/groups
+mount -t cgroup2 none $kept/groups
+# What the guest has is kept, and so are the bytes that judge.sh makes: they are the same for every proof.
+cp "$haul" /run/haul
+there_before=" $(echo /run/* /dev/lab/*) "
+mounts_before=$(cut -d ' ' -f 2 /proc/mounts)
+# Disks of the launcher that proofs write to. Each had zeros.
+blank_disks=(scsi0 scsi1 nvme0 nvme1)
+
+written_sectors() { # disk
+    local numbers
+    read -ra numbers < "$(sys_of "/dev/lab/$1")/stat" && echo "${numbers[6]}"
+}
+# Once a second for 30 s, and at once.
+within_30_s() { # command...
+    local tries
+    for ((tries = 0; tries < 30; tries++)); do
+        ! "$@" 2> /dev/null || return 0
+        sleep 1
+    done
+    "$@"
+}
+left() {
+    echo "$number left $*"
+}
+
+# Every process of the group, also those that changed their session.
+end_processes() { # group
+    local pids
+    kill_them() {
+        mapfile -t pids < "$1/cgroup.procs"
+        [ "${#pids[@]}" = 0 ] || { kill -KILL "${pids[@]}"; sleep 0.05; mapfile -t pids < "$1/cgroup.procs"; }
+        [ "${#pids[@]}" = 0 ]
+    }
+    within_30_s kill_them "$1" || left "processes: $(ps -o pid=,stat=,args= -p "$(IFS=,; echo "${pids[*]}")" | tr '\n' ';')"
+    rmdir "$1" 2> /dev/null
+}
+unmount_new() {
+    local places i
+    mapfile -t places < <(cut -d ' ' -f 2 /proc/mounts)
+    for ((i = ${#places[@]} - 1; i >= 0; i--)); do
+        # The file systems of the kernel's settings stay.
+        case $'\n'$mounts_before$'\n'/sys/kernel/config$'\n' in *$'\n'"${places[i]}"$'\n'*) continue ;; esac
+        within_30_s umount "${places[i]}" || left "mount ${places[i]}"
+    done
+}
+unload() { # module...
+    local module
+    for module in "$@"; do
+        [ ! -e "/sys/module/$module" ] || within_30_s rmmod "$module" || left "driver $module"
+    done
+}
+remove_files() {
+    local file
+    for file in /run/* /dev/lab/* /dev/shm/* /scratch /root/.local/state/haul; do
+        case $there_before in *" $file "*) continue ;; esac
+        case $file in /run/noise.new.*) ;; /run/noise.*) continue ;; esac
+        rm -rf "$file" || left "file $file"
+    done
+}
+# Disks that were pulled out come back, with their first names.
+all_disks_are_there() {
+    local disk
+    for disk in "${blank_disks[@]}"; do
+        if [ ! -b "/dev/lab/$disk" ]; then
+            link_nvme
+            return 1
+        fi
+    done
+    [ -c /dev/lab/nvme0-ng ] && [ -c /dev/lab/nvme1-ng ]
+}
+put_in_order() { # group
+    end_processes "$1"
+    unmount_new
+    dmsetup remove_all --force > /dev/null 2>&1 || left "device-mapper: $(dmsetup ls 2>&1 | tr '\n' ';')"
+    lio_gone || left "the kernel's SCSI target"
+    rmdir /sys/kernel/config/nullb/*/ 2> /dev/null
+    unload scsi_debug null_blk brd
+    remove_files
+    echo 0 > /sys/module/sg/parameters/allow_dio
+    [ ! -e /proc/sys/kernel/io_uring_disabled ] || echo 0 > /proc/sys/kernel/io_uring_disabled
+    if ! all_disks_are_there; then
+        # They may change places.
+        rm -f /dev/lab/nvme0* /dev/lab/nvme1*
+        echo 1 > /sys/bus/pci/rescan
+        within_30_s all_disks_are_there || left "disks that are not back: $(ls /dev/lab)"
+    fi
+    local disk
+    for disk in "${blank_disks[@]}"; do
+        [ "$(written_sectors "$disk")" = "${written[$disk]:-}" ] || blank "/dev/lab/$disk" || left "bytes on $disk"
+    done
+}
+blank() { # disk
+    blkdiscard --zeroout --length 16M "$1" && blockdev --flushbufs --rereadpt "$1"
+}
+
+declare -A written
+proof() { # number words
+    local number=$1 words group=$kept/groups/$1 from line status=ended failed="" started=$EPOCHREALTIME disk
+    read -ra words <<< "$2"
+    mkdir "$group"
+    for disk in "${blank_disks[@]}"; do
+        written[$disk]=$(written_sectors "$disk")
+    done
+    echo "$number begin"
+    exec {from}< <(
+        echo $BASHPID > "$group/cgroup.procs"
+        bash "$lab/${words[0]}" "$haul" "${words[@]:1}" 2> "$kept/complaints"
+        echo "=over= $?"
+    )
+    # What is left of an earlier proof has a pipe of its own, which nobody reads any more.
+    while read -r -t "$silence_s" line <&"$from" || { (($? > 128)) && status=hung; }; do
+        [ "$status" != hung ] || break
+        if [[ $line = "=over= "* ]]; then
+            status=${line#=over= }
+            break
+        fi
+        echo "$number | $line"
+        [[ $line != FAIL* ]] || failed=yes
+    done
+    [ "$status" != hung ] || echo "$number hung"
+    [ "$status$failed" = 0 ] || tail -n 60 "$kept/complaints" | sed "s/^/$number | stderr: /"
+    put_in_order "$group" 2> "$kept/complaints"
+    exec {from}<&-
+    echo "$number end $status $(((${EPOCHREALTIME/./} - ${started/./}) / 1000))"
+}
+number=0
+for words in "$@"; do
+    proof $number "$words"
+    number=$((number + 1))
+done
