@@ -1,19 +1,33 @@
 //! The lab's launcher: a guest that hangs is ended, and its console shown; one that dies is told apart from a command
 //! that failed. And proofs that share a guest: each has a result of its own.
 use crate::guests::{Guest, Told};
-use crate::support::{Slot, lab_is_there, launcher};
+use crate::support::{Slot, lab_is_there, launcher, scratch};
 use std::collections::BTreeMap;
-use std::process::{Command, Output};
+use std::io::{BufRead, BufReader};
+use std::process::{Command, Output, Stdio};
+use std::thread;
+
+/// The launcher with a command of bash, whose process has this name.
+fn named(name: &str, command: &str, timeout_s: u32) -> Command {
+    let mut vmlab = launcher();
+    vmlab.args(["bash", "-c", command]);
+    vmlab.envs([("VMLAB_TIMEOUT", timeout_s.to_string()), ("VMLAB_QEMU", format!("-name {name}"))]);
+    vmlab
+}
 
 /// Runs the launcher on a command of bash, and whether a process of its is left: found by a name given to qemu.
 fn launched(name: &str, command: &str, timeout_s: u32) -> (Output, bool) {
-    let words = [("VMLAB_TIMEOUT", timeout_s.to_string()), ("VMLAB_QEMU", format!("-name {name}"))];
     let _slot = Slot::take();
-    let output = launcher().args(["bash", "-c", command]).envs(words).output().expect("bash is there");
+    let output = named(name, command, timeout_s).output().expect("setpriv is there");
+    (output, is_running(name))
+}
+
+/// Whether a qemu of this name runs.
+fn is_running(name: &str) -> bool {
     // Not pgrep -f of the name alone: that would find itself.
     let listed = Command::new("ps").args(["-eo", "args"]).output().expect("ps is there");
     let listed = String::from_utf8_lossy(&listed.stdout).into_owned();
-    (output, listed.lines().any(|line| line.starts_with("qemu") && line.contains(name)))
+    listed.lines().any(|line| line.starts_with("qemu") && line.contains(name))
 }
 
 #[test]
@@ -50,6 +64,30 @@ fn a_guest_that_dies_is_told_apart_from_a_command_that_fails() {
     assert!(words.contains("vmlab: the guest died") && words.contains("Kernel panic"), "{words}");
     let (output, left) = launched(&name, "exit 7", 300);
     assert!(output.status.code() == Some(7) && !left, "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+#[test]
+fn a_guest_whose_tests_are_killed_ends_and_leaves_no_files() {
+    if !lab_is_there(&["ps"]) {
+        return;
+    }
+    let _slot = Slot::take();
+    let (dir, name) = (scratch(), format!("orphaned-{}", std::process::id()));
+    let mut vmlab = named(&name, "echo begun; sleep 3600", 7200);
+    vmlab.env("TMPDIR", dir.path()).stdout(Stdio::piped()).stderr(Stdio::null());
+    let start = move || {
+        let mut running = vmlab.spawn().expect("setpriv is there");
+        let mut begun = String::new();
+        let said = BufReader::new(running.stdout.as_mut().expect("it is piped")).read_line(&mut begun);
+        (said.map(|_| begun), running)
+    };
+    // To the launcher, the end of the thread that started it is the end of all tests.
+    let (begun, mut running) = thread::spawn(start).join().expect("it does not panic");
+    assert_eq!(begun.expect("it can be read"), "begun\n");
+    let status = running.wait().expect("it was started");
+    assert!(status.code() == Some(130) && !is_running(&name), "{status}");
+    let left: Vec<_> = dir.path().read_dir().expect("it is there").flatten().map(|entry| entry.path()).collect();
+    assert!(left.is_empty(), "{left:?}");
 }
 
 /// Proofs of one guest, in this order: each says first whether the guest is in order.

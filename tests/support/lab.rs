@@ -22,7 +22,7 @@ pub fn lab_is_there(tools: &[&str]) -> bool {
         skip("there is no lab beside these tests: a published package has none");
         return false;
     }
-    let own = ["qemu-system-x86_64", "busybox", "cpio", "modprobe", "xz"];
+    let own = ["qemu-system-x86_64", "busybox", "cpio", "modprobe", "xz", "setpriv"];
     // Each is asked for, so that all that is missing is said at once.
     let missing = own.iter().chain(tools).filter(|tool| !has(tool)).count();
     let images = std::fs::read_dir("/boot").into_iter().flatten().flatten();
@@ -97,10 +97,14 @@ impl Drop for Slot {
 
 /// The launcher, to be given a command. Who runs it has a [`Slot`].
 pub fn launcher() -> Command {
-    let mut vmlab = Command::new(lab().join("vmlab"));
-    // The guest has the same environment: nothing of ours may lengthen the way of its programs.
+    // It ends with the thread that starts it, however these tests end: a guest would go on for hours.
+    let mut vmlab = Command::new("setpriv");
+    vmlab.args(["--pdeathsig", "TERM"]).arg(lab().join("vmlab"));
+    // The guest has the same environment: nothing of ours may lengthen the way of its programs. For what is left
+    // behind, scripts/left-behind looks by these.
     let path = std::env::var("PATH").unwrap_or_default();
     vmlab.env_clear().env("PATH", format!("{path}:/usr/sbin:/sbin"));
+    vmlab.envs(["HAUL_TEST_RUN", "TMPDIR"].iter().filter_map(|name| Some((name, std::env::var_os(name)?))));
     vmlab.env("VMLAB_CACHE", Path::new(env!("CARGO_TARGET_TMPDIR")).join("vmlab"));
     vmlab
 }
