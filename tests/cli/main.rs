@@ -23,6 +23,7 @@ mod manifest;
 mod mapfile;
 mod measured_faults;
 mod on_error;
+mod orphans;
 mod output;
 mod overlap;
 mod pattern;

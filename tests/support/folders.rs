@@ -1,8 +1,12 @@
 //! Folders for what a test makes. They are gone when they go out of scope, and a test fails that keeps one from going.
 use super::abilities::skip;
-use std::fs;
+use rustix::fs::FlockOperation;
+use std::collections::BTreeSet;
+use std::fs::{self, File};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -11,25 +15,46 @@ const IN_USE_AT_MOST: Duration = Duration::from_secs(20);
 
 /// A folder, removed with all that is in it when this is dropped. In a structure it comes after what is mounted in it
 /// or made of its files: fields are dropped in their order.
-pub struct Folder(PathBuf);
+///
+/// Tests that are killed cannot remove theirs. So a folder is locked for as long as its process lives, and whoever
+/// makes one removes those beside it that are locked no more.
+pub struct Folder {
+    path: PathBuf,
+    _lock: File,
+}
+
+/// What the names of such folders end with: one that may be removed once it is not locked.
+const LOCKED: &str = ".locked";
 
 impl Folder {
     /// A new one below `above`.
     pub fn below(above: impl AsRef<Path>) -> std::io::Result<Self> {
+        static SWEPT: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
+        let above = above.as_ref();
+        if SWEPT.lock().unwrap_or_else(PoisonError::into_inner).insert(above.to_owned()) {
+            remove_orphans(above);
+        }
         // scripts/left-behind tells by its number what one run of the tests has made.
         let run = std::env::var("HAUL_TEST_RUN").map(|run| run + "-").unwrap_or_default();
-        Ok(Folder(tempfile::Builder::new().prefix(&format!("haul-{run}")).tempdir_in(above)?.keep()))
+        // Under another name until it is locked.
+        let unlocked = tempfile::Builder::new().prefix(&format!(".haul-{run}")).tempdir_in(above)?.keep();
+        let lock = File::open(&unlocked)?;
+        rustix::fs::flock(&lock, FlockOperation::NonBlockingLockExclusive)?;
+        let name = unlocked.file_name().and_then(|name| name.to_str()).expect("it was made of text");
+        let path = above.join(format!("{}{LOCKED}", name.trim_start_matches('.')));
+        fs::rename(&unlocked, &path)?;
+        Ok(Folder { path, _lock: lock })
     }
 
     /// Where it is.
     pub fn path(&self) -> &Path {
-        &self.0
+        &self.path
     }
 }
 
 impl AsRef<Path> for Folder {
     fn as_ref(&self) -> &Path {
-        &self.0
+        &self.path
     }
 }
 
@@ -43,10 +68,45 @@ pub fn memory_dir() -> Folder {
     Folder::below("/dev/shm").unwrap_or_else(|_| scratch())
 }
 
-/// Something is mounted on a directory below `dir`.
-fn has_mounts(dir: &Path) -> bool {
+/// Removes the folders in `above` whose tests were killed, and first what is mounted in them or made of their files.
+fn remove_orphans(above: &Path) {
+    for entry in fs::read_dir(above).into_iter().flatten().flatten() {
+        let name = entry.file_name().into_string().unwrap_or_default();
+        if !name.starts_with("haul-") || !name.ends_with(LOCKED) {
+            continue;
+        }
+        let Ok(orphan) = File::open(entry.path()) else { continue };
+        if rustix::fs::flock(&orphan, FlockOperation::NonBlockingLockExclusive).is_ok() {
+            detach_loop_devices(&entry.path());
+            for at in mounts_below(&entry.path()) {
+                admin("umount", &["--lazy", &at]);
+            }
+            let _ = fs::remove_dir_all(entry.path());
+        }
+    }
+}
+
+/// Detaches the loop devices over files below `dir`, of which nothing else is in use any more.
+fn detach_loop_devices(dir: &Path) {
+    for device in fs::read_dir("/sys/block").into_iter().flatten().flatten() {
+        let backing = fs::read_to_string(device.path().join("loop/backing_file")).unwrap_or_default();
+        if Path::new(backing.trim_end()).starts_with(dir) {
+            admin("losetup", &["--detach", &format!("/dev/{}", device.file_name().display())]);
+        }
+    }
+}
+
+/// Runs an administration tool, which may fail.
+fn admin(tool: &str, arguments: &[&str]) {
+    let mut command = Command::new(tool);
+    let _ = command.args(arguments).env("PATH", "/usr/sbin:/sbin:/usr/bin:/bin").stderr(Stdio::null()).status();
+}
+
+/// What is mounted on directories below `dir`, the last first.
+fn mounts_below(dir: &Path) -> Vec<String> {
     let mounts = fs::read_to_string("/proc/self/mounts").unwrap_or_default();
-    mounts.lines().filter_map(|line| line.split(' ').nth(1)).any(|at| Path::new(at).starts_with(dir))
+    let places = mounts.lines().rev().filter_map(|line| line.split(' ').nth(1));
+    places.filter(|at| Path::new(at).starts_with(dir)).map(str::to_owned).collect()
 }
 
 impl Drop for Folder {
@@ -54,8 +114,11 @@ impl Drop for Folder {
         let until = Instant::now() + IN_USE_AT_MOST;
         let why = loop {
             // What is mounted here is not to be emptied.
-            let removed =
-                if has_mounts(&self.0) { Err(ErrorKind::ResourceBusy.into()) } else { fs::remove_dir_all(&self.0) };
+            let removed = if mounts_below(&self.path).is_empty() {
+                fs::remove_dir_all(&self.path)
+            } else {
+                Err(ErrorKind::ResourceBusy.into())
+            };
             let why = match removed {
                 Ok(()) => return,
                 Err(error) if error.kind() == ErrorKind::NotFound => return,
@@ -66,7 +129,7 @@ impl Drop for Folder {
             }
             thread::sleep(Duration::from_millis(10));
         };
-        let told = format!("{} could not be removed: {why}", self.0.display());
+        let told = format!("{} could not be removed: {why}", self.path.display());
         // A second panic would end all tests.
         if thread::panicking() { skip(&told) } else { panic!("{told}") }
     }
