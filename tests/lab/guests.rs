@@ -12,7 +12,7 @@ use std::process::{Command, Stdio};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::sync::{Condvar, Mutex, OnceLock, PoisonError};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// One boot: proofs that live together.
 pub struct Guest {
@@ -23,8 +23,10 @@ pub struct Guest {
     pub drives: &'static [Drive],
     /// The test that asks, and what it asks for: a script of `lab/` and its arguments.
     pub proofs: &'static [(&'static str, &'static str)],
-    /// Seconds of the guest's clock in which a proof may say nothing.
+    /// Seconds of the guest's clock in which a proof may say nothing; those that a quiet one may take.
     pub silence_s: u64,
+    /// Its one proof has nothing beside it, not even what runs several: it is timed.
+    pub is_quiet: bool,
 }
 
 /// Seconds without a word from a guest after which it is ended. A proof is to be ended by its guest first.
@@ -48,7 +50,7 @@ const EMPTY_DRIVE: [(&str, &str); 3] =
     [("VMLAB_DISK", "16M"), ("VMLAB_QEMU", "-device scsi-cd,id=empty"), ("VMLAB_MEMORY", "2G")];
 
 /// All guests, the longest first.
-const GUESTS: [Guest; 4] = [
+static GUESTS: [Guest; 5] = [
     Guest {
         name: "ring",
         words: &MANY_DISKS,
@@ -69,6 +71,7 @@ const GUESTS: [Guest; 4] = [
             ),
         ],
         silence_s: PROOF_SILENCE_S,
+        is_quiet: false,
     },
     Guest {
         name: "threads",
@@ -90,6 +93,7 @@ const GUESTS: [Guest; 4] = [
             ),
         ],
         silence_s: PROOF_SILENCE_S,
+        is_quiet: false,
     },
     Guest {
         name: "both engines",
@@ -106,9 +110,10 @@ const GUESTS: [Guest; 4] = [
             ("sg_fronts::the_fronts_leave_what_sg3_utils_leaves_and_are_right_where_it_is_not", "sg-fronts.sh"),
         ],
         silence_s: PROOF_SILENCE_S,
+        is_quiet: false,
     },
     Guest {
-        name: "virtual time",
+        name: "faults",
         words: &[("VMLAB_CLOCK", "virtual")],
         drives: &[],
         proofs: &[
@@ -117,6 +122,18 @@ const GUESTS: [Guest; 4] = [
         ],
         // Its clock leaps.
         silence_s: 1000 * PROOF_SILENCE_S,
+        is_quiet: false,
+    },
+    Guest {
+        name: "quiet",
+        words: &[("VMLAB_CLOCK", "virtual")],
+        drives: &[],
+        proofs: &[(
+            "timing::a_copy_between_disks_of_one_command_at_a_time_takes_hardly_longer_than_the_longer_disk_alone",
+            "proofs/copy-times.sh",
+        )],
+        silence_s: 3600,
+        is_quiet: true,
     },
 ];
 
@@ -180,19 +197,28 @@ fn board() -> &'static Board {
     static STARTED: OnceLock<()> = OnceLock::new();
     let board = BOARD.get_or_init(Board::default);
     STARTED.get_or_init(|| {
+        let asked_for = |guest: &'static Guest| {
+            let proofs = guest.proofs.iter().filter(|(test, _)| is_asked_for(test));
+            let proofs: Vec<&'static str> = proofs.map(|(_, proof)| *proof).collect();
+            (!proofs.is_empty()).then_some((guest, proofs))
+        };
+        let guests: Vec<_> = GUESTS.iter().filter_map(asked_for).collect();
+        Slot::announce(guests.len());
         drop(thread::spawn(move || {
-            for guest in &GUESTS {
-                let proofs: Vec<_> = guest.proofs.iter().filter(|(test, _)| is_asked_for(test)).collect();
-                let proofs: Vec<&'static str> = proofs.into_iter().map(|(_, proof)| *proof).collect();
-                if !proofs.is_empty() {
-                    // In the order of the table.
-                    let slot = Slot::take();
-                    thread::spawn(move || guest.run(slot, &proofs, |proof, told| board.put(proof, told)));
-                }
+            for (guest, proofs) in guests {
+                // In the order of the table.
+                let slot = Slot::take_announced();
+                thread::spawn(move || guest.run(slot, &proofs, |proof, told| board.put(proof, told)));
             }
         }));
     });
     board
+}
+
+/// Room for a short guest of a test's own, behind those of the table.
+pub fn slot_for_a_short_one() -> Slot {
+    board();
+    Slot::take()
 }
 
 /// What the guest of that proof found.
@@ -224,6 +250,9 @@ impl Guest {
     /// Boots it and runs these proofs; what each told is handed out as soon as it is over. It says of each how long it
     /// took.
     pub fn run(&self, _slot: Slot, proofs: &[&'static str], mut hand_out: impl FnMut(&'static str, Told)) {
+        if self.is_quiet {
+            return proofs.iter().for_each(|proof| hand_out(proof, self.run_alone(proof)));
+        }
         let dir = Folder::below(std::env::temp_dir()).expect("there is a place for scratch");
         let mut vmlab = self.command(dir.path(), proofs);
         let mut running = vmlab.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("bash is there");
@@ -258,6 +287,23 @@ impl Guest {
             self.say(proof, &told, 0.0);
             hand_out(proof, told);
         }
+    }
+
+    /// Boots it for this proof alone.
+    fn run_alone(&self, proof: &str) -> Told {
+        let (lab, mut words) = (Path::new(env!("CARGO_MANIFEST_DIR")).join("lab"), proof.split(' '));
+        let mut vmlab = launcher();
+        vmlab.envs(self.words.iter().copied()).env("VMLAB_TIMEOUT", self.silence_s.to_string());
+        vmlab.arg("bash").arg(lab.join(words.next().unwrap_or_default())).arg(release_binary()).args(words);
+        let started = Instant::now();
+        let output = vmlab.output().expect("setpriv is there");
+        let mut told = Told { said: String::from_utf8_lossy(&output.stdout).into_owned(), ..Told::default() };
+        told.took_ms = Some(started.elapsed().as_millis() as u64);
+        if !output.status.success() {
+            told.wrong = format!("{}\n{}", output.status, String::from_utf8_lossy(&output.stderr));
+        }
+        self.say(proof, &told, 0.0);
+        told
     }
 
     /// A line for whoever reads along.

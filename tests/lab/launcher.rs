@@ -1,7 +1,7 @@
 //! The lab's launcher: a guest that hangs is ended, and its console shown; one that dies is told apart from a command
 //! that failed. And proofs that share a guest: each has a result of its own.
-use crate::guests::{Guest, Told};
-use crate::support::{Slot, lab_is_there, launcher, scratch};
+use crate::guests::{Guest, Told, slot_for_a_short_one};
+use crate::support::{lab_is_there, launcher, scratch};
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader};
 use std::process::{Command, Output, Stdio};
@@ -17,7 +17,7 @@ fn named(name: &str, command: &str, timeout_s: u32) -> Command {
 
 /// Runs the launcher on a command of bash, and whether a process of its is left: found by a name given to qemu.
 fn launched(name: &str, command: &str, timeout_s: u32) -> (Output, bool) {
-    let _slot = Slot::take();
+    let _slot = slot_for_a_short_one();
     let output = named(name, command, timeout_s).output().expect("setpriv is there");
     (output, is_running(name))
 }
@@ -71,7 +71,7 @@ fn a_guest_whose_tests_are_killed_ends_and_leaves_no_files() {
     if !lab_is_there(&["ps"]) {
         return;
     }
-    let _slot = Slot::take();
+    let _slot = slot_for_a_short_one();
     let (dir, name) = (scratch(), format!("orphaned-{}", std::process::id()));
     let mut vmlab = named(&name, "echo begun; sleep 3600", 7200);
     vmlab.env("TMPDIR", dir.path()).stdout(Stdio::piped()).stderr(Stdio::null());
@@ -104,9 +104,9 @@ const MISBEHAVING: [&str; 8] = [
 
 /// What was told of each of them, if no more than `silence_s` of silence is a hung proof.
 fn misbehaved(silence_s: u64) -> BTreeMap<&'static str, Told> {
-    let guest = Guest { name: "misbehaving", words: &[], drives: &[], proofs: &[], silence_s };
+    let guest = Guest { name: "misbehaving", words: &[], drives: &[], proofs: &[], silence_s, is_quiet: false };
     let mut all = BTreeMap::new();
-    guest.run(Slot::take(), &MISBEHAVING, |proof, told| {
+    guest.run(slot_for_a_short_one(), &MISBEHAVING, |proof, told| {
         assert!(all.insert(proof, told).is_none(), "{proof} was reported twice");
     });
     all

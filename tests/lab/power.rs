@@ -5,7 +5,8 @@
 //! (blklogwrites): of that, disks are made that lost any of what was not flushed yet. The journal lies on a disk of its
 //! own, in a file system, so that no flush of the journal makes the dest durable. What it claimed at any moment has to
 //! be on every dest that there may be at the end.
-use crate::support::{Findings, Folder, Slot, lab_is_there, launcher, memory_dir, noise, release_binary};
+use crate::guests::slot_for_a_short_one;
+use crate::support::{Findings, Folder, lab_is_there, launcher, memory_dir, noise, release_binary};
 use haul::core::ExtentSet;
 use haul::ledger::journal::read;
 use haul::ledger::undo::{Content, PIECE_BYTES, Undo};
@@ -204,7 +205,7 @@ fn words_of(dir: &Path, name: &str, logged: bool) -> String {
 fn cut_the_power(dir: &Path, act: &str, qemu: String) {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("lab/power.sh");
     let words = [("VMLAB_TIMEOUT", "600".to_owned()), ("VMLAB_QEMU", qemu)];
-    let _slot = Slot::take();
+    let _slot = slot_for_a_short_one();
     let mut vmlab = launcher();
     vmlab.arg("bash").arg(script).arg(release_binary()).args(["ring", act]).envs(words);
     vmlab.env("VMLAB_PIDFILE", dir.join("pid"));

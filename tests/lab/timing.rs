@@ -2,7 +2,8 @@
 //!
 //! The one clock that may fail a test: it counts instructions and leaps over idle waits, so that it shows the same at
 //! every run, whatever the machine is busy with.
-use crate::support::{in_the_lab, lab_is_there, release_binary};
+use crate::guests::findings;
+use crate::support::lab_is_there;
 use std::collections::BTreeMap;
 
 /// What was told, in the script's units, by what it is, disks and program.
@@ -102,9 +103,9 @@ fn a_copy_between_disks_of_one_command_at_a_time_takes_hardly_longer_than_the_lo
     if !lab_is_there(&["sg_dd", "sgp_dd"]) {
         return;
     }
-    let words = [("VMLAB_CLOCK", "virtual"), ("VMLAB_TIMEOUT", "900")];
-    let said = in_the_lab("proofs/copy-times.sh", &[&release_binary()], &words);
-    let times = times(&said);
+    let findings = findings("proofs/copy-times.sh");
+    let said = findings.said();
+    let times = times(said);
     // SCSI disks, whose drive takes one command, by both ways; and null_blk, whose queue holds no more than one.
     let mut missed = judge("debug", &BY_SD, &times);
     missed.extend(judge("debug-sg", &BY_SG, &times));

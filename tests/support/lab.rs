@@ -75,23 +75,41 @@ fn cargo_build() -> (Command, PathBuf) {
 /// Room for one guest, of as many as there are processors; given back when it goes out of scope.
 pub struct Slot(());
 
-/// Slots that are taken.
-static TAKEN: (Mutex<usize>, Condvar) = (Mutex::new(0), Condvar::new());
+/// How many slots are taken, and how many guests are still to come that go before all others.
+static SLOTS: (Mutex<(usize, usize)>, Condvar) = (Mutex::new((0, 0)), Condvar::new());
 
 impl Slot {
-    /// Waits for room.
+    /// So many guests are to come for which [`Slot::take_announced`] is called: the long ones go first.
+    pub fn announce(guests: usize) {
+        SLOTS.0.lock().unwrap_or_else(PoisonError::into_inner).1 += guests;
+    }
+
+    /// Waits for room for a guest that was announced.
+    pub fn take_announced() -> Self {
+        let slot = Self::take_if(|_| true);
+        SLOTS.0.lock().unwrap_or_else(PoisonError::into_inner).1 -= 1;
+        SLOTS.1.notify_all();
+        slot
+    }
+
+    /// Waits for room behind the guests that were announced.
     pub fn take() -> Self {
+        Self::take_if(|announced| announced == 0)
+    }
+
+    fn take_if(may_go: impl Fn(usize) -> bool) -> Self {
         let slots = std::thread::available_parallelism().map_or(1, Into::into);
-        let taken = TAKEN.0.lock().unwrap_or_else(PoisonError::into_inner);
-        *TAKEN.1.wait_while(taken, |taken| *taken >= slots).unwrap_or_else(PoisonError::into_inner) += 1;
+        let state = SLOTS.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let has_to_wait = |(taken, announced): &mut (usize, usize)| *taken >= slots || !may_go(*announced);
+        SLOTS.1.wait_while(state, has_to_wait).unwrap_or_else(PoisonError::into_inner).0 += 1;
         Slot(())
     }
 }
 
 impl Drop for Slot {
     fn drop(&mut self) {
-        *TAKEN.0.lock().unwrap_or_else(PoisonError::into_inner) -= 1;
-        TAKEN.1.notify_one();
+        SLOTS.0.lock().unwrap_or_else(PoisonError::into_inner).0 -= 1;
+        SLOTS.1.notify_all();
     }
 }
 
