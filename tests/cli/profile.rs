@@ -146,13 +146,17 @@ fn places_that_failed_are_told_of_where_no_table_has_room_for_them() {
     // All of it but for what is looked at before: then every run finds a bad place, however little time it has.
     let bad = 8192..8 << 20;
     let Some(disk) = FailingDisk::over(dir.path(), &backing, Fails::Reads, bad) else { return };
-    for words in [
-        ["profile", "--timing", "--time", "1"].as_slice(),
-        &["profile", "--csv", "--time", "1"],
-        &["tune", "--csv", "--quick", "--time", "1"],
-    ] {
-        let said = support::stderr(&haul().args(words).arg(disk.path()).assert().code(1));
-        assert!(said.contains("requests failed") && said.contains("at byte"), "{words:?}: {said}");
+    for words in [["profile", "--timing"].as_slice(), &["profile", "--csv"], &["tune", "--csv", "--quick"]] {
+        // A busy machine may serve no request in so short a time: then with more.
+        let mut said = Vec::new();
+        let found = ["1", "5", "25"].iter().any(|seconds| {
+            let run = haul().args(words).args(["--time", seconds]).arg(disk.path()).output().expect("haul runs");
+            let text = String::from_utf8_lossy(&run.stderr).into_owned();
+            let found = run.status.code() == Some(1) && text.contains("requests failed") && text.contains("at byte");
+            said.push(format!("{seconds} s, {}: {text}", run.status));
+            found
+        });
+        assert!(found, "{words:?}: {said:#?}");
     }
 }
 
