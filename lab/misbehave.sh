@@ -22,14 +22,18 @@ case $2 in
     hangs) sleep infinity ;;
     ends) kill -KILL $$ ;;
     litters)
+        # Each line says that it is not hung.
         debug_disks ndelay=0
+        echo disks
         mkdir /run/litter
         modprobe dm-mod
         dmsetup create litter --table "0 2048 linear /dev/lab/debug0 0"
         mkfs.ext4 -q /dev/mapper/litter 2> /dev/null
         mount /dev/mapper/litter /run/litter
+        echo a mount
         echo 1 > /sys/module/sg/parameters/allow_dio
         noise 1 1M | dd of=/dev/lab/nvme0 bs=1M oflag=direct iflag=fullblock status=none
+        echo bytes
         cp /run/busybox /run/sleeper
         (exec -a litter setsid /bin/sleep 3600 &)
         node=$(readlink /dev/lab/nvme1)
