@@ -34,7 +34,6 @@ case $2 in
         echo 1 > /sys/module/sg/parameters/allow_dio
         noise 1 1M | dd of=/dev/lab/nvme0 bs=1M oflag=direct iflag=fullblock status=none
         echo bytes
-        cp /run/busybox /run/sleeper
         (exec -a litter setsid /bin/sleep 3600 &)
         node=$(readlink /dev/lab/nvme1)
         node=${node##*/}
