@@ -66,8 +66,8 @@ impl Scene {
         command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the binary runs")
     }
 
-    /// What a measurement reports, once it met a bad place: a busy machine may not come to that in a short time, and gets
-    /// more.
+    /// What a measurement reports, once it met a bad place: a busy machine may not come to that in a short time, and
+    /// gets more.
     #[track_caller]
     fn report(&self, words: &[&str]) -> Value {
         let with_time = |seconds| if words.contains(&"--sustained") { vec![] } else { vec!["--time", seconds] };
