@@ -8,6 +8,7 @@ mod help;
 mod record_counts;
 mod record_plan;
 pub mod records;
+mod said;
 pub mod sg_dd;
 pub(super) mod sg_plan;
 

@@ -3,7 +3,7 @@ use super::command::{self, BLOCKS_MAX};
 use super::drive::{Drive, said};
 use super::namespace::{Controller, Namespace};
 use super::retry_policy::RetryPolicy;
-use super::ring::RingState;
+use super::ring_state::RingState;
 use super::status::{Meaning, Status};
 use crate::core::{
     Change, Closing, CommandWishes, DeviceError, Endpoint, Extent, Facts, Kind, OffloadSource, OnRing, Op, Request,

@@ -10,6 +10,7 @@ mod drive;
 pub mod namespace;
 mod retry_policy;
 mod ring;
+mod ring_state;
 mod status;
 
 #[cfg(test)]

@@ -2,9 +2,9 @@
 use super::cdb::{Cdb, Form, Way};
 use super::copy::Copying;
 use super::holes::Holes;
-use super::node::{Data, Node};
+use super::node::{Data, Node, is_too_long};
 use super::probe::write_same_blocks;
-use super::records::{Shared, map_reserved};
+use super::shared::{Shared, map_reserved};
 use super::survey::Survey;
 use super::verdict::Place;
 use crate::core::{
@@ -297,9 +297,4 @@ fn can_do(opening: &Opening<'_>, survey: &Survey, wishes: &CommandWishes) -> Res
 /// The disk does not know the command, or this form of it.
 fn is_unknown(error: &io::Error) -> bool {
     DeviceError::of(error).is_some_and(|said| said.kind == Kind::Unsupported)
-}
-
-/// The driver cannot have so many bytes in one command.
-pub(super) fn is_too_long(error: &io::Error) -> bool {
-    matches!(error.raw_os_error(), Some(libc::EINVAL | libc::ENOMEM))
 }

@@ -16,14 +16,15 @@ mod records;
 mod retry_policy;
 pub mod sense;
 mod sense_words;
+mod shared;
 mod survey;
 mod verdict;
 pub mod xcopy;
 
 use super::opening::Opening;
 use crate::core::{
-    Closing, DeviceError, Endpoint, Extent, Facts, Kind, OffloadSource, OnRing, Op, Queue, RecordDevice, Request,
-    Result, Run, Through,
+    Closing, Endpoint, Extent, Facts, Kind, OffloadSource, OnRing, Op, Queue, RecordDevice, Request, Result, Run,
+    Through,
 };
 use bsg::Bsg;
 use disk::Disk;
@@ -33,6 +34,7 @@ use queue::SgQueue;
 use std::io;
 use std::os::fd::BorrowedFd;
 use std::sync::Arc;
+use verdict::kind_of;
 
 /// Opens a disk by its node.
 pub(super) fn open(opening: Opening<'_>, through: &Through) -> Result<Arc<dyn Endpoint>> {
@@ -99,15 +101,6 @@ impl Endpoint for ScsiEndpoint {
         let way = self.bsg.as_ref().and_then(Bsg::way);
         let detail = Some(format!("SCSI commands ({})", way.as_ref().unwrap_or(&self.node)));
         Closing { detail, notes: self.disk.notes(), ..Closing::default() }
-    }
-}
-
-/// What a failure means for a disk that takes commands.
-fn kind_of(error: &io::Error) -> Kind {
-    match (DeviceError::of(error), error.raw_os_error()) {
-        (Some(said), _) => said.kind,
-        (_, Some(libc::ENODEV | libc::ENXIO)) => Kind::Gone,
-        _ => Kind::Io,
     }
 }
 

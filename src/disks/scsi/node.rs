@@ -317,6 +317,11 @@ pub(super) fn answer(header: &SgIoHdr, sense: &[u8]) -> Answer {
     }
 }
 
+/// The driver cannot have so many bytes in one command.
+pub(super) fn is_too_long(error: &io::Error) -> bool {
+    matches!(error.raw_os_error(), Some(libc::EINVAL | libc::ENOMEM))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

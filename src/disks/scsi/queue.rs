@@ -1,10 +1,10 @@
 //! Commands in flight at a SCSI generic node: written to it, waited for with poll, read back as they are done.
-use super::disk::{Disk, is_too_long};
-use super::kind_of;
+use super::disk::Disk;
+use super::node::is_too_long;
 use super::node::{self, SENSE_BYTES, is_full};
 use super::probe::IN_FLIGHT_MAX;
 use super::retry_policy::RetryPolicy;
-use super::verdict::{Verdict, judge};
+use super::verdict::{Verdict, judge, kind_of};
 use crate::core::{Completion, Op, Queue, Ready, Request, Transferred, Transfers};
 use crate::sys::sg;
 use rustix::event::epoll::{self, CreateFlags, EventData, EventFlags};

@@ -185,6 +185,15 @@ fn of_host(answer: &Answer, len: u32, place: Place) -> Verdict {
     }
 }
 
+/// What a failure means for a disk that takes commands.
+pub(super) fn kind_of(error: &std::io::Error) -> Kind {
+    match (DeviceError::of(error), error.raw_os_error()) {
+        (Some(said), _) => said.kind,
+        (_, Some(libc::ENODEV | libc::ENXIO)) => Kind::Gone,
+        _ => Kind::Io,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -8,9 +8,7 @@ mod part;
 #[cfg(test)]
 mod tests;
 
-use crate::core::{
-    Closing, DestTally, Endpoint, EndpointKind, Error, Extent, Facts, Kind, Order, PlanDest, Request, WriteOrder,
-};
+use crate::core::{Closing, DestTally, Endpoint, Error, Extent, Facts, Kind, Order, PlanDest, Request, WriteOrder};
 use part::Part;
 use std::io;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
@@ -192,9 +190,4 @@ impl std::fmt::Debug for Several {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         out.debug_struct("Several").field("address", &self.facts.address).finish_non_exhaustive()
     }
-}
-
-/// Whether a dest of this kind keeps what is written to it.
-fn keeps(kind: EndpointKind) -> bool {
-    matches!(kind, EndpointKind::File | EndpointKind::Block)
 }

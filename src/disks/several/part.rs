@@ -1,9 +1,8 @@
 //! One of several dests: what it is given, and what it has acknowledged.
-use super::keeps;
 use super::pace::Pace;
 use crate::core::{
-    Cache, DestOutcome, DestState, DestTally, Endpoint, Error, Existing, Extent, ExtentSet, Op, PlanDest, Request,
-    RequestError, Side, Transferred, Zeros,
+    Cache, DestOutcome, DestState, DestTally, Endpoint, EndpointKind, Error, Existing, Extent, ExtentSet, Op, PlanDest,
+    Request, RequestError, Side, Transferred, Zeros,
 };
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -230,4 +229,9 @@ impl Part {
             verified: None,
         }
     }
+}
+
+/// Whether a dest of this kind keeps what is written to it.
+pub(super) fn keeps(kind: EndpointKind) -> bool {
+    matches!(kind, EndpointKind::File | EndpointKind::Block)
 }

@@ -1,5 +1,6 @@
 //! Dests that fail at any place: those that do not have everything, and what is claimed of the others is there.
 use super::*;
+use crate::core::EndpointKind;
 use crate::core::{Access, Arena, Cache, DestOutcome, Existing, Op, PlanSide, Side, Zeros};
 use crate::disks::memory::{Fault, Memory};
 

@@ -1,5 +1,5 @@
 //! What a check of the test pattern has come to.
-use super::outcome::signal_name;
+use super::signal::signal_name;
 use crate::core::{Conclusion, Damage, DamageKind, DamagedRun, Ended, Outcome, PatternAct, Plan, Unread};
 use crate::report::columns::{Columns, paragraph, whole};
 use crate::report::printable::{printable, shell_line};

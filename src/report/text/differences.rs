@@ -1,5 +1,5 @@
 //! What two sides that were compared have come to.
-use super::outcome::signal_name;
+use super::signal::signal_name;
 use crate::core::{Differences, Ended, Extent, ExtentSet, Outcome, Plan, Route, Side, Unread};
 use crate::report::columns::{Columns, whole};
 use crate::report::printable::printable;

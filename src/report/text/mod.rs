@@ -13,6 +13,7 @@ mod outcome;
 mod plan;
 mod rest;
 pub(crate) mod side;
+mod signal;
 mod unread;
 mod usage;
 mod verified;

@@ -1,5 +1,6 @@
 use super::estimate::estimated;
 use super::rest::Rest;
+use super::signal::signal_name;
 use super::{damage, dests, differences, unread, verified};
 use crate::core::{
     Decision, Direction, Ended, EndpointKind, EngineKind, Kept, Latency, Outcome, PatternAct, Plan, PlanNotes, Route,
@@ -381,9 +382,4 @@ fn how_to_go_on(plan: &Plan, outcome: &Outcome, args: &[String]) -> String {
             format!("\n{what}\n  {}\n{hashes}", shell_line(words))
         }
     }
-}
-
-/// The name of a signal that ends copies.
-pub(crate) fn signal_name(signal: i32) -> String {
-    signal_hook::low_level::signal_name(signal).map_or_else(|| format!("signal {signal}"), str::to_owned)
 }

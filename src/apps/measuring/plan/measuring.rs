@@ -1,5 +1,5 @@
 //! What `haul tune` and `haul profile` are asked for, and how what they measure is opened: pure.
-use crate::apps::measuring::plan::WriteWish;
+use super::wish::WriteWish;
 use crate::core::{
     Access, Cache, CommandWishes, EndpointKind, EngineKind, Error, Existing, Facts, Host, Kind, Op, PlanSide, Result,
     Through,

@@ -1,8 +1,10 @@
 //! What is decided before a disk is measured; pure.
 mod by_node;
 mod measuring;
+mod wish;
 mod writing;
 
 pub use by_node::ways_by_node;
 pub use measuring::{MEASURED_IN_FLIGHT_BYTES, Measuring, ProfileOptions, TableStyle, TuneOptions, ceiling, measure};
-pub use writing::{KEPT_BYTES_MAX, Over, Reach, WriteWish, Writing, may_measure_writing, measure_writing};
+pub use wish::WriteWish;
+pub use writing::{KEPT_BYTES_MAX, Over, Reach, Writing, may_measure_writing, measure_writing};

@@ -1,8 +1,9 @@
 //! How `haul tune --write` and `haul profile --write` may write, and where: pure.
+use super::wish::WriteWish;
 use crate::apps::measuring::plan::measuring::{Measuring, measure_by};
 use crate::core::{EndpointKind, EngineKind, Error, Existing, Extent, Facts, Host, Kind, Op, Result, Side};
 use crate::plan::asked::{PlanInput, in_memory};
-use crate::plan::{Expectation, Options, check, words};
+use crate::plan::{Options, check, words};
 
 /// Most bytes that are written over and put back, and of a file that is made for measuring: more than any disk takes
 /// into its memory at once, and no more than a minute to put back on a slow stick. In bytes.
@@ -19,19 +20,6 @@ const EDGES_FROM_BYTES: u64 = 64 << 20;
 
 /// Smallest pieces of what is written that can be known again; sectors have to be multiples of it. In bytes.
 const PIECE_BYTES: u32 = 512;
-
-/// Writing was asked for.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct WriteWish {
-    /// What is on the device may be lost.
-    pub destroy: bool,
-    /// Do not ask before a device is written to.
-    pub yes: bool,
-    /// What the device must be.
-    pub expect: Vec<Expectation>,
-    /// What is found is to be kept for copies to the device.
-    pub save: bool,
-}
 
 /// Where measuring wants to write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -205,6 +193,7 @@ fn places(facts: &Facts, count: u32, room: u64) -> Vec<Extent> {
 mod tests {
     use super::*;
     use crate::core::{DirectAlignment, FileId, Ground, InUse};
+    use crate::plan::Expectation;
     use proptest::prelude::*;
 
     const HOST: Host = Host { ring_refused: None };

@@ -1,6 +1,6 @@
 //! What a disk's commands cost without the medium, in the text of `haul profile`.
+use super::cost::{costs, line_words};
 use super::latency;
-use super::profile::{costs, line_words};
 use crate::measure::{Commands, WayCost};
 use crate::report::columns::Columns;
 use crate::report::printable::printable;

@@ -1,6 +1,7 @@
 //! What was measured, for people and spreadsheets; `report::json` has it for programs.
 mod chart;
 mod commands;
+mod cost;
 mod lethargy;
 mod meter;
 mod profile;
@@ -9,9 +10,9 @@ mod sustained;
 mod tune;
 
 pub use chart::Look;
+pub(crate) use cost::line_words;
 pub(crate) use lethargy::{conditions, felt, name};
 pub use meter::Meter;
-pub(crate) use profile::line_words;
 pub use profile::{profile_charts, profile_csv, profile_text, timing_text};
 pub use question::confirm_measuring;
 pub(crate) use sustained::sustained_words;

@@ -1,19 +1,16 @@
 //! The tables of `haul profile`.
 use super::chart::{self, Look};
-use super::{Run, commands, heading, latency, lethargy, whole};
+use super::cost::{costs, line_words};
+use super::{Run, commands, heading, lethargy, whole};
 use crate::core::{Facts, Op};
-use crate::measure::fit::Fit;
 use crate::measure::stats::median;
-use crate::measure::{Cost, Profiled, Timed, WayCost};
+use crate::measure::{Profiled, Timed, WayCost};
 use crate::report::columns::Columns;
 use crate::report::printable::printable;
 use crate::report::style::{STRONG, paint};
 use crate::report::text::described;
 use crate::report::units;
 use std::time::Duration;
-
-/// A line whose distances are larger than this share fits badly.
-const RESIDUAL_FINE: f64 = 0.15;
 
 /// Everything that was found, in tables and sentences, with `charts` between them.
 pub fn profile_text(run: &Run<'_>, found: &Profiled, charts: &str) -> String {
@@ -47,18 +44,6 @@ fn positions(found: &Profiled, size: u64) -> String {
         let rate = units::rate_decimal(whole(zone.bytes_per_s));
         let percent = zone.offset as f64 / size.max(1) as f64 * 100.0;
         text += &format!("{:>12} {percent:>7.0} % {rate:>12}\n", units::size(zone.offset));
-    }
-    text
-}
-
-/// What commands of each size took, beside the line through these times.
-pub(super) fn costs(of: &str, costs: &[Cost], fit: Option<Fit>) -> String {
-    let mut text = heading(&format!("{of:>12} {:>9} {:>12} {:>10}", "time", "rate", "line"));
-    for cost in costs {
-        let rate = units::rate_decimal(whole(cost.bytes_per_s()));
-        let line = fit.map(|fit| fit.seconds(cost.bytes.into()) * 1e6).map(latency).unwrap_or_default();
-        let size = units::block(cost.bytes.into());
-        text += &format!("{size:>12} {:>9} {rate:>12} {line:>10}\n", latency(cost.seconds * 1e6));
     }
     text
 }
@@ -103,19 +88,6 @@ fn summary(found: &Profiled, op: Op, rows: &mut Columns) {
     if found.ways.iter().any(|way| way.cached) {
         rows.row("*", "the page cache held some of it before: this is the speed of memory, not of the disk");
     }
-}
-
-/// What the line through the times of commands says.
-pub(crate) fn line_words(fit: &Fit) -> String {
-    let rate = || units::rate_decimal(whole(fit.bytes_per_s));
-    let flow = if fit.bytes_per_s.is_finite() { rate() } else { "at any rate".to_owned() };
-    let fits = if fit.residual <= RESIDUAL_FINE { "the line fits" } else { "the line fits badly" };
-    format!(
-        "{} before a byte moves, then {flow}: {fits}, distances of {:.0} %, {:.0} % at most",
-        latency(fit.latency_s * 1e6),
-        fit.residual * 100.0,
-        fit.residual_max * 100.0
-    )
 }
 
 /// One line, as hdparm -t has it; none where no run gave a rate.

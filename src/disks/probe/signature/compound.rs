@@ -1,6 +1,5 @@
 //! What has no magic of its own, or stands beside something else: FAT, and optical discs.
-use super::labelled;
-use super::seen::Seen;
+use super::seen::{Seen, labelled};
 
 /// FAT12, FAT16 or FAT32, all of which mount as vfat: a boot sector whose numbers make sense.
 pub(super) fn fat(seen: &Seen) -> Option<String> {

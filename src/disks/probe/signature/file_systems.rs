@@ -1,6 +1,5 @@
 //! File systems whose superblock says more than a label.
-use super::labelled;
-use super::seen::Seen;
+use super::seen::{Seen, labelled};
 
 /// ext2, ext3 or ext4, told apart by their features as the kernel's drivers do.
 pub(super) fn ext(seen: &Seen) -> Option<String> {

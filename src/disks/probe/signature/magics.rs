@@ -1,6 +1,6 @@
 //! The table of magics: what is found by bytes at a fixed place.
-use super::seen::Seen;
-use super::{file_systems, labelled, volumes};
+use super::seen::{Seen, labelled};
+use super::{file_systems, volumes};
 
 /// Bytes at a place, and what they mean.
 struct Magic {

@@ -16,11 +16,6 @@ use std::path::Path;
 
 /// Holds every superblock that is sought at the start; that of btrfs ends last, at 68 KiB.
 const START_BYTES: usize = 128 << 10;
-/// Where most partitioning tools put the first partition. A disk whose table was wiped looks empty but for this.
-const FIRST_PARTITION: u64 = 1 << 20;
-/// What is looked at there and at the end before something is called empty.
-const SAMPLE_BYTES: usize = 64 << 10;
-
 /// What is on the block device or in the regular file `path`: `GPT`, `ext4 "root"`, `empty`; `None` for what is not
 /// known, not readable, or neither of both. Opens read-only and reads the first 128 KiB, and a few kilobytes elsewhere;
 /// a drive is not made to load a medium.
@@ -87,14 +82,6 @@ fn beginning(file: &File) -> Vec<u8> {
     }
     bytes.truncate(got);
     bytes
-}
-
-/// `ext4`, or `ext4 "root"` where there is a label; quotes and control characters in it are escaped.
-fn labelled(name: &str, label: Option<String>) -> String {
-    match label {
-        Some(label) => format!("{name} {label:?}"),
-        None => name.to_owned(),
-    }
 }
 
 #[cfg(test)]

@@ -1,7 +1,20 @@
-use super::{FIRST_PARTITION, SAMPLE_BYTES};
 use std::borrow::Cow;
 use std::fs::File;
 use std::os::unix::fs::FileExt;
+
+/// Where most partitioning tools put the first partition. A disk whose table was wiped looks empty but for this.
+pub(super) const FIRST_PARTITION: u64 = 1 << 20;
+
+/// What is looked at there and at the end before something is called empty.
+pub(super) const SAMPLE_BYTES: usize = 64 << 10;
+
+/// `ext4`, or `ext4 "root"` where there is a label; quotes and control characters in it are escaped.
+pub(super) fn labelled(name: &str, label: Option<String>) -> String {
+    match label {
+        Some(label) => format!("{name} {label:?}"),
+        None => name.to_owned(),
+    }
+}
 
 /// Bytes that can be looked at: the start, and the rest where there is a file to read it from.
 pub(super) struct Seen<'a> {

@@ -1,6 +1,5 @@
 //! Members of volumes and encrypted containers.
-use super::labelled;
-use super::seen::Seen;
+use super::seen::{Seen, labelled};
 
 const MD_MAGIC: [u8; 4] = [0xfc, 0x4e, 0x2b, 0xa9];
 

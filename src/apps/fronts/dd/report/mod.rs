@@ -12,5 +12,3 @@ pub use explain::explained;
 pub use quoting::Quoting;
 pub use sentences::{usage, warning};
 pub use teller::Reporter;
-
-pub(in crate::apps::fronts) use sentences::{busy, strerror};

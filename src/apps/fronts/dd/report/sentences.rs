@@ -3,7 +3,8 @@ use super::Quoting;
 use super::counts::human;
 use crate::apps::fronts::dd::plan::{Conflict, DdUsage, DdWarning};
 use crate::apps::fronts::record_plan::{Diagnostic, Durable};
-use crate::core::{Error, Side};
+use crate::apps::fronts::said::{busy, strerror};
+use crate::core::Side;
 use std::ffi::OsStr;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
@@ -99,16 +100,4 @@ pub(super) fn complaint(side: Side, complaint: &Diagnostic, name: &[u8], dest_by
             format!("memory exhausted by {which} buffer of size {bytes} bytes ({size})").into_bytes()
         }
     }
-}
-
-/// Another haul is busy with a side, in one line: dd has no such sentence.
-pub(crate) fn busy(error: &Error) -> Vec<u8> {
-    format!("{error}. {}", error.advice).into_bytes()
-}
-
-/// The kernel's words for an error, without Rust's number behind them.
-pub(crate) fn strerror(error: &io::Error) -> Vec<u8> {
-    let text = error.to_string();
-    let end = text.find(" (os error").unwrap_or(text.len());
-    text.as_bytes()[..end].to_vec()
 }

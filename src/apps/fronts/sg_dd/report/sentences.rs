@@ -1,6 +1,6 @@
 //! Sentences. Where scripts could look for one it begins as that of sg3_utils does; it then says what to do.
-use crate::apps::fronts::dd::report::{busy, strerror};
 use crate::apps::fronts::record_plan::{Careful, Diagnostic};
+use crate::apps::fronts::said::{busy, strerror};
 use crate::apps::fronts::sg_dd::plan::{CommandRefusal, CountRefusal, Operand, Refusal, SgUsage};
 use crate::apps::fronts::sg_plan::SgFront;
 use crate::core::{DeviceError, Error, Side};

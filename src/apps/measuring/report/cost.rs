@@ -1,0 +1,33 @@
+//! What commands cost, in words and rows.
+use super::{heading, latency, whole};
+use crate::measure::Cost;
+use crate::measure::fit::Fit;
+use crate::report::units;
+
+/// A line whose distances are larger than this share fits badly.
+const RESIDUAL_FINE: f64 = 0.15;
+
+/// What commands of each size took, beside the line through these times.
+pub(super) fn costs(of: &str, costs: &[Cost], fit: Option<Fit>) -> String {
+    let mut text = heading(&format!("{of:>12} {:>9} {:>12} {:>10}", "time", "rate", "line"));
+    for cost in costs {
+        let rate = units::rate_decimal(whole(cost.bytes_per_s()));
+        let line = fit.map(|fit| fit.seconds(cost.bytes.into()) * 1e6).map(latency).unwrap_or_default();
+        let size = units::block(cost.bytes.into());
+        text += &format!("{size:>12} {:>9} {rate:>12} {line:>10}\n", latency(cost.seconds * 1e6));
+    }
+    text
+}
+
+/// What the line through the times of commands says.
+pub(crate) fn line_words(fit: &Fit) -> String {
+    let rate = || units::rate_decimal(whole(fit.bytes_per_s));
+    let flow = if fit.bytes_per_s.is_finite() { rate() } else { "at any rate".to_owned() };
+    let fits = if fit.residual <= RESIDUAL_FINE { "the line fits" } else { "the line fits badly" };
+    format!(
+        "{} before a byte moves, then {flow}: {fits}, distances of {:.0} %, {:.0} % at most",
+        latency(fit.latency_s * 1e6),
+        fit.residual * 100.0,
+        fit.residual_max * 100.0
+    )
+}
