@@ -1,5 +1,5 @@
 //! Classifies what an endpoint gave for a request, by asking the endpoint.
-use super::{Completion, Endpoint, Op, Request, RequestError, Transferred};
+use super::{Endpoint, Op, Request, RequestError, Transferred};
 use std::io;
 
 impl Transferred {
@@ -7,14 +7,6 @@ impl Transferred {
     #[inline]
     pub fn by(end: &dyn Endpoint, request: &Request, result: io::Result<Option<u32>>) -> Self {
         Transferred::of(result, |error| end.diagnose(request.op, request.at(), error))
-    }
-}
-
-impl Completion {
-    /// The same, with the request.
-    #[inline]
-    pub fn of(end: &dyn Endpoint, request: Request, result: io::Result<Option<u32>>) -> Self {
-        Completion { result: Transferred::by(end, &request, result), request }
     }
 }
 

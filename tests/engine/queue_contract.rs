@@ -1,7 +1,7 @@
 //! An endpoint that brings its own queue is served like any other, also beside a ring or helpers on the other side.
 use crate::model::{pattern, plan};
 use haul::core::{
-    Completion, Ended, Endpoint, EngineKind, Facts, Kind, Op, Queue, Ready, Request, Silent, Stop, Tally,
+    Completion, Ended, Endpoint, EngineKind, Facts, Kind, Op, Queue, Ready, Request, Silent, Stop, Tally, Transferred,
 };
 use haul::disks::memory::{Fault, Memory};
 use std::io;
@@ -32,7 +32,8 @@ impl Queue for LastFirst {
     fn flush(&mut self) -> io::Result<()> {
         for mut request in self.waiting.drain(..).rev() {
             let result = self.disk.perform(&mut request);
-            self.flushed.push(Completion::of(&*self.disk, request, result.map(Some)));
+            let result = Transferred::by(&*self.disk, &request, result.map(Some));
+            self.flushed.push(Completion { request, result });
         }
         Ok(())
     }

@@ -1,7 +1,7 @@
 //! One io_uring shared by every side that can be on it.
 use super::form::Form;
 use super::setup::Ring;
-use crate::core::{Arena, Completion, Endpoint, Queue, Ready, Request};
+use crate::core::{Arena, Completion, Endpoint, Queue, Ready, Request, Transferred};
 use io_uring::cqueue::EntryMarker as _;
 use io_uring::squeue::EntryMarker as _;
 use io_uring::types::{self, SubmitArgs, Timespec};
@@ -138,9 +138,10 @@ impl<F: Form> Queue for RingQueue<F> {
             let request = self.flying[entry.user_data() as usize].take().expect("one completion per request");
             let end = self.ends[request.side.index()].as_ref().expect("was encoded by it");
             let result = F::decode(end.on_ring().expect("was encoded by it"), &request, &entry);
+            let result = Transferred::by(&**end, &request, result);
             self.in_flight -= 1;
             self.reaped += 1;
-            done.push(Completion::of(&**end, request, result));
+            done.push(Completion { request, result });
         }
         Ok(())
     }

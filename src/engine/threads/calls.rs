@@ -1,6 +1,6 @@
 //! A queue of blocking calls.
 use super::work::Work;
-use crate::core::{CallStyle, Completion, Endpoint, Mailbox, Queue, Ready, Request};
+use crate::core::{CallStyle, Completion, Endpoint, Mailbox, Queue, Ready, Request, Transferred};
 use std::collections::VecDeque;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -66,7 +66,8 @@ impl Helpers {
                 let call = AssertUnwindSafe(|| end.perform(&mut request));
                 let result =
                     catch_unwind(call).unwrap_or_else(|_| Err(io::Error::other("a bug in haul ended the call")));
-                mailbox.leave(Completion::of(&*end, request, result.map(Some)));
+                let result = Transferred::by(&*end, &request, result.map(Some));
+                mailbox.leave(Completion { request, result });
             }
         };
         match thread::Builder::new().name("haul-io".to_owned()).spawn(help) {
@@ -84,8 +85,9 @@ impl Helpers {
 impl Queue for Calls {
     fn submit(&mut self, mut request: Request) {
         let Some(helpers) = &mut self.helpers else {
-            let result = self.end.perform(&mut request);
-            self.finished.push_back(Completion::of(&*self.end, request, result.map(Some)));
+            let result = self.end.perform(&mut request).map(Some);
+            let result = Transferred::by(&*self.end, &request, result);
+            self.finished.push_back(Completion { request, result });
             return;
         };
         helpers.in_flight += 1;
@@ -93,7 +95,8 @@ impl Queue for Calls {
             Ok(()) => helpers.batch.push(request),
             Err(error) => {
                 helpers.in_flight -= 1;
-                self.finished.push_back(Completion::of(&*self.end, request, Err(error)));
+                let result = Transferred::by(&*self.end, &request, Err(error));
+                self.finished.push_back(Completion { request, result });
             }
         }
     }
@@ -141,7 +144,7 @@ impl Drop for Calls {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::core::{Arena, EndpointKind, Facts, Kind, Op, Side, Transferred};
+    use crate::core::{Arena, EndpointKind, Facts, Kind, Op, Side};
 
     struct Panics(Facts);
 
