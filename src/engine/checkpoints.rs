@@ -1,8 +1,5 @@
 //! Checkpoints: now and then the dest is made durable beside the running copy, and what had arrived is written down.
-use super::pump::{Failure, Pump};
-use crate::core::{
-    CheckpointPlan, CheckpointSink, Endpoint, Error, Event, Extent, ExtentSet, Kept, Kind, Op, Plan, Side,
-};
+use crate::core::{CheckpointPlan, CheckpointSink, Endpoint, Error, Extent, ExtentSet, Kept, Kind, Op, Plan, Side};
 use std::io;
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
@@ -16,9 +13,9 @@ const REST_PER_FLUSH: u32 = 100;
 #[derive(Clone, Default)]
 struct News {
     /// Acknowledged by the dest.
-    arrived: ExtentSet,
+    pub(super) arrived: ExtentSet,
     /// Not to be read from the source, and zeros on the dest.
-    unread: ExtentSet,
+    pub(super) unread: ExtentSet,
 }
 
 impl News {
@@ -36,8 +33,8 @@ impl News {
 struct Underway {
     /// What it makes durable.
     news: News,
-    since: Instant,
-    thread: JoinHandle<(Box<dyn CheckpointSink>, Result<(), Trouble>)>,
+    pub(super) since: Instant,
+    pub(super) thread: JoinHandle<(Box<dyn CheckpointSink>, Result<(), Trouble>)>,
 }
 
 /// Why a checkpoint is none.
@@ -51,22 +48,22 @@ pub(super) enum Trouble {
 /// Gathers what the dest acknowledges and makes it durable in bounded steps. Everything in a set was acknowledged
 /// before the flush that stands for it began.
 pub(super) struct Checkpoints {
-    dest: Arc<dyn Endpoint>,
+    pub(super) dest: Arc<dyn Endpoint>,
     /// Here while no checkpoint is under way.
-    keeper: Option<Box<dyn CheckpointSink>>,
-    every: [Duration; 2],
+    pub(super) keeper: Option<Box<dyn CheckpointSink>>,
+    pub(super) every: [Duration; 2],
     /// In no checkpoint yet.
     news: News,
     underway: Option<Underway>,
-    next_at: Instant,
+    pub(super) next_at: Instant,
     /// Nothing can be written down: no more flushes for it.
-    given_up: bool,
+    pub(super) given_up: bool,
     /// Durable, from this run or before.
-    durable: ExtentSet,
+    pub(super) durable: ExtentSet,
     /// The byte after the last that was acknowledged, in this run or before.
-    end: u64,
-    flush_failed: bool,
-    kept: Kept,
+    pub(super) end: u64,
+    pub(super) flush_failed: bool,
+    pub(super) kept: Kept,
 }
 
 impl Checkpoints {
@@ -198,24 +195,6 @@ impl Checkpoints {
     /// What is to be told at the end.
     pub(super) fn into_kept(self) -> Kept {
         Kept { durable_bytes: self.durable.total_bytes(), ..self.kept }
-    }
-}
-
-impl Pump<'_> {
-    /// Looks after checkpoints, where there are any. A flush that failed ends the copy.
-    pub(super) fn checkpoint(&mut self) {
-        let Some(checkpoints) = &mut self.checkpoints else { return };
-        match checkpoints.round(self.queues.now) {
-            Ok(()) => {}
-            Err(Trouble::Keep(error)) => self.watch.observer.hear(&Event::Warned(&given_up(&error))),
-            Err(Trouble::Flush(source)) => {
-                let dest = &self.ends[Side::Dest.index()];
-                let error = flush_error(self.plan, dest, source);
-                self.failure = Some(Failure { error, ticket: 0, by_signal: false });
-                self.clear_suspect();
-                self.ends[Side::Source.index()].cancel();
-            }
-        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! Shows that each rule fails on what it is there to stop, and lets its neighbours pass.
 use super::source::Source;
 use super::tree::{self, Tree};
-use super::{rooms, rules};
+use super::{circles, rooms, rules};
 
 type Rule = fn(&Source) -> Vec<String>;
 
@@ -60,6 +60,43 @@ fn a_feature_that_is_known_outside_its_folder_is_found() {
     keeps(rule, "src/apps/mod.rs", "mod fronts; use self::fronts::dd;");
     keeps(rule, "src/apps/fronts/dd/mod.rs", "use crate::apps::fronts::records;");
     keeps(rule, "src/apps/copy.rs", "// As the fronts do.\nlet s = \"fronts\";");
+}
+
+/// Circles in a tree of these files, with a root that reaches them.
+fn circles_in(files: &[(&str, &str)]) -> Vec<String> {
+    let mut tree = Tree { files: files.iter().map(|(path, text)| ((*path).into(), (*text).into())).collect() };
+    tree.files.insert("src/main.rs".into(), String::new());
+    circles::circles(&tree)
+}
+
+#[test]
+fn files_that_need_each_other_are_found_through_whatever_hands_their_names_on() {
+    let handed_on = ("src/a/mod.rs", "mod one;\nmod two;\npub use one::One;\npub use two::{Two, other::Three};");
+    let one = ("src/a/one.rs", "use super::Two;\npub struct One;");
+    let found = circles_in(&[handed_on, one, ("src/a/two.rs", "use crate::a::One as Other;\npub struct Two;")]);
+    assert_eq!(found, ["a circle of 2 files: src/a/one.rs src/a/two.rs"]);
+    let by_path = ("src/a/two.rs", "pub struct Two;\nfn f() -> super::one::One { super::one::One }");
+    assert_eq!(circles_in(&[handed_on, one, by_path]).len(), 1);
+    let by_glob = ("src/a/two.rs", "use super::one::*;\npub struct Two;");
+    assert_eq!(circles_in(&[handed_on, one, by_glob]).len(), 1);
+    let through_the_parent = ("src/a/two.rs", "use super::f;\npub struct Two;");
+    let parent = ("src/a/mod.rs", "mod two;\nuse two::Two;\nfn f(_: Two) {}");
+    assert_eq!(circles_in(&[parent, through_the_parent]).len(), 1);
+    let three = [("src/a.rs", "use crate::b::B;\npub struct A;"), ("src/b.rs", "use crate::c;\npub struct B(c::C);")];
+    assert_eq!(circles_in(&[three[0], three[1], ("src/c.rs", "use crate::a::{self};\npub struct C(a::A);")]).len(), 1);
+}
+
+#[test]
+fn files_that_only_share_a_module_or_a_test_are_no_circle() {
+    let handed_on = ("src/a/mod.rs", "mod one;\nmod two;\npub use one::One;\npub use two::Two;");
+    let one = ("src/a/one.rs", "use super::Two;\npub struct One;");
+    assert_eq!(circles_in(&[handed_on, one, ("src/a/two.rs", "pub struct Two;")]), [""; 0]);
+    let in_a_test = ("src/a/two.rs", "pub struct Two;\n#[cfg(test)]\nmod tests { use super::super::One; }");
+    assert_eq!(circles_in(&[handed_on, one, in_a_test]), [""; 0]);
+    let scope = ("src/a/two.rs", "pub(in crate::a) struct Two;\n// super::one::One\n");
+    assert_eq!(circles_in(&[handed_on, one, scope]), [""; 0]);
+    let method = ("src/a/two.rs", "pub struct Two;\nimpl Two { fn one(&self) { self.one(); Self::one(self) } }");
+    assert_eq!(circles_in(&[handed_on, one, method]), [""; 0]);
 }
 
 #[test]

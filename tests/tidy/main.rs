@@ -3,6 +3,7 @@
 //! A line scanner is enough: it knows strings and comments, and counts braces. `bad.rs` shows that each rule can
 //! fail. `TIDY_ROOT=/some/tree cargo test --test tidy` looks at another tree.
 mod bad;
+mod circles;
 mod rooms;
 mod rules;
 mod source;
@@ -31,6 +32,11 @@ fn assert_each_file_keeps(rule: fn(&Source) -> Vec<String>) {
 #[test]
 fn rooms_import_only_what_the_table_allows() {
     assert_each_file_keeps(rooms::imports);
+}
+
+#[test]
+fn no_files_need_each_other() {
+    assert_none(circles::circles(&this_tree()));
 }
 
 #[test]

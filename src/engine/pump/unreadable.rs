@@ -1,17 +1,16 @@
 //! Reading around a bad place. Each piece goes the way of any request, so that the other blocks go on meanwhile.
-use super::bad_block_search::{Block, Step};
 use super::failing::Place;
-use super::pump::{Failure, Pump};
-use super::recover_from_dest::BadPlace;
-use crate::core::{
-    Cache, Error, Event, Extent, ExtentSet, Facts, Kind, Op, Order, Plan, Request, RequestError, Route, Side,
-};
+use super::{Failure, Pump};
+use crate::core::{Error, Event, Extent, ExtentSet, Kind, Op, Order, Request, RequestError, Route, Side};
+use crate::engine::bad_block_search::{Block, Step};
+use crate::engine::recover_from_dest::BadPlace;
+use crate::engine::recover_from_dest::finest_bytes;
 use std::io;
 use std::sync::atomic::Ordering::Relaxed;
 
 impl Pump<'_> {
     /// A failed read is to be read around: that was asked for, and what failed is a matter of the place.
-    pub(super) fn should_salvage(&self, request: &Request, error: &RequestError) -> bool {
+    pub(in crate::engine) fn should_salvage(&self, request: &Request, error: &RequestError) -> bool {
         let end = &self.ends[request.side.index()];
         let may = self.plan.on_error.looks_closer() && request.op == Op::Read && end.facts().order == Order::Any;
         // Bytes that are to be checked by their digest have to be there.
@@ -25,7 +24,7 @@ impl Pump<'_> {
     }
 
     /// A read has failed: reads a smaller piece, or the same again, or takes it for unreadable.
-    pub(super) fn retry_smaller(&mut self, mut request: Request, error: RequestError) {
+    pub(in crate::engine) fn retry_smaller(&mut self, mut request: Request, error: RequestError) {
         let unread = &mut self.unread[request.side.index()];
         unread.failed_reads += 1;
         unread.failing += self.meter.now.saturating_duration_since(self.queues.sent_at(request.slot));
@@ -53,7 +52,7 @@ impl Pump<'_> {
     }
 
     /// Goes on with the read of a block that has not come to its end.
-    pub(super) fn submit_rest(&mut self, mut request: Request) {
+    pub(in crate::engine) fn submit_rest(&mut self, mut request: Request) {
         let block = self.block_of(&request);
         let around = &mut self.slots[request.slot as usize].around;
         if around.is_idle() {
@@ -81,7 +80,7 @@ impl Pump<'_> {
     }
 
     /// Notes what is lost of a bad place, and reads on behind it.
-    pub(super) fn skip_place(&mut self, place: BadPlace) {
+    pub(in crate::engine) fn skip_place(&mut self, place: BadPlace) {
         let BadPlace { request, durable, error } = place;
         let side = request.side;
         let bad = Extent::new(request.at(), request.left().into());
@@ -105,7 +104,7 @@ impl Pump<'_> {
     }
 
     /// Neither side gives what is durable: writing zeros there would lose it.
-    pub(super) fn fail_rather_than_lose(&mut self, request: Request, source: io::Error) {
+    pub(in crate::engine) fn fail_rather_than_lose(&mut self, request: Request, source: io::Error) {
         let (address, at) = (&self.plan.source.address, request.at());
         let dest = &self.plan.dest.address;
         let what = format!(
@@ -138,7 +137,7 @@ impl Pump<'_> {
 
     /// The run ends, and with it the search: nobody waits for a disk that tries for seconds. Whatever ends the run
     /// stays what is told; nothing from here on is claimed, or written where order matters.
-    pub(super) fn give_up(&mut self, request: Request, error: RequestError) {
+    pub(in crate::engine) fn give_up(&mut self, request: Request, error: RequestError) {
         let ticket = request.ticket;
         match &mut self.failure {
             Some(failure) => failure.ticket = failure.ticket.min(ticket),
@@ -163,11 +162,4 @@ impl Pump<'_> {
         let at_edge = request.done == 0 || request.until == request.len;
         self.plan.on_error.retries.max(u32::from(merged && at_edge))
     }
-}
-
-/// The least that can be read of a side, in bytes.
-pub(super) fn finest_bytes(plan: &Plan, side: Side, facts: &Facts) -> u32 {
-    let access = plan.side(side).access;
-    let direct = if access.cache == Cache::Direct { access.offset_align_bytes } else { 1 };
-    facts.logical_block_bytes.max(512).max(direct)
 }

@@ -1,89 +1,100 @@
 //! The copy loop.
-use super::alone::Alone;
-use super::bad_block_search::BadBlockSearch;
-use super::checkpoints::Checkpoints;
-use super::comparing::Comparing;
-use super::locate_bad_block::Suspect;
-use super::meter::{Meter, RoundState};
-use super::pace::{Governor, Pair, SteadyRate};
-use super::queues::Queues;
-use super::recover_from_dest::DestRecovery;
-use super::watch::Watch;
+mod alone;
+mod checkpoints;
+mod comparing;
+mod delta;
+mod failing;
+mod locate_bad_block;
+mod recover_from_dest;
+mod source_end;
+mod unreadable;
+mod writing;
+
 use crate::core::{
     Arena, Buffer, Completion, Endpoint, Error, Event, Extent, Kind, Next, Op, Plan, Request, Route, Run, RunKind,
     Schedule, Side, Totals, Transferred, Unread, Zeros,
 };
+use crate::engine::alone::Alone;
+use crate::engine::bad_block_search::BadBlockSearch;
+use crate::engine::checkpoints::Checkpoints;
+use crate::engine::comparing::Comparing;
+use crate::engine::locate_bad_block::Suspect;
+use crate::engine::meter::{Meter, RoundState};
+use crate::engine::pace::{Governor, Pair, SteadyRate};
+use crate::engine::queues::Queues;
+use crate::engine::recover_from_dest::DestRecovery;
+use crate::engine::watch::Watch;
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
 /// A block on its way.
 #[derive(Clone, Copy)]
-pub(super) struct Slot {
+pub(in crate::engine) struct Slot {
     /// Which bytes, counted from the first byte of the copy.
-    pub(super) extent: Extent,
+    pub(in crate::engine) extent: Extent,
     /// They are known to be zeros and were not read.
-    pub(super) zero: bool,
+    pub(in crate::engine) zero: bool,
     /// It has been everywhere but at the digests.
     digesting: bool,
     /// How it is read, once a read of it has failed.
-    pub(super) around: BadBlockSearch,
+    pub(in crate::engine) around: BadBlockSearch,
 }
 
 impl Slot {
     /// A block of data.
-    pub(super) fn of(extent: Extent) -> Self {
+    pub(in crate::engine) fn of(extent: Extent) -> Self {
         Slot { extent, zero: false, digesting: false, around: BadBlockSearch::default() }
     }
 }
 
 /// Why the copy cannot go on.
-pub(super) struct Failure {
-    pub(super) error: Error,
+pub(in crate::engine) struct Failure {
+    pub(in crate::engine) error: Error,
     /// The block it happened to; those ahead of it are still brought home.
-    pub(super) ticket: u64,
+    pub(in crate::engine) ticket: u64,
     /// A signal asked for the end while a bad place was looked at: that is no failure.
-    pub(super) by_signal: bool,
+    pub(in crate::engine) by_signal: bool,
 }
 
 /// Moves blocks from source to dest until the schedule has no more. Every round: feed, hand over, wait, advance.
-pub(super) struct Pump<'a> {
-    pub(super) plan: &'a Plan,
-    pub(super) ends: &'a [Arc<dyn Endpoint>; 2],
-    pub(super) schedule: &'a mut dyn Schedule,
-    pub(super) watch: Watch<'a>,
-    pub(super) queues: Queues,
-    pub(super) checkpoints: Option<Checkpoints>,
-    pub(super) slots: Vec<Slot>,
-    pub(super) free: Vec<u32>,
+pub(in crate::engine) struct Pump<'a> {
+    pub(in crate::engine) plan: &'a Plan,
+    pub(in crate::engine) ends: &'a [Arc<dyn Endpoint>; 2],
+    pub(in crate::engine) schedule: &'a mut dyn Schedule,
+    pub(in crate::engine) watch: Watch<'a>,
+    pub(in crate::engine) queues: Queues,
+    pub(in crate::engine) checkpoints: Option<Checkpoints>,
+    pub(in crate::engine) slots: Vec<Slot>,
+    pub(in crate::engine) free: Vec<u32>,
     idle: Vec<Buffer>,
     /// Blocks on their way.
-    pub(super) in_hand: u32,
-    pub(super) comparing: Comparing,
-    pub(super) unread: [Unread; 2],
+    pub(in crate::engine) in_hand: u32,
+    pub(in crate::engine) comparing: Comparing,
+    pub(in crate::engine) unread: [Unread; 2],
     pair: Pair,
     next_ticket: u64,
     finished: bool,
-    pub(super) failure: Option<Failure>,
+    pub(in crate::engine) failure: Option<Failure>,
     /// Of the blocks that were given up on the way out, the first: none behind it is written.
-    pub(super) given_up: u64,
-    pub(super) totals: Totals,
-    pub(super) meter: Meter,
+    pub(in crate::engine) given_up: u64,
+    pub(in crate::engine) totals: Totals,
+    pub(in crate::engine) meter: Meter,
     /// Blocks of which the dest could not be read, and which were therefore written.
-    pub(super) unreadable_dest: u64,
+    pub(in crate::engine) unreadable_dest: u64,
     /// Blocks that failed beside others.
-    pub(super) alone: Alone,
+    pub(in crate::engine) alone: Alone,
     /// Bad places of the source that the dest has the bytes of.
-    pub(super) recovery: Option<DestRecovery>,
+    pub(in crate::engine) recovery: Option<DestRecovery>,
     /// The block whose read ended the copy.
-    pub(super) suspect: Suspect,
+    pub(in crate::engine) suspect: Suspect,
     /// The stream ended before the count was reached.
-    pub(super) ended_short: bool,
+    pub(in crate::engine) ended_short: bool,
 }
 
 impl<'a> Pump<'a> {
     /// A pump at the pace that the plan begins with. Checkpoints are added where there are any.
-    pub(super) fn new(
+    pub(in crate::engine) fn new(
         plan: &'a Plan,
         ends: &'a [Arc<dyn Endpoint>; 2],
         schedule: &'a mut dyn Schedule,
@@ -124,7 +135,12 @@ impl<'a> Pump<'a> {
 
     /// Pumps until there is no more, something failed, or the stop was asked for. Nothing is in flight when it
     /// returns; should the queues themselves fail, dropping them sees to that.
-    pub(super) fn run(&mut self, governor: &mut Governor, buffers: Vec<Buffer>, arena: &Arc<Arena>) -> io::Result<()> {
+    pub(in crate::engine) fn run(
+        &mut self,
+        governor: &mut Governor,
+        buffers: Vec<Buffer>,
+        arena: &Arc<Arena>,
+    ) -> io::Result<()> {
         self.use_buffers(buffers);
         let mut change: Option<Pair> = None;
         let mut done: Vec<Completion> = Vec::with_capacity(self.slots.len());
@@ -198,12 +214,12 @@ impl<'a> Pump<'a> {
     }
 
     /// Nothing new is to be begun.
-    pub(super) fn ending(&self) -> bool {
+    pub(in crate::engine) fn ending(&self) -> bool {
         self.failure.is_some() || self.stop_asked()
     }
 
     /// A signal has asked for the end.
-    pub(super) fn stop_asked(&self) -> bool {
+    pub(in crate::engine) fn stop_asked(&self) -> bool {
         self.watch.stop.asked().is_some()
     }
 
@@ -247,7 +263,7 @@ impl<'a> Pump<'a> {
     }
 
     /// Turns a block whose bytes are there, or need not be read, towards the dest.
-    pub(super) fn on_block_ready(&mut self, request: Request) {
+    pub(in crate::engine) fn on_block_ready(&mut self, request: Request) {
         match self.plan.route {
             Route::Copy => self.start_writing(request),
             Route::Compare { .. } => self.start_comparing(request),
@@ -287,7 +303,7 @@ impl<'a> Pump<'a> {
         }
     }
 
-    pub(super) fn on_read(&mut self, mut request: Request, moved: u32) {
+    pub(in crate::engine) fn on_read(&mut self, mut request: Request, moved: u32) {
         if request.side == Side::Dest {
             self.on_dest_read(request, moved);
             return;
@@ -306,7 +322,7 @@ impl<'a> Pump<'a> {
     }
 
     /// A block has been read to its end.
-    pub(super) fn all_read(&mut self, request: Request) {
+    pub(in crate::engine) fn all_read(&mut self, request: Request) {
         if request.side == Side::Dest {
             self.on_both_read(request);
             return;
@@ -316,7 +332,7 @@ impl<'a> Pump<'a> {
     }
 
     /// All of a block has arrived.
-    pub(super) fn on_block_done(&mut self, mut request: Request) {
+    pub(in crate::engine) fn on_block_done(&mut self, mut request: Request) {
         let slot = &mut self.slots[request.slot as usize];
         slot.digesting = true;
         let (extent, zero) = (slot.extent, slot.zero);
@@ -336,13 +352,13 @@ impl<'a> Pump<'a> {
     }
 
     /// Whether a block whose read is done is still to be written.
-    pub(super) fn may_write(&self, request: &Request) -> bool {
+    pub(in crate::engine) fn may_write(&self, request: &Request) -> bool {
         let failed = self.failure.as_ref().map_or(u64::MAX, |failure| failure.ticket);
         request.ticket < failed.min(self.given_up)
     }
 
     /// The block is no longer on its way, with what it was to be compared with.
-    pub(super) fn retire(&mut self, request: Request) {
+    pub(in crate::engine) fn retire(&mut self, request: Request) {
         if let Some(parked) = self.comparing.take(request.slot) {
             self.give_back(parked);
         }
@@ -350,25 +366,25 @@ impl<'a> Pump<'a> {
         self.in_hand -= 1;
     }
 
-    pub(super) fn give_back(&mut self, request: Request) {
+    pub(in crate::engine) fn give_back(&mut self, request: Request) {
         self.free.push(request.slot);
         self.idle.push(request.buffer);
     }
 
     /// A slot and its buffer, which [`Pump::has_room`] has kept.
-    pub(super) fn take_slot(&mut self) -> (u32, Buffer) {
+    pub(in crate::engine) fn take_slot(&mut self) -> (u32, Buffer) {
         let slot = self.free.pop().expect("checked before the block began");
         (slot, self.idle.pop().expect("a buffer for every slot"))
     }
 
     /// The source is taken to end at `end` of the copy: nothing behind it is begun.
-    pub(super) fn end_at(&mut self, end: u64) {
+    pub(in crate::engine) fn end_at(&mut self, end: u64) {
         self.schedule.ends_at(end);
         self.finished = true;
     }
 
     /// Closes the queues, which waits for what is in flight, and gives up the buffers.
-    pub(super) fn close(self) -> (Option<Failure>, Meter) {
+    pub(in crate::engine) fn close(self) -> (Option<Failure>, Meter) {
         let Pump { failure, meter, queues, idle, .. } = self;
         drop(queues);
         drop(idle);
@@ -376,7 +392,7 @@ impl<'a> Pump<'a> {
     }
 
     /// Bytes that may be claimed.
-    pub(super) fn claimed(&self) -> Extent {
+    pub(in crate::engine) fn claimed(&self) -> Extent {
         self.schedule.claimed()
     }
 }

@@ -1,5 +1,5 @@
 //! A block's way to the dest: in one piece, or in pieces of data and zeros.
-use super::pump::Pump;
+use super::Pump;
 use crate::core::stages::zero_prefix;
 use crate::core::{Op, Request, RunKind, Side, Zeros};
 use std::io;
@@ -7,7 +7,7 @@ use std::sync::atomic::Ordering::Relaxed;
 
 impl Pump<'_> {
     /// Turns a block that has been read, or need not be, towards the dest.
-    pub(super) fn start_writing(&mut self, mut request: Request) {
+    pub(in crate::engine) fn start_writing(&mut self, mut request: Request) {
         if !self.may_write(&request) {
             self.retire(request);
             return;
@@ -67,7 +67,7 @@ impl Pump<'_> {
         (kind, len as u32)
     }
 
-    pub(super) fn on_write(&mut self, mut request: Request, moved: u32) {
+    pub(in crate::engine) fn on_write(&mut self, mut request: Request, moved: u32) {
         self.totals.write_requests += 1;
         if moved == 0 {
             self.failed_by(request, io::ErrorKind::WriteZero);

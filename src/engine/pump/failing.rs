@@ -1,11 +1,11 @@
 //! What becomes of a copy when a request fails: it is told, and all ahead of it brought home.
-use super::pump::{Failure, Pump};
+use super::{Failure, Pump};
 use crate::core::{Error, Kind, Op, Request, RequestError, Route, Side};
 use std::io;
 
 /// Where in a request it was that it failed.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Place {
+pub(in crate::engine) enum Place {
     /// It is told as it is.
     Known,
     /// It is to be looked for once the other blocks are home.
@@ -14,20 +14,20 @@ pub(super) enum Place {
 
 impl Pump<'_> {
     /// A request has failed for good.
-    pub(super) fn failed(&mut self, request: Request, error: RequestError) {
+    pub(in crate::engine) fn failed(&mut self, request: Request, error: RequestError) {
         let place = if self.is_suspect(&request, &error) { Place::ToFind } else { Place::Known };
         self.failed_at(request, error, place);
     }
 
     /// The same, where the kernel called no error what is one here.
-    pub(super) fn failed_by(&mut self, request: Request, kind: io::ErrorKind) {
+    pub(in crate::engine) fn failed_by(&mut self, request: Request, kind: io::ErrorKind) {
         let end = &*self.ends[request.side.index()];
         let error = RequestError::of(end, request.op, request.at(), kind.into());
         self.failed(request, error);
     }
 
     /// The same, with what is known of the place.
-    pub(super) fn failed_at(&mut self, request: Request, error: RequestError, place: Place) {
+    pub(in crate::engine) fn failed_at(&mut self, request: Request, error: RequestError, place: Place) {
         if error.kind == Kind::Cancelled && self.ending() {
             if request.side == Side::Source && request.op == Op::Read && self.failure.is_none() {
                 self.write_what_came(request);
@@ -62,12 +62,12 @@ impl Pump<'_> {
     }
 
     /// What to tell of a failed request.
-    pub(super) fn error_of(&self, request: &Request, error: RequestError) -> Error {
+    pub(in crate::engine) fn error_of(&self, request: &Request, error: RequestError) -> Error {
         error.into_error(self.ends[request.side.index()].facts(), request.op, request.side, request.at())
     }
 
     /// On the way out: gives up what has not started, but brings home the blocks ahead of the one that failed.
-    pub(super) fn cancel_queued(&mut self) {
+    pub(in crate::engine) fn cancel_queued(&mut self) {
         self.give_up_waiting();
         self.give_up_recoveries();
         let limit = self.failure.as_ref().map(|failure| failure.ticket);

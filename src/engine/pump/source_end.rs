@@ -1,11 +1,11 @@
 //! A source that has no more bytes.
-use super::pump::Pump;
+use super::Pump;
 use crate::core::{Request, Side};
 use std::io;
 
 impl Pump<'_> {
     /// A read gave nothing: the end of a stream, and an error for everything that had a size.
-    pub(super) fn source_ended(&mut self, request: Request) {
+    pub(in crate::engine) fn source_ended(&mut self, request: Request) {
         let source = &self.ends[Side::Source.index()];
         if source.facts().size.is_some() {
             self.failed_by(request, io::ErrorKind::UnexpectedEof);
@@ -22,7 +22,7 @@ impl Pump<'_> {
     }
 
     /// Goes on with the part of a block that has been read; there will be no more of it.
-    pub(super) fn write_what_came(&mut self, mut request: Request) {
+    pub(in crate::engine) fn write_what_came(&mut self, mut request: Request) {
         if request.done == 0 {
             self.retire(request);
             return;

@@ -1,0 +1,107 @@
+//! Blocks that wait for the same bytes of the dest.
+use super::{Pump, Slot};
+use crate::core::{Differences, Extent, Op, Request, Route, Side, Unread};
+use crate::engine::comparing::readable;
+use std::io;
+use std::sync::atomic::Ordering::Relaxed;
+
+impl Pump<'_> {
+    /// There is a slot for another block: one that is compared needs a second for the bytes of the dest.
+    pub(in crate::engine) fn has_room(&self) -> bool {
+        match self.plan.route {
+            Route::Copy | Route::ReadBack => !self.free.is_empty(),
+            Route::Compare { .. } | Route::Delta { .. } => {
+                self.free.len() as u32 > self.in_hand - self.comparing.parked() + 1
+            }
+        }
+    }
+
+    /// Reads the bytes of the dest that a block of the source is to be compared with.
+    pub(in crate::engine) fn start_comparing(&mut self, mut request: Request) {
+        let extent = self.slots[request.slot as usize].extent;
+        let there = self.dest_bytes_from(extent.offset);
+        if there < u64::from(request.len) {
+            // Only a stream can be longer than the plan knew.
+            self.comparing.differences.shorter = Some((Side::Dest, None));
+            self.end_at(extent.offset + there);
+            request.len = there as u32;
+            self.slots[request.slot as usize].extent.len = there;
+        }
+        if !self.may_write(&request) || request.len == 0 {
+            self.queues.release_ticket(Side::Dest, request.ticket);
+            self.retire(request);
+            return;
+        }
+        let len = request.len;
+        self.read_beside(request, len);
+    }
+
+    /// Bytes that the dest has from `offset` of the copy on.
+    pub(in crate::engine) fn dest_bytes_from(&self, offset: u64) -> u64 {
+        let size = self.ends[Side::Dest.index()].facts().size;
+        size.map_or(u64::MAX, |size| size.saturating_sub(self.plan.dest.offset + offset))
+    }
+
+    /// Reads `len` bytes of the dest into a second slot, at the place of a block that waits there for them.
+    pub(in crate::engine) fn read_beside(&mut self, block: Request, len: u32) {
+        let (slot, buffer) = self.take_slot();
+        let (ticket, extent) = (block.ticket, self.slots[block.slot as usize].extent);
+        let (side, op, offset) = (Side::Dest, Op::Read, self.plan.dest.offset + extent.offset);
+        self.slots[slot as usize] = Slot::of(extent);
+        self.comparing.park(slot, block);
+        self.queues.submit(Request { slot, ticket, side, op, offset, len, done: 0, until: len, buffer });
+    }
+
+    /// Bytes of the dest have come.
+    pub(in crate::engine) fn on_dest_read(&mut self, mut request: Request, moved: u32) {
+        request.done += moved;
+        if let (Route::Delta { .. }, true) = (self.plan.route, request.done == request.len) {
+            self.on_dest_known(request);
+            return;
+        }
+        if !self.plan.route.writes() {
+            self.totals.write_requests += 1;
+            self.totals.compared_bytes += u64::from(moved);
+            self.watch.tally.compared_bytes.fetch_add(u64::from(moved), Relaxed);
+        }
+        if moved == 0 {
+            self.failed_by(request, io::ErrorKind::UnexpectedEof);
+        } else if request.done < request.len {
+            self.submit_rest(request);
+        } else if self.plan.route == Route::ReadBack {
+            self.on_block_done(request);
+        } else {
+            self.all_read(request);
+        }
+    }
+
+    /// The bytes of the dest that a block is to be compared with are there.
+    pub(in crate::engine) fn on_both_read(&mut self, request: Request) {
+        let block = self.comparing.take(request.slot).expect("every read of the dest is for a block");
+        let offset = self.slots[block.slot as usize].extent.offset;
+        if self.unread.iter().all(Unread::is_empty) {
+            self.comparing.compare(offset, &block, &request, 0..request.len);
+        } else {
+            let starts = [self.plan.source.offset, self.plan.dest.offset];
+            for part in readable(&self.unread, starts, Extent::new(offset, request.len.into())).iter() {
+                let within = (part.offset - offset) as u32..(part.end() - offset) as u32;
+                self.comparing.compare(offset, &block, &request, within);
+            }
+        }
+        self.give_back(request);
+        self.on_block_done(block);
+    }
+
+    /// What differs, if the sides were compared. To be asked at the end.
+    pub(in crate::engine) fn differences(&mut self) -> Option<Differences> {
+        let Route::Compare { ends_together, .. } = self.plan.route else { return None };
+        let mut differences = std::mem::take(&mut self.comparing.differences);
+        let dest = self.ends[Side::Dest.index()].facts();
+        let reached = self.plan.dest.offset + self.claimed().end();
+        if let (true, None, None, Some(size)) = (ends_together, self.plan.len, differences.shorter, dest.size) {
+            let lacks = size.saturating_sub(reached);
+            differences.shorter = (lacks > 0).then_some((Side::Source, Some(lacks)));
+        }
+        Some(differences)
+    }
+}
