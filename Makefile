@@ -60,8 +60,9 @@ check: fmt-check clippy doc-check lint-scripts ## Format, lints and documentatio
 fmt-check: ## The code is formatted
 	$(CARGO) fmt --all --check
 
-clippy: ## No lint speaks up
+clippy: ## No lint speaks up; once more with private rooms, where the compiler finds what nothing uses
 	$(CARGO) clippy --workspace --locked --all-targets -- -D warnings
+	$(CARGO) clippy --locked --lib --bins -- -D warnings
 
 doc-check: ## The documentation builds without a warning, that of private items too
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --locked --no-deps --document-private-items

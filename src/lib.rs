@@ -10,17 +10,70 @@
 //!                                                      └──▶ Tally (polled)  Event (sent) ──▶ progress
 //! ```
 //!
-//! The library never prints outside the room `report` and never ends the process.
+//! The library never prints outside the room `report` and never ends the process. What it offers to other programs is
+//! [`run`]: all of haul by its command line. Its rooms are private, so that the compiler finds what nothing uses; the
+//! feature `internals`, of which nothing is promised, opens them to haul's own tests and measurements.
+
+pub use apps::{Exit, die_by, run};
+
+#[cfg(feature = "internals")]
+#[doc(hidden)]
 pub mod apps;
+#[cfg(not(feature = "internals"))]
+mod apps;
+#[cfg(feature = "internals")]
+#[doc(hidden)]
 pub mod cli;
+#[cfg(not(feature = "internals"))]
+mod cli;
+#[cfg(feature = "internals")]
+#[doc(hidden)]
 pub mod core;
+#[cfg(not(feature = "internals"))]
+mod core;
+#[cfg(feature = "internals")]
+#[doc(hidden)]
 pub mod disks;
+#[cfg(not(feature = "internals"))]
+mod disks;
+#[cfg(feature = "internals")]
+#[doc(hidden)]
 pub mod engine;
+#[cfg(not(feature = "internals"))]
+mod engine;
+#[cfg(feature = "internals")]
+#[doc(hidden)]
 pub mod files;
+#[cfg(not(feature = "internals"))]
+mod files;
+#[cfg(feature = "internals")]
+#[doc(hidden)]
 pub mod hold;
+#[cfg(not(feature = "internals"))]
+mod hold;
 mod job;
+#[cfg(feature = "internals")]
+#[doc(hidden)]
 pub mod ledger;
+#[cfg(not(feature = "internals"))]
+mod ledger;
+#[cfg(feature = "internals")]
+#[doc(hidden)]
 pub mod measure;
+#[cfg(not(feature = "internals"))]
+mod measure;
+#[cfg(feature = "internals")]
+#[doc(hidden)]
 pub mod plan;
+#[cfg(not(feature = "internals"))]
+mod plan;
+#[cfg(feature = "internals")]
+#[doc(hidden)]
 pub mod report;
+#[cfg(not(feature = "internals"))]
+mod report;
+#[cfg(feature = "internals")]
+#[doc(hidden)]
 pub mod sys;
+#[cfg(not(feature = "internals"))]
+mod sys;

@@ -71,6 +71,7 @@ impl Arena {
         self.len
     }
 
+    #[cfg(any(test, feature = "internals"))]
     /// Never true: an arena is at least one huge page.
     pub fn is_empty(&self) -> bool {
         self.len == 0
@@ -168,6 +169,7 @@ impl Buffer {
         self.len
     }
 
+    #[cfg(any(test, feature = "internals"))]
     /// It can hold nothing.
     pub fn is_empty(&self) -> bool {
         self.len == 0

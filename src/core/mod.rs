@@ -53,7 +53,7 @@ pub use damage::{Conclusion, DAMAGED_RUNS_MAX, Damage, DamageKind, DamagedRun};
 pub use decision::{Decision, PlanNotes, Reason};
 pub use device::{Device, DevicePartition, WaitingUndo};
 pub use device_error::DeviceError;
-pub use differences::{DIFFERING_RUNS_MAX, Differences};
+pub use differences::Differences;
 pub use digested_block::{BlockDigests, DigestedBlock};
 pub use endpoint::{Change, Closing, Endpoint, OffloadSource, OnRing};
 pub use error::{Error, Kind, Result};

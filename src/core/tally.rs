@@ -1,5 +1,5 @@
 //! Hot numbers: written by the pump, polled by whoever draws progress.
-use super::{DestTally, Side};
+use super::DestTally;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
@@ -23,13 +23,13 @@ pub struct Tally {
     pub compared_bytes: AtomicU64,
     /// Logical blocks that could not be read and were gone around.
     pub unread_sectors: AtomicU64,
-    /// Time in which the pump had nothing to do but wait for this side, by [`Side::index`], in nanoseconds.
+    /// Time in which the pump had nothing to do but wait for this side, by [`super::Side::index`], in nanoseconds.
     pub waited_ns: [AtomicU64; 2],
     /// Time in which the limit held the copy back, in nanoseconds.
     pub limit_waited_ns: AtomicU64,
     /// Time in which the digests did, in nanoseconds.
     pub digest_waited_ns: AtomicU64,
-    /// Requests in flight on each side, by [`Side::index`].
+    /// Requests in flight on each side, by [`super::Side::index`].
     pub in_flight: [AtomicU32; 2],
     /// Bytes per request at present.
     pub block_bytes: AtomicU32,
@@ -62,16 +62,6 @@ impl Tally {
     pub fn note_settled(&self, time: Duration, bytes: u64) {
         self.settled_ns.store(time.as_nanos() as u64, Relaxed);
         self.settled_bytes.store(bytes, Relaxed);
-    }
-
-    /// The side that the pump waited for most so far; `None` before the first wait or when both are equal.
-    pub fn slower_side(&self) -> Option<Side> {
-        let [source, dest] = self.waited_ns.each_ref().map(|ns| ns.load(Relaxed));
-        match source.cmp(&dest) {
-            std::cmp::Ordering::Greater => Some(Side::Source),
-            std::cmp::Ordering::Less => Some(Side::Dest),
-            std::cmp::Ordering::Equal => None,
-        }
     }
 }
 

@@ -9,6 +9,7 @@ mod claim;
 pub mod computed;
 pub mod file;
 mod mapped;
+#[cfg(any(test, feature = "internals"))]
 pub mod memory;
 pub mod null;
 pub mod nvme;

@@ -13,5 +13,5 @@ mod tests;
 mod usage;
 
 pub use held::{Held, hold};
-pub use holder::{Holder, refused};
+pub use holder::refused;
 pub use usage::Use;

@@ -1,3 +1,4 @@
+use super::holder::Holder;
 use super::lock::{Claim, Lock};
 use super::regions::{MARKS, USES};
 use super::*;

@@ -23,11 +23,6 @@ impl Fit {
     pub fn seconds(&self, bytes: f64) -> f64 {
         self.latency_s + bytes / self.bytes_per_s
     }
-
-    /// Bytes from which on a command reaches `share` (below 1) of the rate.
-    pub fn bytes_for(&self, share: f64) -> f64 {
-        share / (1.0 - share) * self.latency_s * self.bytes_per_s
-    }
 }
 
 /// The line through `(bytes, seconds)`. Distances count as shares of the time: a command of 64 MiB must not drown those
@@ -89,7 +84,6 @@ mod tests {
             assert!((fit.latency_s / latency_s - 1.0).abs() < 0.05, "{fit:?}");
             assert!((fit.bytes_per_s / rate - 1.0).abs() < 0.05, "{fit:?}");
             assert!(fit.residual < 0.05 && fit.residual_max >= fit.residual, "{fit:?}");
-            assert!((fit.bytes_for(0.95) / (19.0 * latency_s * rate) - 1.0).abs() < 0.1);
         }
     }
 

@@ -109,6 +109,7 @@ impl Forecast {
         self.len
     }
 
+    #[cfg(any(test, feature = "internals"))]
     /// It has none; never so.
     pub fn is_empty(&self) -> bool {
         self.len == 0

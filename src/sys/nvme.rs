@@ -138,21 +138,25 @@ impl Command {
     }
 
     /// What to do.
+    #[cfg(test)]
     pub fn opcode(&self) -> u8 {
         self.opcode
     }
 
     /// The namespace; 0 for the controller.
+    #[cfg(test)]
     pub fn nsid(&self) -> u32 {
         self.nsid
     }
 
     /// Double words 10 to 15.
+    #[cfg(test)]
     pub fn cdw10(&self) -> [u32; 6] {
         self.cdw10
     }
 
     /// Bytes that the drive moves.
+    #[cfg(test)]
     pub fn data_bytes(&self) -> u32 {
         self.data_bytes
     }

@@ -16,7 +16,8 @@ pub const ROOMS: &[(&str, &[&str])] = &[
     ("cli", &["core", "plan"]),
     ("report", &["core", "measure", "plan"]),
     ("apps", &["core", "sys", "files", "ledger", "hold", "disks", "engine", "measure", "plan", "job", "cli", "report"]),
-    ("main", &["apps"]),
+    // What the root of the library offers.
+    ("main", &["Exit", "die_by", "run"]),
 ];
 
 /// Features that are a folder below `apps`, and that nothing outside may know but the list of commands.

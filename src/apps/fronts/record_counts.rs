@@ -1,6 +1,6 @@
 //! What a copy by records counts.
 use super::record_plan::RecordPlan;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 /// Records and bytes as they were at one moment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -51,8 +51,6 @@ pub struct RecordTally {
     numbers: [AtomicU64; 10],
     /// Kept by the reading side: records that could not be read, calls made again, records fetched all the same.
     reading: [AtomicU64; 3],
-    /// Nothing will be added any more.
-    pub over: AtomicBool,
 }
 
 impl RecordTally {

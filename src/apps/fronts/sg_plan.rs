@@ -14,6 +14,7 @@ pub enum SgFront {
 }
 
 impl SgFront {
+    #[cfg(test)]
     /// All of them.
     pub const ALL: [SgFront; 3] = [SgFront::Sg, SgFront::Sgp, SgFront::Sgm];
 

@@ -12,5 +12,5 @@ mod sparse;
 pub use checklist::{Checklist, sample};
 pub use compare::{differences, first_difference, same_prefix};
 pub use digest::Digester;
-pub use pattern::{Inspector, Mark, PATTERN_BLOCK_BYTES_MIN, Pattern, Surveyor, Verdict};
+pub use pattern::{Inspector, Mark, PATTERN_BLOCK_BYTES_MIN, Pattern, Surveyor};
 pub use sparse::zero_prefix;

@@ -28,7 +28,7 @@ use snapshot::Snapshot;
 use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
-pub use temperature::{Sensor, sensor};
+pub use temperature::sensor;
 
 /// File systems on which files can share extents, with the right mkfs options or a new enough server; the ioctl
 /// decides.

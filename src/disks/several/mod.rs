@@ -66,6 +66,7 @@ impl Several {
         self.dropped.set(dropped).ok();
     }
 
+    #[cfg(any(test, feature = "internals"))]
     /// The same, with another time before a dest is judged as too slow.
     pub fn with_patience(self, patience: Duration) -> Self {
         Several { patience, ..self }

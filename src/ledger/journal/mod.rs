@@ -14,7 +14,7 @@ mod state;
 mod tests;
 
 pub use file::Journal;
-pub use head::{FORMAT_VERSION, Head, Now, Sample, sample_places};
-pub use reading::{Reading, Torn, read};
+pub use head::{Head, Now, Sample, sample_places};
+pub use reading::read;
 pub use record::Ended;
 pub use state::State;

@@ -1,5 +1,6 @@
 //! Whatever happens to a journal, it never claims more than was appended.
 use super::file::Journal;
+use super::reading::Torn;
 use super::*;
 use crate::core::{BlockDigest, Extent, ExtentSet, HashKind};
 use crate::ledger::first_line::FirstLine;

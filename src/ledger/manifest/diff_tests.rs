@@ -2,6 +2,7 @@
 use super::*;
 use crate::core::{BlockDigest, Extent, HashKind};
 use crate::ledger::SideIdentity;
+use crate::ledger::manifest::head::BLOCK_BYTES_MIN;
 use proptest::prelude::*;
 
 const BLOCK: u64 = BLOCK_BYTES_MIN;

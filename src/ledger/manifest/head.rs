@@ -7,9 +7,6 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 /// The version of the format that is written, and the newest that is read.
 pub const FORMAT_VERSION: u64 = 1;
 
-/// Bytes of a digested block where nobody asks for another length.
-pub const BLOCK_BYTES: u64 = 4 << 20;
-
 /// The least bytes of a digested block.
 pub const BLOCK_BYTES_MIN: u64 = 64 << 10;
 
@@ -26,7 +23,7 @@ pub struct Head {
     /// What digests the blocks; one that [`BlockDigest::is_made_by`] is true of.
     #[serde(serialize_with = "name_of", deserialize_with = "kind_named")]
     pub algorithm: HashKind,
-    /// Bytes of a digested block: a power of two from [`BLOCK_BYTES_MIN`] to [`BLOCK_BYTES_MAX`]. The last block
+    /// Bytes of a digested block: a power of two from `BLOCK_BYTES_MIN` to `BLOCK_BYTES_MAX`. The last block
     /// may be shorter.
     pub block_bytes: u64,
     /// Bytes of the copy; `None` where that was not known when it began.

@@ -43,6 +43,7 @@ impl Manifest {
         &self.pieces
     }
 
+    #[cfg(test)]
     /// The piece that byte `offset` of the copy is in, which a verify of a part begins with.
     pub fn piece_at(&self, offset: u64) -> Option<&(Extent, Option<BlockDigest>)> {
         let next = self.pieces.partition_point(|(extent, _)| extent.offset <= offset);

@@ -15,9 +15,9 @@ mod reader;
 mod tests;
 mod writer;
 
-pub use diff::{Difference, Differences, Incomparable, diff};
+pub use diff::{Difference, Incomparable, diff};
 pub use file::ManifestFile;
-pub use head::{BLOCK_BYTES, BLOCK_BYTES_MAX, BLOCK_BYTES_MIN, FORMAT_VERSION, Head};
+pub use head::Head;
 pub use line::{Closing, Entry};
 pub use loaded::Manifest;
 pub use reader::Reader;

@@ -2,6 +2,7 @@
 use super::*;
 use crate::core::{BlockDigest, Extent, HashKind};
 use crate::ledger::first_line::FirstLine;
+use crate::ledger::manifest::head::BLOCK_BYTES_MIN;
 use crate::ledger::{Fault, FaultKind, SideIdentity};
 use proptest::prelude::*;
 

@@ -11,4 +11,4 @@ mod tests;
 
 pub use content::{Content, PIECE_BYTES};
 pub use file::{Kept, Undo, UndoMaking};
-pub use head::{FORMAT_VERSION, Head};
+pub use head::Head;

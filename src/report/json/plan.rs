@@ -81,7 +81,7 @@ pub(super) fn direction_name(direction: Direction) -> &'static str {
 pub(super) fn cache_name(side: &PlanSide) -> &'static str {
     match side.access.cache {
         Cache::Direct => "direct",
-        Cache::DontCache => "dontcache",
+        Cache::Uncached => "dontcache",
         Cache::Drop => "drop",
         Cache::Keep => "keep",
     }

@@ -20,8 +20,10 @@ pub enum Quantity {
     /// 0 to 100.
     Percent,
     /// Whole numbers from the first on, evenly: rounds.
+    #[cfg_attr(not(feature = "internals"), allow(dead_code, reason = "the bench draws with it"))]
     Count,
     /// How many times as much, evenly.
+    #[cfg_attr(not(feature = "internals"), allow(dead_code, reason = "the bench draws with it"))]
     Times,
 }
 

@@ -8,8 +8,11 @@ mod copy;
 pub(crate) mod device;
 mod rates;
 
+#[cfg(feature = "internals")]
 pub use axis::{Axis, Quantity};
-pub use chart::{Chart, Curve, Shape, style};
+pub use chart::Chart;
+#[cfg(feature = "internals")]
+pub use chart::{Curve, Shape, style};
 pub use copy::{CopyFound, copy};
 
 use super::printable::shell_line;

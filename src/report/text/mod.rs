@@ -31,7 +31,7 @@ pub(crate) use estimate::estimated;
 pub use outcome::outcome;
 pub(crate) use outcome::{headline, rate, time, waiting};
 pub use plan::plan;
-pub use rest::{Rest, continue_command};
+pub use rest::continue_command;
 pub(crate) use side::described;
 pub use usage::usage;
 pub use writing::{nothing_to_put_back, put_back_earlier, putting_back};

@@ -1,3 +1,4 @@
+use super::rest::Rest;
 use super::*;
 use crate::core::*;
 use crate::report::columns::columns;

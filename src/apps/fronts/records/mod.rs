@@ -2,7 +2,7 @@
 //!
 //! Reader, converter and writer are three steps with a small ring of buffers between them: each in its own thread where
 //! both sides can gain by it, one after the other where the copy is tiny. This room must not know which invocations
-//! come here and why, nor how anything is told: it does what a [`crate::apps::fronts::record_plan::RecordPlan`] says.
+//! come here and why, nor how anything is told: it does what a `RecordPlan` says.
 #![forbid(unsafe_code)]
 mod batch;
 mod busy;
@@ -23,7 +23,7 @@ mod start;
 mod tests;
 mod writer;
 
-pub use end::{Finished, finish};
+pub use end::finish;
 pub use open::{Ends, empty, open};
 pub use opened::{Opened, Sort};
 pub use pipeline::{Ran, has_memory, run};

@@ -36,6 +36,7 @@ pub fn look(path: &Path) -> Option<String> {
     told(&seen).or_else(|| seen.looks_empty().then(|| EMPTY.to_owned()))
 }
 
+#[cfg(any(test, feature = "internals"))]
 /// What begins with the bytes `start` and has `size` bytes in all: as [`look`], without anything beyond `start`. Any
 /// bytes of any length are fine.
 pub fn name(start: &[u8], size: Option<u64>) -> Option<String> {

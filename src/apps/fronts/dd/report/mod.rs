@@ -7,7 +7,6 @@ mod teller;
 #[cfg(test)]
 mod tests;
 
-pub use counts::transferred;
 pub use explain::explained;
 pub use quoting::Quoting;
 pub use sentences::{usage, warning};

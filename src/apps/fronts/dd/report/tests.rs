@@ -1,5 +1,6 @@
+use super::Quoting;
+use super::counts::transferred;
 use super::counts::{human, records};
-use super::{Quoting, transferred};
 use crate::apps::fronts::record_counts::RecordCounts;
 use std::time::Duration;
 
