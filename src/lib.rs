@@ -3,11 +3,11 @@
 //! Data flows one way through five values: Options → Facts → Plan → Outcome → Report.
 //!
 //! ```text
-//!  words        facts                 decision                 motion                     words
-//!  cli ──Options──▶                ┌─▶ plan ──Plan──▶ engine ──Outcome──▶ report ──▶ terminal, JSON
-//!        probe ──Facts(source,dest)┘                   │  ▲
-//!                                     disks::open_* ──┘  └── schedule (which extent next)
-//!                                                      └──▶ Tally (polled)  Event (sent) ──▶ progress
+//!  words           facts                 decision            a copy, step by step        motion             words
+//!  apps ──Options──▶                 ┌─▶ plan ──Decision──▶ job ──Plan──▶ engine ──Outcome──▶ report ──▶ terminal
+//!          probe ──Facts(source,dest)┘                      │            │  ▲
+//!                                        disks::open ◀──────┘            │  └── schedule (which extent next)
+//!                                                                        └──▶ Tally (polled)  Event (sent)
 //! ```
 //!
 //! The library never prints outside the room `report` and never ends the process. What it offers to other programs is

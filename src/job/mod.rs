@@ -1,6 +1,6 @@
-//! A copy as stages over one destination or several: prepared → agreed → opened → copied → verified → ended.
+//! A copy, step by step, to one destination or several: prepared → agreed → opened → copied → verified → ended.
 //!
-//! Each stage is a type that only the stage before it gives: nothing is opened for writing that was not agreed to, no
+//! Each step is a type that only the step before it gives: nothing is opened for writing that was not agreed to, no
 //! destination before the source, and nothing is called complete that was to be read back and was not. What has to be
 //! asked or shown goes through an [`operator::Operator`]: it must not know who that is, and prints nothing.
 #![forbid(unsafe_code)]

@@ -214,3 +214,19 @@ fn status_0_means_that_the_dest_was_flushed_and_the_name_of_a_new_file_too() {
         assert!(flushed(&log, &dest), "{engine}, a file that was there:\n{log}");
     }
 }
+
+#[test]
+fn another_program_copies_and_compares_by_the_library() {
+    let dir = scratch();
+    let (source, dest) = (dir.path().join("source"), dir.path().join("dest"));
+    write_noise(&source, 3 * MIB + 12_345, 1);
+    let run = |dest: &Path| {
+        let mut program = std::process::Command::new(support::example("embedded"));
+        program.args([&source, dest]).output().expect("it runs")
+    };
+    let copied = run(&dest);
+    assert!(copied.status.success(), "{}", String::from_utf8_lossy(&copied.stderr));
+    cmp(&source, &dest);
+    let refused = run(&source);
+    assert_eq!(refused.status.code(), Some(3), "{}", String::from_utf8_lossy(&refused.stderr));
+}

@@ -55,13 +55,18 @@ fn build_release_binary() -> PathBuf {
     target.join("release/haul")
 }
 
-/// The program that runs a command where io_uring is forbidden (`examples/without-io-uring.rs`). `cargo test` builds
-/// examples unless one test is asked for by name; built as the tests are, so that nothing is built anew.
+/// The program that runs a command where io_uring is forbidden (`examples/without-io-uring.rs`).
 pub fn without_io_uring() -> PathBuf {
+    example("without-io-uring")
+}
+
+/// A program of `examples`. `cargo test` builds them unless one test is asked for by name; built as the tests are, so
+/// that nothing is built anew.
+pub fn example(name: &str) -> PathBuf {
     let (mut build, target) = cargo_build();
-    build.args(["--quiet", "--example", "without-io-uring"]);
-    assert!(build.status().expect("cargo runs").success(), "cargo build --example without-io-uring failed");
-    target.join("debug/examples/without-io-uring")
+    build.args(["--quiet", "--example", name]);
+    assert!(build.status().expect("cargo runs").success(), "cargo build --example {name} failed");
+    target.join("debug/examples").join(name)
 }
 
 /// A build of this package into the directory that the tests were built in, and that directory.

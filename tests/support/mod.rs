@@ -16,7 +16,9 @@ pub use bytes::{cmp, cmp_ranges, filled, noise, write_noise};
 pub use disks::{LoopDevice, Mount};
 pub use failing::{FailingDisk, Fails};
 pub use folders::{Folder, memory_dir, scratch};
-pub use lab::{Drive, Findings, Slot, in_the_lab, lab_is_there, launcher, release_binary, without_io_uring, words_for};
+pub use lab::{
+    Drive, Findings, Slot, example, in_the_lab, lab_is_there, launcher, release_binary, without_io_uring, words_for,
+};
 pub use modelled::{ModelledDisk, modelled_disks, wait_until};
 pub use running::{
     Running, copied_bytes, depth_of, haul, haul_path, run_in_shell, state_home, stderr, wait_for_handler,

@@ -103,6 +103,10 @@ fn files_that_only_share_a_module_or_a_test_are_no_circle() {
 fn sizes_have_limits() {
     breaks(rules::file_size, "src/a.rs", &"\n".repeat(401));
     keeps(rules::file_size, "src/a.rs", &"\n".repeat(400));
+    breaks(rules::recipe_size, "src/apps/copy/mod.rs", &"\n".repeat(121));
+    breaks(rules::recipe_size, "src/apps/list.rs", &"\n".repeat(121));
+    keeps(rules::recipe_size, "src/apps/list.rs", &"\n".repeat(120));
+    keeps(rules::recipe_size, "src/apps/copy/words.rs", &"\n".repeat(121));
     breaks(rules::line_width, "src/a.rs", &"é".repeat(121));
     keeps(rules::line_width, "src/a.rs", &"é".repeat(120));
     let function = |lines: usize| format!("fn f() {{\n{}}}\n", "    let c = '{';\n".repeat(lines - 2));

@@ -55,6 +55,11 @@ fn functions_have_at_most_70_lines() {
 }
 
 #[test]
+fn a_command_is_a_recipe_of_at_most_120_lines() {
+    assert_each_file_keeps(rules::recipe_size);
+}
+
+#[test]
 fn lines_have_at_most_120_characters() {
     assert_each_file_keeps(rules::line_width);
 }

@@ -4,6 +4,8 @@ use super::source::{Source, item_end, words_at};
 const FILE_LINES_MAX: usize = 400;
 const FUNCTION_LINES_MAX: usize = 70;
 const LINE_CHARS_MAX: usize = 120;
+/// A command that is no feature of its own is a recipe: what is longer belongs to the room it is about.
+const RECIPE_LINES_MAX: usize = 120;
 
 /// Where `unsafe` may stand.
 const UNSAFE_IN: &[&str] = &[
@@ -45,6 +47,18 @@ pub fn file_size(source: &Source) -> Vec<String> {
         return Vec::new();
     }
     vec![source.at(FILE_LINES_MAX, &format!("{lines} lines; at most {FILE_LINES_MAX}"))]
+}
+
+/// Files right below `apps` and their folders' `mod.rs`, but for what all commands share.
+pub fn recipe_size(source: &Source) -> Vec<String> {
+    let Some(name) = source.path.strip_prefix("src/apps/") else { return Vec::new() };
+    let is_recipe = match name.split_once('/') {
+        Some((_, rest)) => rest == "mod.rs",
+        None => !matches!(name, "console.rs") && !name.ends_with("_tests.rs"),
+    };
+    let lines = source.raw.len();
+    let message = format!("a recipe of {lines} lines; at most {RECIPE_LINES_MAX}");
+    (is_recipe && lines > RECIPE_LINES_MAX).then(|| source.at(RECIPE_LINES_MAX, &message)).into_iter().collect()
 }
 
 pub fn line_width(source: &Source) -> Vec<String> {
