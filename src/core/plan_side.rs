@@ -8,7 +8,7 @@ pub enum Cache {
     /// Past it: O_DIRECT.
     Direct,
     /// Through it, dropped by the kernel (RWF_DONTCACHE).
-    Uncached,
+    DroppedByKernel,
     /// Through it, written back and dropped behind us in a bounded window.
     Drop,
     /// Through it and left there: what has no cache to spoil, or is wanted there.
@@ -20,7 +20,7 @@ impl Cache {
     pub fn name(self) -> &'static str {
         match self {
             Cache::Direct => "direct",
-            Cache::Uncached => "buffered, dontcache",
+            Cache::DroppedByKernel => "buffered, dontcache",
             Cache::Drop => "buffered, dropped behind",
             Cache::Keep => "buffered",
         }

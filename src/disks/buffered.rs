@@ -45,7 +45,7 @@ impl Buffered {
 
     /// Flags for `preadv2(2)`, `pwritev2(2)` and ring entries.
     pub(super) fn flags(&self) -> ReadWriteFlags {
-        if self.cache == Cache::Uncached { DONTCACHE } else { ReadWriteFlags::empty() }
+        if self.cache == Cache::DroppedByKernel { DONTCACHE } else { ReadWriteFlags::empty() }
     }
 
     /// Reads once; retries EINTR.
@@ -86,7 +86,7 @@ impl Buffered {
         self.written_to.fetch_max(written.end(), Relaxed);
         match self.cache {
             Cache::Drop => self.behind.push(self.fd(), written),
-            Cache::Uncached => {
+            Cache::DroppedByKernel => {
                 self.behind.push_without_waiting(self.fd(), written);
                 Ok(())
             }

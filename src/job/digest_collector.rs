@@ -16,7 +16,7 @@ use std::thread::{self, JoinHandle};
 pub(crate) struct DigestCollector {
     /// `None`: nobody will ask for them.
     kept: Option<Digested>,
-    paper: Option<Paper>,
+    manifest: Option<ManifestWriter>,
     /// The copy is gone on with, or is of what differs: where it stops and begins are parts of blocks, and only whole
     /// ones count.
     whole: Option<Grid>,
@@ -35,12 +35,13 @@ impl DigestCollector {
             (None, Some(Delta::Manifest(path))) => Some((path, true)),
             (None, _) => None,
         };
-        let paper = wanted.map(|(path, renews)| Paper::begin(path, renews, plan, source, dests)).transpose()?;
+        let manifest =
+            wanted.map(|(path, renews)| ManifestWriter::begin(path, renews, plan, source, dests)).transpose()?;
         let grid = |BlockDigests { block_bytes, .. }| Grid { block_bytes, len: plan.len.unwrap_or(u64::MAX) };
         let in_parts = options.resume || matches!(options.delta, Some(Delta::Manifest(_)));
         let whole = plan.digest_blocks.filter(|_| in_parts).map(grid);
         let kept = (plan.read_back.is_some() || whole.is_some()).then(Digested::default);
-        Ok(DigestCollector { kept, paper, whole })
+        Ok(DigestCollector { kept, manifest, whole })
     }
 
     /// Whole blocks of a copy that was gone on with, of which there is no digest; of any other copy none.
@@ -50,8 +51,8 @@ impl DigestCollector {
     }
 
     /// There is a manifest to be written.
-    pub(crate) fn has_paper(&self) -> bool {
-        self.paper.is_some()
+    pub(crate) fn has_manifest(&self) -> bool {
+        self.manifest.is_some()
     }
 
     /// The blocks so far, in any order.
@@ -64,7 +65,7 @@ impl DigestCollector {
     /// # Errors
     /// It could not be written.
     pub(crate) fn finish(self, outcome: &mut Outcome) -> Result<()> {
-        self.paper.map_or(Ok(()), |paper| paper.finish(outcome))
+        self.manifest.map_or(Ok(()), |manifest| manifest.finish(outcome))
     }
 }
 
@@ -75,9 +76,9 @@ impl Observer for DigestCollector {
         if let Some(kept) = &self.kept {
             kept.add(block);
         }
-        if let Some(paper) = &self.paper {
+        if let Some(manifest) = &self.manifest {
             // Fails only when the writer has given up, which the end tells.
-            let _ = paper.to_writer.send(block);
+            let _ = manifest.to_writer.send(block);
         }
     }
 }
@@ -103,7 +104,7 @@ impl Grid {
 }
 
 /// A manifest under way, written by a thread of its own: a slow file system must not hold the copy up.
-struct Paper {
+struct ManifestWriter {
     path: String,
     /// It takes the place of an older one.
     renews: bool,
@@ -113,7 +114,7 @@ struct Paper {
     writer: JoinHandle<std::result::Result<ManifestFile, Fault>>,
 }
 
-impl Paper {
+impl ManifestWriter {
     fn begin(path: &str, renews: bool, plan: &Plan, source: &Facts, dests: &[&Facts]) -> Result<Self> {
         let blocks = plan.digest_blocks.expect("a plan with a manifest digests blocks");
         // Before the copy, as the source: a file that is not there has no size.
@@ -144,7 +145,7 @@ impl Paper {
             .name("haul-manifest".to_owned())
             .spawn(write)
             .map_err(|error| Error::new(Kind::Io, "no thread is left to write the manifest").because(error))?;
-        Ok(Paper { path: path.to_owned(), renews, from: plan.source.offset, to_writer, writer })
+        Ok(ManifestWriter { path: path.to_owned(), renews, from: plan.source.offset, to_writer, writer })
     }
 
     fn finish(self, outcome: &mut Outcome) -> Result<()> {
@@ -183,7 +184,7 @@ mod tests {
             len in 1u64..2_000, cuts in prop::collection::vec((0u64..2_000, 1u64..300, any::<bool>()), 0..9),
         ) {
             let grid = Grid { block_bytes: 64, len };
-            let gatherer = DigestCollector { kept: Some(Digested::default()), paper: None, whole: Some(grid) };
+            let gatherer = DigestCollector { kept: Some(Digested::default()), manifest: None, whole: Some(grid) };
             let mut there = ExtentSet::new();
             let (mut whole, mut at) = (ExtentSet::new(), 0);
             for (gap, run, zero) in cuts {

@@ -31,7 +31,7 @@ pub(super) fn one(session: &Session, written: One<'_>, gatherer: &mut DigestColl
     }
     let sample = read_back::drawn(plan, len);
     let mut missing = gatherer.missing();
-    if let (Some(sample), false) = (&sample, gatherer.has_paper()) {
+    if let (Some(sample), false) = (&sample, gatherer.has_manifest()) {
         missing = missing.intersection(&sample.iter().copied().collect());
     }
     if !missing.is_empty() {

@@ -1,10 +1,10 @@
-//! What is wrong with a paper.
+//! What is wrong with a record file.
 use crate::core::{Error, Extent, Kind};
 use std::{error, fmt, io};
 
-/// The kinds of papers.
+/// The kinds of record files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Paper {
+pub enum RecordFile {
     /// What the bytes of a copy were.
     Manifest,
     /// Which bytes of a copy are durable.
@@ -15,14 +15,14 @@ pub enum Paper {
     Undo,
 }
 
-impl Paper {
+impl RecordFile {
     /// The word for messages.
     pub fn name(self) -> &'static str {
         match self {
-            Paper::Manifest => "manifest",
-            Paper::Journal => "journal",
-            Paper::Mapfile => "mapfile",
-            Paper::Undo => "undo journal",
+            RecordFile::Manifest => "manifest",
+            RecordFile::Journal => "journal",
+            RecordFile::Mapfile => "mapfile",
+            RecordFile::Undo => "undo journal",
         }
     }
 }
@@ -33,7 +33,7 @@ impl Paper {
 pub enum FaultKind {
     /// The kernel could not read or write it.
     Io(io::Error),
-    /// It is something else: its first line is not that of such a paper.
+    /// It is something else: its first line is not that of such a record file.
     Other,
     /// It was written by a later haul, in a format that this one does not know.
     Newer {
@@ -65,13 +65,13 @@ pub enum FaultKind {
     Spoiled,
 }
 
-/// What is wrong with a paper, and in which line.
+/// What is wrong with a record file, and in which line.
 ///
 /// `Display` prints one line without the path and without the advice; [`Fault::into_error`] adds both.
 #[derive(Debug)]
 pub struct Fault {
-    /// Which paper.
-    pub paper: Paper,
+    /// Which record file.
+    pub record_file: RecordFile,
     /// The line, counted from 1; 0 where no line is to blame.
     pub line: u64,
     /// What.
@@ -80,66 +80,73 @@ pub struct Fault {
 
 impl Fault {
     /// A fault that no line is to blame for.
-    pub(super) fn of(paper: Paper, kind: FaultKind) -> Self {
-        Fault { paper, line: 0, kind }
+    pub(super) fn of(record_file: RecordFile, kind: FaultKind) -> Self {
+        Fault { record_file, line: 0, kind }
     }
 
     /// A journal that is not to be made anew.
     pub fn journal_exists() -> Self {
-        Fault::of(Paper::Journal, FaultKind::Exists)
+        Fault::of(RecordFile::Journal, FaultKind::Exists)
     }
 
     /// What to do next, a full sentence.
     pub fn advice(&self) -> &'static str {
-        match (&self.kind, self.paper) {
-            (FaultKind::Other, Paper::Manifest) => "Give the file that --manifest wrote.",
-            (FaultKind::Other, Paper::Journal) => "Give the file that --journal wrote.",
-            (FaultKind::Other, Paper::Mapfile) => "Give a mapfile of GNU ddrescue.",
-            (FaultKind::Other, Paper::Undo) => "Move it away: that name is for originals that haul keeps.",
-            (FaultKind::Busy, Paper::Undo) => "Wait until the device has been measured.",
-            (FaultKind::Exists, Paper::Undo) => "Put it back with haul tune PATH --restore.",
+        match (&self.kind, self.record_file) {
+            (FaultKind::Other, RecordFile::Manifest) => "Give the file that --manifest wrote.",
+            (FaultKind::Other, RecordFile::Journal) => "Give the file that --journal wrote.",
+            (FaultKind::Other, RecordFile::Mapfile) => "Give a mapfile of GNU ddrescue.",
+            (FaultKind::Other, RecordFile::Undo) => "Move it away: that name is for originals that haul keeps.",
+            (FaultKind::Busy, RecordFile::Undo) => "Wait until the device has been measured.",
+            (FaultKind::Exists, RecordFile::Undo) => "Put it back with haul tune PATH --restore.",
             (FaultKind::Newer { .. }, _) => "Use the haul that wrote it, or a later one.",
-            (FaultKind::Truncated, Paper::Manifest) => "The copy did not finish: resume it, or make the manifest anew.",
-            (FaultKind::Busy, Paper::Manifest) => "Wait for that copy to end, or name another manifest.",
-            (FaultKind::Exists, Paper::Manifest) => "Name another file, or remove it if it is not wanted any more.",
-            (FaultKind::Busy, Paper::Mapfile) => "Wait for that copy to end, or name another mapfile.",
-            (FaultKind::Exists, Paper::Mapfile) => "Name another file, or move it away: it may stand for days of work.",
+            (FaultKind::Truncated, RecordFile::Manifest) => {
+                "The copy did not finish: resume it, or make the manifest anew."
+            }
+            (FaultKind::Busy, RecordFile::Manifest) => "Wait for that copy to end, or name another manifest.",
+            (FaultKind::Exists, RecordFile::Manifest) => {
+                "Name another file, or remove it if it is not wanted any more."
+            }
+            (FaultKind::Busy, RecordFile::Mapfile) => "Wait for that copy to end, or name another mapfile.",
+            (FaultKind::Exists, RecordFile::Mapfile) => {
+                "Name another file, or move it away: it may stand for days of work."
+            }
             (FaultKind::Busy, _) => "Wait for that copy to end, or name another journal.",
             (FaultKind::Exists, _) => "Resume that copy, or remove the file if it is not wanted any more.",
             (FaultKind::Io(error), _) if error.kind() == io::ErrorKind::NotFound => "Check the path.",
             (FaultKind::Io(_), _) => "Look at the file system it is on: is it there, full, or read-only?",
             (FaultKind::Refused(_), _) => "Name another file, or move that one away if it is not wanted.",
             (FaultKind::Spoiled, _) => "Begin again with --resume: what the journal says then is true.",
-            (_, Paper::Manifest) => "Make the manifest anew from the source, or take another copy of the file.",
-            (_, Paper::Journal) => "Copy again from the start: what is durable can no longer be known.",
-            (_, Paper::Undo) => {
+            (_, RecordFile::Manifest) => "Make the manifest anew from the source, or take another copy of the file.",
+            (_, RecordFile::Journal) => "Copy again from the start: what is durable can no longer be known.",
+            (_, RecordFile::Undo) => {
                 "What was put back by then is right; the rest is in this file, as far as it can be read. Move it away \
                  once it is not wanted any more."
             }
-            (_, Paper::Mapfile) => "Correct the line, or take the backup that ddrescue keeps beside it.",
+            (_, RecordFile::Mapfile) => "Correct the line, or take the backup that ddrescue keeps beside it.",
         }
     }
 
-    /// The error for the user, of the paper at `path`.
+    /// The error for the user, of the record file at `path`.
     pub fn into_error(self, path: &str) -> Error {
         let kind = match self.kind {
             FaultKind::Other | FaultKind::Newer { .. } => Kind::Usage,
             FaultKind::Busy | FaultKind::Exists | FaultKind::Refused(_) => Kind::Refused,
             _ => Kind::Io,
         };
-        let error = Error::new(kind, format!("{} {path}: {}", self.paper.name(), self.words())).advise(self.advice());
+        let error =
+            Error::new(kind, format!("{} {path}: {}", self.record_file.name(), self.words())).advise(self.advice());
         match self.kind {
             FaultKind::Io(source) => error.because(source),
             _ => error,
         }
     }
 
-    /// What is wrong and in which line, without the name of the paper.
+    /// What is wrong and in which line, without the name of the record file.
     fn words(&self) -> String {
         let what = match &self.kind {
             FaultKind::Io(_) => "it cannot be read or written".to_owned(),
-            FaultKind::Other if self.paper == Paper::Undo => "it is not an undo journal".to_owned(),
-            FaultKind::Other => format!("it is not a {}", self.paper.name()),
+            FaultKind::Other if self.record_file == RecordFile::Undo => "it is not an undo journal".to_owned(),
+            FaultKind::Other => format!("it is not a {}", self.record_file.name()),
             FaultKind::Newer { version } => format!("its format version {version} is newer than this haul"),
             FaultKind::Truncated => "it ends too early".to_owned(),
             FaultKind::Damaged => "the checksum does not fit: it is damaged".to_owned(),
@@ -161,7 +168,7 @@ impl Fault {
 
 impl fmt::Display for Fault {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "{}: {}", self.paper.name(), self.words())
+        write!(out, "{}: {}", self.record_file.name(), self.words())
     }
 }
 
@@ -180,7 +187,7 @@ mod tests {
 
     #[test]
     fn a_fault_names_paper_path_line_and_what_to_do() {
-        let fault = Fault { paper: Paper::Manifest, line: 17, kind: FaultKind::Damaged };
+        let fault = Fault { record_file: RecordFile::Manifest, line: 17, kind: FaultKind::Damaged };
         let error = fault.into_error("/tmp/m");
         assert_eq!(error.to_string(), "manifest /tmp/m: line 17: the checksum does not fit: it is damaged");
         assert!(error.advice.starts_with("Make the manifest anew"));
@@ -189,7 +196,7 @@ mod tests {
 
     #[test]
     fn what_the_kernel_said_is_kept() {
-        let fault = Fault::of(Paper::Journal, FaultKind::Io(io::ErrorKind::StorageFull.into()));
+        let fault = Fault::of(RecordFile::Journal, FaultKind::Io(io::ErrorKind::StorageFull.into()));
         assert_eq!(fault.into_error("j").source.map(|source| source.kind()), Some(io::ErrorKind::StorageFull));
     }
 }

@@ -1,4 +1,4 @@
-//! The first line of a sealed paper: what it is, its format version, and what it is about.
+//! The first line of a sealed record file: what it is, its format version, and what it is about.
 use super::lines::{Line, Lines};
 use super::seal::{Seal, version_in};
 use super::{Fault, FaultKind};
@@ -6,9 +6,9 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::io::BufRead;
 
-/// What a sealed paper is about, as its first line says it.
+/// What a sealed record file is about, as its first line says it.
 pub(super) trait FirstLine: Serialize + DeserializeOwned {
-    /// The first field of the line: it tells what paper this is. Its value is the format version.
+    /// The first field of the line: it tells what record file this is. Its value is the format version.
     const KEY: &'static str;
     /// The version of the format that is written, and the newest that is read.
     const FORMAT_VERSION: u64;
@@ -27,7 +27,7 @@ pub(super) trait FirstLine: Serialize + DeserializeOwned {
     /// Reads the first line of `lines`, and the seal that goes on behind it.
     ///
     /// # Errors
-    /// It is that of no such paper, of a newer haul, or damaged.
+    /// It is that of no such record file, of a newer haul, or damaged.
     fn read(lines: &mut Lines<impl BufRead>) -> Result<(Self, Seal), Fault> {
         let ended = lines.advance()?;
         // Before its check, which a later format may make in another way.
@@ -43,7 +43,7 @@ pub(super) trait FirstLine: Serialize + DeserializeOwned {
         Ok((head, seal))
     }
 
-    /// Whether a first line is that of such a paper, and of a version that this haul can read.
+    /// Whether a first line is that of such a record file, and of a version that this haul can read.
     fn is_known(line: &[u8]) -> Result<(), FaultKind> {
         match version_in(line, Self::KEY) {
             None => Err(FaultKind::Other),

@@ -1,4 +1,4 @@
-//! Who a side is, as a paper remembers it.
+//! Who a side is, as a record file remembers it.
 use super::Misfit;
 use crate::core::{EndpointKind, Facts, Side};
 use serde::{Deserialize, Serialize};

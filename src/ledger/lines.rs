@@ -1,5 +1,5 @@
-//! Lines of a paper, in bounded memory.
-use super::{Fault, FaultKind, Paper};
+//! Lines of a record file, in bounded memory.
+use super::{Fault, FaultKind, RecordFile};
 use std::io::{BufRead, Read};
 
 /// The most bytes in a line, its newline counted. Two paths of 4 KiB with every byte escaped fit.
@@ -19,7 +19,7 @@ pub(super) enum Line {
 /// Reads lines and counts them.
 pub(super) struct Lines<R> {
     input: R,
-    paper: Paper,
+    record_file: RecordFile,
     /// The present line, without its newline.
     pub bytes: Vec<u8>,
     /// Its number, counted from 1.
@@ -31,8 +31,8 @@ pub(super) struct Lines<R> {
 }
 
 impl<R: BufRead> Lines<R> {
-    pub(super) fn new(paper: Paper, input: R) -> Self {
-        Lines { input, paper, bytes: Vec::new(), number: 0, start: 0, end: 0 }
+    pub(super) fn new(record_file: RecordFile, input: R) -> Self {
+        Lines { input, record_file, bytes: Vec::new(), number: 0, start: 0, end: 0 }
     }
 
     /// Reads the next line.
@@ -55,7 +55,7 @@ impl<R: BufRead> Lines<R> {
 
     /// A fault of the present line.
     pub(super) fn fault(&self, kind: FaultKind) -> Fault {
-        Fault { paper: self.paper, line: self.number, kind }
+        Fault { record_file: self.record_file, line: self.number, kind }
     }
 }
 
@@ -65,7 +65,7 @@ mod tests {
 
     #[test]
     fn lines_are_counted_and_the_last_may_be_torn() {
-        let mut lines = Lines::new(Paper::Mapfile, &b"one\n\ntorn"[..]);
+        let mut lines = Lines::new(RecordFile::Mapfile, &b"one\n\ntorn"[..]);
         let expected: [(Line, &[u8], u64); 4] =
             [(Line::Whole, b"one", 4), (Line::Whole, b"", 5), (Line::Torn, b"torn", 9), (Line::None, b"", 9)];
         for (number, (line, bytes, end)) in (1..).zip(expected) {
@@ -78,8 +78,9 @@ mod tests {
     fn a_line_without_an_end_does_not_fill_memory() {
         let mut fits = vec![b'a'; LINE_BYTES_MAX];
         fits[LINE_BYTES_MAX - 1] = b'\n';
-        assert_eq!(Lines::new(Paper::Manifest, &fits[..]).advance().unwrap(), Line::Whole);
-        let fault = Lines::new(Paper::Manifest, std::io::BufReader::new(std::io::repeat(b'a'))).advance().unwrap_err();
+        assert_eq!(Lines::new(RecordFile::Manifest, &fits[..]).advance().unwrap(), Line::Whole);
+        let fault =
+            Lines::new(RecordFile::Manifest, std::io::BufReader::new(std::io::repeat(b'a'))).advance().unwrap_err();
         assert!(matches!(fault.kind, FaultKind::TooLong { .. }), "{fault}");
     }
 }

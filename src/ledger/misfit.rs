@@ -1,8 +1,8 @@
-//! What no longer fits between a paper and the sides as they are now.
+//! What no longer fits between a record file and the sides as they are now.
 use crate::core::{Extent, Side};
 use std::fmt;
 
-/// One thing that is not as it was when the paper was begun: `then` and `now`.
+/// One thing that is not as it was when the record file was begun: `then` and `now`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 #[allow(missing_docs, reason = "side, then and now mean the same everywhere")]

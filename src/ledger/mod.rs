@@ -1,4 +1,4 @@
-//! What was copied, on paper: the manifest (what the bytes were), the journal (which of them are durable) and GNU
+//! What was copied, on record file: the manifest (what the bytes were), the journal (which of them are durable) and GNU
 //! ddrescue's mapfile (which could not be read); what `haul tune` found for each disk, and what stood on one before its
 //! speed of writing was measured; and the file that a report's page goes to.
 //!
@@ -14,12 +14,12 @@ pub mod manifest;
 pub mod mapfile;
 mod misfit;
 mod page_file;
-mod paper_file;
+mod record_file;
 pub mod saved;
 mod seal;
 pub mod undo;
 
-pub use fault::{Fault, FaultKind, Paper};
+pub use fault::{Fault, FaultKind, RecordFile};
 pub use identity::SideIdentity;
 pub use misfit::Misfit;
 pub use page_file::PageFile;

@@ -1,53 +1,55 @@
-//! What papers do with their files alike.
-use super::{Fault, FaultKind, Paper};
+//! What record files do with their files alike.
+use super::{Fault, FaultKind, RecordFile};
 use crate::files::{FileError, Opening, Place};
 use rustix::fs::{FlockOperation, flock};
 use std::fs::File;
 use std::io;
 use std::path::Path;
 
-/// What the file system said, as a fault of this paper.
-pub(super) fn io_fault(paper: Paper, source: io::Error) -> Fault {
-    Fault::of(paper, FaultKind::Io(source))
+/// What the file system said, as a fault of this record file.
+pub(super) fn io_fault(record_file: RecordFile, source: io::Error) -> Fault {
+    Fault::of(record_file, FaultKind::Io(source))
 }
 
-/// What is wrong with its file, as a fault of this paper.
-pub(super) fn file_fault(paper: Paper, error: FileError) -> Fault {
+/// What is wrong with its file, as a fault of this record file.
+pub(super) fn file_fault(record_file: RecordFile, error: FileError) -> Fault {
     let kind = match error {
         FileError::Io(source) => FaultKind::Io(source),
         FileError::Busy => FaultKind::Busy,
         FileError::Exists => FaultKind::Exists,
         other => FaultKind::Refused(other.to_string()),
     };
-    Fault::of(paper, kind)
+    Fault::of(record_file, kind)
 }
 
-/// The place of a paper that is to be made, where nothing may be.
-pub(super) fn free_place(paper: Paper, path: &Path) -> Result<Place, Fault> {
-    let place = Place::of(path).map_err(|error| io_fault(paper, error))?;
-    match place.look().map_err(|error| io_fault(paper, error))? {
+/// The place of a record file that is to be made, where nothing may be.
+pub(super) fn free_place(record_file: RecordFile, path: &Path) -> Result<Place, Fault> {
+    let place = Place::of(path).map_err(|error| io_fault(record_file, error))?;
+    match place.look().map_err(|error| io_fault(record_file, error))? {
         None => Ok(place),
-        Some(_) => Err(Fault::of(paper, FaultKind::Exists)),
+        Some(_) => Err(Fault::of(record_file, FaultKind::Exists)),
     }
 }
 
-/// Opens the paper at `path` to go on with it, locked against other processes (flock: advisory, gone with the process).
-/// `None`: there is none.
-pub(super) fn open_own(paper: Paper, path: &Path) -> Result<Option<(Place, File)>, Fault> {
+/// Opens the record file at `path` to go on with it, locked against other processes (flock: advisory, gone with the
+/// process). `None`: there is none.
+pub(super) fn open_own(record_file: RecordFile, path: &Path) -> Result<Option<(Place, File)>, Fault> {
     let place = match Place::of(path) {
         Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
             return Ok(None);
         }
-        place => place.map_err(|error| io_fault(paper, error))?,
+        place => place.map_err(|error| io_fault(record_file, error))?,
     };
     loop {
-        let Some(file) = place.open(Opening::Own).map_err(|error| file_fault(paper, error))? else { return Ok(None) };
+        let Some(file) = place.open(Opening::Own).map_err(|error| file_fault(record_file, error))? else {
+            return Ok(None);
+        };
         match flock(&file, FlockOperation::NonBlockingLockExclusive) {
-            Err(rustix::io::Errno::WOULDBLOCK) => return Err(Fault::of(paper, FaultKind::Busy)),
-            locked => locked.map_err(|errno| io_fault(paper, errno.into()))?,
+            Err(rustix::io::Errno::WOULDBLOCK) => return Err(Fault::of(record_file, FaultKind::Busy)),
+            locked => locked.map_err(|errno| io_fault(record_file, errno.into()))?,
         }
         // It may have been replaced or removed between opening and lock: the lock is then on a file without a name.
-        if place.is_named(&file).map_err(|error| io_fault(paper, error))? {
+        if place.is_named(&file).map_err(|error| io_fault(record_file, error))? {
             return Ok(Some((place, file)));
         }
     }

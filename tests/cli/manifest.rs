@@ -1,4 +1,4 @@
-//! `haul copy --manifest`, `haul verify --manifest`, `haul manifest`: what was copied, on paper.
+//! `haul copy --manifest`, `haul verify --manifest`, `haul manifest`: what was copied, on record file.
 use crate::support::{Folder, LoopDevice, engines, haul, memory_dir, noise, scratch, stderr, write_noise};
 use serde_json::Value;
 use std::fs;

@@ -18,9 +18,9 @@ const SECTOR: u64 = 512;
 
 /// What a journal would say.
 #[derive(Clone, Default)]
-struct Paper(Arc<Mutex<[ExtentSet; 2]>>);
+struct RecordFile(Arc<Mutex<[ExtentSet; 2]>>);
 
-impl CheckpointSink for Paper {
+impl CheckpointSink for RecordFile {
     fn keep(&mut self, durable: &ExtentSet, unread: &ExtentSet) -> Result<(), Error> {
         assert!(durable.intersection(unread).is_empty(), "durable and unread at once");
         let [all_durable, all_unread] = &mut *self.0.lock().unwrap();
@@ -31,7 +31,7 @@ impl CheckpointSink for Paper {
     }
 }
 
-impl Paper {
+impl RecordFile {
     fn says(&self) -> [ExtentSet; 2] {
         self.0.lock().unwrap().clone()
     }
@@ -47,15 +47,22 @@ fn source(bytes: &[u8], bad: &BTreeSet<u64>) -> Memory {
     Memory::disk(bytes.to_vec(), &bad.iter().map(fault).collect::<Vec<_>>())
 }
 
-/// Copies what `paper` does not call durable, from a disk with these bad sectors.
-fn run(plan: &Plan, bytes: &[u8], bad: &BTreeSet<u64>, dest: &Arc<Memory>, paper: &Paper, every: Duration) -> Outcome {
-    copy(plan, [Arc::new(source(bytes, bad)), dest.clone()], paper, every)
+/// Copies what `record file` does not call durable, from a disk with these bad sectors.
+fn run(
+    plan: &Plan,
+    bytes: &[u8],
+    bad: &BTreeSet<u64>,
+    dest: &Arc<Memory>,
+    record_file: &RecordFile,
+    every: Duration,
+) -> Outcome {
+    copy(plan, [Arc::new(source(bytes, bad)), dest.clone()], record_file, every)
 }
 
-fn copy(plan: &Plan, ends: [Arc<dyn Endpoint>; 2], paper: &Paper, every: Duration) -> Outcome {
-    let [already, _] = paper.says();
+fn copy(plan: &Plan, ends: [Arc<dyn Endpoint>; 2], record_file: &RecordFile, every: Duration) -> Outcome {
+    let [already, _] = record_file.says();
     let mut schedule = haul::core::schedules::rest(plan, &ends[0], &already);
-    let keeping = CheckpointPlan { keeper: Box::new(paper.clone()), every: [every, every], already };
+    let keeping = CheckpointPlan { keeper: Box::new(record_file.clone()), every: [every, every], already };
     let (stop, tally) = (Stop::default(), Tally::default());
     haul::engine::run_keeping(
         plan,
@@ -88,14 +95,14 @@ proptest! {
         runs in prop::collection::vec(prop::collection::btree_set(0u64..200, 0..12), 1..4),
     ) {
         let skip = skip * SECTOR;
-        let (bytes, paper) = (pattern((skip + len) as usize, 0), Paper::default());
+        let (bytes, record_file) = (pattern((skip + len) as usize, 0), RecordFile::default());
         let plan = plan_for(engine, len, skip, direct);
         let dest = Arc::new(Memory::disk(vec![0xAA; len as usize], &[]));
         // Sectors that no run could read, as extents of the copy.
         let mut never = runs[0].clone();
         for bad in &runs {
             let every = if at_once { Duration::ZERO } else { Duration::from_secs(3600) };
-            let outcome = run(&plan, &bytes, bad, &dest, &paper, every);
+            let outcome = run(&plan, &bytes, bad, &dest, &record_file, every);
             prop_assert!(matches!(outcome.ended, Ended::Complete), "{:?}", outcome.ended);
             never = never.intersection(bad).copied().collect();
             let copy = Extent::new(skip, len);
@@ -107,7 +114,7 @@ proptest! {
             let on_source = lost.iter().map(|extent| Extent::new(extent.offset + skip, extent.len));
             let on_source: ExtentSet = on_source.collect();
             prop_assert_eq!(&outcome.unread[0].runs, &on_source, "told as unread");
-            let [durable, unread] = paper.says();
+            let [durable, unread] = record_file.says();
             if lost.is_empty() {
                 // The copy is complete, and its journal gone.
                 break;
@@ -120,29 +127,30 @@ proptest! {
 
 #[test]
 fn a_copy_that_stops_at_a_bad_place_says_which() {
-    let (bytes, paper, dest) = (pattern(50_000, 0), Paper::default(), Arc::new(Memory::disk(vec![0; 50_000], &[])));
+    let (bytes, record_file, dest) =
+        (pattern(50_000, 0), RecordFile::default(), Arc::new(Memory::disk(vec![0; 50_000], &[])));
     let mut plan = plan_for(EngineKind::Threads, 50_000, 0, false);
     plan.on_error = OnError { skip: false, retries: 1 };
     let hour = Duration::from_secs(3600);
-    let outcome = run(&plan, &bytes, &[40].into(), &dest, &paper, hour);
+    let outcome = run(&plan, &bytes, &[40].into(), &dest, &record_file, hour);
     assert!(matches!(outcome.ended, Ended::Failed(_)), "{:?}", outcome.ended);
-    let [durable, unread] = paper.says();
+    let [durable, unread] = record_file.says();
     assert_eq!(unread, [sector(40)].into_iter().collect());
     assert!(durable.contains(Extent::new(0, 2 * 8192)), "{durable:?}");
-    let outcome = run(&plan, &bytes, &BTreeSet::new(), &dest, &paper, hour);
+    let outcome = run(&plan, &bytes, &BTreeSet::new(), &dest, &record_file, hour);
     assert!(matches!(outcome.ended, Ended::Complete), "{:?}", outcome.ended);
     assert!(dest.bytes() == bytes);
 }
 
 #[test]
 fn a_copy_ends_rather_than_write_zeros_over_what_neither_side_gives_any_more() {
-    let (bytes, paper) = (pattern(50_000, 0), Paper::default());
+    let (bytes, record_file) = (pattern(50_000, 0), RecordFile::default());
     let plan = plan_for(EngineKind::Threads, 50_000, 0, true);
     let refuses = Fault::BadSectors { op: Op::Read, extent: Extent::new(0, 50_000), errno: libc::EBADF };
     let dest = Arc::new(Memory::disk(vec![0; 50_000], &[refuses]));
-    run(&plan, &bytes, &[40].into(), &dest, &paper, Duration::ZERO);
+    run(&plan, &bytes, &[40].into(), &dest, &record_file, Duration::ZERO);
     let before = dest.bytes();
-    let outcome = run(&plan, &bytes, &[41].into(), &dest, &paper, Duration::ZERO);
+    let outcome = run(&plan, &bytes, &[41].into(), &dest, &record_file, Duration::ZERO);
     let Ended::Failed(error) = &outcome.ended else { panic!("{:?}", outcome.ended) };
     assert!(error.to_string().contains("cannot be read any more"), "{error}");
     assert_eq!((error.offset, error.advice.contains("--direct never")), (Some(41 * SECTOR), true));
@@ -156,13 +164,13 @@ struct EachWaits {
     others: Vec<Extent>,
     /// The dest is being read.
     asked: Arc<AtomicBool>,
-    paper: Paper,
+    record_file: RecordFile,
     is_source: bool,
 }
 
 impl EachWaits {
     fn others_are_through(&self) -> bool {
-        let (bytes, [durable, _]) = (self.inner.bytes(), self.paper.says());
+        let (bytes, [durable, _]) = (self.inner.bytes(), self.record_file.says());
         let written = |other: &Extent| bytes[other.offset as usize..other.end() as usize].iter().any(|byte| *byte != 0);
         self.others.iter().all(written) && self.others.iter().any(|other| durable.contains(*other))
     }
@@ -200,18 +208,19 @@ impl Endpoint for EachWaits {
 #[test]
 fn other_blocks_and_checkpoints_go_on_while_the_dest_is_read_in_place_of_the_source() {
     for engine in [EngineKind::Ring, EngineKind::Threads] {
-        let (bytes, paper) = (pattern(100_000, 0), Paper::default());
+        let (bytes, record_file) = (pattern(100_000, 0), RecordFile::default());
         let plan = plan_for(engine, 100_000, 0, true);
         let dest = Arc::new(Memory::disk(vec![0; 100_000], &[]));
-        run(&plan, &bytes, &[20, 40, 80, 120, 160].into(), &dest, &paper, Duration::ZERO);
+        run(&plan, &bytes, &[20, 40, 80, 120, 160].into(), &dest, &record_file, Duration::ZERO);
         // Beside the first two gaps, a sector that was read before is bad now.
         let (others, asked) = ([80, 120, 160].map(sector).to_vec(), Arc::<AtomicBool>::default());
         let waits = |inner: Memory, is_source: bool| {
-            let (others, asked, paper) = (others.clone(), asked.clone(), paper.clone());
-            Arc::new(EachWaits { inner, others, asked, paper, is_source })
+            let (others, asked, record_file) = (others.clone(), asked.clone(), record_file.clone());
+            Arc::new(EachWaits { inner, others, asked, record_file, is_source })
         };
         let to = waits(Memory::disk(dest.bytes(), &[]), false);
-        let outcome = copy(&plan, [waits(source(&bytes, &[21, 41].into()), true), to.clone()], &paper, Duration::ZERO);
+        let outcome =
+            copy(&plan, [waits(source(&bytes, &[21, 41].into()), true), to.clone()], &record_file, Duration::ZERO);
         assert!(matches!(outcome.ended, Ended::Complete), "{engine:?}: {:?}", outcome.ended);
         assert!(outcome.unread[0].is_empty(), "{engine:?}: {:?}", outcome.unread[0]);
         assert!(to.inner.bytes() == bytes, "{engine:?}: other bytes arrived");

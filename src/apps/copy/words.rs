@@ -241,8 +241,9 @@ impl Words for CopyArguments {
                 hashes.push(kind);
             }
         }
-        let papers = self.journal.into_options()?;
-        let journal_path = if let JournalWish::At(path) = &papers.journal { Some(path.as_os_str()) } else { None };
+        let record_files = self.journal.into_options()?;
+        let journal_path =
+            if let JournalWish::At(path) = &record_files.journal { Some(path.as_os_str()) } else { None };
         let files = [journal_path, self.mapfile.as_deref(), self.certainty.manifest.as_deref()];
         if self.report.as_ref().is_some_and(|report| files.contains(&Some(report.as_os_str()))) {
             let what = "--report names the same file as --journal, --mapfile or --manifest; give the page its own";
@@ -269,10 +270,10 @@ impl Words for CopyArguments {
             hashes,
             mapfile: self.mapfile.map(|path| address("--mapfile", path)).transpose()?,
             on_error: self.on_error,
-            journal: papers.journal,
-            resume: papers.resume,
-            restart: papers.restart,
-            checkpoint: papers.checkpoint,
+            journal: record_files.journal,
+            resume: record_files.resume,
+            restart: record_files.restart,
+            checkpoint: record_files.checkpoint,
             delta: self.certainty.delta,
             verify: self.certainty.verify,
             manifest: self.certainty.manifest.map(|path| address("--manifest", path)).transpose()?,

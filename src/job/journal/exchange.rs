@@ -14,7 +14,7 @@ use std::fs::File;
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
 
-/// Opens a paper for reading; whatever is no regular file is refused.
+/// Opens a record file for reading; whatever is no regular file is refused.
 fn opened(what: &str, path: &Path) -> Result<BufReader<File>> {
     let failed = |error: FileError| {
         let refused = matches!(error, FileError::NotRegular(_));

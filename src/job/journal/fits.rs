@@ -26,14 +26,14 @@ const NAMED: usize = 4;
 /// # Errors
 /// Refused, with everything that does not fit; what opening either side for reading said.
 pub(super) fn check(journal: &Journal, plan: &Plan, source: &Facts, dest: &Facts) -> Result<()> {
-    let paper = format!("journal {}", journal.path().display());
-    check_state(&paper, journal.head(), journal.state(), plan, source, dest)?;
-    check_unwritten(&paper, journal, &dest.path)
+    let record_file = format!("journal {}", journal.path().display());
+    check_state(&record_file, journal.head(), journal.state(), plan, source, dest)?;
+    check_unwritten(&record_file, journal, &dest.path)
 }
 
 /// Refuses where somebody wrote to a file after the copy to it ended in good order. After a copy that was killed nobody
 /// can tell: it wrote itself, behind its last line.
-fn check_unwritten(paper: &str, journal: &Journal, dest: &Path) -> Result<()> {
+fn check_unwritten(record_file: &str, journal: &Journal, dest: &Path) -> Result<()> {
     let Some(then) = journal.ended() else { return Ok(()) };
     let Some(now) = rustix::fs::stat(dest).ok().and_then(|stat| ended_as(&stat)) else { return Ok(()) };
     if *then == now {
@@ -46,7 +46,7 @@ fn check_unwritten(paper: &str, journal: &Journal, dest: &Path) -> Result<()> {
     );
     let of = |ended: Ended| (ended.dest_mtime, ended.dest_size_bytes);
     let misfit = Misfit::Written { then: of(then.clone()), now: of(now) };
-    Err(Error::new(Kind::Refused, format!("cannot resume: {paper} does not fit: {misfit}")).advise(advice))
+    Err(Error::new(Kind::Refused, format!("cannot resume: {record_file} does not fit: {misfit}")).advise(advice))
 }
 
 /// What a regular file is at the end of a copy; `None` for anything else.
@@ -58,12 +58,12 @@ pub(super) fn ended_as(stat: &Stat) -> Option<Ended> {
     Some(Ended { dest_mtime: format!("{mtime:.9}"), dest_size_bytes: u64::try_from(stat.st_size).ok()? })
 }
 
-/// The same of what `paper` says.
+/// The same of what `record file` says.
 ///
 /// # Errors
 /// As for [`check`].
 pub(super) fn check_state(
-    paper: &str,
+    record_file: &str,
     head: &Head,
     state: &State,
     plan: &Plan,
@@ -74,7 +74,7 @@ pub(super) fn check_state(
     let then: Vec<_> = head.samples.iter().map(|sample| Some(sample.digest)).collect();
     let now = Now { len_bytes: plan.len, source: &from, dest: &to, samples: &then, dest_differs: &[] };
     // Before any byte is read: of another disk none need be.
-    refuse(paper, head.misfits(state, &now))?;
+    refuse(record_file, head.misfits(state, &now))?;
     if state.durable.is_empty() {
         return Ok(());
     }
@@ -100,7 +100,7 @@ pub(super) fn check_state(
     }
     let mut misfits = head.misfits(state, &Now { samples: &samples, dest_differs: &dest_differs, ..now });
     misfits.append(&mut unreadable);
-    refuse(paper, misfits)
+    refuse(record_file, misfits)
 }
 
 /// A source of which not all can be read is still the one that it was, as long as some of what is remembered of it can
@@ -112,7 +112,7 @@ fn passed_over(now: Vec<Option<BlockDigest>>, then: &[Option<BlockDigest>], plan
     now.into_iter().zip(then).map(|(now, then)| now.or(*then)).collect()
 }
 
-fn refuse(paper: &str, misfits: Vec<Misfit>) -> Result<()> {
+fn refuse(record_file: &str, misfits: Vec<Misfit>) -> Result<()> {
     if misfits.is_empty() {
         return Ok(());
     }
@@ -120,7 +120,7 @@ fn refuse(paper: &str, misfits: Vec<Misfit>) -> Result<()> {
     if misfits.len() > NAMED {
         words.push(format!("and {} more", misfits.len() - NAMED));
     }
-    let what = format!("cannot resume: {paper} does not fit: {}", words.join("; "));
+    let what = format!("cannot resume: {record_file} does not fit: {}", words.join("; "));
     let mut advice =
         "Nothing was written. Give the source and the destination of that copy as they were, or copy from \
                       the start with haul copy --restart."

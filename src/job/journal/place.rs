@@ -28,7 +28,8 @@ pub(crate) fn of(dest: &Facts) -> Option<PathBuf> {
     }
 }
 
-/// A paper of this kind about a device, in the folder where programs keep their state. `None`: there is no such folder.
+/// A record file of this kind about a device, in the folder where programs keep their state. `None`: there is no such
+/// folder.
 pub(crate) fn of_device(device: &Facts, kind: &str) -> Option<PathBuf> {
     Some(state_folder()?.join("haul").join(format!("{}.{kind}", device_name(device))))
 }
@@ -39,8 +40,8 @@ pub(super) fn about(dest: &Facts) -> Vec<PathBuf> {
     of(dest).into_iter().chain(of_kin(dest, "journal")).collect()
 }
 
-/// Papers of this kind about devices that share bytes with this one: of a disk those of its partitions, of a partition
-/// that of its disk. The latter may not be there.
+/// Record files of this kind about devices that share bytes with this one: of a disk those of its partitions, of a
+/// partition that of its disk. The latter may not be there.
 pub(crate) fn of_kin(device: &Facts, kind: &str) -> Vec<PathBuf> {
     let own = of_device(device, kind).filter(|_| device.kind == EndpointKind::Block);
     let Some(own) = own else { return Vec::new() };
@@ -67,15 +68,15 @@ pub(super) fn may_be_about(path: &Path) -> bool {
     if facts.is_file() {
         return beside(path).is_some_and(|place| place.exists());
     }
-    facts.file_type().is_block_device() && papers_of_devices().next().is_some()
+    facts.file_type().is_block_device() && record_files_of_devices().next().is_some()
 }
 
-/// Whether there is any paper of this kind about a device.
+/// Whether there is any record file of this kind about a device.
 pub(crate) fn are_there(kind: &str) -> bool {
-    papers_of_devices().any(|paper| paper.extension().is_some_and(|found| found == kind))
+    record_files_of_devices().any(|record_file| record_file.extension().is_some_and(|found| found == kind))
 }
 
-fn papers_of_devices() -> impl Iterator<Item = PathBuf> {
+fn record_files_of_devices() -> impl Iterator<Item = PathBuf> {
     let folder = state_folder().and_then(|folder| folder.join("haul").read_dir().ok());
     folder.into_iter().flatten().flatten().map(|file| file.path())
 }

@@ -5,9 +5,9 @@ use super::{Head, State};
 use crate::core::{Extent, ExtentSet};
 use crate::files::{FileError, NewFile, Place, Visibility};
 use crate::ledger::first_line::FirstLine;
-use crate::ledger::paper_file::{self, free_place, open_own};
+use crate::ledger::record_file::{self, free_place, open_own};
 use crate::ledger::seal::Seal;
-use crate::ledger::{Fault, FaultKind, Paper};
+use crate::ledger::{Fault, FaultKind, RecordFile};
 use std::fs::File;
 use std::io::{self, BufReader};
 use std::os::unix::fs::FileExt;
@@ -39,7 +39,7 @@ impl Journal {
     /// # Errors
     /// Something is there already, another process is just making it, or the file system fails.
     pub fn create(path: &Path, head: Head) -> Result<Self, Fault> {
-        let place = free_place(Paper::Journal, path)?;
+        let place = free_place(RecordFile::Journal, path)?;
         let (journal, new) = Journal::begin(&place, head, State::default(), None)?;
         let file = new.publish(Visibility::Owner).map_err(file_fault)?;
         Ok(Journal { file, compact_bytes: COMPACT_BYTES, ..journal })
@@ -52,7 +52,7 @@ impl Journal {
     /// It is in use by another process, no journal, perhaps somebody else's, of a newer haul, damaged, or cannot be
     /// written to.
     pub fn open(path: &Path) -> Result<Option<(Self, Option<Torn>)>, Fault> {
-        let Some((place, file)) = open_own(Paper::Journal, path)? else { return Ok(None) };
+        let Some((place, file)) = open_own(RecordFile::Journal, path)? else { return Ok(None) };
         let reading = read(BufReader::new(&file))?;
         if reading.torn.is_some() {
             file.set_len(reading.whole_bytes).map_err(io_fault)?;
@@ -205,11 +205,11 @@ impl Journal {
 }
 
 fn file_fault(error: FileError) -> Fault {
-    paper_file::file_fault(Paper::Journal, error)
+    record_file::file_fault(RecordFile::Journal, error)
 }
 
 fn fault(kind: FaultKind) -> Fault {
-    Fault::of(Paper::Journal, kind)
+    Fault::of(RecordFile::Journal, kind)
 }
 
 fn io_fault(source: io::Error) -> Fault {

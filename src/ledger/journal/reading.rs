@@ -4,7 +4,7 @@ use super::{Head, State};
 use crate::ledger::first_line::FirstLine;
 use crate::ledger::lines::{Line, Lines};
 use crate::ledger::seal::Seal;
-use crate::ledger::{Fault, FaultKind, Paper};
+use crate::ledger::{Fault, FaultKind, RecordFile};
 use std::io::BufRead;
 
 /// The last append, which a crash cut off. Nothing had relied on it yet.
@@ -41,7 +41,7 @@ pub struct Reading {
 /// # Errors
 /// It is no journal, of a newer haul, or damaged.
 pub fn read(input: impl BufRead) -> Result<Reading, Fault> {
-    let mut lines = Lines::new(Paper::Journal, input);
+    let mut lines = Lines::new(RecordFile::Journal, input);
     let (head, seal) = Head::read(&mut lines)?;
     let mut reading = Reading { head, state: State::default(), ended: None, torn: None, whole_bytes: lines.end, seal };
     loop {

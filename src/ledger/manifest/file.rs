@@ -2,8 +2,8 @@
 use super::{Entry, Head, Manifest, Writer};
 use crate::core::BlockDigest;
 use crate::files::{FileError, NewFile, Opening, Place, Visibility, open_to_read};
-use crate::ledger::paper_file::{self, free_place};
-use crate::ledger::{Fault, FaultKind, Paper};
+use crate::ledger::record_file::{self, free_place};
+use crate::ledger::{Fault, FaultKind, RecordFile};
 use std::fs::File;
 use std::io::{self, BufReader, BufWriter};
 use std::path::Path;
@@ -23,7 +23,7 @@ impl ManifestFile {
     /// # Errors
     /// Something is there, another process is just making it, or the file system fails.
     pub fn create(path: &Path, head: &Head) -> Result<Self, Fault> {
-        ManifestFile::begin(&free_place(Paper::Manifest, path)?, head, None)
+        ManifestFile::begin(&free_place(RecordFile::Manifest, path)?, head, None)
     }
 
     /// Begins a manifest that will take the place of the one at `path`, when it is complete and durable.
@@ -79,11 +79,11 @@ impl Manifest {
 }
 
 fn io_fault(source: io::Error) -> Fault {
-    Fault::of(Paper::Manifest, FaultKind::Io(source))
+    Fault::of(RecordFile::Manifest, FaultKind::Io(source))
 }
 
 fn file_fault(error: FileError) -> Fault {
-    paper_file::file_fault(Paper::Manifest, error)
+    record_file::file_fault(RecordFile::Manifest, error)
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use super::{Closing, Entry, Head};
 use crate::ledger::first_line::FirstLine;
 use crate::ledger::lines::{Line, Lines};
 use crate::ledger::seal::Seal;
-use crate::ledger::{Fault, FaultKind, Paper};
+use crate::ledger::{Fault, FaultKind, RecordFile};
 use std::io::BufRead;
 
 /// An iterator over what a manifest says, in the order of its lines and in bounded memory.
@@ -27,7 +27,7 @@ impl<R: BufRead> Reader<R> {
     /// # Errors
     /// It is none of a manifest, of a newer one, or damaged.
     pub fn open(input: R) -> Result<Self, Fault> {
-        let mut lines = Lines::new(Paper::Manifest, input);
+        let mut lines = Lines::new(RecordFile::Manifest, input);
         let (head, seal) = Head::read(&mut lines)?;
         let coverage = Coverage::new(&head);
         Ok(Reader { lines, seal, head, coverage, closing: None, over: false })

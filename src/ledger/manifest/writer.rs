@@ -4,7 +4,7 @@ use super::{Entry, Head};
 use crate::core::BlockDigest;
 use crate::ledger::first_line::FirstLine;
 use crate::ledger::seal::Seal;
-use crate::ledger::{Fault, FaultKind, Paper};
+use crate::ledger::{Fault, FaultKind, RecordFile};
 use std::io::Write;
 
 /// Writes a manifest line by line, in whatever order blocks arrive; nothing is held back or sought back to.
@@ -59,5 +59,5 @@ impl<W: Write> Writer<W> {
 }
 
 fn fault(kind: FaultKind) -> Fault {
-    Fault::of(Paper::Manifest, kind)
+    Fault::of(RecordFile::Manifest, kind)
 }

@@ -1,12 +1,12 @@
 //! The file of a mapfile that is being made.
 use super::Mapfile;
 use crate::files::{NewFile, Visibility};
-use crate::ledger::paper_file::{file_fault, free_place, io_fault};
-use crate::ledger::{Fault, Paper};
+use crate::ledger::record_file::{file_fault, free_place, io_fault};
+use crate::ledger::{Fault, RecordFile};
 use std::io::BufWriter;
 use std::path::Path;
 
-const PAPER: Paper = Paper::Mapfile;
+const KIND: RecordFile = RecordFile::Mapfile;
 
 /// A mapfile that will be written at the end of a copy. Its file is made before, so that a folder that cannot be
 /// written to is found before the copy begins; it goes when this is dropped.
@@ -19,8 +19,8 @@ impl MapfileFile {
     /// # Errors
     /// Something is there, another process is just making it, or the file system fails.
     pub fn create(path: &Path) -> Result<Self, Fault> {
-        let place = free_place(PAPER, path)?;
-        Ok(MapfileFile(NewFile::begin(&place).map_err(|error| file_fault(PAPER, error))?))
+        let place = free_place(KIND, path)?;
+        Ok(MapfileFile(NewFile::begin(&place).map_err(|error| file_fault(KIND, error))?))
     }
 
     /// Writes it, makes it durable and gives it its name.
@@ -29,8 +29,8 @@ impl MapfileFile {
     /// Something of that name has appeared, or the file system fails. Then there is none.
     pub fn close(self, mapfile: &Mapfile) -> Result<(), Fault> {
         let MapfileFile(new) = self;
-        mapfile.write(BufWriter::with_capacity(64 << 10, new.file())).map_err(|error| io_fault(PAPER, error))?;
-        new.publish(Visibility::Umask).map(drop).map_err(|error| file_fault(PAPER, error))
+        mapfile.write(BufWriter::with_capacity(64 << 10, new.file())).map_err(|error| io_fault(KIND, error))?;
+        new.publish(Visibility::Umask).map(drop).map_err(|error| file_fault(KIND, error))
     }
 }
 

@@ -2,7 +2,7 @@
 use super::{Block, Doing, Mapfile, Status};
 use crate::core::Extent;
 use crate::ledger::lines::{Line, Lines};
-use crate::ledger::{Fault, FaultKind, Paper};
+use crate::ledger::{Fault, FaultKind, RecordFile};
 use std::io::BufRead;
 
 /// The columns' names before the status line, which are written anew.
@@ -19,7 +19,7 @@ impl Mapfile {
     /// A line that is not as the manual says, blocks with a gap between them or that overlap, no status line. ddrescue
     /// writes its mapfile in one go and calls a last line without a newline whole; so does this.
     pub fn parse(input: impl BufRead) -> Result<Self, Fault> {
-        let mut lines = Lines::new(Paper::Mapfile, input);
+        let mut lines = Lines::new(RecordFile::Mapfile, input);
         let mut comments = Vec::new();
         let mut map: Option<Mapfile> = None;
         loop {

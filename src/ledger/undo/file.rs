@@ -5,9 +5,9 @@ use crate::core::{BlockDigest, Extent, HashKind};
 use crate::files::{FileError, NewFile, Place, Visibility};
 use crate::ledger::first_line::FirstLine;
 use crate::ledger::lines::{Line, Lines};
-use crate::ledger::paper_file::{self, free_place, io_fault, open_own};
+use crate::ledger::record_file::{self, free_place, io_fault, open_own};
 use crate::ledger::seal::Seal;
-use crate::ledger::{Fault, FaultKind, Paper};
+use crate::ledger::{Fault, FaultKind, RecordFile};
 use std::fs::File;
 use std::io::{self, BufReader, Read};
 use std::os::unix::fs::FileExt;
@@ -40,7 +40,7 @@ impl UndoMaking {
     /// # Errors
     /// One is there already, another process is making it, or the file system fails.
     pub fn begin(path: &Path, head: Head) -> Result<Self, Fault> {
-        let place = free_place(Paper::Undo, path)?;
+        let place = free_place(RecordFile::Undo, path)?;
         let new = NewFile::begin(&place).map_err(file_fault)?;
         Ok(UndoMaking { place, new, head, kept: Vec::new(), end_bytes: DATA_BYTES })
     }
@@ -115,8 +115,8 @@ impl Undo {
     /// # Errors
     /// In use by another process, none of ours, of a newer haul, or damaged.
     pub fn open(path: &Path) -> Result<Option<Self>, Fault> {
-        let Some((place, file)) = open_own(Paper::Undo, path)? else { return Ok(None) };
-        let mut lines = Lines::new(Paper::Undo, BufReader::new((&file).take(DATA_BYTES)));
+        let Some((place, file)) = open_own(RecordFile::Undo, path)? else { return Ok(None) };
+        let mut lines = Lines::new(RecordFile::Undo, BufReader::new((&file).take(DATA_BYTES)));
         let (head, mut seal) = Head::read(&mut lines)?;
         let mut kept = Vec::new();
         loop {
@@ -175,13 +175,13 @@ impl Undo {
 }
 
 fn fault(kind: FaultKind) -> Fault {
-    Fault::of(Paper::Undo, kind)
+    Fault::of(RecordFile::Undo, kind)
 }
 
 fn file_fault(error: FileError) -> Fault {
-    paper_file::file_fault(Paper::Undo, error)
+    record_file::file_fault(RecordFile::Undo, error)
 }
 
 fn io(source: io::Error) -> Fault {
-    io_fault(Paper::Undo, source)
+    io_fault(RecordFile::Undo, source)
 }

@@ -234,7 +234,7 @@ fn unaligned(asked: &PlanInput, range: &Range, wishes: &[Wish; 2]) -> Error {
 fn buffered(facts: &Facts) -> Cache {
     match facts.kind {
         EndpointKind::File | EndpointKind::Block if in_memory(facts) => Cache::Keep,
-        EndpointKind::File | EndpointKind::Block if facts.dontcache => Cache::Uncached,
+        EndpointKind::File | EndpointKind::Block if facts.dontcache => Cache::DroppedByKernel,
         EndpointKind::File | EndpointKind::Block => Cache::Drop,
         EndpointKind::Pipe
         | EndpointKind::Endless

@@ -108,10 +108,10 @@ fn files_that_can_share_extents_do_with_an_engine_in_reserve() {
 fn a_file_goes_direct_where_it_pays() {
     let table = [
         (file("a", 1, GIB), Cache::Direct, "it pays"),
-        (file("a", 1, MIB - 1), Cache::Uncached, "too short"),
-        (Facts { cached_bytes: Some(GIB / 2), ..file("a", 1, GIB) }, Cache::Uncached, "in memory already"),
+        (file("a", 1, MIB - 1), Cache::DroppedByKernel, "too short"),
+        (Facts { cached_bytes: Some(GIB / 2), ..file("a", 1, GIB) }, Cache::DroppedByKernel, "in memory already"),
         (Facts { cached_bytes: Some(GIB / 2 - 1), ..file("a", 1, GIB) }, Cache::Direct, "it pays"),
-        (Facts { direct: None, ..file("a", 1, GIB) }, Cache::Uncached, "cannot be had"),
+        (Facts { direct: None, ..file("a", 1, GIB) }, Cache::DroppedByKernel, "cannot be had"),
         (Facts { direct: None, dontcache: false, ..file("a", 1, GIB) }, Cache::Drop, "cannot be had"),
         (Facts { filesystem: Some("tmpfs".to_owned()), ..file("a", 1, GIB) }, Cache::Keep, "in memory"),
     ];
@@ -121,7 +121,7 @@ fn a_file_goes_direct_where_it_pays() {
         assert!(why(&plan, "source").contains(because), "{}", why(&plan, "source"));
     }
     let plan = made(&Options { direct: When::Never, ..options() }, &disk(1, GIB), &file("b", 1, 0));
-    assert_eq!(caches(&plan), [Cache::Drop, Cache::Uncached]);
+    assert_eq!(caches(&plan), [Cache::Drop, Cache::DroppedByKernel]);
     assert_eq!((plan.source.access.offset_align_bytes, plan.tail_align_bytes), (1, 1));
     let always = Options { direct: When::Always, ..options() };
     let cached = Facts { cached_bytes: Some(MIB), ..file("a", 1, 1000) };
@@ -174,7 +174,7 @@ fn overlapping_ranges_go_the_way_that_reads_before_it_overwrites() {
     // Side by side in one file is an ordinary copy, through one cache all the same.
     let plan = made(&range(100, GIB / 2, 10 * MIB), &sparse, &sparse);
     assert_eq!((plan.direction, plan.write_order), (Direction::Forward, WriteOrder::Any));
-    assert_eq!(caches(&plan), [Cache::Uncached; 2]);
+    assert_eq!(caches(&plan), [Cache::DroppedByKernel; 2]);
 }
 
 #[test]

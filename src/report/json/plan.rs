@@ -81,7 +81,7 @@ pub(super) fn direction_name(direction: Direction) -> &'static str {
 pub(super) fn cache_name(side: &PlanSide) -> &'static str {
     match side.access.cache {
         Cache::Direct => "direct",
-        Cache::Uncached => "dontcache",
+        Cache::DroppedByKernel => "dontcache",
         Cache::Drop => "drop",
         Cache::Keep => "keep",
     }

@@ -5,15 +5,15 @@ use std::sync::atomic::Ordering::Relaxed;
 
 /// A sink that tests can look into.
 #[derive(Clone, Default)]
-struct Paper(Arc<Mutex<Vec<u8>>>);
+struct Written(Arc<Mutex<Vec<u8>>>);
 
-impl Paper {
+impl Written {
     fn text(&self) -> String {
         String::from_utf8(lock(&self.0).clone()).unwrap()
     }
 }
 
-impl Write for Paper {
+impl Write for Written {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         lock(&self.0).extend_from_slice(bytes);
         Ok(bytes.len())
@@ -28,15 +28,15 @@ fn watched(tally: &Arc<Tally>) -> Watched {
     Watched { tally: tally.clone(), total_bytes: examples::plan().len }
 }
 
-fn start(style: ProgressStyle) -> (Progress, Arc<Tally>, Paper) {
-    let (tally, paper) = (Arc::new(Tally::default()), Paper::default());
-    let progress = Progress::start_on(Screen::of(style, paper.clone()), &examples::plan(), &[watched(&tally)], None);
-    (progress, tally, paper)
+fn start(style: ProgressStyle) -> (Progress, Arc<Tally>, Written) {
+    let (tally, written) = (Arc::new(Tally::default()), Written::default());
+    let progress = Progress::start_on(Screen::of(style, written.clone()), &examples::plan(), &[watched(&tally)], None);
+    (progress, tally, written)
 }
 
 #[test]
 fn json_lines_begin_with_start_and_end_with_the_summary() {
-    let (progress, tally, paper) = start(ProgressStyle::Json);
+    let (progress, tally, written) = start(ProgressStyle::Json);
     tally.written_bytes.store(1 << 20, Relaxed);
     progress.hear(&Event::Began(Phase::Copying));
     progress.hear(&Event::Paced { block_bytes: 1 << 20, depth: 8, because: "faster" });
@@ -44,7 +44,7 @@ fn json_lines_begin_with_start_and_end_with_the_summary() {
     progress.hear(&Event::Warned("the source grew"));
     progress.hear(&Event::Failed(&examples::bad_sector()));
     progress.finish_with(&json::outcome(&examples::plan(), &examples::complete(), &[], None));
-    let text = paper.text();
+    let text = written.text();
     let lines: Vec<serde_json::Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let types: Vec<&str> = lines.iter().map(|line| line["type"].as_str().unwrap()).collect();
     assert_eq!(types, ["start", "phase", "pace", "fallback", "warning", "error", "progress", "summary"]);
@@ -60,23 +60,23 @@ fn json_lines_begin_with_start_and_end_with_the_summary() {
 
 #[test]
 fn a_quick_copy_writes_no_plain_line_and_warnings_all_the_same() {
-    let (progress, _tally, paper) = start(ProgressStyle::Plain);
+    let (progress, _tally, written) = start(ProgressStyle::Plain);
     progress.hear(&Event::Began(Phase::Flushing));
     progress.hear(&Event::Warned("the source grew"));
     progress.finish();
-    let text = anstream::adapter::strip_str(&paper.text()).to_string();
+    let text = anstream::adapter::strip_str(&written.text()).to_string();
     assert_eq!(text, "haul: warning: the source grew\n");
 }
 
 #[test]
 fn a_status_line_can_be_had_in_every_style_at_any_time() {
     for style in [ProgressStyle::None, ProgressStyle::Plain, ProgressStyle::Auto, ProgressStyle::Bar] {
-        let (progress, tally, paper) = start(style);
+        let (progress, tally, written) = start(style);
         tally.hole_bytes.store(1 << 30, Relaxed);
         progress.print_status();
         progress.finish();
         progress.print_status();
-        let text = paper.text();
+        let text = written.text();
         assert_eq!(text.lines().count(), 2, "{style:?}: {text}");
         assert!(text.lines().all(|line| line.starts_with("haul: 50 %, 1.00 GiB of 2.00 GiB, in ")), "{text}");
     }

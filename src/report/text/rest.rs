@@ -115,8 +115,8 @@ fn forbidden(plan: &Plan, outcome: &Outcome) -> Option<String> {
         .then(|| "The command cannot be written down: a path is not UTF-8.".to_owned())
 }
 
-/// The same command, told to go on with what its journal says. Without the papers that are there by now: a mapfile
-/// always, and a manifest where the copy was `complete` but for what could not be read.
+/// The same command, told to go on with what its journal says. Without the record files that are there by now: a
+/// mapfile always, and a manifest where the copy was `complete` but for what could not be read.
 fn resume(args: &[String], complete: bool) -> Vec<String> {
     let there: &[&str] = if complete { &["--hash", "--mapfile", "--manifest"] } else { &["--hash", "--mapfile"] };
     let at = args.iter().position(|word| word == "copy").map_or(0, |at| at + 1);

@@ -110,7 +110,7 @@ fn no_more_than_the_window_is_in_the_cache_while_a_file_is_written() {
             let dest = open_dest(&place.side(cache), &place.facts()).unwrap();
             for at in (0..40 << 20).step_by(1 << 20) {
                 door.write(&*dest, at, &[3; 1 << 20]);
-                if cache == Cache::Uncached {
+                if cache == Cache::DroppedByKernel {
                     // There nobody waits for writeback, so a slow disk would hold more than the window.
                     file.sync_data().unwrap();
                 }

@@ -103,7 +103,7 @@ impl Place {
         let facts = self.facts();
         let mut caches = vec![Cache::Keep, Cache::Drop];
         caches.extend(facts.direct.map(|_| Cache::Direct));
-        caches.extend(facts.dontcache.then_some(Cache::Uncached));
+        caches.extend(facts.dontcache.then_some(Cache::DroppedByKernel));
         caches
     }
 

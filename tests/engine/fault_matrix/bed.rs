@@ -29,7 +29,7 @@ pub enum Sort {
 
 /// A journal that looks whether what it is told is true.
 #[derive(Clone)]
-struct Paper {
+struct RecordFile {
     source: Vec<u8>,
     /// What lies below the dest.
     dest: PathBuf,
@@ -37,7 +37,7 @@ struct Paper {
     says: Arc<Mutex<[ExtentSet; 2]>>,
 }
 
-impl CheckpointSink for Paper {
+impl CheckpointSink for RecordFile {
     fn keep(&mut self, durable: &ExtentSet, unread: &ExtentSet) -> Result<(), Error> {
         let dest = fs::read(&self.dest).expect("it is there");
         for extent in durable.iter() {
@@ -124,14 +124,14 @@ impl Bed {
     /// The same with a journal, which must never claim what is not on the dest; then what it lacks, without the fault.
     pub fn copy_and_resume(&self, engine: EngineKind, fault: Fault, side: Side, place: u64, on_error: OnError) {
         self.begin_anew();
-        let paper = Paper { source: self.source(), dest: self.backing(Side::Dest), says: Arc::default() };
-        let first = self.run(engine, Some((fault, side, place)), on_error, Some(&paper));
-        let [durable, unread] = paper.says.lock().expect("nobody failed").clone();
+        let record_file = RecordFile { source: self.source(), dest: self.backing(Side::Dest), says: Arc::default() };
+        let first = self.run(engine, Some((fault, side, place)), on_error, Some(&record_file));
+        let [durable, unread] = record_file.says.lock().expect("nobody failed").clone();
         assert!(durable.intersection(&unread).is_empty());
         if on_error.skip {
             assert_eq!(unread, first.unread[0].runs, "what could not be read is written down");
         }
-        let last = self.run(engine, None, on_error, Some(&paper));
+        let last = self.run(engine, None, on_error, Some(&record_file));
         assert!(matches!(last.ended, Ended::Complete), "{fault:?} at {place}: {:?}", last.ended);
         assert!(last.totals.read_bytes <= BYTES - durable.total_bytes() + 2 * 4096, "what is durable was read again");
         assert!(self.dest()[..BYTES as usize] == self.source(), "{fault:?} at {place}: not all is there");
@@ -143,7 +143,7 @@ impl Bed {
         engine: EngineKind,
         failing: Option<(Fault, Side, u64)>,
         on_error: OnError,
-        paper: Option<&Paper>,
+        record_file: Option<&RecordFile>,
     ) -> Outcome {
         let [source, dest] = self.paths.each_ref().map(|path| path.to_str().expect("scratch names are text"));
         let options = Options {
@@ -170,9 +170,9 @@ impl Bed {
             let bad = Extent::new(place / SECTOR_BYTES * SECTOR_BYTES, SECTOR_BYTES);
             ends[side.index()] = Arc::new(Faulty::new(ends[side.index()].clone(), fault, bad));
         }
-        let keeping = paper.map(|paper| {
-            let [already, _] = paper.says.lock().expect("nobody failed").clone();
-            CheckpointPlan { keeper: Box::new(paper.clone()), every: [Duration::ZERO; 2], already }
+        let keeping = record_file.map(|record_file| {
+            let [already, _] = record_file.says.lock().expect("nobody failed").clone();
+            CheckpointPlan { keeper: Box::new(record_file.clone()), every: [Duration::ZERO; 2], already }
         });
         let already = keeping.as_ref().map(|keeping| keeping.already.clone()).unwrap_or_default();
         let mut schedule = haul::core::schedules::rest(&plan, &ends[0], &already);
