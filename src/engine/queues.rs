@@ -72,6 +72,10 @@ impl Queues {
     /// Takes a request in.
     pub(super) fn submit(&mut self, request: Request) {
         let side = request.side.index();
+        // In front of most queues stands nothing.
+        if self.gates[side].is_empty() {
+            return self.submit_again(request);
+        }
         self.held[side] += 1;
         let mut through = std::mem::take(&mut self.through);
         self.admit(side, 0, request, &mut through);
