@@ -3,7 +3,8 @@ use super::gate::{Gate, InOrder, MaxInFlight, Rate, WritesAfterReads};
 use super::queue_set::QueueSet;
 use crate::core::stages::Digester;
 use crate::core::{
-    Arena, Completion, Endpoint, Event, Observer, Order, Plan, Queue, Ready, Request, Route, Side, WriteOrder,
+    Arena, Completion, Endpoint, EngineKind, Event, Observer, Order, Plan, Queue, Ready, Request, Route, Side,
+    WriteOrder,
 };
 use std::io;
 use std::sync::Arc;
@@ -31,8 +32,14 @@ pub(super) struct Queues {
 }
 
 impl Queues {
-    /// Opens what the plan asks for. Called by the thread that pumps.
-    pub(super) fn open(plan: &Plan, ends: &[Arc<dyn Endpoint>; 2], slots: u32, arena: &Arena) -> io::Result<Self> {
+    /// Opens what the plan asks for, by `engine`. Called by the thread that pumps.
+    pub(super) fn open(
+        plan: &Plan,
+        engine: EngineKind,
+        ends: &[Arc<dyn Endpoint>; 2],
+        slots: u32,
+        arena: &Arena,
+    ) -> io::Result<Self> {
         let digests = Digester::start(&plan.hashes, plan.digest_blocks)?;
         let idle = (plan.route == Route::ReadBack).then_some(Side::Source);
         let to_open = |side: Side| {
@@ -45,7 +52,7 @@ impl Queues {
             (idle != Some(side)).then_some((end, helpers_max))
         };
         Ok(Queues {
-            set: QueueSet::open(plan.engine, Side::BOTH.map(to_open), slots, arena)?,
+            set: QueueSet::open(engine, Side::BOTH.map(to_open), slots, arena)?,
             gates: Side::BOTH.map(|side| gates(plan, side, &ends[side.index()])),
             digests,
             held: [0, 0],

@@ -181,16 +181,16 @@ impl<'a> Run<'a> {
             true => tuning.in_flight_bytes_max as usize,
             false => (tuning.block_bytes as usize).next_multiple_of(4096) * tuning.depth as usize,
         };
-        let (ends, plan) = (self.ends, Plan { engine: self.engine, ..self.plan.clone() });
+        let (ends, plan) = (self.ends, self.plan);
         let slots = if tuning.adaptive { tuning.depth_max } else { tuning.depth };
         let opened = self.prepare().and_then(|()| {
             let no_memory = |source| Error::new(Kind::Io, "cannot get memory for blocks").because(source);
             let arena = Arena::map(arena_bytes).map_err(no_memory)?;
             let buffers = arena.carve(tuning.block_bytes, tuning.depth);
-            let queues = self.open_queues(&plan, slots, &arena)?;
+            let queues = self.open_queues(slots, &arena)?;
             // Only what was read before can be lost by zeros.
             let may_lose = self.checkpoints.is_some() && plan.on_error.skip;
-            let recovery = may_lose.then(|| DestRecovery::new(&plan, ends[Side::Source.index()].facts()));
+            let recovery = may_lose.then(|| DestRecovery::new(plan, ends[Side::Source.index()].facts()));
             Ok((arena, buffers, queues, recovery.transpose().map_err(no_memory)?))
         });
         let (arena, buffers, queues, recovery) = match opened {
@@ -207,7 +207,7 @@ impl<'a> Run<'a> {
         }
         queues.set.notes.iter().for_each(|note| self.note(note.clone()));
         let mut governor = Governor::new(tuning, plan.len);
-        let mut pump = Pump::new(&plan, ends, schedule, self.watch, queues);
+        let mut pump = Pump::new(plan, ends, schedule, self.watch, queues);
         (pump.checkpoints, pump.recovery) = (self.checkpoints.take(), recovery);
         let pumped = pump.run(&mut governor, buffers, &arena);
         self.take_results(&mut pump, &governor, pumped.is_ok());
@@ -254,21 +254,16 @@ impl<'a> Run<'a> {
     }
 
     /// Opens the queues; a ring that cannot be had after all is replaced by helper threads.
-    fn open_queues(&mut self, plan: &Plan, slots: u32, arena: &Arena) -> Result<Queues> {
-        let source = match Queues::open(plan, self.ends, slots, arena) {
-            Ok(queues) => return Ok(queues),
-            Err(source) if plan.engine != EngineKind::Ring => source,
-            Err(source) => {
+    fn open_queues(&mut self, slots: u32, arena: &Arena) -> Result<Queues> {
+        let opened = match Queues::open(self.plan, self.engine, self.ends, slots, arena) {
+            Err(source) if self.engine == EngineKind::Ring => {
                 self.note(format!("the ring could not be set up ({source}): helper threads make the calls"));
                 self.engine = EngineKind::Threads;
-                let plan = Plan { engine: EngineKind::Threads, ..plan.clone() };
-                match Queues::open(&plan, self.ends, slots, arena) {
-                    Ok(queues) => return Ok(queues),
-                    Err(source) => source,
-                }
+                Queues::open(self.plan, self.engine, self.ends, slots, arena)
             }
+            opened => opened,
         };
-        Err(engine_error(self.engine, source))
+        opened.map_err(|source| engine_error(self.engine, source))
     }
 
     fn into_outcome(

@@ -184,7 +184,7 @@ mod tests {
             len in 1u64..2_000, cuts in prop::collection::vec((0u64..2_000, 1u64..300, any::<bool>()), 0..9),
         ) {
             let grid = Grid { block_bytes: 64, len };
-            let gatherer = DigestCollector { kept: Some(Digested::default()), manifest: None, whole: Some(grid) };
+            let collector = DigestCollector { kept: Some(Digested::default()), manifest: None, whole: Some(grid) };
             let mut there = ExtentSet::new();
             let (mut whole, mut at) = (ExtentSet::new(), 0);
             for (gap, run, zero) in cuts {
@@ -198,14 +198,14 @@ mod tests {
                     let extent = Extent::new(piece, border.min(extent.end()) - piece);
                     piece = extent.end();
                     let digest = (!zero).then(|| BlockDigest::of(HashKind::Blake3, b"any"));
-                    gatherer.hear(&Event::Digested(DigestedBlock { extent, digest }));
+                    collector.hear(&Event::Digested(DigestedBlock { extent, digest }));
                     there.insert(extent);
                     let block = |number: u64| Extent::new(number * 64, 64.min(len.saturating_sub(number * 64)));
                     let blocks = (extent.offset.div_ceil(64)..).map(block);
                     whole.extend(blocks.take_while(|block| block.len > 0 && block.end() <= extent.end()));
                 }
             }
-            let missing = gatherer.missing();
+            let missing = collector.missing();
             prop_assert!(missing.iter().all(|gap| gap.offset % 64 == 0 && (gap.end() % 64 == 0 || gap.end() == len)));
             let mut all = missing.clone();
             prop_assert!(!whole.iter().any(|block| missing.overlaps(block)), "a whole block is read again");

@@ -102,7 +102,7 @@ impl ManifestDelta {
         Ok(())
     }
 
-    /// Looks at some blocks of the dest, then reads the source. `gatherer` is told the digests of what is there, and
+    /// Looks at some blocks of the dest, then reads the source. `collector` is told the digests of what is there, and
     /// the journal that it is there.
     ///
     /// # Errors
@@ -112,10 +112,10 @@ impl ManifestDelta {
         session: &Session,
         plan: &Plan,
         ends: &Ends,
-        gatherer: &DigestCollector,
+        collector: &DigestCollector,
         begun: &mut ActiveJournal,
     ) -> Result<Judged> {
-        let judged = self.read(session, plan, ends, gatherer);
+        let judged = self.read(session, plan, ends, collector);
         match &judged {
             Ok(Judged::There(there)) => begun.believe(&there.extents, &ends[Side::Dest.index()])?,
             // Nothing was written.
@@ -124,7 +124,7 @@ impl ManifestDelta {
         judged
     }
 
-    fn read(&self, session: &Session, plan: &Plan, ends: &Ends, gatherer: &DigestCollector) -> Result<Judged> {
+    fn read(&self, session: &Session, plan: &Plan, ends: &Ends, collector: &DigestCollector) -> Result<Judged> {
         let head = &self.manifest.head;
         let list = checklist(&self.manifest);
         if let Some(signal) = self.look(session, plan, ends, &list)? {
@@ -143,7 +143,7 @@ impl ManifestDelta {
         for block in reader.digested.into_blocks() {
             for part in extents.within(block.extent) {
                 // Only zeros come in other pieces than blocks.
-                gatherer.hear(&Event::Digested(DigestedBlock { extent: part, ..block }));
+                collector.hear(&Event::Digested(DigestedBlock { extent: part, ..block }));
             }
         }
         let (there, took) = (extents.total_bytes(), outcome.elapsed.as_secs_f64());

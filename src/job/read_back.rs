@@ -110,19 +110,19 @@ fn judged(behind: &[DigestedBlock], checker: Checker<'_>) -> (u64, ExtentSet) {
     (whole, checker.into_differing())
 }
 
-/// Reads `extents` of the source, which are whole blocks, for their digests alone; `gatherer` hears of each.
+/// Reads `extents` of the source, which are whole blocks, for their digests alone; `collector` hears of each.
 pub(crate) fn digest_again(
     session: &Session,
     plan: &Plan,
     on_error: OnError,
     source: &Arc<dyn Endpoint>,
     extents: Vec<Extent>,
-    gatherer: &dyn Observer,
+    collector: &dyn Observer,
 ) -> Outcome {
     let nothing = disks::missing_side();
     let plan = plan::digest_again(plan, total(&extents), on_error);
     let ends = [source.clone(), nothing];
-    session.run(Task::new(&plan, &ends, &mut *schedules::listed(extents), gatherer))
+    session.run(Task::new(&plan, &ends, &mut *schedules::listed(extents), collector))
 }
 
 struct Reading<'a> {

@@ -112,12 +112,12 @@ fn copied(source: Arc<Lying>, dest: &Arc<Lying>, portion: Portion) -> Outcome {
     let plan = plan::make(&options, &facts[0], &facts[1], &Host { ring_refused: None }).unwrap();
     let ends: Ends = [source, dest.clone()];
     let session = Session::new(Arc::new(Agreeable));
-    let mut gatherer = DigestCollector::begin(&options, &plan, &facts[0], &[&facts[1]]).unwrap();
-    let mut outcome = session.run(Task::new(&plan, &ends, &mut *schedules::make(&plan, &ends[0]), &gatherer));
+    let mut collector = DigestCollector::begin(&options, &plan, &facts[0], &[&facts[1]]).unwrap();
+    let mut outcome = session.run(Task::new(&plan, &ends, &mut *schedules::make(&plan, &ends[0]), &collector));
     assert!(matches!(outcome.ended, Ended::Complete), "{:?}", outcome.ended);
     let reader: Arc<dyn Endpoint> = dest.clone();
     let dest = OpenDest { ends, reader: Some(reader) };
-    verify_dests::one(&session, One { plan: &plan, dest: &dest, behind: Vec::new() }, &mut gatherer, &mut outcome);
+    verify_dests::one(&session, One { plan: &plan, dest: &dest, behind: Vec::new() }, &mut collector, &mut outcome);
     outcome
 }
 
@@ -272,7 +272,7 @@ fn followed(source: Arc<Lying>, dest: &Arc<Lying>, between: impl FnOnce(&Lying))
     plan.read_back.as_mut().unwrap().window_bytes = Some(4 * BLOCK);
     let ends: Ends = [source, dest.clone()];
     let session = Session::new(Arc::new(Agreeable));
-    let mut gatherer = DigestCollector::begin(&options, &plan, &facts[0], &[&facts[1]]).unwrap();
+    let mut collector = DigestCollector::begin(&options, &plan, &facts[0], &[&facts[1]]).unwrap();
     let reader: Arc<dyn Endpoint> = dest.clone();
     let copy = |hearer: &dyn Observer| {
         let outcome = session.run(Task::new(&plan, &ends, &mut *schedules::make(&plan, &ends[0]), hearer));
@@ -285,9 +285,10 @@ fn followed(source: Arc<Lying>, dest: &Arc<Lying>, between: impl FnOnce(&Lying))
         between(dest);
         outcome
     };
-    let (mut outcome, behind) = concurrent_readback::followed_while(&session, &plan, &reader, &gatherer, || true, copy);
+    let (mut outcome, behind) =
+        concurrent_readback::followed_while(&session, &plan, &reader, &collector, || true, copy);
     let dest = OpenDest { ends, reader: Some(reader) };
-    verify_dests::one(&session, One { plan: &plan, dest: &dest, behind }, &mut gatherer, &mut outcome);
+    verify_dests::one(&session, One { plan: &plan, dest: &dest, behind }, &mut collector, &mut outcome);
     outcome
 }
 

@@ -19,26 +19,26 @@ pub(super) struct One<'a> {
 
 /// What comes after a copy to one dest, if it is complete: digests of what only earlier runs had in hand, and reading
 /// back.
-pub(super) fn one(session: &Session, written: One<'_>, gatherer: &mut DigestCollector, outcome: &mut Outcome) {
+pub(super) fn one(session: &Session, written: One<'_>, collector: &mut DigestCollector, outcome: &mut Outcome) {
     let One { plan, dest: OpenDest { ends, reader }, behind } = written;
     let len = outcome.claimed.end();
     if !matches!(outcome.ended, Ended::Complete) {
         if let (Some(digests), false) = (plan.digest_blocks, behind.is_empty()) {
-            let list = Checklist::new(digests.kind, gatherer.take());
+            let list = Checklist::new(digests.kind, collector.take());
             outcome.verified = Some(read_back::so_far(digests.block_bytes, &behind, &list));
         }
         return;
     }
     let sample = read_back::drawn(plan, len);
-    let mut missing = gatherer.missing();
-    if let (Some(sample), false) = (&sample, gatherer.has_manifest()) {
+    let mut missing = collector.missing();
+    if let (Some(sample), false) = (&sample, collector.has_manifest()) {
         missing = missing.intersection(&sample.iter().copied().collect());
     }
     if !missing.is_empty() {
         let bytes = missing.total_bytes();
         outcome.notes.push(format!("{bytes} bytes of the source were read once more: earlier runs kept no digests"));
         let source = &ends[Side::Source.index()];
-        let again = read_back::digest_again(session, plan, plan.on_error, source, missing.iter().collect(), gatherer);
+        let again = read_back::digest_again(session, plan, plan.on_error, source, missing.iter().collect(), collector);
         outcome.ended = match lost_since(plan, outcome, &again) {
             Some(error) if matches!(again.ended, Ended::Complete) => Ended::Failed(Box::new(error)),
             _ => again.ended,
@@ -47,7 +47,7 @@ pub(super) fn one(session: &Session, written: One<'_>, gatherer: &mut DigestColl
     let (Some(reader), Some(digests), Ended::Complete) = (reader, plan.digest_blocks, &outcome.ended) else {
         return;
     };
-    let list = Checklist::new(digests.kind, gatherer.take());
+    let list = Checklist::new(digests.kind, collector.take());
     let reader = reader.clone();
     let answer = read_back::read_back(session, Written { plan, ends, reader, len, behind }, &list, sample);
     outcome.verified = Some(answer.verified);
@@ -79,13 +79,13 @@ pub(super) fn each(
     plans: &Plans,
     dests: &[OpenDest],
     ends: &Ends,
-    gatherer: &mut DigestCollector,
+    collector: &mut DigestCollector,
     outcome: &mut Outcome,
 ) {
     let (all, alone) = (&plans.all.plan, &plans.alone);
     let complete = matches!(outcome.ended, Ended::Complete) && all.read_back.is_some();
     let Some(digests) = all.digest_blocks.filter(|_| complete) else { return };
-    let list = Checklist::new(digests.kind, gatherer.take());
+    let list = Checklist::new(digests.kind, collector.take());
     let sample = read_back::drawn(all, outcome.claimed.end());
     let mut jobs = Vec::new();
     for (number, (dest, plan)) in dests.iter().zip(alone).enumerate() {
