@@ -20,6 +20,7 @@ use crate::job::session::{Session, Task};
 use crate::ledger::manifest::Manifest;
 use crate::plan;
 use crate::plan::{Delta, Options};
+use std::time::{Duration, Instant};
 
 /// Blocks of the dest that are read before the manifest is believed, beside the first and the last.
 const LOOKED_AT: u64 = 16;
@@ -34,6 +35,10 @@ pub(crate) struct ManifestDelta {
 pub(crate) struct There {
     /// Of the copy: whole blocks, by the manifest as they are on the source.
     pub(crate) extents: ExtentSet,
+    /// Time that the look at the dest and the read of the source took.
+    took: Duration,
+    /// Of that, time in which there was nothing to do but wait for the source, for digests, and for the limit.
+    waited: [Duration; 3],
     /// What is to be told about that.
     note: String,
 }
@@ -125,6 +130,7 @@ impl ManifestDelta {
     }
 
     fn read(&self, session: &Session, plan: &Plan, ends: &Ends, collector: &DigestCollector) -> Result<Judged> {
+        let began = Instant::now();
         let head = &self.manifest.head;
         let list = checklist(&self.manifest);
         if let Some(signal) = self.look(session, plan, ends, &list)? {
@@ -146,12 +152,13 @@ impl ManifestDelta {
                 collector.hear(&Event::Digested(DigestedBlock { extent: part, ..block }));
             }
         }
-        let (there, took) = (extents.total_bytes(), outcome.elapsed.as_secs_f64());
+        let (there, read_s) = (extents.total_bytes(), outcome.elapsed.as_secs_f64());
         let note = format!(
-            "the source was read first, in {took:.1} s: by {}, {there} of its {len} bytes are on the dest already",
+            "the source was read first, in {read_s:.1} s: by {}, {there} of its {len} bytes are on the dest already",
             self.path
         );
-        Ok(Judged::There(There { extents, note }))
+        let waited = [outcome.sides[Side::Source.index()].waited, outcome.digest_waited, outcome.limit_waited];
+        Ok(Judged::There(There { extents, took: began.elapsed(), waited, note }))
     }
 
     /// Whole blocks in which something differs, or could not be read when the manifest was made.
@@ -219,8 +226,13 @@ impl Observer for Reader<'_> {
 }
 
 impl There {
-    /// Puts into the report what was not written.
+    /// Puts into the report what was not written, and the time that it took to find that out.
     pub(crate) fn tell(self, outcome: &mut Outcome) {
+        outcome.elapsed += self.took;
+        let [source, digests, limit] = self.waited;
+        outcome.sides[Side::Source.index()].waited += source;
+        outcome.digest_waited += digests;
+        outcome.limit_waited += limit;
         outcome.totals.unchanged_bytes += self.extents.total_bytes();
         // What is there no earlier run of this copy has written.
         outcome.kept.iter_mut().for_each(|kept| kept.already_bytes = 0);

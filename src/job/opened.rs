@@ -123,6 +123,7 @@ impl Opened {
     /// # Errors
     /// The dest is not what `--delta=MANIFEST` says; nothing was written then. Other failures are in the outcome.
     pub(crate) fn copy(mut self) -> Result<Ran> {
+        let started = SystemTime::now();
         let there = match self.delta.take().zip(self.journal.as_mut()) {
             None => None,
             Some((delta, journal)) => {
@@ -132,7 +133,6 @@ impl Opened {
                 }
             }
         };
-        let started = SystemTime::now();
         let journal = self.journal.take().map(|ActiveJournal { keeping, left }| (keeping, left));
         let (keeping, journal) = journal.unzip();
         let (session, plan, ends) = (&self.session, &self.plans.all.plan, &self.ends);

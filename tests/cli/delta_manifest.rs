@@ -93,6 +93,19 @@ fn only_blocks_that_the_manifest_does_not_tell_of_are_written_and_it_is_brought_
 }
 
 #[test]
+fn the_time_and_the_rate_count_the_read_of_the_source_that_comes_before_the_copy() {
+    let copied = Copied::new(32 * BLOCK, 78);
+    let report = copied.copy(&["--limit", "4M"]);
+    assert_eq!(bytes(&report, "written_bytes"), 0, "{report}");
+    // The limit holds for the read of the source, too, so that 2 MiB cannot take less than this.
+    let (elapsed_s, waited_s) = (report["elapsed_s"].as_f64(), report["limit_waited_s"].as_f64());
+    assert!(elapsed_s.is_some_and(|elapsed_s| elapsed_s > 0.3), "{elapsed_s:?}");
+    assert!(waited_s.is_some_and(|waited_s| waited_s > 0.2), "{waited_s:?}");
+    let rate = report["rates"]["copied_bytes_per_s"].as_u64();
+    assert!(rate.is_some_and(|rate| rate < 8 << 20), "{rate:?}");
+}
+
+#[test]
 fn the_dest_is_hardly_read() {
     let copied = Copied::new(400 * BLOCK, 72);
     let trace = copied.dir.path().join("trace");
