@@ -84,6 +84,19 @@ impl Error {
         Error { side: Some(side), offset: Some(offset), source: Some(source), ..Error::new(kind, what) }
     }
 
+    /// A failure that was found when the page cache was written back: it has no place, for the kernel tells none.
+    pub fn of_writeback(kind: Kind, side: Side, path: &str, source: io::Error) -> Self {
+        let name = side.name();
+        let (what, advice) = match kind {
+            Kind::Gone => (format!("{name} {path} is gone: cannot write it"), ""),
+            Kind::NoSpace => (format!("{name} {path} is full: cannot write it"), "Make room there, then copy again."),
+            _ => (format!("cannot write {name} {path}"), "The kernel's log (dmesg) may say where. Then copy again."),
+        };
+        let which =
+            "what was written to the page cache earlier did not reach it, and the kernel does not say which bytes";
+        Error::new(kind, format!("{what}: {which}")).on(side).because(source).advise(advice)
+    }
+
     /// The same with a side.
     pub fn on(mut self, side: Side) -> Self {
         self.side = Some(side);

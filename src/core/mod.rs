@@ -44,6 +44,7 @@ pub mod stages;
 mod stop;
 mod tally;
 mod transferred;
+mod writeback_error;
 
 pub use block_digest::BlockDigest;
 pub use buffer::{Arena, Buffer, PAGE_BYTES};
@@ -87,3 +88,4 @@ pub use several::{DestOutcome, DestState, DestTally, PlanDest};
 pub use stop::Stop;
 pub use tally::{Tally, Watched};
 pub use transferred::{RequestError, Transferred};
+pub use writeback_error::WritebackError;

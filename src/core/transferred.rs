@@ -1,5 +1,5 @@
 //! What came of one transfer of a request: found out once, where it completes.
-use super::{DeviceError, Error, Facts, Kind, Op, Side, is_of_medium};
+use super::{DeviceError, Error, Facts, Kind, Op, Side, WritebackError, is_of_medium};
 use std::io;
 
 /// What came of one transfer of a request.
@@ -40,13 +40,17 @@ pub struct RequestError {
     pub kind: Kind,
     /// What the kernel or the device said.
     pub source: io::Error,
+    /// It is about bytes that were written earlier: they got no further than the page cache, and the kernel does not say
+    /// which they are.
+    pub is_of_writeback: bool,
 }
 
 impl RequestError {
     pub(super) fn new(source: io::Error, diagnose: impl FnOnce(&io::Error) -> Kind) -> Self {
+        let (source, is_of_writeback) = WritebackError::unmark(source);
         // What an endpoint was told to give up is the same for all of them.
         let cancelled = source.raw_os_error() == Some(libc::ECANCELED);
-        RequestError { kind: if cancelled { Kind::Cancelled } else { diagnose(&source) }, source }
+        RequestError { kind: if cancelled { Kind::Cancelled } else { diagnose(&source) }, source, is_of_writeback }
     }
 
     /// What the device itself said, where it did.
@@ -67,7 +71,7 @@ impl RequestError {
     /// The block layer merges neighbours and fails them together: the request itself may be fine.
     pub fn may_be_a_neighbours(&self) -> bool {
         // What has no number did not come from the block layer.
-        self.kind == Kind::Io && self.is_of_kernel()
+        self.kind == Kind::Io && self.is_of_kernel() && !self.is_of_writeback
     }
 
     /// It says something about the place, so that another may be fine. A device that is gone, a call that made no sense
@@ -76,11 +80,14 @@ impl RequestError {
         // A disk that gave up after its time; file systems about checksums and structures that do not fit.
         let others = [libc::ETIMEDOUT, libc::EBADMSG, libc::EUCLEAN];
         let is_other = self.source.raw_os_error().is_some_and(|errno| others.contains(&errno));
-        self.kind == Kind::Io && (is_other || is_of_medium(&self.source))
+        self.kind == Kind::Io && !self.is_of_writeback && (is_other || is_of_medium(&self.source))
     }
 
     /// The failure in words, of `op` at `offset` or where the device puts the blame, on this side of the copy.
     pub fn into_error(self, facts: &Facts, op: Op, side: Side, offset: u64) -> Error {
+        if self.is_of_writeback {
+            return Error::of_writeback(self.kind, side, &facts.address, self.source);
+        }
         let (place, advice) = (self.blamed().unwrap_or(offset), self.device().map_or("", |said| said.advice));
         Error::of_request(self.kind, op, side, &facts.address, place, self.source)
             .in_sectors_of(facts.logical_block_bytes)
@@ -110,8 +117,27 @@ mod tests {
     }
 
     #[test]
+    fn a_failed_writeback_names_no_place_and_is_not_tried_again() {
+        let marked = WritebackError::mark(io::Error::from_raw_os_error(libc::EIO));
+        let error = RequestError::new(marked, |said| {
+            assert_eq!(said.raw_os_error(), Some(libc::EIO));
+            Kind::Io
+        });
+        assert!(!error.may_be_a_neighbours() && !error.is_of_place());
+        let facts = Facts { address: "/dev/sdb".to_owned(), logical_block_bytes: 512, ..Facts::default() };
+        let error = error.into_error(&facts, Op::Write, Side::Dest, 8192);
+        assert_eq!((error.offset, error.sector_bytes), (None, 1));
+        assert_eq!(
+            error.to_string(),
+            "cannot write dest /dev/sdb: what was written to the page cache earlier did not \
+                                       reach it, and the kernel does not say which bytes"
+        );
+        assert_eq!(error.source.and_then(|source| source.raw_os_error()), Some(libc::EIO));
+    }
+
+    #[test]
     fn only_what_the_medium_or_the_device_says_of_a_place_is_read_around() {
-        let is_of_place = |kind, source| RequestError { kind, source }.is_of_place();
+        let is_of_place = |kind, source| RequestError { kind, source, is_of_writeback: false }.is_of_place();
         let of = |errno| is_of_place(Kind::Io, io::Error::from_raw_os_error(errno));
         assert!([libc::EIO, libc::ENODATA, libc::EILSEQ, libc::ETIMEDOUT].into_iter().all(of));
         assert!(![libc::EINVAL, libc::ENOTCONN, libc::ENOMEM, libc::ENXIO, libc::ENOLINK].into_iter().any(of));

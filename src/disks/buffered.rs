@@ -3,7 +3,7 @@ use super::behind::{Behind, drop_pages};
 use super::reading::DONTCACHE;
 use super::residency;
 use super::zeros::with_zeros;
-use crate::core::{Cache, Extent};
+use crate::core::{Cache, Extent, WritebackError};
 use rustix::io::ReadWriteFlags;
 use std::io::{self, IoSlice, IoSliceMut};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -77,7 +77,7 @@ impl Buffered {
     /// Looks after what was just written, in the manner of this descriptor.
     ///
     /// # Errors
-    /// A writeback that failed; with [`Cache::Drop`] only.
+    /// A writeback that failed, marked as [`WritebackError`]; with [`Cache::Drop`] only.
     pub(super) fn drop_behind(&self, written: Extent) -> io::Result<()> {
         if written.is_empty() {
             return Ok(());
@@ -85,7 +85,7 @@ impl Buffered {
         self.written_from.fetch_min(written.offset, Relaxed);
         self.written_to.fetch_max(written.end(), Relaxed);
         match self.cache {
-            Cache::Drop => self.behind.push(self.fd(), written),
+            Cache::Drop => self.behind.push(self.fd(), written).map_err(WritebackError::mark),
             Cache::DroppedByKernel => {
                 self.behind.push_without_waiting(self.fd(), written);
                 Ok(())

@@ -127,7 +127,9 @@ impl Run<'_> {
         let offset = self.plan.dest.offset + self.claimed.end();
         let what = format!("cannot {doing} dest {}", self.plan.dest.address);
         let error = Error::new(dest.diagnose(Op::Write, offset, &source), what).on(Side::Dest).because(source);
-        error.advise("What was written may be lost: check the device and the kernel's log, then copy again.")
+        let advice = "What was written may be lost, and the kernel does not say which bytes: check the device and the \
+                      kernel's log, then copy again.";
+        error.advise(advice)
     }
 
     fn note_change(&mut self) {

@@ -21,7 +21,7 @@ pub(super) fn failure_of_all(
     op: Op,
     address: &str,
     offset: u64,
-    RequestError { kind, source: error }: RequestError,
+    RequestError { kind, source: error, .. }: RequestError,
 ) -> Result<Error, io::Error> {
     let told = |error| of_request(end, kind, op, address, offset, error);
     match kind {

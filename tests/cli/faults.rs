@@ -182,7 +182,7 @@ fn a_source_that_grows_is_copied_as_far_as_it_went_and_that_is_said() {
 }
 
 #[test]
-fn after_a_writeback_that_failed_nothing_is_claimed_that_the_page_cache_had_acknowledged() {
+fn after_a_writeback_that_failed_nothing_is_claimed_and_no_place_is_blamed() {
     let dir = memory_dir();
     let (backing, source) = (dir.path().join("backing"), dir.path().join("source"));
     // Longer than the window of dirty pages: the first bytes fail to be written back while later ones are copied.
@@ -203,6 +203,12 @@ fn after_a_writeback_that_failed_nothing_is_claimed_that_the_page_cache_had_ackn
                 "{engine} {flush:?}: {claimed} bytes are claimed, byte 8192 is bad\n{report:#}\n{said}"
             );
             assert_eq!(report["durable"], false, "{engine} {flush:?}: {report:#}");
+            // The write that heard of it wrote other bytes: neither its place nor any other may be blamed.
+            let error = &report["error"];
+            assert_eq!((&error["offset_bytes"], &error["sector"]), (&Value::Null, &Value::Null), "{engine}: {error:#}");
+            assert_eq!(error["errno"], 5, "{engine}: {error:#}");
+            assert!(!said.contains("at byte") && !said.contains("sector"), "{engine}: {said}");
+            assert!(said.contains("the kernel does not say which bytes"), "{engine}: {said}");
         }
     }
 }
