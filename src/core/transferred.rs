@@ -124,7 +124,7 @@ mod tests {
             Kind::Io
         });
         assert!(!error.may_be_a_neighbours() && !error.is_of_place());
-        let facts = Facts { address: "/dev/sdb".to_owned(), logical_block_bytes: 512, ..Facts::default() };
+        let facts = Facts { logical_block_bytes: 512, ..Facts::new("/dev/sdb", crate::core::EndpointKind::Block) };
         let error = error.into_error(&facts, Op::Write, Side::Dest, 8192);
         assert_eq!((error.offset, error.sector_bytes), (None, 1));
         assert_eq!(

@@ -5,7 +5,7 @@ use crate::apps::command::Call;
 use crate::apps::console::Console;
 use crate::apps::exit::Exit;
 use crate::apps::page;
-use crate::apps::told::{Went, show, tell};
+use crate::apps::told::{Went, show, tell, tell_interrupted};
 use crate::core::{Error, Result};
 use crate::job::operator::Operator;
 use crate::job::{CatchUp, Finished, Opened, Prepared, Ran};
@@ -25,7 +25,7 @@ fn copy(options: &Options, call: &Call<'_>) -> Result<Exit> {
     let page = page::place(options.report.as_deref(), &prepared.sides())?;
     let finished = match run(prepared.agree()?.open()?)? {
         Ok(finished) => finished,
-        Err(signal) => return Ok(interrupted(signal, out)),
+        Err(signal) => return Ok(tell_interrupted(signal, options, words, out)),
     };
     let Finished { decision, outcome, series, started, failed_files, is_elsewhere, behind, .. } = &finished;
     let went = Went { options, decision, outcome, words, started: *started };
@@ -51,12 +51,6 @@ fn run(opened: Opened) -> Result<std::result::Result<Finished, i32>> {
     })
 }
 
-/// A signal came while the source was read: nothing was written.
-fn interrupted(signal: i32, out: Out) -> Exit {
-    out.tell(&text::told("interrupted before the first write: the dest is as it was"));
-    Exit::Signal(signal)
-}
-
 /// Tells of files beside the copy that could not be written, after the report: the copy is what it is. Status 0 would
 /// be untrue then, and so would 3, which says that nothing was written. A signal stays what ended it.
 fn tell_files(failed: &[Error], exit: Exit, out: Out) -> Exit {
@@ -72,14 +66,14 @@ fn catch_up(rest: &CatchUp, options: &Options, console: &Arc<Console>) -> Result
     }
     let options = &rest.options(options);
     console.out.tell(&text::catching_up(dest, *from));
-    let finished = match run(rest.open(options, console.clone())?)? {
-        Ok(finished) => finished,
-        Err(signal) => return Ok(interrupted(signal, console.out)),
-    };
     let range = [("--skip", skip_bytes), ("--seek", seek_bytes), ("--count", count_bytes)];
     let mut words = vec!["copy".to_owned(), "--yes".to_owned()];
     words.extend(range.iter().flat_map(|(option, bytes)| [(*option).to_owned(), bytes.to_string()]));
     words.extend([options.source.clone(), dest.clone()]);
+    let finished = match run(rest.open(options, console.clone())?)? {
+        Ok(finished) => finished,
+        Err(signal) => return Ok(tell_interrupted(signal, options, &words, console.out)),
+    };
     let Finished { decision, outcome, started, failed_files, .. } = &finished;
     let exit = tell(&Went { options, decision, outcome, words: &words, started: *started }, console)?;
     Ok(tell_files(failed_files, exit, console.out))

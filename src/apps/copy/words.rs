@@ -1,6 +1,7 @@
 //! `haul copy` as clap sees it, and as [`Options`].
 use crate::apps::command::{Call, Unmeant, Words};
 use crate::apps::exit::Exit;
+use crate::apps::told::tell_unbegun;
 use crate::cli::certainty::CertaintyArguments;
 use crate::cli::expect;
 use crate::cli::help::{self, EXIT_STATUS, SIZES};
@@ -290,6 +291,6 @@ impl Words for CopyArguments {
     }
 
     fn run(options: &Options, call: &Call<'_>) -> crate::core::Result<Exit> {
-        super::copy(options, call)
+        tell_unbegun(super::copy(options, call), "copy", options, call.words, call.out)
     }
 }

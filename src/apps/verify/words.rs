@@ -1,6 +1,7 @@
 //! `haul verify` as clap sees it, and as [`Options`].
 use crate::apps::command::{Call, Unmeant, Words};
 use crate::apps::exit::Exit;
+use crate::apps::told::tell_unbegun;
 use crate::cli::help::{self, SIZES};
 use crate::cli::method::{PaceArguments, ReachArguments};
 use crate::cli::on_error;
@@ -117,6 +118,6 @@ impl Words for VerifyArguments {
     }
 
     fn run(options: &Options, call: &Call<'_>) -> crate::core::Result<Exit> {
-        super::verify(options, call)
+        tell_unbegun(super::verify(options, call), "verify", options, call.words, call.out)
     }
 }

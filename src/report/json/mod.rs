@@ -8,12 +8,14 @@ mod failure;
 mod outcome;
 mod plan;
 mod runs;
+mod unbegun;
 
 pub use devices::devices;
 pub use failure::Failure;
 pub use outcome::outcome;
 pub use plan::plan;
 pub use runs::RunReport;
+pub use unbegun::{Unbegun, unbegun};
 
 use serde::Serialize;
 

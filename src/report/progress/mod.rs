@@ -126,6 +126,11 @@ impl Progress {
     }
 }
 
+/// The last line for those who read JSON lines, of a run of which there is nothing to show any more.
+pub fn last_line(report: &impl Serialize) -> String {
+    lines::summary(report)
+}
+
 impl Observer for Progress {
     fn hear(&self, event: &Event<'_>) {
         let Some(said) = Said::of(event) else { return };

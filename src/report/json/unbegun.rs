@@ -1,0 +1,69 @@
+use super::{Failure, SCHEMA, object};
+use crate::core::{Error, Kind};
+use serde::Serialize;
+
+/// A field that has no value, for there is no outcome.
+const NOTHING: Option<()> = None;
+/// A list that is empty for the same reason.
+const NONE: [(); 0] = [];
+
+/// Why there is no outcome to be told.
+#[derive(Clone, Copy, Debug)]
+pub enum Unbegun<'a> {
+    /// It was refused, or something failed.
+    Failed(&'a Error),
+    /// This signal came first.
+    Interrupted(i32),
+}
+
+/// The report of a run that was refused or could not begin: it has all fields that an outcome has. `report` names the
+/// command, `args` is the command line as given, without the name of the program.
+pub fn unbegun(report: &str, args: &[String], why: Unbegun<'_>) -> impl Serialize {
+    let mut command = vec!["haul"];
+    command.extend(args.iter().map(String::as_str));
+    let (status, signal, error) = match why {
+        Unbegun::Failed(error) if error.kind == Kind::Refused => ("refused", None, Some(Failure::from(error))),
+        Unbegun::Failed(error) => ("failed", None, Some(Failure::from(error))),
+        Unbegun::Interrupted(signal) => ("interrupted", Some(signal), None),
+    };
+    object! {
+        schema: SCHEMA,
+        report,
+        version: env!("CARGO_PKG_VERSION"),
+        command,
+        started: NOTHING,
+        status,
+        signal,
+        error,
+        durable: false,
+        len_bytes: NOTHING,
+        claimed: NOTHING,
+        differences: NOTHING,
+        unread_sectors: 0,
+        pattern: NOTHING,
+        damage: NOTHING,
+        dests: NONE,
+        verified: NOTHING,
+        continue_command: NOTHING,
+        manifest: NOTHING,
+        bytes: NOTHING,
+        journal: NOTHING,
+        estimate: NOTHING,
+        elapsed_s: NOTHING,
+        flushing_s: NOTHING,
+        rates: NOTHING,
+        cpu: NOTHING,
+        peak_resident_bytes: NOTHING,
+        engine: NOTHING,
+        engine_detail: NOTHING,
+        blocks: NOTHING,
+        source: NOTHING,
+        dest: NOTHING,
+        digest_waited_s: NOTHING,
+        limit_waited_s: NOTHING,
+        digests: NONE,
+        notes: NONE,
+        why: NONE,
+        warnings: NONE,
+    }
+}
