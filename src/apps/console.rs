@@ -6,6 +6,7 @@ use crate::job::operator::{Operator, Run, Shown};
 use crate::job::undo::PutBack;
 use crate::plan::{Options, ProgressStyle};
 use crate::report::{Out, Progress, text};
+use crate::sys;
 use serde::Serialize;
 use std::io::{self, IsTerminal};
 use std::sync::{Arc, Mutex};
@@ -27,6 +28,8 @@ impl Console {
     /// # Errors
     /// As for [`Signals::watch`].
     pub(super) fn new(options: &Options, out: Out) -> Result<Arc<Console>> {
+        // A write beyond `ulimit -f` fails with EFBIG then, which is told and leaves the journal, instead of ending us.
+        sys::ignore(libc::SIGXFSZ);
         let signals = Signals::watch(out)?;
         Ok(Arc::new(Console {
             out,

@@ -1,9 +1,10 @@
 //! What a manifest says of a dest.
 use crate::core::stages::Checklist;
 use crate::core::{DigestedBlock, Error, Facts, Kind, Result, Side};
-use crate::ledger::SideIdentity;
 use crate::ledger::manifest::{Head, Manifest};
+use crate::ledger::{FaultKind, SideIdentity};
 use crate::plan::Options;
+use std::io;
 use std::path::Path;
 
 /// The manifest at `path`, whole.
@@ -11,7 +12,12 @@ use std::path::Path;
 /// # Errors
 /// It is not there, no manifest, of a newer haul, damaged, or not whole.
 pub(crate) fn open(path: &str) -> Result<Manifest> {
-    Manifest::open(Path::new(path)).map_err(|fault| fault.into_error(path))
+    Manifest::open(Path::new(path)).map_err(|fault| match fault.kind {
+        FaultKind::Io(source) if source.kind() == io::ErrorKind::NotFound => {
+            Error::new(Kind::Open, format!("manifest {path}: there is no such file")).advise("Check the path.")
+        }
+        _ => fault.into_error(path),
+    })
 }
 
 /// The digests of its blocks, to compare with.

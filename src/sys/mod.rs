@@ -23,7 +23,7 @@ pub use close::{close, retry};
 pub use locale::is_utf8;
 pub use memory::share_one_heap;
 pub use range_lock::{OtherLock, RangeLock, other_range_lock, set_range_lock};
-pub use signals::{block, is_ignored};
+pub use signals::{block, ignore, is_ignored};
 pub use spawn::{bind_to_parent, join_group};
 pub use standard::{die_of_broken_pipes, was_closed, was_pipe_ignored};
 pub use usage::{Used, huge_page_bytes, used};

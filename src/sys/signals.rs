@@ -13,6 +13,12 @@ pub fn is_ignored(signal: i32) -> bool {
     action.sa_sigaction == libc::SIG_IGN
 }
 
+/// Ignores `signal` from now on, in programs that this process starts, too.
+pub fn ignore(signal: i32) {
+    // SAFETY: no handler of ours runs: the kernel drops the signal.
+    unsafe { libc::signal(signal, libc::SIG_IGN) };
+}
+
 /// Keeps `signals` from this thread and those that it starts from now on: another one hears them, and no call of this
 /// one is cut short by them.
 pub fn block(signals: &[i32]) {

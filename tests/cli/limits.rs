@@ -95,6 +95,29 @@ fn where_no_thread_can_be_started_the_copy_fails_and_says_so_instead_of_trying_f
 }
 
 #[test]
+fn a_file_beyond_the_limit_of_file_sizes_is_an_error_with_a_report_and_no_death_by_signal() {
+    if !has("prlimit") {
+        return skip("limits need prlimit");
+    }
+    let dir = scratch();
+    let (source, dest) = (dir.path().join("source"), dir.path().join("dest"));
+    write_noise(&source, 3 * MIB, 126);
+    for engine in support::engines() {
+        for more in [&[][..], &["--direct", "never", "--sparse", "never"]] {
+            let _ = fs::remove_file(&dest);
+            let mut command = assert_cmd::Command::new("prlimit");
+            command.arg(format!("--fsize={MIB}")).arg("--").arg(haul_path());
+            command.args(["copy", "--json", "--reflink", "never", "--no-journal", "--engine", engine]).args(more);
+            let assert = command.args([&source, &dest]).assert().code(1);
+            let report: Value = serde_json::from_slice(&assert.get_output().stdout).expect("the report is JSON");
+            assert_eq!((&report["status"], &report["error"]["errno"]), (&"failed".into(), &27.into()), "{engine}");
+            let said = support::stderr(&assert);
+            assert!(said.contains("File too large") && said.contains("ulimit -f"), "{engine}: {said}");
+        }
+    }
+}
+
+#[test]
 fn a_disk_is_measured_where_memory_is_short() {
     if !has("prlimit") {
         return skip("limits need prlimit");

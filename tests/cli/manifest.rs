@@ -11,6 +11,20 @@ fn name(path: &Path) -> &str {
     path.to_str().expect("scratch names are text")
 }
 
+#[test]
+fn a_manifest_that_is_not_there_is_said_to_be_missing_and_nothing_else() {
+    let dir = scratch();
+    let missing = dir.path().join("nosuch");
+    let file = dir.path().join("file");
+    fs::write(&file, "x").expect("scratch takes files");
+    let show = haul().args(["manifest", "show", name(&missing)]).assert().code(1);
+    let verify = haul().args(["verify", "--manifest", name(&missing), name(&file)]).assert().code(1);
+    for said in [stderr(&show), stderr(&verify)] {
+        let right = format!("haul: manifest {}: there is no such file\n  → Check the path.\n", missing.display());
+        assert_eq!(said, right);
+    }
+}
+
 /// A source of noise with zeros in it, and names beside it.
 struct Bench {
     dir: Folder,

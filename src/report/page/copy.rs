@@ -56,6 +56,9 @@ pub fn copy(found: CopyFound<'_>) -> String {
         .filter(|(_, value)| !value.is_empty())
         .map(|(name, value)| (name.to_owned(), value))
         .collect();
+    let digests =
+        outcome.digests.iter().map(|digest| ("Digest".to_owned(), format!("{} {}", digest.kind.name(), digest.hex)));
+    page.summary.extend(digests);
     figures(found, &mut page);
     let several = found.facts.iter().filter(|(side, _)| *side == Side::Dest).count();
     // The source comes first.

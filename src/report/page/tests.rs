@@ -1,6 +1,8 @@
 use super::read_off::assert_drawn;
 use super::*;
-use crate::core::{Decision, Direction, EndpointKind, Facts, Kept, Moment, Outcome, PlanDest, Series, Side, Zeros};
+use crate::core::{
+    Decision, Digest, Direction, EndpointKind, Facts, HashKind, Kept, Moment, Outcome, PlanDest, Series, Side, Zeros,
+};
 use crate::report::examples;
 use std::time::Duration;
 
@@ -56,6 +58,16 @@ fn a_page_begins_with_its_mark_and_has_each_figure_once() {
     }
     // In the summary, and in the report as the terminal has it.
     assert_eq!(page.matches("it took 8 % longer").count(), 2);
+}
+
+#[test]
+fn the_digests_of_the_copy_are_in_the_summary() {
+    let digest = |kind, hex: &str| Digest { kind, hex: hex.to_owned() };
+    let digests = vec![digest(HashKind::Sha256, "00ff"), digest(HashKind::Md5, "a1b2")];
+    let page = page_of(&examples::plan(), &Outcome { digests, ..examples::complete() });
+    for words in ["sha256 00ff", "md5 a1b2"] {
+        assert_eq!(page.matches(words).count(), 1, "{words:?} is not in {page}");
+    }
 }
 
 #[test]

@@ -1,8 +1,13 @@
 //! What to do next, where an error does not say so itself.
 use crate::core::{Error, Kind, Side};
+use std::io;
 
 /// A sentence or two for whoever reads the error; empty where nothing sensible can be said.
 pub(crate) fn advice(error: &Error) -> &str {
+    if error.source.as_ref().and_then(io::Error::raw_os_error) == Some(libc::EFBIG) {
+        return "A limit of this process (ulimit -f) or of the file system forbids a file of that size: raise it, or choose \
+                another place.";
+    }
     if error.advice.is_empty() && error.offset.is_some() { of_request(error) } else { &error.advice }
 }
 
@@ -33,7 +38,6 @@ fn of_request(error: &Error) -> &'static str {
 mod tests {
     use super::*;
     use crate::core::Op;
-    use std::io;
 
     fn failed(kind: Kind, side: Side, sector_bytes: u32) -> Error {
         let error = Error::of_request(kind, Op::Read, side, "/dev/sdx", 0, io::Error::from(io::ErrorKind::Other));
