@@ -201,6 +201,8 @@ pub struct Facts {
     pub stream: Option<FileId>,
     /// Where the bytes lie in the end.
     pub ground: Vec<Ground>,
+    /// What keeps its bytes in memory, where that is so: `tmpfs`, `ramfs`, `/dev/ram0`; a power loss loses them.
+    pub memory: Option<String>,
     /// Who the device is; for a file, the device it lies on is not asked.
     pub identity: Identity,
     /// Partitions of a whole device.
@@ -250,6 +252,7 @@ impl Facts {
             id: None,
             stream: None,
             ground: Vec::new(),
+            memory: None,
             identity: Identity::default(),
             partitions: Vec::new(),
             content: None,

@@ -72,7 +72,7 @@ pub use locked::locked;
 pub use machine::Machine;
 pub use mailbox::Mailbox;
 pub use on_error::{OnError, Unread, is_of_medium};
-pub use outcome::{Digest, Ended, Kept, Latency, Outcome, Pace, SideReport, Totals, Usage};
+pub use outcome::{Digest, Durability, Ended, Kept, Latency, Outcome, Pace, SideReport, Totals, Usage};
 pub use passthrough::{CommandSet, CommandWishes, Passthrough, Through, Transfers};
 pub use pattern_use::{PatternAct, PatternUse};
 pub use plan::{DeviceCopy, Direction, EngineKind, Plan, Route, Tuning, WriteOrder};

@@ -171,8 +171,10 @@ pub struct Outcome {
     pub elapsed: Duration,
     /// Of that, making it durable.
     pub flushing: Duration,
-    /// What was claimed survives a power loss.
+    /// What was claimed was flushed: it survives a power loss, unless it is [`Outcome::memory`] that it is in.
     pub durable: bool,
+    /// What keeps the dest in memory, where that is so: see [`super::Facts::memory`].
+    pub memory: Option<String>,
     /// Both sides, by [`super::Side::index`].
     pub sides: [SideReport; 2],
     /// Time in which there was nothing to do but wait for digests.
@@ -203,7 +205,43 @@ pub struct Outcome {
     pub notes: Vec<String>,
 }
 
+/// Where what was claimed is safe.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Durability {
+    /// On the medium: it survives a power loss.
+    Medium,
+    /// In memory, which is as far as it can get there: it does not survive a power loss.
+    Memory,
+    /// It was not flushed, or the flush failed.
+    No,
+}
+
+impl Durability {
+    /// Of what was `flushed` to a dest that `memory` keeps, or a medium.
+    pub fn of(flushed: bool, memory: Option<&str>) -> Self {
+        match (flushed, memory) {
+            (true, None) => Durability::Medium,
+            (true, Some(_)) => Durability::Memory,
+            (false, _) => Durability::No,
+        }
+    }
+
+    /// The word for programs.
+    pub fn name(self) -> &'static str {
+        match self {
+            Durability::Medium => "medium",
+            Durability::Memory => "memory",
+            Durability::No => "no",
+        }
+    }
+}
+
 impl Outcome {
+    /// Where what was claimed is safe.
+    pub fn durability(&self) -> Durability {
+        Durability::of(self.durable, self.memory.as_deref())
+    }
+
     /// One of several dests failed.
     pub fn any_dest_failed(&self) -> bool {
         self.dests.iter().any(|dest| dest.error.is_some())

@@ -76,6 +76,8 @@ pub struct DestOutcome {
     pub claimed: Extent,
     /// What is claimed survives a power loss.
     pub durable: bool,
+    /// What keeps it in memory, where that is so: see [`super::Facts::memory`].
+    pub memory: Option<String>,
     /// Bytes of data that it acknowledged.
     pub written_bytes: u64,
     /// Bytes that it zeroed by itself.

@@ -300,6 +300,7 @@ impl<'a> Run<'a> {
             elapsed,
             flushing,
             durable: self.durable,
+            memory: self.ends[Side::Dest.index()].facts().memory.clone(),
             sides,
             digest_waited: meter.digest_waited(),
             limit_waited: meter.limit_waited(),

@@ -152,6 +152,7 @@ pub(crate) fn complete() -> Outcome {
         elapsed: Duration::from_millis(270),
         flushing: Duration::from_millis(20),
         durable: true,
+        memory: None,
         sides: [side_report(copying / 8, 85), side_report(copying * 6 / 10, 350)],
         digest_waited: Duration::ZERO,
         limit_waited: Duration::ZERO,

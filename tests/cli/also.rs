@@ -47,7 +47,8 @@ fn files_and_a_disk_become_the_source_with_one_read() {
         let dests = report["dests"].as_array().expect("a list");
         assert_eq!(dests.len(), 3);
         for dest in dests {
-            assert_eq!((&dest["status"], &dest["durable"]), (&"complete".into(), &true.into()), "{engine}: {dest}");
+            assert_eq!(dest["status"], "complete", "{engine}: {dest}");
+            assert!(dest["durability"] == "medium" || dest["durability"] == "memory", "{engine}: {dest}");
             assert_eq!(dest["claimed_bytes"], 5 * MIB + 777, "{engine}: {dest}");
         }
         fs::remove_file(&other).expect("it was made");

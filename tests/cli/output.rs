@@ -113,6 +113,30 @@ fn every_end_has_its_json_also_where_the_run_is_refused_or_cannot_begin() {
 }
 
 #[test]
+fn what_is_in_memory_is_not_called_durable() {
+    let dir = memory_dir();
+    if !dir.path().starts_with("/dev/shm") {
+        return support::skip("there is no file system in memory");
+    }
+    let [source, dest, backing] = ["source", "dest", "backing"].map(|name| dir.path().join(name));
+    write_noise(&source, MIB, 97);
+    filled(&backing, MIB, 0);
+    let disk = LoopDevice::over(&backing);
+    let dests = [Some(dest.as_path()), disk.as_ref().map(LoopDevice::path)];
+    for dest in dests.into_iter().flatten() {
+        let assert = haul().args(["copy", "--yes", "--json"]).args([source.as_path(), dest]).assert().success();
+        let report: Value = serde_json::from_slice(&assert.get_output().stdout).expect("the report is JSON");
+        assert_eq!((&report["durable"], &report["durability"]), (&false.into(), &"memory".into()), "{report:#}");
+        let said = support::stderr(&haul().args(["copy", "--yes"]).args([source.as_path(), dest]).assert().success());
+        assert!(said.contains("in memory") && said.contains("tmpfs") && !said.contains(", durable"), "{said}");
+    }
+    let scratch = scratch();
+    let assert = haul().args(["copy", "--json"]).arg(&source).arg(scratch.path().join("dest")).assert().success();
+    let report: Value = serde_json::from_slice(&assert.get_output().stdout).expect("the report is JSON");
+    assert_eq!(report["durable"] == true, report["durability"] == "medium", "{report:#}");
+}
+
+#[test]
 fn a_digest_is_told_once_on_standard_output_or_beside_the_report_when_that_is_the_dest() {
     let dir = scratch();
     let (source, dest) = (dir.path().join("source"), dir.path().join("dest"));

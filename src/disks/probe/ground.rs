@@ -25,6 +25,28 @@ pub(super) fn of_new_file(snapshot: &Snapshot, dev: u64, directory: &Path) -> Ve
     levels.found
 }
 
+/// File systems that keep files in memory and nowhere else.
+const IN_MEMORY: [&str; 4] = ["tmpfs", "ramfs", "hugetlbfs", "devtmpfs"];
+
+/// What keeps one of these levels, or the file system with the number `st_dev`, in memory.
+pub(super) fn memory(snapshot: &Snapshot, levels: &[Ground], st_dev: Option<u64>) -> Option<String> {
+    let of_filesystem = |number: u64| {
+        let mount = snapshot.mounts.iter().find(|mount| mount.number == number)?;
+        IN_MEMORY.contains(&mount.filesystem.as_str()).then(|| mount.filesystem.clone())
+    };
+    let of_level = |level: &Ground| match level.id {
+        FileId::File(number, _) => of_filesystem(number),
+        // Those of brd and zram.
+        FileId::Device(_) => {
+            let name = level.name.strip_prefix("/dev/")?;
+            let number = name.strip_prefix("zram").or_else(|| name.strip_prefix("ram"))?;
+            number.bytes().all(|digit| digit.is_ascii_digit()).then(|| level.name.clone())
+        }
+        FileId::Node(_) => None,
+    };
+    st_dev.and_then(of_filesystem).or_else(|| levels.iter().find_map(of_level))
+}
+
 struct Levels<'a> {
     snapshot: &'a Snapshot,
     found: Vec<Ground>,

@@ -174,6 +174,7 @@ fn of_file(place: &Place, snapshot: &Snapshot, facts: &mut Facts) {
         Some(FileId::File(dev, ino)) => ground::of_file(snapshot, dev, ino, path),
         _ => ground::of_new_file(snapshot, place.stat.st_dev, on),
     };
+    facts.memory = ground::memory(snapshot, &facts.ground, Some(place.stat.st_dev));
     if let Some(id) = facts.id {
         facts.in_use = in_use::of_file(snapshot, id, path);
     }
@@ -192,6 +193,7 @@ fn of_device(place: &Place, side: Side, snapshot: &Snapshot, facts: &mut Facts) 
             partition.content = signature::look(&Path::new("/dev").join(&partition.name));
         }
         facts.ground = ground::of_device(snapshot, &device);
+        facts.memory = ground::memory(snapshot, &facts.ground, None);
         facts.in_use = in_use::of_device(snapshot, &device);
         facts.passthrough = facts.passthrough.take().or_else(|| passthrough::of_device(snapshot, &device));
     }

@@ -223,6 +223,7 @@ impl Part {
             error: known.error.take(),
             claimed,
             durable: known.durable,
+            memory: self.end.facts().memory.clone(),
             written_bytes: known.written_bytes,
             zeroed_bytes: known.zeroed_bytes,
             hole_bytes: known.hole_bytes,

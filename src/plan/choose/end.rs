@@ -30,6 +30,9 @@ pub(crate) fn end(asked: &PlanInput, range: &Range, holes: &Holes, engines: &Eng
     let (choice, because) = match (can_flush, durable) {
         (false, _) => ("no", "the dest has nothing to flush"),
         (true, false) => ("no", "--no-flush"),
+        (true, true) if asked.dest.memory.is_some() => {
+            ("at the end", "the dest is in memory: a power loss loses it all the same")
+        }
         (true, true) => ("at the end", "status 0 means that the data is on the medium"),
     };
     notes.chose("flush", choice, because);

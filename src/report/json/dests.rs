@@ -1,11 +1,12 @@
 use super::runs::verified;
 use super::{Failure, object};
-use crate::core::{DestOutcome, Outcome, Plan};
+use crate::core::{DestOutcome, Durability, Outcome, Plan};
 use crate::report::text;
 use serde::Serialize;
 
 /// How one of several dests ended. `args` is the command line as given, without the name of the program.
 pub(super) fn dest(plan: &Plan, outcome: &Outcome, dest: &DestOutcome, args: &[String]) -> impl Serialize {
+    let durability = Durability::of(dest.durable, dest.memory.as_deref());
     object! {
         address: &dest.address,
         path: dest.path.to_string_lossy(),
@@ -16,7 +17,8 @@ pub(super) fn dest(plan: &Plan, outcome: &Outcome, dest: &DestOutcome, args: &[S
         },
         error: dest.error.as_ref().map(Failure::from),
         claimed_bytes: dest.claimed.len,
-        durable: dest.durable,
+        durable: durability == Durability::Medium,
+        durability: durability.name(),
         written_bytes: dest.written_bytes,
         zeroed_bytes: dest.zeroed_bytes,
         hole_bytes: dest.hole_bytes,

@@ -3,7 +3,7 @@ use super::dests::dest;
 use super::plan::{cache_name, direction_name, estimate, kind_name, node_name, reasons};
 use super::runs::{differences, unread, verified};
 use super::{Failure, SCHEMA, object};
-use crate::core::{Decision, Ended, Latency, Outcome, PatternAct, PlanSide, Route, Side, Unread};
+use crate::core::{Decision, Durability, Ended, Latency, Outcome, PatternAct, PlanSide, Route, Side, Unread};
 use crate::report::{text, units};
 use serde::Serialize;
 use std::time::SystemTime;
@@ -33,7 +33,8 @@ pub fn outcome(decision: &Decision, outcome: &Outcome, args: &[String], started:
         status,
         signal,
         error,
-        durable: outcome.durable,
+        durable: outcome.durability() == Durability::Medium,
+        durability: outcome.durability().name(),
         len_bytes: plan.len,
         claimed: object! {
             offset_bytes: outcome.claimed.offset,

@@ -1,5 +1,5 @@
 use super::{Failure, SCHEMA, object};
-use crate::core::{Error, Kind};
+use crate::core::{Durability, Error, Kind};
 use serde::Serialize;
 
 /// A field that has no value, for there is no outcome.
@@ -36,6 +36,7 @@ pub fn unbegun(report: &str, args: &[String], why: Unbegun<'_>) -> impl Serializ
         signal,
         error,
         durable: false,
+        durability: Durability::No.name(),
         len_bytes: NOTHING,
         claimed: NOTHING,
         differences: NOTHING,

@@ -1,6 +1,6 @@
 //! How each of several dests ended.
 use super::{error, verified};
-use crate::core::{DestOutcome, EndpointKind, Error, Outcome, Plan, PlanDest};
+use crate::core::{DestOutcome, Durability, EndpointKind, Error, Outcome, Plan, PlanDest};
 use crate::report::columns::{Columns, whole};
 use crate::report::printable::{printable, shell_line};
 use crate::report::style::{CARE, paint};
@@ -61,7 +61,11 @@ fn verdict(ended: &DestOutcome) -> String {
     if ended.hole_bytes > 0 {
         text += &format!(", of them {} left as holes", ended.hole_bytes);
     }
-    if ended.durable { text + ", durable" } else { text }
+    match (Durability::of(ended.durable, ended.memory.as_deref()), &ended.memory) {
+        (Durability::Memory, Some(memory)) => text + ", in memory (" + &printable(memory) + ")",
+        (Durability::Medium, _) => text + ", durable",
+        _ => text,
+    }
 }
 
 /// The commands that give each dest what it lacks, each on a line of its own, where one has failed: then they do not

@@ -3,8 +3,8 @@ use super::rest::Rest;
 use super::signal::signal_name;
 use super::{damage, dests, differences, unread, verified};
 use crate::core::{
-    Decision, Direction, Ended, EndpointKind, EngineKind, Kept, Latency, Outcome, PatternAct, Plan, PlanNotes, Route,
-    Side, Totals, Unread,
+    Decision, Direction, Durability, Ended, EndpointKind, EngineKind, Kept, Latency, Outcome, PatternAct, Plan,
+    PlanNotes, Route, Side, Totals, Unread,
 };
 use crate::report::columns::{Columns, WIDTH, beside, paragraph, whole, wrap};
 use crate::report::printable::{printable, shell_line};
@@ -107,8 +107,10 @@ pub(crate) fn headline(plan: &Plan, outcome: &Outcome) -> String {
     if let Some(rate) = units::per_second(copied, outcome.elapsed).filter(|_| copied > 0) {
         text += &format!(", {}", whole(&units::rate(rate)));
     }
-    if let word @ ("durable" | "not durable") = durability(plan, outcome) {
-        text += &format!(", {word}");
+    match durability(plan, outcome) {
+        "" => {}
+        "in memory" => text += &format!(", {}", in_memory(outcome)),
+        word => text += &format!(", {word}"),
     }
     if matches!(plan.route, Route::Delta { .. }) || outcome.totals.unchanged_bytes > 0 {
         let written = copied - outcome.totals.unchanged_bytes;
@@ -128,9 +130,18 @@ fn durability(plan: &Plan, outcome: &Outcome) -> &'static str {
     match plan.dest.kind {
         EndpointKind::Pipe | EndpointKind::Null | EndpointKind::Endless | EndpointKind::Pattern => "",
         _ if !plan.route.writes() => "",
-        _ if outcome.durable => "durable",
-        _ => "not durable",
+        _ => match outcome.durability() {
+            Durability::Medium => "durable",
+            Durability::Memory => "in memory",
+            Durability::No => "not durable",
+        },
     }
+}
+
+/// That it is no further than in memory, and why.
+fn in_memory(outcome: &Outcome) -> String {
+    let memory = printable(outcome.memory.as_deref().unwrap_or_default());
+    format!("in memory, for the dest is on {memory}: a power loss loses it")
 }
 
 fn side(plan: &Plan, side: Side) -> String {
@@ -164,6 +175,7 @@ fn claimed(plan: &Plan, outcome: &Outcome) -> String {
     let durable = match durability(plan, outcome) {
         "" => "",
         "durable" => ", and are durable",
+        "in memory" => ", but are only in memory",
         _ => ", but are not durable",
     };
     let what = if plan.route.writes() { "arrived" } else { "were compared" };
