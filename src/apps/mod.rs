@@ -18,6 +18,7 @@ mod page;
 pub mod pattern;
 mod signals;
 mod told;
+mod unbegun;
 mod verify;
 
 pub use commands::run;

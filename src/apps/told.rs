@@ -7,8 +7,6 @@ use crate::engine::Ends;
 use crate::job::session::{Session, Task};
 use crate::job::{Prepared, estimate};
 use crate::plan::{Options, ProgressStyle};
-use crate::report::json::Unbegun;
-use crate::report::progress::last_line;
 use crate::report::{Out, json, text};
 use std::sync::Arc;
 use std::time::SystemTime;
@@ -57,49 +55,6 @@ pub(super) fn carry_out(
     let plan = &decision.plan;
     let outcome = &session.run(Task::new(plan, ends, &mut *schedules::make(plan, &ends[0]), &Silent));
     tell(&Went { options, decision, outcome, words, started }, console)
-}
-
-/// Tells of a run that was refused or could not begin, where programs read along: every end has its JSON. `report` is
-/// the name of the report that they wait for.
-///
-/// # Errors
-/// The error itself where only people read along.
-pub(super) fn tell_unbegun(
-    result: Result<Exit>,
-    report: &str,
-    options: &Options,
-    words: &[String],
-    out: Out,
-) -> Result<Exit> {
-    let Err(error) = result else { return result };
-    if !options.json && options.progress != ProgressStyle::Json {
-        return Err(error);
-    }
-    tell_unbegun_why(Unbegun::Failed(&error), report, options, words, out);
-    Ok(Exit::Status(error.kind.exit_status()))
-}
-
-/// Tells of a signal that came before the first write. Nothing was changed.
-pub(super) fn tell_interrupted(signal: i32, options: &Options, words: &[String], out: Out) -> Exit {
-    if options.progress != ProgressStyle::Json {
-        out.tell(&text::told("interrupted before the first write: the dest is as it was"));
-    }
-    tell_unbegun_why(Unbegun::Interrupted(signal), "copy", options, words, out);
-    Exit::Signal(signal)
-}
-
-fn tell_unbegun_why(why: Unbegun<'_>, report: &str, options: &Options, words: &[String], out: Out) {
-    let document = json::unbegun(report, words, why);
-    match (options.progress, why) {
-        // The error is in it, and nothing else may stand between lines of JSON.
-        (ProgressStyle::Json, _) => out.tell(&last_line(&document)),
-        (_, Unbegun::Failed(error)) => out.tell(&text::error(error)),
-        (_, Unbegun::Interrupted(_)) => {}
-    }
-    if options.json {
-        // What ended the run counts, and not that this could not be printed.
-        let _ = printed(out, &json::text(&document));
-    }
 }
 
 /// Tells how a run went.

@@ -40,8 +40,8 @@ pub struct RequestError {
     pub kind: Kind,
     /// What the kernel or the device said.
     pub source: io::Error,
-    /// It is about bytes that were written earlier: they got no further than the page cache, and the kernel does not say
-    /// which they are.
+    /// It is about bytes that were written earlier: they got no further than the page cache, and the kernel does not
+    /// say which they are.
     pub is_of_writeback: bool,
 }
 

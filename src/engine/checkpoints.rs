@@ -211,7 +211,7 @@ pub(super) fn flush_error(plan: &Plan, dest: &Arc<dyn Endpoint>, source: io::Err
     let kind = dest.diagnose(Op::Write, plan.dest.offset, &source);
     let what = format!("cannot make durable dest {}", plan.dest.address);
     let error = Error::new(kind, what).on(Side::Dest).because(source);
-    let advice = "What was written since the last checkpoint may be lost, and the kernel does not say which bytes: check \
-                  the device and the kernel's log.";
+    let advice = "What was written since the last checkpoint may be lost, and the kernel does not say which bytes: \
+                  check the device and the kernel's log.";
     error.advise(advice)
 }

@@ -1,7 +1,7 @@
 //! `haul copy` as clap sees it, and as [`Options`].
 use crate::apps::command::{Call, Unmeant, Words};
 use crate::apps::exit::Exit;
-use crate::apps::told::tell_unbegun;
+use crate::apps::unbegun::tell_unbegun;
 use crate::cli::certainty::CertaintyArguments;
 use crate::cli::expect;
 use crate::cli::help::{self, EXIT_STATUS, SIZES};

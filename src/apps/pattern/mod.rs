@@ -6,7 +6,8 @@ mod survey;
 use crate::apps::command::{Call, Unmeant, Words};
 use crate::apps::console::Console;
 use crate::apps::exit::Exit;
-use crate::apps::told::{carry_out, show_plan, tell_unbegun};
+use crate::apps::told::{carry_out, show_plan};
+use crate::apps::unbegun::tell_unbegun;
 use crate::core::stages::{Inspector, Pattern};
 use crate::core::{Error, Extent, Kind, PatternAct, PatternUse, Plan, Result, Side};
 use crate::disks::probe;
@@ -33,10 +34,7 @@ impl Words for PatternArguments {
     }
 
     fn run(asked: &PatternAsked, call: &Call<'_>) -> Result<Exit> {
-        let report = match asked.act {
-            PatternAct::Write => "pattern write",
-            PatternAct::Check => "pattern check",
-        };
+        let report = if asked.act == PatternAct::Write { "pattern write" } else { "pattern check" };
         tell_unbegun(pattern(asked, call), report, &asked.options, call.words, call.out)
     }
 }

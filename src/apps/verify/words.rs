@@ -1,7 +1,7 @@
 //! `haul verify` as clap sees it, and as [`Options`].
 use crate::apps::command::{Call, Unmeant, Words};
 use crate::apps::exit::Exit;
-use crate::apps::told::tell_unbegun;
+use crate::apps::unbegun::tell_unbegun;
 use crate::cli::help::{self, SIZES};
 use crate::cli::method::{PaceArguments, ReachArguments};
 use crate::cli::on_error;

@@ -5,8 +5,8 @@ use std::io;
 /// A sentence or two for whoever reads the error; empty where nothing sensible can be said.
 pub(crate) fn advice(error: &Error) -> &str {
     if error.source.as_ref().and_then(io::Error::raw_os_error) == Some(libc::EFBIG) {
-        return "A limit of this process (ulimit -f) or of the file system forbids a file of that size: raise it, or choose \
-                another place.";
+        return "A limit of this process (ulimit -f) or of the file system forbids a file of that size: raise it, or \
+                choose another place.";
     }
     if error.advice.is_empty() && error.offset.is_some() { of_request(error) } else { &error.advice }
 }

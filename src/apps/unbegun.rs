@@ -1,0 +1,50 @@
+//! Runs of which there is no outcome to tell: refused, not begun, interrupted before the first write.
+use super::exit::{Exit, printed};
+use crate::core::Result;
+use crate::plan::{Options, ProgressStyle};
+use crate::report::json::Unbegun;
+use crate::report::progress::last_line;
+use crate::report::{Out, json, text};
+
+/// Tells of a run that was refused or could not begin, where programs read along: every end has its JSON. `report` is
+/// the name of the report that they wait for.
+///
+/// # Errors
+/// The error itself where only people read along.
+pub(super) fn tell_unbegun(
+    result: Result<Exit>,
+    report: &str,
+    options: &Options,
+    words: &[String],
+    out: Out,
+) -> Result<Exit> {
+    let Err(error) = result else { return result };
+    if !options.json && options.progress != ProgressStyle::Json {
+        return Err(error);
+    }
+    tell_why(Unbegun::Failed(&error), report, options, words, out);
+    Ok(Exit::Status(error.kind.exit_status()))
+}
+
+/// Tells of a signal that came before the first write. Nothing was changed.
+pub(super) fn tell_interrupted(signal: i32, options: &Options, words: &[String], out: Out) -> Exit {
+    if options.progress != ProgressStyle::Json {
+        out.tell(&text::told("interrupted before the first write: the dest is as it was"));
+    }
+    tell_why(Unbegun::Interrupted(signal), "copy", options, words, out);
+    Exit::Signal(signal)
+}
+
+fn tell_why(why: Unbegun<'_>, report: &str, options: &Options, words: &[String], out: Out) {
+    let document = json::unbegun(report, words, why);
+    match (options.progress, why) {
+        // The error is in it, and nothing else may stand between lines of JSON.
+        (ProgressStyle::Json, _) => out.tell(&last_line(&document)),
+        (_, Unbegun::Failed(error)) => out.tell(&text::error(error)),
+        (_, Unbegun::Interrupted(_)) => {}
+    }
+    if options.json {
+        // What ended the run counts, and not that this could not be printed.
+        let _ = printed(out, &json::text(&document));
+    }
+}
