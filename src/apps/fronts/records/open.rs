@@ -121,14 +121,30 @@ pub fn open(plan: &RecordPlan, [source, dest]: [Option<Opened>; 2]) -> Result<En
         Some(source) => source,
         None => open_source(plan).map_err(on(Side::Source))?,
     };
-    let (dest, held) = match dest {
-        Some(dest) => (dest, None),
+    let (dest, held, made) = match dest {
+        Some(dest) => (dest, None, false),
         None => open_to_write(plan).map_err(on(Side::Dest))?,
     };
-    let second = plan.second.as_ref().map(|path| open_second(path)).transpose().map_err(on(Side::Dest))?;
-    let both = second.as_ref().zip(plan.second.as_deref());
-    let second_held = both.map(|(fd, path)| hold_second(plan, path, fd.as_fd())).transpose().map_err(on(Side::Dest))?;
-    Ok(Ends { source, dest, second, _held: [held, second_held.flatten()] })
+    let (second, second_held) = match open_second(plan) {
+        Ok(second) => second,
+        Err(complaint) => {
+            if made {
+                remove_made(&dest, plan.dest.path.as_deref().unwrap_or_default());
+            }
+            return Err((Side::Dest, complaint));
+        }
+    };
+    Ok(Ends { source, dest, second, _held: [held, second_held] })
+}
+
+/// Removes the file at `path` that this copy made, unless another file has that name by now.
+fn remove_made(made: &Opened, path: &OsStr) {
+    let ours = made.fd().ok().and_then(|fd| rustix::fs::fstat(fd).ok());
+    let (Some(ours), Ok(named)) = (ours, rustix::fs::lstat(path)) else { return };
+    if (ours.st_dev, ours.st_ino) == (named.st_dev, named.st_ino) {
+        // Why the copy is refused is told; an empty file that stays harms nobody.
+        let _ = rustix::fs::unlink(path);
+    }
 }
 
 fn open_source(plan: &RecordPlan) -> Result<Opened, Diagnostic> {
@@ -141,21 +157,20 @@ fn open_source(plan: &RecordPlan) -> Result<Opened, Diagnostic> {
     Ok(source)
 }
 
-/// Or to read, where it is to be compared.
-fn open_to_write(plan: &RecordPlan) -> Result<(Opened, Option<Held>), Diagnostic> {
-    let dest = match &plan.dest.path {
-        Some(_) if plan.compare => open_path(&plan.dest, OFlags::RDONLY, flags(plan.dest.words)),
-        Some(_) => open_dest(plan),
-        None => standard(1, plan.dest.words),
+/// Opens the dest to be written, or to be read where it is to be compared. True: this made the file.
+fn open_to_write(plan: &RecordPlan) -> Result<(Opened, Option<Held>, bool), Diagnostic> {
+    let (dest, made) = match &plan.dest.path {
+        Some(_) if plan.compare => (open_path(&plan.dest, OFlags::RDONLY, flags(plan.dest.words))?, false),
+        Some(_) => open_dest(plan)?,
+        None => (standard(1, plan.dest.words)?, false),
     };
-    let dest = dest?;
     let mut held = None;
     if let (Some(fd), false) = (&dest, plan.compare) {
         held = hold_dest(plan, fd.as_fd())?;
     }
     let dest = Opened::look(dest);
     lock(&dest, plan.dest.words)?;
-    Ok((dest, held))
+    Ok((dest, held, made))
 }
 
 /// Takes the lock that was asked for, or says who is faster.
@@ -169,11 +184,14 @@ fn lock(opened: &Opened, words: OpenWords) -> Result<(), Diagnostic> {
     locked.map_err(|error| Diagnostic::Careful(Careful::Locked(error)))
 }
 
-/// As the dest: what is in it and not overwritten stays.
-fn open_second(path: &OsStr) -> Result<OwnedFd, Diagnostic> {
+/// Opens and locks the second dest, where there is one. What is in it and not overwritten stays.
+fn open_second(plan: &RecordPlan) -> Result<(Option<OwnedFd>, Option<Held>), Diagnostic> {
+    let Some(path) = &plan.second else { return Ok((None, None)) };
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::CLOEXEC;
-    sys::retry(|| rustix::fs::open(path, flags, Mode::from_raw_mode(0o666)))
-        .map_err(|error| Diagnostic::Careful(Careful::Second(error)))
+    let fd = sys::retry(|| rustix::fs::open(path, flags, Mode::from_raw_mode(0o666)))
+        .map_err(|error| Diagnostic::Careful(Careful::Second(error)))?;
+    let held = hold_second(plan, path, fd.as_fd())?;
+    Ok((Some(fd), held))
 }
 
 fn flags(words: OpenWords) -> OFlags {
@@ -204,7 +222,8 @@ fn open_path(side: &RecordSide, direction: OFlags, more: OFlags) -> Result<Optio
     }
 }
 
-fn open_dest(plan: &RecordPlan) -> Result<Option<OwnedFd>, Diagnostic> {
+/// Opens the dest; true: this made the file, as far as somebody may want it removed again.
+fn open_dest(plan: &RecordPlan) -> Result<(Option<OwnedFd>, bool), Diagnostic> {
     let (words, skip) = (plan.dest_words, plan.dest.skip);
     let mut more = flags(plan.dest.words);
     // A device that is there is to be had for oneself: making it would fail, because it is there.
@@ -213,17 +232,32 @@ fn open_dest(plan: &RecordPlan) -> Result<Option<OwnedFd>, Diagnostic> {
     more.set(OFlags::EXCL, words.excl || plan.dest.words.excl);
     // No O_TRUNC: what another haul writes to is not emptied.
     if skip.records == 0 {
-        return open_path(&plan.dest, OFlags::WRONLY, more);
+        return open_or_make(plan, OFlags::WRONLY, more);
     }
     // Before anything is made.
     if !words.notrunc && skip.in_bytes(plan.dest.record_bytes).is_none() {
         return Err(Diagnostic::TooLong(skip.records));
     }
     // What has no offsets would be read to pass over records.
-    match open_path(&plan.dest, OFlags::RDWR, more) {
-        Err(_) => open_path(&plan.dest, OFlags::WRONLY, more),
+    match open_or_make(plan, OFlags::RDWR, more) {
+        Err(_) => open_or_make(plan, OFlags::WRONLY, more),
         opened => opened,
     }
+}
+
+/// Where there is a second dest, which may be refused, true says for certain that this made the file.
+fn open_or_make(plan: &RecordPlan, direction: OFlags, flags: OFlags) -> Result<(Option<OwnedFd>, bool), Diagnostic> {
+    let makes = plan.second.is_some() && flags.contains(OFlags::CREATE);
+    let path = plan.dest.path.as_deref().unwrap_or_default();
+    let missing = || matches!(rustix::fs::stat(path), Err(Errno::NOENT));
+    if makes
+        && missing()
+        && let Ok(fd) = open_path(&plan.dest, direction, flags | OFlags::EXCL)
+    {
+        return Ok((fd, true));
+    }
+    // It is there, or nothing can be made, which this says in the kernel's words.
+    Ok((open_path(&plan.dest, direction, flags)?, false))
 }
 
 fn is_block_device(path: &OsStr) -> bool {
