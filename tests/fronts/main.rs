@@ -12,4 +12,5 @@ mod sg;
 mod sg_dd;
 mod sg_dd_differential;
 mod sg_dd_media;
+mod sg_dd_refusals;
 mod sg_dd_signals;

@@ -77,6 +77,8 @@ pub struct SgPlan {
     pub in_flight: Option<u32>,
     /// `odir=1`: block devices are opened for direct I/O.
     pub direct_devices: bool,
+    /// A device that is in use is written all the same.
+    pub overwrites_in_use: bool,
     /// No block size was given.
     pub block_size_assumed: bool,
     /// Tell how long it took and how fast it was.

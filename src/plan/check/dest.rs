@@ -9,9 +9,7 @@ pub(crate) fn dest(asked: &PlanInput) -> Result<()> {
     let dest = asked.dest;
     no_file_among_devices(dest)?;
     asked.options.expect.iter().try_for_each(|expectation| expected(dest, expectation))?;
-    if matches!(dest.kind, EndpointKind::Block | EndpointKind::File) && !dest.in_use.is_empty() {
-        return Err(in_use(dest));
-    }
+    free(dest)?;
     if !dest.writable {
         let advice = match dest.kind {
             EndpointKind::Block => {
@@ -25,6 +23,14 @@ pub(crate) fn dest(asked: &PlanInput) -> Result<()> {
             .advise(advice));
     }
     Ok(())
+}
+
+/// Refuses a file or device that somebody uses.
+pub(crate) fn free(dest: &Facts) -> Result<()> {
+    match dest.kind {
+        EndpointKind::Block | EndpointKind::File if !dest.in_use.is_empty() => Err(in_use(dest)),
+        _ => Ok(()),
+    }
 }
 
 /// A misspelt device name must not become a file that fills the memory behind /dev.

@@ -8,7 +8,7 @@ mod unread;
 mod words;
 mod worries;
 
-pub(crate) use dest::dest;
+pub(crate) use dest::{dest, free};
 pub(crate) use range::{Range, range};
 pub(super) use room::room;
 pub(super) use same::{ONE_NAME, Overlap, same};

@@ -3,9 +3,9 @@ use super::opened::{Sort, sort};
 use crate::apps::fronts::record_plan::{Diagnostic, RecordPlan};
 use crate::core::{Extent, Side};
 use crate::hold::{Held, Use, hold, refused};
-use rustix::fs::OFlags;
+use rustix::fs::{Mode, OFlags};
 use std::ffi::OsStr;
-use std::os::fd::BorrowedFd;
+use std::os::fd::{AsFd, BorrowedFd};
 
 /// Locks what `plan` writes of the dest, which nothing has changed yet.
 pub(super) fn hold_dest(plan: &RecordPlan, fd: BorrowedFd<'_>) -> Result<Option<Held>, Diagnostic> {
@@ -34,6 +34,19 @@ pub(super) fn hold_dest(plan: &RecordPlan, fd: BorrowedFd<'_>) -> Result<Option<
 /// The same of the second dest, which gets all bytes from its first one on.
 pub(super) fn hold_second(plan: &RecordPlan, path: &OsStr, fd: BorrowedFd<'_>) -> Result<Option<Held>, Diagnostic> {
     hold_for(fd, Extent::new(0, plan.written().len), Use::Write, path)
+}
+
+/// Why another haul stands in the way of writing to the dest, or to the second one, that is there: nothing is made,
+/// written or kept locked.
+pub fn busy(plan: &RecordPlan, second: bool) -> Option<Diagnostic> {
+    let path = if second { plan.second.as_deref() } else { plan.dest.path.as_deref() };
+    let flags = OFlags::WRONLY | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    let fd = rustix::fs::open(path.unwrap_or(OsStr::new("/dev/stdout")), flags, Mode::empty()).ok()?;
+    let held = match path.filter(|_| second) {
+        Some(path) => hold_second(plan, path, fd.as_fd()),
+        None => hold_dest(plan, fd.as_fd()),
+    };
+    held.err()
 }
 
 fn hold_for(fd: BorrowedFd<'_>, extent: Extent, used_for: Use, name: &OsStr) -> Result<Option<Held>, Diagnostic> {

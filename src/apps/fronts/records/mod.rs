@@ -23,6 +23,7 @@ mod start;
 mod tests;
 mod writer;
 
+pub use busy::busy;
 pub use end::finish;
 pub use open::{Ends, empty, open};
 pub use opened::{Opened, Sort};

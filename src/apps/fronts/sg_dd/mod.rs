@@ -20,14 +20,16 @@ use crate::apps::fronts::sg_dd::report::{
     Interrupted, SgTeller, command_refusal, count_refusal, disk_failure, refusal, usage,
 };
 use crate::apps::fronts::sg_plan::{SgFront, SgPlan};
-use crate::core::{DeviceCounts, Side};
+use crate::core::{DeviceCounts, Facts, Side};
+use crate::disks::probe;
+use crate::plan::check;
 use crate::report::Out;
 use crate::sys;
 use device::{Disks, Trouble};
 use hearing::Hearing;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::MetadataExt;
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -70,6 +72,7 @@ fn copy(mut plan: SgPlan, name: &[u8], called: Interrupted, out: Out) -> Result<
     let disks = Disks::find(&plan, &mut looked).map_err(|trouble| told(&trouble, &plan, &teller, name))?;
     let total = settle(&mut plan, &looked, &disks, &teller, name, out)?;
     disks.check(&plan, total).map_err(|trouble| told(&trouble, &plan, &teller, name))?;
+    refuse_in_use(&plan, &looked, &teller, name)?;
     teller.start(total);
     if plan.verbose > 0 {
         tell_ways(&plan, &looked, &disks, &teller);
@@ -106,6 +109,39 @@ fn told(trouble: &Trouble, plan: &SgPlan, teller: &SgTeller, name: &[u8]) -> Fai
             }
         }
     }
+}
+
+/// Refuses to write to a block device that is in use, unless that is asked for. A disk that is reached by commands is
+/// claimed when it is opened.
+fn refuse_in_use(plan: &SgPlan, looked: &Looked, teller: &SgTeller, name: &[u8]) -> Result<(), Failure> {
+    if plan.overwrites_in_use || plan.records.compare {
+        return Ok(());
+    }
+    let stdout = OsString::from("/proc/self/fd/1");
+    let dest = Some(plan.records.dest.path.as_ref().unwrap_or(&stdout));
+    let dest = dest.filter(|_| looked.dest.kind == DdKind::Block);
+    for (path, is_second) in [(dest, false), (plan.records.second.as_ref(), true)] {
+        let Some(Err(error)) = path.and_then(|path| device_facts(path)).map(|facts| check::free(&facts)) else {
+            continue;
+        };
+        // Another haul that has it is named, as it is where nobody else uses the device.
+        if let Some(complaint) = records::busy(&plan.records, is_second) {
+            teller.complain(Side::Dest, &complaint, false);
+            return Err(Failure::Locked);
+        }
+        let text = format!(": {error}. {} oflag=force writes to it all the same.\n", error.advice);
+        teller.tell_bytes(&[name, text.as_bytes()].concat());
+        return Err(Failure::OpenDest(Some(libc::EBUSY)));
+    }
+    Ok(())
+}
+
+/// What is at `path`, if it is a block device.
+fn device_facts(path: &OsStr) -> Option<Facts> {
+    let is_device = std::fs::metadata(path).is_ok_and(|stat| stat.file_type().is_block_device());
+    // The device itself has a name that is text, whatever leads to it.
+    let there = std::fs::canonicalize(path).ok().filter(|_| is_device)?;
+    probe::dest(path.to_str().or(there.to_str())?).ok()
 }
 
 /// Settles what hangs on what the sides are; the blocks to copy.

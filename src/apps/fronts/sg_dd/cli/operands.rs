@@ -17,6 +17,7 @@ pub(super) struct Flags {
     pub(super) dsync: bool,
     pub(super) excl: bool,
     pub(super) flock: bool,
+    pub(super) force: bool,
     pub(super) fua: bool,
     pub(super) fua_nv: bool,
     pub(super) mmap: bool,
@@ -85,6 +86,9 @@ const ONLY_SOME: &[(&str, &[SgFront])] = &[
 /// The flags of each program, on each side.
 fn has_flag(front: SgFront, side: usize, flag: &[u8]) -> bool {
     let common: &[&[u8]] = &[b"direct", b"dpo", b"dsync", b"excl", b"fua", b"null"];
+    if flag == b"force" {
+        return side == 1;
+    }
     let more: &[&[u8]] = match (front, side) {
         (SgFront::Sg, 0) => &[b"00", b"coe", b"dio", b"ff", b"flock", b"fua_nv", b"nocache", b"pt", b"random", b"sgio"],
         (SgFront::Sg, _) => {
@@ -237,6 +241,7 @@ impl Words {
                 b"excl" => &mut flags.excl,
                 b"ff" => &mut flags.ones,
                 b"flock" => &mut flags.flock,
+                b"force" => &mut flags.force,
                 b"fua" => &mut flags.fua,
                 b"fua_nv" => &mut flags.fua_nv,
                 b"mmap" => &mut flags.mmap,

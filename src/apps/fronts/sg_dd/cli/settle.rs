@@ -53,6 +53,7 @@ pub(super) fn into_options(front: SgFront, words: Words) -> Result<SgPlan, SgUsa
         transfer_blocks: words.bpt,
         in_flight: words.thr.map(|thr| thr as u32),
         direct_devices: words.odir,
+        overwrites_in_use: words.flags[1].force,
         block_size_assumed,
         timing: words.timing || words.progress > 0,
         progress_s,
