@@ -1,7 +1,7 @@
 //! dd while it runs, and where it fails late: signals, progress, full disks, calls that fail.
 use crate::dd;
 use crate::dd::{GNU, shell, without_times};
-use crate::support::{FailingDisk, Mount, has, haul_path, memory_dir, noise, wait_for_handler};
+use crate::support::{FailingDisk, LoopDevice, Mount, has, haul_path, memory_dir, noise, wait_for_handler};
 use rexpect::process::WaitStatus;
 use rexpect::session::spawn_command;
 use rustix::process::{Pid, Signal, kill_process};
@@ -149,6 +149,36 @@ fn on_a_disk_that_becomes_full_what_fits_is_there_and_counted() {
         let first = |said: &str| said.lines().take(2).map(str::to_owned).collect::<Vec<_>>();
         assert_eq!((theirs.0, first(&theirs.1)), (status, first(&said)), "{line}");
         assert!(theirs.2 == left, "{line}: the bytes differ");
+    }
+}
+
+/// What dd did with `line`, in which `full/` is a file system of ext4 and 8 MiB: the first two lines and what is on it.
+fn on_ext4(program: &Path, line: &str) -> Option<(Option<i32>, Vec<String>, Vec<u8>)> {
+    let dir = memory_dir();
+    let (at, image) = (dir.path().join("full"), dir.path().join("image"));
+    fs::create_dir(&at).expect("scratch takes directories");
+    fs::write(&image, vec![0; 8 << 20]).expect("scratch takes files");
+    let made = Command::new("mkfs.ext4").args(["-q", "-O", "^has_journal"]).arg(&image).status();
+    assert!(made.expect("it is there").success());
+    let disk = LoopDevice::over(&image)?;
+    let _mount = Mount::device(&at, disk.path())?;
+    fs::write(dir.path().join("in"), noise(12_000_000, 6)).expect("scratch takes files");
+    let output = shell(program, line, dir.path());
+    let said = String::from_utf8_lossy(&output.stderr).lines().take(2).map(str::to_owned).collect();
+    Some((output.status.code(), said, fs::read(at.join("out")).expect("it was made")))
+}
+
+#[test]
+fn as_much_fits_at_the_end_of_a_file_system_as_gnu_dd_gets_there() {
+    if dd::reference().is_none() || !has("mkfs.ext4") {
+        return;
+    }
+    for line in ["dd if=in of=full/out bs=4k", "dd if=in of=full/out bs=7000", "dd if=in of=full/out ibs=64k obs=5000"]
+    {
+        let Some(ours) = on_ext4(&haul_path(), line) else { return };
+        let theirs = on_ext4(Path::new(GNU), line).expect("it could be mounted a moment ago");
+        assert_eq!((theirs.0, &theirs.1, theirs.2.len()), (ours.0, &ours.1, ours.2.len()), "{line}");
+        assert!(theirs.2 == ours.2, "{line}: the bytes differ");
     }
 }
 

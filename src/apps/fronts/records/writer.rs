@@ -211,13 +211,18 @@ impl Writer {
         }
         let mut tries = self.plan.care.retries;
         while written < bytes.len() {
-            let end = if self.many { bytes.len() } else { bytes.len().min(written - written % obs + obs) };
+            let record_end = bytes.len().min(written - written % obs + obs);
+            let end = if self.many { bytes.len() } else { record_end };
             let result = match self.ends.dest.write(&bytes[written..end]) {
                 Ok(0) => Err(io::Error::from(Errno::NOSPC)),
                 result => result,
             };
             match result {
                 Ok(moved) => written += moved,
+                // Of many records a file system that is almost full may take none where it has room for some.
+                Err(error) if end > record_end && self.plan.transfer_records.is_none() && is_full(&error) => {
+                    self.many = false;
+                }
                 Err(error) if tries > 0 && is_of_medium(&error) => {
                     tries -= 1;
                     self.counts.retried += 1;
@@ -261,6 +266,11 @@ impl Writer {
             let _ = rustix::fs::fadvise(fd, 0, None, Advice::DontNeed);
         }
     }
+}
+
+/// There is no room for it.
+fn is_full(error: &io::Error) -> bool {
+    matches!(Errno::from_io_error(error), Some(Errno::NOSPC | Errno::DQUOT))
 }
 
 /// Nothing but zeros in `bytes`.
