@@ -211,7 +211,7 @@ fn a_missing_file_is_told_from_one_that_cannot_be_used() {
     for words in [&["manifest", "show", "nosuch"][..], &["verify", "--manifest", "nosuch", "source"]] {
         let (status, said) = folder.run(words);
         assert_eq!(status, 1, "{said}");
-        assert!(said.contains("nosuch") && said.contains("No such file"), "{said}");
+        assert!(said.contains("nosuch") && said.contains("no such file"), "{said}");
         assert!(!said.contains("full"), "{said}");
     }
 }

@@ -1,8 +1,7 @@
 //! What a copy leaves in the page cache: what was there before, and nothing else.
 use super::moving::{Door, pattern};
-use super::places::{Place, file_in, loop_device};
+use super::places::{Place, file_in, loop_device, open_dest, open_source};
 use haul::core::Cache;
-use haul::disks::{open_dest, open_source};
 use haul::sys::page_cache::cachestat;
 use std::fs::{self, File};
 use std::os::fd::AsFd;

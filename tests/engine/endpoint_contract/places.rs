@@ -1,11 +1,14 @@
 //! Real things to open: files on ext4 and tmpfs, loop devices over tmpfs.
 use crate::support::Folder;
-use haul::core::{Access, Cache, EndpointKind, Existing, Facts, FileId, PlanSide};
+use haul::core::{Access, Cache, Endpoint, EndpointKind, Existing, Facts, FileId, PlanSide, Result};
 use haul::disks;
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::Arc;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
 
 /// Something that holds bytes, gone again when dropped.
 pub struct Place {
@@ -126,4 +129,29 @@ pub fn side(path: &Path, facts: &Facts, cache: Cache, existing: Existing) -> Pla
         moves_head: false,
         through: None,
     }
+}
+
+/// Opens a place as a source. What is said to be in use is tried again: a test beside this one that is just starting a
+/// program has lent it all claims of this process, until that program begins.
+pub fn open_source(side: &PlanSide, facts: &Facts) -> Result<Arc<dyn Endpoint>> {
+    when_free(|| haul::disks::open_source(side, facts))
+}
+
+/// The same as a dest.
+pub fn open_dest(side: &PlanSide, facts: &Facts) -> Result<Arc<dyn Endpoint>> {
+    when_free(|| haul::disks::open_dest(side, facts))
+}
+
+fn when_free(open: impl Fn() -> Result<Arc<dyn Endpoint>>) -> Result<Arc<dyn Endpoint>> {
+    let give_up = Instant::now() + Duration::from_secs(60);
+    loop {
+        match open() {
+            Err(error) if is_busy(&error) && Instant::now() < give_up => sleep(Duration::from_millis(2)),
+            opened => return opened,
+        }
+    }
+}
+
+fn is_busy(error: &haul::core::Error) -> bool {
+    error.source.as_ref().and_then(std::io::Error::raw_os_error) == Some(libc::EBUSY)
 }

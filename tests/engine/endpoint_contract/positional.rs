@@ -1,8 +1,7 @@
 //! What holds for everything with offsets: every place, every manner of I/O, every door.
 use super::moving::{Door, pattern, request};
-use super::places::{Place, everywhere};
+use super::places::{Place, everywhere, open_dest, open_source};
 use haul::core::{Cache, Op};
-use haul::disks::{open_dest, open_source};
 use std::fs;
 
 const BYTES: usize = (1 << 20) + 777;
