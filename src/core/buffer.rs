@@ -33,6 +33,8 @@ pub struct Arena {
     out: AtomicUsize,
     /// Index under which a ring knows the whole arena, or [`UNREGISTERED`].
     registered: AtomicU32,
+    /// Bytes from the start on that the ring knows.
+    registered_bytes: AtomicUsize,
 }
 
 // SAFETY: the arena is plain memory; who may touch which part is settled by the buffers carved from it, each of which
@@ -62,7 +64,8 @@ impl Arena {
         // SAFETY: the range is inside our mapping. A kernel without huge pages says EINVAL, which changes nothing.
         unsafe { libc::madvise(base.as_ptr().cast(), len, libc::MADV_HUGEPAGE) };
         let registered = UNREGISTERED.into();
-        let arena = Arena { map, map_len, base, len, used: 0.into(), out: 0.into(), registered };
+        let (used, out, registered_bytes) = (0.into(), 0.into(), 0.into());
+        let arena = Arena { map, map_len, base, len, used, out, registered, registered_bytes };
         Ok(Arc::new(arena))
     }
 
@@ -77,6 +80,16 @@ impl Arena {
         self.len == 0
     }
 
+    /// An arena of `len` bytes for a pool, of which the first `ready_bytes` get memory now.
+    pub(super) fn for_pool(len: usize, ready_bytes: usize) -> io::Result<Arc<Arena>> {
+        let arena = Arena::map(len)?;
+        arena.out.store(1, Relaxed);
+        if ready_bytes > 0 {
+            arena.populate(ready_bytes.min(arena.len));
+        }
+        Ok(arena)
+    }
+
     /// Start and length of the part in use, for registering with a ring.
     pub fn as_iovec(&self) -> libc::iovec {
         libc::iovec { iov_base: self.base.as_ptr().cast(), iov_len: self.used.load(Relaxed) }
@@ -84,6 +97,7 @@ impl Arena {
 
     /// Notes that a ring knows the part in use as fixed buffer `index`; `None` takes that back.
     pub fn set_registered(&self, index: Option<u16>) {
+        self.registered_bytes.store(self.used.load(Relaxed), Relaxed);
         self.registered.store(index.map_or(UNREGISTERED, u32::from), Relaxed);
     }
 
@@ -132,7 +146,8 @@ impl Arena {
         }
         let map = NonNull::new(map.cast::<u8>()).expect("mmap does not return null unless asked");
         let (used, out) = (map_len.into(), 1.into());
-        let arena = Arena { map, map_len, base: map, len: map_len, used, out, registered: UNREGISTERED.into() };
+        let (registered, registered_bytes) = (UNREGISTERED.into(), 0.into());
+        let arena = Arena { map, map_len, base: map, len: map_len, used, out, registered, registered_bytes };
         Ok(Buffer { bytes: map, len, arena: Arc::new(arena) })
     }
 
@@ -164,6 +179,24 @@ pub struct Buffer {
 unsafe impl Send for Buffer {}
 
 impl Buffer {
+    /// The `len` bytes of `arena` from `offset` on.
+    ///
+    /// # Safety
+    /// They lie inside the arena, and no other buffer has any of them as long as this one lives.
+    pub(super) unsafe fn within(arena: &Arc<Arena>, offset: usize, len: u32) -> Buffer {
+        debug_assert!(offset + len as usize <= arena.len);
+        arena.out.fetch_add(1, Relaxed);
+        // SAFETY: inside the arena, says the caller.
+        let bytes = unsafe { arena.base.add(offset) };
+        Buffer { bytes, len, arena: arena.clone() }
+    }
+
+    /// Where in `arena` it begins; `None`: it is not of that arena.
+    pub(super) fn offset_in(&self, arena: &Arc<Arena>) -> Option<usize> {
+        let start = self.bytes.as_ptr() as usize - self.arena.base.as_ptr() as usize;
+        Arc::ptr_eq(&self.arena, arena).then_some(start)
+    }
+
     /// Bytes it can hold.
     pub fn len(&self) -> u32 {
         self.len
@@ -189,7 +222,9 @@ impl Buffer {
 
     /// Index of the fixed buffer that holds these bytes, where a ring has the arena registered.
     pub fn registered(&self) -> Option<u16> {
-        u16::try_from(self.arena.registered.load(Relaxed)).ok()
+        let index = u16::try_from(self.arena.registered.load(Relaxed)).ok()?;
+        let end = self.bytes.as_ptr() as usize - self.arena.base.as_ptr() as usize + self.len as usize;
+        (end <= self.arena.registered_bytes.load(Relaxed)).then_some(index)
     }
 }
 

@@ -1,5 +1,5 @@
 //! Rare facts, sent as they happen.
-use super::{DigestedBlock, Error};
+use super::{DigestedBlock, Error, Limits};
 
 /// What the copy is busy with; the number is what [`super::Tally::phase`] holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,12 +17,10 @@ pub enum Phase {
 pub enum Event<'a> {
     /// A phase began.
     Began(Phase),
-    /// Another block size and depth are in use from here on.
+    /// Other limits hold from the next block on.
     Paced {
-        /// Bytes per request.
-        block_bytes: u32,
-        /// Most requests in flight.
-        depth: u32,
+        /// What they are.
+        limits: Limits,
         /// One clause: why.
         because: &'a str,
     },

@@ -22,6 +22,7 @@ mod facts;
 mod hash_kind;
 mod host;
 mod keeper;
+mod limits;
 mod locked;
 mod machine;
 mod mailbox;
@@ -31,6 +32,7 @@ mod passthrough;
 mod pattern_use;
 mod plan;
 mod plan_side;
+mod pool;
 mod queue;
 mod read_back;
 mod record_device;
@@ -68,15 +70,19 @@ pub use facts::{
 pub use hash_kind::HashKind;
 pub use host::Host;
 pub use keeper::{CheckpointPlan, CheckpointSink};
+pub use limits::{Bursts, Limits, Tuning};
 pub use locked::locked;
 pub use machine::Machine;
 pub use mailbox::Mailbox;
 pub use on_error::{OnError, Unread, is_of_medium};
-pub use outcome::{Digest, Durability, Ended, Kept, Latency, Outcome, Pace, SideReport, Totals, Usage};
+pub use outcome::{
+    Digest, Durability, Ended, Kept, Latency, Outcome, Pace, SideReport, Totals, Trial, TrialVerdict, Usage,
+};
 pub use passthrough::{CommandSet, CommandWishes, Passthrough, Through, Transfers};
 pub use pattern_use::{PatternAct, PatternUse};
-pub use plan::{DeviceCopy, Direction, EngineKind, Plan, Route, Tuning, WriteOrder};
+pub use plan::{DeviceCopy, Direction, EngineKind, Plan, Route, WriteOrder};
 pub use plan_side::{Access, Cache, Existing, PlanSide, Zeros};
+pub use pool::Pool;
 pub use queue::{Completion, Queue, Ready};
 pub use read_back::{Portion, ReadBack, Verified};
 pub use record_device::{DeviceCounts, RecordDevice};

@@ -1,6 +1,7 @@
 //! How a run ended, with its totals: data only, made by `engine`, told by `report`.
 use super::{
-    Damage, DestOutcome, Differences, EngineKind, Error, Estimate, Extent, HashKind, Kind, Side, Unread, Verified,
+    Damage, DestOutcome, Differences, EngineKind, Error, Estimate, Extent, HashKind, Kind, Limits, Side, Unread,
+    Verified,
 };
 use std::path::PathBuf;
 use std::time::Duration;
@@ -102,17 +103,59 @@ pub struct SideReport {
     pub cached_after_bytes: Option<u64>,
 }
 
-/// Block size and depth as settled.
+/// Block size and queue depth as settled.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Pace {
-    /// Bytes per request.
-    pub block_bytes: u32,
-    /// Most requests in flight.
-    pub depth: u32,
+    /// What the copy kept to in the end; block size 0 where no byte went through haul.
+    pub limits: Limits,
     /// Why these: a clause.
     pub because: String,
-    /// Settings that were tried, with the rate each reached in bytes a second.
-    pub tried: Vec<(u32, u32, u64)>,
+    /// What was tried, in order.
+    pub trials: Vec<Trial>,
+    /// What trials cost that were worse than what they were compared with.
+    pub search_cost: Duration,
+}
+
+/// What came of a trial.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TrialVerdict {
+    /// It was better: the limits stay changed.
+    Kept,
+    /// It was not better: the limits are what they were.
+    Dropped,
+    /// The side no longer reaches its limit, and as much arrives as before: the other side is the slower one now. The
+    /// limits stay changed.
+    NoLongerFull,
+}
+
+/// A trial that is over, for the report.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Trial {
+    /// When it was over, since the copy began.
+    pub at: Duration,
+    /// The side whose rate was judged; `None`: both together.
+    pub side: Option<Side>,
+    /// The limits without the change.
+    pub from: Limits,
+    /// The limits with it.
+    pub to: Limits,
+    /// What it gained, in percent of the rate without it.
+    pub gain_percent: i32,
+    /// From how many pairs of windows; 0: none was finished.
+    pub pairs: u32,
+    /// What came of it.
+    pub verdict: TrialVerdict,
+}
+
+impl TrialVerdict {
+    /// As JSON reports name it.
+    pub fn name(self) -> &'static str {
+        match self {
+            TrialVerdict::Kept => "kept",
+            TrialVerdict::Dropped => "dropped",
+            TrialVerdict::NoLongerFull => "kept_no_longer_full",
+        }
+    }
 }
 
 /// What the process used.

@@ -1,5 +1,5 @@
 //! Settled decisions, as data: made by the room `plan`, carried out by `endpoint` and `engine`, told by `report`.
-use super::{BlockDigests, CopyName, HashKind, OnError, PatternUse, PlanDest, PlanSide, ReadBack, Side, Zeros};
+use super::{BlockDigests, CopyName, HashKind, OnError, PatternUse, PlanDest, PlanSide, ReadBack, Side, Tuning, Zeros};
 
 /// How requests are kept in flight.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -59,6 +59,14 @@ impl Route {
         }
     }
 
+    /// Buffers that a block takes: one, or one for the bytes of either side.
+    pub fn buffers_per_block(self) -> u32 {
+        match self {
+            Route::Copy | Route::ReadBack => 1,
+            Route::Compare { .. } | Route::Delta { .. } => 2,
+        }
+    }
+
     /// The dest is written to.
     pub fn writes(self) -> bool {
         matches!(self, Route::Copy | Route::Delta { .. })
@@ -105,39 +113,6 @@ pub struct DeviceCopy {
     pub from: Option<CopyName>,
 }
 
-/// Which block size and depth to use, and whether to look for better ones on the way. All block sizes are multiples of
-/// both sides' alignments.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Tuning {
-    /// Bytes per request to begin with.
-    pub block_bytes: u32,
-    /// Most blocks in flight to begin with, both sides together.
-    pub depth: u32,
-    /// The copy may try others: neither was given by the user and the copy is long enough to tell.
-    pub adaptive: bool,
-    /// They are those that `haul tune --save` has found: a search finds little more, so only a long rest is worth it.
-    pub tuned: bool,
-    /// Smallest block size to try, in bytes.
-    pub block_bytes_min: u32,
-    /// Largest block size to try, in bytes.
-    pub block_bytes_max: u32,
-    /// Greatest depth to try.
-    pub depth_max: u32,
-    /// Most bytes in flight: `block_bytes * depth` never exceeds it.
-    pub in_flight_bytes_max: u32,
-}
-
-impl Tuning {
-    /// The same for a route whose blocks take two places each, one for the bytes of either side.
-    pub fn for_route(self, route: Route) -> Self {
-        let least = match route {
-            Route::Copy | Route::ReadBack => 1,
-            Route::Compare { .. } | Route::Delta { .. } => 2,
-        };
-        Tuning { depth: self.depth.max(least), depth_max: self.depth_max.max(least), ..self }
-    }
-}
-
 /// Everything a copy will do, as it is carried out; [`super::PlanNotes`] are what is told of it. Nothing is left to
 /// decide but the pace within the bounds of [`Tuning`].
 #[derive(Clone, Debug)]
@@ -174,8 +149,6 @@ pub struct Plan {
     pub write_order: WriteOrder,
     /// Source and dest have bytes in common: what was copied may no longer be in the source.
     pub overlaps: bool,
-    /// Both sides on one moving head: read this many bytes, then write them, in turn; `None`: both at once.
-    pub burst_bytes: Option<u32>,
     /// What becomes of zero runs.
     pub zeros: Zeros,
     /// Ask the source for its holes rather than read them.

@@ -1,5 +1,5 @@
 //! Requests in flight towards one endpoint, or towards both.
-use super::{Arena, Request, Transferred};
+use super::{Request, Transferred};
 use std::io;
 use std::os::fd::RawFd;
 
@@ -43,9 +43,6 @@ pub trait Queue {
 
     /// Moves finished requests to `done`. Never blocks.
     fn reap(&mut self, done: &mut Vec<Completion>) -> io::Result<()>;
-
-    /// More of the arena is in use than before; nothing is in flight.
-    fn memory_grew(&mut self, _arena: &Arena) {}
 
     /// What to wait for.
     fn ready(&self) -> Ready;

@@ -9,7 +9,6 @@ use crate::core::{Request, RequestError};
 type Failed = (Request, RequestError);
 
 /// Blocks that are retried alone.
-#[derive(Default)]
 pub(super) struct Alone {
     /// They wait for the one that is tried.
     pub(super) waiting: Vec<Failed>,
@@ -20,9 +19,9 @@ pub(super) struct Alone {
 }
 
 impl Alone {
-    /// There are so many slots from now on; nothing waits.
-    pub(super) fn slots(&mut self, count: usize) {
-        self.waiting.reserve(count);
+    /// Nothing waits; there is room for so many.
+    pub(super) fn new(slots: usize) -> Self {
+        Alone { waiting: Vec::with_capacity(slots), now: None, succeeded: 0 }
     }
 
     /// Blocks that wait, in no queue.

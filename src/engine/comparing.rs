@@ -1,13 +1,14 @@
 //! A block's way when nothing is written: the same bytes of the dest are read beside it, and both are compared.
 use crate::core::stages::{differences, first_difference};
-use crate::core::{Differences, Extent, ExtentSet, Facts, Plan, Request, Route, Unread};
+use crate::core::{Buffer, Differences, Extent, ExtentSet, Facts, Plan, Request, Route, Unread};
 use std::ops::Range;
 
 /// What is compared with what, and what came of it so far.
 pub(super) struct Comparing {
     /// Blocks of the source, by the slot of the request that reads the same bytes of the dest.
     pub(super) waiting: Vec<Option<Request>>,
-    pub(super) parked: u32,
+    /// A slot and memory for the bytes of the dest, by the slot of the block that will need them.
+    pub(super) spares: Vec<Option<(u32, Buffer)>>,
     /// Differences are told in runs of this many bytes of the dest.
     pub(super) sector_bytes: u64,
     /// The end of the dest, or of what is compared of it.
@@ -16,7 +17,7 @@ pub(super) struct Comparing {
 }
 
 impl Comparing {
-    pub(super) fn new(plan: &Plan, dest: &Facts) -> Self {
+    pub(super) fn new(plan: &Plan, dest: &Facts, slots: usize) -> Self {
         // Of a file too: whoever looks for damage thinks in sectors.
         let sector_bytes = u64::from(dest.logical_block_bytes.max(512));
         let mut differences = Differences::default();
@@ -24,23 +25,13 @@ impl Comparing {
             differences.shorter = shorter.map(|(side, lacks)| (side, Some(lacks)));
         }
         let end = plan.len.map(|len| plan.dest.offset + len).or(dest.size).unwrap_or(u64::MAX);
-        Comparing { waiting: Vec::new(), parked: 0, sector_bytes, end, differences }
-    }
-
-    /// There are so many slots from now on; nothing waits.
-    pub(super) fn slots(&mut self, count: usize) {
-        self.waiting.clear();
-        self.waiting.resize_with(count, || None);
-    }
-
-    /// Blocks that wait for the bytes of the dest.
-    pub(super) fn parked(&self) -> u32 {
-        self.parked
+        let waiting = std::iter::repeat_with(|| None).take(slots).collect();
+        let spares = std::iter::repeat_with(|| None).take(slots).collect();
+        Comparing { waiting, spares, sector_bytes, end, differences }
     }
 
     pub(super) fn park(&mut self, slot: u32, block: Request) {
         self.waiting[slot as usize] = Some(block);
-        self.parked += 1;
     }
 
     /// What is kept beside the block in `slot`.
@@ -50,9 +41,7 @@ impl Comparing {
 
     /// The block of the source that waits for what `slot` reads.
     pub(super) fn take(&mut self, slot: u32) -> Option<Request> {
-        let block = self.waiting[slot as usize].take()?;
-        self.parked -= 1;
-        Some(block)
+        self.waiting[slot as usize].take()
     }
 
     /// Compares the bytes `part` of a block, which begins at `offset` of the copy, with those of the dest.

@@ -12,7 +12,6 @@ mod gate;
 mod locate_bad_block;
 mod meter;
 mod offload;
-mod pace;
 mod pump;
 mod queue_set;
 mod queues;
@@ -20,6 +19,7 @@ mod recover_from_dest;
 mod ring;
 mod run;
 mod threads;
+pub mod valves;
 mod watch;
 
 pub use endpoint_queue::EndpointQueue;

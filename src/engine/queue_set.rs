@@ -169,11 +169,6 @@ impl QueueSet {
         }
         wait_any(&mut polls[..count], due).map(|()| true)
     }
-
-    /// More of the arena is in use than before; nothing is in flight.
-    pub(super) fn memory_grew(&mut self, arena: &Arena) {
-        self.queues.iter_mut().for_each(|queue| queue.memory_grew(arena));
-    }
 }
 
 fn needs_wide(end: &Arc<dyn Endpoint>) -> bool {

@@ -1,22 +1,23 @@
 //! What stands in front of the queues of a copy, and waiting for any of them.
-use super::gate::{Gate, InOrder, MaxInFlight, Rate, WritesAfterReads};
+use super::gate::{Gate, InOrder, MaxInFlight, Rate};
 use super::queue_set::QueueSet;
 use crate::core::stages::Digester;
 use crate::core::{
-    Arena, Completion, Endpoint, EngineKind, Event, Observer, Order, Plan, Queue, Ready, Request, Route, Side,
+    Arena, Completion, Endpoint, EngineKind, Event, Limits, Observer, Order, Plan, Queue, Ready, Request, Route, Side,
     WriteOrder,
 };
 use std::io;
 use std::sync::Arc;
 use std::time::Instant;
 
-/// Requests with a side that shares one moving head with the other: one to work on, one to go on with.
-const FEW_FOR_ONE_HEAD: u32 = 2;
-
 /// The queues of a copy, the gates in front of them, and the digests behind them.
 pub(super) struct Queues {
     pub(super) set: QueueSet,
     gates: [Vec<Box<dyn Gate>>; 2],
+    /// How many blocks are with the dest at a time. Behind the order: what that holds back must not take the place of
+    /// the one that it waits for. What is read first needs no gate: no more is begun than may go.
+    at_dest: MaxInFlight,
+    route: Route,
     digests: Option<Digester>,
     /// Requests held at a gate, by side.
     held: [u32; 2],
@@ -46,14 +47,15 @@ impl Queues {
             let end = &ends[side.index()];
             let helpers_max = match end.facts().order {
                 Order::Ascending => 1,
-                Order::Any if plan.burst_bytes.is_some() => FEW_FOR_ONE_HEAD,
-                Order::Any => slots,
+                Order::Any => plan.tuning.in_flight_max,
             };
             (idle != Some(side)).then_some((end, helpers_max))
         };
         Ok(Queues {
             set: QueueSet::open(engine, Side::BOTH.map(to_open), slots, arena)?,
             gates: Side::BOTH.map(|side| gates(plan, side, &ends[side.index()])),
+            at_dest: MaxInFlight::new(at_dest_max(plan.route, plan.tuning.limits), slots),
+            route: plan.route,
             digests,
             held: [0, 0],
             sent_at: vec![Instant::now(); slots as usize],
@@ -76,13 +78,14 @@ impl Queues {
         self.sent_at[slot as usize]
     }
 
+    /// Requests that a side has or is to have, held ones included.
+    pub(super) fn towards(&self, side: Side) -> u32 {
+        self.held[side.index()] + self.set.in_flight()[side.index()]
+    }
+
     /// Takes a request in.
     pub(super) fn submit(&mut self, request: Request) {
         let side = request.side.index();
-        // In front of most queues stands nothing.
-        if self.gates[side].is_empty() {
-            return self.submit_again(request);
-        }
         self.held[side] += 1;
         let mut through = std::mem::take(&mut self.through);
         self.admit(side, 0, request, &mut through);
@@ -108,7 +111,10 @@ impl Queues {
     /// Takes the request through the gates of its side from number `first` on.
     fn admit(&mut self, side: usize, first: usize, request: Request, through: &mut Vec<Request>) {
         let Some(gate) = self.gates[side].get_mut(first) else {
-            through.push(request);
+            match request.side {
+                Side::Source => through.push(request),
+                Side::Dest => self.at_dest.admit(request, through),
+            }
             return;
         };
         let mut let_go = Vec::new();
@@ -127,18 +133,17 @@ impl Queues {
 
     /// Lets go what gates held back and may go by now.
     fn release(&mut self) {
-        let source = Side::Source.index();
-        let source_idle = self.held[source] + self.set.in_flight()[source] == 0;
         let mut through = std::mem::take(&mut self.through);
         for side in 0..self.gates.len() {
             for number in 0..self.gates[side].len() {
                 let mut let_go = Vec::new();
-                self.gates[side][number].release(source_idle, &mut let_go);
+                self.gates[side][number].release(&mut let_go);
                 for request in let_go {
                     self.admit(side, number + 1, request, &mut through);
                 }
             }
         }
+        self.at_dest.release(&mut through);
         self.send(&mut through);
         self.through = through;
     }
@@ -146,12 +151,24 @@ impl Queues {
     /// The block with this ticket is through with this side.
     pub(super) fn release_ticket(&mut self, side: Side, ticket: u64) {
         self.gates[side.index()].iter_mut().for_each(|gate| gate.release_ticket(ticket));
+        if side == Side::Dest {
+            self.make_room(ticket);
+        }
     }
 
-    /// `depth` blocks are in flight from now on, and more of the arena may be in use; nothing is in flight.
-    pub(super) fn set_depth(&mut self, depth: u32, arena: &Arena) {
-        self.gates.iter_mut().flatten().for_each(|gate| gate.set_depth(depth));
-        self.set.memory_grew(arena);
+    /// The block with this ticket is not with the dest for now: another may be.
+    pub(super) fn make_room(&mut self, ticket: u64) {
+        self.at_dest.release_ticket(ticket);
+    }
+
+    /// Other limits hold from now on.
+    pub(super) fn set_limits(&mut self, limits: Limits) {
+        self.at_dest.set_most(at_dest_max(self.route, limits));
+    }
+
+    /// What holds blocks back that are to go to the dest.
+    pub(super) fn dest_gate(&mut self) -> &mut MaxInFlight {
+        &mut self.at_dest
     }
 
     /// Something digests blocks.
@@ -175,6 +192,9 @@ impl Queues {
     pub(super) fn cancel_pending(&mut self, side: Side, back: &mut Vec<Request>) {
         let before = back.len();
         self.gates[side.index()].iter_mut().for_each(|gate| gate.cancel_pending(back));
+        if side == Side::Dest {
+            self.at_dest.cancel_pending(back);
+        }
         self.held[side.index()] -= (back.len() - before) as u32;
     }
 
@@ -225,25 +245,21 @@ impl Queues {
     }
 }
 
+/// Most blocks that the gate in front of the dest lets through: where the dest is what is read first, no gate counts.
+fn at_dest_max(route: Route, limits: Limits) -> u32 {
+    if route.reads_from() == Side::Dest { u32::MAX } else { limits.in_flight[Side::Dest.index()] }
+}
+
 /// What stands in front of a side, in the order in which requests meet it.
 fn gates(plan: &Plan, side: Side, end: &Arc<dyn Endpoint>) -> Vec<Box<dyn Gate>> {
     let mut gates: Vec<Box<dyn Gate>> = Vec::new();
     if let Some(bytes_per_s) = plan.limit_bytes_per_s.filter(|_| side == plan.route.reads_from()) {
         gates.push(Box::new(Rate::new(bytes_per_s)));
     }
-    if side == Side::Dest && plan.burst_bytes.is_some() {
-        gates.push(Box::new(WritesAfterReads::default()));
-    }
     if end.facts().order == Order::Ascending {
         gates.push(Box::new(InOrder::one_at_a_time()));
     } else if side == Side::Dest && plan.write_order != WriteOrder::Any {
         gates.push(Box::new(InOrder::of_submission()));
-    }
-    // Behind the order: those that it holds back must not take the places of the one that they wait for.
-    if plan.burst_bytes.is_some() {
-        gates.push(Box::new(MaxInFlight::new(FEW_FOR_ONE_HEAD as usize)));
-    } else if plan.side(side).moves_head {
-        gates.push(Box::new(MaxInFlight::half_of(plan.tuning.depth)));
     }
     gates
 }

@@ -3,19 +3,23 @@ use super::checkpoints::Checkpoints;
 use super::engine_error::engine_error;
 use super::meter::Meter;
 use super::offload::{Copied, Offloaded, by_device, reflink, refusal_note};
-use super::pace::{Governor, Pair};
 use super::pump::Pump;
 use super::queues::Queues;
 use super::recover_from_dest::DestRecovery;
+use super::valves::{Governor, Start};
 use super::watch::Watch;
 use crate::core::{
-    Arena, CheckpointPlan, Differences, Ended, Endpoint, EngineKind, Error, Event, Extent, Kind, Op, Outcome, Pace,
-    Phase, Plan, RequestError, Result, Schedule, Side, SideReport, Totals, Unread, Usage,
+    CheckpointPlan, Differences, Ended, Endpoint, EngineKind, Error, Event, Extent, Kind, Op, Outcome, Pace, Phase,
+    Plan, Pool, RequestError, Result, Schedule, Side, SideReport, Totals, Unread, Usage,
 };
 use crate::sys;
+use std::io;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant};
+
+/// Memory that is ready before the first block, in bytes.
+const READY_BYTES: u64 = 16 << 20;
 
 /// Both sides, open, by [`Side::index`].
 pub type Ends = [Arc<dyn Endpoint>; 2];
@@ -70,6 +74,23 @@ pub fn run_keeping(
 /// Bytes of this side that the page cache holds, where that can be known.
 fn cached_bytes(end: &Arc<dyn Endpoint>) -> Option<u64> {
     end.descriptor().and_then(sys::page_cache::cached_bytes)
+}
+
+/// What the governor is to know of a copy.
+fn start(plan: &Plan) -> Start {
+    let tuning = plan.tuning;
+    Start {
+        limits: tuning.limits,
+        len: plan.len,
+        pool_bytes: tuning.pool_bytes.into(),
+        block_bytes_min: tuning.block_bytes_min,
+        block_bytes_max: tuning.block_bytes_max,
+        in_flight_max: tuning.in_flight_max,
+        adaptive: tuning.adaptive,
+        tuned: tuning.tuned,
+        rotational: [plan.source.moves_head, plan.dest.moves_head],
+        bursts: tuning.bursts,
+    }
 }
 
 /// A run under way: what is known so far.
@@ -176,24 +197,17 @@ impl<'a> Run<'a> {
 
     /// Moves the bytes. `None`: it failed before the first request.
     fn pump(&mut self, schedule: &mut dyn Schedule) -> Option<Meter> {
-        let tuning = self.plan.tuning;
-        let arena_bytes = match tuning.adaptive {
-            true => tuning.in_flight_bytes_max as usize,
-            false => (tuning.block_bytes as usize).next_multiple_of(4096) * tuning.depth as usize,
-        };
         let (ends, plan) = (self.ends, self.plan);
-        let slots = if tuning.adaptive { tuning.depth_max } else { tuning.depth };
         let opened = self.prepare().and_then(|()| {
             let no_memory = |source| Error::new(Kind::Io, "cannot get memory for blocks").because(source);
-            let arena = Arena::map(arena_bytes).map_err(no_memory)?;
-            let buffers = arena.carve(tuning.block_bytes, tuning.depth);
-            let queues = self.open_queues(slots, &arena)?;
+            let pool = self.pool().map_err(no_memory)?;
+            let queues = self.open_queues(&pool)?;
             // Only what was read before can be lost by zeros.
             let may_lose = self.checkpoints.is_some() && plan.on_error.skip;
             let recovery = may_lose.then(|| DestRecovery::new(plan, ends[Side::Source.index()].facts()));
-            Ok((arena, buffers, queues, recovery.transpose().map_err(no_memory)?))
+            Ok((pool, queues, recovery.transpose().map_err(no_memory)?))
         });
-        let (arena, buffers, queues, recovery) = match opened {
+        let (pool, queues, recovery) = match opened {
             Ok(opened) => opened,
             Err(error) => {
                 self.ended = Ended::Failed(Box::new(error));
@@ -206,10 +220,10 @@ impl<'a> Run<'a> {
             self.detail.push("huge pages".to_owned());
         }
         queues.set.notes.iter().for_each(|note| self.note(note.clone()));
-        let mut governor = Governor::new(tuning, plan.len);
-        let mut pump = Pump::new(plan, ends, schedule, self.watch, queues);
+        let mut governor = Governor::new(start(plan));
+        let mut pump = Pump::new(plan, ends, schedule, self.watch, queues, pool);
         (pump.checkpoints, pump.recovery) = (self.checkpoints.take(), recovery);
-        let pumped = pump.run(&mut governor, buffers, &arena);
+        let pumped = pump.run(&mut governor);
         self.take_results(&mut pump, &governor, pumped.is_ok());
         let ended_short = pump.ended_short;
         // Drains what a failed queue still has in flight before anything else is touched.
@@ -230,8 +244,12 @@ impl<'a> Run<'a> {
         self.checkpoints = pump.checkpoints.take();
         self.unread = std::mem::take(&mut pump.unread);
         self.claimed = pump.claimed();
-        let Pair { block_bytes, depth } = governor.current();
-        self.pace = Pace { block_bytes, depth, because: governor.because().to_owned(), tried: governor.tried() };
+        self.pace = Pace {
+            limits: governor.limits(),
+            because: governor.because(),
+            trials: governor.trials().to_vec(),
+            search_cost: governor.lost(),
+        };
         if pump.alone.succeeded > 0 {
             let blocks = pump.alone.succeeded;
             self.notes.push(format!("blocks that failed together with a bad neighbour and succeeded alone: {blocks}"));
@@ -253,8 +271,19 @@ impl<'a> Run<'a> {
         error.advise("What came before has arrived. Without --count, the end of the stream is the end of the copy.")
     }
 
+    /// Memory for blocks. What is ready from the start is enough for most copies and can be registered with a ring; the
+    /// rest comes as it is touched, which is where one side is much slower than the other.
+    fn pool(&self) -> io::Result<Pool> {
+        let tuning = self.plan.tuning;
+        let units = (tuning.pool_bytes / tuning.unit_bytes()).max(1);
+        let needed = self.plan.len.map_or(u64::MAX, |len| len.next_multiple_of(tuning.unit_bytes().into()));
+        let ready_bytes = needed.min(tuning.pool_bytes.into()).min(READY_BYTES) as usize;
+        Pool::new(tuning.unit_bytes(), units, ready_bytes)
+    }
+
     /// Opens the queues; a ring that cannot be had after all is replaced by helper threads.
-    fn open_queues(&mut self, slots: u32, arena: &Arena) -> Result<Queues> {
+    fn open_queues(&mut self, pool: &Pool) -> Result<Queues> {
+        let (slots, arena) = (pool.blocks_max(), pool.arena());
         let opened = match Queues::open(self.plan, self.engine, self.ends, slots, arena) {
             Err(source) if self.engine == EngineKind::Ring => {
                 self.note(format!("the ring could not be set up ({source}): helper threads make the calls"));

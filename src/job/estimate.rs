@@ -1,7 +1,7 @@
 //! How long a copy may take, from a few short reads on both sides; nothing is written.
 use crate::core::{
     Bound, Cache, Direction, EndpointKind, EngineKind, Estimate, Existing, Extent, Facts, OnError, Plan, PlanSide,
-    Route, Side, Stop, Tuning, WriteRate,
+    Route, Side, Stop, WriteRate,
 };
 use crate::disks;
 use crate::measure::{Budget, Course, Curve, Forecast, Look, Point, Reached, Subject, Way, Zone, look, sample};
@@ -78,13 +78,13 @@ fn foretell(plan: &Plan, source: &Facts, dest: &Facts, budget: Budget) -> Option
         // No byte goes through us, so that reading tells nothing of it.
         EngineKind::Reflink | EngineKind::Offload => return None,
     };
-    let probe = |side: &PlanSide, facts: &Facts| Probe::of(side, facts, len, engine, &plan.tuning);
+    let probe = |which: Side, facts: &Facts| Probe::of(plan, which, facts, len, engine);
     let mut probes = [
-        is_read(plan, Side::Source).then(|| probe(&plan.source, source)).flatten(),
-        is_looked_at(plan, dest).then(|| probe(&plan.dest, dest)).flatten(),
+        is_read(plan, Side::Source).then(|| probe(Side::Source, source)).flatten(),
+        is_looked_at(plan, dest).then(|| probe(Side::Dest, dest)).flatten(),
     ];
     // Of two at once on one head neither would tell its rate.
-    let in_turn = plan.burst_bytes.is_some();
+    let in_turn = plan.tuning.limits.bursts;
     let looks = each(&mut probes, in_turn, |probe| probe.look(budget));
     let slower_s = looks.iter().flatten().map(|look| look.whole_s).fold(0.0, f64::max);
     let [read, other] = each(&mut probes, in_turn, |probe| {
@@ -108,7 +108,7 @@ fn foretell(plan: &Plan, source: &Facts, dest: &Facts, budget: Budget) -> Option
         len,
         sides: [source_curve.as_ref(), dest_curve.as_ref()],
         limit_bytes_per_s: plan.limit_bytes_per_s,
-        in_turn: plan.burst_bytes.is_some() || plan.tuning.depth == 1 || engine == EngineKind::Sync,
+        in_turn: plan.tuning.limits.bursts || plan.tuning.blocks() == 1 || engine == EngineKind::Sync,
         backward: plan.direction == Direction::Backward,
     };
     // A limit alone says how long it takes at least, which nobody has to be told.
@@ -208,7 +208,8 @@ struct Probe {
 impl Probe {
     /// Opens the side's part of the copy, past the page cache where the plan goes past it; none if it cannot be read.
     /// The copy will say why better than a guess could.
-    fn of(side: &PlanSide, facts: &Facts, len: u64, engine: EngineKind, tuning: &Tuning) -> Option<Probe> {
+    fn of(plan: &Plan, which: Side, facts: &Facts, len: u64, engine: EngineKind) -> Option<Probe> {
+        let (side, tuning) = (plan.side(which), plan.tuning);
         let size = match facts.kind {
             EndpointKind::File | EndpointKind::Block => facts.size.unwrap_or(0),
             _ => 0,
@@ -224,8 +225,9 @@ impl Probe {
             // Reading ahead for a guess must not fill the cache.
             side.access.cache = Cache::Drop;
         }
-        let block_bytes = tuning.block_bytes.min(BLOCK_BYTES_MAX);
-        let point = Point { way, block_bytes, depth: (tuning.depth / 2).clamp(1, DEPTH_MAX) };
+        let block_bytes = tuning.limits.block_bytes.min(BLOCK_BYTES_MAX);
+        let depth = tuning.limits.in_flight[which.index()].min(tuning.blocks().div_ceil(2)).clamp(1, DEPTH_MAX);
+        let point = Point { way, block_bytes, depth };
         let end = disks::open_source(&side, facts).ok()?;
         let subject = Subject::new(&facts.address, vec![(way, end)], engine, vec![range], point.in_flight_bytes());
         Some(Probe { subject: subject.ok()?, range, point, look: None })

@@ -180,9 +180,4 @@ impl Options {
         ];
         wishes.into_iter().find(|(_, wished)| *wished).map(|(option, _)| option)
     }
-
-    /// Blocks are digested beside the copy.
-    pub(super) fn digests(&self) -> bool {
-        !self.hashes.is_empty() || self.manifest.is_some() || self.verify.is_some()
-    }
 }

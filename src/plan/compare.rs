@@ -4,10 +4,9 @@ use super::check::{self, Range};
 use super::choose::{self, Engines};
 use super::words::{self, offset_option};
 use super::{Options, When, side};
-use crate::core::PlanNotes;
 use crate::core::{
-    Access, BlockDigests, Decision, Direction, EndpointKind, Error, Facts, Host, Kind, Plan, Result, Route, Side,
-    Tuning, WriteOrder, Zeros,
+    Access, BlockDigests, Bursts, Decision, Direction, EndpointKind, Error, Facts, Host, Kind, Plan, PlanNotes, Result,
+    Route, Side, WriteOrder, Zeros,
 };
 
 /// Settles how `dest` is compared with `source`: both are read and nothing is written. Of the options only those count
@@ -37,11 +36,10 @@ pub fn compare(options: &Options, source: &Facts, dest: &Facts, host: &Host) -> 
     let Engines { engine, .. } = choose::engine(&asked, &range, None, &mut notes)?;
     let engines = Engines { engine, instead: None };
     let reach = choose::access(&asked, &range, None, &mut notes)?;
-    let pace = choose::pace(&asked, &range, &engines, &reach, &mut notes)?;
+    let tuning = choose::pace(&asked, &range, &engines, &reach, &mut notes)?;
     notes.on_error(&asked);
     notes.range(&asked, &range);
 
-    let Tuning { depth, depth_max, .. } = pace.tuning;
     let ask_holes = source.sparse;
     if ask_holes {
         notes.chose("zeros", "holes of the source are not read", "they read as zeros");
@@ -58,14 +56,13 @@ pub fn compare(options: &Options, source: &Facts, dest: &Facts, host: &Host) -> 
         engine,
         engine_instead: None,
         device_copy: None,
-        tuning: Tuning { depth: depth.max(2), depth_max: depth_max.max(2), ..pace.tuning },
+        tuning: tuning.with_buffers(route.buffers_per_block()),
         head_bytes: reach.head_bytes,
         tail_align_bytes: reach.tail_align_bytes,
         direction: Direction::Forward,
         // Under a head, ascending reads; see `choose::order` for writes.
         write_order: if asked.rotational(Side::Dest) { WriteOrder::Submitted } else { WriteOrder::Any },
         overlaps: false,
-        burst_bytes: pace.burst_bytes.map(|bytes| (bytes / 2).max(pace.tuning.block_bytes)),
         zeros: Zeros::Write,
         ask_holes,
         detect_zeros_bytes: None,
@@ -120,7 +117,7 @@ pub fn compare_digests(options: &Options, copy: &DigestedCopy, dest: &Facts, hos
     let Route::Compare { shorter, .. } = plan.route else { unreachable!("two sides are compared by that route") };
     plan.route = Route::ReadBack;
     plan.digest_blocks = Some(copy.digests);
-    plan.burst_bytes = None;
+    (plan.tuning.limits.bursts, plan.tuning.bursts) = (false, Bursts::Never);
     notes.why.retain(|reason| reason.side != Some(Side::Source));
     notes.range.iter_mut().for_each(|range| "what the manifest tells of".clone_into(&mut range.because));
     Ok(DigestComparison { decision, source, shorter })

@@ -27,7 +27,7 @@ pub use read_back::{digest_again, follow, read_back, read_back_of, rewrite};
 pub use several::{Plans, several};
 pub use undo::to_put_back;
 
-use crate::core::{Decision, EndpointKind, Facts, Host, Plan, PlanNotes, PlanSide, Result, Route, Side};
+use crate::core::{Decision, EndpointKind, Facts, Host, Plan, PlanNotes, PlanSide, Result, Side};
 use asked::PlanInput;
 use certainty::{certainty, route};
 use check::Range;
@@ -63,7 +63,7 @@ fn decide(asked: PlanInput) -> Result<Decision> {
     notes.append(engine_notes);
     check::room(&asked, &range, &engines, &mut notes)?;
     let reach = choose::access(&asked, &range, overlap, &mut notes)?;
-    let pace = choose::pace(&asked, &range, &engines, &reach, &mut notes)?;
+    let tuning = choose::pace(&asked, &range, &engines, &reach, &mut notes)?;
     let order = choose::order(&asked, overlap, &mut notes);
     let end = choose::end(&asked, &range, &holes, &engines, &mut notes);
     notes.on_error(&asked);
@@ -92,15 +92,11 @@ fn decide(asked: PlanInput) -> Result<Decision> {
         direction: order.direction,
         write_order: order.write_order,
         overlaps: overlap.is_some(),
-        burst_bytes: match route {
-            Route::Copy => pace.burst_bytes,
-            _ => pace.burst_bytes.map(|bytes| (bytes / 2).max(pace.tuning.block_bytes)),
-        },
         zeros: holes.zeros,
         ask_holes: holes.ask,
         // A block is the largest piece there is; both have to be multiples of the alignments.
-        detect_zeros_bytes: holes.detect_bytes.map(|bytes| bytes.max(reach.align_bytes()).min(pace.tuning.block_bytes)),
-        tuning: pace.tuning.for_route(route),
+        detect_zeros_bytes: holes.detect_bytes.map(|bytes| bytes.max(reach.align_bytes()).min(tuning.block_bytes_min)),
+        tuning: tuning.with_buffers(route.buffers_per_block()),
         hashes: certainty.hashes,
         digest_blocks: certainty.digest_blocks,
         read_back: certainty.read_back,

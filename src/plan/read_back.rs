@@ -1,7 +1,7 @@
 //! The plans of what comes after a copy: reading back, and writing once more.
 use crate::core::{
-    Access, Cache, Direction, EndpointKind, Existing, OnError, Plan, PlanDest, PlanSide, Route, Tuning, WriteOrder,
-    Zeros,
+    Access, Bursts, Cache, Direction, EndpointKind, Existing, Limits, OnError, Plan, PlanDest, PlanSide, Route, Tuning,
+    WriteOrder, Zeros,
 };
 use std::path::PathBuf;
 
@@ -23,16 +23,7 @@ pub fn read_back_of(plan: &Plan, dests: Vec<PlanDest>, len: u64) -> Plan {
 pub fn follow(plan: &Plan) -> Plan {
     let align = plan.dest.access.offset_align_bytes.max(1);
     let block_bytes = FOLLOWING_BLOCK_BYTES.next_multiple_of(align);
-    let tuning = Tuning {
-        block_bytes,
-        depth: FOLLOWING_DEPTH,
-        adaptive: false,
-        tuned: false,
-        block_bytes_min: block_bytes,
-        block_bytes_max: block_bytes,
-        depth_max: FOLLOWING_DEPTH,
-        in_flight_bytes_max: block_bytes * FOLLOWING_DEPTH,
-    };
+    let tuning = Tuning::fixed(block_bytes, FOLLOWING_DEPTH);
     Pass { tuning, ..Pass::reading_dest(plan, plan.len) }.of(plan)
 }
 
@@ -57,7 +48,7 @@ pub fn digest_again(plan: &Plan, len: u64, on_error: OnError) -> Plan {
         dests: Vec::new(),
         len: Some(len),
         route: Route::Copy,
-        tuning: plan.tuning,
+        tuning: one_way(plan.tuning),
         write_order: WriteOrder::Any,
         durable: false,
         on_error,
@@ -70,6 +61,11 @@ pub fn digest_again(plan: &Plan, len: u64, on_error: OnError) -> Plan {
 pub fn rewrite(plan: &Plan, len: u64) -> Plan {
     let reading = Pass::reading_dest(plan, Some(len));
     Pass { route: Route::Copy, write_order: plan.write_order, durable: true, ..reading }.of(plan)
+}
+
+/// The same where one side alone is read: nothing goes in turn.
+fn one_way(tuning: Tuning) -> Tuning {
+    Tuning { limits: Limits { bursts: false, ..tuning.limits }, bursts: Bursts::Never, ..tuning }
 }
 
 /// What sets one pass after a copy apart from others.
@@ -96,7 +92,7 @@ impl Pass {
             dests: plan.dests.clone(),
             len,
             route: Route::ReadBack,
-            tuning: plan.tuning,
+            tuning: one_way(plan.tuning),
             // Under a head, ascending reads; see `choose::order` for writes.
             write_order: if plan.dest.moves_head { WriteOrder::Submitted } else { WriteOrder::Any },
             durable: false,
@@ -124,7 +120,6 @@ impl Pass {
             direction: Direction::Forward,
             write_order,
             overlaps: plan.overlaps,
-            burst_bytes: None,
             zeros: Zeros::Write,
             ask_holes: false,
             detect_zeros_bytes: None,

@@ -2,8 +2,8 @@
 use super::asked::{PlanInput, named};
 use super::{JournalWish, Options, When, decide, make, words};
 use crate::core::{
-    Decision, EndpointKind, EngineKind, Error, Existing, Facts, Ground, Host, Kind, Order, Plan, PlanDest, PlanNotes,
-    Reason, Result, Side, WriteOrder, Zeros,
+    Bursts, Decision, EndpointKind, EngineKind, Error, Existing, Facts, Ground, Host, Kind, Order, Plan, PlanDest,
+    PlanNotes, Reason, Result, Side, WriteOrder, Zeros,
 };
 
 /// The plans for `dests` alone, in their order, and the one for all of them.
@@ -161,7 +161,10 @@ fn together(alone: &[Plan], dests: &[Facts], independent: bool) -> Plan {
     let any = |wanted: fn(&Plan) -> bool| alone.iter().any(wanted);
     plan.dests = alone.iter().map(|plan| of_one(plan, independent)).collect();
     // The plain loop suits memory only: with anything else beside it there is something to wait for.
-    let moving = alone.iter().filter(|plan| plan.engine != EngineKind::Sync).max_by_key(|plan| plan.tuning.depth);
+    let moving = alone
+        .iter()
+        .filter(|plan| plan.engine != EngineKind::Sync)
+        .max_by_key(|plan| plan.tuning.limits.in_flight[Side::Dest.index()]);
     let base = moving.unwrap_or(&alone[0]);
     (plan.engine, plan.tuning) = (base.engine, base.tuning);
     plan.zeros = if any(|plan| plan.zeros != Zeros::Write) { Zeros::Each } else { Zeros::Write };
@@ -170,7 +173,6 @@ fn together(alone: &[Plan], dests: &[Facts], independent: bool) -> Plan {
     plan.set_end = any(|plan| plan.set_end || plan.dest.access.existing == Existing::Create);
     plan.preallocate = any(|plan| plan.preallocate);
     plan.durable = any(|plan| plan.durable);
-    plan.burst_bytes = alone.iter().filter_map(|plan| plan.burst_bytes).max();
     plan.dest.moves_head = any(|plan| plan.dest.moves_head);
     plan.write_order = write_order(alone, dests);
     pace(&mut plan, alone);
@@ -221,23 +223,30 @@ fn write_order(alone: &[Plan], dests: &[Facts]) -> WriteOrder {
     }
 }
 
-/// Block size and depth that suit all: blocks in multiples of every alignment, and for each further dest as many more
-/// of them as memory allows, because a block is with one dest at a time.
+/// Block sizes that suit all: multiples of every alignment. A block is with all dests at a time, so each has as many
+/// requests as the one that wants most; memory between the sides lets the faster go on.
 fn pace(plan: &mut Plan, alone: &[Plan]) {
     let aligns = alone.iter().flat_map(|plan| [&plan.source, &plan.dest]).map(|side| side.access.offset_align_bytes);
     let align = aligns.max().unwrap_or(1);
     let tuning = &mut plan.tuning;
-    tuning.block_bytes = tuning.block_bytes.next_multiple_of(align);
-    tuning.block_bytes_min = tuning.block_bytes_min.next_multiple_of(align).min(tuning.block_bytes);
-    tuning.block_bytes_max = tuning.block_bytes_max.next_multiple_of(align).max(tuning.block_bytes);
     tuning.adaptive = alone.iter().all(|plan| plan.tuning.adaptive);
-    if tuning.adaptive {
-        let most = (tuning.in_flight_bytes_max / tuning.block_bytes).min(tuning.depth_max).max(tuning.depth);
-        tuning.depth = (tuning.depth / 2).max(1).saturating_mul(alone.len() as u32 + 1).min(most);
-    } else {
-        tuning.block_bytes_min = tuning.block_bytes;
-        tuning.block_bytes_max = tuning.block_bytes;
-        let page = crate::plan::numbers::PAGE_BYTES;
-        tuning.in_flight_bytes_max = tuning.block_bytes.next_multiple_of(page).saturating_mul(tuning.depth);
+    tuning.limits.bursts = alone.iter().any(|plan| plan.tuning.limits.bursts);
+    if tuning.limits.bursts {
+        tuning.bursts = alone
+            .iter()
+            .map(|plan| plan.tuning.bursts)
+            .find(|bursts| *bursts != Bursts::Never)
+            .unwrap_or(tuning.bursts);
     }
+    let block = &mut tuning.limits.block_bytes;
+    if !block.is_multiple_of(align) {
+        *block = block.next_multiple_of(align);
+        (tuning.block_bytes_min, tuning.block_bytes_max) = (*block, *block);
+    }
+    if !tuning.block_bytes_min.is_multiple_of(align) {
+        tuning.block_bytes_min = *block;
+    }
+    let blocks = tuning.blocks().max(1);
+    tuning.pool_bytes =
+        tuning.pool_bytes.max(tuning.unit_bytes().saturating_mul(if tuning.adaptive { 2 } else { blocks }));
 }

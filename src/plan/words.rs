@@ -3,6 +3,11 @@ use crate::core::Side;
 
 const UNITS: [&str; 6] = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
 
+/// Requests in flight with the source and with the dest: `2+2`.
+pub(crate) fn queue_depth([source, dest]: [u32; 2]) -> String {
+    format!("{source}+{dest}")
+}
+
 /// Rounded, for choices that only have an order of magnitude or are round anyway: `256 KiB`, `1.5 GiB`, `100 bytes`.
 pub(crate) fn size(bytes: u64) -> String {
     if bytes == 1 {

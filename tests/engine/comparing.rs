@@ -60,7 +60,7 @@ proptest! {
         plan.tuning = tuning(block_bytes, depth);
         plan.ask_holes = ask_holes;
         plan.write_order = if ordered { WriteOrder::Submitted } else { WriteOrder::Any };
-        plan.burst_bytes = bursts.then_some(block_bytes * depth / 2);
+        plan.tuning.limits.bursts = bursts;
         [plan.source.moves_head, plan.dest.moves_head] = heads;
         let should = expected(&source[skip..skip + len], &dest[seek..seek + len], seek);
         let before = dest.clone();
@@ -80,7 +80,7 @@ proptest! {
     ) {
         let bytes = pattern(len.max(room), 0);
         let mut plan = comparison(engine, None, 0, 0);
-        plan.tuning.block_bytes = block_bytes;
+        plan.tuning = tuning(block_bytes, plan.tuning.blocks());
         plan.route = Route::Compare { ends_together, shorter: None };
         let dest = Arc::new(Memory::disk(bytes[..room].to_vec(), &to));
         let (outcome, _) = run(&plan, &Arc::new(Memory::pipe(bytes[..len].to_vec(), &from)), &dest);

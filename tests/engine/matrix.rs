@@ -42,7 +42,7 @@ proptest! {
         plan.detect_zeros_bytes = detect.then_some(512);
         plan.tuning = tuning(block_bytes, if engine == EngineKind::Sync { 1 } else { depth });
         plan.write_order = if ordered { WriteOrder::Submitted } else { WriteOrder::Any };
-        plan.burst_bytes = bursts.then_some(block_bytes * depth);
+        plan.tuning.limits.bursts = bursts;
         [plan.source.moves_head, plan.dest.moves_head] = heads;
         plan.head_bytes = head;
         plan.tail_align_bytes = tail_align;
@@ -62,7 +62,7 @@ proptest! {
         let source = if from_stream { Memory::pipe(bytes.clone(), &from) } else { Memory::disk(bytes.clone(), &from) };
         let dest = Arc::new(if into_stream { Memory::pipe(vec![], &to) } else { Memory::disk(vec![0; len], &to) });
         let mut plan = plan(engine, (count.is_some() || !from_stream).then_some(wanted as u64), 0, 0);
-        plan.tuning.block_bytes = block_bytes;
+        plan.tuning = tuning(block_bytes, plan.tuning.blocks());
         [plan.source.moves_head, plan.dest.moves_head] = heads;
         plan.zeros = if into_stream { Zeros::Write } else { Zeros::Device };
         plan.detect_zeros_bytes = (detect && !into_stream).then_some(4096);
@@ -96,7 +96,7 @@ proptest! {
     ) {
         let bytes = pattern(len, zero_pages);
         let mut plan = plan(engine, Some(len as u64), 0, 0);
-        plan.tuning.block_bytes = block_bytes;
+        plan.tuning = tuning(block_bytes, plan.tuning.blocks());
         plan.zeros = Zeros::Device;
         plan.ask_holes = ask_holes;
         plan.detect_zeros_bytes = detect.then_some(4096);
@@ -127,7 +127,7 @@ fn on_one_moving_head_reads_and_writes_alternate_in_bursts() {
     let disk = Arc::new(Memory::disk(pattern(4 << 20, 0), &[]));
     let mut plan = plan(EngineKind::Threads, Some(2 << 20), 0, 2 << 20);
     plan.tuning = tuning(64 << 10, 8);
-    plan.burst_bytes = Some(512 << 10);
+    plan.tuning.limits = haul::core::Limits { bursts: true, in_flight: [2, 2], ..plan.tuning.limits };
     copies(&plan, &disk, &disk);
     let ops: Vec<Op> = disk.asked().iter().map(|asked| asked.op).collect();
     let turns = ops.windows(2).filter(|pair| pair[0] != pair[1]).count();

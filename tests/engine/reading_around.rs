@@ -68,7 +68,7 @@ proptest! {
         plan.detect_zeros_bytes = detect.then_some(512);
         plan.ask_holes = ask_holes;
         plan.write_order = if ordered { WriteOrder::Submitted } else { WriteOrder::Any };
-        plan.burst_bytes = bursts.then_some(block_bytes * depth);
+        plan.tuning.limits.bursts = bursts;
         [plan.source.moves_head, plan.dest.moves_head] = heads;
         plan.hashes = vec![HashKind::Sha256];
         let dest = Arc::new(Memory::disk(vec![0xAA; seek + len + 77], &[]));
@@ -103,7 +103,7 @@ proptest! {
         let mut expected = pattern(80_000, 0);
         let disk = Arc::new(Memory::disk(expected.clone(), &faults));
         let mut plan = skipping(plan(engine, Some(len as u64), from as u64, to as u64));
-        plan.tuning.block_bytes = block_bytes;
+        plan.tuning = tuning(block_bytes, plan.tuning.blocks());
         plan.write_order = WriteOrder::Submitted;
         plan.direction = if to > from { Direction::Backward } else { Direction::Forward };
         let (outcome, _) = run(&plan, &disk, &disk);

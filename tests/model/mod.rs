@@ -40,7 +40,6 @@ pub fn plan(engine: EngineKind, len: Option<u64>, skip: u64, seek: u64) -> Plan 
         direction: Direction::Forward,
         write_order: WriteOrder::Any,
         overlaps: false,
-        burst_bytes: None,
         zeros: Zeros::Write,
         ask_holes: false,
         detect_zeros_bytes: None,
@@ -58,16 +57,7 @@ pub fn plan(engine: EngineKind, len: Option<u64>, skip: u64, seek: u64) -> Plan 
 
 /// A fixed pair.
 pub fn tuning(block_bytes: u32, depth: u32) -> Tuning {
-    Tuning {
-        block_bytes,
-        depth,
-        adaptive: false,
-        tuned: false,
-        block_bytes_min: block_bytes,
-        block_bytes_max: block_bytes,
-        depth_max: depth,
-        in_flight_bytes_max: block_bytes * depth,
-    }
+    Tuning::fixed(block_bytes, depth)
 }
 
 /// Carries a plan out.

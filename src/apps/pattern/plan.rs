@@ -144,7 +144,7 @@ fn whole(option: &str, bytes: u64, unit: u32) -> Result<()> {
 
 /// Refuses requests that would cut blocks of the pattern in two.
 fn whole_requests(plan: &Plan) -> Result<()> {
-    let block = plan.tuning.block_bytes;
+    let block = plan.tuning.limits.block_bytes;
     if block.is_multiple_of(PATTERN_BLOCK_BYTES) {
         return Ok(());
     }

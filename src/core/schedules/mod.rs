@@ -1,10 +1,9 @@
-//! Which extent goes next: forward, around holes, backward, in bursts.
+//! Which extent goes next: forward, around holes, backward.
 //!
 //! This room must not know how a request is carried out or kept in flight: it hands out extents and hears when they
 //! have arrived.
 #![forbid(unsafe_code)]
 mod backward;
-mod bursts;
 mod claim;
 mod following;
 mod forward;
@@ -18,7 +17,6 @@ use crate::core::{Direction, Endpoint, ExtentSet, PAGE_BYTES, Plan, Schedule, Si
 use std::sync::Arc;
 
 use backward::Backward;
-use bursts::Bursts;
 use claim::Claim;
 pub use following::{Front, following};
 use forward::Forward;
@@ -29,13 +27,10 @@ use shape::Shape;
 /// The schedule that the plan asks for. `source` is asked for its holes, where the plan wants that.
 pub fn make(plan: &Plan, source: &Arc<dyn Endpoint>) -> Box<dyn Schedule> {
     let shape = Shape::of(plan);
-    in_bursts(
-        plan,
-        match plan.direction {
-            Direction::Forward => Box::new(Forward::new(shape, plan.ask_holes.then(|| source.clone()))),
-            Direction::Backward => Box::new(Backward::new(shape)),
-        },
-    )
+    match plan.direction {
+        Direction::Forward => Box::new(Forward::new(shape, plan.ask_holes.then(|| source.clone()))),
+        Direction::Backward => Box::new(Backward::new(shape)),
+    }
 }
 
 /// The schedule of what is left of a copy of known length, of which `durable` needs nothing any more. It goes forward.
@@ -45,12 +40,5 @@ pub fn rest(plan: &Plan, source: &Arc<dyn Endpoint>, durable: &ExtentSet) -> Box
     // Of what went past the page cache no page may be written through it as well.
     let align_bytes =
         aligns.into_iter().max().map_or(1, |align| if align > 1 { align.max(PAGE_BYTES as u64) } else { 1 });
-    in_bursts(plan, Box::new(Rest::new(Shape::of(plan), source, durable, align_bytes)))
-}
-
-fn in_bursts(plan: &Plan, inner: Box<dyn Schedule>) -> Box<dyn Schedule> {
-    match plan.burst_bytes {
-        Some(burst_bytes) => Box::new(Bursts::new(inner, u64::from(burst_bytes))),
-        None => inner,
-    }
+    Box::new(Rest::new(Shape::of(plan), source, durable, align_bytes))
 }

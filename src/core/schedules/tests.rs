@@ -46,7 +46,7 @@ proptest! {
     #[test]
     fn every_byte_is_handed_out_exactly_once(
         len in 0u64..100_000, seek in 0u64..10_000, head in 0u64..600, block_k in 1u32..9,
-        steps in prop::collection::vec(1u64..20_000, 0..12), backward: bool, burst in 0u32..3,
+        steps in prop::collection::vec(1u64..20_000, 0..12), backward: bool,
     ) {
         let shape = shape(len, seek, head, 4096);
         let ends: Vec<u64> = steps.iter().scan(0, |at, step| { *at += step; Some(*at) }).collect();
@@ -56,9 +56,6 @@ proptest! {
         } else {
             Box::new(Forward::new(shape, Some(source.clone())))
         };
-        if burst > 0 {
-            schedule = Box::new(Bursts::new(schedule, u64::from(burst) * 10_000));
-        }
         let mut runs = all(&mut *schedule, block_k * 1024);
         prop_assert_eq!(schedule.claimed(), Extent::new(0, len));
         if backward {
@@ -113,20 +110,6 @@ fn nothing_behind_a_gap_is_claimed() {
     assert_eq!(schedule.claimed(), Extent::new(0, 100));
     schedule.settled(Extent::new(100, 100));
     assert_eq!(schedule.claimed(), Extent::new(0, 300));
-}
-
-#[test]
-fn a_burst_waits_for_all_of_its_blocks() {
-    let mut schedule = Bursts::new(Box::new(Forward::new(shape(1000, 0, 0, 1), None)), 200);
-    let mut given = Vec::new();
-    while let Next::Do(run) = schedule.next(100).unwrap() {
-        given.push(run.extent);
-    }
-    assert_eq!(given.len(), 2);
-    schedule.settled(given[1]);
-    assert_eq!(schedule.next(100).unwrap(), Next::Wait);
-    schedule.settled(given[0]);
-    assert!(matches!(schedule.next(100).unwrap(), Next::Do(_)));
 }
 
 proptest! {

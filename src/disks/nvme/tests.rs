@@ -302,9 +302,10 @@ fn a_kernel_that_refuses_commands_on_a_ring_is_believed_at_once_and_told_of() {
 fn a_kernel_that_takes_no_registered_memory_is_given_addresses_and_nothing_is_blamed() {
     let device = opened(&drive(9, &[]), 0, 64);
     let arena = Arena::map(1 << 20).unwrap();
+    let buffers = arena.carve(512, 3);
     arena.set_registered(Some(0));
     let mut requests: Vec<Request> = Vec::new();
-    for (slot, buffer) in arena.carve(512, 3).into_iter().enumerate() {
+    for (slot, buffer) in buffers.into_iter().enumerate() {
         let (slot, offset) = (slot as u32, slot as u64 * 512);
         requests.push(Request { slot, offset, buffer, ..request(Op::Read, 0, 512) });
     }

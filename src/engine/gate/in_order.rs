@@ -42,7 +42,7 @@ impl Gate for InOrder {
             through.push(request);
         } else {
             self.waiting.insert(request.ticket, request);
-            self.release(false, through);
+            self.release(through);
         }
     }
 
@@ -53,7 +53,7 @@ impl Gate for InOrder {
         }
     }
 
-    fn release(&mut self, _source_idle: bool, through: &mut Vec<Request>) {
+    fn release(&mut self, through: &mut Vec<Request>) {
         while let Some(request) = self.waiting.remove(&self.next) {
             through.push(request);
             if self.one_at_a_time {

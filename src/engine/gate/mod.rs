@@ -1,13 +1,11 @@
-//! What may hold a request back on its way to a queue: order, bursts, a rate, how many are there already.
+//! What may hold a request back on its way to a queue: order, a rate, how many are there already.
 //!
 //! Gates stand in front of queues, one chain a side, because one ring serves both sides while order and rate belong to
 //! one. They must not know queues or endpoints.
-mod bursts;
 mod in_order;
 mod max_in_flight;
 mod rate;
 
-pub use bursts::WritesAfterReads;
 pub use in_order::InOrder;
 pub use max_in_flight::MaxInFlight;
 pub use rate::Rate;
@@ -23,11 +21,8 @@ pub trait Gate {
     /// The block with this ticket is through with this side, or will never come to it.
     fn release_ticket(&mut self, _ticket: u64) {}
 
-    /// From now on, `depth` blocks are in flight at most, both sides together. Nothing is in flight.
-    fn set_depth(&mut self, _depth: u32) {}
-
-    /// Pushes whatever may go by now. `source_idle`: no read is in flight or held back.
-    fn release(&mut self, source_idle: bool, through: &mut Vec<Request>);
+    /// Pushes whatever may go by now.
+    fn release(&mut self, through: &mut Vec<Request>);
 
     /// Gives back everything that is held.
     fn cancel_pending(&mut self, back: &mut Vec<Request>);

@@ -46,7 +46,7 @@ impl Gate for Rate {
         self.release_at(Instant::now(), through);
     }
 
-    fn release(&mut self, _source_idle: bool, through: &mut Vec<Request>) {
+    fn release(&mut self, through: &mut Vec<Request>) {
         if !self.held.is_empty() {
             self.release_at(Instant::now(), through);
         }

@@ -11,6 +11,7 @@ impl Pump<'_> {
 
     /// Tries a failed request once more, when its turn comes.
     pub(in crate::engine) fn retry_alone(&mut self, request: Request, error: RequestError) {
+        self.queues.make_room(request.ticket);
         self.alone.waiting.push((request, error));
         self.retry_next_alone();
     }

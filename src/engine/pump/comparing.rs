@@ -6,16 +6,6 @@ use std::io;
 use std::sync::atomic::Ordering::Relaxed;
 
 impl Pump<'_> {
-    /// There is a slot for another block: one that is compared needs a second for the bytes of the dest.
-    pub(in crate::engine) fn has_room(&self) -> bool {
-        match self.plan.route {
-            Route::Copy | Route::ReadBack => !self.free.is_empty(),
-            Route::Compare { .. } | Route::Delta { .. } => {
-                self.free.len() as u32 > self.in_hand - self.comparing.parked() + 1
-            }
-        }
-    }
-
     /// Reads the bytes of the dest that a block of the source is to be compared with.
     pub(in crate::engine) fn start_comparing(&mut self, mut request: Request) {
         let extent = self.slots[request.slot as usize].extent;
@@ -44,7 +34,8 @@ impl Pump<'_> {
 
     /// Reads `len` bytes of the dest into a second slot, at the place of a block that waits there for them.
     pub(in crate::engine) fn read_beside(&mut self, block: Request, len: u32) {
-        let (slot, buffer) = self.take_slot();
+        let spare = self.comparing.spares[block.slot as usize].take();
+        let (slot, buffer) = spare.expect("taken with the block's own place");
         let (ticket, extent) = (block.ticket, self.slots[block.slot as usize].extent);
         let (side, op, offset) = (Side::Dest, Op::Read, self.plan.dest.offset + extent.offset);
         self.slots[slot as usize] = Slot::of(extent);

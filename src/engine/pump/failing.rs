@@ -46,6 +46,7 @@ impl Pump<'_> {
             return;
         }
         let ticket = request.ticket;
+        self.queues.make_room(ticket);
         if self.failure.as_ref().is_none_or(|first| ticket < first.ticket) {
             let error = self.error_of(&request, error);
             self.failure = Some(Failure { error, ticket, by_signal: false });

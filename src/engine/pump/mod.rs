@@ -4,15 +4,17 @@ mod checkpoints;
 mod comparing;
 mod delta;
 mod failing;
+mod feeding;
 mod locate_bad_block;
+mod pacing;
 mod recover_from_dest;
 mod source_end;
 mod unreadable;
 mod writing;
 
 use crate::core::{
-    Arena, Buffer, Completion, Endpoint, Error, Event, Extent, Kind, Next, Op, Plan, Request, Route, Run, RunKind,
-    Schedule, Side, Totals, Transferred, Unread, Zeros,
+    Completion, Endpoint, Error, Extent, Limits, Op, Plan, Pool, Request, Route, Schedule, Side, Totals, Transferred,
+    Unread,
 };
 use crate::engine::alone::Alone;
 use crate::engine::bad_block_search::BadBlockSearch;
@@ -20,9 +22,9 @@ use crate::engine::checkpoints::Checkpoints;
 use crate::engine::comparing::Comparing;
 use crate::engine::locate_bad_block::Suspect;
 use crate::engine::meter::{Meter, RoundState};
-use crate::engine::pace::{Governor, Pair, SteadyRate};
 use crate::engine::queues::Queues;
 use crate::engine::recover_from_dest::DestRecovery;
+use crate::engine::valves::{Governor, Round};
 use crate::engine::watch::Watch;
 use std::io;
 use std::sync::Arc;
@@ -67,12 +69,17 @@ pub(in crate::engine) struct Pump<'a> {
     pub(in crate::engine) checkpoints: Option<Checkpoints>,
     pub(in crate::engine) slots: Vec<Slot>,
     pub(in crate::engine) free: Vec<u32>,
-    idle: Vec<Buffer>,
+    pool: Pool,
     /// Blocks on their way.
     pub(in crate::engine) in_hand: u32,
     pub(in crate::engine) comparing: Comparing,
     pub(in crate::engine) unread: [Unread; 2],
-    pair: Pair,
+    /// What it keeps to.
+    pub(in crate::engine) limits: Limits,
+    /// In bursts: the turn is the dest's.
+    writing: bool,
+    /// What came in the present round, for the governor.
+    round: Round,
     next_ticket: u64,
     finished: bool,
     pub(in crate::engine) failure: Option<Failure>,
@@ -100,9 +107,10 @@ impl<'a> Pump<'a> {
         schedule: &'a mut dyn Schedule,
         watch: Watch<'a>,
         queues: Queues,
+        pool: Pool,
     ) -> Self {
-        let comparing = Comparing::new(plan, ends[Side::Dest.index()].facts());
-        let pair = Pair { block_bytes: plan.tuning.block_bytes, depth: plan.tuning.depth };
+        let blocks = pool.blocks_max();
+        let comparing = Comparing::new(plan, ends[Side::Dest.index()].facts(), blocks as usize);
         Pump {
             plan,
             ends,
@@ -110,22 +118,24 @@ impl<'a> Pump<'a> {
             watch,
             queues,
             checkpoints: None,
-            slots: Vec::new(),
-            free: Vec::new(),
-            idle: Vec::new(),
+            slots: vec![Slot::of(Extent::new(0, 0)); blocks as usize],
+            free: (0..blocks).rev().collect(),
+            pool,
             in_hand: 0,
             comparing,
             unread: ends
                 .each_ref()
                 .map(|end| Unread { sector_bytes: end.facts().logical_block_bytes.max(512), ..Unread::default() }),
-            pair,
+            limits: plan.tuning.limits,
+            writing: false,
+            round: Round::default(),
             next_ticket: 0,
             finished: false,
             failure: None,
             given_up: u64::MAX,
             totals: Totals::default(),
             meter: Meter::start(),
-            alone: Alone::default(),
+            alone: Alone::new(blocks as usize),
             recovery: None,
             suspect: Suspect::default(),
             unreadable_dest: 0,
@@ -135,28 +145,17 @@ impl<'a> Pump<'a> {
 
     /// Pumps until there is no more, something failed, or the stop was asked for. Nothing is in flight when it
     /// returns; should the queues themselves fail, dropping them sees to that.
-    pub(in crate::engine) fn run(
-        &mut self,
-        governor: &mut Governor,
-        buffers: Vec<Buffer>,
-        arena: &Arc<Arena>,
-    ) -> io::Result<()> {
-        self.use_buffers(buffers);
-        let mut change: Option<Pair> = None;
+    pub(in crate::engine) fn run(&mut self, governor: &mut Governor) -> io::Result<()> {
+        self.keep_to(self.limits);
         let mut done: Vec<Completion> = Vec::with_capacity(self.slots.len());
         loop {
-            if change.is_none() {
-                self.feed();
-            }
+            self.feed();
+            self.take_turns();
             if self.in_hand == 0 {
                 if self.finished || self.ending() {
                     return Ok(());
                 }
-                let Some(pair) = change.take() else {
-                    return Err(io::Error::other("the schedule waits for a block that is not on its way"));
-                };
-                self.repace(pair, governor, arena);
-                continue;
+                return Err(io::Error::other("the schedule waits for a block that is not on its way"));
             }
             if self.ending() {
                 self.cancel_queued();
@@ -176,41 +175,12 @@ impl<'a> Pump<'a> {
             // Writes go out by ascending offset within a round, whatever order their reads finished in.
             done.sort_unstable_by_key(|completion| completion.request.ticket);
             let other_bytes = self.totals.zeroed_bytes + self.totals.hole_bytes;
+            self.round = Round { in_flight, disturbed: limited, ..Round::default() };
             done.drain(..).for_each(|completion| self.advance(completion));
-            if self.totals.zeroed_bytes + self.totals.hole_bytes != other_bytes {
-                governor.disturbed(self.meter.elapsed(), self.totals.dest_bytes());
-            }
+            self.round.disturbed |= self.totals.zeroed_bytes + self.totals.hole_bytes != other_bytes;
             self.checkpoint();
-            if change.is_none() {
-                change = governor.observe(self.meter.elapsed(), self.totals.dest_bytes());
-                let SteadyRate { time, bytes } = governor.settled();
-                self.watch.tally.note_settled(time, bytes);
-            }
+            self.govern(governor);
         }
-    }
-
-    fn use_buffers(&mut self, buffers: Vec<Buffer>) {
-        let extent = Extent::new(0, 0);
-        let slot = Slot::of(extent);
-        self.slots = vec![slot; buffers.len()];
-        self.free = (0..buffers.len() as u32).rev().collect();
-        self.comparing.slots(buffers.len());
-        self.alone.slots(buffers.len());
-        self.idle = buffers;
-        self.watch.tally.block_bytes.store(self.pair.block_bytes, Relaxed);
-        self.watch.tally.depth.store(self.pair.depth, Relaxed);
-    }
-
-    /// Goes on with another block size and depth. Nothing is in flight.
-    fn repace(&mut self, pair: Pair, governor: &mut Governor, arena: &Arc<Arena>) {
-        self.pair = pair;
-        self.idle.clear();
-        let buffers = arena.carve(pair.block_bytes, pair.depth);
-        self.queues.set_depth(pair.depth, arena);
-        self.use_buffers(buffers);
-        governor.resumed(self.totals.dest_bytes());
-        let Pair { block_bytes, depth } = pair;
-        self.watch.observer.hear(&Event::Paced { block_bytes, depth, because: governor.taken_because() });
     }
 
     /// Nothing new is to be begun.
@@ -221,45 +191,6 @@ impl<'a> Pump<'a> {
     /// A signal has asked for the end.
     pub(in crate::engine) fn stop_asked(&self) -> bool {
         self.watch.stop.asked().is_some()
-    }
-
-    /// Begins blocks as long as there are slots.
-    fn feed(&mut self) {
-        while !self.finished && self.has_room() && !self.ending() {
-            match self.schedule.next(self.pair.block_bytes) {
-                Ok(Next::Do(run)) => self.begin(run),
-                Ok(Next::Wait) => return,
-                Ok(Next::Finished) => self.finished = true,
-                Err(source) => {
-                    let what = format!("cannot find the holes of source {}", self.plan.source.address);
-                    let error = Error::new(Kind::Io, what).on(Side::Source).because(source);
-                    let error = error.advise("Copy it with --sparse never, which reads everything.");
-                    self.failure = Some(Failure { error, ticket: self.next_ticket, by_signal: false });
-                }
-            }
-        }
-    }
-
-    fn begin(&mut self, run: Run) {
-        let (slot, buffer) = self.take_slot();
-        let (ticket, zero) = (self.next_ticket, run.kind == RunKind::Zero);
-        self.next_ticket += 1;
-        self.in_hand += 1;
-        self.slots[slot as usize] = Slot { zero, ..Slot::of(run.extent) };
-        let (side, op) = (self.plan.route.reads_from(), Op::Read);
-        let offset = self.plan.side(side).offset + run.extent.offset;
-        let len = u32::try_from(run.extent.len).expect("a schedule's runs fit in 32 bits");
-        let mut request = Request { slot, ticket, side, op, offset, len, done: 0, until: len, buffer };
-        if zero {
-            self.queues.release_ticket(side, ticket);
-            let written = matches!(self.plan.zeros, Zeros::Write | Zeros::Each);
-            if written || matches!(self.plan.route, Route::Delta { .. }) {
-                request.buffer.bytes_mut()[..len as usize].fill(0);
-            }
-            self.on_block_ready(request);
-        } else {
-            self.queues.submit(request);
-        }
     }
 
     /// Turns a block whose bytes are there, or need not be read, towards the dest.
@@ -293,6 +224,7 @@ impl<'a> Pump<'a> {
         }
         let Completion { request, result } = completion;
         self.meter.completed(request.side, self.queues.sent_at(request.slot));
+        self.count(&request, &result);
         match result {
             Transferred::Moved(moved) if request.op == Op::Read => self.on_read(request, moved),
             Transferred::Moved(moved) => self.on_write(request, moved),
@@ -357,37 +289,16 @@ impl<'a> Pump<'a> {
         request.ticket < failed.min(self.given_up)
     }
 
-    /// The block is no longer on its way, with what it was to be compared with.
-    pub(in crate::engine) fn retire(&mut self, request: Request) {
-        if let Some(parked) = self.comparing.take(request.slot) {
-            self.give_back(parked);
-        }
-        self.give_back(request);
-        self.in_hand -= 1;
-    }
-
-    pub(in crate::engine) fn give_back(&mut self, request: Request) {
-        self.free.push(request.slot);
-        self.idle.push(request.buffer);
-    }
-
-    /// A slot and its buffer, which [`Pump::has_room`] has kept.
-    pub(in crate::engine) fn take_slot(&mut self) -> (u32, Buffer) {
-        let slot = self.free.pop().expect("checked before the block began");
-        (slot, self.idle.pop().expect("a buffer for every slot"))
-    }
-
     /// The source is taken to end at `end` of the copy: nothing behind it is begun.
     pub(in crate::engine) fn end_at(&mut self, end: u64) {
         self.schedule.ends_at(end);
         self.finished = true;
     }
 
-    /// Closes the queues, which waits for what is in flight, and gives up the buffers.
+    /// Closes the queues, which waits for what is in flight.
     pub(in crate::engine) fn close(self) -> (Option<Failure>, Meter) {
-        let Pump { failure, meter, queues, idle, .. } = self;
+        let Pump { failure, meter, queues, .. } = self;
         drop(queues);
-        drop(idle);
         (failure, meter)
     }
 

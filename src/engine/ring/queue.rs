@@ -153,10 +153,6 @@ impl<F: Form> Queue for RingQueue<F> {
         Ready::On { fd: self.ring.uring.as_raw_fd(), events: libc::POLLIN }
     }
 
-    fn memory_grew(&mut self, arena: &Arena) {
-        self.ring.register(arena);
-    }
-
     fn flush_and_wait(&mut self) -> Option<io::Result<()>> {
         let want = self.worth_waiting_for();
         Some(self.enter_together(want))

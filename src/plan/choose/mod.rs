@@ -12,5 +12,5 @@ pub(super) use end::{Ends, end, written};
 pub(super) use engine::{Engines, device_copy, engine};
 pub(super) use holes::{Holes, holes};
 pub(super) use journal::journal;
-pub(super) use order::{one_head, order};
+pub(super) use order::{OneGround, one_ground, order};
 pub(super) use pace::pace;

@@ -1,6 +1,5 @@
 //! In which order bytes go.
-use crate::core::PlanNotes;
-use crate::core::{Direction, EndpointKind, Order, Side, WriteOrder};
+use crate::core::{Direction, EndpointKind, Facts, Ground, Order, PlanNotes, Side, WriteOrder};
 use crate::plan::asked::PlanInput;
 use crate::plan::check::Overlap;
 
@@ -33,20 +32,37 @@ pub(crate) fn order(asked: &PlanInput, overlap: Option<Overlap>, notes: &mut Pla
     Way { direction: Direction::Forward, write_order }
 }
 
-/// The disk under whose one head both sides lie, by name.
-pub(crate) fn one_head<'a>(asked: &PlanInput<'a>) -> Option<&'a str> {
+/// A disk that both sides lie on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct OneGround<'a> {
+    /// What messages call it.
+    pub(crate) name: &'a str,
+    /// It says that it has a head that moves.
+    pub(crate) rotational: bool,
+}
+
+/// The disk that both sides lie on, if they do.
+pub(crate) fn one_ground<'a>(asked: &PlanInput<'a>) -> Option<OneGround<'a>> {
     let (source, dest) = (asked.source, asked.dest);
-    let moves = |rotational: Option<bool>| rotational == Some(true);
+    let of = |ground: &'a Ground, other: Option<bool>| OneGround {
+        name: ground.name.as_str(),
+        rotational: ground.rotational == Some(true) || other == Some(true),
+    };
+    // Among several layers that both lie on, one with a head matters most.
     let shared = source
         .ground
         .iter()
-        .find(|from| dest.ground.iter().any(|to| to.id == from.id && (moves(from.rotational) || moves(to.rotational))));
-    let own = source.id.is_some() && source.id == dest.id && asked.rotational(Side::Source);
-    shared.map(|ground| ground.name.as_str()).or(own.then_some(source.address.as_str())).or_else(|| {
-        // A whole disk may not be in its own ground; its partition is.
-        let beneath = |upper: &'a crate::core::Facts, lower: &'a crate::core::Facts| {
-            upper.ground.iter().find(|ground| Some(ground.id) == lower.id && moves(ground.rotational))
-        };
-        beneath(source, dest).or_else(|| beneath(dest, source)).map(|ground| ground.name.as_str())
-    })
+        .filter_map(|from| {
+            let to = dest.ground.iter().find(|to| to.id == from.id)?;
+            Some(of(from, to.rotational))
+        })
+        .max_by_key(|ground| ground.rotational);
+    let own = (source.id.is_some() && source.id == dest.id)
+        .then(|| OneGround { name: source.address.as_str(), rotational: asked.rotational(Side::Source) });
+    // A whole disk may not be in its own ground; its partition is.
+    let beneath = |upper: &'a Facts, lower: &'a Facts| {
+        upper.ground.iter().find(|ground| Some(ground.id) == lower.id).map(|ground| of(ground, None))
+    };
+    let all = [shared, own, beneath(source, dest), beneath(dest, source)];
+    all.into_iter().flatten().rev().max_by_key(|ground| ground.rotational)
 }

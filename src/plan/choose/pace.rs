@@ -1,160 +1,199 @@
-//! Block size and depth.
-use super::{Engines, Reach, one_head};
-use crate::core::PlanNotes;
-use crate::core::{EndpointKind, EngineKind, Error, Facts, Kind, Result, SavedPace, Side, Tuning};
+//! Block size and queue depth.
+use super::{Engines, OneGround, Reach, one_ground};
+use crate::core::{
+    Bursts, EndpointKind, EngineKind, Error, Facts, Kind, Limits, PlanNotes, Result, SavedPace, Side, Tuning,
+};
 use crate::plan::asked::PlanInput;
 use crate::plan::check::Range;
 use crate::plan::numbers::*;
 use crate::plan::words;
 
-/// Block size and depth, and the size of bursts.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Pace {
-    pub(crate) tuning: Tuning,
-    pub(crate) burst_bytes: Option<u32>,
-}
-
-/// Where a copy begins: block size, depth and why.
+/// Where a copy begins: block size, requests in flight on each side, and why.
 struct Start {
     block: u32,
-    depth: u32,
-    /// Smaller blocks may be more of them.
-    many: bool,
+    in_flight: [u32; 2],
     /// It was measured.
     tuned: bool,
     because: String,
 }
 
-/// Chooses block size and depth to begin with, and the bounds of the search for better ones.
+impl Start {
+    fn both(block: u32, in_flight: u32, because: &str) -> Self {
+        Start { block, in_flight: [in_flight; 2], tuned: false, because: because.to_owned() }
+    }
+}
+
+/// Chooses block size and queue depth to begin with, and the bounds of the search for better ones.
 pub(crate) fn pace(
     asked: &PlanInput,
     range: &Range,
     engines: &Engines,
     reach: &Reach,
     notes: &mut PlanNotes,
-) -> Result<Pace> {
+) -> Result<Tuning> {
     let options = asked.options;
     let align = reach.align_bytes();
     // Block sizes that we choose are whole pages too. Both are powers of two, so the larger is a multiple of the other.
     let unit = align.max(PAGE_BYTES);
-    let engine = engines.moving();
-    let head = if engine == EngineKind::Sync { None } else { one_head(asked) };
-    let start = start(asked, engine, head);
+    let is_sync = engines.moving() == EngineKind::Sync;
+    let ground = if is_sync { None } else { one_ground(asked) };
+    let start = start(asked, is_sync);
 
     let (block, block_because) = match options.block_bytes {
         Some(block) => (asked_block(block, align)?, "--block-size".to_owned()),
         None => own_block(asked, &start, unit),
     };
-    let (depth, depth_because) = match options.depth {
-        Some(depth) => (depth, "--depth".to_owned()),
-        None => own_depth(asked, range, &start, block),
-    };
     notes.chose("block size", words::size(block.into()), block_because);
-    notes.chose("depth", depth.to_string(), depth_because);
-
-    let long = range.len.is_none_or(|len| len >= ADAPTIVE_BYTES_MIN);
-    let open = options.block_bytes.is_none() && options.depth.is_none() && options.limit_bytes_per_s.is_none();
-    let adaptive = open && long && engine != EngineKind::Sync && head.is_none();
-    if adaptive {
-        let because = "neither --block-size nor --depth nor --limit was given";
-        match start.tuned {
-            true => notes.chose(
-                "search",
-                "if it takes long",
-                format!("{because}, and what haul tune saved is near the best"),
-            ),
-            false => notes.chose("search", "on the way", because),
+    let mut tuning = match options.depth {
+        Some(depth) => {
+            notes.chose("queue depth", depth.to_string(), "--depth, for both sides together");
+            by_depth(asked, block, depth)
         }
+        None if is_sync => {
+            notes.chose("queue depth", "1", start.because.clone());
+            Tuning::fixed(block, 1)
+        }
+        None => {
+            let (in_flight, because) = own_in_flight(asked, &start, block);
+            notes.chose("queue depth", words::queue_depth(in_flight), because);
+            searched(asked, range, block, in_flight, unit)
+        }
+    };
+    tuning.tuned = start.tuned;
+    if let Some(bytes_per_s) = options.limit_bytes_per_s {
+        tuning.adaptive = false;
+        // What waits in the pool is neither written nor claimed: as little of it as keeps the pace.
+        let held = bytes_per_s / LIMIT_POOLS_PER_S;
+        let held = held.max(memory(block, 2));
+        tuning.pool_bytes = tuning.pool_bytes.min(u32::try_from(held).unwrap_or(u32::MAX));
     }
-    let bytes = memory(block, depth);
+    if let Some(ground) = ground.filter(|_| tuning.blocks() > 1) {
+        take_turns(&mut tuning, &ground, notes);
+    }
+    tell(&tuning, is_sync, range, notes);
+    Ok(tuning)
+}
+
+/// Both sides lie on one disk: whether reads and writes are better in turn is tried, and begun with where a head moves.
+fn take_turns(tuning: &mut Tuning, ground: &OneGround<'_>, notes: &mut PlanNotes) {
+    tuning.limits.bursts = ground.rotational;
+    tuning.bursts = match (tuning.adaptive, ground.rotational) {
+        (true, _) => Bursts::Try,
+        (false, true) => Bursts::Always,
+        (false, false) => Bursts::Never,
+    };
+    if ground.rotational {
+        tuning.limits.in_flight = tuning.limits.in_flight.map(|most| most.min(IN_FLIGHT));
+        let choice = format!("{} read, then written, in turn", words::size(tuning.pool_bytes.into()));
+        notes.chose("bursts", choice, format!("both sides lie on {}, which moves one head", ground.name));
+    } else if tuning.adaptive {
+        notes.chose("bursts", "tried on the way", format!("both sides lie on {}", ground.name));
+    }
+}
+
+fn tell(tuning: &Tuning, is_sync: bool, range: &Range, notes: &mut PlanNotes) {
+    if tuning.adaptive && tuning.tuned {
+        let because = "neither --depth nor --limit was given, and what haul tune saved is near the best";
+        notes.chose("search", "if it takes long", because);
+    } else if tuning.adaptive {
+        notes.chose("search", "on the way", "neither --depth nor --limit was given");
+    }
+    let bytes = u64::from(tuning.pool_bytes);
     if bytes > IN_FLIGHT_BYTES_PROMISED {
         notes.warn(format!("blocks in flight take {}: more than 64 MiB of memory in all", words::size(bytes)));
     }
-    if depth == 1 && engine != EngineKind::Sync && range.len.is_none_or(|len| len > u64::from(block)) {
+    let block = u64::from(tuning.limits.block_bytes);
+    if tuning.blocks() == 1 && !is_sync && range.len.is_none_or(|len| len > block) {
         notes.warn("only one block is in flight: reads and writes do not overlap");
     }
-    let tuning = Tuning { tuned: start.tuned, ..tuning(asked, block, depth, adaptive, unit) };
-    let burst = u64::from(block) * u64::from(depth);
-    let burst_bytes = head.filter(|_| depth > 1).and_then(|_| u32::try_from(burst).ok());
-    if let (Some(name), Some(bytes)) = (head, burst_bytes) {
-        let choice = format!("{} read, then written, in turn", words::size(bytes.into()));
-        notes.chose("bursts", choice, format!("both sides lie on {name}, which moves one head"));
-    }
-    Ok(Pace { tuning, burst_bytes })
 }
 
-/// Memory that `depth` blocks take: each begins on a page.
-fn memory(block: u32, depth: u32) -> u64 {
-    u64::from(block).next_multiple_of(PAGE_BYTES.into()) * u64::from(depth)
+/// So many blocks at a time, with either side or waiting between both; half of them a side where a head moves.
+fn by_depth(asked: &PlanInput, block: u32, depth: u32) -> Tuning {
+    let mut tuning = Tuning::fixed(block, depth);
+    for side in Side::BOTH.into_iter().filter(|side| asked.rotational(*side)) {
+        tuning.limits.in_flight[side.index()] = (depth / 2).max(1);
+    }
+    tuning
 }
 
-fn tuning(asked: &PlanInput, block: u32, depth: u32, adaptive: bool, unit: u32) -> Tuning {
-    if !adaptive {
-        // Fixed: memory for more than this is never touched.
-        let in_flight_bytes_max = u32::try_from(memory(block, depth)).unwrap_or(u32::MAX);
-        return Tuning {
-            block_bytes: block,
-            depth,
-            adaptive,
-            tuned: false,
-            block_bytes_min: block,
-            block_bytes_max: block,
-            depth_max: depth,
-            in_flight_bytes_max,
-        };
+/// A copy that looks for better limits on the way.
+fn searched(asked: &PlanInput, range: &Range, block: u32, in_flight: [u32; 2], unit: u32) -> Tuning {
+    let fixed = asked.options.block_bytes.is_some();
+    let smallest = BLOCK_BYTES_MIN.max(unit);
+    let (mut block_bytes_min, mut block_bytes_max) = (block, block);
+    while !fixed && block_bytes_min / 2 >= smallest && (block_bytes_min / 2).is_multiple_of(unit) {
+        block_bytes_min /= 2;
     }
+    let largest = command_bytes_max(asked).map_or(BLOCK_BYTES_MAX, |most| most.min(BLOCK_BYTES_MAX));
+    while !fixed && block_bytes_max.saturating_mul(2) <= largest {
+        block_bytes_max *= 2;
+    }
+    // Small blocks that were asked for are not as many as fit: each has its place in the tables of a ring.
+    let pool = memory(block, 1).saturating_mul(POOL_BLOCKS_MAX.into()).min(POOL_BYTES.into()).max(memory(block, 2));
+    let needed = range.len.map_or(u64::MAX, |len| len.next_multiple_of(memory(block_bytes_max, 1)));
+    let pool_bytes = u32::try_from(pool.min(needed.max(memory(block_bytes_max, 1)))).unwrap_or(u32::MAX);
     Tuning {
-        block_bytes: block,
-        depth,
-        adaptive,
+        limits: Limits { block_bytes: block, in_flight, bursts: false },
+        adaptive: true,
         tuned: false,
-        block_bytes_min: BLOCK_BYTES_MIN.max(unit).min(block),
-        block_bytes_max: command_bytes_max(asked).map_or(BLOCK_BYTES_MAX, |most| most - most % unit).max(block),
-        depth_max: DEPTH_MAX.min(requests_max(asked)).max(depth),
-        in_flight_bytes_max: IN_FLIGHT_BYTES,
+        bursts: Bursts::Never,
+        block_bytes_min,
+        block_bytes_max,
+        in_flight_max: IN_FLIGHT_MAX.min(requests_max(asked)).max(in_flight[0]).max(in_flight[1]),
+        pool_bytes,
     }
+}
+
+/// Memory that `count` blocks take: each begins on a page.
+fn memory(block: u32, count: u32) -> u64 {
+    u64::from(block).next_multiple_of(PAGE_BYTES.into()) * u64::from(count)
 }
 
 /// Where a copy between these two begins.
-fn start(asked: &PlanInput, engine: EngineKind, head: Option<&str>) -> Start {
-    let start =
-        |block, depth, because: &str| Start { block, depth, many: false, tuned: false, because: because.to_owned() };
-    if engine == EngineKind::Sync && asked.options.engine.is_none() {
-        start(WARM_BLOCK_BYTES, 1, "it stays in the processor's cache between both sides")
-    } else if engine == EngineKind::Sync {
-        start(SYNC_BLOCK_BYTES, 1, "the plain loop")
-    } else if let Some(name) = head {
-        let because = format!("both sides lie on {name}, which moves one head");
-        Start { block: BURST_BLOCK_BYTES, depth: BURST_DEPTH, many: false, tuned: false, because }
+fn start(asked: &PlanInput, is_sync: bool) -> Start {
+    if is_sync && asked.options.engine.is_none() {
+        Start::both(WARM_BLOCK_BYTES, 1, "it stays in the processor's cache between both sides")
+    } else if is_sync {
+        Start::both(BLOCK_BYTES, 1, "the plain loop")
     } else {
         let usual = usual_start(asked);
         saved_start(asked, &usual).unwrap_or(usual)
     }
 }
 
-/// Where a copy begins whose disks nobody has tuned.
+/// Where a copy begins whose disks nobody has tuned: what suits a single head, which loses by more, and costs others
+/// little until they have more. What is known to work on many requests at once begins higher.
 fn usual_start(asked: &PlanInput) -> Start {
-    let start =
-        |block, depth, because: &str| Start { block, depth, many: false, tuned: false, because: because.to_owned() };
-    let many = |block, depth, because: &str| Start { many: true, ..start(block, depth, because) };
-    let is = |kind: EndpointKind| asked.source.kind == kind || asked.dest.kind == kind;
-    if asked.rotational(Side::Source) || asked.rotational(Side::Dest) {
-        start(ROTATIONAL_BLOCK_BYTES, ROTATIONAL_DEPTH, "a head moves: few large requests, half of them a side")
-    } else if is(EndpointKind::Pipe) {
-        start(PIPE_BLOCK_BYTES, PIPE_DEPTH, "a pipe holds 1 MiB")
-    } else if is(EndpointKind::File) {
-        many(FILE_BLOCK_BYTES, FILE_DEPTH, "start for files")
-    } else if asked.options.digests() {
-        let because = "start for devices without a moving head; digests take blocks in order, so some wait";
-        many(SOLID_BLOCK_BYTES, SOLID_DIGEST_DEPTH, because)
+    let transport = |side: Side| asked.facts(side).identity.transport.as_deref();
+    let is = |side: Side, names: &[&str]| transport(side).is_some_and(|name| names.contains(&name));
+    let is_nvme = Side::BOTH.map(|side| is(side, &["nvme"]));
+    let block = if is_nvme == [true; 2] { NVME_BLOCK_BYTES } else { BLOCK_BYTES };
+    let in_flight = Side::BOTH.map(|side| {
+        let of_network = |name: &str| NETWORK_FILE_SYSTEMS.contains(&name);
+        if is_nvme[side.index()] {
+            NVME_IN_FLIGHT_BYTES / block
+        } else if is(side, &NETWORK_TRANSPORTS) || asked.facts(side).filesystem.as_deref().is_some_and(of_network) {
+            NETWORK_IN_FLIGHT
+        } else {
+            IN_FLIGHT
+        }
+    });
+    let because = if is_nvme.contains(&true) {
+        "an NVMe drive works on many requests at once"
+    } else if in_flight.contains(&NETWORK_IN_FLIGHT) {
+        "a network takes its time for each request"
+    } else if [asked.source, asked.dest].iter().any(|facts| facts.kind == EndpointKind::Pipe) {
+        "a pipe holds 1 MiB"
     } else {
-        many(SOLID_BLOCK_BYTES, SOLID_DEPTH, "start for devices without a moving head")
-    }
+        "one request to work on and one to go on with; more if that gains anything"
+    };
+    Start { block, in_flight, tuned: false, because: because.to_owned() }
 }
 
-/// What `haul tune --save` found for the sides, where it was asked; for a side of which nothing is known, half of the
-/// `usual` start. Of two block sizes the larger: a side that is fast enough with its own is no slower with larger ones,
-/// if as many bytes are in flight.
+/// What `haul tune --save` found for the sides, where it was asked; for a side of which nothing is known, the `usual`
+/// start. Of two block sizes the larger: a side that is fast enough with its own is no slower with larger ones, if as
+/// many bytes are in flight.
 fn saved_start(asked: &PlanInput, usual: &Start) -> Option<Start> {
     let sides = [
         (asked.source.saved.as_ref(), "reading", &asked.source.address),
@@ -169,19 +208,19 @@ fn saved_start(asked: &PlanInput, usual: &Start) -> Option<Start> {
     if because.is_empty() {
         return None;
     }
-    let usual_pace = (usual.block, usual.depth.div_ceil(2));
-    let paces = sides.map(|(saved, ..)| saved.map_or(usual_pace, |saved| (saved.block_bytes, saved.depth)));
+    let paces = Side::BOTH.map(|side| match sides[side.index()].0 {
+        Some(saved) => (saved.block_bytes, saved.depth),
+        None => (usual.block, usual.in_flight[side.index()]),
+    });
     let block = paces[0].0.max(paces[1].0).clamp(BLOCK_BYTES_MIN, BLOCK_BYTES_MAX);
-    let depth_of = |(block_bytes, depth): (u32, u32)| {
+    let in_flight = paces.map(|(block_bytes, depth)| {
         let bytes = u64::from(block_bytes) * u64::from(depth);
         // Of two requests one waits while the other is worked on, which one long request cannot do.
         let fewest = depth.min(2);
-        u32::try_from(bytes.div_ceil(block.into())).unwrap_or(u32::MAX).clamp(fewest, depth.max(fewest))
-    };
-    // The depth of a copy counts the blocks of both sides.
-    let depth = paces.into_iter().map(depth_of).fold(0, u32::saturating_add);
-    let depth = depth.clamp(2, DEPTH_MAX);
-    Some(Start { block, depth, many: false, tuned: true, because: because.join("; ") })
+        let most = (POOL_BYTES / 2 / block).max(fewest);
+        u32::try_from(bytes.div_ceil(block.into())).unwrap_or(u32::MAX).clamp(fewest, most)
+    });
+    Some(Start { block, in_flight, tuned: true, because: because.join("; ") })
 }
 
 /// The block size asked for, if direct I/O can have it.
@@ -231,7 +270,7 @@ fn own_block(asked: &PlanInput, start: &Start, unit: u32) -> (u32, String) {
         cap(most.into(), "the longest command of the disk");
     }
     if let Some(depth) = asked.options.depth {
-        cap(u64::from(IN_FLIGHT_BYTES) / u64::from(depth), "as large as memory allows with --depth");
+        cap(u64::from(POOL_BYTES) / u64::from(depth), "as large as memory allows with --depth");
     }
     if let Some(rate) = asked.options.limit_bytes_per_s {
         cap((rate / LIMIT_BLOCKS_PER_S).max(BLOCK_BYTES_MIN.into()), "short enough for an even pace under --limit");
@@ -251,31 +290,27 @@ fn optimal(facts: &Facts, unit: u32) -> Option<u32> {
     (bytes > unit && bytes <= OPTIMAL_IO_BYTES_BELIEVED && bytes.is_multiple_of(unit)).then_some(bytes)
 }
 
-/// Our own depth for blocks of this size.
-///
-/// Blocks that had to be smaller than the start's are more of them, so that as many bytes are in flight; not where a
-/// head moves, nor on a pipe, which take one after the other anyway.
-fn own_depth(asked: &PlanInput, range: &Range, start: &Start, block: u32) -> (u32, String) {
-    let times = if start.many { (start.block / block).max(1) } else { 1 };
-    let wanted = start.depth.saturating_mul(times).min(DEPTH_MAX.max(start.depth));
-    let blocks = range.len.map_or(u64::MAX, |len| len.div_ceil(block.into()).max(1));
-    let room = u64::from(IN_FLIGHT_BYTES) / memory(block, 1);
-    let limits = [
-        (u64::from(requests_max(asked)), "as many requests as the devices' queues hold"),
-        (room, "as many blocks as memory allows"),
-        (blocks, "there are no more blocks"),
-    ];
-    let least = limits.into_iter().min_by_key(|(most, _)| *most);
-    match least {
-        Some((most, why)) if most < u64::from(wanted) => (u32::try_from(most.max(1)).unwrap_or(1), why.to_owned()),
-        _ if wanted > start.depth => (wanted, "small blocks, so more of them".to_owned()),
-        _ => (start.depth, start.because.clone()),
-    }
+/// Requests in flight on each side for blocks of this size, as many bytes as the start has; as many as the devices'
+/// queues hold at most.
+fn own_in_flight(asked: &PlanInput, start: &Start, block: u32) -> ([u32; 2], String) {
+    let mut because = start.because.clone();
+    let in_flight = start.in_flight.map(|most| {
+        let bytes = u64::from(most) * u64::from(start.block);
+        let wanted = u32::try_from(bytes.div_ceil(block.into())).unwrap_or(u32::MAX);
+        if wanted > most {
+            "small blocks, so more of them".clone_into(&mut because);
+        }
+        let most = wanted.clamp(most.min(IN_FLIGHT), SMALL_BLOCKS_IN_FLIGHT.max(most));
+        if most > requests_max(asked) {
+            "as many requests as the devices' queues hold".clone_into(&mut because);
+        }
+        most.min(requests_max(asked))
+    });
+    (in_flight, because)
 }
 
-/// Requests that both queues hold, if each were as short as the shorter one: the depth counts the blocks of both sides,
-/// so that one side's queue alone would leave the other side's idle.
+/// Requests that both queues hold, if each were as short as the shorter one.
 fn requests_max(asked: &PlanInput) -> u32 {
     let known = [asked.source, asked.dest].map(|facts| facts.queue.requests_max).into_iter().filter(|max| *max > 0);
-    known.min().map_or(u32::MAX, |shorter| shorter.saturating_mul(2))
+    known.min().unwrap_or(u32::MAX)
 }

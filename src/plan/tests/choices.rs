@@ -1,12 +1,12 @@
 //! Every choice, and its reason.
 use super::*;
-use crate::core::{Cache, Direction, EngineKind, Existing, HashKind, Portion, Reason, WriteOrder, Zeros};
+use crate::core::{Cache, Direction, EngineKind, Existing, HashKind, Reason, WriteOrder, Zeros};
 
-fn options() -> Options {
+pub(super) fn options() -> Options {
     Options::default()
 }
 
-fn range(skip: u64, seek: u64, count: u64) -> Options {
+pub(super) fn range(skip: u64, seek: u64, count: u64) -> Options {
     Options { skip_bytes: Some(skip), seek_bytes: Some(seek), count_bytes: Some(count), ..options() }
 }
 
@@ -22,30 +22,16 @@ fn a_disk_to_a_disk_goes_direct_on_a_ring_and_is_flushed() {
     assert_eq!([plan.source.access.offset_align_bytes, plan.dest.access.offset_align_bytes], [512; 2]);
     assert_eq!([plan.source.access.exclusive, plan.dest.access.exclusive], [false, true]);
     assert_eq!((plan.len, plan.head_bytes, plan.tail_align_bytes), (Some(GIB), 0, 4096));
-    let Tuning { block_bytes, depth, adaptive, in_flight_bytes_max, .. } = plan.tuning;
-    assert_eq!((block_bytes, depth, adaptive, in_flight_bytes_max), (1 << 20, 16, true, 32 << 20));
-    assert_eq!((plan.write_order, plan.burst_bytes, plan.zeros), (WriteOrder::Any, None, Zeros::Write));
+    let Tuning { limits, adaptive, pool_bytes, bursts, .. } = plan.tuning;
+    assert_eq!((limits.block_bytes, limits.in_flight, adaptive, pool_bytes), (1 << 20, [2, 2], true, 32 << 20));
+    assert_eq!((limits.bursts, bursts), (false, Bursts::Never));
+    assert_eq!((plan.write_order, plan.zeros), (WriteOrder::Any, Zeros::Write));
     assert!(plan.durable && !plan.set_end && !plan.preallocate && !plan.ask_holes);
     assert!(needs_confirmation(&plan, &disk(2, 2 * GIB)));
     let topics: Vec<_> = plan.notes.why.iter().map(|reason| reason.topic).collect();
-    let wanted = ["engine", "source", "dest", "block size", "depth", "search", "order", "flush", "journal"];
+    let wanted = ["engine", "source", "dest", "block size", "queue depth", "search", "order", "flush", "journal"];
     assert_eq!(topics, wanted);
     assert_eq!(plan.notes.range.as_ref().map(|range| range.because.as_str()), Some("the whole source"));
-}
-
-#[test]
-fn digests_have_twice_as_many_blocks_but_where_a_head_moves() {
-    let hash = Options { hashes: vec![HashKind::Xxh3], ..options() };
-    let verify = Options { verify: Some(Portion::All), ..options() };
-    let manifest = Options { manifest: Some("m".to_owned()), ..options() };
-    let mut turning = disk(2, GIB);
-    turning.queue.rotational = Some(true);
-    for options in [hash, verify, manifest] {
-        let plan = made(&options, &disk(1, GIB), &disk(2, GIB));
-        assert_eq!((plan.tuning.block_bytes, plan.tuning.depth), (1 << 20, 32));
-        assert!(plan.notes.warnings.is_empty(), "within the promised memory: {:?}", plan.notes.warnings);
-        assert_eq!(made(&options, &disk(1, GIB), &turning).tuning.depth, 4);
-    }
 }
 
 #[test]
@@ -68,7 +54,7 @@ fn where_io_uring_is_forbidden_threads_take_over_and_say_why() {
 #[test]
 fn the_plain_loop_has_one_block_in_flight() {
     let plan = made(&Options { engine: Some(EngineKind::Sync), ..options() }, &disk(1, GIB), &disk(2, GIB));
-    assert_eq!((plan.engine, plan.tuning.block_bytes, plan.tuning.depth), (EngineKind::Sync, 1 << 20, 1));
+    assert_eq!((plan.engine, plan.tuning), (EngineKind::Sync, Tuning::fixed(1 << 20, 1)));
     assert!(!plan.tuning.adaptive && plan.notes.warnings.is_empty(), "{:?}", plan.notes.warnings);
 }
 
@@ -178,38 +164,6 @@ fn overlapping_ranges_go_the_way_that_reads_before_it_overwrites() {
 }
 
 #[test]
-fn a_moving_head_gets_few_large_requests_and_ascending_writes() {
-    let spinning = |mut facts: Facts| {
-        facts.queue.rotational = Some(true);
-        facts
-    };
-    let plan = made(&options(), &spinning(disk(1, GIB)), &disk(2, GIB));
-    assert_eq!((plan.tuning.block_bytes, plan.tuning.depth, plan.write_order), (1 << 20, 4, WriteOrder::Any));
-    let plan = made(&options(), &disk(1, GIB), &spinning(disk(2, GIB)));
-    assert_eq!((plan.tuning.block_bytes, plan.write_order), (1 << 20, WriteOrder::Submitted));
-    assert_eq!(plan.burst_bytes, None);
-}
-
-#[test]
-fn both_sides_under_one_head_take_turns_in_large_bursts() {
-    let mut whole = disk(1, 4 * GIB);
-    whole.queue.rotational = Some(true);
-    let (one, two) = (partition(&whole, 1, MIB, GIB), partition(&whole, 2, 2 * GIB, GIB));
-    let far = 3 * GIB;
-    for (source, dest, seek) in [(&one, &two, 0), (&one, &whole, far), (&whole, &two, 0), (&whole, &whole, far)] {
-        let plan = made(&range(0, seek, 64 * MIB), source, dest);
-        assert_eq!(plan.burst_bytes, Some(32 << 20), "{} {}", source.address, dest.address);
-        assert_eq!(u64::from(plan.tuning.block_bytes) * u64::from(plan.tuning.depth), 32 << 20);
-        assert!(!plan.tuning.adaptive && plan.write_order == WriteOrder::Submitted);
-        assert!(why(&plan, "bursts").contains("/dev/sdb"), "{}", why(&plan, "bursts"));
-    }
-    assert!(!made(&range(0, far, 512 * MIB), &whole, &whole).tuning.adaptive, "rates of bursts tell nothing");
-    whole.queue.rotational = Some(false);
-    let (one, two) = (partition(&whole, 1, MIB, GIB), partition(&whole, 2, 2 * GIB, GIB));
-    assert_eq!(made(&options(), &one, &two).burst_bytes, None);
-}
-
-#[test]
 fn zeros_become_what_the_dest_can_make_of_them() {
     let sparse = Facts { sparse: true, ..file("a", 1, GIB) };
     let mut zeroing = disk(2, GIB);
@@ -303,81 +257,9 @@ fn only_what_has_a_medium_is_flushed() {
 #[test]
 fn a_pipe_is_written_in_order_one_at_a_time_and_asks_nobody() {
     let plan = made(&options(), &file("a", 1, GIB), &pipe());
-    assert_eq!((plan.write_order, plan.tuning.block_bytes), (WriteOrder::OneAtATime, 1 << 20));
+    assert_eq!((plan.write_order, plan.tuning.limits.block_bytes), (WriteOrder::OneAtATime, 1 << 20));
     assert!(!needs_confirmation(&plan, &pipe()));
     assert!(!needs_confirmation(&made(&options(), &disk(1, 9), &file("b", 1, 2)), &file("b", 1, 2)));
-}
-
-#[test]
-fn block_size_and_depth_fit_the_queues_of_the_devices() {
-    let limited = |optimal_io_bytes: u32, max_request_bytes: u32, requests_max: u32| {
-        let mut facts = disk(1, GIB);
-        facts.queue.optimal_io_bytes = optimal_io_bytes;
-        facts.queue.max_request_bytes = max_request_bytes;
-        facts.queue.requests_max = requests_max;
-        facts
-    };
-    let table = [
-        (limited(0, 0, 0), 1 << 20, 16),
-        // One command at a time: still one on each side.
-        (limited(0, 0, 1), 1 << 20, 2),
-        (limited(0, 0, 2), 1 << 20, 4),
-        // Smaller blocks are more of them.
-        (limited(0, 32 << 10, 64), 128 << 10, 64),
-        (limited(0, 512, 64), 64 << 10, 64),
-        (limited(192 << 10, 0, 64), 1152 << 10, 16),
-        (limited(4 << 20, 0, 64), 4 << 20, 8),
-        // What USB bridges say, and what is no multiple of a page.
-        (limited(33_553_920, 0, 64), 1 << 20, 16),
-        (limited(5_000, 0, 64), 1 << 20, 16),
-    ];
-    for (source, block, depth) in table {
-        let plan = made(&options(), &source, &disk(2, GIB));
-        assert_eq!((plan.tuning.block_bytes, plan.tuning.depth), (block, depth), "{:?}", source.queue);
-    }
-}
-
-#[test]
-fn what_was_asked_for_is_taken_and_the_other_fits_into_memory() {
-    let (from, to) = (disk(1, GIB), disk(2, GIB));
-    let asked = |block_bytes, depth| Options { block_bytes, depth, ..options() };
-    let table = [
-        (asked(Some(4 << 20), None), 4 << 20, 8),
-        (asked(Some(4096), None), 4096, 64),
-        (asked(None, Some(2)), 1 << 20, 2),
-        (asked(None, Some(1024)), 32 << 10, 1024),
-        (asked(Some(1 << 20), Some(3)), 1 << 20, 3),
-    ];
-    for (options, block, depth) in table {
-        let plan = made(&options, &from, &to);
-        let Tuning { block_bytes, depth: settled, adaptive, in_flight_bytes_max, .. } = plan.tuning;
-        assert_eq!((block_bytes, settled, adaptive), (block, depth, false));
-        assert_eq!((in_flight_bytes_max, plan.notes.warnings.len()), (block * depth, 0), "{:?}", plan.notes.warnings);
-    }
-    let plan = made(&asked(Some(16 << 20), Some(4)), &from, &to);
-    assert!(plan.notes.warnings[0].contains("64 MiB of memory"), "{:?}", plan.notes.warnings);
-    let plan = made(&asked(Some(32 << 20), None), &from, &to);
-    assert!(plan.notes.warnings[0].contains("do not overlap"), "{:?}", plan.notes.warnings);
-}
-
-#[test]
-fn the_search_for_better_settings_needs_a_long_and_free_copy() {
-    let dest = disk(2, 2 * GIB);
-    assert!(made(&options(), &disk(1, 256 * MIB), &dest).tuning.adaptive);
-    assert!(made(&options(), &pipe(), &dest).tuning.adaptive);
-    assert!(!made(&options(), &disk(1, 256 * MIB - 1), &dest).tuning.adaptive);
-    let limited = Options { limit_bytes_per_s: Some(MIB), ..options() };
-    let plan = made(&limited, &disk(1, GIB), &dest);
-    assert!(!plan.tuning.adaptive);
-    assert_eq!((plan.limit_bytes_per_s, plan.tuning.block_bytes), (Some(MIB), 128 << 10));
-}
-
-#[test]
-fn a_short_copy_takes_no_more_memory_than_it_has_bytes() {
-    let plan = made(&options(), &disk(1, 1300 << 10), &disk(2, GIB));
-    assert_eq!((plan.tuning.depth, plan.tuning.in_flight_bytes_max), (2, 2 << 20));
-    let empty = made(&options(), &file("a", 1, 0), &new_file("b"));
-    assert_eq!((empty.len, empty.tuning.depth, empty.set_end), (Some(0), 1, true));
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! What `make` says to questions made up here: no disk is touched.
 mod choices;
 mod journal;
+mod pace;
 mod pattern;
 mod properties;
 mod refusals;
@@ -10,7 +11,7 @@ mod trailing;
 mod tuned;
 
 use super::*;
-use crate::core::{DirectAlignment, Error, FileId, Ground, Kind, Tuning};
+use crate::core::{Bursts, DirectAlignment, Error, FileId, Ground, Kind, Tuning};
 
 const MIB: u64 = 1 << 20;
 const GIB: u64 = 1 << 30;

@@ -120,9 +120,8 @@ fn hosts() -> impl Strategy<Value = Host> {
 
 /// Asserts what every engine and endpoint relies on.
 fn holds(plan: &Decision, asked: &Options, source: &Facts, dest: &Facts) {
-    let Tuning {
-        block_bytes, depth, block_bytes_min, block_bytes_max, depth_max, in_flight_bytes_max, adaptive, ..
-    } = plan.tuning;
+    let Tuning { limits, block_bytes_min, block_bytes_max, in_flight_max, pool_bytes, adaptive, .. } = plan.tuning;
+    let block_bytes = limits.block_bytes;
     for side in [&plan.source, &plan.dest] {
         let align = side.access.offset_align_bytes;
         assert!(align.is_power_of_two());
@@ -136,18 +135,17 @@ fn holds(plan: &Decision, asked: &Options, source: &Facts, dest: &Facts) {
         let end = side.offset.checked_add(plan.len.unwrap_or(0)).unwrap();
         assert!(end <= i64::MAX as u64);
     }
-    assert!((1..=1024).contains(&depth) && block_bytes >= 1);
-    assert!(block_bytes_min <= block_bytes && block_bytes <= block_bytes_max && depth <= depth_max);
-    // Each buffer begins on a page of the arena.
-    let memory = u64::from(block_bytes).next_multiple_of(4096) * u64::from(depth);
-    assert!(memory <= u64::from(in_flight_bytes_max), "{memory} in {in_flight_bytes_max}");
+    assert!(limits.in_flight.iter().all(|most| (1..=in_flight_max).contains(most)) && in_flight_max <= 1024);
+    assert!(block_bytes >= 1 && block_bytes_min <= block_bytes && block_bytes <= block_bytes_max);
+    // Each block begins on a page, and its place is a power of two of the smallest.
+    let unit = block_bytes_min.next_multiple_of(4096);
+    assert!(pool_bytes >= unit * block_bytes_max.div_ceil(unit).next_power_of_two(), "{:?}", plan.tuning);
+    assert!(block_bytes_max.div_ceil(unit).next_power_of_two() <= 64);
     let own = asked.block_bytes.is_none() && asked.depth.is_none();
-    assert!(!own || in_flight_bytes_max <= 32 << 20);
-    assert!(!adaptive || own && asked.limit_bytes_per_s.is_none());
-    assert!(!adaptive || plan.burst_bytes.is_none(), "rates of bursts tell nothing");
+    assert!(!own || pool_bytes <= 32 << 20);
+    assert!(!adaptive || asked.depth.is_none() && asked.limit_bytes_per_s.is_none());
     assert!(plan.tail_align_bytes.is_power_of_two());
     assert!(plan.head_bytes == 0 || plan.len.is_none_or(|len| u64::from(plan.head_bytes) < len));
-    assert!(plan.burst_bytes.is_none_or(|burst| u64::from(burst) <= memory));
     if let Some(piece) = plan.detect_zeros_bytes {
         assert!(piece % plan.dest.access.offset_align_bytes == 0 && piece <= block_bytes && plan.zeros != Zeros::Write);
     }

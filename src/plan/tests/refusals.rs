@@ -302,5 +302,5 @@ fn a_block_size_that_direct_io_cannot_have_is_refused_with_the_nearest_that_it_c
     expect(&refused(&with(100), &from, &to), Kind::Usage, &["Give 512,"]);
     to.logical_block_bytes = 4096;
     expect(&refused(&with(512), &from, &to), Kind::Usage, &["4 KiB", "Give 4096,"]);
-    assert_eq!(made(&Options { direct: When::Never, ..with(1000) }, &from, &to).tuning.block_bytes, 1000);
+    assert_eq!(made(&Options { direct: When::Never, ..with(1000) }, &from, &to).tuning.limits.block_bytes, 1000);
 }

@@ -30,7 +30,7 @@ fn each_dest_keeps_its_own_way_and_the_order_is_the_strictest() {
 }
 
 #[test]
-fn blocks_fit_every_dest_and_more_of_them_are_in_flight() {
+fn blocks_fit_every_dest() {
     let mut coarse = disk(3, GIB);
     coarse.logical_block_bytes = 64 << 10;
     coarse.direct = Some(DirectAlignment { memory_bytes: 512, offset_bytes: 64 << 10 });
@@ -38,12 +38,10 @@ fn blocks_fit_every_dest_and_more_of_them_are_in_flight() {
     let dests = [disk(2, GIB), coarse];
     let plan = together(&Options::default(), &source, &dests);
     let tuning = plan.tuning;
-    for bytes in [tuning.block_bytes, tuning.block_bytes_min, tuning.block_bytes_max, plan.tail_align_bytes] {
+    for bytes in [tuning.limits.block_bytes, tuning.block_bytes_min, tuning.block_bytes_max, plan.tail_align_bytes] {
         assert!(bytes.is_multiple_of(64 << 10), "{tuning:?}");
     }
-    let alone = made(&Options::default(), &source, &dests[0]).tuning;
-    assert!(tuning.depth > alone.depth, "{tuning:?} and alone {alone:?}");
-    assert!(tuning.depth * tuning.block_bytes <= tuning.in_flight_bytes_max, "{tuning:?}");
+    assert!(tuning.blocks() >= 2, "{tuning:?}");
 }
 
 #[test]
@@ -55,7 +53,7 @@ fn a_dest_in_memory_does_not_make_the_others_wait_one_by_one() {
     for dests in [[one.clone(), other.clone()], [other, one]] {
         let plan = together(&Options::default(), &source, &dests);
         assert_eq!(plan.engine, EngineKind::Ring);
-        assert!(plan.tuning.depth > 1, "{:?}", plan.tuning);
+        assert!(plan.tuning.blocks() > 1, "{:?}", plan.tuning);
     }
 }
 

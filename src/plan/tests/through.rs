@@ -51,9 +51,11 @@ fn commands_go_past_the_cache_in_whole_blocks_and_are_claimed_beside() {
 #[test]
 fn a_block_is_no_longer_than_a_command_now_or_after_a_search() {
     let plan = made(&options(PassthroughMode::WherePossible), &node(1, false), &disk(2, GIB));
-    assert_eq!((plan.tuning.block_bytes, plan.tuning.block_bytes_max), (192 << 10, 192 << 10));
+    assert_eq!((plan.tuning.limits.block_bytes, plan.tuning.block_bytes_max), (192 << 10, 192 << 10));
     assert!(plan.tuning.adaptive);
-    assert!(made(&options(PassthroughMode::AsNamed), &node(1, false), &disk(2, GIB)).tuning.block_bytes > 192 << 10);
+    assert!(
+        made(&options(PassthroughMode::AsNamed), &node(1, false), &disk(2, GIB)).tuning.limits.block_bytes > 192 << 10
+    );
 }
 
 #[test]

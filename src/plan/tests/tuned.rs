@@ -7,19 +7,19 @@ fn tuned(block_bytes: u32, depth: u32) -> Facts {
     Facts { saved: Some(SavedPace { block_bytes, depth, bytes_per_s: 1, date }), ..disk(1, GIB) }
 }
 
-fn pace(options: &Options, source: &Facts) -> (u32, u32, String) {
+fn pace(options: &Options, source: &Facts) -> (u32, [u32; 2], String) {
     let plan = made(options, source, &disk(2, 2 * GIB));
     let reason = plan.notes.why.iter().find(|reason| reason.topic == "block size").unwrap();
-    (plan.tuning.block_bytes, plan.tuning.depth, reason.because.clone())
+    (plan.tuning.limits.block_bytes, plan.tuning.limits.in_flight, reason.because.clone())
 }
 
 #[test]
 fn a_copy_begins_with_what_was_saved_for_its_source_and_says_so() {
-    // Of the dest nothing is known: it has its half of the usual start, and its blocks are the larger ones.
+    // Of the dest nothing is known: it has the usual start, and its blocks are the larger ones.
     let (block, depth, because) = pace(&Options::default(), &tuned(256 << 10, 4));
-    assert_eq!((block, depth), (1 << 20, 2 + 8), "both sides' blocks count");
+    assert_eq!((block, depth), (1 << 20, [2, 2]));
     let (block, depth, _) = pace(&Options::default(), &tuned(4 << 20, 3));
-    assert_eq!((block, depth), (4 << 20, 3 + 2));
+    assert_eq!((block, depth), (4 << 20, [3, 2]));
     assert_eq!(because, "saved by haul tune on 2026-11-21: 256 KiB × 4 for reading /dev/sdb");
     let plan = made(&Options::default(), &tuned(256 << 10, 4), &disk(2, 2 * GIB));
     assert!(plan.tuning.adaptive, "the dest may want another: it goes on looking");
@@ -28,17 +28,17 @@ fn a_copy_begins_with_what_was_saved_for_its_source_and_says_so() {
 #[test]
 fn what_was_saved_keeps_to_the_bounds_of_a_copy() {
     let (block, depth, _) = pace(&Options::default(), &tuned(512, 1));
-    assert_eq!((block, depth), (1 << 20, 1 + 8));
+    assert_eq!((block, depth), (1 << 20, [1, 2]));
     let plan = made(&Options::default(), &tuned(64 << 20, 64), &disk(2, 2 * GIB));
-    let in_flight = u64::from(plan.tuning.block_bytes) * u64::from(plan.tuning.depth);
-    assert!(in_flight <= u64::from(plan.tuning.in_flight_bytes_max), "{:?}", plan.tuning);
+    let Tuning { limits, pool_bytes, .. } = plan.tuning;
+    assert!(limits.in_flight.iter().sum::<u32>() * limits.block_bytes <= pool_bytes, "{:?}", plan.tuning);
 }
 
 #[test]
 fn what_the_user_asks_for_comes_first() {
     let options = Options { block_bytes: Some(1 << 20), depth: Some(3), ..Options::default() };
     let (block, depth, because) = pace(&options, &tuned(256 << 10, 4));
-    assert_eq!((block, depth, because.as_str()), (1 << 20, 3, "--block-size"));
+    assert_eq!((block, depth, because.as_str()), (1 << 20, [3, 3], "--block-size"));
 }
 
 fn written(block_bytes: u32, depth: u32) -> Facts {
@@ -51,14 +51,14 @@ fn what_was_saved_for_writing_the_dest_counts_as_much() {
     let start = |source: &Facts, dest: &Facts| {
         let plan = made(&Options::default(), source, dest);
         let reason = plan.notes.why.iter().find(|reason| reason.topic == "block size").unwrap();
-        (plan.tuning.block_bytes, plan.tuning.depth, reason.because.clone())
+        (plan.tuning.limits.block_bytes, plan.tuning.limits.in_flight, reason.because.clone())
     };
     let (block, depth, because) = start(&disk(1, GIB), &written(512 << 10, 3));
-    assert_eq!((block, depth), (1 << 20, 8 + 2));
+    assert_eq!((block, depth), (1 << 20, [2, 2]));
     assert_eq!(because, "saved by haul tune on 2026-11-22: 512 KiB × 3 for writing /dev/sdc");
     // 16 × 64 KiB are 2 × 512 KiB, and the dest has 3 of these.
     let (block, depth, because) = start(&tuned(64 << 10, 16), &written(512 << 10, 3));
-    assert_eq!((block, depth), (512 << 10, 5));
+    assert_eq!((block, depth), (512 << 10, [2, 3]));
     assert!(because.contains("64 KiB × 16 for reading /dev/sdb; saved"), "{because}");
     assert!(because.contains("512 KiB × 3 for writing /dev/sdc"), "{because}");
 }

@@ -40,6 +40,12 @@ macro_rules! object {
 }
 pub(crate) use object;
 
+/// Requests in flight, by side.
+pub(crate) fn queue_depth(limits: crate::core::Limits) -> impl Serialize {
+    let [source, dest] = limits.in_flight;
+    object! { source, dest }
+}
+
 /// The value over several lines, the last one ended.
 pub fn text(value: &impl Serialize) -> String {
     serde_json::to_string_pretty(value).expect("our structs have string keys and cannot fail") + "\n"

@@ -1,9 +1,12 @@
 use super::damage::{damage, pattern};
 use super::dests::dest;
 use super::plan::{cache_name, direction_name, estimate, kind_name, node_name, reasons};
+use super::queue_depth;
 use super::runs::{differences, unread, verified};
 use super::{Failure, SCHEMA, object};
-use crate::core::{Decision, Durability, Ended, Latency, Outcome, PatternAct, PlanSide, Route, Side, Unread};
+use crate::core::{
+    Decision, Durability, Ended, Latency, Limits, Outcome, PatternAct, PlanSide, Route, Side, Trial, Unread,
+};
 use crate::report::{text, units};
 use serde::Serialize;
 use std::time::SystemTime;
@@ -128,10 +131,31 @@ fn cpu(outcome: &Outcome) -> impl Serialize + use<> {
 
 fn blocks(outcome: &Outcome) -> Option<impl Serialize> {
     let pace = &outcome.pace;
-    let tried = |&(block_bytes, depth, bytes_per_s): &_| object! { block_bytes, depth, bytes_per_s };
-    let tried: Vec<_> = pace.tried.iter().map(tried).collect();
-    (pace.block_bytes > 0)
-        .then(|| object! { block_bytes: pace.block_bytes, depth: pace.depth, because: &pace.because, tried })
+    let limits = |limits: Limits| {
+        object! { block_bytes: limits.block_bytes, queue_depth: queue_depth(limits), bursts: limits.bursts }
+    };
+    let trial = |trial: &Trial| {
+        object! {
+            at_s: trial.at.as_secs_f64(),
+            side: trial.side.map(Side::name),
+            from: limits(trial.from),
+            to: limits(trial.to),
+            gain_percent: trial.gain_percent,
+            pairs: trial.pairs,
+            verdict: trial.verdict.name(),
+        }
+    };
+    let trials: Vec<_> = pace.trials.iter().map(trial).collect();
+    (pace.limits.block_bytes > 0).then(|| {
+        object! {
+            block_bytes: pace.limits.block_bytes,
+            queue_depth: queue_depth(pace.limits),
+            bursts: pace.limits.bursts,
+            because: &pace.because,
+            search_cost_s: pace.search_cost.as_secs_f64(),
+            trials,
+        }
+    })
 }
 
 fn side(planned: &PlanSide, outcome: &Outcome, side: Side) -> impl Serialize {

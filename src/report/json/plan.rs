@@ -1,4 +1,5 @@
 use super::damage::pattern;
+use super::queue_depth;
 use super::{SCHEMA, object};
 use crate::core::{
     Cache, Decision, Direction, EndpointKind, Estimate, Facts, Partition, PlanNotes, PlanSide, Portion, Reason, Route,
@@ -32,8 +33,9 @@ pub fn plan(decision: &Decision, source: &Facts, dest: &Facts, expected: Option<
         dests: plan.dests.iter().map(|dest| &dest.side.address).collect::<Vec<_>>(),
         pattern: plan.pattern.map(pattern),
         engine: plan.engine.name(),
-        block_bytes: plan.tuning.block_bytes,
-        depth: plan.tuning.depth,
+        block_bytes: plan.tuning.limits.block_bytes,
+        queue_depth: queue_depth(plan.tuning.limits),
+        pool_bytes: plan.tuning.pool_bytes,
         adaptive: plan.tuning.adaptive,
         direction: direction_name(plan.direction),
         write_order: match plan.write_order {
@@ -41,7 +43,7 @@ pub fn plan(decision: &Decision, source: &Facts, dest: &Facts, expected: Option<
             WriteOrder::Submitted => "submitted",
             WriteOrder::OneAtATime => "one_at_a_time",
         },
-        burst_bytes: plan.burst_bytes,
+        bursts: plan.tuning.limits.bursts,
         zeros: match plan.zeros {
             Zeros::Leave => "leave",
             Zeros::Device => "device",

@@ -1,5 +1,5 @@
 use super::lines::{phase_name, seconds};
-use crate::core::{Event, Phase};
+use crate::core::{Event, Limits, Phase};
 use crate::report::json::{self, Failure, object};
 use crate::report::printable::printable;
 use crate::report::style::{CARE, paint};
@@ -9,7 +9,7 @@ use std::time::Duration;
 #[derive(Debug)]
 pub(super) enum Said {
     Began(Phase),
-    Paced { block_bytes: u32, depth: u32, because: String },
+    Paced { limits: Limits, because: String },
     FellBack(String),
     Warned(String),
     Failed(Failure),
@@ -20,9 +20,7 @@ impl Said {
     pub(super) fn of(event: &Event<'_>) -> Option<Self> {
         Some(match *event {
             Event::Began(phase) => Said::Began(phase),
-            Event::Paced { block_bytes, depth, because } => {
-                Said::Paced { block_bytes, depth, because: because.to_owned() }
-            }
+            Event::Paced { limits, because } => Said::Paced { limits, because: because.to_owned() },
             Event::FellBack(message) => Said::FellBack(message.to_owned()),
             Event::Warned(message) => Said::Warned(message.to_owned()),
             Event::Failed(error) => Said::Failed(Failure::from(error)),
@@ -43,8 +41,9 @@ impl Said {
         let elapsed_s = seconds(elapsed);
         match self {
             Said::Began(phase) => json::line(&object! { r#type: "phase", elapsed_s, phase: phase_name(*phase) }),
-            Said::Paced { block_bytes, depth, because } => {
-                json::line(&object! { r#type: "pace", elapsed_s, block_bytes, depth, because })
+            Said::Paced { limits, because } => {
+                let (block_bytes, queue_depth) = (limits.block_bytes, json::queue_depth(*limits));
+                json::line(&object! { r#type: "pace", elapsed_s, block_bytes, queue_depth, because })
             }
             Said::FellBack(message) => json::line(&object! { r#type: "fallback", elapsed_s, message }),
             Said::Warned(message) => json::line(&object! { r#type: "warning", elapsed_s, message }),

@@ -1,4 +1,5 @@
 use super::*;
+use crate::core::Limits;
 use crate::report::{examples, json};
 use std::io::{self, Write};
 use std::sync::atomic::Ordering::Relaxed;
@@ -39,7 +40,10 @@ fn json_lines_begin_with_start_and_end_with_the_summary() {
     let (progress, tally, written) = start(ProgressStyle::Json);
     tally.written_bytes.store(1 << 20, Relaxed);
     progress.hear(&Event::Began(Phase::Copying));
-    progress.hear(&Event::Paced { block_bytes: 1 << 20, depth: 8, because: "faster" });
+    progress.hear(&Event::Paced {
+        limits: Limits { block_bytes: 1 << 20, in_flight: [2, 4], bursts: false },
+        because: "faster",
+    });
     progress.hear(&Event::FellBack("no io_uring: threads"));
     progress.hear(&Event::Warned("the source grew"));
     progress.hear(&Event::Failed(&examples::bad_sector()));

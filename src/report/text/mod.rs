@@ -10,6 +10,7 @@ mod doubts;
 mod error;
 mod estimate;
 mod outcome;
+mod pace;
 mod plan;
 mod rest;
 pub(crate) mod side;

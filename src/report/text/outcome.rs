@@ -54,8 +54,8 @@ pub fn outcome(decision: &Decision, outcome: &Outcome, args: &[String]) -> Strin
     rows.row("cpu", cpu(outcome));
     rows.row("memory", format!("{} resident at most", whole(&units::size(outcome.usage.peak_resident_bytes))));
     rows.row("engine", engine(notes, outcome));
-    rows.row("blocks", pace(outcome));
-    rows.row("tried", tried(outcome));
+    rows.row("pace", super::pace::pace(outcome));
+    rows.row("tried", super::pace::tried(outcome));
     rows.row("waiting", waiting(outcome));
     let [reads, writes] = match (plan.pattern.map(|used| used.act), plan.route) {
         (Some(PatternAct::Write), _) => ["filling", "writes"],
@@ -270,29 +270,6 @@ fn engine(notes: &PlanNotes, outcome: &Outcome) -> String {
         text += &format!("; {}", printable(&notes.engine_because));
     }
     text
-}
-
-fn setting(block_bytes: u32, depth: u32) -> String {
-    whole(&format!("{} × {depth}", units::block(block_bytes.into())))
-}
-
-fn pace(outcome: &Outcome) -> String {
-    let pace = &outcome.pace;
-    if pace.block_bytes == 0 {
-        return String::new();
-    }
-    let mut text = format!("{}, {}\u{a0}in\u{a0}flight", whole(&units::block(pace.block_bytes.into())), pace.depth);
-    if !pace.because.is_empty() {
-        text += &format!(": {}", printable(&pace.because));
-    }
-    text
-}
-
-fn tried(outcome: &Outcome) -> String {
-    let one = |&(block_bytes, depth, rate): &(u32, u32, u64)| {
-        format!("{}:\u{a0}{}", setting(block_bytes, depth), whole(&units::rate_decimal(rate)))
-    };
-    outcome.pace.tried.iter().map(one).collect::<Vec<_>>().join(", ")
 }
 
 /// Which side held the copy back, as a share of the time before the flush.

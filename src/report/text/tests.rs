@@ -73,9 +73,10 @@ fn a_complete_copy_is_told_in_full() {
     cpu         0.050 s user, 0.120 s system, 0.085 s per GiB
     memory      18.2 MiB resident at most
     engine      ring: io_uring, fixed buffers, huge pages
-    blocks      256 KiB, 32 in flight: the smallest within 2 % of the best rate seen
-    tried       1 MiB × 8: 6.10 GB/s, 256 KiB × 32: 7.90 GB/s,
-                128 KiB × 64: 7.70 GB/s
+    pace        queue depth 4+2, 1 MiB blocks; that gained 31 %, and more changes
+                nothing; looking for the pace cost 1.5 %
+    tried       queue depth 4+2, 1 MiB blocks: +31 %; queue depth 8+2,
+                1 MiB blocks: -1 %; queue depth 4+4, 1 MiB blocks: enough
     waiting     for the source 13 %, for the dest 60 %, for neither 28 % of the
                 time; idle: source 1 %, dest 6 %
     reads       7680 requests of 256 KiB; half within 85 µs, 90 % 170 µs, 99 %
@@ -104,9 +105,10 @@ fn an_interrupted_copy_says_what_arrived_and_how_to_go_on() {
     cpu         0.050 s user, 0.120 s system, 0.169 s per GiB
     memory      18.2 MiB resident at most
     engine      ring: io_uring, fixed buffers, huge pages
-    blocks      256 KiB, 32 in flight: the smallest within 2 % of the best rate seen
-    tried       1 MiB × 8: 6.10 GB/s, 256 KiB × 32: 7.90 GB/s,
-                128 KiB × 64: 7.70 GB/s
+    pace        queue depth 4+2, 1 MiB blocks; that gained 31 %, and more changes
+                nothing; looking for the pace cost 1.5 %
+    tried       queue depth 4+2, 1 MiB blocks: +31 %; queue depth 8+2,
+                1 MiB blocks: -1 %; queue depth 4+4, 1 MiB blocks: enough
     waiting     for the source 13 %, for the dest 60 %, for neither 28 % of the
                 time; idle: source 1 %, dest 6 %
     reads       4128 requests of 256 KiB; half within 85 µs, 90 % 170 µs, 99 %
@@ -142,9 +144,10 @@ fn a_failed_copy_says_why_first() {
     cpu         0.050 s user, 0.120 s system, 0.169 s per GiB
     memory      18.2 MiB resident at most
     engine      ring: io_uring, fixed buffers, huge pages
-    blocks      256 KiB, 32 in flight: the smallest within 2 % of the best rate seen
-    tried       1 MiB × 8: 6.10 GB/s, 256 KiB × 32: 7.90 GB/s,
-                128 KiB × 64: 7.70 GB/s
+    pace        queue depth 4+2, 1 MiB blocks; that gained 31 %, and more changes
+                nothing; looking for the pace cost 1.5 %
+    tried       queue depth 4+2, 1 MiB blocks: +31 %; queue depth 8+2,
+                1 MiB blocks: -1 %; queue depth 4+4, 1 MiB blocks: enough
     waiting     for the source 13 %, for the dest 60 %, for neither 28 % of the
                 time; idle: source 1 %, dest 6 %
     reads       4128 requests of 256 KiB; half within 85 µs, 90 % 170 µs, 99 %

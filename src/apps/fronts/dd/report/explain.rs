@@ -12,7 +12,7 @@ pub fn explained(records: &RecordPlan, blocks: Option<&Plan>, because: &str) -> 
         let (input, output) = (units::exact(ibs), units::exact(obs));
         return format!("records: {because}\n  input       {input}\n  output      {output}, {how}\n");
     };
-    let (block, depth) = (units::block(plan.tuning.block_bytes.into()), plan.tuning.depth);
+    let (block, depth) = (units::block(plan.tuning.limits.block_bytes.into()), plan.tuning.blocks());
     [
         format!("blocks: {because}\n"),
         format!("  length      {}\n", units::bytes(plan.len.unwrap_or(0))),

@@ -1,0 +1,113 @@
+//! A block's beginning and its end: a slot, memory, and the first request.
+use super::{Failure, Pump, Slot};
+use crate::core::{Buffer, Error, Kind, Next, Op, Request, Route, Run, RunKind, Side, Zeros};
+
+/// Room for a block: a slot and memory for its bytes, and for those of the dest where both are compared.
+struct Place {
+    first: (u32, Buffer),
+    beside: Option<(u32, Buffer)>,
+}
+
+impl Pump<'_> {
+    /// Begins blocks as long as the side that is read first may have more, and there is memory for them.
+    pub(super) fn feed(&mut self) {
+        let side = self.plan.route.reads_from();
+        self.writing &= self.in_hand > 0;
+        while !self.finished
+            && !self.writing
+            && self.queues.towards(side) < self.limits.in_flight[side.index()]
+            && !self.ending()
+        {
+            let Some(place) = self.take_place() else { return };
+            match self.schedule.next(self.limits.block_bytes) {
+                Ok(Next::Do(run)) => {
+                    self.begin(run, place);
+                    continue;
+                }
+                Ok(Next::Wait) => {
+                    self.give_back_place(place);
+                    return;
+                }
+                Ok(Next::Finished) => self.finished = true,
+                Err(source) => {
+                    let what = format!("cannot find the holes of source {}", self.plan.source.address);
+                    let error = Error::new(Kind::Io, what).on(Side::Source).because(source);
+                    let error = error.advise("Copy it with --sparse never, which reads everything.");
+                    self.failure = Some(Failure { error, ticket: self.next_ticket, by_signal: false });
+                }
+            }
+            self.give_back_place(place);
+        }
+    }
+
+    /// A slot and memory for the next block; where it will be compared, for the bytes of the dest too, so that no block
+    /// waits for memory that others have which wait for it. `None`: not before others are done.
+    fn take_place(&mut self) -> Option<Place> {
+        let first = self.take_slot()?;
+        if self.plan.route.buffers_per_block() == 1 {
+            return Some(Place { first, beside: None });
+        }
+        match self.take_slot() {
+            Some(second) => Some(Place { first, beside: Some(second) }),
+            None => {
+                self.free_slot(first);
+                None
+            }
+        }
+    }
+
+    fn give_back_place(&mut self, place: Place) {
+        self.free_slot(place.first);
+        place.beside.into_iter().for_each(|beside| self.free_slot(beside));
+    }
+
+    fn take_slot(&mut self) -> Option<(u32, Buffer)> {
+        let buffer = self.pool.take(self.limits.block_bytes)?;
+        Some((self.free.pop().expect("as many slots as the pool has blocks"), buffer))
+    }
+
+    fn free_slot(&mut self, (slot, buffer): (u32, Buffer)) {
+        self.free.push(slot);
+        self.pool.give_back(buffer);
+    }
+
+    fn begin(&mut self, run: Run, place: Place) {
+        let Place { first: (slot, buffer), beside } = place;
+        self.comparing.spares[slot as usize] = beside;
+        let (ticket, zero) = (self.next_ticket, run.kind == RunKind::Zero);
+        self.next_ticket += 1;
+        self.in_hand += 1;
+        self.slots[slot as usize] = Slot { zero, ..Slot::of(run.extent) };
+        let (side, op) = (self.plan.route.reads_from(), Op::Read);
+        let offset = self.plan.side(side).offset + run.extent.offset;
+        let len = u32::try_from(run.extent.len).expect("a schedule's runs fit in 32 bits");
+        let mut request = Request { slot, ticket, side, op, offset, len, done: 0, until: len, buffer };
+        if zero {
+            self.queues.release_ticket(side, ticket);
+            let written = matches!(self.plan.zeros, Zeros::Write | Zeros::Each);
+            if written || matches!(self.plan.route, Route::Delta { .. }) {
+                request.buffer.bytes_mut()[..len as usize].fill(0);
+            }
+            self.on_block_ready(request);
+        } else {
+            self.queues.submit(request);
+        }
+    }
+
+    /// The block is no longer on its way, with what it was to be compared with.
+    pub(in crate::engine) fn retire(&mut self, request: Request) {
+        self.queues.make_room(request.ticket);
+        if let Some(parked) = self.comparing.take(request.slot) {
+            self.give_back(parked);
+        }
+        if let Some(spare) = self.comparing.spares[request.slot as usize].take() {
+            self.free_slot(spare);
+        }
+        self.give_back(request);
+        self.in_hand -= 1;
+    }
+
+    pub(in crate::engine) fn give_back(&mut self, request: Request) {
+        self.free_slot((request.slot, request.buffer));
+    }
+}

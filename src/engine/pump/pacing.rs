@@ -1,0 +1,49 @@
+//! What the pump keeps to, and what it tells the governor.
+use super::Pump;
+use crate::core::{Event, Limits, Request, Transferred};
+use crate::engine::valves::{Governor, SteadyRate};
+use std::sync::atomic::Ordering::Relaxed;
+
+impl Pump<'_> {
+    /// Tells the governor what this round brought, and does what it says.
+    pub(super) fn govern(&mut self, governor: &mut Governor) {
+        self.round.now = self.meter.elapsed();
+        self.round.arrived_bytes = self.totals.dest_bytes();
+        self.round.finished = self.finished;
+        if let Some(limits) = governor.observe(&self.round) {
+            self.keep_to(limits);
+            self.watch.observer.hear(&Event::Paced { limits, because: &governor.because() });
+        }
+        let SteadyRate { time, bytes } = governor.settled();
+        self.watch.tally.note_settled(time, bytes);
+    }
+
+    /// Keeps to these limits from the next block on.
+    pub(super) fn keep_to(&mut self, limits: Limits) {
+        self.limits = limits;
+        self.queues.set_limits(limits);
+        self.watch.tally.block_bytes.store(limits.block_bytes, Relaxed);
+        self.watch.tally.depth.store(limits.in_flight.iter().sum(), Relaxed);
+    }
+
+    /// In bursts, both sides take turns: the source until the pool is full, then the dest until it is empty, so that a
+    /// head that both lie under moves twice a burst instead of twice a block. Called when all that may be read is.
+    pub(super) fn take_turns(&mut self) {
+        let in_turn = self.limits.bursts && !self.ending();
+        let all_read = self.queues.towards(self.plan.route.reads_from()) == 0;
+        self.writing = in_turn && self.in_hand > 0 && (self.writing || all_read);
+        if in_turn && !self.writing { self.queues.dest_gate().close() } else { self.queues.dest_gate().open() }
+    }
+
+    /// Counts what came back, for the governor.
+    pub(super) fn count(&mut self, request: &Request, result: &Transferred) {
+        let Transferred::Moved(moved) = result else { return };
+        let side = request.side.index();
+        self.round.came[side] += 1;
+        self.round.came_bytes[side] += u64::from(*moved);
+        if request.side != self.plan.route.reads_from() {
+            let least = self.round.wrote_block_bytes;
+            self.round.wrote_block_bytes = if least == 0 { request.len } else { least.min(request.len) };
+        }
+    }
+}
