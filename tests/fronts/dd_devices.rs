@@ -116,3 +116,27 @@ fn made_up_command_lines_with_direct_io_do_in_haul_what_they_do_in_gnu_dd() {
         panic!("HAUL_DD_SEED={seed}: {error}");
     }
 }
+
+#[test]
+fn one_half_of_a_disk_onto_the_other_goes_as_blocks_and_leaves_the_bytes_that_gnu_dd_leaves() {
+    if dd::reference().is_none() {
+        return;
+    }
+    let dir = memory_dir();
+    let before = noise(32 << 20, 12);
+    let path = dir.path().join("disk");
+    fs::write(&path, &before).expect("scratch takes files");
+    let Some(disk) = LoopDevice::over(&path) else { return };
+    let name = disk.path().display();
+    let halves = [format!("if={name}"), format!("of={name}")];
+    let words = |rest: &str| [&halves[..], &rest.split(' ').map(str::to_owned).collect::<Vec<_>>()].concat();
+    for (rest, way) in [("bs=1M skip=16 count=16 conv=fsync", "blocks: "), ("bs=1M seek=15 count=16", "records: ")] {
+        let words = words(rest);
+        let explained = Command::new(haul_path()).args(["dd", "--explain"]).args(&words).output().expect("it runs");
+        assert!(explained.stdout.starts_with(way.as_bytes()), "{rest}: {explained:?}");
+        let theirs = run(Path::new(GNU), &words, disk.path(), &before);
+        let ours = run(&haul_path(), &words, disk.path(), &before);
+        assert!(theirs.0 == ours.0 && theirs.1 == ours.1, "{rest}: {:?} and {:?}", theirs.1, ours.1);
+        assert!(theirs.3 == ours.3, "{rest}: the bytes differ");
+    }
+}

@@ -262,11 +262,11 @@ pub fn as_dd_would(
     Ok(plan)
 }
 
-/// Both sides may have bytes in common: they are the same thing, or lie on one in places that meet, or in places that
+/// Both sides may have bytes in common: they are the same thing, or lie on one, in places that meet, or in places that
 /// nobody knows. Two partitions of a disk have none, nor have two files, whatever disk lies beneath them.
 pub(super) fn may_share_bytes(blocks: &Blocks, [source, dest]: [&Facts; 2]) -> bool {
     if source.id.is_some() && source.id == dest.id {
-        return true;
+        return blocks.skip_bytes.abs_diff(blocks.seek_bytes) < blocks.len;
     }
     let met = |(at, ground): (usize, &Ground)| {
         let Some((other_at, other)) = dest.ground.iter().enumerate().find(|(_, other)| other.id == ground.id) else {

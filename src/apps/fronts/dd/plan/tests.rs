@@ -179,7 +179,8 @@ fn only_what_may_have_bytes_in_common_does() {
     assert!(!may(0, 0, 8 * MIB, &first, &second), "partitions side by side");
     assert!(may(0, 0, 8 * MIB + 1, &first, &second), "one that ends in the next");
     assert!(!may(MIB, 0, MIB, &whole, &second) && may(9 * MIB, 0, MIB, &whole, &second), "a disk and its partition");
-    assert!(may(0, 64 * MIB, MIB, &whole, &whole), "one device is not looked at more closely");
+    assert!(!may(0, 64 * MIB, 64 * MIB, &whole, &whole), "one half of a disk and the other");
+    assert!(may(0, 64 * MIB, 64 * MIB + 1, &whole, &whole), "parts of a disk that meet");
     assert!(!may(0, 0, MIB, &file(1), &file(2)) && may(0, 0, MIB, &file(1), &file(1)), "two files and one");
     assert!(may(0, 0, MIB, &whole, &file(1)), "a file and the disk beneath, wherever it lies");
     assert!(may(0, 0, MIB, &over(20, 1), &file(1)), "a file and the loop device over it");

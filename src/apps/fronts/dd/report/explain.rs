@@ -12,12 +12,17 @@ pub fn explained(records: &RecordPlan, blocks: Option<&Plan>, because: &str) -> 
         let (input, output) = (units::exact(ibs), units::exact(obs));
         return format!("records: {because}\n  input       {input}\n  output      {output}, {how}\n");
     };
-    let (block, depth) = (units::block(plan.tuning.limits.block_bytes.into()), plan.tuning.blocks());
+    let (limits, block) = (plan.tuning.limits, units::block(plan.tuning.limits.block_bytes.into()));
+    let [reads, writes] = limits.in_flight;
+    let depth = match plan.tuning.adaptive {
+        true => format!("queue depth {reads}+{writes} to begin with"),
+        false => format!("depth {}", plan.tuning.blocks()),
+    };
     [
         format!("blocks: {because}\n"),
         format!("  length      {}\n", units::bytes(plan.len.unwrap_or(0))),
         format!("  engine      {}\n", plan.engine.name()),
-        format!("  block size  {block}, depth {depth}; records of {ibs} and {obs} are counted\n"),
+        format!("  block size  {block}, {depth}; records of {ibs} and {obs} are counted\n"),
         format!("  source      {}\n", plan.source.access.cache.name()),
         format!("  dest        {}\n", plan.dest.access.cache.name()),
         format!("  durable     {}\n", if records.durable.is_some() { "as conv= asks" } else { "no" }),
