@@ -223,8 +223,8 @@ fn write_order(alone: &[Plan], dests: &[Facts]) -> WriteOrder {
     }
 }
 
-/// Block sizes that suit all: multiples of every alignment. A block is with all dests at a time, so each has as many
-/// requests as the one that wants most; memory between the sides lets the faster go on.
+/// Block sizes that suit all: multiples of every alignment. A block is with one dest after the other, so as many times
+/// more of them are on their way as there are dests: each has as many requests as it would alone.
 fn pace(plan: &mut Plan, alone: &[Plan]) {
     let aligns = alone.iter().flat_map(|plan| [&plan.source, &plan.dest]).map(|side| side.access.offset_align_bytes);
     let align = aligns.max().unwrap_or(1);
@@ -246,6 +246,9 @@ fn pace(plan: &mut Plan, alone: &[Plan]) {
     if !tuning.block_bytes_min.is_multiple_of(align) {
         tuning.block_bytes_min = *block;
     }
+    let to_dests = &mut tuning.limits.in_flight[Side::Dest.index()];
+    *to_dests = to_dests.saturating_mul(alone.len() as u32);
+    tuning.in_flight_max = tuning.in_flight_max.max(*to_dests);
     let blocks = tuning.blocks().max(1);
     tuning.pool_bytes =
         tuning.pool_bytes.max(tuning.unit_bytes().saturating_mul(if tuning.adaptive { 2 } else { blocks }));

@@ -30,7 +30,7 @@ fn each_dest_keeps_its_own_way_and_the_order_is_the_strictest() {
 }
 
 #[test]
-fn blocks_fit_every_dest() {
+fn blocks_fit_every_dest_and_each_has_as_many_requests_as_alone() {
     let mut coarse = disk(3, GIB);
     coarse.logical_block_bytes = 64 << 10;
     coarse.direct = Some(DirectAlignment { memory_bytes: 512, offset_bytes: 64 << 10 });
@@ -42,6 +42,8 @@ fn blocks_fit_every_dest() {
         assert!(bytes.is_multiple_of(64 << 10), "{tuning:?}");
     }
     assert!(tuning.blocks() >= 2, "{tuning:?}");
+    let alone = made(&Options::default(), &source, &dests[0]).tuning;
+    assert_eq!(tuning.limits.in_flight, [alone.limits.in_flight[0], 2 * alone.limits.in_flight[1]]);
 }
 
 #[test]
