@@ -33,8 +33,10 @@ pub struct Tally {
     pub in_flight: [AtomicU32; 2],
     /// Bytes per request at present.
     pub block_bytes: AtomicU32,
-    /// Most requests in flight at present.
-    pub depth: AtomicU32,
+    /// Most requests in flight at present, by [`super::Side::index`].
+    pub queue_depth: [AtomicU32; 2],
+    /// Memory of all blocks.
+    pub pool_bytes: AtomicU32,
     /// Time in which the pipe was full and no other block size or depth was tried, in nanoseconds: what came in it is
     /// what the rest will be like.
     pub settled_ns: AtomicU64,

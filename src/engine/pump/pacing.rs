@@ -23,7 +23,10 @@ impl Pump<'_> {
         self.limits = limits;
         self.queues.set_limits(limits);
         self.watch.tally.block_bytes.store(limits.block_bytes, Relaxed);
-        self.watch.tally.depth.store(limits.in_flight.iter().sum(), Relaxed);
+        for (told, most) in self.watch.tally.queue_depth.iter().zip(limits.in_flight) {
+            told.store(most, Relaxed);
+        }
+        self.watch.tally.pool_bytes.store(self.plan.tuning.pool_bytes, Relaxed);
     }
 
     /// In bursts, both sides take turns: the source until the pool is full, then the dest until it is empty, so that a

@@ -28,7 +28,8 @@ fn view() -> View {
         limited: false,
         stalled: None,
         block_bytes: 256 << 10,
-        depth: 32,
+        queue_depth: [4, 2],
+        pool_bytes: 8 << 20,
     }
 }
 
@@ -51,13 +52,13 @@ fn a_copy_fits_every_width() {
     insta::assert_snapshot!(at_all_widths(&view()), @r"
 120:
 ━━━━━━━━━━━━━━━━━━━━━━━━━━━━━──────────────────────────────────────────  41 %   840.0 MiB of 2.00 GiB  3 s left
-410.0 (mean 395.0) MiB/s, dest is slower, 256 KiB × 32
+410.0 (mean 395.0) MiB/s, dest is slower, queue depth 4+2, 256 KiB blocks
 80:
 ━━━━━━━━━━━━───────────────────  41 %   840.0 MiB of 2.00 GiB  3 s left
-410.0 (mean 395.0) MiB/s, dest is slower, 256 KiB × 32
+410.0 (mean 395.0) MiB/s, dest is slower, queue depth 4+2, 256 KiB blocks
 60:
 ━━━━───────  41 %   840.0 MiB of 2.00 GiB  3 s left
-410.0 (mean 395.0) MiB/s, dest is slower, 256 KiB × 32
+410.0 (mean 395.0) MiB/s, dest is slower
 40:
  41 %  840.0 MiB of 2.00 GiB  3 s left
 410.0 MiB/s, dest is slower
@@ -75,7 +76,7 @@ fn sides_that_differ_are_told_apart() {
     insta::assert_snapshot!(at_all_widths(&view), @r"
 120:
 ━━━━━━━━━━━━━━━━━━━━━━━━━━━━━──────────────────────────────────────────  41 %   840.0 MiB of 2.00 GiB  3 s left
-read 1002.0 (mean 1001.0) MiB/s, write 410.0 (mean 395.0) MiB/s, dest is slower, 256 KiB × 32
+read 1002.0 (mean 1001.0) MiB/s, write 410.0 (mean 395.0) MiB/s, dest is slower, queue depth 4+2, 256 KiB blocks
 80:
 ━━━━━━━━━━━━───────────────────  41 %   840.0 MiB of 2.00 GiB  3 s left
 read 1002.0 (mean 1001.0) MiB/s, write 410.0 (mean 395.0) MiB/s, dest is slower
@@ -98,13 +99,13 @@ fn a_stream_shows_bytes_and_time() {
     insta::assert_snapshot!(at_all_widths(&view), @r"
 120:
 ⠙ 840.0 MiB in 2 s
-410.0 (mean 395.0) MiB/s, dest is slower, 256 KiB × 32
+410.0 (mean 395.0) MiB/s, dest is slower, queue depth 4+2, 256 KiB blocks
 80:
 ⠙ 840.0 MiB in 2 s
-410.0 (mean 395.0) MiB/s, dest is slower, 256 KiB × 32
+410.0 (mean 395.0) MiB/s, dest is slower, queue depth 4+2, 256 KiB blocks
 60:
 ⠙ 840.0 MiB in 2 s
-410.0 (mean 395.0) MiB/s, dest is slower, 256 KiB × 32
+410.0 (mean 395.0) MiB/s, dest is slower
 40:
 ⠙ 840.0 MiB in 2 s
 410.0 MiB/s, dest is slower

@@ -45,7 +45,7 @@ pub(super) fn progress(view: &View, dests: &[DestView]) -> String {
         stalled_s: view.stalled.map(seconds),
         flushing_s: view.flushing.map(seconds),
         block_bytes: view.block_bytes,
-        depth: view.depth,
+        queue_depth: object! { source: view.queue_depth[0], dest: view.queue_depth[1] },
         dests: dests.iter().map(dest).collect::<Vec<_>>(),
     })
 }

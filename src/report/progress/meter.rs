@@ -114,7 +114,8 @@ impl Meter {
             limited,
             stalled: (now.phase == Phase::Copying && still >= STALL).then_some(still),
             block_bytes: now.block_bytes,
-            depth: now.depth,
+            queue_depth: now.queue_depth,
+            pool_bytes: now.pool_bytes,
         })
     }
 

@@ -18,7 +18,8 @@ fn sample(millis: u64, data: u64) -> Sample {
         held: [Duration::ZERO; 2],
         phase: Phase::Copying,
         block_bytes: 1 << 20,
-        depth: 8,
+        queue_depth: [4, 4],
+        pool_bytes: 8 << 20,
     }
 }
 

@@ -67,7 +67,9 @@ pub(super) fn unread(view: &View) -> Option<String> {
     (view.unread_sectors > 0).then(|| units::count(view.unread_sectors, "bad sector", "bad sectors"))
 }
 
-/// `256 KiB × 32`: block size and depth at present; `None` while they are not known.
+/// `queue depth 2+2, 1 MiB blocks` at present; `None` while it is not known.
 pub(super) fn setting(view: &View) -> Option<String> {
-    (view.block_bytes > 0).then(|| format!("{} × {}", units::block(view.block_bytes.into()), view.depth))
+    let [source, dest] = view.queue_depth;
+    let block = units::block(view.block_bytes.into());
+    (view.block_bytes > 0).then(|| format!("queue depth {source}+{dest}, {block} blocks"))
 }

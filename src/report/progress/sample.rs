@@ -33,7 +33,8 @@ pub(super) struct Sample {
     /// Bytes per request.
     pub(super) block_bytes: u32,
     /// Most requests in flight.
-    pub(super) depth: u32,
+    pub(super) queue_depth: [u32; 2],
+    pub(super) pool_bytes: u32,
 }
 
 impl Sample {
@@ -63,7 +64,8 @@ impl Sample {
                 _ => Phase::Ended,
             },
             block_bytes: tally.block_bytes.load(Relaxed),
-            depth: tally.depth.load(Relaxed),
+            queue_depth: tally.queue_depth.each_ref().map(|most| most.load(Relaxed)),
+            pool_bytes: tally.pool_bytes.load(Relaxed),
         }
     }
 

@@ -42,8 +42,10 @@ pub(super) struct View {
     pub(super) stalled: Option<Duration>,
     /// Bytes per request.
     pub(super) block_bytes: u32,
-    /// Most requests in flight.
-    pub(super) depth: u32,
+    /// Most requests in flight, by side.
+    pub(super) queue_depth: [u32; 2],
+    /// Memory of all blocks.
+    pub(super) pool_bytes: u32,
 }
 
 /// Bytes a second.
@@ -64,7 +66,7 @@ impl View {
     /// Reads and writes go at the same rate, as far as a reader would see. They differ in earnest only where zeros are
     /// found in data; what is merely in flight between the two sides makes no difference worth telling.
     pub(super) fn sides_are_alike(&self) -> bool {
-        let in_flight = u64::from(self.block_bytes) * u64::from(self.depth);
+        let in_flight = u64::from(self.pool_bytes);
         let alike = |one: u64, other: u64| one.abs_diff(other) <= one.max(other) / 20;
         self.is_reading_back()
             || self.read_bytes.abs_diff(self.written_bytes) <= in_flight
