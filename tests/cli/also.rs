@@ -1,7 +1,8 @@
 //! `haul copy --also`: one read, several dests, each checked and judged by itself.
 use crate::support;
 use crate::support::{
-    FailingDisk, Fails, LoopDevice, cmp, engines, haul, memory_dir, noise, scratch, stderr, with_haul_in_path,
+    FailingDisk, Fails, LoopDevice, cmp, engines, haul, in_one_line, memory_dir, noise, scratch, stderr,
+    with_haul_in_path,
 };
 use crate::support::{Running, cmp_ranges, copied_bytes, write_noise};
 use serde_json::Value;
@@ -18,7 +19,7 @@ fn name(path: &Path) -> &str {
 /// The report of `haul copy --json`, what was said, and the status.
 fn copy(words: &[&str]) -> (Value, String, i32) {
     let output = haul().args(["copy", "--json", "--progress", "none"]).args(words).output().expect("haul runs");
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    let said = in_one_line(&output.stderr);
     let report = serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{error}\n{said}"));
     (report, said, output.status.code().expect("no signal ended it"))
 }
@@ -120,7 +121,7 @@ fn a_stream_goes_to_a_file_and_on_to_another_program() {
         let input = fs::File::open(&source).expect("it is there");
         let words = ["copy", "--engine", engine, "-", name(&dest), "--also", "-", "--hash", "md5"];
         let output = Command::new(support::haul_path()).args(words).stdin(input).output().expect("haul runs");
-        assert!(output.status.success(), "{engine}: {}", String::from_utf8_lossy(&output.stderr));
+        assert!(output.status.success(), "{engine}: {}", in_one_line(&output.stderr));
         assert!(output.stdout == bytes, "{engine}: the other program got something else");
         cmp(&source, &dest);
     }

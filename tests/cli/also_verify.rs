@@ -1,5 +1,5 @@
 //! `haul copy --also` with `--verify`, `--manifest` and `--on-error skip`: each dest is judged by itself.
-use crate::support::{FailingDisk, Fails, LoopDevice, Running};
+use crate::support::{FailingDisk, Fails, LoopDevice, Running, in_one_line};
 use crate::support::{cmp, cmp_ranges, engines, haul, memory_dir, scratch, stderr, write_noise};
 use serde_json::Value;
 use std::fs;
@@ -17,7 +17,7 @@ fn name(path: &Path) -> &str {
 fn copy(words: &[&str]) -> (Value, String, i32) {
     let ways = ["copy", "--yes", "--json", "--progress", "none", "--manifest-block", "64K"];
     let output = haul().args(ways).args(words).output().expect("haul runs");
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    let said = in_one_line(&output.stderr);
     let report = serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{error}\n{said}"));
     (report, said, output.status.code().expect("no signal ended it"))
 }
@@ -76,7 +76,7 @@ fn a_dest_that_loses_a_write_is_named_and_the_others_are_right() {
 
     let assert =
         haul().args(["copy", "--yes", "--progress", "none", "--manifest-block", "64K"]).args(&words).assert().code(1);
-    let said = stderr(&assert).split_whitespace().collect::<Vec<_>>().join(" ");
+    let said = stderr(&assert);
     assert!(said.contains("but 1 of the 2 that were read back are not right"), "{said}");
     assert!(said.contains("differ on the dest"), "{said}");
     assert!(said.contains("all as it was read from the source"), "{said}");
@@ -95,7 +95,7 @@ fn one_manifest_serves_every_dest() {
         assert!(!stderr(&assert).contains("is neither"), "{}", stderr(&assert));
     }
     let shown = haul().args(["manifest", "show", name(&manifest)]).assert().success();
-    let shown = String::from_utf8_lossy(&shown.get_output().stdout).into_owned();
+    let shown = in_one_line(&shown.get_output().stdout);
     assert!(shown.contains(name(&one)) && shown.contains(name(&two)), "{shown}");
     let again = ["copy", "--manifest", name(&two), name(&source), name(&one), "--also", name(&two)];
     let assert = haul().args(again).assert().code(3);
@@ -119,7 +119,7 @@ fn a_dest_that_was_left_behind_is_read_back_in_both_parts() {
     fs::remove_file(&gate).expect("it is there");
     let (status, _) = running.end();
     assert!(status.success(), "{status}: {}", running.said);
-    let said = running.said.split_whitespace().collect::<Vec<_>>().join(" ");
+    let said = in_one_line(&running.said);
     assert_eq!(said.matches("all as it was read from the source").count(), 3, "{}", running.said);
     let from: u64 = said
         .split("is brought up from byte ")

@@ -1,41 +1,21 @@
 //! The bar, as a terminal of 80 columns shows it, and ^C.
-use crate::support::{cmp, haul_path, scratch, write_noise};
-use rexpect::process::WaitStatus;
-use rexpect::session::{PtySession, spawn_command};
+use crate::support::{Shown, cmp, on_a_terminal, scratch, write_noise};
 use std::fs;
 use std::num::NonZero;
 use std::path::Path;
-use std::process::Command;
 
 const MIB: usize = 1 << 20;
-/// Patience for a busy machine; nothing is judged by it.
-const TIMEOUT_MS: Option<u64> = Some(60_000);
 
 fn name(path: &Path) -> &str {
     path.to_str().expect("scratch names are text")
 }
 
-/// haul on a terminal of 80 columns.
-fn at_terminal(arguments: &[&str]) -> PtySession {
-    let mut haul = Command::new("sh");
-    let script = r#"stty cols 80 rows 24; exec "$@""#;
-    haul.args(["-c", script, "sh", haul_path().to_str().expect("text")]).args(arguments);
-    haul.env("TERM", "xterm-256color").env_remove("NO_COLOR");
-    spawn_command(haul, TIMEOUT_MS).expect("there are pseudo terminals")
-}
-
-fn status(session: &PtySession) -> WaitStatus {
-    session.process().wait().expect("it is our child")
-}
-
 /// Every state that the screen went through: what the terminal shows after each piece of output.
-fn screens(shown: &str) -> Vec<String> {
-    // rexpect makes a character of each byte.
-    let bytes: Vec<u8> = shown.chars().map(|byte| byte as u8).collect();
+fn screens(shown: &Shown) -> Vec<String> {
     let lines = |count| NonZero::new(count).expect("a terminal has a size");
     let mut terminal = vt100::Parser::new(lines(24), lines(80), 0);
     let mut screens = Vec::new();
-    for piece in bytes.split_inclusive(|&byte| byte == b'\r') {
+    for piece in shown.raw.split_inclusive(|&byte| byte == b'\r') {
         terminal.process(piece);
         // A line that fills the terminal would be one with the next in its contents.
         screens.push(terminal.screen().rows(0, 80).map(|row| row.trim_end().to_owned() + "\n").collect());
@@ -48,10 +28,9 @@ fn a_bar_moves_and_fits_the_line_and_the_report_follows() {
     let dir = scratch();
     let (source, dest) = (dir.path().join("source"), dir.path().join("dest"));
     write_noise(&source, 6 * MIB, 11);
-    let mut session = at_terminal(&["copy", "--limit", "4M", "--block-size", "64K", name(&source), name(&dest)]);
-    let shown = session.exp_string("durable").expect("the report comes");
-    session.exp_eof().expect("it ends");
-    assert!(matches!(status(&session), WaitStatus::Exited(_, 0)));
+    let mut session = on_a_terminal(&["copy", "--limit", "4M", "--block-size", "64K", name(&source), name(&dest)]);
+    let shown = session.wait_for("durable");
+    assert_eq!(session.end().1, 0);
     cmp(&source, &dest);
     let screens = screens(&shown);
     let bars = |screen: &String| screen.lines().filter(|line| line.contains('%')).count();
@@ -69,15 +48,12 @@ fn ctrl_c_ends_in_order_and_tells_how_to_continue() {
     let dir = scratch();
     let (source, dest) = (dir.path().join("source"), dir.path().join("dest"));
     write_noise(&source, 24 * MIB, 13);
-    let mut session = at_terminal(&["copy", "--limit", "2M", "--block-size", "64K", name(&source), name(&dest)]);
-    session.exp_string("%").expect("a bar comes");
-    session.send_control('c').expect("it can be typed");
-    session.exp_string("interrupted").expect("it says so");
-    session.exp_string("--resume").expect("it tells how to continue");
-    match status(&session) {
-        WaitStatus::Signaled(_, signal, _) => assert_eq!(signal as i32, libc::SIGINT),
-        other => panic!("{other:?}"),
-    }
+    let mut session = on_a_terminal(&["copy", "--limit", "2M", "--block-size", "64K", name(&source), name(&dest)]);
+    session.wait_for("%");
+    session.control('c');
+    session.wait_for("interrupted");
+    session.wait_for("--resume");
+    session.end_by(libc::SIGINT);
     assert!(fs::metadata(&dest).expect("it was made").len() < 24 * MIB as u64);
 }
 
@@ -88,10 +64,9 @@ fn each_of_several_dests_has_a_row_below_the_bar() {
     write_noise(&source, 6 * MIB, 12);
     let ways = ["copy", "--verify", "--limit", "4M", "--block-size", "64K", "--manifest-block", "64K"];
     let words = [&ways[..], &[name(&source), name(&one), "--also", name(&two)]].concat();
-    let mut session = at_terminal(&words);
-    let shown = session.exp_string("durable, verified").expect("the report comes");
-    session.exp_eof().expect("it ends");
-    assert!(matches!(status(&session), WaitStatus::Exited(_, 0)));
+    let mut session = on_a_terminal(&words);
+    let shown = session.wait_for("durable, verified");
+    assert_eq!(session.end().1, 0);
     let screens = screens(&shown);
     let rows = |screen: &String, word: &str| {
         let row = |line: &&str| (line.contains("/one ") || line.contains("/two ")) && line.contains('%');

@@ -3,7 +3,7 @@
 //!
 //! The disk is bench/modelled-disk, shown as a file by nbdfuse and as a block device over that.
 use crate::support;
-use crate::support::{LoopDevice, ModelledDisk, engines, haul, memory_dir, modelled_disks, write_noise};
+use crate::support::{LoopDevice, ModelledDisk, engines, haul, in_one_line, memory_dir, modelled_disks, write_noise};
 use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -54,7 +54,7 @@ impl Bed {
 /// The report, and the status.
 fn report(words: &[&str]) -> (Value, i32) {
     let output = haul().args(words).args(["--json", "--progress", "none"]).output().expect("haul runs");
-    let said = String::from_utf8_lossy(&output.stderr);
+    let said = in_one_line(&output.stderr);
     let report = serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{words:?}: {error}: {said}"));
     (report, output.status.code().expect("no signal ended it"))
 }

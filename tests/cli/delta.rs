@@ -1,5 +1,7 @@
 //! `haul copy --delta`: only what differs is written.
-use crate::support::{LoopDevice, cmp, cmp_ranges, engines, haul, memory_dir, noise, scratch, stderr, write_noise};
+use crate::support::{
+    LoopDevice, cmp, cmp_ranges, engines, haul, in_one_line, memory_dir, noise, scratch, stderr, write_noise,
+};
 use serde_json::Value;
 use std::fs;
 use std::path::Path;
@@ -14,7 +16,7 @@ fn name(path: &Path) -> &str {
 fn copy(words: &[&str], stdin: &[u8]) -> Value {
     let given = ["copy", "--delta", "--yes", "--json", "--progress", "none"];
     let output = haul().args(given).args(words).write_stdin(stdin).output().expect("haul runs");
-    assert!(output.status.success(), "{words:?}: {}", String::from_utf8_lossy(&output.stderr));
+    assert!(output.status.success(), "{words:?}: {}", in_one_line(&output.stderr));
     serde_json::from_slice(&output.stdout).expect("the report is JSON")
 }
 
@@ -115,11 +117,11 @@ fn the_report_says_what_was_written_and_the_plan_what_will_be() {
     old[MIB] ^= 1;
     fs::write(&dest, &old).expect("scratch takes files");
     let assert = haul().args(["copy", "--delta", "-n", name(&source), name(&dest)]).assert().success();
-    let plan = String::from_utf8_lossy(&assert.get_output().stdout).into_owned();
+    let plan = in_one_line(&assert.get_output().stdout);
     assert!(plan.contains("only what differs is written, in pieces of 64 KiB"), "{plan}");
     assert_eq!(fs::read(&dest).expect("it is there"), old);
     let assert = haul().args(["copy", "--delta", name(&source), name(&dest)]).assert().success();
-    let said = stderr(&assert).split_whitespace().collect::<Vec<_>>().join(" ");
+    let said = stderr(&assert);
     assert!(said.contains("durable, wrote 64.0 KiB of it; the rest was there already"), "{said}");
     for words in [vec!["copy", "--delta", name(&source), "-"], vec!["copy", "--delta", name(&source), "/dev/null"]] {
         let assert = haul().args(&words).assert().code(2);

@@ -1,6 +1,6 @@
 //! `haul copy --delta=MANIFEST`: what is on the dest is told by a manifest, and the dest is not read.
 use crate::support;
-use crate::support::{Folder, LoopDevice, cmp, haul, memory_dir, scratch, stderr, write_noise};
+use crate::support::{Folder, LoopDevice, cmp, haul, in_one_line, memory_dir, scratch, stderr, write_noise};
 use assert_cmd::Command;
 use serde_json::Value;
 use std::collections::HashSet;
@@ -43,7 +43,7 @@ impl Copied {
 
     fn copy(&self, words: &[&str]) -> Value {
         let output = self.command(words).output().expect("haul runs");
-        assert!(output.status.success(), "{words:?}: {}", String::from_utf8_lossy(&output.stderr));
+        assert!(output.status.success(), "{words:?}: {}", in_one_line(&output.stderr));
         serde_json::from_slice(&output.stdout).expect("the report is JSON")
     }
 
@@ -243,7 +243,7 @@ fn a_device_is_judged_by_its_identity_and_becomes_equal() {
         .arg(device.path())
         .output()
         .expect("haul runs");
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(output.status.success(), "{}", in_one_line(&output.stderr));
     let report: Value = serde_json::from_slice(&output.stdout).expect("the report is JSON");
     assert_eq!(bytes(&report, "written_bytes"), BLOCK, "{report}");
     cmp(&source, device.path());

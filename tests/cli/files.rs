@@ -1,6 +1,6 @@
 //! File to file through the binary; cmp(1) judges.
 use crate::support;
-use crate::support::{cmp, depth_of, direct_works, engines, filled, haul, noise, scratch, write_noise};
+use crate::support::{cmp, depth_of, direct_works, engines, filled, haul, in_one_line, noise, scratch, write_noise};
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::Path;
@@ -225,8 +225,8 @@ fn another_program_copies_and_compares_by_the_library() {
         program.args([&source, dest]).output().expect("it runs")
     };
     let copied = run(&dest);
-    assert!(copied.status.success(), "{}", String::from_utf8_lossy(&copied.stderr));
+    assert!(copied.status.success(), "{}", in_one_line(&copied.stderr));
     cmp(&source, &dest);
     let refused = run(&source);
-    assert_eq!(refused.status.code(), Some(3), "{}", String::from_utf8_lossy(&refused.stderr));
+    assert_eq!(refused.status.code(), Some(3), "{}", in_one_line(&refused.stderr));
 }

@@ -2,7 +2,9 @@
 //!
 //! The first one reads a FIFO that the test feeds. More than a pipe holds has gone through it, so that the copy has
 //! begun, and it cannot end before the test lets it.
-use crate::support::{Folder, LoopDevice, Running, cmp, cmp_ranges, haul_path, memory_dir, noise, scratch, skip};
+use crate::support::{
+    Folder, LoopDevice, Running, cmp, cmp_ranges, haul_path, in_one_line, memory_dir, noise, scratch, skip,
+};
 use std::fs::{self, File, OpenOptions};
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -74,7 +76,7 @@ impl Files {
 
 fn run(words: &[&str]) -> (Output, String) {
     let output = Command::new(haul_path()).args(words).stdin(Stdio::null()).output().expect("it runs");
-    let said = String::from_utf8_lossy(&output.stderr).split_whitespace().collect::<Vec<_>>().join(" ");
+    let said = in_one_line(&output.stderr);
     (output, said)
 }
 
@@ -145,7 +147,7 @@ fn standard_output_is_the_file_behind_it() {
     for words in [["dd", "if=/dev/zero", "count=1"], ["copy", name(&files.source), "-"]] {
         let output = File::options().write(true).open(&files.dest).expect("it is there");
         let output = Command::new(haul_path()).args(words).stdout(output).output().expect("it runs");
-        let said = String::from_utf8_lossy(&output.stderr);
+        let said = in_one_line(&output.stderr);
         assert_eq!(output.status.code(), Some(REFUSED), "{words:?}: {said}");
         assert!(said.contains(&format!("haul (PID {pid})")), "{said}");
     }
@@ -314,7 +316,7 @@ fn fifo_with_both_ends(path: &Path) -> File {
 #[track_caller]
 fn refused_as_one(words: &[&str], out: Stdio) {
     let output = Command::new(haul_path()).args(words).stdin(Stdio::null()).stdout(out).output().expect("it runs");
-    let said = String::from_utf8_lossy(&output.stderr);
+    let said = in_one_line(&output.stderr);
     assert_eq!(output.status.code(), Some(REFUSED), "{words:?}: {said}");
     assert!(output.stdout.is_empty(), "{words:?}: something was written");
     assert!(said.contains("Name each dest"), "{words:?}: {said}");

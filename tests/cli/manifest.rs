@@ -1,5 +1,7 @@
 //! `haul copy --manifest`, `haul verify --manifest`, `haul manifest`: what was copied, on record file.
-use crate::support::{Folder, LoopDevice, engines, haul, memory_dir, noise, scratch, stderr, write_noise};
+use crate::support::{
+    Folder, LoopDevice, engines, haul, in_one_line, memory_dir, noise, scratch, stderr, stderr_lines, write_noise,
+};
 use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -19,7 +21,7 @@ fn a_manifest_that_is_not_there_is_said_to_be_missing_and_nothing_else() {
     fs::write(&file, "x").expect("scratch takes files");
     let show = haul().args(["manifest", "show", name(&missing)]).assert().code(1);
     let verify = haul().args(["verify", "--manifest", name(&missing), name(&file)]).assert().code(1);
-    for said in [stderr(&show), stderr(&verify)] {
+    for said in [stderr_lines(&show), stderr_lines(&verify)] {
         let right = format!("haul: manifest {}: there is no such file\n  → Check the path.\n", missing.display());
         assert_eq!(said, right);
     }
@@ -48,16 +50,15 @@ impl Bench {
         let words = ["copy", "--json", "--progress", "none", "--manifest-block", "64K", "--manifest"];
         let paths = [self.path(manifest), self.path("source"), self.path(dest)];
         let output = haul().args(words).args(paths).output().expect("haul runs");
-        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        assert!(output.status.success(), "{}", in_one_line(&output.stderr));
         serde_json::from_slice(&output.stdout).expect("the report is JSON")
     }
 }
 
 fn verify(words: &[&str]) -> (Value, i32) {
     let output = haul().args(["verify", "--json", "--progress", "none"]).args(words).output().expect("haul runs");
-    let report = serde_json::from_slice(&output.stdout).unwrap_or_else(|error| {
-        panic!("{error}: {}\n{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
-    });
+    let report = serde_json::from_slice(&output.stdout)
+        .unwrap_or_else(|error| panic!("{error}: {}\n{}", in_one_line(&output.stdout), in_one_line(&output.stderr)));
     (report, output.status.code().expect("no signal ended it"))
 }
 

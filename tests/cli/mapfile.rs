@@ -1,5 +1,5 @@
 //! `haul journal`: copies that GNU ddrescue began and haul ends, and the other way round.
-use crate::support::{Folder, cmp, has, haul, scratch, stderr, write_noise};
+use crate::support::{Folder, cmp, has, haul, in_one_line, scratch, stderr, write_noise};
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -21,7 +21,7 @@ fn name(path: &Path) -> &str {
 
 fn ddrescue(arguments: &[&str]) {
     let output = Command::new("ddrescue").arg("-q").args(arguments).stdin(Stdio::null()).output().unwrap();
-    assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+    assert!(output.status.success(), "{arguments:?}: {}", in_one_line(&output.stderr));
 }
 
 impl Scene {

@@ -1,5 +1,7 @@
 //! Disks that fail while `haul tune` and `haul profile` measure them: what is told, what is kept, what is put back.
-use crate::support::{FailingDisk, Fails, Folder, LoopDevice, haul, haul_path, memory_dir, stderr, write_noise};
+use crate::support::{
+    FailingDisk, Fails, Folder, LoopDevice, haul, haul_path, in_one_line, memory_dir, stderr, write_noise,
+};
 use serde_json::{Value, json as value};
 use std::fs::{self, OpenOptions};
 use std::ops::Range;
@@ -107,7 +109,7 @@ impl Scene {
 }
 
 fn json(output: &Output) -> Value {
-    let said = String::from_utf8_lossy(&output.stderr);
+    let said = in_one_line(&output.stderr);
     serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{error}: no JSON; it said:\n{said}"))
 }
 
@@ -141,7 +143,7 @@ fn a_bad_place_is_counted_and_named_and_the_rest_is_measured() {
     }
     let told = stderr(&scene.haul(&["profile", "--timing", "--time", "1"]).assert().code(1));
     for words in ["could be measured", "3 requests failed, the first at byte 0", "→"] {
-        assert!(told.replace('\n', " ").contains(words), "{words}: {told}");
+        assert!(told.contains(words), "{words}: {told}");
     }
 }
 
@@ -199,7 +201,7 @@ fn a_place_that_fails_before_its_bytes_are_back_is_named_and_all_else_is_put_bac
     let run = writing.expect("it wrote to the bad place");
     scene.shut();
     let output = run.wait_with_output().unwrap();
-    let told = String::from_utf8_lossy(&output.stderr).replace('\n', " ");
+    let told = in_one_line(&output.stderr);
     assert_eq!(output.status.code(), Some(1), "{told}");
     let undo = scene.undo();
     for words in ["Not back are 4096 bytes at byte 9445376;", undo.to_str().unwrap(), "--restore", "at byte"] {
@@ -233,7 +235,7 @@ fn a_disk_that_answers_no_more_ends_it_with_what_was_found_and_its_bytes_come_ba
         }
         scene.shut();
         let output = run.wait_with_output().unwrap();
-        let told = String::from_utf8_lossy(&output.stderr).replace('\n', " ");
+        let told = in_one_line(&output.stderr);
         assert_eq!(output.status.code(), Some(1), "{told}");
         for words in [&format!("cannot write dest {} any more", scene.path()), "Not back are", ".undo", "--restore"] {
             assert!(told.contains(words), "{verb:?}: {words}: {told}");
@@ -253,7 +255,8 @@ fn a_disk_that_answers_no_more_ends_it_with_what_was_found_and_its_bytes_come_ba
     let rows = first_rows(&mut run, 3);
     scene.shut();
     let output = run.wait_with_output().unwrap();
-    let (told, found) = (String::from_utf8_lossy(&output.stderr), String::from_utf8_lossy(&output.stdout));
+    let told = in_one_line(&output.stderr);
+    let found = String::from_utf8_lossy(&output.stdout);
     assert_eq!(output.status.code(), Some(1), "{told}");
     assert!(told.contains(&format!("cannot read source {} any more", scene.path())) && told.contains('→'), "{told}");
     assert!(rows.contains("direct   512 bytes") && found.contains("\npartial "), "{rows}{found}");
@@ -292,7 +295,8 @@ fn shrunk(len: u64, words: &[&str], mut wait: impl FnMut(&mut Child)) -> Option<
 fn a_device_that_is_gone_is_named_with_its_place_and_what_was_found_is_told() {
     let rows = |run: &mut Child| drop(first_rows(run, 3));
     let Some((output, path)) = shrunk(LEN as u64, &["tune", "--time", "60"], rows) else { return };
-    let (told, found) = (String::from_utf8_lossy(&output.stderr), String::from_utf8_lossy(&output.stdout));
+    let told = in_one_line(&output.stderr);
+    let found = String::from_utf8_lossy(&output.stdout);
     assert_eq!(output.status.code(), Some(1), "{told}");
     assert!(told.contains(&format!("source {path} is gone: cannot read it at byte")), "{told}");
     assert!(told.contains("→ The device is gone") && found.contains("\npartial "), "{told}{found}");
@@ -300,7 +304,7 @@ fn a_device_that_is_gone_is_named_with_its_place_and_what_was_found_is_told() {
     for words in [&["profile", "--time", "60", "--json"][..], &["profile", "--timing", "--time", "20", "--json"]] {
         // So long that no run comes to its end before.
         let (output, path) = shrunk(1 << 40, words, begun).expect("the one before was there");
-        let told = String::from_utf8_lossy(&output.stderr);
+        let told = in_one_line(&output.stderr);
         assert_eq!(output.status.code(), Some(1), "{words:?}: {told}");
         assert!(told.contains(&format!("source {path} is gone: cannot read it at byte")), "{words:?}: {told}");
         let report = json(&output);

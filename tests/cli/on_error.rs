@@ -23,11 +23,6 @@ fn with_zeros(backing: &Path) -> Vec<u8> {
     bytes
 }
 
-/// What was said, on one line: reports are wrapped.
-fn said_by(assert: &assert_cmd::assert::Assert) -> String {
-    stderr(assert).split_whitespace().collect::<Vec<_>>().join(" ")
-}
-
 fn report(assert: &assert_cmd::assert::Assert) -> Value {
     let printed = &assert.get_output().stdout;
     serde_json::from_slice(printed).unwrap_or_else(|error| panic!("{error}: no report\n{}", stderr(assert)))
@@ -96,7 +91,7 @@ fn the_report_says_what_could_not_be_read_and_a_mapfile_tells_ddrescue() {
     let Some(disk) = FailingDisk::with(dir.path(), &backing, Fails::Reads, &BAD) else { return };
     let words = ["copy", "--on-error", "retry:1,skip", "--engine", "threads", "--mapfile"];
     let assert = haul().args(words).arg(&map).args([&disk.path(), &dest]).assert().code(1);
-    let said = said_by(&assert);
+    let said = stderr(&assert);
     assert!(said.contains("48 sectors could not be read"), "{said}");
     assert!(said.contains("4096+4096"), "{said}");
     assert!(said.contains("warning:") && said.contains("at byte 4096"), "nothing was said meanwhile:\n{said}");
@@ -190,7 +185,7 @@ fn what_cannot_be_read_is_neither_equal_nor_different_to_verify() {
     for engine in engines() {
         for sides in [[&disk.path(), &same], [&same, &disk.path()]] {
             let words = ["verify", "--on-error", "skip", "--engine", engine];
-            let said = said_by(&haul().args(words).args(sides).assert().code(1));
+            let said = stderr(&haul().args(words).args(sides).assert().code(1));
             assert!(said.contains("equal as far as it could be read"), "{engine}: {said}");
             assert!(said.contains("could not be read") && said.contains("neither equal nor different"), "{said}");
         }

@@ -1,6 +1,6 @@
 //! What `haul` prints: digests, JSON, the plan, the list of devices.
 use crate::support;
-use crate::support::{LoopDevice, Running, cmp, engines, filled, haul, memory_dir, scratch, write_noise};
+use crate::support::{LoopDevice, Running, cmp, engines, filled, haul, in_one_line, memory_dir, scratch, write_noise};
 use serde_json::Value;
 use std::fs;
 use std::path::Path;
@@ -16,7 +16,7 @@ fn sum(tool: &str, path: &Path) -> String {
 }
 
 fn said(assert: &assert_cmd::assert::Assert) -> String {
-    String::from_utf8_lossy(&assert.get_output().stdout).into_owned() + &support::stderr(assert)
+    in_one_line(&assert.get_output().stdout) + &support::stderr(assert)
 }
 
 #[test]
@@ -92,7 +92,7 @@ fn every_end_has_its_json_also_where_the_run_is_refused_or_cannot_begin() {
                 continue;
             }
             let output = haul().args([verb, "--json"]).args([source, dest]).output().expect("haul runs");
-            let text = String::from_utf8_lossy(&output.stderr).into_owned();
+            let text = in_one_line(&output.stderr);
             let report: Value = serde_json::from_slice(&output.stdout).expect("one document");
             assert_eq!((&report["report"], &report["status"]), (&verb.into(), &status.into()), "{report:#}");
             let error = &report["error"];
@@ -103,9 +103,9 @@ fn every_end_has_its_json_also_where_the_run_is_refused_or_cannot_begin() {
             let lines = haul().args([verb, "--progress", "json"]).args([source, dest]).output().expect("haul runs");
             assert_eq!(lines.status, output.status);
             assert!(lines.stdout.is_empty());
-            let said = String::from_utf8_lossy(&lines.stderr).into_owned();
-            let last = said.lines().last().expect("a line");
-            let summary: Value = serde_json::from_str(last).expect("the last line is JSON");
+            let last = lines.stderr.trim_ascii_end().rsplit(|&byte| byte == b'\n').next().expect("a line");
+            let said = in_one_line(&lines.stderr);
+            let summary: Value = serde_json::from_slice(last).expect("the last line is JSON");
             assert_eq!((&summary["type"], &summary["status"]), (&"summary".into(), &status.into()), "{said}");
             assert_eq!(&summary["error"], error, "{said}");
         }
@@ -251,7 +251,8 @@ fn the_list_has_a_new_disk_with_its_size() {
     filled(&disk, 3 * MIB + 512, 0);
     let Some(device) = LoopDevice::over(&disk) else { return };
     let name = device.path().to_string_lossy().into_owned();
-    let words = said(&haul().arg("list").assert().success());
+    let list = haul().arg("list").output().expect("haul runs").stdout;
+    let words = String::from_utf8(list).expect("it is text");
     // Kernel names, as lsblk has them: at the beginning of a line.
     let kernel_name = format!("{} ", name.trim_start_matches("/dev/"));
     assert!(words.lines().any(|line| line.starts_with(&kernel_name)), "{kernel_name}is missing in:\n{words}");

@@ -1,6 +1,7 @@
 //! `haul pattern`: what was written is clean, each damage has its name and place, and nothing is lost by mistake.
 use crate::support::{
-    FailingDisk, Fails, LoopDevice, Running, engines, haul, memory_dir, noise, scratch, stderr, with_haul_in_path,
+    FailingDisk, Fails, LoopDevice, Running, engines, haul, in_one_line, memory_dir, noise, scratch, stderr,
+    stderr_lines, with_haul_in_path,
 };
 use rustix::process::Signal;
 use serde_json::Value;
@@ -19,9 +20,8 @@ fn name(path: &Path) -> &str {
 /// The report of `haul pattern … --json`, and the status.
 fn pattern(words: &[&str]) -> (Value, i32) {
     let output = haul().arg("pattern").args(words).args(["--json", "--progress", "none"]).output().expect("haul runs");
-    let report = serde_json::from_slice(&output.stdout).unwrap_or_else(|error| {
-        panic!("{error}: {}\n{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
-    });
+    let report = serde_json::from_slice(&output.stdout)
+        .unwrap_or_else(|error| panic!("{error}: {}\n{}", in_one_line(&output.stdout), in_one_line(&output.stderr)));
     (report, output.status.code().expect("no signal ended it"))
 }
 
@@ -99,7 +99,7 @@ fn each_damage_is_named_with_its_place() {
     assert_eq!(found[7]["first_offset_bytes"], 767 * BLOCK + 100);
     assert_eq!((&found[7]["bits"], &report["damage"]["damaged_blocks"]), (&2.into(), &11.into()));
 
-    let said = stderr(&haul().args(["pattern", "check", name(&file)]).assert().code(1));
+    let said = stderr_lines(&haul().args(["pattern", "check", name(&file)]).assert().code(1));
     let flipped_row = "flipped     1 block, 2 wrong bits: 3141632+4096 from byte 3141732";
     for row in ["damaged: 11 of 768 blocks not as written", "stale       2 blocks: 163840+8192 of run 7", flipped_row] {
         assert!(said.contains(row), "no {row:?} in\n{said}");
@@ -175,7 +175,7 @@ fn the_odd_end_of_a_file_stays_as_it_is() {
 fn the_command_that_checks_is_printed_and_works() {
     let dir = scratch();
     let file = dir.path().join("a pattern");
-    let said = stderr(&haul().args(["pattern", "write", "--count", "2M", name(&file)]).assert().success());
+    let said = stderr_lines(&haul().args(["pattern", "write", "--count", "2M", name(&file)]).assert().success());
     let line = said.lines().skip_while(|line| *line != "To check it:").nth(1).unwrap_or_else(|| panic!("{said}"));
     let status = Command::new("sh").args(["-c", line]).env("PATH", with_haul_in_path()).stderr(Stdio::null()).status();
     assert!(status.expect("a shell runs").success(), "{line}");

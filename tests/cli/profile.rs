@@ -1,6 +1,5 @@
 //! `haul profile` as a user calls it. No figure is judged, for the clock is nobody's.
-use crate::support;
-use crate::support::{FailingDisk, Fails, haul, scratch, write_noise};
+use crate::support::{FailingDisk, Fails, Terminal, haul, haul_command, in_one_line, scratch, write_noise};
 use serde_json::Value;
 use std::fs;
 
@@ -91,21 +90,13 @@ fn the_text_fits_eighty_columns_without_colour() {
 }
 
 /// What a terminal of 80 columns is given.
-fn on_a_terminal(words: &[&str], colour: bool) -> String {
-    let mut command = std::process::Command::new(support::haul_path());
-    command
-        .args(words)
-        .env("TERM", "xterm")
-        .env("LC_ALL", "C.UTF-8")
-        .env_remove("CLICOLOR_FORCE")
-        .env_remove("NO_COLOR");
+fn shown_on_a_terminal(words: &[&str], colour: bool) -> String {
+    let mut command = haul_command(words);
+    command.env("LC_ALL", "C.UTF-8");
     if !colour {
         command.env("NO_COLOR", "1");
     }
-    let mut session = rexpect::session::spawn_command(command, Some(120_000)).expect("there are ptys");
-    // rexpect makes a character of each byte.
-    let bytes: Vec<u8> = session.exp_eof().expect("it ends").chars().map(|byte| byte as u8).collect();
-    String::from_utf8(bytes).expect("it is text")
+    Terminal::sized(80, 24, command).end().0.lines()
 }
 
 #[test]
@@ -119,7 +110,7 @@ fn a_terminal_gets_charts_of_blocks_and_whoever_wants_no_colour_plain_ones() {
         (&["tune", "--quick", "--time", "1", name], "rate by block size, direct"),
     ] {
         for colour in [true, false] {
-            let said = on_a_terminal(words, colour);
+            let said = shown_on_a_terminal(words, colour);
             let (_, chart) = said.split_once(title).unwrap_or_else(|| panic!("no chart in {said}"));
             // Below it come sentences, which have no blocks.
             assert_eq!(chart.contains('█'), colour, "{said}");
@@ -151,7 +142,7 @@ fn places_that_failed_are_told_of_where_no_table_has_room_for_them() {
         let mut said = Vec::new();
         let found = ["1", "5", "25"].iter().any(|seconds| {
             let run = haul().args(words).args(["--time", seconds]).arg(disk.path()).output().expect("haul runs");
-            let text = String::from_utf8_lossy(&run.stderr).into_owned();
+            let text = in_one_line(&run.stderr);
             let found = run.status.code() == Some(1) && text.contains("requests failed") && text.contains("at byte");
             said.push(format!("{seconds} s, {}: {text}", run.status));
             found
@@ -187,5 +178,5 @@ fn what_cannot_be_measured_is_refused_and_says_why() {
     haul().args(["profile", "--positions", "201", "/dev/null"]).assert().code(2);
     haul().args(["profile", "--timing", "--positions", "9", "/dev/null"]).assert().code(2);
     let run = haul().args(["profile", "/dev/null"]).assert().code(2);
-    assert!(String::from_utf8_lossy(&run.get_output().stderr).contains("neither a disk nor a file"));
+    assert!(in_one_line(&run.get_output().stderr).contains("neither a disk nor a file"));
 }

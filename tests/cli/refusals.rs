@@ -2,7 +2,7 @@
 use crate::support;
 use crate::support::write_noise;
 use crate::support::{
-    LoopDevice, Mount, cmp, filled, has, haul, haul_path, is_root, memory_dir, noise, scratch, stderr,
+    LoopDevice, Mount, cmp, filled, has, haul, haul_path, in_one_line, is_root, memory_dir, noise, scratch, stderr,
 };
 use std::fs;
 use std::path::Path;
@@ -25,7 +25,7 @@ fn refused(options: &[&str], source: &Path, dest: &Path) -> String {
 fn sh(script: &str, argument: &Path) {
     let script = format!("PATH=$PATH:/usr/sbin:/sbin; {script}");
     let output = Command::new("sh").args(["-ec", &script, "sh"]).arg(argument).output().expect("there is a shell");
-    assert!(output.status.success(), "{script}: {}", String::from_utf8_lossy(&output.stderr));
+    assert!(output.status.success(), "{script}: {}", in_one_line(&output.stderr));
 }
 
 #[test]
@@ -232,7 +232,7 @@ fn a_disk_behind_a_redirection_is_refused_because_nobody_could_check_it() {
     let run = |arguments: [&str; 2], stdin: Stdio, stdout: Stdio| {
         let mut haul = Command::new(haul_path());
         let output = haul.arg("copy").args(arguments).stdin(stdin).stdout(stdout).output().expect("it runs");
-        (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
+        (output.status.code(), in_one_line(&output.stderr))
     };
     let (status, said) = run(["/dev/zero", "-"], Stdio::null(), open(true).into());
     assert_eq!(status, Some(REFUSED), "{said}");

@@ -146,7 +146,7 @@ fn no_byte_is_written_where_the_page_could_not_be() {
     let none = Path::new("-");
     for (page, status) in [(&*thesis, 3), (&missing, 1), (&source, 3), (&dest, 3), (none, 2), (dir.path(), 3)] {
         let assert = haul().args(["copy", "--report"]).args([page, &source, &dest]).assert().code(status);
-        assert!(support::stderr(&assert).contains("  → "), "no advice: {}", support::stderr(&assert));
+        assert!(support::stderr(&assert).contains(" → "), "no advice: {}", support::stderr(&assert));
         assert!(!dest.exists(), "{page:?}: the dest was made");
     }
     assert_eq!(fs::read_to_string(&thesis).unwrap(), "<html>years of work");

@@ -3,9 +3,8 @@
 use crate::support;
 use crate::support::{
     FailingDisk, Fails, LoopDevice, Mount, Running, cmp, copied_bytes, filled, has, haul, haul_path, memory_dir,
-    scratch, stderr, write_noise,
+    scratch, stderr, stderr_lines, write_noise,
 };
-use assert_cmd::assert::Assert;
 use rustix::fs::OFlags;
 use rustix::process::Signal;
 use serde_json::Value;
@@ -20,11 +19,6 @@ const MIB: usize = 1 << 20;
 
 fn name(path: &Path) -> &str {
     path.to_str().expect("scratch names are text")
-}
-
-/// What was said, on one line: reports are wrapped.
-fn said_by(assert: &Assert) -> String {
-    stderr(assert).split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// Every byte that the journal claims is on the dest as on the source; how many there are.
@@ -143,7 +137,7 @@ fn a_file_system_that_fills_up_leaves_a_true_journal_and_room_ends_the_copy() {
     assert!(said.contains("is full") && said.contains("haul copy --resume"), "{said}");
     let claimed = claims_truly(&journal, &source, &dest);
     assert!(claimed > 0);
-    let said = said_by(&copy(&["--resume"]).code(1));
+    let said = stderr(&copy(&["--resume"]).code(1));
     assert!(said.contains("0 bytes free: it may not fit") && said.contains("is full"), "{said}");
     assert_eq!(claims_truly(&journal, &source, &dest), claimed);
     fs::remove_file(&other).unwrap();
@@ -169,7 +163,7 @@ fn a_journal_on_the_full_disk_itself_is_no_worse_than_none() {
     let (dest, journal) = (at.join("dest"), at.join(".dest.haul-journal"));
     // Zeros are looked for, so that no room is set aside before the first write.
     let copy = ["copy", "--sparse", "always", "--block-size", "64K", name(&source), name(&dest)];
-    let said = said_by(&haul().args(copy).assert().code(1));
+    let said = stderr(&haul().args(copy).assert().code(1));
     assert!(said.contains("is full"), "{said}");
     if journal.exists() {
         claims_truly(&journal, &source, &dest);
@@ -194,7 +188,7 @@ fn a_dest_that_cannot_be_written_somewhere_leaves_a_true_journal() {
             command.args(["copy", "--block-size", "64K", "--engine", engine, "--journal", name(&journal)]);
             command.args(options).args([&source, &disk.path()]).assert()
         };
-        let said = said_by(&copy(&disk, &["--checkpoint", "0", "--count", "2M"]).code(1));
+        let said = stderr(&copy(&disk, &["--checkpoint", "0", "--count", "2M"]).code(1));
         assert!(said.contains("Input/output error") && said.contains("--resume"), "{engine}: {said}");
         assert!(claims_truly(&journal, &source, &backing) > 0, "{engine}");
         drop(disk);
@@ -218,11 +212,11 @@ fn where_no_journal_can_be_made_that_is_told_and_the_copy_goes_on_without() {
         command.env_remove("XDG_STATE_HOME").env_remove("HOME").envs(variables.iter().copied());
         command.args(["copy", "--yes"]).args(options).args([&source, disk.path()]).assert()
     };
-    let said = said_by(&copy(&[("XDG_STATE_HOME", name(&folder))], &[]).success());
+    let said = stderr(&copy(&[("XDG_STATE_HOME", name(&folder))], &[]).success());
     assert!(said.contains("no journal is kept") && said.contains("--journal names another place"), "{said}");
-    let said = said_by(&copy(&[], &[]).success());
+    let said = stderr(&copy(&[], &[]).success());
     assert!(said.contains("no journal is kept: neither XDG_STATE_HOME nor HOME says where"), "{said}");
-    let said = said_by(&copy(&[], &["--resume"]).code(3));
+    let said = stderr(&copy(&[], &["--resume"]).code(3));
     assert!(said.contains("nothing to resume"), "{said}");
     cmp(&source, disk.path());
 }
@@ -240,11 +234,11 @@ fn a_journal_of_another_copy_is_refused() {
     copy.end_by(2);
     let before = (fs::read(&dest).unwrap(), fs::read(&journal).unwrap());
     let words = ["copy", "--resume", "--journal", name(&journal), name(&other), name(&dest)];
-    let said = said_by(&haul().args(words).assert().code(3));
+    let said = stderr(&haul().args(words).assert().code(3));
     assert!(said.contains("does not fit") && said.contains("source was"), "{said}");
     let elsewhere = dir.path().join("elsewhere");
     let words = ["copy", "--resume", "--journal", name(&journal), name(&one), name(&elsewhere)];
-    let said = said_by(&haul().args(words).assert().code(3));
+    let said = stderr(&haul().args(words).assert().code(3));
     assert!(said.contains("does not fit") && said.contains("dest was"), "{said}");
     assert!(!elsewhere.exists() && before == (fs::read(&dest).unwrap(), fs::read(&journal).unwrap()));
 }
@@ -257,7 +251,7 @@ fn what_is_wrong_is_told_whatever_the_progress_is() {
     let Some(disk) = FailingDisk::over(dir.path(), &backing, Fails::Reads, 4096..8192) else { return };
     for style in ["none", "plain", "json"] {
         let words = ["copy", "--no-journal", "--on-error", "skip", "--progress", style];
-        let said = stderr(&haul().args(words).args([&disk.path(), &dest]).assert().code(1));
+        let said = stderr_lines(&haul().args(words).args([&disk.path(), &dest]).assert().code(1));
         let told = said.lines().filter(|line| line.contains("warning") && line.contains("at byte 4096"));
         assert_eq!(told.count(), 1, "--progress {style}:\n{said}");
     }

@@ -1,7 +1,8 @@
 //! Whoever writes to the dest of an unfinished copy puts an end to its journal: nothing that it claims is untrue.
 use crate::support;
 use crate::support::{
-    Folder, LoopDevice, Running, copied_bytes, filled, has, haul, haul_path, is_root, memory_dir, scratch, write_noise,
+    Folder, LoopDevice, Running, copied_bytes, filled, has, haul, haul_path, in_one_line, is_root, memory_dir, scratch,
+    write_noise,
 };
 use rustix::process::Signal;
 use std::fs::{self, File};
@@ -48,7 +49,7 @@ impl Unfinished {
     fn ended_by(&self, command: &mut Command) {
         let kept = fs::read(&self.journal).expect("it is there");
         let output = command.stdin(Stdio::null()).output().expect("it runs");
-        let said = String::from_utf8_lossy(&output.stderr);
+        let said = in_one_line(&output.stderr);
         assert!(output.status.success(), "{command:?}: {said}");
         assert!(said.contains("warning: an unfinished copy"), "{command:?}: {said}");
         assert!(!self.journal.exists(), "{command:?} leaves a journal that claims what is no longer true");
@@ -59,7 +60,7 @@ impl Unfinished {
     #[track_caller]
     fn left_by(&self, command: &mut Command) {
         let output = command.stdin(Stdio::null()).output().expect("it runs");
-        let said = String::from_utf8_lossy(&output.stderr);
+        let said = in_one_line(&output.stderr);
         assert!(self.journal.exists() && !said.contains("unfinished"), "{command:?}: {said}");
     }
 }
@@ -125,7 +126,7 @@ fn a_journal_that_cannot_be_removed_keeps_dd_from_writing() {
     let dd = verb(&["dd", &from, &to, "count=1", "skip=3", "conv=notrunc"]).output();
     chattr("-i").unwrap();
     let dd = dd.unwrap();
-    let said = String::from_utf8_lossy(&dd.stderr);
+    let said = in_one_line(&dd.stderr);
     assert_eq!(dd.status.code(), Some(1), "{said}");
     assert!(said.contains("cannot remove journal"), "{said}");
     assert!(fs::read(&copy.dest).unwrap() == before, "it wrote all the same");
@@ -173,8 +174,8 @@ fn a_disk_ends_the_journals_of_its_partitions_and_they_that_of_the_disk() {
         let to = format!("of={}", name(dest));
         let mut dd = verb(&["dd", "if=/dev/zero", &to, "bs=512", "seek=8", "count=1"]);
         let output = dd.env("XDG_STATE_HOME", &state).output().unwrap();
-        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-        String::from_utf8_lossy(&output.stderr).into_owned()
+        assert!(output.status.success(), "{}", in_one_line(&output.stderr));
+        in_one_line(&output.stderr)
     };
     unfinished(&disk.partition(1));
     unfinished(&disk.partition(2));
@@ -213,7 +214,7 @@ fn dd_copies_past_a_planted_journal_and_leaves_it() {
         for words in commands {
             fs::write(&dest, "old").unwrap();
             let output = verb(words).output().unwrap();
-            let said = String::from_utf8_lossy(&output.stderr);
+            let said = in_one_line(&output.stderr);
             assert!(output.status.success(), "{words:?}: {said}");
             assert!(!said.contains("unfinished"), "{words:?}: {said}");
             assert!(fs::read(&dest).unwrap() == fs::read(&source).unwrap(), "{words:?}: {said}");
@@ -249,7 +250,7 @@ fn dd_says_why_it_refuses_whatever_its_status_and_empties_nothing_before() {
     let (from, to) = (format!("if={}", name(&copy.source)), format!("of={}", name(&copy.dest)));
     for words in [["dd", &from, &to, "status=none"], ["sg_dd", &from, &to, "bs=512"]] {
         let output = verb(&words).output().unwrap();
-        let said = String::from_utf8_lossy(&output.stderr);
+        let said = in_one_line(&output.stderr);
         assert!(!output.status.success(), "{words:?}: {said}");
         assert!(said.contains("a copy is under way to the same bytes"), "{words:?}: {said}");
         assert!(fs::read(&copy.dest).unwrap() == before, "{words:?} wrote all the same");
@@ -279,7 +280,7 @@ fn a_journal_of_another_dest_by_the_name_of_ones_own_is_left() {
     for option in [&[][..], &["--restart"], &["--journal", name(&copy.journal)]] {
         let words = [&["copy"], option, &[name(&copy.source), name(&copy.dest)]].concat();
         let refused = verb(&words).output().unwrap();
-        let said = String::from_utf8_lossy(&refused.stderr).split_whitespace().collect::<Vec<_>>().join(" ");
+        let said = in_one_line(&refused.stderr);
         assert_eq!(refused.status.code(), Some(3), "{words:?}: {said}");
         assert!(said.contains(&format!("an unfinished copy to destination {}", name(&other))), "{words:?}: {said}");
         assert!(!said.contains("waits"), "{words:?}: {said}");

@@ -1,7 +1,9 @@
 //! Pipes, FIFOs and the devices that never end, through the binary.
 use crate::support;
 use crate::support::write_noise;
-use crate::support::{LoopDevice, Running, cmp, cmp_ranges, engines, filled, haul, haul_path, memory_dir, scratch};
+use crate::support::{
+    LoopDevice, Running, cmp, cmp_ranges, engines, filled, haul, haul_path, in_one_line, memory_dir, scratch,
+};
 use std::fs::{self, File, OpenOptions};
 use std::io::{Read, Write};
 use std::os::unix::fs::OpenOptionsExt;
@@ -240,7 +242,7 @@ fn a_closed_standard_descriptor_is_no_empty_source_and_no_dest_that_swallows() {
         let mut shell = Command::new("sh");
         shell.args(["-c", script]).arg(haul_path()).args([&source, &dest]);
         let output = shell.output().expect("there is a shell");
-        let said = String::from_utf8_lossy(&output.stderr);
+        let said = in_one_line(&output.stderr);
         assert_eq!(output.status.code(), Some(1), "{said}");
         assert!(said.contains(&format!("standard {side}")), "{said}");
         assert!(!dest.exists(), "it was made all the same");

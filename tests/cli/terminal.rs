@@ -1,31 +1,12 @@
 //! What `haul copy` shows and asks on a terminal: a pty, with the binary on both of its ends.
-use crate::support::{LoopDevice, cmp, filled, haul_path, memory_dir, scratch, write_noise};
-use rexpect::process::WaitStatus;
-use rexpect::session::{PtySession, spawn_command};
+use crate::support::{
+    LoopDevice, Terminal, cmp, copy_on_a_terminal, filled, haul_command, memory_dir, scratch, write_noise,
+};
 use std::fs;
 use std::path::Path;
-use std::process::Command;
 
 const MIB: usize = 1 << 20;
 const REFUSED: i32 = 3;
-/// In milliseconds: what takes this long hangs.
-const HANGS_AFTER: Option<u64> = Some(120_000);
-
-fn on_a_terminal(options: &[&str], source: &Path, dest: &Path) -> PtySession {
-    let mut command = Command::new(haul_path());
-    command.arg("copy").args(options).args([source, dest]).env("TERM", "xterm").env("COLUMNS", "100");
-    spawn_command(command, HANGS_AFTER).expect("there are ptys")
-}
-
-/// Everything up to the end, and how it ended.
-#[track_caller]
-pub fn end(session: &mut PtySession) -> (String, i32) {
-    let said = session.exp_eof().expect("it ends");
-    match session.process().wait().expect("it is our child") {
-        WaitStatus::Exited(_, status) => (said, status),
-        other => panic!("{other:?}: {said}"),
-    }
-}
 
 /// A file as source and a disk as dest, the disk full of 0xAA. The device comes first, so that it goes first.
 fn file_and_disk(dir: &Path) -> Option<(LoopDevice, std::path::PathBuf)> {
@@ -39,13 +20,13 @@ fn file_and_disk(dir: &Path) -> Option<(LoopDevice, std::path::PathBuf)> {
 fn the_question_shows_both_sides_and_a_yes_lets_it_copy() {
     let dir = memory_dir();
     let Some((dest, source)) = file_and_disk(dir.path()) else { return };
-    let mut session = on_a_terminal(&[], &source, dest.path());
-    let question = session.exp_regex("[Tt]ype yes").expect("it asks").0;
+    let mut session = copy_on_a_terminal(&[], &source, dest.path());
+    let question = session.wait_for("Type yes").text;
     assert!(question.contains("source") && question.contains("/dev/loop"), "{question}");
     assert!(fs::read(dir.path().join("disk")).expect("it is there") == vec![0xAA; MIB], "written before the answer");
-    session.send_line("yes").expect("it listens");
-    let (said, status) = end(&mut session);
-    assert_eq!(status, 0, "{said}");
+    session.answer("yes");
+    let (shown, status) = session.end();
+    assert_eq!(status, 0, "{}", shown.text);
     cmp(&source, &dest);
 }
 
@@ -54,11 +35,11 @@ fn any_other_answer_leaves_the_disk_alone() {
     let dir = memory_dir();
     for answer in ["no", "", "y", "yes please", "YESYES"] {
         let Some((dest, source)) = file_and_disk(dir.path()) else { return };
-        let mut session = on_a_terminal(&[], &source, dest.path());
-        session.exp_regex("[Tt]ype yes").expect("it asks");
-        session.send_line(answer).expect("it listens");
-        let (said, status) = end(&mut session);
-        assert_eq!(status, REFUSED, "{answer:?}: {said}");
+        let mut session = copy_on_a_terminal(&[], &source, dest.path());
+        session.wait_for("Type yes");
+        session.answer(answer);
+        let (shown, status) = session.end();
+        assert_eq!(status, REFUSED, "{answer:?}: {}", shown.text);
         assert_eq!(fs::read(dir.path().join("disk")).expect("it is there"), vec![0xAA; MIB], "{answer:?}");
     }
 }
@@ -67,11 +48,11 @@ fn any_other_answer_leaves_the_disk_alone() {
 fn the_end_of_the_input_is_no_yes() {
     let dir = memory_dir();
     let Some((dest, source)) = file_and_disk(dir.path()) else { return };
-    let mut session = on_a_terminal(&[], &source, dest.path());
-    session.exp_regex("[Tt]ype yes").expect("it asks");
-    session.send_control('d').expect("it listens");
-    let (said, status) = end(&mut session);
-    assert_eq!(status, REFUSED, "{said}");
+    let mut session = copy_on_a_terminal(&[], &source, dest.path());
+    session.wait_for("Type yes");
+    session.control('d');
+    let (shown, status) = session.end();
+    assert_eq!(status, REFUSED, "{}", shown.text);
     assert_eq!(fs::read(dir.path().join("disk")).expect("it is there"), vec![0xAA; MIB]);
 }
 
@@ -80,10 +61,10 @@ fn a_refusal_comes_without_a_question() {
     let dir = memory_dir();
     let Some((dest, source)) = file_and_disk(dir.path()) else { return };
     write_noise(&source, MIB + 1, 132);
-    let mut session = on_a_terminal(&[], &source, dest.path());
-    let (said, status) = end(&mut session);
-    assert_eq!(status, REFUSED, "{said}");
-    assert!(!said.contains("ype yes"), "it asked about what it then refused:\n{said}");
+    let session = copy_on_a_terminal(&[], &source, dest.path());
+    let (shown, status) = session.end();
+    assert_eq!(status, REFUSED, "{}", shown.text);
+    assert!(!shown.text.contains("Type yes"), "it asked about what it then refused: {}", shown.text);
 }
 
 #[test]
@@ -92,11 +73,11 @@ fn a_bar_shows_how_far_it_is() {
     let (source, dest) = (dir.path().join("source"), dir.path().join("dest"));
     write_noise(&source, 4 * MIB, 133);
     let options = ["--limit", "4M", "--block-size", "64K"];
-    let mut session = on_a_terminal(&options, &source, &dest);
-    session.exp_regex("[1-9][0-9]? ?%").expect("the bar shows percent");
-    session.exp_regex("[KMG]i?B/s").expect("the bar shows a rate");
-    let (said, status) = end(&mut session);
-    assert_eq!(status, 0, "{said}");
+    let mut session = copy_on_a_terminal(&options, &source, &dest);
+    session.wait_for_match(r"[1-9][0-9]?\s?%");
+    session.wait_for_match("[KMG]i?B/s");
+    let (shown, status) = session.end();
+    assert_eq!(status, 0, "{}", shown.text);
     cmp(&source, &dest);
 }
 
@@ -105,29 +86,23 @@ fn without_colours_none_are_sent() {
     let dir = scratch();
     let (source, dest) = (dir.path().join("source"), dir.path().join("dest"));
     write_noise(&source, MIB, 134);
-    let mut command = Command::new(haul_path());
-    command.args(["copy", "--progress", "none"]).args([&source, &dest]).env("NO_COLOR", "1").env("TERM", "xterm");
-    let mut session = spawn_command(command, HANGS_AFTER).expect("there are ptys");
-    let (said, status) = end(&mut session);
-    assert_eq!(status, 0, "{said}");
-    assert!(!said.contains("\u{1b}["), "escape sequences in {said:?}");
+    let mut command = haul_command(&["copy", "--progress", "none"]);
+    command.args([&source, &dest]).env("NO_COLOR", "1");
+    let session = Terminal::start(command);
+    let (shown, status) = session.end();
+    assert_eq!(status, 0, "{}", shown.text);
+    let sent = String::from_utf8_lossy(&shown.raw);
+    assert!(!sent.contains("\u{1b}["), "escape sequences in {sent:?}");
     cmp(&source, &dest);
 }
 
 /// The chart of sustained writing, as a terminal of so many columns shows it; empty where it has none.
-fn chart_on_a_terminal(new_file: &Path, columns: u32, environment: &[(&str, &str)]) -> String {
-    let mut command = Command::new("sh");
-    let script = format!("stty cols {columns} rows 50; exec \"$@\"");
-    command.args(["-c", &script, "sh"]).arg(haul_path());
-    command.args(["profile", "--write", "--sustained", "64M"]).arg(new_file);
-    command.env_remove("NO_COLOR").env_remove("CLICOLOR_FORCE").env("TERM", "xterm").env("LC_ALL", "C.UTF-8");
-    command.envs(environment.iter().copied());
-    let (said, status) = end(&mut spawn_command(command, HANGS_AFTER).expect("there are ptys"));
-    assert_eq!(status, 0, "{said}");
-    // rexpect makes a character of each byte.
-    let bytes: Vec<u8> = said.chars().map(|byte| byte as u8).collect();
-    let text = anstream::adapter::strip_bytes(&bytes).into_vec();
-    let text = String::from_utf8(text).expect("it is text").replace('\r', "");
+fn chart_on_a_terminal(new_file: &Path, columns: u16, environment: &[(&str, &str)]) -> String {
+    let mut command = haul_command(&["profile", "--write", "--sustained", "64M"]);
+    command.arg(new_file).env("LC_ALL", "C.UTF-8").envs(environment.iter().copied());
+    let (shown, status) = Terminal::sized(columns, 50, command).end();
+    assert_eq!(status, 0, "{}", shown.text);
+    let text = shown.lines();
     let chart = text.split_once("rate over time\n").map(|(_, rest)| rest.split_once("\n\n").expect("it ends").0);
     chart.unwrap_or_default().to_owned()
 }

@@ -1,5 +1,5 @@
 //! `haul tune` as a user calls it: what it reads, prints and refuses. No figure is judged, for the clock is nobody's.
-use crate::support::{LoopDevice, haul, memory_dir, scratch, write_noise};
+use crate::support::{LoopDevice, haul, in_one_line, memory_dir, scratch, write_noise};
 use serde_json::Value;
 use std::fs;
 
@@ -85,7 +85,7 @@ fn what_cannot_be_measured_is_refused_and_says_why() {
         ("/dev/there-is-no-such-disk", 1, "No such file or directory"),
     ] {
         let assert = haul().args(["tune", path]).assert().code(status);
-        let told = String::from_utf8_lossy(&assert.get_output().stderr).into_owned();
+        let told = in_one_line(&assert.get_output().stderr);
         assert!(told.contains(words) && told.contains('→'), "{path}: {told}");
         assert!(assert.get_output().stdout.is_empty(), "{path}");
         assert!(path != dir_name || (told.contains("--write") && !told.contains("cp -a")), "{told}");
@@ -117,13 +117,13 @@ fn what_is_saved_is_where_a_copy_begins_and_only_then() {
     assert!(!String::from_utf8_lossy(&before.get_output().stdout).contains("haul tune"));
 
     let saved = with(&["tune", "--quick", "--time", "1", "--save", name]).assert().success();
-    let told = String::from_utf8_lossy(&saved.get_output().stderr).into_owned();
+    let told = in_one_line(&saved.get_output().stderr);
     assert!(told.contains("tuned.toml; copies from this disk begin with it"), "{told}");
     let after = with(&plan).assert().success();
-    let shown = String::from_utf8_lossy(&after.get_output().stdout).into_owned();
+    let shown = in_one_line(&after.get_output().stdout);
     assert!(shown.contains("saved by haul tune on 20"), "{shown}");
 
     fs::write(config.join("haul/tuned.toml"), "nonsense").unwrap();
     let warned = with(&plan).assert().success();
-    assert!(String::from_utf8_lossy(&warned.get_output().stderr).contains("no list of tuned disks"));
+    assert!(in_one_line(&warned.get_output().stderr).contains("no list of tuned disks"));
 }

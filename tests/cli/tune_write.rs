@@ -1,7 +1,8 @@
 //! `haul tune --write` as a user calls it: where it writes, that it leaves everything as it was, and what it refuses.
 use crate::support;
 use crate::support::{
-    Folder, LoopDevice, Mount, haul, haul_path, is_root, memory_dir, scratch, skip, stderr, write_noise,
+    Folder, LoopDevice, Mount, Terminal, haul, haul_path, in_one_line, is_root, memory_dir, scratch, skip, stderr,
+    write_noise,
 };
 use serde_json::Value;
 use std::fs;
@@ -147,7 +148,6 @@ fn a_copy_goes_on_where_a_run_that_was_killed_wrote_over_what_it_had_copied() {
     let resume = ["copy", "--resume", "--yes", "--progress", "none", source, scene.path()];
     // Who only looks puts nothing back.
     let told = stderr(&scene.haul(&[&resume[..], &["--dry-run"]].concat()).assert().code(3));
-    let told = told.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(told.contains("It may fit all the same") && told.contains(scene.undo().to_str().unwrap()), "{told}");
     assert!(scene.undo().exists());
     let told = stderr(&scene.haul(&resume).assert().success());
@@ -228,8 +228,8 @@ fn a_verb_that_only_reads_warns_of_what_is_not_back() {
         &["copy", "--dry-run", copy, path],
     ] {
         let told = scene.haul(reads).assert().success();
-        let said = String::from_utf8_lossy(&told.get_output().stdout).into_owned() + &stderr(&told);
-        assert!(said.replace("\n", " ").contains("was cut off"), "{reads:?}: {said}");
+        let said = in_one_line(&told.get_output().stdout) + &stderr(&told);
+        assert!(said.contains("was cut off"), "{reads:?}: {said}");
     }
     assert!(scene.undo().exists() && scene.now() != scene.bytes, "it was only warned");
     scene.haul(&["tune", "--restore", path]).assert().success();
@@ -371,19 +371,14 @@ fn with_destroy_nothing_is_kept() {
 #[test]
 fn a_question_shows_what_is_written_over_and_where_it_is_kept() {
     let Some(scene) = Scene::new(12) else { return };
-    let state = scene.dir.path().join("state");
-    let command = format!(
-        "env XDG_STATE_HOME={} {} tune --write --quick --time 1 {}",
-        state.display(),
-        haul_path().display(),
-        scene.path()
-    );
-    let mut session = rexpect::spawn(&command, Some(20_000)).unwrap();
-    let shown = session.exp_string("Type yes to go on").unwrap();
-    let shown = shown.replace("\r\n", " ");
+    let mut command = Command::new(haul_path());
+    command.args(["tune", "--write", "--quick", "--time", "1", scene.path()]);
+    command.env("XDG_STATE_HOME", scene.dir.path().join("state"));
+    let mut session = Terminal::sized(80, 24, command);
+    let shown = session.wait_for("Type yes to go on").text;
     assert!(shown.contains("24.0 MiB") && shown.contains("and then put back"), "{shown}");
-    session.send_line("no").unwrap();
-    session.exp_string("not confirmed").unwrap();
-    session.exp_eof().unwrap();
+    session.answer("no");
+    session.wait_for("not confirmed");
+    session.end();
     scene.is_as_it_was();
 }

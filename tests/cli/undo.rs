@@ -1,6 +1,6 @@
 //! A run of `haul tune --write` was killed: whoever meets the device says that its bytes are not back, and what anybody
 //! writes there meanwhile stays.
-use crate::support::{Folder, LoopDevice, filled, has, haul_path, is_root, memory_dir, skip, write_noise};
+use crate::support::{Folder, LoopDevice, filled, has, haul_path, in_one_line, is_root, memory_dir, skip, write_noise};
 use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -23,7 +23,7 @@ fn name(path: &Path) -> &str {
 /// What was said to either output, in one line.
 fn said(output: &Output) -> String {
     let both = [&output.stdout[..], &output.stderr[..]].concat();
-    String::from_utf8_lossy(&both).split_whitespace().collect::<Vec<_>>().join(" ")
+    in_one_line(both)
 }
 
 impl Scene {

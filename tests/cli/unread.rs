@@ -1,5 +1,8 @@
 //! What could not be read stays in the journal of a copy, which tries it again by `--resume` and nothing else.
-use crate::support::{FailingDisk, Fails, Folder, cmp, has, haul, scratch, stderr, with_haul_in_path, write_noise};
+use crate::support::{
+    FailingDisk, Fails, Folder, cmp, has, haul, in_one_line, scratch, stderr, stderr_lines, with_haul_in_path,
+    write_noise,
+};
 use assert_cmd::assert::Assert;
 use serde_json::Value;
 use std::fs;
@@ -57,11 +60,6 @@ fn report(assert: &Assert) -> Value {
     serde_json::from_slice(printed).unwrap_or_else(|error| panic!("{error}: no report\n{}", stderr(assert)))
 }
 
-/// What was said, on one line: reports are wrapped.
-fn said_by(assert: &Assert) -> String {
-    stderr(assert).split_whitespace().collect::<Vec<_>>().join(" ")
-}
-
 fn name(path: &Path) -> &str {
     path.to_str().expect("scratch names are text")
 }
@@ -71,7 +69,7 @@ fn what_could_not_be_read_is_tried_again_until_all_is_there() {
     let scene = Scene::new(401);
     let Some(disk) = scene.disk(&BAD) else { return };
     let first = scene.copy(&["--on-error", "skip"], &disk).code(1);
-    let said = said_by(&first);
+    let said = stderr(&first);
     assert!(said.contains("12288 bytes are to be tried again"), "{said}");
     assert!(said.contains("To try again what could not be read, and nothing else: haul copy --resume "), "{said}");
     assert!(scene.journal.exists());
@@ -80,11 +78,11 @@ fn what_could_not_be_read_is_tried_again_until_all_is_there() {
 
     // The command that was told is one that works. One place has come back.
     let Some(disk) = scene.disk(&BAD[1..]) else { return };
-    let told = stderr(&first);
+    let told = stderr_lines(&first);
     let command = told.lines().find(|line| line.contains("haul copy --resume")).expect("it was told").trim();
     let json = command.replace("copy --resume", "copy --json --resume");
     let output = Command::new("sh").args(["-c", &json]).env("PATH", with_haul_in_path()).output().expect("sh runs");
-    let said = String::from_utf8_lossy(&output.stderr);
+    let said = in_one_line(&output.stderr);
     assert_eq!(output.status.code(), Some(1), "{json}: {said}");
     let second: Value = serde_json::from_slice(&output.stdout).expect("a report");
     let journal = &second["journal"];
@@ -112,17 +110,17 @@ fn a_disk_that_gets_worse_is_gone_on_with_and_keeps_what_it_gave() {
     // The first bytes, which the journal remembers the source by, and neighbours of what was bad.
     let worse = [0..4096, 36_864..49_152, 524_288..528_384];
     let Some(disk) = scene.disk(&worse) else { return };
-    let said = said_by(&scene.copy(&["--resume", "--on-error", "skip"], &disk).code(1));
+    let said = stderr(&scene.copy(&["--resume", "--on-error", "skip"], &disk).code(1));
     assert!(said.contains("8192 bytes are to be tried again"), "{said}");
     scene.has_zeros_in(&[BAD[0].clone(), 524_288..528_384]);
     // Who wants to know that all is as it was is told that it is not.
-    let said = said_by(&scene.copy(&["--resume"], &disk).code(3));
+    let said = stderr(&scene.copy(&["--resume"], &disk).code(3));
     assert!(said.contains("of the source at byte 0 cannot be read") && said.contains("--on-error skip"), "{said}");
     drop(disk);
     // Another source is none that got worse.
     write_noise(&scene.backing, SIZE, 499);
     let Some(disk) = scene.disk(&worse) else { return };
-    let said = said_by(&scene.copy(&["--resume", "--on-error", "skip"], &disk).code(3));
+    let said = stderr(&scene.copy(&["--resume", "--on-error", "skip"], &disk).code(3));
     assert!(said.contains("does not fit") && said.contains("are not what they were"), "{said}");
 }
 
@@ -144,7 +142,7 @@ fn bad_places_go_to_ddrescue_and_come_back() {
     assert_eq!(ended.code(), Some(0));
     fs::remove_file(&scene.journal).unwrap();
     let import = [&map, &disk.path(), &scene.dest];
-    let said = said_by(&haul().args(["journal", "import"]).args(import).assert().success());
+    let said = stderr(&haul().args(["journal", "import"]).args(import).assert().success());
     assert!(said.contains("1044480 of 1048576 bytes durable, 4096 not readable"), "{said}");
     assert_eq!(scene.export("again").1, ["0x0000A000  0x00001000  -"]);
     drop(disk);
@@ -160,7 +158,7 @@ fn a_copy_that_stops_at_a_bad_place_has_it_in_its_journal() {
     let Some(disk) = scene.disk(&BAD[1..]) else { return };
     for options in [&["--on-error", "retry:1"][..], &["--restart"]] {
         let stopped = scene.copy(options, &disk).code(1);
-        let said = said_by(&stopped);
+        let said = stderr(&stopped);
         assert!(
             said.contains("to be tried again") && said.contains("once the cause is gone: haul copy --resume"),
             "{said}"
@@ -198,7 +196,7 @@ fn what_only_an_earlier_run_could_read_is_not_certified() {
     scene.copy(&["--on-error", "skip"], &disk).code(1);
     drop(disk);
     let Some(disk) = scene.disk(&BAD) else { return };
-    let said = said_by(&scene.copy(&["--resume", "--on-error", "skip", "--verify"], &disk).code(1));
+    let said = stderr(&scene.copy(&["--resume", "--on-error", "skip", "--verify"], &disk).code(1));
     assert!(said.contains("cannot be read any more where an earlier run has read it (4096 bytes)"), "{said}");
     assert!(said.contains("byte 40960"), "{said}");
     // The dest keeps what it has.
@@ -231,6 +229,6 @@ fn a_manifest_says_what_could_not_be_read() {
         .assert()
         .success();
     let differ = haul().args(["manifest", "diff", name(&manifest), name(&whole)]).assert().code(1);
-    let said = String::from_utf8_lossy(&differ.get_output().stdout).into_owned();
+    let said = in_one_line(&differ.get_output().stdout);
     assert!(said.contains("524288"), "{said}");
 }

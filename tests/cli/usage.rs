@@ -1,6 +1,6 @@
 //! Command lines that cannot be meant, and paths that cannot be used: one clear message, a status, nothing changed.
 use crate::support;
-use crate::support::{cmp, haul, is_root, scratch, skip, stderr, write_noise};
+use crate::support::{cmp, haul, in_one_line, is_root, scratch, skip, stderr, write_noise};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
@@ -201,6 +201,6 @@ fn help_names_every_option_of_the_readme() {
 fn a_closed_standard_output_is_no_panic() {
     let line = "\"$0\" copy --help | true; \"$0\" list | true; \"$0\" list --json | true";
     let output = std::process::Command::new("sh").args(["-c", line]).arg(support::haul_path()).output();
-    let said = String::from_utf8_lossy(&output.expect("there is a shell").stderr).into_owned();
+    let said = in_one_line(&output.expect("there is a shell").stderr);
     assert!(!said.contains("panicked"), "{said}");
 }

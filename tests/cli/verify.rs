@@ -1,5 +1,5 @@
 //! `haul verify`: equal, different and where, and what cannot be compared.
-use crate::support::{LoopDevice, engines, haul, memory_dir, noise, scratch, write_noise};
+use crate::support::{LoopDevice, engines, haul, in_one_line, memory_dir, noise, scratch, write_noise};
 use serde_json::Value;
 use std::fs;
 use std::path::Path;
@@ -14,9 +14,8 @@ fn name(path: &Path) -> &str {
 /// The report of `haul verify --json` with more words, and the status.
 fn verify(words: &[&str]) -> (Value, i32) {
     let output = haul().args(["verify", "--json", "--progress", "none"]).args(words).output().expect("haul runs");
-    let report = serde_json::from_slice(&output.stdout).unwrap_or_else(|error| {
-        panic!("{error}: {}\n{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
-    });
+    let report = serde_json::from_slice(&output.stdout)
+        .unwrap_or_else(|error| panic!("{error}: {}\n{}", in_one_line(&output.stdout), in_one_line(&output.stderr)));
     (report, output.status.code().expect("no signal ended it"))
 }
 
@@ -124,7 +123,7 @@ fn the_verdict_is_said_first_and_where_they_differ_after_it() {
     let said = |expected: i32| {
         let output = haul().args(["verify", name(&one), name(&other)]).output().expect("haul runs");
         assert_eq!(output.status.code(), Some(expected));
-        String::from_utf8(output.stderr).expect("messages are text")
+        in_one_line(&output.stderr)
     };
     assert!(said(0).starts_with("haul: equal: 1.00 MiB compared in "), "{}", said(0));
     bytes[700_000] ^= 1;
@@ -146,7 +145,7 @@ fn what_cannot_be_compared_is_refused_with_the_reason() {
         (vec!["--count", "2000", name(&one), name(&one)], 2, "1000 bytes too many"),
     ] {
         let output = haul().arg("verify").args(&words).output().expect("haul runs");
-        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        let said = in_one_line(&output.stderr);
         assert_eq!(output.status.code(), Some(status), "{words:?}: {said}");
         assert!(said.contains(why), "{words:?}: {said}");
     }

@@ -1,6 +1,7 @@
 //! `haul copy --verify`: the dest is read back past every cache, and is what the source was.
 use crate::support::{
-    LoopDevice, cmp, cmp_ranges, direct_works, engines, haul, memory_dir, noise, scratch, stderr, write_noise,
+    LoopDevice, cmp, cmp_ranges, direct_works, engines, haul, in_one_line, memory_dir, noise, scratch, stderr,
+    write_noise,
 };
 use serde_json::Value;
 use std::fs;
@@ -16,8 +17,8 @@ fn name(path: &Path) -> &str {
 fn copy(words: &[&str], stdin: &[u8]) -> Value {
     let given = ["copy", "--yes", "--json", "--progress", "plain", "--manifest-block", "64K"];
     let output = haul().args(given).args(words).write_stdin(stdin).output().expect("haul runs");
-    assert!(output.status.success(), "{words:?}: {}", String::from_utf8_lossy(&output.stderr));
-    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{words:?}: {}", in_one_line(&output.stderr));
+    let said = in_one_line(&output.stderr);
     assert!(!said.contains("while it was compared"), "our own writes are no news: {said}");
     serde_json::from_slice(&output.stdout).expect("the report is JSON")
 }
@@ -121,11 +122,11 @@ fn a_plan_says_that_it_will_be_read_back_and_a_pipe_is_refused() {
     write_noise(&source, 1000, 95);
     let dest = dir.path().join("dest");
     let assert = haul().args(["copy", "-n", "--verify", name(&source), name(&dest)]).assert().success();
-    let plan = String::from_utf8_lossy(&assert.get_output().stdout).into_owned();
+    let plan = in_one_line(&assert.get_output().stdout);
     assert!(plan.contains("all of the dest is read back"), "{plan}");
     assert!(plan.contains("when everything is written") && plan.contains("the dest is no disk"), "{plan}");
     let assert = haul().args(["copy", "-n", "--verify=afterwards", name(&source), name(&dest)]).assert().success();
-    let plan = String::from_utf8_lossy(&assert.get_output().stdout).into_owned();
+    let plan = in_one_line(&assert.get_output().stdout);
     assert!(plan.contains("when everything is written") && plan.contains("--verify=afterwards"), "{plan}");
     assert!(!dest.exists());
     let assert = haul().args(["copy", "--verify", name(&source), "-"]).assert().code(2);

@@ -2,10 +2,9 @@
 //!
 //! Unfinished copies are made from mapfiles (`haul journal import`), so that no copy has to be stopped in time.
 use crate::support::{
-    Folder, LoopDevice, cmp, cmp_ranges, filled, has, haul_path, is_root, memory_dir, noise, scratch, skip,
+    Folder, LoopDevice, Terminal, cmp, cmp_ranges, filled, has, haul_path, in_one_line, is_root, memory_dir, noise,
+    scratch, skip,
 };
-use crate::terminal::end;
-use rexpect::session::{PtySession, spawn_command};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -13,8 +12,6 @@ use std::process::{Command, Stdio};
 const MIB: usize = 1 << 20;
 const LEN: usize = 4 * MIB;
 const REFUSED: i32 = 3;
-/// In milliseconds: what takes this long hangs.
-const HANGS_AFTER: Option<u64> = Some(120_000);
 
 fn name(path: &Path) -> &str {
     path.to_str().expect("scratch names are text")
@@ -61,7 +58,7 @@ impl Scene {
     fn run(&self, words: &[&str]) -> (i32, String) {
         let output = self.command(words).stdin(Stdio::null()).output().expect("it runs");
         let said = [&output.stderr[..], &output.stdout].concat();
-        let said = String::from_utf8_lossy(&said).split_whitespace().collect::<Vec<_>>().join(" ");
+        let said = in_one_line(said);
         (output.status.code().expect("no signal ended it"), said)
     }
 
@@ -92,11 +89,9 @@ impl Scene {
         files.into_iter().map(|path| (path.clone(), fs::read(path).expect("it is there"))).collect()
     }
 
-    fn on_a_terminal(&self, options: &[&str]) -> PtySession {
+    fn on_a_terminal(&self, options: &[&str]) -> Terminal {
         let words = [&["copy"], options, &[name(&self.source), name(&self.dest)]].concat();
-        let mut command = self.command(&words);
-        command.env("TERM", "xterm").env("COLUMNS", "100");
-        spawn_command(command, HANGS_AFTER).expect("there are ptys")
+        Terminal::sized(80, 24, self.command(&words))
     }
 }
 
@@ -151,30 +146,30 @@ fn on_a_terminal_it_is_asked_and_each_answer_is_done() {
     for yes in [&[][..], &["--yes"]] {
         let scene = Scene::new();
         let mut session = scene.on_a_terminal(yes);
-        let question = session.exp_regex("Type continue[^:]*:").expect("it asks").0;
+        let question = session.wait_for("Type continue").text;
         assert!(question.contains("2097152 bytes"), "{question}");
-        session.send_line("continue").expect("it listens");
-        let (said, status) = end(&mut session);
-        assert_eq!(status, 0, "{said}");
+        session.answer("continue");
+        let (shown, status) = session.end();
+        assert_eq!(status, 0, "{}", shown.text);
         cmp_ranges(&scene.source, 0, &scene.dest, 0, LEN as u64);
-        assert!(!scene.journal.exists() && said.contains("2097152 bytes"), "it did not go on: {said}");
+        assert!(!scene.journal.exists() && shown.text.contains("2097152 bytes"), "it did not go on: {}", shown.text);
     }
     let scene = Scene::new();
     fs::write(&scene.dest, noise(LEN / 2, 92)).expect("scratch takes files");
     let mut session = scene.on_a_terminal(&[]);
-    session.exp_regex("Type continue").expect("it asks");
-    session.send_line("restart").expect("it listens");
-    let (said, status) = end(&mut session);
-    assert_eq!(status, 0, "{said}");
+    session.wait_for("Type continue");
+    session.answer("restart");
+    let (shown, status) = session.end();
+    assert_eq!(status, 0, "{}", shown.text);
     cmp(&scene.source, &scene.dest);
     for answer in ["", "yes", "no", "resume"] {
         let scene = Scene::new();
         let before = scene.files();
         let mut session = scene.on_a_terminal(&["--yes"]);
-        session.exp_regex("Type continue").expect("it asks");
-        session.send_line(answer).expect("it listens");
-        let (said, status) = end(&mut session);
-        assert_eq!(status, REFUSED, "{answer:?}: {said}");
+        session.wait_for("Type continue");
+        session.answer(answer);
+        let (shown, status) = session.end();
+        assert_eq!(status, REFUSED, "{answer:?}: {}", shown.text);
         assert!(scene.files() == before, "{answer:?}: something was written");
     }
 }

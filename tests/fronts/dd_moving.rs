@@ -1,9 +1,7 @@
 //! dd while it runs, and where it fails late: signals, progress, full disks, calls that fail.
 use crate::dd;
 use crate::dd::{GNU, shell, without_times};
-use crate::support::{FailingDisk, LoopDevice, Mount, has, haul_path, memory_dir, noise, wait_for_handler};
-use rexpect::process::WaitStatus;
-use rexpect::session::spawn_command;
+use crate::support::{FailingDisk, LoopDevice, Mount, Terminal, has, haul_path, memory_dir, noise, wait_for_handler};
 use rustix::process::{Pid, Signal, kill_process};
 use std::fs;
 use std::io::{Read, Write};
@@ -104,14 +102,14 @@ fn progress_is_one_line_told_anew_and_ended_before_the_counts() {
 fn on_a_terminal_progress_is_told_while_the_source_says_nothing() {
     let mut command = Command::new(haul_path());
     command.arg0("dd").args(["status=progress", "bs=3", "of=/dev/null"]).env("LC_ALL", "C");
-    let mut session = spawn_command(command, Some(60_000)).expect("there are ptys");
-    session.send_line("ab").expect("it listens");
-    session.exp_string("\r3 bytes copied, ").expect("it tells progress");
-    session.exp_string("\r3 bytes copied, ").expect("it tells progress again");
-    session.send_control('d').expect("it listens");
-    let said = session.exp_eof().expect("it ends");
-    assert!(said.contains("\r\n1+0 records in\r\n1+0 records out\r\n3 bytes copied, "), "{said:?}");
-    assert!(matches!(session.process().wait(), Ok(WaitStatus::Exited(_, 0))));
+    let mut session = Terminal::start(command);
+    session.answer("ab");
+    session.wait_for_match("\r3 bytes copied, ");
+    session.wait_for_match("\r3 bytes copied, ");
+    session.control('d');
+    let (shown, status) = session.end();
+    assert!(shown.lines().contains("\n1+0 records in\n1+0 records out\n3 bytes copied, "), "{}", shown.text);
+    assert_eq!(status, 0);
 }
 
 /// What dd did with `line`, in which `full/` is a file system of 64 KiB: status, sentences and what is on it.

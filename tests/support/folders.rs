@@ -37,7 +37,8 @@ impl Folder {
         // scripts/left-behind tells by its number what one run of the tests has made.
         let run = std::env::var("HAUL_TEST_RUN").map(|run| run + "-").unwrap_or_default();
         // Under another name until it is locked.
-        let unlocked = tempfile::Builder::new().prefix(&format!(".haul-{run}")).tempdir_in(above)?.keep();
+        let prefix = format!(".haul-{run}{}", "x".repeat(longer()));
+        let unlocked = tempfile::Builder::new().prefix(&prefix).tempdir_in(above)?.keep();
         let lock = File::open(&unlocked)?;
         rustix::fs::flock(&lock, FlockOperation::NonBlockingLockExclusive)?;
         let name = unlocked.file_name().and_then(|name| name.to_str()).expect("it was made of text");
@@ -50,6 +51,12 @@ impl Folder {
     pub fn path(&self) -> &Path {
         &self.path
     }
+}
+
+/// By how many characters all names of folders are longer than they need be. What haul says is wrapped, and paths are
+/// part of it: no test may depend on where its lines break.
+fn longer() -> usize {
+    std::env::var("HAUL_TEST_LONGER").ok().and_then(|number| number.parse().ok()).unwrap_or(0)
 }
 
 impl AsRef<Path> for Folder {

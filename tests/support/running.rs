@@ -40,8 +40,19 @@ pub fn state_home() -> PathBuf {
     STATE_HOME.with(|dir| dir.path().to_owned())
 }
 
-/// What it said on standard error.
+/// The text with each run of white space as one space. Reports are wrapped to 80 columns wherever they go, so where
+/// their lines break depends on how long the paths in them are.
+pub fn in_one_line(text: impl AsRef<[u8]>) -> String {
+    String::from_utf8_lossy(text.as_ref()).split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// What it said on standard error, in one line.
 pub fn stderr(assert: &assert_cmd::assert::Assert) -> String {
+    in_one_line(stderr_lines(assert))
+}
+
+/// What it said on standard error as it said it: for tests of lines, not of words.
+pub fn stderr_lines(assert: &assert_cmd::assert::Assert) -> String {
     String::from_utf8_lossy(&assert.get_output().stderr).into_owned()
 }
 

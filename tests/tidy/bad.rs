@@ -269,3 +269,14 @@ fn a_make_target_that_is_not_there_is_found() {
     assert_eq!(check("make test", "make demo  # builds").len(), 1);
     assert_eq!(check("echo", "").len(), 1);
 }
+
+#[test]
+fn tests_that_read_wrapped_words_are_found() {
+    breaks(rules::terminals, "tests/cli/bar.rs", "use rexpect::session;");
+    breaks(rules::terminals, "tests/fronts/dd.rs", "let s = rexpect::spawn(\"dd\", None);");
+    keeps(rules::terminals, "tests/support/terminal.rs", "use rexpect::session;");
+    keeps(rules::terminals, "tests/cli/bar.rs", "// rexpect\nuse crate::support::Terminal;");
+    breaks(rules::wrapped_words, "tests/cli/also.rs", "let said = String::from_utf8_lossy(&output.stderr);");
+    keeps(rules::wrapped_words, "tests/cli/also.rs", "let said = in_one_line(&output.stderr);");
+    keeps(rules::wrapped_words, "tests/fronts/dd.rs", "let said = String::from_utf8_lossy(&output.stderr);");
+}

@@ -80,6 +80,16 @@ fn files_are_made_named_and_removed_in_one_room() {
 }
 
 #[test]
+fn only_one_file_reads_what_terminals_are_given() {
+    assert_each_file_keeps(rules::terminals);
+}
+
+#[test]
+fn tests_do_not_match_words_where_lines_are_wrapped() {
+    assert_each_file_keeps(rules::wrapped_words);
+}
+
+#[test]
 fn unsafe_stands_only_where_it_may() {
     assert_each_file_keeps(rules::unsafe_places);
 }

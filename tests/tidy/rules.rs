@@ -153,6 +153,27 @@ pub fn file_calls(source: &Source) -> Vec<String> {
     found
 }
 
+/// The one file that reads what a terminal is given: elsewhere a line break would be matched where a path is shorter.
+const TERMINAL: &str = "tests/support/terminal.rs";
+
+pub fn terminals(source: &Source) -> Vec<String> {
+    if source.path == TERMINAL {
+        return Vec::new();
+    }
+    let lines = source.lines_with("rexpect").into_iter();
+    lines.map(|line| source.at(line, &format!("rexpect outside {TERMINAL}"))).collect()
+}
+
+/// Reports are wrapped: tests match words in one line, or say that they mean lines (`stderr_lines`).
+pub fn wrapped_words(source: &Source) -> Vec<String> {
+    if !source.path.starts_with("tests/cli/") {
+        return Vec::new();
+    }
+    let reads = |&line: &usize| words_at(&source.code[line], "stderr").next().is_some();
+    let lines = source.lines_with("from_utf8_lossy").into_iter().filter(reads);
+    lines.map(|line| source.at(line, "standard error as it is wrapped; in_one_line is for words")).collect()
+}
+
 pub fn unsafe_places(source: &Source) -> Vec<String> {
     if UNSAFE_IN.iter().any(|place| source.path.starts_with(place)) {
         return Vec::new();

@@ -1,0 +1,142 @@
+//! Programs on a terminal: a pty, whose other end the test reads and types at.
+//!
+//! What haul says is wrapped to the width of the terminal, so where its lines break depends on how long the paths of
+//! scratch folders are. Words are therefore waited for whatever white space is between them, and text is given back in
+//! one line. No other file names rexpect (`tests/tidy`), so no test can match the raw output by accident.
+use super::running::{haul_path, in_one_line, state_home};
+use rexpect::process::WaitStatus;
+use rexpect::session::{PtySession, spawn_command};
+use std::path::Path;
+use std::process::Command;
+
+/// What takes this long hangs. Patience for a busy machine; nothing is judged by it.
+const HANGS_AFTER_MS: u64 = 120_000;
+/// What may be between two words: white space, and escape sequences that set a colour or move the cursor.
+const BETWEEN_WORDS: &str = r"(?:\s|\x1b\[[0-9;?]*[A-Za-z])+";
+
+/// A program that runs on a terminal.
+pub struct Terminal {
+    session: PtySession,
+}
+
+/// What a terminal was given.
+pub struct Shown {
+    /// Without escape sequences, in one line: each run of white space is one space.
+    pub text: String,
+    /// As it was sent: for tests of bars and charts, and of escape sequences.
+    pub raw: Vec<u8>,
+}
+
+impl Shown {
+    /// Of rexpect's text, which has a character for each byte.
+    fn new(text: &str) -> Self {
+        let raw: Vec<u8> = text.chars().map(|byte| byte as u8).collect();
+        Shown { text: in_one_line(without_escapes(&raw)), raw }
+    }
+
+    /// The lines without escape sequences, each ended with a newline alone.
+    pub fn lines(&self) -> String {
+        without_escapes(&self.raw).replace('\r', "")
+    }
+}
+
+fn without_escapes(raw: &[u8]) -> String {
+    String::from_utf8_lossy(&anstream::adapter::strip_bytes(raw).into_vec()).into_owned()
+}
+
+/// haul with these arguments, to be started on a terminal.
+pub fn haul_command(arguments: &[&str]) -> Command {
+    let mut command = Command::new(haul_path());
+    command.env("XDG_STATE_HOME", state_home()).args(arguments);
+    command
+}
+
+/// haul with these arguments on a terminal of 80 columns.
+pub fn on_a_terminal(arguments: &[&str]) -> Terminal {
+    Terminal::sized(80, 24, haul_command(arguments))
+}
+
+/// `haul copy` from `source` to `dest` on a terminal of 80 columns.
+pub fn copy_on_a_terminal(options: &[&str], source: &Path, dest: &Path) -> Terminal {
+    let [source, dest] = [source, dest].map(|path| path.to_str().expect("scratch names are text"));
+    on_a_terminal(&[&["copy"], options, &[source, dest]].concat())
+}
+
+impl Terminal {
+    /// Starts `command` on a terminal that does not tell its size. It is an xterm with colours, unless `command` says
+    /// otherwise.
+    pub fn start(mut command: Command) -> Self {
+        let says: Vec<_> = command.get_envs().map(|(name, _)| name.to_owned()).collect();
+        let says_nothing_of = |name: &&str| !says.iter().any(|said| said == name);
+        ["NO_COLOR", "CLICOLOR_FORCE"].iter().filter(|name| says_nothing_of(name)).for_each(|name| {
+            command.env_remove(name);
+        });
+        if says_nothing_of(&"TERM") {
+            command.env("TERM", "xterm-256color");
+        }
+        Terminal { session: spawn_command(command, Some(HANGS_AFTER_MS)).expect("there are ptys") }
+    }
+
+    /// Starts `command` on a terminal of this size.
+    pub fn sized(columns: u16, rows: u16, command: Command) -> Self {
+        let mut sized = Command::new("sh");
+        let script = format!("stty cols {columns} rows {rows}; exec \"$@\"");
+        sized.args(["-c", &script, "sh"]).arg(command.get_program()).args(command.get_args());
+        for (name, value) in command.get_envs() {
+            match value {
+                Some(value) => sized.env(name, value),
+                None => sized.env_remove(name),
+            };
+        }
+        Terminal::start(sized)
+    }
+
+    /// Waits for these words, whatever white space is between them; what was shown before them.
+    #[track_caller]
+    pub fn wait_for(&mut self, words: &str) -> Shown {
+        assert!(words.is_ascii(), "{words:?}: other characters are several to rexpect");
+        let escaped = |c: char| if c.is_ascii_punctuation() { format!("\\{c}") } else { c.to_string() };
+        let words: Vec<String> = words.split_whitespace().map(|word| word.chars().map(escaped).collect()).collect();
+        self.wait_for_match(&words.join(BETWEEN_WORDS))
+    }
+
+    /// Waits for what this regular expression matches; what was shown before it. `wait_for` is for words.
+    #[track_caller]
+    pub fn wait_for_match(&mut self, pattern: &str) -> Shown {
+        Shown::new(&self.session.exp_regex(pattern).unwrap_or_else(|error| panic!("{error}")).0)
+    }
+
+    /// Types a line.
+    pub fn answer(&mut self, line: &str) {
+        self.session.send_line(line).expect("it listens");
+    }
+
+    /// Types a key together with Ctrl.
+    pub fn control(&mut self, key: char) {
+        self.session.send_control(key).expect("it listens");
+    }
+
+    /// Waits for its end: what was shown since, and its status.
+    #[track_caller]
+    pub fn end(mut self) -> (Shown, i32) {
+        match self.wait() {
+            (shown, WaitStatus::Exited(_, status)) => (shown, status),
+            (shown, other) => panic!("{other:?}: {}", shown.text),
+        }
+    }
+
+    /// Waits for its end, which has to be by `signal`; what was shown since.
+    #[track_caller]
+    pub fn end_by(mut self, signal: i32) -> Shown {
+        match self.wait() {
+            (shown, WaitStatus::Signaled(_, by, _)) if by as i32 == signal => shown,
+            (shown, other) => panic!("{other:?}: {}", shown.text),
+        }
+    }
+
+    #[track_caller]
+    fn wait(&mut self) -> (Shown, WaitStatus) {
+        let shown = self.session.exp_eof().unwrap_or_else(|error| panic!("{error}"));
+        (Shown::new(&shown), self.session.process().wait().expect("it is our child"))
+    }
+}
