@@ -3,7 +3,7 @@ use super::exit::{Exit, failed};
 use crate::core::Result;
 use crate::report::Out;
 use clap::error::ErrorKind;
-use clap::{ArgMatches, CommandFactory, FromArgMatches};
+use clap::{ArgMatches, Args, FromArgMatches};
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
@@ -21,7 +21,7 @@ pub(super) struct Call<'a> {
 }
 
 /// Words that clap reads.
-pub(super) trait Words: CommandFactory + FromArgMatches {
+pub(super) trait Words: Args + FromArgMatches {
     /// What they mean.
     type Options;
 
@@ -41,8 +41,10 @@ pub(super) trait Words: CommandFactory + FromArgMatches {
 /// One line in the list of commands.
 pub(super) struct Command {
     pub(super) name: &'static str,
-    /// Its help, words and options, as clap knows them.
-    pub(super) define: fn(&[Command]) -> clap::Command,
+    /// What the list of commands says of it: the first line of its help.
+    pub(super) about: &'static str,
+    /// Gives the command that clap is to know, which has its name and its line, its help, words and options.
+    pub(super) define: fn(clap::Command, &[Command]) -> clap::Command,
     pub(super) run: Run,
     /// Makes its own man page, `haul-NAME(1)`, of the definition of all commands.
     pub(super) manual: Option<fn(clap::Command) -> String>,
@@ -60,9 +62,10 @@ pub(super) enum Run {
 }
 
 impl Command {
-    /// One whose words clap reads.
-    pub(super) const fn of<W: Words>(name: &'static str) -> Command {
-        Command { name, define: |_| W::command(), run: Run::Words(run::<W>), manual: None, section: "" }
+    /// One whose words clap reads. Its help is laid out when somebody asks for this command, not whenever haul starts.
+    pub(super) const fn of<W: Words>(name: &'static str, about: &'static str) -> Command {
+        let define = |command: clap::Command, _: &[Command]| command.defer(in_full::<W>);
+        Command { name, about, define, run: Run::Words(run::<W>), manual: None, section: "" }
     }
 
     /// The same, with a man page of its own.
@@ -85,4 +88,26 @@ fn run<W: Words>(matches: &ArgMatches, call: &Call<'_>) -> std::result::Result<E
     let words = W::from_arg_matches(matches).unwrap_or_else(|error| unreachable!("clap has read them: {error}"));
     let options = words.into_options()?;
     Ok(W::run(&options, call).unwrap_or_else(|error| failed(call.out, &error)))
+}
+
+/// The command with the help, words and options of `W`.
+fn in_full<W: Words>(command: clap::Command) -> clap::Command {
+    with_details(W::augment_args(command))
+}
+
+/// The command, with options, and those of commands below it, that do not say twice what they do.
+fn with_details(command: clap::Command) -> clap::Command {
+    let below: Vec<String> = command.get_subcommands().map(|below| below.get_name().to_owned()).collect();
+    let command = command.mut_args(only_the_detail);
+    below.into_iter().fold(command, |command, name| command.mut_subcommand(name, with_details))
+}
+
+/// The long help of an option without its first paragraph, the short help, which the rest says again in full.
+fn only_the_detail(arg: clap::Arg) -> clap::Arg {
+    let detail =
+        arg.get_long_help().and_then(|help| help.to_string().split_once("\n\n").map(|(_, rest)| rest.to_owned()));
+    match detail {
+        Some(detail) => arg.long_help(detail),
+        None => arg,
+    }
 }

@@ -16,15 +16,20 @@ use std::ffi::OsString;
 
 /// Every command, in the order in which help lists them.
 static COMMANDS: &[Command] = &[
-    Command::of::<CopyArguments>("copy"),
-    Command::of::<VerifyArguments>("verify"),
-    Command::of::<ManifestArguments>("manifest"),
-    Command::of::<PatternArguments>("pattern").with_section(DAMAGE),
-    Command::of::<JournalArguments>("journal"),
-    Command::of::<TuneArguments>("tune").with_manual(tune_manual),
-    Command::of::<ProfileArguments>("profile").with_manual(profile_manual),
-    Command::of::<ListArguments>("list"),
-    Command { define: generate::define, ..Command::of::<GenerateArguments>("generate") },
+    Command::of::<CopyArguments>("copy", "Copy a disk, a partition, a file or a stream"),
+    Command::of::<VerifyArguments>("verify", "Compare two sides: what differs, and where"),
+    Command::of::<ManifestArguments>("manifest", "Show or compare manifests that copies wrote"),
+    Command::of::<PatternArguments>("pattern", "Test a disk: write a pattern, check what is left of it")
+        .with_section(DAMAGE),
+    Command::of::<JournalArguments>("journal", "Exchange a journal with GNU ddrescue"),
+    Command::of::<TuneArguments>("tune", "Find the block size and depth that a disk needs").with_manual(tune_manual),
+    Command::of::<ProfileArguments>("profile", "Measure a disk: rate by place, cost of a command")
+        .with_manual(profile_manual),
+    Command::of::<ListArguments>("list", "List block devices: aliases, size, identity, use and partitions"),
+    Command {
+        define: generate::define,
+        ..Command::of::<GenerateArguments>("generate", "Print a man page or the completions of a shell")
+    },
     fronts::DD,
     fronts::SG_DD,
     fronts::SGP_DD,

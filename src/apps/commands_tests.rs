@@ -41,6 +41,26 @@ fn the_definition_of_the_command_line_holds_together() {
 }
 
 #[test]
+fn the_list_of_commands_has_the_first_line_of_each_help() {
+    let mut built = command();
+    built.build();
+    for Command { name, about, .. } in COMMANDS {
+        let first = built.find_subcommand(name).unwrap().get_about().unwrap().to_string();
+        assert_eq!(first, *about, "{name}");
+    }
+}
+
+/// Laying out the help of all commands took most of a start.
+#[test]
+fn a_command_is_defined_when_it_is_asked_for() {
+    let mut haul = command();
+    let options = |haul: &clap::Command, name| haul.find_subcommand(name).unwrap().get_arguments().count();
+    assert_eq!((options(&haul, "copy"), options(&haul, "verify")), (0, 0));
+    haul.try_get_matches_from_mut(["haul", "copy", "a", "b"]).unwrap();
+    assert!(options(&haul, "copy") > 24 && options(&haul, "verify") == 0);
+}
+
+#[test]
 fn a_plain_copy_leaves_everything_open() {
     let wanted = Options { source: "a".to_owned(), dest: "-".to_owned(), ..Options::default() };
     assert_eq!(copy("a -"), wanted);
@@ -207,7 +227,8 @@ fn short_help_fits_a_screen() {
 fn help_and_man_page_mention_every_option() {
     let (short, long) = (help("haul copy -h"), help("haul copy --help"));
     let man = generate::render("man", COMMANDS).replace('\\', "");
-    let definition = command();
+    let mut definition = command();
+    definition.build();
     let copy = definition.find_subcommand("copy").unwrap();
     let mut count = 0;
     for option in copy.get_arguments().filter_map(|argument| argument.get_long()) {

@@ -23,9 +23,8 @@ use std::ffi::{OsStr, OsString};
 /// `haul dd`, and haul under the name dd.
 pub(super) const DD: Command = Command {
     name: "dd",
-    define: |_| {
-        operands("dd", "Copy with the operands of dd, as GNU dd does", "if=FILE of=FILE bs=BYTES …; see haul dd --help")
-    },
+    about: "Copy with the operands of dd, as GNU dd does",
+    define: |command, _| operands(command, "if=FILE of=FILE bs=BYTES …; see haul dd --help"),
     run: Run::Operands(|called, words, out| dd::dd(&called.join(OsStr::new(" ")), words, out)),
     manual: Some(|_| help::manual(include_str!("dd/manual.roff"), dd::cli::OPERANDS)),
     section: "",
@@ -34,43 +33,33 @@ pub(super) const DD: Command = Command {
 /// `haul sg_dd`, and haul under that name.
 pub(super) const SG_DD: Command = Command {
     manual: Some(|_| help::manual(include_str!("sg_dd/manual.roff"), sg_dd::cli::OPERANDS)),
-    ..of_family(
-        SgFront::Sg,
-        |_| of_family_for_help(SgFront::Sg),
-        |called, words, out| sg_dd::sg_dd(SgFront::Sg, called, words, out),
-    )
+    ..of_family(SgFront::Sg, "Copy with the operands of sg_dd of sg3_utils", |called, words, out| {
+        sg_dd::sg_dd(SgFront::Sg, called, words, out)
+    })
 };
 
 /// `haul sgp_dd`, and haul under that name.
-pub(super) const SGP_DD: Command = of_family(
-    SgFront::Sgp,
-    |_| of_family_for_help(SgFront::Sgp),
-    |called, words, out| sg_dd::sg_dd(SgFront::Sgp, called, words, out),
-);
+pub(super) const SGP_DD: Command =
+    of_family(SgFront::Sgp, "Copy with the operands of sgp_dd of sg3_utils", |called, words, out| {
+        sg_dd::sg_dd(SgFront::Sgp, called, words, out)
+    });
 
 /// `haul sgm_dd`, and haul under that name.
-pub(super) const SGM_DD: Command = of_family(
-    SgFront::Sgm,
-    |_| of_family_for_help(SgFront::Sgm),
-    |called, words, out| sg_dd::sg_dd(SgFront::Sgm, called, words, out),
-);
+pub(super) const SGM_DD: Command =
+    of_family(SgFront::Sgm, "Copy with the operands of sgm_dd of sg3_utils", |called, words, out| {
+        sg_dd::sg_dd(SgFront::Sgm, called, words, out)
+    });
 
-const fn of_family(
-    front: SgFront,
-    define: fn(&[Command]) -> clap::Command,
-    run: fn(&[OsString], &[OsString], Out) -> Exit,
-) -> Command {
-    Command { name: front.name(), define, run: Run::Operands(run), manual: None, section: "" }
-}
-
-/// One of the family, left out of the list of commands: who needs it knows it.
-fn of_family_for_help(front: SgFront) -> clap::Command {
-    let about = format!("Copy with the operands of {} of sg3_utils", front.name());
-    operands(front.name(), &about, "if=IFILE of=OFILE bs=BYTES …; see --help").hide(true)
+const fn of_family(front: SgFront, about: &'static str, run: fn(&[OsString], &[OsString], Out) -> Exit) -> Command {
+    // Left out of the list of commands: who needs it knows it.
+    let define = |command: clap::Command, _: &[Command]| {
+        operands(command, "if=IFILE of=OFILE bs=BYTES …; see --help").hide(true)
+    };
+    Command { name: front.name(), about, define, run: Run::Operands(run), manual: None, section: "" }
 }
 
 /// A command as help and completions know it, whose operands it reads by itself, before clap sees any.
-fn operands(name: &'static str, about: &str, operands: &'static str) -> clap::Command {
+fn operands(command: clap::Command, operands: &'static str) -> clap::Command {
     let operands = clap::Arg::new("operand").num_args(0..).help(operands);
-    clap::Command::new(name).about(about.to_owned()).disable_help_flag(true).arg(operands)
+    command.disable_help_flag(true).arg(operands)
 }

@@ -4,7 +4,7 @@ use super::copy::words::manual;
 use super::definition::definition;
 use super::exit::{Exit, printed};
 use clap::builder::{PossibleValue, PossibleValuesParser};
-use clap::{CommandFactory, Parser};
+use clap::{Args, Parser};
 use clap_complete::Shell;
 
 /// Print a man page or the completions of a shell
@@ -16,14 +16,15 @@ pub(super) struct GenerateArguments {
 }
 
 /// The command, which knows the man pages that there are.
-pub(super) fn define(commands: &[Command]) -> clap::Command {
+pub(super) fn define(command: clap::Command, commands: &[Command]) -> clap::Command {
     let page = |name: &str| format!("the man page haul{}(1)", name.strip_prefix(PAGE).unwrap_or_default());
     let pages = commands.iter().filter(|command| command.manual.is_some()).map(|command| page_of(command.name));
     let pages =
         std::iter::once(PAGE.to_owned()).chain(pages).map(|name| PossibleValue::new(name.clone()).help(page(&name)));
     let shells = SHELLS.iter().map(|(name, _)| PossibleValue::new(*name).help(format!("completions for {name}")));
     let names: Vec<PossibleValue> = pages.chain(shells).collect();
-    GenerateArguments::command().mut_arg("artifact", |word| word.value_parser(PossibleValuesParser::new(names)))
+    GenerateArguments::augment_args(command)
+        .mut_arg("artifact", |word| word.value_parser(PossibleValuesParser::new(names)))
 }
 
 /// The man page `haul(1)`.
