@@ -132,8 +132,8 @@ pub fn scsi_pages(bytes: &[u8]) {
             assert_eq!(pages(&bytes), told, "page {page:02x}h");
         }
     }
-    for long in [false, true] {
-        inquiry::Mode::parse(bytes, long);
+    for asked in [inquiry::ModeSense::Six, inquiry::ModeSense::Ten] {
+        inquiry::Mode::parse(bytes, asked);
     }
     assert!(inquiry::Capacity::parse_10(bytes).is_none_or(|capacity| capacity.blocks <= 1 << 32));
     assert!(inquiry::Capacity::parse_16(bytes).is_none_or(|capacity| capacity.blocks > 0));

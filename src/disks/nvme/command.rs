@@ -47,11 +47,19 @@ pub(super) fn write(blocks: Blocks, fua: bool) -> Command {
     Command::of_blocks(WRITE, blocks, if fua { FUA } else { 0 })
 }
 
-/// Write Zeroes: the blocks read as zeros afterwards, in any case. With `deallocate` the drive may give their space up
-/// too, and they still read as zeros only where DLFEAT says so of deallocated blocks.
-pub(super) fn write_zeroes(blocks: Blocks, deallocate: bool, fua: bool) -> Command {
-    let deallocate = if deallocate { DEALLOCATE } else { 0 };
-    Command::of_blocks(WRITE_ZEROES, blocks, deallocate | if fua { FUA } else { 0 })
+/// How blocks are zeroed.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Zeroing {
+    /// The drive may give their space up too; they still read as zeros only where DLFEAT says so of deallocated blocks.
+    pub(super) deallocate: bool,
+    /// It is done when it is on the medium.
+    pub(super) fua: bool,
+}
+
+/// Write Zeroes: the blocks read as zeros afterwards, in any case.
+pub(super) fn write_zeroes(blocks: Blocks, how: Zeroing) -> Command {
+    let deallocate = if how.deallocate { DEALLOCATE } else { 0 };
+    Command::of_blocks(WRITE_ZEROES, blocks, deallocate | if how.fua { FUA } else { 0 })
 }
 
 /// Copy, from `ranges` ranges (1 to 256) that are told beside it, one after the other to `lba`.
@@ -91,8 +99,13 @@ mod tests {
             (read(blocks(65_536)), 0x02, [low, high, 0xffff, 0, 0, 0], 32 << 20),
             (write(blocks(256), false), 0x01, [low, high, 255, 0, 0, 0], 128 << 10),
             (write(blocks(256), true), 0x01, [low, high, 0x4000_00ff, 0, 0, 0], 128 << 10),
-            (write_zeroes(blocks(2), false, false), 0x08, [low, high, 1, 0, 0, 0], 0),
-            (write_zeroes(blocks(2), true, true), 0x08, [low, high, 0x4200_0001, 0, 0, 0], 0),
+            (write_zeroes(blocks(2), Zeroing::default()), 0x08, [low, high, 1, 0, 0, 0], 0),
+            (
+                write_zeroes(blocks(2), Zeroing { deallocate: true, fua: true }),
+                0x08,
+                [low, high, 0x4200_0001, 0, 0, 0],
+                0,
+            ),
             (copy(7, lba, 3, false), 0x19, [low, high, 2, 0, 0, 0], 96),
             (copy(7, lba, 1, true), 0x19, [low, high, 0x4000_0000, 0, 0, 0], 32),
             (flush(7), 0x00, [0; 6], 0),

@@ -1,5 +1,5 @@
 //! A namespace, open: reads, writes and zeros by its own commands.
-use super::command::{self, BLOCKS_MAX};
+use super::command::{self, BLOCKS_MAX, Zeroing};
 use super::drive::{Drive, said};
 use super::namespace::{Controller, Namespace};
 use super::retry_policy::RetryPolicy;
@@ -228,7 +228,8 @@ impl NvmeNamespace {
         let blocks = (request.left().min(self.place.command_bytes_max) >> shift).min(BLOCKS_MAX);
         // Space is given up only where what is given up reads as zeros.
         let deallocate = self.namespace.deallocated_is_zero && self.namespace.zeroes_may_deallocate;
-        let command = command::write_zeroes(self.blocks_at(at, blocks), deallocate, self.wishes.fua);
+        let how = Zeroing { deallocate, fua: self.wishes.fua };
+        let command = command::write_zeroes(self.blocks_at(at, blocks), how);
         match self.give(&command, Op::Zero, &mut [], None)? {
             Status(0) => Ok(blocks << shift),
             status => Err(self.blame(status, at)),

@@ -3,7 +3,7 @@
 //! Whether the kernel takes them is tried once, with a command that moves nothing; where it does not, commands go
 //! through the sg node as ever.
 use super::cdb::{CDB_BYTES_MAX, Cdb};
-use super::node::{Node, SENSE_BYTES};
+use super::node::{Node, Purpose, SENSE_BYTES};
 use super::sense::Sense;
 use super::verdict::{Answer, Place, Verdict, judge};
 use crate::core::{Op, Request};
@@ -80,9 +80,12 @@ impl Slot {
 
 impl Bsg {
     /// Opens the bsg node of the disk whose sg node has this number; `None` where there is none to be had.
-    pub(super) fn open(sg_number: u64, writing: bool) -> Option<Self> {
+    pub(super) fn open(sg_number: u64, purpose: Purpose) -> Option<Self> {
         let (path, number) = find(sg_number)?;
-        let access = if writing { OFlags::RDWR } else { OFlags::RDONLY };
+        let access = match purpose {
+            Purpose::Reading => OFlags::RDONLY,
+            Purpose::Writing => OFlags::RDWR,
+        };
         let fd = rustix::fs::open(&path, access | OFlags::CLOEXEC, Mode::empty()).ok()?;
         let same = rustix::fs::fstat(&fd).is_ok_and(|stat| stat.st_rdev == number);
         same.then(|| Bsg::new(fd, path))

@@ -2,7 +2,7 @@
 use super::cdb::{Cdb, Form, Way};
 use super::copy::Copying;
 use super::holes::Holes;
-use super::node::{Data, Node, is_too_long};
+use super::node::{Data, Node, Purpose, is_too_long};
 use super::probe::write_same_blocks;
 use super::shared::{Shared, map_reserved};
 use super::survey::Survey;
@@ -57,8 +57,8 @@ impl Disk {
             Some(said) => opening.error(said.kind, &format!(": {}", said.words)).advise(said.advice),
             None => opening.error(Kind::Open, &format!(" by {}", through.node.node.display())).because(error),
         };
-        let writing = opening.writes;
-        let node = Node::open(&through.node.node, writing, through.wishes).map_err(failed)?;
+        let purpose = Purpose::of(opening);
+        let node = Node::open(&through.node.node, purpose, through.wishes).map_err(failed)?;
         if node.number().map_err(failed)? != through.node.number {
             return Err(opening.changed(&format!(": {} is another device", through.node.node.display())));
         }
@@ -79,9 +79,9 @@ impl Disk {
             false => None,
         };
         let shared =
-            shared.map(|wishes| Node::open(&through.node.node, writing, wishes)).transpose().map_err(failed)?;
+            shared.map(|wishes| Node::open(&through.node.node, purpose, wishes)).transpose().map_err(failed)?;
         let unmap = survey.unmapped_are_zeros();
-        let asked = !writing && facts.sparse && unmap;
+        let asked = purpose == Purpose::Reading && facts.sparse && unmap;
         let write_same = survey.provisioning.unmaps_by_write_same.then(|| (write_same_blocks(&survey) as u32, unmap));
         let CommandWishes { cdb_bytes: bytes, dpo, fua, fua_nv, group, duration_limit, .. } = wishes;
         let form = Form { bytes, dpo, fua, fua_nv, group, duration_limit };

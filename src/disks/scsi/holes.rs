@@ -1,7 +1,7 @@
 //! Where a disk of thin provisioning has nothing but zeros, as it says itself.
 use super::cdb::Cdb;
 use super::lba_status::{self, ANSWER_BYTES};
-use super::node::{Data, Node};
+use super::node::{Data, Node, Purpose};
 use super::verdict::Place;
 use crate::core::{CommandWishes, Extent, Passthrough, Run, RunKind};
 use std::io;
@@ -22,7 +22,7 @@ pub(super) struct Holes {
 impl Holes {
     /// Opens the node once more; `None` where that is another device, or cannot be had.
     pub(super) fn open(node: &Passthrough, block_bytes: u32, wishes: CommandWishes) -> Option<Self> {
-        let open = Node::open(&node.node, false, wishes).ok()?;
+        let open = Node::open(&node.node, Purpose::Reading, wishes).ok()?;
         let same = open.number().is_ok_and(|number| number == node.number);
         same.then(|| Holes {
             node: open,

@@ -221,15 +221,29 @@ pub struct Mode {
     pub write_cache: Option<bool>,
 }
 
+/// The command that asked for mode pages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ModeSense {
+    /// MODE SENSE(6).
+    Six,
+    /// MODE SENSE(10).
+    Ten,
+}
+
 impl Mode {
-    /// From MODE SENSE(6), or (10) where `long`.
-    pub fn parse(bytes: &[u8], long: bool) -> Option<Mode> {
-        let header = if long { 8 } else { 4 };
+    /// From what the disk answered to `asked`.
+    pub fn parse(bytes: &[u8], asked: ModeSense) -> Option<Mode> {
+        let header = match asked {
+            ModeSense::Six => 4,
+            ModeSense::Ten => 8,
+        };
         if bytes.len() < header {
             return None;
         }
-        let (flags, descriptors) =
-            if long { (bytes[3], number(bytes, 6, 2) as usize) } else { (bytes[2], bytes[3].into()) };
+        let (flags, descriptors) = match asked {
+            ModeSense::Six => (bytes[2], bytes[3].into()),
+            ModeSense::Ten => (bytes[3], number(bytes, 6, 2) as usize),
+        };
         let page = bytes.get(header + descriptors..).unwrap_or(&[]);
         let caching = page.len() > 2 && page[0] & 0x3f == 0x08;
         Some(Mode {
@@ -328,11 +342,11 @@ mod tests {
     fn write_protection_and_write_cache_are_found_behind_either_header() {
         let short = [0, 0, 0x90, 0, 0x88, 0x12, 0x04];
         let wanted = Mode { write_protected: true, takes_dpo_and_fua: true, write_cache: Some(true) };
-        assert_eq!(Mode::parse(&short, false), Some(wanted));
+        assert_eq!(Mode::parse(&short, ModeSense::Six), Some(wanted));
         let long = [0, 0, 0, 0x80, 0, 0, 0, 2, 9, 9, 0x08, 0x12, 0x00];
         let wanted = Mode { write_protected: true, write_cache: Some(false), ..Mode::default() };
-        assert_eq!(Mode::parse(&long, true), Some(wanted));
-        assert_eq!(Mode::parse(&short[..4], false).unwrap().write_cache, None);
+        assert_eq!(Mode::parse(&long, ModeSense::Ten), Some(wanted));
+        assert_eq!(Mode::parse(&short[..4], ModeSense::Six).unwrap().write_cache, None);
     }
 
     proptest! {
@@ -351,7 +365,9 @@ mod tests {
             copy_name(&bytes);
             Capacity::parse_10(&bytes);
             Capacity::parse_16(&bytes);
-            Mode::parse(&bytes, bytes.len() % 2 == 0);
+            for asked in [ModeSense::Six, ModeSense::Ten] {
+                Mode::parse(&bytes, asked);
+            }
         }
     }
 }

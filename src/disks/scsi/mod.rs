@@ -29,6 +29,7 @@ use crate::core::{
 use bsg::Bsg;
 use disk::Disk;
 use io_uring::{squeue, types};
+use node::Purpose;
 pub(super) use probe::probe;
 use queue::SgQueue;
 use std::io;
@@ -40,7 +41,7 @@ use verdict::kind_of;
 pub(super) fn open(opening: Opening<'_>, through: &Through) -> Result<Arc<dyn Endpoint>> {
     let disk = Arc::new(Disk::open(&opening, through)?);
     let node = through.node.node.display().to_string();
-    let bsg = Bsg::open(through.node.number, opening.writes);
+    let bsg = Bsg::open(through.node.number, Purpose::of(&opening));
     Ok(Arc::new(ScsiEndpoint { disk, node, bsg }))
 }
 

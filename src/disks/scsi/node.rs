@@ -4,6 +4,7 @@ use super::retry_policy::{Counts, RetryPolicy};
 use super::sense::{Sense, key};
 use super::verdict::{Answer, Place, Verdict, host, judge};
 use crate::core::{CommandWishes, DeviceError, Kind};
+use crate::disks::opening::Opening;
 use crate::sys::sg::{self, SgIoHdr};
 use rustix::fs::{FlockOperation, Mode, OFlags};
 use rustix::io::Errno;
@@ -85,9 +86,24 @@ pub(super) struct Node {
     pub(super) writable: bool,
 }
 
+/// What a node is opened for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Purpose {
+    /// The disk is read, or asked.
+    Reading,
+    /// The disk is written to.
+    Writing,
+}
+
+impl Purpose {
+    pub(super) fn of(opening: &Opening<'_>) -> Self {
+        if opening.writes { Purpose::Writing } else { Purpose::Reading }
+    }
+}
+
 impl Node {
-    /// Opens it; for reading only where this process may no more and `writing` is not asked for.
-    pub(super) fn open(path: &Path, writing: bool, wishes: CommandWishes) -> io::Result<Self> {
+    /// Opens it; with read access alone where this process may have no more and only reading is asked for.
+    pub(super) fn open(path: &Path, purpose: Purpose, wishes: CommandWishes) -> io::Result<Self> {
         let open = |access: OFlags| {
             // Without it an open waits for whoever has the node for itself.
             let mut flags = access | OFlags::NONBLOCK | OFlags::CLOEXEC;
@@ -95,7 +111,9 @@ impl Node {
             rustix::fs::open(path, flags, Mode::empty())
         };
         let (fd, writable) = match open(OFlags::RDWR) {
-            Err(rustix::io::Errno::ACCESS | rustix::io::Errno::PERM | rustix::io::Errno::ROFS) if !writing => {
+            Err(rustix::io::Errno::ACCESS | rustix::io::Errno::PERM | rustix::io::Errno::ROFS)
+                if purpose == Purpose::Reading =>
+            {
                 (open(OFlags::RDONLY)?, false)
             }
             opened => (opened?, true),

@@ -1,7 +1,7 @@
 //! Facts of a disk that is reached by SCSI commands.
 use super::holes;
 use super::lba_status;
-use super::node::Node;
+use super::node::{Node, Purpose};
 use super::survey::Survey;
 use crate::core::{CallStyle, CommandWishes, DeviceError, DirectAlignment, Facts, Kind, Order, Passthrough};
 use std::io;
@@ -20,7 +20,7 @@ pub(super) const WRITE_SAME_BLOCKS: u64 = 0xffff;
 /// # Errors
 /// What the kernel said; a [`DeviceError`] for what is no disk, or has changed.
 pub(in crate::disks) fn probe(node: &Passthrough, facts: &mut Facts) -> io::Result<()> {
-    let open = Node::open(&node.node, false, CommandWishes::default())?;
+    let open = Node::open(&node.node, Purpose::Reading, CommandWishes::default())?;
     if open.number()? != node.number {
         let (kind, words) = (Kind::Refused, "it has changed since it was looked at".to_owned());
         return Err(

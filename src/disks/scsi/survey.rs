@@ -1,7 +1,7 @@
 //! Asking a disk what it is and what it can do.
 use super::cdb::Cdb;
 use super::copy::Copying;
-use super::inquiry::{self, BlockLimits, Capacity, Inquiry, Mode, Provisioning};
+use super::inquiry::{self, BlockLimits, Capacity, Inquiry, Mode, ModeSense, Provisioning};
 use super::node::{Data, Node};
 use super::verdict::Place;
 use crate::core::{CopyName, DeviceError, Facts, Kind};
@@ -72,11 +72,14 @@ impl Survey {
         let pages = if careful { Vec::new() } else { inquiry::pages(&page(0, 252)?) };
         let page = |number, len| if pages.contains(&number) { page(number, len) } else { Ok(Vec::new()) };
         // All pages in 192 bytes is what other systems ask, and so what bridges have been tried with.
-        let mode = Mode::parse(&ask(node, &Cdb::mode_sense_6(if careful { 0x3f } else { 0x08 }, 192), 192)?, false);
-        let mode = match mode {
+        let six = ask(node, &Cdb::mode_sense_6(if careful { 0x3f } else { 0x08 }, 192), 192)?;
+        let mode = match Mode::parse(&six, ModeSense::Six) {
             Some(mode) => mode,
             None if careful => Mode::default(),
-            None => Mode::parse(&ask(node, &Cdb::mode_sense_10(0x08, 252), 252)?, true).unwrap_or_default(),
+            None => {
+                let ten = ask(node, &Cdb::mode_sense_10(0x08, 252), 252)?;
+                Mode::parse(&ten, ModeSense::Ten).unwrap_or_default()
+            }
         };
         let names = page(0x83, 252)?;
         let copy_name = inquiry::copy_name(&names);

@@ -73,6 +73,16 @@ pub(super) enum Verdict {
     Failed { error: DeviceError, on_the_way: bool },
 }
 
+impl Verdict {
+    /// The same of a disk that went to some effort.
+    fn with_effort(self) -> Verdict {
+        match self {
+            Verdict::Done { moved, .. } => Verdict::Done { moved, recovered: true },
+            other => other,
+        }
+    }
+}
+
 fn error(kind: Kind, words: impl Into<String>, advice: &'static str) -> DeviceError {
     DeviceError { kind, words: words.into(), offset: None, of_medium: false, advice, sense: None }
 }
@@ -109,7 +119,7 @@ fn reserved() -> Verdict {
 }
 
 /// Bytes moved, in whole blocks: what the residual says was not moved is not taken for moved.
-fn done(answer: &Answer, len: u32, place: Place, recovered: bool) -> Verdict {
+fn done(answer: &Answer, len: u32, place: Place) -> Verdict {
     let missing = u32::try_from(answer.residual.max(0)).unwrap_or(0).min(len);
     let block = u32::try_from(place.block_bytes).unwrap_or(u32::MAX);
     let moved = if place.blocks > 0 { (len - missing) / block * block } else { len - missing };
@@ -117,7 +127,7 @@ fn done(answer: &Answer, len: u32, place: Place, recovered: bool) -> Verdict {
         let words = format!("the disk moved {} of {len} bytes and called that good", len - missing);
         return Verdict::Again(Again::MovedNothing, error(Kind::Io, words, ""));
     }
-    Verdict::Done { moved, recovered }
+    Verdict::Done { moved, recovered: false }
 }
 
 fn of_sense(sense: &Sense, answer: &Answer, len: u32, place: Place) -> Verdict {
@@ -136,7 +146,7 @@ fn of_sense(sense: &Sense, answer: &Answer, len: u32, place: Place) -> Verdict {
         };
     }
     match (sense.key, sense.asc, sense.ascq) {
-        (key::RECOVERED, ..) => done(answer, len, place, true),
+        (key::RECOVERED, ..) => done(answer, len, place).with_effort(),
         (key::NOT_READY, 0x3a, _) => failed(Kind::Open, "Insert a medium."),
         (key::NOT_READY, 0x04, 0x01 | 0x07 | 0x09 | 0x0a | 0x14 | 0x1a) => {
             Verdict::Again(Again::BecomingReady, error(Kind::Io, "Wait until it is ready, then try again."))
@@ -163,7 +173,7 @@ fn of_host(answer: &Answer, len: u32, place: Place) -> Verdict {
         Verdict::Failed { error: error(kind, words, ""), on_the_way: true }
     };
     match answer.host {
-        0x00 => done(answer, len, place, false),
+        0x00 => done(answer, len, place),
         host::NO_CONNECT => on_the_way(Kind::Gone, "no connection"),
         0x02 => lost(Again::Busy, "the bus stayed busy", ""),
         0x03 => {
