@@ -2,9 +2,12 @@
 //! of its own (`lab/several.sh`), and each test asks for the findings of its proof.
 //!
 //! The first test that asks starts all guests whose proofs this run of the tests is about, the longest first, as many
-//! at once as there are processors. A proof that fails, ends early or hangs fails its own test; a guest that dies fails
-//! those that it has not reported, with its console.
-use crate::support::{Drive, Findings, Folder, Slot, launcher, release_binary, without_io_uring, words_for};
+//! at once as there are processors. Guests of virtual time come on top of these, at the lowest priority: they never
+//! wait, so they use what the others leave, and however slow they are, their clock shows the same. A proof that fails,
+//! ends early or hangs fails its own test; a guest that dies fails those that it has not reported, with its console.
+use crate::guest_table::GUESTS;
+pub use crate::guest_table::Guest;
+use crate::support::{Findings, Folder, Slot, launcher, patient_launcher, release_binary, without_io_uring, words_for};
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
@@ -14,128 +17,8 @@ use std::sync::{Condvar, Mutex, OnceLock, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// One boot: proofs that live together.
-pub struct Guest {
-    pub name: &'static str,
-    /// Words of the launcher.
-    pub words: &'static [(&'static str, &'static str)],
-    /// NVMe drives beside its own.
-    pub drives: &'static [Drive],
-    /// The test that asks, and what it asks for: a script of `lab/` and its arguments.
-    pub proofs: &'static [(&'static str, &'static str)],
-    /// Seconds of the guest's clock in which a proof may say nothing; those that a quiet one may take.
-    pub silence_s: u64,
-    /// Its one proof has nothing beside it, not even what runs several: it is timed.
-    pub is_quiet: bool,
-}
-
 /// Seconds without a word from a guest after which it is ended. A proof is to be ended by its guest first.
 const GUEST_SILENCE_S: u64 = 900;
-const PROOF_SILENCE_S: u64 = 600;
-
-/// Drives with 4096-byte blocks, the first with commands of 16 KiB; with metadata; with zones.
-const DRIVES: [Drive; 5] = [
-    ("four", "mdts=2", FOUR),
-    ("four0", "mdts=7", FOUR),
-    ("four1", "mdts=7", FOUR),
-    ("metadata", "mdts=7", "ms=8"),
-    ("zoned", "mdts=7", "zoned=on,zoned.zone_size=1M"),
-];
-const FOUR: &str = "logical_block_size=4096,physical_block_size=4096";
-
-/// Small disks, and one with more blocks than 32 bits count.
-const MANY_DISKS: [(&str, &str); 3] = [("VMLAB_DISK", "16M"), ("VMLAB_DISK_scsi1", "4T"), ("VMLAB_MEMORY", "2G")];
-/// A drive without a medium.
-const EMPTY_DRIVE: [(&str, &str); 3] =
-    [("VMLAB_DISK", "16M"), ("VMLAB_QEMU", "-device scsi-cd,id=empty"), ("VMLAB_MEMORY", "2G")];
-
-/// All guests, the longest first.
-static GUESTS: [Guest; 5] = [
-    Guest {
-        name: "ring",
-        words: &MANY_DISKS,
-        drives: &DRIVES,
-        proofs: &[
-            (
-                "pairings::every_pairing_is_right_with_the_ring_from_blocks_of_4096_to_those_of_512",
-                "pairings.sh ring 4096 512",
-            ),
-            ("scsi::copies_between_sg_and_everything_else_are_right_with_the_ring", "scsi-copies.sh ring"),
-            ("nvme::on_a_ring_copies_by_nvme_commands_are_right", "nvme-copies.sh ring"),
-            ("nvme::on_a_ring_what_nvme_drives_do_wrong_is_told_exactly", "nvme-faults.sh ring"),
-            ("mappings::mappings_that_lie_fail_or_stand_still_with_the_ring", "mappings.sh ring"),
-            ("transport::what_a_disk_says_of_its_holes_and_its_state_is_heeded_with_the_ring", "scsi-thin.sh ring"),
-            (
-                "scsi::a_disk_that_goes_away_ends_the_copy_or_the_measuring_with_its_name_and_place_with_the_ring",
-                "scsi-removal.sh ring",
-            ),
-        ],
-        silence_s: PROOF_SILENCE_S,
-        is_quiet: false,
-    },
-    Guest {
-        name: "threads",
-        words: &MANY_DISKS,
-        drives: &DRIVES,
-        proofs: &[
-            (
-                "pairings::every_pairing_is_right_where_io_uring_is_forbidden_from_blocks_of_512_to_those_of_4096",
-                "pairings.sh threads 512 4096 forbidden",
-            ),
-            ("scsi::copies_between_sg_and_everything_else_are_right_with_threads", "scsi-copies.sh threads"),
-            ("nvme::by_calls_copies_by_nvme_commands_are_right", "nvme-copies.sh threads"),
-            ("nvme::by_calls_what_nvme_drives_do_wrong_is_told_exactly", "nvme-faults.sh threads"),
-            ("mappings::mappings_that_lie_fail_or_stand_still_with_threads", "mappings.sh threads"),
-            ("transport::what_a_disk_says_of_its_holes_and_its_state_is_heeded_with_threads", "scsi-thin.sh threads"),
-            (
-                "scsi::a_disk_that_goes_away_ends_the_copy_or_the_measuring_with_its_name_and_place_with_threads",
-                "scsi-removal.sh threads",
-            ),
-        ],
-        silence_s: PROOF_SILENCE_S,
-        is_quiet: false,
-    },
-    Guest {
-        name: "both engines",
-        words: &EMPTY_DRIVE,
-        drives: &[],
-        proofs: &[
-            ("list::each_disk_has_the_nodes_names_and_sizes_that_sg_map_lsscsi_and_nvme_tell", "list.sh"),
-            ("on_error::bad_places_of_every_kind_of_disk_are_gone_around_exactly", "on-error.sh"),
-            ("scsi::what_is_not_to_be_copied_is_refused_in_clear_words", "scsi-refusals.sh"),
-            (
-                "transport::a_disk_that_copies_by_itself_is_let_and_one_that_is_reserved_is_left_alone",
-                "scsi-offload.sh",
-            ),
-            ("sg_fronts::the_fronts_leave_what_sg3_utils_leaves_and_are_right_where_it_is_not", "sg-fronts.sh"),
-        ],
-        silence_s: PROOF_SILENCE_S,
-        is_quiet: false,
-    },
-    Guest {
-        name: "faults",
-        words: &[("VMLAB_CLOCK", "virtual")],
-        drives: &[],
-        proofs: &[
-            ("scsi::faults_of_a_disk_are_mended_or_told_with_the_ring", "scsi-faults.sh ring"),
-            ("scsi::faults_of_a_disk_are_mended_or_told_with_threads", "scsi-faults.sh threads"),
-        ],
-        // Its clock leaps.
-        silence_s: 1000 * PROOF_SILENCE_S,
-        is_quiet: false,
-    },
-    Guest {
-        name: "quiet",
-        words: &[("VMLAB_CLOCK", "virtual")],
-        drives: &[],
-        proofs: &[(
-            "timing::a_copy_between_disks_of_one_command_at_a_time_takes_hardly_longer_than_the_longer_disk_alone",
-            "proofs/copy-times.sh",
-        )],
-        silence_s: 3600,
-        is_quiet: true,
-    },
-];
 
 /// What a guest told of a proof.
 #[derive(Clone, Default)]
@@ -202,13 +85,21 @@ fn board() -> &'static Board {
             let proofs: Vec<&'static str> = proofs.map(|(_, proof)| *proof).collect();
             (!proofs.is_empty()).then_some((guest, proofs))
         };
-        let guests: Vec<_> = GUESTS.iter().filter_map(asked_for).collect();
-        Slot::announce(guests.len());
+        let guests = GUESTS.iter().filter_map(asked_for);
+        let (patient, hurried): (Vec<_>, Vec<_>) = guests.partition(|(guest, _)| guest.is_patient());
+        Slot::announce(hurried.len());
+        let run = move |guest: &Guest, proofs: &[_]| guest.run(proofs, |proof, told| board.put(proof, told));
+        for (guest, proofs) in patient {
+            drop(thread::spawn(move || run(guest, &proofs)));
+        }
         drop(thread::spawn(move || {
-            for (guest, proofs) in guests {
+            for (guest, proofs) in hurried {
                 // In the order of the table.
                 let slot = Slot::take_announced();
-                thread::spawn(move || guest.run(slot, &proofs, |proof, told| board.put(proof, told)));
+                thread::spawn(move || {
+                    run(guest, &proofs);
+                    drop(slot);
+                });
             }
         }));
     });
@@ -242,14 +133,16 @@ pub fn told(proof: &'static str) -> Told {
         return board().wait_for(proof);
     }
     let mut alone = Told::default();
-    guest.run(Slot::take(), &[proof], |_, told| alone = told);
+    let slot = Slot::take();
+    guest.run(&[proof], |_, told| alone = told);
+    drop(slot);
     alone
 }
 
 impl Guest {
     /// Boots it and runs these proofs; what each told is handed out as soon as it is over. It says of each how long it
     /// took.
-    pub fn run(&self, _slot: Slot, proofs: &[&'static str], mut hand_out: impl FnMut(&'static str, Told)) {
+    pub fn run(&self, proofs: &[&'static str], mut hand_out: impl FnMut(&'static str, Told)) {
         if self.is_quiet {
             return proofs.iter().for_each(|proof| hand_out(proof, self.run_alone(proof)));
         }
@@ -292,8 +185,8 @@ impl Guest {
     /// Boots it for this proof alone.
     fn run_alone(&self, proof: &str) -> Told {
         let (lab, mut words) = (Path::new(env!("CARGO_MANIFEST_DIR")).join("lab"), proof.split(' '));
-        let mut vmlab = launcher();
-        vmlab.envs(self.words.iter().copied()).env("VMLAB_TIMEOUT", self.silence_s.to_string());
+        let mut vmlab = self.launcher();
+        vmlab.env("VMLAB_TIMEOUT", self.silence_s.to_string());
         vmlab.arg("bash").arg(lab.join(words.next().unwrap_or_default())).arg(release_binary()).args(words);
         let started = Instant::now();
         let output = vmlab.output().expect("setpriv is there");
@@ -312,15 +205,20 @@ impl Guest {
         let took = told.took_ms.map_or("not over".to_owned(), |ms| format!("{:.1} s", ms as f64 / 1000.0));
         let (fine, failed) = (judged("ok "), judged("FAIL "));
         println!(
-            "lab: {:12} {proof:42} {took:>8} ({used_s:.1} s of a processor), {fine} right, {failed} not {}",
+            "lab: {:14} {proof:42} {took:>8} ({used_s:.1} s of a processor), {fine} right, {failed} not {}",
             self.name,
             told.wrong.lines().next().unwrap_or_default()
         );
     }
 
-    fn command(&self, dir: &Path, proofs: &[&str]) -> Command {
-        let mut vmlab = launcher();
+    fn launcher(&self) -> Command {
+        let mut vmlab = if self.is_patient() { patient_launcher() } else { launcher() };
         vmlab.envs(self.words.iter().copied());
+        vmlab
+    }
+
+    fn command(&self, dir: &Path, proofs: &[&str]) -> Command {
+        let mut vmlab = self.launcher();
         if !self.drives.is_empty() {
             vmlab.env("VMLAB_QEMU", words_for(self.drives, dir));
         }

@@ -106,7 +106,8 @@ const MISBEHAVING: [&str; 8] = [
 fn misbehaved(silence_s: u64) -> BTreeMap<&'static str, Told> {
     let guest = Guest { name: "misbehaving", words: &[], drives: &[], proofs: &[], silence_s, is_quiet: false };
     let mut all = BTreeMap::new();
-    guest.run(slot_for_a_short_one(), &MISBEHAVING, |proof, told| {
+    let _slot = slot_for_a_short_one();
+    guest.run(&MISBEHAVING, |proof, told| {
         assert!(all.insert(proof, told).is_none(), "{proof} was reported twice");
     });
     all

@@ -2,6 +2,7 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+mod guest_table;
 mod guests;
 mod launcher;
 mod list;

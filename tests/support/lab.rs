@@ -120,9 +120,18 @@ impl Drop for Slot {
 
 /// The launcher, to be given a command. Who runs it has a [`Slot`].
 pub fn launcher() -> Command {
+    launcher_under(&[])
+}
+
+/// The same for a guest that yields to all others, and needs no [`Slot`].
+pub fn patient_launcher() -> Command {
+    launcher_under(&["nice", "-n", "19"])
+}
+
+fn launcher_under(wrapper: &[&str]) -> Command {
     // It ends with the thread that starts it, however these tests end: a guest would go on for hours.
     let mut vmlab = Command::new("setpriv");
-    vmlab.args(["--pdeathsig", "TERM"]).arg(lab().join("vmlab"));
+    vmlab.args(["--pdeathsig", "TERM"]).args(wrapper).arg(lab().join("vmlab"));
     // The guest has the same environment: nothing of ours may lengthen the way of its programs. For what is left
     // behind, scripts/left-behind looks by these.
     let path = std::env::var("PATH").unwrap_or_default();

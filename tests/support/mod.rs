@@ -18,7 +18,8 @@ pub use disks::{LoopDevice, Mount};
 pub use failing::{FailingDisk, Fails};
 pub use folders::{Folder, memory_dir, scratch};
 pub use lab::{
-    Drive, Findings, Slot, example, in_the_lab, lab_is_there, launcher, release_binary, without_io_uring, words_for,
+    Drive, Findings, Slot, example, in_the_lab, lab_is_there, launcher, patient_launcher, release_binary,
+    without_io_uring, words_for,
 };
 pub use modelled::{ModelledDisk, modelled_disks, wait_until};
 pub use running::{
