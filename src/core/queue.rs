@@ -47,6 +47,9 @@ pub trait Queue {
     /// What to wait for.
     fn ready(&self) -> Ready;
 
+    /// [`Queue::ready`] is asked next, and what it says is polled together with something else.
+    fn prepare_poll(&mut self) {}
+
     /// Hands over what was submitted and blocks until `reap` may have something, both in one system call. Asked only
     /// when no other queue is busy; may return early. `None`: there is no such call, poll for [`Queue::ready`].
     fn flush_and_wait(&mut self) -> Option<io::Result<()>> {

@@ -146,17 +146,12 @@ impl QueueSet {
     /// Hands over what was submitted and blocks until [`QueueSet::reap`] may have something, something `beside` these
     /// queues has, or `due` has passed; may return early. False: there is nothing to wait for.
     pub(super) fn wait(&mut self, beside: Ready, due: Option<Duration>) -> io::Result<bool> {
-        let mut polls = [libc::pollfd { fd: -1, events: 0, revents: 0 }; WAITED_FOR_MAX];
         let (mut busy, mut count) = (None, 0);
         for (index, ready) in self.queues.iter().map(|queue| queue.ready()).chain([beside]).enumerate() {
             match ready {
                 Ready::Idle => {}
                 Ready::Now => return Ok(true),
-                Ready::On { fd, events } => {
-                    polls[count] = libc::pollfd { fd, events, revents: 0 };
-                    count += 1;
-                    busy = Some(index);
-                }
+                Ready::On { .. } => (busy, count) = (Some(index), count + 1),
             }
         }
         let only = busy.filter(|&index| count == 1 && due.is_none() && index < self.queues.len());
@@ -167,7 +162,25 @@ impl QueueSet {
         if count == 0 && due.is_none() {
             return Ok(false);
         }
-        wait_any(&mut polls[..count], due).map(|()| true)
+        self.poll(beside, due).map(|()| true)
+    }
+
+    /// Blocks until one of the queues is ready, or what is `beside` them, or `due` has passed.
+    fn poll(&mut self, beside: Ready, due: Option<Duration>) -> io::Result<()> {
+        let mut polls = [libc::pollfd { fd: -1, events: 0, revents: 0 }; WAITED_FOR_MAX];
+        self.queues.iter_mut().for_each(|queue| queue.prepare_poll());
+        let mut count = 0;
+        for ready in self.queues.iter().map(|queue| queue.ready()).chain([beside]) {
+            match ready {
+                Ready::Idle => {}
+                Ready::Now => return Ok(()),
+                Ready::On { fd, events } => {
+                    polls[count] = libc::pollfd { fd, events, revents: 0 };
+                    count += 1;
+                }
+            }
+        }
+        wait_any(&mut polls[..count], due)
     }
 }
 

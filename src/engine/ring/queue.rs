@@ -5,8 +5,9 @@ use crate::core::{Arena, Completion, Endpoint, Queue, Ready, Request, Transferre
 use io_uring::cqueue::EntryMarker as _;
 use io_uring::squeue::EntryMarker as _;
 use io_uring::types::{self, SubmitArgs, Timespec};
+use rustix::event::{EventfdFlags, eventfd};
 use std::io;
-use std::os::fd::AsRawFd;
+use std::os::fd::{AsRawFd, OwnedFd};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -22,6 +23,10 @@ pub struct RingQueue<F: Form> {
     /// When this queue last went to wait, and how many completions have been reaped since.
     waited_at: Instant,
     reaped: u32,
+    /// Readable once a completion has come, where something else is waited for beside this ring.
+    bell: Option<OwnedFd>,
+    /// The last wait was one for the bell, so it may have rung.
+    bell_polled: bool,
 }
 
 /// Completions that come within this time of each other are waited for together: each wake-up costs a switch of the
@@ -40,7 +45,8 @@ impl<F: Form> RingQueue<F> {
         };
         let ring = Ring::open(depth, &ends.each_ref().map(fd), arena)?;
         let flying = (0..depth).map(|_| None).collect();
-        Ok(RingQueue { ring, flying, ends, in_flight: 0, pushed: 0, waited_at: Instant::now(), reaped: 0 })
+        let (waited_at, bell, bell_polled) = (Instant::now(), None, false);
+        Ok(RingQueue { ring, flying, ends, in_flight: 0, pushed: 0, waited_at, reaped: 0, bell, bell_polled })
     }
 
     /// How the ring was set up, and what could not be had.
@@ -131,6 +137,12 @@ impl<F: Form> Queue for RingQueue<F> {
     }
 
     fn reap(&mut self, done: &mut Vec<Completion>) -> io::Result<()> {
+        if std::mem::take(&mut self.bell_polled)
+            && let Some(bell) = &self.bell
+        {
+            // Before the completions are looked at: one that comes after this line rings again.
+            rustix::io::read(bell, &mut [0; 8]).ok();
+        }
         if self.in_flight > 0 && self.ring.uring.submission().taskrun() {
             self.enter(0)?;
         }
@@ -150,7 +162,22 @@ impl<F: Form> Queue for RingQueue<F> {
         if self.in_flight == 0 {
             return Ready::Idle;
         }
-        Ready::On { fd: self.ring.uring.as_raw_fd(), events: libc::POLLIN }
+        let fd = self.bell.as_ref().map_or(self.ring.uring.as_raw_fd(), AsRawFd::as_raw_fd);
+        Ready::On { fd, events: libc::POLLIN }
+    }
+
+    /// Makes an eventfd that the kernel signals with each completion. With deferred completions (DEFER_TASKRUN) it does
+    /// not wake who sleeps in poll(2) on the ring itself (seen with 6.18): a write was noticed only when the other side
+    /// had something to say. A ring that is waited for alone needs none, and costs nothing more.
+    fn prepare_poll(&mut self) {
+        self.bell_polled = true;
+        if self.bell.is_some() {
+            return;
+        }
+        // It begins at 1: what came before has not rung it.
+        let bell = eventfd(1, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK);
+        // Without one (no descriptor is left) the ring is polled, which is late at worst.
+        self.bell = bell.ok().filter(|bell| self.ring.uring.submitter().register_eventfd(bell.as_raw_fd()).is_ok());
     }
 
     fn flush_and_wait(&mut self) -> Option<io::Result<()>> {
@@ -180,8 +207,10 @@ impl<F: Form> Drop for RingQueue<F> {
 mod tests {
     use super::super::{Narrow, refused};
     use super::*;
-    use crate::core::{Op, Side};
+    use crate::core::{EndpointKind, Facts, OnRing, Op, Side};
     use crate::disks::memory::Memory;
+    use crate::sys::wait_any;
+    use std::os::fd::{AsFd, BorrowedFd};
 
     #[test]
     fn what_the_kernel_may_still_write_to_is_never_freed() {
@@ -201,5 +230,82 @@ mod tests {
         drop((queue, arena, disk));
         assert!(blocks.upgrade().is_some(), "the arena was unmapped");
         assert!(end.upgrade().is_some(), "the endpoint, and its commands, were freed");
+    }
+
+    /// A pipe that the kernel reads: nothing comes back before somebody writes to it.
+    struct Waits(Facts, OwnedFd);
+
+    // SAFETY: the entry names the bytes of the present transfer alone, and the pipe that lives as long as this.
+    unsafe impl OnRing for Waits {
+        fn fd(&self) -> BorrowedFd<'_> {
+            self.1.as_fd()
+        }
+
+        fn takes(&self, _: &Request) -> bool {
+            true
+        }
+
+        fn encode(&self, request: &mut Request, fd: types::Fixed) -> io_uring::squeue::Entry {
+            let bytes = request.rest_mut();
+            io_uring::opcode::Read::new(fd, bytes.as_mut_ptr(), bytes.len() as u32).build()
+        }
+    }
+
+    impl Endpoint for Waits {
+        fn facts(&self) -> &Facts {
+            &self.0
+        }
+
+        fn perform(&self, _: &mut Request) -> io::Result<u32> {
+            unreachable!("the ring takes it")
+        }
+
+        fn on_ring(&self) -> Option<&dyn OnRing> {
+            Some(self)
+        }
+    }
+
+    /// Sleeping, as the kernel tells of a thread.
+    fn sleeps(thread: rustix::thread::Pid) -> bool {
+        let stat = std::fs::read_to_string(format!("/proc/self/task/{}/stat", thread.as_raw_nonzero()));
+        stat.is_ok_and(|stat| stat.rsplit(')').next().is_some_and(|rest| rest.starts_with(" S")))
+    }
+
+    #[test]
+    fn who_polls_a_ring_beside_something_else_is_woken_by_each_completion() {
+        if let Some(why) = refused() {
+            eprintln!("skipped: {why}");
+            return;
+        }
+        let arena = Arena::map(1 << 20).unwrap();
+        let (from, to) = rustix::pipe::pipe().unwrap();
+        let end: Arc<dyn Endpoint> = Arc::new(Waits(Facts::new("waits", EndpointKind::Pipe), from));
+        let mut queue = RingQueue::<Narrow>::open([Some(end), None], 2, &arena).unwrap();
+        let mut buffers = arena.carve(4096, 3);
+        for ticket in 0..3 {
+            let (side, op, buffer) = (Side::Source, Op::Read, buffers.remove(0));
+            queue.submit(Request { slot: 0, ticket, side, op, offset: 0, len: 1, done: 0, until: 1, buffer });
+            queue.flush().unwrap();
+            let poller = rustix::thread::gettid();
+            let writer = to.try_clone().unwrap();
+            let write = std::thread::spawn(move || {
+                while !sleeps(poller) {
+                    std::thread::yield_now();
+                }
+                rustix::io::write(&writer, &[1]).unwrap();
+            });
+            let mut done = Vec::new();
+            while done.is_empty() {
+                queue.prepare_poll();
+                let Ready::On { fd, events } = queue.ready() else { panic!("it is in flight") };
+                let mut poll = [libc::pollfd { fd, events, revents: 0 }];
+                // The kernel looks once more when the time is up, so only the time tells.
+                let (began, for_good) = (Instant::now(), Duration::from_secs(20));
+                wait_any(&mut poll, Some(for_good)).unwrap();
+                assert!(began.elapsed() < for_good, "nobody woke who waited for request {ticket}");
+                queue.reap(&mut done).unwrap();
+            }
+            write.join().unwrap();
+        }
     }
 }
