@@ -1,4 +1,5 @@
-//! What is measured while pumping: latencies, and who was waited for. One clock call a round, none per block.
+//! What is measured while pumping: latencies, and who was waited for. One clock call a round; two a block
+//! where a call is made on the spot.
 use crate::core::{Latency, Side, SideReport, Tally};
 use hdrhistogram::Histogram;
 use std::sync::atomic::Ordering::Relaxed;
@@ -131,9 +132,8 @@ impl Meter {
         }
     }
 
-    /// A request of `side` that its queue got at `sent` has come back in this round.
-    pub fn completed(&mut self, side: Side, sent: Instant) {
-        let took = self.now.saturating_duration_since(sent);
+    /// A request of `side` has come back, and its queue had it for so long.
+    pub fn completed(&mut self, side: Side, took: Duration) {
         self.latency[side.index()].saturating_record(took.as_micros() as u64);
     }
 

@@ -24,6 +24,8 @@ pub(super) struct QueueSet {
     own: [Option<usize>; 2],
     /// Index of the side's blocking calls.
     calls: [usize; 2],
+    /// What is submitted is done when that returns, by side.
+    on_the_spot: [bool; 2],
     /// Requests in flight, by side.
     in_flight: [u32; 2],
     /// How it was set up, for the report.
@@ -40,7 +42,8 @@ impl QueueSet {
     /// What the kernel said to setting up a ring, or to a thread.
     pub(super) fn open(engine: EngineKind, sides: ToOpen<'_>, depth: u32, arena: &Arena) -> io::Result<Self> {
         let (queues, detail, notes) = Default::default();
-        let mut set = QueueSet { queues, own: [None, None], calls: [0, 0], in_flight: [0, 0], detail, notes };
+        let (own, calls, on_the_spot, in_flight) = ([None; 2], [0; 2], [false; 2], [0; 2]);
+        let mut set = QueueSet { queues, own, calls, on_the_spot, in_flight, detail, notes };
         if engine == EngineKind::Ring {
             set.open_ring(sides, depth, arena)?;
         }
@@ -50,6 +53,7 @@ impl QueueSet {
                 _ => Calls::by_helpers(end.clone(), helpers_max)?,
             };
             set.calls[side] = set.queues.len();
+            set.on_the_spot[side] = set.own[side].is_none() && calls.are_on_the_spot();
             set.queues.push(Box::new(calls));
         }
         Ok(set)
@@ -97,6 +101,12 @@ impl QueueSet {
         self.queues.push(Box::new(ring));
         self.own = own;
         Ok(())
+    }
+
+    /// Requests of this side are done by the time [`QueueSet::submit`] returns.
+    #[inline(always)]
+    pub(super) fn calls_on_the_spot(&self, side: Side) -> bool {
+        self.on_the_spot[side.index()]
     }
 
     /// Requests in flight, by side.

@@ -8,7 +8,7 @@ use crate::core::{
 };
 use std::io;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// The queues of a copy, the gates in front of them, and the digests behind them.
 pub(super) struct Queues {
@@ -23,6 +23,8 @@ pub(super) struct Queues {
     held: [u32; 2],
     /// When the present request of a slot went through the gates.
     sent_at: Vec<Instant>,
+    /// When it was done, where a call on the spot did it: others are done when they are reaped.
+    done_at: Vec<Option<Instant>>,
     /// The time of the present round.
     pub(super) now: Instant,
     /// Requests in flight while the last round waited.
@@ -59,6 +61,7 @@ impl Queues {
             digests,
             held: [0, 0],
             sent_at: vec![Instant::now(); slots as usize],
+            done_at: vec![None; slots as usize],
             now: Instant::now(),
             waited_with: [0, 0],
             waited_for_time: false,
@@ -72,10 +75,11 @@ impl Queues {
         held[0] + held[1] + in_flight[0] + in_flight[1]
     }
 
-    /// When the present request of this slot went through the gates: what it waited for before that was not the
-    /// device.
-    pub(super) fn sent_at(&self, slot: u32) -> Instant {
-        self.sent_at[slot as usize]
+    /// How long the present request of this slot took, reaped in the present round: from the moment it was through the
+    /// gates, for what it waited for before that was not the device.
+    pub(super) fn took(&self, slot: u32) -> Duration {
+        let slot = slot as usize;
+        self.done_at[slot].unwrap_or(self.now).saturating_duration_since(self.sent_at[slot])
     }
 
     /// Requests that a side has or is to have, held ones included.
@@ -97,14 +101,23 @@ impl Queues {
     /// it, and in front of them it would wait for all that came after.
     #[inline(always)]
     pub(super) fn submit_again(&mut self, request: Request) {
-        self.sent_at[request.slot as usize] = self.now;
+        let slot = request.slot as usize;
+        if self.set.calls_on_the_spot(request.side) {
+            self.sent_at[slot] = Instant::now();
+            self.set.submit(request);
+            self.now = Instant::now();
+            self.done_at[slot] = Some(self.now);
+            return;
+        }
+        (self.sent_at[slot], self.done_at[slot]) = (self.now, None);
         self.set.submit(request);
     }
 
     /// Takes a request in that failed beside others: a call of its own is merged with none of them. The gates are
     /// behind it.
     pub(super) fn submit_alone(&mut self, request: Request) {
-        self.sent_at[request.slot as usize] = self.now;
+        let slot = request.slot as usize;
+        (self.sent_at[slot], self.done_at[slot]) = (self.now, None);
         self.set.submit_call(request);
     }
 
@@ -212,12 +225,10 @@ impl Queues {
         self.reap(done)?;
         if done.is_empty() {
             self.wait()?;
-            self.now = Instant::now();
-            self.release();
+            // What may go by now goes in the next round: a call on the spot would take its time from this wait.
             self.reap(done)?;
-        } else {
-            self.now = Instant::now();
         }
+        self.now = Instant::now();
         self.set.flush()
     }
 

@@ -16,6 +16,7 @@ mod endpoint_contract;
 mod fault_matrix;
 mod faults;
 mod journal_crashes;
+mod latencies;
 mod mapfile_oracle;
 mod matrix;
 mod pattern;

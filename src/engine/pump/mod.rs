@@ -223,7 +223,7 @@ impl<'a> Pump<'a> {
             return;
         }
         let Completion { request, result } = completion;
-        self.meter.completed(request.side, self.queues.sent_at(request.slot));
+        self.meter.completed(request.side, self.queues.took(request.slot));
         self.count(&request, &result);
         match result {
             Transferred::Moved(moved) if request.op == Op::Read => self.on_read(request, moved),

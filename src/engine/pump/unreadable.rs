@@ -27,7 +27,7 @@ impl Pump<'_> {
     pub(in crate::engine) fn retry_smaller(&mut self, mut request: Request, error: RequestError) {
         let unread = &mut self.unread[request.side.index()];
         unread.failed_reads += 1;
-        unread.failing += self.meter.now.saturating_duration_since(self.queues.sent_at(request.slot));
+        unread.failing += self.queues.took(request.slot);
         if self.ending() {
             self.give_up(request, error);
             return;

@@ -49,6 +49,11 @@ impl Calls {
         };
         Ok(Calls { end, finished: VecDeque::new(), helpers: Some(helpers) })
     }
+
+    /// The calls are made by the thread that submits.
+    pub fn are_on_the_spot(&self) -> bool {
+        self.helpers.is_none()
+    }
 }
 
 impl Helpers {

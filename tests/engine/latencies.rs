@@ -1,0 +1,52 @@
+//! What a copy says of its sides: how long their requests took, and which of them was waited for.
+use crate::model::{copies, pattern, plan};
+use crate::support::engines;
+use haul::core::{EngineKind, Side};
+use haul::disks::memory::{Fault, Memory};
+use std::sync::Arc;
+use std::time::Duration;
+
+const BLOCKS: u64 = 12;
+const BLOCK_BYTES: u64 = 4096;
+const READ: Duration = Duration::from_millis(6);
+const WRITE: Duration = Duration::from_millis(2);
+
+/// A side whose transfers take so long, at least.
+fn slow(time: Duration) -> Arc<Memory> {
+    let len = (BLOCKS * BLOCK_BYTES) as usize;
+    Arc::new(Memory::disk(pattern(len, 0), &[Fault::Takes(time)]))
+}
+
+#[test]
+fn a_request_takes_as_long_as_its_side_has_it_with_and_without_a_limit() {
+    for engine in [EngineKind::Sync, EngineKind::Threads, EngineKind::Ring] {
+        if !engines().contains(&engine.name()) {
+            continue;
+        }
+        for limit in [None, Some(BLOCK_BYTES * 8)] {
+            let mut plan = plan(engine, Some(BLOCKS * BLOCK_BYTES), 0, 0);
+            plan.limit_bytes_per_s = limit;
+            let outcome = copies(&plan, &slow(READ), &slow(WRITE));
+            let [source, dest] = &outcome.sides;
+            for (side, least) in [(source, READ), (dest, WRITE)] {
+                let least_us = least.as_micros() as u64 * 98 / 100;
+                let latency = side.latency;
+                assert_eq!(latency.count, BLOCKS, "{engine:?} {limit:?}");
+                let fastest = side.latencies.first().expect("there are classes").0;
+                assert!(fastest >= least_us, "{engine:?} {limit:?}: {latency:?}, {:?}", side.latencies);
+                // A block may go every 125 ms: who waits for that is not the side.
+                assert!(latency.p50_us < 100_000, "{engine:?} {limit:?}: {latency:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_read_that_a_limit_let_go_is_time_of_the_source() {
+    let mut plan = plan(EngineKind::Sync, Some(BLOCKS * BLOCK_BYTES), 0, 0);
+    plan.limit_bytes_per_s = Some(BLOCK_BYTES * 50);
+    let outcome = copies(&plan, &slow(READ), &slow(WRITE));
+    let waited = Side::BOTH.map(|side| outcome.sides[side.index()].waited);
+    assert!(waited[0] >= READ * BLOCKS as u32, "{waited:?}");
+    assert!(outcome.sides[0].idle <= outcome.elapsed - READ * BLOCKS as u32, "{:?}", outcome.sides[0]);
+}
