@@ -1,9 +1,11 @@
 //! The answer of a sweep: the smallest block size and depth that are as good as the best.
-use super::stats::{confidence, interval, median};
-use super::{Entry, Point, State, Sweep, Way};
+use super::{Entry, Point, State, Sweep, Way, level};
 
 /// This share of the best rate is as good as the best.
 pub const GOOD_ENOUGH: f64 = 0.95;
+
+/// Who is as good as the best with this confidence is taken; the smallest of those is none of chance.
+const SURE: f64 = 0.95;
 
 /// The answer of a sweep.
 #[derive(Clone, Debug, PartialEq)]
@@ -12,44 +14,50 @@ pub struct Answer {
     pub best: Point,
     /// Its rate, in bytes a second.
     pub best_bytes_per_s: f64,
-    /// The point with fewest bytes in flight, and of those the one of largest blocks, that reaches `GOOD_ENOUGH`.
+    /// Of the points that surely reach `GOOD_ENOUGH`, the one with fewest bytes in flight, and of those the one of
+    /// largest blocks. Where none surely does, the same of those whose rate does.
     pub pick: Point,
     /// Its rate, in bytes a second.
     pub pick_bytes_per_s: f64,
     /// An interval in which that lies with 95 % confidence; `None` of one round.
     pub pick_interval: Option<(f64, f64)>,
-    /// Its rate by that of the best, in the same rounds.
+    /// Its rate by that of the best.
     pub share: f64,
-    /// How sure one may be that it reaches `GOOD_ENOUGH`, from 0 to 1; `None` of one round.
+    /// How sure one may be that it reaches `GOOD_ENOUGH` of whatever point is the best, from 0 to 1; `None` of one
+    /// round.
     pub confidence: Option<f64>,
-    /// Rounds that both ran.
+    /// Its runs.
     pub rounds: usize,
     /// What dd does by itself: its rate, in bytes a second.
     pub dd_bytes_per_s: Option<f64>,
 }
 
-/// The answer among points of `way`; `None` where none of them gave anything.
+/// The answer among points of `way` of a sweep that is over; `None` where none of them gave anything.
 pub fn answer(sweep: &Sweep, way: Way) -> Option<Answer> {
-    let entries = sweep.entries();
-    let able = |entry: &&Entry| entry.point.way == way && entry.state == State::Running && entry.rate().is_some();
+    let tried = |entry: &&Entry| entry.point.way == way && !matches!(entry.state, State::LeftOut(_));
+    let entries: Vec<&Entry> = sweep.entries().iter().filter(tried).filter(|entry| entry.rate().is_some()).collect();
     let rate = |entry: &Entry| entry.rate().unwrap_or(0.0);
-    let best = sweep.best(way)?;
-    let good = |entry: &&Entry| median(&entry.shares_of(best)).is_some_and(|share| share >= GOOD_ENOUGH);
-    let cost = |entry: &&Entry| (entry.point.in_flight_bytes(), u32::MAX - entry.point.block_bytes);
-    // The best reaches all of itself, so there is one.
-    let pick = entries.iter().filter(able).filter(good).min_by_key(cost).unwrap_or(best);
-    let shares = pick.shares_of(best);
-    let rates: Vec<f64> = pick.rates().into_iter().map(|(_, rate)| rate).collect();
-    let dd = entries.iter().find(|entry| entry.point == Point::of_dd());
+    let best = entries.iter().max_by(|one, other| rate(one).total_cmp(&rate(other)))?;
+    let sure = level::sure(&entries.iter().map(|entry| entry.figure).collect::<Vec<_>>(), GOOD_ENOUGH);
+    let cost = |&&index: &&usize| {
+        let point = entries[index].point;
+        (point.in_flight_bytes(), u32::MAX - point.block_bytes)
+    };
+    let all: Vec<usize> = (0..entries.len()).collect();
+    let surely = |&&index: &&usize| sure.as_ref().is_some_and(|sure| sure[index] >= SURE);
+    let probably = |&&index: &&usize| rate(entries[index]) >= rate(best) * GOOD_ENOUGH;
+    let pick = all.iter().filter(surely).min_by_key(cost).or(all.iter().filter(probably).min_by_key(cost))?;
+    let picked = entries[*pick];
+    let dd = sweep.entries().iter().find(|entry| entry.point == Point::of_dd());
     Some(Answer {
         best: best.point,
         best_bytes_per_s: rate(best),
-        pick: pick.point,
-        pick_bytes_per_s: rate(pick),
-        pick_interval: interval(&rates),
-        share: median(&shares).unwrap_or(1.0),
-        confidence: confidence(&shares, GOOD_ENOUGH),
-        rounds: shares.len(),
+        pick: picked.point,
+        pick_bytes_per_s: rate(picked),
+        pick_interval: picked.interval(),
+        share: rate(picked) / rate(best),
+        confidence: sure.map(|sure| sure[*pick]),
+        rounds: picked.rates().len(),
         dd_bytes_per_s: dd.and_then(Entry::rate),
     })
 }
@@ -102,6 +110,7 @@ mod tests {
                 }
                 sweep.end_round();
             }
+            sweep.conclude();
             sweep
         }
     }
@@ -149,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn the_best_is_who_surely_is_and_not_who_was_lucky() {
+    fn three_lucky_runs_of_five_make_nobody_the_best() {
         let model = Model { latency_s: 100e-6, rate: 160e6, commands: 4 };
         let point = |block_bytes, depth| Point { way: Way::Direct, block_bytes, depth };
         let lucky = point(8 << 20, 2);
@@ -165,8 +174,10 @@ mod tests {
             }
             sweep.end_round();
         }
-        assert!(sweep.entries()[even.len()].rate() > sweep.entries()[0].rate(), "its median is the highest");
-        assert_ne!(sweep.best(Way::Direct).unwrap().point, lucky);
+        sweep.conclude();
+        let answer = answer(&sweep, Way::Direct).unwrap();
+        assert_eq!(answer.pick, even[0], "{answer:?}");
+        assert!(answer.share > 0.97, "the center of the lucky one is where the others are: {answer:?}");
     }
 
     #[test]

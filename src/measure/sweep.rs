@@ -1,12 +1,15 @@
 //! Rounds of runs over many points: losers drop out early, the others are told apart by repetition.
-use super::stats::{interval, median};
-use super::{Point, Trial, Way};
+use super::stats::{center, median};
+use super::{Figure, Point, Trial, Way, level};
 
 /// After one round, a point below this share of the best cannot be the answer: no noise of ours is as large.
 const LOST_AT_ONCE: f64 = 0.5;
 
-/// After more rounds, a point whose interval ends below this share of the best is out.
+/// After more rounds, a point that surely stays below this share of the best is out.
 const LOST: f64 = 0.9;
+
+/// Ways that are compared, each for itself.
+const WAYS: [Way; 4] = [Way::Direct, Way::Buffered, Way::Mapped, Way::Indirect];
 
 /// What became of a point.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,6 +31,8 @@ pub struct Entry {
     pub trials: Vec<(u32, Trial)>,
     /// What became of it.
     pub state: State,
+    /// What it gives, once the sweep is over.
+    pub figure: Option<Figure>,
 }
 
 impl Entry {
@@ -37,24 +42,22 @@ impl Entry {
         sound.map(|(round, trial)| (*round, trial.bytes_per_s())).collect()
     }
 
-    /// The median of these; `None` where no run was sound.
+    /// What it gives in bytes a second: the one number for it, wherever it is told. Before the sweep is over, the
+    /// center of its runs so far; `None` where no run was sound.
     pub fn rate(&self) -> Option<f64> {
-        median(&self.rates().into_iter().map(|(_, rate)| rate).collect::<Vec<_>>())
+        let so_far = || center(&self.rates().into_iter().map(|(_, rate)| rate).collect::<Vec<_>>());
+        self.figure.map_or_else(so_far, |figure| Some(figure.bytes_per_s))
+    }
+
+    /// An interval in which that lies with 95 % confidence; `None` of one round.
+    pub fn interval(&self) -> Option<(f64, f64)> {
+        self.figure?.interval()
     }
 
     /// The median of a number of its sound runs.
     pub fn median_of(&self, number: impl Fn(&Trial) -> f64) -> Option<f64> {
         let sound = self.trials.iter().filter(|(_, trial)| trial.is_sound());
         median(&sound.map(|(_, trial)| number(trial)).collect::<Vec<_>>())
-    }
-
-    /// Its rates by those of `other` in the rounds that both ran: what differs between places is not in them.
-    pub fn shares_of(&self, other: &Entry) -> Vec<f64> {
-        let theirs = other.rates();
-        let pair = |(round, rate): (u32, f64)| {
-            theirs.iter().find(|(other, _)| *other == round).map(|(_, other_rate)| rate / other_rate)
-        };
-        self.rates().into_iter().filter_map(pair).collect()
     }
 
     /// The page cache had some of it: the rate is not the disk's.
@@ -78,8 +81,10 @@ pub struct Sweep {
 impl Sweep {
     /// A sweep over `points`; `kept` is never dropped.
     pub fn new(points: Vec<Point>, kept: Point) -> Sweep {
-        let entries: Vec<Entry> =
-            points.into_iter().map(|point| Entry { point, trials: Vec::new(), state: State::Running }).collect();
+        let entries: Vec<Entry> = points
+            .into_iter()
+            .map(|point| Entry { point, trials: Vec::new(), state: State::Running, figure: None })
+            .collect();
         // The first round goes up in block size, so that its lines can be read as they come.
         let mut to_come: Vec<usize> = (0..entries.len()).collect();
         to_come.reverse();
@@ -121,51 +126,53 @@ impl Sweep {
         self.entries[index].state = State::LeftOut(why);
     }
 
-    /// The fastest point of that way of those in the running: the one that is surely as fast, by the lower end of the
-    /// interval of its rates, not the one that was lucky. Rates are taken by the middle one of their round, so that
-    /// places that differ do not count.
-    pub fn best(&self, way: Way) -> Option<&Entry> {
-        let running = || self.entries.iter().filter(|entry| entry.point.way == way && entry.state == State::Running);
-        let mut rounds: Vec<Vec<f64>> = vec![Vec::new(); self.round as usize + 1];
-        running().flat_map(Entry::rates).for_each(|(round, rate)| rounds[round as usize].push(rate));
-        let middles: Vec<f64> = rounds.iter().map(|rates| median(rates).unwrap_or(1.0)).collect();
-        let most = running().map(|entry| entry.rates().len()).max()?;
-        let surely = |entry: &Entry| {
-            let shares: Vec<f64> =
-                entry.rates().into_iter().map(|(round, rate)| rate / middles[round as usize]).collect();
-            // Of a single run nobody knows how lucky it was.
-            if shares.len() < most.min(2) { None } else { interval(&shares).map(|(low, _)| low).or(median(&shares)) }
-        };
-        let rated = running().filter_map(|entry| Some((entry, surely(entry)?)));
-        rated.max_by(|one, other| one.1.total_cmp(&other.1)).map(|(entry, _)| entry)
+    /// Ends the sweep: each point has its figure from now on.
+    pub fn conclude(&mut self) {
+        for way in WAYS {
+            let (indexes, rates) = self.rates_of(|entry| entry.point.way == way);
+            let figures = level::figures(&rates);
+            indexes.into_iter().zip(figures).for_each(|(index, figure)| self.entries[index].figure = figure);
+        }
     }
 
     /// Ends the round: drops who lost, and begins the next one in another order, so that nobody always comes behind the
     /// same other.
     pub fn end_round(&mut self) {
-        // Each way has an answer of its own.
-        for way in [Way::Direct, Way::Buffered, Way::Mapped] {
-            let Some(best) = self.best(way).cloned() else { continue };
-            let others = self.entries.iter_mut().filter(|entry| entry.point.way == way && entry.point != best.point);
-            for entry in others.filter(|entry| entry.point != self.kept && entry.state == State::Running) {
-                if has_lost(entry, &best) {
-                    entry.state = State::Lost;
-                }
-            }
+        for way in WAYS {
+            self.drop_losers(way);
         }
         self.round += 1;
         let running = self.entries.iter().enumerate().filter(|(_, entry)| entry.state == State::Running);
         self.to_come = running.map(|(index, _)| index).collect();
         self.random.shuffle(&mut self.to_come);
     }
+
+    /// The indexes of these entries, and their rates by round.
+    fn rates_of(&self, these: impl Fn(&Entry) -> bool) -> (Vec<usize>, Vec<Vec<(u32, f64)>>) {
+        let wanted = self.entries.iter().enumerate().filter(|(_, entry)| these(entry));
+        wanted.map(|(index, entry)| (index, entry.rates())).unzip()
+    }
+
+    /// Drops the points of that way that clearly lost to the one that is surely fastest, not to one that was lucky.
+    fn drop_losers(&mut self, way: Way) {
+        let (indexes, rates) = self.rates_of(|entry| entry.point.way == way && entry.state == State::Running);
+        let figures = level::figures(&rates);
+        let Some(best) = figures.iter().flatten().copied().max_by(|one, other| one.least().total_cmp(&other.least()))
+        else {
+            return;
+        };
+        for (index, figure) in indexes.into_iter().zip(figures) {
+            let entry = &mut self.entries[index];
+            if entry.point != self.kept && figure.is_some_and(|figure| has_lost(figure, best)) {
+                entry.state = State::Lost;
+            }
+        }
+    }
 }
 
-fn has_lost(entry: &Entry, best: &Entry) -> bool {
-    let shares = entry.shares_of(best);
-    match (shares.as_slice(), interval(&shares)) {
-        ([], _) => false,
-        ([only], _) => *only < LOST_AT_ONCE,
-        (_, Some((_, high))) => high < LOST,
-        (_, None) => false,
+fn has_lost(figure: Figure, best: Figure) -> bool {
+    match figure.most_of(best) {
+        Some(most) => most < LOST,
+        None => figure.bytes_per_s < LOST_AT_ONCE * best.bytes_per_s,
     }
 }

@@ -77,11 +77,6 @@ impl Trial {
         if self.seconds > 0.0 { self.bytes as f64 / self.seconds } else { 0.0 }
     }
 
-    /// Requests a second; 0 where nothing came.
-    pub fn requests_per_s(&self) -> f64 {
-        if self.seconds > 0.0 { self.requests as f64 / self.seconds } else { 0.0 }
-    }
-
     /// Processor seconds for each GiB; 0 where nothing came.
     pub fn cpu_s_per_gib(&self) -> f64 {
         if self.moved_bytes > 0 { self.cpu_s * (1u64 << 30) as f64 / self.moved_bytes as f64 } else { 0.0 }

@@ -40,7 +40,7 @@ const UNKNOWN_BYTES: u64 = 4 << 20;
 /// Hears how a sweep goes.
 pub trait Watch {
     /// A point was measured for the first time, or left out.
-    fn tried(&mut self, entry: &Entry);
+    fn tried(&mut self, _entry: &Entry) {}
 
     /// After each run: how far it is, from 0 to 1, and what is measured.
     fn moved(&mut self, share: f64, point: Point);
@@ -71,6 +71,7 @@ pub fn tune(subject: &mut Subject, points: Vec<Point>, time: Duration, stop: &St
     let mut sweep = Sweep::new(points, Point::of_dd());
     let failure = pass.rounds(&mut sweep, watch).err();
     let went_round = pass.walk.is_round();
+    sweep.conclude();
     let main = if subject.has(Way::Direct) { Way::Direct } else { Way::Buffered };
     let main_answer = answer(&sweep, main);
     let buffered = if main == Way::Direct { answer(&sweep, Way::Buffered) } else { None };

@@ -55,6 +55,17 @@ fn the_table_has_a_line_for_each_point_and_fits_eighty_columns_without_colour() 
     let (chart, _) = chart.split_once(": 95 % of ").expect("it has a legend");
     assert!(chart.is_ascii() && chart.contains("512 B ") && chart.ends_with("\n#"), "{chart}");
     assert!(text.contains("too large for what is measured"), "{text}");
+    // Table, chart and answer have one figure for one point.
+    let (_, answer) = text.split_once("\nanswer ").expect("there is an answer");
+    let words: Vec<&str> = answer.split_whitespace().collect();
+    // 1 MiB blocks, 4 in flight: 23.4 GB/s ...
+    let (block, depth, rate) = (words[..2].join(" "), words[3], words[6..8].join(" "));
+    let row = |line: &&str| line.starts_with("direct ") && line.contains(&format!(" {block} {depth:>5} "));
+    let row = text.lines().find(row).unwrap_or_else(|| panic!("{block} {depth} is not in {text}"));
+    assert!(row.contains(&format!(" {rate} ")), "{row}\n{text}");
+    let bars = chart.lines().find(|line| line.trim_start().starts_with(&format!("{depth} "))).expect("it has a row");
+    let best_row = bars.split_whitespace().rev().take(2).collect::<Vec<_>>();
+    assert!(best_row.len() == 2 && best_row[0].ends_with("B/s"), "{bars}");
 }
 
 #[test]
@@ -68,7 +79,7 @@ fn csv_has_the_same_fields_in_every_line() {
     let names = lines.next().unwrap();
     assert!(names.starts_with("way,block_bytes,depth,state,runs,bytes_per_s,"));
     let fields = names.split(',').count();
-    assert!(names.ends_with(",cpu_s_per_gib,cached,cpu_share"), "{names}");
+    assert!(names.ends_with(",cpu_share,bytes_per_s_low,bytes_per_s_high"), "{names}");
     assert!(lines.clone().count() > 10 && lines.all(|line| line.split(',').count() == fields), "{text}");
 }
 

@@ -1,7 +1,7 @@
 //! The page of a copy: rates over time and place, latencies, and who was waited for.
 use super::axis::{Axis, Quantity};
 use super::chart::{Chart, Curve, Shape};
-use super::rates::{Piece, WAITED_FOR, pieces};
+use super::rates::{Piece, WAITED_FOR, moving, pieces};
 use super::{Figure, Page, Table, bare, capital, device, frame, render};
 use crate::core::{Decision, Direction, Ended, Facts, Machine, Outcome, Plan, Series, Side};
 use crate::report::{text, units};
@@ -139,8 +139,9 @@ fn over_time(outcome: &Outcome, rates: &[Piece]) -> Figure {
 /// The rate as a whole, and how far it swung.
 fn range(outcome: &Outcome, rates: &[Piece]) -> String {
     let whole = units::per_second(outcome.totals.copied_bytes(), outcome.elapsed).filter(|&rate| rate > 0);
-    let moving = || rates.iter().map(|piece| piece.bytes_per_s[Side::Dest.index()]).filter(|&rate| rate > 0.0);
-    match (whole, moving().reduce(f64::min), moving().reduce(f64::max)) {
+    let moved = moving(rates);
+    let dest = || moved.iter().map(|piece| piece.bytes_per_s[Side::Dest.index()]).filter(|&rate| rate > 0.0);
+    match (whole, dest().reduce(f64::min), dest().reduce(f64::max)) {
         (Some(whole), Some(low), Some(high)) if rates.len() > 1 => {
             let whole = units::rate_decimal(whole);
             format!("{whole} as a whole; while it moved, the dest took {} to {}", rate(low), rate(high))
@@ -175,7 +176,7 @@ fn over_place(found: CopyFound<'_>, rates: &[Piece]) -> Option<Figure> {
         let copied = piece.copied_bytes.0 / 2 + piece.copied_bytes.1 / 2;
         (start + backward.map_or(copied, |len| len.saturating_sub(copied))) as f64
     };
-    let moved: Vec<Piece> = rates.iter().copied().filter(|piece| piece.copied_bytes.1 > piece.copied_bytes.0).collect();
+    let moved = moving(rates);
     if moved.len() < 2 {
         return None;
     }

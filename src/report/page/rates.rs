@@ -37,6 +37,42 @@ pub(super) fn pieces(moments: &[Moment], least: Duration, most: u32) -> Vec<Piec
     pieces
 }
 
+/// The same pieces, but that each has moved something: the time in which nothing did counts for the bytes that came
+/// then. So rates and times add up to the whole, as where a limit lets large blocks go one by one. What follows the
+/// last byte, such as a flush, is left out.
+pub(super) fn moving(pieces: &[Piece]) -> Vec<Piece> {
+    let mut moving = Vec::new();
+    let mut first = 0;
+    for (last, piece) in pieces.iter().enumerate() {
+        if piece.copied_bytes.1 > piece.copied_bytes.0 {
+            moving.push(joined(&pieces[first..=last]));
+            first = last + 1;
+        }
+    }
+    moving
+}
+
+impl Piece {
+    fn seconds(&self) -> f64 {
+        (self.end_s - self.middle_s) * 2.0
+    }
+}
+
+/// One piece of all these, which follow each other; there is one.
+fn joined(pieces: &[Piece]) -> Piece {
+    let (first, last) = (pieces[0], pieces[pieces.len() - 1]);
+    let seconds: f64 = pieces.iter().map(Piece::seconds).sum();
+    let mean =
+        |of: &dyn Fn(&Piece) -> f64| pieces.iter().map(|piece| of(piece) * piece.seconds()).sum::<f64>() / seconds;
+    Piece {
+        middle_s: last.end_s - seconds / 2.0,
+        end_s: last.end_s,
+        copied_bytes: (first.copied_bytes.0, last.copied_bytes.1),
+        bytes_per_s: [0, 1].map(|side| mean(&|piece| piece.bytes_per_s[side])),
+        waited_percent: [0, 1, 2, 3].map(|what| mean(&|piece| piece.waited_percent[what])),
+    }
+}
+
 fn piece(from: &Moment, to: &Moment) -> Piece {
     let seconds = (to.at - from.at).as_secs_f64();
     let rate = |from: u64, to: u64| to.saturating_sub(from) as f64 / seconds;
@@ -96,6 +132,28 @@ mod tests {
         assert!((120..=160).contains(&made.len()), "{}", made.len());
         let made = pieces(&moments(&[0, 500, 1000, 1001]), Duration::from_millis(500), 160);
         assert_eq!(made.len(), 2, "{made:?}");
+    }
+
+    #[test]
+    fn a_copy_in_bursts_has_its_mean_rate_at_every_place() {
+        // 15 MB each 100 ms on average, in blocks of 60 MB, and a flush.
+        let moment = |tick: u64| Moment {
+            at: Duration::from_millis(tick * 100),
+            read_bytes: tick.min(400) * 15_000_000,
+            dest_bytes: tick.min(400) / 4 * 60_000_000,
+            copied_bytes: tick.min(400) / 4 * 60_000_000,
+            ..Moment::default()
+        };
+        let pieces = pieces(&(0..=420).map(moment).collect::<Vec<_>>(), Duration::from_millis(90), 1000);
+        assert!(pieces.iter().any(|piece| piece.bytes_per_s[1] > 5e8), "in between it moves nothing");
+        let moving = moving(&pieces);
+        assert_eq!(moving.len(), 100);
+        for piece in &moving {
+            assert!(piece.bytes_per_s.iter().all(|rate| (rate - 1.5e8).abs() < 1e3), "{piece:?}");
+        }
+        let bytes: f64 = moving.iter().map(|piece| piece.bytes_per_s[1] * piece.seconds()).sum();
+        assert!((bytes - 6e9).abs() < 1e3 && moving.last().unwrap().copied_bytes.1 == 6_000_000_000, "{bytes}");
+        assert!(moving.windows(2).all(|pair| pair[0].copied_bytes.1 == pair[1].copied_bytes.0));
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! What `haul tune` found, for programs.
 use super::{bad, ended, failure, subject, written};
-use crate::apps::measuring::report::{Run, state};
+use crate::apps::measuring::report::{Run, requests_per_s, state};
 use crate::measure::stats::mad;
 use crate::measure::{Answer, Entry, Point, State, Trial, Tuned};
 use crate::report::json::{SCHEMA, object};
@@ -46,7 +46,8 @@ fn entry(entry: &Entry) -> impl Serialize {
         runs: sound.map(run).collect::<Vec<_>>(),
         bytes_per_s: entry.rate(),
         bytes_per_s_mad: mad(&rates),
-        requests_per_s: of(Trial::requests_per_s),
+        bytes_per_s_interval: entry.interval().map(|(low, high)| [low, high]),
+        requests_per_s: requests_per_s(entry),
         p50_us: of(|trial| trial.p50_us),
         p99_us: of(|trial| trial.p99_us),
         max_us: of(|trial| trial.max_us),

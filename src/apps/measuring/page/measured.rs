@@ -67,7 +67,7 @@ fn enough(found: &Answer) -> String {
     let setting =
         |point: Point| format!("{} blocks, {} in flight", units::block(point.block_bytes.into()), point.depth);
     let of_best = match found.pick == found.best {
-        true => "the best of all".to_owned(),
+        true => "no other has a higher rate".to_owned(),
         false => format!("{:.0} % of the best, {}", found.share * 100.0, setting(found.best)),
     };
     format!("{}: {}, {of_best}", setting(found.pick), rate(found.pick_bytes_per_s))
@@ -96,12 +96,12 @@ fn sweep(tuned: &Tuned, way: Way, id: &'static str) -> Option<Figure> {
         up: Axis::over(Quantity::Rate, points().map(|point| point.1)),
         curves: curves.clone(),
     };
-    let columns = ["block", "depth", "rate", "requests/s", "half within", "99 % within", "CPU s/GiB", "runs"];
+    let columns = ["block", "depth", "rate", "±", "requests/s", "half within", "99 % within", "CPU s/GiB", "runs"];
     let table = Table::new(&columns, entries.into_iter().map(row).collect());
     let title = format!("Rate by block size: {}", way.name());
     let what = match way {
         Way::Direct => {
-            "Past the page cache. Each point is the median of its runs at spread places; the block size \
+            "Past the page cache. Each point is the center of its runs at spread places; the block size \
                         axis is logarithmic."
         }
         _ => "Through the page cache, which reads ahead by itself and so hides the block size.",
@@ -118,7 +118,8 @@ fn row(entry: &Entry) -> Vec<String> {
         units::block(entry.point.block_bytes.into()),
         entry.point.depth.to_string(),
         rate(entry.rate().unwrap_or(0.0)) + cached,
-        format!("{:.0}", of(Trial::requests_per_s)),
+        measuring::spread(entry),
+        format!("{:.0}", measuring::requests_per_s(entry).unwrap_or(0.0)),
         latency(of(|trial| trial.p50_us)),
         latency(of(|trial| trial.p99_us)),
         format!("{:.3}", of(Trial::cpu_s_per_gib)),

@@ -17,8 +17,8 @@ pub use profile::{profile_charts, profile_csv, profile_text, timing_text};
 pub use question::confirm_measuring;
 pub(crate) use sustained::sustained_words;
 pub use sustained::{sustained_chart, sustained_csv, sustained_text};
-pub(crate) use tune::state;
-pub use tune::{TuneTeller, tune_charts, tune_csv, tune_text};
+pub use tune::{TuneTeller, tune_charts, tune_csv, tune_table, tune_text};
+pub(crate) use tune::{requests_per_s, spread, state};
 
 use crate::core::{EngineKind, Facts, Op};
 use crate::measure::{Bad, Failure, Ground, Point, Written};

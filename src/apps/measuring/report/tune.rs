@@ -11,11 +11,10 @@ use crate::report::{Out, units};
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
-/// Prints a line for each point as it comes, and a bar.
+/// Says what is measured, and shows a bar. Rates come at the end: after one run they are not those of the answer.
 #[derive(Debug)]
 pub struct TuneTeller {
     meter: Meter,
-    lines: bool,
     began: Instant,
     time: Duration,
 }
@@ -23,14 +22,13 @@ pub struct TuneTeller {
 impl TuneTeller {
     /// Begins to tell of a sweep of about `time` over the disk with these facts.
     pub fn start(style: TableStyle, facts: &Facts, op: Op, time: Duration, out: Out) -> TuneTeller {
-        let teller =
-            TuneTeller { meter: Meter::start(out), lines: style == TableStyle::Text, began: Instant::now(), time };
-        if teller.lines {
+        let teller = TuneTeller { meter: Meter::start(out), began: Instant::now(), time };
+        if style == TableStyle::Text {
             let doing = if op == Op::Read { "reading" } else { "writing" };
             let mut head = Columns::default();
             head.row("disk", described(facts));
             head.row("method", format!("{doing} for about {}, runs in turn at spread places", units::duration(time)));
-            teller.meter.print(&format!("{}\n{}", head.lines(), heading()));
+            teller.meter.print(&head.lines());
         }
         teller
     }
@@ -42,24 +40,20 @@ impl TuneTeller {
 }
 
 impl Watch for TuneTeller {
-    fn tried(&mut self, entry: &Entry) {
-        if self.lines {
-            self.meter.print(&row(entry));
-        }
-    }
-
     fn moved(&mut self, share: f64, now: Point) {
         let left = self.time.saturating_sub(self.began.elapsed());
         self.meter.moved(share, Some(left), &format!("{} {}", now.way.name(), point(now)));
     }
 }
 
-fn heading() -> String {
+/// Every point with the figure that charts, answer, JSON and page have, too.
+pub fn tune_table(tuned: &Tuned) -> String {
     let heading = format!(
-        "{:8} {:>9} {:>5} {:>12} {:>9} {:>9} {:>9} {:>9}",
-        "way", "block", "depth", "rate", "IOPS", "p50", "p99", "CPU s/GiB"
+        "{:8} {:>9} {:>5} {:>10} {:>5} {:>8} {:>8} {:>8} {:>9}",
+        "way", "block", "depth", "rate", "±", "IOPS", "p50", "p99", "CPU s/GiB"
     );
-    format!("{}\n", paint(STRONG, &heading))
+    let rows: String = tuned.sweep.entries().iter().map(row).collect();
+    format!("\n{}\n{rows}", paint(STRONG, &heading))
 }
 
 fn row(entry: &Entry) -> String {
@@ -69,14 +63,27 @@ fn row(entry: &Entry) -> String {
         return format!("{start}  left out: {why}\n");
     }
     let of = |number: fn(&Trial) -> f64| entry.median_of(number);
-    let (Some(rate), Some(requests)) = (entry.rate(), of(Trial::requests_per_s)) else {
+    let Some(rate) = entry.rate() else {
         return format!("{start}  failed: nothing could be moved there\n");
     };
     let [p50, p99] = [of(|trial| trial.p50_us), of(|trial| trial.p99_us)].map(|us| latency(us.unwrap_or(0.0)));
     let cpu = of(Trial::cpu_s_per_gib).unwrap_or(0.0);
-    let rate = units::rate_decimal(whole(rate));
+    let requests = requests_per_s(entry).unwrap_or(0.0);
+    let (rate, spread) = (units::rate_decimal(whole(rate)), spread(entry));
     let cached = if entry.was_cached() { " *" } else { "" };
-    format!("{start} {rate:>12} {requests:>9.0} {p50:>9} {p99:>9} {cpu:>9.3}{cached}\n")
+    format!("{start} {rate:>10} {spread:>5} {requests:>8.0} {p50:>8} {p99:>8} {cpu:>9.3}{cached}\n")
+}
+
+/// Requests a second at the rate that is told.
+pub(crate) fn requests_per_s(entry: &Entry) -> Option<f64> {
+    Some(entry.rate()? / f64::from(entry.point.block_bytes))
+}
+
+/// How far off the rate may be, as a share of it; nothing where one round says nothing of that.
+pub(crate) fn spread(entry: &Entry) -> String {
+    let Some((rate, (_, high))) = entry.rate().zip(entry.interval()) else { return String::new() };
+    let percent = (high / rate - 1.0) * 100.0;
+    if percent < 9.95 { format!("{percent:.1} %") } else { format!("{percent:.0} %") }
 }
 
 /// The answer in words, with what makes it doubtful.
@@ -124,12 +131,10 @@ fn answer(found: &Answer, tuned: &Tuned, rows: &mut Columns) {
     let pick = format!("{} blocks, {} in flight", units::block(found.pick.block_bytes.into()), found.pick.depth);
     let rate = units::rate(whole(found.pick_bytes_per_s));
     let of_best = if found.pick == found.best {
-        "the best of all".to_owned()
+        "no other has a higher rate".to_owned()
     } else {
         let best = units::rate_decimal(whole(found.best_bytes_per_s));
-        // Less, by median rates, may be more where both were measured in turn.
-        let share = found.share.min(1.0) * 100.0;
-        format!("{share:.0} % of the best in the same rounds, {} with {best}", point(found.best))
+        format!("{:.0} % of the best, {} with {best}", found.share * 100.0, point(found.best))
     };
     rows.row("answer", format!("{}: {rate},\n{of_best}", paint(STRONG, &pick)));
     rows.row("sure", sure(found));
@@ -152,7 +157,7 @@ fn sure(found: &Answer) -> String {
             let [low, high] = [low, high].map(|rate| units::rate_decimal(whole(rate)));
             // 100 % is nothing that runs can show.
             let percent = (share * 100.0).floor().min(99.0);
-            format!("{percent:.0} % that it reaches 95 % of the best, from {rounds}; median rate {low} to {high}")
+            format!("{percent:.0} % that it reaches 95 % of the best, from {rounds}; its rate is {low} to {high}")
         }
         _ => format!("nobody can be: there was time for {rounds} only; give it more with --time"),
     }
@@ -161,7 +166,7 @@ fn sure(found: &Answer) -> String {
 /// Every point as comma-separated values.
 pub fn tune_csv(tuned: &Tuned) -> String {
     let mut text = "way,block_bytes,depth,state,runs,bytes_per_s,bytes_per_s_mad,requests_per_s,p50_us,p99_us,max_us,\
-                    cpu_s_per_gib,cached,cpu_share\n"
+                    cpu_s_per_gib,cached,cpu_share,bytes_per_s_low,bytes_per_s_high\n"
         .to_owned();
     for entry in tuned.sweep.entries() {
         let Point { way, block_bytes, depth } = entry.point;
@@ -176,13 +181,15 @@ pub fn tune_csv(tuned: &Tuned) -> String {
             entry.trials.len().to_string(),
             number(entry.rate(), 0),
             number(crate::measure::stats::mad(&rates), 0),
-            number(of(Trial::requests_per_s), 1),
+            number(requests_per_s(entry), 1),
             number(of(|trial| trial.p50_us), 1),
             number(of(|trial| trial.p99_us), 1),
             number(of(|trial| trial.max_us), 1),
             number(of(Trial::cpu_s_per_gib), 4),
             entry.was_cached().to_string(),
             number(of(Trial::cpu_share), 4),
+            number(entry.interval().map(|interval| interval.0), 0),
+            number(entry.interval().map(|interval| interval.1), 0),
         ];
         text += &fields.join(",");
         text.push('\n');
