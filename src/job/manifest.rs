@@ -26,6 +26,13 @@ pub(crate) fn checklist(manifest: &Manifest) -> Checklist {
     Checklist::new(manifest.head.algorithm, pieces.collect())
 }
 
+/// The copy was of a part of its source: what goes on behind it is not different for that.
+pub(crate) fn is_range(manifest: &Manifest) -> bool {
+    let source = &manifest.head.source;
+    let end = source.offset_bytes.saturating_add(manifest.closing.len_bytes);
+    source.offset_bytes > 0 || source.size_bytes.is_some_and(|size| end < size)
+}
+
 /// Where the copy begins on the dest: where it was asked for, else where it began on the side that the dest is.
 pub(crate) fn offset_on(options: &Options, head: &Head, dest: &Facts) -> Result<u64> {
     if let Some(seek) = options.seek_bytes {

@@ -90,6 +90,8 @@ pub struct DigestedCopy {
     pub digests: BlockDigests,
     /// Where it begins on the dest, in bytes.
     pub offset: u64,
+    /// Its source went on behind it, or began before it: so may what is compared.
+    pub is_range: bool,
 }
 
 /// How a dest is compared with digests.
@@ -115,6 +117,7 @@ pub fn compare_digests(options: &Options, copy: &DigestedCopy, dest: &Facts, hos
     let mut decision = compare(&options, &source, dest, host)?;
     let Decision { plan, notes } = &mut decision;
     let Route::Compare { shorter, .. } = plan.route else { unreachable!("two sides are compared by that route") };
+    let shorter = shorter.filter(|(side, _)| !(copy.is_range && *side == Side::Source));
     plan.route = Route::ReadBack;
     plan.digest_blocks = Some(copy.digests);
     (plan.tuning.limits.bursts, plan.tuning.bursts) = (false, Bursts::Never);

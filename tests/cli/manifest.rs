@@ -299,3 +299,28 @@ fn words_that_cannot_be_meant_are_usage_errors() {
     }
     haul().args(["copy", "--manifest", &other, "--also", &other, file, &third]).assert().code(3);
 }
+
+#[test]
+fn a_manifest_of_a_part_is_right_of_the_longer_file_that_it_is_of() {
+    let bench = Bench::new(77);
+    let [source, manifest] = ["source", "manifest"].map(|name| bench.path(name));
+    for (skip, count) in [("0", "1M"), ("512K", "1M"), ("2M", "1M")] {
+        let mut copy = haul();
+        copy.args(["copy", "--progress", "none", "--manifest-block", "64K", "--skip", skip, "--count", count]);
+        copy.arg("--manifest").args([&manifest, &source, &bench.path("dest")]).assert().success();
+        for side in ["source", "dest"] {
+            let (report, status) = verify(&["--manifest", name(&manifest), name(&bench.path(side))]);
+            assert_eq!(status, 0, "{side} from {skip}: {report}");
+        }
+        // A byte of the part is still found, and none behind it is looked at.
+        for (at, wrong) in [(2 * MIB + 300_000, skip == "2M"), (3 * MIB + 700, false)] {
+            let mut changed = bench.bytes.clone();
+            changed[at] ^= 1;
+            fs::write(&source, &changed).unwrap();
+            let (report, status) = verify(&["--manifest", name(&manifest), name(&source)]);
+            assert_eq!(status, i32::from(wrong), "byte {at}, from {skip}: {report}");
+        }
+        fs::write(&source, &bench.bytes).unwrap();
+        [bench.path("dest"), manifest.clone()].iter().for_each(|made| fs::remove_file(made).unwrap());
+    }
+}

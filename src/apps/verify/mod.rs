@@ -9,7 +9,7 @@ use crate::core::schedules;
 use crate::core::{BlockDigests, Result, Side};
 use crate::disks;
 use crate::disks::probe;
-use crate::job::manifest::{checklist, doubts, offset_on, open};
+use crate::job::manifest::{checklist, doubts, is_range, offset_on, open};
 use crate::job::operator::Operator;
 use crate::job::read_back::Checker;
 use crate::job::session::{Session, Task};
@@ -50,6 +50,7 @@ fn against_manifest(options: &Options, path: &str, words: &[String], out: Out) -
         len: manifest.closing.len_bytes,
         digests: BlockDigests { kind: head.algorithm, block_bytes: head.block_bytes },
         offset: offset_on(options, head, &dest)?,
+        is_range: is_range(&manifest),
     };
     let DigestComparison { mut decision, source, shorter } =
         plan::compare_digests(options, &copy, &dest, &host(options.engine))?;
