@@ -28,3 +28,4 @@ mod resuming_around;
 mod retried_alone;
 mod ring_forms;
 mod scsi_oracle;
+mod surroundings;
