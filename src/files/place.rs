@@ -71,7 +71,7 @@ impl Place {
             Ok(link) if link.is_symlink() && ![0, our_uid()].contains(&link.uid()) => {
                 Err(FileError::NotOurs(format!("it is a symbolic link of user {}", link.uid())))
             }
-            Ok(link) if link.is_symlink() => Ok(Place { path: path.to_owned(), ..Place::of(&path.canonicalize()?)? }),
+            Ok(link) if link.is_symlink() => Ok(Place { path: path.to_owned(), ..Place::of(&canonical(path)?)? }),
             _ => Ok(Place::of(path)?),
         }
     }
@@ -249,4 +249,25 @@ pub(super) fn regular(stat: &Stat) -> Result<(), FileError> {
         FileType::Unknown => "something unknown",
     };
     Err(FileError::NotRegular(what))
+}
+
+/// Room for the name of a file in a folder, with its slash and the end of the text.
+const NAME_BYTES: usize = 1 + 255 + 1;
+
+/// The longest path that the kernel takes (PATH_MAX).
+const PATH_BYTES_MAX: usize = 4096;
+
+/// The path without symbolic links, from the root; as it was given, where its own folder is so deep that the kernel takes
+/// no path to it from the root.
+///
+/// # Errors
+/// As for `std::fs::canonicalize`.
+pub fn canonical(path: &Path) -> io::Result<PathBuf> {
+    let full = match path.canonicalize() {
+        // What it leads to may still be reached.
+        Err(error) if error.raw_os_error() == Some(libc::ENAMETOOLONG) => path.metadata().map(|_| path.to_owned())?,
+        full => full?,
+    };
+    let fits = full.as_os_str().len() + NAME_BYTES <= PATH_BYTES_MAX;
+    Ok(if fits { full } else { path.to_owned() })
 }

@@ -1,6 +1,6 @@
 //! The file that a report's page goes to: looked at before anything is done, written when all is done.
 use crate::core::{Error, Facts, FileId, Kind, Result, Side};
-use crate::files::{FileError, NewFile, Opening, Place, Visibility};
+use crate::files::{FileError, NewFile, Opening, Place, Visibility, canonical};
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::os::unix::fs::MetadataExt;
@@ -35,7 +35,7 @@ impl PageFile {
             Error::new(Kind::Usage, format!("--report {shown}: no name of a file")).advise("Name a file: report.html.")
         })?;
         let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        let parent = parent.canonicalize().map_err(|error| cannot(error.into()).advise("Make its folder first."))?;
+        let parent = canonical(parent).map_err(|error| cannot(error.into()).advise("Make its folder first."))?;
         if parent.starts_with("/dev") && !parent.starts_with("/dev/shm") {
             return Err(refused(format!("--report {shown}: no file is made under /dev")));
         }

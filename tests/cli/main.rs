@@ -19,6 +19,7 @@ mod generated;
 mod limits;
 mod locks;
 mod locks_beneath;
+mod long_names;
 mod manifest;
 mod mapfile;
 mod measured_faults;

@@ -3,6 +3,7 @@ use super::character;
 use super::passthrough;
 use super::snapshot::Snapshot;
 use crate::core::{EndpointKind, Error, FileId, Kind, Passthrough, Result, Side};
+use crate::files::canonical;
 use crate::sys::was_closed;
 use rustix::fs::{FileType, Stat, major, minor};
 use std::fs;
@@ -140,7 +141,7 @@ fn resolved(path: &Path, stat: &Stat) -> PathBuf {
     let same = |other: &PathBuf| {
         rustix::fs::stat(other).is_ok_and(|other| (other.st_dev, other.st_ino) == (stat.st_dev, stat.st_ino))
     };
-    fs::canonicalize(path).ok().filter(same).unwrap_or_else(|| path.to_owned())
+    canonical(path).ok().filter(same).unwrap_or_else(|| path.to_owned())
 }
 
 /// A dest that is not there: a file to be made, unless it looks like the name of a device.
@@ -156,7 +157,7 @@ fn missing(address: &str, snapshot: &Snapshot) -> Result<Place> {
     if among_devices(nearest(&path), snapshot) {
         return Err(no_device(address));
     }
-    let directory = fs::canonicalize(parent(&path)).and_then(|path| Ok((rustix::fs::stat(&path)?, path)));
+    let directory = canonical(parent(&path)).and_then(|path| Ok((rustix::fs::stat(&path)?, path)));
     let (stat, directory) = directory.map_err(|cause| no_directory(address, &path, cause))?;
     if FileType::from_raw_mode(stat.st_mode) != FileType::Directory {
         return Err(no_directory(address, &path, io::ErrorKind::NotADirectory.into()));

@@ -3,7 +3,7 @@ use super::waiting::Waiting;
 use super::{about, foreign, place};
 use crate::core::{Error, Facts, Kind};
 use crate::disks::probe;
-use crate::files::{FileError, Opening, Place};
+use crate::files::{FileError, Opening, Place, canonical};
 use crate::ledger::FaultKind;
 use crate::ledger::journal::Head;
 use std::fs;
@@ -71,7 +71,7 @@ impl Stale {
     /// Those about the dest that `leads_there`, a path below /proc/self/fd or any other. It is looked at closely only
     /// where there could be one.
     pub(crate) fn of_path(leads_there: &str) -> Vec<Stale> {
-        let Ok(path) = fs::canonicalize(leads_there) else { return Vec::new() };
+        let Ok(path) = canonical(Path::new(leads_there)) else { return Vec::new() };
         if !place::may_be_about(&path) {
             return Vec::new();
         }
