@@ -45,13 +45,22 @@ fn directory(major: u32, minor: u32) -> Option<PathBuf> {
     Some(disk.join("queue")).filter(|queue| queue.is_dir())
 }
 
+/// Whether a disk moves a head, by its directory `queue`; `None` where nobody knows. The disks of virtual machines say
+/// yes unless they were told otherwise, whatever lies beneath: of them only no is an answer.
+pub(super) fn rotational(queue: &Path) -> Option<bool> {
+    let says_so = number::<u32>(queue, "rotational")? != 0;
+    let name = queue.parent().and_then(Path::file_name).unwrap_or_default().to_string_lossy();
+    let is_virtual = ["vd", "xvd"].iter().any(|prefix| name.starts_with(prefix));
+    (!says_so || !is_virtual).then_some(says_so)
+}
+
 fn read(queue: &Path) -> QueueLimits {
     let max_request_kib: u32 = number(queue, "max_sectors_kb").unwrap_or(0);
     QueueLimits {
         optimal_io_bytes: number(queue, "optimal_io_size").unwrap_or(0),
         max_request_bytes: max_request_kib.saturating_mul(1024),
         requests_max: number(queue, "nr_requests").unwrap_or(0),
-        rotational: number(queue, "rotational").map(|flag: u32| flag != 0),
+        rotational: rotational(queue),
         write_zeroes_max_bytes: number(queue, "write_zeroes_max_bytes").unwrap_or(0),
         // No kernel says so of a block device yet.
         copy_max_bytes: 0,
@@ -66,6 +75,23 @@ fn number<T: FromStr>(queue: &Path, name: &str) -> Option<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_disk_of_a_virtual_machine_is_believed_only_when_it_says_that_it_has_no_head() {
+        let dir = tempfile::tempdir().unwrap();
+        let says = |name: &str, flag: &str| {
+            let queue = dir.path().join(name).join("queue");
+            fs::create_dir_all(&queue).unwrap();
+            fs::write(queue.join("rotational"), flag).unwrap();
+            rotational(&queue)
+        };
+        assert_eq!([says("vda", "1\n"), says("vdb", "0\n"), says("xvda", "1\n")], [None, Some(false), None]);
+        assert_eq!(
+            [says("sda", "1\n"), says("sdb", "0\n"), says("loop0", "1\n")],
+            [Some(true), Some(false), Some(true)]
+        );
+        assert_eq!(rotational(dir.path()), None);
+    }
 
     #[test]
     fn limits_are_read_in_bytes_and_missing_ones_are_unknown() {

@@ -1,4 +1,5 @@
 //! Block devices as sysfs shows them: what is a part of what, what is on top of what.
+use crate::disks::queue_limits;
 use rustix::fs::{major, makedev, minor};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -114,7 +115,7 @@ impl Device {
     /// It or its disk moves a head; `None` where nobody knows.
     pub(super) fn rotational(&self) -> Option<bool> {
         let dir = self.disk().map_or_else(|| self.dir.clone(), |disk| disk.dir);
-        number::<u32>(&dir, "queue/rotational").map(|flag| flag != 0)
+        queue_limits::rotational(&dir.join("queue"))
     }
 }
 

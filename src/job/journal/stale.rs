@@ -6,7 +6,6 @@ use crate::disks::probe;
 use crate::files::{FileError, Opening, Place, canonical};
 use crate::ledger::FaultKind;
 use crate::ledger::journal::Head;
-use std::fs;
 use std::path::{Path, PathBuf};
 
 /// A journal that claims something about a dest, and is to be removed before anybody writes there.

@@ -137,9 +137,7 @@ fn wish(asked: &PlanInput, range: &Range, side: Side) -> Result<Wish> {
     if len.is_some_and(|len| len < DIRECT_FILE_BYTES_MIN) {
         return no("too short for direct I/O to pay");
     }
-    let cached = facts.cached_bytes.filter(|_| side == Side::Source).unwrap_or(0);
-    let whole = len.or(facts.size).unwrap_or(u64::MAX);
-    if cached.saturating_mul(2) >= whole {
+    if side == Side::Source && mostly_cached(facts, len) {
         return no("most of it is in memory already");
     }
     yes("the file system has direct I/O, and it pays")
@@ -243,4 +241,10 @@ fn buffered(facts: &Facts) -> Cache {
         | EndpointKind::Memory
         | EndpointKind::Manifest => Cache::Keep,
     }
+}
+
+/// Most of a source is in the page cache, `len` bytes of it or all.
+pub(crate) fn mostly_cached(facts: &Facts, len: Option<u64>) -> bool {
+    let whole = len.or(facts.size).unwrap_or(u64::MAX);
+    facts.cached_bytes.is_some_and(|cached| cached.saturating_mul(2) >= whole)
 }

@@ -1,7 +1,7 @@
 //! Block size and queue depth.
-use super::{Engines, OneGround, Reach, one_ground};
+use super::{Engines, OneGround, Reach, mostly_cached, one_ground};
 use crate::core::{
-    Bursts, EndpointKind, EngineKind, Error, Facts, Kind, Limits, PlanNotes, Result, SavedPace, Side, Tuning,
+    Bursts, Cache, EndpointKind, EngineKind, Error, Facts, Kind, Limits, PlanNotes, Result, SavedPace, Side, Tuning,
 };
 use crate::plan::asked::PlanInput;
 use crate::plan::check::Range;
@@ -36,7 +36,9 @@ pub(crate) fn pace(
     // Block sizes that we choose are whole pages too. Both are powers of two, so the larger is a multiple of the other.
     let unit = align.max(PAGE_BYTES);
     let is_sync = engines.moving() == EngineKind::Sync;
-    let ground = if is_sync { None } else { one_ground(asked) };
+    // What comes from the page cache moves no head.
+    let is_cached = reach.access[Side::Source.index()].cache != Cache::Direct && mostly_cached(asked.source, range.len);
+    let ground = if is_sync || is_cached { None } else { one_ground(asked) };
     let start = start(asked, is_sync);
 
     let (block, block_because) = match options.block_bytes {

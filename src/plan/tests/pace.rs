@@ -131,3 +131,14 @@ fn digests_change_nothing_about_the_pace() {
         assert_eq!(made(&options, &disk(1, GIB), &turning).tuning.limits.in_flight, [2, 2]);
     }
 }
+
+#[test]
+fn what_comes_from_the_page_cache_moves_no_head() {
+    let ground = Ground { id: FileId::Device(9), name: "/dev/sdb".to_owned(), offset: None, rotational: Some(true) };
+    let on_disk = |facts: Facts| Facts { ground: vec![ground.clone()], ..facts };
+    let (source, dest) = (on_disk(file("a", 1, GIB)), on_disk(new_file("b")));
+    assert!(made(&options(), &source, &dest).tuning.limits.bursts);
+    let cached = Facts { cached_bytes: Some(GIB), ..source };
+    let Tuning { limits, bursts, .. } = made(&options(), &cached, &dest).tuning;
+    assert_eq!((limits.bursts, bursts), (false, Bursts::Never));
+}
