@@ -257,8 +257,8 @@ const NAME_BYTES: usize = 1 + 255 + 1;
 /// The longest path that the kernel takes (PATH_MAX).
 const PATH_BYTES_MAX: usize = 4096;
 
-/// The path without symbolic links, from the root; as it was given, where its own folder is so deep that the kernel takes
-/// no path to it from the root.
+/// The path without symbolic links, from the root; as it was given, where its own folder is so deep that the kernel
+/// takes no path to it from the root.
 ///
 /// # Errors
 /// As for `std::fs::canonicalize`.

@@ -1,5 +1,5 @@
 //! Names and folders that are as long as a file system allows: what dd writes to, haul copies to.
-use crate::support::{haul_path, scratch, write_noise};
+use crate::support::{haul_path, in_one_line, scratch, write_noise};
 use std::fs;
 use std::os::unix::process::ExitStatusExt;
 use std::process::Command;
@@ -25,7 +25,7 @@ fn a_folder_deeper_than_any_path_takes_copies_with_all_that_goes_beside_them() {
         let mut shell = Command::new("bash");
         shell.arg("-c").arg(format!("{GO_DEEP} $H {run}")).current_dir(&folder);
         let output = shell.env("H", haul_path()).env("S", &source).output().expect("bash runs");
-        let said = String::from_utf8_lossy(&output.stderr);
+        let said = in_one_line(&output.stderr);
         assert_eq!((output.status.code(), output.status.signal()), (Some(0), None), "{run}: {said}");
         fs::remove_dir_all(&folder).unwrap();
     }
@@ -44,7 +44,7 @@ fn a_name_as_long_as_any_takes_copies_that_can_be_resumed() {
         };
         for words in [&[][..], &["--restart"], &["--manifest", "m"]] {
             let output = copy(words);
-            assert!(output.status.success(), "{len}: {}", String::from_utf8_lossy(&output.stderr));
+            assert!(output.status.success(), "{len}: {}", in_one_line(&output.stderr));
         }
         assert!(fs::read(dir.path().join(&name)).unwrap() == fs::read(&source).unwrap(), "{len}");
         let left: Vec<_> = fs::read_dir(dir.path()).unwrap().flatten().map(|file| file.file_name()).collect();

@@ -155,8 +155,8 @@ impl SystemUnderTest for Around {
         let mut command = self.command()?;
         command.arg("dd").arg(source).args(["of=/dev/null", "bs=1M"]);
         command.args([format!("skip={skip}"), format!("count={count}")]).env("LC_ALL", "C").stderr(Stdio::piped());
-        // Left to itself, haul dd reads a block device past the page cache. With this it makes plain calls of read(2) on
-        // what it opened, as GNU dd does; on files and block devices the flag changes nothing else.
+        // Left to itself, haul dd reads a block device past the page cache. With this it makes plain calls of read(2)
+        // on what it opened, as GNU dd does; on files and block devices the flag changes nothing else.
         command.arg(if way == Way::Direct { "iflag=direct" } else { "iflag=nonblock" });
         self.reading = Some(Reading { child: command.spawn()?, disk, way, was_clean });
         Ok(())
