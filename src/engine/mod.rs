@@ -20,6 +20,9 @@ mod recover_from_dest;
 mod ring;
 mod run;
 mod threads;
+// The pump does not use it yet; `pace` does its work until then.
+#[cfg_attr(not(feature = "internals"), allow(dead_code, unused_imports))]
+pub mod valves;
 mod watch;
 
 pub use endpoint_queue::EndpointQueue;

@@ -1,0 +1,81 @@
+//! Which changes of the limits there are, and which of them fit.
+use super::limits::{Limits, Start};
+
+/// Direct I/O wants requests of whole pages.
+const PAGE_BYTES: u32 = 4096;
+/// Fewer in flight are not tried: a device would idle while its request is on the way.
+const IN_FLIGHT_MIN: u32 = 2;
+
+/// A change of the limits; sides by `Side::index`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Change {
+    /// Twice as many requests of a side in flight.
+    More(usize),
+    /// Half as many.
+    Fewer(usize),
+    /// Twice as many on both sides, of half the size.
+    Smaller,
+    /// Half as many on both sides, of twice the size.
+    Larger,
+}
+
+impl Change {
+    /// Whether it puts more requests in flight.
+    pub(super) fn adds(self) -> bool {
+        matches!(self, Change::More(_) | Change::Smaller)
+    }
+}
+
+/// What limits stay within.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Bounds {
+    /// Most bytes that a side may have in flight: half of the pool, so that neither takes the other's.
+    side_bytes: u64,
+    block_bytes_min: u32,
+    block_bytes_max: u32,
+    in_flight_max: u32,
+}
+
+impl Bounds {
+    /// Those of a copy.
+    pub(super) fn of(start: &Start) -> Self {
+        Bounds {
+            side_bytes: start.pool_bytes / 2,
+            block_bytes_min: start.block_bytes_min,
+            block_bytes_max: start.block_bytes_max,
+            in_flight_max: start.in_flight_max.max(1),
+        }
+    }
+
+    /// The nearest limits within the bounds to those that a copy begins with. Bytes in flight are left as they are.
+    pub(super) fn clamp(&self, limits: Limits) -> Limits {
+        let block_bytes = limits.block_bytes.min(self.block_bytes_max).max(self.block_bytes_min);
+        Limits { block_bytes, in_flight: limits.in_flight.map(|count| count.clamp(1, self.in_flight_max)), ..limits }
+    }
+
+    /// The limits after `change`; `None` where they do not fit.
+    pub(super) fn after(&self, limits: Limits, change: Change) -> Option<Limits> {
+        let mut to = limits;
+        match change {
+            Change::More(side) => to.in_flight[side] = to.in_flight[side].checked_mul(2)?,
+            Change::Fewer(side) => to.in_flight[side] /= 2,
+            Change::Smaller => {
+                to.block_bytes /= 2;
+                to.in_flight = to.in_flight.map(|count| count.saturating_mul(2));
+            }
+            Change::Larger => {
+                to.block_bytes = to.block_bytes.checked_mul(2)?;
+                to.in_flight = to.in_flight.map(|count| (count / 2).max(IN_FLIGHT_MIN));
+            }
+        }
+        let whole = to.block_bytes == limits.block_bytes || to.block_bytes.is_multiple_of(PAGE_BYTES);
+        let block_fits = (self.block_bytes_min..=self.block_bytes_max).contains(&to.block_bytes);
+        let fits = |side: usize| {
+            let bytes = |limits: &Limits| u64::from(limits.in_flight[side]) * u64::from(limits.block_bytes);
+            let count = to.in_flight[side];
+            let count_fits = (IN_FLIGHT_MIN..=self.in_flight_max).contains(&count);
+            (count == limits.in_flight[side] || count_fits) && bytes(&to) <= self.side_bytes.max(bytes(&limits))
+        };
+        (whole && block_fits && fits(0) && fits(1)).then_some(to)
+    }
+}

@@ -1,0 +1,362 @@
+//! The governor: which trial is next, and what it costs.
+use super::bursts::BurstSearch;
+use super::change::{Bounds, Change};
+use super::limits::{Limits, Round, Start, SteadyRate};
+use super::reason;
+use super::trial::{Gains, Running, Trial, Verdict, is_clear, is_clear_early};
+use super::window::{Came, Window};
+use crate::core::Side;
+use std::time::Duration;
+
+/// Windows of the first trials last for so many requests, and seconds, at least.
+const FIRST_REQUESTS: u32 = 6;
+/// See [`FIRST_REQUESTS`].
+const FIRST_S: f64 = 1e-3;
+/// And those of later ones.
+const LATER_REQUESTS: u32 = 12;
+/// See [`LATER_REQUESTS`].
+const LATER_S: f64 = 0.04;
+/// Requests that are enough for what is very clear.
+const CLEAR_REQUESTS: u32 = 4;
+/// Later trials only where so many seconds are left: they cost some tens of milliseconds and bring a percent or two.
+const LATER_LEFT_S: f64 = 15.0;
+/// Between two later trials, in seconds; grows by half with each that brought nothing, up to [`PAUSE_MAX_S`].
+const PAUSE_S: f64 = 0.5;
+/// See [`PAUSE_S`].
+const PAUSE_MAX_S: f64 = 30.0;
+/// Share of the time so far that may have been lost before a later trial begins.
+const LOST_SHARE_MAX: f64 = 0.01;
+/// A side with a moving head is left alone where fewer seconds than this are left: what it begins with is right.
+const ROTATIONAL_LEFT_S: f64 = 5.0;
+/// A side is judged when its limit was reached for so much of the time.
+const FULL_SHARE_MIN: f64 = 0.3;
+/// The first seconds, in which windows are short.
+const EARLY_S: f64 = 1.0;
+/// While the pool fills, what arrives is no steady rate: so many blocks do not count.
+const FILLING_BLOCKS: u64 = 8;
+/// Trials kept for the report; of more, the last.
+const TRIALS_MAX: usize = 256;
+
+/// Index of the destination in arrays of one entry a side.
+const DEST: usize = 1;
+
+/// Finds the limits of a copy while it runs.
+#[derive(Debug)]
+pub struct Governor {
+    start: Start,
+    bounds: Bounds,
+    limits: Limits,
+    windows: [Window; 2],
+    running: Option<Running>,
+    bursts: BurstSearch,
+    /// Changes of a side that were tried since it was last changed: more, fewer.
+    tried: [[bool; 2]; 2],
+    /// The change that won is tried again.
+    again: Option<Change>,
+    /// Which later trial is next.
+    turn: usize,
+    next_at_s: f64,
+    pause_s: f64,
+    lost_s: f64,
+    /// Seconds in which each limit was reached since the last trial, and when that ended.
+    full_s: [f64; 2],
+    since_s: f64,
+    now_s: f64,
+    arrived_bytes: u64,
+    settled_s: f64,
+    settled_bytes: u64,
+    trials: Vec<Trial>,
+}
+
+impl Governor {
+    /// Begins with `start.limits`, kept within the bounds.
+    pub fn new(start: Start) -> Self {
+        let bounds = Bounds::of(&start);
+        let bursts = BurstSearch::new(&start);
+        let limits = Limits { bursts: bursts.first(), ..bounds.clamp(start.limits) };
+        let mut governor = Governor {
+            start,
+            bounds,
+            limits,
+            windows: [Window::default(); 2],
+            running: None,
+            bursts,
+            tried: [[start.tuned; 2]; 2],
+            again: None,
+            turn: 0,
+            next_at_s: if start.tuned { EARLY_S } else { 0.0 },
+            pause_s: PAUSE_S,
+            lost_s: 0.0,
+            full_s: [0.0; 2],
+            since_s: 0.0,
+            now_s: 0.0,
+            arrived_bytes: 0,
+            settled_s: 0.0,
+            settled_bytes: 0,
+            trials: Vec::with_capacity(if start.adaptive { TRIALS_MAX } else { 0 }),
+        };
+        governor.restart_windows();
+        governor
+    }
+
+    /// The limits in use.
+    pub fn limits(&self) -> Limits {
+        self.limits
+    }
+
+    /// What arrived while nothing was tried: the rate of it is the one to come.
+    pub fn settled(&self) -> SteadyRate {
+        SteadyRate { time: Duration::from_secs_f64(self.settled_s), bytes: self.settled_bytes }
+    }
+
+    /// What the search has cost so far: time that trials took beyond what their bytes would have taken without them.
+    pub fn lost(&self) -> Duration {
+        Duration::from_secs_f64(self.lost_s)
+    }
+
+    /// The trials that are over, oldest first.
+    pub fn trials(&self) -> &[Trial] {
+        &self.trials
+    }
+
+    /// Why these limits, in one clause.
+    pub fn because(&self) -> String {
+        reason::of(&self.start, self.limits, &self.trials)
+    }
+
+    /// Takes in a round of the pump. Returns other limits to use from now on, or `None`: those in use stay.
+    pub fn observe(&mut self, round: &Round) -> Option<Limits> {
+        let now_s = round.now.as_secs_f64();
+        let passed_s = (now_s - self.now_s).max(0.0);
+        (self.now_s, self.arrived_bytes) = (now_s.max(self.now_s), round.arrived_bytes);
+        self.note_settled(passed_s, round);
+        if !self.start.adaptive {
+            return None;
+        }
+        let before = self.limits;
+        let left_s = self.left_s();
+        if let Some(bursts) = self.bursts.observe(round, passed_s, left_s) {
+            self.use_bursts(bursts);
+        }
+        if !self.bursts.measures() && !self.limits.bursts {
+            self.note_windows(passed_s, round);
+            if !round.finished {
+                match self.running {
+                    Some(running) => self.go_on(running, round.disturbed),
+                    None => self.begin_trial(),
+                }
+            }
+        }
+        (self.limits != before).then_some(self.limits)
+    }
+
+    /// Takes turns from now on, or no longer; and puts down a comparison that is over.
+    fn use_bursts(&mut self, bursts: bool) {
+        self.running = None;
+        self.limits.bursts = bursts;
+        self.restart_windows();
+        self.lost_s += self.bursts.take_lost_s();
+        if let Some(trial) = self.bursts.take_trial(self.now_s, self.limits) {
+            self.put_down(trial);
+        }
+    }
+
+    fn restart_windows(&mut self) {
+        for (window, limit) in self.windows.iter_mut().zip(self.limits.in_flight) {
+            window.begin(limit, 0);
+        }
+        (self.full_s, self.since_s) = ([0.0; 2], self.now_s);
+    }
+
+    fn note_settled(&mut self, passed_s: f64, round: &Round) {
+        // The base of a trial, once what was tried is out of the pipe, is as good as no trial.
+        let calm = self.running.is_none_or(|running| !running.is_changed() && !self.windows[running.by].skips());
+        let filling = round.arrived_bytes < u64::from(self.limits.block_bytes) * FILLING_BLOCKS;
+        if calm && !filling && !round.disturbed && !self.bursts.measures() {
+            self.settled_s += passed_s;
+            self.settled_bytes += round.came_bytes[DEST];
+        }
+    }
+
+    fn note_windows(&mut self, passed_s: f64, round: &Round) {
+        for side in 0..2 {
+            self.windows[side].note(&Came {
+                passed_s,
+                requests: round.came[side],
+                bytes: round.came_bytes[side],
+                arrived_bytes: round.came_bytes[DEST],
+                in_flight: round.in_flight[side],
+                limit: self.limits.in_flight[side],
+                wrote_block_bytes: if side == DEST { round.wrote_block_bytes } else { 0 },
+                disturbed: round.disturbed,
+            });
+            if self.windows[side].is_full() {
+                self.full_s[side] += passed_s;
+            }
+        }
+    }
+
+    /// Seconds that are left at the rate so far.
+    fn left_s(&self) -> f64 {
+        let Some(len) = self.start.len else { return f64::INFINITY };
+        len.saturating_sub(self.arrived_bytes) as f64 * self.now_s / self.arrived_bytes.max(1) as f64
+    }
+
+    fn use_limits(&mut self, limits: Limits, by: usize) {
+        let other_size = limits.block_bytes != self.limits.block_bytes;
+        let awaited = if by == DEST && other_size { limits.block_bytes } else { 0 };
+        let skip = if limits == self.limits { 0 } else { limits.in_flight[by].max(self.limits.in_flight[by]) };
+        self.limits = limits;
+        self.windows[by].begin(skip, awaited);
+        if let Some(running) = &mut self.running {
+            (running.step_began_s, running.step_arrived_bytes) = (self.now_s, self.arrived_bytes);
+        }
+    }
+
+    fn begin_trial(&mut self) {
+        let span_s = (self.now_s - self.since_s).max(1e-9);
+        let by = usize::from(self.full_s[1] > self.full_s[0]);
+        let enough = FIRST_REQUESTS.min(self.limits.in_flight[by]);
+        if self.full_s[by] < FULL_SHARE_MIN * span_s || self.windows[by].requests < enough {
+            return;
+        }
+        let Some(change) = self.next_change(by) else { return };
+        let Some(other) = self.bounds.after(self.limits, change) else { return };
+        self.running = Some(Running::new(change, by, [self.limits, other], self.now_s, self.arrived_bytes));
+    }
+
+    /// The first trials follow each other; between later ones there are pauses.
+    fn next_change(&mut self, by: usize) -> Option<Change> {
+        if let Some(change) = self.again.take() {
+            return Some(change);
+        }
+        let few_s = self.arrived_bytes < self.start.pool_bytes || self.left_s() < ROTATIONAL_LEFT_S;
+        if self.start.rotational[by] && few_s {
+            return None;
+        }
+        let more = Change::More(by);
+        let up = if self.bounds.after(self.limits, more).is_some() { more } else { Change::Smaller };
+        if !std::mem::replace(&mut self.tried[by][0], true) {
+            return Some(up);
+        }
+        let fewer = Change::Fewer(by);
+        if !self.tried[by][1] && self.bounds.after(self.limits, fewer).is_some() {
+            self.tried[by][1] = true;
+            return Some(fewer);
+        }
+        let due = self.now_s >= self.next_at_s && self.left_s() >= LATER_LEFT_S;
+        if !due || self.lost_s > LOST_SHARE_MAX * self.now_s {
+            return None;
+        }
+        self.turn += 1;
+        Some([up, fewer, Change::Larger][self.turn % 3])
+    }
+
+    /// What a window needs before it counts: requests and seconds.
+    fn wanted(&self, by: usize) -> (u32, f64) {
+        let early = self.tried.iter().flatten().any(|tried| !tried) || self.now_s < EARLY_S;
+        let (requests, time_s) = if early { (FIRST_REQUESTS, FIRST_S) } else { (LATER_REQUESTS, LATER_S) };
+        (requests.max(self.limits.in_flight[by]), time_s)
+    }
+
+    /// Goes on with a trial after a round.
+    fn go_on(&mut self, mut running: Running, disturbed: bool) {
+        let by = running.by;
+        if self.windows[by].awaits_blocks(2 * self.start.pool_bytes) || disturbed {
+            (running.step_began_s, running.step_arrived_bytes) = (self.now_s, self.arrived_bytes);
+            self.running = Some(running);
+            return;
+        }
+        let (requests, time_s) = self.wanted(by);
+        let took_s = self.now_s - running.step_began_s;
+        let window = self.windows[by];
+        if !window.has(requests, time_s) {
+            let half = CLEAR_REQUESTS.max(self.limits.in_flight[by] / 2);
+            let gain = (window.rate() / running.rate_base).ln();
+            let early = running.is_changed() && window.has(half, time_s / 2.0);
+            match is_clear_early(gain).filter(|_| early) {
+                Some(kept) => {
+                    self.lost_s += (1.0 - gain.exp()).max(0.0) * took_s;
+                    running.gains = Gains::one(gain);
+                    self.end_trial(running, if kept { Verdict::Kept } else { Verdict::Dropped });
+                }
+                None => self.end_where_not_full(running, time_s, took_s),
+            }
+            return;
+        }
+        let rate = window.rate();
+        if running.is_changed() {
+            running.rate_other = rate;
+            let gain = (rate / running.rate_base).ln();
+            self.lost_s += (1.0 - rate / running.rate_base).max(0.0) * took_s;
+            if let Some(kept) = is_clear(gain).filter(|_| running.gains.pairs == 0) {
+                running.gains = Gains::one(gain);
+                return self.end_trial(running, if kept { Verdict::Kept } else { Verdict::Dropped });
+            }
+        } else {
+            if running.step > 0 {
+                // A queue that was served out of order stays so for a while: the better of the windows before and
+                // after counts, with their mean bad changes would win.
+                running.gains.add((running.rate_other / running.rate_base.max(rate)).ln());
+            }
+            running.rate_base = rate;
+            (running.arrived_base, running.base_took_s) =
+                (window.arrived_bytes as f64 / window.time_s.max(1e-9), window.time_s);
+            if let Some(kept) = running.gains.judge() {
+                return self.end_trial(running, if kept { Verdict::Kept } else { Verdict::Dropped });
+            }
+        }
+        running.step += 1;
+        self.running = Some(running);
+        self.use_limits(running.limits(), by);
+    }
+
+    /// Ends a trial whose window does not fill because the side no longer reaches its limit. If more were asked for
+    /// and no less arrives, the other side is the slower one now.
+    fn end_where_not_full(&mut self, running: Running, time_s: f64, took_s: f64) {
+        let usual_s = if running.base_took_s > 0.0 { 3.0 * running.base_took_s } else { 4.0 };
+        if took_s <= (2.0 * usual_s).max(4.0 * time_s) {
+            return;
+        }
+        let arrived = self.arrived_bytes.saturating_sub(running.step_arrived_bytes) as f64 / took_s;
+        let rarely_full = self.windows[running.by].time_s < 0.5 * took_s;
+        let kept =
+            running.is_changed() && running.change.adds() && rarely_full && arrived >= 0.97 * running.arrived_base;
+        self.end_trial(running, if kept { Verdict::NoLongerFull } else { Verdict::Dropped });
+    }
+
+    fn end_trial(&mut self, running: Running, verdict: Verdict) {
+        let kept = verdict != Verdict::Dropped;
+        self.put_down(Trial {
+            at: Duration::from_secs_f64(self.now_s),
+            side: Some(Side::BOTH[running.by]),
+            from: running.base,
+            to: running.other,
+            gain_percent: running.gains.percent(),
+            pairs: running.gains.pairs,
+            verdict,
+        });
+        self.running = None;
+        self.use_limits(if kept { running.other } else { running.base }, running.by);
+        self.pause_s = (self.pause_s * 1.5).min(PAUSE_MAX_S);
+        if kept {
+            self.again = (verdict == Verdict::Kept).then_some(running.change);
+            self.pause_s = PAUSE_S;
+            match running.change {
+                // Whether that was luck is seen once no more is gained.
+                Change::More(side) => self.tried[side] = [false, false],
+                Change::Fewer(side) => self.tried[side] = [true, false],
+                Change::Smaller | Change::Larger => {}
+            }
+        }
+        self.next_at_s = self.now_s + self.pause_s;
+        (self.full_s, self.since_s) = ([0.0; 2], self.now_s);
+    }
+
+    fn put_down(&mut self, trial: Trial) {
+        if self.trials.len() == TRIALS_MAX {
+            self.trials.remove(0);
+        }
+        self.trials.push(trial);
+    }
+}

@@ -1,0 +1,56 @@
+//! Why the limits are what they are, in words.
+use super::limits::{Bursts, Limits, Start};
+use super::trial::{Trial, Verdict};
+
+/// One clause on `limits`, for the report.
+pub(super) fn of(start: &Start, limits: Limits, trials: &[Trial]) -> String {
+    if !start.adaptive {
+        return "as set".to_owned();
+    }
+    if limits.bursts {
+        return of_bursts(start, trials);
+    }
+    let Some(last) = trials.iter().rev().find(|trial| trial.side.is_some()) else {
+        return untried(start);
+    };
+    let kept = trials.iter().filter(|trial| trial.side.is_some() && trial.verdict != Verdict::Dropped);
+    let gain = kept.clone().map(|trial| 1.0 + f64::from(trial.gain_percent) / 100.0).product::<f64>();
+    let gain_percent = ((gain - 1.0) * 100.0).round();
+    if kept.count() == 0 {
+        let adds = trials.iter().any(|trial| grows(trial));
+        return if adds { "more in flight gained nothing" } else { "fewer in flight gained nothing" }.to_owned();
+    }
+    let found = match last.verdict {
+        _ if gain_percent < 1.0 => "the other side is the slower one".to_owned(),
+        Verdict::NoLongerFull => format!("that gained {gain_percent} %; the other side is the slower one now"),
+        Verdict::Dropped => format!("that gained {gain_percent} %, and more changes nothing"),
+        Verdict::Kept => format!("that gained {gain_percent} %"),
+    };
+    found
+}
+
+fn grows(trial: &Trial) -> bool {
+    trial.from.in_flight.iter().zip(trial.to.in_flight).any(|(from, to)| to > *from)
+}
+
+fn untried(start: &Start) -> String {
+    if start.tuned {
+        return "by what haul tune saved".to_owned();
+    }
+    if start.rotational.contains(&true) {
+        return "what suits a disk that rotates".to_owned();
+    }
+    "as it began: nothing was worth trying".to_owned()
+}
+
+fn of_bursts(start: &Start, trials: &[Trial]) -> String {
+    let compared = trials.iter().find(|trial| trial.side.is_none());
+    match compared {
+        Some(trial) if trial.verdict == Verdict::Kept => {
+            format!("both sides are one disk, and taking turns gained {} %", trial.gain_percent)
+        }
+        Some(_) => "both sides are one disk, and reading while writing gained nothing".to_owned(),
+        None if start.bursts == Bursts::Always => "both sides are one disk".to_owned(),
+        None => "both sides are one disk that rotates".to_owned(),
+    }
+}
