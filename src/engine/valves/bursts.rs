@@ -7,13 +7,15 @@ use super::limits::{Bursts, Limits, Round, Start};
 use super::trial::{Gains, Trial, Verdict, is_clear};
 use std::time::Duration;
 
-/// A moving head reads and writes no faster than this, in bytes a second: faster devices are compared late or never.
+/// A moving head reads no faster than this, in bytes a second.
 const HEAD_RATE_MAX: f64 = 350e6;
-/// A device that is faster, or of which it is known that bursts suit it, is compared only where so many seconds are
-/// left.
-const FAST_LEFT_S: f64 = 15.0;
-/// See [`FAST_LEFT_S`].
-const ROTATIONAL_LEFT_S: f64 = 5.0;
+/// Bytes of the first reads that tell how fast the device is; those before do not count.
+const FIRST_LOOK_BYTES: u64 = 8 << 20;
+/// See [`FIRST_LOOK_BYTES`].
+const FIRST_LOOK_SKIP_BYTES: u64 = 2 << 20;
+/// Seconds that must be left for a comparison: on a device that says that it has a head, on one that is as slow as if
+/// it had, and on a faster one.
+const LEFT_MIN_S: [f64; 3] = [5.0, 2.0, 15.0];
 /// No comparison where fewer pools than this are left to copy.
 const POOLS_LEFT_MIN: u64 = 4;
 /// A window lasts for at least so many seconds.
@@ -25,8 +27,11 @@ const CLEAR_GAIN: f64 = 0.2;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct BurstSearch {
     open: bool,
-    /// Whether bursts are what the copy began with.
+    /// Whether bursts are the way that the other is held against.
     first: bool,
+    /// The first reads have still to tell how fast the device is.
+    looking: bool,
+    fast: bool,
     rotational: bool,
     len: u64,
     pool_bytes: u64,
@@ -41,6 +46,8 @@ pub(super) struct BurstSearch {
     rate_other: f64,
     gains: Gains,
     verdict: Option<Verdict>,
+    /// It was clear that bursts are slower.
+    clear: bool,
     lost_s: f64,
 }
 
@@ -48,15 +55,16 @@ impl BurstSearch {
     /// For a copy that begins like this.
     pub(super) fn new(start: &Start) -> Self {
         let rotational = start.rotational.contains(&true);
-        let first = start.bursts == Bursts::Always || (start.bursts == Bursts::Try && rotational);
         BurstSearch {
             open: start.bursts == Bursts::Try && start.adaptive,
-            first,
+            first: start.bursts != Bursts::Never && (rotational || start.adaptive || start.bursts == Bursts::Always),
+            looking: !rotational,
+            fast: false,
             rotational,
             len: start.len.unwrap_or(u64::MAX),
             pool_bytes: start.pool_bytes,
             step: 0,
-            skip_bytes: 0,
+            skip_bytes: if rotational { 0 } else { FIRST_LOOK_SKIP_BYTES },
             bytes: 0,
             time_s: 0.0,
             took_s: 0.0,
@@ -64,11 +72,13 @@ impl BurstSearch {
             rate_other: 0.0,
             gains: Gains::none(),
             verdict: None,
+            clear: false,
             lost_s: 0.0,
         }
     }
 
-    /// Whether the copy begins with bursts.
+    /// Whether the copy begins with bursts: what they cost a device without a head is seen after a few reads, what
+    /// the other way costs one with a head only after a whole pool.
     pub(super) fn first(&self) -> bool {
         self.first
     }
@@ -76,6 +86,11 @@ impl BurstSearch {
     /// Whether both ways are being compared now, so that nothing else is to be tried.
     pub(super) fn measures(&self) -> bool {
         self.open
+    }
+
+    /// Whether the device turned out to be one without a head: then more in flight may gain.
+    pub(super) fn has_no_head(&self) -> bool {
+        self.fast || self.clear
     }
 
     /// What the comparison has cost, once.
@@ -123,11 +138,20 @@ impl BurstSearch {
         let is_changed = self.step % 2 == 1;
         // A cycle of bursts is a pool that is read, and written. An elevator makes cycles of its own where reads and
         // writes overlap, so the other way is looked at for as long.
+        if self.looking && self.bytes >= FIRST_LOOK_BYTES {
+            self.looking = false;
+            self.fast = self.bytes as f64 / self.time_s.max(1e-9) > HEAD_RATE_MAX;
+            if self.fast {
+                self.first = false;
+                self.begin_window(self.pool_bytes);
+                return Some(false);
+            }
+        }
         if self.bytes < 2 * self.pool_bytes || self.time_s < WINDOW_S {
             return None;
         }
         let rate = self.bytes as f64 / self.time_s;
-        if self.step == 0 && !self.is_worth_it(rate, round.arrived_bytes, left_s) {
+        if self.step == 0 && !self.is_worth_it(round.arrived_bytes, left_s) {
             // Less is left from now on: it will not be worth more.
             self.open = false;
             return Some(self.first);
@@ -139,12 +163,14 @@ impl BurstSearch {
             // A loss is certain at once; a gain once the first way has been slow again.
             if is_clear(gain) == Some(false) {
                 self.gains.add(gain);
+                self.clear = !self.first;
                 return self.close(false);
             }
         } else {
             if self.step > 0 {
                 self.gains.add((self.rate_other / self.rate_base.max(rate)).ln());
                 if self.gains.pairs == 1 && self.gains.exceeds(CLEAR_GAIN) {
+                    self.clear = self.first;
                     return self.close(true);
                 }
             }
@@ -159,12 +185,12 @@ impl BurstSearch {
         Some(bursts)
     }
 
-    fn is_worth_it(&self, rate: f64, arrived_bytes: u64, left_s: f64) -> bool {
+    fn is_worth_it(&self, arrived_bytes: u64, left_s: f64) -> bool {
         let left_bytes = self.len.saturating_sub(arrived_bytes);
-        let left_min_s = match (self.rotational, rate < HEAD_RATE_MAX) {
-            (true, _) => ROTATIONAL_LEFT_S,
-            (false, true) => 0.0,
-            (false, false) => FAST_LEFT_S,
+        let left_min_s = match (self.rotational, self.fast) {
+            (true, _) => LEFT_MIN_S[0],
+            (false, false) => LEFT_MIN_S[1],
+            (false, true) => LEFT_MIN_S[2],
         };
         left_bytes / POOLS_LEFT_MIN >= self.pool_bytes && left_s >= left_min_s
     }

@@ -51,7 +51,7 @@ pub struct Governor {
     bursts: BurstSearch,
     /// Changes of a side that were tried since it was last changed: more, fewer.
     tried: [[bool; 2]; 2],
-    /// The change that won is tried again.
+    /// The change that won, which is tried again.
     again: Option<Change>,
     /// Which later trial is next.
     turn: usize,
@@ -213,11 +213,29 @@ impl Governor {
         }
     }
 
+    /// The side whose limit may be what limits the copy. Where both reach theirs, as they do while the pool fills, it
+    /// is the slower one.
+    fn side_to_judge(&self) -> Option<usize> {
+        let full_min_s = FULL_SHARE_MIN * (self.now_s - self.since_s).max(1e-9);
+        match self.full_s.map(|full_s| full_s >= full_min_s) {
+            [false, false] => None,
+            [true, false] => Some(0),
+            [false, true] => Some(1),
+            [true, true] => {
+                let [source, dest] = &self.windows;
+                let known = source.requests >= FIRST_REQUESTS.min(self.limits.in_flight[0])
+                    && dest.requests >= FIRST_REQUESTS.min(self.limits.in_flight[1]);
+                if !known {
+                    return None;
+                }
+                Some(usize::from(dest.rate() < source.rate()))
+            }
+        }
+    }
+
     fn begin_trial(&mut self) {
-        let span_s = (self.now_s - self.since_s).max(1e-9);
-        let by = usize::from(self.full_s[1] > self.full_s[0]);
-        let enough = FIRST_REQUESTS.min(self.limits.in_flight[by]);
-        if self.full_s[by] < FULL_SHARE_MIN * span_s || self.windows[by].requests < enough {
+        let Some(by) = self.side_to_judge() else { return };
+        if self.windows[by].requests < FIRST_REQUESTS.min(self.limits.in_flight[by]) {
             return;
         }
         let Some(change) = self.next_change(by) else { return };
@@ -227,7 +245,8 @@ impl Governor {
 
     /// The first trials follow each other; between later ones there are pauses.
     fn next_change(&mut self, by: usize) -> Option<Change> {
-        if let Some(change) = self.again.take() {
+        let of_other = [Change::More(1 - by), Change::Fewer(1 - by)];
+        if let Some(change) = self.again.take().filter(|change| !of_other.contains(change)) {
             return Some(change);
         }
         let few_s = self.arrived_bytes < self.start.pool_bytes || self.left_s() < ROTATIONAL_LEFT_S;
@@ -337,7 +356,11 @@ impl Governor {
             verdict,
         });
         self.running = None;
-        self.use_limits(if kept { running.other } else { running.base }, running.by);
+        let to = if kept { running.other } else { running.base };
+        // What a change reached that was kept at once is what the next one has to beat.
+        if to != self.limits || !running.is_changed() {
+            self.use_limits(to, running.by);
+        }
         self.pause_s = (self.pause_s * 1.5).min(PAUSE_MAX_S);
         if kept {
             self.again = (verdict == Verdict::Kept).then_some(running.change);
