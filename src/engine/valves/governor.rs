@@ -16,6 +16,8 @@ const FIRST_S: f64 = 1e-3;
 const LATER_REQUESTS: u32 = 12;
 /// See [`LATER_REQUESTS`].
 const LATER_S: f64 = 0.04;
+/// One side waits for so many of its requests for the other side to be measured, too.
+const WAIT_REQUESTS: u32 = 24;
 /// Requests that are enough for what is very clear.
 const CLEAR_REQUESTS: u32 = 4;
 /// Later trials only where so many seconds are left: they cost some tens of milliseconds and bring a percent or two.
@@ -28,6 +30,8 @@ const PAUSE_MAX_S: f64 = 30.0;
 const LOST_SHARE_MAX: f64 = 0.01;
 /// A side with a moving head is left alone where fewer seconds than this are left: what it begins with is right.
 const ROTATIONAL_LEFT_S: f64 = 5.0;
+/// A window that has not filled in so many times its usual length is given up.
+const PATIENCE: f64 = 6.0;
 /// A side is judged when its limit was reached for so much of the time.
 const FULL_SHARE_MIN: f64 = 0.3;
 /// The first seconds, in which windows are short.
@@ -217,30 +221,30 @@ impl Governor {
     /// is the slower one.
     fn side_to_judge(&self) -> Option<usize> {
         let full_min_s = FULL_SHARE_MIN * (self.now_s - self.since_s).max(1e-9);
-        match self.full_s.map(|full_s| full_s >= full_min_s) {
+        let full = self.full_s.map(|full_s| full_s >= full_min_s);
+        let enough = |side: usize| self.windows[side].requests >= FIRST_REQUESTS.min(self.limits.in_flight[side]);
+        let ready = [0, 1].map(|side| full[side] && enough(side));
+        match ready {
             [false, false] => None,
-            [true, false] => Some(0),
-            [false, true] => Some(1),
-            [true, true] => {
-                let [source, dest] = &self.windows;
-                let known = source.requests >= FIRST_REQUESTS.min(self.limits.in_flight[0])
-                    && dest.requests >= FIRST_REQUESTS.min(self.limits.in_flight[1]);
-                if !known {
-                    return None;
-                }
-                Some(usize::from(dest.rate() < source.rate()))
+            [true, true] => Some(usize::from(self.windows[1].rate() < self.windows[0].rate())),
+            [source, _] => {
+                let side = usize::from(!source);
+                // The other side may become ready, but not where it is full only now and then.
+                let awaits_other = full[1 - side] && self.windows[side].requests < WAIT_REQUESTS;
+                (!awaits_other).then_some(side)
             }
         }
     }
 
     fn begin_trial(&mut self) {
         let Some(by) = self.side_to_judge() else { return };
-        if self.windows[by].requests < FIRST_REQUESTS.min(self.limits.in_flight[by]) {
-            return;
-        }
         let Some(change) = self.next_change(by) else { return };
         let Some(other) = self.bounds.after(self.limits, change) else { return };
-        self.running = Some(Running::new(change, by, [self.limits, other], self.now_s, self.arrived_bytes));
+        let mut running = Running::new(change, by, [self.limits, other], self.now_s, self.arrived_bytes);
+        let window = self.windows[by];
+        // What the first window will take, as far as can be told.
+        running.base_took_s = window.time_for(self.wanted(by).0);
+        self.running = Some(running);
     }
 
     /// The first trials follow each other; between later ones there are pauses.
@@ -320,7 +324,7 @@ impl Governor {
             }
             running.rate_base = rate;
             (running.arrived_base, running.base_took_s) =
-                (window.arrived_bytes as f64 / window.time_s.max(1e-9), window.time_s);
+                (window.arrived_bytes as f64 / window.time_s.max(1e-9), window.time_for(requests));
             if let Some(kept) = running.gains.judge() {
                 return self.end_trial(running, if kept { Verdict::Kept } else { Verdict::Dropped });
             }
@@ -333,8 +337,7 @@ impl Governor {
     /// Ends a trial whose window does not fill because the side no longer reaches its limit. If more were asked for
     /// and no less arrives, the other side is the slower one now.
     fn end_where_not_full(&mut self, running: Running, time_s: f64, took_s: f64) {
-        let usual_s = if running.base_took_s > 0.0 { 3.0 * running.base_took_s } else { 4.0 };
-        if took_s <= (2.0 * usual_s).max(4.0 * time_s) {
+        if took_s <= (PATIENCE * running.base_took_s).max(4.0 * time_s) {
             return;
         }
         let arrived = self.arrived_bytes.saturating_sub(running.step_arrived_bytes) as f64 / took_s;
@@ -346,15 +349,18 @@ impl Governor {
 
     fn end_trial(&mut self, running: Running, verdict: Verdict) {
         let kept = verdict != Verdict::Dropped;
-        self.put_down(Trial {
-            at: Duration::from_secs_f64(self.now_s),
-            side: Some(Side::BOTH[running.by]),
-            from: running.base,
-            to: running.other,
-            gain_percent: running.gains.percent(),
-            pairs: running.gains.pairs,
-            verdict,
-        });
+        // Before its second window nothing has been tried.
+        if running.step > 0 {
+            self.put_down(Trial {
+                at: Duration::from_secs_f64(self.now_s),
+                side: Some(Side::BOTH[running.by]),
+                from: running.base,
+                to: running.other,
+                gain_percent: running.gains.percent(),
+                pairs: running.gains.pairs,
+                verdict,
+            });
+        }
         self.running = None;
         let to = if kept { running.other } else { running.base };
         // What a change reached that was kept at once is what the next one has to beat.

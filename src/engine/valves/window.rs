@@ -97,6 +97,11 @@ impl Window {
         self.bytes as f64 / self.time_s.max(1e-9)
     }
 
+    /// Seconds that so many requests take.
+    pub(super) fn time_for(&self, requests: u32) -> f64 {
+        self.time_s * f64::from(requests) / f64::from(self.requests.max(1))
+    }
+
     /// Whether it has so many requests and seconds.
     pub(super) fn has(&self, requests: u32, time_s: f64) -> bool {
         self.requests >= requests && self.time_s >= time_s
