@@ -27,6 +27,8 @@ const CLEAR_GAIN: f64 = 0.2;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct BurstSearch {
     open: bool,
+    /// Both sides are one device.
+    shared: bool,
     /// Whether bursts are the way that the other is held against.
     first: bool,
     /// The first reads have still to tell how fast the device is.
@@ -57,6 +59,7 @@ impl BurstSearch {
         let rotational = start.rotational.contains(&true);
         BurstSearch {
             open: start.bursts == Bursts::Try && start.adaptive,
+            shared: start.bursts != Bursts::Never,
             first: start.bursts != Bursts::Never && (rotational || start.adaptive || start.bursts == Bursts::Always),
             looking: !rotational,
             fast: false,
@@ -88,9 +91,9 @@ impl BurstSearch {
         self.open
     }
 
-    /// Whether the device turned out to be one without a head: then more in flight may gain.
-    pub(super) fn has_no_head(&self) -> bool {
-        self.fast || self.clear
+    /// Whether more in flight may be tried: the sides are different devices, or one without a head.
+    pub(super) fn allows_trials(&self) -> bool {
+        !self.open && (!self.shared || self.fast || self.clear)
     }
 
     /// What the comparison has cost, once.

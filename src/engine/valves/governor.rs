@@ -1,7 +1,7 @@
 //! The governor: which trial is next, and what it costs.
 use super::bursts::BurstSearch;
 use super::change::{Bounds, Change};
-use super::limits::{Limits, Round, Start, SteadyRate};
+use super::limits::{Bursts, Limits, Round, Start, SteadyRate};
 use super::reason;
 use super::trial::{Gains, Running, Trial, Verdict, is_clear, is_clear_early};
 use super::window::{Came, Window};
@@ -142,7 +142,7 @@ impl Governor {
         if let Some(bursts) = self.bursts.observe(round, passed_s, left_s) {
             self.use_bursts(bursts);
         }
-        if !self.bursts.measures() && !self.limits.bursts {
+        if self.bursts.allows_trials() && !self.limits.bursts {
             self.note_windows(passed_s, round);
             if !round.finished {
                 match self.running {
@@ -183,11 +183,14 @@ impl Governor {
     }
 
     fn note_windows(&mut self, passed_s: f64, round: &Round) {
+        // On one device a side could gain what the other loses.
+        let together = self.start.bursts != Bursts::Never;
+        let traffic_bytes: u64 = round.came_bytes.iter().sum();
         for side in 0..2 {
             self.windows[side].note(&Came {
                 passed_s,
                 requests: round.came[side],
-                bytes: round.came_bytes[side],
+                bytes: if together { traffic_bytes } else { round.came_bytes[side] },
                 arrived_bytes: round.came_bytes[DEST],
                 in_flight: round.in_flight[side],
                 limit: self.limits.in_flight[side],
