@@ -13,6 +13,8 @@ mod random;
 mod regret;
 mod spec;
 mod start;
+mod table;
 
 pub use families::{Draw, FAMILIES};
 pub use regret::{Regret, Summary, regrets, summary};
+pub use table::recipe;

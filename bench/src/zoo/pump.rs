@@ -16,10 +16,6 @@ pub(super) trait Control {
     fn limits(&self) -> Limits;
     /// Others, after a round.
     fn observe(&mut self, round: &Round) -> Option<Limits>;
-    /// Seconds, and bytes that arrived in them, while nothing was tried.
-    fn settled(&self) -> (f64, u64) {
-        (0.0, 0)
-    }
 }
 
 impl Control for Governor {
@@ -28,10 +24,6 @@ impl Control for Governor {
     }
     fn observe(&mut self, round: &Round) -> Option<Limits> {
         Governor::observe(self, round)
-    }
-    fn settled(&self) -> (f64, u64) {
-        let settled = Governor::settled(self);
-        (settled.time.as_secs_f64(), settled.bytes)
     }
 }
 
@@ -47,14 +39,6 @@ impl Control for Fixed {
     }
 }
 
-/// How far a copy was at some time.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Point {
-    pub(super) at_s: f64,
-    pub(super) arrived_bytes: u64,
-    pub(super) settled: (f64, u64),
-}
-
 /// A copy.
 #[derive(Clone, Copy)]
 pub(super) struct Job<'a> {
@@ -68,15 +52,7 @@ pub(super) struct Job<'a> {
 impl Job<'_> {
     /// Copies; the seconds until the last byte has arrived.
     pub(super) fn copy(&self, control: &mut dyn Control) -> f64 {
-        Pump::new(self, control).run(self, control, &mut |_| {})
-    }
-
-    /// The same; `curve` is given a point every 64th part of the copy.
-    pub(super) fn copy_watched(&self, control: &mut dyn Control, curve: &mut Vec<Point>) -> f64 {
-        curve.push(Point::default());
-        let took_s = Pump::new(self, control).run(self, control, &mut |point| curve.push(point));
-        curve.push(Point { at_s: took_s, arrived_bytes: self.len, settled: (0.0, 0) });
-        took_s
+        Pump::new(self, control).run(self, control)
     }
 }
 
@@ -186,8 +162,7 @@ impl Pump {
         pump
     }
 
-    fn run(&mut self, job: &Job<'_>, control: &mut dyn Control, tell: &mut dyn FnMut(Point)) -> f64 {
-        let step = (job.len / 64).max(1);
+    fn run(&mut self, job: &Job<'_>, control: &mut dyn Control) -> f64 {
         while let Some(At(now_s, _, event)) = self.agenda.heap.pop() {
             match event {
                 Event::Disk(disk, then) => self.advance_disk(disk, now_s, then),
@@ -201,14 +176,9 @@ impl Pump {
                 }
                 Event::Wake if now_s < self.wake_at_s && self.arrived_bytes > 0 => {}
                 Event::Wake => {
-                    let before = self.arrived_bytes;
                     self.round(job, now_s, control);
                     if self.arrived_bytes >= job.len {
                         return now_s;
-                    }
-                    if self.arrived_bytes / step > before / step {
-                        let (at_s, settled) = (self.busy_until_s, control.settled());
-                        tell(Point { at_s, arrived_bytes: self.arrived_bytes, settled });
                     }
                 }
             }
