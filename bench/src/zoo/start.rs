@@ -23,10 +23,20 @@ fn is_network(disk: &Spec) -> bool {
     disk.tags == 128 && disk.path_s > 2e-4
 }
 
+/// A head that takes several commands at once may serve the parts of two requests in any order, and lose turns.
+fn is_mixed_up(disk: &Spec) -> bool {
+    disk.says_rotational && disk.tags > 1
+}
+
 /// What a copy of `len` bytes begins with.
 pub(super) fn of(pair: &Pair, len: u64) -> Start {
     let both_nvme = pair.disks.iter().all(is_nvme);
     let block_bytes = largest_block(pair, if both_nvme { 512 << 10 } else { 1 << 20 });
+    let block_bytes = pair
+        .disks
+        .iter()
+        .filter(|disk| is_mixed_up(disk))
+        .fold(block_bytes, |block_bytes, disk| block_bytes.min(disk.part_bytes_max as u32));
     let in_flight = pair.disks.each_ref().map(|disk| match () {
         () if is_nvme(disk) => NVME_IN_FLIGHT_BYTES / block_bytes,
         () if is_network(disk) => NETWORK_IN_FLIGHT,
