@@ -1,59 +1,39 @@
-//! Scratch.
-use haul_bench::zoo::*;
+//! The zoo without a table and without root: what each family lost, and what was tried where most was lost.
+//!
+//! `cargo run -p haul-bench --example zoo -- FROM..TO MIB [FAMILY]...`; the variables `WIDER` (ranges so much wider at
+//! both ends), `SLOPPY` (how often queues of heads are served out of order) and `WORST` (copies shown) change what is
+//! drawn and shown.
+use haul_bench::zoo::{Draw, FAMILIES, regrets, summary};
+use std::str::FromStr;
+
+fn variable<T: FromStr>(name: &str) -> Option<T> {
+    std::env::var(name).ok()?.parse().ok()
+}
+
 fn main() {
-    let arg: Vec<String> = std::env::args().collect();
-    let (from, to): (u64, u64) = (arg[1].parse().unwrap(), arg[2].parse().unwrap());
-    let mib: u64 = arg[3].parse().unwrap();
-    let v = |n: &str| std::env::var(n).ok();
-    let draw =
-        Draw { wider: v("WIDER").map_or(1.0, |x| x.parse().unwrap()), sloppy: v("SLOPPY").map(|x| x.parse().unwrap()) };
-    let only = v("ONLY").unwrap_or_default();
-    let fams: Vec<&str> = only.split(',').filter(|x| !x.is_empty()).collect();
-    let all = regrets(&fams, from..to, mib << 20, &draw, &|| false);
-    for f in FAMILIES {
-        if let Some(s) = summary(all.iter().filter(|r| r.family == *f)) {
-            println!("{f:16} {:.3} {:.3}", s.mean, s.worst);
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let usage = "usage: zoo FROM..TO MIB [FAMILY]...";
+    let [seeds, mib, families @ ..] = &words[..] else { panic!("{usage}") };
+    let (from, to) = seeds.split_once("..").expect(usage);
+    let seeds = from.parse().expect(usage)..to.parse().expect(usage);
+    let mib: u64 = mib.parse().expect(usage);
+    let families: Vec<&str> = families.iter().map(String::as_str).collect();
+    let draw = Draw { wider: variable("WIDER").unwrap_or(1.0), sloppy: variable("SLOPPY") };
+    let mut found = regrets(&families, seeds, mib << 20, &draw, &|| false);
+    for family in FAMILIES {
+        if let Some(of_family) = summary(found.iter().filter(|regret| regret.family == *family)) {
+            println!("{family:16} {:.3} {:.3}", of_family.mean, of_family.worst);
         }
     }
-    let mut w: Vec<_> = all.iter().collect();
-    w.sort_by(|a, b| b.ratio.total_cmp(&a.ratio));
-    for r in w.iter().take(v("WORST").map_or(6, |x| x.parse().unwrap())) {
-        println!(
-            "{} {} {:.3} of {:.2}s best {}K {:?} {} found {}K {:?} {}: {} lost {:.3}",
-            r.family,
-            r.seed,
-            r.ratio,
-            r.best_s,
-            r.best.block_bytes >> 10,
-            r.best.in_flight,
-            r.best.bursts,
-            r.found.block_bytes >> 10,
-            r.found.in_flight,
-            r.found.bursts,
-            r.because,
-            r.lost_s
-        );
-        if v("LOG").is_some() {
-            for t in &r.trials {
-                println!(
-                    "   {:.3} {:?} {:?} {}K{:?}->{}K{:?} {:+}% x{}",
-                    t.at.as_secs_f64(),
-                    t.verdict,
-                    t.side,
-                    t.from.block_bytes >> 10,
-                    t.from.in_flight,
-                    t.to.block_bytes >> 10,
-                    t.to.in_flight,
-                    t.gain_percent,
-                    t.pairs
-                );
-            }
+    let first = FAMILIES.iter().position(|family| *family == "old-scsi").map_or(0, |last| last + 1);
+    let of_first = summary(found.iter().filter(|regret| FAMILIES[..first].contains(&regret.family)));
+    for (name, figures) in [("first 33", of_first), ("all", summary(&found))] {
+        if let Some(figures) = figures {
+            println!("{name:16} {:.4} {:.3}", figures.mean, figures.worst);
         }
     }
-    if let Some(s) = summary(all.iter().take_while(|r| !r.family.starts_with("one-lies"))) {
-        println!("33 families: {:.4} {:.3}", s.mean, s.worst);
-    }
-    if let Some(s) = summary(&all) {
-        println!("all: {:.4} {:.3}", s.mean, s.worst);
+    found.sort_by(|one, other| other.ratio.total_cmp(&one.ratio));
+    for regret in found.iter().take(variable("WORST").unwrap_or(3)) {
+        println!("{regret:#?}");
     }
 }
