@@ -300,7 +300,7 @@ impl Governor {
             let half = CLEAR_REQUESTS.max(self.limits.in_flight[by] / 2);
             let gain = (window.rate() / running.rate_base).ln();
             let early = running.is_changed() && window.has(half, time_s / 2.0);
-            match is_clear_early(gain).filter(|_| early) {
+            match is_clear_early(gain).filter(|&kept| early && !(kept && self.start.rotational[by])) {
                 Some(kept) => {
                     self.lost_s += (1.0 - gain.exp()).max(0.0) * took_s;
                     running.gains = Gains::one(gain);
@@ -314,8 +314,10 @@ impl Governor {
         if running.is_changed() {
             running.rate_other = rate;
             let gain = (rate / running.rate_base).ln();
+            // More in flight does not double what a head does: a gain like that is someone else who has gone away.
+            let first_pair = running.gains.pairs == 0;
             self.lost_s += (1.0 - rate / running.rate_base).max(0.0) * took_s;
-            if let Some(kept) = is_clear(gain).filter(|_| running.gains.pairs == 0) {
+            if let Some(kept) = is_clear(gain).filter(|&kept| first_pair && !(kept && self.start.rotational[by])) {
                 running.gains = Gains::one(gain);
                 return self.end_trial(running, if kept { Verdict::Kept } else { Verdict::Dropped });
             }
