@@ -347,8 +347,8 @@ impl Governor {
         }
         let arrived = self.arrived_bytes.saturating_sub(running.step_arrived_bytes) as f64 / took_s;
         let rarely_full = self.windows[running.by].time_s < 0.5 * took_s;
-        let kept =
-            running.is_changed() && running.change.adds() && rarely_full && arrived >= 0.97 * running.arrived_base;
+        let may_keep = running.is_changed() && running.change.adds() && !self.start.rotational[running.by];
+        let kept = may_keep && rarely_full && arrived >= 0.97 * running.arrived_base;
         self.end_trial(running, if kept { Verdict::NoLongerFull } else { Verdict::Dropped });
     }
 
