@@ -20,7 +20,10 @@ SCENARIO ?=
 QUICK ?=
 ROUNDS ?=
 ONLY ?=
-bench_options = $(if $(QUICK),--quick) $(if $(ROUNDS),--rounds $(ROUNDS)) $(foreach name,$(ONLY),--only $(name))
+# Of SCENARIO=zoo: SEEDS=7000..7006 SIZE=256 (MiB).
+SEEDS ?=
+SIZE ?=
+bench_options = $(if $(SEEDS),--seeds $(SEEDS)) $(if $(SIZE),--zoo-size $(SIZE)) $(if $(QUICK),--quick) $(if $(ROUNDS),--rounds $(ROUNDS)) $(foreach name,$(ONLY),--only $(name))
 
 .DEFAULT_GOAL := build
 .PHONY: all build demo test test-long lab-test bench bench-pump bench-stages peers check fmt-check clippy doc-check \

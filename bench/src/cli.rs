@@ -1,6 +1,7 @@
 //! Words → what to measure.
 use crate::bed::Size;
 use clap::Parser;
+use std::ops::Range;
 use std::path::PathBuf;
 
 /// Measures haul against its peers, against the limit of the disks, and compares the bytes after each run.
@@ -30,6 +31,15 @@ pub struct Arguments {
     /// Only contenders with this in their name; haul is always there. May be given several times.
     #[arg(long, value_name = "TEXT")]
     pub only: Vec<String>,
+
+    /// Seeds of the pairs in `zoo`, for example 400..406: any others give other disks.
+    #[arg(long, value_name = "FROM..TO", default_value = "400..406", value_parser = seeds)]
+    pub seeds: Range<u64>,
+
+    /// MiB that each copy in `zoo` copies.
+    #[arg(long = "zoo-size", value_name = "MIB", default_value_t = 1024)]
+    #[arg(value_parser = clap::value_parser!(u64).range(1..=1 << 24))]
+    pub zoo_mib: u64,
 
     /// The program to measure; by default the one beside this one.
     #[arg(long, value_name = "PATH")]
@@ -66,4 +76,11 @@ impl Arguments {
             (false, false) => Size::Full,
         }
     }
+}
+
+/// `FROM..TO`, at least one seed.
+fn seeds(text: &str) -> Result<Range<u64>, String> {
+    let number = |part: &str| part.trim().parse::<u64>().ok();
+    let range = text.split_once("..").and_then(|(from, to)| Some(number(from)?..number(to)?));
+    range.filter(|range| !range.is_empty()).ok_or_else(|| "not a range of seeds such as 400..406".to_owned())
 }

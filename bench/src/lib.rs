@@ -29,3 +29,4 @@ pub mod session;
 pub mod show;
 pub mod sweep;
 pub mod workplace;
+pub mod zoo;

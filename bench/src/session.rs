@@ -12,6 +12,7 @@ use crate::result::{BedResult, Results, Run, Sweep, Table, Verdict};
 use crate::seeds::{self, TableRecipe};
 use crate::sweep::{self, SweepRecipe, sweep};
 use crate::workplace::Workplace;
+use crate::zoo;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -127,6 +128,7 @@ impl Call<'_> {
             workplace: self.workplace,
             size: self.arguments.size(),
             interrupt: self.interrupt,
+            simulated: (self.arguments.seeds.clone(), self.arguments.zoo_mib << 20),
         };
         (recipe.make)(recipe, &call, observer)
     }
@@ -186,7 +188,7 @@ fn chosen(scenarios: &[String]) -> Result<Chosen> {
 
 /// Every table.
 fn tables() -> Vec<TableRecipe> {
-    seeds::recipes().into_iter().chain(known::recipes()).collect()
+    seeds::recipes().into_iter().chain(known::recipes()).chain([zoo::recipe()]).collect()
 }
 
 /// Name and title of every bed, sweep and table.

@@ -12,6 +12,7 @@ use crate::process::{Ended, Interrupt, Line, run};
 use crate::race::Observer;
 use crate::result::{Cell, Table};
 use crate::workplace::Workplace;
+use std::ops::Range;
 use std::path::Path;
 
 /// A table that can be made: its name, its title, and how.
@@ -36,6 +37,8 @@ pub struct Call<'a> {
     pub size: Size,
     /// Whether to end.
     pub interrupt: &'a Interrupt,
+    /// Seeds and bytes of the copies in simulated time.
+    pub simulated: (Range<u64>, u64),
 }
 
 /// Every table, in the order of the documents.

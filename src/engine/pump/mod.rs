@@ -146,7 +146,7 @@ impl<'a> Pump<'a> {
     /// Pumps until there is no more, something failed, or the stop was asked for. Nothing is in flight when it
     /// returns; should the queues themselves fail, dropping them sees to that.
     pub(in crate::engine) fn run(&mut self, governor: &mut Governor) -> io::Result<()> {
-        self.keep_to(self.limits);
+        self.keep_to(governor.limits());
         let mut done: Vec<Completion> = Vec::with_capacity(self.slots.len());
         loop {
             self.feed();

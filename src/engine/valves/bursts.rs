@@ -27,6 +27,8 @@ const CLEAR_GAIN: f64 = 0.2;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct BurstSearch {
     open: bool,
+    /// Both sides are one device.
+    shared: bool,
     /// Whether bursts are the way that the other is held against.
     first: bool,
     /// The first reads have still to tell how fast the device is.
@@ -57,6 +59,7 @@ impl BurstSearch {
         let rotational = start.rotational.contains(&true);
         BurstSearch {
             open: start.bursts == Bursts::Try && start.adaptive,
+            shared: start.bursts != Bursts::Never,
             first: start.bursts != Bursts::Never && (rotational || start.adaptive || start.bursts == Bursts::Always),
             looking: !rotational,
             fast: false,
@@ -86,6 +89,11 @@ impl BurstSearch {
     /// Whether both ways are being compared now, so that nothing else is to be tried.
     pub(super) fn measures(&self) -> bool {
         self.open
+    }
+
+    /// Whether more in flight may be tried: the sides are different devices, or one without a head.
+    pub(super) fn allows_trials(&self) -> bool {
+        !self.open && (!self.shared || self.fast || self.clear)
     }
 
     /// What the comparison has cost, once.

@@ -1,7 +1,7 @@
 //! The governor: which trial is next, and what it costs.
 use super::bursts::BurstSearch;
 use super::change::{Bounds, Change};
-use super::limits::{Limits, Round, Start, SteadyRate};
+use super::limits::{Bursts, Limits, Round, Start, SteadyRate};
 use super::reason;
 use super::trial::{Gains, Running, Trial, Verdict, is_clear, is_clear_early};
 use super::window::{Came, Window};
@@ -142,7 +142,7 @@ impl Governor {
         if let Some(bursts) = self.bursts.observe(round, passed_s, left_s) {
             self.use_bursts(bursts);
         }
-        if !self.bursts.measures() && !self.limits.bursts {
+        if self.bursts.allows_trials() && !self.limits.bursts {
             self.note_windows(passed_s, round);
             if !round.finished {
                 match self.running {
@@ -183,11 +183,14 @@ impl Governor {
     }
 
     fn note_windows(&mut self, passed_s: f64, round: &Round) {
+        // On one device a side could gain what the other loses.
+        let together = self.start.bursts != Bursts::Never;
+        let traffic_bytes: u64 = round.came_bytes.iter().sum();
         for side in 0..2 {
             self.windows[side].note(&Came {
                 passed_s,
                 requests: round.came[side],
-                bytes: round.came_bytes[side],
+                bytes: if together { traffic_bytes } else { round.came_bytes[side] },
                 arrived_bytes: round.came_bytes[DEST],
                 in_flight: round.in_flight[side],
                 limit: self.limits.in_flight[side],
@@ -297,7 +300,7 @@ impl Governor {
             let half = CLEAR_REQUESTS.max(self.limits.in_flight[by] / 2);
             let gain = (window.rate() / running.rate_base).ln();
             let early = running.is_changed() && window.has(half, time_s / 2.0);
-            match is_clear_early(gain).filter(|_| early) {
+            match is_clear_early(gain).filter(|&kept| early && !(kept && self.start.rotational[by])) {
                 Some(kept) => {
                     self.lost_s += (1.0 - gain.exp()).max(0.0) * took_s;
                     running.gains = Gains::one(gain);
@@ -311,8 +314,10 @@ impl Governor {
         if running.is_changed() {
             running.rate_other = rate;
             let gain = (rate / running.rate_base).ln();
+            // More in flight does not double what a head does: a gain like that is someone else who has gone away.
+            let first_pair = running.gains.pairs == 0;
             self.lost_s += (1.0 - rate / running.rate_base).max(0.0) * took_s;
-            if let Some(kept) = is_clear(gain).filter(|_| running.gains.pairs == 0) {
+            if let Some(kept) = is_clear(gain).filter(|&kept| first_pair && !(kept && self.start.rotational[by])) {
                 running.gains = Gains::one(gain);
                 return self.end_trial(running, if kept { Verdict::Kept } else { Verdict::Dropped });
             }
@@ -342,8 +347,8 @@ impl Governor {
         }
         let arrived = self.arrived_bytes.saturating_sub(running.step_arrived_bytes) as f64 / took_s;
         let rarely_full = self.windows[running.by].time_s < 0.5 * took_s;
-        let kept =
-            running.is_changed() && running.change.adds() && rarely_full && arrived >= 0.97 * running.arrived_base;
+        let may_keep = running.is_changed() && running.change.adds() && !self.start.rotational[running.by];
+        let kept = may_keep && rarely_full && arrived >= 0.97 * running.arrived_base;
         self.end_trial(running, if kept { Verdict::NoLongerFull } else { Verdict::Dropped });
     }
 

@@ -10,21 +10,29 @@ pub(super) fn of(start: &Start, limits: Limits, trials: &[Trial]) -> String {
     if limits.bursts {
         return of_bursts(start, trials);
     }
-    let Some(last) = trials.iter().rev().find(|trial| trial.side.is_some()) else {
+    let of_sides = || trials.iter().filter(|trial| trial.side.is_some());
+    let Some(last) = of_sides().next_back() else {
         return untried(start);
     };
-    let kept = trials.iter().filter(|trial| trial.side.is_some() && trial.verdict != Verdict::Dropped);
-    let gain = kept.clone().map(|trial| 1.0 + f64::from(trial.gain_percent) / 100.0).product::<f64>();
-    let gain_percent = ((gain - 1.0) * 100.0).round();
-    if kept.count() == 0 {
-        let adds = trials.iter().any(grows);
-        return if adds { "more in flight gained nothing" } else { "fewer in flight gained nothing" }.to_owned();
+    let was = start.limits.in_flight;
+    if limits.in_flight.iter().zip(was).all(|(now, was)| *now <= was) {
+        let grew = of_sides().any(grows);
+        return if grew { "more in flight gained nothing" } else { "fewer in flight gained nothing" }.to_owned();
     }
+    // What was undone later is not counted.
+    let stayed = |trial: &&Trial| {
+        let within = trial.to.in_flight.iter().zip(limits.in_flight).all(|(to, now)| *to <= now);
+        trial.verdict == Verdict::Kept && grows(trial) && within
+    };
+    let gain: f64 = of_sides().filter(stayed).map(|trial| 1.0 + f64::from(trial.gain_percent) / 100.0).product();
+    let gain_percent = ((gain - 1.0) * 100.0).round();
     match last.verdict {
         _ if gain_percent < 1.0 => "the other side is the slower one".to_owned(),
-        Verdict::NoLongerFull => format!("that gained {gain_percent} %; the other side is the slower one now"),
-        Verdict::Dropped => format!("that gained {gain_percent} %, and more changes nothing"),
-        Verdict::Kept => format!("that gained {gain_percent} %"),
+        Verdict::NoLongerFull => {
+            format!("more in flight gained {gain_percent} %; now the other side is the slower one")
+        }
+        Verdict::Dropped => format!("more in flight gained {gain_percent} %, still more gained nothing"),
+        Verdict::Kept => format!("more in flight gained {gain_percent} %"),
     }
 }
 

@@ -72,7 +72,7 @@ impl Gains {
         let variance = (self.squares - pairs * mean * mean).max(0.0) / (pairs - 1.0);
         let error = variance.sqrt().max(NOISE) / pairs.sqrt();
         let kept = (mean > errors_wanted(self.pairs) * error && mean > BETTER) || self.least > GAIN_IN_EACH_PAIR;
-        let hopeless = mean + 1.5 * error < BETTER;
+        let hopeless = mean + 1.5 * error < BETTER || (self.pairs >= 3 && mean < BETTER / 2.0);
         (kept || hopeless || self.pairs >= PAIRS_MAX).then_some(kept)
     }
 }

@@ -1,0 +1,57 @@
+//! What a copy begins with, from what the kernel says of the disks: as haul's plan has it.
+use super::spec::{Pair, Spec};
+use haul::engine::valves::{Bursts, Limits, Start};
+
+/// Bytes of all blocks.
+pub(super) const POOL_BYTES: u64 = 32 << 20;
+/// In flight where the disk is known to be behind a network.
+const NETWORK_IN_FLIGHT: u32 = 8;
+/// Bytes in flight on an NVMe disk.
+const NVME_IN_FLIGHT_BYTES: u32 = 16 << 20;
+
+/// No larger than four of the longest requests of both sides.
+pub(super) fn largest_block(pair: &Pair, wanted_bytes: u32) -> u32 {
+    pair.disks.iter().map(|disk| disk.part_bytes_max as u32 * 4).fold(wanted_bytes, u32::min)
+}
+
+/// The transport is not modelled: it is told by what only such disks have.
+fn is_nvme(disk: &Spec) -> bool {
+    disk.tags > 1000
+}
+
+fn is_network(disk: &Spec) -> bool {
+    disk.tags == 128 && disk.path_s > 2e-4
+}
+
+/// A head that takes several commands at once may serve the parts of two requests in any order, and lose turns.
+fn is_mixed_up(disk: &Spec) -> bool {
+    disk.says_rotational && disk.tags > 1
+}
+
+/// What a copy of `len` bytes begins with.
+pub(super) fn of(pair: &Pair, len: u64) -> Start {
+    let both_nvme = pair.disks.iter().all(is_nvme);
+    let block_bytes = largest_block(pair, if both_nvme { 512 << 10 } else { 1 << 20 });
+    let block_bytes = pair
+        .disks
+        .iter()
+        .filter(|disk| is_mixed_up(disk))
+        .fold(block_bytes, |block_bytes, disk| block_bytes.min(disk.part_bytes_max as u32));
+    let in_flight = pair.disks.each_ref().map(|disk| match () {
+        () if is_nvme(disk) => NVME_IN_FLIGHT_BYTES / block_bytes,
+        () if is_network(disk) => NETWORK_IN_FLIGHT,
+        () => 2,
+    });
+    Start {
+        limits: Limits { block_bytes, in_flight, bursts: false },
+        len: Some(len),
+        pool_bytes: POOL_BYTES,
+        block_bytes_min: 128 << 10,
+        block_bytes_max: 4 << 20,
+        in_flight_max: 128,
+        adaptive: true,
+        tuned: false,
+        rotational: pair.disks.each_ref().map(|disk| disk.says_rotational),
+        bursts: if pair.one_known { Bursts::Try } else { Bursts::Never },
+    }
+}
