@@ -10,6 +10,7 @@ use super::list::ListArguments;
 use super::manifest::words::ManifestArguments;
 use super::measuring::{ProfileArguments, TuneArguments, profile_manual, tune_manual};
 use super::pattern::{DAMAGE, PatternArguments};
+use super::stack::with_stack;
 use super::verify::words::VerifyArguments;
 use crate::report::{Out, text};
 use std::ffi::OsString;
@@ -38,6 +39,10 @@ static COMMANDS: &[Command] = &[
 
 /// Does what the command line asks for; the first of `args` is the program's name.
 pub fn run(args: Vec<OsString>) -> Exit {
+    with_stack(|| obey(args))
+}
+
+fn obey(args: Vec<OsString>) -> Exit {
     let out = Out;
     if let Some(exit) = with_operands(&args, out) {
         return exit;

@@ -17,6 +17,7 @@ pub mod measuring;
 mod page;
 pub mod pattern;
 mod signals;
+mod stack;
 mod told;
 mod unbegun;
 mod verify;

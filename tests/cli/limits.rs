@@ -133,3 +133,17 @@ fn a_disk_is_measured_where_memory_is_short() {
     let report: Value = serde_json::from_slice(&run.get_output().stdout).expect("it is JSON");
     assert!(report["answer"]["bytes_per_s"].as_f64() > Some(0.0), "{report}");
 }
+
+#[test]
+fn a_small_stack_is_enough_for_every_command() {
+    let dir = scratch();
+    let (source, dest) = (dir.path().join("source"), dir.path().join("dest"));
+    write_noise(&source, 3 * MIB + 5, 123);
+    for words in ["copy --verify S D", "verify S D", "dd if=S of=D", "--help", "tune --quick --time 1 S"] {
+        let words = words.replace('S', source.to_str().unwrap()).replace('D', dest.to_str().unwrap());
+        let script = format!("ulimit -s 64; exec \"$0\" {words}");
+        let mut shell = assert_cmd::Command::new("sh");
+        shell.arg("-c").arg(script).arg(haul_path()).assert().success();
+    }
+    cmp(&source, &dest);
+}
