@@ -1,7 +1,7 @@
 //! What a command of haul is: its words, and how it runs.
-use super::exit::{Exit, failed};
+use super::exit::{Exit, failed, printed};
 use crate::core::Result;
-use crate::report::Out;
+use crate::report::{Out, json};
 use clap::error::ErrorKind;
 use clap::{ArgMatches, Args, FromArgMatches};
 use std::ffi::{OsStr, OsString};
@@ -36,6 +36,11 @@ pub(super) trait Words: Args + FromArgMatches {
     /// # Errors
     /// What forbids it, or failed before there was anything to report.
     fn run(options: &Self::Options, call: &Call<'_>) -> Result<Exit>;
+
+    /// The name of the JSON that is printed where [`Words::run`] fails; `None`: people read along, or it has printed one.
+    fn json_report(_options: &Self::Options) -> Option<&'static str> {
+        None
+    }
 }
 
 /// One line in the list of commands.
@@ -87,7 +92,13 @@ impl Command {
 fn run<W: Words>(matches: &ArgMatches, call: &Call<'_>) -> std::result::Result<Exit, Unmeant> {
     let words = W::from_arg_matches(matches).unwrap_or_else(|error| unreachable!("clap has read them: {error}"));
     let options = words.into_options()?;
-    Ok(W::run(&options, call).unwrap_or_else(|error| failed(call.out, &error)))
+    Ok(W::run(&options, call).unwrap_or_else(|error| {
+        if let Some(report) = W::json_report(&options) {
+            // What ended the run counts, and not that this could not be printed.
+            let _ = printed(call.out, &json::text(&json::failed(report, call.words, &error)));
+        }
+        failed(call.out, &error)
+    }))
 }
 
 /// The command with the help, words and options of `W`.

@@ -31,4 +31,8 @@ impl Words for ListArguments {
             if *as_json { json::text(&json::devices(&devices)) } else { list::human(&devices, call.out.columns()) };
         Ok(printed(call.out, &text))
     }
+
+    fn json_report(as_json: &bool) -> Option<&'static str> {
+        as_json.then_some("devices")
+    }
 }

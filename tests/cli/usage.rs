@@ -204,3 +204,24 @@ fn a_closed_standard_output_is_no_panic() {
     let said = in_one_line(&output.expect("there is a shell").stderr);
     assert!(!said.contains("panicked"), "{said}");
 }
+
+#[test]
+fn every_command_that_prints_json_prints_it_where_it_cannot_begin_too() {
+    let dir = crate::support::scratch();
+    let missing = dir.path().join("nosuch");
+    for (words, report) in [
+        (&["tune", "--json"][..], "tune"),
+        (&["profile", "--json"], "profile"),
+        (&["manifest", "show", "--json"], "manifest"),
+    ] {
+        let output = crate::support::haul().args(words).arg(&missing).output().unwrap();
+        let status = output.status.code().unwrap();
+        let told: serde_json::Value =
+            serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{words:?}: {error}"));
+        assert_eq!((status, &told["report"], &told["status"]), (1, &report.into(), &"failed".into()), "{told}");
+        let message = told["error"]["message"].as_str().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(message.contains("nosuch") && said.contains(message), "{told}\n{said}");
+        assert_eq!(told["command"][0], "haul", "{told}");
+    }
+}

@@ -27,6 +27,14 @@ impl Words for ManifestArguments {
     fn run(asked: &ManifestAsked, call: &Call<'_>) -> Result<Exit> {
         manifest(asked, call.out)
     }
+
+    fn json_report(asked: &ManifestAsked) -> Option<&'static str> {
+        match asked {
+            ManifestAsked::Show { json: true, .. } => Some("manifest"),
+            ManifestAsked::Diff { json: true, .. } => Some("manifest_diff"),
+            _ => None,
+        }
+    }
 }
 
 /// Shows a manifest, or compares two.

@@ -15,7 +15,7 @@ pub use failure::Failure;
 pub use outcome::outcome;
 pub use plan::plan;
 pub use runs::RunReport;
-pub use unbegun::{Unbegun, unbegun};
+pub use unbegun::{Unbegun, failed, unbegun};
 
 use serde::Serialize;
 

@@ -3,7 +3,7 @@ use crate::apps::command::{Call, Unmeant, Words};
 use crate::apps::exit::Exit;
 use crate::apps::measuring::cli::tune::TableArguments;
 use crate::apps::measuring::cli::write::WriteArguments;
-use crate::apps::measuring::plan::ProfileOptions;
+use crate::apps::measuring::plan::{ProfileOptions, TableStyle};
 use crate::cli::help;
 use crate::cli::words::address;
 use crate::cli::words::{self, EngineChoice};
@@ -93,5 +93,9 @@ impl Words for ProfileArguments {
 
     fn run(options: &ProfileOptions, call: &Call<'_>) -> crate::core::Result<Exit> {
         crate::apps::measuring::profile::profile(options, call.words, call.out)
+    }
+
+    fn json_report(options: &ProfileOptions) -> Option<&'static str> {
+        (options.style == TableStyle::Json).then_some("profile")
     }
 }

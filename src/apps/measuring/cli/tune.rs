@@ -124,4 +124,8 @@ impl Words for TuneArguments {
     fn run(options: &TuneOptions, call: &Call<'_>) -> crate::core::Result<Exit> {
         crate::apps::measuring::tune::tune(options, call.words, call.out)
     }
+
+    fn json_report(options: &TuneOptions) -> Option<&'static str> {
+        (options.style == TableStyle::Json).then_some("tune")
+    }
 }
