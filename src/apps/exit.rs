@@ -1,6 +1,7 @@
 //! How the process is to end.
 use crate::core::{Error, Kind};
 use crate::report::{Out, text};
+use crate::sys::was_closed;
 
 /// How the process is to end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,7 +43,9 @@ pub(super) fn failed(out: Out, error: &Error) -> Exit {
 
 /// Prints what programs read to standard output.
 pub(super) fn printed(out: Out, text: &str) -> Exit {
-    match out.print(text) {
+    // The runtime has put /dev/null where it was closed.
+    let result = if was_closed(1) { Err(rustix::io::Errno::BADF.into()) } else { out.print(text) };
+    match result {
         Ok(()) => Exit::Status(0),
         Err(error) => failed(out, &Error::new(Kind::Io, "cannot write to standard output").because(error)),
     }

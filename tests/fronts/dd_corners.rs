@@ -251,3 +251,50 @@ fn a_dest_that_fails_ends_it_though_the_source_says_nothing_more() {
     assert_eq!(output.status.code(), Some(1));
     drop(writer);
 }
+
+/// The calls that give the page cache back up to the end of a file, by `program` with these operands.
+fn advises_to_the_end(program: &[&str], operands: &str, dir: &Path) -> Option<bool> {
+    let mut strace = Command::new("strace");
+    strace.args(["-f", "-e", "trace=fadvise64"]).args(program).args(operands.split(' '));
+    let output = strace.current_dir(dir).output().ok()?;
+    assert!(output.status.success(), "{operands}: {}", String::from_utf8_lossy(&output.stderr));
+    Some(String::from_utf8_lossy(&output.stderr).contains(", 0, POSIX_FADV_DONTNEED) = 0"))
+}
+
+#[test]
+fn the_page_cache_is_given_back_to_the_end_of_a_file_only_where_the_copy_reached_it() {
+    if !crate::support::has("strace") {
+        return;
+    }
+    let dir = memory_dir();
+    fs::write(dir.path().join("in"), noise(3_000_000, 8)).expect("scratch takes files");
+    for (operands, to_end) in [
+        ("if=in of=/dev/null bs=64k iflag=nocache", true),
+        ("if=in of=/dev/null bs=128k count=2 iflag=nocache", false),
+        ("if=in of=/dev/null bs=1M skip=1 iflag=nocache", true),
+        ("if=in of=/dev/null count=0 iflag=nocache", true),
+        ("if=in of=out bs=64k oflag=nocache", true),
+        ("if=in of=out bs=64k count=2 oflag=nocache", false),
+        ("if=in of=out bs=64k conv=notrunc oflag=nocache", false),
+        ("if=in of=out count=0 conv=notrunc oflag=nocache", true),
+    ] {
+        let haul = haul_path();
+        let ours = advises_to_the_end(&[haul.to_str().unwrap(), "dd"], operands, dir.path());
+        assert_eq!(ours, Some(to_end), "{operands}");
+        if let Some(gnu) = dd::reference() {
+            let theirs = advises_to_the_end(&[gnu.to_str().unwrap()], operands, dir.path());
+            assert_eq!(theirs, Some(to_end), "GNU dd {operands}");
+        }
+    }
+}
+
+#[test]
+fn what_cannot_be_printed_is_said_and_fails() {
+    for words in ["dd --version >/dev/full", "dd --version >&-", "dd --help >&-"] {
+        for program in [Some(haul_path()), dd::reference()].into_iter().flatten() {
+            let output = shell(&program, words, memory_dir().path());
+            assert_eq!(output.status.code(), Some(1), "{}: {words}", program.display());
+            assert!(!output.stderr.is_empty(), "{}: {words}", program.display());
+        }
+    }
+}

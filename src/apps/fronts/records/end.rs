@@ -1,11 +1,13 @@
 //! What dd does behind the last record: the end of the file, durability, the page cache, closing.
 use super::Ends;
-use crate::apps::fronts::record_plan::{Amount, Diagnostic, Durable, RecordListener, RecordPlan};
+use super::opened::Opened;
+use crate::apps::fronts::record_plan::{Amount, Diagnostic, Durable, RecordListener, RecordPlan, RecordSide};
 use crate::core::Side;
 use crate::sys;
 use rustix::fs::{Advice, FileType};
 use rustix::io::Errno;
 use std::io;
+use std::num::NonZeroU64;
 
 /// What became of the end.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -93,18 +95,43 @@ fn sync(ends: &Ends, durable: Durable) -> Vec<(Durable, io::Error)> {
 fn discard(plan: &RecordPlan, ends: &Ends) -> Vec<(Side, io::Error)> {
     let only_that = plan.count == Some(Amount::default());
     let mut failures = Vec::new();
-    for (side, words, end) in
-        [(Side::Source, plan.source.words, &ends.source), (Side::Dest, plan.dest.words, &ends.dest)]
-    {
+    let ended = has_ended(plan, ends);
+    for (side, given, end) in [(Side::Source, &plan.source, &ends.source), (Side::Dest, &plan.dest, &ends.dest)] {
+        let words = given.words;
         // A disk's own commands know no page cache.
         if !words.nocache || end.device().is_some() {
             continue;
         }
-        let start = if only_that { 0 } else { end.offset.unwrap_or(0) };
-        let result = end.fd().and_then(|fd| Ok(rustix::fs::fadvise(fd, start, None, Advice::DontNeed)?));
+        let (start, at) = (first_byte(given, end), stands_at(end).unwrap_or(0));
+        // Up to the end of the file, whatever is there, only where the copy went up to its end, too.
+        let to_end = only_that || ended && (side == Side::Source || !plan.dest_words.notrunc);
+        let (start, len) = match to_end {
+            true if only_that => (0, None),
+            true => (start, None),
+            false if at > start => (start, NonZeroU64::new(at - start)),
+            false => continue,
+        };
+        let result = end.fd().and_then(|fd| Ok(rustix::fs::fadvise(fd, start, len, Advice::DontNeed)?));
         if let (Err(error), true) = (result, only_that) {
             failures.push((side, error));
         }
     }
     failures
+}
+
+/// The source had no more: there was no count, or fewer bytes than it.
+fn has_ended(plan: &RecordPlan, ends: &Ends) -> bool {
+    let Some(count) = plan.count else { return true };
+    let read = stands_at(&ends.source).map(|at| at.saturating_sub(first_byte(&plan.source, &ends.source)));
+    read.zip(count.in_bytes(plan.source.record_bytes)).is_some_and(|(read, count)| read < count)
+}
+
+/// Where the first record is.
+fn first_byte(given: &RecordSide, end: &Opened) -> u64 {
+    end.offset.unwrap_or(0) + given.skip.in_bytes(given.record_bytes).unwrap_or(0)
+}
+
+/// Where the next record would be; `None` where there are no offsets.
+fn stands_at(end: &Opened) -> Option<u64> {
+    rustix::fs::tell(end.fd().ok()?).ok()
 }

@@ -9,6 +9,7 @@ use crate::sys;
 use rustix::fs::{Advice, OFlags, SeekFrom};
 use rustix::io::Errno;
 use std::io;
+use std::num::NonZeroU64;
 use std::sync::Arc;
 
 /// Of what was written to a nocache dest, so much at a time is given back.
@@ -234,6 +235,10 @@ impl Writer {
                 Err(error) => {
                     let midway = self.plan.reblock && bytes.len() - written / obs * obs >= obs;
                     self.arrived(written as u64, obs as u64);
+                    // dd with one block size for both sides counts the bytes of the record that failed, and no record.
+                    if !self.plan.reblock && self.plan.transfer_records.is_none() && !written.is_multiple_of(obs) {
+                        self.counts.written_partial -= 1;
+                    }
                     return Err(Diagnostic::Write { midway, error });
                 }
             }
@@ -262,8 +267,10 @@ impl Writer {
         }
         self.kept = 0;
         if let Ok(fd) = self.ends.dest.fd() {
+            let seek = self.plan.dest.skip.in_bytes(self.plan.dest.record_bytes);
+            let start = self.ends.dest.offset.unwrap_or(0) + seek.unwrap_or(0);
             // Advice: only what is on the medium already is dropped.
-            let _ = rustix::fs::fadvise(fd, 0, None, Advice::DontNeed);
+            let _ = rustix::fs::fadvise(fd, start, NonZeroU64::new(self.done), Advice::DontNeed);
         }
     }
 }
