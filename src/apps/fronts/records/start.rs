@@ -1,9 +1,10 @@
 //! Passing over what comes before the first record.
+use super::Ends;
 use super::batch::Memory;
-use super::{Ends, Sort};
+use super::opened::{Opened, Sort};
 use crate::apps::fronts::record_plan::{Amount, Diagnostic, RecordListener, RecordPlan};
 use crate::core::Side;
-use rustix::fs::SeekFrom;
+use rustix::fs::{OFlags, SeekFrom};
 use rustix::io::Errno;
 use std::io;
 
@@ -43,8 +44,33 @@ pub fn begin(plan: &RecordPlan, ends: &Ends, listener: &dyn RecordListener) -> B
     };
     match moved {
         Ok(_) => Begun::Yes(lead),
+        Err(_) if can_be_read_over(&ends.dest) => read_over_dest(plan, ends, lead, listener),
         Err(error) => refuse(listener, Side::Dest, error),
     }
+}
+
+/// It has no offsets, and was opened for reading too.
+fn can_be_read_over(dest: &Opened) -> bool {
+    dest.sort == Sort::Pipe && dest.flags.contains(OFlags::RDWR)
+}
+
+/// Reads what is to be passed over of a FIFO, as dd does. A short read counts as a record.
+fn read_over_dest(plan: &RecordPlan, ends: &Ends, lead: Lead, listener: &dyn RecordListener) -> Begun {
+    let record_bytes = plan.dest.record_bytes;
+    let Some(mut memory) = usize::try_from(record_bytes).ok().and_then(Memory::of) else {
+        listener.complain(Side::Dest, &Diagnostic::Memory(record_bytes), false);
+        return Begun::NoMemory;
+    };
+    let skip = plan.dest.skip;
+    let wants = (0..skip.records).map(|_| record_bytes).chain((skip.bytes > 0).then_some(skip.bytes));
+    for want in wants {
+        match ends.dest.read(&mut memory.bytes_mut()[..want as usize]) {
+            // Whoever has a FIFO open for writing never sees its end.
+            Ok(_) => {}
+            Err(error) => return refuse(listener, Side::Dest, error),
+        }
+    }
+    Begun::Yes(lead)
 }
 
 fn refuse(listener: &dyn RecordListener, side: Side, error: io::Error) -> Begun {
