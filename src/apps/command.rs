@@ -37,7 +37,8 @@ pub(super) trait Words: Args + FromArgMatches {
     /// What forbids it, or failed before there was anything to report.
     fn run(options: &Self::Options, call: &Call<'_>) -> Result<Exit>;
 
-    /// The name of the JSON that is printed where [`Words::run`] fails; `None`: people read along, or it has printed one.
+    /// The name of the JSON that is printed where [`Words::run`] fails; `None`: people read along, or it has printed
+    /// one.
     fn json_report(_options: &Self::Options) -> Option<&'static str> {
         None
     }

@@ -20,7 +20,7 @@ mod usage;
 mod wait;
 
 pub use close::{close, retry};
-pub use locale::is_utf8;
+pub use locale::{in_case, is_utf8};
 pub use memory::share_one_heap;
 pub use range_lock::{OtherLock, RangeLock, other_range_lock, set_range_lock};
 pub use signals::{block, ignore, is_ignored};

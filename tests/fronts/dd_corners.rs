@@ -307,3 +307,38 @@ fn a_fifo_that_is_to_be_sought_in_is_read_up_to_there() {
         "printf XYZ | { dd bs=1 seek=1; } | cat",
     ]);
 }
+
+#[test]
+fn case_is_that_of_a_locale_of_single_bytes() {
+    let dir = memory_dir();
+    let bytes: Vec<u8> = (0..=255).collect();
+    fs::write(dir.path().join("in"), &bytes).expect("scratch takes files");
+    // The letters e and y of French with an accent and two dots; the i of Turkish, which has a dot as a capital, too.
+    for (language, set, conversion, from, to) in [
+        ("fr_FR", "ISO-8859-1", "ucase", 0xe9, 0xc9),
+        ("fr_FR", "ISO-8859-1", "lcase", 0xc9, 0xe9),
+        ("tr_TR", "ISO-8859-9", "ucase", b'i', 0xdd),
+        ("tr_TR", "ISO-8859-9", "lcase", b'I', 0xfd),
+    ] {
+        let name = format!("{language}.{set}");
+        // It complains of what it does not like in its own files, and ends with 1.
+        let made =
+            Command::new("localedef").args(["-c", "-i", language, "-f", set]).arg(dir.path().join(&name)).output();
+        if made.is_err() || !dir.path().join(&name).exists() {
+            skip("there is no localedef, or it has no such language");
+            return;
+        }
+        for program in [Some(haul_path()), dd::reference()].into_iter().flatten() {
+            let mut command = Command::new(&program);
+            command.arg0("dd").args(["if=in".to_owned(), format!("conv={conversion}")]).current_dir(dir.path());
+            let output = command.env("LOCPATH", dir.path()).env("LC_ALL", &name).output().expect("it runs");
+            assert_eq!(output.stdout[usize::from(from)], to, "{name} {conversion} {}", program.display());
+            assert_eq!(output.stdout.len(), bytes.len());
+        }
+        // In UTF-8 and C no byte beyond ASCII changes.
+        let mut command = Command::new(haul_path());
+        command.arg0("dd").args(["if=in".to_owned(), format!("conv={conversion}")]).current_dir(dir.path());
+        let output = command.env("LC_ALL", "C.UTF-8").output().expect("it runs");
+        assert!(output.stdout[128..] == bytes[128..], "{conversion}");
+    }
+}

@@ -69,8 +69,8 @@ pub fn unbegun(report: &str, args: &[String], why: Unbegun<'_>) -> impl Serializ
     }
 }
 
-/// The report of any other command that failed before there was anything to tell. `report` names it, `args` is the command
-/// line as given, without the name of the program.
+/// The report of any other command that failed before there was anything to tell. `report` names it, `args` is the
+/// command line as given, without the name of the program.
 pub fn failed(report: &str, args: &[String], error: &Error) -> impl Serialize {
     let mut command = vec!["haul"];
     command.extend(args.iter().map(String::as_str));

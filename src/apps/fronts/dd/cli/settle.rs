@@ -5,6 +5,7 @@ use crate::apps::fronts::dd::plan::{Conflict, DdUsage, DdWarning};
 use crate::apps::fronts::record_plan::{
     Amount, DestWords, Durable, Framing, FramingKind, OpenWords, RecordPlan, RecordSide,
 };
+use crate::sys::in_case;
 
 /// Bytes of a record where nothing is said.
 const RECORD_BYTES: u64 = 512;
@@ -101,17 +102,15 @@ fn framing(operands: &Operands) -> Result<Option<Framing>, DdUsage> {
     Ok(Some(Framing { kind, record_bytes, newline, space }))
 }
 
-/// What each byte becomes. Case is changed where bytes are ASCII: ahead of a conversion from it, behind one to it.
+/// What each byte becomes. Case, that of the locale, is changed where bytes are ASCII: ahead of a conversion from it,
+/// behind one to it.
 fn table(conversions: &Conversions) -> Option<Box<[u8; 256]>> {
     let Conversions { ascii, ebcdic, ibm, lcase, ucase, .. } = *conversions;
     if !(ascii || ebcdic || ibm || lcase || ucase) {
         return None;
     }
-    let cased = |byte: u8| match (lcase, ucase) {
-        (true, _) => byte.to_ascii_lowercase(),
-        (_, true) => byte.to_ascii_uppercase(),
-        _ => byte,
-    };
+    let case = (lcase || ucase).then(|| in_case(ucase));
+    let cased = |byte: u8| case.map_or(byte, |case| case[usize::from(byte)]);
     let becomes = |byte: u8| match (ascii, ebcdic, ibm) {
         (true, _, _) => cased(charsets::TO_ASCII[usize::from(byte)]),
         (_, true, _) => charsets::TO_EBCDIC[usize::from(cased(byte))],
