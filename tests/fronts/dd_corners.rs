@@ -302,7 +302,7 @@ fn what_cannot_be_printed_is_said_and_fails() {
 #[test]
 fn a_fifo_that_is_to_be_sought_in_is_read_up_to_there() {
     same_in_both(&[
-        "mkfifo f; { printf abcdefghij >f; } & printf XYZ | dd of=f bs=2 seek=3; wait; dd if=f bs=7 count=1 iflag=nonblock",
+        "mkfifo f; { printf abcdefghij >f; } & printf XYZ | dd of=f bs=2 seek=3; wait",
         "mkfifo f; { printf abcdefghij >f; } & printf XYZ | dd of=f obs=10 seek=1; wait",
         "printf XYZ | { dd bs=1 seek=1; } | cat",
     ]);
