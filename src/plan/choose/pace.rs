@@ -244,13 +244,19 @@ fn asked_block(block: u32, align: u32) -> Result<u32> {
 fn own_block(asked: &PlanInput, start: &Start, unit: u32) -> (u32, String) {
     let mut block = start.block.next_multiple_of(unit);
     let mut because = start.because.clone();
-    let largest = [asked.source, asked.dest].map(|facts| facts.queue.max_request_bytes).into_iter().filter(|b| *b > 0);
-    if let Some(most) = largest.min().map(|bytes| bytes.saturating_mul(SPLITS_MAX)) {
+    for side in Side::BOTH {
+        let largest = asked.facts(side).queue.max_request_bytes;
+        // A head may serve the parts of two requests in any order, and each mix-up costs a turn.
+        let splits = if asked.rotational(side) && largest >= BLOCK_BYTES_MIN { 1 } else { SPLITS_MAX };
+        let most = largest.saturating_mul(splits);
         // A device that says less than a page a request is not believed.
         let most = (most - most % unit).max(BLOCK_BYTES_MIN.max(unit));
-        if block > most {
+        if largest > 0 && block > most {
             block = most;
-            because = format!("{SPLITS_MAX} of the largest requests of the device");
+            because = match splits {
+                1 => "the largest request of the device, which moves a head".to_owned(),
+                _ => format!("{SPLITS_MAX} of the largest requests of the device"),
+            };
         }
     }
     for facts in [asked.source, asked.dest] {
@@ -298,7 +304,9 @@ fn own_in_flight(asked: &PlanInput, start: &Start, block: u32) -> ([u32; 2], Str
     let mut because = start.because.clone();
     let in_flight = start.in_flight.map(|most| {
         let bytes = u64::from(most) * u64::from(start.block);
-        let wanted = u32::try_from(bytes.div_ceil(block.into())).unwrap_or(u32::MAX);
+        // Requests overlap by their number; what works on many at once counts in bytes, and so do small blocks.
+        let by_bytes = most > NETWORK_IN_FLIGHT || asked.options.block_bytes.is_some();
+        let wanted = if by_bytes { u32::try_from(bytes.div_ceil(block.into())).unwrap_or(u32::MAX) } else { most };
         if wanted > most {
             "small blocks, so more of them".clone_into(&mut because);
         }

@@ -48,13 +48,19 @@ fn block_size_and_depth_fit_the_queues_of_the_devices() {
         facts.queue.requests_max = requests_max;
         facts
     };
+    let with_head = |mut facts: Facts| {
+        facts.queue.rotational = Some(true);
+        facts
+    };
     let table = [
         (limited(0, 0, 0), 1 << 20, 2),
         (limited(0, 0, 1), 1 << 20, 1),
-        // Smaller blocks are more of them.
-        (limited(0, 32 << 10, 64), 128 << 10, 16),
-        (limited(0, 32 << 10, 8), 128 << 10, 8),
-        (limited(0, 512, 64), 128 << 10, 16),
+        (limited(0, 32 << 10, 64), 128 << 10, 2),
+        (limited(0, 120 << 10, 64), 480 << 10, 2),
+        (limited(0, 512, 64), 128 << 10, 2),
+        // A head is given no request that the queue would split.
+        (with_head(limited(0, 512 << 10, 64)), 512 << 10, 2),
+        (with_head(limited(0, 120 << 10, 64)), 480 << 10, 2),
         (limited(192 << 10, 0, 64), 1152 << 10, 2),
         (limited(4 << 20, 0, 64), 4 << 20, 2),
         // What USB bridges say, and what is no multiple of a page.
