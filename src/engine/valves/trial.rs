@@ -9,6 +9,9 @@ const BETTER: f64 = 0.015;
 const CLEAR_LOSS: f64 = 0.15;
 /// A gain that one pair of windows is enough for.
 const CLEAR_GAIN: f64 = 0.55;
+/// Twice as many in flight bring twice the rate at most. A window that says more followed one that was disturbed: it is
+/// believed only beside another window without the change.
+const GAIN_MAX: f64 = 0.83;
 /// A gain that is enough where every pair shows it.
 const GAIN_IN_EACH_PAIR: f64 = 0.3;
 /// Half a window is enough for a loss of this, and for a gain of [`CLEAR_GAIN`] and a fifth.
@@ -89,12 +92,16 @@ fn errors_wanted(pairs: u32) -> f64 {
 
 /// Whether one pair of windows is enough: `Some(true)`, the change is kept.
 pub(super) fn is_clear(gain: f64) -> Option<bool> {
-    (!(-CLEAR_LOSS..=CLEAR_GAIN).contains(&gain)).then_some(gain > 0.0)
+    clear(gain, -CLEAR_LOSS, CLEAR_GAIN)
 }
 
 /// Whether half a window with the change is enough.
 pub(super) fn is_clear_early(gain: f64) -> Option<bool> {
-    (!(-CLEAR_LOSS_EARLY..=CLEAR_GAIN * 1.2).contains(&gain)).then_some(gain > 0.0)
+    clear(gain, -CLEAR_LOSS_EARLY, CLEAR_GAIN * 1.2)
+}
+
+fn clear(gain: f64, loss: f64, least: f64) -> Option<bool> {
+    if gain < loss { Some(false) } else { (gain > least && gain < GAIN_MAX).then_some(true) }
 }
 
 /// A trial that runs.
@@ -149,5 +156,17 @@ impl Running {
     /// The limits of the present window.
     pub(super) fn limits(&self) -> Limits {
         if self.is_changed() { self.other } else { self.base }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_pair_of_windows_is_no_proof_of_more_than_doubling_can_bring() {
+        let gain = |ratio: f64| ratio.ln();
+        assert_eq!([is_clear(gain(0.8)), is_clear(gain(1.2)), is_clear(gain(2.0))], [Some(false), None, Some(true)]);
+        assert_eq!([is_clear(gain(2.5)), is_clear(gain(12.0)), is_clear_early(gain(12.0))], [None; 3]);
     }
 }
