@@ -37,7 +37,8 @@ pub struct Arguments {
     pub seeds: Range<u64>,
 
     /// MiB that each copy in `zoo` copies.
-    #[arg(long = "zoo-size", value_name = "MIB", default_value_t = 1024, value_parser = clap::value_parser!(u64).range(1..=1 << 24))]
+    #[arg(long = "zoo-size", value_name = "MIB", default_value_t = 1024)]
+    #[arg(value_parser = clap::value_parser!(u64).range(1..=1 << 24))]
     pub zoo_mib: u64,
 
     /// The program to measure; by default the one beside this one.
