@@ -5,7 +5,7 @@ use crate::bed::Size;
 use crate::error::Result;
 use crate::race::Observer;
 use crate::result::{Cell, Table};
-use crate::seeds::{Call, TableRecipe, number, text};
+use crate::seeds::{Call, TableRecipe, text};
 
 /// The table.
 pub fn recipe() -> TableRecipe {
@@ -46,8 +46,8 @@ fn row(name: &str, regrets: &[Regret]) -> Option<Vec<Cell>> {
     };
     Some(vec![
         text(name),
-        number(summary.mean, ""),
-        number(summary.worst, ""),
+        text(format!("{:.3}", summary.mean)),
+        text(format!("{:.3}", summary.worst)),
         text(worst.seed.to_string()),
         text(limits(&worst.found)),
         text(worst.because.clone()),

@@ -4,18 +4,10 @@ use super::change::{Bounds, Change};
 use super::limits::{Bursts, Limits, Round, Start, SteadyRate};
 use super::reason;
 use super::trial::{Gains, Running, Trial, Verdict, is_clear, is_clear_early};
-use super::window::{Came, Window};
+use super::window::{Came, FIRST_REQUESTS, Window, wanted};
 use crate::core::Side;
 use std::time::Duration;
 
-/// Windows of the first trials last for so many requests, and seconds, at least.
-const FIRST_REQUESTS: u32 = 6;
-/// See [`FIRST_REQUESTS`].
-const FIRST_S: f64 = 1e-3;
-/// And those of later ones.
-const LATER_REQUESTS: u32 = 12;
-/// See [`LATER_REQUESTS`].
-const LATER_S: f64 = 0.04;
 /// One side waits for so many of its requests for the other side to be measured, too.
 const WAIT_REQUESTS: u32 = 24;
 /// Requests that are enough for what is very clear.
@@ -246,7 +238,7 @@ impl Governor {
         let mut running = Running::new(change, by, [self.limits, other], self.now_s, self.arrived_bytes);
         let window = self.windows[by];
         // What the first window will take, as far as can be told.
-        running.base_took_s = window.time_for(self.wanted(by).0);
+        running.base_took_s = window.time_for(wanted(self.is_early(by), self.limits.in_flight[by]).0);
         self.running = Some(running);
     }
 
@@ -278,11 +270,17 @@ impl Governor {
         Some([up, fewer, Change::Larger][self.turn % 3])
     }
 
-    /// What a window needs before it counts: requests and seconds.
-    fn wanted(&self, by: usize) -> (u32, f64) {
-        let early = self.tried.iter().flatten().any(|tried| !tried) || self.now_s < EARLY_S;
-        let (requests, time_s) = if early { (FIRST_REQUESTS, FIRST_S) } else { (LATER_REQUESTS, LATER_S) };
-        (requests.max(self.limits.in_flight[by]), time_s)
+    /// Whether the first trials of a side are still under way.
+    fn is_early(&self, by: usize) -> bool {
+        let [more, fewer] = self.tried[by];
+        let may_be_fewer = self.bounds.after(self.limits, Change::Fewer(by)).is_some();
+        !more || (!fewer && may_be_fewer) || self.now_s < EARLY_S
+    }
+
+    /// Whether one clear gain is enough. More in flight does not double what a head does, nor do later trials find what
+    /// the first ones missed: a gain like that is someone else who has gone away.
+    fn trusts_one_gain(&self, running: &Running) -> bool {
+        running.change.adds() && self.is_early(running.by) && !self.start.rotational[running.by]
     }
 
     /// Goes on with a trial after a round.
@@ -293,14 +291,14 @@ impl Governor {
             self.running = Some(running);
             return;
         }
-        let (requests, time_s) = self.wanted(by);
+        let (requests, time_s) = wanted(self.is_early(by), self.limits.in_flight[by]);
         let took_s = self.now_s - running.step_began_s;
         let window = self.windows[by];
         if !window.has(requests, time_s) {
             let half = CLEAR_REQUESTS.max(self.limits.in_flight[by] / 2);
             let gain = (window.rate() / running.rate_base).ln();
             let early = running.is_changed() && window.has(half, time_s / 2.0);
-            match is_clear_early(gain).filter(|&kept| early && !(kept && self.start.rotational[by])) {
+            match is_clear_early(gain).filter(|&kept| early && (!kept || self.trusts_one_gain(&running))) {
                 Some(kept) => {
                     self.lost_s += (1.0 - gain.exp()).max(0.0) * took_s;
                     running.gains = Gains::one(gain);
@@ -314,10 +312,9 @@ impl Governor {
         if running.is_changed() {
             running.rate_other = rate;
             let gain = (rate / running.rate_base).ln();
-            // More in flight does not double what a head does: a gain like that is someone else who has gone away.
             let first_pair = running.gains.pairs == 0;
             self.lost_s += (1.0 - rate / running.rate_base).max(0.0) * took_s;
-            if let Some(kept) = is_clear(gain).filter(|&kept| first_pair && !(kept && self.start.rotational[by])) {
+            if let Some(kept) = is_clear(gain).filter(|&kept| first_pair && (!kept || self.trusts_one_gain(&running))) {
                 running.gains = Gains::one(gain);
                 return self.end_trial(running, if kept { Verdict::Kept } else { Verdict::Dropped });
             }

@@ -1,5 +1,5 @@
 //! Why the limits are what they are, in words.
-use super::limits::{Bursts, Limits, Start};
+use super::limits::{Limits, Start};
 use super::trial::{Trial, Verdict};
 
 /// One clause on `limits`, for the report.
@@ -8,7 +8,7 @@ pub(super) fn of(start: &Start, limits: Limits, trials: &[Trial]) -> String {
         return "as set".to_owned();
     }
     if limits.bursts {
-        return of_bursts(start, trials);
+        return of_bursts(trials);
     }
     let of_sides = || trials.iter().filter(|trial| trial.side.is_some());
     let Some(last) = of_sides().next_back() else {
@@ -50,14 +50,13 @@ fn untried(start: &Start) -> String {
     "as it began: nothing was worth trying".to_owned()
 }
 
-fn of_bursts(start: &Start, trials: &[Trial]) -> String {
+fn of_bursts(trials: &[Trial]) -> String {
     let compared = trials.iter().find(|trial| trial.side.is_none());
     match compared {
         Some(trial) if trial.verdict == Verdict::Kept => {
             format!("both sides are one disk, and taking turns gained {} %", trial.gain_percent)
         }
         Some(_) => "both sides are one disk, and reading while writing gained nothing".to_owned(),
-        None if start.bursts == Bursts::Always => "both sides are one disk".to_owned(),
-        None => "both sides are one disk that rotates".to_owned(),
+        None => "both sides are one disk".to_owned(),
     }
 }

@@ -1,5 +1,20 @@
 //! What one side did while its limit was reached.
 
+/// Windows of the first trials last for so many requests, and seconds, at least.
+pub(super) const FIRST_REQUESTS: u32 = 6;
+/// See [`FIRST_REQUESTS`].
+const FIRST_S: f64 = 1e-3;
+/// And those of later ones.
+const LATER_REQUESTS: u32 = 12;
+/// See [`LATER_REQUESTS`].
+const LATER_S: f64 = 0.04;
+
+/// Requests and seconds that a window needs before it counts.
+pub(super) fn wanted(early: bool, in_flight: u32) -> (u32, f64) {
+    let (requests, time_s) = if early { (FIRST_REQUESTS, FIRST_S) } else { (LATER_REQUESTS, LATER_S) };
+    (requests.max(in_flight), time_s)
+}
+
 /// Sums over the rounds in which the limit of a side was reached.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Window {
