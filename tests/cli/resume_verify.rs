@@ -38,6 +38,19 @@ impl Interrupted {
         Interrupted { dir, source, dest }
     }
 
+    /// The same with exactly so many bytes durable: where the copy was stopped, the journal says by a mapfile.
+    fn after(durable_bytes: usize) -> Self {
+        let dir = scratch();
+        let [source, dest, map] = ["source", "dest", "map"].map(|name| dir.path().join(name));
+        let bytes = write_noise(&source, LEN, 501);
+        fs::write(&dest, &bytes[..durable_bytes]).expect("scratch takes files");
+        let rest = LEN - durable_bytes;
+        let lines = format!("0 ? 1\n0 0x{durable_bytes:x} +\n0x{durable_bytes:x} 0x{rest:x} ?\n");
+        fs::write(&map, lines).expect("scratch takes files");
+        haul().args(["journal", "import"]).args([&map, &source, &dest]).assert().success();
+        Interrupted { dir, source, dest }
+    }
+
     /// The report of a resumed copy with these words, which ends well.
     fn resume(&self, words: &[&str]) -> Value {
         let ways = ["copy", "--resume", "--json", "--progress", "none", "--manifest-block", "64K"];
@@ -68,9 +81,10 @@ fn the_whole_is_read_back_and_only_what_earlier_runs_wrote_is_read_from_the_sour
 
 #[test]
 fn what_was_damaged_between_the_runs_is_found_and_put_right() {
-    let copy = Interrupted::new();
-    // Between the places that --resume compares by itself, which are 16.
-    let at = MIB as u64 + 5 * BLOCK / 2;
+    // In the middle of a block.
+    let copy = Interrupted::after(150 * (20 << 10));
+    // --resume compares 16 places by itself, spread over what is durable: of blocks 15 to 18 the first and the last.
+    let at = 16 * BLOCK + BLOCK / 2;
     let dest = OpenOptions::new().read(true).write(true).open(&copy.dest).expect("it is there");
     let mut byte = [0];
     dest.read_exact_at(&mut byte, at).expect("it was written");
