@@ -1,5 +1,6 @@
 //! A disk with a bad place, or one that stalls: nbdkit serves a file and fails there, nbdfuse shows it as a file.
 use super::abilities::{has, is_root, skip};
+use rustix::process::{Pid, Signal};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -97,6 +98,17 @@ impl FailingDisk {
         self.mounted_at.join("disk")
     }
 
+    fn ends_within(&mut self, patience: Duration) -> bool {
+        let give_up = Instant::now() + patience;
+        while self.server.try_wait().is_ok_and(|ended| ended.is_none()) {
+            if Instant::now() > give_up {
+                return false;
+            }
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        true
+    }
+
     fn wait_until_there(&mut self) -> bool {
         let give_up = Instant::now() + Duration::from_secs(30);
         while !self.path().exists() {
@@ -118,6 +130,14 @@ impl Drop for FailingDisk {
         if !unmounted.is_ok_and(|status| status.success()) {
             let _ = self.server.kill();
             let _ = Command::new("fusermount3").args(["-u", "-z"]).arg(&self.mounted_at).status();
+        }
+        // Whoever made a mount namespace meanwhile, a container or haul-bench, has the mount still, and may have it for
+        // hours. At a signal the server ends in good order.
+        if !self.ends_within(Duration::from_secs(5)) {
+            let _ = rustix::process::kill_process(Pid::from_child(&self.server), Signal::TERM);
+            if !self.ends_within(Duration::from_secs(30)) {
+                let _ = self.server.kill();
+            }
         }
         let _ = self.server.wait();
     }
