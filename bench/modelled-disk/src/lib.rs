@@ -7,6 +7,7 @@
 //! The bench uses the first row and `limit` as a library; nbdkit loads the same crate as a plugin.
 pub mod clock;
 pub mod damage;
+pub mod keys;
 pub mod limit;
 pub mod model;
 pub mod parameters;

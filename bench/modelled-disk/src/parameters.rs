@@ -186,58 +186,6 @@ impl Default for Parameters {
     }
 }
 
-/// Every key that [`Parameters::set`] knows, with its form and meaning, for `nbdkit --help` and the README.
-pub const KEYS: &[(&str, &str, &str)] = &[
-    ("preset", "NAME", "the numbers of a kind of disk; must come first, others then replace single ones"),
-    ("size", "SIZE", "size of the disk"),
-    ("store", "PATH", "file that holds the bytes, best in RAM; made or made longer if need be"),
-    ("log", "PATH", "where the counters are written, as JSON, when the server ends"),
-    ("time_scale", "F", "everything that lasts is divided by F"),
-    ("overhead_us", "US", "what a command costs besides its bytes"),
-    ("latency_us", "US", "added to each command, but others are served meanwhile"),
-    ("interface_rate", "SIZE", "bytes/s between the disk's own memory and the computer"),
-    ("rate", "SIZE", "bytes/s of the medium, the same everywhere"),
-    ("rates", "OFFSET:SIZE,...", "bytes/s of the medium at these places, the first at 0"),
-    ("rates_over", "SIZE", "size of the disk that these places belong to; they are stretched to `size`"),
-    ("zones", "N", "zones that `rates` is spread over; 0: each place begins a zone"),
-    ("write_percent", "N", "write rate, of the read rate; for disks that do not turn"),
-    ("rpm", "N", "revolutions per minute; 0: nothing turns and nothing seeks"),
-    ("angle_percent", "N", "how far the platter is ahead at time zero, of a revolution"),
-    ("grace_us", "US", "how late a sequential command may come without missing its turn"),
-    ("seek_us", "US", "shortest seek"),
-    ("seek_full_us", "US", "seek from the first to the last byte"),
-    ("queue_depth", "N", "commands the disk may reorder; 1: served in order of arrival"),
-    ("read_ahead_bytes", "SIZE", "memory that reads ahead of a sequential reader"),
-    ("write_cache_bytes", "SIZE", "volatile write cache"),
-    ("slow_after_bytes", "SIZE", "written bytes after which writing gets slower"),
-    ("slow_rate", "SIZE", "write rate from then on, in bytes/s"),
-    ("recover_ms", "MS", "idle time after which it is fast again; 0: never"),
-    ("heat_per_c", "SIZE", "written bytes that warm the disk by one °C; 0: nothing does"),
-    ("heat_leak_ms", "MS", "idle time in which it loses all but 1/e of what it is warmer than at rest"),
-    ("heat_rest_c", "N", "temperature at rest, in °C"),
-    ("heat_limit_c", "N", "temperature at which writing gets slower"),
-    ("heat_rate", "SIZE", "write rate from then on, in bytes/s"),
-    ("heat_back_c", "N", "temperature at which it is fast again"),
-    ("erase_block_bytes", "SIZE", "leaving an erase block half written costs reading and writing the rest of it"),
-    ("erase_blocks_open", "N", "erase blocks that may be half written at once"),
-    ("choke_depth", "N", "commands waiting beyond which each one costs choke_us more"),
-    ("choke_us", "US", "see choke_depth"),
-    ("stall_every_bytes", "SIZE", "written bytes between two stalls"),
-    ("stall_ms", "MS", "how long each of them lasts"),
-    ("stall_at", "OFFSET:MS,...", "a stall the first time this byte is touched"),
-    ("bad_read", "OFFSET:SIZE,...", "ranges that fail to be read, with EIO"),
-    ("bad_write", "OFFSET:SIZE,...", "ranges that fail to be written, with EIO"),
-    ("bad_ms", "MS", "how long the disk tries before it says so"),
-    ("volatile_percent", "N", "sectors of a hundred written that are lost by SIGKILL, unless flushed; at most 100"),
-    ("volatile_seed", "N", "which of them are"),
-    ("drop", "OFFSET:SIZE,...", "ranges where writes are acknowledged and lost: what was there stays"),
-    ("flip", "OFFSET,...", "bytes of which one bit is written wrongly"),
-    ("misread", "OFFSET,...", "bytes of which one bit is read wrongly"),
-    ("swap", "OFFSET:OFFSET,...", "what is written to one of these 4096 bytes lands in the other"),
-    ("damage_times", "N", "requests that drop, flip and misread damage at each place; 0: all"),
-    ("trim", "BOOL", "offer trim"),
-];
-
 impl Parameters {
     /// Sets one parameter from the words of a command line, all but `preset`.
     ///

@@ -5,8 +5,9 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 
 use nbdkit::{Error, FuaFlags, Result, Server, plugin};
 
+use crate::keys::KEYS;
 use crate::model::Kind;
-use crate::parameters::{Extent, KEYS, Parameters};
+use crate::parameters::{Extent, Parameters};
 use crate::preset::Preset;
 use crate::server::ServedDisk;
 use crate::store::Store;

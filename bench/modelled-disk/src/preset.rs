@@ -180,7 +180,7 @@ mod tests {
     #[test]
     fn every_key_that_is_documented_is_known_and_every_preset_is_in_the_readme() {
         let readme = include_str!("../README.md");
-        for (key, form, _) in crate::parameters::KEYS {
+        for (key, form, _) in crate::keys::KEYS {
             assert!(readme.contains(&format!("| `{key}` |")), "{key} is not in the README");
             let error = Parameters::default().set(key, "?").err();
             let unknown = error.is_some_and(|error| error.contains("no such parameter"));
