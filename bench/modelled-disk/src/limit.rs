@@ -14,13 +14,23 @@ pub enum Job {
 
 /// Seconds for reading or writing `extent` in order, by commands of `command_bytes`, each of which comes in time.
 ///
-/// Counted are the rates of the zones, the overhead of each command (hidden by a disk that reads ahead), the cable, and
-/// what writing costs a disk that was at rest: its slow-down after so many bytes, its throttling, regular stalls. Not
+/// Counted are the rates of the zones, the overhead of each command (hidden by a disk that reads ahead, and of each piece
+/// where commands are cut), the cable, all channels at work, and what writing costs a disk that was at rest: its slow-down after so many bytes, its throttling, regular stalls. Not
 /// counted are the way to the first byte, what a write cache still holds (a job ends when it is empty), faults, and the
-/// latency of all commands but one. A disk that throttles may be written to in less time by who keeps it cool.
+/// latency and distance of all commands but one. A disk that throttles may be written to in less time by who keeps it cool.
 pub fn least_seconds(disk: &Parameters, job: Job, extent: Extent, command_bytes: u64) -> f64 {
-    let disk = disk.scaled();
+    let mut disk = disk.scaled();
+    let cut_bytes = if disk.transfer_max_bytes == 0 { u64::MAX } else { disk.transfer_max_bytes };
+    let command_bytes = command_bytes.min(cut_bytes);
     let commands = extent.len.div_ceil(command_bytes.max(1));
+    let channels_ns = match disk.channels {
+        0 => 0,
+        channels => {
+            // Each channel has its overhead to itself, and nobody waits for it.
+            let overhead_ns = std::mem::take(&mut disk.overhead_ns);
+            (commands * overhead_ns + span_ns(extent.len, disk.channel_bytes_per_s)) / channels
+        }
+    };
     let overhead_ns = commands * disk.overhead_ns;
     let cable_ns = overhead_ns + span_ns(extent.len, disk.interface_bytes_per_s);
     let ns = match job {
@@ -35,7 +45,7 @@ pub fn least_seconds(disk: &Parameters, job: Job, extent: Extent, command_bytes:
             cable_ns.max(written_ns(&disk, extent, command_bytes, if hidden { 0 } else { disk.overhead_ns }))
         }
     };
-    (ns + disk.latency_ns) as f64 / 1e9
+    (ns.max(channels_ns) + disk.latency_ns + disk.distance_ns) as f64 / 1e9
 }
 
 /// When the last of `extent` is on a medium at rest, with `overhead_ns` before each command.

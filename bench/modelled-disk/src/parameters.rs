@@ -3,7 +3,7 @@ use serde::Serialize;
 use std::path::PathBuf;
 
 use crate::damage::SWAPPED_BYTES;
-use crate::words::{duration_ns, list, pair, percent, size_bytes};
+use crate::words::{duration_ns, list, pair, percent, size_bytes, truth};
 
 /// A run of bytes `offset..offset + len`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -72,6 +72,18 @@ pub struct Parameters {
     pub seek_full_ns: u64,
     /// Commands the disk holds and may reorder; 1: in order of arrival.
     pub queue_depth: u64,
+    /// The elevator only goes up, at once, among the commands that are there; see [`crate::model::Disk`].
+    pub one_way: bool,
+    /// Larger commands are cut into pieces of this many bytes, each a command to the disk; 0: none is.
+    pub transfer_max_bytes: u64,
+    /// Way to the disk and back: one half before it sees a command, the other after it has answered.
+    pub distance_ns: u64,
+    /// Commands worked on at once, each on a channel of its own; 0: one after the other.
+    pub channels: u64,
+    /// Rate of one channel; all of them together do not exceed the rate of the medium.
+    pub channel_bytes_per_s: u64,
+    /// What the disk says of itself, true or not; `None`: it rotates if it has `rpm`.
+    pub says_rotational: Option<bool>,
     /// Memory that reads ahead of a sequential reader.
     pub read_ahead_bytes: u64,
     /// Volatile write cache.
@@ -153,6 +165,12 @@ impl Default for Parameters {
             seek_ns: 0,
             seek_full_ns: 0,
             queue_depth: 1,
+            one_way: false,
+            transfer_max_bytes: 0,
+            distance_ns: 0,
+            channels: 0,
+            channel_bytes_per_s: 0,
+            says_rotational: None,
             read_ahead_bytes: 0,
             write_cache_bytes: 0,
             slow_after_bytes: 0,
@@ -219,6 +237,12 @@ impl Parameters {
             "seek_us" => self.seek_ns = duration_ns(value, 1e3)?,
             "seek_full_us" => self.seek_full_ns = duration_ns(value, 1e3)?,
             "queue_depth" => self.queue_depth = size_bytes(value)?,
+            "one_way" => self.one_way = truth(value)?,
+            "transfer_max" => self.transfer_max_bytes = size_bytes(value)?,
+            "distance_us" => self.distance_ns = duration_ns(value, 1e3)?,
+            "channels" => self.channels = size_bytes(value)?,
+            "channel_rate" => self.channel_bytes_per_s = size_bytes(value)?,
+            "rotational" => self.says_rotational = Some(truth(value)?),
             "read_ahead_bytes" => self.read_ahead_bytes = size_bytes(value)?,
             "write_cache_bytes" => self.write_cache_bytes = size_bytes(value)?,
             _ => return self.try_set_fault(key, value),
@@ -258,7 +282,7 @@ impl Parameters {
             "misread" => self.misread = list(value, size_bytes)?,
             "swap" => self.swap = list(value, |word| pair(word, size_bytes))?,
             "damage_times" => self.damage_times = size_bytes(value)?,
-            "trim" => self.trim = value.parse().map_err(|_| "expected true or false")?,
+            "trim" => self.trim = truth(value)?,
             _ => return Err("no such parameter; nbdkit --help with this plugin lists them".into()),
         }
         Ok(())
@@ -295,6 +319,15 @@ impl Parameters {
                 "swap: both places must be on the disk, and apart",
             ),
             (self.queue_depth == 0, "queue_depth: must be at least 1"),
+            (self.one_way && self.queue_depth == 1, "one_way: needs a queue_depth of more than 1"),
+            (!self.transfer_max_bytes.is_multiple_of(512), "transfer_max: must be a multiple of 512"),
+            ((self.channels == 0) != (self.channel_bytes_per_s == 0), "channel_rate: must go with channels"),
+            (self.channels > 4096, "channels: at most 4096"),
+            (
+                self.channels > 0
+                    && (self.rpm, self.queue_depth, self.read_ahead_bytes, self.write_cache_bytes) != (0, 1, 0, 0),
+                "channels: not with rpm, queue_depth, read_ahead_bytes or write_cache_bytes",
+            ),
             (self.erase_blocks_open == 0, "erase_blocks_open: must be at least 1"),
             (self.slow_after_bytes > 0 && self.slow_bytes_per_s == 0, "slow_rate: must go with slow_after_bytes"),
             (warm && self.heat_bytes_per_s == 0, "heat_rate: must go with heat_per_c"),
@@ -307,6 +340,11 @@ impl Parameters {
         }
     }
 
+    /// What the disk says of itself: a head moves in it.
+    pub fn rotational(&self) -> bool {
+        self.says_rotational.unwrap_or(self.rpm > 0)
+    }
+
     /// The same disk with `time_scale` worked into every duration and rate; its own `time_scale` is 1.
     pub fn scaled(&self) -> Parameters {
         let mut disk = self.clone();
@@ -314,6 +352,7 @@ impl Parameters {
         let durations = [
             &mut disk.overhead_ns,
             &mut disk.latency_ns,
+            &mut disk.distance_ns,
             &mut disk.grace_ns,
             &mut disk.seek_ns,
             &mut disk.seek_full_ns,
@@ -326,8 +365,13 @@ impl Parameters {
         durations.into_iter().chain(disk.stall_at.iter_mut().map(|(_, ns)| ns)).for_each(|ns| {
             *ns = (*ns as f64 / factor).round() as u64;
         });
-        let rates =
-            [&mut disk.interface_bytes_per_s, &mut disk.slow_bytes_per_s, &mut disk.heat_bytes_per_s, &mut disk.rpm];
+        let rates = [
+            &mut disk.interface_bytes_per_s,
+            &mut disk.channel_bytes_per_s,
+            &mut disk.slow_bytes_per_s,
+            &mut disk.heat_bytes_per_s,
+            &mut disk.rpm,
+        ];
         rates.into_iter().chain(disk.rates.iter_mut().map(|rate| &mut rate.bytes_per_s)).for_each(|rate| {
             *rate = (*rate as f64 * factor).round() as u64;
         });

@@ -106,7 +106,7 @@ impl Server for Connection {
     }
 
     fn is_rotational(&self) -> Result<bool> {
-        Ok(self.disk.parameters.rpm > 0)
+        Ok(self.disk.parameters.rotational())
     }
 
     fn can_multi_conn(&self) -> Result<bool> {

@@ -151,9 +151,9 @@ impl Preset {
         parameters
     }
 
-    /// A head moves over a platter.
+    /// It says that a head moves over a platter.
     pub fn rotational(&self) -> bool {
-        self.parameters().rpm > 0
+        self.parameters().rotational()
     }
 }
 
@@ -204,6 +204,10 @@ mod tests {
             ("interface_rate", "0"),
             ("write_percent", "0"),
             ("queue_depth", "0"),
+            ("one_way", "true"),
+            ("transfer_max", "1000"),
+            ("channels", "8"),
+            ("channel_rate", "8MB"),
             ("erase_blocks_open", "0"),
             ("slow_after_bytes", "1M"),
             ("heat_rate", "0"),

@@ -43,6 +43,14 @@ pub fn percent(word: &str) -> Result<u64, String> {
     word.parse().ok().filter(|number| *number <= 1000).ok_or_else(|| "expected a percentage such as 80".to_string())
 }
 
+/// `true` or `false`.
+///
+/// # Errors
+/// Anything else.
+pub fn truth(word: &str) -> Result<bool, String> {
+    word.parse().map_err(|_| "expected true or false".to_string())
+}
+
 /// Two numbers with a colon between: an offset and what `second` makes of the other word.
 ///
 /// # Errors

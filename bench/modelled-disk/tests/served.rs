@@ -104,11 +104,22 @@ fn nbdcopy_writes_and_reads_back_every_byte_of_every_kind_of_disk() {
     if !has_all(&["nbdkit", "nbdcopy"]) {
         return;
     }
-    for preset in ["sata-ssd", "fast-ssd", "slow-ssd", "disk-7200", "usb-stick", "scsi-2001"] {
+    let presets = ["sata-ssd", "fast-ssd", "slow-ssd", "disk-7200", "usb-stick", "scsi-2001"];
+    let unlike = [
+        ("disk-7200", "one_way=true transfer_max=120K distance_us=2000 rotational=false"),
+        ("disk-7200", "read_ahead_bytes=0 one_way=true"),
+        ("usb-stick", "transfer_max=120K rotational=true"),
+        ("sata-ssd", "channels=4 channel_rate=40MB transfer_max=64K"),
+        ("sata-ssd", "distance_us=9000"),
+    ];
+    for (preset, more) in presets.map(|preset| (preset, "")).into_iter().chain(unlike) {
         let bed = Bed::new();
         let bytes = pattern(SIZE);
         write_file(&bed.path("in"), &bytes);
-        let words = [&format!("preset={preset}"), "size=24M", "time_scale=8", "write_cache_bytes=1M"];
+        // With channels there is no cache to have.
+        let cache = if more.contains("channels") { "write_cache_bytes=0" } else { "write_cache_bytes=1M" };
+        let words = [&format!("preset={preset}"), "size=24M", "time_scale=8", cache];
+        let words: Vec<&str> = words.into_iter().chain(more.split_whitespace()).collect();
         assert_success(&bed.serve(&words, "nbdcopy --flush in \"$uri\" && nbdcopy \"$uri\" out"));
         assert!(fs::read(bed.path("store")).unwrap() == bytes, "{preset}: the store differs");
         assert!(fs::read(bed.path("out")).unwrap() == bytes, "{preset}: what was read differs");

@@ -7,10 +7,13 @@
 //!  submit ──▶ queue (which next?) ──▶ read_ahead, write_cache ──▶ head (when does its first byte come by?)
 //!                                                           zones, wear, heat (how long do its bytes take?) ──▶ answer
 //! ```
+//! On its way in a command may be cut (pieces); a solid-state disk may work on several at once (channels).
+mod channels;
 pub mod counters;
 mod faults;
 mod head;
 mod heat;
+mod pieces;
 mod queue;
 mod read_ahead;
 mod wear;
@@ -22,8 +25,10 @@ pub use faults::Faults;
 pub use zones::Zones;
 
 use crate::parameters::{Extent, Parameters};
+use channels::Channels;
 use counters::seconds;
 use head::{Head, When};
+use pieces::Pieces;
 use queue::{Queue, Waiting};
 use read_ahead::ReadAhead;
 pub(crate) use wear::Wear;
@@ -62,6 +67,8 @@ pub struct Disk {
     parameters: Parameters,
     head: Head,
     queue: Queue,
+    pieces: Pieces,
+    channels: Channels,
     read_ahead: ReadAhead,
     cache: WriteCache,
     wear: Wear,
@@ -72,6 +79,10 @@ pub struct Disk {
     free_ns: u64,
     /// When the last command taken up is answered.
     answered_ns: u64,
+    /// When somebody was last told of an answer: whose command was cut hears of its last piece only.
+    told_ns: u64,
+    /// The end of all that was done.
+    busy_until_ns: u64,
     first_ns: Option<u64>,
     /// Where the last command that moved bytes ended.
     last_end: u64,
@@ -85,7 +96,9 @@ impl Disk {
         let parameters = parameters.scaled();
         Disk {
             head: Head::new(&parameters),
-            queue: Queue::new(parameters.queue_depth),
+            queue: Queue::new(parameters.queue_depth, parameters.one_way),
+            pieces: Pieces::new(parameters.transfer_max_bytes),
+            channels: Channels::new(&parameters),
             read_ahead: ReadAhead::new(&parameters),
             cache: WriteCache::new(parameters.write_cache_bytes),
             wear: Wear::new(&parameters),
@@ -94,6 +107,8 @@ impl Disk {
             tickets: 0,
             free_ns: 0,
             answered_ns: 0,
+            told_ns: 0,
+            busy_until_ns: 0,
             first_ns: None,
             last_end: 0,
             present: 0,
@@ -107,7 +122,10 @@ impl Disk {
         self.present += 1;
         self.counters.queue_max = self.counters.queue_max.max(self.present);
         self.first_ns.get_or_insert(now_ns);
-        self.queue.add(self.tickets, kind, extent, now_ns);
+        let arrival_ns = now_ns + self.parameters.distance_ns / 2;
+        for piece in self.pieces.cut(self.tickets, kind, extent) {
+            self.queue.add(self.tickets, kind, piece, arrival_ns);
+        }
         self.tickets
     }
 
@@ -123,7 +141,11 @@ impl Disk {
             let (from, read_ahead) = (self.last_end, &self.read_ahead);
             let next = self.queue.take(from, decide_ns, |one| goes_on(read_ahead, from, one));
             let Some(next) = next else { break };
-            answers.push(self.serve(next, ready_ns.max(next.arrival_ns)));
+            let served = self.serve(next, ready_ns.max(next.arrival_ns));
+            if let Some(answer) = self.pieces.settle(served) {
+                self.told_ns = answer.at_ns;
+                answers.push(answer);
+            }
         }
         answers
     }
@@ -131,7 +153,7 @@ impl Disk {
     /// When [`Disk::advance`] must be called for the oldest waiting command, if nothing is answered just then.
     pub fn alarm(&self) -> Option<u64> {
         let (_, decide_ns) = self.decision()?;
-        (decide_ns != self.answered_ns).then_some(decide_ns)
+        (decide_ns != self.told_ns).then_some(decide_ns)
     }
 
     /// The command that has waited longest.
@@ -165,7 +187,7 @@ impl Disk {
     fn decision(&self) -> Option<(u64, u64)> {
         let oldest = self.queue.oldest()?;
         let ready_ns = oldest.arrival_ns.max(self.free_ns);
-        if !self.queue.reorders() {
+        if !self.queue.reorders() || self.parameters.one_way {
             return Some((ready_ns, ready_ns));
         }
         let look_ns = if oldest.arrival_ns > self.free_ns { self.parameters.overhead_ns } else { 0 };
@@ -194,15 +216,19 @@ impl Disk {
             _ if failed => self.fail(kind, extent, when),
             Kind::Read => self.read(extent, when),
             Kind::Write => self.write(extent, when),
-            Kind::Flush => self.empty_cache_until(u64::MAX).max(when.begin_ns),
+            Kind::Flush => self.empty_cache_until(u64::MAX).max(when.begin_ns).max(self.channels.all_free_ns()),
             Kind::Trim => when.begin_ns,
         };
         if matches!(kind, Kind::Read | Kind::Write) {
             self.last_end = extent.end();
         }
-        self.free_ns = done_ns;
-        self.answered_ns = done_ns + self.parameters.latency_ns;
-        self.note(kind, extent, failed, done_ns - ready_ns);
+        self.free_ns = self.channels.take(done_ns).unwrap_or(done_ns);
+        self.answered_ns =
+            done_ns + self.parameters.latency_ns + self.parameters.distance_ns - self.parameters.distance_ns / 2;
+        // What several channels do at once counts once.
+        let busy_ns = done_ns.saturating_sub(ready_ns.max(self.busy_until_ns));
+        self.busy_until_ns = self.busy_until_ns.max(done_ns);
+        self.note(kind, extent, failed, busy_ns);
         Answer { ticket, at_ns: self.answered_ns, failed }
     }
 
@@ -235,6 +261,10 @@ impl Disk {
             self.head.free_ns = done_ns;
             return done_ns;
         }
+        if self.channels.are_some() {
+            let link_ns = self.head.zones.passing_ns(extent.offset, extent.len);
+            return self.through_channel(extent.len, link_ns, when);
+        }
         let way = self.head.way(extent.offset, when);
         self.counters.went(Kind::Read, &way);
         let passed_ns = way.start_ns + self.head.zones.passing_ns(extent.offset, extent.len);
@@ -262,6 +292,11 @@ impl Disk {
 
     fn write_medium(&mut self, extent: Extent, when: When) -> u64 {
         self.read_ahead.stop();
+        if self.channels.are_some() {
+            let cost = self.wear.write(extent, when.begin_ns);
+            self.counters.wore(&cost);
+            return self.through_channel(extent.len, cost.ns, when);
+        }
         let way = self.head.way(extent.offset, when);
         self.counters.went(Kind::Write, &way);
         let cost = self.wear.write(extent, way.start_ns);
@@ -271,6 +306,14 @@ impl Disk {
         self.head.passed(extent.end(), passed_ns, done_ns);
         self.head.free_ns = done_ns;
         done_ns
+    }
+
+    /// A command that its channel begins and that takes `link_ns` of what all channels share; returns when it is done.
+    fn through_channel(&mut self, len: u64, link_ns: u64, when: When) -> u64 {
+        let own_ns = when.begin_ns + self.channels.own_ns(len);
+        let link_from_ns = own_ns.saturating_sub(link_ns).max(self.head.free_ns);
+        self.head.free_ns = link_from_ns + link_ns;
+        own_ns.max(self.head.free_ns).max(when.begin_ns + self.interface_ns(len))
     }
 
     /// Puts the next bytes of the write cache on the medium; returns when they are there. Nothing there: when the head

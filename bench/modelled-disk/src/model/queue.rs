@@ -23,12 +23,14 @@ pub struct Waiting {
 pub struct Queue {
     waiting: VecDeque<Waiting>,
     depth: usize,
+    one_way: bool,
 }
 
 impl Queue {
-    /// An empty queue of which the disk sees `depth` commands.
-    pub fn new(depth: u64) -> Queue {
-        Queue { waiting: VecDeque::new(), depth: usize::try_from(depth).unwrap_or(usize::MAX) }
+    /// An empty queue of which the disk sees `depth` commands. With `one_way` it takes the next one upwards whatever the
+    /// head would rather do, and none that was passed over before its time.
+    pub fn new(depth: u64, one_way: bool) -> Queue {
+        Queue { waiting: VecDeque::new(), depth: usize::try_from(depth).unwrap_or(usize::MAX), one_way }
     }
 
     /// The disk may take another than the oldest.
@@ -58,12 +60,13 @@ impl Queue {
     /// A command that was passed over four times the depth goes first, so that a stream that never ends starves nobody.
     /// A flush is a barrier: nothing that came after it goes before it, and it goes when it is the oldest.
     pub fn take(&mut self, from: u64, now_ns: u64, goes_on: impl Fn(&Waiting) -> bool) -> Option<Waiting> {
-        let patience = 4 * self.depth as u64;
+        let patience = if self.one_way { u64::MAX } else { 4 * self.depth as u64 };
         let seen = self.waiting.iter().take(self.depth).take_while(|one| one.arrival_ns <= now_ns);
         let seen = seen.enumerate().take_while(|(index, one)| *index == 0 || one.kind != Kind::Flush);
         let (index, _) = match self.waiting.front() {
             Some(oldest) if oldest.kind == Kind::Flush || oldest.passed_over >= patience => (0, oldest),
-            _ => seen.min_by_key(|(_, one)| (!goes_on(one), one.extent.offset < from, one.extent.offset))?,
+            _ => seen
+                .min_by_key(|(_, one)| (!self.one_way && !goes_on(one), one.extent.offset < from, one.extent.offset))?,
         };
         self.waiting.range_mut(..index).for_each(|older| older.passed_over += 1);
         self.waiting.remove(index)

@@ -4,6 +4,7 @@ mod faults;
 mod heat;
 mod queue;
 mod turning;
+mod unlike;
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

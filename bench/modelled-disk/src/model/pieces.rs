@@ -1,0 +1,44 @@
+//! Commands that are larger than a transfer may be: the disk gets pieces, who sent them one answer.
+use std::collections::HashMap;
+
+use super::{Answer, Kind, Ticket};
+use crate::parameters::Extent;
+
+/// The pieces of cut commands that are not all answered.
+pub struct Pieces {
+    max_bytes: u64,
+    /// How many are left, and the answer so far.
+    cut: HashMap<Ticket, (u64, Answer)>,
+}
+
+impl Pieces {
+    /// Pieces of at most `max_bytes`; 0: nothing is cut.
+    pub fn new(max_bytes: u64) -> Pieces {
+        Pieces { max_bytes, cut: HashMap::new() }
+    }
+
+    /// What the disk gets of a command, in order. Only what moves bytes is cut.
+    pub fn cut(&mut self, ticket: Ticket, kind: Kind, extent: Extent) -> Vec<Extent> {
+        let moves = matches!(kind, Kind::Read | Kind::Write);
+        if !moves || self.max_bytes == 0 || extent.len <= self.max_bytes {
+            return vec![extent];
+        }
+        let offsets = (extent.offset..extent.end()).step_by(self.max_bytes as usize);
+        let piece = |offset| Extent { offset, len: self.max_bytes.min(extent.end() - offset) };
+        let pieces: Vec<Extent> = offsets.map(piece).collect();
+        self.cut.insert(ticket, (pieces.len() as u64, Answer { ticket, at_ns: 0, failed: false }));
+        pieces
+    }
+
+    /// A piece is answered; returns the answer to the whole command if it was the last.
+    pub fn settle(&mut self, piece: Answer) -> Option<Answer> {
+        let Some((left, whole)) = self.cut.get_mut(&piece.ticket) else { return Some(piece) };
+        *left -= 1;
+        whole.at_ns = whole.at_ns.max(piece.at_ns);
+        whole.failed |= piece.failed;
+        if *left > 0 {
+            return None;
+        }
+        self.cut.remove(&piece.ticket).map(|(_, whole)| whole)
+    }
+}
