@@ -2,6 +2,7 @@
 //!
 //! Must not know: how it was measured, how it is shown.
 mod certain;
+mod pace;
 mod sweeps;
 
 use crate::numbers::{HAUL, Pairs, Ranking, Standing, Summary, haul_of, pairs_with_haul, ranking, standing};
@@ -146,8 +147,12 @@ fn asked_of(bed: &BedResult) -> Vec<(Claim, Ask)> {
     for (what, bound, wanted, unit, answer) in certain::asked_of(&bed.name) {
         ask(what, bound, Some(wanted), unit, answer);
     }
+    if is(crate::bed::unlike::PREFIX) {
+        ask("within 5 % of the best fixed pair of the same round", AtMost, Some(pace::MEDIAN_MAX), "x", pace::median);
+        ask("within 10 % of it in every round", AtMost, Some(pace::WORST_MAX), "x", pace::worst);
+    }
     // The others there are haul with options, or do something else.
-    if !is("certain-") {
+    if !is("certain-") && !is(crate::bed::unlike::PREFIX) {
         let what = "least processor time of those that reach 90 % of its speed";
         ask(what, AtMost, None, "s/GiB", processor_of_fast);
     }

@@ -11,8 +11,8 @@ use std::path::PathBuf;
 #[derive(Debug, Parser)]
 #[command(name = "haul-bench", version)]
 pub struct Arguments {
-    /// Beds or tables to measure, by name or by the start of it; all when none is given. `seeds` is all tables of the
-    /// documents, `known` those of disks whose numbers are known.
+    /// Beds or tables to measure, by name or by the start of it; all when none is given, but for `unlike`, which takes
+    /// hours. `seeds` is all tables of the documents, `known` those of disks whose numbers are known.
     #[arg(value_name = "SCENARIO")]
     pub scenarios: Vec<String>,
 
@@ -44,6 +44,10 @@ pub struct Arguments {
     /// The program to measure; by default the one beside this one.
     #[arg(long, value_name = "PATH")]
     pub haul: Option<PathBuf>,
+
+    /// Which pairs of disks the beds `unlike` draw: eight for each seed.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub seed: u64,
 
     /// Where the file beds are made: a directory on the file system to be measured.
     #[arg(long, value_name = "DIR", default_value = "/var/tmp")]

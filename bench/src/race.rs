@@ -9,10 +9,6 @@ use crate::result::{BedResult, ContenderResult, Run, Verdict};
 use crate::{limit, machine};
 use std::time::Instant;
 
-/// Who takes this many times as long as the first contender, haul, in the first round has shown what there is to see,
-/// and runs once.
-const FAR_BEHIND: f64 = 8.0;
-
 /// What the race tells while it runs.
 pub trait Observer {
     /// A run has ended.
@@ -53,7 +49,7 @@ pub fn race(
     let mut first_s = f64::INFINITY;
     for round in 1..=rounds {
         for (entry, contender) in entries.iter().zip(&mut result.contenders) {
-            if contender.runs.iter().any(|run| is_out(run, first_s)) {
+            if contender.runs.iter().any(|run| is_out(run, first_s * bed.task.far_behind())) {
                 continue;
             }
             match one(bed, entry, round, interrupt) {
@@ -72,9 +68,9 @@ pub fn race(
     Ok(result)
 }
 
-/// Whether a contender with this run is not asked again; `first_s` is what haul took at first.
-fn is_out(run: &Run, first_s: f64) -> bool {
-    run.verdict != Verdict::Right || run.wall_s > first_s * FAR_BEHIND
+/// Whether a contender with this run is not asked again: it was wrong, or took more than `far_s`.
+fn is_out(run: &Run, far_s: f64) -> bool {
+    run.verdict != Verdict::Right || run.wall_s > far_s
 }
 
 fn result_of(entry: &Entry) -> ContenderResult {
@@ -108,7 +104,14 @@ fn one(bed: &Bed, entry: &Entry, round: u32, interrupt: &Interrupt) -> Result<Ru
         resident_bytes: ended.resident_bytes,
         cache_left_bytes,
         verdict: verdict(bed, &ended, entry, round, interrupt)?,
+        blocks: if bed.task == Task::Pace { blocks(&ended.stdout) } else { None },
     })
+}
+
+/// What a report of haul says of block sizes and depths.
+fn blocks(report: &str) -> Option<serde_json::Value> {
+    let mut report: serde_json::Value = serde_json::from_str(report).ok()?;
+    report.get_mut("blocks").map(serde_json::Value::take)
 }
 
 fn verdict(bed: &Bed, ended: &Ended, entry: &Entry, round: u32, interrupt: &Interrupt) -> Result<Verdict> {
@@ -136,12 +139,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn who_was_wrong_or_is_far_behind_the_first_run_of_haul_is_not_asked_again() {
+    fn who_was_wrong_or_is_far_behind_is_not_asked_again() {
         let run = |wall_s, verdict| Run { wall_s, verdict, ..Run::default() };
-        assert!(!is_out(&run(8.0, Verdict::Right), 1.0));
-        assert!(is_out(&run(8.1, Verdict::Right), 1.0));
-        assert!(is_out(&run(0.1, Verdict::CopiedWrongly { first_difference: 0 }), 1.0));
-        assert!(is_out(&run(0.1, Verdict::Failed { why: String::new() }), 1.0));
+        assert!(!is_out(&run(8.0, Verdict::Right), 8.0));
+        assert!(is_out(&run(8.1, Verdict::Right), 8.0));
+        assert!(is_out(&run(0.1, Verdict::CopiedWrongly { first_difference: 0 }), 8.0));
+        assert!(is_out(&run(0.1, Verdict::Failed { why: String::new() }), 8.0));
         // Before haul has run there is nothing to be behind of.
         assert!(!is_out(&run(1e9, Verdict::Right), f64::INFINITY));
     }

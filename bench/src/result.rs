@@ -126,6 +126,9 @@ pub struct Run {
     pub cache_left_bytes: u64,
     /// How it ended.
     pub verdict: Verdict,
+    /// `blocks` of haul's report, with every trial, where the pace is what is measured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub blocks: Option<serde_json::Value>,
 }
 
 /// How a run ended.

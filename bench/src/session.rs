@@ -1,5 +1,5 @@
 //! One call of the bench: what was asked for is made, measured, shown and written down.
-use crate::bed::{self, Bed, Recipe, Size};
+use crate::bed::{self, Bed, Recipe, Size, unlike};
 use crate::cli::Arguments;
 use crate::contender::{self, Contender};
 use crate::error::{Doing, Error, Result};
@@ -22,7 +22,7 @@ use std::time::Instant;
 /// When nothing can be measured: no root, no program, no such scenario; or a bed fails.
 pub fn measure(arguments: &Arguments, interrupt: &Interrupt, observer: &mut dyn Observer) -> Result<Results> {
     let started = Instant::now();
-    let chosen = chosen(&arguments.scenarios)?;
+    let chosen = chosen(arguments)?;
     let haul = program(arguments)?;
     let workplace = Workplace::new(&arguments.dir)?;
     let (contenders, missing) = contender::present(&haul);
@@ -66,7 +66,7 @@ pub fn measure(arguments: &Arguments, interrupt: &Interrupt, observer: &mut dyn 
 /// # Errors
 /// When it is not one bed that is asked for, or it cannot be made.
 pub fn hold(arguments: &Arguments) -> Result<String> {
-    let [recipe] = &chosen(&arguments.scenarios)?.beds[..] else {
+    let [recipe] = &chosen(arguments)?.beds[..] else {
         return Err(Error("--hold wants one bed".into()));
     };
     let workplace = Workplace::new(&arguments.dir)?;
@@ -101,6 +101,7 @@ impl Call<'_> {
     fn measure_bed(&self, recipe: &Recipe, observer: &mut dyn Observer) -> Result<BedResult> {
         observer.doing(&format!("{}: made", recipe.name));
         let bed = (recipe.make)(recipe, self.workplace, self.arguments.size())?;
+        observer.doing(&format!("{}: {}", bed.name, bed.what));
         let entries = contender::entries(self.contenders, &bed, self.haul);
         let rounds = self.arguments.rounds.unwrap_or(bed.rounds);
         let mut result = race(&bed, &entries, rounds, self.interrupt, observer)?;
@@ -173,14 +174,19 @@ struct Chosen {
 }
 
 /// The beds and tables that were asked for by the start of their name, in the order of measuring.
-fn chosen(scenarios: &[String]) -> Result<Chosen> {
+fn chosen(arguments: &Arguments) -> Result<Chosen> {
+    let scenarios = &arguments.scenarios;
     let mut chosen = Chosen { beds: bed::recipes(), sweeps: sweep::recipes(), tables: tables() };
     let names: Vec<&str> = scenario_names().map(|(name, _)| name).collect();
     if let Some(wanted) = scenarios.iter().find(|wanted| !names.iter().any(|name| name.starts_with(wanted.as_str()))) {
         return Err(Error(format!("there is no scenario {wanted}; there are: {}", names.join(", "))));
     }
     let fits = |name: &str| scenarios.is_empty() || scenarios.iter().any(|wanted| name.starts_with(wanted.as_str()));
-    chosen.beds.retain(|recipe| fits(recipe.name));
+    // Hours; only who wants them has them.
+    chosen
+        .beds
+        .retain(|recipe| fits(recipe.name) && !(scenarios.is_empty() && recipe.name.starts_with(unlike::PREFIX)));
+    chosen.beds.iter_mut().for_each(|recipe| recipe.seed = arguments.seed);
     chosen.sweeps.retain(|recipe| fits(recipe.name));
     chosen.tables.retain(|recipe| fits(recipe.name));
     Ok(chosen)

@@ -6,7 +6,7 @@ use crate::error::{Error, Result};
 use crate::workplace::Workplace;
 
 pub(super) fn recipes() -> Vec<Recipe> {
-    let bed = |name, title| Recipe { name, title, make };
+    let bed = |name, title| Recipe { name, title, make, seed: 0 };
     vec![
         bed("certain-ssd", "Digests and reading back: SATA SSD to SATA SSD"),
         bed("certain-7200", "Digests and reading back: 7200 rpm to 7200 rpm"),
@@ -57,7 +57,7 @@ fn make(recipe: &Recipe, workplace: &Workplace, size: Size) -> Result<Bed> {
             bed.also = Some(place);
             bed.parts.push(Box::new(server));
         }
-        Task::Copy | Task::BeSure | Task::KeepJournal => {}
+        Task::Copy | Task::BeSure | Task::KeepJournal | Task::Pace => {}
     }
     bed.what = format!("{} {}", bed.what, more(task));
     Ok(bed)
@@ -69,6 +69,6 @@ fn more(task: Task) -> &'static str {
         Task::Renew => "Before each run the dest is equal but for one 64 KiB in a hundred.",
         Task::Both => "There are two dests of the same kind.",
         Task::Compare => "Both are equal.",
-        Task::Copy | Task::BeSure | Task::KeepJournal => "",
+        Task::Copy | Task::BeSure | Task::KeepJournal | Task::Pace => "",
     }
 }

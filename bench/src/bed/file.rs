@@ -9,9 +9,9 @@ use std::path::Path;
 
 pub(super) fn recipes() -> Vec<Recipe> {
     vec![
-        Recipe { name: "file-new", title: "File to new file", make: whole },
-        Recipe { name: "file-sparse", title: "Sparse image to new file", make: sparse },
-        Recipe { name: "file-device", title: "Image to device", make: onto_device },
+        Recipe { name: "file-new", title: "File to new file", make: whole, seed: 0 },
+        Recipe { name: "file-sparse", title: "Sparse image to new file", make: sparse, seed: 0 },
+        Recipe { name: "file-device", title: "Image to device", make: onto_device, seed: 0 },
     ]
 }
 

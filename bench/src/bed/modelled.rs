@@ -10,10 +10,10 @@ use modelled_disk::preset::Preset;
 use std::time::Duration;
 
 /// A command of this many bytes is what the medium's own arithmetic counts with: one overhead for each MiB.
-const COMMAND_BYTES: u64 = 1 << 20;
+pub(super) const COMMAND_BYTES: u64 = 1 << 20;
 
 pub(super) fn recipes() -> Vec<Recipe> {
-    let pair = |name, title| Recipe { name, title, make: make_pair };
+    let pair = |name, title| Recipe { name, title, make: make_pair, seed: 0 };
     vec![
         pair("disk-ssd", "Modelled disks: SATA SSD to SATA SSD"),
         pair("disk-fast-slow", "Modelled disks: fast to slow"),
@@ -22,7 +22,12 @@ pub(super) fn recipes() -> Vec<Recipe> {
         pair("disk-7200-cache", "Modelled disks: the same with their write caches on"),
         pair("disk-usb", "Modelled disks: SSD to a USB stick that chokes"),
         pair("disk-2001", "Modelled disks: the seeds' SCSI pair of 2001"),
-        Recipe { name: "disk-self", title: "Modelled disk: 7200 rpm, one half onto the other", make: make_self },
+        Recipe {
+            name: "disk-self",
+            title: "Modelled disk: 7200 rpm, one half onto the other",
+            make: make_self,
+            seed: 0,
+        },
     ]
 }
 
@@ -66,7 +71,7 @@ fn make_pair(recipe: &Recipe, workplace: &Workplace, size: Size) -> Result<Bed> 
 
 /// The pair of this name, so long that its time is worth foretelling.
 pub(crate) fn long_pair(name: &'static str, workplace: &Workplace, size: Size) -> Result<Bed> {
-    let recipe = Recipe { name, title: name, make: make_pair };
+    let recipe = Recipe { name, title: name, make: make_pair, seed: 0 };
     // About a minute of the slow pair of 2001, and 20 s of the others.
     let (time_scale, gibibytes) = if name == "disk-2001" || size != Size::Full { (2, 1) } else { (1, 3) };
     let long = Pair { time_scale, bytes: gibibytes << 30, ..pair_named(name)? };
@@ -108,11 +113,7 @@ fn make_self(recipe: &Recipe, workplace: &Workplace, size: Size) -> Result<Bed> 
     let (server, whole) = start(recipe.name, "disk", &disk, workplace)?;
     content::noise(&whole.store, 0, bytes)?;
     content::spoil(&whole.store, bytes, bytes)?;
-    let part = |number: u32, offset: u64| -> Result<Place> {
-        let path = server.device.add_partition(number, offset, bytes)?;
-        Ok(Place { path, uri: None, store: whole.store.clone(), store_offset: offset })
-    };
-    let (source, dest) = (part(1, 0)?, part(2, bytes)?);
+    let (source, dest) = halves(&server, &whole, bytes)?;
     let read = least_seconds(&disk.1, Job::Read, Extent { offset: 0, len: bytes }, COMMAND_BYTES);
     let write = least_seconds(&disk.1, Job::Write, Extent { offset: bytes, len: bytes }, COMMAND_BYTES);
     Ok(Bed {
@@ -126,6 +127,15 @@ fn make_self(recipe: &Recipe, workplace: &Workplace, size: Size) -> Result<Bed> 
     })
 }
 
+/// Two partitions of `bytes` each, which are all of the disk.
+pub(super) fn halves(server: &Server, whole: &Place, bytes: u64) -> Result<(Place, Place)> {
+    let part = |number: u32, offset: u64| -> Result<Place> {
+        let path = server.device.add_partition(number, offset, bytes)?;
+        Ok(Place { path, uri: None, store: whole.store.clone(), store_offset: offset })
+    };
+    Ok((part(1, 0)?, part(2, bytes)?))
+}
+
 /// How long the whole disk takes to be read.
 pub(super) fn reads(what: &str, disk: &Parameters) -> Limit {
     let whole = Extent { offset: 0, len: disk.size_bytes };
@@ -134,13 +144,13 @@ pub(super) fn reads(what: &str, disk: &Parameters) -> Limit {
 
 /// The seeds' pair, for their tables: small, as GNU dd is to copy it with 512 bytes too.
 pub(crate) fn seed_pair(workplace: &Workplace, size: Size) -> Result<Bed> {
-    let recipe = Recipe { name: "disk-2001", title: "The seeds' SCSI pair of 2001", make: make_pair };
+    let recipe = Recipe { name: "disk-2001", title: "The seeds' SCSI pair of 2001", make: make_pair, seed: 0 };
     make_pair(&recipe, workplace, size)
 }
 
 /// One disk, with noise on it: for tables about reading.
 pub(crate) fn single(name: &'static str, workplace: &Workplace, size: Size) -> Result<Bed> {
-    let recipe = Recipe { name, title: name, make: make_pair };
+    let recipe = Recipe { name, title: name, make: make_pair, seed: 0 };
     let bytes = size.bytes(256 << 20, 16 << 20);
     let time_scale = if name == "scsi-2001" { 8 } else { 1 };
     let (source, place) = start(name, "single", &disk(name, bytes, time_scale)?, workplace)?;
@@ -156,7 +166,7 @@ pub(super) fn start(
 ) -> Result<(Server, Place)> {
     let disk = Disk {
         name: &format!("{name}-{side}"),
-        preset: preset.name,
+        words: &[format!("preset={}", preset.name)],
         bytes: parameters.size_bytes,
         time_scale: parameters.time_scale,
         // A stick does not say that nothing turns in it, so the kernel takes it for a disk that does (sd(4),
@@ -171,7 +181,7 @@ fn rest(disk: &Parameters) -> Duration {
     Duration::from_nanos(disk.scaled().recover_ns).mul_f64(1.2)
 }
 
-fn limit(what: &str, seconds: f64) -> Limit {
+pub(super) fn limit(what: &str, seconds: f64) -> Limit {
     Limit { what: format!("{what}, by its own arithmetic"), seconds, binding: true }
 }
 

@@ -27,8 +27,8 @@ pub struct Server {
 pub struct Disk<'a> {
     /// Short name, for the files it needs.
     pub name: &'a str,
-    /// Preset of the plugin.
-    pub preset: &'a str,
+    /// Parameters of the plugin, `key=value`; a preset comes first.
+    pub words: &'a [String],
     /// Its size.
     pub bytes: u64,
     /// By how much its time is shortened.
@@ -66,7 +66,7 @@ fn start_nbdkit(disk: &Disk<'_>, dir: &Path, socket: &Path, store: &Path) -> Res
     let ready = dir.join("ready");
     command.args(["--foreground", "--exit-with-parent", "--threads", "32", "--pidfile"]).arg(&ready);
     command.arg("--unix").arg(socket);
-    command.arg(plugin()?).arg(format!("preset={}", disk.preset)).arg(format!("size={}", disk.bytes));
+    command.arg(plugin()?).args(disk.words).arg(format!("size={}", disk.bytes));
     command.arg(format!("time_scale={}", disk.time_scale));
     command.arg(format!("store={}", store.display())).arg(format!("log={}", dir.with_extension("log").display()));
     let nbdkit = Running::start(command, &dir.join("nbdkit.log"))?;

@@ -8,8 +8,8 @@ use crate::workplace::Workplace;
 
 pub(super) fn recipes() -> Vec<Recipe> {
     vec![
-        Recipe { name: "stream-in", title: "Pipe to device", make: into_device },
-        Recipe { name: "stream-out", title: "Device to pipe, hashed at the other end", make: out_of_device },
+        Recipe { name: "stream-in", title: "Pipe to device", make: into_device, seed: 0 },
+        Recipe { name: "stream-out", title: "Device to pipe, hashed at the other end", make: out_of_device, seed: 0 },
     ]
 }
 

@@ -202,3 +202,20 @@ fn every_bed_of_certainty_has_claims() {
         assert!(asked.len() > 1, "{}: {asked:?}", recipe.name);
     }
 }
+
+#[test]
+fn on_unlike_disks_haul_is_held_against_the_best_fixed_pair_of_each_round() {
+    // The one pair is best in two rounds, the other in one.
+    let with = |walls_s: &[f64]| {
+        let pairs = [contender("1M x 4", &[1.0, 1.0, 1.2], 1.0), contender("64K x 16", &[1.1, 1.2, 1.0], 1.0)];
+        bed("unlike-256m-a", std::iter::once(contender("haul", walls_s, 1.0)).chain(pairs).collect())
+    };
+    let good = with(&[1.02, 1.05, 1.10]);
+    assert_says(&good, "within 5 % of the best", 1.05, Verdict::Holds);
+    assert_says(&good, "within 10 %", 1.10, Verdict::Holds);
+    assert_eq!(claim(&good, "within 5 % of the best").note, "against 1M x 4 (2 of 3), 64K x 16 (1 of 3)");
+    let bad = with(&[1.06, 1.06, 1.11]);
+    assert_says(&bad, "within 5 % of the best", 1.06, Verdict::FallsShort);
+    assert_says(&bad, "within 10 %", 1.11, Verdict::FallsShort);
+    assert_eq!(claim(&bad, "within 10 %").note, "against 64K x 16");
+}

@@ -3,6 +3,7 @@
 //! Must not know: how a bed is made, how a run is measured.
 mod catalogue;
 mod certain;
+mod pace;
 
 use crate::bed::{Bed, Task};
 use crate::process::{Line, output};
@@ -41,7 +42,7 @@ pub struct Entry {
 /// Those of the catalogue whose program is there, and those that are missing.
 pub fn present(haul: &Path) -> (Vec<Contender>, Vec<Missing>) {
     let there = |contender: &Contender| contender.needs.0 == "haul" || in_path(contender.needs.0);
-    let everyone = catalogue().into_iter().chain(certain::catalogue());
+    let everyone = catalogue().into_iter().chain(certain::catalogue()).chain(pace::pairs());
     let (present, absent): (Vec<_>, Vec<_>) = everyone.partition(there);
     debug_assert!(haul.exists(), "checked by the caller");
     let missing = absent.into_iter().map(|contender| Missing {
