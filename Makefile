@@ -15,7 +15,7 @@ fishdir = $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d
 release = $(CARGO_TARGET_DIR)/release/haul
 generated = $(CARGO_TARGET_DIR)/generated
 
-# What `make bench` measures: SCENARIO="ram stream" QUICK=1 ROUNDS=9 ONLY="haul qemu-img".
+# What `make bench` measures: SCENARIO="ram stream" QUICK=1 ROUNDS=9 SEED=7 ONLY="haul qemu-img".
 SCENARIO ?=
 QUICK ?=
 ROUNDS ?=
@@ -23,7 +23,7 @@ ONLY ?=
 # Of SCENARIO=zoo: SEEDS=7000..7006 SIZE=256 (MiB).
 SEEDS ?=
 SIZE ?=
-bench_options = $(if $(SEEDS),--seeds $(SEEDS)) $(if $(SIZE),--zoo-size $(SIZE)) $(if $(QUICK),--quick) $(if $(ROUNDS),--rounds $(ROUNDS)) $(foreach name,$(ONLY),--only $(name))
+bench_options = $(if $(SEEDS),--seeds $(SEEDS)) $(if $(SIZE),--zoo-size $(SIZE)) $(if $(SEED),--seed $(SEED)) $(if $(QUICK),--quick) $(if $(ROUNDS),--rounds $(ROUNDS)) $(foreach name,$(ONLY),--only $(name))
 
 .DEFAULT_GOAL := build
 .PHONY: all build demo test test-long lab-test bench bench-pump bench-stages peers check fmt-check clippy doc-check \

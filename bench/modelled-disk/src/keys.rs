@@ -1,6 +1,7 @@
 //! What may be said of a disk on a command line.
 
-/// Every key that [`crate::parameters::Parameters::set`] knows, with its form and meaning, for `nbdkit --help` and the README.
+/// Every key that [`crate::parameters::Parameters::set`] knows, with its form and meaning, for `nbdkit --help` and the
+/// README.
 pub const KEYS: &[(&str, &str, &str)] = &[
     ("preset", "NAME", "the numbers of a kind of disk; must come first, others then replace single ones"),
     ("size", "SIZE", "size of the disk"),
@@ -21,11 +22,7 @@ pub const KEYS: &[(&str, &str, &str)] = &[
     ("seek_us", "US", "shortest seek"),
     ("seek_full_us", "US", "seek from the first to the last byte"),
     ("queue_depth", "N", "commands the disk may reorder; 1: served in order of arrival"),
-    (
-        "one_way",
-        "BOOL",
-        "the elevator goes up among the commands that are there and waits for none; who is behind it waits until it has come round",
-    ),
+    ("one_way", "BOOL", "the elevator goes up among the commands that are there, waits for none and prefers none"),
     (
         "transfer_max",
         "SIZE",

@@ -14,10 +14,11 @@ pub enum Job {
 
 /// Seconds for reading or writing `extent` in order, by commands of `command_bytes`, each of which comes in time.
 ///
-/// Counted are the rates of the zones, the overhead of each command (hidden by a disk that reads ahead, and of each piece
-/// where commands are cut), the cable, all channels at work, and what writing costs a disk that was at rest: its slow-down after so many bytes, its throttling, regular stalls. Not
-/// counted are the way to the first byte, what a write cache still holds (a job ends when it is empty), faults, and the
-/// latency and distance of all commands but one. A disk that throttles may be written to in less time by who keeps it cool.
+/// Counted are the rates of the zones, the overhead of each command (hidden by a disk that reads ahead) or, where
+/// commands are cut, of each piece; the cable, all channels at work, and what writing costs a disk at rest: its
+/// slow-down after so many bytes, its throttling, regular stalls. Not counted are the way to the first byte, what a
+/// write cache still holds (a job ends when it is empty), faults, and the latency and distance of all commands but one.
+/// A disk that throttles may be written to in less time by who keeps it cool.
 pub fn least_seconds(disk: &Parameters, job: Job, extent: Extent, command_bytes: u64) -> f64 {
     let mut disk = disk.scaled();
     let cut_bytes = if disk.transfer_max_bytes == 0 { u64::MAX } else { disk.transfer_max_bytes };

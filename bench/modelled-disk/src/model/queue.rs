@@ -27,8 +27,8 @@ pub struct Queue {
 }
 
 impl Queue {
-    /// An empty queue of which the disk sees `depth` commands. With `one_way` it takes the next one upwards whatever the
-    /// head would rather do, and none that was passed over before its time.
+    /// An empty queue of which the disk sees `depth` commands. With `one_way` it takes the next one upwards whatever
+    /// else needs no move, and none before its time because it was passed over.
     pub fn new(depth: u64, one_way: bool) -> Queue {
         Queue { waiting: VecDeque::new(), depth: usize::try_from(depth).unwrap_or(usize::MAX), one_way }
     }

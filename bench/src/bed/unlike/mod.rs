@@ -1,5 +1,5 @@
-//! Pairs of modelled disks that haul was not made on: drawn at random by a seed. On them haul is held against the best of
-//! a few fixed block sizes and depths.
+//! Pairs of modelled disks that haul was not made on: drawn at random by a seed. On them haul is held against the best
+//! of a few fixed block sizes and depths.
 mod draw;
 mod random;
 
