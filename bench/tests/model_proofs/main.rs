@@ -3,4 +3,5 @@
 mod foretold;
 mod found;
 mod sustained;
+mod unlike;
 mod world;

@@ -1,6 +1,6 @@
 //! Pairs of modelled disks that haul was not made on: drawn at random by a seed. On them haul is held against the best
 //! of a few fixed block sizes and depths.
-mod draw;
+pub mod draw;
 mod random;
 
 use super::server::{Disk, Server};
