@@ -83,6 +83,8 @@ fn halves(bed: Bed, disk: &Side, recipe: &Recipe, workplace: &Workplace) -> Resu
     content::noise(&whole.store, 0, bytes)?;
     content::spoil(&whole.store, bytes, bytes)?;
     let (source, dest) = modelled::halves(&server, &whole, bytes)?;
+    let seconds = |job, offset| least_seconds(&parameters, job, Extent { offset, len: bytes }, modelled::COMMAND_BYTES);
+    let (read_s, write_s) = (seconds(Job::Read, 0), seconds(Job::Write, bytes));
     Ok(Bed {
         what: format!(
             "Disk {} of seed {}: its first half onto its second. {}. In words: {}",
@@ -94,10 +96,7 @@ fn halves(bed: Bed, disk: &Side, recipe: &Recipe, workplace: &Workplace) -> Resu
         source,
         dest,
         one_head: true,
-        known_limits: vec![
-            limit("the disk reads its first half", &parameters, Job::Read, Extent { offset: 0, len: bytes }),
-            limit("the disk writes its second half", &parameters, Job::Write, Extent { offset: bytes, len: bytes }),
-        ],
+        known_limits: vec![modelled::limit("the disk reads, then writes, without a seek", read_s + write_s)],
         parts: vec![Box::new(server)],
         ..bed
     })
