@@ -32,8 +32,8 @@ pub(super) fn show_plan(options: &Options, decision: &Decision, [source, dest]: 
     let plan = &decision.plan;
     // Of several dests the slowest would bind, and only the first is looked at.
     let unknown = options.no_estimate || plan.dests.len() > 1;
-    let foretold = if unknown { None } else { estimate::of_plan(plan, source, dest) };
-    let estimate = foretold.map(|foretold| foretold.estimate);
+    let estimated = if unknown { None } else { estimate::of_plan(plan, source, dest) };
+    let estimate = estimated.map(|estimated| estimated.estimate);
     let text = if options.json {
         json::text(&json::plan(decision, source, dest, estimate))
     } else {

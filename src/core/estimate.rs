@@ -31,8 +31,6 @@ pub enum WriteRate {
     AsRead,
     /// It was measured and kept by `haul tune --write --save`.
     Saved,
-    /// It was read, and may well be written more slowly.
-    Assumed,
 }
 
 impl WriteRate {
@@ -41,7 +39,28 @@ impl WriteRate {
         match self {
             WriteRate::AsRead => "as_read",
             WriteRate::Saved => "saved",
-            WriteRate::Assumed => "assumed",
+        }
+    }
+}
+
+/// Why an estimate is a range.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Doubt {
+    /// Nobody knows how fast the dest writes: flash, caches that fill up and networks do not write as they read.
+    Writing,
+    /// The source may not keep the rate at which it was read: a network or a virtual disk.
+    Reading,
+    /// With more requests in flight a side may be read faster than it was.
+    QueueDepth,
+}
+
+impl Doubt {
+    /// The word for JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            Doubt::Writing => "writing",
+            Doubt::Reading => "reading",
+            Doubt::QueueDepth => "queue_depth",
         }
     }
 }
@@ -49,8 +68,12 @@ impl WriteRate {
 /// How long a copy is expected to take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Estimate {
-    /// For the whole copy, before what is read back.
-    pub time: Duration,
+    /// For the whole copy, before what is read back: not less than this.
+    pub at_least: Duration,
+    /// Nor more than this; `None` where nobody knows.
+    pub at_most: Option<Duration>,
+    /// Why these differ.
+    pub doubt: Option<Doubt>,
     /// Mean rate of reading the source over all bytes of the copy; `None` where it is not known.
     pub source_bytes_per_s: Option<u64>,
     /// The same for the other side: of writing it, or of reading it where nothing is written.
@@ -63,4 +86,11 @@ pub struct Estimate {
     pub places: u32,
     /// What finding this out took.
     pub took: Duration,
+}
+
+impl Estimate {
+    /// The time, where it is not a range.
+    pub fn time(&self) -> Option<Duration> {
+        self.at_most.filter(|_| self.doubt.is_none())
+    }
 }

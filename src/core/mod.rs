@@ -60,7 +60,7 @@ pub use differences::Differences;
 pub use digested_block::{BlockDigests, DigestedBlock};
 pub use endpoint::{Change, Closing, Endpoint, OffloadSource, OnRing};
 pub use error::{Error, Kind, Result};
-pub use estimate::{Bound, Estimate, WriteRate};
+pub use estimate::{Bound, Doubt, Estimate, WriteRate};
 pub use event::{Event, Observer, Phase, Silent};
 pub use extent::{Extent, Run, RunKind};
 pub use extent_set::ExtentSet;

@@ -1,42 +1,39 @@
 //! How long a copy may take, from a few short reads on both sides; nothing is written.
 use crate::core::{
-    Bound, Cache, Direction, EndpointKind, EngineKind, Estimate, Existing, Extent, Facts, OnError, Plan, PlanSide,
-    Route, Side, Stop, WriteRate,
+    Bound, Cache, Direction, Doubt, EndpointKind, EngineKind, Estimate, Existing, Extent, Facts, OnError, Plan,
+    PlanSide, Route, Side, Stop, WriteRate,
 };
 use crate::disks;
-use crate::measure::{Budget, Course, Curve, Forecast, Look, Point, Reached, Subject, Way, Zone, look, sample};
+use crate::measure::{Budget, Course, Curve, Forecast, Look, Point, Subject, Way, Zone, look, sample};
 use crate::plan::{Options, ProgressStyle};
 use std::time::{Duration, Instant};
 
-/// More than this nobody waits for a guess.
-const TIME_MAX: Duration = Duration::from_secs(2);
+/// More than this nobody waits for the plan of a copy.
+const PLAN_TIME_MAX: Duration = Duration::from_secs(2);
 
-/// Part of the time of a copy that its forecast may take.
+/// Nor for the estimate of a long copy.
+const COPY_TIME_MAX: Duration = Duration::from_secs(5);
+
+/// Part of a copy, of its time and of its bytes, that its estimate may take.
 const SHARE: f64 = 0.01;
 
-/// The rate of a whole disk is not told from one place.
+/// The rate of a whole disk is not told from fewer places: both ends and the middle.
 const PLACES_MIN: u32 = 3;
 
-/// A shorter copy is over soon, and a first look alone would take more than [`SHARE`] of it.
-const COPY_BYTES_MIN: u64 = 1 << 30;
-
-/// Less than this cannot be told from noise.
-const BYTES_MIN: u64 = 1 << 20;
-
-/// Blocks of more are no faster, and a place would be long.
-const BLOCK_BYTES_MAX: u32 = 1 << 20;
-
-/// Requests to a side while it is sampled, at most: a place must not take a megabyte for each of 64.
+/// Requests to a side while it is read, at most.
 const DEPTH_MAX: u32 = 8;
+
+/// The largest write cache of a hard disk.
+const CACHE_BYTES: u64 = 256 << 20;
 
 /// What a copy is expected to take, in all and at each place of it.
 #[derive(Debug)]
-pub(crate) struct Foretold {
+pub(crate) struct Estimated {
     pub(crate) estimate: Estimate,
     pub(crate) forecast: Forecast,
 }
 
-impl Foretold {
+impl Estimated {
     /// It is about this plan, and not about what is written once more.
     pub(crate) fn is_of(&self, plan: &Plan) -> bool {
         plan.len == Some(self.forecast.len())
@@ -44,33 +41,34 @@ impl Foretold {
 
     /// The estimate of what is left where earlier runs have copied so many bytes.
     pub(crate) fn behind(&self, already_bytes: u64) -> Estimate {
-        let start = Reached { done_bytes: already_bytes, ..Reached::default() };
-        let left = self.forecast.left_s(&start, &start).and_then(|left| Duration::try_from_secs_f64(left).ok());
-        Estimate { time: left.unwrap_or(self.estimate.time), ..self.estimate }
+        if already_bytes == 0 {
+            return self.estimate;
+        }
+        let rest = self.forecast.share_behind(already_bytes);
+        let Estimate { at_least, at_most, .. } = self.estimate;
+        Estimate { at_least: at_least.mul_f64(rest), at_most: at_most.map(|most| most.mul_f64(rest)), ..self.estimate }
     }
 }
 
 /// For a plan that is only shown: how long it may take, in two seconds at most. `None` where neither side can be read
 /// beforehand, or the length is not known.
-pub(crate) fn of_plan(plan: &Plan, source: &Facts, dest: &Facts) -> Option<Foretold> {
-    foretell(plan, source, dest, Budget { time_max: TIME_MAX, share: f64::INFINITY, places_min: 1 })
+pub(crate) fn of_plan(plan: &Plan, source: &Facts, dest: &Facts) -> Option<Estimated> {
+    estimate(plan, source, dest, Budget { time_max: PLAN_TIME_MAX, share: f64::INFINITY, places_min: 1 })
 }
 
-/// For a copy that is about to begin, as far as somebody is told and it is so long that looking costs a hundredth of it
-/// at most. None where reading here and there might do harm: where bad places are expected.
-pub(crate) fn of_copy(options: &Options, plan: &Plan, source: &Facts, dest: &Facts) -> Option<Foretold> {
-    let budget = Budget { time_max: TIME_MAX, share: SHARE, places_min: PLACES_MIN };
-    is_wanted(options, plan.len, source, plan.ask_holes).then(|| foretell(plan, source, dest, budget))?
+/// For a copy that is about to begin, as far as somebody is told and looking costs a hundredth of it at most. None where reading here and there might do harm: where bad places are expected.
+pub(crate) fn of_copy(options: &Options, plan: &Plan, source: &Facts, dest: &Facts) -> Option<Estimated> {
+    let budget = Budget { time_max: COPY_TIME_MAX, share: SHARE, places_min: PLACES_MIN };
+    is_wanted(options, plan.len, source, plan.ask_holes).then(|| estimate(plan, source, dest, budget))?
 }
 
 fn is_wanted(options: &Options, len: Option<u64>, source: &Facts, ask_holes: bool) -> bool {
     let told = options.progress != ProgressStyle::None || options.json || options.report.is_some();
     let sound = options.on_error == OnError::default();
-    let long = len.is_some_and(|len| len >= COPY_BYTES_MIN);
-    told && sound && long && !(source.sparse && ask_holes) && !options.no_estimate
+    told && sound && len.is_some() && !(source.sparse && ask_holes) && !options.no_estimate
 }
 
-fn foretell(plan: &Plan, source: &Facts, dest: &Facts, budget: Budget) -> Option<Foretold> {
+fn estimate(plan: &Plan, source: &Facts, dest: &Facts, budget: Budget) -> Option<Estimated> {
     let began = Instant::now();
     let len = plan.len.filter(|&len| len > 0)?;
     let engine = match plan.engine {
@@ -95,45 +93,136 @@ fn foretell(plan: &Plan, source: &Facts, dest: &Facts, budget: Budget) -> Option
     .map(Option::unwrap_or_default);
     // A copy goes by its slower side, which may be the one of which nothing was found out.
     let missing = (is_read(plan, Side::Source) && is_disk(&plan.source) && read.is_empty())
-        || (is_looked_at(plan, dest) && is_disk(&plan.dest) && other.is_empty());
+        || (is_read(plan, Side::Dest) && is_disk(&plan.dest) && other.is_empty());
     if missing && budget.places_min > 1 {
         return None;
     }
-    let source_curve = Curve::through(&read);
-    let (dest_curve, write_rate) = match is_read(plan, Side::Dest) {
-        true => (Curve::through(&other), None),
-        false => write_curve(dest, &other, len),
-    };
-    let course = Course {
-        len,
-        sides: [source_curve.as_ref(), dest_curve.as_ref()],
-        limit_bytes_per_s: plan.limit_bytes_per_s,
-        in_turn: plan.tuning.limits.bursts || plan.tuning.blocks() == 1 || engine == EngineKind::Sync,
-        backward: plan.direction == Direction::Backward,
-    };
+    let sides = sides(plan, [source, dest], [&read, &other], len);
+    let course = sides.course(plan, len, engine);
     // A limit alone says how long it takes at least, which nobody has to be told.
     let known = course.sides.iter().any(Option::is_some);
     let forecast = Forecast::of(&course).filter(|_| known)?;
+    let (at_least_s, at_most_s) = course.bounds_s();
+    if at_least_s <= 0.0 {
+        return None;
+    }
     let mean = |curve: &Curve| (len as f64 / curve.seconds(0.0, len as f64)) as u64;
+    let is_range = at_most_s.is_none_or(|most_s| most_s > at_least_s * CERTAIN);
+    let dest_rate = course.sides[1].filter(|_| !sides.is_shape_only);
     let estimate = Estimate {
-        time: Duration::try_from_secs_f64(forecast.whole_s()).ok()?,
-        source_bytes_per_s: source_curve.as_ref().map(mean),
-        dest_bytes_per_s: dest_curve.as_ref().map(mean),
-        write_rate,
-        bound: course.bound().or_else(|| only_side(plan, &course)),
+        at_least: Duration::try_from_secs_f64(if is_range { at_least_s } else { at_most_s? }).ok()?,
+        at_most: at_most_s.and_then(|most_s| Duration::try_from_secs_f64(most_s).ok()),
+        doubt: sides.doubt.filter(|_| is_range),
+        source_bytes_per_s: course.sides[0].map(mean),
+        dest_bytes_per_s: dest_rate.map(mean),
+        write_rate: sides.write_rate,
+        bound: course.bound().filter(|_| !is_range).or_else(|| only_side(plan, &course)),
         places: u32::try_from(read.len() + other.len()).unwrap_or(u32::MAX),
         took: began.elapsed(),
     };
-    Some(Foretold { estimate, forecast })
+    Some(Estimated { estimate, forecast })
+}
+
+/// A range that ends so little above its beginning is one time.
+const CERTAIN: f64 = 1.05;
+
+/// What works on many requests at once may be so many times as fast as with the few that it was read with.
+const FASTER_MAX: f64 = 4.0;
+
+/// What is known of both sides, and what is not.
+#[derive(Debug)]
+struct Sides {
+    curves: [Option<Curve>; 2],
+    faster_max: [f64; 2],
+    is_open: bool,
+    /// The dest was only read, which says where it is slower than elsewhere, not how fast it writes.
+    is_shape_only: bool,
+    write_rate: Option<WriteRate>,
+    doubt: Option<Doubt>,
+    cache_bytes: u64,
+}
+
+impl Sides {
+    fn course<'a>(&'a self, plan: &Plan, len: u64, engine: EngineKind) -> Course<'a> {
+        Course {
+            len,
+            sides: self.curves.each_ref().map(Option::as_ref),
+            limit_bytes_per_s: plan.limit_bytes_per_s,
+            in_turn: plan.tuning.limits.bursts || plan.tuning.blocks() == 1 || engine == EngineKind::Sync,
+            backward: plan.direction == Direction::Backward,
+            faster_max: self.faster_max,
+            is_open: self.is_open,
+            cache_bytes: self.cache_bytes,
+        }
+    }
+}
+
+/// What reading at these places says of the sides of the plan.
+fn sides(plan: &Plan, facts: [&Facts; 2], zones: [&[Zone]; 2], len: u64) -> Sides {
+    let mut sides = Sides {
+        curves: zones.map(Curve::through),
+        faster_max: [1.0; 2],
+        is_open: false,
+        is_shape_only: false,
+        write_rate: None,
+        doubt: None,
+        cache_bytes: 0,
+    };
+    for side in Side::BOTH.into_iter().filter(|&side| is_read(plan, side) && !is_free(plan.side(side))) {
+        let index = side.index();
+        let reading = if is_disk(plan.side(side)) { reading(facts[index]) } else { Reading::Unknown };
+        match reading {
+            Reading::Known => {}
+            Reading::MayBeFaster => {
+                sides.faster_max[index] = FASTER_MAX;
+                sides.doubt = sides.doubt.or(Some(Doubt::QueueDepth));
+            }
+            Reading::Unknown => (sides.is_open, sides.doubt) = (true, Some(Doubt::Reading)),
+        }
+    }
+    let dest = facts[Side::Dest.index()];
+    if is_read(plan, Side::Dest) || is_free(&plan.dest) {
+        return sides;
+    }
+    let saved = dest.saved_write.as_ref().map(|saved| saved.bytes_per_s as f64).filter(|&rate| rate > 0.0);
+    let read = sides.curves[1].take();
+    (sides.curves[1], sides.write_rate) = write_curve(dest, read.as_ref(), saved, len);
+    if sides.write_rate == Some(WriteRate::AsRead) {
+        sides.cache_bytes = CACHE_BYTES;
+    }
+    if sides.write_rate.is_none() {
+        (sides.is_open, sides.doubt, sides.is_shape_only) = (true, Some(Doubt::Writing), true);
+        sides.faster_max[1] = f64::INFINITY;
+    }
+    sides
+}
+
+/// What a few reads say of reading all of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Reading {
+    /// It goes on like that.
+    Known,
+    /// It works on many requests at once, and was asked for few.
+    MayBeFaster,
+    /// Somebody else decides, who may let pass at first what he holds back later.
+    Unknown,
+}
+
+fn reading(facts: &Facts) -> Reading {
+    match facts.identity.transport.as_deref() {
+        _ if turns(facts) => Reading::Known,
+        Some("sata" | "usb" | "mmc") => Reading::Known,
+        Some("nvme" | "scsi" | "sas" | "loop" | "ram" | "zram" | "dm" | "md") | None => Reading::MayBeFaster,
+        Some(_) => Reading::Unknown,
+    }
 }
 
 /// A side whose other side costs nothing.
 fn only_side(plan: &Plan, course: &Course<'_>) -> Option<Bound> {
-    let free = |side: Side| matches!(plan.side(side).kind, EndpointKind::Null | EndpointKind::Endless);
     let [source, dest] = course.sides;
     match (source, dest) {
-        (Some(_), None) if free(Side::Dest) => Some(Bound::Side(Side::Source)),
-        (None, Some(_)) if free(Side::Source) => Some(Bound::Side(Side::Dest)),
+        (Some(_), None) if is_free(&plan.dest) => Some(Bound::Side(Side::Source)),
+        (None, Some(_)) if is_free(&plan.source) => Some(Bound::Side(Side::Dest)),
         _ => None,
     }
 }
@@ -141,6 +230,12 @@ fn only_side(plan: &Plan, course: &Course<'_>) -> Option<Bound> {
 /// It has places to be read at.
 fn is_disk(side: &PlanSide) -> bool {
     matches!(side.kind, EndpointKind::File | EndpointKind::Block)
+}
+
+/// It takes no time.
+fn is_free(side: &PlanSide) -> bool {
+    use EndpointKind::{Endless, Manifest, Null, Pattern};
+    matches!(side.kind, Null | Endless | Pattern | Manifest)
 }
 
 /// The plan reads this side.
@@ -159,22 +254,24 @@ fn is_looked_at(plan: &Plan, dest: &Facts) -> bool {
     dest.exists && (is_read(plan, Side::Dest) || (dest.kind == EndpointKind::Block && !written_as_saved))
 }
 
-/// A head moves, so that writing takes as long as reading. The kernel takes every USB stick for such a disk, too.
+/// A head moves, so that writing takes as long as reading. The kernel takes every USB stick for such a disk, too, and
+/// disks that others make up; of several disks together nobody knows which is asked.
 fn turns(facts: &Facts) -> bool {
-    facts.queue.rotational == Some(true) && facts.identity.transport.as_deref() != Some("usb")
+    let made_up = ["usb", "virtio", "xen", "md", "nbd", "iscsi", "fc"];
+    let transport = facts.identity.transport.as_deref();
+    facts.queue.rotational == Some(true) && !transport.is_some_and(|name| made_up.contains(&name))
 }
 
-/// How writing the dest goes by the rates at which it was read and by what was saved for writing it.
-fn write_curve(dest: &Facts, zones: &[Zone], len: u64) -> (Option<Curve>, Option<WriteRate>) {
-    let read = Curve::through(zones);
-    let saved = dest.saved_write.as_ref().map(|saved| saved.bytes_per_s as f64).filter(|&rate| rate > 0.0);
+/// How writing the dest goes by the rates at which it was `read` and by what was `saved` for writing it; where neither
+/// says it, what was read is all there is.
+fn write_curve(dest: &Facts, read: Option<&Curve>, saved: Option<f64>, len: u64) -> (Option<Curve>, Option<WriteRate>) {
     match (read, saved) {
         (Some(read), Some(rate)) => {
             let mean = len as f64 / read.seconds(0.0, len as f64);
             (Some(read.faster(rate / mean)), Some(WriteRate::Saved))
         }
         (None, Some(rate)) => (Curve::flat(rate), Some(WriteRate::Saved)),
-        (Some(read), None) => (Some(read), Some(if turns(dest) { WriteRate::AsRead } else { WriteRate::Assumed })),
+        (Some(read), None) => (Some(read.clone()), turns(dest).then_some(WriteRate::AsRead)),
         (None, None) => (None, None),
     }
 }
@@ -215,7 +312,7 @@ impl Probe {
             _ => 0,
         };
         let range = Extent::new(side.offset, size.saturating_sub(side.offset).min(len));
-        if range.len < BYTES_MIN {
+        if range.len == 0 {
             return None;
         }
         let mut side = side.clone();
@@ -225,9 +322,8 @@ impl Probe {
             // Reading ahead for a guess must not fill the cache.
             side.access.cache = Cache::Drop;
         }
-        let block_bytes = tuning.limits.block_bytes.min(BLOCK_BYTES_MAX);
         let depth = tuning.limits.in_flight[which.index()].min(tuning.blocks().div_ceil(2)).clamp(1, DEPTH_MAX);
-        let point = Point { way, block_bytes, depth };
+        let point = Point { way, block_bytes: tuning.limits.block_bytes, depth };
         let end = disks::open_source(&side, facts).ok()?;
         let subject = Subject::new(&facts.address, vec![(way, end)], engine, vec![range], point.in_flight_bytes());
         Some(Probe { subject: subject.ok()?, range, point, look: None })
@@ -239,7 +335,7 @@ impl Probe {
         self.look
     }
 
-    /// Rates at places, where what is foretold takes `whole_s`, or as long as this side alone.
+    /// Rates at places, where what is estimated takes `whole_s`, or as long as this side alone.
     fn zones(&mut self, whole_s: Option<f64>, budget: Budget) -> Vec<Zone> {
         let Some(look) = self.look else { return Vec::new() };
         let whole_s = whole_s.unwrap_or(look.whole_s);

@@ -1,5 +1,5 @@
 use super::*;
-use crate::core::{Identity, QueueLimits, SavedPace};
+use crate::core::{FileId, Host, Identity, QueueLimits, SavedPace};
 
 fn disk(rotational: bool, transport: &str, saved_rate: Option<u64>) -> Facts {
     let pace = |bytes_per_s| SavedPace { block_bytes: 1 << 20, depth: 4, bytes_per_s, date: "2026-11-22".to_owned() };
@@ -14,17 +14,20 @@ fn disk(rotational: bool, transport: &str, saved_rate: Option<u64>) -> Facts {
 const SLOPE: [Zone; 2] = [Zone { offset: 0, bytes_per_s: 200e6 }, Zone { offset: 1_000_000, bytes_per_s: 100e6 }];
 
 fn written(dest: &Facts, zones: &[Zone]) -> (Option<f64>, Option<WriteRate>) {
-    let (curve, rate) = write_curve(dest, zones, 1_000_000);
+    let saved = dest.saved_write.as_ref().map(|saved| saved.bytes_per_s as f64);
+    let (curve, rate) = write_curve(dest, Curve::through(zones).as_ref(), saved, 1_000_000);
     (curve.map(|curve| 1e6 / curve.seconds(0.0, 1e6)), rate)
 }
 
 #[test]
-fn a_head_writes_as_it_reads_and_of_anything_else_that_is_only_assumed() {
+fn a_hard_disk_writes_as_it_reads_and_of_anything_else_that_is_not_known() {
     let (rate, from) = written(&disk(true, "sata", None), &SLOPE);
-    assert!((rate.unwrap() / 133.3e6 - 1.0).abs() < 0.01, "{rate:?}");
+    assert!((rate.unwrap() / 144.3e6 - 1.0).abs() < 0.01, "{rate:?}");
     assert_eq!(from, Some(WriteRate::AsRead));
-    assert_eq!(written(&disk(false, "nvme", None), &SLOPE).1, Some(WriteRate::Assumed));
-    assert_eq!(written(&disk(true, "usb", None), &SLOPE).1, Some(WriteRate::Assumed), "every stick says that it turns");
+    assert_eq!(written(&disk(false, "nvme", None), &SLOPE).1, None);
+    for transport in ["usb", "virtio", "md", "iscsi"] {
+        assert_eq!(written(&disk(true, transport, None), &SLOPE).1, None, "{transport} may say that it turns");
+    }
     assert_eq!(written(&disk(true, "sata", None), &[]), (None, None));
 }
 
@@ -34,18 +37,56 @@ fn what_was_saved_for_writing_is_the_rate_and_reading_gives_its_form() {
     assert!((rate.unwrap() / 50e6 - 1.0).abs() < 1e-6 && from == Some(WriteRate::Saved), "{rate:?}");
     let dest = disk(true, "sata", Some(50_000_000));
     assert!((written(&dest, &SLOPE).0.unwrap() / 50e6 - 1.0).abs() < 1e-6);
-    let (curve, _) = write_curve(&dest, &SLOPE, 1_000_000);
+    let (curve, _) = write_curve(&dest, Curve::through(&SLOPE).as_ref(), Some(50e6), 1_000_000);
     let curve = curve.unwrap();
     assert!(curve.seconds(9e5, 1e6) > 1.5 * curve.seconds(0.0, 1e5), "it still falls");
 }
 
+/// What is told of a copy between such disks that were read at these rates.
+fn told(source: &Facts, source_rate: f64, dest: &Facts, dest_rate: f64) -> (f64, Option<f64>, Option<Doubt>) {
+    let block = |facts: &Facts, name: &str, number| Facts {
+        size: Some(1_000_000_000),
+        logical_block_bytes: 512,
+        id: Some(FileId::Device(number)),
+        ..Facts { address: name.to_owned(), path: name.into(), ..facts.clone() }
+    };
+    let options = Options { source: "/dev/sda".to_owned(), dest: "/dev/sdb".to_owned(), ..Options::default() };
+    let ends = [block(source, "/dev/sda", 1), block(dest, "/dev/sdb", 2)];
+    let plan = crate::plan::make(&options, &ends[0], &ends[1], &Host { ring_refused: None }).unwrap().plan;
+    let zones = [source_rate, dest_rate].map(|bytes_per_s| [Zone { offset: 0, bytes_per_s }]);
+    let sides = sides(&plan, [source, dest], [&zones[0], &zones[1]], 1_000_000_000);
+    let course = sides.course(&plan, 1_000_000_000, EngineKind::Ring);
+    let (least_s, most_s) = course.bounds_s();
+    (least_s, most_s, sides.doubt)
+}
+
 #[test]
-fn nothing_is_read_for_whom_nobody_tells_for_short_copies_and_where_bad_places_are_expected() {
+fn one_time_is_told_of_hard_disks_and_a_range_with_its_reason_of_what_reading_does_not_tell() {
+    let [hard, ssd, nvme, cloud] = [(true, "sata"), (false, "sata"), (false, "nvme"), (false, "virtio")]
+        .map(|(turns, transport)| disk(turns, transport, None));
+    let close = |one: f64, other: f64| (one / other - 1.0).abs() < 1e-6;
+    let (least, most, doubt) = told(&ssd, 500e6, &hard, 100e6);
+    assert!(close(least, 10.0) && close(most.unwrap(), 10.0) && doubt.is_none(), "{least} {most:?} {doubt:?}");
+    let (least, most, doubt) = told(&hard, 100e6, &ssd, 500e6);
+    assert!(close(least, 10.0) && most.is_none() && doubt == Some(Doubt::Writing), "{least} {most:?} {doubt:?}");
+    let (least, ..) = told(&hard, 100e6, &ssd, 20e6);
+    assert!(close(least, 10.0), "flash may write faster than it was read: {least}");
+    let (least, most, doubt) = told(&nvme, 50e6, &hard, 100e6);
+    assert!(close(least, 10.0) && close(most.unwrap(), 20.0) && doubt == Some(Doubt::QueueDepth), "{least} {most:?}");
+    let (least, most, doubt) = told(&cloud, 500e6, &hard, 100e6);
+    assert!(close(least, 10.0) && most.is_none() && doubt == Some(Doubt::Reading), "{least} {most:?} {doubt:?}");
+    let saved = disk(false, "nvme", Some(40_000_000));
+    let (least, most, doubt) = told(&ssd, 500e6, &saved, 400e6);
+    assert!(close(least, 25.0) && close(most.unwrap(), 25.0) && doubt.is_none(), "{least} {most:?} {doubt:?}");
+}
+
+#[test]
+fn nothing_is_read_for_whom_nobody_tells_and_where_bad_places_are_expected() {
     let all = Options::default();
     let facts = disk(false, "sata", None);
     let wanted = |options: &Options, len| is_wanted(options, Some(len), &facts, false);
-    assert!(wanted(&all, COPY_BYTES_MIN) && !wanted(&all, COPY_BYTES_MIN - 1));
-    assert!(!is_wanted(&all, None, &facts, false), "a stream has no end to foretell");
+    assert!(wanted(&all, 1 << 40));
+    assert!(!is_wanted(&all, None, &facts, false), "a stream has no end to estimate");
     assert!(!wanted(&Options { no_estimate: true, ..all.clone() }, 1 << 40));
     assert!(!wanted(&Options { on_error: OnError { skip: true, retries: 0 }, ..all.clone() }, 1 << 40));
     let silent = Options { progress: ProgressStyle::None, ..all.clone() };
@@ -58,10 +99,21 @@ fn nothing_is_read_for_whom_nobody_tells_for_short_copies_and_where_bad_places_a
 fn of_a_copy_that_goes_on_only_the_rest_is_expected() {
     let curve = Curve::flat(1e6).unwrap();
     let sides = [Some(&curve), None];
-    let course = Course { len: 100_000_000, sides, limit_bytes_per_s: None, in_turn: false, backward: false };
+    let course = Course {
+        len: 100_000_000,
+        sides,
+        limit_bytes_per_s: None,
+        in_turn: false,
+        backward: false,
+        faster_max: [1.0; 2],
+        is_open: false,
+        cache_bytes: 0,
+    };
     let forecast = Forecast::of(&course).unwrap();
     let estimate = Estimate {
-        time: Duration::from_secs(100),
+        at_least: Duration::from_secs(50),
+        at_most: Some(Duration::from_secs(100)),
+        doubt: Some(Doubt::QueueDepth),
         source_bytes_per_s: None,
         dest_bytes_per_s: None,
         write_rate: None,
@@ -69,6 +121,7 @@ fn of_a_copy_that_goes_on_only_the_rest_is_expected() {
         places: 1,
         took: Duration::ZERO,
     };
-    let rest = Foretold { estimate, forecast }.behind(60_000_000);
-    assert!((rest.time.as_secs_f64() - 40.0).abs() < 1e-6, "{rest:?}");
+    let rest = Estimated { estimate, forecast }.behind(60_000_000);
+    let [least, most] = [Some(rest.at_least), rest.at_most].map(|time| time.unwrap().as_secs_f64());
+    assert!((least - 20.0).abs() < 1e-6 && (most - 40.0).abs() < 1e-6, "{rest:?}");
 }

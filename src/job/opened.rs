@@ -76,14 +76,14 @@ impl Agreed {
         let Prepared { operator, options, source, dests, plans, journals, delta } = prepared;
         // Of what differs nothing can be estimated, and of several dests the slowest would bind.
         let alone = delta.is_none() && dests.len() == 1;
-        let foretold = if alone { estimate::of_copy(&options, &plans.all.plan, &source, &dests[0]) } else { None };
+        let estimated = if alone { estimate::of_copy(&options, &plans.all.plan, &source, &dests[0]) } else { None };
         let collector = DigestCollector::begin(&options, &plans.all.plan, &source, &dests.iter().collect::<Vec<_>>())?;
         let map = Map::begin(options.mapfile.as_deref())?;
         let source_end = disks::open_source(&plans.all.plan.source, &source)?;
         let begun = plans.alone.iter().zip(journals).map(|(plan, found)| found.begin(plan, &source_end));
         let begun: Vec<_> = begun.collect::<Result<_>>()?;
         let opened = Opened::new(&options, plans, source_end, &dests, collector, operator)?;
-        let session = opened.session.foretold(foretold);
+        let session = opened.session.estimated(estimated);
         Ok(Opened { session, map, held, journal: begun.into_iter().flatten().next(), delta, ..opened })
     }
 }

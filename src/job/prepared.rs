@@ -78,7 +78,7 @@ impl Prepared {
         for (dest, found) in dests.iter().zip(&*journals) {
             notes.warnings.extend(undo::write_warnings(dest, options.dry_run));
             if options.dry_run {
-                notes.warnings.extend(found.foretell(&dest.address));
+                notes.warnings.extend(found.warnings(&dest.address));
             }
         }
         Ok(())

@@ -1,5 +1,5 @@
 //! Runs of the engine that belong to one command: each is shown by itself, one stop ends all of them.
-use super::estimate::Foretold;
+use super::estimate::Estimated;
 use super::operator::{Operator, Run, Shown};
 use crate::core::{CheckpointPlan, Event, Observer, Outcome, Plan, Schedule, Series, Side, Stop, Tally, Watched};
 use crate::engine::{self, Ends};
@@ -11,7 +11,7 @@ use std::thread;
 /// What the runs of one command have in common.
 pub(crate) struct Session {
     operator: Arc<dyn Operator>,
-    foretold: Option<Foretold>,
+    estimated: Option<Estimated>,
     stop: Arc<Stop>,
     /// One of several that run at once and are shown together; `None`: each run is shown by itself.
     among: Option<Among>,
@@ -50,12 +50,12 @@ impl<'a> Task<'a> {
 
 impl Session {
     pub(crate) fn new(operator: Arc<dyn Operator>) -> Self {
-        Session { operator, foretold: None, stop: Arc::default(), among: None }
+        Session { operator, estimated: None, stop: Arc::default(), among: None }
     }
 
-    /// The same, of whose copy something is foretold.
-    pub(crate) fn foretold(self, foretold: Option<Foretold>) -> Self {
-        Session { foretold, ..self }
+    /// The same, whose copy was estimated.
+    pub(crate) fn estimated(self, estimated: Option<Estimated>) -> Self {
+        Session { estimated, ..self }
     }
 
     /// What asks all of them to end.
@@ -79,10 +79,10 @@ impl Session {
         let dests = ends[Side::Dest.index()].dest_tallies();
         let tally = tally.unwrap_or_else(|| Arc::new(Tally { dests, ..Tally::default() }));
         // What is written once more, or read back, is another pass.
-        let foretold = self.foretold.as_ref().filter(|foretold| plan.route.writes() && foretold.is_of(plan));
+        let estimated = self.estimated.as_ref().filter(|estimated| plan.route.writes() && estimated.is_of(plan));
         let already_bytes = keeping.as_ref().map_or(0, |keeping| keeping.already.total_bytes());
-        let estimate = foretold.map(|foretold| foretold.behind(already_bytes));
-        let forecast = foretold.map(|foretold| foretold.forecast.clone());
+        let estimate = estimated.map(|estimated| estimated.behind(already_bytes));
+        let forecast = estimated.map(|estimated| estimated.forecast.clone());
         let shown = self.show(plan, ends, &[Watched { tally: tally.clone(), total_bytes: plan.len }], forecast);
         let both = Both { shown: &*shown, observer };
         let mut outcome =
@@ -111,7 +111,7 @@ impl Session {
             let run = |((job, _), watched): ((J, u64), &Watched)| {
                 let among = Some(Among { tally: watched.tally.clone(), shown: shown.clone() });
                 let (operator, stop) = (self.operator.clone(), self.stop.clone());
-                let session = Session { operator, stop, foretold: None, among };
+                let session = Session { operator, stop, estimated: None, among };
                 let work = &work;
                 scope.spawn(move || work(&session, job))
             };

@@ -18,6 +18,9 @@ const PATIENCE_MAX: u32 = 16;
 /// A head may be on its way for so long, and a stick may think: no run is given up before, however short it is to be.
 const WAY_THERE: Duration = Duration::from_millis(250);
 
+/// So many of the first completions are noted with their times.
+const NOTED_MAX: usize = 64;
+
 /// The longest time that a request may take and still be told apart from longer ones, in nanoseconds.
 const LATENCY_NS_MAX: u64 = 3_600_000_000_000;
 
@@ -76,7 +79,8 @@ pub fn run(run: &Run<'_>, arena: &Arc<Arena>, stop: &Stop, noted: &mut dyn FnMut
     if let Some(signal) = stop.asked() {
         return Err(Failure::Stopped(signal));
     }
-    Ok(Landed { trial: flight.landed(cpu), unflushed })
+    let came = std::mem::take(&mut flight.came);
+    Ok(Landed { trial: flight.landed(cpu), unflushed, came })
 }
 
 /// What came of a run.
@@ -85,6 +89,8 @@ pub struct Landed {
     pub trial: Trial,
     /// What it wrote could not be made durable.
     pub unflushed: bool,
+    /// When each of the first blocks came, in the order of that.
+    pub came: Vec<Duration>,
 }
 
 impl Run<'_> {
@@ -120,6 +126,7 @@ struct Flight<'a> {
     /// The same before the present turn.
     completed_before: u64,
     latencies: Histogram<u64>,
+    came: Vec<Duration>,
     failed: u32,
     noted: &'a mut dyn FnMut(Bad),
 }
@@ -141,6 +148,7 @@ impl<'a> Flight<'a> {
             completed: 0,
             completed_before: 0,
             latencies,
+            came: Vec::with_capacity(NOTED_MAX),
             failed: 0,
             noted,
         }
@@ -208,6 +216,9 @@ impl<'a> Flight<'a> {
         let took = self.last - self.sent_at[request.slot as usize];
         self.latencies.saturating_record(u64::try_from(took.as_nanos()).unwrap_or(LATENCY_NS_MAX));
         self.completed += 1;
+        if self.came.len() < NOTED_MAX {
+            self.came.push(self.last);
+        }
         let (offset, len) = (request.at(), request.left());
         self.idle.push((request.slot, request.buffer));
         match result {

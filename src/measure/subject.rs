@@ -125,6 +125,17 @@ impl Subject {
     /// # Errors
     /// It was asked to stop, or the disk is gone, or answers no more.
     pub fn run(&mut self, point: Point, extent: Extent, patience: Duration, stop: &Stop) -> Result<Trial, Failure> {
+        self.run_noting(point, extent, patience, stop).map(|(trial, _)| trial)
+    }
+
+    /// The same, with the times at which the first blocks came.
+    pub(super) fn run_noting(
+        &mut self,
+        point: Point,
+        extent: Extent,
+        patience: Duration,
+        stop: &Stop,
+    ) -> Result<(Trial, Vec<Duration>), Failure> {
         let end = self.ways.iter().find(|(way, _)| *way == point.way).map(|(_, end)| end.clone());
         let Some(end) = end else {
             let what = format!("{} cannot be reached by {} I/O", self.address, point.way.name());
@@ -140,7 +151,7 @@ impl Subject {
             last = Some((one.offset, one.why.clone()));
             note(bad, failed, one);
         };
-        let Landed { mut trial, unflushed } = run(&asked, &self.arena, stop, &mut noted)?;
+        let Landed { mut trial, unflushed, came } = run(&asked, &self.arena, stop, &mut noted)?;
         trial.cached_bytes = cached_bytes;
         if unflushed {
             // Each that is open hears once of what was lost, and would take it for its own.
@@ -163,7 +174,7 @@ impl Subject {
                 self.drop_brought();
             }
         }
-        Ok(trial)
+        Ok((trial, came))
     }
 
     /// Drops what runs brought into the page cache. What is still being read ahead cannot be dropped: it is tried again

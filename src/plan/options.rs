@@ -165,7 +165,7 @@ pub struct Options {
     pub expect: Vec<Expectation>,
     /// Show the plan and end.
     pub dry_run: bool,
-    /// Do not read here and there beforehand to foretell the time.
+    /// Do not read here and there beforehand to estimate the time.
     pub no_estimate: bool,
     /// How progress is shown.
     pub progress: ProgressStyle,

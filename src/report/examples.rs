@@ -111,7 +111,9 @@ pub(crate) fn plan() -> Decision {
 /// What was expected of it.
 pub(crate) fn estimate() -> Estimate {
     Estimate {
-        time: Duration::from_millis(250),
+        at_least: Duration::from_millis(250),
+        at_most: Some(Duration::from_millis(250)),
+        doubt: None,
         source_bytes_per_s: Some(12_000_000_000),
         dest_bytes_per_s: Some(8_600_000_000),
         write_rate: Some(WriteRate::AsRead),

@@ -69,13 +69,17 @@ fn make_pair(recipe: &Recipe, workplace: &Workplace, size: Size) -> Result<Bed> 
     pair(recipe, &pair_named(recipe.name)?, workplace, size)
 }
 
-/// The pair of this name, so long that its time is worth foretelling.
+/// The pair of this name, so long that its time is worth an estimate.
 pub(crate) fn long_pair(name: &'static str, workplace: &Workplace, size: Size) -> Result<Bed> {
     let recipe = Recipe { name, title: name, make: make_pair, seed: 0 };
     // About a minute of the slow pair of 2001, and 20 s of the others.
-    let (time_scale, gibibytes) = if name == "disk-2001" || size != Size::Full { (2, 1) } else { (1, 3) };
+    let (time_scale, gibibytes) = match (name, size) {
+        ("disk-2001", Size::Full) => (8, 4),
+        (_, Size::Full) => (1, 4),
+        _ => (2, 1),
+    };
     let long = Pair { time_scale, bytes: gibibytes << 30, ..pair_named(name)? };
-    // A shorter one would not be foretold at all; only the bench's own tests are too small for that.
+    // Below some 3 GiB no copy is estimated: smaller sizes only show that it runs.
     pair(&recipe, &long, workplace, if size == Size::Tiny { size } else { Size::Full })
 }
 

@@ -1,4 +1,4 @@
-//! What haul knows of disks whose numbers are known: measured, foretold, and put to use. The disks are served by a
+//! What haul knows of disks whose numbers are known: measured, estimated, and put to use. The disks are served by a
 //! process here, with all that lies between; `bench/tests/model_proofs` holds the same against the model itself, in
 //! virtual time.
 //!

@@ -1,4 +1,4 @@
-//! The time of a copy: foretold, taken, and what the time left was said to be on the way.
+//! The time of a copy: estimated, taken, and what the time left was said to be on the way.
 use super::{number_at, off_percent};
 use crate::bed::modelled::long_pair;
 use crate::bed::{Bed, Comparison};
@@ -22,16 +22,16 @@ pub(super) fn recipe() -> TableRecipe {
     TableRecipe {
         name: "known-time",
         title: "The time of a copy, before its first byte and on the way",
-        what: "Long copies between modelled disks. Foretold: before the first byte, by reads that take a hundredth of \
-               the time at most. Wanted for the zoned pairs: off by 5 % at most, and the end that the bar foretells \
-               from a tenth of the bytes on, too. Where a disk writes more slowly than it reads, nobody can tell \
-               beforehand without writing. The bytes are compared after each run.",
+        what: "Long copies between modelled disks. Estimated: before the first byte, by reads that take a hundredth of \
+               the time at most. Wanted for the zoned pairs: off by 10 % at most; the end that the bar tells from a \
+               tenth of the bytes on, by 5 %. Where nobody can tell without writing, the estimate is a range: its \
+               ends stand there, and off is how far the time lies outside. The bytes are compared after each run.",
         make,
     }
 }
 
 fn make(recipe: &TableRecipe, call: &Call<'_>, observer: &mut dyn Observer) -> Result<Table> {
-    let columns = ["pair", "round", "foretold", "places", "looking", "binds", "took", "off", "worst end from 10 %"];
+    let columns = ["pair", "round", "estimated", "places", "looking", "binds", "took", "off", "worst end from 10 %"];
     let mut table = Call::table(recipe, &columns);
     for name in PAIRS {
         let bed = long_pair(name, call.workplace, call.size)?;
@@ -70,7 +70,7 @@ impl Told {
         Ok(Told { progress: of("progress"), summary })
     }
 
-    /// The largest distance of a foretold end from the true one, in percent of the whole time.
+    /// The largest distance of an end that was told from the true one, in percent of the whole time.
     fn worst_percent(&self, took_s: f64) -> Option<f64> {
         let off = |line: &Value| {
             let (copied, total) = (number_at(line, "/copied_bytes")?, number_at(line, "/total_bytes")?);
@@ -85,16 +85,24 @@ impl Told {
 fn row(name: &str, round: u32, told: &Told, bed: &Bed) -> Result<Vec<Cell>> {
     let took_s = number_at(&told.summary, "/elapsed_s").unwrap_or(f64::NAN);
     let cell = |value: Option<f64>, unit: &str| value.map_or_else(|| text("none"), |value| number(value, unit));
-    let foretold_s = number_at(&told.summary, "/estimate/time_s");
+    let [time_s, least_s, most_s] =
+        ["time_s", "at_least_s", "at_most_s"].map(|key| number_at(&told.summary, &format!("/estimate/{key}")));
+    let estimated = match (time_s, least_s, most_s) {
+        (Some(time_s), ..) => number(time_s, "s"),
+        (None, Some(least_s), Some(most_s)) => text(format!("{least_s:.1} to {most_s:.1} s")),
+        (None, Some(least_s), None) => text(format!("at least {least_s:.1} s")),
+        (None, None, _) => text("none"),
+    };
     let bound = told.summary.pointer("/estimate/bound").and_then(Value::as_str).unwrap_or("none");
+    let nearest_s = time_s.or_else(|| least_s.map(|least_s| took_s.clamp(least_s, most_s.unwrap_or(f64::INFINITY))));
     let off = match bed.compare("")? {
-        Comparison::Equal => cell(foretold_s.map(|foretold_s| off_percent(foretold_s, took_s)), "%"),
+        Comparison::Equal => cell(nearest_s.map(|nearest_s| off_percent(nearest_s, took_s)), "%"),
         _ => text("wrong bytes"),
     };
     Ok(vec![
         text(name),
         text(round.to_string()),
-        cell(foretold_s, "s"),
+        estimated,
         cell(number_at(&told.summary, "/estimate/places"), ""),
         cell(number_at(&told.summary, "/estimate/took_s"), "s"),
         text(bound),

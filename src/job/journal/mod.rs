@@ -134,7 +134,7 @@ impl ExistingJournal {
     }
 
     /// What a dry run says of unfinished copies that wait.
-    pub(crate) fn foretell(&self, dest: &str) -> Vec<String> {
+    pub(crate) fn warnings(&self, dest: &str) -> Vec<String> {
         let words = |waiting: &Waiting| {
             let ways = if waiting.of_kin || !self.source_lasts() {
                 "--restart gives it up"

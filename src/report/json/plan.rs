@@ -11,7 +11,10 @@ use std::borrow::Cow;
 /// How long it is expected to take, before it begins.
 pub(super) fn estimate(estimate: &Estimate) -> impl Serialize + use<> {
     object! {
-        time_s: estimate.time.as_secs_f64(),
+        time_s: estimate.time().map(|time| time.as_secs_f64()),
+        at_least_s: estimate.at_least.as_secs_f64(),
+        at_most_s: estimate.at_most.map(|time| time.as_secs_f64()),
+        doubt: estimate.doubt.map(|doubt| doubt.name()),
         source_bytes_per_s: estimate.source_bytes_per_s,
         dest_bytes_per_s: estimate.dest_bytes_per_s,
         write_rate: estimate.write_rate.map(|rate| rate.name()),

@@ -2,7 +2,7 @@
 use super::sample::Sample;
 use super::view::{Speed, View};
 use crate::core::{Phase, Side};
-use crate::measure::{Forecast, Reached};
+use crate::measure::{Forecast, Reached, Track};
 use crate::report::units;
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -10,8 +10,8 @@ use std::time::Duration;
 /// Current rates are those of this time: short enough to show a change, long enough not to flicker.
 const CURRENT: Duration = Duration::from_secs(2);
 
-/// The time left is foretold from this time, so that a short stall does not throw it about.
-const FORETELLING: Duration = Duration::from_secs(20);
+/// Without a forecast the time left is that of this time, so that a short stall does not throw it about.
+const ESTIMATING: Duration = Duration::from_secs(20);
 
 /// Samples nearer to each other than this are one: a rate of less would be noise.
 const SPACING: Duration = Duration::from_millis(50);
@@ -29,6 +29,7 @@ pub(super) struct Meter {
     limited: bool,
     comparing: bool,
     forecast: Option<Forecast>,
+    track: Track,
     samples: VecDeque<Sample>,
     /// The first sample that says so.
     flushing_since: Option<Duration>,
@@ -39,8 +40,16 @@ pub(super) struct Meter {
 impl Meter {
     /// For a copy of `total_bytes`; `None`: to the end of a stream. `limited`: reads are held to a rate.
     pub(super) fn new(total_bytes: Option<u64>, limited: bool) -> Self {
-        let (samples, moved_at) = (VecDeque::new(), Duration::ZERO);
-        Meter { total_bytes, limited, comparing: false, forecast: None, samples, flushing_since: None, moved_at }
+        Meter {
+            total_bytes,
+            limited,
+            comparing: false,
+            forecast: None,
+            track: Track::default(),
+            samples: VecDeque::new(),
+            flushing_since: None,
+            moved_at: Duration::ZERO,
+        }
     }
 
     /// The same where both sides are read and compared.
@@ -48,8 +57,8 @@ impl Meter {
         Meter { comparing, ..self }
     }
 
-    /// The same of which something was foretold; nothing where that is another copy.
-    pub(super) fn foretold(self, forecast: Option<Forecast>) -> Self {
+    /// The same whose time was estimated; nothing where that is another copy.
+    pub(super) fn estimated(self, forecast: Option<Forecast>) -> Self {
         let forecast = forecast.filter(|forecast| Some(forecast.len()) == self.total_bytes);
         Meter { forecast, ..self }
     }
@@ -73,8 +82,9 @@ impl Meter {
             self.samples.pop_back();
         }
         self.samples.push_back(sample);
+        self.track.push(reached(&sample));
         // The newest of those that are old enough stays: it is the far end of the window.
-        while self.samples.len() > 2 && sample.at.saturating_sub(self.samples[1].at) >= FORETELLING {
+        while self.samples.len() > 2 && sample.at.saturating_sub(self.samples[1].at) >= ESTIMATING {
             self.samples.pop_front();
         }
     }
@@ -126,7 +136,7 @@ impl Meter {
         self.samples.iter().rev().find(old_enough).or_else(|| self.samples.front())
     }
 
-    /// How long the rest takes, by what was foretold of it or else as if it went on like this. What came while
+    /// How long the rest takes, by what was estimated of it or else as if it went on like this. What came while
     /// the pipe was being filled and other block sizes were tried does not count. Holes and zeros cost
     /// next to nothing and come in lumps, so they must not make the rate:
     /// the rest is taken to hold as much data as what was copied so far, and that goes at the rate of data.
@@ -136,10 +146,8 @@ impl Meter {
         if rest == 0 {
             return Some(Duration::ZERO);
         }
-        let then = self.before(FORETELLING);
-        if let (Some(forecast), Some(then)) = (&self.forecast, then)
-            && let Some(seconds) = forecast.left_s(&reached(then), &reached(now))
-        {
+        let then = self.before(ESTIMATING);
+        if let Some(seconds) = self.forecast.as_ref().and_then(|forecast| forecast.left_s(&self.track)) {
             return Duration::try_from_secs_f64(seconds).ok();
         }
         let settled_rate = then.and_then(|then| {

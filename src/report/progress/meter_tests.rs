@@ -177,7 +177,16 @@ fn two_zones(total: u64) -> Forecast {
     let zones = [zone(total / 2 - 1, 3 * MIB), zone(total / 2, MIB)];
     let curve = crate::measure::Curve::through(&zones).unwrap();
     let sides = [Some(&curve), None];
-    let course = crate::measure::Course { len: total, sides, limit_bytes_per_s: None, in_turn: false, backward: false };
+    let course = crate::measure::Course {
+        len: total,
+        sides,
+        limit_bytes_per_s: None,
+        in_turn: false,
+        backward: false,
+        faster_max: [1.0; 2],
+        is_open: false,
+        cache_bytes: 0,
+    };
     Forecast::of(&course).unwrap()
 }
 
@@ -185,31 +194,31 @@ fn two_zones(total: u64) -> Forecast {
 fn the_time_left_knows_of_what_is_ahead() {
     let left = |meter: Meter| meter.view().unwrap().left.unwrap().as_secs_f64();
     // 60 of 600 MiB in 20 s: 80 s for the rest of the first half, and 300 for the second.
-    let foretold = left(steady(Some(600 * MIB), 3 * MIB, 20).foretold(Some(two_zones(600 * MIB))));
-    assert!((foretold / 380.0 - 1.0).abs() < 0.02, "{foretold}");
+    let ahead = left(steady(Some(600 * MIB), 3 * MIB, 20).estimated(Some(two_zones(600 * MIB))));
+    assert!((ahead / 380.0 - 1.0).abs() < 0.02, "{ahead}");
     assert_eq!(left(steady(Some(600 * MIB), 3 * MIB, 20)), 180.0);
-    // Twice as fast as foretold, and so it goes on.
-    let faster = left(steady(Some(600 * MIB), 6 * MIB, 20).foretold(Some(two_zones(600 * MIB))));
+    // Twice as fast as estimated, and so it goes on.
+    let faster = left(steady(Some(600 * MIB), 6 * MIB, 20).estimated(Some(two_zones(600 * MIB))));
     assert!((faster / 180.0 - 1.0).abs() < 0.02, "{faster}");
 }
 
 #[test]
-fn before_the_first_byte_the_time_left_is_what_was_foretold() {
-    let mut meter = Meter::new(Some(600 * MIB), false).foretold(Some(two_zones(600 * MIB)));
+fn before_the_first_byte_the_time_left_is_what_was_estimated() {
+    let mut meter = Meter::new(Some(600 * MIB), false).estimated(Some(two_zones(600 * MIB)));
     meter.push(sample(0, 0));
     let left = meter.view().unwrap().left.unwrap().as_secs_f64();
     assert!((left / 400.0 - 1.0).abs() < 0.01, "{left}");
 }
 
 #[test]
-fn what_was_foretold_of_another_copy_is_not_believed() {
-    let meter = steady(Some(600 * MIB), 3 * MIB, 20).foretold(Some(two_zones(500 * MIB)));
+fn an_estimate_of_another_copy_is_not_believed() {
+    let meter = steady(Some(600 * MIB), 3 * MIB, 20).estimated(Some(two_zones(500 * MIB)));
     assert_eq!(meter.view().unwrap().left, Some(Duration::from_secs(180)));
 }
 
 #[test]
-fn zeros_alone_have_an_end_whatever_was_foretold() {
-    let mut meter = Meter::new(Some(100 * MIB), false).foretold(Some(two_zones(100 * MIB)));
+fn zeros_alone_have_an_end_whatever_was_estimated() {
+    let mut meter = Meter::new(Some(100 * MIB), false).estimated(Some(two_zones(100 * MIB)));
     for second in 0..=12 {
         meter.push(Sample { zeroed_bytes: second * 5 * MIB, ..sample(second * 1000, 0) });
     }

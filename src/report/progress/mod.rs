@@ -63,20 +63,20 @@ enum Message {
 
 impl Progress {
     /// Starts the observer thread for a copy by `plan`. `runs` is its one run, or several at once, one for each dest of
-    /// the plan; `forecast` is what was foretold of it. `Auto` is a bar where standard error is a terminal, else plain
+    /// the plan; `forecast` is what is estimated of it. `Auto` is a bar where standard error is a terminal, else plain
     /// lines; so is `Bar` where it is none.
     pub fn start(style: ProgressStyle, plan: &Plan, runs: &[Watched], forecast: Option<Forecast>) -> Progress {
         Progress::start_on(Screen::stderr(style), plan, runs, forecast)
     }
 
     fn start_on(screen: Screen, plan: &Plan, runs: &[Watched], forecast: Option<Forecast>) -> Progress {
-        let expected_s = forecast.as_ref().map(Forecast::whole_s);
+        let expected_s = forecast.as_ref().and_then(Forecast::expected_s);
         let meter = Meter::new(plan.len, plan.limit_bytes_per_s.is_some());
         let shared = Arc::new(Shared {
             tallies: runs.iter().map(|run| run.tally.clone()).collect(),
             dests: Dests::of(plan, runs),
             began: Instant::now(),
-            meter: Mutex::new(meter.comparing(!plan.route.writes()).foretold(forecast)),
+            meter: Mutex::new(meter.comparing(!plan.route.writes()).estimated(forecast)),
             series: Mutex::default(),
             screen,
             dest: printable(&plan.dest.address),

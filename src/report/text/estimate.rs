@@ -1,51 +1,76 @@
-use crate::core::{Bound, Ended, Estimate, Outcome, Plan, Route, WriteRate};
+use crate::core::{Bound, Doubt, Ended, Estimate, Outcome, Plan, Route, Side, WriteRate};
 use crate::report::columns::whole;
 use crate::report::units;
 
-/// `about 3 h 20 min, and the source binds: it reads 150 MB/s, …`.
+/// `about 3 h 20 min; the source is the slower side: it reads 150 MB/s, …`, or a range and the reason for it.
 pub(super) fn expected(plan: &Plan, estimate: &Estimate) -> String {
-    let mut text = format!("about {}", whole(&units::time_left(estimate.time)));
+    let mut text = time(estimate, "about ");
     if let Some(bound) = estimate.bound {
         text += &format!(", {}", binds(bound));
     }
     let rate = |rate| whole(&units::rate(rate));
     let source = estimate.source_bytes_per_s.map(|bytes| format!("the source reads {}", rate(bytes)));
     let doing = if matches!(plan.route, Route::Copy) { "writes" } else { "reads" };
-    let dest = estimate.dest_bytes_per_s.map(|bytes| format!("the dest {doing} {}", rate(bytes)));
+    let dest = estimate.dest_bytes_per_s.map(|bytes| format!("the destination {doing} {}", rate(bytes)));
     let sides: Vec<String> = [source, dest].into_iter().flatten().collect();
     text += &format!(": {}", sides.join(", "));
     text += match estimate.write_rate {
-        Some(WriteRate::AsRead) => " as it reads, for a head moves",
-        Some(WriteRate::Saved) => " as haul tune has saved",
-        Some(WriteRate::Assumed) => " if it is as fast as in reading",
+        Some(WriteRate::AsRead) => ", as fast as it reads, being a hard disk",
+        Some(WriteRate::Saved) => ", as haul tune has saved",
         None if matches!(plan.route, Route::Delta { .. }) => ", if nothing has to be written",
         None => "",
     };
+    text += match estimate.doubt {
+        Some(Doubt::Writing) => "; how fast the destination writes cannot be estimated by reading it",
+        Some(Doubt::Reading) => "; a network or virtual disk may not keep the rate of a short read",
+        Some(Doubt::QueueDepth) => "; more requests in flight may be faster",
+        None => "",
+    };
+    if estimate.places == 0 {
+        return text;
+    }
     let places = units::count(estimate.places.into(), "place", "places");
     text + &format!(" (by short reads at {})", whole(&places))
 }
 
-/// `the source binds`.
-fn binds(bound: Bound) -> String {
-    match bound {
-        Bound::Side(side) => format!("the {} binds", side.name()),
-        Bound::Both => "both sides bind alike".to_owned(),
-        Bound::Limit => "--limit binds".to_owned(),
+/// `about 3 h 20 min`, `at least 3 h 20 min`, `10 min to 20 min`.
+fn time(estimate: &Estimate, about: &str) -> String {
+    let told = |time| whole(&units::time_left(time));
+    match (estimate.time(), estimate.at_most) {
+        (Some(time), _) => format!("{about}{}", told(time)),
+        (None, Some(most)) => format!("{} to {}", told(estimate.at_least), told(most)),
+        (None, None) => format!("at least {}", told(estimate.at_least)),
     }
 }
 
-/// What was expected, beside what came of it; empty where nobody looked.
+/// `the source is the slower side`.
+fn binds(bound: Bound) -> String {
+    match bound {
+        Bound::Side(Side::Source) => "the source is the slower side".to_owned(),
+        Bound::Side(Side::Dest) => "the destination is the slower side".to_owned(),
+        Bound::Both => "both sides are as fast".to_owned(),
+        Bound::Limit => "held back by --limit".to_owned(),
+    }
+}
+
+/// What was estimated, beside what came of it; empty where nobody looked.
 pub(crate) fn estimated(outcome: &Outcome) -> String {
     let Some(before) = &outcome.estimate else { return String::new() };
-    let mut text = whole(&units::duration(before.time));
+    let mut text = match before.time() {
+        Some(time) => whole(&units::duration(time)),
+        None => time(before, ""),
+    };
     if let Some(bound) = before.bound {
         text += &format!(", {}", binds(bound));
     }
-    let (expected, took) = (before.time.as_secs_f64(), outcome.elapsed.as_secs_f64());
-    if !matches!(outcome.ended, Ended::Complete) || expected <= 0.0 {
+    let took = outcome.elapsed;
+    if !matches!(outcome.ended, Ended::Complete) {
         return text;
     }
-    let percent = ((took / expected - 1.0) * 100.0).round();
+    let Some(expected) = before.time().map(|time| time.as_secs_f64()).filter(|expected| *expected > 0.0) else {
+        return format!("{text}; it took {}", whole(&units::duration(took)));
+    };
+    let percent = ((took.as_secs_f64() / expected - 1.0) * 100.0).round();
     let than = match percent {
         0.0 => "it took as long".to_owned(),
         more if more > 0.0 => format!("it took {more} % longer"),

@@ -41,9 +41,9 @@ fn a_plan_tells_sides_range_reasons_and_time_in_80_columns() {
               sdb2   931.0 GiB  ext4 "root"
     range   2147483648 bytes: the whole source,
             from byte 1048576 (sector 2048) of the dest
-    time    about 1 s, the dest binds: the source reads 12.0 GB/s (11.2 GiB/s), the
-            dest writes 8.60 GB/s (8.01 GiB/s) as it reads, for a head moves (by
-            short reads at 10 places)
+    time    about 1 s, the destination is the slower side: the source reads
+            12.0 GB/s (11.2 GiB/s), the destination writes 8.60 GB/s (8.01 GiB/s),
+            as fast as it reads, being a hard disk (by short reads at 10 places)
 
     engine      ring          io_uring works here and both sides can be on one ring
     block size  256 KiB × 32  what the queue limits of both disks suggest; better
@@ -67,7 +67,7 @@ fn a_complete_copy_is_told_in_full() {
     bytes       2147483648 bytes: 2013265920 of data written, 134217728 zeroed by
                 the dest in 3 records
     time        0.27 s: 0.25 s copying, 0.02 s flushing
-    estimate    0.25 s, the dest binds; it took 8 % longer
+    estimate    0.25 s, the destination is the slower side; it took 8 % longer
     rate        7.95 GB/s (7.41 GiB/s); before the flush 8.59 GB/s (8.00 GiB/s);
                 data alone 8.05 GB/s (7.50 GiB/s)
     cpu         0.050 s user, 0.120 s system, 0.085 s per GiB
@@ -100,7 +100,7 @@ fn an_interrupted_copy_says_what_arrived_and_how_to_go_on() {
                 are durable
     bytes       1082130432 bytes
     time        0.27 s: 0.25 s copying, 0.02 s flushing
-    estimate    0.25 s, the dest binds
+    estimate    0.25 s, the destination is the slower side
     rate        4.01 GB/s (3.73 GiB/s); before the flush 4.33 GB/s (4.03 GiB/s)
     cpu         0.050 s user, 0.120 s system, 0.169 s per GiB
     memory      18.2 MiB resident at most
@@ -139,7 +139,7 @@ fn a_failed_copy_says_why_first() {
                 are durable
     bytes       1082130432 bytes
     time        0.27 s: 0.25 s copying, 0.02 s flushing
-    estimate    0.25 s, the dest binds
+    estimate    0.25 s, the destination is the slower side
     rate        4.01 GB/s (3.73 GiB/s); before the flush 4.33 GB/s (4.03 GiB/s)
     cpu         0.050 s user, 0.120 s system, 0.169 s per GiB
     memory      18.2 MiB resident at most
