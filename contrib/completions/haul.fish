@@ -91,7 +91,7 @@ complete -c haul -n "__fish_haul_using_subcommand copy" -l resume -d 'Go on with
 complete -c haul -n "__fish_haul_using_subcommand copy" -l restart -d 'Give an unfinished copy up and copy from the start'
 complete -c haul -n "__fish_haul_using_subcommand copy" -l no-journal -d 'Keep no journal'
 complete -c haul -n "__fish_haul_using_subcommand copy" -l offload -d 'Let the device copy by itself, where it can'
-complete -c haul -n "__fish_haul_using_subcommand copy" -l no-estimate -d 'Do not foretell the time by a few short reads'
+complete -c haul -n "__fish_haul_using_subcommand copy" -l no-estimate -d 'Do not estimate the time by a few short reads'
 complete -c haul -n "__fish_haul_using_subcommand copy" -l json -d 'Print the report as JSON on standard output'
 complete -c haul -n "__fish_haul_using_subcommand copy" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c haul -n "__fish_haul_using_subcommand verify" -l manifest -d 'Compare DST with this manifest, not with a source' -r -F

@@ -56,7 +56,8 @@ pub(crate) fn of_plan(plan: &Plan, source: &Facts, dest: &Facts) -> Option<Estim
     estimate(plan, source, dest, Budget { time_max: PLAN_TIME_MAX, share: f64::INFINITY, places_min: 1 })
 }
 
-/// For a copy that is about to begin, as far as somebody is told and looking costs a hundredth of it at most. None where reading here and there might do harm: where bad places are expected.
+/// For a copy that is about to begin, as far as somebody is told and looking costs a hundredth of it at most.
+/// None where reading here and there might do harm: where bad places are expected.
 pub(crate) fn of_copy(options: &Options, plan: &Plan, source: &Facts, dest: &Facts) -> Option<Estimated> {
     let budget = Budget { time_max: COPY_TIME_MAX, share: SHARE, places_min: PLACES_MIN };
     is_wanted(options, plan.len, source, plan.ask_holes).then(|| estimate(plan, source, dest, budget))?

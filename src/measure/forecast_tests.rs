@@ -235,6 +235,9 @@ fn a_disk_that_has_become_slower_is_believed_after_a_while_and_one_that_only_see
     let left = |rates| left_of(&forecast, &at_rates(rates)).unwrap();
     let changed = left(&[(100e6, 30 * GB), (50e6, 45 * GB)]);
     assert!((changed / 1100.0 - 1.0).abs() < 0.05, "{changed}");
+    // A tenth of all that came was slower: it counts, but not alone.
+    let lately = left(&[(100e6, 45 * GB), (60e6, 50 * GB)]);
+    assert!((lately / 533.0 - 1.0).abs() < 0.02, "{lately}");
     // A part in which the curve was wrong by 4 %.
     let level = left(&[(100e6, 45 * GB), (96e6, 50 * GB)]);
     assert!((level / 500.0 - 1.0).abs() < 0.01, "{level}");

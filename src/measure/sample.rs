@@ -115,7 +115,7 @@ fn count(time: Duration, each: Duration, room: u64) -> u32 {
 fn outer_first(count: u32) -> Vec<u32> {
     let mut numbers: Vec<u32> = (0..count).filter(|number| *number != count / 2).collect();
     // By how often the way from end to end has to be halved until it is met.
-    let halvings = |number: u32| (0..8u32).find(|halvings| (number << halvings) % (count - 1) == 0).unwrap_or(8);
+    let halvings = |number: u32| (0..8u32).find(|halvings| (number << halvings).is_multiple_of(count - 1)).unwrap_or(8);
     numbers.sort_by_key(|number| halvings(*number));
     numbers
 }

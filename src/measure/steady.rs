@@ -55,6 +55,14 @@ mod tests {
     }
 
     #[test]
+    fn where_more_are_in_flight_as_many_of_the_first_do_not_count() {
+        assert_eq!(blocks(8), 24);
+        // Eight that come late, and a turn that was missed at the end.
+        let gaps = [[20; 8], [5; 8], [5, 5, 5, 5, 5, 5, 5, 13]].concat();
+        assert_eq!(block_seconds(&came(&gaps), 8), Some(0.005));
+    }
+
+    #[test]
     fn a_turn_that_was_missed_once_does_not_count() {
         for late in 2..10 {
             let mut gaps = [5; 10];

@@ -194,10 +194,10 @@ pub(crate) struct CopyArguments {
 
     /// Do not estimate the time by a few short reads
     ///
-    /// Do not read a few places of both sides before a long copy to estimate its time. That takes at most a hundredth of
-    /// the copy's time and of its bytes, and five seconds; where three places cost more than that (below some 3 GiB),
-    /// it is not done, nor with --on-error other than stop, nor where nobody is told: with --progress none and neither
-    /// --json nor --report. --dry-run does it for every copy, for two seconds at most.
+    /// Do not read a few places of both sides before a long copy to estimate its time. That takes at most a hundredth
+    /// of the copy's time and of its bytes, and five seconds; where three places cost more than that (below some 3
+    /// GiB), it is not done, nor with --on-error other than stop, nor where nobody is told: with --progress none and
+    /// neither --json nor --report. --dry-run does it for every copy, for two seconds at most.
     #[arg(long, help_heading = "Output")]
     no_estimate: bool,
 
