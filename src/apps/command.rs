@@ -1,4 +1,5 @@
 //! What a command of haul is: its words, and how it runs.
+use super::details::with_details;
 use super::exit::{Exit, failed, printed};
 use crate::core::Result;
 use crate::report::{Out, json};
@@ -105,21 +106,4 @@ fn run<W: Words>(matches: &ArgMatches, call: &Call<'_>) -> std::result::Result<E
 /// The command with the help, words and options of `W`.
 fn in_full<W: Words>(command: clap::Command) -> clap::Command {
     with_details(W::augment_args(command))
-}
-
-/// The command, with options, and those of commands below it, that do not say twice what they do.
-fn with_details(command: clap::Command) -> clap::Command {
-    let below: Vec<String> = command.get_subcommands().map(|below| below.get_name().to_owned()).collect();
-    let command = command.mut_args(only_the_detail);
-    below.into_iter().fold(command, |command, name| command.mut_subcommand(name, with_details))
-}
-
-/// The long help of an option without its first paragraph, the short help, which the rest says again in full.
-fn only_the_detail(arg: clap::Arg) -> clap::Arg {
-    let detail =
-        arg.get_long_help().and_then(|help| help.to_string().split_once("\n\n").map(|(_, rest)| rest.to_owned()));
-    match detail {
-        Some(detail) => arg.long_help(detail),
-        None => arg,
-    }
 }

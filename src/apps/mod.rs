@@ -7,6 +7,7 @@ mod commands;
 mod console;
 mod copy;
 mod definition;
+mod details;
 mod exit;
 pub mod fronts;
 mod generate;

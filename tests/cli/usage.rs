@@ -220,7 +220,7 @@ fn every_command_that_prints_json_prints_it_where_it_cannot_begin_too() {
             serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{words:?}: {error}"));
         assert_eq!((status, &told["report"], &told["status"]), (1, &report.into(), &"failed".into()), "{told}");
         let message = told["error"]["message"].as_str().unwrap();
-        let said = String::from_utf8_lossy(&output.stderr);
+        let said = crate::support::in_one_line(&output.stderr);
         assert!(message.contains("nosuch") && said.contains(message), "{told}\n{said}");
         assert_eq!(told["command"][0], "haul", "{told}");
     }
