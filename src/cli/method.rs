@@ -45,14 +45,17 @@ pub(crate) struct PaceArguments {
 
     /// Bytes per request; default: found out
     ///
-    /// Bytes per request, up to 64M. By default the copy begins with a size that suits the devices and looks for a
-    /// better one during its first seconds. Direct I/O needs a multiple of the logical block size.
+    /// Bytes per request, up to 64M. By default the copy begins with a size that suits the devices and tries others on
+    /// the way. The queue depth of each side is found all the same. Direct I/O needs a multiple of the logical block
+    /// size.
     #[arg(long, value_name = "SIZE", value_parser = words::block, allow_hyphen_values = true, help_heading = "Method")]
     pub(crate) block_size: Option<u32>,
 
     /// Blocks in flight; default: found out
     ///
-    /// Blocks in flight, both sides together, 1 to 1024. Memory in use is about block size times depth.
+    /// Blocks in flight, both sides together, 1 to 1024. Memory in use is about block size times depth. Nothing is
+    /// tried on the way then. By default each side begins with 2 requests, more on NVMe and networks, and gets twice as
+    /// many for as long as that gains anything.
     #[arg(long, value_name = "N", value_parser = words::depth, allow_hyphen_values = true, help_heading = "Method")]
     pub(crate) depth: Option<u32>,
 }

@@ -34,7 +34,7 @@ type Expectations = Vec<Expectation>;
 ///
 /// Copy SRC to DST: every byte, many requests at once, on the medium when the program ends with status 0.
 ///
-/// Without options it finds its own settings: engine, direct or buffered I/O, block size and depth. It refuses to
+/// Without options it finds its own settings: engine, direct or buffered I/O, block size and queue depth. It refuses to
 /// overwrite what is in use or too small, and asks before it overwrites a device. --dry-run shows all it would do.
 #[derive(Debug, Parser)]
 #[command(name = "copy")]
