@@ -208,7 +208,7 @@ impl Parameters {
     /// Sets one parameter from the words of a command line, all but `preset`.
     ///
     /// # Errors
-    /// An unknown key, or a value that is not of the form in [`KEYS`]; the text says which form was expected.
+    /// An unknown key, or a value that is not of the form in the table of keys; the text says which form was expected.
     pub fn set(&mut self, key: &str, value: &str) -> Result<(), String> {
         self.try_set(key, value).map_err(|wrong| format!("{key}={value}: {wrong}"))
     }
