@@ -282,8 +282,13 @@ pub struct Track {
 impl Track {
     /// Goes on to `now`.
     pub fn push(&mut self, now: Reached) {
+        if now.settled_bytes < self.now.settled_bytes {
+            // Another pass of the copy has begun, which has settled nothing yet.
+            *self = Track::default();
+        }
         if self.marks.is_empty() {
-            self.marks.push(Reached { done_bytes: now.done_bytes - now.copied_bytes, ..Reached::default() });
+            let done_bytes = now.done_bytes.saturating_sub(now.copied_bytes);
+            self.marks.push(Reached { done_bytes, ..Reached::default() });
         }
         self.now = now;
         let last = self.marks[self.marks.len() - 1];

@@ -265,3 +265,14 @@ fn a_long_copy_does_not_pile_up_moments() {
     assert!((MARKS_MAX / 2 - 1..=MARKS_MAX).contains(&track.marks.len()), "{}", track.marks.len());
     assert_eq!(track.marks[0], Reached::default());
 }
+
+#[test]
+fn a_second_pass_of_a_copy_begins_its_track_anew() {
+    let mut track = Track::default();
+    track.push(reached_at(10.0, GB));
+    let again = Reached { done_bytes: GB, copied_bytes: GB + GB / 8, ..Reached::default() };
+    track.push(again);
+    assert_eq!((track.marks.len(), track.marks[0]), (1, Reached::default()));
+    track.push(Reached { settled_s: 1.0, settled_bytes: GB / 8, ..again });
+    assert_eq!(track.marks.len(), 2);
+}

@@ -252,26 +252,27 @@ fn a_disk_that_answers_no_more_ends_it_with_what_was_found_and_its_bytes_come_ba
         scene.is_as_it_was();
     }
     let mut run = scene.start(&["tune", "--time", "60"]);
-    let rows = first_rows(&mut run, 3);
+    wait_for_points(&mut run);
     scene.shut();
     let output = run.wait_with_output().unwrap();
     let told = in_one_line(&output.stderr);
     let found = String::from_utf8_lossy(&output.stdout);
     assert_eq!(output.status.code(), Some(1), "{told}");
     assert!(told.contains(&format!("cannot read source {} any more", scene.path())) && told.contains('→'), "{told}");
-    assert!(rows.contains("direct   512 bytes") && found.contains("\npartial "), "{rows}{found}");
+    assert!(found.contains("direct   512 bytes") && found.contains("\npartial "), "{found}");
 }
 
-/// Reads so many rows of a table, from a process that goes on.
-fn first_rows(run: &mut Child, count: usize) -> String {
-    use std::io::Read;
-    let (mut text, mut byte) = (String::new(), [0]);
-    let stdout = run.stdout.as_mut().expect("it is piped");
-    while text.lines().filter(|line| line.starts_with("direct ")).count() <= count {
-        assert_eq!(stdout.read(&mut byte).expect("it can be read"), 1, "it ended by itself: {text}");
-        text.push(byte[0] as char);
+/// Waits until a process has read so much from disks that it has measured some points.
+fn wait_for_points(run: &mut Child) {
+    let read_bytes = |run: &Child| {
+        let told = fs::read_to_string(format!("/proc/{}/io", run.id())).unwrap_or_default();
+        let line = told.lines().find_map(|line| line.strip_prefix("read_bytes: ").map(str::to_owned));
+        line.and_then(|bytes| bytes.parse::<usize>().ok()).unwrap_or(0)
+    };
+    while read_bytes(run) < 64 * MIB {
+        assert!(run.try_wait().expect("it is ours").is_none(), "it ended by itself");
+        std::thread::sleep(std::time::Duration::from_millis(5));
     }
-    text
 }
 
 /// A disk that gets smaller while it is measured: what lay behind is gone.
@@ -293,8 +294,8 @@ fn shrunk(len: u64, words: &[&str], mut wait: impl FnMut(&mut Child)) -> Option<
 
 #[test]
 fn a_device_that_is_gone_is_named_with_its_place_and_what_was_found_is_told() {
-    let rows = |run: &mut Child| drop(first_rows(run, 3));
-    let Some((output, path)) = shrunk(LEN as u64, &["tune", "--time", "60"], rows) else { return };
+    let words = ["tune", "--time", "60"];
+    let Some((output, path)) = shrunk(LEN as u64, &words, wait_for_points) else { return };
     let told = in_one_line(&output.stderr);
     let found = String::from_utf8_lossy(&output.stdout);
     assert_eq!(output.status.code(), Some(1), "{told}");

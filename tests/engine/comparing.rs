@@ -60,7 +60,7 @@ proptest! {
         plan.tuning = tuning(block_bytes, depth);
         plan.ask_holes = ask_holes;
         plan.write_order = if ordered { WriteOrder::Submitted } else { WriteOrder::Any };
-        plan.tuning.limits.bursts = bursts;
+        plan.tuning.bursts = if bursts { haul::core::Bursts::Always } else { haul::core::Bursts::Never };
         [plan.source.moves_head, plan.dest.moves_head] = heads;
         let should = expected(&source[skip..skip + len], &dest[seek..seek + len], seek);
         let before = dest.clone();

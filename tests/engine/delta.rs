@@ -46,7 +46,7 @@ proptest! {
         plan.zeros = if device_zeros { Zeros::Device } else { Zeros::Write };
         plan.detect_zeros_bytes = detect.then_some(4096);
         plan.write_order = if ordered { WriteOrder::Submitted } else { WriteOrder::Any };
-        plan.tuning.limits.bursts = bursts;
+        plan.tuning.bursts = if bursts { haul::core::Bursts::Always } else { haul::core::Bursts::Never };
         plan.hashes = if hashed { vec![HashKind::Xxh3] } else { vec![] };
         plan.digest_blocks = hashed.then_some(BlockDigests { kind: HashKind::Blake3, block_bytes: 65536 });
         [plan.source.moves_head, plan.dest.moves_head] = heads;

@@ -42,7 +42,7 @@ proptest! {
         plan.detect_zeros_bytes = detect.then_some(512);
         plan.tuning = tuning(block_bytes, if engine == EngineKind::Sync { 1 } else { depth });
         plan.write_order = if ordered { WriteOrder::Submitted } else { WriteOrder::Any };
-        plan.tuning.limits.bursts = bursts;
+        plan.tuning.bursts = if bursts { haul::core::Bursts::Always } else { haul::core::Bursts::Never };
         [plan.source.moves_head, plan.dest.moves_head] = heads;
         plan.head_bytes = head;
         plan.tail_align_bytes = tail_align;
@@ -127,7 +127,7 @@ fn on_one_moving_head_reads_and_writes_alternate_in_bursts() {
     let disk = Arc::new(Memory::disk(pattern(4 << 20, 0), &[]));
     let mut plan = plan(EngineKind::Threads, Some(2 << 20), 0, 2 << 20);
     plan.tuning = tuning(64 << 10, 8);
-    plan.tuning.limits = haul::core::Limits { bursts: true, in_flight: [2, 2], ..plan.tuning.limits };
+    (plan.tuning.bursts, plan.tuning.limits.in_flight) = (haul::core::Bursts::Always, [2, 2]);
     copies(&plan, &disk, &disk);
     let ops: Vec<Op> = disk.asked().iter().map(|asked| asked.op).collect();
     let turns = ops.windows(2).filter(|pair| pair[0] != pair[1]).count();

@@ -68,7 +68,7 @@ proptest! {
         plan.detect_zeros_bytes = detect.then_some(512);
         plan.ask_holes = ask_holes;
         plan.write_order = if ordered { WriteOrder::Submitted } else { WriteOrder::Any };
-        plan.tuning.limits.bursts = bursts;
+        plan.tuning.bursts = if bursts { haul::core::Bursts::Always } else { haul::core::Bursts::Never };
         [plan.source.moves_head, plan.dest.moves_head] = heads;
         plan.hashes = vec![HashKind::Sha256];
         let dest = Arc::new(Memory::disk(vec![0xAA; seek + len + 77], &[]));

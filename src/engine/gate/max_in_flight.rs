@@ -39,6 +39,18 @@ impl MaxInFlight {
         self.is_open = false;
     }
 
+    /// Whether a request of this block may go at once. If so, the block is with the device from now on.
+    pub fn lets_through(&mut self, ticket: u64) -> bool {
+        if self.there.contains(&ticket) {
+            return true;
+        }
+        let may_go = self.is_open && self.held.is_empty() && self.there.len() < self.most;
+        if may_go {
+            self.there.push(ticket);
+        }
+        may_go
+    }
+
     /// Takes a request in.
     pub fn admit(&mut self, request: Request, through: &mut Vec<Request>) {
         // The rest of a short transfer: the block has never left.
@@ -132,6 +144,20 @@ mod tests {
         gate.release_ticket(2);
         gate.release(&mut through);
         assert_eq!(tickets(&mut through), [4]);
+    }
+
+    #[test]
+    fn a_block_that_need_not_wait_goes_at_once_and_counts() {
+        let (mut gate, mut through) = (MaxInFlight::new(2, 8), Vec::new());
+        assert!(gate.lets_through(0) && gate.lets_through(0) && gate.lets_through(1) && !gate.lets_through(2));
+        gate.admit(request(2, 0), &mut through);
+        gate.release_ticket(0);
+        assert!(through.is_empty() && !gate.lets_through(3), "another waits");
+        gate.release(&mut through);
+        assert_eq!(tickets(&mut through), [2]);
+        gate.close();
+        gate.release_ticket(1);
+        assert!(!gate.lets_through(4));
     }
 
     #[test]
