@@ -18,8 +18,8 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant};
 
-/// Memory that is ready before the first block, in bytes.
-const READY_BYTES: u64 = 16 << 20;
+/// Most memory that is ready before the first block, in bytes.
+const READY_BYTES_MAX: u64 = 16 << 20;
 
 /// Both sides, open, by [`Side::index`].
 pub type Ends = [Arc<dyn Endpoint>; 2];
@@ -271,13 +271,15 @@ impl<'a> Run<'a> {
         error.advise("What came before has arrived. Without --count, the end of the stream is the end of the copy.")
     }
 
-    /// Memory for blocks. What is ready from the start is enough for most copies and can be registered with a ring; the
-    /// rest comes as it is touched, which is where one side is much slower than the other.
+    /// Memory for blocks. As much as is in flight at the start is ready before it, and can be registered with a ring;
+    /// the rest comes as it is touched: making all of it ready takes as long as some dozen blocks.
     fn pool(&self) -> io::Result<Pool> {
         let tuning = self.plan.tuning;
         let units = (tuning.pool_bytes / tuning.unit_bytes()).max(1);
         let needed = self.plan.len.map_or(u64::MAX, |len| len.next_multiple_of(tuning.unit_bytes().into()));
-        let ready_bytes = needed.min(tuning.pool_bytes.into()).min(READY_BYTES) as usize;
+        let first: u64 = tuning.limits.in_flight.into_iter().map(u64::from).sum();
+        let first_bytes = (first * u64::from(tuning.limits.block_bytes)).min(READY_BYTES_MAX);
+        let ready_bytes = first_bytes.min(needed).min(tuning.pool_bytes.into()) as usize;
         Pool::new(tuning.unit_bytes(), units, ready_bytes)
     }
 
