@@ -76,23 +76,6 @@ fn cached_bytes(end: &Arc<dyn Endpoint>) -> Option<u64> {
     end.descriptor().and_then(sys::page_cache::cached_bytes)
 }
 
-/// What the governor is to know of a copy.
-fn start(plan: &Plan) -> Start {
-    let tuning = plan.tuning;
-    Start {
-        limits: tuning.limits,
-        len: plan.len,
-        pool_bytes: tuning.pool_bytes.into(),
-        block_bytes_min: tuning.block_bytes_min,
-        block_bytes_max: tuning.block_bytes_max,
-        in_flight_max: tuning.in_flight_max,
-        adaptive: tuning.adaptive,
-        tuned: tuning.tuned,
-        rotational: [plan.source.moves_head, plan.dest.moves_head],
-        bursts: tuning.bursts,
-    }
-}
-
 /// A run under way: what is known so far.
 pub(super) struct Run<'a> {
     pub(super) plan: &'a Plan,
@@ -220,7 +203,8 @@ impl<'a> Run<'a> {
             self.detail.push("huge pages".to_owned());
         }
         queues.set.notes.iter().for_each(|note| self.note(note.clone()));
-        let mut governor = Governor::new(start(plan));
+        let rotational = [plan.source.moves_head, plan.dest.moves_head];
+        let mut governor = Governor::new(Start { tuning: plan.tuning, len: plan.len, rotational });
         let mut pump = Pump::new(plan, ends, schedule, self.watch, queues, pool);
         (pump.checkpoints, pump.recovery) = (self.checkpoints.take(), recovery);
         let pumped = pump.run(&mut governor);

@@ -1,5 +1,6 @@
 //! What a copy begins with, from what the kernel says of the disks: as haul's plan has it.
 use super::spec::{Pair, Spec};
+use haul::core::Tuning;
 use haul::engine::valves::{Bursts, Limits, Start};
 
 /// Bytes of all blocks.
@@ -42,16 +43,15 @@ pub(super) fn of(pair: &Pair, len: u64) -> Start {
         () if is_network(disk) => NETWORK_IN_FLIGHT,
         () => 2,
     });
-    Start {
+    let tuning = Tuning {
         limits: Limits { block_bytes, in_flight, bursts: false },
-        len: Some(len),
-        pool_bytes: POOL_BYTES,
+        pool_bytes: POOL_BYTES as u32,
         block_bytes_min: 128 << 10,
         block_bytes_max: 4 << 20,
         in_flight_max: 128,
         adaptive: true,
         tuned: false,
-        rotational: pair.disks.each_ref().map(|disk| disk.says_rotational),
         bursts: if pair.one_known { Bursts::Try } else { Bursts::Never },
-    }
+    };
+    Start { tuning, len: Some(len), rotational: pair.disks.each_ref().map(|disk| disk.says_rotational) }
 }

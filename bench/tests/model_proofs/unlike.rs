@@ -3,7 +3,7 @@
 //!
 //! `UNLIKE_SEEDS=1..9 cargo test -p haul-bench --test model_proofs unlike -- --nocapture` prints a line for each pair
 //! of these seeds, and with `UNLIKE_TRIALS=1` each trial.
-use haul::core::{Bursts, Limits};
+use haul::core::{Bursts, Limits, Tuning};
 use haul::engine::valves::{Governor, Round, Start, Trial};
 use haul_bench::bed::unlike::draw::{self, Drawn, Side};
 use modelled_disk::model::{Disk, Kind, Ticket};
@@ -63,18 +63,17 @@ impl Pair {
     /// As `plan::choose::pace` has it for a block device of no known transport.
     fn searched(&self) -> Start {
         let one_disk = self.at[0].0 == self.at[1].0;
-        Start {
+        let tuning = Tuning {
             limits: Limits { block_bytes: MIB, in_flight: [2; 2], bursts: one_disk && self.rotational()[0] },
-            len: Some(self.len),
             pool_bytes: 32 << 20,
             block_bytes_min: 128 * KIB,
             block_bytes_max: 4 * MIB,
             in_flight_max: 128,
             adaptive: true,
             tuned: false,
-            rotational: self.rotational(),
             bursts: if one_disk { Bursts::Try } else { Bursts::Never },
-        }
+        };
+        Start { tuning, len: Some(self.len), rotational: self.rotational() }
     }
 
     fn fixed(&self, block_bytes: u32, depth: u32) -> Start {
@@ -85,16 +84,12 @@ impl Pair {
         if turns {
             in_flight = in_flight.map(|most| most.min(2));
         }
-        Start {
+        let tuning = Tuning {
             limits: Limits { block_bytes, in_flight, bursts: turns },
-            pool_bytes: u64::from(block_bytes) * u64::from(depth),
-            block_bytes_min: block_bytes,
-            block_bytes_max: block_bytes,
-            in_flight_max: depth,
-            adaptive: false,
             bursts: if turns { Bursts::Always } else { Bursts::Never },
-            ..self.searched()
-        }
+            ..Tuning::fixed(block_bytes, depth)
+        };
+        Start { tuning, ..self.searched() }
     }
 }
 
@@ -225,11 +220,11 @@ fn copy(pair: &Pair, start: Start) -> (f64, Vec<Trial>) {
     let mut limits = governor.limits();
     let mut chain = Chain::new(pair);
     let mut round = Round::default();
-    let (mut next, mut free, mut writing) = (0, start.pool_bytes, false);
+    let (mut next, mut free, mut writing) = (0, u64::from(start.tuning.pool_bytes), false);
     let mut in_flight = [0_u32; 2];
     let mut ready: BTreeMap<u64, u64> = BTreeMap::new();
     while round.arrived_bytes < pair.len {
-        let held = start.pool_bytes - free;
+        let held = u64::from(start.tuning.pool_bytes) - free;
         // As `take_turns` and `feed` of the pump.
         let in_turn = limits.bursts;
         writing = in_turn && held > 0 && (writing || in_flight[0] == 0);

@@ -58,14 +58,15 @@ impl BurstSearch {
     pub(super) fn new(start: &Start) -> Self {
         let rotational = start.rotational.contains(&true);
         BurstSearch {
-            open: start.bursts == Bursts::Try && start.adaptive,
-            shared: start.bursts != Bursts::Never,
-            first: start.bursts != Bursts::Never && (rotational || start.adaptive || start.bursts == Bursts::Always),
+            open: start.tuning.bursts == Bursts::Try && start.tuning.adaptive,
+            shared: start.tuning.bursts != Bursts::Never,
+            first: start.tuning.bursts != Bursts::Never
+                && (rotational || start.tuning.adaptive || start.tuning.bursts == Bursts::Always),
             looking: !rotational,
             fast: false,
             rotational,
             len: start.len.unwrap_or(u64::MAX),
-            pool_bytes: start.pool_bytes,
+            pool_bytes: start.pool_bytes(),
             step: 0,
             skip_bytes: if rotational { 0 } else { FIRST_LOOK_SKIP_BYTES },
             bytes: 0,

@@ -1,8 +1,7 @@
 //! Which changes of the limits there are, and which of them fit.
 use super::limits::{Limits, Start};
+use crate::core::PAGE_BYTES;
 
-/// Direct I/O wants requests of whole pages.
-const PAGE_BYTES: u32 = 4096;
 /// Fewer in flight are not tried: a device would idle while its request is on the way.
 const IN_FLIGHT_MIN: u32 = 2;
 
@@ -40,10 +39,10 @@ impl Bounds {
     /// Those of a copy.
     pub(super) fn of(start: &Start) -> Self {
         Bounds {
-            side_bytes: start.pool_bytes / 2,
-            block_bytes_min: start.block_bytes_min,
-            block_bytes_max: start.block_bytes_max,
-            in_flight_max: start.in_flight_max.max(1),
+            side_bytes: start.pool_bytes() / 2,
+            block_bytes_min: start.tuning.block_bytes_min,
+            block_bytes_max: start.tuning.block_bytes_max,
+            in_flight_max: start.tuning.in_flight_max.max(1),
         }
     }
 
@@ -68,7 +67,8 @@ impl Bounds {
                 to.in_flight = to.in_flight.map(|count| (count / 2).max(IN_FLIGHT_MIN));
             }
         }
-        let whole = to.block_bytes == limits.block_bytes || to.block_bytes.is_multiple_of(PAGE_BYTES);
+        // Direct I/O wants requests of whole pages.
+        let whole = to.block_bytes == limits.block_bytes || to.block_bytes.is_multiple_of(PAGE_BYTES as u32);
         let block_fits = (self.block_bytes_min..=self.block_bytes_max).contains(&to.block_bytes);
         let fits = |side: usize| {
             let bytes = |limits: &Limits| u64::from(limits.in_flight[side]) * u64::from(limits.block_bytes);

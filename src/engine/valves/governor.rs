@@ -65,11 +65,11 @@ pub struct Governor {
 }
 
 impl Governor {
-    /// Begins with `start.limits`, kept within the bounds.
+    /// Begins with `start.tuning.limits`, kept within the bounds.
     pub fn new(start: Start) -> Self {
         let bounds = Bounds::of(&start);
         let bursts = BurstSearch::new(&start);
-        let limits = Limits { bursts: bursts.first(), ..bounds.clamp(start.limits) };
+        let limits = Limits { bursts: bursts.first(), ..bounds.clamp(start.tuning.limits) };
         let mut governor = Governor {
             start,
             bounds,
@@ -77,10 +77,10 @@ impl Governor {
             windows: [Window::default(); 2],
             running: None,
             bursts,
-            tried: [[start.tuned; 2]; 2],
+            tried: [[start.tuning.tuned; 2]; 2],
             again: None,
             turn: 0,
-            next_at_s: if start.tuned { EARLY_S } else { 0.0 },
+            next_at_s: if start.tuning.tuned { EARLY_S } else { 0.0 },
             pause_s: PAUSE_S,
             lost_s: 0.0,
             full_s: [0.0; 2],
@@ -89,7 +89,7 @@ impl Governor {
             arrived_bytes: 0,
             settled_s: 0.0,
             settled_bytes: 0,
-            trials: Vec::with_capacity(if start.adaptive { TRIALS_MAX } else { 0 }),
+            trials: Vec::with_capacity(if start.tuning.adaptive { TRIALS_MAX } else { 0 }),
         };
         governor.restart_windows();
         governor
@@ -126,7 +126,7 @@ impl Governor {
         let passed_s = (now_s - self.now_s).max(0.0);
         (self.now_s, self.arrived_bytes) = (now_s.max(self.now_s), round.arrived_bytes);
         self.note_settled(passed_s, round);
-        if !self.start.adaptive {
+        if !self.start.tuning.adaptive {
             return None;
         }
         let before = self.limits;
@@ -176,7 +176,7 @@ impl Governor {
 
     fn note_windows(&mut self, passed_s: f64, round: &Round) {
         // On one device a side could gain what the other loses.
-        let together = self.start.bursts != Bursts::Never;
+        let together = self.start.tuning.bursts != Bursts::Never;
         let traffic_bytes: u64 = round.came_bytes.iter().sum();
         for side in 0..2 {
             self.windows[side].note(&Came {
@@ -248,7 +248,7 @@ impl Governor {
         if let Some(change) = self.again.take().filter(|change| !of_other.contains(change)) {
             return Some(change);
         }
-        let few_s = self.arrived_bytes < self.start.pool_bytes || self.left_s() < ROTATIONAL_LEFT_S;
+        let few_s = self.arrived_bytes < self.start.pool_bytes() || self.left_s() < ROTATIONAL_LEFT_S;
         if self.start.rotational[by] && few_s {
             return None;
         }
@@ -286,7 +286,7 @@ impl Governor {
     /// Goes on with a trial after a round.
     fn go_on(&mut self, mut running: Running, disturbed: bool) {
         let by = running.by;
-        if self.windows[by].awaits_blocks(2 * self.start.pool_bytes) || disturbed {
+        if self.windows[by].awaits_blocks(2 * self.start.pool_bytes()) || disturbed {
             (running.step_began_s, running.step_arrived_bytes) = (self.now_s, self.arrived_bytes);
             self.running = Some(running);
             return;

@@ -1,30 +1,24 @@
 //! What the pump and the governor tell each other.
+use crate::core::Tuning;
 pub use crate::core::{Bursts, Limits};
 use std::time::Duration;
 
-/// What a copy begins with.
+/// What a governor is to know of a copy.
 #[derive(Clone, Copy, Debug)]
 pub struct Start {
-    /// The first limits.
-    pub limits: Limits,
-    /// Bytes of the copy; `None`: nobody knows.
+    /// Where it begins, and how far it may go.
+    pub tuning: Tuning,
+    /// Bytes of the copy; `None`: not known.
     pub len: Option<u64>,
-    /// Bytes of all blocks together.
-    pub pool_bytes: u64,
-    /// No smaller requests are tried.
-    pub block_bytes_min: u32,
-    /// No larger requests are tried.
-    pub block_bytes_max: u32,
-    /// Most requests in flight on a side.
-    pub in_flight_max: u32,
-    /// Whether anything is tried at all.
-    pub adaptive: bool,
-    /// The first limits were measured by `haul tune`: nothing else is tried early.
-    pub tuned: bool,
     /// The sides whose device is said to have a moving head, by `Side::index`.
     pub rotational: [bool; 2],
-    /// Whether to take turns.
-    pub bursts: Bursts,
+}
+
+impl Start {
+    /// Bytes of all blocks together.
+    pub(super) fn pool_bytes(&self) -> u64 {
+        self.tuning.pool_bytes.into()
+    }
 }
 
 /// What a round of the pump brought.

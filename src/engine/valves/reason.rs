@@ -4,7 +4,7 @@ use super::trial::{Trial, Verdict};
 
 /// One clause on `limits`, for the report.
 pub(super) fn of(start: &Start, limits: Limits, trials: &[Trial]) -> String {
-    if !start.adaptive {
+    if !start.tuning.adaptive {
         return "as set".to_owned();
     }
     if limits.bursts {
@@ -14,7 +14,7 @@ pub(super) fn of(start: &Start, limits: Limits, trials: &[Trial]) -> String {
     let Some(last) = of_sides().next_back() else {
         return untried(start);
     };
-    let was = start.limits.in_flight;
+    let was = start.tuning.limits.in_flight;
     if limits.in_flight.iter().zip(was).all(|(now, was)| *now <= was) {
         let grew = of_sides().any(grows);
         return if grew { "more in flight gained nothing" } else { "fewer in flight gained nothing" }.to_owned();
@@ -41,7 +41,7 @@ fn grows(trial: &Trial) -> bool {
 }
 
 fn untried(start: &Start) -> String {
-    if start.tuned {
+    if start.tuning.tuned {
         return "by what haul tune saved".to_owned();
     }
     if start.rotational.contains(&true) {

@@ -1,4 +1,5 @@
 use super::{Bursts, Governor, Limits, Round, Start, Verdict};
+use crate::core::Tuning;
 use proptest::prelude::*;
 use std::time::Duration;
 
@@ -6,18 +7,24 @@ const STEP_S: f64 = 0.25e-3;
 const MIB: f64 = (1 << 20) as f64;
 
 fn start() -> Start {
-    Start {
+    let tuning = Tuning {
         limits: Limits { block_bytes: 1 << 20, in_flight: [2, 2], bursts: false },
-        len: None,
         pool_bytes: 32 << 20,
         block_bytes_min: 128 << 10,
         block_bytes_max: 4 << 20,
         in_flight_max: 128,
         adaptive: true,
         tuned: false,
-        rotational: [false; 2],
         bursts: Bursts::Never,
-    }
+    };
+    Start { tuning, len: None, rotational: [false; 2] }
+}
+
+/// The same after a change of what was planned.
+fn start_with(change: impl FnOnce(&mut Tuning)) -> Start {
+    let mut start = start();
+    change(&mut start.tuning);
+    start
 }
 
 /// Bytes a second of a device with so many requests of that size in flight, at a time.
@@ -163,7 +170,8 @@ fn a_disk_that_gets_slower_and_parallel_in_mid_copy_gets_more_in_flight() {
 fn what_is_not_adaptive_never_changes() {
     let flash = |in_flight: f64, block: f64, _: f64| parallel(in_flight, block, 1e-3, 6e9);
     for bursts in [Bursts::Never, Bursts::Always, Bursts::Try] {
-        let copy = Copy::new(Start { adaptive: false, bursts, ..start() }, [&flash, &flash]).run(2.0);
+        let copy = Copy::new(start_with(|tuning| (tuning.adaptive, tuning.bursts) = (false, bursts)), [&flash, &flash])
+            .run(2.0);
         assert_eq!((copy.changes, copy.in_flight()), (0, [2, 2]));
         assert_eq!(copy.governor.because(), "as set");
     }
@@ -172,10 +180,11 @@ fn what_is_not_adaptive_never_changes() {
 #[test]
 fn what_haul_tune_measured_is_not_judged_in_the_first_second() {
     let flash = |in_flight: f64, block: f64, _: f64| parallel(in_flight, block, 1e-3, 6e9);
-    let early = Copy::new(Start { tuned: true, ..start() }, [&flash, &flash]).run(0.9);
+    let early = Copy::new(start_with(|tuning| tuning.tuned = true), [&flash, &flash]).run(0.9);
     assert_eq!(early.changes, 0);
     assert_eq!(early.governor.because(), "by what haul tune saved");
-    let short = Copy::new(Start { tuned: true, len: Some(1 << 30), ..start() }, [&head, &head]).run(5.0);
+    let short =
+        Copy::new(Start { len: Some(1 << 30), ..start_with(|tuning| tuning.tuned = true) }, [&head, &head]).run(5.0);
     assert!(short.governor.trials().is_empty(), "{:?}", short.governor.trials());
 }
 
@@ -215,7 +224,8 @@ proptest! {
     ) {
         let limits = Limits { block_bytes: 1 << block_shift, in_flight: in_flight.map(u32::from), bursts: false };
         let bursts = [Bursts::Never, Bursts::Try, Bursts::Always][usize::from(bursts)];
-        let first = Start { limits, in_flight_max, bursts, rotational, len, tuned, ..start() };
+        let tuning = Tuning { limits, in_flight_max, bursts, tuned, ..start().tuning };
+        let first = Start { tuning, rotational, len };
         let mut governor = Governor::new(first);
         let begun = governor.limits();
         let (mut now, mut arrived_bytes) = (Duration::ZERO, 0);
