@@ -1,4 +1,6 @@
 //! How much of a copy is under way at a time.
+use super::PAGE_BYTES;
+
 /// What a copy keeps to from the next block on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Limits {
@@ -45,7 +47,7 @@ pub struct Tuning {
 impl Tuning {
     /// Blocks of one size, `depth` of them at a time with either side or waiting between both.
     pub fn fixed(block_bytes: u32, depth: u32) -> Self {
-        let pool_bytes = block_bytes.next_multiple_of(super::PAGE_BYTES as u32).saturating_mul(depth);
+        let pool_bytes = on_pages(block_bytes).saturating_mul(depth);
         Tuning {
             limits: Limits { block_bytes, in_flight: [depth; 2], bursts: false },
             adaptive: false,
@@ -60,12 +62,12 @@ impl Tuning {
 
     /// Memory of the smallest block, in bytes: what the pool counts in.
     pub fn unit_bytes(self) -> u32 {
-        self.block_bytes_min.next_multiple_of(super::PAGE_BYTES as u32)
+        on_pages(self.block_bytes_min)
     }
 
     /// Most blocks at a time, of the size that it begins with.
     pub fn blocks(self) -> u32 {
-        self.pool_bytes / self.limits.block_bytes.next_multiple_of(super::PAGE_BYTES as u32).max(1)
+        self.pool_bytes / on_pages(self.limits.block_bytes).max(1)
     }
 
     /// The same where each block takes so many buffers: of the largest there is memory for one at least.
@@ -73,4 +75,9 @@ impl Tuning {
         let largest = self.block_bytes_max.next_multiple_of(self.unit_bytes().max(1));
         Tuning { pool_bytes: self.pool_bytes.max(per_block * largest), ..self }
     }
+}
+
+/// Memory of a block, in bytes: each begins on a page.
+fn on_pages(block_bytes: u32) -> u32 {
+    block_bytes.next_multiple_of(PAGE_BYTES as u32)
 }

@@ -41,6 +41,7 @@ impl MaxInFlight {
 
     /// Whether a request of this block may go at once. If so, the block is with the device from now on.
     pub fn lets_through(&mut self, ticket: u64) -> bool {
+        // The rest of a short transfer: the block has never left.
         if self.there.contains(&ticket) {
             return true;
         }
@@ -53,8 +54,7 @@ impl MaxInFlight {
 
     /// Takes a request in.
     pub fn admit(&mut self, request: Request, through: &mut Vec<Request>) {
-        // The rest of a short transfer: the block has never left.
-        if self.there.contains(&request.ticket) {
+        if self.lets_through(request.ticket) {
             through.push(request);
             return;
         }

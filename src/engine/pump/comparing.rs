@@ -35,7 +35,7 @@ impl Pump<'_> {
     /// Reads `len` bytes of the dest into a second slot, at the place of a block that waits there for them.
     pub(in crate::engine) fn read_beside(&mut self, block: Request, len: u32) {
         let spare = self.comparing.spares[block.slot as usize].take();
-        let (slot, buffer) = spare.expect("taken with the block's own place");
+        let (slot, buffer) = spare.expect("reserved with the block's own");
         let (ticket, extent) = (block.ticket, self.slots[block.slot as usize].extent);
         let (side, op, offset) = (Side::Dest, Op::Read, self.plan.dest.offset + extent.offset);
         self.slots[slot as usize] = Slot::of(extent);

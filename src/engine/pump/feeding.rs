@@ -3,7 +3,7 @@ use super::{Failure, Pump, Slot};
 use crate::core::{Buffer, Error, Kind, Next, Op, Request, Route, Run, RunKind, Side, Zeros};
 
 /// Room for a block: a slot and memory for its bytes, and for those of the dest where both are compared.
-struct Place {
+struct Reserved {
     first: (u32, Buffer),
     beside: Option<(u32, Buffer)>,
 }
@@ -18,14 +18,14 @@ impl Pump<'_> {
             && self.queues.towards(side) < self.limits.in_flight[side.index()]
             && !self.ending()
         {
-            let Some(place) = self.take_place() else { return };
+            let Some(reserved) = self.reserve() else { return };
             match self.schedule.next(self.limits.block_bytes) {
                 Ok(Next::Do(run)) => {
-                    self.begin(run, place);
+                    self.begin(run, reserved);
                     continue;
                 }
                 Ok(Next::Wait) => {
-                    self.give_back_place(place);
+                    self.give_back_reserved(reserved);
                     return;
                 }
                 Ok(Next::Finished) => self.finished = true,
@@ -36,19 +36,19 @@ impl Pump<'_> {
                     self.failure = Some(Failure { error, ticket: self.next_ticket, by_signal: false });
                 }
             }
-            self.give_back_place(place);
+            self.give_back_reserved(reserved);
         }
     }
 
     /// A slot and memory for the next block; where it will be compared, for the bytes of the dest too, so that no block
     /// waits for memory that others have which wait for it. `None`: not before others are done.
-    fn take_place(&mut self) -> Option<Place> {
+    fn reserve(&mut self) -> Option<Reserved> {
         let first = self.take_slot()?;
         if self.plan.route.buffers_per_block() == 1 {
-            return Some(Place { first, beside: None });
+            return Some(Reserved { first, beside: None });
         }
         match self.take_slot() {
-            Some(second) => Some(Place { first, beside: Some(second) }),
+            Some(second) => Some(Reserved { first, beside: Some(second) }),
             None => {
                 self.free_slot(first);
                 None
@@ -56,9 +56,9 @@ impl Pump<'_> {
         }
     }
 
-    fn give_back_place(&mut self, place: Place) {
-        self.free_slot(place.first);
-        place.beside.into_iter().for_each(|beside| self.free_slot(beside));
+    fn give_back_reserved(&mut self, reserved: Reserved) {
+        self.free_slot(reserved.first);
+        reserved.beside.into_iter().for_each(|beside| self.free_slot(beside));
     }
 
     fn take_slot(&mut self) -> Option<(u32, Buffer)> {
@@ -71,8 +71,8 @@ impl Pump<'_> {
         self.pool.give_back(buffer);
     }
 
-    fn begin(&mut self, run: Run, place: Place) {
-        let Place { first: (slot, buffer), beside } = place;
+    fn begin(&mut self, run: Run, reserved: Reserved) {
+        let Reserved { first: (slot, buffer), beside } = reserved;
         self.comparing.spares[slot as usize] = beside;
         let (ticket, zero) = (self.next_ticket, run.kind == RunKind::Zero);
         self.next_ticket += 1;

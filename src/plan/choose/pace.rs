@@ -65,8 +65,7 @@ pub(crate) fn pace(
     if let Some(bytes_per_s) = options.limit_bytes_per_s {
         tuning.adaptive = false;
         // What waits in the pool is neither written nor claimed: as little of it as keeps the pace.
-        let held = bytes_per_s / LIMIT_POOLS_PER_S;
-        let held = held.max(memory(block, 2));
+        let held = (bytes_per_s / LIMIT_POOLS_PER_S).max(memory(block, 2));
         tuning.pool_bytes = tuning.pool_bytes.min(u32::try_from(held).unwrap_or(u32::MAX));
     }
     if let Some(ground) = ground.filter(|_| tuning.blocks() > 1) {
