@@ -2,8 +2,8 @@ use super::damage::pattern;
 use super::queue_depth;
 use super::{SCHEMA, object};
 use crate::core::{
-    Cache, Decision, Direction, EndpointKind, Estimate, Facts, Partition, PlanNotes, PlanSide, Portion, Reason, Route,
-    WriteOrder, Zeros,
+    Bursts, Cache, Decision, Direction, EndpointKind, Estimate, Facts, Partition, PlanNotes, PlanSide, Portion, Reason,
+    Route, WriteOrder, Zeros,
 };
 use serde::Serialize;
 use std::borrow::Cow;
@@ -46,7 +46,7 @@ pub fn plan(decision: &Decision, source: &Facts, dest: &Facts, expected: Option<
             WriteOrder::Submitted => "submitted",
             WriteOrder::OneAtATime => "one_at_a_time",
         },
-        bursts: plan.tuning.limits.bursts,
+        bursts: plan.tuning.bursts != Bursts::Never,
         zeros: match plan.zeros {
             Zeros::Leave => "leave",
             Zeros::Device => "device",

@@ -55,6 +55,16 @@ fn a_run_that_could_not_begin_has_every_field_of_a_report() {
 }
 
 #[test]
+fn a_plan_reports_bursts_where_the_copy_begins_with_them_or_compares_them() {
+    let mut decision = examples::plan();
+    for (bursts, reported) in [(Bursts::Never, false), (Bursts::Try, true), (Bursts::Always, true)] {
+        decision.plan.tuning.bursts = bursts;
+        let report = value(&outcome(&decision, &examples::complete(), &examples::args(), None));
+        assert_eq!(report["plan"]["bursts"], reported, "{bursts:?}");
+    }
+}
+
+#[test]
 fn an_interruption_names_the_signal() {
     let report = value(&outcome(&examples::plan(), &examples::interrupted(), &examples::args(), None));
     assert_eq!((&report["status"], &report["signal"], &report["error"]), (&"interrupted".into(), &2.into(), &Null));
