@@ -59,8 +59,8 @@ fn a_plan_reports_bursts_where_the_copy_begins_with_them_or_compares_them() {
     let mut decision = examples::plan();
     for (bursts, reported) in [(Bursts::Never, false), (Bursts::Try, true), (Bursts::Always, true)] {
         decision.plan.tuning.bursts = bursts;
-        let report = value(&outcome(&decision, &examples::complete(), &examples::args(), None));
-        assert_eq!(report["plan"]["bursts"], reported, "{bursts:?}");
+        let report = value(&plan(&decision, &examples::source(), &examples::dest(), None));
+        assert_eq!(report["bursts"], reported, "{bursts:?}");
     }
 }
 
