@@ -47,6 +47,8 @@ pub struct Governor {
     bursts: BurstSearch,
     /// Changes of a side that were tried since it was last changed: more, fewer.
     tried: [[bool; 2]; 2],
+    /// Whether twice as many were tried a second time, because one pair of windows was against them.
+    retried: [bool; 2],
     /// The change that won, which is tried again.
     again: Option<Change>,
     /// Which later trial is next.
@@ -78,6 +80,7 @@ impl Governor {
             running: None,
             bursts,
             tried: [[start.tuning.tuned; 2]; 2],
+            retried: [start.tuning.tuned; 2],
             again: None,
             turn: 0,
             next_at_s: if start.tuning.tuned { EARLY_S } else { 0.0 },
@@ -375,10 +378,14 @@ impl Governor {
             self.pause_s = PAUSE_S;
             match running.change {
                 // Whether that was luck is seen once no more is gained.
-                Change::More(side) => self.tried[side] = [false, false],
+                Change::More(side) => (self.tried[side], self.retried[side]) = ([false, false], false),
                 Change::Fewer(side) => self.tried[side] = [true, false],
                 Change::Smaller | Change::Larger => {}
             }
+        } else if running.change == Change::More(running.by) && running.gains.pairs == 1 {
+            // One pair may have met a pause of something else. Not again: what is slower twice is slower.
+            let retried = std::mem::replace(&mut self.retried[running.by], true);
+            self.tried[running.by][0] = retried;
         }
         self.next_at_s = self.now_s + self.pause_s;
         (self.full_s, self.since_s) = ([0.0; 2], self.now_s);

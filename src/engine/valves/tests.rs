@@ -1,6 +1,7 @@
 use super::{Bursts, Governor, Limits, Round, Start, Verdict};
 use crate::core::Tuning;
 use proptest::prelude::*;
+use std::cell::Cell;
 use std::time::Duration;
 
 const STEP_S: f64 = 0.25e-3;
@@ -134,6 +135,22 @@ fn a_far_source_gets_half_of_the_pool() {
     let copy = Copy::new(start(), [&far, &unlimited]).run(5.0);
     let Limits { block_bytes, in_flight, .. } = copy.governor.limits();
     assert_eq!(u64::from(in_flight[0]) * u64::from(block_bytes), 16 << 20, "{:?}", copy.governor.trials());
+}
+
+#[test]
+fn a_doubling_that_one_pause_of_the_source_spoiled_is_tried_a_second_time() {
+    let doubled_at_s = Cell::new(f64::INFINITY);
+    let far = |in_flight: f64, block: f64, now_s: f64| {
+        if in_flight > 2.0 {
+            doubled_at_s.set(doubled_at_s.get().min(now_s));
+        }
+        let paused = (0.0..0.3).contains(&(now_s - doubled_at_s.get()));
+        parallel(in_flight, block, 20e-3, 2e9) * if paused { 0.4 } else { 1.0 }
+    };
+    // Too short for the trials that come later.
+    let copy = Copy::new(Start { len: Some(2 << 30), ..start() }, [&far, &unlimited]).run(2.0);
+    assert_eq!(copy.governor.trials()[0].verdict, Verdict::Dropped, "{:?}", copy.governor.trials());
+    assert!(copy.in_flight()[0] >= 16, "{:?}", copy.governor.trials());
 }
 
 #[test]
