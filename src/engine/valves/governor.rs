@@ -298,7 +298,7 @@ impl Governor {
         let took_s = self.now_s - running.step_began_s;
         let window = self.windows[by];
         if !window.has(requests, time_s) {
-            let half = CLEAR_REQUESTS.max(self.limits.in_flight[by] / 2);
+            let half = CLEAR_REQUESTS.max(self.limits.in_flight[by]);
             let gain = (window.rate() / running.rate_base).ln();
             let early = running.is_changed() && window.has(half, time_s / 2.0);
             match is_clear_early(gain).filter(|&kept| early && (!kept || self.trusts_one_gain(&running))) {

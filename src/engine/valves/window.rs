@@ -12,7 +12,7 @@ const LATER_S: f64 = 0.04;
 /// Requests and seconds that a window needs before it counts.
 pub(super) fn wanted(early: bool, in_flight: u32) -> (u32, f64) {
     let (requests, time_s) = if early { (FIRST_REQUESTS, FIRST_S) } else { (LATER_REQUESTS, LATER_S) };
-    (requests.max(in_flight), time_s)
+    (requests.next_multiple_of(in_flight.max(1)), time_s)
 }
 
 /// Sums over the rounds in which the limit of a side was reached.
@@ -32,7 +32,18 @@ pub(super) struct Window {
     pub(super) arrived_bytes: u64,
     /// Seconds.
     pub(super) time_s: f64,
+    whole: Whole,
     full: bool,
+}
+
+/// The part of a window in which each place of the queue came back equally often. Requests that were sent together come
+/// back together: a window that ends between them would be off by most of a queue.
+#[derive(Clone, Copy, Debug, Default)]
+struct Whole {
+    queues: u32,
+    requests: u32,
+    bytes: f64,
+    time_s: f64,
 }
 
 /// What a round brought to one side.
@@ -86,6 +97,13 @@ impl Window {
         self.bytes += came.bytes;
         self.arrived_bytes += came.arrived_bytes;
         self.time_s += came.passed_s;
+        let queues = self.requests / came.limit.max(1);
+        if queues > self.whole.queues {
+            let requests = queues * came.limit;
+            // What came in this round beyond whole queues belongs to the next one.
+            let bytes = self.bytes as f64 * f64::from(requests) / f64::from(self.requests);
+            self.whole = Whole { queues, requests, bytes, time_s: self.time_s };
+        }
     }
 
     /// Whether blocks of the other size have still to come. Not for more than `bytes_max`: where extents are short
@@ -109,7 +127,10 @@ impl Window {
 
     /// Bytes a second.
     pub(super) fn rate(&self) -> f64 {
-        self.bytes as f64 / self.time_s.max(1e-9)
+        match self.whole {
+            Whole { queues: 0, .. } => self.bytes as f64 / self.time_s.max(1e-9),
+            Whole { bytes, time_s, .. } => bytes / time_s.max(1e-9),
+        }
     }
 
     /// Seconds that so many requests take.
@@ -117,8 +138,51 @@ impl Window {
         self.time_s * f64::from(requests) / f64::from(self.requests.max(1))
     }
 
-    /// Whether it has so many requests and seconds.
+    /// Whether it has so many requests and seconds, in whole queues.
     pub(super) fn has(&self, requests: u32, time_s: f64) -> bool {
-        self.requests >= requests && self.time_s >= time_s
+        self.whole.requests >= requests && self.whole.time_s >= time_s
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Four requests in flight that come back together every 80 ms, seen in two rounds: so many first, then the rest.
+    fn rate_of_clumps(firsts: [u32; 4]) -> f64 {
+        let mut window = Window { full: true, ..Window::default() };
+        window.begin(0, 0);
+        let mut note = |requests: u32, passed_s: f64| {
+            window.note(&Came {
+                passed_s,
+                requests,
+                bytes: u64::from(requests) << 20,
+                arrived_bytes: 0,
+                in_flight: 4,
+                limit: 4,
+                wrote_block_bytes: 0,
+                disturbed: false,
+            });
+            window.has(8, 1e-3)
+        };
+        for first in firsts {
+            if note(first, 0.0799) || note(4 - first, 0.0001) {
+                break;
+            }
+        }
+        window.rate() / f64::from(1 << 20)
+    }
+
+    #[test]
+    fn requests_that_come_back_together_are_measured_in_whole_queues_however_rounds_divide_them() {
+        for firsts in [[4, 4, 4, 4], [1, 3, 2, 2], [3, 1, 3, 4], [2, 4, 1, 2]] {
+            let rate = rate_of_clumps(firsts);
+            assert!((rate - 50.0).abs() < 0.1, "{firsts:?}: {rate} requests a second");
+        }
+    }
+
+    #[test]
+    fn a_window_asks_for_a_multiple_of_what_is_in_flight() {
+        assert_eq!([wanted(true, 2).0, wanted(true, 4).0, wanted(true, 16).0, wanted(false, 8).0], [6, 8, 16, 16]);
     }
 }
