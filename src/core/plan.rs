@@ -161,6 +161,9 @@ pub struct Plan {
     pub digest_blocks: Option<BlockDigests>,
     /// The dest is read back afterwards and compared with these; `None`: it is not.
     pub read_back: Option<ReadBack>,
+    /// Each block is fingerprinted when it has been read and again when it has been written: the copy fails where its
+    /// bytes changed in memory in between.
+    pub checks_memory: bool,
     /// Let the dest file end where the copy ends, and cut a longer old tail off.
     pub set_end: bool,
     /// Allocate the dest before the first write.

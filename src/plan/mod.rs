@@ -100,6 +100,7 @@ fn decide(asked: PlanInput) -> Result<Decision> {
         hashes: certainty.hashes,
         digest_blocks: certainty.digest_blocks,
         read_back: certainty.read_back,
+        checks_memory: options.verify.is_some(),
         set_end: end.set_end,
         preallocate: end.preallocate,
         durable: end.durable,

@@ -126,6 +126,7 @@ impl Pass {
             hashes: Vec::new(),
             digest_blocks: plan.digest_blocks,
             read_back: plan.read_back.clone(),
+            checks_memory: plan.checks_memory,
             set_end: false,
             preallocate: false,
             durable,

@@ -173,6 +173,9 @@ fn together(alone: &[Plan], dests: &[Facts], independent: bool) -> Plan {
     plan.set_end = any(|plan| plan.set_end || plan.dest.access.existing == Existing::Create);
     plan.preallocate = any(|plan| plan.preallocate);
     plan.durable = any(|plan| plan.durable);
+    // Some may be pipes, which cannot be read back.
+    plan.read_back = alone.iter().find_map(|plan| plan.read_back.clone());
+    plan.digest_blocks = alone.iter().find_map(|plan| plan.digest_blocks);
     plan.dest.moves_head = any(|plan| plan.dest.moves_head);
     plan.write_order = write_order(alone, dests);
     pace(&mut plan, alone);

@@ -45,6 +45,7 @@ pub fn unbegun(report: &str, args: &[String], why: Unbegun<'_>) -> impl Serializ
         damage: NOTHING,
         dests: NONE,
         verified: NOTHING,
+        memory_check: NOTHING,
         continue_command: NOTHING,
         manifest: NOTHING,
         bytes: NOTHING,

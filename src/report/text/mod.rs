@@ -9,6 +9,7 @@ mod digests;
 mod doubts;
 mod error;
 mod estimate;
+mod memory_check;
 mod outcome;
 mod pace;
 mod plan;

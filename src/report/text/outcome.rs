@@ -1,7 +1,7 @@
 use super::estimate::estimated;
 use super::rest::Rest;
 use super::signal::signal_name;
-use super::{damage, dests, differences, unread, verified};
+use super::{damage, dests, differences, memory_check, unread, verified};
 use crate::core::{
     Decision, Direction, Durability, Ended, EndpointKind, EngineKind, Kept, Latency, Outcome, PatternAct, Plan,
     PlanNotes, Route, Side, Totals, Unread,
@@ -45,6 +45,7 @@ pub fn outcome(decision: &Decision, outcome: &Outcome, args: &[String]) -> Strin
     if let Some(found) = &outcome.verified {
         verified::rows(plan, found, &mut rows);
     }
+    rows.row("in memory", memory_check::row(plan, outcome));
     rows.row("manifest", outcome.manifest.as_deref().map(printable).unwrap_or_default());
     rows.row("bytes", bytes(plan, &outcome.totals));
     rows.row("journal", outcome.kept.as_ref().map(journal).unwrap_or_default());
@@ -121,6 +122,7 @@ pub(crate) fn headline(plan: &Plan, outcome: &Outcome) -> String {
     }
     let each = outcome.dests.iter().filter_map(|dest| dest.verified.as_ref());
     let verdict = outcome.verified.as_ref().map(verified::verdict).or_else(|| verified::verdict_of_all(each));
+    let verdict = verdict.or_else(|| memory_check::verdict(plan, outcome));
     text += &verdict.map(|verdict| format!(", {verdict}")).unwrap_or_default();
     text + &unread::clause(outcome)
 }
