@@ -212,6 +212,8 @@ complete -c haul -n "__fish_haul_using_subcommand tune" -s y -l yes -d 'Do not a
 complete -c haul -n "__fish_haul_using_subcommand tune" -l json -d 'Print one JSON document on standard output'
 complete -c haul -n "__fish_haul_using_subcommand tune" -l csv -d 'Print the table as comma-separated values'
 complete -c haul -n "__fish_haul_using_subcommand tune" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c haul -n "__fish_haul_using_subcommand profile" -l offset -d 'With --timing: from this byte on, not from the start' -r
+complete -c haul -n "__fish_haul_using_subcommand profile" -l place -d 'With --timing: from the place of this number on' -r
 complete -c haul -n "__fish_haul_using_subcommand profile" -l positions -d 'Places at which the rate is measured; default 20' -r
 complete -c haul -n "__fish_haul_using_subcommand profile" -l sustained -d 'Only how the rate of writing holds: BYTES on and on' -r
 complete -c haul -n "__fish_haul_using_subcommand profile" -l time -d 'About how long to measure; default 30 s' -r

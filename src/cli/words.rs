@@ -101,6 +101,17 @@ pub(crate) fn positions(text: &str) -> Result<u32, String> {
     }
 }
 
+/// The number of a place of a profile.
+pub(crate) fn place(text: &str) -> Result<u32, String> {
+    match text.parse::<u32>() {
+        Ok(number @ 1..=POSITIONS) => Ok(number),
+        _ => Err(format!("accepted: a whole number from 1 to {POSITIONS}")),
+    }
+}
+
+/// Places of a profile, where no other number is asked for.
+pub(crate) const POSITIONS: u32 = 20;
+
 pub(crate) fn hash() -> impl TypedValueParser<Value = HashKind> {
     words(HASHES)
 }

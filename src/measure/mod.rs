@@ -55,7 +55,7 @@ pub use surroundings::Around;
 pub use sustained::{Sustained, sustained};
 pub use sweep::{Entry, State, Sweep};
 pub use thermometer::{Reading, Thermometer, Warmth};
-pub use timing::{Timed, timing};
+pub use timing::{Timed, numbered_place, timing};
 pub use trend::{Trend, fell_hot, trend};
 pub use trial::{Bad, Trial};
 pub use tune::{Tuned, Watch, tune};

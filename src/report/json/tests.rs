@@ -91,7 +91,7 @@ fn a_plan_is_told_in_reading_order() {
 
 #[test]
 fn devices_are_told_in_reading_order() {
-    insta::assert_snapshot!(text(&devices(&example_devices::devices()[..1])));
+    insta::assert_snapshot!(text(&devices(&example_devices::devices()[..1], &[])));
 }
 
 #[test]
@@ -104,7 +104,7 @@ fn every_use_has_its_word() {
         InUse::System { at: at() },
         InUse::Exclusive,
     ];
-    let report = value(&devices(&[Device { uses, ..Device::default() }]));
+    let report = value(&devices(&[Device { uses, ..Device::default() }], &[]));
     let device = &report["devices"][0];
     let words: Vec<&str> = device["uses"].as_array().unwrap().iter().filter_map(|used| used["kind"].as_str()).collect();
     assert_eq!(words, ["mounted", "swap", "held", "system", "exclusive"]);
@@ -135,7 +135,7 @@ fn every_field_is_documented() {
     let mut found = Vec::new();
     keys(&report, &mut found);
     keys(&planned, &mut found);
-    keys(&value(&devices(&example_devices::devices())), &mut found);
+    keys(&value(&devices(&example_devices::devices(), &[ScsiDevice::default()])), &mut found);
     let document = include_str!("../../../docs/json.md");
     assert!(found.len() > 100, "{}", found.len());
     for key in found {

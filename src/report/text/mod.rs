@@ -13,6 +13,7 @@ mod memory_check;
 mod outcome;
 mod pace;
 mod plan;
+pub(crate) mod queue;
 mod rest;
 pub(crate) mod side;
 mod signal;

@@ -50,13 +50,30 @@ pub struct TuneOptions {
     pub report: Option<PathBuf>,
 }
 
+/// Where `haul profile --timing` reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TimingFrom {
+    /// From this byte on.
+    Byte(u64),
+    /// From the place of this number on, of those that a profile measures.
+    Place(u32),
+}
+
+impl Default for TimingFrom {
+    fn default() -> Self {
+        TimingFrom::Byte(0)
+    }
+}
+
 /// What `haul profile` was asked for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ProfileOptions {
     /// The disk or file.
     pub path: String,
-    /// Only the rate at the start.
+    /// Only the rate at one place.
     pub timing: bool,
+    /// Which.
+    pub from: TimingFrom,
     /// Places of the zone curve; `None`: as many as there should be.
     pub positions: Option<u32>,
     /// Only how the rate of writing holds, over so many bytes.

@@ -5,6 +5,8 @@ mod wish;
 mod writing;
 
 pub use by_node::ways_by_node;
-pub use measuring::{MEASURED_IN_FLIGHT_BYTES, Measuring, ProfileOptions, TableStyle, TuneOptions, ceiling, measure};
+pub use measuring::{
+    MEASURED_IN_FLIGHT_BYTES, Measuring, ProfileOptions, TableStyle, TimingFrom, TuneOptions, ceiling, measure,
+};
 pub use wish::WriteWish;
 pub use writing::{KEPT_BYTES_MAX, Over, Reach, Writing, may_measure_writing, measure_writing};
