@@ -94,7 +94,7 @@ _haul() {
             return 0
             ;;
         haul__subcmd__copy)
-            opts="-y -n -h --also --independent --skip --seek --count --yes --expect --verify --delta --manifest --manifest-block --dry-run --no-flush --on-error --resume --restart --journal --no-journal --checkpoint --mapfile --sparse --reflink --direct --passthrough --command-timeout --offload --engine --block-size --depth --limit --hash --progress --no-estimate --json --report --help"
+            opts="-y -n -h --also --independent --skip --seek --count --time --yes --expect --verify --delta --manifest --manifest-block --dry-run --no-flush --on-error --resume --restart --journal --no-journal --checkpoint --mapfile --sparse --reflink --direct --passthrough --command-timeout --offload --engine --block-size --depth --limit --hash --progress --no-estimate --json --label --report --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -113,6 +113,10 @@ _haul() {
                     return 0
                     ;;
                 --count)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --time)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -238,6 +242,10 @@ _haul() {
                     ;;
                 --progress)
                     COMPREPLY=($(compgen -W "auto bar plain json none" -- "${cur}"))
+                    return 0
+                    ;;
+                --label)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --report)

@@ -43,6 +43,7 @@ complete -c haul -n "__fish_haul_using_subcommand copy" -l also -d 'A further de
 complete -c haul -n "__fish_haul_using_subcommand copy" -l skip -d 'Begin this far into the source' -r
 complete -c haul -n "__fish_haul_using_subcommand copy" -l seek -d 'Begin this far into the dest' -r
 complete -c haul -n "__fish_haul_using_subcommand copy" -l count -d 'Copy this many bytes, not all' -r
+complete -c haul -n "__fish_haul_using_subcommand copy" -l time -d 'Copy for this long at most' -r
 complete -c haul -n "__fish_haul_using_subcommand copy" -l expect -d 'Refuse unless DST has this serial, model, wwn, size' -r
 complete -c haul -n "__fish_haul_using_subcommand copy" -l verify -d 'Read the dest back and compare it' -r
 complete -c haul -n "__fish_haul_using_subcommand copy" -l delta -d 'Write only what differs on the dest' -r -F
@@ -82,6 +83,7 @@ bar\t'a bar that is redrawn'
 plain\t'a line now and then'
 json\t'one JSON object a line'
 none\t'nothing'"
+complete -c haul -n "__fish_haul_using_subcommand copy" -l label -d 'What this run is called in its report' -r
 complete -c haul -n "__fish_haul_using_subcommand copy" -l report -d 'Write the report as a page with charts' -r -F
 complete -c haul -n "__fish_haul_using_subcommand copy" -l independent -d 'A slow --also dest does not hold the others up'
 complete -c haul -n "__fish_haul_using_subcommand copy" -s y -l yes -d 'Overwrite a device without asking'

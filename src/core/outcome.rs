@@ -13,6 +13,8 @@ pub enum Ended {
     Complete,
     /// A signal asked for the end, by its number; what was in flight was finished.
     Interrupted(i32),
+    /// The time that was asked for was up; what was in flight was finished.
+    OutOfTime,
     /// Something failed.
     Failed(Box<Error>),
 }

@@ -1,5 +1,6 @@
 //! Settled decisions, as data: made by the room `plan`, carried out by `endpoint` and `engine`, told by `report`.
 use super::{BlockDigests, CopyName, HashKind, OnError, PatternUse, PlanDest, PlanSide, ReadBack, Side, Tuning, Zeros};
+use std::time::Duration;
 
 /// How requests are kept in flight.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -176,6 +177,8 @@ pub struct Plan {
     pub journal: bool,
     /// Most bytes a second; `None`: as fast as it goes.
     pub limit_bytes_per_s: Option<u64>,
+    /// It ends when so much time has passed since it began, whole or not; `None`: when it is whole.
+    pub time_limit: Option<Duration>,
 }
 
 impl Plan {

@@ -57,8 +57,8 @@ pub fn run_keeping(
         }
         Err(error) => run.ended = Ended::Failed(Box::new(error)),
     }
-    if let (Ended::Complete, Some(signal), true) = (&run.ended, watch.stop.asked(), run.cut_short()) {
-        run.ended = Ended::Interrupted(signal);
+    if let (Ended::Complete, Some(ending), true) = (&run.ended, watch.stop.ending(), run.cut_short()) {
+        run.ended = ending;
     }
     let before_flush = meter.elapsed_now();
     run.finish();

@@ -76,6 +76,7 @@ pub fn compare(options: &Options, source: &Facts, dest: &Facts, host: &Host) -> 
         on_error: options.on_error,
         journal: false,
         limit_bytes_per_s: options.limit_bytes_per_s,
+        time_limit: options.time_limit,
     };
     Ok(Decision { plan, notes })
 }

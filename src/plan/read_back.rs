@@ -133,6 +133,7 @@ impl Pass {
             on_error,
             journal: plan.journal,
             limit_bytes_per_s: plan.limit_bytes_per_s,
+            time_limit: None,
         }
     }
 }

@@ -26,6 +26,10 @@ pub fn several(options: &Options, source: &Facts, dests: &[Facts], host: &Host) 
         return Ok(Plans { alone: vec![all.plan.clone()], all });
     }
     goes_together(options)?;
+    if options.independent && options.time_limit.is_some() {
+        let what = "--independent does not go with --time: a dest that was left behind is brought up afterwards";
+        return Err(Error::new(Kind::Usage, what).advise("Leave one of them out."));
+    }
     if options.independent && !keeps(source.kind) {
         let what = format!("--independent: {} cannot be read a second time", named(Side::Source, source));
         return Err(Error::new(Kind::Usage, what).on(Side::Source).advise("Leave --independent out."));

@@ -94,6 +94,7 @@ pub(crate) fn plan() -> Decision {
         read_back: None,
         checks_memory: false,
         limit_bytes_per_s: None,
+        time_limit: None,
         set_end: false,
         preallocate: false,
         durable: true,

@@ -43,6 +43,7 @@ mod stale;
 mod streams;
 mod sustained;
 mod terminal;
+mod time_limit;
 mod tune;
 mod tune_write;
 mod undo;

@@ -53,6 +53,7 @@ pub fn plan(engine: EngineKind, len: Option<u64>, skip: u64, seek: u64) -> Plan 
         on_error: OnError::default(),
         journal: false,
         limit_bytes_per_s: None,
+        time_limit: None,
     }
 }
 

@@ -139,6 +139,7 @@ fn plan(pair: &Pair) -> Plan {
         on_error: OnError::default(),
         journal: false,
         limit_bytes_per_s: None,
+        time_limit: None,
     }
 }
 

@@ -21,6 +21,7 @@ pub fn outcome(decision: &Decision, outcome: &Outcome, args: &[String], started:
     let (status, signal, error) = match &outcome.ended {
         Ended::Complete => ("complete", None, None),
         Ended::Interrupted(signal) => ("interrupted", Some(*signal), None),
+        Ended::OutOfTime => ("out_of_time", None, None),
         Ended::Failed(error) => ("failed", None, Some(Failure::from(error.as_ref()))),
     };
     object! {
@@ -33,6 +34,7 @@ pub fn outcome(decision: &Decision, outcome: &Outcome, args: &[String], started:
         },
         version: env!("CARGO_PKG_VERSION"),
         command,
+        label: &notes.label,
         started: started.and_then(rfc_3339),
         status,
         signal,

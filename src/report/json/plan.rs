@@ -30,6 +30,7 @@ pub fn plan(decision: &Decision, source: &Facts, dest: &Facts, expected: Option<
     object! {
         schema: SCHEMA,
         report: "plan",
+        label: &notes.label,
         source: side(&plan.source, source),
         dest: side(&plan.dest, dest),
         len_bytes: plan.len,

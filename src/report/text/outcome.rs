@@ -26,6 +26,7 @@ pub fn outcome(decision: &Decision, outcome: &Outcome, args: &[String]) -> Strin
     }
     text += &wrap(&format!("{} ", paint(STRONG, "haul:")), "      ", &headline(plan, outcome), WIDTH);
     let mut rows = Columns::default();
+    rows.row("label", notes.label.as_deref().map(printable).unwrap_or_default());
     rows.row("source", side(plan, Side::Source));
     match plan.dests.is_empty() {
         true => rows.row("dest", side(plan, Side::Dest)),
@@ -102,6 +103,7 @@ pub(crate) fn headline(plan: &Plan, outcome: &Outcome) -> String {
         Ended::Complete if plan.pattern.is_some() => format!("wrote {amount} of the test pattern"),
         Ended::Complete => format!("copied {amount}{}", dests::amount(outcome)),
         Ended::Interrupted(signal) => format!("interrupted by {} after {amount}", signal_name(signal)),
+        Ended::OutOfTime => format!("stopped by --time, not whole: {amount}"),
         Ended::Failed(_) => format!("stopped after {amount}"),
     };
     let mut text = format!("{start} in {}", units::duration(outcome.elapsed));
@@ -365,7 +367,7 @@ fn how_to_go_on(plan: &Plan, outcome: &Outcome, args: &[String]) -> String {
             let what = match (&outcome.ended, words.first().map(String::as_str)) {
                 (_, Some("sync")) => "All is written; to make it durable:",
                 (Ended::Complete, _) => "To try again what could not be read, and nothing else:",
-                (Ended::Interrupted(_), _) => &format!("To {verb} the rest:"),
+                (Ended::Interrupted(_) | Ended::OutOfTime, _) => &format!("To {verb} the rest:"),
                 _ => &format!("To {verb} the rest, once the cause is gone:"),
             };
             let hashes =
