@@ -204,6 +204,7 @@ ring\t'io_uring: many requests in flight from one thread'
 threads\t'blocking calls on helper threads, many in flight'
 sync\t'one block at a time, read then written: a yardstick'"
 complete -c haul -n "__fish_haul_using_subcommand tune" -l expect -d 'Refuse unless the device is this one: serial=, model=, wwn=, size=' -r
+complete -c haul -n "__fish_haul_using_subcommand tune" -l label -d 'What this run is called in JSON' -r
 complete -c haul -n "__fish_haul_using_subcommand tune" -l report -d 'Write a page with charts' -r -F
 complete -c haul -n "__fish_haul_using_subcommand tune" -l quick -d 'Fewer block sizes and depths, in 8 seconds'
 complete -c haul -n "__fish_haul_using_subcommand tune" -l save -d 'Keep the answer: copies from this disk, or to it with --write, begin with it'
@@ -223,9 +224,17 @@ complete -c haul -n "__fish_haul_using_subcommand profile" -l engine -d 'auto, r
 ring\t'io_uring: many requests in flight from one thread'
 threads\t'blocking calls on helper threads, many in flight'
 sync\t'one block at a time, read then written: a yardstick'"
+complete -c haul -n "__fish_haul_using_subcommand profile" -l block-size -d 'With --random: bytes of a read; default 4K' -r
+complete -c haul -n "__fish_haul_using_subcommand profile" -l depth -d 'With --random: reads in flight; default 1' -r
+complete -c haul -n "__fish_haul_using_subcommand profile" -l range -d 'With --random: only there, as FIRST+LENGTH' -r
+complete -c haul -n "__fish_haul_using_subcommand profile" -l seed -d 'With --random: the same places as another run' -r
+complete -c haul -n "__fish_haul_using_subcommand profile" -l requests -d 'With --random: so many reads' -r
+complete -c haul -n "__fish_haul_using_subcommand profile" -l slower-than -d 'With --random: list reads that take longer' -r
 complete -c haul -n "__fish_haul_using_subcommand profile" -l expect -d 'Refuse unless the device is this one: serial=, model=, wwn=, size=' -r
+complete -c haul -n "__fish_haul_using_subcommand profile" -l label -d 'What this run is called in JSON' -r
 complete -c haul -n "__fish_haul_using_subcommand profile" -l report -d 'Write a page with charts' -r -F
 complete -c haul -n "__fish_haul_using_subcommand profile" -l timing -d 'Only the rate at the start: 3 s, three times'
+complete -c haul -n "__fish_haul_using_subcommand profile" -l random -d 'Only reads at random places: their latency, and IOPS'
 complete -c haul -n "__fish_haul_using_subcommand profile" -l write -d 'Measure writing: on a new file, in a folder, on a device'
 complete -c haul -n "__fish_haul_using_subcommand profile" -l destroy -d 'Keep nothing: what is on the device is lost'
 complete -c haul -n "__fish_haul_using_subcommand profile" -s y -l yes -d 'Do not ask before a device is written to'

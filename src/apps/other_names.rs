@@ -8,7 +8,7 @@ const NAMES: &[(&str, &str)] = &[
     ("sgq_dd", "'haul sgp_dd' takes its operands and keeps many commands in flight, and 'haul copy' finds how many"),
     ("sg_map", "'haul list' shows the SCSI nodes (sg) of disks, and 'haul list --json' has them for programs"),
     ("sg_rbuf", "'haul profile /dev/sgN' measures READ BUFFER by its size, beside reads of the medium"),
-    ("lmdd", "'haul copy' copies, 'haul profile' measures, and 'haul pattern' writes a pattern and checks it"),
+    ("lmdd", "'haul copy' copies, 'haul profile' measures (--random for random reads), 'haul pattern' tests data"),
     ("hdparm", "'haul profile --timing DISK' is hdparm -t, and 'haul list' shows what the disks are"),
     ("fdisk", "'haul list' shows disks and partitions, as fdisk -ul does; haul changes no partition table"),
     ("dd-parallel", "'haul dd-parallel SRC DST' is 'haul copy SRC DST', which overlaps reads and writes"),

@@ -4,6 +4,7 @@ use crate::apps::exit::{Exit, printed};
 use crate::apps::measuring::lethargy;
 use crate::apps::measuring::measured::{Asked, Opened, in_the_cache};
 use crate::apps::measuring::plan::{KEPT_BYTES_MAX, Measuring, ProfileOptions, Reach, TableStyle, TimingFrom};
+use crate::apps::measuring::random::random;
 use crate::apps::measuring::report::{Look, Meter, profile_charts, profile_csv, profile_text, timing_text};
 use crate::apps::measuring::sustained::sustained;
 use crate::cli::words::POSITIONS;
@@ -31,6 +32,7 @@ pub(crate) fn profile(options: &ProfileOptions, words: &[String], out: Out) -> R
         report: options.report.as_deref(),
         style: options.style,
         words,
+        label: options.label.as_deref(),
     };
     if let (Some(wish), Some(bytes)) = (&options.write, options.sustained_bytes) {
         return sustained(options, wish, bytes, asked, out);
@@ -47,6 +49,9 @@ pub(crate) fn profile(options: &ProfileOptions, words: &[String], out: Out) -> R
             }
         }
     };
+    if let Some(wish) = &options.random {
+        return random(options, wish, opened, out);
+    }
     if options.timing {
         let from = timed_from(options.from, &opened.facts)?;
         return Ok(timing(options, from, opened, out));

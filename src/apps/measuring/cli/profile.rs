@@ -1,6 +1,7 @@
 //! `haul profile` as clap sees it, and as [`ProfileOptions`].
 use crate::apps::command::{Call, Unmeant, Words};
 use crate::apps::exit::Exit;
+use crate::apps::measuring::cli::random::RandomArguments;
 use crate::apps::measuring::cli::tune::TableArguments;
 use crate::apps::measuring::cli::write::WriteArguments;
 use crate::apps::measuring::plan::{ProfileOptions, TableStyle, TimingFrom};
@@ -82,6 +83,9 @@ pub(crate) struct ProfileArguments {
     engine: EngineChoice,
 
     #[command(flatten)]
+    random: RandomArguments,
+
+    #[command(flatten)]
     write: WriteArguments,
 
     #[command(flatten)]
@@ -101,7 +105,9 @@ impl Words for ProfileArguments {
             write: self.write.into_options(false),
             time: self.time,
             engine: self.engine,
+            random: self.random.into_options(),
             style: self.table.style(),
+            label: self.table.label,
             report: self.table.report,
         })
     }

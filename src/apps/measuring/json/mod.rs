@@ -2,10 +2,12 @@
 mod commands;
 mod lethargy;
 mod profile;
+mod random;
 mod sustained;
 mod tune;
 
 pub use profile::{profile, timing};
+pub use random::random;
 pub use sustained::sustained;
 pub use tune::tune;
 

@@ -1,5 +1,5 @@
 //! What `haul tune` and `haul profile` are asked for, and how what they measure is opened: pure.
-use super::wish::WriteWish;
+use super::wish::{RandomWish, WriteWish};
 use crate::core::{
     Access, Cache, CommandWishes, EndpointKind, EngineKind, Error, Existing, Facts, Host, Kind, Op, PlanSide, Result,
     Through,
@@ -46,6 +46,8 @@ pub struct TuneOptions {
     pub engine: Option<EngineKind>,
     /// How the table is printed.
     pub style: TableStyle,
+    /// What the user calls the run.
+    pub label: Option<String>,
     /// A page with charts, in this file.
     pub report: Option<PathBuf>,
 }
@@ -76,6 +78,8 @@ pub struct ProfileOptions {
     pub from: TimingFrom,
     /// Places of the zone curve; `None`: as many as there should be.
     pub positions: Option<u32>,
+    /// Only reads at random places.
+    pub random: Option<RandomWish>,
     /// Only how the rate of writing holds, over so many bytes.
     pub sustained_bytes: Option<u64>,
     /// Measure writing; `None`: reading.
@@ -86,6 +90,8 @@ pub struct ProfileOptions {
     pub engine: Option<EngineKind>,
     /// How the table is printed.
     pub style: TableStyle,
+    /// What the user calls the run.
+    pub label: Option<String>,
     /// A page with charts, in this file.
     pub report: Option<PathBuf>,
 }
