@@ -25,3 +25,15 @@ for disk in /sys/block/sd* /sys/block/nvme*; do
     case $disk in /dev/sd*) serial=$(sg_vpd --page=sn "$disk" | sed -n 's/^ *Unit serial number: //p') ;; esac
     echo "$disk $(blockdev --getsize64 --getss --getpbsz "$disk" | tr '\n' ' ')$serial"
 done
+# What is no disk: a tape and an enclosure, beside a drive without a medium, whose driver is not there.
+not_disks() { sg_map -x | grep -vc /dev/sd || true; }
+for type in 1 13; do
+    before=$(not_disks)
+    echo "$type" > "$scsi_debug/ptype"
+    echo 1 > "$scsi_debug/add_host"
+    until [ "$(not_disks)" -gt "$before" ]; do sleep 0.05; done
+done
+echo 0 > "$scsi_debug/ptype"
+section others-haul $haul list --json
+section others-human $haul list
+section others sg_map -x

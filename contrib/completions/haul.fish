@@ -43,6 +43,7 @@ complete -c haul -n "__fish_haul_using_subcommand copy" -l also -d 'A further de
 complete -c haul -n "__fish_haul_using_subcommand copy" -l skip -d 'Begin this far into the source' -r
 complete -c haul -n "__fish_haul_using_subcommand copy" -l seek -d 'Begin this far into the dest' -r
 complete -c haul -n "__fish_haul_using_subcommand copy" -l count -d 'Copy this many bytes, not all' -r
+complete -c haul -n "__fish_haul_using_subcommand copy" -l time -d 'Copy for this long at most' -r
 complete -c haul -n "__fish_haul_using_subcommand copy" -l expect -d 'Refuse unless DST has this serial, model, wwn, size' -r
 complete -c haul -n "__fish_haul_using_subcommand copy" -l verify -d 'Read the dest back and compare it' -r
 complete -c haul -n "__fish_haul_using_subcommand copy" -l delta -d 'Write only what differs on the dest' -r -F
@@ -82,6 +83,7 @@ bar\t'a bar that is redrawn'
 plain\t'a line now and then'
 json\t'one JSON object a line'
 none\t'nothing'"
+complete -c haul -n "__fish_haul_using_subcommand copy" -l label -d 'What this run is called in its report' -r
 complete -c haul -n "__fish_haul_using_subcommand copy" -l report -d 'Write the report as a page with charts' -r -F
 complete -c haul -n "__fish_haul_using_subcommand copy" -l independent -d 'A slow --also dest does not hold the others up'
 complete -c haul -n "__fish_haul_using_subcommand copy" -s y -l yes -d 'Overwrite a device without asking'
@@ -202,6 +204,7 @@ ring\t'io_uring: many requests in flight from one thread'
 threads\t'blocking calls on helper threads, many in flight'
 sync\t'one block at a time, read then written: a yardstick'"
 complete -c haul -n "__fish_haul_using_subcommand tune" -l expect -d 'Refuse unless the device is this one: serial=, model=, wwn=, size=' -r
+complete -c haul -n "__fish_haul_using_subcommand tune" -l label -d 'What this run is called in JSON' -r
 complete -c haul -n "__fish_haul_using_subcommand tune" -l report -d 'Write a page with charts' -r -F
 complete -c haul -n "__fish_haul_using_subcommand tune" -l quick -d 'Fewer block sizes and depths, in 8 seconds'
 complete -c haul -n "__fish_haul_using_subcommand tune" -l save -d 'Keep the answer: copies from this disk, or to it with --write, begin with it'
@@ -212,6 +215,8 @@ complete -c haul -n "__fish_haul_using_subcommand tune" -s y -l yes -d 'Do not a
 complete -c haul -n "__fish_haul_using_subcommand tune" -l json -d 'Print one JSON document on standard output'
 complete -c haul -n "__fish_haul_using_subcommand tune" -l csv -d 'Print the table as comma-separated values'
 complete -c haul -n "__fish_haul_using_subcommand tune" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c haul -n "__fish_haul_using_subcommand profile" -l offset -d 'With --timing: from this byte on, not from the start' -r
+complete -c haul -n "__fish_haul_using_subcommand profile" -l place -d 'With --timing: from the place of this number on' -r
 complete -c haul -n "__fish_haul_using_subcommand profile" -l positions -d 'Places at which the rate is measured; default 20' -r
 complete -c haul -n "__fish_haul_using_subcommand profile" -l sustained -d 'Only how the rate of writing holds: BYTES on and on' -r
 complete -c haul -n "__fish_haul_using_subcommand profile" -l time -d 'About how long to measure; default 30 s' -r
@@ -219,9 +224,17 @@ complete -c haul -n "__fish_haul_using_subcommand profile" -l engine -d 'auto, r
 ring\t'io_uring: many requests in flight from one thread'
 threads\t'blocking calls on helper threads, many in flight'
 sync\t'one block at a time, read then written: a yardstick'"
+complete -c haul -n "__fish_haul_using_subcommand profile" -l block-size -d 'With --random: bytes of a read; default 4K' -r
+complete -c haul -n "__fish_haul_using_subcommand profile" -l depth -d 'With --random: reads in flight; default 1' -r
+complete -c haul -n "__fish_haul_using_subcommand profile" -l range -d 'With --random: only there, as FIRST+LENGTH' -r
+complete -c haul -n "__fish_haul_using_subcommand profile" -l seed -d 'With --random: the same places as another run' -r
+complete -c haul -n "__fish_haul_using_subcommand profile" -l requests -d 'With --random: so many reads' -r
+complete -c haul -n "__fish_haul_using_subcommand profile" -l slower-than -d 'With --random: list reads that take longer' -r
 complete -c haul -n "__fish_haul_using_subcommand profile" -l expect -d 'Refuse unless the device is this one: serial=, model=, wwn=, size=' -r
+complete -c haul -n "__fish_haul_using_subcommand profile" -l label -d 'What this run is called in JSON' -r
 complete -c haul -n "__fish_haul_using_subcommand profile" -l report -d 'Write a page with charts' -r -F
 complete -c haul -n "__fish_haul_using_subcommand profile" -l timing -d 'Only the rate at the start: 3 s, three times'
+complete -c haul -n "__fish_haul_using_subcommand profile" -l random -d 'Only reads at random places: their latency, and IOPS'
 complete -c haul -n "__fish_haul_using_subcommand profile" -l write -d 'Measure writing: on a new file, in a folder, on a device'
 complete -c haul -n "__fish_haul_using_subcommand profile" -l destroy -d 'Keep nothing: what is on the device is lost'
 complete -c haul -n "__fish_haul_using_subcommand profile" -s y -l yes -d 'Do not ask before a device is written to'

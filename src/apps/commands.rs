@@ -9,6 +9,7 @@ use super::journal::words::JournalArguments;
 use super::list::ListArguments;
 use super::manifest::words::ManifestArguments;
 use super::measuring::{ProfileArguments, TuneArguments, profile_manual, tune_manual};
+use super::other_names::{self, Meant};
 use super::pattern::{DAMAGE, PatternArguments};
 use super::stack::with_stack;
 use super::verify::words::VerifyArguments;
@@ -47,6 +48,14 @@ fn obey(args: Vec<OsString>) -> Exit {
     if let Some(exit) = with_operands(&args, out) {
         return exit;
     }
+    let args = match other_names::meant(&args) {
+        None => args,
+        Some(Meant::Instead(args)) => args,
+        Some(Meant::Told(line)) => {
+            out.tell(&line);
+            return Exit::Status(2);
+        }
+    };
     let words: Vec<String> = args.iter().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
     match parsed(&args, &Call { words: &words, out, commands: COMMANDS }) {
         Ok(exit) => exit,

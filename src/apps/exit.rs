@@ -6,7 +6,8 @@ use crate::sys::was_closed;
 /// How the process is to end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exit {
-    /// With this status: 0 done and durable, or equal; 1 I/O failure, or different; 2 usage, 3 refused for safety.
+    /// With this status: 0 done and durable, or equal; 1 I/O failure, or different; 2 usage, 3 refused for safety,
+    /// 4 out of time.
     Status(u8),
     /// By this signal, as it would have without us.
     Signal(i32),
@@ -18,6 +19,9 @@ impl Exit {
 
     /// The status of a comparison that found a difference, as cmp(1) has it.
     pub const DIFFERENT: u8 = 1;
+
+    /// The status of a copy that `--time` ended before it was whole: status 0 would let a script remove the source.
+    pub const OUT_OF_TIME: u8 = 4;
 
     /// The status of a run that went around what it could not read.
     pub const UNREAD: u8 = 1;

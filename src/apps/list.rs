@@ -24,11 +24,14 @@ impl Words for ListArguments {
     }
 
     fn run(as_json: &bool, call: &Call<'_>) -> crate::core::Result<Exit> {
-        let mut devices = probe::devices::devices()?;
+        let (mut devices, others) = probe::devices::devices()?;
         saved::recall_all(&mut devices, |warning| call.out.tell(&text::warning(warning)));
         undo::find_all(&mut devices);
-        let text =
-            if *as_json { json::text(&json::devices(&devices)) } else { list::human(&devices, call.out.columns()) };
+        let text = if *as_json {
+            json::text(&json::devices(&devices, &others))
+        } else {
+            list::human(&devices, &others, call.out.columns())
+        };
         Ok(printed(call.out, &text))
     }
 

@@ -15,6 +15,7 @@ mod journal;
 mod list;
 mod manifest;
 pub mod measuring;
+mod other_names;
 mod page;
 pub mod pattern;
 mod signals;

@@ -64,7 +64,7 @@ fn hear(signal: i32, running: &Mutex<Option<Running>>, out: Out) {
         (SIGUSR1, Some(Running { progress: Some(progress), .. })) => progress.print_status(),
         (SIGUSR1, Some(_)) => {}
         (SIGUSR1, None) => out.tell("haul: no byte has been copied yet\n"),
-        (_, Some(copy)) if copy.stop.asked().is_none() => {
+        (_, Some(copy)) if !copy.stop.asked_by_signal() => {
             copy.stop.ask(signal);
             copy.ends.iter().for_each(|end| end.cancel());
         }

@@ -96,6 +96,7 @@ pub(super) fn tell(went: &Went<'_>, console: &Console) -> Result<Exit> {
         Ended::Complete if outcome.is_unread() => Exit::Status(Exit::UNREAD),
         Ended::Complete => printed,
         Ended::Interrupted(signal) => Exit::Signal(*signal),
+        Ended::OutOfTime => Exit::Status(Exit::OUT_OF_TIME),
         Ended::Failed(error) => Exit::Status(error.kind.exit_status()),
     })
 }

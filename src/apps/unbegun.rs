@@ -36,7 +36,7 @@ pub(super) fn tell_interrupted(signal: i32, options: &Options, words: &[String],
 }
 
 fn tell_why(why: Unbegun<'_>, report: &str, options: &Options, words: &[String], out: Out) {
-    let document = json::unbegun(report, words, why);
+    let document = json::unbegun(report, options.label.as_deref(), words, why);
     match (options.progress, why) {
         // The error is in it, and nothing else may stand between lines of JSON.
         (ProgressStyle::Json, _) => out.tell(&last_line(&document)),

@@ -17,6 +17,10 @@ pub(crate) struct CertaintyArguments {
     /// and has its verdict; with --resume what earlier runs copied is read from the source once more. While the copy
     /// waits for its source, a fixed disk without a head is read back 1 GiB behind the writer, and at the end only the
     /// rest and a sample; --verify=afterwards reads nothing before everything is written.
+    ///
+    /// Each block is also fingerprinted when it has been read and again when it has been written: where its bytes
+    /// changed in memory in between, the copy ends with status 1. A pipe cannot be read back: there this is all, and
+    /// it does not say what the program behind the pipe received.
     #[arg(long, value_name = "PART", value_parser = words::portion, num_args = 0..=1, require_equals = true)]
     #[arg(default_missing_value = "all", help_heading = "Certainty")]
     pub(crate) verify: Option<Portion>,

@@ -1,6 +1,6 @@
 //! Readers for the values of options: fixed words, and sizes within bounds.
 use super::size::{self, SizeError};
-use crate::core::{EngineKind, HashKind, Portion};
+use crate::core::{EngineKind, Extent, HashKind, Portion};
 use crate::plan::{Delta, PassthroughMode, ProgressStyle, When};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::error::ErrorKind;
@@ -93,6 +93,22 @@ pub(crate) fn time(text: &str) -> Result<Duration, String> {
     seconds.filter(|seconds| (1..=86_400).contains(seconds)).map(Duration::from_secs).ok_or_else(|| ACCEPTED.to_owned())
 }
 
+/// How long a request may take: with us, ms or s behind the number.
+pub(crate) fn latency(text: &str) -> Result<Duration, String> {
+    const ACCEPTED: &str = "accepted: a time with us, ms or s behind it, as 500us, 10ms or 2s";
+    let units = [("us", 1), ("ms", 1000), ("s", 1_000_000)];
+    let found = units.iter().find_map(|(unit, micros)| Some((text.strip_suffix(unit)?.parse::<u64>().ok()?, micros)));
+    let micros = found.and_then(|(number, micros)| number.checked_mul(*micros));
+    micros.filter(|&micros| micros > 0).map(Duration::from_micros).ok_or_else(|| ACCEPTED.to_owned())
+}
+
+/// A range of bytes: its first one, a plus, and how many.
+pub(crate) fn range(text: &str) -> Result<Extent, String> {
+    let (first, len) = text.split_once('+').ok_or("accepted: FIRST+LENGTH, two sizes, as 10G+512M")?;
+    let size = |text| size::parse(text).map_err(|error| error.to_string());
+    Ok(Extent { offset: size(first)?, len: size(len)? })
+}
+
 /// A number of places.
 pub(crate) fn positions(text: &str) -> Result<u32, String> {
     match text.parse::<u32>() {
@@ -100,6 +116,17 @@ pub(crate) fn positions(text: &str) -> Result<u32, String> {
         _ => Err("accepted: a whole number from 5 to 200".to_owned()),
     }
 }
+
+/// The number of a place of a profile.
+pub(crate) fn place(text: &str) -> Result<u32, String> {
+    match text.parse::<u32>() {
+        Ok(number @ 1..=POSITIONS) => Ok(number),
+        _ => Err(format!("accepted: a whole number from 1 to {POSITIONS}")),
+    }
+}
+
+/// Places of a profile, where no other number is asked for.
+pub(crate) const POSITIONS: u32 = 20;
 
 pub(crate) fn hash() -> impl TypedValueParser<Value = HashKind> {
     words(HASHES)

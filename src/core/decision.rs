@@ -32,6 +32,8 @@ pub struct PlanNotes {
     pub why: Vec<Reason>,
     /// What the user should know before it begins.
     pub warnings: Vec<String>,
+    /// What the user calls the run.
+    pub label: Option<String>,
 }
 
 /// A plan, and what is told of it.

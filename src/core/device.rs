@@ -1,4 +1,4 @@
-use super::{Identity, InUse, Partition, SavedPace};
+use super::{Identity, InUse, Partition, QueuePolicy, SavedPace};
 use std::path::PathBuf;
 
 /// A whole block device of this machine, as `haul list` shows it. Sizes and offsets in bytes.
@@ -26,6 +26,8 @@ pub struct Device {
     pub logical_block_bytes: u32,
     /// Natural write unit; 0 where nobody knows.
     pub physical_block_bytes: u32,
+    /// Scheduler and read-ahead.
+    pub queue_policy: QueuePolicy,
     /// This process may read it; what is on it is not known otherwise.
     pub readable: bool,
     /// What is on it, as far as its first blocks tell: `GPT`, `ext4 "root"`, `empty`.
@@ -65,4 +67,46 @@ pub struct WaitingUndo {
     pub path: PathBuf,
     /// Bytes in it; `None` while somebody measures.
     pub kept_bytes: Option<u64>,
+}
+
+/// A SCSI device that is no block device, reached by its generic node: a tape, a changer, an enclosure.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ScsiDevice {
+    /// Kernel name of its generic node: `sg3`.
+    pub name: String,
+    /// That node: `/dev/sg3`.
+    pub path: PathBuf,
+    /// Other nodes of it: `/dev/st0`, `/dev/nst0`, `/dev/sch0`, `/dev/bsg/2:0:1:0`.
+    pub others: Vec<PathBuf>,
+    /// Host, channel, target and unit: `2:0:1:0`.
+    pub address: String,
+    /// Peripheral device type, as INQUIRY has it; `None` where nobody knows.
+    pub peripheral_type: Option<u8>,
+    /// Vendor and model.
+    pub model: Option<String>,
+    /// Product revision.
+    pub revision: Option<String>,
+}
+
+impl ScsiDevice {
+    /// The words for its type.
+    pub fn kind(&self) -> &'static str {
+        match self.peripheral_type {
+            Some(0 | 14 | 20) => "disk without a block device",
+            Some(1) => "tape",
+            Some(2) => "printer",
+            Some(3) => "processor",
+            Some(4) => "write-once disk",
+            Some(5) => "optical drive without a block device",
+            Some(6) => "scanner",
+            Some(7) => "optical disk without a block device",
+            Some(8) => "medium changer",
+            Some(9) => "communications device",
+            Some(12) => "array controller",
+            Some(13) => "enclosure",
+            Some(17) => "object storage",
+            Some(30) => "well-known logical unit",
+            _ => "SCSI device of another type",
+        }
+    }
 }

@@ -1,5 +1,5 @@
 //! What probing found out about a side: data only, nothing is asked here.
-use super::{CopyName, Passthrough, SavedPace};
+use super::{CopyName, Passthrough, QueuePolicy, SavedPace};
 use std::path::PathBuf;
 
 /// The kinds of things that hold bytes.
@@ -195,6 +195,8 @@ pub struct Facts {
     pub calls: CallStyle,
     /// Limits of the request queue beneath.
     pub queue: QueueLimits,
+    /// What is set of that queue.
+    pub queue_policy: QueuePolicy,
     /// Device and inode; `None` for what cannot be the same as anything else.
     pub id: Option<FileId>,
     /// Which pipe, socket or character device it is, so that two dests are known to be one; `None`: it is none.
@@ -249,6 +251,7 @@ impl Facts {
             order: Order::Any,
             calls: CallStyle::Waits,
             queue: QueueLimits::default(),
+            queue_policy: QueuePolicy::default(),
             id: None,
             stream: None,
             ground: Vec::new(),

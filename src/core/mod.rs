@@ -34,6 +34,7 @@ mod plan;
 mod plan_side;
 mod pool;
 mod queue;
+mod queue_policy;
 mod read_back;
 mod record_device;
 mod request;
@@ -54,7 +55,7 @@ pub use computed::{Maker, PatternChecker};
 pub use copy_name::CopyName;
 pub use damage::{Conclusion, DAMAGED_RUNS_MAX, Damage, DamageKind, DamagedRun};
 pub use decision::{Decision, PlanNotes, Reason};
-pub use device::{Device, DevicePartition, WaitingUndo};
+pub use device::{Device, DevicePartition, ScsiDevice, WaitingUndo};
 pub use device_error::DeviceError;
 pub use differences::Differences;
 pub use digested_block::{BlockDigests, DigestedBlock};
@@ -76,7 +77,8 @@ pub use machine::Machine;
 pub use mailbox::Mailbox;
 pub use on_error::{OnError, Unread, is_of_medium};
 pub use outcome::{
-    Digest, Durability, Ended, Kept, Latency, Outcome, Pace, SideReport, Totals, Trial, TrialVerdict, Usage,
+    Digest, Durability, Ended, Kept, Latency, MemoryCheck, Outcome, Pace, SideReport, Totals, Trial, TrialVerdict,
+    Usage,
 };
 pub use passthrough::{CommandSet, CommandWishes, Passthrough, Through, Transfers};
 pub use pattern_use::{PatternAct, PatternUse};
@@ -84,6 +86,7 @@ pub use plan::{DeviceCopy, Direction, EngineKind, Plan, Route, WriteOrder};
 pub use plan_side::{Access, Cache, Existing, PlanSide, Zeros};
 pub use pool::Pool;
 pub use queue::{Completion, Queue, Ready};
+pub use queue_policy::{QueuePolicy, SchedulerAdvice};
 pub use read_back::{Portion, ReadBack, Verified};
 pub use record_device::{DeviceCounts, RecordDevice};
 pub use request::{Op, Request, Side};

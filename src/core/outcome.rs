@@ -13,6 +13,8 @@ pub enum Ended {
     Complete,
     /// A signal asked for the end, by its number; what was in flight was finished.
     Interrupted(i32),
+    /// The time that was asked for was up; what was in flight was finished.
+    OutOfTime,
     /// Something failed.
     Failed(Box<Error>),
 }
@@ -178,6 +180,16 @@ pub struct Digest {
     pub hex: String,
 }
 
+/// What came of comparing each block's bytes when it had been read with its bytes when it had been written. It says
+/// nothing about the medium, nor about what a program behind a pipe received.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct MemoryCheck {
+    /// Bytes that were written as they had been read.
+    pub unchanged_bytes: u64,
+    /// Where on the destination the first block begins that changed in memory; `None`: none did.
+    pub changed_at: Option<u64>,
+}
+
 /// What a journal had to do with a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Kept {
@@ -240,6 +252,8 @@ pub struct Outcome {
     pub manifest: Option<String>,
     /// What came of reading the one dest back; `None`: it was not.
     pub verified: Option<Verified>,
+    /// What came of comparing blocks in memory before and after they were written; `None`: that was not asked for.
+    pub memory_check: Option<MemoryCheck>,
     /// Digests of the source stream as it was written, in the order asked for; none unless it was read to its end.
     pub digests: Vec<Digest>,
     /// What the journal had to do with it; `None` where none was to be kept.

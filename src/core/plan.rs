@@ -1,5 +1,6 @@
 //! Settled decisions, as data: made by the room `plan`, carried out by `endpoint` and `engine`, told by `report`.
 use super::{BlockDigests, CopyName, HashKind, OnError, PatternUse, PlanDest, PlanSide, ReadBack, Side, Tuning, Zeros};
+use std::time::Duration;
 
 /// How requests are kept in flight.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -161,6 +162,9 @@ pub struct Plan {
     pub digest_blocks: Option<BlockDigests>,
     /// The dest is read back afterwards and compared with these; `None`: it is not.
     pub read_back: Option<ReadBack>,
+    /// Each block is fingerprinted when it has been read and again when it has been written: the copy fails where its
+    /// bytes changed in memory in between.
+    pub checks_memory: bool,
     /// Let the dest file end where the copy ends, and cut a longer old tail off.
     pub set_end: bool,
     /// Allocate the dest before the first write.
@@ -173,6 +177,8 @@ pub struct Plan {
     pub journal: bool,
     /// Most bytes a second; `None`: as fast as it goes.
     pub limit_bytes_per_s: Option<u64>,
+    /// It ends when so much time has passed since it began, whole or not; `None`: when it is whole.
+    pub time_limit: Option<Duration>,
 }
 
 impl Plan {

@@ -1,21 +1,68 @@
 //! The wish to stop.
+use super::Ended;
 use std::sync::atomic::{AtomicI32, Ordering};
 
-/// The wish to stop, set by whoever hears the signal and looked at by the pump every round.
+/// The wish to stop, set by whoever hears the signal or watches the time, and looked at by the pump every round.
 #[derive(Debug, Default)]
 pub struct Stop {
-    signal: AtomicI32,
+    /// Number of the signal; 0: none; [`TIME_IS_UP`].
+    why: AtomicI32,
 }
 
+/// No signal has this number.
+const TIME_IS_UP: i32 = -1;
+
 impl Stop {
-    /// Asks for the end; `signal` is its number, for dying by it later.
+    /// Asks for the end; `signal` is its number, for dying by it later. It counts more than that the time is up.
     pub fn ask(&self, signal: i32) {
-        self.signal.store(signal, Ordering::Relaxed);
+        self.why.store(signal, Ordering::Relaxed);
     }
 
-    /// The signal that asked for the end, if one did.
+    /// Asks for the end because the time that was asked for is up; false: a signal came first.
+    pub fn time_is_up(&self) -> bool {
+        self.why.compare_exchange(0, TIME_IS_UP, Ordering::Relaxed, Ordering::Relaxed).is_ok()
+    }
+
+    /// Forgets that the time is up: the copy was whole by then, and what comes after it has no bound.
+    pub fn forget_time(&self) {
+        // A signal stays.
+        let _ = self.why.compare_exchange(TIME_IS_UP, 0, Ordering::Relaxed, Ordering::Relaxed);
+    }
+
+    /// What asked for the end, if anything did: the number of a signal, or -1 where the time is up.
     pub fn asked(&self) -> Option<i32> {
-        let signal = self.signal.load(Ordering::Relaxed);
-        (signal != 0).then_some(signal)
+        let why = self.why.load(Ordering::Relaxed);
+        (why != 0).then_some(why)
+    }
+
+    /// A signal has asked for the end.
+    pub fn asked_by_signal(&self) -> bool {
+        self.asked().is_some_and(|why| why != TIME_IS_UP)
+    }
+
+    /// How a run ends that stops for this.
+    pub fn ending(&self) -> Option<Ended> {
+        Some(match self.asked()? {
+            TIME_IS_UP => Ended::OutOfTime,
+            signal => Ended::Interrupted(signal),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_signal_counts_more_than_time_and_is_never_forgotten() {
+        let stop = Stop::default();
+        assert!(stop.time_is_up() && stop.asked().is_some() && !stop.asked_by_signal());
+        stop.ask(15);
+        stop.forget_time();
+        assert!(!stop.time_is_up() && matches!(stop.ending(), Some(Ended::Interrupted(15))));
+        let stop = Stop::default();
+        stop.time_is_up();
+        stop.forget_time();
+        assert!(stop.asked().is_none() && stop.ending().is_none());
     }
 }

@@ -1,5 +1,5 @@
 //! Limits of the request queue beneath a device number, from sysfs.
-use crate::core::{PAGE_BYTES, QueueLimits};
+use crate::core::{PAGE_BYTES, QueueLimits, QueuePolicy};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
@@ -8,6 +8,27 @@ use std::str::FromStr;
 /// is no block device, as that of a btrfs or tmpfs.
 pub(super) fn of_device(major: u32, minor: u32) -> QueueLimits {
     directory(major, minor).map(|queue| read(&queue)).unwrap_or_default()
+}
+
+/// What is set of the queue of the block device `major:minor`, a partition's being those of its disk.
+pub(super) fn policy_of_device(major: u32, minor: u32) -> QueuePolicy {
+    directory(major, minor).map(|queue| policy(&queue)).unwrap_or_default()
+}
+
+/// What is set of a disk's directory `queue`.
+pub(super) fn policy(queue: &Path) -> QueuePolicy {
+    // The one in use stands in brackets, where there are several: `none [mq-deadline] bfq`.
+    let text = fs::read_to_string(queue.join("scheduler")).unwrap_or_default();
+    let named = |word: &str| word.trim_matches(['[', ']']).to_owned();
+    let in_use = text.split_whitespace().find(|word| word.starts_with('[')).or(text.split_whitespace().next());
+    let disk = queue.parent().unwrap_or(queue);
+    QueuePolicy {
+        disk: disk.file_name().unwrap_or_default().to_string_lossy().into_owned(),
+        scheduler: in_use.map(named),
+        schedulers: text.split_whitespace().map(named).collect(),
+        read_ahead_bytes: number::<u64>(queue, "read_ahead_kb").map(|kib| kib.saturating_mul(1024)),
+        of_drive: disk.join("device").exists(),
+    }
 }
 
 /// Alignment that the queue asks of memory, in bytes (`dma_alignment`, in sysfs since 6.0).
@@ -107,6 +128,30 @@ mod tests {
             ..QueueLimits::default()
         };
         assert_eq!(limits, expected);
+    }
+
+    #[test]
+    fn scheduler_and_read_ahead_are_read_and_what_is_missing_is_unknown() {
+        let sys = tempfile::tempdir().unwrap();
+        let queue = sys.path().join("sda/queue");
+        fs::create_dir_all(&queue).unwrap();
+        let unknown = QueuePolicy { disk: "sda".to_owned(), ..QueuePolicy::default() };
+        assert_eq!(policy(&queue), unknown);
+        fs::write(queue.join("scheduler"), "none [mq-deadline] bfq\n").unwrap();
+        fs::write(queue.join("read_ahead_kb"), "128\n").unwrap();
+        fs::create_dir(sys.path().join("sda/device")).unwrap();
+        let expected = QueuePolicy {
+            scheduler: Some("mq-deadline".to_owned()),
+            schedulers: ["none", "mq-deadline", "bfq"].map(str::to_owned).into(),
+            read_ahead_bytes: Some(128 << 10),
+            of_drive: true,
+            ..unknown
+        };
+        assert_eq!(policy(&queue), expected);
+        // A mapping has no choice and no brackets.
+        fs::write(queue.join("scheduler"), "none\n").unwrap();
+        assert_eq!(policy(&queue).scheduler.as_deref(), Some("none"));
+        assert_eq!(policy_of_device(0, 9999), QueuePolicy::default());
     }
 
     #[test]

@@ -9,8 +9,8 @@ use super::recover_from_dest::DestRecovery;
 use super::valves::{Governor, Start};
 use super::watch::Watch;
 use crate::core::{
-    CheckpointPlan, Differences, Ended, Endpoint, EngineKind, Error, Event, Extent, Kind, Op, Outcome, Pace, Phase,
-    Plan, Pool, RequestError, Result, Schedule, Side, SideReport, Totals, Unread, Usage,
+    CheckpointPlan, Differences, Ended, Endpoint, EngineKind, Error, Event, Extent, Kind, MemoryCheck, Op, Outcome,
+    Pace, Phase, Plan, Pool, RequestError, Result, Schedule, Side, SideReport, Totals, Unread, Usage,
 };
 use crate::sys;
 use std::io;
@@ -57,8 +57,8 @@ pub fn run_keeping(
         }
         Err(error) => run.ended = Ended::Failed(Box::new(error)),
     }
-    if let (Ended::Complete, Some(signal), true) = (&run.ended, watch.stop.asked(), run.cut_short()) {
-        run.ended = Ended::Interrupted(signal);
+    if let (Ended::Complete, Some(ending), true) = (&run.ended, watch.stop.ending(), run.cut_short()) {
+        run.ended = ending;
     }
     let before_flush = meter.elapsed_now();
     run.finish();
@@ -93,6 +93,7 @@ pub(super) struct Run<'a> {
     differences: Option<Differences>,
     pub(super) checkpoints: Option<Checkpoints>,
     pub(super) unread: [Unread; 2],
+    memory_check: Option<MemoryCheck>,
 }
 
 impl<'a> Run<'a> {
@@ -113,6 +114,7 @@ impl<'a> Run<'a> {
             differences: None,
             checkpoints: None,
             unread: [Unread::default(), Unread::default()],
+            memory_check: None,
         }
     }
 
@@ -228,6 +230,7 @@ impl<'a> Run<'a> {
         self.checkpoints = pump.checkpoints.take();
         self.unread = std::mem::take(&mut pump.unread);
         self.claimed = pump.claimed();
+        self.memory_check = pump.memory_check;
         self.pace = Pace {
             limits: governor.limits(),
             because: governor.because(),
@@ -326,6 +329,7 @@ impl<'a> Run<'a> {
             dests,
             damage,
             verified: None,
+            memory_check: self.memory_check,
             manifest: None,
             digests: self.digests,
             kept: self.checkpoints.map(Checkpoints::into_kept),

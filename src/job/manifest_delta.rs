@@ -208,6 +208,7 @@ fn signal_that_ended(ended: Ended) -> Result<Option<i32>> {
     match ended {
         Ended::Complete => Ok(None),
         Ended::Interrupted(signal) => Ok(Some(signal)),
+        Ended::OutOfTime => unreachable!("the time of a copy begins behind this"),
         Ended::Failed(error) => Err(*error),
     }
 }

@@ -21,6 +21,7 @@ mod prepared;
 pub(crate) mod read_back;
 pub(crate) mod saved;
 pub(crate) mod session;
+mod time_limit;
 pub(crate) mod undo;
 mod verify_dests;
 

@@ -6,7 +6,7 @@ use super::mapfile::Map;
 use super::operator::Operator;
 use super::prepared::{Agreed, Prepared};
 use super::session::{Session, Task};
-use super::{concurrent_readback, estimate, read_back};
+use super::{concurrent_readback, estimate, read_back, time_limit};
 use crate::core::schedules;
 use crate::core::{
     CheckpointPlan, DigestedBlock, Endpoint, Facts, Observer, Outcome, Plan, Result, Route, Schedule, Series, Side,
@@ -121,7 +121,8 @@ impl Opened {
     /// Carries it out.
     ///
     /// # Errors
-    /// The dest is not what `--delta=MANIFEST` says; nothing was written then. Other failures are in the outcome.
+    /// The dest is not what `--delta=MANIFEST` says, or no thread is left; nothing was written then. Other failures are
+    /// in the outcome.
     pub(crate) fn copy(mut self) -> Result<Ran> {
         let started = SystemTime::now();
         let there = match self.delta.take().zip(self.journal.as_mut()) {
@@ -143,8 +144,13 @@ impl Opened {
             session.run_shown(Task { keeping, tally: Some(tally), ..Task::new(plan, ends, &mut *schedule, observer) })
         };
         let reader = self.dests[0].reader.as_ref().filter(|_| self.several.is_none());
-        let ((mut outcome, series), behind) =
-            concurrent_readback::followed(session, plan, reader, &self.collector, tally, copy);
+        let ((mut outcome, series), behind) = time_limit::bounded(plan.time_limit, session.stop(), ends, || {
+            concurrent_readback::followed(session, plan, reader, &self.collector, tally, copy)
+        })?;
+        if outcome.ended_well() {
+            // Reading back has no bound.
+            session.stop().forget_time();
+        }
         // Until the manifest is true again, the journal is what says that it is not.
         let renews = there.map(|there| there.tell(&mut outcome)).is_some();
         if !renews {

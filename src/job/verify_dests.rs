@@ -114,7 +114,7 @@ pub(super) fn each(
         dest.verified = Some(verified);
         match ended {
             Ended::Complete => {}
-            Ended::Interrupted(signal) => outcome.ended = Ended::Interrupted(signal),
+            Ended::Interrupted(_) | Ended::OutOfTime => outcome.ended = ended,
             // The others are what they are.
             Ended::Failed(error) => dest.error = Some(*error),
         }

@@ -49,6 +49,8 @@ pub struct WayCost {
 pub struct Profiled {
     /// The rate at each place.
     pub zones: Vec<Zone>,
+    /// The number of each of these places, from 1; a place in which every run failed is left out.
+    pub numbers: Vec<u32>,
     /// Seconds that reading, or writing, all of it takes by that.
     pub whole_s: Option<f64>,
     /// What commands cost.
@@ -108,7 +110,7 @@ struct Work<'a> {
 impl Work<'_> {
     fn all(&mut self, positions: u32, found: &mut Profiled) -> Result<(), Failure> {
         let size = size_of(self.subject);
-        let zones = self.zones(positions, &mut found.zones);
+        let zones = self.zones(positions, found);
         found.whole_s = whole_time(&found.zones, size);
         zones?;
         let costs = self.costs(size, &mut found.costs);
@@ -145,7 +147,7 @@ impl Work<'_> {
         around.map_or(place.end(), Extent::end)
     }
 
-    fn zones(&mut self, count: u32, found: &mut Vec<Zone>) -> Result<(), Failure> {
+    fn zones(&mut self, count: u32, found: &mut Profiled) -> Result<(), Failure> {
         let align = self.subject.align_bytes.max(4096);
         let places = self.places(count, align);
         let least = places.iter().map(|place| place.len).min().unwrap_or(0);
@@ -170,9 +172,10 @@ impl Work<'_> {
                 }
             }
         }
-        for runs in rates.iter().filter(|runs| !runs.is_empty()) {
+        for (number, runs) in (1..).zip(&rates).filter(|(_, runs)| !runs.is_empty()) {
             let middle = |of: fn(&(f64, u64)) -> f64| median(&runs.iter().map(of).collect::<Vec<_>>()).unwrap_or(0.0);
-            found.push(Zone { offset: middle(|run| run.1 as f64) as u64, bytes_per_s: middle(|run| run.0) });
+            found.zones.push(Zone { offset: middle(|run| run.1 as f64) as u64, bytes_per_s: middle(|run| run.0) });
+            found.numbers.push(number);
         }
         outcome
     }

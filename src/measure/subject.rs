@@ -187,6 +187,22 @@ impl Subject {
         });
     }
 
+    /// The page cache holds something of `extent`, wherever in it, that reads by this way would have from it.
+    pub(super) fn is_cached(&mut self, end: &Arc<dyn Endpoint>, way: Way, extent: Extent) -> bool {
+        self.drop_brought();
+        way != Way::Direct && end.descriptor().is_some_and(|fd| cached(fd, extent) > 0)
+    }
+
+    /// Drops from the page cache what reads by this way have brought in anywhere of `extent`, unless something of it
+    /// was there before.
+    pub(super) fn forget(&mut self, end: &Arc<dyn Endpoint>, way: Way, extent: Extent, was_there: bool) {
+        if way != Way::Direct && !was_there {
+            self.brought.truncate(BROUGHT_MAX - 1);
+            self.brought.insert(0, (end.clone(), extent));
+            self.drop_brought();
+        }
+    }
+
     /// Notes a place that failed.
     pub fn note_bad(&mut self, bad: Bad) {
         note(&mut self.bad, &mut self.failed, bad);

@@ -1,10 +1,20 @@
-//! Reading on and on from the start, as `hdparm -t` does.
+//! Reading on and on from a place, as `hdparm -t` does.
 use super::profile::{main_way, size_of, stream};
-use super::{Failure, Subject};
+use super::{Failure, Subject, spread};
 use crate::core::{Extent, Stop};
 use std::time::Duration;
 
-/// What reading from the start gave.
+/// Where a run may begin, in bytes.
+const PLACE_ALIGN_BYTES: u64 = 4096;
+
+/// The byte at which the place of this `number`, from 1, begins: one of `count` that lie spread over `size` bytes, as a
+/// profile measures them.
+pub fn numbered_place(number: u32, count: u32, size: u64) -> Option<u64> {
+    let index = number.checked_sub(1)?;
+    spread(size, count, size / u64::from(count.max(1)), PLACE_ALIGN_BYTES).get(index as usize).copied()
+}
+
+/// What reading from there gave.
 #[derive(Debug, Default)]
 pub struct Timed {
     /// The rate of each run in which nothing failed, in bytes a second: a bad place takes seconds.
@@ -15,14 +25,16 @@ pub struct Timed {
     pub failure: Option<Failure>,
 }
 
-/// So many runs of `each`, one behind the other from the start on, past the page cache where that can be had. What was
-/// found is kept whatever happens.
-pub fn timing(subject: &mut Subject, runs: u32, each: Duration, stop: &Stop) -> Timed {
-    let size = size_of(subject);
-    let point = stream(subject, main_way(subject), size);
+/// So many runs of `each`, one behind the other from the byte `from` on, past the page cache where that can be had.
+/// What was found is kept whatever happens.
+pub fn timing(subject: &mut Subject, from: u64, runs: u32, each: Duration, stop: &Stop) -> Timed {
+    let align = subject.align_bytes.max(PLACE_ALIGN_BYTES);
+    let from = from / align * align;
+    let extent = Extent::new(from, size_of(subject).saturating_sub(from));
+    let point = stream(subject, main_way(subject), extent.len);
     let mut found = Timed::default();
     for _ in 0..runs {
-        match subject.run(point, Extent::new(0, size), each, stop) {
+        match subject.run(point, extent, each, stop) {
             Ok(trial) => {
                 found.cached |= trial.cached_bytes > 0;
                 found.rates.extend(Some(trial.bytes_per_s()).filter(|_| trial.is_sound()));
@@ -44,11 +56,25 @@ mod tests {
     use crate::measure::Way;
     use std::sync::Arc;
 
+    #[test]
+    fn runs_begin_where_they_are_to_and_places_have_numbers() {
+        let disk = Arc::new(Memory::disk(vec![7; 4 << 20], &[]));
+        let end: Arc<dyn Endpoint> = disk.clone();
+        let extents = vec![Extent::new(0, 4 << 20)];
+        let mut subject = Subject::new("disk", vec![(Way::Direct, end)], EngineKind::Sync, extents, 64 << 20).unwrap();
+        let from = numbered_place(16, 20, 4 << 20).unwrap();
+        let found = timing(&mut subject, from + 100, 2, Duration::from_millis(2), &Stop::default());
+        assert!(found.rates.len() == 2 && disk.asked().iter().all(|asked| asked.extent.offset >= from), "{from}");
+        let place = |number| numbered_place(number, 20, 4 << 20);
+        assert_eq!((place(0), place(1), place(21)), (None, Some(0), None));
+        assert_eq!(place(20), Some((4 << 20) - (4 << 20) / 20 / 4096 * 4096 - 4096));
+    }
+
     fn timed(faults: &[Fault]) -> (Subject, Timed) {
         let end: Arc<dyn Endpoint> = Arc::new(Memory::disk(vec![7; 4 << 20], faults));
         let extents = vec![Extent::new(0, 4 << 20)];
         let mut subject = Subject::new("disk", vec![(Way::Direct, end)], EngineKind::Sync, extents, 64 << 20).unwrap();
-        let found = timing(&mut subject, 3, Duration::from_millis(5), &Stop::default());
+        let found = timing(&mut subject, 0, 3, Duration::from_millis(5), &Stop::default());
         (subject, found)
     }
 

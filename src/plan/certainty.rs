@@ -115,7 +115,14 @@ pub(super) fn certainty(asked: &PlanInput, overlap: Option<Overlap>, notes: &mut
         let because = format!("--manifest {manifest}, written beside the copy");
         notes.chose("manifest", format!("BLAKE3 of blocks of {}", words::size(block_bytes)), because);
     }
-    let read_back = options.verify.map(|portion| read_back(asked, portion, overlap, notes));
+    // What has gone into a pipe cannot be read back.
+    let portion = options.verify.filter(|_| asked.dest.kind != EndpointKind::Pipe);
+    let read_back = portion.map(|portion| read_back(asked, portion, overlap, notes));
+    if options.verify.is_some() && read_back.is_none() {
+        let choice = "each block's fingerprint after writing is compared with the one after reading";
+        let because = "--verify; what the program behind a pipe receives cannot be read back";
+        notes.chose("verify", choice, because);
+    }
     let wanted = options.manifest.is_some() || judged || read_back.is_some();
     if wanted && options.resume {
         let because = "no digests are kept of what earlier runs copied";
@@ -145,9 +152,17 @@ fn read_back(asked: &PlanInput, portion: Portion, overlap: Option<Overlap>, note
     ReadBack { portion, not_rewritten: not_rewritten.map(str::to_owned), window_bytes: None }
 }
 
-/// Refuses a dest that cannot be read back.
+/// Refuses a dest that can neither be read back nor be checked as it is written.
 fn readable(asked: &PlanInput) -> Result<()> {
-    let dest = asked.dest;
+    let PlanInput { options, dest, .. } = *asked;
+    if dest.kind == EndpointKind::Pipe {
+        if options.verify == Some(Portion::All) || asked.one_of_several {
+            return Ok(());
+        }
+        let what = format!("--verify: {} is a pipe, and all of it is checked as it passes", named(Side::Dest, dest));
+        let advice = "Give --verify without a value: of a pipe nothing can be read afterwards.";
+        return Err(Error::new(Kind::Usage, what).on(Side::Dest).advise(advice));
+    }
     if !matches!(dest.kind, EndpointKind::File | EndpointKind::Block | EndpointKind::Memory) {
         let what = format!("--verify: {} is a {} and cannot be read back", named(Side::Dest, dest), dest.kind.name());
         let advice = "Leave --verify out; --hash gives a digest that whoever reads it can compare.";

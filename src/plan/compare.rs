@@ -69,12 +69,14 @@ pub fn compare(options: &Options, source: &Facts, dest: &Facts, host: &Host) -> 
         hashes: options.hashes.clone(),
         digest_blocks: None,
         read_back: None,
+        checks_memory: false,
         set_end: false,
         preallocate: false,
         durable: false,
         on_error: options.on_error,
         journal: false,
         limit_bytes_per_s: options.limit_bytes_per_s,
+        time_limit: options.time_limit,
     };
     Ok(Decision { plan, notes })
 }

@@ -45,7 +45,7 @@ pub fn make(options: &Options, source: &Facts, dest: &Facts, host: &Host) -> Res
 
 fn decide(asked: PlanInput) -> Result<Decision> {
     let options = asked.options;
-    let mut notes = PlanNotes::default();
+    let mut notes = PlanNotes { label: options.label.clone(), ..PlanNotes::default() };
 
     check::words(&asked)?;
     check::through(&asked)?;
@@ -100,12 +100,14 @@ fn decide(asked: PlanInput) -> Result<Decision> {
         hashes: certainty.hashes,
         digest_blocks: certainty.digest_blocks,
         read_back: certainty.read_back,
+        checks_memory: options.verify.is_some(),
         set_end: end.set_end,
         preallocate: end.preallocate,
         durable: end.durable,
         on_error: options.on_error,
         journal,
         limit_bytes_per_s: options.limit_bytes_per_s,
+        time_limit: options.time_limit,
     };
     Ok(Decision { plan, notes })
 }

@@ -159,6 +159,10 @@ pub struct Options {
     pub manifest_block_bytes: Option<u64>,
     /// Most bytes a second; `None`: no limit.
     pub limit_bytes_per_s: Option<u64>,
+    /// End after so much time, whole or not; `None`: when it is whole.
+    pub time_limit: Option<Duration>,
+    /// What the user calls this run, for the report.
+    pub label: Option<String>,
     /// Do not ask before overwriting a device.
     pub yes: bool,
     /// What the dest must be.

@@ -126,12 +126,14 @@ impl Pass {
             hashes: Vec::new(),
             digest_blocks: plan.digest_blocks,
             read_back: plan.read_back.clone(),
+            checks_memory: plan.checks_memory,
             set_end: false,
             preallocate: false,
             durable,
             on_error,
             journal: plan.journal,
             limit_bytes_per_s: plan.limit_bytes_per_s,
+            time_limit: None,
         }
     }
 }

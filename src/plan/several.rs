@@ -26,6 +26,10 @@ pub fn several(options: &Options, source: &Facts, dests: &[Facts], host: &Host) 
         return Ok(Plans { alone: vec![all.plan.clone()], all });
     }
     goes_together(options)?;
+    if options.independent && options.time_limit.is_some() {
+        let what = "--independent does not go with --time: a dest that was left behind is brought up afterwards";
+        return Err(Error::new(Kind::Usage, what).advise("Leave one of them out."));
+    }
     if options.independent && !keeps(source.kind) {
         let what = format!("--independent: {} cannot be read a second time", named(Side::Source, source));
         return Err(Error::new(Kind::Usage, what).on(Side::Source).advise("Leave --independent out."));
@@ -173,6 +177,9 @@ fn together(alone: &[Plan], dests: &[Facts], independent: bool) -> Plan {
     plan.set_end = any(|plan| plan.set_end || plan.dest.access.existing == Existing::Create);
     plan.preallocate = any(|plan| plan.preallocate);
     plan.durable = any(|plan| plan.durable);
+    // Some may be pipes, which cannot be read back.
+    plan.read_back = alone.iter().find_map(|plan| plan.read_back.clone());
+    plan.digest_blocks = alone.iter().find_map(|plan| plan.digest_blocks);
     plan.dest.moves_head = any(|plan| plan.dest.moves_head);
     plan.write_order = write_order(alone, dests);
     pace(&mut plan, alone);

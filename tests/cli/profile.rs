@@ -180,3 +180,43 @@ fn what_cannot_be_measured_is_refused_and_says_why() {
     let run = haul().args(["profile", "/dev/null"]).assert().code(2);
     assert!(in_one_line(&run.get_output().stderr).contains("neither a disk nor a file"));
 }
+
+#[test]
+fn timing_begins_where_it_is_told_and_says_so() {
+    let dir = scratch();
+    let file = dir.path().join("disk.img");
+    write_noise(&file, 20 << 20, 7);
+    let timed = |words: &[&str]| {
+        let mut command = haul();
+        command.args(["profile", "--timing", "--json", "--time", "1"]).args(words).arg(&file);
+        let run = command.assert().success();
+        let report: Value = serde_json::from_slice(&run.get_output().stdout).unwrap();
+        report["offset_bytes"].as_u64().unwrap()
+    };
+    assert_eq!(timed(&[]), 0);
+    assert_eq!(timed(&["--offset", "5M"]), 5 << 20);
+    assert_eq!(timed(&["--place", "11"]), 10 << 20);
+    let run = haul().args(["profile", "--timing", "--time", "1", "--offset", "8192s"]).arg(&file).assert().success();
+    let text = in_one_line(&run.get_output().stdout);
+    assert!(text.contains("from byte 4194304;"), "{text}");
+    for words in [["--offset", "20M"], ["--offset", "16000P"], ["--place", "21"], ["--place", "0"]] {
+        haul().args(["profile", "--timing"]).args(words).arg(&file).assert().code(2);
+    }
+    haul().args(["profile", "--offset", "1M"]).arg(&file).assert().code(2);
+}
+
+#[test]
+fn the_queue_of_a_disk_is_told_by_plan_list_and_profile_as_sysfs_has_it() {
+    let run = haul().args(["list", "--json"]).assert().success();
+    let report: Value = serde_json::from_slice(&run.get_output().stdout).unwrap();
+    assert!(report["scsi_devices"].is_array(), "{report}");
+    for device in report["devices"].as_array().unwrap() {
+        let queue = format!("/sys/block/{}/queue", device["name"].as_str().unwrap().replace('/', "!"));
+        let read = |name: &str| fs::read_to_string(format!("{queue}/{name}")).unwrap_or_default();
+        let ahead = read("read_ahead_kb").trim().parse::<u64>().ok().map(|kib| kib * 1024);
+        assert_eq!(device["read_ahead_bytes"].as_u64(), ahead, "{device}");
+        let named = device["scheduler"].as_str().unwrap_or_default();
+        let text = read("scheduler");
+        assert!(text.trim() == named || text.contains(&format!("[{named}]")), "{text}: {device}");
+    }
+}

@@ -55,6 +55,45 @@ fn a_value_that_cannot_be_meant_is_named_with_its_option() {
 }
 
 #[test]
+fn a_name_of_another_program_is_answered_by_the_command_that_does_its_work() {
+    let lines: &[(&[&str], &str)] = &[
+        (&["sgq_dd", "if=a", "of=b"], "haul sgp_dd"),
+        (&["sg_map", "-x"], "haul list"),
+        (&["sg_rbuf", "/dev/sg0"], "haul profile"),
+        (&["lmdd", "if=internal", "of=b"], "haul copy"),
+        (&["dd-parallel"], "haul copy"),
+        (&["hdparm", "-tT", "/dev/sda"], "haul profile --timing"),
+        (&["fdisk", "-ul"], "haul list"),
+    ];
+    for (words, command) in lines {
+        let assert = haul().args(*words).assert().code(USAGE);
+        let said = stderr(&assert);
+        assert!(said.contains(command), "{words:?}: {said}");
+        assert_eq!(assert.get_output().stderr.iter().filter(|&&byte| byte == b'\n').count(), 1, "{words:?}: {said}");
+        assert!(assert.get_output().stdout.is_empty());
+    }
+}
+
+#[test]
+fn dd_parallel_copies_under_its_name() {
+    use std::os::unix::process::CommandExt;
+    let dir = scratch();
+    let (source, dest) = (dir.path().join("source"), dir.path().join("dest"));
+    write_noise(&source, 300_001, 82);
+    haul().arg("dd-parallel").args([&source, &dest]).assert().success();
+    cmp(&source, &dest);
+    fs::remove_file(&dest).expect("it is there");
+    let mut command = std::process::Command::new(support::haul_path());
+    let output = command.arg0("/usr/local/bin/dd-parallel").arg("--md5").args([&source, &dest]).output();
+    let output = output.expect("haul runs");
+    assert!(output.status.success(), "{}", in_one_line(&output.stderr));
+    cmp(&source, &dest);
+    assert!(String::from_utf8_lossy(&output.stdout).starts_with("MD5 ("), "{:?}", output.stdout);
+    let output = std::process::Command::new(support::haul_path()).arg0("dd-parallel").arg(&source).output();
+    assert_eq!(output.expect("haul runs").status.code(), Some(USAGE));
+}
+
+#[test]
 fn a_command_line_without_its_parts_is_a_usage_error() {
     let lines: &[&[&str]] = &[
         &["copy"],

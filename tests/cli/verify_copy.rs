@@ -116,7 +116,7 @@ fn a_sample_reads_back_a_part() {
 }
 
 #[test]
-fn a_plan_says_that_it_will_be_read_back_and_a_pipe_is_refused() {
+fn a_plan_says_that_it_will_be_read_back() {
     let dir = scratch();
     let source = dir.path().join("source");
     write_noise(&source, 1000, 95);
@@ -129,9 +129,73 @@ fn a_plan_says_that_it_will_be_read_back_and_a_pipe_is_refused() {
     let plan = in_one_line(&assert.get_output().stdout);
     assert!(plan.contains("when everything is written") && plan.contains("--verify=afterwards"), "{plan}");
     assert!(!dest.exists());
-    let assert = haul().args(["copy", "--verify", name(&source), "-"]).assert().code(2);
+}
+
+/// What a FIFO gets from `haul copy --json` with more words, and the report.
+fn into_fifo(words: &[&str], source: &Path, fifo: &Path) -> (Vec<u8>, Value) {
+    let status = std::process::Command::new("mkfifo").arg(fifo).status().expect("coreutils are there");
+    assert!(status.success());
+    let reader = std::thread::spawn({
+        let fifo = fifo.to_owned();
+        move || fs::read(fifo).expect("a FIFO is read to its end")
+    });
+    let report = copy(&[words, &[name(source), name(fifo)]].concat(), b"");
+    fs::remove_file(fifo).expect("it is ours");
+    (reader.join().expect("the reader ends"), report)
+}
+
+#[test]
+fn what_goes_into_a_pipe_is_checked_in_memory_and_no_more_is_claimed() {
+    let dir = scratch();
+    let (source, fifo) = (dir.path().join("source"), dir.path().join("fifo"));
+    let len = 3 * MIB + 77;
+    let mut bytes = noise(len, 97);
+    bytes[MIB..2 * MIB].fill(0);
+    fs::write(&source, &bytes).expect("scratch takes files");
+    for engine in engines() {
+        let (arrived, report) = into_fifo(&["--verify", "--engine", engine], &source, &fifo);
+        assert!(arrived == bytes, "{engine}: other bytes arrived");
+        assert_eq!(report["memory_check"]["unchanged_bytes"], len, "{engine}: {report}");
+        assert_eq!(report["memory_check"]["changed_at_bytes"], Value::Null, "{engine}: {report}");
+        assert_eq!(report["verified"], Value::Null, "nothing was read back: {report}");
+    }
+    let assert = haul().args(["copy", "--verify", name(&source), "-"]).assert().success();
+    assert!(assert.get_output().stdout == bytes);
+    let said = stderr(&assert);
+    assert!(said.contains("unchanged in memory"), "{said}");
+    assert!(said.contains("what the program behind the pipe received was not checked"), "{said}");
+    let assert = haul().args(["copy", "-n", "--verify", name(&source), "-"]).assert().success();
+    let said = in_one_line(&assert.get_output().stderr) + &in_one_line(&assert.get_output().stdout);
+    assert!(said.contains("cannot be read back"), "{said}");
+}
+
+#[test]
+fn a_file_beside_a_pipe_is_read_back_and_the_pipe_is_checked_in_memory() {
+    let dir = scratch();
+    let [source, dest, fifo] = ["source", "dest", "fifo"].map(|name| dir.path().join(name));
+    let bytes = write_noise(&source, 2 * MIB + 5, 98);
+    for words in [["--verify", "--also", name(&dest)], ["--verify=sample:50%", "--also", name(&dest)]] {
+        let (arrived, report) = into_fifo(&words, &source, &fifo);
+        assert!(arrived == bytes);
+        cmp(&source, &dest);
+        assert_eq!(report["memory_check"]["unchanged_bytes"], bytes.len(), "{report}");
+        assert_eq!(report["dests"][0]["verified"], Value::Null, "{report}");
+        assert_eq!(report["dests"][1]["verified"]["right"], true, "{report}");
+    }
+}
+
+#[test]
+fn a_part_of_a_pipe_and_a_null_device_are_refused() {
+    let dir = scratch();
+    let source = dir.path().join("source");
+    write_noise(&source, 1000, 99);
+    for verify in ["--verify=sample:1%", "--verify=afterwards"] {
+        let assert = haul().args(["copy", verify, name(&source), "-"]).assert().code(2);
+        assert!(stderr(&assert).contains("Give --verify without a value"), "{}", stderr(&assert));
+        assert_eq!(assert.get_output().stdout, b"");
+    }
+    let assert = haul().args(["copy", "--verify", name(&source), "/dev/null"]).assert().code(2);
     assert!(stderr(&assert).contains("cannot be read back"), "{}", stderr(&assert));
-    assert_eq!(assert.get_output().stdout, b"");
 }
 
 #[test]

@@ -72,7 +72,7 @@ fn told(bed: &Bed, outcome: &Outcome, fault: Fault, place: u64) -> String {
             };
             format!("{kind}, {named} named; {claims}")
         }
-        Ended::Interrupted(_) => panic!("nobody interrupted it"),
+        Ended::Interrupted(_) | Ended::OutOfTime => panic!("nobody interrupted it"),
     }
 }
 

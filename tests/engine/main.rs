@@ -19,6 +19,7 @@ mod journal_crashes;
 mod latencies;
 mod mapfile_oracle;
 mod matrix;
+mod memory_check;
 mod pattern;
 mod probe_loop;
 mod pump_calls;

@@ -40,6 +40,27 @@ fn each_disk_has_the_nodes_names_and_sizes_that_sg_map_lsscsi_and_nvme_tell() {
     nvme_drives(&sections, listed);
     sizes(&sections, listed);
     people_see_it_too(sections["human"], listed);
+    what_is_no_disk(&sections);
+}
+
+/// Tape, enclosure and the drive without a medium, each by the node, place and type that sg_map tells.
+fn what_is_no_disk(sections: &BTreeMap<&str, &str>) {
+    let list: Value = serde_json::from_str(sections["others-haul"]).expect("the list is JSON");
+    let listed = list["scsi_devices"].as_array().expect("they are a list");
+    let others: Vec<_> = lines(sections, "others").into_iter().filter(|line| line.len() == 6).collect();
+    assert_eq!(others.len(), listed.len(), "{others:?}: {listed:?}");
+    let human = sections["others-human"].split_whitespace().collect::<Vec<_>>().join(" ");
+    let mut kinds = Vec::new();
+    for line in others {
+        let [path, host, channel, target, unit, kind] = line[..] else { panic!("sg_map said {line:?}") };
+        let ours = device(listed, path);
+        assert_eq!(ours["address"], format!("{host}:{channel}:{target}:{unit}"), "{ours}");
+        assert_eq!(ours["peripheral_type"].to_string(), kind, "{ours}");
+        let words = ours["kind"].as_str().expect("it has words");
+        assert!(human.contains(&format!("{} {words}", path.trim_start_matches("/dev/"))), "{words}: {human}");
+        kinds.push(words);
+    }
+    assert!(kinds.contains(&"tape") && kinds.contains(&"enclosure"), "{kinds:?}");
 }
 
 /// sg, sd and bsg nodes, and the names of SCSI disks: four of them, two of another make.
@@ -120,8 +141,10 @@ fn sizes(sections: &BTreeMap<&str, &str>, listed: &[Value]) {
 /// The list for people, in 80 columns, has of each disk what identifies it.
 fn people_see_it_too(human: &str, listed: &[Value]) {
     assert!(human.lines().all(|line| line.chars().count() <= 80), "wider than 80 columns:\n{human}");
-    let paragraphs: Vec<&str> = human.split("\n\n").collect();
-    assert_eq!(paragraphs.len(), listed.len(), "{human}");
+    let mut paragraphs: Vec<&str> = human.split("\n\n").collect();
+    // The last is of the drive without a medium, which has no block device.
+    assert_eq!(paragraphs.len(), listed.len() + 1, "{human}");
+    assert!(paragraphs.pop().is_some_and(|last| last.starts_with("sg")), "{human}");
     for (paragraph, device) in paragraphs.iter().zip(listed) {
         let text = paragraph.split_whitespace().collect::<Vec<_>>().join(" ");
         let mut wanted: Vec<String> =

@@ -46,12 +46,14 @@ pub fn plan(engine: EngineKind, len: Option<u64>, skip: u64, seek: u64) -> Plan 
         hashes: Vec::new(),
         digest_blocks: None,
         read_back: None,
+        checks_memory: false,
         set_end: false,
         preallocate: false,
         durable: false,
         on_error: OnError::default(),
         journal: false,
         limit_bytes_per_s: None,
+        time_limit: None,
     }
 }
 

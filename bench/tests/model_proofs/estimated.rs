@@ -132,12 +132,14 @@ fn plan(pair: &Pair) -> Plan {
         hashes: Vec::new(),
         digest_blocks: None,
         read_back: None,
+        checks_memory: false,
         set_end: false,
         preallocate: false,
         durable: true,
         on_error: OnError::default(),
         journal: false,
         limit_bytes_per_s: None,
+        time_limit: None,
     }
 }
 

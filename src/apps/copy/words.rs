@@ -15,6 +15,7 @@ use clap::error::ErrorKind;
 use clap::{Parser, ValueHint};
 use std::ffi::OsString;
 use std::path::PathBuf;
+use std::time::Duration;
 
 const ENDPOINTS: &str = include_str!("help/endpoints.txt");
 const EXAMPLES: &str = include_str!("help/examples.txt");
@@ -84,6 +85,15 @@ pub(crate) struct CopyArguments {
     /// Copy this many bytes instead of everything up to the end of the source. More than the source has is an error.
     #[arg(long, value_name = "SIZE", value_parser = words::amount, allow_hyphen_values = true, help_heading = "Range")]
     count: Option<u64>,
+
+    /// Copy for this long at most
+    ///
+    /// End when so much time has passed since the first byte, in good order: what is in flight is finished and flushed,
+    /// the report says how much was copied, and the command that copies the rest is printed. The status is then 4, for
+    /// the copy is not whole; 0 where it was whole before. Reading back with --verify is only of a whole copy, and
+    /// takes its own time: --time 30s, 5m, 2h.
+    #[arg(long, value_name = "TIME", value_parser = words::time, help_heading = "Range")]
+    time: Option<Duration>,
 
     /// Overwrite a device without asking
     ///
@@ -207,6 +217,12 @@ pub(crate) struct CopyArguments {
     #[arg(long, help_heading = "Output")]
     json: bool,
 
+    /// What this run is called in its report
+    ///
+    /// What this run is called in its report, as `label` in JSON: to tell many of them apart.
+    #[arg(long, value_name = "TEXT", help_heading = "Output")]
+    label: Option<String>,
+
     /// Write the report as a page with charts
     ///
     /// Write the report as one HTML page that needs nothing else: the rate of both sides over time and over position,
@@ -281,6 +297,8 @@ impl Words for CopyArguments {
             manifest: self.certainty.manifest.map(|path| address("--manifest", path)).transpose()?,
             manifest_block_bytes: self.certainty.manifest_block,
             limit_bytes_per_s: self.limit,
+            time_limit: self.time,
+            label: self.label,
             yes: self.yes,
             expect: self.expect.into_iter().flatten().collect(),
             dry_run: self.dry_run,

@@ -35,6 +35,8 @@ pub(crate) struct Asked<'a> {
     pub(crate) style: TableStyle,
     /// The command line behind the program's name.
     pub(crate) words: &'a [String],
+    /// What the user calls the run.
+    pub(crate) label: Option<&'a str>,
 }
 
 /// A disk or file that is open to be measured.
@@ -59,6 +61,7 @@ pub(crate) struct Opened<'a> {
     started: SystemTime,
     style: TableStyle,
     words: &'a [String],
+    label: Option<&'a str>,
     out: Out,
 }
 
@@ -140,6 +143,7 @@ impl<'a> Opened<'a> {
     pub(crate) fn run(&self) -> Run<'_> {
         Run {
             words: self.words,
+            label: self.label,
             facts: &self.facts,
             op: self.op(),
             written: self.written.as_ref(),
@@ -257,7 +261,7 @@ impl<'a> Begun<'a> {
         stop: Arc<Stop>,
         scratch: Option<Scratch>,
     ) -> Opened<'a> {
-        let Begun { asked: Asked { words, style, .. }, signals, started, out } = self;
+        let Begun { asked: Asked { words, label, style, .. }, signals, started, out } = self;
         let (warnings, written, not_put_back) = (plan.warnings.clone(), None, None);
         Opened {
             facts,
@@ -274,6 +278,7 @@ impl<'a> Begun<'a> {
             started,
             style,
             words,
+            label,
             out,
         }
     }

@@ -3,10 +3,12 @@ use super::{json as found_json, page, plan};
 use crate::apps::exit::{Exit, printed};
 use crate::apps::measuring::lethargy;
 use crate::apps::measuring::measured::{Asked, Opened, in_the_cache};
-use crate::apps::measuring::plan::{KEPT_BYTES_MAX, Measuring, ProfileOptions, Reach, TableStyle};
+use crate::apps::measuring::plan::{KEPT_BYTES_MAX, Measuring, ProfileOptions, Reach, TableStyle, TimingFrom};
+use crate::apps::measuring::random::random;
 use crate::apps::measuring::report::{Look, Meter, profile_charts, profile_csv, profile_text, timing_text};
 use crate::apps::measuring::sustained::sustained;
-use crate::core::{Error, Facts, Op, Result, Transfers};
+use crate::cli::words::POSITIONS;
+use crate::core::{Error, Facts, Kind, Op, Result, Transfers};
 use crate::disks;
 use crate::measure::{self, Profiled, Subject, Way};
 use crate::report::{Out, json, text};
@@ -16,11 +18,11 @@ use std::time::{Duration, Instant};
 /// Enough for twenty places of a disk that seeks.
 const TIME: Duration = Duration::from_secs(30);
 
-/// Places of the zone curve.
-const POSITIONS: u32 = 20;
-
 /// As hdparm -t has it.
 const TIMING: (u32, Duration) = (3, Duration::from_secs(3));
+
+/// With less behind the place where it begins, there is nothing to time, in bytes.
+const TIMING_BYTES_MIN: u64 = 1 << 20;
 
 /// `words` is the command line behind the program's name.
 pub(crate) fn profile(options: &ProfileOptions, words: &[String], out: Out) -> Result<Exit> {
@@ -30,6 +32,7 @@ pub(crate) fn profile(options: &ProfileOptions, words: &[String], out: Out) -> R
         report: options.report.as_deref(),
         style: options.style,
         words,
+        label: options.label.as_deref(),
     };
     if let (Some(wish), Some(bytes)) = (&options.write, options.sustained_bytes) {
         return sustained(options, wish, bytes, asked, out);
@@ -46,8 +49,12 @@ pub(crate) fn profile(options: &ProfileOptions, words: &[String], out: Out) -> R
             }
         }
     };
+    if let Some(wish) = &options.random {
+        return random(options, wish, opened, out);
+    }
     if options.timing {
-        return Ok(timing(options, opened, out));
+        let from = timed_from(options.from, &opened.facts)?;
+        return Ok(timing(options, from, opened, out));
     }
     let found = all_parts(options, &mut opened, positions, out);
     let doubt = doubt(&found, &opened.facts);
@@ -111,21 +118,39 @@ fn by_node(plan: &Measuring, facts: &Facts, subject: &mut Subject) -> Vec<Error>
     failed
 }
 
+/// The byte from which on is read.
+///
+/// # Errors
+/// Usage for one behind the end.
+fn timed_from(from: TimingFrom, facts: &Facts) -> Result<u64> {
+    let size = facts.size.unwrap_or(0);
+    let from = match from {
+        TimingFrom::Byte(byte) => byte,
+        TimingFrom::Place(number) => measure::numbered_place(number, POSITIONS, size).unwrap_or(0),
+    };
+    if from + TIMING_BYTES_MIN > size {
+        let what = format!("--offset {from}: {} has {size} bytes, too few behind that to be measured", facts.address);
+        let advice = format!("Give {} at most.", size.saturating_sub(TIMING_BYTES_MIN));
+        return Err(Error::new(Kind::Usage, what).advise(advice));
+    }
+    Ok(from)
+}
+
 /// One line, as hdparm has it.
-fn timing(options: &ProfileOptions, mut opened: Opened<'_>, out: Out) -> Exit {
+fn timing(options: &ProfileOptions, from: u64, mut opened: Opened<'_>, out: Out) -> Exit {
     let each = options.time.unwrap_or(TIMING.1);
-    let timed = measure::timing(&mut opened.subject, TIMING.0, each, &opened.stop);
+    let timed = measure::timing(&mut opened.subject, from, TIMING.0, each, &opened.stop);
     opened.measured();
     let cached = timed.cached.then(|| in_the_cache(&opened.facts));
     opened.doubt(cached);
     let run = opened.run();
     let text = match options.style {
-        TableStyle::Text => timing_text(run.facts, &timed, each),
+        TableStyle::Text => timing_text(run.facts, from, &timed, each),
         TableStyle::Csv => timed.rates.iter().fold("run,bytes_per_s\n".to_owned(), |text, rate| {
             let run = text.lines().count();
             format!("{text}{run},{rate:.0}\n")
         }),
-        TableStyle::Json => json::text(&found_json::timing(&run, &timed, each)),
+        TableStyle::Json => json::text(&found_json::timing(&run, from, &timed, each)),
     };
     if options.style == TableStyle::Text {
         opened.tell_failed();

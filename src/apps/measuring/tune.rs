@@ -41,6 +41,7 @@ pub(crate) fn tune(options: &TuneOptions, words: &[String], out: Out) -> Result<
         report: options.report.as_deref(),
         style: options.style,
         words,
+        label: options.label.as_deref(),
     };
     if options.restore {
         return restore(&options.path, out);

@@ -25,6 +25,7 @@ pub fn probe(path: &Path, facts: &mut Facts) -> io::Result<()> {
     facts.order = Order::Any;
     facts.calls = CallStyle::Waits;
     facts.queue = queue_limits::of_device(major, minor);
+    facts.queue_policy = queue_limits::policy_of_device(major, minor);
     if let Some(fd) = reading::open_if_allowed(path, OFlags::empty())? {
         let size = block::size_bytes(fd.as_fd())?;
         facts.size = Some(size);

@@ -26,6 +26,7 @@ pub fn probe(path: &Path, facts: &mut Facts) -> io::Result<()> {
     facts.order = Order::Any;
     facts.calls = CallStyle::Waits;
     facts.queue = queue_limits::of_device(stat.stx_dev_major, stat.stx_dev_minor);
+    facts.queue_policy = queue_limits::policy_of_device(stat.stx_dev_major, stat.stx_dev_minor);
     facts.direct = match reading::stated_alignment(path) {
         StatedAlignment::Asks(alignment) => Some(alignment),
         StatedAlignment::Never => None,
@@ -52,6 +53,7 @@ pub fn probe_new(parent: &Path, facts: &mut Facts) -> io::Result<()> {
     facts.order = Order::Any;
     facts.calls = CallStyle::Waits;
     facts.queue = queue_limits::of_device(stat.stx_dev_major, stat.stx_dev_minor);
+    facts.queue_policy = queue_limits::policy_of_device(stat.stx_dev_major, stat.stx_dev_minor);
     facts.direct = None;
     facts.dontcache = false;
     facts.cached_bytes = Some(0);

@@ -116,7 +116,11 @@ impl Endpoint for Ordered {
         }
         // Behind a write that was cancelled there is a gap: nothing may follow.
         self.stream.go_on()?;
-        debug_assert_eq!(request.at(), self.position.load(Relaxed), "a stream is written in order");
+        let (at, position) = (request.at(), self.position.load(Relaxed));
+        if at != position {
+            // A fault of this program; what has gone into a pipe cannot be taken back.
+            return Err(io::Error::other(format!("byte {at} would be written where byte {position} belongs")));
+        }
         if request.op == Op::Write {
             let bytes = request.rest();
             return self.write(bytes.len(), |from| self.stream.write(&bytes[from..]));

@@ -45,6 +45,21 @@ fn more_than_fits_goes_through_a_pipe_in_one_request() {
 }
 
 #[test]
+fn bytes_that_are_not_the_next_ones_are_not_written_into_a_stream() {
+    let (mut reader, writer) = std::io::pipe().unwrap();
+    let dest = ordered(writer.into(), Side::Dest);
+    assert_eq!(dest.perform(&mut request(Op::Write, 0, 100)).unwrap(), 100);
+    for offset in [0, 99, 101] {
+        let error = dest.perform(&mut request(Op::Write, offset, 100)).unwrap_err();
+        assert!(error.to_string().contains(&format!("byte {offset} would be written where byte 100 belongs")));
+    }
+    drop(dest);
+    let mut bytes = Vec::new();
+    reader.read_to_end(&mut bytes).unwrap();
+    assert_eq!(bytes.len(), 100);
+}
+
+#[test]
 fn a_socket_is_read_and_written_and_its_end_is_seen() {
     let (near, mut far) = UnixStream::pair().unwrap();
     let source = ordered(near.try_clone().unwrap().into(), Side::Source);

@@ -93,7 +93,7 @@ fn transport(disk: &Device) -> Option<String> {
 }
 
 /// The first of several attributes that says something.
-fn attribute(dir: &Path, names: &[&str]) -> Option<String> {
+pub(super) fn attribute(dir: &Path, names: &[&str]) -> Option<String> {
     names.iter().find_map(|name| tidied(&text(dir, name)?))
 }
 

@@ -84,14 +84,19 @@ impl Pump<'_> {
         let mut request = Request { slot, ticket, side, op, offset, len, done: 0, until: len, buffer };
         if zero {
             self.queues.release_ticket(side, ticket);
-            let written = matches!(self.plan.zeros, Zeros::Write | Zeros::Each);
-            if written || matches!(self.plan.route, Route::Delta { .. }) {
+            if self.fills_zeros() {
                 request.buffer.bytes_mut()[..len as usize].fill(0);
             }
             self.on_block_ready(request);
         } else {
             self.queues.submit(request);
         }
+    }
+
+    /// The memory of a block that is not read is filled with its zeros.
+    pub(super) fn fills_zeros(&self) -> bool {
+        let written = matches!(self.plan.zeros, Zeros::Write | Zeros::Each);
+        written || matches!(self.plan.route, Route::Delta { .. })
     }
 
     /// The block is no longer on its way, with what it was to be compared with.

@@ -6,6 +6,7 @@ mod delta;
 mod failing;
 mod feeding;
 mod locate_bad_block;
+mod memory_check;
 mod pacing;
 mod recover_from_dest;
 mod source_end;
@@ -13,8 +14,8 @@ mod unreadable;
 mod writing;
 
 use crate::core::{
-    Completion, Endpoint, Error, Extent, Limits, Op, Plan, Pool, Request, Route, Schedule, Side, Totals, Transferred,
-    Unread,
+    Completion, Endpoint, Error, Extent, Limits, MemoryCheck, Op, Plan, Pool, Request, Route, Schedule, Side, Totals,
+    Transferred, Unread,
 };
 use crate::engine::alone::Alone;
 use crate::engine::bad_block_search::BadBlockSearch;
@@ -39,6 +40,8 @@ pub(in crate::engine) struct Slot {
     pub(in crate::engine) zero: bool,
     /// It has been everywhere but at the digests.
     digesting: bool,
+    /// Of its bytes as they were read; `None`: they are not checked.
+    fingerprint: Option<u128>,
     /// How it is read, once a read of it has failed.
     pub(in crate::engine) around: BadBlockSearch,
 }
@@ -46,7 +49,7 @@ pub(in crate::engine) struct Slot {
 impl Slot {
     /// A block of data.
     pub(in crate::engine) fn of(extent: Extent) -> Self {
-        Slot { extent, zero: false, digesting: false, around: BadBlockSearch::default() }
+        Slot { extent, zero: false, digesting: false, fingerprint: None, around: BadBlockSearch::default() }
     }
 }
 
@@ -97,6 +100,8 @@ pub(in crate::engine) struct Pump<'a> {
     pub(in crate::engine) suspect: Suspect,
     /// The stream ended before the count was reached.
     pub(in crate::engine) ended_short: bool,
+    /// Whether blocks stay the same in memory, where that is looked at.
+    pub(in crate::engine) memory_check: Option<MemoryCheck>,
 }
 
 impl<'a> Pump<'a> {
@@ -140,6 +145,7 @@ impl<'a> Pump<'a> {
             suspect: Suspect::default(),
             unreadable_dest: 0,
             ended_short: false,
+            memory_check: plan.checks_memory.then(MemoryCheck::default),
         }
     }
 
@@ -195,6 +201,7 @@ impl<'a> Pump<'a> {
 
     /// Turns a block whose bytes are there, or need not be read, towards the dest.
     pub(in crate::engine) fn on_block_ready(&mut self, request: Request) {
+        self.take_fingerprint(&request);
         match self.plan.route {
             Route::Copy => self.start_writing(request),
             Route::Compare { .. } => self.start_comparing(request),
@@ -265,6 +272,10 @@ impl<'a> Pump<'a> {
 
     /// All of a block has arrived.
     pub(in crate::engine) fn on_block_done(&mut self, mut request: Request) {
+        if self.has_changed(&request) {
+            self.fail_changed(request);
+            return;
+        }
         let slot = &mut self.slots[request.slot as usize];
         slot.digesting = true;
         let (extent, zero) = (slot.extent, slot.zero);

@@ -25,6 +25,10 @@ pub(crate) fn end(asked: &PlanInput, range: &Range, holes: &Holes, engines: &Eng
     if let Some(rate) = asked.options.limit_bytes_per_s {
         notes.chose("limit", format!("{}/s", crate::plan::words::size(rate)), "--limit");
     }
+    if let Some(time) = asked.options.time_limit {
+        let choice = format!("{} s", time.as_secs());
+        notes.chose("time limit", choice, "--time; what is not copied by then is left, and the status is 4");
+    }
     let can_flush = matches!(asked.dest.kind, EndpointKind::File | EndpointKind::Block);
     let durable = can_flush && !asked.options.no_flush;
     let (choice, because) = match (can_flush, durable) {

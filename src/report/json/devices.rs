@@ -1,5 +1,5 @@
 use super::{SCHEMA, object};
-use crate::core::{Device, DevicePartition, InUse, SavedPace, WaitingUndo};
+use crate::core::{Device, DevicePartition, InUse, SavedPace, SchedulerAdvice, ScsiDevice, WaitingUndo};
 use serde::Serialize;
 use std::borrow::Cow;
 use std::path::PathBuf;
@@ -7,9 +7,27 @@ use std::path::PathBuf;
 /// The unit of partition tables, whatever the device's own blocks are.
 const SECTOR_BYTES: u64 = 512;
 
-/// The devices for programs.
-pub fn devices(devices: &[Device]) -> impl Serialize {
-    object! { schema: SCHEMA, report: "devices", devices: devices.iter().map(device).collect::<Vec<_>>() }
+/// The devices for programs; `others` are SCSI devices that are no block devices.
+pub fn devices(devices: &[Device], others: &[ScsiDevice]) -> impl Serialize {
+    object! {
+        schema: SCHEMA,
+        report: "devices",
+        devices: devices.iter().map(device).collect::<Vec<_>>(),
+        scsi_devices: others.iter().map(scsi).collect::<Vec<_>>(),
+    }
+}
+
+fn scsi(device: &ScsiDevice) -> impl Serialize {
+    object! {
+        name: &device.name,
+        path: device.path.to_string_lossy(),
+        other_nodes: texts(&device.others),
+        kind: device.kind(),
+        peripheral_type: device.peripheral_type,
+        address: &device.address,
+        model: &device.model,
+        revision: &device.revision,
+    }
 }
 
 fn device(device: &Device) -> impl Serialize {
@@ -24,6 +42,9 @@ fn device(device: &Device) -> impl Serialize {
         wwn: &identity.wwn,
         transport: &identity.transport,
         rotational: device.rotational,
+        scheduler: &device.queue_policy.scheduler,
+        scheduler_advised: device.queue_policy.advice(device.rotational).map(SchedulerAdvice::scheduler),
+        read_ahead_bytes: device.queue_policy.read_ahead_bytes,
         removable: device.removable,
         read_only: device.read_only,
         logical_block_bytes: Some(device.logical_block_bytes).filter(|&bytes| bytes > 0),

@@ -5,7 +5,8 @@ use super::queue_depth;
 use super::runs::{differences, unread, verified};
 use super::{Failure, SCHEMA, object};
 use crate::core::{
-    Decision, Durability, Ended, Latency, Limits, Outcome, PatternAct, PlanSide, Route, Side, Trial, Unread,
+    Decision, Durability, Ended, Kept, Latency, Limits, MemoryCheck, Outcome, PatternAct, PlanSide, Route, Side, Trial,
+    Unread,
 };
 use crate::report::{text, units};
 use serde::Serialize;
@@ -20,6 +21,7 @@ pub fn outcome(decision: &Decision, outcome: &Outcome, args: &[String], started:
     let (status, signal, error) = match &outcome.ended {
         Ended::Complete => ("complete", None, None),
         Ended::Interrupted(signal) => ("interrupted", Some(*signal), None),
+        Ended::OutOfTime => ("out_of_time", None, None),
         Ended::Failed(error) => ("failed", None, Some(Failure::from(error.as_ref()))),
     };
     object! {
@@ -32,6 +34,7 @@ pub fn outcome(decision: &Decision, outcome: &Outcome, args: &[String], started:
         },
         version: env!("CARGO_PKG_VERSION"),
         command,
+        label: &notes.label,
         started: started.and_then(rfc_3339),
         status,
         signal,
@@ -50,16 +53,11 @@ pub fn outcome(decision: &Decision, outcome: &Outcome, args: &[String], started:
         damage: outcome.damage.as_ref().map(damage),
         dests: outcome.dests.iter().map(|one| dest(plan, outcome, one, args)).collect::<Vec<_>>(),
         verified: outcome.verified.as_ref().map(verified),
+        memory_check: outcome.memory_check.map(memory_check),
         continue_command: text::continue_command(plan, outcome, args),
         manifest: &outcome.manifest,
         bytes: bytes(outcome),
-        journal: outcome.kept.as_ref().map(|kept| object! {
-            already_bytes: kept.already_bytes,
-            durable_bytes: kept.durable_bytes,
-            unread_bytes: kept.unread_bytes,
-            checkpoints: kept.checkpoints,
-            path: kept.left.as_ref().map(|path| path.to_string_lossy()),
-        }),
+        journal: outcome.kept.as_ref().map(journal),
         estimate: outcome.estimate.as_ref().map(estimate),
         elapsed_s: outcome.elapsed.as_secs_f64(),
         flushing_s: outcome.flushing.as_secs_f64(),
@@ -81,6 +79,20 @@ pub fn outcome(decision: &Decision, outcome: &Outcome, args: &[String], started:
         notes: &outcome.notes,
         why: reasons(notes),
         warnings: &notes.warnings,
+    }
+}
+
+fn memory_check(check: MemoryCheck) -> impl Serialize {
+    object! { unchanged_bytes: check.unchanged_bytes, changed_at_bytes: check.changed_at }
+}
+
+fn journal(kept: &Kept) -> impl Serialize {
+    object! {
+        already_bytes: kept.already_bytes,
+        durable_bytes: kept.durable_bytes,
+        unread_bytes: kept.unread_bytes,
+        checkpoints: kept.checkpoints,
+        path: kept.left.as_ref().map(|path| path.to_string_lossy()),
     }
 }
 

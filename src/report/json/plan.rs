@@ -3,7 +3,7 @@ use super::queue_depth;
 use super::{SCHEMA, object};
 use crate::core::{
     Bursts, Cache, Decision, Direction, EndpointKind, Estimate, Facts, Partition, PlanNotes, PlanSide, Portion, Reason,
-    Route, WriteOrder, Zeros,
+    Route, SchedulerAdvice, WriteOrder, Zeros,
 };
 use serde::Serialize;
 use std::borrow::Cow;
@@ -30,6 +30,7 @@ pub fn plan(decision: &Decision, source: &Facts, dest: &Facts, expected: Option<
     object! {
         schema: SCHEMA,
         report: "plan",
+        label: &notes.label,
         source: side(&plan.source, source),
         dest: side(&plan.dest, dest),
         len_bytes: plan.len,
@@ -127,6 +128,9 @@ fn side(side: &PlanSide, facts: &Facts) -> impl Serialize {
         wwn: &identity.wwn,
         transport: &identity.transport,
         rotational: facts.queue.rotational,
+        scheduler: &facts.queue_policy.scheduler,
+        scheduler_advised: facts.queue_policy.advice(facts.queue.rotational).map(SchedulerAdvice::scheduler),
+        read_ahead_bytes: facts.queue_policy.read_ahead_bytes,
         filesystem: &facts.filesystem,
         content: &facts.content,
         partitions: facts.partitions.iter().map(partition).collect::<Vec<_>>(),

@@ -42,15 +42,15 @@ fn a_failure_names_kind_place_and_number() {
 fn a_run_that_could_not_begin_has_every_field_of_a_report() {
     let full = value(&outcome(&examples::plan(), &examples::complete(), &examples::args(), None));
     let error = Error::new(Kind::Refused, "dest is mounted").on(Side::Dest).advise("Unmount it.");
-    let refused = value(&unbegun("copy", &examples::args(), Unbegun::Failed(&error)));
+    let refused = value(&unbegun("copy", None, &examples::args(), Unbegun::Failed(&error)));
     let names = |report: &serde_json::Value| report.as_object().unwrap().keys().cloned().collect::<Vec<_>>();
     assert_eq!(names(&refused), names(&full));
     assert_eq!((&refused["status"], &refused["durable"]), (&"refused".into(), &false.into()));
     assert_eq!((&refused["error"]["kind"], &refused["error"]["side"]), (&"refused".into(), &"dest".into()));
     assert_eq!((&refused["error"]["offset_bytes"], &refused["error"]["advice"]), (&Null, &"Unmount it.".into()));
     let failed = Error::new(Kind::Open, "cannot open");
-    assert_eq!(value(&unbegun("copy", &[], Unbegun::Failed(&failed)))["status"], "failed");
-    let stopped = value(&unbegun("verify", &[], Unbegun::Interrupted(2)));
+    assert_eq!(value(&unbegun("copy", None, &[], Unbegun::Failed(&failed)))["status"], "failed");
+    let stopped = value(&unbegun("verify", None, &[], Unbegun::Interrupted(2)));
     assert_eq!((&stopped["status"], &stopped["signal"], &stopped["error"]), (&"interrupted".into(), &2.into(), &Null));
 }
 
@@ -91,7 +91,7 @@ fn a_plan_is_told_in_reading_order() {
 
 #[test]
 fn devices_are_told_in_reading_order() {
-    insta::assert_snapshot!(text(&devices(&example_devices::devices()[..1])));
+    insta::assert_snapshot!(text(&devices(&example_devices::devices()[..1], &[])));
 }
 
 #[test]
@@ -104,7 +104,7 @@ fn every_use_has_its_word() {
         InUse::System { at: at() },
         InUse::Exclusive,
     ];
-    let report = value(&devices(&[Device { uses, ..Device::default() }]));
+    let report = value(&devices(&[Device { uses, ..Device::default() }], &[]));
     let device = &report["devices"][0];
     let words: Vec<&str> = device["uses"].as_array().unwrap().iter().filter_map(|used| used["kind"].as_str()).collect();
     assert_eq!(words, ["mounted", "swap", "held", "system", "exclusive"]);
@@ -135,7 +135,7 @@ fn every_field_is_documented() {
     let mut found = Vec::new();
     keys(&report, &mut found);
     keys(&planned, &mut found);
-    keys(&value(&devices(&example_devices::devices())), &mut found);
+    keys(&value(&devices(&example_devices::devices(), &[ScsiDevice::default()])), &mut found);
     let document = include_str!("../../../docs/json.md");
     assert!(found.len() > 100, "{}", found.len());
     for key in found {

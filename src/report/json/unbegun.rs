@@ -17,8 +17,8 @@ pub enum Unbegun<'a> {
 }
 
 /// The report of a run that was refused or could not begin: it has all fields that an outcome has. `report` names the
-/// command, `args` is the command line as given, without the name of the program.
-pub fn unbegun(report: &str, args: &[String], why: Unbegun<'_>) -> impl Serialize {
+/// command, `label` is what the user calls the run, `args` the command line as given, without the name of the program.
+pub fn unbegun(report: &str, label: Option<&str>, args: &[String], why: Unbegun<'_>) -> impl Serialize {
     let mut command = vec!["haul"];
     command.extend(args.iter().map(String::as_str));
     let (status, signal, error) = match why {
@@ -31,6 +31,7 @@ pub fn unbegun(report: &str, args: &[String], why: Unbegun<'_>) -> impl Serializ
         report,
         version: env!("CARGO_PKG_VERSION"),
         command,
+        label,
         started: NOTHING,
         status,
         signal,
@@ -45,6 +46,7 @@ pub fn unbegun(report: &str, args: &[String], why: Unbegun<'_>) -> impl Serializ
         damage: NOTHING,
         dests: NONE,
         verified: NOTHING,
+        memory_check: NOTHING,
         continue_command: NOTHING,
         manifest: NOTHING,
         bytes: NOTHING,

@@ -4,8 +4,9 @@ mod uses;
 use super::columns::{columns, pad, whole, wrap};
 use super::printable::printable;
 use super::style::{CARE, DANGER, STRONG, paint};
+use super::text::queue;
 use super::units;
-use crate::core::{Device, DevicePartition, InUse, SavedPace, WaitingUndo};
+use crate::core::{Device, DevicePartition, InUse, SavedPace, ScsiDevice, WaitingUndo};
 use std::path::Path;
 use uses::{of_disk, of_partition};
 
@@ -19,13 +20,15 @@ const SIZE_COLUMNS: usize = 10;
 const ALIAS_INDENT: usize = 4;
 
 /// Every device and partition: name, size, what it is, what is on it, who uses it, in lines of at most `width` columns.
-/// Words longer than a line, long paths, are not broken.
-pub fn human(devices: &[Device], width: usize) -> String {
-    if devices.is_empty() {
-        return "no block devices here\n".to_owned();
-    }
+/// Words longer than a line, long paths, are not broken. `others` are SCSI devices that are no block devices.
+pub fn human(devices: &[Device], others: &[ScsiDevice], width: usize) -> String {
     let layout = Layout::of(devices, width.max(WIDTH_MIN));
-    let paragraphs: Vec<String> = devices.iter().map(|device| layout.device(device)).collect();
+    let others = scsi(others, layout.width);
+    if devices.is_empty() {
+        return "no block devices here\n".to_owned() + &others;
+    }
+    let mut paragraphs: Vec<String> = devices.iter().map(|device| layout.device(device)).collect();
+    paragraphs.extend(Some(others).filter(|text| !text.is_empty()));
     let places = devices.iter().any(|device| !device.partitions.is_empty()).then_some(PLACES);
     let unreadable = devices.iter().any(|device| !device.readable).then_some(UNREADABLE);
     let notes = places.into_iter().chain(unreadable).map(|note| wrap("", "", note, layout.width));
@@ -59,7 +62,8 @@ impl Layout {
         let start = self.start(&paint(STRONG, &printable(&device.name)), &size);
         let stem = if device.partitions.is_empty() { " " } else { "│" };
         let undone = not_back(device.undo.as_ref(), &device.path);
-        let paragraphs = [who(device), state(device), undone, made_of(device), tuned(device)];
+        let queue = queue::policy(&device.queue_policy).unwrap_or_default();
+        let paragraphs = [who(device), queue, state(device), undone, made_of(device), tuned(device)];
         let mut lines = self.beside(&start, &paragraphs, stem);
         // Names by id are long, and worth nothing when they are broken: they get the whole line.
         let aliases = aliases(device);
@@ -187,6 +191,22 @@ fn tuned(device: &Device) -> String {
     let paces = [(&device.saved, "reading"), (&device.saved_write, "writing")];
     let told: Vec<String> = paces.into_iter().filter_map(one).collect();
     if told.is_empty() { String::new() } else { format!("tuned: {}", told.join("; ")) }
+}
+
+/// A line for each SCSI device that is no block device.
+fn scsi(devices: &[ScsiDevice], width: usize) -> String {
+    let names = devices.iter().map(|device| columns(&printable(&device.name))).max().unwrap_or(0);
+    let line = |device: &ScsiDevice| {
+        let start = format!("{}  ", pad(&printable(&device.name), names));
+        let mut words = vec![whole(device.kind())];
+        words.extend(device.model.iter().map(|model| printable(model)));
+        words.extend(device.revision.iter().map(|revision| whole(&format!("revision {}", printable(revision)))));
+        words.push(whole(&format!("at {}", printable(&device.address))));
+        let mut text = words.join(", ");
+        device.others.iter().for_each(|path| text += &format!(" {}", whole(&printable(&path.to_string_lossy()))));
+        wrap(&start, &" ".repeat(names + 2), &text, width)
+    };
+    devices.iter().map(line).collect()
 }
 
 fn aliases(device: &Device) -> String {

@@ -3,7 +3,7 @@ use crate::report::example_devices as examples;
 
 /// The list without colour.
 fn bare(devices: &[Device], width: usize) -> String {
-    anstream::adapter::strip_str(&human(devices, width)).to_string()
+    anstream::adapter::strip_str(&human(devices, &[], width)).to_string()
 }
 
 /// The words without the line breaks between them.
@@ -92,7 +92,7 @@ fn many_mount_points_are_counted() {
 fn a_label_cannot_move_the_cursor() {
     let mut device = Device { name: "sda".to_owned(), content: Some("\u{1b}[2J".to_owned()), ..Device::default() };
     device.identity.model = Some("\u{1b}[2J\n".to_owned());
-    let text = human(&[device], 80);
+    let text = human(&[device], &[], 80);
     assert!(!text.contains("\u{1b}[2J") && text.contains(r"\u{1b}[2J\n"), "{text}");
 }
 
@@ -106,4 +106,35 @@ fn no_devices_and_unreadable_devices_are_said_so() {
     assert!(!bare(&examples::devices(), 80).contains("eadable"));
     let strange = Device { size: 1 << 20, readable: true, ..Device::default() };
     assert!(bare(&[strange], 80).contains("unknown content"));
+}
+
+#[test]
+fn a_tape_and_an_enclosure_have_a_line_each_behind_the_disks() {
+    let tape = ScsiDevice {
+        name: "sg10".to_owned(),
+        path: "/dev/sg10".into(),
+        others: vec!["/dev/st0".into(), "/dev/nst0".into()],
+        address: "2:0:1:0".to_owned(),
+        peripheral_type: Some(1),
+        model: Some("HP Ultrium 3-SCSI".to_owned()),
+        revision: Some("G63W".to_owned()),
+    };
+    let (name, address) = ("sg2".to_owned(), "2:0:2:0".to_owned());
+    let enclosure = ScsiDevice { name, address, peripheral_type: Some(13), ..ScsiDevice::default() };
+    let text = human(&[], &[enclosure, tape], 60);
+    insta::assert_snapshot!(anstream::adapter::strip_str(&text), @r"
+    no block devices here
+    sg2   enclosure, at 2:0:2:0
+    sg10  tape, HP Ultrium 3-SCSI, revision G63W, at 2:0:1:0
+          /dev/st0 /dev/nst0
+    ");
+}
+
+#[test]
+fn scheduler_and_read_ahead_are_told() {
+    let mut device = examples::devices()[0].clone();
+    device.queue_policy.scheduler = Some("mq-deadline".to_owned());
+    device.queue_policy.read_ahead_bytes = Some(128 << 10);
+    let text = flowing(&bare(&[device], 80).replace('│', ""));
+    assert!(text.contains("scheduler mq-deadline, read-ahead 128 KiB"), "{text}");
 }

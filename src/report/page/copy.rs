@@ -42,6 +42,10 @@ pub fn copy(found: CopyFound<'_>) -> String {
     match &outcome.ended {
         Ended::Complete => {}
         Ended::Interrupted(_) => page.warnings.push("Interrupted: this is what was done by then.".to_owned()),
+        Ended::OutOfTime => {
+            page.warnings
+                .push("Stopped by --time: this is what was done by then, and the copy is not whole.".to_owned());
+        }
         Ended::Failed(error) => page.warnings.push(bare(&text::error(error)).trim_start_matches("haul: ").to_owned()),
     }
     let waiting = bare(&text::waiting(outcome));

@@ -31,7 +31,7 @@ pub(super) fn verdict(plan: &Plan, outcome: &Outcome, damage: &Damage) -> String
     match outcome.ended {
         Ended::Complete => format!("{verdict}, {checked} checked"),
         Ended::Interrupted(signal) => format!("{verdict}, interrupted by {} after {checked}", signal_name(signal)),
-        Ended::Failed(_) => format!("{verdict}, stopped after {checked}"),
+        Ended::OutOfTime | Ended::Failed(_) => format!("{verdict}, stopped after {checked}"),
     }
 }
 

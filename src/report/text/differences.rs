@@ -29,7 +29,7 @@ pub(super) fn verdict(plan: &Plan, outcome: &Outcome, differences: &Differences)
     match outcome.ended {
         Ended::Complete => format!("{verdict}: {compared} compared"),
         Ended::Interrupted(signal) => format!("{verdict}: interrupted by {} after {compared}", signal_name(signal)),
-        Ended::Failed(_) => format!("{verdict}: stopped after {compared}"),
+        Ended::OutOfTime | Ended::Failed(_) => format!("{verdict}: stopped after {compared}"),
     }
 }
 

@@ -1,7 +1,7 @@
 use super::estimate::estimated;
 use super::rest::Rest;
 use super::signal::signal_name;
-use super::{damage, dests, differences, unread, verified};
+use super::{damage, dests, differences, memory_check, unread, verified};
 use crate::core::{
     Decision, Direction, Durability, Ended, EndpointKind, EngineKind, Kept, Latency, Outcome, PatternAct, Plan,
     PlanNotes, Route, Side, Totals, Unread,
@@ -26,6 +26,7 @@ pub fn outcome(decision: &Decision, outcome: &Outcome, args: &[String]) -> Strin
     }
     text += &wrap(&format!("{} ", paint(STRONG, "haul:")), "      ", &headline(plan, outcome), WIDTH);
     let mut rows = Columns::default();
+    rows.row("label", notes.label.as_deref().map(printable).unwrap_or_default());
     rows.row("source", side(plan, Side::Source));
     match plan.dests.is_empty() {
         true => rows.row("dest", side(plan, Side::Dest)),
@@ -45,6 +46,7 @@ pub fn outcome(decision: &Decision, outcome: &Outcome, args: &[String]) -> Strin
     if let Some(found) = &outcome.verified {
         verified::rows(plan, found, &mut rows);
     }
+    rows.row("in memory", memory_check::row(plan, outcome));
     rows.row("manifest", outcome.manifest.as_deref().map(printable).unwrap_or_default());
     rows.row("bytes", bytes(plan, &outcome.totals));
     rows.row("journal", outcome.kept.as_ref().map(journal).unwrap_or_default());
@@ -101,6 +103,7 @@ pub(crate) fn headline(plan: &Plan, outcome: &Outcome) -> String {
         Ended::Complete if plan.pattern.is_some() => format!("wrote {amount} of the test pattern"),
         Ended::Complete => format!("copied {amount}{}", dests::amount(outcome)),
         Ended::Interrupted(signal) => format!("interrupted by {} after {amount}", signal_name(signal)),
+        Ended::OutOfTime => format!("stopped by --time, not whole: {amount}"),
         Ended::Failed(_) => format!("stopped after {amount}"),
     };
     let mut text = format!("{start} in {}", units::duration(outcome.elapsed));
@@ -121,6 +124,7 @@ pub(crate) fn headline(plan: &Plan, outcome: &Outcome) -> String {
     }
     let each = outcome.dests.iter().filter_map(|dest| dest.verified.as_ref());
     let verdict = outcome.verified.as_ref().map(verified::verdict).or_else(|| verified::verdict_of_all(each));
+    let verdict = verdict.or_else(|| memory_check::verdict(plan, outcome));
     text += &verdict.map(|verdict| format!(", {verdict}")).unwrap_or_default();
     text + &unread::clause(outcome)
 }
@@ -363,7 +367,7 @@ fn how_to_go_on(plan: &Plan, outcome: &Outcome, args: &[String]) -> String {
             let what = match (&outcome.ended, words.first().map(String::as_str)) {
                 (_, Some("sync")) => "All is written; to make it durable:",
                 (Ended::Complete, _) => "To try again what could not be read, and nothing else:",
-                (Ended::Interrupted(_), _) => &format!("To {verb} the rest:"),
+                (Ended::Interrupted(_) | Ended::OutOfTime, _) => &format!("To {verb} the rest:"),
                 _ => &format!("To {verb} the rest, once the cause is gone:"),
             };
             let hashes =

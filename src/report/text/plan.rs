@@ -1,5 +1,5 @@
 use super::estimate::expected;
-use super::side::describe;
+use super::{queue, side::describe};
 use crate::core::{Decision, Direction, Estimate, Facts, PatternAct, Plan, PlanSide, Reason, Route};
 use crate::report::columns::{Columns, beside, columns, pad, whole};
 use crate::report::printable::printable;
@@ -14,8 +14,8 @@ pub fn plan(decision: &Decision, source: &Facts, dest: &Facts, estimate: Option<
     let Decision { plan, notes } = decision;
     let mut text = paint(STRONG, &headline(plan)) + "\n\n";
     let mut sides = Columns::default();
-    sides.row("source", describe(source, None));
-    sides.row("dest", describe(dest, None));
+    sides.row("source", with_queue(source));
+    sides.row("dest", with_queue(dest));
     for other in plan.dests.iter().skip(1) {
         sides.row("also", format!("{}\n{}", printable(&other.side.address), other.side.kind.name()));
     }
@@ -28,6 +28,12 @@ pub fn plan(decision: &Decision, source: &Facts, dest: &Facts, estimate: Option<
         text += &beside(&paint(CARE, "warning:"), &printable(warning));
     }
     text
+}
+
+/// What is known of a side, and how the kernel treats requests to it.
+fn with_queue(facts: &Facts) -> String {
+    let lines = [describe(facts, None)].into_iter().chain(queue::of_side(facts));
+    lines.collect::<Vec<_>>().join("\n")
 }
 
 /// What goes where, in one line.

@@ -1,5 +1,6 @@
 //! The command lines of `haul tune` and `haul profile`.
 pub(crate) mod profile;
+mod random;
 pub(crate) mod tune;
 mod write;
 

@@ -1,9 +1,10 @@
 //! `haul profile` as clap sees it, and as [`ProfileOptions`].
 use crate::apps::command::{Call, Unmeant, Words};
 use crate::apps::exit::Exit;
+use crate::apps::measuring::cli::random::RandomArguments;
 use crate::apps::measuring::cli::tune::TableArguments;
 use crate::apps::measuring::cli::write::WriteArguments;
-use crate::apps::measuring::plan::{ProfileOptions, TableStyle};
+use crate::apps::measuring::plan::{ProfileOptions, TableStyle, TimingFrom};
 use crate::cli::help;
 use crate::cli::words::address;
 use crate::cli::words::{self, EngineChoice};
@@ -35,6 +36,20 @@ pub(crate) struct ProfileArguments {
     /// as hdparm -t does. --time says how long each of them is.
     #[arg(long, conflicts_with_all = ["positions", "report", "write"], help_heading = "Method")]
     timing: bool,
+
+    /// With --timing: from this byte on, not from the start
+    ///
+    /// With --timing: read from this byte on, not from the start, as hdparm --offset: --offset 500G.
+    #[arg(long, value_name = "SIZE", value_parser = words::offset, requires = "timing", help_heading = "Method")]
+    offset: Option<u64>,
+
+    /// With --timing: from the place of this number on
+    ///
+    /// With --timing: read from the place of this number on, 1 to 20, as they are numbered in the table of a profile
+    /// with its 20 places.
+    #[arg(long, value_name = "N", value_parser = words::place, requires = "timing", help_heading = "Method")]
+    #[arg(conflicts_with = "offset")]
+    place: Option<u32>,
 
     /// Places at which the rate is measured; default 20
     ///
@@ -68,6 +83,9 @@ pub(crate) struct ProfileArguments {
     engine: EngineChoice,
 
     #[command(flatten)]
+    random: RandomArguments,
+
+    #[command(flatten)]
     write: WriteArguments,
 
     #[command(flatten)]
@@ -81,12 +99,15 @@ impl Words for ProfileArguments {
         Ok(ProfileOptions {
             path: address("PATH", self.path)?,
             timing: self.timing,
+            from: self.offset.map(TimingFrom::Byte).or(self.place.map(TimingFrom::Place)).unwrap_or_default(),
             positions: self.positions,
             sustained_bytes: self.sustained,
             write: self.write.into_options(false),
             time: self.time,
             engine: self.engine,
+            random: self.random.into_options(),
             style: self.table.style(),
+            label: self.table.label,
             report: self.table.report,
         })
     }

@@ -24,6 +24,12 @@ pub(crate) struct TableArguments {
     #[arg(long, help_heading = "Output")]
     csv: bool,
 
+    /// What this run is called in JSON
+    ///
+    /// What this run is called, as `label` in its JSON: to tell many of them apart.
+    #[arg(long, value_name = "TEXT", help_heading = "Output")]
+    pub(crate) label: Option<String>,
+
     /// Write a page with charts
     ///
     /// Write one HTML page that needs nothing else: the curves, the tables under them, what was measured and on which
@@ -117,6 +123,7 @@ impl Words for TuneArguments {
             restore: self.restore,
             engine: self.engine,
             style: self.table.style(),
+            label: self.table.label,
             report: self.table.report,
         })
     }

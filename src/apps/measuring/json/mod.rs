@@ -2,14 +2,16 @@
 mod commands;
 mod lethargy;
 mod profile;
+mod random;
 mod sustained;
 mod tune;
 
 pub use profile::{profile, timing};
+pub use random::random;
 pub use sustained::sustained;
 pub use tune::tune;
 
-use crate::core::{Extent, Facts};
+use crate::core::{Extent, Facts, SchedulerAdvice};
 use crate::measure::{Bad, Cost, Failure, Written, fit::Fit};
 use crate::report::json::object;
 use serde::Serialize;
@@ -27,6 +29,9 @@ fn subject(facts: &Facts) -> impl Serialize {
         wwn: &identity.wwn,
         transport: &identity.transport,
         rotational: facts.queue.rotational,
+        scheduler: &facts.queue_policy.scheduler,
+        scheduler_advised: facts.queue_policy.advice(facts.queue.rotational).map(SchedulerAdvice::scheduler),
+        read_ahead_bytes: facts.queue_policy.read_ahead_bytes,
     }
 }
 

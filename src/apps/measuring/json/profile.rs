@@ -12,18 +12,21 @@ use std::time::Duration;
 
 /// What `haul profile --json` prints.
 pub fn profile(run: &Run<'_>, found: &Profiled) -> impl Serialize {
-    let zone = |zone: &Zone| object! { offset_bytes: zone.offset, bytes_per_s: zone.bytes_per_s };
+    let zone = |(zone, &number): (&Zone, &u32)| {
+        object! { number: number, offset_bytes: zone.offset, bytes_per_s: zone.bytes_per_s }
+    };
     object! {
         schema: SCHEMA,
         report: "profile",
         command: run.words,
+        label: run.label,
         subject: subject(run.facts),
         operation: run.op.name(),
         written: run.written.map(written),
         engine: run.engine.name(),
         ended: ended(found.failure.as_ref()),
         failure: failure(found.failure.as_ref()),
-        positions: found.zones.iter().map(zone).collect::<Vec<_>>(),
+        positions: found.zones.iter().zip(&found.numbers).map(zone).collect::<Vec<_>>(),
         whole_read_s: found.whole_s.filter(|_| run.op == Op::Read),
         whole_write_s: found.whole_s.filter(|_| run.op == Op::Write),
         commands: costs(&found.costs),
@@ -49,13 +52,16 @@ fn way(way: &WayCost) -> impl Serialize + use<> {
     }
 }
 
-/// What `haul profile --timing --json` prints; `each` is how long each run was meant to be.
-pub fn timing(run: &Run<'_>, timed: &Timed, each: Duration) -> impl Serialize {
+/// What `haul profile --timing --json` prints; `from` is the byte at which each run began, `each` how
+/// long it was meant to be.
+pub fn timing(run: &Run<'_>, from: u64, timed: &Timed, each: Duration) -> impl Serialize {
     object! {
         schema: SCHEMA,
         report: "timing",
         command: run.words,
+        label: run.label,
         subject: subject(run.facts),
+        offset_bytes: from,
         run_s: each.as_secs_f64(),
         ended: ended(timed.failure.as_ref()),
         failure: failure(timed.failure.as_ref()),

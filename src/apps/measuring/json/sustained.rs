@@ -13,6 +13,7 @@ pub fn sustained(run: &Run<'_>, found: &Sustained, bytes: u64) -> impl Serialize
         schema: SCHEMA,
         report: "sustained",
         command: run.words,
+        label: run.label,
         subject: subject(run.facts),
         written: run.written.map(written),
         engine: run.engine.name(),

@@ -12,6 +12,7 @@ pub fn tune(run: &Run<'_>, tuned: &Tuned) -> impl Serialize {
         schema: SCHEMA,
         report: "tune",
         command: run.words,
+        label: run.label,
         subject: subject(run.facts),
         operation: run.op.name(),
         written: run.written.map(written),

@@ -56,6 +56,7 @@ fn found() -> Profiled {
     let ways = vec![direct, way(Way::Indirect, 2e8, 0.2, false), way(Way::Mapped, 1e8, 0.1, false)];
     Profiled {
         zones: (0..20).map(zone).collect(),
+        numbers: (1..=20).collect(),
         whole_s: Some(7200.0),
         costs,
         fit: line,

@@ -1,5 +1,5 @@
 //! What `haul tune` and `haul profile` are asked for, and how what they measure is opened: pure.
-use super::wish::WriteWish;
+use super::wish::{RandomWish, WriteWish};
 use crate::core::{
     Access, Cache, CommandWishes, EndpointKind, EngineKind, Error, Existing, Facts, Host, Kind, Op, PlanSide, Result,
     Through,
@@ -46,8 +46,25 @@ pub struct TuneOptions {
     pub engine: Option<EngineKind>,
     /// How the table is printed.
     pub style: TableStyle,
+    /// What the user calls the run.
+    pub label: Option<String>,
     /// A page with charts, in this file.
     pub report: Option<PathBuf>,
+}
+
+/// Where `haul profile --timing` reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TimingFrom {
+    /// From this byte on.
+    Byte(u64),
+    /// From the place of this number on, of those that a profile measures.
+    Place(u32),
+}
+
+impl Default for TimingFrom {
+    fn default() -> Self {
+        TimingFrom::Byte(0)
+    }
 }
 
 /// What `haul profile` was asked for.
@@ -55,10 +72,14 @@ pub struct TuneOptions {
 pub struct ProfileOptions {
     /// The disk or file.
     pub path: String,
-    /// Only the rate at the start.
+    /// Only the rate at one place.
     pub timing: bool,
+    /// Which.
+    pub from: TimingFrom,
     /// Places of the zone curve; `None`: as many as there should be.
     pub positions: Option<u32>,
+    /// Only reads at random places.
+    pub random: Option<RandomWish>,
     /// Only how the rate of writing holds, over so many bytes.
     pub sustained_bytes: Option<u64>,
     /// Measure writing; `None`: reading.
@@ -69,6 +90,8 @@ pub struct ProfileOptions {
     pub engine: Option<EngineKind>,
     /// How the table is printed.
     pub style: TableStyle,
+    /// What the user calls the run.
+    pub label: Option<String>,
     /// A page with charts, in this file.
     pub report: Option<PathBuf>,
 }

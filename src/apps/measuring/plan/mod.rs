@@ -1,10 +1,14 @@
 //! What is decided before a disk is measured; pure.
 mod by_node;
 mod measuring;
+mod random;
 mod wish;
 mod writing;
 
 pub use by_node::ways_by_node;
-pub use measuring::{MEASURED_IN_FLIGHT_BYTES, Measuring, ProfileOptions, TableStyle, TuneOptions, ceiling, measure};
-pub use wish::WriteWish;
+pub use measuring::{
+    MEASURED_IN_FLIGHT_BYTES, Measuring, ProfileOptions, TableStyle, TimingFrom, TuneOptions, ceiling, measure,
+};
+pub use random::random_reads;
+pub use wish::{RandomWish, WriteWish};
 pub use writing::{KEPT_BYTES_MAX, Over, Reach, Writing, may_measure_writing, measure_writing};

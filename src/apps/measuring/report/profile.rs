@@ -4,11 +4,11 @@ use super::cost::{costs, line_words};
 use super::{Run, commands, heading, lethargy, whole};
 use crate::core::{Facts, Op};
 use crate::measure::stats::median;
-use crate::measure::{Profiled, Timed, WayCost};
+use crate::measure::{Profiled, Timed, Way, WayCost};
 use crate::report::columns::Columns;
 use crate::report::printable::printable;
 use crate::report::style::{STRONG, paint};
-use crate::report::text::described;
+use crate::report::text::{described, queue};
 use crate::report::units;
 use std::time::Duration;
 
@@ -24,9 +24,18 @@ pub fn profile_text(run: &Run<'_>, found: &Profiled, charts: &str) -> String {
     let mut rows = Columns::default();
     summary(found, run.op, &mut rows);
     rows.row("the rest", lethargy::sentence(found));
+    rows.row("queue", queued(run.facts, found));
     run.rows(found.failure.as_ref(), &mut rows);
     text += &format!("{charts}\n{}", rows.lines());
     text
+}
+
+/// Scheduler and read-ahead, and what would suit the disk better.
+fn queued(facts: &Facts, found: &Profiled) -> String {
+    let rate = |way| found.ways.iter().find(|cost| cost.way == way && !cost.cached).map(|cost| cost.bytes_per_s);
+    let rates = rate(Way::Buffered).zip(rate(Way::Direct));
+    let advice = rates.and_then(|(buffered, direct)| queue::read_ahead_advice(facts, buffered, direct));
+    queue::of_side(facts).into_iter().chain(advice).collect::<Vec<_>>().join("; ")
 }
 
 /// The rate by position, for the terminal.
@@ -39,11 +48,11 @@ pub fn profile_charts(facts: &Facts, found: &Profiled, look: Look) -> String {
 }
 
 fn positions(found: &Profiled, size: u64) -> String {
-    let mut text = heading(&format!("{:>12} {:>9} {:>12}", "position", "of disk", "rate"));
-    for zone in &found.zones {
+    let mut text = heading(&format!("{:>4} {:>12} {:>9} {:>12}", "no", "position", "of disk", "rate"));
+    for (zone, number) in found.zones.iter().zip(&found.numbers) {
         let rate = units::rate_decimal(whole(zone.bytes_per_s));
         let percent = zone.offset as f64 / size.max(1) as f64 * 100.0;
-        text += &format!("{:>12} {percent:>7.0} % {rate:>12}\n", units::size(zone.offset));
+        text += &format!("{number:>4} {:>12} {percent:>7.0} % {rate:>12}\n", units::size(zone.offset));
     }
     text
 }
@@ -91,15 +100,16 @@ fn summary(found: &Profiled, op: Op, rows: &mut Columns) {
 }
 
 /// One line, as hdparm -t has it; none where no run gave a rate.
-pub fn timing_text(facts: &Facts, timed: &Timed, each: Duration) -> String {
+pub fn timing_text(facts: &Facts, from: u64, timed: &Timed, each: Duration) -> String {
     let rates = timed.rates.as_slice();
     let [low, high] = [f64::min, f64::max].map(|pick| rates.iter().copied().reduce(pick));
     let (Some(middle), Some(low), Some(high)) = (median(rates), low, high) else { return String::new() };
     let [low, high] = [low, high].map(|rate| units::rate_decimal(whole(rate)));
     let reads = units::count(rates.len() as u64, "read", "reads");
+    let from = if from == 0 { "the start".to_owned() } else { format!("byte {from}") };
     let partial = if timed.failure.is_some() { "; it ended before its time" } else { "" };
     format!(
-        "{}: {}, median of {reads} of {} from the start; {low} to {high}{partial}\n",
+        "{}: {}, median of {reads} of {} from {from}; {low} to {high}{partial}\n",
         printable(&facts.address),
         paint(STRONG, &units::rate(whole(middle))),
         units::duration(each),

@@ -163,7 +163,7 @@ mod tests {
     fn text(found: &Sustained) -> String {
         let facts = &Facts::new("/dev/sdx", EndpointKind::Block);
         let (words, bad, warnings, engine) = (&[], &[], &[], EngineKind::Ring);
-        let run = Run { words, facts, op: Op::Write, written: None, engine, bad, failed: 0, warnings };
+        let run = Run { words, label: None, facts, op: Op::Write, written: None, engine, bad, failed: 0, warnings };
         sustained_text(&run, found, found.end.bytes, "")
     }
 

@@ -23,6 +23,11 @@ impl Aliases {
         Aliases { dev: dev.to_owned(), names }
     }
 
+    /// The node of this name.
+    pub(super) fn node(&self, name: &str) -> PathBuf {
+        self.dev.join(name)
+    }
+
     /// Links and nodes that lead to the device of this number.
     pub(super) fn of(&self, number: u64) -> Vec<PathBuf> {
         self.names.iter().filter(|(of, _)| *of == number).map(|(_, path)| path.clone()).collect()

@@ -1,12 +1,14 @@
 //! Every block device of the machine, for lists: the same facts as of one endpoint, by the same functions. Changes
 //! nothing, and must not know how a list looks.
 mod aliases;
+mod scsi;
 
 use super::identity::{identity, partitions};
 use super::snapshot::Snapshot;
 use super::sysfs::{self, Device as Block};
 use super::{in_use, signature};
-use crate::core::{Device, DevicePartition, Error, Kind, Partition, Result};
+use crate::core::{Device, DevicePartition, Error, Kind, Partition, Result, ScsiDevice};
+use crate::disks::queue_limits;
 use aliases::Aliases;
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
@@ -14,16 +16,18 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Every block device: disks first, then what is made of others, loop devices last. Left out are loop devices without
-/// a file beneath them, and others without capacity, but drives that merely have no medium in them.
+/// a file beneath them, and others without capacity, but drives that merely have no medium in them. Beside them the
+/// SCSI devices that are no block devices.
 ///
 /// # Errors
 /// Open where there is no `/sys/block` to be read.
-pub fn devices() -> Result<Vec<Device>> {
+pub fn devices() -> Result<(Vec<Device>, Vec<ScsiDevice>)> {
     fs::read_dir("/sys/block").map_err(|cause| {
         let advice = "Mount sysfs at /sys: the kernel lists its devices there.";
         Error::new(Kind::Open, "cannot list the devices in /sys/block").because(cause).advise(advice)
     })?;
-    Ok(listed(&Snapshot::take(), &Aliases::gather(Path::new("/dev"))))
+    let (snapshot, aliases) = (Snapshot::take(), Aliases::gather(Path::new("/dev")));
+    Ok((listed(&snapshot, &aliases), scsi::devices(&snapshot, &aliases)))
 }
 
 fn listed(snapshot: &Snapshot, aliases: &Aliases) -> Vec<Device> {
@@ -56,6 +60,7 @@ fn told(snapshot: &Snapshot, aliases: &Aliases, disk: &Block) -> Device {
         read_only: disk.read_only(),
         logical_block_bytes: block_bytes("queue/logical_block_size"),
         physical_block_bytes: block_bytes("queue/physical_block_size"),
+        queue_policy: queue_limits::policy(&disk.dir.join("queue")),
         readable: may_be_opened(&path),
         content: may_be_read(disk).then(|| signature::look(&path)).flatten(),
         uses: in_use::of_device(snapshot, disk),

@@ -54,7 +54,7 @@ fn a_partitioned_loop_device_is_listed_with_all_that_is_on_it() {
     let Some(_) = run("partx", &["-u", &format!("/dev/{}", disk.0)]) else { return };
     let second = format!("{}p2", disk.0);
     let Some(holder) = Attached::over(&format!("/dev/{second}")) else { return };
-    let listed = devices().unwrap();
+    let listed = devices().unwrap().0;
     let device = listed.iter().find(|device| device.name == disk.0).expect("an attached loop device");
     assert_eq!(device.path, Path::new("/dev").join(&disk.0));
     assert_eq!((device.size, device.logical_block_bytes), (32 << 20, 512));
@@ -74,7 +74,7 @@ fn a_partitioned_loop_device_is_listed_with_all_that_is_on_it() {
 
 #[test]
 fn every_device_with_bytes_in_it_is_listed_once() {
-    let listed = devices().unwrap();
+    let listed = devices().unwrap().0;
     let names: HashSet<&str> = listed.iter().map(|device| device.name.as_str()).collect();
     assert_eq!(names.len(), listed.len());
     for device in &listed {

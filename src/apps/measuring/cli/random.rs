@@ -1,0 +1,60 @@
+//! Options of `haul profile --random`.
+use crate::apps::measuring::plan::RandomWish;
+use crate::cli::words;
+use crate::core::Extent;
+use clap::Args;
+use std::time::Duration;
+
+/// Reads at random places.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Random reads")]
+pub(crate) struct RandomArguments {
+    /// Only reads at random places: their latency, and IOPS
+    ///
+    /// Read blocks at random places, past the page cache where that can be had, for --time (10 s) or --requests, and
+    /// tell how many are done in a second and how long they take: the distribution, and with --slower-than each that
+    /// takes too long, with its place.
+    #[arg(long, conflicts_with_all = ["timing", "positions", "report", "write", "sustained"])]
+    random: bool,
+
+    /// With --random: bytes of a read; default 4K
+    #[arg(long, value_name = "SIZE", value_parser = words::block, requires = "random")]
+    block_size: Option<u32>,
+
+    /// With --random: reads in flight; default 1
+    #[arg(long, value_name = "N", value_parser = words::depth, requires = "random")]
+    depth: Option<u32>,
+
+    /// With --random: only there, as FIRST+LENGTH
+    ///
+    /// With --random: only in so many bytes from this one on: --range 10G+512M.
+    #[arg(long, value_name = "RANGE", value_parser = words::range, requires = "random")]
+    range: Option<Extent>,
+
+    /// With --random: the same places as another run
+    ///
+    /// With --random: a number; the same number, range and block size give the same places in the same order. The
+    /// report tells the one that was used.
+    #[arg(long, value_name = "N", requires = "random")]
+    seed: Option<u64>,
+
+    /// With --random: so many reads
+    ///
+    /// With --random: so many reads, or as many as --time allows where that is given too.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), requires = "random")]
+    requests: Option<u64>,
+
+    /// With --random: list reads that take longer
+    ///
+    /// With --random: count the reads that take longer than this, and list the first 64 with their places: 10ms, 500us.
+    #[arg(long, value_name = "TIME", value_parser = words::latency, requires = "random")]
+    slower_than: Option<Duration>,
+}
+
+impl RandomArguments {
+    /// `None`: something else is measured.
+    pub(crate) fn into_options(self) -> Option<RandomWish> {
+        let RandomArguments { random, block_size, depth, range, seed, requests, slower_than } = self;
+        random.then_some(RandomWish { block_bytes: block_size, depth, range, seed, requests, slower_than })
+    }
+}

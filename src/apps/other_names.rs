@@ -1,0 +1,76 @@
+//! Names of other programs that people come with: which command of haul does their work.
+use crate::report::style::{DANGER, paint};
+use std::ffi::{OsStr, OsString};
+use std::path::Path;
+
+/// Each name, and what does its work.
+const NAMES: &[(&str, &str)] = &[
+    ("sgq_dd", "'haul sgp_dd' takes its operands and keeps many commands in flight, and 'haul copy' finds how many"),
+    ("sg_map", "'haul list' shows the SCSI nodes (sg) of disks, and 'haul list --json' has them for programs"),
+    ("sg_rbuf", "'haul profile /dev/sgN' measures READ BUFFER by its size, beside reads of the medium"),
+    ("lmdd", "'haul copy' copies, 'haul profile' measures (--random for random reads), 'haul pattern' tests data"),
+    ("hdparm", "'haul profile --timing DISK' is hdparm -t, and 'haul list' shows what the disks are"),
+    ("fdisk", "'haul list' shows disks and partitions, as fdisk -ul does; haul changes no partition table"),
+    ("dd-parallel", "'haul dd-parallel SRC DST' is 'haul copy SRC DST', which overlaps reads and writes"),
+];
+
+/// What becomes of a command line that begins with one of the names.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Meant {
+    /// One line for standard error; the status is 2.
+    Told(String),
+    /// This command line instead.
+    Instead(Vec<OsString>),
+}
+
+/// What `args` mean, whose first is the program's name, if that or the first word is the name of another program.
+pub(super) fn meant(args: &[OsString]) -> Option<Meant> {
+    let (program, words) = args.split_first()?;
+    let named = |word: &OsStr| NAMES.iter().find(|(name, _)| word == *name);
+    let (found, rest) = match Path::new(program).file_name().and_then(named) {
+        Some(found) => (found, words),
+        None => (words.first().and_then(|word| named(word))?, &words[1..]),
+    };
+    let (name, does) = *found;
+    if name != "dd-parallel" || rest.is_empty() {
+        return Some(Meant::Told(format!("{} {name} is no command of haul: {does}\n", paint(DANGER, "haul:"))));
+    }
+    let copy = ["haul", "copy"].into_iter().map(OsString::from);
+    let words = rest.iter().flat_map(|word| match word.to_str() {
+        // Its self-test, and more: what is on a disk is read back too.
+        Some("--md5") => vec!["--hash=md5".into(), "--verify".into()],
+        _ => vec![word.clone()],
+    });
+    Some(Meant::Instead(copy.chain(words).collect()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(line: &str) -> Option<Meant> {
+        meant(&line.split_whitespace().map(OsString::from).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn each_name_is_answered_with_a_command_there_is_in_one_line() {
+        for (name, _) in NAMES {
+            for line in [format!("haul {name}"), format!("/usr/bin/{name}")] {
+                let Some(Meant::Told(told)) = of(&line) else { panic!("{line}") };
+                assert_eq!(told.lines().count(), 1, "{told}");
+                assert!(told.contains(name) && told.contains("'haul "), "{told}");
+            }
+        }
+        assert!(matches!(of("haul fdisk -ul /dev/sda"), Some(Meant::Told(told)) if told.contains("haul list")));
+        assert_eq!([of("haul copy sg_map fdisk"), of("haul"), of("haul list")], [None, None, None]);
+    }
+
+    #[test]
+    fn dd_parallel_with_operands_is_a_copy() {
+        let copy = |line: &str| Some(Meant::Instead(line.split_whitespace().map(OsString::from).collect()));
+        for line in ["haul dd-parallel a b", "/opt/dd-parallel a b"] {
+            assert_eq!(of(line), copy("haul copy a b"));
+        }
+        assert_eq!(of("dd-parallel --md5 a b"), copy("haul copy --hash=md5 --verify a b"));
+    }
+}
