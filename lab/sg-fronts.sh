@@ -139,6 +139,9 @@ judge "is not told either" silent_about "Direct IO"
 wiped && front sgm_dd if=$a-sg of=$b-sg bs=512 oflag=dio verbose=1
 judge "mmap on one side and dio on the other" right ${mega}M "one transfer at a time"
 judge "do without a copy" silent_about "dio requested"
+wiped && front sgm_dd if=$a-sg of=$b-sg bs=512 iflag=dio verbose=1
+judge "sgm_dd iflag=dio shares memory all the same" right ${mega}M "one transfer at a time"
+judge "which is no transfer that is not direct" silent_about "dio requested"
 echo 0 > /sys/module/sg/parameters/allow_dio
 for side in iflag oflag; do
     wiped && front sgp_dd if=$a-sg of=$b-sg bs=512 $side=mmap bpt=100
@@ -160,6 +163,21 @@ both_verify haul sg_dd
 judge "verify of others" ended 14 "miscompare on $b-sg block 1000, byte 3 of it" "1 miscompare error(s)"
 front sg_dd if=$a-sg of=$b-sg bs=512 --verify oflag=coe
 judge "verify that goes on" ended 14 "block 1000, byte 3" "$blocks+0 records verified" "1 miscompare error(s)"
+
+front sg_dd if=$a-sg of=$b-sg bs=512 --compare --nocopy
+judge "compare is verify, and writes nothing" ended 14 "block 1000, byte 3"
+front sg_dd if=$a-sg of=$b-sg bs=512 -n
+judge "nocopy" ended 31 "cannot honour --nocopy"
+
+# Blocks that hold their own number.
+wiped && front sg_dd iflag=00,ff of=$b-sg bs=512 count=$blocks
+front sgp_dd if=$b-sg of=. bs=512 -cc
+judge "each block holds its number" ended 0 "$blocks+0 records in"
+printf x | dd of=$b bs=1 seek=$((3000 * 512 + 5)) conv=notrunc,fsync status=none
+front sgp_dd if=$b-sg of=. bs=512 -c
+judge "a word behind the first is not looked at by one -c" ended 0 "$blocks+0 records in"
+front sgp_dd if=$b-sg of=. bs=512 -c -c
+judge "but by two" ended 14 "chkaddr failure at addr=0xbb8" "block 3000 holds" "3000+0 records in"
 
 # A partition keeps to its place, where the original takes the whole disk for it.
 wiped
@@ -277,7 +295,7 @@ refused "dsync" 31 sg_dd if=/scratch/file of=$b-sg bs=512 oflag=dsync -- "write 
 refused "limits of short commands" 31 sg_dd if=$a-sg of=$b-sg bs=512 cdbsz=10 cdl=1 -- "cdl= takes commands of 16 bytes"
 refused "mmap with excl" 31 sgp_dd if=$a-sg of=$b-sg bs=512 iflag=mmap,excl -- "excl forbids"
 judge "nothing was written" cmp -n ${mega}M $b /dev/zero
-front sg_dd if=$a-sg of=$b-sg bs=512 count=99 group=40 iflag=fua_nv oflag=fua_nv
+front sg_dd if=$a-sg of=$b-sg bs=512 count=99 grpnum=3,40 iflag=fua_nv oflag=fua_nv
 judge "a group and the lesser force" right $((99 * 512)) "99+0 records out"
 exec 9< "$(readlink -f $a-sg)"
 refused "a node that somebody has, with excl" 15 sg_dd if=$a-sg of=. bs=512 count=1 iflag=excl -- "cannot open source"

@@ -4,6 +4,7 @@
 //! both sides can gain by it, one after the other where the copy is tiny. This room must not know which invocations
 //! come here and why, nor how anything is told: it does what a `RecordPlan` says.
 #![forbid(unsafe_code)]
+mod addresses;
 mod batch;
 mod busy;
 mod calls;

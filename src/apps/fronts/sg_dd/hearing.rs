@@ -137,7 +137,9 @@ pub(super) fn failure(side: Side, complaint: &Diagnostic) -> Option<Failure> {
         Diagnostic::Skip(error) => Failure::Seek(errno(error)),
         Diagnostic::Careful(Careful::Locked(_)) => Failure::Locked,
         Diagnostic::Careful(Careful::TooManyBad(_)) => Failure::TooManyBad,
-        Diagnostic::Careful(Careful::Differs { .. } | Careful::DestEnds(_)) => Failure::Differs,
+        Diagnostic::Careful(Careful::Differs { .. } | Careful::DestEnds(_) | Careful::WrongAddress { .. }) => {
+            Failure::Differs
+        }
         Diagnostic::Careful(what) if what.is_passed_over() => return None,
         Diagnostic::Read(error) | Diagnostic::Write { error, .. } | Diagnostic::Careful(Careful::Compare(error)) => {
             match DeviceError::of(error).map(|said| (said.sense, said.kind)) {

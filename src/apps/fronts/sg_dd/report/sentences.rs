@@ -195,6 +195,10 @@ pub(crate) fn careful(what: &Careful, name: &[u8]) -> Vec<u8> {
         Careful::DestEnds(block) => {
             [b"miscompare on ", name, format!(": it ends in block {block}").as_bytes()].concat()
         }
+        Careful::WrongAddress { record, byte, found } => {
+            let text = format!(" block {record} holds 0x{found:08x} at byte {byte}, not its address");
+            [format!("chkaddr failure at addr=0x{:x}: ", *record as u32).as_bytes(), name, text.as_bytes()].concat()
+        }
         Careful::Compare(error) => [b"reading ", name, b" to compare with: ", &strerror(error)].concat(),
         Careful::Second(error) => [b"cannot write to of2=: ".as_slice(), &strerror(error)].concat(),
     }
