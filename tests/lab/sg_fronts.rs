@@ -21,7 +21,7 @@ const TOOLS: [&str; 12] = [
     "ddpt",
 ];
 
-const FOUND: [&str; 112] = [
+const FOUND: [&str; 117] = [
     "sg_dd, sg to sg",
     "and that is the whole disk",
     "sgp_dd, sg to sg",
@@ -112,6 +112,10 @@ const FOUND: [&str; 112] = [
     "short transfers of sgp_dd are a known defect",
     "short transfers of sgm_dd are a known defect",
     "short transfers of ddpt are a known defect",
+    "dd of a node",
+    "dd onto a node",
+    "dd onto a node that standard output is",
+    "a second dest that is a node",
     "other blocks than bs= says",
     "which is a known defect of sg_dd",
     "more blocks than there are",
@@ -131,6 +135,7 @@ const FOUND: [&str; 112] = [
     "which is another known defect of sg_dd",
     "commands of 6 bytes for the place",
     "the length of commands grows with the place",
+    "dd of a tape drive's node",
     "a tape drive",
     "an enclosure",
     "an empty drive",

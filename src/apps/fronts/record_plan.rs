@@ -264,6 +264,8 @@ pub enum Diagnostic {
     Open(io::Error),
     /// Another haul is busy with the dest.
     Busy(Box<Error>),
+    /// A side takes commands, and no reads and writes.
+    CommandsOnly(Box<Error>),
     /// Flags of a standard stream cannot be changed.
     SetFlags(io::Error),
     /// A read failed.

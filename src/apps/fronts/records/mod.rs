@@ -9,6 +9,7 @@ mod batch;
 mod busy;
 mod calls;
 mod careful;
+mod commands_only;
 mod convert;
 #[cfg(test)]
 mod device_tests;
@@ -25,6 +26,7 @@ mod tests;
 mod writer;
 
 pub use busy::busy;
+pub use commands_only::check_nodes;
 pub use end::finish;
 pub use open::{Ends, empty, open};
 pub use opened::{Opened, Sort};

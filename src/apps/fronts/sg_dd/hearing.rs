@@ -134,6 +134,8 @@ pub(super) fn failure(side: Side, complaint: &Diagnostic) -> Option<Failure> {
         }
         Diagnostic::Open(error) | Diagnostic::SetFlags(error) => Failure::OpenDest(errno(error)),
         Diagnostic::Busy(_) => Failure::Locked,
+        // Of the second dest: sides that are such nodes are reached by commands.
+        Diagnostic::CommandsOnly(_) => Failure::Wish,
         Diagnostic::Skip(error) => Failure::Seek(errno(error)),
         Diagnostic::Careful(Careful::Locked(_)) => Failure::Locked,
         Diagnostic::Careful(Careful::TooManyBad(_)) => Failure::TooManyBad,
