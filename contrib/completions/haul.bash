@@ -550,12 +550,16 @@ _haul() {
             return 0
             ;;
         haul__subcmd__profile)
-            opts="-y -h --timing --positions --sustained --time --engine --write --destroy --yes --expect --json --csv --report --help"
+            opts="-y -h --timing --read-buffer --buffer-sizes --echo-buffer --positions --sustained --time --engine --write --destroy --yes --expect --json --csv --report --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --buffer-sizes)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --positions)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0

@@ -212,6 +212,7 @@ complete -c haul -n "__fish_haul_using_subcommand tune" -s y -l yes -d 'Do not a
 complete -c haul -n "__fish_haul_using_subcommand tune" -l json -d 'Print one JSON document on standard output'
 complete -c haul -n "__fish_haul_using_subcommand tune" -l csv -d 'Print the table as comma-separated values'
 complete -c haul -n "__fish_haul_using_subcommand tune" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c haul -n "__fish_haul_using_subcommand profile" -l buffer-sizes -d 'With --read-buffer: bytes of a command, as 4K,64K' -r
 complete -c haul -n "__fish_haul_using_subcommand profile" -l positions -d 'Places at which the rate is measured; default 20' -r
 complete -c haul -n "__fish_haul_using_subcommand profile" -l sustained -d 'Only how the rate of writing holds: BYTES on and on' -r
 complete -c haul -n "__fish_haul_using_subcommand profile" -l time -d 'About how long to measure; default 30 s' -r
@@ -222,6 +223,8 @@ sync\t'one block at a time, read then written: a yardstick'"
 complete -c haul -n "__fish_haul_using_subcommand profile" -l expect -d 'Refuse unless the device is this one: serial=, model=, wwn=, size=' -r
 complete -c haul -n "__fish_haul_using_subcommand profile" -l report -d 'Write a page with charts' -r -F
 complete -c haul -n "__fish_haul_using_subcommand profile" -l timing -d 'Only the rate at the start: 3 s, three times'
+complete -c haul -n "__fish_haul_using_subcommand profile" -l read-buffer -d 'Only READ BUFFER of a disk at its node: no medium'
+complete -c haul -n "__fish_haul_using_subcommand profile" -l echo-buffer -d 'With --read-buffer: the echo buffer instead'
 complete -c haul -n "__fish_haul_using_subcommand profile" -l write -d 'Measure writing: on a new file, in a folder, on a device'
 complete -c haul -n "__fish_haul_using_subcommand profile" -l destroy -d 'Keep nothing: what is on the device is lost'
 complete -c haul -n "__fish_haul_using_subcommand profile" -s y -l yes -d 'Do not ask before a device is written to'

@@ -180,3 +180,19 @@ fn what_cannot_be_measured_is_refused_and_says_why() {
     let run = haul().args(["profile", "/dev/null"]).assert().code(2);
     assert!(in_one_line(&run.get_output().stderr).contains("neither a disk nor a file"));
 }
+
+#[test]
+fn read_buffer_is_refused_of_what_takes_no_scsi_commands() {
+    let dir = scratch();
+    let file = dir.path().join("disk.img");
+    write_noise(&file, 1 << 20, 8);
+    let run = haul().args(["profile", "--read-buffer"]).arg(&file).assert().code(2);
+    let said = in_one_line(&run.get_output().stderr);
+    assert!(said.contains("it is a SCSI command") && said.contains("as /dev/sg0; see 'haul list'"), "{said}");
+    for words in [["--buffer-sizes", "4K"].as_slice(), &["--echo-buffer"], &["--read-buffer", "--timing"]] {
+        haul().arg("profile").args(words).arg(&file).assert().code(2);
+    }
+    for sizes in ["0", "16M", "4K,x", ""] {
+        haul().args(["profile", "--read-buffer", "--buffer-sizes", sizes]).arg(&file).assert().code(2);
+    }
+}

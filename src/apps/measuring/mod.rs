@@ -9,6 +9,7 @@ mod measured;
 pub mod page;
 pub mod plan;
 pub(in crate::apps) mod profile;
+mod read_buffer;
 pub mod report;
 mod scratch;
 mod sustained;

@@ -2,10 +2,12 @@
 mod commands;
 mod lethargy;
 mod profile;
+mod read_buffer;
 mod sustained;
 mod tune;
 
 pub use profile::{profile, timing};
+pub use read_buffer::read_buffer;
 pub use sustained::sustained;
 pub use tune::tune;
 
