@@ -77,6 +77,6 @@ judge "the whole profile has READ BUFFER in it, too" ended 0 "READ BUFFER time r
 try "$haul" profile --read-buffer /dev/lab/tcmu
 judge "a block device is told its node" ended 2 "it is a SCSI command" "Name its SCSI generic node, $(readlink -f $at)"
 tcmu_disk_gone
-debug_disks
+debug_disks dev_size_mb=16
 try "$haul" profile --read-buffer /dev/lab/debug0-sg
 judge "a disk without the command says so" ended 1 "READ BUFFER: illegal request: the command is not known"
