@@ -285,7 +285,7 @@ refused() { # name status words... -- word...
 wiped
 refused "dd of a node" 3 dd if=$a-sg of=/scratch/out count=1 -- "read source $a-sg" "Write 'haul sg_dd'" "or name /dev/sd"
 refused "dd onto a node" 3 dd if=$a of=$b-sg bs=1M count=1 -- "write to destination $b-sg" "Write 'haul sg_dd'"
-try bash -c "haul dd if=$a bs=1M count=1 > $b-sg"
+try bash -c "$haul dd if=$a bs=1M count=1 > $b-sg"
 judge "dd onto a node that standard output is" ended 3 "(standard output)" "Write 'haul sg_dd'"
 refused "a second dest that is a node" 31 sg_dd if=$a-sg of=. of2=$b-sg bs=512 count=9 -- "write to destination $b-sg"
 refused "other blocks than bs= says" 99 sg_dd if=$a-sg of=$b-sg bs=1024 count=20 -- "has logical blocks of 512 bytes" "give bs=512"
