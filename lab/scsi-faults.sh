@@ -139,7 +139,8 @@ done
 no_answer() { spoil 4 1; }
 during no_answer $from-sg $to-sg --command-timeout 2
 spoil 0 0
-judge "no answer any more" ended 1 "cannot " "at byte" "time-out"
+# The flush of a checkpoint may be the first that gets none, and has no place.
+judge "no answer any more" ended 1 "cannot " "time-out"
 judge "nobody waits for an answer" nothing_left $to
 
 mib=8

@@ -139,6 +139,9 @@ judge "is not told either" silent_about "Direct IO"
 wiped && front sgm_dd if=$a-sg of=$b-sg bs=512 oflag=dio verbose=1
 judge "mmap on one side and dio on the other" right ${mega}M "one transfer at a time"
 judge "do without a copy" silent_about "dio requested"
+wiped && front sgm_dd if=$a-sg of=$b-sg bs=512 iflag=dio verbose=1
+judge "sgm_dd iflag=dio shares memory all the same" right ${mega}M "one transfer at a time"
+judge "which is no transfer that is not direct" silent_about "dio requested"
 echo 0 > /sys/module/sg/parameters/allow_dio
 for side in iflag oflag; do
     wiped && front sgp_dd if=$a-sg of=$b-sg bs=512 $side=mmap bpt=100
@@ -160,6 +163,21 @@ both_verify haul sg_dd
 judge "verify of others" ended 14 "miscompare on $b-sg block 1000, byte 3 of it" "1 miscompare error(s)"
 front sg_dd if=$a-sg of=$b-sg bs=512 --verify oflag=coe
 judge "verify that goes on" ended 14 "block 1000, byte 3" "$blocks+0 records verified" "1 miscompare error(s)"
+
+front sg_dd if=$a-sg of=$b-sg bs=512 --compare --nocopy
+judge "compare is verify, and writes nothing" ended 14 "block 1000, byte 3"
+front sg_dd if=$a-sg of=$b-sg bs=512 -n
+judge "nocopy" ended 31 "cannot honour --nocopy"
+
+# Blocks that hold their own number.
+wiped && front sg_dd iflag=00,ff of=$b-sg bs=512 count=$blocks
+front sgp_dd if=$b-sg of=. bs=512 -cc
+judge "each block holds its number" ended 0 "$blocks+0 records in"
+printf x | dd of=$b bs=1 seek=$((3000 * 512 + 5)) conv=notrunc,fsync status=none
+front sgp_dd if=$b-sg of=. bs=512 -c
+judge "a word behind the first is not looked at by one -c" ended 0 "$blocks+0 records in"
+front sgp_dd if=$b-sg of=. bs=512 -c -c
+judge "but by two" ended 14 "chkaddr failure at addr=0xbb8" "block 3000 holds" "3000+0 records in"
 
 # A partition keeps to its place, where the original takes the whole disk for it.
 wiped
@@ -265,6 +283,11 @@ refused() { # name status words... -- word...
     judge "$name" ended "$wanted" "$@"
 }
 wiped
+refused "dd of a node" 3 dd if=$a-sg of=/scratch/out count=1 -- "read source $a-sg" "Write 'haul sg_dd'" "or name /dev/sd"
+refused "dd onto a node" 3 dd if=$a of=$b-sg bs=1M count=1 -- "write to destination $b-sg" "Write 'haul sg_dd'"
+try bash -c "$haul dd if=$a bs=1M count=1 > $b-sg"
+judge "dd onto a node that standard output is" ended 3 "(standard output)" "Write 'haul sg_dd'"
+refused "a second dest that is a node" 31 sg_dd if=$a-sg of=. of2=$b-sg bs=512 count=9 -- "write to destination $b-sg"
 refused "other blocks than bs= says" 99 sg_dd if=$a-sg of=$b-sg bs=1024 count=20 -- "has logical blocks of 512 bytes" "give bs=512"
 try in_memory sg_dd if=$a-sg of=$b-sg bs=1024 count=20
 judge "which is a known defect of sg_dd" wrong $((20 * 1024))
@@ -277,7 +300,7 @@ refused "dsync" 31 sg_dd if=/scratch/file of=$b-sg bs=512 oflag=dsync -- "write 
 refused "limits of short commands" 31 sg_dd if=$a-sg of=$b-sg bs=512 cdbsz=10 cdl=1 -- "cdl= takes commands of 16 bytes"
 refused "mmap with excl" 31 sgp_dd if=$a-sg of=$b-sg bs=512 iflag=mmap,excl -- "excl forbids"
 judge "nothing was written" cmp -n ${mega}M $b /dev/zero
-front sg_dd if=$a-sg of=$b-sg bs=512 count=99 group=40 iflag=fua_nv oflag=fua_nv
+front sg_dd if=$a-sg of=$b-sg bs=512 count=99 grpnum=3,40 iflag=fua_nv oflag=fua_nv
 judge "a group and the lesser force" right $((99 * 512)) "99+0 records out"
 exec 9< "$(readlink -f $a-sg)"
 refused "a node that somebody has, with excl" 15 sg_dd if=$a-sg of=. bs=512 count=1 iflag=excl -- "cannot open source"
@@ -303,6 +326,7 @@ other() { # parameter...
     node=/dev/${node##*/}
 }
 other ptype=1
+refused "dd of a tape drive's node" 3 dd if="$node" of=/scratch/out count=1 -- "no bytes" "haul list"
 refused "a tape drive" 15 sg_dd if="$node" of=. bs=512 count=1 -- "a tape drive" "haul list"
 other ptype=13
 refused "an enclosure" 15 sg_dd if=/scratch/file of="$node" bs=512 count=1 -- "an enclosure"

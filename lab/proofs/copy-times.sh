@@ -102,8 +102,11 @@ copy_times_by_commands() { # disks
     haul_copies haul-threads --engine threads --block-size 64K
     timed sg_dd sg_dd if="$from" of="$to" bs=512 bpt=128 count=$count
     timed sgp_dd sgp_dd if="$from" of="$to" bs=512 bpt=128 count=$count thr=4 sync=1
+    timed front haul sgp_dd if="$from" of="$to" bs=512 bpt=128 count=$count thr=4 sync=1
     echo 1 > /sys/module/sg/parameters/allow_dio
     haul_copies haul-dio --block-size 64K
+    timed sgp_dd-dio sgp_dd if="$from" of="$to" bs=512 bpt=128 count=$count thr=4 sync=1 dio=1
+    timed front-dio haul sgp_dd if="$from" of="$to" bs=512 bpt=128 count=$count thr=4 sync=1 dio=1
     echo 0 > /sys/module/sg/parameters/allow_dio
 }
 

@@ -189,6 +189,15 @@ pub(crate) fn sustained(text: &str) -> Result<u64, String> {
     }
 }
 
+/// Bytes of a READ BUFFER, which has 24 bits for them.
+pub(crate) fn buffer_size(text: &str) -> Result<u32, String> {
+    match size::parse(text) {
+        Ok(bytes @ 1..=0xff_ffff) => Ok(bytes as u32),
+        Ok(_) => Err("accepted: 1 to 16777215 bytes".to_owned()),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
 /// Bytes of one block.
 pub(crate) fn block(text: &str) -> Result<u32, String> {
     const MAX_BYTES: u64 = crate::plan::BLOCK_BYTES_ASKABLE as u64;

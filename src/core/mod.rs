@@ -88,7 +88,7 @@ pub use pool::Pool;
 pub use queue::{Completion, Queue, Ready};
 pub use queue_policy::{QueuePolicy, SchedulerAdvice};
 pub use read_back::{Portion, ReadBack, Verified};
-pub use record_device::{DeviceCounts, RecordDevice};
+pub use record_device::{BufferWay, DeviceCounts, OwnBuffer, RecordDevice};
 pub use request::{Op, Request, Side};
 pub use saved::SavedPace;
 pub use schedule::{Next, Schedule};

@@ -50,6 +50,10 @@ pub trait Queue {
     /// [`Queue::ready`] is asked next, and what it says is polled together with something else.
     fn prepare_poll(&mut self) {}
 
+    /// What was waited for has come, or something else has: the events that poll found at what [`Queue::ready`] said,
+    /// 0 for none; `None` where nobody looked. A hint, by which `reap` can do without asking the kernel once more.
+    fn polled(&mut self, _events: Option<i16>) {}
+
     /// Hands over what was submitted and blocks until `reap` may have something, both in one system call. Asked only
     /// when no other queue is busy; may return early. `None`: there is no such call, poll for [`Queue::ready`].
     fn flush_and_wait(&mut self) -> Option<io::Result<()>> {

@@ -14,6 +14,41 @@ pub struct DeviceCounts {
     pub indirect: u64,
 }
 
+/// Where the bytes that a READ BUFFER brings end up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BufferWay {
+    /// In the driver's memory only: nobody sees them.
+    NotMoved,
+    /// In ours, without a copy where the driver can do without one.
+    Direct,
+    /// In ours, copied by the driver.
+    Indirect,
+}
+
+impl BufferWay {
+    /// All of them, the cheapest first.
+    pub const ALL: [BufferWay; 3] = [BufferWay::NotMoved, BufferWay::Direct, BufferWay::Indirect];
+
+    /// In a word or two.
+    pub fn name(self) -> &'static str {
+        match self {
+            BufferWay::NotMoved => "not moved",
+            BufferWay::Direct => "direct",
+            BufferWay::Indirect => "indirect",
+        }
+    }
+}
+
+/// Which of a disk's own buffers is read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum OwnBuffer {
+    /// That of its data, usually its cache.
+    #[default]
+    Data,
+    /// The echo buffer, for tests of the link: a few KiB, which hold what was last written to it.
+    Echo,
+}
+
 /// A disk whose records are moved by commands of its own, past the block layer. Offsets count from where this side
 /// begins; they and lengths are whole blocks of the disk.
 pub trait RecordDevice: Debug + Send + Sync {
@@ -57,20 +92,20 @@ pub trait RecordDevice: Debug + Send + Sync {
         Err(io::Error::from_raw_os_error(libc::EOPNOTSUPP))
     }
 
-    /// Bytes of the disk's own buffer, which [`RecordDevice::read_buffer`] fetches.
+    /// Bytes of a buffer of the disk's own, which [`RecordDevice::read_buffer`] fetches.
     ///
     /// # Errors
     /// As for [`RecordDevice::read_nothing`].
-    fn buffer_bytes(&self) -> io::Result<u32> {
+    fn buffer_bytes(&self, _which: OwnBuffer) -> io::Result<u32> {
         Err(io::Error::from_raw_os_error(libc::EOPNOTSUPP))
     }
 
-    /// Fetches the first bytes of the disk's own buffer, whatever they are, by one command and without the medium; the
-    /// bytes that came. They may be fewer than were asked for, as many as one command moves.
+    /// Fetches the first bytes of a buffer of the disk's own, whatever they are, by one command and without the medium;
+    /// the bytes that came. They may be fewer than were asked for, as many as one command moves.
     ///
     /// # Errors
     /// As for [`RecordDevice::read_nothing`].
-    fn read_buffer(&self, _bytes: &mut [u8]) -> io::Result<usize> {
+    fn read_buffer(&self, _which: OwnBuffer, _way: BufferWay, _bytes: &mut [u8]) -> io::Result<usize> {
         Err(io::Error::from_raw_os_error(libc::EOPNOTSUPP))
     }
 

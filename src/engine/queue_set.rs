@@ -160,7 +160,10 @@ impl QueueSet {
         for (index, ready) in self.queues.iter().map(|queue| queue.ready()).chain([beside]).enumerate() {
             match ready {
                 Ready::Idle => {}
-                Ready::Now => return Ok(true),
+                Ready::Now => {
+                    self.queues.iter_mut().for_each(|queue| queue.polled(None));
+                    return Ok(true);
+                }
                 Ready::On { .. } => (busy, count) = (Some(index), count + 1),
             }
         }
@@ -183,17 +186,102 @@ impl QueueSet {
         for ready in self.queues.iter().map(|queue| queue.ready()).chain([beside]) {
             match ready {
                 Ready::Idle => {}
-                Ready::Now => return Ok(()),
+                Ready::Now => {
+                    self.queues.iter_mut().for_each(|queue| queue.polled(None));
+                    return Ok(());
+                }
                 Ready::On { fd, events } => {
                     polls[count] = libc::pollfd { fd, events, revents: 0 };
                     count += 1;
                 }
             }
         }
-        wait_any(&mut polls[..count], due)
+        wait_any(&mut polls[..count], due)?;
+        // Those that said what to wait for, in the same order.
+        let mut found = polls.iter().map(|poll| poll.revents);
+        for queue in self.queues.iter_mut().filter(|queue| matches!(queue.ready(), Ready::On { .. })) {
+            queue.polled(found.next());
+        }
+        Ok(())
     }
 }
 
 fn needs_wide(end: &Arc<dyn Endpoint>) -> bool {
     end.on_ring().is_some_and(OnRing::needs_wide)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::core::{Facts, Kind, Op};
+    use crate::disks::memory::Memory;
+    use rustix::event::{EventfdFlags, eventfd};
+    use std::os::fd::{AsRawFd, OwnedFd};
+    use std::sync::Mutex;
+    use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+
+    /// A queue that waits for a bell, and what it was told of waiting.
+    #[derive(Default)]
+    struct Heard {
+        bell: Option<OwnedFd>,
+        is_ready: AtomicBool,
+        told: Mutex<Vec<Option<i16>>>,
+    }
+
+    struct Waits(Arc<Heard>);
+
+    impl Queue for Waits {
+        fn submit(&mut self, _: Request) {}
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+        fn reap(&mut self, _: &mut Vec<Completion>) -> io::Result<()> {
+            Ok(())
+        }
+        fn ready(&self) -> Ready {
+            let fd = self.0.bell.as_ref().expect("it has one").as_raw_fd();
+            if self.0.is_ready.load(Relaxed) { Ready::Now } else { Ready::On { fd, events: libc::POLLIN } }
+        }
+        fn polled(&mut self, events: Option<i16>) {
+            self.0.told.lock().unwrap().push(events);
+        }
+    }
+
+    struct Own(Memory, Arc<Heard>);
+
+    impl Endpoint for Own {
+        fn facts(&self) -> &Facts {
+            self.0.facts()
+        }
+        fn perform(&self, request: &mut Request) -> io::Result<u32> {
+            self.0.perform(request)
+        }
+        fn own_queue(&self, _: u32) -> Option<io::Result<Box<dyn Queue>>> {
+            Some(Ok(Box::new(Waits(self.1.clone()))))
+        }
+        fn diagnose(&self, op: Op, offset: u64, error: &io::Error) -> Kind {
+            self.0.diagnose(op, offset, error)
+        }
+    }
+
+    #[test]
+    fn each_queue_is_told_what_poll_found_of_it_or_that_nobody_looked() {
+        let heard = [(); 2].map(|()| {
+            let bell = eventfd(0, EventfdFlags::CLOEXEC).unwrap();
+            Arc::new(Heard { bell: Some(bell), ..Heard::default() })
+        });
+        let own = |heard: &Arc<Heard>| -> Arc<dyn Endpoint> {
+            Arc::new(Own(Memory::disk(vec![0; 4096], &[]), heard.clone()))
+        };
+        let ends = heard.each_ref().map(own);
+        let sides = ends.each_ref().map(|end| Some((end, 1)));
+        let mut set = QueueSet::open(EngineKind::Ring, sides, 2, &Arena::map(4096).unwrap()).unwrap();
+        let told = |side: usize| std::mem::take(&mut *heard[side].told.lock().unwrap());
+        rustix::io::write(heard[1].bell.as_ref().unwrap(), &1u64.to_ne_bytes()).unwrap();
+        assert!(set.wait(Ready::Idle, None).unwrap());
+        assert_eq!((told(0), told(1)), (vec![Some(0)], vec![Some(libc::POLLIN)]));
+        heard[0].is_ready.store(true, Relaxed);
+        assert!(set.wait(Ready::Idle, None).unwrap());
+        assert_eq!((told(0), told(1)), (vec![None], vec![None]), "or it would never look by itself");
+    }
 }

@@ -3,7 +3,7 @@ use super::cost::Cost;
 use super::fit::{Fit, fit};
 use super::stats::median;
 use super::{Clock, Failure, Subject};
-use crate::core::{DeviceError, Error, Kind, RecordDevice, Stop};
+use crate::core::{BufferWay, DeviceError, Error, Kind, OwnBuffer, RecordDevice, Stop};
 use std::io;
 use std::time::Duration;
 
@@ -46,7 +46,7 @@ pub(super) fn commands(
     let Some(device) = subject.ways.first().and_then(|(_, end)| end.records()) else { return Ok(()) };
     let found = found.insert(Commands::default());
     let mut asked = Asked { device: &*device, address: &subject.address, clock: &subject.clock, stop, heard };
-    let capacity = asked.tried("READ BUFFER", found, |device| device.buffer_bytes())?;
+    let capacity = asked.tried("READ BUFFER", found, |device| device.buffer_bytes(OwnBuffer::Data))?;
     let sizes = capacity.map_or_else(Vec::new, |capacity| sizes(capacity, subject.in_flight_bytes_max()));
     let patience = time.div_f64((ROUNDS * (sizes.len() + 1)) as f64);
     found.empty_s = asked.empty(patience, found)?;
@@ -155,7 +155,7 @@ impl Asked<'_> {
                 }
                 let (device, bytes) = (self.device, &mut memory.bytes_mut()[..size as usize]);
                 let mut moved = 0;
-                let run = self.run(patience, || device.read_buffer(bytes).map(|bytes| moved = bytes as u32));
+                let run = self.run(patience, || read_buffer(device, bytes).map(|bytes| moved = bytes as u32));
                 let run = match run {
                     Ok(run) => run,
                     Err(failure) => {
@@ -175,6 +175,11 @@ impl Asked<'_> {
         }
         outcome
     }
+}
+
+/// As programs get it that ask for nothing: the driver copies.
+fn read_buffer(device: &dyn RecordDevice, bytes: &mut [u8]) -> io::Result<usize> {
+    device.read_buffer(OwnBuffer::Data, BufferWay::Indirect, bytes)
 }
 
 #[cfg(test)]
@@ -225,10 +230,10 @@ mod tests {
                 _ => Ok(()),
             }
         }
-        fn buffer_bytes(&self) -> io::Result<u32> {
+        fn buffer_bytes(&self, _: OwnBuffer) -> io::Result<u32> {
             if self.buffer_bytes > 0 { Ok(self.buffer_bytes) } else { Err(said(Kind::Unsupported)) }
         }
-        fn read_buffer(&self, bytes: &mut [u8]) -> io::Result<usize> {
+        fn read_buffer(&self, _: OwnBuffer, _: BufferWay, bytes: &mut [u8]) -> io::Result<usize> {
             let moved = bytes.len().min(256 << 10);
             self.asked.lock().unwrap().push(bytes.len());
             self.nanos.fetch_add(50_000 + moved as u64, Relaxed);

@@ -26,6 +26,8 @@ pub const DXFER_FROM_DEV: i32 = -3;
 pub const FLAG_DIRECT_IO: u32 = 1;
 /// The bytes are in the buffer that the descriptor reserves, which is mapped.
 pub const FLAG_MMAP_IO: u32 = 4;
+/// Move no bytes between the driver's memory and ours.
+pub const FLAG_NO_DXFER: u32 = 0x1_0000;
 /// Of `info`: how bytes were moved.
 pub const INFO_DIRECT_IO_MASK: u32 = 6;
 /// They were moved without a copy.

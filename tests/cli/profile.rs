@@ -220,3 +220,19 @@ fn the_queue_of_a_disk_is_told_by_plan_list_and_profile_as_sysfs_has_it() {
         assert!(text.trim() == named || text.contains(&format!("[{named}]")), "{text}: {device}");
     }
 }
+
+#[test]
+fn read_buffer_is_refused_of_what_takes_no_scsi_commands() {
+    let dir = scratch();
+    let file = dir.path().join("disk.img");
+    write_noise(&file, 1 << 20, 8);
+    let run = haul().args(["profile", "--read-buffer"]).arg(&file).assert().code(2);
+    let said = in_one_line(&run.get_output().stderr);
+    assert!(said.contains("it is a SCSI command") && said.contains("as /dev/sg0; see 'haul list'"), "{said}");
+    for words in [["--buffer-sizes", "4K"].as_slice(), &["--echo-buffer"], &["--read-buffer", "--timing"]] {
+        haul().arg("profile").args(words).arg(&file).assert().code(2);
+    }
+    for sizes in ["0", "16M", "4K,x", ""] {
+        haul().args(["profile", "--read-buffer", "--buffer-sizes", sizes]).arg(&file).assert().code(2);
+    }
+}

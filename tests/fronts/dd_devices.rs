@@ -140,3 +140,52 @@ fn one_half_of_a_disk_onto_the_other_goes_as_blocks_and_leaves_the_bytes_that_gn
         assert!(theirs.3 == ours.3, "{rest}: the bytes differ");
     }
 }
+
+/// A node of a SCSI generic device that is not there; none where this process may make no nodes.
+fn scsi_generic_node(dir: &Path) -> Option<std::path::PathBuf> {
+    let node = dir.join("sg200");
+    let made = rustix::fs::mknodat(
+        rustix::fs::CWD,
+        &node,
+        rustix::fs::FileType::CharacterDevice,
+        0o600.into(),
+        rustix::fs::makedev(21, 200),
+    );
+    made.map(|()| node).map_err(|error| skip(&format!("no device node can be made: {error}"))).ok()
+}
+
+#[test]
+fn a_node_that_takes_commands_only_is_refused_in_one_line_that_names_sg_dd() {
+    let dir = scratch();
+    let Some(node) = scsi_generic_node(dir.path()) else { return };
+    fs::write(dir.path().join("in"), noise(2048, 1)).expect("scratch takes files");
+    let said = |line: &str, status: i32, name: &str| {
+        let output = Command::new(haul_path()).args(line.split(' ')).current_dir(dir.path()).output().expect("it runs");
+        let words = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.code() == Some(status) && words.contains(name), "{line}: {output:?}");
+        assert!(words.contains("SCSI generic node, which takes SCSI commands and no bytes"), "{line}: {words}");
+        assert!(words.contains("Write 'haul sg_dd' for 'haul dd'"), "{line}: {words}");
+        assert!(words.lines().count() == 1 || line.starts_with("sg_dd"), "{line}: {words}");
+    };
+    said("dd if=sg200 of=out count=1", 3, "read source sg200");
+    said("dd --explain if=sg200 of=out bs=1M", 3, "read source sg200");
+    said("dd if=in of=sg200", 3, "write to destination sg200");
+    said("dd if=in of=sg200 seek=1 conv=notrunc status=none", 3, "write to destination sg200");
+    said("sg_dd if=in of=. of2=sg200", 31, "write to destination sg200");
+    assert!(!dir.path().join("out").exists(), "nothing is made");
+    // Whatever leads to it.
+    std::os::unix::fs::symlink(&node, dir.path().join("link")).expect("scratch takes links");
+    said("dd if=in of=link", 3, "write to destination link");
+}
+
+#[test]
+fn other_character_devices_are_read_and_written_as_dd_does() {
+    let dir = scratch();
+    let full = Command::new(haul_path()).args(["dd", "if=/dev/urandom", "of=/dev/full", "count=1"]).output();
+    let words = String::from_utf8_lossy(&full.expect("it runs").stderr).into_owned();
+    assert!(words.contains("No space left on device"), "{words}");
+    let mut read = Command::new(haul_path());
+    read.args(["dd", "if=/dev/urandom", "of=out", "count=3"]).current_dir(dir.path());
+    assert!(read.status().expect("it runs").success());
+    assert_eq!(fs::metadata(dir.path().join("out")).expect("it was made").len(), 1536);
+}

@@ -90,6 +90,8 @@ fn words_that_need_scsi_commands_are_refused_with_what_to_write_instead_and_noth
         ("sg_dd", "iflag=fua", "iflag=direct"),
         ("sg_dd", "fua=1", "oflag=dsync"),
         ("sg_dd", "dio=1", "iflag=direct"),
+        ("sgm_dd", "iflag=dio", "iflag=direct"),
+        ("sg_dd", "grpnum=0,3", "leave it out"),
         ("sg_dd", "oflag=sgio", "oflag=direct"),
         ("sg_dd", "blk_sgio=1", "iflag=direct"),
         ("sg_dd", "iflag=pt", "iflag=direct"),
@@ -224,6 +226,48 @@ fn patterns_take_the_place_of_a_file() {
     assert!(random != read(dir.path(), "another"));
     assert!(random.chunks(512).zip(random.chunks(512).skip(1)).all(|(one, next)| one != next));
     sg_dd("iflag=random of=random", dir.path()).says(99, &["Couldn't calculate count"]);
+}
+
+#[test]
+fn blocks_are_checked_for_their_own_number() {
+    let dir = memory_dir();
+    let check = |line: &str| haul_as("sgp_dd", line, dir.path());
+    sg_dd("iflag=00,ff of=places skip=5 count=3000", dir.path()).says(0, &["3000+0 records out"]);
+    let right = read(dir.path(), "places");
+    fs::write(dir.path().join("all"), [&[0; 5 * 512][..], &right[..]].concat()).expect("scratch takes files");
+    check("if=all of=. skip=5 -cc").says(0, &["3000+0 records in"]);
+    check("if=all of=. -c").says(14, &["chkaddr failure at addr=0x1", "all block 1 holds 0x00000000 at byte 0"]);
+    let mut wrong = read(dir.path(), "all");
+    wrong[2000 * 512 + 511] ^= 1;
+    fs::write(dir.path().join("all"), &wrong).expect("scratch takes files");
+    check("if=all of=. skip=5 --chkaddr").says(0, &["3000+0 records in"]);
+    for words in ["", "thr=1", "bpt=7", "bpt=1"] {
+        let came = check(&format!("if=all of=out skip=5 -c --chkaddr {words}"));
+        let said = ["all block 2000 holds 0x000007d1 at byte 508, not its address", "1995+0 records in"];
+        came.says(14, &said);
+        assert!(read(dir.path(), "out") == right[..1995 * 512], "{words}: what is right before it is there");
+        fs::remove_file(dir.path().join("out")).expect("it was made");
+    }
+}
+
+#[test]
+fn nothing_is_written_where_that_was_said() {
+    let (dir, bytes) = with_input(20 * 512);
+    let at = |name: &str| dir.path().join(name);
+    for front in FRONTS {
+        for words in ["of=out -n", "of=out --nocopy", "of=out --nc --dry-run", "--nocopy"] {
+            let said = ["cannot honour --nocopy", "would write to OFILE", "of=/dev/null"];
+            haul_as(front, &format!("if=in {words}"), dir.path()).says(31, &said);
+            assert!(!at("out").exists(), "{front} {words}");
+        }
+        for words in ["of=.", "of=/dev/null"] {
+            haul_as(front, &format!("if=in {words} --nocopy"), dir.path()).says(0, &["20+0 records in"]);
+        }
+    }
+    sg_dd("if=in of=. of2=out --nocopy", dir.path()).says(31, &["cannot honour --nocopy"]);
+    fs::write(at("same"), &bytes).expect("scratch takes files");
+    sg_dd("if=in of=same --nocopy --compare", dir.path()).says(0, &["20+0 records verified"]);
+    assert!(!at("out").exists() && read(dir.path(), "same") == bytes);
 }
 
 #[test]

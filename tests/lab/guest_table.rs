@@ -103,6 +103,7 @@ pub static GUESTS: [Guest; 6] = [
                 "transport::a_disk_that_copies_by_itself_is_let_and_one_that_is_reserved_is_left_alone",
                 "scsi-offload.sh",
             ),
+            ("scsi::read_buffer_is_measured_by_size_and_by_where_the_bytes_end_up", "scsi-read-buffer.sh"),
             ("sg_fronts::the_fronts_leave_what_sg3_utils_leaves_and_are_right_where_it_is_not", "sg-fronts.sh"),
         ],
         silence_s: PROOF_SILENCE_S,

@@ -7,7 +7,9 @@
 //! ends early or hangs fails its own test; a guest that dies fails those that it has not reported, with its console.
 use crate::guest_table::GUESTS;
 pub use crate::guest_table::Guest;
-use crate::support::{Findings, Folder, Slot, launcher, patient_launcher, release_binary, without_io_uring, words_for};
+use crate::support::{
+    Findings, Folder, Slot, example, launcher, patient_launcher, release_binary, without_io_uring, words_for,
+};
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
@@ -227,6 +229,9 @@ impl Guest {
         vmlab.env("VMLAB_TIMEOUT", "7200");
         if proofs.iter().any(|proof| proof.ends_with(" forbidden")) {
             vmlab.env("WITHOUT_IO_URING", without_io_uring());
+        }
+        if proofs.contains(&"scsi-read-buffer.sh") {
+            vmlab.env("TCMU_DISK", example("tcmu-disk"));
         }
         let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("lab/several.sh");
         vmlab.arg("bash").arg(script).arg(release_binary()).arg(self.silence_s.to_string()).args(proofs);

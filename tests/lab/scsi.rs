@@ -181,3 +181,29 @@ fn a_disk_that_goes_away_ends_the_copy_or_the_measuring_with_its_name_and_place_
 fn what_is_not_to_be_copied_is_refused_in_clear_words() {
     found("scsi-refusals.sh", &REFUSALS);
 }
+
+#[test]
+fn read_buffer_is_measured_by_size_and_by_where_the_bytes_end_up() {
+    if !lab_is_there(&["sg_rbuf"]) {
+        return;
+    }
+    found(
+        "scsi-read-buffer.sh",
+        &[
+            "the disk answers sg_rbuf",
+            "the buffer's size is that which sg_rbuf tells",
+            "each way has its table and its line",
+            "beside it stands the formula of 2001",
+            "what the driver copied all the same is told",
+            "and that it copied nothing where it may do without",
+            "sizes can be given by hand",
+            "and no other command was given",
+            "more than the buffer has is told",
+            "the echo buffer is another",
+            "which is read by modes of its own",
+            "the whole profile has READ BUFFER in it, too",
+            "a block device is told its node",
+            "a disk without the command says so",
+        ],
+    );
+}

@@ -21,7 +21,7 @@ const TOOLS: [&str; 12] = [
     "ddpt",
 ];
 
-const FOUND: [&str; 105] = [
+const FOUND: [&str; 117] = [
     "sg_dd, sg to sg",
     "and that is the whole disk",
     "sgp_dd, sg to sg",
@@ -61,6 +61,8 @@ const FOUND: [&str; 105] = [
     "is not told either",
     "mmap on one side and dio on the other",
     "do without a copy",
+    "sgm_dd iflag=dio shares memory all the same",
+    "which is no transfer that is not direct",
     "iflag=mmap",
     "iflag=mmap is had",
     "oflag=mmap",
@@ -69,6 +71,11 @@ const FOUND: [&str; 105] = [
     "verify of others, theirs",
     "verify of others",
     "verify that goes on",
+    "compare is verify, and writes nothing",
+    "nocopy",
+    "each block holds its number",
+    "a word behind the first is not looked at by one -c",
+    "but by two",
     "a partition by commands keeps to its place",
     "and says nothing",
     "more than a partition has is refused",
@@ -105,6 +112,10 @@ const FOUND: [&str; 105] = [
     "short transfers of sgp_dd are a known defect",
     "short transfers of sgm_dd are a known defect",
     "short transfers of ddpt are a known defect",
+    "dd of a node",
+    "dd onto a node",
+    "dd onto a node that standard output is",
+    "a second dest that is a node",
     "other blocks than bs= says",
     "which is a known defect of sg_dd",
     "more blocks than there are",
@@ -124,6 +135,7 @@ const FOUND: [&str; 105] = [
     "which is another known defect of sg_dd",
     "commands of 6 bytes for the place",
     "the length of commands grows with the place",
+    "dd of a tape drive's node",
     "a tape drive",
     "an enclosure",
     "an empty drive",

@@ -18,6 +18,7 @@ const UNSAFE_IN: &[&str] = &[
     "src/disks/",
     "tests/",
     // What only tests start.
+    "examples/tcmu-disk.rs",
     "examples/without-io-uring.rs",
     // What the bench starts, mounts and attaches.
     "bench/src/process.rs",

@@ -134,6 +134,15 @@ pub enum Pattern {
     Random,
 }
 
+/// Which 32-bit words of a record have to hold its number, big-endian: what [`Pattern::Addresses`] makes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AddressCheck {
+    /// The first one.
+    First,
+    /// Each of them.
+    All,
+}
+
 /// What is done about a medium that fails.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ErrorPolicy {
@@ -187,6 +196,8 @@ pub struct RecordPlan {
     pub buffers: Option<usize>,
     /// What to make up instead of reading.
     pub pattern: Option<Pattern>,
+    /// Records that were read have to hold their own number.
+    pub addresses: Option<AddressCheck>,
     /// A second file or pipe for all bytes.
     pub second: Option<OsString>,
     /// The dest is read and compared with the source; nothing is written.
@@ -237,6 +248,7 @@ impl Default for RecordPlan {
             transfer_records: None,
             buffers: None,
             pattern: None,
+            addresses: None,
             second: None,
             compare: false,
             write_last: false,
@@ -252,6 +264,8 @@ pub enum Diagnostic {
     Open(io::Error),
     /// Another haul is busy with the dest.
     Busy(Box<Error>),
+    /// A side takes commands, and no reads and writes.
+    CommandsOnly(Box<Error>),
     /// Flags of a standard stream cannot be changed.
     SetFlags(io::Error),
     /// A read failed.
@@ -318,6 +332,15 @@ pub enum Careful {
     },
     /// The dest ends at this record, before the source does.
     DestEnds(u64),
+    /// A record of the source does not hold its number: at this byte of it stands another word.
+    WrongAddress {
+        /// Number of the record.
+        record: u64,
+        /// The first byte of the word.
+        byte: u64,
+        /// The word.
+        found: u32,
+    },
     /// The dest cannot be read to compare with it.
     Compare(io::Error),
     /// The second dest cannot be opened or written to.

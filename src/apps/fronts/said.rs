@@ -2,8 +2,8 @@
 use crate::core::Error;
 use std::io;
 
-/// Another haul is busy with a side, in one line: dd has no such sentence.
-pub(super) fn busy(error: &Error) -> Vec<u8> {
+/// Another haul is busy with a side, or it takes commands only, in one line: dd has no such sentence.
+pub(super) fn refused(error: &Error) -> Vec<u8> {
     format!("{error}. {}", error.advice).into_bytes()
 }
 

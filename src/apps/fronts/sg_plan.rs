@@ -52,8 +52,8 @@ pub struct ScsiOptions {
     pub command_bytes: Option<u8>,
     /// Command duration limits of source and dest, 0 to 7.
     pub duration_limits: [u8; 2],
-    /// Group number of commands, for the disk's counters: 1 to 63; 0: none.
-    pub group: u8,
+    /// Group numbers of commands for source and dest, for the disk's counters: 1 to 63; 0: none.
+    pub groups: [u8; 2],
     /// READ LONG for what READ cannot get: 1; with its CORRCT bit: 2.
     pub read_long: u8,
     /// After how long a command is given up, in seconds.
@@ -79,6 +79,8 @@ pub struct SgPlan {
     pub direct_devices: bool,
     /// A device that is in use is written all the same.
     pub overwrites_in_use: bool,
+    /// End where anything would be written.
+    pub writes_nothing: bool,
     /// No block size was given.
     pub block_size_assumed: bool,
     /// Tell how long it took and how fast it was.

@@ -10,6 +10,7 @@ pub mod page;
 pub mod plan;
 pub(in crate::apps) mod profile;
 mod random;
+mod read_buffer;
 pub mod report;
 mod scratch;
 mod sustained;

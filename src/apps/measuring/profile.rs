@@ -1,4 +1,5 @@
 //! `haul profile`.
+use super::read_buffer::read_buffer;
 use super::{json as found_json, page, plan};
 use crate::apps::exit::{Exit, printed};
 use crate::apps::measuring::lethargy;
@@ -55,6 +56,9 @@ pub(crate) fn profile(options: &ProfileOptions, words: &[String], out: Out) -> R
     if options.timing {
         let from = timed_from(options.from, &opened.facts)?;
         return Ok(timing(options, from, opened, out));
+    }
+    if let Some(wish) = &options.read_buffer {
+        return read_buffer(options, wish, opened, out);
     }
     let found = all_parts(options, &mut opened, positions, out);
     let doubt = doubt(&found, &opened.facts);

@@ -5,6 +5,7 @@
 #![forbid(unsafe_code)]
 mod address;
 mod character;
+mod command_node;
 pub mod devices;
 mod ground;
 mod identity;
@@ -28,6 +29,7 @@ use snapshot::Snapshot;
 use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
+use sysfs::Sysfs;
 pub use temperature::sensor;
 
 /// File systems on which files can share extents, with the right mkfs options or a new enough server; the ioctl
@@ -115,6 +117,12 @@ pub fn dest(address: &str) -> Result<Facts> {
 /// As for [`both_through`].
 pub fn through(address: &str, side: Side) -> Result<Facts> {
     look(address, side, &Snapshot::take(), true)
+}
+
+/// Why `name`, the character device of this number, cannot be read or written as a file is: it takes commands only.
+/// Refused, with what to do instead.
+pub fn takes_commands_only(name: &str, number: u64, side: Side) -> Option<Error> {
+    command_node::refusal(name, number, side, &Sysfs::new("/sys"))
 }
 
 fn look(address: &str, side: Side, snapshot: &Snapshot, through: bool) -> Result<Facts> {

@@ -126,6 +126,11 @@ impl Disk {
         (left - left % self.block_bytes).min(most)
     }
 
+    /// Bytes of the longest command.
+    pub(super) fn most_bytes(&self) -> u32 {
+        self.transfer_bytes_max.load(Relaxed)
+    }
+
     /// The driver found a command of `len` bytes too long. Whether shorter ones are worth trying.
     pub(super) fn shorten(&self, len: u32) -> bool {
         let shorter = len / 2 - len / 2 % self.block_bytes;

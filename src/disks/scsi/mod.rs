@@ -13,6 +13,7 @@ mod node;
 mod probe;
 mod queue;
 mod records;
+mod reserve;
 mod retry_policy;
 pub mod sense;
 mod sense_words;

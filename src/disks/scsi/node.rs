@@ -74,6 +74,8 @@ pub(super) enum How {
     Direct,
     /// They are in the buffer that this descriptor reserves and shares with us.
     Shared,
+    /// None: they stay in the driver's memory, and are lost there.
+    NotMoved,
 }
 
 /// A SCSI generic node, open.
@@ -161,7 +163,7 @@ impl Node {
         loop {
             let exchanged = match how {
                 How::Direct => self.exchange_directly(cdb, &mut data),
-                How::Copied | How::Shared => self.exchange(how, cdb, &mut data, self.timeout_ms()),
+                How::Copied | How::Shared | How::NotMoved => self.exchange(how, cdb, &mut data, self.timeout_ms()),
             };
             let answer = match exchanged {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
@@ -234,6 +236,10 @@ impl Node {
         header.sbp = sense.as_mut_ptr();
         if how == How::Shared {
             (header.flags, header.dxferp) = (sg::FLAG_MMAP_IO, std::ptr::null_mut());
+        }
+        if how == How::NotMoved {
+            // Today's driver copies nothing where there is no address; earlier ones looked at the flag.
+            (header.flags, header.dxferp) = (sg::FLAG_NO_DXFER, std::ptr::null_mut());
         }
         // SAFETY: command, bytes and room for sense data live through the call, with the lengths that the header says;
         // bytes that go to the device are only read. A shared buffer is the driver's own.

@@ -3,11 +3,34 @@ use super::holes;
 use super::lba_status;
 use super::node::{Node, Purpose};
 use super::survey::Survey;
-use crate::core::{CallStyle, CommandWishes, DeviceError, DirectAlignment, Facts, Kind, Order, Passthrough};
+use crate::core::{CallStyle, CommandWishes, DeviceError, DirectAlignment, Facts, Kind, Order, Passthrough, Transfers};
+use rustix::fs::{major, minor};
 use std::io;
 
 /// Commands that the driver has on their way for one descriptor (SG_MAX_QUEUE).
 pub(super) const IN_FLIGHT_MAX: u32 = 16;
+
+/// Commands of a node that are worth being with the driver at a time: as many as the device takes, and a few that wait
+/// for their turn there. More would only wait in the kernel, each with memory that is found and cleared for it, and be
+/// offered to the device again and again.
+pub(super) fn most_in_flight(node: &Node) -> u32 {
+    if node.wishes.transfers == Transfers::Shared {
+        // There is one piece of shared memory.
+        return 1;
+    }
+    let number = node.number().unwrap_or(0);
+    let path = format!("/sys/dev/char/{}:{}/device/queue_depth", major(number), minor(number));
+    most_of(std::fs::read_to_string(path).ok().as_deref())
+}
+
+/// The same, where sysfs says this of the device.
+fn most_of(queue_depth: Option<&str>) -> u32 {
+    let depth = queue_depth.and_then(|text| text.trim().parse::<u32>().ok());
+    depth.map_or(IN_FLIGHT_MAX, |depth| depth.saturating_add(IN_WAIT).min(IN_FLIGHT_MAX))
+}
+
+/// Commands beyond those that the device takes.
+const IN_WAIT: u32 = 3;
 
 /// Longest command of a disk without a block device, whose queue says nothing, in bytes.
 const TRANSFER_BYTES_UNKNOWN: u32 = 128 << 10;
@@ -98,4 +121,18 @@ fn of_disk_alone(survey: &Survey, bytes: u64, facts: &mut Facts) {
     facts.identity.serial.clone_from(&survey.serial);
     facts.identity.wwn.clone_from(&survey.wwn);
     facts.identity.transport = Some("scsi".to_owned());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_more_commands_are_given_than_the_device_takes_and_a_few_that_wait() {
+        let table =
+            [(Some("1\n"), 4), (Some("7\n"), 10), (Some("15"), 16), (Some("64\n"), 16), (None, 16), (Some("?"), 16)];
+        for (said, most) in table {
+            assert_eq!(most_of(said), most, "{said:?}");
+        }
+    }
 }

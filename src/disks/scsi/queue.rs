@@ -2,7 +2,8 @@
 use super::disk::Disk;
 use super::node::is_too_long;
 use super::node::{self, SENSE_BYTES, is_full};
-use super::probe::IN_FLIGHT_MAX;
+use super::probe::most_in_flight;
+use super::reserve::Reserve;
 use super::retry_policy::RetryPolicy;
 use super::verdict::{Verdict, judge, kind_of};
 use crate::core::{Completion, Op, Queue, Ready, Request, Transferred, Transfers};
@@ -21,6 +22,9 @@ use std::time::{Duration, Instant};
 /// How often a node is asked for what is left there after its device has gone: poll says at once that it is gone, and
 /// not when the kernel has given the commands up.
 const GONE_PAUSE: Duration = Duration::from_millis(10);
+
+/// After so many answers that came alone, only one of as many is looked behind for another.
+const ALONE_MAX: u32 = 16;
 
 /// Most time beyond the time-out of a command that the kernel may take to give it up, resets and all.
 const GIVING_UP_MAX: Duration = Duration::from_secs(120);
@@ -41,6 +45,13 @@ pub(super) struct SgQueue {
     both: OwnedFd,
     /// When the device was seen to be gone.
     gone: Option<Instant>,
+    /// What poll found at the node when it was last waited for; `None`: it was not looked at.
+    events: Option<i16>,
+    /// Answers that came alone, since one came with another.
+    alone: u32,
+    /// Most commands with the driver at a time.
+    most: u32,
+    reserve: Reserve,
 }
 
 /// A request, and what its command has been through.
@@ -61,9 +72,12 @@ struct Flight {
 }
 
 impl Flight {
-    /// What the kernel has stored for this slot.
-    fn sense(&self, slot: usize) -> [u8; SENSE_BYTES] {
-        self.senses[slot].each_ref().map(|byte| byte.load(Relaxed))
+    /// What the kernel has stored for this slot: so many bytes.
+    fn sense(&self, slot: usize, len: u8) -> [u8; SENSE_BYTES] {
+        let mut sense = [0; SENSE_BYTES];
+        let stored = sense.iter_mut().zip(&self.senses[slot]).take(len.into());
+        stored.for_each(|(byte, stored)| *byte = stored.load(Relaxed));
+        sense
     }
 }
 
@@ -84,6 +98,10 @@ impl SgQueue {
         epoll::add(&both, disk.node.fd(), EventData::new_u64(0), EventFlags::IN)?;
         epoll::add(&both, &timer, EventData::new_u64(1), EventFlags::IN)?;
         Ok(SgQueue {
+            reserve: Reserve::new(disk.node.wishes.transfers),
+            events: None,
+            alone: 0,
+            most: most_in_flight(&disk.node),
             disk,
             flying: (0..depth).map(|_| None).collect(),
             senses: (0..depth).map(|_| [const { AtomicU8::new(0) }; SENSE_BYTES]).collect(),
@@ -131,6 +149,7 @@ impl SgQueue {
             }
         };
         assert!(self.flying[slot].is_none(), "slot {slot} is in flight twice");
+        self.reserve.fit(&self.disk.node, len);
         // SAFETY: the buffer and the room for sense data belong to the flight, which stays in `flying` until the answer
         // has been taken; this queue drains before it is gone, or leaks what is left. The command is copied now.
         match unsafe { sg::give(self.disk.node.fd(), &header) } {
@@ -172,12 +191,14 @@ impl SgQueue {
         let slot = header.pack_id as usize;
         let Some(flight) = self.flying.get_mut(slot).and_then(Option::take) else { return };
         self.in_flight -= 1;
-        let sense = flight.sense(slot);
+        let sense = flight.sense(slot, header.sb_len_wr);
         let Flight { mut waiting, len, place, .. } = flight;
         let node = &self.disk.node;
         let answer = node::answer(header, &sense);
         if node.wishes.transfers == Transfers::Direct {
-            node.note_direct(header.info & sg::INFO_DIRECT_IO_MASK == sg::INFO_DIRECT_IO);
+            let direct = header.info & sg::INFO_DIRECT_IO_MASK == sg::INFO_DIRECT_IO;
+            node.note_direct(direct);
+            self.reserve.moved(direct);
         }
         match judge(&answer, len, place) {
             Verdict::Done { moved, recovered } => {
@@ -239,15 +260,43 @@ impl SgQueue {
         Ok(())
     }
 
+    /// Whether one more read is worth it behind an answer that poll had told of: poll says that there is one, and not
+    /// how many. A disk that serves one command at a time never has two.
+    fn may_have_come_with_another(&mut self) -> bool {
+        self.alone += 1;
+        self.alone < ALONE_MAX || self.alone.is_multiple_of(ALONE_MAX)
+    }
+
     fn take_answers(&mut self) -> io::Result<()> {
+        let events = self.events;
+        if events == Some(0) {
+            return Ok(());
+        }
+        let mut came = 0;
         while self.in_flight > 0 {
+            if events.is_some() && came == 1 && !self.may_have_come_with_another() {
+                break;
+            }
             match sg::take(self.disk.node.fd()) {
-                Ok(header) => self.came_back(&header),
+                Ok(header) => {
+                    self.came_back(&header);
+                    came += 1;
+                }
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
                 Err(error) if matches!(error.raw_os_error(), Some(libc::ENODEV | libc::ENXIO)) => break,
                 Err(error) => return Err(error),
             }
+        }
+        if came > 1 {
+            self.alone = 0;
+        }
+        if events.is_some() {
+            // Poll says so again where there are more.
+            self.events = Some(0);
+        }
+        if events.is_some() && came > 0 {
+            return Ok(());
         }
         if self.in_flight > 0 && self.gone.is_none() {
             let mut poll = [libc::pollfd { fd: self.disk.node.fd().as_raw_fd(), events: 0, revents: 0 }];
@@ -269,9 +318,7 @@ impl Queue for SgQueue {
 
     /// One call a command: this interface has no batch.
     fn flush(&mut self) -> io::Result<()> {
-        // There is one piece of shared memory.
-        let most = if self.disk.node.wishes.transfers == Transfers::Shared { 1 } else { IN_FLIGHT_MAX };
-        while self.in_flight < most {
+        while self.in_flight < self.most {
             let Some(waiting) = self.pending.pop_front() else { break };
             if !self.give(waiting) {
                 break;
@@ -288,6 +335,12 @@ impl Queue for SgQueue {
         self.resume();
         done.append(&mut self.finished);
         Ok(())
+    }
+
+    fn polled(&mut self, events: Option<i16>) {
+        // What was waited for with a timer, or for time alone, says nothing about the node.
+        let is_node = self.gone.is_none() && self.later.is_empty();
+        self.events = events.filter(|_| is_node);
     }
 
     fn ready(&self) -> Ready {
@@ -311,6 +364,7 @@ impl Drop for SgQueue {
     fn drop(&mut self) {
         self.pending.clear();
         self.later.clear();
+        self.events = None;
         let patience = self.disk.node.wishes.timeout + GIVING_UP_MAX;
         let until = Instant::now() + patience;
         while self.in_flight > 0 && Instant::now() < until && self.take_answers().is_ok() {
@@ -329,36 +383,5 @@ impl Drop for SgQueue {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::core::{Arena, Side};
-
-    #[test]
-    fn memory_of_abandoned_commands_is_never_freed() {
-        let arena = Arena::map(1 << 20).unwrap();
-        let senses: Senses = (0..2).map(|_| [const { AtomicU8::new(0) }; SENSE_BYTES]).collect();
-        let (blocks, room) = (Arc::downgrade(&arena), Arc::downgrade(&senses));
-        let flight = |buffer| {
-            let request = Request {
-                slot: 0,
-                ticket: 0,
-                side: Side::Source,
-                op: Op::Read,
-                offset: 0,
-                len: 4096,
-                done: 0,
-                until: 4096,
-                buffer,
-            };
-            let place = crate::disks::scsi::verdict::Place { lba: 0, blocks: 8, block_bytes: 512, start: 0 };
-            let waiting = Waiting { request, patience: RetryPolicy::default() };
-            Flight { waiting, len: 4096, place, senses: senses.clone() }
-        };
-        let mut flying: Vec<Option<Flight>> =
-            arena.carve(4096, 2).into_iter().map(|buffer| Some(flight(buffer))).collect();
-        abandon(&mut flying);
-        drop((flying, senses, arena));
-        assert!(blocks.upgrade().is_some(), "the arena was unmapped");
-        assert!(room.upgrade().is_some(), "the room for sense data was freed");
-    }
-}
+#[path = "queue_tests.rs"]
+mod tests;

@@ -4,7 +4,7 @@ use super::disk::Disk;
 use super::node::is_too_long;
 use super::node::{Data, How, Node};
 use super::verdict::Place;
-use crate::core::{Buffer, DeviceCounts, DeviceError, Kind, Op, RecordDevice};
+use crate::core::{Buffer, BufferWay, DeviceCounts, DeviceError, Kind, Op, OwnBuffer, RecordDevice};
 use std::io;
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -16,6 +16,9 @@ const BEHIND_BYTES: i64 = 8;
 const BUFFER_DATA: u8 = 2;
 const BUFFER_DESCRIPTOR: u8 = 3;
 const BUFFER_DESCRIPTOR_BYTES: usize = 4;
+/// The same of the echo buffer.
+const ECHO_DATA: u8 = 0x0a;
+const ECHO_DESCRIPTOR: u8 = 0x0b;
 
 impl Disk {
     /// By which descriptor, and how, records in this memory are moved.
@@ -94,20 +97,30 @@ impl RecordDevice for Disk {
         self.node.carry_out(&cdb, Data::None, Place::default()).map(drop)
     }
 
-    fn buffer_bytes(&self) -> io::Result<u32> {
+    fn buffer_bytes(&self, which: OwnBuffer) -> io::Result<u32> {
         let mut descriptor = [0; BUFFER_DESCRIPTOR_BYTES];
-        let cdb = Cdb::read_buffer(BUFFER_DESCRIPTOR, 0, BUFFER_DESCRIPTOR_BYTES as u32);
+        let mode = if which == OwnBuffer::Echo { ECHO_DESCRIPTOR } else { BUFFER_DESCRIPTOR };
+        let cdb = Cdb::read_buffer(mode, 0, BUFFER_DESCRIPTOR_BYTES as u32);
         let moved = self.node.carry_out(&cdb, Data::From(&mut descriptor), Place::default())?;
-        buffer_bytes(&descriptor[..moved as usize])
+        buffer_bytes(which, &descriptor[..moved as usize])
     }
 
-    fn read_buffer(&self, bytes: &mut [u8]) -> io::Result<usize> {
-        self.one_command(bytes.len(), |len| {
-            let bytes = &mut bytes[..len as usize];
-            let cdb = Cdb::read_buffer(BUFFER_DATA, 0, len);
-            let (node, how) = self.way_for(bytes);
-            node.carry_out_by(how, &cdb, Data::From(bytes), Place::default())
-        })
+    fn read_buffer(&self, which: OwnBuffer, way: BufferWay, bytes: &mut [u8]) -> io::Result<usize> {
+        let mode = if which == OwnBuffer::Echo { ECHO_DATA } else { BUFFER_DATA };
+        let how = match way {
+            BufferWay::NotMoved => How::NotMoved,
+            BufferWay::Direct => How::Direct,
+            BufferWay::Indirect => How::Copied,
+        };
+        loop {
+            // Any number of bytes will do: these are no blocks.
+            let len = bytes.len().min(self.most_bytes() as usize);
+            let cdb = Cdb::read_buffer(mode, 0, len as u32);
+            match self.node.carry_out_by(how, &cdb, Data::From(&mut bytes[..len]), Place::default()) {
+                Err(error) if is_too_long(&error) && self.shorten(len as u32) => {}
+                result => return result.map(|moved| moved as usize),
+            }
+        }
     }
 
     fn make_durable(&self) -> io::Result<()> {
@@ -128,9 +141,14 @@ impl RecordDevice for Disk {
     }
 }
 
-/// The capacity that a descriptor of a buffer tells, behind one byte about where in it one may begin.
-fn buffer_bytes(descriptor: &[u8]) -> io::Result<u32> {
-    match *descriptor {
+/// The capacity that a descriptor of a buffer tells, behind one byte about where in it one may begin; that of the echo
+/// buffer has 13 bits.
+fn buffer_bytes(which: OwnBuffer, descriptor: &[u8]) -> io::Result<u32> {
+    let mut descriptor: [u8; BUFFER_DESCRIPTOR_BYTES] = descriptor.try_into().unwrap_or_default();
+    if which == OwnBuffer::Echo {
+        (descriptor[1], descriptor[2]) = (0, descriptor[2] & 0x1f);
+    }
+    match descriptor {
         [_, high, middle, low, ..] if [high, middle, low] != [0; 3] => Ok(u32::from_be_bytes([0, high, middle, low])),
         _ => {
             let (kind, words) = (Kind::Unsupported, "its buffer has no bytes".to_owned());
@@ -210,9 +228,10 @@ mod tests {
 
     #[test]
     fn the_capacity_of_a_buffer_is_read_and_none_is_refused() {
-        assert_eq!(buffer_bytes(&[9, 0x12, 0x34, 0x56]).unwrap(), 0x12_3456);
+        assert_eq!(buffer_bytes(OwnBuffer::Data, &[9, 0x12, 0x34, 0x56]).unwrap(), 0x12_3456);
+        assert_eq!(buffer_bytes(OwnBuffer::Echo, &[1, 0xff, 0xe1, 0x02]).unwrap(), 0x102, "13 bits of it");
         for nothing in [&[0, 0, 0, 0][..], &[1, 2, 3], &[]] {
-            let refusal = buffer_bytes(nothing).unwrap_err();
+            let refusal = buffer_bytes(OwnBuffer::Data, nothing).unwrap_err();
             assert_eq!(DeviceError::of(&refusal).unwrap().kind, Kind::Unsupported, "{nothing:?}");
         }
     }

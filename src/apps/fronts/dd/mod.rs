@@ -141,7 +141,7 @@ fn open(plan: &RecordPlan, teller: &Reporter) -> Result<Ends, Exit> {
 /// The status after a side could not be had: dd's, but for what dd does not look for.
 fn failed_by(complaint: &Diagnostic) -> Exit {
     match complaint {
-        Diagnostic::Busy(error) => Exit::Status(error.kind.exit_status()),
+        Diagnostic::Busy(error) | Diagnostic::CommandsOnly(error) => Exit::Status(error.kind.exit_status()),
         _ => Exit::FAILED,
     }
 }
@@ -160,12 +160,12 @@ fn put_back(plan: &RecordPlan, ends: &Ends, counts: RecordCounts) {
 
 /// Says which way it would go. Nothing is made or emptied: the dest is looked at, not opened.
 fn explain(plan: &RecordPlan, name: &[u8], quoting: Quoting, out: Out) -> Exit {
-    let looked = match blocks::look(plan) {
+    let looked = match records::check_nodes(plan, [false, false]).and_then(|()| blocks::look(plan)) {
         Ok(looked) => looked,
         Err((side, complaint)) => {
             let tally = Arc::new(RecordTally::default());
             Reporter::new(name, plan, quoting, tally, false).complain(side, &complaint, false);
-            return Exit::FAILED;
+            return failed_by(&complaint);
         }
     };
     let text = match classify(plan, &looked.source, &looked.dest) {

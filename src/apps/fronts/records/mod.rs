@@ -4,10 +4,12 @@
 //! both sides can gain by it, one after the other where the copy is tiny. This room must not know which invocations
 //! come here and why, nor how anything is told: it does what a `RecordPlan` says.
 #![forbid(unsafe_code)]
+mod addresses;
 mod batch;
 mod busy;
 mod calls;
 mod careful;
+mod commands_only;
 mod convert;
 #[cfg(test)]
 mod device_tests;
@@ -24,6 +26,7 @@ mod tests;
 mod writer;
 
 pub use busy::busy;
+pub use commands_only::check_nodes;
 pub use end::finish;
 pub use open::{Ends, empty, open};
 pub use opened::{Opened, Sort};

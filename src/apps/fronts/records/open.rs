@@ -1,5 +1,6 @@
 //! Opening both sides as dd does.
 use super::busy::{hold_dest, hold_second};
+use super::commands_only::check_nodes;
 use super::opened::{Opened, Sort, sort};
 use crate::apps::fronts::record_plan::{Careful, Diagnostic, OpenWords, RecordPlan, RecordSide};
 use crate::core::Side;
@@ -116,6 +117,7 @@ impl Ends {
 /// # Errors
 /// The side, and what dd would say about it.
 pub fn open(plan: &RecordPlan, [source, dest]: [Option<Opened>; 2]) -> Result<Ends, (Side, Diagnostic)> {
+    check_nodes(plan, [source.is_some(), dest.is_some()])?;
     let on = |side| move |complaint| (side, complaint);
     let source = match source {
         Some(source) => source,

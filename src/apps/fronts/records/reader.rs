@@ -81,6 +81,8 @@ pub(super) struct Reader {
     pub(super) owes_record: Option<Vec<u8>>,
     /// The disk fetches nothing that cannot be read: it does not know how.
     pub(super) fetches_nothing: bool,
+    /// The record that comes next was read, and does not hold its number.
+    pub(super) wrong_address: Option<Diagnostic>,
     /// Records that could not be read, one behind the other.
     pub(super) bad_in_a_row: u64,
     /// It ended for a failed read.
@@ -130,6 +132,7 @@ impl Reader {
             ahead: 0,
             owes_record: None,
             fetches_nothing: false,
+            wrong_address: None,
             bad_in_a_row: 0,
             failed: false,
             ended: false,
@@ -157,6 +160,9 @@ impl Reader {
             memory.bytes_mut()[..bytes.len()].copy_from_slice(&bytes);
             return Filled::Records { full: 1, short: None, warn: None };
         }
+        if let Some(complaint) = self.wrong_address.take() {
+            return self.give_up(complaint);
+        }
         let want = if self.ended { 0 } else { self.want() };
         if want == 0 {
             self.give_back(true);
@@ -170,6 +176,10 @@ impl Reader {
                 Filled::End
             }
             Ok(got) => {
+                let got = self.before_wrong_address(&memory.bytes_mut()[..got]);
+                if got == 0 {
+                    return self.fill(memory);
+                }
                 let (full, short) = (got as u64 / record_bytes, got as u64 % record_bytes);
                 self.records += full + u64::from(short > 0);
                 let asked = want.min(record_bytes);

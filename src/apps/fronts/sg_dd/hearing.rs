@@ -134,10 +134,14 @@ pub(super) fn failure(side: Side, complaint: &Diagnostic) -> Option<Failure> {
         }
         Diagnostic::Open(error) | Diagnostic::SetFlags(error) => Failure::OpenDest(errno(error)),
         Diagnostic::Busy(_) => Failure::Locked,
+        // Of the second dest: sides that are such nodes are reached by commands.
+        Diagnostic::CommandsOnly(_) => Failure::Wish,
         Diagnostic::Skip(error) => Failure::Seek(errno(error)),
         Diagnostic::Careful(Careful::Locked(_)) => Failure::Locked,
         Diagnostic::Careful(Careful::TooManyBad(_)) => Failure::TooManyBad,
-        Diagnostic::Careful(Careful::Differs { .. } | Careful::DestEnds(_)) => Failure::Differs,
+        Diagnostic::Careful(Careful::Differs { .. } | Careful::DestEnds(_) | Careful::WrongAddress { .. }) => {
+            Failure::Differs
+        }
         Diagnostic::Careful(what) if what.is_passed_over() => return None,
         Diagnostic::Read(error) | Diagnostic::Write { error, .. } | Diagnostic::Careful(Careful::Compare(error)) => {
             match DeviceError::of(error).map(|said| (said.sense, said.kind)) {

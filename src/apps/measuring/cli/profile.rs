@@ -8,6 +8,8 @@ use crate::apps::measuring::plan::{ProfileOptions, TableStyle, TimingFrom};
 use crate::cli::help;
 use crate::cli::words::address;
 use crate::cli::words::{self, EngineChoice};
+use crate::core::OwnBuffer;
+use crate::measure::BufferWish;
 use clap::{Parser, ValueHint};
 use std::ffi::OsString;
 use std::time::Duration;
@@ -50,6 +52,30 @@ pub(crate) struct ProfileArguments {
     #[arg(long, value_name = "N", value_parser = words::place, requires = "timing", help_heading = "Method")]
     #[arg(conflicts_with = "offset")]
     place: Option<u32>,
+    /// Only READ BUFFER of a disk at its node: no medium
+    ///
+    /// Read the disk's own buffer over and over by READ BUFFER, for about 10 seconds, with each size and in three ways:
+    /// with the bytes left in the driver's memory, straight into ours (where allow_dio of the driver is 1), and copied
+    /// by the driver. Told are the time of a command, the rate, the share of a processor, the line through the times,
+    /// and what the formula of sg_rbuf's author makes of them. PATH is the disk's SCSI generic node (/dev/sg0).
+    #[arg(long, help_heading = "Method")]
+    #[arg(conflicts_with_all = ["timing", "positions", "sustained", "report", "write"])]
+    read_buffer: bool,
+
+    /// With --read-buffer: bytes of a command, as 4K,64K
+    ///
+    /// Bytes that a READ BUFFER asks for, one size or several with commas between, instead of powers of two up to the
+    /// whole buffer.
+    #[arg(long, value_name = "SIZES", value_delimiter = ',', value_parser = words::buffer_size)]
+    #[arg(requires = "read_buffer", help_heading = "Method")]
+    buffer_sizes: Vec<u32>,
+
+    /// With --read-buffer: the echo buffer instead
+    ///
+    /// Read the disk's echo buffer, which is there for tests of the link, instead of that of its data. Most disks give
+    /// nothing of it before something was written to it.
+    #[arg(long, requires = "read_buffer", help_heading = "Method")]
+    echo_buffer: bool,
 
     /// Places at which the rate is measured; default 20
     ///
@@ -100,6 +126,10 @@ impl Words for ProfileArguments {
             path: address("PATH", self.path)?,
             timing: self.timing,
             from: self.offset.map(TimingFrom::Byte).or(self.place.map(TimingFrom::Place)).unwrap_or_default(),
+            read_buffer: self.read_buffer.then_some(BufferWish {
+                which: if self.echo_buffer { OwnBuffer::Echo } else { OwnBuffer::Data },
+                sizes: self.buffer_sizes,
+            }),
             positions: self.positions,
             sustained_bytes: self.sustained,
             write: self.write.into_options(false),

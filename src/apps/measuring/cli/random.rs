@@ -14,7 +14,7 @@ pub(crate) struct RandomArguments {
     /// Read blocks at random places, past the page cache where that can be had, for --time (10 s) or --requests, and
     /// tell how many are done in a second and how long they take: the distribution, and with --slower-than each that
     /// takes too long, with its place.
-    #[arg(long, conflicts_with_all = ["timing", "positions", "report", "write", "sustained"])]
+    #[arg(long, conflicts_with_all = ["timing", "positions", "report", "write", "sustained", "read_buffer"])]
     random: bool,
 
     /// With --random: bytes of a read; default 4K

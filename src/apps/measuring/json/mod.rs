@@ -3,11 +3,13 @@ mod commands;
 mod lethargy;
 mod profile;
 mod random;
+mod read_buffer;
 mod sustained;
 mod tune;
 
 pub use profile::{profile, timing};
 pub use random::random;
+pub use read_buffer::read_buffer;
 pub use sustained::sustained;
 pub use tune::tune;
 

@@ -31,19 +31,19 @@ pub(crate) fn rows(commands: &Commands, rows: &mut Columns) {
 pub(crate) fn driver(ways: &[WayCost], rows: &mut Columns) {
     for way in ways {
         let name = way.way.name();
-        let words = match way.driver_copied {
-            None => continue,
-            Some(share) if share <= 0.0 => format!("{name}: the driver copied nothing"),
-            Some(share) => {
-                let most = if share >= 1.0 { "everything".to_owned() } else { format!("{:.0} % of it", share * 100.0) };
-                format!(
-                    "{name}: the driver copied {most} all the same; it does without with 1 in \
-                     /sys/module/sg/parameters/allow_dio, the engine ring, and the right to write to the node"
-                )
-            }
-        };
-        rows.row("driver", words);
+        let Some(share) = way.driver_copied else { continue };
+        let needed = "/sys/module/sg/parameters/allow_dio, the engine ring, and the right to write to the node";
+        rows.row("driver", driver_words(name, share, needed));
     }
+}
+
+/// The same of one way, of whose transfers the driver copied this share; `needed`: where else than there is a 1.
+pub(super) fn driver_words(name: &str, share: f64, needed: &str) -> String {
+    if share <= 0.0 {
+        return format!("{name}: the driver copied nothing");
+    }
+    let most = if share >= 1.0 { "everything".to_owned() } else { format!("{:.0} % of it", share * 100.0) };
+    format!("{name}: the driver copied {most} all the same; it does without with 1 in {needed}")
 }
 
 #[cfg(test)]

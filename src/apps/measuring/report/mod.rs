@@ -7,6 +7,7 @@ mod meter;
 mod profile;
 mod question;
 mod random;
+mod read_buffer;
 mod sustained;
 mod tune;
 
@@ -17,6 +18,7 @@ pub use meter::Meter;
 pub use profile::{profile_charts, profile_csv, profile_text, timing_text};
 pub use question::confirm_measuring;
 pub use random::{random_csv, random_text};
+pub use read_buffer::{read_buffer_csv, read_buffer_text};
 pub(crate) use sustained::sustained_words;
 pub use sustained::{sustained_chart, sustained_csv, sustained_text};
 pub use tune::{TuneTeller, tune_charts, tune_csv, tune_table, tune_text};

@@ -141,6 +141,7 @@ fn needs_records(plan: &RecordPlan) -> Option<&'static str> {
         (plan.table.is_some(), "conv= changes bytes"),
         (plan.swab, "conv=swab changes the order of bytes"),
         (plan.pattern.is_some(), "the input is made up"),
+        (plan.addresses.is_some(), "each block is checked for its address"),
         (plan.second.is_some(), "of2= takes every byte, too"),
         (plan.compare, "the output is compared and not written"),
         (plan.sparse, "conv=sparse looks at each record for zeros"),

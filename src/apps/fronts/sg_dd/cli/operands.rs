@@ -45,7 +45,7 @@ pub(super) struct Words {
     pub(super) bpt: Option<u64>,
     pub(super) thr: Option<u64>,
     pub(super) cdbsz: Option<u8>,
-    pub(super) group: u8,
+    pub(super) groups: [u8; 2],
     pub(super) cdl: [u8; 2],
     pub(super) coe_limit: u64,
     pub(super) retries: u32,
@@ -57,6 +57,9 @@ pub(super) struct Words {
     pub(super) progress: u8,
     pub(super) dry_run: bool,
     pub(super) verify: bool,
+    pub(super) writes_nothing: bool,
+    /// `--chkaddr`: given so many times.
+    pub(super) addresses: u8,
     pub(super) flags: [Flags; 2],
 }
 
@@ -77,6 +80,7 @@ const ONLY_SOME: &[(&str, &[SgFront])] = &[
     ("conv", &[SgFront::Sg]),
     ("deb", &[SgFront::Sgp]),
     ("group", &[SgFront::Sg]),
+    ("grpnum", &[SgFront::Sg]),
     ("odir", &[SgFront::Sg]),
     ("of2", &[SgFront::Sg]),
     ("retries", &[SgFront::Sg]),
@@ -96,7 +100,7 @@ fn has_flag(front: SgFront, side: usize, flag: &[u8]) -> bool {
         }
         (SgFront::Sgp, 0) => &[b"coe", b"dio", b"mmap"],
         (SgFront::Sgp, _) => &[b"append", b"coe", b"dio", b"mmap"],
-        (SgFront::Sgm, 0) => &[],
+        (SgFront::Sgm, 0) => &[b"dio"],
         (SgFront::Sgm, _) => &[b"append", b"dio"],
     };
     common.contains(&flag) || more.contains(&flag)
@@ -134,8 +138,11 @@ impl Words {
 
     fn long_option(&mut self, front: SgFront, name: &[u8]) -> Option<Option<Instead>> {
         let letter = match name {
+            b"chkaddr" if front == SgFront::Sgp => b'c',
+            b"compare" if front == SgFront::Sg => b'c',
             b"dry-run" | b"dry_run" => b'd',
             b"help" => b'h',
+            b"nocopy" | b"nc" => b'n',
             b"progress" => b'p',
             b"verbose" => b'v',
             b"version" => b'V',
@@ -147,8 +154,11 @@ impl Words {
 
     fn short_option(&mut self, front: SgFront, letter: u8) -> Option<Option<Instead>> {
         match letter {
+            b'c' if front == SgFront::Sg => self.verify = true,
+            b'c' if front == SgFront::Sgp => self.addresses = self.addresses.saturating_add(1),
             b'd' => self.dry_run = true,
             b'h' | b'?' => return Some(Some(Instead::Help)),
+            b'n' => self.writes_nothing = true,
             b'p' => self.progress = self.progress.saturating_add(1),
             b'v' => self.verbose = self.verbose.saturating_add(1),
             b'V' => return Some(Some(Instead::Version)),
@@ -179,7 +189,9 @@ impl Words {
             "skip" => number("skip", value).map(|skip| self.skip = skip),
             "seek" => number("seek", value).map(|seek| self.seek = seek),
             "time" => self.take_time(value),
-            "cdl" => self.take_limits(value),
+            "cdl" => pair("cdl", value, 7, "0 to 7, or two such numbers").map(|limits| self.cdl = limits),
+            "grpnum" => self.take_groups("grpnum", value),
+            "group" => self.take_groups("group", value),
             _ => return self.small_operand(name, value),
         })
     }
@@ -210,13 +222,6 @@ impl Words {
             "deb" => small("deb", value).map(|level| self.verbose = level.min(9) as u8),
             "dio" => small("dio", value).map(|on| (source.dio, dest.dio) = (on > 0, on > 0)),
             "fua" => small("fua", value).map(|sides| (source.fua, dest.fua) = (sides & 2 > 0, sides & 1 > 0)),
-            "group" => match number::parse(value) {
-                Some(group @ 0..64) => {
-                    self.group = group as u8;
-                    Ok(())
-                }
-                _ => Err(SgUsage::Value("group", "0 to 63")),
-            },
             "odir" => small("odir", value).map(|on| self.odir = on > 0),
             "retries" => small("retries", value).map(|retries| self.retries = retries as u32),
             "sync" => small("sync", value).map(|on| self.sync = on > 0),
@@ -286,16 +291,21 @@ impl Words {
         Ok(())
     }
 
-    fn take_limits(&mut self, value: &[u8]) -> Result<(), SgUsage> {
-        let limit = |text: &[u8]| match number::parse(text) {
-            Some(limit @ 0..=7) => Ok(limit as u8),
-            _ => Err(SgUsage::Value("cdl", "0 to 7, or two such numbers")),
-        };
-        let mut parts = value.splitn(2, |byte| *byte == b',');
-        let first = limit(parts.next().unwrap_or_default())?;
-        self.cdl = [first, parts.next().map_or(Ok(first), limit)?];
+    fn take_groups(&mut self, operand: &'static str, value: &[u8]) -> Result<(), SgUsage> {
+        self.groups = pair(operand, value, 63, "0 to 63, or two such numbers")?;
         Ok(())
     }
+}
+
+/// One number for both sides, or two with a comma between: that of IFILE, that of OFILE.
+fn pair(operand: &'static str, value: &[u8], most: u8, what: &'static str) -> Result<[u8; 2], SgUsage> {
+    let one = |text: &[u8]| {
+        let number = number::parse(text).and_then(|number| u8::try_from(number).ok());
+        number.filter(|number| *number <= most).ok_or(SgUsage::Value(operand, what))
+    };
+    let mut parts = value.splitn(2, |byte| *byte == b',');
+    let first = one(parts.next().unwrap_or_default())?;
+    Ok([first, parts.next().map_or(Ok(first), one)?])
 }
 
 fn once(place: &mut Option<OsString>, path: OsString, operand: Operand) -> Result<(), SgUsage> {

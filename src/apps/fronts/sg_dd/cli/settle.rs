@@ -1,7 +1,7 @@
 //! From words to what they mean together.
 use super::operands::{Flags, Words};
 use crate::apps::fronts::record_plan::{
-    Amount, DestWords, Durable, ErrorPolicy, OpenWords, Pattern, RecordPlan, RecordSide,
+    AddressCheck, Amount, DestWords, Durable, ErrorPolicy, OpenWords, Pattern, RecordPlan, RecordSide,
 };
 use crate::apps::fronts::sg_dd::plan::SgUsage;
 use crate::apps::fronts::sg_plan::{ScsiOptions, ScsiWishes, SgFront, SgPlan};
@@ -42,7 +42,7 @@ pub(super) fn into_options(front: SgFront, words: Words) -> Result<SgPlan, SgUsa
     let scsi = ScsiOptions {
         command_bytes: words.cdbsz,
         duration_limits: words.cdl,
-        group: words.group,
+        groups: words.groups,
         read_long: source_flags.coe.saturating_sub(1).min(2),
         timeout_s: words.timeout_s,
     };
@@ -54,6 +54,7 @@ pub(super) fn into_options(front: SgFront, words: Words) -> Result<SgPlan, SgUsa
         in_flight: words.thr.map(|thr| thr as u32),
         direct_devices: words.odir,
         overwrites_in_use: words.flags[1].force,
+        writes_nothing: words.writes_nothing,
         block_size_assumed,
         timing: words.timing || words.progress > 0,
         progress_s,
@@ -99,6 +100,11 @@ fn records(words: Words, block_bytes: u64, pattern: Made) -> RecordPlan {
         pattern: match pattern {
             Made::Pattern(pattern) => Some(pattern),
             Made::Zeros | Made::Nothing => None,
+        },
+        addresses: match words.addresses {
+            0 => None,
+            1 => Some(AddressCheck::First),
+            _ => Some(AddressCheck::All),
         },
         second: words.second.filter(|path| path != "."),
         compare: words.verify,

@@ -1,5 +1,5 @@
 use super::*;
-use crate::apps::fronts::record_plan::Pattern;
+use crate::apps::fronts::record_plan::{AddressCheck, Pattern};
 use crate::apps::fronts::sg_dd::plan::Operand;
 use crate::core::Side;
 use SgFront::{Sg, Sgm, Sgp};
@@ -63,28 +63,48 @@ fn wishes_about_scsi_are_kept_by_side() {
     assert!(wishes("if=a of=b blk_sgio=1").iter().all(|side| side.passthrough));
     let scsi = plan(Sg, "if=a of=b cdbsz=16 cdl=3 coe=3 group=41 time=1,60").scsi;
     assert_eq!((scsi.command_bytes, scsi.duration_limits), (Some(16), [3, 3]));
-    assert_eq!(scsi.group, 41);
-    assert!(parsed(Sg, "if=a of=b group=64").is_err());
+    assert_eq!(scsi.groups, [41, 41]);
+    assert_eq!(plan(Sg, "if=a of=b grpnum=5,0x3f").scsi.groups, [5, 63]);
+    for value in ["64", "1,64", "1,", ",1", "1,2,3", "x"] {
+        let wrong = |name| parsed(Sg, &format!("if=a of=b {name}={value}"));
+        assert!(wrong("grpnum").is_err() && wrong("group").is_err(), "{value}");
+    }
     assert_eq!((scsi.read_long, scsi.timeout_s), (2, Some(60)));
 }
 
 #[test]
 fn each_program_has_its_own_words() {
     let known = [
-        (Sg, "retries=1 of2=x iflag=flock,fua_nv conv=sparse -x append=1 odir=1 cdl=0 group=1 coe_limit=1 blk_sgio=0"),
-        (Sgp, "thr=8 deb=1 iflag=mmap oflag=append,coe"),
-        (Sgm, "oflag=dio dio=1 cdbsz=10 -v"),
+        (Sg, "retries=1 of2=x iflag=flock,fua_nv conv=sparse -x append=1 odir=1 cdl=0 grpnum=1 coe_limit=1 blk_sgio=0"),
+        (Sgp, "thr=8 deb=1 iflag=mmap oflag=append,coe -c --chkaddr --nocopy"),
+        (Sgm, "oflag=dio iflag=dio dio=1 cdbsz=10 -v -n"),
     ];
     for (front, line) in known {
         for word in line.split(' ').filter(|word| *word != "of2=x" && *word != "-x") {
             plan(front, &format!("if=a of=b {word}"));
         }
     }
-    for (front, line) in [(Sg, "thr=4 deb=1"), (Sgp, "retries=1 conv=null -x"), (Sgm, "thr=1 iflag=dio,coe")] {
+    for (front, line) in
+        [(Sg, "thr=4 deb=1 --chkaddr"), (Sgp, "retries=1 conv=null -x grpnum=1 --compare"), (Sgm, "thr=1 iflag=coe -c")]
+    {
         for word in line.split(' ') {
             assert!(parsed(front, &format!("if=a of=b {word}")).is_err(), "{word} is no word of {}", front.name());
         }
     }
+}
+
+#[test]
+fn the_options_of_sg3_utils_1_49_are_known() {
+    for word in ["-c", "--compare", "-x"] {
+        assert!(plan(Sg, &format!("if=a of=b {word}")).records.compare, "{word}");
+    }
+    for (front, word) in [(Sg, "-n"), (Sgp, "--nocopy"), (Sgm, "--nc")] {
+        assert!(plan(front, &format!("if=a of=b {word}")).writes_nothing, "{word}");
+    }
+    let checked = |words| plan(Sgp, &format!("if=a of=b {words}")).records.addresses;
+    assert_eq!(checked(""), None);
+    assert_eq!(checked("-c"), Some(AddressCheck::First));
+    assert_eq!((checked("-cc"), checked("-c --chkaddr")), (Some(AddressCheck::All), Some(AddressCheck::All)));
 }
 
 #[test]

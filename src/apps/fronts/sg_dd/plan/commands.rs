@@ -40,11 +40,11 @@ pub fn by_commands(plan: &SgPlan, kinds: [DdKind; 2]) -> [bool; 2] {
 }
 
 /// The side whose transfers go through memory that the driver shares with us, if any. sgm_dd shares it with one side in
-/// any case, unless that contradicts another word.
+/// any case, unless that contradicts another word; with IFILE also where that has iflag=dio, as in sg3_utils.
 pub fn shared_side(plan: &SgPlan, by_commands: [bool; 2]) -> Option<Side> {
     let mut sides = Side::BOTH.into_iter().filter(|side| by_commands[side.index()]);
     let asked = sides.clone().find(|side| plan.wishes[side.index()].mmap);
-    let free = |side: &Side| !plan.wishes[side.index()].dio && !words(plan, *side).excl;
+    let free = |side: &Side| (*side == Side::Source || !plan.wishes[side.index()].dio) && !words(plan, *side).excl;
     asked.or_else(|| sides.next().filter(|side| plan.front == SgFront::Sgm && free(side)))
 }
 
@@ -116,12 +116,12 @@ pub fn check_commands(plan: &SgPlan, side: Side, facts: &Facts, total: u64) -> R
         return Err(CommandRefusal::Unnameable(side, bytes, start + end - 1));
     }
     let wishes = plan.wishes[side.index()];
-    let group = plan.scsi.group;
+    let group = plan.scsi.groups[side.index()];
     let no_place = [
         (bytes == 6 && wishes.dpo, "dpo"),
         (bytes == 6 && wishes.fua, "fua"),
         (bytes == 6 && wishes.fua_nv, "fua_nv"),
-        (bytes == 6 && group > 0 || bytes < 16 && group > 31, "group"),
+        (bytes == 6 && group > 0 || bytes < 16 && group > 31, "grpnum"),
     ];
     match no_place.into_iter().find(|(wished, _)| *wished) {
         Some((_, word)) => Err(CommandRefusal::NoPlace(side, word)),
@@ -156,10 +156,11 @@ pub fn command_side(plan: &SgPlan, side: Side, facts: &Facts, shared: bool) -> O
         dpo: wishes.dpo,
         fua: wishes.fua,
         fua_nv: wishes.fua_nv,
-        group: plan.scsi.group,
+        group: plan.scsi.groups[side.index()],
         cdb_bytes: plan.scsi.command_bytes,
         duration_limit: plan.scsi.duration_limits[side.index()],
-        direct: wishes.dio,
+        // What is shared goes straight to where we read it already.
+        direct: wishes.dio && !shared,
         shared,
         exclusive: words.excl,
         locked: words.flock,

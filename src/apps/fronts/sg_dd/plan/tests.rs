@@ -67,7 +67,7 @@ fn each_wish_about_scsi_is_refused_where_no_commands_are_sent() {
     let settings = [
         ScsiOptions { command_bytes: Some(10), ..ScsiOptions::default() },
         ScsiOptions { duration_limits: [0, 1], ..ScsiOptions::default() },
-        ScsiOptions { group: 1, ..ScsiOptions::default() },
+        ScsiOptions { groups: [0, 1], ..ScsiOptions::default() },
         ScsiOptions { read_long: 1, ..ScsiOptions::default() },
         ScsiOptions { timeout_s: Some(60), ..ScsiOptions::default() },
     ];
@@ -142,9 +142,10 @@ fn what_commands_cannot_do_is_refused_before_the_first_block() {
     assert_eq!(check(short, Side::Source, lba - 999, 1000), unnameable);
     let with_fua = |plan: &mut SgPlan| (plan.scsi.command_bytes, plan.wishes[1].fua) = (Some(6), true);
     assert_eq!(check(with_fua, Side::Dest, 0, 9), Err(CommandRefusal::NoPlace(Side::Dest, "fua")));
-    let grouped = |plan: &mut SgPlan| (plan.scsi.command_bytes, plan.scsi.group) = (Some(10), 32);
-    assert_eq!(check(grouped, Side::Dest, 0, 9), Err(CommandRefusal::NoPlace(Side::Dest, "group")));
-    assert_eq!(check(|plan| plan.scsi.group = 32, Side::Dest, 0, 9), Ok(()), "a longer command is taken");
+    let grouped = |plan: &mut SgPlan| (plan.scsi.command_bytes, plan.scsi.groups) = (Some(10), [0, 32]);
+    assert_eq!(check(grouped, Side::Dest, 0, 9), Err(CommandRefusal::NoPlace(Side::Dest, "grpnum")));
+    assert_eq!(check(grouped, Side::Source, 0, 9), Ok(()), "its own group is 0");
+    assert_eq!(check(|plan| plan.scsi.groups = [32; 2], Side::Dest, 0, 9), Ok(()), "a longer command is taken");
     let protected = Facts { writable: false, ..disk_by_commands(0) };
     let plan = SgPlan::default();
     assert_eq!(check_commands(&plan, Side::Dest, &protected, 9), Err(CommandRefusal::WriteProtected));
@@ -164,6 +165,7 @@ fn sgm_dd_shares_memory_with_one_side_unless_another_word_forbids_it() {
     assert_eq!(shared(SgFront::Sgm, [true, true], nothing), Some(Side::Source));
     assert_eq!(shared(SgFront::Sgm, [false, true], nothing), Some(Side::Dest));
     assert_eq!(shared(SgFront::Sgm, [false, true], |plan| plan.wishes[1].dio = true), None);
+    assert_eq!(shared(SgFront::Sgm, [true, true], |plan| plan.wishes[0].dio = true), Some(Side::Source));
     assert_eq!(shared(SgFront::Sgm, [true, true], |plan| plan.records.source.words.excl = true), None);
     assert_eq!(shared(SgFront::Sgp, [true, true], nothing), None);
     assert_eq!(shared(SgFront::Sgp, [true, true], |plan| plan.wishes[1].mmap = true), Some(Side::Dest));
@@ -171,12 +173,17 @@ fn sgm_dd_shares_memory_with_one_side_unless_another_word_forbids_it() {
 
 #[test]
 fn a_side_is_opened_with_the_wishes_of_its_words() {
-    let scsi =
-        ScsiOptions { command_bytes: Some(16), duration_limits: [3, 5], group: 9, read_long: 0, timeout_s: Some(7) };
+    let scsi = ScsiOptions {
+        command_bytes: Some(16),
+        duration_limits: [3, 5],
+        groups: [8, 9],
+        read_long: 0,
+        timeout_s: Some(7),
+    };
     let mut plan = SgPlan { scsi, ..SgPlan::default() };
     plan.wishes[1] = ScsiWishes { dio: true, fua: true, fua_nv: true, ..ScsiWishes::default() };
     (plan.records.dest.words.excl, plan.records.dest.words.flock) = (true, true);
-    let side = command_side(&plan, Side::Dest, &disk_by_commands(0), true).expect("it has a node");
+    let side = command_side(&plan, Side::Dest, &disk_by_commands(0), false).expect("it has a node");
     assert!(side.access.exclusive);
     let wishes = side.through.expect("by commands").wishes;
     let wanted = CommandWishes {
@@ -187,14 +194,19 @@ fn a_side_is_opened_with_the_wishes_of_its_words() {
         cdb_bytes: Some(16),
         duration_limit: 5,
         direct: true,
-        shared: true,
+        shared: false,
         exclusive: true,
         locked: true,
         ..CommandWishes::default()
     };
     assert_eq!(wishes, wanted);
+    let shared = command_side(&plan, Side::Dest, &disk_by_commands(0), true).expect("it has a node");
+    assert!(shared.through.is_some_and(|way| way.wishes.shared && !way.wishes.direct), "there is nothing to copy");
     let source = command_side(&plan, Side::Source, &disk_by_commands(0), false).expect("it has a node");
-    assert!(!source.access.exclusive && source.through.is_some_and(|way| way.wishes.duration_limit == 3));
+    assert!(
+        !source.access.exclusive
+            && source.through.is_some_and(|way| way.wishes.duration_limit == 3 && way.wishes.group == 8)
+    );
     plan.records.compare = true;
     assert!(!command_side(&plan, Side::Dest, &disk_by_commands(0), false).expect("it has a node").access.exclusive);
 }

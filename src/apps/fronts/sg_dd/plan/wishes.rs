@@ -49,6 +49,12 @@ const WISHES: [Wish; 6] = [
 /// The first wish that cannot be honoured between endpoints of these kinds. A null device honours everything: nothing
 /// is sent to it.
 pub fn refused_wish(plan: &SgPlan, kinds: [DdKind; 2]) -> Option<Refusal> {
+    let writes = !plan.records.compare && kinds[1] != DdKind::Null || plan.records.second.is_some();
+    if plan.writes_nothing && writes {
+        let because = "the copy would write to OFILE";
+        let instead = "write of=/dev/null to read IFILE only, or leave --nocopy out";
+        return Some(Refusal { side: None, word: "--nocopy", because, instead });
+    }
     let commands = kinds.map(takes_commands);
     for side in Side::BOTH {
         let refused = match kinds[side.index()] {
@@ -65,7 +71,7 @@ pub fn refused_wish(plan: &SgPlan, kinds: [DdKind; 2]) -> Option<Refusal> {
     let table = [
         (none && scsi.command_bytes.is_some(), "cdbsz"),
         (none && scsi.duration_limits != [0, 0], "cdl"),
-        (none && scsi.group > 0, "group"),
+        (none && scsi.groups != [0, 0], "grpnum"),
         (none && scsi.timeout_s.is_some(), "time=1,TO"),
         (scsi.read_long > 0 && !commands[Side::Source.index()] && kinds[0] != DdKind::Null, "coe=2"),
     ];

@@ -1,6 +1,6 @@
 //! Sentences. Where scripts could look for one it begins as that of sg3_utils does; it then says what to do.
 use crate::apps::fronts::record_plan::{Careful, Diagnostic};
-use crate::apps::fronts::said::{busy, strerror};
+use crate::apps::fronts::said::{self, strerror};
 use crate::apps::fronts::sg_dd::plan::{CommandRefusal, CountRefusal, Operand, Refusal, SgUsage};
 use crate::apps::fronts::sg_plan::SgFront;
 use crate::core::{DeviceError, Error, Side};
@@ -85,7 +85,7 @@ pub(super) fn complaint(side: Side, complaint: &Diagnostic, name: &[u8], at: u64
             let towards = if source { " for reading: " } else { " for writing: " };
             [b"could not open ", name, towards.as_bytes(), &strerror(error)].concat()
         }
-        Diagnostic::Busy(error) => busy(error),
+        Diagnostic::Busy(error) | Diagnostic::CommandsOnly(error) => said::refused(error),
         Diagnostic::SetFlags(error) => about("could not set flags on ", error),
         Diagnostic::Read(error) => [format!("reading, skip={at} : ").as_bytes(), &reason(error)].concat(),
         Diagnostic::Write { error, .. } => [format!("writing, seek={at} : ").as_bytes(), &reason(error)].concat(),
@@ -194,6 +194,10 @@ pub(crate) fn careful(what: &Careful, name: &[u8]) -> Vec<u8> {
         }
         Careful::DestEnds(block) => {
             [b"miscompare on ", name, format!(": it ends in block {block}").as_bytes()].concat()
+        }
+        Careful::WrongAddress { record, byte, found } => {
+            let text = format!(" block {record} holds 0x{found:08x} at byte {byte}, not its address");
+            [format!("chkaddr failure at addr=0x{:x}: ", *record as u32).as_bytes(), name, text.as_bytes()].concat()
         }
         Careful::Compare(error) => [b"reading ", name, b" to compare with: ", &strerror(error)].concat(),
         Careful::Second(error) => [b"cannot write to of2=: ".as_slice(), &strerror(error)].concat(),
