@@ -12,12 +12,14 @@ pub(super) fn kind(address: &str, number: u64, side: Side, sysfs: &Sysfs) -> Res
     match (major(number), minor(number)) {
         (1, 3) => Ok(EndpointKind::Null),
         (1, 5 | 7 | 8 | 9) => Ok(EndpointKind::Endless),
-        numbers if is_terminal(numbers, sysfs) => Ok(EndpointKind::Pipe),
+        _ if is_terminal(number, sysfs) => Ok(EndpointKind::Terminal),
         numbers => Err(no_use(address, numbers, side, sysfs)),
     }
 }
 
-fn is_terminal(numbers: (u32, u32), sysfs: &Sysfs) -> bool {
+/// Whether the character device of that number is a terminal.
+pub(super) fn is_terminal(number: u64, sysfs: &Sysfs) -> bool {
+    let numbers = (major(number), minor(number));
     let subsystem = fs::canonicalize(sysfs.path(&format!("dev/char/{}:{}/subsystem", numbers.0, numbers.1)));
     let said = subsystem.is_ok_and(|dir| dir.file_name().is_some_and(|name| name == "tty"));
     // Terminals of a terminal emulator are not in sysfs.

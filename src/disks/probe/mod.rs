@@ -134,7 +134,9 @@ fn look(address: &str, side: Side, snapshot: &Snapshot, through: bool) -> Result
         // A disk without a block device: only its commands can tell.
         EndpointKind::Block if matches!(place.id, Some(FileId::Node(_))) => {}
         EndpointKind::Block => block::probe(&place.path, &mut facts).map_err(failed)?,
-        EndpointKind::Pipe => pipe::probe(&place.path, &mut facts).map_err(failed)?,
+        EndpointKind::Pipe | EndpointKind::Socket | EndpointKind::Terminal | EndpointKind::FileStream => {
+            pipe::probe(&place.path, &mut facts).map_err(failed)?;
+        }
         EndpointKind::Endless
         | EndpointKind::Null
         | EndpointKind::Pattern
@@ -145,6 +147,7 @@ fn look(address: &str, side: Side, snapshot: &Snapshot, through: bool) -> Result
     }
     match place.kind {
         EndpointKind::File => of_file(&place, snapshot, &mut facts),
+        EndpointKind::FileStream => of_file_stream(&place, snapshot, &mut facts),
         EndpointKind::Block => of_device(&place, side, snapshot, &mut facts),
         _ => {}
     }
@@ -178,6 +181,14 @@ fn of_file(place: &Place, snapshot: &Snapshot, facts: &mut Facts) {
     if let Some(id) = facts.id {
         facts.in_use = in_use::of_file(snapshot, id, path);
     }
+}
+
+/// Where its bytes lie; nothing else of the file matters to a stream.
+fn of_file_stream(place: &Place, snapshot: &Snapshot, facts: &mut Facts) {
+    if let Some(FileId::File(dev, ino)) = facts.id {
+        facts.ground = ground::of_file(snapshot, dev, ino, &place.path);
+    }
+    facts.memory = ground::memory(snapshot, &facts.ground, Some(place.stat.st_dev));
 }
 
 fn of_device(place: &Place, side: Side, snapshot: &Snapshot, facts: &mut Facts) {

@@ -235,6 +235,9 @@ fn buffered(facts: &Facts) -> Cache {
         EndpointKind::File | EndpointKind::Block if facts.dontcache => Cache::DroppedByKernel,
         EndpointKind::File | EndpointKind::Block => Cache::Drop,
         EndpointKind::Pipe
+        | EndpointKind::Socket
+        | EndpointKind::Terminal
+        | EndpointKind::FileStream
         | EndpointKind::Endless
         | EndpointKind::Null
         | EndpointKind::Pattern

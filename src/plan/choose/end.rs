@@ -25,7 +25,7 @@ pub(crate) fn end(asked: &PlanInput, range: &Range, holes: &Holes, engines: &Eng
     if let Some(rate) = asked.options.limit_bytes_per_s {
         notes.chose("limit", format!("{}/s", crate::plan::words::size(rate)), "--limit");
     }
-    let can_flush = matches!(asked.dest.kind, EndpointKind::File | EndpointKind::Block);
+    let can_flush = matches!(asked.dest.kind, EndpointKind::File | EndpointKind::Block | EndpointKind::FileStream);
     let durable = can_flush && !asked.options.no_flush;
     let (choice, because) = match (can_flush, durable) {
         (false, _) => ("no", "the dest has nothing to flush"),

@@ -1,5 +1,5 @@
 //! In which order bytes go.
-use crate::core::{Direction, EndpointKind, Facts, Ground, Order, PlanNotes, Side, WriteOrder};
+use crate::core::{Direction, Facts, Ground, Order, PlanNotes, Side, WriteOrder};
 use crate::plan::asked::PlanInput;
 use crate::plan::check::Overlap;
 
@@ -21,7 +21,7 @@ pub(crate) fn order(asked: &PlanInput, overlap: Option<Overlap>, notes: &mut Pla
         return Way { direction, write_order: WriteOrder::Submitted };
     }
     let (write_order, choice, because) =
-        if asked.dest.order == Order::Ascending || asked.dest.kind == EndpointKind::Pipe {
+        if asked.dest.order == Order::Ascending || asked.dest.kind.is_stream() {
             (WriteOrder::OneAtATime, "one write at a time", "the dest takes bytes in order only")
         } else if asked.rotational(Side::Dest) {
             (WriteOrder::Submitted, "ascending writes", "the dest moves a head")
