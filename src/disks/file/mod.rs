@@ -9,7 +9,7 @@ mod regular;
 
 use super::opening::Opening;
 use crate::core::{Endpoint, Result};
-pub use probe::{probe, probe_new};
+pub use probe::{probe, probe_least_read, probe_new};
 use std::sync::Arc;
 
 /// Opens a regular file.

@@ -129,7 +129,12 @@ fn look(address: &str, side: Side, snapshot: &Snapshot, through: bool) -> Result
         allowed(&place.path, Access::READ_OK).map_err(|errno| failed(errno.into()))?;
     }
     match place.kind {
-        EndpointKind::File if place.exists => file::probe(&place.path, &mut facts).map_err(failed)?,
+        EndpointKind::File if place.exists => {
+            file::probe(&place.path, &mut facts).map_err(failed)?;
+            if side == Side::Source {
+                file::probe_least_read(&place.path, &mut facts);
+            }
+        }
         EndpointKind::File => file::probe_new(directory(&place.path), &mut facts).map_err(failed)?,
         // A disk without a block device: only its commands can tell.
         EndpointKind::Block if matches!(place.id, Some(FileId::Node(_))) => {}
