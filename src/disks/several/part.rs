@@ -38,7 +38,7 @@ struct Known {
 impl Part {
     pub(super) fn new(end: Arc<dyn Endpoint>, plan: PlanDest) -> Self {
         let (out, behind) = (AtomicBool::new(false), AtomicBool::new(false));
-        let tally = Arc::new(DestTally::new(&plan.side.address));
+        let tally = Arc::new(DestTally::new(&plan.side.address, end.facts().memory.is_some()));
         Part { end, plan, out, behind, known: Mutex::default(), pace: Mutex::default(), tally }
     }
 
@@ -234,5 +234,5 @@ impl Part {
 
 /// Whether a dest of this kind keeps what is written to it.
 pub(super) fn keeps(kind: EndpointKind) -> bool {
-    matches!(kind, EndpointKind::File | EndpointKind::Block)
+    matches!(kind, EndpointKind::File | EndpointKind::Block | EndpointKind::FileStream)
 }
