@@ -129,7 +129,9 @@ fn read_back(asked: &PlanInput, portion: Portion, overlap: Option<Overlap>, note
     let source = asked.source;
     let not_rewritten = match source.kind {
         EndpointKind::Endless => Some("the source is a stream and cannot be read again"),
-        kind if kind.is_stream() || source.order == Order::Ascending => Some("the source is a stream and cannot be read again"),
+        kind if kind.is_stream() || source.order == Order::Ascending => {
+            Some("the source is a stream and cannot be read again")
+        }
         _ if overlap.is_some() => Some("the ranges overlap: the copy changed its source"),
         _ => None,
     };
