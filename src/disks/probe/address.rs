@@ -36,10 +36,10 @@ pub(super) struct Place {
 
 impl Place {
     /// Which stream it is, whatever its name and kind; of what is no stream, nothing.
-    pub(super) fn stream(&self) -> Option<FileId> {
+    pub(super) fn stream(&self, sysfs: &Sysfs) -> Option<FileId> {
         let Stat { st_dev, st_ino, st_rdev, st_mode, .. } = self.stat;
         match FileType::from_raw_mode(st_mode) {
-            FileType::CharacterDevice => Some(FileId::Node(st_rdev)),
+            FileType::CharacterDevice => Some(FileId::Node(character::terminal_behind(st_rdev, sysfs))),
             FileType::Fifo | FileType::Socket => Some(FileId::File(st_dev, st_ino)),
             _ => None,
         }

@@ -123,7 +123,7 @@ fn look(address: &str, side: Side, snapshot: &Snapshot, through: bool) -> Result
     facts.path = place.path.clone();
     facts.exists = place.exists;
     facts.id = place.id;
-    facts.stream = place.stream();
+    facts.stream = place.stream(&snapshot.sysfs);
     let failed = |cause| cannot_open(side, address, cause);
     if side == Side::Source && address != "-" {
         allowed(&place.path, Access::READ_OK).map_err(|errno| failed(errno.into()))?;
