@@ -2,6 +2,7 @@
 //!
 //! This room must not know block devices, engines or plans beyond the side it is given.
 #![forbid(unsafe_code)]
+mod allocation;
 mod holes;
 mod name;
 mod probe;
