@@ -43,6 +43,8 @@ complete -c haul -n "__fish_haul_using_subcommand copy" -l also -d 'A further de
 complete -c haul -n "__fish_haul_using_subcommand copy" -l skip -d 'Begin this far into the source' -r
 complete -c haul -n "__fish_haul_using_subcommand copy" -l seek -d 'Begin this far into the dest' -r
 complete -c haul -n "__fish_haul_using_subcommand copy" -l count -d 'Copy this many bytes, not all' -r
+complete -c haul -n "__fish_haul_using_subcommand copy" -l ranges -d 'Copy only the ranges that FILE lists' -r -F
+complete -c haul -n "__fish_haul_using_subcommand copy" -l ranges-unit -d 'What a bare number in --ranges FILE counts' -r
 complete -c haul -n "__fish_haul_using_subcommand copy" -l expect -d 'Refuse unless DST has this serial, model, wwn, size' -r
 complete -c haul -n "__fish_haul_using_subcommand copy" -l verify -d 'Read the dest back and compare it' -r
 complete -c haul -n "__fish_haul_using_subcommand copy" -l delta -d 'Write only what differs on the dest' -r -F

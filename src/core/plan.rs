@@ -1,5 +1,9 @@
 //! Settled decisions, as data: made by the room `plan`, carried out by `endpoint` and `engine`, told by `report`.
-use super::{BlockDigests, CopyName, HashKind, OnError, PatternUse, PlanDest, PlanSide, ReadBack, Side, Tuning, Zeros};
+use super::{
+    BlockDigests, CopyName, Extent, HashKind, OnError, PatternUse, PlanDest, PlanSide, Ranges, ReadBack, Side, Tuning,
+    Zeros,
+};
+use std::sync::Arc;
 
 /// How requests are kept in flight.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -125,6 +129,8 @@ pub struct Plan {
     pub dests: Vec<PlanDest>,
     /// Bytes to copy or to compare; `None`: to the end of a stream.
     pub len: Option<u64>,
+    /// The parts of that, from the first to the last of which `len` reaches; `None`: all of it.
+    pub ranges: Option<Arc<Ranges>>,
     /// What becomes of each block.
     pub route: Route,
     /// One side is the test pattern; `None`: both hold bytes.
@@ -179,6 +185,17 @@ impl Plan {
     /// The verb for messages: "{verb} the rest".
     pub fn verb(&self) -> &'static str {
         self.pattern.map_or(self.route.verb(), |pattern| pattern.act.name())
+    }
+
+    /// Bytes that are to be moved or compared; `None`: to the end of a stream.
+    pub fn total_bytes(&self) -> Option<u64> {
+        self.ranges.as_ref().map(|ranges| ranges.total_bytes()).or(self.len)
+    }
+
+    /// Bytes of `claimed`, which counts from the first byte of the copy, that were to be moved.
+    pub fn claimed_bytes(&self, claimed: Extent) -> u64 {
+        let on_source = Extent::new(self.source.offset + claimed.offset, claimed.len);
+        self.ranges.as_ref().map_or(claimed.len, |ranges| ranges.within(on_source).map(|part| part.len).sum())
     }
 
     /// The source or the dest.

@@ -136,6 +136,7 @@ fn read_back(asked: &PlanInput, portion: Portion, overlap: Option<Overlap>, note
         _ => None,
     };
     let choice = match portion {
+        Portion::All | Portion::Afterwards if asked.options.ranges.is_some() => "the ranges are read back".to_owned(),
         Portion::All | Portion::Afterwards => "all of the dest is read back".to_owned(),
         Portion::Sample { per_million } => format!("{} % of the dest are read back", f64::from(per_million) / 1e4),
     };

@@ -69,6 +69,7 @@ pub fn compare(options: &Options, source: &Facts, dest: &Facts, host: &Host) -> 
         hashes: options.hashes.clone(),
         digest_blocks: None,
         read_back: None,
+        ranges: None,
         set_end: false,
         preallocate: false,
         durable: false,

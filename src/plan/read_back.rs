@@ -132,6 +132,7 @@ impl Pass {
             on_error,
             journal: plan.journal,
             limit_bytes_per_s: plan.limit_bytes_per_s,
+            ranges: None,
         }
     }
 }

@@ -92,6 +92,7 @@ pub(crate) fn plan() -> Decision {
         digest_blocks: None,
         on_error: OnError::default(),
         read_back: None,
+        ranges: None,
         limit_bytes_per_s: None,
         set_end: false,
         preallocate: false,

@@ -30,6 +30,7 @@ mod overlap;
 mod pattern;
 mod power_cuts;
 mod profile;
+mod ranges;
 mod reflink;
 mod refusals;
 mod report_pages;

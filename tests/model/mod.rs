@@ -46,6 +46,7 @@ pub fn plan(engine: EngineKind, len: Option<u64>, skip: u64, seek: u64) -> Plan 
         hashes: Vec::new(),
         digest_blocks: None,
         read_back: None,
+        ranges: None,
         set_end: false,
         preallocate: false,
         durable: false,

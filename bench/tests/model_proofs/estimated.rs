@@ -132,6 +132,7 @@ fn plan(pair: &Pair) -> Plan {
         hashes: Vec::new(),
         digest_blocks: None,
         read_back: None,
+        ranges: None,
         set_end: false,
         preallocate: false,
         durable: true,

@@ -8,12 +8,13 @@ mod claim;
 mod following;
 mod forward;
 mod listed;
+mod ranges;
 mod rest;
 mod shape;
 #[cfg(test)]
 mod tests;
 
-use crate::core::{Direction, Endpoint, ExtentSet, PAGE_BYTES, Plan, Schedule, Side};
+use crate::core::{Direction, Endpoint, Extent, ExtentSet, PAGE_BYTES, Plan, Schedule, Side};
 use std::sync::Arc;
 
 use backward::Backward;
@@ -21,12 +22,18 @@ use claim::Claim;
 pub use following::{Front, following};
 use forward::Forward;
 pub use listed::listed;
+use ranges::InRanges;
 use rest::Rest;
 use shape::Shape;
 
 /// The schedule that the plan asks for. `source` is asked for its holes, where the plan wants that.
 pub fn make(plan: &Plan, source: &Arc<dyn Endpoint>) -> Box<dyn Schedule> {
     let shape = Shape::of(plan);
+    if let Some(ranges) = &plan.ranges {
+        let from_first = |range: &Extent| Extent::new(range.offset - plan.source.offset, range.len);
+        let ranges = ranges.extents().iter().map(from_first).collect();
+        return Box::new(InRanges::new(shape, plan.ask_holes.then(|| source.clone()), ranges));
+    }
     match plan.direction {
         Direction::Forward => Box::new(Forward::new(shape, plan.ask_holes.then(|| source.clone()))),
         Direction::Backward => Box::new(Backward::new(shape)),
