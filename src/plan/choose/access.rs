@@ -191,8 +191,8 @@ fn settle(asked: &PlanInput, range: &Range, overlap: Option<Overlap>, wishes: &m
     Err(unaligned(asked, range, wishes))
 }
 
-/// Takes wishes away that the borders between ranges do not allow: what goes past the page cache shares no page with what
-/// goes through it, so either all borders are aligned, or all within the copy lie between pages.
+/// Takes wishes away that the borders between ranges do not allow: what goes past the page cache shares no page with
+/// what goes through it, so either all borders are aligned, or all within the copy lie between pages.
 fn settle_ranges(asked: &PlanInput, wishes: &mut [Wish; 2]) -> Result<()> {
     let Some(ranges) = &asked.options.ranges else { return Ok(()) };
     let Some(align) = wishes.iter().filter_map(|wish| wish.align).max() else { return Ok(()) };

@@ -1,10 +1,10 @@
 use super::damage::pattern;
 use super::queue_depth;
-use super::runs::runs;
+use super::runs::RangesReport;
 use super::{SCHEMA, object};
 use crate::core::{
-    Bursts, Cache, Decision, Direction, EndpointKind, Estimate, Facts, Partition, PlanNotes, PlanSide, Portion, Ranges,
-    Reason, Route, WriteOrder, Zeros,
+    Bursts, Cache, Decision, Direction, EndpointKind, Estimate, Facts, Partition, PlanNotes, PlanSide, Portion, Reason,
+    Route, WriteOrder, Zeros,
 };
 use serde::Serialize;
 use std::borrow::Cow;
@@ -25,11 +25,6 @@ pub(super) fn estimate(estimate: &Estimate) -> impl Serialize + use<> {
     }
 }
 
-/// The parts that are copied; offsets count on either side.
-fn ranges(ranges: &Ranges) -> impl Serialize + use<'_> {
-    object! { file: &ranges.file, runs: runs(ranges.extents().iter().copied()) }
-}
-
 /// The plan for programs.
 pub fn plan(decision: &Decision, source: &Facts, dest: &Facts, expected: Option<Estimate>) -> impl Serialize {
     let Decision { plan, notes } = decision;
@@ -39,7 +34,7 @@ pub fn plan(decision: &Decision, source: &Facts, dest: &Facts, expected: Option<
         source: side(&plan.source, source),
         dest: side(&plan.dest, dest),
         len_bytes: plan.total_bytes(),
-        ranges: plan.ranges.as_deref().map(ranges),
+        ranges: plan.ranges.as_deref().map(RangesReport::of),
         dests: plan.dests.iter().map(|dest| &dest.side.address).collect::<Vec<_>>(),
         pattern: plan.pattern.map(pattern),
         engine: plan.engine.name(),

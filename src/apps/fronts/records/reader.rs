@@ -258,7 +258,7 @@ impl Reader {
             }
             // A read of zeros is short only where the kernel had something else to do between: no end, and no record.
             let full = self.plan.full_reads || self.ends.source.sort == Sort::Zeros;
-            if !full || got % record_bytes == 0 || got == bytes.len() {
+            if !full || got.is_multiple_of(record_bytes) || got == bytes.len() {
                 return Ok(got);
             }
             if ends.source.sort == Sort::Pipe && got > record_bytes && self.plan.transfer_records.is_none() {
