@@ -192,6 +192,12 @@ impl Plan {
         self.ranges.as_ref().map(|ranges| ranges.total_bytes()).or(self.len)
     }
 
+    /// The ranges of a copy of such, counted from its first byte; `None`: it is of one run of bytes.
+    pub fn ranges_from_first(&self) -> Option<Vec<Extent>> {
+        let from_first = |range: &Extent| Extent::new(range.offset - self.source.offset, range.len);
+        self.ranges.as_ref().map(|ranges| ranges.extents().iter().map(from_first).collect())
+    }
+
     /// Bytes of `claimed`, which counts from the first byte of the copy, that were to be moved.
     pub fn claimed_bytes(&self, claimed: Extent) -> u64 {
         let on_source = Extent::new(self.source.offset + claimed.offset, claimed.len);

@@ -89,7 +89,7 @@ impl Prepared {
     /// # Errors
     /// Refused where the operator does not agree; another haul writes there; what cannot be read back.
     pub(crate) fn agree(mut self) -> Result<Agreed> {
-        let can_resume = self.dests.len() == 1 && self.delta.is_none() && self.options.ranges.is_none();
+        let can_resume = self.dests.len() == 1 && self.delta.is_none();
         for (plan, found) in self.plans.alone.iter().zip(&self.journals) {
             let Some(unfinished) = found.unfinished(plan, can_resume) else { continue };
             if self.operator.settle(plan, &unfinished)? == Choice::Resume {

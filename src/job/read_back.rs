@@ -140,7 +140,7 @@ impl Reading<'_> {
         verified.cached_bytes = self.uncache();
         let (behind_bytes, mut wrong) = judged(behind, Checker::new(self.list, self.len, self.block_bytes));
         let (extents, again_bytes) = match behind_bytes {
-            0 => (sample.or_else(|| ranges_of(self.plan)), 0),
+            0 => (sample.or_else(|| self.plan.ranges_from_first()), 0),
             _ => self.rest(behind_bytes),
         };
         let first = self.pass(extents);
@@ -234,12 +234,6 @@ impl Reading<'_> {
     }
 }
 
-/// The ranges of a copy of such, counted from its first byte.
-fn ranges_of(plan: &Plan) -> Option<Vec<Extent>> {
-    let from_first = |range: &Extent| Extent::new(range.offset - plan.source.offset, range.len);
-    plan.ranges.as_ref().map(|ranges| ranges.extents().iter().map(from_first).collect())
-}
-
 /// What came of one pass.
 struct Pass {
     ended: Ended,
@@ -265,7 +259,7 @@ impl<'a> Checker<'a> {
 
     /// The same of a copy by `plan`, which may be of ranges.
     fn of(plan: &Plan, list: &'a Checklist, len: u64, block_bytes: u64) -> Self {
-        let ranges = ranges_of(plan).unwrap_or_default();
+        let ranges = plan.ranges_from_first().unwrap_or_default();
         let range_ends = ranges.iter().map(Extent::end).collect();
         Checker { range_ends, ..Checker::new(list, len, block_bytes) }
     }

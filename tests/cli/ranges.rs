@@ -156,10 +156,10 @@ fn a_list_that_cannot_be_meant_is_refused_before_the_first_write() {
     fs::write(&scene.list, "# nothing\n").expect("scratch takes files");
     unchanged(USAGE, &[], "there is no range in it");
     scene.write_list(&[(0, 10), (4096, 4096)]);
-    for option in ["--resume", "--delta", "--offload", "--verify=sample:1%", "--reflink=always", "--manifest=m"] {
+    for option in ["--delta", "--offload", "--verify=sample:1%", "--reflink=always", "--manifest=m"] {
         unchanged(USAGE, &[option], "does not go with --ranges");
     }
-    unchanged(USAGE, &["--direct", "always", "--journal", "j"], "--journal does not go with --ranges");
+    unchanged(USAGE, &["--resume", "--verify"], "--verify with --resume does not go with --ranges");
     unchanged(USAGE, &["--seek", "5"], "cannot be used with");
     unchanged(USAGE, &["--also", "x"], "cannot be used with");
     let dest = name(&scene.dest);
@@ -243,7 +243,7 @@ fn the_plan_the_report_and_the_digest_tell_of_the_ranges() {
     let runs = plan["ranges"]["runs"].as_array().expect("they are listed");
     let runs: Vec<_> = runs.iter().map(|run| (run["offset_bytes"].as_u64(), run["len_bytes"].as_u64())).collect();
     assert_eq!(runs, ranges.map(|(offset, len)| (Some(offset as u64), Some(len as u64))));
-    assert_eq!((&plan["len_bytes"], &plan["journal"]), (&5632.into(), &false.into()));
+    assert_eq!(&plan["len_bytes"], 5632);
     assert!(fs::read(&scene.dest).expect("it is there") == scene.bytes[1], "--dry-run writes nothing");
     let shown = haul().args(scene.words(&["--ranges-unit", "512", "--dry-run"])).assert().success();
     let shown = in_one_line(&shown.get_output().stdout);
@@ -257,30 +257,69 @@ fn the_plan_the_report_and_the_digest_tell_of_the_ranges() {
     assert!(fs::read(&scene.dest).expect("it is there") == scene.wanted(&ranges));
 }
 
-#[test]
-fn a_copy_of_ranges_that_is_interrupted_claims_bytes_of_ranges_and_leaves_no_journal() {
-    let dir = scratch();
-    let scene = Scene::new(dir.path(), 16 * MIB);
-    let ranges = [(0, 64 << 10), (8 * MIB, 8 * MIB)];
-    scene.write_list(&ranges);
-    let report = dir.path().join("report.json");
+/// Copies with these options until something behind the first range has arrived, and interrupts it; the report.
+fn interrupted(scene: &Scene, options: &[&str], behind: u64) -> Value {
+    let report = scene.list.with_extension("json");
     let out = File::create(&report).expect("scratch takes files");
-    let options = ["--json", "--progress", "json", "--limit", "1M", "--block-size", "64K", "--checkpoint", "0.1"];
-    let mut copy = Running::start(&scene.words(&options), Stdio::null(), out.into());
-    copy.read_until(|line| copied_bytes(line).is_some_and(|bytes| bytes >= 256 << 10));
+    let pace = ["--json", "--progress", "json", "--limit", "1M", "--block-size", "64K"];
+    let mut copy = Running::start(&scene.words(&[&pace, options].concat()), Stdio::null(), out.into());
+    copy.read_until(|line| copied_bytes(line).is_some_and(|bytes| bytes >= behind));
     copy.signal(Signal::INT);
     copy.end();
     let report: Value = serde_json::from_slice(&fs::read(&report).expect("it was made")).expect("the report is JSON");
     assert_eq!(report["status"], "interrupted", "{report:#}");
+    report
+}
+
+#[test]
+fn a_copy_of_ranges_that_is_interrupted_claims_bytes_of_ranges() {
+    let dir = scratch();
+    let scene = Scene::new(dir.path(), 16 * MIB);
+    let ranges = [(0, 64 << 10), (8 * MIB, 8 * MIB)];
+    scene.write_list(&ranges);
+    let report = interrupted(&scene, &["--no-journal"], 256 << 10);
     let claimed = report["claimed"]["len_bytes"].as_u64().expect("a number") as usize;
     assert!((64 << 10..8 * MIB).contains(&claimed), "{claimed} bytes are claimed");
     assert!(report["continue_command"].is_null(), "{report:#}");
     let left = fs::read(&scene.dest).expect("it is there");
     let (first, second) = (scene.wanted(&ranges[..1]), claimed - (64 << 10));
     assert!(left[..8 * MIB] == first[..8 * MIB], "something between the ranges has changed");
-    assert!(
-        left[8 * MIB..8 * MIB + second] == scene.bytes[0][8 * MIB..8 * MIB + second],
-        "what is claimed is not there"
-    );
-    assert!(!dir.path().join(".dest.haul-journal").exists());
+    assert!(left[8 * MIB..8 * MIB + second] == scene.bytes[0][8 * MIB..8 * MIB + second], "it is not there");
+}
+
+#[test]
+fn a_copy_of_ranges_is_resumed_with_its_list_and_with_no_other() {
+    let dir = scratch();
+    for direct in ["auto", "never"] {
+        let scene = Scene::new(dir.path(), 16 * MIB);
+        let ranges = [(0, 64 << 10), (8 * MIB, 3 * MIB), (12 * MIB + 4096, 4 * MIB - 4096)];
+        scene.write_list(&ranges);
+        let journal = dir.path().join(".dest.haul-journal");
+        let report = interrupted(&scene, &["--direct", direct], 256 << 10);
+        assert!(journal.exists(), "{report:#}");
+        let command = report["continue_command"].as_str().expect("there is one").to_owned();
+        assert!(command.starts_with("haul copy --resume ") && command.contains("--ranges"), "{command}");
+        let durable = report["journal"]["durable_bytes"].as_u64().unwrap_or_else(|| panic!("{report:#}"));
+        assert!(durable >= 256 << 10, "{durable}");
+        let before = fs::read(&scene.dest).expect("it is there");
+        let refused = |words: &[&str], wanted: &str| {
+            let said = stderr(&haul().args(words).assert().code(REFUSED));
+            assert!(said.contains(wanted), "{words:?}: {said}");
+            assert!(fs::read(&scene.dest).expect("it is there") == before, "{words:?}: it was written to");
+        };
+        let [source, dest] = [name(&scene.source), name(&scene.dest)];
+        // The same first and last byte, as one run of bytes and as other ranges.
+        refused(&["copy", "--resume", "--skip", "0", "--count", "16M", source, dest], "not of the ranges");
+        let other = dir.path().join("other");
+        fs::write(&other, "0 64K\n8M 8M\n").expect("scratch takes files");
+        refused(&["copy", "--resume", "--ranges", name(&other), source, dest], "not of the ranges");
+        refused(&scene.words(&[]), "unfinished");
+        let report = haul().args(scene.words(&["--resume", "--json", "--direct", direct])).assert().success();
+        let report: Value = serde_json::from_slice(&report.get_output().stdout).expect("the report is JSON");
+        let read = report["bytes"]["read_bytes"].as_u64().expect("a number");
+        let all: usize = ranges.iter().map(|range| range.1).sum();
+        assert!(read <= all as u64 - durable + 8192, "{read} bytes were read: {report:#}");
+        assert!(fs::read(&scene.dest).expect("it is there") == scene.wanted(&ranges), "{direct}");
+        assert!(!journal.exists());
+    }
 }

@@ -14,7 +14,7 @@ mod shape;
 #[cfg(test)]
 mod tests;
 
-use crate::core::{Direction, Endpoint, Extent, ExtentSet, PAGE_BYTES, Plan, Schedule, Side};
+use crate::core::{Direction, Endpoint, ExtentSet, PAGE_BYTES, Plan, Schedule, Side};
 use std::sync::Arc;
 
 use backward::Backward;
@@ -29,9 +29,7 @@ use shape::Shape;
 /// The schedule that the plan asks for. `source` is asked for its holes, where the plan wants that.
 pub fn make(plan: &Plan, source: &Arc<dyn Endpoint>) -> Box<dyn Schedule> {
     let shape = Shape::of(plan);
-    if let Some(ranges) = &plan.ranges {
-        let from_first = |range: &Extent| Extent::new(range.offset - plan.source.offset, range.len);
-        let ranges = ranges.extents().iter().map(from_first).collect();
+    if let Some(ranges) = plan.ranges_from_first() {
         return Box::new(InRanges::new(shape, plan.ask_holes.then(|| source.clone()), ranges));
     }
     match plan.direction {
@@ -47,5 +45,8 @@ pub fn rest(plan: &Plan, source: &Arc<dyn Endpoint>, durable: &ExtentSet) -> Box
     // Of what went past the page cache no page may be written through it as well.
     let align_bytes =
         aligns.into_iter().max().map_or(1, |align| if align > 1 { align.max(PAGE_BYTES as u64) } else { 1 });
+    if let Some(ranges) = plan.ranges_from_first() {
+        return Box::new(InRanges::rest(Shape::of(plan), source, ranges, durable, align_bytes));
+    }
     Box::new(Rest::new(Shape::of(plan), source, durable, align_bytes))
 }

@@ -1,8 +1,9 @@
 //! Some ranges of both sides, and nothing between them.
 use super::claim::Claim;
 use super::forward::Forward;
+use super::rest::widen;
 use super::shape::Shape;
-use crate::core::{Endpoint, Extent, Next, Schedule};
+use crate::core::{Endpoint, Extent, ExtentSet, Next, Schedule};
 use std::io;
 use std::sync::Arc;
 use std::vec;
@@ -29,7 +30,27 @@ impl InRanges {
             }
             at = range.end();
         }
+        // Behind the last range nothing more is to arrive.
+        if at < shape.len {
+            claim.settle(Extent::new(at, shape.len - at));
+        }
         InRanges { shape, source, ranges: ranges.into_iter(), inner: None, claim }
+    }
+
+    /// What of `ranges` is not durable yet. The gaps in it are widened to the grid of blocks that direct I/O can move,
+    /// but not beyond their range.
+    pub(super) fn rest(
+        shape: Shape,
+        source: Option<Arc<dyn Endpoint>>,
+        ranges: Vec<Extent>,
+        durable: &ExtentSet,
+        align_bytes: u64,
+    ) -> Self {
+        let mut left = ExtentSet::new();
+        for range in ranges {
+            left.extend(durable.gaps(range).filter_map(|gap| widen(gap, &shape, align_bytes).intersection(&range)));
+        }
+        InRanges::new(shape, source, left.iter().collect())
     }
 }
 

@@ -1,7 +1,7 @@
 //! `--ranges`: parts of both sides, and nothing between them.
 use crate::core::{EndpointKind, Error, Kind, Portion, Result, Side};
 use crate::plan::asked::{PlanInput, named};
-use crate::plan::{JournalWish, When, words};
+use crate::plan::{When, words};
 
 /// Refuses ranges that a side does not have, and what cannot be had of ranges.
 pub(crate) fn ranges(asked: &PlanInput) -> Result<()> {
@@ -37,8 +37,7 @@ pub(crate) fn ranges(asked: &PlanInput) -> Result<()> {
 fn goes_together(asked: &PlanInput) -> Result<()> {
     let options = asked.options;
     let unmet = [
-        (options.resume, "--resume", "no journal is kept of a copy of ranges"),
-        (matches!(options.journal, JournalWish::At(_)), "--journal", "no journal is kept of a copy of ranges"),
+        (options.resume && options.verify.is_some(), "--verify with --resume", "earlier runs kept no digests"),
         (options.delta.is_some(), "--delta", "it compares all of the destination"),
         (matches!(options.verify, Some(Portion::Sample { .. })), "--verify=sample", "it draws from one run of bytes"),
         (options.manifest.is_some(), "--manifest", "a manifest tells of one run of bytes"),

@@ -79,7 +79,6 @@ fn impossible(
         (_, kind) if !lasts(kind) => Some("the dest keeps nothing"),
         _ if range.len.is_none() => Some("the length of the source is not known"),
         _ if range.len == Some(0) => Some("there is nothing to copy"),
-        _ if asked.options.ranges.is_some() => Some("it tells of one run of bytes, and ranges are copied"),
         _ if overlap.is_some() => Some("source and dest overlap: what was copied is no longer in the source"),
         _ if one_file => Some("source and dest are one file"),
         _ if !ends.durable => Some("nothing is flushed"),

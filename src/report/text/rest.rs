@@ -99,7 +99,7 @@ fn unknown_on_medium(plan: &Plan, outcome: &Outcome) -> Option<String> {
 
 fn forbidden(plan: &Plan, outcome: &Outcome) -> Option<String> {
     if plan.ranges.is_some() {
-        return Some("No journal is kept of a copy of ranges: to copy all of them, run the command again.".to_owned());
+        return Some("What arrived is in no journal: to copy all of the ranges, run the command again.".to_owned());
     }
     if plan.source.kind.is_stream() {
         return Some("No command can continue this: the source is a stream and cannot be read again.".to_owned());
