@@ -1,5 +1,5 @@
 //! Whether a journal still fits: who both sides are, and some of their bytes.
-use super::digest_of_ranges;
+use super::ranges;
 use crate::core::{
     Access, Arena, BlockDigest, Endpoint, Error, Existing, Extent, Facts, HashKind, Kind, Op, Plan, PlanSide, Request,
     Result, Side,
@@ -73,7 +73,7 @@ pub(super) fn check_state(
 ) -> Result<()> {
     let (from, to) = (SideIdentity::of(source, plan.source.offset), SideIdentity::of(dest, plan.dest.offset));
     let then: Vec<_> = head.samples.iter().map(|sample| Some(sample.digest)).collect();
-    let ranges = digest_of_ranges(plan);
+    let ranges = ranges::digest(plan);
     let now = Now { len_bytes: plan.len, ranges, source: &from, dest: &to, samples: &then, dest_differs: &[] };
     // Before any byte is read: of another disk none need be.
     refuse(record_file, head.misfits(state, &now))?;

@@ -5,12 +5,12 @@ mod fits;
 mod foreign;
 mod journal_writer;
 mod place;
+mod ranges;
 mod stale;
 mod waiting;
 
 use crate::core::{
-    BlockDigest, CheckpointPlan, Ended, Endpoint, EndpointKind, Error, Extent, ExtentSet, Facts, HashKind, Kind,
-    Outcome, Plan, Result, Side,
+    CheckpointPlan, Ended, Endpoint, EndpointKind, Error, ExtentSet, Facts, Kind, Outcome, Plan, Result, Side,
 };
 use crate::job::beside;
 use crate::ledger::journal::{Head, Journal};
@@ -107,19 +107,12 @@ pub(crate) fn look(options: &Options, plan: &Plan, source: &Facts, dest: &Facts)
     Ok(found)
 }
 
-/// By which the list of a copy of ranges is known again.
-pub(super) fn digest_of_ranges(plan: &Plan) -> Option<BlockDigest> {
-    let line = |range: &Extent| format!("{} {}\n", range.offset, range.len);
-    let lines = plan.ranges.as_ref().map(|ranges| ranges.extents().iter().map(line).collect::<String>())?;
-    Some(BlockDigest::of(HashKind::Blake3, lines.as_bytes()))
-}
-
 fn head(plan: &Plan, source: &Facts, dest: &Facts) -> Head {
     Head {
         version: env!("CARGO_PKG_VERSION").to_owned(),
         created: format!("{:.0}", jiff::Timestamp::now()),
         len_bytes: plan.len,
-        ranges: digest_of_ranges(plan),
+        ranges: ranges::digest(plan),
         source: SideIdentity::of(source, plan.source.offset),
         dest: SideIdentity::of(dest, plan.dest.offset),
         samples: Vec::new(),
