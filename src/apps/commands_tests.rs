@@ -83,6 +83,9 @@ fn every_option_arrives_where_it_belongs() {
         skip_bytes: Some(1024),
         seek_bytes: Some(63 * 512),
         count_bytes: Some(4096),
+        // Does not go with --skip, --seek and --count.
+        range_list: None,
+        ranges: None,
         engine: Some(EngineKind::Ring),
         block_bytes: Some(4096),
         depth: Some(7),
@@ -122,6 +125,9 @@ fn every_option_arrives_where_it_belongs() {
     };
     assert_eq!(copy(line), wanted);
     assert_eq!(copy("a b --report page.html").report, Some("page.html".into()));
+    let list = |line: &str| copy(line).range_list.map(|list| (list.file, list.unit_bytes));
+    assert_eq!(list("a b --ranges list"), Some(("list".to_owned(), 1)));
+    assert_eq!(list("a b --ranges list --ranges-unit 4K"), Some(("list".to_owned(), 4096)));
 }
 
 #[test]

@@ -104,6 +104,9 @@ pub(super) fn tell(went: &Went<'_>, console: &Console) -> Result<Exit> {
 /// The name that stands in a line of sums: of a part of the source, it must not pass for the sum of the whole.
 fn digest_name(options: &Options, plan: &Plan) -> String {
     let address = &plan.source.address;
+    if let Some(ranges) = &plan.ranges {
+        return format!("{address}, {}", ranges.name());
+    }
     match plan.len {
         Some(len) if options.skip_bytes.is_some() || options.count_bytes.is_some() => {
             format!("{address} bytes {}+{len}", plan.source.offset)

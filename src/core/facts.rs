@@ -9,8 +9,15 @@ pub enum EndpointKind {
     File,
     /// A block device or a partition of one.
     Block,
-    /// A pipe, FIFO, socket or terminal: bytes in order, no offsets.
+    /// A pipe or FIFO: bytes in order, no offsets.
     Pipe,
+    /// A socket: the same.
+    Socket,
+    /// A terminal: the same.
+    Terminal,
+    /// A regular file that is read or written as a stream: standard input or output redirected to it, which go on where
+    /// they stand, or a file that is made as it is read, as below /proc.
+    FileStream,
     /// A character device that never ends as a source: /dev/zero, /dev/urandom, /dev/full.
     Endless,
     /// /dev/null: nothing in it as a source, swallows everything as a dest.
@@ -24,12 +31,21 @@ pub enum EndpointKind {
 }
 
 impl EndpointKind {
+    /// Bytes come and go in order, and cannot be read or written again.
+    pub fn is_stream(self) -> bool {
+        use EndpointKind::{FileStream, Pipe, Socket, Terminal};
+        matches!(self, Pipe | Socket | Terminal | FileStream)
+    }
+
     /// The words for messages.
     pub fn name(self) -> &'static str {
         match self {
             EndpointKind::File => "file",
             EndpointKind::Block => "block device",
             EndpointKind::Pipe => "pipe",
+            EndpointKind::Socket => "socket",
+            EndpointKind::Terminal => "terminal",
+            EndpointKind::FileStream => "file, as a stream",
             EndpointKind::Endless => "endless device",
             EndpointKind::Null => "null device",
             EndpointKind::Pattern => "test pattern",

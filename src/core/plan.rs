@@ -1,5 +1,9 @@
 //! Settled decisions, as data: made by the room `plan`, carried out by `endpoint` and `engine`, told by `report`.
-use super::{BlockDigests, CopyName, HashKind, OnError, PatternUse, PlanDest, PlanSide, ReadBack, Side, Tuning, Zeros};
+use super::{
+    BlockDigests, CopyName, Extent, HashKind, OnError, PatternUse, PlanDest, PlanSide, Ranges, ReadBack, Side, Tuning,
+    Zeros,
+};
+use std::sync::Arc;
 use std::time::Duration;
 
 /// How requests are kept in flight.
@@ -126,6 +130,8 @@ pub struct Plan {
     pub dests: Vec<PlanDest>,
     /// Bytes to copy or to compare; `None`: to the end of a stream.
     pub len: Option<u64>,
+    /// The parts of that, from the first to the last of which `len` reaches; `None`: all of it.
+    pub ranges: Option<Arc<Ranges>>,
     /// What becomes of each block.
     pub route: Route,
     /// One side is the test pattern; `None`: both hold bytes.
@@ -185,6 +191,23 @@ impl Plan {
     /// The verb for messages: "{verb} the rest".
     pub fn verb(&self) -> &'static str {
         self.pattern.map_or(self.route.verb(), |pattern| pattern.act.name())
+    }
+
+    /// Bytes that are to be moved or compared; `None`: to the end of a stream.
+    pub fn total_bytes(&self) -> Option<u64> {
+        self.ranges.as_ref().map(|ranges| ranges.total_bytes()).or(self.len)
+    }
+
+    /// The ranges of a copy of such, counted from its first byte; `None`: it is of one run of bytes.
+    pub fn ranges_from_first(&self) -> Option<Vec<Extent>> {
+        let from_first = |range: &Extent| Extent::new(range.offset - self.source.offset, range.len);
+        self.ranges.as_ref().map(|ranges| ranges.extents().iter().map(from_first).collect())
+    }
+
+    /// Bytes of `claimed`, which counts from the first byte of the copy, that were to be moved.
+    pub fn claimed_bytes(&self, claimed: Extent) -> u64 {
+        let on_source = Extent::new(self.source.offset + claimed.offset, claimed.len);
+        self.ranges.as_ref().map_or(claimed.len, |ranges| ranges.within(on_source).map(|part| part.len).sum())
     }
 
     /// The source or the dest.

@@ -48,6 +48,8 @@ impl DestState {
 pub struct DestTally {
     /// As the user named it.
     pub address: String,
+    /// It keeps its bytes in memory: what is flushed there survives no power loss.
+    pub in_memory: bool,
     /// Bytes that it has acknowledged in any form.
     pub copied_bytes: AtomicU64,
     /// The number of a [`DestState`].
@@ -56,8 +58,9 @@ pub struct DestTally {
 
 impl DestTally {
     /// Before the first byte.
-    pub fn new(address: &str) -> Self {
-        DestTally { address: address.to_owned(), copied_bytes: AtomicU64::new(0), state: AtomicU8::new(0) }
+    pub fn new(address: &str, in_memory: bool) -> Self {
+        let (copied_bytes, state) = (AtomicU64::new(0), AtomicU8::new(0));
+        DestTally { address: address.to_owned(), in_memory, copied_bytes, state }
     }
 }
 

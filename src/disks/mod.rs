@@ -109,7 +109,9 @@ fn open(opening: Opening<'_>) -> Result<Arc<dyn Endpoint>> {
     match opening.plan.kind {
         EndpointKind::File => file::open(opening),
         EndpointKind::Block => block::open(opening),
-        EndpointKind::Pipe => pipe::open(opening),
+        EndpointKind::Pipe | EndpointKind::Socket | EndpointKind::Terminal | EndpointKind::FileStream => {
+            pipe::open(opening)
+        }
         EndpointKind::Endless | EndpointKind::Null => null::open(opening),
         EndpointKind::Pattern => Err(opening.error(Kind::Unsupported, ": the test pattern has no path")),
         EndpointKind::Memory | EndpointKind::Manifest => {

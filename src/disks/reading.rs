@@ -1,13 +1,16 @@
 //! What can be found out of an open descriptor or a path without changing anything: shared by the rooms' probes.
-use crate::core::DirectAlignment;
+use crate::core::{Arena, DirectAlignment};
 use rustix::fs::{AtFlags, CWD, Mode, OFlags, StatxFlags};
-use rustix::io::ReadWriteFlags;
+use rustix::io::{Errno, ReadWriteFlags};
 use std::io::{self, IoSliceMut};
 use std::os::fd::{BorrowedFd, OwnedFd};
 use std::path::Path;
 
 /// RWF_DONTCACHE, since 6.14; rustix has no name for it.
 pub(super) const DONTCACHE: ReadWriteFlags = ReadWriteFlags::from_bits_retain(libc::RWF_DONTCACHE as u32);
+
+/// The least that block devices read.
+const SECTOR_BYTES: u32 = 512;
 
 /// What statx says about direct I/O.
 pub(super) enum StatedAlignment {
@@ -60,6 +63,18 @@ fn stated(answer: rustix::io::Result<rustix::fs::Statx>) -> StatedAlignment {
 pub(super) fn takes_dontcache(fd: BorrowedFd<'_>, size: u64) -> bool {
     let mut byte = [0u8];
     rustix::io::preadv2(fd, &mut [IoSliceMut::new(&mut byte)], size, DONTCACHE).is_ok()
+}
+
+/// That direct reads of 512 bytes work on `path`, where nobody says what direct I/O asks for: whatever else comes of
+/// them, a file system that wants larger ones refuses it with EINVAL.
+pub(super) fn reads_sectors_directly(path: &Path) -> Option<DirectAlignment> {
+    let (Ok(Some(fd)), Ok(mut buffer)) = (open_if_allowed(path, OFlags::DIRECT), Arena::lone(2 * SECTOR_BYTES)) else {
+        return None;
+    };
+    // Neither place nor address is a multiple of more than a sector.
+    let read = rustix::io::pread(&fd, &mut buffer.bytes_mut()[SECTOR_BYTES as usize..], SECTOR_BYTES.into());
+    let refused = matches!(read, Err(Errno::INVAL | Errno::OPNOTSUPP));
+    (!refused).then_some(DirectAlignment { memory_bytes: SECTOR_BYTES, offset_bytes: SECTOR_BYTES })
 }
 
 /// Whether `path` opens with O_DIRECT.

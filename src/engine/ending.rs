@@ -44,7 +44,7 @@ impl Run<'_> {
         let dest = &self.ends[Side::Dest.index()];
         let truthful_end = self.plan.set_end || self.plan.dest.access.existing == Existing::Create;
         let mut result = Ok(());
-        if truthful_end && self.plan.direction == Direction::Forward {
+        if truthful_end && !self.has_no_room && self.plan.direction == Direction::Forward {
             // What a journal says, or will say, has to be there, with gaps before it or not.
             let arrived = self.checkpoints.as_ref().map_or(0, Checkpoints::end);
             let mut end = self.plan.dest.offset + self.claimed.end().max(arrived);

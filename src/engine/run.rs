@@ -90,6 +90,8 @@ pub(super) struct Run<'a> {
     pub(super) digests: Vec<crate::core::Digest>,
     pace: Pace,
     pub(super) durable: bool,
+    /// No room could be had on the dest, of which nothing has changed.
+    pub(super) has_no_room: bool,
     differences: Option<Differences>,
     pub(super) checkpoints: Option<Checkpoints>,
     pub(super) unread: [Unread; 2],
@@ -111,6 +113,7 @@ impl<'a> Run<'a> {
             digests: Vec::new(),
             pace: Pace::default(),
             durable: false,
+            has_no_room: false,
             differences: None,
             checkpoints: None,
             unread: [Unread::default(), Unread::default()],
@@ -183,7 +186,9 @@ impl<'a> Run<'a> {
     /// Moves the bytes. `None`: it failed before the first request.
     fn pump(&mut self, schedule: &mut dyn Schedule) -> Option<Meter> {
         let (ends, plan) = (self.ends, self.plan);
-        let opened = self.prepare().and_then(|()| {
+        let prepared = self.prepare();
+        self.has_no_room = prepared.is_err();
+        let opened = prepared.and_then(|()| {
             let no_memory = |source| Error::new(Kind::Io, "cannot get memory for blocks").because(source);
             let pool = self.pool().map_err(no_memory)?;
             let queues = self.open_queues(&pool)?;

@@ -40,5 +40,8 @@ fn of_outcome(plan: &Plan, outcome: &Outcome) -> Mapfile {
     }
     let mut finished: ExtentSet = [Extent::new(start + claimed.offset, claimed.len)].into_iter().collect();
     finished.remove_all(&bad);
+    if let Some(ranges) = &plan.ranges {
+        finished = finished.intersection(&ranges.extents().iter().copied().collect());
+    }
     Mapfile::of_sets(Extent::new(start, plan.len.unwrap_or(claimed.len)), &finished, &bad)
 }

@@ -75,7 +75,7 @@ impl Agreed {
         let Agreed { prepared, held } = self;
         let Prepared { operator, options, source, dests, plans, journals, delta } = prepared;
         // Of what differs nothing can be estimated, and of several dests the slowest would bind.
-        let alone = delta.is_none() && dests.len() == 1;
+        let alone = delta.is_none() && dests.len() == 1 && options.ranges.is_none();
         let estimated = if alone { estimate::of_copy(&options, &plans.all.plan, &source, &dests[0]) } else { None };
         let collector = DigestCollector::begin(&options, &plans.all.plan, &source, &dests.iter().collect::<Vec<_>>())?;
         let map = Map::begin(options.mapfile.as_deref())?;

@@ -140,7 +140,7 @@ impl Reading<'_> {
         verified.cached_bytes = self.uncache();
         let (behind_bytes, mut wrong) = judged(behind, Checker::new(self.list, self.len, self.block_bytes));
         let (extents, again_bytes) = match behind_bytes {
-            0 => (sample, 0),
+            0 => (sample.or_else(|| self.plan.ranges_from_first()), 0),
             _ => self.rest(behind_bytes),
         };
         let first = self.pass(extents);
@@ -213,7 +213,7 @@ impl Reading<'_> {
             Some(extents) => schedules::listed(extents),
             None => schedules::make(plan, &ends[0]),
         };
-        let checker = Checker::new(self.list, self.len, self.block_bytes);
+        let checker = Checker::of(self.plan, self.list, self.len, self.block_bytes);
         let outcome = self.session.run(Task::new(plan, ends, &mut *schedule, &checker));
         let differing = checker.into_differing();
         Pass { ended: outcome.ended, bytes: outcome.totals.dest_bytes(), differing }
@@ -247,12 +247,26 @@ pub(crate) struct Checker<'a> {
     /// Bytes of the copy.
     len: u64,
     block_bytes: u64,
+    /// Where a block ends early, because a range of the copy does; ascending.
+    range_ends: Vec<u64>,
     differing: Mutex<ExtentSet>,
 }
 
 impl<'a> Checker<'a> {
     pub(crate) fn new(list: &'a Checklist, len: u64, block_bytes: u64) -> Self {
-        Checker { list, len, block_bytes, differing: Mutex::default() }
+        Checker { list, len, block_bytes, range_ends: Vec::new(), differing: Mutex::default() }
+    }
+
+    /// The same of a copy by `plan`, which may be of ranges.
+    fn of(plan: &Plan, list: &'a Checklist, len: u64, block_bytes: u64) -> Self {
+        let ranges = plan.ranges_from_first().unwrap_or_default();
+        let range_ends = ranges.iter().map(Extent::end).collect();
+        Checker { range_ends, ..Checker::new(list, len, block_bytes) }
+    }
+
+    /// A whole block ends there, or the copy or a range of it.
+    fn is_end(&self, at: u64) -> bool {
+        at == self.len || at.is_multiple_of(self.block_bytes) || self.range_ends.binary_search(&at).is_ok()
     }
 
     pub(crate) fn into_differing(self) -> ExtentSet {
@@ -272,7 +286,7 @@ impl Observer for Checker<'_> {
         let Event::Digested(block) = event else { return };
         // A pass that was interrupted in the middle of a block says nothing about that block.
         let end = block.extent.end();
-        let whole_end = if end == self.len { end } else { end - end % self.block_bytes };
+        let whole_end = if self.is_end(end) { end } else { end - end % self.block_bytes };
         let Some(whole) = whole_end.checked_sub(block.extent.offset).filter(|&whole| whole > 0) else { return };
         let block = DigestedBlock { extent: Extent::new(block.extent.offset, whole), ..*block };
         let wrong = self.list.differing(&block);

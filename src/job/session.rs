@@ -83,7 +83,8 @@ impl Session {
         let already_bytes = keeping.as_ref().map_or(0, |keeping| keeping.already.total_bytes());
         let estimate = estimated.map(|estimated| estimated.behind(already_bytes));
         let forecast = estimated.map(|estimated| estimated.forecast.clone());
-        let shown = self.show(plan, ends, &[Watched { tally: tally.clone(), total_bytes: plan.len }], forecast);
+        let shown =
+            self.show(plan, ends, &[Watched { tally: tally.clone(), total_bytes: plan.total_bytes() }], forecast);
         let both = Both { shown: &*shown, observer };
         let mut outcome =
             engine::run_keeping(plan, ends, schedule, engine::Watch::new(&self.stop, &tally, &both), keeping);

@@ -25,6 +25,8 @@ pub enum Misfit {
     Offset { side: Side, then: u64, now: u64 },
     /// The copy is to have another length, in bytes.
     Len { then: Option<u64>, now: Option<u64> },
+    /// The copy is to be made of other ranges, or of one run of bytes and not of ranges.
+    Ranges,
     /// Other bytes in a place that was sampled; the offset is that on the side.
     Content { side: Side, extent: Extent },
     /// A destination file was written to after the copy ended: its last write and its size in bytes.
@@ -58,6 +60,7 @@ impl fmt::Display for Misfit {
             Misfit::Len { then, now } => {
                 write!(out, "{} bytes were to be copied and {} are", bytes(then), bytes(now))
             }
+            Misfit::Ranges => write!(out, "it is not of the ranges that are to be copied now"),
             Misfit::Written { then: (then, bytes_then), now: (now, bytes_now) } => write!(
                 out,
                 "the destination was written to by somebody else: its last write was {then} and is {now}, and it had \

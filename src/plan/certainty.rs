@@ -135,12 +135,15 @@ pub(super) fn certainty(asked: &PlanInput, overlap: Option<Overlap>, notes: &mut
 fn read_back(asked: &PlanInput, portion: Portion, overlap: Option<Overlap>, notes: &mut PlanNotes) -> ReadBack {
     let source = asked.source;
     let not_rewritten = match source.kind {
-        EndpointKind::Pipe | EndpointKind::Endless => Some("the source is a stream and cannot be read again"),
-        _ if source.order == Order::Ascending => Some("the source is a stream and cannot be read again"),
+        EndpointKind::Endless => Some("the source is a stream and cannot be read again"),
+        kind if kind.is_stream() || source.order == Order::Ascending => {
+            Some("the source is a stream and cannot be read again")
+        }
         _ if overlap.is_some() => Some("the ranges overlap: the copy changed its source"),
         _ => None,
     };
     let choice = match portion {
+        Portion::All | Portion::Afterwards if asked.options.ranges.is_some() => "the ranges are read back".to_owned(),
         Portion::All | Portion::Afterwards => "all of the dest is read back".to_owned(),
         Portion::Sample { per_million } => format!("{} % of the dest are read back", f64::from(per_million) / 1e4),
     };

@@ -70,6 +70,7 @@ pub fn compare(options: &Options, source: &Facts, dest: &Facts, host: &Host) -> 
         digest_blocks: None,
         read_back: None,
         checks_memory: false,
+        ranges: None,
         set_end: false,
         preallocate: false,
         durable: false,

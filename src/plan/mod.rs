@@ -22,7 +22,7 @@ mod tests;
 
 pub use compare::{DigestComparison, DigestedCopy, compare, compare_digests};
 pub use numbers::{BLOCK_BYTES_ASKABLE, DEPTH_ASKABLE};
-pub use options::{Delta, Expectation, JournalWish, Options, PassthroughMode, ProgressStyle, When};
+pub use options::{Delta, Expectation, JournalWish, Options, PassthroughMode, ProgressStyle, RangeList, When};
 pub use read_back::{digest_again, follow, read_back, read_back_of, rewrite};
 pub use several::{Plans, several};
 pub use undo::to_put_back;
@@ -48,6 +48,7 @@ fn decide(asked: PlanInput) -> Result<Decision> {
     let mut notes = PlanNotes { label: options.label.clone(), ..PlanNotes::default() };
 
     check::words(&asked)?;
+    check::ranges(&asked)?;
     check::through(&asked)?;
     check::unread(&asked)?;
     check::dest(&asked)?;
@@ -81,6 +82,7 @@ fn decide(asked: PlanInput) -> Result<Decision> {
         source: side(&asked, Side::Source, &range, source_access),
         dest: dest_side(&asked, &range, &end, dest_access),
         len: range.len,
+        ranges: options.ranges.clone(),
         route,
         pattern: None,
         dests: Vec::new(),

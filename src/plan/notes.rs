@@ -51,6 +51,12 @@ impl PlanNotes {
 
     /// Notes how much is copied.
     pub(super) fn range(&mut self, asked: &PlanInput, range: &Range) {
+        if let Some(ranges) = &asked.options.ranges {
+            let choice = words::exact(ranges.total_bytes());
+            self.range =
+                Some(Reason::new("length", choice, format!("the {}, and nothing between them", ranges.name())));
+            return;
+        }
         let because = match (asked.options.count_bytes, asked.source.kind) {
             (Some(_), _) => "--count",
             (None, EndpointKind::Endless) => "what the dest holds: the source never ends",

@@ -1,6 +1,7 @@
 //! What was asked for: settled by nobody yet.
-use crate::core::{EngineKind, HashKind, OnError, Portion, Side};
+use crate::core::{EngineKind, HashKind, OnError, Portion, Ranges, Side};
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// `auto|always|never`, as cp has it.
@@ -98,6 +99,15 @@ pub enum Delta {
     Manifest(String),
 }
 
+/// A file that lists ranges.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RangeList {
+    /// The file.
+    pub file: String,
+    /// What a number without a suffix counts there, in bytes.
+    pub unit_bytes: u64,
+}
+
 /// What `haul copy` was asked for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Options {
@@ -115,6 +125,10 @@ pub struct Options {
     pub seek_bytes: Option<u64>,
     /// Bytes to copy; `None`: to the end of the source.
     pub count_bytes: Option<u64>,
+    /// The list of ranges to copy, not read yet; `None`: none was given.
+    pub range_list: Option<RangeList>,
+    /// Of the bytes from there to there, only those in these ranges; `None`: all.
+    pub ranges: Option<Arc<Ranges>>,
     /// `None`: auto.
     pub engine: Option<EngineKind>,
     /// Bytes per request; `None`: auto.

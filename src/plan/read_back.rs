@@ -134,6 +134,7 @@ impl Pass {
             journal: plan.journal,
             limit_bytes_per_s: plan.limit_bytes_per_s,
             time_limit: None,
+            ranges: None,
         }
     }
 }

@@ -54,6 +54,7 @@ fn hindrance(
         (!options.also.is_empty(), "all dests are read back at once then"),
         (route != Route::Copy || options.delta.is_some(), "not all of it is written"),
         (options.resume, "the copy is gone on with"),
+        (options.ranges.is_some(), "only ranges are written"),
         (options.limit_bytes_per_s.is_some(), "--limit is to spare the disks"),
         (asked.dest.kind != EndpointKind::Block, "the dest is no disk"),
         (asked.through(Side::Dest).is_some(), "its own commands go one way at a time"),

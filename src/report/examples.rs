@@ -93,6 +93,7 @@ pub(crate) fn plan() -> Decision {
         on_error: OnError::default(),
         read_back: None,
         checks_memory: false,
+        ranges: None,
         limit_bytes_per_s: None,
         time_limit: None,
         set_end: false,

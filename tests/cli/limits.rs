@@ -1,9 +1,10 @@
 //! Kernels, containers and limits that forbid what haul would like to use: it copies all the same, and says how.
 use crate::support;
-use crate::support::{cmp, has, haul_path, is_root, scratch, skip, without_io_uring, write_noise};
+use crate::support::{cmp, has, haul_path, in_one_line, is_root, scratch, skip, without_io_uring, write_noise};
 use serde_json::Value;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
+use std::process::Command;
 
 const MIB: usize = 1 << 20;
 
@@ -146,4 +147,23 @@ fn a_small_stack_is_enough_for_every_command() {
         shell.arg("-c").arg(script).arg(haul_path()).assert().success();
     }
     cmp(&source, &dest);
+}
+
+#[test]
+fn a_file_for_which_no_room_can_be_had_stays_as_it_was() {
+    let dir = scratch();
+    let [source, dest, other] = ["source", "dest", "other"].map(|name| dir.path().join(name));
+    write_noise(&source, 8 << 20, 34);
+    let haul = haul_path();
+    for also in ["", "--also other"] {
+        fs::write(&dest, "mine").expect("scratch takes files");
+        let _ = fs::remove_file(&other);
+        let script =
+            format!("ulimit -f 1024; exec '{}' copy --seek 8192 --direct never source dest {also}", haul.display());
+        let output = Command::new("bash").args(["-c", &script]).current_dir(dir.path()).output().expect("it runs");
+        let said = in_one_line(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{also}: {said}");
+        assert!(said.contains("File too large"), "{also}: {said}");
+        assert_eq!(fs::read(&dest).expect("it is there"), b"mine", "{also}: {said}");
+    }
 }

@@ -31,6 +31,7 @@ mod pattern;
 mod power_cuts;
 mod profile;
 mod profile_random;
+mod ranges;
 mod reflink;
 mod refusals;
 mod report_pages;

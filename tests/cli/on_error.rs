@@ -69,6 +69,26 @@ fn a_file_arrives_with_zeros_exactly_where_it_cannot_be_read() {
 }
 
 #[test]
+fn no_more_than_the_bad_sectors_of_a_file_is_lost_where_its_file_system_reads_sectors_directly() {
+    let dir = memory_dir();
+    let (backing, dest) = (dir.path().join("backing"), dir.path().join("dest"));
+    write_noise(&backing, SIZE, 305);
+    let bad = [512..1024, 45_056..45_568, 524_288 - 512..524_288 + 512, SIZE as u64 - 512..SIZE as u64];
+    let Some(disk) = FailingDisk::with(dir.path(), &backing, Fails::Reads, &bad) else { return };
+    let mut wanted = fs::read(&backing).expect("it is there");
+    bad.iter().for_each(|bad| wanted[bad.start as usize..bad.end as usize].fill(0));
+    for engine in engines() {
+        let _ = fs::remove_file(&dest);
+        let options = ["copy", "--json", "--on-error", "skip", "--engine", engine];
+        let assert = haul().args(options).args([&disk.path(), &dest]).assert().code(1);
+        let report = report(&assert);
+        assert_eq!(runs(&report["source"]), bad, "{engine}");
+        assert_eq!(report["unread_sectors"], 5, "{engine}");
+        assert!(fs::read(&dest).expect("it was made") == wanted, "{engine}: other bytes arrived");
+    }
+}
+
+#[test]
 fn a_disk_arrives_with_zeros_exactly_where_it_cannot_be_read_direct_and_buffered() {
     let dir = memory_dir();
     let (backing, dest) = (dir.path().join("backing"), dir.path().join("dest"));

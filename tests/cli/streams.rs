@@ -5,7 +5,7 @@ use crate::support::{
     LoopDevice, Running, cmp, cmp_ranges, engines, filled, haul, haul_path, in_one_line, memory_dir, scratch,
 };
 use std::fs::{self, File, OpenOptions};
-use std::io::{Read, Write};
+use std::io::{Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -247,4 +247,31 @@ fn a_closed_standard_descriptor_is_no_empty_source_and_no_dest_that_swallows() {
         assert!(said.contains(&format!("standard {side}")), "{said}");
         assert!(!dest.exists(), "it was made all the same");
     }
+}
+
+#[test]
+fn a_file_on_standard_output_is_called_a_file_and_made_durable_where_it_stands() {
+    let dir = scratch();
+    let (source, dest) = (dir.path().join("source"), dir.path().join("dest"));
+    let bytes = write_noise(&source, 70_001, 3);
+    for (append, offset) in [(true, 11), (false, 5)] {
+        fs::write(&dest, b"hello world").expect("there is room");
+        let mut file = OpenOptions::new().write(true).append(append).open(&dest).expect("it is there");
+        if !append {
+            file.seek(SeekFrom::Start(5)).expect("files have offsets");
+        }
+        let copy = Command::new(haul_path()).args(["copy", name(&source), "-"]).stdout(file).output().expect("it runs");
+        let said = in_one_line(&copy.stderr);
+        assert!(copy.status.success(), "{said}");
+        assert!(said.contains(&format!("dest - → {}, file, as a stream", name(&dest))), "{said}");
+        assert!(!said.contains("pipe"), "{said}");
+        assert!(said.contains(", durable") || said.contains(", in memory"), "{said}");
+        let after = fs::read(&dest).expect("it is there");
+        assert_eq!(after[..offset], b"hello world"[..offset]);
+        assert!(after[offset..] == bytes, "append: {append}");
+    }
+    let file = OpenOptions::new().append(true).open(&dest).expect("it is there");
+    let copy = Command::new(haul_path()).args(["copy", "--seek", "5", name(&source), "-"]).stdout(file).output();
+    let said = in_one_line(copy.expect("it runs").stderr);
+    assert!(said.contains("--seek: dest - is a file, as a stream, and a stream has no offsets"), "{said}");
 }

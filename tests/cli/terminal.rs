@@ -1,6 +1,7 @@
 //! What `haul copy` shows and asks on a terminal: a pty, with the binary on both of its ends.
 use crate::support::{
-    LoopDevice, Terminal, cmp, copy_on_a_terminal, filled, haul_command, memory_dir, scratch, write_noise,
+    LoopDevice, Terminal, cmp, copy_on_a_terminal, filled, haul_command, memory_dir, on_a_terminal, scratch,
+    write_noise,
 };
 use std::fs;
 use std::path::Path;
@@ -124,5 +125,21 @@ fn a_chart_is_plain_where_blocks_are_not_wanted_or_cannot_be_shown() {
     for environment in [("NO_COLOR", "1"), ("TERM", "dumb"), ("TERM", "linux"), ("LC_ALL", "C")] {
         let chart = chart_on_a_terminal(&dir.path().join("new"), 80, &[environment]);
         assert!(chart.is_ascii() && chart.contains(" +---"), "{environment:?}:\n{chart}");
+    }
+}
+
+#[test]
+fn a_terminal_that_is_named_twice_is_refused_by_whatever_names() {
+    let dir = scratch();
+    let (source, file) = (dir.path().join("source"), dir.path().join("file"));
+    write_noise(&source, 1000, 132);
+    let [source, file] = [&source, &file].map(|path| path.to_str().expect("scratch names are text"));
+    for (one, other) in [("/dev/tty", "-"), ("/dev/stdout", "/dev/tty"), ("/dev/tty", "/dev/stderr")] {
+        let session = on_a_terminal(&["copy", source, one, "--also", file, "--also", other]);
+        let (shown, status) = session.end();
+        assert_eq!(status, REFUSED, "{}", shown.text);
+        let wanted = format!("destination {one} and destination {other} are one terminal");
+        assert!(shown.text.contains(&wanted), "{}", shown.text);
+        assert!(!Path::new(file).exists(), "{one} {other}: it was refused after the first write");
     }
 }

@@ -26,7 +26,7 @@ fn head() -> Head {
         wwn: None,
     };
     let (version, created) = (String::new(), String::new());
-    Head { version, created, len_bytes: None, source: side.clone(), dest: side, samples: Vec::new() }
+    Head { version, created, len_bytes: None, ranges: None, source: side.clone(), dest: side, samples: Vec::new() }
 }
 
 /// The extents of append number `round`: each goes on where one of the round before ended.

@@ -98,6 +98,65 @@ fn progress_is_one_line_told_anew_and_ended_before_the_counts() {
     assert_eq!(without_times(end), "2+0 records in\n2+0 records out\n6 bytes copied\n");
 }
 
+/// As GNU's own test dd/stats has it: nothing comes for longer than a second, then two records at once.
+#[test]
+fn progress_that_was_due_is_told_behind_the_first_record_that_comes_and_not_before() {
+    let (mut child, mut said) = start(&haul_path(), &["status=progress", "bs=1", "of=/dev/null"]);
+    let mut stdin = child.stdin.take().expect("it is piped");
+    // Longer than the second after which progress is due; that more passes on a busy machine changes nothing.
+    std::thread::sleep(std::time::Duration::from_millis(1500));
+    stdin.write_all(b"1\n").expect("it listens");
+    drop(stdin);
+    let mut all = String::new();
+    said.read_to_string(&mut all).expect("it is text");
+    assert!(child.wait().expect("it is our child").success());
+    assert!(all.starts_with("\r1 byte copied, "), "{all:?}");
+    assert!(!all.contains("0 bytes"), "{all:?}");
+    assert!(all.contains("\n2+0 records in\n2+0 records out\n2 bytes copied, "), "{all:?}");
+}
+
+#[test]
+fn whole_records_are_counted_while_a_pipe_is_slow_to_fill_the_next() {
+    let (mut child, mut said) = start(&haul_path(), &["bs=3", "iflag=fullblock", "of=/dev/null"]);
+    wait_for_handler(child.id(), 10);
+    let mut stdin = child.stdin.take().expect("it is piped");
+    stdin.write_all(b"abcdefgh").expect("it listens");
+    let pid = Pid::from_child(&child);
+    let told = loop {
+        kill_process(pid, Signal::USR1).expect("it is our child");
+        let told = counts(&read_until(&mut said, |text| text.matches('\n').count() == 3));
+        if told[2] > 0 {
+            break told;
+        }
+    };
+    assert_eq!(told, [2, 2, 6]);
+    stdin.write_all(b"ij").expect("it listens");
+    drop(stdin);
+    let mut end = String::new();
+    said.read_to_string(&mut end).expect("it is text");
+    assert!(child.wait().expect("it is our child").success());
+    assert_eq!(without_times(&end), "3+1 records in\n3+1 records out\n10 bytes copied\n");
+}
+
+/// GNU's own test dd/no-allocate: no buffer where there is nothing to copy, but one where records are read over.
+#[test]
+fn a_buffer_is_made_only_to_copy_or_to_read_over() {
+    let one_side = |words: &str| format!("ulimit -v 71680; dd {words}");
+    for words in ["bs=300M count=0", "ibs=300M count=0", "obs=300M count=0"] {
+        dd::same_in_both(&[&one_side(&format!("{words} if=/dev/null of=/dev/null"))]);
+    }
+    let fed = "mkfifo tape; (exec timeout 2 head -c 512 /dev/zero >tape) 2>/dev/null & ";
+    let both = [
+        "ibs=300M skip=1 count=0 if=tape",
+        "obs=300M seek=1 count=0 of=tape",
+        "bs=300M skip=1 count=0 if=tape",
+        "bs=300M seek=1 count=0 of=tape",
+    ];
+    for words in both {
+        dd::same_in_both(&[&format!("{fed}ulimit -v 71680; dd {words}; code=$?; wait; exit $code")]);
+    }
+}
+
 #[test]
 fn on_a_terminal_progress_is_told_while_the_source_says_nothing() {
     let mut command = Command::new(haul_path());

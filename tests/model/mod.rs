@@ -47,6 +47,7 @@ pub fn plan(engine: EngineKind, len: Option<u64>, skip: u64, seek: u64) -> Plan 
         digest_blocks: None,
         read_back: None,
         checks_memory: false,
+        ranges: None,
         set_end: false,
         preallocate: false,
         durable: false,

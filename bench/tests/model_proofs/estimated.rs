@@ -133,6 +133,7 @@ fn plan(pair: &Pair) -> Plan {
         digest_blocks: None,
         read_back: None,
         checks_memory: false,
+        ranges: None,
         set_end: false,
         preallocate: false,
         durable: true,

@@ -1,4 +1,5 @@
 //! `haul copy`.
+mod ranges;
 pub(in crate::apps) mod words;
 
 use crate::apps::command::Call;
@@ -17,6 +18,7 @@ use std::sync::Arc;
 /// Copies from the source to every dest.
 fn copy(options: &Options, call: &Call<'_>) -> Result<Exit> {
     let Call { words, out, .. } = *call;
+    let options = &ranges::read(options)?;
     let console = Console::new(options, out)?;
     let operator: Arc<dyn Operator> = console.clone();
     let prepared = Prepared::look(options, &operator)?;

@@ -10,7 +10,7 @@ use crate::cli::method::{PaceArguments, ReachArguments};
 use crate::cli::on_error;
 use crate::cli::words::{self, address};
 use crate::core::{HashKind, OnError};
-use crate::plan::{Expectation, JournalWish, Options, ProgressStyle, When};
+use crate::plan::{Expectation, JournalWish, Options, ProgressStyle, RangeList, When};
 use clap::error::ErrorKind;
 use clap::{Parser, ValueHint};
 use std::ffi::OsString;
@@ -94,6 +94,23 @@ pub(crate) struct CopyArguments {
     /// takes its own time: --time 30s, 5m, 2h.
     #[arg(long, value_name = "TIME", value_parser = words::time, help_heading = "Range")]
     time: Option<Duration>,
+    /// Copy only the ranges that FILE lists
+    ///
+    /// Copy only these ranges, each to the same offset of the dest; no byte between them is read or written, and a dest
+    /// file is neither emptied nor cut. FILE has an offset and a length in a line, or several pairs: 1M 64K, or
+    /// 2048s,8s in sectors; # begins a comment. A mapfile of GNU ddrescue is taken, too, as by its --domain-mapfile:
+    /// what it calls finished. Ranges may come in any order, and may not overlap or lie beyond an end.
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Range")]
+    #[arg(conflicts_with_all = ["skip", "seek", "count", "also"])]
+    ranges: Option<OsString>,
+
+    /// What a bare number in --ranges FILE counts
+    ///
+    /// Numbers without a suffix in --ranges FILE count so many bytes, instead of single bytes: --ranges-unit 512 for
+    /// the scatter-gather lists of ddpt, which count blocks.
+    #[arg(long, value_name = "SIZE", value_parser = words::amount, requires = "ranges", help_heading = "Range")]
+    #[arg(allow_hyphen_values = true)]
+    ranges_unit: Option<u64>,
 
     /// Overwrite a device without asking
     ///
@@ -240,6 +257,11 @@ impl CopyArguments {
     }
 }
 
+fn range_list(file: Option<OsString>, unit_bytes: Option<u64>) -> Result<Option<RangeList>, Unmeant> {
+    let file = file.map(|file| address("--ranges", file)).transpose()?;
+    Ok(file.map(|file| RangeList { file, unit_bytes: unit_bytes.unwrap_or(1) }))
+}
+
 impl Words for CopyArguments {
     type Options = Options;
 
@@ -260,6 +282,7 @@ impl Words for CopyArguments {
             }
         }
         let record_files = self.journal.into_options()?;
+        let range_list = range_list(self.ranges, self.ranges_unit)?;
         let journal_path =
             if let JournalWish::At(path) = &record_files.journal { Some(path.as_os_str()) } else { None };
         let files = [journal_path, self.mapfile.as_deref(), self.certainty.manifest.as_deref()];
@@ -275,6 +298,8 @@ impl Words for CopyArguments {
             skip_bytes: self.skip,
             seek_bytes: self.seek,
             count_bytes: self.count,
+            range_list,
+            ranges: None,
             engine: self.pace.engine,
             block_bytes: self.pace.block_size,
             depth: self.pace.depth,

@@ -1,6 +1,6 @@
 //! What a copy by records counts.
 use super::record_plan::RecordPlan;
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
 /// Records and bytes as they were at one moment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -51,6 +51,8 @@ pub struct RecordTally {
     numbers: [AtomicU64; 10],
     /// Kept by the reading side: records that could not be read, calls made again, records fetched all the same.
     reading: [AtomicU64; 3],
+    /// Progress is to be told behind the next record.
+    due: AtomicBool,
 }
 
 impl RecordTally {
@@ -83,6 +85,16 @@ impl RecordTally {
         let first = [read_full, read_partial, written_full, written_partial, truncated, written_bytes];
         let all = first.into_iter().chain([passed_over, unrecovered, retried, differing]);
         self.numbers.iter().zip(all).for_each(|(number, value)| number.store(value, Relaxed));
+    }
+
+    /// Progress is to be told behind the next record.
+    pub fn set_due(&self) {
+        self.due.store(true, Relaxed);
+    }
+
+    /// Whether it is, from now on no longer.
+    pub fn take_due(&self) -> bool {
+        self.due.load(Relaxed) && self.due.swap(false, Relaxed)
     }
 
     /// The reading side made a record of zeros of one that could not be read.

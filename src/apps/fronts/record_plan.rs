@@ -359,4 +359,7 @@ impl Careful {
 pub trait RecordListener: Send + Sync {
     /// A failure of one side. Where `with_counts` is true the counts are told too: the copy goes on behind it.
     fn complain(&self, side: Side, complaint: &Diagnostic, with_counts: bool);
+
+    /// Progress was due, and a record has come and gone since.
+    fn progress(&self) {}
 }

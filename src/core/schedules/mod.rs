@@ -8,6 +8,7 @@ mod claim;
 mod following;
 mod forward;
 mod listed;
+mod ranges;
 mod rest;
 mod shape;
 #[cfg(test)]
@@ -21,12 +22,16 @@ use claim::Claim;
 pub use following::{Front, following};
 use forward::Forward;
 pub use listed::listed;
+use ranges::InRanges;
 use rest::Rest;
 use shape::Shape;
 
 /// The schedule that the plan asks for. `source` is asked for its holes, where the plan wants that.
 pub fn make(plan: &Plan, source: &Arc<dyn Endpoint>) -> Box<dyn Schedule> {
     let shape = Shape::of(plan);
+    if let Some(ranges) = plan.ranges_from_first() {
+        return Box::new(InRanges::new(shape, plan.ask_holes.then(|| source.clone()), ranges));
+    }
     match plan.direction {
         Direction::Forward => Box::new(Forward::new(shape, plan.ask_holes.then(|| source.clone()))),
         Direction::Backward => Box::new(Backward::new(shape)),
@@ -40,5 +45,8 @@ pub fn rest(plan: &Plan, source: &Arc<dyn Endpoint>, durable: &ExtentSet) -> Box
     // Of what went past the page cache no page may be written through it as well.
     let align_bytes =
         aligns.into_iter().max().map_or(1, |align| if align > 1 { align.max(PAGE_BYTES as u64) } else { 1 });
+    if let Some(ranges) = plan.ranges_from_first() {
+        return Box::new(InRanges::rest(Shape::of(plan), source, ranges, durable, align_bytes));
+    }
     Box::new(Rest::new(Shape::of(plan), source, durable, align_bytes))
 }

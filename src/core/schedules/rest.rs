@@ -31,7 +31,7 @@ impl Rest {
 }
 
 /// The gap with its ends on the grid that begins behind the first block.
-fn widen(gap: Extent, shape: &Shape, align_bytes: u64) -> Extent {
+pub(super) fn widen(gap: Extent, shape: &Shape, align_bytes: u64) -> Extent {
     let head = shape.head_bytes;
     let start = match gap.offset.checked_sub(head) {
         Some(behind) => head + behind / align_bytes * align_bytes,

@@ -148,3 +148,70 @@ fn the_rest_of_a_complete_copy_is_nothing() {
     assert_eq!(schedule.next(100).unwrap(), Next::Finished);
     assert_eq!(schedule.claimed(), Extent::new(0, 1000));
 }
+
+proptest! {
+    #[test]
+    fn of_ranges_every_byte_is_handed_out_once_and_none_between_them(
+        pairs in prop::collection::vec((1u64..20_000, 1u64..30_000), 1..9), head in 0u64..600, block_k in 1u32..9,
+        steps in prop::collection::vec(1u64..20_000, 0..12),
+    ) {
+        let mut at = 0;
+        let mut ranges: Vec<Extent> = Vec::new();
+        for (gap, len) in pairs {
+            let offset = if ranges.is_empty() { 0 } else { at + gap };
+            ranges.push(Extent::new(offset, len));
+            at = offset + len;
+        }
+        // A first block is only cut short where the borders within the copy allow it.
+        let head = if ranges.len() == 1 { head } else { 0 };
+        let ends: Vec<u64> = steps.iter().scan(0, |at, step| { *at += step; Some(*at) }).collect();
+        let source: Arc<dyn Endpoint> = Arc::new(Holes { facts: Facts::new("x", EndpointKind::Memory), ends });
+        let mut schedule = InRanges::new(shape(at, 512, head, 4096), Some(source), ranges.clone());
+        let claimed_first = schedule.claimed();
+        prop_assert_eq!(claimed_first, Extent::new(0, 0), "claimed before anything arrived");
+        let runs = all(&mut schedule, block_k * 1024);
+        let mut given = ExtentSet::new();
+        for Run { extent, kind } in &runs {
+            prop_assert!(!extent.is_empty() && !given.overlaps(*extent), "{:?} twice", extent);
+            prop_assert!(ranges.iter().any(|range| range.intersection(extent) == Some(*extent)), "{:?}", extent);
+            prop_assert!(*kind == RunKind::Zero || extent.len <= u64::from(block_k) * 1024);
+            given.insert(*extent);
+        }
+        prop_assert_eq!(given.total_bytes(), ranges.iter().map(|range| range.len).sum::<u64>());
+        prop_assert_eq!(schedule.claimed(), Extent::new(0, at));
+    }
+}
+
+proptest! {
+    #[test]
+    fn the_rest_of_ranges_is_what_was_not_durable_of_them_and_nothing_between_them(
+        pairs in prop::collection::vec((1u64..20_000, 1u64..30_000), 1..9), align_bits in 0u32..13, block_k in 1u32..40,
+        there in prop::collection::vec((0u64..200_000, 1u64..30_000), 0..12),
+    ) {
+        let (mut at, align) = (0, 1u64 << align_bits);
+        let mut ranges: Vec<Extent> = Vec::new();
+        for (gap, len) in pairs {
+            let offset = if ranges.is_empty() { 0 } else { at + gap };
+            ranges.push(Extent::new(offset, len));
+            at = offset + len;
+        }
+        let set: ExtentSet = ranges.iter().copied().collect();
+        let durable: ExtentSet = there.iter().map(|&(at, len)| Extent::new(at, len)).collect();
+        let durable = durable.intersection(&set);
+        let mut schedule = InRanges::rest(shape(at, 0, 0, align), None, ranges.clone(), &durable, align);
+        let claimed_first: ExtentSet = set.within(schedule.claimed()).collect();
+        prop_assert!(durable.intersection(&claimed_first) == claimed_first, "claimed more than was there");
+        let mut given = ExtentSet::new();
+        for Run { extent, .. } in all(&mut schedule, block_k * 4096) {
+            prop_assert!(!given.overlaps(extent) && set.contains(extent), "{:?}", extent);
+            given.insert(extent);
+        }
+        let mut either = durable.clone();
+        either.insert_all(&given);
+        prop_assert!(either == set, "something is missing");
+        let again = given.intersection(&durable).total_bytes();
+        let gaps: usize = ranges.iter().map(|range| durable.gaps(*range).count()).sum();
+        prop_assert!(again <= gaps as u64 * 2 * align, "{} bytes are copied again", again);
+        prop_assert_eq!(schedule.claimed(), Extent::new(0, at));
+    }
+}

@@ -2,6 +2,7 @@
 //!
 //! This room must not know block devices, engines or plans beyond the side it is given.
 #![forbid(unsafe_code)]
+mod allocation;
 mod holes;
 mod name;
 mod probe;
@@ -9,7 +10,7 @@ mod regular;
 
 use super::opening::Opening;
 use crate::core::{Endpoint, Result};
-pub use probe::{probe, probe_new};
+pub use probe::{probe, probe_least_read, probe_new};
 use std::sync::Arc;
 
 /// Opens a regular file.

@@ -39,6 +39,15 @@ pub fn probe(path: &Path, facts: &mut Facts) -> io::Result<()> {
     Ok(())
 }
 
+/// Finds out the least that can be read of a source, where nobody says it (FUSE, network file systems): with
+/// `--on-error skip` no more is lost around a bad place than has to be. It is not asked of a dest, to which whole pages
+/// are written.
+pub fn probe_least_read(path: &Path, facts: &mut Facts) {
+    if facts.direct == Some(CAREFUL) && matches!(reading::stated_alignment(path), StatedAlignment::Unknown) {
+        facts.direct = reading::reads_sectors_directly(path).or(facts.direct);
+    }
+}
+
 /// Fills in what concerns the I/O on a file that is to be made in the directory `parent`, found with a nameless file
 /// there that is gone again at once. Where the file system has none (O_TMPFILE), direct I/O and dontcache count as
 /// impossible.

@@ -1,4 +1,5 @@
 //! A regular file, open.
+use super::allocation::{allocate, fallocate};
 use super::holes;
 use super::name::MadeName;
 use crate::core::{
@@ -113,7 +114,7 @@ impl RegularFile {
         if !self.cannot_punch.load(Relaxed) {
             let len = len.min(PUNCH_BYTES_MAX);
             let mode = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
-            match fallocate(self.io.main(), mode, offset, u64::from(len)) {
+            match fallocate(self.io.main(), mode, Extent::new(offset, len.into())) {
                 Ok(()) => {
                     self.reshaped.store(true, Relaxed);
                     return Ok(len);
@@ -128,15 +129,6 @@ impl RegularFile {
 
 fn file_id(fd: BorrowedFd<'_>) -> rustix::io::Result<FileId> {
     rustix::fs::fstat(fd).map(|stat| FileId::File(stat.st_dev, stat.st_ino))
-}
-
-fn fallocate(fd: BorrowedFd<'_>, mode: FallocateFlags, offset: u64, len: u64) -> rustix::io::Result<()> {
-    loop {
-        match rustix::fs::fallocate(fd, mode, offset, len) {
-            Err(Errno::INTR) => {}
-            result => return result,
-        }
-    }
 }
 
 impl Endpoint for RegularFile {
@@ -163,16 +155,8 @@ impl Endpoint for RegularFile {
         if extent.is_empty() {
             return Ok(());
         }
-        let size_before = Stamp::of(self.io.main())?.size;
         self.reshaped.store(true, Relaxed);
-        match fallocate(self.io.main(), FallocateFlags::empty(), extent.offset, extent.len) {
-            Ok(()) | Err(Errno::OPNOTSUPP | Errno::NOSYS) => Ok(()),
-            Err(error) => {
-                // What was allocated before the space ran out is given back; the first failure is the one to tell.
-                let _ = rustix::fs::ftruncate(self.io.main(), size_before);
-                Err(error.into())
-            }
-        }
+        Ok(allocate(self.io.main(), extent)?)
     }
 
     fn end_at(&self, size: u64) -> io::Result<()> {

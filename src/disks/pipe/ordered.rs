@@ -1,13 +1,12 @@
 //! A stream as an endpoint.
 use super::stream::Stream;
-use crate::core::{Endpoint, Facts, Kind, Op, Request, Result, Side};
+use crate::core::{Endpoint, EndpointKind, Facts, Kind, Op, Request, Result, Side};
 use crate::disks::opening::Opening;
 use crate::disks::zeros::with_zeros;
 use crate::hold::Held;
 use rustix::fs::OFlags;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
-use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
 /// A stream: requests come one at a time, in ascending order.
@@ -27,7 +26,7 @@ pub(super) struct Ordered {
 impl Ordered {
     pub(super) fn open(opening: Opening<'_>) -> Result<Self> {
         let failed = |error: io::Error| opening.error(Kind::Open, "").because(error);
-        let standard = opening.plan.path == Path::new("-");
+        let standard = opening.plan.address == "-";
         let mut held = None;
         let stream = if standard {
             let fd = standard_descriptor(opening.side).map_err(failed)?;
@@ -127,6 +126,10 @@ impl Endpoint for Ordered {
         }
         let len = request.left() as usize;
         self.write(len, |from| with_zeros((len - from) as u64, |zeros| self.stream.write(&zeros[0])))
+    }
+
+    fn make_durable(&self) -> io::Result<()> {
+        if self.facts.kind == EndpointKind::FileStream { self.stream.make_durable() } else { Ok(()) }
     }
 
     fn cancel(&self) {

@@ -3,7 +3,7 @@ use crate::core::Side;
 use crate::sys::socket;
 use rustix::event::{EventfdFlags, PollFd, PollFlags, eventfd, poll};
 use rustix::fs::{FileType, Mode, OFlags};
-use rustix::io::Errno;
+use rustix::io::{Errno, retry_on_intr};
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -73,6 +73,14 @@ impl Stream {
         let wake = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?;
         let terminal = rustix::termios::isatty(&fd);
         Ok(Stream { fd, manner, terminal, cancelled: false.into(), wake })
+    }
+
+    /// Returns when everything written so far survives a power loss; for a redirected file.
+    ///
+    /// # Errors
+    /// What `fdatasync(2)` said.
+    pub(super) fn make_durable(&self) -> io::Result<()> {
+        Ok(retry_on_intr(|| rustix::fs::fdatasync(&self.fd))?)
     }
 
     /// Ends all waiting, now and from now on.

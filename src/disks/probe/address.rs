@@ -2,6 +2,7 @@
 use super::character;
 use super::passthrough;
 use super::snapshot::Snapshot;
+use super::sysfs::Sysfs;
 use crate::core::{EndpointKind, Error, FileId, Kind, Passthrough, Result, Side};
 use crate::files::canonical;
 use crate::sys::was_closed;
@@ -35,10 +36,10 @@ pub(super) struct Place {
 
 impl Place {
     /// Which stream it is, whatever its name and kind; of what is no stream, nothing.
-    pub(super) fn stream(&self) -> Option<FileId> {
+    pub(super) fn stream(&self, sysfs: &Sysfs) -> Option<FileId> {
         let Stat { st_dev, st_ino, st_rdev, st_mode, .. } = self.stat;
         match FileType::from_raw_mode(st_mode) {
-            FileType::CharacterDevice => Some(FileId::Node(st_rdev)),
+            FileType::CharacterDevice => Some(FileId::Node(character::terminal_behind(st_rdev, sysfs))),
             FileType::Fifo | FileType::Socket => Some(FileId::File(st_dev, st_ino)),
             _ => None,
         }
@@ -52,7 +53,7 @@ pub(super) fn find(address: &str, side: Side, snapshot: &Snapshot) -> Result<Pla
         return Err(error.advise("Name a file, a device, or - for a stream."));
     }
     if address == "-" {
-        return standard(side);
+        return standard(side, &snapshot.sysfs);
     }
     let path = Path::new(address);
     match rustix::fs::stat(path) {
@@ -65,7 +66,7 @@ pub(super) fn find(address: &str, side: Side, snapshot: &Snapshot) -> Result<Pla
 /// Standard input or output. Whatever was redirected there is a stream, also a file: the position at which somebody
 /// left it is where to go on, and it may be in the middle. A block device is refused: as a stream it would get none of
 /// the checks that keep a disk in use from being overwritten, and one that is pulled out would look like its end.
-fn standard(side: Side) -> Result<Place> {
+fn standard(side: Side, sysfs: &Sysfs) -> Result<Place> {
     let descriptor = if side == Side::Source { 0 } else { 1 };
     if was_closed(descriptor) {
         return Err(cannot_open(side, "-", rustix::io::Errno::BADF.into()));
@@ -76,13 +77,27 @@ fn standard(side: Side) -> Result<Place> {
     };
     let stat = stat.map_err(|errno| cannot_open(side, "-", errno.into()))?;
     // Kept, so that a copy of a file onto itself is noticed though one of them is redirected.
-    let id = match FileType::from_raw_mode(stat.st_mode) {
-        FileType::RegularFile => Some(FileId::File(stat.st_dev, stat.st_ino)),
+    let (kind, id) = match FileType::from_raw_mode(stat.st_mode) {
+        FileType::RegularFile => (EndpointKind::FileStream, Some(FileId::File(stat.st_dev, stat.st_ino))),
         FileType::BlockDevice => return Err(redirected_device(side)),
         FileType::Directory => return Err(directory("-", side)),
+        FileType::Socket => (EndpointKind::Socket, None),
+        FileType::CharacterDevice if character::is_terminal(stat.st_rdev, sysfs) => (EndpointKind::Terminal, None),
+        _ => (EndpointKind::Pipe, None),
+    };
+    let path = match kind {
+        EndpointKind::FileStream => redirected_file(descriptor, &stat),
         _ => None,
     };
-    Ok(Place { path: PathBuf::from("-"), kind: EndpointKind::Pipe, stat, exists: true, id, node: None })
+    let path = path.unwrap_or_else(|| PathBuf::from("-"));
+    Ok(Place { path, kind, stat, exists: true, id, node: None })
+}
+
+/// The name of the file that was redirected, where it still has one.
+fn redirected_file(descriptor: impl std::fmt::Display, stat: &Stat) -> Option<PathBuf> {
+    let path = fs::read_link(format!("/proc/self/fd/{descriptor}")).ok()?;
+    let same = |other: Stat| (other.st_dev, other.st_ino) == (stat.st_dev, stat.st_ino);
+    rustix::fs::stat(&path).is_ok_and(same).then_some(path)
 }
 
 fn existing(address: &str, path: PathBuf, stat: Stat, side: Side, snapshot: &Snapshot) -> Result<Place> {
@@ -93,7 +108,7 @@ fn existing(address: &str, path: PathBuf, stat: Stat, side: Side, snapshot: &Sna
             id = Some(FileId::File(stat.st_dev, stat.st_ino));
             let filesystem = snapshot.mount_of(&path).map(|mount| mount.filesystem.as_str());
             let made_as_read = filesystem.is_some_and(|name| MADE_AS_READ.contains(&name));
-            if made_as_read && side == Side::Source { EndpointKind::Pipe } else { EndpointKind::File }
+            if made_as_read && side == Side::Source { EndpointKind::FileStream } else { EndpointKind::File }
         }
         FileType::BlockDevice => {
             id = Some(FileId::Device(stat.st_rdev));

@@ -54,7 +54,7 @@ fn streams_are_pipes_whatever_their_name() {
 
 #[test]
 fn a_file_that_is_made_as_it_is_read_is_a_stream_because_its_size_is_no_size() {
-    assert_eq!(source("/proc/self/status").unwrap().kind, EndpointKind::Pipe);
+    assert_eq!(source("/proc/self/status").unwrap().kind, EndpointKind::FileStream);
 }
 
 #[test]

@@ -1,27 +1,70 @@
 //! Character devices: the few that bytes can be copied from or to, and names for the rest.
-use super::sysfs::{Sysfs, names_in};
+use super::sysfs::{Sysfs, names_in, text};
 use crate::core::{EndpointKind, Error, Kind, Result, Side};
-use rustix::fs::{major, minor};
+use rustix::fs::{major, makedev, minor};
 use std::fs;
 
 /// /dev/ptmx makes a new terminal whenever it is opened, so that it is none itself.
 const PTMX: (u32, u32) = (5, 2);
+
+/// The controlling terminal of whoever opens it: /dev/tty.
+const TTY: (u32, u32) = (5, 0);
+
+/// What the kernel writes its messages to: /dev/console.
+const CONSOLE: (u32, u32) = (5, 1);
+
+/// The virtual terminal in front: /dev/tty0.
+const TTY0: (u32, u32) = (4, 0);
 
 /// What a character device is to a copy.
 pub(super) fn kind(address: &str, number: u64, side: Side, sysfs: &Sysfs) -> Result<EndpointKind> {
     match (major(number), minor(number)) {
         (1, 3) => Ok(EndpointKind::Null),
         (1, 5 | 7 | 8 | 9) => Ok(EndpointKind::Endless),
-        numbers if is_terminal(numbers, sysfs) => Ok(EndpointKind::Pipe),
+        _ if is_terminal(number, sysfs) => Ok(EndpointKind::Terminal),
         numbers => Err(no_use(address, numbers, side, sysfs)),
     }
 }
 
-fn is_terminal(numbers: (u32, u32), sysfs: &Sysfs) -> bool {
+/// Whether the character device of that number is a terminal.
+pub(super) fn is_terminal(number: u64, sysfs: &Sysfs) -> bool {
+    let numbers = (major(number), minor(number));
     let subsystem = fs::canonicalize(sysfs.path(&format!("dev/char/{}:{}/subsystem", numbers.0, numbers.1)));
     let said = subsystem.is_ok_and(|dir| dir.file_name().is_some_and(|name| name == "tty"));
     // Terminals of a terminal emulator are not in sysfs.
     numbers != PTMX && (said || matches!(numbers.0, 4 | 5 | 136..=143))
+}
+
+/// The terminal that a node stands for: /dev/tty for that of the process, /dev/tty0 for the one in front, /dev/console
+/// for the last of those that the kernel writes to. Others stand for themselves, as does a node that leads to nothing.
+pub(super) fn terminal_behind(number: u64, sysfs: &Sysfs) -> u64 {
+    match (major(number), minor(number)) {
+        TTY => controlling_terminal().unwrap_or(number),
+        TTY0 => last_active("tty0", sysfs).unwrap_or(number),
+        CONSOLE => match last_active("console", sysfs) {
+            Some(behind) if (major(behind), minor(behind)) == TTY0 => terminal_behind(behind, sysfs),
+            behind => behind.unwrap_or(number),
+        },
+        _ => number,
+    }
+}
+
+/// The number of the terminal that controls this process; `None`: it has none.
+fn controlling_terminal() -> Option<u64> {
+    let stat = fs::read_to_string("/proc/self/stat").ok()?;
+    // The name of the program, which may hold anything, ends with the last bracket; the terminal is four fields on.
+    let field = stat.rsplit_once(')')?.1.split_whitespace().nth(4)?;
+    let number = field.parse::<i64>().ok().filter(|&number| number != 0)? as u32;
+    Some(makedev(number >> 8 & 0xfff, number & 0xff | number >> 12 & 0xfff00))
+}
+
+/// The terminal that is named last in the `active` of another.
+fn last_active(name: &str, sysfs: &Sysfs) -> Option<u64> {
+    let class = sysfs.path("class/tty");
+    let active = text(&class.join(name), "active")?;
+    let numbers = text(&class.join(active.split_whitespace().last()?), "dev")?;
+    let (major, minor) = numbers.split_once(':')?;
+    Some(makedev(major.parse().ok()?, minor.parse().ok()?))
 }
 
 fn no_use(address: &str, numbers: (u32, u32), side: Side, sysfs: &Sysfs) -> Error {
@@ -42,4 +85,32 @@ fn block_device(numbers: (u32, u32), sysfs: &Sysfs) -> Option<String> {
     let name = dir.file_name()?.to_string_lossy().into_owned();
     let namespace = format!("nvme{}", name.strip_prefix("ng")?);
     sysfs.path(&format!("class/block/{namespace}")).exists().then_some(namespace)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::disks::probe::tree::Tree;
+
+    #[test]
+    fn a_terminal_is_one_under_all_its_names() {
+        let tree = Tree::new();
+        let sysfs = tree.snapshot("").sysfs;
+        let behind = |numbers: (u32, u32)| {
+            let number = terminal_behind(makedev(numbers.0, numbers.1), &sysfs);
+            (major(number), minor(number))
+        };
+        assert_eq!([behind((4, 0)), behind((5, 1)), behind((136, 3))], [(4, 0), (5, 1), (136, 3)]);
+        for (name, numbers) in [("tty0", "4:0"), ("tty2", "4:2"), ("ttyS0", "4:64")] {
+            tree.write(&format!("class/tty/{name}/dev"), format!("{numbers}\n"));
+        }
+        tree.write("class/tty/tty0/active", "tty2\n");
+        tree.write("class/tty/console/active", "ttyS0 tty0\n");
+        assert_eq!(
+            [behind((4, 0)), behind((5, 1)), behind((4, 2)), behind((4, 64))],
+            [(4, 2), (4, 2), (4, 2), (4, 64)]
+        );
+        tree.write("class/tty/console/active", "tty0 ttyS0\n");
+        assert_eq!(behind((5, 1)), (4, 64));
+    }
 }

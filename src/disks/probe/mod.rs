@@ -131,18 +131,25 @@ fn look(address: &str, side: Side, snapshot: &Snapshot, through: bool) -> Result
     facts.path = place.path.clone();
     facts.exists = place.exists;
     facts.id = place.id;
-    facts.stream = place.stream();
+    facts.stream = place.stream(&snapshot.sysfs);
     let failed = |cause| cannot_open(side, address, cause);
     if side == Side::Source && address != "-" {
         allowed(&place.path, Access::READ_OK).map_err(|errno| failed(errno.into()))?;
     }
     match place.kind {
-        EndpointKind::File if place.exists => file::probe(&place.path, &mut facts).map_err(failed)?,
+        EndpointKind::File if place.exists => {
+            file::probe(&place.path, &mut facts).map_err(failed)?;
+            if side == Side::Source {
+                file::probe_least_read(&place.path, &mut facts);
+            }
+        }
         EndpointKind::File => file::probe_new(directory(&place.path), &mut facts).map_err(failed)?,
         // A disk without a block device: only its commands can tell.
         EndpointKind::Block if matches!(place.id, Some(FileId::Node(_))) => {}
         EndpointKind::Block => block::probe(&place.path, &mut facts).map_err(failed)?,
-        EndpointKind::Pipe => pipe::probe(&place.path, &mut facts).map_err(failed)?,
+        EndpointKind::Pipe | EndpointKind::Socket | EndpointKind::Terminal | EndpointKind::FileStream => {
+            pipe::probe(&place.path, &mut facts).map_err(failed)?;
+        }
         EndpointKind::Endless
         | EndpointKind::Null
         | EndpointKind::Pattern
@@ -153,6 +160,7 @@ fn look(address: &str, side: Side, snapshot: &Snapshot, through: bool) -> Result
     }
     match place.kind {
         EndpointKind::File => of_file(&place, snapshot, &mut facts),
+        EndpointKind::FileStream => of_file_stream(&place, snapshot, &mut facts),
         EndpointKind::Block => of_device(&place, side, snapshot, &mut facts),
         _ => {}
     }
@@ -186,6 +194,14 @@ fn of_file(place: &Place, snapshot: &Snapshot, facts: &mut Facts) {
     if let Some(id) = facts.id {
         facts.in_use = in_use::of_file(snapshot, id, path);
     }
+}
+
+/// Where its bytes lie; nothing else of the file matters to a stream.
+fn of_file_stream(place: &Place, snapshot: &Snapshot, facts: &mut Facts) {
+    if let Some(FileId::File(dev, ino)) = facts.id {
+        facts.ground = ground::of_file(snapshot, dev, ino, &place.path);
+    }
+    facts.memory = ground::memory(snapshot, &facts.ground, Some(place.stat.st_dev));
 }
 
 fn of_device(place: &Place, side: Side, snapshot: &Snapshot, facts: &mut Facts) {

@@ -17,6 +17,8 @@ pub(super) struct Part {
     out: AtomicBool,
     /// It held the others up: nothing more is given to it either.
     behind: AtomicBool,
+    /// No room could be had there: nothing of it has changed.
+    has_no_room: AtomicBool,
     known: Mutex<Known>,
     pace: Mutex<Pace>,
     tally: Arc<DestTally>,
@@ -38,8 +40,9 @@ struct Known {
 impl Part {
     pub(super) fn new(end: Arc<dyn Endpoint>, plan: PlanDest) -> Self {
         let (out, behind) = (AtomicBool::new(false), AtomicBool::new(false));
-        let tally = Arc::new(DestTally::new(&plan.side.address));
-        Part { end, plan, out, behind, known: Mutex::default(), pace: Mutex::default(), tally }
+        let tally = Arc::new(DestTally::new(&plan.side.address, end.facts().memory.is_some()));
+        let has_no_room = AtomicBool::new(false);
+        Part { end, plan, out, behind, has_no_room, known: Mutex::default(), pace: Mutex::default(), tally }
     }
 
     /// Its running numbers.
@@ -160,13 +163,16 @@ impl Part {
     }
 
     pub(super) fn prepare(&self, extent: Extent) -> io::Result<()> {
-        if self.plan.preallocate { self.end.prepare(extent) } else { Ok(()) }
+        let prepared = if self.plan.preallocate { self.end.prepare(extent) } else { Ok(()) };
+        self.has_no_room.store(prepared.is_err(), Relaxed);
+        prepared
     }
 
     /// Lets a file end where what it claims does; what was not got to of a file that was there is still the user's.
     pub(super) fn set_end(&self) -> io::Result<()> {
         let existing = self.plan.side.access.existing;
-        if !self.plan.set_end && existing != Existing::Create {
+        let is_wanted = self.plan.set_end || existing == Existing::Create;
+        if !is_wanted || self.has_no_room.load(Relaxed) {
             return Ok(());
         }
         let mut end = self.plan.side.offset + self.claimed().end();
@@ -234,5 +240,5 @@ impl Part {
 
 /// Whether a dest of this kind keeps what is written to it.
 pub(super) fn keeps(kind: EndpointKind) -> bool {
-    matches!(kind, EndpointKind::File | EndpointKind::Block)
+    matches!(kind, EndpointKind::File | EndpointKind::Block | EndpointKind::FileStream)
 }

@@ -1,4 +1,5 @@
 //! Whether a journal still fits: who both sides are, and some of their bytes.
+use super::ranges;
 use crate::core::{
     Access, Arena, BlockDigest, Endpoint, Error, Existing, Extent, Facts, HashKind, Kind, Op, Plan, PlanSide, Request,
     Result, Side,
@@ -72,7 +73,8 @@ pub(super) fn check_state(
 ) -> Result<()> {
     let (from, to) = (SideIdentity::of(source, plan.source.offset), SideIdentity::of(dest, plan.dest.offset));
     let then: Vec<_> = head.samples.iter().map(|sample| Some(sample.digest)).collect();
-    let now = Now { len_bytes: plan.len, source: &from, dest: &to, samples: &then, dest_differs: &[] };
+    let ranges = ranges::digest(plan);
+    let now = Now { len_bytes: plan.len, ranges, source: &from, dest: &to, samples: &then, dest_differs: &[] };
     // Before any byte is read: of another disk none need be.
     refuse(record_file, head.misfits(state, &now))?;
     if state.durable.is_empty() {

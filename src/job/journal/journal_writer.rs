@@ -19,6 +19,8 @@ struct Inner {
     head: Head,
     source: Arc<dyn Endpoint>,
     samples: u64,
+    /// What is copied of the source, counted from the first byte of the copy; `None`: all.
+    ranges: Option<Vec<Extent>>,
     journal: Option<Journal>,
     /// When this run began, in the form of [`Ended::dest_mtime`].
     began: String,
@@ -45,7 +47,8 @@ impl Inner {
     fn begin(&mut self) -> Result<&mut Journal> {
         if self.journal.is_none() {
             let mut head = self.head.clone();
-            let whole: ExtentSet = [Extent::new(0, head.len_bytes.unwrap_or(0))].into_iter().collect();
+            let whole = || vec![Extent::new(0, head.len_bytes.unwrap_or(0))];
+            let whole: ExtentSet = self.ranges.clone().unwrap_or_else(whole).into_iter().collect();
             for place in sample_places(&whole, self.samples, SAMPLE_BYTES) {
                 let on_source = Extent::new(head.source.offset_bytes + place.offset, place.len);
                 // What cannot be read is no sample; the copy has its own way with it.
@@ -71,7 +74,8 @@ impl JournalWriter {
     ) -> Self {
         let samples = if plan.source.moves_head { SAMPLES_UNDER_A_HEAD } else { SAMPLES };
         let began = format!("{:.9}", jiff::Timestamp::now());
-        JournalWriter(Arc::new(Mutex::new(Inner { path, head, source, samples, journal, began, before })))
+        let ranges = plan.ranges_from_first();
+        JournalWriter(Arc::new(Mutex::new(Inner { path, head, source, samples, ranges, journal, began, before })))
     }
 
     fn with<T>(&self, work: impl FnOnce(&mut Inner) -> T) -> T {

@@ -5,6 +5,7 @@ mod fits;
 mod foreign;
 mod journal_writer;
 mod place;
+mod ranges;
 mod stale;
 mod waiting;
 
@@ -111,6 +112,7 @@ fn head(plan: &Plan, source: &Facts, dest: &Facts) -> Head {
         version: env!("CARGO_PKG_VERSION").to_owned(),
         created: format!("{:.0}", jiff::Timestamp::now()),
         len_bytes: plan.len,
+        ranges: ranges::digest(plan),
         source: SideIdentity::of(source, plan.source.offset),
         dest: SideIdentity::of(dest, plan.dest.offset),
         samples: Vec::new(),

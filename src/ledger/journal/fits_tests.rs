@@ -1,7 +1,7 @@
 //! Whether a journal still fits, where to look for that, and the mapfile that says the same.
 use super::tests::{LEN, digest, extents, head};
 use super::*;
-use crate::core::{Extent, ExtentSet, Side};
+use crate::core::{BlockDigest, Extent, ExtentSet, HashKind, Side};
 use crate::ledger::{Misfit, SideIdentity};
 use proptest::prelude::*;
 
@@ -33,13 +33,16 @@ fn a_copy_is_gone_on_with_only_where_everything_fits() {
     // The device came back under another name, and the file is as long as what is durable on it.
     let source = SideIdentity { path: "/dev/sdb".into(), ..head.source.clone() };
     let dest = SideIdentity { size_bytes: Some(700), ..head.dest.clone() };
-    let fits = Now { len_bytes: Some(LEN), source: &source, dest: &dest, samples: &samples, dest_differs: &[] };
+    let (len_bytes, ranges) = (Some(LEN), None);
+    let fits = Now { len_bytes, ranges, source: &source, dest: &dest, samples: &samples, dest_differs: &[] };
     assert_eq!(head.misfits(&state, &fits), []);
 
     let one = |now: Now<'_>| match &head.misfits(&state, &now)[..] {
         [misfit] => misfit.clone(),
         other => panic!("{other:?}"),
     };
+    let others = Some(BlockDigest::of(HashKind::Blake3, b"0 10"));
+    assert_eq!(one(Now { ranges: others, ..fits }), Misfit::Ranges);
     let text = |words: &str| words.to_owned();
     let (on_source, on_dest) = (Side::Source, Side::Dest);
     let moved = SideIdentity { path: "/srv/other".into(), ..dest.clone() };

@@ -31,6 +31,9 @@ pub struct Head {
     pub created: String,
     /// Bytes of the copy; `None` where that was not known when it began.
     pub len_bytes: Option<u64>,
+    /// The digest of the list of ranges that it is made of; `None`: it is one run of bytes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ranges: Option<BlockDigest>,
     /// Where the bytes come from.
     pub source: SideIdentity,
     /// Where they go.
@@ -44,6 +47,8 @@ pub struct Head {
 pub struct Now<'a> {
     /// Bytes of the copy as it was asked for now.
     pub len_bytes: Option<u64>,
+    /// The digest of the list of its ranges.
+    pub ranges: Option<BlockDigest>,
     /// Who the source is.
     pub source: &'a SideIdentity,
     /// Who the dest is.
@@ -93,6 +98,9 @@ impl Head {
         found.extend(self.dest.misfits(Side::Dest, now.dest));
         if self.len_bytes != now.len_bytes {
             found.push(Misfit::Len { then: self.len_bytes, now: now.len_bytes });
+        }
+        if self.ranges != now.ranges {
+            found.push(Misfit::Ranges);
         }
         if self.source.size_bytes != now.source.size_bytes {
             let (then, now) = (self.source.size_bytes, now.source.size_bytes);

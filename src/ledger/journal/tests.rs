@@ -31,6 +31,7 @@ pub fn head() -> Head {
         version: "0.1.0".into(),
         created: "2026-11-21T20:15:00Z".into(),
         len_bytes: Some(LEN),
+        ranges: None,
         source: side("/dev/sda", "block device", Some("S1")),
         dest: side("/srv/image", "file", None),
         samples: samples.into(),

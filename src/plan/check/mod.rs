@@ -1,6 +1,7 @@
 //! Refuses, before anything is written, what cannot be meant and what would be a mistake.
 mod dest;
 mod range;
+mod ranges;
 mod room;
 mod same;
 mod through;
@@ -10,6 +11,7 @@ mod worries;
 
 pub(crate) use dest::{dest, free};
 pub(crate) use range::{Range, range};
+pub(crate) use ranges::ranges;
 pub(super) use room::room;
 pub(super) use same::{ONE_NAME, Overlap, same};
 pub(crate) use through::through;

@@ -41,9 +41,11 @@ pub(crate) fn range(asked: &PlanInput) -> Result<Range> {
     let (skip, seek) = (options.skip_bytes.unwrap_or(0), options.seek_bytes.unwrap_or(0));
     for side in Side::BOTH {
         let (facts, offset) = (asked.facts(side), if side == Side::Source { skip } else { seek });
-        if facts.kind == EndpointKind::Pipe && offset > 0 {
-            let what = format!("{}: {} is a pipe and has no offsets", offset_option(side), named(side, facts));
+        if facts.kind.is_stream() && offset > 0 {
+            let (option, name, kind) = (offset_option(side), named(side, facts), facts.kind.name());
+            let what = format!("{option}: {name} is a {kind}, and a stream has no offsets");
             let advice = match side {
+                _ if facts.kind == EndpointKind::FileStream && facts.address == "-" => "Name the file instead of -.",
                 Side::Source => "Drop the first bytes before haul, with tail -c +N for one.",
                 Side::Dest => "Leave --seek out.",
             };
@@ -77,7 +79,8 @@ fn source_len(source: &Facts) -> Option<u64> {
     );
     match source.kind {
         EndpointKind::Null => Some(0),
-        EndpointKind::Pipe | EndpointKind::Endless => None,
+        EndpointKind::Pipe | EndpointKind::Socket | EndpointKind::Terminal => None,
+        EndpointKind::FileStream | EndpointKind::Endless => None,
         EndpointKind::File if made_up => None,
         EndpointKind::File
         | EndpointKind::Block

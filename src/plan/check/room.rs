@@ -66,7 +66,9 @@ fn on_file_system(asked: &PlanInput, range: &Range, notes: &mut PlanNotes) -> Re
     let dest = asked.dest;
     let size = if dest.exists { dest.size.unwrap_or(0) } else { 0 };
     // What an old file occupies is free again, or in place already.
-    let fresh = if asked.dest_begins_empty() {
+    let fresh = if let Some(ranges) = &asked.options.ranges {
+        ranges.extents().iter().map(|range| range.end().saturating_sub(size.max(range.offset))).sum()
+    } else if asked.dest_begins_empty() {
         len.saturating_sub(size)
     } else {
         (range.seek + len).saturating_sub(size.max(range.seek))

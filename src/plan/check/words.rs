@@ -25,8 +25,8 @@ pub(crate) fn words(asked: &PlanInput) -> Result<()> {
         }
         _ => {}
     }
-    if options.sparse == When::Always && asked.dest.kind == EndpointKind::Pipe {
-        let what = format!("--sparse always: dest {} is a pipe and cannot have holes", asked.dest.address);
+    if options.sparse == When::Always && asked.dest.kind.is_stream() {
+        let what = format!("--sparse always: dest {} is a stream and cannot have holes", asked.dest.address);
         return Err(usage(what, "Leave --sparse out: holes of the source are not read all the same."));
     }
     if options.reflink == When::Always {

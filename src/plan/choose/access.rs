@@ -51,6 +51,8 @@ pub(crate) fn access(
 ) -> Result<Reach> {
     let mut wishes = [wish(asked, range, Side::Source)?, wish(asked, range, Side::Dest)?];
     let head = settle(asked, range, overlap, &mut wishes)?;
+    settle_ranges(asked, &mut wishes)?;
+    let head = if wishes.iter().any(|wish| wish.align.is_some()) { head } else { 0 };
     let one_file = asked.source.id.is_some() && asked.source.id == asked.dest.id;
     if (one_file || overlap.is_some()) && wishes.iter().any(|wish| wish.align.is_none()) {
         if overlap.is_some_and(|overlap| !overlap.one_cache) {
@@ -189,6 +191,33 @@ fn settle(asked: &PlanInput, range: &Range, overlap: Option<Overlap>, wishes: &m
     Err(unaligned(asked, range, wishes))
 }
 
+/// Takes wishes away that the borders between ranges do not allow: what goes past the page cache shares no page with
+/// what goes through it, so either all borders are aligned, or all within the copy lie between pages.
+fn settle_ranges(asked: &PlanInput, wishes: &mut [Wish; 2]) -> Result<()> {
+    let Some(ranges) = &asked.options.ranges else { return Ok(()) };
+    let Some(align) = wishes.iter().filter_map(|wish| wish.align).max() else { return Ok(()) };
+    let borders: Vec<u64> = ranges.extents().iter().flat_map(|range| [range.offset, range.end()]).collect();
+    let within = &borders[1..borders.len() - 1];
+    let whole = |bytes: u32, borders: &[u64]| borders.iter().all(|border| border.is_multiple_of(bytes.into()));
+    let firm = wishes.iter().any(|wish| wish.firm);
+    if whole(align, &borders) || !firm && whole(align.max(PAGE_BYTES), within) {
+        return Ok(());
+    }
+    if firm || asked.options.direct == When::Always {
+        let (asking, remedy) = match firm {
+            true => ("commands of a disk", "name the block device without --passthrough"),
+            false => ("--direct always", "leave --direct out"),
+        };
+        let align = words::size(align.into());
+        let what = format!("{asking}: the {} do not all begin and end at multiples of {align}", ranges.name());
+        return Err(Error::new(Kind::Usage, what).advise(format!("Correct the list, or {remedy}.")));
+    }
+    for wish in wishes.iter_mut().filter(|wish| wish.align.is_some()) {
+        *wish = Wish::none("the ranges do not begin and end where direct I/O can");
+    }
+    Ok(())
+}
+
 /// Length of a first block behind which both sides are aligned; `None` if there is none.
 fn head(range: &Range, source: Option<u32>, dest: Option<u32>) -> Option<u32> {
     let rest = |offset: u64, align: Option<u32>| offset % u64::from(align.unwrap_or(1));
@@ -235,6 +264,9 @@ fn buffered(facts: &Facts) -> Cache {
         EndpointKind::File | EndpointKind::Block if facts.dontcache => Cache::DroppedByKernel,
         EndpointKind::File | EndpointKind::Block => Cache::Drop,
         EndpointKind::Pipe
+        | EndpointKind::Socket
+        | EndpointKind::Terminal
+        | EndpointKind::FileStream
         | EndpointKind::Endless
         | EndpointKind::Null
         | EndpointKind::Pattern

@@ -29,7 +29,7 @@ pub(crate) fn end(asked: &PlanInput, range: &Range, holes: &Holes, engines: &Eng
         let choice = format!("{} s", time.as_secs());
         notes.chose("time limit", choice, "--time; what is not copied by then is left, and the status is 4");
     }
-    let can_flush = matches!(asked.dest.kind, EndpointKind::File | EndpointKind::Block);
+    let can_flush = matches!(asked.dest.kind, EndpointKind::File | EndpointKind::Block | EndpointKind::FileStream);
     let durable = can_flush && !asked.options.no_flush;
     let (choice, because) = match (can_flush, durable) {
         (false, _) => ("no", "the dest has nothing to flush"),
@@ -64,7 +64,12 @@ fn file_end(asked: &PlanInput, range: &Range, notes: &mut PlanNotes) -> (Existin
         notes.chose_of(Side::Dest, "dest file", "emptied first", "it becomes equal to the source");
         return (Existing::Truncate, true);
     }
-    notes.chose_of(Side::Dest, "dest file", "only the range changes", "--skip, --seek or --count was given");
+    match asked.options.ranges {
+        Some(_) => notes.chose_of(Side::Dest, "dest file", "only the ranges change", "--ranges"),
+        None => {
+            notes.chose_of(Side::Dest, "dest file", "only the range changes", "--skip, --seek or --count was given");
+        }
+    }
     // A hole at the end of the range does not move the end of the file by itself.
     let grows = range.len.zip(asked.dest.size).is_some_and(|(len, size)| range.seek + len > size);
     (Existing::Keep, grows)
@@ -87,6 +92,8 @@ fn preallocate(asked: &PlanInput, range: &Range, holes: &Holes, engines: &Engine
     asked.dest_is_file()
         && !own_ways
         && !in_memory(asked.dest)
+        // What lies between ranges is not to take room.
+        && asked.options.ranges.is_none()
         && range.len.is_some_and(|len| len >= PREALLOCATE_BYTES_MIN)
         && !holes.ask
         && holes.detect_bytes.is_none()

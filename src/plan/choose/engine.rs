@@ -137,6 +137,9 @@ fn no_reflink(asked: &PlanInput, range: &Range, overlap: Option<Overlap>) -> Opt
     if options.resume {
         return Some("--resume copies what is left".to_owned());
     }
+    if options.ranges.is_some() {
+        return Some("--ranges copies parts".to_owned());
+    }
     says(source.kind != EndpointKind::File || dest.kind != EndpointKind::File, "only files can share extents")
         .or_else(|| says(auto && options.engine.is_some(), "an engine was asked for"))
         .or_else(|| says(options.needs_bytes().is_some(), "digests need the bytes"))

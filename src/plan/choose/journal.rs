@@ -73,9 +73,9 @@ fn impossible(
     let one_file = source.kind == EndpointKind::File && source.id.is_some() && source.id == dest.id;
     let lasts = |kind| matches!(kind, EndpointKind::File | EndpointKind::Block);
     match (source.kind, dest.kind) {
-        (EndpointKind::Pipe, _) => Some("the source is a stream, which nobody can read again"),
+        (kind, _) if kind.is_stream() => Some("the source is a stream, which nobody can read again"),
         (kind, _) if !lasts(kind) => Some("the source has no bytes of its own"),
-        (_, EndpointKind::Pipe) => Some("the dest is a stream, which nobody can go on with"),
+        (_, kind) if kind.is_stream() => Some("the dest is a stream, which nobody can go on with"),
         (_, kind) if !lasts(kind) => Some("the dest keeps nothing"),
         _ if range.len.is_none() => Some("the length of the source is not known"),
         _ if range.len == Some(0) => Some("there is nothing to copy"),

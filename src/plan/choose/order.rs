@@ -1,5 +1,5 @@
 //! In which order bytes go.
-use crate::core::{Direction, EndpointKind, Facts, Ground, Order, PlanNotes, Side, WriteOrder};
+use crate::core::{Direction, Facts, Ground, Order, PlanNotes, Side, WriteOrder};
 use crate::plan::asked::PlanInput;
 use crate::plan::check::Overlap;
 
@@ -20,14 +20,13 @@ pub(crate) fn order(asked: &PlanInput, overlap: Option<Overlap>, notes: &mut Pla
         notes.chose("order", choice, "the ranges overlap: nothing is overwritten before it was read");
         return Way { direction, write_order: WriteOrder::Submitted };
     }
-    let (write_order, choice, because) =
-        if asked.dest.order == Order::Ascending || asked.dest.kind == EndpointKind::Pipe {
-            (WriteOrder::OneAtATime, "one write at a time", "the dest takes bytes in order only")
-        } else if asked.rotational(Side::Dest) {
-            (WriteOrder::Submitted, "ascending writes", "the dest moves a head")
-        } else {
-            (WriteOrder::Any, "writes as reads finish", "the dest takes any order")
-        };
+    let (write_order, choice, because) = if asked.dest.order == Order::Ascending || asked.dest.kind.is_stream() {
+        (WriteOrder::OneAtATime, "one write at a time", "the dest takes bytes in order only")
+    } else if asked.rotational(Side::Dest) {
+        (WriteOrder::Submitted, "ascending writes", "the dest moves a head")
+    } else {
+        (WriteOrder::Any, "writes as reads finish", "the dest takes any order")
+    };
     notes.chose("order", choice, because);
     Way { direction: Direction::Forward, write_order }
 }

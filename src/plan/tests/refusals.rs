@@ -270,7 +270,7 @@ fn options_that_contradict_each_other_are_refused() {
     }
     expect(&refused(&always(options()), &disk(1, 9), &to), Kind::Usage, &["source /dev/sdb is a block device"]);
     let sparse = Options { sparse: When::Always, ..options() };
-    expect(&refused(&sparse, &from, &pipe()), Kind::Usage, &["--sparse always", "pipe"]);
+    expect(&refused(&sparse, &from, &pipe()), Kind::Usage, &["--sparse always", "is a stream"]);
     let backward = Options { hashes: vec![HashKind::Md5], ..range(0, 4096, MIB) };
     expect(&refused(&backward, &from, &from), Kind::Usage, &["--hash", "last byte to the first"]);
 }

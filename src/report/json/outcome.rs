@@ -41,10 +41,10 @@ pub fn outcome(decision: &Decision, outcome: &Outcome, args: &[String], started:
         error,
         durable: outcome.durability() == Durability::Medium,
         durability: outcome.durability().name(),
-        len_bytes: plan.len,
+        len_bytes: plan.total_bytes(),
         claimed: object! {
             offset_bytes: outcome.claimed.offset,
-            len_bytes: outcome.claimed.len,
+            len_bytes: plan.claimed_bytes(outcome.claimed),
             direction: direction_name(plan.direction),
         },
         differences: outcome.differences.as_ref().map(differences),

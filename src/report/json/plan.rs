@@ -1,5 +1,6 @@
 use super::damage::pattern;
 use super::queue_depth;
+use super::runs::RangesReport;
 use super::{SCHEMA, object};
 use crate::core::{
     Bursts, Cache, Decision, Direction, EndpointKind, Estimate, Facts, Partition, PlanNotes, PlanSide, Portion, Reason,
@@ -33,7 +34,8 @@ pub fn plan(decision: &Decision, source: &Facts, dest: &Facts, expected: Option<
         label: &notes.label,
         source: side(&plan.source, source),
         dest: side(&plan.dest, dest),
-        len_bytes: plan.len,
+        len_bytes: plan.total_bytes(),
+        ranges: plan.ranges.as_deref().map(RangesReport::of),
         dests: plan.dests.iter().map(|dest| &dest.side.address).collect::<Vec<_>>(),
         pattern: plan.pattern.map(pattern),
         engine: plan.engine.name(),
@@ -102,6 +104,9 @@ pub(super) fn kind_name(side: &PlanSide) -> &'static str {
         EndpointKind::File => "file",
         EndpointKind::Block => "block",
         EndpointKind::Pipe => "pipe",
+        EndpointKind::Socket => "socket",
+        EndpointKind::Terminal => "terminal",
+        EndpointKind::FileStream => "file_stream",
         EndpointKind::Endless => "endless",
         EndpointKind::Null => "null",
         EndpointKind::Pattern => "pattern",

@@ -1,6 +1,6 @@
 //! What is told in runs of bytes: where sides differ, what could not be read, what was read back.
 use super::object;
-use crate::core::{Differences, Extent, Unread, Verified};
+use crate::core::{Differences, Extent, Ranges, Unread, Verified};
 use serde::Serialize;
 
 /// A run of sectors, or of blocks.
@@ -10,6 +10,22 @@ pub struct RunReport {
     pub offset_bytes: u64,
     /// Bytes.
     pub len_bytes: u64,
+}
+
+/// The parts that a copy is made of; offsets count on either side.
+#[derive(Clone, Debug, Serialize)]
+pub struct RangesReport {
+    /// The file that lists them.
+    pub file: String,
+    /// The parts, ascending.
+    pub runs: Vec<RunReport>,
+}
+
+impl RangesReport {
+    /// Those of a copy.
+    pub(super) fn of(ranges: &Ranges) -> Self {
+        RangesReport { file: ranges.file.clone(), runs: runs(ranges.extents().iter().copied()) }
+    }
 }
 
 /// Runs for programs.

@@ -155,7 +155,8 @@ fn bad_sectors_are_counted_before_what_is_slow_at_every_width_that_has_room() {
 
 fn dest(address: &str, state: DestState, copied_bytes: u64) -> DestView {
     let (address, name) = (address.to_owned(), address.to_owned());
-    DestView { address, name, reading_back: false, state, copied_bytes, total_bytes: Some(2048 * MIB) }
+    let total_bytes = Some(2048 * MIB);
+    DestView { address, name, reading_back: false, in_memory: false, state, copied_bytes, total_bytes }
 }
 
 fn dests() -> Vec<DestView> {
@@ -177,6 +178,14 @@ fn each_of_several_dests_has_a_row_that_fits_every_width() {
     };
     (14..200).map(at).for_each(drop);
     insta::assert_snapshot!([120, 80, 60, 40, 20].map(|width| format!("{width}:\n{}\n", at(width))).concat());
+}
+
+#[test]
+fn only_a_dest_that_keeps_its_bytes_over_a_power_loss_is_called_durable() {
+    let on_disk = dest("/dev/sdc", DestState::Done, 2048 * MIB);
+    let in_memory = DestView { in_memory: true, ..dest("/dev/shm/x", DestState::Done, 2048 * MIB) };
+    assert_eq!(on_disk.line(), "haul: dest /dev/sdc: 100 %, 2.00 GiB, durable\n");
+    assert_eq!(in_memory.line(), "haul: dest /dev/shm/x: 100 %, 2.00 GiB, in memory\n");
 }
 
 #[test]

@@ -16,6 +16,8 @@ pub(super) struct DestView {
     pub(super) name: String,
     /// It is read back, not written to.
     pub(super) reading_back: bool,
+    /// What is flushed there survives no power loss.
+    pub(super) in_memory: bool,
     /// What it is busy with.
     pub(super) state: DestState,
     /// Acknowledged, or read back; never more than the total.
@@ -31,6 +33,7 @@ impl DestView {
             (DestState::Moving, false) => "",
             (DestState::Moving, true) => "reading back",
             (DestState::Flushing, _) => "flushing",
+            (DestState::Done, false) if self.in_memory => "in memory",
             (DestState::Done, false) => "durable",
             (DestState::Done, true) => "read back",
             (DestState::Behind, _) => "left behind",
@@ -104,13 +107,16 @@ impl Dests {
 }
 
 fn view(address: &str, total_bytes: Option<u64>, numbers: &Numbers) -> DestView {
-    let (reading_back, state, copied) = match numbers {
-        Numbers::Beside(tally) => (false, DestState::of(tally.state.load(Relaxed)), tally.copied_bytes.load(Relaxed)),
+    let (reading_back, in_memory, state, copied) = match numbers {
+        Numbers::Beside(tally) => {
+            (false, tally.in_memory, DestState::of(tally.state.load(Relaxed)), tally.copied_bytes.load(Relaxed))
+        }
         Numbers::Alone(tally) => {
             let ended = tally.phase.load(Relaxed) == Phase::Ended as u8;
-            (true, if ended { DestState::Done } else { DestState::Moving }, tally.dest_bytes())
+            (true, false, if ended { DestState::Done } else { DestState::Moving }, tally.dest_bytes())
         }
     };
     let copied_bytes = total_bytes.map_or(copied, |total| copied.min(total));
-    DestView { address: address.to_owned(), name: printable(address), reading_back, state, copied_bytes, total_bytes }
+    let (address, name) = (address.to_owned(), printable(address));
+    DestView { address, name, reading_back, in_memory, state, copied_bytes, total_bytes }
 }

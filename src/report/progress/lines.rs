@@ -13,7 +13,7 @@ pub(super) fn start(plan: &Plan, expected_s: Option<f64>) -> String {
         schema: SCHEMA,
         source: &plan.source.address,
         dest: &plan.dest.address,
-        total_bytes: plan.len,
+        total_bytes: plan.total_bytes(),
         engine: plan.engine.name(),
         pass: if plan.route.writes() { "copy" } else { "verify" },
         expected_s,

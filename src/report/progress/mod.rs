@@ -71,7 +71,7 @@ impl Progress {
 
     fn start_on(screen: Screen, plan: &Plan, runs: &[Watched], forecast: Option<Forecast>) -> Progress {
         let expected_s = forecast.as_ref().and_then(Forecast::expected_s);
-        let meter = Meter::new(plan.len, plan.limit_bytes_per_s.is_some());
+        let meter = Meter::new(plan.total_bytes(), plan.limit_bytes_per_s.is_some());
         let shared = Arc::new(Shared {
             tallies: runs.iter().map(|run| run.tally.clone()).collect(),
             dests: Dests::of(plan, runs),

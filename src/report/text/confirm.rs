@@ -68,6 +68,12 @@ fn consequence(plan: &Plan, dest: &Facts, erased: Option<Extent>) -> String {
     let who = identity(dest).map(|who| format!(" ({who})")).unwrap_or_default();
     let size = dest.size.unwrap_or(u64::MAX);
     let what = match erased {
+        Some(extent) if plan.ranges.is_some() => {
+            let list = plan.ranges.as_ref().map(|ranges| printable(&ranges.name())).unwrap_or_default();
+            let bytes = units::bytes(plan.total_bytes().unwrap_or(0));
+            let (first, last) = (extent.offset, extent.end().saturating_sub(1));
+            format!("{bytes} of {name}{who} in the {list}, between byte {first} and byte {last},")
+        }
         _ if plan.len.is_none() => {
             format!("The data on {name}{who} from byte {} on, as far as the source goes,", plan.dest.offset)
         }

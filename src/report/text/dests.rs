@@ -52,7 +52,7 @@ fn verdict(ended: &DestOutcome) -> String {
         None => whole(&units::bytes(ended.claimed.len)),
         Some(failed) => {
             let claimed = whole(&units::bytes(ended.claimed.len));
-            format!("{}: {}; the first {claimed} arrived", paint(CARE, "FAILED"), printable(&failed.to_string()))
+            format!("{}: {}; the first {claimed} arrived", paint(CARE, "FAILED"), super::error::message(failed))
         }
     };
     if ended.zeroed_bytes > 0 {

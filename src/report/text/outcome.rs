@@ -91,10 +91,10 @@ pub(crate) fn headline(plan: &Plan, outcome: &Outcome) -> String {
         let text = rate.map_or_else(|| text.clone(), |rate| format!("{text}, {}", whole(&units::rate(rate))));
         return text + &unread::clause(outcome);
     }
-    let amount = match plan.len {
+    let amount = match plan.total_bytes() {
         // What arrived behind a gap is not promised to anybody.
         Some(len) if !matches!(outcome.ended, Ended::Complete) => {
-            let claimed = outcome.claimed.len;
+            let claimed = plan.claimed_bytes(outcome.claimed);
             format!("{} of {} ({} %)", units::size(claimed), units::size(len), units::percent(claimed, len))
         }
         _ => units::size(copied),
@@ -187,7 +187,9 @@ fn claimed(plan: &Plan, outcome: &Outcome) -> String {
         true => "none missing",
         false => "none missing but what could not be read",
     };
-    format!("the {place} {} {what} with {missing}{durable}", whole(&units::bytes(claimed.len)))
+    let bytes = whole(&units::bytes(plan.claimed_bytes(claimed)));
+    let of = plan.ranges.as_ref().map(|ranges| format!(" of the {}", printable(&ranges.name()))).unwrap_or_default();
+    format!("the {place} {bytes}{of} {what} with {missing}{durable}")
 }
 
 fn bytes(plan: &Plan, totals: &Totals) -> String {

@@ -38,7 +38,7 @@ fn with_queue(facts: &Facts) -> String {
 
 /// What goes where, in one line.
 pub(super) fn headline(plan: &Plan) -> String {
-    let amount = plan.len.map_or_else(|| "a stream".to_owned(), units::size);
+    let amount = plan.total_bytes().map_or_else(|| "a stream".to_owned(), units::size);
     let source = printable(&plan.source.address);
     let also = plan.dests.iter().skip(1).map(|other| format!(", {}", printable(&other.side.address)));
     let dest = printable(&plan.dest.address) + &also.collect::<String>();
@@ -55,7 +55,7 @@ pub(super) fn headline(plan: &Plan) -> String {
 
 /// Where the bytes lie on both sides; both ends are told, for that is where mistakes are made.
 fn range(Decision { plan, notes }: &Decision, source: &Facts, dest: &Facts) -> String {
-    let len = plan.len.map_or_else(|| "to the end of the source".to_owned(), |len| whole(&units::exact(len)));
+    let len = plan.total_bytes().map_or_else(|| "to the end of the source".to_owned(), |len| whole(&units::exact(len)));
     let because = notes.range.as_ref().map(|reason| printable(&reason.because));
     let mut text = because.map_or_else(|| len.clone(), |because| format!("{len}: {because}"));
     if plan.source.offset > 0 {

@@ -98,10 +98,17 @@ fn unknown_on_medium(plan: &Plan, outcome: &Outcome) -> Option<String> {
 }
 
 fn forbidden(plan: &Plan, outcome: &Outcome) -> Option<String> {
-    if plan.source.kind == EndpointKind::Pipe {
+    if plan.ranges.is_some() {
+        return Some("What arrived is in no journal: to copy all of the ranges, run the command again.".to_owned());
+    }
+    if plan.source.kind.is_stream() {
         return Some("No command can continue this: the source is a stream and cannot be read again.".to_owned());
     }
-    if plan.dest.kind == EndpointKind::Pipe {
+    if plan.dest.kind == EndpointKind::FileStream {
+        let reason = "No command can continue this: standard output has no offsets. Name the file instead of -.";
+        return Some(reason.to_owned());
+    }
+    if plan.dest.kind.is_stream() {
         let reader = printable(&plan.dest.address);
         return Some(format!("No command can continue this: the reader of dest {reader} saw the stream end here."));
     }

@@ -62,6 +62,10 @@ impl Watcher for Reporter {
         self.tell_progress();
     }
 
+    fn progress_by_records(&self) {
+        self.tell_progress_by_records();
+    }
+
     fn interrupted(&self) {
         self.tell_counts();
     }

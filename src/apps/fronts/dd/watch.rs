@@ -16,6 +16,10 @@ pub(crate) trait Watcher: Send + Sync {
     fn report(&self);
     /// It is time for a word about progress.
     fn progress(&self);
+    /// The same while records are moved, not blocks.
+    fn progress_by_records(&self) {
+        self.progress();
+    }
     /// The process ends by a signal.
     fn interrupted(&self);
 }
@@ -43,11 +47,11 @@ impl Shared {
         self.moving.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// While blocks move, the counts are what their bytes come to.
-    fn refresh(&self) {
-        if let Some(moving) = &*self.moving() {
-            self.tally.set(RecordCounts::of_bytes(&self.plan, moving.tally.copied_bytes()));
-        }
+    /// While blocks move, the counts are what their bytes come to: those, in bytes.
+    fn refresh(&self) -> Option<u64> {
+        let bytes = self.moving().as_ref().map(|moving| moving.tally.copied_bytes())?;
+        self.tally.set(RecordCounts::of_bytes(&self.plan, bytes));
+        Some(bytes)
     }
 }
 
@@ -107,7 +111,7 @@ impl Watch {
 }
 
 fn hear(signal: i32, shared: &Shared) {
-    shared.refresh();
+    let _ = shared.refresh();
     if signal == SIGUSR1 {
         shared.watcher.report();
         return;
@@ -127,17 +131,26 @@ fn hear(signal: i32, shared: &Shared) {
     }
 }
 
+/// How soon the first blocks are told of where that was due before there were any.
+const OVERDUE: Duration = Duration::from_millis(20);
+
 fn tick_on(shared: &Shared, every: Duration) {
     let mut over = shared.over.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut wait = every;
     loop {
-        let (guard, waited) = shared.ended.wait_timeout(over, every).unwrap_or_else(PoisonError::into_inner);
+        let (guard, waited) = shared.ended.wait_timeout(over, wait).unwrap_or_else(PoisonError::into_inner);
         over = guard;
         if *over {
             return;
         }
-        if waited.timed_out() {
-            shared.refresh();
-            shared.watcher.progress();
+        if !waited.timed_out() {
+            continue;
+        }
+        wait = every;
+        match shared.refresh() {
+            Some(0) => wait = OVERDUE,
+            Some(_) => shared.watcher.progress(),
+            None => shared.watcher.progress_by_records(),
         }
     }
 }

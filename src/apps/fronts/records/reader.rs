@@ -68,6 +68,8 @@ pub(super) struct Reader {
     owes: Option<Vec<u8>>,
     /// What calls had brought of a record that was to be full, before one of them failed.
     pub(super) lost: Vec<u8>,
+    /// What a pipe has brought of the next record, where reads are full and those before it were handed over.
+    begun: Vec<u8>,
     /// A short record is worth a warning, once.
     warns: bool,
     /// Bytes of the last read, where it did not bring a record and did not fail: those who are asked for more than that
@@ -126,6 +128,7 @@ impl Reader {
             short_before: lead.short_bytes,
             owes: None,
             lost: Vec::new(),
+            begun: Vec::new(),
             warns,
             short_read: lead.short_bytes,
             careful: 0,
@@ -252,7 +255,9 @@ impl Reader {
     fn read_once(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
         let ends = self.ends.clone();
         let record_bytes = self.plan.source.record_bytes as usize;
-        let mut got = 0;
+        let mut got = self.begun.len();
+        bytes[..got].copy_from_slice(&self.begun);
+        self.begun.clear();
         loop {
             match ends.source.read(&mut bytes[got..]) {
                 Ok(0) => return Ok(got),
@@ -263,8 +268,14 @@ impl Reader {
             }
             // A read of zeros is short only where the kernel had something else to do between: no end, and no record.
             let full = self.plan.full_reads || self.ends.source.sort == Sort::Zeros;
-            if !full || got % record_bytes == 0 || got == bytes.len() {
+            if !full || got.is_multiple_of(record_bytes) || got == bytes.len() {
                 return Ok(got);
+            }
+            if ends.source.sort == Sort::Pipe && got > record_bytes && self.plan.transfer_records.is_none() {
+                // The rest of the last record may be long in coming; those before it are whole.
+                let whole = got - got % record_bytes;
+                self.begun.extend_from_slice(&bytes[whole..got]);
+                return Ok(whole);
             }
         }
     }

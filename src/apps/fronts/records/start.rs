@@ -58,7 +58,9 @@ fn can_be_read_over(dest: &Opened) -> bool {
 fn read_over_dest(plan: &RecordPlan, ends: &Ends, lead: Lead, listener: &dyn RecordListener) -> Begun {
     let record_bytes = plan.dest.record_bytes;
     let Some(mut memory) = usize::try_from(record_bytes).ok().and_then(Memory::of) else {
-        listener.complain(Side::Dest, &Diagnostic::Memory(record_bytes), false);
+        // Where records are not filled anew, one buffer serves both sides, and dd calls it that of the input.
+        let side = if plan.reblock { Side::Dest } else { Side::Source };
+        listener.complain(side, &Diagnostic::Memory(record_bytes), false);
         return Begun::NoMemory;
     };
     let skip = plan.dest.skip;

@@ -122,12 +122,14 @@ impl Writer {
         let piece = if self.plan.write_last { bytes.len().max(1) } else { obs };
         let mut counted = Counted::default();
         let mut at = 0;
+        // Where progress is due, the first record goes alone, and is told of before the others.
+        let mut due = self.tally.take_due();
         while at < bytes.len() {
             let first_end = at.saturating_add(piece).min(bytes.len());
             self.count_up_to(batch, &mut counted, begin + first_end as u64);
             let zeros = self.sparse && is_zero(&bytes[at..first_end]);
             let mut end = first_end;
-            while self.many && end < bytes.len() {
+            while self.many && !due && end < bytes.len() {
                 let next = end.saturating_add(piece).min(bytes.len());
                 if self.sparse && is_zero(&bytes[end..next]) != zeros || next - end < obs && self.is_direct() {
                     break;
@@ -154,6 +156,9 @@ impl Writer {
             at = end;
             self.count_up_to(batch, &mut counted, begin + at as u64);
             self.tally.set(self.counts);
+            if std::mem::take(&mut due) {
+                self.listener.progress();
+            }
         }
         Ok(counted)
     }

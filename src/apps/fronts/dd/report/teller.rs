@@ -6,7 +6,7 @@ use crate::apps::fronts::record_plan::{Diagnostic, RecordListener, RecordPlan, T
 use crate::core::{Error, Side};
 use std::io;
 use std::os::unix::ffi::OsStrExt;
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
@@ -22,6 +22,8 @@ pub struct Reporter {
     started: Mutex<Instant>,
     /// Characters of the line of progress that the cursor stands behind.
     line: Mutex<usize>,
+    /// Bytes that the line of progress told last.
+    told_bytes: AtomicU64,
     /// The caller had closed standard error.
     closed: bool,
     deaf: AtomicBool,
@@ -42,6 +44,7 @@ impl Reporter {
             tally,
             started: Instant::now().into(),
             line: 0.into(),
+            told_bytes: 0.into(),
             closed,
             deaf: false.into(),
         }
@@ -81,11 +84,25 @@ impl Reporter {
         if self.telling != Telling::Progress {
             return;
         }
-        let text = transferred(self.tally.get().written_bytes, self.elapsed(), true);
+        let bytes = self.tally.get().written_bytes;
+        self.told_bytes.store(bytes, Relaxed);
+        let text = transferred(bytes, self.elapsed(), true);
         let mut line = self.line.lock().unwrap_or_else(PoisonError::into_inner);
         // A shorter line leaves nothing of a longer one.
         self.write(format!("\r{text:<width$}", width = *line).as_bytes());
         *line = text.len();
+    }
+
+    /// The same while records are moved one by one. Where none has come since the last time, it is told again behind
+    /// the next, which is when dd tells it; before the first there is nothing to tell.
+    pub fn tell_progress_by_records(&self) {
+        let bytes = self.tally.get().written_bytes;
+        if self.told_bytes.load(Relaxed) == bytes {
+            self.tally.set_due();
+        }
+        if bytes > 0 {
+            self.tell_progress();
+        }
     }
 
     fn elapsed(&self) -> std::time::Duration {
@@ -146,5 +163,9 @@ impl RecordListener for Reporter {
         if with_counts {
             self.tell_counts();
         }
+    }
+
+    fn progress(&self) {
+        self.tell_progress();
     }
 }

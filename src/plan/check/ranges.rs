@@ -1,0 +1,52 @@
+//! `--ranges`: parts of both sides, and nothing between them.
+use crate::core::{EndpointKind, Error, Kind, Portion, Result, Side};
+use crate::plan::asked::{PlanInput, named};
+use crate::plan::{When, words};
+
+/// Refuses ranges that a side does not have, and what cannot be had of ranges.
+pub(crate) fn ranges(asked: &PlanInput) -> Result<()> {
+    let Some(ranges) = &asked.options.ranges else { return Ok(()) };
+    goes_together(asked)?;
+    let sides = [(Side::Source, &[EndpointKind::File, EndpointKind::Block, EndpointKind::Memory][..])];
+    let dest = (Side::Dest, &[EndpointKind::File, EndpointKind::Block, EndpointKind::Memory, EndpointKind::Null][..]);
+    for (side, kinds) in sides.into_iter().chain([dest]) {
+        let facts = asked.facts(side);
+        let name = named(side, facts);
+        if !kinds.contains(&facts.kind) {
+            let what = format!("--ranges: {name} is a {}, which has no places", facts.kind.name());
+            return Err(Error::new(Kind::Usage, what).on(side).advise("Leave --ranges out, or name a file or device."));
+        }
+        // A file that is written to grows.
+        let grows = side == Side::Dest && facts.kind != EndpointKind::Block;
+        let Some(size) = facts.size.filter(|_| !grows) else { continue };
+        if let Some(beyond) = ranges.extents().iter().find(|range| range.end() > size) {
+            let what = format!(
+                "--ranges {}: the range from byte {} to byte {} is beyond the end: {name} has {}",
+                ranges.file,
+                beyond.offset,
+                beyond.end() - 1,
+                words::exact(size)
+            );
+            return Err(Error::new(Kind::Usage, what).on(side).advise("Nothing was written. Correct the list."));
+        }
+    }
+    Ok(())
+}
+
+/// Refuses options that tell of one run of bytes.
+fn goes_together(asked: &PlanInput) -> Result<()> {
+    let options = asked.options;
+    let unmet = [
+        (options.resume && options.verify.is_some(), "--verify with --resume", "earlier runs kept no digests"),
+        (options.delta.is_some(), "--delta", "it compares all of the destination"),
+        (matches!(options.verify, Some(Portion::Sample { .. })), "--verify=sample", "it draws from one run of bytes"),
+        (options.manifest.is_some(), "--manifest", "a manifest tells of one run of bytes"),
+        (options.reflink == When::Always, "--reflink always", "one run of extents is shared"),
+        (options.offload, "--offload", "a drive copies one run of bytes"),
+        (!options.also.is_empty(), "--also", "only one destination is written to"),
+    ];
+    let Some((_, option, why)) = unmet.into_iter().find(|(given, ..)| *given) else { return Ok(()) };
+    let what = format!("{option} does not go with --ranges: {why}");
+    Err(Error::new(Kind::Usage, what)
+        .advise(format!("Leave {option} out, or copy each range with --skip and --count.")))
+}
