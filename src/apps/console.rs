@@ -1,5 +1,7 @@
 //! Whoever sits before the terminal: asked before anything is lost, shown what runs, listened to for signals.
+use super::exit::Exit;
 use super::signals::{Running, Signals};
+use super::unbegun::by_signal;
 use crate::core::{Error, Event, Facts, Kind, Observer, Plan, PlanNotes, Result, Series, Side, locked};
 use crate::job::journal::{Choice, Unfinished};
 use crate::job::operator::{Operator, Run, Shown};
@@ -23,14 +25,15 @@ pub(super) struct Console {
 }
 
 impl Console {
-    /// Listens for signals from now on.
+    /// Listens for signals from now on. One that comes before anything runs is told of as a `report` about the command
+    /// line `words`.
     ///
     /// # Errors
     /// As for [`Signals::watch`].
-    pub(super) fn new(options: &Options, out: Out) -> Result<Arc<Console>> {
+    pub(super) fn new(options: &Options, report: &'static str, words: &[String], out: Out) -> Result<Arc<Console>> {
         // A write beyond `ulimit -f` fails with EFBIG then, which is told and leaves the journal, instead of ending us.
         sys::ignore(libc::SIGXFSZ);
-        let signals = Signals::watch(out)?;
+        let signals = Signals::watch_with(out, by_signal(options, report, words, out))?;
         Ok(Arc::new(Console {
             out,
             style: options.progress,
@@ -38,6 +41,11 @@ impl Console {
             last: Mutex::default(),
             pending: Mutex::default(),
         }))
+    }
+
+    /// How the process is to end: by the signal that asked for it, however late it came, or else as `exit` says.
+    pub(super) fn end(&self, exit: Exit) -> Exit {
+        self.signals.asked().map_or(exit, Exit::Signal)
     }
 
     /// Ends what is shown with the report: for those who read JSON lines it is the last line.
@@ -111,7 +119,7 @@ impl Operator for Console {
     }
 
     fn done(&self) {
-        self.signals.now_done();
+        self.signals.now_between();
     }
 }
 

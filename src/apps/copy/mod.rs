@@ -17,7 +17,7 @@ use std::sync::Arc;
 /// Copies from the source to every dest.
 fn copy(options: &Options, call: &Call<'_>) -> Result<Exit> {
     let Call { words, out, .. } = *call;
-    let console = Console::new(options, out)?;
+    let console = Console::new(options, "copy", words, out)?;
     let operator: Arc<dyn Operator> = console.clone();
     let prepared = Prepared::look(options, &operator)?;
     if options.dry_run {
@@ -41,7 +41,7 @@ fn copy(options: &Options, call: &Call<'_>) -> Result<Exit> {
             signal => signal,
         };
     }
-    Ok(exit)
+    Ok(console.end(exit))
 }
 
 /// Carries the copy out, and reads back; `Err`: this signal came before the first write.
