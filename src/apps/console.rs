@@ -43,6 +43,18 @@ impl Console {
         }))
     }
 
+    /// Says something beside the report: as it stands to people, and as a line of JSON with `message` to whoever reads
+    /// such lines, now or once a run has begun.
+    pub(super) fn say(&self, text: &str, message: &str) {
+        if self.style != ProgressStyle::Json {
+            return self.out.tell(text);
+        }
+        match &*locked(&self.last) {
+            Some(progress) => progress.hear(&Event::Warned(message)),
+            None => locked(&self.pending).push(message.to_owned()),
+        }
+    }
+
     /// How the process is to end: by the signal that asked for it, however late it came, or else as `exit` says.
     pub(super) fn end(&self, exit: Exit) -> Exit {
         self.signals.asked().map_or(exit, Exit::Signal)
@@ -57,30 +69,23 @@ impl Console {
 
 impl Operator for Console {
     fn warn(&self, warning: &str) {
-        self.out.tell(&text::warning(warning));
+        self.say(&text::warning(warning), warning);
     }
 
-    /// Whoever reads JSON lines gets them as such, once a run has begun.
     fn warn_of(&self, notes: &PlanNotes) {
-        match self.style {
-            ProgressStyle::Json => locked(&self.pending).extend_from_slice(&notes.warnings),
-            _ => notes.warnings.iter().for_each(|warning| self.warn(warning)),
-        }
+        notes.warnings.iter().for_each(|warning| self.warn(warning));
     }
 
     fn put_back(&self, address: &str, done: &PutBack, notes: &mut PlanNotes) {
         let said = text::put_back_earlier(address, done.kept_bytes, done.written_bytes);
-        match self.style {
-            ProgressStyle::Json => {
-                locked(&self.pending).push(said.clone());
-                notes.warnings.push(said);
-            }
-            _ => self.out.tell(&text::told(&said)),
+        self.say(&text::told(&said), &said);
+        if self.style == ProgressStyle::Json {
+            notes.warnings.push(said);
         }
     }
 
     fn dropped(&self, error: &Error) {
-        self.out.tell(&text::dropped(error));
+        self.say(&text::dropped(error), &format!("{}; it is dropped, the other dests go on", text::message(error)));
     }
 
     fn settle(&self, plan: &Plan, unfinished: &Unfinished) -> Result<Choice> {
@@ -110,9 +115,12 @@ impl Operator for Console {
 
     fn begin(&self, run: Run<'_>) -> Arc<dyn Shown> {
         let Run { plan, ends, stop, watched, forecast } = run;
-        let progress = Arc::new(Progress::start(self.style, plan, watched, forecast));
-        let (stop, ends) = (stop.clone(), ends.clone());
-        self.signals.now_running(Running { stop, ends, progress: Some(progress.clone()) });
+        let mut begun = None;
+        self.signals.begin(|| {
+            let progress = begun.insert(Arc::new(Progress::start(self.style, plan, watched, forecast)));
+            Running { stop: stop.clone(), ends: ends.clone(), progress: Some(progress.clone()) }
+        });
+        let progress = begun.expect("it was begun");
         locked(&self.pending).drain(..).for_each(|warning| progress.hear(&Event::Warned(&warning)));
         *locked(&self.last) = Some(progress.clone());
         progress

@@ -56,7 +56,14 @@ impl Signals {
 
     /// From now on, signals are about this copy. One that came after the run before it counts for this one.
     pub(super) fn now_running(&self, copy: Running) {
+        self.begin(|| copy);
+    }
+
+    /// The same for what `begin` begins: while it does, no signal is heard, so that nothing is said behind the words of
+    /// a run that a signal ended before it began.
+    pub(super) fn begin(&self, begin: impl FnOnce() -> Running) {
         let mut running = self.running();
+        let copy = begin();
         if let Some(signal) = running.as_ref().and_then(|before| before.stop.asked()) {
             copy.stop.ask(signal);
         }

@@ -104,21 +104,25 @@ impl Chain<'_> {
             crate::ensure!(step.ended.code == Some(3) && same, "an unfinished copy waits, and it was not refused");
         }
         let with = |option: &str| [plain.clone(), vec![vec![option.to_owned()]]].concat();
-        let resume = if is_resumable && first.claimed.is_some() { with("--resume") } else { plain.clone() };
+        // A digest needs the whole source.
+        let rest = |options: &Words| options[0] != "--hash";
+        let resumed: Vec<Words> = with("--resume").into_iter().filter(rest).collect();
+        let resume = if is_resumable && first.claimed.is_some() { resumed.clone() } else { plain.clone() };
         match case.then {
             Then::Told => {
-                if let Some(line) = told_command(&first.ended) {
-                    return self.paste(&line);
+                let lines = told_commands(&first.ended);
+                if !lines.is_empty() {
+                    return self.paste(&lines);
                 }
             }
             Then::ResumeAgain(moments) if first.claimed.is_some() => {
                 for after_us in moments {
                     let kill = Sent { signal: libc::SIGKILL, when_ready: true, after_us };
-                    let options = if self.is_waiting() { with("--resume") } else { plain.clone() };
+                    let options = if self.is_waiting() { resumed.clone() } else { plain.clone() };
                     let words = words(case, self.scene, &options);
                     self.step(&words, &options, Some(&Fault::Signals(vec![kill])), true)?;
                 }
-                let options = if self.is_waiting() { with("--resume") } else { plain.clone() };
+                let options = if self.is_waiting() { resumed.clone() } else { plain.clone() };
                 return self.to_its_end(&options);
             }
             Then::Restart => return self.to_its_end(&with("--restart")),
@@ -145,30 +149,27 @@ impl Chain<'_> {
         Ok(())
     }
 
-    /// Runs the command that haul told, as a user would.
-    fn paste(&mut self, line: &str) -> Result<(), String> {
-        self.told.push(format!("$ {line}"));
-        let shell = std::process::Command::new("sh")
-            .args(["-c", &without_limit(line)])
-            .current_dir(&self.scene.place)
-            .env("PATH", crate::support::with_haul_in_path())
-            .env("XDG_STATE_HOME", &self.scene.state)
-            .stdin(std::process::Stdio::null())
-            .output()
-            .expect("there is a shell");
-        let said = String::from_utf8_lossy(&shell.stderr).into_owned();
-        crate::ensure!(shell.status.success(), "the command that was told ends with {}: {said}", shell.status);
-        let before = self.scene.look();
-        let ended = Ended { code: Some(0), signal: None, hung: false, stdout: Vec::new(), fifo: Vec::new(), stderr: said, sent: Vec::new() };
-        let seen = Seen {
-            case: self.case,
-            scene: self.scene,
-            before: &before,
-            after: &before,
-            ended: &ended,
-            options: &[],
-            follows: true,
-        };
+    /// Runs the commands that haul told, as a user would.
+    fn paste(&mut self, lines: &[String]) -> Result<(), String> {
+        let mut stderr = String::new();
+        for line in lines {
+            self.told.push(format!("$ {line}"));
+            let shell = std::process::Command::new("sh")
+                .args(["-c", &without_limit(line)])
+                .current_dir(&self.scene.place)
+                .env("PATH", crate::support::with_haul_in_path())
+                .env("XDG_STATE_HOME", &self.scene.state)
+                .stdin(std::process::Stdio::null())
+                .output()
+                .expect("there is a shell");
+            stderr += &String::from_utf8_lossy(&shell.stderr);
+            crate::ensure!(shell.status.success(), "the command that was told ends with {}: {stderr}", shell.status);
+        }
+        let now = self.scene.look();
+        let (stdout, fifo) = (Vec::new(), Vec::new());
+        let ended = Ended { code: Some(0), signal: None, hung: false, stdout, fifo, stderr, sent: Vec::new() };
+        let (case, scene) = (self.case, self.scene);
+        let seen = Seen { case, scene, before: &now, after: &now, ended: &ended, options: &[], follows: true };
         expected::copied(&seen)
     }
 }
@@ -184,19 +185,19 @@ fn rest_of_options(case: &Case, scene: &Scene) -> Vec<Words> {
     case.options.iter().filter(stays).cloned().collect()
 }
 
-/// The command with which haul says that the copy is gone on with.
-fn told_command(ended: &Ended) -> Option<String> {
+/// The commands with which haul says that the copy is gone on with: one, or one for each dest.
+fn told_commands(ended: &Ended) -> Vec<String> {
     let of = |report: &Value| Some(report["continue_command"].as_str()?.to_owned());
     let document = serde_json::from_slice::<Value>(&ended.stdout).ok();
     let line = |line: &str| serde_json::from_str::<Value>(line).ok();
-    if let Some(command) = document.as_ref().and_then(of) {
-        return Some(command);
+    let report = document.or_else(|| ended.stderr.lines().filter_map(line).find(|line| line["type"] == "summary"));
+    if let Some(report) = report {
+        let dests = report["dests"].as_array().map(Vec::as_slice).unwrap_or_default();
+        let each: Vec<String> = dests.iter().filter_map(of).collect();
+        return if each.is_empty() { of(&report).into_iter().collect() } else { each };
     }
-    if let Some(command) = ended.stderr.lines().filter_map(line).find_map(|report| of(&report)) {
-        return Some(command);
-    }
-    let is_command = |line: &&str| line.trim_start().starts_with("haul copy");
-    ended.stderr.lines().rev().find(is_command).map(|line| line.trim().to_owned())
+    let command = |line: &str| line.trim_start().starts_with("haul copy").then(|| line.trim().to_owned());
+    ended.stderr.lines().filter_map(command).collect()
 }
 
 /// The same copy at full speed.

@@ -119,7 +119,7 @@ pub fn journals(case: &Case, seen: &Seen<'_>) -> Vec<(PathBuf, usize)> {
     let mut found = Vec::new();
     for (number, place) in scene.dests.iter().enumerate() {
         let named = seen.value("--journal").filter(|_| case.dests.len() == 1).map(|name| scene.place.join(name));
-        let beside = place.file.as_ref().and_then(|file| default_journal(file));
+        let beside = place.named.as_ref().and_then(|file| default_journal(file));
         found.extend(named.or(beside).filter(|path| is_made(seen, path)).map(|path| (path, number)));
     }
     let devices = || case.dests.iter().enumerate().filter(|(_, dest)| matches!(dest, Dest::Loop { .. } | Dest::Failing { .. }));

@@ -300,6 +300,16 @@ fn make_sense(rng: &mut Rng, case: &mut Case) {
     if chance(rng, 95) {
         mend(rng, case);
     }
+    if matches!(case.verb, Verb::Dd(_)) {
+        // An endless source of dd is endless; and what goes through a pipe in packets is lost where a read is short.
+        case.count = case.count.or((case.source == Source::Zero).then_some(case.len as u64));
+        if case.dests[0] != Dest::Null && !matches!(case.dests[0], Dest::File { .. } | Dest::Loop { .. }) {
+            drop_options(case, &["oflag"]);
+        }
+    }
+    if case.source == Source::Zero && case.count.is_none() {
+        case.count = Some(case.len.max(1) as u64);
+    }
     let slow = case.signals().iter().any(|sent| sent.signal != libc::SIGUSR1) && chance(rng, 70);
     if case.verb == Verb::Copy && slow {
         let rate = one_of(rng, &["3M", "10M", "40M"]);
@@ -332,6 +342,12 @@ fn mend(rng: &mut Rng, case: &mut Case) {
         case.count = (case.source == Source::Zero).then_some(513);
     }
     let is_stream = |dest: &Dest| is_standard_output(dest) || matches!(dest, Dest::Fifo | Dest::Null | Dest::Full);
+    if has_no_places || case.source == Source::Zero {
+        drop_options(case, &["--independent"]);
+    }
+    if case.len == 0 {
+        drop_options(case, &["--journal"]);
+    }
     let to_stream = case.dests.iter().any(is_stream);
     if to_stream {
         case.seek = None;
@@ -342,6 +358,9 @@ fn mend(rng: &mut Rng, case: &mut Case) {
     }
     if case.dests.len() > 1 {
         drop_options(case, &["--mapfile", "--delta", "--sparse", "--reflink"]);
+    }
+    if case.has("--no-journal") {
+        drop_options(case, &["--checkpoint"]);
     }
     if case.has("--no-flush") {
         drop_options(case, &["--verify"]);

@@ -106,7 +106,9 @@ fn reports(seen: &Seen<'_>) -> Result<Vec<Value>, String> {
         return Ok(found);
     }
     // Before it listens to signals it has no words; once it was told twice, it has no time for them.
-    let is_early = seen.case.signals().iter().any(|sent| !sent.when_ready) || seen.at_once();
+    let is_early = seen.has("--dry-run") && !seen.ended.sent.is_empty()
+        || seen.case.signals().iter().any(|sent| !sent.when_ready)
+        || seen.at_once();
     if seen.has("--json") && *code != Some(2) {
         for document in serde_json::Deserializer::from_slice(stdout).into_iter::<Value>() {
             found.push(document.map_err(|error| format!("what --json prints is no JSON: {error}"))?);
@@ -133,14 +135,18 @@ fn reports(seen: &Seen<'_>) -> Result<Vec<Value>, String> {
 fn may_be_made(seen: &Seen<'_>) -> Vec<PathBuf> {
     let Scene { place, state, dests, .. } = seen.scene;
     let mut names: Vec<PathBuf> = dests.iter().filter_map(|dest| dest.file.clone()).collect();
-    if seen.is_refused() || seen.has("--dry-run") || seen.case.verb == Verb::Verify {
+    if seen.has("--dry-run") || seen.case.verb == Verb::Verify {
         return Vec::new();
+    }
+    if seen.is_refused() {
+        // The folder in which it looked whether a journal could be made.
+        return vec![state.join("haul")];
     }
     if seen.case.verb == Verb::Copy {
         let named = ["--manifest", "--mapfile", "--journal", "--report"];
         names.extend(named.iter().filter_map(|option| seen.value(option)).map(|name| place.join(name)));
         if seen.ended.code != Some(0) {
-            names.extend(dests.iter().filter_map(|dest| claims::default_journal(dest.file.as_ref()?)));
+            names.extend(dests.iter().filter_map(|dest| claims::default_journal(dest.named.as_ref()?)));
             names.push(state.clone());
         }
         names.push(state.join("haul"));

@@ -17,6 +17,8 @@ pub struct Place {
     pub address: String,
     /// Where its bytes can be read; `None`: a stream.
     pub file: Option<PathBuf>,
+    /// The name of it, where a symbolic link led; `None`: it is no regular file.
+    pub named: Option<PathBuf>,
     /// What was there; `None`: it was not there, or is a stream.
     pub before: Option<Vec<u8>>,
 }
@@ -164,7 +166,7 @@ impl Scene {
     fn make_dest(&mut self, case: &Case, number: usize, dest: &Dest) -> Option<Place> {
         let bed = self.dir.path().join(format!("bed-{number}"));
         fs::create_dir(&bed).expect("scratch takes folders");
-        let stream = |address: &str| Place { address: address.to_owned(), file: None, before: None };
+        let stream = |address: &str| Place { address: address.to_owned(), file: None, named: None, before: None };
         let other = noise(self.bytes.len() + 200_000, case.number + 7 + number as u64);
         Some(match dest {
             Dest::File { by, name, before } => self.make_file(case, *by, name, *before, &other),
@@ -172,7 +174,7 @@ impl Scene {
             Dest::Redirected => {
                 let file = self.dir.path().join("redirected");
                 File::create(&file).expect("scratch takes files");
-                Place { address: "-".to_owned(), file: Some(file), before: Some(Vec::new()) }
+                Place { address: "-".to_owned(), file: Some(file), named: None, before: Some(Vec::new()) }
             }
             Dest::Fifo => {
                 make_fifo(&self.place.join("dst-fifo"));
@@ -185,7 +187,7 @@ impl Scene {
                 let before = other.into_iter().cycle().take(size).collect::<Vec<u8>>();
                 fs::write(&backing, &before).expect("scratch takes files");
                 let address = self.attach(&backing)?;
-                Place { file: Some(address.clone().into()), address, before: Some(before) }
+                Place { file: Some(address.clone().into()), address, named: None, before: Some(before) }
             }
             Dest::Null => stream("/dev/null"),
             Dest::Full => stream("/dev/full"),
@@ -194,7 +196,7 @@ impl Scene {
                 fs::create_dir(&at).expect("scratch takes folders");
                 self._mounts.push(Mount::tmpfs(&at, *room)?);
                 let file = at.join("dst");
-                Place { address: file.display().to_string(), file: Some(file), before: None }
+                Place { address: file.display().to_string(), named: Some(file.clone()), file: Some(file), before: None }
             }
             Dest::Failing { bad } => {
                 let backing = bed.join("backing");
@@ -205,11 +207,11 @@ impl Scene {
                 self.unseen.push(bed.join("failing"));
                 let path = disk.path();
                 self._failing.push(disk);
-                Place { address: self.attach(&path)?, file: Some(backing), before: Some(before) }
+                Place { address: self.attach(&path)?, file: Some(backing), named: None, before: Some(before) }
             }
             Dest::Same => {
-                let before = Some(self.bytes.clone());
-                Place { address: "src".to_owned(), file: Some(self.place.join("src")), before }
+                let (file, before) = (Some(self.place.join("src")), Some(self.bytes.clone()));
+                Place { address: "src".to_owned(), named: file.clone(), file, before }
             }
         })
     }
@@ -244,7 +246,8 @@ impl Scene {
                 link.display().to_string()
             }
         };
-        Place { address, file: Some(file), before }
+        let named = Some(if by == By::HardLink { link } else { file.clone() });
+        Place { address, file: Some(file), named, before }
     }
 }
 

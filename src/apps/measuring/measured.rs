@@ -190,7 +190,7 @@ impl<'a> Opened<'a> {
             warnings: &self.warnings,
             told,
         });
-        page.write(&html, false, printed, self.out)
+        page.write(&html, printed, self.out)
     }
 
     /// Tells of places that failed, where no table has room for them.

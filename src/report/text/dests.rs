@@ -14,7 +14,7 @@ pub fn dropped(failed: &Error) -> String {
 
 /// What is told before a dest that was left behind is brought up.
 pub fn catching_up(address: &str, from: u64) -> String {
-    format!("haul: dest {} was left behind; it is brought up from byte {from} on\n", printable(address))
+    format!("dest {address} was left behind; it is brought up from byte {from} on")
 }
 
 /// The dests that have everything, of how many; nothing where there is only one.

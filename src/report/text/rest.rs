@@ -37,8 +37,23 @@ impl Rest {
         if let Some(reason) = unknown_on_medium(plan, outcome).or_else(|| forbidden(plan, outcome)) {
             return Rest::Impossible(reason);
         }
+        if is_cut_at_the_end(plan) {
+            return Rest::Command(again(args));
+        }
         Rest::Command(command(plan, left, args))
     }
+}
+
+/// A file that was not emptied first becomes as long as the source at the end, which a copy of a range would not do.
+fn is_cut_at_the_end(plan: &Plan) -> bool {
+    matches!(plan.route, Route::Delta { .. }) && plan.set_end
+}
+
+/// The same command, without the mapfile that is there by now: what is right on the dest is not written again.
+fn again(args: &[String]) -> Vec<String> {
+    let mut words = vec!["haul".to_owned()];
+    words.extend(without(&["--mapfile"], args));
+    words
 }
 
 /// The command that continues a copy that was interrupted or failed, quoted for a shell; `None` where there is none:
