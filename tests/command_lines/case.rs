@@ -99,6 +99,8 @@ pub enum Then {
 pub enum Verb {
     Copy,
     Verify,
+    /// haul pattern write.
+    Pattern,
     /// haul dd, or the sg family on plain files.
     Dd(&'static str),
 }
@@ -170,7 +172,10 @@ impl fmt::Display for Case {
     /// Which case it is, and what is in it beside its command line.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Case { seed, number, len, source, dests, fault, then, in_memory, .. } = self;
-        writeln!(f, "HAUL_FUZZ_SEED={seed} HAUL_FUZZ_CASE={number} cargo test --test command_lines made_up -- --nocapture")?;
+        writeln!(
+            f,
+            "HAUL_FUZZ_SEED={seed} HAUL_FUZZ_CASE={number} cargo test --test command_lines made_up -- --nocapture"
+        )?;
         writeln!(f, "  source: {len} bytes, {source:?}{}", if *in_memory { ", in memory" } else { "" })?;
         writeln!(f, "  dests: {dests:?}")?;
         write!(f, "  fault: {fault:?}; then {then:?}")

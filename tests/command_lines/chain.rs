@@ -8,13 +8,13 @@ use super::run::{Asked, Ended};
 use super::scene::Scene;
 use super::snapshot::Snapshot;
 use serde_json::Value;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// How a case ends that this machine cannot run.
 pub const NOT_HERE: &str = "not to be had here";
 
 /// Runs the case; how its first command ended, or what is wrong.
-pub fn run(program: &Path, case: &Case) -> Result<String, String> {
+pub fn run(program: &[PathBuf], case: &Case) -> Result<String, String> {
     let Some(scene) = Scene::new(case) else { return Ok(NOT_HERE.to_owned()) };
     let mut chain = Chain { program, case, scene: &scene, told: Vec::new() };
     let result = chain.all();
@@ -24,12 +24,13 @@ pub fn run(program: &Path, case: &Case) -> Result<String, String> {
 /// So much of each line that was said is shown.
 const LINE_CHARS: usize = 600;
 
-struct Chain<'a> {
-    program: &'a Path,
-    case: &'a Case,
-    scene: &'a Scene,
+/// A case that is being run.
+pub struct Chain<'a> {
+    pub program: &'a [PathBuf],
+    pub case: &'a Case,
+    pub scene: &'a Scene,
     /// The commands so far, and what they said.
-    told: Vec<String>,
+    pub told: Vec<String>,
 }
 
 /// A command that was run and is as it should be.
@@ -52,6 +53,9 @@ impl Chain<'_> {
                 *code == Some(0) || signal.is_some() && !sent.is_empty(),
                 "nothing is wrong with it, and it ended with {code:?}, {signal:?}"
             );
+        }
+        if *code == Some(0) {
+            self.look_again()?;
         }
         let is_unfinished = *code == Some(1) || signal.is_some();
         if case.verb == Verb::Copy && is_fine && is_unfinished && can_follow(case) {
@@ -133,12 +137,13 @@ impl Chain<'_> {
 
     /// A journal is there.
     fn is_waiting(&self) -> bool {
-        let here = |folder: &Path| std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.file_name());
+        let here =
+            |folder: &Path| std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.file_name());
         let names = here(&self.scene.place).chain(here(&self.scene.state.join("haul")));
         let journal = self.case.value("--journal");
-        names.filter_map(|name| name.into_string().ok()).any(|name| {
-            name.ends_with(".haul-journal") || name.ends_with(".journal") || journal == Some(name.as_str())
-        })
+        names
+            .filter_map(|name| name.into_string().ok())
+            .any(|name| name.ends_with(".haul-journal") || name.ends_with(".journal") || journal == Some(name.as_str()))
     }
 
     fn to_its_end(&mut self, options: &[Words]) -> Result<(), String> {
@@ -154,7 +159,7 @@ impl Chain<'_> {
         let mut stderr = String::new();
         for line in lines {
             self.told.push(format!("$ {line}"));
-            let shell = std::process::Command::new("sh")
+            let shell = std::process::Command::new("bash")
                 .args(["-c", &without_limit(line)])
                 .current_dir(&self.scene.place)
                 .env("PATH", crate::support::with_haul_in_path())
@@ -218,7 +223,7 @@ fn can_follow(case: &Case) -> bool {
 }
 
 /// Nothing is wrong with its words and sides: but for what happens to it, it has to end well.
-fn is_fine(case: &Case) -> bool {
+pub fn is_fine(case: &Case) -> bool {
     let len = match case.source {
         Source::Zero => u64::MAX,
         Source::Loop => case.len.next_multiple_of(512).max(4096) as u64,
@@ -238,7 +243,9 @@ fn is_fine(case: &Case) -> bool {
         Dest::Loop { more } => *more >= 0 && (!is_stream || case.count.is_some()),
         _ => false,
     });
-    range && source && dests && options_are_fine(case)
+    // A block begins at the same place of a page of each dest.
+    let together = case.dests.len() < 2 || case.seek.unwrap_or(0).is_multiple_of(4096);
+    range && source && dests && together && options_are_fine(case)
 }
 
 fn options_are_fine(case: &Case) -> bool {

@@ -62,7 +62,10 @@ fn reported(seen: &Seen<'_>, report: &Value) -> Result<(), String> {
     let number = |value: &Value| value.as_u64().ok_or_else(|| format!("no number: {value}"));
     let (offset, len) = (number(&report["claimed"]["offset_bytes"])?, number(&report["claimed"]["len_bytes"])?);
     let wanted = seen.scene.wanted(seen.case).len() as u64;
-    ensure!(seen.ended.code != Some(0) || len == wanted || !is_first(seen, report), "{len} of {wanted} bytes are claimed");
+    ensure!(
+        seen.ended.code != Some(0) || len == wanted || !is_first(seen, report),
+        "{len} of {wanted} bytes are claimed"
+    );
     if seen.case.dests.len() == 1 {
         claimed(seen, 0, offset, len, "the report")?;
         ensure!(seen.ended.code != Some(0) || digests_fit(seen, report), "a digest is wrong: {}", report["digests"]);
@@ -109,7 +112,8 @@ fn claimed(seen: &Seen<'_>, number: usize, offset: u64, len: u64, by: &str) -> R
     let (start, len) = (offset as usize, len as usize);
     ensure!(start + len <= wanted.len(), "{by} claims {len} bytes at {start} of {}", wanted.len());
     ensure!(at + len <= is.len(), "{by} claims {len} bytes at {at}, and dest {number} has {}", is.len());
-    let bad: Vec<_> = bad(case).iter().map(|bad| bad.start.saturating_sub(offset)..bad.end.saturating_sub(offset)).collect();
+    let bad: Vec<_> =
+        bad(case).iter().map(|bad| bad.start.saturating_sub(offset)..bad.end.saturating_sub(offset)).collect();
     equal_but_for(&wanted[start..start + len], &is[at..at + len], &bad, &format!("{by}, dest {number}, from {offset}"))
 }
 
@@ -122,7 +126,8 @@ pub fn journals(case: &Case, seen: &Seen<'_>) -> Vec<(PathBuf, usize)> {
         let beside = place.named.as_ref().and_then(|file| default_journal(file));
         found.extend(named.or(beside).filter(|path| is_made(seen, path)).map(|path| (path, number)));
     }
-    let devices = || case.dests.iter().enumerate().filter(|(_, dest)| matches!(dest, Dest::Loop { .. } | Dest::Failing { .. }));
+    let devices =
+        || case.dests.iter().enumerate().filter(|(_, dest)| matches!(dest, Dest::Loop { .. } | Dest::Failing { .. }));
     for path in fs::read_dir(scene.state.join("haul")).into_iter().flatten().flatten().map(|entry| entry.path()) {
         let text = fs::read_to_string(&path).unwrap_or_default();
         let names = |address: &str| text.lines().next().unwrap_or_default().contains(&format!("{address}\""));
@@ -165,7 +170,8 @@ fn digests_fit(seen: &Seen<'_>, report: &Value) -> bool {
     let wanted = seen.scene.wanted(seen.case);
     let hex = |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
     let digests = report["digests"].as_array().map(Vec::as_slice).unwrap_or_default();
-    let asked: Vec<&str> = seen.value("--hash").unwrap_or_default().split(',').filter(|kind| !kind.is_empty()).collect();
+    let asked: Vec<&str> =
+        seen.value("--hash").unwrap_or_default().split(',').filter(|kind| !kind.is_empty()).collect();
     let told = |kind: &&str| digests.iter().any(|digest| digest["hash"] == *kind);
     let fits = |digest: &Value| {
         let expected = match digest["hash"].as_str() {

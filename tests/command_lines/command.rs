@@ -9,6 +9,11 @@ pub fn words(case: &Case, scene: &Scene, options: &[Vec<String>]) -> Vec<String>
     if let Verb::Dd(name) = case.verb {
         return dd_words(case, scene, name).into_iter().chain(options).collect();
     }
+    if case.verb == Verb::Pattern {
+        let words = ["pattern", "write", "--yes", "--run", "7"].map(str::to_owned).into_iter().chain(options);
+        let count = ["--count".to_owned(), case.count.unwrap_or(0).to_string(), dest(0)];
+        return words.chain(count).collect();
+    }
     let verb = if case.verb == Verb::Copy { "copy" } else { "verify" };
     let mut words = vec![verb.to_owned()];
     words.extend(options);
@@ -45,7 +50,11 @@ fn dd_words(case: &Case, scene: &Scene, name: &str) -> Vec<String> {
 pub fn shown(words: &[String]) -> String {
     let quote = |word: &String| {
         let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,".contains(c);
-        if !word.is_empty() && word.chars().all(plain) { word.clone() } else { format!("'{}'", word.replace('\'', r"'\''")) }
+        if !word.is_empty() && word.chars().all(plain) {
+            word.clone()
+        } else {
+            format!("'{}'", word.replace('\'', r"'\''"))
+        }
     };
     words.iter().map(quote).collect::<Vec<_>>().join(" ")
 }

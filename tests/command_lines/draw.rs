@@ -28,8 +28,9 @@ fn chance(rng: &mut Rng, percent: u8) -> bool {
 pub fn case(seed: u64, number: u64) -> Case {
     let rng = &mut Rng::with_seed(seed ^ number.wrapping_mul(0x9E37_79B9_7F4A_7C15));
     let verb = match rng.u8(..100) {
-        0..84 => Verb::Copy,
-        84..92 => Verb::Verify,
+        0..82 => Verb::Copy,
+        82..89 => Verb::Verify,
+        89..92 => Verb::Pattern,
         92..98 => Verb::Dd("dd"),
         _ => Verb::Dd(one_of(rng, &["sg_dd", "sgp_dd", "sgm_dd"])),
     };
@@ -60,7 +61,8 @@ pub fn case(seed: u64, number: u64) -> Case {
     range(rng, &mut case);
     match verb {
         Verb::Copy => copy_options(rng, &mut case),
-        Verb::Verify => verify_options(rng, &mut case),
+        Verb::Verify => common_options(rng, &mut case),
+        Verb::Pattern => pattern_options(rng, &mut case),
         Verb::Dd(_) => dd_options(rng, &mut case),
     }
     make_sense(rng, &mut case);
@@ -96,9 +98,7 @@ fn bad(rng: &mut Rng, len: u64, count: usize) -> Vec<Range<u64>> {
 fn source(rng: &mut Rng, len: u64, ends: bool) -> Source {
     match rng.u8(..100) {
         0..60 => Source::File { by: by(rng), holes: chance(rng, 35) },
-        60..72 => {
-            Source::Pipe { stalls_at: (ends && chance(rng, 50)).then(|| rng.usize(..=len as usize)) }
-        }
+        60..72 => Source::Pipe { stalls_at: (ends && chance(rng, 50)).then(|| rng.usize(..=len as usize)) },
         72..75 => Source::Redirected,
         75..80 => Source::Fifo,
         80..91 => Source::Loop,
@@ -250,8 +250,16 @@ fn copy_options(rng: &mut Rng, case: &mut Case) {
     }
 }
 
-fn verify_options(rng: &mut Rng, case: &mut Case) {
+fn pattern_options(rng: &mut Rng, case: &mut Case) {
+    case.source = Source::File { by: By::Name, holes: false };
+    case.dests.retain(|dest| matches!(dest, Dest::File { .. } | Dest::Loop { more: 0.. }));
+    if case.dests.is_empty() {
+        case.dests = vec![Dest::File { by: By::Name, name: NAMES[0], before: None }];
+    }
+    (case.skip, case.seek, case.count) = (None, None, Some((case.len as u64).max(4096)));
+    case.len = case.len.max(4096);
     common_options(rng, case);
+    drop_options(case, &["--on-error"]);
 }
 
 /// Operands of dd that only move bytes.
@@ -286,7 +294,12 @@ fn make_sense(rng: &mut Rng, case: &mut Case) {
     }
     let single = |kind: fn(&Dest) -> bool, dests: &mut Vec<Dest>| {
         let mut seen = 0;
-        dests.retain(|dest| !kind(dest) || { seen += 1; seen == 1 });
+        dests.retain(|dest| {
+            !kind(dest) || {
+                seen += 1;
+                seen == 1
+            }
+        });
     };
     for kind in [is_standard_output, |dest: &Dest| *dest == Dest::Fifo, |dest: &Dest| *dest == Dest::Same] {
         single(kind, &mut case.dests);
@@ -322,7 +335,8 @@ fn is_standard_output(dest: &Dest) -> bool {
 }
 
 fn drop_options(case: &mut Case, names: &[&str]) {
-    let is_one = |words: &Words| names.iter().any(|name| words[0] == *name || words[0].starts_with(&format!("{name}=")));
+    let is_one =
+        |words: &Words| names.iter().any(|name| words[0] == *name || words[0].starts_with(&format!("{name}=")));
     case.options.retain(|words| !is_one(words));
 }
 

@@ -58,7 +58,11 @@ pub fn copied(seen: &Seen<'_>) -> Result<(), String> {
         if seen.is_refused() || seen.has("--dry-run") {
             // Files are compared with the others; nothing may have come out of a pipe.
             let is_stream = place.file.is_none();
-            ensure!(!is_stream || is.is_empty() || seen.has("--dry-run"), "{} bytes came, and it was refused", is.len());
+            ensure!(
+                !is_stream || is.is_empty() || seen.has("--dry-run"),
+                "{} bytes came, and it was refused",
+                is.len()
+            );
         } else if seen.ended.code == Some(0) {
             let reader_stays = !matches!(dest, Dest::Pipe { closes_after: Some(_) });
             if reader_stays {
@@ -128,7 +132,12 @@ pub fn verified(seen: &Seen<'_>, reports: &[Value]) -> Result<(), String> {
         ensure!(told["equal"] == equal, "told: {}", told["equal"]);
         let first = differing.first().map(|at| *at as u64);
         ensure!(told["first_offset_bytes"].as_u64() == first, "first: {first:?}, told: {}", told["first_offset_bytes"]);
-        ensure!(told["differing_bytes"] == differing.len(), "{} differ, told {}", differing.len(), told["differing_bytes"]);
+        ensure!(
+            told["differing_bytes"] == differing.len(),
+            "{} differ, told {}",
+            differing.len(),
+            told["differing_bytes"]
+        );
     }
     Ok(())
 }
@@ -149,7 +158,8 @@ pub fn moved(seen: &Seen<'_>, name: &str) -> Result<(), String> {
     let at = if place.file.is_none() || *dest == Dest::Redirected { 0 } else { case.seek.unwrap_or(0) as usize };
     // Of a pipe dd counts reads, which may be short.
     let counts_reads = matches!(case.source, Source::Pipe { .. } | Source::Fifo) && case.count.is_some();
-    let moved = if seen.ended.code == Some(0) && !counts_reads { Some(wanted.len()) } else { told_bytes(&seen.ended.stderr) };
+    let moved =
+        if seen.ended.code == Some(0) && !counts_reads { Some(wanted.len()) } else { told_bytes(&seen.ended.stderr) };
     let reader_goes = matches!(dest, Dest::Pipe { closes_after: Some(_) });
     if let (Some(moved), false) = (moved, reader_goes) {
         ensure!(moved <= wanted.len(), "{moved} bytes were told, and there are {}", wanted.len());

@@ -5,6 +5,7 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+mod broken;
 mod case;
 mod chain;
 mod claims;
@@ -12,6 +13,7 @@ mod command;
 mod draw;
 mod expected;
 mod judge;
+mod reading;
 mod run;
 mod scene;
 mod snapshot;
@@ -50,7 +52,7 @@ fn run_all(cases: Range<u64>, seed: u64) -> (BTreeMap<String, u64>, Vec<String>)
                 if number >= cases.end {
                     return;
                 }
-                let result = chain::run(&haul_path(), &draw::case(seed, number));
+                let result = chain::run(&[haul_path()], &draw::case(seed, number));
                 let (ends, failures) = &mut *all.lock().unwrap_or_else(PoisonError::into_inner);
                 match result {
                     Ok(end) => *ends.entry(end).or_default() += 1,

@@ -9,7 +9,7 @@ use std::io::{ErrorKind, Read, Write};
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::OpenOptionsExt;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::thread;
@@ -37,7 +37,8 @@ pub struct Ended {
 
 /// How a command is to be run.
 pub struct Asked<'a> {
-    pub program: &'a Path,
+    /// What is run, and words before the others.
+    pub program: &'a [PathBuf],
     pub words: &'a [String],
     pub fault: Option<&'a Fault>,
     /// The pipe gives everything, whatever the case says.
@@ -46,8 +47,8 @@ pub struct Asked<'a> {
 
 /// Runs it to its end.
 pub fn run(asked: &Asked<'_>, scene: &Scene, case: &Case) -> Ended {
-    let mut command = Command::new(asked.program);
-    command.args(asked.words).current_dir(&scene.place).env_remove("RUST_BACKTRACE");
+    let mut command = Command::new(&asked.program[0]);
+    command.args(&asked.program[1..]).args(asked.words).current_dir(&scene.place).env_remove("RUST_BACKTRACE");
     command.env("XDG_STATE_HOME", &scene.state).env("TMPDIR", &scene.temporary).env("HOME", &scene.temporary);
     command.stderr(Stdio::piped()).stdout(Stdio::piped()).stdin(Stdio::null());
     match case.source {
