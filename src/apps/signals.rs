@@ -54,13 +54,13 @@ impl Signals {
         Ok(Signals { running, handle, thread: Some(thread) })
     }
 
-    /// From now on, signals are about this copy. One that came after the run before it counts for this one.
+    /// From now on, signals are about this copy.
     pub(super) fn now_running(&self, copy: Running) {
         self.begin(|| copy);
     }
 
-    /// The same for what `begin` begins: while it does, no signal is heard, so that nothing is said behind the words of
-    /// a run that a signal ended before it began.
+    /// The same for what `begin` begins. No signal is heard meanwhile, so that the words about one that came before are
+    /// the last. One that came after the run before it counts for this one.
     pub(super) fn begin(&self, begin: impl FnOnce() -> Running) {
         let mut running = self.running();
         let copy = begin();
@@ -70,8 +70,8 @@ impl Signals {
         *running = Some(copy);
     }
 
-    /// The run is over. What follows is another run, or the report: a signal does not cut that short. It stops the next
-    /// run before it begins, or ends the process once the report is written; a second one ends it at once.
+    /// The run is over. A signal does not cut the report short that follows: it ends the process after it, or stops the
+    /// next run before it begins. A second one ends the process at once.
     pub(super) fn now_between(&self) {
         self.running().iter_mut().for_each(|running| running.progress = None);
     }
@@ -105,9 +105,8 @@ fn hear(signal: i32, running: &Mutex<Option<Running>>, unbegun: &Unbegun, out: O
     let running = running.lock().unwrap_or_else(PoisonError::into_inner);
     match (signal, &*running) {
         (SIGUSR1, Some(Running { progress: Some(progress), .. })) => progress.print_status(),
-        (SIGUSR1, Some(_)) => {}
         (SIGUSR1, None) if unbegun.says_that_nothing_runs => out.tell("haul: no byte has been copied yet\n"),
-        (SIGUSR1, None) => {}
+        (SIGUSR1, _) => {}
         (_, Some(copy)) if copy.stop.asked().is_none() => {
             copy.stop.ask(signal);
             copy.ends.iter().for_each(|end| end.cancel());
@@ -116,7 +115,6 @@ fn hear(signal: i32, running: &Mutex<Option<Running>>, unbegun: &Unbegun, out: O
             (unbegun.tell)(signal);
             super::exit::die_by(signal);
         }
-        // Asked a second time.
-        _ => super::exit::die_by(signal),
+        _ => super::exit::die_by(signal), // Asked a second time.
     }
 }

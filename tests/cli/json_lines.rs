@@ -1,5 +1,7 @@
 //! Every end has its JSON, and between its lines stands nothing else.
-use crate::support::{FailingDisk, Fails, LoopDevice, Running, copied_bytes, haul, memory_dir, scratch, write_noise};
+use crate::support::{
+    FailingDisk, Fails, LoopDevice, Running, copied_bytes, haul, memory_dir, scratch, stderr_lines, write_noise,
+};
 use rustix::fs::{CWD, FileType, Mode, mknodat};
 use rustix::process::Signal;
 use serde_json::Value;
@@ -62,7 +64,7 @@ fn digests_of_what_goes_to_standard_output_are_in_the_summary() {
     write_noise(&source, MIB, 3);
     let words = ["copy", "--progress", "json", "--hash", "md5", name(&source), "-"];
     let assert = haul().args(words).assert().success();
-    let said = lines(&String::from_utf8_lossy(&assert.get_output().stderr));
+    let said = lines(&stderr_lines(&assert));
     let summary = said.last().expect("there are lines");
     assert_eq!((&summary["type"], &summary["digests"][0]["hash"]), (&"summary".into(), &"md5".into()));
 }
@@ -78,7 +80,7 @@ fn a_dest_that_is_dropped_is_a_line_of_json() {
     let Some(device) = LoopDevice::over(&disk.path()) else { return };
     let words = ["copy", "--yes", "--progress", "json", name(&source), name(&other), "--also", name(device.path())];
     let assert = haul().args(words).assert().code(1);
-    let said = lines(&String::from_utf8_lossy(&assert.get_output().stderr));
+    let said = lines(&stderr_lines(&assert));
     let is_told = |line: &Value| line["type"] == "warning" && line["message"].to_string().contains("it is dropped");
     assert!(said.iter().any(is_told), "{said:?}");
     assert_eq!(fs::read(&other).expect("it is there"), bytes);

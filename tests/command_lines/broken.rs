@@ -32,14 +32,14 @@ exit $status
 const WRONG: [(&str, &str); 9] = [
     // The last byte of what was copied is another.
     (
-        r#"[ $status != 0 ] || [ ! -s "$dest" ] || [ ! -f "$dest" ] || printf '\377\376' | dd of="$dest" bs=1 conv=notrunc \
-        seek=$(($(stat -Lc %s "$dest") - 1)) count=1 status=none"#,
+        r#"[ $status != 0 ] || [ ! -s "$dest" ] || [ ! -f "$dest" ] ||
+        printf '\377' | dd of="$dest" bs=1 conv=notrunc status=none seek=$(($(stat -Lc %s "$dest") - 1))"#,
         "status 0, dest 0",
     ),
     // So is the first one of a copy that did not come to its end.
     (
-        r#"[ $status -lt 128 ] || [ ! -s "$dest" ] || [ ! -f "$dest" ] || printf '\377' | dd of="$dest" bs=1 conv=notrunc \
-        status=none"#,
+        r#"[ $status -lt 128 ] || [ ! -s "$dest" ] || [ ! -f "$dest" ] ||
+        printf '\377' | dd of="$dest" bs=1 conv=notrunc status=none"#,
         "first at Some(0)",
     ),
     // A temporary file stays.

@@ -127,12 +127,12 @@ impl Chain<'_> {
                     self.step(&words, &options, Some(&Fault::Signals(vec![kill])), true)?;
                 }
                 let options = if self.is_waiting() { resumed.clone() } else { plain.clone() };
-                return self.to_its_end(&options);
+                return self.finish(&options);
             }
-            Then::Restart => return self.to_its_end(&with("--restart")),
+            Then::Restart => return self.finish(&with("--restart")),
             _ => {}
         }
-        self.to_its_end(&resume)
+        self.finish(&resume)
     }
 
     /// A journal is there.
@@ -146,7 +146,7 @@ impl Chain<'_> {
             .any(|name| name.ends_with(".haul-journal") || name.ends_with(".journal") || journal == Some(name.as_str()))
     }
 
-    fn to_its_end(&mut self, options: &[Words]) -> Result<(), String> {
+    fn finish(&mut self, options: &[Words]) -> Result<(), String> {
         let words = words(self.case, self.scene, options);
         let step = self.step(&words, options, None, true)?;
         crate::ensure!(step.ended.code == Some(0), "it does not get to its end: {:?}", step.ended.code);
@@ -185,7 +185,7 @@ fn rest_of_options(case: &Case, scene: &Scene) -> Vec<Words> {
     let stays = |words: &&Words| {
         let is_file = ["--mapfile", "--manifest"].contains(&words[0].as_str());
         let goes = ["--limit", "--resume", "--restart"].contains(&words[0].as_str());
-        !goes && !(is_file && is_there(&words[1]))
+        !(goes || is_file && is_there(&words[1]))
     };
     case.options.iter().filter(stays).cloned().collect()
 }

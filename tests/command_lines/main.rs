@@ -13,6 +13,7 @@ mod command;
 mod draw;
 mod expected;
 mod judge;
+mod mend;
 mod reading;
 mod run;
 mod scene;

@@ -2,10 +2,11 @@
 use super::case::{Source, Verb};
 use super::chain::{Chain, is_fine};
 use super::command::shown;
+use super::ensure_equal;
 use super::run::{Asked, Ended, run};
 use crate::ensure;
 use serde_json::Value;
-use std::fs::OpenOptions;
+use std::fs::{self, OpenOptions};
 use std::os::unix::fs::FileExt;
 
 impl Chain<'_> {
@@ -37,8 +38,33 @@ impl Chain<'_> {
             let shown = self.reads_only(&["manifest", "show", "--json", "manifest"].map(str::to_owned), 0)?;
             let json = serde_json::from_slice::<Value>(&shown.stdout);
             ensure!(json.is_ok(), "manifest show --json prints no JSON");
+            if matches!(case.source, Source::File { .. }) {
+                return self.bring_up_to_date(&range().flatten().collect::<Vec<_>>());
+            }
         }
         Ok(())
+    }
+
+    /// Changes some of the source, and copies that by the manifest: the dest is not read, and becomes equal.
+    fn bring_up_to_date(&mut self, range: &[String]) -> Result<(), String> {
+        let (scene, place) = (self.scene, &self.scene.dests[0]);
+        let source = scene.place.join("src");
+        let mut bytes = fs::read(&source).expect("it is there");
+        bytes.iter_mut().step_by(300_007).for_each(|byte| *byte ^= 0x55);
+        fs::write(&source, &bytes).expect("it is ours");
+        let options = ["copy", "--yes", "--progress", "none", "--delta=manifest"].map(str::to_owned);
+        let words = [&options[..], range, &[scene.source.clone(), place.address.clone()]].concat();
+        self.told.push(format!("haul {}", shown(&words)));
+        let asked = Asked { program: self.program, words: &words, fault: None, feed_all: true };
+        let ended = run(&asked, scene, self.case);
+        ensure!(ended.code == Some(0), "{:?} instead of 0: {}", ended.code, ended.stderr);
+        let is = fs::read(place.file.as_ref().expect("it is a file")).expect("it is there");
+        let (skip, seek) = (self.case.skip.unwrap_or(0) as usize, self.case.seek.unwrap_or(0) as usize);
+        let len = scene.wanted(self.case).len();
+        ensure_equal(&bytes[skip..skip + len], &is[seek..seek + len], "by the manifest")?;
+        let mut verify = ["verify", "--manifest", "manifest", "--seek"].map(str::to_owned).to_vec();
+        verify.extend([seek.to_string(), place.address.clone()]);
+        self.reads_only(&verify, 0).map(drop)
     }
 
     /// A pattern that was written is found whole, and one bit that was flipped is found where it is.

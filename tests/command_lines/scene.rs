@@ -112,7 +112,7 @@ impl Scene {
         let is_device = matches!(case.source, Source::Loop | Source::Failing { .. });
         let len = if is_device { case.len.next_multiple_of(512).max(4096) } else { case.len };
         self.bytes = noise(len, case.seed ^ case.number);
-        if matches!(case.source, Source::File { holes: true, .. }) || case.number % 5 == 0 {
+        if matches!(case.source, Source::File { holes: true, .. }) || case.number.is_multiple_of(5) {
             make_holes(&mut self.bytes, case.number);
         }
         let bed = self.dir.path().join("bed-of-source");

@@ -27,7 +27,7 @@ impl Entry {
             () => Vec::new(),
         };
         let ns = |seconds: i64, ns: i64| i128::from(seconds) * 1_000_000_000 + i128::from(ns);
-        // What is in a folder is compared by itself, and its times change with it; those of a FIFO with what goes through.
+        // What is in a folder is compared by itself, and its times change with it, those of a FIFO with its bytes.
         let (size, modified_ns, changed_ns, links) = if it.is_dir() || it.file_type().is_fifo() {
             (0, 0, 0, 0)
         } else {
