@@ -156,10 +156,13 @@ impl Chain<'_> {
 
     /// Runs the commands that haul told, as a user would.
     fn paste(&mut self, lines: &[String]) -> Result<(), String> {
+        // Of what people read, control characters are escaped in a way that not every shell knows.
+        let shell =
+            if self.case.has("--json") || self.case.value("--progress") == Some("json") { "sh" } else { "bash" };
         let mut stderr = String::new();
         for line in lines {
             self.told.push(format!("$ {line}"));
-            let shell = std::process::Command::new("bash")
+            let output = std::process::Command::new(shell)
                 .args(["-c", &without_limit(line)])
                 .current_dir(&self.scene.place)
                 .env("PATH", crate::support::with_haul_in_path())
@@ -167,8 +170,8 @@ impl Chain<'_> {
                 .stdin(std::process::Stdio::null())
                 .output()
                 .expect("there is a shell");
-            stderr += &String::from_utf8_lossy(&shell.stderr);
-            crate::ensure!(shell.status.success(), "the command that was told ends with {}: {stderr}", shell.status);
+            stderr += &String::from_utf8_lossy(&output.stderr);
+            crate::ensure!(output.status.success(), "the command that was told ends with {}: {stderr}", output.status);
         }
         let now = self.scene.look();
         let (stdout, fifo) = (Vec::new(), Vec::new());

@@ -38,7 +38,7 @@ impl Chain<'_> {
             let shown = self.reads_only(&["manifest", "show", "--json", "manifest"].map(str::to_owned), 0)?;
             let json = serde_json::from_slice::<Value>(&shown.stdout);
             ensure!(json.is_ok(), "manifest show --json prints no JSON");
-            if matches!(case.source, Source::File { .. }) {
+            if matches!(case.source, Source::File { .. }) && !scene.wanted(case).is_empty() {
                 return self.bring_up_to_date(&range().flatten().collect::<Vec<_>>());
             }
         }

@@ -1,6 +1,6 @@
 //! What is left of a copy that ended early, and the command that copies it.
 use crate::core::{Direction, Ended, EndpointKind, Extent, Outcome, Plan, PlanSide, Route};
-use crate::report::printable::{printable, shell_line};
+use crate::report::printable::{printable, shell_line_as_it_is};
 
 /// Options that the command sets anew, or that make no sense for a rest; each takes a value.
 const REPLACED: [&str; 6] = ["--skip", "--seek", "--count", "--hash", "--run", "--mapfile"];
@@ -56,11 +56,11 @@ fn again(args: &[String]) -> Vec<String> {
     words
 }
 
-/// The command that continues a copy that was interrupted or failed, quoted for a shell; `None` where there is none:
+/// The command that continues a copy that was interrupted or failed, quoted for any POSIX shell; `None` where there is none:
 /// nothing is left, or a side is a stream. `args` is the command line as given, without the name of the program.
 pub fn continue_command(plan: &Plan, outcome: &Outcome, args: &[String]) -> Option<String> {
     match Rest::of(plan, outcome, args) {
-        Rest::Command(words) => Some(shell_line(words)),
+        Rest::Command(words) => Some(shell_line_as_it_is(words)),
         Rest::Nothing | Rest::Impossible(_) => None,
     }
 }
