@@ -118,7 +118,7 @@ impl Operator for Console {
         let mut begun = None;
         self.signals.begin(|| {
             let progress = begun.insert(Arc::new(Progress::start(self.style, plan, watched, forecast)));
-            Running { stop: stop.clone(), ends: ends.clone(), progress: Some(progress.clone()) }
+            Running { stop: stop.clone(), ends: ends.to_vec(), progress: Some(progress.clone()) }
         });
         let progress = begun.expect("it was begun");
         locked(&self.pending).drain(..).for_each(|warning| progress.hear(&Event::Warned(&warning)));

@@ -9,7 +9,7 @@ use std::thread::{self, JoinHandle};
 /// A copy that can be asked about and stopped.
 pub(super) struct Running {
     pub(super) stop: Arc<Stop>,
-    pub(super) ends: [Arc<dyn Endpoint>; 2],
+    pub(super) ends: Vec<Arc<dyn Endpoint>>,
     /// `None`: there is none to ask.
     pub(super) progress: Option<Arc<Progress>>,
 }
@@ -70,10 +70,10 @@ impl Signals {
         *running = Some(copy);
     }
 
-    /// The run is over. A signal does not cut the report short that follows: it ends the process after it, or stops the
-    /// next run before it begins. A second one ends the process at once.
+    /// The run is over. A signal ends the process after the report, or stops the next run; a second one does at once.
     pub(super) fn now_between(&self) {
-        self.running().iter_mut().for_each(|running| running.progress = None);
+        // A disk that is held open here could not be opened by the next run.
+        self.running().iter_mut().for_each(|running| (running.ends, running.progress) = (Vec::new(), None));
     }
 
     /// The run is over, and a signal ends the process at once.

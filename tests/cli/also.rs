@@ -226,6 +226,28 @@ fn a_slow_dest_is_left_behind_and_brought_up_when_the_others_have_everything() {
 }
 
 #[test]
+fn a_slow_disk_is_left_behind_and_brought_up_too() {
+    let dir = memory_dir();
+    let [source, fast, backing, gate] = ["source", "fast", "backing", "gate"].map(|name| dir.path().join(name));
+    write_noise(&source, 48 * MIB, 37);
+    fs::write(&backing, vec![0; 48 * MIB]).expect("memory takes files");
+    fs::write(&gate, "").expect("memory takes files");
+    let Some(disk) = FailingDisk::slow(dir.path(), &backing, &gate) else { return };
+    let Some(slow) = LoopDevice::over(&disk.path()) else { return };
+    let ways = ["--yes", "--block-size", "256K", "--depth", "8"];
+    let dests = [name(&source), name(&fast), "--also", name(slow.path())];
+    let words = [&["copy", "--independent"], &ways[..], &dests].concat();
+    let mut running = Running::start(&words, Stdio::null(), Stdio::null());
+    running.read_until(|line| line.contains("was left behind"));
+    fs::remove_file(&gate).expect("it is there");
+    let (status, _) = running.end();
+    assert!(status.success(), "{status}: {}", running.said);
+    assert!(running.said.contains("was left behind; it is brought up"), "{}", running.said);
+    drop((slow, disk));
+    cmp(&source, &backing);
+}
+
+#[test]
 fn a_stream_cannot_be_read_a_second_time_for_a_slow_dest() {
     let dir = scratch();
     let [one, two] = ["one", "two"].map(|name| dir.path().join(name));

@@ -6,7 +6,7 @@ use crate::apps::console::Console;
 use crate::apps::exit::Exit;
 use crate::apps::page;
 use crate::apps::told::{Went, show, tell};
-use crate::apps::unbegun::tell_interrupted;
+use crate::apps::unbegun::{tell_interrupted, tell_unbegun};
 use crate::core::{Error, Result};
 use crate::job::operator::Operator;
 use crate::job::{CatchUp, Finished, Opened, Prepared, Ran};
@@ -42,9 +42,16 @@ fn copy(options: &Options, call: &Call<'_>) -> Result<Exit> {
     let mut exit = if finished.is_elsewhere { exit.at_least(Exit::DIFFERENT) } else { exit };
     for rest in &finished.behind {
         let Exit::Status(status) = exit else { break };
-        exit = match catch_up(rest, options, &console)? {
-            Exit::Status(also) => Exit::Status(status.max(also)),
-            signal => signal,
+        exit = match catch_up(rest, options, &console) {
+            Ok(Exit::Status(also)) => Exit::Status(status.max(also)),
+            Ok(signal) => signal,
+            // Not its own status: 3 would say that nothing was written.
+            Err(error) => {
+                if let Err(error) = tell_unbegun(Err(error), "copy", options, words, out) {
+                    out.tell(&text::error(&error));
+                }
+                Exit::FAILED
+            }
         };
     }
     Ok(console.end(exit))
