@@ -76,8 +76,8 @@ pub(super) fn how_to_go_on(plan: &Plan, outcome: &Outcome, args: &[String]) -> S
     if lines.is_empty() { lines } else { format!("\nTo copy what the dests lack, once the cause is gone:\n{lines}") }
 }
 
-/// The command that copies what one dest lacks, words in order, not quoted; `None` where all dests lack the same, or there is
-/// no such command. `args` is the command line as given, without the name of the program.
+/// The command that copies what one dest lacks, words in order, not quoted; `None` where all dests lack the same, or
+/// there is no such command. `args` is the command line as given, without the name of the program.
 pub(crate) fn rest(plan: &Plan, outcome: &Outcome, dest: &DestOutcome, args: &[String]) -> Option<Vec<String>> {
     let keeps = |kind: EndpointKind| matches!(kind, EndpointKind::File | EndpointKind::Block);
     let planned = plan.dests.iter().find(|planned| planned.side.address == dest.address)?;

@@ -56,7 +56,8 @@ fn again(args: &[String]) -> Vec<String> {
     words
 }
 
-/// The command that continues a copy that was interrupted or failed, quoted for any POSIX shell; `None` where there is none:
+/// The command that continues a copy that was interrupted or failed, quoted for any POSIX shell; `None` where there is
+/// none:
 /// nothing is left, or a side is a stream. `args` is the command line as given, without the name of the program.
 pub fn continue_command(plan: &Plan, outcome: &Outcome, args: &[String]) -> Option<String> {
     match Rest::of(plan, outcome, args) {
