@@ -49,9 +49,10 @@ bench-pump: ## What a block costs the pump, over endpoints that cost nothing
 bench-stages: ## What stages that touch every byte cost: the test pattern, comparing
 	$(CARGO) bench --locked --bench stages
 
-test-long: deps ## Compare haul dd and its kin with the originals on many more command lines, made up anew; kill copies, cut their power; fuzz, 60 s each
+test-long: deps ## Compare haul dd and its kin with the originals on many more command lines, made up anew; the same of all of haul against a model of it; kill copies, cut their power; fuzz, 60 s each
 	HAUL_DD_CASES=5000 HAUL_DD_SEED=$$(date +%s) $(CARGO) test --locked --test fronts -- --nocapture dd_differential:: dd_devices:: --skip sg_dd
 	HAUL_SG_CASES=2000 HAUL_SG_SEED=$$(date +%s) $(CARGO) test --locked --test fronts sg_dd_differential -- --nocapture
+	HAUL_FUZZ_RUNS=2000 HAUL_FUZZ_SEED=$$(date +%s) $(CARGO) test --locked --test command_lines -- --nocapture
 	HAUL_CRASH_KILLS=400 HAUL_CRASH_SEED=$$(date +%s) $(CARGO) test --locked --test cli resume_crashes -- --nocapture
 	$(CARGO) build --locked -p modelled-disk
 	HAUL_TUNE_KILLS=200 HAUL_TUNE_SEED=$$(date +%s) $(CARGO) test --locked --test cli tune_write::killed -- --nocapture

@@ -1,5 +1,7 @@
 //! Whoever sits before the terminal: asked before anything is lost, shown what runs, listened to for signals.
+use super::exit::Exit;
 use super::signals::{Running, Signals};
+use super::unbegun::by_signal;
 use crate::core::{Error, Event, Facts, Kind, Observer, Plan, PlanNotes, Result, Series, Side, locked};
 use crate::job::journal::{Choice, Unfinished};
 use crate::job::operator::{Operator, Run, Shown};
@@ -23,14 +25,15 @@ pub(super) struct Console {
 }
 
 impl Console {
-    /// Listens for signals from now on.
+    /// Listens for signals from now on. One that comes before anything runs is told of as a `report` about the command
+    /// line `words`.
     ///
     /// # Errors
     /// As for [`Signals::watch`].
-    pub(super) fn new(options: &Options, out: Out) -> Result<Arc<Console>> {
+    pub(super) fn new(options: &Options, report: &'static str, words: &[String], out: Out) -> Result<Arc<Console>> {
         // A write beyond `ulimit -f` fails with EFBIG then, which is told and leaves the journal, instead of ending us.
         sys::ignore(libc::SIGXFSZ);
-        let signals = Signals::watch(out)?;
+        let signals = Signals::watch_with(out, by_signal(options, report, words, out))?;
         Ok(Arc::new(Console {
             out,
             style: options.progress,
@@ -38,6 +41,23 @@ impl Console {
             last: Mutex::default(),
             pending: Mutex::default(),
         }))
+    }
+
+    /// Says something beside the report: as it stands to people, and as a line of JSON with `message` to whoever reads
+    /// such lines, now or once a run has begun.
+    pub(super) fn say(&self, text: &str, message: &str) {
+        if self.style != ProgressStyle::Json {
+            return self.out.tell(text);
+        }
+        match &*locked(&self.last) {
+            Some(progress) => progress.hear(&Event::Warned(message)),
+            None => locked(&self.pending).push(message.to_owned()),
+        }
+    }
+
+    /// How the process is to end: by the signal that asked for it, however late it came, or else as `exit` says.
+    pub(super) fn end(&self, exit: Exit) -> Exit {
+        self.signals.asked().map_or(exit, Exit::Signal)
     }
 
     /// Ends what is shown with the report: for those who read JSON lines it is the last line.
@@ -49,30 +69,23 @@ impl Console {
 
 impl Operator for Console {
     fn warn(&self, warning: &str) {
-        self.out.tell(&text::warning(warning));
+        self.say(&text::warning(warning), warning);
     }
 
-    /// Whoever reads JSON lines gets them as such, once a run has begun.
     fn warn_of(&self, notes: &PlanNotes) {
-        match self.style {
-            ProgressStyle::Json => locked(&self.pending).extend_from_slice(&notes.warnings),
-            _ => notes.warnings.iter().for_each(|warning| self.warn(warning)),
-        }
+        notes.warnings.iter().for_each(|warning| self.warn(warning));
     }
 
     fn put_back(&self, address: &str, done: &PutBack, notes: &mut PlanNotes) {
         let said = text::put_back_earlier(address, done.kept_bytes, done.written_bytes);
-        match self.style {
-            ProgressStyle::Json => {
-                locked(&self.pending).push(said.clone());
-                notes.warnings.push(said);
-            }
-            _ => self.out.tell(&text::told(&said)),
+        self.say(&text::told(&said), &said);
+        if self.style == ProgressStyle::Json {
+            notes.warnings.push(said);
         }
     }
 
     fn dropped(&self, error: &Error) {
-        self.out.tell(&text::dropped(error));
+        self.say(&text::dropped(error), &format!("{}; it is dropped, the other dests go on", text::message(error)));
     }
 
     fn settle(&self, plan: &Plan, unfinished: &Unfinished) -> Result<Choice> {
@@ -102,16 +115,19 @@ impl Operator for Console {
 
     fn begin(&self, run: Run<'_>) -> Arc<dyn Shown> {
         let Run { plan, ends, stop, watched, forecast } = run;
-        let progress = Arc::new(Progress::start(self.style, plan, watched, forecast));
-        let (stop, ends) = (stop.clone(), ends.clone());
-        self.signals.now_running(Running { stop, ends, progress: Some(progress.clone()) });
+        let mut begun = None;
+        self.signals.begin(|| {
+            let progress = begun.insert(Arc::new(Progress::start(self.style, plan, watched, forecast)));
+            Running { stop: stop.clone(), ends: ends.to_vec(), progress: Some(progress.clone()) }
+        });
+        let progress = begun.expect("it was begun");
         locked(&self.pending).drain(..).for_each(|warning| progress.hear(&Event::Warned(&warning)));
         *locked(&self.last) = Some(progress.clone());
         progress
     }
 
     fn done(&self) {
-        self.signals.now_done();
+        self.signals.now_between();
     }
 }
 

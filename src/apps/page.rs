@@ -4,10 +4,9 @@ use super::told::Went;
 use crate::core::{Facts, Result, Series, Side};
 use crate::disks::probe;
 use crate::ledger::PageFile;
-use crate::plan::ProgressStyle;
 use crate::report::page::CopyFound;
 use crate::report::{Out, page, text};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// A page that is to be written, and what it is about.
 pub(super) struct Paged {
@@ -24,24 +23,24 @@ pub(super) fn place(path: Option<&Path>, used: &[(Side, &Facts)]) -> Result<Opti
 }
 
 impl Paged {
-    /// Writes the page of a copy.
-    pub(super) fn put(self, went: &Went<'_>, series: &Series, exit: Exit, out: Out) -> Exit {
-        let Went { options, decision, outcome, words, started } = *went;
+    /// Writes the page of a copy; where it is.
+    ///
+    /// # Errors
+    /// It cannot be written. What was done stays done.
+    pub(super) fn put(self, went: &Went<'_>, series: &Series) -> Result<PathBuf> {
+        let Went { decision, outcome, words, started, .. } = *went;
         let (facts, machine) = (&self.facts[..], &probe::machine());
         let page = page::copy(CopyFound { decision, outcome, series, facts, machine, words, started });
-        // Progress in JSON has ended with the report: nothing may follow it.
-        self.write(&page, options.progress == ProgressStyle::Json, exit, out)
+        let path = self.file.path().to_owned();
+        self.file.write(&page).map(|()| path)
     }
 
-    /// Writes it, and says so unless others read along line by line. What was done stays done if it cannot be written,
-    /// but exit status 0 would be a lie.
-    pub(super) fn write(self, page: &str, quiet: bool, exit: Exit, out: Out) -> Exit {
+    /// Writes it, and says so. What was done stays done if it cannot be written, but exit status 0 would be untrue.
+    pub(super) fn write(self, page: &str, exit: Exit, out: Out) -> Exit {
         let path = self.file.path().to_owned();
         match self.file.write(page) {
             Ok(()) => {
-                if !quiet {
-                    out.tell(&text::paged(&path));
-                }
+                out.tell(&text::paged(&path));
                 exit
             }
             Err(error) => {

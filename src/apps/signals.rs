@@ -3,15 +3,23 @@ use crate::core::{Endpoint, Error, Kind, Result, Stop};
 use crate::report::{Out, Progress};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGUSR1};
 use signal_hook::iterator::{Handle, Signals as Incoming};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 
 /// A copy that can be asked about and stopped.
 pub(super) struct Running {
     pub(super) stop: Arc<Stop>,
-    pub(super) ends: [Arc<dyn Endpoint>; 2],
+    pub(super) ends: Vec<Arc<dyn Endpoint>>,
     /// `None`: there is none to ask.
     pub(super) progress: Option<Arc<Progress>>,
+}
+
+/// What is said when a signal comes before there is a run, which ends the process at once then.
+pub(super) struct Unbegun {
+    /// Tells programs that read along why the process ends.
+    pub(super) tell: Box<dyn Fn(i32) + Send>,
+    /// Whether SIGUSR1 is answered in words. Between lines of JSON there are none.
+    pub(super) says_that_nothing_runs: bool,
 }
 
 /// Hears signals in a thread of its own, from before the copy to its end.
@@ -27,25 +35,59 @@ impl Signals {
     /// # Errors
     /// The kernel has no thread or descriptor left.
     pub(super) fn watch(out: Out) -> Result<Signals> {
+        Signals::watch_with(out, Unbegun { tell: Box::new(|_| {}), says_that_nothing_runs: true })
+    }
+
+    /// The same, with words for a signal that comes before there is a run.
+    ///
+    /// # Errors
+    /// As for [`Signals::watch`].
+    pub(super) fn watch_with(out: Out, unbegun: Unbegun) -> Result<Signals> {
         let heard = [SIGUSR1, SIGINT, SIGTERM, SIGHUP];
         let heard: Vec<i32> = heard.into_iter().filter(|&signal| !crate::sys::is_ignored(signal)).collect();
         let failed = |error| Error::new(Kind::Io, "cannot listen for signals").because(error);
         let mut incoming = Incoming::new(heard).map_err(failed)?;
         let (running, handle) = (Arc::new(Mutex::new(None)), incoming.handle());
         let shared: Arc<Mutex<Option<Running>>> = running.clone();
-        let listen = move || incoming.forever().for_each(|signal| hear(signal, &shared, out));
+        let listen = move || incoming.forever().for_each(|signal| hear(signal, &shared, &unbegun, out));
         let thread = thread::Builder::new().name("haul-signals".to_owned()).spawn(listen).map_err(failed)?;
         Ok(Signals { running, handle, thread: Some(thread) })
     }
 
     /// From now on, signals are about this copy.
     pub(super) fn now_running(&self, copy: Running) {
-        *self.running.lock().unwrap_or_else(PoisonError::into_inner) = Some(copy);
+        self.begin(|| copy);
     }
 
-    /// The copy is over: the report is written, and a signal ends the process at once.
+    /// The same for what `begin` begins. No signal is heard meanwhile, so that the words about one that came before are
+    /// the last. One that came after the run before it counts for this one.
+    pub(super) fn begin(&self, begin: impl FnOnce() -> Running) {
+        let mut running = self.running();
+        let copy = begin();
+        if let Some(signal) = running.as_ref().and_then(|before| before.stop.signal()) {
+            copy.stop.ask(signal);
+        }
+        *running = Some(copy);
+    }
+
+    /// The run is over. A signal ends the process after the report, or stops the next run; a second one does at once.
+    pub(super) fn now_between(&self) {
+        // A disk that is held open here could not be opened by the next run.
+        self.running().iter_mut().for_each(|running| (running.ends, running.progress) = (Vec::new(), None));
+    }
+
+    /// The run is over, and a signal ends the process at once.
     pub(super) fn now_done(&self) {
-        *self.running.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        *self.running() = None;
+    }
+
+    /// The signal that asked for the end of what runs, or ran last.
+    pub(super) fn asked(&self) -> Option<i32> {
+        self.running().as_ref().and_then(|running| running.stop.signal())
+    }
+
+    fn running(&self) -> MutexGuard<'_, Option<Running>> {
+        self.running.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -58,17 +100,21 @@ impl Drop for Signals {
     }
 }
 
-fn hear(signal: i32, running: &Mutex<Option<Running>>, out: Out) {
+fn hear(signal: i32, running: &Mutex<Option<Running>>, unbegun: &Unbegun, out: Out) {
+    // Held to the end: whoever is about to begin waits while the last words are said.
     let running = running.lock().unwrap_or_else(PoisonError::into_inner);
     match (signal, &*running) {
         (SIGUSR1, Some(Running { progress: Some(progress), .. })) => progress.print_status(),
-        (SIGUSR1, Some(_)) => {}
-        (SIGUSR1, None) => out.tell("haul: no byte has been copied yet\n"),
-        (_, Some(copy)) if !copy.stop.asked_by_signal() => {
+        (SIGUSR1, None) if unbegun.says_that_nothing_runs => out.tell("haul: no byte has been copied yet\n"),
+        (SIGUSR1, _) => {}
+        (_, Some(copy)) if copy.stop.signal().is_none() => {
             copy.stop.ask(signal);
             copy.ends.iter().for_each(|end| end.cancel());
         }
-        // Before the first byte, after the last one, or asked a second time.
-        _ => super::exit::die_by(signal),
+        (_, None) => {
+            (unbegun.tell)(signal);
+            super::exit::die_by(signal);
+        }
+        _ => super::exit::die_by(signal), // Asked a second time.
     }
 }

@@ -65,15 +65,18 @@ pub(super) fn tell(went: &Went<'_>, console: &Console) -> Result<Exit> {
     let report = json::outcome(decision, outcome, words, Some(started));
     console.finish_with(&report);
     let stdout_is_dest = (options.dest == "-" || options.also.iter().any(|dest| dest == "-")) && plan.route.writes();
+    // Progress in JSON has ended with the report: nothing else may stand between its lines.
+    let told = options.progress == ProgressStyle::Json;
     let print = |text: &str| {
         if stdout_is_dest {
-            out.tell(text);
+            // Where lines of JSON stand on standard error, the last of them has the digests.
+            if !told {
+                out.tell(text);
+            }
             return Exit::Status(0);
         }
         printed(out, text)
     };
-    // Progress in JSON has ended with the report: nothing else may stand between its lines.
-    let told = options.progress == ProgressStyle::Json;
     let printed = match (options.json, &outcome.ended) {
         (true, ended) => {
             if let (Ended::Failed(error), false) = (ended, told) {
@@ -91,14 +94,14 @@ pub(super) fn tell(went: &Went<'_>, console: &Console) -> Result<Exit> {
             print(&text::digest_lines(&asked, &digest_name(options, plan)))
         }
     };
-    Ok(match &outcome.ended {
+    Ok(console.end(match &outcome.ended {
         Ended::Complete if outcome.is_wrong() => Exit::Status(Exit::DIFFERENT),
         Ended::Complete if outcome.is_unread() => Exit::Status(Exit::UNREAD),
         Ended::Complete => printed,
         Ended::Interrupted(signal) => Exit::Signal(*signal),
         Ended::OutOfTime => Exit::Status(Exit::OUT_OF_TIME),
         Ended::Failed(error) => Exit::Status(error.kind.exit_status()),
-    })
+    }))
 }
 
 /// The name that stands in a line of sums: of a part of the source, it must not pass for the sum of the whole.

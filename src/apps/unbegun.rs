@@ -1,5 +1,6 @@
 //! Runs of which there is no outcome to tell: refused, not begun, interrupted before the first write.
 use super::exit::{Exit, printed};
+use super::signals;
 use crate::core::Result;
 use crate::plan::{Options, ProgressStyle};
 use crate::report::json::Unbegun;
@@ -24,6 +25,19 @@ pub(super) fn tell_unbegun(
     }
     tell_why(Unbegun::Failed(&error), report, options, words, out);
     Ok(Exit::Status(error.kind.exit_status()))
+}
+
+/// What is said when a signal comes before there is a run: every end has its JSON, and people know what they did.
+pub(super) fn by_signal(options: &Options, report: &'static str, words: &[String], out: Out) -> signals::Unbegun {
+    let says_that_nothing_runs = options.progress != ProgressStyle::Json;
+    let (options, words) = (options.clone(), words.to_vec());
+    // A plan that is about to be shown is no run.
+    let tell = move |signal| {
+        if !options.dry_run {
+            tell_why(Unbegun::Interrupted(signal), report, &options, &words, out);
+        }
+    };
+    signals::Unbegun { tell: Box::new(tell), says_that_nothing_runs }
 }
 
 /// Tells of a signal that came before the first write. Nothing was changed.

@@ -35,9 +35,9 @@ impl Stop {
         (why != 0).then_some(why)
     }
 
-    /// A signal has asked for the end.
-    pub fn asked_by_signal(&self) -> bool {
-        self.asked().is_some_and(|why| why != TIME_IS_UP)
+    /// The signal that asked for the end; `None`: none did, whether or not the time is up.
+    pub fn signal(&self) -> Option<i32> {
+        self.asked().filter(|&why| why != TIME_IS_UP)
     }
 
     /// How a run ends that stops for this.
@@ -56,7 +56,7 @@ mod tests {
     #[test]
     fn a_signal_counts_more_than_time_and_is_never_forgotten() {
         let stop = Stop::default();
-        assert!(stop.time_is_up() && stop.asked().is_some() && !stop.asked_by_signal());
+        assert!(stop.time_is_up() && stop.asked().is_some() && stop.signal().is_none());
         stop.ask(15);
         stop.forget_time();
         assert!(!stop.time_is_up() && matches!(stop.ending(), Some(Ended::Interrupted(15))));

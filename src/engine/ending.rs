@@ -54,6 +54,10 @@ impl Run<'_> {
             }
             result = dest.end_at(end).map_err(|source| self.finish_error("set the end of", source));
         }
+        if result.is_err() {
+            // Holes behind the end of a file that is too short are not there.
+            self.claimed = Extent::new(0, 0);
+        }
         if self.flush_failed() {
             self.claimed = Extent::new(0, 0);
         } else if self.plan.durable || self.dest_failed() {

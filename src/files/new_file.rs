@@ -10,6 +10,8 @@ use std::os::fd::AsFd;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
+use std::thread;
+use std::time::Duration;
 
 /// What a name ends in while its file is being made.
 const SUFFIX: &[u8] = b".haul-new";
@@ -22,12 +24,23 @@ const MODE: Mode = Mode::from_raw_mode(0o600);
 /// Files that are being made, for an end that drops nothing.
 static UNFINISHED: Mutex<Vec<(Place, OsString)>> = Mutex::new(Vec::new());
 
-/// Removes every file that is being made: the process is about to end by a signal, and nothing is dropped.
+/// How often, and with what pause, an end by a signal tries to get at the list of them. Making a file takes no time but
+/// where its file system hangs, and a file that stays is better than a process that does.
+const TRIES: (u32, Duration) = (100, Duration::from_millis(2));
+
+/// Removes every file that is being made: the process is about to end by a signal, and nothing is dropped. From then on
+/// no thread begins another.
 pub fn remove_unfinished() {
-    // The thread that holds the lock may be waiting for this one: a file that stays is better than a process that does.
-    let Ok(mut unfinished) = UNFINISHED.try_lock() else { return };
-    for (place, name) in unfinished.drain(..) {
-        let _ = rustix::fs::unlinkat(&place.folder, &name, AtFlags::empty());
+    for _ in 0..TRIES.0 {
+        if let Ok(mut unfinished) = UNFINISHED.try_lock() {
+            for (place, name) in unfinished.drain(..) {
+                let _ = rustix::fs::unlinkat(&place.folder, &name, AtFlags::empty());
+            }
+            // Whoever is about to make one waits for the end of the process.
+            std::mem::forget(unfinished);
+            return;
+        }
+        thread::sleep(TRIES.1);
     }
 }
 
@@ -58,6 +71,8 @@ impl NewFile {
     /// # Errors
     /// Another process is making a file for this place; the file system fails.
     pub fn begin(place: &Place) -> Result<NewFile, FileError> {
+        // Held from before it is there, so that an end by a signal finds it.
+        let mut unfinished = UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner);
         let (temporary, file) = loop {
             let name = temporary_name(&place.name)?;
             let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
@@ -73,7 +88,8 @@ impl NewFile {
                 break (name, File::from(fd));
             }
         };
-        UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner).push((place.clone(), temporary.clone()));
+        unfinished.push((place.clone(), temporary.clone()));
+        drop(unfinished);
         let new = NewFile { place: place.clone(), temporary, file, is_published: false };
         new.look_for_others()?;
         Ok(new)

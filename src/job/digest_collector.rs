@@ -1,7 +1,7 @@
 //! What becomes of the digests of blocks: kept to read back by, and written to the manifest.
 use crate::core::{
-    BlockDigests, DigestedBlock, Ended, Error, Event, Extent, ExtentSet, Facts, HashKind, Kind, Observer, Outcome,
-    Plan, Result, Side,
+    BlockDigests, DigestedBlock, Ended, EndpointKind, Error, Event, Extent, ExtentSet, Facts, HashKind, Kind, Observer,
+    Outcome, Plan, Result, Side,
 };
 use crate::job::digested::Digested;
 use crate::ledger::manifest::{Entry, Head, ManifestFile};
@@ -131,6 +131,7 @@ impl ManifestWriter {
             source: SideIdentity::of(source, plan.source.offset),
             dest: dest(dests[0]),
             also: dests[1..].iter().map(|facts| dest(facts)).collect(),
+            range: plan.dest.kind == EndpointKind::File && !plan.set_end,
         };
         let make = if renews { ManifestFile::renew } else { ManifestFile::create };
         let mut file = make(Path::new(path), &head).map_err(|fault| fault.into_error(path))?;

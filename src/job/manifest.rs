@@ -26,8 +26,11 @@ pub(crate) fn checklist(manifest: &Manifest) -> Checklist {
     Checklist::new(manifest.head.algorithm, pieces.collect())
 }
 
-/// The copy was of a part of its source: what goes on behind it is not different for that.
+/// The copy was of a part of its source, or to a part of its dest: what goes on behind it is not different for that.
 pub(crate) fn is_range(manifest: &Manifest) -> bool {
+    if manifest.head.range {
+        return true;
+    }
     let source = &manifest.head.source;
     let end = source.offset_bytes.saturating_add(manifest.closing.len_bytes);
     source.offset_bytes > 0 || source.size_bytes.is_some_and(|size| end < size)

@@ -115,12 +115,12 @@ pub(super) fn certainty(asked: &PlanInput, overlap: Option<Overlap>, notes: &mut
         let because = format!("--manifest {manifest}, written beside the copy");
         notes.chose("manifest", format!("BLAKE3 of blocks of {}", words::size(block_bytes)), because);
     }
-    // What has gone into a pipe cannot be read back.
-    let portion = options.verify.filter(|_| asked.dest.kind != EndpointKind::Pipe);
+    // What has gone into a stream cannot be read back.
+    let portion = options.verify.filter(|_| !asked.dest.kind.is_stream());
     let read_back = portion.map(|portion| read_back(asked, portion, overlap, notes));
     if options.verify.is_some() && read_back.is_none() {
         let choice = "each block's fingerprint after writing is compared with the one after reading";
-        let because = "--verify; what the program behind a pipe receives cannot be read back";
+        let because = "--verify; what has gone into a stream cannot be read back";
         notes.chose("verify", choice, because);
     }
     let wanted = options.manifest.is_some() || judged || read_back.is_some();
@@ -135,8 +135,7 @@ pub(super) fn certainty(asked: &PlanInput, overlap: Option<Overlap>, notes: &mut
 fn read_back(asked: &PlanInput, portion: Portion, overlap: Option<Overlap>, notes: &mut PlanNotes) -> ReadBack {
     let source = asked.source;
     let not_rewritten = match source.kind {
-        EndpointKind::Endless => Some("the source is a stream and cannot be read again"),
-        kind if kind.is_stream() || source.order == Order::Ascending => {
+        kind if kind == EndpointKind::Endless || kind.is_stream() || source.order == Order::Ascending => {
             Some("the source is a stream and cannot be read again")
         }
         _ if overlap.is_some() => Some("the ranges overlap: the copy changed its source"),
@@ -158,12 +157,16 @@ fn read_back(asked: &PlanInput, portion: Portion, overlap: Option<Overlap>, note
 /// Refuses a dest that can neither be read back nor be checked as it is written.
 fn readable(asked: &PlanInput) -> Result<()> {
     let PlanInput { options, dest, .. } = *asked;
-    if dest.kind == EndpointKind::Pipe {
+    if dest.kind.is_stream() {
         if options.verify == Some(Portion::All) || asked.one_of_several {
             return Ok(());
         }
-        let what = format!("--verify: {} is a pipe, and all of it is checked as it passes", named(Side::Dest, dest));
-        let advice = "Give --verify without a value: of a pipe nothing can be read afterwards.";
+        let what = format!(
+            "--verify: {} is a {}, and all of it is checked as it passes",
+            named(Side::Dest, dest),
+            dest.kind.name()
+        );
+        let advice = "Give --verify without a value: nothing of a stream can be read afterwards.";
         return Err(Error::new(Kind::Usage, what).on(Side::Dest).advise(advice));
     }
     if !matches!(dest.kind, EndpointKind::File | EndpointKind::Block | EndpointKind::Memory) {

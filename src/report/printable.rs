@@ -20,13 +20,22 @@ pub(crate) fn shell_line<S: AsRef<str>>(words: impl IntoIterator<Item = S>) -> S
     quoted.join(" ")
 }
 
-fn shell_word(word: &str) -> String {
+/// The same for programs, which show it to nobody: control characters stand in quotes as they are, which every POSIX
+/// shell understands. `$'…'` would be another file to those that do not know it, dash for one.
+pub(crate) fn shell_line_as_it_is<S: AsRef<str>>(words: impl IntoIterator<Item = S>) -> String {
+    let quoted: Vec<String> = words.into_iter().map(|word| plain_or_quoted(word.as_ref())).collect();
+    quoted.join(" ")
+}
+
+fn plain_or_quoted(word: &str) -> String {
     let plain = |letter: char| letter.is_ascii_alphanumeric() || "%+,-./:=@_".contains(letter);
-    if !word.is_empty() && word.chars().all(plain) {
-        return word.to_owned();
-    }
+    let is_plain = !word.is_empty() && word.chars().all(plain);
+    if is_plain { word.to_owned() } else { format!("'{}'", word.replace('\'', r"'\''")) }
+}
+
+fn shell_word(word: &str) -> String {
     if !word.chars().any(char::is_control) {
-        return format!("'{}'", word.replace('\'', r"'\''"));
+        return plain_or_quoted(word);
     }
     let mut quoted = String::from("$'");
     for letter in word.chars() {
@@ -74,8 +83,11 @@ mod tests {
     fn a_shell_takes_the_line_apart_into_the_same_words() {
         let words = ["plain", "", "two words", "it's", "$(id)", "a\tb\nc", "back\\slash", "é\u{85}"];
         let script = format!("printf '%s\\0' {}", shell_line(words));
-        let output = std::process::Command::new("bash").arg("-c").arg(script).output().unwrap();
+        let as_it_is = format!("printf '%s\\0' {}", shell_line_as_it_is(words));
         let expected: String = words.iter().map(|word| format!("{word}\0")).collect();
-        assert_eq!(String::from_utf8(output.stdout).unwrap(), expected);
+        for (shell, script) in [("bash", &script), ("sh", &as_it_is)] {
+            let output = std::process::Command::new(shell).arg("-c").arg(script).output().unwrap();
+            assert_eq!(String::from_utf8(output.stdout).unwrap(), expected);
+        }
     }
 }

@@ -226,6 +226,28 @@ fn a_slow_dest_is_left_behind_and_brought_up_when_the_others_have_everything() {
 }
 
 #[test]
+fn a_slow_disk_is_left_behind_and_brought_up_too() {
+    let dir = memory_dir();
+    let [source, fast, backing, gate] = ["source", "fast", "backing", "gate"].map(|name| dir.path().join(name));
+    write_noise(&source, 48 * MIB, 37);
+    fs::write(&backing, vec![0; 48 * MIB]).expect("memory takes files");
+    fs::write(&gate, "").expect("memory takes files");
+    let Some(disk) = FailingDisk::slow(dir.path(), &backing, &gate) else { return };
+    let Some(slow) = LoopDevice::over(&disk.path()) else { return };
+    let ways = ["--yes", "--block-size", "256K", "--depth", "8"];
+    let dests = [name(&source), name(&fast), "--also", name(slow.path())];
+    let words = [&["copy", "--independent"], &ways[..], &dests].concat();
+    let mut running = Running::start(&words, Stdio::null(), Stdio::null());
+    running.read_until(|line| line.contains("was left behind"));
+    fs::remove_file(&gate).expect("it is there");
+    let (status, _) = running.end();
+    assert!(status.success(), "{status}: {}", running.said);
+    assert!(running.said.contains("was left behind; it is brought up"), "{}", running.said);
+    drop((slow, disk));
+    cmp(&source, &backing);
+}
+
+#[test]
 fn a_stream_cannot_be_read_a_second_time_for_a_slow_dest() {
     let dir = scratch();
     let [one, two] = ["one", "two"].map(|name| dir.path().join(name));
@@ -233,4 +255,52 @@ fn a_stream_cannot_be_read_a_second_time_for_a_slow_dest() {
     assert!(stderr(&assert).contains("--independent"), "{}", stderr(&assert));
     assert!(!one.exists() && !two.exists());
     haul().args(["copy", "--independent", name(&one), name(&two)]).assert().code(2);
+}
+
+#[test]
+fn a_dest_that_is_dropped_claims_only_what_was_flushed_after_its_failure() {
+    let dir = memory_dir();
+    let [source, one, backing] = ["source", "one", "backing"].map(|name| dir.path().join(name));
+    // Zeros behind the data: the device is told to zero there, and fails. What lies before is in the page cache.
+    let mut bytes = noise(2 * MIB, 34);
+    bytes[MIB..].fill(0);
+    let file = fs::File::create(&source).expect("memory takes files");
+    std::os::unix::fs::FileExt::write_all_at(&file, &bytes[..MIB], 0).expect("memory takes files");
+    file.set_len(2 * MIB as u64).expect("it can grow");
+    for flush in [&["--no-flush"][..], &[]] {
+        let old = noise(2 * MIB, 35);
+        fs::write(&backing, &old).expect("memory takes files");
+        let bad = (MIB - 65_536) as u64..(MIB + 4096) as u64;
+        let Some(disk) = FailingDisk::over(dir.path(), &backing, Fails::Writes, bad) else { return };
+        let Some(device) = LoopDevice::over(&disk.path()) else { return };
+        let words = ["--yes", "--direct", "never", name(&source), name(&one), "--also", name(device.path())];
+        let (report, said, status) = copy(&[flush, &words].concat());
+        assert_eq!(status, 1, "{said}");
+        drop((device, disk));
+        let claimed = report["dests"][1]["claimed_bytes"].as_u64().expect("it is a number");
+        cmp_ranges(&source, 0, &backing, 0, claimed);
+    }
+}
+
+#[test]
+fn nothing_is_claimed_behind_an_end_that_could_not_be_set() {
+    let dir = memory_dir();
+    let [source, one, two] = ["source", "one", "two"].map(|name| dir.path().join(name));
+    let bytes = noise(MIB, 36);
+    let file = fs::File::create(&source).expect("memory takes files");
+    // A hole, and then bytes that no file may have room for.
+    std::os::unix::fs::FileExt::write_all_at(&file, &bytes, MIB as u64).expect("memory takes files");
+    for dests in [&[name(&one)][..], &[name(&one), "--also", name(&two)]] {
+        let words = ["copy", "--json", "--progress", "none", "--skip", "900K", "--seek", "900K", name(&source)];
+        let words = [&words[..], dests].concat();
+        let mut limited = Command::new("prlimit");
+        let output = limited.arg("--fsize=131072").arg(support::haul_path()).args(words).output();
+        let output = output.expect("util-linux is there");
+        assert_eq!(output.status.code(), Some(1), "{}", in_one_line(&output.stderr));
+        let report: Value = serde_json::from_slice(&output.stdout).expect("the report is JSON");
+        let len = |path: &Path| fs::metadata(path).map_or(0, |file| file.len()).saturating_sub(900 << 10);
+        let claims = report["dests"].as_array().expect("a list").iter().map(|dest| &dest["claimed_bytes"]);
+        let claims: Vec<u64> = claims.chain([&report["claimed"]["len_bytes"]]).filter_map(Value::as_u64).collect();
+        assert!(claims.iter().all(|claimed| *claimed <= len(&one)), "{claims:?}, and there are {}", len(&one));
+    }
 }

@@ -1,10 +1,12 @@
 //! `haul copy --delta`: only what differs is written.
 use crate::support::{
-    LoopDevice, cmp, cmp_ranges, engines, haul, in_one_line, memory_dir, noise, scratch, stderr, write_noise,
+    LoopDevice, cmp, cmp_ranges, engines, haul, haul_path, in_one_line, memory_dir, noise, run_in_shell, scratch,
+    stderr, write_noise,
 };
 use serde_json::Value;
 use std::fs;
 use std::path::Path;
+use std::process::Command;
 
 const MIB: usize = 1 << 20;
 const PIECE: usize = 64 << 10;
@@ -127,4 +129,20 @@ fn the_report_says_what_was_written_and_the_plan_what_will_be() {
         let assert = haul().args(&words).assert().code(2);
         assert!(stderr(&assert).contains("cannot be compared"), "{}", stderr(&assert));
     }
+}
+
+#[test]
+fn the_command_that_continues_makes_a_longer_dest_equal_too() {
+    let dir = memory_dir();
+    let (source, dest) = (dir.path().join("source"), dir.path().join("dest"));
+    write_noise(&source, MIB, 68);
+    // In memory no journal is kept. The limit on the size of a file stands for a full disk.
+    write_noise(&dest, MIB + 70_001, 69);
+    let words = ["copy", "--delta", "--json", "--progress", "none", name(&source), name(&dest)];
+    let mut limited = Command::new("prlimit");
+    let output = limited.arg("--fsize=300000").arg(haul_path()).args(words).output().expect("util-linux is there");
+    assert_eq!(output.status.code(), Some(1), "{}", in_one_line(&output.stderr));
+    let report: Value = serde_json::from_slice(&output.stdout).expect("the report is JSON");
+    run_in_shell(report["continue_command"].as_str().expect("it can be continued"));
+    cmp(&source, &dest);
 }

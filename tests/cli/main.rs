@@ -16,6 +16,7 @@ mod estimate;
 mod faults;
 mod files;
 mod generated;
+mod json_lines;
 mod limits;
 mod locks;
 mod locks_beneath;

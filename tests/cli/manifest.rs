@@ -324,3 +324,18 @@ fn a_manifest_of_a_part_is_right_of_the_longer_file_that_it_is_of() {
         [bench.path("dest"), manifest.clone()].iter().for_each(|made| fs::remove_file(made).unwrap());
     }
 }
+
+#[test]
+fn a_manifest_of_a_part_of_a_longer_dest_is_right_of_it_wherever_the_bytes_came_from() {
+    let bench = Bench::new(78);
+    let [dest, manifest] = ["dest", "manifest"].map(|name| bench.path(name));
+    for range in [&["--count", "1M"][..], &["--seek", "64K"]] {
+        fs::write(&dest, vec![7; 8 * MIB]).unwrap();
+        let mut copy = haul();
+        copy.args(["copy", "--progress", "none"]).args(range).args(["--manifest", name(&manifest), "-", name(&dest)]);
+        copy.write_stdin(&bench.bytes[..2 * MIB]).assert().success();
+        let (report, status) = verify(&["--manifest", name(&manifest), name(&dest)]);
+        assert_eq!(status, 0, "{range:?}: {report}");
+        fs::remove_file(&manifest).unwrap();
+    }
+}

@@ -7,43 +7,56 @@ use crate::apps::console::Console;
 use crate::apps::exit::Exit;
 use crate::apps::page;
 use crate::apps::told::{Went, show, tell};
-use crate::apps::unbegun::tell_interrupted;
+use crate::apps::unbegun::{tell_interrupted, tell_unbegun};
 use crate::core::{Error, Result};
 use crate::job::operator::Operator;
 use crate::job::{CatchUp, Finished, Opened, Prepared, Ran};
-use crate::plan::Options;
-use crate::report::{Out, text};
+use crate::plan::{Options, ProgressStyle};
+use crate::report::text;
+use std::mem;
 use std::sync::Arc;
 
 /// Copies from the source to every dest.
 fn copy(options: &Options, call: &Call<'_>) -> Result<Exit> {
     let Call { words, out, .. } = *call;
     let options = &ranges::read(options)?;
-    let console = Console::new(options, out)?;
+    let console = Console::new(options, "copy", words, out)?;
     let operator: Arc<dyn Operator> = console.clone();
     let prepared = Prepared::look(options, &operator)?;
     if options.dry_run {
         return show(options, &prepared, out);
     }
     let page = page::place(options.report.as_deref(), &prepared.sides())?;
-    let finished = match run(prepared.agree()?.open()?)? {
+    let mut finished = match run(prepared.agree()?.open()?)? {
         Ok(finished) => finished,
         Err(signal) => return Ok(tell_interrupted(signal, options, words, out)),
     };
-    let Finished { decision, outcome, series, started, failed_files, is_elsewhere, behind, .. } = &finished;
-    let went = Went { options, decision, outcome, words, started: *started };
-    let exit = tell(&went, &console)?;
-    let exit = if *is_elsewhere { exit.at_least(Exit::DIFFERENT) } else { exit };
-    let exit = page.map_or(exit, |page| page.put(&went, series, exit, out));
-    let mut exit = tell_files(failed_files, exit, out);
-    for rest in behind {
+    let (mut failed, mut made) = (mem::take(&mut finished.failed_files), None);
+    match page.map(|page| page.put(&went(options, words, &finished), &finished.series)) {
+        Some(Ok(path)) => made = Some(path),
+        Some(Err(error)) => failed.push(error),
+        None => {}
+    }
+    let exit = tell_with(&mut finished, &failed, options, words, &console)?;
+    if let Some(path) = made.filter(|_| options.progress != ProgressStyle::Json) {
+        out.tell(&text::paged(&path));
+    }
+    let mut exit = if finished.is_elsewhere { exit.at_least(Exit::DIFFERENT) } else { exit };
+    for rest in &finished.behind {
         let Exit::Status(status) = exit else { break };
-        exit = match catch_up(rest, options, &console)? {
-            Exit::Status(also) => Exit::Status(status.max(also)),
-            signal => signal,
+        exit = match catch_up(rest, options, &console) {
+            Ok(Exit::Status(also)) => Exit::Status(status.max(also)),
+            Ok(signal) => signal,
+            // Not its own status: 3 would say that nothing was written.
+            Err(error) => {
+                if let Err(error) = tell_unbegun(Err(error), "copy", options, words, out) {
+                    out.tell(&text::error(&error));
+                }
+                Exit::FAILED
+            }
         };
     }
-    Ok(exit)
+    Ok(console.end(exit))
 }
 
 /// Carries the copy out, and reads back; `Err`: this signal came before the first write.
@@ -54,11 +67,29 @@ fn run(opened: Opened) -> Result<std::result::Result<Finished, i32>> {
     })
 }
 
-/// Tells of files beside the copy that could not be written, after the report: the copy is what it is. Status 0 would
-/// be untrue then, and so would 3, which says that nothing was written. A signal stays what ended it.
-fn tell_files(failed: &[Error], exit: Exit, out: Out) -> Exit {
-    failed.iter().for_each(|error| out.tell(&text::error(error)));
-    if failed.is_empty() { exit } else { exit.at_least(1) }
+/// How it went, for whoever tells of it.
+fn went<'a>(options: &'a Options, words: &'a [String], finished: &'a Finished) -> Went<'a> {
+    let Finished { decision, outcome, started, .. } = finished;
+    Went { options, decision, outcome, words, started: *started }
+}
+
+/// Tells how it went, and which files beside the copy could not be written: the copy is what it is. Status 0 would be
+/// untrue then, and so would 3, which says that nothing was written. A signal stays what ended it.
+fn tell_with(
+    finished: &mut Finished,
+    failed: &[Error],
+    options: &Options,
+    words: &[String],
+    console: &Arc<Console>,
+) -> Result<Exit> {
+    // Nothing may follow the last line of JSON.
+    let in_lines = options.progress == ProgressStyle::Json;
+    if in_lines {
+        finished.outcome.notes.extend(failed.iter().map(text::message));
+    }
+    let exit = tell(&went(options, words, finished), console)?;
+    failed.iter().filter(|_| !in_lines).for_each(|error| console.out.tell(&text::error(error)));
+    Ok(if failed.is_empty() { exit } else { exit.at_least(1) })
 }
 
 /// Copies what a dest lacks that was left behind.
@@ -68,16 +99,16 @@ fn catch_up(rest: &CatchUp, options: &Options, console: &Arc<Console>) -> Result
         return Ok(Exit::Status(0));
     }
     let options = &rest.options(options);
-    console.out.tell(&text::catching_up(dest, *from));
+    let message = text::catching_up(dest, *from);
+    console.say(&text::told(&message), &message);
     let range = [("--skip", skip_bytes), ("--seek", seek_bytes), ("--count", count_bytes)];
     let mut words = vec!["copy".to_owned(), "--yes".to_owned()];
     words.extend(range.iter().flat_map(|(option, bytes)| [(*option).to_owned(), bytes.to_string()]));
     words.extend([options.source.clone(), dest.clone()]);
-    let finished = match run(rest.open(options, console.clone())?)? {
+    let mut finished = match run(rest.open(options, console.clone())?)? {
         Ok(finished) => finished,
         Err(signal) => return Ok(tell_interrupted(signal, options, &words, console.out)),
     };
-    let Finished { decision, outcome, started, failed_files, .. } = &finished;
-    let exit = tell(&Went { options, decision, outcome, words: &words, started: *started }, console)?;
-    Ok(tell_files(failed_files, exit, console.out))
+    let failed = mem::take(&mut finished.failed_files);
+    tell_with(&mut finished, &failed, options, &words, console)
 }

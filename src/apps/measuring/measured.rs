@@ -194,7 +194,7 @@ impl<'a> Opened<'a> {
             warnings: &self.warnings,
             told,
         });
-        page.write(&html, false, printed, self.out)
+        page.write(&html, printed, self.out)
     }
 
     /// Tells of places that failed, where no table has room for them.
@@ -325,7 +325,7 @@ fn of_ways(plan: &Measuring, facts: &Facts, ways: Vec<(Way, Arc<dyn Endpoint>)>)
 fn now_measuring(signals: &Signals, subject: &Subject) -> Arc<Stop> {
     let stop = Arc::new(Stop::default());
     if let [(_, first), .., (_, last)] | [(_, first @ last)] = subject.ways.as_slice() {
-        signals.now_running(Running { stop: stop.clone(), ends: [first.clone(), last.clone()], progress: None });
+        signals.now_running(Running { stop: stop.clone(), ends: vec![first.clone(), last.clone()], progress: None });
     }
     stop
 }

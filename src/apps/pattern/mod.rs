@@ -55,7 +55,7 @@ fn run_of_now() -> u64 {
 }
 
 fn write(options: &Options, run: u64, words: &[String], out: Out) -> Result<Exit> {
-    let console = Console::new(options, out)?;
+    let console = Console::new(options, "pattern write", words, out)?;
     let dest = probe::one_through(&options.dest, Side::Dest, options.passthrough.may(Side::Dest))?;
     let (mut decision, source) = plan::write(options, run, &dest, &host(options.engine))?;
     decision.notes.warnings.extend(undo::write_warnings(&dest, options.dry_run));
@@ -79,7 +79,7 @@ fn write(options: &Options, run: u64, words: &[String], out: Out) -> Result<Exit
 }
 
 fn check(options: &Options, run: Option<u64>, words: &[String], out: Out) -> Result<Exit> {
-    let console = Console::new(options, out)?;
+    let console = Console::new(options, "pattern check", words, out)?;
     let source = probe::one_through(&options.source, Side::Source, options.passthrough.may(Side::Source))?;
     let (mut decision, dest) = plan::check(options, run, &source, &host(options.engine))?;
     decision.notes.warnings.extend(undo::read_warnings(&source));

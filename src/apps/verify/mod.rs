@@ -25,7 +25,7 @@ fn verify(options: &Options, call: &Call<'_>) -> Result<Exit> {
     if let Some(path) = &options.manifest {
         return against_manifest(options, path, words, out);
     }
-    let console = Console::new(options, out)?;
+    let console = Console::new(options, "verify", words, out)?;
     let through = Side::BOTH.map(|side| options.passthrough.may(side));
     let (source, dest) = probe::both_to_read(&options.source, &options.dest, through)?;
     let mut decision = plan::compare(options, &source, &dest, &host(options.engine))?;
@@ -41,7 +41,7 @@ fn verify(options: &Options, call: &Call<'_>) -> Result<Exit> {
 
 /// The dest alone is read, and compared with what a manifest says.
 fn against_manifest(options: &Options, path: &str, words: &[String], out: Out) -> Result<Exit> {
-    let console = Console::new(options, out)?;
+    let console = Console::new(options, "verify", words, out)?;
     let manifest = open(path)?;
     let dest = probe::dest_to_read(&options.dest, options.passthrough.may(Side::Dest))?;
     let head = &manifest.head;

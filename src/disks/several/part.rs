@@ -30,8 +30,10 @@ struct Known {
     arrived: ExtentSet,
     error: Option<Error>,
     durable: bool,
-    /// A flush failed: nobody knows what of that is there.
+    /// A write or a flush failed, and none has succeeded since: it is not known what of that is there.
     unknown: bool,
+    /// The end of the file could not be set.
+    too_short: bool,
     written_bytes: u64,
     zeroed_bytes: u64,
     hole_bytes: u64,
@@ -145,9 +147,17 @@ impl Part {
         }
         self.now(DestState::Failed);
         let kept = error.into_error(self.end.facts(), op, Side::Dest, offset);
-        let source = kept.source.as_ref().map(|source| io::Error::new(source.kind(), source.to_string()));
+        let again = |source: &io::Error| match source.raw_os_error() {
+            Some(number) => io::Error::from_raw_os_error(number),
+            None => io::Error::new(source.kind(), source.to_string()),
+        };
+        let source = kept.source.as_ref().map(again);
         let told = Error { source, what: kept.what.clone(), advice: kept.advice.clone(), ..kept };
-        self.known().error = Some(kept);
+        let mut known = self.known();
+        known.error = Some(kept);
+        // Through the page cache it may have been any of those acknowledged before: nothing is claimed without a flush.
+        known.unknown = keeps(self.plan.side.kind);
+        drop(known);
         Some(told)
     }
 
@@ -168,18 +178,21 @@ impl Part {
         prepared
     }
 
-    /// Lets a file end where what it claims does; what was not got to of a file that was there is still the user's.
+    /// Lets a file end where what arrived does; what was not got to of a file that was there is still the user's.
     pub(super) fn set_end(&self) -> io::Result<()> {
         let existing = self.plan.side.access.existing;
         let is_wanted = self.plan.set_end || existing == Existing::Create;
         if !is_wanted || self.has_no_room.load(Relaxed) {
             return Ok(());
         }
-        let mut end = self.plan.side.offset + self.claimed().end();
+        let mut end = self.plan.side.offset + self.arrived().end();
         if existing == Existing::Keep {
             end = end.max(self.end.facts().size.unwrap_or(0));
         }
-        self.end.end_at(end)
+        let ended = self.end.end_at(end);
+        // Holes behind the end of a file that is too short are not there.
+        self.known().too_short = ended.is_err();
+        ended
     }
 
     /// Also where it has failed: what it claims has to be there.
@@ -200,9 +213,17 @@ impl Part {
     }
 
     pub(super) fn claimed(&self) -> Extent {
+        let (unknown, too_short) = {
+            let known = self.known();
+            (known.unknown, known.too_short)
+        };
+        if unknown || too_short { Extent::new(0, 0) } else { self.arrived() }
+    }
+
+    /// What was acknowledged with nothing missing before it, whether or not that can be claimed.
+    fn arrived(&self) -> Extent {
         let known = self.known();
-        let first = known.arrived.iter().next().filter(|first| first.offset == 0 && !known.unknown);
-        first.unwrap_or(Extent::new(0, 0))
+        known.arrived.iter().next().filter(|first| first.offset == 0).unwrap_or(Extent::new(0, 0))
     }
 
     /// It was left behind, and did not fail.

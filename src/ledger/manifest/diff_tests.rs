@@ -28,6 +28,7 @@ fn head(algorithm: HashKind, block_bytes: u64, len_bytes: u64) -> Head {
         source: nobody.clone(),
         dest: nobody,
         also: Vec::new(),
+        range: false,
     }
 }
 

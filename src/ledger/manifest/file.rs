@@ -104,6 +104,7 @@ mod tests {
             source: side.clone(),
             dest: side,
             also: Vec::new(),
+            range: false,
         }
     }
 

@@ -35,6 +35,9 @@ pub struct Head {
     /// Where else they went, of a copy to several dests; all of them begin at the same byte.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub also: Vec<SideIdentity>,
+    /// The copy was to a range of its dest, a file: what that holds behind the range is no part of it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub range: bool,
 }
 
 impl Head {

@@ -31,6 +31,7 @@ fn head(len_bytes: Option<u64>) -> Head {
         source: side("/dev/sda", Some("S1")),
         dest: side("/tmp/ü", None),
         also: Vec::new(),
+        range: false,
     }
 }
 

@@ -1,6 +1,7 @@
 use super::runs::verified;
 use super::{Failure, object};
 use crate::core::{DestOutcome, Durability, Outcome, Plan};
+use crate::report::printable::shell_line_as_it_is;
 use crate::report::text;
 use serde::Serialize;
 
@@ -23,6 +24,6 @@ pub(super) fn dest(plan: &Plan, outcome: &Outcome, dest: &DestOutcome, args: &[S
         zeroed_bytes: dest.zeroed_bytes,
         hole_bytes: dest.hole_bytes,
         verified: dest.verified.as_ref().map(verified),
-        continue_command: text::rest_of_dest(plan, outcome, dest, args),
+        continue_command: text::rest_of_dest(plan, outcome, dest, args).map(shell_line_as_it_is),
     }
 }

@@ -14,7 +14,7 @@ pub fn dropped(failed: &Error) -> String {
 
 /// What is told before a dest that was left behind is brought up.
 pub fn catching_up(address: &str, from: u64) -> String {
-    format!("haul: dest {} was left behind; it is brought up from byte {from} on\n", printable(address))
+    format!("dest {address} was left behind; it is brought up from byte {from} on")
 }
 
 /// The dests that have everything, of how many; nothing where there is only one.
@@ -71,14 +71,14 @@ fn verdict(ended: &DestOutcome) -> String {
 /// The commands that give each dest what it lacks, each on a line of its own, where one has failed: then they do not
 /// lack the same.
 pub(super) fn how_to_go_on(plan: &Plan, outcome: &Outcome, args: &[String]) -> String {
-    let commands = outcome.dests.iter().filter_map(|dest| rest(plan, outcome, dest, args));
+    let commands = outcome.dests.iter().filter_map(|dest| rest(plan, outcome, dest, args)).map(shell_line);
     let lines: String = commands.map(|command| format!("  {command}\n")).collect();
     if lines.is_empty() { lines } else { format!("\nTo copy what the dests lack, once the cause is gone:\n{lines}") }
 }
 
-/// The command that copies what one dest lacks, quoted for a shell; `None` where all dests lack the same, or there is
-/// no such command. `args` is the command line as given, without the name of the program.
-pub(crate) fn rest(plan: &Plan, outcome: &Outcome, dest: &DestOutcome, args: &[String]) -> Option<String> {
+/// The command that copies what one dest lacks, words in order, not quoted; `None` where all dests lack the same, or
+/// there is no such command. `args` is the command line as given, without the name of the program.
+pub(crate) fn rest(plan: &Plan, outcome: &Outcome, dest: &DestOutcome, args: &[String]) -> Option<Vec<String>> {
     let keeps = |kind: EndpointKind| matches!(kind, EndpointKind::File | EndpointKind::Block);
     let planned = plan.dests.iter().find(|planned| planned.side.address == dest.address)?;
     // What was left behind is brought up at once, when the others have everything.
@@ -91,5 +91,5 @@ pub(crate) fn rest(plan: &Plan, outcome: &Outcome, dest: &DestOutcome, args: &[S
     words.extend(["--count".to_owned(), left.to_string()]);
     words.extend(args.iter().find(|word| ["--yes", "-y"].contains(&word.as_str())).cloned());
     words.extend([plan.source.address.clone(), dest.address.clone()]);
-    Some(shell_line(words))
+    Some(words)
 }

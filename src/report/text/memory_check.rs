@@ -6,7 +6,7 @@ use crate::report::units;
 
 /// The last words of the headline of a copy that is not read back.
 pub(super) fn verdict(plan: &Plan, outcome: &Outcome) -> Option<String> {
-    let check = outcome.memory_check.filter(|_| outcome.ended_well() && is_pipe(plan))?;
+    let check = outcome.memory_check.filter(|_| outcome.ended_well() && !not_checked(plan).is_empty())?;
     check.changed_at.is_none().then(|| "unchanged in memory".to_owned())
 }
 
@@ -18,13 +18,15 @@ pub(super) fn row(plan: &Plan, outcome: &Outcome) -> String {
     if let Some(at) = changed_at {
         text += &paint(CARE, &format!("; the block at byte {at} of the destination was not"));
     }
-    if is_pipe(plan) {
-        text += "; what the program behind the pipe received was not checked: compare a digest there (--hash)";
-    }
-    text
+    text + not_checked(plan)
 }
 
-fn is_pipe(plan: &Plan) -> bool {
+/// What `--verify` does not cover where a stream cannot be read back.
+fn not_checked(plan: &Plan) -> &'static str {
     let kinds = plan.dests.iter().map(|dest| dest.side.kind).chain([plan.dest.kind]);
-    kinds.into_iter().any(|kind| kind == EndpointKind::Pipe)
+    match kinds.into_iter().find(|kind| kind.is_stream()) {
+        None => "",
+        Some(EndpointKind::FileStream) => "; the file was not read back: give its name instead of - for that",
+        Some(_) => "; what the program behind the pipe received was not checked: compare a digest there (--hash)",
+    }
 }

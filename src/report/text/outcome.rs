@@ -132,7 +132,8 @@ pub(crate) fn headline(plan: &Plan, outcome: &Outcome) -> String {
 /// Nothing is said of dests that keep nothing.
 fn durability(plan: &Plan, outcome: &Outcome) -> &'static str {
     match plan.dest.kind {
-        EndpointKind::Pipe | EndpointKind::Null | EndpointKind::Endless | EndpointKind::Pattern => "",
+        EndpointKind::Pipe | EndpointKind::Socket | EndpointKind::Terminal => "",
+        EndpointKind::Null | EndpointKind::Endless | EndpointKind::Pattern => "",
         _ if !plan.route.writes() => "",
         _ => match outcome.durability() {
             Durability::Medium => "durable",

@@ -1,6 +1,6 @@
 //! What is left of a copy that ended early, and the command that copies it.
 use crate::core::{Direction, Ended, EndpointKind, Extent, Outcome, Plan, PlanSide, Route};
-use crate::report::printable::{printable, shell_line};
+use crate::report::printable::{printable, shell_line_as_it_is};
 
 /// Options that the command sets anew, or that make no sense for a rest; each takes a value.
 const REPLACED: [&str; 6] = ["--skip", "--seek", "--count", "--hash", "--run", "--mapfile"];
@@ -37,15 +37,31 @@ impl Rest {
         if let Some(reason) = unknown_on_medium(plan, outcome).or_else(|| forbidden(plan, outcome)) {
             return Rest::Impossible(reason);
         }
+        if is_cut_at_the_end(plan) {
+            return Rest::Command(again(args));
+        }
         Rest::Command(command(plan, left, args))
     }
 }
 
-/// The command that continues a copy that was interrupted or failed, quoted for a shell; `None` where there is none:
+/// A file that was not emptied first becomes as long as the source at the end, which a copy of a range would not do.
+fn is_cut_at_the_end(plan: &Plan) -> bool {
+    matches!(plan.route, Route::Delta { .. }) && plan.set_end
+}
+
+/// The same command, without the mapfile that is there by now: what is right on the dest is not written again.
+fn again(args: &[String]) -> Vec<String> {
+    let mut words = vec!["haul".to_owned()];
+    words.extend(without(&["--mapfile"], args));
+    words
+}
+
+/// The command that continues a copy that was interrupted or failed, quoted for any POSIX shell; `None` where there is
+/// none:
 /// nothing is left, or a side is a stream. `args` is the command line as given, without the name of the program.
 pub fn continue_command(plan: &Plan, outcome: &Outcome, args: &[String]) -> Option<String> {
     match Rest::of(plan, outcome, args) {
-        Rest::Command(words) => Some(shell_line(words)),
+        Rest::Command(words) => Some(shell_line_as_it_is(words)),
         Rest::Nothing | Rest::Impossible(_) => None,
     }
 }

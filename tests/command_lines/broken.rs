@@ -1,0 +1,86 @@
+//! Programs that do as haul does, and one thing wrong: each is found. A judge who finds nothing would be of no use.
+use super::case::{Case, Fault, Source, Verb};
+use super::{chain, draw};
+use crate::support::{haul_path, scratch};
+use std::fs;
+
+/// In which of the made-up runs a wrong thing is looked for at most.
+const CASES: u64 = 600;
+
+/// Bytes of a source at most: what is wrong is wrong with few, too.
+const LEN_MAX: usize = 2 << 20;
+
+/// Runs haul, with what signals come passed on to it, and leaves its status in `status`.
+const HAUL: &str = r#"
+# Else the shell has what it starts behind itself ignore SIGINT.
+set -m
+"$HAUL" "$@" <&0 & haul=$!
+trap 'kill -INT $haul 2>/dev/null' INT; trap 'kill -TERM $haul 2>/dev/null' TERM
+wait $haul; status=$?
+while kill -0 $haul 2>/dev/null; do wait $haul; status=$?; done
+dest="${@: -1}"
+by_signal() { trap - INT TERM; kill -$1 $$; }
+"#;
+
+/// As haul ends.
+const END: &str = r#"
+case $status in 130) by_signal INT;; 143) by_signal TERM;; esac
+exit $status
+"#;
+
+/// What is done wrong, and words in which that is told.
+const WRONG: [(&str, &str); 9] = [
+    // The last byte of what was copied is another.
+    (
+        r#"[ $status != 0 ] || [ ! -s "$dest" ] || [ ! -f "$dest" ] ||
+        printf '\377' | dd of="$dest" bs=1 conv=notrunc status=none seek=$(($(stat -Lc %s "$dest") - 1))"#,
+        "status 0, dest 0",
+    ),
+    // So is the first one of a copy that did not come to its end.
+    (
+        r#"[ $status -lt 128 ] || [ ! -s "$dest" ] || [ ! -f "$dest" ] ||
+        printf '\377' | dd of="$dest" bs=1 conv=notrunc status=none"#,
+        "first at Some(0)",
+    ),
+    // A temporary file stays.
+    (r#": >.left.haul-new"#, ".left.haul-new was not there before"),
+    // A file of somebody else is another: its bytes, its mode, its time.
+    (r#"[ ! -e map.tmp ] || chmod 600 map.tmp"#, "map.tmp is another: mode"),
+    (r#"[ ! -e bystander ] || touch bystander"#, "bystander is another: mtime"),
+    (r#"rm -f dst~"#, "dst~ is gone"),
+    // The dest is replaced instead of written to.
+    (r#"[ $status != 0 ] || [ ! -f "$dest" ] || { cp "$dest" ../copy && mv ../copy "$(realpath "$dest")"; }"#, "inode"),
+    // Not by the signal, but by a status.
+    (r#"[ $status -lt 128 ] || exit $status"#, "signal None"),
+    // Failures are none.
+    (r#"[ $status != 1 ] || exit 0"#, "status 0"),
+];
+
+/// Cases in which the shell can stand for haul.
+fn suits(case: &Case) -> bool {
+    let sent = |fault: &Fault| match fault {
+        Fault::Signals(sent) => sent.len() == 1 && [libc::SIGINT, libc::SIGTERM].contains(&sent[0].signal),
+        Fault::FileSize(_) => true,
+    };
+    let is_plain = case.len <= LEN_MAX
+        && case.verb == Verb::Copy
+        && case.dests.len() == 1
+        && !matches!(case.source, Source::Failing { .. });
+    is_plain && case.fault.as_ref().is_none_or(sent)
+}
+
+#[test]
+fn whatever_a_broken_haul_does_is_found() {
+    let dir = scratch();
+    for (number, (wrong, words)) in WRONG.iter().enumerate() {
+        let script = dir.path().join(number.to_string());
+        let haul = haul_path();
+        let text = format!("HAUL='{}'\n{HAUL}\n{wrong}\n{END}", haul.display());
+        fs::write(&script, text).expect("scratch takes files");
+        let program = ["bash".into(), script];
+        let cases = (0..CASES).map(|number| draw::case(9, number)).filter(suits);
+        let mut failures = cases.filter_map(|case| chain::run(&program, &case).err());
+        let found = failures.find(|failure| failure.contains(words));
+        assert!(found.is_some(), "nobody finds it: {wrong}");
+    }
+}
