@@ -44,6 +44,8 @@ complete -c haul -n "__fish_haul_using_subcommand copy" -l skip -d 'Begin this f
 complete -c haul -n "__fish_haul_using_subcommand copy" -l seek -d 'Begin this far into the dest' -r
 complete -c haul -n "__fish_haul_using_subcommand copy" -l count -d 'Copy this many bytes, not all' -r
 complete -c haul -n "__fish_haul_using_subcommand copy" -l time -d 'Copy for this long at most' -r
+complete -c haul -n "__fish_haul_using_subcommand copy" -l ranges -d 'Copy only the ranges that FILE lists' -r -F
+complete -c haul -n "__fish_haul_using_subcommand copy" -l ranges-unit -d 'What a bare number in --ranges FILE counts' -r
 complete -c haul -n "__fish_haul_using_subcommand copy" -l expect -d 'Refuse unless DST has this serial, model, wwn, size' -r
 complete -c haul -n "__fish_haul_using_subcommand copy" -l verify -d 'Read the dest back and compare it' -r
 complete -c haul -n "__fish_haul_using_subcommand copy" -l delta -d 'Write only what differs on the dest' -r -F
@@ -217,6 +219,7 @@ complete -c haul -n "__fish_haul_using_subcommand tune" -l csv -d 'Print the tab
 complete -c haul -n "__fish_haul_using_subcommand tune" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c haul -n "__fish_haul_using_subcommand profile" -l offset -d 'With --timing: from this byte on, not from the start' -r
 complete -c haul -n "__fish_haul_using_subcommand profile" -l place -d 'With --timing: from the place of this number on' -r
+complete -c haul -n "__fish_haul_using_subcommand profile" -l buffer-sizes -d 'With --read-buffer: bytes of a command, as 4K,64K' -r
 complete -c haul -n "__fish_haul_using_subcommand profile" -l positions -d 'Places at which the rate is measured; default 20' -r
 complete -c haul -n "__fish_haul_using_subcommand profile" -l sustained -d 'Only how the rate of writing holds: BYTES on and on' -r
 complete -c haul -n "__fish_haul_using_subcommand profile" -l time -d 'About how long to measure; default 30 s' -r
@@ -234,6 +237,8 @@ complete -c haul -n "__fish_haul_using_subcommand profile" -l expect -d 'Refuse 
 complete -c haul -n "__fish_haul_using_subcommand profile" -l label -d 'What this run is called in JSON' -r
 complete -c haul -n "__fish_haul_using_subcommand profile" -l report -d 'Write a page with charts' -r -F
 complete -c haul -n "__fish_haul_using_subcommand profile" -l timing -d 'Only the rate at the start: 3 s, three times'
+complete -c haul -n "__fish_haul_using_subcommand profile" -l read-buffer -d 'Only READ BUFFER of a disk at its node: no medium'
+complete -c haul -n "__fish_haul_using_subcommand profile" -l echo-buffer -d 'With --read-buffer: the echo buffer instead'
 complete -c haul -n "__fish_haul_using_subcommand profile" -l random -d 'Only reads at random places: their latency, and IOPS'
 complete -c haul -n "__fish_haul_using_subcommand profile" -l write -d 'Measure writing: on a new file, in a folder, on a device'
 complete -c haul -n "__fish_haul_using_subcommand profile" -l destroy -d 'Keep nothing: what is on the device is lost'

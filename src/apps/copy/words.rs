@@ -109,7 +109,7 @@ pub(crate) struct CopyArguments {
     /// Numbers without a suffix in --ranges FILE count so many bytes, instead of single bytes: --ranges-unit 512 for
     /// the scatter-gather lists of ddpt, which count blocks.
     #[arg(long, value_name = "SIZE", value_parser = words::amount, requires = "ranges", help_heading = "Range")]
-    #[arg(allow_hyphen_values = true)]
+    #[arg(allow_hyphen_values = true, hide_short_help = true)]
     ranges_unit: Option<u64>,
 
     /// Overwrite a device without asking
@@ -237,7 +237,7 @@ pub(crate) struct CopyArguments {
     /// What this run is called in its report
     ///
     /// What this run is called in its report, as `label` in JSON: to tell many of them apart.
-    #[arg(long, value_name = "TEXT", help_heading = "Output")]
+    #[arg(long, value_name = "TEXT", help_heading = "Output", hide_short_help = true)]
     label: Option<String>,
 
     /// Write the report as a page with charts
