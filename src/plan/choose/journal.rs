@@ -33,6 +33,11 @@ pub(crate) fn journal(
         resumable(asked)?;
     }
     match (impossible(asked, range, overlap, engines, ends), wanted) {
+        // Scripts name a journal whatever the length of the source is.
+        (Some(why), Some("--journal")) if range.len == Some(0) => {
+            notes.chose("journal", "none", why);
+            Ok(false)
+        }
         (Some(why), Some(option)) => {
             let advice = format!("Leave {option} out.");
             Err(Error::new(Kind::Usage, format!("{option}: there can be no journal: {why}")).advise(advice))

@@ -35,7 +35,6 @@ fn none_is_kept_where_nobody_could_go_on_and_to_ask_for_one_is_refused() {
         (auto(), &image, &Facts::new("/dev/null", EndpointKind::Null), "keeps nothing"),
         (count, &endless(), &disk, "no bytes of its own"),
         (no_flush, &image, &disk, "nothing is flushed"),
-        (auto(), &file("a", 1, 0), &new, "nothing to copy"),
         (apart, &image, &image, "one file"),
     ];
     for (options, source, dest, why_not) in table {
@@ -45,6 +44,15 @@ fn none_is_kept_where_nobody_could_go_on_and_to_ask_for_one_is_refused() {
         expect(&refused(&asked, source, dest), Kind::Usage, &["--journal", why_not]);
         expect(&refused(&Options { resume: true, ..options }, source, dest), Kind::Usage, &["--resume", why_not]);
     }
+}
+
+#[test]
+fn an_empty_source_is_copied_without_the_journal_that_was_named() {
+    for wish in [JournalWish::Auto, JournalWish::At("j".into())] {
+        let plan = made(&journal(wish, false), &file("a", 1, 0), &new_file("b"));
+        assert!(!plan.journal && why(&plan, "journal").contains("nothing to copy"), "{}", why(&plan, "journal"));
+    }
+    expect(&refused(&resume(), &file("a", 1, 0), &new_file("b")), Kind::Usage, &["--resume", "nothing to copy"]);
 }
 
 #[test]
