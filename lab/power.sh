@@ -46,7 +46,7 @@ case $3 in
         ;;
     resume)
         try "${copy[@]}" --resume /dev/lab/source /dev/lab/dest
-        judge "a copy is resumed in another machine" ended 0 "were durable since earlier runs"
+        judge "a copy is resumed in another machine" ended 0 "already copied by earlier runs"
         umount /run/papers
         ;;
     measure)

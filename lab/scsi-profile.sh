@@ -22,7 +22,7 @@ fill /dev/lab/debug0 9 16M
 at=/dev/lab/debug0-sg
 copied="direct: the driver copied everything all the same"
 measured profile --positions 5 --report /run/page.html $at
-judge "a disk is profiled by its node" ended 0 "a READ of no blocks takes" "before a byte moves" "reading all of it takes"
+judge "a disk is profiled by its node" ended 0 "a READ of no blocks takes" "fixed latency" "reading all of it takes"
 judge "a drive without READ BUFFER says so" ended 0 "READ BUFFER: illegal request: the command is not known"
 judge "what the driver copied all the same is told" ended 0 "$copied"
 page_has() { grep -q 'section id="command-cost"' /run/page.html && grep -q "$copied" /run/page.html; }

@@ -54,7 +54,7 @@ judge "the disk answers sg_rbuf" grep -q "buffer capacity=3434944" /run/said
 measured
 judge "the buffer's size is that which sg_rbuf tells" ended 0 "(3434944 bytes)"
 judge "each way has its table and its line" ended 0 "not moved time rate processor line" \
-    "direct time rate processor line" "indirect time rate processor line" "indirect" "before a byte moves"
+    "direct time rate processor line" "indirect time rate processor line" "indirect" "fixed latency"
 judge "beside it stands the formula of 2001" ended 0 "as in 2001 not moved:" "as in 2001 indirect:" "of latency in each command"
 judge "what the driver copied all the same is told" ended 0 "direct: the driver copied everything all the same"
 echo 1 > /sys/module/sg/parameters/allow_dio

@@ -83,7 +83,7 @@ fn the_text_fits_eighty_columns_without_colour() {
         "\nrate by position\n",
         "\nwhole ",
         "\ncommand ",
-        "before a byte moves",
+        "fixed latency",
     ] {
         assert!(text.contains(words), "{words:?} is not in {text}");
     }

@@ -132,7 +132,7 @@ fn the_page_of_an_interrupted_copy_shows_what_was_done_by_then() {
     // The page of the rest knows no places, for they are not in order.
     haul().args(["copy", "--resume", "--limit", "32M", "--report", &page, &source, &dest]).assert().success();
     let text = read(&page);
-    assert!(text.contains("were durable since earlier runs") && !text.contains("rate-over-position"), "{text}");
+    assert!(text.contains("already copied by earlier runs") && !text.contains("rate-over-position"), "{text}");
     assert_fit_to_be_read(page.as_ref(), charts(&text));
 }
 

@@ -22,7 +22,7 @@ fn the_question_shows_both_sides_and_a_yes_lets_it_copy() {
     let dir = memory_dir();
     let Some((dest, source)) = file_and_disk(dir.path()) else { return };
     let mut session = copy_on_a_terminal(&[], &source, dest.path());
-    let question = session.wait_for("Type yes").text;
+    let question = session.wait_for("Type \"yes\"").text;
     assert!(question.contains("source") && question.contains("/dev/loop"), "{question}");
     assert!(fs::read(dir.path().join("disk")).expect("it is there") == vec![0xAA; MIB], "written before the answer");
     session.answer("yes");
@@ -37,7 +37,7 @@ fn any_other_answer_leaves_the_disk_alone() {
     for answer in ["no", "", "y", "yes please", "YESYES"] {
         let Some((dest, source)) = file_and_disk(dir.path()) else { return };
         let mut session = copy_on_a_terminal(&[], &source, dest.path());
-        session.wait_for("Type yes");
+        session.wait_for("Type \"yes\"");
         session.answer(answer);
         let (shown, status) = session.end();
         assert_eq!(status, REFUSED, "{answer:?}: {}", shown.text);
@@ -50,7 +50,7 @@ fn the_end_of_the_input_is_no_yes() {
     let dir = memory_dir();
     let Some((dest, source)) = file_and_disk(dir.path()) else { return };
     let mut session = copy_on_a_terminal(&[], &source, dest.path());
-    session.wait_for("Type yes");
+    session.wait_for("Type \"yes\"");
     session.control('d');
     let (shown, status) = session.end();
     assert_eq!(status, REFUSED, "{}", shown.text);
@@ -65,7 +65,7 @@ fn a_refusal_comes_without_a_question() {
     let session = copy_on_a_terminal(&[], &source, dest.path());
     let (shown, status) = session.end();
     assert_eq!(status, REFUSED, "{}", shown.text);
-    assert!(!shown.text.contains("Type yes"), "it asked about what it then refused: {}", shown.text);
+    assert!(!shown.text.contains("Type \"yes\""), "it asked about what it then refused: {}", shown.text);
 }
 
 #[test]

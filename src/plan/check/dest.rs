@@ -61,7 +61,7 @@ fn expected(dest: &Facts, expectation: &Expectation) -> Result<()> {
     let what = match found {
         Some(found) if found == wanted => return Ok(()),
         Some(found) => format!("{name} is not the one expected: {key} is '{found}', not '{wanted}'"),
-        None => format!("{name} does not tell its {key}; '{wanted}' was expected"),
+        None => format!("{name} reports no {key}; '{wanted}' was expected"),
     };
     Err(Error::new(Kind::Refused, what)
         .on(Side::Dest)

@@ -25,7 +25,7 @@ fn on_device(asked: &PlanInput, range: &Range, notes: &mut PlanNotes) -> Result<
     let name = named(Side::Dest, asked.dest);
     let Some(len) = range.len else {
         notes.warn(format!(
-            "the source may be longer than {name}, which has {}: only its end tells",
+            "the source may be longer than {name}, which has {}: its size is unknown until its end",
             words::exact(size)
         ));
         return if range.seek <= size { Ok(()) } else { Err(too_small(asked, range, size, 0)) };

@@ -132,7 +132,7 @@ fn a_dest_that_is_not_the_one_expected_is_refused() {
         made(&with(right.clone()), &disk(1, GIB), &dest);
         let error =
             refused(&with(right), &disk(1, 1), &Facts { identity: Default::default(), size: None, ..dest.clone() });
-        expect(&error, Kind::Refused, &["does not tell its"]);
+        expect(&error, Kind::Refused, &["reports no"]);
     }
     let error = refused(&with(Expectation::Serial(text("S"))), &disk(1, GIB), &dest);
     expect(&error, Kind::Refused, &["serial is 'S1', not 'S'"]);

@@ -48,12 +48,12 @@ pub fn copy(found: CopyFound<'_>) -> String {
         }
         Ended::Failed(error) => page.warnings.push(bare(&text::error(error)).trim_start_matches("haul: ").to_owned()),
     }
-    let waiting = bare(&text::waiting(outcome));
+    let bottleneck = bare(&text::bottleneck(outcome));
     let summary = [
         ("Time", bare(&text::time(outcome))),
         ("Estimate", bare(&text::estimated(outcome))),
         ("Rate", bare(&text::rate(outcome))),
-        ("Waiting", waiting),
+        ("Bottleneck", bottleneck),
     ];
     page.summary = summary
         .into_iter()
@@ -202,7 +202,7 @@ fn waiting(waits: &[Piece]) -> Figure {
         Curve::new(&format!("for {}", WAITED_FOR[what]), what, Shape::Area, points)
     };
     let chart = Chart {
-        label: "Share of the time spent waiting, by what for".to_owned(),
+        label: "Share of the time spent waiting, by bottleneck".to_owned(),
         across: Axis::over(Quantity::Time, waits.iter().map(|piece| piece.end_s)),
         up: Axis::percent(),
         curves: seen.iter().map(curve).collect(),
@@ -218,7 +218,7 @@ fn waiting(waits: &[Piece]) -> Figure {
     let table = Table::new(&columns, waits.iter().map(row).collect());
     let what = "Share of the time in which there was nothing to do but wait: what is highest held the copy back. What \
                 is missing to 100 % went to the flush, or to nothing.";
-    drawn("waiting", "Who was waited for", what, &chart, table)
+    drawn("waiting", "Bottleneck", what, &chart, table)
 }
 
 /// What was waited for most in all.
@@ -271,7 +271,7 @@ fn latencies(outcome: &Outcome) -> Option<Figure> {
         let times = [latency.p50_us, latency.p90_us, latency.p99_us, latency.max_us].map(units::latency);
         [side.name().to_owned(), latency.count.to_string()].into_iter().chain(times).collect()
     };
-    let columns = ["side", "requests", "half within", "90 % within", "99 % within", "slowest"];
+    let columns = ["side", "requests", "latency p50", "p90", "p99", "max"];
     let table = Table::new(&columns, sides.iter().map(row).collect());
     let what = "Share of the requests that took so long, from the moment their queue got them; the time axis is \
                 logarithmic.";

@@ -23,7 +23,7 @@ pub fn confirm(plan: &Plan, source: &Facts, dest: &Facts) -> String {
     let mut text = sides.lines();
     text.push('\n');
     text += &paragraph(&consequence(plan, dest, erased));
-    text + "Type yes to go on, anything else to stop: "
+    text + "Type \"yes\" to continue, anything else to stop: "
 }
 
 /// The question what is to become of an unfinished copy; `what` says which, as a clause.
@@ -87,5 +87,5 @@ fn consequence(plan: &Plan, dest: &Facts, erased: Option<Extent>) -> String {
         }
         None => format!("The data on {name}{who}"),
     };
-    format!("{what} will be overwritten and cannot be brought back.")
+    format!("{what} will be overwritten and cannot be recovered.")
 }

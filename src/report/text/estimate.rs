@@ -30,7 +30,7 @@ pub(super) fn expected(plan: &Plan, estimate: &Estimate) -> String {
         return text;
     }
     let places = units::count(estimate.places.into(), "place", "places");
-    text + &format!(" (by short reads at {})", whole(&places))
+    text + &format!(" (from sample reads at {})", whole(&places))
 }
 
 /// `about 3 h 20 min`, `at least 3 h 20 min`, `10 min to 20 min`.

@@ -32,7 +32,7 @@ pub(crate) use error::message;
 pub use error::{error, told, warning};
 pub(crate) use estimate::estimated;
 pub use outcome::outcome;
-pub(crate) use outcome::{headline, rate, time, waiting};
+pub(crate) use outcome::{bottleneck, headline, rate, time};
 pub use plan::plan;
 pub use rest::continue_command;
 pub(crate) use side::described;

@@ -46,7 +46,7 @@ pub fn outcome(decision: &Decision, outcome: &Outcome, args: &[String]) -> Strin
     if let Some(found) = &outcome.verified {
         verified::rows(plan, found, &mut rows);
     }
-    rows.row("in memory", memory_check::row(plan, outcome));
+    rows.row("checked", memory_check::row(plan, outcome));
     rows.row("manifest", outcome.manifest.as_deref().map(printable).unwrap_or_default());
     rows.row("bytes", bytes(plan, &outcome.totals));
     rows.row("journal", outcome.kept.as_ref().map(journal).unwrap_or_default());
@@ -54,11 +54,11 @@ pub fn outcome(decision: &Decision, outcome: &Outcome, args: &[String]) -> Strin
     rows.row("estimate", estimated(outcome));
     rows.row("rate", rate(outcome));
     rows.row("cpu", cpu(outcome));
-    rows.row("memory", format!("{} resident at most", whole(&units::size(outcome.usage.peak_resident_bytes))));
+    rows.row("memory", format!("peak RSS {}", whole(&units::size(outcome.usage.peak_resident_bytes))));
     rows.row("engine", engine(notes, outcome));
     rows.row("pace", super::pace::pace(outcome));
     rows.row("tried", super::pace::tried(outcome));
-    rows.row("waiting", waiting(outcome));
+    rows.row("bottleneck", bottleneck(outcome));
     let [reads, writes] = match (plan.pattern.map(|used| used.act), plan.route) {
         (Some(PatternAct::Write), _) => ["filling", "writes"],
         (Some(PatternAct::Check), _) => ["reads", "judging"],
@@ -179,18 +179,18 @@ fn claimed(plan: &Plan, outcome: &Outcome) -> String {
     };
     let durable = match durability(plan, outcome) {
         "" => "",
-        "durable" => ", and are durable",
-        "in memory" => ", but are only in memory",
-        _ => ", but are not durable",
+        "durable" => "; durable",
+        "in memory" => "; only in memory",
+        _ => "; not durable",
     };
-    let what = if plan.route.writes() { "arrived" } else { "were compared" };
-    let missing = match outcome.unread.iter().all(Unread::is_empty) {
-        true => "none missing",
-        false => "none missing but what could not be read",
+    let what = if plan.route.writes() { "copied" } else { "compared" };
+    let but = match outcome.unread.iter().all(Unread::is_empty) {
+        true => "",
+        false => ", but for what could not be read",
     };
     let bytes = whole(&units::bytes(plan.claimed_bytes(claimed)));
     let of = plan.ranges.as_ref().map(|ranges| format!(" of the {}", printable(&ranges.name()))).unwrap_or_default();
-    format!("the {place} {bytes}{of} {what} with {missing}{durable}")
+    format!("the {place} {bytes}{of}, {what} contiguously{but}{durable}")
 }
 
 fn bytes(plan: &Plan, totals: &Totals) -> String {
@@ -280,7 +280,7 @@ fn engine(notes: &PlanNotes, outcome: &Outcome) -> String {
 }
 
 /// Which side held the copy back, as a share of the time before the flush.
-pub(crate) fn waiting(outcome: &Outcome) -> String {
+pub(crate) fn bottleneck(outcome: &Outcome) -> String {
     let copying = outcome.elapsed.saturating_sub(outcome.flushing);
     let [source, dest] = outcome.sides.each_ref().map(|side| side.waited);
     let (digests, limit) = (outcome.digest_waited, outcome.limit_waited);
@@ -289,14 +289,14 @@ pub(crate) fn waiting(outcome: &Outcome) -> String {
     }
     let busy = copying.saturating_sub(source + dest + digests + limit);
     let share = |waited| whole(&units::share(waited, copying));
-    let mut text = format!("for the source {}, for the dest {}, ", share(source), share(dest));
+    let mut text = format!("source {}, dest {}, ", share(source), share(dest));
     if !digests.is_zero() {
-        text += &format!("for the digests {}, ", share(digests));
+        text += &format!("digests {}, ", share(digests));
     }
     if !limit.is_zero() {
-        text += &format!("for --limit {}, ", share(limit));
+        text += &format!("--limit {}, ", share(limit));
     }
-    text += &format!("for neither {} of the time", share(busy));
+    text += &format!("other {}", share(busy));
     let [source_idle, dest_idle] = outcome.sides.each_ref().map(|side| side.idle);
     if !(source_idle + dest_idle).is_zero() {
         let shares = [source_idle, dest_idle].map(|idle| whole(&units::share(idle, copying)));
@@ -325,8 +325,8 @@ fn requests(plan: &Plan, outcome: &Outcome, side: Side) -> String {
         // The dest of a copy of differences is read, too, and by far more often.
         let with_reads = matches!(plan.route, Route::Delta { .. }) && side == Side::Dest;
         text += if with_reads { "; with the reads of it" } else { ";" };
-        text += &format!(" half within {}, 90\u{a0}% {},", told(latency.p50_us), told(latency.p90_us));
-        text += &format!(" 99\u{a0}% {}, slowest {}", told(latency.p99_us), told(latency.max_us));
+        text += &format!(" latency p50\u{a0}{}, p90\u{a0}{},", told(latency.p50_us), told(latency.p90_us));
+        text += &format!(" p99\u{a0}{}, max\u{a0}{}", told(latency.p99_us), told(latency.max_us));
     }
     text
 }
@@ -345,7 +345,7 @@ fn page_cache(outcome: &Outcome) -> String {
 fn journal(kept: &Kept) -> String {
     let mut text = Vec::new();
     if kept.already_bytes > 0 {
-        text.push(format!("{} were durable since earlier runs", whole(&units::exact(kept.already_bytes))));
+        text.push(format!("{} already copied by earlier runs (resumed)", whole(&units::exact(kept.already_bytes))));
     }
     if let Some(left) = &kept.left {
         let path = printable(&left.to_string_lossy()).to_string();

@@ -43,7 +43,7 @@ fn a_plan_tells_sides_range_reasons_and_time_in_80_columns() {
             from byte 1048576 (sector 2048) of the dest
     time    about 1 s, the destination is the slower side: the source reads
             12.0 GB/s (11.2 GiB/s), the destination writes 8.60 GB/s (8.01 GiB/s),
-            as fast as it reads, being a hard disk (by short reads at 10 places)
+            as fast as it reads, being a hard disk (from sample reads at 10 places)
 
     engine      ring          io_uring works here and both sides can be on one ring
     block size  256 KiB × 32  what the queue limits of both disks suggest; better
@@ -71,18 +71,17 @@ fn a_complete_copy_is_told_in_full() {
     rate        7.95 GB/s (7.41 GiB/s); before the flush 8.59 GB/s (8.00 GiB/s);
                 data alone 8.05 GB/s (7.50 GiB/s)
     cpu         0.050 s user, 0.120 s system, 0.085 s per GiB
-    memory      18.2 MiB resident at most
+    memory      peak RSS 18.2 MiB
     engine      ring: io_uring, fixed buffers, huge pages
     pace        queue depth 4+2, 1 MiB blocks; that gained 31 %, and more changes
                 nothing; looking for the pace cost 1.5 %
     tried       queue depth 4+2, 1 MiB blocks: +31 %; queue depth 8+2,
                 1 MiB blocks: -1 %; queue depth 4+4, 1 MiB blocks: enough
-    waiting     for the source 13 %, for the dest 60 %, for neither 28 % of the
-                time; idle: source 1 %, dest 6 %
-    reads       7680 requests of 256 KiB; half within 85 µs, 90 % 170 µs, 99 %
-                425 µs, slowest 3.40 ms
-    writes      7681 requests of 256.0 KiB; half within 350 µs, 90 % 700 µs, 99 %
-                1.75 ms, slowest 14.0 ms
+    bottleneck  source 13 %, dest 60 %, other 28 %; idle: source 1 %, dest 6 %
+    reads       7680 requests of 256 KiB; latency p50 85 µs, p90 170 µs, p99 425 µs,
+                max 3.40 ms
+    writes      7681 requests of 256.0 KiB; latency p50 350 µs, p90 700 µs,
+                p99 1.75 ms, max 14.0 ms
     page cache  source 0 bytes → 4.00 KiB, dest 0 bytes → 4.00 KiB
     ");
 }
@@ -96,25 +95,23 @@ fn an_interrupted_copy_says_what_arrived_and_how_to_go_on() {
           4.01 GB/s (3.73 GiB/s), durable
     source      /dev/disk/by-id/ata-old-disk → /dev/sda, block device, direct
     dest        /dev/sdb, block device, direct
-    claimed     the first 1.01 GiB (1082130432 bytes) arrived with none missing, and
-                are durable
+    claimed     the first 1.01 GiB (1082130432 bytes), copied contiguously; durable
     bytes       1082130432 bytes
     time        0.27 s: 0.25 s copying, 0.02 s flushing
     estimate    0.25 s, the destination is the slower side
     rate        4.01 GB/s (3.73 GiB/s); before the flush 4.33 GB/s (4.03 GiB/s)
     cpu         0.050 s user, 0.120 s system, 0.169 s per GiB
-    memory      18.2 MiB resident at most
+    memory      peak RSS 18.2 MiB
     engine      ring: io_uring, fixed buffers, huge pages
     pace        queue depth 4+2, 1 MiB blocks; that gained 31 %, and more changes
                 nothing; looking for the pace cost 1.5 %
     tried       queue depth 4+2, 1 MiB blocks: +31 %; queue depth 8+2,
                 1 MiB blocks: -1 %; queue depth 4+4, 1 MiB blocks: enough
-    waiting     for the source 13 %, for the dest 60 %, for neither 28 % of the
-                time; idle: source 1 %, dest 6 %
-    reads       4128 requests of 256 KiB; half within 85 µs, 90 % 170 µs, 99 %
-                425 µs, slowest 3.40 ms
-    writes      4128 requests of 256 KiB; half within 350 µs, 90 % 700 µs, 99 %
-                1.75 ms, slowest 14.0 ms
+    bottleneck  source 13 %, dest 60 %, other 28 %; idle: source 1 %, dest 6 %
+    reads       4128 requests of 256 KiB; latency p50 85 µs, p90 170 µs, p99 425 µs,
+                max 3.40 ms
+    writes      4128 requests of 256 KiB; latency p50 350 µs, p90 700 µs,
+                p99 1.75 ms, max 14.0 ms
     page cache  source 0 bytes → 4.00 KiB, dest 0 bytes → 4.00 KiB
     note:  the locked memory limit is too low for registered buffers: plain ones
            were used
@@ -135,25 +132,23 @@ fn a_failed_copy_says_why_first() {
           4.01 GB/s (3.73 GiB/s), durable
     source      /dev/disk/by-id/ata-old-disk → /dev/sda, block device, direct
     dest        /dev/sdb, block device, direct
-    claimed     the first 1.00 GiB (1073741824 bytes) arrived with none missing, and
-                are durable
+    claimed     the first 1.00 GiB (1073741824 bytes), copied contiguously; durable
     bytes       1082130432 bytes
     time        0.27 s: 0.25 s copying, 0.02 s flushing
     estimate    0.25 s, the destination is the slower side
     rate        4.01 GB/s (3.73 GiB/s); before the flush 4.33 GB/s (4.03 GiB/s)
     cpu         0.050 s user, 0.120 s system, 0.169 s per GiB
-    memory      18.2 MiB resident at most
+    memory      peak RSS 18.2 MiB
     engine      ring: io_uring, fixed buffers, huge pages
     pace        queue depth 4+2, 1 MiB blocks; that gained 31 %, and more changes
                 nothing; looking for the pace cost 1.5 %
     tried       queue depth 4+2, 1 MiB blocks: +31 %; queue depth 8+2,
                 1 MiB blocks: -1 %; queue depth 4+4, 1 MiB blocks: enough
-    waiting     for the source 13 %, for the dest 60 %, for neither 28 % of the
-                time; idle: source 1 %, dest 6 %
-    reads       4128 requests of 256 KiB; half within 85 µs, 90 % 170 µs, 99 %
-                425 µs, slowest 3.40 ms
-    writes      4128 requests of 256 KiB; half within 350 µs, 90 % 700 µs, 99 %
-                1.75 ms, slowest 14.0 ms
+    bottleneck  source 13 %, dest 60 %, other 28 %; idle: source 1 %, dest 6 %
+    reads       4128 requests of 256 KiB; latency p50 85 µs, p90 170 µs, p99 425 µs,
+                max 3.40 ms
+    writes      4128 requests of 256 KiB; latency p50 350 µs, p90 700 µs,
+                p99 1.75 ms, max 14.0 ms
     page cache  source 0 bytes → 4.00 KiB, dest 0 bytes → 4.00 KiB
 
     To copy the rest, once the cause is gone:
@@ -190,8 +185,8 @@ fn the_question_marks_what_will_be_erased() {
 
     The first 2.00 GiB (2147483648 bytes) of 931.5 GiB on /dev/sdb (Samsung SSD 870
     EVO 1TB, serial S6PUNX0T123456, sata, not rotating) will be overwritten and
-    cannot be brought back.
-    Type yes to go on, anything else to stop:
+    cannot be recovered.
+    Type "yes" to continue, anything else to stop:
     "#);
 }
 

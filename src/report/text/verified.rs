@@ -44,7 +44,7 @@ pub(super) fn rows(plan: &Plan, verified: &Verified, rows: &mut Columns) {
         None => "; whether past the page cache is not known",
     };
     if let Some(cached) = verified.cached_bytes.filter(|&cached| cached > 0) {
-        text += &format!("; {} were in the page cache and would not leave it", whole(&units::size(cached)));
+        text += &format!("; {} were in the page cache and could not be evicted", whole(&units::size(cached)));
     }
     if verified.is_right() && verified.misread.is_empty() && verified.rewritten.is_empty() {
         text += ": all as it was read from the source";

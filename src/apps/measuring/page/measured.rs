@@ -96,7 +96,7 @@ fn sweep(tuned: &Tuned, way: Way, id: &'static str) -> Option<Figure> {
         up: Axis::over(Quantity::Rate, points().map(|point| point.1)),
         curves: curves.clone(),
     };
-    let columns = ["block", "depth", "rate", "±", "requests/s", "half within", "99 % within", "CPU s/GiB", "runs"];
+    let columns = ["block", "depth", "rate", "±", "requests/s", "latency p50", "p99", "CPU s/GiB", "runs"];
     let table = Table::new(&columns, entries.into_iter().map(row).collect());
     let title = format!("Rate by block size: {}", way.name());
     let what = match way {

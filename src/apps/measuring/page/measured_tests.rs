@@ -88,8 +88,8 @@ fn what_a_command_costs_is_read_off_with_and_without_the_medium() {
     let page = page_of(&found(), Op::Read);
     let alone = found().commands.unwrap();
     for (id, costs, words) in [
-        ("command-cost", &found().costs, "100 µs before a byte moves, then 1.00 GB/s"),
-        ("read-buffer", &alone.buffer, "20 µs before a byte moves, then 1.00 GB/s"),
+        ("command-cost", &found().costs, "100 µs fixed latency, then 1.00 GB/s"),
+        ("read-buffer", &alone.buffer, "20 µs fixed latency, then 1.00 GB/s"),
     ] {
         // The line goes through what was measured, for that was made so.
         assert_drawn(&page, id, LOG, &[times(costs), times(costs)]);

@@ -90,7 +90,7 @@ mod tests {
         let told = told.lines().split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(told.contains("a READ of no blocks takes 40 µs:"), "{told}");
         assert!(
-            told.contains("READ BUFFER, without the medium: 50 µs before a byte moves, then 1.00 GB/s: the line fits"),
+            told.contains("READ BUFFER, without the medium: 50 µs fixed latency, then 1.00 GB/s: the line fits"),
             "{told}"
         );
         assert!(table(&found).contains("READ BUFFER") && table(&found).lines().count() == 12, "{}", table(&found));

@@ -25,7 +25,7 @@ pub(crate) fn line_words(fit: &Fit) -> String {
     let flow = if fit.bytes_per_s.is_finite() { rate() } else { "at any rate".to_owned() };
     let fits = if fit.residual <= RESIDUAL_FINE { "the line fits" } else { "the line fits badly" };
     format!(
-        "{} before a byte moves, then {flow}: {fits}, distances of {:.0} %, {:.0} % at most",
+        "{} fixed latency, then {flow}: {fits}, distances of {:.0} %, {:.0} % at most",
         latency(fit.latency_s * 1e6),
         fit.residual * 100.0,
         fit.residual_max * 100.0

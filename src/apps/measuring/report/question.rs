@@ -24,8 +24,8 @@ pub fn confirm_measuring(device: &Facts, over: &Over, store: Option<&Path>) -> S
             units::count(places.len() as u64, "place", "places"),
             printable(&store.to_string_lossy())
         ),
-        _ => paint(DANGER, &format!("All data on {name}{who} will be overwritten and cannot be brought back.")),
+        _ => paint(DANGER, &format!("All data on {name}{who} will be overwritten and cannot be recovered.")),
     };
     text += &paragraph(&consequence);
-    text + "Type yes to go on, anything else to stop: "
+    text + "Type \"yes\" to continue, anything else to stop: "
 }

@@ -113,7 +113,7 @@ mod tests {
             "buffer 3.28 MiB (3434944 bytes)",
             "direct time rate processor line",
             "4 KiB 561 µs 7.30 MB/s 5 % 561 µs",
-            "direct 500 µs before a byte moves, then 67.0 MB/s: the line fits",
+            "direct 500 µs fixed latency, then 67.0 MB/s: the line fits",
             "as in 2001 direct: 496 µs of latency in each command, 67.0 MB/s without it;",
             "best 63.0 MB/s, worst 7.30 MB/s",
             "driver direct: the driver copied everything all the same",
