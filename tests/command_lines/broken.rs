@@ -12,10 +12,14 @@ const LEN_MAX: usize = 2 << 20;
 
 /// Runs haul, with what signals come passed on to it, and leaves its status in `status`.
 const HAUL: &str = r#"
+haul= pending=
+# Before haul is started: a shell that dies in between leaves a haul that nothing ends.
+pass_on() { pending=$1; [ -z "$haul" ] || kill -$1 $haul 2>/dev/null; }
+trap 'pass_on INT' INT; trap 'pass_on TERM' TERM
 # Else the shell has what it starts behind itself ignore SIGINT.
 set -m
 "$HAUL" "$@" <&0 & haul=$!
-trap 'kill -INT $haul 2>/dev/null' INT; trap 'kill -TERM $haul 2>/dev/null' TERM
+[ -z "$pending" ] || kill -$pending $haul 2>/dev/null
 wait $haul; status=$?
 while kill -0 $haul 2>/dev/null; do wait $haul; status=$?; done
 dest="${@: -1}"
