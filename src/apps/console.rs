@@ -148,7 +148,7 @@ impl Shown for Progress {
 pub(super) fn confirm(dest: &str, may_ask: bool, question: impl FnOnce() -> String, out: Out) -> Result<()> {
     let refused = |what: &str| Error::new(Kind::Refused, format!("{what} {dest}")).on(Side::Dest);
     if !can_be_asked(may_ask, out) {
-        return Err(refused("nobody can be asked before overwriting dest").advise(
+        return Err(refused("no terminal to confirm on before overwriting dest").advise(
             "Look at it with haul list, then give --yes; --expect serial=… makes sure that it is the right one.",
         ));
     }

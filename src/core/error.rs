@@ -78,7 +78,7 @@ impl Error {
             Kind::Gone => format!("{name} {path} is gone: cannot {doing} it"),
             Kind::NoSpace => format!("{name} {path} is full: cannot {doing} it"),
             Kind::EndedEarly => format!("{name} {path} ended early: nothing to {doing}"),
-            Kind::BrokenPipe => format!("nobody reads {name} {path} any more: cannot {doing} it"),
+            Kind::BrokenPipe => format!("cannot {doing} {name} {path}: its reader has closed it"),
             _ => format!("cannot {doing} {name} {path}"),
         };
         Error { side: Some(side), offset: Some(offset), source: Some(source), ..Error::new(kind, what) }

@@ -31,7 +31,7 @@ pub(super) fn failure_of_all(
         }
         Kind::NoSpace => Ok(told(error)),
         Kind::EndedEarly => {
-            let advice = "It got shorter while it was measured: measure it again when nobody changes it.";
+            let advice = "It got shorter while it was measured: measure it again when no program writes to it.";
             Ok(told(error).advise(advice))
         }
         _ => Err(error),

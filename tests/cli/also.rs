@@ -148,7 +148,7 @@ fn what_would_be_a_mistake_is_refused_before_any_dest_is_touched() {
     ];
     let disk = LoopDevice::over(&backing);
     if let Some(disk) = &disk {
-        cases.push((vec![source_name, one_name, "--also", name(disk.path())], 3, "nobody can be asked"));
+        cases.push((vec![source_name, one_name, "--also", name(disk.path())], 3, "no terminal to confirm on"));
         cases.push((
             vec!["--yes", source_name, one_name, "--also", name(&backing), "--also", name(disk.path())],
             3,

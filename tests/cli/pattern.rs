@@ -117,7 +117,7 @@ fn a_disk_is_filled_to_its_end_and_checked_past_the_cache() {
     let Some(disk) = LoopDevice::over(&backing) else { return };
     let device = name(disk.path());
     let refused = haul().args(["pattern", "write", device]).assert().code(3);
-    assert!(stderr(&refused).contains("nobody can be asked"), "{}", stderr(&refused));
+    assert!(stderr(&refused).contains("no terminal to confirm on"), "{}", stderr(&refused));
     assert_eq!(fs::read(&backing).expect("it is there"), noise(8 * MIB + 512, 9), "refused, and yet written");
     let size = format!("size={}", 8 * MIB);
     let refused = haul().args(["pattern", "write", "--yes", "--expect", &size, device]).assert().code(3);

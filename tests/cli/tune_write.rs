@@ -296,7 +296,7 @@ fn what_must_not_be_written_to_is_refused() {
         let told = stderr(&scene.haul(&[&write, arguments].concat()).assert().code(status));
         assert!(told.contains(words) && told.contains('→'), "{arguments:?}: {told}");
     };
-    refused(&[scene.path()], 3, "nobody can be asked");
+    refused(&[scene.path()], 3, "no terminal to confirm on");
     refused(&["--yes", "--expect", "size=1M", scene.path()], 3, "is not the one expected");
     refused(&["--yes", "/dev/there-is-no-such-disk"], 3, "no such device");
     refused(&["--yes", "/dev/null"], 2, "neither a disk nor a file");

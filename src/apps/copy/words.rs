@@ -114,8 +114,8 @@ pub(crate) struct CopyArguments {
 
     /// Overwrite a device without asking
     ///
-    /// Overwrite a block device without asking. Needed where nobody can be asked: when standard input or standard error
-    /// is no terminal. What is mounted, held, swap or too small is refused all the same.
+    /// Overwrite a block device without asking. Needed where there is no terminal to confirm on: when standard input or
+    /// standard error is none. What is mounted, held, swap or too small is refused all the same.
     #[arg(long, short = 'y', help_heading = "Safety")]
     yes: bool,
 

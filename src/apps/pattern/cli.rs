@@ -60,8 +60,7 @@ pub(super) struct WriteArguments {
 
     /// Overwrite a device without asking
     ///
-    /// Overwrite a block device without asking, where nobody can be asked. What is mounted, held or swap is refused all
-    /// the same.
+    /// Overwrite a block device without asking, for scripts. What is mounted, held or swap is refused all the same.
     #[arg(long, short = 'y', help_heading = "Safety")]
     yes: bool,
 

@@ -42,7 +42,7 @@ fn check_unwritten(record_file: &str, journal: &Journal, dest: &Path) -> Result<
     }
     let advice = format!(
         "Nothing was written. Compare everything and copy what differs with --restart --delta, or copy from the start \
-         with --restart. Where you know that nobody changed a byte, set the time back with touch -d {} and resume.",
+         with --restart. If you are sure that no byte was changed, set the time back with touch -d {} and resume.",
         then.dest_mtime
     );
     let of = |ended: Ended| (ended.dest_mtime, ended.dest_size_bytes);

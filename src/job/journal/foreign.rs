@@ -42,7 +42,7 @@ pub(super) fn refusal(path: &Path, named: bool) -> Error {
     let elsewhere =
         if named { "name another file with --journal" } else { "keep the journal elsewhere by --journal FILE" };
     let advice = format!(
-        "Nothing was written. Look at it, and remove it if nobody wants it; or {elsewhere}, or keep none by \
+        "Nothing was written. Look at it, and remove it if it is not needed; or {elsewhere}, or keep none by \
          --no-journal."
     );
     Error::new(Kind::Refused, text).advise(advice)

@@ -78,9 +78,9 @@ fn impossible(
     let one_file = source.kind == EndpointKind::File && source.id.is_some() && source.id == dest.id;
     let lasts = |kind| matches!(kind, EndpointKind::File | EndpointKind::Block);
     match (source.kind, dest.kind) {
-        (kind, _) if kind.is_stream() => Some("the source is a stream, which nobody can read again"),
+        (kind, _) if kind.is_stream() => Some("the source is a stream, which cannot be read again"),
         (kind, _) if !lasts(kind) => Some("the source has no bytes of its own"),
-        (_, kind) if kind.is_stream() => Some("the dest is a stream, which nobody can go on with"),
+        (_, kind) if kind.is_stream() => Some("the dest is a stream, which cannot be continued"),
         (_, kind) if !lasts(kind) => Some("the dest keeps nothing"),
         _ if range.len.is_none() => Some("the length of the source is not known"),
         _ if range.len == Some(0) => Some("there is nothing to copy"),

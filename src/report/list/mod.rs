@@ -38,8 +38,7 @@ pub fn human(devices: &[Device], others: &[ScsiDevice], width: usize) -> String 
 }
 
 const PLACES: &str = "Partitions: first sector + number of sectors, of 512 bytes each.";
-const UNREADABLE: &str =
-    "Not readable: this user or container may not open the device, so nobody looked what is on it.";
+const UNREADABLE: &str = "Not readable: this user or container may not open the device, so its content is unknown.";
 
 /// Widths that all paragraphs share, so that one can look down a column.
 struct Layout {

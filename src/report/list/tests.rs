@@ -102,7 +102,7 @@ fn no_devices_and_unreadable_devices_are_said_so() {
     let secret = Device { size: 1 << 20, ..Device::default() };
     let text = flowing(&bare(&[secret], 80));
     assert!(text.contains("1.05 MB not readable Not readable: "), "{text}");
-    assert!(text.ends_with("so nobody looked what is on it."), "{text}");
+    assert!(text.ends_with("so its content is unknown."), "{text}");
     assert!(!bare(&examples::devices(), 80).contains("eadable"));
     let strange = Device { size: 1 << 20, readable: true, ..Device::default() };
     assert!(bare(&[strange], 80).contains("unknown content"));

@@ -23,7 +23,7 @@ fn of_request(error: &Error) -> &'static str {
             "The source is longer than the device: take a larger one, or copy less with --count."
         }
         (Kind::NoSpace, _) => "Make room on its file system, or choose another place.",
-        (Kind::EndedEarly, _) => "It is shorter than when the copy began. Copy it again when nobody changes it.",
+        (Kind::EndedEarly, _) => "It is shorter than when the copy began. Copy it again when no program writes to it.",
         (Kind::BrokenPipe, _) => "The program that read from it ended before the copy did.",
         (Kind::Io, Some(Side::Source)) if on_device => {
             "The kernel's log (dmesg) says more. --on-error skip goes around bad places; from a medium that gets worse \

@@ -159,7 +159,7 @@ fn sure(found: &Answer) -> String {
             let percent = (share * 100.0).floor().min(99.0);
             format!("{percent:.0} % that it reaches 95 % of the best, from {rounds}; its rate is {low} to {high}")
         }
-        _ => format!("nobody can be: there was time for {rounds} only; give it more with --time"),
+        _ => format!("too few measurements: there was time for {rounds} only; give it more with --time"),
     }
 }
 
