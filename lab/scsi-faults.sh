@@ -67,7 +67,7 @@ copy_spoilt 0x8000 7 $from-sg $to-sg
 judge "a busy host" right
 copy_spoilt 4 21 --command-timeout 3 $from-sg $to-sg
 judge "time-outs now and then" right_or_told
-copy_spoilt 0x10 3 $from-sg $to
+copy_spoilt 0x10 7 $from-sg $to
 judge "aborted commands by sd too" right
 copy_spoilt 0x40 7 $from-sg $to-sg
 judge "failed checks of what the host adds" right_or_told
