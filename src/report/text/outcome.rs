@@ -300,7 +300,7 @@ pub(crate) fn bottleneck(outcome: &Outcome) -> String {
     let [source_idle, dest_idle] = outcome.sides.each_ref().map(|side| side.idle);
     if !(source_idle + dest_idle).is_zero() {
         let shares = [source_idle, dest_idle].map(|idle| whole(&units::share(idle, copying)));
-        text += &format!("; idle: source {}, dest {}", shares[0], shares[1]);
+        text += &format!("; idle: source\u{a0}{}, dest\u{a0}{}", shares[0], shares[1]);
     }
     text
 }
