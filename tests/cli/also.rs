@@ -293,9 +293,7 @@ fn nothing_is_claimed_behind_an_end_that_could_not_be_set() {
     for dests in [&[name(&one)][..], &[name(&one), "--also", name(&two)]] {
         let words = ["copy", "--json", "--progress", "none", "--skip", "900K", "--seek", "900K", name(&source)];
         let words = [&words[..], dests].concat();
-        let mut limited = Command::new("prlimit");
-        let output = limited.arg("--fsize=131072").arg(support::haul_path()).args(words).output();
-        let output = output.expect("util-linux is there");
+        let output = support::haul_limited("--fsize=131072").args(words).output().expect("util-linux is there");
         assert_eq!(output.status.code(), Some(1), "{}", in_one_line(&output.stderr));
         let report: Value = serde_json::from_slice(&output.stdout).expect("the report is JSON");
         let len = |path: &Path| fs::metadata(path).map_or(0, |file| file.len()).saturating_sub(900 << 10);

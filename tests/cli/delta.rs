@@ -1,12 +1,11 @@
 //! `haul copy --delta`: only what differs is written.
 use crate::support::{
-    LoopDevice, cmp, cmp_ranges, engines, haul, haul_path, in_one_line, memory_dir, noise, run_in_shell, scratch,
+    LoopDevice, cmp, cmp_ranges, engines, haul, haul_limited, in_one_line, memory_dir, noise, run_in_shell, scratch,
     stderr, write_noise,
 };
 use serde_json::Value;
 use std::fs;
 use std::path::Path;
-use std::process::Command;
 
 const MIB: usize = 1 << 20;
 const PIECE: usize = 64 << 10;
@@ -139,8 +138,7 @@ fn the_command_that_continues_makes_a_longer_dest_equal_too() {
     // In memory no journal is kept. The limit on the size of a file stands for a full disk.
     write_noise(&dest, MIB + 70_001, 69);
     let words = ["copy", "--delta", "--json", "--progress", "none", name(&source), name(&dest)];
-    let mut limited = Command::new("prlimit");
-    let output = limited.arg("--fsize=300000").arg(haul_path()).args(words).output().expect("util-linux is there");
+    let output = haul_limited("--fsize=300000").args(words).output().expect("util-linux is there");
     assert_eq!(output.status.code(), Some(1), "{}", in_one_line(&output.stderr));
     let report: Value = serde_json::from_slice(&output.stdout).expect("the report is JSON");
     run_in_shell(report["continue_command"].as_str().expect("it can be continued"));

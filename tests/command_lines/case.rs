@@ -68,7 +68,7 @@ pub enum Before {
 #[derive(Clone, Debug, PartialEq)]
 pub enum Fault {
     Signals(Vec<Sent>),
-    /// No file may be longer than this (`ulimit -f`).
+    /// No file may be longer than this.
     FileSize(u64),
 }
 

@@ -23,7 +23,7 @@ pub use lab::{
 };
 pub use modelled::{ModelledDisk, modelled_disks, wait_until};
 pub use running::{
-    Running, copied_bytes, depth_of, haul, haul_path, in_one_line, run_in_shell, state_home, stderr, stderr_lines,
-    wait_for_handler, with_haul_in_path,
+    Running, copied_bytes, depth_of, haul, haul_limited, haul_path, in_one_line, run_in_shell, state_home, stderr,
+    stderr_lines, wait_for_handler, with_haul_in_path,
 };
 pub use terminal::{Shown, Terminal, copy_on_a_terminal, haul_command, on_a_terminal};

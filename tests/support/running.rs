@@ -31,6 +31,15 @@ pub fn haul() -> Command {
     command
 }
 
+/// `haul` under a limit of prlimit(1), as `--fsize=4096`, to be run to its end.
+pub fn haul_limited(limit: &str) -> Command {
+    let mut command = Command::new("prlimit");
+    command.arg(limit).arg("--").arg(haul_path()).timeout(HANGS_AFTER).env("XDG_STATE_HOME", state_home());
+    // An instrumented haul would meet the limit once more when it writes its coverage data, and say so.
+    command.env("LLVM_PROFILE_FILE", "/dev/null");
+    command
+}
+
 thread_local! {
     static STATE_HOME: tempfile::TempDir = tempfile::tempdir().expect("there is room for a folder");
 }

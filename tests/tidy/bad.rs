@@ -280,3 +280,15 @@ fn tests_that_read_wrapped_words_are_found() {
     keeps(rules::wrapped_words, "tests/cli/also.rs", "let said = in_one_line(&output.stderr);");
     keeps(rules::wrapped_words, "tests/fronts/dd.rs", "let said = String::from_utf8_lossy(&output.stderr);");
 }
+
+#[test]
+fn limits_that_coverage_data_would_meet_are_found() {
+    breaks(rules::limited_coverage, "tests/cli/a.rs", "let script = \"ulimit -f 5; haul copy a b\";");
+    breaks(rules::limited_coverage, "tests/cli/a.rs", "let mut haul = Command::new(\"prlimit\");");
+    keeps(rules::limited_coverage, "tests/cli/a.rs", "haul_limited(\"--fsize=5\")");
+    keeps(
+        rules::limited_coverage,
+        "tests/cli/a.rs",
+        "\"ulimit -f 5; x\"; command.env(\"LLVM_PROFILE_FILE\", \"/dev/null\")",
+    );
+}

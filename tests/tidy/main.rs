@@ -90,6 +90,11 @@ fn tests_do_not_match_words_where_lines_are_wrapped() {
 }
 
 #[test]
+fn programs_under_a_limit_write_no_coverage_data() {
+    assert_each_file_keeps(rules::limited_coverage);
+}
+
+#[test]
 fn unsafe_stands_only_where_it_may() {
     assert_each_file_keeps(rules::unsafe_places);
 }

@@ -175,6 +175,21 @@ pub fn wrapped_words(source: &Source) -> Vec<String> {
     lines.map(|line| source.at(line, "standard error as it is wrapped; in_one_line is for words")).collect()
 }
 
+/// An instrumented program writes its coverage data when it ends, and complains where a limit on file sizes forbids it.
+pub fn limited_coverage(source: &Source) -> Vec<String> {
+    let text = source.raw.join("\n");
+    if !source.path.starts_with("tests/")
+        || source.path.starts_with("tests/tidy/")
+        || text.contains("LLVM_PROFILE_FILE")
+    {
+        return Vec::new();
+    }
+    let limits = |line: &&String| ["ulimit -f", "RLIMIT_FSIZE"].iter().any(|limit| line.contains(limit));
+    let of_programs = source.raw.iter().position(|line| limits(&line) || line.contains("new(\"prlimit\")"));
+    let found = of_programs.map(|line| source.at(line, "a limit on file sizes without LLVM_PROFILE_FILE=/dev/null"));
+    found.into_iter().collect()
+}
+
 pub fn unsafe_places(source: &Source) -> Vec<String> {
     if UNSAFE_IN.iter().any(|place| source.path.starts_with(place)) {
         return Vec::new();
