@@ -9,12 +9,11 @@ mod following;
 mod forward;
 mod listed;
 mod ranges;
-mod rest;
 mod shape;
 #[cfg(test)]
 mod tests;
 
-use crate::core::{Direction, Endpoint, ExtentSet, PAGE_BYTES, Plan, Schedule, Side};
+use crate::core::{Direction, Endpoint, Extent, ExtentSet, PAGE_BYTES, Plan, Schedule, Side};
 use std::sync::Arc;
 
 use backward::Backward;
@@ -23,7 +22,6 @@ pub use following::{Front, following};
 use forward::Forward;
 pub use listed::listed;
 use ranges::InRanges;
-use rest::Rest;
 use shape::Shape;
 
 /// The schedule that the plan asks for. `source` is asked for its holes, where the plan wants that.
@@ -45,8 +43,7 @@ pub fn rest(plan: &Plan, source: &Arc<dyn Endpoint>, durable: &ExtentSet) -> Box
     // Of what went past the page cache no page may be written through it as well.
     let align_bytes =
         aligns.into_iter().max().map_or(1, |align| if align > 1 { align.max(PAGE_BYTES as u64) } else { 1 });
-    if let Some(ranges) = plan.ranges_from_first() {
-        return Box::new(InRanges::rest(Shape::of(plan), source, ranges, durable, align_bytes));
-    }
-    Box::new(Rest::new(Shape::of(plan), source, durable, align_bytes))
+    let shape = Shape::of(plan);
+    let ranges = plan.ranges_from_first().unwrap_or_else(|| vec![Extent::new(0, shape.len)]);
+    Box::new(InRanges::rest(shape, source, ranges, durable, align_bytes))
 }

@@ -1,7 +1,6 @@
-//! Some ranges of both sides, and nothing between them.
+//! Some ranges of both sides, and nothing between them: those of a list, or what earlier runs left to be copied.
 use super::claim::Claim;
 use super::forward::Forward;
-use super::rest::widen;
 use super::shape::Shape;
 use crate::core::{Endpoint, Extent, ExtentSet, Next, Schedule};
 use std::io;
@@ -22,23 +21,15 @@ pub(super) struct InRanges {
 impl InRanges {
     /// `ranges` count from the first byte of the copy; they ascend and do not touch.
     pub(super) fn new(shape: Shape, source: Option<Arc<dyn Endpoint>>, ranges: Vec<Extent>) -> Self {
+        let handed_out: ExtentSet = ranges.iter().copied().collect();
         let mut claim = Claim::default();
-        let mut at = 0;
-        for range in &ranges {
-            if range.offset > at {
-                claim.settle(Extent::new(at, range.offset - at));
-            }
-            at = range.end();
-        }
-        // Behind the last range nothing more is to arrive.
-        if at < shape.len {
-            claim.settle(Extent::new(at, shape.len - at));
-        }
+        handed_out.gaps(Extent::new(0, shape.len)).for_each(|there| claim.settle(there));
         InRanges { shape, source, ranges: ranges.into_iter(), inner: None, claim }
     }
 
-    /// What of `ranges` is not durable yet. The gaps in it are widened to the grid of blocks that direct I/O can move,
-    /// but not beyond their range.
+    /// What of `ranges` is not durable yet; `align_bytes` is a power of two. The gaps in it are widened to the grid of
+    /// blocks that direct I/O can move, but not beyond their range: a few bytes are then copied again, with the same
+    /// contents.
     pub(super) fn rest(
         shape: Shape,
         source: Option<Arc<dyn Endpoint>>,
@@ -52,6 +43,18 @@ impl InRanges {
         }
         InRanges::new(shape, source, left.iter().collect())
     }
+}
+
+/// The gap with its ends on the grid that begins behind the first block.
+fn widen(gap: Extent, shape: &Shape, align_bytes: u64) -> Extent {
+    let head = shape.head_bytes;
+    let start = match gap.offset.checked_sub(head) {
+        Some(behind) => head + behind / align_bytes * align_bytes,
+        None => 0,
+    };
+    let end = head + gap.end().saturating_sub(head).next_multiple_of(align_bytes);
+    let end = end.min(shape.len);
+    Extent::new(start, end - start)
 }
 
 impl Schedule for InRanges {

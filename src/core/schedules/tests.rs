@@ -121,7 +121,7 @@ proptest! {
         let (align, whole) = (1u64 << align_bits, Extent::new(0, len));
         let extents = pairs.iter().map(|&(at, len)| Extent::new(at, len));
         let durable: ExtentSet = extents.filter_map(|extent| extent.intersection(&whole)).collect();
-        let mut schedule = Rest::new(shape(len, 0, head, align), None, &durable, align);
+        let mut schedule = InRanges::rest(shape(len, 0, head, align), None, vec![Extent::new(0, len)], &durable, align);
         let there_before: ExtentSet = [schedule.claimed()].into_iter().collect();
         prop_assert!(durable.intersection(&there_before) == there_before, "claimed more than was there");
         let runs = all(&mut schedule, block_k * 4096);
@@ -144,9 +144,21 @@ proptest! {
 
 #[test]
 fn the_rest_of_a_complete_copy_is_nothing() {
-    let mut schedule = Rest::new(shape(1000, 0, 0, 1), None, &[Extent::new(0, 1000)].into_iter().collect(), 4096);
+    let whole = Extent::new(0, 1000);
+    let durable = [whole].into_iter().collect();
+    let mut schedule = InRanges::rest(shape(1000, 0, 0, 1), None, vec![whole], &durable, 4096);
     assert_eq!(schedule.next(100).unwrap(), Next::Finished);
     assert_eq!(schedule.claimed(), Extent::new(0, 1000));
+}
+
+/// Ranges from the first byte on, by the gap before each and its length.
+fn apart(pairs: &[(u64, u64)]) -> Vec<Extent> {
+    let mut ranges: Vec<Extent> = Vec::new();
+    for &(gap, len) in pairs {
+        let offset = ranges.last().map_or(0, |last| last.end() + gap);
+        ranges.push(Extent::new(offset, len));
+    }
+    ranges
 }
 
 proptest! {
@@ -155,13 +167,8 @@ proptest! {
         pairs in prop::collection::vec((1u64..20_000, 1u64..30_000), 1..9), head in 0u64..600, block_k in 1u32..9,
         steps in prop::collection::vec(1u64..20_000, 0..12),
     ) {
-        let mut at = 0;
-        let mut ranges: Vec<Extent> = Vec::new();
-        for (gap, len) in pairs {
-            let offset = if ranges.is_empty() { 0 } else { at + gap };
-            ranges.push(Extent::new(offset, len));
-            at = offset + len;
-        }
+        let ranges = apart(&pairs);
+        let at = ranges.last().unwrap().end();
         // A first block is only cut short where the borders within the copy allow it.
         let head = if ranges.len() == 1 { head } else { 0 };
         let ends: Vec<u64> = steps.iter().scan(0, |at, step| { *at += step; Some(*at) }).collect();
@@ -188,13 +195,8 @@ proptest! {
         pairs in prop::collection::vec((1u64..20_000, 1u64..30_000), 1..9), align_bits in 0u32..13, block_k in 1u32..40,
         there in prop::collection::vec((0u64..200_000, 1u64..30_000), 0..12),
     ) {
-        let (mut at, align) = (0, 1u64 << align_bits);
-        let mut ranges: Vec<Extent> = Vec::new();
-        for (gap, len) in pairs {
-            let offset = if ranges.is_empty() { 0 } else { at + gap };
-            ranges.push(Extent::new(offset, len));
-            at = offset + len;
-        }
+        let (ranges, align) = (apart(&pairs), 1u64 << align_bits);
+        let at = ranges.last().unwrap().end();
         let set: ExtentSet = ranges.iter().copied().collect();
         let durable: ExtentSet = there.iter().map(|&(at, len)| Extent::new(at, len)).collect();
         let durable = durable.intersection(&set);
