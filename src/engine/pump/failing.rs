@@ -47,10 +47,9 @@ impl Pump<'_> {
         }
         let ticket = request.ticket;
         self.queues.make_room(ticket);
-        if self.failure.as_ref().is_none_or(|first| ticket < first.ticket) {
+        if self.is_first_failure(ticket) {
             let error = self.error_of(&request, error);
-            self.failure = Some(Failure { error, ticket, by_signal: false });
-            self.clear_suspect();
+            self.set_failure(error, ticket);
             match place {
                 Place::ToFind => self.set_suspect(request),
                 Place::Known => self.retire(request),
@@ -58,7 +57,30 @@ impl Pump<'_> {
         } else {
             self.retire(request);
         }
-        // A read that waits for somebody else's bytes would keep us from ending.
+        self.wake_source();
+    }
+
+    /// A block cannot be copied for a reason that no request has told.
+    pub(in crate::engine) fn fail_block(&mut self, request: Request, error: Error) {
+        if self.is_first_failure(request.ticket) {
+            self.set_failure(error, request.ticket);
+        }
+        self.retire(request);
+        self.wake_source();
+    }
+
+    /// Of several failures the one at the block nearest to the beginning is reported.
+    fn is_first_failure(&self, ticket: u64) -> bool {
+        self.failure.as_ref().is_none_or(|first| ticket < first.ticket)
+    }
+
+    fn set_failure(&mut self, error: Error, ticket: u64) {
+        self.failure = Some(Failure { error, ticket, by_signal: false });
+        self.clear_suspect();
+    }
+
+    /// A read that waits for bytes of another program would keep the copy from ending.
+    fn wake_source(&self) {
         self.ends[Side::Source.index()].cancel();
     }
 

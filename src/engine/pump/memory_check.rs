@@ -1,7 +1,7 @@
 //! Whether a block's bytes are the same when it has been written as when it had been read. Bad memory, or a fault of
 //! this program that mixes blocks up, would otherwise arrive with the right digest: digests are taken of what was
 //! written.
-use super::{Failure, Pump};
+use super::Pump;
 use crate::core::stages::fingerprint;
 use crate::core::{Error, Kind, Request, Route, Side};
 
@@ -33,22 +33,17 @@ impl Pump<'_> {
         let extent = self.slots[request.slot as usize].extent;
         let (address, at) = (&self.plan.dest.address, self.plan.dest.offset + extent.offset);
         let end = at + extent.len;
-        let ticket = request.ticket;
-        if self.failure.as_ref().is_none_or(|first| ticket < first.ticket) {
-            let what = format!(
-                "the bytes for destination {address} from {at} to {end} changed in memory between reading and writing: \
-                 wrong bytes may have been written there"
-            );
-            let error = Error { offset: Some(at), ..Error::new(Kind::Io, what).on(Side::Dest) };
-            let error = error.advise("Test the memory of this computer (memtest86+) before you trust it with a copy.");
-            self.failure = Some(Failure { error, ticket, by_signal: false });
-            self.clear_suspect();
-            if let Some(check) = &mut self.memory_check {
-                check.changed_at = Some(at);
-            }
+        let what = format!(
+            "the bytes for destination {address} from {at} to {end} changed in memory between reading and writing: \
+             wrong bytes may have been written there"
+        );
+        let error = Error { offset: Some(at), ..Error::new(Kind::Io, what).on(Side::Dest) };
+        let error = error.advise("Test the memory of this computer (memtest86+) before you trust it with a copy.");
+        if let Some(check) = self.memory_check.as_mut().filter(|check| check.changed_at.is_none_or(|first| at < first))
+        {
+            check.changed_at = Some(at);
         }
-        self.retire(request);
-        self.ends[Side::Source.index()].cancel();
+        self.fail_block(request, error);
     }
 }
 

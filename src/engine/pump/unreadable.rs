@@ -113,13 +113,7 @@ impl Pump<'_> {
         );
         let error = Error { offset: Some(at), ..Error::new(Kind::Io, what).on(Side::Source).because(source) };
         let error = error.advise("Go on with --direct never, which writes nothing beside what is not durable yet.");
-        let ticket = request.ticket;
-        if self.failure.as_ref().is_none_or(|first| ticket < first.ticket) {
-            self.failure = Some(Failure { error, ticket, by_signal: false });
-            self.clear_suspect();
-        }
-        self.retire(request);
-        self.ends[Side::Source.index()].cancel();
+        self.fail_block(request, error);
     }
 
     /// Reads on behind a bad place.
