@@ -75,9 +75,9 @@ impl Error {
     pub fn of_request(kind: Kind, op: Op, side: Side, path: &str, offset: u64, source: io::Error) -> Self {
         let (doing, name) = (op.name(), side.name());
         let what = match kind {
-            Kind::Gone => format!("{name} {path} is gone: cannot {doing} it"),
-            Kind::NoSpace => format!("{name} {path} is full: cannot {doing} it"),
-            Kind::EndedEarly => format!("{name} {path} ended early: nothing to {doing}"),
+            Kind::Gone => format!("cannot {doing} {name} {path}: the device has disappeared"),
+            Kind::NoSpace => format!("cannot {doing} {name} {path}: it is full"),
+            Kind::EndedEarly => format!("cannot {doing} {name} {path}: it ended early"),
             Kind::BrokenPipe => format!("cannot {doing} {name} {path}: its reader has closed it"),
             _ => format!("cannot {doing} {name} {path}"),
         };
@@ -88,12 +88,12 @@ impl Error {
     pub fn of_writeback(kind: Kind, side: Side, path: &str, source: io::Error) -> Self {
         let name = side.name();
         let (what, advice) = match kind {
-            Kind::Gone => (format!("{name} {path} is gone: cannot write it"), ""),
-            Kind::NoSpace => (format!("{name} {path} is full: cannot write it"), "Make room there, then copy again."),
-            _ => (format!("cannot write {name} {path}"), "The kernel's log (dmesg) may say where. Then copy again."),
+            Kind::Gone => (format!("cannot write {name} {path}: the device has disappeared"), ""),
+            Kind::NoSpace => (format!("cannot write {name} {path}: it is full"), "Free space there, then copy again."),
+            _ => (format!("cannot write {name} {path}"), "The kernel log (dmesg) may show where. Then copy again."),
         };
         let which =
-            "what was written to the page cache earlier did not reach it, and the kernel does not say which bytes";
+            "writeback of earlier data failed, and the kernel does not report which bytes";
         Error::new(kind, format!("{what}: {which}")).on(side).because(source).advise(advice)
     }
 

@@ -33,11 +33,12 @@ impl Claim {
         let stat = rustix::fs::fstat(&device).map_err(|errno| failed(errno.into()))?;
         let size = block::size_bytes(device.as_fd()).map_err(failed)?;
         if let Some(known) = opening.facts.size.filter(|known| *known != size) {
-            return Err(opening.changed(&format!(": it had {known} bytes and now has {size}")));
+            return Err(opening.changed(&format!(": its size changed from {known} to {size} bytes")));
         }
         let start = queue_limits::start_bytes(stat.st_rdev);
         if start != node.start {
-            return Err(opening.changed(&format!(": it began at byte {} of its disk, now at {start}", node.start)));
+            return Err(opening.changed(&format!(": its start on the disk changed from byte {} to byte \
+                {start}", node.start)));
         }
         let held = opening.hold(device.as_fd())?;
         let claim = Claim { device: Some(device), _held: held };

@@ -224,7 +224,7 @@ fn what_the_drive_calls_final_is_not_tried_again() {
         (0x4006, "internal error (NVMe status 0/06), LBA 0", Kind::Io),
         (0x4020, "namespace is write protected (NVMe status 0/20), LBA 0", Kind::Io),
         (0x4081, "capacity exceeded (NVMe status 0/81), LBA 0", Kind::NoSpace),
-        (0x400b, "invalid namespace or format: the namespace is not there (NVMe status 0/0b), LBA 0", Kind::Gone),
+        (0x400b, "invalid namespace or format (NVMe status 0/0b), LBA 0", Kind::Gone),
     ] {
         let drive = drive(9, &[]);
         let device = opened(&drive, 0, 64);

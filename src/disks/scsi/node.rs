@@ -300,8 +300,8 @@ fn is_busy(error: &io::Error) -> bool {
 
 /// Why a driver of this version cannot be used; `None`: it can.
 fn too_old(version: i32) -> Option<DeviceError> {
-    let words = format!("its driver is version {version}, too old for commands: {VERSION_MIN} is the first that does");
-    let advice = "Name its block device without --passthrough.";
+    let words = format!("its driver version {version} is too old: {VERSION_MIN} or later is required");
+    let advice = "Name its block device and omit --passthrough.";
     (version < VERSION_MIN).then_some(DeviceError {
         kind: Kind::Unsupported,
         words,

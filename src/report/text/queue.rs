@@ -31,10 +31,10 @@ pub(crate) fn of_side(facts: &Facts) -> Option<String> {
 fn advised(advice: SchedulerAdvice, disk: &str) -> String {
     let command = format!("echo {} >/sys/block/{}/queue/scheduler", advice.scheduler(), printable(disk));
     let why = match advice {
-        SchedulerAdvice::SortForHead => "the kernel does not sort requests to this disk, which moves a head",
-        SchedulerAdvice::NoTurnsWithoutHead => "turns of processes cost requests a second on a disk without a head",
+        SchedulerAdvice::SortForHead => "the kernel does not sort requests for this rotational disk",
+        SchedulerAdvice::NoTurnsWithoutHead => "fair queueing between processes costs IOPS on an SSD",
     };
-    format!("{why}: '{}' changes that", whole(&command))
+    format!("{why}; to change it: '{}'", whole(&command))
 }
 
 /// Advice where reading through the page cache has reached less than [`AHEAD_SHARE`] of reading past it, and little is
@@ -49,8 +49,7 @@ pub(crate) fn read_ahead_advice(facts: &Facts, buffered_per_s: f64, direct_per_s
     let disk = printable(&policy.disk);
     let command = format!("blockdev --setra {} /dev/{disk}", AHEAD_BYTES / SECTOR_BYTES);
     Some(format!(
-        "reading through the page cache reaches {percent:.0} % of reading past it, with {} read ahead: '{}' may help \
-         other programs",
+        "buffered reads reach {percent:.0} % of the direct rate with a read-ahead of {}; '{}' may help other programs",
         whole(&units::block(little)),
         whole(&command)
     ))

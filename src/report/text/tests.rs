@@ -35,22 +35,20 @@ fn a_plan_tells_sides_range_reasons_and_time_in_80_columns() {
             on it: ext4 "data"
     dest    /dev/sdb
             block device, 931.5 GiB = 1.00 TB (1000204886016 bytes), 512-byte blocks
-            Samsung SSD 870 EVO 1TB, serial S6PUNX0T123456, sata, not rotating
+            Samsung SSD 870 EVO 1TB, serial S6PUNX0T123456, sata, SSD
             on it: GPT
               sdb1   512.0 MiB  vfat "EFI"
               sdb2   931.0 GiB  ext4 "root"
     range   2147483648 bytes: the whole source,
             from byte 1048576 (sector 2048) of the dest
-    time    about 1 s, the destination is the slower side: the source reads
-            12.0 GB/s (11.2 GiB/s), the destination writes 8.60 GB/s (8.01 GiB/s),
-            as fast as it reads, being a hard disk (from sample reads at 10 places)
+    time    about 1 s, limited by the destination: the source reads
+            12.0 GB/s (11.2 GiB/s), the destination writes 8.60 GB/s (8.01 GiB/s), assumed equal to its read rate (rotational disk) (from sample reads at 10 places)
 
     engine      ring          io_uring works here and both sides can be on one ring
-    block size  256 KiB × 32  what the queue limits of both disks suggest; better
-                              ones are looked for
+    block size  256 KiB × 32  default for the queue limits of both disks; auto-tuned
     source      direct, aligned to 512 bytes
-                              a block device: past the page cache
-    flush       yes           exit status 0 means that the data is on the medium
+                              block device
+    flush       yes           exit status 0 means that the data is durable
     warning:  the source is mounted read-write at /data: what changes during the
               copy may be torn
     "#);
@@ -67,14 +65,13 @@ fn a_complete_copy_is_told_in_full() {
     bytes       2147483648 bytes: 2013265920 of data written, 134217728 zeroed by
                 the dest in 3 records
     time        0.27 s: 0.25 s copying, 0.02 s flushing
-    estimate    0.25 s, the destination is the slower side; it took 8 % longer
+    estimate    0.25 s, limited by the destination; it took 8 % longer
     rate        7.95 GB/s (7.41 GiB/s); before the flush 8.59 GB/s (8.00 GiB/s);
                 data alone 8.05 GB/s (7.50 GiB/s)
     cpu         0.050 s user, 0.120 s system, 0.085 s per GiB
     memory      peak RSS 18.2 MiB
     engine      ring: io_uring, fixed buffers, huge pages
-    pace        queue depth 4+2, 1 MiB blocks; that gained 31 %, and more changes
-                nothing; looking for the pace cost 1.5 %
+    pace        queue depth 4+2, 1 MiB blocks; raised throughput by 31 %, the maximum found; looking for the pace cost 1.5 %
     tried       queue depth 4+2, 1 MiB blocks: +31 %; queue depth 8+2,
                 1 MiB blocks: -1 %; queue depth 4+4, 1 MiB blocks: enough
     bottleneck  source 13 %, dest 60 %, other 28 %; idle: source 1 %, dest 6 %
@@ -98,13 +95,12 @@ fn an_interrupted_copy_says_what_arrived_and_how_to_go_on() {
     claimed     the first 1.01 GiB (1082130432 bytes), copied contiguously; durable
     bytes       1082130432 bytes
     time        0.27 s: 0.25 s copying, 0.02 s flushing
-    estimate    0.25 s, the destination is the slower side
+    estimate    0.25 s, limited by the destination
     rate        4.01 GB/s (3.73 GiB/s); before the flush 4.33 GB/s (4.03 GiB/s)
     cpu         0.050 s user, 0.120 s system, 0.169 s per GiB
     memory      peak RSS 18.2 MiB
     engine      ring: io_uring, fixed buffers, huge pages
-    pace        queue depth 4+2, 1 MiB blocks; that gained 31 %, and more changes
-                nothing; looking for the pace cost 1.5 %
+    pace        queue depth 4+2, 1 MiB blocks; raised throughput by 31 %, the maximum found; looking for the pace cost 1.5 %
     tried       queue depth 4+2, 1 MiB blocks: +31 %; queue depth 8+2,
                 1 MiB blocks: -1 %; queue depth 4+4, 1 MiB blocks: enough
     bottleneck  source 13 %, dest 60 %, other 28 %; idle: source 1 %, dest 6 %
@@ -113,8 +109,7 @@ fn an_interrupted_copy_says_what_arrived_and_how_to_go_on() {
     writes      4128 requests of 256 KiB; latency p50 350 µs, p90 700 µs,
                 p99 1.75 ms, max 14.0 ms
     page cache  source 0 bytes → 4.00 KiB, dest 0 bytes → 4.00 KiB
-    note:  the locked memory limit is too low for registered buffers: plain ones
-           were used
+    note:  the locked memory limit is too low for registered buffers; unregistered buffers were used
 
     To copy the rest:
       haul copy --skip 1082130432 --seek 1082130432 --count 1065353216 --yes /dev/disk/by-id/ata-old-disk /dev/sdb
@@ -126,7 +121,7 @@ fn an_interrupted_copy_says_what_arrived_and_how_to_go_on() {
 fn a_failed_copy_says_why_first() {
     insta::assert_snapshot!(bare(&outcome(&examples::plan(), &examples::failed(), &examples::args())), @r"
     haul: cannot read source /dev/sda at byte 1073741824 (sector 2097152 of 512 bytes): Input/output error
-      → Look at the kernel's log (dmesg) for what the disk said, and copy what can be read with ddrescue.
+      → See the kernel log (dmesg) for the device error, and copy the readable part with ddrescue.
 
     haul: stopped after 1.00 GiB of 2.00 GiB (50 %) in 0.27 s,
           4.01 GB/s (3.73 GiB/s), durable
@@ -135,13 +130,12 @@ fn a_failed_copy_says_why_first() {
     claimed     the first 1.00 GiB (1073741824 bytes), copied contiguously; durable
     bytes       1082130432 bytes
     time        0.27 s: 0.25 s copying, 0.02 s flushing
-    estimate    0.25 s, the destination is the slower side
+    estimate    0.25 s, limited by the destination
     rate        4.01 GB/s (3.73 GiB/s); before the flush 4.33 GB/s (4.03 GiB/s)
     cpu         0.050 s user, 0.120 s system, 0.169 s per GiB
     memory      peak RSS 18.2 MiB
     engine      ring: io_uring, fixed buffers, huge pages
-    pace        queue depth 4+2, 1 MiB blocks; that gained 31 %, and more changes
-                nothing; looking for the pace cost 1.5 %
+    pace        queue depth 4+2, 1 MiB blocks; raised throughput by 31 %, the maximum found; looking for the pace cost 1.5 %
     tried       queue depth 4+2, 1 MiB blocks: +31 %; queue depth 8+2,
                 1 MiB blocks: -1 %; queue depth 4+4, 1 MiB blocks: enough
     bottleneck  source 13 %, dest 60 %, other 28 %; idle: source 1 %, dest 6 %
@@ -160,7 +154,7 @@ fn a_failed_copy_says_why_first() {
 fn an_error_is_one_message_without_the_words_of_rust() {
     insta::assert_snapshot!(bare(&error(&examples::bad_sector())), @r"
     haul: cannot read source /dev/sda at byte 1073741824 (sector 2097152 of 512 bytes): Input/output error
-      → Look at the kernel's log (dmesg) for what the disk said, and copy what can be read with ddrescue.
+      → See the kernel log (dmesg) for the device error, and copy the readable part with ddrescue.
     ");
     let bare_error = Error::new(Kind::Usage, "the count 12Q has an unknown suffix");
     assert_eq!(bare(&error(&bare_error)), "haul: the count 12Q has an unknown suffix\n");
@@ -178,13 +172,13 @@ fn the_question_marks_what_will_be_erased() {
             on it: ext4 "data"
     dest    /dev/sdb  <- WILL BE ERASED
             block device, 931.5 GiB = 1.00 TB (1000204886016 bytes), 512-byte blocks
-            Samsung SSD 870 EVO 1TB, serial S6PUNX0T123456, sata, not rotating
+            Samsung SSD 870 EVO 1TB, serial S6PUNX0T123456, sata, SSD
             on it: GPT
               sdb1    3.00 GiB  vfat "EFI"   ERASED in part
               sdb2   931.0 GiB  ext4 "root"  untouched
 
     The first 2.00 GiB (2147483648 bytes) of 931.5 GiB on /dev/sdb (Samsung SSD 870
-    EVO 1TB, serial S6PUNX0T123456, sata, not rotating) will be overwritten and
+    EVO 1TB, serial S6PUNX0T123456, sata, SSD) will be overwritten and
     cannot be recovered.
     Type "yes" to continue, anything else to stop:
     "#);
