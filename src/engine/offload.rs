@@ -42,7 +42,7 @@ pub(super) fn refusal_note(error: &io::Error) -> Option<String> {
     let said = DeviceError::of(error).filter(|said| said.kind == Kind::Unsupported);
     let why = said.map_or(String::new(), |said| format!(" ({})", said.words));
     let refused = said.is_some() || error.raw_os_error() == Some(libc::EOPNOTSUPP);
-    refused.then(|| format!("the device refuses to copy by itself{why}: the bytes go through haul"))
+    refused.then(|| format!("the device refuses the offloaded copy{why}: haul copies the data itself"))
 }
 
 /// Lets the device copy, one command after the other: between them the wish to stop is heard, and the tally follows.

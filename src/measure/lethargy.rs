@@ -168,7 +168,7 @@ fn watch(
     let cached_before = around.warm()?;
     if cached_before < WARM_MIN {
         let percent = cached_before * 100.0;
-        return Err(Unknown::Why(format!("only {percent:.0} % of a file that was just read stay in the page cache")));
+        return Err(Unknown::Why(format!("only {percent:.0} % of a file stay in the page cache after reading it")));
     }
     let start_before_s = starts(around, stop)?;
     // What a kernel takes back ahead of time by itself, is gone before the reading begins.

@@ -115,8 +115,8 @@ fn unflushed(subject: &Subject, error: io::Error) -> Error {
     let end = &subject.ways[0].1;
     let error = RequestError::of(&**end, Op::Write, 0, error);
     failure_of_all(end, Op::Write, &subject.address, 0, error).unwrap_or_else(|error| {
-        let what = format!("cannot flush dest {}: not all that was written has arrived", subject.address);
-        Error::new(Kind::Io, what).on(Side::Dest).because(error).advise("The kernel's log (dmesg) says more.")
+        let what = format!("cannot flush destination {}: not all data was written", subject.address);
+        Error::new(Kind::Io, what).on(Side::Dest).because(error).advise("See the kernel log (dmesg).")
     })
 }
 

@@ -105,7 +105,7 @@ impl JournalWriter {
             }
             let path = &inner.path;
             let note = journal.remove().err().map(|fault| {
-                format!("the journal {} is no longer needed and could not be removed: {fault}", path.display())
+                format!("cannot remove journal {}, which is no longer needed: {fault}", path.display())
             });
             JournalEnd { note, ..JournalEnd::default() }
         })

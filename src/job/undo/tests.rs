@@ -121,7 +121,7 @@ fn a_disk_that_is_gone_has_nothing_back() {
     let scene = Scene::new();
     let (_, left, said) = scene.put_back(&[Fault::BadAt { op: Op::Read, offset: 2 * MIB, errno: libc::ENODEV }]);
     assert_eq!(left, PLACES);
-    assert!(said.contains("is gone") && said.contains("Attach the device again"), "{said}");
+    assert!(said.contains("no longer exists") && said.contains("Attach the device again"), "{said}");
 }
 
 #[test]

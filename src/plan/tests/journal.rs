@@ -34,7 +34,7 @@ fn none_is_kept_where_nobody_could_go_on_and_to_ask_for_one_is_refused() {
         (auto(), &image, &pipe(), "the dest is a stream"),
         (auto(), &image, &Facts::new("/dev/null", EndpointKind::Null), "keeps nothing"),
         (count, &endless(), &disk, "no bytes of its own"),
-        (no_flush, &image, &disk, "nothing is flushed"),
+        (no_flush, &image, &disk, "--no-flush is given"),
         (apart, &image, &image, "one file"),
     ];
     for (options, source, dest, why_not) in table {

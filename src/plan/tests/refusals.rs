@@ -91,7 +91,7 @@ fn the_disk_of_the_running_system_is_refused_without_telling_to_unmount_the_root
     let mounted = InUse::Mounted { device: "sdc1".to_owned(), at: "/".into() };
     let dest = Facts { in_use: vec![mounted, InUse::System { at: "/".into() }], ..disk(2, GIB) };
     let error = refused(&Options { yes: true, ..options() }, &disk(1, GIB), &dest);
-    expect(&error, Kind::Refused, &["the running system has / on it", "start another system"]);
+    expect(&error, Kind::Refused, &["the running system has / on it", "boot another system"]);
     assert!(!error.advice.contains("umount"), "{}", error.advice);
 }
 

@@ -34,7 +34,7 @@ fn a_disk_is_reached_by_its_commands_only_where_that_was_asked_for_or_its_node_n
         assert_eq!(through, wanted, "{passes:?}");
     }
     let plan = made(&options(PassthroughMode::AsNamed), &plain, &named);
-    assert_eq!(why(&plan, "dest"), "SCSI commands: by /dev/sg2: it is named");
+    assert_eq!(why(&plan, "dest"), "SCSI commands: by /dev/sg2: named by the user");
     let plan = made(&options(PassthroughMode::WherePossible), &plain, &file("f", 3, MIB));
     assert_eq!(why(&plan, "source"), "SCSI commands: by /dev/sg1: --passthrough");
 }
@@ -93,7 +93,7 @@ fn an_offset_within_a_block_of_a_disk_is_refused_where_no_first_block_can_mend_i
     assert_eq!((plan.head_bytes, plan.source.access.cache), (0, Cache::DroppedByKernel));
     assert_eq!(made(&odd(None, Some(100)), &other, &disk).head_bytes, 3996);
     let error = refused(&odd(Some(100), Some(512)), &disk, &node(2, false));
-    expect(&error, Kind::Usage, &["commands of a disk", "--seek 512", "without --passthrough"]);
+    expect(&error, Kind::Usage, &["passthrough", "--seek 512", "without --passthrough"]);
 }
 
 #[test]
