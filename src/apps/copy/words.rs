@@ -40,7 +40,7 @@ type Expectations = Vec<Expectation>;
 #[derive(Debug, Parser)]
 #[command(name = "copy")]
 #[command(after_help = "Sizes: bytes, 4K 1M 2G (of 1024), 5MB (of 1000), 63s (512 each), 0x1000.\n\
-                  See --help for every option in full, endpoints, examples and exit statuses.")]
+                  See --help for all details, endpoints, examples and exit statuses.")]
 #[command(after_long_help = help::text(&[ENDPOINTS, SIZES, EXAMPLES, EXIT_STATUS, SIGNALS]))]
 pub(crate) struct CopyArguments {
     /// Source: block device, file, pipe, - for standard input
@@ -267,12 +267,12 @@ impl Words for CopyArguments {
 
     fn into_options(self) -> Result<Options, Unmeant> {
         if self.json && self.dests().any(|dest| dest == "-") {
-            let what = "--json prints the report on standard output, where the data goes with '-' as DST; name a file \
-                        or a pipe as DST, or use --progress json, which goes to standard error";
+            let what = "--json prints the report on standard output, but DST '-' sends the data there; name a file or \
+                a pipe as DST, or use --progress json, which prints to standard error";
             return Err((ErrorKind::ArgumentConflict, what.to_owned()));
         }
         if self.source.as_encoded_bytes().starts_with(b"if=") || self.dest.as_encoded_bytes().starts_with(b"of=") {
-            let what = "SRC and DST stand without dd's if= and of=; for a file of such a name write ./ before it";
+            let what = "give SRC and DST without if= and of=; for a file with such a name, prefix ./";
             return Err((ErrorKind::InvalidValue, what.to_owned()));
         }
         let mut hashes: Vec<HashKind> = Vec::new();
@@ -287,7 +287,7 @@ impl Words for CopyArguments {
             if let JournalWish::At(path) = &record_files.journal { Some(path.as_os_str()) } else { None };
         let files = [journal_path, self.mapfile.as_deref(), self.certainty.manifest.as_deref()];
         if self.report.as_ref().is_some_and(|report| files.contains(&Some(report.as_os_str()))) {
-            let what = "--report names the same file as --journal, --mapfile or --manifest; give the page its own";
+            let what = "--report names the same file as --journal, --mapfile or --manifest; give it another name";
             return Err((ErrorKind::ArgumentConflict, what.to_owned()));
         }
         Ok(Options {

@@ -23,7 +23,7 @@ pub enum ManifestAsked {
     },
 }
 
-/// Show or compare manifests that copies wrote
+/// Show or compare manifests of copies
 #[derive(Debug, Parser)]
 #[command(name = "manifest")]
 pub(crate) struct ManifestArguments {

@@ -18,7 +18,7 @@ const EXAMPLES: &str = include_str!("help/examples.txt");
 /// What one `--expect` holds. An alias, so that clap takes it for one value.
 type Expectations = Vec<Expectation>;
 
-/// Test a disk: write a pattern, check what is left of it
+/// Test a disk: write a pattern, then verify it
 ///
 /// Test a disk: write a pattern of blocks that say where they belong, and check what is left of it, now or in a
 /// year, on this machine or another.
@@ -83,7 +83,7 @@ pub(super) struct WriteArguments {
 /// The words behind `haul pattern check`.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Exit status: 0 clean, 1 damaged or not readable, 2 usage. See --help for every option in full.",
+    after_help = "Exit status: 0 clean, 1 damaged or not readable, 2 usage. See --help for all details.",
     after_long_help = help::text(&[DAMAGE, EXAMPLES, SIZES, include_str!("help/status.txt")])
 )]
 pub(super) struct CheckArguments {

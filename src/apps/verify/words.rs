@@ -20,7 +20,7 @@ use std::ffi::OsString;
 #[derive(Debug, Parser)]
 #[command(name = "verify")]
 #[command(
-    after_help = "Exit status: 0 equal, 1 different or not readable, 2 usage. See --help for every option in full.",
+    after_help = "Exit status: 0 equal, 1 different or not readable, 2 usage. See --help for all details.",
     after_long_help = help::text(&[
         include_str!("help/examples.txt"),
         SIZES,

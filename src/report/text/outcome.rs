@@ -60,10 +60,10 @@ pub fn outcome(decision: &Decision, outcome: &Outcome, args: &[String]) -> Strin
     rows.row("tried", super::pace::tried(outcome));
     rows.row("bottleneck", bottleneck(outcome));
     let [reads, writes] = match (plan.pattern.map(|used| used.act), plan.route) {
-        (Some(PatternAct::Write), _) => ["pattern", "writes"],
+        (Some(PatternAct::Write), _) => ["generation", "writes"],
         (Some(PatternAct::Check), _) => ["reads", "checking"],
         (None, Route::Copy | Route::Delta { .. }) => ["reads", "writes"],
-        (None, Route::Compare { .. } | Route::ReadBack) => ["source", "dest."],
+        (None, Route::Compare { .. } | Route::ReadBack) => ["SRC reads", "DST reads"],
     };
     rows.row(reads, requests(plan, outcome, Side::Source));
     rows.row(writes, requests(plan, outcome, Side::Dest));

@@ -14,13 +14,13 @@ use clap::{Parser, ValueHint};
 use std::ffi::OsString;
 use std::time::Duration;
 
-/// Measure a disk: rate by place, cost of a command
+/// Measure a disk: rate by position, latency of commands
 ///
 /// Read PATH at places spread from its first byte to its last, then with commands from 512 bytes to 16 MiB one at a
 /// time, then past the page cache, through it, and through a mapping of it. Told are the rate at each place and how
-/// long a read of all of it takes by that; the fixed latency of a command, and how well that line fits;
-/// the processor time and page cache that each way of reading takes; and what a read does to the rest of the
-/// system, to a file that others have in the page cache and to the time a program takes to start.
+/// long a read of all of it takes by that; the fixed latency of a command, and how well that line fits; the processor
+/// time and page cache that each way of reading takes; and what a read does to system impact, to a file that others
+/// have in the page cache and to the time a program takes to start.
 ///
 /// Nothing is written without --write, and the page cache is left as it was found.
 #[derive(Debug, Parser)]

@@ -48,7 +48,7 @@ impl TableArguments {
     }
 }
 
-/// Find the block size and depth that a disk needs
+/// Find the best block size and queue depth for a disk
 ///
 /// Read PATH with many block sizes and depths, direct and through the page cache, for about a minute, and tell the
 /// smallest block size and depth that reach 95 % of the best rate, with how sure that is. Nothing is written

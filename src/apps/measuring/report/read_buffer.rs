@@ -23,7 +23,7 @@ pub fn read_buffer_text(run: &Run<'_>, wish: &BufferWish, found: &ReadBuffer) ->
         rows.row(name, way.fit.map(|fit| line_words(&fit)).unwrap_or_default());
         rows.row("as in 2001", way.seed.map(|seed| formula_words(name, &seed)).unwrap_or_default());
         let copied = |share| {
-            driver_words(name, share, "/sys/module/sg/parameters/allow_dio, and the right to write to the node")
+            driver_words(name, share, "/sys/module/sg/parameters/allow_dio, and write permission for the node")
         };
         rows.row("driver", way.driver_copied.map(copied).unwrap_or_default());
     }
@@ -113,7 +113,7 @@ mod tests {
             "buffer 3.28 MiB (3434944 bytes)",
             "direct time rate processor line",
             "4 KiB 561 µs 7.30 MB/s 5 % 561 µs",
-            "direct 500 µs fixed latency, then 67.0 MB/s: the line fits",
+            "direct 500 µs fixed latency, then 67.0 MB/s: linear fit",
             "as in 2001 direct: 496 µs of latency in each command, 67.0 MB/s without it;",
             "best 63.0 MB/s, worst 7.30 MB/s",
             "driver direct: the driver copied everything all the same",
