@@ -85,8 +85,14 @@ impl Operator for Console {
     }
 
     fn dropped(&self, error: &Error) {
-        self.say(&text::dropped(error), &format!("{}; haul drops this destination, the others \
-            continue", text::message(error)));
+        self.say(
+            &text::dropped(error),
+            &format!(
+                "{}; haul drops this destination, the others \
+            continue",
+                text::message(error)
+            ),
+        );
     }
 
     fn settle(&self, plan: &Plan, unfinished: &Unfinished) -> Result<Choice> {

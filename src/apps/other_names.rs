@@ -5,8 +5,11 @@ use std::path::Path;
 
 /// Each name, and what does its work.
 const NAMES: &[(&str, &str)] = &[
-    ("sgq_dd", "'haul sgp_dd' accepts its operands and keeps many commands in flight; 'haul copy' finds the best \
-        number"),
+    (
+        "sgq_dd",
+        "'haul sgp_dd' accepts its operands and keeps many commands in flight; 'haul copy' finds the best \
+        number",
+    ),
     ("sg_map", "'haul list' shows the SCSI generic nodes (sg) of disks, 'haul list --json' for programs"),
     ("sg_rbuf", "'haul profile /dev/sgN' measures READ BUFFER by size, as well as reads of the medium"),
     ("lmdd", "'haul copy' copies, 'haul profile' measures (--random for random reads), 'haul pattern' tests data"),

@@ -92,8 +92,7 @@ impl Error {
             Kind::NoSpace => (format!("cannot write {name} {path}: it is full"), "Free space there, then copy again."),
             _ => (format!("cannot write {name} {path}"), "The kernel log (dmesg) may show where. Then copy again."),
         };
-        let which =
-            "writeback of earlier data failed, and the kernel does not report which bytes";
+        let which = "writeback of earlier data failed, and the kernel does not report which bytes";
         Error::new(kind, format!("{what}: {which}")).on(side).because(source).advise(advice)
     }
 

@@ -170,7 +170,8 @@ impl<'a> Run<'a> {
             }
             (Offloaded::Refused(source), None) => {
                 let dest = &self.plan.dest.address;
-                let what = format!("cannot share the extents of source {} with destination {dest}", self.plan.source.address);
+                let what =
+                    format!("cannot share the extents of source {} with destination {dest}", self.plan.source.address);
                 let error = Error::new(Kind::Unsupported, what).on(Side::Dest).because(source);
                 Err(error.advise(
                     "Both must be files of one file system that supports shared extents. Otherwise omit --reflink \

@@ -103,9 +103,7 @@ impl Fault {
                 "The copy did not finish: resume it, or create the manifest again."
             }
             (FaultKind::Busy, RecordFile::Manifest) => "Wait for that copy to end, or name another manifest.",
-            (FaultKind::Exists, RecordFile::Manifest) => {
-                "Name another file, or remove it if it is no longer needed."
-            }
+            (FaultKind::Exists, RecordFile::Manifest) => "Name another file, or remove it if it is no longer needed.",
             (FaultKind::Busy, RecordFile::Mapfile) => "Wait for that copy to end, or name another mapfile.",
             (FaultKind::Exists, RecordFile::Mapfile) => {
                 "Name another file, or move it away: it may represent days of work."

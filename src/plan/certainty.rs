@@ -67,15 +67,17 @@ fn can_be_judged(asked: &PlanInput) -> Result<()> {
         return refused(what.to_owned(), "Omit --hash; the manifest has the digest of each block.");
     }
     if options.manifest.is_some() {
-        let what =
-            "--delta=MANIFEST with --manifest: the copy updates the given manifest";
+        let what = "--delta=MANIFEST with --manifest: the copy updates the given manifest";
         return refused(what.to_owned(), "Omit --manifest; copy the old manifest first to keep it.");
     }
     if options.journal == JournalWish::Never {
         let what = "--delta=MANIFEST with --no-journal: after an interruption nothing would show that the manifest is \
             outdated";
-        return refused(what.to_owned(), "Omit --no-journal, or use --delta without a manifest, which reads the \
-            destination.");
+        return refused(
+            what.to_owned(),
+            "Omit --no-journal, or use --delta without a manifest, which reads the \
+            destination.",
+        );
     }
     if !matches!(source.kind, EndpointKind::File | EndpointKind::Block | EndpointKind::Memory) {
         let what = format!(
@@ -86,9 +88,11 @@ fn can_be_judged(asked: &PlanInput) -> Result<()> {
         return refused(what, "Use --delta without a manifest, which reads the destination instead.");
     }
     if !dest.exists {
-        let what =
-            format!("--delta=MANIFEST: {} does not exist, but the manifest describes its \
-                content", named(Side::Dest, dest));
+        let what = format!(
+            "--delta=MANIFEST: {} does not exist, but the manifest describes its \
+                content",
+            named(Side::Dest, dest)
+        );
         return refused(what, "Omit --delta to copy everything.");
     }
     Ok(())

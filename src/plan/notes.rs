@@ -53,8 +53,7 @@ impl PlanNotes {
     pub(super) fn range(&mut self, asked: &PlanInput, range: &Range) {
         if let Some(ranges) = &asked.options.ranges {
             let choice = words::exact(ranges.total_bytes());
-            self.range =
-                Some(Reason::new("length", choice, format!("only the {}", ranges.name())));
+            self.range = Some(Reason::new("length", choice, format!("only the {}", ranges.name())));
             return;
         }
         let because = match (asked.options.count_bytes, asked.source.kind) {

@@ -78,8 +78,11 @@ fn goes_together(options: &Options) -> Result<()> {
         return refused("--offload", "a drive copies to one destination");
     }
     if options.delta.is_some() {
-        return refused("--delta", "destinations may differ at different offsets, but each block is written to all of \
-            them");
+        return refused(
+            "--delta",
+            "destinations may differ at different offsets, but each block is written to all of \
+            them",
+        );
     }
     if options.resume {
         return refused("--resume", "a journal describes a copy to one destination");

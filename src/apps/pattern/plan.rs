@@ -133,8 +133,7 @@ fn whole(option: &str, bytes: u64, unit: u32) -> Result<()> {
     if below == bytes {
         return Ok(());
     }
-    let what =
-        format!("{option} {bytes}: a test pattern here needs multiples of {}", words::size(unit));
+    let what = format!("{option} {bytes}: a test pattern here needs multiples of {}", words::size(unit));
     let near = match below {
         0 => unit.to_string(),
         _ => format!("{below} or {}", below.saturating_add(unit)),

@@ -82,8 +82,11 @@ mod tests {
 
     #[test]
     fn what_to_do_instead_depends_on_what_stands_behind_the_node() {
-        assert_eq!(said(&[], true), "Use 'haul sg_dd' instead of 'haul dd' to copy with SCSI commands, or name \
-            /dev/sdk.");
+        assert_eq!(
+            said(&[], true),
+            "Use 'haul sg_dd' instead of 'haul dd' to copy with SCSI commands, or name \
+            /dev/sdk."
+        );
         assert!(said(&[("type", "0\n")], false).ends_with("copies by commands."), "a disk without a block device");
         let tape =
             [("type", "1\n"), ("scsi_tape/st0/dev", ""), ("scsi_tape/nst0a/dev", ""), ("scsi_tape/nst0/dev", "")];

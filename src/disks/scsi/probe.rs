@@ -46,10 +46,16 @@ pub(in crate::disks) fn probe(node: &Passthrough, facts: &mut Facts) -> io::Resu
     let open = Node::open(&node.node, Purpose::Reading, CommandWishes::default())?;
     if open.number()? != node.number {
         let (kind, words) = (Kind::Refused, "it changed after haul examined it".to_owned());
-        return Err(
-            DeviceError { kind, words, offset: None, of_medium: false, advice: "Run the command \
-                again.", sense: None }.into()
-        );
+        return Err(DeviceError {
+            kind,
+            words,
+            offset: None,
+            of_medium: false,
+            advice: "Run the command \
+                again.",
+            sense: None,
+        }
+        .into());
     }
     let survey = Survey::take(&open, facts)?;
     let capacity = survey.capacity;

@@ -62,9 +62,8 @@ impl Survey {
         node.carry_out(&Cdb::test_unit_ready(), Data::None, Place::default())?;
         let capacity = capacity(node, inquiry.version >= 5 && !careful || inquiry.protect)?;
         if let Some(kind) = capacity.protection {
-            let words = format!(
-                "it is formatted with protection information (type {kind}), which passthrough would lose"
-            );
+            let words =
+                format!("it is formatted with protection information (type {kind}), which passthrough would lose");
             let advice = "Name the block device and omit --passthrough: the kernel handles protection information.";
             return Err(refused(Kind::Refused, words, advice));
         }

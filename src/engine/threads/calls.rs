@@ -69,8 +69,7 @@ impl Helpers {
             while let Some(mut request) = work.take() {
                 // A request that never came back would be waited for without end.
                 let call = AssertUnwindSafe(|| end.perform(&mut request));
-                let result =
-                    catch_unwind(call).unwrap_or_else(|_| Err(io::Error::other("internal error in haul")));
+                let result = catch_unwind(call).unwrap_or_else(|_| Err(io::Error::other("internal error in haul")));
                 let result = Transferred::by(&*end, &request, result.map(Some));
                 mailbox.leave(Completion { request, result });
             }

@@ -143,8 +143,11 @@ impl ExistingJournal {
             } else {
                 "--resume continues it, --restart discards it"
             };
-            format!("{}; this command asks what to do on a terminal and is refused otherwise: \
-                {ways}", waiting.words(dest))
+            format!(
+                "{}; this command asks what to do on a terminal and is refused otherwise: \
+                {ways}",
+                waiting.words(dest)
+            )
         };
         self.waiting.iter().map(words).collect()
     }
@@ -168,9 +171,7 @@ impl ExistingJournal {
                 "This source cannot be read again, so this copy cannot resume that one: use --restart"
             }
             (false, true) => "Continue it with --resume, or start over with --restart",
-            (false, false) => {
-                "Continue it with --resume and that destination alone, or start over with --restart"
-            }
+            (false, false) => "Continue it with --resume and that destination alone, or start over with --restart",
         };
         Some(Unfinished { what: waiting.words(&plan.dest.address), ways, can_resume })
     }
@@ -181,10 +182,7 @@ impl ExistingJournal {
             Err(Error::new(Kind::Refused, format!("nothing to resume: {what}")).advise(advice))
         };
         let Some(path) = &self.path else {
-            return nothing(
-                "no directory for journals of devices: neither XDG_STATE_HOME nor HOME is set"
-                .to_owned(),
-            );
+            return nothing("no directory for journals of devices: neither XDG_STATE_HOME nor HOME is set".to_owned());
         };
         let opened = place::open(path).map_err(|fault| match foreign::is_foreign(path, &fault) {
             true => foreign::refusal(path, self.named),
@@ -237,10 +235,8 @@ impl ExistingJournal {
     /// Looks whether the journal could be made later, when it is needed.
     fn can_be_made(&mut self, dry_run: bool) {
         let Some(path) = &self.path else {
-            self.warnings.push(
-                "no journal: neither XDG_STATE_HOME nor HOME is set; use --journal to name a file"
-                    .to_owned(),
-            );
+            self.warnings
+                .push("no journal: neither XDG_STATE_HOME nor HOME is set; use --journal to name a file".to_owned());
             return;
         };
         // A place that the user named is tried in earnest before the first write.

@@ -16,8 +16,10 @@ pub(crate) fn dest(asked: &PlanInput) -> Result<()> {
                 "Check whether the device is read-only (blockdev --getro) or has a write-protect switch, and whether \
                  you have permission to write (its group is often 'disk')."
             }
-            _ => "Check the permissions of the file and its directory, and whether the file system is mounted \
-                read-only.",
+            _ => {
+                "Check the permissions of the file and its directory, and whether the file system is mounted \
+                read-only."
+            }
         };
         return Err(Error::new(Kind::Open, format!("no permission to write to {}", named(Side::Dest, dest)))
             .on(Side::Dest)

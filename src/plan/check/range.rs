@@ -100,8 +100,7 @@ fn within(asked: &PlanInput, size: u64, skip: u64) -> Result<u64> {
     };
     match asked.options.count_bytes {
         Some(count) if count > left => {
-            let behind =
-                if skip > 0 { format!(", {} after --skip {skip}", words::exact(left)) } else { String::new() };
+            let behind = if skip > 0 { format!(", {} after --skip {skip}", words::exact(left)) } else { String::new() };
             let what = format!("--count {count} is {} too many: {name} has {has}{behind}", words::exact(count - left));
             Err(usage(Side::Source, what, "Omit --count to copy to the end."))
         }

@@ -47,6 +47,5 @@ fn goes_together(asked: &PlanInput) -> Result<()> {
     ];
     let Some((_, option, why)) = unmet.into_iter().find(|(given, ..)| *given) else { return Ok(()) };
     let what = format!("{option} cannot be combined with --ranges: {why}");
-    Err(Error::new(Kind::Usage, what)
-        .advise(format!("Omit {option}, or copy each range with --skip and --count.")))
+    Err(Error::new(Kind::Usage, what).advise(format!("Omit {option}, or copy each range with --skip and --count.")))
 }

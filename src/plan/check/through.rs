@@ -25,10 +25,8 @@ pub(crate) fn through(asked: &PlanInput) -> Result<()> {
         return Ok(());
     };
     if options.direct == When::Never {
-        let what = format!(
-            "--direct never: {} uses passthrough, which has no page cache",
-            named(side, asked.facts(side))
-        );
+        let what =
+            format!("--direct never: {} uses passthrough, which has no page cache", named(side, asked.facts(side)));
         let advice = "Omit --direct, or name the block device without --passthrough.";
         return Err(Error::new(Kind::Usage, what).on(side).advise(advice));
     }

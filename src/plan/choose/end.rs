@@ -57,8 +57,13 @@ fn file_end(asked: &PlanInput, range: &Range, notes: &mut PlanNotes) -> (Existin
         return (Existing::Keep, true);
     }
     if !asked.range_given() && asked.options.delta.is_some() {
-        notes.chose_of(Side::Dest, "destination file", "only what differs", "--delta; it becomes identical to the \
-            source");
+        notes.chose_of(
+            Side::Dest,
+            "destination file",
+            "only what differs",
+            "--delta; it becomes identical to the \
+            source",
+        );
         return (Existing::Keep, true);
     }
     if !asked.range_given() {
@@ -68,8 +73,13 @@ fn file_end(asked: &PlanInput, range: &Range, notes: &mut PlanNotes) -> (Existin
     match asked.options.ranges {
         Some(_) => notes.chose_of(Side::Dest, "destination file", "only the ranges change", "--ranges"),
         None => {
-            notes.chose_of(Side::Dest, "destination file", "only the range changes", "--skip, --seek or --count was \
-                given");
+            notes.chose_of(
+                Side::Dest,
+                "destination file",
+                "only the range changes",
+                "--skip, --seek or --count was \
+                given",
+            );
         }
     }
     // A hole at the end of the range does not move the end of the file by itself.

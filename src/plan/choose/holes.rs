@@ -76,14 +76,10 @@ fn way(asked: &PlanInput, range: &Range, ask: bool) -> (Zeros, &'static str) {
     // A device zeroes whole sectors: runs that begin elsewhere on it would be cut into scraps.
     let aligned = range.seek.is_multiple_of(block) && (!ask || range.skip.is_multiple_of(block));
     match dest.kind {
-        EndpointKind::File if asked.dest_begins_empty() => {
-            (Zeros::Leave, "unwritten parts of a new file are holes")
-        }
+        EndpointKind::File if asked.dest_begins_empty() => (Zeros::Leave, "unwritten parts of a new file are holes"),
         EndpointKind::File if no_holes => (Zeros::Write, "the destination file system does not support holes"),
         // Punching does not move the end of a file: without a known end, zeros behind the old end have to be written.
-        EndpointKind::File if range.len.is_none() => {
-            (Zeros::Write, "the stream may extend the destination file")
-        }
+        EndpointKind::File if range.len.is_none() => (Zeros::Write, "the stream may extend the destination file"),
         EndpointKind::File => (Zeros::Device, "range of an existing file: holes are punched"),
         EndpointKind::Block if dest.queue.write_zeroes_max_bytes == 0 => {
             (Zeros::Write, "the destination device does not support write zeroes")

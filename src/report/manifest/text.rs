@@ -24,8 +24,14 @@ pub fn shown(shown: &Shown) -> String {
     }
     rows.row("content", content);
     rows.row("unread", runs(&shown.unread));
-    rows.row("whole", shown.whole.clone().unwrap_or_else(|| "no digest of all data: it was copied in several \
-        runs".to_owned()));
+    rows.row(
+        "whole",
+        shown.whole.clone().unwrap_or_else(|| {
+            "no digest of all data: it was copied in several \
+        runs"
+                .to_owned()
+        }),
+    );
     rows.lines()
 }
 

@@ -41,11 +41,13 @@ pub fn copy(found: CopyFound<'_>) -> String {
     page.headline = capital(&bare(&text::headline(plan, outcome)));
     match &outcome.ended {
         Ended::Complete => {}
-        Ended::Interrupted(_) => page.warnings.push("Interrupted: the report covers the part copied so \
-            far.".to_owned()),
+        Ended::Interrupted(_) => page.warnings.push(
+            "Interrupted: the report covers the part copied so \
+            far."
+                .to_owned(),
+        ),
         Ended::OutOfTime => {
-            page.warnings
-                .push("Stopped by --time: the copy is incomplete.".to_owned());
+            page.warnings.push("Stopped by --time: the copy is incomplete.".to_owned());
         }
         Ended::Failed(error) => page.warnings.push(bare(&text::error(error)).trim_start_matches("haul: ").to_owned()),
     }

@@ -23,8 +23,10 @@ fn of_request(error: &Error) -> &'static str {
             "The source is longer than the device. Use a larger device, or copy less with --count."
         }
         (Kind::NoSpace, _) => "Free space on its file system, or choose another one.",
-        (Kind::EndedEarly, _) => "The source became shorter during the copy. Copy it again when no program writes to \
-            it.",
+        (Kind::EndedEarly, _) => {
+            "The source became shorter during the copy. Copy it again when no program writes to \
+            it."
+        }
         (Kind::BrokenPipe, _) => "The program that read from the pipe ended before the copy.",
         (Kind::Io, Some(Side::Source)) if on_device => {
             "See the kernel log (dmesg). --on-error skip skips unreadable sectors; for a medium that degrades \

@@ -275,10 +275,9 @@ fn tell_ways(plan: &SgPlan, looked: &Looked, disks: &Disks, teller: &SgTeller) {
     }
     let (block_plan, because) = match classify(&plan.records, &looked.source, &looked.dest) {
         Way::Records(because) => (None, because),
-        Way::Blocks(_) if disks.shared.is_some() => (
-            None,
-            "mmap: the driver shares one buffer, so one transfer at a time".to_owned(),
-        ),
+        Way::Blocks(_) if disks.shared.is_some() => {
+            (None, "mmap: the driver shares one buffer, so one transfer at a time".to_owned())
+        }
         Way::Blocks(mut wanted) => {
             (wanted.block_bytes, wanted.depth) = pace(plan);
             match blocks::plan_for(&plan.records, &wanted, &looked.paths, &disks.known()) {

@@ -179,10 +179,7 @@ fn worries(facts: &Facts, op: Op, direct: bool) -> Vec<String> {
         warnings.push(format!("the file system of {} is in memory: this measures memory", facts.address));
     } else if !direct && facts.passthrough.as_ref().is_none_or(|node| !node.named) {
         warnings.push(match op {
-            Op::Read => format!(
-                "{} does not support direct I/O: cached data is not read from the disk",
-                facts.address
-            ),
+            Op::Read => format!("{} does not support direct I/O: cached data is not read from the disk", facts.address),
             _ => format!(
                 "{} does not support direct I/O: each run writes through the page cache and flushes at its end",
                 facts.address

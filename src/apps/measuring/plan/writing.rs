@@ -141,9 +141,11 @@ fn room_for_file(facts: &Facts, wanted: u64) -> Result<u64> {
         facts.address,
         words::size(free)
     );
-    let advice =
-        format!("At least {} are needed: free space, or name a file on another file \
-            system.", words::size(KEPT_BYTES_MIN * 2));
+    let advice = format!(
+        "At least {} are needed: free space, or name a file on another file \
+            system.",
+        words::size(KEPT_BYTES_MIN * 2)
+    );
     Err(Error::new(Kind::NoSpace, what).advise(advice))
 }
 
@@ -151,8 +153,7 @@ fn room_for_file(facts: &Facts, wanted: u64) -> Result<u64> {
 fn room_in(store: Option<&Facts>, facts: &Facts, most: u64) -> Result<u64> {
     let Some(store) = store else { return Ok(0) };
     if store.ground.iter().any(|ground| Some(ground.id) == facts.id) {
-        let what =
-            format!("{} is on {} itself: its original data cannot be saved there", store.address, facts.address);
+        let what = format!("{} is on {} itself: its original data cannot be saved there", store.address, facts.address);
         let advice = "Set XDG_STATE_HOME to a directory on another disk; --destroy measures without saving the \
             original data.";
         return Err(Error::new(Kind::Refused, what).on(Side::Dest).advise(advice));

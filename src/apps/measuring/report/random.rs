@@ -33,8 +33,7 @@ pub fn random_text(run: &Run<'_>, reads: &RandomReads, found: &RandomFound) -> S
             (units::count(found.requests, "read", "reads"), units::duration(Duration::from_secs_f64(found.seconds)));
         rows.row("IOPS", format!("{rate:.0} reads/s, {}; {count} in {time}", unbroken(&bytes)));
         let times = [("p50", 0.5), ("p90", 0.9), ("p99", 0.99), ("p99.9", 0.999)];
-        let times =
-            times.map(|(name, share)| unbroken(&format!("{name} {}", latency(found.quantile_us(share)))));
+        let times = times.map(|(name, share)| unbroken(&format!("{name} {}", latency(found.quantile_us(share)))));
         let [mean, min, max] = [found.mean_us(), found.min_us(), found.max_us()].map(latency);
         rows.row("latency", format!("{}; {min} to {max}, mean {mean}", times.join(", ")));
     }

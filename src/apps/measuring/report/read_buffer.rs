@@ -22,9 +22,8 @@ pub fn read_buffer_text(run: &Run<'_>, wish: &BufferWish, found: &ReadBuffer) ->
         let name = way.way.name();
         rows.row(name, way.fit.map(|fit| line_words(&fit)).unwrap_or_default());
         rows.row("as in 2001", way.seed.map(|seed| formula_words(name, &seed)).unwrap_or_default());
-        let copied = |share| {
-            driver_words(name, share, "/sys/module/sg/parameters/allow_dio, and write permission for the node")
-        };
+        let copied =
+            |share| driver_words(name, share, "/sys/module/sg/parameters/allow_dio, and write permission for the node");
         rows.row("driver", way.driver_copied.map(copied).unwrap_or_default());
     }
     found.refused.iter().for_each(|refused| rows.row("refused", printable(refused)));

@@ -111,9 +111,7 @@ fn cause(trend: Trend, hot: Option<bool>, facts: &Facts) -> &'static str {
         (Trend::CameBack, _) => {
             "the rate recovered in between, as while a drive empties its write cache: it was not too warm"
         }
-        (Trend::Rose, _) => {
-            "it became faster during the test, as after idle states or background work of the drive"
-        }
+        (Trend::Rose, _) => "it became faster during the test, as after idle states or background work of the drive",
         (Trend::Steady, _) => "nothing changed",
     }
 }

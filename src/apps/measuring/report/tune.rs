@@ -27,8 +27,14 @@ impl TuneTeller {
             let doing = if op == Op::Read { "reading" } else { "writing" };
             let mut head = Columns::default();
             head.row("disk", described(facts));
-            head.row("method", format!("{doing} for about {}, alternating runs at different \
-                positions", units::duration(time)));
+            head.row(
+                "method",
+                format!(
+                    "{doing} for about {}, alternating runs at different \
+                positions",
+                    units::duration(time)
+                ),
+            );
             teller.meter.print(&head.lines());
         }
         teller

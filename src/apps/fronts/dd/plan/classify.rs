@@ -243,9 +243,7 @@ pub fn as_dd_would(
     let source_fits = fits(plan.source.access.offset_align_bytes, records.source.record_bytes, blocks.skip_bytes);
     let dest_fits = fits(plan.dest.access.offset_align_bytes, records.dest.record_bytes, blocks.seek_bytes);
     if blocks.direct && !(source_fits && dest_fits) {
-        return Err(
-            "direct I/O is requested and a record is not aligned for it: dd ends with the error of the kernel",
-        );
+        return Err("direct I/O is requested and a record is not aligned for it: dd ends with the error of the kernel");
     }
     (plan.set_end, plan.preallocate, plan.durable) = (false, false, false);
     if plan.write_order == WriteOrder::Any {

@@ -125,8 +125,12 @@ fn refused_by_commands(plan: &SgPlan, side: Side) -> Option<Refusal> {
         ),
         (
             wishes.mmap && wishes.dio,
-            refusal("mmap", "data goes either through shared memory or directly into the buffers of haul", "omit dio \
-                or mmap"),
+            refusal(
+                "mmap",
+                "data goes either through shared memory or directly into the buffers of haul",
+                "omit dio \
+                or mmap",
+            ),
         ),
     ];
     table.into_iter().find(|(wished, _)| *wished).map(|(_, refusal)| refusal)

@@ -32,9 +32,7 @@ pub fn usage(usage: &SgUsage, program: &[u8], front: SgFront) -> Vec<u8> {
             format!("Won't default both IFILE to stdin _and_ OFILE to stdout: give if=, of= or both\n{help}")
         }
         SgUsage::AppendSeek => "Can't use both append and seek switches\n".to_owned(),
-        SgUsage::AppendSparse => {
-            "Can't use both append and sparse: skipped blocks need an offset\n".to_owned()
-        }
+        SgUsage::AppendSparse => "Can't use both append and sparse: skipped blocks need an offset\n".to_owned(),
         SgUsage::PatternAndFile(word, path) => format!("iflag={word} and if={} contradict\n", lossy(path)),
         SgUsage::NoTransfer => "bpt must be greater than 0\n".to_owned(),
         SgUsage::Threads => format!("too few or too many threads requested: thr= takes 1 to 1024\n{help}"),
@@ -43,9 +41,7 @@ pub fn usage(usage: &SgUsage, program: &[u8], front: SgFront) -> Vec<u8> {
             format!("thr= transfers of bpt= blocks need {memory} of memory, more than 1 GiB: reduce one of them\n")
         }
         SgUsage::MmapTwice => "can only use mmap flag in iflag= or oflag=, not both\n".to_owned(),
-        SgUsage::LimitsOfShortCommands => {
-            "cdl= needs commands of 16 bytes: omit cdbsz=, or use cdbsz=16\n".to_owned()
-        }
+        SgUsage::LimitsOfShortCommands => "cdl= needs commands of 16 bytes: omit cdbsz=, or use cdbsz=16\n".to_owned(),
         SgUsage::VerifyWith(word) => format!("--verify writes nothing and contradicts {word}: omit one of them\n"),
         SgUsage::VerifyWhat => "--verify needs something to compare with: give of=OFILE\n".to_owned(),
     };
@@ -118,10 +114,9 @@ fn reason(error: &io::Error) -> Vec<u8> {
 pub fn command_refusal(refusal: &CommandRefusal, program: &[u8], names: [&[u8]; 2], block_bytes: u64) -> Vec<u8> {
     use CommandRefusal::{Beyond, BlockSize, NoNode, NoPlace, OtherCommands, TwoWays, Unnameable, WriteProtected};
     let (side, words) = match refusal {
-        NoNode(side) => (
-            *side,
-            "accepts no SCSI commands: it has no SCSI generic node (modprobe sg); omit sgio".to_owned(),
-        ),
+        NoNode(side) => {
+            (*side, "accepts no SCSI commands: it has no SCSI generic node (modprobe sg); omit sgio".to_owned())
+        }
         OtherCommands(side) => (
             *side,
             "accepts NVMe commands, but this program sends SCSI commands: omit sgio, or use haul copy".to_owned(),
@@ -133,10 +128,9 @@ pub fn command_refusal(refusal: &CommandRefusal, program: &[u8], names: [&[u8]; 
             let place = if *side == Side::Source { "skip" } else { "seek" };
             (*side, format!("has {blocks} blocks, and {place}= and count= end at {end}: nothing was copied"))
         }
-        Unnameable(side, bytes, lba) => (
-            *side,
-            format!("needs LBA {lba}, which commands of cdbsz={bytes} cannot address; omit cdbsz="),
-        ),
+        Unnameable(side, bytes, lba) => {
+            (*side, format!("needs LBA {lba}, which commands of cdbsz={bytes} cannot address; omit cdbsz="))
+        }
         NoPlace(side, word) => {
             let words = "which commands of that cdbsz= do not support; omit one of them";
             (*side, format!("is copied with {word}, {words}"))
