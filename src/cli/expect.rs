@@ -65,8 +65,8 @@ mod tests {
             ("seral=1", "unknown key 'seral'"),
             ("serial=1,", "'' has no '='"),
             ("size=4Q", "size '4Q': unknown suffix 'Q'"),
-            (r"serial=a\b", "a backslash stands before"),
-            ("serial=a\\", "a backslash stands before"),
+            (r"serial=a\b", "a backslash may only precede"),
+            ("serial=a\\", "a backslash may only precede"),
         ];
         for (text, begin) in table {
             let error = parse(text).unwrap_err();

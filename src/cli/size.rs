@@ -48,7 +48,7 @@ impl fmt::Display for SizeError {
             ),
             SizeError::NotWhole => write!(out, "not a whole number of bytes"),
             SizeError::TooLarge => {
-                write!(out, "too large: at most {} bytes", u64::MAX)
+                write!(out, "too large for a 64-bit number of bytes, at most {}", u64::MAX)
             }
         }
     }

@@ -74,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    #[should_panic(expected = "beyond the last possible byte")]
+    #[should_panic(expected = "exceeds the largest possible offset")]
     fn an_extent_cannot_wrap_around() {
         Extent::new(u64::MAX, 2);
     }

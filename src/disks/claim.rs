@@ -136,6 +136,6 @@ mod tests {
         assert_eq!(take(&disk.0, 0).unwrap_err().kind, crate::core::Kind::Refused, "it was not claimed");
         drop(claim);
         let moved = take(&disk.0, 512).unwrap_err();
-        assert!(moved.to_string().contains("it began at byte 512 of its disk, now at 0"), "{moved}");
+        assert!(moved.to_string().contains("its start on the disk changed from byte 512 to byte 0"), "{moved}");
     }
 }

@@ -188,7 +188,7 @@ mod tests {
         let fault = Fault { record_file: RecordFile::Manifest, line: 17, kind: FaultKind::Damaged };
         let error = fault.into_error("/tmp/m");
         assert_eq!(error.to_string(), "manifest /tmp/m: line 17: checksum mismatch: it is damaged");
-        assert!(error.advice.starts_with("Make the manifest anew"));
+        assert!(error.advice.starts_with("Create the manifest again"));
         assert_eq!(error.kind, Kind::Io);
     }
 

@@ -161,7 +161,7 @@ mod tests {
         for wrong in ["disk = 1", "[disk.x]\nblock_bytes = \"much\"", "\u{0}", "[disk"] {
             fs::write(&path, wrong).unwrap();
             let error = load(&path).unwrap_err();
-            assert!(error.what.contains("no list of tuned disks") && !error.advice.is_empty(), "{error:?}");
+            assert!(error.what.contains("not a list of tuned disks") && !error.advice.is_empty(), "{error:?}");
             assert!(save(&path, "x", Op::Read, &pace(1)).is_err());
             assert_eq!(fs::read_to_string(&path).unwrap(), wrong);
         }

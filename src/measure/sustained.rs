@@ -305,7 +305,7 @@ mod tests {
         subject.op = Op::Write;
         let found = sustained(&mut subject, 1 << 40, None, &Stop::default(), &mut |_| {});
         let Some(Failure::Broken(error)) = found.failure else { panic!("{:?}", found.failure) };
-        assert!(error.what.starts_with("cannot write dest disk any more: every one of the last 256"), "{error}");
+        assert!(error.what.starts_with("cannot write destination disk any more: every one of the last 256"), "{error}");
         assert!(found.end.bytes == 0 && subject.failed >= 256);
     }
 

@@ -304,7 +304,7 @@ mod tests {
         (subject.op, subject.content) = (Op::Write, vec![7; 512]);
         let tuned = tune(&mut subject, points(), Duration::from_millis(200), &Stop::default(), &mut Heard::default());
         let Some(Failure::Broken(error)) = tuned.failure else { panic!("{:?}", tuned.failure) };
-        assert!(error.what.starts_with("dest disk is full: cannot write"), "{error:?}");
+        assert!(error.what.starts_with("destination disk is full: cannot write"), "{error:?}");
     }
 
     #[test]

@@ -125,13 +125,13 @@ mod tests {
     #[test]
     fn what_is_no_list_is_refused_with_its_line() {
         let cases = [
-            ("", "there is no range in it"),
-            ("1 2 3\n", "line 1: an offset and a length are wanted, there are 3 numbers"),
+            ("", "it contains no range"),
+            ("1 2 3\n", "line 1: expected an offset and a length, found 3 numbers"),
             ("0 512\nx 512\n", "line 2: 'x'"),
-            ("0 0\n", "line 1: the range at 0 has no length"),
-            ("9223372036854775807 1\n", "ends beyond the largest offset"),
+            ("0 0\n", "line 1: the range at 0 has length 0"),
+            ("9223372036854775807 1\n", "ends beyond the largest possible offset"),
             ("0 10\n5 1\n", "the range of 10 bytes at byte 0 and the range of 1 bytes at byte 5 overlap"),
-            ("0x0 + 1\n0x0 0x200 -\n", "there is no range in it"),
+            ("0x0 + 1\n0x0 0x200 -\n", "it contains no range"),
         ];
         for (text, wanted) in cases {
             let error = parse("list", text, 1).unwrap_err();

@@ -87,12 +87,15 @@ mod tests {
             "Use 'haul sg_dd' instead of 'haul dd' to copy with SCSI commands, or name \
             /dev/sdk."
         );
-        assert!(said(&[("type", "0\n")], false).ends_with("copies by commands."), "a disk without a block device");
+        assert!(
+            said(&[("type", "0\n")], false).ends_with("to copy with SCSI commands."),
+            "a disk without a block device"
+        );
         let tape =
             [("type", "1\n"), ("scsi_tape/st0/dev", ""), ("scsi_tape/nst0a/dev", ""), ("scsi_tape/nst0/dev", "")];
         assert_eq!(said(&tape, false), "It is a tape drive: name /dev/nst0.");
         for kind in ["3", "6", "8", "13"] {
-            assert!(said(&[("type", kind)], false).contains("no device"), "{kind}");
+            assert!(said(&[("type", kind)], false).contains("not a disk"), "{kind}");
         }
     }
 

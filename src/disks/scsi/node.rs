@@ -353,7 +353,7 @@ mod tests {
     #[test]
     fn a_driver_from_before_version_3_is_refused_with_its_version() {
         let refusal = too_old(20_136).unwrap();
-        assert!(refusal.kind == Kind::Unsupported && refusal.words.contains("version 20136, too old"), "{refusal:?}");
+        assert!(refusal.kind == Kind::Unsupported && refusal.words.contains("version 20136 is too old"), "{refusal:?}");
         assert!(refusal.words.contains("30000") && refusal.advice.contains("block device"), "{refusal:?}");
         assert!(too_old(29_999).is_some());
         assert_eq!(too_old(30_000), None);

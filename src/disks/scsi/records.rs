@@ -223,7 +223,7 @@ mod tests {
             assert!(fetch_long(512, disk(52), |_| Some(by)).is_err(), "{by}");
         }
         let short = fetch_long(512, |_, _| Ok(20), |_| None).unwrap_err();
-        assert!(short.to_string().contains("brought 20 bytes of 520"), "{short}");
+        assert!(short.to_string().contains("returned 20 of 520 bytes"), "{short}");
     }
 
     #[test]

@@ -296,7 +296,7 @@ mod tests {
         answer.sense.as_mut().unwrap().deferred = true;
         let Verdict::Failed { error, .. } = of(answer) else { panic!() };
         assert_eq!(error.offset, None);
-        assert!(error.words.contains("of an earlier command") && error.advice.contains("lost"), "{error:?}");
+        assert!(error.words.contains("deferred from an earlier command") && error.advice.contains("lost"), "{error:?}");
         answer.sense.as_mut().unwrap().key = 1;
         assert!(matches!(of(answer), Verdict::Again(Again::Attention, _)));
     }

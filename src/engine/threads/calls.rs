@@ -181,6 +181,6 @@ mod tests {
         let mut done = Vec::new();
         calls.reap(&mut done).unwrap();
         let Transferred::Failed(error) = &done[0].result else { panic!("{:?}", done[0].result) };
-        assert!(error.source.to_string().contains("bug"));
+        assert!(error.source.to_string().contains("internal error"));
     }
 }

@@ -126,7 +126,7 @@ fn parallel_disks_get_more_in_flight_until_nothing_is_gained() {
     let copy = Copy::new(start(), [&flash, &flash]).run(5.0);
     let bytes = copy.in_flight().map(|count| u64::from(count) * u64::from(copy.governor.limits().block_bytes));
     assert!(bytes.iter().all(|bytes| *bytes >= 8 << 20), "{:?} {:?}", copy.in_flight(), copy.governor.trials());
-    assert!(copy.governor.because().starts_with("more in flight gained "), "{}", copy.governor.because());
+    assert!(copy.governor.because().starts_with("a higher queue depth gained "), "{}", copy.governor.because());
 }
 
 #[test]

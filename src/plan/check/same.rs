@@ -1,4 +1,4 @@
-//! Whether source and dest are the same bytes, under whatever names.
+//! Whether source and dest are the same data, under whatever names.
 use super::Range;
 use crate::core::PlanNotes;
 use crate::core::{EndpointKind, Error, Facts, FileId, InUse, Kind, Result, Side};
@@ -95,7 +95,7 @@ pub(crate) const ONE_NAME: &str = "Name source and destination by the same file 
 
 fn refused(asked: &PlanInput, beneath: String) -> Error {
     let (source, dest) = (named(Side::Source, asked.source), named(Side::Dest, asked.dest));
-    Error::new(Kind::Refused, format!("{source} and {dest} are the same bytes{beneath}"))
+    Error::new(Kind::Refused, format!("{source} and {dest} are the same data{beneath}"))
         .on(Side::Dest)
         .advise("To move bytes within one file or disk, give both --skip and --seek.")
 }

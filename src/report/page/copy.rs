@@ -202,7 +202,7 @@ fn waiting(waits: &[Piece]) -> Figure {
     let seen: Vec<usize> = (0..WAITED_FOR.len()).filter(seen).collect();
     let curve = |&what: &usize| {
         let points = waits.iter().map(|piece| (piece.middle_s, piece.waited_percent[what])).collect();
-        Curve::new(&format!("for {}", WAITED_FOR[what]), what, Shape::Area, points)
+        Curve::new(WAITED_FOR[what], what, Shape::Area, points)
     };
     let chart = Chart {
         label: "Share of the time spent waiting, by bottleneck".to_owned(),
@@ -215,9 +215,8 @@ fn waiting(waits: &[Piece]) -> Figure {
         let until = format!("{:.1} s", piece.end_s);
         [until].into_iter().chain(shares).chain([held_back_by(piece)]).collect()
     };
-    let names: Vec<String> = seen.iter().map(|&what| format!("for {}", WAITED_FOR[what])).collect();
-    let columns: Vec<&str> =
-        ["until"].into_iter().chain(names.iter().map(String::as_str)).chain(["waited for"]).collect();
+    let names = seen.iter().map(|&what| WAITED_FOR[what]);
+    let columns: Vec<&str> = ["until"].into_iter().chain(names).chain(["bottleneck"]).collect();
     let table = Table::new(&columns, waits.iter().map(row).collect());
     let what = "Share of the time spent waiting for each: the highest is the bottleneck. The rest to 100 % is \
         flushing and other work.";
@@ -242,7 +241,7 @@ pub(super) fn held_back_by(piece: &Piece) -> String {
     let enough = (most - CAUSE_PERCENT).max(most / 2.0);
     let alike = |&what: &usize| piece.waited_percent[what] >= enough;
     let named: Vec<&str> = (0..WAITED_FOR.len()).filter(alike).map(|what| WAITED_FOR[what]).collect();
-    if most < CAUSE_PERCENT { "nothing".to_owned() } else { named.join(", ").replace("the ", "") }
+    if most < CAUSE_PERCENT { "nothing".to_owned() } else { named.join(", ") }
 }
 
 /// Nothing where no requests were counted, as when a file system shares extents.

@@ -130,11 +130,7 @@ fn flushing(view: &View, dest: &str, width: usize) -> (String, String) {
     ];
     let mean = units::rate_binary(view.write.mean_per_s);
     let amount = units::size(view.copied_bytes);
-    let second = [
-        format!("{amount} copied (mean {mean}), flushing"),
-        format!("{amount} copied, flushing"),
-        format!("{amount} copied"),
-    ];
+    let second = [format!("{amount} copied (mean {mean})"), format!("{amount} copied")];
     (fitting(&first, width), fitting(&second, width))
 }
 

@@ -50,7 +50,7 @@ mod tests {
     #[test]
     fn a_device_that_is_gone_is_called_gone_on_either_side() {
         for side in Side::BOTH {
-            assert!(advice(&failed(Kind::Gone, side, 512)).starts_with("The device is gone"));
+            assert!(advice(&failed(Kind::Gone, side, 512)).starts_with("The device disappeared"));
         }
     }
 

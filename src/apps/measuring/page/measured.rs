@@ -168,8 +168,8 @@ fn zones(found: &Profiled, op: Op, size: u64) -> Option<Figure> {
     let table = Table::new(&["position", "of disk", "rate"], found.zones.iter().map(row).collect());
     let doing = if op == Op::Read { "Reading" } else { "Writing" };
     let what = format!(
-        "{doing} at positions from the first byte to the last. A rotational disk is fastest at its first bytes (outer \
-         tracks) and slowest at its last."
+        "{doing} at positions from the first byte to the last. On a rotational disk \
+         the rate falls from the outer tracks (first bytes) to the inner ones."
     );
     let by_rate = |one: &&Zone, other: &&Zone| one.bytes_per_s.total_cmp(&other.bytes_per_s);
     let end = |zone: Option<&Zone>| zone.map(|zone| [rate(zone.bytes_per_s), units::size(zone.offset)]);

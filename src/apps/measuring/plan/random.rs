@@ -101,8 +101,8 @@ mod tests {
             (RandomWish { block_bytes: Some(64 << 10), depth: Some(17), ..wish() }, "--depth"),
             (range(1 << 30, 4096), "has 1073741824"),
             (range(u64::MAX, 4096), "has 1073741824"),
-            (range(0, 4095), "no block of 4096"),
-            (range(100, 8192), "no block of 4096"),
+            (range(0, 4095), "too small for a block of 4096"),
+            (range(100, 8192), "too small for a block of 4096"),
         ];
         for (wish, words) in table {
             let error = settled(&wish, None).unwrap_err();

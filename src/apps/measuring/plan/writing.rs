@@ -265,16 +265,16 @@ mod tests {
         let destroyed = WriteWish { destroy: true, ..WriteWish::default() };
         let saved = WriteWish { save: true, ..WriteWish::default() };
         let table = [
-            (made(&plain, &file(true, 1 << 40), &store), Kind::Refused, "a file that is there"),
+            (made(&plain, &file(true, 1 << 40), &store), Kind::Refused, "an existing file"),
             (made(&plain, &used, &store), Kind::Refused, "swap space"),
-            (made(&plain, &locked, &store), Kind::Open, "may not write"),
+            (made(&plain, &locked, &store), Kind::Open, "no permission to write"),
             (made(&plain, &disk(1000), &store), Kind::Refused, "too small"),
-            (made(&plain, &disk(1 << 30), &on_it), Kind::Refused, "lies on /dev/sdz itself"),
-            (made(&plain, &disk(1 << 30), &file(false, 20 << 20)), Kind::NoSpace, "no room for what stands"),
-            (made(&plain, &odd, &store), Kind::Unsupported, "could not be known again"),
-            (made(&other, &disk(1 << 30), &store), Kind::Refused, "not the one expected"),
-            (made(&destroyed, &file(false, 1 << 40), &store), Kind::Usage, "nothing on it to be lost"),
-            (made(&saved, &file(false, 1 << 40), &store), Kind::Usage, "of no use to copies"),
+            (made(&plain, &disk(1 << 30), &on_it), Kind::Refused, "is on /dev/sdz itself"),
+            (made(&plain, &disk(1 << 30), &file(false, 20 << 20)), Kind::NoSpace, "not enough space to save"),
+            (made(&plain, &odd, &store), Kind::Unsupported, "could not identify its test data"),
+            (made(&other, &disk(1 << 30), &store), Kind::Refused, "not the expected device"),
+            (made(&destroyed, &file(false, 1 << 40), &store), Kind::Usage, "has no data to lose"),
+            (made(&saved, &file(false, 1 << 40), &store), Kind::Usage, "do not apply to copies"),
             (made(&plain, &Facts::new("/dev/null", EndpointKind::Null), &store), Kind::Usage, "neither a disk nor"),
         ];
         for (result, kind, words) in table {

@@ -71,11 +71,9 @@ mod tests {
             rows.lines().split_whitespace().collect::<Vec<_>>().join(" ")
         };
         assert_eq!(said(None), "");
-        assert_eq!(said(Some(0.0)), "driver direct: the driver copied nothing");
-        assert!(
-            said(Some(1.0)).contains("direct: the driver copied everything all the same; it does without with 1 in")
-        );
-        assert!(said(Some(0.25)).contains("copied 25 % of it all the same"));
+        assert_eq!(said(Some(0.0)), "driver direct: not copied by the driver");
+        assert!(said(Some(1.0)).contains("direct: the driver copied everything anyway; to avoid that: 1 in"));
+        assert!(said(Some(0.25)).contains("copied 25 % of it anyway"));
     }
 
     #[test]
@@ -88,9 +86,9 @@ mod tests {
         let mut told = Columns::default();
         rows(&found, &mut told);
         let told = told.lines().split_whitespace().collect::<Vec<_>>().join(" ");
-        assert!(told.contains("a READ of no blocks takes 40 µs:"), "{told}");
+        assert!(told.contains("a READ of 0 blocks takes 40 µs:"), "{told}");
         assert!(
-            told.contains("READ BUFFER, without the medium: 50 µs fixed latency, then 1.00 GB/s: linear fit"),
+            told.contains("READ BUFFER, without the medium: fixed latency 50 µs, then 1.00 GB/s: linear fit"),
             "{told}"
         );
         assert!(table(&found).contains("READ BUFFER") && table(&found).lines().count() == 12, "{}", table(&found));

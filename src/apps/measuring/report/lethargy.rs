@@ -104,17 +104,17 @@ mod tests {
 
     #[test]
     fn plenty_of_memory_is_said_to_be_the_reason() {
-        let why = "only root may make a memory control group".to_owned();
+        let why = "only root can create a memory control group".to_owned();
         let said = sentence(&found(Memory::Machine { available_bytes: 6 << 30, why }));
-        assert!(said.ends_with("so that nothing had to go") && said.contains("6.00 GiB of memory to be had"), "{said}");
+        assert!(said.ends_with("so no eviction was needed") && said.contains("6.00 GiB of available memory"), "{said}");
         let said = sentence(&found(Memory::Group(192 << 20)));
-        assert!(!said.contains("nothing had to go"), "{said}");
+        assert!(!said.contains("no eviction was needed"), "{said}");
     }
 
     #[test]
     fn what_is_not_known_is_said_with_its_reason() {
         let unknown = Profiled { lethargy: Some(Err("it rains".to_owned())), ..Profiled::default() };
-        assert_eq!(sentence(&unknown), "effect on other programs not measured: it rains");
+        assert_eq!(sentence(&unknown), "system impact not measured: it rains");
         assert_eq!(table(&unknown) + &sentence(&Profiled::default()), "");
     }
 }

@@ -88,7 +88,7 @@ mod tests {
             driver_copied: Some(1.0),
             costs,
         };
-        let refused = vec!["one command moves 524288 bytes of 1048576 at most".to_owned()];
+        let refused = vec!["one command transfers at most 524288 of 1048576 bytes".to_owned()];
         ReadBuffer { capacity_bytes: Some(3_434_944), ways: vec![way], refused, failure: None }
     }
 
@@ -112,11 +112,11 @@ mod tests {
             "buffer 3.28 MiB (3434944 bytes)",
             "direct time rate processor line",
             "4 KiB 561 µs 7.30 MB/s 5 % 561 µs",
-            "direct 500 µs fixed latency, then 67.0 MB/s: linear fit",
+            "direct fixed latency 500 µs, then 67.0 MB/s: linear fit",
             "as in 2001 direct: 496 µs of latency in each command, 67.0 MB/s without it;",
             "best 63.0 MB/s, worst 7.30 MB/s",
-            "driver direct: the driver copied everything all the same",
-            "refused one command moves 524288 bytes",
+            "driver direct: the driver copied everything anyway",
+            "refused one command transfers at most 524288",
         ] {
             assert!(said.contains(part), "{part}:\n{text}");
         }

@@ -181,15 +181,14 @@ mod tests {
     fn rates_that_take_turns_are_told_by_the_slowest_the_fastest_and_all_bytes_by_all_time() {
         let text = words(&[200.0, 50.0, 200.0, 50.0, 200.0, 50.0], &[]);
         // 500 MB in 7 s.
-        let expected =
-            "at 200.0 MB/s, then 5 rates one after the other from 50.0 MB/s to 200.0 MB/s, 71.4 MB/s on the whole";
+        let expected = "at 200.0 MB/s, then 5 successive rates from 50.0 MB/s to 200.0 MB/s, 71.4 MB/s overall";
         assert!(text.contains(expected), "{text}");
     }
 
     #[test]
     fn the_temperature_has_a_row_where_the_drive_tells_it() {
         let told = text(&found(&[200.0, 50.0, 50.0], &[41.4, 82.6, 60.0]));
-        assert!(told.contains("temperature  from 41 °C to 83 °C (its limit 84 °C)\n"), "{told}");
+        assert!(told.contains("temperature  from 41 °C to 83 °C (limit 84 °C)\n"), "{told}");
         assert!(!text(&found(&[200.0, 50.0], &[])).contains("temperature"));
     }
 
