@@ -16,7 +16,7 @@ use crate::job::operator::Operator;
 use crate::job::{host, journal, undo};
 use crate::plan::{JournalWish, Options, needs_confirmation};
 use crate::report::Out;
-pub(in crate::apps) use cli::{DAMAGE, PatternArguments};
+pub(in crate::apps) use cli::PatternArguments;
 use cli::{PatternAsked, PatternVerb};
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -24,6 +24,8 @@ use survey::survey;
 
 impl Words for PatternArguments {
     type Options = PatternAsked;
+
+    const PAGE: &'static [&'static str] = cli::PAGE;
 
     fn into_options(self) -> std::result::Result<PatternAsked, Unmeant> {
         let (act, (options, run)) = match self.verb {
