@@ -4,7 +4,7 @@ use clap_mangen::Man;
 use minijinja::context;
 use std::fmt::Write;
 
-/// When this version was released, as CHANGELOG.md has it: the date of the pages, so that they are the same on each run.
+/// When this version was released, as CHANGELOG.md has it: the date of the pages, which are the same on each run.
 const RELEASED: &str = "2026-11-23";
 
 /// The page of the command `name` of `haul`, or of the commands below it; `texts` are its sections behind the options.

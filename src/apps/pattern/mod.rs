@@ -24,7 +24,6 @@ use survey::survey;
 
 impl Words for PatternArguments {
     type Options = PatternAsked;
-
     const PAGE: &'static [&'static str] = cli::PAGE;
 
     fn into_options(self) -> std::result::Result<PatternAsked, Unmeant> {
