@@ -12,6 +12,7 @@ mod damage;
 mod delta;
 mod delta_manifest;
 mod devices;
+mod documents;
 mod estimate;
 mod faults;
 mod files;
