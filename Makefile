@@ -11,11 +11,13 @@ man1dir = $(DESTDIR)$(PREFIX)/share/man/man1
 bashdir = $(DESTDIR)$(PREFIX)/share/bash-completion/completions
 zshdir = $(DESTDIR)$(PREFIX)/share/zsh/site-functions
 fishdir = $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d
+schemadir = $(DESTDIR)$(PREFIX)/share/haul/schema
 
 release = $(CARGO_TARGET_DIR)/release/haul
 generated = $(CARGO_TARGET_DIR)/generated
 # The commands with a man page haul-NAME(1), beside haul(1).
 pages = copy dd journal list manifest pattern profile sg_dd tune verify
+schemas = $(wildcard docs/schema/*.json)
 
 # What `make bench` measures: SCENARIO="ram stream" QUICK=1 ROUNDS=9 SEED=7 ONLY="haul qemu-img".
 SCENARIO ?=
@@ -101,7 +103,7 @@ generate: man completions ## Renew the checked-in man pages and completions in c
 install: ## Install below PREFIX (/usr/local), staged in DESTDIR
 	@if command -v $(CARGO) >/dev/null; then $(MAKE) build; \
 	elif [ ! -x $(release) ]; then echo "$(release) is not there; run make first, as a user who has cargo"; exit 1; fi
-	$(INSTALL) -d $(bindir) $(man1dir) $(bashdir) $(zshdir) $(fishdir)
+	$(INSTALL) -d $(bindir) $(man1dir) $(bashdir) $(zshdir) $(fishdir) $(schemadir)
 	$(INSTALL) -m 755 $(release) $(bindir)/haul
 	$(release) generate man >$(man1dir)/haul.1
 	set -e; for page in $(pages); do $(release) generate man-$$page >$(man1dir)/haul-$$page.1; done
@@ -110,10 +112,12 @@ install: ## Install below PREFIX (/usr/local), staged in DESTDIR
 	$(release) generate bash >$(bashdir)/haul
 	$(release) generate zsh >$(zshdir)/_haul
 	$(release) generate fish >$(fishdir)/haul.fish
+	$(INSTALL) -m 644 $(schemas) $(schemadir)
 
 uninstall: ## Remove what install put there
 	rm -f $(bindir)/haul $(bashdir)/haul $(zshdir)/_haul $(fishdir)/haul.fish
 	rm -f $(man1dir)/haul.1 $(pages:%=$(man1dir)/haul-%.1) $(man1dir)/haul-sgp_dd.1 $(man1dir)/haul-sgm_dd.1
+	rm -rf $(DESTDIR)$(PREFIX)/share/haul
 
 deps: ## Install the Debian packages that the tests use and that are missing
 	scripts/install-test-deps

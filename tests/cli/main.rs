@@ -41,6 +41,7 @@ mod resume;
 mod resume_corners;
 mod resume_crashes;
 mod resume_verify;
+mod schema;
 mod signals;
 mod sparse;
 mod stale;
