@@ -2,7 +2,9 @@
 //!
 //! The schemas allow fields that they do not name, as a later haul may add some. Here they do not: a field that haul
 //! prints is in the schema, and one that is required is printed.
-use crate::support::{LoopDevice, filled, haul, haul_path, memory_dir, scratch, skip, state_home, write_noise};
+use crate::support::{
+    LoopDevice, filled, haul, haul_path, in_one_line, memory_dir, scratch, skip, state_home, write_noise,
+};
 use jsonschema::Validator;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
@@ -63,7 +65,7 @@ fn assert_valid(name: &str, definition: &str, document: &Value) {
 fn report(definition: &str, dir: &Path, words: &[&str]) -> Value {
     let output = haul().current_dir(dir).args(words).output().expect("it runs");
     let document: Value = serde_json::from_slice(&output.stdout)
-        .unwrap_or_else(|error| panic!("{words:?}: {error}: {}", String::from_utf8_lossy(&output.stderr)));
+        .unwrap_or_else(|error| panic!("{words:?}: {error}: {}", in_one_line(&output.stderr)));
     assert_valid("report", definition, &document);
     document
 }
