@@ -7,6 +7,7 @@ pub(crate) mod certainty;
 pub(crate) mod expect;
 pub(crate) mod help;
 pub(crate) mod journal;
+pub(crate) mod manual;
 pub(crate) mod method;
 pub(crate) mod on_error;
 pub(crate) mod shown;
