@@ -87,11 +87,7 @@ impl Operator for Console {
     fn dropped(&self, error: &Error) {
         self.say(
             &text::dropped(error),
-            &format!(
-                "{}; haul drops this destination, the others \
-            continue",
-                text::message(error)
-            ),
+            &format!("{}; haul drops this destination, the others continue", text::message(error)),
         );
     }
 

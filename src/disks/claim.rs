@@ -37,11 +37,9 @@ impl Claim {
         }
         let start = queue_limits::start_bytes(stat.st_rdev);
         if start != node.start {
-            return Err(opening.changed(&format!(
-                ": its start on the disk changed from byte {} to byte \
-                {start}",
-                node.start
-            )));
+            return Err(
+                opening.changed(&format!(": its start on the disk changed from byte {} to byte {start}", node.start))
+            );
         }
         let held = opening.hold(device.as_fd())?;
         let claim = Claim { device: Some(device), _held: held };

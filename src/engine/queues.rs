@@ -249,7 +249,7 @@ impl Queues {
         if self.set.wait(digests, due)? {
             return Ok(());
         }
-        Err(io::Error::other("blocks are held back and nothing is on its way that could let them go"))
+        Err(io::Error::other("blocks are gated and no completion is pending that could release them"))
     }
 
     /// Ends the digests, of which nothing may be in flight, and tells the blocks that are left.

@@ -80,8 +80,7 @@ impl ManifestDelta {
             let what = format!("a copy to destination {address} was interrupted, so {path} no longer describes it");
             return refused(
                 what,
-                "Continue that copy with --resume, or use --delta without a manifest, which reads \
-                the destination.",
+                "Continue that copy with --resume, or use --delta without a manifest, which reads the destination.",
             );
         }
         if !found.is_kept() {
@@ -104,14 +103,12 @@ impl ManifestDelta {
         }
         if !began.contains(&plan.dest.offset) {
             let what = format!(
-                "{path} describes a copy that did not start at byte {} of destination \
-                    {address}",
+                "{path} describes a copy that did not start at byte {} of destination {address}",
                 plan.dest.offset
             );
             return refused(
                 what,
-                "Give the --seek of that copy, or use --delta without a manifest, which reads the \
-                destination.",
+                "Give the --seek of that copy, or use --delta without a manifest, which reads the destination.",
             );
         }
         Ok(())
@@ -201,11 +198,8 @@ impl ManifestDelta {
         }
         let Some(wrong) = checker.into_differing().iter().next() else { return Ok(None) };
         let (address, path) = (&plan.dest.address, &self.path);
-        let what = format!(
-            "destination {address} does not match {path} at byte {}: it was modified \
-            since",
-            wrong.offset
-        );
+        let what =
+            format!("destination {address} does not match {path} at byte {}: it was modified since", wrong.offset);
         let advice = "Nothing was written. Use --delta without a manifest, which reads the destination.";
         Err(Error::new(Kind::Refused, what).on(Side::Dest).advise(advice))
     }

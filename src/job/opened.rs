@@ -112,7 +112,8 @@ impl Opened {
             several.on_drop(Box::new(move |error| told.dropped(error)));
             several
         });
-        let dest = several.clone().map_or_else(|| each().next().expect("a copy has a dest"), |several| several as _);
+        let dest =
+            several.clone().map_or_else(|| each().next().expect("a copy has a destination"), |several| several as _);
         let session = Session::new(operator);
         let (map, held, journal, delta) = (None, Vec::new(), None, None);
         Ok(Opened { session, plans, ends: [source, dest], dests, several, collector, map, held, journal, delta })

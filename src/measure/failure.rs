@@ -26,10 +26,8 @@ pub(super) fn failure_of_all(
     let told = |error| of_request(end, kind, op, address, offset, error);
     match kind {
         Kind::Gone => Ok(told(error)),
-        Kind::NoSpace if end.facts().logical_block_bytes > 1 => Ok(told(error).advise(
-            "The storage below it is full, for example the pool of a thin volume: free space \
-                there.",
-        )),
+        Kind::NoSpace if end.facts().logical_block_bytes > 1 => Ok(told(error)
+            .advise("The storage below it is full, for example the pool of a thin volume: free space there.")),
         Kind::NoSpace => Ok(told(error)),
         Kind::EndedEarly => {
             let advice = "It became shorter during the measurement: measure it again when no program writes to it.";

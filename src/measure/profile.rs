@@ -62,7 +62,7 @@ pub struct Profiled {
     /// The ways, side by side.
     pub ways: Vec<WayCost>,
     /// Effect on the rest of the system, or why it is not known; `None`: it was not looked at.
-    pub lethargy: Option<std::result::Result<Interference, String>>,
+    pub system_impact: Option<std::result::Result<Interference, String>>,
     /// Why it ended before its time.
     pub failure: Option<Failure>,
 }

@@ -75,8 +75,7 @@ fn can_be_judged(asked: &PlanInput) -> Result<()> {
             outdated";
         return refused(
             what.to_owned(),
-            "Omit --no-journal, or use --delta without a manifest, which reads the \
-            destination.",
+            "Omit --no-journal, or use --delta without a manifest, which reads the destination.",
         );
     }
     if !matches!(source.kind, EndpointKind::File | EndpointKind::Block | EndpointKind::Memory) {
@@ -89,8 +88,7 @@ fn can_be_judged(asked: &PlanInput) -> Result<()> {
     }
     if !dest.exists {
         let what = format!(
-            "--delta=MANIFEST: {} does not exist, but the manifest describes its \
-                content",
+            "--delta=MANIFEST: {} does not exist, but the manifest describes its content",
             named(Side::Dest, dest)
         );
         return refused(what, "Omit --delta to copy everything.");

@@ -80,8 +80,7 @@ fn goes_together(options: &Options) -> Result<()> {
     if options.delta.is_some() {
         return refused(
             "--delta",
-            "destinations may differ at different offsets, but each block is written to all of \
-            them",
+            "destinations may differ at different offsets, but each block is written to all of them",
         );
     }
     if options.resume {

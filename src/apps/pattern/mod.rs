@@ -115,12 +115,6 @@ fn in_plan(plan: &Plan, run: u64) -> Result<Pattern> {
         return Err(Error::new(Kind::Usage, what).advise("Give a multiple of that."));
     }
     Pattern::new(block_bytes, run, 0).ok_or_else(|| {
-        Error::new(
-            Kind::Unsupported,
-            format!(
-                "a test pattern cannot have blocks of {block_bytes} \
-            bytes"
-            ),
-        )
+        Error::new(Kind::Unsupported, format!("a test pattern cannot have blocks of {block_bytes} bytes"))
     })
 }

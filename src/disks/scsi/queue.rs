@@ -256,8 +256,7 @@ impl SgQueue {
         if self.in_flight > 0 && self.gone.is_some_and(|since| since.elapsed() > patience) {
             let (name, left) = (&self.disk.name, self.in_flight);
             return Err(io::Error::other(format!(
-                "{name} disappeared, and the kernel does not complete {left} \
-                commands"
+                "{name} disappeared, and the kernel does not complete {left} commands"
             )));
         }
         Ok(())

@@ -38,12 +38,8 @@ pub(super) fn refusal(path: &Path, named: bool) -> Error {
         |_| ("something".to_owned(), String::new()),
         |facts| (description(&facts), format!(" of {}", owner(facts.uid()))),
     );
-    let text = format!(
-        "the journal of this copy belongs in {}, and that name is taken by \
-        {what}{whose}",
-        path.display()
-    );
-    let elsewhere = if named { "use --journal to name another file" } else { "use --journal to name another file" };
+    let text = format!("cannot create the journal {}: the name is taken by {what}{whose}", path.display());
+    let elsewhere = if named { "name another file with --journal" } else { "use --journal FILE" };
     let advice = format!("Nothing was written. Remove it if it is not needed, or {elsewhere}, or use --no-journal.");
     Error::new(Kind::Refused, text).advise(advice)
 }

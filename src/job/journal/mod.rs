@@ -144,8 +144,7 @@ impl ExistingJournal {
                 "--resume continues it, --restart discards it"
             };
             format!(
-                "{}; this command asks what to do on a terminal and is refused otherwise: \
-                {ways}",
+                "{}; this command asks what to do on a terminal and is refused otherwise: {ways}",
                 waiting.words(dest)
             )
         };

@@ -17,8 +17,7 @@ pub(crate) fn dest(asked: &PlanInput) -> Result<()> {
                  you have permission to write (its group is often 'disk')."
             }
             _ => {
-                "Check the permissions of the file and its directory, and whether the file system is mounted \
-                read-only."
+                "Check the permissions of the file and its directory, and whether the file system is mounted read-only."
             }
         };
         return Err(Error::new(Kind::Open, format!("no permission to write to {}", named(Side::Dest, dest)))

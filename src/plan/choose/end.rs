@@ -61,8 +61,7 @@ fn file_end(asked: &PlanInput, range: &Range, notes: &mut PlanNotes) -> (Existin
             Side::Dest,
             "destination file",
             "only what differs",
-            "--delta; it becomes identical to the \
-            source",
+            "--delta; it becomes identical to the source",
         );
         return (Existing::Keep, true);
     }
@@ -77,8 +76,7 @@ fn file_end(asked: &PlanInput, range: &Range, notes: &mut PlanNotes) -> (Existin
                 Side::Dest,
                 "destination file",
                 "only the range changes",
-                "--skip, --seek or --count was \
-                given",
+                "--skip, --seek or --count was given",
             );
         }
     }

@@ -41,11 +41,9 @@ pub fn copy(found: CopyFound<'_>) -> String {
     page.headline = capital(&bare(&text::headline(plan, outcome)));
     match &outcome.ended {
         Ended::Complete => {}
-        Ended::Interrupted(_) => page.warnings.push(
-            "Interrupted: the report covers the part copied so \
-            far."
-                .to_owned(),
-        ),
+        Ended::Interrupted(_) => {
+            page.warnings.push("Interrupted: the report covers the part copied so far.".to_owned())
+        }
         Ended::OutOfTime => {
             page.warnings.push("Stopped by --time: the copy is incomplete.".to_owned());
         }

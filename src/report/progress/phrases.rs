@@ -26,7 +26,7 @@ pub(super) fn rates(view: &View) -> String {
 }
 
 fn both(view: &View, source: &str, dest: &str) -> String {
-    if view.comparing { format!("source {source}, dest {dest}") } else { format!("read {source}, write {dest}") }
+    if view.comparing { format!("source {source}, destination {dest}") } else { format!("read {source}, write {dest}") }
 }
 
 /// The same without means, for narrow terminals.

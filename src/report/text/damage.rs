@@ -22,7 +22,7 @@ pub(super) fn verdict(plan: &Plan, outcome: &Outcome, damage: &Damage) -> String
     let verdict = match (outcome.ended_well(), damage.damaged_blocks()) {
         (_, 1..) => {
             let of = units::count(blocks, "block", "blocks");
-            format!("{}: {} of {of} damaged", paint(CARE, "damaged"), damage.damaged_blocks())
+            format!("{}: {} of {of}", paint(CARE, "damaged"), damage.damaged_blocks())
         }
         (true, 0) if outcome.unread.iter().all(Unread::is_empty) => paint(STRONG, "clean"),
         (true, 0) => "no damage in the readable blocks".to_owned(),

@@ -170,7 +170,7 @@ impl Converter {
             self.push(&line[..fits], sink)?;
             if self.column <= framing.record_bytes && self.column + line.len() as u64 > framing.record_bytes {
                 let at = self.made;
-                self.filling.as_mut().expect("only where records are filled anew").cuts.push(at);
+                self.filling.as_mut().expect("only where records are refilled").cuts.push(at);
             }
             self.column += line.len() as u64;
             bytes = behind;
@@ -218,7 +218,7 @@ impl Converter {
 
     fn push(&mut self, mut bytes: &[u8], sink: &mut dyn Sink) -> Result<(), Stopped> {
         while !bytes.is_empty() {
-            let filling = self.filling.as_mut().expect("only where records are filled anew");
+            let filling = self.filling.as_mut().expect("only where records are refilled");
             if filling.len == self.out_bytes {
                 self.hand_over_whole(sink)?;
                 continue;

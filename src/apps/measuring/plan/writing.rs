@@ -142,8 +142,7 @@ fn room_for_file(facts: &Facts, wanted: u64) -> Result<u64> {
         words::size(free)
     );
     let advice = format!(
-        "At least {} are needed: free space, or name a file on another file \
-            system.",
+        "At least {} are needed: free space, or name a file on another file system.",
         words::size(KEPT_BYTES_MIN * 2)
     );
     Err(Error::new(Kind::NoSpace, what).advise(advice))

@@ -29,11 +29,7 @@ impl TuneTeller {
             head.row("disk", described(facts));
             head.row(
                 "method",
-                format!(
-                    "{doing} for about {}, alternating runs at different \
-                positions",
-                    units::duration(time)
-                ),
+                format!("{doing} for about {}, alternating runs at different positions", units::duration(time)),
             );
             teller.meter.print(&head.lines());
         }
