@@ -16,7 +16,7 @@ pub(super) struct ListArguments {
 }
 
 impl Words for ListArguments {
-    /// JSON is wanted.
+    /// JSON is requested.
     type Options = bool;
 
     fn into_options(self) -> Result<bool, Unmeant> {

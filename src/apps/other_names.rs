@@ -17,7 +17,7 @@ const NAMES: &[(&str, &str)] = &[
     ("dd-parallel", "'haul dd-parallel SRC DST' is 'haul copy SRC DST', which overlaps reads and writes"),
 ];
 
-/// What becomes of a command line that begins with one of the names.
+/// What happens to a command line that begins with one of the names.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Meant {
     /// One line for standard error; the status is 2.

@@ -252,7 +252,7 @@ impl Queues {
         Err(io::Error::other("blocks are gated and no completion is pending that could release them"))
     }
 
-    /// Ends the digests, of which nothing may be in flight, and tells the blocks that are left.
+    /// Ends the digests, of which nothing may be in flight, and reports the blocks that are left.
     pub(super) fn finish_digests(&mut self, observer: &dyn Observer) -> Vec<crate::core::Digest> {
         let Some(digests) = self.digests.take() else { return Vec::new() };
         let (digests, blocks) = digests.finish();

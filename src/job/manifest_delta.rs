@@ -1,4 +1,4 @@
-//! `--delta=MANIFEST`: what is on the dest is told by the manifest of the copy that was made to it last.
+//! `--delta=MANIFEST`: what is on the dest is reported by the manifest of the copy that was made to it last.
 //!
 //! The source is read once for its digests, then those blocks are copied whose digests are not the manifest's. The
 //! manifest is believed only after a look at some blocks of the dest, and written into a journal before the first
@@ -39,7 +39,7 @@ pub(crate) struct There {
     took: Duration,
     /// Of that, time in which there was nothing to do but wait for the source, for digests, and for the limit.
     waited: [Duration; 3],
-    /// What is to be told about that.
+    /// What to report about that.
     note: String,
 }
 
@@ -69,7 +69,7 @@ impl ManifestDelta {
         Options { manifest_block_bytes: Some(self.manifest.head.block_bytes), ..options.clone() }
     }
 
-    /// Refuses a dest that is not the one that the manifest tells of, or no longer.
+    /// Refuses a dest that is not the one that the manifest describes, or no longer.
     ///
     /// # Errors
     /// Refused, saying why.
@@ -114,7 +114,7 @@ impl ManifestDelta {
         Ok(())
     }
 
-    /// Looks at some blocks of the dest, then reads the source. `collector` is told the digests of what is there, and
+    /// Looks at some blocks of the dest, then reads the source. `collector` receives the digests of what is there, and
     /// the journal that it is there.
     ///
     /// # Errors
@@ -188,7 +188,7 @@ impl ManifestDelta {
         let places = draw(len, block_bytes, per_million as u32);
         let reading = plan::read_back(plan, places.iter().map(|place| place.len).sum());
         let reader = to_read(plan, ends)?;
-        // What is on the medium counts, not what a cache still has; where it cannot be had, the cache is as good.
+        // What is on the medium counts, not what a cache still has; where it is not available, the cache is as good.
         let _ = reader.uncache(Extent::new(plan.dest.offset, len));
         let ends: Ends = [disks::missing_side(), reader];
         let checker = Checker::new(list, len, block_bytes);
@@ -205,7 +205,7 @@ impl ManifestDelta {
     }
 }
 
-/// What came of judging.
+/// The result of judging.
 pub(crate) enum Judged {
     /// This is there.
     There(There),

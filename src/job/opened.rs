@@ -58,7 +58,7 @@ pub(crate) struct Copied {
     pub(super) journal: Option<FinishedJournal>,
 }
 
-/// What came of running a copy.
+/// The result of running a copy.
 pub(crate) enum Ran {
     /// It ran, however it ended.
     Copied(Box<Copied>),
@@ -67,7 +67,7 @@ pub(crate) enum Ran {
 }
 
 impl Agreed {
-    /// Opens the sides, and the files beside the copy.
+    /// Opens the sides, and the files during the copy.
     ///
     /// # Errors
     /// What cannot be opened. Nothing was written.

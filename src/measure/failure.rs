@@ -1,4 +1,4 @@
-//! Failures of a disk as a whole, told apart from those of a place on it.
+//! Failures of a disk as a whole, distinguished from those of a place on it.
 use crate::core::{Endpoint, Error, Kind, Op, RequestError, Side};
 use std::io;
 use std::sync::Arc;
@@ -8,11 +8,11 @@ use std::sync::Arc;
 pub enum Failure {
     /// Asked for, by this signal.
     Stopped(i32),
-    /// The disk is gone, or requests cannot be made at all.
+    /// The disk has disappeared, or requests cannot be made at all.
     Broken(Error),
 }
 
-/// What a request says that failed because the disk is gone, full, or shorter than it was.
+/// What a request says that failed because the disk has disappeared, full, or shorter than it was.
 ///
 /// # Errors
 /// The error itself where the place alone is to blame.

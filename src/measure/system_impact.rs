@@ -21,7 +21,7 @@ const READ_SHARE: f64 = 2.0;
 /// So many times its time a read may take until it is felt.
 const SLOW_MAX: u32 = 3;
 
-/// The machine around the disk: a cached test file, a program that is started, and somebody who reads the disk.
+/// The machine around the disk: a cached test file, a program that is started, and a process that reads the disk.
 pub trait SystemUnderTest {
     /// Brings the test file into the page cache, and says what share of it is there then, from 0 to 1.
     ///
@@ -49,14 +49,12 @@ pub trait SystemUnderTest {
 
     /// It is being read.
     ///
-    /// # Errors
-    /// Nobody knows.
+    /// # Errors Unknown.
     fn is_reading(&mut self) -> io::Result<bool>;
 
     /// So much came into the page cache that it must have taken memory from others, or it never will.
     ///
-    /// # Errors
-    /// Nobody knows.
+    /// # Errors Unknown.
     fn is_full(&mut self) -> io::Result<bool>;
 
     /// Ends the reading, if any is under way, and says how many bytes were read.
@@ -98,7 +96,7 @@ pub enum Memory {
     Group(u64),
     /// That of the machine.
     Machine {
-        /// Bytes of it that were to be had.
+        /// Bytes of it that were available.
         available_bytes: u64,
         /// Why it is no group: a clause.
         why: String,
@@ -132,7 +130,7 @@ impl From<io::Error> for Unknown {
 }
 
 /// Looks at the surroundings while nothing is read, and while the disk is read in each of the `ways`, in about `time`.
-/// `heard` is told how far it is, from 0 to 1.
+/// `heard` receives the progress, from 0 to 1.
 ///
 /// # Errors
 /// It was asked to stop, or cannot be measured here.

@@ -91,7 +91,7 @@ fn all_parts(options: &ProfileOptions, opened: &mut Opened<'_>, positions: u32, 
     // A mapping is for reading only.
     subject.ways.extend(mapped.filter(|_| op == Op::Read).map(|end| (Way::Mapped, end)));
     let whole_time = options.time.unwrap_or(TIME);
-    // What writing does to system impact is not looked at.
+    // What writing does to system impact is not examined.
     let whole = if op == Op::Read { 1.0 - system_impact::SHARE } else { 1.0 };
     let time = whole_time.mul_f64(whole);
     let (began, meter) = (Instant::now(), Meter::start(out));
@@ -109,7 +109,7 @@ fn all_parts(options: &ProfileOptions, opened: &mut Opened<'_>, positions: u32, 
     found
 }
 
-/// Opens a disk at a node of its own by the further ways that it has; those that cannot be had.
+/// Opens a disk at a node of its own by the further ways that it has; those that are not available.
 fn by_node(plan: &Measuring, facts: &Facts, subject: &mut Subject) -> Vec<Error> {
     let mut failed = Vec::new();
     for (transfers, side) in plan::ways_by_node(plan, facts) {

@@ -19,7 +19,7 @@ pub(super) struct Ordered {
     /// What keeps other hauls from the bytes of a file that was redirected.
     #[allow(dead_code, reason = "it lives as long as this")]
     held: Option<Held>,
-    /// The end was seen: a terminal would otherwise have to be told twice.
+    /// The end was seen: a terminal would otherwise have to be reported twice.
     ended: AtomicBool,
 }
 

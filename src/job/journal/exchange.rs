@@ -41,7 +41,7 @@ pub(crate) struct Imported {
     pub(crate) len: u64,
 }
 
-/// Writes what the journal says as a mapfile, which must not be there.
+/// Writes what the journal says as a mapfile, which must not exist.
 ///
 /// # Errors
 /// The journal cannot be believed, the mapfile is there or cannot be written.

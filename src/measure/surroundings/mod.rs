@@ -98,7 +98,7 @@ impl Around {
         use std::os::unix::process::CommandExt;
         let mut command = Command::new(&self.program);
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-        // Signals of the terminal are for us; whoever reads is told by us.
+        // Signals of the terminal are for us; the reading process is signalled by us.
         command.process_group(0);
         sys::bind_to_parent(&mut command);
         if let Ok(group) = &self.group {
@@ -227,7 +227,7 @@ fn bytes_in(said: &str) -> Option<u64> {
     line.split_once(" byte")?.0.parse().ok()
 }
 
-/// Memory that is to be had without taking from anybody; 0 where the kernel does not say.
+/// Memory that is available without taking from anybody; 0 where the kernel does not say.
 fn available_bytes() -> u64 {
     let text = fs::read_to_string("/proc/meminfo").unwrap_or_default();
     let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"));

@@ -38,7 +38,7 @@ impl TestFile {
         self.bytes
     }
 
-    /// Another descriptor of it at its start, for somebody who reads it.
+    /// Another descriptor of it at its start, for a process that reads it.
     pub(super) fn reader(&self) -> io::Result<File> {
         rustix::fs::seek(&self.file, rustix::fs::SeekFrom::Start(0))?;
         self.file.try_clone()

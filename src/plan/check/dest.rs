@@ -27,7 +27,7 @@ pub(crate) fn dest(asked: &PlanInput) -> Result<()> {
     Ok(())
 }
 
-/// Refuses a file or device that somebody uses.
+/// Refuses a file or device that is in use.
 pub(crate) fn free(dest: &Facts) -> Result<()> {
     match dest.kind {
         EndpointKind::Block | EndpointKind::File if !dest.in_use.is_empty() => Err(in_use(dest)),

@@ -42,7 +42,7 @@ pub(super) fn pattern(plan: &Plan) -> String {
     format!("{run} blocks of {}", whole(&units::exact(used.block_bytes.into())))
 }
 
-/// A run by its number, and by the time that the number is unless somebody chose another.
+/// A run by its number, and by the time that the number is unless the user chose another.
 fn named(run: u64) -> String {
     units::time_of_ms(run).map_or_else(|| run.to_string(), |time| format!("{run} of {time}"))
 }

@@ -3,7 +3,7 @@ use crate::measure::{Effect, Memory, Profiled, Way};
 use crate::report::json::object;
 use serde::Serialize;
 
-/// What is told of it; `None` where it was not looked at.
+/// What is reported about it; `None` where it was not examined.
 pub(super) fn system_impact(found: &Profiled) -> Option<impl Serialize> {
     let looked = found.system_impact.as_ref()?;
     let known = looked.as_ref().ok();

@@ -54,7 +54,7 @@ pub struct Run<'a> {
 }
 
 impl Run<'_> {
-    /// What is told of every run: whether it ended before its time, what failed, what was written over.
+    /// What is reported about every run: whether it ended before its time, what failed, what was written over.
     fn rows(&self, failure: Option<&Failure>, rows: &mut Columns) {
         if failure.is_some() {
             rows.row("partial", "ended early: the results above are those so far");

@@ -7,7 +7,7 @@ use crate::report::units;
 /// A program that takes longer than so many times its start without a read is slow.
 const SLOWER: f64 = 1.05;
 
-/// The table; empty where it was not looked at, or could not be.
+/// The table; empty where it was not examined, or could not be.
 pub(crate) fn table(found: &Profiled) -> String {
     let Some(Ok(system_impact)) = &found.system_impact else { return String::new() };
     let head =

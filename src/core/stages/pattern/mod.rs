@@ -72,8 +72,8 @@ impl Pattern {
         }
     }
 
-    /// Judges the blocks in `buffer`, read from byte `offset` on, and tells of each that is not good: its own offset
-    /// and what is wrong. Panics unless the buffer is whole blocks. Allocates nothing.
+    /// Judges the blocks in `buffer`, read from byte `offset` on, and reports each that is not good: its own offset and
+    /// what is wrong. Panics unless the buffer is whole blocks. Allocates nothing.
     pub fn judge(&self, buffer: &[u8], offset: u64, mut found: impl FnMut(u64, Verdict)) {
         let block_bytes = self.block_bytes as usize;
         assert!(buffer.len().is_multiple_of(block_bytes), "a pattern is checked in whole blocks");
