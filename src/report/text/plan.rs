@@ -6,7 +6,7 @@ use crate::report::printable::printable;
 use crate::report::style::{CARE, STRONG, paint};
 use crate::report::units;
 
-/// Choices up to this width stand in a column, with their reasons beside them.
+/// Choices up to this width are in a column, with their reasons beside them.
 const CHOICE_WIDTH: usize = 20;
 
 /// The whole plan, for `--dry-run`.
