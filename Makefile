@@ -34,8 +34,8 @@ all: build man completions ## The release binary, the man pages and the completi
 build: ## The release binary
 	$(CARGO) build --release --locked
 
-demo: build ## Copy one made-up disk to another, verify it with cmp, clean up
-	scripts/demo $(release)
+demo: ## Copy one made-up disk to another, verify it with cmp, clean up
+	@haul=$$(CARGO="$(CARGO)" scripts/haul-for-demo) && scripts/demo "$$haul"
 
 test: deps ## Install what the tests need and is missing, then run every test but the laboratory; COVERAGE=1 prints the coverage too
 	scripts/left-behind $(if $(COVERAGE),scripts/coverage,$(CARGO) test --workspace --locked --no-fail-fast)
