@@ -148,3 +148,8 @@ fn each_dependency_has_its_reason() {
 fn whatever_ci_and_the_documents_make_can_be_made() {
     assert_none(tree::make_targets(&this_tree()));
 }
+
+#[test]
+fn the_page_of_versions_has_each_file_format() {
+    assert_none(tree::format_versions(&this_tree()));
+}
