@@ -51,7 +51,8 @@ pub fn inside(root: &Path, user: Option<&str>, words: &[&str]) -> Command {
     command
 }
 
-/// The program `haul` prints its version and copies a file with `--verify`, in the directory `dir` of the root `root`.
+/// The program `haul` prints its version, copies a file with `--verify` and finds both equal with `haul verify`, in the
+/// directory `dir` of the root `root`.
 #[track_caller]
 pub fn assert_haul_works(root: &Path, user: Option<&str>, haul: &str, dir: &str) {
     let outside = |name: &str| root.join(dir.trim_start_matches('/')).join(name);
@@ -63,4 +64,5 @@ pub fn assert_haul_works(root: &Path, user: Option<&str>, haul: &str, dir: &str)
     assert_eq!(report["status"], "complete", "{json}");
     assert_eq!(report["verified"]["right"], true, "{json}");
     cmp(outside("source"), outside("copy"));
+    run(&mut inside(root, user, &[haul, "verify", &words[0], &words[1]]));
 }
