@@ -34,7 +34,7 @@ fn the_bill_of_materials_has_each_library_of_the_binary_and_no_path_of_this_mach
     let used = used.lines().filter_map(|line| {
         let (name, rest) = line.split_once(' ')?;
         let name = format!("{name} {}", rest.split(' ').next()?);
-        // What derives code runs in the compiler.
+        // Procedural macros run in the compiler and are not in the binary.
         (!line.contains("proc-macro") && !line.starts_with("haul ")).then_some(name)
     });
     let missing: BTreeSet<String> = used.filter(|name| !listed.contains(name)).collect();

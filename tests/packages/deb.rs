@@ -1,4 +1,4 @@
-//! The Debian package: what is in it, and that Debian 12 installs it, runs it and gets rid of it.
+//! The Debian package: what is in it, and that Debian 12 installs, runs and removes it.
 use crate::root::{VERSION, assert_haul_works, inside, package, run};
 use crate::support::{Folder, has, is_root, memory_dir, scratch, skip};
 use std::collections::BTreeSet;
@@ -24,7 +24,7 @@ fn lintian_finds_nothing_wrong_with_the_debian_package() {
         return;
     }
     let fails = ["--fail-on", "error,warning", "--allow-root"];
-    // It leaves files where temporary ones belong.
+    // lintian leaves files in TMPDIR.
     let dir = scratch();
     let found = run(Command::new("lintian").args(fails).arg(package).env("TMPDIR", dir.path()));
     assert_eq!(found, "");
@@ -140,5 +140,5 @@ fn debian_12_installs_the_package_runs_haul_and_keeps_nothing_of_it_when_it_is_r
     assert_eq!(after.difference(&before).collect::<Vec<_>>(), Vec::<&String>::new());
     assert_eq!(before.difference(&after).collect::<Vec<_>>(), Vec::<&String>::new());
     let listed = dpkg(&["dpkg-query", "--show", "--showformat=${Package} ${Status}\n"]);
-    assert!(!listed.lines().any(|line| line.starts_with("haul ")), "dpkg still knows haul, though it has no settings");
+    assert!(!listed.lines().any(|line| line.starts_with("haul ")), "dpkg still lists haul");
 }

@@ -46,7 +46,7 @@ fn the_image_is_of_this_version_runs_haul_as_a_user_who_is_not_root_and_says_wha
     for (label, value) in [("title", "haul"), ("version", VERSION), ("licenses", "MIT OR Apache-2.0")] {
         assert_eq!(config["Labels"][format!("org.opencontainers.image.{label}")], value);
     }
-    // Whatever else were in there would have been forgotten by somebody.
+    // No blob is left over from an earlier state of the image.
     let blobs = fs::read_dir(layout.path().join("blobs/sha256")).unwrap().count();
     assert_eq!(blobs, 2 + manifest["layers"].as_array().map_or(0, Vec::len));
 }
@@ -69,7 +69,6 @@ fn the_image_unpacked_copies_and_verifies_as_its_user_and_writes_nowhere_else() 
     let program = process["args"][0].as_str().expect("it has an entry point");
     let root = bundle.join("rootfs");
 
-    // chroot and the tests come from outside: a file that root makes has to be there before haul copies it.
     assert_haul_works(&root, Some(&user), program, "/data");
     assert_eq!(fs::metadata(root.join("data/copy")).unwrap().uid(), 65532);
     let output = inside(&root, Some(&user), &[program, "copy", "/data/copy", "/usr/bin/copy"]).output().unwrap();
