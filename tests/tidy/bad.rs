@@ -271,6 +271,16 @@ fn a_make_target_that_is_not_there_is_found() {
 }
 
 #[test]
+fn a_file_format_whose_version_is_not_on_the_page_of_versions_is_found() {
+    let head = "pub const FORMAT_VERSION: u64 = 2;\nimpl X {\n    const KEY: &'static str = \"haul_x\";\n}";
+    let check =
+        |page: &str| tree::format_versions(&tree_of(&[("src/ledger/x/head.rs", head), ("docs/versions.md", page)]));
+    assert_eq!(check("| x | `haul_x` | 2 | [x.md](x.md) |"), Vec::<String>::new());
+    assert_eq!(check("| x | `haul_x` | 1 | [x.md](x.md) |").len(), 1);
+    assert_eq!(tree::format_versions(&tree_of(&[])).len(), 1);
+}
+
+#[test]
 fn tests_that_read_wrapped_words_are_found() {
     breaks(rules::terminals, "tests/cli/bar.rs", "use rexpect::session;");
     breaks(rules::terminals, "tests/fronts/dd.rs", "let s = rexpect::spawn(\"dd\", None);");
