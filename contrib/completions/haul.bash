@@ -232,7 +232,7 @@ _haul() {
                     return 0
                     ;;
                 --passthrough)
-                    COMPREPLY=($(compgen -W "possible source dest both" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "possible source destination both" -- "${cur}"))
                     return 0
                     ;;
                 --command-timeout)
@@ -480,7 +480,7 @@ _haul() {
                     return 0
                     ;;
                 --passthrough)
-                    COMPREPLY=($(compgen -W "possible source dest both" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "possible source destination both" -- "${cur}"))
                     return 0
                     ;;
                 --command-timeout)
@@ -542,7 +542,7 @@ _haul() {
                     return 0
                     ;;
                 --passthrough)
-                    COMPREPLY=($(compgen -W "possible source dest both" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "possible source destination both" -- "${cur}"))
                     return 0
                     ;;
                 --command-timeout)
@@ -795,7 +795,7 @@ _haul() {
                     return 0
                     ;;
                 --passthrough)
-                    COMPREPLY=($(compgen -W "possible source dest both" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "possible source destination both" -- "${cur}"))
                     return 0
                     ;;
                 --command-timeout)

@@ -23,11 +23,7 @@ static COMMANDS: &[Command] = &[
     Command::of::<ManifestArguments>("manifest", "Show or compare manifests of copies"),
     Command::of::<PatternArguments>("pattern", "Test a disk: write a pattern, then verify it"),
     Command::of::<JournalArguments>("journal", "Exchange a journal with GNU ddrescue"),
-    Command::of::<TuneArguments>(
-        "tune",
-        "Find the best block size and queue depth for a \
-        disk",
-    ),
+    Command::of::<TuneArguments>("tune", "Find the best block size and queue depth for a disk"),
     Command::of::<ProfileArguments>("profile", "Measure a disk: rate by position, latency of commands"),
     Command::of::<ListArguments>("list", "List block devices: aliases, size, identity, use and partitions"),
     Command {

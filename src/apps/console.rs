@@ -20,18 +20,19 @@ pub(super) struct Console {
     signals: Signals,
     /// The run that was shown last.
     last: Mutex<Option<Arc<Progress>>>,
-    /// Warnings for those who read JSON lines, which are told when a run begins.
+    /// Warnings for those who read JSON lines, which are reported when a run begins.
     pending: Mutex<Vec<String>>,
 }
 
 impl Console {
-    /// Listens for signals from now on. One that comes before anything runs is told of as a `report` about the command
+    /// Listens for signals from now on. One that comes before anything runs is reported as a `report` about the command
     /// line `words`.
     ///
     /// # Errors
     /// As for [`Signals::watch`].
     pub(super) fn new(options: &Options, report: &'static str, words: &[String], out: Out) -> Result<Arc<Console>> {
-        // A write beyond `ulimit -f` fails with EFBIG then, which is told and leaves the journal, instead of ending us.
+        // A write beyond `ulimit -f` fails with EFBIG then, which is reported and leaves the journal, instead of ending
+        // us.
         sys::ignore(libc::SIGXFSZ);
         let signals = Signals::watch_with(out, by_signal(options, report, words, out))?;
         Ok(Arc::new(Console {
@@ -87,11 +88,7 @@ impl Operator for Console {
     fn dropped(&self, error: &Error) {
         self.say(
             &text::dropped(error),
-            &format!(
-                "{}; haul drops this destination, the others \
-            continue",
-                text::message(error)
-            ),
+            &format!("{}; haul drops this destination, the others continue", text::message(error)),
         );
     }
 

@@ -23,7 +23,7 @@ impl Exit {
     /// The status of a copy that `--time` ended before it was whole: status 0 would let a script remove the source.
     pub const OUT_OF_TIME: u8 = 4;
 
-    /// The status of a run that went around what it could not read.
+    /// The status of a run that skipped what it could not read.
     pub const UNREAD: u8 = 1;
 
     /// The same where something else went wrong, too: status 0 would be untrue. A signal stays what ended it.

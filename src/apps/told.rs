@@ -30,7 +30,7 @@ pub(super) fn show(options: &Options, prepared: &Prepared, out: Out) -> Result<E
 /// Shows a plan.
 pub(super) fn show_plan(options: &Options, decision: &Decision, [source, dest]: [&Facts; 2], out: Out) -> Result<Exit> {
     let plan = &decision.plan;
-    // Of several dests the slowest would bind, and only the first is looked at.
+    // Of several dests the slowest would bind, and only the first is examined.
     let unknown = options.no_estimate || plan.dests.len() > 1;
     let estimated = if unknown { None } else { estimate::of_plan(plan, source, dest) };
     let estimate = estimated.map(|estimated| estimated.estimate);
@@ -42,7 +42,7 @@ pub(super) fn show_plan(options: &Options, decision: &Decision, [source, dest]: 
     Ok(printed(out, &text))
 }
 
-/// Carries a plan out that moves no byte for good, and tells how it went. Both sides are open.
+/// Carries a plan out that moves no byte for good, and reports how it went. Both sides are open.
 pub(super) fn carry_out(
     options: &Options,
     decision: &Decision,

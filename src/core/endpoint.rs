@@ -15,7 +15,7 @@ pub enum Change {
     Grew(u64),
     /// It has this many bytes fewer.
     Shrank(u64),
-    /// Same size, but somebody wrote to it.
+    /// Same size, but another process wrote to it.
     Modified,
 }
 
@@ -30,7 +30,7 @@ impl Change {
     }
 }
 
-/// What is to be told of a side at the end of a copy.
+/// What to report about a side at the end of a copy.
 #[derive(Debug, Default)]
 pub struct Closing {
     /// How it was reached, where that is worth a word in the report: `SCSI commands (/dev/sg0)`.
@@ -131,7 +131,7 @@ pub trait Endpoint: Send + Sync {
         None
     }
 
-    /// Makes calls of `perform` that wait for somebody else, as on a pipe, return ECANCELED, now and from now on.
+    /// Makes calls of `perform` that wait for another process, as on a pipe, return ECANCELED, now and from now on.
     fn cancel(&self) {}
 
     /// What a failure means here. `error` came of `op` at `offset` on this side.
@@ -143,7 +143,7 @@ pub trait Endpoint: Send + Sync {
         }
     }
 
-    /// What is to be told of this side; asked at the end of a copy, of several dests once.
+    /// What to report about this side; asked at the end of a copy, of several dests once.
     fn closing(&self) -> Closing {
         Closing::default()
     }
@@ -159,7 +159,7 @@ pub trait Endpoint: Send + Sync {
     }
 
     /// Has the page cache drop what it holds of `extent`, which is clean, and says how many bytes of that are still
-    /// there (cachestat, since 6.5, or mincore); `None` where nobody can tell.
+    /// there (cachestat, since 6.5, or mincore); `None` if unknown.
     fn uncache(&self, _extent: Extent) -> Option<u64> {
         None
     }

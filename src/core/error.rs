@@ -9,11 +9,11 @@ pub type Result<T> = std::result::Result<T, Error>;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Kind {
-    /// The command line asks for something that cannot be meant. Exit status 2.
+    /// The command line asks for something that is invalid. Exit status 2.
     Usage,
     /// It could be done and would be a mistake. Exit status 3.
     Refused,
-    /// A path is not there, or may not be opened.
+    /// A path does not exist, or may not be opened.
     Open,
     /// The device or file system reported an error.
     Io,
@@ -84,7 +84,7 @@ impl Error {
         Error { side: Some(side), offset: Some(offset), source: Some(source), ..Error::new(kind, what) }
     }
 
-    /// A failure that was found when the page cache was written back: it has no place, for the kernel tells none.
+    /// A failure that was found when the page cache was written back: it has no place, for the kernel reports none.
     pub fn of_writeback(kind: Kind, side: Side, path: &str, source: io::Error) -> Self {
         let name = side.name();
         let (what, advice) = match kind {

@@ -24,7 +24,7 @@ pub enum Event<'a> {
         /// One clause: why.
         because: &'a str,
     },
-    /// Something planned could not be had and another way was taken.
+    /// Something planned was not available and another way was taken.
     FellBack(&'a str),
     /// Something the user should know, that does not end the copy.
     Warned(&'a str),

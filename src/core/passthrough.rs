@@ -41,7 +41,7 @@ pub struct Passthrough {
 /// How the bytes of a queue's commands come from the driver of a node.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Transfers {
-    /// Without a copy, where the driver does that; else it copies them all the same, and that is counted.
+    /// Without a copy, where the driver does that; else it copies them anyway, and that is counted.
     #[default]
     Direct,
     /// The driver copies them.
@@ -76,7 +76,7 @@ pub struct CommandWishes {
     pub direct: bool,
     /// Records may be moved through memory that the driver shares with us. SCSI only.
     pub shared: bool,
-    /// Nobody else may have the node open. SCSI only.
+    /// No other process may have the node open. SCSI only.
     pub exclusive: bool,
     /// Take an advisory lock of the node (flock), or fail with EWOULDBLOCK. SCSI only.
     pub locked: bool,

@@ -78,7 +78,7 @@ pub trait RecordDevice: Debug + Send + Sync {
     /// As for [`RecordDevice::read_at`]; the kind Unsupported of a disk that does not know the command.
     fn read_long(&self, block: &mut [u8], offset: u64, correct: bool) -> io::Result<()>;
 
-    /// Memory of at least one block and at most `len` bytes that the driver shares with us, where that was wished for:
+    /// Memory of at least one block and at most `len` bytes that the driver shares with us, where that was requested:
     /// transfers to and from its beginning need no copy. There is one such piece.
     fn shared_memory(&self, _len: u32) -> Option<io::Result<Buffer>> {
         None

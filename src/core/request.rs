@@ -46,7 +46,7 @@ pub enum Op {
     Read,
     /// Store the buffer on the endpoint.
     Write,
-    /// Make the bytes read as zeros without sending any; the buffer is not looked at.
+    /// Make the bytes read as zeros without sending any; the buffer is not examined.
     Zero,
 }
 

@@ -1,10 +1,10 @@
-//! Commands that came back from a ring without success, until they are looked at one by one.
+//! Commands that came back from a ring without success, until they are examined one by one.
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Commands that came back from a ring without success, by their first byte on this side: a helper gives them again,
-/// waits for the drive or finds the bad block, and the ring goes on with the others meanwhile.
+/// waits for the drive or finds the bad block, and the ring continues the others meanwhile.
 #[derive(Debug)]
 pub(super) struct OffRingRetries<T> {
     count: AtomicUsize,
@@ -19,7 +19,7 @@ impl<T> Default for OffRingRetries<T> {
 }
 
 impl<T> OffRingRetries<T> {
-    /// Whether the bytes from `at` are to be looked at. Costs nothing as long as nothing has failed.
+    /// Whether the bytes from `at` are to be examined. Costs nothing as long as nothing has failed.
     pub(super) fn has(&self, at: u64) -> bool {
         self.count.load(Relaxed) > 0 && self.said().contains_key(&at)
     }

@@ -1,4 +1,4 @@
-//! Blocks that failed beside others and are retried alone, one after the other, while all the others go on.
+//! Blocks that failed beside others and are retried alone, one after the other, while all the others continue.
 //!
 //! The block layer merges neighbours into one request and, if it fails, fails all of them. A block that went direct is
 //! retried alone, so that only the bad one is blamed and those before it arrive. A disk may try for half a

@@ -1,4 +1,4 @@
-//! Checkpoints: now and then the dest is made durable beside the running copy, and what had arrived is written down.
+//! Checkpoints: periodically the dest is made durable beside the running copy, and what had arrived is written down.
 use crate::core::{CheckpointPlan, CheckpointSink, Endpoint, Error, Extent, ExtentSet, Kept, Kind, Op, Plan, Side};
 use std::io;
 use std::sync::Arc;
@@ -29,7 +29,7 @@ impl News {
     }
 }
 
-/// A checkpoint under way, on a thread of its own: the pump goes on.
+/// A checkpoint under way, on a thread of its own: the pump continues.
 struct Underway {
     /// What it makes durable.
     news: News,
@@ -39,7 +39,7 @@ struct Underway {
 
 /// Why a checkpoint is none.
 pub(super) enum Trouble {
-    /// The dest was not made durable: what had been acknowledged may be lost, and nobody is told so again.
+    /// The dest was not made durable: what had been acknowledged may be lost, and the failure is reported only once.
     Flush(io::Error),
     /// Nothing could be written down. The copy need not care.
     Keep(Error),
@@ -192,7 +192,7 @@ impl Checkpoints {
         self.flush_failed
     }
 
-    /// What is to be told at the end.
+    /// What to report at the end.
     pub(super) fn into_kept(self) -> Kept {
         Kept { durable_bytes: self.durable.total_bytes(), ..self.kept }
     }

@@ -5,7 +5,7 @@ use std::io;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
-/// What came of asking.
+/// The result of asking.
 pub(super) enum Offloaded {
     /// The dest has the bytes.
     Done(Extent),
@@ -37,7 +37,7 @@ pub(super) struct Copied {
     pub(super) failed: Option<io::Error>,
 }
 
-/// What is told of a device that does not copy by itself after all; `None`: this is another failure.
+/// What is reported about a device that does not copy by itself after all; `None`: this is another failure.
 pub(super) fn refusal_note(error: &io::Error) -> Option<String> {
     let said = DeviceError::of(error).filter(|said| said.kind == Kind::Unsupported);
     let why = said.map_or(String::new(), |said| format!(" ({})", said.words));

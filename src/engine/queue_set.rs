@@ -30,7 +30,7 @@ pub(super) struct QueueSet {
     in_flight: [u32; 2],
     /// How it was set up, for the report.
     pub(super) detail: Vec<String>,
-    /// What could not be had.
+    /// What was not available.
     pub(super) notes: Vec<String>,
 }
 
@@ -220,7 +220,7 @@ mod tests {
     use std::sync::Mutex;
     use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
-    /// A queue that waits for a bell, and what it was told of waiting.
+    /// A queue that waits for a bell, and what it was informed of waiting.
     #[derive(Default)]
     struct Heard {
         bell: Option<OwnedFd>,

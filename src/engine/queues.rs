@@ -249,10 +249,10 @@ impl Queues {
         if self.set.wait(digests, due)? {
             return Ok(());
         }
-        Err(io::Error::other("blocks are held back and nothing is on its way that could let them go"))
+        Err(io::Error::other("blocks are gated and no completion is pending that could release them"))
     }
 
-    /// Ends the digests, of which nothing may be in flight, and tells the blocks that are left.
+    /// Ends the digests, of which nothing may be in flight, and reports the blocks that are left.
     pub(super) fn finish_digests(&mut self, observer: &dyn Observer) -> Vec<crate::core::Digest> {
         let Some(digests) = self.digests.take() else { return Vec::new() };
         let (digests, blocks) = digests.finish();

@@ -17,7 +17,7 @@ use std::time::Duration;
 const SUFFIX: &[u8] = b".haul-new";
 /// Bytes of the final name that a temporary one begins with, for people who find it.
 const NAME_BYTES_MAX: usize = 64;
-/// Bytes of a temporary name that nobody can guess, two digits each.
+/// Bytes of a temporary name that cannot be guessed, two digits each.
 const RANDOM_BYTES: usize = 12;
 const MODE: Mode = Mode::from_raw_mode(0o600);
 
@@ -101,7 +101,8 @@ impl NewFile {
     }
 
     /// Refuses where another process is making this file. What a killed one left is removed in a folder that is ours
-    /// alone, as that of the journals of devices; elsewhere a file of such a name may be somebody's, and stays.
+    /// alone, as that of the journals of devices; elsewhere a file of such a name may belong to another process, and
+    /// stays.
     fn look_for_others(&self) -> Result<(), FileError> {
         if !self.place.can_be_read {
             return Ok(());
@@ -125,7 +126,7 @@ impl NewFile {
             let is_ours = stat.st_uid == our_uid() && stat.st_nlink == 1 && stat.st_mode & 0o7777 == MODE.bits();
             match flock(&fd, FlockOperation::NonBlockingLockExclusive) {
                 Err(Errno::WOULDBLOCK) => return Err(FileError::Busy),
-                // Without locks nobody knows whether somebody uses it.
+                // Without locks it is unknown whether it is in use.
                 Err(_) => {}
                 // That it may stay is no failure to report.
                 Ok(()) if is_ours && is_private => drop(rustix::fs::unlinkat(folder, name, AtFlags::empty())),
@@ -154,7 +155,7 @@ impl NewFile {
     }
 
     /// Gives it its name on a file system that cannot rename without replacing. A link never replaces; where there are
-    /// no links either the name is looked at before, which a process in between could defeat.
+    /// no links either the name is examined before, which a process in between could defeat.
     fn link(&self) -> Result<(), FileError> {
         let Place { folder, name, .. } = &self.place;
         match rustix::fs::linkat(folder, &self.temporary, folder, name, AtFlags::empty()) {
@@ -184,7 +185,7 @@ impl NewFile {
         if !is_old(name)? {
             return Err(FileError::Changed);
         }
-        // Names are exchanged and then looked at, so that nothing is lost whoever comes in between.
+        // Names are exchanged and then examined, so that nothing is lost whoever comes in between.
         let exchange = || rustix::fs::renameat_with(folder, &self.temporary, folder, name, RenameFlags::EXCHANGE);
         match exchange() {
             Ok(()) if is_old(&self.temporary)? => {
@@ -192,7 +193,7 @@ impl NewFile {
             }
             Ok(()) => {
                 let back = exchange();
-                // Where it cannot be put back, the temporary name is that of somebody's file, and stays.
+                // Where it cannot be put back, the temporary name is that of a file of another process, and stays.
                 self.is_published = back.is_err();
                 return Err(back.map_or_else(FileError::from, |()| FileError::Changed));
             }
@@ -254,7 +255,7 @@ fn is_temporary(name: &[u8], start: &[u8]) -> bool {
     })
 }
 
-/// One that nobody can guess.
+/// One that cannot be guessed.
 fn temporary_name(name: &OsStr) -> io::Result<OsString> {
     let mut random = [0u8; RANDOM_BYTES];
     rustix::rand::getrandom(&mut random, rustix::rand::GetRandomFlags::empty())?;

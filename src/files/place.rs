@@ -24,7 +24,7 @@ pub struct Place {
     path: PathBuf,
 }
 
-/// How a file that is there is opened.
+/// How an existing file is opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Opening {
     /// For reading. A symbolic link is followed: whoever names a file to be read may name it so.
@@ -64,8 +64,7 @@ impl Place {
     /// The same, but where `path` is a symbolic link of ours or of root's, the place that it leads to: for files that
     /// people keep elsewhere on purpose.
     ///
-    /// # Errors
-    /// As for [`Place::of`]; the link is somebody else's, or leads nowhere.
+    /// # Errors As for [`Place::of`]; the link is another user's, or leads nowhere.
     pub fn following(path: &Path) -> Result<Place, FileError> {
         match fs::symlink_metadata(path) {
             Ok(link) if link.is_symlink() && ![0, our_uid()].contains(&link.uid()) => {
@@ -99,8 +98,7 @@ impl Place {
 
     /// Opens the regular file that bears the name; `None`: nothing does. Never waits, and never opens anything else.
     ///
-    /// # Errors
-    /// It is no regular file, may be somebody else's, or cannot be opened.
+    /// # Errors It is no regular file, may be another user's, or cannot be opened.
     pub fn open(&self, opening: Opening) -> Result<Option<File>, FileError> {
         let (flags, at_flags) = match opening {
             Opening::Read => (OFlags::RDONLY, AtFlags::empty()),

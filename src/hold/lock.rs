@@ -69,7 +69,7 @@ impl Lock {
         }
     }
 
-    /// Claims more of it; false where that cannot be had.
+    /// Claims more of it; false where that is not available.
     pub(super) fn extend(&self, extent: Extent, claim: Claim) -> Result<bool, Holder> {
         let mut claims = locked(&self.claims);
         let covers = |known: &Extent| known.offset <= extent.offset && extent.end() <= known.end();
@@ -104,7 +104,7 @@ impl Lock {
         Ok(true)
     }
 
-    /// Sets a lock; false where that cannot be had.
+    /// Sets a lock; false where that is not available.
     fn set(&self, region: Region, kind: RangeLock, extent: Extent) -> Result<bool, Holder> {
         let (start, len) = region.range(extent);
         // Whoever was in the way may be gone before it is asked who that is.

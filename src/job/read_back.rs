@@ -38,7 +38,7 @@ pub(crate) fn to_read(plan: &Plan, ends: &Ends) -> Result<Arc<dyn Endpoint>> {
     disks::open_compared(&side, facts)
 }
 
-/// What came of reading one dest back.
+/// The result of reading one dest back.
 pub(crate) struct Answer {
     pub(crate) verified: Verified,
     pub(crate) ended: Ended,
@@ -57,7 +57,7 @@ pub(crate) struct Written<'a> {
 }
 
 /// Of the blocks that were read back behind the writer, as few are read again when everything is written, at least: a
-/// drive that lies about its size writes over a large part of them, and one of these will show it.
+/// drive that reports a false capacity writes over a large part of them, and one of these will show it.
 const AGAIN_PER_MILLION: u32 = 10_000;
 const AGAIN_BLOCKS_MIN: u64 = 32;
 
@@ -96,7 +96,7 @@ pub(crate) fn draw(len: u64, block_bytes: u64, per_million: u32) -> Vec<Extent> 
     })
 }
 
-/// What came of reading back behind the writer, of a copy that did not get to its end.
+/// The result of reading back behind the writer, of a copy that did not get to its end.
 pub(crate) fn so_far(block_bytes: u64, behind: &[DigestedBlock], list: &Checklist) -> Verified {
     let (bytes, wrong) = judged(behind, Checker::new(list, u64::MAX, block_bytes));
     Verified { bytes, behind_bytes: bytes, blocks: bytes.div_ceil(block_bytes), wrong, ..Verified::default() }
@@ -219,7 +219,7 @@ impl Reading<'_> {
         Pass { ended: outcome.ended, bytes: outcome.totals.dest_bytes(), differing }
     }
 
-    /// Has the page cache drop the dest. Bytes that can then be read from it only; `None`: nobody can tell.
+    /// Has the page cache drop the dest. Bytes that can then be read from it only; `None`: unknown.
     fn uncache(&self) -> Option<u64> {
         let whole = Extent::new(self.plan.dest.offset, self.len);
         let cached = self.reader.uncache(whole);
@@ -234,7 +234,7 @@ impl Reading<'_> {
     }
 }
 
-/// What came of one pass.
+/// The result of one pass.
 struct Pass {
     ended: Ended,
     bytes: u64,

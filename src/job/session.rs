@@ -32,7 +32,7 @@ pub(crate) struct Task<'a> {
     pub(crate) observer: &'a dyn Observer,
     /// The journal, where there is one.
     pub(crate) keeping: Option<CheckpointPlan>,
-    /// Numbers that somebody else looks at, too; `None`: nobody does.
+    /// Numbers that an observer reads; `None`: no observer.
     pub(crate) tally: Option<Arc<Tally>>,
 }
 

@@ -1,4 +1,4 @@
-//! The file that a report's page goes to: looked at before anything is done, written when all is done.
+//! The file that a report's page goes to: examined before anything is done, written when all is done.
 use crate::core::{Error, Facts, FileId, Kind, Result, Side};
 use crate::files::{FileError, NewFile, Opening, Place, Visibility, canonical};
 use std::fs::File;
@@ -6,7 +6,7 @@ use std::io::{self, Read, Write};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-/// A file that a page can go to: it is not there yet, or is empty, or is another page of ours.
+/// A file that a page can go to: it does not exist yet, or is empty, or is another page of ours.
 #[derive(Debug)]
 pub struct PageFile {
     /// As the user named it.

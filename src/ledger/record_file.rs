@@ -31,7 +31,7 @@ pub(super) fn free_place(record_file: RecordFile, path: &Path) -> Result<Place, 
     }
 }
 
-/// Opens the record file at `path` to go on with it, locked against other processes (flock: advisory, gone with the
+/// Opens the record file at `path` to continue it, locked against other processes (flock: advisory, gone with the
 /// process). `None`: there is none.
 pub(super) fn open_own(record_file: RecordFile, path: &Path) -> Result<Option<(Place, File)>, Fault> {
     let place = match Place::of(path) {

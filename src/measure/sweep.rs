@@ -1,4 +1,4 @@
-//! Rounds of runs over many points: losers drop out early, the others are told apart by repetition.
+//! Rounds of runs over many points: losers drop out early, the others are distinguished by repetition.
 use super::stats::{center, median};
 use super::{Figure, Point, Trial, Way, level};
 
@@ -42,7 +42,7 @@ impl Entry {
         sound.map(|(round, trial)| (*round, trial.bytes_per_s())).collect()
     }
 
-    /// What it gives in bytes a second: the one number for it, wherever it is told. Before the sweep is over, the
+    /// What it gives in bytes a second: the one number for it, wherever it is reported. Before the sweep is over, the
     /// center of its runs so far; `None` where no run was sound.
     pub fn rate(&self) -> Option<f64> {
         let so_far = || center(&self.rates().into_iter().map(|(_, rate)| rate).collect::<Vec<_>>());

@@ -29,7 +29,7 @@ pub fn follow(plan: &Plan) -> Plan {
 
 /// The plan that reads `len` bytes of the source once more, for the digests of blocks that an earlier run of the copy
 /// by `plan` has written: no run but that one had their bytes. It is a copy to nowhere, so that what cannot be read can
-/// be gone around as in the copy: there it is zeros.
+/// be skipped as in the copy: there it is zeros.
 pub fn digest_again(plan: &Plan, len: u64, on_error: OnError) -> Plan {
     let shared = Access { exclusive: false, ..plan.source.access };
     let access = Access { cache: Cache::Keep, offset_align_bytes: 1, exclusive: false, existing: Existing::Keep };

@@ -2,7 +2,7 @@
 //! them.
 use anstyle::{AnsiColor, Style};
 
-/// What is looked for first.
+/// What is searched for first.
 pub(crate) const STRONG: Style = Style::new().bold();
 /// What destroys or has failed.
 pub(crate) const DANGER: Style = AnsiColor::Red.on_default().bold();

@@ -60,7 +60,7 @@ impl Command {
     }
 }
 
-/// What came of a command, from the second number of its completion.
+/// The result of a command, from the second number of its completion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BsgCompletion {
     /// SCSI status.
@@ -167,7 +167,7 @@ mod tests {
         assert_eq!(said, BsgCompletion { status: 2, host_status: 3, sense_bytes: 0x12, residual_bytes: 512 });
     }
 
-    /// A ring that can be had, or `None`, aloud.
+    /// A ring that is available, or `None`, aloud.
     fn alone(path: &str) -> Option<io::Result<BsgCompletion>> {
         let file = std::fs::File::open(path).unwrap();
         let command = Command { cdb: (0, 0), sense: (0, 0), bytes: Bytes::None, timeout_ms: 0 };

@@ -4,8 +4,7 @@ use std::os::fd::{IntoRawFd, OwnedFd};
 
 /// Closes `fd` and says what the kernel said.
 ///
-/// # Errors
-/// What `close(2)` said: that of an earlier write, on network file systems. The descriptor is gone all the same.
+/// # Errors What `close(2)` said: that of an earlier write, on network file systems. The descriptor is gone anyway.
 pub fn close(fd: OwnedFd) -> io::Result<()> {
     // SAFETY: the descriptor is ours, and nobody has it after this call.
     if unsafe { libc::close(fd.into_raw_fd()) } == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }

@@ -137,13 +137,11 @@ pub fn reserve(fd: BorrowedFd<'_>, bytes: u32) -> io::Result<u32> {
 }
 
 /// Gives a command to the driver and returns when it has answered.
-///
-/// A signal makes the kernel begin anew while the first command goes on, so the header must not ask for direct I/O:
+///  A signal makes the kernel begin again while the first command continues, so the header must not ask for direct I/O:
 /// the first one could move bytes when the memory is used for something else already.
 ///
-/// # Errors
-/// ENODEV when the device is gone, EDOM when too many commands are on their way, EPERM for a command that needs more
-/// rights; not what the device says.
+/// # Errors ENODEV when the device has disappeared, EDOM when too many commands are on their way, EPERM for a command
+/// that needs more rights; not what the device says.
 ///
 /// # Safety
 /// The header's pointers are to memory of the lengths that it says, to be written where bytes come from the device.
@@ -153,7 +151,7 @@ pub unsafe fn command(fd: BorrowedFd<'_>, header: &mut SgIoHdr) -> io::Result<()
     Ok(unsafe { ioctl(fd, Updater::<SG_IO, SgIoHdr>::new(header)) }?)
 }
 
-/// Gives a command to the driver, which goes on with it.
+/// Gives a command to the driver, which continues it.
 ///
 /// # Errors
 /// As for [`command`]; ENOMEM or EINVAL when it is too long for the driver.

@@ -235,7 +235,7 @@ impl<'a> Opened<'a> {
     }
 }
 
-/// What is there before the disk is looked at.
+/// What is there before the disk is examined.
 struct Begun<'a> {
     asked: Asked<'a>,
     signals: Signals,

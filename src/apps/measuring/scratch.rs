@@ -16,12 +16,12 @@ use std::time::{Duration, Instant};
 
 /// What is written over, and what it takes to leave it as it was.
 pub(crate) struct Scratch {
-    /// What stood there, and the way back.
+    /// The original data, and the way back.
     undo: Option<(Undo, Arc<dyn Endpoint>)>,
     written: Written,
 }
 
-/// What is to be written to: a device, or a file that is not there; in a folder, one with a name of its own.
+/// What is to be written to: a device, or a file that does not exist; in a folder, one with a name of its own.
 ///
 /// # Errors
 /// As for [`probe::dest`].
@@ -89,9 +89,8 @@ pub(crate) fn open(writing: &Writing, facts: &Facts) -> Result<Vec<(Way, Arc<dyn
     opened.map(|()| ways)
 }
 
-/// Makes sure that the subject may be written over: keeps what stands on a device, fills a file where
-/// that is wanted. For about `time`.
-/// `Err`: a signal came first, and nothing was written to a device.
+/// Makes sure that the subject may be written over: keeps what stands on a device, fills a file where that is
+/// requested. For about `time`. `Err`: a signal came first, and nothing was written to a device.
 ///
 /// # Errors
 /// Nothing can be kept, or the file cannot be filled.
@@ -168,7 +167,7 @@ impl Scratch {
         self.undo.is_some()
     }
 
-    /// Leaves everything as it was: puts back what was kept. What was written over is told in any case.
+    /// Leaves everything as it was: puts back what was kept. What was written over is reported in any case.
     pub(crate) fn give_back(self) -> (Written, Option<Error>) {
         let Scratch { undo, mut written } = self;
         let Some((undo, end)) = undo else { return (written, None) };

@@ -153,7 +153,7 @@ struct WayArguments {
     shown: ShownArguments,
 }
 
-/// The options that the words mean, and the run that was asked for; or why they cannot be meant.
+/// The options that the words mean, and the run that was asked for; or why they are invalid.
 pub(super) type Settled = Result<(Options, Option<u64>), Unmeant>;
 
 impl WriteArguments {

@@ -10,8 +10,7 @@ use crate::apps::told::{carry_out, show_plan};
 use crate::apps::unbegun::tell_unbegun;
 use crate::core::stages::{Inspector, Pattern};
 use crate::core::{Error, Extent, Kind, PatternAct, PatternUse, Plan, Result, Side};
-use crate::disks::probe;
-use crate::disks::{self, computed};
+use crate::disks::{self, computed, probe};
 use crate::job::operator::Operator;
 use crate::job::{host, journal, undo};
 use crate::plan::{JournalWish, Options, needs_confirmation};
@@ -116,12 +115,6 @@ fn in_plan(plan: &Plan, run: u64) -> Result<Pattern> {
         return Err(Error::new(Kind::Usage, what).advise("Give a multiple of that."));
     }
     Pattern::new(block_bytes, run, 0).ok_or_else(|| {
-        Error::new(
-            Kind::Unsupported,
-            format!(
-                "a test pattern cannot have blocks of {block_bytes} \
-            bytes"
-            ),
-        )
+        Error::new(Kind::Unsupported, format!("a test pattern cannot have blocks of {block_bytes} bytes"))
     })
 }

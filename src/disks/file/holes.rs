@@ -20,7 +20,7 @@ pub(super) fn run_at(fd: BorrowedFd<'_>, within: Extent) -> io::Result<Run> {
         Ok(data) if data > within.offset => Ok(zero_to(data.min(within.end()))),
         Ok(_) => match rustix::fs::seek(fd, SeekFrom::Hole(within.offset)) {
             Ok(hole) if hole > within.offset => Ok(data_to(hole.min(within.end()))),
-            // It was punched or cut off between the two calls, or only SEEK_DATA is known: reading tells.
+            // It was punched or cut off between the two calls, or only SEEK_DATA is known: reading shows.
             Ok(_) | Err(Errno::NXIO | Errno::INVAL | Errno::OPNOTSUPP) => Ok(data_to(within.end())),
             Err(error) => Err(error.into()),
         },

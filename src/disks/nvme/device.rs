@@ -226,7 +226,7 @@ impl NvmeNamespace {
         let (at, shift) = (request.at(), self.namespace.block_shift);
         // The limit of transfers is one of Write Zeroes too, as Linux has it, unless the drive says better.
         let blocks = (request.left().min(self.place.command_bytes_max) >> shift).min(BLOCKS_MAX);
-        // Space is given up only where what is given up reads as zeros.
+        // Space is abandoned only where what is abandoned reads as zeros.
         let deallocate = self.namespace.deallocated_is_zero && self.namespace.zeroes_may_deallocate;
         let how = Zeroing { deallocate, fua: self.wishes.fua };
         let command = command::write_zeroes(self.blocks_at(at, blocks), how);

@@ -1,6 +1,5 @@
 //! Address → Facts: what an address leads to, what it can do, who it is, who uses it. Changes nothing.
-//!
-//! This room must not know what is asked for nor what will be done: it tells, and refuses only what cannot be an
+//!  This room must not know what is asked for nor what will be done: it reports, and refuses only what cannot be an
 //! endpoint at all.
 #![forbid(unsafe_code)]
 mod address;
@@ -107,16 +106,15 @@ pub fn readable(dest: &str) -> Result<()> {
 
 /// Finds out about a source.
 ///
-/// # Errors
-/// Usage for a directory or a character device without bytes, Open for what is not there or may not be read.
+/// # Errors Usage for a directory or a character device without bytes, Open for what does not exist or may not be read.
 pub fn source(address: &str) -> Result<Facts> {
     look(address, Side::Source, &Snapshot::take(), false)
 }
 
 /// Finds out about a dest; a file may not be there yet.
 ///
-/// # Errors
-/// Usage as for [`source`], Refused for a missing device, Open where the directory of a new file is not there.
+/// # Errors Usage as for [`source`], Refused for a missing device, Open where the directory of a new file does not
+/// exist.
 pub fn dest(address: &str) -> Result<Facts> {
     look(address, Side::Dest, &Snapshot::take(), false)
 }
@@ -244,7 +242,7 @@ const CLAIM_ENDS_WITHIN: Duration = Duration::from_secs(2);
 /// Between two looks at it.
 const LOOK_AGAIN_AFTER: Duration = Duration::from_millis(10);
 
-/// Whether the kernel refuses an exclusive open, as it does for what is mounted or held in any namespace, and goes on
+/// Whether the kernel refuses an exclusive open, as it does for what is mounted or held in any namespace, and continues
 /// refusing it.
 fn claimed_by_others(path: &Path) -> bool {
     let flags = OFlags::RDONLY | OFlags::EXCL | OFlags::NONBLOCK | OFlags::CLOEXEC;

@@ -62,7 +62,7 @@ impl Disk {
         if node.number().map_err(failed)? != through.node.number {
             return Err(opening.changed(&format!(": {} is another device", through.node.node.display())));
         }
-        // Before the disk is asked, so that nobody uses it from here on.
+        // Before the disk is asked, so that no process uses it from here on.
         let claim = Claim::take(opening, &through.node)?;
         let survey = Survey::take(&node, opening.facts).map_err(failed)?;
         let facts = opening.facts.clone();

@@ -143,7 +143,7 @@ pub fn block_limits(bytes: &[u8]) -> Option<BlockLimits> {
     })
 }
 
-/// It moves a head (page B1h); `None` where it does not say.
+/// It is rotational (page B1h); `None` where it does not say.
 pub fn rotational(bytes: &[u8]) -> Option<bool> {
     match number(page_of(0xb1, bytes)?, 0, 2) {
         1 => Some(false),

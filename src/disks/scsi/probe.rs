@@ -51,8 +51,7 @@ pub(in crate::disks) fn probe(node: &Passthrough, facts: &mut Facts) -> io::Resu
             words,
             offset: None,
             of_medium: false,
-            advice: "Run the command \
-                again.",
+            advice: "Run the command again.",
             sense: None,
         }
         .into());

@@ -41,11 +41,11 @@ pub(super) struct SgQueue {
     later: Vec<(Instant, Waiting)>,
     finished: Vec<Completion>,
     timer: OwnedFd,
-    /// Both the node and the timer, to be polled while somebody waits for time.
+    /// Both the node and the timer, to be polled while a process waits for time.
     both: OwnedFd,
     /// When the device was seen to be gone.
     gone: Option<Instant>,
-    /// What poll found at the node when it was last waited for; `None`: it was not looked at.
+    /// What poll found at the node when it was last waited for; `None`: it was not examined.
     events: Option<i16>,
     /// Answers that came alone, since one came with another.
     alone: u32,
@@ -256,8 +256,7 @@ impl SgQueue {
         if self.in_flight > 0 && self.gone.is_some_and(|since| since.elapsed() > patience) {
             let (name, left) = (&self.disk.name, self.in_flight);
             return Err(io::Error::other(format!(
-                "{name} disappeared, and the kernel does not complete {left} \
-                commands"
+                "{name} disappeared, and the kernel does not complete {left} commands"
             )));
         }
         Ok(())

@@ -27,7 +27,7 @@ impl Shared {
         Ok(buffer)
     }
 
-    /// `bytes` are at the beginning of it: a command moves them there, wherever it is told to.
+    /// `bytes` are at the beginning of it: a command moves them there, to the given place.
     pub(super) fn holds(&self, bytes: &[u8]) -> bool {
         bytes.as_ptr() as usize == self.at.load(Relaxed) && bytes.len() <= self.len.load(Relaxed)
     }

@@ -49,7 +49,7 @@ impl<F: Form> RingQueue<F> {
         Ok(RingQueue { ring, flying, ends, in_flight: 0, pushed: 0, waited_at, reaped: 0, bell, bell_polled })
     }
 
-    /// How the ring was set up, and what could not be had.
+    /// How the ring was set up, and what was not available.
     pub fn detail(&self) -> (&[&'static str], &[String]) {
         (&self.ring.detail, &self.ring.notes)
     }
@@ -98,8 +98,8 @@ impl<F: Form> RingQueue<F> {
                 self.pushed = self.ring.uring.submission().len() as u32;
                 Ok(())
             }
-            // EINTR: a signal; entries are taken or will be with the next call. EAGAIN, EBUSY: the kernel has no
-            // memory for more before something is reaped. ETIME: it was told not to wait longer.
+            // EINTR: a signal; entries are taken or will be with the next call. EAGAIN, EBUSY: the kernel has no memory
+            // for more before something is reaped. ETIME: it was requested not to wait longer.
             Err(error)
                 if matches!(error.raw_os_error(), Some(libc::EINTR | libc::EAGAIN | libc::EBUSY | libc::ETIME)) =>
             {
@@ -140,7 +140,7 @@ impl<F: Form> Queue for RingQueue<F> {
         if std::mem::take(&mut self.bell_polled)
             && let Some(bell) = &self.bell
         {
-            // Before the completions are looked at: one that comes after this line rings again.
+            // Before the completions are examined: one that comes after this line rings again.
             rustix::io::read(bell, &mut [0; 8]).ok();
         }
         if self.in_flight > 0 && self.ring.uring.submission().taskrun() {
@@ -232,7 +232,7 @@ mod tests {
         assert!(end.upgrade().is_some(), "the endpoint, and its commands, were freed");
     }
 
-    /// A pipe that the kernel reads: nothing comes back before somebody writes to it.
+    /// A pipe that the kernel reads: nothing comes back before a process writes to it.
     struct Waits(Facts, OwnedFd);
 
     // SAFETY: the entry names the bytes of the present transfer alone, and the pipe that lives as long as this.
@@ -265,7 +265,7 @@ mod tests {
         }
     }
 
-    /// Sleeping, as the kernel tells of a thread.
+    /// Sleeping, as the kernel reports of a thread.
     fn sleeps(thread: rustix::thread::Pid) -> bool {
         let stat = std::fs::read_to_string(format!("/proc/self/task/{}/stat", thread.as_raw_nonzero()));
         stat.is_ok_and(|stat| stat.rsplit(')').next().is_some_and(|rest| rest.starts_with(" S")))
@@ -299,7 +299,7 @@ mod tests {
                 queue.prepare_poll();
                 let Ready::On { fd, events } = queue.ready() else { panic!("it is in flight") };
                 let mut poll = [libc::pollfd { fd, events, revents: 0 }];
-                // The kernel looks once more when the time is up, so only the time tells.
+                // The kernel looks once more when the time is up, so only the time shows.
                 let (began, for_good) = (Instant::now(), Duration::from_secs(20));
                 wait_any(&mut poll, Some(for_good)).unwrap();
                 assert!(began.elapsed() < for_good, "nobody woke who waited for request {ticket}");

@@ -11,7 +11,7 @@ pub struct Ring<F: Form> {
     pub uring: Uring<F>,
     /// How it was set up, for the report.
     pub detail: Vec<&'static str>,
-    /// What could not be had, and what was done instead.
+    /// What was not available, and what was done instead.
     pub notes: Vec<String>,
     /// Bytes of the arena that are registered.
     registered_bytes: usize,
@@ -51,7 +51,7 @@ fn build<F: Form>(entries: u32) -> io::Result<(Uring<F>, &'static str)> {
 }
 
 /// Why no ring can be used here, in words for the user; `None`: it works. Asks by doing: a ring is made and one empty
-/// operation goes around it.
+/// operation completes on it.
 pub fn refused() -> Option<String> {
     let tried = build::<Narrow>(4).and_then(|(mut uring, _)| {
         // SAFETY: an empty operation refers to no memory.

@@ -34,13 +34,12 @@ pub(crate) struct NotPutBack {
 }
 
 /// Puts back what was kept, makes it durable, and then removes the journal. A sector that carries the session's content
-/// has not been written by anybody since; one that is as it was needs nothing. Any other is somebody else's and stays;
-/// then so does what cannot be read, for nobody knows whose it is. A place that fails keeps no other from being put
-/// back.
+/// has not been written by anybody since; one that is as it was needs nothing. Any other was written by another program
+/// and stays; then so does what cannot be read, for its origin is unknown. A place that fails keeps no other from being
+/// put back.
 ///
-/// # Errors
-/// Refused where there are sectors of somebody else's; else what the device, or the file system of the journal, said
-/// first. The journal stays then.
+/// # Errors Refused where there are sectors that another program wrote; else what the device, or the file system of the
+/// journal, said first. The journal stays then.
 pub(crate) fn put_back(undo: Undo, end: &Arc<dyn Endpoint>) -> std::result::Result<PutBack, Box<NotPutBack>> {
     let kept = || undo.kept().iter().map(|kept| kept.extent);
     let journal = undo.path().to_owned();
@@ -60,7 +59,7 @@ pub(crate) fn put_back(undo: Undo, end: &Arc<dyn Endpoint>) -> std::result::Resu
         work.heal(&undo);
     }
     if let Err(error) = end.make_durable() {
-        // Nobody knows which of them it lost.
+        // It is unknown which of them it lost.
         kept().for_each(|extent| work.left.insert(extent));
         work.tell(Op::Write, kept().next().map_or(0, |first| first.offset), error);
     }
@@ -88,7 +87,7 @@ struct Work<'a> {
     unit: usize,
     /// Originals of the piece that is put back.
     original: Vec<u8>,
-    /// What somebody else wrote.
+    /// What another process wrote.
     foreign: ExtentSet,
     /// Whoever wrote there last.
     unreadable: ExtentSet,
@@ -146,8 +145,8 @@ impl<'a> Work<'a> {
         self.is_over |= self.barren >= BARREN_MAX;
     }
 
-    /// Writes the originals of what cannot be read, where nobody else wrote: it could be read before, so nobody's data
-    /// is there now, and the original may heal it.
+    /// Writes the originals of what cannot be read, where no other program wrote: it could be read before, so nobody's
+    /// data is there now, and the original may heal it.
     fn heal(&mut self, undo: &Undo) {
         let unreadable = self.unreadable.clone();
         for kept in undo.kept().iter().filter(|kept| unreadable.overlaps(kept.extent)) {
@@ -182,7 +181,7 @@ impl<'a> Work<'a> {
         undo.original(kept, original).map_err(|fault| fault.into_error(&path))
     }
 
-    /// What of `extent` the session has written over; what somebody else wrote is noted.
+    /// What of `extent` the session has written over; what another process wrote is noted.
     fn ours(&mut self, extent: Extent) -> ExtentSet {
         let mut ours = ExtentSet::new();
         let read = |work: &mut Self, part: Extent| {

@@ -31,7 +31,7 @@ impl Found {
 
     fn own(device: &Facts, path: PathBuf) -> Option<Found> {
         let (waiting, undo) = opened(path)?;
-        // Of another device: whoever writes there is told.
+        // Of another device: the user who writes there is warned.
         undo.is_none_or(|undo| misfit(&undo, device).is_none()).then_some(Found { waiting, of_kin: None })
     }
 
@@ -49,7 +49,7 @@ impl Found {
         (is_of_same && is_here).then(|| Found { waiting, of_kin: Some(then.path.clone()) })
     }
 
-    /// What is to be said where the device is only looked at.
+    /// What is to be said where the device is only examined.
     fn told(&self, address: &str) -> String {
         let WaitingUndo { path, kept_bytes } = &self.waiting;
         match (&self.of_kin, kept_bytes) {
@@ -73,7 +73,7 @@ fn opened(path: PathBuf) -> Option<(WaitingUndo, Option<Undo>)> {
     }
 }
 
-/// Warnings of originals that are not back on a device that is only looked at.
+/// Warnings of originals that are not back on a device that is only examined.
 pub(crate) fn read_warnings(device: &Facts) -> Vec<String> {
     Found::about(device).iter().map(|found| found.told(&device.address)).collect()
 }
@@ -89,7 +89,7 @@ pub(crate) fn write_warnings(dest: &Facts, dry_run: bool) -> Vec<String> {
     Found::about(dest).iter().filter_map(told).collect()
 }
 
-/// The same error of a dry run to go on with a copy, with what it says nothing of: what was held against the journal is
+/// The same error of a dry run to continue a copy, with what it says nothing of: what was held against the journal is
 /// not what the copy would find.
 pub(crate) fn explain(dest: &Facts, error: Error) -> Error {
     match Found::about(dest).iter().find(|found| found.of_kin.is_none()) {

@@ -37,8 +37,7 @@ pub struct UndoMaking {
 impl UndoMaking {
     /// Begins one that is to be at `path`, where none may be.
     ///
-    /// # Errors
-    /// One is there already, another process is making it, or the file system fails.
+    /// # Errors One already exists, another process is making it, or the file system fails.
     pub fn begin(path: &Path, head: Head) -> Result<Self, Fault> {
         let place = free_place(RecordFile::Undo, path)?;
         let new = NewFile::begin(&place).map_err(file_fault)?;

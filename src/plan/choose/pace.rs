@@ -36,7 +36,7 @@ pub(crate) fn pace(
     // Block sizes that we choose are whole pages too. Both are powers of two, so the larger is a multiple of the other.
     let unit = align.max(PAGE_BYTES);
     let is_sync = engines.moving() == EngineKind::Sync;
-    // What comes from the page cache moves no head.
+    // What comes from the page cache is an SSD.
     let is_cached = reach.access[Side::Source.index()].cache != Cache::Direct && mostly_cached(asked.source, range.len);
     let ground = if is_sync || is_cached { None } else { one_ground(asked) };
     let start = start(asked, is_sync);

@@ -30,7 +30,7 @@ const CURVES: [(RGBColor, RGBColor); 7] = [
 /// Lines of the grid, and letters.
 const GRID: (RGBColor, RGBColor) = (RGBColor(0xe1, 0xe5, 0xea), RGBColor(0x2c, 0x33, 0x3b));
 const LETTERS: (RGBColor, RGBColor) = (RGBColor(0x5b, 0x65, 0x70), RGBColor(0x9a, 0xa5, 0xb1));
-/// The page around the charts: ground, ink, stripe, the shadow of what goes on beyond an edge, what is bad.
+/// The page around the charts: ground, ink, stripe, the shadow of what continues beyond an edge, what is bad.
 const PAGE: [(&str, &str, &str); 5] = [
     ("ground", "#fff", "#14181d"),
     ("ink", "#1c2128", "#e4e8ec"),

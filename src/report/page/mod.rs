@@ -30,7 +30,7 @@ pub const MARK: &str = "<!DOCTYPE html>\n<!-- a report of haul -->\n";
 #[derive(Debug, Serialize)]
 pub(crate) struct Page {
     pub(crate) title: String,
-    /// What came of it, in one sentence.
+    /// The result of it, in one sentence.
     pub(crate) headline: String,
     /// When it began, in UTC.
     pub(crate) when: String,

@@ -24,8 +24,7 @@ fn of_request(error: &Error) -> &'static str {
         }
         (Kind::NoSpace, _) => "Free space on its file system, or choose another one.",
         (Kind::EndedEarly, _) => {
-            "The source became shorter during the copy. Copy it again when no program writes to \
-            it."
+            "The source became shorter during the copy. Copy it again when no program writes to it."
         }
         (Kind::BrokenPipe, _) => "The program that read from the pipe ended before the copy.",
         (Kind::Io, Some(Side::Source)) if on_device => {

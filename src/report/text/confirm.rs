@@ -26,7 +26,7 @@ pub fn confirm(plan: &Plan, source: &Facts, dest: &Facts) -> String {
     text + "Type \"yes\" to continue, anything else to stop: "
 }
 
-/// The question what is to become of an unfinished copy; `what` says which, as a clause.
+/// The question what to do with an unfinished copy; `what` says which, as a clause.
 pub fn waiting_copy(what: &str, can_resume: bool) -> String {
     let go_on = if can_resume { "\"continue\" to resume it, " } else { "" };
     let text = paragraph(&printable(&format!("{what}.")));
@@ -57,7 +57,7 @@ pub fn answer(question: &str, input: &mut impl BufRead, out: &mut impl Write) ->
     Ok(String::from_utf8_lossy(answer.trim_ascii()).to_ascii_lowercase())
 }
 
-/// What will be overwritten of the dest; `None`: from a stream, nobody knows where it ends.
+/// What will be overwritten of the dest; `None`: from a stream, it is unknown where it ends.
 fn erased(plan: &Plan, dest: &Facts) -> Option<Extent> {
     let len = plan.len.or_else(|| dest.size.map(|size| size.saturating_sub(plan.dest.offset)))?;
     Some(Extent::new(plan.dest.offset, len.min(u64::MAX - plan.dest.offset)))

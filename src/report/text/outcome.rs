@@ -15,8 +15,8 @@ use std::time::Duration;
 const GIB: f64 = (1u64 << 30) as f64;
 
 /// The report at the end: what happened in one line (after the error, where the copy failed), then everything worth
-/// knowing, then how to go on where the copy is not complete. `args` is the command line as given, without the name of
-/// the program.
+/// knowing, then how to continue where the copy is not complete. `args` is the command line as given, without the name
+/// of the program.
 pub fn outcome(decision: &Decision, outcome: &Outcome, args: &[String]) -> String {
     let Decision { plan, notes } = decision;
     let mut text = String::new();

@@ -53,7 +53,7 @@ pub(super) fn headline(plan: &Plan) -> String {
     }
 }
 
-/// Where the bytes lie on both sides; both ends are told, for that is where mistakes are made.
+/// Where the bytes lie on both sides; both ends are reported, for that is where mistakes are made.
 fn range(Decision { plan, notes }: &Decision, source: &Facts, dest: &Facts) -> String {
     let len = plan.total_bytes().map_or_else(|| "to the end of the source".to_owned(), |len| whole(&units::exact(len)));
     let because = notes.range.as_ref().map(|reason| printable(&reason.because));

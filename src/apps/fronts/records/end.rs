@@ -12,13 +12,13 @@ use std::num::NonZeroU64;
 /// What became of the end.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Finished {
-    /// Something failed, which has been told.
+    /// Something failed, which has been reported.
     pub failed: bool,
     /// dd ends here without telling its counts.
     pub silent: bool,
 }
 
-/// Does all that. `at_hole`: the last record was passed over. `gave_up`: dd would not come here by itself, but only to
+/// Does all that. `at_hole`: the last record was skipped. `gave_up`: dd would not come here by itself, but only to
 /// leave, and a failure here is its last word.
 pub fn finish(plan: &RecordPlan, ends: &Ends, at_hole: bool, gave_up: bool, listener: &dyn RecordListener) -> Finished {
     let mut finished = Finished::default();

@@ -81,7 +81,7 @@ impl Disks {
         Held { facts: self.facts.clone(), ends: [None, None] }
     }
 
-    /// Opens the disks, the dest for nobody else.
+    /// Opens the disks, the dest for no other process.
     pub(super) fn open(&self, plan: &SgPlan) -> Result<(Held, [Option<Opened>; 2]), Trouble> {
         let mut held = self.known();
         let mut opened = [None, None];

@@ -54,7 +54,7 @@ impl Hearing {
         self.state().failure.clone()
     }
 
-    /// Nobody reads what is written any more, and the caller wants that to be the end.
+    /// The reader has closed the stream, and the caller wants that to be the end.
     pub(super) fn pipe_broke(&self) -> bool {
         self.state().pipe_broke
     }

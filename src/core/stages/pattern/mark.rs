@@ -54,7 +54,7 @@ impl Mark {
     }
 }
 
-/// Bytes that are judged together; a tear within them is not told from flipped bits.
+/// Bytes that are judged together; a tear within them is not distinguished from flipped bits.
 pub(super) const CELL_BYTES: usize = 64;
 
 /// Mixes all bits of `word` into all bits; can be turned back, so no two words become the same (splitmix64's steps).

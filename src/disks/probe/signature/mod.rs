@@ -1,6 +1,5 @@
-//! What is on a device or in a file, as far as its first bytes tell: partition tables, file systems, members of
-//! volumes, images and compressed data. Nothing here must know devices, mounts or sysfs: bytes come in, a name goes
-//! out.
+//! What is on a device or in a file, according to its first bytes: partition tables, file systems, members of volumes,
+//! images and compressed data. Nothing here must know devices, mounts or sysfs: bytes come in, a name goes out.
 mod compound;
 mod file_systems;
 mod magics;

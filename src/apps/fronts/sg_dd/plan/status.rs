@@ -10,7 +10,7 @@ pub enum Failure {
     OpenDest(Option<i32>),
     /// The place to begin at cannot be reached.
     Seek(Option<i32>),
-    /// Somebody else has the lock.
+    /// Another process has the lock.
     Locked,
     /// How many blocks there are is not known.
     Count,

@@ -8,7 +8,7 @@ use crate::report::units;
 use std::ffi::OsStr;
 use std::io;
 
-/// Why a command line cannot be meant.
+/// Why a command line is invalid.
 pub fn usage(usage: &SgUsage, program: &[u8], front: SgFront) -> Vec<u8> {
     let lossy = |word: &OsStr| word.to_string_lossy().into_owned();
     let help = "For more information use '--help'\n";
