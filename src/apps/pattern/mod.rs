@@ -114,7 +114,6 @@ fn in_plan(plan: &Plan, run: u64) -> Result<Pattern> {
         let what = format!("--seek {}: the test pattern there has blocks of {block_bytes} bytes", plan.source.offset);
         return Err(Error::new(Kind::Usage, what).advise("Give a multiple of that."));
     }
-    Pattern::new(block_bytes, run, 0).ok_or_else(|| {
-        Error::new(Kind::Unsupported, format!("a test pattern cannot have blocks of {block_bytes} bytes"))
-    })
+    let what = || format!("a test pattern cannot have blocks of {block_bytes} bytes");
+    Pattern::new(block_bytes, run, 0).ok_or_else(|| Error::new(Kind::Unsupported, what()))
 }
