@@ -17,7 +17,7 @@ pub(super) struct ListArguments {
 }
 
 impl Words for ListArguments {
-    /// JSON is wanted.
+    /// JSON is requested.
     type Options = bool;
 
     const PAGE: &'static [&'static str] = &[

@@ -1,7 +1,7 @@
 //! Shows that each rule fails on what it is there to stop, and lets its neighbours pass.
 use super::source::Source;
 use super::tree::{self, Tree};
-use super::{circles, rooms, rules};
+use super::{circles, rooms, rules, words};
 
 type Rule = fn(&Source) -> Vec<String>;
 
@@ -291,4 +291,43 @@ fn limits_that_coverage_data_would_meet_are_found() {
         "tests/cli/a.rs",
         "\"ulimit -f 5; x\"; command.env(\"LLVM_PROFILE_FILE\", \"/dev/null\")",
     );
+}
+
+/// A tree with a list of two phrases, and this file.
+fn with_words(path: &str, text: &str) -> Tree {
+    let style = "# Style\n```words\ndest: destination\nthere already: already exists\n```\n";
+    tree_of(&[("src/main.rs", "mod a;"), ("docs/style.md", style), (path, text)])
+}
+
+#[test]
+fn words_that_the_style_avoids_are_found_wherever_users_read_them() {
+    let found = |path: &str, text: &str| words::user_text(&with_words(path, text));
+    let one =
+        |path: &str, text: &str| assert_eq!(found(path, text).len(), 1, "{path}: {:?}\n{text}", found(path, text));
+    one("src/a.rs", "fn f() { say(\"cannot open dest {path}\") }");
+    one("src/a.rs", "fn f() { say(\"it is there \\\n        already\") }");
+    one("src/a.rs", "fn f() { say(r#\"Dest \"x\" is full\"#) }");
+    one(
+        "src/a.rs",
+        "#[cfg(test)]\nmod tests {\n    fn f() { assert_snapshot!(text, @r\"\n    source a\n    dest b\n    \") }\n}",
+    );
+    one("src/apps/help/copy.txt", "# NOTES\nThe file is there\nalready.\n");
+    one("src/apps/snapshots/a.snap", "---\nsource: dest.rs\nexpression: the dest\n---\ncopy to the dest\n");
+    one("contrib/haul.1", ".SH NAME\nWrite to the dest.\n");
+    one("docs/guide.md", "Write to the dest, which is `there already`.\n");
+    let blind = tree_of(&[("src/main.rs", ""), ("docs/style.md", "# Style\n")]);
+    assert_eq!(words::user_text(&blind).len(), 1);
+}
+
+#[test]
+fn words_of_code_and_of_lists_are_none_of_the_user_text() {
+    let none =
+        |path: &str, text: &str| assert_eq!(words::user_text(&with_words(path, text)), [""; 0], "{path}:\n{text}");
+    none("src/a.rs", "// the dest is there already\nfn dest() { key(\"dest\"); say(\"destination {dest}, {0}\") }");
+    none("src/a.rs", "#[cfg(test)]\nmod tests {\n    fn f() { assert!(true, \"the dest is full\") }\n}");
+    none("src/a.rs", "fn f() { let quote = '\"'; }\n// dest of \"a word\"\nfn g() {}");
+    none("src/report/json.snap", "---\nsource: a\n---\n{\n  \"dest\": {\n    \"side\": \"source\"\n");
+    none("docs/guide.md", "The key `dest` of JSON.\n```\nhaul copy source dest\n```\n");
+    none("docs/style.md.txt", "the dest");
+    none("tests/cli/a.rs", "fn f() { say(\"the dest is full\") }");
 }

@@ -9,6 +9,7 @@ mod rooms;
 mod rules;
 mod source;
 mod tree;
+mod words;
 
 use source::Source;
 use tree::Tree;
@@ -123,6 +124,11 @@ fn each_room_says_what_it_must_not_know() {
 #[test]
 fn public_names_use_the_words_of_the_glossary() {
     assert_each_file_keeps(rules::glossary);
+}
+
+#[test]
+fn text_for_users_has_no_word_that_the_style_avoids() {
+    assert_none(words::user_text(&this_tree()));
 }
 
 #[test]

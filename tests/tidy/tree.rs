@@ -14,10 +14,10 @@ impl Tree {
         for name in ["bench/src", "bench/tests", "bench/modelled-disk/src", "bench/modelled-disk/tests"] {
             tree.add_below(root, &root.join(name));
         }
-        for name in ["src", "tests", "benches", "examples", "fuzz/fuzz_targets", "docs", "scripts", ".ci"] {
+        for name in ["src", "tests", "benches", "examples", "fuzz/fuzz_targets", "docs", "scripts", ".ci", "contrib"] {
             tree.add_below(root, &root.join(name));
         }
-        for name in ["Makefile", "Cargo.toml", "README.md", "CONTRIBUTING.md"] {
+        for name in ["Makefile", "Cargo.toml", "README.md", "CONTRIBUTING.md", "CHANGELOG.md"] {
             tree.add(root, &root.join(name));
         }
         tree

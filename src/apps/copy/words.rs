@@ -35,8 +35,8 @@ type Expectations = Vec<Expectation>;
 /// that is in use or too small, and asks before it overwrites a device. --dry-run shows the complete plan.
 #[derive(Debug, Parser)]
 #[command(name = "copy")]
-#[command(after_help = "Sizes: bytes, 4K 1M 2G (of 1024), 5MB (of 1000), 63s (512 each), 0x1000.\n\
-                  See --help for all details, endpoints, examples and exit statuses.")]
+#[command(after_help = "Sizes: bytes, 4K 1M 2G (of 1024), 5MB (of 1000), 63s (512 each), 0x1000.\nSee --help for all \
+                  details, endpoints, examples and exit statuses.")]
 #[command(after_long_help = help::text(&[ENDPOINTS, SIZES, EXAMPLES, EXIT_STATUS, SIGNALS]))]
 pub(crate) struct CopyArguments {
     /// Source: block device, file, pipe, - for standard input
@@ -44,7 +44,7 @@ pub(crate) struct CopyArguments {
     source: OsString,
 
     /// Destination: block device, file, pipe, - for standard output
-    #[arg(value_name = "DST", value_hint = ValueHint::AnyPath)]
+    #[arg(id = "destination", value_name = "DST", value_hint = ValueHint::AnyPath)]
     dest: OsString,
 
     /// Additional destination; may be repeated

@@ -24,7 +24,7 @@ const SEE_ALSO: &str = "# SEE ALSO\nhaul(1), haul-copy(1), haul-manifest(1), cmp
 #[derive(Debug, Parser)]
 #[command(name = "verify")]
 #[command(
-    after_help = "Exit status: 0 equal, 1 different or not readable, 2 usage. See --help for all details.",
+    after_help = "Exit status: 0 equal, 1 different or unreadable, 2 usage. See --help for details.",
     after_long_help = help::text(&[EXAMPLES, SIZES, STATUS])
 )]
 pub(crate) struct VerifyArguments {
@@ -33,7 +33,7 @@ pub(crate) struct VerifyArguments {
     source: OsString,
 
     /// Destination: block device or file; haul only reads it
-    #[arg(value_name = "DST", value_hint = ValueHint::AnyPath, required_unless_present = "manifest")]
+    #[arg(id = "destination", value_name = "DST", value_hint = ValueHint::AnyPath, required_unless_present = "manifest")]
     dest: Option<OsString>,
 
     /// Compare DST with this manifest instead of a source
