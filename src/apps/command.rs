@@ -77,7 +77,7 @@ pub(super) enum Run {
 }
 
 impl Command {
-    /// One whose words clap reads. Its help is laid out when somebody asks for this command, not whenever haul starts.
+    /// One whose words clap reads. Its help is laid out when this command is used, not whenever haul starts.
     pub(super) const fn of<W: Words>(name: &'static str, about: &'static str) -> Command {
         let define = |command: clap::Command, _: &[Command]| command.defer(in_full::<W>);
         Command { name, about, define, run: Run::Words(run::<W>), manual: Some(Manual::Sections(W::PAGE)) }

@@ -9,7 +9,7 @@ pub enum Exit {
     /// With this status: 0 done and durable, or equal; 1 I/O failure, or different; 2 usage, 3 refused for safety,
     /// 4 out of time.
     Status(u8),
-    /// By this signal, as it would have without us.
+    /// By this signal, as it would have without haul.
     Signal(i32),
 }
 

@@ -1,4 +1,4 @@
-//! Names of other programs that people come with: which command of haul does their work.
+//! Names of other programs that users may type: which command of haul does their work.
 use crate::report::style::{DANGER, paint};
 use std::ffi::{OsStr, OsString};
 use std::path::Path;

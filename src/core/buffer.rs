@@ -138,7 +138,7 @@ impl Arena {
         Ok(Buffer { bytes: arena.base, len, arena })
     }
 
-    /// One buffer of `len` bytes that a driver shares with us: what is at `fd`, mapped.
+    /// One buffer of `len` bytes that a driver shares with haul: what is at `fd`, mapped.
     ///
     /// # Errors
     /// What `mmap(2)` says: ENOMEM for more than the driver has, ENODEV where it shares nothing.

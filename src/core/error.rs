@@ -23,7 +23,7 @@ pub enum Kind {
     NoSpace,
     /// The source has fewer bytes than it said.
     EndedEarly,
-    /// Whoever read from the dest pipe went away.
+    /// The reader of the dest pipe closed it.
     BrokenPipe,
     /// The kernel or a limit forbids what was asked for by name: an engine, direct I/O.
     Unsupported,
@@ -57,7 +57,7 @@ pub struct Error {
     pub offset: Option<u64>,
     /// Logical block size of that side, to name the sector; 1 where there are none.
     pub sector_bytes: u32,
-    /// What the kernel said.
+    /// The kernel's error.
     pub source: Option<io::Error>,
     /// What to do next, a full sentence; empty where nothing helps.
     pub advice: String,
@@ -102,7 +102,7 @@ impl Error {
         self
     }
 
-    /// The same with what the kernel said.
+    /// The same with the kernel's error.
     pub fn because(mut self, source: io::Error) -> Self {
         self.source = Some(source);
         self

@@ -28,13 +28,13 @@ pub enum Event<'a> {
     FellBack(&'a str),
     /// Something the user should know, that does not end the copy.
     Warned(&'a str),
-    /// A block has arrived and was digested, or zeros have; ascending. Not rare: whoever shows progress leaves it.
+    /// A block has arrived and was digested, or zeros have; ascending. Not rare: progress displays skip it.
     Digested(DigestedBlock),
     /// The copy ends here.
     Failed(&'a Error),
 }
 
-/// Whoever wants to hear of events. Called from the pump's thread: must return at once.
+/// Receives events. Called from the pump's thread: must return at once.
 pub trait Observer: Sync {
     /// Hears of one event.
     fn hear(&self, event: &Event<'_>);

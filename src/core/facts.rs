@@ -178,7 +178,7 @@ pub enum InUse {
         /// Where the part of the system on it is mounted: `/`, `/boot`, `/usr`.
         at: PathBuf,
     },
-    /// The kernel refused an exclusive open: somebody in this or another namespace uses it.
+    /// The kernel refused an exclusive open: it is in use in this or another namespace.
     Exclusive,
 }
 

@@ -2,7 +2,7 @@
 use super::{ExtentSet, Result};
 use std::time::Duration;
 
-/// Whoever writes down which bytes of a copy are durable. Called from one thread at a time, never from the pump's.
+/// Records which bytes of a copy are durable. Called from one thread at a time, never from the pump's.
 pub trait CheckpointSink: Send {
     /// The bytes of `durable` are on the dest and survive a power loss, in addition to all that were reported before;
     /// those of `unread` could not be read from the source, and have zeros there. Offsets count from the first byte of

@@ -15,9 +15,9 @@ pub enum EngineKind {
     Threads,
     /// The plain loop: one block, read then written. The yardstick.
     Sync,
-    /// No byte through us: the file system shares the extents (FICLONERANGE).
+    /// No data through haul: the file system shares the extents (FICLONERANGE).
     Reflink,
-    /// No byte through us: the device copies by a command of its own.
+    /// No data through haul: the device copies by a command of its own.
     Offload,
 }
 
@@ -181,7 +181,7 @@ pub struct Plan {
     pub on_error: OnError,
     /// What is durable is written down while the copy runs, so that it can be continued.
     pub journal: bool,
-    /// Most bytes a second; `None`: as fast as it goes.
+    /// Most bytes a second; `None`: as fast as possible.
     pub limit_bytes_per_s: Option<u64>,
     /// It ends when so much time has passed since it began, whole or not; `None`: when it is whole.
     pub time_limit: Option<Duration>,

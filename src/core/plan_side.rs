@@ -9,7 +9,7 @@ pub enum Cache {
     Direct,
     /// Through it, dropped by the kernel (RWF_DONTCACHE).
     DroppedByKernel,
-    /// Through it, written back and dropped behind us in a bounded window.
+    /// Through it, written back and evicted behind the copy in a bounded window.
     Drop,
     /// Through it and left there: what has no cache to spoil, or is requested there.
     Keep,
@@ -64,13 +64,13 @@ pub struct PlanSide {
     pub offset: u64,
     /// How it is opened.
     pub access: Access,
-    /// Bytes that no other haul is to write meanwhile, nor to read where they are written here; `None`: whoever opens
-    /// it takes no lock.
+    /// Bytes that no other haul is to write meanwhile, nor to read where they are written here; `None`: the code that
+    /// opens it takes no lock.
     pub lock: Option<Extent>,
     /// A head moves there. No more than half of the blocks are with this side at once, in their order: whatever lies
     /// between may mix up what comes together, and each mixed-up pair costs the head a turn.
     pub moves_head: bool,
-    /// It is reached by commands of its own through this node, past the block layer; `None`: by reads and writes.
+    /// It is reached by its own commands through this node, past the block layer; `None`: by reads and writes.
     pub through: Option<Through>,
 }
 

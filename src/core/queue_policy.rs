@@ -1,4 +1,4 @@
-//! What whoever runs the machine has set about the requests to a disk: scheduler and read-ahead.
+//! How the administrator has configured the requests to a disk: scheduler and read-ahead.
 
 /// How the kernel treats requests to a disk before its driver gets them, from `/sys/block/*/queue`. All unknown for
 /// what has no such directory.

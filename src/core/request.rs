@@ -61,7 +61,7 @@ impl Op {
     }
 }
 
-/// One I/O on one side. It owns its buffer, so nobody can touch the bytes while they are in flight.
+/// One I/O on one side. It owns its buffer, so no other code can access the bytes while they are in flight.
 ///
 /// A request covers `offset..offset + len`. One transfer moves the bytes `done..until` of it: `done` grows with each
 /// transfer, short or not, and `until` is below `len` only where a block is written in pieces of different kinds.

@@ -43,8 +43,7 @@ impl DestState {
     }
 }
 
-/// The running numbers of one of several dests: written by a process that writes to it, polled by whoever draws
-/// progress.
+/// The running numbers of one of several dests: written by its writer, polled by the progress display.
 #[derive(Debug)]
 pub struct DestTally {
     /// As the user named it.

@@ -2,7 +2,7 @@
 use super::Ended;
 use std::sync::atomic::{AtomicI32, Ordering};
 
-/// The wish to stop, set by whoever hears the signal or watches the time, and examined by the pump every round.
+/// The wish to stop, set by the signal handler or the time limit, and examined by the pump every round.
 #[derive(Debug, Default)]
 pub struct Stop {
     /// Number of the signal; 0: none; [`TIME_IS_UP`].

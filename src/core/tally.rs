@@ -1,4 +1,4 @@
-//! Hot numbers: written by the pump, polled by whoever draws progress.
+//! Hot numbers: written by the pump, polled by the progress display.
 use super::DestTally;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering::Relaxed};

@@ -38,7 +38,7 @@ impl Transferred {
 pub struct RequestError {
     /// What the endpoint takes it for.
     pub kind: Kind,
-    /// What the kernel or the device said.
+    /// The error of the kernel or the device.
     pub source: io::Error,
     /// It is about bytes that were written earlier: they got no further than the page cache, and the kernel does not
     /// say which they are.
@@ -53,7 +53,7 @@ impl RequestError {
         RequestError { kind: if cancelled { Kind::Cancelled } else { diagnose(&source) }, source, is_of_writeback }
     }
 
-    /// What the device itself said, where it did.
+    /// The device's own error, where it did.
     pub fn device(&self) -> Option<&DeviceError> {
         DeviceError::of(&self.source)
     }
@@ -63,7 +63,7 @@ impl RequestError {
         self.device()?.offset
     }
 
-    /// A call was made, and the kernel gave it a number: neither the device's own words nor a failure of ours.
+    /// A call was made, and the kernel gave it a number: neither the device's own words nor a failure of haul.
     pub fn is_of_kernel(&self) -> bool {
         self.source.raw_os_error().is_some()
     }
@@ -129,8 +129,8 @@ mod tests {
         assert_eq!((error.offset, error.sector_bytes), (None, 1));
         assert_eq!(
             error.to_string(),
-            "cannot write destination /dev/sdb: writeback of earlier data failed, and the kernel does not report which \
-             bytes"
+            "cannot write destination /dev/sdb: writeback of earlier data failed, and \
+             the kernel does not report which bytes"
         );
         assert_eq!(error.source.and_then(|source| source.raw_os_error()), Some(libc::EIO));
     }

@@ -19,7 +19,7 @@ const WINDOW_BYTES: u64 = 16 << 20;
 pub(super) struct Behind {
     waiting: Mutex<Waiting>,
     /// The first writeback that failed, as errno; 0: none. The kernel reports each descriptor once, so the flush at the
-    /// end would succeed after an error that was heard here.
+    /// end would succeed after an error that was consumed here.
     failed: AtomicI32,
 }
 

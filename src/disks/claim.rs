@@ -55,7 +55,7 @@ impl Claim {
         let Some(device) = &self.device else { return Ok(()) };
         match block::flush_buffers(device.as_fd()) {
             Ok(()) => Ok(()),
-            // It is for the administrator; anybody may ask for both halves of it.
+            // It is for the administrator; any process may request both halves of it.
             Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
                 rustix::fs::fdatasync(device)?;
                 Ok(rustix::fs::fadvise(device, 0, None, Advice::DontNeed)?)
@@ -67,7 +67,7 @@ impl Claim {
 
 impl Drop for Claim {
     fn drop(&mut self) {
-        // Whoever cares for errors has asked before; a device that has disappeared has no cache any more.
+        // Errors were checked before; a device that has disappeared has no cache any more.
         let _ = self.drop_cache();
     }
 }

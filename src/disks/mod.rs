@@ -86,8 +86,7 @@ pub fn open_dest_to_change(side: &PlanSide, facts: &Facts) -> Result<Arc<dyn End
 /// Asks a disk by its own commands what it is, and makes `facts` those of the way through its node. Changes nothing on
 /// it. For facts without a node it does nothing.
 ///
-/// # Errors
-/// What opening the node said; a [`crate::core::DeviceError`] for what does not answer, or is no disk.
+/// # Errors The error of opening the node; a [`crate::core::DeviceError`] for what does not answer, or is no disk.
 pub fn ask_by_commands(facts: &mut Facts) -> io::Result<()> {
     let Some(node) = facts.passthrough.clone() else { return Ok(()) };
     match node.commands {

@@ -8,7 +8,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 #[derive(Debug)]
 pub(super) struct OffRingRetries<T> {
     count: AtomicUsize,
-    /// What was said to them.
+    /// Their errors.
     said: Mutex<HashMap<u64, T>>,
 }
 
@@ -30,7 +30,7 @@ impl<T> OffRingRetries<T> {
         self.count.store(said.len(), Relaxed);
     }
 
-    /// Takes them over, and with them what was said already; `None`: they are no suspects.
+    /// Takes them over, and with them their errors so far; `None`: they are no suspects.
     pub(super) fn take(&self, at: u64) -> Option<T> {
         if self.count.load(Relaxed) == 0 {
             return None;

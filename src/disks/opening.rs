@@ -102,7 +102,7 @@ impl Opening<'_> {
         self.plan.lock.map_or(Ok(None), |extent| self.hold_for(fd, extent, used_for))
     }
 
-    /// The same of a standard stream, which may be a file: from where it stands.
+    /// The same of a standard stream, which may be a file: from its current offset.
     ///
     /// # Errors
     /// As for [`Opening::hold`].
@@ -111,7 +111,7 @@ impl Opening<'_> {
             rustix::fs::fstat(fd).is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile);
         let (Some(extent), Ok(offset), true) = (self.plan.lock, rustix::fs::tell(fd), is_file) else { return Ok(None) };
         if self.writes && rustix::fs::fcntl_getfl(fd).is_ok_and(|flags| flags.contains(OFlags::APPEND)) {
-            // What is appended goes over nobody's bytes, not even over what another appends.
+            // Appending overwrites no bytes, not even over what another appends.
             return self.hold_for(fd, Extent::new(0, u64::MAX), Use::Read);
         }
         let used_for = if self.writes { Use::Write } else { Use::Read };

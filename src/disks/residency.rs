@@ -1,4 +1,4 @@
-//! Which pages were not in the page cache before we read them: those are ours to drop, the others other processes use.
+//! Which pages were not in the page cache before we read them: haul drops those; other processes use the others.
 use super::behind::drop_pages;
 use crate::core::Extent;
 use crate::sys::page_cache;
@@ -85,7 +85,7 @@ fn resident_bytes(fd: BorrowedFd<'_>, extent: Extent) -> Option<u64> {
     let page = rustix::param::page_size() as u64;
     let (mut at, mut pages) = (extent.offset, 0);
     while at < extent.end() {
-        // For mincore, which wants a byte of memory for each page.
+        // For mincore, which needs a byte of memory for each page.
         let len = (extent.end() - at).min(MAPPED_BYTES);
         pages += resident_pages(fd, Extent::new(at, len)).ok()?;
         at += len;

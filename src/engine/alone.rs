@@ -5,14 +5,14 @@
 //! minute before it fails a request, so no try is made by the thread that pumps: it is made by a helper of its side.
 use crate::core::{Request, RequestError};
 
-/// A request that failed, and what was said of it.
+/// A request that failed, and its error.
 type Failed = (Request, RequestError);
 
 /// Blocks that are retried alone.
 pub(super) struct Alone {
     /// They wait for the one that is tried.
     pub(super) waiting: Vec<Failed>,
-    /// The slot of the block that is tried, and what was said of it before.
+    /// The slot of the block that is tried, and its earlier error.
     pub(super) now: Option<(u32, RequestError)>,
     /// Those that succeeded.
     pub(super) succeeded: u64,

@@ -85,7 +85,7 @@ impl Checkpoints {
     }
 
     /// Every byte of `extent` was acknowledged by the dest. What is `unread` of it, counted on the source where the
-    /// copy begins at `start`, has zeros there and is not durable: whoever resumes the copy tries it again.
+    /// copy begins at `start`, has zeros there and is not durable: a resumed copy tries it again.
     pub(super) fn on_block_done(&mut self, extent: Extent, unread: &ExtentSet, start: u64) {
         self.news.arrived.insert(extent);
         for bad in unread.within(Extent::new(start + extent.offset, extent.len)) {
@@ -146,7 +146,7 @@ impl Checkpoints {
         }
     }
 
-    /// Waits for the checkpoint under way, if any, and hears how it went.
+    /// Waits for the checkpoint under way, if any, and gets its result.
     pub(super) fn collect(&mut self, now: Instant) -> Result<(), Trouble> {
         let Some(Underway { news, since, thread }) = self.underway.take() else { return Ok(()) };
         let (keeper, result) = match thread.join() {
@@ -200,7 +200,7 @@ impl Checkpoints {
 
 /// The sentence about a journal that cannot be written to any more.
 pub(super) fn given_up(error: &Error) -> String {
-    // What the kernel said, without the number that Rust adds.
+    // The kernel's error, without the number that Rust adds.
     let said = error.source.as_ref().map(|source| format!(": {source}")).unwrap_or_default();
     let said = said.split(" (os error").next().unwrap_or_default();
     format!("{error}{said}; the journal is no longer updated, and --resume continues from its last checkpoint")

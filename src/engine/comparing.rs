@@ -18,7 +18,7 @@ pub(super) struct Comparing {
 
 impl Comparing {
     pub(super) fn new(plan: &Plan, dest: &Facts, slots: usize) -> Self {
-        // Of a file too: whoever looks for damage thinks in sectors.
+        // Of a file too: damage is analyzed in sectors.
         let sector_bytes = u64::from(dest.logical_block_bytes.max(512));
         let mut differences = Differences::default();
         if let Route::Compare { shorter, .. } = plan.route {

@@ -103,7 +103,8 @@ impl Run<'_> {
         }
     }
 
-    /// A checkpoint heard of a failed flush. The kernel reports of that once, so that another flush would mean nothing.
+    /// A checkpoint got the error of a failed flush. The kernel reports it once, so that another flush would mean
+    /// nothing.
     fn flush_failed(&self) -> bool {
         self.checkpoints.as_ref().is_some_and(Checkpoints::flush_failed)
     }

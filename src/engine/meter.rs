@@ -15,7 +15,7 @@ pub struct RoundState {
     pub in_flight: [u32; 2],
     /// Blocks at the digests.
     pub digesting: u32,
-    /// Something was held back that only time lets go: `--limit`.
+    /// Something was delayed until a time: `--limit`.
     pub limited: bool,
 }
 

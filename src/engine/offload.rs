@@ -1,4 +1,4 @@
-//! No bytes through us: the file system shares the extents, or the device copies them.
+//! No data through haul: the file system shares the extents, or the device copies them.
 use super::watch::Watch;
 use crate::core::{DeviceCopy, DeviceError, Endpoint, Extent, Kind, OffloadSource, Plan};
 use std::io;
@@ -45,7 +45,7 @@ pub(super) fn refusal_note(error: &io::Error) -> Option<String> {
     refused.then(|| format!("the device refuses the offloaded copy{why}: haul copies the data itself"))
 }
 
-/// Lets the device copy, one command after the other: between them the wish to stop is heard, and the tally follows.
+/// Lets the device copy, one command after the other: between them a stop is noticed, and the tally follows.
 pub(super) fn by_device(plan: &Plan, dest: &Arc<dyn Endpoint>, watch: Watch<'_>) -> Copied {
     let (mut bytes, len) = (0, plan.len.unwrap_or(0));
     let DeviceCopy { from_offset, command_bytes, from: name } =

@@ -126,7 +126,7 @@ impl<'a> Run<'a> {
         self.notes.push(note);
     }
 
-    /// Lets the file system or the device do it, where the plan wants that. False: the bytes have to be moved.
+    /// Lets the file system or the device do it, where the plan requests that. False: the bytes have to be moved.
     fn offload(&mut self) -> Result<bool> {
         match self.plan.engine {
             EngineKind::Reflink => self.share(),
@@ -207,7 +207,7 @@ impl<'a> Run<'a> {
             }
         };
         self.detail.clone_from(&queues.set.detail);
-        // Of small blocks nobody expects it; for the others it is worth more than anything else that was set up.
+        // It is not expected of small blocks; for the others it is worth more than anything else that was set up.
         if sys::huge_page_bytes() > 0 {
             self.detail.push("huge pages".to_owned());
         }

@@ -36,7 +36,7 @@ pub fn remove_unfinished() {
             for (place, name) in unfinished.drain(..) {
                 let _ = rustix::fs::unlinkat(&place.folder, &name, AtFlags::empty());
             }
-            // Whoever is about to make one waits for the end of the process.
+            // A process about to create one waits for the end of the process.
             std::mem::forget(unfinished);
             return;
         }
@@ -49,14 +49,13 @@ pub fn remove_unfinished() {
 pub enum Visibility {
     /// Its owner: it has serial numbers and paths.
     Owner,
-    /// Whoever the umask allows, as for any file that a program makes.
+    /// As the umask allows, as for any file that a program makes.
     Umask,
 }
 
-/// A file that has no name of its own yet. Dropped, it is gone.
-///
-/// It is locked (flock: advisory, gone with the process) under a temporary name, so that another process that makes a
-/// file of the same name is found before either has done its work.
+/// A file that has no name of its own yet. Dropping it removes it. It is locked (flock: advisory, released with the
+///  process) under a temporary name, so that another process that makes a file of the same name is found before either
+///  has done its work.
 #[derive(Debug)]
 pub struct NewFile {
     place: Place,
@@ -66,7 +65,7 @@ pub struct NewFile {
 }
 
 impl NewFile {
-    /// Begins a file for `place`, empty and with mode 0600. What bears the name is left alone.
+    /// Begins a file for `place`, empty and with mode 0600. What has the name is left alone.
     ///
     /// # Errors
     /// Another process is making a file for this place; the file system fails.
@@ -81,7 +80,7 @@ impl NewFile {
                 made => made?,
             };
             // Between the two calls another process may have taken it for one that was left lying. Where there are no
-            // locks nobody does.
+            // locks no process does.
             let is_taken = flock(&fd, FlockOperation::NonBlockingLockExclusive) == Err(Errno::WOULDBLOCK);
             let is_there = place.stat_of(&name)?.is_some();
             if is_there && !is_taken {
@@ -100,9 +99,9 @@ impl NewFile {
         &self.file
     }
 
-    /// Refuses where another process is making this file. What a killed one left is removed in a folder that is ours
-    /// alone, as that of the journals of devices; elsewhere a file of such a name may belong to another process, and
-    /// stays.
+    /// Refuses where another process is making this file. What a killed one left is removed in a folder owned by the
+    /// user alone, as that of the journals of devices; elsewhere a file of such a name may belong to another process,
+    /// and stays.
     fn look_for_others(&self) -> Result<(), FileError> {
         if !self.place.can_be_read {
             return Ok(());
@@ -138,8 +137,7 @@ impl NewFile {
 
     /// Makes the file durable and gives it its name, which nothing may bear.
     ///
-    /// # Errors
-    /// Something has the name: [`FileError::Exists`]. The file system fails. Then the file is gone.
+    /// # Errors Something has the name: [`FileError::Exists`]. The file system fails. Then the file is removed.
     pub fn publish(mut self, visibility: Visibility) -> Result<File, FileError> {
         if visibility == Visibility::Umask {
             rustix::fs::fchmod(&self.file, Mode::from_raw_mode(0o666 & !umask()))?;
@@ -185,7 +183,7 @@ impl NewFile {
         if !is_old(name)? {
             return Err(FileError::Changed);
         }
-        // Names are exchanged and then examined, so that nothing is lost whoever comes in between.
+        // Names are exchanged and then examined, so that nothing is lost whatever other processes do in between.
         let exchange = || rustix::fs::renameat_with(folder, &self.temporary, folder, name, RenameFlags::EXCHANGE);
         match exchange() {
             Ok(()) if is_old(&self.temporary)? => {
@@ -224,10 +222,9 @@ impl Drop for NewFile {
     }
 }
 
-/// A file in `folder` that has no name and is gone with this process, mode 0600, for reading and writing.
+/// A file in `folder` that has no name and disappears with this process, mode 0600, for reading and writing.
 ///
-/// # Errors
-/// What `openat(2)` said.
+/// # Errors The error of `openat(2)`.
 pub fn nameless(folder: &Path) -> Result<File, FileError> {
     let flags = OFlags::RDWR | OFlags::CLOEXEC | OFlags::TMPFILE;
     if let Ok(fd) = rustix::fs::open(folder, flags, MODE) {
@@ -247,7 +244,8 @@ fn name_start(name: &OsStr) -> Vec<u8> {
     format!(".{plain}.{digest:016x}-").into_bytes()
 }
 
-/// Whether a name that begins with `start` is one of ours: behind it are the digits of [`temporary_name`], and no more.
+/// Whether a name that begins with `start` is a temporary name of haul: behind it are the digits of [`temporary_name`],
+/// and no more.
 fn is_temporary(name: &[u8], start: &[u8]) -> bool {
     let digits = name.strip_prefix(start).and_then(|rest| rest.strip_suffix(SUFFIX));
     digits.is_some_and(|digits| {

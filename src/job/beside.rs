@@ -17,7 +17,7 @@ pub(crate) fn check(options: &Options, sides: &[(Side, &Facts)]) -> Result<()> {
     let dests = sides.iter().filter(|(side, _)| *side == Side::Dest).map(|(_, facts)| *facts);
     let mut files = Vec::new();
     for (what, path) in named(options, dests) {
-        // Where it cannot be searched for, whoever makes or opens it says so, with its error codes.
+        // Where it cannot be searched for, the code that creates or opens it reports that.
         let Ok(found) = find(&path) else { continue };
         files.push((what, path, found));
     }
@@ -30,7 +30,7 @@ pub(crate) fn check(options: &Options, sides: &[(Side, &Facts)]) -> Result<()> {
             return refused(format!("the {} {} of the copy", word(*side), facts.address))
                 .map_err(|error: Error| error.on(*side));
         }
-        // Whoever names the place of the default journal means that journal.
+        // Naming the path of the default journal selects that journal.
         let same =
             |(other, _, place): &&(&str, PathBuf, Found)| place == found && (*other, *what) != (JOURNAL[0], JOURNAL[1]);
         if let Some((other, path, _)) = files[..at].iter().find(same) {

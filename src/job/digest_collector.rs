@@ -14,7 +14,7 @@ use std::thread::{self, JoinHandle};
 /// Hears of digested blocks.
 #[derive(Default)]
 pub(crate) struct DigestCollector {
-    /// `None`: nobody will ask for them.
+    /// `None`: they are not needed.
     kept: Option<Digested>,
     manifest: Option<ManifestWriter>,
     /// The copy is continued, or is of what differs: where it stops and begins are parts of blocks, and only whole ones

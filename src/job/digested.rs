@@ -2,7 +2,7 @@
 use crate::core::{DigestedBlock, Event, ExtentSet, Observer};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Keeps what it hears of digested blocks.
+/// Keeps the digested blocks it receives.
 #[derive(Default)]
 pub(crate) struct Digested(Mutex<Vec<DigestedBlock>>);
 

@@ -74,7 +74,7 @@ fn estimate(plan: &Plan, source: &Facts, dest: &Facts, budget: Budget) -> Option
     let len = plan.len.filter(|&len| len > 0)?;
     let engine = match plan.engine {
         engine @ (EngineKind::Ring | EngineKind::Threads | EngineKind::Sync) => engine,
-        // No byte goes through us, so that reading shows nothing of it.
+        // No data is transferred to haul, so that reading shows nothing of it.
         EngineKind::Reflink | EngineKind::Offload => return None,
     };
     let probe = |which: Side, facts: &Facts| Probe::of(plan, which, facts, len, engine);

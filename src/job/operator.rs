@@ -26,7 +26,7 @@ pub(crate) trait Shown: Observer + Send {
     fn series(&self) -> Series;
 }
 
-/// Answers what a job asks, and shows what it does. A terminal, or whoever stands in for one.
+/// Answers what a job asks, and shows what it does. A terminal, or a substitute.
 pub(crate) trait Operator: Send + Sync {
     /// Receives what may be wrong.
     fn warn(&self, warning: &str);

@@ -13,7 +13,7 @@ use std::hash::{BuildHasher, RandomState};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
-/// The dest, open for reading, where `plan` wants it read back. Opened before the first write, so that what cannot be
+/// The dest, open for reading, where `plan` has it read back. Opened before the first write, so that what cannot be
 /// read is refused then.
 ///
 /// # Errors
@@ -79,7 +79,7 @@ pub(crate) fn read_back(
     Answer { verified, ended }
 }
 
-/// The blocks of a copy of `len` bytes that `plan` wants read back; `None`: all.
+/// The blocks of a copy of `len` bytes that `plan` has read back; `None`: all.
 pub(crate) fn drawn(plan: &Plan, len: u64) -> Option<Vec<Extent>> {
     let (wish, digests) = (plan.read_back.as_ref()?, plan.digest_blocks?);
     let Portion::Sample { per_million } = wish.portion else { return None };
@@ -110,7 +110,7 @@ fn judged(behind: &[DigestedBlock], checker: Checker<'_>) -> (u64, ExtentSet) {
     (whole, checker.into_differing())
 }
 
-/// Reads `extents` of the source, which are whole blocks, for their digests alone; `collector` hears of each.
+/// Reads `extents` of the source, which are whole blocks, for their digests alone; `collector` receives each.
 pub(crate) fn digest_again(
     session: &Session,
     plan: &Plan,

@@ -11,7 +11,7 @@ pub enum RecordFile {
     Journal,
     /// GNU ddrescue's list of what could be read.
     Mapfile,
-    /// What stood on a device before its speed of writing was measured.
+    /// What stood on a device before its write rate was measured.
     Undo,
 }
 

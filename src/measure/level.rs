@@ -112,7 +112,7 @@ pub(super) fn sure(figures: &[Option<Figure>], share: f64) -> Option<Vec<f64>> {
         .map(|(index, figure)| Some((index, figure.bytes_per_s.ln(), figure.deviation?)))
         .collect::<Option<_>>()?;
     let most = known.iter().map(|known| known.1).fold(f64::NEG_INFINITY, f64::max);
-    // So far behind nobody is the best, whatever is drawn.
+    // A point so far behind is not the best, whatever is drawn.
     let in_reach = |&&(_, rate, deviation): &&(usize, f64, f64)| rate + 6.0 * deviation >= most + share.ln();
     let mut random = fastrand::Rng::with_seed(SEED);
     let mut reached = vec![0u32; figures.len()];

@@ -25,7 +25,7 @@ pub struct Walk {
     gap: u64,
     /// The next run, counted through all extents as if they were one.
     at: u64,
-    /// Bytes that the runs have gone over so far.
+    /// Bytes that the runs have covered so far.
     gone: u64,
 }
 

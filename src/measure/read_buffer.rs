@@ -241,7 +241,7 @@ impl Work<'_> {
         }
     }
 
-    /// Notes what the disk did not do. Fails where it is gone.
+    /// Notes what the disk did not do. Fails if it has disappeared.
     fn refused(&self, what: &str, error: io::Error, found: &mut ReadBuffer) -> Result<(), Failure> {
         if DeviceError::of(&error).is_some_and(|said| said.kind == Kind::Gone) {
             let what = format!("{} disappeared: it did not answer {what}", self.subject.address);

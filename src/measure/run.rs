@@ -208,7 +208,7 @@ impl<'a> Flight<'a> {
         })
     }
 
-    /// Notes the result of a request. An error is that of a disk that is gone.
+    /// Notes the result of a request. An error is that of a disk that has disappeared.
     fn settle(&mut self, Completion { request, result }: Completion) -> Option<Error> {
         self.moved_bytes += u64::from(request.done);
         let took = self.last - self.sent_at[request.slot as usize];

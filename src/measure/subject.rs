@@ -153,7 +153,7 @@ impl Subject {
         let Landed { mut trial, unflushed, came } = run(&asked, &self.arena, stop, &mut noted)?;
         trial.cached_bytes = cached_bytes;
         if unflushed {
-            // Each that is open hears once of what was lost, and would take it for its own.
+            // Each open descriptor reports a loss once, also one of another writer.
             self.ways.iter().for_each(|(_, end)| drop(end.make_durable()));
         } else if trial.moved_bytes > 0 {
             self.barren.clear();

@@ -213,7 +213,7 @@ impl<'a> Stream<'a> {
         false
     }
 
-    /// Notes the result of a request. An error is that of a disk that is gone or full, or answers no more.
+    /// Notes the result of a request. An error is that of a disk that has disappeared or full, or answers no more.
     fn settle(&mut self, Completion { request, result }: Completion) -> (Buffer, Option<Error>) {
         self.written_bytes += u64::from(request.done);
         if request.done > 0 {

@@ -2,7 +2,7 @@
 use super::stats::{center, median};
 use super::{Figure, Point, Trial, Way, level};
 
-/// After one round, a point below this share of the best cannot be the answer: no noise of ours is as large.
+/// After one round, a point below this share of the best cannot be the answer: measurement noise is smaller.
 const LOST_AT_ONCE: f64 = 0.5;
 
 /// After more rounds, a point that surely stays below this share of the best is out.
@@ -135,8 +135,8 @@ impl Sweep {
         }
     }
 
-    /// Ends the round: drops who lost, and begins the next one in another order, so that nobody always comes behind the
-    /// same other.
+    /// Ends the round: drops losing points, and begins the next one in another order, so that no point always follows
+    /// the same other.
     pub fn end_round(&mut self) {
         for way in WAYS {
             self.drop_losers(way);

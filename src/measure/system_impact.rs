@@ -148,7 +148,7 @@ pub fn effects(
         let patience = if way.is_some() { unit.mul_f64(READ_SHARE) } else { unit };
         let seen = watch(around, way, patience, stop);
         if seen.is_err() {
-            // Whoever reads must not go on alone; why it failed is known already.
+            // The reading process must not continue alone; why it failed is known already.
             around.end().ok();
         }
         found.push(seen?);
@@ -169,7 +169,7 @@ fn watch(
         return Err(Unknown::Why(format!("only {percent:.0} % of a file stay in the page cache after reading it")));
     }
     let start_before_s = starts(around, stop)?;
-    // What a kernel takes back ahead of time by itself, is gone before the reading begins.
+    // What a kernel takes back ahead of time by itself, is released before the reading begins.
     let cached_before = cached_before.min(around.share()?).max(f64::MIN_POSITIVE);
     let kept = |share: f64| (share / cached_before).min(1.0);
     let (began, mut least, mut during) = (Instant::now(), cached_before, Vec::new());
@@ -231,8 +231,8 @@ mod tests {
     use super::*;
     use std::sync::Arc;
 
-    /// Buffered reads evict the whole test file at the first start; starts take twice as long while anything
-    /// is read. `taken_back` is gone at once, whatever happens.
+    /// Buffered reads evict the whole test file at the first start; starts take twice as long while anything is read.
+    /// `taken_back` is lost immediately, whatever happens.
     struct MadeUp {
         reading: Option<Way>,
         cached: f64,

@@ -93,7 +93,7 @@ impl Warmth {
         Some(warmest >= limit_c - AT_LIMIT_C)
     }
 
-    /// It got neither warmer nor cooler between these times, as far as anybody knows.
+    /// It got neither warmer nor cooler between these times, as far as is known.
     pub(super) fn held(&self, from_s: f64, to_s: f64) -> bool {
         let between = self.readings.iter().filter(|one| (from_s..=to_s).contains(&one.seconds));
         let (low, high) = between

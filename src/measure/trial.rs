@@ -9,7 +9,7 @@ pub struct Bad {
     pub offset: u64,
     /// Bytes of it.
     pub len: u32,
-    /// What the kernel or the device said.
+    /// The error of the kernel or the device.
     pub why: String,
 }
 

@@ -195,7 +195,7 @@ fn backward(option: &str) -> Error {
 }
 
 impl Options {
-    /// The first option that needs every byte to go through us, for digests.
+    /// The first option that needs every byte to be read by haul, for digests.
     pub(super) fn needs_bytes(&self) -> Option<&'static str> {
         let wishes = [
             ("--hash", !self.hashes.is_empty()),

@@ -46,7 +46,7 @@ pub fn compare(options: &Options, source: &Facts, dest: &Facts, host: &Host) -> 
     let [source_access, dest_access] = reach.access;
     let plan = Plan {
         source: side(&asked, Side::Source, &range, source_access),
-        // Reading disturbs nobody who uses it.
+        // Reading disturbs no other user of it.
         dest: side(&asked, Side::Dest, &range, Access { exclusive: false, ..dest_access }),
         len: range.len,
         route,

@@ -1,4 +1,4 @@
-//! What was asked for: settled by nobody yet.
+//! What was asked for: not settled yet.
 use crate::core::{EngineKind, HashKind, OnError, Portion, Ranges, Side};
 use std::path::PathBuf;
 use std::sync::Arc;

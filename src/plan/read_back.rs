@@ -84,7 +84,7 @@ struct Pass {
 impl Pass {
     /// Reads a dest that is there, whatever it was before the copy.
     fn reading_dest(plan: &Plan, len: Option<u64>) -> Pass {
-        // Whoever wrote it still has it open exclusively, and reading it takes nothing from anybody.
+        // Whoever wrote it still has it open exclusively, and reading it disturbs no other process.
         let access = Access { existing: Existing::Keep, exclusive: false, ..plan.dest.access };
         Pass {
             source: plan.source.clone(),

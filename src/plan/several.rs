@@ -35,7 +35,7 @@ pub fn several(options: &Options, source: &Facts, dests: &[Facts], host: &Host) 
         return Err(Error::new(Kind::Usage, what).on(Side::Source).advise("Omit --independent."));
     }
     distinct(source, dests)?;
-    // Bytes that pass through us serve all of them.
+    // Bytes that haul transfers serve all of them.
     let options = &Options { reflink: When::Never, ..options.clone() };
     let decide = |dest| decide(PlanInput { options, source, dest, host, one_of_several: true });
     let decisions: Vec<Decision> = dests.iter().map(decide).collect::<Result<_>>()?;

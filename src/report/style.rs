@@ -1,5 +1,5 @@
-//! The few colours there are. Texts carry them as escape sequences; [`super::Out`] takes them out where nobody wants
-//! them.
+//! The few colours there are. Texts carry them as escape sequences; [`super::Out`] takes them out where they are not
+//! wanted them.
 use anstyle::{AnsiColor, Style};
 
 /// What is searched for first.

@@ -4,8 +4,8 @@ use super::tree::Tree;
 
 const STYLE: &str = "docs/style.md";
 
-/// Documents that name the words themselves, or keep the history of decisions.
-const ABOUT_WORDS: &[&str] = &[STYLE, "docs/developer/glossary.md", "docs/decisions/"];
+/// Documents that name the words themselves, keep the history of decisions, or are about the code.
+const ABOUT_WORDS: &[&str] = &[STYLE, "docs/decisions/", "docs/developer/", "CONTRIBUTING.md"];
 
 /// A phrase that user text does not have, in lower case, and what to write instead.
 pub struct Avoided {

@@ -67,7 +67,7 @@ fn run(opened: Opened) -> Result<std::result::Result<Finished, i32>> {
     })
 }
 
-/// How it went, for whoever tells of it.
+/// How it went, for the report.
 fn went<'a>(options: &'a Options, words: &'a [String], finished: &'a Finished) -> Went<'a> {
     let Finished { decision, outcome, started, .. } = finished;
     Went { options, decision, outcome, words, started: *started }

@@ -153,7 +153,7 @@ pub struct ErrorPolicy {
     /// Records that cannot be written, or differ, are skipped.
     pub pass_unwritable: bool,
     /// What a disk fetches of an unreadable record anyway takes its place, where it is reached by its own commands;
-    /// true: corrected as far as that goes.
+    /// true: corrected as far as possible.
     pub fetch_corrected: Option<bool>,
     /// More unreadable records consecutively end the copy; 0: any number goes.
     pub bad_in_a_row_max: u64,
@@ -274,7 +274,7 @@ pub enum Diagnostic {
     Write {
         /// See above.
         midway: bool,
-        /// What the kernel said.
+        /// The kernel's error.
         error: io::Error,
     },
     /// The place to begin at cannot be reached.
@@ -295,7 +295,7 @@ pub enum Diagnostic {
     Close(io::Error),
     /// No memory for a buffer of so many bytes.
     Memory(u64),
-    /// What only sg_dd and its kin come across.
+    /// Cases of sg_dd and its variants only.
     Careful(Careful),
 }
 
@@ -355,11 +355,11 @@ impl Careful {
     }
 }
 
-/// Hears what is to be said, at the moment at which dd says it.
+/// Receives each message at the moment at which dd prints it.
 pub trait RecordListener: Send + Sync {
     /// A failure of one side. Where `with_counts` is true the counts are passed too: the copy continues behind it.
     fn complain(&self, side: Side, complaint: &Diagnostic, with_counts: bool);
 
-    /// Progress was due, and a record has come and gone since.
+    /// Progress was due, and another record has been copied since.
     fn progress(&self) {}
 }

@@ -49,7 +49,7 @@ pub(crate) fn store(facts: &Facts, wish: &WriteWish) -> Result<Option<(PathBuf, 
     Ok(Some((path, facts)))
 }
 
-/// Opens what is to be written by every way that the plan has. A file has no name from then on: it is gone with this
+/// Opens what is to be written by every way that the plan has. A file has no name from then on: it disappears with this
 /// process, however that ends.
 ///
 /// # Errors
@@ -89,7 +89,7 @@ pub(crate) fn open(writing: &Writing, facts: &Facts) -> Result<Vec<(Way, Arc<dyn
     opened.map(|()| ways)
 }
 
-/// Makes sure that the subject may be written over: keeps what stands on a device, fills a file where that is
+/// Makes sure that the subject may be written over: saves the original data of a device, fills a file where that is
 /// requested. For about `time`. `Err`: a signal came first, and nothing was written to a device.
 ///
 /// # Errors
@@ -162,7 +162,7 @@ pub(crate) fn merged(extents: &[Extent]) -> Vec<Extent> {
 }
 
 impl Scratch {
-    /// Something stood there that is to be put back.
+    /// There is original data to restore.
     pub(crate) fn is_kept(&self) -> bool {
         self.undo.is_some()
     }

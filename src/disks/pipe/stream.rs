@@ -77,8 +77,7 @@ impl Stream {
 
     /// Returns when everything written so far survives a power loss; for a redirected file.
     ///
-    /// # Errors
-    /// What `fdatasync(2)` said.
+    /// # Errors The error of `fdatasync(2)`.
     pub(super) fn make_durable(&self) -> io::Result<()> {
         Ok(retry_on_intr(|| rustix::fs::fdatasync(&self.fd))?)
     }

@@ -63,7 +63,7 @@ pub(super) fn find(address: &str, side: Side, snapshot: &Snapshot) -> Result<Pla
     }
 }
 
-/// Standard input or output. Whatever was redirected there is a stream, also a file: the position at which somebody
+/// Standard input or output. Whatever was redirected there is a stream, also a file: the position at which a program
 /// left it is where to go on, and it may be in the middle. A block device is refused: as a stream it would get none of
 /// the checks that keep a disk in use from being overwritten, and one that is pulled out would look like its end.
 fn standard(side: Side, sysfs: &Sysfs) -> Result<Place> {

@@ -43,7 +43,7 @@ pub fn both(source: &str, dest: &str) -> Result<(Facts, Facts)> {
     both_through(source, dest, [false, false])
 }
 
-/// The same, where a disk may be wanted to be reached by commands of its own, by [`Side::index`]. A node named as an
+/// The same, where a disk may be wanted to be reached by its own commands, by [`Side::index`]. A node named as an
 /// address always is.
 ///
 /// # Errors
@@ -76,7 +76,7 @@ pub fn both_to_read(source: &str, dest: &str, through: [bool; 2]) -> Result<(Fac
     Ok((from, look(dest, Side::Dest)?))
 }
 
-/// Finds out about one side, where a disk may be wanted to be reached by commands of its own.
+/// Finds out about one side, where a disk may be wanted to be reached by its own commands.
 ///
 /// # Errors
 /// As for [`both_through`].
@@ -119,7 +119,7 @@ pub fn dest(address: &str) -> Result<Facts> {
     look(address, Side::Dest, &Snapshot::take(), false)
 }
 
-/// Finds out about one side that is to be reached by commands of its own, if it has any.
+/// Finds out about one side that is to be reached by its own commands, if it has any.
 ///
 /// # Errors
 /// As for [`both_through`].
@@ -235,8 +235,8 @@ fn of_device(place: &Place, side: Side, snapshot: &Snapshot, facts: &mut Facts) 
     }
 }
 
-/// How long a claim of nobody in sight may take to end by itself. The kernel takes down the ring of a program that was
-/// killed, and gives its disks back, some milliseconds after the program is gone: who resumes at once is not refused.
+/// How long a claim without a visible holder may take to end. The kernel takes down the ring of a program that was
+/// killed, and gives its disks back, some milliseconds after the program ended: who resumes at once is not refused.
 const CLAIM_ENDS_WITHIN: Duration = Duration::from_secs(2);
 
 /// Between two looks at it.
@@ -268,7 +268,7 @@ fn allowed(path: &Path, access: Access) -> rustix::io::Result<()> {
 /// Bytes that this user can still write to the file system of `path`.
 fn free_bytes(path: &Path, filesystem: Option<&str>) -> Option<u64> {
     let stat = rustix::fs::statvfs(path).ok()?;
-    // ext keeps blocks back for root alone; elsewhere the difference is no room for anybody.
+    // ext keeps blocks back for root alone; elsewhere the difference is not available to other users.
     let reserved_too = rustix::process::geteuid().is_root() && filesystem.is_some_and(|name| name.starts_with("ext"));
     let blocks = if reserved_too { stat.f_bfree } else { stat.f_bavail };
     Some(blocks.saturating_mul(stat.f_frsize))

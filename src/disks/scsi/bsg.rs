@@ -66,7 +66,7 @@ impl Slot {
         Command { cdb, sense: (self.sense.as_ptr() as u64, SENSE_BYTES as u32), bytes, timeout_ms }
     }
 
-    /// What the disk and the way to it said.
+    /// The errors of the disk and its transport.
     fn answer(&self, said: BsgCompletion) -> Answer {
         let sense: Vec<u8> = self.sense.iter().take(said.sense_bytes.into()).map(|place| place.load(Relaxed)).collect();
         Answer {
@@ -145,8 +145,7 @@ impl Bsg {
     /// What a completion says; `None`: nothing has happened, and another way is worth a try. A command that may go well
     /// another time is given again by a call, which has the patience for it: the ring continues meanwhile.
     ///
-    /// # Errors
-    /// What the kernel said, or a [`crate::core::DeviceError`] of the disk.
+    /// # Errors The kernel's error, or a [`crate::core::DeviceError`] of the disk.
     pub(super) fn decode(
         &self,
         node: &Node,

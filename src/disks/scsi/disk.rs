@@ -35,7 +35,7 @@ pub(super) struct Disk {
     /// Longest command; halved when the driver finds one too long.
     transfer_bytes_max: AtomicU32,
     pub(super) form: Form,
-    /// Where records may be moved through memory that the driver shares with us.
+    /// Where records may be moved through memory that the driver shares with haul.
     pub(super) shared: Option<Shared>,
     /// The same of the node's own descriptor, where a queue reads into it; mapped for as long as the disk is open.
     _reserved: Option<Mutex<Buffer>>,

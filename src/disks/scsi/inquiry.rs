@@ -25,7 +25,7 @@ fn text(bytes: &[u8]) -> Option<String> {
 pub struct Inquiry {
     /// Peripheral device type: 0 for a disk.
     pub device_type: u8,
-    /// Peripheral qualifier: 0 where a device stands behind it.
+    /// Peripheral qualifier: 0 where it has a device.
     pub qualifier: u8,
     /// Version of SPC that it knows: 5 for SPC-3.
     pub version: u8,

@@ -65,14 +65,14 @@ impl Data<'_> {
     }
 }
 
-/// Which way the bytes of a command take between the driver and us.
+/// Which way the bytes of a command take between the driver and haul.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum How {
     /// The driver copies them.
     Copied,
     /// None, where the driver can do without a copy.
     Direct,
-    /// They are in the buffer that this descriptor reserves and shares with us.
+    /// They are in the buffer that this descriptor reserves and shares with haul.
     Shared,
     /// None: they stay in the driver's memory, and are lost there.
     NotMoved,
@@ -107,7 +107,7 @@ impl Node {
     /// Opens it; with read access alone where this process may have no more and only reading is asked for.
     pub(super) fn open(path: &Path, purpose: Purpose, wishes: CommandWishes) -> io::Result<Self> {
         let open = |access: OFlags| {
-            // Without it an open waits for whoever has the node for itself.
+            // Without it an open waits for a process that has the node exclusively.
             let mut flags = access | OFlags::NONBLOCK | OFlags::CLOEXEC;
             flags.set(OFlags::EXCL, wishes.exclusive && access == OFlags::RDWR);
             rustix::fs::open(path, flags, Mode::empty())
@@ -151,8 +151,7 @@ impl Node {
 
     /// Carries a command out, as often as it takes. Returns the bytes moved, whole blocks where `place` has any.
     ///
-    /// # Errors
-    /// What the kernel said; a [`DeviceError`] for what the disk or the way to it said.
+    /// # Errors The kernel's error; a [`DeviceError`] for the error of the disk or its transport.
     pub(super) fn carry_out(&self, cdb: &Cdb, data: Data<'_>, place: Place) -> io::Result<u32> {
         self.carry_out_by(How::Copied, cdb, data, place)
     }
@@ -199,7 +198,7 @@ impl Node {
         self.counts.short.fetch_add(short.into(), Relaxed);
     }
 
-    /// The failure that is reported: of a device that has disappeared, that it is gone, whatever was said on the way.
+    /// The reported failure: if the device has disappeared, that, regardless of transport errors.
     pub(super) fn settled(&self, error: DeviceError, on_the_way: bool) -> io::Error {
         if on_the_way && self.is_gone() {
             return DeviceError { kind: Kind::Gone, ..error }.into();
@@ -261,7 +260,7 @@ impl Node {
         let given = if self.writable { unsafe { sg::give(self.fd(), &header) } } else { Err(Errno::FAULT.into()) };
         match given {
             Ok(()) => {}
-            // Who may only read the node gives commands by SG_IO alone, and memory that another driver shares with us
+            // Who may only read the node gives commands by SG_IO alone, and memory that another driver shares with haul
             // is not always available: with a copy, then.
             Err(error) if error.raw_os_error() == Some(libc::EFAULT) => {
                 let answer = self.exchange(How::Copied, cdb, data, self.timeout_ms())?;
@@ -329,7 +328,7 @@ pub(super) fn header(cdb: &Cdb, timeout_ms: u32) -> SgIoHdr {
 
 /// What the driver says in a header that came back.
 pub(super) fn answer(header: &SgIoHdr, sense: &[u8]) -> Answer {
-    /// Of the driver's status: the command timed out, before the host's status said so.
+    /// Of the driver's status: the command timed out, before the host status reported it.
     const DRIVER_TIMEOUT: u16 = 0x06;
     const DID_TIME_OUT: u16 = 0x03;
     let timed_out = header.driver_status & 0x0f == DRIVER_TIMEOUT && header.host_status == 0;

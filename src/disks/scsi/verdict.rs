@@ -69,7 +69,7 @@ pub(super) enum Verdict {
     Done { moved: u32, recovered: bool },
     /// It did not, and may the next time; else it is this failure.
     Again(Again, DeviceError),
-    /// It did not. `on_the_way`: the disk itself did not say so, and may be gone.
+    /// It did not. `on_the_way`: not reported by the disk itself, which may have disappeared.
     Failed { error: DeviceError, on_the_way: bool },
 }
 

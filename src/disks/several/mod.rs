@@ -61,7 +61,7 @@ impl Several {
         }
     }
 
-    /// Passes each dest to `dropped` that is dropped from now on. Only the first one told of is heard.
+    /// Passes each dest to `dropped` that is dropped from now on. Only the first one passed is used.
     pub fn on_drop(&self, dropped: Dropped) {
         self.dropped.set(dropped).ok();
     }

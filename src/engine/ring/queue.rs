@@ -37,8 +37,7 @@ const TOGETHER: Duration = Duration::from_micros(150);
 impl<F: Form> RingQueue<F> {
     /// A ring for `depth` blocks between these sides.
     ///
-    /// # Errors
-    /// What the kernel said to setting up a ring.
+    /// # Errors The kernel's error to setting up a ring.
     pub fn open(ends: [Option<Arc<dyn Endpoint>>; 2], depth: u32, arena: &Arena) -> io::Result<Self> {
         let fd = |end: &Option<Arc<dyn Endpoint>>| {
             end.as_ref().and_then(|end| end.on_ring()).map_or(-1, |on_ring| on_ring.fd().as_raw_fd())
@@ -125,7 +124,7 @@ impl<F: Form> Queue for RingQueue<F> {
         let mut entry = F::encode(on_ring, &mut request, types::Fixed(side as u32));
         entry.set_user_data(slot as u64);
         // SAFETY: the request stays as it is in `flying` until its completion, the endpoint in `ends`, and slots are
-        // unique; this queue drains before it is gone, or leaks both.
+        // unique; this queue drains before it is dropped, or leaks both.
         unsafe { self.ring.uring.submission().push(&entry) }.expect("the ring has an entry for every slot");
         self.flying[slot] = Some(request);
         self.in_flight += 1;
@@ -195,8 +194,8 @@ impl<F: Form> Drop for RingQueue<F> {
             self.abandon();
             return;
         }
-        // A closed ring lets go of its files some time later, in a kernel thread; until then a device opened with
-        // O_EXCL is still claimed, and whoever wants to mount it next hears that it is busy.
+        // A closed ring releases its files some time later, in a kernel thread; until then a device opened with O_EXCL
+        // is still claimed, and mounting it next fails with EBUSY.
         let submitter = self.ring.uring.submitter();
         submitter.unregister_files().ok();
         submitter.unregister_buffers().ok();

@@ -281,7 +281,7 @@ impl Governor {
     }
 
     /// Whether one clear gain is enough. More in flight does not double what a head does, nor do later trials find what
-    /// the first ones missed: a gain like that is someone else who has gone away.
+    /// the first ones missed: a gain like that is caused by another process that ended.
     fn trusts_one_gain(&self, running: &Running) -> bool {
         running.change.adds() && self.is_early(running.by) && !self.start.rotational[running.by]
     }

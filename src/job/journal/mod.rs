@@ -39,7 +39,7 @@ pub(crate) struct ExistingJournal {
     old: Option<Journal>,
     /// Others that claim something about the dest.
     stale: Vec<Stale>,
-    /// Those of them that somebody could want to continue, and has not given up.
+    /// Those of them that could be continued and are not discarded.
     waiting: Vec<Waiting>,
     resumes: bool,
     head: Head,
@@ -201,7 +201,7 @@ impl ExistingJournal {
         let name = path.display().to_string();
         let old = match place::open(path) {
             Ok(old) => old,
-            // No journal is made there, so that it is in nobody's way.
+            // No journal is made there, so that it blocks nothing.
             Err(fault) if !kept && foreign::is_ignored(path, &fault) => return Ok(()),
             Err(fault) if foreign::is_foreign(path, &fault) => return Err(foreign::refusal(path, self.named)),
             Err(fault) => match fault.kind {
@@ -292,7 +292,7 @@ pub(crate) struct ActiveJournal {
 
 impl ActiveJournal {
     /// Writes down what `dest` has already, as a manifest tells: a copy that is interrupted continues from there, and
-    /// as long as it has not, nobody believes that manifest again.
+    /// as long as it has not, that manifest is not used again.
     ///
     /// # Errors
     /// It cannot be made durable, or not be written down.

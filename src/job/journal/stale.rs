@@ -9,7 +9,7 @@ use crate::ledger::FaultKind;
 use crate::ledger::journal::Head;
 use std::path::{Path, PathBuf};
 
-/// A journal that claims something about a dest, and is to be removed before anybody writes there.
+/// A journal that claims something about a dest, and is to be removed before a write there.
 pub(crate) struct Stale {
     path: PathBuf,
     /// Bytes that it claims; `None`: it cannot be believed anyway, or is in use.

@@ -1,5 +1,5 @@
-//! Unfinished copies that wait to be continued, when a copy is to begin at the start: nobody's work is abandoned
-//! without a word.
+//! Unfinished copies that wait to be continued, when a copy is to begin at the start: no work is abandoned without
+//! notice.
 use std::path::PathBuf;
 
 /// An unfinished copy whose journal says that some of its bytes are durable.

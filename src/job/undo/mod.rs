@@ -1,5 +1,5 @@
-//! What stands on a device before its speed of writing is measured: kept, and put back; also by the next run, where a
-//! crash came between.
+//! The original data of a device whose write rate is measured: saved, and restored; also by the next run, where a crash
+//! came between.
 mod keep;
 mod put_back;
 mod waiting;

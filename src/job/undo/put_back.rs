@@ -34,9 +34,9 @@ pub(crate) struct NotPutBack {
 }
 
 /// Puts back what was kept, makes it durable, and then removes the journal. A sector that carries the session's content
-/// has not been written by anybody since; one that is as it was needs nothing. Any other was written by another program
-/// and stays; then so does what cannot be read, for its origin is unknown. A place that fails keeps no other from being
-/// put back.
+/// has not been written by another program since; one that is as it was needs nothing. Any other was written by another
+/// program and stays; then so does what cannot be read, for its origin is unknown. A place that fails keeps no other
+/// from being put back.
 ///
 /// # Errors Refused where there are sectors that another program wrote; else what the device, or the file system of the
 /// journal, said first. The journal stays then.
@@ -50,7 +50,7 @@ pub(crate) fn put_back(undo: Undo, end: &Arc<dyn Endpoint>) -> std::result::Resu
             return Err(Box::new(NotPutBack { error, left }));
         }
     };
-    // Whoever has the device open hears once of writes that failed before; what is said from now on is about ours.
+    // Whoever has the device open hears once of writes that failed before; errors from now on concern this run.
     drop(end.make_durable());
     for kept in undo.kept() {
         work.one(&undo, kept);
@@ -89,11 +89,11 @@ struct Work<'a> {
     original: Vec<u8>,
     /// What another process wrote.
     foreign: ExtentSet,
-    /// Whoever wrote there last.
+    /// The last writer there.
     unreadable: ExtentSet,
     /// What could not be put back.
     left: ExtentSet,
-    /// What was said first of that.
+    /// The first message about it.
     failure: Option<Error>,
     /// The device as a whole has failed: nothing more is tried.
     is_over: bool,
@@ -233,7 +233,7 @@ impl<'a> Work<'a> {
         self.tell(op, part.offset, error);
     }
 
-    /// Keeps what was said, if it is the first.
+    /// Keeps the first message.
     fn tell(&mut self, op: Op, offset: u64, error: io::Error) {
         let facts = self.end.facts();
         let kind = self.end.diagnose(op, offset, &error);

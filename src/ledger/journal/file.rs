@@ -16,7 +16,7 @@ use std::path::Path;
 /// Below this size a journal is not worth being written again.
 const COMPACT_BYTES: u64 = 256 << 10;
 
-/// A journal, open and locked against other processes (flock: advisory, gone with the process).
+/// A journal, open and locked against other processes (flock: advisory, released with the process).
 pub struct Journal {
     place: Place,
     file: File,
@@ -24,7 +24,7 @@ pub struct Journal {
     state: State,
     ended: Option<Ended>,
     seal: Seal,
-    /// Bytes that hold; the next line goes there.
+    /// Valid bytes; the next line goes there.
     len_bytes: u64,
     /// Size from which on it is written again.
     pub(super) compact_bytes: u64,

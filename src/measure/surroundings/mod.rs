@@ -25,7 +25,7 @@ const WITNESS_BYTES: u64 = 64 << 20;
 /// Memory of the group, in bytes: the test file, and about as much as a small machine has to spare for a copy.
 const GROUP_BYTES: u64 = 192 << 20;
 
-/// Without a group, no more than this is read in one way: the page cache of others is not ours, in bytes.
+/// Without a group, no more than this is read in one way: the page cache belongs to other processes, in bytes.
 const UNGROUPED_BYTES_MAX: u64 = 1 << 30;
 
 /// How often the test file is read again when the kernel let parts of it go at once.
@@ -34,10 +34,10 @@ const WARMINGS: usize = 3;
 /// What of the test file in the page cache is all of it, as a share.
 const WARM: f64 = 0.99;
 
-/// How long whoever reads may take to end and say how far it came.
+/// How long the reader may take to end and report its progress.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Bytes of a block of whoever reads.
+/// Bytes of a block of the reader.
 const BLOCK_BYTES: u64 = 1 << 20;
 
 /// The surroundings of a disk on this machine.
@@ -93,7 +93,7 @@ impl Around {
         }
     }
 
-    /// This program, with nothing to say and in the group, if there is one; it does not outlive us.
+    /// This program, with nothing to say and in the group, if there is one; it does not outlive haul.
     fn command(&self) -> io::Result<Command> {
         use std::os::unix::process::CommandExt;
         let mut command = Command::new(&self.program);
@@ -118,7 +118,7 @@ impl SystemUnderTest for Around {
     fn warm(&mut self) -> io::Result<f64> {
         let mut share = 0.0;
         for _ in 0..WARMINGS {
-            // Its pages are charged to the group of whoever reads it first.
+            // Its pages are charged to the group of its first reader.
             self.test_file.forget()?;
             let mut command = self.command()?;
             let ended = command.args(["dd", "bs=1M"]).stdin(self.test_file.reader()?).status()?;
@@ -200,7 +200,7 @@ impl Drop for Around {
     }
 }
 
-/// Lets whoever reads end as on SIGINT, which dd takes for the wish to say how far it came; and what it said.
+/// Ends the reader as with SIGINT, on which dd reports its progress; returns its output.
 fn ended(child: &mut Child) -> io::Result<String> {
     let began = Instant::now();
     if child.try_wait()?.is_none() {
@@ -227,7 +227,7 @@ fn bytes_in(said: &str) -> Option<u64> {
     line.split_once(" byte")?.0.parse().ok()
 }
 
-/// Memory that is available without taking from anybody; 0 where the kernel does not say.
+/// Memory that is available without taking it from other processes; 0 where the kernel does not say.
 fn available_bytes() -> u64 {
     let text = fs::read_to_string("/proc/meminfo").unwrap_or_default();
     let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"));

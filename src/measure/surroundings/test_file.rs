@@ -1,4 +1,4 @@
-//! The test file: a file of which somebody keeps a part in the page cache, as every file that was read is kept.
+//! The test file: a file whose pages are in the page cache, as those of every file that was read.
 use crate::files::nameless;
 use crate::sys::page_cache;
 use rustix::fs::{Advice, fadvise, fstatfs};

@@ -75,7 +75,7 @@ fn in_use(dest: &Facts) -> Error {
     let users: Vec<String> = dest.in_use.iter().map(user).collect();
     let system = dest.in_use.iter().any(|user| matches!(user, InUse::System { .. }));
     let advice = if system {
-        // Telling somebody to unmount / step by step would be no help.
+        // Advice to unmount / step by step would be no help.
         "To overwrite it, boot another system, from a USB stick or over the network.".to_owned()
     } else {
         let mut steps: Vec<String> = Vec::new();

@@ -163,7 +163,7 @@ fn start(asked: &PlanInput, is_sync: bool) -> Start {
     }
 }
 
-/// Where a copy begins whose disks nobody has tuned: what suits a single head, which loses by more, and costs others
+/// Where a copy begins whose disks are not tuned: what suits a single head, which loses by more, and costs others
 /// little until they have more. What is known to work on many requests at once begins higher.
 fn usual_start(asked: &PlanInput) -> Start {
     let transport = |side: Side| asked.facts(side).identity.transport.as_deref();
@@ -285,7 +285,7 @@ fn own_block(asked: &PlanInput, start: &Start, unit: u32) -> (u32, String) {
     (block, because)
 }
 
-/// The longest command of a side that is reached by commands: nobody splits those.
+/// The longest command of a side that is reached by commands: those are not split.
 fn command_bytes_max(asked: &PlanInput) -> Option<u32> {
     let through = Side::BOTH.into_iter().filter(|side| asked.through(*side).is_some());
     through.map(|side| asked.facts(side).queue.max_request_bytes).filter(|bytes| *bytes > 0).min()

@@ -59,7 +59,7 @@ pub struct Curve {
     pub colour: usize,
     /// How they are shown.
     pub shape: Shape,
-    /// Where they stand, as values of both axes.
+    /// Their positions, as values of both axes.
     pub points: Vec<(f64, f64)>,
 }
 
@@ -73,7 +73,7 @@ impl Curve {
 /// Curves over the same two axes.
 #[derive(Clone, Debug)]
 pub struct Chart {
-    /// What it shows, for whoever cannot see it.
+    /// What it shows, for readers who cannot see it.
     pub label: String,
     /// The axis below.
     pub across: Axis,
@@ -147,7 +147,7 @@ impl Chart {
         Ok(())
     }
 
-    /// Where a point stands; `None` of what is no number. What lies outside stands at the edge.
+    /// The position of a point; `None` of what is no number. What lies outside stands at the edge.
     fn placed(&self, (x, y): (f64, f64)) -> Option<(f64, f64)> {
         let on = |axis: &Axis, value| {
             let (from, to) = axis.ends();

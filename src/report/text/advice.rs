@@ -2,7 +2,7 @@
 use crate::core::{Error, Kind, Side};
 use std::io;
 
-/// A sentence or two for whoever reads the error; empty where nothing sensible can be said.
+/// A sentence or two for the reader of the error; empty where nothing sensible can be said.
 pub(crate) fn advice(error: &Error) -> &str {
     if error.source.as_ref().and_then(io::Error::raw_os_error) == Some(libc::EFBIG) {
         return "A limit of this process (ulimit -f) or of the file system forbids a file of that size. Raise the \

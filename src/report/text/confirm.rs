@@ -35,8 +35,7 @@ pub fn waiting_copy(what: &str, can_resume: bool) -> String {
 
 /// Asks and waits for a line. True for `yes` and nothing else, in any case; the end of the input is a no.
 ///
-/// # Errors
-/// What reading the answer or writing the question said.
+/// # Errors The error of reading the answer or writing the question.
 pub fn ask(question: &str, input: &mut impl BufRead, out: &mut impl Write) -> io::Result<bool> {
     Ok(answer(question, input, out)? == "yes")
 }
@@ -51,7 +50,7 @@ pub fn answer(question: &str, input: &mut impl BufRead, out: &mut impl Write) ->
     let mut answer = Vec::new();
     input.by_ref().take(ANSWER_BYTES_MAX).read_until(b'\n', &mut answer)?;
     if !answer.ends_with(b"\n") {
-        // The end of the input, or an answer without one: what comes next begins on a line of its own.
+        // The end of the input, or an answer without one: what comes next begins on a separate line.
         out.write_all(b"\n")?;
     }
     Ok(String::from_utf8_lossy(answer.trim_ascii()).to_ascii_lowercase())

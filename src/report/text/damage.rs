@@ -100,7 +100,7 @@ pub(super) fn conclusion(plan: &Plan, damage: &Damage) -> String {
     format!("\n{}", paragraph(&text))
 }
 
-/// The command that checks what was written, on a line of its own.
+/// The command that checks what was written, on a separate line.
 pub(super) fn how_to_check(plan: &Plan, outcome: &Outcome, args: &[String]) -> String {
     let Some(used) = plan.pattern.filter(|used| used.act == PatternAct::Write && outcome.ended_well()) else {
         return String::new();

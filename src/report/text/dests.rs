@@ -68,8 +68,8 @@ fn verdict(ended: &DestOutcome) -> String {
     }
 }
 
-/// The commands that give each dest what it lacks, each on a line of its own, where one has failed: then they do not
-/// lack the same.
+/// The commands that give each dest what it lacks, each on a separate line, where one has failed: then they do not lack
+/// the same.
 pub(super) fn how_to_go_on(plan: &Plan, outcome: &Outcome, args: &[String]) -> String {
     let commands = outcome.dests.iter().filter_map(|dest| rest(plan, outcome, dest, args)).map(shell_line);
     let lines: String = commands.map(|command| format!("  {command}\n")).collect();

@@ -19,7 +19,7 @@ use std::sync::Arc;
 
 /// The result of moving blocks.
 enum Moved {
-    /// So many bytes have arrived with none missing, and both sides stand behind them.
+    /// So many bytes have arrived with none missing, and both sides are positioned behind them.
     Bytes(u64),
     /// A signal asked for the end.
     Interrupted(i32),

@@ -71,7 +71,7 @@ impl Watcher for Reporter {
     }
 }
 
-/// The signals that dd hears.
+/// The signals that dd handles.
 fn heard() -> Vec<i32> {
     let mut heard = Vec::new();
     if std::env::var_os("POSIXLY_CORRECT").is_none() {

@@ -55,7 +55,7 @@ impl Shared {
     }
 }
 
-/// Hears signals and reports progress until the process ends.
+/// Handles signals and reports progress until the process ends.
 pub(crate) struct Watch {
     shared: Arc<Shared>,
     pub(super) tally: Arc<RecordTally>,

@@ -9,7 +9,7 @@ use rustix::fs::SeekFrom;
 use std::io;
 
 impl Ends {
-    /// A batch in memory that a driver shares with us, where that was requested. Where it is not available, that is
+    /// A batch in memory that a driver shares with haul, where that was requested. Where it is not available, that is
     /// reported.
     pub(super) fn shared_batch(&self, bytes: usize, listener: &dyn RecordListener) -> Option<Batch> {
         let len = u32::try_from(bytes).ok()?;
@@ -27,7 +27,7 @@ impl Ends {
 /// Whether a disk says that it has the same bytes.
 enum Agreed {
     Yes,
-    /// What it said.
+    /// Its error.
     No(io::Error),
     /// It was not asked.
     Unknown,
@@ -74,7 +74,7 @@ impl Writer {
             Agreed::No(error) => Some(error),
             Agreed::Unknown => None,
         };
-        // Whole records, as direct I/O wants them, though the last one may be short.
+        // Whole records, as direct I/O needs them, though the last one may be short.
         let len = bytes.len().next_multiple_of(obs);
         let kept = self.theirs.take().filter(|memory| memory.bytes().len() >= len).or_else(|| Memory::of(len));
         let mut memory = kept.ok_or(Diagnostic::Memory(len as u64))?;

@@ -3,7 +3,7 @@ use super::batch::{Batch, Mark};
 use crate::apps::fronts::record_plan::{Framing, FramingKind, RecordPlan};
 use std::sync::Arc;
 
-/// The writing side is gone: there is nothing left to do.
+/// The writing side has ended: there is nothing left to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Stopped;
 

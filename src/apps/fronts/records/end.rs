@@ -55,7 +55,7 @@ pub fn finish(plan: &RecordPlan, ends: &Ends, at_hole: bool, gave_up: bool, list
     finished
 }
 
-/// Lets a regular file reach up to where the dest stands.
+/// Lets a regular file reach up to the current offset of the dest.
 fn set_end(ends: &Ends) -> Result<(), (u64, io::Error)> {
     let Ok(fd) = ends.dest.fd() else { return Ok(()) };
     let (Ok(stat), Ok(offset)) = (rustix::fs::fstat(fd), rustix::fs::tell(fd)) else { return Ok(()) };

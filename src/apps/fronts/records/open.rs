@@ -91,7 +91,7 @@ impl Ends {
     /// Drops what the page cache holds of disks that are reached by their own commands: it may be older than they are.
     pub fn drop_caches(&self) {
         for device in [&self.source, &self.dest].into_iter().filter_map(Opened::device) {
-            // Where it cannot be written back, whoever wrote it hears of that.
+            // Where it cannot be written back, whoever wrote it is informed of that.
             let _ = device.drop_cache();
         }
     }
@@ -144,7 +144,7 @@ fn remove_made(made: &Opened, path: &OsStr) {
     let ours = made.fd().ok().and_then(|fd| rustix::fs::fstat(fd).ok());
     let (Some(ours), Ok(named)) = (ours, rustix::fs::lstat(path)) else { return };
     if (ours.st_dev, ours.st_ino) == (named.st_dev, named.st_ino) {
-        // Why the copy is refused is reported; an empty file that stays harms nobody.
+        // Why the copy is refused is reported; an empty file that stays is harmless.
         let _ = rustix::fs::unlink(path);
     }
 }
@@ -224,7 +224,7 @@ fn open_path(side: &RecordSide, direction: OFlags, more: OFlags) -> Result<Optio
     }
 }
 
-/// Opens the dest; true: this made the file, as far as somebody may want it removed again.
+/// Opens the dest; true: this made the file, where it may have to be removed again.
 fn open_dest(plan: &RecordPlan) -> Result<(Option<OwnedFd>, bool), Diagnostic> {
     let (words, skip) = (plan.dest_words, plan.dest.skip);
     let mut more = flags(plan.dest.words);

@@ -49,7 +49,7 @@ struct Shared {
     listener: Arc<dyn RecordListener>,
 }
 
-/// Copies from where both sides stand, after `before` was copied already, and reports what fails.
+/// Copies from the current offsets of both sides, after `before` was copied already, and reports what fails.
 pub fn run(
     plan: &Arc<RecordPlan>,
     ends: &Arc<Ends>,
@@ -263,7 +263,7 @@ fn warn_of_short(shared: &Shared, warn: Option<u64>) {
     }
 }
 
-/// What the reading thread brings; `None`: the writing thread is gone, and nothing need be waited for.
+/// What the reading thread brings; `None`: the writing thread has ended, and nothing need be waited for.
 type Brought = Option<(Batch, Filled)>;
 
 /// What the writing thread is given.

@@ -52,7 +52,7 @@ pub(super) fn is_einval(error: &io::Error) -> bool {
     error.raw_os_error() == Some(libc::EINVAL)
 }
 
-/// Reads the source from where it stands.
+/// Reads the source from its current offset.
 pub(super) struct Reader {
     pub(super) plan: Arc<RecordPlan>,
     pub(super) ends: Arc<Ends>,

@@ -13,9 +13,9 @@ use std::io;
 pub enum Begun {
     /// It can.
     Yes(Lead),
-    /// It cannot, which has been said; the counts are still to be reported.
+    /// It cannot, which has been reported; the counts are still to be reported.
     No,
-    /// There is no memory for it, which has been said; nothing else is reported.
+    /// There is no memory for it, which has been reported; nothing else is reported.
     NoMemory,
 }
 
@@ -67,7 +67,7 @@ fn read_over_dest(plan: &RecordPlan, ends: &Ends, lead: Lead, listener: &dyn Rec
     let wants = (0..skip.records).map(|_| record_bytes).chain((skip.bytes > 0).then_some(skip.bytes));
     for want in wants {
         match ends.dest.read(&mut memory.bytes_mut()[..want as usize]) {
-            // Whoever has a FIFO open for writing never sees its end.
+            // A process that has a FIFO open for writing never sees its end.
             Ok(_) => {}
             Err(error) => return refuse(listener, Side::Dest, error),
         }

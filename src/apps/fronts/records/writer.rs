@@ -22,7 +22,7 @@ struct Counted {
     cuts: usize,
 }
 
-/// Writes to the dest from where it stands.
+/// Writes to the dest from its current offset.
 pub(super) struct Writer {
     pub(super) plan: Arc<RecordPlan>,
     pub(super) ends: Arc<Ends>,

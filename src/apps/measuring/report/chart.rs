@@ -18,7 +18,7 @@ const CELL_MAX: usize = 4;
 
 /// Blocks from an eighth to a whole.
 const EIGHTHS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
-/// The same for whoever has ASCII only.
+/// The same for terminals with ASCII only.
 const THIRDS: [char; 3] = ['.', ':', '#'];
 
 /// From this share of the best on, a bar is as good as it.

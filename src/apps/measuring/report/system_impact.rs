@@ -51,7 +51,7 @@ fn felt_of_one(effect: &Effect) -> String {
     format!("{} reads leave {kept:.0} % of a cached file, and program starts take {starts}", name(effect))
 }
 
-/// In which memory that was, and whether so little was read that nobody had to feel it.
+/// In which memory that was, and whether so little was read that no eviction was necessary.
 pub(crate) fn conditions(system_impact: &Interference) -> String {
     let test_file = units::size(system_impact.test_file_bytes);
     let buffered = system_impact.effects.iter().filter(|effect| effect.way == Some(Way::Buffered));

@@ -22,8 +22,8 @@ pub struct Mark {
 }
 
 impl Mark {
-    /// The mark at the start of `block`; `None` if there is none, or one whose check does not hold. Whoever checks a
-    /// disk without being told run and length reads them here.
+    /// The mark at the start of `block`; `None` if there is none, or one whose check does not hold. A checker of a disk
+    /// without being told run and length reads them here.
     pub fn read(block: &[u8]) -> Option<Mark> {
         let (words, _) = block.as_chunks::<8>();
         let word = |at: usize| words.get(at).map(|bytes| u64::from_le_bytes(*bytes));

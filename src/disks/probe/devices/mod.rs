@@ -105,7 +105,7 @@ fn may_be_opened(path: &Path) -> bool {
     !matches!(rustix::fs::open(path, flags, Mode::empty()), Err(Errno::ACCESS | Errno::PERM | Errno::NOENT))
 }
 
-/// Something stands behind it: a disk, a drive, a card reader.
+/// It has a device: a disk, a drive, a card reader.
 fn has_hardware(disk: &Block) -> bool {
     disk.dir.join("device").exists()
 }

@@ -28,7 +28,8 @@ pub fn look(path: &Path) -> Option<String> {
     let mut file = OpenOptions::new().read(true).custom_flags(flags).open(path).ok()?;
     // Metadata has no size of a block device; its end has.
     let size = file.seek(SeekFrom::End(0)).ok()?;
-    // No reading ahead: what nobody looks at has no place in the page cache. Where that is refused, it costs a little.
+    // No reading ahead: data that is not used does not belong in the page cache. Where that is refused, it costs a
+    // little.
     let _ = rustix::fs::fadvise(&file, 0, None, rustix::fs::Advice::Random);
     let start = beginning(&file);
     let seen = Seen { start: &start, size: Some(size), file: Some(&file) };

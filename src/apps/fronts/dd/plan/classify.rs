@@ -16,7 +16,7 @@ pub enum DdKind {
     File,
     /// A block device.
     Block,
-    /// /dev/zero: as much as one wants.
+    /// /dev/zero: unlimited.
     Zeros,
     /// /dev/null.
     Null,

@@ -56,7 +56,7 @@ impl Quoting {
         text
     }
 
-    /// A path, in quotes where a shell would want them.
+    /// A path, quoted where a shell needs it.
     pub fn path_if_needed(self, bytes: &[u8]) -> Vec<u8> {
         let special = |byte: &u8| b" !\"$&'()*;<=>?[\\]^`|:\t".contains(byte);
         let at_start = matches!(bytes.first(), None | Some(b'#' | b'~'));

@@ -93,8 +93,8 @@ impl Reporter {
         *line = text.len();
     }
 
-    /// The same while records are moved one by one. Where none has come since the last time, it is reported again
-    /// behind the next, which is when dd tells it; before the first there is nothing to tell.
+    /// The same while records are moved one by one. Where no record was copied since the last time, it is reported
+    /// again behind the next, which is when dd tells it; before the first there is nothing to tell.
     pub fn tell_progress_by_records(&self) {
         let bytes = self.tally.get().written_bytes;
         if self.told_bytes.load(Relaxed) == bytes {
@@ -151,7 +151,7 @@ impl Reporter {
 
 impl RecordListener for Reporter {
     fn complain(&self, side: Side, complaint: &Diagnostic, with_counts: bool) {
-        // Warnings, which status=none does not want.
+        // Warnings, which status=none suppresses.
         let warning = matches!(complaint, Diagnostic::SkipTooFar | Diagnostic::PartialRead(_));
         // Nor what is skipped.
         if (warning || with_counts) && self.telling == Telling::Errors {
