@@ -18,8 +18,13 @@ pub struct Device {
     pub made_of: Vec<String>,
     /// It moves a head; `None` where nobody knows.
     pub rotational: Option<bool>,
+    /// The kernel's sequence number of the disk, which another disk or medium under the same name does not have; `None`
+    /// before Linux 5.15.
+    pub disk_sequence: Option<u64>,
     /// Its medium can be taken out.
     pub removable: bool,
+    /// It or its medium can be taken out while the machine runs: removable, a disk on USB, an SD card.
+    pub hotplug: bool,
     /// It cannot be written to now.
     pub read_only: bool,
     /// Smallest addressable unit; 0 where nobody knows.

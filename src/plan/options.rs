@@ -76,6 +76,8 @@ pub enum Expectation {
     Wwn(String),
     /// Size in bytes.
     Size(u64),
+    /// The kernel's sequence number of the disk: no other disk has come under its name.
+    Sequence(u64),
 }
 
 /// Whether a journal is kept, and where.

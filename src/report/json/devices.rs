@@ -46,6 +46,7 @@ fn device(device: &Device) -> impl Serialize {
         scheduler_advised: device.queue_policy.advice(device.rotational).map(SchedulerAdvice::scheduler),
         read_ahead_bytes: device.queue_policy.read_ahead_bytes,
         removable: device.removable,
+        hotplug: device.hotplug,
         read_only: device.read_only,
         logical_block_bytes: Some(device.logical_block_bytes).filter(|&bytes| bytes > 0),
         physical_block_bytes: Some(device.physical_block_bytes).filter(|&bytes| bytes > 0),
