@@ -61,6 +61,12 @@ _haul() {
             haul__subcmd__journal,import)
                 cmd="haul__subcmd__journal__subcmd__import"
                 ;;
+            haul__subcmd__journal,list)
+                cmd="haul__subcmd__journal__subcmd__list"
+                ;;
+            haul__subcmd__journal,remove)
+                cmd="haul__subcmd__journal__subcmd__remove"
+                ;;
             haul__subcmd__manifest,diff)
                 cmd="haul__subcmd__manifest__subcmd__diff"
                 ;;
@@ -318,7 +324,7 @@ _haul() {
             return 0
             ;;
         haul__subcmd__journal)
-            opts="-h --help export import"
+            opts="-h --help list remove export import"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -386,13 +392,49 @@ _haul() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
-        haul__subcmd__list)
+        haul__subcmd__journal__subcmd__list)
             opts="-h --json --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        haul__subcmd__journal__subcmd__remove)
+            opts="-y -h --yes --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        haul__subcmd__list)
+            opts="-a -o -h --all --columns --json --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --columns)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -o)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;

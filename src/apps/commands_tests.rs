@@ -1,5 +1,6 @@
 use super::*;
 use crate::apps::command::Words;
+use crate::apps::list::Form;
 use crate::core::{EngineKind, HashKind, OnError, Portion};
 use crate::plan::{Delta, Expectation, JournalWish, Options, PassthroughMode, ProgressStyle, When};
 use std::os::unix::ffi::OsStringExt;
@@ -150,8 +151,15 @@ fn each_engine_and_style_has_its_word() {
 
 #[test]
 fn the_other_commands_are_understood() {
-    assert!(!words::<ListArguments>("list").unwrap());
-    assert!(words::<ListArguments>("list --json").unwrap());
+    let columns = |line| match words::<ListArguments>(line).unwrap() {
+        Form::Table(columns) => columns.iter().map(|column| column.name).collect::<Vec<_>>().join(","),
+        other => format!("{other:?}"),
+    };
+    assert_eq!(columns("list"), "NAME,SIZE,MODEL,SERIAL,CONTENT,USE");
+    assert_eq!(
+        [columns("list --json"), columns("list -a"), columns("list -o wwn,Name")],
+        ["Json", "Everything", "WWN,NAME"]
+    );
     assert_eq!(words::<GenerateArguments>("generate zsh").unwrap(), "zsh");
     assert_eq!(words::<ListArguments>("--version").unwrap_err().exit_code(), 0);
 }

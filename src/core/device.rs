@@ -1,4 +1,4 @@
-use super::{Identity, InUse, Partition, QueuePolicy, SavedPace};
+use super::{Identity, InUse, Partition, PendingCopy, QueuePolicy, SavedPace};
 use std::path::PathBuf;
 
 /// A whole block device of this machine, as `haul list` shows it. Sizes and offsets in bytes.
@@ -45,6 +45,8 @@ pub struct Device {
     pub saved_write: Option<SavedPace>,
     /// What measuring it by writing has left.
     pub undo: Option<WaitingUndo>,
+    /// An unfinished copy to it.
+    pub pending: Option<PendingCopy>,
     /// Its partitions in the order of their places.
     pub partitions: Vec<DevicePartition>,
 }
@@ -62,6 +64,8 @@ pub struct DevicePartition {
     pub uses: Vec<InUse>,
     /// What measuring it by writing has left.
     pub undo: Option<WaitingUndo>,
+    /// An unfinished copy to it.
+    pub pending: Option<PendingCopy>,
 }
 
 /// An undo journal of a device: measuring it by writing is not over, or was cut off, so that some places do not have

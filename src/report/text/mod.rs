@@ -23,7 +23,7 @@ mod verified;
 mod writing;
 
 pub(crate) use advice::advice;
-pub use confirm::{answer, ask, confirm, waiting_copy};
+pub use confirm::{answer, ask, confirm, remove_journal, waiting_copy};
 pub(crate) use dests::rest as rest_of_dest;
 pub use dests::{catching_up, dropped};
 pub use digests::digest_lines;

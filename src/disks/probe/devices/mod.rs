@@ -72,6 +72,7 @@ fn told(snapshot: &Snapshot, aliases: &Aliases, disk: &Block) -> Device {
         saved: None,
         saved_write: None,
         undo: None,
+        pending: None,
         partitions: parts(snapshot, aliases, disk),
         path,
     }
@@ -84,7 +85,7 @@ fn parts(snapshot: &Snapshot, aliases: &Aliases, disk: &Block) -> Vec<DevicePart
         let path = PathBuf::from(block.node());
         partition.content = may_be_read(disk).then(|| signature::look(&path)).flatten();
         let (aliases, uses) = (aliases.of(block.number), in_use::of_device(snapshot, block));
-        Some(DevicePartition { partition, path, aliases, uses, undo: None })
+        Some(DevicePartition { partition, path, aliases, uses, undo: None, pending: None })
     };
     partitions(disk).into_iter().filter_map(told).collect()
 }
