@@ -16,6 +16,9 @@ _haul() {
             ",$1")
                 cmd="haul"
                 ;;
+            haul,config)
+                cmd="haul__subcmd__config"
+                ;;
             haul,copy)
                 cmd="haul__subcmd__copy"
                 ;;
@@ -86,7 +89,7 @@ _haul() {
 
     case "${cmd}" in
         haul)
-            opts="-h -V --help --version copy verify manifest pattern journal tune profile list generate dd sg_dd sgp_dd sgm_dd"
+            opts="-h -V --help --version copy verify manifest pattern journal tune profile list config generate dd sg_dd sgp_dd sgm_dd"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -99,8 +102,22 @@ _haul() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        haul__subcmd__config)
+            opts="-h --json --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         haul__subcmd__copy)
-            opts="-y -n -h --also --independent --skip --seek --count --time --ranges --ranges-unit --yes --expect --verify --delta --manifest --manifest-block --dry-run --no-flush --on-error --resume --restart --journal --no-journal --checkpoint --mapfile --sparse --reflink --direct --passthrough --command-timeout --offload --engine --block-size --depth --limit --hash --progress --no-estimate --json --label --report --help"
+            opts="-y -n -h --also --independent --skip --seek --count --time --ranges --ranges-unit --yes --expect --choose --choose-max --verify --delta --manifest --manifest-block --dry-run --no-flush --on-error --resume --restart --journal --no-journal --checkpoint --mapfile --sparse --reflink --direct --passthrough --command-timeout --offload --engine --block-size --depth --limit --hash --progress --no-estimate --json --label --report --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -146,6 +163,14 @@ _haul() {
                     return 0
                     ;;
                 --expect)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --choose)
+                    COMPREPLY=($(compgen -W "removable all" -- "${cur}"))
+                    return 0
+                    ;;
+                --choose-max)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -262,7 +287,7 @@ _haul() {
                     return 0
                     ;;
                 --hash)
-                    COMPREPLY=($(compgen -W "blake3 sha256 md5 xxh3" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "blake3 sha256 md5 xxh3 none" -- "${cur}"))
                     return 0
                     ;;
                 --progress)

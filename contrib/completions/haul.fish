@@ -34,6 +34,7 @@ complete -c haul -n "__fish_haul_needs_command" -f -a "journal" -d 'List and rem
 complete -c haul -n "__fish_haul_needs_command" -f -a "tune" -d 'Find the block size and depth that a disk needs'
 complete -c haul -n "__fish_haul_needs_command" -f -a "profile" -d 'Measure a disk: rate by place, cost of a command'
 complete -c haul -n "__fish_haul_needs_command" -f -a "list" -d 'List block devices: aliases, size, identity, use and partitions'
+complete -c haul -n "__fish_haul_needs_command" -f -a "config" -d 'Show the configured defaults, and where each comes from'
 complete -c haul -n "__fish_haul_needs_command" -f -a "generate" -d 'Print a man page or the completions of a shell'
 complete -c haul -n "__fish_haul_needs_command" -f -a "dd" -d 'Copy with the operands of dd, as GNU dd does'
 complete -c haul -n "__fish_haul_needs_command" -f -a "sg_dd" -d 'Copy with the operands of sg_dd of sg3_utils'
@@ -47,6 +48,9 @@ complete -c haul -n "__fish_haul_using_subcommand copy" -l time -d 'Copy for thi
 complete -c haul -n "__fish_haul_using_subcommand copy" -l ranges -d 'Copy only the ranges that FILE lists' -r -F
 complete -c haul -n "__fish_haul_using_subcommand copy" -l ranges-unit -d 'What a bare number in --ranges FILE counts' -r
 complete -c haul -n "__fish_haul_using_subcommand copy" -l expect -d 'Refuse unless DST has this serial, model, wwn, size' -r
+complete -c haul -n "__fish_haul_using_subcommand copy" -l choose -d 'Disks offered without DST: removable, all' -r -f -a "removable\t'disks that can be taken out'
+all\t'every disk that is not in use'"
+complete -c haul -n "__fish_haul_using_subcommand copy" -l choose-max -d 'Largest disk offered without DST' -r
 complete -c haul -n "__fish_haul_using_subcommand copy" -l verify -d 'Read the dest back and compare it' -r
 complete -c haul -n "__fish_haul_using_subcommand copy" -l delta -d 'Write only what differs on the dest' -r -F
 complete -c haul -n "__fish_haul_using_subcommand copy" -l manifest -d 'Write digests of what was copied to FILE' -r -F
@@ -79,7 +83,8 @@ complete -c haul -n "__fish_haul_using_subcommand copy" -l limit -d 'Copy no mor
 complete -c haul -n "__fish_haul_using_subcommand copy" -l hash -d 'Digest of the source: blake3, sha256, md5, xxh3' -r -f -a "blake3\t'256 bits, fast'
 sha256\t'256 bits, the usual'
 md5\t'128 bits, for old lists of sums only'
-xxh3\t'128 bits, fastest, no protection against intent'"
+xxh3\t'128 bits, fastest, no protection against intent'
+none\t'no digest, whatever the configuration says'"
 complete -c haul -n "__fish_haul_using_subcommand copy" -l progress -d 'auto, bar, plain, json, none' -r -f -a "auto\t'bar on a terminal, plain elsewhere'
 bar\t'a bar that is redrawn'
 plain\t'a line now and then'
@@ -256,4 +261,6 @@ complete -c haul -n "__fish_haul_using_subcommand list" -s o -l columns -d 'Colu
 complete -c haul -n "__fish_haul_using_subcommand list" -s a -l all -d 'Show everything, over several lines a device'
 complete -c haul -n "__fish_haul_using_subcommand list" -l json -d 'Print one JSON document instead of a table'
 complete -c haul -n "__fish_haul_using_subcommand list" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c haul -n "__fish_haul_using_subcommand config" -l json -d 'Print one JSON document instead of a table'
+complete -c haul -n "__fish_haul_using_subcommand config" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c haul -n "__fish_haul_using_subcommand generate" -s h -l help -d 'Print help (see more with \'--help\')'

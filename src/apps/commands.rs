@@ -1,6 +1,8 @@
 //! The list of commands: words in, what they ask for done.
 use super::command::{Call, Command, Run};
+use super::config::ConfigArguments;
 use super::copy::words::CopyArguments;
+use super::defaults;
 use super::definition::definition;
 use super::exit::{Exit, printed};
 use super::fronts;
@@ -31,6 +33,7 @@ static COMMANDS: &[Command] = &[
     Command::of::<ProfileArguments>("profile", "Measure a disk: rate by place, cost of a command")
         .with_manual(profile_manual),
     Command::of::<ListArguments>("list", "List block devices: aliases, size, identity, use and partitions"),
+    Command::of::<ConfigArguments>("config", "Show the configured defaults, and where each comes from"),
     Command {
         define: generate::define,
         ..Command::of::<GenerateArguments>("generate", "Print a man page or the completions of a shell")
@@ -78,9 +81,11 @@ fn with_operands(args: &[OsString], out: Out) -> Option<Exit> {
     for command in COMMANDS {
         let Run::Operands(run) = command.run else { continue };
         if command.is_program(program) {
+            defaults::load_for_fronts();
             return Some(run(&args[..1], words, out));
         }
         if words.first().is_some_and(|verb| verb == command.name) {
+            defaults::load_for_fronts();
             return Some(run(&args[..2], &words[1..], out));
         }
     }

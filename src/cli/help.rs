@@ -13,6 +13,9 @@ pub(crate) const SIZES: &str = include_str!("help/sizes.txt");
 /// With which status a command that writes ends.
 pub(crate) const EXIT_STATUS: &str = include_str!("help/exit-status.txt");
 
+/// Environment variables, and files: the configuration among them.
+pub(crate) const ENVIRONMENT: &str = include_str!("help/environment.txt");
+
 /// One section under a heading.
 pub(crate) struct Section<'a> {
     pub(crate) title: &'a str,

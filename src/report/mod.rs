@@ -9,6 +9,7 @@ pub(crate) mod printable;
 pub(crate) mod style;
 mod table;
 
+pub mod config;
 pub mod json;
 pub mod list;
 pub mod manifest;

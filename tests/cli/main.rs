@@ -8,6 +8,8 @@ mod also;
 mod also_verify;
 mod bar;
 mod beside;
+mod chooser;
+mod config;
 mod damage;
 mod delta;
 mod delta_manifest;

@@ -1,16 +1,18 @@
 //! `haul copy` as clap sees it, and as [`Options`].
+use super::choosing::ChooseArguments;
 use crate::apps::command::{Call, Unmeant, Words};
 use crate::apps::exit::Exit;
 use crate::apps::unbegun::tell_unbegun;
 use crate::cli::certainty::CertaintyArguments;
+use crate::cli::defaults::Defaults;
 use crate::cli::expect;
 use crate::cli::help::{self, EXIT_STATUS, SIZES};
 use crate::cli::journal::JournalArguments;
 use crate::cli::method::{PaceArguments, ReachArguments};
 use crate::cli::on_error;
-use crate::cli::words::{self, address};
-use crate::core::{HashKind, OnError};
-use crate::plan::{Expectation, JournalWish, Options, ProgressStyle, RangeList, When};
+use crate::cli::words::{self, HashChoice, LimitChoice, address};
+use crate::core::{Error, OnError};
+use crate::plan::{Delta, Expectation, JournalWish, Options, ProgressStyle, RangeList, When};
 use clap::error::ErrorKind;
 use clap::{Parser, ValueHint};
 use std::ffi::OsString;
@@ -24,7 +26,7 @@ const NOTES: &str = include_str!("help/notes.txt");
 
 /// The man page `haul(1)`, which is about copying; `more` comes before its last section.
 pub(in crate::apps) fn manual(haul: clap::Command, more: &str) -> String {
-    let sections = [ENDPOINTS, SIZES, EXIT_STATUS, SIGNALS, EXAMPLES, more, NOTES];
+    let sections = [ENDPOINTS, SIZES, EXIT_STATUS, SIGNALS, help::ENVIRONMENT, EXAMPLES, more, NOTES];
     help::manual(haul, include_str!("manual.roff"), "copy", &sections)
 }
 
@@ -48,15 +50,18 @@ pub(crate) struct CopyArguments {
     source: OsString,
 
     /// Dest: block device, file, pipe, - for standard output
+    ///
+    /// Dest: block device, file, pipe, - for standard output. Without it haul lists, on a terminal, the removable disks
+    /// that are not in use, asks which it is to be, and then asks for a confirmation, with --yes too.
     #[arg(value_name = "DST", value_hint = ValueHint::AnyPath)]
-    dest: OsString,
+    dest: Option<OsString>,
 
     /// A further dest; may be given several times
     ///
     /// Write to this dest too, with one read of the source: haul copy SRC DST --also DST2 --also DST3. Each is checked,
     /// asked for and made durable as if it were the only one. One that fails is dropped and named, and the others go
     /// on: the exit status is then 1.
-    #[arg(long, value_name = "DST", value_hint = ValueHint::AnyPath, help_heading = "Range")]
+    #[arg(long, value_name = "DST", value_hint = ValueHint::AnyPath, help_heading = "Range", requires = "dest")]
     also: Vec<OsString>,
 
     /// A slow --also dest does not hold the others up
@@ -126,6 +131,9 @@ pub(crate) struct CopyArguments {
     /// property that the dest does not tell is refused too.
     #[arg(long, value_name = "KEYS", value_parser = expect::parse, help_heading = "Safety")]
     expect: Vec<Expectations>,
+
+    #[command(flatten)]
+    choosing: ChooseArguments,
 
     #[command(flatten)]
     certainty: CertaintyArguments,
@@ -198,26 +206,30 @@ pub(crate) struct CopyArguments {
 
     /// Copy no more than this many bytes a second
     ///
-    /// Copy no more than this many bytes a second: --limit 50M.
-    #[arg(long, value_name = "RATE", value_parser = words::rate, allow_hyphen_values = true, help_heading = "Method")]
-    limit: Option<u64>,
+    /// Copy no more than this many bytes a second: --limit 50M. none: no limit, whatever the configuration says.
+    #[arg(long, value_name = "RATE", value_parser = words::limit, allow_hyphen_values = true, help_heading = "Method")]
+    limit: Option<LimitChoice>,
 
     /// Digest of the source: blake3, sha256, md5, xxh3
     ///
     /// Compute a digest of the source stream beside the copy, without a second read. May be given several times, or
     /// as a list: --hash sha256,xxh3. It is printed on standard output, in the form of sha256sum --tag; on standard
-    /// error if DST is -.
+    /// error if DST is -. none: no digest, whatever the configuration says.
     #[arg(long, value_name = "KIND", value_parser = words::hash(), value_delimiter = ',', help_heading = "Output")]
     #[arg(hide_possible_values = true)]
-    hash: Vec<HashKind>,
+    hash: Vec<HashChoice>,
+
+    /// The digests are those of the configuration.
+    #[arg(skip)]
+    hashes_are_defaults: bool,
 
     /// auto, bar, plain, json, none
     ///
     /// How progress is shown on standard error. auto: a bar on a terminal, a line now and then elsewhere. SIGUSR1
     /// prints a line at any time, whatever the style.
-    #[arg(long, value_name = "STYLE", value_parser = words::progress(), default_value = "auto")]
-    #[arg(hide_possible_values = true, hide_default_value = true, help_heading = "Output")]
-    progress: ProgressStyle,
+    #[arg(long, value_name = "STYLE", value_parser = words::progress(), help_heading = "Output")]
+    #[arg(hide_possible_values = true)]
+    progress: Option<ProgressStyle>,
 
     /// Do not estimate the time by a few short reads
     ///
@@ -253,7 +265,13 @@ pub(crate) struct CopyArguments {
 
 impl CopyArguments {
     fn dests(&self) -> impl Iterator<Item = &OsString> {
-        std::iter::once(&self.dest).chain(&self.also)
+        self.dest.iter().chain(&self.also)
+    }
+
+    /// Digests that nobody asked for on the command line are left out where a copy cannot have them.
+    fn may_have_default_hashes(&self) -> bool {
+        let by_manifest = matches!(self.certainty.delta, Some(Delta::Manifest(_)));
+        self.hash.is_empty() && !self.journal.resumes() && !by_manifest && !self.offload && self.reflink != When::Always
     }
 }
 
@@ -265,22 +283,31 @@ fn range_list(file: Option<OsString>, unit_bytes: Option<u64>) -> Result<Option<
 impl Words for CopyArguments {
     type Options = Options;
 
+    fn with_defaults(mut self, defaults: &Defaults) -> Self {
+        self.limit.get_or_insert(defaults.limit);
+        self.progress.get_or_insert(defaults.progress);
+        self.choosing.max.get_or_insert(defaults.choose_max_bytes);
+        if self.may_have_default_hashes() {
+            self.hashes_are_defaults = true;
+            self.hash = defaults.hash.iter().copied().map(Some).collect();
+        }
+        self
+    }
+
     fn into_options(self) -> Result<Options, Unmeant> {
         if self.json && self.dests().any(|dest| dest == "-") {
             let what = "--json prints the report on standard output, where the data goes with '-' as DST; name a file \
                         or a pipe as DST, or use --progress json, which goes to standard error";
             return Err((ErrorKind::ArgumentConflict, what.to_owned()));
         }
-        if self.source.as_encoded_bytes().starts_with(b"if=") || self.dest.as_encoded_bytes().starts_with(b"of=") {
+        if self.source.as_encoded_bytes().starts_with(b"if=")
+            || self.dest.as_ref().is_some_and(|dest| dest.as_encoded_bytes().starts_with(b"of="))
+        {
             let what = "SRC and DST stand without dd's if= and of=; for a file of such a name write ./ before it";
             return Err((ErrorKind::InvalidValue, what.to_owned()));
         }
-        let mut hashes: Vec<HashKind> = Vec::new();
-        for kind in self.hash {
-            if !hashes.contains(&kind) {
-                hashes.push(kind);
-            }
-        }
+        let hashes =
+            words::hash_kinds(self.hash).map_err(|what| (ErrorKind::InvalidValue, format!("--hash: {what}")))?;
         let record_files = self.journal.into_options()?;
         let range_list = range_list(self.ranges, self.ranges_unit)?;
         let journal_path =
@@ -292,7 +319,9 @@ impl Words for CopyArguments {
         }
         Ok(Options {
             source: address("SRC", self.source)?,
-            dest: address("DST", self.dest)?,
+            dest: self.dest.map(|dest| address("DST", dest)).transpose()?.unwrap_or_default(),
+            choose_from: self.choosing.from.unwrap_or_default(),
+            choose_max_bytes: self.choosing.max,
             also: self.also.into_iter().map(|dest| address("--also", dest)).collect::<Result<_, _>>()?,
             independent: self.independent,
             skip_bytes: self.skip,
@@ -311,6 +340,7 @@ impl Words for CopyArguments {
             command_timeout_s: self.reach.command_timeout,
             no_flush: self.no_flush,
             hashes,
+            hashes_are_defaults: self.hashes_are_defaults,
             mapfile: self.mapfile.map(|path| address("--mapfile", path)).transpose()?,
             on_error: self.on_error,
             journal: record_files.journal,
@@ -321,17 +351,21 @@ impl Words for CopyArguments {
             verify: self.certainty.verify,
             manifest: self.certainty.manifest.map(|path| address("--manifest", path)).transpose()?,
             manifest_block_bytes: self.certainty.manifest_block,
-            limit_bytes_per_s: self.limit,
+            limit_bytes_per_s: self.limit.flatten(),
             time_limit: self.time,
             label: self.label,
             yes: self.yes,
             expect: self.expect.into_iter().flatten().collect(),
             dry_run: self.dry_run,
             no_estimate: self.no_estimate,
-            progress: self.progress,
+            progress: self.progress.unwrap_or_default(),
             json: self.json,
             report: self.report,
         })
+    }
+
+    fn refuse(options: &Options, call: &Call<'_>, error: Error) -> crate::core::Result<Exit> {
+        tell_unbegun(Err(error), "copy", options, call.words, call.out)
     }
 
     fn run(options: &Options, call: &Call<'_>) -> crate::core::Result<Exit> {

@@ -1,9 +1,21 @@
-//! The folders of record files about devices.
-use std::path::PathBuf;
+//! The folders of record files about devices: the one that the user named, and the usual one.
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+
+/// The folder that the user named, if any.
+static NAMED: OnceLock<PathBuf> = OnceLock::new();
+
+/// Keeps record files about devices in `folder` from now on. Those in the usual one are still found.
+pub(crate) fn keep_in(folder: &Path) {
+    // Set once, before anything looks for them; a second call would be of the same configuration.
+    let _ = NAMED.set(folder.to_owned());
+}
 
 /// All of them, that for new files first; empty where there is no home either.
 pub(crate) fn all() -> Vec<PathBuf> {
-    usual().into_iter().collect()
+    let mut folders: Vec<PathBuf> = NAMED.get().cloned().into_iter().chain(usual()).collect();
+    folders.dedup();
+    folders
 }
 
 /// Where the file of this name is, or would be made.

@@ -20,7 +20,7 @@ use crate::ledger::journal::{Head, Journal};
 use crate::ledger::{FaultKind, SideIdentity};
 use crate::plan::{JournalWish, Options};
 pub(crate) use exchange::{Exported, Imported, export, import};
-pub(crate) use folders::all as folders_of_devices;
+pub(crate) use folders::{all as folders_of_devices, keep_in};
 use journal_writer::JournalWriter;
 pub(crate) use pending::{PendingCopies, find_all};
 pub(crate) use place::{are_there, of as place_of, of_device, of_kin, prepare, start_on_disk};

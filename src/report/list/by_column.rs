@@ -99,7 +99,7 @@ fn scheduler(policy: &QueuePolicy) -> String {
 }
 
 /// What is on the disk, and on each of its partitions.
-fn contents(device: &Device) -> String {
+pub(crate) fn contents(device: &Device) -> String {
     if device.size == 0 {
         return String::new();
     }

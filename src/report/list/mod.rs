@@ -9,6 +9,7 @@ use super::style::{CARE, DANGER, STRONG, paint};
 use super::text::queue;
 use super::units;
 use crate::core::{Device, DevicePartition, InUse, PendingCopy, SavedPace, ScsiDevice, WaitingUndo};
+pub(crate) use by_column::contents;
 pub use by_column::{COLUMNS, Column, table};
 use std::path::Path;
 use uses::{of_disk, of_partition};
