@@ -25,10 +25,7 @@ static COMMANDS: &[Command] = &[
     Command::of::<ManifestArguments>("manifest", "Show or compare manifests that copies wrote"),
     Command::of::<PatternArguments>("pattern", "Test a disk: write a pattern, check what is left of it")
         .with_section(DAMAGE),
-    Command::of::<JournalArguments>(
-        "journal",
-        "List and remove unfinished copies; exchange journals with GNU ddrescue",
-    ),
+    Command::of::<JournalArguments>("journal", "List or remove journals; exchange them with GNU ddrescue"),
     Command::of::<TuneArguments>("tune", "Find the block size and depth that a disk needs").with_manual(tune_manual),
     Command::of::<ProfileArguments>("profile", "Measure a disk: rate by place, cost of a command")
         .with_manual(profile_manual),

@@ -159,7 +159,7 @@ pub(super) fn confirm(dest: &str, may_ask: bool, question: impl FnOnce() -> Stri
     }
 }
 
-/// Whether somebody at the terminal agrees to something that cannot be taken back: the answer to `question` is yes.
+/// Whether the user at the terminal agrees to something that cannot be undone: the answer to `question` is yes.
 ///
 /// # Errors
 /// Refused where there is no terminal to ask on.

@@ -8,7 +8,7 @@ use std::env;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-/// More than this is no configuration; nobody reads it into memory.
+/// A larger file is no configuration, and is not read into memory.
 const BYTES_MAX: u64 = 1 << 20;
 
 /// Where the file is: `haul/config.toml` in $XDG_CONFIG_HOME, else in `~/.config`. `None` without a home.
@@ -19,12 +19,9 @@ pub(super) fn place() -> Option<PathBuf> {
 /// Reads the defaults, and lets journals be kept where they say.
 ///
 /// # Errors
-/// Usage for what cannot be meant, with file, line and key; Io for a file that cannot be read.
+/// Usage for unknown keys and bad values, with file, line and key; Io for a file that cannot be read.
 pub(super) fn load() -> Result<Defaults> {
-    let file = match place() {
-        Some(path) => read(&path)?.map(|text| (path, text)),
-        None => None,
-    };
+    let file = file()?;
     let file = file.as_ref().map(|(path, text)| (path.as_path(), text.as_str()));
     let defaults = Defaults::of(file, |name| env::var_os(name))?;
     if let Some(folder) = &defaults.journal_folder {
@@ -34,9 +31,19 @@ pub(super) fn load() -> Result<Defaults> {
 }
 
 /// The same for commands that behave as other programs do: of all defaults only the folder of journals counts, so that
-/// journals of what they overwrite are found, and a file with errors means nothing.
+/// journals of what they overwrite are found. Errors in the file do not end them.
 pub(super) fn load_for_fronts() {
-    let _ = load();
+    let file = file().ok().flatten();
+    let file = file.as_ref().map(|(path, text)| (path.as_path(), text.as_str()));
+    if let Some(folder) = Defaults::journal_folder_of(file, |name| env::var_os(name)) {
+        journal::keep_in(&folder);
+    }
+}
+
+/// The file with what is in it; `None`: there is none.
+fn file() -> Result<Option<(PathBuf, String)>> {
+    let Some(path) = place() else { return Ok(None) };
+    Ok(read(&path)?.map(|text| (path, text)))
 }
 
 fn read(path: &Path) -> Result<Option<String>> {

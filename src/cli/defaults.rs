@@ -60,12 +60,14 @@ impl PartialEq for Key {
 
 impl Eq for Key {}
 
+const JOURNAL_FOLDER: &str = "journal_folder";
+
 /// Every key.
 static KEYS: &[Key] = &[
     key("limit", "HAUL_LIMIT", "none", |to, text| words::limit(text).map(|limit| to.limit = limit)),
     key("progress", "HAUL_PROGRESS", "auto", |to, text| words::progress_named(text).map(|style| to.progress = style)),
     key("hash", "HAUL_HASH", "none", |to, text| words::hashes_named(text).map(|kinds| to.hash = kinds)),
-    key("journal_folder", "HAUL_JOURNAL_FOLDER", "", |to, text| folder(text).map(|path| to.journal_folder = path)),
+    key(JOURNAL_FOLDER, "HAUL_JOURNAL_FOLDER", "", |to, text| folder(text).map(|path| to.journal_folder = path)),
     key("choose_max", "HAUL_CHOOSE_MAX", "300GB", |to, text| bound(text).map(|bytes| to.choose_max_bytes = bytes)),
 ];
 
@@ -113,7 +115,8 @@ impl Defaults {
     pub(crate) fn of(file: Option<(&Path, &str)>, variable: impl Fn(&str) -> Option<OsString>) -> Result<Defaults> {
         let mut defaults = Defaults::default();
         if let Some((path, text)) = file {
-            for Line { number, key, value } in lines(path, text)? {
+            for line in lines(path, text)? {
+                let Line { number, key, value } = line?;
                 let failed = |what: String| in_file(path, number, &format!("{}: {what}", key.name));
                 defaults.take(key, value, Origin::File(number)).map_err(failed)?;
             }
@@ -128,6 +131,26 @@ impl Defaults {
             defaults.take(key, text, Origin::Environment).map_err(failed)?;
         }
         Ok(defaults)
+    }
+
+    /// The folder of journals of devices alone, whatever errors there are elsewhere.
+    pub(crate) fn journal_folder_of(
+        file: Option<(&Path, &str)>,
+        variable: impl Fn(&str) -> Option<OsString>,
+    ) -> Option<PathBuf> {
+        let mut defaults = Defaults::default();
+        let of_folder = |key: &Key| key.name == JOURNAL_FOLDER;
+        let lines = file.and_then(|(path, text)| lines(path, text).ok()).into_iter().flatten().flatten();
+        for Line { number, key, value } in lines.filter(|line| of_folder(line.key)) {
+            let _ = defaults.take(key, value, Origin::File(number));
+        }
+        for key in KEYS.iter().filter(|key| of_folder(key)) {
+            let value = variable(key.variable).and_then(|value| value.into_string().ok());
+            if let Some(value) = value.filter(|value| !value.is_empty()) {
+                let _ = defaults.take(key, value, Origin::Environment);
+            }
+        }
+        defaults.journal_folder
     }
 
     fn take(&mut self, key: &'static Key, text: String, origin: Origin) -> std::result::Result<(), String> {
@@ -146,26 +169,25 @@ struct Line {
     value: String,
 }
 
-fn lines(path: &Path, text: &str) -> Result<Vec<Line>> {
+/// The keys of the file in the order of their lines, each with its value or with what is wrong.
+fn lines(path: &Path, text: &str) -> Result<Vec<Result<Line>>> {
     let number = |span: Range<usize>| 1 + text[..span.start.min(text.len())].matches('\n').count();
     let table = DeTable::parse(text).map_err(|error| {
         in_file(path, error.span().map_or(1, number), &format!("not valid TOML: {}", error.message().trim()))
     })?;
-    let mut lines = Vec::new();
-    for (name, value) in table.get_ref() {
-        let number = number(name.span());
-        let failed = |what: &str| Err(in_file(path, number, &format!("{}: {what}", name.get_ref())));
-        let Some(key) = KEYS.iter().find(|key| key.name == name.get_ref().as_ref()) else {
+    let line = |name: &str, number: usize, value: &DeValue<'_>| {
+        let failed = |what: &str| in_file(path, number, &format!("{name}: {what}"));
+        let key = KEYS.iter().find(|key| key.name == name).ok_or_else(|| {
             let known: Vec<&str> = KEYS.iter().map(|key| key.name).collect();
-            return failed(&format!("unknown key; accepted: {}", known.join(", ")));
-        };
-        match plain(value.get_ref()) {
-            Some(value) => lines.push(Line { number, key, value }),
-            None => return failed("expected a text in quotes, a whole number, or a list of texts"),
-        }
-    }
-    lines.sort_by_key(|line| line.number);
-    Ok(lines)
+            failed(&format!("unknown key; accepted: {}", known.join(", ")))
+        })?;
+        let value =
+            plain(value).ok_or_else(|| failed("expected a text in quotes, a whole number, or a list of texts"))?;
+        Ok(Line { number, key, value })
+    };
+    let mut entries: Vec<_> = table.get_ref().iter().map(|(name, value)| (number(name.span()), name, value)).collect();
+    entries.sort_by_key(|(number, ..)| *number);
+    Ok(entries.into_iter().map(|(number, name, value)| line(name.get_ref(), number, value.get_ref())).collect())
 }
 
 /// The value as the command line would have it.

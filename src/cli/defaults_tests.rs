@@ -68,3 +68,17 @@ fn a_bad_value_in_the_environment_is_named_with_its_variable() {
     assert!(error.what.starts_with("environment variable HAUL_LIMIT: bad value 'fast': "), "{}", error.what);
     assert!(error.advice.contains("unset HAUL_LIMIT"), "{}", error.advice);
 }
+
+#[test]
+fn the_folder_of_journals_is_known_whatever_is_wrong_elsewhere() {
+    let folder = |text, variables: &[(&str, &str)]| {
+        let variable =
+            |name: &str| variables.iter().find(|(known, _)| *known == name).map(|(_, value)| OsString::from(value));
+        Defaults::journal_folder_of(Some((Path::new("/c"), text)), variable)
+    };
+    let text = "limt = 1\nlimit = \"fast\"\njournal_folder = \"/a\"\n";
+    assert_eq!(folder(text, &[]), Some("/a".into()));
+    assert_eq!(folder(text, &[("HAUL_JOURNAL_FOLDER", "/b"), ("HAUL_LIMIT", "fast")]), Some("/b".into()));
+    assert_eq!(folder("journal_folder = \"here\"", &[]), None);
+    assert_eq!(folder("= 1", &[]), None);
+}

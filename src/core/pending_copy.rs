@@ -12,13 +12,13 @@ pub struct PendingCopy {
     pub source: PendingSide,
     /// Where they go.
     pub dest: PendingSide,
-    /// What the destination is called now; `None`: it is not there, or not connected.
+    /// What the destination is called now; `None`: it does not exist, or is not connected.
     pub dest_now: Option<PathBuf>,
     /// Bytes of the copy; `None` where that was not known when it began.
     pub len_bytes: Option<u64>,
     /// The copy is of the ranges that a list names.
     pub of_ranges: bool,
-    /// The command needs `--count`: the copy does not end where the source does, or the destination goes on behind it.
+    /// The command needs `--count`: the copy does not end where the source does, or the destination is longer.
     pub is_counted: bool,
     /// Bytes that are durable on the destination.
     pub durable_bytes: u64,
@@ -41,7 +41,7 @@ pub struct PendingSide {
     pub kind: String,
     /// Where the copy begins on it, in bytes.
     pub offset_bytes: u64,
-    /// Bytes in it; `None` for a stream, and for a file that was not there yet.
+    /// Bytes in it; `None` for a stream, and for a file that did not exist yet.
     pub size_bytes: Option<u64>,
     /// Vendor and model.
     pub model: Option<String>,

@@ -8,7 +8,7 @@ use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// How long a lock may last of somebody who only looks whether there is one.
+/// How long a process may hold a lock that only looks whether there is one.
 const LOOK_ENDS_WITHIN: Duration = Duration::from_millis(50);
 
 /// What the file system said, as a fault of this record file.

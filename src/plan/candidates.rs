@@ -2,7 +2,7 @@
 use super::{ChooseFrom, Options};
 use crate::core::{Device, Facts, InUse};
 
-/// Larger disks are not offered unless somebody says otherwise, in bytes: sticks and cards have less, disks that hold
+/// Larger disks are not offered by default, in bytes: sticks and cards have less, disks that hold
 /// backups usually more.
 pub const CHOOSE_MAX_BYTES: u64 = 300_000_000_000;
 
@@ -26,9 +26,9 @@ pub enum Objection {
     NoMedium,
     /// It cannot be written to.
     ReadOnly,
-    /// It is smaller than what is to be copied, of so many bytes.
+    /// It is smaller than this many bytes, which are to be copied.
     TooSmall(u64),
-    /// It is larger than the bound, of so many bytes.
+    /// It is larger than this bound, in bytes.
     TooLarge(u64),
 }
 

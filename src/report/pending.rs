@@ -32,7 +32,7 @@ pub(crate) fn at_disk(copy: &PendingCopy) -> String {
 }
 
 /// The words of the command that continues the copy; `None` where the journal does not say all of it, or where the
-/// destination is not there.
+/// destination does not exist.
 pub(crate) fn command(copy: &PendingCopy) -> Option<Vec<String>> {
     let dest = copy.dest_now.as_ref()?.to_str()?.to_owned();
     if copy.of_ranges {
@@ -56,7 +56,7 @@ pub(crate) fn command(copy: &PendingCopy) -> Option<Vec<String>> {
     Some(words)
 }
 
-/// Unfinished copies as paragraphs, and the journals that cannot be read with the reason. `folders` were looked at.
+/// Unfinished copies as paragraphs, and the journals that cannot be read with the reason. `folders` were searched.
 pub fn human(copies: &[PendingCopy], faults: &[(PathBuf, String)], folders: &[PathBuf]) -> String {
     let mut paragraphs: Vec<String> = copies.iter().map(one).collect();
     let unreadable = |(path, why): &(PathBuf, String)| {
@@ -77,7 +77,7 @@ pub fn human(copies: &[PendingCopy], faults: &[(PathBuf, String)], folders: &[Pa
 }
 
 const OPTIONS_AGAIN: &str = "A journal does not record every option: give --on-error, --verify, --limit and the like \
-                             again where you want them. haul journal remove gives an unfinished copy up.";
+                             again where you want them. haul journal remove discards an unfinished copy.";
 
 /// One unfinished copy, a line for each thing to be known of it.
 pub fn one(copy: &PendingCopy) -> String {
@@ -86,7 +86,8 @@ pub fn one(copy: &PendingCopy) -> String {
     let dest = match &now {
         Some(now) if *now == printable(&copy.dest.path) => then,
         Some(now) => format!("{now}, earlier {then}"),
-        None => format!("{then}, not there now"),
+        None if copy.dest.kind == "file" => format!("{then}, does not exist"),
+        None => format!("{then}, not connected"),
     };
     rows.row("destination", paint(STRONG, &dest));
     rows.row("source", side(&copy.source));
@@ -98,7 +99,8 @@ pub fn one(copy: &PendingCopy) -> String {
         _ if copy.running => "the copy is running".to_owned(),
         Some(words) => shell_line(words),
         None if copy.of_ranges => "the same command as before, with --ranges, and --resume".to_owned(),
-        None => "connect the destination, then run this again".to_owned(),
+        None if copy.dest.kind == "file" => "not possible: the destination does not exist".to_owned(),
+        None => "connect the destination, then run haul journal list again".to_owned(),
     };
     rows.row("continue", next);
     rows.lines()
@@ -190,11 +192,11 @@ mod tests {
         continue     haul copy --resume '/srv/two words.img' /dev/sdc
 
         A journal does not record every option: give --on-error, --verify, --limit and
-        the like again where you want them. haul journal remove gives an unfinished copy
-        up.
+        the like again where you want them. haul journal remove discards an unfinished
+        copy.
         ");
         let running = one(&PendingCopy { running: true, dest_now: None, ..copy() });
-        assert!(running.contains("/dev/sdb (serial S1), not there now") && running.contains("the copy is running"));
+        assert!(running.contains("/dev/sdb (serial S1), not connected") && running.contains("the copy is running"));
     }
 
     #[test]

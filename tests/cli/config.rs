@@ -193,7 +193,8 @@ fn journals_of_devices_are_kept_in_the_folder_of_the_configuration_and_found_in_
     assert_eq!((journals(&usual), journals(&folder)), (0, 0));
     begin();
     assert_eq!((journals(&usual), journals(&folder)), (0, 1));
-    // dd ends a journal of what it overwrites wherever it is, and a broken configuration means nothing to it.
+    // dd ends a journal of what it overwrites wherever it is, and other lines of the configuration mean nothing to it.
+    user.configure(&format!("limt = 3\njournal_folder = \"{}\"\n", name(&folder)));
     let dest = format!("of={}", name(disk.path()));
     let (status, _, said) = user.run(&["dd", "if=/dev/zero", &dest, "bs=64k", "count=1"], &[]);
     assert_eq!(status, 0, "{said}");

@@ -165,7 +165,7 @@ fn a_copy_to_a_disk_that_is_gone_is_listed_without_a_command() {
     drop(disk);
     let (status, said) = scene.run(&["journal", "list"]);
     assert_eq!(status, 0, "{said}");
-    assert!(said.contains("not there now") && !said.contains("copy --resume"), "{said}");
+    assert!(said.contains("not connected") && !said.contains("copy --resume"), "{said}");
     let copies = scene.json(&["journal", "list", "--json"]);
     assert_eq!(copies["copies"][0]["continue_command"], Value::Null);
 }

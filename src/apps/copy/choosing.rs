@@ -17,7 +17,7 @@ pub(super) struct ChooseArguments {
     /// Largest disk offered without DST
     ///
     /// Where DST is left out, disks that are larger than this are not offered, 300GB by default: they are rarely the
-    /// stick that is meant. They can be named as DST.
+    /// stick that is intended. They can be named as DST.
     #[arg(long = "choose-max", value_name = "SIZE", value_parser = words::amount, conflicts_with = "dest")]
     #[arg(allow_hyphen_values = true, help_heading = "Safety", hide_short_help = true)]
     pub(super) max: Option<u64>,

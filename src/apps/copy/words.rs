@@ -49,9 +49,9 @@ pub(crate) struct CopyArguments {
     #[arg(value_name = "SRC", value_hint = ValueHint::AnyPath)]
     source: OsString,
 
-    /// Dest: block device, file, pipe, - for standard output
+    /// Destination: block device, file, pipe, - for standard output
     ///
-    /// Dest: block device, file, pipe, - for standard output. Without it haul lists, on a terminal, the removable disks
+    /// Destination: block device, file, pipe, - for standard output. Without it haul lists, on a terminal, the removable disks
     /// that are not in use, asks which it is to be, and then asks for a confirmation, with --yes too.
     #[arg(value_name = "DST", value_hint = ValueHint::AnyPath)]
     dest: Option<OsString>,
@@ -268,7 +268,7 @@ impl CopyArguments {
         self.dest.iter().chain(&self.also)
     }
 
-    /// Digests that nobody asked for on the command line are left out where a copy cannot have them.
+    /// Digests that the command line does not ask for are left out where a copy cannot have them.
     fn may_have_default_hashes(&self) -> bool {
         let by_manifest = matches!(self.certainty.delta, Some(Delta::Manifest(_)));
         self.hash.is_empty() && !self.journal.resumes() && !by_manifest && !self.offload && self.reflink != When::Always

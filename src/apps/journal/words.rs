@@ -8,7 +8,7 @@ use clap::{Args, Parser, Subcommand, ValueHint};
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-/// List and remove unfinished copies; exchange journals with GNU ddrescue
+/// List or remove journals; exchange them with GNU ddrescue
 ///
 /// List the unfinished copies that have a journal, or remove one. Write the journal of an interrupted copy as a mapfile
 /// of GNU ddrescue, or make one of a mapfile, so that either program continues what the other began.
@@ -37,7 +37,7 @@ enum JournalVerb {
         json: bool,
     },
 
-    /// Remove a journal: give an unfinished copy up
+    /// Remove a journal: discard an unfinished copy
     ///
     /// Remove the journal of an unfinished copy, which --resume cannot continue any more then. What was copied stays
     /// as it is. It asks on a terminal; elsewhere --yes is needed. A journal that a running copy uses is refused.

@@ -76,7 +76,7 @@ fn same_disk(dest: &Facts, sequence: u64) -> Result<()> {
     }
     let what =
         format!("{} is not the disk that was chosen: another disk or medium has its name now", named(Side::Dest, dest));
-    Err(Error::new(Kind::Refused, what).on(Side::Dest).advise("Nothing was written. Run it again and choose anew."))
+    Err(Error::new(Kind::Refused, what).on(Side::Dest).advise("Nothing was written. Run it again and choose again."))
 }
 
 /// The refusal that names each user, and what ends that use.
