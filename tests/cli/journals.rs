@@ -130,6 +130,18 @@ fn the_command_has_what_another_range_and_another_place_of_the_journal_need() {
 }
 
 #[test]
+fn a_copy_of_a_part_is_continued_as_a_copy_of_that_part() {
+    let scene = Scene::new(scratch());
+    let dest = scene.dir.path().join("dest");
+    fs::write(&dest, &noise(LEN, 91)[MIB..2 * MIB]).expect("scratch takes files");
+    scene.begin(&dest, &["--skip", "1M", "--count", "2M"]);
+    let list = scene.json(&["journal", "list", "--json"]);
+    let command = list["copies"][0]["continue_command"].as_str().expect("there is one").to_owned();
+    assert_eq!(scene.in_a_shell(&command), 0, "{command}");
+    assert!(fs::read(&dest).expect("it is there") == noise(LEN, 91)[MIB..3 * MIB], "{command}");
+}
+
+#[test]
 fn a_disk_says_that_an_unfinished_copy_to_it_waits() {
     let scene = Scene::new(memory_dir());
     let file = scene.dir.path().join("disk");
