@@ -22,18 +22,22 @@ use std::ffi::OsString;
 static COMMANDS: &[Command] = &[
     Command::of::<CopyArguments>("copy", "Copy a disk, a partition, a file or a stream"),
     Command::of::<VerifyArguments>("verify", "Compare two sides: what differs, and where"),
-    Command::of::<ManifestArguments>("manifest", "Show or compare manifests that copies wrote"),
-    Command::of::<PatternArguments>("pattern", "Test a disk: write a pattern, check what is left of it")
-        .with_section(DAMAGE),
+    Command::of::<ManifestArguments>("manifest", "Show or compare manifests of copies"),
+    Command::of::<PatternArguments>("pattern", "Test a disk: write a pattern, then verify it").with_section(DAMAGE),
     Command::of::<JournalArguments>("journal", "List or remove journals; exchange them with GNU ddrescue"),
-    Command::of::<TuneArguments>("tune", "Find the block size and depth that a disk needs").with_manual(tune_manual),
-    Command::of::<ProfileArguments>("profile", "Measure a disk: rate by place, cost of a command")
+    Command::of::<TuneArguments>(
+        "tune",
+        "Find the best block size and queue depth for a \
+        disk",
+    )
+    .with_manual(tune_manual),
+    Command::of::<ProfileArguments>("profile", "Measure a disk: rate by position, latency of commands")
         .with_manual(profile_manual),
     Command::of::<ListArguments>("list", "List block devices: aliases, size, identity, use and partitions"),
     Command::of::<ConfigArguments>("config", "Show the configured defaults, and where each comes from"),
     Command {
         define: generate::define,
-        ..Command::of::<GenerateArguments>("generate", "Print a man page or the completions of a shell")
+        ..Command::of::<GenerateArguments>("generate", "Print a man page or shell completions")
     },
     fronts::DD,
     fronts::SG_DD,

@@ -69,9 +69,9 @@ fn last_active(name: &str, sysfs: &Sysfs) -> Option<u64> {
 }
 
 fn no_use(address: &str, numbers: (u32, u32), side: Side, sysfs: &Sysfs) -> Error {
-    let what = format!("{} {address} is a character device without bytes to copy", side.name());
+    let what = format!("{} {address} is a character device that holds no data", side.name());
     let advice = match block_device(numbers, sysfs) {
-        Some(name) => format!("Name the block device that belongs to it: /dev/{name}."),
+        Some(name) => format!("Name its block device: /dev/{name}."),
         None => "Name a block device; see 'haul list'.".to_owned(),
     };
     Error::new(Kind::Usage, what).on(side).advise(advice)

@@ -29,7 +29,7 @@ pub fn outcome(decision: &Decision, outcome: &Outcome, args: &[String]) -> Strin
     rows.row("label", notes.label.as_deref().map(printable).unwrap_or_default());
     rows.row("source", side(plan, Side::Source));
     match plan.dests.is_empty() {
-        true => rows.row("dest", side(plan, Side::Dest)),
+        true => rows.row("destination", side(plan, Side::Dest)),
         false => dests::rows(plan, outcome, &mut rows),
     }
     rows.row("pattern", damage::pattern(plan));
@@ -60,10 +60,10 @@ pub fn outcome(decision: &Decision, outcome: &Outcome, args: &[String]) -> Strin
     rows.row("tried", super::pace::tried(outcome));
     rows.row("bottleneck", bottleneck(outcome));
     let [reads, writes] = match (plan.pattern.map(|used| used.act), plan.route) {
-        (Some(PatternAct::Write), _) => ["filling", "writes"],
-        (Some(PatternAct::Check), _) => ["reads", "judging"],
+        (Some(PatternAct::Write), _) => ["generation", "writes"],
+        (Some(PatternAct::Check), _) => ["reads", "checking"],
         (None, Route::Copy | Route::Delta { .. }) => ["reads", "writes"],
-        (None, Route::Compare { .. } | Route::ReadBack) => ["of source", "of dest"],
+        (None, Route::Compare { .. } | Route::ReadBack) => ["SRC reads", "DST reads"],
     };
     rows.row(reads, requests(plan, outcome, Side::Source));
     rows.row(writes, requests(plan, outcome, Side::Dest));
@@ -103,7 +103,7 @@ pub(crate) fn headline(plan: &Plan, outcome: &Outcome) -> String {
         Ended::Complete if plan.pattern.is_some() => format!("wrote {amount} of the test pattern"),
         Ended::Complete => format!("copied {amount}{}", dests::amount(outcome)),
         Ended::Interrupted(signal) => format!("interrupted by {} after {amount}", signal_name(signal)),
-        Ended::OutOfTime => format!("stopped by --time, not whole: {amount}"),
+        Ended::OutOfTime => format!("stopped by --time, incomplete: {amount}"),
         Ended::Failed(_) => format!("stopped after {amount}"),
     };
     let mut text = format!("{start} in {}", units::duration(outcome.elapsed));
@@ -119,7 +119,7 @@ pub(crate) fn headline(plan: &Plan, outcome: &Outcome) -> String {
         let written = copied - outcome.totals.unchanged_bytes;
         text += &format!(", wrote {} of it", units::size(written));
         if matches!(outcome.ended, Ended::Complete) {
-            text += "; the rest was there already";
+            text += "; the rest was already identical";
         }
     }
     let each = outcome.dests.iter().filter_map(|dest| dest.verified.as_ref());
@@ -146,7 +146,7 @@ fn durability(plan: &Plan, outcome: &Outcome) -> &'static str {
 /// That it is no further than in memory, and why.
 fn in_memory(outcome: &Outcome) -> String {
     let memory = printable(outcome.memory.as_deref().unwrap_or_default());
-    format!("in memory, for the dest is on {memory}: a power loss loses it")
+    format!("in memory: the destination is on {memory}, and a power loss erases it")
 }
 
 fn side(plan: &Plan, side: Side) -> String {
@@ -158,7 +158,7 @@ fn side(plan: &Plan, side: Side) -> String {
     let name = if address == path { address } else { format!("{address} → {path}") };
     let start = if side.offset > 0 { format!(" from byte {}", side.offset) } else { String::new() };
     let access = match side.kind {
-        _ if side.through.is_some() => ", by its own commands".to_owned(),
+        _ if side.through.is_some() => ", passthrough".to_owned(),
         EndpointKind::File | EndpointKind::Block => format!(", {}", side.access.cache.name()),
         _ => String::new(),
     };
@@ -169,7 +169,7 @@ fn claimed(plan: &Plan, outcome: &Outcome) -> String {
     let claimed = outcome.claimed;
     if claimed.is_empty() {
         return match plan.route {
-            Route::Copy | Route::Delta { .. } => "nothing: no byte is promised to be on the dest".to_owned(),
+            Route::Copy | Route::Delta { .. } => "nothing".to_owned(),
             Route::Compare { .. } | Route::ReadBack => "nothing".to_owned(),
         };
     }
@@ -186,7 +186,7 @@ fn claimed(plan: &Plan, outcome: &Outcome) -> String {
     let what = if plan.route.writes() { "copied" } else { "compared" };
     let but = match outcome.unread.iter().all(Unread::is_empty) {
         true => "",
-        false => ", but for what could not be read",
+        false => ", except unreadable sectors",
     };
     let bytes = whole(&units::bytes(plan.claimed_bytes(claimed)));
     let of = plan.ranges.as_ref().map(|ranges| format!(" of the {}", printable(&ranges.name()))).unwrap_or_default();
@@ -201,7 +201,7 @@ fn bytes(plan: &Plan, totals: &Totals) -> String {
     } else if totals.written_bytes != copied {
         text += &format!(": {} of data written", totals.written_bytes);
         if totals.unchanged_bytes > 0 {
-            text += &format!(", {} were there already", totals.unchanged_bytes);
+            text += &format!(", {} already identical", totals.unchanged_bytes);
         }
         if totals.shared_bytes > 0 {
             text += &format!(", {} shared with the source by the file system", totals.shared_bytes);
@@ -211,7 +211,7 @@ fn bytes(plan: &Plan, totals: &Totals) -> String {
         }
         if totals.zeroed_bytes > 0 {
             let runs = units::count(totals.zeroed_runs, "record", "records");
-            text += &format!(", {} zeroed by the dest in {}", totals.zeroed_bytes, whole(&runs));
+            text += &format!(", {} zeroed by the destination device in {}", totals.zeroed_bytes, whole(&runs));
         }
         if totals.hole_bytes > 0 {
             let runs = units::count(totals.hole_runs, "record", "records");
@@ -242,11 +242,11 @@ pub(crate) fn rate(outcome: &Outcome) -> String {
     let mut text = whole(&units::rate(all));
     let copying = outcome.elapsed.saturating_sub(outcome.flushing);
     if let Some(rate) = units::per_second(copied, copying).filter(|_| !outcome.flushing.is_zero()) {
-        text += &format!("; before the flush {}", whole(&units::rate(rate)));
+        text += &format!("; {} without flushing", whole(&units::rate(rate)));
     }
     let data = outcome.totals.dest_bytes();
     if let Some(rate) = units::per_second(data, copying).filter(|_| data > 0 && data != copied) {
-        text += &format!("; data alone {}", whole(&units::rate(rate)));
+        text += &format!("; {} of data without zeros and holes", whole(&units::rate(rate)));
     }
     text
 }
@@ -289,7 +289,7 @@ pub(crate) fn bottleneck(outcome: &Outcome) -> String {
     }
     let busy = copying.saturating_sub(source + dest + digests + limit);
     let share = |waited| whole(&units::share(waited, copying));
-    let mut text = format!("source {}, dest {}, ", share(source), share(dest));
+    let mut text = format!("source {}, destination {}, ", share(source), share(dest));
     if !digests.is_zero() {
         text += &format!("digests {}, ", share(digests));
     }
@@ -300,7 +300,7 @@ pub(crate) fn bottleneck(outcome: &Outcome) -> String {
     let [source_idle, dest_idle] = outcome.sides.each_ref().map(|side| side.idle);
     if !(source_idle + dest_idle).is_zero() {
         let shares = [source_idle, dest_idle].map(|idle| whole(&units::share(idle, copying)));
-        text += &format!("; idle: source\u{a0}{}, dest\u{a0}{}", shares[0], shares[1]);
+        text += &format!("; idle: source\u{a0}{}, destination\u{a0}{}", shares[0], shares[1]);
     }
     text
 }
@@ -324,7 +324,7 @@ fn requests(plan: &Plan, outcome: &Outcome, side: Side) -> String {
     } else if latency.count > 1 {
         // The dest of a copy of differences is read, too, and by far more often.
         let with_reads = matches!(plan.route, Route::Delta { .. }) && side == Side::Dest;
-        text += if with_reads { "; with the reads of it" } else { ";" };
+        text += if with_reads { "; including reads of the destination" } else { ";" };
         text += &format!(" latency p50\u{a0}{}, p90\u{a0}{},", told(latency.p50_us), told(latency.p90_us));
         text += &format!(" p99\u{a0}{}, max\u{a0}{}", told(latency.p99_us), told(latency.max_us));
     }
@@ -349,9 +349,9 @@ fn journal(kept: &Kept) -> String {
     }
     if let Some(left) = &kept.left {
         let path = printable(&left.to_string_lossy()).to_string();
-        text.push(format!("{} are durable now, says {path}", whole(&units::exact(kept.durable_bytes))));
+        text.push(format!("{} durable according to {path}", whole(&units::exact(kept.durable_bytes))));
         if kept.unread_bytes > 0 {
-            text.push(format!("{} are to be tried again", whole(&units::exact(kept.unread_bytes))));
+            text.push(format!("{} unreadable, to be retried", whole(&units::exact(kept.unread_bytes))));
         }
     }
     if kept.checkpoints > 0 {
@@ -368,13 +368,13 @@ fn how_to_go_on(plan: &Plan, outcome: &Outcome, args: &[String]) -> String {
         Rest::Command(words) => {
             let verb = plan.verb();
             let what = match (&outcome.ended, words.first().map(String::as_str)) {
-                (_, Some("sync")) => "All is written; to make it durable:",
-                (Ended::Complete, _) => "To try again what could not be read, and nothing else:",
+                (_, Some("sync")) => "All data is written. To make it durable:",
+                (Ended::Complete, _) => "To retry only the unreadable sectors:",
                 (Ended::Interrupted(_) | Ended::OutOfTime, _) => &format!("To {verb} the rest:"),
-                _ => &format!("To {verb} the rest, once the cause is gone:"),
+                _ => &format!("To {verb} the rest, after fixing the cause:"),
             };
             let hashes =
-                if plan.hashes.is_empty() { "" } else { "(The digest of the whole needs a copy of the whole.)\n" };
+                if plan.hashes.is_empty() { "" } else { "(A digest of all data requires copying all of it.)\n" };
             format!("\n{what}\n  {}\n{hashes}", shell_line(words))
         }
     }
