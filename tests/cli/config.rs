@@ -186,7 +186,7 @@ fn journals_of_devices_are_kept_in_the_folder_of_the_configuration_and_found_in_
     // The folder is another one from now on: what waits in the usual one is not given up without a word.
     user.configure(&format!("journal_folder = \"{}\"\n", name(&folder)));
     let (status, _, said) = user.run(&["copy", "--yes", name(&user.source), name(disk.path())], &[]);
-    assert!(status == 3 && said.contains("an unfinished copy"), "{status}: {said}");
+    assert!(status == 3 && said.contains("unfinished copy"), "{status}: {said}");
     let resume = ["copy", "--yes", "--resume", name(&user.source), name(disk.path())];
     let (status, _, said) = user.run(&resume, &[]);
     assert_eq!(status, 0, "{said}");
