@@ -2,9 +2,10 @@
 use super::command::{Call, Unmeant, Words};
 use super::defaults::place;
 use super::exit::{Exit, printed};
-use crate::cli::defaults::{Defaults, Origin, Value};
+use crate::cli::defaults::{Defaults, JOURNAL_FOLDER, Origin, Value};
 use crate::cli::help;
 use crate::core::Result;
+use crate::job::journal;
 use crate::report::{config, json};
 use clap::Parser;
 use std::path::PathBuf;
@@ -40,7 +41,11 @@ impl Words for ConfigArguments {
     }
 
     fn into_options(self) -> std::result::Result<Configuration, Unmeant> {
-        let row = |Value { key, text, origin }: Value| {
+        let usual = journal::folders_of_devices().first().map(|folder| folder.to_string_lossy().into_owned());
+        let row = |Value { key, mut text, origin }: Value| {
+            if key.name == JOURNAL_FOLDER && text.is_empty() {
+                text = usual.clone().unwrap_or_default();
+            }
             let (source, line) = match origin {
                 Origin::BuiltIn => ("built-in", None),
                 Origin::File(line) => ("file", Some(line)),

@@ -60,7 +60,8 @@ impl PartialEq for Key {
 
 impl Eq for Key {}
 
-const JOURNAL_FOLDER: &str = "journal_folder";
+/// The key of the folder of journals, which has no fixed default.
+pub(crate) const JOURNAL_FOLDER: &str = "journal_folder";
 
 /// Every key.
 static KEYS: &[Key] = &[

@@ -97,7 +97,8 @@ pub fn one(copy: &PendingCopy) -> String {
     rows.row("journal", path_words(&copy.journal));
     let next = match command(copy) {
         _ if copy.running => "the copy is running".to_owned(),
-        Some(words) => shell_line(words),
+        // In one line, so that a terminal takes it as one command.
+        Some(words) => whole(&shell_line(words)),
         None if copy.of_ranges => "the same command as before, with --ranges, and --resume".to_owned(),
         None if copy.dest.kind == "file" => "not possible: the destination does not exist".to_owned(),
         None => "connect the destination, then run haul journal list again".to_owned(),
@@ -197,6 +198,14 @@ mod tests {
         ");
         let running = one(&PendingCopy { running: true, dest_now: None, ..copy() });
         assert!(running.contains("/dev/sdb (serial S1), not connected") && running.contains("the copy is running"));
+    }
+
+    #[test]
+    fn a_command_is_one_line_however_long_it_is() {
+        let mut long = copy();
+        long.source.path = "/srv/".to_owned() + &"long/".repeat(20);
+        let line = line(&long).unwrap();
+        assert!(one(&long).lines().any(|shown| shown.ends_with(&line)), "{}", one(&long));
     }
 
     #[test]

@@ -90,6 +90,7 @@ fn every_default_is_shown_with_where_it_comes_from() {
         "hash sha256,xxh3 configuration file, line 3",
         "progress plain environment variable HAUL_PROGRESS",
         "choose_max 300GB built in",
+        &format!("journal_folder {} built in", name(&user.dir.path().join("state/haul"))),
     ] {
         assert!(words.contains(wanted), "no '{wanted}' in: {printed}");
     }
