@@ -3,7 +3,7 @@ use super::command::{Call, Unmeant, Words};
 use super::defaults::place;
 use super::exit::{Exit, printed};
 use crate::cli::defaults::{Defaults, JOURNAL_FOLDER, Origin, Value};
-use crate::cli::help;
+use crate::cli::help::{self, CONFIGURATION, ENVIRONMENT, FILES};
 use crate::core::Result;
 use crate::job::journal;
 use crate::report::{config, json};
@@ -15,7 +15,7 @@ use std::path::PathBuf;
 /// Show the default of each option that can be configured, and where it comes from: the environment, the configuration
 /// file, or what is built in. The command line goes before all of them.
 #[derive(Debug, Parser)]
-#[command(name = "config", after_long_help = help::text(&[help::ENVIRONMENT]))]
+#[command(name = "config", after_long_help = help::text(&[CONFIGURATION, ENVIRONMENT]))]
 pub(super) struct ConfigArguments {
     /// Print one JSON document instead of a table
     #[arg(long)]
@@ -35,6 +35,15 @@ pub(super) struct Configuration {
 
 impl Words for ConfigArguments {
     type Options = Configuration;
+
+    const PAGE: &'static [&'static str] = &[
+        CONFIGURATION,
+        include_str!("help/config-status.txt"),
+        ENVIRONMENT,
+        FILES,
+        include_str!("help/config-examples.txt"),
+        "# SEE ALSO\nhaul(1), haul-copy(1)\n",
+    ];
 
     fn with_defaults(self, defaults: &Defaults) -> Self {
         ConfigArguments { values: defaults.values.clone(), ..self }

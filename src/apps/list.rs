@@ -1,7 +1,7 @@
 //! `haul list`.
 use super::command::{Call, Unmeant, Words};
 use super::exit::{Exit, printed};
-use crate::cli::help;
+use crate::cli::help::{self, ENVIRONMENT, FILES};
 use crate::disks::probe;
 use crate::job::{journal, saved, undo};
 use crate::report::list::{COLUMNS, Column};
@@ -9,13 +9,16 @@ use crate::report::{json, list, text};
 use clap::Parser;
 use clap::error::ErrorKind;
 
+/// What each column says.
+const COLUMN_NAMES: &str = include_str!("help/list-columns.txt");
+
 /// List block devices: aliases, size, identity, use and partitions
 ///
 /// List block devices, a line for each: name, capacity, model, serial number, what is on it, and what uses it or waits
 /// for it. On a terminal long texts are cut to its width. --columns chooses other columns, and --all shows everything,
 /// with partitions and other names.
 #[derive(Debug, Parser)]
-#[command(name = "list", after_long_help = help::text(&[&columns_section()]))]
+#[command(name = "list", after_long_help = help::text(&[COLUMN_NAMES]))]
 pub(super) struct ListArguments {
     /// Show everything, over several lines a device
     ///
@@ -45,12 +48,6 @@ pub(super) enum Form {
     Json,
 }
 
-/// The columns with what they say, as a section of the help.
-fn columns_section() -> String {
-    let one = |column: &Column| format!("{}\n    {}\n", column.name, column.about);
-    format!("# Columns\n{}\n", COLUMNS.iter().map(one).collect::<String>())
-}
-
 fn columns(names: Option<&str>) -> Result<Vec<&'static Column>, Unmeant> {
     let (mut columns, names) = match names.map(|names| (names.strip_prefix('+'), names)) {
         None => return Ok(Column::usual()),
@@ -69,6 +66,16 @@ fn columns(names: Option<&str>) -> Result<Vec<&'static Column>, Unmeant> {
 
 impl Words for ListArguments {
     type Options = Form;
+
+    const PAGE: &'static [&'static str] = &[
+        include_str!("help/list-output.txt"),
+        COLUMN_NAMES,
+        include_str!("help/list-status.txt"),
+        ENVIRONMENT,
+        FILES,
+        include_str!("help/list-examples.txt"),
+        "# SEE ALSO\nhaul(1), haul-copy(1), haul-tune(1), lsblk(8), lsscsi(8)\n",
+    ];
 
     fn into_options(self) -> Result<Form, Unmeant> {
         Ok(match self {

@@ -8,6 +8,7 @@ pub(crate) mod defaults;
 pub(crate) mod expect;
 pub(crate) mod help;
 pub(crate) mod journal;
+pub(crate) mod manual;
 pub(crate) mod method;
 pub(crate) mod on_error;
 pub(crate) mod shown;

@@ -1,5 +1,5 @@
 //! What becomes of a copy when something fails: each failure at each place, on each kind of side, by each engine. The
-//! tables of docs/reliability.md are made here; one that is out of date fails. UPDATE=1 writes them.
+//! tables of docs/user/reliability.md are made here; one that is out of date fails. UPDATE=1 writes them.
 mod bed;
 mod faulty;
 mod page;

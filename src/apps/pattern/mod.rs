@@ -16,8 +16,8 @@ use crate::job::operator::Operator;
 use crate::job::{host, journal, undo};
 use crate::plan::{JournalWish, Options, needs_confirmation};
 use crate::report::Out;
+pub(in crate::apps) use cli::PatternArguments;
 use cli::PatternAsked;
-pub(in crate::apps) use cli::{DAMAGE, PatternArguments};
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 use survey::survey;
@@ -97,13 +97,6 @@ fn in_plan(plan: &Plan, run: u64) -> Result<Pattern> {
         let what = format!("--seek {}: the test pattern there has blocks of {block_bytes} bytes", plan.source.offset);
         return Err(Error::new(Kind::Usage, what).advise("Give a multiple of that."));
     }
-    Pattern::new(block_bytes, run, 0).ok_or_else(|| {
-        Error::new(
-            Kind::Unsupported,
-            format!(
-                "a test pattern cannot have blocks of {block_bytes} \
-            bytes"
-            ),
-        )
-    })
+    let what = || format!("a test pattern cannot have blocks of {block_bytes} bytes");
+    Pattern::new(block_bytes, run, 0).ok_or_else(|| Error::new(Kind::Unsupported, what()))
 }

@@ -8,6 +8,7 @@ use crate::core::{Error, PatternAct};
 
 impl Words for PatternArguments {
     type Options = PatternAsked;
+    const PAGE: &'static [&'static str] = super::cli::PAGE;
 
     fn into_options(self) -> Result<PatternAsked, Unmeant> {
         let (act, (options, run)) = match self.verb {

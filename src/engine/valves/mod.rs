@@ -8,7 +8,7 @@
 //!
 //! Pure: told after each round what came back and what was in flight, it returns other limits now and then. It
 //! allocates nothing after [`Governor::new`]. What it costs and gains on 33 families of disks is measured by
-//! `make bench SCENARIO=zoo` (docs/measuring.md).
+//! `make bench SCENARIO=zoo` (docs/developer/measuring.md).
 mod bursts;
 mod change;
 mod governor;

@@ -117,7 +117,7 @@ fn in_use(device: &Device) -> String {
     let mut words = Vec::new();
     let parts = || device.partitions.iter();
     if device.undo.is_some() || parts().any(|part| part.undo.is_some()) {
-        words.push("NOT AS IT WAS: see haul list --all".to_owned());
+        words.push("DATA MODIFIED: see haul list --all".to_owned());
     }
     let copies = device.pending.iter().chain(parts().filter_map(|part| part.pending.as_ref()));
     words.extend(copies.map(pending::in_short));

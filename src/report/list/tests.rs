@@ -35,7 +35,8 @@ fn a_device_that_is_not_as_it_was_says_so_and_what_to_do() {
     let text = bare(&[device], 80);
     assert!(text.lines().all(|line| columns(line) <= 80), "{text}");
     let text = flowing(&text.replace('│', ""));
-    let told = "DATA MODIFIED: a write measurement was interrupted; haul tune --restore /dev/nvme0n1 restores 32.0 MiB from /srv/state/haul/S5.undo";
+    let told = "DATA MODIFIED: a write measurement was interrupted; haul tune --restore /dev/nvme0n1 restores 32.0 MiB \
+                from /srv/state/haul/S5.undo";
     assert!(text.contains(told), "{text}");
     assert!(text.contains("held by dm-0 write measurement in progress"), "{text}");
 }
@@ -157,7 +158,7 @@ fn what_has_to_be_known_first_stands_first_among_uses() {
     device.partitions[1].undo = Some(WaitingUndo { path: "/x.undo".into(), kept_bytes: None });
     device.partitions[0].pending = Some(PendingCopy { len_bytes: Some(8), durable_bytes: 7, ..PendingCopy::default() });
     let text = table(&[device], &[Column::named("use").unwrap()], None);
-    let wanted = "NOT AS IT WAS: see haul list --all; unfinished copy, 87 % durable; system disk; mounted at ";
+    let wanted = "DATA MODIFIED: see haul list --all; unfinished copy, 87 % durable; system disk; mounted at ";
     assert!(text.contains(wanted), "{text}");
 }
 
