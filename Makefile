@@ -11,9 +11,13 @@ man1dir = $(DESTDIR)$(PREFIX)/share/man/man1
 bashdir = $(DESTDIR)$(PREFIX)/share/bash-completion/completions
 zshdir = $(DESTDIR)$(PREFIX)/share/zsh/site-functions
 fishdir = $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d
+schemadir = $(DESTDIR)$(PREFIX)/share/haul/schema
 
 release = $(CARGO_TARGET_DIR)/release/haul
 generated = $(CARGO_TARGET_DIR)/generated
+# The commands with a man page haul-NAME(1), beside haul(1).
+pages = copy dd journal list manifest pattern profile sg_dd tune verify
+schemas = $(wildcard docs/schema/*.json)
 
 # What `make bench` measures: SCENARIO="ram stream" QUICK=1 ROUNDS=9 SEED=7 ONLY="haul qemu-img".
 SCENARIO ?=
@@ -82,10 +86,7 @@ doc: ## The documentation of the library, in target/doc
 man: build ## The man pages, in target/generated
 	mkdir -p $(generated)
 	$(release) generate man >$(generated)/haul.1
-	$(release) generate man-dd >$(generated)/haul-dd.1
-	$(release) generate man-sg_dd >$(generated)/haul-sg_dd.1
-	$(release) generate man-tune >$(generated)/haul-tune.1
-	$(release) generate man-profile >$(generated)/haul-profile.1
+	set -e; for page in $(pages); do $(release) generate man-$$page >$(generated)/haul-$$page.1; done
 
 completions: build ## Completions for bash, zsh and fish, in target/generated
 	mkdir -p $(generated)
@@ -95,30 +96,28 @@ completions: build ## Completions for bash, zsh and fish, in target/generated
 
 generate: man completions ## Renew the checked-in man pages and completions in contrib
 	mkdir -p contrib/completions
-	cp $(addprefix $(generated)/,haul.1 haul-dd.1 haul-sg_dd.1 haul-tune.1 haul-profile.1) contrib/
+	cp $(generated)/haul.1 $(pages:%=$(generated)/haul-%.1) contrib/
 	cp $(generated)/haul.bash $(generated)/_haul $(generated)/haul.fish contrib/completions/
 
 # sudo often hides cargo: then what `make` built before is installed.
 install: ## Install below PREFIX (/usr/local), staged in DESTDIR
 	@if command -v $(CARGO) >/dev/null; then $(MAKE) build; \
 	elif [ ! -x $(release) ]; then echo "$(release) is not there; run make first, as a user who has cargo"; exit 1; fi
-	$(INSTALL) -d $(bindir) $(man1dir) $(bashdir) $(zshdir) $(fishdir)
+	$(INSTALL) -d $(bindir) $(man1dir) $(bashdir) $(zshdir) $(fishdir) $(schemadir)
 	$(INSTALL) -m 755 $(release) $(bindir)/haul
 	$(release) generate man >$(man1dir)/haul.1
-	$(release) generate man-dd >$(man1dir)/haul-dd.1
-	$(release) generate man-sg_dd >$(man1dir)/haul-sg_dd.1
-	$(release) generate man-tune >$(man1dir)/haul-tune.1
-	$(release) generate man-profile >$(man1dir)/haul-profile.1
+	set -e; for page in $(pages); do $(release) generate man-$$page >$(man1dir)/haul-$$page.1; done
 	ln -sf haul-sg_dd.1 $(man1dir)/haul-sgp_dd.1
 	ln -sf haul-sg_dd.1 $(man1dir)/haul-sgm_dd.1
 	$(release) generate bash >$(bashdir)/haul
 	$(release) generate zsh >$(zshdir)/_haul
 	$(release) generate fish >$(fishdir)/haul.fish
+	$(INSTALL) -m 644 $(schemas) $(schemadir)
 
 uninstall: ## Remove what install put there
 	rm -f $(bindir)/haul $(bashdir)/haul $(zshdir)/_haul $(fishdir)/haul.fish
-	rm -f $(addprefix $(man1dir)/,haul.1 haul-dd.1 haul-sg_dd.1 haul-sgp_dd.1 haul-sgm_dd.1 \
-		haul-tune.1 haul-profile.1)
+	rm -f $(man1dir)/haul.1 $(pages:%=$(man1dir)/haul-%.1) $(man1dir)/haul-sgp_dd.1 $(man1dir)/haul-sgm_dd.1
+	rm -rf $(DESTDIR)$(PREFIX)/share/haul
 
 deps: ## Install the Debian packages that the tests use and that are missing
 	scripts/install-test-deps

@@ -304,7 +304,7 @@ _haul() {
             return 0
             ;;
         haul__subcmd__generate)
-            opts="-h --help man man-tune man-profile man-dd man-sg_dd bash zsh fish"
+            opts="-h --help man man-copy man-verify man-manifest man-pattern man-journal man-tune man-profile man-list man-dd man-sg_dd bash zsh fish"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

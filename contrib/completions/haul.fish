@@ -64,7 +64,7 @@ never\t'never'"
 complete -c haul -n "__fish_haul_using_subcommand copy" -l direct -d 'Direct I/O: auto, always, never' -r -f -a "auto\t'where it is faster'
 always\t'always, or fail'
 never\t'never'"
-complete -c haul -n "__fish_haul_using_subcommand copy" -l passthrough -d 'SCSI or NVMe passthrough: source, destination, both' -r -f -a "possible\t'every side that supports it, at least one'
+complete -c haul -n "__fish_haul_using_subcommand copy" -l passthrough -d 'SCSI/NVMe passthrough: source, destination, both' -r -f -a "possible\t'every side that supports it, at least one'
 source\t'the source, or fail'
 destination\t'the destination, or fail'
 both\t'both, or fail'"
@@ -106,7 +106,7 @@ complete -c haul -n "__fish_haul_using_subcommand verify" -l on-error -d 'On unr
 complete -c haul -n "__fish_haul_using_subcommand verify" -l direct -d 'Direct I/O: auto, always, never' -r -f -a "auto\t'where it is faster'
 always\t'always, or fail'
 never\t'never'"
-complete -c haul -n "__fish_haul_using_subcommand verify" -l passthrough -d 'SCSI or NVMe passthrough: source, destination, both' -r -f -a "possible\t'every side that supports it, at least one'
+complete -c haul -n "__fish_haul_using_subcommand verify" -l passthrough -d 'SCSI/NVMe passthrough: source, destination, both' -r -f -a "possible\t'every side that supports it, at least one'
 source\t'the source, or fail'
 destination\t'the destination, or fail'
 both\t'both, or fail'"
@@ -143,7 +143,7 @@ complete -c haul -n "__fish_haul_using_subcommand pattern; and __fish_seen_subco
 complete -c haul -n "__fish_haul_using_subcommand pattern; and __fish_seen_subcommand_from write" -l direct -d 'Direct I/O: auto, always, never' -r -f -a "auto\t'where it is faster'
 always\t'always, or fail'
 never\t'never'"
-complete -c haul -n "__fish_haul_using_subcommand pattern; and __fish_seen_subcommand_from write" -l passthrough -d 'SCSI or NVMe passthrough: source, destination, both' -r -f -a "possible\t'every side that supports it, at least one'
+complete -c haul -n "__fish_haul_using_subcommand pattern; and __fish_seen_subcommand_from write" -l passthrough -d 'SCSI/NVMe passthrough: source, destination, both' -r -f -a "possible\t'every side that supports it, at least one'
 source\t'the source, or fail'
 destination\t'the destination, or fail'
 both\t'both, or fail'"
@@ -171,7 +171,7 @@ complete -c haul -n "__fish_haul_using_subcommand pattern; and __fish_seen_subco
 complete -c haul -n "__fish_haul_using_subcommand pattern; and __fish_seen_subcommand_from check" -l direct -d 'Direct I/O: auto, always, never' -r -f -a "auto\t'where it is faster'
 always\t'always, or fail'
 never\t'never'"
-complete -c haul -n "__fish_haul_using_subcommand pattern; and __fish_seen_subcommand_from check" -l passthrough -d 'SCSI or NVMe passthrough: source, destination, both' -r -f -a "possible\t'every side that supports it, at least one'
+complete -c haul -n "__fish_haul_using_subcommand pattern; and __fish_seen_subcommand_from check" -l passthrough -d 'SCSI/NVMe passthrough: source, destination, both' -r -f -a "possible\t'every side that supports it, at least one'
 source\t'the source, or fail'
 destination\t'the destination, or fail'
 both\t'both, or fail'"

@@ -234,13 +234,13 @@ fn short_help_fits_a_screen() {
 #[test]
 fn help_and_man_page_mention_every_option() {
     let (short, long) = (help("haul copy -h"), help("haul copy --help"));
-    let man = generate::render("man", COMMANDS).replace('\\', "");
+    let man = generate::render("man-copy", COMMANDS).replace('\\', "");
     let mut definition = command();
     definition.build();
     let copy = definition.find_subcommand("copy").unwrap();
     let mut count = 0;
     for argument in copy.get_arguments() {
-        let Some(option) = argument.get_long() else { continue };
+        let Some(option) = argument.get_long().filter(|option| *option != "help") else { continue };
         // What few need is left to the long help, so that the short one fits a screen.
         let texts = [Some(&short).filter(|_| !argument.is_hide_short_help_set()), Some(&long), Some(&man)];
         for text in texts.into_iter().flatten() {
@@ -253,7 +253,7 @@ fn help_and_man_page_mention_every_option() {
 
 #[test]
 fn the_man_page_has_the_sections_that_readers_look_for() {
-    let man = generate::render("man", COMMANDS);
+    let man = generate::render("man-copy", COMMANDS);
     for title in ["NAME", "SYNOPSIS", "DESCRIPTION", "EXIT STATUS", "SIGNALS", "EXAMPLES", "SIZES", "SEE ALSO"] {
         let heading = |line: &str| line.strip_prefix(".SH ").map(|rest| rest.trim_matches('"')) == Some(title);
         assert!(man.lines().any(heading), "{title} is not in\n{man}");
@@ -272,8 +272,16 @@ fn completions_know_the_commands_and_options() {
 
 #[test]
 fn the_man_page_says_what_the_command_is_before_its_options() {
-    let man = generate::render("man", COMMANDS);
-    assert!(man.starts_with(".TH HAUL 1 \"\" \"haul "), "{man}");
+    let man = generate::render("man-copy", COMMANDS);
+    assert!(man.starts_with(".TH HAUL\\-COPY 1 \""), "{man}");
     let (before, _) = man.split_once(".SH OPTIONS").unwrap();
     assert!(before.contains("\nCopy SRC to DST completely"), "{before}");
+}
+
+#[test]
+fn the_overview_lists_the_man_page_of_every_command() {
+    let man = generate::render("man", COMMANDS).replace('\\', "");
+    for command in COMMANDS.iter().filter(|command| command.manual.is_some()) {
+        assert!(man.contains(&format!("fBhaul-{}fR(1)", command.name)), "{} is not in\n{man}", command.name);
+    }
 }

@@ -1,9 +1,10 @@
-//! The rules of docs/design.md and CONTRIBUTING.md, held against the source tree.
+//! The rules of docs/developer/design.md and CONTRIBUTING.md, held against the source tree.
 //!
 //! A line scanner is enough: it knows strings and comments, and counts braces. `bad.rs` shows that each rule can
 //! fail. `TIDY_ROOT=/some/tree cargo test --test tidy` looks at another tree.
 mod bad;
 mod circles;
+mod links;
 mod rooms;
 mod rules;
 mod source;
@@ -153,4 +154,13 @@ fn each_dependency_has_its_reason() {
 #[test]
 fn whatever_ci_and_the_documents_make_can_be_made() {
     assert_none(tree::make_targets(&this_tree()));
+}
+
+#[test]
+fn every_link_of_a_document_leads_somewhere() {
+    let root: std::path::PathBuf =
+        std::env::var_os("TIDY_ROOT").unwrap_or_else(|| env!("CARGO_MANIFEST_DIR").into()).into();
+    let documents = links::documents(&root).expect("the tree can be read");
+    assert!(documents.len() > 30, "only {} documents were found; this rule is blind", documents.len());
+    assert_none(links::broken(&documents, |path| root.join(path).exists()));
 }

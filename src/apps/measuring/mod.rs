@@ -18,4 +18,3 @@ pub(in crate::apps) mod tune;
 
 pub(super) use cli::profile::ProfileArguments;
 pub(super) use cli::tune::TuneArguments;
-pub(super) use cli::{profile_manual, tune_manual};

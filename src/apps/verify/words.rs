@@ -2,7 +2,7 @@
 use crate::apps::command::{Call, Unmeant, Words};
 use crate::apps::exit::Exit;
 use crate::apps::unbegun::tell_unbegun;
-use crate::cli::help::{self, SIZES};
+use crate::cli::help::{self, ENVIRONMENT, FILES, SIZES};
 use crate::cli::method::{PaceArguments, ReachArguments};
 use crate::cli::on_error;
 use crate::cli::shown::ShownArguments;
@@ -13,6 +13,10 @@ use crate::plan::Options;
 use clap::{Parser, ValueHint};
 use std::ffi::OsString;
 
+const EXAMPLES: &str = include_str!("help/examples.txt");
+const STATUS: &str = include_str!("help/status.txt");
+const SEE_ALSO: &str = "# SEE ALSO\nhaul(1), haul-copy(1), haul-manifest(1), cmp(1), sha256sum(1)\n";
+
 /// Compare two sides: what differs, and where
 ///
 /// Read SRC and DST and report whether they are equal, and if not, where they differ. Nothing is written. DST may be
@@ -21,11 +25,7 @@ use std::ffi::OsString;
 #[command(name = "verify")]
 #[command(
     after_help = "Exit status: 0 equal, 1 different or not readable, 2 usage. See --help for all details.",
-    after_long_help = help::text(&[
-        include_str!("help/examples.txt"),
-        SIZES,
-        include_str!("help/status.txt"),
-    ])
+    after_long_help = help::text(&[EXAMPLES, SIZES, STATUS])
 )]
 pub(crate) struct VerifyArguments {
     /// Source: block device, file, pipe, - for standard input, /dev/zero; omitted with --manifest
@@ -91,6 +91,8 @@ pub(crate) struct VerifyArguments {
 
 impl Words for VerifyArguments {
     type Options = Options;
+
+    const PAGE: &'static [&'static str] = &[SIZES, STATUS, ENVIRONMENT, FILES, EXAMPLES, SEE_ALSO];
 
     fn into_options(self) -> Result<Options, Unmeant> {
         let (source, dest) = match (self.dest, &self.manifest) {

@@ -5,9 +5,10 @@
 //! is ever drained. The governor begins low, and doubles the limit of a side for as long as that side's own
 //! completions show a gain. A side is judged only while its limit is reached: where it is not, something else is the
 //! limit.
-//!  Pure: told after each round what came back and what was in flight, it returns other limits periodically. It
-//! allocates nothing after [`Governor::new`]. What it costs and gains on 33 families of disks is measured by `make
-//! bench SCENARIO=zoo` (docs/measuring.md).
+//!
+//! Pure: told after each round what came back and what was in flight, it returns other limits periodically. It
+//! allocates nothing after [`Governor::new`]. What it costs and gains on 33 families of disks is measured by
+//! `make bench SCENARIO=zoo` (docs/developer/measuring.md).
 mod bursts;
 mod change;
 mod governor;

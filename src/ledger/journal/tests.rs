@@ -335,7 +335,7 @@ fn nothing_beyond_the_end_of_the_copy_is_claimed() {
 
 #[test]
 fn the_example_in_the_documents_is_a_journal() {
-    let page = include_str!("../../../docs/journal.md");
+    let page = include_str!("../../../docs/user/journal.md");
     let example = page.split("```json\n").nth(1).unwrap().split("```").next().unwrap();
     let reading = read(example.as_bytes()).unwrap();
     assert!(!reading.state.durable.is_empty() && !reading.state.unread.is_empty() && reading.torn.is_none());

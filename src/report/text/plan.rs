@@ -62,7 +62,7 @@ fn range(Decision { plan, notes }: &Decision, source: &Facts, dest: &Facts) -> S
         text += &format!(", {}", from("source", &plan.source, source.logical_block_bytes));
     }
     if plan.dest.offset > 0 {
-        text += &format!(", {}", from("dest", &plan.dest, dest.logical_block_bytes));
+        text += &format!(", {}", from("destination", &plan.dest, dest.logical_block_bytes));
     }
     if plan.direction == Direction::Backward {
         text += ", from the last byte to the first";

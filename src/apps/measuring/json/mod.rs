@@ -1,4 +1,4 @@
-//! What was measured, for programs. `docs/json.md` says what each field means.
+//! What was measured, for programs. `docs/user/json.md` says what each field means.
 mod commands;
 mod profile;
 mod random;
