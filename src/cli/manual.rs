@@ -135,7 +135,7 @@ fn options(command: &clap::Command) -> String {
         _ => argument,
     });
     command.build();
-    let below = command.get_name().to_owned() != command.get_bin_name().unwrap_or_default().replace("haul ", "");
+    let below = command.get_name() != command.get_bin_name().unwrap_or_default().replace("haul ", "");
     let mut options = Vec::new();
     Man::new(command).render_options_section(&mut options).expect("a vector takes all bytes");
     let options = String::from_utf8_lossy(&options).replace("\\*(Aq", "\\(aq");
