@@ -65,6 +65,24 @@ fn in_literals(source: &Source, avoided: &[Avoided]) -> Vec<String> {
     found
 }
 
+/// Sentences that users may read, each with its place: literals of at least five words, and lines of help texts.
+pub fn sentences(tree: &Tree) -> Vec<String> {
+    let mut found = Vec::new();
+    for source in tree.sources().iter().filter(|source| source.room().is_some()) {
+        for literal in source.literals().iter().filter(|literal| !source.test[literal.line]) {
+            let internal = source.raw[literal.line].contains("expect(\"");
+            if !internal && literal.text.split_whitespace().filter(|word| word.len() > 1).count() >= 5 {
+                found.push(source.at(literal.line, &literal.text));
+            }
+        }
+    }
+    for (path, text) in tree.files.iter().filter(|(path, _)| path.starts_with("src/") && path.ends_with(".txt")) {
+        let lines = text.lines().filter(|line| line.starts_with("    ") && line.ends_with('.'));
+        found.extend(lines.map(|line| format!("{path}: {}", line.trim())));
+    }
+    found
+}
+
 /// Paragraphs of a text, without code blocks and code spans.
 fn in_text(path: &str, text: &str, avoided: &[Avoided]) -> Vec<String> {
     let mut found = Vec::new();
