@@ -1,5 +1,6 @@
 //! One room per kind of thing that holds bytes, each with its own `probe`; and the only list of kinds.
-//!  This room must not know which engine drives it nor which extent comes next, and decides nothing that a plan
+//!
+//! This room must not know which engine drives it nor which extent comes next, and decides nothing that a plan
 //! settles: how to open and what to do to the page cache is passed to it.
 mod behind;
 pub mod block;

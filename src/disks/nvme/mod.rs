@@ -1,5 +1,6 @@
 //! NVMe namespaces by their own commands, through `/dev/ngXnY`: uring_cmd on a ring, ioctl in calls.
-//!  This room must not know the block layer, partitions' tables or engines: where a side begins on its namespace is
+//!
+//! This room must not know the block layer, partitions' tables or engines: where a side begins on its namespace is
 //! passed to it, and what the page cache of the block device needs is done by a claim on that.
 // But for the promise about its ring entries.
 #![deny(unsafe_code)]

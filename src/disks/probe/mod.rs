@@ -1,5 +1,6 @@
 //! Address → Facts: what an address leads to, what it can do, who it is, who uses it. Changes nothing.
-//!  This room must not know what is asked for nor what will be done: it reports, and refuses only what cannot be an
+//!
+//! This room must not know what is asked for nor what will be done: it reports, and refuses only what cannot be an
 //! endpoint at all.
 #![forbid(unsafe_code)]
 mod address;
