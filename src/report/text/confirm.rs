@@ -35,7 +35,8 @@ pub fn waiting_copy(what: &str, can_resume: bool) -> String {
 
 /// Asks and waits for a line. True for `yes` and nothing else, in any case; the end of the input is a no.
 ///
-/// # Errors The error of reading the answer or writing the question.
+/// # Errors
+/// The error of reading the answer or writing the question.
 pub fn ask(question: &str, input: &mut impl BufRead, out: &mut impl Write) -> io::Result<bool> {
     Ok(answer(question, input, out)? == "yes")
 }
