@@ -11,6 +11,7 @@ mod beside;
 mod damage;
 mod delta;
 mod delta_manifest;
+mod demo;
 mod devices;
 mod documents;
 mod estimate;

@@ -18,8 +18,8 @@ const FAILURES: [(&str, Fault, Side, OnError); 10] = [
     ("short read", Fault::Short, Side::Source, STOP),
     ("short write", Fault::Short, Side::Dest, STOP),
     ("stall", Fault::Stall, Side::Source, STOP),
-    ("source removed", Fault::Gone, Side::Source, STOP),
-    ("destination removed", Fault::Gone, Side::Dest, STOP),
+    ("source gone", Fault::Gone, Side::Source, STOP),
+    ("destination gone", Fault::Gone, Side::Dest, STOP),
 ];
 const STOP: OnError = OnError { skip: false, retries: 0 };
 const ENGINES: [EngineKind; 2] = [EngineKind::Ring, EngineKind::Threads];
@@ -60,7 +60,7 @@ fn told(bed: &Bed, outcome: &Outcome, fault: Fault, place: u64) -> String {
             let ended = offset / BLOCK_BYTES * BLOCK_BYTES;
             let (named, block) = match offset {
                 // What was in flight when it went is lost as well.
-                _ if fault == Fault::Gone && offset <= place => ("first failed byte", ended),
+                _ if fault == Fault::Gone && offset <= place => ("first byte that it did not do", ended),
                 _ if offset == sector => ("sector", block),
                 _ if (block..block + BLOCK_BYTES).contains(&offset) => ("block", block),
                 _ => panic!("byte {offset} is not where it failed, at {place}"),

@@ -176,3 +176,8 @@ fn every_link_of_a_document_leads_somewhere() {
     assert!(documents.len() > 30, "only {} documents were found; this rule is blind", documents.len());
     assert_none(links::broken(&documents, |path| root.join(path).exists()));
 }
+
+#[test]
+fn the_page_of_versions_has_each_file_format() {
+    assert_none(tree::format_versions(&this_tree()));
+}

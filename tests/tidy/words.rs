@@ -4,11 +4,8 @@ use super::tree::Tree;
 
 const STYLE: &str = "docs/style.md";
 
-/// Documents that name the words themselves, or keep the history of decisions.
-const ABOUT_WORDS: &[&str] = &[STYLE, "docs/developer/glossary.md", "docs/decisions/"];
-
-/// Documents that have not been rewritten yet; the list may only become shorter.
-const NOT_YET: &[&str] = &["docs/developer/design.md", "docs/developer/measuring.md"];
+/// Documents that name the words themselves, keep the history of decisions, or are about the code.
+const ABOUT_WORDS: &[&str] = &[STYLE, "docs/decisions/", "docs/developer/", "CONTRIBUTING.md"];
 
 /// A phrase that user text does not have, in lower case, and what to write instead.
 pub struct Avoided {
@@ -45,9 +42,7 @@ fn is_user_text(path: &str) -> bool {
     let document = path.ends_with(".md") && !path.contains("proptest") && !path.starts_with("tests/");
     let listed =
         |list: &[&str]| list.iter().any(|place| path == *place || place.ends_with('/') && path.starts_with(place));
-    in_src
-        || path.starts_with("contrib/") && path.ends_with(".1")
-        || document && !listed(ABOUT_WORDS) && !listed(NOT_YET)
+    in_src || path.starts_with("contrib/") && path.ends_with(".1") || document && !listed(ABOUT_WORDS)
 }
 
 /// Literals with a space in them: messages and sentences. Names, JSON keys and single words have none.
@@ -98,21 +93,28 @@ fn in_text(path: &str, text: &str, avoided: &[Avoided]) -> Vec<String> {
         }
         let blank = line.trim().is_empty() || line.trim_start().starts_with("```") || in_code;
         if blank {
-            let is_markdown = path.ends_with(".md");
-            let shown = paragraph.split('`').enumerate().filter(|(at, _)| !is_markdown || at % 2 == 0);
-            let shown = shown.map(|(_, part)| part).collect::<Vec<_>>().join("\u{0}");
-            found.extend(breaches(&shown, avoided).map(|what| format!("{path}:{began}: {what}")));
+            found.extend(breaches(&paragraph, avoided).map(|what| format!("{path}:{began}: {what}")));
             paragraph.clear();
             began = number + 1;
         } else {
             // Names in JSON are no words.
             let name = line.trim_start().strip_prefix('"').and_then(|rest| rest.split_once("\": "));
             let line = name.filter(|_| path.ends_with(".snap")).map_or(line, |(_, value)| value);
-            paragraph += line;
+            let is_markdown = path.ends_with(".md");
+            let shown = line.split('`').enumerate().filter(|(at, _)| !is_markdown || at % 2 == 0).map(|(_, part)| part);
+            let shown = shown.collect::<Vec<_>>().join("\u{0}");
+            paragraph += &if is_markdown { without_targets(&shown) } else { shown };
             paragraph.push(' ');
         }
     }
     found
+}
+
+/// The text without the targets of its links: names of files are no words.
+fn without_targets(text: &str) -> String {
+    let mut parts = text.split("](");
+    let first = parts.next().unwrap_or_default().to_owned();
+    parts.fold(first, |kept, part| kept + "] " + part.split_once(')').map_or("", |(_, rest)| rest))
 }
 
 /// The text without what stands between braces: names of values, and templates.

@@ -44,7 +44,7 @@ pub(crate) struct CopyArguments {
     source: OsString,
 
     /// Destination: block device, file, pipe, - for standard output
-    #[arg(value_name = "DST", value_hint = ValueHint::AnyPath)]
+    #[arg(id = "destination", value_name = "DST", value_hint = ValueHint::AnyPath)]
     dest: OsString,
 
     /// Additional destination; may be repeated

@@ -62,7 +62,7 @@ pub(super) enum PatternVerb {
 #[command(after_long_help = help::text(&[EXAMPLES, SIZES, EXIT_STATUS]))]
 pub(super) struct WriteArguments {
     /// Destination: block device or file; all data on it is lost
-    #[arg(value_name = "DST", value_hint = ValueHint::AnyPath)]
+    #[arg(id = "destination", value_name = "DST", value_hint = ValueHint::AnyPath)]
     dest: OsString,
 
     #[command(flatten)]
