@@ -42,7 +42,7 @@ fn is_user_text(path: &str) -> bool {
     let document = path.ends_with(".md") && !path.contains("proptest") && !path.starts_with("tests/");
     let listed =
         |list: &[&str]| list.iter().any(|place| path == *place || place.ends_with('/') && path.starts_with(place));
-    in_src || path.starts_with("contrib/") || document && !listed(ABOUT_WORDS)
+    in_src || path.starts_with("contrib/") && path.ends_with(".1") || document && !listed(ABOUT_WORDS)
 }
 
 /// Literals with a space in them: messages and sentences. Names, JSON keys and single words have none.
@@ -56,6 +56,24 @@ fn in_literals(source: &Source, avoided: &[Avoided]) -> Vec<String> {
         if shown && literal.text.trim().contains(' ') {
             found.extend(breaches(&literal.text, avoided).map(|what| source.at(literal.line, &what)));
         }
+    }
+    found
+}
+
+/// Sentences that users may read, each with its place: literals of at least five words, and lines of help texts.
+pub fn sentences(tree: &Tree) -> Vec<String> {
+    let mut found = Vec::new();
+    for source in tree.sources().iter().filter(|source| source.room().is_some()) {
+        for literal in source.literals().iter().filter(|literal| !source.test[literal.line]) {
+            let internal = source.raw[literal.line].contains("expect(\"");
+            if !internal && literal.text.split_whitespace().filter(|word| word.len() > 1).count() >= 5 {
+                found.push(source.at(literal.line, &literal.text));
+            }
+        }
+    }
+    for (path, text) in tree.files.iter().filter(|(path, _)| path.starts_with("src/") && path.ends_with(".txt")) {
+        let lines = text.lines().filter(|line| line.starts_with("    ") && line.ends_with('.'));
+        found.extend(lines.map(|line| format!("{path}: {}", line.trim())));
     }
     found
 }
