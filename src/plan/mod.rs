@@ -4,6 +4,7 @@
 //! survives [`make`]. This room must not know how anything is opened, read or printed; it does no I/O.
 #![forbid(unsafe_code)]
 pub(crate) mod asked;
+mod candidates;
 mod certainty;
 pub(crate) mod check;
 mod choose;
@@ -20,9 +21,12 @@ pub(crate) mod words;
 #[cfg(test)]
 mod tests;
 
+pub use candidates::{CHOOSE_MAX_BYTES, Candidates, Objection, candidates};
 pub use compare::{DigestComparison, DigestedCopy, compare, compare_digests};
 pub use numbers::{BLOCK_BYTES_ASKABLE, DEPTH_ASKABLE};
-pub use options::{Delta, Expectation, JournalWish, Options, PassthroughMode, ProgressStyle, RangeList, When};
+pub use options::{
+    ChooseFrom, Delta, Expectation, JournalWish, Options, PassthroughMode, ProgressStyle, RangeList, When,
+};
 pub use read_back::{digest_again, follow, read_back, read_back_of, rewrite};
 pub use several::{Plans, several};
 pub use undo::to_put_back;

@@ -37,8 +37,13 @@ impl Out {
 
     /// Columns of the terminal that standard output is; 80 where it is none, so that a file reads well too.
     pub fn columns(&self) -> usize {
+        self.terminal_columns().unwrap_or(COLUMNS)
+    }
+
+    /// Columns of the terminal that standard output is; `None` where it is none, or does not say how wide it is.
+    pub fn terminal_columns(&self) -> Option<usize> {
         let size = rustix::termios::tcgetwinsize(io::stdout()).ok();
-        size.map(|size| usize::from(size.ws_col)).filter(|&columns| columns > 0).unwrap_or(COLUMNS)
+        size.map(|size| usize::from(size.ws_col)).filter(|&columns| columns > 0)
     }
 
     /// Standard error is a terminal.

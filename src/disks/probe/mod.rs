@@ -231,6 +231,8 @@ fn of_device(place: &Place, side: Side, snapshot: &Snapshot, facts: &mut Facts) 
         facts.memory = ground::memory(snapshot, &facts.ground, None);
         facts.in_use = in_use::of_device(snapshot, &device);
         facts.passthrough = facts.passthrough.take().or_else(|| passthrough::of_device(snapshot, &device));
+        // After it was opened: that may be when the kernel notices another medium.
+        facts.disk_sequence = device.sequence();
     }
     let claimable = !matches!(place.id, Some(FileId::Node(_)));
     if side == Side::Dest && claimable && facts.in_use.is_empty() && claimed_by_others(path) {
