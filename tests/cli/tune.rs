@@ -56,7 +56,7 @@ fn the_table_has_a_line_for_each_point_and_fits_eighty_columns_without_colour() 
     assert!(chart.is_ascii() && chart.contains("512 B ") && chart.ends_with("\n#"), "{chart}");
     assert!(text.contains("larger than the measured device"), "{text}");
     // Table, chart and answer have one figure for one point.
-    let (_, answer) = text.split_once("\nanswer ").expect("there is an answer");
+    let (_, answer) = text.split_once("\nresult ").expect("there is an answer");
     let words: Vec<&str> = answer.split_whitespace().collect();
     // 1 MiB blocks, 4 in flight: 23.4 GB/s ...
     let (block, depth, rate) = (words[..2].join(" "), words[3], words[6..8].join(" "));

@@ -98,10 +98,7 @@ fn in_text(path: &str, text: &str, avoided: &[Avoided]) -> Vec<String> {
         }
         let blank = line.trim().is_empty() || line.trim_start().starts_with("```") || in_code;
         if blank {
-            let is_markdown = path.ends_with(".md");
-            let shown = paragraph.split('`').enumerate().filter(|(at, _)| !is_markdown || at % 2 == 0);
-            let shown = shown.map(|(_, part)| part).collect::<Vec<_>>().join("\u{0}");
-            found.extend(breaches(&shown, avoided).map(|what| format!("{path}:{began}: {what}")));
+            found.extend(breaches(&paragraph, avoided).map(|what| format!("{path}:{began}: {what}")));
             paragraph.clear();
             began = number + 1;
         } else {
