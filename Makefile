@@ -31,15 +31,16 @@ bench_options = $(if $(SEEDS),--seeds $(SEEDS)) $(if $(SIZE),--zoo-size $(SIZE))
 
 .DEFAULT_GOAL := build
 .PHONY: all build demo test test-long lab-test bench bench-pump bench-stages peers check fmt-check clippy doc-check \
-	lint-scripts doc man completions generate install uninstall deps coverage clean help
+	lint-scripts doc man completions generate install uninstall deps coverage clean help \
+	static deb tarball oci sbom packages dist package-test package-deps reproducible msrv deny audit
 
 all: build man completions ## The release binary, the man pages and the completions
 
-build: ## The release binary
-	$(CARGO) build --release --locked
+build: ## The release binary; the same commit and compiler give the same bytes in any directory
+	CARGO="$(CARGO)" packaging/build
 
-demo: build ## Copy one made-up disk to another, verify it with cmp, clean up
-	scripts/demo $(release)
+demo: ## Copy one made-up disk to another, verify it with cmp, clean up
+	@haul=$$(CARGO="$(CARGO)" scripts/haul-for-demo) && scripts/demo "$$haul"
 
 test: deps ## Install what the tests need and is missing, then run every test but the laboratory; COVERAGE=1 prints the coverage too
 	scripts/left-behind $(if $(COVERAGE),scripts/coverage,$(CARGO) test --workspace --locked --no-fail-fast)
@@ -76,7 +77,7 @@ doc-check: ## The documentation builds without a warning, that of private items 
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --locked --no-deps --document-private-items
 
 lint-scripts: ## The shell scripts pass shellcheck, where there is one
-	@if command -v shellcheck >/dev/null; then shellcheck -x .ci/run $$(grep -lE '^#!.*sh$$' scripts/*) && \
+	@if command -v shellcheck >/dev/null; then shellcheck -x .ci/run $$(grep -lsE '^#!.*sh$$' scripts/* packaging/*) && \
 	shellcheck -x -P SCRIPTDIR lab/vmlab lab/*.sh lab/proofs/*.sh && shellcheck -s dash lab/guest-init; \
 	else echo "shellcheck is not installed: scripts are not checked"; fi
 
@@ -129,8 +130,46 @@ bench: build peers ## Measure against the peers and the limit; SCENARIO="ram dis
 	$(CARGO) build --locked -p haul-bench -p modelled-disk
 	$(CARGO_TARGET_DIR)/debug/haul-bench --haul $(release) $(bench_options) $(SCENARIO)
 
+static: ## The release binary and target/static/haul, which needs no shared library
+	CARGO="$(CARGO)" packaging/build --static
+
+deb: build package-deps ## The Debian package, in target/dist
+	CARGO="$(CARGO)" packaging/deb
+
+tarball: static package-deps ## The static binary with man pages and completions, in target/dist
+	CARGO="$(CARGO)" packaging/tarball
+
+oci: static package-deps ## An OCI image of the static binary alone, in target/dist
+	CARGO="$(CARGO)" packaging/oci
+
+sbom: package-deps ## A bill of materials of the dependencies (CycloneDX), in target/dist
+	CARGO="$(CARGO)" packaging/sbom
+
+packages: deb tarball oci ## The Debian package, the tarball and the OCI image, in target/dist
+
+dist: packages sbom ## All packages, the bill of materials and their checksums, in target/dist
+	packaging/checksums
+
+package-test: packages ## Install, run and remove the packages in roots of their own; needs root
+	scripts/left-behind $(CARGO) test --locked --no-fail-fast --test packages -- --nocapture
+
+package-deps: ## Install the Debian packages that making and testing packages uses
+	scripts/install-package-deps
+
+reproducible: dist ## Make all packages once more in another directory, and compare the bytes
+	packaging/rebuild
+
 peers: ## Install the Debian packages of the peers that are missing
 	scripts/install-bench-peers
+
+msrv: ## The library and the binary build with the oldest Rust that Cargo.toml allows
+	scripts/msrv
+
+deny: ## Licenses, sources and doubles among the dependencies (deny.toml); installs cargo-deny into target/tools
+	$$(scripts/cargo-tool cargo-deny)/cargo-deny --locked check bans licenses sources
+
+audit: ## Known vulnerabilities of the dependencies; installs cargo-audit into target/tools, and fetches the advisories
+	$$(scripts/cargo-tool cargo-audit)/cargo-audit audit --deny warnings
 
 clean: ## Remove everything that was built
 	$(CARGO) clean

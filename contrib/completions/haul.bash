@@ -263,7 +263,7 @@ _haul() {
                     return 0
                     ;;
                 --passthrough)
-                    COMPREPLY=($(compgen -W "possible source dest both" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "possible source destination both" -- "${cur}"))
                     return 0
                     ;;
                 --command-timeout)
@@ -547,7 +547,7 @@ _haul() {
                     return 0
                     ;;
                 --passthrough)
-                    COMPREPLY=($(compgen -W "possible source dest both" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "possible source destination both" -- "${cur}"))
                     return 0
                     ;;
                 --command-timeout)
@@ -609,7 +609,7 @@ _haul() {
                     return 0
                     ;;
                 --passthrough)
-                    COMPREPLY=($(compgen -W "possible source dest both" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "possible source destination both" -- "${cur}"))
                     return 0
                     ;;
                 --command-timeout)
@@ -862,7 +862,7 @@ _haul() {
                     return 0
                     ;;
                 --passthrough)
-                    COMPREPLY=($(compgen -W "possible source dest both" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "possible source destination both" -- "${cur}"))
                     return 0
                     ;;
                 --command-timeout)

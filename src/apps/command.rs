@@ -10,7 +10,7 @@ use clap::{ArgMatches, Args, FromArgMatches};
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
-/// Why words that clap took cannot be meant.
+/// Why words that clap took are invalid.
 pub(super) type Unmeant = (ErrorKind, String);
 
 /// What a command is given beside its words.
@@ -38,8 +38,7 @@ pub(super) trait Words: Args + FromArgMatches {
 
     /// What these words mean.
     ///
-    /// # Errors
-    /// Why they cannot be meant.
+    /// # Errors Why they are invalid.
     fn into_options(self) -> std::result::Result<Self::Options, Unmeant>;
 
     /// Does it.
@@ -93,7 +92,7 @@ pub(super) enum Run {
 }
 
 impl Command {
-    /// One whose words clap reads. Its help is laid out when somebody asks for this command, not whenever haul starts.
+    /// One whose words clap reads. Its help is laid out when this command is used, not whenever haul starts.
     pub(super) const fn of<W: Words>(name: &'static str, about: &'static str) -> Command {
         let define = |command: clap::Command, _: &[Command]| command.defer(in_full::<W>);
         Command { name, about, define, run: Run::Words(run::<W>), manual: Some(Manual::Sections(W::PAGE)) }

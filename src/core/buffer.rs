@@ -31,7 +31,7 @@ pub struct Arena {
     page_bytes: usize,
     /// Bytes that buffers were carved from so far, in whole pages: the rest is not resident.
     used: AtomicUsize,
-    /// Buffers that are not home; memory is only carved anew when there are none.
+    /// Buffers that are not home; memory is only carved again when there are none.
     out: AtomicUsize,
     /// Index under which a ring knows the whole arena, or [`UNREGISTERED`].
     registered: AtomicU32,
@@ -138,7 +138,7 @@ impl Arena {
         Ok(Buffer { bytes: arena.base, len, arena })
     }
 
-    /// One buffer of `len` bytes that a driver shares with us: what is at `fd`, mapped.
+    /// One buffer of `len` bytes that a driver shares with haul: what is at `fd`, mapped.
     ///
     /// # Errors
     /// What `mmap(2)` says: ENOMEM for more than the driver has, ENODEV where it shares nothing.

@@ -40,7 +40,7 @@ pub fn capacity(bytes: u64) -> String {
     format!("{} = {} ({})", size(bytes), size_decimal(bytes), exact(bytes))
 }
 
-/// A size that somebody chose, in the largest unit that divides it: `1 MiB`, `384 KiB`, `4095 bytes`.
+/// A size that the user chose, in the largest unit that divides it: `1 MiB`, `384 KiB`, `4095 bytes`.
 pub fn block(bytes: u64) -> String {
     let mut unit = 0;
     let mut number = bytes;
@@ -112,7 +112,7 @@ pub fn latency(micros: u64) -> String {
     if micros < 999_500 { short(u128::from(micros)) } else { duration(Duration::from_micros(micros)) }
 }
 
-/// Processor time, which is wanted finer than the time on a clock: `0.085 s`, `12.3 s`.
+/// Processor time, which is requested finer than the time on a clock: `0.085 s`, `12.3 s`.
 pub fn seconds(time: Duration) -> String {
     let seconds = time.as_secs_f64();
     if seconds < 9.9995 { format!("{seconds:.3} s") } else { format!("{seconds:.1} s") }
@@ -161,7 +161,7 @@ fn short(micros: u128) -> String {
     }
 }
 
-/// Enough digits to tell disks of neighbouring sizes apart, and never wider than 11 columns.
+/// Enough digits to distinguish disks of similar size, and never wider than 11 columns.
 fn scaled(bytes: u64, base: u64, units: [&str; 7]) -> String {
     match scale(bytes, base) {
         (0, _) => exact(bytes),

@@ -13,6 +13,7 @@ mod config;
 mod damage;
 mod delta;
 mod delta_manifest;
+mod demo;
 mod devices;
 mod documents;
 mod estimate;

@@ -19,7 +19,7 @@ const FAILURES: [(&str, Fault, Side, OnError); 10] = [
     ("short write", Fault::Short, Side::Dest, STOP),
     ("stall", Fault::Stall, Side::Source, STOP),
     ("source gone", Fault::Gone, Side::Source, STOP),
-    ("dest gone", Fault::Gone, Side::Dest, STOP),
+    ("destination gone", Fault::Gone, Side::Dest, STOP),
 ];
 const STOP: OnError = OnError { skip: false, retries: 0 };
 const ENGINES: [EngineKind; 2] = [EngineKind::Ring, EngineKind::Threads];

@@ -9,6 +9,7 @@ mod rooms;
 mod rules;
 mod source;
 mod tree;
+mod words;
 
 use source::Source;
 use tree::Tree;
@@ -126,6 +127,11 @@ fn public_names_use_the_words_of_the_glossary() {
 }
 
 #[test]
+fn text_for_users_has_no_word_that_the_style_avoids() {
+    assert_none(words::user_text(&this_tree()));
+}
+
+#[test]
 fn each_file_is_reached_by_a_mod_line() {
     assert_none(tree::dead_files(&this_tree()));
 }
@@ -157,4 +163,9 @@ fn every_link_of_a_document_leads_somewhere() {
     let documents = links::documents(&root).expect("the tree can be read");
     assert!(documents.len() > 30, "only {} documents were found; this rule is blind", documents.len());
     assert_none(links::broken(&documents, |path| root.join(path).exists()));
+}
+
+#[test]
+fn the_page_of_versions_has_each_file_format() {
+    assert_none(tree::format_versions(&this_tree()));
 }

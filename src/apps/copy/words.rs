@@ -37,8 +37,8 @@ type Expectations = Vec<Expectation>;
 /// that is in use or too small, and asks before it overwrites a device. --dry-run shows the complete plan.
 #[derive(Debug, Parser)]
 #[command(name = "copy")]
-#[command(after_help = "Sizes: bytes, 4K 1M 2G (of 1024), 5MB (of 1000), 63s (512 each), 0x1000.\n\
-                  See --help for all details, endpoints, examples and exit statuses.")]
+#[command(after_help = "Sizes: bytes, 4K 1M 2G (of 1024), 5MB (of 1000), 63s (512 each), 0x1000.\nSee --help for all \
+                  details, endpoints, examples and exit statuses.")]
 #[command(after_long_help = help::text(&[ENDPOINTS, SIZES, EXAMPLES, EXIT_STATUS, SIGNALS]))]
 pub(crate) struct CopyArguments {
     /// Source: block device, file, pipe, - for standard input
@@ -49,7 +49,7 @@ pub(crate) struct CopyArguments {
     ///
     /// Destination: block device, file, pipe, - for standard output. Without DST haul lists, on a terminal, the
     /// removable disks that are not in use, asks for the number of one, and then for confirmation, even with --yes.
-    #[arg(value_name = "DST", value_hint = ValueHint::AnyPath)]
+    #[arg(id = "destination", value_name = "DST", value_hint = ValueHint::AnyPath)]
     dest: Option<OsString>,
 
     /// Additional destination; may be repeated
@@ -57,7 +57,7 @@ pub(crate) struct CopyArguments {
     /// Write to this destination too, reading the source once: haul copy SRC DST --also DST2 --also DST3. Each
     /// destination is checked, confirmed and flushed like a single one. haul reports and drops a destination that fails
     /// and continues with the others; the exit status is then 1.
-    #[arg(long, value_name = "DST", value_hint = ValueHint::AnyPath, help_heading = "Range", requires = "dest")]
+    #[arg(long, value_name = "DST", value_hint = ValueHint::AnyPath, help_heading = "Range", requires = "destination")]
     also: Vec<OsString>,
 
     /// Do not let a slow --also destination delay the others

@@ -44,7 +44,7 @@ fn page_of(command: &str) -> String {
 }
 
 impl Words for GenerateArguments {
-    /// What is wanted.
+    /// What is requested.
     type Options = String;
 
     fn into_options(self) -> Result<String, Unmeant> {

@@ -48,7 +48,7 @@ pub(super) fn remove_journals(paths: &[String], yes: bool, out: Out) -> Result<E
     Ok(Exit::Status(0))
 }
 
-/// Writes what the journal says as a mapfile, and says how to go on with it.
+/// Writes what the journal says as a mapfile, and says how to continue it.
 pub(super) fn export_journal(journal: &Path, mapfile: &Path, out: Out) -> Result<Exit> {
     let Exported { finished_bytes, bad_bytes, range } = export(journal, mapfile)?;
     out.tell(&text::told(&format!(

@@ -90,7 +90,7 @@ struct ImportArguments {
     source: OsString,
 
     /// Destination of the copy: block device or file
-    #[arg(value_name = "DST", value_hint = ValueHint::AnyPath)]
+    #[arg(id = "destination", value_name = "DST", value_hint = ValueHint::AnyPath)]
     dest: OsString,
 
     /// As the copy that is to go on has it

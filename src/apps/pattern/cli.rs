@@ -63,7 +63,7 @@ pub(super) enum PatternVerb {
 #[command(after_long_help = help::text(&[EXAMPLES, SIZES, EXIT_STATUS]))]
 pub(super) struct WriteArguments {
     /// Destination: block device or file; all data on it is lost
-    #[arg(value_name = "DST", value_hint = ValueHint::AnyPath)]
+    #[arg(id = "destination", value_name = "DST", value_hint = ValueHint::AnyPath)]
     dest: OsString,
 
     #[command(flatten)]
@@ -154,7 +154,7 @@ struct WayArguments {
     shown: ShownArguments,
 }
 
-/// The options that the words mean, and the run that was asked for; or why they cannot be meant.
+/// The options that the words mean, and the run that was asked for; or why they are invalid.
 pub(super) type Settled = Result<(Options, Option<u64>), Unmeant>;
 
 impl WriteArguments {

@@ -25,7 +25,7 @@ const SEE_ALSO: &str = "# SEE ALSO\nhaul(1), haul-copy(1), haul-manifest(1), cmp
 #[derive(Debug, Parser)]
 #[command(name = "verify")]
 #[command(
-    after_help = "Exit status: 0 equal, 1 different or not readable, 2 usage. See --help for all details.",
+    after_help = "Exit status: 0 equal, 1 different or unreadable, 2 usage. See --help for details.",
     after_long_help = help::text(&[EXAMPLES, SIZES, STATUS])
 )]
 pub(crate) struct VerifyArguments {
@@ -34,7 +34,8 @@ pub(crate) struct VerifyArguments {
     source: OsString,
 
     /// Destination: block device or file; haul only reads it
-    #[arg(value_name = "DST", value_hint = ValueHint::AnyPath, required_unless_present = "manifest")]
+    #[arg(id = "destination", value_name = "DST", value_hint = ValueHint::AnyPath)]
+    #[arg(required_unless_present = "manifest")]
     dest: Option<OsString>,
 
     /// Compare DST with this manifest instead of a source
@@ -42,7 +43,7 @@ pub(crate) struct VerifyArguments {
     /// Compare DST, then the only operand, with the digests in the manifest FILE of a copy. Differences are reported by
     /// block. The comparison starts where the copy started, if DST is a side of that copy; --seek overrides that.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Method")]
-    #[arg(conflicts_with_all = ["dest", "skip", "count"])]
+    #[arg(conflicts_with_all = ["destination", "skip", "count"])]
     manifest: Option<OsString>,
 
     /// Start at this offset of the source

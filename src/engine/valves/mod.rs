@@ -1,4 +1,4 @@
-//! The governor: finds how many requests each side wants in flight, and of which size, while the copy runs.
+//! The governor: finds how many requests each side needs in flight, and of which size, while the copy runs.
 //!
 //! Each side has a limit of its own for its requests in flight; between the sides lies a pool of blocks, so that
 //! neither waits for each request of the other. The limits change from one round of the pump to the next and nothing

@@ -7,7 +7,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget};
 use std::io::{self, IsTerminal, Write};
 use std::sync::{Mutex, PoisonError};
 
-/// Columns of a terminal that does not tell.
+/// Columns of a terminal that does not report.
 const COLUMNS: usize = 80;
 
 /// Bars are drawn at most so often.
@@ -54,7 +54,7 @@ impl Screen {
         bar.set_message(coloured(bar::lines(view, dest, dests, terminal_columns()), choice));
     }
 
-    /// Writes whole lines, above the bar where there is one. A reader that went away is nobody's business here.
+    /// Writes whole lines, above the bar where there is one. A reader that went away is no error here.
     pub(super) fn write(&self, text: &str) {
         let write = || {
             let mut sink = self.sink.lock().unwrap_or_else(PoisonError::into_inner);

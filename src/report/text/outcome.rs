@@ -15,8 +15,8 @@ use std::time::Duration;
 const GIB: f64 = (1u64 << 30) as f64;
 
 /// The report at the end: what happened in one line (after the error, where the copy failed), then everything worth
-/// knowing, then how to go on where the copy is not complete. `args` is the command line as given, without the name of
-/// the program.
+/// knowing, then how to continue where the copy is not complete. `args` is the command line as given, without the name
+/// of the program.
 pub fn outcome(decision: &Decision, outcome: &Outcome, args: &[String]) -> String {
     let Decision { plan, notes } = decision;
     let mut text = String::new();
@@ -92,7 +92,7 @@ pub(crate) fn headline(plan: &Plan, outcome: &Outcome) -> String {
         return text + &unread::clause(outcome);
     }
     let amount = match plan.total_bytes() {
-        // What arrived behind a gap is not promised to anybody.
+        // What arrived behind a gap is not guaranteed.
         Some(len) if !matches!(outcome.ended, Ended::Complete) => {
             let claimed = plan.claimed_bytes(outcome.claimed);
             format!("{} of {} ({} %)", units::size(claimed), units::size(len), units::percent(claimed, len))
@@ -129,7 +129,7 @@ pub(crate) fn headline(plan: &Plan, outcome: &Outcome) -> String {
     text + &unread::clause(outcome)
 }
 
-/// Nothing is said of dests that keep nothing.
+/// Nothing is reported about dests that store nothing.
 fn durability(plan: &Plan, outcome: &Outcome) -> &'static str {
     match plan.dest.kind {
         EndpointKind::Pipe | EndpointKind::Socket | EndpointKind::Terminal => "",
@@ -272,7 +272,7 @@ fn engine(notes: &PlanNotes, outcome: &Outcome) -> String {
     if !outcome.engine_detail.is_empty() {
         text += &format!(": {}", printable(&outcome.engine_detail));
     }
-    // Whoever gets helper threads should know what keeps the ring from them.
+    // Report why io_uring is not used when helper threads are.
     if outcome.engine == EngineKind::Threads && !notes.engine_because.is_empty() {
         text += &format!("; {}", printable(&notes.engine_because));
     }
@@ -360,7 +360,7 @@ fn journal(kept: &Kept) -> String {
     text.join("; ")
 }
 
-/// The command stands on a line of its own and is not wrapped, so that it can be copied.
+/// The command is on a separate line and is not wrapped, so that it can be copied.
 fn how_to_go_on(plan: &Plan, outcome: &Outcome, args: &[String]) -> String {
     match Rest::of(plan, outcome, args) {
         Rest::Nothing => String::new(),

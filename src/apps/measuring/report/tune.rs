@@ -29,11 +29,7 @@ impl TuneTeller {
             head.row("disk", described(facts));
             head.row(
                 "method",
-                format!(
-                    "{doing} for about {}, alternating runs at different \
-                positions",
-                    units::duration(time)
-                ),
+                format!("{doing} for about {}, alternating runs at different positions", units::duration(time)),
             );
             teller.meter.print(&head.lines());
         }
@@ -81,7 +77,7 @@ fn row(entry: &Entry) -> String {
     format!("{start} {rate:>10} {spread:>5} {requests:>8.0} {p50:>8} {p99:>8} {cpu:>9.3}{cached}\n")
 }
 
-/// Requests a second at the rate that is told.
+/// Requests a second at the rate that is reported.
 pub(crate) fn requests_per_s(entry: &Entry) -> Option<f64> {
     Some(entry.rate()? / f64::from(entry.point.block_bytes))
 }

@@ -1,5 +1,5 @@
 //! What reading the disk does to everything else on the machine: whether a file that others had in the page cache stays
-//! there, and how long a program takes to start meanwhile. People called it lethargy when they copied disks in 2001.
+//! there, and how long a program takes to start meanwhile. Disk copying experiments of 2001 called it system lethargy.
 use super::Way;
 use super::stats::median;
 use crate::core::Stop;
@@ -12,7 +12,7 @@ const STARTS: usize = 5;
 /// From one start to the next, so that starting is not what keeps the machine busy.
 const BETWEEN_STARTS: Duration = Duration::from_millis(50);
 
-/// With less of the witness than this in the page cache there is too little to lose, as a share.
+/// With less of the test file than this in the page cache there is too little to lose, as a share.
 const WARM_MIN: f64 = 0.5;
 
 /// So much longer is the time for a read than that for nothing at all.
@@ -21,15 +21,15 @@ const READ_SHARE: f64 = 2.0;
 /// So many times its time a read may take until it is felt.
 const SLOW_MAX: u32 = 3;
 
-/// The machine around the disk: a witness file, a program that is started, and somebody who reads the disk.
+/// The machine around the disk: a cached test file, a program that is started, and a process that reads the disk.
 pub trait SystemUnderTest {
-    /// Brings the witness into the page cache, and says what share of it is there then, from 0 to 1.
+    /// Brings the test file into the page cache, and says what share of it is there then, from 0 to 1.
     ///
     /// # Errors
     /// It cannot be read.
     fn warm(&mut self) -> io::Result<f64>;
 
-    /// Share of the witness that is in the page cache, from 0 to 1.
+    /// Share of the test file that is in the page cache, from 0 to 1.
     ///
     /// # Errors
     /// The kernel does not say (before 6.5).
@@ -49,14 +49,12 @@ pub trait SystemUnderTest {
 
     /// It is being read.
     ///
-    /// # Errors
-    /// Nobody knows.
+    /// # Errors Unknown.
     fn is_reading(&mut self) -> io::Result<bool>;
 
     /// So much came into the page cache that it must have taken memory from others, or it never will.
     ///
-    /// # Errors
-    /// Nobody knows.
+    /// # Errors Unknown.
     fn is_full(&mut self) -> io::Result<bool>;
 
     /// Ends the reading, if any is under way, and says how many bytes were read.
@@ -75,7 +73,7 @@ pub struct Effect {
     pub read_bytes: u64,
     /// How long that took, in seconds.
     pub seconds: f64,
-    /// Share of the witness that was in the page cache before, from 0 to 1.
+    /// Share of the test file that was in the page cache before, from 0 to 1.
     pub cached_before: f64,
     /// Share of that which was still there at its least, from 0 to 1.
     pub kept_least: f64,
@@ -91,14 +89,14 @@ pub struct Effect {
     pub start_after_s: f64,
 }
 
-/// The memory that the witness had to share with what was read.
+/// The memory that the test file had to share with what was read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Memory {
     /// A memory control group of so many bytes.
     Group(u64),
     /// That of the machine.
     Machine {
-        /// Bytes of it that were to be had.
+        /// Bytes of it that were available.
         available_bytes: u64,
         /// Why it is no group: a clause.
         why: String,
@@ -110,8 +108,8 @@ pub enum Memory {
 pub struct Interference {
     /// What the memory was.
     pub memory: Memory,
-    /// Bytes of the witness.
-    pub witness_bytes: u64,
+    /// Bytes of the test file.
+    pub test_file_bytes: u64,
     /// Nothing, then each way.
     pub effects: Vec<Effect>,
 }
@@ -132,7 +130,7 @@ impl From<io::Error> for Unknown {
 }
 
 /// Looks at the surroundings while nothing is read, and while the disk is read in each of the `ways`, in about `time`.
-/// `heard` is told how far it is, from 0 to 1.
+/// `heard` receives the progress, from 0 to 1.
 ///
 /// # Errors
 /// It was asked to stop, or cannot be measured here.
@@ -150,7 +148,7 @@ pub fn effects(
         let patience = if way.is_some() { unit.mul_f64(READ_SHARE) } else { unit };
         let seen = watch(around, way, patience, stop);
         if seen.is_err() {
-            // Whoever reads must not go on alone; why it failed is known already.
+            // The reading process must not continue alone; why it failed is known already.
             around.end().ok();
         }
         found.push(seen?);
@@ -171,7 +169,7 @@ fn watch(
         return Err(Unknown::Why(format!("only {percent:.0} % of a file stay in the page cache after reading it")));
     }
     let start_before_s = starts(around, stop)?;
-    // What a kernel takes back ahead of time by itself, is gone before the reading begins.
+    // What a kernel takes back ahead of time by itself, is released before the reading begins.
     let cached_before = cached_before.min(around.share()?).max(f64::MIN_POSITIVE);
     let kept = |share: f64| (share / cached_before).min(1.0);
     let (began, mut least, mut during) = (Instant::now(), cached_before, Vec::new());
@@ -233,8 +231,8 @@ mod tests {
     use super::*;
     use std::sync::Arc;
 
-    /// Reading by the page cache takes all of the witness at the first start; starts take twice as long while anything
-    /// is read. `taken_back` is gone at once, whatever happens.
+    /// Buffered reads evict the whole test file at the first start; starts take twice as long while anything is read.
+    /// `taken_back` is lost immediately, whatever happens.
     struct MadeUp {
         reading: Option<Way>,
         cached: f64,
@@ -314,7 +312,7 @@ mod tests {
     }
 
     #[test]
-    fn a_witness_that_does_not_stay_says_nothing() {
+    fn a_test_file_that_does_not_stay_says_nothing() {
         let Err(Unknown::Why(why)) = seen(&mut MadeUp::new(0.4, 0.0)) else { panic!("it was measured") };
         assert_eq!(why, "only 40 % of a file stay in the page cache after reading it");
     }
@@ -332,7 +330,7 @@ mod tests {
         assert!(!goes_on(&mut around, None, second * 2, second).unwrap());
     }
 
-    /// Shares of the witness before anything is read, while it is, and afterwards; the read ends at once.
+    /// Shares of the test file before anything is read, while it is, and afterwards; the read ends at once.
     struct Shares {
         of: [f64; 3],
         at: usize,

@@ -3,11 +3,11 @@ use crate::measure::{Effect, Memory, Profiled, Way};
 use crate::report::json::object;
 use serde::Serialize;
 
-/// What is told of it; `None` where it was not looked at.
-pub(super) fn lethargy(found: &Profiled) -> Option<impl Serialize> {
-    let looked = found.lethargy.as_ref()?;
+/// What is reported about it; `None` where it was not examined.
+pub(super) fn system_impact(found: &Profiled) -> Option<impl Serialize> {
+    let looked = found.system_impact.as_ref()?;
     let known = looked.as_ref().ok();
-    let memory = known.map(|lethargy| match &lethargy.memory {
+    let memory = known.map(|system_impact| match &system_impact.memory {
         Memory::Group(bytes) => ("group", *bytes, None),
         Memory::Machine { available_bytes, why } => ("machine", *available_bytes, Some(why)),
     });
@@ -16,8 +16,8 @@ pub(super) fn lethargy(found: &Profiled) -> Option<impl Serialize> {
         memory: memory.map(|(name, ..)| name),
         memory_bytes: memory.map(|(_, bytes, _)| bytes),
         no_group: memory.and_then(|(.., why)| why),
-        witness_bytes: known.map(|lethargy| lethargy.witness_bytes),
-        reads: known.iter().flat_map(|lethargy| &lethargy.effects).map(effect).collect::<Vec<_>>(),
+        test_file_bytes: known.map(|system_impact| system_impact.test_file_bytes),
+        reads: known.iter().flat_map(|system_impact| &system_impact.effects).map(effect).collect::<Vec<_>>(),
     })
 }
 
@@ -26,9 +26,9 @@ fn effect(effect: &Effect) -> impl Serialize + use<> {
         way: effect.way.map_or("nothing", Way::name),
         read_bytes: effect.read_bytes,
         seconds: effect.seconds,
-        witness_before: effect.cached_before,
-        witness_kept_least: effect.kept_least,
-        witness_kept: effect.kept,
+        cached_before: effect.cached_before,
+        cached_least: effect.kept_least,
+        cached_after: effect.kept,
         start_before_s: effect.start_before_s,
         start_during_s: effect.start_during_s,
         starts: effect.starts,

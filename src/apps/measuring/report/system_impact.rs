@@ -7,15 +7,13 @@ use crate::report::units;
 /// A program that takes longer than so many times its start without a read is slow.
 const SLOWER: f64 = 1.05;
 
-/// The table; empty where it was not looked at, or could not be.
+/// The table; empty where it was not examined, or could not be.
 pub(crate) fn table(found: &Profiled) -> String {
-    let Some(Ok(lethargy)) = &found.lethargy else { return String::new() };
-    let head = format!(
-        "{:>12} {:>12} {:>10} {:>9} {:>10} {:>10}",
-        "reading", "read", "witness", "start", "meanwhile", "after"
-    );
+    let Some(Ok(system_impact)) = &found.system_impact else { return String::new() };
+    let head =
+        format!("{:>12} {:>12} {:>10} {:>9} {:>10} {:>10}", "reading", "read", "cached", "start", "during", "after");
     let mut text = format!("\n{}\n", paint(STRONG, &head));
-    for effect in &lethargy.effects {
+    for effect in &system_impact.effects {
         let read = if effect.way.is_some() { units::size(effect.read_bytes) } else { "-".to_owned() };
         let [before, during, after] =
             [effect.start_before_s, effect.start_during_s, effect.start_after_s].map(|seconds| latency(seconds * 1e6));
@@ -32,17 +30,17 @@ pub(crate) fn name(effect: &Effect) -> &'static str {
 
 /// What it comes to, and under which conditions; why it is not known, where it is not.
 pub(crate) fn sentence(found: &Profiled) -> String {
-    let lethargy = match &found.lethargy {
+    let system_impact = match &found.system_impact {
         None => return String::new(),
         Some(Err(why)) => return format!("system impact not measured: {why}"),
-        Some(Ok(lethargy)) => lethargy,
+        Some(Ok(system_impact)) => system_impact,
     };
-    format!("{}; {}", felt(lethargy), conditions(lethargy))
+    format!("{}; {}", felt(system_impact), conditions(system_impact))
 }
 
 /// What each way of reading did to others.
-pub(crate) fn felt(lethargy: &Interference) -> String {
-    let read = lethargy.effects.iter().filter(|effect| effect.way.is_some());
+pub(crate) fn felt(system_impact: &Interference) -> String {
+    let read = system_impact.effects.iter().filter(|effect| effect.way.is_some());
     read.map(felt_of_one).collect::<Vec<_>>().join("; ")
 }
 
@@ -53,20 +51,20 @@ fn felt_of_one(effect: &Effect) -> String {
     format!("{} reads leave {kept:.0} % of a cached file, and program starts take {starts}", name(effect))
 }
 
-/// In which memory that was, and whether so little was read that nobody had to feel it.
-pub(crate) fn conditions(lethargy: &Interference) -> String {
-    let witness = units::size(lethargy.witness_bytes);
-    let buffered = lethargy.effects.iter().filter(|effect| effect.way == Some(Way::Buffered));
+/// In which memory that was, and whether so little was read that no eviction was necessary.
+pub(crate) fn conditions(system_impact: &Interference) -> String {
+    let test_file = units::size(system_impact.test_file_bytes);
+    let buffered = system_impact.effects.iter().filter(|effect| effect.way == Some(Way::Buffered));
     let most = buffered.map(|effect| effect.read_bytes).max().unwrap_or(0);
-    let (bytes, memory) = match &lethargy.memory {
+    let (bytes, memory) = match &system_impact.memory {
         Memory::Group(bytes) => (*bytes, format!("a memory control group of {}", units::size(*bytes))),
         Memory::Machine { available_bytes, why } => {
             (*available_bytes, format!("{} of available memory ({why})", units::size(*available_bytes)))
         }
     };
-    let plenty = most + lethargy.witness_bytes <= bytes;
+    let plenty = most + system_impact.test_file_bytes <= bytes;
     let plenty = if plenty { ": more than was read, so no eviction was needed" } else { "" };
-    format!("a cached test file of {witness} and {memory}{plenty}")
+    format!("a cached test file of {test_file} and {memory}{plenty}")
 }
 
 #[cfg(test)]
@@ -91,8 +89,8 @@ mod tests {
     fn found(memory: Memory) -> Profiled {
         let effects =
             vec![effect(None, 1.0, 3.0), effect(Some(Way::Buffered), 0.02, 5.1), effect(Some(Way::Direct), 1.0, 3.1)];
-        let lethargy = Interference { memory, witness_bytes: 64 << 20, effects };
-        Profiled { lethargy: Some(Ok(lethargy)), ..Profiled::default() }
+        let system_impact = Interference { memory, test_file_bytes: 64 << 20, effects };
+        Profiled { system_impact: Some(Ok(system_impact)), ..Profiled::default() }
     }
 
     #[test]
@@ -113,7 +111,7 @@ mod tests {
 
     #[test]
     fn what_is_not_known_is_said_with_its_reason() {
-        let unknown = Profiled { lethargy: Some(Err("it rains".to_owned())), ..Profiled::default() };
+        let unknown = Profiled { system_impact: Some(Err("it rains".to_owned())), ..Profiled::default() };
         assert_eq!(sentence(&unknown), "system impact not measured: it rains");
         assert_eq!(table(&unknown) + &sentence(&Profiled::default()), "");
     }

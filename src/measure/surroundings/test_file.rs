@@ -1,4 +1,4 @@
-//! The witness: a file of which somebody keeps a part in the page cache, as every file that was read is kept.
+//! The test file: a file whose pages are in the page cache, as those of every file that was read.
 use crate::files::nameless;
 use crate::sys::page_cache;
 use rustix::fs::{Advice, fadvise, fstatfs};
@@ -14,18 +14,18 @@ const MEMORY_FILE_SYSTEMS: [u64; 2] = [0x0102_1994, 0x8584_58f6];
 /// A file without a name and without data, all hole: it goes away with its descriptor, whatever ends us, and nothing is
 /// written for it. Its pages in the page cache are like all others.
 #[derive(Debug)]
-pub(super) struct Witness {
+pub(super) struct TestFile {
     file: File,
     bytes: u64,
 }
 
-impl Witness {
+impl TestFile {
     /// Makes one of so many bytes, in the first folder for temporary files that takes it and lies on a disk.
-    pub(super) fn new(bytes: u64) -> io::Result<Witness> {
+    pub(super) fn new(bytes: u64) -> io::Result<TestFile> {
         let mut why = io::Error::other("no directory for temporary files is on a disk");
         for folder in folders() {
             match made_in(&folder, bytes) {
-                Ok(Some(file)) => return Ok(Witness { file, bytes }),
+                Ok(Some(file)) => return Ok(TestFile { file, bytes }),
                 Ok(None) => {}
                 Err(error) => why = io::Error::new(error.kind(), format!("{}: {error}", folder.display())),
             }
@@ -38,7 +38,7 @@ impl Witness {
         self.bytes
     }
 
-    /// Another descriptor of it at its start, for somebody who reads it.
+    /// Another descriptor of it at its start, for a process that reads it.
     pub(super) fn reader(&self) -> io::Result<File> {
         rustix::fs::seek(&self.file, rustix::fs::SeekFrom::Start(0))?;
         self.file.try_clone()
@@ -79,21 +79,21 @@ mod tests {
 
     #[test]
     fn it_has_no_name_and_no_data_but_pages_like_any_file() {
-        let Ok(witness) = Witness::new(4 << 20) else {
+        let Ok(test_file) = TestFile::new(4 << 20) else {
             eprintln!("skipped: all folders for temporary files here are memory");
             return;
         };
         use std::os::unix::fs::MetadataExt;
-        let metadata = witness.file.metadata().unwrap();
+        let metadata = test_file.file.metadata().unwrap();
         assert_eq!((metadata.nlink(), metadata.len(), metadata.blocks()), (0, 4 << 20, 0));
-        witness.forget().unwrap();
-        assert_eq!(witness.share().unwrap(), 0.0);
+        test_file.forget().unwrap();
+        assert_eq!(test_file.share().unwrap(), 0.0);
         for _ in 0..2 {
             let mut bytes = Vec::new();
-            witness.reader().unwrap().read_to_end(&mut bytes).unwrap();
+            test_file.reader().unwrap().read_to_end(&mut bytes).unwrap();
             assert!(bytes.len() == 4 << 20 && bytes.iter().all(|&byte| byte == 0));
         }
-        let share = witness.share().unwrap();
+        let share = test_file.share().unwrap();
         assert!(share > 0.0 && share <= 1.0, "{share}");
     }
 

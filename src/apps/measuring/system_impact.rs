@@ -19,14 +19,14 @@ pub(crate) fn look(
     found: &mut Profiled,
     heard: &mut dyn FnMut(f64),
 ) {
-    match lethargy(facts, subject, time.mul_f64(SHARE), stop, heard) {
-        Ok(lethargy) => found.lethargy = Some(Ok(lethargy)),
-        Err(Unknown::Why(why)) => found.lethargy = Some(Err(why)),
+    match system_impact(facts, subject, time.mul_f64(SHARE), stop, heard) {
+        Ok(system_impact) => found.system_impact = Some(Ok(system_impact)),
+        Err(Unknown::Why(why)) => found.system_impact = Some(Err(why)),
         Err(Unknown::Stopped(signal)) => found.failure = Some(Failure::Stopped(signal)),
     }
 }
 
-fn lethargy(
+fn system_impact(
     facts: &Facts,
     subject: &Subject,
     time: Duration,
@@ -39,5 +39,5 @@ fn lethargy(
     let mut around = Around::new(Path::new(PROGRAM), &facts.path, facts.size.unwrap_or(0))?;
     let ways: Vec<Way> = [Way::Buffered, Way::Direct].into_iter().filter(|&way| subject.has(way)).collect();
     let effects = effects(&mut around, &ways, time, stop, heard)?;
-    Ok(Interference { memory: around.memory(), witness_bytes: around.witness_bytes(), effects })
+    Ok(Interference { memory: around.memory(), test_file_bytes: around.test_file_bytes(), effects })
 }
