@@ -30,7 +30,7 @@ SIZE ?=
 bench_options = $(if $(SEEDS),--seeds $(SEEDS)) $(if $(SIZE),--zoo-size $(SIZE)) $(if $(SEED),--seed $(SEED)) $(if $(QUICK),--quick) $(if $(ROUNDS),--rounds $(ROUNDS)) $(foreach name,$(ONLY),--only $(name))
 
 .DEFAULT_GOAL := build
-.PHONY: all build demo test test-long lab-test bench bench-pump bench-stages peers check fmt-check clippy doc-check \
+.PHONY: all build demo picture test test-long lab-test bench bench-pump bench-stages peers check fmt-check clippy doc-check \
 	lint-scripts doc man completions generate install uninstall deps coverage clean help \
 	static deb tarball oci sbom packages dist package-test package-deps reproducible msrv deny audit
 
@@ -41,6 +41,10 @@ build: ## The release binary; the same commit and compiler give the same bytes i
 
 demo: ## Copy one made-up disk to another, verify it with cmp, clean up
 	@haul=$$(CARGO="$(CARGO)" scripts/haul-for-demo) && scripts/demo "$$haul"
+
+picture: build ## Renew the README's picture of that copy; needs tmux and python3
+	scripts/picture $(release) >$(CARGO_TARGET_DIR)/copy.svg
+	mv $(CARGO_TARGET_DIR)/copy.svg docs/images/copy.svg
 
 test: deps ## Install what the tests need and is missing, then run every test but the laboratory; COVERAGE=1 prints the coverage too
 	scripts/left-behind $(if $(COVERAGE),scripts/coverage,$(CARGO) test --workspace --locked --no-fail-fast)

@@ -63,7 +63,8 @@ pub(crate) fn finished(page: &str) -> String {
             _ => {}
         }
         if line.starts_with(".TH ") {
-            finished += &line.replacen("\"\"", &format!("\"{RELEASED}\""), 1);
+            // Without hyphens: they would break options in two.
+            finished += &(line.replacen("\"\"", &format!("\"{RELEASED}\""), 1) + "\n.nh");
         } else if verbatim || line.starts_with('.') {
             finished += line;
         } else {
@@ -135,7 +136,7 @@ fn options(command: &clap::Command) -> String {
         _ => argument,
     });
     command.build();
-    let below = command.get_name().to_owned() != command.get_bin_name().unwrap_or_default().replace("haul ", "");
+    let below = command.get_bin_name().unwrap_or_default().split(' ').count() > 2;
     let mut options = Vec::new();
     Man::new(command).render_options_section(&mut options).expect("a vector takes all bytes");
     let options = String::from_utf8_lossy(&options).replace("\\*(Aq", "\\(aq");

@@ -338,6 +338,7 @@ fn words_of_code_and_of_lists_are_none_of_the_user_text() {
     none("src/a.rs", "fn f() { let quote = '\"'; }\n// dest of \"a word\"\nfn g() {}");
     none("src/report/json.snap", "---\nsource: a\n---\n{\n  \"dest\": {\n    \"side\": \"source\"\n");
     none("docs/guide.md", "The key `dest` of JSON.\n```\nhaul copy source dest\n```\n");
+    none("docs/guide.md", "See [decision 17](decisions/0017-several-dest.md).\n");
     none("docs/style.md.txt", "the dest");
     none("tests/cli/a.rs", "fn f() { say(\"the dest is full\") }");
 }

@@ -84,11 +84,19 @@ fn in_text(path: &str, text: &str, avoided: &[Avoided]) -> Vec<String> {
             let line = name.filter(|_| path.ends_with(".snap")).map_or(line, |(_, value)| value);
             let is_markdown = path.ends_with(".md");
             let shown = line.split('`').enumerate().filter(|(at, _)| !is_markdown || at % 2 == 0).map(|(_, part)| part);
-            paragraph += &shown.collect::<Vec<_>>().join("\u{0}");
+            let shown = shown.collect::<Vec<_>>().join("\u{0}");
+            paragraph += &if is_markdown { without_targets(&shown) } else { shown };
             paragraph.push(' ');
         }
     }
     found
+}
+
+/// The text without the targets of its links: names of files are no words.
+fn without_targets(text: &str) -> String {
+    let mut parts = text.split("](");
+    let first = parts.next().unwrap_or_default().to_owned();
+    parts.fold(first, |kept, part| kept + "] " + part.split_once(')').map_or("", |(_, rest)| rest))
 }
 
 /// The text without what stands between braces: names of values, and templates.

@@ -205,6 +205,6 @@ pub(crate) fn state(state: &State) -> &'static str {
     match state {
         State::Running => "measured",
         State::Lost => "lost",
-        State::LeftOut(_) => "omitted",
+        State::LeftOut(_) => "left out",
     }
 }
