@@ -94,7 +94,7 @@ _haul() {
             return 0
             ;;
         haul__subcmd__copy)
-            opts="-y -n -h --also --independent --skip --seek --count --time --ranges --ranges-unit --yes --expect --verify --delta --manifest --manifest-block --dry-run --no-flush --on-error --resume --restart --journal --no-journal --checkpoint --mapfile --sparse --reflink --direct --passthrough --command-timeout --offload --engine --block-size --depth --limit --hash --progress --no-estimate --json --label --report --help"
+            opts="-y -n -h --also --independent --skip --seek --count --time --ranges --ranges-unit --yes --expect --verify --delta --manifest --manifest-block --dry-run --no-flush --on-error --resume --restart --journal --no-journal --checkpoint --mapfile --sparse --reflink --direct --passthrough --command-timeout --offload --engine --block-size --depth --limit --hash --progress --no-estimate --json --label --report --units --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -282,6 +282,10 @@ _haul() {
                     fi
                     return 0
                     ;;
+                --units)
+                    COMPREPLY=($(compgen -W "si iec" -- "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -318,12 +322,16 @@ _haul() {
             return 0
             ;;
         haul__subcmd__journal)
-            opts="-h --help export import"
+            opts="-h --units --help export import"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --units)
+                    COMPREPLY=($(compgen -W "si iec" -- "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -332,12 +340,16 @@ _haul() {
             return 0
             ;;
         haul__subcmd__journal__subcmd__export)
-            opts="-h --help"
+            opts="-h --units --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --units)
+                    COMPREPLY=($(compgen -W "si iec" -- "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -346,7 +358,7 @@ _haul() {
             return 0
             ;;
         haul__subcmd__journal__subcmd__import)
-            opts="-h --skip --seek --count --journal --help"
+            opts="-h --skip --seek --count --journal --units --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -379,6 +391,10 @@ _haul() {
                     fi
                     return 0
                     ;;
+                --units)
+                    COMPREPLY=($(compgen -W "si iec" -- "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -387,12 +403,16 @@ _haul() {
             return 0
             ;;
         haul__subcmd__list)
-            opts="-h --json --help"
+            opts="-h --json --units --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --units)
+                    COMPREPLY=($(compgen -W "si iec" -- "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -401,12 +421,16 @@ _haul() {
             return 0
             ;;
         haul__subcmd__manifest)
-            opts="-h --help show diff"
+            opts="-h --units --help show diff"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --units)
+                    COMPREPLY=($(compgen -W "si iec" -- "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -415,12 +439,16 @@ _haul() {
             return 0
             ;;
         haul__subcmd__manifest__subcmd__diff)
-            opts="-h --json --help"
+            opts="-h --json --units --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --units)
+                    COMPREPLY=($(compgen -W "si iec" -- "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -429,12 +457,16 @@ _haul() {
             return 0
             ;;
         haul__subcmd__manifest__subcmd__show)
-            opts="-h --json --help"
+            opts="-h --json --units --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --units)
+                    COMPREPLY=($(compgen -W "si iec" -- "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -443,12 +475,16 @@ _haul() {
             return 0
             ;;
         haul__subcmd__pattern)
-            opts="-h --help write check"
+            opts="-h --units --help write check"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --units)
+                    COMPREPLY=($(compgen -W "si iec" -- "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -457,7 +493,7 @@ _haul() {
             return 0
             ;;
         haul__subcmd__pattern__subcmd__check)
-            opts="-n -h --seek --count --run --dry-run --direct --passthrough --command-timeout --engine --block-size --depth --limit --progress --json --help"
+            opts="-n -h --seek --count --run --dry-run --direct --passthrough --command-timeout --engine --block-size --depth --limit --progress --json --units --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -507,6 +543,10 @@ _haul() {
                     COMPREPLY=($(compgen -W "auto bar plain json none" -- "${cur}"))
                     return 0
                     ;;
+                --units)
+                    COMPREPLY=($(compgen -W "si iec" -- "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -515,7 +555,7 @@ _haul() {
             return 0
             ;;
         haul__subcmd__pattern__subcmd__write)
-            opts="-y -n -h --seek --count --run --yes --expect --no-flush --dry-run --direct --passthrough --command-timeout --engine --block-size --depth --limit --progress --json --help"
+            opts="-y -n -h --seek --count --run --yes --expect --no-flush --dry-run --direct --passthrough --command-timeout --engine --block-size --depth --limit --progress --json --units --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -569,6 +609,10 @@ _haul() {
                     COMPREPLY=($(compgen -W "auto bar plain json none" -- "${cur}"))
                     return 0
                     ;;
+                --units)
+                    COMPREPLY=($(compgen -W "si iec" -- "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -577,7 +621,7 @@ _haul() {
             return 0
             ;;
         haul__subcmd__profile)
-            opts="-y -h --timing --offset --place --read-buffer --buffer-sizes --echo-buffer --positions --sustained --time --engine --random --block-size --depth --range --seed --requests --slower-than --write --destroy --yes --expect --json --csv --label --report --help"
+            opts="-y -h --timing --offset --place --read-buffer --buffer-sizes --echo-buffer --positions --sustained --time --engine --random --block-size --depth --range --seed --requests --slower-than --write --destroy --yes --expect --json --csv --label --report --units --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -658,6 +702,10 @@ _haul() {
                     fi
                     return 0
                     ;;
+                --units)
+                    COMPREPLY=($(compgen -W "si iec" -- "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -708,7 +756,7 @@ _haul() {
             return 0
             ;;
         haul__subcmd__tune)
-            opts="-y -h --quick --time --engine --save --restore --write --destroy --yes --expect --json --csv --label --report --help"
+            opts="-y -h --quick --time --engine --save --restore --write --destroy --yes --expect --json --csv --label --report --units --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -745,6 +793,10 @@ _haul() {
                     fi
                     return 0
                     ;;
+                --units)
+                    COMPREPLY=($(compgen -W "si iec" -- "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -753,7 +805,7 @@ _haul() {
             return 0
             ;;
         haul__subcmd__verify)
-            opts="-n -h --manifest --skip --seek --count --dry-run --on-error --direct --passthrough --command-timeout --engine --block-size --depth --limit --progress --json --help"
+            opts="-n -h --manifest --skip --seek --count --dry-run --on-error --direct --passthrough --command-timeout --engine --block-size --depth --limit --progress --json --units --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -820,6 +872,10 @@ _haul() {
                     ;;
                 --progress)
                     COMPREPLY=($(compgen -W "auto bar plain json none" -- "${cur}"))
+                    return 0
+                    ;;
+                --units)
+                    COMPREPLY=($(compgen -W "si iec" -- "${cur}"))
                     return 0
                     ;;
                 *)

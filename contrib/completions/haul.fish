@@ -87,6 +87,8 @@ json\t'one JSON object a line'
 none\t'nothing'"
 complete -c haul -n "__fish_haul_using_subcommand copy" -l label -d 'What this run is called in its report' -r
 complete -c haul -n "__fish_haul_using_subcommand copy" -l report -d 'Write the report as a page with charts' -r -F
+complete -c haul -n "__fish_haul_using_subcommand copy" -l units -d 'Units of sizes and rates: si (kB, MB), iec (KiB, MiB)' -r -f -a "si\t'powers of 1000: kB, MB, GB'
+iec\t'powers of 1024: KiB, MiB, GiB'"
 complete -c haul -n "__fish_haul_using_subcommand copy" -l independent -d 'A slow --also dest does not hold the others up'
 complete -c haul -n "__fish_haul_using_subcommand copy" -s y -l yes -d 'Overwrite a device without asking'
 complete -c haul -n "__fish_haul_using_subcommand copy" -s n -l dry-run -d 'Show the plan, write nothing'
@@ -123,16 +125,26 @@ bar\t'a bar that is redrawn'
 plain\t'a line now and then'
 json\t'one JSON object a line'
 none\t'nothing'"
+complete -c haul -n "__fish_haul_using_subcommand verify" -l units -d 'Units of sizes and rates: si (kB, MB), iec (KiB, MiB)' -r -f -a "si\t'powers of 1000: kB, MB, GB'
+iec\t'powers of 1024: KiB, MiB, GiB'"
 complete -c haul -n "__fish_haul_using_subcommand verify" -s n -l dry-run -d 'Show the plan, compare nothing'
 complete -c haul -n "__fish_haul_using_subcommand verify" -l json -d 'Print the report as JSON on standard output'
 complete -c haul -n "__fish_haul_using_subcommand verify" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c haul -n "__fish_haul_using_subcommand manifest; and not __fish_seen_subcommand_from show diff" -s h -l help -d 'Print help'
+complete -c haul -n "__fish_haul_using_subcommand manifest; and not __fish_seen_subcommand_from show diff" -l units -d 'Units of sizes and rates: si (kB, MB), iec (KiB, MiB)' -r -f -a "si\t'powers of 1000: kB, MB, GB'
+iec\t'powers of 1024: KiB, MiB, GiB'"
+complete -c haul -n "__fish_haul_using_subcommand manifest; and not __fish_seen_subcommand_from show diff" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c haul -n "__fish_haul_using_subcommand manifest; and not __fish_seen_subcommand_from show diff" -f -a "show" -d 'What was copied, from where to where, and its digest'
 complete -c haul -n "__fish_haul_using_subcommand manifest; and not __fish_seen_subcommand_from show diff" -f -a "diff" -d 'Where two copies differ, by their manifests alone'
+complete -c haul -n "__fish_haul_using_subcommand manifest; and __fish_seen_subcommand_from show" -l units -d 'Units of sizes and rates: si (kB, MB), iec (KiB, MiB)' -r -f -a "si\t'powers of 1000: kB, MB, GB'
+iec\t'powers of 1024: KiB, MiB, GiB'"
 complete -c haul -n "__fish_haul_using_subcommand manifest; and __fish_seen_subcommand_from show" -l json -d 'Print one JSON document'
-complete -c haul -n "__fish_haul_using_subcommand manifest; and __fish_seen_subcommand_from show" -s h -l help -d 'Print help'
+complete -c haul -n "__fish_haul_using_subcommand manifest; and __fish_seen_subcommand_from show" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c haul -n "__fish_haul_using_subcommand manifest; and __fish_seen_subcommand_from diff" -l units -d 'Units of sizes and rates: si (kB, MB), iec (KiB, MiB)' -r -f -a "si\t'powers of 1000: kB, MB, GB'
+iec\t'powers of 1024: KiB, MiB, GiB'"
 complete -c haul -n "__fish_haul_using_subcommand manifest; and __fish_seen_subcommand_from diff" -l json -d 'Print one JSON document'
 complete -c haul -n "__fish_haul_using_subcommand manifest; and __fish_seen_subcommand_from diff" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c haul -n "__fish_haul_using_subcommand pattern; and not __fish_seen_subcommand_from write check" -l units -d 'Units of sizes and rates: si (kB, MB), iec (KiB, MiB)' -r -f -a "si\t'powers of 1000: kB, MB, GB'
+iec\t'powers of 1024: KiB, MiB, GiB'"
 complete -c haul -n "__fish_haul_using_subcommand pattern; and not __fish_seen_subcommand_from write check" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c haul -n "__fish_haul_using_subcommand pattern; and not __fish_seen_subcommand_from write check" -f -a "write" -d 'Fill a disk, or a file, with blocks that say where they belong'
 complete -c haul -n "__fish_haul_using_subcommand pattern; and not __fish_seen_subcommand_from write check" -f -a "check" -d 'Read them back: flipped, swapped, lost, stale or torn?'
@@ -160,6 +172,8 @@ bar\t'a bar that is redrawn'
 plain\t'a line now and then'
 json\t'one JSON object a line'
 none\t'nothing'"
+complete -c haul -n "__fish_haul_using_subcommand pattern; and __fish_seen_subcommand_from write" -l units -d 'Units of sizes and rates: si (kB, MB), iec (KiB, MiB)' -r -f -a "si\t'powers of 1000: kB, MB, GB'
+iec\t'powers of 1024: KiB, MiB, GiB'"
 complete -c haul -n "__fish_haul_using_subcommand pattern; and __fish_seen_subcommand_from write" -s y -l yes -d 'Overwrite a device without asking'
 complete -c haul -n "__fish_haul_using_subcommand pattern; and __fish_seen_subcommand_from write" -l no-flush -d 'Exit before the data is on the medium'
 complete -c haul -n "__fish_haul_using_subcommand pattern; and __fish_seen_subcommand_from write" -s n -l dry-run -d 'Show the plan and end'
@@ -188,17 +202,25 @@ bar\t'a bar that is redrawn'
 plain\t'a line now and then'
 json\t'one JSON object a line'
 none\t'nothing'"
+complete -c haul -n "__fish_haul_using_subcommand pattern; and __fish_seen_subcommand_from check" -l units -d 'Units of sizes and rates: si (kB, MB), iec (KiB, MiB)' -r -f -a "si\t'powers of 1000: kB, MB, GB'
+iec\t'powers of 1024: KiB, MiB, GiB'"
 complete -c haul -n "__fish_haul_using_subcommand pattern; and __fish_seen_subcommand_from check" -s n -l dry-run -d 'Show the plan and end'
 complete -c haul -n "__fish_haul_using_subcommand pattern; and __fish_seen_subcommand_from check" -l json -d 'Print the report as JSON on standard output'
 complete -c haul -n "__fish_haul_using_subcommand pattern; and __fish_seen_subcommand_from check" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c haul -n "__fish_haul_using_subcommand journal; and not __fish_seen_subcommand_from export import" -l units -d 'Units of sizes and rates: si (kB, MB), iec (KiB, MiB)' -r -f -a "si\t'powers of 1000: kB, MB, GB'
+iec\t'powers of 1024: KiB, MiB, GiB'"
 complete -c haul -n "__fish_haul_using_subcommand journal; and not __fish_seen_subcommand_from export import" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c haul -n "__fish_haul_using_subcommand journal; and not __fish_seen_subcommand_from export import" -f -a "export" -d 'Write what a journal says as a mapfile of GNU ddrescue'
 complete -c haul -n "__fish_haul_using_subcommand journal; and not __fish_seen_subcommand_from export import" -f -a "import" -d 'Make a journal of a mapfile, for haul copy --resume'
+complete -c haul -n "__fish_haul_using_subcommand journal; and __fish_seen_subcommand_from export" -l units -d 'Units of sizes and rates: si (kB, MB), iec (KiB, MiB)' -r -f -a "si\t'powers of 1000: kB, MB, GB'
+iec\t'powers of 1024: KiB, MiB, GiB'"
 complete -c haul -n "__fish_haul_using_subcommand journal; and __fish_seen_subcommand_from export" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c haul -n "__fish_haul_using_subcommand journal; and __fish_seen_subcommand_from import" -l skip -d 'As the copy that is to go on has it' -r
 complete -c haul -n "__fish_haul_using_subcommand journal; and __fish_seen_subcommand_from import" -l seek -d 'As the copy that is to go on has it' -r
 complete -c haul -n "__fish_haul_using_subcommand journal; and __fish_seen_subcommand_from import" -l count -d 'As the copy that is to go on has it' -r
 complete -c haul -n "__fish_haul_using_subcommand journal; and __fish_seen_subcommand_from import" -l journal -d 'Where the journal is made, instead of where haul copy looks for it' -r -F
+complete -c haul -n "__fish_haul_using_subcommand journal; and __fish_seen_subcommand_from import" -l units -d 'Units of sizes and rates: si (kB, MB), iec (KiB, MiB)' -r -f -a "si\t'powers of 1000: kB, MB, GB'
+iec\t'powers of 1024: KiB, MiB, GiB'"
 complete -c haul -n "__fish_haul_using_subcommand journal; and __fish_seen_subcommand_from import" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c haul -n "__fish_haul_using_subcommand tune" -l time -d 'About how long to measure; default 60 s' -r
 complete -c haul -n "__fish_haul_using_subcommand tune" -l engine -d 'auto, ring (io_uring), threads, sync' -r -f -a "auto\t'ring where the kernel lets us, else threads'
@@ -208,6 +230,8 @@ sync\t'one block at a time, read then written: a yardstick'"
 complete -c haul -n "__fish_haul_using_subcommand tune" -l expect -d 'Refuse unless the device is this one: serial=, model=, wwn=, size=' -r
 complete -c haul -n "__fish_haul_using_subcommand tune" -l label -d 'What this run is called in JSON' -r
 complete -c haul -n "__fish_haul_using_subcommand tune" -l report -d 'Write a page with charts' -r -F
+complete -c haul -n "__fish_haul_using_subcommand tune" -l units -d 'Units of sizes and rates: si (kB, MB), iec (KiB, MiB)' -r -f -a "si\t'powers of 1000: kB, MB, GB'
+iec\t'powers of 1024: KiB, MiB, GiB'"
 complete -c haul -n "__fish_haul_using_subcommand tune" -l quick -d 'Fewer block sizes and depths, in 8 seconds'
 complete -c haul -n "__fish_haul_using_subcommand tune" -l save -d 'Keep the answer: copies from this disk, or to it with --write, begin with it'
 complete -c haul -n "__fish_haul_using_subcommand tune" -l restore -d 'Measure nothing: put back what a run that was cut off left'
@@ -236,6 +260,8 @@ complete -c haul -n "__fish_haul_using_subcommand profile" -l slower-than -d 'Wi
 complete -c haul -n "__fish_haul_using_subcommand profile" -l expect -d 'Refuse unless the device is this one: serial=, model=, wwn=, size=' -r
 complete -c haul -n "__fish_haul_using_subcommand profile" -l label -d 'What this run is called in JSON' -r
 complete -c haul -n "__fish_haul_using_subcommand profile" -l report -d 'Write a page with charts' -r -F
+complete -c haul -n "__fish_haul_using_subcommand profile" -l units -d 'Units of sizes and rates: si (kB, MB), iec (KiB, MiB)' -r -f -a "si\t'powers of 1000: kB, MB, GB'
+iec\t'powers of 1024: KiB, MiB, GiB'"
 complete -c haul -n "__fish_haul_using_subcommand profile" -l timing -d 'Only the rate at the start: 3 s, three times'
 complete -c haul -n "__fish_haul_using_subcommand profile" -l read-buffer -d 'Only READ BUFFER of a disk at its node: no medium'
 complete -c haul -n "__fish_haul_using_subcommand profile" -l echo-buffer -d 'With --read-buffer: the echo buffer instead'
@@ -246,6 +272,8 @@ complete -c haul -n "__fish_haul_using_subcommand profile" -s y -l yes -d 'Do no
 complete -c haul -n "__fish_haul_using_subcommand profile" -l json -d 'Print one JSON document on standard output'
 complete -c haul -n "__fish_haul_using_subcommand profile" -l csv -d 'Print the table as comma-separated values'
 complete -c haul -n "__fish_haul_using_subcommand profile" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c haul -n "__fish_haul_using_subcommand list" -l units -d 'Units of sizes and rates: si (kB, MB), iec (KiB, MiB)' -r -f -a "si\t'powers of 1000: kB, MB, GB'
+iec\t'powers of 1024: KiB, MiB, GiB'"
 complete -c haul -n "__fish_haul_using_subcommand list" -l json -d 'Print one JSON document instead of a table'
-complete -c haul -n "__fish_haul_using_subcommand list" -s h -l help -d 'Print help'
+complete -c haul -n "__fish_haul_using_subcommand list" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c haul -n "__fish_haul_using_subcommand generate" -s h -l help -d 'Print help (see more with \'--help\')'

@@ -1,6 +1,7 @@
 //! What a command of haul is: its words, and how it runs.
 use super::details::with_details;
 use super::exit::{Exit, failed, printed};
+use crate::cli::shown::{lead_units, with_units};
 use crate::core::Result;
 use crate::report::{Out, json};
 use clap::error::ErrorKind;
@@ -92,6 +93,7 @@ impl Command {
 }
 
 fn run<W: Words>(matches: &ArgMatches, call: &Call<'_>) -> std::result::Result<Exit, Unmeant> {
+    lead_units(matches);
     let words = W::from_arg_matches(matches).unwrap_or_else(|error| unreachable!("clap has read them: {error}"));
     let options = words.into_options()?;
     Ok(W::run(&options, call).unwrap_or_else(|error| {
@@ -105,5 +107,5 @@ fn run<W: Words>(matches: &ArgMatches, call: &Call<'_>) -> std::result::Result<E
 
 /// The command with the help, words and options of `W`.
 fn in_full<W: Words>(command: clap::Command) -> clap::Command {
-    with_details(W::augment_args(command))
+    with_details(with_units(W::augment_args(command)))
 }

@@ -1,7 +1,29 @@
 //! Options about the rate, and about what is shown, that commands share which report runs of bytes.
 use super::words;
+use crate::core::Units;
 use crate::plan::{Options, ProgressStyle};
-use clap::Args;
+use clap::{Arg, ArgMatches, Args};
+
+/// The name of `--units` among all options.
+const UNITS: &str = "units";
+
+/// The command with `--units`, which every command has that shows sizes, and those below it.
+pub(crate) fn with_units(command: clap::Command) -> clap::Command {
+    let units = Arg::new(UNITS).long(UNITS).value_name("SYSTEM").value_parser(words::units()).global(true);
+    let units = units.help("Units of sizes and rates: si (kB, MB), iec (KiB, MiB)").help_heading("Output");
+    let long = "Units in which sizes and rates are shown. si, the default: powers of 1000, as disks are sold. iec: \
+                powers of 1024. Where both help, the others follow in parentheses. Blocks and buffers are powers of two \
+                and are shown as such; JSON and CSV have bytes.";
+    command.arg(units.long_help(long).hide_possible_values(true).hide_short_help(true))
+}
+
+/// Lets the units lead that were asked for, if any were.
+pub(crate) fn lead_units(matches: &ArgMatches) {
+    // `haul generate` has no such option.
+    if let Ok(Some(units)) = matches.try_get_one::<Units>(UNITS) {
+        units.lead();
+    }
+}
 
 /// How fast at most, and what is shown on the way and at the end.
 #[derive(Debug, Args)]

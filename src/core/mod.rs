@@ -48,6 +48,7 @@ pub mod stages;
 mod stop;
 mod tally;
 mod transferred;
+mod units;
 mod writeback_error;
 
 pub use block_digest::BlockDigest;
@@ -99,4 +100,5 @@ pub use several::{DestOutcome, DestState, DestTally, PlanDest};
 pub use stop::Stop;
 pub use tally::{Tally, Watched};
 pub use transferred::{RequestError, Transferred};
+pub use units::Units;
 pub use writeback_error::WritebackError;

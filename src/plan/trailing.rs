@@ -28,7 +28,7 @@ pub(super) fn trailing(
         Err(why) => notes.chose("read back", "when everything is written", why),
         Ok(()) => {
             read_back.window_bytes = Some(WINDOW_BYTES);
-            let choice = format!("{} behind the writer, while the source is slower", words::size(WINDOW_BYTES));
+            let choice = format!("{} behind the writer, while the source is slower", words::block(WINDOW_BYTES));
             notes.chose("read back", choice, "the dest moves no head; the rest, and a sample once more, at the end");
         }
     }

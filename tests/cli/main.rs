@@ -50,6 +50,7 @@ mod time_limit;
 mod tune;
 mod tune_write;
 mod undo;
+mod units;
 mod unread;
 mod usage;
 mod verify;

@@ -101,7 +101,7 @@ fn figures(found: CopyFound<'_>, page: &mut Page) {
 }
 
 fn rate(bytes_per_s: f64) -> String {
-    units::rate_decimal(bytes_per_s.round() as u64)
+    units::rate_at_a_glance(bytes_per_s.round() as u64)
 }
 
 /// Both sides' rates, each at the place that `across` gives for a piece.
@@ -147,7 +147,7 @@ fn range(outcome: &Outcome, rates: &[Piece]) -> String {
     let dest = || moved.iter().map(|piece| piece.bytes_per_s[Side::Dest.index()]).filter(|&rate| rate > 0.0);
     match (whole, dest().reduce(f64::min), dest().reduce(f64::max)) {
         (Some(whole), Some(low), Some(high)) if rates.len() > 1 => {
-            let whole = units::rate_decimal(whole);
+            let whole = units::rate_at_a_glance(whole);
             format!("{whole} as a whole; while it moved, the dest took {} to {}", rate(low), rate(high))
         }
         _ => String::new(),

@@ -31,7 +31,7 @@ fn line(view: &View, dest: &str) -> String {
                 _ => format!("flushing {dest}"),
             });
             parts.push(format!("{} copied", units::size(view.copied_bytes)));
-            parts.push(format!("mean {}", units::rate_binary(view.write.mean_per_s)));
+            parts.push(format!("mean {}", units::rate_at_a_glance(view.write.mean_per_s)));
         }
     }
     format!("haul: {}\n", parts.join(", "))

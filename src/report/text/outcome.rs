@@ -257,11 +257,12 @@ fn cpu(outcome: &Outcome) -> String {
     text += &format!(" {} system", whole(&units::seconds(usage.system)));
     let copied = outcome.totals.copied_bytes();
     if copied > 0 {
-        let per_gib = (usage.user + usage.system).as_secs_f64() * GIB / copied as f64;
+        let (giga, in_gib) = units::giga();
+        let per_giga = (usage.user + usage.system).as_secs_f64() * GIB * in_gib / copied as f64;
         // Of a copy of a few bytes the number would be huge and say nothing.
         if copied >= 1 << 20 {
-            let per_gib = Duration::try_from_secs_f64(per_gib).unwrap_or(Duration::MAX);
-            text += &format!(", {} per GiB", whole(&units::seconds(per_gib)));
+            let per_giga = Duration::try_from_secs_f64(per_giga).unwrap_or(Duration::MAX);
+            text += &format!(", {} per\u{a0}{giga}", whole(&units::seconds(per_giga)));
         }
     }
     text

@@ -106,7 +106,7 @@ mod tests {
     fn plenty_of_memory_is_said_to_be_the_reason() {
         let why = "only root may make a memory control group".to_owned();
         let said = sentence(&found(Memory::Machine { available_bytes: 6 << 30, why }));
-        assert!(said.ends_with("so that nothing had to go") && said.contains("6.00 GiB of memory to be had"), "{said}");
+        assert!(said.ends_with("so that nothing had to go") && said.contains("6.44 GB of memory to be had"), "{said}");
         let said = sentence(&found(Memory::Group(192 << 20)));
         assert!(!said.contains("nothing had to go"), "{said}");
     }
