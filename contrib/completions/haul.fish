@@ -39,10 +39,12 @@ complete -c haul -n "__fish_haul_needs_command" -f -a "dd" -d 'Copy with the ope
 complete -c haul -n "__fish_haul_needs_command" -f -a "sg_dd" -d 'Copy with the operands of sg_dd of sg3_utils'
 complete -c haul -n "__fish_haul_needs_command" -f -a "sgp_dd" -d 'Copy with the operands of sgp_dd of sg3_utils'
 complete -c haul -n "__fish_haul_needs_command" -f -a "sgm_dd" -d 'Copy with the operands of sgm_dd of sg3_utils'
+complete -c haul -n "__fish_haul_needs_command" -f -a "help" -d 'Print the help of haul or of a command'
+complete -c haul -n "__fish_haul_needs_command" -f -a "version" -d 'Print the version'
 complete -c haul -n "__fish_haul_using_subcommand copy" -l also -d 'A further dest; may be given several times' -r -F
 complete -c haul -n "__fish_haul_using_subcommand copy" -l skip -d 'Begin this far into the source' -r
 complete -c haul -n "__fish_haul_using_subcommand copy" -l seek -d 'Begin this far into the dest' -r
-complete -c haul -n "__fish_haul_using_subcommand copy" -l count -d 'Copy this many bytes, not all' -r
+complete -c haul -n "__fish_haul_using_subcommand copy" -s c -l count -d 'Copy this many bytes, not all' -r
 complete -c haul -n "__fish_haul_using_subcommand copy" -l time -d 'Copy for this long at most' -r
 complete -c haul -n "__fish_haul_using_subcommand copy" -l ranges -d 'Copy only the ranges that FILE lists' -r -F
 complete -c haul -n "__fish_haul_using_subcommand copy" -l ranges-unit -d 'What a bare number in --ranges FILE counts' -r
@@ -73,9 +75,9 @@ complete -c haul -n "__fish_haul_using_subcommand copy" -l engine -d 'auto, ring
 ring\t'io_uring: many requests in flight from one thread'
 threads\t'blocking calls on helper threads, many in flight'
 sync\t'one block at a time, read then written: a yardstick'"
-complete -c haul -n "__fish_haul_using_subcommand copy" -l block-size -d 'Bytes per request; default: found out' -r
+complete -c haul -n "__fish_haul_using_subcommand copy" -s b -l block-size -d 'Bytes per request; default: found out' -r
 complete -c haul -n "__fish_haul_using_subcommand copy" -l depth -d 'Blocks in flight; default: found out' -r
-complete -c haul -n "__fish_haul_using_subcommand copy" -l limit -d 'Copy no more than this many bytes a second' -r
+complete -c haul -n "__fish_haul_using_subcommand copy" -s l -l limit -d 'Copy no more than this many bytes a second' -r
 complete -c haul -n "__fish_haul_using_subcommand copy" -l hash -d 'Digest of the source: blake3, sha256, md5, xxh3' -r -f -a "blake3\t'256 bits, fast'
 sha256\t'256 bits, the usual'
 md5\t'128 bits, for old lists of sums only'
@@ -97,13 +99,15 @@ complete -c haul -n "__fish_haul_using_subcommand copy" -l resume -d 'Go on with
 complete -c haul -n "__fish_haul_using_subcommand copy" -l restart -d 'Give an unfinished copy up and copy from the start'
 complete -c haul -n "__fish_haul_using_subcommand copy" -l no-journal -d 'Keep no journal'
 complete -c haul -n "__fish_haul_using_subcommand copy" -l offload -d 'Let the device copy by itself, where it can'
+complete -c haul -n "__fish_haul_using_subcommand copy" -s v -l verbose -d 'Print the full report; -vv: and the plan\'s reasons'
+complete -c haul -n "__fish_haul_using_subcommand copy" -s q -l quiet -d 'Print nothing but errors'
 complete -c haul -n "__fish_haul_using_subcommand copy" -l no-estimate -d 'Do not estimate the time by a few short reads'
 complete -c haul -n "__fish_haul_using_subcommand copy" -l json -d 'Print the report as JSON on standard output'
 complete -c haul -n "__fish_haul_using_subcommand copy" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c haul -n "__fish_haul_using_subcommand verify" -l manifest -d 'Compare DST with this manifest, not with a source' -r -F
 complete -c haul -n "__fish_haul_using_subcommand verify" -l skip -d 'Begin this far into the source' -r
 complete -c haul -n "__fish_haul_using_subcommand verify" -l seek -d 'Begin this far into the dest' -r
-complete -c haul -n "__fish_haul_using_subcommand verify" -l count -d 'Compare this many bytes, not all' -r
+complete -c haul -n "__fish_haul_using_subcommand verify" -s c -l count -d 'Compare this many bytes, not all' -r
 complete -c haul -n "__fish_haul_using_subcommand verify" -l on-error -d 'Places that cannot be read: stop, skip, retry:N' -r
 complete -c haul -n "__fish_haul_using_subcommand verify" -l direct -d 'Direct I/O: auto, always, never' -r -f -a "auto\t'where it pays'
 always\t'or fail'
@@ -117,9 +121,9 @@ complete -c haul -n "__fish_haul_using_subcommand verify" -l engine -d 'auto, ri
 ring\t'io_uring: many requests in flight from one thread'
 threads\t'blocking calls on helper threads, many in flight'
 sync\t'one block at a time, read then written: a yardstick'"
-complete -c haul -n "__fish_haul_using_subcommand verify" -l block-size -d 'Bytes per request; default: found out' -r
+complete -c haul -n "__fish_haul_using_subcommand verify" -s b -l block-size -d 'Bytes per request; default: found out' -r
 complete -c haul -n "__fish_haul_using_subcommand verify" -l depth -d 'Blocks in flight; default: found out' -r
-complete -c haul -n "__fish_haul_using_subcommand verify" -l limit -d 'No more than this many bytes a second' -r
+complete -c haul -n "__fish_haul_using_subcommand verify" -s l -l limit -d 'No more than this many bytes a second' -r
 complete -c haul -n "__fish_haul_using_subcommand verify" -l progress -d 'auto, bar, plain, json, none' -r -f -a "auto\t'bar on a terminal, plain elsewhere'
 bar\t'a bar that is redrawn'
 plain\t'a line now and then'
@@ -128,6 +132,8 @@ none\t'nothing'"
 complete -c haul -n "__fish_haul_using_subcommand verify" -l units -d 'Units of sizes and rates: si (kB, MB), iec (KiB, MiB)' -r -f -a "si\t'powers of 1000: kB, MB, GB'
 iec\t'powers of 1024: KiB, MiB, GiB'"
 complete -c haul -n "__fish_haul_using_subcommand verify" -s n -l dry-run -d 'Show the plan, compare nothing'
+complete -c haul -n "__fish_haul_using_subcommand verify" -s v -l verbose -d 'Print the full report; -vv: and the plan\'s reasons'
+complete -c haul -n "__fish_haul_using_subcommand verify" -s q -l quiet -d 'Print nothing but errors'
 complete -c haul -n "__fish_haul_using_subcommand verify" -l json -d 'Print the report as JSON on standard output'
 complete -c haul -n "__fish_haul_using_subcommand verify" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c haul -n "__fish_haul_using_subcommand manifest; and not __fish_seen_subcommand_from show diff" -l units -d 'Units of sizes and rates: si (kB, MB), iec (KiB, MiB)' -r -f -a "si\t'powers of 1000: kB, MB, GB'
@@ -141,6 +147,7 @@ complete -c haul -n "__fish_haul_using_subcommand manifest; and __fish_seen_subc
 complete -c haul -n "__fish_haul_using_subcommand manifest; and __fish_seen_subcommand_from show" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c haul -n "__fish_haul_using_subcommand manifest; and __fish_seen_subcommand_from diff" -l units -d 'Units of sizes and rates: si (kB, MB), iec (KiB, MiB)' -r -f -a "si\t'powers of 1000: kB, MB, GB'
 iec\t'powers of 1024: KiB, MiB, GiB'"
+complete -c haul -n "__fish_haul_using_subcommand manifest; and __fish_seen_subcommand_from diff" -s q -l quiet -d 'Print nothing; the exit status tells'
 complete -c haul -n "__fish_haul_using_subcommand manifest; and __fish_seen_subcommand_from diff" -l json -d 'Print one JSON document'
 complete -c haul -n "__fish_haul_using_subcommand manifest; and __fish_seen_subcommand_from diff" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c haul -n "__fish_haul_using_subcommand pattern; and not __fish_seen_subcommand_from write check" -l units -d 'Units of sizes and rates: si (kB, MB), iec (KiB, MiB)' -r -f -a "si\t'powers of 1000: kB, MB, GB'
@@ -149,7 +156,7 @@ complete -c haul -n "__fish_haul_using_subcommand pattern; and not __fish_seen_s
 complete -c haul -n "__fish_haul_using_subcommand pattern; and not __fish_seen_subcommand_from write check" -f -a "write" -d 'Fill a disk, or a file, with blocks that say where they belong'
 complete -c haul -n "__fish_haul_using_subcommand pattern; and not __fish_seen_subcommand_from write check" -f -a "check" -d 'Read them back: flipped, swapped, lost, stale or torn?'
 complete -c haul -n "__fish_haul_using_subcommand pattern; and __fish_seen_subcommand_from write" -l seek -d 'Begin at this byte of the disk' -r
-complete -c haul -n "__fish_haul_using_subcommand pattern; and __fish_seen_subcommand_from write" -l count -d 'This many bytes, not all' -r
+complete -c haul -n "__fish_haul_using_subcommand pattern; and __fish_seen_subcommand_from write" -s c -l count -d 'This many bytes, not all' -r
 complete -c haul -n "__fish_haul_using_subcommand pattern; and __fish_seen_subcommand_from write" -l run -d 'Number of the run; default: write the time, check the newest' -r
 complete -c haul -n "__fish_haul_using_subcommand pattern; and __fish_seen_subcommand_from write" -l expect -d 'Refuse unless DST has this serial, model, wwn, size' -r
 complete -c haul -n "__fish_haul_using_subcommand pattern; and __fish_seen_subcommand_from write" -l direct -d 'Direct I/O: auto, always, never' -r -f -a "auto\t'where it pays'
@@ -164,9 +171,9 @@ complete -c haul -n "__fish_haul_using_subcommand pattern; and __fish_seen_subco
 ring\t'io_uring: many requests in flight from one thread'
 threads\t'blocking calls on helper threads, many in flight'
 sync\t'one block at a time, read then written: a yardstick'"
-complete -c haul -n "__fish_haul_using_subcommand pattern; and __fish_seen_subcommand_from write" -l block-size -d 'Bytes per request; default: found out' -r
+complete -c haul -n "__fish_haul_using_subcommand pattern; and __fish_seen_subcommand_from write" -s b -l block-size -d 'Bytes per request; default: found out' -r
 complete -c haul -n "__fish_haul_using_subcommand pattern; and __fish_seen_subcommand_from write" -l depth -d 'Blocks in flight; default: found out' -r
-complete -c haul -n "__fish_haul_using_subcommand pattern; and __fish_seen_subcommand_from write" -l limit -d 'No more than this many bytes a second' -r
+complete -c haul -n "__fish_haul_using_subcommand pattern; and __fish_seen_subcommand_from write" -s l -l limit -d 'No more than this many bytes a second' -r
 complete -c haul -n "__fish_haul_using_subcommand pattern; and __fish_seen_subcommand_from write" -l progress -d 'auto, bar, plain, json, none' -r -f -a "auto\t'bar on a terminal, plain elsewhere'
 bar\t'a bar that is redrawn'
 plain\t'a line now and then'
@@ -177,10 +184,12 @@ iec\t'powers of 1024: KiB, MiB, GiB'"
 complete -c haul -n "__fish_haul_using_subcommand pattern; and __fish_seen_subcommand_from write" -s y -l yes -d 'Overwrite a device without asking'
 complete -c haul -n "__fish_haul_using_subcommand pattern; and __fish_seen_subcommand_from write" -l no-flush -d 'Exit before the data is on the medium'
 complete -c haul -n "__fish_haul_using_subcommand pattern; and __fish_seen_subcommand_from write" -s n -l dry-run -d 'Show the plan and end'
+complete -c haul -n "__fish_haul_using_subcommand pattern; and __fish_seen_subcommand_from write" -s v -l verbose -d 'Print the full report; -vv: and the plan\'s reasons'
+complete -c haul -n "__fish_haul_using_subcommand pattern; and __fish_seen_subcommand_from write" -s q -l quiet -d 'Print nothing but errors'
 complete -c haul -n "__fish_haul_using_subcommand pattern; and __fish_seen_subcommand_from write" -l json -d 'Print the report as JSON on standard output'
 complete -c haul -n "__fish_haul_using_subcommand pattern; and __fish_seen_subcommand_from write" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c haul -n "__fish_haul_using_subcommand pattern; and __fish_seen_subcommand_from check" -l seek -d 'Begin at this byte of the disk' -r
-complete -c haul -n "__fish_haul_using_subcommand pattern; and __fish_seen_subcommand_from check" -l count -d 'This many bytes, not all' -r
+complete -c haul -n "__fish_haul_using_subcommand pattern; and __fish_seen_subcommand_from check" -s c -l count -d 'This many bytes, not all' -r
 complete -c haul -n "__fish_haul_using_subcommand pattern; and __fish_seen_subcommand_from check" -l run -d 'Number of the run; default: write the time, check the newest' -r
 complete -c haul -n "__fish_haul_using_subcommand pattern; and __fish_seen_subcommand_from check" -l direct -d 'Direct I/O: auto, always, never' -r -f -a "auto\t'where it pays'
 always\t'or fail'
@@ -194,9 +203,9 @@ complete -c haul -n "__fish_haul_using_subcommand pattern; and __fish_seen_subco
 ring\t'io_uring: many requests in flight from one thread'
 threads\t'blocking calls on helper threads, many in flight'
 sync\t'one block at a time, read then written: a yardstick'"
-complete -c haul -n "__fish_haul_using_subcommand pattern; and __fish_seen_subcommand_from check" -l block-size -d 'Bytes per request; default: found out' -r
+complete -c haul -n "__fish_haul_using_subcommand pattern; and __fish_seen_subcommand_from check" -s b -l block-size -d 'Bytes per request; default: found out' -r
 complete -c haul -n "__fish_haul_using_subcommand pattern; and __fish_seen_subcommand_from check" -l depth -d 'Blocks in flight; default: found out' -r
-complete -c haul -n "__fish_haul_using_subcommand pattern; and __fish_seen_subcommand_from check" -l limit -d 'No more than this many bytes a second' -r
+complete -c haul -n "__fish_haul_using_subcommand pattern; and __fish_seen_subcommand_from check" -s l -l limit -d 'No more than this many bytes a second' -r
 complete -c haul -n "__fish_haul_using_subcommand pattern; and __fish_seen_subcommand_from check" -l progress -d 'auto, bar, plain, json, none' -r -f -a "auto\t'bar on a terminal, plain elsewhere'
 bar\t'a bar that is redrawn'
 plain\t'a line now and then'
@@ -205,6 +214,8 @@ none\t'nothing'"
 complete -c haul -n "__fish_haul_using_subcommand pattern; and __fish_seen_subcommand_from check" -l units -d 'Units of sizes and rates: si (kB, MB), iec (KiB, MiB)' -r -f -a "si\t'powers of 1000: kB, MB, GB'
 iec\t'powers of 1024: KiB, MiB, GiB'"
 complete -c haul -n "__fish_haul_using_subcommand pattern; and __fish_seen_subcommand_from check" -s n -l dry-run -d 'Show the plan and end'
+complete -c haul -n "__fish_haul_using_subcommand pattern; and __fish_seen_subcommand_from check" -s v -l verbose -d 'Print the full report; -vv: and the plan\'s reasons'
+complete -c haul -n "__fish_haul_using_subcommand pattern; and __fish_seen_subcommand_from check" -s q -l quiet -d 'Print nothing but errors'
 complete -c haul -n "__fish_haul_using_subcommand pattern; and __fish_seen_subcommand_from check" -l json -d 'Print the report as JSON on standard output'
 complete -c haul -n "__fish_haul_using_subcommand pattern; and __fish_seen_subcommand_from check" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c haul -n "__fish_haul_using_subcommand journal; and not __fish_seen_subcommand_from export import" -l units -d 'Units of sizes and rates: si (kB, MB), iec (KiB, MiB)' -r -f -a "si\t'powers of 1000: kB, MB, GB'
@@ -277,3 +288,5 @@ iec\t'powers of 1024: KiB, MiB, GiB'"
 complete -c haul -n "__fish_haul_using_subcommand list" -l json -d 'Print one JSON document instead of a table'
 complete -c haul -n "__fish_haul_using_subcommand list" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c haul -n "__fish_haul_using_subcommand generate" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c haul -n "__fish_haul_using_subcommand help" -s h -l help -d 'Print help'
+complete -c haul -n "__fish_haul_using_subcommand version" -s h -l help -d 'Print help'

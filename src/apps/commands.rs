@@ -1,4 +1,5 @@
 //! The list of commands: words in, what they ask for done.
+use super::brief::{self, in_options};
 use super::command::{Call, Command, Run};
 use super::copy::words::CopyArguments;
 use super::definition::definition;
@@ -14,6 +15,8 @@ use super::pattern::{DAMAGE, PatternArguments};
 use super::stack::with_stack;
 use super::verify::words::VerifyArguments;
 use crate::report::{Out, text};
+use clap::builder::StyledStr;
+use clap::error::ErrorKind;
 use std::ffi::OsString;
 
 /// Every command, in the order in which help lists them.
@@ -45,6 +48,7 @@ pub fn run(args: Vec<OsString>) -> Exit {
 
 fn obey(args: Vec<OsString>) -> Exit {
     let out = Out;
+    let args = in_options(args, |program| COMMANDS.iter().any(|command| command.is_program(program)));
     if let Some(exit) = with_operands(&args, out) {
         return exit;
     }
@@ -58,7 +62,8 @@ fn obey(args: Vec<OsString>) -> Exit {
     };
     let words: Vec<String> = args.iter().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
     match parsed(&args, &Call { words: &words, out, commands: COMMANDS }) {
-        Ok(exit) => exit,
+        Ok(Parsed::Done(exit)) => exit,
+        Ok(Parsed::Help(help)) => printed(out, &help.ansi().to_string()),
         Err(error) if error.use_stderr() => {
             let is_command = |word: &&str| COMMANDS.iter().any(|command| command.name == *word);
             let verb = words.first().map(String::as_str).filter(is_command);
@@ -84,13 +89,25 @@ fn with_operands(args: &[OsString], out: Out) -> Option<Exit> {
     None
 }
 
-fn parsed(args: &[OsString], call: &Call<'_>) -> Result<Exit, clap::Error> {
+/// What came of a command line.
+enum Parsed {
+    Done(Exit),
+    /// This is to be printed.
+    Help(StyledStr),
+}
+
+fn parsed(args: &[OsString], call: &Call<'_>) -> Result<Parsed, clap::Error> {
     let mut haul = definition(call.commands);
-    let matches = haul.try_get_matches_from_mut(args)?;
+    let matches = match haul.try_get_matches_from_mut(args) {
+        Err(error) if error.kind() == ErrorKind::DisplayHelp => {
+            return brief::help(&haul, call.words).map(Parsed::Help).ok_or(error);
+        }
+        other => other?,
+    };
     let (name, matches) = matches.subcommand().unwrap_or_else(|| unreachable!("a subcommand is required"));
     let command = call.commands.iter().find(|command| command.name == name);
     let Some(Command { run: Run::Words(run), .. }) = command else { unreachable!("{name} was run already") };
-    run(matches, call).map_err(|(kind, what)| {
+    run(matches, call).map(Parsed::Done).map_err(|(kind, what)| {
         let subcommand = haul.find_subcommand_mut(name).unwrap_or_else(|| unreachable!("{name} is a subcommand"));
         subcommand.error(kind, what)
     })

@@ -43,11 +43,13 @@ impl Console {
         }))
     }
 
-    /// Says something beside the report: as it stands to people, and as a line of JSON with `message` to whoever reads
-    /// such lines, now or once a run has begun.
+    /// Says something beside the report that is no error: as it stands to people, unless it is to be quiet; as a line
+    /// of JSON with `message` to whoever reads such lines, now or once a run has begun.
     pub(super) fn say(&self, text: &str, message: &str) {
-        if self.style != ProgressStyle::Json {
-            return self.out.tell(text);
+        match self.style {
+            ProgressStyle::Json => {}
+            ProgressStyle::Silent => return,
+            _ => return self.out.tell(text),
         }
         match &*locked(&self.last) {
             Some(progress) => progress.hear(&Event::Warned(message)),
@@ -85,6 +87,9 @@ impl Operator for Console {
     }
 
     fn dropped(&self, error: &Error) {
+        if self.style == ProgressStyle::Silent {
+            return self.out.tell(&text::dropped(error));
+        }
         self.say(&text::dropped(error), &format!("{}; it is dropped, the other dests go on", text::message(error)));
     }
 

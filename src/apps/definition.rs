@@ -16,5 +16,8 @@ pub(super) fn definition(commands: &[Command]) -> clap::Command {
         let line = clap::Command::new(command.name).about(command.about);
         (command.define)(line, commands)
     };
-    haul.subcommands(commands.iter().map(define))
+    let named = clap::Arg::new("command").value_name("COMMAND").num_args(0..).help("Which command; none: haul itself");
+    let help = clap::Command::new("help").about("Print the help of haul or of a command").arg(named);
+    let version = clap::Command::new("version").about("Print the version");
+    haul.subcommands(commands.iter().map(define)).subcommands([help, version])
 }

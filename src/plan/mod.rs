@@ -22,7 +22,9 @@ mod tests;
 
 pub use compare::{DigestComparison, DigestedCopy, compare, compare_digests};
 pub use numbers::{BLOCK_BYTES_ASKABLE, DEPTH_ASKABLE};
-pub use options::{Delta, Expectation, JournalWish, Options, PassthroughMode, ProgressStyle, RangeList, When};
+pub use options::{
+    Delta, Expectation, JournalWish, Options, PassthroughMode, ProgressStyle, RangeList, Verbosity, When,
+};
 pub use read_back::{digest_again, follow, read_back, read_back_of, rewrite};
 pub use several::{Plans, several};
 pub use undo::to_put_back;

@@ -26,12 +26,12 @@ fn decimal_units_lead_and_binary_ones_where_they_are_asked_for() {
         support::stderr(&assert)
     };
     let copied = said(&["copy", "--progress", "plain"]);
-    assert!(copied.starts_with("haul: copied 3.00 MB in "), "{copied}");
+    assert!(copied.starts_with("haul: copied 3.00 MB from "), "{copied}");
     assert!(copied.contains("B/s (") && copied.contains("iB/s)"), "binary units in parentheses: {copied}");
     let compared = said(&["verify", "--units", "iec"]);
-    assert!(compared.starts_with("haul: equal: 2.86 MiB compared in "), "{compared}");
+    assert!(compared.starts_with("haul: equal: 2.86 MiB compared, "), "{compared}");
     assert!(compared.contains("iB/s ("), "{compared}");
-    assert!(said(&["verify", "--units=si"]).starts_with("haul: equal: 3.00 MB compared in "));
+    assert!(said(&["verify", "--units=si"]).starts_with("haul: equal: 3.00 MB compared, "));
 }
 
 #[test]

@@ -8,6 +8,7 @@ use crate::cli::help::{self, EXIT_STATUS, SIZES};
 use crate::cli::journal::JournalArguments;
 use crate::cli::method::{PaceArguments, ReachArguments};
 use crate::cli::on_error;
+use crate::cli::shown::VerbosityArguments;
 use crate::cli::words::{self, address};
 use crate::core::{HashKind, OnError};
 use crate::plan::{Expectation, JournalWish, Options, ProgressStyle, RangeList, When};
@@ -39,8 +40,7 @@ type Expectations = Vec<Expectation>;
 /// overwrite what is in use or too small, and asks before it overwrites a device. --dry-run shows all it would do.
 #[derive(Debug, Parser)]
 #[command(name = "copy")]
-#[command(after_help = "Sizes: bytes, 4K 1M 2G (of 1024), 5MB (of 1000), 63s (512 each), 0x1000.\n\
-                  See --help for every option in full, endpoints, examples and exit statuses.")]
+#[command(after_help = "Sizes: bytes, 4K 1M 2G (of 1024), 5MB (of 1000), 63s (512 each), 0x1000.")]
 #[command(after_long_help = help::text(&[ENDPOINTS, SIZES, EXAMPLES, EXIT_STATUS, SIGNALS]))]
 pub(crate) struct CopyArguments {
     /// Source: block device, file, pipe, - for standard input
@@ -56,7 +56,7 @@ pub(crate) struct CopyArguments {
     /// Write to this dest too, with one read of the source: haul copy SRC DST --also DST2 --also DST3. Each is checked,
     /// asked for and made durable as if it were the only one. One that fails is dropped and named, and the others go
     /// on: the exit status is then 1.
-    #[arg(long, value_name = "DST", value_hint = ValueHint::AnyPath, help_heading = "Range")]
+    #[arg(long, value_name = "DST", value_hint = ValueHint::AnyPath, help_heading = "Destinations")]
     also: Vec<OsString>,
 
     /// A slow --also dest does not hold the others up
@@ -64,7 +64,7 @@ pub(crate) struct CopyArguments {
     /// With --also: a dest that is much slower than the others is left behind once the blocks in flight all wait for
     /// it. When the others have everything, what it lacks is read again and copied to it, with a report of its own.
     /// Without this the slowest dest sets the pace of all.
-    #[arg(long, requires = "also", help_heading = "Range")]
+    #[arg(long, requires = "also", help_heading = "Destinations")]
     independent: bool,
 
     /// Begin this far into the source
@@ -83,7 +83,8 @@ pub(crate) struct CopyArguments {
     /// Copy this many bytes, not all
     ///
     /// Copy this many bytes instead of everything up to the end of the source. More than the source has is an error.
-    #[arg(long, value_name = "SIZE", value_parser = words::amount, allow_hyphen_values = true, help_heading = "Range")]
+    #[arg(long, short = 'c', value_name = "SIZE", value_parser = words::amount, allow_hyphen_values = true)]
+    #[arg(help_heading = "Range")]
     count: Option<u64>,
 
     /// Copy for this long at most
@@ -199,7 +200,8 @@ pub(crate) struct CopyArguments {
     /// Copy no more than this many bytes a second
     ///
     /// Copy no more than this many bytes a second: --limit 50M.
-    #[arg(long, value_name = "RATE", value_parser = words::rate, allow_hyphen_values = true, help_heading = "Method")]
+    #[arg(long, short = 'l', value_name = "RATE", value_parser = words::rate, allow_hyphen_values = true)]
+    #[arg(help_heading = "Method")]
     limit: Option<u64>,
 
     /// Digest of the source: blake3, sha256, md5, xxh3
@@ -218,6 +220,9 @@ pub(crate) struct CopyArguments {
     #[arg(long, value_name = "STYLE", value_parser = words::progress(), default_value = "auto")]
     #[arg(hide_possible_values = true, hide_default_value = true, help_heading = "Output")]
     progress: ProgressStyle,
+
+    #[command(flatten)]
+    verbosity: VerbosityArguments,
 
     /// Do not estimate the time by a few short reads
     ///
@@ -328,7 +333,8 @@ impl Words for CopyArguments {
             expect: self.expect.into_iter().flatten().collect(),
             dry_run: self.dry_run,
             no_estimate: self.no_estimate,
-            progress: self.progress,
+            progress: self.verbosity.progress(self.progress),
+            verbosity: self.verbosity.verbosity(),
             json: self.json,
             report: self.report,
         })

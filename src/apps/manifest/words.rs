@@ -18,6 +18,8 @@ pub enum ManifestAsked {
         first: String,
         /// Path of the second.
         second: String,
+        /// The exit status says it all.
+        quiet: bool,
         /// As JSON on standard output.
         json: bool,
     },
@@ -56,6 +58,10 @@ pub(super) enum ManifestVerb {
         /// The second manifest
         #[arg(value_name = "SECOND", value_hint = ValueHint::FilePath)]
         second: OsString,
+
+        /// Print nothing; the exit status tells
+        #[arg(long, short = 'q', conflicts_with = "json")]
+        quiet: bool,
 
         /// Print one JSON document
         #[arg(long)]

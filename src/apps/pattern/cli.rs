@@ -110,7 +110,8 @@ struct PlaceArguments {
     /// This many bytes, not all
     ///
     /// This many bytes instead of everything to the end. A file that is not there yet needs it.
-    #[arg(long, value_name = "SIZE", value_parser = words::amount, allow_hyphen_values = true, help_heading = "Range")]
+    #[arg(long, short = 'c', value_name = "SIZE", value_parser = words::amount, allow_hyphen_values = true)]
+    #[arg(help_heading = "Range")]
     count: Option<u64>,
 
     /// Number of the run; default: write the time, check the newest

@@ -20,7 +20,7 @@ use std::ffi::OsString;
 #[derive(Debug, Parser)]
 #[command(name = "verify")]
 #[command(
-    after_help = "Exit status: 0 equal, 1 different or not readable, 2 usage. See --help for every option in full.",
+    after_help = "Exit status: 0 equal, 1 different or not readable, 2 usage.",
     after_long_help = help::text(&[
         include_str!("help/examples.txt"),
         SIZES,
@@ -60,7 +60,8 @@ pub(crate) struct VerifyArguments {
     /// Compare this many bytes, not all
     ///
     /// Compare this many bytes instead of everything up to the end of the source. More than the source has is an error.
-    #[arg(long, value_name = "SIZE", value_parser = words::amount, allow_hyphen_values = true, help_heading = "Range")]
+    #[arg(long, short = 'c', value_name = "SIZE", value_parser = words::amount, allow_hyphen_values = true)]
+    #[arg(help_heading = "Range")]
     count: Option<u64>,
 
     /// Show the plan, compare nothing

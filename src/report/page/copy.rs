@@ -4,6 +4,7 @@ use super::chart::{Chart, Curve, Shape};
 use super::rates::{Piece, WAITED_FOR, moving, pieces};
 use super::{Figure, Page, Table, bare, capital, device, frame, render};
 use crate::core::{Decision, Direction, Ended, Facts, Machine, Outcome, Plan, Series, Side};
+use crate::plan::Verbosity;
 use crate::report::{text, units};
 use std::time::{Duration, SystemTime};
 
@@ -72,7 +73,7 @@ pub fn copy(found: CopyFound<'_>) -> String {
     };
     let facts = found.facts.iter().enumerate();
     page.facts.splice(0..0, facts.map(|(number, (side, facts))| (heading(number, *side), device::side(facts))));
-    page.report = bare(&text::outcome(decision, outcome, words));
+    page.report = bare(&text::outcome(decision, outcome, words, Verbosity::Full));
     render(page)
 }
 

@@ -198,6 +198,7 @@ impl Shared {
             (ProgressStyle::Plain, Said::Began(Phase::Flushing)) if pacer.has_begun() => {
                 self.screen.write(&plain::lines(&self.look(), &self.dest, &[]));
             }
+            (ProgressStyle::Silent, _) => {}
             // Who wants no progress wants to know all the same what is wrong.
             (_, said) => {
                 if let Some(text) = said.text() {

@@ -79,7 +79,7 @@ fn from(name: &str, side: &PlanSide, sector_bytes: u32) -> String {
 }
 
 /// Topic, choice and reason in three columns; a choice too long for its column has its reason on the next line.
-fn reasons(why: &[Reason]) -> String {
+pub(super) fn reasons(why: &[Reason]) -> String {
     let topics = why.iter().map(|reason| columns(reason.topic)).max().unwrap_or(0);
     let fits = |reason: &&Reason| columns(&reason.choice) <= CHOICE_WIDTH;
     let choices = why.iter().filter(fits).map(|reason| columns(&reason.choice)).max().unwrap_or(0);

@@ -1,6 +1,7 @@
 use super::rest::Rest;
 use super::*;
 use crate::core::*;
+use crate::plan::Verbosity;
 use crate::report::columns::columns;
 use crate::report::examples;
 use std::io::{self, BufReader};
@@ -58,7 +59,7 @@ fn a_plan_tells_sides_range_reasons_and_time_in_80_columns() {
 
 #[test]
 fn a_complete_copy_is_told_in_full() {
-    let text = bare(&outcome(&examples::plan(), &examples::complete(), &examples::args()));
+    let text = bare(&outcome(&examples::plan(), &examples::complete(), &examples::args(), Verbosity::Full));
     assert!(text.lines().all(|line| columns(line) <= 80));
     insta::assert_snapshot!(text, @r"
     haul: copied 2.15 GB in 0.27 s, 7.95 GB/s (7.41 GiB/s), durable
@@ -90,7 +91,7 @@ fn a_complete_copy_is_told_in_full() {
 fn an_interrupted_copy_says_what_arrived_and_how_to_go_on() {
     let mut plan = examples::plan();
     plan.hashes = vec![HashKind::Sha256];
-    insta::assert_snapshot!(bare(&outcome(&plan, &examples::interrupted(), &examples::args())), @r"
+    insta::assert_snapshot!(bare(&outcome(&plan, &examples::interrupted(), &examples::args(), Verbosity::Full)), @r"
     haul: interrupted by SIGINT after 1.08 GB of 2.15 GB (50 %) in 0.27 s,
           4.01 GB/s (3.73 GiB/s), durable
     source      /dev/disk/by-id/ata-old-disk → /dev/sda, block device, direct
@@ -124,7 +125,8 @@ fn an_interrupted_copy_says_what_arrived_and_how_to_go_on() {
 
 #[test]
 fn a_failed_copy_says_why_first() {
-    insta::assert_snapshot!(bare(&outcome(&examples::plan(), &examples::failed(), &examples::args())), @r"
+    let text = outcome(&examples::plan(), &examples::failed(), &examples::args(), Verbosity::Full);
+    insta::assert_snapshot!(bare(&text), @r"
     haul: cannot read source /dev/sda at byte 1073741824 (sector 2097152 of 512 bytes): Input/output error
       → Look at the kernel's log (dmesg) for what the disk said, and copy what can be read with ddrescue.
 
@@ -348,7 +350,7 @@ fn what_could_not_be_read_is_in_the_verdict_and_listed() {
     let runs = (0..10).map(|at| Extent::new((1 << 20) * at + 512, 512 * (at + 1))).collect();
     outcome.unread[0] = Unread { runs, sector_bytes: 512, failed_reads: 70, failing: Duration::from_millis(12_340) };
     outcome.digests = vec![Digest { kind: HashKind::Sha256, hex: "00".repeat(32) }];
-    let text = bare(&super::outcome(&examples::plan(), &outcome, &examples::args()));
+    let text = bare(&super::outcome(&examples::plan(), &outcome, &examples::args(), Verbosity::Full));
     assert!(text.lines().all(|line| columns(line) <= 80));
     insta::assert_snapshot!(text.lines().take(12).collect::<Vec<_>>().join("\n"));
 }
