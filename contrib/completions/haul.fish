@@ -28,105 +28,105 @@ complete -c haul -n "__fish_haul_needs_command" -s h -l help -d 'Print help (see
 complete -c haul -n "__fish_haul_needs_command" -s V -l version -d 'Print version'
 complete -c haul -n "__fish_haul_needs_command" -f -a "copy" -d 'Copy a disk, a partition, a file or a stream'
 complete -c haul -n "__fish_haul_needs_command" -f -a "verify" -d 'Compare two sides: what differs, and where'
-complete -c haul -n "__fish_haul_needs_command" -f -a "manifest" -d 'Show or compare manifests that copies wrote'
-complete -c haul -n "__fish_haul_needs_command" -f -a "pattern" -d 'Test a disk: write a pattern, check what is left of it'
+complete -c haul -n "__fish_haul_needs_command" -f -a "manifest" -d 'Show or compare manifests of copies'
+complete -c haul -n "__fish_haul_needs_command" -f -a "pattern" -d 'Test a disk: write a pattern, then verify it'
 complete -c haul -n "__fish_haul_needs_command" -f -a "journal" -d 'Exchange a journal with GNU ddrescue'
-complete -c haul -n "__fish_haul_needs_command" -f -a "tune" -d 'Find the block size and depth that a disk needs'
-complete -c haul -n "__fish_haul_needs_command" -f -a "profile" -d 'Measure a disk: rate by place, cost of a command'
+complete -c haul -n "__fish_haul_needs_command" -f -a "tune" -d 'Find the best block size and queue depth for a disk'
+complete -c haul -n "__fish_haul_needs_command" -f -a "profile" -d 'Measure a disk: rate by position, latency of commands'
 complete -c haul -n "__fish_haul_needs_command" -f -a "list" -d 'List block devices: aliases, size, identity, use and partitions'
-complete -c haul -n "__fish_haul_needs_command" -f -a "generate" -d 'Print a man page or the completions of a shell'
-complete -c haul -n "__fish_haul_needs_command" -f -a "dd" -d 'Copy with the operands of dd, as GNU dd does'
+complete -c haul -n "__fish_haul_needs_command" -f -a "generate" -d 'Print a man page or shell completions'
+complete -c haul -n "__fish_haul_needs_command" -f -a "dd" -d 'Copy with the operands of GNU dd'
 complete -c haul -n "__fish_haul_needs_command" -f -a "sg_dd" -d 'Copy with the operands of sg_dd of sg3_utils'
 complete -c haul -n "__fish_haul_needs_command" -f -a "sgp_dd" -d 'Copy with the operands of sgp_dd of sg3_utils'
 complete -c haul -n "__fish_haul_needs_command" -f -a "sgm_dd" -d 'Copy with the operands of sgm_dd of sg3_utils'
 complete -c haul -n "__fish_haul_needs_command" -f -a "help" -d 'Print the help of haul or of a command'
 complete -c haul -n "__fish_haul_needs_command" -f -a "version" -d 'Print the version'
-complete -c haul -n "__fish_haul_using_subcommand copy" -l also -d 'A further dest; may be given several times' -r -F
-complete -c haul -n "__fish_haul_using_subcommand copy" -l skip -d 'Begin this far into the source' -r
-complete -c haul -n "__fish_haul_using_subcommand copy" -l seek -d 'Begin this far into the dest' -r
-complete -c haul -n "__fish_haul_using_subcommand copy" -s c -l count -d 'Copy this many bytes, not all' -r
-complete -c haul -n "__fish_haul_using_subcommand copy" -l time -d 'Copy for this long at most' -r
+complete -c haul -n "__fish_haul_using_subcommand copy" -l also -d 'Additional destination; may be repeated' -r -F
+complete -c haul -n "__fish_haul_using_subcommand copy" -l skip -d 'Start at this offset of the source' -r
+complete -c haul -n "__fish_haul_using_subcommand copy" -l seek -d 'Start at this offset of the destination' -r
+complete -c haul -n "__fish_haul_using_subcommand copy" -s c -l count -d 'Copy only this many bytes' -r
+complete -c haul -n "__fish_haul_using_subcommand copy" -l time -d 'Stop after this time' -r
 complete -c haul -n "__fish_haul_using_subcommand copy" -l ranges -d 'Copy only the ranges that FILE lists' -r -F
-complete -c haul -n "__fish_haul_using_subcommand copy" -l ranges-unit -d 'What a bare number in --ranges FILE counts' -r
+complete -c haul -n "__fish_haul_using_subcommand copy" -l ranges-unit -d 'Unit of numbers without suffix in --ranges FILE' -r
 complete -c haul -n "__fish_haul_using_subcommand copy" -l expect -d 'Refuse unless DST has this serial, model, wwn, size' -r
-complete -c haul -n "__fish_haul_using_subcommand copy" -l verify -d 'Read the dest back and compare it' -r
-complete -c haul -n "__fish_haul_using_subcommand copy" -l delta -d 'Write only what differs on the dest' -r -F
-complete -c haul -n "__fish_haul_using_subcommand copy" -l manifest -d 'Write digests of what was copied to FILE' -r -F
-complete -c haul -n "__fish_haul_using_subcommand copy" -l manifest-block -d 'Bytes of a digested block; default: 4M' -r
-complete -c haul -n "__fish_haul_using_subcommand copy" -l on-error -d 'Bad places of the source: stop, skip, retry:N' -r
+complete -c haul -n "__fish_haul_using_subcommand copy" -l verify -d 'Read the destination back and compare it' -r
+complete -c haul -n "__fish_haul_using_subcommand copy" -l delta -d 'Write only blocks that differ' -r -F
+complete -c haul -n "__fish_haul_using_subcommand copy" -l manifest -d 'Write digests of the copied data to FILE' -r -F
+complete -c haul -n "__fish_haul_using_subcommand copy" -l manifest-block -d 'Block size of digests; default: 4M' -r
+complete -c haul -n "__fish_haul_using_subcommand copy" -l on-error -d 'On unreadable sectors: stop, skip, retry:N' -r
 complete -c haul -n "__fish_haul_using_subcommand copy" -l journal -d 'Keep the journal in this file' -r -F
 complete -c haul -n "__fish_haul_using_subcommand copy" -l checkpoint -d 'Seconds between two checkpoints' -r
-complete -c haul -n "__fish_haul_using_subcommand copy" -l mapfile -d 'Write what could be read, for GNU ddrescue' -r -F
-complete -c haul -n "__fish_haul_using_subcommand copy" -l sparse -d 'Zeros and holes: auto, always, never' -r -f -a "auto\t'where it pays'
-always\t'or fail'
-never\t'not even where it would pay'"
-complete -c haul -n "__fish_haul_using_subcommand copy" -l reflink -d 'Share extents of files: auto, always, never' -r -f -a "auto\t'where it pays'
-always\t'or fail'
-never\t'not even where it would pay'"
-complete -c haul -n "__fish_haul_using_subcommand copy" -l direct -d 'Direct I/O: auto, always, never' -r -f -a "auto\t'where it pays'
-always\t'or fail'
-never\t'not even where it would pay'"
-complete -c haul -n "__fish_haul_using_subcommand copy" -l passthrough -d 'By the disk\'s own commands: source, dest, both' -r -f -a "possible\t'every side that takes commands, one at least'
+complete -c haul -n "__fish_haul_using_subcommand copy" -l mapfile -d 'Write a mapfile for GNU ddrescue' -r -F
+complete -c haul -n "__fish_haul_using_subcommand copy" -l sparse -d 'Zeros and holes: auto, always, never' -r -f -a "auto\t'where it is faster'
+always\t'always, or fail'
+never\t'never'"
+complete -c haul -n "__fish_haul_using_subcommand copy" -l reflink -d 'Share extents of files: auto, always, never' -r -f -a "auto\t'where it is faster'
+always\t'always, or fail'
+never\t'never'"
+complete -c haul -n "__fish_haul_using_subcommand copy" -l direct -d 'Direct I/O: auto, always, never' -r -f -a "auto\t'where it is faster'
+always\t'always, or fail'
+never\t'never'"
+complete -c haul -n "__fish_haul_using_subcommand copy" -l passthrough -d 'SCSI or NVMe passthrough: source, dest, both' -r -f -a "possible\t'every side that supports it, at least one'
 source\t'the source, or fail'
-dest\t'the dest, or fail'
+dest\t'the destination, or fail'
 both\t'both, or fail'"
-complete -c haul -n "__fish_haul_using_subcommand copy" -l command-timeout -d 'Seconds until such a command is given up' -r
-complete -c haul -n "__fish_haul_using_subcommand copy" -l engine -d 'auto, ring (io_uring), threads, sync' -r -f -a "auto\t'ring where the kernel lets us, else threads'
+complete -c haul -n "__fish_haul_using_subcommand copy" -l command-timeout -d 'Timeout of passthrough commands in seconds' -r
+complete -c haul -n "__fish_haul_using_subcommand copy" -l engine -d 'auto, ring (io_uring), threads, sync' -r -f -a "auto\t'ring where the kernel allows it, otherwise threads'
 ring\t'io_uring: many requests in flight from one thread'
-threads\t'blocking calls on helper threads, many in flight'
-sync\t'one block at a time, read then written: a yardstick'"
-complete -c haul -n "__fish_haul_using_subcommand copy" -s b -l block-size -d 'Bytes per request; default: found out' -r
-complete -c haul -n "__fish_haul_using_subcommand copy" -l depth -d 'Blocks in flight; default: found out' -r
-complete -c haul -n "__fish_haul_using_subcommand copy" -s l -l limit -d 'Copy no more than this many bytes a second' -r
+threads\t'helper threads with blocking calls, many requests in flight'
+sync\t'one block at a time, as a baseline'"
+complete -c haul -n "__fish_haul_using_subcommand copy" -s b -l block-size -d 'Bytes per request; default: auto-tuned' -r
+complete -c haul -n "__fish_haul_using_subcommand copy" -l depth -d 'Blocks in flight; default: auto-tuned' -r
+complete -c haul -n "__fish_haul_using_subcommand copy" -s l -l limit -d 'Limit the rate in bytes per second' -r
 complete -c haul -n "__fish_haul_using_subcommand copy" -l hash -d 'Digest of the source: blake3, sha256, md5, xxh3' -r -f -a "blake3\t'256 bits, fast'
-sha256\t'256 bits, the usual'
-md5\t'128 bits, for old lists of sums only'
-xxh3\t'128 bits, fastest, no protection against intent'"
+sha256\t'256 bits, widely used'
+md5\t'128 bits, only for existing checksum lists'
+xxh3\t'128 bits, fastest, not cryptographic'"
 complete -c haul -n "__fish_haul_using_subcommand copy" -l progress -d 'auto, bar, plain, json, none' -r -f -a "auto\t'bar on a terminal, plain elsewhere'
-bar\t'a bar that is redrawn'
-plain\t'a line now and then'
+bar\t'a redrawn bar'
+plain\t'a line periodically'
 json\t'one JSON object a line'
 none\t'nothing'"
-complete -c haul -n "__fish_haul_using_subcommand copy" -l label -d 'What this run is called in its report' -r
+complete -c haul -n "__fish_haul_using_subcommand copy" -l label -d 'Label of this run in its report' -r
 complete -c haul -n "__fish_haul_using_subcommand copy" -l report -d 'Write the report as a page with charts' -r -F
 complete -c haul -n "__fish_haul_using_subcommand copy" -l units -d 'Units of sizes and rates: si (kB, MB), iec (KiB, MiB)' -r -f -a "si\t'powers of 1000: kB, MB, GB'
 iec\t'powers of 1024: KiB, MiB, GiB'"
-complete -c haul -n "__fish_haul_using_subcommand copy" -l independent -d 'A slow --also dest does not hold the others up'
+complete -c haul -n "__fish_haul_using_subcommand copy" -l independent -d 'Do not let a slow --also destination delay the others'
 complete -c haul -n "__fish_haul_using_subcommand copy" -s y -l yes -d 'Overwrite a device without asking'
 complete -c haul -n "__fish_haul_using_subcommand copy" -s n -l dry-run -d 'Show the plan, write nothing'
 complete -c haul -n "__fish_haul_using_subcommand copy" -l no-flush -d 'Exit before the data is on the medium'
-complete -c haul -n "__fish_haul_using_subcommand copy" -l resume -d 'Go on with an interrupted copy'
-complete -c haul -n "__fish_haul_using_subcommand copy" -l restart -d 'Give an unfinished copy up and copy from the start'
+complete -c haul -n "__fish_haul_using_subcommand copy" -l resume -d 'Resume an interrupted copy'
+complete -c haul -n "__fish_haul_using_subcommand copy" -l restart -d 'Discard an unfinished copy and copy from the start'
 complete -c haul -n "__fish_haul_using_subcommand copy" -l no-journal -d 'Keep no journal'
-complete -c haul -n "__fish_haul_using_subcommand copy" -l offload -d 'Let the device copy by itself, where it can'
+complete -c haul -n "__fish_haul_using_subcommand copy" -l offload -d 'Offload the copy to the device where supported'
 complete -c haul -n "__fish_haul_using_subcommand copy" -s v -l verbose -d 'Print the full report; -vv: and the plan\'s reasons'
 complete -c haul -n "__fish_haul_using_subcommand copy" -s q -l quiet -d 'Print nothing but errors'
-complete -c haul -n "__fish_haul_using_subcommand copy" -l no-estimate -d 'Do not estimate the time by a few short reads'
+complete -c haul -n "__fish_haul_using_subcommand copy" -l no-estimate -d 'Do not estimate the duration with sample reads'
 complete -c haul -n "__fish_haul_using_subcommand copy" -l json -d 'Print the report as JSON on standard output'
 complete -c haul -n "__fish_haul_using_subcommand copy" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c haul -n "__fish_haul_using_subcommand verify" -l manifest -d 'Compare DST with this manifest, not with a source' -r -F
-complete -c haul -n "__fish_haul_using_subcommand verify" -l skip -d 'Begin this far into the source' -r
-complete -c haul -n "__fish_haul_using_subcommand verify" -l seek -d 'Begin this far into the dest' -r
-complete -c haul -n "__fish_haul_using_subcommand verify" -s c -l count -d 'Compare this many bytes, not all' -r
-complete -c haul -n "__fish_haul_using_subcommand verify" -l on-error -d 'Places that cannot be read: stop, skip, retry:N' -r
-complete -c haul -n "__fish_haul_using_subcommand verify" -l direct -d 'Direct I/O: auto, always, never' -r -f -a "auto\t'where it pays'
-always\t'or fail'
-never\t'not even where it would pay'"
-complete -c haul -n "__fish_haul_using_subcommand verify" -l passthrough -d 'By the disk\'s own commands: source, dest, both' -r -f -a "possible\t'every side that takes commands, one at least'
+complete -c haul -n "__fish_haul_using_subcommand verify" -l manifest -d 'Compare DST with this manifest instead of a source' -r -F
+complete -c haul -n "__fish_haul_using_subcommand verify" -l skip -d 'Start at this offset of the source' -r
+complete -c haul -n "__fish_haul_using_subcommand verify" -l seek -d 'Start at this offset of the destination' -r
+complete -c haul -n "__fish_haul_using_subcommand verify" -s c -l count -d 'Compare only this many bytes' -r
+complete -c haul -n "__fish_haul_using_subcommand verify" -l on-error -d 'On unreadable sectors: stop, skip, retry:N' -r
+complete -c haul -n "__fish_haul_using_subcommand verify" -l direct -d 'Direct I/O: auto, always, never' -r -f -a "auto\t'where it is faster'
+always\t'always, or fail'
+never\t'never'"
+complete -c haul -n "__fish_haul_using_subcommand verify" -l passthrough -d 'SCSI or NVMe passthrough: source, dest, both' -r -f -a "possible\t'every side that supports it, at least one'
 source\t'the source, or fail'
-dest\t'the dest, or fail'
+dest\t'the destination, or fail'
 both\t'both, or fail'"
-complete -c haul -n "__fish_haul_using_subcommand verify" -l command-timeout -d 'Seconds until such a command is given up' -r
-complete -c haul -n "__fish_haul_using_subcommand verify" -l engine -d 'auto, ring (io_uring), threads, sync' -r -f -a "auto\t'ring where the kernel lets us, else threads'
+complete -c haul -n "__fish_haul_using_subcommand verify" -l command-timeout -d 'Timeout of passthrough commands in seconds' -r
+complete -c haul -n "__fish_haul_using_subcommand verify" -l engine -d 'auto, ring (io_uring), threads, sync' -r -f -a "auto\t'ring where the kernel allows it, otherwise threads'
 ring\t'io_uring: many requests in flight from one thread'
-threads\t'blocking calls on helper threads, many in flight'
-sync\t'one block at a time, read then written: a yardstick'"
-complete -c haul -n "__fish_haul_using_subcommand verify" -s b -l block-size -d 'Bytes per request; default: found out' -r
-complete -c haul -n "__fish_haul_using_subcommand verify" -l depth -d 'Blocks in flight; default: found out' -r
+threads\t'helper threads with blocking calls, many requests in flight'
+sync\t'one block at a time, as a baseline'"
+complete -c haul -n "__fish_haul_using_subcommand verify" -s b -l block-size -d 'Bytes per request; default: auto-tuned' -r
+complete -c haul -n "__fish_haul_using_subcommand verify" -l depth -d 'Blocks in flight; default: auto-tuned' -r
 complete -c haul -n "__fish_haul_using_subcommand verify" -s l -l limit -d 'No more than this many bytes a second' -r
 complete -c haul -n "__fish_haul_using_subcommand verify" -l progress -d 'auto, bar, plain, json, none' -r -f -a "auto\t'bar on a terminal, plain elsewhere'
-bar\t'a bar that is redrawn'
-plain\t'a line now and then'
+bar\t'a redrawn bar'
+plain\t'a line periodically'
 json\t'one JSON object a line'
 none\t'nothing'"
 complete -c haul -n "__fish_haul_using_subcommand verify" -l units -d 'Units of sizes and rates: si (kB, MB), iec (KiB, MiB)' -r -f -a "si\t'powers of 1000: kB, MB, GB'
@@ -139,8 +139,8 @@ complete -c haul -n "__fish_haul_using_subcommand verify" -s h -l help -d 'Print
 complete -c haul -n "__fish_haul_using_subcommand manifest; and not __fish_seen_subcommand_from show diff" -l units -d 'Units of sizes and rates: si (kB, MB), iec (KiB, MiB)' -r -f -a "si\t'powers of 1000: kB, MB, GB'
 iec\t'powers of 1024: KiB, MiB, GiB'"
 complete -c haul -n "__fish_haul_using_subcommand manifest; and not __fish_seen_subcommand_from show diff" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c haul -n "__fish_haul_using_subcommand manifest; and not __fish_seen_subcommand_from show diff" -f -a "show" -d 'What was copied, from where to where, and its digest'
-complete -c haul -n "__fish_haul_using_subcommand manifest; and not __fish_seen_subcommand_from show diff" -f -a "diff" -d 'Where two copies differ, by their manifests alone'
+complete -c haul -n "__fish_haul_using_subcommand manifest; and not __fish_seen_subcommand_from show diff" -f -a "show" -d 'Show source, destination and digest of a copy'
+complete -c haul -n "__fish_haul_using_subcommand manifest; and not __fish_seen_subcommand_from show diff" -f -a "diff" -d 'Compare two copies by their manifests'
 complete -c haul -n "__fish_haul_using_subcommand manifest; and __fish_seen_subcommand_from show" -l units -d 'Units of sizes and rates: si (kB, MB), iec (KiB, MiB)' -r -f -a "si\t'powers of 1000: kB, MB, GB'
 iec\t'powers of 1024: KiB, MiB, GiB'"
 complete -c haul -n "__fish_haul_using_subcommand manifest; and __fish_seen_subcommand_from show" -l json -d 'Print one JSON document'
@@ -153,30 +153,30 @@ complete -c haul -n "__fish_haul_using_subcommand manifest; and __fish_seen_subc
 complete -c haul -n "__fish_haul_using_subcommand pattern; and not __fish_seen_subcommand_from write check" -l units -d 'Units of sizes and rates: si (kB, MB), iec (KiB, MiB)' -r -f -a "si\t'powers of 1000: kB, MB, GB'
 iec\t'powers of 1024: KiB, MiB, GiB'"
 complete -c haul -n "__fish_haul_using_subcommand pattern; and not __fish_seen_subcommand_from write check" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c haul -n "__fish_haul_using_subcommand pattern; and not __fish_seen_subcommand_from write check" -f -a "write" -d 'Fill a disk, or a file, with blocks that say where they belong'
-complete -c haul -n "__fish_haul_using_subcommand pattern; and not __fish_seen_subcommand_from write check" -f -a "check" -d 'Read them back: flipped, swapped, lost, stale or torn?'
-complete -c haul -n "__fish_haul_using_subcommand pattern; and __fish_seen_subcommand_from write" -l seek -d 'Begin at this byte of the disk' -r
-complete -c haul -n "__fish_haul_using_subcommand pattern; and __fish_seen_subcommand_from write" -s c -l count -d 'This many bytes, not all' -r
-complete -c haul -n "__fish_haul_using_subcommand pattern; and __fish_seen_subcommand_from write" -l run -d 'Number of the run; default: write the time, check the newest' -r
+complete -c haul -n "__fish_haul_using_subcommand pattern; and not __fish_seen_subcommand_from write check" -f -a "write" -d 'Fill a disk or a file with self-describing blocks'
+complete -c haul -n "__fish_haul_using_subcommand pattern; and not __fish_seen_subcommand_from write check" -f -a "check" -d 'Verify the pattern and classify damage'
+complete -c haul -n "__fish_haul_using_subcommand pattern; and __fish_seen_subcommand_from write" -l seek -d 'Start at this offset' -r
+complete -c haul -n "__fish_haul_using_subcommand pattern; and __fish_seen_subcommand_from write" -s c -l count -d 'Only this many bytes' -r
+complete -c haul -n "__fish_haul_using_subcommand pattern; and __fish_seen_subcommand_from write" -l run -d 'Number of the run; default: current time for write, newest for check' -r
 complete -c haul -n "__fish_haul_using_subcommand pattern; and __fish_seen_subcommand_from write" -l expect -d 'Refuse unless DST has this serial, model, wwn, size' -r
-complete -c haul -n "__fish_haul_using_subcommand pattern; and __fish_seen_subcommand_from write" -l direct -d 'Direct I/O: auto, always, never' -r -f -a "auto\t'where it pays'
-always\t'or fail'
-never\t'not even where it would pay'"
-complete -c haul -n "__fish_haul_using_subcommand pattern; and __fish_seen_subcommand_from write" -l passthrough -d 'By the disk\'s own commands: source, dest, both' -r -f -a "possible\t'every side that takes commands, one at least'
+complete -c haul -n "__fish_haul_using_subcommand pattern; and __fish_seen_subcommand_from write" -l direct -d 'Direct I/O: auto, always, never' -r -f -a "auto\t'where it is faster'
+always\t'always, or fail'
+never\t'never'"
+complete -c haul -n "__fish_haul_using_subcommand pattern; and __fish_seen_subcommand_from write" -l passthrough -d 'SCSI or NVMe passthrough: source, dest, both' -r -f -a "possible\t'every side that supports it, at least one'
 source\t'the source, or fail'
-dest\t'the dest, or fail'
+dest\t'the destination, or fail'
 both\t'both, or fail'"
-complete -c haul -n "__fish_haul_using_subcommand pattern; and __fish_seen_subcommand_from write" -l command-timeout -d 'Seconds until such a command is given up' -r
-complete -c haul -n "__fish_haul_using_subcommand pattern; and __fish_seen_subcommand_from write" -l engine -d 'auto, ring (io_uring), threads, sync' -r -f -a "auto\t'ring where the kernel lets us, else threads'
+complete -c haul -n "__fish_haul_using_subcommand pattern; and __fish_seen_subcommand_from write" -l command-timeout -d 'Timeout of passthrough commands in seconds' -r
+complete -c haul -n "__fish_haul_using_subcommand pattern; and __fish_seen_subcommand_from write" -l engine -d 'auto, ring (io_uring), threads, sync' -r -f -a "auto\t'ring where the kernel allows it, otherwise threads'
 ring\t'io_uring: many requests in flight from one thread'
-threads\t'blocking calls on helper threads, many in flight'
-sync\t'one block at a time, read then written: a yardstick'"
-complete -c haul -n "__fish_haul_using_subcommand pattern; and __fish_seen_subcommand_from write" -s b -l block-size -d 'Bytes per request; default: found out' -r
-complete -c haul -n "__fish_haul_using_subcommand pattern; and __fish_seen_subcommand_from write" -l depth -d 'Blocks in flight; default: found out' -r
+threads\t'helper threads with blocking calls, many requests in flight'
+sync\t'one block at a time, as a baseline'"
+complete -c haul -n "__fish_haul_using_subcommand pattern; and __fish_seen_subcommand_from write" -s b -l block-size -d 'Bytes per request; default: auto-tuned' -r
+complete -c haul -n "__fish_haul_using_subcommand pattern; and __fish_seen_subcommand_from write" -l depth -d 'Blocks in flight; default: auto-tuned' -r
 complete -c haul -n "__fish_haul_using_subcommand pattern; and __fish_seen_subcommand_from write" -s l -l limit -d 'No more than this many bytes a second' -r
 complete -c haul -n "__fish_haul_using_subcommand pattern; and __fish_seen_subcommand_from write" -l progress -d 'auto, bar, plain, json, none' -r -f -a "auto\t'bar on a terminal, plain elsewhere'
-bar\t'a bar that is redrawn'
-plain\t'a line now and then'
+bar\t'a redrawn bar'
+plain\t'a line periodically'
 json\t'one JSON object a line'
 none\t'nothing'"
 complete -c haul -n "__fish_haul_using_subcommand pattern; and __fish_seen_subcommand_from write" -l units -d 'Units of sizes and rates: si (kB, MB), iec (KiB, MiB)' -r -f -a "si\t'powers of 1000: kB, MB, GB'
@@ -188,27 +188,27 @@ complete -c haul -n "__fish_haul_using_subcommand pattern; and __fish_seen_subco
 complete -c haul -n "__fish_haul_using_subcommand pattern; and __fish_seen_subcommand_from write" -s q -l quiet -d 'Print nothing but errors'
 complete -c haul -n "__fish_haul_using_subcommand pattern; and __fish_seen_subcommand_from write" -l json -d 'Print the report as JSON on standard output'
 complete -c haul -n "__fish_haul_using_subcommand pattern; and __fish_seen_subcommand_from write" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c haul -n "__fish_haul_using_subcommand pattern; and __fish_seen_subcommand_from check" -l seek -d 'Begin at this byte of the disk' -r
-complete -c haul -n "__fish_haul_using_subcommand pattern; and __fish_seen_subcommand_from check" -s c -l count -d 'This many bytes, not all' -r
-complete -c haul -n "__fish_haul_using_subcommand pattern; and __fish_seen_subcommand_from check" -l run -d 'Number of the run; default: write the time, check the newest' -r
-complete -c haul -n "__fish_haul_using_subcommand pattern; and __fish_seen_subcommand_from check" -l direct -d 'Direct I/O: auto, always, never' -r -f -a "auto\t'where it pays'
-always\t'or fail'
-never\t'not even where it would pay'"
-complete -c haul -n "__fish_haul_using_subcommand pattern; and __fish_seen_subcommand_from check" -l passthrough -d 'By the disk\'s own commands: source, dest, both' -r -f -a "possible\t'every side that takes commands, one at least'
+complete -c haul -n "__fish_haul_using_subcommand pattern; and __fish_seen_subcommand_from check" -l seek -d 'Start at this offset' -r
+complete -c haul -n "__fish_haul_using_subcommand pattern; and __fish_seen_subcommand_from check" -s c -l count -d 'Only this many bytes' -r
+complete -c haul -n "__fish_haul_using_subcommand pattern; and __fish_seen_subcommand_from check" -l run -d 'Number of the run; default: current time for write, newest for check' -r
+complete -c haul -n "__fish_haul_using_subcommand pattern; and __fish_seen_subcommand_from check" -l direct -d 'Direct I/O: auto, always, never' -r -f -a "auto\t'where it is faster'
+always\t'always, or fail'
+never\t'never'"
+complete -c haul -n "__fish_haul_using_subcommand pattern; and __fish_seen_subcommand_from check" -l passthrough -d 'SCSI or NVMe passthrough: source, dest, both' -r -f -a "possible\t'every side that supports it, at least one'
 source\t'the source, or fail'
-dest\t'the dest, or fail'
+dest\t'the destination, or fail'
 both\t'both, or fail'"
-complete -c haul -n "__fish_haul_using_subcommand pattern; and __fish_seen_subcommand_from check" -l command-timeout -d 'Seconds until such a command is given up' -r
-complete -c haul -n "__fish_haul_using_subcommand pattern; and __fish_seen_subcommand_from check" -l engine -d 'auto, ring (io_uring), threads, sync' -r -f -a "auto\t'ring where the kernel lets us, else threads'
+complete -c haul -n "__fish_haul_using_subcommand pattern; and __fish_seen_subcommand_from check" -l command-timeout -d 'Timeout of passthrough commands in seconds' -r
+complete -c haul -n "__fish_haul_using_subcommand pattern; and __fish_seen_subcommand_from check" -l engine -d 'auto, ring (io_uring), threads, sync' -r -f -a "auto\t'ring where the kernel allows it, otherwise threads'
 ring\t'io_uring: many requests in flight from one thread'
-threads\t'blocking calls on helper threads, many in flight'
-sync\t'one block at a time, read then written: a yardstick'"
-complete -c haul -n "__fish_haul_using_subcommand pattern; and __fish_seen_subcommand_from check" -s b -l block-size -d 'Bytes per request; default: found out' -r
-complete -c haul -n "__fish_haul_using_subcommand pattern; and __fish_seen_subcommand_from check" -l depth -d 'Blocks in flight; default: found out' -r
+threads\t'helper threads with blocking calls, many requests in flight'
+sync\t'one block at a time, as a baseline'"
+complete -c haul -n "__fish_haul_using_subcommand pattern; and __fish_seen_subcommand_from check" -s b -l block-size -d 'Bytes per request; default: auto-tuned' -r
+complete -c haul -n "__fish_haul_using_subcommand pattern; and __fish_seen_subcommand_from check" -l depth -d 'Blocks in flight; default: auto-tuned' -r
 complete -c haul -n "__fish_haul_using_subcommand pattern; and __fish_seen_subcommand_from check" -s l -l limit -d 'No more than this many bytes a second' -r
 complete -c haul -n "__fish_haul_using_subcommand pattern; and __fish_seen_subcommand_from check" -l progress -d 'auto, bar, plain, json, none' -r -f -a "auto\t'bar on a terminal, plain elsewhere'
-bar\t'a bar that is redrawn'
-plain\t'a line now and then'
+bar\t'a redrawn bar'
+plain\t'a line periodically'
 json\t'one JSON object a line'
 none\t'nothing'"
 complete -c haul -n "__fish_haul_using_subcommand pattern; and __fish_seen_subcommand_from check" -l units -d 'Units of sizes and rates: si (kB, MB), iec (KiB, MiB)' -r -f -a "si\t'powers of 1000: kB, MB, GB'
@@ -221,65 +221,65 @@ complete -c haul -n "__fish_haul_using_subcommand pattern; and __fish_seen_subco
 complete -c haul -n "__fish_haul_using_subcommand journal; and not __fish_seen_subcommand_from export import" -l units -d 'Units of sizes and rates: si (kB, MB), iec (KiB, MiB)' -r -f -a "si\t'powers of 1000: kB, MB, GB'
 iec\t'powers of 1024: KiB, MiB, GiB'"
 complete -c haul -n "__fish_haul_using_subcommand journal; and not __fish_seen_subcommand_from export import" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c haul -n "__fish_haul_using_subcommand journal; and not __fish_seen_subcommand_from export import" -f -a "export" -d 'Write what a journal says as a mapfile of GNU ddrescue'
-complete -c haul -n "__fish_haul_using_subcommand journal; and not __fish_seen_subcommand_from export import" -f -a "import" -d 'Make a journal of a mapfile, for haul copy --resume'
+complete -c haul -n "__fish_haul_using_subcommand journal; and not __fish_seen_subcommand_from export import" -f -a "export" -d 'Write a journal as a mapfile of GNU ddrescue'
+complete -c haul -n "__fish_haul_using_subcommand journal; and not __fish_seen_subcommand_from export import" -f -a "import" -d 'Create a journal from a mapfile, for haul copy --resume'
 complete -c haul -n "__fish_haul_using_subcommand journal; and __fish_seen_subcommand_from export" -l units -d 'Units of sizes and rates: si (kB, MB), iec (KiB, MiB)' -r -f -a "si\t'powers of 1000: kB, MB, GB'
 iec\t'powers of 1024: KiB, MiB, GiB'"
 complete -c haul -n "__fish_haul_using_subcommand journal; and __fish_seen_subcommand_from export" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c haul -n "__fish_haul_using_subcommand journal; and __fish_seen_subcommand_from import" -l skip -d 'As the copy that is to go on has it' -r
 complete -c haul -n "__fish_haul_using_subcommand journal; and __fish_seen_subcommand_from import" -l seek -d 'As the copy that is to go on has it' -r
 complete -c haul -n "__fish_haul_using_subcommand journal; and __fish_seen_subcommand_from import" -l count -d 'As the copy that is to go on has it' -r
-complete -c haul -n "__fish_haul_using_subcommand journal; and __fish_seen_subcommand_from import" -l journal -d 'Where the journal is made, instead of where haul copy looks for it' -r -F
+complete -c haul -n "__fish_haul_using_subcommand journal; and __fish_seen_subcommand_from import" -l journal -d 'Path of the journal, instead of the default of haul copy' -r -F
 complete -c haul -n "__fish_haul_using_subcommand journal; and __fish_seen_subcommand_from import" -l units -d 'Units of sizes and rates: si (kB, MB), iec (KiB, MiB)' -r -f -a "si\t'powers of 1000: kB, MB, GB'
 iec\t'powers of 1024: KiB, MiB, GiB'"
 complete -c haul -n "__fish_haul_using_subcommand journal; and __fish_seen_subcommand_from import" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c haul -n "__fish_haul_using_subcommand tune" -l time -d 'About how long to measure; default 60 s' -r
-complete -c haul -n "__fish_haul_using_subcommand tune" -l engine -d 'auto, ring (io_uring), threads, sync' -r -f -a "auto\t'ring where the kernel lets us, else threads'
+complete -c haul -n "__fish_haul_using_subcommand tune" -l time -d 'Approximate duration; default 60 s' -r
+complete -c haul -n "__fish_haul_using_subcommand tune" -l engine -d 'auto, ring (io_uring), threads, sync' -r -f -a "auto\t'ring where the kernel allows it, otherwise threads'
 ring\t'io_uring: many requests in flight from one thread'
-threads\t'blocking calls on helper threads, many in flight'
-sync\t'one block at a time, read then written: a yardstick'"
+threads\t'helper threads with blocking calls, many requests in flight'
+sync\t'one block at a time, as a baseline'"
 complete -c haul -n "__fish_haul_using_subcommand tune" -l expect -d 'Refuse unless the device is this one: serial=, model=, wwn=, size=' -r
-complete -c haul -n "__fish_haul_using_subcommand tune" -l label -d 'What this run is called in JSON' -r
+complete -c haul -n "__fish_haul_using_subcommand tune" -l label -d 'Label of this run in JSON' -r
 complete -c haul -n "__fish_haul_using_subcommand tune" -l report -d 'Write a page with charts' -r -F
 complete -c haul -n "__fish_haul_using_subcommand tune" -l units -d 'Units of sizes and rates: si (kB, MB), iec (KiB, MiB)' -r -f -a "si\t'powers of 1000: kB, MB, GB'
 iec\t'powers of 1024: KiB, MiB, GiB'"
 complete -c haul -n "__fish_haul_using_subcommand tune" -l quick -d 'Fewer block sizes and depths, in 8 seconds'
-complete -c haul -n "__fish_haul_using_subcommand tune" -l save -d 'Keep the answer: copies from this disk, or to it with --write, begin with it'
-complete -c haul -n "__fish_haul_using_subcommand tune" -l restore -d 'Measure nothing: put back what a run that was cut off left'
-complete -c haul -n "__fish_haul_using_subcommand tune" -l write -d 'Measure writing: on a new file, in a folder, on a device'
-complete -c haul -n "__fish_haul_using_subcommand tune" -l destroy -d 'Keep nothing: what is on the device is lost'
-complete -c haul -n "__fish_haul_using_subcommand tune" -s y -l yes -d 'Do not ask before a device is written to'
+complete -c haul -n "__fish_haul_using_subcommand tune" -l save -d 'Save the result: copies from this disk, or to it with --write, start with it'
+complete -c haul -n "__fish_haul_using_subcommand tune" -l restore -d 'Measure nothing: restore the original data after an interrupted run'
+complete -c haul -n "__fish_haul_using_subcommand tune" -l write -d 'Measure writing: to a new file, in a directory, on a device'
+complete -c haul -n "__fish_haul_using_subcommand tune" -l destroy -d 'Save nothing: all data on the device is lost'
+complete -c haul -n "__fish_haul_using_subcommand tune" -s y -l yes -d 'Do not ask before writing to a device'
 complete -c haul -n "__fish_haul_using_subcommand tune" -l json -d 'Print one JSON document on standard output'
 complete -c haul -n "__fish_haul_using_subcommand tune" -l csv -d 'Print the table as comma-separated values'
 complete -c haul -n "__fish_haul_using_subcommand tune" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c haul -n "__fish_haul_using_subcommand profile" -l offset -d 'With --timing: from this byte on, not from the start' -r
-complete -c haul -n "__fish_haul_using_subcommand profile" -l place -d 'With --timing: from the place of this number on' -r
-complete -c haul -n "__fish_haul_using_subcommand profile" -l buffer-sizes -d 'With --read-buffer: bytes of a command, as 4K,64K' -r
-complete -c haul -n "__fish_haul_using_subcommand profile" -l positions -d 'Places at which the rate is measured; default 20' -r
-complete -c haul -n "__fish_haul_using_subcommand profile" -l sustained -d 'Only how the rate of writing holds: BYTES on and on' -r
-complete -c haul -n "__fish_haul_using_subcommand profile" -l time -d 'About how long to measure; default 30 s' -r
-complete -c haul -n "__fish_haul_using_subcommand profile" -l engine -d 'auto, ring (io_uring), threads, sync' -r -f -a "auto\t'ring where the kernel lets us, else threads'
+complete -c haul -n "__fish_haul_using_subcommand profile" -l offset -d 'With --timing: start at this byte offset' -r
+complete -c haul -n "__fish_haul_using_subcommand profile" -l place -d 'With --timing: start at the position of this number' -r
+complete -c haul -n "__fish_haul_using_subcommand profile" -l buffer-sizes -d 'With --read-buffer: bytes per command, such as 4K,64K' -r
+complete -c haul -n "__fish_haul_using_subcommand profile" -l positions -d 'Positions at which to measure the rate; default 20' -r
+complete -c haul -n "__fish_haul_using_subcommand profile" -l sustained -d 'Only the sustained write rate: write BYTES continuously' -r
+complete -c haul -n "__fish_haul_using_subcommand profile" -l time -d 'Approximate duration; default 30 s' -r
+complete -c haul -n "__fish_haul_using_subcommand profile" -l engine -d 'auto, ring (io_uring), threads, sync' -r -f -a "auto\t'ring where the kernel allows it, otherwise threads'
 ring\t'io_uring: many requests in flight from one thread'
-threads\t'blocking calls on helper threads, many in flight'
-sync\t'one block at a time, read then written: a yardstick'"
-complete -c haul -n "__fish_haul_using_subcommand profile" -l block-size -d 'With --random: bytes of a read; default 4K' -r
+threads\t'helper threads with blocking calls, many requests in flight'
+sync\t'one block at a time, as a baseline'"
+complete -c haul -n "__fish_haul_using_subcommand profile" -l block-size -d 'With --random: bytes per read; default 4K' -r
 complete -c haul -n "__fish_haul_using_subcommand profile" -l depth -d 'With --random: reads in flight; default 1' -r
-complete -c haul -n "__fish_haul_using_subcommand profile" -l range -d 'With --random: only there, as FIRST+LENGTH' -r
-complete -c haul -n "__fish_haul_using_subcommand profile" -l seed -d 'With --random: the same places as another run' -r
-complete -c haul -n "__fish_haul_using_subcommand profile" -l requests -d 'With --random: so many reads' -r
+complete -c haul -n "__fish_haul_using_subcommand profile" -l range -d 'With --random: only in the range FIRST+LENGTH' -r
+complete -c haul -n "__fish_haul_using_subcommand profile" -l seed -d 'With --random: seed for the same offsets as another run' -r
+complete -c haul -n "__fish_haul_using_subcommand profile" -l requests -d 'With --random: number of reads' -r
 complete -c haul -n "__fish_haul_using_subcommand profile" -l slower-than -d 'With --random: list reads that take longer' -r
 complete -c haul -n "__fish_haul_using_subcommand profile" -l expect -d 'Refuse unless the device is this one: serial=, model=, wwn=, size=' -r
-complete -c haul -n "__fish_haul_using_subcommand profile" -l label -d 'What this run is called in JSON' -r
+complete -c haul -n "__fish_haul_using_subcommand profile" -l label -d 'Label of this run in JSON' -r
 complete -c haul -n "__fish_haul_using_subcommand profile" -l report -d 'Write a page with charts' -r -F
 complete -c haul -n "__fish_haul_using_subcommand profile" -l units -d 'Units of sizes and rates: si (kB, MB), iec (KiB, MiB)' -r -f -a "si\t'powers of 1000: kB, MB, GB'
 iec\t'powers of 1024: KiB, MiB, GiB'"
 complete -c haul -n "__fish_haul_using_subcommand profile" -l timing -d 'Only the rate at the start: 3 s, three times'
-complete -c haul -n "__fish_haul_using_subcommand profile" -l read-buffer -d 'Only READ BUFFER of a disk at its node: no medium'
+complete -c haul -n "__fish_haul_using_subcommand profile" -l read-buffer -d 'Only READ BUFFER of a disk, without medium access'
 complete -c haul -n "__fish_haul_using_subcommand profile" -l echo-buffer -d 'With --read-buffer: the echo buffer instead'
-complete -c haul -n "__fish_haul_using_subcommand profile" -l random -d 'Only reads at random places: their latency, and IOPS'
-complete -c haul -n "__fish_haul_using_subcommand profile" -l write -d 'Measure writing: on a new file, in a folder, on a device'
-complete -c haul -n "__fish_haul_using_subcommand profile" -l destroy -d 'Keep nothing: what is on the device is lost'
-complete -c haul -n "__fish_haul_using_subcommand profile" -s y -l yes -d 'Do not ask before a device is written to'
+complete -c haul -n "__fish_haul_using_subcommand profile" -l random -d 'Only random reads: latency and IOPS'
+complete -c haul -n "__fish_haul_using_subcommand profile" -l write -d 'Measure writing: to a new file, in a directory, on a device'
+complete -c haul -n "__fish_haul_using_subcommand profile" -l destroy -d 'Save nothing: all data on the device is lost'
+complete -c haul -n "__fish_haul_using_subcommand profile" -s y -l yes -d 'Do not ask before writing to a device'
 complete -c haul -n "__fish_haul_using_subcommand profile" -l json -d 'Print one JSON document on standard output'
 complete -c haul -n "__fish_haul_using_subcommand profile" -l csv -d 'Print the table as comma-separated values'
 complete -c haul -n "__fish_haul_using_subcommand profile" -s h -l help -d 'Print help (see more with \'--help\')'

@@ -15,7 +15,6 @@ use super::pattern::{DAMAGE, PatternArguments};
 use super::stack::with_stack;
 use super::verify::words::VerifyArguments;
 use crate::report::{Out, text};
-use clap::builder::StyledStr;
 use clap::error::ErrorKind;
 use std::ffi::OsString;
 
@@ -23,17 +22,21 @@ use std::ffi::OsString;
 static COMMANDS: &[Command] = &[
     Command::of::<CopyArguments>("copy", "Copy a disk, a partition, a file or a stream"),
     Command::of::<VerifyArguments>("verify", "Compare two sides: what differs, and where"),
-    Command::of::<ManifestArguments>("manifest", "Show or compare manifests that copies wrote"),
-    Command::of::<PatternArguments>("pattern", "Test a disk: write a pattern, check what is left of it")
-        .with_section(DAMAGE),
+    Command::of::<ManifestArguments>("manifest", "Show or compare manifests of copies"),
+    Command::of::<PatternArguments>("pattern", "Test a disk: write a pattern, then verify it").with_section(DAMAGE),
     Command::of::<JournalArguments>("journal", "Exchange a journal with GNU ddrescue"),
-    Command::of::<TuneArguments>("tune", "Find the block size and depth that a disk needs").with_manual(tune_manual),
-    Command::of::<ProfileArguments>("profile", "Measure a disk: rate by place, cost of a command")
+    Command::of::<TuneArguments>(
+        "tune",
+        "Find the best block size and queue depth for a \
+        disk",
+    )
+    .with_manual(tune_manual),
+    Command::of::<ProfileArguments>("profile", "Measure a disk: rate by position, latency of commands")
         .with_manual(profile_manual),
     Command::of::<ListArguments>("list", "List block devices: aliases, size, identity, use and partitions"),
     Command {
         define: generate::define,
-        ..Command::of::<GenerateArguments>("generate", "Print a man page or the completions of a shell")
+        ..Command::of::<GenerateArguments>("generate", "Print a man page or shell completions")
     },
     fronts::DD,
     fronts::SG_DD,
@@ -62,8 +65,7 @@ fn obey(args: Vec<OsString>) -> Exit {
     };
     let words: Vec<String> = args.iter().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
     match parsed(&args, &Call { words: &words, out, commands: COMMANDS }) {
-        Ok(Parsed::Done(exit)) => exit,
-        Ok(Parsed::Help(help)) => printed(out, &help.ansi().to_string()),
+        Ok(exit) => exit,
         Err(error) if error.use_stderr() => {
             let is_command = |word: &&str| COMMANDS.iter().any(|command| command.name == *word);
             let verb = words.first().map(String::as_str).filter(is_command);
@@ -89,25 +91,19 @@ fn with_operands(args: &[OsString], out: Out) -> Option<Exit> {
     None
 }
 
-/// What came of a command line.
-enum Parsed {
-    Done(Exit),
-    /// This is to be printed.
-    Help(StyledStr),
-}
-
-fn parsed(args: &[OsString], call: &Call<'_>) -> Result<Parsed, clap::Error> {
+fn parsed(args: &[OsString], call: &Call<'_>) -> Result<Exit, clap::Error> {
     let mut haul = definition(call.commands);
     let matches = match haul.try_get_matches_from_mut(args) {
         Err(error) if error.kind() == ErrorKind::DisplayHelp => {
-            return brief::help(&haul, call.words).map(Parsed::Help).ok_or(error);
+            let help = brief::help(&haul, call.words).ok_or(error)?;
+            return Ok(printed(call.out, &help.ansi().to_string()));
         }
         other => other?,
     };
     let (name, matches) = matches.subcommand().unwrap_or_else(|| unreachable!("a subcommand is required"));
     let command = call.commands.iter().find(|command| command.name == name);
     let Some(Command { run: Run::Words(run), .. }) = command else { unreachable!("{name} was run already") };
-    run(matches, call).map(Parsed::Done).map_err(|(kind, what)| {
+    run(matches, call).map_err(|(kind, what)| {
         let subcommand = haul.find_subcommand_mut(name).unwrap_or_else(|| unreachable!("{name} is a subcommand"));
         subcommand.error(kind, what)
     })

@@ -194,7 +194,7 @@ fn bad_words_end_with_status_2_and_a_message_that_names_option_text_and_fault() 
         ("copy a b --depth 0", &["--depth", "1 to 1024"]),
         ("copy a b --depth 1025", &["--depth", "1 to 1024"]),
         ("copy a b --depth -1", &["'-1'", "--depth", "1 to 1024"]),
-        ("copy a b --limit 0", &["--limit", "would never end"]),
+        ("copy a b --limit 0", &["--limit", "would never finish"]),
         ("copy a b --engine warp", &["'warp'", "--engine", "threads"]),
         ("copy a b --direct maybe", &["'maybe'", "--direct", "always"]),
         ("copy a b --hash crc", &["'crc'", "--hash", "blake3"]),
@@ -292,5 +292,5 @@ fn the_man_page_says_what_the_command_is_before_its_options() {
     let man = generate::render("man", COMMANDS);
     assert!(man.starts_with(".TH HAUL 1 \"\" \"haul "), "{man}");
     let (before, _) = man.split_once(".SH OPTIONS").unwrap();
-    assert!(before.contains("\nCopy SRC to DST: every byte"), "{before}");
+    assert!(before.contains("\nCopy SRC to DST completely"), "{before}");
 }

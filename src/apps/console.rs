@@ -90,17 +90,18 @@ impl Operator for Console {
         if self.style == ProgressStyle::Silent {
             return self.out.tell(&text::dropped(error));
         }
-        self.say(&text::dropped(error), &format!("{}; it is dropped, the other dests go on", text::message(error)));
+        let message = format!("{}; haul drops this destination, the others continue", text::message(error));
+        self.say(&text::dropped(error), &message);
     }
 
     fn settle(&self, plan: &Plan, unfinished: &Unfinished) -> Result<Choice> {
         let Unfinished { what, ways, can_resume } = unfinished;
         let refused = |what: String, advice: String| Err(Error::new(Kind::Refused, what).on(Side::Dest).advise(advice));
         if !can_be_asked(plan.source.address != "-", self.out) {
-            let advice = format!("Nothing was written. {ways}, which removes its journal; --yes does not answer this.");
+            let advice = format!("Nothing was written. {ways}, which removes its journal; --yes does not apply here.");
             return refused(what.clone(), advice);
         }
-        let cannot_ask = |error| Error::new(Kind::Refused, "cannot ask what is to become of it").because(error);
+        let cannot_ask = |error| Error::new(Kind::Refused, "cannot ask what to do with it").because(error);
         let question = text::waiting_copy(what, *can_resume);
         let answer = text::answer(&question, &mut io::stdin().lock(), &mut self.out.error_stream());
         match answer.map_err(cannot_ask)?.as_str() {
@@ -108,7 +109,7 @@ impl Operator for Console {
             "restart" => Ok(Choice::Restart),
             _ => refused(
                 format!("stopped: nothing was written to destination {}", plan.dest.address),
-                "The unfinished copy still waits: --resume goes on with it, --restart gives it up.".to_owned(),
+                "The unfinished copy remains: --resume continues it, --restart discards it.".to_owned(),
             ),
         }
     }
@@ -125,7 +126,7 @@ impl Operator for Console {
             let progress = begun.insert(Arc::new(Progress::start(self.style, plan, watched, forecast)));
             Running { stop: stop.clone(), ends: ends.to_vec(), progress: Some(progress.clone()) }
         });
-        let progress = begun.expect("it was begun");
+        let progress = begun.expect("it has begun");
         locked(&self.pending).drain(..).for_each(|warning| progress.hear(&Event::Warned(&warning)));
         *locked(&self.last) = Some(progress.clone());
         progress
@@ -153,14 +154,14 @@ impl Shown for Progress {
 pub(super) fn confirm(dest: &str, may_ask: bool, question: impl FnOnce() -> String, out: Out) -> Result<()> {
     let refused = |what: &str| Error::new(Kind::Refused, format!("{what} {dest}")).on(Side::Dest);
     if !can_be_asked(may_ask, out) {
-        return Err(refused("no terminal to confirm on before overwriting dest").advise(
-            "Look at it with haul list, then give --yes; --expect serial=… makes sure that it is the right one.",
+        return Err(refused("no terminal to confirm overwriting destination").advise(
+            "Check the device with haul list, then use --yes; --expect serial=… ensures that it is the right one.",
         ));
     }
     match text::ask(&question(), &mut io::stdin().lock(), &mut out.error_stream()) {
         Ok(true) => Ok(()),
-        Ok(false) => Err(refused("not confirmed: nothing was written to dest")),
-        Err(error) => Err(refused("cannot ask before overwriting dest").because(error)),
+        Ok(false) => Err(refused("not confirmed: nothing was written to destination")),
+        Err(error) => Err(refused("cannot ask before overwriting destination").because(error)),
     }
 }
 

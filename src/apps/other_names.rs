@@ -5,12 +5,16 @@ use std::path::Path;
 
 /// Each name, and what does its work.
 const NAMES: &[(&str, &str)] = &[
-    ("sgq_dd", "'haul sgp_dd' takes its operands and keeps many commands in flight, and 'haul copy' finds how many"),
-    ("sg_map", "'haul list' shows the SCSI nodes (sg) of disks, and 'haul list --json' has them for programs"),
-    ("sg_rbuf", "'haul profile /dev/sgN' measures READ BUFFER by its size, beside reads of the medium"),
+    (
+        "sgq_dd",
+        "'haul sgp_dd' accepts its operands and keeps many commands in flight; 'haul copy' finds the best \
+        number",
+    ),
+    ("sg_map", "'haul list' shows the SCSI generic nodes (sg) of disks, 'haul list --json' for programs"),
+    ("sg_rbuf", "'haul profile /dev/sgN' measures READ BUFFER by size, as well as reads of the medium"),
     ("lmdd", "'haul copy' copies, 'haul profile' measures (--random for random reads), 'haul pattern' tests data"),
     ("hdparm", "'haul profile --timing DISK' is hdparm -t, and 'haul list' shows what the disks are"),
-    ("fdisk", "'haul list' shows disks and partitions, as fdisk -ul does; haul changes no partition table"),
+    ("fdisk", "'haul list' shows disks and partitions, as fdisk -ul does; haul does not change partition tables"),
     ("dd-parallel", "'haul dd-parallel SRC DST' is 'haul copy SRC DST', which overlaps reads and writes"),
 ];
 
@@ -33,7 +37,7 @@ pub(super) fn meant(args: &[OsString]) -> Option<Meant> {
     };
     let (name, does) = *found;
     if name != "dd-parallel" || rest.is_empty() {
-        return Some(Meant::Told(format!("{} {name} is no command of haul: {does}\n", paint(DANGER, "haul:"))));
+        return Some(Meant::Told(format!("{} {name} is not a command of haul: {does}\n", paint(DANGER, "haul:"))));
     }
     let copy = ["haul", "copy"].into_iter().map(OsString::from);
     let words = rest.iter().flat_map(|word| match word.to_str() {

@@ -15,7 +15,7 @@ pub(super) fn with_stack<T: Send>(work: impl FnOnce() -> T + Send) -> T {
     }
     thread::scope(|scope| {
         let begun = thread::Builder::new().name("haul".to_owned()).stack_size(STACK_BYTES).spawn_scoped(scope, work);
-        let thread = begun.unwrap_or_else(|error| panic!("no thread can be started: {error}"));
+        let thread = begun.unwrap_or_else(|error| panic!("cannot start a thread: {error}"));
         thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
     })
 }

@@ -12,12 +12,12 @@ fn pieces(text: &str) -> Result<Vec<String>, String> {
     let mut pieces = vec![String::new()];
     let mut chars = text.chars();
     while let Some(char) = chars.next() {
-        let piece = pieces.last_mut().expect("there is one from the start");
+        let piece = pieces.last_mut().expect("one exists from the start");
         match char {
             ',' => pieces.push(String::new()),
             '\\' => match chars.next() {
                 Some(escaped @ (',' | '\\')) => piece.push(escaped),
-                _ => return Err("a backslash stands before a comma or another backslash only".to_owned()),
+                _ => return Err("a backslash may only precede a comma or another backslash".to_owned()),
             },
             plain => piece.push(plain),
         }
@@ -65,8 +65,8 @@ mod tests {
             ("seral=1", "unknown key 'seral'"),
             ("serial=1,", "'' has no '='"),
             ("size=4Q", "size '4Q': unknown suffix 'Q'"),
-            (r"serial=a\b", "a backslash stands before"),
-            ("serial=a\\", "a backslash stands before"),
+            (r"serial=a\b", "a backslash may only precede"),
+            ("serial=a\\", "a backslash may only precede"),
         ];
         for (text, begin) in table {
             let error = parse(text).unwrap_err();

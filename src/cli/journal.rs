@@ -8,43 +8,43 @@ use std::time::Duration;
 /// Whether what is durable is written down, and whether that is gone on with.
 #[derive(Debug, Args)]
 pub(crate) struct JournalArguments {
-    /// Go on with an interrupted copy
+    /// Resume an interrupted copy
     ///
-    /// Go on where the same command ended early, by a signal, an error, a crash or a power loss: what the journal says
-    /// is durable is not copied again. Where --on-error skip went around what could not be read, that alone is tried
-    /// again. Refused, with nothing written, where either side is no longer what it was: who it is, its size, and some
-    /// of its bytes are compared.
+    /// Resume the same command after a signal, an error, a crash or a power loss: haul does not copy again what the
+    /// journal lists as durable. If all data is copied except unreadable sectors (--on-error skip), it retries only
+    /// those. haul refuses, without writing, if either side has changed: it compares identity, size and samples of the
+    /// data.
     #[arg(long, conflicts_with = "no_journal", help_heading = "Resume")]
     resume: bool,
 
-    /// Give an unfinished copy up and copy from the start
+    /// Discard an unfinished copy and copy from the start
     ///
-    /// Copy from the start although an earlier copy to DST did not come to its end: its journal is removed, and what it
-    /// copied is copied again. Without this and without --resume haul asks on a terminal, and refuses (status 3)
-    /// elsewhere; --yes does not answer that. The same where the unfinished copy is to the disk of which DST is a
-    /// partition, or to a partition of DST.
+    /// Copy from the start although an earlier copy to DST is unfinished: haul removes its journal and copies all data
+    /// again. Without this option and without --resume haul asks on a terminal, and otherwise refuses (status 3); --yes
+    /// does not apply here. The same holds for an unfinished copy to the disk of which DST is a partition, or to a
+    /// partition of DST.
     #[arg(long, conflicts_with = "resume", help_heading = "Resume")]
     restart: bool,
 
     /// Keep the journal in this file
     ///
-    /// Keep the journal in FILE. By default it is .NAME.haul-journal beside a dest file, and for a device a file named
-    /// by who the device is in $XDG_STATE_HOME/haul, or ~/.local/state/haul. It is made after the first seconds, or
-    /// when a copy ends early or not all could be read, and removed when the copy is complete. Streams, and dests in
-    /// memory, have none unless FILE is given.
+    /// Keep the journal in FILE. The default is .NAME.haul-journal next to a destination file, and for a device a file
+    /// named after its identity in $XDG_STATE_HOME/haul, or ~/.local/state/haul. haul creates it after the first
+    /// seconds, or when a copy ends early or has unreadable sectors, and removes it when the copy is complete. Streams,
+    /// and destinations in memory, have no journal unless FILE is given.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Resume")]
     journal: Option<PathBuf>,
 
     /// Keep no journal
     ///
-    /// Keep no journal: a copy that ends early cannot be gone on with by --resume, and does not flush on the way.
+    /// Keep no journal: an interrupted copy cannot be resumed with --resume, and haul does not flush during the copy.
     #[arg(long, conflicts_with = "journal", help_heading = "Resume")]
     no_journal: bool,
 
     /// Seconds between two checkpoints
     ///
-    /// Make what was copied durable and write that down every S seconds, fractions allowed, 0 to 86400. By default it
-    /// is every 5 seconds, and up to 60 where a flush takes long.
+    /// Flush the copied data and record it in the journal every S seconds, fractions allowed, 0 to 86400. The default
+    /// is 5 seconds, and up to 60 if flushing takes long.
     #[arg(long, value_name = "S", conflicts_with = "no_journal", help_heading = "Resume")]
     checkpoint: Option<String>,
 }

@@ -19,7 +19,7 @@ pub(crate) fn parse(text: &str) -> Result<OnError, String> {
             _ => return Err(ACCEPTED.to_owned()),
         };
         if said_before {
-            return Err(format!("it contradicts or repeats itself; {ACCEPTED}"));
+            return Err(format!("contradictory or repeated values; {ACCEPTED}"));
         }
     }
     Ok(OnError { skip: end.unwrap_or(false), retries: retries.unwrap_or(0) })

@@ -76,7 +76,7 @@ pub(crate) struct ShownArguments {
 
     /// auto, bar, plain, json, none
     ///
-    /// How progress is shown on standard error. auto: a bar on a terminal, a line now and then elsewhere. SIGUSR1
+    /// How progress is shown on standard error. auto: a bar on a terminal, a line periodically elsewhere. SIGUSR1
     /// prints a line at any time, whatever the style.
     #[arg(long, value_name = "STYLE", value_parser = words::progress(), default_value = "auto")]
     #[arg(hide_possible_values = true, hide_default_value = true, help_heading = "Output")]

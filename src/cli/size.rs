@@ -2,9 +2,8 @@
 use std::fmt;
 
 /// What a size may look like, for messages and help.
-pub const ACCEPTED: &str = "a number of bytes with no suffix or B; K, M, G, T, P, E or KiB, MiB, … for powers of \
-                            1024; KB, MB, … for powers of 1000; s for 512-byte sectors; 0x for hexadecimal; x between \
-                            factors";
+pub const ACCEPTED: &str = "a number of bytes, without suffix or with B; K, M, G, T, P, E or KiB, MiB, … for powers \
+    of 1024; KB, MB, … for powers of 1000; s for 512-byte sectors; 0x for hexadecimal; x between factors";
 
 /// Bytes of the unit `s`. It is 512 whatever the device says, as in partition tables and sysfs.
 const SECTOR_BYTES: u64 = 512;
@@ -38,18 +37,18 @@ impl fmt::Display for SizeError {
         match self {
             SizeError::Empty => write!(out, "a size is missing; accepted: {ACCEPTED}"),
             SizeError::Negative => write!(out, "a size cannot be negative"),
-            SizeError::Missing => write!(out, "this is an option, the size before it is missing"),
+            SizeError::Missing => write!(out, "this is an option; the size is missing"),
             SizeError::NoNumber(found) if found.is_empty() => write!(out, "a number is missing; accepted: {ACCEPTED}"),
-            SizeError::NoNumber(found) => write!(out, "'{found}' does not begin with a number; accepted: {ACCEPTED}"),
+            SizeError::NoNumber(found) => write!(out, "'{found}' does not start with a number; accepted: {ACCEPTED}"),
             SizeError::UnknownSuffix(suffix) => write!(out, "unknown suffix '{suffix}'; accepted: {ACCEPTED}"),
             SizeError::AmbiguousSuffix(suffix) => write!(
                 out,
-                "suffix '{suffix}' is ambiguous, dd means 512-byte blocks by 'b' and others bytes or bits; \
-                 write s for 512-byte sectors, B for bytes, K or KB for multiples"
+                "suffix '{suffix}' is ambiguous (512-byte blocks in dd, elsewhere bytes or bits); use s for 512-byte \
+                 sectors, B for bytes, K or KB for multiples"
             ),
-            SizeError::NotWhole => write!(out, "this is not a whole number of bytes"),
+            SizeError::NotWhole => write!(out, "not a whole number of bytes"),
             SizeError::TooLarge => {
-                write!(out, "this is more than a 64-bit number of bytes holds ({} at most)", u64::MAX)
+                write!(out, "too large for a 64-bit number of bytes, at most {}", u64::MAX)
             }
         }
     }

@@ -14,36 +14,36 @@ pub(crate) type EngineChoice = Option<EngineKind>;
 pub(crate) type Table<T> = &'static [(&'static str, &'static str, T)];
 
 const ENGINES: Table<EngineChoice> = &[
-    ("auto", "ring where the kernel lets us, else threads", None),
+    ("auto", "ring where the kernel allows it, otherwise threads", None),
     ("ring", "io_uring: many requests in flight from one thread", Some(EngineKind::Ring)),
-    ("threads", "blocking calls on helper threads, many in flight", Some(EngineKind::Threads)),
-    ("sync", "one block at a time, read then written: a yardstick", Some(EngineKind::Sync)),
+    ("threads", "helper threads with blocking calls, many requests in flight", Some(EngineKind::Threads)),
+    ("sync", "one block at a time, as a baseline", Some(EngineKind::Sync)),
 ];
 
 const WHENS: Table<When> = &[
-    ("auto", "where it pays", When::Auto),
-    ("always", "or fail", When::Always),
-    ("never", "not even where it would pay", When::Never),
+    ("auto", "where it is faster", When::Auto),
+    ("always", "always, or fail", When::Always),
+    ("never", "never", When::Never),
 ];
 
 const PASSES: Table<PassthroughMode> = &[
-    ("possible", "every side that takes commands, one at least", PassthroughMode::WherePossible),
+    ("possible", "every side that supports it, at least one", PassthroughMode::WherePossible),
     ("source", "the source, or fail", PassthroughMode::Source),
-    ("dest", "the dest, or fail", PassthroughMode::Dest),
+    ("dest", "the destination, or fail", PassthroughMode::Dest),
     ("both", "both, or fail", PassthroughMode::Both),
 ];
 
 const HASHES: Table<HashKind> = &[
     ("blake3", "256 bits, fast", HashKind::Blake3),
-    ("sha256", "256 bits, the usual", HashKind::Sha256),
-    ("md5", "128 bits, for old lists of sums only", HashKind::Md5),
-    ("xxh3", "128 bits, fastest, no protection against intent", HashKind::Xxh3),
+    ("sha256", "256 bits, widely used", HashKind::Sha256),
+    ("md5", "128 bits, only for existing checksum lists", HashKind::Md5),
+    ("xxh3", "128 bits, fastest, not cryptographic", HashKind::Xxh3),
 ];
 
 const STYLES: Table<ProgressStyle> = &[
     ("auto", "bar on a terminal, plain elsewhere", ProgressStyle::Auto),
-    ("bar", "a bar that is redrawn", ProgressStyle::Bar),
-    ("plain", "a line now and then", ProgressStyle::Plain),
+    ("bar", "a redrawn bar", ProgressStyle::Bar),
+    ("plain", "a line periodically", ProgressStyle::Plain),
     ("json", "one JSON object a line", ProgressStyle::Json),
     ("none", "nothing", ProgressStyle::None),
 ];
@@ -59,7 +59,7 @@ pub(crate) fn words<T: Copy + Send + Sync + 'static>(table: Table<T>) -> impl Ty
     });
     PossibleValuesParser::new(values).try_map(move |found| {
         let word = if found == "io_uring" { "ring" } else { found.as_str() };
-        table.iter().find(|(known, ..)| *known == word).map(|(.., value)| *value).ok_or("is not known")
+        table.iter().find(|(known, ..)| *known == word).map(|(.., value)| *value).ok_or("is unknown")
     })
 }
 
@@ -85,7 +85,7 @@ pub(crate) fn command_timeout(text: &str) -> Result<u32, String> {
 
 /// A length of time: seconds, or with s, m or h behind the number.
 pub(crate) fn time(text: &str) -> Result<Duration, String> {
-    const ACCEPTED: &str = "accepted: a time from 1 s to 24 h, as 90, 90s, 5m or 2h";
+    const ACCEPTED: &str = "accepted: a time from 1 s to 24 h, such as 90, 90s, 5m or 2h";
     let (number, unit_s) = match text.char_indices().last() {
         Some((at, 's')) => (&text[..at], 1),
         Some((at, 'm')) => (&text[..at], 60),
@@ -98,7 +98,7 @@ pub(crate) fn time(text: &str) -> Result<Duration, String> {
 
 /// How long a request may take: with us, ms or s behind the number.
 pub(crate) fn latency(text: &str) -> Result<Duration, String> {
-    const ACCEPTED: &str = "accepted: a time with us, ms or s behind it, as 500us, 10ms or 2s";
+    const ACCEPTED: &str = "accepted: a time with suffix us, ms or s, such as 500us, 10ms or 2s";
     let units = [("us", 1), ("ms", 1000), ("s", 1_000_000)];
     let found = units.iter().find_map(|(unit, micros)| Some((text.strip_suffix(unit)?.parse::<u64>().ok()?, micros)));
     let micros = found.and_then(|(number, micros)| number.checked_mul(*micros));
@@ -107,7 +107,7 @@ pub(crate) fn latency(text: &str) -> Result<Duration, String> {
 
 /// A range of bytes: its first one, a plus, and how many.
 pub(crate) fn range(text: &str) -> Result<Extent, String> {
-    let (first, len) = text.split_once('+').ok_or("accepted: FIRST+LENGTH, two sizes, as 10G+512M")?;
+    let (first, len) = text.split_once('+').ok_or("accepted: FIRST+LENGTH, two sizes, such as 10G+512M")?;
     let size = |text| size::parse(text).map_err(|error| error.to_string());
     Ok(Extent { offset: size(first)?, len: size(len)? })
 }
@@ -137,7 +137,7 @@ pub(crate) fn hash() -> impl TypedValueParser<Value = HashKind> {
 
 /// How much of the dest is read back: `all`, or `sample:` and a percentage.
 pub(crate) fn portion(text: &str) -> Result<Portion, String> {
-    const ACCEPTED: &str = "accepted: all, afterwards, or sample: and a percentage, as in sample:1% or sample:0.5%";
+    const ACCEPTED: &str = "accepted: all, afterwards, or sample: with a percentage, such as sample:1% or sample:0.5%";
     match text {
         "all" => return Ok(Portion::All),
         "afterwards" => return Ok(Portion::Afterwards),
@@ -183,7 +183,7 @@ pub(crate) fn offset(text: &str) -> Result<u64, SizeError> {
 /// An amount of bytes: at least one.
 pub(crate) fn amount(text: &str) -> Result<u64, String> {
     match size::parse(text) {
-        Ok(0) => Err("0 bytes would copy nothing; leave the option out to copy everything".to_owned()),
+        Ok(0) => Err("0 bytes would copy nothing; omit the option to copy everything".to_owned()),
         other => other.map_err(|error| error.to_string()),
     }
 }
@@ -191,7 +191,7 @@ pub(crate) fn amount(text: &str) -> Result<u64, String> {
 /// Bytes to be written on and on: enough to tell one rate from another.
 pub(crate) fn sustained(text: &str) -> Result<u64, String> {
     match size::parse(text) {
-        Ok(bytes) if bytes < 64 << 20 => Err("accepted: 64M or more; a write cache has some GB".to_owned()),
+        Ok(bytes) if bytes < 64 << 20 => Err("accepted: 64M or more; a write cache holds several GB".to_owned()),
         other => other.map_err(|error| error.to_string()),
     }
 }
@@ -228,7 +228,7 @@ pub(crate) fn depth(text: &str) -> Result<u32, String> {
 /// Bytes a second: a size, with `/s` behind it or without.
 pub(crate) fn rate(text: &str) -> Result<u64, String> {
     match size::parse(text.strip_suffix("/s").unwrap_or(text)) {
-        Ok(0) => Err("0 bytes a second would never end; leave the option out for no limit".to_owned()),
+        Ok(0) => Err("0 bytes per second would never finish; omit the option for no limit".to_owned()),
         other => other.map_err(|error| error.to_string()),
     }
 }
@@ -241,8 +241,8 @@ pub(crate) fn address(operand: &str, words: OsString) -> Result<String, (ErrorKi
     }
     words.into_string().map_err(|words| {
         let what = format!(
-            "{operand} {words:?} is not valid UTF-8, so that no message could name it; \
-             make a symbolic link with a plain name to it, or redirect it and give - instead"
+            "{operand} {words:?} is not valid UTF-8; create a symbolic link with a plain name to it, or redirect it \
+             and give - instead"
         );
         (ErrorKind::InvalidUtf8, what)
     })

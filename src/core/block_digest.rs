@@ -47,7 +47,7 @@ impl BlockDigest {
                 parts.for_each(|part| hasher.update(part));
                 BlockDigest(hasher.finalize().into())
             }
-            HashKind::Md5 | HashKind::Xxh3 => panic!("{} does not identify blocks", kind.name()),
+            HashKind::Md5 | HashKind::Xxh3 => panic!("{} cannot identify blocks", kind.name()),
         }
     }
 

@@ -49,8 +49,13 @@ impl Arena {
     /// # Errors
     /// What `mmap(2)` says, mostly ENOMEM.
     pub fn map(len: usize) -> io::Result<Arc<Arena>> {
-        let len = len.next_multiple_of(HUGE_BYTES).max(HUGE_BYTES);
-        let map_len = len + HUGE_BYTES;
+        Arena::of_pages(len.next_multiple_of(HUGE_BYTES).max(HUGE_BYTES), HUGE_BYTES)
+    }
+
+    /// Maps `len` bytes that begin on a multiple of `page_bytes`, both being multiples of that.
+    fn of_pages(len: usize, page_bytes: usize) -> io::Result<Arc<Arena>> {
+        // What mmap(2) returns is on a page.
+        let map_len = len + page_bytes - PAGE_BYTES;
         let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
         // SAFETY: a fresh private mapping, no address is asked for.
         let map = unsafe { libc::mmap(ptr::null_mut(), map_len, libc::PROT_READ | libc::PROT_WRITE, flags, -1, 0) };
@@ -58,11 +63,13 @@ impl Arena {
             return Err(io::Error::last_os_error());
         }
         let map = NonNull::new(map.cast::<u8>()).expect("mmap does not return null unless asked");
-        let gap = map.as_ptr().align_offset(HUGE_BYTES);
-        // SAFETY: gap < HUGE_BYTES, so `len` bytes from there are inside the mapping.
+        let gap = map.as_ptr().align_offset(page_bytes);
+        // SAFETY: gap <= page_bytes - PAGE_BYTES, so `len` bytes from there are inside the mapping.
         let base = unsafe { map.add(gap) };
-        // SAFETY: the range is inside our mapping. A kernel without huge pages says EINVAL, which changes nothing.
-        unsafe { libc::madvise(base.as_ptr().cast(), len, libc::MADV_HUGEPAGE) };
+        if page_bytes == HUGE_BYTES {
+            // SAFETY: the range is inside our mapping. A kernel without huge pages says EINVAL, which changes nothing.
+            unsafe { libc::madvise(base.as_ptr().cast(), len, libc::MADV_HUGEPAGE) };
+        }
         let registered = UNREGISTERED.into();
         let (used, out, registered_bytes) = (0.into(), 0.into(), 0.into());
         let arena = Arena { map, map_len, base, len, used, out, registered, registered_bytes };
@@ -122,12 +129,15 @@ impl Arena {
     }
 
     /// One buffer of `len` bytes with an arena of its own. Unlike those of [`Arena::carve`], no page of it is resident
-    /// before it is used.
+    /// before it is used; a small one has no huge pages, which take longer to clear than it takes to fill.
     ///
     /// # Errors
     /// As for [`Arena::map`].
     pub fn lone(len: u32) -> io::Result<Buffer> {
-        let arena = Arena::map(len as usize)?;
+        let arena = match len as usize {
+            len if len >= HUGE_BYTES => Arena::map(len)?,
+            len => Arena::of_pages(len.max(1).next_multiple_of(PAGE_BYTES), PAGE_BYTES)?,
+        };
         arena.out.store(1, Relaxed);
         Ok(Buffer { bytes: arena.base, len, arena })
     }

@@ -75,9 +75,9 @@ impl Error {
     pub fn of_request(kind: Kind, op: Op, side: Side, path: &str, offset: u64, source: io::Error) -> Self {
         let (doing, name) = (op.name(), side.name());
         let what = match kind {
-            Kind::Gone => format!("{name} {path} is gone: cannot {doing} it"),
+            Kind::Gone => format!("{name} {path} has disappeared: cannot {doing} it"),
             Kind::NoSpace => format!("{name} {path} is full: cannot {doing} it"),
-            Kind::EndedEarly => format!("{name} {path} ended early: nothing to {doing}"),
+            Kind::EndedEarly => format!("{name} {path} ended early: cannot {doing} it"),
             Kind::BrokenPipe => format!("cannot {doing} {name} {path}: its reader has closed it"),
             _ => format!("cannot {doing} {name} {path}"),
         };
@@ -88,12 +88,11 @@ impl Error {
     pub fn of_writeback(kind: Kind, side: Side, path: &str, source: io::Error) -> Self {
         let name = side.name();
         let (what, advice) = match kind {
-            Kind::Gone => (format!("{name} {path} is gone: cannot write it"), ""),
-            Kind::NoSpace => (format!("{name} {path} is full: cannot write it"), "Make room there, then copy again."),
-            _ => (format!("cannot write {name} {path}"), "The kernel's log (dmesg) may say where. Then copy again."),
+            Kind::Gone => (format!("{name} {path} has disappeared: cannot write it"), ""),
+            Kind::NoSpace => (format!("{name} {path} is full: cannot write it"), "Free space there, then copy again."),
+            _ => (format!("cannot write {name} {path}"), "The kernel log (dmesg) may show where. Then copy again."),
         };
-        let which =
-            "what was written to the page cache earlier did not reach it, and the kernel does not say which bytes";
+        let which = "writeback of earlier data failed, and the kernel does not report which bytes";
         Error::new(kind, format!("{what}: {which}")).on(side).because(source).advise(advice)
     }
 
@@ -156,7 +155,7 @@ mod tests {
     fn a_disk_that_is_gone_is_called_so_whatever_the_kernel_says() {
         for (op, said) in [(Op::Read, io::ErrorKind::UnexpectedEof), (Op::Write, io::ErrorKind::StorageFull)] {
             let error = Error::of_request(Kind::Gone, op, Side::Dest, "/dev/sdb", 0, said.into());
-            assert!(error.to_string().starts_with("dest /dev/sdb is gone: cannot"), "{error}");
+            assert!(error.to_string().starts_with("destination /dev/sdb has disappeared: cannot"), "{error}");
         }
     }
 

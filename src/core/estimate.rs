@@ -17,7 +17,7 @@ impl Bound {
     /// The word for JSON.
     pub fn name(self) -> &'static str {
         match self {
-            Bound::Side(side) => side.name(),
+            Bound::Side(side) => side.key(),
             Bound::Both => "both",
             Bound::Limit => "limit",
         }

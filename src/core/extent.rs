@@ -12,7 +12,7 @@ pub struct Extent {
 impl Extent {
     /// The extent `offset..offset + len`. Panics when the end is beyond `u64::MAX`: sizes are checked before.
     pub fn new(offset: u64, len: u64) -> Self {
-        assert!(offset.checked_add(len).is_some(), "extent {offset}+{len} is beyond the last possible byte");
+        assert!(offset.checked_add(len).is_some(), "extent {offset}+{len} exceeds the largest possible offset");
         Extent { offset, len }
     }
 
@@ -74,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    #[should_panic(expected = "beyond the last possible byte")]
+    #[should_panic(expected = "exceeds the largest possible offset")]
     fn an_extent_cannot_wrap_around() {
         Extent::new(u64::MAX, 2);
     }

@@ -21,7 +21,7 @@ impl Cache {
         match self {
             Cache::Direct => "direct",
             Cache::DroppedByKernel => "buffered, dontcache",
-            Cache::Drop => "buffered, dropped behind",
+            Cache::Drop => "buffered, evicted",
             Cache::Keep => "buffered",
         }
     }

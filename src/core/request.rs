@@ -26,6 +26,14 @@ impl Side {
     pub fn name(self) -> &'static str {
         match self {
             Side::Source => "source",
+            Side::Dest => "destination",
+        }
+    }
+
+    /// The word in JSON.
+    pub fn key(self) -> &'static str {
+        match self {
+            Side::Source => "source",
             Side::Dest => "dest",
         }
     }

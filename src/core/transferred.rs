@@ -129,8 +129,7 @@ mod tests {
         assert_eq!((error.offset, error.sector_bytes), (None, 1));
         assert_eq!(
             error.to_string(),
-            "cannot write dest /dev/sdb: what was written to the page cache earlier did not \
-                                       reach it, and the kernel does not say which bytes"
+            "cannot write destination /dev/sdb: writeback of earlier data failed, and the kernel does not report which bytes"
         );
         assert_eq!(error.source.and_then(|source| source.raw_os_error()), Some(libc::EIO));
     }

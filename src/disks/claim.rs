@@ -33,11 +33,15 @@ impl Claim {
         let stat = rustix::fs::fstat(&device).map_err(|errno| failed(errno.into()))?;
         let size = block::size_bytes(device.as_fd()).map_err(failed)?;
         if let Some(known) = opening.facts.size.filter(|known| *known != size) {
-            return Err(opening.changed(&format!(": it had {known} bytes and now has {size}")));
+            return Err(opening.changed(&format!(": its size changed from {known} to {size} bytes")));
         }
         let start = queue_limits::start_bytes(stat.st_rdev);
         if start != node.start {
-            return Err(opening.changed(&format!(": it began at byte {} of its disk, now at {start}", node.start)));
+            return Err(opening.changed(&format!(
+                ": its start on the disk changed from byte {} to byte \
+                {start}",
+                node.start
+            )));
         }
         let held = opening.hold(device.as_fd())?;
         let claim = Claim { device: Some(device), _held: held };
@@ -132,6 +136,6 @@ mod tests {
         assert_eq!(take(&disk.0, 0).unwrap_err().kind, crate::core::Kind::Refused, "it was not claimed");
         drop(claim);
         let moved = take(&disk.0, 512).unwrap_err();
-        assert!(moved.to_string().contains("it began at byte 512 of its disk, now at 0"), "{moved}");
+        assert!(moved.to_string().contains("its start on the disk changed from byte 512 to byte 0"), "{moved}");
     }
 }

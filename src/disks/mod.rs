@@ -114,8 +114,6 @@ fn open(opening: Opening<'_>) -> Result<Arc<dyn Endpoint>> {
         }
         EndpointKind::Endless | EndpointKind::Null => null::open(opening),
         EndpointKind::Pattern => Err(opening.error(Kind::Unsupported, ": the test pattern has no path")),
-        EndpointKind::Memory | EndpointKind::Manifest => {
-            Err(opening.error(Kind::Unsupported, ": it is nothing that can be opened"))
-        }
+        EndpointKind::Memory | EndpointKind::Manifest => Err(opening.error(Kind::Unsupported, ": it cannot be opened")),
     }
 }

@@ -55,24 +55,25 @@ impl Opening<'_> {
     fn refused_by_kernel(&self, more: OFlags, errno: Errno) -> Error {
         let cause = io::Error::from(errno);
         if errno == Errno::INVAL && more.contains(OFlags::DIRECT) {
-            let error = self.error(Kind::Unsupported, " for direct I/O: the file system does not do it");
-            return error.because(cause).advise("Run it again without asking for direct I/O.");
+            let error = self.error(Kind::Unsupported, " for direct I/O: the file system does not support it");
+            return error.because(cause).advise("Run the command again without direct I/O.");
         }
         if errno == Errno::BUSY {
-            let error = self.error(Kind::Refused, ": somebody uses it");
-            let advice = "Unmount it and stop what uses it (lsblk, swapon --show, losetup -l), then run it again.";
+            let error = self.error(Kind::Refused, ": it is in use");
+            let advice = "Unmount it and stop the programs that use it (see lsblk, swapon --show, losetup -l), then \
+                run the command again.";
             return error.because(cause).advise(advice);
         }
         if errno == Errno::EXIST && self.plan.access.existing == Existing::Create {
-            let error = self.error(Kind::Refused, ": it has appeared since it was looked at");
-            return error.because(cause).advise("Run it again to have it looked at anew.");
+            let error = self.error(Kind::Refused, ": it appeared after haul examined it");
+            return error.because(cause).advise("Run the command again to examine it again.");
         }
         let advice = match errno {
             Errno::NOENT => "Check the path.",
-            Errno::ACCESS | Errno::PERM => "Run it as a user who may, or as root.",
-            Errno::ROFS => "The file system is mounted read-only: choose another place or remount it.",
+            Errno::ACCESS | Errno::PERM => "Run the command as root, or as a user with permission.",
+            Errno::ROFS => "The file system is mounted read-only: remount it, or choose another one.",
             Errno::ISDIR => "Name a file in that directory.",
-            Errno::TXTBSY => "The file is a running program or swap space: stop that or write to another file.",
+            Errno::TXTBSY => "The file is a running program or swap space: stop it, or write to another file.",
             Errno::NOMEDIUM => "Insert a medium.",
             _ => "",
         };
@@ -126,8 +127,8 @@ impl Opening<'_> {
 
     /// The refusal of something that is no longer what the plan was made for.
     pub(super) fn changed(&self, how: &str) -> Error {
-        let error = self.error(Kind::Refused, &format!(": it has changed since it was looked at{how}"));
-        error.advise("Run it again to have it looked at anew.")
+        let error = self.error(Kind::Refused, &format!(": it changed after haul examined it{how}"));
+        error.advise("Run the command again to examine it again.")
     }
 
     /// Refuses to make a regular file among the device nodes: `/dev/sdz` that is not there must never become a file
@@ -138,8 +139,8 @@ impl Opening<'_> {
         if !parent.starts_with("/dev") || parent.starts_with("/dev/shm") {
             return Ok(());
         }
-        let error = self.error(Kind::Refused, ": there is no such device, and a regular file under /dev is not made");
-        Err(error.advise("See `haul list` for the devices that are there."))
+        let error = self.error(Kind::Refused, ": no such device, and haul creates no regular file under /dev");
+        Err(error.advise("'haul list' shows the available devices."))
     }
 }
 

@@ -1,6 +1,6 @@
 //! Limits of the request queue beneath a device number, from sysfs.
 use crate::core::{PAGE_BYTES, QueueLimits, QueuePolicy};
-use std::fs;
+use crate::sys;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
@@ -18,7 +18,8 @@ pub(super) fn policy_of_device(major: u32, minor: u32) -> QueuePolicy {
 /// What is set of a disk's directory `queue`.
 pub(super) fn policy(queue: &Path) -> QueuePolicy {
     // The one in use stands in brackets, where there are several: `none [mq-deadline] bfq`.
-    let text = fs::read_to_string(queue.join("scheduler")).unwrap_or_default();
+    let text = sys::attribute(&queue.join("scheduler")).unwrap_or_default();
+    let text = String::from_utf8_lossy(&text);
     let named = |word: &str| word.trim_matches(['[', ']']).to_owned();
     let in_use = text.split_whitespace().find(|word| word.starts_with('[')).or(text.split_whitespace().next());
     let disk = queue.parent().unwrap_or(queue);
@@ -61,7 +62,7 @@ pub(super) fn command_bytes_max(device: u64) -> Option<u64> {
 
 /// `/sys/…/queue` of the disk.
 fn directory(major: u32, minor: u32) -> Option<PathBuf> {
-    let device = fs::canonicalize(format!("/sys/dev/block/{major}:{minor}")).ok()?;
+    let device = sys::resolved(Path::new(&format!("/sys/dev/block/{major}:{minor}"))).ok()?;
     let disk = if device.join("partition").exists() { device.parent()? } else { &device };
     Some(disk.join("queue")).filter(|queue| queue.is_dir())
 }
@@ -90,12 +91,13 @@ fn read(queue: &Path) -> QueueLimits {
 }
 
 fn number<T: FromStr>(queue: &Path, name: &str) -> Option<T> {
-    fs::read_to_string(queue.join(name)).ok()?.trim().parse().ok()
+    str::from_utf8(&sys::attribute(&queue.join(name)).ok()?).ok()?.trim().parse().ok()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs;
 
     #[test]
     fn a_disk_of_a_virtual_machine_is_believed_only_when_it_says_that_it_has_no_head() {

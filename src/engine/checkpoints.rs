@@ -203,15 +203,15 @@ pub(super) fn given_up(error: &Error) -> String {
     // What the kernel said, without the number that Rust adds.
     let said = error.source.as_ref().map(|source| format!(": {source}")).unwrap_or_default();
     let said = said.split(" (os error").next().unwrap_or_default();
-    format!("{error}{said}; no more is written down, and --resume goes on from what was by then")
+    format!("{error}{said}; the journal is no longer updated, and --resume continues from its last checkpoint")
 }
 
 /// A dest that could not be made durable.
 pub(super) fn flush_error(plan: &Plan, dest: &Arc<dyn Endpoint>, source: io::Error) -> Error {
     let kind = dest.diagnose(Op::Write, plan.dest.offset, &source);
-    let what = format!("cannot make durable dest {}", plan.dest.address);
+    let what = format!("cannot flush destination {}", plan.dest.address);
     let error = Error::new(kind, what).on(Side::Dest).because(source);
-    let advice = "What was written since the last checkpoint may be lost, and the kernel does not say which bytes: \
-                  check the device and the kernel's log.";
+    let advice = "Data written since the last checkpoint may be lost, and the kernel does not report which bytes: \
+        check the device and the kernel log (dmesg).";
     error.advise(advice)
 }

@@ -18,9 +18,9 @@ impl Run<'_> {
             return Ok(());
         }
         dest.prepare(Extent::new(self.plan.dest.offset, len)).map_err(|source| {
-            let what = format!("cannot allocate {len} bytes for dest {}", self.plan.dest.address);
+            let what = format!("cannot allocate {len} bytes for destination {}", self.plan.dest.address);
             let error = Error::new(dest.diagnose(Op::Write, self.plan.dest.offset, &source), what);
-            error.on(Side::Dest).because(source).advise("Make room there, or choose another place.")
+            error.on(Side::Dest).because(source).advise("Free space there, or choose another file system.")
         })
     }
 
@@ -33,7 +33,7 @@ impl Run<'_> {
             return Ok(());
         }
         let dest = &self.ends[Side::Dest.index()];
-        dest.end_at(plan.dest.offset + len).map_err(|source| self.finish_error("set the end of", source))
+        dest.end_at(plan.dest.offset + len).map_err(|source| self.finish_error("set the length of", source))
     }
 
     /// Sets the end of the dest and makes it durable, whatever came before: what is claimed has to be there.
@@ -52,7 +52,7 @@ impl Run<'_> {
                 // What the copy did not get to is still the user's.
                 end = end.max(dest.facts().size.unwrap_or(0));
             }
-            result = dest.end_at(end).map_err(|source| self.finish_error("set the end of", source));
+            result = dest.end_at(end).map_err(|source| self.finish_error("set the length of", source));
         }
         if result.is_err() {
             // Holes behind the end of a file that is too short are not there.
@@ -62,7 +62,7 @@ impl Run<'_> {
             self.claimed = Extent::new(0, 0);
         } else if self.plan.durable || self.dest_failed() {
             self.watch.begin(Phase::Flushing);
-            let flushed = dest.make_durable().map_err(|source| self.finish_error("make durable", source));
+            let flushed = dest.make_durable().map_err(|source| self.finish_error("flush", source));
             self.durable = flushed.is_ok();
             if flushed.is_err() {
                 // Acknowledged by the page cache, and lost somewhere behind it: nobody knows which bytes.
@@ -129,10 +129,10 @@ impl Run<'_> {
     fn finish_error(&self, doing: &str, source: io::Error) -> Error {
         let dest = &self.ends[Side::Dest.index()];
         let offset = self.plan.dest.offset + self.claimed.end();
-        let what = format!("cannot {doing} dest {}", self.plan.dest.address);
+        let what = format!("cannot {doing} destination {}", self.plan.dest.address);
         let error = Error::new(dest.diagnose(Op::Write, offset, &source), what).on(Side::Dest).because(source);
-        let advice = "What was written may be lost, and the kernel does not say which bytes: check the device and the \
-                      kernel's log, then copy again.";
+        let advice = "Written data may be lost, and the kernel does not report which bytes: check the device and the \
+            kernel log (dmesg), then copy again.";
         error.advise(advice)
     }
 
@@ -151,16 +151,16 @@ impl Run<'_> {
         };
         for side in looked_at {
             let (name, address) = (side.name(), &self.plan.side(*side).address);
-            let during = if comparing { "while it was compared" } else { "during the copy" };
+            let during = if comparing { "during the comparison" } else { "during the copy" };
             let note = match (self.ends[side.index()].change(), comparing) {
                 (Some(Change::Grew(bytes)), true) => format!("{name} {address} grew by {bytes} bytes {during}"),
                 (Some(Change::Grew(bytes)), false) => {
-                    format!("{name} {address} grew by {bytes} bytes {during}; they are not copied")
+                    format!("{name} {address} grew by {bytes} bytes {during}; haul did not copy them")
                 }
                 (Some(Change::Shrank(bytes)), _) => format!("{name} {address} shrank by {bytes} bytes {during}"),
-                (Some(Change::Modified), true) => format!("{name} {address} was written to {during}"),
+                (Some(Change::Modified), true) => format!("{name} {address} was modified {during}"),
                 (Some(Change::Modified), false) => {
-                    format!("{name} {address} was written to {during}: the copy may be a mixture")
+                    format!("{name} {address} was modified {during}: the copy may mix old and new data")
                 }
                 (None, _) => continue,
             };

@@ -7,9 +7,9 @@ pub(super) fn engine_error(engine: EngineKind, source: io::Error) -> Error {
     let what = format!("the {} engine failed", engine.name());
     Error::new(Kind::Io, what).because(source).advise(match engine {
         EngineKind::Ring => "Try --engine threads.",
-        EngineKind::Threads => "Try --engine sync, which needs no thread beside its own.",
+        EngineKind::Threads => "Try --engine sync, which needs no additional threads.",
         EngineKind::Sync | EngineKind::Reflink | EngineKind::Offload => {
-            "Copy again; if it fails again, the kernel's log may say why."
+            "Copy again; if it fails again, see the kernel log (dmesg)."
         }
     })
 }

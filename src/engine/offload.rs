@@ -42,7 +42,7 @@ pub(super) fn refusal_note(error: &io::Error) -> Option<String> {
     let said = DeviceError::of(error).filter(|said| said.kind == Kind::Unsupported);
     let why = said.map_or(String::new(), |said| format!(" ({})", said.words));
     let refused = said.is_some() || error.raw_os_error() == Some(libc::EOPNOTSUPP);
-    refused.then(|| format!("the device refuses to copy by itself{why}: the bytes go through haul"))
+    refused.then(|| format!("the device refuses the offloaded copy{why}: haul copies the data itself"))
 }
 
 /// Lets the device copy, one command after the other: between them the wish to stop is heard, and the tally follows.
@@ -71,12 +71,12 @@ mod tests {
     fn a_refusal_is_told_with_what_the_device_said_and_a_failure_is_none() {
         let told = |error: io::Error| refusal_note(&error);
         let plain = told(io::Error::from_raw_os_error(libc::EOPNOTSUPP)).unwrap();
-        assert_eq!(plain, "the device refuses to copy by itself: the bytes go through haul");
+        assert_eq!(plain, "the device refuses the offloaded copy: haul copies the data itself");
         let said = |kind| {
             let words = "unreachable".to_owned();
             DeviceError { kind, words, offset: None, of_medium: false, advice: "", sense: None }.into()
         };
-        assert!(told(said(Kind::Unsupported)).unwrap().contains("by itself (unreachable)"));
+        assert!(told(said(Kind::Unsupported)).unwrap().contains("offloaded copy (unreachable)"));
         assert_eq!(told(said(Kind::Io)), None);
         assert_eq!(told(io::Error::from_raw_os_error(libc::EIO)), None);
     }

@@ -66,7 +66,7 @@ impl QueueSet {
         if on_ring.iter().flatten().any(needs_wide)
             && let Err(why) = self.add_ring::<Wide>(on_ring.clone(), depth, arena)
         {
-            let note = format!("no ring takes a device's own commands here ({why}): helper threads give them");
+            let note = format!("io_uring passthrough is not available ({why}): helper threads send the commands");
             self.notes.push(note);
             on_ring = on_ring.map(|end| end.filter(|end| !needs_wide(end)));
         }
@@ -82,11 +82,11 @@ impl QueueSet {
                 self.own[side.index()] = Some(self.queues.len());
                 self.queues.push(queue?);
             } else if able != [false, false] {
-                self.detail.push(format!("{} by helper threads", side.name()));
+                self.detail.push(format!("{}: helper threads", side.name()));
             }
         }
         if self.own == [None, None] {
-            self.notes.push("neither side can be on a ring: helper threads make the calls".to_owned());
+            self.notes.push("neither side supports io_uring: helper threads are used".to_owned());
         }
         Ok(())
     }

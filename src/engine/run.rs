@@ -146,13 +146,13 @@ impl<'a> Run<'a> {
         }
         self.totals.offloaded_bytes = bytes;
         self.claimed = Extent::new(0, bytes);
-        self.pace.because = "no byte went through haul: the device copied by itself".to_owned();
+        self.pace.because = "offloaded: the device copied the data".to_owned();
         let Some(source) = failed else { return Ok(true) };
         let offset = self.plan.dest.offset + bytes;
         let error = RequestError::of(&**dest, Op::Write, offset, source);
         Err(error
             .into_error(dest.facts(), Op::Write, Side::Dest, offset)
-            .advise("Its own copy failed, in reading or in writing; without --offload the error says which."))
+            .advise("The offloaded copy failed while reading or writing; omit --offload to see which."))
     }
 
     fn share(&mut self) -> Result<bool> {
@@ -160,7 +160,7 @@ impl<'a> Run<'a> {
             (Offloaded::Done(extent), _) => {
                 self.claimed = extent;
                 self.totals.shared_bytes = extent.len;
-                self.pace.because = "no byte went through haul: the file system shares the extents".to_owned();
+                self.pace.because = "the file system shares the extents".to_owned();
                 Ok(true)
             }
             // Expected wherever the file system shares nothing: not worth a word.
@@ -170,10 +170,12 @@ impl<'a> Run<'a> {
             }
             (Offloaded::Refused(source), None) => {
                 let dest = &self.plan.dest.address;
-                let what = format!("cannot share the extents of source {} with dest {dest}", self.plan.source.address);
+                let what =
+                    format!("cannot share the extents of source {} with destination {dest}", self.plan.source.address);
                 let error = Error::new(Kind::Unsupported, what).on(Side::Dest).because(source);
                 Err(error.advise(
-                    "Both must be files of one file system that can share extents; or copy without --reflink always.",
+                    "Both must be files of one file system that supports shared extents. Otherwise omit --reflink \
+                     always.",
                 ))
             }
         }
@@ -244,11 +246,11 @@ impl<'a> Run<'a> {
         };
         if pump.alone.succeeded > 0 {
             let blocks = pump.alone.succeeded;
-            self.notes.push(format!("blocks that failed together with a bad neighbour and succeeded alone: {blocks}"));
+            self.notes.push(format!("blocks that failed with a larger request and succeeded alone: {blocks}"));
         }
         if pump.unreadable_dest > 0 {
             let blocks = pump.unreadable_dest;
-            self.notes.push(format!("blocks of the dest that could not be read, and were written: {blocks}"));
+            self.notes.push(format!("unreadable blocks of the destination, rewritten: {blocks}"));
         }
         if drained {
             self.digests = pump.queues.finish_digests(self.watch.observer);
@@ -258,9 +260,9 @@ impl<'a> Run<'a> {
     /// A stream that ended before the count: what came has arrived, but it is not what was asked for.
     fn too_short(&self) -> Error {
         let (count, end) = (self.plan.len.unwrap_or(0), self.claimed.end());
-        let what = format!("source {} ended before the {count} bytes that were asked for", self.plan.source.address);
+        let what = format!("source {} ended before the requested {count} bytes", self.plan.source.address);
         let error = Error { offset: Some(end), ..Error::new(Kind::EndedEarly, what).on(Side::Source) };
-        error.advise("What came before has arrived. Without --count, the end of the stream is the end of the copy.")
+        error.advise("The data before the end is copied. Without --count, the copy ends with the stream.")
     }
 
     /// Memory for blocks. As much as is in flight at the start is ready before it, and can be registered with a ring;
@@ -280,7 +282,7 @@ impl<'a> Run<'a> {
         let (slots, arena) = (pool.blocks_max(), pool.arena());
         let opened = match Queues::open(self.plan, self.engine, self.ends, slots, arena) {
             Err(source) if self.engine == EngineKind::Ring => {
-                self.note(format!("the ring could not be set up ({source}): helper threads make the calls"));
+                self.note(format!("cannot set up io_uring ({source}): helper threads are used"));
                 self.engine = EngineKind::Threads;
                 Queues::open(self.plan, self.engine, self.ends, slots, arena)
             }
@@ -306,7 +308,7 @@ impl<'a> Run<'a> {
         let (mut damage, mut dests) = (None, Vec::new());
         for (side, end) in Side::BOTH.into_iter().zip(self.ends) {
             let closing = end.closing();
-            detail.extend(closing.detail.map(|detail| format!("{} by {detail}", side.name())));
+            detail.extend(closing.detail.map(|detail| format!("{}: {detail}", side.name())));
             notes.extend(closing.notes);
             damage = damage.or(closing.damage);
             dests.extend(closing.dests);

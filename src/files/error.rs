@@ -47,10 +47,10 @@ impl fmt::Display for FileError {
         match self {
             FileError::Io(source) => write!(out, "{source}"),
             FileError::NotRegular(what) => write!(out, "it is {what}, not a regular file"),
-            FileError::NotOurs(why) => write!(out, "others can write to its folder, and {why}"),
+            FileError::NotOurs(why) => write!(out, "other users can write to its directory, and {why}"),
             FileError::Busy => write!(out, "another process is using it"),
             FileError::Exists => write!(out, "it already exists"),
-            FileError::Changed => write!(out, "another file has taken its name"),
+            FileError::Changed => write!(out, "another file has replaced it"),
         }
     }
 }

@@ -49,7 +49,7 @@ impl Place {
     /// # Errors
     /// What `open(2)` said of the folder; `path` ends in no name.
     pub fn of(path: &Path) -> io::Result<Place> {
-        let name = path.file_name().ok_or_else(|| io::Error::other("it ends in no name of a file"))?;
+        let name = path.file_name().ok_or_else(|| io::Error::other("it does not end in a file name"))?;
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
         let flags = OFlags::DIRECTORY | OFlags::CLOEXEC;
         let (fd, can_be_read) = match rustix::fs::open(folder, flags | OFlags::RDONLY, Mode::empty()) {
@@ -69,7 +69,7 @@ impl Place {
     pub fn following(path: &Path) -> Result<Place, FileError> {
         match fs::symlink_metadata(path) {
             Ok(link) if link.is_symlink() && ![0, our_uid()].contains(&link.uid()) => {
-                Err(FileError::NotOurs(format!("it is a symbolic link of user {}", link.uid())))
+                Err(FileError::NotOurs(format!("it is a symbolic link owned by user {}", link.uid())))
             }
             Ok(link) if link.is_symlink() => Ok(Place { path: path.to_owned(), ..Place::of(&canonical(path)?)? }),
             _ => Ok(Place::of(path)?),
@@ -135,11 +135,11 @@ impl Place {
             return Ok(());
         }
         let why = if file.st_uid != us {
-            format!("it belongs to user {}, not to user {us}", file.st_uid)
+            format!("it is owned by user {}, not by user {us}", file.st_uid)
         } else if file.st_nlink != 1 {
             format!("it has {} hard links", file.st_nlink)
         } else if file.st_mode & OTHERS_WRITE != 0 {
-            format!("its mode {:03o} lets others write to it", file.st_mode & 0o777)
+            format!("its mode {:03o} allows other users to write to it", file.st_mode & 0o777)
         } else {
             return Ok(());
         };
@@ -246,7 +246,7 @@ pub(super) fn regular(stat: &Stat) -> Result<(), FileError> {
         FileType::BlockDevice => "a block device",
         FileType::Directory => "a directory",
         FileType::Symlink => "a symbolic link",
-        FileType::Unknown => "something unknown",
+        FileType::Unknown => "an unknown file type",
     };
     Err(FileError::NotRegular(what))
 }

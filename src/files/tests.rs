@@ -182,7 +182,7 @@ fn in_a_folder_of_everybody_only_our_own_files_are_believed() {
     fs::remove_file(scene.0.path().join("second")).unwrap();
     if rustix::process::geteuid().is_root() {
         std::os::unix::fs::chown(&path, Some(65534), None).unwrap();
-        assert!(open().unwrap_err().to_string().contains("belongs to user 65534"));
+        assert!(open().unwrap_err().to_string().contains("owned by user 65534"));
     } else {
         eprintln!("skipped: only root can give files away");
     }

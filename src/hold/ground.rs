@@ -1,5 +1,6 @@
 //! What lies beneath a block device: the disk of a partition, the file or device that a loop device is attached to.
 use crate::core::Extent;
+use crate::sys;
 use crate::sys::loop_device;
 use rustix::fs::{FileType, Mode, OFlags, major, makedev, minor};
 use std::fs;
@@ -79,7 +80,7 @@ struct Device {
 
 impl Device {
     fn of(number: u64) -> Option<Device> {
-        let dir = fs::canonicalize(format!("/sys/dev/block/{}:{}", major(number), minor(number))).ok()?;
+        let dir = sys::resolved(Path::new(&format!("/sys/dev/block/{}:{}", major(number), minor(number)))).ok()?;
         Some(Device { dir, number })
     }
 

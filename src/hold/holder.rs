@@ -37,7 +37,7 @@ impl Holder {
             (Some(pid), Some(name)) => format!("{name} (PID {pid})"),
             (Some(pid), None) => format!("process {pid}"),
             (None, _) => {
-                let whose = "that cannot be seen from here, another user's or one in another container,";
+                let whose = "of another user or container";
                 format!("a process {whose}")
             }
         }
@@ -84,7 +84,7 @@ pub fn refused(side: Side, path: &str, wanted: Use, holder: &Holder) -> Error {
         (false, _) => "has locked it",
     };
     let what = format!("cannot {verb} {name} {path}: {} {does}", holder.subject());
-    let end = holder.pid.map_or_else(|| "has ended".to_owned(), |pid| format!("has ended, or stop it (kill {pid})"));
-    let advice = format!("Nothing was written. Wait until that process {end}; then run this again.");
+    let end = holder.pid.map_or_else(|| "ends".to_owned(), |pid| format!("ends, or stop it (kill {pid})"));
+    let advice = format!("Nothing was written. Wait until that process {end}, then run the command again.");
     Error::new(Kind::Refused, what).on(side).advise(advice)
 }

@@ -24,7 +24,7 @@ pub(crate) fn check(options: &Options, sides: &[(Side, &Facts)]) -> Result<()> {
     for (at, (what, path, found)) in files.iter().enumerate() {
         let refused = |other: String| {
             let error = Error::new(Kind::Refused, format!("{what} {} is {other}", path.display()));
-            Err(error.advise("Name another file: nothing was written."))
+            Err(error.advise("Nothing was written. Name another file."))
         };
         if let Some((side, facts)) = sides.iter().find(|(_, facts)| is(found, facts)) {
             return refused(format!("the {} {} of the copy", word(*side), facts.address))

@@ -145,7 +145,7 @@ impl ManifestWriter {
         let writer = thread::Builder::new()
             .name("haul-manifest".to_owned())
             .spawn(write)
-            .map_err(|error| Error::new(Kind::Io, "no thread is left to write the manifest").because(error))?;
+            .map_err(|error| Error::new(Kind::Io, "cannot start a thread to write the manifest").because(error))?;
         Ok(ManifestWriter { path: path.to_owned(), renews, from: plan.source.offset, to_writer, writer })
     }
 
@@ -154,8 +154,8 @@ impl ManifestWriter {
         let file = self.writer.join().expect("the writer of the manifest only writes");
         if !matches!(outcome.ended, Ended::Complete) {
             outcome.notes.push(match self.renews {
-                true => format!("manifest {} was not brought up to date: the copy is not complete", self.path),
-                false => format!("no manifest {} was made: the copy is not complete", self.path),
+                true => format!("manifest {} was not updated: the copy is incomplete", self.path),
+                false => format!("manifest {} was not written: the copy is incomplete", self.path),
             });
             return Ok(());
         }

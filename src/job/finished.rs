@@ -63,12 +63,12 @@ fn strayed(plan: &Plan, dest: &Arc<dyn Endpoint>) -> Option<String> {
     let address = &plan.dest.address;
     let what = match rustix::fs::stat(&plan.dest.path) {
         Ok(named) if (named.st_dev, named.st_ino) == (written.st_dev, written.st_ino) => return None,
-        Ok(_) => "leads to another file now",
-        Err(Errno::NOENT) => "is gone",
+        Ok(_) => "now refers to another file",
+        Err(Errno::NOENT) => "no longer exists",
         Err(_) => return None,
     };
     Some(format!(
-        "another program renamed, removed or replaced destination {address} during the copy: the name {what}, and the \
-         bytes that were copied are not in it; copy again"
+        "another program renamed, removed or replaced destination {address} during the copy: the name {what} and does \
+         not hold the copied data. Copy again"
     ))
 }

@@ -14,7 +14,7 @@ use std::path::Path;
 pub(crate) fn open(path: &str) -> Result<Manifest> {
     Manifest::open(Path::new(path)).map_err(|fault| match fault.kind {
         FaultKind::Io(source) if source.kind() == io::ErrorKind::NotFound => {
-            Error::new(Kind::Open, format!("manifest {path}: there is no such file")).advise("Check the path.")
+            Error::new(Kind::Open, format!("manifest {path}: no such file")).advise("Check the path.")
         }
         _ => fault.into_error(path),
     })
@@ -45,10 +45,11 @@ pub(crate) fn offset_on(options: &Options, head: &Head, dest: &Facts) -> Result<
     let side = if is_a_dest(head, dest) { Some(to) } else { is(&head.source, Side::Source, dest).then_some(from) };
     side.or((from == to).then_some(to)).ok_or_else(|| {
         let what = format!(
-            "the copy began at byte {from} of its source {} and at byte {to} of its dest {}, and dest {} is neither",
+            "the copy began at byte {from} of source {} and at byte {to} of destination {}; destination {} is neither \
+             of them",
             head.source.path, head.dest.path, dest.address
         );
-        Error::new(Kind::Usage, what).on(Side::Dest).advise("Say with --seek where it begins there.")
+        Error::new(Kind::Usage, what).on(Side::Dest).advise("Give the start offset with --seek.")
     })
 }
 
@@ -67,7 +68,7 @@ pub(crate) fn doubts(head: &Head, dest: &Facts, offset: u64) -> Option<String> {
     let from = if offset > 0 { format!(" from byte {offset}") } else { String::new() };
     (!one_of_them).then(|| {
         format!(
-            "the manifest is of a copy from {} to {}; {}{from} is neither, by its name and what it says of itself",
+            "the manifest describes a copy from {} to {}; {}{from} is neither of them by name and identity",
             head.source.path, head.dest.path, dest.address
         )
     })

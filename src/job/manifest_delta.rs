@@ -54,12 +54,12 @@ impl ManifestDelta {
         let head = &manifest.head;
         let refused = |what: String, advice: &str| Err(Error::new(Kind::Usage, what).advise(advice));
         if head.algorithm != HashKind::Blake3 {
-            let what = format!("--delta={path}: its digests are {}, and a copy makes BLAKE3", head.algorithm.name());
-            return refused(what, "Use --delta alone, which reads the dest.");
+            let what = format!("--delta={path}: its digests are {}, but copies use BLAKE3", head.algorithm.name());
+            return refused(what, "Use --delta without a manifest, which reads the destination.");
         }
         if let Some(asked) = options.manifest_block_bytes.filter(|&asked| asked != head.block_bytes) {
             let what = format!("--delta={path}: its blocks have {} bytes, not {asked}", head.block_bytes);
-            return refused(what, "Leave --manifest-block out.");
+            return refused(what, "Omit --manifest-block.");
         }
         Ok(Some(ManifestDelta { path: path.clone(), manifest }))
     }
@@ -77,13 +77,16 @@ impl ManifestDelta {
         let (head, path, address) = (&self.manifest.head, &self.path, &dest.address);
         let refused = |what: String, advice: &str| Err(Error::new(Kind::Refused, what).on(Side::Dest).advise(advice));
         if found.is_unfinished() {
-            let what =
-                format!("a copy to dest {address} did not come to its end, so that {path} is not true of it any more");
-            return refused(what, "Go on with that copy by --resume, or use --delta alone, which reads the dest.");
+            let what = format!("a copy to destination {address} was interrupted, so {path} no longer describes it");
+            return refused(
+                what,
+                "Continue that copy with --resume, or use --delta without a manifest, which reads \
+                the destination.",
+            );
         }
         if !found.is_kept() {
-            let what = "--delta=MANIFEST needs a journal, and neither XDG_STATE_HOME nor HOME says where";
-            return refused(what.to_owned(), "Name a place with --journal.");
+            let what = "--delta=MANIFEST needs a journal, but neither XDG_STATE_HOME nor HOME is set";
+            return refused(what.to_owned(), "Name a file with --journal.");
         }
         // The copy that made the manifest wrote the dest, or read it.
         let sides = head.dests().map(|side| (side, Side::Dest)).chain([(&head.source, Side::Source)]);
@@ -91,18 +94,25 @@ impl ManifestDelta {
             sides.filter(|(then, side)| is(then, *side, dest)).map(|(then, _)| then.offset_bytes).collect();
         if began.is_empty() {
             let what = format!(
-                "{path} is of a copy from {} to {}, and dest {address} is neither",
+                "{path} describes a copy from {} to {}; destination {address} is neither of them",
                 head.source.path, head.dest.path
             );
             return refused(
                 what,
-                "Give the manifest of the copy that was made to this dest last, or use --delta alone.",
+                "Give the manifest of the last copy to this destination, or use --delta without a manifest.",
             );
         }
         if !began.contains(&plan.dest.offset) {
-            let what =
-                format!("{path} is of a copy that began elsewhere on dest {address} than at byte {}", plan.dest.offset);
-            return refused(what, "Give the --seek of that copy, or use --delta alone, which reads the dest.");
+            let what = format!(
+                "{path} describes a copy that did not start at byte {} of destination \
+                    {address}",
+                plan.dest.offset
+            );
+            return refused(
+                what,
+                "Give the --seek of that copy, or use --delta without a manifest, which reads the \
+                destination.",
+            );
         }
         Ok(())
     }
@@ -154,7 +164,8 @@ impl ManifestDelta {
         }
         let (there, read_s) = (extents.total_bytes(), outcome.elapsed.as_secs_f64());
         let note = format!(
-            "the source was read first, in {read_s:.1} s: by {}, {there} of its {len} bytes are on the dest already",
+            "read the source first, in {read_s:.1} s: according to {}, {there} of its {len} bytes are already on the \
+             destination",
             self.path
         );
         let waited = [outcome.sides[Side::Source.index()].waited, outcome.digest_waited, outcome.limit_waited];
@@ -190,8 +201,12 @@ impl ManifestDelta {
         }
         let Some(wrong) = checker.into_differing().iter().next() else { return Ok(None) };
         let (address, path) = (&plan.dest.address, &self.path);
-        let what = format!("dest {address} is not as {path} says at byte {}: it was written to since", wrong.offset);
-        let advice = "Nothing was written. Use --delta alone, which reads the dest.";
+        let what = format!(
+            "destination {address} does not match {path} at byte {}: it was modified \
+            since",
+            wrong.offset
+        );
+        let advice = "Nothing was written. Use --delta without a manifest, which reads the destination.";
         Err(Error::new(Kind::Refused, what).on(Side::Dest).advise(advice))
     }
 }

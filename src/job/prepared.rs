@@ -31,10 +31,9 @@ impl Prepared {
     pub(crate) fn look(options: &Options, operator: &Arc<dyn Operator>) -> Result<Prepared> {
         let delta = ManifestDelta::open(options)?;
         let options = delta.as_ref().map_or_else(|| options.clone(), |delta| delta.settle(options));
-        let look = |address: &String, side| probe::one_through(address, side, options.passthrough.may(side));
-        let mut source = look(&options.source, Side::Source)?;
-        let addresses = std::iter::once(&options.dest).chain(&options.also);
-        let mut dests: Vec<Facts> = addresses.map(|dest| look(dest, Side::Dest)).collect::<Result<_>>()?;
+        let addresses: Vec<&str> = std::iter::once(&options.dest).chain(&options.also).map(String::as_str).collect();
+        let through = Side::BOTH.map(|side| options.passthrough.may(side));
+        let (mut source, mut dests) = probe::several_through(&options.source, &addresses, through)?;
         saved::recall(std::iter::once(&mut source).chain(&mut dests), &**operator);
         let plans = plan::several(&options, &source, &dests, &host(options.engine))?;
         let operator = operator.clone();

@@ -18,7 +18,7 @@ pub(crate) fn bounded<T>(time: Option<Duration>, stop: &Stop, ends: &Ends, copy:
                 ends.iter().for_each(|end| end.cancel());
             }
         };
-        let failed = |source| Error::new(Kind::Io, "no thread is left to watch --time").because(source);
+        let failed = |source| Error::new(Kind::Io, "cannot start a thread for --time").because(source);
         thread::Builder::new().name("haul-time".to_owned()).spawn_scoped(scope, watch).map_err(failed)?;
         let done = copy();
         drop(running);

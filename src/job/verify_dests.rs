@@ -36,7 +36,7 @@ pub(super) fn one(session: &Session, written: One<'_>, collector: &mut DigestCol
     }
     if !missing.is_empty() {
         let bytes = missing.total_bytes();
-        outcome.notes.push(format!("{bytes} bytes of the source were read once more: earlier runs kept no digests"));
+        outcome.notes.push(format!("read {bytes} bytes of the source again: earlier runs kept no digests"));
         let source = &ends[Side::Source.index()];
         let again = read_back::digest_again(session, plan, plan.on_error, source, missing.iter().collect(), collector);
         outcome.ended = match lost_since(plan, outcome, &again) {
@@ -64,13 +64,12 @@ fn lost_since(plan: &Plan, outcome: &Outcome, again: &Outcome) -> Option<Error> 
     lost.remove_all(unread);
     let first = lost.iter().next()?;
     let what = format!(
-        "source {} cannot be read any more where an earlier run has read it ({} bytes): what the copy should have \
-         there is not known",
+        "cannot read {} again where an earlier run has read it ({} bytes): the expected data is unknown",
         plan.source.address,
         lost.total_bytes()
     );
     let error = Error { offset: Some(first.offset), ..Error::new(Kind::Io, what).on(Side::Source) };
-    Some(error.advise("The copy itself is made. What can be read is compared by haul verify --on-error skip."))
+    Some(error.advise("The copy itself is complete. haul verify --on-error skip compares the readable part."))
 }
 
 /// The same after a copy to several dests: those that did not fail are read back, all at once.

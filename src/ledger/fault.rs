@@ -95,34 +95,32 @@ impl Fault {
             (FaultKind::Other, RecordFile::Manifest) => "Give the file that --manifest wrote.",
             (FaultKind::Other, RecordFile::Journal) => "Give the file that --journal wrote.",
             (FaultKind::Other, RecordFile::Mapfile) => "Give a mapfile of GNU ddrescue.",
-            (FaultKind::Other, RecordFile::Undo) => "Move it away: that name is for originals that haul keeps.",
-            (FaultKind::Busy, RecordFile::Undo) => "Wait until the device has been measured.",
-            (FaultKind::Exists, RecordFile::Undo) => "Put it back with haul tune PATH --restore.",
+            (FaultKind::Other, RecordFile::Undo) => "Move it away: that name is reserved for data saved by haul.",
+            (FaultKind::Busy, RecordFile::Undo) => "Wait until the measurement of the device ends.",
+            (FaultKind::Exists, RecordFile::Undo) => "Restore the data with haul tune PATH --restore.",
             (FaultKind::Newer { .. }, _) => "Use the haul that wrote it, or a later one.",
             (FaultKind::Truncated, RecordFile::Manifest) => {
-                "The copy did not finish: resume it, or make the manifest anew."
+                "The copy did not finish: resume it, or create the manifest again."
             }
             (FaultKind::Busy, RecordFile::Manifest) => "Wait for that copy to end, or name another manifest.",
-            (FaultKind::Exists, RecordFile::Manifest) => {
-                "Name another file, or remove it if it is not wanted any more."
-            }
+            (FaultKind::Exists, RecordFile::Manifest) => "Name another file, or remove it if it is no longer needed.",
             (FaultKind::Busy, RecordFile::Mapfile) => "Wait for that copy to end, or name another mapfile.",
             (FaultKind::Exists, RecordFile::Mapfile) => {
-                "Name another file, or move it away: it may stand for days of work."
+                "Name another file, or move it away: it may represent days of work."
             }
             (FaultKind::Busy, _) => "Wait for that copy to end, or name another journal.",
-            (FaultKind::Exists, _) => "Resume that copy, or remove the file if it is not wanted any more.",
+            (FaultKind::Exists, _) => "Resume that copy, or remove the file if it is no longer needed.",
             (FaultKind::Io(error), _) if error.kind() == io::ErrorKind::NotFound => "Check the path.",
-            (FaultKind::Io(_), _) => "Look at the file system it is on: is it there, full, or read-only?",
-            (FaultKind::Refused(_), _) => "Name another file, or move that one away if it is not wanted.",
-            (FaultKind::Spoiled, _) => "Begin again with --resume: what the journal says then is true.",
-            (_, RecordFile::Manifest) => "Make the manifest anew from the source, or take another copy of the file.",
-            (_, RecordFile::Journal) => "Copy again from the start: what is durable can no longer be known.",
+            (FaultKind::Io(_), _) => "Check that its file system is mounted, writable and not full.",
+            (FaultKind::Refused(_), _) => "Name another file, or move that one away if it is not needed.",
+            (FaultKind::Spoiled, _) => "Run the copy again with --resume.",
+            (_, RecordFile::Manifest) => "Create the manifest again from the source, or use another copy of the file.",
+            (_, RecordFile::Journal) => "Copy again from the start: it is unknown which data is durable.",
             (_, RecordFile::Undo) => {
-                "What was put back by then is right; the rest is in this file, as far as it can be read. Move it away \
-                 once it is not wanted any more."
+                "The data restored so far is correct; the rest is in this file, where readable. Move it away when it \
+                 is no longer needed."
             }
-            (_, RecordFile::Mapfile) => "Correct the line, or take the backup that ddrescue keeps beside it.",
+            (_, RecordFile::Mapfile) => "Correct the line, or use the backup that ddrescue keeps beside it.",
         }
     }
 
@@ -144,22 +142,22 @@ impl Fault {
     /// What is wrong and in which line, without the name of the record file.
     fn words(&self) -> String {
         let what = match &self.kind {
-            FaultKind::Io(_) => "it cannot be read or written".to_owned(),
+            FaultKind::Io(_) => "cannot read or write it".to_owned(),
             FaultKind::Other if self.record_file == RecordFile::Undo => "it is not an undo journal".to_owned(),
             FaultKind::Other => format!("it is not a {}", self.record_file.name()),
-            FaultKind::Newer { version } => format!("its format version {version} is newer than this haul"),
-            FaultKind::Truncated => "it ends too early".to_owned(),
-            FaultKind::Damaged => "the checksum does not fit: it is damaged".to_owned(),
+            FaultKind::Newer { version } => format!("its format version {version} is newer than this version of haul"),
+            FaultKind::Truncated => "it is truncated".to_owned(),
+            FaultKind::Damaged => "checksum mismatch: it is damaged".to_owned(),
             FaultKind::Senseless(what) | FaultKind::Refused(what) => what.clone(),
             FaultKind::Misplaced(Extent { offset, len }) => {
-                format!("the extent of {len} bytes at byte {offset} has no place there")
+                format!("invalid extent of {len} bytes at byte {offset}")
             }
             FaultKind::Missing(Extent { offset, len }) => {
-                format!("it does not say what the {len} bytes at byte {offset} are")
+                format!("it does not cover the {len} bytes at byte {offset}")
             }
             FaultKind::TooLong { bytes_max } => format!("more than {bytes_max} bytes in one line"),
             FaultKind::Busy => "another process is using it".to_owned(),
-            FaultKind::Exists => "it is there already".to_owned(),
+            FaultKind::Exists => "it already exists".to_owned(),
             FaultKind::Spoiled => "an earlier write to it failed".to_owned(),
         };
         if self.line == 0 { what } else { format!("line {}: {what}", self.line) }
@@ -189,8 +187,8 @@ mod tests {
     fn a_fault_names_paper_path_line_and_what_to_do() {
         let fault = Fault { record_file: RecordFile::Manifest, line: 17, kind: FaultKind::Damaged };
         let error = fault.into_error("/tmp/m");
-        assert_eq!(error.to_string(), "manifest /tmp/m: line 17: the checksum does not fit: it is damaged");
-        assert!(error.advice.starts_with("Make the manifest anew"));
+        assert_eq!(error.to_string(), "manifest /tmp/m: line 17: checksum mismatch: it is damaged");
+        assert!(error.advice.starts_with("Create the manifest again"));
         assert_eq!(error.kind, Kind::Io);
     }
 

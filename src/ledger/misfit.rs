@@ -38,8 +38,8 @@ pub enum Misfit {
 /// A clause: what is not as it was, what it was and what it is.
 impl fmt::Display for Misfit {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let told = |text: &Option<String>| text.clone().unwrap_or_else(|| "not told".to_owned());
-        let bytes = |number: &Option<u64>| number.map_or_else(|| "not known".to_owned(), |number| number.to_string());
+        let told = |text: &Option<String>| text.clone().unwrap_or_else(|| "not reported".to_owned());
+        let bytes = |number: &Option<u64>| number.map_or_else(|| "unknown".to_owned(), |number| number.to_string());
         match self {
             Misfit::Path { side, then, now } => write!(out, "{} was {then} and is {now}", side.name()),
             Misfit::Kind { side, then, now } => write!(out, "{} was a {then} and is a {now}", side.name()),
@@ -51,29 +51,29 @@ impl fmt::Display for Misfit {
             }
             // Of a file that was to be made.
             Misfit::Size { side: Side::Dest, then: None, now } => {
-                write!(out, "the dest has {} bytes, fewer than are durable on it", now.unwrap_or(0))
+                write!(out, "the destination has {} bytes, fewer than the journal lists as durable", now.unwrap_or(0))
             }
             Misfit::Size { side, then, now } => changed(out, *side, "size in bytes", &bytes(then), &bytes(now)),
             Misfit::Offset { side, then, now } => {
                 changed(out, *side, "first byte", &then.to_string(), &now.to_string())
             }
             Misfit::Len { then, now } => {
-                write!(out, "{} bytes were to be copied and {} are", bytes(then), bytes(now))
+                write!(out, "the length of the copy changed from {} to {} bytes", bytes(then), bytes(now))
             }
-            Misfit::Ranges => write!(out, "it is not of the ranges that are to be copied now"),
+            Misfit::Ranges => write!(out, "it is for other ranges"),
             Misfit::Written { then: (then, bytes_then), now: (now, bytes_now) } => write!(
                 out,
-                "the destination was written to by somebody else: its last write was {then} and is {now}, and it had \
-                 {bytes_then} bytes and has {bytes_now}"
+                "another program modified the destination: its modification time was {then} and is {now}, its size \
+                 was {bytes_then} bytes and is {bytes_now}"
             ),
             Misfit::Unreadable { side, extent: Extent { offset, len } } => {
-                write!(out, "the {len} bytes of the {} at byte {offset} cannot be read", side.name())
+                write!(out, "cannot read {len} bytes of the {} at byte {offset}", side.name())
             }
             Misfit::Content { side: Side::Source, extent: Extent { offset, len } } => {
-                write!(out, "the {len} bytes of the source at byte {offset} are not what they were")
+                write!(out, "{len} bytes of the source at byte {offset} have changed")
             }
             Misfit::Content { side: Side::Dest, extent: Extent { offset, len } } => {
-                write!(out, "the {len} bytes of the dest at byte {offset} are not those of the source any more")
+                write!(out, "{len} bytes of the destination at byte {offset} no longer match the source")
             }
         }
     }

@@ -26,18 +26,18 @@ impl PageFile {
     pub fn check(path: &Path, mark: &str, used: &[(Side, &Facts)]) -> Result<PageFile> {
         let shown = path.display();
         let cannot = |error: FileError| match error {
-            FileError::Io(error) => Error::new(Kind::Open, format!("cannot make the report {shown}")).because(error),
-            other => Error::new(Kind::Refused, format!("cannot make the report {shown}: {other}")),
+            FileError::Io(error) => Error::new(Kind::Open, format!("cannot create the report {shown}")).because(error),
+            other => Error::new(Kind::Refused, format!("cannot create the report {shown}: {other}")),
         };
         let refused = |what: String| Error::new(Kind::Refused, what).advise("Name another file.");
         let name = path.file_name().filter(|_| path.as_os_str() != "-");
         let name = name.ok_or_else(|| {
-            Error::new(Kind::Usage, format!("--report {shown}: no name of a file")).advise("Name a file: report.html.")
+            Error::new(Kind::Usage, format!("--report {shown}: not a file name")).advise("Name a file: report.html.")
         })?;
         let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        let parent = canonical(parent).map_err(|error| cannot(error.into()).advise("Make its folder first."))?;
+        let parent = canonical(parent).map_err(|error| cannot(error.into()).advise("Create its directory first."))?;
         if parent.starts_with("/dev") && !parent.starts_with("/dev/shm") {
-            return Err(refused(format!("--report {shown}: no file is made under /dev")));
+            return Err(refused(format!("--report {shown}: haul creates no file under /dev")));
         }
         let place = Place::following(path).map_err(cannot)?;
         let full = parent.join(name);
@@ -50,7 +50,7 @@ impl PageFile {
         };
         let old = match place.open(Opening::Read) {
             Err(FileError::NotRegular(what)) => {
-                return Err(refused(format!("--report {shown} is {what}: it is not overwritten")));
+                return Err(refused(format!("--report {shown} is {what}: haul does not overwrite it")));
             }
             old => old.map_err(cannot)?,
         };
@@ -62,7 +62,7 @@ impl PageFile {
             && there.len() > 0
             && !is_page(old, mark).map_err(|error| cannot(error.into()))?
         {
-            let what = format!("--report {shown} is there and is no report of haul's: it is not overwritten");
+            let what = format!("--report {shown} exists and is not a haul report: haul does not overwrite it");
             return Err(Error::new(Kind::Refused, what).advise("Name another file, or remove that one."));
         }
         let new = NewFile::begin(&place).map_err(cannot)?;
@@ -82,7 +82,7 @@ impl PageFile {
         written.map(drop).map_err(|error| {
             Error::new(Kind::Io, format!("cannot write the report {}", path.display()))
                 .because(error.into())
-                .advise("Only that page is missing; all else ended as told.")
+                .advise("Only this page is missing; everything else is as reported.")
         })
     }
 

@@ -64,7 +64,7 @@ pub fn load(path: &Path) -> Result<SavedPaces> {
     let text = read(&file).map_err(|error| failed("read", path).because(error))?;
     toml::from_str(&text).map_err(|error| {
         let words = error.message().to_owned();
-        let what = format!("{} is no list of tuned disks: {words}", path.display());
+        let what = format!("{} is not a list of tuned disks: {words}", path.display());
         Error::new(Kind::Io, what).advise("Correct it, or remove it and run haul tune --save again.")
     })
 }
@@ -81,7 +81,7 @@ fn open(path: &Path) -> std::result::Result<Option<(Place, File)>, FileError> {
 fn read(mut file: &File) -> io::Result<String> {
     let len = file.metadata()?.len();
     if len > BYTES_MAX {
-        return Err(io::Error::other(format!("it has {len} bytes, more than any list of disks")));
+        return Err(io::Error::other(format!("its size of {len} bytes exceeds the limit")));
     }
     let mut text = String::new();
     file.read_to_string(&mut text)?;
@@ -121,7 +121,8 @@ pub fn save(path: &Path, name: &str, op: Op, pace: &SavedPace) -> Result<()> {
 }
 
 fn failed(doing: &str, path: &Path) -> Error {
-    let advice = "Look at the file and its directory: are they there, and yours? XDG_CONFIG_HOME names another place.";
+    let advice = "Check that the file and its directory exist and belong to you. XDG_CONFIG_HOME names another \
+        directory.";
     Error::new(Kind::Io, format!("cannot {doing} {}", path.display())).advise(advice)
 }
 
@@ -160,7 +161,7 @@ mod tests {
         for wrong in ["disk = 1", "[disk.x]\nblock_bytes = \"much\"", "\u{0}", "[disk"] {
             fs::write(&path, wrong).unwrap();
             let error = load(&path).unwrap_err();
-            assert!(error.what.contains("no list of tuned disks") && !error.advice.is_empty(), "{error:?}");
+            assert!(error.what.contains("not a list of tuned disks") && !error.advice.is_empty(), "{error:?}");
             assert!(save(&path, "x", Op::Read, &pace(1)).is_err());
             assert_eq!(fs::read_to_string(&path).unwrap(), wrong);
         }

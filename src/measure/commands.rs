@@ -1,4 +1,4 @@
-//! What commands cost that leave the medium out: a READ of no blocks, and READ BUFFER by its size.
+//! What commands cost that leave the medium out: a READ of 0 blocks, and READ BUFFER by its size.
 use super::cost::Cost;
 use super::fit::{Fit, fit};
 use super::stats::median;
@@ -19,7 +19,7 @@ const BUFFER_BYTES_MIN: u32 = 512;
 /// What a disk's commands cost without the medium.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Commands {
-    /// Median time of a READ of no blocks, in seconds; `None`: the disk has none.
+    /// Median time of a READ of 0 blocks, in seconds; `None`: the disk has none.
     pub empty_s: Option<f64>,
     /// Bytes of the disk's own buffer; `None`: it gives none away.
     pub buffer_bytes: Option<u32>,
@@ -89,7 +89,7 @@ impl Asked<'_> {
             Err(error) => error,
         };
         if DeviceError::of(&error).is_some_and(|said| said.kind == Kind::Gone) {
-            let what = format!("{} is gone: it did not answer {what}", self.address);
+            let what = format!("{} disappeared: it did not answer {what}", self.address);
             return Err(Failure::Broken(Error::new(Kind::Gone, what).because(error)));
         }
         found.refused.push(format!("{what}: {error}"));
@@ -126,7 +126,7 @@ impl Asked<'_> {
         for _ in 0..ROUNDS {
             let device = self.device;
             let run = self.run(patience, || device.read_nothing())?;
-            match self.tried("a READ of no blocks", found, |_| run)? {
+            match self.tried("a READ of 0 blocks", found, |_| run)? {
                 Some(seconds) => times.push(seconds),
                 None => return Ok(None),
             }
@@ -198,7 +198,7 @@ mod tests {
         nanos: AtomicU64,
         /// Bytes of its buffer; 0: it has none.
         buffer_bytes: u32,
-        /// It does not know a READ of no blocks.
+        /// It does not know a READ of 0 blocks.
         picky: bool,
         gone: bool,
         asked: Mutex<Vec<usize>>,
@@ -311,7 +311,7 @@ mod tests {
         let (_, found, _) = measured(Drive { picky: true, buffer_bytes: 4096, ..Drive::default() });
         let found = found.unwrap();
         assert!(found.empty_s.is_none() && found.buffer.len() == 4);
-        assert_eq!(found.refused, ["a READ of no blocks: invalid field in CDB"]);
+        assert_eq!(found.refused, ["a READ of 0 blocks: invalid field in CDB"]);
     }
 
     #[test]

@@ -26,12 +26,13 @@ pub(super) fn failure_of_all(
     let told = |error| of_request(end, kind, op, address, offset, error);
     match kind {
         Kind::Gone => Ok(told(error)),
-        Kind::NoSpace if end.facts().logical_block_bytes > 1 => {
-            Ok(told(error).advise("What is beneath it has no room any more, as the pool of a thin volume: make some."))
-        }
+        Kind::NoSpace if end.facts().logical_block_bytes > 1 => Ok(told(error).advise(
+            "The storage below it is full, for example the pool of a thin volume: free space \
+                there.",
+        )),
         Kind::NoSpace => Ok(told(error)),
         Kind::EndedEarly => {
-            let advice = "It got shorter while it was measured: measure it again when no program writes to it.";
+            let advice = "It became shorter during the measurement: measure it again when no program writes to it.";
             Ok(told(error).advise(advice))
         }
         _ => Err(error),
@@ -49,8 +50,8 @@ pub(super) fn answers_no_more(
     let mut error = of_request(end, Kind::Io, op, address, offset, io::Error::other(last));
     error.what = format!("{} any more: {asked} failed, the last one", error.what);
     error.advise(
-        "It is there, and answers nothing: look at its cable and its power. The kernel's log (dmesg) says more. What \
-         was found before is above.",
+        "The device does not respond: check its cable and power, and see the kernel log (dmesg). The results before \
+         that are above.",
     )
 }
 

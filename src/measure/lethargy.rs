@@ -168,7 +168,7 @@ fn watch(
     let cached_before = around.warm()?;
     if cached_before < WARM_MIN {
         let percent = cached_before * 100.0;
-        return Err(Unknown::Why(format!("only {percent:.0} % of a file that was just read stay in the page cache")));
+        return Err(Unknown::Why(format!("only {percent:.0} % of a file stay in the page cache after reading it")));
     }
     let start_before_s = starts(around, stop)?;
     // What a kernel takes back ahead of time by itself, is gone before the reading begins.
@@ -316,7 +316,7 @@ mod tests {
     #[test]
     fn a_witness_that_does_not_stay_says_nothing() {
         let Err(Unknown::Why(why)) = seen(&mut MadeUp::new(0.4, 0.0)) else { panic!("it was measured") };
-        assert_eq!(why, "only 40 % of a file that was just read stay in the page cache");
+        assert_eq!(why, "only 40 % of a file stay in the page cache after reading it");
     }
 
     #[test]

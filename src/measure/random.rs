@@ -110,7 +110,7 @@ impl RandomFound {
 /// Requests cannot be made at all.
 pub fn random(subject: &mut Subject, wish: &RandomReads, stop: &Stop) -> Result<RandomFound, Failure> {
     let Some(end) = subject.ways.iter().find(|(way, _)| *way == wish.point.way).map(|(_, end)| end.clone()) else {
-        let what = format!("{} cannot be reached by {} I/O", subject.address, wish.point.way.name());
+        let what = format!("{} does not support {} I/O", subject.address, wish.point.way.name());
         return Err(Failure::Broken(Error::new(Kind::Unsupported, what)));
     };
     let address = subject.address.clone();

@@ -168,7 +168,7 @@ impl Work<'_> {
         sizes.sort_unstable();
         sizes.dedup();
         let (fine, beyond): (Vec<u32>, Vec<u32>) = sizes.into_iter().partition(|&bytes| bytes <= most);
-        found.refused.extend(beyond.iter().map(|bytes| format!("{bytes} bytes are more than the {most} there are")));
+        found.refused.extend(beyond.iter().map(|bytes| format!("{bytes} bytes exceed the buffer of {most} bytes")));
         fine
     }
 
@@ -199,7 +199,7 @@ impl Work<'_> {
                 }
                 Ok((moved, ..)) => {
                     most[way] = moved;
-                    self.tell(format!("one command moves {moved} bytes of {bytes} at most"), found);
+                    self.tell(format!("one command transfers at most {moved} of {bytes} bytes"), found);
                 }
                 Err(error) => {
                     most[way] = bytes.saturating_sub(1);
@@ -244,7 +244,7 @@ impl Work<'_> {
     /// Notes what the disk did not do. Fails where it is gone.
     fn refused(&self, what: &str, error: io::Error, found: &mut ReadBuffer) -> Result<(), Failure> {
         if DeviceError::of(&error).is_some_and(|said| said.kind == Kind::Gone) {
-            let what = format!("{} is gone: it did not answer {what}", self.subject.address);
+            let what = format!("{} disappeared: it did not answer {what}", self.subject.address);
             return Err(Failure::Broken(Error::new(Kind::Gone, what).because(error)));
         }
         self.tell(format!("{what}: {error}"), found);

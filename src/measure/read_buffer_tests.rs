@@ -16,7 +16,7 @@ struct Drive {
 }
 
 fn said(kind: Kind) -> io::Error {
-    let words = "the command is not known".to_owned();
+    let words = "the command is unknown".to_owned();
     DeviceError { kind, words, offset: None, of_medium: false, advice: "", sense: None }.into()
 }
 
@@ -132,7 +132,7 @@ fn each_way_has_its_times_its_line_and_its_figures() {
         assert!((seed.after_latency_per_s / rate - 1.0).abs() < 0.01, "{seed:?}");
         assert_eq!(way.driver_copied, (way.way == BufferWay::Direct).then_some(0.25));
     }
-    let told = ["one command moves 262144 bytes of 524288 at most"];
+    let told = ["one command transfers at most 262144 of 524288 bytes"];
     assert_eq!(found.refused, told, "once, though all ways come upon it");
     assert!(drive.asked.lock().unwrap().iter().all(|(which, ..)| *which == OwnBuffer::Data));
 }
@@ -144,7 +144,7 @@ fn sizes_can_be_given_and_those_beyond_the_buffer_are_told() {
     for way in &found.ways {
         assert_eq!(way.costs.iter().map(|cost| cost.bytes).collect::<Vec<_>>(), [512, 5000]);
     }
-    let beyond = |bytes: u32| format!("{bytes} bytes are more than the 200000 there are");
+    let beyond = |bytes: u32| format!("{bytes} bytes exceed the buffer of 200000 bytes");
     assert_eq!(found.refused, [beyond(200_001), beyond(1 << 20)]);
     let wish = BufferWish { sizes: vec![1 << 20], ..BufferWish::default() };
     let (_, none) = measured(Drive { capacity: 200_000, ..Drive::default() }, &wish);
@@ -164,7 +164,7 @@ fn the_echo_buffer_is_read_to_its_last_byte() {
 fn a_disk_without_a_buffer_says_so_and_one_that_is_gone_ends_it() {
     let (_, found) = measured(Drive::default(), &BufferWish::default());
     assert!(found.ways.is_empty() && found.failure.is_none() && found.capacity_bytes.is_none());
-    assert_eq!(found.refused, ["READ BUFFER: the command is not known"]);
+    assert_eq!(found.refused, ["READ BUFFER: the command is unknown"]);
     for capacity in [0, 4096] {
         let (_, found) = measured(Drive { gone: true, capacity, ..Drive::default() }, &BufferWish::default());
         assert!(matches!(found.failure, Some(Failure::Broken(error)) if error.kind == Kind::Gone));

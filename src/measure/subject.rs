@@ -138,7 +138,7 @@ impl Subject {
     ) -> Result<(Trial, Vec<Duration>), Failure> {
         let end = self.ways.iter().find(|(way, _)| *way == point.way).map(|(_, end)| end.clone());
         let Some(end) = end else {
-            let what = format!("{} cannot be reached by {} I/O", self.address, point.way.name());
+            let what = format!("{} does not support {} I/O", self.address, point.way.name());
             return Err(Failure::Broken(Error::new(Kind::Unsupported, what)));
         };
         // What is written goes to the disk, whatever the page cache held of it.
@@ -161,7 +161,7 @@ impl Subject {
         } else if let Some(last) = last {
             self.barren.insert(extent.offset);
             if self.barren.len() >= BARREN_RUNS_MAX {
-                let asked = format!("every request of the last {BARREN_RUNS_MAX} runs, at as many places,");
+                let asked = format!("every request of the last {BARREN_RUNS_MAX} runs, each at another place,");
                 return Err(Failure::Broken(answers_no_more(&end, op, &self.address, &asked, last)));
             }
         }

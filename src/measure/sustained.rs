@@ -115,8 +115,8 @@ fn unflushed(subject: &Subject, error: io::Error) -> Error {
     let end = &subject.ways[0].1;
     let error = RequestError::of(&**end, Op::Write, 0, error);
     failure_of_all(end, Op::Write, &subject.address, 0, error).unwrap_or_else(|error| {
-        let what = format!("cannot flush dest {}: not all that was written has arrived", subject.address);
-        Error::new(Kind::Io, what).on(Side::Dest).because(error).advise("The kernel's log (dmesg) says more.")
+        let what = format!("cannot flush destination {}: not all data was written", subject.address);
+        Error::new(Kind::Io, what).on(Side::Dest).because(error).advise("See the kernel log (dmesg).")
     })
 }
 
@@ -305,7 +305,7 @@ mod tests {
         subject.op = Op::Write;
         let found = sustained(&mut subject, 1 << 40, None, &Stop::default(), &mut |_| {});
         let Some(Failure::Broken(error)) = found.failure else { panic!("{:?}", found.failure) };
-        assert!(error.what.starts_with("cannot write dest disk any more: every one of the last 256"), "{error}");
+        assert!(error.what.starts_with("cannot write destination disk any more: every one of the last 256"), "{error}");
         assert!(found.end.bytes == 0 && subject.failed >= 256);
     }
 

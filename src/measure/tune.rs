@@ -145,7 +145,7 @@ impl Pass<'_> {
         let known = sweep.entries().iter().filter(|entry| entry.rate().is_some()).count() >= FIRST_POINTS;
         let best = self.best.filter(|_| first && known);
         if best.is_some_and(|best| best.seconds(point) > self.bearable(point, patience)) {
-            sweep.leave_out(index, "too slow for the time given");
+            sweep.leave_out(index, "too slow for the time limit");
             watch.tried(&sweep.entries()[index]);
             return Ok(());
         }
@@ -304,7 +304,7 @@ mod tests {
         (subject.op, subject.content) = (Op::Write, vec![7; 512]);
         let tuned = tune(&mut subject, points(), Duration::from_millis(200), &Stop::default(), &mut Heard::default());
         let Some(Failure::Broken(error)) = tuned.failure else { panic!("{:?}", tuned.failure) };
-        assert!(error.what.starts_with("dest disk is full: cannot write"), "{error:?}");
+        assert!(error.what.starts_with("destination disk is full: cannot write"), "{error:?}");
     }
 
     #[test]
@@ -340,7 +340,7 @@ mod tests {
         let points = [points(), vec![Point::of_dd()]].concat();
         let tuned = tune(&mut subject, points, Duration::from_secs(1), &Stop::default(), &mut Heard::default());
         assert!(tuned.answer.unwrap().dd_bytes_per_s.is_some());
-        let left_out = |entry: &&Entry| entry.state == State::LeftOut("too slow for the time given");
+        let left_out = |entry: &&Entry| entry.state == State::LeftOut("too slow for the time limit");
         assert!(tuned.sweep.entries().iter().filter(left_out).count() > 1, "{:?}", tuned.sweep);
     }
 

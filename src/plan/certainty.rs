@@ -33,24 +33,24 @@ pub(super) fn route(
     let Some(delta) = &asked.options.delta else { return Ok(Route::Copy) };
     if !matches!(dest.kind, EndpointKind::File | EndpointKind::Block | EndpointKind::Memory) {
         let what = format!("--delta: {} is a {} and cannot be compared", named(Side::Dest, dest), dest.kind.name());
-        return Err(Error::new(Kind::Usage, what).on(Side::Dest).advise("Leave --delta out."));
+        return Err(Error::new(Kind::Usage, what).on(Side::Dest).advise("Omit --delta."));
     }
     if overlap.is_some() {
-        let what = "--delta: source and dest overlap, so that the copy changes what is still to be compared";
-        return Err(Error::new(Kind::Usage, what).on(Side::Dest).advise("Leave --delta out."));
+        let what = "--delta: source and destination overlap: the copy would change data before comparing it";
+        return Err(Error::new(Kind::Usage, what).on(Side::Dest).advise("Omit --delta."));
     }
     if let Delta::Manifest(manifest) = delta {
-        let choice = format!("only what manifest {manifest} does not tell of is written");
-        notes.chose("delta", choice, "the source is read first, the dest is not read");
+        let choice = format!("write only blocks that differ from manifest {manifest}");
+        notes.chose("delta", choice, "the source is read first, the destination is not read");
         return Ok(Route::Copy);
     }
     if !dest.exists {
-        notes.chose("delta", "everything is written", "the dest is not there yet");
+        notes.chose("delta", "write everything", "the destination does not exist yet");
         return Ok(Route::Copy);
     }
     let piece_bytes = DELTA_PIECE_BYTES.max(align_bytes);
-    let choice = format!("only what differs is written, in pieces of {}", words::block(piece_bytes.into()));
-    notes.chose("delta", choice, "--delta; the dest is read beside the source");
+    let choice = format!("write only what differs, in pieces of {}", words::block(piece_bytes.into()));
+    notes.chose("delta", choice, "--delta; the destination is read along with the source");
     Ok(Route::Delta { piece_bytes })
 }
 
@@ -59,22 +59,25 @@ fn can_be_judged(asked: &PlanInput) -> Result<()> {
     let PlanInput { options, source, dest, .. } = *asked;
     let refused = |what: String, advice: &str| Err(Error::new(Kind::Usage, what).advise(advice));
     if options.resume {
-        let what = "--delta=MANIFEST with --resume: the manifest is of the dest before the copy that was interrupted";
-        return refused(what.to_owned(), "Leave one of them out: --resume goes on by the journal alone.");
+        let what = "--delta=MANIFEST with --resume: the manifest describes the destination before the interrupted copy";
+        return refused(what.to_owned(), "Omit one of them: --resume uses only the journal.");
     }
     if !options.hashes.is_empty() {
-        let what = "--delta=MANIFEST with --hash: only blocks that differ come by in the copy";
-        return refused(what.to_owned(), "Leave --hash out; the manifest has the digest of each block.");
+        let what = "--delta=MANIFEST with --hash: the copy does not process identical blocks";
+        return refused(what.to_owned(), "Omit --hash; the manifest has the digest of each block.");
     }
     if options.manifest.is_some() {
-        let what =
-            "--delta=MANIFEST with --manifest: its manifest is brought up to date, as the old one is true no more";
-        return refused(what.to_owned(), "Leave --manifest out, and copy the other before if it is wanted still.");
+        let what = "--delta=MANIFEST with --manifest: the copy updates the given manifest";
+        return refused(what.to_owned(), "Omit --manifest; copy the old manifest first to keep it.");
     }
     if options.journal == JournalWish::Never {
-        let what = "--delta=MANIFEST with --no-journal: if the copy were cut off, nothing would tell that the \
-                    manifest is true no more";
-        return refused(what.to_owned(), "Leave --no-journal out, or use --delta alone, which reads the dest.");
+        let what = "--delta=MANIFEST with --no-journal: after an interruption nothing would show that the manifest is \
+            outdated";
+        return refused(
+            what.to_owned(),
+            "Omit --no-journal, or use --delta without a manifest, which reads the \
+            destination.",
+        );
     }
     if !matches!(source.kind, EndpointKind::File | EndpointKind::Block | EndpointKind::Memory) {
         let what = format!(
@@ -82,12 +85,15 @@ fn can_be_judged(asked: &PlanInput) -> Result<()> {
             named(Side::Source, source),
             source.kind.name()
         );
-        return refused(what, "Use --delta alone, which reads the dest instead.");
+        return refused(what, "Use --delta without a manifest, which reads the destination instead.");
     }
     if !dest.exists {
-        let what =
-            format!("--delta=MANIFEST: {} is not there, and the manifest tells what is on it", named(Side::Dest, dest));
-        return refused(what, "Leave --delta out to copy everything.");
+        let what = format!(
+            "--delta=MANIFEST: {} does not exist, but the manifest describes its \
+                content",
+            named(Side::Dest, dest)
+        );
+        return refused(what, "Omit --delta to copy everything.");
     }
     Ok(())
 }
@@ -112,21 +118,21 @@ pub(super) fn certainty(asked: &PlanInput, overlap: Option<Overlap>, notes: &mut
     }
     let block_bytes = options.manifest_block_bytes.unwrap_or(BLOCK_BYTES);
     if let Some(manifest) = &options.manifest {
-        let because = format!("--manifest {manifest}, written beside the copy");
+        let because = format!("--manifest {manifest}, written during the copy");
         notes.chose("manifest", format!("BLAKE3 of blocks of {}", words::block(block_bytes)), because);
     }
     // What has gone into a stream cannot be read back.
     let portion = options.verify.filter(|_| !asked.dest.kind.is_stream());
     let read_back = portion.map(|portion| read_back(asked, portion, overlap, notes));
     if options.verify.is_some() && read_back.is_none() {
-        let choice = "each block's fingerprint after writing is compared with the one after reading";
-        let because = "--verify; what has gone into a stream cannot be read back";
+        let choice = "compare the fingerprint of each block after reading and after writing";
+        let because = "--verify; a stream cannot be read back";
         notes.chose("verify", choice, because);
     }
     let wanted = options.manifest.is_some() || judged || read_back.is_some();
     if wanted && options.resume {
-        let because = "no digests are kept of what earlier runs copied";
-        notes.chose("digests", "those blocks of the source are read once more", because);
+        let because = "earlier runs kept no digests";
+        notes.chose("digests", "read those blocks of the source again", because);
     }
     let digest_blocks = wanted.then_some(BlockDigests { kind: HashKind::Blake3, block_bytes });
     Ok(Certainty { hashes, digest_blocks, read_back })
@@ -142,13 +148,13 @@ fn read_back(asked: &PlanInput, portion: Portion, overlap: Option<Overlap>, note
         _ => None,
     };
     let choice = match portion {
-        Portion::All | Portion::Afterwards if asked.options.ranges.is_some() => "the ranges are read back".to_owned(),
-        Portion::All | Portion::Afterwards => "all of the dest is read back".to_owned(),
-        Portion::Sample { per_million } => format!("{} % of the dest are read back", f64::from(per_million) / 1e4),
+        Portion::All | Portion::Afterwards if asked.options.ranges.is_some() => "read back the ranges".to_owned(),
+        Portion::All | Portion::Afterwards => "read back the whole destination".to_owned(),
+        Portion::Sample { per_million } => format!("read back {} % of the destination", f64::from(per_million) / 1e4),
     };
     let because = match not_rewritten {
-        None => "--verify; what differs is written once more".to_owned(),
-        Some(why) => format!("--verify; what differs is only told: {why}"),
+        None => "--verify; rewrite what differs".to_owned(),
+        Some(why) => format!("--verify; report what differs without rewriting it: {why}"),
     };
     notes.chose("verify", choice, because);
     ReadBack { portion, not_rewritten: not_rewritten.map(str::to_owned), window_bytes: None }
@@ -162,31 +168,31 @@ fn readable(asked: &PlanInput) -> Result<()> {
             return Ok(());
         }
         let what = format!(
-            "--verify: {} is a {}, and all of it is checked as it passes",
+            "--verify: {} is a {}, which is checked completely while copying",
             named(Side::Dest, dest),
             dest.kind.name()
         );
-        let advice = "Give --verify without a value: nothing of a stream can be read afterwards.";
+        let advice = "Give --verify without a value: a stream cannot be read again.";
         return Err(Error::new(Kind::Usage, what).on(Side::Dest).advise(advice));
     }
     if !matches!(dest.kind, EndpointKind::File | EndpointKind::Block | EndpointKind::Memory) {
         let what = format!("--verify: {} is a {} and cannot be read back", named(Side::Dest, dest), dest.kind.name());
-        let advice = "Leave --verify out; --hash gives a digest that whoever reads it can compare.";
+        let advice = "Omit --verify; --hash computes a digest that the receiver can compare.";
         return Err(Error::new(Kind::Usage, what).on(Side::Dest).advise(advice));
     }
     if asked.options.no_flush {
-        let what = "--verify reads back what is on the medium, and --no-flush does not wait for it to be there";
-        return Err(Error::new(Kind::Usage, what).advise("Leave one of them out."));
+        let what = "--verify reads the medium, but --no-flush does not wait until the data is on it";
+        return Err(Error::new(Kind::Usage, what).advise("Omit one of them."));
     }
     Ok(())
 }
 
 fn backward(option: &str) -> Error {
     let what = format!(
-        "{option}: the dest range overlaps the source and lies behind it, so that the copy has to go from the last \
-         byte to the first, and a digest goes from the first to the last"
+        "{option}: the destination range overlaps the source at a higher offset, so the copy runs backward, but a \
+         digest needs the data forward"
     );
-    let advice = format!("Compute the digest of the range first, with DST /dev/null, then copy without {option}.");
+    let advice = format!("Compute the digest of the range first with DST /dev/null, then copy without {option}.");
     Error::new(Kind::Usage, what).advise(advice)
 }
 

@@ -31,7 +31,7 @@ pub fn compare(options: &Options, source: &Facts, dest: &Facts, host: &Host) -> 
     let range = check::range(&asked)?;
     let (range, route) = settle_ends(&asked, range, room);
     if source.id.is_some() && source.id == dest.id && range.skip == range.seek {
-        notes.warn("both sides are the same bytes: they cannot differ");
+        notes.warn("both sides are the same data: they cannot differ");
     }
     let Engines { engine, .. } = choose::engine(&asked, &range, None, &mut notes)?;
     let engines = Engines { engine, instead: None };
@@ -42,7 +42,7 @@ pub fn compare(options: &Options, source: &Facts, dest: &Facts, host: &Host) -> 
 
     let ask_holes = source.sparse;
     if ask_holes {
-        notes.chose("zeros", "holes of the source are not read", "they read as zeros");
+        notes.chose("zeros", "skip holes of the source", "they read as zeros");
     }
     let [source_access, dest_access] = reach.access;
     let plan = Plan {
@@ -125,7 +125,7 @@ pub fn compare_digests(options: &Options, copy: &DigestedCopy, dest: &Facts, hos
     plan.digest_blocks = Some(copy.digests);
     (plan.tuning.limits.bursts, plan.tuning.bursts) = (false, Bursts::Never);
     notes.why.retain(|reason| reason.side != Some(Side::Source));
-    notes.range.iter_mut().for_each(|range| "what the manifest tells of".clone_into(&mut range.because));
+    notes.range.iter_mut().for_each(|range| "the range covered by the manifest".clone_into(&mut range.because));
     Ok(DigestComparison { decision, source, shorter })
 }
 
@@ -133,13 +133,13 @@ pub fn compare_digests(options: &Options, copy: &DigestedCopy, dest: &Facts, hos
 fn dest_room(options: &Options, dest: &Facts) -> Result<u64> {
     let name = named(Side::Dest, dest);
     if !dest.exists {
-        let error = Error::new(Kind::Open, format!("{name} is not there, so that nothing can be compared with it"));
+        let error = Error::new(Kind::Open, format!("{name} does not exist, so haul cannot compare with it"));
         return Err(error.on(Side::Dest).advise("Check the path."));
     }
     let (EndpointKind::File | EndpointKind::Block | EndpointKind::Memory, Some(size)) = (dest.kind, dest.size) else {
-        let what = format!("{name} is a {}: what is compared has to be a file or a device", dest.kind.name());
+        let what = format!("{name} is a {}: haul compares with a file or a device", dest.kind.name());
         let error = Error::new(Kind::Usage, what).on(Side::Dest);
-        return Err(error.advise("Name the stream first and the file or device second: only SRC may be a stream."));
+        return Err(error.advise("Name the stream as SRC and the file or device as DST."));
     };
     let seek = options.seek_bytes.unwrap_or(0);
     size.checked_sub(seek).ok_or_else(|| {

@@ -36,33 +36,32 @@ impl PlanNotes {
     /// Notes what becomes of places that cannot be read, where that is not the usual end.
     pub(super) fn on_error(&mut self, asked: &PlanInput) {
         let OnError { skip, retries } = asked.options.on_error;
-        let tries = if retries > 0 { format!("{retries} more tries, then ") } else { String::new() };
+        let tries = if retries > 0 { format!("{retries} retries, then ") } else { String::new() };
         let choice = match (skip, retries) {
             (false, 0) => return,
             (false, _) => format!("{tries}stop"),
             (true, _) => format!("{tries}skip"),
         };
         let because = match skip {
-            true => "--on-error: the rest is read, down to the logical block; exit status 1 if there was any",
+            true => "--on-error: read the rest down to the logical block; exit status 1 if any sector is unreadable",
             false => "--on-error",
         };
-        self.chose("bad places", choice, because);
+        self.chose("unreadable sectors", choice, because);
     }
 
     /// Notes how much is copied.
     pub(super) fn range(&mut self, asked: &PlanInput, range: &Range) {
         if let Some(ranges) = &asked.options.ranges {
             let choice = words::exact(ranges.total_bytes());
-            self.range =
-                Some(Reason::new("length", choice, format!("the {}, and nothing between them", ranges.name())));
+            self.range = Some(Reason::new("length", choice, format!("only the {}", ranges.name())));
             return;
         }
         let because = match (asked.options.count_bytes, asked.source.kind) {
             (Some(_), _) => "--count",
-            (None, EndpointKind::Endless) => "what the dest holds: the source never ends",
-            (None, EndpointKind::Pattern) => "what the dest holds",
-            (None, _) if range.len.is_none() => "the size of the source is not known before its end",
-            (None, _) if range.skip > 0 => "the rest of the source behind --skip",
+            (None, EndpointKind::Endless) => "the size of the destination: the source never ends",
+            (None, EndpointKind::Pattern) => "the size of the destination",
+            (None, _) if range.len.is_none() => "the size of the source is unknown until end of stream",
+            (None, _) if range.skip > 0 => "the source from --skip to its end",
             (None, _) => "the whole source",
         };
         let choice = range.len.map_or_else(|| "to the end of the stream".to_owned(), words::exact);

@@ -27,12 +27,12 @@ pub fn several(options: &Options, source: &Facts, dests: &[Facts], host: &Host) 
     }
     goes_together(options)?;
     if options.independent && options.time_limit.is_some() {
-        let what = "--independent does not go with --time: a dest that was left behind is brought up afterwards";
-        return Err(Error::new(Kind::Usage, what).advise("Leave one of them out."));
+        let what = "--independent cannot be combined with --time: slow destinations are completed afterwards";
+        return Err(Error::new(Kind::Usage, what).advise("Omit one of them."));
     }
     if options.independent && !keeps(source.kind) {
         let what = format!("--independent: {} cannot be read a second time", named(Side::Source, source));
-        return Err(Error::new(Kind::Usage, what).on(Side::Source).advise("Leave --independent out."));
+        return Err(Error::new(Kind::Usage, what).on(Side::Source).advise("Omit --independent."));
     }
     distinct(source, dests)?;
     // Bytes that pass through us serve all of them.
@@ -46,18 +46,18 @@ pub fn several(options: &Options, source: &Facts, dests: &[Facts], host: &Host) 
         if plan.len != first.len {
             let len = |plan: &Plan| plan.len.map_or_else(|| "all of it".to_owned(), words::exact);
             let what = format!(
-                "--also: dest {} takes {} of the source, dest {} {}",
+                "--also: destination {} accepts {} of the source, destination {} {}",
                 first.dest.address,
                 len(first),
                 plan.dest.address,
                 len(plan)
             );
-            return Err(Error::new(Kind::Usage, what).advise("Say how much with --count."));
+            return Err(Error::new(Kind::Usage, what).advise("Limit the copy with --count."));
         }
         if plan.head_bytes != first.head_bytes {
             let seek = plan.dest.offset;
-            let what = format!("--seek {seek} does not fit the alignments of all dests in the same way");
-            return Err(Error::new(Kind::Usage, what).advise("Give a multiple of 4096, or --direct never."));
+            let what = format!("--seek {seek} does not match the alignment of all destinations");
+            return Err(Error::new(Kind::Usage, what).advise("Give a multiple of 4096, or use --direct never."));
         }
     }
     let plan = together(&alone, dests, options.independent);
@@ -68,29 +68,33 @@ pub fn several(options: &Options, source: &Facts, dests: &[Facts], host: &Host) 
 /// Refuses what cannot be had of several dests at once.
 fn goes_together(options: &Options) -> Result<()> {
     let refused = |option: &str, why: &str| {
-        let what = format!("{option} does not go with --also: {why}");
-        Err(Error::new(Kind::Usage, what).advise(format!("Leave {option} out, or make a copy for each dest.")))
+        let what = format!("{option} cannot be combined with --also: {why}");
+        Err(Error::new(Kind::Usage, what).advise(format!("Omit {option}, or run one copy for each destination.")))
     };
     if options.reflink == When::Always {
-        return refused("--reflink always", "what is shared is not read");
+        return refused("--reflink always", "shared extents are not read");
     }
     if options.offload {
-        return refused("--offload", "a drive copies to one place");
+        return refused("--offload", "a drive copies to one destination");
     }
     if options.delta.is_some() {
-        return refused("--delta", "each dest would differ in other places, and a block is written to all of them");
+        return refused(
+            "--delta",
+            "destinations may differ at different offsets, but each block is written to all of \
+            them",
+        );
     }
     if options.resume {
-        return refused("--resume", "a journal is of a copy to one dest");
+        return refused("--resume", "a journal describes a copy to one destination");
     }
     if matches!(options.journal, JournalWish::At(_)) {
-        return refused("--journal", "it tells of a copy to one dest");
+        return refused("--journal", "it describes a copy to one destination");
     }
     if options.mapfile.is_some() {
-        return refused("--mapfile", "it tells of a copy to one dest");
+        return refused("--mapfile", "it describes a copy to one destination");
     }
     if !options.expect.is_empty() {
-        return refused("--expect", "it could not say which of the dests it means");
+        return refused("--expect", "it does not say which destination it describes");
     }
     Ok(())
 }
@@ -100,13 +104,13 @@ fn goes_together(options: &Options) -> Result<()> {
 fn distinct(source: &Facts, dests: &[Facts]) -> Result<()> {
     for (number, dest) in dests.iter().enumerate() {
         if overlaps(source, dest) {
-            let what = format!("{} and {} are on the same bytes", named(Side::Source, source), named(Side::Dest, dest));
-            let advice = "With several dests none of them may overlap the source.";
+            let what = format!("{} and {} are the same data", named(Side::Source, source), named(Side::Dest, dest));
+            let advice = "With several destinations none may overlap the source.";
             return Err(Error::new(Kind::Refused, what).on(Side::Dest).advise(advice));
         }
         if let Some(other) = dests[..number].iter().find(|other| one_stream(other, dest)) {
             let what = format!(
-                "destination {} and destination {} are one {}: what arrives there would be a mixture",
+                "destination {} and destination {} are one {}: their data would be mixed",
                 other.address,
                 dest.address,
                 dest.kind.name()
@@ -115,7 +119,7 @@ fn distinct(source: &Facts, dests: &[Facts]) -> Result<()> {
         }
         if let Some(other) = dests[..number].iter().find(|other| overlaps(other, dest)) {
             let what = format!(
-                "destination {} and destination {} are the same bytes, or one is part of the other",
+                "destination {} and destination {} are the same data, or one is part of the other",
                 other.address, dest.address
             );
             return Err(Error::new(Kind::Refused, what).on(Side::Dest).advise("Name each destination once."));
@@ -196,7 +200,7 @@ fn told_together(alone: &[Plan], notes: Vec<PlanNotes>) -> PlanNotes {
         let new: Vec<String> = other.warnings.into_iter().filter(|text| !all.warnings.contains(text)).collect();
         all.warnings.extend(new);
     }
-    all.chose("also", format!("{} dests, one read", alone.len()), "--also");
+    all.chose("also", format!("{} destinations, one read", alone.len()), "--also");
     all
 }
 

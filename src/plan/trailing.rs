@@ -9,8 +9,8 @@ use crate::core::{Access, Cache, EndpointKind, Portion, ReadBack, Route, Side};
 /// between: those keep some megabytes of data, and use the rest of their memory for maps.
 const WINDOW_BYTES: u64 = 1 << 30;
 
-/// Ways in by which disks are attached that stay where they are. A stick may lie about its size: it writes what lies
-/// beyond the truth over what was verified before.
+/// Transports of disks that stay attached. A USB stick may report a false capacity: writes beyond the real one overwrite
+/// data that was verified before.
 const FIXED: [&str; 9] = ["nvme", "sata", "sas", "scsi", "fc", "iscsi", "virtio", "xen", "loop"];
 
 /// Settles it, with the reason.
@@ -25,11 +25,12 @@ pub(super) fn trailing(
     match hindrance(asked, range, dest, route, read_back.portion) {
         // A sample is read in no time.
         Err("") => {}
-        Err(why) => notes.chose("read back", "when everything is written", why),
+        Err(why) => notes.chose("read back", "after everything is written", why),
         Ok(()) => {
             read_back.window_bytes = Some(WINDOW_BYTES);
-            let choice = format!("{} behind the writer, while the source is slower", words::block(WINDOW_BYTES));
-            notes.chose("read back", choice, "the dest moves no head; the rest, and a sample once more, at the end");
+            let choice =
+                format!("{} behind the writer, while the source is the bottleneck", words::block(WINDOW_BYTES));
+            notes.chose("read back", choice, "the destination is an SSD; the rest, and a sample again, at the end");
         }
     }
 }
@@ -51,21 +52,21 @@ fn hindrance(
     let hindrances = [
         (matches!(portion, Portion::Sample { .. }), ""),
         (portion == Portion::Afterwards, "--verify=afterwards"),
-        (!options.also.is_empty(), "all dests are read back at once then"),
-        (route != Route::Copy || options.delta.is_some(), "not all of it is written"),
-        (options.resume, "the copy is gone on with"),
-        (options.ranges.is_some(), "only ranges are written"),
-        (options.limit_bytes_per_s.is_some(), "--limit is to spare the disks"),
-        (asked.dest.kind != EndpointKind::Block, "the dest is no disk"),
-        (asked.through(Side::Dest).is_some(), "its own commands go one way at a time"),
-        (dest.cache != Cache::Direct, "what is in the page cache is not on the medium"),
-        (asked.rotational(Side::Dest), "the dest moves a head, which reading would take away from the writes"),
-        (on_one, "source and dest lie on one disk, which has no time to spare"),
+        (!options.also.is_empty(), "all destinations are then read back in parallel"),
+        (route != Route::Copy || options.delta.is_some(), "the copy writes only what differs"),
+        (options.resume, "the copy is resumed"),
+        (options.ranges.is_some(), "the copy writes only ranges"),
+        (options.limit_bytes_per_s.is_some(), "--limit is to reduce the load on the disks"),
+        (asked.dest.kind != EndpointKind::Block, "the destination is not a disk"),
+        (asked.through(Side::Dest).is_some(), "passthrough does not read and write at the same time"),
+        (dest.cache != Cache::Direct, "data in the page cache is not on the medium"),
+        (asked.rotational(Side::Dest), "the destination is rotational, and reads would slow the writes"),
+        (on_one, "source and destination are on one disk, which is already busy"),
         (
             !transport.is_some_and(|transport| FIXED.contains(&transport)),
-            "a stick may lie about its size, which shows only when everything is written",
+            "a USB stick may report a false capacity, which only a full write reveals",
         ),
-        (range.len.is_some_and(|len| len <= 2 * WINDOW_BYTES), "a drive's cache may hold much of so short a copy"),
+        (range.len.is_some_and(|len| len <= 2 * WINDOW_BYTES), "the drive cache may hold much of such a short copy"),
     ];
     hindrances.into_iter().find(|(there, _)| *there).map_or(Ok(()), |(_, why)| Err(why))
 }

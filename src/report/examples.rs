@@ -103,9 +103,9 @@ pub(crate) fn plan() -> Decision {
     };
     let why = vec![
         reason("engine", "ring", "io_uring works here and both sides can be on one ring"),
-        reason("block size", "256 KiB × 32", "what the queue limits of both disks suggest; better ones are looked for"),
-        reason("source", "direct, aligned to 512 bytes", "a block device: past the page cache"),
-        reason("flush", "yes", "exit status 0 means that the data is on the medium"),
+        reason("block size", "256 KiB × 32", "default for the queue limits of both disks; auto-tuned"),
+        reason("source", "direct, aligned to 512 bytes", "block device"),
+        reason("flush", "yes", "exit status 0 means that the data is durable"),
     ];
     let notes = PlanNotes { why, ..PlanNotes::default() };
     Decision { plan, notes }
@@ -153,7 +153,7 @@ pub(crate) fn complete() -> Outcome {
         limit_waited: Duration::ZERO,
         pace: Pace {
             limits: Limits { block_bytes: 1 << 20, in_flight: [4, 2], bursts: false },
-            because: "that gained 31 %, and more changes nothing".to_owned(),
+            because: "raised throughput by 31 %, the maximum found".to_owned(),
             trials: vec![
                 trial(40, [2, 2], [4, 2], 31, TrialVerdict::Kept),
                 trial(90, [4, 2], [8, 2], -1, TrialVerdict::Dropped),
@@ -202,7 +202,11 @@ pub(crate) fn interrupted() -> Outcome {
         ..Totals::default()
     };
     outcome.claimed = Extent::new(0, GIB + (8 << 20));
-    outcome.notes = vec!["the locked memory limit is too low for registered buffers: plain ones were used".to_owned()];
+    outcome.notes = vec![
+        "the locked memory limit is too low for registered buffers; unregistered buffers were \
+        used"
+            .to_owned(),
+    ];
     outcome
 }
 
@@ -219,7 +223,7 @@ pub(crate) fn bad_sector() -> Error {
     let eio = io::Error::from_raw_os_error(5);
     Error::of_request(Kind::Io, Op::Read, Side::Source, "/dev/sda", GIB, eio)
         .in_sectors_of(512)
-        .advise("Look at the kernel's log (dmesg) for what the disk said, and copy what can be read with ddrescue.")
+        .advise("See the kernel log (dmesg) for the device error, and copy the readable part with ddrescue.")
 }
 
 /// The command line of the examples.

@@ -1,6 +1,7 @@
 //! What the kernel offers and our crates do not wrap: system calls, ioctl numbers and structures, as safe functions.
 //!
 //! This room must not know what a copy is: no policy, no retries but for EINTR, no messages.
+mod attributes;
 pub mod block;
 pub mod bsg;
 pub mod clone;
@@ -19,6 +20,7 @@ mod standard;
 mod usage;
 mod wait;
 
+pub use attributes::{attribute, resolved};
 pub use close::{close, retry};
 pub use locale::{in_case, is_utf8};
 pub use memory::share_one_heap;

@@ -148,7 +148,7 @@ fn what_would_be_a_mistake_is_refused_before_any_dest_is_touched() {
     ];
     let disk = LoopDevice::over(&backing);
     if let Some(disk) = &disk {
-        cases.push((vec![source_name, one_name, "--also", name(disk.path())], 3, "no terminal to confirm on"));
+        cases.push((vec![source_name, one_name, "--also", name(disk.path())], 3, "no terminal to confirm"));
         cases.push((
             vec!["--yes", source_name, one_name, "--also", name(&backing), "--also", name(disk.path())],
             3,
@@ -242,7 +242,7 @@ fn a_slow_disk_is_left_behind_and_brought_up_too() {
     fs::remove_file(&gate).expect("it is there");
     let (status, _) = running.end();
     assert!(status.success(), "{status}: {}", running.said);
-    assert!(running.said.contains("was left behind; it is brought up"), "{}", running.said);
+    assert!(running.said.contains("was left behind; haul completes it now"), "{}", running.said);
     drop((slow, disk));
     cmp(&source, &backing);
 }

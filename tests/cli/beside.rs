@@ -233,8 +233,8 @@ fn in_a_folder_of_everybody_a_journal_of_somebody_else_is_refused() {
     assert!(journal.exists(), "{}", running.said);
     fs::set_permissions(folder.0.path(), fs::Permissions::from_mode(0o1777)).unwrap();
     std::os::unix::fs::chown(&journal, Some(65534), None).unwrap();
-    folder.refused(&["copy", "--resume", "source", "out"], "belongs to user 65534");
-    folder.refused(&["copy", "source", "out"], "belongs to user 65534");
+    folder.refused(&["copy", "--resume", "source", "out"], "owned by user 65534");
+    folder.refused(&["copy", "source", "out"], "owned by user 65534");
     std::os::unix::fs::chown(&journal, Some(0), None).unwrap();
     assert_eq!(folder.run(&["copy", "--resume", "source", "out"]).0, 0);
     assert_eq!(folder.content()["out"], folder.content()["source"]);

@@ -135,7 +135,7 @@ fn the_dest_is_hardly_read() {
     };
     assert!(read_of(&copied.source) >= 400 * BLOCK as u64);
     let of_dest = read_of(&copied.dest);
-    assert!(of_dest > 0 && of_dest <= 20 * BLOCK as u64, "{of_dest} bytes of the dest were read");
+    assert!(of_dest > 0 && of_dest <= 20 * BLOCK as u64, "{of_dest} bytes of the destination were read");
 }
 
 #[test]
@@ -178,14 +178,14 @@ fn a_dest_that_is_not_what_the_manifest_says_is_refused_before_the_first_write()
     let mut other = stolen.clone();
     other[5 * BLOCK] ^= 1;
     write_at(&copied.dest, &other, 0);
-    refused(&mut copied.command(&[]), 3, "it was written to since");
+    refused(&mut copied.command(&[]), 3, "it was modified since");
     write_at(&copied.dest, &stolen, 0);
     refused(&mut copied.command(&["--hash", "blake3"]), 2, "--hash");
     refused(&mut copied.command(&["--resume"]), 2, "--resume");
-    refused(&mut copied.command(&["--manifest", "other"]), 2, "brought up to date");
+    refused(&mut copied.command(&["--manifest", "other"]), 2, "was not updated");
     refused(&mut copied.command(&["--no-journal"]), 2, "--no-journal");
     refused(&mut copied.command(&["--manifest-block", "1M"]), 2, "its blocks have 65536 bytes");
-    refused(&mut copied.command(&["--seek", "64K"]), 3, "began elsewhere");
+    refused(&mut copied.command(&["--seek", "64K"]), 3, "did not start at byte");
     let mut command = haul();
     command.args(["copy", "--delta=/nowhere", name(&copied.source), name(&copied.dest)]);
     refused(&mut command, 1, "/nowhere");
@@ -216,7 +216,7 @@ fn after_a_run_that_was_cut_off_the_manifest_is_not_believed_and_resume_goes_on(
     running.wait().expect("it is ours");
     assert!(copied.journal().exists());
     let failed = copied.command(&[]).assert().code(3);
-    assert!(stderr(&failed).contains("did not come to its end"));
+    assert!(stderr(&failed).contains("was interrupted"));
     let output = haul().args(["copy", "--resume", "--json", name(&copied.source), name(&copied.dest)]).output();
     let report: Value = serde_json::from_slice(&output.expect("haul runs").stdout).expect("the report is JSON");
     assert!(bytes(&report, "written_bytes") <= 20 * BLOCK, "what was there is not copied: {report}");

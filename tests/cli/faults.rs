@@ -208,7 +208,7 @@ fn after_a_writeback_that_failed_nothing_is_claimed_and_no_place_is_blamed() {
             assert_eq!((&error["offset_bytes"], &error["sector"]), (&Value::Null, &Value::Null), "{engine}: {error:#}");
             assert_eq!(error["errno"], 5, "{engine}: {error:#}");
             assert!(!said.contains("at byte") && !said.contains("sector"), "{engine}: {said}");
-            assert!(said.contains("the kernel does not say which bytes"), "{engine}: {said}");
+            assert!(said.contains("the kernel does not report which bytes"), "{engine}: {said}");
         }
     }
 }
@@ -224,7 +224,7 @@ fn a_file_of_which_a_range_was_to_change_is_not_cut_off_when_the_copy_fails() {
         fs::write(&dest, noise(MIB, 114)).expect("scratch takes files");
         let options = ["copy", "--engine", engine, "--block-size", "64K", "--seek", "4096"];
         haul().args(options).args([&disk.path(), &dest]).assert().code(1);
-        assert!(fs::metadata(&dest).expect("it is there").len() >= MIB as u64, "{engine}: it was cut off");
+        assert!(fs::metadata(&dest).expect("it is there").len() >= MIB as u64, "{engine}: it was interrupted");
         assert_eq!(fs::read(&dest).expect("it is there")[..4096], noise(MIB, 114)[..4096], "{engine}");
     }
 }

@@ -54,7 +54,7 @@ fn who_asks_before_the_first_request_is_told_so_in_words_only() {
     let mut copy = Running::start(&["copy", name(&fifo), name(&dest)], Stdio::null(), Stdio::null());
     copy.wait_for_handler(SIGUSR1);
     copy.signal(Signal::USR1);
-    copy.read_until(|line| line.contains("no byte has been copied yet"));
+    copy.read_until(|line| line.contains("no data copied yet"));
 }
 
 #[test]
@@ -81,7 +81,8 @@ fn a_dest_that_is_dropped_is_a_line_of_json() {
     let words = ["copy", "--yes", "--progress", "json", name(&source), name(&other), "--also", name(device.path())];
     let assert = haul().args(words).assert().code(1);
     let said = lines(&stderr_lines(&assert));
-    let is_told = |line: &Value| line["type"] == "warning" && line["message"].to_string().contains("it is dropped");
+    let is_told =
+        |line: &Value| line["type"] == "warning" && line["message"].to_string().contains("haul drops this destination");
     assert!(said.iter().any(is_told), "{said:?}");
     assert_eq!(fs::read(&other).expect("it is there"), bytes);
 }

@@ -22,7 +22,7 @@ fn a_manifest_that_is_not_there_is_said_to_be_missing_and_nothing_else() {
     let show = haul().args(["manifest", "show", name(&missing)]).assert().code(1);
     let verify = haul().args(["verify", "--manifest", name(&missing), name(&file)]).assert().code(1);
     for said in [stderr_lines(&show), stderr_lines(&verify)] {
-        let right = format!("haul: manifest {}: there is no such file\n  → Check the path.\n", missing.display());
+        let right = format!("haul: manifest {}: no such file\n  → Check the path.\n", missing.display());
         assert_eq!(said, right);
     }
 }
@@ -220,10 +220,10 @@ fn a_manifest_that_is_not_whole_is_refused_with_what_is_wrong() {
     let damaged = whole.replacen("\"len_bytes\":65536", "\"len_bytes\":65537", 1);
     let half: String = whole.lines().take(5).flat_map(|line| [line, "\n"]).collect();
     for (text, status, why, advice) in [
-        (half.as_str(), 1, "it ends too early", "resume it, or make the manifest anew"),
-        (&whole[..whole.len() - 9], 1, "it ends too early", "make the manifest anew"),
-        (damaged.as_str(), 1, "the checksum does not fit", "another copy of the file"),
-        (newer.as_str(), 2, "format version 2 is newer than this haul", "the haul that wrote it"),
+        (half.as_str(), 1, "it is truncated", "resume it, or create the manifest again"),
+        (&whole[..whole.len() - 9], 1, "it is truncated", "create the manifest again"),
+        (damaged.as_str(), 1, "checksum mismatch", "another copy of the file"),
+        (newer.as_str(), 2, "format version 2 is newer than this version of haul", "the haul that wrote it"),
         ("what is this?\n", 2, "it is not a manifest", "the file that --manifest wrote"),
         ("", 2, "it is not a manifest", "the file that --manifest wrote"),
     ] {
@@ -246,8 +246,8 @@ fn nothing_is_written_where_the_manifest_could_not_be() {
     let taken = bench.path("taken");
     fs::write(&taken, b"somebody's").expect("scratch takes files");
     for (manifest, status, why) in [
-        (taken.clone(), 3, "it is there already"),
-        (bench.path("no/such/directory"), 1, "cannot be read or written"),
+        (taken.clone(), 3, "it already exists"),
+        (bench.path("no/such/directory"), 1, "cannot read or write it"),
         (bench.path("dest"), 3, "is the destination "),
     ] {
         let words = ["copy", "--manifest", name(&manifest), name(&bench.path("source")), name(&bench.path("dest"))]

@@ -83,7 +83,7 @@ fn what_haul_began_is_ended_by_ddrescue() {
     let export = || haul().args(["journal", "export"]).arg(&scene.journal).arg(&there_and_back).assert();
     let said = stderr(&export().success());
     assert!(said.contains("3145728 bytes finished, 0 bad") && said.contains("ddrescue"), "{said}");
-    assert!(stderr(&export().code(3)).contains("it is there already"));
+    assert!(stderr(&export().code(3)).contains("it already exists"));
     assert!(scene.journal.exists(), "an export changes nothing");
     // Whatever ddrescue copies anew is right, so what is finished has to be wrong to be seen.
     let file = File::options().write(true).open(&scene.dest).unwrap();
@@ -102,17 +102,17 @@ fn a_mapfile_that_does_not_fit_makes_no_journal() {
     put("0 ? 1\n0 0x200000 +\n0x200000 0x400600 ?\n");
     scene.refuses(&[], 3, "is not there");
     fs::write(&scene.dest, vec![0; 3 * MIB]).unwrap();
-    scene.refuses(&[], 3, "the dest at byte 0 are not those of the source");
+    scene.refuses(&[], 3, "the destination at byte 0 no longer match the source");
     fs::write(&scene.dest, vec![0; MIB]).unwrap();
-    scene.refuses(&[], 3, "the dest has 1048576 bytes");
+    scene.refuses(&[], 3, "the destination has 1048576 bytes");
     fs::copy(&scene.source, &scene.dest).unwrap();
-    scene.refuses(&["--skip", "3M", "--seek", "3M"], 3, "nothing of this copy is finished");
+    scene.refuses(&["--skip", "3M", "--seek", "3M"], 3, "lists no finished part of this copy");
     put("0 ? 1\n0 5\n");
     scene.refuses(&[], 1, "line 2");
     put("hello\n");
     scene.refuses(&[], 2, "it is not a mapfile");
     put("0 ? 1\n0 0x200000 +\n0x200000 0x200 -\n0x200200 0x400400 ?\n");
-    assert!(stderr(&scene.import(&[]).success()).contains("512 not readable"));
+    assert!(stderr(&scene.import(&[]).success()).contains("512 unreadable"));
     let said = stderr(&scene.import(&[]).code(3));
-    assert!(said.contains("it is there already"), "{said}");
+    assert!(said.contains("it already exists"), "{said}");
 }

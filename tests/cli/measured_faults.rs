@@ -204,7 +204,7 @@ fn a_place_that_fails_before_its_bytes_are_back_is_named_and_all_else_is_put_bac
     let told = in_one_line(&output.stderr);
     assert_eq!(output.status.code(), Some(1), "{told}");
     let undo = scene.undo();
-    for words in ["Not back are 4096 bytes at byte 9445376;", undo.to_str().unwrap(), "--restore", "at byte"] {
+    for words in ["Not restored: 4096 bytes at byte 9445376;", undo.to_str().unwrap(), "--restore", "at byte"] {
         assert!(told.contains(words), "{words}: {told}");
     }
     let written = &json(&output)["written"];
@@ -217,10 +217,10 @@ fn a_place_that_fails_before_its_bytes_are_back_is_named_and_all_else_is_put_bac
     assert!(scene.has_changed(BAD) && undo.exists());
     // As long as it fails, nothing else is written there.
     let told = stderr(&scene.haul(&["tune", "--write", "--yes", "--quick", "--time", "1"]).assert().code(1));
-    assert!(told.contains("Not back are 4096 bytes"), "{told}");
+    assert!(told.contains("Not restored: 4096 bytes"), "{told}");
     scene.open();
     let told = stderr(&scene.haul(&["tune", "--restore"]).assert().success());
-    assert!(told.contains("was cut off"), "{told}");
+    assert!(told.contains("was interrupted"), "{told}");
     scene.disk.wait_until_free();
     scene.is_as_it_was();
 }
@@ -237,7 +237,9 @@ fn a_disk_that_answers_no_more_ends_it_with_what_was_found_and_its_bytes_come_ba
         let output = run.wait_with_output().unwrap();
         let told = in_one_line(&output.stderr);
         assert_eq!(output.status.code(), Some(1), "{told}");
-        for words in [&format!("cannot write dest {} any more", scene.path()), "Not back are", ".undo", "--restore"] {
+        for words in
+            [&format!("cannot write destination {} any more", scene.path()), "Not restored:", ".undo", "--restore"]
+        {
             assert!(told.contains(words), "{verb:?}: {words}: {told}");
         }
         let report = json(&output);
@@ -300,7 +302,7 @@ fn a_device_that_is_gone_is_named_with_its_place_and_what_was_found_is_told() {
     let found = String::from_utf8_lossy(&output.stdout);
     assert_eq!(output.status.code(), Some(1), "{told}");
     assert!(told.contains(&format!("source {path} is gone: cannot read it at byte")), "{told}");
-    assert!(told.contains("→ The device is gone") && found.contains("\npartial "), "{told}{found}");
+    assert!(told.contains("→ The device disappeared") && found.contains("\npartial "), "{told}{found}");
     let begun = |_: &mut Child| std::thread::sleep(std::time::Duration::from_millis(700));
     for words in [&["profile", "--time", "60", "--json"][..], &["profile", "--timing", "--time", "20", "--json"]] {
         // So long that no run comes to its end before.

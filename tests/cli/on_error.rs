@@ -160,7 +160,7 @@ fn a_mapfile_that_is_there_or_cannot_be_made_is_refused_before_the_first_write()
     fs::write(&map, "days of work").expect("scratch takes files");
     let beyond = dir.path().join("no/such/directory/map");
     for (mapfile, status, words) in
-        [(&map, 3, "it is there already"), (&beyond, 1, "cannot be read or written"), (&dest, 3, "is the destination")]
+        [(&map, 3, "it already exists"), (&beyond, 1, "cannot read or write it"), (&dest, 3, "is the destination")]
     {
         let assert = haul().args(["copy", "--mapfile"]).arg(mapfile).args([&source, &dest]).assert().code(status);
         let said = stderr(&assert);
@@ -206,8 +206,8 @@ fn what_cannot_be_read_is_neither_equal_nor_different_to_verify() {
         for sides in [[&disk.path(), &same], [&same, &disk.path()]] {
             let words = ["verify", "--on-error", "skip", "--engine", engine];
             let said = stderr(&haul().args(words).args(sides).assert().code(1));
-            assert!(said.contains("equal as far as it could be read"), "{engine}: {said}");
-            assert!(said.contains("could not be read") && said.contains("neither equal nor different"), "{said}");
+            assert!(said.contains("equal in everything that could be read"), "{engine}: {said}");
+            assert!(said.contains("could not be read") && said.contains("not compared"), "{said}");
         }
         let words = ["verify", "--json", "--on-error", "skip", "--engine", engine];
         let report = report(&haul().args(words).args([&other, &disk.path()]).assert().code(1));

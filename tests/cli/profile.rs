@@ -228,7 +228,7 @@ fn read_buffer_is_refused_of_what_takes_no_scsi_commands() {
     write_noise(&file, 1 << 20, 8);
     let run = haul().args(["profile", "--read-buffer"]).arg(&file).assert().code(2);
     let said = in_one_line(&run.get_output().stderr);
-    assert!(said.contains("it is a SCSI command") && said.contains("as /dev/sg0; see 'haul list'"), "{said}");
+    assert!(said.contains("it needs a SCSI generic node") && said.contains("as /dev/sg0; see 'haul list'"), "{said}");
     for words in [["--buffer-sizes", "4K"].as_slice(), &["--echo-buffer"], &["--read-buffer", "--timing"]] {
         haul().arg("profile").args(words).arg(&file).assert().code(2);
     }

@@ -154,19 +154,19 @@ fn a_list_that_cannot_be_meant_is_refused_before_the_first_write() {
     fs::write(&scene.list, "0 10\nten 10\n").expect("scratch takes files");
     unchanged(USAGE, &[], "line 2: 'ten'");
     fs::write(&scene.list, "# nothing\n").expect("scratch takes files");
-    unchanged(USAGE, &[], "there is no range in it");
+    unchanged(USAGE, &[], "it contains no range");
     scene.write_list(&[(0, 10), (4096, 4096)]);
     for option in ["--delta", "--offload", "--verify=sample:1%", "--reflink=always", "--manifest=m"] {
-        unchanged(USAGE, &[option], "does not go with --ranges");
+        unchanged(USAGE, &[option], "cannot be combined with --ranges");
     }
-    unchanged(USAGE, &["--resume", "--verify"], "--verify with --resume does not go with --ranges");
+    unchanged(USAGE, &["--resume", "--verify"], "--verify with --resume cannot be combined with --ranges");
     unchanged(USAGE, &["--seek", "5"], "cannot be used with");
     unchanged(USAGE, &["--also", "x"], "cannot be used with");
     let dest = name(&scene.dest);
     for words in [["-", dest], [name(&scene.source), "-"]] {
         let words = [&["copy", "--ranges", name(&scene.list)][..], &words].concat();
         let said = stderr(&haul().args(words).assert().code(USAGE));
-        assert!(said.contains("which has no places"), "{said}");
+        assert!(said.contains("which has no offsets"), "{said}");
     }
     haul().args(["copy", "--ranges", name(&scene.list), dest, dest]).assert().code(REFUSED);
     let short = dir.path().join("short");
@@ -284,7 +284,7 @@ fn a_copy_of_ranges_that_is_interrupted_claims_bytes_of_ranges() {
     let left = fs::read(&scene.dest).expect("it is there");
     let (first, second) = (scene.wanted(&ranges[..1]), claimed - (64 << 10));
     assert!(left[..8 * MIB] == first[..8 * MIB], "something between the ranges has changed");
-    assert!(left[8 * MIB..8 * MIB + second] == scene.bytes[0][8 * MIB..8 * MIB + second], "it is not there");
+    assert!(left[8 * MIB..8 * MIB + second] == scene.bytes[0][8 * MIB..8 * MIB + second], "it does not exist");
 }
 
 #[test]
@@ -309,10 +309,10 @@ fn a_copy_of_ranges_is_resumed_with_its_list_and_with_no_other() {
         };
         let [source, dest] = [name(&scene.source), name(&scene.dest)];
         // The same first and last byte, as one run of bytes and as other ranges.
-        refused(&["copy", "--resume", "--skip", "0", "--count", "16M", source, dest], "not of the ranges");
+        refused(&["copy", "--resume", "--skip", "0", "--count", "16M", source, dest], "for other ranges");
         let other = dir.path().join("other");
         fs::write(&other, "0 64K\n8M 8M\n").expect("scratch takes files");
-        refused(&["copy", "--resume", "--ranges", name(&other), source, dest], "not of the ranges");
+        refused(&["copy", "--resume", "--ranges", name(&other), source, dest], "for other ranges");
         refused(&scene.words(&[]), "unfinished");
         let report = haul().args(scene.words(&["--resume", "--json", "--direct", direct])).assert().success();
         let report: Value = serde_json::from_slice(&report.get_output().stdout).expect("the report is JSON");

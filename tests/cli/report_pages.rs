@@ -56,7 +56,7 @@ fn a_copy_has_a_page_with_a_point_for_each_row_of_its_tables() {
     let [source, dest, page] = ["<a&b>.img", "dest", "copy.html"].map(|name| dir.path().join(name));
     write_noise(&source, 24 * MIB, 1);
     let assert = haul().args(["copy", "--limit", "12M", "--report"]).args([&page, &source, &dest]).assert().success();
-    assert!(support::stderr(&assert).contains("haul: the report is in "), "{}", support::stderr(&assert));
+    assert!(support::stderr(&assert).contains("haul: report written to "), "{}", support::stderr(&assert));
     let text = read(&page);
     // The source, the dest, and of waiting the limit.
     for (id, curves) in [("rate-over-time", 2), ("waiting", 3)] {
@@ -125,7 +125,11 @@ fn the_page_of_an_interrupted_copy_shows_what_was_done_by_then() {
     running.signal(rustix::process::Signal::INT);
     running.end_by(2);
     let text = read(&page);
-    assert!(text.contains("interrupted by SIGINT") && text.contains("Interrupted: this is what was done"), "{text}");
+    assert!(
+        text.contains("interrupted by SIGINT")
+            && text.contains("Interrupted: the report covers the part copied so far"),
+        "{text}"
+    );
     assert!(rows(&text, "rate-over-time") >= 1);
     assert_fit_to_be_read(page.as_ref(), charts(&text));
 

@@ -52,7 +52,7 @@ fn a_disk_that_is_given_back_in_a_moment_is_waited_for_and_another_is_not() {
     let flags = OFlags::EXCL | OFlags::CLOEXEC;
     let held = rustix::fs::open(disk.path(), flags, rustix::fs::Mode::empty()).unwrap();
     let said = stderr(&haul().args(["copy", "--yes"]).args([&source, disk.path()]).assert().code(3));
-    assert!(said.contains("another program has it open for itself"), "{said}");
+    assert!(said.contains("another program has opened it exclusively"), "{said}");
     let release = thread::spawn(move || {
         thread::sleep(Duration::from_millis(300));
         drop(held);
@@ -138,7 +138,7 @@ fn a_file_system_that_fills_up_leaves_a_true_journal_and_room_ends_the_copy() {
     let claimed = claims_truly(&journal, &source, &dest);
     assert!(claimed > 0);
     let said = stderr(&copy(&["--resume"]).code(1));
-    assert!(said.contains("0 bytes free: it may not fit") && said.contains("is full"), "{said}");
+    assert!(said.contains("0 bytes free: the copy may not fit") && said.contains("is full"), "{said}");
     assert_eq!(claims_truly(&journal, &source, &dest), claimed);
     fs::remove_file(&other).unwrap();
     copy(&["--resume"]).success();
@@ -206,16 +206,16 @@ fn where_no_journal_can_be_made_that_is_told_and_the_copy_goes_on_without() {
     write_noise(&source, MIB, 507);
     filled(&backing, MIB, 0);
     let Some(disk) = LoopDevice::over(&backing) else { return };
-    fs::write(&folder, "no folder").unwrap();
+    fs::write(&folder, "no directory").unwrap();
     let copy = |variables: &[(&str, &str)], options: &[&str]| {
         let mut command = haul();
         command.env_remove("XDG_STATE_HOME").env_remove("HOME").envs(variables.iter().copied());
         command.args(["copy", "--yes"]).args(options).args([&source, disk.path()]).assert()
     };
     let said = stderr(&copy(&[("XDG_STATE_HOME", name(&folder))], &[]).success());
-    assert!(said.contains("no journal is kept") && said.contains("--journal names another place"), "{said}");
+    assert!(said.contains("no journal:") && said.contains("use --journal to name another file"), "{said}");
     let said = stderr(&copy(&[], &[]).success());
-    assert!(said.contains("no journal is kept: neither XDG_STATE_HOME nor HOME says where"), "{said}");
+    assert!(said.contains("no journal: neither XDG_STATE_HOME nor HOME is set"), "{said}");
     let said = stderr(&copy(&[], &["--resume"]).code(3));
     assert!(said.contains("nothing to resume"), "{said}");
     cmp(&source, disk.path());

@@ -252,7 +252,7 @@ fn dd_says_why_it_refuses_whatever_its_status_and_empties_nothing_before() {
         let output = verb(&words).output().unwrap();
         let said = in_one_line(&output.stderr);
         assert!(!output.status.success(), "{words:?}: {said}");
-        assert!(said.contains("a copy is under way to the same bytes"), "{words:?}: {said}");
+        assert!(said.contains("another copy is writing to the same bytes"), "{words:?}: {said}");
         assert!(fs::read(&copy.dest).unwrap() == before, "{words:?} wrote all the same");
     }
 }

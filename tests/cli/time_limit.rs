@@ -48,7 +48,7 @@ fn a_copy_that_is_whole_in_time_has_status_0_and_is_verified() {
     write_noise(&source, 3 * MIB, 32);
     let assert = haul().args(["copy", "--time", "24h", "--verify", name(&source), name(&dest)]).assert().success();
     let said = stderr(&assert);
-    assert!(said.contains("verified") && !said.contains("not whole"), "{said}");
+    assert!(said.contains("verified") && !said.contains("incomplete"), "{said}");
     cmp(&source, &dest);
 }
 
@@ -65,7 +65,7 @@ fn a_wait_for_a_stream_ends_with_the_time() {
         let (status, _) = copy.end();
         assert_eq!(status.code(), Some(OUT_OF_TIME), "{engine}: {}", copy.said);
         let said = in_one_line(copy.said.as_bytes());
-        assert!(said.contains("stopped by --time, not whole"), "{engine}: {said}");
+        assert!(said.contains("stopped by --time, incomplete"), "{engine}: {said}");
     }
 }
 
@@ -76,6 +76,6 @@ fn a_time_bound_does_not_go_with_what_is_brought_up_afterwards() {
     write_noise(&source, 4096, 33);
     let words = ["copy", "--time", "9s", "--also", name(&other), "--independent", name(&source), name(&dest)];
     let assert = haul().args(words).assert().code(2);
-    assert!(stderr(&assert).contains("does not go with --time"), "{}", stderr(&assert));
+    assert!(stderr(&assert).contains("cannot be combined with --time"), "{}", stderr(&assert));
     assert!(!dest.exists() && !other.exists());
 }

@@ -106,7 +106,7 @@ fn a_run_that_is_killed_is_put_back_by_the_next_that_writes_whatever_it_is() {
         scene.killed(&["tune"], None);
         assert!(scene.undo().exists() && scene.now() != scene.bytes);
         let told = stderr(&scene.haul(next).assert().success());
-        assert!(told.contains("measuring") && told.contains("was cut off; of the"), "{next:?}: {told}");
+        assert!(told.contains("measuring") && told.contains("was interrupted; of the"), "{next:?}: {told}");
         if next[0] == "copy" {
             // It has put back what is behind its own bytes, and then copied.
             scene.disk.wait_until_free();
@@ -148,10 +148,10 @@ fn a_copy_goes_on_where_a_run_that_was_killed_wrote_over_what_it_had_copied() {
     let resume = ["copy", "--resume", "--yes", "--progress", "none", source, scene.path()];
     // Who only looks puts nothing back.
     let told = stderr(&scene.haul(&[&resume[..], &["--dry-run"]].concat()).assert().code(3));
-    assert!(told.contains("It may fit all the same") && told.contains(scene.undo().to_str().unwrap()), "{told}");
+    assert!(told.contains("It may match anyway") && told.contains(scene.undo().to_str().unwrap()), "{told}");
     assert!(scene.undo().exists());
     let told = stderr(&scene.haul(&resume).assert().success());
-    assert!(told.contains("was cut off; of the"), "{told}");
+    assert!(told.contains("was interrupted; of the"), "{told}");
     scene.disk.wait_until_free();
     assert!(scene.now() == wanted && !scene.undo().exists());
 }
@@ -200,7 +200,7 @@ fn what_somebody_else_wrote_stays_and_the_journal_too() {
     assert!(now[12 << 20..].starts_with(b"mine"));
     let differing: Vec<usize> =
         (0..LEN / 512).filter(|at| now[at * 512..][..512] != scene.bytes[at * 512..][..512]).collect();
-    assert_eq!(differing, [(12 << 20) / 512], "everything else is back");
+    assert_eq!(differing, [(12 << 20) / 512], "restored everything else");
     // Nothing is written there while somebody's bytes may be lost.
     let source = scene.dir.path().join("source");
     write_noise(&source, 512, 3);
@@ -229,7 +229,7 @@ fn a_verb_that_only_reads_warns_of_what_is_not_back() {
     ] {
         let told = scene.haul(reads).assert().success();
         let said = in_one_line(&told.get_output().stdout) + &stderr(&told);
-        assert!(said.contains("was cut off"), "{reads:?}: {said}");
+        assert!(said.contains("was interrupted"), "{reads:?}: {said}");
     }
     assert!(scene.undo().exists() && scene.now() != scene.bytes, "it was only warned");
     scene.haul(&["tune", "--restore", path]).assert().success();
@@ -296,14 +296,14 @@ fn what_must_not_be_written_to_is_refused() {
         let told = stderr(&scene.haul(&[&write, arguments].concat()).assert().code(status));
         assert!(told.contains(words) && told.contains('→'), "{arguments:?}: {told}");
     };
-    refused(&[scene.path()], 3, "no terminal to confirm on");
-    refused(&["--yes", "--expect", "size=1M", scene.path()], 3, "is not the one expected");
+    refused(&[scene.path()], 3, "no terminal to confirm");
+    refused(&["--yes", "--expect", "size=1M", scene.path()], 3, "is not the expected device");
     refused(&["--yes", "/dev/there-is-no-such-disk"], 3, "no such device");
     refused(&["--yes", "/dev/null"], 2, "neither a disk nor a file");
     let small = dir.path().join("small");
     fs::write(&small, [0; 4096]).unwrap();
     if let Some(small) = LoopDevice::over(&small) {
-        refused(&["--yes", small.path().to_str().unwrap()], 3, "too small to be measured");
+        refused(&["--yes", small.path().to_str().unwrap()], 3, "too small to measure");
     }
     let locked = dir.path().join("locked");
     fs::write(&locked, vec![0; 4 << 20]).unwrap();
@@ -320,7 +320,7 @@ fn what_must_not_be_written_to_is_refused() {
         let told = stderr(&haul().args(["tune", "--restore", path]).assert().failure());
         assert!(told.contains(words) && told.contains('→'), "{told}");
     }
-    refused(&["--save", new.to_str().unwrap()], 2, "of no use to copies");
+    refused(&["--save", new.to_str().unwrap()], 2, "do not apply to copies");
     assert!(!new.exists());
     for both in [["--destroy", "--quick"], ["--restore", "--write"], ["--restore", "--save"]] {
         haul().arg("tune").args(both).arg(scene.path()).assert().code(2);
@@ -354,7 +354,7 @@ fn a_mounted_device_and_a_state_folder_without_room_are_refused() {
     let Some(_small) = Mount::tmpfs(&small, 20 << 20) else { return };
     let before = fs::read(&image).unwrap();
     let told = stderr(&tune(&small).code(1));
-    assert!(told.contains("no room for what stands on") && told.contains("XDG_STATE_HOME"), "{told}");
+    assert!(told.contains("not enough space to save on") && told.contains("XDG_STATE_HOME"), "{told}");
     assert!(fs::read(&image).unwrap() == before);
 }
 
@@ -376,7 +376,7 @@ fn a_question_shows_what_is_written_over_and_where_it_is_kept() {
     command.env("XDG_STATE_HOME", scene.dir.path().join("state"));
     let mut session = Terminal::sized(80, 24, command);
     let shown = session.wait_for("Type \"yes\" to continue").text;
-    assert!(shown.contains("25.2 MB") && shown.contains("and then put back"), "{shown}");
+    assert!(shown.contains("25.2 MB") && shown.contains("and then restored"), "{shown}");
     session.answer("no");
     session.wait_for("not confirmed");
     session.end();

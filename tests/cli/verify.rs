@@ -139,8 +139,8 @@ fn what_cannot_be_compared_is_refused_with_the_reason() {
     let one = dir.path().join("one");
     write_noise(&one, 1000, 58);
     for (words, status, why) in [
-        (vec![name(&one), "-"], 2, "has to be a file or a device"),
-        (vec![name(&one), "/nowhere/at/all"], 1, "cannot open dest /nowhere/at/all"),
+        (vec![name(&one), "-"], 2, "compares with a file or a device"),
+        (vec![name(&one), "/nowhere/at/all"], 1, "cannot open destination /nowhere/at/all"),
         (vec!["--seek", "2000", name(&one), name(&one)], 2, "--seek 2000 is beyond the end"),
         (vec!["--count", "2000", name(&one), name(&one)], 2, "1000 bytes too many"),
     ] {

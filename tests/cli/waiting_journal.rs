@@ -182,7 +182,7 @@ fn a_dry_run_says_what_would_happen_and_a_journal_without_bytes_is_no_question()
     let said = scene.does(&["copy", "-n", source, dest]);
     assert!(said.contains("is refused") && said.contains("--resume") && said.contains("--restart"), "{said}");
     let said = scene.does(&["copy", "-n", "--restart", source, dest]);
-    assert!(said.contains("given up") && said.contains("begins at the start"), "{said}");
+    assert!(said.contains("given up") && said.contains("starts at the beginning"), "{said}");
     assert!(scene.files() == before, "something was written");
     // Its first line alone.
     let lines = fs::read_to_string(&scene.journal).expect("it is text");

@@ -258,6 +258,6 @@ fn page(seen: &Seen<'_>) -> Result<(), String> {
         return Ok(());
     };
     let text = String::from_utf8_lossy(bytes);
-    ensure!(text.starts_with("<!DOCTYPE html>") && text.trim_end().ends_with("</html>"), "the page is not whole");
+    ensure!(text.starts_with("<!DOCTYPE html>") && text.trim_end().ends_with("</html>"), "the page is incomplete");
     Ok(())
 }

@@ -67,7 +67,7 @@ struct Auditor {
 impl CheckpointSink for Auditor {
     fn keep(&mut self, durable: &ExtentSet, _unread: &ExtentSet) -> Result<(), Error> {
         if self.tellings.fetch_add(1, Relaxed) + 1 == self.fails {
-            return Err(Error::new(Kind::Io, "journal /x: it cannot be read or written"));
+            return Err(Error::new(Kind::Io, "journal /x: cannot read or write it"));
         }
         let on_disk = self.disk.durable.lock().unwrap();
         assert_eq!(durable.intersection(&on_disk), *durable, "told before it was durable");
@@ -148,7 +148,7 @@ fn a_checkpoint_whose_flush_fails_ends_the_copy_though_the_next_flush_would_not(
     for engine in ENGINES {
         let ran = run(&plan_for(engine), &ExtentSet::new(), 1, 0, AT_ONCE);
         let Ended::Failed(error) = &ran.outcome.ended else { panic!("{:?}", ran.outcome.ended) };
-        assert!(error.to_string().contains("cannot make durable"), "{error}");
+        assert!(error.to_string().contains("cannot flush"), "{error}");
         assert!(!ran.outcome.durable && ran.outcome.claimed.is_empty());
         assert_eq!(ran.tellings, 0, "what the lost flush stood for was told");
         assert_eq!(ran.disk.flushes.load(Relaxed), 1, "another flush means nothing");

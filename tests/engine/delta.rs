@@ -108,7 +108,7 @@ fn a_place_of_the_dest_that_cannot_be_read_is_written() {
         let (outcome, _) = run(&delta(engine, Some(300_000), 0, 0), &Arc::new(Memory::disk(bytes.clone(), &[])), &dest);
         assert!(matches!(outcome.ended, Ended::Complete), "{engine:?}: {:?}", outcome.ended);
         assert_eq!(outcome.totals.written_bytes, 16 << 10, "{engine:?}");
-        assert!(outcome.notes.iter().any(|note| note.contains("could not be read, and were written: 1")));
+        assert!(outcome.notes.iter().any(|note| note.contains("unreadable blocks of the destination, rewritten: 1")));
         assert!(dest.bytes() == bytes);
     }
 }

@@ -90,7 +90,7 @@ fn a_device_that_refuses_is_replaced_by_the_engine_that_moves_bytes_and_that_is_
     assert!(matches!(outcome.ended, Ended::Complete), "{:?}", outcome.ended);
     assert_eq!((outcome.engine, outcome.totals.offloaded_bytes), (EngineKind::Threads, 0));
     assert!(device.memory.bytes()[1000..91_000] == pattern(LEN, 0)[..90_000]);
-    assert!(outcome.notes.iter().any(|note| note.contains("refuses to copy by itself")), "{:?}", outcome.notes);
+    assert!(outcome.notes.iter().any(|note| note.contains("refuses the offloaded copy")), "{:?}", outcome.notes);
 }
 
 #[test]

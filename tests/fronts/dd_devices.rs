@@ -163,8 +163,8 @@ fn a_node_that_takes_commands_only_is_refused_in_one_line_that_names_sg_dd() {
         let output = Command::new(haul_path()).args(line.split(' ')).current_dir(dir.path()).output().expect("it runs");
         let words = String::from_utf8_lossy(&output.stderr).into_owned();
         assert!(output.status.code() == Some(status) && words.contains(name), "{line}: {output:?}");
-        assert!(words.contains("SCSI generic node, which takes SCSI commands and no bytes"), "{line}: {words}");
-        assert!(words.contains("Write 'haul sg_dd' for 'haul dd'"), "{line}: {words}");
+        assert!(words.contains("SCSI generic node, which accepts only SCSI commands"), "{line}: {words}");
+        assert!(words.contains("Use 'haul sg_dd' instead of 'haul dd'"), "{line}: {words}");
         assert!(words.lines().count() == 1 || line.starts_with("sg_dd"), "{line}: {words}");
     };
     said("dd if=sg200 of=out count=1", 3, "read source sg200");

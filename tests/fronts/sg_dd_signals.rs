@@ -153,7 +153,7 @@ fn when_nobody_reads_any_more_it_dies_by_that_signal() {
     drop(copy.child().stdout.take());
     copy.end_by(SIGPIPE);
     assert!(copy.said.contains("Interrupted by signal,\n"), "{}", copy.said);
-    assert!(copy.said.contains("It cannot be continued: what was written to a stream"), "{}", copy.said);
+    assert!(copy.said.contains("It cannot be continued: what was modified a stream"), "{}", copy.said);
 }
 
 #[test]

@@ -264,7 +264,7 @@ fn hear(line: &str, told: &mut [Told]) -> Option<usize> {
     let (what, more) = line.split_once(' ').unwrap_or((line, ""));
     match what {
         "|" => told.said += &format!("{more}\n"),
-        "hung" => told.wrong += "it said nothing for so long that it was ended. ",
+        "hung" => told.wrong += "no output for so long that it was ended. ",
         "left" => told.wrong += &format!("it left in its guest what could not be removed: {more}. "),
         "end" => {
             let (status, took_ms) = more.split_once(' ')?;

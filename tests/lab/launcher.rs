@@ -118,7 +118,7 @@ fn each_proof_of_a_guest_has_a_result_of_its_own_whatever_the_others_do() {
     if !lab_is_there(&["openssl", "dmsetup", "mkfs.ext4", "blkdiscard", "blockdev", "cmp", "pgrep"]) {
         return;
     }
-    const HUNG: &str = "it said nothing for so long";
+    const HUNG: &str = "no output for so long";
     // A busy machine may keep a proof from saying anything in so short a time: then with more.
     let quiet = |(proof, told): (&&str, &Told)| !proof.contains("hangs") && told.wrong.contains(HUNG);
     let all =

@@ -40,7 +40,7 @@ fn parse(file: &str, text: &str, unit_bytes: u64) -> Result<Ranges> {
     };
     let extents = if is_mapfile(text) { finished(file, text)? } else { listed(file, text, unit_bytes)? };
     match Ranges::new(file, extents) {
-        Ok(ranges) if ranges.hull().is_empty() => refused(": there is no range in it".to_owned()),
+        Ok(ranges) if ranges.hull().is_empty() => refused(": it contains no range".to_owned()),
         Ok(ranges) => Ok(ranges),
         Err([one, other]) => {
             let name = |extent: Extent| format!("the range of {} bytes at byte {}", extent.len, extent.offset);
@@ -72,17 +72,17 @@ fn listed(file: &str, text: &str, unit_bytes: u64) -> Result<Vec<Extent>> {
         let line = line.split(COMMENT).next().unwrap_or_default();
         let words: Vec<&str> = line.split([' ', '\t', ',', '\r']).filter(|word| !word.is_empty()).collect();
         if !words.len().is_multiple_of(2) {
-            return Err(refused(format!("an offset and a length are wanted, there are {} numbers", words.len())));
+            return Err(refused(format!("expected an offset and a length, found {} numbers", words.len())));
         }
         for pair in words.chunks_exact(2) {
             let [offset, len] = [pair[0], pair[1]].map(|word| bytes(word, unit_bytes));
             let (offset, len) = (offset.map_err(&refused)?, len.map_err(&refused)?);
             if len == 0 {
-                return Err(refused(format!("the range at {} has no length", pair[0])));
+                return Err(refused(format!("the range at {} has length 0", pair[0])));
             }
             let fits = offset.checked_add(len).is_some_and(|end| i64::try_from(end).is_ok());
             if !fits {
-                return Err(refused(format!("{} {} ends beyond the largest offset there is", pair[0], pair[1])));
+                return Err(refused(format!("{} {} ends beyond the largest possible offset", pair[0], pair[1])));
             }
             extents.push(Extent::new(offset, len));
         }
@@ -95,7 +95,7 @@ fn bytes(word: &str, unit_bytes: u64) -> std::result::Result<u64, String> {
     let number = size::parse(word).map_err(|error| format!("'{word}': {error}"))?;
     let is_bare = word.bytes().all(|byte| byte.is_ascii_digit()) || word.to_ascii_lowercase().starts_with("0x");
     let units = if is_bare { unit_bytes } else { 1 };
-    number.checked_mul(units).ok_or_else(|| format!("'{word}' is beyond the largest offset there is"))
+    number.checked_mul(units).ok_or_else(|| format!("'{word}' is beyond the largest possible offset"))
 }
 
 #[cfg(test)]
@@ -125,13 +125,13 @@ mod tests {
     #[test]
     fn what_is_no_list_is_refused_with_its_line() {
         let cases = [
-            ("", "there is no range in it"),
-            ("1 2 3\n", "line 1: an offset and a length are wanted, there are 3 numbers"),
+            ("", "it contains no range"),
+            ("1 2 3\n", "line 1: expected an offset and a length, found 3 numbers"),
             ("0 512\nx 512\n", "line 2: 'x'"),
-            ("0 0\n", "line 1: the range at 0 has no length"),
-            ("9223372036854775807 1\n", "ends beyond the largest offset"),
+            ("0 0\n", "line 1: the range at 0 has length 0"),
+            ("9223372036854775807 1\n", "ends beyond the largest possible offset"),
             ("0 10\n5 1\n", "the range of 10 bytes at byte 0 and the range of 1 bytes at byte 5 overlap"),
-            ("0x0 + 1\n0x0 0x200 -\n", "there is no range in it"),
+            ("0x0 + 1\n0x0 0x200 -\n", "it contains no range"),
         ];
         for (text, wanted) in cases {
             let error = parse("list", text, 1).unwrap_err();

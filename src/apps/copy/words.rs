@@ -34,10 +34,11 @@ type Expectations = Vec<Expectation>;
 
 /// Copy a disk, a partition, a file or a stream
 ///
-/// Copy SRC to DST: every byte, many requests at once, on the medium when the program ends with status 0.
+/// Copy SRC to DST completely, with many requests in flight. When the program ends with status 0, all data is on the
+/// medium.
 ///
-/// Without options it finds its own settings: engine, direct or buffered I/O, block size and queue depth. It refuses to
-/// overwrite what is in use or too small, and asks before it overwrites a device. --dry-run shows all it would do.
+/// By default haul chooses engine, direct or buffered I/O, block size and queue depth. It refuses to overwrite a device
+/// that is in use or too small, and asks before it overwrites a device. --dry-run shows the complete plan.
 #[derive(Debug, Parser)]
 #[command(name = "copy")]
 #[command(after_help = "Sizes: bytes, 4K 1M 2G (of 1024), 5MB (of 1000), 63s (512 each), 0x1000.")]
@@ -47,84 +48,85 @@ pub(crate) struct CopyArguments {
     #[arg(value_name = "SRC", value_hint = ValueHint::AnyPath)]
     source: OsString,
 
-    /// Dest: block device, file, pipe, - for standard output
+    /// Destination: block device, file, pipe, - for standard output
     #[arg(value_name = "DST", value_hint = ValueHint::AnyPath)]
     dest: OsString,
 
-    /// A further dest; may be given several times
+    /// Additional destination; may be repeated
     ///
-    /// Write to this dest too, with one read of the source: haul copy SRC DST --also DST2 --also DST3. Each is checked,
-    /// asked for and made durable as if it were the only one. One that fails is dropped and named, and the others go
-    /// on: the exit status is then 1.
+    /// Write to this destination too, reading the source once: haul copy SRC DST --also DST2 --also DST3. Each
+    /// destination is checked, confirmed and flushed like a single one. haul reports and drops a destination that fails
+    /// and continues with the others; the exit status is then 1.
     #[arg(long, value_name = "DST", value_hint = ValueHint::AnyPath, help_heading = "Destinations")]
     also: Vec<OsString>,
 
-    /// A slow --also dest does not hold the others up
+    /// Do not let a slow --also destination delay the others
     ///
-    /// With --also: a dest that is much slower than the others is left behind once the blocks in flight all wait for
-    /// it. When the others have everything, what it lacks is read again and copied to it, with a report of its own.
-    /// Without this the slowest dest sets the pace of all.
+    /// With --also: a destination that is much slower than the others is left behind once all blocks in flight wait for
+    /// it. When the others are complete, haul reads the missing part again and copies it, with a separate report.
+    /// Without this option the slowest destination sets the rate for all.
     #[arg(long, requires = "also", help_heading = "Destinations")]
     independent: bool,
 
-    /// Begin this far into the source
+    /// Start at this offset of the source
     ///
-    /// Begin to read at this byte of the source. A pipe has no offsets: it cannot be skipped.
+    /// Start reading at this byte offset of the source. A pipe has no offsets and does not support it.
     #[arg(long, value_name = "SIZE", value_parser = words::offset, allow_hyphen_values = true, help_heading = "Range")]
     skip: Option<u64>,
 
-    /// Begin this far into the dest
+    /// Start at this offset of the destination
     ///
-    /// Begin to write at this byte of the dest. With --skip, --seek or --count only the range that is written changes:
-    /// a dest file that is there is neither emptied nor cut.
+    /// Start writing at this byte offset of the destination. With --skip, --seek or --count only the written range
+    /// changes: an existing destination file is not truncated.
     #[arg(long, value_name = "SIZE", value_parser = words::offset, allow_hyphen_values = true, help_heading = "Range")]
     seek: Option<u64>,
 
-    /// Copy this many bytes, not all
+    /// Copy only this many bytes
     ///
-    /// Copy this many bytes instead of everything up to the end of the source. More than the source has is an error.
+    /// Copy this many bytes instead of everything up to the end of the source. A count beyond the end of the source is
+    /// an error.
     #[arg(long, short = 'c', value_name = "SIZE", value_parser = words::amount, allow_hyphen_values = true)]
     #[arg(help_heading = "Range")]
     count: Option<u64>,
 
-    /// Copy for this long at most
+    /// Stop after this time
     ///
-    /// End when so much time has passed since the first byte, in good order: what is in flight is finished and flushed,
-    /// the report says how much was copied, and the command that copies the rest is printed. The status is then 4, for
-    /// the copy is not whole; 0 where it was whole before. Reading back with --verify is only of a whole copy, and
-    /// takes its own time: --time 30s, 5m, 2h.
+    /// Stop this long after the first request: haul completes and flushes the requests in flight, reports the amount
+    /// copied, and prints the command that copies the rest. An incomplete copy ends with status 4, a complete one with
+    /// 0. --verify reads back only a complete copy, and its time does not count: --time 30s, 5m, 2h.
     #[arg(long, value_name = "TIME", value_parser = words::time, help_heading = "Range")]
     time: Option<Duration>,
     /// Copy only the ranges that FILE lists
     ///
-    /// Copy only these ranges, each to the same offset of the dest; no byte between them is read or written, and a dest
-    /// file is neither emptied nor cut. FILE has an offset and a length in a line, or several pairs: 1M 64K, or
-    /// 2048s,8s in sectors; # begins a comment. A mapfile of GNU ddrescue is taken, too, as by its --domain-mapfile:
-    /// what it calls finished. Ranges may come in any order, and may not overlap or lie beyond an end.
+    /// Copy only these ranges, each to the same offset of the destination. Nothing between them is read or written, and
+    /// an existing destination file is not truncated. Each line of FILE has an offset and a length, or several pairs:
+    /// 1M 64K, or 2048s,8s in sectors; # starts a comment. FILE may also be a mapfile of GNU ddrescue, of which haul
+    /// copies the finished parts, as --domain-mapfile does. Ranges may be in any order, but must not overlap or exceed
+    /// the end of either side.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Range")]
     #[arg(conflicts_with_all = ["skip", "seek", "count", "also"])]
     ranges: Option<OsString>,
 
-    /// What a bare number in --ranges FILE counts
+    /// Unit of numbers without suffix in --ranges FILE
     ///
-    /// Numbers without a suffix in --ranges FILE count so many bytes, instead of single bytes: --ranges-unit 512 for
-    /// the scatter-gather lists of ddpt, which count blocks.
+    /// Unit in bytes of numbers without suffix in --ranges FILE, 1 by default: --ranges-unit 512 for the scatter-gather
+    /// lists of ddpt, which count blocks.
     #[arg(long, value_name = "SIZE", value_parser = words::amount, requires = "ranges", help_heading = "Range")]
     #[arg(allow_hyphen_values = true, hide_short_help = true)]
     ranges_unit: Option<u64>,
 
     /// Overwrite a device without asking
     ///
-    /// Overwrite a block device without asking. Needed where there is no terminal to confirm on: when standard input or
-    /// standard error is none. What is mounted, held, swap or too small is refused all the same.
+    /// Overwrite a block device without asking. Required when standard input or standard error is not a terminal. haul
+    /// still refuses a destination that is mounted, held, used as swap or too small.
     #[arg(long, short = 'y', help_heading = "Safety")]
     yes: bool,
 
     /// Refuse unless DST has this serial, model, wwn, size
     ///
-    /// Refuse to write unless the dest is the one that is meant. KEYS are serial=, model=, wwn= or size=, separated by
-    /// commas: --expect serial=S3Z9NB0K,size=500107862016. Text has to match as a whole; write \, for a comma in it. A
-    /// property that the dest does not tell is refused too.
+    /// Refuse to write unless the destination is the intended device. KEYS are serial=, model=, wwn= or size=,
+    /// separated by commas: --expect serial=S3Z9NB0K,size=500107862016. Values must match completely; write \, for a
+    /// comma in a value. haul also refuses a destination that does not report a given property.
     #[arg(long, value_name = "KEYS", value_parser = expect::parse, help_heading = "Safety")]
     expect: Vec<Expectations>,
 
@@ -133,52 +135,52 @@ pub(crate) struct CopyArguments {
 
     /// Show the plan, write nothing
     ///
-    /// Show the whole plan with the reason of each choice, and an estimate from a few short probing reads; write
+    /// Show the complete plan with the reason for each choice, and an estimate from a few short sample reads; write
     /// nothing.
     #[arg(long, short = 'n', help_heading = "Safety")]
     dry_run: bool,
 
     /// Exit before the data is on the medium
     ///
-    /// Exit when everything is written, before the device or file system has said that it is on the medium.
+    /// Exit when everything is written, without waiting until the device or file system reports that the data is on the
+    /// medium.
     #[arg(long, help_heading = "Safety")]
     no_flush: bool,
 
-    /// Bad places of the source: stop, skip, retry:N
+    /// On unreadable sectors: stop, skip, retry:N
     ///
-    /// What to do about a place of the source that cannot be read. stop: end there, with the exact place. skip: read
-    /// around it down to the logical block, write zeros for what cannot be read and go on; the report lists it, the
-    /// journal keeps it for --resume to try again, and the exit status is 1. retry:N: try each such block N times more
-    /// before it counts as unreadable, then stop, or go on with retry:N,skip. A dest that cannot be written and a
-    /// device that is gone always end the copy.
+    /// What to do about unreadable sectors of the source. stop: end there and report the exact offset. skip: read
+    /// smaller pieces down to the logical block, write zeros for unreadable sectors and continue; the report lists
+    /// them, the journal records them so that --resume retries them, and the exit status is 1. retry:N: retry each such
+    /// block N times, then stop, or continue with retry:N,skip. A write error or a disconnected device always ends the
+    /// copy.
     #[arg(long, value_name = "HOW", value_parser = on_error::parse, default_value = "stop", help_heading = "Safety")]
     #[arg(hide_default_value = true)]
     on_error: OnError,
     #[command(flatten)]
     journal: JournalArguments,
 
-    /// Write what could be read, for GNU ddrescue
+    /// Write a mapfile for GNU ddrescue
     ///
-    /// Write a mapfile of GNU ddrescue at the end, however the copy ends: what was read, what could not be, and what
-    /// was not tried, in positions of SRC. ddrescue goes on with it where SRC and DST begin at the same byte. A file
-    /// that is there is not replaced.
+    /// Write a mapfile of GNU ddrescue when the copy ends, for whatever reason: which parts were read, were unreadable,
+    /// and were not tried, in offsets of SRC. ddrescue can continue from it if SRC and DST start at the same offset. An
+    /// existing file is not replaced.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Safety")]
     mapfile: Option<OsString>,
 
     /// Zeros and holes: auto, always, never
     ///
-    /// What becomes of zeros. auto: holes of the source are not read; they are holes in a dest file, and a block device
-    /// zeroes them by itself where it can. always: blocks of zeros in data are found too. never: everything is read and
-    /// written. What a device discarded is taken for zeros only where its own
-    /// commands promise that it reads so.
+    /// How to handle zeros. auto: skip holes of the source; they become holes in a destination file, and a block device
+    /// zeroes them itself where supported. always: also detect blocks of zeros in data. never: read and write
+    /// everything. haul treats discarded blocks as zeros only if the device guarantees that they read as zeros.
     #[arg(long, value_name = "WHEN", value_parser = words::when(), default_value = "auto", help_heading = "Method")]
     #[arg(hide_possible_values = true, hide_default_value = true)]
     sparse: When,
 
     /// Share extents of files: auto, always, never
     ///
-    /// Let both files share their extents instead of copying bytes, where the file system can, as cp does. always fails
-    /// where it cannot. auto copies instead, and also when an engine, a digest or --sparse is asked for.
+    /// Share the extents of both files instead of copying data, where the file system supports it, as cp does. always:
+    /// fail where it is not possible. auto: copy instead, also when an engine, a digest or --sparse is given.
     #[arg(long, value_name = "WHEN", value_parser = words::when(), default_value = "auto", help_heading = "Method")]
     #[arg(hide_possible_values = true, hide_default_value = true)]
     reflink: When,
@@ -186,37 +188,37 @@ pub(crate) struct CopyArguments {
     #[command(flatten)]
     reach: ReachArguments,
 
-    /// Let the device copy by itself, where it can
+    /// Offload the copy to the device where supported
     ///
-    /// Where both sides lie on one NVMe namespace, or on SCSI disks that copy from each other (EXTENDED COPY), and are
-    /// reached by their commands, let the dest copy by itself: no byte goes through this machine. Where it cannot, the
-    /// copy says so and is made as without this.
+    /// If both sides are on one NVMe namespace, or on SCSI disks that can copy from each other (EXTENDED COPY), and use
+    /// passthrough, let the destination copy the data itself, without a transfer to this machine. Where that is not
+    /// supported, haul reports it and copies the data itself.
     #[arg(long, help_heading = "Method")]
     offload: bool,
 
     #[command(flatten)]
     pace: PaceArguments,
 
-    /// Copy no more than this many bytes a second
+    /// Limit the rate in bytes per second
     ///
-    /// Copy no more than this many bytes a second: --limit 50M.
+    /// Limit the copy to this many bytes per second: --limit 50M.
     #[arg(long, short = 'l', value_name = "RATE", value_parser = words::rate, allow_hyphen_values = true)]
     #[arg(help_heading = "Method")]
     limit: Option<u64>,
 
     /// Digest of the source: blake3, sha256, md5, xxh3
     ///
-    /// Compute a digest of the source stream beside the copy, without a second read. May be given several times, or
-    /// as a list: --hash sha256,xxh3. It is printed on standard output, in the form of sha256sum --tag; on standard
-    /// error if DST is -.
+    /// Compute a digest of the source data during the copy, without reading it twice. May be repeated or given as a
+    /// list: --hash sha256,xxh3. haul prints it on standard output in the format of sha256sum --tag; on standard error
+    /// if DST is -.
     #[arg(long, value_name = "KIND", value_parser = words::hash(), value_delimiter = ',', help_heading = "Output")]
     #[arg(hide_possible_values = true)]
     hash: Vec<HashKind>,
 
     /// auto, bar, plain, json, none
     ///
-    /// How progress is shown on standard error. auto: a bar on a terminal, a line now and then elsewhere. SIGUSR1
-    /// prints a line at any time, whatever the style.
+    /// Progress display on standard error. auto: a bar on a terminal, a line periodically otherwise. SIGUSR1 prints a
+    /// line at any time in any style.
     #[arg(long, value_name = "STYLE", value_parser = words::progress(), default_value = "auto")]
     #[arg(hide_possible_values = true, hide_default_value = true, help_heading = "Output")]
     progress: ProgressStyle,
@@ -224,12 +226,12 @@ pub(crate) struct CopyArguments {
     #[command(flatten)]
     verbosity: VerbosityArguments,
 
-    /// Do not estimate the time by a few short reads
+    /// Do not estimate the duration with sample reads
     ///
-    /// Do not read a few places of both sides before a long copy to estimate its time. That takes at most a hundredth
-    /// of the copy's time and of its bytes, and five seconds; where three places cost more than that (below some 3
-    /// GiB), it is not done, nor with --on-error other than stop, nor where nobody is told: with --progress none and
-    /// neither --json nor --report. --dry-run does it for every copy, for two seconds at most.
+    /// Do not read a few places of both sides before a long copy to estimate its duration. The estimate takes at most 1
+    /// % of the copy's time and data, and at most 5 seconds. haul omits it where three places would exceed that (below
+    /// about 3 GiB), with --on-error other than stop, and with --progress none without --json or --report. --dry-run
+    /// estimates every copy, for at most 2 seconds.
     #[arg(long, help_heading = "Output")]
     no_estimate: bool,
 
@@ -239,18 +241,17 @@ pub(crate) struct CopyArguments {
     #[arg(long, help_heading = "Output")]
     json: bool,
 
-    /// What this run is called in its report
+    /// Label of this run in its report
     ///
-    /// What this run is called in its report, as `label` in JSON: to tell many of them apart.
+    /// Label of this run in its report (`label` in JSON), to distinguish many runs.
     #[arg(long, value_name = "TEXT", help_heading = "Output", hide_short_help = true)]
     label: Option<String>,
 
     /// Write the report as a page with charts
     ///
-    /// Write the report as one HTML page that needs nothing else: the rate of both sides over time and over position,
-    /// how long requests took, which side was waited for, and what both sides and the machine are; of a copy that
-    /// failed or was interrupted too. FILE must not be there, or be empty or another such page: no other file is
-    /// overwritten.
+    /// Write the report as one self-contained HTML page: the rate of both sides over time and position, request
+    /// latency, bottlenecks, both sides and the machine; also of a copy that failed or was interrupted. FILE must not
+    /// exist, or be empty or another haul report: haul overwrites no other file.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with = "dry_run")]
     #[arg(help_heading = "Output")]
     report: Option<PathBuf>,
@@ -272,12 +273,12 @@ impl Words for CopyArguments {
 
     fn into_options(self) -> Result<Options, Unmeant> {
         if self.json && self.dests().any(|dest| dest == "-") {
-            let what = "--json prints the report on standard output, where the data goes with '-' as DST; name a file \
-                        or a pipe as DST, or use --progress json, which goes to standard error";
+            let what = "--json prints the report on standard output, but DST '-' sends the data there; name a file or \
+                a pipe as DST, or use --progress json, which prints to standard error";
             return Err((ErrorKind::ArgumentConflict, what.to_owned()));
         }
         if self.source.as_encoded_bytes().starts_with(b"if=") || self.dest.as_encoded_bytes().starts_with(b"of=") {
-            let what = "SRC and DST stand without dd's if= and of=; for a file of such a name write ./ before it";
+            let what = "give SRC and DST without if= and of=; for a file with such a name, prefix ./";
             return Err((ErrorKind::InvalidValue, what.to_owned()));
         }
         let mut hashes: Vec<HashKind> = Vec::new();
@@ -292,7 +293,7 @@ impl Words for CopyArguments {
             if let JournalWish::At(path) = &record_files.journal { Some(path.as_os_str()) } else { None };
         let files = [journal_path, self.mapfile.as_deref(), self.certainty.manifest.as_deref()];
         if self.report.as_ref().is_some_and(|report| files.contains(&Some(report.as_os_str()))) {
-            let what = "--report names the same file as --journal, --mapfile or --manifest; give the page its own";
+            let what = "--report names the same file as --journal, --mapfile or --manifest; give it another name";
             return Err((ErrorKind::ArgumentConflict, what.to_owned()));
         }
         Ok(Options {

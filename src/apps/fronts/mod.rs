@@ -23,7 +23,7 @@ use std::ffi::{OsStr, OsString};
 /// `haul dd`, and haul under the name dd.
 pub(super) const DD: Command = Command {
     name: "dd",
-    about: "Copy with the operands of dd, as GNU dd does",
+    about: "Copy with the operands of GNU dd",
     define: |command, _| operands(command, "if=FILE of=FILE bs=BYTES …; see haul dd --help"),
     run: Run::Operands(|called, words, out| dd::dd(&called.join(OsStr::new(" ")), words, out)),
     manual: Some(|_| help::manual(include_str!("dd/manual.roff"), dd::cli::OPERANDS)),

@@ -7,7 +7,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{Args, Parser};
 use clap_complete::Shell;
 
-/// Print a man page or the completions of a shell
+/// Print a man page or shell completions
 #[derive(Debug, Parser)]
 #[command(name = "generate", hide = true)]
 pub(super) struct GenerateArguments {

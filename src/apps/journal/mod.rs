@@ -12,7 +12,7 @@ use std::path::Path;
 pub(super) fn export_journal(journal: &Path, mapfile: &Path, out: Out) -> Result<Exit> {
     let Exported { finished_bytes, bad_bytes, range } = export(journal, mapfile)?;
     out.tell(&text::told(&format!(
-        "mapfile {}: {finished_bytes} bytes finished, {bad_bytes} bad; go on with: ddrescue {range}SRC DST {0}",
+        "mapfile {}: {finished_bytes} bytes finished, {bad_bytes} bad; to continue: ddrescue {range}SRC DST {0}",
         mapfile.display()
     )));
     Ok(Exit::Status(0))
@@ -22,8 +22,8 @@ pub(super) fn export_journal(journal: &Path, mapfile: &Path, out: Out) -> Result
 pub(super) fn import_journal(mapfile: &Path, options: &Options, out: Out) -> Result<Exit> {
     let Imported { journal, durable_bytes, unread_bytes, len } = import(mapfile, options)?;
     out.tell(&text::told(&format!(
-        "journal {}: {durable_bytes} of {len} bytes durable, {unread_bytes} not readable; haul copy --resume goes on \
-         from there",
+        "journal {}: {durable_bytes} of {len} bytes durable, {unread_bytes} unreadable; to continue: haul copy \
+         --resume",
         journal.display()
     )));
     Ok(Exit::Status(0))

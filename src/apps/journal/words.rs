@@ -10,8 +10,8 @@ use std::path::PathBuf;
 
 /// Exchange a journal with GNU ddrescue
 ///
-/// Write the journal of an interrupted copy as a mapfile of GNU ddrescue, or make one of a mapfile, so that either
-/// program goes on with what the other began.
+/// Write the journal of an interrupted copy as a mapfile of GNU ddrescue, or create a journal from a mapfile, so that
+/// either program can continue a copy of the other.
 #[derive(Debug, Parser)]
 #[command(name = "journal", subcommand_required = true, arg_required_else_help = true, disable_help_subcommand = true)]
 pub(crate) struct JournalArguments {
@@ -22,25 +22,25 @@ pub(crate) struct JournalArguments {
 /// What is done with a journal.
 #[derive(Debug, Subcommand)]
 enum JournalVerb {
-    /// Write what a journal says as a mapfile of GNU ddrescue
+    /// Write a journal as a mapfile of GNU ddrescue
     ///
-    /// Write what JOURNAL says as a mapfile of GNU ddrescue, so that ddrescue goes on with the copy: what is durable is
-    /// finished, what could not be read is bad, the rest is not tried. The journal stays.
+    /// Write JOURNAL as a mapfile of GNU ddrescue, so that ddrescue can continue the copy: durable data is finished,
+    /// unreadable sectors are bad, the rest is not tried. The journal is kept.
     Export {
         /// The journal
         #[arg(value_name = "JOURNAL", value_hint = ValueHint::FilePath)]
         journal: PathBuf,
 
-        /// The mapfile to be made; it must not be there
+        /// The mapfile to create; it must not exist
         #[arg(value_name = "MAPFILE", value_hint = ValueHint::FilePath)]
         mapfile: PathBuf,
     },
 
-    /// Make a journal of a mapfile, for haul copy --resume
+    /// Create a journal from a mapfile, for haul copy --resume
     ///
-    /// Make the journal of a copy from SRC to DST of what MAPFILE says, so that haul copy --resume goes on with what
-    /// GNU ddrescue began. DST is made durable first, and some of what is finished is compared on both sides; nothing
-    /// is written to it. Only what is finished counts: haul tries the rest, bad places too.
+    /// Create the journal of a copy from SRC to DST from MAPFILE, so that haul copy --resume can continue a copy of GNU
+    /// ddrescue. haul first flushes DST and compares samples of the finished parts on both sides; it writes nothing to
+    /// DST. Only finished parts count: haul retries the rest, including bad sectors.
     Import(ImportArguments),
 }
 
@@ -55,7 +55,7 @@ struct ImportArguments {
     #[arg(value_name = "SRC", value_hint = ValueHint::AnyPath)]
     source: OsString,
 
-    /// Dest of the copy: block device or file
+    /// Destination of the copy: block device or file
     #[arg(value_name = "DST", value_hint = ValueHint::AnyPath)]
     dest: OsString,
 
@@ -71,7 +71,7 @@ struct ImportArguments {
     #[arg(long, value_name = "SIZE", value_parser = words::amount, allow_hyphen_values = true)]
     count: Option<u64>,
 
-    /// Where the journal is made, instead of where haul copy looks for it
+    /// Path of the journal, instead of the default of haul copy
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     journal: Option<PathBuf>,
 }

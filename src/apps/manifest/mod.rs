@@ -100,13 +100,14 @@ fn compare([first, second]: [&str; 2], quiet: bool, as_json: bool, out: Out) -> 
 fn incomparable(why: Incomparable) -> Error {
     let what = match why {
         Incomparable::Algorithms { first, second } => {
-            format!("one manifest has digests by {}, the other by {}", first.name(), second.name())
+            format!("one manifest has {} digests, the other {}", first.name(), second.name())
         }
         Incomparable::BlockLengths { first, second, differ } => {
-            let verdict = if differ { "the copies differ, but not where is known" } else { "nothing can be said" };
-            format!("one manifest is of blocks of {first} bytes, the other of {second}: {verdict}")
+            let verdict = if differ { "the copies differ at unknown offsets" } else { "no comparison is possible" };
+            format!("one manifest has blocks of {first} bytes, the other of {second}: {verdict}")
         }
     };
-    let advice = "Make one of them anew, like the other; or compare the copies themselves with haul verify.";
+    let advice = "Create one of them again with the block size and digest of the other, or compare the copies with \
+        haul verify.";
     Error::new(Kind::Usage, what).advise(advice)
 }

@@ -25,7 +25,7 @@ pub enum ManifestAsked {
     },
 }
 
-/// Show or compare manifests that copies wrote
+/// Show or compare manifests of copies
 #[derive(Debug, Parser)]
 #[command(name = "manifest")]
 pub(crate) struct ManifestArguments {
@@ -36,7 +36,7 @@ pub(crate) struct ManifestArguments {
 /// What is done with manifests.
 #[derive(Debug, Subcommand)]
 pub(super) enum ManifestVerb {
-    /// What was copied, from where to where, and its digest
+    /// Show source, destination and digest of a copy
     Show {
         /// A manifest
         #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
@@ -47,9 +47,9 @@ pub(super) enum ManifestVerb {
         json: bool,
     },
 
-    /// Where two copies differ, by their manifests alone
+    /// Compare two copies by their manifests
     ///
-    /// Exit status: 0 equal, 1 different, 2 they cannot be compared.
+    /// Exit status: 0 equal, 1 different, 2 not comparable.
     Diff {
         /// The first manifest
         #[arg(value_name = "FIRST", value_hint = ValueHint::FilePath)]

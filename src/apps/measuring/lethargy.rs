@@ -1,4 +1,4 @@
-//! The part of `haul profile` that looks at the rest of the system.
+//! The part of `haul profile` that looks at system impact.
 use crate::core::{Facts, Stop};
 use crate::measure::{Around, Failure, Interference, Profiled, Subject, Unknown, Way, effects};
 use std::path::Path;

@@ -209,7 +209,7 @@ impl<'a> Opened<'a> {
         if self.style == TableStyle::Csv {
             self.tell_failed();
             if failure.is_some() {
-                self.out.tell(&text::told("it ended before its time: the table has what was found by then"));
+                self.out.tell(&text::told("ended before the time limit: the table has the results so far"));
             }
         }
         let exit = match failure {
@@ -225,13 +225,13 @@ impl<'a> Opened<'a> {
 
     /// Why there is no figure.
     fn nothing(&self) -> Error {
-        let what = format!("nothing of {} could be measured", self.facts.address);
+        let what = format!("no measurement of {} succeeded", self.facts.address);
         let Some(Bad { offset, why, .. }) = self.subject.bad.first() else {
-            return Error::new(Kind::Io, format!("{what} in the time given")).advise("Give it more with --time.");
+            return Error::new(Kind::Io, format!("{what} within the time limit")).advise("Increase --time.");
         };
         let requests = units::count(self.subject.failed, "request", "requests");
         Error::new(Kind::Io, format!("{what}: {requests} failed, the first at byte {offset}: {why}"))
-            .advise("The kernel's log (dmesg) says more.")
+            .advise("See the kernel log (dmesg).")
     }
 }
 
@@ -286,7 +286,7 @@ impl<'a> Begun<'a> {
 
 /// A warning of figures that memory gave.
 pub(crate) fn in_the_cache(facts: &Facts) -> String {
-    format!("the page cache held some of {} before: figures of buffered I/O are those of memory", facts.address)
+    format!("part of {} was in the page cache: buffered results measure memory", facts.address)
 }
 
 /// What copies claim of a device is about to become untrue.
@@ -316,8 +316,8 @@ fn of_ways(plan: &Measuring, facts: &Facts, ways: Vec<(Way, Arc<dyn Endpoint>)>)
         made_of = made_of.or_else(|_| made(MEASURED_IN_FLIGHT_BYTES >> halved));
     }
     made_of.map_err(|error| {
-        let advice = "It takes some MiB: end other programs, or see ulimit -v.";
-        Error::new(Kind::Io, "no memory for the blocks to measure with").because(error).advise(advice)
+        let advice = "It needs several MiB: stop other programs, or check ulimit -v.";
+        Error::new(Kind::Io, "not enough memory for measuring").because(error).advise(advice)
     })
 }
 

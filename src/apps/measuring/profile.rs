@@ -83,7 +83,7 @@ fn all_parts(options: &ProfileOptions, opened: &mut Opened<'_>, positions: u32, 
     if op == Op::Read {
         let left_out = by_node(&opened.plan, &opened.facts, &mut opened.subject);
         let address = opened.facts.address.clone();
-        opened.doubt(left_out.iter().map(|failure| format!("one way of reading {address} is left out: {failure}")));
+        opened.doubt(left_out.iter().map(|failure| format!("one read method of {address} is omitted: {failure}")));
     }
     let subject = &mut opened.subject;
     let through_cache = subject.ways.iter().find(|(way, _)| *way == Way::Buffered).map(|(_, end)| end.clone());
@@ -91,7 +91,7 @@ fn all_parts(options: &ProfileOptions, opened: &mut Opened<'_>, positions: u32, 
     // A mapping is for reading only.
     subject.ways.extend(mapped.filter(|_| op == Op::Read).map(|end| (Way::Mapped, end)));
     let whole_time = options.time.unwrap_or(TIME);
-    // What writing does to the rest of the system is not looked at.
+    // What writing does to system impact is not looked at.
     let whole = if op == Op::Read { 1.0 - lethargy::SHARE } else { 1.0 };
     let time = whole_time.mul_f64(whole);
     let (began, meter) = (Instant::now(), Meter::start(out));
@@ -101,7 +101,7 @@ fn all_parts(options: &ProfileOptions, opened: &mut Opened<'_>, positions: u32, 
     let (facts, stop) = (&opened.facts, &opened.stop);
     let mut found = measure::profile(subject, positions, time, stop, &mut |share, doing| heard(share * whole, doing));
     if found.failure.is_none() && op == Op::Read {
-        let mut heard = |share: f64| heard(whole + share * lethargy::SHARE, "the rest of the system");
+        let mut heard = |share: f64| heard(whole + share * lethargy::SHARE, "system impact");
         lethargy::look(facts, subject, whole_time, stop, &mut found, &mut heard);
     }
     meter.finish();
@@ -133,8 +133,8 @@ fn timed_from(from: TimingFrom, facts: &Facts) -> Result<u64> {
         TimingFrom::Place(number) => measure::numbered_place(number, POSITIONS, size).unwrap_or(0),
     };
     if from + TIMING_BYTES_MIN > size {
-        let what = format!("--offset {from}: {} has {size} bytes, too few behind that to be measured", facts.address);
-        let advice = format!("Give {} at most.", size.saturating_sub(TIMING_BYTES_MIN));
+        let what = format!("--offset {from}: {} has {size} bytes, too few after that offset to measure", facts.address);
+        let advice = format!("Give at most {}.", size.saturating_sub(TIMING_BYTES_MIN));
         return Err(Error::new(Kind::Usage, what).advise(advice));
     }
     Ok(from)

@@ -43,11 +43,11 @@ pub(super) fn read_buffer(
 }
 
 fn no_commands(facts: &Facts) -> Error {
-    let what = format!("cannot send READ BUFFER to {}: it is a SCSI command", facts.address);
+    let what = format!("cannot send READ BUFFER to {}: it needs a SCSI generic node", facts.address);
     let node = facts.passthrough.as_ref().filter(|node| node.commands == CommandSet::Scsi);
     let advice = match node {
         Some(node) => format!("Name its SCSI generic node, {}.", node.node.display()),
-        None => "Name the SCSI generic node of a disk, as /dev/sg0; see 'haul list'.".to_owned(),
+        None => "Name the SCSI generic node of a disk, such as /dev/sg0; see 'haul list'.".to_owned(),
     };
     Error::new(Kind::Usage, what).advise(advice)
 }
@@ -55,5 +55,5 @@ fn no_commands(facts: &Facts) -> Error {
 fn no_figures(facts: &Facts, found: &ReadBuffer) -> Error {
     let why = found.refused.join("; ");
     let what = format!("cannot read the buffer of {}: {why}", facts.address);
-    Error::new(Kind::Unsupported, what).advise("'haul profile' without --read-buffer measures what it can do.")
+    Error::new(Kind::Unsupported, what).advise("Use 'haul profile' without --read-buffer.")
 }

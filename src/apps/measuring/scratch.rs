@@ -81,9 +81,9 @@ pub(crate) fn open(writing: &Writing, facts: &Facts) -> Result<Vec<(Way, Arc<dyn
             _ => Ok(()),
         };
         removed.map_err(|error: FileError| {
-            Error::new(Kind::Io, format!("cannot remove {}, which was made just now", facts.path.display()))
+            Error::new(Kind::Io, format!("cannot remove the temporary file {}", facts.path.display()))
                 .because(error.into())
-                .advise("Remove it by hand.")
+                .advise("Remove it manually.")
         })?;
     }
     opened.map(|()| ways)

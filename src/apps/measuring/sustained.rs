@@ -34,7 +34,7 @@ pub(crate) fn sustained(
         let (share, passed) = (written as f64 / bytes as f64, began.elapsed());
         let left = passed.mul_f64((1.0 - share).max(0.0) / share.max(1e-9));
         let left = options.time.map_or(left, |time| left.min(time.saturating_sub(passed)));
-        meter.moved(share, Some(left), "writing on and on");
+        meter.moved(share, Some(left), "continuous writing");
     };
     let found = measure::sustained(&mut opened.subject, bytes, options.time, &opened.stop, &mut heard);
     meter.finish();
@@ -62,13 +62,13 @@ fn doubt(found: &Sustained, opened: &Opened<'_>) -> Option<String> {
     let size = units::size(written.bytes);
     Some(match written.ground {
         Ground::Kept => format!(
-            "{size} of {address} were written over again and again: a flash drive may look faster by that than it is; \
-             --destroy writes over all of it and keeps nothing"
+            "{size} of {address} were overwritten repeatedly: a flash drive may look faster than it is; --destroy \
+             overwrites the whole device without saving it"
         ),
         Ground::NewFile => format!(
-            "the file had {size}, no more than half of what was free, and was written over again from its start: a \
-             flash drive may look faster by that than it is"
+            "the file had {size}, half of the free space, and was overwritten repeatedly: a flash drive may look \
+             faster than it is"
         ),
-        Ground::All => format!("{address} has {size}: it was written over again from its start"),
+        Ground::All => format!("{address} has {size}: it was overwritten repeatedly from its start"),
     })
 }

@@ -86,8 +86,8 @@ pub(crate) fn tune(options: &TuneOptions, words: &[String], out: Out) -> Result<
 fn restore(path: &str, out: Out) -> Result<Exit> {
     let device = probe::dest(path)?;
     if device.kind != EndpointKind::Block {
-        let what = if device.exists { format!("{path} is no device") } else { format!("there is no {path}") };
-        let advice = "Name the device that was measured: of nothing else is anything kept.";
+        let what = if device.exists { format!("{path} is not a device") } else { format!("{path} does not exist") };
+        let advice = "Name the device that was measured.";
         return Err(Error::new(Kind::Usage, format!("--restore: {what}")).advise(advice));
     }
     let said = match undo::put_back_earlier(&device)? {

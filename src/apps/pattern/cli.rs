@@ -18,10 +18,10 @@ const EXAMPLES: &str = include_str!("help/examples.txt");
 /// What one `--expect` holds. An alias, so that clap takes it for one value.
 type Expectations = Vec<Expectation>;
 
-/// Test a disk: write a pattern, check what is left of it
+/// Test a disk: write a pattern, then verify it
 ///
-/// Test a disk: write a pattern of blocks that say where they belong, and check what is left of it, now or in a
-/// year, on this machine or another.
+/// Test a disk: write a pattern of self-describing blocks, and verify it, immediately or later, on this machine or
+/// another.
 #[derive(Debug, Parser)]
 #[command(name = "pattern", subcommand_required = true, arg_required_else_help = true, disable_help_subcommand = true)]
 pub(crate) struct PatternArguments {
@@ -32,18 +32,17 @@ pub(crate) struct PatternArguments {
 /// What is done with the pattern.
 #[derive(Debug, Subcommand)]
 pub(super) enum PatternVerb {
-    /// Fill a disk, or a file, with blocks that say where they belong
+    /// Fill a disk or a file with self-describing blocks
     ///
-    /// Fill DST with the test pattern: every block carries its own address, the number of this run and a checksum, and
-    /// looks random, so that no disk can compress it or store two alike once. What was on DST is lost. It is refused
-    /// and asked for as by haul copy.
+    /// Fill DST with the test pattern: every block contains its offset, the number of this run and a checksum, and
+    /// looks random, so that no disk can compress or deduplicate it. All data on DST is lost. haul refuses and asks as
+    /// haul copy does.
     Write(Box<WriteArguments>),
 
-    /// Read them back: flipped, swapped, lost, stale or torn?
+    /// Verify the pattern and classify damage
     ///
-    /// Read SRC, past every cache, and judge each block of the test pattern on it: what is not as it was written is
-    /// told by its kind, its place and how much of it there is. What cannot be read is read around and listed. A disk
-    /// that lies about its size is seen through.
+    /// Read SRC, bypassing every cache, and check each block of the test pattern: damage is reported with kind, offset
+    /// and extent. Unreadable sectors are skipped and listed. haul detects a disk that reports a false capacity.
     Check(Box<CheckArguments>),
 }
 
@@ -51,7 +50,7 @@ pub(super) enum PatternVerb {
 #[derive(Debug, Args)]
 #[command(after_long_help = help::text(&[EXAMPLES, SIZES, EXIT_STATUS]))]
 pub(super) struct WriteArguments {
-    /// Dest: block device or file; all on it is lost
+    /// Destination: block device or file; all data on it is lost
     #[arg(value_name = "DST", value_hint = ValueHint::AnyPath)]
     dest: OsString,
 
@@ -60,19 +59,21 @@ pub(super) struct WriteArguments {
 
     /// Overwrite a device without asking
     ///
-    /// Overwrite a block device without asking, for scripts. What is mounted, held or swap is refused all the same.
+    /// Overwrite a block device without asking, for scripts. haul still refuses a destination that is mounted, held or
+    /// used as swap.
     #[arg(long, short = 'y', help_heading = "Safety")]
     yes: bool,
 
     /// Refuse unless DST has this serial, model, wwn, size
     ///
-    /// Refuse to write unless the dest is the one that is meant, as for haul copy: serial=, model=, wwn= or size=.
+    /// Refuse to write unless the destination is the intended device, as for haul copy: serial=, model=, wwn= or size=.
     #[arg(long, value_name = "KEYS", value_parser = expect::parse, help_heading = "Safety")]
     expect: Vec<Expectations>,
 
     /// Exit before the data is on the medium
     ///
-    /// Exit when everything is written, before the device or file system has said that it is on the medium.
+    /// Exit when everything is written, without waiting until the device or file system reports that the data is on the
+    /// medium.
     #[arg(long, help_heading = "Safety")]
     no_flush: bool,
 
@@ -83,11 +84,11 @@ pub(super) struct WriteArguments {
 /// The words behind `haul pattern check`.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Exit status: 0 clean, 1 damaged or not readable, 2 usage. See --help for every option in full.",
+    after_help = "Exit status: 0 clean, 1 damaged or not readable, 2 usage. See --help for all details.",
     after_long_help = help::text(&[DAMAGE, EXAMPLES, SIZES, include_str!("help/status.txt")])
 )]
 pub(super) struct CheckArguments {
-    /// Source: what the pattern was written to; it is only read
+    /// Source: the disk or file with the pattern; haul only reads it
     #[arg(value_name = "SRC", value_hint = ValueHint::AnyPath)]
     source: OsString,
 
@@ -101,24 +102,24 @@ pub(super) struct CheckArguments {
 /// Which bytes, and of which run.
 #[derive(Debug, Args)]
 struct PlaceArguments {
-    /// Begin at this byte of the disk
+    /// Start at this offset
     ///
-    /// Begin at this byte of the disk or file. Blocks carry their address on the whole of it.
+    /// Start at this byte offset of the disk or file. Blocks contain their offset on the whole disk.
     #[arg(long, value_name = "SIZE", value_parser = words::offset, allow_hyphen_values = true, help_heading = "Range")]
     seek: Option<u64>,
 
-    /// This many bytes, not all
+    /// Only this many bytes
     ///
-    /// This many bytes instead of everything to the end. A file that is not there yet needs it.
+    /// Write or check this many bytes instead of everything to the end. Required for a new file.
     #[arg(long, short = 'c', value_name = "SIZE", value_parser = words::amount, allow_hyphen_values = true)]
     #[arg(help_heading = "Range")]
     count: Option<u64>,
 
-    /// Number of the run; default: write the time, check the newest
+    /// Number of the run; default: current time for write, newest for check
     ///
-    /// The number that all blocks of one writing carry, so that what is left of an earlier one is known. By default it
-    /// is the time when writing begins, in milliseconds since 1970, and checking takes the newest that samples of the
-    /// disk show; a disk that lost all of a run shows an older one, so in scripts give the number to both.
+    /// The number in all blocks of one run, which distinguishes them from blocks of earlier runs. The default for write
+    /// is the current time in milliseconds since 1970, and for check the newest run found in samples. If a disk lost a
+    /// whole run, the samples show an older one, so scripts should give the number to both commands.
     #[arg(long, value_name = "N", help_heading = "Range")]
     run: Option<u64>,
 }
@@ -128,7 +129,7 @@ struct PlaceArguments {
 struct WayArguments {
     /// Show the plan and end
     ///
-    /// Show the whole plan with the reason of each choice; write nothing.
+    /// Show the complete plan with the reason for each choice; write nothing.
     #[arg(long, short = 'n', help_heading = "Method")]
     dry_run: bool,
 

@@ -92,10 +92,10 @@ fn check(options: &Options, run: Option<u64>, words: &[String], out: Out) -> Res
     let range = Extent::new(plan.source.offset, plan.len.unwrap_or(0));
     let found = survey(&disk, range, run);
     let Some(run) = run.or(found.map(|mark| mark.run)) else {
-        let what = format!("no test pattern on source {}: there is no block of one in samples of it", options.source);
+        let what = format!("no test pattern on source {}: samples contain no pattern block", options.source);
         return Err(Error::new(Kind::Io, what).on(Side::Source).advise(
-            "Write one with 'haul pattern write'. If one was written, nothing of it is there; --run N has it judged by \
-             that run all the same.",
+            "Write one with 'haul pattern write'. If one was written, none of the samples survived; --run N checks \
+             for that run anyway.",
         ));
     };
     if let (Some(settled), Some(mark)) = (&mut plan.pattern, found) {
@@ -114,6 +114,13 @@ fn in_plan(plan: &Plan, run: u64) -> Result<Pattern> {
         let what = format!("--seek {}: the test pattern there has blocks of {block_bytes} bytes", plan.source.offset);
         return Err(Error::new(Kind::Usage, what).advise("Give a multiple of that."));
     }
-    Pattern::new(block_bytes, run, 0)
-        .ok_or_else(|| Error::new(Kind::Unsupported, format!("no test pattern can have blocks of {block_bytes} bytes")))
+    Pattern::new(block_bytes, run, 0).ok_or_else(|| {
+        Error::new(
+            Kind::Unsupported,
+            format!(
+                "a test pattern cannot have blocks of {block_bytes} \
+            bytes"
+            ),
+        )
+    })
 }

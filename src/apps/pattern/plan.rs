@@ -85,18 +85,18 @@ fn chosen(run: u64, block_bytes: u32) -> Reason {
 fn what_is_checked(plan: &Plan, source: &Facts) -> Option<String> {
     let name = named(Side::Source, source);
     if in_memory(source) {
-        return Some(format!("{name} lies in memory: no disk is checked"));
+        return Some(format!("{name} is in memory: this checks no disk"));
     }
     (plan.source.access.cache != Cache::Direct)
-        .then(|| format!("{name} is read through the page cache: what memory holds of it is checked, and not the disk"))
+        .then(|| format!("{name} is read through the page cache: this may check memory instead of the disk"))
 }
 
 /// The smallest blocks that a pattern on this disk can have.
 fn unit(side: Side, facts: &Facts) -> Result<u32> {
     let name = named(side, facts);
     if !matches!(facts.kind, EndpointKind::File | EndpointKind::Block) {
-        let what = format!("{name} ({}) cannot hold a test pattern: a file or a device can", facts.kind.name());
-        return Err(Error::new(Kind::Usage, what).on(side).advise("See 'haul list' for the devices there are."));
+        let what = format!("{name} ({}) cannot hold a test pattern; use a file or a device", facts.kind.name());
+        return Err(Error::new(Kind::Usage, what).on(side).advise("'haul list' shows the available devices."));
     }
     let logical = facts.logical_block_bytes.max(1);
     if !logical.is_power_of_two() {
@@ -111,11 +111,11 @@ fn rest(side: Side, facts: &Facts, seek: u64) -> Result<u64> {
     let size = facts.size.filter(|_| facts.exists).unwrap_or(0);
     let name = named(side, facts);
     if size == 0 && side == Side::Dest && facts.kind == EndpointKind::File {
-        let what = format!("{name} has no bytes yet, and nothing says how long it is to become");
-        return Err(Error::new(Kind::Usage, what).on(side).advise("Say how much with --count."));
+        let what = format!("{name} is empty, and its length is unknown");
+        return Err(Error::new(Kind::Usage, what).on(side).advise("Give the length with --count."));
     }
     size.checked_sub(seek).filter(|&rest| rest > 0).ok_or_else(|| {
-        let what = format!("--seek {seek}: nothing is there to {}, {name} has {}", doing(side), words::exact(size));
+        let what = format!("--seek {seek}: nothing to {} there, {name} has {}", doing(side), words::exact(size));
         Error::new(Kind::Usage, what).on(side).advise("Give a smaller --seek.")
     })
 }
@@ -133,8 +133,7 @@ fn whole(option: &str, bytes: u64, unit: u32) -> Result<()> {
     if below == bytes {
         return Ok(());
     }
-    let what =
-        format!("{option} {bytes}: a test pattern has blocks of {} here, or multiples of that", words::block(unit));
+    let what = format!("{option} {bytes}: a test pattern here needs multiples of {}", words::block(unit));
     let near = match below {
         0 => unit.to_string(),
         _ => format!("{below} or {}", below.saturating_add(unit)),
@@ -149,9 +148,9 @@ fn whole_requests(plan: &Plan) -> Result<()> {
         return Ok(());
     }
     let most = words::block(PATTERN_BLOCK_BYTES.into());
-    let what = format!("--block-size {block}: the blocks of a test pattern, of {most}, must not be cut in two");
+    let what = format!("--block-size {block}: must be a multiple of the test pattern block of {most}");
     let near = block.next_multiple_of(PATTERN_BLOCK_BYTES);
-    Err(Error::new(Kind::Usage, what).advise(format!("Give {near}, or leave --block-size out.")))
+    Err(Error::new(Kind::Usage, what).advise(format!("Give {near}, or omit --block-size.")))
 }
 
 /// Bytes of a block: what the disk writes at once, so that each such piece has a mark of its own; less where that does

@@ -73,7 +73,7 @@ fn against_manifest(options: &Options, path: &str, words: &[String], out: Out) -
     outcome.differences = Some(differences);
     if !manifest.unread.is_empty() {
         let bytes = manifest.unread.total_bytes();
-        outcome.notes.push(format!("{bytes} bytes could not be read when the copy was made: they should be zeros"));
+        outcome.notes.push(format!("{bytes} bytes were unreadable during the copy: zeros are expected"));
     }
     tell(&Went { options, decision: &decision, outcome: &outcome, words, started }, &console)
 }

@@ -15,8 +15,8 @@ use std::ffi::OsString;
 
 /// Compare two sides: what differs, and where
 ///
-/// Read SRC and DST and tell whether they are equal, and if not, where they differ. Nothing is written. DST may be
-/// larger than SRC if it is a device; two files have to be equally long, unless a range is given.
+/// Read SRC and DST and report whether they are equal, and if not, where they differ. Nothing is written. DST may be
+/// larger than SRC if it is a device; two files must have the same length, unless a range is given.
 #[derive(Debug, Parser)]
 #[command(name = "verify")]
 #[command(
@@ -28,54 +28,54 @@ use std::ffi::OsString;
     ])
 )]
 pub(crate) struct VerifyArguments {
-    /// Source: block device, file, pipe, - for standard input, /dev/zero; with --manifest there is none
+    /// Source: block device, file, pipe, - for standard input, /dev/zero; omitted with --manifest
     #[arg(value_name = "SRC", value_hint = ValueHint::AnyPath)]
     source: OsString,
 
-    /// Dest: block device or file; it is only read
+    /// Destination: block device or file; haul only reads it
     #[arg(value_name = "DST", value_hint = ValueHint::AnyPath, required_unless_present = "manifest")]
     dest: Option<OsString>,
 
-    /// Compare DST with this manifest, not with a source
+    /// Compare DST with this manifest instead of a source
     ///
-    /// Compare DST, the only operand then, with the digests in the manifest FILE of a copy. What differs is told in
-    /// blocks. It begins where the copy began, if DST is a side of that copy; --seek says otherwise.
+    /// Compare DST, then the only operand, with the digests in the manifest FILE of a copy. Differences are reported by
+    /// block. The comparison starts where the copy started, if DST is a side of that copy; --seek overrides that.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Method")]
     #[arg(conflicts_with_all = ["dest", "skip", "count"])]
     manifest: Option<OsString>,
 
-    /// Begin this far into the source
+    /// Start at this offset of the source
     ///
-    /// Begin at this byte of the source. A pipe has no offsets: it cannot be skipped.
+    /// Start at this byte offset of the source. A pipe has no offsets and does not support it.
     #[arg(long, value_name = "SIZE", value_parser = words::offset, allow_hyphen_values = true, help_heading = "Range")]
     skip: Option<u64>,
 
-    /// Begin this far into the dest
+    /// Start at this offset of the destination
     ///
-    /// Begin at this byte of the dest. With --skip, --seek or --count only that range has to be equal: that one file is
-    /// longer than the other is no difference then.
+    /// Start at this byte offset of the destination. With --skip, --seek or --count only that range must be equal:
+    /// different lengths of the files are then no difference.
     #[arg(long, value_name = "SIZE", value_parser = words::offset, allow_hyphen_values = true, help_heading = "Range")]
     seek: Option<u64>,
 
-    /// Compare this many bytes, not all
+    /// Compare only this many bytes
     ///
-    /// Compare this many bytes instead of everything up to the end of the source. More than the source has is an error.
+    /// Compare this many bytes instead of everything up to the end of the source. A count beyond the end of the source
+    /// is an error.
     #[arg(long, short = 'c', value_name = "SIZE", value_parser = words::amount, allow_hyphen_values = true)]
     #[arg(help_heading = "Range")]
     count: Option<u64>,
 
     /// Show the plan, compare nothing
     ///
-    /// Show the whole plan with the reason of each choice, and an estimate from a few short probing reads.
+    /// Show the complete plan with the reason for each choice, and an estimate from a few short sample reads.
     #[arg(long, short = 'n', help_heading = "Method")]
     dry_run: bool,
 
-    /// Places that cannot be read: stop, skip, retry:N
+    /// On unreadable sectors: stop, skip, retry:N
     ///
-    /// What to do about a place that cannot be read, on either side. stop: end there. skip: read around it down to the
-    /// logical block and compare the rest; the report lists it, as neither equal nor different, and status 1 says that
-    /// it was not all. retry:N: try each such block N times more before it counts as unreadable, then stop, or go on
-    /// with retry:N,skip.
+    /// What to do about unreadable sectors on either side. stop: end there. skip: read smaller pieces down to the
+    /// logical block and compare the rest; the report lists the unreadable sectors as not compared, and the exit status
+    /// is 1. retry:N: retry each such block N times, then stop, or continue with retry:N,skip.
     #[arg(long, value_name = "HOW", value_parser = on_error::parse, default_value = "stop", help_heading = "Method")]
     #[arg(hide_default_value = true)]
     on_error: OnError,

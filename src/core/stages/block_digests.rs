@@ -56,7 +56,7 @@ impl BlockMaker {
         let hasher = match kind {
             HashKind::Blake3 => Hasher::Blake3(Box::default()),
             HashKind::Sha256 => Hasher::Sha256(Sha256::new()),
-            HashKind::Md5 | HashKind::Xxh3 => panic!("{} does not identify blocks", kind.name()),
+            HashKind::Md5 | HashKind::Xxh3 => panic!("{} cannot identify blocks", kind.name()),
         };
         let nothing = Extent::new(0, 0);
         let zeros = BlockDigest::of_zeros(kind, block_bytes);

@@ -44,11 +44,11 @@ impl BlockDevice {
         let failed = |error: io::Error| opening.error(Kind::Open, "").because(error);
         let stat = rustix::fs::fstat(io.main()).map_err(|errno| failed(errno.into()))?;
         if FileType::from_raw_mode(stat.st_mode) != FileType::BlockDevice {
-            return Err(opening.changed(": it is no block device"));
+            return Err(opening.changed(": not a block device"));
         }
         let size = block::size_bytes(io.main()).map_err(failed)?;
         if let Some(known) = opening.facts.size.filter(|known| *known != size) {
-            return Err(opening.changed(&format!(": it had {known} bytes and now has {size}")));
+            return Err(opening.changed(&format!(": its size changed from {known} to {size} bytes")));
         }
         let logical_block_bytes = rustix::fs::ioctl_blksszget(io.main()).map_err(|errno| failed(errno.into()))?;
         let logical_block_bytes = logical_block_bytes.into();

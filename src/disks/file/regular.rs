@@ -81,7 +81,7 @@ impl RegularFile {
         let access = opening.plan.access;
         let id = id.map_or_else(|| file_id(fd.as_fd()).map_err(failed), Ok)?;
         if FileType::from_raw_mode(rustix::fs::fstat(&fd).map_err(failed)?.st_mode) != FileType::RegularFile {
-            return Err(opening.changed(": it is no regular file"));
+            return Err(opening.changed(": not a regular file"));
         }
         let io = if access.cache == Cache::Direct {
             let direct = opening.open(OFlags::DIRECT)?;

@@ -326,7 +326,7 @@ impl Endpoint for NvmeNamespace {
         let mut notes: Vec<String> = self.ring.notes().into_iter().map(|note| format!("{name}: {note}")).collect();
         match self.given_again.load(Relaxed) {
             0 => {}
-            times => notes.push(format!("{name}: commands that were given again after a failure: {times}")),
+            times => notes.push(format!("{name}: commands retried after a failure: {times}")),
         }
         Closing { detail, notes, ..Closing::default() }
     }

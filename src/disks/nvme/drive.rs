@@ -58,16 +58,16 @@ pub(super) fn identify(drive: &dyn Drive, nsid: u32) -> io::Result<(Controller, 
     let controller = namespace::controller(&*answer(drive, nsid, Structure::Controller)?);
     let Some(found) = namespace::namespace(&*answer(drive, nsid, Structure::Namespace)?) else {
         return Err(refusal(
-            "its namespace is not active, or says of itself what cannot be",
-            "See nvme list-ns for the namespaces of the drive that are active.",
+            "its namespace is inactive, or reports impossible properties",
+            "'nvme list-ns' shows the active namespaces of the drive.",
         ));
     };
     // Drives before NVMe 1.3 do not know the question, and have the usual command set.
     let set = answer(drive, nsid, Structure::Descriptors).map_or(0, |answer| namespace::command_set(&answer));
     if set != 0 {
         return Err(refusal(
-            "it is a zoned or key-value namespace, which does not take reads and writes in any order",
-            "Choose another drive, or a tool that knows zones.",
+            "it is a zoned or key-value namespace, which does not support random reads and writes",
+            "Choose another drive, or a tool that supports zones.",
         ));
     }
     if let Some(why) = found.loses() {

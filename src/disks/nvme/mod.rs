@@ -65,11 +65,11 @@ pub(super) fn open(opening: Opening<'_>, through: &Through) -> Result<Arc<dyn En
     let start = through.node.start;
     let size = opening.facts.size.unwrap_or(namespace.bytes());
     if block != opening.facts.logical_block_bytes || start.saturating_add(size) > namespace.bytes() {
-        return Err(opening.changed(": its blocks or their number are others"));
+        return Err(opening.changed(": its block size or number of blocks changed"));
     }
     if !start.is_multiple_of(block.into()) || !size.is_multiple_of(block.into()) {
-        let what = format!(" by commands: it does not begin and end with blocks of {block} bytes");
-        return Err(opening.error(Kind::Unsupported, &what).advise("Name it without --passthrough."));
+        let what = format!(" with passthrough: it is not aligned to blocks of {block} bytes");
+        return Err(opening.error(Kind::Unsupported, &what).advise("Omit --passthrough."));
     }
     let place = Place { nsid, start, size, command_bytes_max: opening.facts.queue.max_request_bytes };
     let facts = opening.facts.clone();
@@ -82,7 +82,7 @@ fn open_node(node: &Passthrough, flags: OFlags) -> io::Result<OwnedFd> {
     let fd = rustix::fs::open(&node.node, flags | OFlags::CLOEXEC, Mode::empty())?;
     let stat = rustix::fs::fstat(&fd)?;
     if FileType::from_raw_mode(stat.st_mode) != FileType::CharacterDevice || stat.st_rdev != node.number {
-        return Err(io::Error::other("it is another device since it was looked at"));
+        return Err(io::Error::other("another device has replaced it"));
     }
     Ok(fd)
 }

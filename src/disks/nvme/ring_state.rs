@@ -66,7 +66,7 @@ impl RingState {
         let Registered { refused, used, .. } = &self.registered;
         match (self.used.load(Relaxed), refused.load(Relaxed), used.load(Relaxed)) {
             (true, false, true) => "uring_cmd, fixed buffers",
-            (true, true, _) => "uring_cmd without fixed buffers, which this kernel does not take",
+            (true, true, _) => "uring_cmd without fixed buffers, which this kernel does not support",
             (true, ..) => "uring_cmd",
             (false, ..) => "ioctl",
         }
@@ -75,7 +75,7 @@ impl RingState {
     /// What could not be had.
     pub(super) fn notes(&self) -> Vec<String> {
         let refused = self.refusal().map(|why| {
-            format!("the kernel takes no NVMe commands on a ring ({why}): helper threads gave them by ioctl")
+            format!("the kernel does not support NVMe commands in io_uring ({why}): helper threads used ioctl")
         });
         refused.into_iter().collect()
     }

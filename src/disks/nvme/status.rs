@@ -37,7 +37,7 @@ const GENERIC: &[(u8, &str)] = &[
     (0x08, "command aborted: its queue was deleted"),
     (0x09, "command aborted: the other half of a fused command failed"),
     (0x0a, "command aborted: the other half of a fused command is missing"),
-    (0x0b, "invalid namespace or format: the namespace is not there"),
+    (0x0b, "invalid namespace or format"),
     (0x0c, "command sequence error"),
     (0x12, "invalid use of controller memory buffer"),
     (0x13, "PRP offset invalid"),
@@ -126,11 +126,11 @@ impl Status {
     pub(super) fn words(self) -> String {
         let (of_type, code) = (self.of_type(), self.code());
         let (table, unknown) = match of_type {
-            0 => (GENERIC, "unknown failure"),
-            1 => (SPECIFIC, "unknown failure of this command"),
-            2 => (MEDIUM, "unknown failure of the medium"),
-            3 => (PATH, "unknown failure on the way to the drive"),
-            _ => (&[] as &[_], "failure in the words of its maker"),
+            0 => (GENERIC, "unknown error"),
+            1 => (SPECIFIC, "unknown command specific error"),
+            2 => (MEDIUM, "unknown medium error"),
+            3 => (PATH, "unknown path error"),
+            _ => (&[] as &[_], "vendor specific error"),
         };
         let words = table.iter().find(|(of, _)| *of == code).map_or(unknown, |(_, words)| words);
         format!("{words} (NVMe status {of_type:x}/{code:02x})")
@@ -150,15 +150,15 @@ impl Meaning {
     /// What to do next; empty where nothing helps.
     pub(super) fn advice(self) -> &'static str {
         match self {
-            Meaning::NotReady => "Wait until it is, then continue: a format or a sanitize may take hours.",
+            Meaning::NotReady => "Wait until it is ready, then continue: a format or a sanitize may take hours.",
             Meaning::Protected => {
-                "Take the protection away (nvme get-feature -f 0x84 shows it, sedutil unlocks a locked range)."
+                "Remove the write protection ('nvme get-feature -f 0x84' shows it, sedutil unlocks a locked range)."
             }
-            Meaning::Gone => "See 'haul list' for the drives there are.",
+            Meaning::Gone => "'haul list' shows the available drives.",
             Meaning::Medium => {
-                "The drive's own logs say more (nvme smart-log, nvme error-log). One that fails so is to be replaced."
+                "See the logs of the drive (nvme smart-log, nvme error-log). Replace a drive with this failure."
             }
-            Meaning::Other => "The drive's own log may say more (nvme error-log).",
+            Meaning::Other => "See the log of the drive (nvme error-log).",
             Meaning::Full => "",
         }
     }
@@ -177,11 +177,11 @@ mod tests {
             (0x4080, "LBA out of range (NVMe status 0/80)", Meaning::Other, true),
             (0x0082, "namespace not ready (NVMe status 0/82)", Meaning::NotReady, false),
             (0x4020, "namespace is write protected (NVMe status 0/20)", Meaning::Protected, true),
-            (0x400b, "invalid namespace or format: the namespace is not there (NVMe status 0/0b)", Meaning::Gone, true),
+            (0x400b, "invalid namespace or format (NVMe status 0/0b)", Meaning::Gone, true),
             (0x4081, "capacity exceeded (NVMe status 0/81)", Meaning::Full, true),
             (0x0371, "command aborted by the host (NVMe status 3/71)", Meaning::Other, false),
-            (0x01ff, "unknown failure of this command (NVMe status 1/ff)", Meaning::Other, false),
-            (0x07c1, "failure in the words of its maker (NVMe status 7/c1)", Meaning::Other, false),
+            (0x01ff, "unknown command specific error (NVMe status 1/ff)", Meaning::Other, false),
+            (0x07c1, "vendor specific error (NVMe status 7/c1)", Meaning::Other, false),
         ];
         for (raw, words, meaning, is_final) in table {
             let status = Status(raw);

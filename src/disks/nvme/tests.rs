@@ -214,7 +214,7 @@ fn a_failure_that_passes_is_met_with_another_try_and_told() {
         drive.next.lock().unwrap().push(next);
         carry(&device, &mut request(Op::Read, 0, 512)).unwrap();
         assert_eq!(drive.take_given().len(), 2);
-        assert_eq!(device.closing().notes, ["/dev/ng0n1: commands that were given again after a failure: 1"]);
+        assert_eq!(device.closing().notes, ["/dev/ng0n1: commands retried after a failure: 1"]);
     }
 }
 
@@ -224,7 +224,7 @@ fn what_the_drive_calls_final_is_not_tried_again() {
         (0x4006, "internal error (NVMe status 0/06), LBA 0", Kind::Io),
         (0x4020, "namespace is write protected (NVMe status 0/20), LBA 0", Kind::Io),
         (0x4081, "capacity exceeded (NVMe status 0/81), LBA 0", Kind::NoSpace),
-        (0x400b, "invalid namespace or format: the namespace is not there (NVMe status 0/0b), LBA 0", Kind::Gone),
+        (0x400b, "invalid namespace or format (NVMe status 0/0b), LBA 0", Kind::Gone),
     ] {
         let drive = drive(9, &[]);
         let device = opened(&drive, 0, 64);
@@ -294,7 +294,11 @@ fn a_kernel_that_refuses_commands_on_a_ring_is_believed_at_once_and_told_of() {
     assert_eq!(device.decode(&read, -libc::EOPNOTSUPP, [0; 2]).unwrap(), None);
     assert!(!device.takes(&read));
     assert!(device.on_ring().is_some(), "the others in flight come back by it");
-    assert!(device.closing().notes[0].contains("no NVMe commands on a ring"), "{:?}", device.closing().notes);
+    assert!(
+        device.closing().notes[0].contains("does not support NVMe commands in io_uring"),
+        "{:?}",
+        device.closing().notes
+    );
     assert!(device.closing().detail.unwrap().ends_with("(ioctl)"));
 }
 
@@ -336,7 +340,7 @@ fn metadata_is_refused_and_so_is_what_is_not_active() {
     assert_eq!(said(&error).kind, Kind::Unsupported);
     assert!(error.to_string().contains("8 bytes of metadata"));
     *drive.identify.lock().unwrap() = [0; 4096];
-    assert!(identify(&drive, NSID).unwrap_err().to_string().contains("not active"));
+    assert!(identify(&drive, NSID).unwrap_err().to_string().contains("inactive"));
 }
 
 #[test]

@@ -118,7 +118,7 @@ impl Endpoint for Ordered {
         let (at, position) = (request.at(), self.position.load(Relaxed));
         if at != position {
             // A fault of this program; what has gone into a pipe cannot be taken back.
-            return Err(io::Error::other(format!("byte {at} would be written where byte {position} belongs")));
+            return Err(io::Error::other(format!("byte {at} would be written at the position of byte {position}")));
         }
         if request.op == Op::Write {
             let bytes = request.rest();

@@ -51,7 +51,7 @@ fn bytes_that_are_not_the_next_ones_are_not_written_into_a_stream() {
     assert_eq!(dest.perform(&mut request(Op::Write, 0, 100)).unwrap(), 100);
     for offset in [0, 99, 101] {
         let error = dest.perform(&mut request(Op::Write, offset, 100)).unwrap_err();
-        assert!(error.to_string().contains(&format!("byte {offset} would be written where byte 100 belongs")));
+        assert!(error.to_string().contains(&format!("byte {offset} would be written at the position of byte 100")));
     }
     drop(dest);
     let mut bytes = Vec::new();

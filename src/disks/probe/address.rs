@@ -140,8 +140,8 @@ fn behind(address: &str, side: Side, node: Passthrough, number: Option<u64>, sta
     };
     let failed = |cause: io::Error| {
         let path = path.display();
-        let what = format!("{} {address} belongs to {path}, which cannot be looked at", side.name());
-        let advice = "What would keep a disk in use from being overwritten cannot be checked without it.";
+        let what = format!("{} {address} belongs to {path}, which cannot be examined", side.name());
+        let advice = "Without it haul cannot check whether the disk is in use.";
         Error::new(Kind::Refused, what).on(side).because(cause).advise(advice)
     };
     let stat = rustix::fs::stat(&path).map_err(|errno| failed(errno.into()))?;
@@ -185,8 +185,8 @@ fn missing(address: &str, snapshot: &Snapshot) -> Result<Place> {
 
 /// A name below /dev that is not there: a slip, or a device that is not plugged in.
 fn no_device(address: &str) -> Error {
-    let what = format!("dest {address}: no such device, and a regular file is never made under /dev");
-    let advice = "See 'haul list' for the devices that are there; is it plugged in, and spelt right?";
+    let what = format!("destination {address}: no such device, and haul creates no regular file under /dev");
+    let advice = "Check the name and whether the device is connected; 'haul list' shows the available devices.";
     Error::new(Kind::Refused, what).on(Side::Dest).advise(advice)
 }
 
@@ -217,10 +217,10 @@ fn parent(path: &Path) -> &Path {
 }
 
 fn no_directory(address: &str, path: &Path, cause: io::Error) -> Error {
-    let what = format!("cannot make dest {address} in directory {}", parent(path).display());
+    let what = format!("cannot create destination {address} in directory {}", parent(path).display());
     let advice = match cause.kind() {
-        io::ErrorKind::PermissionDenied => "Run it as a user who may enter that directory, or as root.",
-        _ => "Check the path, or make the directory first.",
+        io::ErrorKind::PermissionDenied => "Run the command as root, or as a user with access to that directory.",
+        _ => "Check the path, or create the directory first.",
     };
     Error::new(Kind::Open, what).on(Side::Dest).because(cause).advise(advice)
 }
@@ -230,30 +230,30 @@ fn redirected_device(side: Side) -> Error {
         Side::Source => ("standard input", "--skip"),
         Side::Dest => ("standard output", "--seek"),
     };
-    let what = format!("{stream} is a block device: as a stream it would get none of a device's checks");
-    let advice = format!("Name the device instead of -; where to begin in it is said with {option}.");
+    let what = format!("{stream} is a block device: as a stream it would bypass the safety checks for devices");
+    let advice = format!("Name the device instead of -; {option} sets the offset to start at.");
     Error::new(Kind::Refused, what).on(side).advise(advice)
 }
 
 fn socket(address: &str, side: Side) -> Error {
-    let what = format!("{} {address} is a socket, which cannot be opened by its name", side.name());
-    let advice = "Let another program connect to it, and copy from or to that one through a pipe.";
+    let what = format!("{} {address} is a socket, which cannot be opened by name", side.name());
+    let advice = "Let another program connect to it, and copy from or to that program through a pipe.";
     Error::new(Kind::Usage, what).on(side).advise(advice)
 }
 
 fn directory(address: &str, side: Side) -> Error {
     let what = format!("{} {address} is a directory", side.name());
     let advice = match side {
-        Side::Source => "Name a file in it, or the device that it is mounted from; to copy a tree, use cp -a.",
-        Side::Dest => "Name the file in it that is to be written.",
+        Side::Source => "Name a file in it, or the device it is mounted from; to copy a directory tree, use cp -a.",
+        Side::Dest => "Name the file to write.",
     };
     Error::new(Kind::Usage, what).on(side).advise(advice)
 }
 
 /// A name that can only be that of a directory, where nothing is.
 fn absent_directory(address: &str) -> Error {
-    let what = format!("there is no directory {address}");
-    let advice = "Name the file that is to be written; where it is to be in a new directory, make that first.";
+    let what = format!("directory {address} does not exist");
+    let advice = "Name the file to write; create a new directory first.";
     Error::new(Kind::Usage, what).on(Side::Dest).advise(advice)
 }
 
@@ -266,14 +266,14 @@ pub(super) fn cannot_open(side: Side, address: &str, cause: io::Error) -> Error 
     };
     let advice = match rustix::io::Errno::from_io_error(&cause) {
         Some(rustix::io::Errno::NOENT) => "Check the path.",
-        Some(rustix::io::Errno::BADF) => "It is closed; redirect it, or name a file.",
+        Some(rustix::io::Errno::BADF) => "It is closed: redirect it, or name a file.",
         Some(rustix::io::Errno::ACCESS | rustix::io::Errno::PERM) => {
-            "Run it as root, or as a user who may; devices can often be used by the group 'disk'."
+            "Run the command as root, or as a user with permission (for devices often the group 'disk')."
         }
         Some(rustix::io::Errno::NOMEDIUM) => "Insert a medium.",
-        Some(rustix::io::Errno::NXIO | rustix::io::Errno::NODEV) => "Is the device still plugged in?",
-        Some(rustix::io::Errno::NOTDIR) => "A part of the path is no directory; check it.",
-        Some(rustix::io::Errno::LOOP) => "A symbolic link of that path leads to itself; name the file itself.",
+        Some(rustix::io::Errno::NXIO | rustix::io::Errno::NODEV) => "Check whether the device is still connected.",
+        Some(rustix::io::Errno::NOTDIR) => "Check the path: a component of it is not a directory.",
+        Some(rustix::io::Errno::LOOP) => "The path contains a loop of symbolic links; name the file itself.",
         _ => "",
     };
     let what = format!("cannot open {} {name}", side.name());

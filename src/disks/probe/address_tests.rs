@@ -69,11 +69,11 @@ fn what_cannot_be_an_endpoint_is_refused_with_advice() {
     let table = [
         (path.to_owned(), s, Kind::Usage, "is a directory"),
         (path.to_owned(), d, Kind::Usage, "is a directory"),
-        (format!("{path}/new/"), d, Kind::Usage, "there is no directory"),
+        (format!("{path}/new/"), d, Kind::Usage, "does not exist"),
         (String::new(), s, Kind::Usage, "empty name"),
         (format!("{path}/none"), s, Kind::Open, "cannot open source"),
         (format!("{path}/none/none"), d, Kind::Open, "directory"),
-        (format!("{file}/none"), d, Kind::Open, "cannot open dest"),
+        (format!("{file}/none"), d, Kind::Open, "cannot open destination"),
         (format!("{path}/loop"), s, Kind::Open, "cannot open source"),
         ("/dev/haul-no-such-device".to_owned(), d, Kind::Refused, "no such device"),
         ("/dev/../dev/haul-no-such-device".to_owned(), d, Kind::Refused, "no such device"),

@@ -1,6 +1,7 @@
 //! Character devices: the few that bytes can be copied from or to, and names for the rest.
 use super::sysfs::{Sysfs, names_in, text};
 use crate::core::{EndpointKind, Error, Kind, Result, Side};
+use crate::sys;
 use rustix::fs::{major, makedev, minor};
 use std::fs;
 
@@ -68,9 +69,9 @@ fn last_active(name: &str, sysfs: &Sysfs) -> Option<u64> {
 }
 
 fn no_use(address: &str, numbers: (u32, u32), side: Side, sysfs: &Sysfs) -> Error {
-    let what = format!("{} {address} is a character device without bytes to copy", side.name());
+    let what = format!("{} {address} is a character device that holds no data", side.name());
     let advice = match block_device(numbers, sysfs) {
-        Some(name) => format!("Name the block device that belongs to it: /dev/{name}."),
+        Some(name) => format!("Name its block device: /dev/{name}."),
         None => "Name a block device; see 'haul list'.".to_owned(),
     };
     Error::new(Kind::Usage, what).on(side).advise(advice)
@@ -78,7 +79,7 @@ fn no_use(address: &str, numbers: (u32, u32), side: Side, sysfs: &Sysfs) -> Erro
 
 /// The block device that a pass-through node (sg, bsg, ng) belongs to.
 fn block_device(numbers: (u32, u32), sysfs: &Sysfs) -> Option<String> {
-    let dir = fs::canonicalize(sysfs.path(&format!("dev/char/{}:{}", numbers.0, numbers.1))).ok()?;
+    let dir = sys::resolved(&sysfs.path(&format!("dev/char/{}:{}", numbers.0, numbers.1))).ok()?;
     if let Some(name) = names_in(&dir.join("device/block")).into_iter().next() {
         return Some(name);
     }

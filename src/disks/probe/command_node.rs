@@ -22,11 +22,11 @@ pub(super) fn refusal(name: &str, number: u64, side: Side, sysfs: &Sysfs) -> Opt
     let (what, advice) = match commands {
         CommandSet::Scsi => {
             let dir = sysfs.path(&format!("dev/char/{}:{}/device", numbers.0, numbers.1));
-            ("a SCSI generic node, which takes SCSI commands and no bytes", scsi_advice(&dir, block))
+            ("a SCSI generic node, which accepts only SCSI commands", scsi_advice(&dir, block))
         }
         CommandSet::Nvme => {
             let advice = block.map_or_else(|| "See 'haul list'.".to_owned(), |node| format!("Name {node}."));
-            ("an NVMe generic node, which takes NVMe commands and no bytes", advice)
+            ("an NVMe generic node, which accepts only NVMe commands", advice)
         }
     };
     let verb = if side == Side::Source { "read source" } else { "write to destination" };
@@ -35,7 +35,7 @@ pub(super) fn refusal(name: &str, number: u64, side: Side, sysfs: &Sysfs) -> Opt
 
 /// How the bytes of the device in `dir` are had.
 fn scsi_advice(dir: &Path, block: Option<String>) -> String {
-    let sg_dd = "Write 'haul sg_dd' for 'haul dd', which copies by commands";
+    let sg_dd = "Use 'haul sg_dd' instead of 'haul dd' to copy with SCSI commands";
     if let Some(node) = block {
         return format!("{sg_dd}, or name {node}.");
     }
@@ -47,7 +47,7 @@ fn scsi_advice(dir: &Path, block: Option<String>) -> String {
     match text(dir, "type").map(|kind| kind.trim().to_owned()).as_deref() {
         // Disks, write-once and optical ones, CD drives, simplified and zoned disks.
         None | Some("0" | "4" | "5" | "7" | "14" | "20") => format!("{sg_dd}."),
-        Some(_) => "It is no disk, so nothing can be copied from or to it: see 'haul list'.".to_owned(),
+        Some(_) => "It is not a disk, so haul cannot copy from or to it: see 'haul list'.".to_owned(),
     }
 }
 
@@ -82,13 +82,20 @@ mod tests {
 
     #[test]
     fn what_to_do_instead_depends_on_what_stands_behind_the_node() {
-        assert_eq!(said(&[], true), "Write 'haul sg_dd' for 'haul dd', which copies by commands, or name /dev/sdk.");
-        assert!(said(&[("type", "0\n")], false).ends_with("copies by commands."), "a disk without a block device");
+        assert_eq!(
+            said(&[], true),
+            "Use 'haul sg_dd' instead of 'haul dd' to copy with SCSI commands, or name \
+            /dev/sdk."
+        );
+        assert!(
+            said(&[("type", "0\n")], false).ends_with("to copy with SCSI commands."),
+            "a disk without a block device"
+        );
         let tape =
             [("type", "1\n"), ("scsi_tape/st0/dev", ""), ("scsi_tape/nst0a/dev", ""), ("scsi_tape/nst0/dev", "")];
         assert_eq!(said(&tape, false), "It is a tape drive: name /dev/nst0.");
         for kind in ["3", "6", "8", "13"] {
-            assert!(said(&[("type", kind)], false).contains("no disk"), "{kind}");
+            assert!(said(&[("type", kind)], false).contains("not a disk"), "{kind}");
         }
     }
 

@@ -21,7 +21,7 @@ pub(super) struct Loop {
 
 /// Every attached loop device of which it can be found out what it lies on.
 pub(super) fn attached(sysfs: &Sysfs) -> Vec<Loop> {
-    sysfs.disks().into_iter().filter(|disk| disk.name.starts_with("loop")).filter_map(look).collect()
+    sysfs.disks_named("loop").into_iter().filter_map(look).collect()
 }
 
 fn look(device: Device) -> Option<Loop> {

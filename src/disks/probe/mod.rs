@@ -50,9 +50,19 @@ pub fn both(source: &str, dest: &str) -> Result<(Facts, Facts)> {
 /// # Errors
 /// As for [`source`] and [`dest`]; Unsupported or Refused for a disk that cannot be used so.
 pub fn both_through(source: &str, dest: &str, through: [bool; 2]) -> Result<(Facts, Facts)> {
+    let (source, mut dests) = several_through(source, &[dest], through)?;
+    Ok((source, dests.remove(0)))
+}
+
+/// The same of a source and several dests.
+///
+/// # Errors
+/// As for [`both_through`], the source's first.
+pub fn several_through(source: &str, dests: &[&str], through: [bool; 2]) -> Result<(Facts, Vec<Facts>)> {
     let snapshot = Snapshot::take();
-    let look = |address, side: Side| look(address, side, &snapshot, through[side.index()]);
-    Ok((look(source, Side::Source)?, look(dest, Side::Dest)?))
+    let look = |address: &str, side: Side| look(address, side, &snapshot, through[side.index()]);
+    let source = look(source, Side::Source)?;
+    Ok((source, dests.iter().map(|dest| look(dest, Side::Dest)).collect::<Result<_>>()?))
 }
 
 /// The same of two sides that are to be compared: both are to be read, and both have to be there.

@@ -2,8 +2,8 @@
 use super::snapshot::Snapshot;
 use super::sysfs::{Device, Sysfs, names_in, text};
 use crate::core::{CommandSet, Passthrough};
+use crate::sys;
 use rustix::fs::makedev;
-use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The node of the disk that `device` is, or is a part of; `None` where it has none, or its driver is not loaded.
@@ -34,8 +34,8 @@ pub(super) fn directory(sysfs: &Sysfs, disk: &Device) -> Option<(CommandSet, Pat
 
 /// The node of that number, as `path`, and the block device behind it; `None` for any other character device.
 pub(super) fn of_node(sysfs: &Sysfs, path: &Path, node: (u32, u32)) -> Option<(Passthrough, Option<Device>)> {
-    let dir = fs::canonicalize(sysfs.path(&format!("dev/char/{}:{}", node.0, node.1))).ok()?;
-    let subsystem = fs::canonicalize(dir.join("subsystem")).ok()?;
+    let dir = sys::resolved(&sysfs.path(&format!("dev/char/{}:{}", node.0, node.1))).ok()?;
+    let subsystem = sys::resolved(&dir.join("subsystem")).ok()?;
     let (commands, device) = match subsystem.file_name()?.to_str()? {
         "scsi_generic" => {
             let block = dir.join("device/block");

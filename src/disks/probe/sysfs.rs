@@ -1,5 +1,6 @@
 //! Block devices as sysfs shows them: what is a part of what, what is on top of what.
 use crate::disks::queue_limits;
+use crate::sys;
 use rustix::fs::{major, makedev, minor};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -46,6 +47,13 @@ impl Sysfs {
         devices_in(&self.root.join("block"))
     }
 
+    /// The disks and whole virtual devices whose names begin so.
+    pub(super) fn disks_named(&self, prefix: &str) -> Vec<Device> {
+        let dir = self.root.join("block");
+        let names = names_in(&dir).into_iter().filter(|name| name.starts_with(prefix));
+        names.filter_map(|name| Device::at(&dir.join(name))).collect()
+    }
+
     /// The block devices that a btrfs with a part on `device` is made of, itself among them; empty for other devices.
     pub(super) fn btrfs_members(&self, device: &Device) -> Vec<Device> {
         let systems = names_in(&self.root.join("fs/btrfs"));
@@ -57,7 +65,11 @@ impl Sysfs {
 impl Device {
     /// The device that a directory or link in sysfs stands for.
     pub(super) fn at(path: &Path) -> Option<Device> {
-        let dir = fs::canonicalize(path).ok()?;
+        Device::in_dir(sys::resolved(path).ok()?)
+    }
+
+    /// The device of a directory in which every link is resolved.
+    fn in_dir(dir: PathBuf) -> Option<Device> {
         let (major, minor) = text(&dir, "dev")?.split_once(':').map(|(a, b)| (a.parse(), b.parse()))?;
         // sysfs cannot have a slash in a name and writes `cciss!c0d0`.
         let name = dir.file_name()?.to_string_lossy().replace('!', "/");
@@ -71,16 +83,19 @@ impl Device {
 
     /// The disk that it is a partition of.
     pub(super) fn disk(&self) -> Option<Device> {
-        self.dir.join("partition").exists().then(|| Device::at(self.dir.parent()?)).flatten()
+        self.dir.join("partition").exists().then(|| Device::in_dir(self.dir.parent()?.to_owned())).flatten()
     }
 
     /// Its partitions in the order of their places.
     pub(super) fn partitions(&self) -> Vec<Device> {
+        // The kernel names a partition by its disk; the other entries, some 30, need not be looked into.
+        let disk = self.dir.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let mut found: Vec<Device> = names_in(&self.dir)
             .iter()
+            .filter(|name| name.starts_with(&disk))
             .map(|name| self.dir.join(name))
             .filter(|dir| dir.join("partition").is_file())
-            .filter_map(|dir| Device::at(&dir))
+            .filter_map(Device::in_dir)
             .collect();
         found.sort_by_key(|part| (part.start(), part.number));
         found
@@ -121,7 +136,7 @@ impl Device {
 
 /// The text of an attribute without the newline at its end; `None` where there is none or it is empty.
 pub(super) fn text(dir: &Path, name: &str) -> Option<String> {
-    let bytes = fs::read(dir.join(name)).ok()?;
+    let bytes = sys::attribute(&dir.join(name)).ok()?;
     let text = String::from_utf8_lossy(&bytes);
     let text = text.strip_suffix('\n').unwrap_or(&text);
     (!text.is_empty()).then(|| text.to_owned())

@@ -69,7 +69,7 @@ impl Disk {
         let size = facts.size.unwrap_or(0);
         let disk_bytes = survey.capacity.blocks.saturating_mul(survey.capacity.block_bytes.into());
         if survey.capacity.block_bytes != facts.logical_block_bytes || through.node.start + size > disk_bytes {
-            return Err(opening.changed(&format!(": it has {disk_bytes} bytes now")));
+            return Err(opening.changed(&format!(": its size is now {disk_bytes} bytes")));
         }
         let wishes = through.wishes;
         can_do(opening, &survey, &wishes)?;
@@ -148,7 +148,7 @@ impl Disk {
         let place = Place { lba, blocks: u64::from(len) / block, block_bytes: block, start: self.start };
         let beyond = offset.checked_add(len.into()).is_none_or(|end| end > self.size);
         if beyond {
-            let words = format!("byte {offset} is beyond the end of it, at {}", self.size);
+            let words = format!("byte {offset} is beyond its end at byte {}", self.size);
             return Err(DeviceError {
                 kind: Kind::Io,
                 words,
@@ -161,8 +161,8 @@ impl Disk {
         }
         let way = if op == Op::Read { Way::Read } else { Way::Write };
         let cdb = Cdb::transfer(way, lba, len / self.block_bytes, self.form).ok_or_else(|| {
-            let words = format!("no command of {} bytes can name LBA {lba}", self.form.bytes.unwrap_or(16));
-            let advice = "Let the length of commands be chosen.";
+            let words = format!("a command of {} bytes cannot address LBA {lba}", self.form.bytes.unwrap_or(16));
+            let advice = "Omit the command size.";
             DeviceError { kind: Kind::Unsupported, words, offset: Some(offset), of_medium: false, advice, sense: None }
         })?;
         Ok((cdb, place))
@@ -288,12 +288,12 @@ impl Disk {
 fn can_do(opening: &Opening<'_>, survey: &Survey, wishes: &CommandWishes) -> Result<()> {
     if opening.writes && survey.mode.write_protected {
         let error = opening.error(Kind::Refused, ": its medium is write-protected");
-        return Err(error.advise("Take the write protection off, then run it again."));
+        return Err(error.advise("Remove the write protection, then run the command again."));
     }
     for (wished, bit) in [(wishes.fua, "FUA"), (wishes.fua_nv, "FUA_NV"), (wishes.dpo, "DPO")] {
         if wished && !survey.mode.takes_dpo_and_fua {
-            let error = opening.error(Kind::Unsupported, &format!(" with {bit}: it does not know that"));
-            return Err(error.advise("Leave that out."));
+            let error = opening.error(Kind::Unsupported, &format!(" with {bit}: it does not support that"));
+            return Err(error.advise("Omit it."));
         }
     }
     Ok(())

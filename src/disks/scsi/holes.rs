@@ -56,7 +56,7 @@ impl Holes {
     /// What the report should say of it.
     pub(super) fn note(&self) -> Option<&'static str> {
         let failed = self.failed.load(Relaxed);
-        failed.then_some("it no longer said which blocks are unmapped (GET LBA STATUS): they were read")
+        failed.then_some("it stopped reporting unmapped blocks (GET LBA STATUS): they were read")
     }
 }
 

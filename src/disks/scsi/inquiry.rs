@@ -67,12 +67,12 @@ pub fn device_type_words(device_type: u8) -> &'static str {
         0x08 => "a medium changer",
         0x0c => "a storage array controller",
         0x0d => "an enclosure",
-        0x0e => "a simple disk",
+        0x0e => "a simplified direct-access device",
         0x11 => "an object store",
-        0x14 => "a disk of zones that are written in order",
+        0x14 => "a host-managed zoned disk",
         0x1e => "a well known logical unit",
-        0x1f => "nothing that is known",
-        _ => "no disk",
+        0x1f => "an unknown device type",
+        _ => "no device",
     }
 }
 

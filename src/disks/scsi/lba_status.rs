@@ -61,7 +61,7 @@ mod tests {
         let bytes = answer(&[(100, 50, 1), (150, 10, 2), (160, 8, 0), (168, 8, 1)]);
         assert_eq!(run_at(&bytes, 120), run(40, true), "deallocated and anchored read alike");
         let bytes = answer(&[(100, 50, 0), (150, 10, 4)]);
-        assert_eq!(run_at(&bytes, 100), run(60, false), "of what is not known, bytes are read");
+        assert_eq!(run_at(&bytes, 100), run(60, false), "of what is unknown, bytes are read");
     }
 
     #[test]

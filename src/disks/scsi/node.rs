@@ -300,8 +300,8 @@ fn is_busy(error: &io::Error) -> bool {
 
 /// Why a driver of this version cannot be used; `None`: it can.
 fn too_old(version: i32) -> Option<DeviceError> {
-    let words = format!("its driver is version {version}, too old for commands: {VERSION_MIN} is the first that does");
-    let advice = "Name its block device without --passthrough.";
+    let words = format!("its driver version {version} is too old: {VERSION_MIN} or later is required");
+    let advice = "Name its block device and omit --passthrough.";
     (version < VERSION_MIN).then_some(DeviceError {
         kind: Kind::Unsupported,
         words,
@@ -353,7 +353,7 @@ mod tests {
     #[test]
     fn a_driver_from_before_version_3_is_refused_with_its_version() {
         let refusal = too_old(20_136).unwrap();
-        assert!(refusal.kind == Kind::Unsupported && refusal.words.contains("version 20136, too old"), "{refusal:?}");
+        assert!(refusal.kind == Kind::Unsupported && refusal.words.contains("version 20136 is too old"), "{refusal:?}");
         assert!(refusal.words.contains("30000") && refusal.advice.contains("block device"), "{refusal:?}");
         assert!(too_old(29_999).is_some());
         assert_eq!(too_old(30_000), None);

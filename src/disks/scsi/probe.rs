@@ -45,10 +45,17 @@ pub(super) const WRITE_SAME_BLOCKS: u64 = 0xffff;
 pub(in crate::disks) fn probe(node: &Passthrough, facts: &mut Facts) -> io::Result<()> {
     let open = Node::open(&node.node, Purpose::Reading, CommandWishes::default())?;
     if open.number()? != node.number {
-        let (kind, words) = (Kind::Refused, "it has changed since it was looked at".to_owned());
-        return Err(
-            DeviceError { kind, words, offset: None, of_medium: false, advice: "Run it again.", sense: None }.into()
-        );
+        let (kind, words) = (Kind::Refused, "it changed after haul examined it".to_owned());
+        return Err(DeviceError {
+            kind,
+            words,
+            offset: None,
+            of_medium: false,
+            advice: "Run the command \
+                again.",
+            sense: None,
+        }
+        .into());
     }
     let survey = Survey::take(&open, facts)?;
     let capacity = survey.capacity;
@@ -57,11 +64,11 @@ pub(in crate::disks) fn probe(node: &Passthrough, facts: &mut Facts) -> io::Resu
         None => of_disk_alone(&survey, bytes, facts),
         Some(size) if node.start.saturating_add(size) > bytes || facts.logical_block_bytes != capacity.block_bytes => {
             let words = format!(
-                "its block device has {size} bytes from byte {} on in blocks of {}, and the disk itself {bytes} bytes \
+                "its block device has {size} bytes from byte {} in blocks of {}, but the disk reports {bytes} bytes \
                  in blocks of {}",
                 node.start, facts.logical_block_bytes, capacity.block_bytes
             );
-            let advice = "Let the kernel look at it anew: echo 1 >/sys/block/NAME/device/rescan.";
+            let advice = "Make the kernel rescan it: echo 1 >/sys/block/NAME/device/rescan.";
             return Err(DeviceError {
                 kind: Kind::Refused,
                 words,

@@ -255,7 +255,10 @@ impl SgQueue {
         let patience = self.disk.node.wishes.timeout + GIVING_UP_MAX;
         if self.in_flight > 0 && self.gone.is_some_and(|since| since.elapsed() > patience) {
             let (name, left) = (&self.disk.name, self.in_flight);
-            return Err(io::Error::other(format!("{name} is gone, and the kernel does not give back {left} commands")));
+            return Err(io::Error::other(format!(
+                "{name} disappeared, and the kernel does not complete {left} \
+                commands"
+            )));
         }
         Ok(())
     }

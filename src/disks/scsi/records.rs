@@ -151,7 +151,7 @@ fn buffer_bytes(which: OwnBuffer, descriptor: &[u8]) -> io::Result<u32> {
     match descriptor {
         [_, high, middle, low, ..] if [high, middle, low] != [0; 3] => Ok(u32::from_be_bytes([0, high, middle, low])),
         _ => {
-            let (kind, words) = (Kind::Unsupported, "its buffer has no bytes".to_owned());
+            let (kind, words) = (Kind::Unsupported, "its buffer is empty".to_owned());
             Err(DeviceError { kind, words, offset: None, of_medium: false, advice: "", sense: None }.into())
         }
     }
@@ -165,7 +165,7 @@ fn fetch_long(
     wrong_by: impl Fn(u16) -> Option<i32>,
 ) -> io::Result<Vec<u8>> {
     let refused = |words: &str| {
-        let (kind, words, advice) = (Kind::Unsupported, words.to_owned(), "Let zeros take its place: coe=1.");
+        let (kind, words, advice) = (Kind::Unsupported, words.to_owned(), "Use coe=1 to replace it with zeros.");
         io::Error::from(DeviceError { kind, words, offset: None, of_medium: false, advice, sense: None })
     };
     let in_range = |len: i64| u16::try_from(len).ok().filter(|len| u32::from(*len) >= block_bytes);
@@ -179,7 +179,7 @@ fn fetch_long(
                 bytes.truncate(block_bytes as usize);
                 return Ok(bytes);
             }
-            Ok(moved) => return Err(refused(&format!("READ LONG brought {moved} bytes of {len}"))),
+            Ok(moved) => return Err(refused(&format!("READ LONG returned {moved} of {len} bytes"))),
             Err(error) => {
                 let illegal = DeviceError::of(&error).is_some_and(|said| matches!(said.sense, Some([5, ..])));
                 let right = wrong_by(len).filter(|_| illegal && !corrected).map(|by| i64::from(len) - i64::from(by));
@@ -223,7 +223,7 @@ mod tests {
             assert!(fetch_long(512, disk(52), |_| Some(by)).is_err(), "{by}");
         }
         let short = fetch_long(512, |_, _| Ok(20), |_| None).unwrap_err();
-        assert!(short.to_string().contains("brought 20 bytes of 520"), "{short}");
+        assert!(short.to_string().contains("returned 20 of 520 bytes"), "{short}");
     }
 
     #[test]

@@ -60,13 +60,13 @@ pub(super) struct Counts {
 
 /// By the order of [`Again`].
 const AGAIN_WORDS: [(&str, &str); 7] = [
-    ("command given again after a unit attention", "commands given again after a unit attention"),
-    ("command given again after the disk aborted it", "commands given again after the disk aborted them"),
-    ("command given again after it was lost on the way", "commands given again after they were lost on the way"),
+    ("command retried after a unit attention", "commands retried after a unit attention"),
+    ("command retried after the disk aborted it", "commands retried after the disk aborted them"),
+    ("command retried after a transport error", "commands retried after a transport error"),
     ("wait for a busy disk or a full queue", "waits for a busy disk or a full queue"),
-    ("command given again after it moved nothing", "commands given again after they moved nothing"),
-    ("wait for a disk that was getting ready", "waits for a disk that was getting ready"),
-    ("command given again after a time-out", "commands given again after a time-out"),
+    ("command retried after it transferred nothing", "commands retried after they transferred nothing"),
+    ("wait for a disk becoming ready", "waits for a disk becoming ready"),
+    ("command retried after a timeout", "commands retried after a timeout"),
 ];
 
 impl Counts {
@@ -84,14 +84,15 @@ impl Counts {
                 notes.push(format!("{name}: {count} {}", if count == 1 { one } else { many }));
             }
         };
-        note(&self.recovered, ("error that the disk recovered from", "errors that the disk recovered from"));
+        note(&self.recovered, ("error recovered by the disk", "errors recovered by the disk"));
         self.again.iter().zip(AGAIN_WORDS).for_each(|(count, words)| note(count, words));
-        note(&self.short, ("transfer was short and was continued", "transfers were short and were continued"));
+        note(&self.short, ("short transfer, continued", "short transfers, continued"));
         let (asked, indirect) = (self.direct_asked.load(Relaxed), self.indirect.load(Relaxed));
         if indirect > 0 {
             let count = if indirect == asked { "all".to_owned() } else { format!("{indirect} of {asked}") };
             notes.push(format!(
-                "{name}: the driver copied {count} transfers (1 in /sys/module/sg/parameters/allow_dio spares that)"
+                "{name}: the driver copied {count} transfers (writing 1 to /sys/module/sg/parameters/allow_dio avoids \
+                 that)"
             ));
         }
         notes
@@ -135,7 +136,7 @@ mod tests {
         counts.again(Again::TimedOut);
         counts.again(Again::Attention);
         counts.again(Again::Attention);
-        let wanted = ["2 commands given again after a unit attention", "1 command given again after a time-out"];
+        let wanted = ["2 commands retried after a unit attention", "1 command retried after a timeout"];
         assert_eq!(counts.notes("dest x"), wanted.map(|note| format!("dest x: {note}")));
         counts.direct_asked.store(9, Relaxed);
         counts.indirect.store(4, Relaxed);

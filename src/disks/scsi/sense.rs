@@ -103,7 +103,7 @@ impl fmt::Display for Sense {
             write!(out, ": {words}")?;
         }
         write!(out, " (sense {key:x}/{asc:02x}/{ascq:02x})")?;
-        if self.deferred { out.write_str(", of an earlier command") } else { Ok(()) }
+        if self.deferred { out.write_str(", deferred from an earlier command") } else { Ok(()) }
     }
 }
 
@@ -157,7 +157,7 @@ mod tests {
     #[test]
     fn an_unknown_code_is_told_by_its_number() {
         let sense = Sense { key: 9, asc: 0x80, ascq: 0xfe, deferred: true, information: None };
-        assert_eq!(sense.to_string(), "vendor specific (sense 9/80/fe), of an earlier command");
+        assert_eq!(sense.to_string(), "vendor specific (sense 9/80/fe), deferred from an earlier command");
     }
 
     proptest! {

@@ -57,15 +57,14 @@ impl Survey {
     pub(super) fn take(node: &Node, facts: &Facts) -> io::Result<Survey> {
         let careful = facts.identity.transport.as_deref() == Some("usb");
         let inquiry = Inquiry::parse(&ask(node, &Cdb::inquiry(96), 96)?)
-            .ok_or_else(|| refused(Kind::Io, "it does not say what it is (INQUIRY)", "Is it plugged in?"))?;
+            .ok_or_else(|| refused(Kind::Io, "it does not answer INQUIRY", "Check whether it is connected."))?;
         is_disk(&inquiry)?;
         node.carry_out(&Cdb::test_unit_ready(), Data::None, Place::default())?;
         let capacity = capacity(node, inquiry.version >= 5 && !careful || inquiry.protect)?;
         if let Some(kind) = capacity.protection {
-            let words = format!(
-                "it is formatted with protection information (type {kind}), which copies by commands would lose"
-            );
-            let advice = "Name the block device without --passthrough: the kernel looks after that information.";
+            let words =
+                format!("it is formatted with protection information (type {kind}), which passthrough would lose");
+            let advice = "Name the block device and omit --passthrough: the kernel handles protection information.";
             return Err(refused(Kind::Refused, words, advice));
         }
         let page = |page, len: u16| ask(node, &Cdb::inquiry_page(page, len), len.into());
@@ -110,14 +109,14 @@ fn is_disk(inquiry: &Inquiry) -> io::Result<()> {
     match (inquiry.qualifier, inquiry.device_type) {
         (0, 0x00 | 0x04 | 0x05 | 0x07 | 0x0e) => Ok(()),
         (0, 0x14) => {
-            let advice = "Name its block device, and use a program that knows zones.";
+            let advice = "Name its block device, and use a program that supports zones.";
             Err(refused(Kind::Unsupported, format!("it is {words}"), advice))
         }
         (0, _) => {
             let advice = "Name the node of a disk; see 'haul list'.";
             Err(refused(Kind::Usage, format!("it is {words}, not a disk"), advice))
         }
-        _ => Err(refused(Kind::Usage, "nothing is connected behind it", "See 'haul list' for the disks there are.")),
+        _ => Err(refused(Kind::Usage, "no device is connected to it", "'haul list' shows the available disks.")),
     }
 }
 
@@ -131,11 +130,11 @@ fn capacity(node: &Node, modern: bool) -> io::Result<Capacity> {
     };
     let capacity = long.or(short.filter(|short| short.blocks < 1 << 32));
     let capacity = capacity.ok_or_else(|| {
-        let advice = "Does it have a medium? The kernel's log may say more.";
-        refused(Kind::Io, "it does not say how large it is (READ CAPACITY)", advice)
+        let advice = "Check whether it has a medium, and see the kernel log (dmesg).";
+        refused(Kind::Io, "it does not report its size (READ CAPACITY)", advice)
     })?;
     if !BLOCK_BYTES.contains(&capacity.block_bytes) || !capacity.block_bytes.is_power_of_two() {
-        let words = format!("its blocks have {} bytes, which no block device can have", capacity.block_bytes);
+        let words = format!("its block size of {} bytes is not supported", capacity.block_bytes);
         return Err(refused(Kind::Unsupported, words, "Format it with blocks of 512 or 4096 bytes (sg_format)."));
     }
     Ok(capacity)

@@ -50,7 +50,7 @@ pub(super) enum Again {
     Attention,
     /// The disk gave it up.
     Aborted,
-    /// It was lost on the way.
+    /// It was transport error.
     Transport,
     /// The disk has too much to do.
     Busy,
@@ -98,10 +98,10 @@ pub(super) fn judge(answer: &Answer, len: u32, place: Place) -> Verdict {
         (status::CHECK_CONDITION, Some(sense)) | (status::GOOD, Some(sense)) if sense.key != key::NO_SENSE => {
             of_sense(sense, answer, len, place)
         }
-        (status::CHECK_CONDITION, None) => failed(Kind::Io, "the disk failed it and did not say why", ""),
-        (status::BUSY, _) => Verdict::Again(Again::Busy, error(Kind::Io, "the disk stayed busy", "")),
+        (status::CHECK_CONDITION, None) => failed(Kind::Io, "the disk reported an error without sense data", ""),
+        (status::BUSY, _) => Verdict::Again(Again::Busy, error(Kind::Io, "the disk remained busy", "")),
         (status::TASK_SET_FULL, _) => {
-            let words = "the disk's queue stayed full (TASK SET FULL)";
+            let words = "the queue of the disk remained full (TASK SET FULL)";
             Verdict::Again(Again::Busy, error(Kind::Io, words, "Try a smaller --depth."))
         }
         (status::TASK_ABORTED, _) => {
@@ -114,8 +114,8 @@ pub(super) fn judge(answer: &Answer, len: u32, place: Place) -> Verdict {
 }
 
 fn reserved() -> Verdict {
-    let advice = "Let that host give it up, or see with 'sg_persist --in --read-reservation' who holds it.";
-    failed(Kind::Refused, "RESERVATION CONFLICT: another host has it reserved", advice)
+    let advice = "Release the reservation on that host; 'sg_persist --in --read-reservation' shows the holder.";
+    failed(Kind::Refused, "RESERVATION CONFLICT: reserved by another host", advice)
 }
 
 /// Bytes moved, in whole blocks: what the residual says was not moved is not taken for moved.
@@ -124,7 +124,7 @@ fn done(answer: &Answer, len: u32, place: Place) -> Verdict {
     let block = u32::try_from(place.block_bytes).unwrap_or(u32::MAX);
     let moved = if place.blocks > 0 { (len - missing) / block * block } else { len - missing };
     if place.blocks > 0 && moved == 0 && len > 0 {
-        let words = format!("the disk moved {} of {len} bytes and called that good", len - missing);
+        let words = format!("the disk transferred {} of {len} bytes and reported success", len - missing);
         return Verdict::Again(Again::MovedNothing, error(Kind::Io, words, ""));
     }
     Verdict::Done { moved, recovered: false }
@@ -142,7 +142,7 @@ fn of_sense(sense: &Sense, answer: &Answer, len: u32, place: Place) -> Verdict {
         // The present command was not carried out, whatever became of the earlier one.
         return match sense.key {
             key::RECOVERED => Verdict::Again(Again::Attention, error(Kind::Io, "")),
-            _ => failed(Kind::Io, "Bytes that were taken for written are lost: copy again, to another disk."),
+            _ => failed(Kind::Io, "Data reported as written is lost. Copy again, to another disk."),
         };
     }
     match (sense.key, sense.asc, sense.ascq) {
@@ -151,14 +151,14 @@ fn of_sense(sense: &Sense, answer: &Answer, len: u32, place: Place) -> Verdict {
         (key::NOT_READY, 0x04, 0x01 | 0x07 | 0x09 | 0x0a | 0x14 | 0x1a) => {
             Verdict::Again(Again::BecomingReady, error(Kind::Io, "Wait until it is ready, then try again."))
         }
-        (key::NOT_READY, 0x04, 0x02) => failed(Kind::Io, "Start it, with 'sg_start --start' for one."),
+        (key::NOT_READY, 0x04, 0x02) => failed(Kind::Io, "Start it, for example with 'sg_start --start'."),
         (key::ILLEGAL_REQUEST, 0x20 | 0x24 | 0x26, _) => failed(Kind::Unsupported, ""),
         // The copy manager does not find the other unit, or it is none to copy from: nothing has begun.
         (key::COPY_ABORTED, 0x08, 0x04) | (key::COPY_ABORTED, 0x0d, 0x02 | 0x03) => failed(Kind::Unsupported, ""),
         (key::UNIT_ATTENTION, ..) => Verdict::Again(Again::Attention, error(Kind::Io, "")),
         (key::ABORTED, ..) => Verdict::Again(Again::Aborted, error(Kind::Io, "")),
-        (key::DATA_PROTECT, 0x27, 0x07) => failed(Kind::NoSpace, "Make room on the array, then continue."),
-        (key::DATA_PROTECT, ..) => failed(Kind::Refused, "Take the write protection off, then try again."),
+        (key::DATA_PROTECT, 0x27, 0x07) => failed(Kind::NoSpace, "Free space on the array, then continue."),
+        (key::DATA_PROTECT, ..) => failed(Kind::Refused, "Remove the write protection, then try again."),
         _ => failed(Kind::Io, ""),
     }
 }
@@ -175,23 +175,23 @@ fn of_host(answer: &Answer, len: u32, place: Place) -> Verdict {
     match answer.host {
         0x00 => done(answer, len, place),
         host::NO_CONNECT => on_the_way(Kind::Gone, "no connection"),
-        0x02 => lost(Again::Busy, "the bus stayed busy", ""),
+        0x02 => lost(Again::Busy, "the bus remained busy", ""),
         0x03 => {
-            let advice = "A disk that tries for long may need a larger --command-timeout.";
-            lost(Again::TimedOut, "no answer within the time-out", advice)
+            let advice = "Increase --command-timeout if the disk retries for a long time.";
+            lost(Again::TimedOut, "no answer within the timeout", advice)
         }
         0x05 => lost(Again::Transport, "aborted by the kernel", ""),
         0x06 => lost(Again::Transport, "parity error on the bus", "Check the cable."),
-        host::ERROR | 0x09 => lost(Again::Transport, "the host adapter failed it", ""),
-        0x08 => lost(Again::Transport, "the bus was reset", ""),
-        0x0b..=0x0e | 0x14 => lost(Again::Transport, "lost on the way", ""),
+        host::ERROR | 0x09 => lost(Again::Transport, "host adapter error", ""),
+        0x08 => lost(Again::Transport, "SCSI bus reset occurred", ""),
+        0x0b..=0x0e | 0x14 => lost(Again::Transport, "transport error", ""),
         0x11 => reserved(),
-        0x12 => failed(Kind::NoSpace, "no space is left on the array", "Make room there, then continue."),
+        0x12 => failed(Kind::NoSpace, "no space left on the array", "Free space there, then continue."),
         0x13 => {
             let error = DeviceError { of_medium: true, ..error(Kind::Io, "medium error", "") };
             Verdict::Failed { error, on_the_way: false }
         }
-        _ => on_the_way(Kind::Io, "the host adapter failed it"),
+        _ => on_the_way(Kind::Io, "host adapter error"),
     }
 }
 
@@ -296,7 +296,7 @@ mod tests {
         answer.sense.as_mut().unwrap().deferred = true;
         let Verdict::Failed { error, .. } = of(answer) else { panic!() };
         assert_eq!(error.offset, None);
-        assert!(error.words.contains("of an earlier command") && error.advice.contains("lost"), "{error:?}");
+        assert!(error.words.contains("deferred from an earlier command") && error.advice.contains("lost"), "{error:?}");
         answer.sense.as_mut().unwrap().key = 1;
         assert!(matches!(of(answer), Verdict::Again(Again::Attention, _)));
     }

@@ -144,7 +144,7 @@ impl Several {
 
 /// What the copy hears when its last dest is gone: each of them is told with its own error.
 fn none_left() -> io::Error {
-    io::Error::other("every dest has failed")
+    io::Error::other("every destination has failed")
 }
 
 impl Endpoint for Several {
@@ -160,15 +160,15 @@ impl Endpoint for Several {
     }
 
     fn prepare(&self, extent: Extent) -> io::Result<()> {
-        self.each("allocate room on", |part| part.prepare(extent))
+        self.each("allocate space on", |part| part.prepare(extent))
     }
 
     fn end_at(&self, _size: u64) -> io::Result<()> {
-        self.each("set the end of", Part::set_end)
+        self.each("set the length of", Part::set_end)
     }
 
     fn make_durable(&self) -> io::Result<()> {
-        self.each("make durable", Part::make_durable)
+        self.each("flush", Part::make_durable)
     }
 
     fn cancel(&self) {

@@ -164,9 +164,9 @@ impl Part {
     /// Something failed that was not about a block.
     pub(super) fn fail_at_end(&self, doing: &str, source: io::Error) {
         let kind = self.end.diagnose(Op::Write, self.plan.side.offset, &source);
-        let what = format!("cannot {doing} dest {}", self.plan.side.address);
+        let what = format!("cannot {doing} destination {}", self.plan.side.address);
         let error = Error::new(kind, what).on(Side::Dest).because(source);
-        let advice = "What was written there may be lost: check it and the kernel's log, then copy again.";
+        let advice = "Written data may be lost: check the device and the kernel log (dmesg), then copy again.";
         self.out.store(true, Relaxed);
         self.now(DestState::Failed);
         self.known().error.get_or_insert(error.advise(advice));
@@ -237,7 +237,7 @@ impl Part {
 
     pub(super) fn notes(&self) -> Vec<String> {
         let address = &self.plan.side.address;
-        self.end.closing().notes.into_iter().map(|note| format!("dest {address}: {note}")).collect()
+        self.end.closing().notes.into_iter().map(|note| format!("destination {address}: {note}")).collect()
     }
 
     pub(super) fn outcome(&self) -> DestOutcome {

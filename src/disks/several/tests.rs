@@ -60,7 +60,7 @@ fn a_dest_that_fails_is_told_of_once_and_given_nothing_more() {
     for ticket in 0..4 {
         assert_eq!(several.perform(&mut request(Op::Write, ticket, 9)).unwrap(), BLOCK);
     }
-    assert_eq!(*told.lock().unwrap(), ["cannot write dest memory at byte 4608"]);
+    assert_eq!(*told.lock().unwrap(), ["cannot write destination memory at byte 4608"]);
     assert_eq!(failing.asked().len(), 2, "nothing comes after the block that failed");
     assert_eq!(good.bytes()[512..512 + 4 * 4096], [9; 4 * 4096]);
     let [lost, kept] = <[DestOutcome; 2]>::try_from(several.closing().dests).unwrap();

@@ -32,7 +32,7 @@ impl Pump<'_> {
                 Err(source) => {
                     let what = format!("cannot find the holes of source {}", self.plan.source.address);
                     let error = Error::new(Kind::Io, what).on(Side::Source).because(source);
-                    let error = error.advise("Copy it with --sparse never, which reads everything.");
+                    let error = error.advise("Copy it with --sparse never, which reads all data.");
                     self.failure = Some(Failure { error, ticket: self.next_ticket, by_signal: false });
                 }
             }

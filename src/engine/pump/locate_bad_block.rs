@@ -79,7 +79,7 @@ impl Pump<'_> {
         match (found, &mut self.failure) {
             (Some(Some(offset)), Some(failure)) => failure.error.offset = Some(offset),
             (Some(None), Some(failure)) => {
-                "The same bytes could be read a moment later: the error may be passing. Try again."
+                "A second read of the same bytes succeeded: the error may be transient. Try again."
                     .clone_into(&mut failure.error.advice);
             }
             _ => {}

@@ -34,11 +34,11 @@ impl Pump<'_> {
         let (address, at) = (&self.plan.dest.address, self.plan.dest.offset + extent.offset);
         let end = at + extent.len;
         let what = format!(
-            "the bytes for destination {address} from {at} to {end} changed in memory between reading and writing: \
-             wrong bytes may have been written there"
+            "bytes {at} to {end} for destination {address} changed in memory between reading and writing: wrong data \
+             may have been written"
         );
         let error = Error { offset: Some(at), ..Error::new(Kind::Io, what).on(Side::Dest) };
-        let error = error.advise("Test the memory of this computer (memtest86+) before you trust it with a copy.");
+        let error = error.advise("Test the memory of this computer (memtest86+) before copying again.");
         if let Some(check) = self.memory_check.as_mut().filter(|check| check.changed_at.is_none_or(|first| at < first))
         {
             check.changed_at = Some(at);

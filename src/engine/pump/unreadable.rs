@@ -95,7 +95,7 @@ impl Pump<'_> {
             let (address, at) = (&self.ends[side.index()].facts().address, bad.offset);
             let name = side.name();
             let warning =
-                format!("{name} {address} cannot be read at byte {at} ({}): --on-error skip goes on", error.source);
+                format!("cannot read {name} {address} at byte {at} ({}): continuing (--on-error skip)", error.source);
             self.watch.observer.hear(&Event::Warned(&warning));
         }
         self.unread[side.index()].runs.insert_all(&lost);
@@ -108,11 +108,11 @@ impl Pump<'_> {
         let (address, at) = (&self.plan.source.address, request.at());
         let dest = &self.plan.dest.address;
         let what = format!(
-            "source {address} cannot be read any more, and dest {dest} has what was read before but \
-                            cannot be read either: zeros would be written over it"
+            "cannot read source {address}, and cannot read the data that an earlier run copied to destination {dest}: \
+             haul would overwrite it with zeros"
         );
         let error = Error { offset: Some(at), ..Error::new(Kind::Io, what).on(Side::Source).because(source) };
-        let error = error.advise("Go on with --direct never, which writes nothing beside what is not durable yet.");
+        let error = error.advise("Continue with --direct never, which writes only data that is not durable yet.");
         self.fail_block(request, error);
     }
 

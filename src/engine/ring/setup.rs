@@ -57,7 +57,7 @@ pub fn refused() -> Option<String> {
         // SAFETY: an empty operation refers to no memory.
         unsafe { uring.submission().push(&opcode::Nop::new().build()) }.map_err(io::Error::other)?;
         uring.submit_and_wait(1)?;
-        uring.completion().next().map(drop).ok_or_else(|| io::Error::other("nothing came back"))
+        uring.completion().next().map(drop).ok_or_else(|| io::Error::other("no completion"))
     });
     tried.err().map(|error| words(&error))
 }
@@ -66,10 +66,10 @@ fn words(error: &io::Error) -> String {
     match error.raw_os_error() {
         Some(libc::ENOSYS) => "this kernel has no io_uring, or a container's seccomp profile hides it".to_owned(),
         Some(libc::EPERM | libc::EACCES) => {
-            "io_uring is forbidden here (kernel.io_uring_disabled, or a container's seccomp profile)".to_owned()
+            "io_uring is forbidden (kernel.io_uring_disabled, or a container's seccomp profile)".to_owned()
         }
         Some(libc::ENOMEM) => "the limit of locked memory (ulimit -l) is too low for a ring".to_owned(),
-        _ => format!("io_uring does not work here: {error}"),
+        _ => format!("io_uring does not work: {error}"),
     }
 }
 
@@ -119,7 +119,7 @@ impl<F: Form> Ring<F> {
             Some(libc::ENOMEM) => "the limit of locked memory (ulimit -l) is too low".to_owned(),
             _ => error.to_string(),
         };
-        self.notes.push(format!("buffers are not registered with the ring: {why}; costs a little CPU time"));
+        self.notes.push(format!("buffers are not registered with the ring: {why}; this costs some CPU time"));
     }
 }
 

@@ -69,8 +69,7 @@ impl Helpers {
             while let Some(mut request) = work.take() {
                 // A request that never came back would be waited for without end.
                 let call = AssertUnwindSafe(|| end.perform(&mut request));
-                let result =
-                    catch_unwind(call).unwrap_or_else(|_| Err(io::Error::other("a bug in haul ended the call")));
+                let result = catch_unwind(call).unwrap_or_else(|_| Err(io::Error::other("internal error in haul")));
                 let result = Transferred::by(&*end, &request, result.map(Some));
                 mailbox.leave(Completion { request, result });
             }
@@ -79,7 +78,7 @@ impl Helpers {
             Ok(thread) => self.threads.push(thread),
             // Not as EAGAIN, which means that the same call may succeed a moment later.
             Err(error) if self.threads.is_empty() => {
-                return Err(io::Error::other(format!("no thread can be started to make the call ({error})")));
+                return Err(io::Error::other(format!("cannot start a helper thread ({error})")));
             }
             Err(_) => self.most = self.threads.len() as u32,
         }
@@ -182,6 +181,6 @@ mod tests {
         let mut done = Vec::new();
         calls.reap(&mut done).unwrap();
         let Transferred::Failed(error) = &done[0].result else { panic!("{:?}", done[0].result) };
-        assert!(error.source.to_string().contains("bug"));
+        assert!(error.source.to_string().contains("internal error"));
     }
 }

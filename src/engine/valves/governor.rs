@@ -339,8 +339,8 @@ impl Governor {
         self.use_limits(running.limits(), by);
     }
 
-    /// Ends a trial whose window does not fill because the side no longer reaches its limit. If more were asked for
-    /// and no less arrives, the other side is the slower one now.
+    /// Ends a trial whose window does not fill because the side no longer reaches its limit. If more were asked for and
+    /// no less arrives, the other side is the bottleneck now.
     fn end_where_not_full(&mut self, running: Running, time_s: f64, took_s: f64) {
         if took_s <= (PATIENCE * running.base_took_s).max(4.0 * time_s) {
             return;

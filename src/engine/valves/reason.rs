@@ -17,7 +17,13 @@ pub(super) fn of(start: &Start, limits: Limits, trials: &[Trial]) -> String {
     let was = start.tuning.limits.in_flight;
     if limits.in_flight.iter().zip(was).all(|(now, was)| *now <= was) {
         let grew = of_sides().any(grows);
-        return if grew { "more in flight gained nothing" } else { "fewer in flight gained nothing" }.to_owned();
+        return if grew {
+            "a higher queue depth gained nothing"
+        } else {
+            "a lower queue depth gained \
+            nothing"
+        }
+        .to_owned();
     }
     // What was undone later is not counted.
     let stayed = |trial: &&Trial| {
@@ -27,12 +33,12 @@ pub(super) fn of(start: &Start, limits: Limits, trials: &[Trial]) -> String {
     let gain: f64 = of_sides().filter(stayed).map(|trial| 1.0 + f64::from(trial.gain_percent) / 100.0).product();
     let gain_percent = ((gain - 1.0) * 100.0).round();
     match last.verdict {
-        _ if gain_percent < 1.0 => "the other side is the slower one".to_owned(),
+        _ if gain_percent < 1.0 => "the other side is the bottleneck".to_owned(),
         Verdict::NoLongerFull => {
-            format!("more in flight gained {gain_percent} %; now the other side is the slower one")
+            format!("a higher queue depth gained {gain_percent} %; now the other side is the bottleneck")
         }
-        Verdict::Dropped => format!("more in flight gained {gain_percent} %, still more gained nothing"),
-        Verdict::Kept => format!("more in flight gained {gain_percent} %"),
+        Verdict::Dropped => format!("a higher queue depth gained {gain_percent} %, a further increase nothing"),
+        Verdict::Kept => format!("a higher queue depth gained {gain_percent} %"),
     }
 }
 
@@ -42,21 +48,21 @@ fn grows(trial: &Trial) -> bool {
 
 fn untried(start: &Start) -> String {
     if start.tuning.tuned {
-        return "by what haul tune saved".to_owned();
+        return "saved by haul tune".to_owned();
     }
     if start.rotational.contains(&true) {
-        return "what suits a disk that rotates".to_owned();
+        return "default for rotational disks".to_owned();
     }
-    "as it began: nothing was worth trying".to_owned()
+    "initial values: no trial was worthwhile".to_owned()
 }
 
 fn of_bursts(trials: &[Trial]) -> String {
     let compared = trials.iter().find(|trial| trial.side.is_none());
     match compared {
         Some(trial) if trial.verdict == Verdict::Kept => {
-            format!("both sides are one disk, and taking turns gained {} %", trial.gain_percent)
+            format!("both sides are on one disk; alternating reads and writes gained {} %", trial.gain_percent)
         }
-        Some(_) => "both sides are one disk, and reading while writing gained nothing".to_owned(),
-        None => "both sides are one disk".to_owned(),
+        Some(_) => "both sides are on one disk; overlapping reads and writes gained nothing".to_owned(),
+        None => "both sides are on one disk".to_owned(),
     }
 }

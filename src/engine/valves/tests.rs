@@ -110,7 +110,7 @@ fn disks_with_one_head_stay_at_two_in_flight_on_each_side() {
     let copy = Copy::new(start(), [&head, &head]).run(30.0);
     assert_eq!(copy.in_flight(), [2, 2], "{:?}", copy.governor.trials());
     assert_eq!(copy.governor.limits().block_bytes, 1 << 20);
-    assert!(copy.governor.because().contains("more in flight gained nothing"), "{}", copy.governor.because());
+    assert!(copy.governor.because().contains("a higher queue depth gained nothing"), "{}", copy.governor.because());
 }
 
 #[test]
@@ -126,7 +126,7 @@ fn parallel_disks_get_more_in_flight_until_nothing_is_gained() {
     let copy = Copy::new(start(), [&flash, &flash]).run(5.0);
     let bytes = copy.in_flight().map(|count| u64::from(count) * u64::from(copy.governor.limits().block_bytes));
     assert!(bytes.iter().all(|bytes| *bytes >= 8 << 20), "{:?} {:?}", copy.in_flight(), copy.governor.trials());
-    assert!(copy.governor.because().starts_with("more in flight gained "), "{}", copy.governor.because());
+    assert!(copy.governor.because().starts_with("a higher queue depth gained "), "{}", copy.governor.because());
 }
 
 #[test]
@@ -199,7 +199,7 @@ fn what_haul_tune_measured_is_not_judged_in_the_first_second() {
     let flash = |in_flight: f64, block: f64, _: f64| parallel(in_flight, block, 1e-3, 6e9);
     let early = Copy::new(start_with(|tuning| tuning.tuned = true), [&flash, &flash]).run(0.9);
     assert_eq!(early.changes, 0);
-    assert_eq!(early.governor.because(), "by what haul tune saved");
+    assert_eq!(early.governor.because(), "saved by haul tune");
     let short =
         Copy::new(Start { len: Some(1 << 30), ..start_with(|tuning| tuning.tuned = true) }, [&head, &head]).run(5.0);
     assert!(short.governor.trials().is_empty(), "{:?}", short.governor.trials());

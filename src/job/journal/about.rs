@@ -43,13 +43,13 @@ pub(super) fn peek(path: &Path) -> Option<Head> {
 pub(super) fn refusal(journal: &Journal, named: bool) -> Error {
     let (path, dest) = (journal.path().display(), &journal.head().dest.path);
     let what = format!(
-        "the journal of this copy belongs in {path}, and there is that of an unfinished copy to destination {dest}"
+        "cannot create the journal {path}: it already holds the journal of an unfinished copy to destination {dest}"
     );
     let elsewhere =
-        if named { "Name another file with --journal" } else { "Name another file for this one by --journal" };
+        if named { "Use --journal to name another file" } else { "Use --journal to name another file for this copy" };
     let advice = format!(
-        "Nothing was written. {elsewhere}, or keep none by --no-journal; or finish that copy first, with --resume and \
-         --journal {path}, or remove its journal."
+        "Nothing was written. {elsewhere}, or use --no-journal. Or finish that copy first with --resume --journal \
+         {path}, or remove its journal."
     );
     Error::new(Kind::Refused, what).advise(advice)
 }

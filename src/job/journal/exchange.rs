@@ -76,15 +76,15 @@ pub(crate) fn import(mapfile: &Path, options: &Options) -> Result<Imported> {
     let refused = |what: String, advice: &str| Err(Error::new(Kind::Refused, what).advise(advice));
     let Some(len) = plan.len else {
         return refused(
-            "cannot import: how long the copy is cannot be known".to_owned(),
-            "Say how many bytes are to be copied with --count.",
+            "cannot import: the length of the copy is unknown".to_owned(),
+            "Give the number of bytes with --count.",
         );
     };
     let state = State::of_mapfile(&map, Extent::new(plan.source.offset, len));
     if state.durable.is_empty() {
         return refused(
-            format!("cannot import: mapfile {name} says that nothing of this copy is finished"),
-            "Look whether --skip, --seek and --count are those of that copy; else copy from the start.",
+            format!("cannot import: mapfile {name} lists no finished part of this copy"),
+            "Check that --skip, --seek and --count are those of that copy; otherwise copy from the start.",
         );
     }
     let path = match &options.journal {
@@ -93,8 +93,10 @@ pub(crate) fn import(mapfile: &Path, options: &Options) -> Result<Imported> {
     };
     let Some(path) = path else {
         return refused(
-            "cannot import: neither XDG_STATE_HOME nor HOME says where journals of devices are".to_owned(),
-            "Name a place with --journal.",
+            "cannot import: neither XDG_STATE_HOME nor HOME is set, so there is no directory for journals of \
+             devices"
+                .to_owned(),
+            "Name a file with --journal.",
         );
     };
     let fault = |fault: crate::ledger::Fault| fault.into_error(&path.display().to_string());
@@ -103,15 +105,15 @@ pub(crate) fn import(mapfile: &Path, options: &Options) -> Result<Imported> {
     }
     if !dest.exists {
         return refused(
-            format!("cannot import: dest {} is not there", plan.dest.address),
-            "Name the file ddrescue wrote.",
+            format!("cannot import: destination {} does not exist", plan.dest.address),
+            "Name the file that ddrescue wrote.",
         );
     }
     let access = Access { exclusive: false, existing: Existing::Keep, ..plan.dest.access };
     let dest_end = disks::open_compared(&PlanSide { access, ..plan.dest.clone() }, &dest)?;
     // ddrescue waits for nothing: what it wrote may still be in memory only.
     dest_end.make_durable().map_err(|source| {
-        Error::new(Kind::Io, format!("cannot make durable dest {}", plan.dest.address)).on(Side::Dest).because(source)
+        Error::new(Kind::Io, format!("cannot flush destination {}", plan.dest.address)).on(Side::Dest).because(source)
     })?;
     let mut head = head(&plan, &source, &dest);
     fits::check_state(&format!("mapfile {name}"), &head, &state, &plan, &source, &dest)?;
@@ -124,7 +126,7 @@ pub(crate) fn import(mapfile: &Path, options: &Options) -> Result<Imported> {
         }
     }
     place::prepare(&path)
-        .map_err(|source| Error::new(Kind::Io, format!("cannot make journal {}", path.display())).because(source))?;
+        .map_err(|source| Error::new(Kind::Io, format!("cannot create journal {}", path.display())).because(source))?;
     let mut journal = Journal::create(&path, head).map_err(fault)?;
     let (durable, unread): (Vec<_>, Vec<_>) = (state.durable.iter().collect(), state.unread.iter().collect());
     journal.append(&durable, &unread).map_err(fault)?;

@@ -41,13 +41,13 @@ fn check_unwritten(record_file: &str, journal: &Journal, dest: &Path) -> Result<
         return Ok(());
     }
     let advice = format!(
-        "Nothing was written. Compare everything and copy what differs with --restart --delta, or copy from the start \
-         with --restart. If you are sure that no byte was changed, set the time back with touch -d {} and resume.",
+        "Nothing was written. Use --restart --delta to compare all data and copy what differs, or --restart to copy \
+         from the start. If no data was changed, restore the time with touch -d {} and resume.",
         then.dest_mtime
     );
     let of = |ended: Ended| (ended.dest_mtime, ended.dest_size_bytes);
     let misfit = Misfit::Written { then: of(then.clone()), now: of(now) };
-    Err(Error::new(Kind::Refused, format!("cannot resume: {record_file} does not fit: {misfit}")).advise(advice))
+    Err(Error::new(Kind::Refused, format!("cannot resume: {record_file} does not match: {misfit}")).advise(advice))
 }
 
 /// What a regular file is at the end of a copy; `None` for anything else.
@@ -122,13 +122,13 @@ fn refuse(record_file: &str, misfits: Vec<Misfit>) -> Result<()> {
     if misfits.len() > NAMED {
         words.push(format!("and {} more", misfits.len() - NAMED));
     }
-    let what = format!("cannot resume: {record_file} does not fit: {}", words.join("; "));
+    let what = format!("cannot resume: {record_file} does not match: {}", words.join("; "));
     let mut advice =
-        "Nothing was written. Give the source and the destination of that copy as they were, or copy from \
-                      the start with haul copy --restart."
+        "Nothing was written. Give the source and the destination of that copy, unmodified, or copy from the start \
+         with haul copy --restart."
             .to_owned();
     if misfits.iter().all(|misfit| matches!(misfit, Misfit::Unreadable { .. })) {
-        advice = "Nothing was written. To go on though not all can be read any more: --on-error skip.".to_owned();
+        advice = "Nothing was written. To continue despite unreadable sectors, use --on-error skip.".to_owned();
     }
     Err(Error::new(Kind::Refused, what).advise(advice))
 }

@@ -38,13 +38,13 @@ pub(super) fn refusal(path: &Path, named: bool) -> Error {
         |_| ("something".to_owned(), String::new()),
         |facts| (description(&facts), format!(" of {}", owner(facts.uid()))),
     );
-    let text = format!("the journal of this copy belongs in {}, and there is {what}{whose}", path.display());
-    let elsewhere =
-        if named { "name another file with --journal" } else { "keep the journal elsewhere by --journal FILE" };
-    let advice = format!(
-        "Nothing was written. Look at it, and remove it if it is not needed; or {elsewhere}, or keep none by \
-         --no-journal."
+    let text = format!(
+        "the journal of this copy belongs in {}, and that name is taken by \
+        {what}{whose}",
+        path.display()
     );
+    let elsewhere = if named { "use --journal to name another file" } else { "use --journal to name another file" };
+    let advice = format!("Nothing was written. Remove it if it is not needed, or {elsewhere}, or use --no-journal.");
     Error::new(Kind::Refused, text).advise(advice)
 }
 
@@ -53,7 +53,7 @@ fn description(facts: &Metadata) -> String {
     if kind.is_file() {
         return match facts.len() {
             0 => "an empty file".to_owned(),
-            bytes => format!("a file of {bytes} bytes that is not a journal or may not be read"),
+            bytes => format!("a file of {bytes} bytes that is not a journal or is not readable"),
         };
     }
     let name = if kind.is_dir() {
@@ -65,7 +65,7 @@ fn description(facts: &Metadata) -> String {
     } else if kind.is_block_device() || kind.is_char_device() {
         "a device"
     } else {
-        "no regular file"
+        "a special file"
     };
     name.to_owned()
 }

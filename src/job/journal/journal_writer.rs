@@ -104,9 +104,10 @@ impl JournalWriter {
                 return JournalEnd { left: Some(inner.path.clone()), unread_bytes, note: None };
             }
             let path = &inner.path;
-            let note = journal.remove().err().map(|fault| {
-                format!("the journal {} is no longer needed and could not be removed: {fault}", path.display())
-            });
+            let note = journal
+                .remove()
+                .err()
+                .map(|fault| format!("cannot remove journal {}, which is no longer needed: {fault}", path.display()));
             JournalEnd { note, ..JournalEnd::default() }
         })
     }

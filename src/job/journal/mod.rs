@@ -95,7 +95,7 @@ pub(crate) fn look(options: &Options, plan: &Plan, source: &Facts, dest: &Facts)
         let usual = place::of(dest);
         let gone = |waiting: &mut Waiting| Some(&waiting.path) == usual.as_ref();
         let words = |Waiting { path, .. }: Waiting| {
-            format!("the destination of an unfinished copy is gone: its journal {} is removed", path.display())
+            format!("removed journal {}: the destination of that unfinished copy no longer exists", path.display())
         };
         let gone: Vec<String> = found.waiting.extract_if(.., gone).map(words).collect();
         found.warnings.extend(gone);
@@ -139,11 +139,15 @@ impl ExistingJournal {
     pub(crate) fn warnings(&self, dest: &str) -> Vec<String> {
         let words = |waiting: &Waiting| {
             let ways = if waiting.of_kin || !self.source_lasts() {
-                "--restart gives it up"
+                "--restart discards it"
             } else {
-                "--resume goes on with it, --restart gives it up"
+                "--resume continues it, --restart discards it"
             };
-            format!("{}; this command asks on a terminal, and is refused elsewhere: {ways}", waiting.words(dest))
+            format!(
+                "{}; this command asks what to do on a terminal and is refused otherwise: \
+                {ways}",
+                waiting.words(dest)
+            )
         };
         self.waiting.iter().map(words).collect()
     }
@@ -162,36 +166,30 @@ impl ExistingJournal {
         let other = |waiting: &Waiting| waiting.of_kin || self.named && self.path.as_deref() != Some(&waiting.path);
         let can_resume = can_resume && self.source_lasts() && !self.waiting.iter().any(other);
         let ways = match (waiting.of_kin, can_resume) {
-            (true, _) => "Finish that copy by its own command with --resume, or give it up with --restart",
+            (true, _) => "Finish that copy by running its command with --resume, or discard it with --restart",
             (false, false) if !self.source_lasts() => {
-                "This copy's source cannot be read again, so it cannot go on with that one: begin with --restart"
+                "This source cannot be read again, so this copy cannot resume that one: use --restart"
             }
-            (false, true) => "Go on with it by --resume, or begin anew with --restart",
-            (false, false) => {
-                "Go on with it by a copy to that destination alone with --resume, or begin anew with --restart"
-            }
+            (false, true) => "Continue it with --resume, or start over with --restart",
+            (false, false) => "Continue it with --resume and that destination alone, or start over with --restart",
         };
         Some(Unfinished { what: waiting.words(&plan.dest.address), ways, can_resume })
     }
 
     fn resume(&mut self, plan: &Plan, source: &Facts, dest: &Facts) -> Result<()> {
         let nothing = |what: String| {
-            let advice = "The copy is complete, or never had one; without --resume it is made from the start.";
+            let advice = "That copy is complete, or had no journal. Omit --resume to copy from the start.";
             Err(Error::new(Kind::Refused, format!("nothing to resume: {what}")).advise(advice))
         };
         let Some(path) = &self.path else {
-            return nothing(
-                "there is no folder for the journals of devices, as neither XDG_STATE_HOME nor HOME is \
-                            set"
-                .to_owned(),
-            );
+            return nothing("no directory for journals of devices: neither XDG_STATE_HOME nor HOME is set".to_owned());
         };
         let opened = place::open(path).map_err(|fault| match foreign::is_foreign(path, &fault) {
             true => foreign::refusal(path, self.named),
             false => fault.into_error(&path.display().to_string()),
         });
         let Some(journal) = opened? else {
-            return nothing(format!("there is no journal {}", path.display()));
+            return nothing(format!("journal {} does not exist", path.display()));
         };
         fits::check(&journal, plan, source, dest)?;
         self.old = Some(journal);
@@ -210,7 +208,7 @@ impl ExistingJournal {
             Err(fault) => match fault.kind {
                 // Nobody's work is in it any more.
                 FaultKind::Damaged | FaultKind::Truncated | FaultKind::Senseless(_) if !self.named => {
-                    self.warnings.push(format!("{fault}: {name} of an unfinished copy to this dest is thrown away"));
+                    self.warnings.push(format!("{fault}: discarding {name} of an unfinished copy to this destination"));
                     self.stale.push(Stale::damaged(path));
                     None
                 }
@@ -224,8 +222,8 @@ impl ExistingJournal {
         let durable_bytes = old.state().durable.total_bytes();
         if durable_bytes > 0 && options.restart {
             self.warnings.push(format!(
-                "an unfinished copy to this destination, of which {durable_bytes} bytes are durable, is given up: its \
-                 journal {name} is removed, and this copy begins at the start"
+                "discarding an unfinished copy to this destination ({durable_bytes} bytes durable): removed its \
+                 journal {name}; this copy starts at the beginning"
             ));
         } else if durable_bytes > 0 {
             self.waiting.push(Waiting { path: path.clone(), durable_bytes, of_kin: false });
@@ -237,10 +235,8 @@ impl ExistingJournal {
     /// Looks whether the journal could be made later, when it is needed.
     fn can_be_made(&mut self, dry_run: bool) {
         let Some(path) = &self.path else {
-            self.warnings.push(
-                "no journal is kept: neither XDG_STATE_HOME nor HOME says where; name a place with --journal"
-                    .to_owned(),
-            );
+            self.warnings
+                .push("no journal: neither XDG_STATE_HOME nor HOME is set; use --journal to name a file".to_owned());
             return;
         };
         // A place that the user named is tried in earnest before the first write.
@@ -250,7 +246,7 @@ impl ExistingJournal {
         if let Err(error) = place::prepare(path) {
             let place = path.display();
             self.warnings
-                .push(format!("no journal is kept: {place} cannot be made ({error}); --journal names another place"));
+                .push(format!("no journal: cannot create {place} ({error}); use --journal to name another file"));
             self.path = None;
         }
     }
@@ -303,7 +299,7 @@ impl ActiveJournal {
     /// It cannot be made durable, or not be written down.
     pub(crate) fn believe(&mut self, there: &ExtentSet, dest: &Arc<dyn Endpoint>) -> Result<()> {
         dest.make_durable().map_err(|source| {
-            Error::new(Kind::Io, "cannot make durable what the dest has already").on(Side::Dest).because(source)
+            Error::new(Kind::Io, "cannot flush the existing data of the destination").on(Side::Dest).because(source)
         })?;
         self.left.0.begin()?;
         if !there.is_empty() {

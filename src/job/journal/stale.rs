@@ -82,12 +82,12 @@ impl Stale {
     pub(crate) fn warning(&self) -> String {
         let path = self.path.display();
         match self.durable_bytes {
-            _ if self.busy => format!("another process is using journal {path}, which is about the same bytes"),
+            _ if self.busy => format!("another process is using journal {path}, which covers the same bytes"),
             Some(bytes) => format!(
-                "an unfinished copy, of which {bytes} bytes are durable, cannot be gone on with after this: its \
-                 journal {path} is removed"
+                "removed journal {path}: this write makes it impossible to resume that unfinished copy ({bytes} bytes \
+                 durable)"
             ),
-            None => format!("an unfinished copy cannot be gone on with after this: its journal {path} is removed"),
+            None => format!("removed journal {path}: this write makes it impossible to resume that unfinished copy"),
         }
     }
 
@@ -97,8 +97,8 @@ impl Stale {
     /// The file system fails; Refused where a copy is under way that keeps it.
     pub(crate) fn end(&self) -> Result<(), Error> {
         if self.busy {
-            let what = format!("a copy is under way to the same bytes: it is using journal {}", self.path.display());
-            let advice = "Nothing was written. Wait until that copy has ended, or stop it; then run this again.";
+            let what = format!("another copy is writing to the same bytes and uses journal {}", self.path.display());
+            let advice = "Nothing was written. Wait until that copy ends, or stop it, then run the command again.";
             return Err(Error::new(Kind::Refused, what).advise(advice));
         }
         let removed =
@@ -109,7 +109,7 @@ impl Stale {
         removed.map_err(|error| {
             let what = format!("cannot remove journal {}", self.path.display());
             let error = Error::new(Kind::Io, what).because(error.into());
-            error.advise("What it claims is about to become untrue: remove it, then try again.")
+            error.advise("It would become wrong with this write. Remove it, then run the command again.")
         })
     }
 }

@@ -16,7 +16,7 @@ impl Waiting {
     pub(super) fn words(&self, dest: &str) -> String {
         let whose = if self.of_kin { "a partition or the disk of destination" } else { "destination" };
         let (bytes, path) = (self.durable_bytes, self.path.display());
-        format!("an unfinished copy to {whose} {dest} waits: {bytes} bytes of it are durable, as journal {path} says")
+        format!("unfinished copy to {whose} {dest}: {bytes} bytes are durable, according to journal {path}")
     }
 }
 

@@ -87,8 +87,8 @@ pub(crate) fn keep(path: &Path, asked: &Keeping<'_>, stop: &Stop) -> Result<Opti
         .collect();
     if extents.is_empty() {
         let why = bad.first().map_or_else(String::new, |bad: &Bad| format!(": {}", bad.why));
-        let what = format!("nothing of {} could be read at the places to be measured{why}", facts.address);
-        let advice = "What cannot be kept is not written over; --destroy measures without keeping anything.";
+        let what = format!("cannot read {} at any of the places to measure{why}", facts.address);
+        let advice = "haul overwrites only data that it has saved; --destroy measures without saving.";
         return Err(Error::new(Kind::Io, what).advise(advice));
     }
     let undo = making.finish().map_err(failed)?;

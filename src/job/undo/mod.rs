@@ -24,8 +24,8 @@ pub(crate) use words::stays;
 /// There is no folder for it.
 pub(crate) fn place(device: &Facts) -> Result<PathBuf> {
     journal::of_device(device, "undo").ok_or_else(|| {
-        let what = "there is no place for what stands on the device now: neither XDG_STATE_HOME nor HOME is set";
-        Error::new(Kind::Refused, what).advise("Set one of them, to a folder on another disk.")
+        let what = "no directory to save the original data in: neither XDG_STATE_HOME nor HOME is set";
+        Error::new(Kind::Refused, what).advise("Set one of them to a directory on another disk.")
     })
 }
 
@@ -38,7 +38,7 @@ pub(crate) fn put_back_earlier(device: &Facts) -> Result<Option<PutBack>> {
     let failed = |fault: Fault| fault.into_error(&path.display().to_string());
     let Some(undo) = Undo::open(&path).map_err(failed)? else { return Ok(None) };
     if let Some(misfit) = misfit(&undo, device) {
-        let what = format!("undo journal {} is of another device: {misfit}", path.display());
+        let what = format!("undo journal {} belongs to another device: {misfit}", path.display());
         let advice = "Attach that device and run haul tune PATH --restore, or move the file away.";
         return Err(Error::new(Kind::Refused, what).advise(advice));
     }
@@ -87,8 +87,8 @@ pub(crate) fn make_folder(path: &Path) -> Result<()> {
         ours.try_for_each(|folder| std::fs::File::open(folder)?.sync_all())
     });
     made.map_err(|error: std::io::Error| {
-        let what = format!("cannot make a place for what stands on the device now, {}", path.display());
-        Error::new(Kind::Refused, what).because(error).advise("Let XDG_STATE_HOME name a folder that can be written.")
+        let what = format!("cannot create a file for the original data, {}", path.display());
+        Error::new(Kind::Refused, what).because(error).advise("Set XDG_STATE_HOME to a writable directory.")
     })
 }
 

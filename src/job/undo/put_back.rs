@@ -279,41 +279,41 @@ fn judge(
 }
 
 fn senseless(path: &str) -> Error {
-    Error::new(Kind::Io, format!("undo journal {path}: an extent is larger than haul keeps at once"))
+    Error::new(Kind::Io, format!("undo journal {path}: an extent exceeds the size limit"))
         .advise("Use the haul that wrote it, or a later one.")
 }
 
 /// The same error, with what is not back and where its originals are.
 fn not_back(error: Error, left: &ExtentSet, theirs: Option<&str>, address: &str, path: &str) -> Error {
-    let theirs = theirs.map(|theirs| format!(" Somebody else wrote there: {theirs}.")).unwrap_or_default();
+    let theirs = theirs.map(|theirs| format!(" Another program wrote there: {theirs}.")).unwrap_or_default();
     let next = if error.kind == Kind::Gone {
-        "Attach the device again: the next haul that writes to it puts them back, or haul tune PATH --restore, with \
-         the path that it has then."
+        "Attach the device again: the next haul that writes to it restores them, or run haul tune PATH --restore with \
+         its new path."
             .to_owned()
     } else {
         format!(
-            "See to the device, then run haul tune {address} --restore; the next haul that writes to it does the same. \
-             Move that file away once they are not wanted any more."
+            "Check the device, then run haul tune {address} --restore; the next haul that writes to it does the same. \
+             Move that file away when it is no longer needed."
         )
     };
-    error.advise(format!("Not back are {}; what stood there is in {path}.{theirs} {next}", places(left)))
+    error.advise(format!("Not restored: {}; the original data is in {path}.{theirs} {next}", places(left)))
 }
 
 fn somebody_else(theirs: &str, address: &str, path: &str) -> Error {
     let what = format!(
-        "{address} was written to by somebody else since it was measured: {theirs}; they stay as they are, everything \
-         else is back"
+        "another program has written to {address} since the measurement: {theirs}; haul keeps those and restored \
+         everything else"
     );
-    let advice = format!("What stood there is in {path}; move that file away once it is not wanted any more.");
+    let advice = format!("The original data is in {path}; move that file away when it is no longer needed.");
     Error::new(Kind::Refused, what).advise(advice)
 }
 
 fn whose(foreign: &ExtentSet, unreadable: &ExtentSet) -> String {
     let unreadable = match unreadable.is_empty() {
         true => String::new(),
-        false => format!(", {} cannot be read and may be somebody's, too", places(unreadable)),
+        false => format!(", {} cannot be read and may also be from another program", places(unreadable)),
     };
-    format!("{} are neither what stood there nor what haul wrote{unreadable}", places(foreign))
+    format!("{} are neither the original data nor written by haul{unreadable}", places(foreign))
 }
 
 /// The first places, and how many more there are.

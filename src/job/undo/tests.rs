@@ -84,7 +84,9 @@ fn a_place_that_cannot_be_written_keeps_no_other_from_being_put_back() {
     assert_eq!(left, [bad]);
     scene.is_back_but_for(&now, &left);
     let journal = scene.journal();
-    for words in ["cannot write dest memory at byte 3146752", "Not back are 1024 bytes at byte 3146752;", "--restore"] {
+    for words in
+        ["cannot write destination memory at byte 3146752", "Not restored: 1024 bytes at byte 3146752;", "--restore"]
+    {
         assert!(said.contains(words) && said.contains(journal.to_str().unwrap()), "{words}: {said}");
     }
     let (now, ..) = scene.put_back(&[]);
@@ -121,7 +123,7 @@ fn a_disk_that_is_gone_has_nothing_back() {
     let scene = Scene::new();
     let (_, left, said) = scene.put_back(&[Fault::BadAt { op: Op::Read, offset: 2 * MIB, errno: libc::ENODEV }]);
     assert_eq!(left, PLACES);
-    assert!(said.contains("is gone") && said.contains("Attach the device again"), "{said}");
+    assert!(said.contains("has disappeared") && said.contains("Attach the device again"), "{said}");
 }
 
 #[test]
@@ -133,7 +135,7 @@ fn originals_that_are_damaged_keep_no_others_from_being_put_back() {
     let (now, left, said) = scene.put_back(&[]);
     assert_eq!(left, [PLACES[1]]);
     scene.is_back_but_for(&now, &left);
-    assert!(said.contains("damaged") && said.contains("Not back are 4194304 bytes at byte 16777216;"), "{said}");
+    assert!(said.contains("damaged") && said.contains("Not restored: 4194304 bytes at byte 16777216;"), "{said}");
 }
 
 #[test]
@@ -144,7 +146,7 @@ fn somebody_elses_bytes_stay_beside_what_fails() {
     let (now, left, said) = scene.put_back(&[Fault::BadSectors { op: Op::Write, extent: bad, errno: libc::EIO }]);
     assert_eq!(left, [Extent::new(2 * MIB, 512), bad]);
     scene.is_back_but_for(&now, &left);
-    assert!(said.contains("Somebody else wrote there: 512 bytes at byte 2097152 are neither"), "{said}");
+    assert!(said.contains("Another program wrote there: 512 bytes at byte 2097152 are neither"), "{said}");
 }
 
 #[test]
@@ -155,7 +157,7 @@ fn a_place_that_cannot_be_read_may_be_of_whoever_wrote_elsewhere() {
     let (now, left, said) = scene.put_back(&[Fault::BadSectors { op: Op::Read, extent: bad, errno: libc::EIO }]);
     assert_eq!(left, [Extent::new(2 * MIB, 512), bad]);
     scene.is_back_but_for(&now, &left);
-    assert!(said.contains("512 bytes at byte 3145728 cannot be read and may be somebody's, too"), "{said}");
+    assert!(said.contains("512 bytes at byte 3145728 cannot be read and may also be from another program"), "{said}");
 }
 
 #[test]
@@ -174,6 +176,6 @@ fn what_cannot_be_read_is_not_kept_and_not_to_be_written_over() {
     let disk: Arc<dyn Endpoint> = Arc::new(Memory::disk(bytes(), &everywhere));
     let path = dir.path().join("other");
     let error = keep(&path, &Keeping { end: &disk, ..asked }, &Stop::default()).err().expect("nothing can be kept");
-    assert!(error.kind == Kind::Io && error.what.contains("nothing of memory could be read"), "{error:?}");
+    assert!(error.kind == Kind::Io && error.what.contains("cannot read memory at any"), "{error:?}");
     assert!(!path.exists() && std::fs::read_dir(dir.path()).unwrap().count() == 1, "nothing is left");
 }

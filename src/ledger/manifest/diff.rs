@@ -152,7 +152,7 @@ impl Iterator for Pieces<'_> {
                 (None, None) => return None,
             };
             let common = Extent::new(a.0.offset, a.0.len.min(b.0.len));
-            debug_assert_eq!(a.0.offset, b.0.offset, "both manifests speak of every byte");
+            debug_assert_eq!(a.0.offset, b.0.offset, "both manifests cover every byte");
             let same = self.same(a, b);
             self.rest = [behind(a, common.len), behind(b, common.len)];
             if !same {

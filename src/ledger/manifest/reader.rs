@@ -68,14 +68,12 @@ impl<R: BufRead> Reader<R> {
         let expected = self.coverage.close(closing.whole).map_err(|kind| self.lines.fault(kind))?;
         if expected != closing {
             let (lines, bytes) = (expected.lines, expected.len_bytes);
-            let words = format!(
-                "it should be about {lines} lines and {bytes} bytes, and is about {} and {}",
-                closing.lines, closing.len_bytes
-            );
+            let words =
+                format!("expected {lines} lines and {bytes} bytes, found {} and {}", closing.lines, closing.len_bytes);
             return Err(self.lines.fault(FaultKind::Senseless(words)));
         }
         if self.lines.advance()? != Line::None {
-            return Err(self.lines.fault(FaultKind::Senseless("there is more behind the last line".into())));
+            return Err(self.lines.fault(FaultKind::Senseless("data after the last line".into())));
         }
         self.closing = Some(closing);
         Ok(())

@@ -64,13 +64,13 @@ fn status_line(fields: &[&str]) -> Result<Mapfile, FaultKind> {
     };
     let Ok(current_pos) = number(pos) else { return Err(FaultKind::Other) };
     let Some((doing, _)) = Doing::ALL.iter().find(|(_, mark)| doing.chars().eq([*mark])) else {
-        return senseless(format!("\"{doing}\" is no status of a rescue: one of ? * / - F G +"));
+        return senseless(format!("\"{doing}\" is not a rescue status: one of ? * / - F G +"));
     };
     let current_pass = match *pass {
         [] => 1,
         [pass] => match pass.parse::<u32>().ok().filter(|pass| (1..=i32::MAX as u32).contains(pass)) {
             Some(pass) if pass_digits(fields[2]) => pass,
-            _ => return senseless(format!("\"{pass}\" is no number of a pass")),
+            _ => return senseless(format!("\"{pass}\" is not a pass number")),
         },
         _ => return senseless("a status line has at most three fields".into()),
     };
@@ -89,10 +89,10 @@ fn block(fields: &[&str], last: Option<&Block>) -> Result<Option<Block>, FaultKi
     };
     let (offset, len) = (number(pos)?, number(size)?);
     let Some((status, _)) = Status::ALL.iter().find(|(_, mark)| status.chars().eq([*mark])) else {
-        return senseless(format!("\"{status}\" is no status of a block: one of ? * / - +"));
+        return senseless(format!("\"{status}\" is not a block status: one of ? * / - +"));
     };
     if offset.checked_add(len).is_none_or(|end| end > i64::MAX as u64) {
-        return senseless(format!("no block can have {len} bytes at byte {offset}"));
+        return senseless(format!("invalid block of {len} bytes at byte {offset}"));
     }
     let extent = Extent::new(offset, len);
     if let Some(before) = last.filter(|before| before.extent.end() != offset) {
@@ -115,5 +115,5 @@ fn number(text: &str) -> Result<u64, FaultKind> {
     let value = plain.then(|| u64::from_str_radix(digits, radix).ok()).flatten();
     value
         .filter(|value| i64::try_from(*value).is_ok())
-        .map_or_else(|| senseless(format!("\"{text}\" is no number below 2^63")), Ok)
+        .map_or_else(|| senseless(format!("\"{text}\" is not a number below 2^63")), Ok)
 }

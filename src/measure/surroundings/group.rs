@@ -43,7 +43,7 @@ fn hierarchy() -> io::Result<(PathBuf, &'static str)> {
     }
     let controllers = fs::read_to_string(second.join("cgroup.subtree_control"))?;
     if !controllers.split_whitespace().any(|name| name == "memory") {
-        return Err(io::Error::other("groups here have no limit of memory"));
+        return Err(io::Error::other("control groups here have no memory limit"));
     }
     Ok((second.into(), "memory.max"))
 }

@@ -69,7 +69,7 @@ impl Around {
     pub fn new(program: &Path, disk: &Path, disk_bytes: u64) -> io::Result<Around> {
         let witness = Witness::new(WITNESS_BYTES)?;
         let group = Group::new(GROUP_BYTES).map_err(|error| match error.kind() {
-            io::ErrorKind::PermissionDenied => "only root may make a memory control group".to_owned(),
+            io::ErrorKind::PermissionDenied => "only root can create a memory control group".to_owned(),
             _ => format!("no memory control group: {error}"),
         });
         // The first bytes are those that others have in the page cache: tables, headers of file systems.
@@ -123,7 +123,7 @@ impl SystemUnderTest for Around {
             let mut command = self.command()?;
             let ended = command.args(["dd", "bs=1M"]).stdin(self.witness.reader()?).status()?;
             if !ended.success() {
-                return Err(io::Error::other(format!("a file for comparing could not be read: {ended}")));
+                return Err(io::Error::other(format!("cannot read the cached test file: {ended}")));
             }
             share = self.witness.share()?;
             if share >= WARM {
@@ -180,8 +180,8 @@ impl SystemUnderTest for Around {
         let Some(mut reading) = self.reading.take() else { return Ok(0) };
         let said = ended(&mut reading.child)?;
         let Some(read_bytes) = bytes_in(&said) else {
-            let last = said.lines().last().unwrap_or("it said nothing");
-            return Err(io::Error::other(format!("it could not be read by dd: {last}")));
+            let last = said.lines().last().unwrap_or("no output");
+            return Err(io::Error::other(format!("dd cannot read it: {last}")));
         };
         if let (true, Way::Buffered, Some(len)) = (reading.was_clean, reading.way, NonZeroU64::new(self.extent.len)) {
             // It only costs memory where the kernel does not care.

@@ -22,7 +22,7 @@ pub(super) struct Witness {
 impl Witness {
     /// Makes one of so many bytes, in the first folder for temporary files that takes it and lies on a disk.
     pub(super) fn new(bytes: u64) -> io::Result<Witness> {
-        let mut why = io::Error::other("no folder for temporary files lies on a disk");
+        let mut why = io::Error::other("no directory for temporary files is on a disk");
         for folder in folders() {
             match made_in(&folder, bytes) {
                 Ok(Some(file)) => return Ok(Witness { file, bytes }),

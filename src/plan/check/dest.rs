@@ -13,12 +13,15 @@ pub(crate) fn dest(asked: &PlanInput) -> Result<()> {
     if !dest.writable {
         let advice = match dest.kind {
             EndpointKind::Block => {
-                "See whether the device is set read-only (blockdev --getro) or has a write-protect \
-                                    switch, and whether you may write to it (its group is often 'disk')."
+                "Check whether the device is read-only (blockdev --getro) or has a write-protect switch, and whether \
+                 you have permission to write (its group is often 'disk')."
             }
-            _ => "See the permissions of the file and its directory, and whether the file system is mounted read-only.",
+            _ => {
+                "Check the permissions of the file and its directory, and whether the file system is mounted \
+                read-only."
+            }
         };
-        return Err(Error::new(Kind::Open, format!("may not write to {}", named(Side::Dest, dest)))
+        return Err(Error::new(Kind::Open, format!("no permission to write to {}", named(Side::Dest, dest)))
             .on(Side::Dest)
             .advise(advice));
     }
@@ -43,10 +46,10 @@ fn no_file_among_devices(dest: &Facts) -> Result<()> {
     if dest.kind != EndpointKind::File || dest.exists || !among {
         return Ok(());
     }
-    let what = format!("no device {}, and no file will be made in its place", dest.path.display());
+    let what = format!("no device {}, and haul creates no file in its place", dest.path.display());
     Err(Error::new(Kind::Refused, what)
         .on(Side::Dest)
-        .advise("See 'haul list' for the devices there are; is it plugged in, and spelt right?"))
+        .advise("Check the name and whether the device is connected; 'haul list' shows the available devices."))
 }
 
 fn expected(dest: &Facts, expectation: &Expectation) -> Result<()> {
@@ -60,12 +63,12 @@ fn expected(dest: &Facts, expectation: &Expectation) -> Result<()> {
     let name = named(Side::Dest, dest);
     let what = match found {
         Some(found) if found == wanted => return Ok(()),
-        Some(found) => format!("{name} is not the one expected: {key} is '{found}', not '{wanted}'"),
-        None => format!("{name} reports no {key}; '{wanted}' was expected"),
+        Some(found) => format!("{name} is not the expected device: {key} is '{found}', not '{wanted}'"),
+        None => format!("{name} reports no {key}; expected '{wanted}'"),
     };
     Err(Error::new(Kind::Refused, what)
         .on(Side::Dest)
-        .advise("See 'haul list' for the devices there are; nothing was written."))
+        .advise("Nothing was written. 'haul list' shows the available devices."))
 }
 
 /// The refusal that names each user, and what ends that use.
@@ -74,7 +77,7 @@ fn in_use(dest: &Facts) -> Error {
     let system = dest.in_use.iter().any(|user| matches!(user, InUse::System { .. }));
     let advice = if system {
         // Telling somebody to unmount / step by step would be no help.
-        "To overwrite it, start another system, from a stick or over the network.".to_owned()
+        "To overwrite it, boot another system, from a USB stick or over the network.".to_owned()
     } else {
         let mut steps: Vec<String> = Vec::new();
         for step in dest.in_use.iter().map(remedy) {
@@ -82,7 +85,7 @@ fn in_use(dest: &Facts) -> Error {
                 steps.push(step);
             }
         }
-        format!("If it is the right one, first: {}.", steps.join("; "))
+        format!("If it is the right device, first: {}.", steps.join("; "))
     };
     let what = format!("{} is in use: {}", named(Side::Dest, dest), users.join("; "));
     Error::new(Kind::Refused, what).on(Side::Dest).advise(advice)
@@ -94,8 +97,8 @@ pub(crate) fn user(user: &InUse) -> String {
         InUse::Mounted { device, at } => format!("{device} is mounted at {}", at.display()),
         InUse::Swap { device } => format!("{device} is swap space"),
         InUse::Held { device, by } => format!("{device} is held by {by}"),
-        InUse::System { at } => format!("the running system has {} on it", at.display()),
-        InUse::Exclusive => "another program has it open for itself".to_owned(),
+        InUse::System { at } => format!("the running system uses it for {}", at.display()),
+        InUse::Exclusive => "another program has opened it exclusively".to_owned(),
     }
 }
 
@@ -111,7 +114,7 @@ fn remedy(user: &InUse) -> String {
             format!("dmsetup remove {} (or vgchange -an, or cryptsetup close)", path(by))
         }
         InUse::Held { by, .. } => format!("stop {}", path(by)),
-        InUse::System { .. } => "start another system".to_owned(),
-        InUse::Exclusive => "find that program with fuser or lsof, in containers too, and end it".to_owned(),
+        InUse::System { .. } => "boot another system".to_owned(),
+        InUse::Exclusive => "find that program with fuser or lsof (also in containers) and stop it".to_owned(),
     }
 }

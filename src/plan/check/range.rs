@@ -46,8 +46,8 @@ pub(crate) fn range(asked: &PlanInput) -> Result<Range> {
             let what = format!("{option}: {name} is a {kind}, and a stream has no offsets");
             let advice = match side {
                 _ if facts.kind == EndpointKind::FileStream && facts.address == "-" => "Name the file instead of -.",
-                Side::Source => "Drop the first bytes before haul, with tail -c +N for one.",
-                Side::Dest => "Leave --seek out.",
+                Side::Source => "Drop the first bytes before haul, for example with tail -c +N.",
+                Side::Dest => "Omit --seek.",
             };
             return Err(usage(side, what, advice));
         }
@@ -61,7 +61,7 @@ pub(crate) fn range(asked: &PlanInput) -> Result<Range> {
         if offset.checked_add(len.unwrap_or(0)).is_none_or(|end| end > OFFSET_MAX) {
             let option = offset_option(side);
             let what = format!(
-                "{option} {offset} with {} to copy ends beyond the largest offset there is, {OFFSET_MAX}",
+                "{option} {offset} with {} to copy ends beyond the largest possible offset, {OFFSET_MAX}",
                 words::exact(len.unwrap_or(0))
             );
             return Err(usage(side, what, format!("Give a smaller {option} or --count.")));
@@ -100,10 +100,9 @@ fn within(asked: &PlanInput, size: u64, skip: u64) -> Result<u64> {
     };
     match asked.options.count_bytes {
         Some(count) if count > left => {
-            let behind =
-                if skip > 0 { format!(", {} behind --skip {skip}", words::exact(left)) } else { String::new() };
+            let behind = if skip > 0 { format!(", {} after --skip {skip}", words::exact(left)) } else { String::new() };
             let what = format!("--count {count} is {} too many: {name} has {has}{behind}", words::exact(count - left));
-            Err(usage(Side::Source, what, "Leave --count out to copy to the end."))
+            Err(usage(Side::Source, what, "Omit --count to copy to the end."))
         }
         Some(count) => Ok(count),
         None => Ok(left),
@@ -123,11 +122,11 @@ fn endless(asked: &PlanInput, seek: u64) -> Result<u64> {
         }),
         _ => {
             let what = format!(
-                "{} never ends, and {} would take all of it",
+                "{} never ends, and {} accepts unlimited data",
                 named(Side::Source, asked.source),
                 named(Side::Dest, asked.dest)
             );
-            Err(usage(Side::Source, what, "Say how much with --count."))
+            Err(usage(Side::Source, what, "Limit the copy with --count."))
         }
     }
 }

@@ -13,8 +13,8 @@ pub(crate) fn ranges(asked: &PlanInput) -> Result<()> {
         let facts = asked.facts(side);
         let name = named(side, facts);
         if !kinds.contains(&facts.kind) {
-            let what = format!("--ranges: {name} is a {}, which has no places", facts.kind.name());
-            return Err(Error::new(Kind::Usage, what).on(side).advise("Leave --ranges out, or name a file or device."));
+            let what = format!("--ranges: {name} is a {}, which has no offsets", facts.kind.name());
+            return Err(Error::new(Kind::Usage, what).on(side).advise("Omit --ranges, or name a file or device."));
         }
         // A file that is written to grows.
         let grows = side == Side::Dest && facts.kind != EndpointKind::Block;
@@ -38,15 +38,14 @@ fn goes_together(asked: &PlanInput) -> Result<()> {
     let options = asked.options;
     let unmet = [
         (options.resume && options.verify.is_some(), "--verify with --resume", "earlier runs kept no digests"),
-        (options.delta.is_some(), "--delta", "it compares all of the destination"),
-        (matches!(options.verify, Some(Portion::Sample { .. })), "--verify=sample", "it draws from one run of bytes"),
-        (options.manifest.is_some(), "--manifest", "a manifest tells of one run of bytes"),
-        (options.reflink == When::Always, "--reflink always", "one run of extents is shared"),
-        (options.offload, "--offload", "a drive copies one run of bytes"),
-        (!options.also.is_empty(), "--also", "only one destination is written to"),
+        (options.delta.is_some(), "--delta", "it compares the whole destination"),
+        (matches!(options.verify, Some(Portion::Sample { .. })), "--verify=sample", "it samples one contiguous range"),
+        (options.manifest.is_some(), "--manifest", "a manifest describes one contiguous range"),
+        (options.reflink == When::Always, "--reflink always", "it shares one contiguous range"),
+        (options.offload, "--offload", "a drive copies one contiguous range"),
+        (!options.also.is_empty(), "--also", "it supports only one destination"),
     ];
     let Some((_, option, why)) = unmet.into_iter().find(|(given, ..)| *given) else { return Ok(()) };
-    let what = format!("{option} does not go with --ranges: {why}");
-    Err(Error::new(Kind::Usage, what)
-        .advise(format!("Leave {option} out, or copy each range with --skip and --count.")))
+    let what = format!("{option} cannot be combined with --ranges: {why}");
+    Err(Error::new(Kind::Usage, what).advise(format!("Omit {option}, or copy each range with --skip and --count.")))
 }

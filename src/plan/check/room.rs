@@ -25,7 +25,7 @@ fn on_device(asked: &PlanInput, range: &Range, notes: &mut PlanNotes) -> Result<
     let name = named(Side::Dest, asked.dest);
     let Some(len) = range.len else {
         notes.warn(format!(
-            "the source may be longer than {name}, which has {}: its size is unknown until its end",
+            "the source may be longer than {name}, which has {}: its size is unknown until end of stream",
             words::exact(size)
         ));
         return if range.seek <= size { Ok(()) } else { Err(too_small(asked, range, size, 0)) };
@@ -43,7 +43,7 @@ fn too_small(asked: &PlanInput, range: &Range, size: u64, len: u64) -> Error {
         named(Side::Source, asked.source),
         words::exact(len)
     );
-    let advice = "Nothing was written. Take a larger device, or copy less with --count.";
+    let advice = "Nothing was written. Use a larger device, or copy less with --count.";
     Error::new(Kind::Refused, what).on(Side::Dest).advise(advice)
 }
 
@@ -54,7 +54,7 @@ fn fat(asked: &PlanInput, range: &Range) -> Result<()> {
         return Ok(());
     }
     let what = format!(
-        "{} would have {}, and FAT holds no file above 4 GiB less a byte",
+        "{} would have {}, but the largest file on FAT has 4 GiB minus 1 byte",
         named(Side::Dest, asked.dest),
         words::exact(end)
     );
@@ -89,8 +89,8 @@ fn on_file_system(asked: &PlanInput, range: &Range, notes: &mut PlanNotes) -> Re
     if plain && !sparse && size == 0 {
         return Err(Error::new(Kind::NoSpace, what)
             .on(Side::Dest)
-            .advise("Nothing was written. Make room there, or copy less with --count."));
+            .advise("Nothing was written. Free space there, or copy less with --count."));
     }
-    notes.warn(format!("{what}: it may not fit"));
+    notes.warn(format!("{what}: the copy may not fit"));
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! Whether source and dest are the same bytes, under whatever names.
+//! Whether source and dest are the same data, under whatever names.
 use super::Range;
 use crate::core::PlanNotes;
 use crate::core::{EndpointKind, Error, Facts, FileId, InUse, Kind, Result, Side};
@@ -85,17 +85,17 @@ fn is_part_of(source: &Facts, dest: &Facts) -> bool {
 /// Even where the bytes themselves do not meet, the beginning of a disk is what tells where its partitions are.
 fn onto_its_disk(asked: &PlanInput) -> Error {
     let (source, dest) = (named(Side::Source, asked.source), named(Side::Dest, asked.dest));
-    let what = format!("{source} is a part of {dest}: the copy would overwrite what tells where it is");
-    let advice = "Give another DST; if that is really meant, say where to begin with --seek 0.";
+    let what = format!("{source} is a part of {dest}: the copy would overwrite the metadata that locates it");
+    let advice = "Give another DST; if this is intended, confirm the offset with --seek 0.";
     Error::new(Kind::Refused, what).on(Side::Dest).advise(advice)
 }
 
 /// What to do where two names have two caches that could disagree.
-pub(crate) const ONE_NAME: &str = "Name source and dest by the same file or device.";
+pub(crate) const ONE_NAME: &str = "Name source and destination by the same file or device.";
 
 fn refused(asked: &PlanInput, beneath: String) -> Error {
     let (source, dest) = (named(Side::Source, asked.source), named(Side::Dest, asked.dest));
-    Error::new(Kind::Refused, format!("{source} and {dest} are the same bytes{beneath}"))
+    Error::new(Kind::Refused, format!("{source} and {dest} are the same data{beneath}"))
         .on(Side::Dest)
         .advise("To move bytes within one file or disk, give both --skip and --seek.")
 }
@@ -132,7 +132,7 @@ fn stacked(asked: &PlanInput, notes: &mut PlanNotes) -> Result<()> {
     };
     if lies_on(source, dest) {
         let what = format!("{} lies on {}", named(Side::Source, source), named(Side::Dest, dest));
-        let advice = "The copy would destroy its own source; give another DST.";
+        let advice = "The copy would destroy its own source. Give another DST.";
         return Err(Error::new(Kind::Refused, what).on(Side::Dest).advise(advice));
     }
     let holder = dest.path.file_name().and_then(|name| name.to_str());
@@ -140,12 +140,12 @@ fn stacked(asked: &PlanInput, notes: &mut PlanNotes) -> Result<()> {
     let on_source = lies_on(dest, source);
     if dest.kind == EndpointKind::Block && (on_source || source.in_use.iter().any(held)) {
         let what = format!("{} lies on {}", named(Side::Dest, dest), named(Side::Source, source));
-        let advice = "The copy would change its own source; give another DST.";
+        let advice = "The copy would change its own source. Give another DST.";
         return Err(Error::new(Kind::Refused, what).on(Side::Dest).advise(advice));
     }
     if dest.kind == EndpointKind::File && (on_source || on_mounted_part(source, dest)) {
         notes.warn(format!(
-            "{} lies on {}: the copy changes its own source while it reads it, and holds a broken image of itself",
+            "{} lies on {}: the copy changes its own source while reading it, and the image will be inconsistent",
             named(Side::Dest, dest),
             named(Side::Source, source)
         ));

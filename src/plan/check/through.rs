@@ -18,18 +18,16 @@ pub(crate) fn through(asked: &PlanInput) -> Result<()> {
     }
     let Some(side) = Side::BOTH.into_iter().find(|side| possible[side.index()]) else {
         if options.command_timeout_s.is_some() {
-            let what = "--command-timeout: no side is reached by commands of its own";
-            let advice = "Give --passthrough too, or leave --command-timeout out.";
+            let what = "--command-timeout: no side uses passthrough";
+            let advice = "Add --passthrough, or omit --command-timeout.";
             return Err(Error::new(Kind::Usage, what).advise(advice));
         }
         return Ok(());
     };
     if options.direct == When::Never {
-        let what = format!(
-            "--direct never: {} is reached by its own commands, which know no page cache",
-            named(side, asked.facts(side))
-        );
-        let advice = "Leave --direct out, or name the block device without --passthrough.";
+        let what =
+            format!("--direct never: {} uses passthrough, which has no page cache", named(side, asked.facts(side)));
+        let advice = "Omit --direct, or name the block device without --passthrough.";
         return Err(Error::new(Kind::Usage, what).on(side).advise(advice));
     }
     Ok(())
@@ -38,10 +36,10 @@ pub(crate) fn through(asked: &PlanInput) -> Result<()> {
 fn no_node(asked: &PlanInput, side: Side) -> Error {
     let facts = asked.facts(side);
     let what = match facts.kind {
-        EndpointKind::Block => format!("--passthrough: {} has no node for commands of its own", named(side, facts)),
-        kind => format!("--passthrough: {} is a {}, which takes no commands", named(side, facts), kind.name()),
+        EndpointKind::Block => format!("--passthrough: {} has no passthrough node", named(side, facts)),
+        kind => format!("--passthrough: {} is a {}, which does not support it", named(side, facts), kind.name()),
     };
-    let advice = "SCSI, SATA, USB and NVMe disks have one, and 'haul list --json' shows it; SCSI needs the kernel's \
-                  module sg (modprobe sg). Or leave --passthrough out.";
+    let advice = "SCSI, SATA, USB and NVMe disks have one, and 'haul list --json' shows it; SCSI needs the kernel \
+        module sg (modprobe sg). Otherwise omit --passthrough.";
     Error::new(Kind::Unsupported, what).on(side).advise(advice)
 }

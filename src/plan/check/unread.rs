@@ -8,13 +8,13 @@ pub(crate) fn unread(asked: &PlanInput) -> Result<()> {
     let source = asked.source;
     let refused = |option: &str, why: &str| {
         let what = format!("{option}: source {} is a {}, {why}", source.address, source.kind.name());
-        Err(Error::new(Kind::Usage, what).advise(format!("Leave {option} out.")))
+        Err(Error::new(Kind::Usage, what).advise(format!("Omit {option}.")))
     };
     if asked.options.on_error.looks_closer() && source.order != Order::Any {
-        return refused("--on-error", "of which no place can be read again or passed over");
+        return refused("--on-error", "where haul cannot read again or skip");
     }
     if asked.options.mapfile.is_some() && source.size.is_none() {
-        return refused("--mapfile", "which has no places to tell of");
+        return refused("--mapfile", "which has no offsets");
     }
     Ok(())
 }

@@ -15,8 +15,8 @@ pub(in crate::plan) fn worries(asked: &PlanInput, range: &Range, notes: &mut Pla
         source.in_use.iter().filter(|user| !matches!(user, InUse::Exclusive)).map(super::dest::user).collect();
     if !users.is_empty() {
         notes.warn(format!(
-            "{} may change while it is copied ({}): the copy is then a mixture of old and new; unmount it, or mount it \
-             read-only, to be sure",
+            "{} may change during the copy ({}): the copy would mix old and new data; unmount it, or mount it \
+             read-only",
             named(Side::Source, source),
             users.join("; ")
         ));
@@ -30,13 +30,13 @@ pub(in crate::plan) fn worries(asked: &PlanInput, range: &Range, notes: &mut Pla
     let (from, to) = (source.logical_block_bytes, dest.logical_block_bytes);
     if table && source.kind == EndpointKind::Block && from != to {
         notes.warn(format!(
-            "the source counts in sectors of {from} bytes and the dest in sectors of {to}: its partition table will \
-             not be understood there"
+            "the source has sectors of {from} bytes and the destination {to}: the partition table will not be usable \
+             there"
         ));
     }
     if gpt && range.len.zip(dest.size).is_some_and(|(len, size)| len < size) {
         notes.warn(
-            "the dest is larger: the backup of the partition table will not be at its end; 'sgdisk -e' moves it there",
+            "the destination is larger: the backup partition table will not be at its end; 'sgdisk -e' moves it there",
         );
     }
 }

@@ -57,20 +57,20 @@ pub(crate) fn access(
     if (one_file || overlap.is_some()) && wishes.iter().any(|wish| wish.align.is_none()) {
         if overlap.is_some_and(|overlap| !overlap.one_cache) {
             let what = format!(
-                "{} and {} are the same bytes under two names, and without direct I/O on both there would be two \
-                 caches of them",
+                "{} and {} are the same data under two names, and without direct I/O on both sides two caches would \
+                 conflict",
                 named(Side::Source, asked.source),
                 named(Side::Dest, asked.dest)
             );
             return Err(Error::new(Kind::Refused, what).on(Side::Dest).advise(ONE_NAME));
         }
         if wishes.iter().any(|wish| wish.firm) {
-            let what = "source and dest are one disk, reached by its commands on one side and through the page cache \
-                        on the other";
+            let what = "source and destination are one disk, with passthrough on one side and the page cache on the \
+                other";
             return Err(Error::new(Kind::Refused, what).on(Side::Dest).advise(ONE_NAME));
         }
         for wish in wishes.iter_mut().filter(|wish| wish.align.is_some()) {
-            *wish = Wish::none("source and dest are one file, and the other side cannot");
+            *wish = Wish::none("source and destination are one file, and the other side does not support it");
         }
     }
     let any = wishes.iter().any(|wish| wish.align.is_some());
@@ -91,7 +91,7 @@ pub(crate) fn access(
     let head_bytes = if any { head } else { 0 };
     if head_bytes > 0 {
         let choice = format!("first block of {}", words::block(head_bytes.into()));
-        notes.chose("alignment", choice, "the blocks behind it are aligned");
+        notes.chose("alignment", choice, "aligns the following blocks");
     }
     let tail_align_bytes = wishes[Side::Dest.index()].align.map_or(1, |align| align.max(TAIL_ALIGN_BYTES));
     Ok(Reach { access: [source, dest], head_bytes, tail_align_bytes })
@@ -104,12 +104,12 @@ fn wish(asked: &PlanInput, range: &Range, side: Side) -> Result<Wish> {
     let always = asked.options.direct == When::Always;
     let len = range.len;
     if let Some(through) = asked.through(side) {
-        let asked_for = if through.node.named { "it is named" } else { "--passthrough" };
-        let because = format!("by {}: {asked_for}", through.node.node.display());
+        let asked_for = if through.node.named { "named by the user" } else { "--passthrough" };
+        let because = format!("via {}: {asked_for}", through.node.node.display());
         return Ok(Wish { align: Some(facts.logical_block_bytes.max(1)), firm: true, because });
     }
     if !matches!(facts.kind, EndpointKind::File | EndpointKind::Block) {
-        return no("there is no page cache on this side");
+        return no("no page cache on this side");
     }
     if asked.options.direct == When::Never {
         return no("--direct never");
@@ -120,29 +120,29 @@ fn wish(asked: &PlanInput, range: &Range, side: Side) -> Result<Wish> {
     }
     let Some(align) = alignment(facts) else {
         if always {
-            let what = format!("--direct always: {} has no direct I/O", named(side, facts));
-            let advice = "Leave --direct out: what is copied through the page cache does not stay there.";
+            let what = format!("--direct always: {} does not support direct I/O", named(side, facts));
+            let advice = "Omit --direct: haul evicts what it copies through the page cache.";
             return Err(Error::new(Kind::Unsupported, what).on(side).advise(advice));
         }
-        return no("direct I/O cannot be had here");
+        return no("direct I/O is not supported here");
     };
     let yes = |because: &str| Ok(Wish { align: Some(align), firm: false, because: because.to_owned() });
     if always {
         return yes("--direct always");
     }
     if facts.kind == EndpointKind::Block {
-        return yes("a block device");
+        return yes("block device");
     }
     if asked.dest.kind == EndpointKind::Pattern {
-        return yes("the disk is to be checked, not what memory holds of it");
+        return yes("checks the disk, not the page cache");
     }
     if len.is_some_and(|len| len < DIRECT_FILE_BYTES_MIN) {
-        return no("too short for direct I/O to pay");
+        return no("too short to benefit from direct I/O");
     }
     if side == Side::Source && mostly_cached(facts, len) {
-        return no("most of it is in memory already");
+        return no("most of it is already in the page cache");
     }
-    yes("the file system has direct I/O, and it pays")
+    yes("the file system supports direct I/O, which is faster")
 }
 
 /// Alignment of offsets for direct I/O; `None` where it cannot be had.
@@ -180,8 +180,8 @@ fn settle(asked: &PlanInput, range: &Range, overlap: Option<Overlap>, wishes: &m
                 continue;
             }
             let because = match range.offset(*side) {
-                0 => "the other side does not begin on a multiple of its alignment".to_owned(),
-                offset => format!("{} {offset} does not fit the alignment of both sides", offset_option(*side)),
+                0 => "the other side does not start at a multiple of its alignment".to_owned(),
+                offset => format!("{} {offset} does not match the alignment of both sides", offset_option(*side)),
             };
             wishes[side.index()] = Wish::none(&because);
         }
@@ -205,15 +205,15 @@ fn settle_ranges(asked: &PlanInput, wishes: &mut [Wish; 2]) -> Result<()> {
     }
     if firm || asked.options.direct == When::Always {
         let (asking, remedy) = match firm {
-            true => ("commands of a disk", "name the block device without --passthrough"),
-            false => ("--direct always", "leave --direct out"),
+            true => ("passthrough", "name the block device without --passthrough"),
+            false => ("--direct always", "omit --direct"),
         };
         let align = words::block(align.into());
-        let what = format!("{asking}: the {} do not all begin and end at multiples of {align}", ranges.name());
+        let what = format!("{asking}: the {} do not all start and end at multiples of {align}", ranges.name());
         return Err(Error::new(Kind::Usage, what).advise(format!("Correct the list, or {remedy}.")));
     }
     for wish in wishes.iter_mut().filter(|wish| wish.align.is_some()) {
-        *wish = Wish::none("the ranges do not begin and end where direct I/O can");
+        *wish = Wish::none("the ranges are not aligned for direct I/O");
     }
     Ok(())
 }
@@ -244,11 +244,11 @@ fn unaligned(asked: &PlanInput, range: &Range, wishes: &[Wish; 2]) -> Error {
     let below = offset - offset % u64::from(align);
     let firm = wishes.iter().any(|wish| wish.firm);
     let (asking, remedy) = match firm {
-        true => ("commands of a disk", "name the block device without --passthrough"),
-        false => ("--direct always", "leave --direct out"),
+        true => ("passthrough", "name the block device without --passthrough"),
+        false => ("--direct always", "omit --direct"),
     };
     let what = format!(
-        "{asking}: {} {offset} is not aligned for {}, which takes multiples of {}",
+        "{asking}: {} {offset} is not aligned for {}, which requires multiples of {}",
         offset_option(side),
         named(side, asked.facts(side)),
         words::block(align.into())

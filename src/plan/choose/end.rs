@@ -20,24 +20,24 @@ pub(crate) fn end(asked: &PlanInput, range: &Range, holes: &Holes, engines: &Eng
     let (existing, set_end) = file_end(asked, range, notes);
     let preallocate = preallocate(asked, range, holes, engines, existing);
     if preallocate {
-        notes.chose("allocation", "before the first write", "a full file system is noticed now, and extents are long");
+        notes.chose("allocation", "before the first write", "detects a full file system early, and keeps extents long");
     }
     if let Some(rate) = asked.options.limit_bytes_per_s {
         notes.chose("limit", format!("{}/s", crate::plan::words::size(rate)), "--limit");
     }
     if let Some(time) = asked.options.time_limit {
         let choice = format!("{} s", time.as_secs());
-        notes.chose("time limit", choice, "--time; what is not copied by then is left, and the status is 4");
+        notes.chose("time limit", choice, "--time; an incomplete copy ends with status 4");
     }
     let can_flush = matches!(asked.dest.kind, EndpointKind::File | EndpointKind::Block | EndpointKind::FileStream);
     let durable = can_flush && !asked.options.no_flush;
     let (choice, because) = match (can_flush, durable) {
-        (false, _) => ("no", "the dest has nothing to flush"),
+        (false, _) => ("no", "the destination has nothing to flush"),
         (true, false) => ("no", "--no-flush"),
         (true, true) if asked.dest.memory.is_some() => {
-            ("at the end", "the dest is in memory: a power loss loses it all the same")
+            ("at the end", "the destination is in memory and does not survive a power loss")
         }
-        (true, true) => ("at the end", "status 0 means that the data is on the medium"),
+        (true, true) => ("at the end", "status 0 means that the data is durable"),
     };
     notes.chose("flush", choice, because);
     Ends { existing, set_end, preallocate, durable }
@@ -49,25 +49,37 @@ fn file_end(asked: &PlanInput, range: &Range, notes: &mut PlanNotes) -> (Existin
         return (Existing::Keep, false);
     }
     if !asked.dest.exists {
-        notes.chose_of(Side::Dest, "dest file", "made", "it is not there yet");
+        notes.chose_of(Side::Dest, "destination file", "created", "it does not exist yet");
         return (Existing::Create, true);
     }
     if !asked.range_given() && asked.options.resume {
-        notes.chose_of(Side::Dest, "dest file", "kept as it is", "--resume: what is durable stays");
+        notes.chose_of(Side::Dest, "destination file", "not truncated", "--resume keeps durable data");
         return (Existing::Keep, true);
     }
     if !asked.range_given() && asked.options.delta.is_some() {
-        notes.chose_of(Side::Dest, "dest file", "only what differs", "--delta; it becomes equal to the source");
+        notes.chose_of(
+            Side::Dest,
+            "destination file",
+            "only what differs",
+            "--delta; it becomes identical to the \
+            source",
+        );
         return (Existing::Keep, true);
     }
     if !asked.range_given() {
-        notes.chose_of(Side::Dest, "dest file", "emptied first", "it becomes equal to the source");
+        notes.chose_of(Side::Dest, "destination file", "truncated first", "it becomes identical to the source");
         return (Existing::Truncate, true);
     }
     match asked.options.ranges {
-        Some(_) => notes.chose_of(Side::Dest, "dest file", "only the ranges change", "--ranges"),
+        Some(_) => notes.chose_of(Side::Dest, "destination file", "only the ranges change", "--ranges"),
         None => {
-            notes.chose_of(Side::Dest, "dest file", "only the range changes", "--skip, --seek or --count was given");
+            notes.chose_of(
+                Side::Dest,
+                "destination file",
+                "only the range changes",
+                "--skip, --seek or --count was \
+                given",
+            );
         }
     }
     // A hole at the end of the range does not move the end of the file by itself.

@@ -36,7 +36,7 @@ pub(crate) fn engine(
         }
         Some(why) if always && range.len != Some(0) => {
             let what = format!("--reflink always: {why}");
-            return Err(Error::new(Kind::Unsupported, what).advise("Leave --reflink out to copy the bytes."));
+            return Err(Error::new(Kind::Unsupported, what).advise("Omit --reflink to copy the data."));
         }
         _ => {}
     }
@@ -45,18 +45,18 @@ pub(crate) fn engine(
     if asked.options.offload {
         match no_offload(asked, range, overlap) {
             None => {
-                let because = format!("--offload: the device copies by itself; if it refuses, {}", moving.name());
+                let because = format!("--offload: the device copies the data; if it refuses: {}", moving.name());
                 notes.chose("engine", EngineKind::Offload.name(), because);
                 return Ok(Engines { engine: EngineKind::Offload, instead: Some(moving) });
             }
-            Some(why) => notes.warn(format!("--offload: {why}; the bytes go through haul")),
+            Some(why) => notes.warn(format!("--offload: {why}; haul copies the data itself")),
         }
     }
     if unshared.is_some() {
         notes.chose("engine", moving.name(), because);
         return Ok(Engines { engine: moving, instead: None });
     }
-    let because = format!("both files are on {}; if it refuses, {}", file_system(asked.dest), moving.name());
+    let because = format!("both files are on {}; if it refuses: {}", file_system(asked.dest), moving.name());
     notes.chose("engine", EngineKind::Reflink.name(), because);
     Ok(Engines { engine: EngineKind::Reflink, instead: Some(moving) })
 }
@@ -70,7 +70,7 @@ fn moving(asked: &PlanInput) -> Result<(EngineKind, String)> {
     match (asked.options.engine, &asked.host.ring_refused) {
         (Some(EngineKind::Ring), Some(why)) => {
             let what = format!("--engine ring: io_uring cannot be used here: {why}");
-            let advice = "Use --engine threads, or leave --engine out: the bytes are the same.";
+            let advice = "Use --engine threads, or omit --engine: the result is the same.";
             Err(Error::new(Kind::Unsupported, what).advise(advice))
         }
         (Some(engine), _) => Ok((engine, format!("--engine {}", engine.name()))),
@@ -78,9 +78,9 @@ fn moving(asked: &PlanInput) -> Result<(EngineKind, String)> {
         (None, None)
             if [asked.source, asked.dest].into_iter().all(in_memory) && asked.options.needs_bytes().is_none() =>
         {
-            Ok((EngineKind::Sync, "both files are in memory: there is nothing to wait for".to_owned()))
+            Ok((EngineKind::Sync, "both files are in memory: no I/O to wait for".to_owned()))
         }
-        (None, None) => Ok((EngineKind::Ring, "io_uring works here".to_owned())),
+        (None, None) => Ok((EngineKind::Ring, "io_uring is available".to_owned())),
     }
 }
 
@@ -93,23 +93,29 @@ fn no_offload(asked: &PlanInput, range: &Range, overlap: Option<Overlap>) -> Opt
     let names = by_name(asked);
     let blocks = Side::BOTH.map(|side| asked.facts(side).logical_block_bytes);
     let whole = |bytes: u64| bytes.is_multiple_of(block);
-    says(nodes.contains(&None), "both sides have to be reached by commands (--passthrough)")
-        .or_else(|| says(nodes[0] != nodes[1] && !names, "source and dest are two devices"))
-        .or_else(|| says(asked.dest.queue.copy_max_bytes == 0, "the dest cannot copy by itself"))
-        .or_else(|| says(names && asked.source.copy_name.is_none(), "the source has no name for the dest to copy from"))
+    says(nodes.contains(&None), "both sides need --passthrough")
+        .or_else(|| says(nodes[0] != nodes[1] && !names, "source and destination are different devices"))
+        .or_else(|| says(asked.dest.queue.copy_max_bytes == 0, "the destination does not support offloaded copies"))
+        .or_else(|| {
+            says(
+                names && asked.source.copy_name.is_none(),
+                "the source has no identifier that the \
+            destination can use",
+            )
+        })
         .or_else(|| {
             let one_name = names && nodes[0] != nodes[1] && asked.source.copy_name == asked.dest.copy_name;
-            says(one_name, "source and dest have the same name, and one might be taken for the other")
+            says(one_name, "source and destination have the same identifier and could be confused")
         })
-        .or_else(|| says(blocks[0] != blocks[1], "their blocks differ in size"))
+        .or_else(|| says(blocks[0] != blocks[1], "their block sizes differ"))
         .or_else(|| says(overlap.is_some(), "the ranges overlap"))
-        .or_else(|| says(options.needs_bytes().is_some(), "digests need the bytes"))
-        .or_else(|| says(options.on_error.looks_closer(), "--on-error is for bytes that go through haul"))
-        .or_else(|| says(options.limit_bytes_per_s.is_some(), "--limit is for bytes that go through haul"))
-        .or_else(|| says(options.sparse == When::Always, "--sparse always wants the bytes looked at"))
+        .or_else(|| says(options.needs_bytes().is_some(), "digests need the data"))
+        .or_else(|| says(options.on_error.looks_closer(), "--on-error needs haul to copy the data"))
+        .or_else(|| says(options.limit_bytes_per_s.is_some(), "--limit needs haul to copy the data"))
+        .or_else(|| says(options.sparse == When::Always, "--sparse always needs to examine the data"))
         .or_else(|| {
             let fits = whole(range.skip) && whole(range.seek) && range.len.is_some_and(|len| len > 0 && whole(len));
-            says(!fits, "the range is not in whole blocks of the device")
+            says(!fits, "the range is not a multiple of the device block size")
         })
 }
 
@@ -135,20 +141,26 @@ fn no_reflink(asked: &PlanInput, range: &Range, overlap: Option<Overlap>) -> Opt
         return Some("--reflink never".to_owned());
     }
     if options.resume {
-        return Some("--resume copies what is left".to_owned());
+        return Some("--resume copies the rest".to_owned());
     }
     if options.ranges.is_some() {
         return Some("--ranges copies parts".to_owned());
     }
     says(source.kind != EndpointKind::File || dest.kind != EndpointKind::File, "only files can share extents")
-        .or_else(|| says(auto && options.engine.is_some(), "an engine was asked for"))
-        .or_else(|| says(options.needs_bytes().is_some(), "digests need the bytes"))
-        .or_else(|| says(auto && options.on_error.looks_closer(), "shared extents share the bad places too"))
-        .or_else(|| says(options.sparse != When::Auto, "--sparse wants the bytes looked at or written"))
+        .or_else(|| says(auto && options.engine.is_some(), "--engine was given"))
+        .or_else(|| says(options.needs_bytes().is_some(), "digests need the data"))
+        .or_else(|| says(auto && options.on_error.looks_closer(), "shared extents share unreadable sectors"))
+        .or_else(|| says(options.sparse != When::Auto, "--sparse needs to examine or write the data"))
         .or_else(|| says(overlap.is_some(), "the ranges overlap"))
         .or_else(|| cannot(Side::Source, source))
         .or_else(|| cannot(Side::Dest, dest))
-        .or_else(|| says(source.filesystem != dest.filesystem || apart(source, dest), "they lie on two file systems"))
+        .or_else(|| {
+            says(
+                source.filesystem != dest.filesystem || apart(source, dest),
+                "they are on different file \
+            systems",
+            )
+        })
         .or_else(|| unaligned(asked, range))
 }
 
@@ -167,7 +179,7 @@ fn apart(source: &Facts, dest: &Facts) -> bool {
 }
 
 fn unaligned(asked: &PlanInput, range: &Range) -> Option<String> {
-    let Some(len) = range.len.filter(|len| *len > 0) else { return Some("there is nothing to share".to_owned()) };
+    let Some(len) = range.len.filter(|len| *len > 0) else { return Some("nothing to share".to_owned()) };
     let aligned = |bytes: u64| bytes.is_multiple_of(REFLINK_ALIGN_BYTES);
     // An odd end is allowed at the end of the source, if it becomes the end of the dest.
     let source_end = asked.source.size == Some(range.skip + len);

@@ -51,7 +51,7 @@ pub(crate) fn holes(
         _ => None,
     };
     if sparse == When::Always && piece.is_none() {
-        notes.warn(format!("--sparse always finds nothing to gain: {because}"));
+        notes.warn(format!("--sparse always has no effect: {because}"));
     }
     let choice = match zeros {
         Zeros::Leave => "left as holes",
@@ -76,20 +76,16 @@ fn way(asked: &PlanInput, range: &Range, ask: bool) -> (Zeros, &'static str) {
     // A device zeroes whole sectors: runs that begin elsewhere on it would be cut into scraps.
     let aligned = range.seek.is_multiple_of(block) && (!ask || range.skip.is_multiple_of(block));
     match dest.kind {
-        EndpointKind::File if asked.dest_begins_empty() => {
-            (Zeros::Leave, "what is not written to a new file is a hole")
-        }
-        EndpointKind::File if no_holes => (Zeros::Write, "the file system of the dest has no holes"),
+        EndpointKind::File if asked.dest_begins_empty() => (Zeros::Leave, "unwritten parts of a new file are holes"),
+        EndpointKind::File if no_holes => (Zeros::Write, "the destination file system does not support holes"),
         // Punching does not move the end of a file: without a known end, zeros behind the old end have to be written.
-        EndpointKind::File if range.len.is_none() => {
-            (Zeros::Write, "the stream may end behind the end of the dest file")
-        }
-        EndpointKind::File => (Zeros::Device, "a range of a file that is there: holes are punched"),
+        EndpointKind::File if range.len.is_none() => (Zeros::Write, "the stream may extend the destination file"),
+        EndpointKind::File => (Zeros::Device, "range of an existing file: holes are punched"),
         EndpointKind::Block if dest.queue.write_zeroes_max_bytes == 0 => {
-            (Zeros::Write, "the dest device cannot zero by itself")
+            (Zeros::Write, "the destination device does not support write zeroes")
         }
-        EndpointKind::Block if !aligned => (Zeros::Write, "the range is not aligned to the sectors of the dest"),
-        EndpointKind::Block => (Zeros::Device, "the dest device can zero by itself"),
-        _ => (Zeros::Write, "the dest cannot have holes"),
+        EndpointKind::Block if !aligned => (Zeros::Write, "the range is not aligned to the destination sectors"),
+        EndpointKind::Block => (Zeros::Device, "the destination device supports write zeroes"),
+        _ => (Zeros::Write, "the destination does not support holes"),
     }
 }

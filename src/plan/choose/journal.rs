@@ -20,7 +20,7 @@ pub(crate) fn journal(
 ) -> Result<bool> {
     let options = asked.options;
     if asked.one_of_several {
-        notes.chose("journal", "none", "it tells of a copy to one dest");
+        notes.chose("journal", "none", "it describes a copy to one destination");
         return Ok(false);
     }
     let wanted = match (&options.journal, options.resume) {
@@ -39,8 +39,8 @@ pub(crate) fn journal(
             Ok(false)
         }
         (Some(why), Some(option)) => {
-            let advice = format!("Leave {option} out.");
-            Err(Error::new(Kind::Usage, format!("{option}: there can be no journal: {why}")).advise(advice))
+            let advice = format!("Omit {option}.");
+            Err(Error::new(Kind::Usage, format!("{option}: no journal is possible: {why}")).advise(advice))
         }
         (Some(why), None) => {
             notes.chose("journal", "none", why);
@@ -55,12 +55,12 @@ pub(crate) fn journal(
             Ok(false)
         }
         (None, None) if in_memory(asked.dest) => {
-            notes.chose("journal", "none", "the dest is in memory");
+            notes.chose("journal", "none", "the destination is in memory");
             Ok(false)
         }
         (None, None) => {
-            let because = "what is durable is written down now and then, for --resume";
-            notes.chose("journal", "kept while it lasts", because);
+            let because = "records durable data periodically, for --resume";
+            notes.chose("journal", "kept during the copy", because);
             Ok(true)
         }
     }
@@ -79,15 +79,15 @@ fn impossible(
     let lasts = |kind| matches!(kind, EndpointKind::File | EndpointKind::Block);
     match (source.kind, dest.kind) {
         (kind, _) if kind.is_stream() => Some("the source is a stream, which cannot be read again"),
-        (kind, _) if !lasts(kind) => Some("the source has no bytes of its own"),
-        (_, kind) if kind.is_stream() => Some("the dest is a stream, which cannot be continued"),
-        (_, kind) if !lasts(kind) => Some("the dest keeps nothing"),
+        (kind, _) if !lasts(kind) => Some("the source generates its data"),
+        (_, kind) if kind.is_stream() => Some("the destination is a stream, which cannot be continued"),
+        (_, kind) if !lasts(kind) => Some("the destination stores nothing"),
         _ if range.len.is_none() => Some("the length of the source is not known"),
         _ if range.len == Some(0) => Some("there is nothing to copy"),
-        _ if overlap.is_some() => Some("source and dest overlap: what was copied is no longer in the source"),
-        _ if one_file => Some("source and dest are one file"),
-        _ if !ends.durable => Some("nothing is flushed"),
-        _ if engines.moving() == EngineKind::Reflink => Some("the file system shares the extents, all at once"),
+        _ if overlap.is_some() => Some("source and destination overlap: the copied data is no longer in the source"),
+        _ if one_file => Some("source and destination are one file"),
+        _ if !ends.durable => Some("--no-flush is given"),
+        _ if engines.moving() == EngineKind::Reflink => Some("the file system shares all extents at once"),
         _ => None,
     }
 }
@@ -96,14 +96,14 @@ fn impossible(
 fn resumable(asked: &PlanInput) -> Result<()> {
     let options = asked.options;
     let conflict = |option: &str, why: &str| {
-        let advice = format!("Leave {option} out, or copy from the start with --restart instead of --resume.");
+        let advice = format!("Omit {option}, or copy from the start with --restart instead of --resume.");
         Err(Error::new(Kind::Usage, format!("--resume copies the rest; {option} {why}")).advise(advice))
     };
     if !options.hashes.is_empty() {
         return conflict("--hash", "needs the whole source");
     }
     if options.offload {
-        return conflict("--offload", "lets the device copy all of it");
+        return conflict("--offload", "lets the device copy everything");
     }
     Ok(())
 }

@@ -17,15 +17,15 @@ pub(crate) fn order(asked: &PlanInput, overlap: Option<Overlap>, notes: &mut Pla
             true => (Direction::Backward, "from the last byte to the first"),
             false => (Direction::Forward, "from the first byte to the last"),
         };
-        notes.chose("order", choice, "the ranges overlap: nothing is overwritten before it was read");
+        notes.chose("order", choice, "the ranges overlap: data is read before it is overwritten");
         return Way { direction, write_order: WriteOrder::Submitted };
     }
     let (write_order, choice, because) = if asked.dest.order == Order::Ascending || asked.dest.kind.is_stream() {
-        (WriteOrder::OneAtATime, "one write at a time", "the dest takes bytes in order only")
+        (WriteOrder::OneAtATime, "one write at a time", "the destination accepts only sequential data")
     } else if asked.rotational(Side::Dest) {
-        (WriteOrder::Submitted, "ascending writes", "the dest moves a head")
+        (WriteOrder::Submitted, "ascending writes", "rotational destination")
     } else {
-        (WriteOrder::Any, "writes as reads finish", "the dest takes any order")
+        (WriteOrder::Any, "writes as reads finish", "the destination accepts any order")
     };
     notes.chose("order", choice, because);
     Way { direction: Direction::Forward, write_order }

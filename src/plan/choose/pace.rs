@@ -85,19 +85,19 @@ fn take_turns(tuning: &mut Tuning, ground: &OneGround<'_>, notes: &mut PlanNotes
     };
     if ground.rotational {
         tuning.limits.in_flight = tuning.limits.in_flight.map(|most| most.min(IN_FLIGHT));
-        let choice = format!("{} read, then written, in turn", words::block(tuning.pool_bytes.into()));
-        notes.chose("bursts", choice, format!("both sides lie on {}, which moves one head", ground.name));
+        let choice = format!("{} read, then written, alternating", words::block(tuning.pool_bytes.into()));
+        notes.chose("bursts", choice, format!("both sides are on {}, which is rotational", ground.name));
     } else if tuning.adaptive {
-        notes.chose("bursts", "tried on the way", format!("both sides lie on {}", ground.name));
+        notes.chose("bursts", "tried during the copy", format!("both sides are on {}", ground.name));
     }
 }
 
 fn tell(tuning: &Tuning, is_sync: bool, range: &Range, notes: &mut PlanNotes) {
     if tuning.adaptive && tuning.tuned {
-        let because = "neither --depth nor --limit was given, and what haul tune saved is near the best";
-        notes.chose("search", "if it takes long", because);
+        let because = "neither --depth nor --limit is given, and haul tune saved near-optimal values";
+        notes.chose("search", "for long copies", because);
     } else if tuning.adaptive {
-        notes.chose("search", "on the way", "neither --depth nor --limit was given");
+        notes.chose("search", "during the copy", "neither --depth nor --limit is given");
     }
     let bytes = u64::from(tuning.pool_bytes);
     if bytes > IN_FLIGHT_BYTES_PROMISED {
@@ -154,9 +154,9 @@ fn memory(block: u32, count: u32) -> u64 {
 /// Where a copy between these two begins.
 fn start(asked: &PlanInput, is_sync: bool) -> Start {
     if is_sync && asked.options.engine.is_none() {
-        Start::both(WARM_BLOCK_BYTES, 1, "it stays in the processor's cache between both sides")
+        Start::both(WARM_BLOCK_BYTES, 1, "fits in the CPU cache between both sides")
     } else if is_sync {
-        Start::both(BLOCK_BYTES, 1, "the plain loop")
+        Start::both(BLOCK_BYTES, 1, "simple read and write loop")
     } else {
         let usual = usual_start(asked);
         saved_start(asked, &usual).unwrap_or(usual)
@@ -181,13 +181,13 @@ fn usual_start(asked: &PlanInput) -> Start {
         }
     });
     let because = if is_nvme.contains(&true) {
-        "an NVMe drive works on many requests at once"
+        "NVMe drives process many requests in parallel"
     } else if in_flight.contains(&NETWORK_IN_FLIGHT) {
-        "a network takes its time for each request"
+        "network storage has a high latency per request"
     } else if [asked.source, asked.dest].iter().any(|facts| facts.kind == EndpointKind::Pipe) {
         "a pipe holds 1 MiB"
     } else {
-        "one request to work on and one to go on with; more if that gains anything"
+        "keeps the device busy between requests; increased if that is faster"
     };
     Start { block, in_flight, tuned: false, because: because.to_owned() }
 }
@@ -236,7 +236,7 @@ fn asked_block(block: u32, align: u32) -> Result<u32> {
     } else {
         format!("{below} or {above}")
     };
-    Err(Error::new(Kind::Usage, what).advise(format!("Give {near}, or --direct never.")))
+    Err(Error::new(Kind::Usage, what).advise(format!("Give {near}, or use --direct never.")))
 }
 
 /// Our own block size: a whole number of `unit`, fitted to the devices and to what else was asked for.
@@ -253,8 +253,8 @@ fn own_block(asked: &PlanInput, start: &Start, unit: u32) -> (u32, String) {
         if largest > 0 && block > most {
             block = most;
             because = match splits {
-                1 => "the largest request of the device, which moves a head".to_owned(),
-                _ => format!("{SPLITS_MAX} of the largest requests of the device"),
+                1 => "largest request of the rotational device".to_owned(),
+                _ => format!("{SPLITS_MAX} times the largest request of the device"),
             };
         }
     }
@@ -262,7 +262,7 @@ fn own_block(asked: &PlanInput, start: &Start, unit: u32) -> (u32, String) {
         let optimal = optimal(facts, unit);
         if let Some(optimal) = optimal.filter(|optimal| !block.is_multiple_of(*optimal)) {
             block = block.next_multiple_of(optimal);
-            because = format!("a multiple of {}, which {} prefers", words::block(optimal.into()), facts.address);
+            because = format!("a multiple of {}, preferred by {}", words::block(optimal.into()), facts.address);
         }
     }
     let mut cap = |most: u64, why: &str| {
@@ -274,13 +274,13 @@ fn own_block(asked: &PlanInput, start: &Start, unit: u32) -> (u32, String) {
         }
     };
     if let Some(most) = command_bytes_max(asked) {
-        cap(most.into(), "the longest command of the disk");
+        cap(most.into(), "the largest command of the disk");
     }
     if let Some(depth) = asked.options.depth {
-        cap(u64::from(POOL_BYTES) / u64::from(depth), "as large as memory allows with --depth");
+        cap(u64::from(POOL_BYTES) / u64::from(depth), "limited by memory with --depth");
     }
     if let Some(rate) = asked.options.limit_bytes_per_s {
-        cap((rate / LIMIT_BLOCKS_PER_S).max(BLOCK_BYTES_MIN.into()), "short enough for an even pace under --limit");
+        cap((rate / LIMIT_BLOCKS_PER_S).max(BLOCK_BYTES_MIN.into()), "small enough for a steady rate under --limit");
     }
     (block, because)
 }
@@ -307,11 +307,11 @@ fn own_in_flight(asked: &PlanInput, start: &Start, block: u32) -> ([u32; 2], Str
         let by_bytes = most > NETWORK_IN_FLIGHT || asked.options.block_bytes.is_some();
         let wanted = if by_bytes { u32::try_from(bytes.div_ceil(block.into())).unwrap_or(u32::MAX) } else { most };
         if wanted > most {
-            "small blocks, so more of them".clone_into(&mut because);
+            "more requests because the blocks are small".clone_into(&mut because);
         }
         let most = wanted.clamp(most.min(IN_FLIGHT), SMALL_BLOCKS_IN_FLIGHT.max(most));
         if most > requests_max(asked) {
-            "as many requests as the devices' queues hold".clone_into(&mut because);
+            "limited by the device queues".clone_into(&mut because);
         }
         most.min(requests_max(asked))
     });

@@ -29,7 +29,8 @@ fn a_disk_to_a_disk_goes_direct_on_a_ring_and_is_flushed() {
     assert!(plan.durable && !plan.set_end && !plan.preallocate && !plan.ask_holes);
     assert!(needs_confirmation(&plan, &disk(2, 2 * GIB)));
     let topics: Vec<_> = plan.notes.why.iter().map(|reason| reason.topic).collect();
-    let wanted = ["engine", "source", "dest", "block size", "queue depth", "search", "order", "flush", "journal"];
+    let wanted =
+        ["engine", "source", "destination", "block size", "queue depth", "search", "order", "flush", "journal"];
     assert_eq!(topics, wanted);
     assert_eq!(plan.notes.range.as_ref().map(|range| range.because.as_str()), Some("the whole source"));
 }
@@ -93,12 +94,16 @@ fn files_that_can_share_extents_do_with_an_engine_in_reserve() {
 #[test]
 fn a_file_goes_direct_where_it_pays() {
     let table = [
-        (file("a", 1, GIB), Cache::Direct, "it pays"),
+        (file("a", 1, GIB), Cache::Direct, "which is faster"),
         (file("a", 1, MIB - 1), Cache::DroppedByKernel, "too short"),
-        (Facts { cached_bytes: Some(GIB / 2), ..file("a", 1, GIB) }, Cache::DroppedByKernel, "in memory already"),
-        (Facts { cached_bytes: Some(GIB / 2 - 1), ..file("a", 1, GIB) }, Cache::Direct, "it pays"),
-        (Facts { direct: None, ..file("a", 1, GIB) }, Cache::DroppedByKernel, "cannot be had"),
-        (Facts { direct: None, dontcache: false, ..file("a", 1, GIB) }, Cache::Drop, "cannot be had"),
+        (
+            Facts { cached_bytes: Some(GIB / 2), ..file("a", 1, GIB) },
+            Cache::DroppedByKernel,
+            "already in the page cache",
+        ),
+        (Facts { cached_bytes: Some(GIB / 2 - 1), ..file("a", 1, GIB) }, Cache::Direct, "which is faster"),
+        (Facts { direct: None, ..file("a", 1, GIB) }, Cache::DroppedByKernel, "not supported"),
+        (Facts { direct: None, dontcache: false, ..file("a", 1, GIB) }, Cache::Drop, "not supported"),
         (Facts { filesystem: Some("tmpfs".to_owned()), ..file("a", 1, GIB) }, Cache::Keep, "in memory"),
     ];
     for (source, cache, because) in table {
@@ -276,6 +281,6 @@ fn a_partition_table_that_will_not_fit_is_warned_of() {
     assert_eq!(warnings(disk(2, GIB)), [""; 0]);
     assert!(warnings(disk(2, 2 * GIB))[0].contains("sgdisk -e"));
     let coarse = Facts { logical_block_bytes: 4096, ..disk(2, GIB) };
-    assert!(warnings(coarse)[0].contains("sectors of 512 bytes and the dest in sectors of 4096"));
+    assert!(warnings(coarse)[0].contains("sectors of 512 bytes and the destination 4096"));
     assert_eq!(made(&range(0, 0, MIB), &gpt, &disk(2, 2 * GIB)).notes.warnings, [""; 0]);
 }

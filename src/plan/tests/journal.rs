@@ -31,10 +31,10 @@ fn none_is_kept_where_nobody_could_go_on_and_to_ask_for_one_is_refused() {
     let apart = Options { skip_bytes: Some(0), seek_bytes: Some(2 * GIB), ..auto() };
     let table = [
         (auto(), &pipe(), &new, "the source is a stream"),
-        (auto(), &image, &pipe(), "the dest is a stream"),
-        (auto(), &image, &Facts::new("/dev/null", EndpointKind::Null), "keeps nothing"),
-        (count, &endless(), &disk, "no bytes of its own"),
-        (no_flush, &image, &disk, "nothing is flushed"),
+        (auto(), &image, &pipe(), "the destination is a stream"),
+        (auto(), &image, &Facts::new("/dev/null", EndpointKind::Null), "stores nothing"),
+        (count, &endless(), &disk, "the source generates its data"),
+        (no_flush, &image, &disk, "--no-flush is given"),
         (apart, &image, &image, "one file"),
     ];
     for (options, source, dest, why_not) in table {

@@ -29,7 +29,7 @@ fn a_range_that_the_source_does_not_have_is_refused_with_what_it_has() {
     let error = refused(&range(1001, None, None), &file("a", 1, 1000), &new_file("b"));
     expect(&error, Kind::Usage, &["--skip 1001", "a has 1000 bytes"]);
     let error = refused(&range(400, None, 601), &file("a", 1, 1000), &new_file("b"));
-    expect(&error, Kind::Usage, &["--count 601 is 1 byte too many", "1000 bytes", "600 bytes behind --skip 400"]);
+    expect(&error, Kind::Usage, &["--count 601 is 1 byte too many", "1000 bytes", "600 bytes after --skip 400"]);
     assert_eq!(made(&range(400, None, 600), &file("a", 1, 1000), &new_file("b")).len, Some(600));
     assert_eq!(made(&range(1000, None, None), &file("a", 1, 1000), &new_file("b")).len, Some(0));
 }
@@ -75,7 +75,11 @@ fn a_dest_in_use_is_refused_with_every_user_and_what_ends_the_use() {
     let mut dest = disk(2, GIB);
     for (user, what, advice) in table {
         dest.in_use = vec![user.clone()];
-        expect(&refused(&options(), &disk(1, GIB), &dest), Kind::Refused, &["dest /dev/sdc is in use", what, advice]);
+        expect(
+            &refused(&options(), &disk(1, GIB), &dest),
+            Kind::Refused,
+            &["destination /dev/sdc is in use", what, advice],
+        );
         let file = Facts { in_use: vec![user], ..file("b", 2, 0) };
         expect(&refused(&options(), &disk(1, GIB), &file), Kind::Refused, &[what]);
     }
@@ -91,7 +95,7 @@ fn the_disk_of_the_running_system_is_refused_without_telling_to_unmount_the_root
     let mounted = InUse::Mounted { device: "sdc1".to_owned(), at: "/".into() };
     let dest = Facts { in_use: vec![mounted, InUse::System { at: "/".into() }], ..disk(2, GIB) };
     let error = refused(&Options { yes: true, ..options() }, &disk(1, GIB), &dest);
-    expect(&error, Kind::Refused, &["the running system has / on it", "start another system"]);
+    expect(&error, Kind::Refused, &["the running system uses it for /", "boot another system"]);
     assert!(!error.advice.contains("umount"), "{}", error.advice);
 }
 
@@ -99,7 +103,11 @@ fn the_disk_of_the_running_system_is_refused_without_telling_to_unmount_the_root
 fn a_dest_that_may_not_be_written_is_refused() {
     for dest in [disk(2, GIB), new_file("b"), file("b", 2, 1)] {
         let dest = Facts { writable: false, ..dest };
-        expect(&refused(&options(), &disk(1, GIB), &dest), Kind::Open, &["may not write to dest", &dest.address]);
+        expect(
+            &refused(&options(), &disk(1, GIB), &dest),
+            Kind::Open,
+            &["no permission to write to destination", &dest.address],
+        );
     }
 }
 
@@ -153,10 +161,10 @@ fn the_same_bytes_under_one_name_or_another_are_refused() {
         [(&whole, &whole), (&image, &image), (&part, &whole), (&image, &on_loop), (&on_loop, &image), (&part, &twin)]
     {
         let error = refused(&range(None, None, 5 * MIB), source, dest);
-        expect(&error, Kind::Refused, &["are the same bytes", "--skip and --seek"]);
+        expect(&error, Kind::Refused, &["are the same data", "--skip and --seek"]);
     }
     expect(&refused(&options(), &part, &whole), Kind::Refused, &["lie on /dev/sdb, at byte 1048576 and at byte 0"]);
-    expect(&refused(&options(), &file("a", 1, 0), &file("b", 1, 0)), Kind::Refused, &["same bytes"]);
+    expect(&refused(&options(), &file("a", 1, 0), &file("b", 1, 0)), Kind::Refused, &["same data"]);
     // Apart from each other.
     let behind = partition(&whole, 3, 101 * MIB, 100 * MIB);
     made(&options(), &part, &behind);
@@ -168,7 +176,7 @@ fn a_partition_goes_to_the_beginning_of_its_own_disk_only_when_that_was_said() {
     let whole = disk(1, GIB);
     let behind = partition(&whole, 3, 200 * MIB, 100 * MIB);
     let error = refused(&options(), &behind, &whole);
-    expect(&error, Kind::Refused, &["is a part of dest", "what tells where it is", "--seek 0"]);
+    expect(&error, Kind::Refused, &["is a part of dest", "the metadata that locates it", "--seek 0"]);
     made(&range(None, 0, MIB), &behind, &whole);
 }
 
@@ -196,14 +204,22 @@ fn a_side_that_lies_on_the_other_in_an_unknown_way_is_refused_or_warned_of() {
     let lower = disk(1, GIB);
     let beneath = Ground { id: lower.id.unwrap(), name: lower.address.clone(), offset: None, rotational: None };
     let striped = Facts { ground: vec![beneath.clone()], ..disk(2, MIB) };
-    expect(&refused(&options(), &striped, &lower), Kind::Refused, &["source /dev/sdc lies on dest /dev/sdb"]);
-    expect(&refused(&range(0, MIB, 512), &lower, &striped), Kind::Refused, &["dest /dev/sdc lies on source /dev/sdb"]);
+    expect(&refused(&options(), &striped, &lower), Kind::Refused, &["source /dev/sdc lies on destination /dev/sdb"]);
+    expect(
+        &refused(&range(0, MIB, 512), &lower, &striped),
+        Kind::Refused,
+        &["destination /dev/sdc lies on source /dev/sdb"],
+    );
     let held = Facts { in_use: vec![InUse::Held { device: "sdb".to_owned(), by: "sdc".to_owned() }], ..disk(1, MIB) };
-    expect(&refused(&options(), &held, &disk(2, GIB)), Kind::Refused, &["dest /dev/sdc lies on source /dev/sdb"]);
+    expect(
+        &refused(&options(), &held, &disk(2, GIB)),
+        Kind::Refused,
+        &["destination /dev/sdc lies on source /dev/sdb"],
+    );
     let image = Facts { ground: vec![beneath], ..new_file("/mnt/image") };
     let plan = made(&options(), &lower, &image);
     assert!(
-        plan.notes.warnings.iter().any(|warning| warning.contains("a broken image of itself")),
+        plan.notes.warnings.iter().any(|warning| warning.contains("the image will be inconsistent")),
         "{:?}",
         plan.notes.warnings
     );
@@ -272,7 +288,7 @@ fn options_that_contradict_each_other_are_refused() {
     let sparse = Options { sparse: When::Always, ..options() };
     expect(&refused(&sparse, &from, &pipe()), Kind::Usage, &["--sparse always", "is a stream"]);
     let backward = Options { hashes: vec![HashKind::Md5], ..range(0, 4096, MIB) };
-    expect(&refused(&backward, &from, &from), Kind::Usage, &["--hash", "last byte to the first"]);
+    expect(&refused(&backward, &from, &from), Kind::Usage, &["--hash", "runs backward"]);
 }
 
 #[test]
@@ -285,7 +301,7 @@ fn what_was_asked_for_by_name_and_cannot_be_had_is_refused() {
     let direct = Options { direct: When::Always, ..options() };
     let none = Facts { direct: None, ..disk(1, GIB) };
     expect(&refused(&direct, &none, &disk(2, GIB)), Kind::Unsupported, &["--direct always: source /dev/sdb"]);
-    expect(&refused(&direct, &disk(2, GIB), &none), Kind::Unsupported, &["--direct always: dest /dev/sdb"]);
+    expect(&refused(&direct, &disk(2, GIB), &none), Kind::Unsupported, &["--direct always: destination /dev/sdb"]);
     let error = refused(&Options { skip_bytes: Some(700), ..direct }, &disk(1, GIB), &disk(2, GIB));
     expect(&error, Kind::Usage, &["--skip 700", "512", "1024"]);
 

@@ -77,10 +77,10 @@ fn dests_that_share_bytes_are_refused_under_whatever_names() {
     let other = partition(&whole, 2, 200 * MIB, 100 * MIB);
     let options = Options { count_bytes: Some(MIB), ..Options::default() };
     for dests in [[whole.clone(), whole.clone()], [whole.clone(), part.clone()], [part.clone(), whole.clone()]] {
-        expect(&not_together(&options, &source, &dests), Kind::Refused, &["same bytes", "/dev/sdc"]);
+        expect(&not_together(&options, &source, &dests), Kind::Refused, &["same data", "/dev/sdc"]);
     }
     let plan = together(&options, &source, &[part.clone(), other]);
     assert_eq!(plan.dests.len(), 2, "two partitions of one disk are two dests");
     assert!(plan.dests.iter().all(|dest| dest.side.access.cache == Cache::Direct));
-    expect(&not_together(&options, &whole, &[source, part]), Kind::Refused, &["same bytes", "/dev/sdc1"]);
+    expect(&not_together(&options, &whole, &[source, part]), Kind::Refused, &["same data", "/dev/sdc1"]);
 }

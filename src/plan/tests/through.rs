@@ -34,9 +34,9 @@ fn a_disk_is_reached_by_its_commands_only_where_that_was_asked_for_or_its_node_n
         assert_eq!(through, wanted, "{passes:?}");
     }
     let plan = made(&options(PassthroughMode::AsNamed), &plain, &named);
-    assert_eq!(why(&plan, "dest"), "SCSI commands: by /dev/sg2: it is named");
+    assert_eq!(why(&plan, "destination"), "SCSI commands: via /dev/sg2: named by the user");
     let plan = made(&options(PassthroughMode::WherePossible), &plain, &file("f", 3, MIB));
-    assert_eq!(why(&plan, "source"), "SCSI commands: by /dev/sg1: --passthrough");
+    assert_eq!(why(&plan, "source"), "SCSI commands: via /dev/sg1: --passthrough");
 }
 
 #[test]
@@ -62,13 +62,17 @@ fn a_block_is_no_longer_than_a_command_now_or_after_a_search() {
 fn what_takes_no_commands_is_refused_by_name() {
     let (plain, other) = (disk(1, GIB), file("f", 3, MIB));
     let error = refused(&options(PassthroughMode::Dest), &other, &plain);
-    expect(&error, Kind::Unsupported, &["dest /dev/sdb", "no node", "modprobe sg"]);
+    expect(&error, Kind::Unsupported, &["destination /dev/sdb", "no passthrough node", "modprobe sg"]);
     expect(
         &refused(&options(PassthroughMode::Both), &other, &node(1, false)),
         Kind::Unsupported,
         &["source f is a file"],
     );
-    expect(&refused(&options(PassthroughMode::WherePossible), &other, &plain), Kind::Unsupported, &["dest /dev/sdb"]);
+    expect(
+        &refused(&options(PassthroughMode::WherePossible), &other, &plain),
+        Kind::Unsupported,
+        &["destination /dev/sdb"],
+    );
 }
 
 #[test]
@@ -93,14 +97,14 @@ fn an_offset_within_a_block_of_a_disk_is_refused_where_no_first_block_can_mend_i
     assert_eq!((plan.head_bytes, plan.source.access.cache), (0, Cache::DroppedByKernel));
     assert_eq!(made(&odd(None, Some(100)), &other, &disk).head_bytes, 3996);
     let error = refused(&odd(Some(100), Some(512)), &disk, &node(2, false));
-    expect(&error, Kind::Usage, &["commands of a disk", "--seek 512", "without --passthrough"]);
+    expect(&error, Kind::Usage, &["passthrough", "--seek 512", "without --passthrough"]);
 }
 
 #[test]
 fn a_node_and_its_block_device_are_the_same_bytes() {
     let (mut source, dest) = (disk(1, GIB), node(1, true));
     source.address = "/dev/other-name".to_owned();
-    expect(&refused(&options(PassthroughMode::AsNamed), &source, &dest), Kind::Refused, &["the same bytes"]);
+    expect(&refused(&options(PassthroughMode::AsNamed), &source, &dest), Kind::Refused, &["the same data"]);
 }
 
 #[test]
@@ -139,7 +143,7 @@ fn a_drive_that_both_sides_lie_on_copies_by_itself_where_that_was_asked_for() {
     assert_eq!((plan.engine, plan.engine_instead), (EngineKind::Offload, Some(EngineKind::Ring)));
     let copy = plan.device_copy.unwrap();
     assert_eq!((copy.from_offset, copy.command_bytes, copy.from), (512 * MIB + 4096, 1 << 20, None));
-    assert!(why(&plan, "engine").starts_with("offload: --offload: the device copies by itself; if it refuses, ring"));
+    assert!(why(&plan, "engine").starts_with("offload: --offload: the device copies the data; if it refuses: ring"));
     let plan = made(&Options { offload: false, ..offload(range) }, &source, &dest);
     assert_eq!((plan.engine, plan.device_copy), (EngineKind::Ring, None));
 }
@@ -152,9 +156,9 @@ fn where_a_drive_cannot_copy_by_itself_that_is_said() {
     unable.queue.copy_max_bytes = 0;
     let some = || Options { count_bytes: Some(MIB), ..Options::default() };
     let table = [
-        (offload(some()), &elsewhere, "two devices"),
-        (offload(some()), &unable, "cannot copy by itself"),
-        (offload(Options { count_bytes: Some(MIB + 512), ..some() }), &dest, "whole blocks"),
+        (offload(some()), &elsewhere, "different devices"),
+        (offload(some()), &unable, "does not support offloaded copies"),
+        (offload(Options { count_bytes: Some(MIB + 512), ..some() }), &dest, "device block size"),
         (offload(Options { limit_bytes_per_s: Some(MIB), ..some() }), &dest, "--limit"),
         (offload(Options { hashes: vec![crate::core::HashKind::Xxh3], ..some() }), &dest, "digests"),
         (Options { passthrough: PassthroughMode::Source, ..offload(some()) }, &dest, "--passthrough"),
@@ -201,12 +205,12 @@ fn where_a_scsi_disk_cannot_copy_by_itself_that_is_said() {
     let unable = Facts { queue: crate::core::QueueLimits { copy_max_bytes: 0, ..dest.queue }, ..dest.clone() };
     let odd = Options { count_bytes: Some(MIB + 4096), ..Options::default() };
     let table = [
-        (&nameless, &dest, offload(Options::default()), "no name"),
-        (&other_blocks, &dest, offload(Options::default()), "blocks differ"),
-        (&other_commands, &dest, offload(Options::default()), "two devices"),
-        (&source, &namesake, offload(Options::default()), "the same name"),
-        (&source, &unable, offload(Options::default()), "dest cannot copy by itself"),
-        (&source, &dest, offload(odd), "whole blocks"),
+        (&nameless, &dest, offload(Options::default()), "no identifier"),
+        (&other_blocks, &dest, offload(Options::default()), "block sizes differ"),
+        (&other_commands, &dest, offload(Options::default()), "different devices"),
+        (&source, &namesake, offload(Options::default()), "the same identifier"),
+        (&source, &unable, offload(Options::default()), "destination does not support offloaded copies"),
+        (&source, &dest, offload(odd), "device block size"),
     ];
     for (source, dest, options, word) in table {
         let plan = made(&options, source, dest);

@@ -42,21 +42,21 @@ fn every_other_dest_is_read_back_when_everything_is_written() {
     };
     let plain = verified;
     for (options, dest, because) in [
-        (plain(), turning, "moves a head"),
-        (plain(), stick, "may lie about its size"),
-        (plain(), disk(3, 8 * GIB), "may lie about its size"),
-        (plain(), new_file("/mnt/file"), "is no disk"),
-        (plain(), part, "lie on one disk"),
-        (with(|options| options.count_bytes = Some(2 * GIB)), good.clone(), "so short a copy"),
+        (plain(), turning, "is rotational"),
+        (plain(), stick, "may report a false capacity"),
+        (plain(), disk(3, 8 * GIB), "may report a false capacity"),
+        (plain(), new_file("/mnt/file"), "is not a disk"),
+        (plain(), part, "are on one disk"),
+        (with(|options| options.count_bytes = Some(2 * GIB)), good.clone(), "such a short copy"),
         (with(|options| options.limit_bytes_per_s = Some(1 << 20)), good.clone(), "--limit"),
-        (with(|options| options.delta = Some(Delta::Read)), good.clone(), "not all of it is written"),
+        (with(|options| options.delta = Some(Delta::Read)), good.clone(), "the copy writes only what differs"),
         (with(|options| options.direct = When::Never), good.clone(), "page cache"),
         (with(|options| options.verify = Some(Portion::Afterwards)), good.clone(), "--verify=afterwards"),
     ] {
         let plan = made(&options, &source, &dest);
         assert_eq!(window(&plan), None, "{because}");
         let told = why(&plan, "read back");
-        assert!(told.starts_with("when everything is written") && told.contains(because), "{told}");
+        assert!(told.starts_with("after everything is written") && told.contains(because), "{told}");
     }
     let sample = with(|options| options.verify = Some(Portion::Sample { per_million: 10 }));
     assert_eq!(window(&made(&sample, &source, &good)), None);

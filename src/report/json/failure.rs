@@ -30,7 +30,7 @@ impl From<&Error> for Failure {
         Failure {
             kind: kind_name(error.kind),
             message: text::message(error),
-            side: error.side.map(|side| side.name()),
+            side: error.side.map(|side| side.key()),
             offset_bytes: error.offset,
             sector: error.offset.filter(|_| sector_bytes > 1).map(|offset| offset / sector_bytes),
             sector_bytes: error.sector_bytes,

@@ -149,7 +149,7 @@ fn blocks(outcome: &Outcome) -> Option<impl Serialize> {
     let trial = |trial: &Trial| {
         object! {
             at_s: trial.at.as_secs_f64(),
-            side: trial.side.map(Side::name),
+            side: trial.side.map(Side::key),
             from: limits(trial.from),
             to: limits(trial.to),
             gain_percent: trial.gain_percent,

@@ -41,7 +41,7 @@ pub(super) fn differences(found: &Differences) -> impl Serialize + use<> {
         first_offset_bytes: found.first,
         runs: runs(found.runs.iter()),
         runs_unlisted: found.unlisted,
-        shorter: found.shorter.map(|(side, lacks_bytes)| object! { side: side.name(), lacks_bytes }),
+        shorter: found.shorter.map(|(side, lacks_bytes)| object! { side: side.key(), lacks_bytes }),
     }
 }
 

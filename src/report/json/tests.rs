@@ -33,7 +33,7 @@ fn a_failure_names_kind_place_and_number() {
       "sector": 2097152,
       "sector_bytes": 512,
       "errno": 5,
-      "advice": "Look at the kernel's log (dmesg) for what the disk said, and copy what can be read with ddrescue."
+      "advice": "See the kernel log (dmesg) for the device error, and copy the readable part with ddrescue."
     }
     "#);
 }

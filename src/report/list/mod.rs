@@ -25,7 +25,7 @@ pub fn human(devices: &[Device], others: &[ScsiDevice], width: usize) -> String 
     let layout = Layout::of(devices, width.max(WIDTH_MIN));
     let others = scsi(others, layout.width);
     if devices.is_empty() {
-        return "no block devices here\n".to_owned() + &others;
+        return "no block devices found\n".to_owned() + &others;
     }
     let mut paragraphs: Vec<String> = devices.iter().map(|device| layout.device(device)).collect();
     paragraphs.extend(Some(others).filter(|text| !text.is_empty()));
@@ -38,7 +38,8 @@ pub fn human(devices: &[Device], others: &[ScsiDevice], width: usize) -> String 
 }
 
 const PLACES: &str = "Partitions: first sector + number of sectors, of 512 bytes each.";
-const UNREADABLE: &str = "Not readable: this user or container may not open the device, so its content is unknown.";
+const UNREADABLE: &str = "Not readable: this user or container has no permission to open the device; its content is \
+    unknown.";
 
 /// Widths that all paragraphs share, so that one can look down a column.
 struct Layout {
@@ -111,7 +112,7 @@ fn who(device: &Device) -> String {
     words.extend(identity.serial.iter().map(|serial| whole(&format!("serial {}", printable(serial)))));
     words.extend(wwn(device));
     words.extend(identity.transport.iter().map(|transport| printable(transport)));
-    words.extend(device.rotational.map(|yes| whole(if yes { "rotating" } else { "not rotating" })));
+    words.extend(device.rotational.map(|yes| whole(if yes { "rotating" } else { "SSD" })));
     words.extend(device.removable.then(|| "removable".to_owned()));
     if device.size > 0 {
         words.push(whole(&units::size_in_other_units(device.size)));
@@ -164,18 +165,18 @@ fn made_of(device: &Device) -> String {
     }
     let below: Vec<String> = device.made_of.iter().map(|name| whole(&printable(name))).collect();
     // A loop device is no more than a view of a file or device.
-    let verb = if device.identity.transport.as_deref() == Some("loop") { "on" } else { "made of" };
+    let verb = if device.identity.transport.as_deref() == Some("loop") { "on" } else { "consists of" };
     format!("{verb} {}", below.join(", "))
 }
 
 /// What measuring by writing has left there, and what to do.
 fn not_back(undo: Option<&WaitingUndo>, device: &Path) -> String {
     let Some(WaitingUndo { path, kept_bytes }) = undo else { return String::new() };
-    let Some(kept_bytes) = kept_bytes else { return paint(CARE, "is being measured by writing") };
+    let Some(kept_bytes) = kept_bytes else { return paint(CARE, "write measurement in progress") };
     let (size, file) = (units::size(*kept_bytes), whole(&printable(&path.to_string_lossy())));
     let command = whole(&format!("haul tune --restore {}", printable(&device.to_string_lossy())));
-    let state = paint(DANGER, "NOT AS IT WAS");
-    format!("{}: measuring it by writing was cut off; {command} puts back {} from {file}", whole(&state), whole(&size))
+    let state = paint(DANGER, "DATA MODIFIED");
+    format!("{}: a write measurement was interrupted; {command} restores {} from {file}", whole(&state), whole(&size))
 }
 
 /// What `haul tune --save` found for it.

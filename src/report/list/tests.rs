@@ -35,10 +35,9 @@ fn a_device_that_is_not_as_it_was_says_so_and_what_to_do() {
     let text = bare(&[device], 80);
     assert!(text.lines().all(|line| columns(line) <= 80), "{text}");
     let text = flowing(&text.replace('│', ""));
-    let told = "NOT AS IT WAS: measuring it by writing was cut off; haul tune --restore /dev/nvme0n1 puts back \
-                33.6 MB from /srv/state/haul/S5.undo";
+    let told = "DATA MODIFIED: a write measurement was interrupted; haul tune --restore /dev/nvme0n1 restores 33.6 MB from /srv/state/haul/S5.undo";
     assert!(text.contains(told), "{text}");
-    assert!(text.contains("held by dm-0 is being measured by writing"), "{text}");
+    assert!(text.contains("held by dm-0 write measurement in progress"), "{text}");
 }
 
 #[test]
@@ -47,8 +46,8 @@ fn devices_and_partitions_are_a_tree_in_80_columns() {
     assert!(text.lines().all(|line| columns(line) <= 80), "{text}");
     insta::assert_snapshot!(text, @r#"
     nvme0n1         1.00 TB  Samsung SSD 980 PRO 1TB, serial S5GXNX0T123456,
-    │                        wwn eui.0025385b11b2c3d4, nvme, not rotating,
-    │                        931.5 GiB, 512/4096-byte blocks
+    │                        wwn eui.0025385b11b2c3d4, nvme, SSD, 931.5 GiB,
+    │                        512/4096-byte blocks
     │                        SYSTEM DISK, GPT
     │   /dev/disk/by-id/nvme-Samsung_SSD_980_PRO_1TB_S5GXNX0T123456 /dev/ng0n1
     ├ nvme0n1p1    536.9 MB  2048 + 1048576         vfat "EFI", mounted at /boot/efi
@@ -56,16 +55,14 @@ fn devices_and_partitions_are_a_tree_in_80_columns() {
     │                                               held by dm-0
     └ nvme0n1p3     8.59 GB  1936410624 + 16777216  swap, in use as swap
 
-    sdb           no medium  Generic SD/MMC, usb, not rotating, removable,
-                             512-byte blocks
+    sdb           no medium  Generic SD/MMC, usb, SSD, removable, 512-byte blocks
         /dev/sg1
 
-    dm-0           990.9 GB  root_crypt, dm, not rotating, 922.8 GiB,
-                             512-byte blocks
+    dm-0           990.9 GB  root_crypt, dm, SSD, 922.8 GiB, 512-byte blocks
                              SYSTEM DISK, ext4 "root", mounted at /
-                             made of nvme0n1p2
+                             consists of nvme0n1p2
 
-    loop0           67.1 MB  loop, not rotating, 64.0 MiB, 512-byte blocks
+    loop0           67.1 MB  loop, SSD, 64.0 MiB, 512-byte blocks
     │                        read-only, MBR
     │                        on /srv/images/card of the camera.img
     └ loop0p1       62.9 MB  8192 + 122880          vfat "CAMERA"
@@ -99,11 +96,11 @@ fn a_label_cannot_move_the_cursor() {
 
 #[test]
 fn no_devices_and_unreadable_devices_are_said_so() {
-    assert_eq!(bare(&[], 80), "no block devices here\n");
+    assert_eq!(bare(&[], 80), "no block devices found\n");
     let secret = Device { size: 1 << 20, ..Device::default() };
     let text = flowing(&bare(&[secret], 80));
     assert!(text.contains("1.05 MB 1.00 MiB not readable Not readable: "), "{text}");
-    assert!(text.ends_with("so its content is unknown."), "{text}");
+    assert!(text.ends_with("its content is unknown."), "{text}");
     assert!(!bare(&examples::devices(), 80).contains("eadable"));
     let strange = Device { size: 1 << 20, readable: true, ..Device::default() };
     assert!(bare(&[strange], 80).contains("unknown content"));
@@ -124,7 +121,7 @@ fn a_tape_and_an_enclosure_have_a_line_each_behind_the_disks() {
     let enclosure = ScsiDevice { name, address, peripheral_type: Some(13), ..ScsiDevice::default() };
     let text = human(&[], &[enclosure, tape], 60);
     insta::assert_snapshot!(anstream::adapter::strip_str(&text), @r"
-    no block devices here
+    no block devices found
     sg2   enclosure, at 2:0:2:0
     sg10  tape, HP Ultrium 3-SCSI, revision G63W, at 2:0:1:0
           /dev/st0 /dev/nst0

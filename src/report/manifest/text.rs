@@ -16,15 +16,22 @@ pub fn shown(shown: &Shown) -> String {
     let blocks = whole(&units::block(shown.block_bytes));
     rows.row("copy", format!("{}, {} of blocks of {blocks}", units::bytes(shown.len_bytes), shown.algorithm));
     rows.row("source", side(&shown.source));
-    rows.row("dest", side(&shown.dest));
-    shown.also.iter().for_each(|dest| rows.row("dest", side(dest)));
+    rows.row("destination", side(&shown.dest));
+    shown.also.iter().for_each(|dest| rows.row("destination", side(dest)));
     let mut content = units::count(shown.digested_blocks, "block of data", "blocks of data");
     if shown.zero_bytes > 0 {
         content += &format!(", {} of zeros", whole(&units::bytes(shown.zero_bytes)));
     }
     rows.row("content", content);
     rows.row("unread", runs(&shown.unread));
-    rows.row("whole", shown.whole.clone().unwrap_or_else(|| "no digest: not copied in one go".to_owned()));
+    rows.row(
+        "whole",
+        shown.whole.clone().unwrap_or_else(|| {
+            "no digest of all data: it was copied in several \
+        runs"
+                .to_owned()
+        }),
+    );
     rows.lines()
 }
 
@@ -43,7 +50,7 @@ fn side(side: &ShownSide) -> String {
 pub fn compared(compared: &Compared) -> String {
     let (first, second) = (printable(&compared.first), printable(&compared.second));
     if compared.equal {
-        return format!("{}: {first} and {second} are of the same bytes\n", paint(STRONG, "equal"));
+        return format!("{}: {first} and {second} describe the same data\n", paint(STRONG, "equal"));
     }
     let mut text = format!("{}: {first} and {second}\n", paint(CARE, "different"));
     let mut rows = Columns::default();

@@ -14,7 +14,7 @@ const PIECES_MAX: u32 = 160;
 const RATE_PIECE: Duration = Duration::from_millis(90);
 const WAIT_PIECE: Duration = Duration::from_millis(750);
 
-/// What the page of a copy is made of.
+/// What the page of a copy consists of.
 #[derive(Clone, Copy, Debug)]
 pub struct CopyFound<'a> {
     /// What was decided.
@@ -42,10 +42,13 @@ pub fn copy(found: CopyFound<'_>) -> String {
     page.headline = capital(&bare(&text::headline(plan, outcome)));
     match &outcome.ended {
         Ended::Complete => {}
-        Ended::Interrupted(_) => page.warnings.push("Interrupted: this is what was done by then.".to_owned()),
+        Ended::Interrupted(_) => page.warnings.push(
+            "Interrupted: the report covers the part copied so \
+            far."
+                .to_owned(),
+        ),
         Ended::OutOfTime => {
-            page.warnings
-                .push("Stopped by --time: this is what was done by then, and the copy is not whole.".to_owned());
+            page.warnings.push("Stopped by --time: the copy is incomplete.".to_owned());
         }
         Ended::Failed(error) => page.warnings.push(bare(&text::error(error)).trim_start_matches("haul: ").to_owned()),
     }
@@ -68,7 +71,7 @@ pub fn copy(found: CopyFound<'_>) -> String {
     let several = found.facts.iter().filter(|(side, _)| *side == Side::Dest).count();
     // The source comes first.
     let heading = |number: usize, side: Side| match side {
-        Side::Dest if several > 1 => format!("Dest {number} of {several}"),
+        Side::Dest if several > 1 => format!("Destination {number} of {several}"),
         _ => format!("The {}", side.name()),
     };
     let facts = found.facts.iter().enumerate();
@@ -135,9 +138,9 @@ fn over_time(outcome: &Outcome, rates: &[Piece]) -> Figure {
         let time = format!("{:.1} s", piece.end_s);
         vec![time, units::size(piece.copied_bytes.1), rate(piece.bytes_per_s[0]), rate(piece.bytes_per_s[1])]
     };
-    let table = Table::new(&["until", "copied", "source", "dest"], rates.iter().map(row).collect());
-    let what = "Bytes a second that the source delivered, and that the dest acknowledged. Zeros that were not sent \
-                and holes are in neither. Where both are 0 at the end, what was written was made durable.";
+    let table = Table::new(&["until", "copied", "source", "destination"], rates.iter().map(row).collect());
+    let what = "Bytes per second read from the source and acknowledged by the destination, without holes and zeros \
+        that were not sent. Where both are 0 at the end, the data was being flushed.";
     drawn("rate-over-time", "Rate over time", what, &chart, table).answering(&range(outcome, rates))
 }
 
@@ -149,7 +152,7 @@ fn range(outcome: &Outcome, rates: &[Piece]) -> String {
     match (whole, dest().reduce(f64::min), dest().reduce(f64::max)) {
         (Some(whole), Some(low), Some(high)) if rates.len() > 1 => {
             let whole = units::rate_at_a_glance(whole);
-            format!("{whole} as a whole; while it moved, the dest took {} to {}", rate(low), rate(high))
+            format!("{whole} overall; the destination wrote {} to {}", rate(low), rate(high))
         }
         _ => String::new(),
     }
@@ -186,8 +189,8 @@ fn over_place(found: CopyFound<'_>, rates: &[Piece]) -> Option<Figure> {
         return None;
     }
     let chart = both_rates("Rate of both sides over position", Quantity::Bytes, &moved, &place);
-    let what = "The same by the byte of the source that was copied at the time: on a disk that turns, the rate falls \
-                from its first byte to its last.";
+    let what = "The same rates by position on the source. On a rotational disk the rate falls from the first byte to \
+        the last.";
     let figure = Figure::new("rate-over-position", "Rate over position", what, &chart, None);
     Some(figure.answering(&from_end_to_end(&moved)))
 }
@@ -200,7 +203,7 @@ fn waiting(waits: &[Piece]) -> Figure {
     let seen: Vec<usize> = (0..WAITED_FOR.len()).filter(seen).collect();
     let curve = |&what: &usize| {
         let points = waits.iter().map(|piece| (piece.middle_s, piece.waited_percent[what])).collect();
-        Curve::new(&format!("for {}", WAITED_FOR[what]), what, Shape::Area, points)
+        Curve::new(WAITED_FOR[what], what, Shape::Area, points)
     };
     let chart = Chart {
         label: "Share of the time spent waiting, by bottleneck".to_owned(),
@@ -213,12 +216,11 @@ fn waiting(waits: &[Piece]) -> Figure {
         let until = format!("{:.1} s", piece.end_s);
         [until].into_iter().chain(shares).chain([held_back_by(piece)]).collect()
     };
-    let names: Vec<String> = seen.iter().map(|&what| format!("for {}", WAITED_FOR[what])).collect();
-    let columns: Vec<&str> =
-        ["until"].into_iter().chain(names.iter().map(String::as_str)).chain(["held back by"]).collect();
+    let names = seen.iter().map(|&what| WAITED_FOR[what]);
+    let columns: Vec<&str> = ["until"].into_iter().chain(names).chain(["bottleneck"]).collect();
     let table = Table::new(&columns, waits.iter().map(row).collect());
-    let what = "Share of the time in which there was nothing to do but wait: what is highest held the copy back. What \
-                is missing to 100 % went to the flush, or to nothing.";
+    let what = "Share of the time spent waiting for each: the highest is the bottleneck. The rest to 100 % is \
+        flushing and other work.";
     drawn("waiting", "Bottleneck", what, &chart, table)
 }
 
@@ -229,7 +231,7 @@ fn held_back_most(outcome: &Outcome) -> String {
     let waits = [source, dest, outcome.limit_waited, outcome.digest_waited];
     let most = WAITED_FOR.iter().zip(waits).max_by_key(|(_, waited)| *waited);
     match most.filter(|(_, waited)| !waited.is_zero()) {
-        Some((name, waited)) => format!("{name} held it back most: {} of the time", units::share(waited, copying)),
+        Some((name, waited)) => format!("bottleneck: {name}, {} of the time", units::share(waited, copying)),
         None => String::new(),
     }
 }
@@ -240,7 +242,7 @@ pub(super) fn held_back_by(piece: &Piece) -> String {
     let enough = (most - CAUSE_PERCENT).max(most / 2.0);
     let alike = |&what: &usize| piece.waited_percent[what] >= enough;
     let named: Vec<&str> = (0..WAITED_FOR.len()).filter(alike).map(|what| WAITED_FOR[what]).collect();
-    if most < CAUSE_PERCENT { "nothing".to_owned() } else { named.join(", ").replace("the ", "") }
+    if most < CAUSE_PERCENT { "nothing".to_owned() } else { named.join(", ") }
 }
 
 /// Nothing where no requests were counted, as when a file system shares extents.
@@ -262,7 +264,7 @@ fn latencies(outcome: &Outcome) -> Option<Figure> {
     let curves: Vec<Curve> = sides.iter().map(curve).collect();
     let points = || curves.iter().flat_map(|curve| curve.points.iter().copied());
     let chart = Chart {
-        label: "How long requests took on each side".to_owned(),
+        label: "Request latency by side".to_owned(),
         across: Axis::over(Quantity::Latency, points().map(|point| point.0)),
         up: Axis::over(Quantity::Percent, points().map(|point| point.1)),
         curves: curves.clone(),
@@ -274,11 +276,10 @@ fn latencies(outcome: &Outcome) -> Option<Figure> {
     };
     let columns = ["side", "requests", "latency p50", "p90", "p99", "max"];
     let table = Table::new(&columns, sides.iter().map(row).collect());
-    let what = "Share of the requests that took so long, from the moment their queue got them; the time axis is \
-                logarithmic.";
+    let what = "Distribution of request latency from submission to completion; the time axis is logarithmic.";
     let half = |side: &Side| {
         let whose = if *side == Side::Source { "reads" } else { "writes" };
-        format!("half of the {whose} took up to {}", units::latency(outcome.sides[side.index()].latency.p50_us))
+        format!("{whose}: latency p50 {}", units::latency(outcome.sides[side.index()].latency.p50_us))
     };
     let answer = sides.iter().map(half).collect::<Vec<_>>().join(", ");
     Some(Figure::new("latencies", "Latencies", what, &chart, Some(table)).answering(&answer))

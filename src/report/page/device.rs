@@ -47,6 +47,6 @@ pub(crate) fn side(facts: &Facts) -> Rows {
         ("World wide name", identity.wwn.clone().unwrap_or_default()),
         ("Transport", identity.transport.clone().unwrap_or_default()),
         ("Rotating", if block { turns.to_owned() } else { String::new() }),
-        ("On it before", facts.content.clone().unwrap_or_default()),
+        ("Previous content", facts.content.clone().unwrap_or_default()),
     ])
 }

@@ -3,7 +3,7 @@ use crate::core::Moment;
 use std::time::Duration;
 
 /// What a copy waits for: its sides, by `Side::index`, its limit, and its digests.
-pub(super) const WAITED_FOR: [&str; 4] = ["the source", "the dest", "the limit", "the digests"];
+pub(super) const WAITED_FOR: [&str; 4] = ["source", "destination", "limit", "digests"];
 
 /// A piece of the time of a copy, and what was moved in it.
 #[derive(Clone, Copy, Debug, PartialEq)]

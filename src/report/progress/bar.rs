@@ -136,11 +136,7 @@ fn flushing(view: &View, dest: &str, width: usize) -> (String, String) {
     ];
     let mean = units::rate_at_a_glance(view.write.mean_per_s);
     let amount = units::size(view.copied_bytes);
-    let second = [
-        format!("{amount} copied (mean {mean}), now made durable"),
-        format!("{amount} copied, now made durable"),
-        format!("{amount} copied"),
-    ];
+    let second = [format!("{amount} copied (mean {mean})"), format!("{amount} copied")];
     (fitting(&first, width), fitting(&second, width))
 }
 

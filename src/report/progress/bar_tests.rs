@@ -52,16 +52,16 @@ fn a_copy_fits_every_width() {
     insta::assert_snapshot!(at_all_widths(&view()), @r"
     120:
     ━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━────────────────────────────────────────────  41 %  880.8 MB of 2.15 GB  3 s left
-    429.9 (mean 414.2) MB/s, dest is slower, queue depth 4+2, 256 KiB blocks
+    429.9 (mean 414.2) MB/s, destination is slower, queue depth 4+2, 256 KiB blocks
     80:
     ━━━━━━━━━━━━━─────────────────────  41 %  880.8 MB of 2.15 GB  3 s left
-    429.9 (mean 414.2) MB/s, dest is slower, queue depth 4+2, 256 KiB blocks
+    429.9 (mean 414.2) MB/s, destination is slower, queue depth 4+2, 256 KiB blocks
     60:
     ━━━━━─────────  41 %  880.8 MB of 2.15 GB  3 s left
-    429.9 (mean 414.2) MB/s, dest is slower
+    429.9 (mean 414.2) MB/s, destination is slower
     40:
      41 %  880.8 MB of 2.15 GB  3 s left
-    429.9 (mean 414.2) MB/s, dest is slower
+    429.9 MB/s, destination is slower
     20:
      41 %  3 s left
     429.9 MB/s
@@ -76,16 +76,16 @@ fn sides_that_differ_are_told_apart() {
     insta::assert_snapshot!(at_all_widths(&view), @r"
     120:
     ━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━────────────────────────────────────────────  41 %  880.8 MB of 2.15 GB  3 s left
-    read 1.05 (mean 1.05) GB/s, write 429.9 (mean 414.2) MB/s, dest is slower, queue depth 4+2, 256 KiB blocks
+    read 1.05 (mean 1.05) GB/s, write 429.9 (mean 414.2) MB/s, destination is slower, queue depth 4+2, 256 KiB blocks
     80:
     ━━━━━━━━━━━━━─────────────────────  41 %  880.8 MB of 2.15 GB  3 s left
-    read 1.05 (mean 1.05) GB/s, write 429.9 (mean 414.2) MB/s, dest is slower
+    read 1.05 GB/s, write 429.9 MB/s, destination is slower
     60:
     ━━━━━─────────  41 %  880.8 MB of 2.15 GB  3 s left
-    read 1.05 GB/s, write 429.9 MB/s, dest is slower
+    read 1.05 GB/s, write 429.9 MB/s, destination is slower
     40:
      41 %  880.8 MB of 2.15 GB  3 s left
-    429.9 MB/s, dest is slower
+    429.9 MB/s, destination is slower
     20:
      41 %  3 s left
     429.9 MB/s
@@ -99,16 +99,16 @@ fn a_stream_shows_bytes_and_time() {
     insta::assert_snapshot!(at_all_widths(&view), @r"
     120:
     ⠙ 880.8 MB in 2 s
-    429.9 (mean 414.2) MB/s, dest is slower, queue depth 4+2, 256 KiB blocks
+    429.9 (mean 414.2) MB/s, destination is slower, queue depth 4+2, 256 KiB blocks
     80:
     ⠙ 880.8 MB in 2 s
-    429.9 (mean 414.2) MB/s, dest is slower, queue depth 4+2, 256 KiB blocks
+    429.9 (mean 414.2) MB/s, destination is slower, queue depth 4+2, 256 KiB blocks
     60:
     ⠙ 880.8 MB in 2 s
-    429.9 (mean 414.2) MB/s, dest is slower
+    429.9 (mean 414.2) MB/s, destination is slower
     40:
     ⠙ 880.8 MB in 2 s
-    429.9 (mean 414.2) MB/s, dest is slower
+    429.9 MB/s, destination is slower
     20:
     ⠙ 880.8 MB in 2 s
     429.9 MB/s
@@ -122,16 +122,16 @@ fn flushing_is_a_phase_of_its_own() {
     insta::assert_snapshot!(at_all_widths(&view), @r"
     120:
     ⠙ flushing /dev/disk/by-id/usb-stick: 3 s
-    880.8 MB copied (mean 414.2 MB/s), now made durable
+    880.8 MB copied (mean 414.2 MB/s)
     80:
     ⠙ flushing /dev/disk/by-id/usb-stick: 3 s
-    880.8 MB copied (mean 414.2 MB/s), now made durable
+    880.8 MB copied (mean 414.2 MB/s)
     60:
     ⠙ flushing /dev/disk/by-id/usb-stick: 3 s
-    880.8 MB copied (mean 414.2 MB/s), now made durable
+    880.8 MB copied (mean 414.2 MB/s)
     40:
     ⠙ flushing: 3 s
-    880.8 MB copied, now made durable
+    880.8 MB copied (mean 414.2 MB/s)
     20:
     ⠙ flushing: 3 s
     880.8 MB copied
@@ -144,7 +144,7 @@ fn a_stall_is_said_instead_of_a_rate() {
     view.stalled = Some(Duration::from_secs(12));
     insta::assert_snapshot!(at(&view, 80), @r"
     ━━━━━━━━━━━━━─────────────────────  41 %  880.8 MB of 2.15 GB
-    nothing has moved for 12 s, waiting for the dest
+    no progress for 12 s, waiting for the destination
     ");
 }
 
@@ -184,8 +184,8 @@ fn each_of_several_dests_has_a_row_that_fits_every_width() {
 fn only_a_dest_that_keeps_its_bytes_over_a_power_loss_is_called_durable() {
     let on_disk = dest("/dev/sdc", DestState::Done, 2048 * MIB);
     let in_memory = DestView { in_memory: true, ..dest("/dev/shm/x", DestState::Done, 2048 * MIB) };
-    assert_eq!(on_disk.line(), "haul: dest /dev/sdc: 100 %, 2.15 GB, durable\n");
-    assert_eq!(in_memory.line(), "haul: dest /dev/shm/x: 100 %, 2.15 GB, in memory\n");
+    assert_eq!(on_disk.line(), "haul: destination /dev/sdc: 100 %, 2.15 GB, durable\n");
+    assert_eq!(in_memory.line(), "haul: destination /dev/shm/x: 100 %, 2.15 GB, in memory\n");
 }
 
 #[test]

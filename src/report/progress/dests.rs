@@ -64,7 +64,7 @@ impl DestView {
         parts.extend(self.percent().map(|percent| percent.trim_start().to_owned()));
         parts.push(units::size(self.copied_bytes));
         parts.extend(Some(self.word().to_owned()).filter(|word| !word.is_empty()));
-        format!("haul: dest {}: {}\n", self.name, parts.join(", "))
+        format!("haul: destination {}: {}\n", self.name, parts.join(", "))
     }
 }
 

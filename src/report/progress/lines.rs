@@ -41,7 +41,7 @@ pub(super) fn progress(view: &View, dests: &[DestView]) -> String {
         read_mean_bytes_per_s: view.read.mean_per_s,
         written_mean_bytes_per_s: view.write.mean_per_s,
         left_s: view.left.map(seconds),
-        slower_side: view.slower.map(|side| side.name()),
+        slower_side: view.slower.map(|side| side.key()),
         stalled_s: view.stalled.map(seconds),
         flushing_s: view.flushing.map(seconds),
         block_bytes: view.block_bytes,

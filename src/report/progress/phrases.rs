@@ -1,4 +1,4 @@
-//! The pieces that bar, plain lines and status line are made of.
+//! The pieces that bar, plain lines and status line are consists of.
 use super::view::View;
 use crate::core::Side;
 use crate::report::units;
@@ -54,10 +54,10 @@ pub(super) fn holdup(view: &View) -> Option<String> {
     match (view.stalled, side) {
         (Some(still), side) => {
             let waiting = side.map(|side| format!(", waiting for the {side}")).unwrap_or_default();
-            Some(format!("nothing has moved for {}{waiting}", units::time_passed(still)))
+            Some(format!("no progress for {}{waiting}", units::time_passed(still)))
         }
         (None, _) if view.is_reading_back() && view.written_bytes > 0 => Some("reading back".to_owned()),
-        (None, None) if view.limited => Some("held to --limit".to_owned()),
+        (None, None) if view.limited => Some("limited by --limit".to_owned()),
         (None, side) => side.map(|side| format!("{side} is slower")),
     }
 }

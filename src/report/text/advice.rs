@@ -5,8 +5,8 @@ use std::io;
 /// A sentence or two for whoever reads the error; empty where nothing sensible can be said.
 pub(crate) fn advice(error: &Error) -> &str {
     if error.source.as_ref().and_then(io::Error::raw_os_error) == Some(libc::EFBIG) {
-        return "A limit of this process (ulimit -f) or of the file system forbids a file of that size: raise it, or \
-                choose another place.";
+        return "A limit of this process (ulimit -f) or of the file system forbids a file of that size. Raise the \
+            limit, or choose another file system.";
     }
     if error.advice.is_empty() && error.offset.is_some() { of_request(error) } else { &error.advice }
 }
@@ -16,20 +16,23 @@ fn of_request(error: &Error) -> &'static str {
     let on_device = error.sector_bytes > 1;
     match (error.kind, error.side) {
         (Kind::Gone, _) => {
-            "The device is gone: pulled out, or given up by the kernel, whose log (dmesg) says more. 'haul list' tells \
-             under which name it comes back."
+            "The device disappeared: it was unplugged, or the kernel took it offline (see dmesg). 'haul list' shows \
+             the name under which it returns."
         }
         (Kind::NoSpace, _) if on_device => {
-            "The source is longer than the device: take a larger one, or copy less with --count."
+            "The source is longer than the device. Use a larger device, or copy less with --count."
         }
-        (Kind::NoSpace, _) => "Make room on its file system, or choose another place.",
-        (Kind::EndedEarly, _) => "It is shorter than when the copy began. Copy it again when no program writes to it.",
-        (Kind::BrokenPipe, _) => "The program that read from it ended before the copy did.",
+        (Kind::NoSpace, _) => "Free space on its file system, or choose another one.",
+        (Kind::EndedEarly, _) => {
+            "The source became shorter during the copy. Copy it again when no program writes to \
+            it."
+        }
+        (Kind::BrokenPipe, _) => "The program that read from the pipe ended before the copy.",
         (Kind::Io, Some(Side::Source)) if on_device => {
-            "The kernel's log (dmesg) says more. --on-error skip goes around bad places; from a medium that gets worse \
-             by the hour, GNU ddrescue saves what is easy to read first."
+            "See the kernel log (dmesg). --on-error skip skips unreadable sectors; for a medium that degrades \
+             quickly, GNU ddrescue copies the easily readable parts first."
         }
-        (Kind::Io, _) => "The kernel's log (dmesg) says more.",
+        (Kind::Io, _) => "See the kernel log (dmesg).",
         _ => "",
     }
 }
@@ -47,7 +50,7 @@ mod tests {
     #[test]
     fn a_device_that_is_gone_is_called_gone_on_either_side() {
         for side in Side::BOTH {
-            assert!(advice(&failed(Kind::Gone, side, 512)).starts_with("The device is gone"));
+            assert!(advice(&failed(Kind::Gone, side, 512)).starts_with("The device disappeared"));
         }
     }
 

@@ -19,7 +19,7 @@ pub fn confirm(plan: &Plan, source: &Facts, dest: &Facts) -> String {
         let first_end = lines.find('\n').unwrap_or(lines.len());
         lines.insert_str(first_end, &format!("\u{a0} {}", whole(&paint(DANGER, "<- WILL BE ERASED"))));
     }
-    sides.row("dest", lines);
+    sides.row("destination", lines);
     let mut text = sides.lines();
     text.push('\n');
     text += &paragraph(&consequence(plan, dest, erased));
@@ -28,9 +28,9 @@ pub fn confirm(plan: &Plan, source: &Facts, dest: &Facts) -> String {
 
 /// The question what is to become of an unfinished copy; `what` says which, as a clause.
 pub fn waiting_copy(what: &str, can_resume: bool) -> String {
-    let go_on = if can_resume { "continue to go on with it, " } else { "" };
+    let go_on = if can_resume { "\"continue\" to resume it, " } else { "" };
     let text = paragraph(&printable(&format!("{what}.")));
-    format!("\n{text}Type {go_on}restart to give it up, anything else to stop: ")
+    format!("\n{text}Type {go_on}\"restart\" to discard it, anything else to stop: ")
 }
 
 /// Asks and waits for a line. True for `yes` and nothing else, in any case; the end of the input is a no.
@@ -72,10 +72,10 @@ fn consequence(plan: &Plan, dest: &Facts, erased: Option<Extent>) -> String {
             let list = plan.ranges.as_ref().map(|ranges| printable(&ranges.name())).unwrap_or_default();
             let bytes = units::bytes(plan.total_bytes().unwrap_or(0));
             let (first, last) = (extent.offset, extent.end().saturating_sub(1));
-            format!("{bytes} of {name}{who} in the {list}, between byte {first} and byte {last},")
+            format!("{bytes} of {name}{who} in the {list}, between byte {first} and byte {last}")
         }
         _ if plan.len.is_none() => {
-            format!("The data on {name}{who} from byte {} on, as far as the source goes,", plan.dest.offset)
+            format!("The data on {name}{who} from byte {} to the length of the source", plan.dest.offset)
         }
         Some(extent) if extent.offset == 0 && extent.len >= size => format!("All data on {name}{who}"),
         Some(extent) if extent.offset == 0 => {
@@ -83,7 +83,7 @@ fn consequence(plan: &Plan, dest: &Facts, erased: Option<Extent>) -> String {
         }
         Some(extent) => {
             let last = extent.end().saturating_sub(1);
-            format!("{} of {name}{who}, byte {} to byte {last},", units::bytes(extent.len), extent.offset)
+            format!("{} of {name}{who}, byte {} to byte {last}", units::bytes(extent.len), extent.offset)
         }
         None => format!("The data on {name}{who}"),
     };

@@ -23,10 +23,10 @@ pub(super) fn verdict(plan: &Plan, outcome: &Outcome, damage: &Damage) -> String
     let verdict = match (outcome.ended_well(), damage.damaged_blocks()) {
         (_, 1..) => {
             let of = units::count(blocks, "block", "blocks");
-            format!("{}: {} of {of} not as written", paint(CARE, "damaged"), damage.damaged_blocks())
+            format!("{}: {} of {of} damaged", paint(CARE, "damaged"), damage.damaged_blocks())
         }
         (true, 0) if outcome.unread.iter().all(Unread::is_empty) => paint(STRONG, "clean"),
-        (true, 0) => "no damage in what could be read".to_owned(),
+        (true, 0) => "no damage in the readable blocks".to_owned(),
         (false, 0) => "no damage so far".to_owned(),
     };
     match outcome.ended {
@@ -64,7 +64,7 @@ pub(super) fn rows(damage: &Damage, rows: &mut Columns) {
         rows.row(name, format!("{text}: {}", told.join("; ")));
     }
     if damage.unlisted {
-        rows.row("unlisted", "there is more damage than is listed; all of it is counted".to_owned());
+        rows.row("unlisted", "not all damage is listed; the counts are complete".to_owned());
     }
 }
 
@@ -92,10 +92,10 @@ pub(super) fn conclusion(plan: &Plan, damage: &Damage) -> String {
         None => return String::new(),
         Some(Conclusion::Wraps { holds_bytes }) => {
             let holds = units::bytes(holds_bytes);
-            format!("{name} lies about its size: it holds {holds}, and what lies beyond goes over what is there.")
+            format!("{name} reports a false capacity: it holds {holds}, and writes beyond that overwrite earlier data.")
         }
         Some(Conclusion::NothingFrom { offset }) => {
-            format!("From byte {offset} on nothing on {name} is as written: it may hold no more, whatever it says.")
+            format!("All data on {name} from byte {offset} is damaged: the real capacity may end there.")
         }
     };
     format!("\n{}", paragraph(&text))

@@ -9,12 +9,12 @@ use crate::report::units;
 /// What is told at once of a dest that fails while others go on.
 pub fn dropped(failed: &Error) -> String {
     let text = error(failed);
-    format!("{text}  It is dropped; the other dests go on.\n")
+    format!("{text}  haul drops this destination; the others continue.\n")
 }
 
 /// What is told before a dest that was left behind is brought up.
 pub fn catching_up(address: &str, from: u64) -> String {
-    format!("dest {address} was left behind; it is brought up from byte {from} on")
+    format!("destination {address} was left behind; haul completes it now, from byte {from}")
 }
 
 /// The dests that have everything, of how many; nothing where there is only one.
@@ -23,15 +23,15 @@ pub(super) fn amount(outcome: &Outcome) -> String {
     let good = outcome.dests.iter().filter(|dest| dest.error.is_none() && !dest.behind).count();
     match count {
         0 => String::new(),
-        _ if good == count => format!(" to each of {count} dests"),
-        _ => format!(" to {} of {count} dests", paint(CARE, &good.to_string())),
+        _ if good == count => format!(" to each of {count} destinations"),
+        _ => format!(" to {} of {count} destinations", paint(CARE, &good.to_string())),
     }
 }
 
 /// A row for each dest: what it is, and what it has come to.
 pub(super) fn rows(plan: &Plan, outcome: &Outcome, rows: &mut Columns) {
     for (ended, planned) in outcome.dests.iter().zip(&plan.dests) {
-        rows.row("dest", format!("{}: {}", name(planned), verdict(ended)));
+        rows.row("destination", format!("{}: {}", name(planned), verdict(ended)));
         if let Some(found) = &ended.verified {
             verified::rows(plan, found, rows);
         }
@@ -47,19 +47,19 @@ fn verdict(ended: &DestOutcome) -> String {
     let mut text = match &ended.error {
         None if ended.behind => {
             let claimed = whole(&units::bytes(ended.claimed.len));
-            format!("{}, the first {claimed} arrived", paint(CARE, "left behind"))
+            format!("{}, the first {claimed} were copied", paint(CARE, "left behind"))
         }
         None => whole(&units::bytes(ended.claimed.len)),
         Some(failed) => {
             let claimed = whole(&units::bytes(ended.claimed.len));
-            format!("{}: {}; the first {claimed} arrived", paint(CARE, "FAILED"), super::error::message(failed))
+            format!("{}: {}; the first {claimed} were copied", paint(CARE, "FAILED"), super::error::message(failed))
         }
     };
     if ended.zeroed_bytes > 0 {
-        text += &format!(", of them {} zeroed by itself", ended.zeroed_bytes);
+        text += &format!(", of which {} zeroed by the device", ended.zeroed_bytes);
     }
     if ended.hole_bytes > 0 {
-        text += &format!(", of them {} left as holes", ended.hole_bytes);
+        text += &format!(", of which {} left as holes", ended.hole_bytes);
     }
     match (Durability::of(ended.durable, ended.memory.as_deref()), &ended.memory) {
         (Durability::Memory, Some(memory)) => text + ", in memory (" + &printable(memory) + ")",
@@ -73,7 +73,7 @@ fn verdict(ended: &DestOutcome) -> String {
 pub(super) fn how_to_go_on(plan: &Plan, outcome: &Outcome, args: &[String]) -> String {
     let commands = outcome.dests.iter().filter_map(|dest| rest(plan, outcome, dest, args)).map(shell_line);
     let lines: String = commands.map(|command| format!("  {command}\n")).collect();
-    if lines.is_empty() { lines } else { format!("\nTo copy what the dests lack, once the cause is gone:\n{lines}") }
+    if lines.is_empty() { lines } else { format!("\nTo complete the destinations, after fixing the cause:\n{lines}") }
 }
 
 /// The command that copies what one dest lacks, words in order, not quoted; `None` where all dests lack the same, or

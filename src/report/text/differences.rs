@@ -21,7 +21,7 @@ pub(super) fn verdict(plan: &Plan, outcome: &Outcome, differences: &Differences)
     let verdict = match outcome.ended {
         _ if !differences.is_empty() => paint(CARE, "different"),
         Ended::Complete if !outcome.unread.iter().all(Unread::is_empty) => {
-            "equal as far as it could be read".to_owned()
+            "equal in everything that could be read".to_owned()
         }
         Ended::Complete => paint(STRONG, "equal"),
         _ => "no difference so far".to_owned(),
@@ -51,8 +51,8 @@ pub(super) fn rows(plan: &Plan, differences: &Differences, rows: &mut Columns) {
             ("-", Side::Source) => "standard input".to_owned(),
             (address, _) => printable(address),
         };
-        let lacks = lacks.map_or_else(|| "what follows in the other".to_owned(), |lacks| whole(&units::exact(lacks)));
-        rows.row("end", format!("{} {name} ends first: it lacks {lacks}", side.name()));
+        let lacks = lacks.map_or_else(|| "the remaining data".to_owned(), |lacks| whole(&units::exact(lacks)));
+        rows.row("end", format!("{} {name} is shorter: {lacks} are missing", side.name()));
     }
 }
 
@@ -61,7 +61,7 @@ fn place(plan: &Plan, offset: u64) -> String {
     let [source, dest] = [Side::Source, Side::Dest].map(|side| plan.side(side).offset + offset);
     match source == dest {
         true => format!("byte {}", whole(&dest.to_string())),
-        false => format!("byte {source} of the source, {dest} of the dest"),
+        false => format!("byte {source} of the source, {dest} of the destination"),
     }
 }
 

@@ -30,7 +30,7 @@ pub(super) fn what(plan: &Plan, outcome: &Outcome) -> String {
         Ended::Complete if plan.pattern.is_some() => format!("wrote {amount} of the test pattern"),
         Ended::Complete => format!("copied {amount}{}", dests::amount(outcome)),
         Ended::Interrupted(signal) => format!("interrupted by {} after {amount}", signal_name(signal)),
-        Ended::OutOfTime => format!("stopped by --time, not whole: {amount}"),
+        Ended::OutOfTime => format!("stopped by --time, incomplete: {amount}"),
         Ended::Failed(_) => format!("stopped after {amount}"),
     }
 }
@@ -54,7 +54,7 @@ pub(super) fn how_fast(plan: &Plan, outcome: &Outcome) -> String {
         let written = copied - outcome.totals.unchanged_bytes;
         text += &format!(", wrote {} of it", whole(&units::size(written)));
         if matches!(outcome.ended, Ended::Complete) {
-            text += "; the rest was there already";
+            text += "; the rest was already identical";
         }
     }
     let each = outcome.dests.iter().filter_map(|dest| dest.verified.as_ref());
@@ -81,14 +81,14 @@ fn durability(plan: &Plan, outcome: &Outcome) -> &'static str {
 /// That it is no further than in memory, and why.
 fn in_memory(outcome: &Outcome) -> String {
     let memory = printable(outcome.memory.as_deref().unwrap_or_default());
-    format!("in memory, for the dest is on {memory}: a power loss loses it")
+    format!("in memory: the destination is on {memory}, and a power loss erases it")
 }
 
 pub(super) fn claimed(plan: &Plan, outcome: &Outcome) -> String {
     let claimed = outcome.claimed;
     if claimed.is_empty() {
         return match plan.route {
-            Route::Copy | Route::Delta { .. } => "nothing: no byte is promised to be on the dest".to_owned(),
+            Route::Copy | Route::Delta { .. } => "nothing".to_owned(),
             Route::Compare { .. } | Route::ReadBack => "nothing".to_owned(),
         };
     }
@@ -105,7 +105,7 @@ pub(super) fn claimed(plan: &Plan, outcome: &Outcome) -> String {
     let what = if plan.route.writes() { "copied" } else { "compared" };
     let but = match outcome.unread.iter().all(Unread::is_empty) {
         true => "",
-        false => ", but for what could not be read",
+        false => ", except unreadable sectors",
     };
     let bytes = whole(&units::bytes(plan.claimed_bytes(claimed)));
     let of = plan.ranges.as_ref().map(|ranges| format!(" of the {}", printable(&ranges.name()))).unwrap_or_default();
@@ -120,9 +120,9 @@ pub(super) fn journal(kept: &Kept) -> String {
     }
     if let Some(left) = &kept.left {
         let path = printable(&left.to_string_lossy()).to_string();
-        text.push(format!("{} are durable now, says {path}", whole(&units::exact(kept.durable_bytes))));
+        text.push(format!("{} durable according to {path}", whole(&units::exact(kept.durable_bytes))));
         if kept.unread_bytes > 0 {
-            text.push(format!("{} are to be tried again", whole(&units::exact(kept.unread_bytes))));
+            text.push(format!("{} unreadable, to be retried", whole(&units::exact(kept.unread_bytes))));
         }
     }
     if kept.checkpoints > 0 {

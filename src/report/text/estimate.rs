@@ -2,28 +2,28 @@ use crate::core::{Bound, Doubt, Ended, Estimate, Outcome, Plan, Route, Side, Wri
 use crate::report::columns::whole;
 use crate::report::units;
 
-/// `about 3 h 20 min; the source is the slower side: it reads 150 MB/s, …`, or a range and the reason for it.
+/// `about 3 h 20 min; limited by the source: it reads 150 MB/s, …`, or a range and the reason for it.
 pub(super) fn expected(plan: &Plan, estimate: &Estimate) -> String {
     let mut text = time(estimate, "about ");
     if let Some(bound) = estimate.bound {
         text += &format!(", {}", binds(bound));
     }
     let rate = |rate| whole(&units::rate(rate));
-    let source = estimate.source_bytes_per_s.map(|bytes| format!("the source reads {}", rate(bytes)));
+    let source = estimate.source_bytes_per_s.map(|bytes| format!("source reads {}", rate(bytes)));
     let doing = if matches!(plan.route, Route::Copy) { "writes" } else { "reads" };
-    let dest = estimate.dest_bytes_per_s.map(|bytes| format!("the destination {doing} {}", rate(bytes)));
+    let dest = estimate.dest_bytes_per_s.map(|bytes| format!("destination {doing} {}", rate(bytes)));
     let sides: Vec<String> = [source, dest].into_iter().flatten().collect();
     text += &format!(": {}", sides.join(", "));
     text += match estimate.write_rate {
-        Some(WriteRate::AsRead) => ", as fast as it reads, being a hard disk",
-        Some(WriteRate::Saved) => ", as haul tune has saved",
-        None if matches!(plan.route, Route::Delta { .. }) => ", if nothing has to be written",
+        Some(WriteRate::AsRead) => ", assumed equal to its read rate (rotational disk)",
+        Some(WriteRate::Saved) => ", as saved by haul tune",
+        None if matches!(plan.route, Route::Delta { .. }) => ", if no block differs",
         None => "",
     };
     text += match estimate.doubt {
-        Some(Doubt::Writing) => "; how fast the destination writes cannot be estimated by reading it",
-        Some(Doubt::Reading) => "; a network or virtual disk may not keep the rate of a short read",
-        Some(Doubt::QueueDepth) => "; more requests in flight may be faster",
+        Some(Doubt::Writing) => "; the write rate of the destination is unknown",
+        Some(Doubt::Reading) => "; a network or virtual disk may not sustain the rate of a short read",
+        Some(Doubt::QueueDepth) => "; a higher queue depth may be faster",
         None => "",
     };
     if estimate.places == 0 {
@@ -43,13 +43,13 @@ fn time(estimate: &Estimate, about: &str) -> String {
     }
 }
 
-/// `the source is the slower side`.
+/// `limited by the source`.
 fn binds(bound: Bound) -> String {
     match bound {
-        Bound::Side(Side::Source) => "the source is the slower side".to_owned(),
-        Bound::Side(Side::Dest) => "the destination is the slower side".to_owned(),
-        Bound::Both => "both sides are as fast".to_owned(),
-        Bound::Limit => "held back by --limit".to_owned(),
+        Bound::Side(Side::Source) => "limited by the source".to_owned(),
+        Bound::Side(Side::Dest) => "limited by the destination".to_owned(),
+        Bound::Both => "limited by both sides".to_owned(),
+        Bound::Limit => "limited by --limit".to_owned(),
     }
 }
 

@@ -20,9 +20,9 @@ pub(super) fn what_is_open(plan: &Plan, outcome: &Outcome) -> String {
 pub(super) fn row(plan: &Plan, outcome: &Outcome) -> String {
     let Some(MemoryCheck { unchanged_bytes, changed_at }) = outcome.memory_check else { return String::new() };
     let amount = whole(&units::bytes(unchanged_bytes));
-    let mut text = format!("{amount} were written as they had been read, by the fingerprint of each block");
+    let mut text = format!("{amount} had the same fingerprint after writing as after reading");
     if let Some(at) = changed_at {
-        text += &paint(CARE, &format!("; the block at byte {at} of the destination was not"));
+        text += &paint(CARE, &format!("; the block at byte {at} of the destination changed in memory"));
     }
     text + not_checked(plan)
 }
@@ -32,7 +32,7 @@ fn not_checked(plan: &Plan) -> &'static str {
     let kinds = plan.dests.iter().map(|dest| dest.side.kind).chain([plan.dest.kind]);
     match kinds.into_iter().find(|kind| kind.is_stream()) {
         None => "",
-        Some(EndpointKind::FileStream) => "; the file was not read back: give its name instead of - for that",
-        Some(_) => "; what the program behind the pipe received was not checked: compare a digest there (--hash)",
+        Some(EndpointKind::FileStream) => "; the file was not read back: name it instead of - to have that done",
+        Some(_) => "; data received through the pipe was not checked: compare its digest (--hash)",
     }
 }

@@ -50,7 +50,7 @@ fn full(Decision { plan, notes }: &Decision, outcome: &Outcome) -> String {
     rows.row("label", notes.label.as_deref().map(printable).unwrap_or_default());
     rows.row("source", side(plan, Side::Source));
     match plan.dests.is_empty() {
-        true => rows.row("dest", side(plan, Side::Dest)),
+        true => rows.row("destination", side(plan, Side::Dest)),
         false => dests::rows(plan, outcome, &mut rows),
     }
     rows.row("pattern", damage::pattern(plan));
@@ -81,10 +81,10 @@ fn full(Decision { plan, notes }: &Decision, outcome: &Outcome) -> String {
     rows.row("tried", super::pace::tried(outcome));
     rows.row("bottleneck", bottleneck(outcome));
     let [reads, writes] = match (plan.pattern.map(|used| used.act), plan.route) {
-        (Some(PatternAct::Write), _) => ["filling", "writes"],
-        (Some(PatternAct::Check), _) => ["reads", "judging"],
+        (Some(PatternAct::Write), _) => ["generation", "writes"],
+        (Some(PatternAct::Check), _) => ["reads", "checking"],
         (None, Route::Copy | Route::Delta { .. }) => ["reads", "writes"],
-        (None, Route::Compare { .. } | Route::ReadBack) => ["of source", "of dest"],
+        (None, Route::Compare { .. } | Route::ReadBack) => ["SRC reads", "DST reads"],
     };
     rows.row(reads, requests(plan, outcome, Side::Source));
     rows.row(writes, requests(plan, outcome, Side::Dest));
@@ -102,7 +102,7 @@ fn side(plan: &Plan, side: Side) -> String {
     let name = if address == path { address } else { format!("{address} → {path}") };
     let start = if side.offset > 0 { format!(" from byte {}", side.offset) } else { String::new() };
     let access = match side.kind {
-        _ if side.through.is_some() => ", by its own commands".to_owned(),
+        _ if side.through.is_some() => ", passthrough".to_owned(),
         EndpointKind::File | EndpointKind::Block => format!(", {}", side.access.cache.name()),
         _ => String::new(),
     };
@@ -117,7 +117,7 @@ fn bytes(plan: &Plan, totals: &Totals) -> String {
     } else if totals.written_bytes != copied {
         text += &format!(": {} of data written", totals.written_bytes);
         if totals.unchanged_bytes > 0 {
-            text += &format!(", {} were there already", totals.unchanged_bytes);
+            text += &format!(", {} already identical", totals.unchanged_bytes);
         }
         if totals.shared_bytes > 0 {
             text += &format!(", {} shared with the source by the file system", totals.shared_bytes);
@@ -127,7 +127,7 @@ fn bytes(plan: &Plan, totals: &Totals) -> String {
         }
         if totals.zeroed_bytes > 0 {
             let runs = units::count(totals.zeroed_runs, "record", "records");
-            text += &format!(", {} zeroed by the dest in {}", totals.zeroed_bytes, whole(&runs));
+            text += &format!(", {} zeroed by the destination device in {}", totals.zeroed_bytes, whole(&runs));
         }
         if totals.hole_bytes > 0 {
             let runs = units::count(totals.hole_runs, "record", "records");
@@ -158,11 +158,11 @@ pub(crate) fn rate(outcome: &Outcome) -> String {
     let mut text = whole(&units::rate(all));
     let copying = outcome.elapsed.saturating_sub(outcome.flushing);
     if let Some(rate) = units::per_second(copied, copying).filter(|_| !outcome.flushing.is_zero()) {
-        text += &format!("; before the flush {}", whole(&units::rate(rate)));
+        text += &format!("; {} without flushing", whole(&units::rate(rate)));
     }
     let data = outcome.totals.dest_bytes();
     if let Some(rate) = units::per_second(data, copying).filter(|_| data > 0 && data != copied) {
-        text += &format!("; data alone {}", whole(&units::rate(rate)));
+        text += &format!("; {} of data without zeros and holes", whole(&units::rate(rate)));
     }
     text
 }
@@ -206,7 +206,7 @@ pub(crate) fn bottleneck(outcome: &Outcome) -> String {
     }
     let busy = copying.saturating_sub(source + dest + digests + limit);
     let share = |waited| whole(&units::share(waited, copying));
-    let mut text = format!("source {}, dest {}, ", share(source), share(dest));
+    let mut text = format!("source {}, destination {}, ", share(source), share(dest));
     if !digests.is_zero() {
         text += &format!("digests {}, ", share(digests));
     }
@@ -217,7 +217,7 @@ pub(crate) fn bottleneck(outcome: &Outcome) -> String {
     let [source_idle, dest_idle] = outcome.sides.each_ref().map(|side| side.idle);
     if !(source_idle + dest_idle).is_zero() {
         let shares = [source_idle, dest_idle].map(|idle| whole(&units::share(idle, copying)));
-        text += &format!("; idle: source\u{a0}{}, dest\u{a0}{}", shares[0], shares[1]);
+        text += &format!("; idle: source\u{a0}{}, destination\u{a0}{}", shares[0], shares[1]);
     }
     text
 }
@@ -241,7 +241,7 @@ fn requests(plan: &Plan, outcome: &Outcome, side: Side) -> String {
     } else if latency.count > 1 {
         // The dest of a copy of differences is read, too, and by far more often.
         let with_reads = matches!(plan.route, Route::Delta { .. }) && side == Side::Dest;
-        text += if with_reads { "; with the reads of it" } else { ";" };
+        text += if with_reads { "; including reads of the destination" } else { ";" };
         text += &format!(" latency p50\u{a0}{}, p90\u{a0}{},", told(latency.p50_us), told(latency.p90_us));
         text += &format!(" p99\u{a0}{}, max\u{a0}{}", told(latency.p99_us), told(latency.max_us));
     }
@@ -266,13 +266,13 @@ fn how_to_go_on(plan: &Plan, outcome: &Outcome, args: &[String]) -> String {
         Rest::Command(words) => {
             let verb = plan.verb();
             let what = match (&outcome.ended, words.first().map(String::as_str)) {
-                (_, Some("sync")) => "All is written; to make it durable:",
-                (Ended::Complete, _) => "To try again what could not be read, and nothing else:",
+                (_, Some("sync")) => "All data is written. To make it durable:",
+                (Ended::Complete, _) => "To retry only the unreadable sectors:",
                 (Ended::Interrupted(_) | Ended::OutOfTime, _) => &format!("To {verb} the rest:"),
-                _ => &format!("To {verb} the rest, once the cause is gone:"),
+                _ => &format!("To {verb} the rest, after fixing the cause:"),
             };
             let hashes =
-                if plan.hashes.is_empty() { "" } else { "(The digest of the whole needs a copy of the whole.)\n" };
+                if plan.hashes.is_empty() { "" } else { "(A digest of all data requires copying all of it.)\n" };
             format!("\n{what}\n  {}\n{hashes}", shell_line(words))
         }
     }

@@ -16,7 +16,7 @@ pub(super) fn pace(outcome: &Outcome) -> String {
     }
     let cost = pace.search_cost.as_secs_f64() / outcome.elapsed.as_secs_f64();
     if cost >= 0.0005 {
-        text += &format!("; looking for the pace cost\u{a0}{:.1}\u{a0}%", cost * 100.0);
+        text += &format!("; auto-tune overhead\u{a0}{:.1}\u{a0}%", cost * 100.0);
     }
     text
 }
@@ -25,7 +25,7 @@ pub(super) fn pace(outcome: &Outcome) -> String {
 fn limits(limits: Limits) -> String {
     let [source, dest] = limits.in_flight;
     let block = whole(&units::block(limits.block_bytes.into()));
-    let turns = if limits.bursts { ", reads and writes in turn" } else { "" };
+    let turns = if limits.bursts { ", alternating reads and writes" } else { "" };
     format!("queue\u{a0}depth\u{a0}{source}+{dest}, {block}\u{a0}blocks{turns}")
 }
 

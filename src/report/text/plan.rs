@@ -15,7 +15,7 @@ pub fn plan(decision: &Decision, source: &Facts, dest: &Facts, estimate: Option<
     let mut text = paint(STRONG, &headline(plan)) + "\n\n";
     let mut sides = Columns::default();
     sides.row("source", with_queue(source));
-    sides.row("dest", with_queue(dest));
+    sides.row("destination", with_queue(dest));
     for other in plan.dests.iter().skip(1) {
         sides.row("also", format!("{}\n{}", printable(&other.side.address), other.side.kind.name()));
     }

@@ -31,10 +31,10 @@ pub(crate) fn of_side(facts: &Facts) -> Option<String> {
 fn advised(advice: SchedulerAdvice, disk: &str) -> String {
     let command = format!("echo {} >/sys/block/{}/queue/scheduler", advice.scheduler(), printable(disk));
     let why = match advice {
-        SchedulerAdvice::SortForHead => "the kernel does not sort requests to this disk, which moves a head",
-        SchedulerAdvice::NoTurnsWithoutHead => "turns of processes cost requests a second on a disk without a head",
+        SchedulerAdvice::SortForHead => "the kernel does not sort requests for this rotational disk",
+        SchedulerAdvice::NoTurnsWithoutHead => "fair queueing between processes costs IOPS on an SSD",
     };
-    format!("{why}: '{}' changes that", whole(&command))
+    format!("{why}; to change it: '{}'", whole(&command))
 }
 
 /// Advice where reading through the page cache has reached less than [`AHEAD_SHARE`] of reading past it, and little is
@@ -49,8 +49,7 @@ pub(crate) fn read_ahead_advice(facts: &Facts, buffered_per_s: f64, direct_per_s
     let disk = printable(&policy.disk);
     let command = format!("blockdev --setra {} /dev/{disk}", AHEAD_BYTES / SECTOR_BYTES);
     Some(format!(
-        "reading through the page cache reaches {percent:.0} % of reading past it, with {} read ahead: '{}' may help \
-         other programs",
+        "buffered reads reach {percent:.0} % of the direct rate with a read-ahead of {}; '{}' may help other programs",
         whole(&units::block(little)),
         whole(&command)
     ))
@@ -89,9 +88,9 @@ mod tests {
     fn scheduler_and_read_ahead_are_told_with_advice_where_another_suits_the_disk() {
         assert_eq!(told(&disk("mq-deadline", true)), "scheduler mq-deadline, read-ahead 128 KiB");
         let text = told(&disk("none", true));
-        assert!(text.ends_with("'echo mq-deadline >/sys/block/sda/queue/scheduler' changes that"), "{text}");
+        assert!(text.ends_with("to change it: 'echo mq-deadline >/sys/block/sda/queue/scheduler'"), "{text}");
         let text = told(&disk("bfq", false));
-        assert!(text.ends_with("'echo none >/sys/block/sda/queue/scheduler' changes that"), "{text}");
+        assert!(text.ends_with("to change it: 'echo none >/sys/block/sda/queue/scheduler'"), "{text}");
         assert_eq!(of_side(&Facts::new("-", EndpointKind::Pipe)), None);
     }
 
@@ -99,7 +98,7 @@ mod tests {
     fn more_read_ahead_is_advised_only_where_the_page_cache_was_slower_and_little_is_read_ahead() {
         let facts = disk("none", false);
         let text = read_ahead_advice(&facts, 5e8, 1e9).unwrap().replace('\u{a0}', " ");
-        assert!(text.contains("reaches 50 %") && text.contains("'blockdev --setra 8192 /dev/sda'"), "{text}");
+        assert!(text.contains("reach 50 %") && text.contains("'blockdev --setra 8192 /dev/sda'"), "{text}");
         assert_eq!(read_ahead_advice(&facts, 9.5e8, 1e9), None);
         let mut plenty = facts.clone();
         plenty.queue_policy.read_ahead_bytes = Some(4 << 20);

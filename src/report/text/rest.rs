@@ -110,34 +110,34 @@ fn unflushed(plan: &Plan, outcome: &Outcome) -> Rest {
 fn unknown_on_medium(plan: &Plan, outcome: &Outcome) -> Option<String> {
     let unknown = matches!(outcome.ended, Ended::Failed(_)) && plan.durable && !outcome.durable;
     unknown.then(|| {
-        let reason = "What reached the medium is not known, for it was not flushed: copy again from the beginning.";
+        let reason = "The copy was not flushed, so it is unknown which data is durable. Copy again from the start.";
         reason.to_owned()
     })
 }
 
 fn forbidden(plan: &Plan, outcome: &Outcome) -> Option<String> {
     if plan.ranges.is_some() {
-        return Some("What arrived is in no journal: to copy all of the ranges, run the command again.".to_owned());
+        return Some("No journal records what was copied. To copy all ranges, run the command again.".to_owned());
     }
     if plan.source.kind.is_stream() {
-        return Some("No command can continue this: the source is a stream and cannot be read again.".to_owned());
+        return Some("This copy cannot be continued: the source is a stream and cannot be read again.".to_owned());
     }
     if plan.dest.kind == EndpointKind::FileStream {
-        let reason = "No command can continue this: standard output has no offsets. Name the file instead of -.";
+        let reason = "This copy cannot be continued: standard output has no offsets. Name the file instead of -.";
         return Some(reason.to_owned());
     }
     if plan.dest.kind.is_stream() {
         let reader = printable(&plan.dest.address);
-        return Some(format!("No command can continue this: the reader of dest {reader} saw the stream end here."));
+        return Some(format!("This copy cannot be continued: the stream to destination {reader} has ended."));
     }
     let written = plan.route.writes();
     if matches!(outcome.ended, Ended::Failed(_)) && written && plan.overlaps {
-        let reason = "Do not repeat this: source and dest overlap, and behind the bytes that arrived the source may \
-                      have been overwritten already.";
+        let reason = "Do not repeat this copy: source and destination overlap, and part of the source may already be \
+            overwritten.";
         return Some(reason.to_owned());
     }
     (!is_utf8(&plan.source) || !is_utf8(&plan.dest))
-        .then(|| "The command cannot be written down: a path is not UTF-8.".to_owned())
+        .then(|| "The command to continue cannot be shown: a path is not valid UTF-8.".to_owned())
 }
 
 /// The same command, told to go on with what its journal says. Without the record files that are there by now: a

@@ -48,22 +48,22 @@ fn a_copy_that_is_not_complete_says_what_to_do_instead_of_what_held_it_back() {
           /dev/disk/by-id/ata-old-disk to /dev/sdb
           0.27 s, 4.01 GB/s (3.73 GiB/s), durable
     claimed  the first 1.08 GB (1082130432 bytes), copied contiguously; durable
-    note:  the locked memory limit is too low for registered buffers: plain ones
-           were used
+    note:  the locked memory limit is too low for registered buffers; unregistered
+           buffers were used
 
     To copy the rest:
       haul copy --skip 1082130432 --seek 1082130432 --count 1065353216 --yes /dev/disk/by-id/ata-old-disk /dev/sdb
     ");
     insta::assert_snapshot!(short(&examples::failed()), @r"
     haul: cannot read source /dev/sda at byte 1073741824 (sector 2097152 of 512 bytes): Input/output error
-      → Look at the kernel's log (dmesg) for what the disk said, and copy what can be read with ddrescue.
+      → See the kernel log (dmesg) for the device error, and copy the readable part with ddrescue.
 
     haul: stopped after 1.07 GB of 2.15 GB (50 %) from /dev/disk/by-id/ata-old-disk
           to /dev/sdb
           0.27 s, 4.01 GB/s (3.73 GiB/s), durable
     claimed  the first 1.07 GB (1073741824 bytes), copied contiguously; durable
 
-    To copy the rest, once the cause is gone:
+    To copy the rest, after fixing the cause:
       haul copy --skip 1073741824 --seek 1073741824 --count 1073741824 --yes /dev/disk/by-id/ata-old-disk /dev/sdb
     ");
 }
@@ -78,9 +78,9 @@ fn sectors_that_could_not_be_read_are_listed_in_three_lines_too() {
           0.27 s, 7.95 GB/s (7.41 GiB/s), durable, but 3 sectors could not be read
           bottleneck: destination, 60 % of the time
     unread    3 sectors of 512 bytes of the source, 1.54 kB (1536 bytes) in 2 runs;
-              the dest has zeros in their place
+              the destination has zeros in their place
               byte 512+1024, 1048576+512
-    failures  7 reads of the source failed, after 12.3 s altogether
+    failures  7 reads of the source failed, taking 12.3 s in total
     ");
 }
 
@@ -99,14 +99,14 @@ fn each_of_several_destinations_has_its_row() {
     ended.dests = vec![dest("/dev/sdb", None), dest("/dev/sdc", Some(error))];
     let text = outcome(&decision, &ended, &examples::args(), Verbosity::Short);
     insta::assert_snapshot!(anstream::adapter::strip_str(&text).to_string(), @r"
-    haul: copied 2.15 GB to 1 of 2 dests from /dev/disk/by-id/ata-old-disk
+    haul: copied 2.15 GB to 1 of 2 destinations from /dev/disk/by-id/ata-old-disk
           0.27 s, 7.95 GB/s (7.41 GiB/s), durable
           bottleneck: destination, 60 % of the time
-    dest  /dev/sdb, block device, direct: 2.15 GB (2147483648 bytes), durable
-    dest  /dev/sdc, block device, direct: FAILED: cannot write dest /dev/sdc at byte
-          4096; the first 4.10 kB (4096 bytes) arrived, durable
+    destination  /dev/sdb, block device, direct: 2.15 GB (2147483648 bytes), durable
+    destination  /dev/sdc, block device, direct: FAILED: cannot write dest /dev/sdc
+                 at byte 4096; the first 4.10 kB (4096 bytes) were copied, durable
 
-    To copy what the dests lack, once the cause is gone:
+    To complete the destinations, after fixing the cause:
       haul copy --skip 4096 --seek 4096 --count 2147479552 --yes /dev/disk/by-id/ata-old-disk /dev/sdc
     ");
 }
@@ -137,7 +137,7 @@ fn reading_back_has_a_row_where_it_proves_less_than_it_should() {
     assert!(text.contains("durable, verified") && text.lines().count() == 3, "{text}");
     let cached = Verified { cached_bytes: Some(1 << 20), ..right.clone() };
     let rewritten = Verified { rewritten: [Extent::new(0, 512)].into_iter().collect(), ..right };
-    for (less, words) in [(cached, "could not be evicted"), (rewritten, "written again and are right")] {
+    for (less, words) in [(cached, "could not be evicted"), (rewritten, "rewritten and now correct")] {
         outcome.verified = Some(less);
         let text = short(&outcome);
         assert!(text.split_whitespace().collect::<Vec<_>>().join(" ").contains(words), "{text}");
@@ -148,5 +148,5 @@ fn reading_back_has_a_row_where_it_proves_less_than_it_should() {
 fn what_ended_early_is_never_called_complete() {
     let mut outcome = examples::interrupted();
     outcome.ended = Ended::OutOfTime;
-    assert!(short(&outcome).starts_with("haul: stopped by --time, not whole: 1.08 GB of 2.15 GB (50 %)"));
+    assert!(short(&outcome).starts_with("haul: stopped by --time, incomplete: 1.08 GB of 2.15 GB (50 %)"));
 }

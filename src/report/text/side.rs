@@ -13,7 +13,7 @@ pub(crate) fn describe(facts: &Facts, erased: Option<Extent>) -> String {
     let mut lines = vec![name(facts), nature(facts)];
     lines.extend(identity(facts));
     if let Some(content) = &facts.content {
-        lines.push(format!("on it: {}", printable(content)));
+        lines.push(format!("contains: {}", printable(content)));
     }
     lines.extend(partitions(&facts.partitions, erased));
     lines.join("\n")
@@ -38,7 +38,7 @@ pub(crate) fn identity(facts: &Facts) -> Option<String> {
     words.extend(identity.serial.iter().map(|serial| format!("serial {}", whole(&printable(serial)))));
     words.extend(identity.transport.iter().map(|transport| printable(transport)));
     if facts.kind == EndpointKind::Block {
-        words.extend(facts.queue.rotational.map(|yes| whole(if yes { "rotating" } else { "not rotating" })));
+        words.extend(facts.queue.rotational.map(|yes| whole(if yes { "rotating" } else { "SSD" })));
     }
     (!words.is_empty()).then(|| words.join(", "))
 }

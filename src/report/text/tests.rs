@@ -30,28 +30,29 @@ fn a_plan_tells_sides_range_reasons_and_time_in_80_columns() {
     insta::assert_snapshot!(text, @r#"
     copy 2.15 GB from /dev/disk/by-id/ata-old-disk to /dev/sdb
 
-    source  /dev/disk/by-id/ata-old-disk → /dev/sda
-            block device, 2.15 GB (2.00 GiB, 2147483648 bytes), 512-byte blocks
-            QEMU HARDDISK, rotating
-            on it: ext4 "data"
-    dest    /dev/sdb
-            block device, 1.00 TB (931.5 GiB, 1000204886016 bytes), 512-byte blocks
-            Samsung SSD 870 EVO 1TB, serial S6PUNX0T123456, sata, not rotating
-            on it: GPT
-              sdb1    536.9 MB  vfat "EFI"
-              sdb2    999.7 GB  ext4 "root"
-    range   2147483648 bytes: the whole source,
-            from byte 1048576 (sector 2048) of the dest
-    time    about 1 s, the destination is the slower side: the source reads
-            12.0 GB/s (11.2 GiB/s), the destination writes 8.60 GB/s (8.01 GiB/s),
-            as fast as it reads, being a hard disk (from sample reads at 10 places)
+    source       /dev/disk/by-id/ata-old-disk → /dev/sda
+                 block device, 2.15 GB (2.00 GiB, 2147483648 bytes), 512-byte blocks
+                 QEMU HARDDISK, rotating
+                 contains: ext4 "data"
+    destination  /dev/sdb
+                 block device, 1.00 TB (931.5 GiB, 1000204886016 bytes),
+                 512-byte blocks
+                 Samsung SSD 870 EVO 1TB, serial S6PUNX0T123456, sata, SSD
+                 contains: GPT
+                   sdb1    536.9 MB  vfat "EFI"
+                   sdb2    999.7 GB  ext4 "root"
+    range        2147483648 bytes: the whole source,
+                 from byte 1048576 (sector 2048) of the dest
+    time         about 1 s, limited by the destination: source reads
+                 12.0 GB/s (11.2 GiB/s), destination writes 8.60 GB/s (8.01 GiB/s),
+                 assumed equal to its read rate (rotational disk) (from sample reads
+                 at 10 places)
 
     engine      ring          io_uring works here and both sides can be on one ring
-    block size  256 KiB × 32  what the queue limits of both disks suggest; better
-                              ones are looked for
+    block size  256 KiB × 32  default for the queue limits of both disks; auto-tuned
     source      direct, aligned to 512 bytes
-                              a block device: past the page cache
-    flush       yes           exit status 0 means that the data is on the medium
+                              block device
+    flush       yes           exit status 0 means that the data is durable
     warning:  the source is mounted read-write at /data: what changes during the
               copy may be torn
     "#);
@@ -63,27 +64,28 @@ fn a_complete_copy_is_told_in_full() {
     assert!(text.lines().all(|line| columns(line) <= 80));
     insta::assert_snapshot!(text, @r"
     haul: copied 2.15 GB in 0.27 s, 7.95 GB/s (7.41 GiB/s), durable
-    source      /dev/disk/by-id/ata-old-disk → /dev/sda, block device, direct
-    dest        /dev/sdb, block device, direct
-    bytes       2147483648 bytes: 2013265920 of data written, 134217728 zeroed by
-                the dest in 3 records
-    time        0.27 s: 0.25 s copying, 0.02 s flushing
-    estimate    0.25 s, the destination is the slower side; it took 8 % longer
-    rate        7.95 GB/s (7.41 GiB/s); before the flush 8.59 GB/s (8.00 GiB/s);
-                data alone 8.05 GB/s (7.50 GiB/s)
-    cpu         0.050 s user, 0.120 s system, 0.079 s per GB
-    memory      peak RSS 19.1 MB
-    engine      ring: io_uring, fixed buffers, huge pages
-    pace        queue depth 4+2, 1 MiB blocks; that gained 31 %, and more changes
-                nothing; looking for the pace cost 1.5 %
-    tried       queue depth 4+2, 1 MiB blocks: +31 %; queue depth 8+2,
-                1 MiB blocks: -1 %; queue depth 4+4, 1 MiB blocks: enough
-    bottleneck  source 13 %, dest 60 %, other 28 %; idle: source 1 %, dest 6 %
-    reads       7680 requests of 256 KiB; latency p50 85 µs, p90 170 µs, p99 425 µs,
-                max 3.40 ms
-    writes      7681 requests of 262.1 kB; latency p50 350 µs, p90 700 µs,
-                p99 1.75 ms, max 14.0 ms
-    page cache  source 0 bytes → 4.10 kB, dest 0 bytes → 4.10 kB
+    source       /dev/disk/by-id/ata-old-disk → /dev/sda, block device, direct
+    destination  /dev/sdb, block device, direct
+    bytes        2147483648 bytes: 2013265920 of data written, 134217728 zeroed by
+                 the destination device in 3 records
+    time         0.27 s: 0.25 s copying, 0.02 s flushing
+    estimate     0.25 s, limited by the destination; it took 8 % longer
+    rate         7.95 GB/s (7.41 GiB/s); 8.59 GB/s (8.00 GiB/s) without flushing;
+                 8.05 GB/s (7.50 GiB/s) of data without zeros and holes
+    cpu          0.050 s user, 0.120 s system, 0.079 s per GB
+    memory       peak RSS 19.1 MB
+    engine       ring: io_uring, fixed buffers, huge pages
+    pace         queue depth 4+2, 1 MiB blocks; raised throughput by 31 %, the
+                 maximum found; auto-tune overhead 1.5 %
+    tried        queue depth 4+2, 1 MiB blocks: +31 %; queue depth 8+2,
+                 1 MiB blocks: -1 %; queue depth 4+4, 1 MiB blocks: enough
+    bottleneck   source 13 %, destination 60 %, other 28 %; idle: source 1 %,
+                 destination 6 %
+    reads        7680 requests of 256 KiB; latency p50 85 µs, p90 170 µs,
+                 p99 425 µs, max 3.40 ms
+    writes       7681 requests of 262.1 kB; latency p50 350 µs, p90 700 µs,
+                 p99 1.75 ms, max 14.0 ms
+    page cache   source 0 bytes → 4.10 kB, destination 0 bytes → 4.10 kB
     ");
 }
 
@@ -94,32 +96,33 @@ fn an_interrupted_copy_says_what_arrived_and_how_to_go_on() {
     insta::assert_snapshot!(bare(&outcome(&plan, &examples::interrupted(), &examples::args(), Verbosity::Full)), @r"
     haul: interrupted by SIGINT after 1.08 GB of 2.15 GB (50 %) in 0.27 s,
           4.01 GB/s (3.73 GiB/s), durable
-    source      /dev/disk/by-id/ata-old-disk → /dev/sda, block device, direct
-    dest        /dev/sdb, block device, direct
-    claimed     the first 1.08 GB (1082130432 bytes), copied contiguously; durable
-    bytes       1082130432 bytes
-    time        0.27 s: 0.25 s copying, 0.02 s flushing
-    estimate    0.25 s, the destination is the slower side
-    rate        4.01 GB/s (3.73 GiB/s); before the flush 4.33 GB/s (4.03 GiB/s)
-    cpu         0.050 s user, 0.120 s system, 0.157 s per GB
-    memory      peak RSS 19.1 MB
-    engine      ring: io_uring, fixed buffers, huge pages
-    pace        queue depth 4+2, 1 MiB blocks; that gained 31 %, and more changes
-                nothing; looking for the pace cost 1.5 %
-    tried       queue depth 4+2, 1 MiB blocks: +31 %; queue depth 8+2,
-                1 MiB blocks: -1 %; queue depth 4+4, 1 MiB blocks: enough
-    bottleneck  source 13 %, dest 60 %, other 28 %; idle: source 1 %, dest 6 %
-    reads       4128 requests of 256 KiB; latency p50 85 µs, p90 170 µs, p99 425 µs,
-                max 3.40 ms
-    writes      4128 requests of 256 KiB; latency p50 350 µs, p90 700 µs,
-                p99 1.75 ms, max 14.0 ms
-    page cache  source 0 bytes → 4.10 kB, dest 0 bytes → 4.10 kB
-    note:  the locked memory limit is too low for registered buffers: plain ones
-           were used
+    source       /dev/disk/by-id/ata-old-disk → /dev/sda, block device, direct
+    destination  /dev/sdb, block device, direct
+    claimed      the first 1.08 GB (1082130432 bytes), copied contiguously; durable
+    bytes        1082130432 bytes
+    time         0.27 s: 0.25 s copying, 0.02 s flushing
+    estimate     0.25 s, limited by the destination
+    rate         4.01 GB/s (3.73 GiB/s); 4.33 GB/s (4.03 GiB/s) without flushing
+    cpu          0.050 s user, 0.120 s system, 0.157 s per GB
+    memory       peak RSS 19.1 MB
+    engine       ring: io_uring, fixed buffers, huge pages
+    pace         queue depth 4+2, 1 MiB blocks; raised throughput by 31 %, the
+                 maximum found; auto-tune overhead 1.5 %
+    tried        queue depth 4+2, 1 MiB blocks: +31 %; queue depth 8+2,
+                 1 MiB blocks: -1 %; queue depth 4+4, 1 MiB blocks: enough
+    bottleneck   source 13 %, destination 60 %, other 28 %; idle: source 1 %,
+                 destination 6 %
+    reads        4128 requests of 256 KiB; latency p50 85 µs, p90 170 µs,
+                 p99 425 µs, max 3.40 ms
+    writes       4128 requests of 256 KiB; latency p50 350 µs, p90 700 µs,
+                 p99 1.75 ms, max 14.0 ms
+    page cache   source 0 bytes → 4.10 kB, destination 0 bytes → 4.10 kB
+    note:  the locked memory limit is too low for registered buffers; unregistered
+           buffers were used
 
     To copy the rest:
       haul copy --skip 1082130432 --seek 1082130432 --count 1065353216 --yes /dev/disk/by-id/ata-old-disk /dev/sdb
-    (The digest of the whole needs a copy of the whole.)
+    (A digest of all data requires copying all of it.)
     ");
 }
 
@@ -128,32 +131,33 @@ fn a_failed_copy_says_why_first() {
     let text = outcome(&examples::plan(), &examples::failed(), &examples::args(), Verbosity::Full);
     insta::assert_snapshot!(bare(&text), @r"
     haul: cannot read source /dev/sda at byte 1073741824 (sector 2097152 of 512 bytes): Input/output error
-      → Look at the kernel's log (dmesg) for what the disk said, and copy what can be read with ddrescue.
+      → See the kernel log (dmesg) for the device error, and copy the readable part with ddrescue.
 
     haul: stopped after 1.07 GB of 2.15 GB (50 %) in 0.27 s, 4.01 GB/s (3.73 GiB/s),
           durable
-    source      /dev/disk/by-id/ata-old-disk → /dev/sda, block device, direct
-    dest        /dev/sdb, block device, direct
-    claimed     the first 1.07 GB (1073741824 bytes), copied contiguously; durable
-    bytes       1082130432 bytes
-    time        0.27 s: 0.25 s copying, 0.02 s flushing
-    estimate    0.25 s, the destination is the slower side
-    rate        4.01 GB/s (3.73 GiB/s); before the flush 4.33 GB/s (4.03 GiB/s)
-    cpu         0.050 s user, 0.120 s system, 0.157 s per GB
-    memory      peak RSS 19.1 MB
-    engine      ring: io_uring, fixed buffers, huge pages
-    pace        queue depth 4+2, 1 MiB blocks; that gained 31 %, and more changes
-                nothing; looking for the pace cost 1.5 %
-    tried       queue depth 4+2, 1 MiB blocks: +31 %; queue depth 8+2,
-                1 MiB blocks: -1 %; queue depth 4+4, 1 MiB blocks: enough
-    bottleneck  source 13 %, dest 60 %, other 28 %; idle: source 1 %, dest 6 %
-    reads       4128 requests of 256 KiB; latency p50 85 µs, p90 170 µs, p99 425 µs,
-                max 3.40 ms
-    writes      4128 requests of 256 KiB; latency p50 350 µs, p90 700 µs,
-                p99 1.75 ms, max 14.0 ms
-    page cache  source 0 bytes → 4.10 kB, dest 0 bytes → 4.10 kB
+    source       /dev/disk/by-id/ata-old-disk → /dev/sda, block device, direct
+    destination  /dev/sdb, block device, direct
+    claimed      the first 1.07 GB (1073741824 bytes), copied contiguously; durable
+    bytes        1082130432 bytes
+    time         0.27 s: 0.25 s copying, 0.02 s flushing
+    estimate     0.25 s, limited by the destination
+    rate         4.01 GB/s (3.73 GiB/s); 4.33 GB/s (4.03 GiB/s) without flushing
+    cpu          0.050 s user, 0.120 s system, 0.157 s per GB
+    memory       peak RSS 19.1 MB
+    engine       ring: io_uring, fixed buffers, huge pages
+    pace         queue depth 4+2, 1 MiB blocks; raised throughput by 31 %, the
+                 maximum found; auto-tune overhead 1.5 %
+    tried        queue depth 4+2, 1 MiB blocks: +31 %; queue depth 8+2,
+                 1 MiB blocks: -1 %; queue depth 4+4, 1 MiB blocks: enough
+    bottleneck   source 13 %, destination 60 %, other 28 %; idle: source 1 %,
+                 destination 6 %
+    reads        4128 requests of 256 KiB; latency p50 85 µs, p90 170 µs,
+                 p99 425 µs, max 3.40 ms
+    writes       4128 requests of 256 KiB; latency p50 350 µs, p90 700 µs,
+                 p99 1.75 ms, max 14.0 ms
+    page cache   source 0 bytes → 4.10 kB, destination 0 bytes → 4.10 kB
 
-    To copy the rest, once the cause is gone:
+    To copy the rest, after fixing the cause:
       haul copy --skip 1073741824 --seek 1073741824 --count 1073741824 --yes /dev/disk/by-id/ata-old-disk /dev/sdb
     ");
 }
@@ -162,7 +166,7 @@ fn a_failed_copy_says_why_first() {
 fn an_error_is_one_message_without_the_words_of_rust() {
     insta::assert_snapshot!(bare(&error(&examples::bad_sector())), @r"
     haul: cannot read source /dev/sda at byte 1073741824 (sector 2097152 of 512 bytes): Input/output error
-      → Look at the kernel's log (dmesg) for what the disk said, and copy what can be read with ddrescue.
+      → See the kernel log (dmesg) for the device error, and copy the readable part with ddrescue.
     ");
     let bare_error = Error::new(Kind::Usage, "the count 12Q has an unknown suffix");
     assert_eq!(bare(&error(&bare_error)), "haul: the count 12Q has an unknown suffix\n");
@@ -174,20 +178,21 @@ fn the_question_marks_what_will_be_erased() {
     dest.partitions[0].len = 3 << 30;
     dest.partitions[1].offset = 4 << 30;
     insta::assert_snapshot!(bare(&confirm(&examples::plan(), &source, &dest)), @r#"
-    source  /dev/disk/by-id/ata-old-disk → /dev/sda
-            block device, 2.15 GB (2.00 GiB, 2147483648 bytes), 512-byte blocks
-            QEMU HARDDISK, rotating
-            on it: ext4 "data"
-    dest    /dev/sdb  <- WILL BE ERASED
-            block device, 1.00 TB (931.5 GiB, 1000204886016 bytes), 512-byte blocks
-            Samsung SSD 870 EVO 1TB, serial S6PUNX0T123456, sata, not rotating
-            on it: GPT
-              sdb1     3.22 GB  vfat "EFI"   ERASED in part
-              sdb2    999.7 GB  ext4 "root"  untouched
+    source       /dev/disk/by-id/ata-old-disk → /dev/sda
+                 block device, 2.15 GB (2.00 GiB, 2147483648 bytes), 512-byte blocks
+                 QEMU HARDDISK, rotating
+                 contains: ext4 "data"
+    destination  /dev/sdb  <- WILL BE ERASED
+                 block device, 1.00 TB (931.5 GiB, 1000204886016 bytes),
+                 512-byte blocks
+                 Samsung SSD 870 EVO 1TB, serial S6PUNX0T123456, sata, SSD
+                 contains: GPT
+                   sdb1     3.22 GB  vfat "EFI"   ERASED in part
+                   sdb2    999.7 GB  ext4 "root"  untouched
 
     The first 2.15 GB (2147483648 bytes) of 1.00 TB on /dev/sdb (Samsung SSD 870 EVO
-    1TB, serial S6PUNX0T123456, sata, not rotating) will be overwritten and cannot
-    be recovered.
+    1TB, serial S6PUNX0T123456, sata, SSD) will be overwritten and cannot be
+    recovered.
     Type "yes" to continue, anything else to stop:
     "#);
 }
@@ -203,7 +208,7 @@ fn a_question_about_a_stream_says_that_nobody_knows_the_end() {
     let mut plan = examples::plan();
     plan.len = None;
     let text = bare(&confirm(&plan, &Facts::new("-", EndpointKind::Pipe), &examples::dest()));
-    assert!(text.contains("as far as the source goes"), "{text}");
+    assert!(text.contains("to the length of the source"), "{text}");
 }
 
 #[test]
@@ -303,7 +308,7 @@ fn a_stream_cannot_be_continued_and_the_report_says_so() {
     assert!(impossible(&plan, &examples::interrupted()).contains("cannot be read again"));
     let mut plan = examples::plan();
     plan.dest.kind = EndpointKind::Pipe;
-    assert!(impossible(&plan, &examples::interrupted()).contains("the reader of dest"));
+    assert!(impossible(&plan, &examples::interrupted()).contains("the stream to destination"));
 }
 
 #[test]
@@ -323,9 +328,9 @@ fn a_failed_copy_onto_itself_must_not_be_repeated_but_an_interrupted_one_may() {
 fn after_a_failed_flush_nothing_is_built_on_what_was_written() {
     let mut outcome = examples::failed();
     outcome.durable = false;
-    assert!(impossible(&examples::plan(), &outcome).contains("from the beginning"));
+    assert!(impossible(&examples::plan(), &outcome).contains("from the start"));
     outcome.claimed = Extent::new(0, 2 << 30);
-    assert!(impossible(&examples::plan(), &outcome).contains("from the beginning"));
+    assert!(impossible(&examples::plan(), &outcome).contains("from the start"));
 }
 
 #[test]
@@ -341,7 +346,7 @@ fn a_path_that_is_not_text_gives_no_command_rather_than_a_wrong_one() {
     use std::os::unix::ffi::OsStringExt;
     let mut plan = examples::plan();
     plan.source.path = PathBuf::from(std::ffi::OsString::from_vec(vec![0xff]));
-    assert!(impossible(&plan, &examples::interrupted()).contains("not UTF-8"));
+    assert!(impossible(&plan, &examples::interrupted()).contains("not valid UTF-8"));
 }
 
 #[test]

@@ -27,12 +27,12 @@ pub(super) fn rows(plan: &Plan, outcome: &Outcome, rows: &mut Columns) {
             rows.row("", runs(unread));
         }
         if !unread.is_empty() && !outcome.digests.is_empty() {
-            rows.row("digests", "are of what was written, with zeros for what could not be read");
+            rows.row("digests", "cover the written data, with zeros for unreadable sectors");
         }
         if unread.failed_reads > 0 {
             let reads = whole(&units::count(unread.failed_reads, "read", "reads"));
             let took = whole(&units::duration(unread.failing));
-            rows.row("failures", format!("{reads} of the {} failed, after {took} altogether", side.name()));
+            rows.row("failures", format!("{reads} of the {} failed, taking {took} in total", side.name()));
         }
     }
 }
@@ -42,9 +42,9 @@ fn unread_of(plan: &Plan, side: Side, unread: &Unread) -> String {
     let bytes = whole(&units::bytes(unread.runs.total_bytes()));
     let runs = whole(&units::count(unread.runs.count() as u64, "run", "runs"));
     let instead = match plan.route.writes() {
-        true if plan.pattern.is_some() => "; not judged",
-        true => "; the dest has zeros in their place",
-        false => "; neither equal nor different",
+        true if plan.pattern.is_some() => "; not checked",
+        true => "; the destination has zeros in their place",
+        false => "; not compared",
     };
     let name = side.name();
     format!("{sectors} of {} bytes of the {name}, {bytes} in {runs}{instead}", unread.sector_bytes)

@@ -10,10 +10,10 @@ use crate::report::units;
 pub(super) fn verdict(verified: &Verified) -> String {
     let wrong = verified.wrong.total_bytes();
     if wrong > 0 {
-        return paint(CARE, &format!("but {} on the dest are wrong", units::size(wrong)));
+        return paint(CARE, &format!("but {} on the destination are wrong", units::size(wrong)));
     }
     match (verified.complete, verified.sampled) {
-        (false, _) => "not verified to its end".to_owned(),
+        (false, _) => "verification incomplete".to_owned(),
         (true, true) => "a sample verified".to_owned(),
         (true, false) => "verified".to_owned(),
     }
@@ -32,7 +32,7 @@ pub(super) fn verdict_of_all<'a>(all: impl Iterator<Item = &'a Verified>) -> Opt
     let wrong = all.iter().filter(|found| !found.is_right()).count();
     Some(match wrong {
         0 => verdict(worst),
-        _ => paint(CARE, &format!("but {wrong} of the {} that were read back are not right", all.len())),
+        _ => paint(CARE, &format!("but {wrong} of the {} destinations read back have errors", all.len())),
     })
 }
 
@@ -42,30 +42,30 @@ pub(super) fn rows(plan: &Plan, verified: &Verified, rows: &mut Columns) {
     let what = if verified.sampled { format!(" in a sample of {}", whole(&blocks)) } else { String::new() };
     let mut text = format!("{}{what} read back in {}", whole(&units::size(verified.bytes)), whole(&time(verified)));
     if verified.behind_bytes > 0 {
-        text += &format!(" and, of it {}, while the copy ran", whole(&units::size(verified.behind_bytes)));
+        text += &format!(", including {} during the copy", whole(&units::size(verified.behind_bytes)));
     }
     text += match verified.cached_bytes {
-        Some(0) => ", past the page cache",
+        Some(0) => ", bypassing the page cache",
         Some(_) => "",
-        None => "; whether past the page cache is not known",
+        None => "; page cache residency unknown",
     };
     if let Some(cached) = verified.cached_bytes.filter(|&cached| cached > 0) {
         text += &format!("; {} were in the page cache and could not be evicted", whole(&units::size(cached)));
     }
     if verified.is_right() && verified.misread.is_empty() && verified.rewritten.is_empty() {
-        text += ": all as it was read from the source";
+        text += ": identical to the source data";
     }
     rows.row("verified", text);
     let listed = |set: &ExtentSet, more: &str| match set.is_empty() {
         true => String::new(),
         false => format!("{}{more}: {}", whole(&units::bytes(set.total_bytes())), runs(plan, set)),
     };
-    rows.row("misread", listed(&verified.misread, " differed once and were right when read again"));
-    rows.row("rewritten", listed(&verified.rewritten, " were wrong on the dest, were written again and are right"));
-    let why = verified.not_rewritten.as_ref().map(|why| format!(", and were not written again ({})", printable(why)));
-    rows.row("wrong", listed(&verified.wrong, &format!(" differ on the dest{}", why.unwrap_or_default())));
+    rows.row("misread", listed(&verified.misread, " differed on the first read and matched on the second"));
+    rows.row("rewritten", listed(&verified.rewritten, " were wrong on the destination; rewritten and now correct"));
+    let why = verified.not_rewritten.as_ref().map(|why| format!(", not rewritten ({})", printable(why)));
+    rows.row("wrong", listed(&verified.wrong, &format!(" differ on the destination{}", why.unwrap_or_default())));
     let changed: ExtentSet = verified.changed.iter().copied().collect();
-    rows.row("changed", listed(&changed, " of the source were others when they were read again"));
+    rows.row("changed", listed(&changed, " of the source had changed when read again"));
 }
 
 fn time(verified: &Verified) -> String {

@@ -6,18 +6,22 @@ use crate::report::units;
 pub fn put_back_earlier(address: &str, kept_bytes: u64, written_bytes: u64) -> String {
     let kept = units::size(kept_bytes);
     let rest = match written_bytes {
-        0 => "none of it had been written over".to_owned(),
-        bytes => format!("{} had been written over, and are as they were", units::size(bytes)),
+        0 => "no data had been overwritten".to_owned(),
+        bytes => format!("{} had been overwritten and are restored", units::size(bytes)),
     };
-    format!("measuring {address} by writing was cut off; of the {kept} that were kept, {rest}")
+    format!("a write measurement of {address} was interrupted; of the {kept} saved, {rest}")
 }
 
 /// What is done, while a signal ends the measuring.
 pub fn putting_back(address: &str) -> String {
-    format!("haul: putting back what stood on {}; a second signal leaves that to the next run\n", printable(address))
+    format!(
+        "haul: restoring the original data of {}; after a second signal the next run restores \
+        it\n",
+        printable(address)
+    )
 }
 
 /// There was nothing to be put back.
 pub fn nothing_to_put_back(address: &str) -> String {
-    format!("nothing is to be put back on {address}")
+    format!("nothing to restore on {address}")
 }

@@ -119,7 +119,7 @@ fn something_else_under_the_same_name_is_refused() {
         for opened in [open_source(&side, &facts), open_dest(&side, &facts)] {
             let error = opened.err().expect("it is not what was probed");
             assert_eq!(error.kind, haul::core::Kind::Refused);
-            assert!(error.to_string().contains("changed since it was looked at"), "{error}");
+            assert!(error.to_string().contains("changed after haul examined it"), "{error}");
         }
         assert!(fs::read(&place.path).unwrap().iter().all(|&byte| byte == 0xee));
     }

@@ -121,7 +121,7 @@ pub(crate) fn plan_for(
     paths: &[String; 2],
     held: &Held,
 ) -> Result<(Plan, Facts, Facts), String> {
-    let failed = |error: crate::core::Error| format!("as blocks it is not possible: {error}");
+    let failed = |error: crate::core::Error| format!("not possible with blocks: {error}");
     let [source, dest] = paths;
     let (source, dest) = match held.facts.clone() {
         [None, None] => probe::both(source, dest).map_err(failed)?,

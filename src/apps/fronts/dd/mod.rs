@@ -176,7 +176,7 @@ fn explain(plan: &RecordPlan, name: &[u8], quoting: Quoting, out: Out) -> Exit {
         Way::Records(because) => explained(plan, None, &because),
         Way::Blocks(wanted) => match blocks::plan_for(plan, &wanted, &looked.paths, &Held::default()) {
             Ok((block_plan, ..)) => {
-                explained(plan, Some(&block_plan), "whole records from a file or disk to another, nothing converted")
+                explained(plan, Some(&block_plan), "whole records from a file or disk to another, without conversion")
             }
             Err(because) => explained(plan, None, &because),
         },

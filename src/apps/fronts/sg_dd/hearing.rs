@@ -74,7 +74,7 @@ impl Hearing {
         match continue_command(&self.plan, &Interrupted { done, ..state.at.clone() }) {
             Ok(command) => {
                 let more: &[u8] = match &self.plan.records.second {
-                    Some(_) => b"OFILE2 cannot be continued: it would begin anew.\n",
+                    Some(_) => b"OFILE2 cannot be continued: it would start again from the beginning.\n",
                     None => b"",
                 };
                 [b"To continue:\n  ", &command[..], b"\n", more].concat()

@@ -129,7 +129,7 @@ fn refuse_in_use(plan: &SgPlan, looked: &Looked, teller: &SgTeller, name: &[u8])
             teller.complain(Side::Dest, &complaint, false);
             return Err(Failure::Locked);
         }
-        let text = format!(": {error}. {} oflag=force writes to it all the same.\n", error.advice);
+        let text = format!(": {error}. {} oflag=force writes to it anyway.\n", error.advice);
         teller.tell_bytes(&[name, text.as_bytes()].concat());
         return Err(Failure::OpenDest(Some(libc::EBUSY)));
     }
@@ -275,14 +275,13 @@ fn tell_ways(plan: &SgPlan, looked: &Looked, disks: &Disks, teller: &SgTeller) {
     }
     let (block_plan, because) = match classify(&plan.records, &looked.source, &looked.dest) {
         Way::Records(because) => (None, because),
-        Way::Blocks(_) if disks.shared.is_some() => (
-            None,
-            "mmap: there is one piece of memory that the driver shares, and so one transfer at a time".to_owned(),
-        ),
+        Way::Blocks(_) if disks.shared.is_some() => {
+            (None, "mmap: the driver shares one buffer, so one transfer at a time".to_owned())
+        }
         Way::Blocks(mut wanted) => {
             (wanted.block_bytes, wanted.depth) = pace(plan);
             match blocks::plan_for(&plan.records, &wanted, &looked.paths, &disks.known()) {
-                Ok((block_plan, ..)) => (Some(block_plan), "nothing but bytes is moved".to_owned()),
+                Ok((block_plan, ..)) => (Some(block_plan), "only data is moved".to_owned()),
                 Err(because) => (None, because),
             }
         }

@@ -9,15 +9,14 @@ use std::time::Duration;
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Random reads")]
 pub(crate) struct RandomArguments {
-    /// Only reads at random places: their latency, and IOPS
+    /// Only random reads: latency and IOPS
     ///
-    /// Read blocks at random places, past the page cache where that can be had, for --time (10 s) or --requests, and
-    /// tell how many are done in a second and how long they take: the distribution, and with --slower-than each that
-    /// takes too long, with its place.
+    /// Read blocks at random offsets, with direct I/O where supported, for --time (10 s) or --requests, and report IOPS
+    /// and the latency distribution; with --slower-than also each slow read with its offset.
     #[arg(long, conflicts_with_all = ["timing", "positions", "report", "write", "sustained", "read_buffer"])]
     random: bool,
 
-    /// With --random: bytes of a read; default 4K
+    /// With --random: bytes per read; default 4K
     #[arg(long, value_name = "SIZE", value_parser = words::block, requires = "random")]
     block_size: Option<u32>,
 
@@ -25,28 +24,29 @@ pub(crate) struct RandomArguments {
     #[arg(long, value_name = "N", value_parser = words::depth, requires = "random")]
     depth: Option<u32>,
 
-    /// With --random: only there, as FIRST+LENGTH
+    /// With --random: only in the range FIRST+LENGTH
     ///
-    /// With --random: only in so many bytes from this one on: --range 10G+512M.
+    /// With --random: only in this range of bytes: --range 10G+512M.
     #[arg(long, value_name = "RANGE", value_parser = words::range, requires = "random")]
     range: Option<Extent>,
 
-    /// With --random: the same places as another run
+    /// With --random: seed for the same offsets as another run
     ///
-    /// With --random: a number; the same number, range and block size give the same places in the same order. The
-    /// report tells the one that was used.
+    /// With --random: a number; the same seed, range and block size give the same offsets in the same order. The report
+    /// shows the seed.
     #[arg(long, value_name = "N", requires = "random")]
     seed: Option<u64>,
 
-    /// With --random: so many reads
+    /// With --random: number of reads
     ///
-    /// With --random: so many reads, or as many as --time allows where that is given too.
+    /// With --random: number of reads, or fewer if --time ends first.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), requires = "random")]
     requests: Option<u64>,
 
     /// With --random: list reads that take longer
     ///
-    /// With --random: count the reads that take longer than this, and list the first 64 with their places: 10ms, 500us.
+    /// With --random: count the reads that take longer than this, and list the first 64 with their offsets: 10ms,
+    /// 500us.
     #[arg(long, value_name = "TIME", value_parser = words::latency, requires = "random")]
     slower_than: Option<Duration>,
 }

@@ -20,20 +20,20 @@ pub(crate) struct TableArguments {
 
     /// Print the table as comma-separated values
     ///
-    /// Print the table as comma-separated values on standard output, the names of the columns first: for a spreadsheet.
+    /// Print the table as comma-separated values on standard output, with a header line: for a spreadsheet.
     #[arg(long, help_heading = "Output")]
     csv: bool,
 
-    /// What this run is called in JSON
+    /// Label of this run in JSON
     ///
-    /// What this run is called, as `label` in its JSON: to tell many of them apart.
+    /// Label of this run (`label` in JSON), to distinguish many runs.
     #[arg(long, value_name = "TEXT", help_heading = "Output")]
     pub(crate) label: Option<String>,
 
     /// Write a page with charts
     ///
-    /// Write one HTML page that needs nothing else: the curves, the tables under them, what was measured and on which
-    /// machine. FILE must not be there, or be empty or another such page: no other file is overwritten.
+    /// Write one self-contained HTML page: charts, tables, and what was measured on which machine. FILE must not exist,
+    /// or be empty or another haul report: haul overwrites no other file.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Output")]
     pub(crate) report: Option<PathBuf>,
 }
@@ -48,57 +48,57 @@ impl TableArguments {
     }
 }
 
-/// Find the block size and depth that a disk needs
+/// Find the best block size and queue depth for a disk
 ///
-/// Read PATH with many block sizes and depths, direct and through the page cache, for about a minute, and tell the
-/// smallest block size and depth that reach 95 % of the best rate, with how sure that is. Nothing is written
-/// without --write, and the page cache is left as it was found.
+/// Read PATH with many block sizes and queue depths, with direct and buffered I/O, for about a minute, and report the
+/// smallest block size and depth that reach 95 % of the best rate, with the confidence. haul writes nothing without
+/// --write, and leaves the page cache unchanged.
 ///
-/// Runs are short, spread over the whole disk, and repeated in turn, so that neither the place nor a disturbance
-/// decides; a block size that clearly loses is dropped early. Use --quick for a first impression.
+/// Runs are short, spread over the whole disk, and repeated alternately, so that neither the position nor a disturbance
+/// decides the result; block sizes that are clearly slower are dropped early. Use --quick for a first impression.
 #[derive(Debug, Parser)]
 #[command(name = "tune")]
 #[command(after_help = "Exit status: 0 an answer was found, 1 not readable, 2 usage, 3 refused.")]
 #[command(after_long_help = help::text(&[super::TUNE_EXAMPLES, super::STATUS_AND_FILES]))]
 pub(crate) struct TuneArguments {
-    /// What is measured: block device or file; only read without --write
+    /// Device to measure: block device or file; only read without --write
     #[arg(value_name = "PATH", value_hint = ValueHint::AnyPath)]
     path: OsString,
 
     /// Fewer block sizes and depths, in 8 seconds
     ///
-    /// Fewer block sizes and depths, in 8 seconds. With --write these include keeping and putting back, of 32 MiB at
-    /// most; only a disk that writes less than some 10 MB a second takes longer.
+    /// Fewer block sizes and depths, in 8 seconds. With --write this includes saving and restoring at most 32 MiB of
+    /// original data; only a disk that writes less than about 10 MB/s takes longer.
     #[arg(long, help_heading = "Method")]
     quick: bool,
 
-    /// About how long to measure; default 60 s
+    /// Approximate duration; default 60 s
     ///
-    /// About how long to measure, in seconds, or with m or h behind it: 90, 5m. The longer, the more sizes fit in on a
-    /// slow disk and the surer the answer. By default 60 seconds, 8 with --quick.
+    /// Approximate duration of the measurement, in seconds, or with suffix m or h: 90, 5m. A longer measurement covers
+    /// more sizes on a slow disk and gives higher confidence. The default is 60 seconds, 8 with --quick.
     #[arg(long, value_name = "TIME", value_parser = words::time, help_heading = "Method")]
     time: Option<Duration>,
 
     /// auto, ring (io_uring), threads, sync
     ///
-    /// How requests are kept in flight, as for haul copy.
+    /// How to keep requests in flight, as for haul copy.
     #[arg(long, value_name = "ENGINE", value_parser = words::engine(), default_value = "auto", help_heading = "Method")]
     #[arg(hide_possible_values = true, hide_default_value = true)]
     engine: EngineChoice,
 
-    /// Keep the answer: copies from this disk, or to it with --write, begin with it
+    /// Save the result: copies from this disk, or to it with --write, start with it
     ///
-    /// Keep the answer for this disk, by its world wide name or serial number, else by its path and size, in
-    /// haul/tuned.toml of $XDG_CONFIG_HOME or ~/.config. haul copy begins with it when it reads from the disk, and goes
-    /// on looking for better from there; haul list shows it. With --write, which has to be on a device then, it begins
-    /// with it when it writes to the disk.
+    /// Save the result for this disk, identified by world wide name or serial number, otherwise by path and size, in
+    /// haul/tuned.toml of $XDG_CONFIG_HOME or ~/.config. haul copy starts with it when it reads from the disk, and
+    /// auto-tunes from there; haul list shows it. With --write, which then requires a device, copies to the disk start
+    /// with it.
     #[arg(long, help_heading = "Output")]
     save: bool,
 
-    /// Measure nothing: put back what a run that was cut off left
+    /// Measure nothing: restore the original data after an interrupted run
     ///
-    /// Measure nothing, and put back what a run of haul tune --write or haul profile --write that was cut off left on
-    /// the device. Only what haul itself wrote there is written over.
+    /// Measure nothing, and restore the original data on the device after an interrupted haul tune --write or haul
+    /// profile --write. haul overwrites only its own test data.
     #[arg(long, conflicts_with_all = ["write", "quick", "time", "save", "json", "csv", "report"])]
     #[arg(help_heading = "Writing")]
     restore: bool,

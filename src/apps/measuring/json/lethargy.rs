@@ -1,4 +1,4 @@
-//! The effect of reading a disk on the rest of the system, for programs.
+//! The effect of reading a disk on system impact, for programs.
 use crate::measure::{Effect, Memory, Profiled, Way};
 use crate::report::json::object;
 use serde::Serialize;

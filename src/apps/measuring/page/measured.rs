@@ -52,10 +52,10 @@ pub fn tune(tuned: &Tuned, measured: Measured<'_>) -> String {
     let mut page = page("tune", measured);
     page.headline = match &tuned.answer {
         Some(found) => enough(found),
-        None => "Nothing could be measured".to_owned(),
+        None => "No measurement succeeded".to_owned(),
     };
     if tuned.failure.is_some() {
-        page.warnings.push("It ended before its time: this is what was found by then.".to_owned());
+        page.warnings.push("The measurement ended early: results so far.".to_owned());
     }
     let drawn: [(Way, &'static str); 2] = [(Way::Direct, "sweep-direct"), (Way::Buffered, "sweep-buffered")];
     page.figures.extend(drawn.into_iter().filter_map(|(way, id)| sweep(tuned, way, id)));
@@ -67,7 +67,7 @@ fn enough(found: &Answer) -> String {
     let setting =
         |point: Point| format!("{} blocks, {} in flight", units::block(point.block_bytes.into()), point.depth);
     let of_best = match found.pick == found.best {
-        true => "no other has a higher rate".to_owned(),
+        true => "no other setting is faster".to_owned(),
         false => format!("{:.0} % of the best, {}", found.share * 100.0, setting(found.best)),
     };
     format!("{}: {}, {of_best}", setting(found.pick), rate(found.pick_bytes_per_s))
@@ -102,10 +102,10 @@ fn sweep(tuned: &Tuned, way: Way, id: &'static str) -> Option<Figure> {
     let title = format!("Rate by block size: {}", way.name());
     let what = match way {
         Way::Direct => {
-            "Past the page cache. Each point is the center of its runs at spread places; the block size \
-                        axis is logarithmic."
+            "Direct I/O. Each point is the median of its runs at different positions; the block size axis is \
+             logarithmic."
         }
-        _ => "Through the page cache, which reads ahead by itself and so hides the block size.",
+        _ => "Buffered I/O, where read-ahead hides the effect of the block size.",
     };
     let found = [&tuned.answer, &tuned.buffered].into_iter().flatten().find(|found| found.pick.way == way);
     Some(Figure::new(id, &title, what, &chart, Some(table)).answering(&found.map(enough).unwrap_or_default()))
@@ -136,13 +136,13 @@ pub fn profile(found: &Profiled, measured: Measured<'_>) -> String {
     page.headline = match (rates().reduce(f64::min), rates().reduce(f64::max), found.whole_s) {
         (Some(low), Some(high), Some(whole_s)) => {
             let time = units::duration(Duration::from_secs_f64(whole_s));
-            format!("{doing} all of it takes about {time}: {} to {} across it", rate(low), rate(high))
+            format!("{doing} all of it takes about {time}: {} to {} by position", rate(low), rate(high))
         }
-        (Some(low), Some(high), None) => format!("{} to {} across it", rate(low), rate(high)),
-        _ => "Nothing could be measured".to_owned(),
+        (Some(low), Some(high), None) => format!("{} to {} by position", rate(low), rate(high)),
+        _ => "No measurement succeeded".to_owned(),
     };
     if found.failure.is_some() {
-        page.warnings.push("It ended before its time: this is what was found by then.".to_owned());
+        page.warnings.push("The measurement ended early: results so far.".to_owned());
     }
     let size = measured.facts.size.unwrap_or(0);
     let op = measured.op;
@@ -169,8 +169,8 @@ fn zones(found: &Profiled, op: Op, size: u64) -> Option<Figure> {
     let table = Table::new(&["position", "of disk", "rate"], found.zones.iter().map(row).collect());
     let doing = if op == Op::Read { "Reading" } else { "Writing" };
     let what = format!(
-        "{doing} on and on at places from the first byte to the last. A disk that turns is fast outside, where its \
-         first bytes are, and slow inside."
+        "{doing} at positions from the first byte to the last. On a rotational disk \
+         the rate falls from the outer tracks (first bytes) to the inner ones."
     );
     let by_rate = |one: &&Zone, other: &&Zone| one.bytes_per_s.total_cmp(&other.bytes_per_s);
     let end = |zone: Option<&Zone>| zone.map(|zone| [rate(zone.bytes_per_s), units::size(zone.offset)]);
@@ -184,16 +184,16 @@ fn zones(found: &Profiled, op: Op, size: u64) -> Option<Figure> {
 }
 
 fn costs(found: &Profiled) -> Option<Figure> {
-    let what = "Commands one at a time, by their size, and the line that fits them best: what one costs before a byte \
-                moves, and the rate from there on. Both axes are logarithmic.";
-    cost_figure(["command-cost", "What a command costs", what], &found.costs, found.fit)
+    let what = "Single commands by size, with the best linear fit: the fixed latency and the transfer rate. Both axes \
+        are logarithmic.";
+    cost_figure(["command-cost", "Command latency", what], &found.costs, found.fit)
 }
 
 fn buffer(found: &Profiled) -> Option<Figure> {
     let alone = found.commands.as_ref()?;
-    let what = "READ BUFFER, one at a time: bytes of the drive's own memory, so that the medium is left out of it. \
-                Both axes are logarithmic.";
-    cost_figure(["read-buffer", "What a command costs without the medium", what], &alone.buffer, alone.buffer_fit)
+    let what = "READ BUFFER, one at a time: reads the memory of the drive without medium access. Both axes are \
+        logarithmic.";
+    cost_figure(["read-buffer", "Command latency without medium access", what], &alone.buffer, alone.buffer_fit)
 }
 
 fn cost_figure([id, title, what]: [&'static str; 3], costs: &[Cost], fit: Option<Fit>) -> Option<Figure> {
@@ -209,7 +209,7 @@ fn cost_figure([id, title, what]: [&'static str; 3], costs: &[Cost], fit: Option
     let curves: Vec<Curve> = fitted.into_iter().chain([Curve::new("measured", 0, Shape::Dots, points)]).collect();
     // A line that fits badly has places far from all that was measured.
     let up = Axis::over(Quantity::Latency, curves.iter().flat_map(|curve| &curve.points).map(|point| point.1));
-    let chart = Chart { label: "Time of a command by its size".to_owned(), across, up, curves };
+    let chart = Chart { label: "Command latency by size".to_owned(), across, up, curves };
     let latency = |seconds: f64| units::latency((seconds * 1e6).round() as u64);
     let row = |cost: &Cost| {
         let line = fit.map(|fit| latency(fit.seconds(cost.bytes.into()))).unwrap_or_default();
@@ -237,7 +237,7 @@ fn ways(found: &Profiled, op: Op) -> Option<Figure> {
     };
     let by_node = found.ways.iter().any(|way| way.way == Way::Indirect);
     let cpu = format!("CPU s/{}", units::giga().0);
-    let mut columns = vec!["way", "rate", &cpu, "CPU", "left in cache", "copied by the driver all the same"];
+    let mut columns = vec!["way", "rate", &cpu, "CPU", "left in cache", "copied by the driver anyway"];
     let mut rows: Vec<Vec<String>> = found.ways.iter().map(row).collect();
     if !by_node {
         columns.pop();
@@ -247,11 +247,11 @@ fn ways(found: &Profiled, op: Op) -> Option<Figure> {
     let (title, what) = match (by_node, op) {
         (true, _) => (
             "Ways of reading",
-            "Commands of the same size one at a time: without a copy in the driver where it does that (direct), copied \
-             by it (indirect), and into memory that it shares (mmap).",
+            "Single commands of the same size: without a copy in the driver where supported (direct), copied by the \
+             driver (indirect), and into shared memory (mmap).",
         ),
-        (_, Op::Read) => ("Ways of reading", "Reading past the page cache, through it, and through a mapping of it."),
-        _ => ("Ways of writing", "Writing past the page cache and through it, each until the bytes are durable."),
+        (_, Op::Read) => ("Ways of reading", "Direct, buffered and memory-mapped reads."),
+        _ => ("Ways of writing", "Direct and buffered writes, each until the data is durable."),
     };
     Some(Figure::of_table("ways", title, what, table).answering(&best_way(&found.ways)))
 }
@@ -266,7 +266,7 @@ fn best_way(ways: &[WayCost]) -> String {
     let (name, rate) = (fast.way.name(), rate(fast.bytes_per_s));
     let (giga, in_gib) = units::giga();
     let cpu_s = cheap.cpu_s_per_gib * in_gib;
-    format!("{name} is fastest with {rate}; {also} takes least of the processor, {cpu_s:.3} s per {giga}")
+    format!("{name} is fastest with {rate}; {also} uses the least CPU time, {cpu_s:.3} s per {giga}")
 }
 
 fn lethargy(found: &Profiled) -> Option<Figure> {
@@ -280,13 +280,13 @@ fn lethargy(found: &Profiled) -> Option<Figure> {
         [measuring::name(effect).to_owned(), read].into_iter().chain(witness).chain(starts).collect()
     };
     let columns =
-        ["reading", "read", "witness at its least", "witness after", "start before", "start meanwhile", "start after"];
+        ["reading", "read", "lowest cached share", "cached share after", "start before", "start during", "start after"];
     let table = Table::new(&columns, lethargy.effects.iter().map(row).collect());
     let what = format!(
-        "What is left in the page cache of a file that was read before, as a share of what was there, and how long \
-         haul --version takes: while nothing is read, and while this disk is read as dd does. With {}.",
+        "The share of a cached test file that remains in the page cache, and the start time of haul --version: when \
+         idle, and while this disk is read as dd does. With {}.",
         measuring::conditions(lethargy)
     );
     let answer = measuring::felt(lethargy);
-    Some(Figure::of_table("lethargy", "Effect on the rest of the system", &what, table).answering(&answer))
+    Some(Figure::of_table("lethargy", "System impact", &what, table).answering(&answer))
 }

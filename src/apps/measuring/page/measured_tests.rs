@@ -74,7 +74,7 @@ fn the_rate_by_position_is_read_off_where_it_was_measured() {
     // The axis is that of the whole disk, and rates stand on 0.
     assert!(charts(&page, "zones")[0].contains("\n1 TB\n"));
     for words in [
-        "Reading all of it takes about 2 h 00 min: 40.0 MB/s to 200.0 MB/s across it",
+        "Reading all of it takes about 2 h 00 min: 40.0 MB/s to 200.0 MB/s by position",
         "Fastest at 27.5 GB with 200.0 MB/s, slowest at 412.3 GB with 40.0 MB/s.",
         "<td>412.3 GB</td><td>37 %</td><td>40.0 MB/s</td>",
     ] {
@@ -88,8 +88,8 @@ fn what_a_command_costs_is_read_off_with_and_without_the_medium() {
     let page = page_of(&found(), Op::Read);
     let alone = found().commands.unwrap();
     for (id, costs, words) in [
-        ("command-cost", &found().costs, "100 µs fixed latency, then 1.00 GB/s"),
-        ("read-buffer", &alone.buffer, "20 µs fixed latency, then 1.00 GB/s"),
+        ("command-cost", &found().costs, "Fixed latency 100 µs, then 1.00 GB/s"),
+        ("read-buffer", &alone.buffer, "Fixed latency 20 µs, then 1.00 GB/s"),
     ] {
         // The line goes through what was measured, for that was made so.
         assert_drawn(&page, id, LOG, &[times(costs), times(costs)]);
@@ -109,7 +109,7 @@ fn a_line_that_fits_nothing_is_not_moved_to_what_was_measured() {
 #[test]
 fn the_best_way_is_named_unless_the_page_cache_helped_it() {
     let page = page_of(&found(), Op::Read);
-    assert!(page.contains("Indirect is fastest with 200.0 MB/s; direct takes least of the processor, 0.028 s per GB."));
+    assert!(page.contains("Indirect is fastest with 200.0 MB/s; direct uses the least CPU time, 0.028 s per GB."));
     assert!(page.contains("<td>direct</td><td>190.0 MB/s</td><td>0.028</td><td>25 %</td><td>50 %</td><td>25 %</td>"));
     let mut found = found();
     found.ways = vec![
@@ -118,7 +118,7 @@ fn the_best_way_is_named_unless_the_page_cache_helped_it() {
         way(Way::Mapped, 2e8, 0.02, false),
     ];
     let page = page_of(&found, Op::Read);
-    assert!(page.contains("Mmap is fastest with 200.0 MB/s; it takes least of the processor"), "{page}");
+    assert!(page.contains("Mmap is fastest with 200.0 MB/s; it uses the least CPU time"), "{page}");
     assert!(page.contains("9.00 GB/s (cached before)") && !page.contains("copied by the driver"), "{page}");
     found.ways.truncate(2);
     assert!(!page_of(&found, Op::Read).contains("is fastest"), "one alone is compared with nothing");
@@ -165,7 +165,7 @@ fn a_sweep_is_read_off_a_curve_for_each_depth_and_says_what_is_enough() {
     assert_eq!(page.matches(words).count(), 2, "{page}");
     assert!(page.contains("</span>1 in flight</span>") && page.contains("</span>8 in flight</span>"), "{page}");
     let alone = Tuned { answer: tuned.answer.map(|found| Answer { pick: found.best, ..found }), ..tuned };
-    assert!(page_of(&alone).contains("in flight: 390.0 MB/s, no other has a higher rate"));
+    assert!(page_of(&alone).contains("in flight: 390.0 MB/s, no other setting is faster"));
 }
 
 fn trial(point: Point, bytes_per_s: f64) -> Trial {
@@ -231,7 +231,7 @@ fn what_reading_does_to_others_has_a_row_for_each_way() {
     let row = "<td>1.07 GB</td><td>25 %</td><td>50 %</td><td>2.00 ms</td><td>6.00 ms</td><td>3.00 ms</td>";
     assert!(page.contains(row), "{row} is not in {page}");
     assert!(
-        page.contains("Buffered reading leaves 50 % of a cached file, and starts take 3.0 times as long."),
+        page.contains("Buffered reads leave 50 % of a cached file, and program starts take 3.0 times as long."),
         "{page}"
     );
 }
@@ -254,7 +254,9 @@ fn what_makes_figures_doubtful_stands_before_them() {
         sustained(&written, doubtful()),
     ];
     for page in &pages {
-        for words in ["<p class=\"warning\">it is a loop device</p>", "<p class=\"warning\">It ended before its time"] {
+        for words in
+            ["<p class=\"warning\">it is a loop device</p>", "<p class=\"warning\">The measurement ended early"]
+        {
             assert!(page.find(words).expect(words) < page.find("<section").expect("there are figures"), "{page}");
         }
     }

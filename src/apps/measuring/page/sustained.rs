@@ -13,7 +13,7 @@ pub fn sustained(found: &Sustained, measured: Measured<'_>) -> String {
     let mut page = page("profile", measured);
     page.headline = capital(&measuring::sustained_words(found, measured.facts));
     if found.failure.is_some() {
-        page.warnings.push("It ended before its time: this is what was found by then.".to_owned());
+        page.warnings.push("The measurement ended early: results so far.".to_owned());
     }
     page.figures.extend(curve(found));
     render(page)
@@ -32,7 +32,7 @@ fn curve(found: &Sustained) -> Option<Figure> {
         up: Axis::over(Quantity::Rate, points.iter().map(|point| point.1)),
         curves: vec![
             Curve::new("measured", 0, Shape::Area, points),
-            Curve::new("what held", 1, Shape::Line, stages.iter().flat_map(level).collect()),
+            Curve::new("steady rates", 1, Shape::Line, stages.iter().flat_map(level).collect()),
         ],
     };
     let row = |stage: &Stage| {
@@ -41,6 +41,6 @@ fn curve(found: &Sustained) -> Option<Figure> {
         vec![from, to, units::duration(time), rate(stage.bytes_per_s)]
     };
     let table = Table::new(&["from", "to", "time", "rate"], stages.iter().map(row).collect());
-    let what = "Writing on and on, and the rates that held for a while, found by where the rate changed for good.";
+    let what = "Continuous writing, with the steady rates between detected rate changes.";
     Some(Figure::new("sustained", "Rate of writing over time", what, &chart, Some(table)))
 }

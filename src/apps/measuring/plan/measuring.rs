@@ -124,13 +124,13 @@ pub fn measure(facts: &Facts, engine: Option<EngineKind>, host: &Host) -> Result
 pub(crate) fn measure_by(facts: &Facts, op: Op, engine: Option<EngineKind>, host: &Host) -> Result<Measuring> {
     let address = &facts.address;
     if !matches!(facts.kind, EndpointKind::File | EndpointKind::Block) {
-        let what = format!("{address} is neither a disk nor a file: {} cannot be measured", facts.kind.name());
+        let what = format!("{address} is neither a disk nor a file: cannot measure {}", facts.kind.name());
         return Err(Error::new(Kind::Usage, what).advise("Name a block device or a regular file; see 'haul list'."));
     }
     let size = facts.size.unwrap_or(0);
     if size < BYTES_MIN {
-        let what = format!("{address} has {}: too small to be measured", words::exact(size));
-        let advice = format!("It takes {} at least, better some GiB.", words::size(BYTES_MIN));
+        let what = format!("{address} has {}: too small to measure", words::exact(size));
+        let advice = format!("At least {} are needed, several GiB are better.", words::size(BYTES_MIN));
         return Err(Error::new(Kind::Refused, what).advise(advice));
     }
     let through = facts.passthrough.clone().filter(|node| node.named);
@@ -163,8 +163,8 @@ fn side(facts: &Facts, cache: Cache, offset_align_bytes: u32, through: Option<Th
 fn chosen(engine: Option<EngineKind>, host: &Host) -> Result<EngineKind> {
     match (engine, &host.ring_refused) {
         (Some(EngineKind::Ring), Some(why)) => {
-            let what = format!("--engine ring: io_uring cannot be used here: {why}");
-            Err(Error::new(Kind::Unsupported, what).advise("Use --engine threads, or leave --engine out."))
+            let what = format!("--engine ring: io_uring is not available: {why}");
+            Err(Error::new(Kind::Unsupported, what).advise("Use --engine threads, or omit --engine."))
         }
         (Some(engine), _) => Ok(engine),
         (None, Some(_)) => Ok(EngineKind::Threads),
@@ -176,27 +176,24 @@ fn chosen(engine: Option<EngineKind>, host: &Host) -> Result<EngineKind> {
 fn worries(facts: &Facts, op: Op, direct: bool) -> Vec<String> {
     let mut warnings = Vec::new();
     if in_memory(facts) {
-        warnings.push(format!("the file system of {} is in memory: this is the speed of memory", facts.address));
+        warnings.push(format!("the file system of {} is in memory: this measures memory", facts.address));
     } else if !direct && facts.passthrough.as_ref().is_none_or(|node| !node.named) {
         warnings.push(match op {
-            Op::Read => format!(
-                "{} cannot be read past the page cache: what the cache holds is not read from the disk",
-                facts.address
-            ),
+            Op::Read => format!("{} does not support direct I/O: cached data is not read from the disk", facts.address),
             _ => format!(
-                "{} cannot be written past the page cache: each run goes through it, and is flushed at its end",
+                "{} does not support direct I/O: each run writes through the page cache and flushes at its end",
                 facts.address
             ),
         });
     }
     if facts.identity.transport.as_deref() == Some("loop") {
         warnings.push(format!(
-            "{} is a loop device: its file may be in the page cache, and then this is the speed of memory",
+            "{} is a loop device: if its file is in the page cache, this measures memory",
             facts.address
         ));
     }
     if facts.sparse && op == Op::Read {
-        warnings.push(format!("{} has holes: they are read from no disk", facts.address));
+        warnings.push(format!("{} has holes, which are not read from the disk", facts.address));
     }
     warnings
 }
@@ -207,7 +204,7 @@ pub fn ceiling(facts: &Facts) -> Option<(u64, &'static str)> {
     // A virtual disk says that it turns and is anything.
     if facts.queue.rotational == Some(true) && ["sata", "ata", "usb", "scsi", "sas"].contains(&transport) {
         // Two heads at once, on the outer tracks of the fastest disks sold, give 550 MB/s.
-        return Some((600_000_000, "a disk that turns"));
+        return Some((600_000_000, "a rotational disk"));
     }
     match transport {
         "sata" | "ata" => Some((600_000_000, "a SATA link of 6 Gbit/s")),

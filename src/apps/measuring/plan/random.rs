@@ -34,7 +34,7 @@ pub fn random_reads(
     let align = side.access.offset_align_bytes.max(1);
     let block_bytes = wish.block_bytes.unwrap_or(BLOCK_BYTES.next_multiple_of(align));
     if !block_bytes.is_multiple_of(align) {
-        let what = format!("--block-size {block_bytes}: {} is read in multiples of {align} bytes", facts.address);
+        let what = format!("--block-size {block_bytes}: reads of {} must be multiples of {align} bytes", facts.address);
         return usage(what, format!("Give {} or a multiple of {align}.", block_bytes.next_multiple_of(align)));
     }
     let depth = wish.depth.unwrap_or(1);
@@ -43,7 +43,7 @@ pub fn random_reads(
         let (asked, most) = (words::size(in_flight), words::size(memory_bytes));
         return usage(
             format!("--block-size times --depth is {asked}, more than {most}"),
-            "Lower one of them.".to_owned(),
+            "Reduce one of them.".to_owned(),
         );
     }
     let range = wish.range.unwrap_or(Extent::new(0, plan.size));
@@ -54,8 +54,8 @@ pub fn random_reads(
         return usage(what, "Give a range that ends before that.".to_owned());
     }
     if range.len < block_bytes.into() || !range.offset.is_multiple_of(align.into()) {
-        let what = format!("--range {}+{}: no block of {block_bytes} bytes fits there", range.offset, range.len);
-        return usage(what, format!("Begin at a multiple of {align} bytes, with a block at least."));
+        let what = format!("--range {}+{}: too small for a block of {block_bytes} bytes", range.offset, range.len);
+        return usage(what, format!("Start at a multiple of {align} bytes, and include at least one block."));
     }
     Ok(RandomReads {
         point: Point { way, block_bytes, depth },
@@ -101,8 +101,8 @@ mod tests {
             (RandomWish { block_bytes: Some(64 << 10), depth: Some(17), ..wish() }, "--depth"),
             (range(1 << 30, 4096), "has 1073741824"),
             (range(u64::MAX, 4096), "has 1073741824"),
-            (range(0, 4095), "no block of 4096"),
-            (range(100, 8192), "no block of 4096"),
+            (range(0, 4095), "too small for a block of 4096"),
+            (range(100, 8192), "too small for a block of 4096"),
         ];
         for (wish, words) in table {
             let error = settled(&wish, None).unwrap_err();

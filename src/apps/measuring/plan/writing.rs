@@ -63,20 +63,20 @@ pub fn may_measure_writing(wish: &WriteWish, facts: &Facts, host: &Host) -> Resu
     let options = Options { expect: wish.expect.clone(), ..Options::default() };
     let nothing = Facts::new("", EndpointKind::Null);
     if facts.kind == EndpointKind::File && facts.exists {
-        let what = format!("{} is a file that is there: files are not written over for measuring", facts.address);
-        let advice = "Name a file that is not there, or a folder: one is made in it and removed.";
+        let what = format!("{} is an existing file: haul overwrites no file to measure", facts.address);
+        let advice = "Name a new file, or a directory: haul creates a temporary file in it.";
         return Err(Error::new(Kind::Refused, what).advise(advice));
     }
     if matches!(facts.kind, EndpointKind::File | EndpointKind::Block) {
         check::dest(&PlanInput { options: &options, source: &nothing, dest: facts, host, one_of_several: false })?;
     }
     if facts.kind == EndpointKind::File && wish.destroy {
-        let what = "--destroy: a file that is made for measuring has nothing on it to be lost";
-        return Err(Error::new(Kind::Usage, what).advise("Leave it out."));
+        let what = "--destroy: a temporary file has no data to lose";
+        return Err(Error::new(Kind::Usage, what).advise("Omit it."));
     }
     if facts.kind == EndpointKind::File && wish.save {
-        let what = "--save: what a file gives that is made for measuring and then gone is of no use to copies";
-        return Err(Error::new(Kind::Usage, what).advise("Name a device, or leave it out."));
+        let what = "--save: results of a temporary file do not apply to copies";
+        return Err(Error::new(Kind::Usage, what).advise("Name a device, or omit it."));
     }
     Ok(())
 }
@@ -108,8 +108,8 @@ pub fn measure_writing(
     let mut measuring = measure_by(&sized, Op::Write, engine, host)?;
     if facts.kind == EndpointKind::Block && !facts.logical_block_bytes.is_multiple_of(PIECE_BYTES) && !wish.destroy {
         let what = format!("{} has sectors of {} bytes", facts.address, facts.logical_block_bytes);
-        let what = format!("{what}: what is written there could not be known again and put back");
-        return Err(Error::new(Kind::Unsupported, what).advise("--destroy measures without keeping anything."));
+        let what = format!("{what}: haul could not identify its test data to restore the original data");
+        return Err(Error::new(Kind::Unsupported, what).advise("--destroy measures without saving the original data."));
     }
     measuring.ways.iter_mut().for_each(|(_, side)| side.lock = Some(Extent::new(0, u64::MAX)));
     if let Some((_, side)) = measuring.ways.first_mut() {
@@ -121,8 +121,8 @@ pub fn measure_writing(
         && in_memory(store)
     {
         measuring.warnings.push(format!(
-            "what stands on {} now is kept in {}, which is in memory: a power loss would lose it; XDG_STATE_HOME names \
-             another place",
+            "the original data of {} is saved in {}, which is in memory: a power loss would lose it; XDG_STATE_HOME \
+             sets another directory",
             facts.address, store.address
         ));
     }
@@ -137,12 +137,15 @@ fn room_for_file(facts: &Facts, wanted: u64) -> Result<u64> {
         return Ok(bytes);
     }
     let what = format!(
-        "there is no room to measure in: the file system of {} has {} free, and half of that may be used",
+        "not enough space to measure: the file system of {} has {} free, of which haul uses at most half",
         facts.address,
         words::size(free)
     );
-    let advice =
-        format!("It takes {} at least; make room, or name a place on another one.", words::size(KEPT_BYTES_MIN * 2));
+    let advice = format!(
+        "At least {} are needed: free space, or name a file on another file \
+            system.",
+        words::size(KEPT_BYTES_MIN * 2)
+    );
     Err(Error::new(Kind::NoSpace, what).advise(advice))
 }
 
@@ -150,9 +153,9 @@ fn room_for_file(facts: &Facts, wanted: u64) -> Result<u64> {
 fn room_in(store: Option<&Facts>, facts: &Facts, most: u64) -> Result<u64> {
     let Some(store) = store else { return Ok(0) };
     if store.ground.iter().any(|ground| Some(ground.id) == facts.id) {
-        let what =
-            format!("{} lies on {} itself: what stands there now cannot be kept there", store.address, facts.address);
-        let advice = "Let XDG_STATE_HOME name a folder on another disk; --destroy measures without keeping anything.";
+        let what = format!("{} is on {} itself: its original data cannot be saved there", store.address, facts.address);
+        let advice = "Set XDG_STATE_HOME to a directory on another disk; --destroy measures without saving the \
+            original data.";
         return Err(Error::new(Kind::Refused, what).on(Side::Dest).advise(advice));
     }
     let wanted = facts.size.unwrap_or(0).min(KEPT_BYTES_MAX.min(most));
@@ -163,14 +166,14 @@ fn room_in(store: Option<&Facts>, facts: &Facts, most: u64) -> Result<u64> {
         return Ok(room);
     }
     let what = format!(
-        "there is no room for what stands on {} now: {} is to keep {} at least, half of what is free there, and that \
-         is {}",
+        "not enough space to save the original data of {}: {} needs at least {}, but half of its free space is {}",
         facts.address,
         store.address,
         words::size(least),
         words::size(free / 2)
     );
-    let advice = "Make room, or let XDG_STATE_HOME name another folder; --destroy measures without keeping anything.";
+    let advice = "Free space, or set XDG_STATE_HOME to another directory; --destroy measures without saving the \
+        original data.";
     Err(Error::new(Kind::NoSpace, what).advise(advice))
 }
 
@@ -262,16 +265,16 @@ mod tests {
         let destroyed = WriteWish { destroy: true, ..WriteWish::default() };
         let saved = WriteWish { save: true, ..WriteWish::default() };
         let table = [
-            (made(&plain, &file(true, 1 << 40), &store), Kind::Refused, "a file that is there"),
+            (made(&plain, &file(true, 1 << 40), &store), Kind::Refused, "an existing file"),
             (made(&plain, &used, &store), Kind::Refused, "swap space"),
-            (made(&plain, &locked, &store), Kind::Open, "may not write"),
+            (made(&plain, &locked, &store), Kind::Open, "no permission to write"),
             (made(&plain, &disk(1000), &store), Kind::Refused, "too small"),
-            (made(&plain, &disk(1 << 30), &on_it), Kind::Refused, "lies on /dev/sdz itself"),
-            (made(&plain, &disk(1 << 30), &file(false, 20 << 20)), Kind::NoSpace, "no room for what stands"),
-            (made(&plain, &odd, &store), Kind::Unsupported, "could not be known again"),
-            (made(&other, &disk(1 << 30), &store), Kind::Refused, "not the one expected"),
-            (made(&destroyed, &file(false, 1 << 40), &store), Kind::Usage, "nothing on it to be lost"),
-            (made(&saved, &file(false, 1 << 40), &store), Kind::Usage, "of no use to copies"),
+            (made(&plain, &disk(1 << 30), &on_it), Kind::Refused, "is on /dev/sdz itself"),
+            (made(&plain, &disk(1 << 30), &file(false, 20 << 20)), Kind::NoSpace, "not enough space to save"),
+            (made(&plain, &odd, &store), Kind::Unsupported, "could not identify its test data"),
+            (made(&other, &disk(1 << 30), &store), Kind::Refused, "not the expected device"),
+            (made(&destroyed, &file(false, 1 << 40), &store), Kind::Usage, "has no data to lose"),
+            (made(&saved, &file(false, 1 << 40), &store), Kind::Usage, "do not apply to copies"),
             (made(&plain, &Facts::new("/dev/null", EndpointKind::Null), &store), Kind::Usage, "neither a disk nor"),
         ];
         for (result, kind, words) in table {

@@ -17,7 +17,7 @@ pub(crate) fn table(commands: &Commands) -> String {
 pub(crate) fn rows(commands: &Commands, rows: &mut Columns) {
     if let Some(seconds) = commands.empty_s {
         let time = latency(seconds * 1e6);
-        rows.row("empty", format!("a READ of no blocks takes {time}: what a command costs as such"));
+        rows.row("empty", format!("a READ of 0 blocks takes {time}: the overhead of a command"));
     }
     if let Some(fit) = commands.buffer_fit {
         rows.row("buffer", format!("READ BUFFER, without the medium: {}", line_words(&fit)));
@@ -32,7 +32,7 @@ pub(crate) fn driver(ways: &[WayCost], rows: &mut Columns) {
     for way in ways {
         let name = way.way.name();
         let Some(share) = way.driver_copied else { continue };
-        let needed = "/sys/module/sg/parameters/allow_dio, the engine ring, and the right to write to the node";
+        let needed = "/sys/module/sg/parameters/allow_dio, --engine ring, and write permission for the node";
         rows.row("driver", driver_words(name, share, needed));
     }
 }
@@ -40,10 +40,10 @@ pub(crate) fn driver(ways: &[WayCost], rows: &mut Columns) {
 /// The same of one way, of whose transfers the driver copied this share; `needed`: where else than there is a 1.
 pub(super) fn driver_words(name: &str, share: f64, needed: &str) -> String {
     if share <= 0.0 {
-        return format!("{name}: the driver copied nothing");
+        return format!("{name}: not copied by the driver");
     }
     let most = if share >= 1.0 { "everything".to_owned() } else { format!("{:.0} % of it", share * 100.0) };
-    format!("{name}: the driver copied {most} all the same; it does without with 1 in {needed}")
+    format!("{name}: the driver copied {most} anyway; to avoid that: 1 in {needed}")
 }
 
 #[cfg(test)]
@@ -71,11 +71,9 @@ mod tests {
             rows.lines().split_whitespace().collect::<Vec<_>>().join(" ")
         };
         assert_eq!(said(None), "");
-        assert_eq!(said(Some(0.0)), "driver direct: the driver copied nothing");
-        assert!(
-            said(Some(1.0)).contains("direct: the driver copied everything all the same; it does without with 1 in")
-        );
-        assert!(said(Some(0.25)).contains("copied 25 % of it all the same"));
+        assert_eq!(said(Some(0.0)), "driver direct: not copied by the driver");
+        assert!(said(Some(1.0)).contains("direct: the driver copied everything anyway; to avoid that: 1 in"));
+        assert!(said(Some(0.25)).contains("copied 25 % of it anyway"));
     }
 
     #[test]
@@ -88,9 +86,9 @@ mod tests {
         let mut told = Columns::default();
         rows(&found, &mut told);
         let told = told.lines().split_whitespace().collect::<Vec<_>>().join(" ");
-        assert!(told.contains("a READ of no blocks takes 40 µs:"), "{told}");
+        assert!(told.contains("a READ of 0 blocks takes 40 µs:"), "{told}");
         assert!(
-            told.contains("READ BUFFER, without the medium: 50 µs fixed latency, then 1.00 GB/s: the line fits"),
+            told.contains("READ BUFFER, without the medium: fixed latency 50 µs, then 1.00 GB/s: linear fit"),
             "{told}"
         );
         assert!(table(&found).contains("READ BUFFER") && table(&found).lines().count() == 12, "{}", table(&found));

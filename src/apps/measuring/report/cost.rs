@@ -23,9 +23,9 @@ pub(super) fn costs(of: &str, costs: &[Cost], fit: Option<Fit>) -> String {
 pub(crate) fn line_words(fit: &Fit) -> String {
     let rate = || units::rate_at_a_glance(whole(fit.bytes_per_s));
     let flow = if fit.bytes_per_s.is_finite() { rate() } else { "at any rate".to_owned() };
-    let fits = if fit.residual <= RESIDUAL_FINE { "the line fits" } else { "the line fits badly" };
+    let fits = if fit.residual <= RESIDUAL_FINE { "linear fit" } else { "poor linear fit" };
     format!(
-        "{} fixed latency, then {flow}: {fits}, distances of {:.0} %, {:.0} % at most",
+        "fixed latency {}, then {flow}: {fits}, mean deviation {:.0} %, maximum {:.0} %",
         latency(fit.latency_s * 1e6),
         fit.residual * 100.0,
         fit.residual_max * 100.0

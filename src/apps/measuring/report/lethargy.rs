@@ -1,4 +1,4 @@
-//! The part of `haul profile` about the rest of the system: a table, and what it says in a sentence.
+//! The part of `haul profile` about system impact: a table, and what it says in a sentence.
 use super::latency;
 use crate::measure::{Effect, Interference, Memory, Profiled, Way};
 use crate::report::style::{STRONG, paint};
@@ -34,7 +34,7 @@ pub(crate) fn name(effect: &Effect) -> &'static str {
 pub(crate) fn sentence(found: &Profiled) -> String {
     let lethargy = match &found.lethargy {
         None => return String::new(),
-        Some(Err(why)) => return format!("effect on other programs not measured: {why}"),
+        Some(Err(why)) => return format!("system impact not measured: {why}"),
         Some(Ok(lethargy)) => lethargy,
     };
     format!("{}; {}", felt(lethargy), conditions(lethargy))
@@ -50,7 +50,7 @@ fn felt_of_one(effect: &Effect) -> String {
     let slower = if effect.start_before_s > 0.0 { effect.start_during_s / effect.start_before_s } else { 1.0 };
     let starts = if slower >= SLOWER { format!("{slower:.1} times as long") } else { "no longer".to_owned() };
     let kept = effect.kept * 100.0;
-    format!("{} reading leaves {kept:.0} % of a cached file, and starts take {starts}", name(effect))
+    format!("{} reads leave {kept:.0} % of a cached file, and program starts take {starts}", name(effect))
 }
 
 /// In which memory that was, and whether so little was read that nobody had to feel it.
@@ -61,12 +61,12 @@ pub(crate) fn conditions(lethargy: &Interference) -> String {
     let (bytes, memory) = match &lethargy.memory {
         Memory::Group(bytes) => (*bytes, format!("a memory control group of {}", units::size(*bytes))),
         Memory::Machine { available_bytes, why } => {
-            (*available_bytes, format!("{} of memory to be had ({why})", units::size(*available_bytes)))
+            (*available_bytes, format!("{} of available memory ({why})", units::size(*available_bytes)))
         }
     };
     let plenty = most + lethargy.witness_bytes <= bytes;
-    let plenty = if plenty { ": more than was read, so that nothing had to go" } else { "" };
-    format!("a witness file of {witness} and {memory}{plenty}")
+    let plenty = if plenty { ": more than was read, so no eviction was needed" } else { "" };
+    format!("a cached test file of {witness} and {memory}{plenty}")
 }
 
 #[cfg(test)]
@@ -104,17 +104,17 @@ mod tests {
 
     #[test]
     fn plenty_of_memory_is_said_to_be_the_reason() {
-        let why = "only root may make a memory control group".to_owned();
+        let why = "only root can create a memory control group".to_owned();
         let said = sentence(&found(Memory::Machine { available_bytes: 6 << 30, why }));
-        assert!(said.ends_with("so that nothing had to go") && said.contains("6.44 GB of memory to be had"), "{said}");
+        assert!(said.ends_with("so no eviction was needed") && said.contains("6.44 GB of available memory"), "{said}");
         let said = sentence(&found(Memory::Group(192 << 20)));
-        assert!(!said.contains("nothing had to go"), "{said}");
+        assert!(!said.contains("no eviction was needed"), "{said}");
     }
 
     #[test]
     fn what_is_not_known_is_said_with_its_reason() {
         let unknown = Profiled { lethargy: Some(Err("it rains".to_owned())), ..Profiled::default() };
-        assert_eq!(sentence(&unknown), "effect on other programs not measured: it rains");
+        assert_eq!(sentence(&unknown), "system impact not measured: it rains");
         assert_eq!(table(&unknown) + &sentence(&Profiled::default()), "");
     }
 }

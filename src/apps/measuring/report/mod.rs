@@ -57,7 +57,7 @@ impl Run<'_> {
     /// What is told of every run: whether it ended before its time, what failed, what was written over.
     fn rows(&self, failure: Option<&Failure>, rows: &mut Columns) {
         if failure.is_some() {
-            rows.row("partial", "it ended before its time: what is above is what was found by then");
+            rows.row("partial", "ended early: the results above are those so far");
         }
         rows.row("failed", bad_places(self.bad, self.failed));
         if let Some(written) = self.written {
@@ -82,7 +82,7 @@ fn bad_places(bad: &[Bad], failed: u64) -> String {
 /// The same in a sentence, for where there are no rows.
 pub fn failed_places(bad: &[Bad], failed: u64) -> String {
     let requests = units::count(failed, "request", "requests");
-    format!("{requests} failed, and the figures are without them: {}", bad_places(bad, failed).replace('\n', "; "))
+    format!("{requests} failed and are excluded: {}", bad_places(bad, failed).replace('\n', "; "))
 }
 
 /// The head of a table, below an empty line.
@@ -110,15 +110,15 @@ fn written_over(written: &Written) -> String {
     let size = units::size(written.bytes);
     let places = || units::count(written.places as u64, "place", "places");
     match (written.ground, &written.left) {
-        (Ground::NewFile, _) => format!("a file of {size}, which was made for it and is gone"),
-        (Ground::All, _) => "all over the device: what was on it is lost".to_owned(),
+        (Ground::NewFile, _) => format!("a temporary file of {size}, removed"),
+        (Ground::All, _) => "the whole device: its data is lost".to_owned(),
         (Ground::Kept, None) => {
             let put_back = units::size(written.put_back_bytes.unwrap_or(0));
-            format!("{size} in {}, of which {put_back} had to be put back", places())
+            format!("{size} in {}, of which {put_back} were restored", places())
         }
         (Ground::Kept, Some(left)) => {
             let bytes = left.places.iter().map(|place| place.len).sum();
-            format!("{size} in {}; {} of it could not be put back, see below", places(), units::size(bytes))
+            format!("{size} in {}; {} could not be restored, see below", places(), units::size(bytes))
         }
     }
 }

@@ -97,7 +97,7 @@ fn summary(found: &Profiled, op: Op, rows: &mut Columns) {
         rows.row("one at a time", format!("{} at best, {} at worst", rate(best), rate(worst)));
     }
     if found.ways.iter().any(|way| way.cached) {
-        rows.row("*", "the page cache held some of it before: this is the speed of memory, not of the disk");
+        rows.row("*", "part of it was in the page cache: this measures memory, not the disk");
     }
 }
 
@@ -109,7 +109,7 @@ pub fn timing_text(facts: &Facts, from: u64, timed: &Timed, each: Duration) -> S
     let [low, high] = [low, high].map(|rate| units::rate_at_a_glance(whole(rate)));
     let reads = units::count(rates.len() as u64, "read", "reads");
     let from = if from == 0 { "the start".to_owned() } else { format!("byte {from}") };
-    let partial = if timed.failure.is_some() { "; it ended before its time" } else { "" };
+    let partial = if timed.failure.is_some() { "; ended early" } else { "" };
     format!(
         "{}: {}, median of {reads} of {} from {from}; {low} to {high}{partial}\n",
         printable(&facts.address),

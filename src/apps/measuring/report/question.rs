@@ -18,8 +18,8 @@ pub fn confirm_measuring(device: &Facts, over: &Over, store: Option<&Path>) -> S
     let who = identity(device).map(|who| format!(" ({who})")).unwrap_or_default();
     let consequence = match (over, store) {
         (Over::Kept(places), Some(store)) => format!(
-            "At most {} of {name}{who} in {} will be written over, and then put back. What stands there now is kept in \
-             {} until it is.",
+            "At most {} of {name}{who} in {} will be overwritten and then restored. Until then the original data is \
+             saved in {}.",
             units::size(places.iter().map(|place| place.len).sum()),
             units::count(places.len() as u64, "place", "places"),
             printable(&store.to_string_lossy())

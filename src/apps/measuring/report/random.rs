@@ -32,9 +32,8 @@ pub fn random_text(run: &Run<'_>, reads: &RandomReads, found: &RandomFound) -> S
         let (count, time) =
             (units::count(found.requests, "read", "reads"), units::duration(Duration::from_secs_f64(found.seconds)));
         rows.row("IOPS", format!("{rate:.0} reads/s, {}; {count} in {time}", unbroken(&bytes)));
-        let times = [("50 %", 0.5), ("90 %", 0.9), ("99 %", 0.99), ("99.9 %", 0.999)];
-        let times =
-            times.map(|(name, share)| unbroken(&format!("{name} within {}", latency(found.quantile_us(share)))));
+        let times = [("p50", 0.5), ("p90", 0.9), ("p99", 0.99), ("p99.9", 0.999)];
+        let times = times.map(|(name, share)| unbroken(&format!("{name} {}", latency(found.quantile_us(share)))));
         let [mean, min, max] = [found.mean_us(), found.min_us(), found.max_us()].map(latency);
         rows.row("latency", format!("{}; {min} to {max}, mean {mean}", times.join(", ")));
     }
@@ -49,7 +48,7 @@ fn asked(reads: &RandomReads) -> String {
     let block = units::block(point.block_bytes.into());
     let flight = unbroken(&format!("{block} × {}", point.depth));
     let (first, len) = (range.offset, units::size(range.len));
-    format!("{flight}, {}, in {} from byte {first} on, seed {}", point.way.name(), unbroken(&len), reads.seed)
+    format!("{flight}, {}, in {} from byte {first}, seed {}", point.way.name(), unbroken(&len), reads.seed)
 }
 
 fn slow(reads: &RandomReads, found: &RandomFound) -> String {

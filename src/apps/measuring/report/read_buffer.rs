@@ -22,9 +22,8 @@ pub fn read_buffer_text(run: &Run<'_>, wish: &BufferWish, found: &ReadBuffer) ->
         let name = way.way.name();
         rows.row(name, way.fit.map(|fit| line_words(&fit)).unwrap_or_default());
         rows.row("as in 2001", way.seed.map(|seed| formula_words(name, &seed)).unwrap_or_default());
-        let copied = |share| {
-            driver_words(name, share, "/sys/module/sg/parameters/allow_dio, and the right to write to the node")
-        };
+        let copied =
+            |share| driver_words(name, share, "/sys/module/sg/parameters/allow_dio, and write permission for the node");
         rows.row("driver", way.driver_copied.map(copied).unwrap_or_default());
     }
     found.refused.iter().for_each(|refused| rows.row("refused", printable(refused)));
@@ -89,7 +88,7 @@ mod tests {
             driver_copied: Some(1.0),
             costs,
         };
-        let refused = vec!["one command moves 524288 bytes of 1048576 at most".to_owned()];
+        let refused = vec!["one command transfers at most 524288 of 1048576 bytes".to_owned()];
         ReadBuffer { capacity_bytes: Some(3_434_944), ways: vec![way], refused, failure: None }
     }
 
@@ -113,11 +112,11 @@ mod tests {
             "buffer 3.43 MB (3434944 bytes)",
             "direct time rate processor line",
             "4 KiB 561 µs 7.30 MB/s 5 % 561 µs",
-            "direct 500 µs fixed latency, then 67.0 MB/s: the line fits",
+            "direct fixed latency 500 µs, then 67.0 MB/s: linear fit",
             "as in 2001 direct: 496 µs of latency in each command, 67.0 MB/s without it;",
             "best 63.0 MB/s, worst 7.30 MB/s",
-            "driver direct: the driver copied everything all the same",
-            "refused one command moves 524288 bytes",
+            "driver direct: the driver copied everything anyway",
+            "refused one command transfers at most 524288",
         ] {
             assert!(said.contains(part), "{part}:\n{text}");
         }

@@ -42,11 +42,11 @@ pub fn sustained_text(run: &Run<'_>, found: &Sustained, bytes: u64, chart: &str)
     let [time, flush] =
         [found.end.seconds, found.flush_s].map(|seconds| units::duration(Duration::from_secs_f64(seconds)));
     let (all, rate) = (units::size(found.end.bytes), units::rate_at_a_glance(whole(found.bytes_per_s())));
-    rows.row("in all", format!("{all} in {time}, and {flush} for the flush: {rate}"));
+    rows.row("total", format!("{all} in {time} plus {flush} flushing: {rate}"));
     if found.settled {
-        rows.row("ended", format!("before {}: the rate had fallen and settled", units::size(bytes)));
+        rows.row("ended", format!("before {}: the rate had fallen and stabilized", units::size(bytes)));
     } else if found.failure.is_none() && found.end.bytes < bytes && run.failed == 0 {
-        rows.row("ended", format!("before {}: --time was over", units::size(bytes)));
+        rows.row("ended", format!("before {}: --time expired", units::size(bytes)));
     }
     run.rows(found.failure.as_ref(), &mut rows);
     text += &format!("{chart}\n{}", rows.lines());
@@ -58,9 +58,9 @@ pub(crate) fn sustained_words(found: &Sustained, facts: &Facts) -> String {
     let stages = found.stages();
     let rate = |stage: &Stage| units::rate_at_a_glance(whole(stage.bytes_per_s));
     let size = |moment: Moment| units::size(moment.bytes);
-    let [first, rest @ ..] = stages.as_slice() else { return "too little was written to tell".to_owned() };
+    let [first, rest @ ..] = stages.as_slice() else { return "too little data for a result".to_owned() };
     let Some(last) = rest.last() else {
-        return format!("{} all along: the rate held over {}", rate(first), size(first.to));
+        return format!("{} throughout: the rate was steady over {}", rate(first), size(first.to));
     };
     let pace = if rest[0].bytes_per_s < first.bytes_per_s { "fast" } else { "slow" };
     let begin = format!("{pace} for the first {} at {}", size(first.to), rate(first));
@@ -74,7 +74,7 @@ pub(crate) fn sustained_words(found: &Sustained, facts: &Facts) -> String {
             let [low, high] =
                 [rest.iter().min_by(slower), rest.iter().max_by(slower)].map(|one| rate(one.unwrap_or(last)));
             let whole = units::rate_at_a_glance(whole(first.to.bytes_per_s_to(last.to)));
-            format!(", then {} rates one after the other from {low} to {high}, {whole} on the whole", rest.len())
+            format!(", then {} successive rates from {low} to {high}, {whole} overall", rest.len())
         }
     };
     format!("{begin}{then}: {}", cause(found.trend(), found.fell_hot(), facts))
@@ -83,7 +83,7 @@ pub(crate) fn sustained_words(found: &Sustained, facts: &Facts) -> String {
 /// How warm the drive got; nothing where nobody tells.
 fn temperature_words(warmth: &Warmth) -> Option<String> {
     let (first, highest) = (warmth.readings.first()?.celsius, warmth.highest_c()?);
-    let limit = warmth.limit_c.map_or("it tells no limit".to_owned(), |limit| format!("its limit {limit:.0} °C"));
+    let limit = warmth.limit_c.map_or("reports no limit".to_owned(), |limit| format!("limit {limit:.0} °C"));
     Some(format!("from {first:.0} °C to {highest:.0} °C ({limit})"))
 }
 
@@ -93,27 +93,25 @@ fn cause(trend: Trend, hot: Option<bool>, facts: &Facts) -> &'static str {
     let turns = facts.queue.rotational == Some(true) || facts.ground.iter().any(|disk| disk.rotational == Some(true));
     match (trend, hot) {
         (Trend::RanOut, _) if turns => {
-            "its write cache ran out, or these are the inner, slower tracks of a disk that turns"
+            "its write cache ran out, or these are the slower inner tracks of a rotational disk"
         }
         (Trend::RanOut, Some(false)) => "its write cache ran out: the drive was not too warm",
         (Trend::RanOut, _) => "its write cache ran out",
-        (Trend::Fell, _) if turns => "by so little it may be the inner, slower tracks of a disk that turns",
-        (Trend::Fell, _) => "by so little no write cache ran out",
-        (Trend::Throttled, Some(_)) => "it throttled by heat: the drive was at its limit when the rate fell",
+        (Trend::Fell, _) if turns => "the small difference may be the slower inner tracks of a rotational disk",
+        (Trend::Fell, _) => "the difference is too small for an exhausted write cache",
+        (Trend::Throttled, Some(_)) => "thermal throttling: the drive was at its temperature limit when the rate fell",
         (Trend::Throttled, None) => {
-            "it came back meanwhile, as a drive does that throttles by heat or empties its write cache"
+            "the rate recovered in between, as with thermal throttling or while a drive empties its write cache"
         }
-        (Trend::RanOutAndThrottled, Some(_)) => "its write cache ran out, and it throttled by heat at its limit",
+        (Trend::RanOutAndThrottled, Some(_)) => "its write cache ran out, and it throttled at its temperature limit",
         (Trend::RanOutAndThrottled, None) => {
-            "it came back meanwhile, but never to its first rate, as a drive does whose write cache ran out and that \
-             throttles by heat"
+            "the rate recovered in between but never to its initial value, as with an exhausted write cache and \
+             thermal throttling"
         }
         (Trend::CameBack, _) => {
-            "it came back meanwhile, as a drive does that empties its write cache: it was not too warm"
+            "the rate recovered in between, as while a drive empties its write cache: it was not too warm"
         }
-        (Trend::Rose, _) => {
-            "it got faster while it was written to, as a drive does that was at rest or busy with itself"
-        }
+        (Trend::Rose, _) => "it became faster during the test, as after idle states or background work of the drive",
         (Trend::Steady, _) => "nothing changed",
     }
 }
@@ -174,7 +172,7 @@ mod tests {
         assert!(words(&[200.0, 50.0], &[50.0, 60.0]).ends_with("ran out: the drive was not too warm"));
         let hot = words(&[200.0, 50.0], &[83.0, 60.0]);
         assert!(
-            hot.ends_with("50.0 MB/s: it throttled by heat: the drive was at its limit when the rate fell"),
+            hot.ends_with("50.0 MB/s: thermal throttling: the drive was at its temperature limit when the rate fell"),
             "{hot}"
         );
     }
@@ -183,15 +181,14 @@ mod tests {
     fn rates_that_take_turns_are_told_by_the_slowest_the_fastest_and_all_bytes_by_all_time() {
         let text = words(&[200.0, 50.0, 200.0, 50.0, 200.0, 50.0], &[]);
         // 500 MB in 7 s.
-        let expected =
-            "at 200.0 MB/s, then 5 rates one after the other from 50.0 MB/s to 200.0 MB/s, 71.4 MB/s on the whole";
+        let expected = "at 200.0 MB/s, then 5 successive rates from 50.0 MB/s to 200.0 MB/s, 71.4 MB/s overall";
         assert!(text.contains(expected), "{text}");
     }
 
     #[test]
     fn the_temperature_has_a_row_where_the_drive_tells_it() {
         let told = text(&found(&[200.0, 50.0, 50.0], &[41.4, 82.6, 60.0]));
-        assert!(told.contains("temperature  from 41 °C to 83 °C (its limit 84 °C)\n"), "{told}");
+        assert!(told.contains("temperature  from 41 °C to 83 °C (limit 84 °C)\n"), "{told}");
         assert!(!text(&found(&[200.0, 50.0], &[])).contains("temperature"));
     }
 

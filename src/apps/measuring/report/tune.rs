@@ -27,7 +27,14 @@ impl TuneTeller {
             let doing = if op == Op::Read { "reading" } else { "writing" };
             let mut head = Columns::default();
             head.row("disk", described(facts));
-            head.row("method", format!("{doing} for about {}, runs in turn at spread places", units::duration(time)));
+            head.row(
+                "method",
+                format!(
+                    "{doing} for about {}, alternating runs at different \
+                positions",
+                    units::duration(time)
+                ),
+            );
             teller.meter.print(&head.lines());
         }
         teller
@@ -61,11 +68,11 @@ fn row(entry: &Entry) -> String {
     let Point { way, block_bytes, depth } = entry.point;
     let start = format!("{:8} {:>9} {depth:>5}", way.name(), units::block(block_bytes.into()));
     if let State::LeftOut(why) = entry.state {
-        return format!("{start}  left out: {why}\n");
+        return format!("{start}  omitted: {why}\n");
     }
     let of = |number: fn(&Trial) -> f64| entry.median_of(number);
     let Some(rate) = entry.rate() else {
-        return format!("{start}  failed: nothing could be moved there\n");
+        return format!("{start}  failed: no transfer succeeded\n");
     };
     let [p50, p99] = [of(|trial| trial.p50_us), of(|trial| trial.p99_us)].map(|us| latency(us.unwrap_or(0.0)));
     let cpu = of(Trial::cpu_s_per_gib).unwrap_or(0.0) * units::giga().1;
@@ -92,14 +99,14 @@ pub fn tune_text(run: &Run<'_>, tuned: &Tuned) -> String {
     let mut rows = Columns::default();
     match &tuned.answer {
         Some(found) => answer(found, tuned, &mut rows),
-        None => rows.row("answer", "none: nothing could be measured"),
+        None => rows.row("answer", "none: no measurement succeeded"),
     }
     run.rows(tuned.failure.as_ref(), &mut rows);
     if tuned.sweep.entries().iter().any(Entry::was_cached) {
-        rows.row("*", "the page cache held some of it before: this is the speed of memory, not of the disk");
+        rows.row("*", "part of it was in the page cache: this measures memory, not the disk");
     }
     if tuned.went_round && run.op == Op::Read {
-        let words = "it is so small that bytes were read more than once: a cache in the disk may have had them";
+        let words = "it is so small that data was read more than once and may come from the disk cache";
         rows.row("doubtful", words);
     }
     format!("\n{}", rows.lines())
@@ -132,7 +139,7 @@ fn answer(found: &Answer, tuned: &Tuned, rows: &mut Columns) {
     let pick = format!("{} blocks, {} in flight", units::block(found.pick.block_bytes.into()), found.pick.depth);
     let rate = units::rate(whole(found.pick_bytes_per_s));
     let of_best = if found.pick == found.best {
-        "no other has a higher rate".to_owned()
+        "no other setting is faster".to_owned()
     } else {
         let best = units::rate_at_a_glance(whole(found.best_bytes_per_s));
         format!("{:.0} % of the best, {} with {best}", found.share * 100.0, point(found.best))
@@ -141,13 +148,13 @@ fn answer(found: &Answer, tuned: &Tuned, rows: &mut Columns) {
     rows.row("sure", sure(found));
     if let Some(buffered) = &tuned.buffered {
         let rate = units::rate_at_a_glance(whole(buffered.pick_bytes_per_s));
-        rows.row("buffered", format!("through the page cache {rate} with {}", point(buffered.pick)));
+        rows.row("buffered", format!("buffered {rate} with {}", point(buffered.pick)));
     }
     if let Some(dd) = found.dd_bytes_per_s.filter(|&dd| dd > 0.0) {
         let rate = units::rate_at_a_glance(whole(dd));
         let times = found.pick_bytes_per_s / dd;
         let compared = if times >= 1.05 { format!("{times:.1} times slower") } else { "no slower".to_owned() };
-        rows.row("dd", format!("by itself (512 bytes, one at a time, buffered) {rate}: {compared}"));
+        rows.row("dd", format!("with its default (512 bytes, one at a time, buffered) {rate}: {compared}"));
     }
 }
 
@@ -160,7 +167,7 @@ fn sure(found: &Answer) -> String {
             let percent = (share * 100.0).floor().min(99.0);
             format!("{percent:.0} % that it reaches 95 % of the best, from {rounds}; its rate is {low} to {high}")
         }
-        _ => format!("too few measurements: there was time for {rounds} only; give it more with --time"),
+        _ => format!("too few measurements: only {rounds} within the time limit; increase --time"),
     }
 }
 
@@ -203,6 +210,6 @@ pub(crate) fn state(state: &State) -> &'static str {
     match state {
         State::Running => "measured",
         State::Lost => "lost",
-        State::LeftOut(_) => "left out",
+        State::LeftOut(_) => "omitted",
     }
 }

@@ -23,7 +23,7 @@ use std::path::{Path, PathBuf};
 /// Open where there is no `/sys/block` to be read.
 pub fn devices() -> Result<(Vec<Device>, Vec<ScsiDevice>)> {
     fs::read_dir("/sys/block").map_err(|cause| {
-        let advice = "Mount sysfs at /sys: the kernel lists its devices there.";
+        let advice = "Mount sysfs at /sys: the kernel lists devices there.";
         Error::new(Kind::Open, "cannot list the devices in /sys/block").because(cause).advise(advice)
     })?;
     let (snapshot, aliases) = (Snapshot::take(), Aliases::gather(Path::new("/dev")));

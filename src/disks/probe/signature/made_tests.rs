@@ -10,7 +10,7 @@ fn made(tool: &str, options: &[&str], mib: u64) -> Option<String> {
     match Command::new(tool).env("PATH", path).args(options).arg(file.path()).output() {
         Ok(output) => {
             assert!(output.status.success(), "{tool}: {}", String::from_utf8_lossy(&output.stderr));
-            Some(look(file.path()).unwrap_or_else(|| panic!("what {tool} {options:?} made is not known")))
+            Some(look(file.path()).unwrap_or_else(|| panic!("what {tool} {options:?} made is unknown")))
         }
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
             eprintln!("skipped: {tool} is not installed");

@@ -36,7 +36,7 @@ impl DdKind {
         match self {
             DdKind::File => "regular file",
             DdKind::Block => "block device",
-            DdKind::Zeros => "zeros without end",
+            DdKind::Zeros => "endless zeros",
             DdKind::Null => "null device",
             DdKind::Pipe => "pipe",
             DdKind::ScsiGeneric | DdKind::Commands => "SCSI generic (sg) device",
@@ -99,22 +99,22 @@ pub fn classify(plan: &RecordPlan, source: &DdFacts, dest: &DdFacts) -> Way {
         return Way::Records(reason.to_owned());
     }
     let (Some(skip_bytes), Some(seek_bytes)) = (source.offset, dest.offset) else {
-        return Way::Records("a side has no offsets".to_owned());
+        return Way::Records("one side has no offsets".to_owned());
     };
     let Some(len) = length(plan, source, dest, skip_bytes, seek_bytes) else {
-        return Way::Records("the length is not known beforehand".to_owned());
+        return Way::Records("the length is unknown".to_owned());
     };
     if len < WORTH_BYTES {
-        return Way::Records("it is over before queues would be open".to_owned());
+        return Way::Records("too short to benefit from queues".to_owned());
     }
     let is_file = |facts: &DdFacts| facts.kind == DdKind::File && facts.in_memory;
     let fits_a_cache = plan.source.record_bytes.max(plan.dest.record_bytes) <= WARM_BYTES;
     if is_file(source) && is_file(dest) && fits_a_cache {
-        return Way::Records("both files are in memory, where one warm buffer is faster than queues".to_owned());
+        return Way::Records("both files are in memory, where one buffer is faster than queues".to_owned());
     }
     let by_commands = source.kind == DdKind::Commands || dest.kind == DdKind::Commands;
     if source.direct != dest.direct && dest.kind != DdKind::Null && !by_commands {
-        return Way::Records("direct I/O was asked for on one side only".to_owned());
+        return Way::Records("direct I/O is requested on one side only".to_owned());
     }
     // Commands go past the page cache in any case.
     let direct = source.direct || by_commands && dest.direct;
@@ -127,24 +127,24 @@ fn needs_records(plan: &RecordPlan) -> Option<&'static str> {
     let odd = |words: OpenWords| {
         let OpenWords { append, dsync, sync, nonblock, noatime, nocache, .. } = words;
         let table = [
-            (append, "append: every write goes to the end, wherever that is by then"),
-            (dsync, "dsync: every record is to be on the medium before the next"),
-            (sync, "sync: every record is to be on the medium before the next"),
-            (nonblock, "nonblock: a record may come short or not at all"),
-            (noatime, "noatime: the file has to be read as it was opened"),
-            (nocache, "nocache: the page cache is given back record by record"),
+            (append, "append: every write goes to the current end of the file"),
+            (dsync, "dsync: every record must be on the medium before the next"),
+            (sync, "sync: every record must be on the medium before the next"),
+            (nonblock, "nonblock: a read may return a short record or none"),
+            (noatime, "noatime: the file must be read with the flags it was opened with"),
+            (nocache, "nocache: the page cache is evicted record by record"),
         ];
         table.into_iter().find(|(given, _)| *given).map(|(_, why)| why)
     };
     let table = [
-        (plan.framing.is_some(), "conv=block or unblock makes lines and records of each other"),
+        (plan.framing.is_some(), "conv=block and conv=unblock convert between lines and records"),
         (plan.table.is_some(), "conv= changes bytes"),
-        (plan.swab, "conv=swab changes the order of bytes"),
-        (plan.pattern.is_some(), "the input is made up"),
-        (plan.addresses.is_some(), "each block is checked for its address"),
-        (plan.second.is_some(), "of2= takes every byte, too"),
+        (plan.swab, "conv=swab changes the byte order"),
+        (plan.pattern.is_some(), "the input is generated"),
+        (plan.addresses.is_some(), "the address in each block is checked"),
+        (plan.second.is_some(), "of2= also receives every byte"),
         (plan.compare, "the output is compared and not written"),
-        (plan.sparse, "conv=sparse looks at each record for zeros"),
+        (plan.sparse, "conv=sparse checks each record for zeros"),
     ];
     let converting = table.into_iter().find(|(given, _)| *given).map(|(_, why)| why);
     converting.or_else(|| odd(plan.source.words)).or_else(|| odd(plan.dest.words))
@@ -154,22 +154,22 @@ fn needs_records(plan: &RecordPlan) -> Option<&'static str> {
 /// to records. So the usual rescue by conv=noerror,sync goes as fast as any copy, up to there.
 fn fills_up(plan: &RecordPlan, source: &DdFacts) -> Option<&'static str> {
     let whole = matches!(source.kind, DdKind::File | DdKind::Block | DdKind::Commands | DdKind::Zeros);
-    (plan.pad.is_some() && !plan.full_reads && !whole).then_some("conv=sync fills short records")
+    (plan.pad.is_some() && !plan.full_reads && !whole).then_some("conv=sync pads short records")
 }
 
 fn side_reason(facts: &DdFacts, is_source: bool) -> Option<&'static str> {
     match (facts.kind, is_source) {
         (_, _) if facts.odd_flags => Some("a standard stream was opened with flags that change what a write means"),
-        (DdKind::Pipe, true) => Some("a pipe may bring short records"),
-        (DdKind::Pipe, false) => Some("a pipe takes what it has room for"),
+        (DdKind::Pipe, true) => Some("a pipe may return short records"),
+        (DdKind::Pipe, false) => Some("a pipe accepts short writes"),
         (DdKind::ScsiGeneric | DdKind::Other, true) => {
-            Some("the input is no file, disk or pipe: each read may mean more than its bytes")
+            Some("the input is not a file, disk or pipe: reads may have side effects")
         }
         (DdKind::ScsiGeneric | DdKind::Other, false) => {
-            Some("the output is no file, disk or pipe: each write may mean more than its bytes")
+            Some("the output is not a file, disk or pipe: writes may have side effects")
         }
-        (DdKind::Null, true) => Some("there is nothing to read"),
-        (DdKind::Zeros, false) => Some("the output swallows everything"),
+        (DdKind::Null, true) => Some("nothing to read"),
+        (DdKind::Zeros, false) => Some("the output discards everything"),
         _ => None,
     }
 }
@@ -235,7 +235,7 @@ pub fn as_dd_would(
     facts: [&Facts; 2],
 ) -> Result<Plan, &'static str> {
     if plan.direction == Direction::Backward || may_share_bytes(blocks, facts) {
-        return Err("both sides may have bytes in common, and dd goes forward whatever that overwrites");
+        return Err("both sides may overlap, and dd copies forward regardless");
     }
     let fits = |align: u32, record_bytes: u64, offset: u64| {
         record_bytes.is_multiple_of(align.into()) && offset.is_multiple_of(align.into())
@@ -243,9 +243,7 @@ pub fn as_dd_would(
     let source_fits = fits(plan.source.access.offset_align_bytes, records.source.record_bytes, blocks.skip_bytes);
     let dest_fits = fits(plan.dest.access.offset_align_bytes, records.dest.record_bytes, blocks.seek_bytes);
     if blocks.direct && !(source_fits && dest_fits) {
-        return Err(
-            "direct I/O was asked for, and a record does not fit its alignment: what the kernel says is dd's end",
-        );
+        return Err("direct I/O is requested and a record is not aligned for it: dd ends with the error of the kernel");
     }
     (plan.set_end, plan.preallocate, plan.durable) = (false, false, false);
     if plan.write_order == WriteOrder::Any {

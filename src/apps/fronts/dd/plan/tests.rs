@@ -125,7 +125,7 @@ fn a_dest_that_is_too_small_ends_the_blocks_with_whole_records() {
     assert_eq!(len_of(&classify(&plan, &disk(64 * MIB), &disk(room))), Some(room - room % 12_000));
     let zeros = side(DdKind::Zeros, None);
     assert_eq!(len_of(&classify(&plan, &zeros, &disk(room))), Some(room - room % 12_000));
-    assert_eq!(len_of(&classify(&plan, &zeros, &new_file())), None, "zeros without end");
+    assert_eq!(len_of(&classify(&plan, &zeros, &new_file())), None, "endless zeros");
 }
 
 #[test]

@@ -8,14 +8,14 @@ use crate::report::units;
 pub fn explained(records: &RecordPlan, blocks: Option<&Plan>, because: &str) -> String {
     let (ibs, obs) = (records.source.record_bytes, records.dest.record_bytes);
     let Some(plan) = blocks else {
-        let how = if records.reblock { "filled across those of the input" } else { "one for each of the input" };
+        let how = if records.reblock { "filled from several input records" } else { "one for each input record" };
         let (input, output) = (units::exact(ibs), units::exact(obs));
         return format!("records: {because}\n  input       {input}\n  output      {output}, {how}\n");
     };
     let (limits, block) = (plan.tuning.limits, units::block(plan.tuning.limits.block_bytes.into()));
     let [reads, writes] = limits.in_flight;
     let depth = match plan.tuning.adaptive {
-        true => format!("queue depth {reads}+{writes} to begin with"),
+        true => format!("initial queue depth {reads}+{writes}"),
         false => format!("depth {}", plan.tuning.blocks()),
     };
     [
@@ -24,8 +24,8 @@ pub fn explained(records: &RecordPlan, blocks: Option<&Plan>, because: &str) -> 
         format!("  engine      {}\n", plan.engine.name()),
         format!("  block size  {block}, {depth}; records of {ibs} and {obs} are counted\n"),
         format!("  source      {}\n", plan.source.access.cache.name()),
-        format!("  dest        {}\n", plan.dest.access.cache.name()),
-        format!("  durable     {}\n", if records.durable.is_some() { "as conv= asks" } else { "no" }),
+        format!("  destination {}\n", plan.dest.access.cache.name()),
+        format!("  durable     {}\n", if records.durable.is_some() { "as conv= requests" } else { "no" }),
     ]
     .concat()
 }

@@ -281,7 +281,7 @@ impl Words {
     }
 
     fn take_time(&mut self, value: &[u8]) -> Result<(), SgUsage> {
-        let wrong = || SgUsage::Value("time", "0 or 1, and behind a comma a time in seconds");
+        let wrong = || SgUsage::Value("time", "0 or 1, optionally followed by a comma and a time in seconds");
         let mut parts = value.splitn(2, |byte| *byte == b',');
         let on = parts.next().and_then(number::parse).ok_or_else(wrong)?;
         let timeout =

@@ -21,7 +21,7 @@ fn takes_commands(kind: DdKind) -> bool {
     kind == DdKind::Commands
 }
 
-const NO_COMMANDS: &str = "it is about SCSI commands, and this side is read and written without any";
+const NO_COMMANDS: &str = "it applies to SCSI commands, and this side uses none";
 
 /// Each wish of a side, its word, and what comes nearest to it without SCSI commands.
 type Wish = (fn(&ScsiWishes) -> bool, &'static str, [&'static str; 2]);
@@ -30,20 +30,20 @@ const WISHES: [Wish; 6] = [
     (
         |wishes| wishes.passthrough,
         "sgio (pt, blk_sgio=1)",
-        ["leave it out; iflag=direct goes past the page cache", "leave it out; oflag=direct goes past the page cache"],
+        ["omit it; iflag=direct bypasses the page cache", "omit it; oflag=direct bypasses the page cache"],
     ),
-    (|wishes| wishes.dio, "dio", ["write iflag=direct", "write oflag=direct"]),
-    (|wishes| wishes.mmap, "mmap", ["write iflag=direct", "write oflag=direct"]),
+    (|wishes| wishes.dio, "dio", ["use iflag=direct", "use oflag=direct"]),
+    (|wishes| wishes.mmap, "mmap", ["use iflag=direct", "use oflag=direct"]),
     (
         |wishes| wishes.fua,
         "fua",
         [
-            "leave it out; iflag=direct goes past the page cache",
-            "write oflag=dsync: each write is on the medium before the next",
+            "omit it; iflag=direct bypasses the page cache",
+            "use oflag=dsync: each write is on the medium before the next",
         ],
     ),
-    (|wishes| wishes.fua_nv, "fua_nv", ["leave it out", "write oflag=dsync"]),
-    (|wishes| wishes.dpo, "dpo", ["write iflag=nocache", "write oflag=nocache"]),
+    (|wishes| wishes.fua_nv, "fua_nv", ["omit it", "use oflag=dsync"]),
+    (|wishes| wishes.dpo, "dpo", ["use iflag=nocache", "use oflag=nocache"]),
 ];
 
 /// The first wish that cannot be honoured between endpoints of these kinds. A null device honours everything: nothing
@@ -52,7 +52,7 @@ pub fn refused_wish(plan: &SgPlan, kinds: [DdKind; 2]) -> Option<Refusal> {
     let writes = !plan.records.compare && kinds[1] != DdKind::Null || plan.records.second.is_some();
     if plan.writes_nothing && writes {
         let because = "the copy would write to OFILE";
-        let instead = "write of=/dev/null to read IFILE only, or leave --nocopy out";
+        let instead = "use of=/dev/null to only read IFILE, or omit --nocopy";
         return Some(Refusal { side: None, word: "--nocopy", because, instead });
     }
     let commands = kinds.map(takes_commands);
@@ -77,13 +77,13 @@ pub fn refused_wish(plan: &SgPlan, kinds: [DdKind; 2]) -> Option<Refusal> {
     ];
     let word = table.into_iter().find(|(wished, _)| *wished)?.1;
     let instead = match word {
-        "time=1,TO" => "write time=1; how long a device may take is in /sys/block/*/device/timeout",
-        "coe=2" => "write coe=1: what READ LONG would fetch becomes zeros",
-        _ => "leave it out",
+        "time=1,TO" => "use time=1; the timeout of a device is in /sys/block/*/device/timeout",
+        "coe=2" => "use coe=1: zeros replace what READ LONG would fetch",
+        _ => "omit it",
     };
     let because = match word {
-        "coe=2" => "READ LONG is a SCSI command, and IFILE is read without any",
-        _ => "it is about SCSI commands, and none are sent to either side",
+        "coe=2" => "READ LONG is a SCSI command, and IFILE is read without SCSI commands",
+        _ => "it applies to SCSI commands, and neither side uses them",
     };
     Some(Refusal { side: None, word, because, instead })
 }
@@ -114,18 +114,23 @@ fn refused_by_commands(plan: &SgPlan, side: Side) -> Option<Refusal> {
     let (wishes, refusal) =
         (plan.wishes[side.index()], |word, because, instead| Refusal { side: Some(side), word, because, instead });
     let table = [
-        (words.append, refusal("append", "a disk has no end that grows", "give the place with seek=")),
+        (words.append, refusal("append", "a disk has a fixed size", "give the offset with seek=")),
         (
             words.sync,
-            refusal("dsync", "it is about writes of files, and commands have fua for that", "write fua, or sync=1"),
+            refusal("dsync", "it applies to file writes; SCSI commands have fua for that", "use fua, or sync=1"),
         ),
         (
             wishes.mmap && words.excl,
-            refusal("mmap", "it opens the node a second time, which excl forbids", "leave one of both out"),
+            refusal("mmap", "it opens the node a second time, which excl forbids", "omit one of them"),
         ),
         (
             wishes.mmap && wishes.dio,
-            refusal("mmap", "bytes go through shared memory or straight into ours", "leave dio or mmap out"),
+            refusal(
+                "mmap",
+                "data goes either through shared memory or directly into the buffers of haul",
+                "omit dio \
+                or mmap",
+            ),
         ),
     ];
     table.into_iter().find(|(wished, _)| *wished).map(|(_, refusal)| refusal)

@@ -27,17 +27,17 @@ pub struct Interrupted {
 /// The command line, quoted for a shell; where there is none, why.
 pub fn continue_command(plan: &SgPlan, at: &Interrupted) -> Result<Vec<u8>, &'static str> {
     if at.source_streams {
-        return Err("what was read of a stream cannot be read again");
+        return Err("data already read from a stream cannot be read again");
     }
     if at.dest_streams {
-        return Err("what was written to a stream cannot be continued by another program");
+        return Err("another program cannot continue a stream");
     }
     let records = &plan.records;
     let mut seek = records.dest.skip.records;
     if records.dest.words.append {
         let bytes = at.dest_file_bytes.unwrap_or(0);
         if !bytes.is_multiple_of(plan.block_bytes()) {
-            return Err("the file to append to did not end with a whole block");
+            return Err("the end of the file to append to was not block-aligned");
         }
         seek = bytes / plan.block_bytes();
     }

@@ -32,21 +32,17 @@ pub fn usage(usage: &SgUsage, program: &[u8], front: SgFront) -> Vec<u8> {
             format!("Won't default both IFILE to stdin _and_ OFILE to stdout: give if=, of= or both\n{help}")
         }
         SgUsage::AppendSeek => "Can't use both append and seek switches\n".to_owned(),
-        SgUsage::AppendSparse => {
-            "Can't use both append and sparse: what is passed over has no place at the end\n".to_owned()
-        }
+        SgUsage::AppendSparse => "Can't use both append and sparse: skipped blocks need an offset\n".to_owned(),
         SgUsage::PatternAndFile(word, path) => format!("iflag={word} and if={} contradict\n", lossy(path)),
         SgUsage::NoTransfer => "bpt must be greater than 0\n".to_owned(),
         SgUsage::Threads => format!("too few or too many threads requested: thr= takes 1 to 1024\n{help}"),
         SgUsage::TooMuchInFlight(bytes) => {
             let memory = units::bytes(*bytes);
-            format!("thr= transfers of bpt= blocks are {memory} of memory, more than 1 GiB: give a smaller one\n")
+            format!("thr= transfers of bpt= blocks need {memory} of memory, more than 1 GiB: reduce one of them\n")
         }
         SgUsage::MmapTwice => "can only use mmap flag in iflag= or oflag=, not both\n".to_owned(),
-        SgUsage::LimitsOfShortCommands => {
-            "cdl= takes commands of 16 bytes: leave cdbsz= out, or write cdbsz=16\n".to_owned()
-        }
-        SgUsage::VerifyWith(word) => format!("--verify writes nothing, so that {word} contradicts it: leave one out\n"),
+        SgUsage::LimitsOfShortCommands => "cdl= needs commands of 16 bytes: omit cdbsz=, or use cdbsz=16\n".to_owned(),
+        SgUsage::VerifyWith(word) => format!("--verify writes nothing and contradicts {word}: omit one of them\n"),
         SgUsage::VerifyWhat => "--verify needs something to compare with: give of=OFILE\n".to_owned(),
     };
     text.into_bytes()
@@ -93,15 +89,15 @@ pub(super) fn complaint(side: Side, complaint: &Diagnostic, name: &[u8], at: u64
             let what = if source { "couldn't skip" } else { "couldn't seek" };
             about(&format!("{what} to required position on "), error)
         }
-        Diagnostic::SkipTooFar => [b"skip= lies behind the end of ", name, b": nothing is copied"].concat(),
-        Diagnostic::PartialRead(bytes) => format!("a read brought {bytes} bytes only").into_bytes(),
-        Diagnostic::Truncate(bytes, error) => about(&format!("could not set the end at {bytes} bytes of "), error),
-        Diagnostic::TooLong(blocks) => format!("no file is as long as seek={blocks} says").into_bytes(),
-        Diagnostic::Sync(_, error) => about("could not make durable ", error),
-        Diagnostic::Discard(error) => about("could not give back the page cache of ", error),
+        Diagnostic::SkipTooFar => [b"skip= is beyond the end of ", name, b": nothing is copied"].concat(),
+        Diagnostic::PartialRead(bytes) => format!("a read returned only {bytes} bytes").into_bytes(),
+        Diagnostic::Truncate(bytes, error) => about(&format!("could not set the length to {bytes} bytes of "), error),
+        Diagnostic::TooLong(blocks) => format!("seek={blocks} exceeds the maximum file size").into_bytes(),
+        Diagnostic::Sync(_, error) => about("could not flush ", error),
+        Diagnostic::Discard(error) => about("could not evict the page cache of ", error),
         Diagnostic::Close(error) => about("could not close ", error),
         Diagnostic::Memory(bytes) => {
-            format!("no memory for transfers of blocks of {bytes} bytes: give a smaller bpt=").into_bytes()
+            format!("not enough memory for transfers of blocks of {bytes} bytes: reduce bpt=").into_bytes()
         }
         Diagnostic::Careful(what) => careful(what, name),
     }
@@ -118,36 +114,33 @@ fn reason(error: &io::Error) -> Vec<u8> {
 pub fn command_refusal(refusal: &CommandRefusal, program: &[u8], names: [&[u8]; 2], block_bytes: u64) -> Vec<u8> {
     use CommandRefusal::{Beyond, BlockSize, NoNode, NoPlace, OtherCommands, TwoWays, Unnameable, WriteProtected};
     let (side, words) = match refusal {
-        NoNode(side) => (
-            *side,
-            "takes no SCSI commands: no SCSI generic node belongs to it (modprobe sg); leave sgio out".to_owned(),
-        ),
+        NoNode(side) => {
+            (*side, "accepts no SCSI commands: it has no SCSI generic node (modprobe sg); omit sgio".to_owned())
+        }
         OtherCommands(side) => (
             *side,
-            "takes NVMe commands, and this program sends those of SCSI: leave sgio out, or use haul copy".to_owned(),
+            "accepts NVMe commands, but this program sends SCSI commands: omit sgio, or use haul copy".to_owned(),
         ),
         BlockSize(side, own) => {
-            (*side, format!("has logical blocks of {own} bytes, and bs={block_bytes} was asked for; give bs={own}"))
+            (*side, format!("has logical blocks of {own} bytes, but bs={block_bytes} is given; use bs={own}"))
         }
         Beyond(side, blocks, end) => {
             let place = if *side == Side::Source { "skip" } else { "seek" };
             (*side, format!("has {blocks} blocks, and {place}= and count= end at {end}: nothing was copied"))
         }
-        Unnameable(side, bytes, lba) => (
-            *side,
-            format!("is to be copied up to LBA {lba}, which commands of cdbsz={bytes} cannot name; leave cdbsz= out"),
-        ),
+        Unnameable(side, bytes, lba) => {
+            (*side, format!("needs LBA {lba}, which commands of cdbsz={bytes} cannot address; omit cdbsz="))
+        }
         NoPlace(side, word) => {
-            let words = "for which commands of that cdbsz= have no place; leave one of both out";
-            (*side, format!("is to be copied with {word}, {words}"))
+            let words = "which commands of that cdbsz= do not support; omit one of them";
+            (*side, format!("is copied with {word}, {words}"))
         }
         WriteProtected => {
-            (Side::Dest, "may not be written: take its write protection off, or see who may (ls -l)".to_owned())
+            (Side::Dest, "is not writable: remove its write protection, or check its permissions (ls -l)".to_owned())
         }
         TwoWays => {
-            let words = "is the disk of IFILE, by commands on one side only: what one writes the other would not read; \
-                         name \
-                         both by the node, or both by the block device";
+            let words = "is the disk of IFILE, with SCSI commands on one side only: the sides would not see each \
+                other's data; name both by the node, or both by the block device";
             (Side::Dest, words.to_owned())
         }
     };
@@ -178,16 +171,16 @@ pub(crate) fn careful(what: &Careful, name: &[u8]) -> Vec<u8> {
             [b"cannot read ", name, fetched.as_bytes(), &strerror(error)].concat()
         }
         Careful::ReadToCompare(error) => {
-            [b"VERIFY by ", name, b": ", &strerror(error), b"; its blocks are read and compared here"].concat()
+            [b"VERIFY by ", name, b": ", &strerror(error), b"; haul reads and compares its blocks instead"].concat()
         }
         Careful::NotShared(error) => {
-            [b"no memory shared by the driver of ", name, b": ", &strerror(error), b"; it copies instead"].concat()
+            [b"no shared memory from the driver of ", name, b": ", &strerror(error), b"; it copies instead"].concat()
         }
         Careful::TooManyBad(most) => {
-            [b"more than ", format!("{most} bad blocks one behind the other on ").as_bytes(), name].concat()
+            [b"more than ", format!("{most} consecutive bad blocks on ").as_bytes(), name].concat()
         }
         Careful::Unwritable(block, error) => {
-            [b"cannot write ", name, format!(" block {block}, passed over: ").as_bytes(), &strerror(error)].concat()
+            [b"cannot write ", name, format!(" block {block}, skipped: ").as_bytes(), &strerror(error)].concat()
         }
         Careful::Differs { record, byte } => {
             [b"miscompare on ", name, format!(" block {record}, byte {byte} of it").as_bytes()].concat()
