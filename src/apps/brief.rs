@@ -1,4 +1,5 @@
 //! Ways to ask for help. `-h` is one screen: the options that most need, a line each, and the names of all others.
+use crate::cli::help;
 use std::ffi::{OsStr, OsString};
 use std::fmt::Write;
 use textwrap::{Options, WordSeparator, WordSplitter};
@@ -15,9 +16,6 @@ const NEEDED: &[(&str, &[&str])] = &[
     ("check", &["dry-run", "seek", "count", "run", "limit", "json", "verbose", "quiet"]),
 ];
 
-/// Columns of the paragraph at the end, on terminals that have them.
-const WIDTH: usize = 79;
-
 /// `haul help`, `haul help COMMAND` and `haul version` as the options that do the same. `is_front`: a program of that
 /// name is another one's double, and reads its operands by itself.
 pub(super) fn in_options(args: Vec<OsString>, is_front: impl Fn(&OsStr) -> bool) -> Vec<OsString> {
@@ -33,7 +31,7 @@ pub(super) fn in_options(args: Vec<OsString>, is_front: impl Fn(&OsStr) -> bool)
 
 /// What `-h` prints for the command that `words` ask it of; `None` where `--help` was asked for, or haul itself. `haul`
 /// has parsed them.
-pub(super) fn help(haul: &clap::Command, words: &[String]) -> Option<clap::builder::StyledStr> {
+pub(super) fn help_of(haul: &clap::Command, words: &[String]) -> Option<clap::builder::StyledStr> {
     let behind = words.iter().position(|word| word == "--").unwrap_or(words.len());
     if words[..behind].iter().any(|word| word == "--help") {
         return None;
@@ -77,6 +75,6 @@ fn more(command: &clap::Command, is_left_out: impl Fn(&clap::Arg) -> bool) -> St
         let short = arg.get_short().map(|short| format!("-{short}/")).unwrap_or_default();
         write!(text, " {short}--{long}").ok();
     }
-    let options = Options::new(WIDTH).break_words(false).word_separator(WordSeparator::AsciiSpace);
+    let options = Options::new(help::width() + 1).break_words(false).word_separator(WordSeparator::AsciiSpace);
     textwrap::fill(&text, options.word_splitter(WordSplitter::NoHyphenation))
 }

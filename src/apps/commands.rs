@@ -46,6 +46,7 @@ static COMMANDS: &[Command] = &[
 
 /// Does what the command line asks for; the first of `args` is the program's name.
 pub fn run(args: Vec<OsString>) -> Exit {
+    Out.fit_terminal();
     with_stack(|| obey(args))
 }
 
@@ -95,7 +96,7 @@ fn parsed(args: &[OsString], call: &Call<'_>) -> Result<Exit, clap::Error> {
     let mut haul = definition(call.commands);
     let matches = match haul.try_get_matches_from_mut(args) {
         Err(error) if error.kind() == ErrorKind::DisplayHelp => {
-            let help = brief::help(&haul, call.words).ok_or(error)?;
+            let help = brief::help_of(&haul, call.words).ok_or(error)?;
             return Ok(printed(call.out, &help.ansi().to_string()));
         }
         other => other?,

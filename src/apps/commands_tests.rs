@@ -34,7 +34,7 @@ fn help(line: &str) -> String {
     let error = haul.try_get_matches_from_mut(line.split_whitespace()).unwrap_err();
     assert_eq!(error.exit_code(), 0, "{line}");
     let words: Vec<String> = line.split_whitespace().skip(1).map(str::to_owned).collect();
-    brief::help(&haul, &words).map_or_else(|| error.to_string(), |help| help.to_string())
+    brief::help_of(&haul, &words).map_or_else(|| error.to_string(), |help| help.to_string())
 }
 
 #[test]

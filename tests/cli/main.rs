@@ -58,3 +58,4 @@ mod verbosity;
 mod verify;
 mod verify_copy;
 mod waiting_journal;
+mod widths;

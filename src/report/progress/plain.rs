@@ -3,6 +3,7 @@ use super::dests::DestView;
 use super::phrases::{amount, holdup, left, percent, rates, unread};
 use super::view::View;
 use crate::core::Phase;
+use crate::report::columns::{message, whole};
 use crate::report::units;
 use std::time::Duration;
 
@@ -34,7 +35,7 @@ fn line(view: &View, dest: &str) -> String {
             parts.push(format!("mean {}", units::rate_at_a_glance(view.write.mean_per_s)));
         }
     }
-    format!("haul: {}\n", parts.join(", "))
+    message("haul: ", "      ", &parts.iter().map(|part| whole(part)).collect::<Vec<_>>().join(", "))
 }
 
 /// The same, and a line for each of several dests.

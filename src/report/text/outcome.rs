@@ -6,7 +6,7 @@ use crate::core::{
     Decision, Ended, EndpointKind, EngineKind, Latency, Outcome, PatternAct, Plan, PlanNotes, Route, Side, Totals,
 };
 use crate::plan::Verbosity;
-use crate::report::columns::{Columns, WIDTH, beside, paragraph, whole, wrap};
+use crate::report::columns::{Columns, beside, paragraph, whole, width, wrap};
 use crate::report::printable::{printable, shell_line};
 use crate::report::style::{CARE, STRONG, paint};
 use crate::report::units;
@@ -45,7 +45,7 @@ pub fn outcome(decision: &Decision, outcome: &Outcome, args: &[String], verbosit
 
 /// What happened in one line, then everything that was measured.
 fn full(Decision { plan, notes }: &Decision, outcome: &Outcome) -> String {
-    let mut text = wrap(&format!("{} ", paint(STRONG, "haul:")), "      ", &headline(plan, outcome), WIDTH);
+    let mut text = wrap(&format!("{} ", paint(STRONG, "haul:")), "      ", &headline(plan, outcome), width());
     let mut rows = Columns::default();
     rows.row("label", notes.label.as_deref().map(printable).unwrap_or_default());
     rows.row("source", side(plan, Side::Source));

@@ -3,7 +3,7 @@
 use super::ending::{claimed, how_fast, journal, what};
 use super::{damage, dests, differences, memory_check, unread, verified};
 use crate::core::{Ended, Outcome, PatternAct, Plan, Route, Side};
-use crate::report::columns::{Columns, WIDTH, whole, wrap};
+use crate::report::columns::{Columns, whole, width, wrap};
 use crate::report::printable::printable;
 use crate::report::style::{STRONG, paint};
 use crate::report::units;
@@ -15,12 +15,12 @@ const INDENT: &str = "      ";
 /// The lines, each ended.
 pub(super) fn lines(plan: &Plan, outcome: &Outcome) -> String {
     let what = what(plan, outcome) + &between(plan);
-    let mut text = wrap(&format!("{} ", paint(STRONG, "haul:")), INDENT, &what, WIDTH);
-    text += &wrap(INDENT, INDENT, &how_fast(plan, outcome), WIDTH);
+    let mut text = wrap(&format!("{} ", paint(STRONG, "haul:")), INDENT, &what, width());
+    text += &wrap(INDENT, INDENT, &how_fast(plan, outcome), width());
     // What is to be done next stands at the end, where it is not complete.
     if matches!(outcome.ended, Ended::Complete) {
         let limit = bottleneck(plan, outcome);
-        text += &if limit.is_empty() { limit } else { wrap(INDENT, INDENT, &limit, WIDTH) };
+        text += &if limit.is_empty() { limit } else { wrap(INDENT, INDENT, &limit, width()) };
     }
     text + &rows_of_trouble(plan, outcome).lines()
 }

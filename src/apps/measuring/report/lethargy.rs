@@ -1,6 +1,7 @@
 //! The part of `haul profile` about system impact: a table, and what it says in a sentence.
 use super::latency;
 use crate::measure::{Effect, Interference, Memory, Profiled, Way};
+use crate::report::columns::cells;
 use crate::report::style::{STRONG, paint};
 use crate::report::units;
 
@@ -10,17 +11,19 @@ const SLOWER: f64 = 1.05;
 /// The table; empty where it was not looked at, or could not be.
 pub(crate) fn table(found: &Profiled) -> String {
     let Some(Ok(lethargy)) = &found.lethargy else { return String::new() };
-    let head = format!(
-        "{:>12} {:>12} {:>10} {:>9} {:>10} {:>10}",
-        "reading", "read", "witness", "start", "meanwhile", "after"
-    );
+    let row = |texts: [&str; 6]| {
+        let widths = [12, 12, 10, 9, 10, 10];
+        let texts: Vec<String> = texts.iter().zip(widths).map(|(text, width)| format!("{text:>width$}")).collect();
+        cells(&texts, 0)
+    };
+    let head = row(["reading", "read", "witness", "start", "meanwhile", "after"]);
     let mut text = format!("\n{}\n", paint(STRONG, &head));
     for effect in &lethargy.effects {
         let read = if effect.way.is_some() { units::size(effect.read_bytes) } else { "-".to_owned() };
         let [before, during, after] =
             [effect.start_before_s, effect.start_during_s, effect.start_after_s].map(|seconds| latency(seconds * 1e6));
         let (name, kept) = (name(effect), effect.kept * 100.0);
-        text += &format!("{name:>12} {read:>12} {kept:>8.0} % {before:>9} {during:>10} {after:>10}\n");
+        text += &(row([name, &read, &format!("{kept:.0} %"), &before, &during, &after]) + "\n");
     }
     text
 }

@@ -4,7 +4,7 @@ use super::{Meter, Run, latency, point, whole};
 use crate::apps::measuring::plan::TableStyle;
 use crate::core::{Facts, Op};
 use crate::measure::{Answer, Entry, Point, State, Trial, Tuned, Watch, Way};
-use crate::report::columns::Columns;
+use crate::report::columns::{Columns, beside, cells};
 use crate::report::style::{STRONG, paint};
 use crate::report::text::described;
 use crate::report::{Out, units};
@@ -53,13 +53,16 @@ impl Watch for TuneTeller {
     }
 }
 
+/// Stands behind a row whose bytes were in the page cache.
+const CACHED: &str = " *";
+
 /// Every point with the figure that charts, answer, JSON and page have, too.
 pub fn tune_table(tuned: &Tuned) -> String {
     let cpu = format!("CPU s/{}", units::giga().0);
-    let heading = format!(
-        "{:8} {:>9} {:>5} {:>10} {:>5} {:>8} {:>8} {:>8} {:>9}",
-        "way", "block", "depth", "rate", "±", "IOPS", "p50", "p99", cpu
-    );
+    let start = format!("{:8} {:>9} {:>5} {:>10} {:>5}", "way", "block", "depth", "rate", "±");
+    let names = [("IOPS", 8), ("p50", 8), ("p99", 8), (&cpu, 9)];
+    let more = names.map(|(name, width)| format!("{name:>width$}"));
+    let heading = cells(&[[start].as_slice(), &more].concat(), CACHED.len());
     let rows: String = tuned.sweep.entries().iter().map(row).collect();
     format!("\n{}\n{rows}", paint(STRONG, &heading))
 }
@@ -68,18 +71,20 @@ fn row(entry: &Entry) -> String {
     let Point { way, block_bytes, depth } = entry.point;
     let start = format!("{:8} {:>9} {depth:>5}", way.name(), units::block(block_bytes.into()));
     if let State::LeftOut(why) = entry.state {
-        return format!("{start}  omitted: {why}\n");
+        return beside(&start, &format!("omitted: {why}"));
     }
     let of = |number: fn(&Trial) -> f64| entry.median_of(number);
     let Some(rate) = entry.rate() else {
-        return format!("{start}  failed: no transfer succeeded\n");
+        return beside(&start, "failed: no transfer succeeded");
     };
     let [p50, p99] = [of(|trial| trial.p50_us), of(|trial| trial.p99_us)].map(|us| latency(us.unwrap_or(0.0)));
     let cpu = of(Trial::cpu_s_per_gib).unwrap_or(0.0) * units::giga().1;
     let requests = requests_per_s(entry).unwrap_or(0.0);
     let (rate, spread) = (units::rate_at_a_glance(whole(rate)), spread(entry));
-    let cached = if entry.was_cached() { " *" } else { "" };
-    format!("{start} {rate:>10} {spread:>5} {requests:>8.0} {p50:>8} {p99:>8} {cpu:>9.3}{cached}\n")
+    let cached = if entry.was_cached() { CACHED } else { "" };
+    let start = format!("{start} {rate:>10} {spread:>5}");
+    let more = [format!("{requests:>8.0}"), format!("{p50:>8}"), format!("{p99:>8}"), format!("{cpu:>9.3}")];
+    cells(&[[start].as_slice(), &more].concat(), CACHED.len()) + cached + "\n"
 }
 
 /// Requests a second at the rate that is told.
