@@ -8,6 +8,7 @@ mod also;
 mod also_verify;
 mod bar;
 mod beside;
+mod completions;
 mod damage;
 mod delta;
 mod delta_manifest;

@@ -111,6 +111,11 @@ impl Terminal {
         self.session.send_line(line).expect("it listens");
     }
 
+    /// Types text, and does not end the line.
+    pub fn type_text(&mut self, text: &str) {
+        self.session.send(text).and_then(|_| self.session.flush()).expect("it listens");
+    }
+
     /// Types a key together with Ctrl.
     pub fn control(&mut self, key: char) {
         self.session.send_control(key).expect("it listens");

@@ -1,4 +1,6 @@
 //! `haul generate`: what packages install beside the program, made of the list of commands.
+mod completions;
+
 use super::command::{Call, Command, Unmeant, Words};
 use super::copy::words::manual;
 use super::definition::definition;
@@ -27,6 +29,9 @@ pub(super) fn define(command: clap::Command, commands: &[Command]) -> clap::Comm
         .mut_arg("artifact", |word| word.value_parser(PossibleValuesParser::new(names)))
 }
 
+/// The name of the command, which packages need and people do not.
+const NAME: &str = "generate";
+
 /// The man page `haul(1)`.
 pub(super) const PAGE: &str = "man";
 
@@ -52,12 +57,10 @@ impl Words for GenerateArguments {
 
 /// The artifact, ready for a file: the same on every run of the same version, for no date is in it.
 pub(super) fn render(artifact: &str, commands: &[Command]) -> String {
-    let haul = definition(commands);
     if let Some((_, shell)) = SHELLS.iter().find(|(name, _)| *name == artifact) {
-        let (mut haul, mut bytes) = (haul, Vec::new());
-        clap_complete::generate(*shell, &mut haul, "haul", &mut bytes);
-        return String::from_utf8_lossy(&bytes).into_owned();
+        return completions::script(*shell, commands, NAME);
     }
+    let haul = definition(commands);
     let of_command = commands.iter().find(|command| page_of(command.name) == artifact);
     match of_command.and_then(|command| command.manual) {
         Some(of_command) => of_command(haul),
