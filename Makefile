@@ -11,9 +11,13 @@ man1dir = $(DESTDIR)$(PREFIX)/share/man/man1
 bashdir = $(DESTDIR)$(PREFIX)/share/bash-completion/completions
 zshdir = $(DESTDIR)$(PREFIX)/share/zsh/site-functions
 fishdir = $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d
+schemadir = $(DESTDIR)$(PREFIX)/share/haul/schema
 
 release = $(CARGO_TARGET_DIR)/release/haul
 generated = $(CARGO_TARGET_DIR)/generated
+# The commands with a man page haul-NAME(1), beside haul(1).
+pages = copy dd journal list manifest pattern profile sg_dd tune verify
+schemas = $(wildcard docs/schema/*.json)
 
 # What `make bench` measures: SCENARIO="ram stream" QUICK=1 ROUNDS=9 SEED=7 ONLY="haul qemu-img".
 SCENARIO ?=
@@ -26,16 +30,21 @@ SIZE ?=
 bench_options = $(if $(SEEDS),--seeds $(SEEDS)) $(if $(SIZE),--zoo-size $(SIZE)) $(if $(SEED),--seed $(SEED)) $(if $(QUICK),--quick) $(if $(ROUNDS),--rounds $(ROUNDS)) $(foreach name,$(ONLY),--only $(name))
 
 .DEFAULT_GOAL := build
-.PHONY: all build demo test test-long lab-test bench bench-pump bench-stages peers check fmt-check clippy doc-check \
-	lint-scripts doc man completions generate install uninstall deps coverage clean help
+.PHONY: all build demo picture test test-long lab-test bench bench-pump bench-stages peers check fmt-check clippy doc-check \
+	lint-scripts doc man completions generate install uninstall deps coverage clean help \
+	static deb tarball oci sbom packages dist package-test package-deps reproducible msrv deny audit
 
 all: build man completions ## The release binary, the man pages and the completions
 
-build: ## The release binary
-	$(CARGO) build --release --locked
+build: ## The release binary; the same commit and compiler give the same bytes in any directory
+	CARGO="$(CARGO)" packaging/build
 
-demo: build ## Copy one made-up disk to another, verify it with cmp, clean up
-	scripts/demo $(release)
+demo: ## Copy one made-up disk to another, verify it with cmp, clean up
+	@haul=$$(CARGO="$(CARGO)" scripts/haul-for-demo) && scripts/demo "$$haul"
+
+picture: build ## Renew the README's picture of that copy; needs tmux and python3
+	scripts/picture $(release) >$(CARGO_TARGET_DIR)/copy.svg
+	mv $(CARGO_TARGET_DIR)/copy.svg docs/images/copy.svg
 
 test: deps ## Install what the tests need and is missing, then run every test but the laboratory; COVERAGE=1 prints the coverage too
 	scripts/left-behind $(if $(COVERAGE),scripts/coverage,$(CARGO) test --workspace --locked --no-fail-fast)
@@ -72,7 +81,7 @@ doc-check: ## The documentation builds without a warning, that of private items 
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --locked --no-deps --document-private-items
 
 lint-scripts: ## The shell scripts pass shellcheck, where there is one
-	@if command -v shellcheck >/dev/null; then shellcheck -x .ci/run $$(grep -lE '^#!.*sh$$' scripts/*) && \
+	@if command -v shellcheck >/dev/null; then shellcheck -x .ci/run $$(grep -lsE '^#!.*sh$$' scripts/* packaging/*) && \
 	shellcheck -x -P SCRIPTDIR lab/vmlab lab/*.sh lab/proofs/*.sh && shellcheck -s dash lab/guest-init; \
 	else echo "shellcheck is not installed: scripts are not checked"; fi
 
@@ -82,10 +91,7 @@ doc: ## The documentation of the library, in target/doc
 man: build ## The man pages, in target/generated
 	mkdir -p $(generated)
 	$(release) generate man >$(generated)/haul.1
-	$(release) generate man-dd >$(generated)/haul-dd.1
-	$(release) generate man-sg_dd >$(generated)/haul-sg_dd.1
-	$(release) generate man-tune >$(generated)/haul-tune.1
-	$(release) generate man-profile >$(generated)/haul-profile.1
+	set -e; for page in $(pages); do $(release) generate man-$$page >$(generated)/haul-$$page.1; done
 
 completions: build ## Completions for bash, zsh and fish, in target/generated
 	mkdir -p $(generated)
@@ -95,30 +101,28 @@ completions: build ## Completions for bash, zsh and fish, in target/generated
 
 generate: man completions ## Renew the checked-in man pages and completions in contrib
 	mkdir -p contrib/completions
-	cp $(addprefix $(generated)/,haul.1 haul-dd.1 haul-sg_dd.1 haul-tune.1 haul-profile.1) contrib/
+	cp $(generated)/haul.1 $(pages:%=$(generated)/haul-%.1) contrib/
 	cp $(generated)/haul.bash $(generated)/_haul $(generated)/haul.fish contrib/completions/
 
 # sudo often hides cargo: then what `make` built before is installed.
 install: ## Install below PREFIX (/usr/local), staged in DESTDIR
 	@if command -v $(CARGO) >/dev/null; then $(MAKE) build; \
 	elif [ ! -x $(release) ]; then echo "$(release) is not there; run make first, as a user who has cargo"; exit 1; fi
-	$(INSTALL) -d $(bindir) $(man1dir) $(bashdir) $(zshdir) $(fishdir)
+	$(INSTALL) -d $(bindir) $(man1dir) $(bashdir) $(zshdir) $(fishdir) $(schemadir)
 	$(INSTALL) -m 755 $(release) $(bindir)/haul
 	$(release) generate man >$(man1dir)/haul.1
-	$(release) generate man-dd >$(man1dir)/haul-dd.1
-	$(release) generate man-sg_dd >$(man1dir)/haul-sg_dd.1
-	$(release) generate man-tune >$(man1dir)/haul-tune.1
-	$(release) generate man-profile >$(man1dir)/haul-profile.1
+	set -e; for page in $(pages); do $(release) generate man-$$page >$(man1dir)/haul-$$page.1; done
 	ln -sf haul-sg_dd.1 $(man1dir)/haul-sgp_dd.1
 	ln -sf haul-sg_dd.1 $(man1dir)/haul-sgm_dd.1
 	$(release) generate bash >$(bashdir)/haul
 	$(release) generate zsh >$(zshdir)/_haul
 	$(release) generate fish >$(fishdir)/haul.fish
+	$(INSTALL) -m 644 $(schemas) $(schemadir)
 
 uninstall: ## Remove what install put there
 	rm -f $(bindir)/haul $(bashdir)/haul $(zshdir)/_haul $(fishdir)/haul.fish
-	rm -f $(addprefix $(man1dir)/,haul.1 haul-dd.1 haul-sg_dd.1 haul-sgp_dd.1 haul-sgm_dd.1 \
-		haul-tune.1 haul-profile.1)
+	rm -f $(man1dir)/haul.1 $(pages:%=$(man1dir)/haul-%.1) $(man1dir)/haul-sgp_dd.1 $(man1dir)/haul-sgm_dd.1
+	rm -rf $(DESTDIR)$(PREFIX)/share/haul
 
 deps: ## Install the Debian packages that the tests use and that are missing
 	scripts/install-test-deps
@@ -130,8 +134,46 @@ bench: build peers ## Measure against the peers and the limit; SCENARIO="ram dis
 	$(CARGO) build --locked -p haul-bench -p modelled-disk
 	$(CARGO_TARGET_DIR)/debug/haul-bench --haul $(release) $(bench_options) $(SCENARIO)
 
+static: ## The release binary and target/static/haul, which needs no shared library
+	CARGO="$(CARGO)" packaging/build --static
+
+deb: build package-deps ## The Debian package, in target/dist
+	CARGO="$(CARGO)" packaging/deb
+
+tarball: static package-deps ## The static binary with man pages and completions, in target/dist
+	CARGO="$(CARGO)" packaging/tarball
+
+oci: static package-deps ## An OCI image of the static binary alone, in target/dist
+	CARGO="$(CARGO)" packaging/oci
+
+sbom: package-deps ## A bill of materials of the dependencies (CycloneDX), in target/dist
+	CARGO="$(CARGO)" packaging/sbom
+
+packages: deb tarball oci ## The Debian package, the tarball and the OCI image, in target/dist
+
+dist: packages sbom ## All packages, the bill of materials and their checksums, in target/dist
+	packaging/checksums
+
+package-test: packages ## Install, run and remove the packages in roots of their own; needs root
+	scripts/left-behind $(CARGO) test --locked --no-fail-fast --test packages -- --nocapture
+
+package-deps: ## Install the Debian packages that making and testing packages uses
+	scripts/install-package-deps
+
+reproducible: dist ## Make all packages once more in another directory, and compare the bytes
+	packaging/rebuild
+
 peers: ## Install the Debian packages of the peers that are missing
 	scripts/install-bench-peers
+
+msrv: ## The library and the binary build with the oldest Rust that Cargo.toml allows
+	scripts/msrv
+
+deny: ## Licenses, sources and doubles among the dependencies (deny.toml); installs cargo-deny into target/tools
+	$$(scripts/cargo-tool cargo-deny)/cargo-deny --locked check bans licenses sources
+
+audit: ## Known vulnerabilities of the dependencies; installs cargo-audit into target/tools, and fetches the advisories
+	$$(scripts/cargo-tool cargo-audit)/cargo-audit audit --deny warnings
 
 clean: ## Remove everything that was built
 	$(CARGO) clean

@@ -6,8 +6,8 @@ use std::path::PathBuf;
 
 /// Measures haul against its peers, against the limit of the disks, and compares the bytes after each run.
 ///
-/// Needs root: it makes loop devices and mounts, in a mount namespace of its own. docs/measuring.md says how to read
-/// what it prints.
+/// Needs root: it makes loop devices and mounts, in a mount namespace of its own. docs/developer/measuring.md says
+/// how to read what it prints.
 #[derive(Debug, Parser)]
 #[command(name = "haul-bench", version)]
 pub struct Arguments {

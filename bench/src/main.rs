@@ -1,4 +1,4 @@
-//! `haul-bench`: see `docs/measuring.md`.
+//! `haul-bench`: see `docs/developer/measuring.md`.
 use clap::Parser;
 use haul_bench::cli::Arguments;
 use haul_bench::error::Result;

@@ -1,5 +1,5 @@
 //! The governor on disks drawn at random, in simulated time: a part of `make bench SCENARIO=zoo`. The figures are the
-//! same on every machine; `docs/measuring.md` has those of all seeds.
+//! same on every machine; `docs/developer/measuring.md` has those of all seeds.
 use haul_bench::zoo::{Draw, FAMILIES, Regret, regrets, summary};
 
 /// Those with a head on both sides, behind what mixes up their queues.

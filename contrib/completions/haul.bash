@@ -268,7 +268,7 @@ _haul() {
                     return 0
                     ;;
                 --passthrough)
-                    COMPREPLY=($(compgen -W "possible source dest both" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "possible source destination both" -- "${cur}"))
                     return 0
                     ;;
                 --command-timeout)
@@ -606,7 +606,7 @@ _haul() {
                     return 0
                     ;;
                 --passthrough)
-                    COMPREPLY=($(compgen -W "possible source dest both" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "possible source destination both" -- "${cur}"))
                     return 0
                     ;;
                 --command-timeout)
@@ -714,7 +714,7 @@ _haul() {
                     return 0
                     ;;
                 --passthrough)
-                    COMPREPLY=($(compgen -W "possible source dest both" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "possible source destination both" -- "${cur}"))
                     return 0
                     ;;
                 --command-timeout)
@@ -1066,7 +1066,7 @@ _haul() {
                     return 0
                     ;;
                 --passthrough)
-                    COMPREPLY=($(compgen -W "possible source dest both" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "possible source destination both" -- "${cur}"))
                     return 0
                     ;;
                 --command-timeout)

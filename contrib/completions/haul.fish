@@ -73,9 +73,9 @@ never\t'never'"
 complete -c haul -n "__fish_haul_using_subcommand copy" -l direct -d 'Direct I/O: auto, always, never' -r -f -a "auto\t'where it is faster'
 always\t'always, or fail'
 never\t'never'"
-complete -c haul -n "__fish_haul_using_subcommand copy" -l passthrough -d 'SCSI or NVMe passthrough: source, dest, both' -r -f -a "possible\t'every side that supports it, at least one'
+complete -c haul -n "__fish_haul_using_subcommand copy" -l passthrough -d 'SCSI/NVMe passthrough: source, destination, both' -r -f -a "possible\t'every side that supports it, at least one'
 source\t'the source, or fail'
-dest\t'the destination, or fail'
+destination\t'the destination, or fail'
 both\t'both, or fail'"
 complete -c haul -n "__fish_haul_using_subcommand copy" -l command-timeout -d 'Timeout of passthrough commands in seconds' -r -f
 complete -c haul -n "__fish_haul_using_subcommand copy" -l engine -d 'auto, ring (io_uring), threads, sync' -r -f -a "auto\t'ring where the kernel allows it, otherwise threads'
@@ -122,9 +122,9 @@ retry:3\,skip\t''"
 complete -c haul -n "__fish_haul_using_subcommand verify" -l direct -d 'Direct I/O: auto, always, never' -r -f -a "auto\t'where it is faster'
 always\t'always, or fail'
 never\t'never'"
-complete -c haul -n "__fish_haul_using_subcommand verify" -l passthrough -d 'SCSI or NVMe passthrough: source, dest, both' -r -f -a "possible\t'every side that supports it, at least one'
+complete -c haul -n "__fish_haul_using_subcommand verify" -l passthrough -d 'SCSI/NVMe passthrough: source, destination, both' -r -f -a "possible\t'every side that supports it, at least one'
 source\t'the source, or fail'
-dest\t'the destination, or fail'
+destination\t'the destination, or fail'
 both\t'both, or fail'"
 complete -c haul -n "__fish_haul_using_subcommand verify" -l command-timeout -d 'Timeout of passthrough commands in seconds' -r -f
 complete -c haul -n "__fish_haul_using_subcommand verify" -l engine -d 'auto, ring (io_uring), threads, sync' -r -f -a "auto\t'ring where the kernel allows it, otherwise threads'
@@ -175,9 +175,9 @@ size=\t''"
 complete -c haul -n "__fish_haul_using_subcommand pattern; and __fish_seen_subcommand_from write" -l direct -d 'Direct I/O: auto, always, never' -r -f -a "auto\t'where it is faster'
 always\t'always, or fail'
 never\t'never'"
-complete -c haul -n "__fish_haul_using_subcommand pattern; and __fish_seen_subcommand_from write" -l passthrough -d 'SCSI or NVMe passthrough: source, dest, both' -r -f -a "possible\t'every side that supports it, at least one'
+complete -c haul -n "__fish_haul_using_subcommand pattern; and __fish_seen_subcommand_from write" -l passthrough -d 'SCSI/NVMe passthrough: source, destination, both' -r -f -a "possible\t'every side that supports it, at least one'
 source\t'the source, or fail'
-dest\t'the destination, or fail'
+destination\t'the destination, or fail'
 both\t'both, or fail'"
 complete -c haul -n "__fish_haul_using_subcommand pattern; and __fish_seen_subcommand_from write" -l command-timeout -d 'Timeout of passthrough commands in seconds' -r -f
 complete -c haul -n "__fish_haul_using_subcommand pattern; and __fish_seen_subcommand_from write" -l engine -d 'auto, ring (io_uring), threads, sync' -r -f -a "auto\t'ring where the kernel allows it, otherwise threads'
@@ -207,9 +207,9 @@ complete -c haul -n "__fish_haul_using_subcommand pattern; and __fish_seen_subco
 complete -c haul -n "__fish_haul_using_subcommand pattern; and __fish_seen_subcommand_from check" -l direct -d 'Direct I/O: auto, always, never' -r -f -a "auto\t'where it is faster'
 always\t'always, or fail'
 never\t'never'"
-complete -c haul -n "__fish_haul_using_subcommand pattern; and __fish_seen_subcommand_from check" -l passthrough -d 'SCSI or NVMe passthrough: source, dest, both' -r -f -a "possible\t'every side that supports it, at least one'
+complete -c haul -n "__fish_haul_using_subcommand pattern; and __fish_seen_subcommand_from check" -l passthrough -d 'SCSI/NVMe passthrough: source, destination, both' -r -f -a "possible\t'every side that supports it, at least one'
 source\t'the source, or fail'
-dest\t'the destination, or fail'
+destination\t'the destination, or fail'
 both\t'both, or fail'"
 complete -c haul -n "__fish_haul_using_subcommand pattern; and __fish_seen_subcommand_from check" -l command-timeout -d 'Timeout of passthrough commands in seconds' -r -f
 complete -c haul -n "__fish_haul_using_subcommand pattern; and __fish_seen_subcommand_from check" -l engine -d 'auto, ring (io_uring), threads, sync' -r -f -a "auto\t'ring where the kernel allows it, otherwise threads'

@@ -6,8 +6,8 @@ use haul::disks::scsi::sense::Sense;
 use haul::disks::scsi::{inquiry, lba_status, xcopy};
 use haul::ledger::{journal, manifest, mapfile::Mapfile};
 
-/// The lines of `text` with the checks that docs/manifest.md describes, made here a second time: no fuzzer would guess
-/// them, and what is behind them is to be reached.
+/// The lines of `text` with the checks that docs/user/manifest.md describes, computed here a second time: a fuzzer cannot
+/// guess them, and the code behind them must be reached.
 fn sealed(text: &[u8]) -> Vec<u8> {
     let (mut out, mut last) = (Vec::new(), String::new());
     for line in text.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {

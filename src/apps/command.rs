@@ -9,7 +9,7 @@ use clap::{ArgMatches, Args, FromArgMatches};
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
-/// Why words that clap took cannot be meant.
+/// Why words that clap took are invalid.
 pub(super) type Unmeant = (ErrorKind, String);
 
 /// What a command is given beside its words.
@@ -27,10 +27,12 @@ pub(super) trait Words: Args + FromArgMatches {
     /// What they mean.
     type Options;
 
+    /// Sections of its man page behind the options, in the form of the help texts.
+    const PAGE: &'static [&'static str] = &[];
+
     /// What these words mean.
     ///
-    /// # Errors
-    /// Why they cannot be meant.
+    /// # Errors Why they are invalid.
     fn into_options(self) -> std::result::Result<Self::Options, Unmeant>;
 
     /// Does it.
@@ -54,10 +56,16 @@ pub(super) struct Command {
     /// Gives the command that clap is to know, which has its name and its line, its help, words and options.
     pub(super) define: fn(clap::Command, &[Command]) -> clap::Command,
     pub(super) run: Run,
-    /// Makes its own man page, `haul-NAME(1)`, of the definition of all commands.
-    pub(super) manual: Option<fn(clap::Command) -> String>,
-    /// What `haul(1)` has to say of it beside that; empty for nothing.
-    pub(super) section: &'static str,
+    /// Its man page, `haul-NAME(1)`; `None` where it has none.
+    pub(super) manual: Option<Manual>,
+}
+
+/// How a man page is made.
+pub(super) enum Manual {
+    /// Of the command's definition, with these sections behind the options.
+    Sections(&'static [&'static str]),
+    /// Of a text of its own.
+    Text(fn() -> String),
 }
 
 /// How a command runs.
@@ -70,20 +78,10 @@ pub(super) enum Run {
 }
 
 impl Command {
-    /// One whose words clap reads. Its help is laid out when somebody asks for this command, not whenever haul starts.
+    /// One whose words clap reads. Its help is laid out when this command is used, not whenever haul starts.
     pub(super) const fn of<W: Words>(name: &'static str, about: &'static str) -> Command {
         let define = |command: clap::Command, _: &[Command]| command.defer(in_full::<W>);
-        Command { name, about, define, run: Run::Words(run::<W>), manual: None, section: "" }
-    }
-
-    /// The same, with a man page of its own.
-    pub(super) const fn with_manual(self, manual: fn(clap::Command) -> String) -> Command {
-        Command { manual: Some(manual), ..self }
-    }
-
-    /// The same, with a section in `haul(1)`.
-    pub(super) const fn with_section(self, section: &'static str) -> Command {
-        Command { section, ..self }
+        Command { name, about, define, run: Run::Words(run::<W>), manual: Some(Manual::Sections(W::PAGE)) }
     }
 
     /// A program of this name behaves as this command.

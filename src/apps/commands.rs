@@ -9,9 +9,9 @@ use super::generate::{self, GenerateArguments};
 use super::journal::words::JournalArguments;
 use super::list::ListArguments;
 use super::manifest::words::ManifestArguments;
-use super::measuring::{ProfileArguments, TuneArguments, profile_manual, tune_manual};
+use super::measuring::{ProfileArguments, TuneArguments};
 use super::other_names::{self, Meant};
-use super::pattern::{DAMAGE, PatternArguments};
+use super::pattern::PatternArguments;
 use super::stack::with_stack;
 use super::verify::words::VerifyArguments;
 use crate::report::{Out, text};
@@ -23,19 +23,14 @@ static COMMANDS: &[Command] = &[
     Command::of::<CopyArguments>("copy", "Copy a disk, a partition, a file or a stream"),
     Command::of::<VerifyArguments>("verify", "Compare two sides: what differs, and where"),
     Command::of::<ManifestArguments>("manifest", "Show or compare manifests of copies"),
-    Command::of::<PatternArguments>("pattern", "Test a disk: write a pattern, then verify it").with_section(DAMAGE),
+    Command::of::<PatternArguments>("pattern", "Test a disk: write a pattern, then verify it"),
     Command::of::<JournalArguments>("journal", "Exchange a journal with GNU ddrescue"),
-    Command::of::<TuneArguments>(
-        "tune",
-        "Find the best block size and queue depth for a \
-        disk",
-    )
-    .with_manual(tune_manual),
-    Command::of::<ProfileArguments>("profile", "Measure a disk: rate by position, latency of commands")
-        .with_manual(profile_manual),
+    Command::of::<TuneArguments>("tune", "Find the best block size and queue depth for a disk"),
+    Command::of::<ProfileArguments>("profile", "Measure a disk: rate by position, latency of commands"),
     Command::of::<ListArguments>("list", "List block devices: aliases, size, identity, use and partitions"),
     Command {
         define: generate::define,
+        manual: None,
         ..Command::of::<GenerateArguments>("generate", "Print a man page or shell completions")
     },
     fronts::DD,

@@ -1,4 +1,4 @@
-//! Whoever sits before the terminal: asked before anything is lost, shown what runs, listened to for signals.
+//! The user at the terminal: asks before data is lost, shows progress, handles signals.
 use super::exit::Exit;
 use super::signals::{Running, Signals};
 use super::unbegun::by_signal;
@@ -20,18 +20,19 @@ pub(super) struct Console {
     signals: Signals,
     /// The run that was shown last.
     last: Mutex<Option<Arc<Progress>>>,
-    /// Warnings for those who read JSON lines, which are told when a run begins.
+    /// Warnings for readers of JSON lines, which are reported when a run begins.
     pending: Mutex<Vec<String>>,
 }
 
 impl Console {
-    /// Listens for signals from now on. One that comes before anything runs is told of as a `report` about the command
+    /// Listens for signals from now on. One that comes before anything runs is reported as a `report` about the command
     /// line `words`.
     ///
     /// # Errors
     /// As for [`Signals::watch`].
     pub(super) fn new(options: &Options, report: &'static str, words: &[String], out: Out) -> Result<Arc<Console>> {
-        // A write beyond `ulimit -f` fails with EFBIG then, which is told and leaves the journal, instead of ending us.
+        // A write beyond `ulimit -f` fails with EFBIG then, which is reported and leaves the journal, instead of ending
+        // us.
         sys::ignore(libc::SIGXFSZ);
         let signals = Signals::watch_with(out, by_signal(options, report, words, out))?;
         Ok(Arc::new(Console {
@@ -62,7 +63,7 @@ impl Console {
         self.signals.asked().map_or(exit, Exit::Signal)
     }
 
-    /// Ends what is shown with the report: for those who read JSON lines it is the last line.
+    /// Ends what is shown with the report: for readers of JSON lines it is the last line.
     pub(super) fn finish_with(&self, report: &impl Serialize) {
         let last = locked(&self.last).take();
         last.iter().for_each(|progress| progress.finish_with(report));

@@ -9,7 +9,7 @@ pub enum Exit {
     /// With this status: 0 done and durable, or equal; 1 I/O failure, or different; 2 usage, 3 refused for safety,
     /// 4 out of time.
     Status(u8),
-    /// By this signal, as it would have without us.
+    /// By this signal, as it would have without haul.
     Signal(i32),
 }
 
@@ -23,7 +23,7 @@ impl Exit {
     /// The status of a copy that `--time` ended before it was whole: status 0 would let a script remove the source.
     pub const OUT_OF_TIME: u8 = 4;
 
-    /// The status of a run that went around what it could not read.
+    /// The status of a run that skipped what it could not read.
     pub const UNREAD: u8 = 1;
 
     /// The same where something else went wrong, too: status 0 would be untrue. A signal stays what ended it.

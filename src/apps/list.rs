@@ -1,6 +1,7 @@
 //! `haul list`.
 use super::command::{Call, Unmeant, Words};
 use super::exit::{Exit, printed};
+use crate::cli::help::{ENVIRONMENT, FILES};
 use crate::disks::probe;
 use crate::job::{saved, undo};
 use crate::report::{json, list, text};
@@ -16,8 +17,17 @@ pub(super) struct ListArguments {
 }
 
 impl Words for ListArguments {
-    /// JSON is wanted.
+    /// JSON is requested.
     type Options = bool;
+
+    const PAGE: &'static [&'static str] = &[
+        include_str!("help/list-output.txt"),
+        include_str!("help/list-status.txt"),
+        ENVIRONMENT,
+        FILES,
+        include_str!("help/list-examples.txt"),
+        "# SEE ALSO\nhaul(1), haul-copy(1), haul-tune(1), lsblk(8), lsscsi(8)\n",
+    ];
 
     fn into_options(self) -> Result<bool, Unmeant> {
         Ok(self.json)

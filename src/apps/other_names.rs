@@ -1,4 +1,4 @@
-//! Names of other programs that people come with: which command of haul does their work.
+//! Names of other programs that users may type: which command of haul does their work.
 use crate::report::style::{DANGER, paint};
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
@@ -7,8 +7,7 @@ use std::path::Path;
 const NAMES: &[(&str, &str)] = &[
     (
         "sgq_dd",
-        "'haul sgp_dd' accepts its operands and keeps many commands in flight; 'haul copy' finds the best \
-        number",
+        "'haul sgp_dd' accepts its operands and keeps many commands in flight; 'haul copy' finds the best number",
     ),
     ("sg_map", "'haul list' shows the SCSI generic nodes (sg) of disks, 'haul list --json' for programs"),
     ("sg_rbuf", "'haul profile /dev/sgN' measures READ BUFFER by size, as well as reads of the medium"),
@@ -18,7 +17,7 @@ const NAMES: &[(&str, &str)] = &[
     ("dd-parallel", "'haul dd-parallel SRC DST' is 'haul copy SRC DST', which overlaps reads and writes"),
 ];
 
-/// What becomes of a command line that begins with one of the names.
+/// What happens to a command line that begins with one of the names.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Meant {
     /// One line for standard error; the status is 2.

@@ -1,4 +1,4 @@
-//! The page of `--report`: where it goes is looked at first, and it is written last.
+//! The page of `--report`: where it goes is examined first, and it is written last.
 use super::exit::{Exit, failed};
 use super::told::Went;
 use crate::core::{Facts, Result, Series, Side};

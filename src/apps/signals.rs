@@ -14,7 +14,7 @@ pub(super) struct Running {
     pub(super) progress: Option<Arc<Progress>>,
 }
 
-/// What is said when a signal comes before there is a run, which ends the process at once then.
+/// The reaction to a signal before there is a run, which ends the process at once then.
 pub(super) struct Unbegun {
     /// Tells programs that read along why the process ends.
     pub(super) tell: Box<dyn Fn(i32) + Send>,
@@ -22,7 +22,7 @@ pub(super) struct Unbegun {
     pub(super) says_that_nothing_runs: bool,
 }
 
-/// Hears signals in a thread of its own, from before the copy to its end.
+/// Handles signals in a separate thread, from before the copy to its end.
 pub(super) struct Signals {
     running: Arc<Mutex<Option<Running>>>,
     handle: Handle,
@@ -59,7 +59,7 @@ impl Signals {
         self.begin(|| copy);
     }
 
-    /// The same for what `begin` begins. No signal is heard meanwhile, so that the words about one that came before are
+    /// The same for what `begin` begins. No signal is handled meanwhile, so that the message about an earlier one is
     /// the last. One that came after the run before it counts for this one.
     pub(super) fn begin(&self, begin: impl FnOnce() -> Running) {
         let mut running = self.running();
@@ -101,7 +101,7 @@ impl Drop for Signals {
 }
 
 fn hear(signal: i32, running: &Mutex<Option<Running>>, unbegun: &Unbegun, out: Out) {
-    // Held to the end: whoever is about to begin waits while the last words are said.
+    // Held to the end: a run about to begin waits until the last message is printed.
     let running = running.lock().unwrap_or_else(PoisonError::into_inner);
     match (signal, &*running) {
         (SIGUSR1, Some(Running { progress: Some(progress), .. })) => progress.print_status(),

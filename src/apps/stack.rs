@@ -8,7 +8,7 @@ const STACK_BYTES: usize = 8 << 20;
 const ENOUGH_BYTES: u64 = 1 << 20;
 
 /// Does `work` on this thread, or, under a small `ulimit -s`, on one that brings a stack of its own. A stack that is
-/// too small ends the process without a word.
+/// too small ends the process without notice.
 pub(super) fn with_stack<T: Send>(work: impl FnOnce() -> T + Send) -> T {
     if getrlimit(Resource::Stack).current.is_none_or(|bytes| bytes >= ENOUGH_BYTES) {
         return work();

@@ -30,7 +30,7 @@ pub(super) fn show(options: &Options, prepared: &Prepared, out: Out) -> Result<E
 /// Shows a plan.
 pub(super) fn show_plan(options: &Options, decision: &Decision, [source, dest]: [&Facts; 2], out: Out) -> Result<Exit> {
     let plan = &decision.plan;
-    // Of several dests the slowest would bind, and only the first is looked at.
+    // Of several dests the slowest would bind, and only the first is examined.
     let unknown = options.no_estimate || plan.dests.len() > 1;
     let estimated = if unknown { None } else { estimate::of_plan(plan, source, dest) };
     let estimate = estimated.map(|estimated| estimated.estimate);
@@ -42,7 +42,7 @@ pub(super) fn show_plan(options: &Options, decision: &Decision, [source, dest]: 
     Ok(printed(out, &text))
 }
 
-/// Carries a plan out that moves no byte for good, and tells how it went. Both sides are open.
+/// Carries a plan out that moves no byte for good, and reports how it went. Both sides are open.
 pub(super) fn carry_out(
     options: &Options,
     decision: &Decision,
@@ -65,11 +65,11 @@ pub(super) fn tell(went: &Went<'_>, console: &Console) -> Result<Exit> {
     let report = json::outcome(decision, outcome, words, Some(started));
     console.finish_with(&report);
     let stdout_is_dest = (options.dest == "-" || options.also.iter().any(|dest| dest == "-")) && plan.route.writes();
-    // Progress in JSON has ended with the report: nothing else may stand between its lines.
+    // Progress in JSON has ended with the report: nothing else may be between its lines.
     let told = options.progress == ProgressStyle::Json;
     let print = |text: &str| {
         if stdout_is_dest {
-            // Where lines of JSON stand on standard error, the last of them has the digests.
+            // Where lines of JSON are printed to standard error, the last of them has the digests.
             if !told {
                 out.tell(text);
             }
@@ -104,7 +104,7 @@ pub(super) fn tell(went: &Went<'_>, console: &Console) -> Result<Exit> {
     }))
 }
 
-/// The name that stands in a line of sums: of a part of the source, it must not pass for the sum of the whole.
+/// The name in a line of checksums: of a part of the source, it must not pass for the sum of the whole.
 fn digest_name(options: &Options, plan: &Plan) -> String {
     let address = &plan.source.address;
     if let Some(ranges) = &plan.ranges {

@@ -27,7 +27,7 @@ pub(super) fn tell_unbegun(
     Ok(Exit::Status(error.kind.exit_status()))
 }
 
-/// What is said when a signal comes before there is a run: every end has its JSON, and people know what they did.
+/// The reaction to a signal before there is a run: every end has its JSON, and people know what they did.
 pub(super) fn by_signal(options: &Options, report: &'static str, words: &[String], out: Out) -> signals::Unbegun {
     let says_that_nothing_runs = options.progress != ProgressStyle::Json;
     let (options, words) = (options.clone(), words.to_vec());
@@ -52,7 +52,7 @@ pub(super) fn tell_interrupted(signal: i32, options: &Options, words: &[String],
 fn tell_why(why: Unbegun<'_>, report: &str, options: &Options, words: &[String], out: Out) {
     let document = json::unbegun(report, options.label.as_deref(), words, why);
     match (options.progress, why) {
-        // The error is in it, and nothing else may stand between lines of JSON.
+        // The error is in it, and nothing else may be between lines of JSON.
         (ProgressStyle::Json, _) => out.tell(&last_line(&document)),
         (_, Unbegun::Failed(error)) => out.tell(&text::error(error)),
         (_, Unbegun::Interrupted(_)) => {}

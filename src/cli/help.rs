@@ -3,13 +3,18 @@
 //! A line `# TITLE` begins a section. A line with indented lines below it is a term with its explanation; if it begins
 //! with `$ `, it is a command line. Other lines are paragraphs, with empty lines between them.
 use crate::core::terminal_columns;
-use clap_mangen::Man;
-use minijinja::{Environment, Value, context};
+use minijinja::{Environment, Value};
 use std::fmt::Write;
 use textwrap::{Options, WordSeparator, WordSplitter};
 
 /// How sizes are written.
 pub(crate) const SIZES: &str = include_str!("help/sizes.txt");
+
+/// Environment variables that all commands read.
+pub(crate) const ENVIRONMENT: &str = include_str!("help/environment.txt");
+
+/// Files that haul keeps or reads.
+pub(crate) const FILES: &str = include_str!("help/files.txt");
 
 /// With which status a command that writes ends.
 pub(crate) const EXIT_STATUS: &str = include_str!("help/exit-status.txt");
@@ -98,12 +103,13 @@ pub(crate) fn roff(text: &str) -> String {
     let mut page = String::new();
     for section in sections(text) {
         writeln!(page, ".SH \"{}\"", section.title).ok();
-        for part in section.parts {
+        for (at, part) in section.parts.iter().enumerate() {
             let (head, words) = (escape(&part.head.join(" ")), escape(&part.words.join(" ")));
+            let paragraph = if at == 0 { "" } else { ".PP\n" };
             match (words.as_str(), head.strip_prefix("$ ")) {
-                ("", _) => writeln!(page, ".PP\n{head}"),
+                ("", _) => writeln!(page, "{paragraph}{head}"),
                 (_, None) => writeln!(page, ".TP\n\\fB{head}\\fR\n{words}"),
-                (_, Some(line)) => writeln!(page, ".PP\n{words}\n.RS 4\n.nf\n\\fB{line}\\fR\n.fi\n.RE"),
+                (_, Some(line)) => writeln!(page, "{paragraph}{words}\n.RS 4\n.nf\n\\fB{line}\\fR\n.fi\n.RE"),
             }
             .ok();
         }
@@ -123,26 +129,4 @@ pub(crate) fn escape(text: &str) -> String {
 /// The template with its names filled in by `values`.
 pub(crate) fn fill(template: &str, values: Value) -> String {
     Environment::new().render_str(template, values).expect("a template of ours")
-}
-
-/// The man page that `template` makes of a command's help and options, with `sections` behind them.
-pub(crate) fn manual(mut haul: clap::Command, template: &str, command: &str, sections: &[&str]) -> String {
-    haul.build();
-    let found = haul.find_subcommand(command).expect("it is a subcommand");
-    let [summary, about, long] = [haul.get_about(), found.get_about(), found.get_long_about()]
-        .map(|text| text.map(ToString::to_string).unwrap_or_default());
-    // The first paragraph is the one-line summary, which has its place elsewhere.
-    let paragraphs = long.split("\n\n").skip(1).map(|paragraph| format!(".PP\n{}\n", escape(paragraph)));
-    let mut options = Vec::new();
-    Man::new(found.clone()).render_options_section(&mut options).expect("a vector takes all bytes");
-    let values = context! {
-        command,
-        version => env!("CARGO_PKG_VERSION"),
-        summary => escape(&summary),
-        about => escape(&about),
-        description => paragraphs.collect::<String>(),
-        options => String::from_utf8_lossy(&options),
-        sections => roff(&sections.concat()),
-    };
-    fill(template, values)
 }

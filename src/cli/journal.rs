@@ -5,7 +5,7 @@ use clap::{Args, ValueHint};
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// Whether what is durable is written down, and whether that is gone on with.
+/// Whether what is durable is written down, and whether that is continued.
 #[derive(Debug, Args)]
 pub(crate) struct JournalArguments {
     /// Resume an interrupted copy

@@ -14,7 +14,7 @@ pub(crate) struct ReachArguments {
     #[arg(hide_possible_values = true, hide_default_value = true)]
     pub(crate) direct: When,
 
-    /// SCSI or NVMe passthrough: source, dest, both
+    /// SCSI/NVMe passthrough: source, destination, both
     ///
     /// Send SCSI or NVMe commands to disks, bypassing the block layer, through their passthrough node (/dev/sgN,
     /// /dev/ngXnY): errors then carry the device's error codes. Without a value, on every side that has such a node. A

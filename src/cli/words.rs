@@ -29,7 +29,7 @@ const WHENS: Table<When> = &[
 const PASSES: Table<PassthroughMode> = &[
     ("possible", "every side that supports it, at least one", PassthroughMode::WherePossible),
     ("source", "the source, or fail", PassthroughMode::Source),
-    ("dest", "the destination, or fail", PassthroughMode::Dest),
+    ("destination", "the destination, or fail", PassthroughMode::Dest),
     ("both", "both, or fail", PassthroughMode::Both),
 ];
 
@@ -51,14 +51,17 @@ const STYLES: Table<ProgressStyle> = &[
 const UNITS: Table<Units> =
     &[("si", "powers of 1000: kB, MB, GB", Units::Si), ("iec", "powers of 1024: KiB, MiB, GiB", Units::Iec)];
 
+/// Other spellings of values, which help does not list.
+const ALIASES: [(&str, &str); 2] = [("io_uring", "ring"), ("dest", "destination")];
+
 /// Reads the words of `table`.
 pub(crate) fn words<T: Copy + Send + Sync + 'static>(table: Table<T>) -> impl TypedValueParser<Value = T> {
     let values = table.iter().map(|(word, help, _)| {
         let value = PossibleValue::new(*word).help(*help);
-        if *word == "ring" { value.alias("io_uring") } else { value }
+        value.aliases(ALIASES.iter().filter(|(_, stands_for)| stands_for == word).map(|(alias, _)| *alias))
     });
     PossibleValuesParser::new(values).try_map(move |found| {
-        let word = if found == "io_uring" { "ring" } else { found.as_str() };
+        let word = ALIASES.iter().find(|(alias, _)| found == *alias).map_or(found.as_str(), |(_, word)| word);
         table.iter().find(|(known, ..)| *known == word).map(|(.., value)| *value).ok_or("is unknown")
     })
 }

@@ -22,14 +22,16 @@ const UNREGISTERED: u32 = u32::MAX;
 /// per 2 MiB instead of one per 4 KiB page, which on a virtio disk was worth three times the rate.
 #[derive(Debug)]
 pub struct Arena {
-    /// The mapping, aligned to [`HUGE_BYTES`] by mapping that much more than `len`.
+    /// The mapping, longer than `len` where it is to have huge pages, which begin on a multiple of [`HUGE_BYTES`].
     map: NonNull<u8>,
     map_len: usize,
     base: NonNull<u8>,
     len: usize,
-    /// Bytes that buffers were carved from so far, in whole huge pages: the rest is not resident.
+    /// Size of its pages, in bytes.
+    page_bytes: usize,
+    /// Bytes that buffers were carved from so far, in whole pages: the rest is not resident.
     used: AtomicUsize,
-    /// Buffers that are not home; memory is only carved anew when there are none.
+    /// Buffers that are not home; memory is only carved again when there are none.
     out: AtomicUsize,
     /// Index under which a ring knows the whole arena, or [`UNREGISTERED`].
     registered: AtomicU32,
@@ -44,16 +46,14 @@ unsafe impl Send for Arena {}
 unsafe impl Sync for Arena {}
 
 impl Arena {
-    /// Maps `len` bytes, rounded up to whole huge pages. Nothing is resident yet.
+    /// Maps `len` bytes, rounded up to the size of whole huge pages. It has them, unless less than one is asked for:
+    /// clearing that takes longer than filling a few blocks. Nothing is resident yet.
     ///
     /// # Errors
     /// What `mmap(2)` says, mostly ENOMEM.
     pub fn map(len: usize) -> io::Result<Arc<Arena>> {
-        Arena::of_pages(len.next_multiple_of(HUGE_BYTES).max(HUGE_BYTES), HUGE_BYTES)
-    }
-
-    /// Maps `len` bytes that begin on a multiple of `page_bytes`, both being multiples of that.
-    fn of_pages(len: usize, page_bytes: usize) -> io::Result<Arc<Arena>> {
+        let page_bytes = if len < HUGE_BYTES { PAGE_BYTES } else { HUGE_BYTES };
+        let len = len.next_multiple_of(HUGE_BYTES).max(HUGE_BYTES);
         // What mmap(2) returns is on a page.
         let map_len = len + page_bytes - PAGE_BYTES;
         let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
@@ -66,13 +66,12 @@ impl Arena {
         let gap = map.as_ptr().align_offset(page_bytes);
         // SAFETY: gap <= page_bytes - PAGE_BYTES, so `len` bytes from there are inside the mapping.
         let base = unsafe { map.add(gap) };
-        if page_bytes == HUGE_BYTES {
-            // SAFETY: the range is inside our mapping. A kernel without huge pages says EINVAL, which changes nothing.
-            unsafe { libc::madvise(base.as_ptr().cast(), len, libc::MADV_HUGEPAGE) };
-        }
+        let advice = if page_bytes == HUGE_BYTES { libc::MADV_HUGEPAGE } else { libc::MADV_NOHUGEPAGE };
+        // SAFETY: the range is inside our mapping. A kernel without huge pages says EINVAL, which changes nothing.
+        unsafe { libc::madvise(base.as_ptr().cast(), len, advice) };
         let registered = UNREGISTERED.into();
         let (used, out, registered_bytes) = (0.into(), 0.into(), 0.into());
-        let arena = Arena { map, map_len, base, len, used, out, registered, registered_bytes };
+        let arena = Arena { map, map_len, base, len, page_bytes, used, out, registered, registered_bytes };
         Ok(Arc::new(arena))
     }
 
@@ -129,20 +128,17 @@ impl Arena {
     }
 
     /// One buffer of `len` bytes with an arena of its own. Unlike those of [`Arena::carve`], no page of it is resident
-    /// before it is used; a small one has no huge pages, which take longer to clear than it takes to fill.
+    /// before it is used.
     ///
     /// # Errors
     /// As for [`Arena::map`].
     pub fn lone(len: u32) -> io::Result<Buffer> {
-        let arena = match len as usize {
-            len if len >= HUGE_BYTES => Arena::map(len)?,
-            len => Arena::of_pages(len.max(1).next_multiple_of(PAGE_BYTES), PAGE_BYTES)?,
-        };
+        let arena = Arena::map(len as usize)?;
         arena.out.store(1, Relaxed);
         Ok(Buffer { bytes: arena.base, len, arena })
     }
 
-    /// One buffer of `len` bytes that a driver shares with us: what is at `fd`, mapped.
+    /// One buffer of `len` bytes that a driver shares with haul: what is at `fd`, mapped.
     ///
     /// # Errors
     /// What `mmap(2)` says: ENOMEM for more than the driver has, ENODEV where it shares nothing.
@@ -157,13 +153,23 @@ impl Arena {
         let map = NonNull::new(map.cast::<u8>()).expect("mmap does not return null unless asked");
         let (used, out) = (map_len.into(), 1.into());
         let (registered, registered_bytes) = (UNREGISTERED.into(), 0.into());
-        let arena = Arena { map, map_len, base: map, len: map_len, used, out, registered, registered_bytes };
+        let arena = Arena {
+            map,
+            map_len,
+            base: map,
+            len: map_len,
+            page_bytes: PAGE_BYTES,
+            used,
+            out,
+            registered,
+            registered_bytes,
+        };
         Ok(Buffer { bytes: map, len, arena: Arc::new(arena) })
     }
 
     /// Faults the first `len` bytes in with one call, where the kernel can (since 5.14); else they come as touched.
     fn populate(&self, len: usize) {
-        let len = len.next_multiple_of(HUGE_BYTES).min(self.len);
+        let len = len.next_multiple_of(self.page_bytes).min(self.len);
         self.used.fetch_max(len, Relaxed);
         // SAFETY: the range is inside our mapping; populating does not change contents.
         unsafe { libc::madvise(self.base.as_ptr().cast(), len, libc::MADV_POPULATE_WRITE) };
@@ -266,6 +272,17 @@ mod tests {
         let arena = Arena::map(1 << 20).unwrap();
         drop(arena.carve(4096, 3));
         assert_eq!(arena.carve(65536, 2).len(), 2);
+    }
+
+    #[test]
+    fn a_small_arena_has_memory_for_what_is_carved_from_it_and_a_large_one_whole_huge_pages() {
+        let ready = |arena_bytes, block_bytes| {
+            let arena = Arena::map(arena_bytes).unwrap();
+            drop(arena.carve(block_bytes, 1));
+            arena.as_iovec().iov_len
+        };
+        assert_eq!(ready(64 << 10, 5000), 8192);
+        assert_eq!(ready(HUGE_BYTES, 5000), HUGE_BYTES);
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Sides that lie nowhere: bytes that are made as they are read, and bytes that are looked at instead of kept.
+//! Sides that lie nowhere: bytes that are made as they are read, and bytes that are examined instead of kept.
 use super::Damage;
 
 /// Makes the bytes of a source. Called from any thread, for any offset, in any order.

@@ -92,7 +92,7 @@ pub enum Conclusion {
 pub struct Damage {
     /// Bytes of a block.
     pub block_bytes: u32,
-    /// The run that was looked for.
+    /// The run that was searched for.
     pub run: u64,
     /// Bytes that were judged, in whole blocks.
     pub checked_bytes: u64,

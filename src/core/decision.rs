@@ -1,4 +1,4 @@
-//! A plan, and what is told of it.
+//! A plan, and what is reported about it.
 use super::{Plan, Side};
 
 /// One choice and why it was made, for `--dry-run` and the report.
@@ -21,7 +21,7 @@ impl Reason {
     }
 }
 
-/// What is told of a plan. Nothing is carried out by it.
+/// What is reported about a plan. Nothing is carried out by it.
 #[derive(Clone, Debug, Default)]
 pub struct PlanNotes {
     /// How much is copied, and why so much.
@@ -36,12 +36,12 @@ pub struct PlanNotes {
     pub label: Option<String>,
 }
 
-/// A plan, and what is told of it.
+/// A plan, and what is reported about it.
 #[derive(Clone, Debug)]
 pub struct Decision {
     /// What is carried out.
     pub plan: Plan,
-    /// What is told.
+    /// What is reported.
     pub notes: PlanNotes,
 }
 

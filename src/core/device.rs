@@ -16,21 +16,21 @@ pub struct Device {
     pub identity: Identity,
     /// What it was made of: kernel names of the devices beneath a dm or md device, the file beneath a loop device.
     pub made_of: Vec<String>,
-    /// It moves a head; `None` where nobody knows.
+    /// It is rotational; `None` if unknown.
     pub rotational: Option<bool>,
     /// Its medium can be taken out.
     pub removable: bool,
     /// It cannot be written to now.
     pub read_only: bool,
-    /// Smallest addressable unit; 0 where nobody knows.
+    /// Smallest addressable unit; 0 if unknown.
     pub logical_block_bytes: u32,
-    /// Natural write unit; 0 where nobody knows.
+    /// Natural write unit; 0 if unknown.
     pub physical_block_bytes: u32,
     /// Scheduler and read-ahead.
     pub queue_policy: QueuePolicy,
     /// This process may read it; what is on it is not known otherwise.
     pub readable: bool,
-    /// What is on it, as far as its first blocks tell: `GPT`, `ext4 "root"`, `empty`.
+    /// What is on it, according to its first blocks: `GPT`, `ext4 "root"`, `empty`.
     pub content: Option<String>,
     /// Uses of it, of its partitions, and of what is on top of them.
     pub uses: Vec<InUse>,
@@ -59,13 +59,13 @@ pub struct DevicePartition {
     pub undo: Option<WaitingUndo>,
 }
 
-/// An undo journal of a device: measuring it by writing is not over, or was cut off, so that some places do not have
-/// what stood there.
+/// An undo journal of a device: measuring it by writing is not over, or was interrupted, so that some places do not
+/// have the original data.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WaitingUndo {
     /// Where it is.
     pub path: PathBuf,
-    /// Bytes in it; `None` while somebody measures.
+    /// Bytes in it; `None` while a process measures.
     pub kept_bytes: Option<u64>,
 }
 
@@ -80,7 +80,7 @@ pub struct ScsiDevice {
     pub others: Vec<PathBuf>,
     /// Host, channel, target and unit: `2:0:1:0`.
     pub address: String,
-    /// Peripheral device type, as INQUIRY has it; `None` where nobody knows.
+    /// Peripheral device type, as INQUIRY has it; `None` if unknown.
     pub peripheral_type: Option<u8>,
     /// Vendor and model.
     pub model: Option<String>,

@@ -2,7 +2,7 @@
 use super::Kind;
 use std::{error, fmt, io};
 
-/// What a device itself said of a failure: travels inside an [`io::Error`], which has no number then.
+/// A failure as the device itself reported it: travels inside an [`io::Error`], which has no number then.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DeviceError {
     /// What sort of failure it is.
@@ -20,7 +20,7 @@ pub struct DeviceError {
 }
 
 impl DeviceError {
-    /// What the device said, if this error came from one.
+    /// The device's error, if this error came from one.
     pub fn of(error: &io::Error) -> Option<&DeviceError> {
         error.get_ref()?.downcast_ref()
     }

@@ -15,7 +15,7 @@ pub enum Change {
     Grew(u64),
     /// It has this many bytes fewer.
     Shrank(u64),
-    /// Same size, but somebody wrote to it.
+    /// Same size, but another process wrote to it.
     Modified,
 }
 
@@ -30,7 +30,7 @@ impl Change {
     }
 }
 
-/// What is to be told of a side at the end of a copy.
+/// What to report about a side at the end of a copy.
 #[derive(Debug, Default)]
 pub struct Closing {
     /// How it was reached, where that is worth a word in the report: `SCSI commands (/dev/sg0)`.
@@ -62,8 +62,7 @@ pub trait Endpoint: Send + Sync {
     /// Carries the present transfer of the request out and returns when it is done: the bytes moved, at least one
     /// unless the end is reached. Everyone can. Called from any thread; retries EINTR itself.
     ///
-    /// # Errors
-    /// What the kernel said, unchanged, or a [`super::DeviceError`]; ECANCELED after [`Endpoint::cancel`].
+    /// # Errors The kernel's error, unchanged, or a [`super::DeviceError`]; ECANCELED after [`Endpoint::cancel`].
     fn perform(&self, request: &mut Request) -> io::Result<u32>;
 
     /// How to put requests on an io_uring, for endpoints that can be.
@@ -84,8 +83,7 @@ pub trait Endpoint: Send + Sync {
     /// The run that begins at `within.offset`, cut at `within.end()`. `within` is not empty and counts on this side.
     /// Endpoints that know nothing of holes say that all is data.
     ///
-    /// # Errors
-    /// What the kernel said when asked for the next hole.
+    /// # Errors The kernel's error when asked for the next hole.
     fn run_at(&self, within: Extent) -> io::Result<Run> {
         Ok(Run { extent: within, kind: RunKind::Data })
     }
@@ -101,26 +99,24 @@ pub trait Endpoint: Send + Sync {
 
     /// Makes a regular dest file end at `size` bytes; others do nothing.
     ///
-    /// # Errors
-    /// What `ftruncate(2)` said.
+    /// # Errors The error of `ftruncate(2)`.
     fn end_at(&self, _size: u64) -> io::Result<()> {
         Ok(())
     }
 
     /// Returns when everything written so far survives a power loss, a new file's name too.
     ///
-    /// # Errors
-    /// What `fdatasync(2)` said: also of writes that were acknowledged before.
+    /// # Errors The error of `fdatasync(2)`: also of writes that were acknowledged before.
     fn make_durable(&self) -> io::Result<()> {
         Ok(())
     }
 
-    /// Takes bytes of `from` over without any of them through us: those of `extent`, which counts there, to `to_offset`
-    /// on this side. Returns the bytes: one at least, and all of `extent` or fewer; of a file all. They do not overlap.
+    /// Takes bytes of `from` over without transferring them to haul: those of `extent`, which counts there, to
+    /// `to_offset` on this side. Returns the bytes: one at least, and all of `extent` or fewer; of a file all. They do
+    /// not overlap.
     ///
-    /// # Errors
-    /// EOPNOTSUPP, or a [`super::DeviceError`] of [`Kind::Unsupported`], where it cannot; of a file system also EXDEV
-    /// or EINVAL. Nothing has changed then. Else what the device said.
+    /// # Errors EOPNOTSUPP, or a [`super::DeviceError`] of [`Kind::Unsupported`], where it cannot; of a file system
+    /// also EXDEV or EINVAL. Nothing has changed then. Otherwise the device's error.
     fn offload(&self, _from: OffloadSource<'_>, _extent: Extent, _to_offset: u64) -> io::Result<u64> {
         Err(io::Error::from_raw_os_error(libc::EOPNOTSUPP))
     }
@@ -131,7 +127,7 @@ pub trait Endpoint: Send + Sync {
         None
     }
 
-    /// Makes calls of `perform` that wait for somebody else, as on a pipe, return ECANCELED, now and from now on.
+    /// Makes calls of `perform` that wait for another process, as on a pipe, return ECANCELED, now and from now on.
     fn cancel(&self) {}
 
     /// What a failure means here. `error` came of `op` at `offset` on this side.
@@ -143,7 +139,7 @@ pub trait Endpoint: Send + Sync {
         }
     }
 
-    /// What is to be told of this side; asked at the end of a copy, of several dests once.
+    /// What to report about this side; asked at the end of a copy, of several dests once.
     fn closing(&self) -> Closing {
         Closing::default()
     }
@@ -159,7 +155,7 @@ pub trait Endpoint: Send + Sync {
     }
 
     /// Has the page cache drop what it holds of `extent`, which is clean, and says how many bytes of that are still
-    /// there (cachestat, since 6.5, or mincore); `None` where nobody can tell.
+    /// there (cachestat, since 6.5, or mincore); `None` if unknown.
     fn uncache(&self, _extent: Extent) -> Option<u64> {
         None
     }
@@ -182,8 +178,7 @@ pub trait Endpoint: Send + Sync {
 /// * It works on `fd`. The descriptor of [`OnRing::fd`] is the same at any time, and open for as long as the endpoint
 ///   lives. So is any other descriptor that the entry names.
 /// * It has exactly one completion, after which the kernel touches none of that memory.
-///
-/// Whoever pushes an entry promises in turn:
+///  The caller that pushes an entry promises in turn:
 ///
 /// * The request was taken ([`OnRing::takes`]) and is kept as it is until the completion, its buffer with it; no other
 ///   request with the same slot is on a ring meanwhile.
@@ -209,8 +204,7 @@ pub trait Endpoint: Send + Sync {
 ///     }
 /// }
 /// ```
-///
-/// Without `unsafe` nobody can promise that:
+///  Without `unsafe` that cannot be promised:
 ///
 /// ```compile_fail,E0200
 /// # use haul::core::{OnRing, Request};
@@ -242,7 +236,7 @@ pub unsafe trait OnRing {
     /// Whether it would encode this request now; the others go through `perform` on a helper thread.
     fn takes(&self, request: &Request) -> bool;
 
-    /// The entry for the present transfer, which points into the request's buffer: whoever pushes it keeps the
+    /// The entry for the present transfer, which points into the request's buffer: the caller that pushes it keeps the
     /// request until the completion. `fd` is where the ring has [`OnRing::fd`] registered. Never asked of an endpoint
     /// that needs the wide form.
     fn encode(&self, request: &mut Request, fd: types::Fixed) -> squeue::Entry;
@@ -255,8 +249,7 @@ pub unsafe trait OnRing {
     /// Bytes moved, or the error, from the `res` field of the completion and, on a ring of the wide form, what follows
     /// it; `None`: nothing has happened, and another way is worth a try.
     ///
-    /// # Errors
-    /// What the kernel or the device said.
+    /// # Errors The error of the kernel or the device.
     fn decode(&self, _request: &Request, result: i32, _extra: [u64; 2]) -> io::Result<Option<u32>> {
         u32::try_from(result).map(Some).map_err(|_| io::Error::from_raw_os_error(-result))
     }

@@ -9,11 +9,11 @@ pub type Result<T> = std::result::Result<T, Error>;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Kind {
-    /// The command line asks for something that cannot be meant. Exit status 2.
+    /// The command line asks for something that is invalid. Exit status 2.
     Usage,
     /// It could be done and would be a mistake. Exit status 3.
     Refused,
-    /// A path is not there, or may not be opened.
+    /// A path does not exist, or may not be opened.
     Open,
     /// The device or file system reported an error.
     Io,
@@ -23,7 +23,7 @@ pub enum Kind {
     NoSpace,
     /// The source has fewer bytes than it said.
     EndedEarly,
-    /// Whoever read from the dest pipe went away.
+    /// The reader of the dest pipe closed it.
     BrokenPipe,
     /// The kernel or a limit forbids what was asked for by name: an engine, direct I/O.
     Unsupported,
@@ -57,7 +57,7 @@ pub struct Error {
     pub offset: Option<u64>,
     /// Logical block size of that side, to name the sector; 1 where there are none.
     pub sector_bytes: u32,
-    /// What the kernel said.
+    /// The kernel's error.
     pub source: Option<io::Error>,
     /// What to do next, a full sentence; empty where nothing helps.
     pub advice: String,
@@ -84,7 +84,7 @@ impl Error {
         Error { side: Some(side), offset: Some(offset), source: Some(source), ..Error::new(kind, what) }
     }
 
-    /// A failure that was found when the page cache was written back: it has no place, for the kernel tells none.
+    /// A failure that was found when the page cache was written back: it has no place, for the kernel reports none.
     pub fn of_writeback(kind: Kind, side: Side, path: &str, source: io::Error) -> Self {
         let name = side.name();
         let (what, advice) = match kind {
@@ -102,7 +102,7 @@ impl Error {
         self
     }
 
-    /// The same with what the kernel said.
+    /// The same with the kernel's error.
     pub fn because(mut self, source: io::Error) -> Self {
         self.source = Some(source);
         self

@@ -1,4 +1,4 @@
-//! How long a copy is expected to take, told before it begins and beside what it took.
+//! How long a copy is expected to take, reported before it begins and beside what it took.
 use super::Side;
 use std::time::Duration;
 
@@ -27,7 +27,7 @@ impl Bound {
 /// Where the rate of writing the dest is taken from: nothing is written to find it out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WriteRate {
-    /// It was read: a head passes the same bytes in the same time, whatever it does there.
+    /// It was read: a rotational disk passes the same bytes in the same time, whatever it does there.
     AsRead,
     /// It was measured and kept by `haul tune --write --save`.
     Saved,
@@ -46,7 +46,7 @@ impl WriteRate {
 /// Why an estimate is a range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Doubt {
-    /// Nobody knows how fast the dest writes: flash, caches that fill up and networks do not write as they read.
+    /// The write rate of the destination is unknown: flash, caches that fill up and networks do not write as they read.
     Writing,
     /// The source may not keep the rate at which it was read: a network or a virtual disk.
     Reading,
@@ -70,7 +70,7 @@ impl Doubt {
 pub struct Estimate {
     /// For the whole copy, before what is read back: not less than this.
     pub at_least: Duration,
-    /// Nor more than this; `None` where nobody knows.
+    /// Nor more than this; `None` if unknown.
     pub at_most: Option<Duration>,
     /// Why these differ.
     pub doubt: Option<Doubt>,

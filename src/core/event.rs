@@ -24,17 +24,17 @@ pub enum Event<'a> {
         /// One clause: why.
         because: &'a str,
     },
-    /// Something planned could not be had and another way was taken.
+    /// Something planned was not available and another way was taken.
     FellBack(&'a str),
     /// Something the user should know, that does not end the copy.
     Warned(&'a str),
-    /// A block has arrived and was digested, or zeros have; ascending. Not rare: whoever shows progress leaves it.
+    /// A block has arrived and was digested, or zeros have; ascending. Not rare: progress displays skip it.
     Digested(DigestedBlock),
     /// The copy ends here.
     Failed(&'a Error),
 }
 
-/// Whoever wants to hear of events. Called from the pump's thread: must return at once.
+/// Receives events. Called from the pump's thread: must return at once.
 pub trait Observer: Sync {
     /// Hears of one event.
     fn hear(&self, event: &Event<'_>);

@@ -91,7 +91,7 @@ pub struct QueueLimits {
     pub max_request_bytes: u32,
     /// Requests that the queue holds (`nr_requests`).
     pub requests_max: u32,
-    /// Moves a head (`rotational`); `None` where nobody knows.
+    /// Moves a head (`rotational`); `None` if unknown.
     pub rotational: Option<bool>,
     /// Largest range that the device zeroes by itself (`write_zeroes_max_bytes`); 0: it cannot.
     pub write_zeroes_max_bytes: u64,
@@ -121,7 +121,7 @@ pub struct Ground {
     pub name: String,
     /// Where the endpoint's byte 0 is on it; `None` where the mapping is not linear or not known.
     pub offset: Option<u64>,
-    /// It moves a head; `None` where nobody knows.
+    /// It is rotational; `None` if unknown.
     pub rotational: Option<bool>,
 }
 
@@ -147,7 +147,7 @@ pub struct Partition {
     pub offset: u64,
     /// Bytes.
     pub len: u64,
-    /// What is on it, as far as its first blocks tell: `ext4 "root"`, `swap`, `LUKS`.
+    /// What is on it, according to its first blocks: `ext4 "root"`, `swap`, `LUKS`.
     pub content: Option<String>,
 }
 
@@ -178,7 +178,7 @@ pub enum InUse {
         /// Where the part of the system on it is mounted: `/`, `/boot`, `/usr`.
         at: PathBuf,
     },
-    /// The kernel refused an exclusive open: somebody in this or another namespace uses it.
+    /// The kernel refused an exclusive open: it is in use in this or another namespace.
     Exclusive,
 }
 
@@ -201,7 +201,7 @@ pub struct Facts {
     pub logical_block_bytes: u32,
     /// Natural write unit.
     pub physical_block_bytes: u32,
-    /// What direct I/O asks for; `None` where it cannot be had.
+    /// What direct I/O asks for; `None` where it is not available.
     pub direct: Option<DirectAlignment>,
     /// RWF_DONTCACHE works (since 6.14, by file system).
     pub dontcache: bool,
@@ -225,7 +225,7 @@ pub struct Facts {
     pub identity: Identity,
     /// Partitions of a whole device.
     pub partitions: Vec<Partition>,
-    /// What is on it, as far as its first blocks tell: `GPT`, `ext4 "root"`, `empty`.
+    /// What is on it, according to its first blocks: `GPT`, `ext4 "root"`, `empty`.
     pub content: Option<String>,
     /// Uses that forbid overwriting.
     pub in_use: Vec<InUse>,
@@ -233,7 +233,7 @@ pub struct Facts {
     pub filesystem: Option<String>,
     /// Bytes free on that file system for this user.
     pub free_bytes: Option<u64>,
-    /// It tells its holes, and may have some: a file of which fewer bytes are allocated than it has, a disk of thin
+    /// It reports its holes, and may have some: a file of which fewer bytes are allocated than it has, a disk of thin
     /// provisioning whose unmapped blocks read as zeros.
     pub sparse: bool,
     /// The file system can share extents between files.

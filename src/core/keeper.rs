@@ -2,14 +2,14 @@
 use super::{ExtentSet, Result};
 use std::time::Duration;
 
-/// Whoever writes down which bytes of a copy are durable. Called from one thread at a time, never from the pump's.
+/// Records which bytes of a copy are durable. Called from one thread at a time, never from the pump's.
 pub trait CheckpointSink: Send {
-    /// The bytes of `durable` are on the dest and survive a power loss, in addition to all that were told before; those
-    /// of `unread` could not be read from the source, and have zeros there. Offsets count from the first byte of the
-    /// copy. On return it is written down durably.
+    /// The bytes of `durable` are on the dest and survive a power loss, in addition to all that were reported before;
+    /// those of `unread` could not be read from the source, and have zeros there. Offsets count from the first byte of
+    /// the copy. On return it is written down durably.
     ///
-    /// # Errors
-    /// It could not be written down. What was told before still holds, and the same may be told again later.
+    /// # Errors It could not be written down. What was reported before still holds, and the same may be reported again
+    /// later.
     fn keep(&mut self, durable: &ExtentSet, unread: &ExtentSet) -> Result<()>;
 }
 

@@ -1,6 +1,6 @@
 //! The machine a measurement was made on.
 
-/// The machine a measurement was made on; empty or 0 is what it does not tell.
+/// The machine a measurement was made on; empty or 0 is what it does not report.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Machine {
     /// Its name in the network.

@@ -1,4 +1,4 @@
-//! The words every room shares: what a side can do, what a block is on its way, what was decided, what came of it.
+//! The words every room shares: what a side can do, what a block is on its way, what was decided, the result of it.
 //!
 //! This room must not know any other room: no path is opened here, no engine is named, nothing is printed.
 mod block_digest;

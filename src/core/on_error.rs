@@ -1,4 +1,4 @@
-//! What becomes of a place that cannot be read.
+//! What happens to a place that cannot be read.
 use super::{DeviceError, ExtentSet};
 use std::io;
 use std::time::Duration;
@@ -6,14 +6,14 @@ use std::time::Duration;
 /// What to do about a place that cannot be read. By default the copy ends there.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct OnError {
-    /// Read around it: the dest gets zeros there, and the copy goes on.
+    /// Read around it: the dest gets zeros there, and the copy continues.
     pub skip: bool,
     /// Times that a logical block that fails is tried again before it counts as one that cannot be read.
     pub retries: u32,
 }
 
 impl OnError {
-    /// What fails is looked at in smaller pieces, down to the logical block.
+    /// What fails is examined in smaller pieces, down to the logical block.
     pub fn looks_closer(&self) -> bool {
         self.skip || self.retries > 0
     }

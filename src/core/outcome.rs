@@ -1,4 +1,4 @@
-//! How a run ended, with its totals: data only, made by `engine`, told by `report`.
+//! How a run ended, with its totals: data only, made by `engine`, reported by `report`.
 use super::{
     Damage, DestOutcome, Differences, EngineKind, Error, Estimate, Extent, HashKind, Kind, Limits, Side, Unread,
     Verified,
@@ -20,8 +20,8 @@ pub enum Ended {
 }
 
 impl Ended {
-    /// The logical block of the source where a copy that does not go around has stopped, if that is why it ended;
-    /// counted from the first byte of the source.
+    /// The logical block of the source where a copy that does not skip has stopped, if that is why it ended; counted
+    /// from the first byte of the source.
     pub fn bad_place(&self) -> Option<Extent> {
         let Ended::Failed(error) = self else { return None };
         let (Kind::Io, Some(Side::Source), Some(offset)) = (error.kind, error.side, error.offset) else { return None };
@@ -118,7 +118,7 @@ pub struct Pace {
     pub search_cost: Duration,
 }
 
-/// What came of a trial.
+/// The result of a trial.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TrialVerdict {
     /// It was better: the limits stay changed.
@@ -145,7 +145,7 @@ pub struct Trial {
     pub gain_percent: i32,
     /// From how many pairs of windows; 0: none was finished.
     pub pairs: u32,
-    /// What came of it.
+    /// The result of it.
     pub verdict: TrialVerdict,
 }
 
@@ -180,7 +180,7 @@ pub struct Digest {
     pub hex: String,
 }
 
-/// What came of comparing each block's bytes when it had been read with its bytes when it had been written. It says
+/// The result of comparing each block's bytes when it had been read with its bytes when it had been written. It says
 /// nothing about the medium, nor about what a program behind a pipe received.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MemoryCheck {
@@ -220,7 +220,7 @@ pub struct Outcome {
     /// All bytes that arrived with none missing between them, with zeros for those in `unread`; offsets count from the
     /// first byte of the copy.
     pub claimed: Extent,
-    /// What it was expected to take; `None`: nobody looked.
+    /// What it was expected to take; `None`: it was not measured.
     pub estimate: Option<Estimate>,
     /// From the first request to the end, flushing included.
     pub elapsed: Duration,
@@ -244,15 +244,15 @@ pub struct Outcome {
     pub differences: Option<Differences>,
     /// What is wrong, where a test pattern was checked.
     pub damage: Option<Damage>,
-    /// What could not be read and was gone around, by [`super::Side::index`]; what a copy has in its place is zeros.
+    /// What could not be read and was skipped, by [`super::Side::index`]; what a copy has in its place is zeros.
     pub unread: [Unread; 2],
     /// How each dest ended, where there were several; else none.
     pub dests: Vec<DestOutcome>,
     /// Path of the manifest that was written; `None`: none was, or not to its end.
     pub manifest: Option<String>,
-    /// What came of reading the one dest back; `None`: it was not.
+    /// The result of reading the one dest back; `None`: it was not.
     pub verified: Option<Verified>,
-    /// What came of comparing blocks in memory before and after they were written; `None`: that was not asked for.
+    /// The result of comparing blocks in memory before and after they were written; `None`: that was not asked for.
     pub memory_check: Option<MemoryCheck>,
     /// Digests of the source stream as it was written, in the order asked for; none unless it was read to its end.
     pub digests: Vec<Digest>,
@@ -317,7 +317,7 @@ impl Outcome {
         self.any_dest_failed() || self.any_dest_wrong() || differs || damaged
     }
 
-    /// Something could not be read, and was gone around.
+    /// Something could not be read, and was skipped.
     pub fn is_unread(&self) -> bool {
         self.unread.iter().any(|unread| !unread.is_empty())
     }

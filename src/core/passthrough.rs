@@ -1,4 +1,4 @@
-//! Reaching a disk by commands of its own, past the block layer.
+//! Reaching a disk by its own commands, past the block layer.
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -41,13 +41,13 @@ pub struct Passthrough {
 /// How the bytes of a queue's commands come from the driver of a node.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Transfers {
-    /// Without a copy, where the driver does that; else it copies them all the same, and that is counted.
+    /// Without a copy, where the driver does that; else it copies them anyway, and that is counted.
     #[default]
     Direct,
     /// The driver copies them.
     Copied,
-    /// Into memory that the driver shares with us, one command at a time; and there they stay: the requests' own memory
-    /// is left as it was. To be measured, and for no copy.
+    /// Into memory that the driver shares with haul, one command at a time; and there they stay: the requests' own
+    /// memory is left as it was. To be measured, and for no copy.
     Shared,
 }
 
@@ -74,9 +74,9 @@ pub struct CommandWishes {
     pub transfers: Transfers,
     /// Records are moved without a copy in the driver, where it does that. SCSI only; of queues, see `transfers`.
     pub direct: bool,
-    /// Records may be moved through memory that the driver shares with us. SCSI only.
+    /// Records may be moved through memory that the driver shares with haul. SCSI only.
     pub shared: bool,
-    /// Nobody else may have the node open. SCSI only.
+    /// No other process may have the node open. SCSI only.
     pub exclusive: bool,
     /// Take an advisory lock of the node (flock), or fail with EWOULDBLOCK. SCSI only.
     pub locked: bool,
@@ -103,7 +103,7 @@ impl Default for CommandWishes {
     }
 }
 
-/// A side of a plan that is reached by commands of its own.
+/// A side of a plan that is reached by its own commands.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Through {
     /// By which node.

@@ -1,4 +1,4 @@
-//! Settled decisions, as data: made by the room `plan`, carried out by `endpoint` and `engine`, told by `report`.
+//! Settled decisions, as data: made by the room `plan`, carried out by `endpoint` and `engine`, reported by `report`.
 use super::{
     BlockDigests, CopyName, Extent, HashKind, OnError, PatternUse, PlanDest, PlanSide, Ranges, ReadBack, Side, Tuning,
     Zeros,
@@ -15,9 +15,9 @@ pub enum EngineKind {
     Threads,
     /// The plain loop: one block, read then written. The yardstick.
     Sync,
-    /// No byte through us: the file system shares the extents (FICLONERANGE).
+    /// No data through haul: the file system shares the extents (FICLONERANGE).
     Reflink,
-    /// No byte through us: the device copies by a command of its own.
+    /// No data through haul: the device copies by a command of its own.
     Offload,
 }
 
@@ -34,7 +34,7 @@ impl EngineKind {
     }
 }
 
-/// What becomes of a block that has been read.
+/// What happens to a block that has been read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Route {
     /// It is written to the dest.
@@ -118,8 +118,8 @@ pub struct DeviceCopy {
     pub from: Option<CopyName>,
 }
 
-/// Everything a copy will do, as it is carried out; [`super::PlanNotes`] are what is told of it. Nothing is left to
-/// decide but the pace within the bounds of [`Tuning`].
+/// Everything a copy will do, as it is carried out; [`super::PlanNotes`] are what is reported about it. Nothing is left
+/// to decide but the pace within the bounds of [`Tuning`].
 #[derive(Clone, Debug)]
 pub struct Plan {
     /// Where bytes come from.
@@ -132,7 +132,7 @@ pub struct Plan {
     pub len: Option<u64>,
     /// The parts of that, from the first to the last of which `len` reaches; `None`: all of it.
     pub ranges: Option<Arc<Ranges>>,
-    /// What becomes of each block.
+    /// What happens to each block.
     pub route: Route,
     /// One side is the test pattern; `None`: both hold bytes.
     pub pattern: Option<PatternUse>,
@@ -156,7 +156,7 @@ pub struct Plan {
     pub write_order: WriteOrder,
     /// Source and dest have bytes in common: what was copied may no longer be in the source.
     pub overlaps: bool,
-    /// What becomes of zero runs.
+    /// What happens to zero runs.
     pub zeros: Zeros,
     /// Ask the source for its holes rather than read them.
     pub ask_holes: bool,
@@ -177,11 +177,11 @@ pub struct Plan {
     pub preallocate: bool,
     /// Exit only after the dest said that the data is on the medium.
     pub durable: bool,
-    /// What becomes of a place that cannot be read.
+    /// What happens to a place that cannot be read.
     pub on_error: OnError,
-    /// What is durable is written down while the copy runs, so that it can be gone on with.
+    /// What is durable is written down while the copy runs, so that it can be continued.
     pub journal: bool,
-    /// Most bytes a second; `None`: as fast as it goes.
+    /// Most bytes a second; `None`: as fast as possible.
     pub limit_bytes_per_s: Option<u64>,
     /// It ends when so much time has passed since it began, whole or not; `None`: when it is whole.
     pub time_limit: Option<Duration>,

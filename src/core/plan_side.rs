@@ -9,9 +9,9 @@ pub enum Cache {
     Direct,
     /// Through it, dropped by the kernel (RWF_DONTCACHE).
     DroppedByKernel,
-    /// Through it, written back and dropped behind us in a bounded window.
+    /// Through it, written back and evicted behind the copy in a bounded window.
     Drop,
-    /// Through it and left there: what has no cache to spoil, or is wanted there.
+    /// Through it and left there: what has no cache to spoil, or is requested there.
     Keep,
 }
 
@@ -30,11 +30,11 @@ impl Cache {
 /// What to do about a dest that is there, or is not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Existing {
-    /// Must be there; is changed in place: devices, pipes, a range of a file.
+    /// Must exist; is changed in place: devices, pipes, a range of a file.
     Keep,
-    /// Must be there; emptied first: a whole file.
+    /// Must exist; emptied first: a whole file.
     Truncate,
-    /// Must not be there: made with O_EXCL.
+    /// Must not exist: made with O_EXCL.
     Create,
 }
 
@@ -45,7 +45,7 @@ pub struct Access {
     pub cache: Cache,
     /// Alignment that direct I/O needs of offsets and lengths, in bytes; 1 otherwise.
     pub offset_align_bytes: u32,
-    /// Open with O_EXCL: a block device that somebody uses is refused by the kernel.
+    /// Open with O_EXCL: a block device that is in use is refused by the kernel.
     pub exclusive: bool,
     /// For a dest: what to do about it being there.
     pub existing: Existing,
@@ -64,17 +64,17 @@ pub struct PlanSide {
     pub offset: u64,
     /// How it is opened.
     pub access: Access,
-    /// Bytes that no other haul is to write meanwhile, nor to read where they are written here; `None`: whoever opens
-    /// it takes no lock.
+    /// Bytes that no other haul is to write meanwhile, nor to read where they are written here; `None`: the code that
+    /// opens it takes no lock.
     pub lock: Option<Extent>,
     /// A head moves there. No more than half of the blocks are with this side at once, in their order: whatever lies
     /// between may mix up what comes together, and each mixed-up pair costs the head a turn.
     pub moves_head: bool,
-    /// It is reached by commands of its own through this node, past the block layer; `None`: by reads and writes.
+    /// It is reached by its own commands through this node, past the block layer; `None`: by reads and writes.
     pub through: Option<Through>,
 }
 
-/// What becomes of runs that are known to be zero.
+/// What happens to runs that are known to be zero.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Zeros {
     /// Nothing is written: the dest reads as zeros there already (a hole of a new file).

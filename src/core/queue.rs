@@ -8,7 +8,7 @@ use std::os::fd::RawFd;
 pub struct Completion {
     /// The request, its buffer with it.
     pub request: Request,
-    /// What came of its present transfer.
+    /// The result of its present transfer.
     pub result: Transferred,
 }
 
@@ -50,8 +50,8 @@ pub trait Queue {
     /// [`Queue::ready`] is asked next, and what it says is polled together with something else.
     fn prepare_poll(&mut self) {}
 
-    /// What was waited for has come, or something else has: the events that poll found at what [`Queue::ready`] said,
-    /// 0 for none; `None` where nobody looked. A hint, by which `reap` can do without asking the kernel once more.
+    /// The awaited event has arrived, or something else has: the events that poll found at what [`Queue::ready`] said,
+    /// 0 for none; `None` if not checked. A hint, by which `reap` can do without asking the kernel once more.
     fn polled(&mut self, _events: Option<i16>) {}
 
     /// Hands over what was submitted and blocks until `reap` may have something, both in one system call. Asked only

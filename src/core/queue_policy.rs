@@ -1,4 +1,4 @@
-//! What whoever runs the machine has set about the requests to a disk: scheduler and read-ahead.
+//! How the administrator has configured the requests to a disk: scheduler and read-ahead.
 
 /// How the kernel treats requests to a disk before its driver gets them, from `/sys/block/*/queue`. All unknown for
 /// what has no such directory.
@@ -10,7 +10,7 @@ pub struct QueuePolicy {
     pub scheduler: Option<String>,
     /// Those that could be.
     pub schedulers: Vec<String>,
-    /// Bytes that are read ahead of somebody who reads through the page cache; `None` where the kernel says nothing.
+    /// Bytes that are read ahead of a process that reads through the page cache; `None` where the kernel says nothing.
     pub read_ahead_bytes: Option<u64>,
     /// A drive stands behind it, and not a mapping of others, whose requests are sorted further below.
     pub of_drive: bool,

@@ -28,7 +28,7 @@ pub struct ReadBack {
     pub window_bytes: Option<u64>,
 }
 
-/// What came of reading the dest back. Offsets count from the first byte of the copy; extents are whole blocks.
+/// The result of reading the dest back. Offsets count from the first byte of the copy; extents are whole blocks.
 #[derive(Clone, Debug, Default)]
 pub struct Verified {
     /// It got to its end.
@@ -43,7 +43,7 @@ pub struct Verified {
     pub elapsed: Duration,
     /// A sample was asked for.
     pub sampled: bool,
-    /// Bytes that could be read from the page cache only, although it was told to drop them; `None`: nobody can tell.
+    /// Bytes that could be read from the page cache only, although it was requested to drop them; `None`: unknown.
     pub cached_bytes: Option<u64>,
     /// Differed once, and were right when they were read again.
     pub misread: ExtentSet,

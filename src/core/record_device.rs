@@ -1,4 +1,4 @@
-//! A disk whose records are moved by commands of its own.
+//! A disk whose records are moved by its own commands.
 use super::Buffer;
 use std::fmt::Debug;
 use std::io;
@@ -17,11 +17,11 @@ pub struct DeviceCounts {
 /// Where the bytes that a READ BUFFER brings end up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BufferWay {
-    /// In the driver's memory only: nobody sees them.
+    /// In the driver's memory only: they are not visible.
     NotMoved,
-    /// In ours, without a copy where the driver can do without one.
+    /// In haul's memory, without a copy where the driver can do without one.
     Direct,
-    /// In ours, copied by the driver.
+    /// In haul's memory, copied by the driver.
     Indirect,
 }
 
@@ -49,13 +49,12 @@ pub enum OwnBuffer {
     Echo,
 }
 
-/// A disk whose records are moved by commands of its own, past the block layer. Offsets count from where this side
-/// begins; they and lengths are whole blocks of the disk.
+/// A disk whose records are moved by its own commands, past the block layer. Offsets count from where this side begins;
+/// they and lengths are whole blocks of the disk.
 pub trait RecordDevice: Debug + Send + Sync {
     /// Reads at `offset`; the bytes that came, one block at least.
     ///
-    /// # Errors
-    /// What the kernel said; a [`super::DeviceError`] for what the disk said.
+    /// # Errors The kernel's error; a [`super::DeviceError`] for the disk's error.
     fn read_at(&self, bytes: &mut [u8], offset: u64) -> io::Result<usize>;
 
     /// Writes at `offset`; the bytes that went, one block at least.
@@ -71,14 +70,14 @@ pub trait RecordDevice: Debug + Send + Sync {
     /// Unsupported of a disk that cannot compare.
     fn compare_at(&self, bytes: &[u8], offset: u64) -> io::Result<()>;
 
-    /// Fetches the one block at `offset` as it stands on the medium, bad or not; with `correct`, corrected as far as
-    /// that goes. Nobody says whether these are the bytes that were written.
+    /// Fetches the one block at `offset` as stored on the medium, bad or not; with `correct`, corrected as far as
+    /// possible. There is no guarantee that these are the bytes that were written.
     ///
     /// # Errors
     /// As for [`RecordDevice::read_at`]; the kind Unsupported of a disk that does not know the command.
     fn read_long(&self, block: &mut [u8], offset: u64, correct: bool) -> io::Result<()>;
 
-    /// Memory of at least one block and at most `len` bytes that the driver shares with us, where that was wished for:
+    /// Memory of at least one block and at most `len` bytes that the driver shares with haul, where that was requested:
     /// transfers to and from its beginning need no copy. There is one such piece.
     fn shared_memory(&self, _len: u32) -> Option<io::Result<Buffer>> {
         None

@@ -46,7 +46,7 @@ pub enum Op {
     Read,
     /// Store the buffer on the endpoint.
     Write,
-    /// Make the bytes read as zeros without sending any; the buffer is not looked at.
+    /// Make the bytes read as zeros without sending any; the buffer is not examined.
     Zero,
 }
 
@@ -61,7 +61,7 @@ impl Op {
     }
 }
 
-/// One I/O on one side. It owns its buffer, so nobody can touch the bytes while they are in flight.
+/// One I/O on one side. It owns its buffer, so no other code can access the bytes while they are in flight.
 ///
 /// A request covers `offset..offset + len`. One transfer moves the bytes `done..until` of it: `done` grows with each
 /// transfer, short or not, and `until` is below `len` only where a block is written in pieces of different kinds.

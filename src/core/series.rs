@@ -1,4 +1,4 @@
-//! How a copy went, moment by moment: sampled by whoever watches it, never by the pump.
+//! How a copy went, moment by moment: sampled by its observer, never by the pump.
 use std::time::Duration;
 
 /// Most moments that are kept: more than a screen has columns to show.

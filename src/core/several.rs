@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU8, AtomicU64};
 pub struct PlanDest {
     /// How it is opened and used.
     pub side: PlanSide,
-    /// What becomes of zero runs there.
+    /// What happens to zero runs there.
     pub zeros: Zeros,
     /// Let the file end where the copy ends.
     pub set_end: bool,
@@ -43,7 +43,7 @@ impl DestState {
     }
 }
 
-/// The running numbers of one of several dests: written by whoever writes to it, polled by whoever draws progress.
+/// The running numbers of one of several dests: written by its writer, polled by the progress display.
 #[derive(Debug)]
 pub struct DestTally {
     /// As the user named it.
@@ -87,6 +87,6 @@ pub struct DestOutcome {
     pub zeroed_bytes: u64,
     /// Bytes left as holes.
     pub hole_bytes: u64,
-    /// What came of reading it back; `None`: it was not.
+    /// The result of reading it back; `None`: it was not.
     pub verified: Option<Verified>,
 }

@@ -2,7 +2,7 @@
 use super::Ended;
 use std::sync::atomic::{AtomicI32, Ordering};
 
-/// The wish to stop, set by whoever hears the signal or watches the time, and looked at by the pump every round.
+/// The wish to stop, set by the signal handler or the time limit, and examined by the pump every round.
 #[derive(Debug, Default)]
 pub struct Stop {
     /// Number of the signal; 0: none; [`TIME_IS_UP`].
@@ -23,7 +23,7 @@ impl Stop {
         self.why.compare_exchange(0, TIME_IS_UP, Ordering::Relaxed, Ordering::Relaxed).is_ok()
     }
 
-    /// Forgets that the time is up: the copy was whole by then, and what comes after it has no bound.
+    /// Forgets that the time is up: the copy was complete before, and what comes after it has no bound.
     pub fn forget_time(&self) {
         // A signal stays.
         let _ = self.why.compare_exchange(TIME_IS_UP, 0, Ordering::Relaxed, Ordering::Relaxed);

@@ -1,4 +1,4 @@
-//! Hot numbers: written by the pump, polled by whoever draws progress.
+//! Hot numbers: written by the pump, polled by the progress display.
 use super::DestTally;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering::Relaxed};
@@ -11,7 +11,7 @@ pub struct Tally {
     pub read_bytes: AtomicU64,
     /// Bytes of data that the dest has acknowledged.
     pub written_bytes: AtomicU64,
-    /// Bytes that the dest was told to zero, acknowledged; none of them was sent.
+    /// Bytes that the dest was requested to zero, acknowledged; none of them was sent.
     pub zeroed_bytes: AtomicU64,
     /// Bytes left as holes in the dest.
     pub hole_bytes: AtomicU64,
@@ -21,7 +21,7 @@ pub struct Tally {
     pub unchanged_bytes: AtomicU64,
     /// Bytes of the dest that were compared with the source's.
     pub compared_bytes: AtomicU64,
-    /// Logical blocks that could not be read and were gone around.
+    /// Logical blocks that could not be read and were skipped.
     pub unread_sectors: AtomicU64,
     /// Time in which the pump had nothing to do but wait for this side, by [`super::Side::index`], in nanoseconds.
     pub waited_ns: [AtomicU64; 2],

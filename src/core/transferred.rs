@@ -1,13 +1,13 @@
-//! What came of one transfer of a request: found out once, where it completes.
+//! The result of one transfer of a request: found out once, where it completes.
 use super::{DeviceError, Error, Facts, Kind, Op, Side, WritebackError, is_of_medium};
 use std::io;
 
-/// What came of one transfer of a request.
+/// The result of one transfer of a request.
 #[derive(Debug)]
 pub enum Transferred {
     /// So many bytes were moved: fewer than asked is not an error, 0 for a read is the end of the source.
     Moved(u32),
-    /// Nothing has happened. The same request is to be submitted again; its endpoint may by then want it another way.
+    /// Nothing has happened. The same request is to be submitted again; its endpoint may then need it another way.
     Retry,
     /// It failed.
     Failed(RequestError),
@@ -38,7 +38,7 @@ impl Transferred {
 pub struct RequestError {
     /// What the endpoint takes it for.
     pub kind: Kind,
-    /// What the kernel or the device said.
+    /// The error of the kernel or the device.
     pub source: io::Error,
     /// It is about bytes that were written earlier: they got no further than the page cache, and the kernel does not
     /// say which they are.
@@ -48,12 +48,12 @@ pub struct RequestError {
 impl RequestError {
     pub(super) fn new(source: io::Error, diagnose: impl FnOnce(&io::Error) -> Kind) -> Self {
         let (source, is_of_writeback) = WritebackError::unmark(source);
-        // What an endpoint was told to give up is the same for all of them.
+        // What an endpoint was requested to give up is the same for all of them.
         let cancelled = source.raw_os_error() == Some(libc::ECANCELED);
         RequestError { kind: if cancelled { Kind::Cancelled } else { diagnose(&source) }, source, is_of_writeback }
     }
 
-    /// What the device itself said, where it did.
+    /// The device's own error, where it did.
     pub fn device(&self) -> Option<&DeviceError> {
         DeviceError::of(&self.source)
     }
@@ -63,7 +63,7 @@ impl RequestError {
         self.device()?.offset
     }
 
-    /// A call was made, and the kernel gave it a number: neither the device's own words nor a failure of ours.
+    /// A call was made, and the kernel gave it a number: neither the device's own words nor a failure of haul.
     pub fn is_of_kernel(&self) -> bool {
         self.source.raw_os_error().is_some()
     }
@@ -74,8 +74,8 @@ impl RequestError {
         self.kind == Kind::Io && self.is_of_kernel() && !self.is_of_writeback
     }
 
-    /// It says something about the place, so that another may be fine. A device that is gone, a call that made no sense
-    /// and a lack of memory are none of it.
+    /// It says something about the place, so that another may be fine. A device that has disappeared, a call that made
+    /// no sense and a lack of memory are none of it.
     pub fn is_of_place(&self) -> bool {
         // A disk that gave up after its time; file systems about checksums and structures that do not fit.
         let others = [libc::ETIMEDOUT, libc::EBADMSG, libc::EUCLEAN];
@@ -129,7 +129,8 @@ mod tests {
         assert_eq!((error.offset, error.sector_bytes), (None, 1));
         assert_eq!(
             error.to_string(),
-            "cannot write destination /dev/sdb: writeback of earlier data failed, and the kernel does not report which bytes"
+            "cannot write destination /dev/sdb: writeback of earlier data failed, and \
+             the kernel does not report which bytes"
         );
         assert_eq!(error.source.and_then(|source| source.raw_os_error()), Some(libc::EIO));
     }

@@ -7,12 +7,12 @@ use std::{error, fmt, io};
 pub struct WritebackError(io::Error);
 
 impl WritebackError {
-    /// Marks what the kernel said about a writeback.
+    /// Marks the kernel's error about a writeback.
     pub fn mark(error: io::Error) -> io::Error {
         io::Error::new(error.kind(), WritebackError(error))
     }
 
-    /// What the kernel said, and whether it was about a writeback.
+    /// The kernel's error, and whether it was about a writeback.
     pub(super) fn unmark(error: io::Error) -> (io::Error, bool) {
         match error.downcast::<WritebackError>() {
             Ok(WritebackError(said)) => (said, true),

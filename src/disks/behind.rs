@@ -18,8 +18,8 @@ const WINDOW_BYTES: u64 = 16 << 20;
 #[derive(Debug, Default)]
 pub(super) struct Behind {
     waiting: Mutex<Waiting>,
-    /// The first writeback that failed, as errno; 0: none. The kernel tells each descriptor once, so the flush at the
-    /// end would succeed after an error that was heard here.
+    /// The first writeback that failed, as errno; 0: none. The kernel reports each descriptor once, so the flush at the
+    /// end would succeed after an error that was consumed here.
     failed: AtomicI32,
 }
 
@@ -58,9 +58,8 @@ impl Behind {
 
     /// Waits for and drops everything that is in the window now; others may go on writing meanwhile.
     ///
-    /// # Errors
-    /// As for [`Behind::push`]; the first one that there ever was, also when [`Behind::push`] has told it: what it was
-    /// about stays lost.
+    /// # Errors As for [`Behind::push`]; the first one that there ever was, also when [`Behind::push`] has reported it:
+    /// what it was about stays lost.
     pub(super) fn finish(&self, fd: BorrowedFd<'_>) -> io::Result<()> {
         let there = self.waiting.lock().unwrap_or_else(PoisonError::into_inner).extents.len();
         for _ in 0..there {

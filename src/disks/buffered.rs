@@ -23,8 +23,8 @@ pub(super) struct Buffered {
 }
 
 impl Buffered {
-    /// Takes the descriptor over. With [`Cache::Drop`] the kernel is told not to read ahead: pages that it would
-    /// bring in beyond a block could not be told from those that somebody else wants.
+    /// Takes the descriptor over. With [`Cache::Drop`] the kernel is requested not to read ahead: pages that it would
+    /// bring in beyond a block could not be distinguished from those that other processes use.
     pub(super) fn new(fd: OwnedFd, cache: Cache) -> Self {
         debug_assert_ne!(cache, Cache::Direct);
         if cache == Cache::Drop {

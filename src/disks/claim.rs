@@ -8,8 +8,8 @@ use rustix::fs::{Advice, OFlags};
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 
-/// The block device behind a node, held open for as long as commands go past it: exclusively where the plan says so,
-/// so that nobody mounts it meanwhile. Its page cache is written back and dropped when it is taken and when it is let
+/// The block device behind a node, held open for as long as commands go past it: exclusively where the plan says so, so
+/// that it cannot be mounted meanwhile. Its page cache is written back and dropped when it is taken and when it is let
 /// go: what is read by commands must not be older than what was written before, nor what is read later older than what
 /// commands wrote.
 #[derive(Debug)]
@@ -37,11 +37,9 @@ impl Claim {
         }
         let start = queue_limits::start_bytes(stat.st_rdev);
         if start != node.start {
-            return Err(opening.changed(&format!(
-                ": its start on the disk changed from byte {} to byte \
-                {start}",
-                node.start
-            )));
+            return Err(
+                opening.changed(&format!(": its start on the disk changed from byte {} to byte {start}", node.start))
+            );
         }
         let held = opening.hold(device.as_fd())?;
         let claim = Claim { device: Some(device), _held: held };
@@ -57,7 +55,7 @@ impl Claim {
         let Some(device) = &self.device else { return Ok(()) };
         match block::flush_buffers(device.as_fd()) {
             Ok(()) => Ok(()),
-            // It is for the administrator; anybody may ask for both halves of it.
+            // It is for the administrator; any process may request both halves of it.
             Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
                 rustix::fs::fdatasync(device)?;
                 Ok(rustix::fs::fadvise(device, 0, None, Advice::DontNeed)?)
@@ -69,7 +67,7 @@ impl Claim {
 
 impl Drop for Claim {
     fn drop(&mut self) {
-        // Whoever cares for errors has asked before; a device that is gone has no cache any more.
+        // Errors were checked before; a device that has disappeared has no cache any more.
         let _ = self.drop_cache();
     }
 }

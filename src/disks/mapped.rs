@@ -1,4 +1,4 @@
-//! Reading through a mapping of the page cache, to compare with: no copy of ours is made so.
+//! Reading through a mapping of the page cache, to compare with: haul makes no copy that way.
 use crate::core::{Endpoint, Facts, Kind, Op, Request};
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd};
@@ -67,7 +67,7 @@ fn read(fd: BorrowedFd<'_>, offset: u64, bytes: &mut [u8]) -> io::Result<()> {
     }
     // SAFETY: our own mapping, of which nothing is borrowed any more.
     unsafe { libc::munmap(map, len) };
-    // What the kernel cannot read it calls a bad address here; nobody would look for that on a disk.
+    // What the kernel cannot read it calls a bad address here; which would be misleading for a disk.
     populated.map_err(|error| match error.raw_os_error() {
         Some(libc::EFAULT | libc::EHWPOISON) => io::Error::from_raw_os_error(libc::EIO),
         _ => error,

@@ -1,7 +1,6 @@
 //! One room per kind of thing that holds bytes, each with its own `probe`; and the only list of kinds.
-//!
-//! This room must not know which engine drives it nor which extent comes next, and decides nothing that a plan
-//! settles: how to open and what to do to the page cache is told to it.
+//!  This room must not know which engine drives it nor which extent comes next, and decides nothing that a plan
+//! settles: how to open and what to do to the page cache is passed to it.
 mod behind;
 pub mod block;
 mod buffered;
@@ -37,9 +36,8 @@ use std::sync::Arc;
 
 /// Opens the source for reading, as its side of the plan says.
 ///
-/// # Errors
-/// Open when the kernel refuses; Refused when it is no longer what was probed, or in use; Unsupported where direct I/O
-/// is asked for and cannot be had.
+/// # Errors Open when the kernel refuses; Refused when it is no longer what was probed, or in use; Unsupported where
+/// direct I/O is asked for and is not available.
 pub fn open_source(side: &PlanSide, facts: &Facts) -> Result<Arc<dyn Endpoint>> {
     open(Opening { side: Side::Source, reads: true, writes: false, plan: side, facts })
 }
@@ -62,7 +60,7 @@ pub fn open_dest(side: &PlanSide, facts: &Facts) -> Result<Arc<dyn Endpoint>> {
 }
 
 /// Takes the lock of a dest file that is there, before anything else of the copy begins. [`open_dest`] shares it.
-/// `None`: there is nothing to lock yet, or no lock to be had.
+/// `None`: there is nothing to lock yet, or no lock available.
 ///
 /// # Errors
 /// Refused where another haul is busy with it, or it is no longer what was probed; Open when the kernel refuses.
@@ -88,8 +86,7 @@ pub fn open_dest_to_change(side: &PlanSide, facts: &Facts) -> Result<Arc<dyn End
 /// Asks a disk by its own commands what it is, and makes `facts` those of the way through its node. Changes nothing on
 /// it. For facts without a node it does nothing.
 ///
-/// # Errors
-/// What opening the node said; a [`crate::core::DeviceError`] for what does not answer, or is no disk.
+/// # Errors The error of opening the node; a [`crate::core::DeviceError`] for what does not answer, or is no disk.
 pub fn ask_by_commands(facts: &mut Facts) -> io::Result<()> {
     let Some(node) = facts.passthrough.clone() else { return Ok(()) };
     match node.commands {

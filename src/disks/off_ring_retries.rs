@@ -1,14 +1,14 @@
-//! Commands that came back from a ring without success, until they are looked at one by one.
+//! Commands that came back from a ring without success, until they are examined one by one.
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Commands that came back from a ring without success, by their first byte on this side: a helper gives them again,
-/// waits for the drive or finds the bad block, and the ring goes on with the others meanwhile.
+/// waits for the drive or finds the bad block, and the ring continues the others meanwhile.
 #[derive(Debug)]
 pub(super) struct OffRingRetries<T> {
     count: AtomicUsize,
-    /// What was said to them.
+    /// Their errors.
     said: Mutex<HashMap<u64, T>>,
 }
 
@@ -19,7 +19,7 @@ impl<T> Default for OffRingRetries<T> {
 }
 
 impl<T> OffRingRetries<T> {
-    /// Whether the bytes from `at` are to be looked at. Costs nothing as long as nothing has failed.
+    /// Whether the bytes from `at` are to be examined. Costs nothing as long as nothing has failed.
     pub(super) fn has(&self, at: u64) -> bool {
         self.count.load(Relaxed) > 0 && self.said().contains_key(&at)
     }
@@ -30,7 +30,7 @@ impl<T> OffRingRetries<T> {
         self.count.store(said.len(), Relaxed);
     }
 
-    /// Takes them over, and with them what was said already; `None`: they are no suspects.
+    /// Takes them over, and with them their errors so far; `None`: they are no suspects.
     pub(super) fn take(&self, at: u64) -> Option<T> {
         if self.count.load(Relaxed) == 0 {
             return None;

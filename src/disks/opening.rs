@@ -1,4 +1,4 @@
-//! Opening one side as the plan says, and making sure that it is still what was looked at.
+//! Opening one side as the plan says, and making sure that it is still what was examined.
 use crate::core::{Error, Existing, Extent, Facts, FileId, Kind, PlanSide, Result, Side};
 use crate::hold::{self, Held, Use};
 use rustix::fs::{FileType, Mode, OFlags};
@@ -80,7 +80,7 @@ impl Opening<'_> {
         self.error(Kind::Open, "").because(cause).advise(advice)
     }
 
-    /// Makes sure that `fd` is what was looked at, whatever the path leads to by now. Returns what it is.
+    /// Makes sure that `fd` is what was examined, whatever the path leads to by now. Returns what it is.
     pub(super) fn check_identity(&self, fd: BorrowedFd<'_>) -> Result<FileId> {
         let stat = rustix::fs::fstat(fd).map_err(|errno| self.error(Kind::Open, "").because(errno.into()))?;
         let id = match FileType::from_raw_mode(stat.st_mode) {
@@ -102,7 +102,7 @@ impl Opening<'_> {
         self.plan.lock.map_or(Ok(None), |extent| self.hold_for(fd, extent, used_for))
     }
 
-    /// The same of a standard stream, which may be a file: from where it stands.
+    /// The same of a standard stream, which may be a file: from its current offset.
     ///
     /// # Errors
     /// As for [`Opening::hold`].
@@ -111,7 +111,7 @@ impl Opening<'_> {
             rustix::fs::fstat(fd).is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile);
         let (Some(extent), Ok(offset), true) = (self.plan.lock, rustix::fs::tell(fd), is_file) else { return Ok(None) };
         if self.writes && rustix::fs::fcntl_getfl(fd).is_ok_and(|flags| flags.contains(OFlags::APPEND)) {
-            // What is appended goes over nobody's bytes, not even over what another appends.
+            // Appending overwrites no bytes, not even over what another appends.
             return self.hold_for(fd, Extent::new(0, u64::MAX), Use::Read);
         }
         let used_for = if self.writes { Use::Write } else { Use::Read };
@@ -131,7 +131,7 @@ impl Opening<'_> {
         error.advise("Run the command again to examine it again.")
     }
 
-    /// Refuses to make a regular file among the device nodes: `/dev/sdz` that is not there must never become a file
+    /// Refuses to make a regular file among the device nodes: `/dev/sdz` that does not exist must never become a file
     /// that fills the memory. /dev/shm is where files under /dev belong.
     pub(super) fn refuse_file_under_dev(&self) -> Result<()> {
         let parent = parent_directory(&self.plan.path);

@@ -139,7 +139,7 @@ impl Positional {
     /// Those of earlier writes too.
     pub(super) fn make_durable(&self, metadata: bool) -> io::Result<()> {
         self.buffered.finish()?;
-        // Each descriptor hears of failed writebacks by itself, so each that was used is asked.
+        // Each descriptor reports failed writebacks separately, so each that was used is asked.
         if self.direct.is_some() && self.buffered.was_written() {
             sync(self.buffered.fd(), false)?;
         }

@@ -67,8 +67,8 @@ fn directory(major: u32, minor: u32) -> Option<PathBuf> {
     Some(disk.join("queue")).filter(|queue| queue.is_dir())
 }
 
-/// Whether a disk moves a head, by its directory `queue`; `None` where nobody knows. The disks of virtual machines say
-/// yes unless they were told otherwise, whatever lies beneath: of them only no is an answer.
+/// Whether a disk is rotational, by its directory `queue`; `None` if unknown. The disks of virtual machines say yes
+/// unless configured otherwise, whatever lies beneath: of them only no is an answer.
 pub(super) fn rotational(queue: &Path) -> Option<bool> {
     let says_so = number::<u32>(queue, "rotational")? != 0;
     let name = queue.parent().and_then(Path::file_name).unwrap_or_default().to_string_lossy();

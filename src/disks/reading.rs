@@ -16,7 +16,7 @@ const SECTOR_BYTES: u32 = 512;
 pub(super) enum StatedAlignment {
     /// This is what it asks for.
     Asks(DirectAlignment),
-    /// It cannot be had.
+    /// It is not available.
     Never,
     /// The kernel (before 6.1) or the file system does not say.
     Unknown,
@@ -65,8 +65,8 @@ pub(super) fn takes_dontcache(fd: BorrowedFd<'_>, size: u64) -> bool {
     rustix::io::preadv2(fd, &mut [IoSliceMut::new(&mut byte)], size, DONTCACHE).is_ok()
 }
 
-/// That direct reads of 512 bytes work on `path`, where nobody says what direct I/O asks for: whatever else comes of
-/// them, a file system that wants larger ones refuses it with EINVAL.
+/// That direct reads of 512 bytes work on `path`, where the requirements of direct I/O are not reported: whatever else
+/// comes of them, a file system that needs larger ones refuses it with EINVAL.
 pub(super) fn reads_sectors_directly(path: &Path) -> Option<DirectAlignment> {
     let (Ok(Some(fd)), Ok(mut buffer)) = (open_if_allowed(path, OFlags::DIRECT), Arena::lone(2 * SECTOR_BYTES)) else {
         return None;

@@ -1,4 +1,4 @@
-//! Which pages were not in the page cache before we read them: those are ours to drop, the others somebody wants.
+//! Which pages were not in the page cache before we read them: haul drops those; other processes use the others.
 use super::behind::drop_pages;
 use crate::core::Extent;
 use crate::sys::page_cache;
@@ -11,8 +11,8 @@ const UNCACHE_TRIES: u32 = 3;
 /// Bytes that are mapped at once to count their pages.
 const MAPPED_BYTES: u64 = 1 << 30;
 
-/// The parts of `block` that no page of the cache holds, rounded to pages. Empty where nobody can tell: then nothing
-/// is dropped, because a page too many in the cache costs less than a user's hot file out of it.
+/// The parts of `block` that no page of the cache holds, rounded to pages. Empty if unknown: then nothing is dropped,
+/// because a page too many in the cache costs less than a user's hot file out of it.
 ///
 /// A page that `block` covers only in part also belongs to the block beside it, which may have brought it in just
 /// now; so it counts with the whole page next to it.
@@ -65,8 +65,8 @@ fn split(
     split(Extent::new(part.offset + half, part.len - half), page, resident, found)
 }
 
-/// Has the page cache drop the clean pages of `extent`, and says how many bytes of it are there still; `None` where
-/// nobody can tell.
+/// Has the page cache drop the clean pages of `extent`, and says how many bytes of it are there still; `None` if
+/// unknown.
 pub(super) fn uncache(fd: BorrowedFd<'_>, extent: Extent) -> Option<u64> {
     let mut left = None;
     // A page that another processor has just put aside is let go only after a while.
@@ -85,7 +85,7 @@ fn resident_bytes(fd: BorrowedFd<'_>, extent: Extent) -> Option<u64> {
     let page = rustix::param::page_size() as u64;
     let (mut at, mut pages) = (extent.offset, 0);
     while at < extent.end() {
-        // For mincore, which wants a byte of memory for each page.
+        // For mincore, which needs a byte of memory for each page.
         let len = (extent.end() - at).min(MAPPED_BYTES);
         pages += resident_pages(fd, Extent::new(at, len)).ok()?;
         at += len;

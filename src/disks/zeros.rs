@@ -1,4 +1,4 @@
-//! Zeros to write where nobody makes them for us.
+//! Zeros to write where neither device nor file system can create them.
 use std::io::IoSlice;
 
 /// Zeros in the program's read-only memory, aligned for direct I/O.

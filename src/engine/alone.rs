@@ -1,18 +1,18 @@
-//! Blocks that failed beside others and are retried alone, one after the other, while all the others go on.
+//! Blocks that failed beside others and are retried alone, one after the other, while all the others continue.
 //!
 //! The block layer merges neighbours into one request and, if it fails, fails all of them. A block that went direct is
 //! retried alone, so that only the bad one is blamed and those before it arrive. A disk may try for half a
 //! minute before it fails a request, so no try is made by the thread that pumps: it is made by a helper of its side.
 use crate::core::{Request, RequestError};
 
-/// A request that failed, and what was said of it.
+/// A request that failed, and its error.
 type Failed = (Request, RequestError);
 
 /// Blocks that are retried alone.
 pub(super) struct Alone {
     /// They wait for the one that is tried.
     pub(super) waiting: Vec<Failed>,
-    /// The slot of the block that is tried, and what was said of it before.
+    /// The slot of the block that is tried, and its earlier error.
     pub(super) now: Option<(u32, RequestError)>,
     /// Those that succeeded.
     pub(super) succeeded: u64,

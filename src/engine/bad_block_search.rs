@@ -101,7 +101,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// What came of reading a block.
+    /// The result of reading a block.
     #[derive(Debug, Default)]
     struct Came {
         /// First bytes of logical blocks that count as bad.

@@ -1,4 +1,4 @@
-//! Checkpoints: now and then the dest is made durable beside the running copy, and what had arrived is written down.
+//! Checkpoints: periodically the dest is made durable beside the running copy, and what had arrived is written down.
 use crate::core::{CheckpointPlan, CheckpointSink, Endpoint, Error, Extent, ExtentSet, Kept, Kind, Op, Plan, Side};
 use std::io;
 use std::sync::Arc;
@@ -29,7 +29,7 @@ impl News {
     }
 }
 
-/// A checkpoint under way, on a thread of its own: the pump goes on.
+/// A checkpoint under way, on a thread of its own: the pump continues.
 struct Underway {
     /// What it makes durable.
     news: News,
@@ -39,7 +39,7 @@ struct Underway {
 
 /// Why a checkpoint is none.
 pub(super) enum Trouble {
-    /// The dest was not made durable: what had been acknowledged may be lost, and nobody is told so again.
+    /// The dest was not made durable: what had been acknowledged may be lost, and the failure is reported only once.
     Flush(io::Error),
     /// Nothing could be written down. The copy need not care.
     Keep(Error),
@@ -85,7 +85,7 @@ impl Checkpoints {
     }
 
     /// Every byte of `extent` was acknowledged by the dest. What is `unread` of it, counted on the source where the
-    /// copy begins at `start`, has zeros there and is not durable: whoever resumes the copy tries it again.
+    /// copy begins at `start`, has zeros there and is not durable: a resumed copy tries it again.
     pub(super) fn on_block_done(&mut self, extent: Extent, unread: &ExtentSet, start: u64) {
         self.news.arrived.insert(extent);
         for bad in unread.within(Extent::new(start + extent.offset, extent.len)) {
@@ -146,7 +146,7 @@ impl Checkpoints {
         }
     }
 
-    /// Waits for the checkpoint under way, if any, and hears how it went.
+    /// Waits for the checkpoint under way, if any, and gets its result.
     pub(super) fn collect(&mut self, now: Instant) -> Result<(), Trouble> {
         let Some(Underway { news, since, thread }) = self.underway.take() else { return Ok(()) };
         let (keeper, result) = match thread.join() {
@@ -192,7 +192,7 @@ impl Checkpoints {
         self.flush_failed
     }
 
-    /// What is to be told at the end.
+    /// What to report at the end.
     pub(super) fn into_kept(self) -> Kept {
         Kept { durable_bytes: self.durable.total_bytes(), ..self.kept }
     }
@@ -200,7 +200,7 @@ impl Checkpoints {
 
 /// The sentence about a journal that cannot be written to any more.
 pub(super) fn given_up(error: &Error) -> String {
-    // What the kernel said, without the number that Rust adds.
+    // The kernel's error, without the number that Rust adds.
     let said = error.source.as_ref().map(|source| format!(": {source}")).unwrap_or_default();
     let said = said.split(" (os error").next().unwrap_or_default();
     format!("{error}{said}; the journal is no longer updated, and --resume continues from its last checkpoint")

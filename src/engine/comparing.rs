@@ -3,13 +3,13 @@ use crate::core::stages::{differences, first_difference};
 use crate::core::{Buffer, Differences, Extent, ExtentSet, Facts, Plan, Request, Route, Unread};
 use std::ops::Range;
 
-/// What is compared with what, and what came of it so far.
+/// What is compared with what, and the result of it so far.
 pub(super) struct Comparing {
     /// Blocks of the source, by the slot of the request that reads the same bytes of the dest.
     pub(super) waiting: Vec<Option<Request>>,
     /// A slot and memory for the bytes of the dest, by the slot of the block that will need them.
     pub(super) spares: Vec<Option<(u32, Buffer)>>,
-    /// Differences are told in runs of this many bytes of the dest.
+    /// Differences are reported in runs of this many bytes of the dest.
     pub(super) sector_bytes: u64,
     /// The end of the dest, or of what is compared of it.
     pub(super) end: u64,
@@ -18,7 +18,7 @@ pub(super) struct Comparing {
 
 impl Comparing {
     pub(super) fn new(plan: &Plan, dest: &Facts, slots: usize) -> Self {
-        // Of a file too: whoever looks for damage thinks in sectors.
+        // Of a file too: damage is analyzed in sectors.
         let sector_bytes = u64::from(dest.logical_block_bytes.max(512));
         let mut differences = Differences::default();
         if let Route::Compare { shorter, .. } = plan.route {

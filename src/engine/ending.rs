@@ -55,7 +55,7 @@ impl Run<'_> {
             result = dest.end_at(end).map_err(|source| self.finish_error("set the length of", source));
         }
         if result.is_err() {
-            // Holes behind the end of a file that is too short are not there.
+            // Holes behind the end of a file that is too short do not exist.
             self.claimed = Extent::new(0, 0);
         }
         if self.flush_failed() {
@@ -65,7 +65,7 @@ impl Run<'_> {
             let flushed = dest.make_durable().map_err(|source| self.finish_error("flush", source));
             self.durable = flushed.is_ok();
             if flushed.is_err() {
-                // Acknowledged by the page cache, and lost somewhere behind it: nobody knows which bytes.
+                // Acknowledged by the page cache, and lost somewhere behind it: it is unknown which bytes.
                 self.claimed = Extent::new(0, 0);
             }
             result = result.and(flushed);
@@ -103,7 +103,8 @@ impl Run<'_> {
         }
     }
 
-    /// A checkpoint heard of a failed flush. The kernel tells of that once, so that another flush would mean nothing.
+    /// A checkpoint got the error of a failed flush. The kernel reports it once, so that another flush would mean
+    /// nothing.
     fn flush_failed(&self) -> bool {
         self.checkpoints.as_ref().is_some_and(Checkpoints::flush_failed)
     }
@@ -146,7 +147,7 @@ impl Run<'_> {
         let looked_at = match self.plan.route {
             Route::Copy | Route::Delta { .. } => &[Side::Source][..],
             Route::Compare { .. } => &Side::BOTH,
-            // It was we who wrote it, after it was looked at; what others write is found as a difference.
+            // It was we who wrote it, after it was examined; what others write is found as a difference.
             Route::ReadBack => &[],
         };
         for side in looked_at {

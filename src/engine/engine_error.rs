@@ -2,7 +2,7 @@
 use crate::core::{EngineKind, Error, Kind};
 use std::io;
 
-/// `engine` is the one that ran, which is not the plan's when that could not be had.
+/// `engine` is the one that ran, which is not the plan's when that was not available.
 pub(super) fn engine_error(engine: EngineKind, source: io::Error) -> Error {
     let what = format!("the {} engine failed", engine.name());
     Error::new(Kind::Io, what).because(source).advise(match engine {

@@ -1,5 +1,5 @@
-//! Where exactly a read failed, looked for in pieces once all other blocks are home. Each piece goes the way of any
-//! request, so that a stop is heard between two of them.
+//! Where exactly a read failed, searched for in pieces once all other blocks are home. Each piece goes the way of any
+//! request, so that a stop is noticed between two of them.
 use crate::core::Request;
 
 /// A block whose read ended the copy.

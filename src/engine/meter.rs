@@ -5,7 +5,7 @@ use hdrhistogram::Histogram;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant};
 
-/// Longest latency told apart from longer ones: a device that answers after an hour.
+/// Longest latency distinguished from longer ones: a device that answers after an hour.
 const LATENCY_US_MAX: u64 = 3_600_000_000;
 
 /// Where the blocks of a copy are at a moment.
@@ -15,14 +15,14 @@ pub struct RoundState {
     pub in_flight: [u32; 2],
     /// Blocks at the digests.
     pub digesting: u32,
-    /// Something was held back that only time lets go: `--limit`.
+    /// Something was delayed until a time: `--limit`.
     pub limited: bool,
 }
 
 /// From one class of latencies to the next: four for each doubling.
 const CLASS_FACTOR: f64 = 1.189_207_115;
 
-/// Classes from 1 µs to the longest latency told apart: memory does not depend on how the copy went.
+/// Classes from 1 µs to the longest latency distinguished: memory does not depend on how the copy went.
 const CLASSES_MAX: usize = 128;
 
 /// Waiting is shared out by spans of this length: long enough to see which side runs dry, short enough that a disk that
@@ -121,7 +121,7 @@ impl Meter {
             (false, true) => span.alone[1] += passed,
             (false, false) => {}
         }
-        // Where a limit takes most of the time, what is left of it is not to be told seconds later.
+        // Where a limit takes most of the time, what is left of it is not to be reported seconds later.
         if span.passed >= SPAN || now.saturating_duration_since(self.shared_out) >= 2 * SPAN {
             self.shared_out = now;
             let shares = std::mem::take(span).shares();

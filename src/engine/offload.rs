@@ -1,11 +1,11 @@
-//! No bytes through us: the file system shares the extents, or the device copies them.
+//! No data through haul: the file system shares the extents, or the device copies them.
 use super::watch::Watch;
 use crate::core::{DeviceCopy, DeviceError, Endpoint, Extent, Kind, OffloadSource, Plan};
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
-/// What came of asking.
+/// The result of asking.
 pub(super) enum Offloaded {
     /// The dest has the bytes.
     Done(Extent),
@@ -37,7 +37,7 @@ pub(super) struct Copied {
     pub(super) failed: Option<io::Error>,
 }
 
-/// What is told of a device that does not copy by itself after all; `None`: this is another failure.
+/// What is reported about a device that does not copy by itself after all; `None`: this is another failure.
 pub(super) fn refusal_note(error: &io::Error) -> Option<String> {
     let said = DeviceError::of(error).filter(|said| said.kind == Kind::Unsupported);
     let why = said.map_or(String::new(), |said| format!(" ({})", said.words));
@@ -45,7 +45,7 @@ pub(super) fn refusal_note(error: &io::Error) -> Option<String> {
     refused.then(|| format!("the device refuses the offloaded copy{why}: haul copies the data itself"))
 }
 
-/// Lets the device copy, one command after the other: between them the wish to stop is heard, and the tally follows.
+/// Lets the device copy, one command after the other: between them a stop is noticed, and the tally follows.
 pub(super) fn by_device(plan: &Plan, dest: &Arc<dyn Endpoint>, watch: Watch<'_>) -> Copied {
     let (mut bytes, len) = (0, plan.len.unwrap_or(0));
     let DeviceCopy { from_offset, command_bytes, from: name } =

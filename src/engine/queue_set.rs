@@ -30,7 +30,7 @@ pub(super) struct QueueSet {
     in_flight: [u32; 2],
     /// How it was set up, for the report.
     pub(super) detail: Vec<String>,
-    /// What could not be had.
+    /// What was not available.
     pub(super) notes: Vec<String>,
 }
 
@@ -38,8 +38,7 @@ impl QueueSet {
     /// Opens the queues of `engine` for at most `depth` requests, by the thread that uses them; a side without an
     /// endpoint is sent nothing.
     ///
-    /// # Errors
-    /// What the kernel said to setting up a ring, or to a thread.
+    /// # Errors The kernel's error to setting up a ring, or to a thread.
     pub(super) fn open(engine: EngineKind, sides: ToOpen<'_>, depth: u32, arena: &Arena) -> io::Result<Self> {
         let (queues, detail, notes) = Default::default();
         let (own, calls, on_the_spot, in_flight) = ([None; 2], [0; 2], [false; 2], [0; 2]);
@@ -220,7 +219,7 @@ mod tests {
     use std::sync::Mutex;
     use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
-    /// A queue that waits for a bell, and what it was told of waiting.
+    /// A queue that waits for a bell, and what it was informed of waiting.
     #[derive(Default)]
     struct Heard {
         bell: Option<OwnedFd>,

@@ -1,4 +1,4 @@
-//! What stands in front of the queues of a copy, and waiting for any of them.
+//! What is in front of the queues of a copy, and waiting for any of them.
 use super::gate::{Gate, InOrder, MaxInFlight, Rate};
 use super::queue_set::QueueSet;
 use crate::core::stages::Digester;
@@ -90,7 +90,7 @@ impl Queues {
     /// Takes a request in.
     pub(super) fn submit(&mut self, request: Request) {
         let side = request.side.index();
-        // In front of most queues stands nothing that holds anything back: each copy of a request costs time.
+        // Most queues have no gate in front: each copy of a request costs time.
         let is_free = self.gates[side].is_empty();
         if is_free && (request.side == Side::Source || self.at_dest.lets_through(request.ticket)) {
             return self.submit_again(request);
@@ -249,10 +249,10 @@ impl Queues {
         if self.set.wait(digests, due)? {
             return Ok(());
         }
-        Err(io::Error::other("blocks are held back and nothing is on its way that could let them go"))
+        Err(io::Error::other("blocks are gated and no completion is pending that could release them"))
     }
 
-    /// Ends the digests, of which nothing may be in flight, and tells the blocks that are left.
+    /// Ends the digests, of which nothing may be in flight, and reports the blocks that are left.
     pub(super) fn finish_digests(&mut self, observer: &dyn Observer) -> Vec<crate::core::Digest> {
         let Some(digests) = self.digests.take() else { return Vec::new() };
         let (digests, blocks) = digests.finish();
@@ -266,7 +266,7 @@ fn at_dest_max(route: Route, limits: Limits) -> u32 {
     if route.reads_from() == Side::Dest { u32::MAX } else { limits.in_flight[Side::Dest.index()] }
 }
 
-/// What stands in front of a side, in the order in which requests meet it.
+/// What is in front of a side, in the order in which requests meet it.
 fn gates(plan: &Plan, side: Side, end: &Arc<dyn Endpoint>) -> Vec<Box<dyn Gate>> {
     let mut gates: Vec<Box<dyn Gate>> = Vec::new();
     if let Some(bytes_per_s) = plan.limit_bytes_per_s.filter(|_| side == plan.route.reads_from()) {

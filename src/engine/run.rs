@@ -24,14 +24,14 @@ const READY_BYTES_MAX: u64 = 16 << 20;
 /// Both sides, open, by [`Side::index`].
 pub type Ends = [Arc<dyn Endpoint>; 2];
 
-/// Carries the plan out and tells how it ended. `schedule` hands out the extents of this plan.
+/// Carries the plan out and reports how it ended. `schedule` hands out the extents of this plan.
 ///
 /// Nothing is in flight when it returns, however it ended.
 pub fn run(plan: &Plan, ends: &Ends, schedule: &mut dyn Schedule, watch: Watch<'_>) -> Outcome {
     run_keeping(plan, ends, schedule, watch, None)
 }
 
-/// The same; what becomes durable on the way is told to `keeping`, and what it has already is in no extent that
+/// The same; what becomes durable on the way is reported to `keeping`, and what it has already is in no extent that
 /// `schedule` hands out.
 pub fn run_keeping(
     plan: &Plan,
@@ -126,7 +126,7 @@ impl<'a> Run<'a> {
         self.notes.push(note);
     }
 
-    /// Lets the file system or the device do it, where the plan wants that. False: the bytes have to be moved.
+    /// Lets the file system or the device do it, where the plan requests that. False: the bytes have to be moved.
     fn offload(&mut self) -> Result<bool> {
         match self.plan.engine {
             EngineKind::Reflink => self.share(),
@@ -207,7 +207,7 @@ impl<'a> Run<'a> {
             }
         };
         self.detail.clone_from(&queues.set.detail);
-        // Of small blocks nobody expects it; for the others it is worth more than anything else that was set up.
+        // It is not expected of small blocks; for the others it is worth more than anything else that was set up.
         if sys::huge_page_bytes() > 0 {
             self.detail.push("huge pages".to_owned());
         }
@@ -277,7 +277,7 @@ impl<'a> Run<'a> {
         Pool::new(tuning.unit_bytes(), units, ready_bytes)
     }
 
-    /// Opens the queues; a ring that cannot be had after all is replaced by helper threads.
+    /// Opens the queues; a ring that is not available after all is replaced by helper threads.
     fn open_queues(&mut self, pool: &Pool) -> Result<Queues> {
         let (slots, arena) = (pool.blocks_max(), pool.arena());
         let opened = match Queues::open(self.plan, self.engine, self.ends, slots, arena) {

@@ -1,15 +1,15 @@
-//! Whoever started a copy, while it runs.
+//! The starter of a copy while it runs.
 use crate::core::{Event, Observer, Phase, Stop, Tally};
 use std::sync::atomic::Ordering::Relaxed;
 
-/// Whoever started a copy, while it runs: asks for its end, polls its numbers, hears of rare facts.
+/// The starter of a copy while it runs: requests its end, polls its numbers, receives rare events.
 #[derive(Clone, Copy)]
 pub struct Watch<'a> {
     /// The wish to stop, which any thread may have.
     pub stop: &'a Stop,
     /// The running numbers, which any thread may read.
     pub tally: &'a Tally,
-    /// Who hears of rare facts.
+    /// The receiver of rare events.
     pub observer: &'a dyn Observer,
 }
 

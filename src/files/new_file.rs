@@ -17,7 +17,7 @@ use std::time::Duration;
 const SUFFIX: &[u8] = b".haul-new";
 /// Bytes of the final name that a temporary one begins with, for people who find it.
 const NAME_BYTES_MAX: usize = 64;
-/// Bytes of a temporary name that nobody can guess, two digits each.
+/// Bytes of a temporary name that cannot be guessed, two digits each.
 const RANDOM_BYTES: usize = 12;
 const MODE: Mode = Mode::from_raw_mode(0o600);
 
@@ -36,7 +36,7 @@ pub fn remove_unfinished() {
             for (place, name) in unfinished.drain(..) {
                 let _ = rustix::fs::unlinkat(&place.folder, &name, AtFlags::empty());
             }
-            // Whoever is about to make one waits for the end of the process.
+            // A process about to create one waits for the end of the process.
             std::mem::forget(unfinished);
             return;
         }
@@ -49,14 +49,13 @@ pub fn remove_unfinished() {
 pub enum Visibility {
     /// Its owner: it has serial numbers and paths.
     Owner,
-    /// Whoever the umask allows, as for any file that a program makes.
+    /// As the umask allows, as for any file that a program makes.
     Umask,
 }
 
-/// A file that has no name of its own yet. Dropped, it is gone.
-///
-/// It is locked (flock: advisory, gone with the process) under a temporary name, so that another process that makes a
-/// file of the same name is found before either has done its work.
+/// A file that has no name of its own yet. Dropping it removes it. It is locked (flock: advisory, released with the
+///  process) under a temporary name, so that another process that makes a file of the same name is found before either
+///  has done its work.
 #[derive(Debug)]
 pub struct NewFile {
     place: Place,
@@ -66,7 +65,7 @@ pub struct NewFile {
 }
 
 impl NewFile {
-    /// Begins a file for `place`, empty and with mode 0600. What bears the name is left alone.
+    /// Begins a file for `place`, empty and with mode 0600. What has the name is left alone.
     ///
     /// # Errors
     /// Another process is making a file for this place; the file system fails.
@@ -81,7 +80,7 @@ impl NewFile {
                 made => made?,
             };
             // Between the two calls another process may have taken it for one that was left lying. Where there are no
-            // locks nobody does.
+            // locks no process does.
             let is_taken = flock(&fd, FlockOperation::NonBlockingLockExclusive) == Err(Errno::WOULDBLOCK);
             let is_there = place.stat_of(&name)?.is_some();
             if is_there && !is_taken {
@@ -100,8 +99,9 @@ impl NewFile {
         &self.file
     }
 
-    /// Refuses where another process is making this file. What a killed one left is removed in a folder that is ours
-    /// alone, as that of the journals of devices; elsewhere a file of such a name may be somebody's, and stays.
+    /// Refuses where another process is making this file. What a killed one left is removed in a folder owned by the
+    /// user alone, as that of the journals of devices; elsewhere a file of such a name may belong to another process,
+    /// and stays.
     fn look_for_others(&self) -> Result<(), FileError> {
         if !self.place.can_be_read {
             return Ok(());
@@ -125,7 +125,7 @@ impl NewFile {
             let is_ours = stat.st_uid == our_uid() && stat.st_nlink == 1 && stat.st_mode & 0o7777 == MODE.bits();
             match flock(&fd, FlockOperation::NonBlockingLockExclusive) {
                 Err(Errno::WOULDBLOCK) => return Err(FileError::Busy),
-                // Without locks nobody knows whether somebody uses it.
+                // Without locks it is unknown whether it is in use.
                 Err(_) => {}
                 // That it may stay is no failure to report.
                 Ok(()) if is_ours && is_private => drop(rustix::fs::unlinkat(folder, name, AtFlags::empty())),
@@ -137,8 +137,7 @@ impl NewFile {
 
     /// Makes the file durable and gives it its name, which nothing may bear.
     ///
-    /// # Errors
-    /// Something has the name: [`FileError::Exists`]. The file system fails. Then the file is gone.
+    /// # Errors Something has the name: [`FileError::Exists`]. The file system fails. Then the file is removed.
     pub fn publish(mut self, visibility: Visibility) -> Result<File, FileError> {
         if visibility == Visibility::Umask {
             rustix::fs::fchmod(&self.file, Mode::from_raw_mode(0o666 & !umask()))?;
@@ -154,7 +153,7 @@ impl NewFile {
     }
 
     /// Gives it its name on a file system that cannot rename without replacing. A link never replaces; where there are
-    /// no links either the name is looked at before, which a process in between could defeat.
+    /// no links either the name is examined before, which a process in between could defeat.
     fn link(&self) -> Result<(), FileError> {
         let Place { folder, name, .. } = &self.place;
         match rustix::fs::linkat(folder, &self.temporary, folder, name, AtFlags::empty()) {
@@ -184,7 +183,7 @@ impl NewFile {
         if !is_old(name)? {
             return Err(FileError::Changed);
         }
-        // Names are exchanged and then looked at, so that nothing is lost whoever comes in between.
+        // Names are exchanged and then examined, so that nothing is lost whatever other processes do in between.
         let exchange = || rustix::fs::renameat_with(folder, &self.temporary, folder, name, RenameFlags::EXCHANGE);
         match exchange() {
             Ok(()) if is_old(&self.temporary)? => {
@@ -192,7 +191,7 @@ impl NewFile {
             }
             Ok(()) => {
                 let back = exchange();
-                // Where it cannot be put back, the temporary name is that of somebody's file, and stays.
+                // Where it cannot be put back, the temporary name is that of a file of another process, and stays.
                 self.is_published = back.is_err();
                 return Err(back.map_or_else(FileError::from, |()| FileError::Changed));
             }
@@ -223,10 +222,9 @@ impl Drop for NewFile {
     }
 }
 
-/// A file in `folder` that has no name and is gone with this process, mode 0600, for reading and writing.
+/// A file in `folder` that has no name and disappears with this process, mode 0600, for reading and writing.
 ///
-/// # Errors
-/// What `openat(2)` said.
+/// # Errors The error of `openat(2)`.
 pub fn nameless(folder: &Path) -> Result<File, FileError> {
     let flags = OFlags::RDWR | OFlags::CLOEXEC | OFlags::TMPFILE;
     if let Ok(fd) = rustix::fs::open(folder, flags, MODE) {
@@ -246,7 +244,8 @@ fn name_start(name: &OsStr) -> Vec<u8> {
     format!(".{plain}.{digest:016x}-").into_bytes()
 }
 
-/// Whether a name that begins with `start` is one of ours: behind it are the digits of [`temporary_name`], and no more.
+/// Whether a name that begins with `start` is a temporary name of haul: behind it are the digits of [`temporary_name`],
+/// and no more.
 fn is_temporary(name: &[u8], start: &[u8]) -> bool {
     let digits = name.strip_prefix(start).and_then(|rest| rest.strip_suffix(SUFFIX));
     digits.is_some_and(|digits| {
@@ -254,7 +253,7 @@ fn is_temporary(name: &[u8], start: &[u8]) -> bool {
     })
 }
 
-/// One that nobody can guess.
+/// One that cannot be guessed.
 fn temporary_name(name: &OsStr) -> io::Result<OsString> {
     let mut random = [0u8; RANDOM_BYTES];
     rustix::rand::getrandom(&mut random, rustix::rand::GetRandomFlags::empty())?;

@@ -24,10 +24,10 @@ pub struct Place {
     path: PathBuf,
 }
 
-/// How a file that is there is opened.
+/// How an existing file is opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Opening {
-    /// For reading. A symbolic link is followed: whoever names a file to be read may name it so.
+    /// For reading. A symbolic link is followed: the user may name a file to be read that way.
     Read,
     /// For reading and writing, by a program that will believe what it says and may remove it: the name has to lead to
     /// the file itself, and in a folder that others can write to the file has to be our own.
@@ -46,8 +46,7 @@ pub enum Found {
 impl Place {
     /// The place that `path` names. A symbolic link at its last name is not followed.
     ///
-    /// # Errors
-    /// What `open(2)` said of the folder; `path` ends in no name.
+    /// # Errors The error of `open(2)` of the folder; `path` ends in no name.
     pub fn of(path: &Path) -> io::Result<Place> {
         let name = path.file_name().ok_or_else(|| io::Error::other("it does not end in a file name"))?;
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
@@ -61,11 +60,10 @@ impl Place {
         Ok(Place { folder: Arc::new(fd), can_be_read, name: name.to_owned(), path: path.to_owned() })
     }
 
-    /// The same, but where `path` is a symbolic link of ours or of root's, the place that it leads to: for files that
-    /// people keep elsewhere on purpose.
+    /// The same, but where `path` is a symbolic link of this user or of root, the place that it leads to: for files
+    /// that people keep elsewhere on purpose.
     ///
-    /// # Errors
-    /// As for [`Place::of`]; the link is somebody else's, or leads nowhere.
+    /// # Errors As for [`Place::of`]; the link is another user's, or leads nowhere.
     pub fn following(path: &Path) -> Result<Place, FileError> {
         match fs::symlink_metadata(path) {
             Ok(link) if link.is_symlink() && ![0, our_uid()].contains(&link.uid()) => {
@@ -81,10 +79,9 @@ impl Place {
         &self.path
     }
 
-    /// What bears the name, itself and not what a symbolic link leads to; `None`: nothing does.
+    /// What has the name, itself and not what a symbolic link leads to; `None`: nothing does.
     ///
-    /// # Errors
-    /// What `fstatat(2)` said.
+    /// # Errors The error of `fstatat(2)`.
     pub fn look(&self) -> io::Result<Option<Stat>> {
         self.stat_of(&self.name)
     }
@@ -97,10 +94,9 @@ impl Place {
         }
     }
 
-    /// Opens the regular file that bears the name; `None`: nothing does. Never waits, and never opens anything else.
+    /// Opens the regular file that has the name; `None`: nothing does. Never waits, and never opens anything else.
     ///
-    /// # Errors
-    /// It is no regular file, may be somebody else's, or cannot be opened.
+    /// # Errors It is no regular file, may be another user's, or cannot be opened.
     pub fn open(&self, opening: Opening) -> Result<Option<File>, FileError> {
         let (flags, at_flags) = match opening {
             Opening::Read => (OFlags::RDONLY, AtFlags::empty()),
@@ -148,27 +144,24 @@ impl Place {
 
     /// Whether the name still leads to `file`.
     ///
-    /// # Errors
-    /// What `stat(2)` said.
+    /// # Errors The error of `stat(2)`.
     pub fn is_named(&self, file: impl AsFd) -> io::Result<bool> {
         let ours = rustix::fs::fstat(file)?;
         Ok(self.look()?.is_some_and(|named| inode(&named) == inode(&ours)))
     }
 
-    /// Removes the name of `file`, and makes that durable; does nothing where the name is gone.
+    /// Removes the name of `file`, and makes that durable; does nothing where the name no longer exists.
     ///
-    /// # Errors
-    /// Another file has the name: it stays. What `unlinkat(2)` or `fsync(2)` said.
+    /// # Errors Another file has the name: it stays. The error of `unlinkat(2)` or `fsync(2)`.
     pub fn remove(&self, file: impl AsFd) -> Result<(), FileError> {
         let stat = rustix::fs::fstat(&file)?;
         self.remove_inode(inode(&stat))?;
         Ok(self.sync(file)?)
     }
 
-    /// Removes the name of the file with this device and inode number; does nothing where the name is gone.
+    /// Removes the name of the file with this device and inode number; does nothing where the name no longer exists.
     ///
-    /// # Errors
-    /// Another file has the name: it stays. What `unlinkat(2)` said.
+    /// # Errors Another file has the name: it stays. The error of `unlinkat(2)`.
     pub fn remove_inode(&self, file: (u64, u64)) -> Result<(), FileError> {
         match self.look()? {
             None => Ok(()),
@@ -187,8 +180,7 @@ impl Place {
 
     /// What the place leads to, links followed.
     ///
-    /// # Errors
-    /// What `stat(2)` said.
+    /// # Errors The error of `stat(2)`.
     pub fn found(&self) -> io::Result<Found> {
         match rustix::fs::statat(&self.folder, &self.name, AtFlags::empty()) {
             Ok(stat) => Ok(Found::Inode(stat.st_dev, stat.st_ino)),

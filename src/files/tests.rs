@@ -74,7 +74,7 @@ fn only_the_file_that_was_named_is_replaced() {
     begun(&scene.place("m"), "new").replace(&old).unwrap();
     assert_eq!(fs::metadata(scene.0.path().join("m")).unwrap().permissions().mode() & 0o777, 0o640);
     assert_eq!((scene.names(), scene.text("m")), (vec!["m".to_owned()], "new".to_owned()));
-    // `old` is not what bears the name any more.
+    // `old` is not what has the name any more.
     let refused = begun(&scene.place("m"), "newer").replace(&old).unwrap_err();
     assert!(matches!(refused, FileError::Changed));
     assert!(matches!(scene.place("m").remove(&old).unwrap_err(), FileError::Changed));

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 /// Bytes in the unit in which sysfs counts sizes and starts, whatever the device's own blocks are.
 const SECTOR_BYTES: u64 = 512;
 
-/// More levels than anybody stacks: what goes deeper is not looked at.
+/// More levels than are used in practice: what goes deeper is not examined.
 const LEVELS_MAX: usize = 16;
 
 /// Bytes of a device or file beneath, which is open for reading.
@@ -99,7 +99,7 @@ impl Device {
         fs::read_to_string(self.dir.join(name)).ok()?.trim().parse().ok()
     }
 
-    /// Its node below /dev, which is the same one whoever looks for it.
+    /// Its node below /dev, which is the same for every user.
     fn open(&self) -> Option<OwnedFd> {
         // sysfs cannot have a slash in a name and writes `cciss!c0d0`.
         let name = self.dir.file_name()?.to_str()?.replace('!', "/");
@@ -118,9 +118,9 @@ fn is_device(stat: &rustix::fs::Stat, number: u64) -> bool {
 }
 
 /// Opens for reading what `path` leads to, where that is the right thing. Never for writing: when a disk that was open
-/// for writing is closed, udev has its partitions read anew, and their nodes are gone for a moment.
+/// for writing is closed, udev has its partitions read again, and their nodes disappear for a moment.
 fn open_what(path: &Path, is_right: impl Fn(&rustix::fs::Stat) -> bool) -> Option<OwnedFd> {
-    // Opening something else could do something to it, so it is looked at first.
+    // Opening something else could do something to it, so it is examined first.
     let found = rustix::fs::open(path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty()).ok()?;
     if !is_right(&rustix::fs::fstat(&found).ok()?) {
         return None;

@@ -45,7 +45,7 @@ pub fn hold(fd: BorrowedFd<'_>, extent: Extent, used_for: Use) -> Result<Option<
         taken.extend(take(&mut all, ground.fd.as_fd(), ground.extent, claim_beneath)?);
     }
     if let Some((first, rest)) = taken.split_first() {
-        // Whoever shares the first one later, to read it back, shares them all.
+        // A process that shares the first one later, to read it back, shares them all.
         first.keep(rest);
     }
     Ok((!taken.is_empty()).then_some(Held(taken)))
@@ -68,7 +68,7 @@ fn take(
             let taken = Lock::take(fd, key.1, claim, [&claims[..], &[(extent, claim)]].concat());
             match &taken {
                 Ok(Some(taken)) => taken.keep(&std::mem::take(&mut *locked(&reading.beneath))),
-                // It was ours a moment ago. Where somebody was faster, this copy does not take place.
+                // It was held a moment ago. If another process was faster, this copy does not take place.
                 _ => claims.into_iter().for_each(|(extent, claim)| drop(reading.extend(extent, claim))),
             }
             taken

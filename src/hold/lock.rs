@@ -15,8 +15,8 @@ pub(super) enum Claim {
     Read,
     /// They are written through a partition or loop device. An exclusive lock would need a descriptor that is open for
     /// writing, so it is made of what one for reading can have: shared locks in both regions. Both are taken before it
-    /// is looked whether anybody else uses the bytes, and readers lock them before they look for marks: of two that
-    /// come at once, at least one sees the other.
+    /// is looked whether another process uses the bytes, and readers lock them before they look for marks: of two at
+    /// the same time, at least one sees the other.
     WriteAbove,
     /// They are written here.
     Write,
@@ -69,7 +69,7 @@ impl Lock {
         }
     }
 
-    /// Claims more of it; false where that cannot be had.
+    /// Claims more of it; false where that is not available.
     pub(super) fn extend(&self, extent: Extent, claim: Claim) -> Result<bool, Holder> {
         let mut claims = locked(&self.claims);
         let covers = |known: &Extent| known.offset <= extent.offset && extent.end() <= known.end();
@@ -104,10 +104,10 @@ impl Lock {
         Ok(true)
     }
 
-    /// Sets a lock; false where that cannot be had.
+    /// Sets a lock; false where that is not available.
     fn set(&self, region: Region, kind: RangeLock, extent: Extent) -> Result<bool, Holder> {
         let (start, len) = region.range(extent);
-        // Whoever was in the way may be gone before it is asked who that is.
+        // The blocking process may end before it is identified.
         for _ in 0..3 {
             match set_range_lock(self.fd.as_fd(), kind, start, len) {
                 Ok(()) => return Ok(true),
@@ -146,7 +146,7 @@ impl Lock {
 
     /// Gives back what is locked, and returns what that was.
     pub(super) fn unlock(&self) -> Vec<(Extent, Claim)> {
-        // It is ours, so that nothing can be in the way.
+        // It is held, so that nothing can block it.
         let _ = set_range_lock(self.fd.as_fd(), RangeLock::Unlocked, 0, 0);
         std::mem::take(&mut *locked(&self.claims))
     }
@@ -173,7 +173,7 @@ fn without(pieces: &[Extent], taken: Extent) -> Vec<Extent> {
     pieces.iter().flat_map(rest).collect()
 }
 
-/// The same file, open by a description that nothing else uses: its lock is gone with the process, while those of a
+/// The same file, open by a description that nothing else uses: its lock is released with the process, while those of a
 /// ring stay open for some time after it was killed, and standard output for as long as the shell has it. Where it
 /// cannot be opened again, as with an odd umask, the one that is there has to do.
 fn opened_again(fd: BorrowedFd<'_>, writable: bool) -> io::Result<OwnedFd> {

@@ -3,8 +3,8 @@
 /// What is done to the bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Use {
-    /// They are read: nobody is to write them meanwhile.
+    /// They are read: no process may write them meanwhile.
     Read,
-    /// They are written: nobody is to read or write them meanwhile.
+    /// They are written: no process may read or write them meanwhile.
     Write,
 }

@@ -17,7 +17,7 @@ pub(crate) fn check(options: &Options, sides: &[(Side, &Facts)]) -> Result<()> {
     let dests = sides.iter().filter(|(side, _)| *side == Side::Dest).map(|(_, facts)| *facts);
     let mut files = Vec::new();
     for (what, path) in named(options, dests) {
-        // Where it cannot be looked for, whoever makes or opens it says so, in its own words.
+        // Where it cannot be searched for, the code that creates or opens it reports that.
         let Ok(found) = find(&path) else { continue };
         files.push((what, path, found));
     }
@@ -30,7 +30,7 @@ pub(crate) fn check(options: &Options, sides: &[(Side, &Facts)]) -> Result<()> {
             return refused(format!("the {} {} of the copy", word(*side), facts.address))
                 .map_err(|error: Error| error.on(*side));
         }
-        // Whoever names the place of the default journal means that journal.
+        // Naming the path of the default journal selects that journal.
         let same =
             |(other, _, place): &&(&str, PathBuf, Found)| place == found && (*other, *what) != (JOURNAL[0], JOURNAL[1]);
         if let Some((other, path, _)) = files[..at].iter().find(same) {
@@ -40,7 +40,7 @@ pub(crate) fn check(options: &Options, sides: &[(Side, &Facts)]) -> Result<()> {
     Ok(())
 }
 
-/// Every file beside the copy, and what it is for.
+/// Every file during the copy, and what it is for.
 fn named<'a>(options: &Options, dests: impl Iterator<Item = &'a Facts>) -> Vec<(&'static str, PathBuf)> {
     let of = |what, path: &dyn AsRef<Path>| (what, path.as_ref().to_owned());
     let mut files = Vec::new();

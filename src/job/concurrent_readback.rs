@@ -18,8 +18,8 @@ const LOOK: Duration = Duration::from_millis(250);
 /// The copy waits for the source longer than for the dest, by this share of the time: then the dest has some to spare.
 const TO_SPARE: f64 = 0.1;
 
-/// Runs `copy`, which is by `plan`, and reads back behind it where the plan wants that. `hearer` hears of the copy too.
-/// `tally` has its numbers. Gives what `copy` gave, and the blocks that were read back by then.
+/// Runs `copy`, which is by `plan`, and reads back behind it where the plan requests that. `hearer` observes the copy
+/// too. `tally` has its numbers. Gives what `copy` gave, and the blocks that were read back until then.
 pub(crate) fn followed<T>(
     session: &Session,
     plan: &Plan,
@@ -69,7 +69,7 @@ pub(crate) fn followed_while<T>(
     (done, found.into_blocks())
 }
 
-/// Tells the follower that the copy is over, also where it panics.
+/// Informs the follower that the copy is over, also where it panics.
 struct Ending<'a>(&'a Front);
 
 impl Drop for Ending<'_> {

@@ -1,4 +1,4 @@
-//! What becomes of the digests of blocks: kept to read back by, and written to the manifest.
+//! What happens to the digests of blocks: kept to read back by, and written to the manifest.
 use crate::core::{
     BlockDigests, DigestedBlock, Ended, EndpointKind, Error, Event, Extent, ExtentSet, Facts, HashKind, Kind, Observer,
     Outcome, Plan, Result, Side,
@@ -14,17 +14,17 @@ use std::thread::{self, JoinHandle};
 /// Hears of digested blocks.
 #[derive(Default)]
 pub(crate) struct DigestCollector {
-    /// `None`: nobody will ask for them.
+    /// `None`: they are not needed.
     kept: Option<Digested>,
     manifest: Option<ManifestWriter>,
-    /// The copy is gone on with, or is of what differs: where it stops and begins are parts of blocks, and only whole
-    /// ones count.
+    /// The copy is continued, or is of what differs: where it stops and begins are parts of blocks, and only whole ones
+    /// count.
     whole: Option<Grid>,
 }
 
 impl DigestCollector {
     /// Keeps what `plan` needs later, and begins the manifest that is asked for: what keeps it from being written is
-    /// told before the copy begins.
+    /// reported before the copy begins.
     ///
     /// # Errors
     /// The manifest cannot be begun.
@@ -44,7 +44,7 @@ impl DigestCollector {
         Ok(DigestCollector { kept, manifest, whole })
     }
 
-    /// Whole blocks of a copy that was gone on with, of which there is no digest; of any other copy none.
+    /// Whole blocks of a copy that was continued, of which there is no digest; of any other copy none.
     pub(crate) fn missing(&self) -> ExtentSet {
         let (Some(grid), Some(kept)) = (self.whole, &self.kept) else { return ExtentSet::new() };
         kept.there().gaps(Extent::new(0, grid.len)).collect()
@@ -77,7 +77,7 @@ impl Observer for DigestCollector {
             kept.add(block);
         }
         if let Some(manifest) = &self.manifest {
-            // Fails only when the writer has given up, which the end tells.
+            // Fails only when the writer has failed, which the end reports.
             let _ = manifest.to_writer.send(block);
         }
     }
@@ -117,7 +117,7 @@ struct ManifestWriter {
 impl ManifestWriter {
     fn begin(path: &str, renews: bool, plan: &Plan, source: &Facts, dests: &[&Facts]) -> Result<Self> {
         let blocks = plan.digest_blocks.expect("a plan with a manifest digests blocks");
-        // Before the copy, as the source: a file that is not there has no size.
+        // Before the copy, as the source: a file that does not exist has no size.
         let dest = |dest: &Facts| SideIdentity {
             size_bytes: dest.size.filter(|_| dest.exists),
             ..SideIdentity::of(dest, plan.dest.offset)

@@ -1,8 +1,8 @@
-//! Blocks of which digests were told, kept.
+//! Blocks of which digests were reported, kept.
 use crate::core::{DigestedBlock, Event, ExtentSet, Observer};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Keeps what it hears of digested blocks.
+/// Keeps the digested blocks it receives.
 #[derive(Default)]
 pub(crate) struct Digested(Mutex<Vec<DigestedBlock>>);
 
@@ -16,7 +16,7 @@ impl Digested {
         self.blocks().iter().map(|block| block.extent).collect()
     }
 
-    /// All of them, in the order in which they were told.
+    /// All of them, in the order in which they were reported.
     pub(crate) fn into_blocks(self) -> Vec<DigestedBlock> {
         self.0.into_inner().unwrap_or_else(PoisonError::into_inner)
     }

@@ -8,7 +8,7 @@ use crate::measure::{Budget, Course, Curve, Forecast, Look, Point, Subject, Way,
 use crate::plan::{Options, ProgressStyle};
 use std::time::{Duration, Instant};
 
-/// More than this nobody waits for the plan of a copy.
+/// The plan of a copy waits no longer than this.
 const PLAN_TIME_MAX: Duration = Duration::from_secs(2);
 
 /// Nor for the estimate of a long copy.
@@ -17,7 +17,7 @@ const COPY_TIME_MAX: Duration = Duration::from_secs(5);
 /// Part of a copy, of its time and of its bytes, that its estimate may take.
 const SHARE: f64 = 0.01;
 
-/// The rate of a whole disk is not told from fewer places: both ends and the middle.
+/// The rate of a whole disk is not estimated from fewer places: both ends and the middle.
 const PLACES_MIN: u32 = 3;
 
 /// Requests to a side while it is read, at most.
@@ -56,8 +56,8 @@ pub(crate) fn of_plan(plan: &Plan, source: &Facts, dest: &Facts) -> Option<Estim
     estimate(plan, source, dest, Budget { time_max: PLAN_TIME_MAX, share: f64::INFINITY, places_min: 1 })
 }
 
-/// For a copy that is about to begin, as far as somebody is told and looking costs a hundredth of it at most.
-/// None where reading here and there might do harm: where bad places are expected.
+/// For a copy that is about to begin, if the user sees it and looking costs a hundredth of it at most. None where
+/// reading here and there might do harm: where bad places are expected.
 pub(crate) fn of_copy(options: &Options, plan: &Plan, source: &Facts, dest: &Facts) -> Option<Estimated> {
     let budget = Budget { time_max: COPY_TIME_MAX, share: SHARE, places_min: PLACES_MIN };
     is_wanted(options, plan.len, source, plan.ask_holes).then(|| estimate(plan, source, dest, budget))?
@@ -76,7 +76,7 @@ fn estimate(plan: &Plan, source: &Facts, dest: &Facts, budget: Budget) -> Option
     let len = plan.len.filter(|&len| len > 0)?;
     let engine = match plan.engine {
         engine @ (EngineKind::Ring | EngineKind::Threads | EngineKind::Sync) => engine,
-        // No byte goes through us, so that reading tells nothing of it.
+        // No data is transferred to haul, so that reading shows nothing of it.
         EngineKind::Reflink | EngineKind::Offload => return None,
     };
     let probe = |which: Side, facts: &Facts| Probe::of(plan, which, facts, len, engine);
@@ -89,7 +89,7 @@ fn estimate(plan: &Plan, source: &Facts, dest: &Facts, budget: Budget) -> Option
     let looks = each(&mut probes, in_turn, |probe| probe.look(budget));
     let slower_s = looks.iter().flatten().map(|look| look.whole_s).fold(0.0, f64::max);
     let [read, other] = each(&mut probes, in_turn, |probe| {
-        // The faster side may be looked at for longer, for the copy will wait for the slower one.
+        // The faster side may be examined for longer, for the copy will wait for the slower one.
         let whole_s = if in_turn { None } else { Some(slower_s) };
         Some(probe.zones(whole_s, budget))
     })
@@ -102,7 +102,7 @@ fn estimate(plan: &Plan, source: &Facts, dest: &Facts, budget: Budget) -> Option
     }
     let sides = sides(plan, [source, dest], [&read, &other], len);
     let course = sides.course(plan, len, engine);
-    // A limit alone says how long it takes at least, which nobody has to be told.
+    // A limit alone says how long it takes at least, which is obvious.
     let known = course.sides.iter().any(Option::is_some);
     let forecast = Forecast::of(&course).filter(|_| known)?;
     let (at_least_s, at_most_s) = course.bounds_s();
@@ -203,11 +203,11 @@ fn sides(plan: &Plan, facts: [&Facts; 2], zones: [&[Zone]; 2], len: u64) -> Side
 /// What a few reads say of reading all of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Reading {
-    /// It goes on like that.
+    /// It continues like that.
     Known,
     /// It works on many requests at once, and was asked for few.
     MayBeFaster,
-    /// Somebody else decides, who may let pass at first what he holds back later.
+    /// Another process decides, who may let pass at first what he holds back later.
     Unknown,
 }
 
@@ -258,7 +258,7 @@ fn is_looked_at(plan: &Plan, dest: &Facts) -> bool {
 }
 
 /// A head moves, so that writing takes as long as reading. The kernel takes every USB stick for such a disk, too, and
-/// disks that others make up; of several disks together nobody knows which is asked.
+/// disks that others make up; of several disks together it is unknown which is asked.
 fn turns(facts: &Facts) -> bool {
     let made_up = ["usb", "virtio", "xen", "md", "nbd", "iscsi", "fc"];
     let transport = facts.identity.transport.as_deref();
@@ -297,7 +297,7 @@ fn each<T: Send>(
     })
 }
 
-/// A side that is about to be looked at.
+/// A side that is about to be examined.
 struct Probe {
     subject: Subject,
     range: Extent,

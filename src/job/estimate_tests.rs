@@ -42,7 +42,7 @@ fn what_was_saved_for_writing_is_the_rate_and_reading_gives_its_form() {
     assert!(curve.seconds(9e5, 1e6) > 1.5 * curve.seconds(0.0, 1e5), "it still falls");
 }
 
-/// What is told of a copy between such disks that were read at these rates.
+/// What is reported about a copy between such disks that were read at these rates.
 fn told(source: &Facts, source_rate: f64, dest: &Facts, dest_rate: f64) -> (f64, Option<f64>, Option<Doubt>) {
     let block = |facts: &Facts, name: &str, number| Facts {
         size: Some(1_000_000_000),

@@ -17,7 +17,7 @@ pub(crate) struct Finished {
     /// How the copy went over time.
     pub(crate) series: Series,
     pub(crate) started: SystemTime,
-    /// Files beside the copy that could not be written. The copy is what it is.
+    /// Files during the copy that could not be written. The copy is what it is.
     pub(crate) failed_files: Vec<Error>,
     /// The name of a dest leads to something else now.
     pub(crate) is_elsewhere: bool,
@@ -27,7 +27,7 @@ pub(crate) struct Finished {
 }
 
 impl Copied {
-    /// Reads back what is to be read back, and ends what was begun beside the copy.
+    /// Reads back what is to be read back, and ends what was begun during the copy.
     pub(crate) fn finish(self) -> Finished {
         let Copied { opened, mut outcome, series, started, behind, journal } = self;
         let Opened { session, plans, ends, dests, several, mut collector, map, held, .. } = opened;
@@ -53,8 +53,8 @@ impl Copied {
     }
 }
 
-/// What is to be told where the name of a destination file no longer leads to the file that was written: another
-/// program renamed, removed or replaced it meanwhile.
+/// What to report where the name of a destination file no longer leads to the file that was written: another program
+/// renamed, removed or replaced it meanwhile.
 fn strayed(plan: &Plan, dest: &Arc<dyn Endpoint>) -> Option<String> {
     let written = rustix::fs::fstat(dest.descriptor()?).ok()?;
     if !plan.route.writes() || FileType::from_raw_mode(written.st_mode) != FileType::RegularFile {

@@ -9,8 +9,7 @@ use std::path::Path;
 
 /// The manifest at `path`, whole.
 ///
-/// # Errors
-/// It is not there, no manifest, of a newer haul, damaged, or not whole.
+/// # Errors It does not exist, no manifest, of a newer haul, damaged, or not whole.
 pub(crate) fn open(path: &str) -> Result<Manifest> {
     Manifest::open(Path::new(path)).map_err(|fault| match fault.kind {
         FaultKind::Io(source) if source.kind() == io::ErrorKind::NotFound => {
@@ -26,7 +25,7 @@ pub(crate) fn checklist(manifest: &Manifest) -> Checklist {
     Checklist::new(manifest.head.algorithm, pieces.collect())
 }
 
-/// The copy was of a part of its source, or to a part of its dest: what goes on behind it is not different for that.
+/// The copy was of a part of its source, or to a part of its dest: what continues behind it is not different for that.
 pub(crate) fn is_range(manifest: &Manifest) -> bool {
     if manifest.head.range {
         return true;

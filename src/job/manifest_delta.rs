@@ -1,4 +1,4 @@
-//! `--delta=MANIFEST`: what is on the dest is told by the manifest of the copy that was made to it last.
+//! `--delta=MANIFEST`: what is on the dest is reported by the manifest of the copy that was made to it last.
 //!
 //! The source is read once for its digests, then those blocks are copied whose digests are not the manifest's. The
 //! manifest is believed only after a look at some blocks of the dest, and written into a journal before the first
@@ -39,7 +39,7 @@ pub(crate) struct There {
     took: Duration,
     /// Of that, time in which there was nothing to do but wait for the source, for digests, and for the limit.
     waited: [Duration; 3],
-    /// What is to be told about that.
+    /// What to report about that.
     note: String,
 }
 
@@ -69,7 +69,7 @@ impl ManifestDelta {
         Options { manifest_block_bytes: Some(self.manifest.head.block_bytes), ..options.clone() }
     }
 
-    /// Refuses a dest that is not the one that the manifest tells of, or no longer.
+    /// Refuses a dest that is not the one that the manifest describes, or no longer.
     ///
     /// # Errors
     /// Refused, saying why.
@@ -80,8 +80,7 @@ impl ManifestDelta {
             let what = format!("a copy to destination {address} was interrupted, so {path} no longer describes it");
             return refused(
                 what,
-                "Continue that copy with --resume, or use --delta without a manifest, which reads \
-                the destination.",
+                "Continue that copy with --resume, or use --delta without a manifest, which reads the destination.",
             );
         }
         if !found.is_kept() {
@@ -104,20 +103,18 @@ impl ManifestDelta {
         }
         if !began.contains(&plan.dest.offset) {
             let what = format!(
-                "{path} describes a copy that did not start at byte {} of destination \
-                    {address}",
+                "{path} describes a copy that did not start at byte {} of destination {address}",
                 plan.dest.offset
             );
             return refused(
                 what,
-                "Give the --seek of that copy, or use --delta without a manifest, which reads the \
-                destination.",
+                "Give the --seek of that copy, or use --delta without a manifest, which reads the destination.",
             );
         }
         Ok(())
     }
 
-    /// Looks at some blocks of the dest, then reads the source. `collector` is told the digests of what is there, and
+    /// Looks at some blocks of the dest, then reads the source. `collector` receives the digests of what is there, and
     /// the journal that it is there.
     ///
     /// # Errors
@@ -191,7 +188,7 @@ impl ManifestDelta {
         let places = draw(len, block_bytes, per_million as u32);
         let reading = plan::read_back(plan, places.iter().map(|place| place.len).sum());
         let reader = to_read(plan, ends)?;
-        // What is on the medium counts, not what a cache still has; where it cannot be had, the cache is as good.
+        // What is on the medium counts, not what a cache still has; where it is not available, the cache is as good.
         let _ = reader.uncache(Extent::new(plan.dest.offset, len));
         let ends: Ends = [disks::missing_side(), reader];
         let checker = Checker::new(list, len, block_bytes);
@@ -201,17 +198,14 @@ impl ManifestDelta {
         }
         let Some(wrong) = checker.into_differing().iter().next() else { return Ok(None) };
         let (address, path) = (&plan.dest.address, &self.path);
-        let what = format!(
-            "destination {address} does not match {path} at byte {}: it was modified \
-            since",
-            wrong.offset
-        );
+        let what =
+            format!("destination {address} does not match {path} at byte {}: it was modified since", wrong.offset);
         let advice = "Nothing was written. Use --delta without a manifest, which reads the destination.";
         Err(Error::new(Kind::Refused, what).on(Side::Dest).advise(advice))
     }
 }
 
-/// What came of judging.
+/// The result of judging.
 pub(crate) enum Judged {
     /// This is there.
     There(There),

@@ -1,4 +1,4 @@
-//! `--mapfile`: what could be read of the source, could not be, and was not tried, for GNU ddrescue to go on with.
+//! `--mapfile`: what could be read of the source, could not be, and was not tried, for GNU ddrescue to continue.
 use crate::core::{Extent, ExtentSet, Outcome, Plan, Result, Side};
 use crate::ledger::mapfile::{Mapfile, MapfileFile};
 use std::path::Path;
@@ -12,8 +12,7 @@ pub(crate) struct Map {
 impl Map {
     /// Holds the place of the mapfile at `address`; `None` where none was asked for.
     ///
-    /// # Errors
-    /// `Refused` for what is there already, `Io` for a place that cannot be written.
+    /// # Errors `Refused` for what already exists, `Io` for a place that cannot be written.
     pub(crate) fn begin(address: Option<&str>) -> Result<Option<Self>> {
         let Some(address) = address else { return Ok(None) };
         let path = Path::new(address);

@@ -58,7 +58,7 @@ pub(crate) struct Copied {
     pub(super) journal: Option<FinishedJournal>,
 }
 
-/// What came of running a copy.
+/// The result of running a copy.
 pub(crate) enum Ran {
     /// It ran, however it ended.
     Copied(Box<Copied>),
@@ -67,7 +67,7 @@ pub(crate) enum Ran {
 }
 
 impl Agreed {
-    /// Opens the sides, and the files beside the copy.
+    /// Opens the sides, and the files during the copy.
     ///
     /// # Errors
     /// What cannot be opened. Nothing was written.
@@ -112,7 +112,8 @@ impl Opened {
             several.on_drop(Box::new(move |error| told.dropped(error)));
             several
         });
-        let dest = several.clone().map_or_else(|| each().next().expect("a copy has a dest"), |several| several as _);
+        let dest =
+            several.clone().map_or_else(|| each().next().expect("a copy has a destination"), |several| several as _);
         let session = Session::new(operator);
         let (map, held, journal, delta) = (None, Vec::new(), None, None);
         Ok(Opened { session, plans, ends: [source, dest], dests, several, collector, map, held, journal, delta })

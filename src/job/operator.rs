@@ -26,22 +26,22 @@ pub(crate) trait Shown: Observer + Send {
     fn series(&self) -> Series;
 }
 
-/// Answers what a job asks, and shows what it does. A terminal, or whoever stands in for one.
+/// Answers what a job asks, and shows what it does. A terminal, or a substitute.
 pub(crate) trait Operator: Send + Sync {
-    /// Is told what may be wrong.
+    /// Receives what may be wrong.
     fn warn(&self, warning: &str);
 
-    /// Is told what there is to know about a plan, before anything is asked.
+    /// Receives what there is to know about a plan, before anything is asked.
     fn warn_of(&self, notes: &PlanNotes);
 
-    /// Is told that what an earlier measurement left on this device was put back, before the copy that
-    /// these notes are of.
+    /// Receives that what an earlier measurement left on this device was put back, before the copy that these notes are
+    /// of.
     fn put_back(&self, address: &str, done: &PutBack, notes: &mut PlanNotes);
 
-    /// Is told that a destination failed, and that the copy to the others goes on.
+    /// Receives that a destination failed, and that the copy to the others continues.
     fn dropped(&self, error: &Error);
 
-    /// Says what becomes of an unfinished copy to the destination of `plan`.
+    /// Says what happens to an unfinished copy to the destination of `plan`.
     ///
     /// # Errors
     /// Refused: nothing is to be written.

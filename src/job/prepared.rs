@@ -1,4 +1,4 @@
-//! A copy before its first write: both sides looked at, everything decided, whatever forbids it found.
+//! A copy before its first write: both sides examined, everything decided, whatever forbids it found.
 use super::journal::{self, Choice, ExistingJournal};
 use super::manifest_delta::ManifestDelta;
 use super::operator::Operator;
@@ -9,7 +9,7 @@ use crate::hold::Held;
 use crate::plan::{self, JournalWish, Options, Plans};
 use std::sync::Arc;
 
-/// A copy that was looked at. Nothing is changed yet.
+/// A copy that was examined. Nothing is changed yet.
 pub(crate) struct Prepared {
     pub(super) operator: Arc<dyn Operator>,
     pub(super) options: Options,
@@ -24,7 +24,7 @@ pub(crate) struct Prepared {
 
 impl Prepared {
     /// Looks at both sides and decides everything. With `--resume` and without `--dry-run`, what measuring left on the
-    /// dest is put back: a journal is held against what stands there, and that has to be what the copy wrote.
+    /// dest is put back: a journal is held against the present data, and that has to be what the copy wrote.
     ///
     /// # Errors
     /// Whatever forbids the copy.
@@ -117,7 +117,7 @@ impl Prepared {
     }
 }
 
-/// The same, to go on with the copy that waits: its journal is there, whether one was wanted or not.
+/// The same, to continue the copy that waits: its journal is there, whether one was requested or not.
 fn resumed(options: &Options) -> Options {
     let journal = match &options.journal {
         JournalWish::Never => JournalWish::Auto,

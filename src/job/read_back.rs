@@ -13,7 +13,7 @@ use std::hash::{BuildHasher, RandomState};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
-/// The dest, open for reading, where `plan` wants it read back. Opened before the first write, so that what cannot be
+/// The dest, open for reading, where `plan` has it read back. Opened before the first write, so that what cannot be
 /// read is refused then.
 ///
 /// # Errors
@@ -38,7 +38,7 @@ pub(crate) fn to_read(plan: &Plan, ends: &Ends) -> Result<Arc<dyn Endpoint>> {
     disks::open_compared(&side, facts)
 }
 
-/// What came of reading one dest back.
+/// The result of reading one dest back.
 pub(crate) struct Answer {
     pub(crate) verified: Verified,
     pub(crate) ended: Ended,
@@ -57,7 +57,7 @@ pub(crate) struct Written<'a> {
 }
 
 /// Of the blocks that were read back behind the writer, as few are read again when everything is written, at least: a
-/// drive that lies about its size writes over a large part of them, and one of these will show it.
+/// drive that reports a false capacity writes over a large part of them, and one of these will show it.
 const AGAIN_PER_MILLION: u32 = 10_000;
 const AGAIN_BLOCKS_MIN: u64 = 32;
 
@@ -79,7 +79,7 @@ pub(crate) fn read_back(
     Answer { verified, ended }
 }
 
-/// The blocks of a copy of `len` bytes that `plan` wants read back; `None`: all.
+/// The blocks of a copy of `len` bytes that `plan` has read back; `None`: all.
 pub(crate) fn drawn(plan: &Plan, len: u64) -> Option<Vec<Extent>> {
     let (wish, digests) = (plan.read_back.as_ref()?, plan.digest_blocks?);
     let Portion::Sample { per_million } = wish.portion else { return None };
@@ -96,7 +96,7 @@ pub(crate) fn draw(len: u64, block_bytes: u64, per_million: u32) -> Vec<Extent> 
     })
 }
 
-/// What came of reading back behind the writer, of a copy that did not get to its end.
+/// The result of reading back behind the writer, of a copy that did not get to its end.
 pub(crate) fn so_far(block_bytes: u64, behind: &[DigestedBlock], list: &Checklist) -> Verified {
     let (bytes, wrong) = judged(behind, Checker::new(list, u64::MAX, block_bytes));
     Verified { bytes, behind_bytes: bytes, blocks: bytes.div_ceil(block_bytes), wrong, ..Verified::default() }
@@ -110,7 +110,7 @@ fn judged(behind: &[DigestedBlock], checker: Checker<'_>) -> (u64, ExtentSet) {
     (whole, checker.into_differing())
 }
 
-/// Reads `extents` of the source, which are whole blocks, for their digests alone; `collector` hears of each.
+/// Reads `extents` of the source, which are whole blocks, for their digests alone; `collector` receives each.
 pub(crate) fn digest_again(
     session: &Session,
     plan: &Plan,
@@ -219,7 +219,7 @@ impl Reading<'_> {
         Pass { ended: outcome.ended, bytes: outcome.totals.dest_bytes(), differing }
     }
 
-    /// Has the page cache drop the dest. Bytes that can then be read from it only; `None`: nobody can tell.
+    /// Has the page cache drop the dest. Bytes that can then be read from it only; `None`: unknown.
     fn uncache(&self) -> Option<u64> {
         let whole = Extent::new(self.plan.dest.offset, self.len);
         let cached = self.reader.uncache(whole);
@@ -234,7 +234,7 @@ impl Reading<'_> {
     }
 }
 
-/// What came of one pass.
+/// The result of one pass.
 struct Pass {
     ended: Ended,
     bytes: u64,

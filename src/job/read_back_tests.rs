@@ -159,7 +159,7 @@ proptest! {
         places in prop::collection::vec((0..LEN as u64, any::<bool>()), 1..6),
     ) {
         let how = |flip: bool| if flip { How::Flip } else { How::Drop };
-        // Of two lies about one request only the first is told.
+        // Of two lies about one request only the first is reported.
         let lies: Vec<Lie> = places.iter().map(|&(byte, flip)| lie(Op::Write, byte, how(flip), 0, 1)).collect();
         let dest = dest(&lies);
         let outcome = copied(source(), &dest, Portion::All);

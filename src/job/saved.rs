@@ -12,12 +12,8 @@ use std::path::PathBuf;
 pub(crate) fn keep(facts: &Facts, op: Op, answer: &Answer) -> Result<PathBuf> {
     let place = saved::place().ok_or_else(|| {
         let advice = "Set HOME or XDG_CONFIG_HOME.";
-        Error::new(
-            Kind::Io,
-            "--save: no directory for settings: neither HOME nor XDG_CONFIG_HOME is \
-            set",
-        )
-        .advise(advice)
+        Error::new(Kind::Io, "--save: no directory for settings: neither HOME nor XDG_CONFIG_HOME is set")
+            .advise(advice)
     })?;
     let date = jiff::Timestamp::now().to_string();
     let pace = SavedPace {

@@ -28,11 +28,11 @@ pub(crate) struct Task<'a> {
     pub(crate) plan: &'a Plan,
     pub(crate) ends: &'a Ends,
     pub(crate) schedule: &'a mut dyn Schedule,
-    /// Hears what whoever is shown the run hears.
+    /// Passes all events to the operator.
     pub(crate) observer: &'a dyn Observer,
     /// The journal, where there is one.
     pub(crate) keeping: Option<CheckpointPlan>,
-    /// Numbers that somebody else looks at, too; `None`: nobody does.
+    /// Numbers that an observer reads; `None`: no observer.
     pub(crate) tally: Option<Arc<Tally>>,
 }
 
@@ -129,7 +129,7 @@ impl Session {
     }
 }
 
-/// Two that hear the same.
+/// Two observers of the same events.
 struct Both<'a> {
     shown: &'a dyn Shown,
     observer: &'a dyn Observer,

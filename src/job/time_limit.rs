@@ -5,7 +5,7 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::thread;
 use std::time::Duration;
 
-/// Carries a copy out. After `time` it is asked to end, and what waits for somebody else is given up.
+/// Carries a copy out. After `time` it is asked to end, and what waits for another process is abandoned.
 ///
 /// # Errors
 /// No thread is left to watch the time.

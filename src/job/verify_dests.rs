@@ -57,7 +57,7 @@ pub(super) fn one(session: &Session, written: One<'_>, collector: &mut DigestCol
 }
 
 /// Zeros stood for what could not be read `again`: of what this run could not read either the dest has zeros, too.
-/// Where an earlier run could, it has bytes that nobody can know any more.
+/// Where an earlier run could, it has bytes that can no longer be verified.
 fn lost_since(plan: &Plan, outcome: &Outcome, again: &Outcome) -> Option<Error> {
     let [unread, lost] = [outcome, again].map(|outcome| &outcome.unread[Side::Source.index()].runs);
     let mut lost = lost.clone();

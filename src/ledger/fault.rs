@@ -11,7 +11,7 @@ pub enum RecordFile {
     Journal,
     /// GNU ddrescue's list of what could be read.
     Mapfile,
-    /// What stood on a device before its speed of writing was measured.
+    /// What stood on a device before its write rate was measured.
     Undo,
 }
 
@@ -57,11 +57,11 @@ pub enum FaultKind {
     },
     /// Another process has it open.
     Busy,
-    /// It is there already and would be lost.
+    /// It already exists and would be lost.
     Exists,
     /// Its name leads to no file that may be used for it; why, a clause.
     Refused(String),
-    /// An earlier write to it failed, so that nobody knows what it says.
+    /// An earlier write to it failed, so that it is unknown what it says.
     Spoiled,
 }
 
@@ -84,7 +84,7 @@ impl Fault {
         Fault { record_file, line: 0, kind }
     }
 
-    /// A journal that is not to be made anew.
+    /// A journal that is not to be created again.
     pub fn journal_exists() -> Self {
         Fault::of(RecordFile::Journal, FaultKind::Exists)
     }

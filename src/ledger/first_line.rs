@@ -8,7 +8,7 @@ use std::io::BufRead;
 
 /// What a sealed record file is about, as its first line says it.
 pub(super) trait FirstLine: Serialize + DeserializeOwned {
-    /// The first field of the line: it tells what record file this is. Its value is the format version.
+    /// The first field of the line: it reports what record file this is. Its value is the format version.
     const KEY: &'static str;
     /// The version of the format that is written, and the newest that is read.
     const FORMAT_VERSION: u64;
@@ -24,7 +24,7 @@ pub(super) trait FirstLine: Serialize + DeserializeOwned {
         Ok(format!("{{\"{}\":{},{fields}", Self::KEY, Self::FORMAT_VERSION))
     }
 
-    /// Reads the first line of `lines`, and the seal that goes on behind it.
+    /// Reads the first line of `lines`, and the seal that continues behind it.
     ///
     /// # Errors
     /// It is that of no such record file, of a newer haul, or damaged.

@@ -12,7 +12,7 @@ pub struct SideIdentity {
     pub kind: String,
     /// Where the copy begins on it, in bytes.
     pub offset_bytes: u64,
-    /// Bytes in it; `None` for a stream, and for a file that is not there yet.
+    /// Bytes in it; `None` for a stream, and for a file that does not exist yet.
     pub size_bytes: Option<u64>,
     /// Smallest addressable unit; 1 where bytes are.
     pub logical_block_bytes: u32,

@@ -1,4 +1,4 @@
-//! The file that a report's page goes to: looked at before anything is done, written when all is done.
+//! The file that a report's page goes to: examined before anything is done, written when all is done.
 use crate::core::{Error, Facts, FileId, Kind, Result, Side};
 use crate::files::{FileError, NewFile, Opening, Place, Visibility, canonical};
 use std::fs::File;
@@ -6,7 +6,7 @@ use std::io::{self, Read, Write};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-/// A file that a page can go to: it is not there yet, or is empty, or is another page of ours.
+/// A file that a page can go to: it does not exist yet, or is empty, or is another haul page.
 #[derive(Debug)]
 pub struct PageFile {
     /// As the user named it.
@@ -71,8 +71,8 @@ impl PageFile {
 
     /// Puts the page there, whole or not at all.
     ///
-    /// # Errors
-    /// Io, with what the kernel said, or that another file has the name by now; what was there before is there still.
+    /// # Errors Io, with the kernel's error, or that another file has the name by now; what was there before is there
+    /// still.
     pub fn write(self, page: &str) -> Result<()> {
         let PageFile { path, new, old } = self;
         let written = new.file().write_all(page.as_bytes()).map_err(FileError::from).and_then(|()| match old {

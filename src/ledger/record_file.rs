@@ -6,7 +6,7 @@ use std::fs::File;
 use std::io;
 use std::path::Path;
 
-/// What the file system said, as a fault of this record file.
+/// The file system's error, as a fault of this record file.
 pub(super) fn io_fault(record_file: RecordFile, source: io::Error) -> Fault {
     Fault::of(record_file, FaultKind::Io(source))
 }
@@ -31,7 +31,7 @@ pub(super) fn free_place(record_file: RecordFile, path: &Path) -> Result<Place, 
     }
 }
 
-/// Opens the record file at `path` to go on with it, locked against other processes (flock: advisory, gone with the
+/// Opens the record file at `path` to continue it, locked against other processes (flock: advisory, released with the
 /// process). `None`: there is none.
 pub(super) fn open_own(record_file: RecordFile, path: &Path) -> Result<Option<(Place, File)>, Fault> {
     let place = match Place::of(path) {

@@ -9,7 +9,7 @@ use std::fs::{self, File};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
-/// More than this is no list of disks; nobody reads it into memory.
+/// More than this is no list of disks; it is not read into memory.
 const BYTES_MAX: u64 = 1 << 20;
 
 /// The paces of all disks that were tuned.
@@ -21,7 +21,7 @@ pub struct SavedPaces {
     /// For writing, likewise.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     write: BTreeMap<String, SavedPace>,
-    /// What a later version keeps there, which is not ours to drop.
+    /// What a later version keeps there, which must not be dropped.
     #[serde(flatten)]
     other: BTreeMap<String, toml::Value>,
 }
@@ -34,8 +34,8 @@ impl SavedPaces {
     }
 }
 
-/// What a disk or file is remembered by: what it says of itself, which goes with it to another port; else its path, and
-/// of a device its model and size, for another one may be there tomorrow.
+/// What a disk or file is remembered by: its own identity, which goes with it to another port; else its path, and of a
+/// device its model and size, for another one may be there tomorrow.
 pub fn name(identity: &Identity, path: &Path, device_bytes: Option<u64>) -> String {
     let model = identity.model.as_deref().unwrap_or("");
     match (&identity.wwn, &identity.serial) {

@@ -29,7 +29,7 @@ impl Seal {
         Ok(line)
     }
 
-    /// Whether `line`, without its newline, is the next sealed line; only then the seal goes on to it.
+    /// Whether `line`, without its newline, is the next sealed line; only then the seal continues to it.
     pub(super) fn holds(&mut self, line: &[u8]) -> bool {
         let parts = line
             .strip_suffix(CLOSING)

@@ -34,8 +34,7 @@ pub struct Commands {
 /// Measures them in about `time`; `None` for what is reached by no commands of its own. `heard` is called after each
 /// run.
 ///
-/// # Errors
-/// It was asked to stop, or the disk is gone; what was found by then is in `found`.
+/// # Errors It was asked to stop, or the disk has disappeared; what was found until then is in `found`.
 pub(super) fn commands(
     subject: &Subject,
     time: Duration,
@@ -134,7 +133,7 @@ impl Asked<'_> {
         Ok(median(&times))
     }
 
-    /// All sizes, then all once more, so that what goes on beside it hits all.
+    /// All sizes, then all once more, so that what continues beside it hits all.
     fn buffer(
         &mut self,
         subject: &Subject,
@@ -288,7 +287,7 @@ mod tests {
         assert!((found.empty_s.unwrap() - 50e-6).abs() < 1e-9, "{found:?}");
         let fit = found.buffer_fit.unwrap();
         assert!((fit.latency_s - 50e-6).abs() < 1e-8 && (fit.bytes_per_s / 1e9 - 1.0).abs() < 1e-3, "{fit:?}");
-        // Longer than one command moves, and what came of these is no time of theirs.
+        // Longer than one command moves, and the result of these is no time of theirs.
         let sizes: Vec<u32> = found.buffer.iter().map(|cost| cost.bytes).collect();
         assert_eq!(sizes, (9..=18).map(|power| 1 << power).collect::<Vec<u32>>());
         assert!(found.buffer.iter().all(|cost| cost.runs == ROUNDS), "{found:?}");

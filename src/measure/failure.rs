@@ -1,4 +1,4 @@
-//! Failures of a disk as a whole, told apart from those of a place on it.
+//! Failures of a disk as a whole, distinguished from those of a place on it.
 use crate::core::{Endpoint, Error, Kind, Op, RequestError, Side};
 use std::io;
 use std::sync::Arc;
@@ -8,11 +8,11 @@ use std::sync::Arc;
 pub enum Failure {
     /// Asked for, by this signal.
     Stopped(i32),
-    /// The disk is gone, or requests cannot be made at all.
+    /// The disk has disappeared, or requests cannot be made at all.
     Broken(Error),
 }
 
-/// What a request says that failed because the disk is gone, full, or shorter than it was.
+/// What a request says that failed because the disk has disappeared, full, or shorter than it was.
 ///
 /// # Errors
 /// The error itself where the place alone is to blame.
@@ -26,10 +26,8 @@ pub(super) fn failure_of_all(
     let told = |error| of_request(end, kind, op, address, offset, error);
     match kind {
         Kind::Gone => Ok(told(error)),
-        Kind::NoSpace if end.facts().logical_block_bytes > 1 => Ok(told(error).advise(
-            "The storage below it is full, for example the pool of a thin volume: free space \
-                there.",
-        )),
+        Kind::NoSpace if end.facts().logical_block_bytes > 1 => Ok(told(error)
+            .advise("The storage below it is full, for example the pool of a thin volume: free space there.")),
         Kind::NoSpace => Ok(told(error)),
         Kind::EndedEarly => {
             let advice = "It became shorter during the measurement: measure it again when no program writes to it.";

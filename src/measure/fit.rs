@@ -1,6 +1,6 @@
 //! What a command costs before a byte moves: the line time = latency + bytes / rate through measured times.
 
-/// Rounds of weighing anew by what the line says: two change nothing any more where it fits at all.
+/// Rounds of weighing again by what the line says: two change nothing any more where it fits at all.
 const ROUNDS: usize = 4;
 
 /// The line time = latency + bytes / rate, and how well it fits.

@@ -178,7 +178,7 @@ impl Forecast {
     }
 
     /// Seconds that are left of a copy that went like this, by how much slower or faster it is than estimated. `None`
-    /// where that cannot be told from what has come: nothing, or zeros only.
+    /// where that cannot be derived from what has come: nothing, or zeros only.
     pub fn left_s(&self, track: &Track) -> Option<f64> {
         let now = track.now;
         let base = self.base(track);

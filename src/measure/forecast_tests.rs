@@ -108,7 +108,7 @@ fn at_rates(rates: &[(f64, u64)]) -> Vec<Reached> {
     moments
 }
 
-/// A copy at `slower` times the forecast's time, looked at each percent: the largest error as a share of what is left,
+/// A copy at `slower` times the forecast's time, examined each percent: the largest error as a share of what is left,
 /// from `from` percent on.
 fn worst(slower: f64, from: u64) -> f64 {
     let size = 100 * GB;

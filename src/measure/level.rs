@@ -1,8 +1,7 @@
 //! The rates of the points of a sweep, freed of what differs between its rounds, with their spread. Pure.
-//!
-//! Each round is somewhere else on the disk, and a point that lost early ran in the first rounds alone: its plain
-//! median would be that of other places. So each run is taken by the level of its round, and all rates are told at the
-//! middle level.
+//!  Each round is somewhere else on the disk, and a point that lost early ran in the first rounds alone: its plain
+//! median would be that of other places. So each run is taken by the level of its round, and all rates are reported at
+//! the middle level.
 use super::stats::{MAD_TO_SIGMA, center, median};
 
 /// Levels and centers are found from each other; this often is enough for both to settle.
@@ -26,12 +25,12 @@ const WITHIN: f64 = 1.96;
 pub struct Figure {
     /// The center of its runs, each by the level of its round, in bytes a second.
     pub bytes_per_s: f64,
-    /// Standard deviation of its logarithm; `None`: of one round nobody knows.
+    /// Standard deviation of its logarithm; `None`: unknown for a single round.
     pub deviation: Option<f64>,
 }
 
 impl Figure {
-    /// An interval in which the rate lies with 95 % confidence, in bytes a second; `None` where nobody knows.
+    /// An interval in which the rate lies with 95 % confidence, in bytes a second; `None` if unknown.
     pub fn interval(&self) -> Option<(f64, f64)> {
         let reach = self.deviation? * WITHIN;
         Some((self.bytes_per_s * (-reach).exp(), self.bytes_per_s * reach.exp()))
@@ -42,7 +41,7 @@ impl Figure {
         self.interval().map_or(self.bytes_per_s, |(least, _)| least)
     }
 
-    /// The share of `other` that it surely does not exceed; `None` where nobody knows.
+    /// The share of `other` that it surely does not exceed; `None` if unknown.
     pub(super) fn most_of(&self, other: Figure) -> Option<f64> {
         let reach = WITHIN * self.deviation?.hypot(other.deviation?);
         Some(self.bytes_per_s / other.bytes_per_s * reach.exp())
@@ -103,8 +102,8 @@ fn spread_of_all(runs: &[Runs], centers: &[Option<f64>], levels: &[f64]) -> Opti
     median(&off.collect::<Vec<_>>()).map(|middle| middle * MAD_TO_SIGMA)
 }
 
-/// How sure one may be, from 0 to 1, that each point reaches `share` of the best of all; `None` where nobody knows. All
-/// that is known of the points is drawn many times, so that it counts, too, that the best is the best of many.
+/// How sure one may be, from 0 to 1, that each point reaches `share` of the best of all; `None` if unknown. All that is
+/// known of the points is drawn many times, so that it counts, too, that the best is the best of many.
 pub(super) fn sure(figures: &[Option<Figure>], share: f64) -> Option<Vec<f64>> {
     let known: Vec<(usize, f64, f64)> = figures
         .iter()
@@ -113,7 +112,7 @@ pub(super) fn sure(figures: &[Option<Figure>], share: f64) -> Option<Vec<f64>> {
         .map(|(index, figure)| Some((index, figure.bytes_per_s.ln(), figure.deviation?)))
         .collect::<Option<_>>()?;
     let most = known.iter().map(|known| known.1).fold(f64::NEG_INFINITY, f64::max);
-    // So far behind nobody is the best, whatever is drawn.
+    // A point so far behind is not the best, whatever is drawn.
     let in_reach = |&&(_, rate, deviation): &&(usize, f64, f64)| rate + 6.0 * deviation >= most + share.ln();
     let mut random = fastrand::Rng::with_seed(SEED);
     let mut reached = vec![0u32; figures.len()];

@@ -1,8 +1,7 @@
-//! What a disk can do: runs of requests at one block size, depth and way, and what they say together.
-//!
-//! Runs go through endpoints and queues that are there for copies. Statistics stand apart from them, so that they are
-//! tested on made-up runs of disks whose numbers are known. This room must not know how an endpoint is opened, what a
-//! user was asked, or how anything is told.
+//! What a disk can do: runs of requests at one block size, depth and way, and what they say together. Runs go through
+//!  endpoints and queues that are there for copies. Statistics are separate, so that they are tested on made-up runs of
+//!  disks whose numbers are known. This room must not know how an endpoint is opened, what a user was asked, or how
+//!  anything is reported.
 #![forbid(unsafe_code)]
 mod clock;
 mod commands;
@@ -11,7 +10,6 @@ mod failure;
 pub mod fit;
 mod forecast;
 mod grid;
-mod lethargy;
 mod level;
 mod pick;
 mod places;
@@ -29,6 +27,7 @@ mod subject;
 mod surroundings;
 mod sustained;
 mod sweep;
+mod system_impact;
 mod thermometer;
 mod timing;
 mod trend;
@@ -43,7 +42,6 @@ pub use cost::Cost;
 pub use failure::Failure;
 pub use forecast::{Course, Forecast, Reached, Track};
 pub use grid::{Effort, grid};
-pub use lethargy::{Effect, Interference, Memory, SystemUnderTest, Unknown, effects};
 pub use level::Figure;
 pub use pick::{Answer, answer};
 pub use places::{Walk, spread};
@@ -58,6 +56,7 @@ pub use subject::Subject;
 pub use surroundings::Around;
 pub use sustained::{Sustained, sustained};
 pub use sweep::{Entry, State, Sweep};
+pub use system_impact::{Effect, Interference, Memory, SystemUnderTest, Unknown, effects};
 pub use thermometer::{Reading, Thermometer, Warmth};
 pub use timing::{Timed, numbered_place, timing};
 pub use trend::{Trend, fell_hot, trend};

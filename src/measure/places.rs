@@ -25,7 +25,7 @@ pub struct Walk {
     gap: u64,
     /// The next run, counted through all extents as if they were one.
     at: u64,
-    /// Bytes that the runs have gone over so far.
+    /// Bytes that the runs have covered so far.
     gone: u64,
 }
 
@@ -49,7 +49,7 @@ impl Walk {
     }
 
     /// Where a run of at least `least` bytes begins, and how far it may go: `None` where no extent is as long. Past the
-    /// end of one it goes on at the start of the next.
+    /// end of one it continues at the start of the next.
     pub fn place(&mut self, least: u64) -> Option<Extent> {
         for _ in 0..=self.extents.len() {
             let mut start = 0;

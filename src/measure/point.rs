@@ -1,6 +1,6 @@
 //! What a run is made with.
 
-/// The block size of dd when nobody gives one.
+/// The block size of dd by default.
 pub const DD_BLOCK_BYTES: u32 = 512;
 
 /// How bytes come from the disk, or go to it.

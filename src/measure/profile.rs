@@ -61,13 +61,13 @@ pub struct Profiled {
     pub commands: Option<Commands>,
     /// The ways, side by side.
     pub ways: Vec<WayCost>,
-    /// Effect on the rest of the system, or why it is not known; `None`: it was not looked at.
-    pub lethargy: Option<std::result::Result<Interference, String>>,
+    /// Effect on the rest of the system, or why it is not known; `None`: it was not examined.
+    pub system_impact: Option<std::result::Result<Interference, String>>,
     /// Why it ended before its time.
     pub failure: Option<Failure>,
 }
 
-/// Profiles the subject at so many positions, in about `time`. `heard` is told how far it is, from 0 to 1, and what is
+/// Profiles the subject at so many positions, in about `time`. `heard` receives the progress, from 0 to 1, and what is
 /// being done. What was found is kept whatever happens.
 pub fn profile(
     subject: &mut Subject,

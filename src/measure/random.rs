@@ -12,10 +12,10 @@ use std::time::Duration;
 /// Slow reads that are kept with their places; more are counted.
 pub const SLOW_KEPT_MAX: usize = 64;
 
-/// The longest time that a request may take and still be told apart from longer ones, in nanoseconds.
+/// The longest time that a request may take and still be distinguished from longer ones, in nanoseconds.
 const LATENCY_NS_MAX: u64 = 3_600_000_000_000;
 
-/// Upper ends of the classes that times are told in: each twice as long as the one before, from 1 µs on.
+/// Upper ends of the classes that times are reported in: each twice as long as the one before, from 1 µs on.
 const CLASS_FACTOR: f64 = 2.0;
 
 /// What is to be read.
@@ -46,7 +46,7 @@ pub struct SlowRead {
     pub took: Duration,
 }
 
-/// What came of reading so.
+/// The result of reading so.
 #[derive(Debug)]
 pub struct RandomFound {
     /// Reads that succeeded.
@@ -156,7 +156,7 @@ pub fn random(subject: &mut Subject, wish: &RandomReads, stop: &Stop) -> Result<
     Ok(found)
 }
 
-/// The reads, and what came of them.
+/// The reads, and the result of them.
 struct Reading<'a> {
     wish: &'a RandomReads,
     end: &'a Arc<dyn Endpoint>,

@@ -91,7 +91,7 @@ pub struct BufferWayCosts {
 /// What was found.
 #[derive(Debug, Default)]
 pub struct ReadBuffer {
-    /// Bytes of the buffer; `None`: there is none, or it was not told.
+    /// Bytes of the buffer; `None`: there is none, or it was not reported.
     pub capacity_bytes: Option<u32>,
     /// Each way, the cheapest first.
     pub ways: Vec<BufferWayCosts>,
@@ -111,7 +111,7 @@ pub struct BufferWish {
 }
 
 /// Reads a buffer of the disk's own by each size and way, in about `time`; `None` for what is reached by no commands of
-/// its own. `heard` is told how far it is, from 0 to 1. What was found is kept whatever happens.
+/// its own. `heard` receives the progress, from 0 to 1. What was found is kept whatever happens.
 pub fn read_buffer(
     subject: &Subject,
     wish: &BufferWish,
@@ -157,7 +157,7 @@ impl Work<'_> {
         outcome
     }
 
-    /// The sizes that are measured; those asked for that are more than the buffer has are told.
+    /// The sizes that are measured; those asked for that are more than the buffer has are reported.
     fn sizes(&self, capacity: u32, found: &mut ReadBuffer) -> Vec<u32> {
         let most = u64::from(capacity).min(self.subject.in_flight_bytes_max()) as u32;
         if self.wish.sizes.is_empty() {
@@ -172,7 +172,7 @@ impl Work<'_> {
         fine
     }
 
-    /// All sizes by all ways, then all once more, so that what goes on beside it hits all.
+    /// All sizes by all ways, then all once more, so that what continues beside it hits all.
     fn rounds(
         &mut self,
         sizes: &[u32],
@@ -241,7 +241,7 @@ impl Work<'_> {
         }
     }
 
-    /// Notes what the disk did not do. Fails where it is gone.
+    /// Notes what the disk did not do. Fails if it has disappeared.
     fn refused(&self, what: &str, error: io::Error, found: &mut ReadBuffer) -> Result<(), Failure> {
         if DeviceError::of(&error).is_some_and(|said| said.kind == Kind::Gone) {
             let what = format!("{} disappeared: it did not answer {what}", self.subject.address);

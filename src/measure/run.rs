@@ -1,4 +1,4 @@
-//! One run: requests one behind the other, so many in flight, for a while.
+//! One run: requests consecutively, so many in flight, for a while.
 use super::failure::failure_of_all;
 use super::{Bad, Clock, Failure, Point, Trial};
 use crate::core::{
@@ -15,13 +15,13 @@ use std::time::Duration;
 /// A run that has had so many times its patience ends, whatever came of it.
 const PATIENCE_MAX: u32 = 16;
 
-/// A head may be on its way for so long, and a stick may think: no run is given up before, however short it is to be.
+/// A head may be on its way for so long, and a stick may think: no run is abandoned before, however short it is to be.
 const WAY_THERE: Duration = Duration::from_millis(250);
 
 /// So many of the first completions are noted with their times.
 const NOTED_MAX: usize = 64;
 
-/// The longest time that a request may take and still be told apart from longer ones, in nanoseconds.
+/// The longest time that a request may take and still be distinguished from longer ones, in nanoseconds.
 const LATENCY_NS_MAX: u64 = 3_600_000_000_000;
 
 /// What a run is to do.
@@ -51,12 +51,10 @@ pub struct Run<'a> {
 /// Reading is timed between the first blocks, when as many as the depth have come, and the last that was waited for
 /// while others were still sent: at both ends as many are in flight, and the way of the head to the place is not in it.
 /// Writing is timed from the first request until all is durable.
+///  Places that fail are passed to `noted`. A flush that fails is one of them: it is unknown which bytes it lost, so
+/// all of the run are named.
 ///
-/// Places that fail are told to `noted`. A flush that fails is one of them: nobody knows which bytes it lost, so all of
-/// the run are named.
-///
-/// # Errors
-/// It was asked to stop, the disk is gone, or requests cannot be made.
+/// # Errors It was asked to stop, the disk has disappeared, or requests cannot be made.
 pub fn run(run: &Run<'_>, arena: &Arc<Arena>, stop: &Stop, noted: &mut dyn FnMut(Bad)) -> Result<Landed, Failure> {
     if let Some(signal) = stop.asked() {
         return Err(Failure::Stopped(signal));
@@ -83,7 +81,7 @@ pub fn run(run: &Run<'_>, arena: &Arc<Arena>, stop: &Stop, noted: &mut dyn FnMut
     Ok(Landed { trial: flight.landed(cpu), unflushed, came })
 }
 
-/// What came of a run.
+/// The result of a run.
 pub struct Landed {
     /// Its figures.
     pub trial: Trial,
@@ -108,7 +106,7 @@ pub(super) fn fill(buffer: &mut Buffer, content: &[u8]) {
     }
 }
 
-/// The requests of a run, and what came of them.
+/// The requests of a run, and the result of them.
 struct Flight<'a> {
     run: &'a Run<'a>,
     idle: Vec<(u32, Buffer)>,
@@ -117,7 +115,7 @@ struct Flight<'a> {
     next: u64,
     began: Duration,
     last: Duration,
-    /// When the clock began to count, with what had come by then.
+    /// When the clock began to count, with what had come until then.
     warm: Option<(Duration, u64, u64)>,
     /// The same at the end of feeding.
     fed: Option<(Duration, u64, u64)>,
@@ -210,7 +208,7 @@ impl<'a> Flight<'a> {
         })
     }
 
-    /// Notes what came of a request. An error is that of a disk that is gone.
+    /// Notes the result of a request. An error is that of a disk that has disappeared.
     fn settle(&mut self, Completion { request, result }: Completion) -> Option<Error> {
         self.moved_bytes += u64::from(request.done);
         let took = self.last - self.sent_at[request.slot as usize];

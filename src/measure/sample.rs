@@ -7,7 +7,7 @@ use std::time::Duration;
 /// Most places: more than the rates of a disk need, which fall evenly.
 const PLACES_MAX: u32 = 9;
 
-/// A place that has not come in this time is given up.
+/// A place that has not come in this time is abandoned.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// What reading at some places may cost.
@@ -39,8 +39,7 @@ pub struct Look {
 ///
 /// Blocks are never shorter than those of the copy: short ones say nothing of long ones.
 ///
-/// # Errors
-/// It was asked to stop, or the disk is gone.
+/// # Errors It was asked to stop, or the disk has disappeared.
 pub fn look(
     subject: &mut Subject,
     range: Extent,
@@ -62,8 +61,7 @@ pub fn look(
 /// Rates at places of `range`, both ends and the middle among them; offsets count from its first byte. None where the
 /// time is not enough: what is estimated takes `whole_s`. Places that could not be read are left out.
 ///
-/// # Errors
-/// It was asked to stop, or the disk is gone.
+/// # Errors It was asked to stop, or the disk has disappeared.
 pub fn sample(
     subject: &mut Subject,
     range: Extent,

@@ -3,7 +3,7 @@
 /// How far writing was by when.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Moment {
-    /// Bytes written by then.
+    /// Bytes written until then.
     pub bytes: u64,
     /// Seconds since the first request.
     pub seconds: f64,

@@ -1,4 +1,4 @@
-//! The rate of a few blocks, one behind the other.
+//! The rate of a few blocks, consecutively.
 use std::time::Duration;
 
 /// The first blocks of a place come late, for the head has to get there, or early, from what was read ahead.

@@ -12,7 +12,7 @@ use std::os::fd::BorrowedFd;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Looked at in the page cache before a run: enough to tell whether it will measure memory.
+/// Checked in the page cache before a run: enough to tell whether it will measure memory.
 const LOOKED_AT_BYTES: u64 = 64 << 20;
 
 /// Dropped from the page cache behind the last byte of a run: what the kernel may have read ahead.
@@ -122,8 +122,7 @@ impl Subject {
     /// One run at `point` from the start of `extent` on, for about as long as `patience`. What a read through the page
     /// cache left there is dropped, unless it was there before.
     ///
-    /// # Errors
-    /// It was asked to stop, or the disk is gone, or answers no more.
+    /// # Errors It was asked to stop, or the disk has disappeared, or answers no more.
     pub fn run(&mut self, point: Point, extent: Extent, patience: Duration, stop: &Stop) -> Result<Trial, Failure> {
         self.run_noting(point, extent, patience, stop).map(|(trial, _)| trial)
     }
@@ -154,7 +153,7 @@ impl Subject {
         let Landed { mut trial, unflushed, came } = run(&asked, &self.arena, stop, &mut noted)?;
         trial.cached_bytes = cached_bytes;
         if unflushed {
-            // Each that is open hears once of what was lost, and would take it for its own.
+            // Each open descriptor reports a loss once, also one of another writer.
             self.ways.iter().for_each(|(_, end)| drop(end.make_durable()));
         } else if trial.moved_bytes > 0 {
             self.barren.clear();
@@ -232,7 +231,7 @@ fn note(bad: &mut Vec<Bad>, failed: &mut u64, one: Bad) {
 }
 
 impl Drop for Subject {
-    /// Leaves the page cache as it was, as far as nobody else holds what is there now.
+    /// Leaves the page cache as it was, as far as no other process holds what is there now.
     fn drop(&mut self) {
         for _ in 0..DROPS_MAX {
             self.drop_brought();

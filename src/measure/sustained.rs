@@ -11,7 +11,7 @@ use std::time::Duration;
 const STREAM: (u32, u32) = (1 << 20, 8);
 
 /// Once so many steps of a size were written, they are twice as large: an edge is known within half a percent of what
-/// was written by then, however much was asked for, and early ones do not drown in what follows.
+/// was written until then, however much was asked for, and early ones do not drown in what follows.
 const STEPS_OF_ALL: u64 = 512;
 
 /// Smallest step in bytes: less is over before a clock can tell.
@@ -27,10 +27,10 @@ const SETTLED_PART: u64 = 16;
 /// The same in bytes, at least.
 const SETTLED_BYTES_MIN: u64 = 128 << 20;
 
-/// After so many requests one behind the other that failed the disk answers no more.
+/// After so many requests consecutively that failed the disk answers no more.
 const FAILED_IN_A_ROW_MAX: u32 = 256;
 
-/// What came of writing on and on.
+/// The result of writing on and on.
 #[derive(Debug, Default)]
 pub struct Sustained {
     /// Its steps: small ones at first, later larger ones.
@@ -41,7 +41,7 @@ pub struct Sustained {
     pub settled: bool,
     /// Bytes were written over again, for there were not as many.
     pub went_round: bool,
-    /// How warm the drive was; nothing where nobody tells.
+    /// How warm the drive was; empty if unknown.
     pub warmth: Warmth,
     /// Seconds of the flush at the end.
     pub flush_s: f64,
@@ -76,14 +76,14 @@ impl Sustained {
         trend(&self.stages(), &self.warmth)
     }
 
-    /// The drive was at its limit of warmth when the rate fell; `None` where nobody knows, or it did not fall.
+    /// The drive was at its limit of warmth when the rate fell; `None` if it is unknown or it did not fall.
     pub fn fell_hot(&self) -> Option<bool> {
         fell_hot(&self.stages(), &self.warmth)
     }
 }
 
 /// Writes `bytes` from the start of the extents on, and again from there where they have fewer; or until the rate has
-/// fallen and settled, or for `time`. `heard` is told how many bytes are written. What was found is kept whatever
+/// fallen and settled, or for `time`. `heard` receives how many bytes are written. What was found is kept whatever
 /// happens.
 pub fn sustained(
     subject: &mut Subject,
@@ -110,7 +110,7 @@ pub fn sustained(
     found
 }
 
-/// Nobody knows which of the bytes are lost, so no rate can be told.
+/// It is unknown which of the bytes are lost, so no rate can be given.
 fn unflushed(subject: &Subject, error: io::Error) -> Error {
     let end = &subject.ways[0].1;
     let error = RequestError::of(&**end, Op::Write, 0, error);
@@ -213,7 +213,7 @@ impl<'a> Stream<'a> {
         false
     }
 
-    /// Notes what came of a request. An error is that of a disk that is gone or full, or answers no more.
+    /// Notes the result of a request. An error is that of a disk that has disappeared or full, or answers no more.
     fn settle(&mut self, Completion { request, result }: Completion) -> (Buffer, Option<Error>) {
         self.written_bytes += u64::from(request.done);
         if request.done > 0 {
@@ -239,7 +239,7 @@ impl<'a> Stream<'a> {
         (request.buffer, over)
     }
 
-    /// Notes the steps that are complete, and looks now and then whether the rate has settled.
+    /// Notes the steps that are complete, and looks periodically whether the rate has settled.
     fn note(&mut self, found: &mut Sustained, heard: &mut dyn FnMut(u64)) {
         let last = found.steps.last().map_or(0, |moment| moment.bytes);
         if self.written_bytes < last + self.step_bytes {

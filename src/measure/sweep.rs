@@ -1,8 +1,8 @@
-//! Rounds of runs over many points: losers drop out early, the others are told apart by repetition.
+//! Rounds of runs over many points: losers drop out early, the others are distinguished by repetition.
 use super::stats::{center, median};
 use super::{Figure, Point, Trial, Way, level};
 
-/// After one round, a point below this share of the best cannot be the answer: no noise of ours is as large.
+/// After one round, a point below this share of the best cannot be the answer: measurement noise is smaller.
 const LOST_AT_ONCE: f64 = 0.5;
 
 /// After more rounds, a point that surely stays below this share of the best is out.
@@ -42,7 +42,7 @@ impl Entry {
         sound.map(|(round, trial)| (*round, trial.bytes_per_s())).collect()
     }
 
-    /// What it gives in bytes a second: the one number for it, wherever it is told. Before the sweep is over, the
+    /// What it gives in bytes a second: the one number for it, wherever it is reported. Before the sweep is over, the
     /// center of its runs so far; `None` where no run was sound.
     pub fn rate(&self) -> Option<f64> {
         let so_far = || center(&self.rates().into_iter().map(|(_, rate)| rate).collect::<Vec<_>>());
@@ -135,8 +135,8 @@ impl Sweep {
         }
     }
 
-    /// Ends the round: drops who lost, and begins the next one in another order, so that nobody always comes behind the
-    /// same other.
+    /// Ends the round: drops losing points, and begins the next one in another order, so that no point always follows
+    /// the same other.
     pub fn end_round(&mut self) {
         for way in WAYS {
             self.drop_losers(way);

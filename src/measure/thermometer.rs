@@ -26,7 +26,7 @@ pub struct Thermometer {
 }
 
 impl Thermometer {
-    /// One that tells what `read` does, in °C.
+    /// One that reports what `read` returns, in °C.
     pub fn of(limit_c: Option<f64>, read: impl FnMut() -> Option<f64> + Send + 'static) -> Thermometer {
         Thermometer { limit_c, read: Box::new(read) }
     }
@@ -52,7 +52,7 @@ pub struct Reading {
 pub struct Warmth {
     /// Where it is too warm by its own word, in °C.
     pub limit_c: Option<f64>,
-    /// By rising time; none where nobody tells.
+    /// By rising time; empty if unknown.
     pub readings: Vec<Reading>,
     apart_s: f64,
 }
@@ -80,7 +80,7 @@ impl Warmth {
         self.readings.iter().map(|reading| reading.celsius).reduce(f64::max)
     }
 
-    /// It was at its limit about then; `None` where nobody knows.
+    /// It was at its limit about then; `None` if unknown.
     pub fn at_limit(&self, seconds: f64) -> Option<bool> {
         let limit_c = self.limit_c?;
         let (before, after) = self.readings.split_at(self.readings.partition_point(|one| one.seconds <= seconds));
@@ -93,7 +93,7 @@ impl Warmth {
         Some(warmest >= limit_c - AT_LIMIT_C)
     }
 
-    /// It got neither warmer nor cooler between these times, as far as anybody knows.
+    /// It got neither warmer nor cooler between these times, as far as is known.
     pub(super) fn held(&self, from_s: f64, to_s: f64) -> bool {
         let between = self.readings.iter().filter(|one| (from_s..=to_s).contains(&one.seconds));
         let (low, high) = between

@@ -25,8 +25,8 @@ pub struct Timed {
     pub failure: Option<Failure>,
 }
 
-/// So many runs of `each`, one behind the other from the byte `from` on, past the page cache where that can be had.
-/// What was found is kept whatever happens.
+/// So many runs of `each`, consecutively from the byte `from` on, past the page cache where that is available. What was
+/// found is kept whatever happens.
 pub fn timing(subject: &mut Subject, from: u64, runs: u32, each: Duration, stop: &Stop) -> Timed {
     let align = subject.align_bytes.max(PLACE_ALIGN_BYTES);
     let from = from / align * align;

@@ -49,7 +49,7 @@ struct Fall<'a> {
     to: &'a Stage,
     /// What came after it, `to` the first of it, while steps were so small that `from` could have been seen once more.
     later: &'a [Stage],
-    /// The drive was at its limit of warmth; `None` where nobody knows.
+    /// The drive was at its limit of warmth; `None` if unknown.
     hot: Option<bool>,
 }
 
@@ -87,7 +87,7 @@ fn falls<'a>(stages: &'a [Stage], warmth: &Warmth) -> Vec<Fall<'a>> {
     pairs.map(fall).collect()
 }
 
-/// The drive was at its limit of warmth at one of the falls; `Some(false)`: at none of them; `None`: nobody knows.
+/// The drive was at its limit of warmth at one of the falls; `Some(false)`: at none of them; `None`: unknown.
 pub fn fell_hot(stages: &[Stage], warmth: &Warmth) -> Option<bool> {
     let falls = falls(stages, warmth);
     let known = falls.iter().all(|fall| fall.hot.is_some()) && !falls.is_empty();

@@ -9,7 +9,7 @@ pub struct Bad {
     pub offset: u64,
     /// Bytes of it.
     pub len: u32,
-    /// What the kernel or the device said.
+    /// The error of the kernel or the device.
     pub why: String,
 }
 
@@ -61,8 +61,8 @@ const ROUNDS_MIN: u64 = 4;
 
 impl Trial {
     /// The same, told by the whole run where few blocks came while the clock ran. What is on its way when the clock
-    /// begins may be half read by then, or not at all, and of few blocks that is much: 8 MiB, two at a time, seemed 8 %
-    /// faster than the disk. The whole run has the way there in it, and so is never too fast.
+    /// begins may be half read at that time, or not at all, and of few blocks that is much: 8 MiB, two at a time,
+    /// seemed 8 % faster than the disk. The whole run has the way there in it, and so is never too fast.
     pub fn of_whole(self) -> Trial {
         let depth = u64::from(self.point.depth);
         if depth == 1 || self.requests >= ROUNDS_MIN * depth || self.whole_s <= 0.0 {

@@ -15,7 +15,7 @@ const ROUNDS: u32 = 7;
 /// Bounds of a run: below, setting up rules; above, more rounds say more.
 const PATIENCE: (Duration, Duration) = (Duration::from_millis(10), Duration::from_millis(1000));
 
-/// Places that are looked at for one that the page cache holds nothing of, and how far they are apart at most.
+/// Places that are examined for one that the page cache holds nothing of, and how far they are apart at most.
 const PLACES_LOOKED_AT: u32 = 16;
 /// See [`PLACES_LOOKED_AT`].
 const CACHED_STEP_BYTES: u64 = 128 << 20;
@@ -46,7 +46,7 @@ pub trait Watch {
     fn moved(&mut self, share: f64, point: Point);
 }
 
-/// What came of a sweep.
+/// The result of a sweep.
 #[derive(Debug)]
 pub struct Tuned {
     /// Every point with its runs.

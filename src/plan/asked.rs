@@ -53,7 +53,7 @@ impl<'a> PlanInput<'a> {
         self.dest_is_file() && (!self.dest.exists || !kept)
     }
 
-    /// Either side moves a head.
+    /// Either side is rotational.
     pub(crate) fn rotational(&self, side: Side) -> bool {
         let facts = self.facts(side);
         facts.queue.rotational.unwrap_or_else(|| facts.ground.iter().any(|ground| ground.rotational == Some(true)))

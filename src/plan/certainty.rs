@@ -1,4 +1,4 @@
-//! What is digested beside the copy, and what is read back after it.
+//! What is digested during the copy, and what is read back after it.
 use super::asked::{PlanInput, named};
 use super::check::Overlap;
 use super::{Delta, JournalWish, Options, words};
@@ -12,7 +12,7 @@ const BLOCK_BYTES: u64 = 4 << 20;
 /// enough for requests to be worth their while.
 const DELTA_PIECE_BYTES: u32 = 64 << 10;
 
-/// What is digested beside the copy, and what is read back after it.
+/// What is digested during the copy, and what is read back after it.
 pub(super) struct Certainty {
     pub(super) hashes: Vec<HashKind>,
     pub(super) digest_blocks: Option<BlockDigests>,
@@ -75,8 +75,7 @@ fn can_be_judged(asked: &PlanInput) -> Result<()> {
             outdated";
         return refused(
             what.to_owned(),
-            "Omit --no-journal, or use --delta without a manifest, which reads the \
-            destination.",
+            "Omit --no-journal, or use --delta without a manifest, which reads the destination.",
         );
     }
     if !matches!(source.kind, EndpointKind::File | EndpointKind::Block | EndpointKind::Memory) {
@@ -89,8 +88,7 @@ fn can_be_judged(asked: &PlanInput) -> Result<()> {
     }
     if !dest.exists {
         let what = format!(
-            "--delta=MANIFEST: {} does not exist, but the manifest describes its \
-                content",
+            "--delta=MANIFEST: {} does not exist, but the manifest describes its content",
             named(Side::Dest, dest)
         );
         return refused(what, "Omit --delta to copy everything.");
@@ -98,7 +96,7 @@ fn can_be_judged(asked: &PlanInput) -> Result<()> {
     Ok(())
 }
 
-/// Settles both, and refuses what cannot be had.
+/// Settles both, and refuses what is not available.
 pub(super) fn certainty(asked: &PlanInput, overlap: Option<Overlap>, notes: &mut PlanNotes) -> Result<Certainty> {
     let options = asked.options;
     if let (Some(option), Some(Overlap { backward: true, .. })) = (options.needs_bytes(), overlap) {
@@ -112,7 +110,7 @@ pub(super) fn certainty(asked: &PlanInput, overlap: Option<Overlap>, notes: &mut
         can_be_judged(asked)?;
     }
     let mut hashes = options.hashes.clone();
-    // What is gone on with does not come by as a whole.
+    // What is continued does not come by as a whole.
     if options.manifest.is_some() && !options.resume && !hashes.contains(&HashKind::Blake3) {
         hashes.push(HashKind::Blake3);
     }
@@ -197,7 +195,7 @@ fn backward(option: &str) -> Error {
 }
 
 impl Options {
-    /// The first option that needs every byte to go through us, for digests.
+    /// The first option that needs every byte to be read by haul, for digests.
     pub(super) fn needs_bytes(&self) -> Option<&'static str> {
         let wishes = [
             ("--hash", !self.hashes.is_empty()),

@@ -12,9 +12,8 @@ use crate::core::{
 /// Settles how `dest` is compared with `source`: both are read and nothing is written. Of the options only those count
 /// that concern reading.
 ///
-/// # Errors
-/// `Usage` for what cannot be meant, `Open` for a side that is not there, `Unsupported` for what was asked for by
-/// name and cannot be had.
+/// # Errors `Usage` for what is invalid, `Open` for a side that does not exist, `Unsupported` for what was asked for by
+/// name and is not available.
 pub fn compare(options: &Options, source: &Facts, dest: &Facts, host: &Host) -> Result<Decision> {
     let mut options = Options { reflink: When::Never, sparse: When::Auto, no_flush: true, ..options.clone() };
     // A block takes two places: one for the bytes of each side.
@@ -47,7 +46,7 @@ pub fn compare(options: &Options, source: &Facts, dest: &Facts, host: &Host) -> 
     let [source_access, dest_access] = reach.access;
     let plan = Plan {
         source: side(&asked, Side::Source, &range, source_access),
-        // Reading disturbs nobody who uses it.
+        // Reading disturbs no other user of it.
         dest: side(&asked, Side::Dest, &range, Access { exclusive: false, ..dest_access }),
         len: range.len,
         route,

@@ -1,4 +1,4 @@
-//! What is told of a plan, gathered while it is made.
+//! What is reported about a plan, gathered while it is made.
 use super::asked::PlanInput;
 use super::check::Range;
 use super::words;
@@ -33,7 +33,7 @@ impl PlanNotes {
         self.engine_because = others.engine_because;
     }
 
-    /// Notes what becomes of places that cannot be read, where that is not the usual end.
+    /// Notes what happens to places that cannot be read, where that is not the usual end.
     pub(super) fn on_error(&mut self, asked: &PlanInput) {
         let OnError { skip, retries } = asked.options.on_error;
         let tries = if retries > 0 { format!("{retries} retries, then ") } else { String::new() };

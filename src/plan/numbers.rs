@@ -81,7 +81,7 @@ pub(crate) const TAIL_ALIGN_BYTES: u32 = 4096;
 /// Files shorter than this are not allocated ahead, in bytes: one or two writes allocate them as well.
 pub(crate) const PREALLOCATE_BYTES_MIN: u64 = 1 << 20;
 
-/// Zeros in data are looked for in pieces of this many bytes for a dest file: the block of common file systems, below
+/// Zeros in data are searched for in pieces of this many bytes for a dest file: the block of common file systems, below
 /// which no hole can be.
 pub(crate) const DETECT_FILE_BYTES: u32 = 4096;
 

@@ -1,4 +1,4 @@
-//! What was asked for: settled by nobody yet.
+//! What was asked for: not settled yet.
 use crate::core::{EngineKind, HashKind, OnError, Portion, Ranges, Side};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -57,7 +57,7 @@ pub enum ProgressStyle {
     Auto,
     /// A bar.
     Bar,
-    /// A line now and then.
+    /// A line periodically.
     Plain,
     /// A JSON object a line.
     Json,
@@ -169,11 +169,11 @@ pub struct Options {
     pub hashes: Vec<HashKind>,
     /// Where to write a mapfile of what could be read; `None`: nowhere.
     pub mapfile: Option<String>,
-    /// What becomes of a place that cannot be read.
+    /// What happens to a place that cannot be read.
     pub on_error: OnError,
     /// Where the journal is to be, if any.
     pub journal: JournalWish,
-    /// Go on with the copy of which the journal tells.
+    /// Go on with the copy of which the journal describes.
     pub resume: bool,
     /// Begin at the start, whatever unfinished copy to the dest waits.
     pub restart: bool,

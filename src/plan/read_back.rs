@@ -29,7 +29,7 @@ pub fn follow(plan: &Plan) -> Plan {
 
 /// The plan that reads `len` bytes of the source once more, for the digests of blocks that an earlier run of the copy
 /// by `plan` has written: no run but that one had their bytes. It is a copy to nowhere, so that what cannot be read can
-/// be gone around as in the copy: there it is zeros.
+/// be skipped as in the copy: there it is zeros.
 pub fn digest_again(plan: &Plan, len: u64, on_error: OnError) -> Plan {
     let shared = Access { exclusive: false, ..plan.source.access };
     let access = Access { cache: Cache::Keep, offset_align_bytes: 1, exclusive: false, existing: Existing::Keep };
@@ -84,7 +84,7 @@ struct Pass {
 impl Pass {
     /// Reads a dest that is there, whatever it was before the copy.
     fn reading_dest(plan: &Plan, len: Option<u64>) -> Pass {
-        // Whoever wrote it still has it open exclusively, and reading it takes nothing from anybody.
+        // Whoever wrote it still has it open exclusively, and reading it disturbs no other process.
         let access = Access { existing: Existing::Keep, exclusive: false, ..plan.dest.access };
         Pass {
             source: plan.source.clone(),

@@ -35,7 +35,7 @@ pub fn several(options: &Options, source: &Facts, dests: &[Facts], host: &Host) 
         return Err(Error::new(Kind::Usage, what).on(Side::Source).advise("Omit --independent."));
     }
     distinct(source, dests)?;
-    // Bytes that pass through us serve all of them.
+    // Bytes that haul transfers serve all of them.
     let options = &Options { reflink: When::Never, ..options.clone() };
     let decide = |dest| decide(PlanInput { options, source, dest, host, one_of_several: true });
     let decisions: Vec<Decision> = dests.iter().map(decide).collect::<Result<_>>()?;
@@ -65,7 +65,7 @@ pub fn several(options: &Options, source: &Facts, dests: &[Facts], host: &Host) 
     Ok(Plans { alone, all })
 }
 
-/// Refuses what cannot be had of several dests at once.
+/// Refuses what is not available of several dests at once.
 fn goes_together(options: &Options) -> Result<()> {
     let refused = |option: &str, why: &str| {
         let what = format!("{option} cannot be combined with --also: {why}");
@@ -80,8 +80,7 @@ fn goes_together(options: &Options) -> Result<()> {
     if options.delta.is_some() {
         return refused(
             "--delta",
-            "destinations may differ at different offsets, but each block is written to all of \
-            them",
+            "destinations may differ at different offsets, but each block is written to all of them",
         );
     }
     if options.resume {
@@ -190,7 +189,7 @@ fn together(alone: &[Plan], dests: &[Facts], independent: bool) -> Plan {
     plan
 }
 
-/// What is told of all: what was chosen about further dests alone comes behind what is told of the first.
+/// What is reported about all: what was chosen about further dests alone comes behind what is reported about the first.
 fn told_together(alone: &[Plan], notes: Vec<PlanNotes>) -> PlanNotes {
     let mut notes = notes.into_iter();
     let mut all = notes.next().unwrap_or_default();
@@ -216,7 +215,7 @@ fn of_one(plan: &Plan, independent: bool) -> PlanDest {
     }
 }
 
-/// Bytes in it can be had, or given to it, a second time.
+/// Bytes available in it, or given to it, a second time.
 fn keeps(kind: EndpointKind) -> bool {
     matches!(kind, EndpointKind::File | EndpointKind::Block)
 }

@@ -9,8 +9,8 @@ use crate::core::{Access, Cache, EndpointKind, Portion, ReadBack, Route, Side};
 /// between: those keep some megabytes of data, and use the rest of their memory for maps.
 const WINDOW_BYTES: u64 = 1 << 30;
 
-/// Transports of disks that stay attached. A USB stick may report a false capacity: writes beyond the real one overwrite
-/// data that was verified before.
+/// Transports of disks that stay attached. A USB stick may report a false capacity: writes beyond the real one
+/// overwrite data that was verified before.
 const FIXED: [&str; 9] = ["nvme", "sata", "sas", "scsi", "fc", "iscsi", "virtio", "xen", "loop"];
 
 /// Settles it, with the reason.

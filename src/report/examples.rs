@@ -202,11 +202,8 @@ pub(crate) fn interrupted() -> Outcome {
         ..Totals::default()
     };
     outcome.claimed = Extent::new(0, GIB + (8 << 20));
-    outcome.notes = vec![
-        "the locked memory limit is too low for registered buffers; unregistered buffers were \
-        used"
-            .to_owned(),
-    ];
+    outcome.notes =
+        vec!["the locked memory limit is too low for registered buffers; unregistered buffers were used".to_owned()];
     outcome
 }
 

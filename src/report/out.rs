@@ -13,13 +13,12 @@ pub struct Out;
 impl Out {
     /// Prints to standard output: what was asked for, JSON, digests, lists.
     ///
-    /// # Errors
-    /// What `write(2)` said, ENOSPC for one; a pipe that nobody reads any more is no error.
+    /// # Errors The error of `write(2)`, ENOSPC for one; a pipe whose reader has closed it is no error.
     pub fn print(&self, text: &str) -> io::Result<()> {
         quietly(write_whole(AutoStream::auto(io::stdout().lock()), text))
     }
 
-    /// Prints to standard error: reports, errors, questions. Failures are not told, for there is nobody to tell.
+    /// Prints to standard error: reports, errors, questions. Failures are not reported, for there is no other output.
     pub fn tell(&self, text: &str) {
         // The only other place to say that standard error is broken would be standard error.
         let _ = write_whole(AutoStream::auto(io::stderr().lock()), text);

@@ -20,7 +20,7 @@ pub(crate) fn shell_line<S: AsRef<str>>(words: impl IntoIterator<Item = S>) -> S
     quoted.join(" ")
 }
 
-/// The same for programs, which show it to nobody: control characters stand in quotes as they are, which every POSIX
+/// The same for programs, which do not display it: control characters stand in quotes as they are, which every POSIX
 /// shell understands. `$'…'` would be another file to those that do not know it, dash for one.
 pub(crate) fn shell_line_as_it_is<S: AsRef<str>>(words: impl IntoIterator<Item = S>) -> String {
     let quoted: Vec<String> = words.into_iter().map(|word| plain_or_quoted(word.as_ref())).collect();

@@ -1,8 +1,8 @@
-//! The few colours there are. Texts carry them as escape sequences; [`super::Out`] takes them out where nobody wants
-//! them.
+//! The few colours there are. Texts carry them as escape sequences; [`super::Out`] takes them out where they are not
+//! wanted them.
 use anstyle::{AnsiColor, Style};
 
-/// What is looked for first.
+/// What is searched for first.
 pub(crate) const STRONG: Style = Style::new().bold();
 /// What destroys or has failed.
 pub(crate) const DANGER: Style = AnsiColor::Red.on_default().bold();

@@ -138,7 +138,7 @@ pub fn latency(micros: u64) -> String {
     if micros < 999_500 { short(u128::from(micros)) } else { duration(Duration::from_micros(micros)) }
 }
 
-/// Processor time, which is wanted finer than the time on a clock: `0.085 s`, `12.3 s`.
+/// Processor time, which is requested finer than the time on a clock: `0.085 s`, `12.3 s`.
 pub fn seconds(time: Duration) -> String {
     let seconds = time.as_secs_f64();
     if seconds < 9.9995 { format!("{seconds:.3} s") } else { format!("{seconds:.1} s") }

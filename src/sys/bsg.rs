@@ -7,7 +7,7 @@ use std::time::Duration;
 /// The number that a bsg node's commands have on a ring. It has one kind only, and looks at none.
 pub const BSG_URING_CMD: u32 = 0;
 
-/// How often the kernel is asked for a completion that it does not wait for with us.
+/// How often the kernel is asked for a completion that it does not wait for.
 const ASK_PAUSE: Duration = Duration::from_millis(1);
 
 /// Which way bytes go.
@@ -60,12 +60,12 @@ impl Command {
     }
 }
 
-/// What came of a command, from the second number of its completion.
+/// The result of a command, from the second number of its completion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BsgCompletion {
     /// SCSI status.
     pub status: u8,
-    /// What the host adapter's driver said, `DID_…`.
+    /// The status of the host adapter's driver, `DID_…`.
     pub host_status: u8,
     /// Bytes of sense data that were stored.
     pub sense_bytes: u8,
@@ -83,8 +83,7 @@ impl BsgCompletion {
 
 /// Gives one command on a ring of its own and waits for it.
 ///
-/// # Errors
-/// What the kernel said: EOPNOTSUPP where the node takes none on a ring, EINVAL where there are no wide rings.
+/// # Errors The kernel's error: EOPNOTSUPP where the node takes none on a ring, EINVAL where there are no wide rings.
 ///
 /// # Safety
 /// The command's addresses are valid for their lengths through the call, to be written where bytes and sense data go.
@@ -167,7 +166,7 @@ mod tests {
         assert_eq!(said, BsgCompletion { status: 2, host_status: 3, sense_bytes: 0x12, residual_bytes: 512 });
     }
 
-    /// A ring that can be had, or `None`, aloud.
+    /// A ring that is available, or `None`, aloud.
     fn alone(path: &str) -> Option<io::Result<BsgCompletion>> {
         let file = std::fs::File::open(path).unwrap();
         let command = Command { cdb: (0, 0), sense: (0, 0), bytes: Bytes::None, timeout_ms: 0 };

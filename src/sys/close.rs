@@ -2,19 +2,17 @@
 use std::io;
 use std::os::fd::{IntoRawFd, OwnedFd};
 
-/// Closes `fd` and says what the kernel said.
+/// Closes `fd` and says the kernel's error.
 ///
-/// # Errors
-/// What `close(2)` said: that of an earlier write, on network file systems. The descriptor is gone all the same.
+/// # Errors The error of `close(2)`: that of an earlier write, on network file systems. The descriptor is gone anyway.
 pub fn close(fd: OwnedFd) -> io::Result<()> {
-    // SAFETY: the descriptor is ours, and nobody has it after this call.
+    // SAFETY: the descriptor is ours, and nothing uses it after this call.
     if unsafe { libc::close(fd.into_raw_fd()) } == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
 /// Makes a call again as long as a signal cuts it short.
 ///
-/// # Errors
-/// What the call said, EINTR excepted.
+/// # Errors The error of the call, EINTR excepted.
 pub fn retry<T>(mut call: impl FnMut() -> rustix::io::Result<T>) -> io::Result<T> {
     loop {
         match call() {

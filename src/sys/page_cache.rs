@@ -51,8 +51,8 @@ pub fn cached_bytes(fd: BorrowedFd<'_>) -> Option<u64> {
 }
 
 /// Pages in the cache among those that hold the `len` bytes from `offset`, found by `mincore(2)`: for kernels without
-/// cachestat. Since 5.2 the kernel tells only the owner of a file and those who may write to it; to others it says
-/// that every page is there. `len` is not 0 and the bytes are below the end of the file.
+/// cachestat. Since 5.2 the kernel reports it only to the owner of a file and those who may write to it; to others it
+/// says that every page is there. `len` is not 0 and the bytes are below the end of the file.
 ///
 /// # Errors
 /// What `mmap(2)` says: EACCES when `fd` is not open for reading, ENODEV when it cannot be mapped.

@@ -20,7 +20,7 @@ pub struct OtherLock {
     pub exclusive: bool,
     /// Its first byte.
     pub start: u64,
-    /// The process; `None` for a lock of an open file description, of which the kernel tells none.
+    /// The process; `None` for a lock of an open file description, of which the kernel reports none.
     pub pid: Option<i32>,
 }
 

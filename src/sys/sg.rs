@@ -22,11 +22,11 @@ pub const DXFER_TO_DEV: i32 = -2;
 /// Bytes come from the device.
 pub const DXFER_FROM_DEV: i32 = -3;
 
-/// Ask for no copy between the driver's memory and ours.
+/// Ask for no copy between the driver's memory and haul's.
 pub const FLAG_DIRECT_IO: u32 = 1;
 /// The bytes are in the buffer that the descriptor reserves, which is mapped.
 pub const FLAG_MMAP_IO: u32 = 4;
-/// Move no bytes between the driver's memory and ours.
+/// Move no bytes between the driver's memory and haul's.
 pub const FLAG_NO_DXFER: u32 = 0x1_0000;
 /// Of `info`: how bytes were moved.
 pub const INFO_DIRECT_IO_MASK: u32 = 6;
@@ -66,9 +66,9 @@ pub struct SgIoHdr {
     msg_status: u8,
     /// Bytes of sense data that were stored.
     pub sb_len_wr: u8,
-    /// What the host adapter's driver said, `DID_…`.
+    /// The status of the host adapter's driver, `DID_…`.
     pub host_status: u16,
-    /// What the middle layer said.
+    /// The status of the middle layer.
     pub driver_status: u16,
     /// Bytes of `dxfer_len` that were not moved.
     pub resid: i32,
@@ -137,13 +137,11 @@ pub fn reserve(fd: BorrowedFd<'_>, bytes: u32) -> io::Result<u32> {
 }
 
 /// Gives a command to the driver and returns when it has answered.
-///
-/// A signal makes the kernel begin anew while the first command goes on, so the header must not ask for direct I/O:
+///  A signal makes the kernel begin again while the first command continues, so the header must not ask for direct I/O:
 /// the first one could move bytes when the memory is used for something else already.
 ///
-/// # Errors
-/// ENODEV when the device is gone, EDOM when too many commands are on their way, EPERM for a command that needs more
-/// rights; not what the device says.
+/// # Errors ENODEV when the device has disappeared, EDOM when too many commands are on their way, EPERM for a command
+/// that needs more rights; not what the device says.
 ///
 /// # Safety
 /// The header's pointers are to memory of the lengths that it says, to be written where bytes come from the device.
@@ -153,7 +151,7 @@ pub unsafe fn command(fd: BorrowedFd<'_>, header: &mut SgIoHdr) -> io::Result<()
     Ok(unsafe { ioctl(fd, Updater::<SG_IO, SgIoHdr>::new(header)) }?)
 }
 
-/// Gives a command to the driver, which goes on with it.
+/// Gives a command to the driver, which continues it.
 ///
 /// # Errors
 /// As for [`command`]; ENOMEM or EINVAL when it is too long for the driver.

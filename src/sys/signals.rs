@@ -2,7 +2,7 @@
 use std::mem::MaybeUninit;
 use std::ptr;
 
-/// Whether `signal` is ignored: a process started by nohup, or in the background of a script, wants it to stay so.
+/// Whether `signal` is ignored: a process started by nohup, or in the background of a script, needs it to stay ignored.
 pub fn is_ignored(signal: i32) -> bool {
     let mut action = MaybeUninit::<libc::sigaction>::zeroed();
     // SAFETY: only asks; a valid place for one sigaction, for which all zeros are a valid value too.
@@ -19,7 +19,7 @@ pub fn ignore(signal: i32) {
     unsafe { libc::signal(signal, libc::SIG_IGN) };
 }
 
-/// Keeps `signals` from this thread and those that it starts from now on: another one hears them, and no call of this
+/// Keeps `signals` from this thread and those that it starts from now on: another one handles them, and no call of this
 /// one is cut short by them.
 pub fn block(signals: &[i32]) {
     let mut set = MaybeUninit::<libc::sigset_t>::zeroed();

@@ -36,8 +36,8 @@ pub fn was_pipe_ignored() -> bool {
     PIPE_IGNORED.load(Relaxed)
 }
 
-/// Lets a write to a pipe that nobody reads end the process, as it does in programs that are not written in Rust;
-/// unless the caller wanted SIGPIPE to be ignored.
+/// Lets a write to a pipe without reader end the process, as it does in programs that are not written in Rust; unless
+/// the caller wanted SIGPIPE to be ignored.
 pub fn die_of_broken_pipes() {
     if !was_pipe_ignored() {
         // SAFETY: the default action is no function of ours.

@@ -98,7 +98,7 @@ fn a_dest_that_fails_is_dropped_and_named_and_the_printed_command_gives_it_the_r
         let claimed = lost["claimed_bytes"].as_u64().expect("a number");
         assert!(claimed <= bad.start, "{engine}: {claimed} bytes are claimed, byte {} is bad", bad.start);
         cmp_ranges(&source, 0, &backing, 0, claimed);
-        assert!(said.contains(name(&failing)) && said.contains("dropped"), "{engine}: {said}");
+        assert!(said.contains(name(&failing)) && said.contains("drops this destination"), "{engine}: {said}");
 
         let command = lost["continue_command"].as_str().expect("there is one");
         assert!(kept["continue_command"].is_null());
@@ -138,9 +138,9 @@ fn what_would_be_a_mistake_is_refused_before_any_dest_is_touched() {
     std::os::unix::fs::symlink(&one, &link).expect("memory takes links");
     let (source_name, one_name, two_name) = (name(&source), name(&one), name(&two));
     let mut cases: Vec<(Vec<&str>, i32, &str)> = vec![
-        (vec![source_name, one_name, "--also", name(&link)], 3, "the same bytes"),
-        (vec![source_name, two_name, "--also", two_name], 3, "the same bytes"),
-        (vec![source_name, one_name, "--also", source_name], 3, "the same bytes"),
+        (vec![source_name, one_name, "--also", name(&link)], 3, "the same data"),
+        (vec![source_name, two_name, "--also", two_name], 3, "the same data"),
+        (vec![source_name, one_name, "--also", source_name], 3, "the same data"),
         (vec![source_name, one_name, "--also", "/dev/haul-no-such-disk"], 3, "no such device"),
         (vec![source_name, one_name, "--also", two_name, "--reflink", "always"], 2, "--reflink"),
         (vec![source_name, one_name, "--also", two_name, "--expect", "size=1M"], 2, "--expect"),
@@ -220,7 +220,7 @@ fn a_slow_dest_is_left_behind_and_brought_up_when_the_others_have_everything() {
     fs::remove_file(&gate).expect("it is there");
     let (status, _) = running.end();
     assert!(status.success(), "{status}: {}", running.said);
-    assert!(running.said.contains("copied 50.3 MB to 1 of 2 dests"), "{}", running.said);
+    assert!(running.said.contains("copied 50.3 MB to 1 of 2 destinations"), "{}", running.said);
     drop(disk);
     cmp(&source, &backing);
 }

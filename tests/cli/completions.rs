@@ -26,7 +26,9 @@ impl Bench {
         let made = haul().args(["generate", shell]).assert().success();
         fs::write(&script, &made.get_output().stdout).expect("scratch takes files");
         fs::create_dir(dir.path().join("files")).expect("scratch takes folders");
-        ["image file.img", "other.img"].map(|name| filled(&dir.path().join("files").join(name), 512, 1));
+        for name in ["image file.img", "other.img"] {
+            filled(&dir.path().join("files").join(name), 512, 1);
+        }
         Some(Bench { dir, script })
     }
 

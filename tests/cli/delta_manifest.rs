@@ -182,7 +182,7 @@ fn a_dest_that_is_not_what_the_manifest_says_is_refused_before_the_first_write()
     write_at(&copied.dest, &stolen, 0);
     refused(&mut copied.command(&["--hash", "blake3"]), 2, "--hash");
     refused(&mut copied.command(&["--resume"]), 2, "--resume");
-    refused(&mut copied.command(&["--manifest", "other"]), 2, "was not updated");
+    refused(&mut copied.command(&["--manifest", "other"]), 2, "--manifest");
     refused(&mut copied.command(&["--no-journal"]), 2, "--no-journal");
     refused(&mut copied.command(&["--manifest-block", "1M"]), 2, "its blocks have 65536 bytes");
     refused(&mut copied.command(&["--seek", "64K"]), 3, "did not start at byte");

@@ -4,16 +4,35 @@ use crate::support::{has, haul};
 use std::fs;
 use std::path::PathBuf;
 
-const FILES: &[(&str, &str)] = &[
-    ("man", "contrib/haul.1"),
-    ("man-dd", "contrib/haul-dd.1"),
-    ("man-sg_dd", "contrib/haul-sg_dd.1"),
-    ("man-tune", "contrib/haul-tune.1"),
-    ("man-profile", "contrib/haul-profile.1"),
+/// Files of contrib that are no man pages.
+const COMPLETIONS: &[(&str, &str)] = &[
     ("bash", "contrib/completions/haul.bash"),
     ("zsh", "contrib/completions/_haul"),
     ("fish", "contrib/completions/haul.fish"),
 ];
+
+/// Sections that every man page has, in this order.
+const SECTIONS: &[&str] =
+    &["NAME", "SYNOPSIS", "DESCRIPTION", "EXIT STATUS", "ENVIRONMENT", "FILES", "EXAMPLES", "SEE ALSO"];
+
+/// What the list of commands in `haul --help` has, and the front that it leaves out; with a page of its own each.
+fn commands() -> Vec<String> {
+    let help = haul().arg("--help").assert().success();
+    let help = String::from_utf8_lossy(&help.get_output().stdout).into_owned();
+    let listed = help.lines().skip_while(|line| !line.starts_with("Commands:")).skip(1);
+    let listed = listed.take_while(|line| line.starts_with("  "));
+    let names = listed.filter(|line| !line.starts_with("   ")).filter_map(|line| line.split_whitespace().next());
+    let names = names.filter(|name| *name != "help" && *name != "generate");
+    let commands: Vec<String> = names.chain(["sg_dd"]).map(ToOwned::to_owned).collect();
+    assert!(commands.len() >= 10, "only {commands:?} were found in haul --help");
+    commands
+}
+
+/// Every man page: what `haul generate` calls it, and its file.
+fn pages() -> Vec<(String, String)> {
+    let own = commands().into_iter().map(|name| (format!("man-{name}"), format!("contrib/haul-{name}.1")));
+    [("man".to_owned(), "contrib/haul.1".to_owned())].into_iter().chain(own).collect()
+}
 
 fn root() -> PathBuf {
     env!("CARGO_MANIFEST_DIR").into()
@@ -28,27 +47,96 @@ fn generate(kind: &str) -> String {
 
 #[test]
 fn what_is_checked_in_is_what_the_binary_makes() {
-    for (kind, path) in FILES {
-        let made = generate(kind);
-        let kept = fs::read_to_string(root().join(path)).unwrap_or_else(|error| panic!("{path}: {error}"));
+    let completions = COMPLETIONS.iter().map(|(kind, path)| ((*kind).to_owned(), (*path).to_owned()));
+    for (kind, path) in pages().into_iter().chain(completions) {
+        let made = generate(&kind);
+        let kept = fs::read_to_string(root().join(&path)).unwrap_or_else(|error| panic!("{path}: {error}"));
         let differs = made.lines().zip(kept.lines()).position(|(made, kept)| made != kept);
         assert!(made == kept, "{path} is stale from line {:?} on; run: make generate", differs.map(|line| line + 1));
     }
 }
 
 #[test]
-fn the_man_pages_have_every_option_and_every_exit_status() {
-    for (verb, kind) in [("copy", "man"), ("tune", "man-tune"), ("profile", "man-profile")] {
-        let page = generate(kind).replace('\\', "");
-        let help = haul().args([verb, "--help"]).assert().success();
-        let help = String::from_utf8_lossy(&help.get_output().stdout).into_owned();
-        let words = help.split(|c: char| !c.is_ascii_alphanumeric() && c != '-');
-        let options: Vec<&str> = words.filter(|word| word.starts_with("--") && word.len() > 3).collect();
-        assert!(options.len() > 15, "only {options:?} were found in the help of {verb}");
-        for option in options {
-            assert!(page.contains(option), "{option} is in the help of {verb} and not in its man page");
+fn contrib_has_no_man_page_that_the_binary_does_not_make_and_make_install_installs_all() {
+    let mut made: Vec<String> = pages().into_iter().map(|(_, path)| path).collect();
+    let entries = fs::read_dir(root().join("contrib")).expect("it is there").flatten();
+    let names = entries.map(|entry| format!("contrib/{}", entry.file_name().to_string_lossy()));
+    let mut kept: Vec<String> = names.filter(|name| name.ends_with(".1")).collect();
+    (made.sort(), kept.sort());
+    assert_eq!(made, kept);
+
+    let makefile = fs::read_to_string(root().join("Makefile")).expect("it is there");
+    let pages = makefile.lines().find_map(|line| line.strip_prefix("pages = ")).expect("it lists the pages");
+    let mut commands = commands();
+    commands.sort();
+    assert_eq!(pages.split_whitespace().collect::<Vec<_>>(), commands, "the variable pages of the Makefile");
+}
+
+#[test]
+fn every_man_page_has_the_sections_that_readers_look_for_in_their_order() {
+    for (kind, _) in pages() {
+        let page = generate(&kind);
+        let headings: Vec<&str> = page
+            .lines()
+            .filter_map(|line| line.strip_prefix(".SH "))
+            .map(|heading| heading.trim_matches('"'))
+            .collect();
+        let known: Vec<&str> = headings.iter().copied().filter(|heading| SECTIONS.contains(heading)).collect();
+        assert_eq!(known, SECTIONS, "{kind}");
+    }
+}
+
+#[test]
+fn man_pages_pass_the_lint_of_mandoc_and_of_groff() {
+    let dir = support::scratch();
+    for (kind, _) in pages() {
+        let file = dir.path().join(format!("{kind}.1"));
+        fs::write(&file, generate(&kind)).expect("scratch takes files");
+        for (tool, options) in [("mandoc", &["-T", "lint"][..]), ("man", &["--warnings", "-E", "UTF-8", "-l"])] {
+            if !has(tool) {
+                support::skip(&format!("{tool} is not installed"));
+                continue;
+            }
+            let output = std::process::Command::new(tool).args(options).arg(&file).output().expect("it is installed");
+            let complaints = [&output.stderr[..], if tool == "mandoc" { &output.stdout } else { b"" }].concat();
+            assert_eq!(String::from_utf8_lossy(&complaints), "", "{tool} on {kind}");
         }
-        assert!(page.contains("EXIT STATUS"), "the man page of {verb} has no exit statuses");
+    }
+}
+
+#[test]
+fn man_pages_have_the_date_of_their_version() {
+    let changelog = fs::read_to_string(root().join("CHANGELOG.md")).expect("it is there");
+    let version = env!("CARGO_PKG_VERSION");
+    let heading = changelog.lines().find_map(|line| line.strip_prefix(&format!("## [{version}] - ")));
+    let date = heading.unwrap_or_else(|| panic!("CHANGELOG.md has no heading for {version}"));
+    let page = generate("man");
+    assert!(page.starts_with(&format!(".TH HAUL 1 \"{date}\"")), "RELEASED in src/cli/manual.rs is not {date}");
+}
+
+#[test]
+fn man_pages_have_every_option_of_the_help() {
+    for verb in commands() {
+        let page = generate(&format!("man-{verb}")).replace('\\', "");
+        // The help of the commands below it has the options of those.
+        let below: &[&str] = match verb.as_str() {
+            "pattern" => &["write", "check"],
+            "manifest" => &["show", "diff"],
+            "journal" => &["export", "import"],
+            _ => &[""],
+        };
+        for word in below {
+            let help = haul().arg(&verb).args((!word.is_empty()).then_some(word)).arg("--help").assert().success();
+            let help = String::from_utf8_lossy(&help.get_output().stdout).into_owned();
+            // A line that begins with an option describes it; others may name those of other commands.
+            let described = help.lines().map(str::trim).filter(|line| line.starts_with('-'));
+            let words =
+                described.filter_map(|line| line.split([' ', ',', '[', '=']).find(|word| word.starts_with("--")));
+            for option in words.filter(|option| *option != "--help") {
+                assert!(page.contains(option), "{option} is in the help of {verb} {word} and not in its man page");
+            }
+        }
+        assert!(verb != "copy" || page.matches("fB--").count() > 30, "only so few options were found in that of copy");
     }
 }
 

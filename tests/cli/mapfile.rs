@@ -100,7 +100,7 @@ fn a_mapfile_that_does_not_fit_makes_no_journal() {
     let scene = Scene::new();
     let put = |text: &str| fs::write(&scene.map, text).unwrap();
     put("0 ? 1\n0 0x200000 +\n0x200000 0x400600 ?\n");
-    scene.refuses(&[], 3, "is not there");
+    scene.refuses(&[], 3, "does not exist");
     fs::write(&scene.dest, vec![0; 3 * MIB]).unwrap();
     scene.refuses(&[], 3, "the destination at byte 0 no longer match the source");
     fs::write(&scene.dest, vec![0; MIB]).unwrap();

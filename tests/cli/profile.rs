@@ -31,24 +31,24 @@ fn what_reading_does_to_others_is_told_or_why_it_is_not_known_and_nothing_is_lef
     command.env("TMPDIR", dir.path()).args(["profile", "--json", "--time", "8"]).arg(&file);
     let run = command.assert().success();
     let report: Value = serde_json::from_slice(&run.get_output().stdout).unwrap();
-    let lethargy = &report["lethargy"];
-    let reads = lethargy["reads"].as_array().unwrap();
-    if lethargy["left_out"].is_null() {
+    let impact = &report["system_impact"];
+    let reads = impact["reads"].as_array().unwrap();
+    if impact["left_out"].is_null() {
         let ways: Vec<&str> = reads.iter().map(|read| read["way"].as_str().unwrap()).collect();
         assert!(ways.starts_with(&["nothing", "buffered"]), "{ways:?}");
         for read in reads {
             let share = |name: &str| read[name].as_f64().unwrap();
-            for name in ["witness_before", "witness_kept_least", "witness_kept"] {
+            for name in ["cached_before", "cached_least", "cached_after"] {
                 assert!((0.0..=1.0).contains(&share(name)), "{name}: {read}");
             }
             assert!(share("start_before_s") > 0.0 && share("start_during_s") > 0.0 && share("start_after_s") > 0.0);
             assert!(read["starts"].as_u64() >= Some(1));
             assert_eq!(read["read_bytes"].as_u64() > Some(0), read["way"] != "nothing", "{read}");
         }
-        assert!(["group", "machine"].contains(&lethargy["memory"].as_str().unwrap()), "{lethargy}");
-        assert_eq!(lethargy["memory"] == "machine", lethargy["no_group"].is_string(), "{lethargy}");
+        assert!(["group", "machine"].contains(&impact["memory"].as_str().unwrap()), "{impact}");
+        assert_eq!(impact["memory"] == "machine", impact["no_group"].is_string(), "{impact}");
     } else {
-        assert!(reads.is_empty(), "{lethargy}");
+        assert!(reads.is_empty(), "{impact}");
     }
     let names: Vec<_> = fs::read_dir(dir.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     assert_eq!(names, ["disk.img"]);

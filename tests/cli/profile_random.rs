@@ -67,7 +67,7 @@ fn the_text_of_random_reads_fits_eighty_columns_and_csv_is_the_distribution() {
     let place = dir.path().to_str().expect("scratch names are text");
     assert!(text.lines().all(|line| line.contains(place) || line.chars().count() <= 80), "{text}");
     let text = in_one_line(text.as_bytes());
-    for words in ["4.00 KiB × 1", "seed 7", "reads/s", "99.9 % within", "no read took longer than"] {
+    for words in ["4.00 KiB × 1", "seed 7", "reads/s", "p99.9 ", "no read took longer than"] {
         assert!(text.replace("4 KiB", "4.00 KiB").contains(words), "{words}: {text}");
     }
     let run = haul().args(["profile", "--random", "--requests", "100", "--csv"]).arg(&file).assert().success();

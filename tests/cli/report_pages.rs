@@ -96,7 +96,7 @@ fn copies_that_do_more_have_pages_that_are_fit_to_be_read_too() {
     let also = other.to_str().expect("the folder's name is text");
     for (words, said) in [
         (&["--verify"][..], ", verified</p>"),
-        (&["--also", also], "Copied 25.2 MB to each of 2 dests in "),
+        (&["--also", also], "Copied 25.2 MB to each of 2 destinations in "),
         (&["--hash", "sha256"], "Copied 25.2 MB in "),
     ] {
         let page = dir.path().join(format!("{}.html", &words[0][2..]));
@@ -210,11 +210,11 @@ fn a_profile_has_a_page_with_zones_and_command_costs() {
             assert_eq!((points(&text, id), rows(&text, id)), (vec![values], values), "{id}");
         }
         assert_eq!(rows(&text, "ways"), ways);
-        let reads = many(&report["lethargy"]["reads"]);
-        assert_eq!(if reads > 0 { rows(&text, "lethargy") } else { 0 }, reads, "{report}");
+        let reads = many(&report["system_impact"]["reads"]);
+        assert_eq!(if reads > 0 { rows(&text, "system-impact") } else { 0 }, reads, "{report}");
         // Where the rest of the system cannot be looked at, the report says why; of writing nobody looks.
         let why = words.len() > 1 || text.contains("not measured: ");
-        assert!(reads > 0 || why && !text.contains("<section id=\"lethargy\">"), "{text}");
+        assert!(reads > 0 || why && !text.contains("<section id=\"system-impact\">"), "{text}");
         assert_fit_to_be_read(&page, 2);
     }
 }

@@ -161,7 +161,11 @@ fn sides_that_are_not_what_they_were_are_refused_by_what_differs() {
     let (source, dest) = (fs::read(&copy.source).unwrap(), fs::read(&copy.dest).unwrap());
     let written = fs::metadata(&copy.dest).unwrap().modified().unwrap();
     fs::write(&copy.dest, &dest[..70_000]).unwrap();
-    copy.refuses(&[], 3, &["does not fit", "the destination has 70000 bytes, fewer than the journal lists as durable"]);
+    copy.refuses(
+        &[],
+        3,
+        &["does not match", "the destination has 70000 bytes, fewer than the journal lists as durable"],
+    );
     fs::remove_file(&copy.dest).unwrap();
     copy.refuses(&[], 3, &["the destination has 0 bytes"]);
     filled(&copy.dest, dest.len(), 0);
@@ -199,7 +203,7 @@ fn a_journal_that_cannot_be_believed_is_refused() {
     put("");
     copy.refuses(&[], 3, &["an empty file", "→"]);
     put(&whole[..100]);
-    copy.refuses(&[], 1, &["journal", "ends too early"]);
+    copy.refuses(&[], 1, &["journal", "is truncated"]);
     put(&whole.replacen("\"haul_journal\":1", "\"haul_journal\":2", 1));
     copy.refuses(&[], 2, &["newer than this version of haul", "→ Use the haul that wrote it"]);
     put(&whole.replacen("12583257", "12583258", 1));
@@ -237,7 +241,7 @@ fn a_copy_that_begins_anew_ends_an_old_journal_before_it_writes() {
         // A dest that cannot be opened is not written to; by then the journal is gone all the same.
         let arguments = [&["copy", "--restart"], option, &[name(&copy.source), name(&copy.dest)]].concat();
         let said = stderr(&haul().args(arguments).assert().success());
-        assert!(said.contains("unfinished copy") && said.contains("is removed"), "{said}");
+        assert!(said.contains("unfinished copy") && said.contains("removed its journal"), "{said}");
         assert!(!copy.journal().exists());
         cmp(&copy.source, &copy.dest);
     }
@@ -252,7 +256,7 @@ fn a_journal_in_a_named_place_is_not_thrown_away_unless_that_is_said() {
     interrupt(&option, &source, &dest);
     let arguments = [&["copy"], &option[..], &[name(&source), name(&dest)]].concat();
     let said = stderr(&haul().args(&arguments).assert().code(3));
-    assert!(said.contains("an unfinished copy") && said.contains("--resume"), "{said}");
+    assert!(said.contains("unfinished copy") && said.contains("--resume"), "{said}");
     haul().args(&arguments).arg("--resume").assert().success();
     cmp(&source, &dest);
     assert!(!journal.exists());
@@ -387,7 +391,7 @@ fn a_dest_that_was_renamed_or_replaced_during_the_copy_is_told_of() {
         }
         let (status, _) = copy.end();
         assert_eq!(status.code(), Some(1), "{}", copy.said);
-        let wanted = if replaced { "now refers to another file" } else { "is gone" };
+        let wanted = if replaced { "now refers to another file" } else { "no longer exists" };
         assert!(copy.said.contains(wanted), "{}", copy.said);
         cmp(&source, &moved);
     }

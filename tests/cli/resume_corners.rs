@@ -235,11 +235,11 @@ fn a_journal_of_another_copy_is_refused() {
     let before = (fs::read(&dest).unwrap(), fs::read(&journal).unwrap());
     let words = ["copy", "--resume", "--journal", name(&journal), name(&other), name(&dest)];
     let said = stderr(&haul().args(words).assert().code(3));
-    assert!(said.contains("does not fit") && said.contains("source was"), "{said}");
+    assert!(said.contains("does not match") && said.contains("source was"), "{said}");
     let elsewhere = dir.path().join("elsewhere");
     let words = ["copy", "--resume", "--journal", name(&journal), name(&one), name(&elsewhere)];
     let said = stderr(&haul().args(words).assert().code(3));
-    assert!(said.contains("does not fit") && said.contains("dest was"), "{said}");
+    assert!(said.contains("does not match") && said.contains("dest was"), "{said}");
     assert!(!elsewhere.exists() && before == (fs::read(&dest).unwrap(), fs::read(&journal).unwrap()));
 }
 

@@ -73,7 +73,7 @@ fn the_whole_is_read_back_and_only_what_earlier_runs_wrote_is_read_from_the_sour
     let note = report["notes"].to_string();
     let again: u64 = note
         .split_once(" bytes of the source again")
-        .and_then(|(before, _)| before.rsplit('"').next()?.parse().ok())
+        .and_then(|(before, _)| before.rsplit(' ').next()?.parse().ok())
         .unwrap_or_else(|| panic!("{note}"));
     assert!((already..already + 2 * BLOCK).contains(&again), "{again} bytes were read again, {already} were there");
     cmp(&copy.source, &copy.dest);
@@ -127,6 +127,6 @@ fn a_sample_of_a_resumed_copy_reads_no_more_of_the_source_than_is_in_it() {
     assert_eq!((&verified["right"], &verified["sampled"]), (&true.into(), &true.into()), "{report:#}");
     let again = report["notes"].to_string();
     let again: Option<u64> =
-        again.split_once(" bytes of the source again").and_then(|(before, _)| before.rsplit('"').next()?.parse().ok());
+        again.split_once(" bytes of the source again").and_then(|(before, _)| before.rsplit(' ').next()?.parse().ok());
     assert!(again.is_none_or(|bytes| bytes <= number(&verified["bytes"])), "{report:#}");
 }

@@ -264,7 +264,7 @@ fn a_file_on_standard_output_is_called_a_file_and_made_durable_where_it_stands()
             Command::new(haul_path()).args(["copy", "-v", name(&source), "-"]).stdout(file).output().expect("it runs");
         let said = in_one_line(&copy.stderr);
         assert!(copy.status.success(), "{said}");
-        assert!(said.contains(&format!("dest - → {}, file, as a stream", name(&dest))), "{said}");
+        assert!(said.contains(&format!("destination - → {}, file, as a stream", name(&dest))), "{said}");
         assert!(!said.contains("pipe"), "{said}");
         assert!(said.contains(", durable") || said.contains(", in memory"), "{said}");
         let after = fs::read(&dest).expect("it is there");

@@ -129,7 +129,7 @@ fn what_is_saved_is_where_a_copy_begins_and_only_then() {
 
     let saved = with(&["tune", "--quick", "--time", "1", "--save", name]).assert().success();
     let told = in_one_line(&saved.get_output().stderr);
-    assert!(told.contains("tuned.toml; copies from this disk begin with it"), "{told}");
+    assert!(told.contains("tuned.toml; copies from this disk start with these values"), "{told}");
     let after = with(&plan).assert().success();
     let shown = in_one_line(&after.get_output().stdout);
     assert!(shown.contains("saved by haul tune on 20"), "{shown}");

@@ -108,7 +108,7 @@ fn the_list_says_which_device_is_not_as_it_was_and_how_it_is_put_back() {
     let (text, _) = scene.run(&["list"]);
     let text = text.replace('│', "");
     assert!(
-        text.contains("DATA MODIFIED") && text.contains(&format!("haul tune --restore {device} puts back")),
+        text.contains("DATA MODIFIED") && text.contains(&format!("haul tune --restore {device} restores")),
         "{text}"
     );
     assert_eq!(scene.run(&["tune", "--restore", device]).1, Some(0));
@@ -150,7 +150,7 @@ fn dd_and_its_kin_warn_and_do_what_they_were_told() {
     ] {
         let (told, status) = scene.run(words);
         assert_eq!(status, Some(0), "{told}");
-        assert!(told.contains("warning: measuring") && told.contains("--restore"), "{words:?}: {told}");
+        assert!(told.contains("warning: a write measurement") && told.contains("--restore"), "{words:?}: {told}");
         assert!(!told.contains("data written now"), "{words:?}: {told}");
     }
     for words in [
@@ -215,7 +215,7 @@ fn a_disk_and_its_partitions_know_of_each_other() {
         told.contains("shares bytes with") && told.contains(&format!("haul tune {} --restore", name(&one))),
         "{told}"
     );
-    assert!(!reads(&two).contains("cut off"));
+    assert!(!reads(&two).contains("interrupted"));
     let (told, _) = scene.run(&["dd", &format!("if={}", name(disk)), "of=/dev/null", "count=1"]);
     assert!(told.contains("shares bytes with"), "{told}");
     assert_eq!(scene.run(&["tune", "--restore", name(&one)]).1, Some(0));

@@ -222,21 +222,6 @@ fn help_and_version_go_to_standard_output_and_succeed() {
 }
 
 #[test]
-fn help_names_every_option_of_the_readme() {
-    let help = haul().args(["copy", "--help"]).assert().success();
-    let help = String::from_utf8_lossy(&help.get_output().stdout).into_owned();
-    let readme = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/README.md")).expect("it is there");
-    let rows = readme.lines().filter(|line| line.starts_with("| `--"));
-    let names = rows.flat_map(|row| row.split(['`', ' ', ',']).filter(|word| word.starts_with("--")));
-    let mut count = 0;
-    for name in names {
-        count += 1;
-        assert!(help.contains(name), "{name} is in README.md and not in the help");
-    }
-    assert!(count > 15, "only {count} options were found in README.md");
-}
-
-#[test]
 fn a_closed_standard_output_is_no_panic() {
     let line = "\"$0\" copy --help | true; \"$0\" list | true; \"$0\" list --json | true";
     let output = std::process::Command::new("sh").args(["-c", line]).arg(support::haul_path()).output();

@@ -1,5 +1,5 @@
 //! What becomes of a copy when something fails: each failure at each place, on each kind of side, by each engine. The
-//! tables of docs/reliability.md are made here; one that is out of date fails. UPDATE=1 writes them.
+//! tables of docs/user/reliability.md are made here; one that is out of date fails. UPDATE=1 writes them.
 mod bed;
 mod faulty;
 mod page;
@@ -19,7 +19,7 @@ const FAILURES: [(&str, Fault, Side, OnError); 10] = [
     ("short write", Fault::Short, Side::Dest, STOP),
     ("stall", Fault::Stall, Side::Source, STOP),
     ("source gone", Fault::Gone, Side::Source, STOP),
-    ("dest gone", Fault::Gone, Side::Dest, STOP),
+    ("destination gone", Fault::Gone, Side::Dest, STOP),
 ];
 const STOP: OnError = OnError { skip: false, retries: 0 };
 const ENGINES: [EngineKind; 2] = [EngineKind::Ring, EngineKind::Threads];

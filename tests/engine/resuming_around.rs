@@ -152,7 +152,7 @@ fn a_copy_ends_rather_than_write_zeros_over_what_neither_side_gives_any_more() {
     let before = dest.bytes();
     let outcome = run(&plan, &bytes, &[41].into(), &dest, &record_file, Duration::ZERO);
     let Ended::Failed(error) = &outcome.ended else { panic!("{:?}", outcome.ended) };
-    assert!(error.to_string().contains("cannot be read any more"), "{error}");
+    assert!(error.to_string().contains("cannot read the data that an earlier run copied"), "{error}");
     assert_eq!((error.offset, error.advice.contains("--direct never")), (Some(41 * SECTOR), true));
     assert!(dest.bytes() == before, "something was written");
 }

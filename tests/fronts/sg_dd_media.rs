@@ -63,7 +63,7 @@ fn without_coe_the_first_bad_block_is_the_end_and_with_a_limit_the_last_that_is_
     assert!(sg::read(bed.dir.path(), "out") == bed.bytes[..5 << 20]);
     haul_as("sgp_dd", &line, bed.dir.path()).says(99, &ended);
     let limited = haul_as("sg_dd", &format!("{line} coe=1 coe_limit=5"), bed.dir.path());
-    limited.says(3, &["more than 5 bad blocks", "remaining block count=10235", "5 unrecovered error(s)"]);
+    limited.says(3, &["more than 5 consecutive bad blocks", "remaining block count=10235", "5 unrecovered error(s)"]);
     haul_as("sg_dd", &format!("{line} coe=1 coe_limit=16"), bed.dir.path()).says(0, &["16 unrecovered error(s)"]);
 }
 
@@ -87,7 +87,7 @@ fn what_cannot_be_written_is_passed_over_only_where_that_was_asked_for() {
     let line = format!("if=in of={} bs=4096", name.display());
     haul_as("sg_dd", &line, bed.dir.path()).says(99, &["Input/output error", "Some error occurred"]);
     let came = haul_as("sg_dd", &format!("{line} oflag=coe"), bed.dir.path());
-    came.says(0, &["block 256, passed over: Input/output error", "768+0 records out\n2 unrecovered error(s)\n"]);
+    came.says(0, &["block 256, skipped: Input/output error", "768+0 records out\n2 unrecovered error(s)\n"]);
     let medium = sg::read(bed.dir.path(), "medium");
     assert!(medium[..bad.start] == fresh[..bad.start] && medium[bad.end..] == fresh[bad.end..]);
     assert!(medium[bad.clone()] == bed.bytes[bad]);

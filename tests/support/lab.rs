@@ -47,12 +47,13 @@ fn build_release_binary() -> PathBuf {
     if std::env::var_os("HAUL_TEST_BINARY").is_some() {
         return haul_path();
     }
-    let (mut build, target) = cargo_build();
-    build.args(["--release", "--bin", "haul"]);
+    // As `make build` does it: with other flags everything would be compiled twice.
+    let mut build = Command::new(Path::new(env!("CARGO_MANIFEST_DIR")).join("packaging/build"));
+    build.env("CARGO_TARGET_DIR", build_directory());
     // These carry the flags of coverage.
     build.env_remove("RUSTFLAGS").env_remove("CARGO_ENCODED_RUSTFLAGS").env_remove("LLVM_PROFILE_FILE");
-    assert!(build.status().expect("cargo runs").success(), "cargo build --release failed");
-    target.join("release/haul")
+    assert!(build.status().expect("the script runs").success(), "packaging/build failed");
+    build_directory().join("release/haul")
 }
 
 /// The program that runs a command where io_uring is forbidden (`examples/without-io-uring.rs`).
@@ -63,18 +64,16 @@ pub fn without_io_uring() -> PathBuf {
 /// A program of `examples`. `cargo test` builds them unless one test is asked for by name; built as the tests are, so
 /// that nothing is built anew.
 pub fn example(name: &str) -> PathBuf {
-    let (mut build, target) = cargo_build();
-    build.args(["--quiet", "--example", name]);
+    let mut build = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    build.args(["build", "--locked", "--quiet", "--example", name, "--target-dir"]).arg(build_directory());
+    build.current_dir(env!("CARGO_MANIFEST_DIR"));
     assert!(build.status().expect("cargo runs").success(), "cargo build --example {name} failed");
-    target.join("debug/examples").join(name)
+    build_directory().join("debug/examples").join(name)
 }
 
-/// A build of this package into the directory that the tests were built in, and that directory.
-fn cargo_build() -> (Command, PathBuf) {
-    let target = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().expect("it is in the build directory");
-    let mut build = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    build.args(["build", "--locked", "--target-dir"]).arg(target).current_dir(env!("CARGO_MANIFEST_DIR"));
-    (build, target.to_owned())
+/// The directory that the tests were built in.
+fn build_directory() -> &'static Path {
+    Path::new(env!("CARGO_TARGET_TMPDIR")).parent().expect("it is in the build directory")
 }
 
 /// Room for one guest, of as many as there are processors; given back when it goes out of scope.

@@ -1,7 +1,7 @@
 //! Shows that each rule fails on what it is there to stop, and lets its neighbours pass.
 use super::source::Source;
 use super::tree::{self, Tree};
-use super::{circles, rooms, rules};
+use super::{circles, rooms, rules, words};
 
 type Rule = fn(&Source) -> Vec<String>;
 
@@ -271,6 +271,16 @@ fn a_make_target_that_is_not_there_is_found() {
 }
 
 #[test]
+fn a_file_format_whose_version_is_not_on_the_page_of_versions_is_found() {
+    let head = "pub const FORMAT_VERSION: u64 = 2;\nimpl X {\n    const KEY: &'static str = \"haul_x\";\n}";
+    let check =
+        |page: &str| tree::format_versions(&tree_of(&[("src/ledger/x/head.rs", head), ("docs/versions.md", page)]));
+    assert_eq!(check("| x | `haul_x` | 2 | [x.md](x.md) |"), Vec::<String>::new());
+    assert_eq!(check("| x | `haul_x` | 1 | [x.md](x.md) |").len(), 1);
+    assert_eq!(tree::format_versions(&tree_of(&[])).len(), 1);
+}
+
+#[test]
 fn tests_that_read_wrapped_words_are_found() {
     breaks(rules::terminals, "tests/cli/bar.rs", "use rexpect::session;");
     breaks(rules::terminals, "tests/fronts/dd.rs", "let s = rexpect::spawn(\"dd\", None);");
@@ -291,4 +301,44 @@ fn limits_that_coverage_data_would_meet_are_found() {
         "tests/cli/a.rs",
         "\"ulimit -f 5; x\"; command.env(\"LLVM_PROFILE_FILE\", \"/dev/null\")",
     );
+}
+
+/// A tree with a list of two phrases, and this file.
+fn with_words(path: &str, text: &str) -> Tree {
+    let style = "# Style\n```words\ndest: destination\nthere already: already exists\n```\n";
+    tree_of(&[("src/main.rs", "mod a;"), ("docs/style.md", style), (path, text)])
+}
+
+#[test]
+fn words_that_the_style_avoids_are_found_wherever_users_read_them() {
+    let found = |path: &str, text: &str| words::user_text(&with_words(path, text));
+    let one =
+        |path: &str, text: &str| assert_eq!(found(path, text).len(), 1, "{path}: {:?}\n{text}", found(path, text));
+    one("src/a.rs", "fn f() { say(\"cannot open dest {path}\") }");
+    one("src/a.rs", "fn f() { say(\"it is there \\\n        already\") }");
+    one("src/a.rs", "fn f() { say(r#\"Dest \"x\" is full\"#) }");
+    one(
+        "src/a.rs",
+        "#[cfg(test)]\nmod tests {\n    fn f() { assert_snapshot!(text, @r\"\n    source a\n    dest b\n    \") }\n}",
+    );
+    one("src/apps/help/copy.txt", "# NOTES\nThe file is there\nalready.\n");
+    one("src/apps/snapshots/a.snap", "---\nsource: dest.rs\nexpression: the dest\n---\ncopy to the dest\n");
+    one("contrib/haul.1", ".SH NAME\nWrite to the dest.\n");
+    one("docs/guide.md", "Write to the dest, which is `there already`.\n");
+    let blind = tree_of(&[("src/main.rs", ""), ("docs/style.md", "# Style\n")]);
+    assert_eq!(words::user_text(&blind).len(), 1);
+}
+
+#[test]
+fn words_of_code_and_of_lists_are_none_of_the_user_text() {
+    let none =
+        |path: &str, text: &str| assert_eq!(words::user_text(&with_words(path, text)), [""; 0], "{path}:\n{text}");
+    none("src/a.rs", "// the dest is there already\nfn dest() { key(\"dest\"); say(\"destination {dest}, {0}\") }");
+    none("src/a.rs", "#[cfg(test)]\nmod tests {\n    fn f() { assert!(true, \"the dest is full\") }\n}");
+    none("src/a.rs", "fn f() { let quote = '\"'; }\n// dest of \"a word\"\nfn g() {}");
+    none("src/report/json.snap", "---\nsource: a\n---\n{\n  \"dest\": {\n    \"side\": \"source\"\n");
+    none("docs/guide.md", "The key `dest` of JSON.\n```\nhaul copy source dest\n```\n");
+    none("docs/guide.md", "See [decision 17](decisions/0017-several-dest.md).\n");
+    none("docs/style.md.txt", "the dest");
+    none("tests/cli/a.rs", "fn f() { say(\"the dest is full\") }");
 }

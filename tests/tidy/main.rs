@@ -1,13 +1,15 @@
-//! The rules of docs/design.md and CONTRIBUTING.md, held against the source tree.
+//! The rules of docs/developer/design.md and CONTRIBUTING.md, held against the source tree.
 //!
 //! A line scanner is enough: it knows strings and comments, and counts braces. `bad.rs` shows that each rule can
 //! fail. `TIDY_ROOT=/some/tree cargo test --test tidy` looks at another tree.
 mod bad;
 mod circles;
+mod links;
 mod rooms;
 mod rules;
 mod source;
 mod tree;
+mod words;
 
 use source::Source;
 use tree::Tree;
@@ -125,6 +127,11 @@ fn public_names_use_the_words_of_the_glossary() {
 }
 
 #[test]
+fn text_for_users_has_no_word_that_the_style_avoids() {
+    assert_none(words::user_text(&this_tree()));
+}
+
+#[test]
 fn each_file_is_reached_by_a_mod_line() {
     assert_none(tree::dead_files(&this_tree()));
 }
@@ -147,4 +154,18 @@ fn each_dependency_has_its_reason() {
 #[test]
 fn whatever_ci_and_the_documents_make_can_be_made() {
     assert_none(tree::make_targets(&this_tree()));
+}
+
+#[test]
+fn every_link_of_a_document_leads_somewhere() {
+    let root: std::path::PathBuf =
+        std::env::var_os("TIDY_ROOT").unwrap_or_else(|| env!("CARGO_MANIFEST_DIR").into()).into();
+    let documents = links::documents(&root).expect("the tree can be read");
+    assert!(documents.len() > 30, "only {} documents were found; this rule is blind", documents.len());
+    assert_none(links::broken(&documents, |path| root.join(path).exists()));
+}
+
+#[test]
+fn the_page_of_versions_has_each_file_format() {
+    assert_none(tree::format_versions(&this_tree()));
 }

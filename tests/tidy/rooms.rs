@@ -1,7 +1,7 @@
 //! Who may import whom.
 use super::source::{Source, words_at};
 
-/// Each room with the rooms that it may import. `docs/design.md` has the same table.
+/// Each room with the rooms that it may import. `docs/developer/design.md` has the same table.
 pub const ROOMS: &[(&str, &[&str])] = &[
     ("core", &[]),
     ("sys", &[]),

@@ -51,6 +51,25 @@ impl Source {
         (text, lines)
     }
 
+    /// Every string literal, in order.
+    pub fn literals(&self) -> Vec<Literal> {
+        let chars: Vec<char> = self.raw.join("\n").chars().collect();
+        let mut found = Vec::new();
+        let (mut at, mut line) = (0, 0);
+        while at < chars.len() {
+            let end = literal_or_comment_end(&chars, at).unwrap_or(at + 1);
+            let quote = chars[at..end].iter().position(|&c| c == '"');
+            if let Some(quote) = quote.filter(|_| end > at + 1 && matches!(chars[at], '"' | 'r')) {
+                let text: String = chars[at + quote + 1..end].iter().collect();
+                let text = text.trim_end_matches(['"', '#']).to_owned();
+                found.push(Literal { line, text: unwrapped(&text), is_snapshot: at > 0 && chars[at - 1] == '@' });
+            }
+            line += chars[at..end].iter().filter(|&&c| c == '\n').count();
+            at = end;
+        }
+        found
+    }
+
     /// Lines (from 0) on which `word` stands as a word of its own.
     pub fn lines_with(&self, word: &str) -> Vec<usize> {
         (0..self.code.len()).filter(|&line| words_at(&self.code[line], word).next().is_some()).collect()
@@ -66,6 +85,22 @@ impl Source {
             from = end.max(start + 1);
         }
     }
+}
+
+/// One string literal.
+pub struct Literal {
+    /// Where it begins, from 0.
+    pub line: usize,
+    /// What it holds, as written, but with lines that a backslash continues joined.
+    pub text: String,
+    /// It is an inline snapshot: what the program printed.
+    pub is_snapshot: bool,
+}
+
+fn unwrapped(text: &str) -> String {
+    let mut parts = text.split("\\\n");
+    let first = parts.next().unwrap_or_default().to_owned();
+    parts.fold(first, |joined, part| joined + part.trim_start())
 }
 
 /// Offsets at which `word` stands in `text` with no letter, digit or `_` beside it.

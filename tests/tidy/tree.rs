@@ -14,10 +14,10 @@ impl Tree {
         for name in ["bench/src", "bench/tests", "bench/modelled-disk/src", "bench/modelled-disk/tests"] {
             tree.add_below(root, &root.join(name));
         }
-        for name in ["src", "tests", "benches", "examples", "fuzz/fuzz_targets", "docs", "scripts", ".ci"] {
+        for name in ["src", "tests", "benches", "examples", "fuzz/fuzz_targets", "docs", "scripts", ".ci", "contrib"] {
             tree.add_below(root, &root.join(name));
         }
-        for name in ["Makefile", "Cargo.toml", "README.md", "CONTRIBUTING.md"] {
+        for name in ["Makefile", "Cargo.toml", "README.md", "CONTRIBUTING.md", "CHANGELOG.md"] {
             tree.add(root, &root.join(name));
         }
         tree
@@ -193,4 +193,27 @@ fn made(text: &str, document: bool) -> Vec<String> {
         }
     }
     names
+}
+
+/// The page of versions has a row for each file format, with the version that haul writes.
+pub fn format_versions(tree: &Tree) -> Vec<String> {
+    const PAGE: &str = "docs/versions.md";
+    let after = |text: &str, start: &str, end: char| {
+        let line = text.lines().find_map(|line| line.trim().strip_prefix(start)?.split_once(end));
+        line.map(|(value, _)| value.to_owned())
+    };
+    let ledger = tree.files.iter().filter(|(path, _)| path.starts_with("src/ledger/"));
+    let formats: Vec<(String, String)> = ledger
+        .filter_map(|(_, text)| {
+            let version = after(text, "pub const FORMAT_VERSION: u64 = ", ';')?;
+            Some((after(text, "const KEY: &'static str = \"", '"')?, version))
+        })
+        .collect();
+    let row = |(key, version): &(String, String)| format!("| `{key}` | {version} |");
+    let missing = formats.iter().map(row).filter(|row| !tree.text(PAGE).contains(row.as_str()));
+    let mut found: Vec<String> = missing.map(|row| format!("{PAGE}: has no row with {row}")).collect();
+    if formats.is_empty() {
+        found.push("src/ledger: no format was found; this rule is blind".into());
+    }
+    found
 }

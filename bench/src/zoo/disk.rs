@@ -1,5 +1,5 @@
 //! A disk in simulated time. Parts (what the block layer makes of a request) come in, and the time of their end comes
-//! out. Times are seconds; `docs/measuring.md` says what is modelled and what is not.
+//! out. Times are seconds; `docs/developer/measuring.md` says what is modelled and what is not.
 use super::random::{self, Random};
 use super::spec::{READ, Spec, WRITE};
 

@@ -69,13 +69,13 @@ fn run(opened: Opened) -> Result<std::result::Result<Finished, i32>> {
     })
 }
 
-/// How it went, for whoever tells of it.
+/// How it went, for the report.
 fn went<'a>(options: &'a Options, words: &'a [String], finished: &'a Finished) -> Went<'a> {
     let Finished { decision, outcome, started, .. } = finished;
     Went { options, decision, outcome, words, started: *started }
 }
 
-/// Tells how it went, and which files beside the copy could not be written: the copy is what it is. Status 0 would be
+/// Tells how it went, and which files during the copy could not be written: the copy is what it is. Status 0 would be
 /// untrue then, and so would 3, which says that nothing was written. A signal stays what ended it.
 fn tell_with(
     finished: &mut Finished,

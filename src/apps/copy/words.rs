@@ -4,7 +4,7 @@ use crate::apps::exit::Exit;
 use crate::apps::unbegun::tell_unbegun;
 use crate::cli::certainty::CertaintyArguments;
 use crate::cli::expect;
-use crate::cli::help::{self, EXIT_STATUS, SIZES};
+use crate::cli::help::{self, ENVIRONMENT, EXIT_STATUS, FILES, SIZES};
 use crate::cli::journal::JournalArguments;
 use crate::cli::method::{PaceArguments, ReachArguments};
 use crate::cli::on_error;
@@ -22,12 +22,7 @@ const ENDPOINTS: &str = include_str!("help/endpoints.txt");
 const EXAMPLES: &str = include_str!("help/examples.txt");
 const SIGNALS: &str = include_str!("help/signals.txt");
 const NOTES: &str = include_str!("help/notes.txt");
-
-/// The man page `haul(1)`, which is about copying; `more` comes before its last section.
-pub(in crate::apps) fn manual(haul: clap::Command, more: &str) -> String {
-    let sections = [ENDPOINTS, SIZES, EXIT_STATUS, SIGNALS, EXAMPLES, more, NOTES];
-    help::manual(haul, include_str!("manual.roff"), "copy", &sections)
-}
+const SEE_ALSO: &str = include_str!("help/see-also.txt");
 
 /// What one `--expect` holds. An alias, so that clap takes it for one value.
 type Expectations = Vec<Expectation>;
@@ -49,7 +44,7 @@ pub(crate) struct CopyArguments {
     source: OsString,
 
     /// Destination: block device, file, pipe, - for standard output
-    #[arg(value_name = "DST", value_hint = ValueHint::AnyPath)]
+    #[arg(id = "destination", value_name = "DST", value_hint = ValueHint::AnyPath)]
     dest: OsString,
 
     /// Additional destination; may be repeated
@@ -270,6 +265,9 @@ fn range_list(file: Option<OsString>, unit_bytes: Option<u64>) -> Result<Option<
 
 impl Words for CopyArguments {
     type Options = Options;
+
+    const PAGE: &'static [&'static str] =
+        &[ENDPOINTS, SIZES, SIGNALS, EXIT_STATUS, ENVIRONMENT, FILES, NOTES, EXAMPLES, SEE_ALSO];
 
     fn into_options(self) -> Result<Options, Unmeant> {
         if self.json && self.dests().any(|dest| dest == "-") {

@@ -1,6 +1,7 @@
 //! What `--help` and the man pages list of operands and words, which are text files. Behind a term and two spaces stand
 //! the programs that know it, where not all do. The first line below is for both, the others for the man page alone.
 use crate::cli::help::{escape, fill, sections};
+use crate::cli::manual::finished;
 use minijinja::context;
 
 /// What `--help` prints for `program`, which behaves as `front`.
@@ -37,7 +38,7 @@ pub(super) fn manual(template: &str, operands: &str) -> String {
             }
         }
     }
-    fill(template, context! { version => env!("CARGO_PKG_VERSION"), operands => listed }) + "\n"
+    finished(&fill(template, context! { version => env!("CARGO_PKG_VERSION"), operands => listed }))
 }
 
 /// A term, and the remark which programs know it.

@@ -12,7 +12,7 @@ mod said;
 pub mod sg_dd;
 pub(super) mod sg_plan;
 
-use super::command::{Command, Run};
+use super::command::{Command, Manual, Run};
 use super::exit::Exit;
 use crate::report::Out;
 use record_counts::{RecordCounts, RecordTally};
@@ -26,13 +26,12 @@ pub(super) const DD: Command = Command {
     about: "Copy with the operands of GNU dd",
     define: |command, _| operands(command, "if=FILE of=FILE bs=BYTES …; see haul dd --help"),
     run: Run::Operands(|called, words, out| dd::dd(&called.join(OsStr::new(" ")), words, out)),
-    manual: Some(|_| help::manual(include_str!("dd/manual.roff"), dd::cli::OPERANDS)),
-    section: "",
+    manual: Some(Manual::Text(|| help::manual(include_str!("dd/manual.roff"), dd::cli::OPERANDS))),
 };
 
 /// `haul sg_dd`, and haul under that name.
 pub(super) const SG_DD: Command = Command {
-    manual: Some(|_| help::manual(include_str!("sg_dd/manual.roff"), sg_dd::cli::OPERANDS)),
+    manual: Some(Manual::Text(|| help::manual(include_str!("sg_dd/manual.roff"), sg_dd::cli::OPERANDS))),
     ..of_family(SgFront::Sg, "Copy with the operands of sg_dd of sg3_utils", |called, words, out| {
         sg_dd::sg_dd(SgFront::Sg, called, words, out)
     })
@@ -52,7 +51,7 @@ pub(super) const SGM_DD: Command =
 
 const fn of_family(front: SgFront, about: &'static str, run: fn(&[OsString], &[OsString], Out) -> Exit) -> Command {
     let define = |command: clap::Command, _: &[Command]| operands(command, "if=IFILE of=OFILE bs=BYTES …; see --help");
-    Command { name: front.name(), about, define, run: Run::Operands(run), manual: None, section: "" }
+    Command { name: front.name(), about, define, run: Run::Operands(run), manual: None }
 }
 
 /// A command as help and completions know it, whose operands it reads by itself, before clap sees any.

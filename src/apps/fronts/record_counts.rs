@@ -9,19 +9,19 @@ pub struct RecordCounts {
     pub read_full: u64,
     /// Shorter ones.
     pub read_partial: u64,
-    /// Whole records written, or passed over as zeros.
+    /// Whole records written, or skipped as zeros.
     pub written_full: u64,
     /// Shorter ones.
     pub written_partial: u64,
     /// Lines that were longer than a record.
     pub truncated: u64,
-    /// Bytes written, or passed over as zeros.
+    /// Bytes written, or skipped as zeros.
     pub written_bytes: u64,
-    /// Records passed over as zeros, which are among those written.
+    /// Records skipped as zeros, which are among those written.
     pub passed_over: u64,
     /// Records that could not be read and became zeros, which are among those read; or could not be written.
     pub unrecovered: u64,
-    /// Those of them of which the disk fetched something all the same.
+    /// Those of them of which the disk fetched something anyway.
     pub fetched: u64,
     /// Calls made again.
     pub retried: u64,
@@ -49,9 +49,9 @@ impl RecordCounts {
 #[derive(Debug, Default)]
 pub struct RecordTally {
     numbers: [AtomicU64; 10],
-    /// Kept by the reading side: records that could not be read, calls made again, records fetched all the same.
+    /// Kept by the reading side: records that could not be read, calls made again, records fetched anyway.
     reading: [AtomicU64; 3],
-    /// Progress is to be told behind the next record.
+    /// Progress is to be reported behind the next record.
     due: AtomicBool,
 }
 
@@ -87,7 +87,7 @@ impl RecordTally {
         self.numbers.iter().zip(all).for_each(|(number, value)| number.store(value, Relaxed));
     }
 
-    /// Progress is to be told behind the next record.
+    /// Progress is to be reported behind the next record.
     pub fn set_due(&self) {
         self.due.store(true, Relaxed);
     }
@@ -102,7 +102,7 @@ impl RecordTally {
         self.reading[0].fetch_add(1, Relaxed);
     }
 
-    /// Of one of them the disk fetched something all the same.
+    /// Of one of them the disk fetched something anyway.
     pub fn note_fetched(&self) {
         self.reading[2].fetch_add(1, Relaxed);
     }

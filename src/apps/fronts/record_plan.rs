@@ -48,7 +48,7 @@ pub struct OpenWords {
     pub nofollow: bool,
     /// Give the page cache back behind the copy.
     pub nocache: bool,
-    /// O_EXCL: a block device that somebody uses, or a file that is there already and would be made, is refused.
+    /// O_EXCL: a block device that is in use, or an existing file where one would be created, is refused.
     pub excl: bool,
     /// Take an advisory lock (flock), or fail.
     pub flock: bool,
@@ -63,16 +63,16 @@ pub struct RecordSide {
     pub words: OpenWords,
     /// Bytes of a record: what one read asks for, what one write gives.
     pub record_bytes: u64,
-    /// What to pass over before the first byte.
+    /// What to skip before the first byte.
     pub skip: Amount,
 }
 
-/// What becomes of the dest when it is opened.
+/// What happens to the dest when it is opened.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DestWords {
-    /// It must not be there.
+    /// It must not exist.
     pub excl: bool,
-    /// It must be there.
+    /// It must exist.
     pub nocreat: bool,
     /// What is in it stays.
     pub notrunc: bool,
@@ -109,7 +109,7 @@ pub enum Durable {
     All,
 }
 
-/// How much is told on standard error.
+/// How much is printed on standard error.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Telling {
     /// Records and the line about the transfer.
@@ -150,12 +150,12 @@ pub struct ErrorPolicy {
     pub retries: u32,
     /// Records that cannot be read become zeros, and count as read.
     pub zero_unreadable: bool,
-    /// Records that cannot be written, or differ, are passed over.
+    /// Records that cannot be written, or differ, are skipped.
     pub pass_unwritable: bool,
-    /// What a disk fetches of an unreadable record all the same takes its place, where it is reached by its own
-    /// commands; true: corrected as far as that goes.
+    /// What a disk fetches of an unreadable record anyway takes its place, where it is reached by its own commands;
+    /// true: corrected as far as possible.
     pub fetch_corrected: Option<bool>,
-    /// More unreadable records one behind the other end the copy; 0: any number goes.
+    /// More unreadable records consecutively end the copy; 0: any number goes.
     pub bad_in_a_row_max: u64,
 }
 
@@ -166,7 +166,7 @@ pub struct RecordPlan {
     pub source: RecordSide,
     /// Where they go.
     pub dest: RecordSide,
-    /// What becomes of the dest when it is opened.
+    /// What happens to the dest when it is opened.
     pub dest_words: DestWords,
     /// Most to read; `None`: to the end.
     pub count: Option<Amount>,
@@ -182,15 +182,15 @@ pub struct RecordPlan {
     pub table: Option<Box<[u8; 256]>>,
     /// Lines to records or back.
     pub framing: Option<Framing>,
-    /// Records of zeros are passed over on the dest.
+    /// Records of zeros are skipped on the dest.
     pub sparse: bool,
     /// A failed read is not the end.
     pub keep_going: bool,
     /// At the end.
     pub durable: Option<Durable>,
-    /// What is told.
+    /// What is reported.
     pub telling: Telling,
-    /// Records that one call moves at most, and that are looked at for zeros as one; `None`: as many as pay.
+    /// Records that one call moves at most, and that are examined for zeros as one; `None`: as many as pay.
     pub transfer_records: Option<u64>,
     /// Buffers between reading and writing, 1: one after the other; `None`: as many as pay.
     pub buffers: Option<usize>,
@@ -202,14 +202,14 @@ pub struct RecordPlan {
     pub second: Option<OsString>,
     /// The dest is read and compared with the source; nothing is written.
     pub compare: bool,
-    /// The last transfer is written even if it is zeros that could be passed over.
+    /// The last transfer is written even if it is zeros that could be skipped.
     pub write_last: bool,
     /// What is done about a medium that fails.
     pub care: ErrorPolicy,
 }
 
 impl RecordPlan {
-    /// The bytes that may change on the dest: to the end of all offsets where nobody knows how many come, and where the
+    /// The bytes that may change on the dest: to the largest offset where the number is unknown come, and where the
     /// dest is cut at its first record.
     pub fn written(&self) -> Extent {
         let (ibs, obs) = (self.source.record_bytes, self.dest.record_bytes);
@@ -257,7 +257,7 @@ impl Default for RecordPlan {
     }
 }
 
-/// What dd has a sentence for. The path is told by the side.
+/// What dd has a sentence for. The path is reported by the side.
 #[derive(Debug)]
 pub enum Diagnostic {
     /// A side cannot be opened.
@@ -274,7 +274,7 @@ pub enum Diagnostic {
     Write {
         /// See above.
         midway: bool,
-        /// What the kernel said.
+        /// The kernel's error.
         error: io::Error,
     },
     /// The place to begin at cannot be reached.
@@ -295,14 +295,14 @@ pub enum Diagnostic {
     Close(io::Error),
     /// No memory for a buffer of so many bytes.
     Memory(u64),
-    /// What only sg_dd and its kin come across.
+    /// Cases of sg_dd and its variants only.
     Careful(Careful),
 }
 
 /// What goes wrong where more is asked for than dd does. Records are counted from the beginning of the side.
 #[derive(Debug)]
 pub enum Careful {
-    /// Somebody else has the lock.
+    /// Another process has the lock.
     Locked(io::Error),
     /// A record cannot be read, and zeros take its place.
     Unreadable {
@@ -310,18 +310,18 @@ pub enum Careful {
         record: u64,
         /// What the kernel or the disk said.
         error: io::Error,
-        /// Why the disk could not fetch it all the same, where that was tried.
+        /// Why the disk could not fetch it anyway, where that was tried.
         unfetched: Option<io::Error>,
     },
-    /// A record cannot be read, and what the disk fetched of it all the same takes its place.
+    /// A record cannot be read, and what the disk fetched of it anyway takes its place.
     Fetched(u64, io::Error),
     /// The disk does not compare by itself: it is read, and compared here.
     ReadToCompare(io::Error),
     /// The driver shares no memory: it copies.
     NotShared(io::Error),
-    /// So many records one behind the other could not be read, which is more than was allowed.
+    /// So many records consecutively could not be read, which is more than was allowed.
     TooManyBad(u64),
-    /// A record cannot be written, and is passed over.
+    /// A record cannot be written, and is skipped.
     Unwritable(u64, io::Error),
     /// The dest differs from the source, first at this byte of this record.
     Differs {
@@ -348,18 +348,18 @@ pub enum Careful {
 }
 
 impl Careful {
-    /// The copy goes on as if nothing had been.
+    /// The copy continues as if nothing had been.
     pub fn is_passed_over(&self) -> bool {
         use Careful::{Fetched, NotShared, ReadToCompare, Unreadable, Unwritable};
         matches!(self, Unreadable { .. } | Fetched(..) | Unwritable(..) | ReadToCompare(_) | NotShared(_))
     }
 }
 
-/// Hears what is to be said, at the moment at which dd says it.
+/// Receives each message at the moment at which dd prints it.
 pub trait RecordListener: Send + Sync {
-    /// A failure of one side. Where `with_counts` is true the counts are told too: the copy goes on behind it.
+    /// A failure of one side. Where `with_counts` is true the counts are passed too: the copy continues behind it.
     fn complain(&self, side: Side, complaint: &Diagnostic, with_counts: bool);
 
-    /// Progress was due, and a record has come and gone since.
+    /// Progress was due, and another record has been copied since.
     fn progress(&self) {}
 }

@@ -56,7 +56,7 @@ pub struct ScsiOptions {
     pub groups: [u8; 2],
     /// READ LONG for what READ cannot get: 1; with its CORRCT bit: 2.
     pub read_long: u8,
-    /// After how long a command is given up, in seconds.
+    /// After how long a command is abandoned, in seconds.
     pub timeout_s: Option<u32>,
 }
 
@@ -77,7 +77,7 @@ pub struct SgPlan {
     pub in_flight: Option<u32>,
     /// `odir=1`: block devices are opened for direct I/O.
     pub direct_devices: bool,
-    /// A device that is in use is written all the same.
+    /// A device that is in use is written anyway.
     pub overwrites_in_use: bool,
     /// End where anything would be written.
     pub writes_nothing: bool,
@@ -87,7 +87,7 @@ pub struct SgPlan {
     pub timing: bool,
     /// Tell how far it is, so often, in seconds.
     pub progress_s: Option<u64>,
-    /// How much is told beside that: 0 to 9.
+    /// How much is printed beside that: 0 to 9.
     pub verbose: u8,
     /// Look, and copy nothing.
     pub dry_run: bool,

@@ -1,10 +1,11 @@
 //! `haul generate`: what packages install beside the program, made of the list of commands.
 mod completions;
 
-use super::command::{Call, Command, Unmeant, Words};
-use super::copy::words::manual;
+use super::command::{Call, Command, Manual, Unmeant, Words};
 use super::definition::definition;
 use super::exit::{Exit, printed};
+use crate::cli::help::{ENVIRONMENT, EXIT_STATUS, FILES};
+use crate::cli::manual;
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{Args, Parser};
 use clap_complete::Shell;
@@ -37,13 +38,17 @@ pub(super) const PAGE: &str = "man";
 
 const SHELLS: &[(&str, Shell)] = &[("bash", Shell::Bash), ("zsh", Shell::Zsh), ("fish", Shell::Fish)];
 
+/// The sections of `haul(1)`.
+const OVERVIEW: &[&str] =
+    &[EXIT_STATUS, ENVIRONMENT, FILES, include_str!("../help/overview.txt"), include_str!("../help/see-also.txt")];
+
 /// The name of the man page of one command.
 fn page_of(command: &str) -> String {
     format!("{PAGE}-{command}")
 }
 
 impl Words for GenerateArguments {
-    /// What is wanted.
+    /// What is requested.
     type Options = String;
 
     fn into_options(self) -> Result<String, Unmeant> {
@@ -61,9 +66,10 @@ pub(super) fn render(artifact: &str, commands: &[Command]) -> String {
         return completions::script(*shell, commands, NAME);
     }
     let haul = definition(commands);
-    let of_command = commands.iter().find(|command| page_of(command.name) == artifact);
-    match of_command.and_then(|command| command.manual) {
-        Some(of_command) => of_command(haul),
-        None => manual(haul, &commands.iter().map(|command| command.section).collect::<String>()),
+    let command = commands.iter().find(|command| page_of(command.name) == artifact);
+    match command.and_then(|command| Some((command.name, command.manual.as_ref()?))) {
+        Some((name, Manual::Sections(sections))) => manual::page(haul, name, sections),
+        Some((_, Manual::Text(text))) => text(),
+        None => manual::overview(haul, OVERVIEW),
     }
 }

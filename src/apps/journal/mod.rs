@@ -8,7 +8,7 @@ use crate::plan::Options;
 use crate::report::{Out, text};
 use std::path::Path;
 
-/// Writes what the journal says as a mapfile, and says how to go on with it.
+/// Writes what the journal says as a mapfile, and says how to continue it.
 pub(super) fn export_journal(journal: &Path, mapfile: &Path, out: Out) -> Result<Exit> {
     let Exported { finished_bytes, bad_bytes, range } = export(journal, mapfile)?;
     out.tell(&text::told(&format!(

@@ -1,12 +1,17 @@
 //! `haul journal` as clap sees it.
 use crate::apps::command::{Call, Unmeant, Words};
 use crate::apps::exit::Exit;
+use crate::cli::help::{ENVIRONMENT, FILES, SIZES};
 use crate::cli::words;
 use crate::cli::words::address;
 use crate::plan::{JournalWish, Options};
 use clap::{Args, Parser, Subcommand, ValueHint};
 use std::ffi::OsString;
 use std::path::PathBuf;
+
+const EXAMPLES: &str = include_str!("help/examples.txt");
+const STATUS: &str = include_str!("help/status.txt");
+const SEE_ALSO: &str = "# SEE ALSO\nhaul(1), haul-copy(1), ddrescue(1), ddrescuelog(1)\n";
 
 /// Exchange a journal with GNU ddrescue
 ///
@@ -56,7 +61,7 @@ struct ImportArguments {
     source: OsString,
 
     /// Destination of the copy: block device or file
-    #[arg(value_name = "DST", value_hint = ValueHint::AnyPath)]
+    #[arg(id = "destination", value_name = "DST", value_hint = ValueHint::AnyPath)]
     dest: OsString,
 
     /// As the copy that is to go on has it
@@ -110,6 +115,8 @@ pub(crate) enum JournalAsked {
 
 impl Words for JournalArguments {
     type Options = JournalAsked;
+
+    const PAGE: &'static [&'static str] = &[SIZES, STATUS, ENVIRONMENT, FILES, EXAMPLES, SEE_ALSO];
 
     fn into_options(self) -> Result<JournalAsked, Unmeant> {
         Ok(match self.verb {

@@ -15,6 +15,8 @@ use words::{ManifestArguments, ManifestAsked, ManifestVerb};
 impl Words for ManifestArguments {
     type Options = ManifestAsked;
 
+    const PAGE: &'static [&'static str] = words::PAGE;
+
     fn into_options(self) -> std::result::Result<ManifestAsked, Unmeant> {
         Ok(match self.verb {
             ManifestVerb::Show { file, json } => ManifestAsked::Show { path: address("FILE", file)?, json },

@@ -1,6 +1,16 @@
 //! `haul manifest` as clap sees it.
+use crate::cli::help::{ENVIRONMENT, FILES};
 use clap::{Parser, Subcommand, ValueHint};
 use std::ffi::OsString;
+
+/// Sections of the man page.
+pub(super) const PAGE: &[&str] = &[
+    include_str!("help/status.txt"),
+    ENVIRONMENT,
+    FILES,
+    include_str!("help/examples.txt"),
+    "# SEE ALSO\nhaul(1), haul-copy(1), haul-verify(1), b3sum(1), jq(1)\n",
+];
 
 /// What `haul manifest` was asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]

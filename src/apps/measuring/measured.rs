@@ -18,7 +18,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
-/// Part of the time that keeping what stands on a device may take, and filling a file.
+/// Part of the time that saving the original data of a device may take, and filling a file.
 const KEEPING: f64 = 0.25;
 
 /// How often the memory for blocks is halved where there is less: to 8 MiB, eight blocks of what copies begin with.
@@ -51,7 +51,7 @@ pub(crate) struct Opened<'a> {
     pub(crate) stop: Arc<Stop>,
     /// What was written over, once that is settled; `None` where only reading was measured.
     pub(crate) written: Option<Written>,
-    /// What keeping what stands on a device took, or filling a file.
+    /// What saving the original data of a device took, or filling a file.
     pub(crate) kept_in: Duration,
     scratch: Option<Scratch>,
     /// What was kept could not be put back.
@@ -86,11 +86,10 @@ impl<'a> Opened<'a> {
         Ok(begun.opened(facts, page, plan, subject, stop, None))
     }
 
-    /// The same to be written to, for about `time`: asks first, and keeps what stands on a device. `Err`: a signal came
-    /// before anything was measured.
+    /// The same to be written to, for about `time`: asks first, and saves the original data of a device. `Err`: a
+    /// signal came before anything was measured.
     ///
-    /// # Errors
-    /// As for [`plan::measure_writing`]; nobody agreed; what is there cannot be kept.
+    /// # Errors As for [`plan::measure_writing`]; no confirmation; the original data cannot be saved.
     pub(crate) fn to_write(
         asked: Asked<'a>,
         wish: &WriteWish,
@@ -235,7 +234,7 @@ impl<'a> Opened<'a> {
     }
 }
 
-/// What is there before the disk is looked at.
+/// What is there before the disk is examined.
 struct Begun<'a> {
     asked: Asked<'a>,
     signals: Signals,

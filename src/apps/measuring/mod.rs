@@ -4,7 +4,6 @@
 //! `measure`.
 pub mod cli;
 pub mod json;
-mod lethargy;
 mod measured;
 pub mod page;
 pub mod plan;
@@ -14,8 +13,8 @@ mod read_buffer;
 pub mod report;
 mod scratch;
 mod sustained;
+mod system_impact;
 pub(in crate::apps) mod tune;
 
 pub(super) use cli::profile::ProfileArguments;
 pub(super) use cli::tune::TuneArguments;
-pub(super) use cli::{profile_manual, tune_manual};

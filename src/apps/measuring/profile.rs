@@ -2,12 +2,12 @@
 use super::read_buffer::read_buffer;
 use super::{json as found_json, page, plan};
 use crate::apps::exit::{Exit, printed};
-use crate::apps::measuring::lethargy;
 use crate::apps::measuring::measured::{Asked, Opened, in_the_cache};
 use crate::apps::measuring::plan::{KEPT_BYTES_MAX, Measuring, ProfileOptions, Reach, TableStyle, TimingFrom};
 use crate::apps::measuring::random::random;
 use crate::apps::measuring::report::{Look, Meter, profile_charts, profile_csv, profile_text, timing_text};
 use crate::apps::measuring::sustained::sustained;
+use crate::apps::measuring::system_impact;
 use crate::cli::words::POSITIONS;
 use crate::core::{Error, Facts, Kind, Op, Result, Transfers};
 use crate::disks;
@@ -91,8 +91,8 @@ fn all_parts(options: &ProfileOptions, opened: &mut Opened<'_>, positions: u32, 
     // A mapping is for reading only.
     subject.ways.extend(mapped.filter(|_| op == Op::Read).map(|end| (Way::Mapped, end)));
     let whole_time = options.time.unwrap_or(TIME);
-    // What writing does to system impact is not looked at.
-    let whole = if op == Op::Read { 1.0 - lethargy::SHARE } else { 1.0 };
+    // What writing does to system impact is not examined.
+    let whole = if op == Op::Read { 1.0 - system_impact::SHARE } else { 1.0 };
     let time = whole_time.mul_f64(whole);
     let (began, meter) = (Instant::now(), Meter::start(out));
     let heard = |share: f64, doing: &'static str| {
@@ -101,15 +101,15 @@ fn all_parts(options: &ProfileOptions, opened: &mut Opened<'_>, positions: u32, 
     let (facts, stop) = (&opened.facts, &opened.stop);
     let mut found = measure::profile(subject, positions, time, stop, &mut |share, doing| heard(share * whole, doing));
     if found.failure.is_none() && op == Op::Read {
-        let mut heard = |share: f64| heard(whole + share * lethargy::SHARE, "system impact");
-        lethargy::look(facts, subject, whole_time, stop, &mut found, &mut heard);
+        let mut heard = |share: f64| heard(whole + share * system_impact::SHARE, "system impact");
+        system_impact::look(facts, subject, whole_time, stop, &mut found, &mut heard);
     }
     meter.finish();
     opened.measured();
     found
 }
 
-/// Opens a disk at a node of its own by the further ways that it has; those that cannot be had.
+/// Opens a disk at a node of its own by the further ways that it has; those that are not available.
 fn by_node(plan: &Measuring, facts: &Facts, subject: &mut Subject) -> Vec<Error> {
     let mut failed = Vec::new();
     for (transfers, side) in plan::ways_by_node(plan, facts) {

@@ -8,7 +8,7 @@ use crate::core::Result;
 use crate::measure::{self, Failure};
 use crate::report::{Out, json};
 
-/// Reads at random places, and tells how long that takes.
+/// Reads at random places, and reports how long that takes.
 pub(crate) fn random(options: &ProfileOptions, wish: &RandomWish, mut opened: Opened<'_>, out: Out) -> Result<Exit> {
     let memory_bytes = opened.subject.in_flight_bytes_max();
     let seed = fastrand::u64(..);

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 /// Enough for a tenth of a second of each size and way, three times.
 const TIME: Duration = Duration::from_secs(10);
 
-/// Reads the disk's own buffer, and tells what that costs.
+/// Reads the disk's own buffer, and reports what that costs.
 ///
 /// # Errors
 /// What is to be measured takes no SCSI commands, or was not named by the node that does.

@@ -16,12 +16,12 @@ use std::time::{Duration, Instant};
 
 /// What is written over, and what it takes to leave it as it was.
 pub(crate) struct Scratch {
-    /// What stood there, and the way back.
+    /// The original data, and the way back.
     undo: Option<(Undo, Arc<dyn Endpoint>)>,
     written: Written,
 }
 
-/// What is to be written to: a device, or a file that is not there; in a folder, one with a name of its own.
+/// What is to be written to: a device, or a file that does not exist; in a folder, one with a name of its own.
 ///
 /// # Errors
 /// As for [`probe::dest`].
@@ -49,7 +49,7 @@ pub(crate) fn store(facts: &Facts, wish: &WriteWish) -> Result<Option<(PathBuf, 
     Ok(Some((path, facts)))
 }
 
-/// Opens what is to be written by every way that the plan has. A file has no name from then on: it is gone with this
+/// Opens what is to be written by every way that the plan has. A file has no name from then on: it disappears with this
 /// process, however that ends.
 ///
 /// # Errors
@@ -89,9 +89,8 @@ pub(crate) fn open(writing: &Writing, facts: &Facts) -> Result<Vec<(Way, Arc<dyn
     opened.map(|()| ways)
 }
 
-/// Makes sure that the subject may be written over: keeps what stands on a device, fills a file where
-/// that is wanted. For about `time`.
-/// `Err`: a signal came first, and nothing was written to a device.
+/// Makes sure that the subject may be written over: saves the original data of a device, fills a file where that is
+/// requested. For about `time`. `Err`: a signal came first, and nothing was written to a device.
 ///
 /// # Errors
 /// Nothing can be kept, or the file cannot be filled.
@@ -163,12 +162,12 @@ pub(crate) fn merged(extents: &[Extent]) -> Vec<Extent> {
 }
 
 impl Scratch {
-    /// Something stood there that is to be put back.
+    /// There is original data to restore.
     pub(crate) fn is_kept(&self) -> bool {
         self.undo.is_some()
     }
 
-    /// Leaves everything as it was: puts back what was kept. What was written over is told in any case.
+    /// Leaves everything as it was: puts back what was kept. What was written over is reported in any case.
     pub(crate) fn give_back(self) -> (Written, Option<Error>) {
         let Scratch { undo, mut written } = self;
         let Some((undo, end)) = undo else { return (written, None) };

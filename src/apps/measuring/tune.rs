@@ -82,7 +82,7 @@ pub(crate) fn tune(options: &TuneOptions, words: &[String], out: Out) -> Result<
     kept.map(|()| exit)
 }
 
-/// Puts back what a run that was cut off left on the device.
+/// Puts back what a run that was interrupted left on the device.
 fn restore(path: &str, out: Out) -> Result<Exit> {
     let device = probe::dest(path)?;
     if device.kind != EndpointKind::Block {

@@ -1,7 +1,7 @@
 //! `haul pattern` as clap sees it, and as [`Options`].
 use crate::apps::command::Unmeant;
 use crate::cli::expect;
-use crate::cli::help::{self, EXIT_STATUS, SIZES};
+use crate::cli::help::{self, ENVIRONMENT, EXIT_STATUS, FILES, SIZES};
 use crate::cli::method::{PaceArguments, ReachArguments};
 use crate::cli::shown::ShownArguments;
 use crate::cli::words;
@@ -12,8 +12,19 @@ use clap::{Args, Parser, Subcommand, ValueHint};
 use std::ffi::OsString;
 
 /// What is wrong with blocks that are not as they were written.
-pub(in crate::apps) const DAMAGE: &str = include_str!("help/damage.txt");
+const DAMAGE: &str = include_str!("help/damage.txt");
 const EXAMPLES: &str = include_str!("help/examples.txt");
+
+/// Sections of the man page.
+pub(super) const PAGE: &[&str] = &[
+    DAMAGE,
+    SIZES,
+    include_str!("help/page-status.txt"),
+    ENVIRONMENT,
+    FILES,
+    EXAMPLES,
+    "# SEE ALSO\nhaul(1), haul-copy(1), haul-verify(1), badblocks(8), f3write(1)\n",
+];
 
 /// What one `--expect` holds. An alias, so that clap takes it for one value.
 type Expectations = Vec<Expectation>;
@@ -51,7 +62,7 @@ pub(super) enum PatternVerb {
 #[command(after_long_help = help::text(&[EXAMPLES, SIZES, EXIT_STATUS]))]
 pub(super) struct WriteArguments {
     /// Destination: block device or file; all data on it is lost
-    #[arg(value_name = "DST", value_hint = ValueHint::AnyPath)]
+    #[arg(id = "destination", value_name = "DST", value_hint = ValueHint::AnyPath)]
     dest: OsString,
 
     #[command(flatten)]
@@ -143,7 +154,7 @@ struct WayArguments {
     shown: ShownArguments,
 }
 
-/// The options that the words mean, and the run that was asked for; or why they cannot be meant.
+/// The options that the words mean, and the run that was asked for; or why they are invalid.
 pub(super) type Settled = Result<(Options, Option<u64>), Unmeant>;
 
 impl WriteArguments {

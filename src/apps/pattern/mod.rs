@@ -10,13 +10,12 @@ use crate::apps::told::{carry_out, show_plan};
 use crate::apps::unbegun::tell_unbegun;
 use crate::core::stages::{Inspector, Pattern};
 use crate::core::{Error, Extent, Kind, PatternAct, PatternUse, Plan, Result, Side};
-use crate::disks::probe;
-use crate::disks::{self, computed};
+use crate::disks::{self, computed, probe};
 use crate::job::operator::Operator;
 use crate::job::{host, journal, undo};
 use crate::plan::{JournalWish, Options, needs_confirmation};
 use crate::report::Out;
-pub(in crate::apps) use cli::{DAMAGE, PatternArguments};
+pub(in crate::apps) use cli::PatternArguments;
 use cli::{PatternAsked, PatternVerb};
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -24,6 +23,7 @@ use survey::survey;
 
 impl Words for PatternArguments {
     type Options = PatternAsked;
+    const PAGE: &'static [&'static str] = cli::PAGE;
 
     fn into_options(self) -> std::result::Result<PatternAsked, Unmeant> {
         let (act, (options, run)) = match self.verb {
@@ -114,13 +114,6 @@ fn in_plan(plan: &Plan, run: u64) -> Result<Pattern> {
         let what = format!("--seek {}: the test pattern there has blocks of {block_bytes} bytes", plan.source.offset);
         return Err(Error::new(Kind::Usage, what).advise("Give a multiple of that."));
     }
-    Pattern::new(block_bytes, run, 0).ok_or_else(|| {
-        Error::new(
-            Kind::Unsupported,
-            format!(
-                "a test pattern cannot have blocks of {block_bytes} \
-            bytes"
-            ),
-        )
-    })
+    let what = || format!("a test pattern cannot have blocks of {block_bytes} bytes");
+    Pattern::new(block_bytes, run, 0).ok_or_else(|| Error::new(Kind::Unsupported, what()))
 }

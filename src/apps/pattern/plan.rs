@@ -42,7 +42,7 @@ pub fn write(options: &Options, run: u64, dest: &Facts, host: &Host) -> Result<(
     Ok((decision, source))
 }
 
-/// A place that cannot be read is damage like any other: what lies behind it is checked all the same.
+/// A place that cannot be read is damage like any other: what lies behind it is checked anyway.
 const AROUND: OnError = OnError { skip: true, retries: 0 };
 
 /// The plan that checks the pattern on `source`, and the facts of the side that judges. Without a `run` it is to be

@@ -2,7 +2,7 @@
 use crate::apps::command::{Call, Unmeant, Words};
 use crate::apps::exit::Exit;
 use crate::apps::unbegun::tell_unbegun;
-use crate::cli::help::{self, SIZES};
+use crate::cli::help::{self, ENVIRONMENT, FILES, SIZES};
 use crate::cli::method::{PaceArguments, ReachArguments};
 use crate::cli::on_error;
 use crate::cli::shown::ShownArguments;
@@ -13,6 +13,10 @@ use crate::plan::Options;
 use clap::{Parser, ValueHint};
 use std::ffi::OsString;
 
+const EXAMPLES: &str = include_str!("help/examples.txt");
+const STATUS: &str = include_str!("help/status.txt");
+const SEE_ALSO: &str = "# SEE ALSO\nhaul(1), haul-copy(1), haul-manifest(1), cmp(1), sha256sum(1)\n";
+
 /// Compare two sides: what differs, and where
 ///
 /// Read SRC and DST and report whether they are equal, and if not, where they differ. Nothing is written. DST may be
@@ -20,12 +24,8 @@ use std::ffi::OsString;
 #[derive(Debug, Parser)]
 #[command(name = "verify")]
 #[command(
-    after_help = "Exit status: 0 equal, 1 different or not readable, 2 usage.",
-    after_long_help = help::text(&[
-        include_str!("help/examples.txt"),
-        SIZES,
-        include_str!("help/status.txt"),
-    ])
+    after_help = "Exit status: 0 equal, 1 different or unreadable, 2 usage.",
+    after_long_help = help::text(&[EXAMPLES, SIZES, STATUS])
 )]
 pub(crate) struct VerifyArguments {
     /// Source: block device, file, pipe, - for standard input, /dev/zero; omitted with --manifest
@@ -33,7 +33,8 @@ pub(crate) struct VerifyArguments {
     source: OsString,
 
     /// Destination: block device or file; haul only reads it
-    #[arg(value_name = "DST", value_hint = ValueHint::AnyPath, required_unless_present = "manifest")]
+    #[arg(id = "destination", value_name = "DST", value_hint = ValueHint::AnyPath)]
+    #[arg(required_unless_present = "manifest")]
     dest: Option<OsString>,
 
     /// Compare DST with this manifest instead of a source
@@ -41,7 +42,7 @@ pub(crate) struct VerifyArguments {
     /// Compare DST, then the only operand, with the digests in the manifest FILE of a copy. Differences are reported by
     /// block. The comparison starts where the copy started, if DST is a side of that copy; --seek overrides that.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Method")]
-    #[arg(conflicts_with_all = ["dest", "skip", "count"])]
+    #[arg(conflicts_with_all = ["destination", "skip", "count"])]
     manifest: Option<OsString>,
 
     /// Start at this offset of the source
@@ -92,6 +93,8 @@ pub(crate) struct VerifyArguments {
 
 impl Words for VerifyArguments {
     type Options = Options;
+
+    const PAGE: &'static [&'static str] = &[SIZES, STATUS, ENVIRONMENT, FILES, EXAMPLES, SEE_ALSO];
 
     fn into_options(self) -> Result<Options, Unmeant> {
         let (source, dest) = match (self.dest, &self.manifest) {

@@ -8,7 +8,7 @@ use std::time::Duration;
 /// While nothing may be read, it is asked again after this time whether it may.
 const LOOK: Duration = Duration::from_millis(100);
 
-/// How far a copy has come: told by whoever hears of it, waited for by whoever follows.
+/// The progress of a copy: reported by its observer, waited for by its follower.
 #[derive(Debug, Default)]
 pub struct Front {
     state: Mutex<State>,

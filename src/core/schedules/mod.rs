@@ -1,7 +1,6 @@
 //! Which extent goes next: forward, around holes, backward.
-//!
-//! This room must not know how a request is carried out or kept in flight: it hands out extents and hears when they
-//! have arrived.
+//!  This room must not know how a request is carried out or kept in flight: it hands out extents and is notified when
+//! they have arrived.
 #![forbid(unsafe_code)]
 mod backward;
 mod claim;
@@ -24,7 +23,7 @@ pub use listed::listed;
 use ranges::InRanges;
 use shape::Shape;
 
-/// The schedule that the plan asks for. `source` is asked for its holes, where the plan wants that.
+/// The schedule that the plan asks for. `source` is asked for its holes, where the plan requests that.
 pub fn make(plan: &Plan, source: &Arc<dyn Endpoint>) -> Box<dyn Schedule> {
     let shape = Shape::of(plan);
     if let Some(ranges) = plan.ranges_from_first() {

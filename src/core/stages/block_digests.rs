@@ -7,9 +7,8 @@ static ZEROS: [u8; 64 << 10] = [0; 64 << 10];
 
 /// Cuts a stream into blocks and digests each. Ascending pieces of any length; where one does not begin at the end of
 /// the one before, what was there of a block is a block of its own.
-///
-/// Whole blocks of zeros that were never read cost nothing. Blocks that turn out to be zeros are told as such: so it is
-/// the same whether they were read or not.
+///  Whole blocks of zeros that were never read cost nothing. Blocks that turn out to be zeros are reported as such: so
+/// it is the same whether they were read or not.
 pub(super) struct BlockMaker {
     block_bytes: u64,
     hasher: Hasher,
@@ -19,7 +18,7 @@ pub(super) struct BlockMaker {
     block: Extent,
     /// All of the present block is zeros, and the hasher has none of it.
     all_zero: bool,
-    /// Zeros before the present block, not told yet.
+    /// Zeros before the present block, not reported yet.
     zero_run: Extent,
     kind: HashKind,
 }
@@ -63,7 +62,7 @@ impl BlockMaker {
         BlockMaker { block_bytes, hasher, zeros, block: nothing, all_zero: true, zero_run: nothing, kind }
     }
 
-    /// Takes `len` bytes at `offset` of the stream in, zeros where `bytes` is `None`, and tells what is finished.
+    /// Takes `len` bytes at `offset` of the stream in, zeros where `bytes` is `None`, and reports what is finished.
     pub(super) fn add(&mut self, offset: u64, len: u64, bytes: Option<&[u8]>, mut found: impl FnMut(DigestedBlock)) {
         if offset != self.block.end() {
             self.finish(&mut found);
@@ -128,7 +127,7 @@ impl BlockMaker {
         }
     }
 
-    /// Tells what is left: the stream ends here, or goes on elsewhere.
+    /// Tells what is left: the stream ends here, or continues elsewhere.
     pub(super) fn finish(&mut self, mut found: impl FnMut(DigestedBlock)) {
         self.end_block(&mut found);
         self.tell_zeros(&mut found);

@@ -41,7 +41,7 @@ impl Checklist {
         match (piece.digest, found.digest) {
             (None, None) => true,
             (Some(should), Some(is)) => piece.extent == found.extent && should == is,
-            // Whoever made the pieces may have digested zeros like other bytes.
+            // The maker of the pieces may have digested zeros like other bytes.
             (Some(should), None) => should == BlockDigest::of_zeros(self.kind, piece.extent.len),
             (None, Some(is)) => is == BlockDigest::of_zeros(self.kind, found.extent.len),
         }

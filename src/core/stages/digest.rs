@@ -1,4 +1,4 @@
-//! Digests of the source stream, beside the copy.
+//! Digests of the source stream, during the copy.
 use super::block_digests::BlockMaker;
 use crate::core::{
     BlockDigests, Completion, Digest, DigestedBlock, HashKind, Mailbox, Op, Queue, Ready, Request, Transferred,

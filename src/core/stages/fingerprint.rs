@@ -2,7 +2,7 @@
 use twox_hash::XxHash3_128;
 
 /// The fingerprint of `bytes` that belong at `offset`: the same bytes at another place have another one. It finds
-/// accidents, not somebody who makes two blocks alike.
+/// accidents, not deliberate collisions.
 pub fn fingerprint(offset: u64, bytes: &[u8]) -> u128 {
     XxHash3_128::oneshot_with_seed(offset, bytes)
 }

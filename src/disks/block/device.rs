@@ -106,8 +106,8 @@ impl Endpoint for BlockDevice {
         Some(self.io.main())
     }
 
-    /// A disk that is pulled out reads as its end and writes as ENOSPC, so both mean that it is gone, short of its
-    /// end. A thin volume that is full says ENOSPC too, but still has its size.
+    /// A disk that is pulled out reads as its end and writes as ENOSPC, so both mean that it has disappeared, short of
+    /// its end. A thin volume that is full says ENOSPC too, but still has its size.
     fn diagnose(&self, _op: Op, offset: u64, error: &io::Error) -> Kind {
         match error.raw_os_error() {
             Some(libc::ENODEV | libc::ENXIO | libc::ENOMEDIUM) => Kind::Gone,

@@ -1,4 +1,4 @@
-//! Room for a range of a file, taken before the first write, and given back where it cannot be had as a whole.
+//! Room for a range of a file, taken before the first write, and given back where it is not available as a whole.
 use crate::core::Extent;
 use rustix::fs::{FallocateFlags, fstat, ftruncate};
 use rustix::io::Errno;
@@ -17,8 +17,7 @@ pub(super) fn fallocate(fd: BorrowedFd<'_>, mode: FallocateFlags, extent: Extent
 /// Allocates `extent`, which is not empty, and makes the file end no earlier than it. File systems that cannot are
 /// left to the writes. The size comes last: whoever else writes to this file finds it as it was where there is no room.
 ///
-/// # Errors
-/// ENOSPC where there is no room. What was allocated by then is given back.
+/// # Errors ENOSPC where there is no room. What was allocated until then is given back.
 pub(super) fn allocate(fd: BorrowedFd<'_>, extent: Extent) -> rustix::io::Result<()> {
     let size_before = size(fd)?;
     for mode in [FallocateFlags::KEEP_SIZE, FallocateFlags::empty()] {
@@ -36,7 +35,7 @@ pub(super) fn allocate(fd: BorrowedFd<'_>, extent: Extent) -> rustix::io::Result
 /// Gives back what of `extent` was allocated behind the end that the file had before. Nothing else is cut off: others
 /// may have written to this file meanwhile, which is theirs, before the extent or behind it.
 fn give_back(fd: BorrowedFd<'_>, extent: Extent, size_before: u64) {
-    // Every failure here is beside the one that is told.
+    // Every failure here is beside the one that is reported.
     let first = size_before.max(extent.offset);
     if first < extent.end() {
         let own = Extent::new(first, extent.end() - first);
@@ -45,8 +44,8 @@ fn give_back(fd: BorrowedFd<'_>, extent: Extent, size_before: u64) {
     match size(fd) {
         // Cuts off no byte, but what is allocated behind the end.
         Ok(size) if size == size_before => drop(ftruncate(fd, size_before)),
-        // A file system that allocates and makes longer at once, and has got so far. The extent is locked: nobody else
-        // has made the file end in it.
+        // A file system that allocates and makes longer at once, and has got so far. The extent is locked: no other
+        // process has made the file end in it.
         Ok(size) if size > first && size <= extent.end() => drop(ftruncate(fd, first)),
         _ => {}
     }

@@ -11,8 +11,7 @@ use std::os::fd::BorrowedFd;
 /// Beyond the file's present end everything counts as data: a file that shrank must be noticed by a read that ends
 /// early, not be copied as zeros.
 ///
-/// # Errors
-/// What `lseek(2)` said, except that it knows nothing of holes: then all is data.
+/// # Errors The error of `lseek(2)`, except that it knows nothing of holes: then all is data.
 pub(super) fn run_at(fd: BorrowedFd<'_>, within: Extent) -> io::Result<Run> {
     let data_to = |end: u64| Run { extent: Extent::new(within.offset, end - within.offset), kind: RunKind::Data };
     let zero_to = |end: u64| Run { extent: Extent::new(within.offset, end - within.offset), kind: RunKind::Zero };
@@ -20,7 +19,7 @@ pub(super) fn run_at(fd: BorrowedFd<'_>, within: Extent) -> io::Result<Run> {
         Ok(data) if data > within.offset => Ok(zero_to(data.min(within.end()))),
         Ok(_) => match rustix::fs::seek(fd, SeekFrom::Hole(within.offset)) {
             Ok(hole) if hole > within.offset => Ok(data_to(hole.min(within.end()))),
-            // It was punched or cut off between the two calls, or only SEEK_DATA is known: reading tells.
+            // It was punched or cut off between the two calls, or only SEEK_DATA is known: reading shows.
             Ok(_) | Err(Errno::NXIO | Errno::INVAL | Errno::OPNOTSUPP) => Ok(data_to(within.end())),
             Err(error) => Err(error.into()),
         },

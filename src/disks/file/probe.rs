@@ -15,8 +15,7 @@ const CAREFUL: DirectAlignment = DirectAlignment { memory_bytes: 4096, offset_by
 /// Fills in what concerns the I/O on the existing regular file `path`. A file that may not be read is no error here:
 /// `stat` says enough of a dest, and for a source the open says it.
 ///
-/// # Errors
-/// What `statx(2)` or `open(2)` said.
+/// # Errors The error of `statx(2)` or `open(2)`.
 pub fn probe(path: &Path, facts: &mut Facts) -> io::Result<()> {
     let stat = rustix::fs::statx(CWD, path, AtFlags::empty(), StatxFlags::BASIC_STATS)?;
     facts.size = Some(stat.stx_size);
@@ -39,7 +38,7 @@ pub fn probe(path: &Path, facts: &mut Facts) -> io::Result<()> {
     Ok(())
 }
 
-/// Finds out the least that can be read of a source, where nobody says it (FUSE, network file systems): with
+/// Finds out the least that can be read of a source, where it is not reported (FUSE, network file systems): with
 /// `--on-error skip` no more is lost around a bad place than has to be. It is not asked of a dest, to which whole pages
 /// are written.
 pub fn probe_least_read(path: &Path, facts: &mut Facts) {
@@ -52,8 +51,7 @@ pub fn probe_least_read(path: &Path, facts: &mut Facts) {
 /// there that is gone again at once. Where the file system has none (O_TMPFILE), direct I/O and dontcache count as
 /// impossible.
 ///
-/// # Errors
-/// What `statx(2)` said about the directory.
+/// # Errors The error of `statx(2)` about the directory.
 pub fn probe_new(parent: &Path, facts: &mut Facts) -> io::Result<()> {
     let stat = rustix::fs::statx(CWD, parent, AtFlags::empty(), StatxFlags::BASIC_STATS)?;
     facts.size = Some(0);

@@ -32,7 +32,7 @@ pub(super) struct RegularFile {
     made: Option<MadeName>,
     /// Its size or its extents were changed by something else than writes.
     reshaped: AtomicBool,
-    /// The file system has said that it punches no holes.
+    /// The file system reported that it cannot punch holes.
     cannot_punch: AtomicBool,
 }
 

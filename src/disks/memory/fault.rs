@@ -31,7 +31,7 @@ pub enum Fault {
     EndsAt(u64),
     /// Has no room from here on.
     FullAt(u64),
-    /// Holds only this many bytes, though it says that it has more: offsets beyond begin anew.
+    /// Holds only this many bytes, though it says that it has more: offsets beyond begin again.
     Wraps(u64),
     /// Every transfer takes this long.
     Takes(Duration),

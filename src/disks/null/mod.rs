@@ -11,7 +11,8 @@ use crate::core::{CallStyle, Endpoint, EndpointKind, Facts, Result};
 pub use probe::probe;
 use std::sync::Arc;
 
-/// The side that a plan lacks, as the source of what is read back: nothing to read, and what is written to it is gone.
+/// The side that a plan lacks, as the source of what is read back: nothing to read, and what is written to it is
+/// discarded.
 pub fn missing_side() -> Arc<dyn Endpoint> {
     let facts = Facts { size: Some(0), calls: CallStyle::AtOnce, ..Facts::new("nothing", EndpointKind::Null) };
     Arc::new(nothing::Nothing::new(facts))

@@ -62,7 +62,7 @@ pub(super) fn write_zeroes(blocks: Blocks, how: Zeroing) -> Command {
     Command::of_blocks(WRITE_ZEROES, blocks, deallocate | if how.fua { FUA } else { 0 })
 }
 
-/// Copy, from `ranges` ranges (1 to 256) that are told beside it, one after the other to `lba`.
+/// Copy, from `ranges` ranges (1 to 256) that are given beside it, one after the other to `lba`.
 pub(super) fn copy(nsid: u32, lba: u64, ranges: u32, fua: bool) -> Command {
     debug_assert!((1..=256).contains(&ranges));
     // Descriptors of format 0, which every drive that knows the command has.

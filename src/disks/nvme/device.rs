@@ -37,7 +37,7 @@ pub(super) struct NvmeNamespace {
     writes_zeroes: bool,
     pub(super) wishes: CommandWishes,
     pub(super) ring: RingState,
-    /// What the drive said of them; `None`: it was the kernel.
+    /// The drive's error for them; `None`: it was the kernel.
     pub(super) suspects: OffRingRetries<Option<Status>>,
     /// Held while a part of a block is changed: two parts of one block may come at once.
     patching: Mutex<()>,
@@ -118,7 +118,7 @@ impl NvmeNamespace {
         Blocks { nsid: self.place.nsid, lba: self.lba(at), count, block_bytes: self.block() }
     }
 
-    /// What the drive said of a command at `at`, as an error.
+    /// The drive's error for a command at `at`, as an error.
     fn blame(&self, status: Status, at: u64) -> io::Error {
         let error = said(status, "", Some(at));
         let Some(said) = DeviceError::of(&error) else { return error };
@@ -144,7 +144,7 @@ impl NvmeNamespace {
         Err(io::Error::from_raw_os_error(libc::EIO))
     }
 
-    /// Gives a command until it succeeds or there is no use. `first` is what the drive said to it already.
+    /// Gives a command until it succeeds or there is no use. `first` is the drive's first error.
     fn give(&self, command: &Command, op: Op, bytes: &mut [u8], first: Option<Status>) -> io::Result<Status> {
         let mut patience = (self.patience)(self.wishes.retries);
         let mut status = match first {
@@ -226,7 +226,7 @@ impl NvmeNamespace {
         let (at, shift) = (request.at(), self.namespace.block_shift);
         // The limit of transfers is one of Write Zeroes too, as Linux has it, unless the drive says better.
         let blocks = (request.left().min(self.place.command_bytes_max) >> shift).min(BLOCKS_MAX);
-        // Space is given up only where what is given up reads as zeros.
+        // Space is abandoned only where what is abandoned reads as zeros.
         let deallocate = self.namespace.deallocated_is_zero && self.namespace.zeroes_may_deallocate;
         let how = Zeroing { deallocate, fua: self.wishes.fua };
         let command = command::write_zeroes(self.blocks_at(at, blocks), how);

@@ -52,8 +52,7 @@ impl Drive for Node {
 
 /// Asks who it is.
 ///
-/// # Errors
-/// What the kernel said; a [`DeviceError`] of Unsupported for what is no namespace of plain reads and writes.
+/// # Errors The kernel's error; a [`DeviceError`] of Unsupported for what is no namespace of plain reads and writes.
 pub(super) fn identify(drive: &dyn Drive, nsid: u32) -> io::Result<(Controller, Namespace)> {
     let controller = namespace::controller(&*answer(drive, nsid, Structure::Controller)?);
     let Some(found) = namespace::namespace(&*answer(drive, nsid, Structure::Namespace)?) else {
@@ -96,7 +95,7 @@ fn refusal(words: &str, advice: &'static str) -> io::Error {
     .into()
 }
 
-/// What the drive said of a command, at byte `offset` of this side.
+/// The drive's error for a command, at byte `offset` of this side.
 pub(super) fn said(status: Status, of: &str, offset: Option<u64>) -> io::Error {
     let meaning = status.meaning();
     let words = format!("{of}{}", status.words());

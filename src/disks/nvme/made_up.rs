@@ -35,7 +35,7 @@ pub(super) struct MadeUp {
     /// Opcode, first block and blocks of every command of the namespace.
     pub(super) given: Mutex<Vec<(u8, u64, u32)>>,
     pub(super) flushed: AtomicBool,
-    /// A Write Zeroes was told that it may give up space.
+    /// A Write Zeroes was informed that it may give up space.
     pub(super) deallocated: AtomicBool,
     pub(super) gone: AtomicBool,
     pub(super) identify: Mutex<[u8; IDENTIFY_BYTES]>,

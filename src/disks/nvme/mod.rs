@@ -1,7 +1,6 @@
 //! NVMe namespaces by their own commands, through `/dev/ngXnY`: uring_cmd on a ring, ioctl in calls.
-//!
-//! This room must not know the block layer, partitions' tables or engines: where a side begins on its namespace is told
-//! to it, and what the page cache of the block device needs is done by a claim on that.
+//!  This room must not know the block layer, partitions' tables or engines: where a side begins on its namespace is
+//! passed to it, and what the page cache of the block device needs is done by a claim on that.
 // But for the promise about its ring entries.
 #![deny(unsafe_code)]
 mod command;
@@ -43,8 +42,8 @@ const MEMORY_ALIGN_BYTES: u32 = 4;
 
 /// Asks the drive what it is, and makes `facts` those of the way through its node. Changes nothing on it.
 ///
-/// # Errors
-/// What opening the node said; a [`crate::core::DeviceError`] for what is no namespace of plain reads and writes.
+/// # Errors The error of opening the node; a [`crate::core::DeviceError`] for what is no namespace of plain reads and
+/// writes.
 pub(super) fn probe(node: &Passthrough, facts: &mut Facts) -> io::Result<()> {
     let drive = Node::new(open_node(node, OFlags::RDONLY)?, CommandWishes::default().timeout);
     let (controller, namespace) = drive::identify(&drive, drive.nsid()?)?;

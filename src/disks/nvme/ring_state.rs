@@ -51,7 +51,7 @@ pub(super) struct RingState {
     pub(super) used: AtomicBool,
     /// Those with registered memory.
     pub(super) registered: Registered,
-    /// Why the kernel takes no commands on a ring at all, an errno; 0: it does, or nobody knows yet.
+    /// Why the kernel takes no commands on a ring at all, an errno; 0: it does, or it is not known yet.
     pub(super) refused: AtomicI32,
 }
 
@@ -72,7 +72,7 @@ impl RingState {
         }
     }
 
-    /// What could not be had.
+    /// What was not available.
     pub(super) fn notes(&self) -> Vec<String> {
         let refused = self.refusal().map(|why| {
             format!("the kernel does not support NVMe commands in io_uring ({why}): helper threads used ioctl")

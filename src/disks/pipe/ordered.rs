@@ -17,9 +17,9 @@ pub(super) struct Ordered {
     /// Offset of the next byte; bytes of a source before the first that is asked for are read and forgotten.
     position: AtomicU64,
     /// What keeps other hauls from the bytes of a file that was redirected.
-    #[allow(dead_code, reason = "it is there as long as this is")]
+    #[allow(dead_code, reason = "it lives as long as this")]
     held: Option<Held>,
-    /// The end was seen: a terminal would otherwise have to be told twice.
+    /// The end was seen: a terminal would otherwise have to be reported twice.
     ended: AtomicBool,
 }
 

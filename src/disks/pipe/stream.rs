@@ -47,7 +47,7 @@ impl Stream {
         Stream::new(fd, Manner::Nonblocking)
     }
 
-    /// A descriptor that others have too, as standard input. Opening it anew through /proc gives a description of our
+    /// A descriptor that others have too, as standard input. Opening it again through /proc gives a description of our
     /// own where that is possible: not for sockets, and not for a pipe that another user made.
     pub(super) fn inherited(fd: OwnedFd, side: Side) -> io::Result<Self> {
         let kind = FileType::from_raw_mode(rustix::fs::fstat(&fd)?.st_mode);
@@ -77,8 +77,7 @@ impl Stream {
 
     /// Returns when everything written so far survives a power loss; for a redirected file.
     ///
-    /// # Errors
-    /// What `fdatasync(2)` said.
+    /// # Errors The error of `fdatasync(2)`.
     pub(super) fn make_durable(&self) -> io::Result<()> {
         Ok(retry_on_intr(|| rustix::fs::fdatasync(&self.fd))?)
     }
@@ -116,8 +115,7 @@ impl Stream {
 
     /// Writes as much as there is room for, at least one byte.
     ///
-    /// # Errors
-    /// ECANCELED after [`Stream::cancel`], EPIPE when nobody reads any more.
+    /// # Errors ECANCELED after [`Stream::cancel`], EPIPE when the reader has closed it.
     pub(super) fn write(&self, bytes: &[u8]) -> io::Result<usize> {
         self.until_done(PollFlags::OUT, || match self.manner {
             Manner::Nonblocking => Ok(rustix::io::write(&self.fd, bytes)?),

@@ -12,7 +12,7 @@ use std::io;
 use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 
-/// Links that are followed to a file that is not there; the kernel follows as many.
+/// Links that are followed to a file that does not exist; the kernel follows as many.
 const LINKS_MAX: usize = 40;
 
 /// File systems whose files are made as they are read: their sizes say nothing.
@@ -63,7 +63,7 @@ pub(super) fn find(address: &str, side: Side, snapshot: &Snapshot) -> Result<Pla
     }
 }
 
-/// Standard input or output. Whatever was redirected there is a stream, also a file: the position at which somebody
+/// Standard input or output. Whatever was redirected there is a stream, also a file: the position at which a program
 /// left it is where to go on, and it may be in the middle. A block device is refused: as a stream it would get none of
 /// the checks that keep a disk in use from being overwritten, and one that is pulled out would look like its end.
 fn standard(side: Side, sysfs: &Sysfs) -> Result<Place> {
@@ -159,7 +159,7 @@ fn resolved(path: &Path, stat: &Stat) -> PathBuf {
     canonical(path).ok().filter(same).unwrap_or_else(|| path.to_owned())
 }
 
-/// A dest that is not there: a file to be made, unless it looks like the name of a device.
+/// A dest that does not exist: a file to be made, unless it looks like the name of a device.
 fn missing(address: &str, snapshot: &Snapshot) -> Result<Place> {
     let mut path = PathBuf::from(address);
     for _ in 0..LINKS_MAX {
@@ -183,7 +183,7 @@ fn missing(address: &str, snapshot: &Snapshot) -> Result<Place> {
     Ok(Place { path: directory.join(name), kind: EndpointKind::File, stat, exists: false, id: None, node: None })
 }
 
-/// A name below /dev that is not there: a slip, or a device that is not plugged in.
+/// A name below /dev that does not exist: a slip, or a device that is not plugged in.
 fn no_device(address: &str) -> Error {
     let what = format!("destination {address}: no such device, and haul creates no regular file under /dev");
     let advice = "Check the name and whether the device is connected; 'haul list' shows the available devices.";

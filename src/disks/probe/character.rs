@@ -8,7 +8,7 @@ use std::fs;
 /// /dev/ptmx makes a new terminal whenever it is opened, so that it is none itself.
 const PTMX: (u32, u32) = (5, 2);
 
-/// The controlling terminal of whoever opens it: /dev/tty.
+/// The controlling terminal of the code that opens it: /dev/tty.
 const TTY: (u32, u32) = (5, 0);
 
 /// What the kernel writes its messages to: /dev/console.

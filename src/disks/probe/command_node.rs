@@ -84,8 +84,7 @@ mod tests {
     fn what_to_do_instead_depends_on_what_stands_behind_the_node() {
         assert_eq!(
             said(&[], true),
-            "Use 'haul sg_dd' instead of 'haul dd' to copy with SCSI commands, or name \
-            /dev/sdk."
+            "Use 'haul sg_dd' instead of 'haul dd' to copy with SCSI commands, or name /dev/sdk."
         );
         assert!(
             said(&[("type", "0\n")], false).ends_with("to copy with SCSI commands."),

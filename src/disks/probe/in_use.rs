@@ -28,7 +28,7 @@ pub(super) fn of_file(snapshot: &Snapshot, id: FileId, path: &Path) -> Vec<InUse
     uses.told(id)
 }
 
-/// What has been found of uses, and which devices have been looked at.
+/// What has been found of uses, and which devices have been examined.
 struct Uses<'a> {
     snapshot: &'a Snapshot,
     seen: HashSet<u64>,

@@ -2,7 +2,7 @@
 use crate::core::Machine;
 use std::fs;
 
-/// What machine this is. What it does not tell is left empty.
+/// What machine this is. What it does not report is left empty.
 pub fn machine() -> Machine {
     let name = rustix::system::uname();
     let text = |part: &std::ffi::CStr| part.to_string_lossy().into_owned();

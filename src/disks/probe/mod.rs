@@ -1,6 +1,5 @@
 //! Address → Facts: what an address leads to, what it can do, who it is, who uses it. Changes nothing.
-//!
-//! This room must not know what is asked for nor what will be done: it tells, and refuses only what cannot be an
+//!  This room must not know what is asked for nor what will be done: it reports, and refuses only what cannot be an
 //! endpoint at all.
 #![forbid(unsafe_code)]
 mod address;
@@ -44,7 +43,7 @@ pub fn both(source: &str, dest: &str) -> Result<(Facts, Facts)> {
     both_through(source, dest, [false, false])
 }
 
-/// The same, where a disk may be wanted to be reached by commands of its own, by [`Side::index`]. A node named as an
+/// The same, where a disk may be wanted to be reached by its own commands, by [`Side::index`]. A node named as an
 /// address always is.
 ///
 /// # Errors
@@ -77,7 +76,7 @@ pub fn both_to_read(source: &str, dest: &str, through: [bool; 2]) -> Result<(Fac
     Ok((from, look(dest, Side::Dest)?))
 }
 
-/// Finds out about one side, where a disk may be wanted to be reached by commands of its own.
+/// Finds out about one side, where a disk may be wanted to be reached by its own commands.
 ///
 /// # Errors
 /// As for [`both_through`].
@@ -107,21 +106,20 @@ pub fn readable(dest: &str) -> Result<()> {
 
 /// Finds out about a source.
 ///
-/// # Errors
-/// Usage for a directory or a character device without bytes, Open for what is not there or may not be read.
+/// # Errors Usage for a directory or a character device without bytes, Open for what does not exist or may not be read.
 pub fn source(address: &str) -> Result<Facts> {
     look(address, Side::Source, &Snapshot::take(), false)
 }
 
 /// Finds out about a dest; a file may not be there yet.
 ///
-/// # Errors
-/// Usage as for [`source`], Refused for a missing device, Open where the directory of a new file is not there.
+/// # Errors Usage as for [`source`], Refused for a missing device, Open where the directory of a new file does not
+/// exist.
 pub fn dest(address: &str) -> Result<Facts> {
     look(address, Side::Dest, &Snapshot::take(), false)
 }
 
-/// Finds out about one side that is to be reached by commands of its own, if it has any.
+/// Finds out about one side that is to be reached by its own commands, if it has any.
 ///
 /// # Errors
 /// As for [`both_through`].
@@ -237,14 +235,14 @@ fn of_device(place: &Place, side: Side, snapshot: &Snapshot, facts: &mut Facts) 
     }
 }
 
-/// How long a claim of nobody in sight may take to end by itself. The kernel takes down the ring of a program that was
-/// killed, and gives its disks back, some milliseconds after the program is gone: who resumes at once is not refused.
+/// How long a claim without a visible holder may take to end. The kernel takes down the ring of a program that was
+/// killed, and gives its disks back, some milliseconds after the program ended: who resumes at once is not refused.
 const CLAIM_ENDS_WITHIN: Duration = Duration::from_secs(2);
 
 /// Between two looks at it.
 const LOOK_AGAIN_AFTER: Duration = Duration::from_millis(10);
 
-/// Whether the kernel refuses an exclusive open, as it does for what is mounted or held in any namespace, and goes on
+/// Whether the kernel refuses an exclusive open, as it does for what is mounted or held in any namespace, and continues
 /// refusing it.
 fn claimed_by_others(path: &Path) -> bool {
     let flags = OFlags::RDONLY | OFlags::EXCL | OFlags::NONBLOCK | OFlags::CLOEXEC;
@@ -270,7 +268,7 @@ fn allowed(path: &Path, access: Access) -> rustix::io::Result<()> {
 /// Bytes that this user can still write to the file system of `path`.
 fn free_bytes(path: &Path, filesystem: Option<&str>) -> Option<u64> {
     let stat = rustix::fs::statvfs(path).ok()?;
-    // ext keeps blocks back for root alone; elsewhere the difference is no room for anybody.
+    // ext keeps blocks back for root alone; elsewhere the difference is not available to other users.
     let reserved_too = rustix::process::geteuid().is_root() && filesystem.is_some_and(|name| name.starts_with("ext"));
     let blocks = if reserved_too { stat.f_bfree } else { stat.f_bavail };
     Some(blocks.saturating_mul(stat.f_frsize))

@@ -1,4 +1,4 @@
-//! Nodes that take a disk's own commands: which one a block device has, and which block device stands behind one.
+//! Nodes that take a disk's own commands: which one a block device has, and which block device belongs to one.
 use super::snapshot::Snapshot;
 use super::sysfs::{Device, Sysfs, names_in, text};
 use crate::core::{CommandSet, Passthrough};

@@ -1,4 +1,4 @@
-//! What the kernel tells of devices, mounts and swap space, read once for both sides.
+//! What the kernel reports about devices, mounts and swap space, read once for both sides.
 use super::loops::{self, Loop};
 use super::mounts::{self, Mount, Swap};
 use super::sysfs::{Device, Sysfs};
@@ -6,7 +6,7 @@ use rustix::fs::{AtFlags, CWD, StatxFlags};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// What the kernel tells of devices, mounts and swap space.
+/// What the kernel reports about devices, mounts and swap space.
 #[derive(Clone, Debug)]
 pub(super) struct Snapshot {
     pub(super) sysfs: Sysfs,
@@ -34,7 +34,7 @@ impl Snapshot {
 
     /// The mount that the existing `path`, all links resolved, lies on.
     pub(super) fn mount_of(&self, path: &Path) -> Option<&Mount> {
-        // The kernel tells the mount's number since 5.8. Two mounts can have one path, and one file two paths.
+        // The kernel reports the mount's number since 5.8. Two mounts can have one path, and one file two paths.
         let stat = rustix::fs::statx(CWD, path, AtFlags::empty(), StatxFlags::MNT_ID).ok();
         let id = stat.filter(|stat| stat.stx_mask & StatxFlags::MNT_ID.bits() != 0).map(|stat| stat.stx_mnt_id);
         let known = self.mounts.iter().find(|mount| Some(mount.id) == id);

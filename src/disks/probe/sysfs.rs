@@ -127,7 +127,7 @@ impl Device {
         flag(&self.dir) || self.disk().is_some_and(|disk| flag(&disk.dir))
     }
 
-    /// It or its disk moves a head; `None` where nobody knows.
+    /// It or its disk is rotational; `None` if unknown.
     pub(super) fn rotational(&self) -> Option<bool> {
         let dir = self.disk().map_or_else(|| self.dir.clone(), |disk| disk.dir);
         queue_limits::rotational(&dir.join("queue"))

@@ -1,4 +1,4 @@
-//! How warm a disk is, by what it tells the kernel: the sensor (hwmon) that its driver has beside it in sysfs.
+//! How warm a disk is, as the kernel reports it: the sensor (hwmon) that its driver has beside it in sysfs.
 use super::sysfs::{Device, Sysfs, names_in, text};
 use crate::core::{Facts, FileId, Ground};
 use std::ops::RangeInclusive;

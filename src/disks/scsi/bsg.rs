@@ -28,7 +28,7 @@ pub(super) struct Bsg {
     path: PathBuf,
     slots: Box<[Slot]>,
     works: OnceLock<bool>,
-    /// The kernel has refused a command after all: none goes on the ring any more.
+    /// The kernel has refused a command after all: none continues the ring any more.
     refused: AtomicBool,
     used: AtomicBool,
     suspects: OffRingRetries<()>,
@@ -66,7 +66,7 @@ impl Slot {
         Command { cdb, sense: (self.sense.as_ptr() as u64, SENSE_BYTES as u32), bytes, timeout_ms }
     }
 
-    /// What the disk and the way to it said.
+    /// The errors of the disk and its transport.
     fn answer(&self, said: BsgCompletion) -> Answer {
         let sense: Vec<u8> = self.sense.iter().take(said.sense_bytes.into()).map(|place| place.load(Relaxed)).collect();
         Answer {
@@ -79,7 +79,7 @@ impl Slot {
 }
 
 impl Bsg {
-    /// Opens the bsg node of the disk whose sg node has this number; `None` where there is none to be had.
+    /// Opens the bsg node of the disk whose sg node has this number; `None` where there is none available.
     pub(super) fn open(sg_number: u64, purpose: Purpose) -> Option<Self> {
         let (path, number) = find(sg_number)?;
         let access = match purpose {
@@ -143,10 +143,9 @@ impl Bsg {
     }
 
     /// What a completion says; `None`: nothing has happened, and another way is worth a try. A command that may go well
-    /// another time is given again by a call, which has the patience for it: the ring goes on meanwhile.
+    /// another time is given again by a call, which has the patience for it: the ring continues meanwhile.
     ///
-    /// # Errors
-    /// What the kernel said, or a [`crate::core::DeviceError`] of the disk.
+    /// # Errors The kernel's error, or a [`crate::core::DeviceError`] of the disk.
     pub(super) fn decode(
         &self,
         node: &Node,
@@ -211,7 +210,7 @@ mod tests {
     /// What scsi_debug says of its bad block 0x1234.
     const FIXED: [u8; 18] = [0xf0, 0, 3, 0, 0, 0x12, 0x34, 10, 0, 0, 0, 0, 0x11, 0, 0, 0x80, 0x12, 0x34];
 
-    /// A node that takes nothing, to be told what a kernel would say.
+    /// A node that takes nothing, to learn what a kernel would say.
     fn bsg() -> (Bsg, Node) {
         let zero = || File::open("/dev/zero").unwrap().into();
         (Bsg::new(zero(), "/dev/bsg/0:0:0:0".into()), Node::silent(zero()))

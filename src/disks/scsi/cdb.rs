@@ -175,7 +175,7 @@ impl Cdb {
         }
     }
 
-    /// READ LONG of as few bytes as do: a block with what stands behind it on the medium, `len` bytes together; with
+    /// READ LONG of as few bytes as do: a block with what follows it on the medium, `len` bytes together; with
     /// `correct`, corrected as a READ would.
     pub fn read_long(lba: u64, len: u16, correct: bool) -> Cdb {
         match u32::try_from(lba) {
@@ -201,8 +201,8 @@ impl Cdb {
         Cdb::new(&[0x84, 0x03], 16).put(10, &len.to_be_bytes())
     }
 
-    /// READ LONG(16): a block with what stands behind it on the medium, `len` bytes together; with `correct`, corrected
-    /// as a READ would.
+    /// READ LONG(16): a block with what follows it on the medium, `len` bytes together; with `correct`, corrected as a
+    /// READ would.
     pub fn read_long_16(lba: u64, len: u16, correct: bool) -> Cdb {
         let cdb = Cdb::new(&[0x9e, 0x11], 16).put(2, &lba.to_be_bytes()).put(12, &len.to_be_bytes());
         cdb.put(14, &[u8::from(correct)])

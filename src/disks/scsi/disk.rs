@@ -35,7 +35,7 @@ pub(super) struct Disk {
     /// Longest command; halved when the driver finds one too long.
     transfer_bytes_max: AtomicU32,
     pub(super) form: Form,
-    /// Where records may be moved through memory that the driver shares with us.
+    /// Where records may be moved through memory that the driver shares with haul.
     pub(super) shared: Option<Shared>,
     /// The same of the node's own descriptor, where a queue reads into it; mapped for as long as the disk is open.
     _reserved: Option<Mutex<Buffer>>,
@@ -62,7 +62,7 @@ impl Disk {
         if node.number().map_err(failed)? != through.node.number {
             return Err(opening.changed(&format!(": {} is another device", through.node.node.display())));
         }
-        // Before the disk is asked, so that nobody uses it from here on.
+        // Before the disk is asked, so that no process uses it from here on.
         let claim = Claim::take(opening, &through.node)?;
         let survey = Survey::take(&node, opening.facts).map_err(failed)?;
         let facts = opening.facts.clone();

@@ -20,7 +20,7 @@ pub(super) struct Holes {
 }
 
 impl Holes {
-    /// Opens the node once more; `None` where that is another device, or cannot be had.
+    /// Opens the node once more; `None` where that is another device, or is not available.
     pub(super) fn open(node: &Passthrough, block_bytes: u32, wishes: CommandWishes) -> Option<Self> {
         let open = Node::open(&node.node, Purpose::Reading, wishes).ok()?;
         let same = open.number().is_ok_and(|number| number == node.number);

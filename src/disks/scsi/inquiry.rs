@@ -25,7 +25,7 @@ fn text(bytes: &[u8]) -> Option<String> {
 pub struct Inquiry {
     /// Peripheral device type: 0 for a disk.
     pub device_type: u8,
-    /// Peripheral qualifier: 0 where a device stands behind it.
+    /// Peripheral qualifier: 0 where it has a device.
     pub qualifier: u8,
     /// Version of SPC that it knows: 5 for SPC-3.
     pub version: u8,
@@ -143,7 +143,7 @@ pub fn block_limits(bytes: &[u8]) -> Option<BlockLimits> {
     })
 }
 
-/// It moves a head (page B1h); `None` where it does not say.
+/// It is rotational (page B1h); `None` where it does not say.
 pub fn rotational(bytes: &[u8]) -> Option<bool> {
     match number(page_of(0xb1, bytes)?, 0, 2) {
         1 => Some(false),

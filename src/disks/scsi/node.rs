@@ -21,7 +21,7 @@ pub(super) const SENSE_BYTES: usize = 96;
 /// The first version of the driver that knows the interface used here, 3.0, of 2000.
 const VERSION_MIN: i32 = 30_000;
 
-/// A device that may be going is looked at so many times, and this long after each other.
+/// A device that may be going is examined so many times, and this long after each other.
 const GOING_LOOKS: u32 = 10;
 /// See [`GOING_LOOKS`].
 const GOING_PAUSE: Duration = Duration::from_millis(20);
@@ -65,14 +65,14 @@ impl Data<'_> {
     }
 }
 
-/// Which way the bytes of a command take between the driver and us.
+/// Which way the bytes of a command take between the driver and haul.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum How {
     /// The driver copies them.
     Copied,
     /// None, where the driver can do without a copy.
     Direct,
-    /// They are in the buffer that this descriptor reserves and shares with us.
+    /// They are in the buffer that this descriptor reserves and shares with haul.
     Shared,
     /// None: they stay in the driver's memory, and are lost there.
     NotMoved,
@@ -107,7 +107,7 @@ impl Node {
     /// Opens it; with read access alone where this process may have no more and only reading is asked for.
     pub(super) fn open(path: &Path, purpose: Purpose, wishes: CommandWishes) -> io::Result<Self> {
         let open = |access: OFlags| {
-            // Without it an open waits for whoever has the node for itself.
+            // Without it an open waits for a process that has the node exclusively.
             let mut flags = access | OFlags::NONBLOCK | OFlags::CLOEXEC;
             flags.set(OFlags::EXCL, wishes.exclusive && access == OFlags::RDWR);
             rustix::fs::open(path, flags, Mode::empty())
@@ -151,13 +151,12 @@ impl Node {
 
     /// Carries a command out, as often as it takes. Returns the bytes moved, whole blocks where `place` has any.
     ///
-    /// # Errors
-    /// What the kernel said; a [`DeviceError`] for what the disk or the way to it said.
+    /// # Errors The kernel's error; a [`DeviceError`] for the error of the disk or its transport.
     pub(super) fn carry_out(&self, cdb: &Cdb, data: Data<'_>, place: Place) -> io::Result<u32> {
         self.carry_out_by(How::Copied, cdb, data, place)
     }
 
-    /// The same, with the bytes moved as told.
+    /// The same, with the bytes moved as reported.
     pub(super) fn carry_out_by(&self, how: How, cdb: &Cdb, mut data: Data<'_>, place: Place) -> io::Result<u32> {
         let mut patience = RetryPolicy::default();
         loop {
@@ -199,7 +198,7 @@ impl Node {
         self.counts.short.fetch_add(short.into(), Relaxed);
     }
 
-    /// The failure that is told: of a device that is gone, that it is gone, whatever was said on the way.
+    /// The reported failure: if the device has disappeared, that, regardless of transport errors.
     pub(super) fn settled(&self, error: DeviceError, on_the_way: bool) -> io::Error {
         if on_the_way && self.is_gone() {
             return DeviceError { kind: Kind::Gone, ..error }.into();
@@ -238,7 +237,7 @@ impl Node {
             (header.flags, header.dxferp) = (sg::FLAG_MMAP_IO, std::ptr::null_mut());
         }
         if how == How::NotMoved {
-            // Today's driver copies nothing where there is no address; earlier ones looked at the flag.
+            // Today's driver copies nothing where there is no address; earlier ones examined the flag.
             (header.flags, header.dxferp) = (sg::FLAG_NO_DXFER, std::ptr::null_mut());
         }
         // SAFETY: command, bytes and room for sense data live through the call, with the lengths that the header says;
@@ -248,7 +247,7 @@ impl Node {
     }
 
     /// The same without a copy in the driver, where it can do without. Write and read instead of SG_IO: these are not
-    /// begun anew by a signal while the device still moves bytes. No queue of this node may be in use.
+    /// begun again by a signal while the device still moves bytes. No queue of this node may be in use.
     ///
     /// It returns when the answer is there, however long that takes: until then the device may use the memory.
     fn exchange_directly(&self, cdb: &Cdb, data: &mut Data<'_>) -> io::Result<Answer> {
@@ -261,8 +260,8 @@ impl Node {
         let given = if self.writable { unsafe { sg::give(self.fd(), &header) } } else { Err(Errno::FAULT.into()) };
         match given {
             Ok(()) => {}
-            // Who may only read the node gives commands by SG_IO alone, and memory that another driver shares with us
-            // is not always to be had: with a copy, then.
+            // Who may only read the node gives commands by SG_IO alone, and memory that another driver shares with haul
+            // is not always available: with a copy, then.
             Err(error) if error.raw_os_error() == Some(libc::EFAULT) => {
                 let answer = self.exchange(How::Copied, cdb, data, self.timeout_ms())?;
                 self.note_direct(false);
@@ -273,7 +272,7 @@ impl Node {
         let header = loop {
             match sg::take(self.fd()) {
                 Ok(header) => break header,
-                // Also of a device that is gone: its answers come all the same, and poll does not wait for them.
+                // Also of a device that has disappeared: its answers still arrive, and poll does not wait for them.
                 Err(_) => {
                     let mut poll = [libc::pollfd { fd: self.fd().as_raw_fd(), events: libc::POLLIN, revents: 0 }];
                     let waited = crate::sys::wait_any(&mut poll, Some(Duration::from_secs(1)));
@@ -329,7 +328,7 @@ pub(super) fn header(cdb: &Cdb, timeout_ms: u32) -> SgIoHdr {
 
 /// What the driver says in a header that came back.
 pub(super) fn answer(header: &SgIoHdr, sense: &[u8]) -> Answer {
-    /// Of the driver's status: the command timed out, before the host's status said so.
+    /// Of the driver's status: the command timed out, before the host status reported it.
     const DRIVER_TIMEOUT: u16 = 0x06;
     const DID_TIME_OUT: u16 = 0x03;
     let timed_out = header.driver_status & 0x0f == DRIVER_TIMEOUT && header.host_status == 0;

@@ -19,8 +19,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
-/// How often a node is asked for what is left there after its device has gone: poll says at once that it is gone, and
-/// not when the kernel has given the commands up.
+/// How often a node is asked for what is left there after its device has disappeared: poll reports that immediately,
+/// and not when the kernel has given the commands up.
 const GONE_PAUSE: Duration = Duration::from_millis(10);
 
 /// After so many answers that came alone, only one of as many is looked behind for another.
@@ -41,11 +41,11 @@ pub(super) struct SgQueue {
     later: Vec<(Instant, Waiting)>,
     finished: Vec<Completion>,
     timer: OwnedFd,
-    /// Both the node and the timer, to be polled while somebody waits for time.
+    /// Both the node and the timer, to be polled while a process waits for time.
     both: OwnedFd,
-    /// When the device was seen to be gone.
+    /// When the device was found to have disappeared.
     gone: Option<Instant>,
-    /// What poll found at the node when it was last waited for; `None`: it was not looked at.
+    /// What poll found at the node when it was last waited for; `None`: it was not examined.
     events: Option<i16>,
     /// Answers that came alone, since one came with another.
     alone: u32,
@@ -151,7 +151,7 @@ impl SgQueue {
         assert!(self.flying[slot].is_none(), "slot {slot} is in flight twice");
         self.reserve.fit(&self.disk.node, len);
         // SAFETY: the buffer and the room for sense data belong to the flight, which stays in `flying` until the answer
-        // has been taken; this queue drains before it is gone, or leaks what is left. The command is copied now.
+        // has been taken; this queue drains before it is dropped, or leaks what is left. The command is copied now.
         match unsafe { sg::give(self.disk.node.fd(), &header) } {
             Ok(()) => {
                 self.flying[slot] = Some(Flight { waiting, len, place, senses: self.senses.clone() });
@@ -177,7 +177,7 @@ impl SgQueue {
         }
     }
 
-    /// The driver's queue is full. Those of ours that are there will make room; else others use it, and time will.
+    /// The driver's queue is full. Completions of haul free it; otherwise other processes do.
     fn hold_back(&mut self, waiting: Waiting) {
         if self.in_flight > 0 {
             self.pending.push_front(waiting);
@@ -250,14 +250,13 @@ impl SgQueue {
         Ok(())
     }
 
-    /// Fails when the kernel keeps commands of a device that is long gone.
+    /// Fails when the kernel keeps commands of a device that disappeared long ago.
     fn not_for_ever(&self) -> io::Result<()> {
         let patience = self.disk.node.wishes.timeout + GIVING_UP_MAX;
         if self.in_flight > 0 && self.gone.is_some_and(|since| since.elapsed() > patience) {
             let (name, left) = (&self.disk.name, self.in_flight);
             return Err(io::Error::other(format!(
-                "{name} disappeared, and the kernel does not complete {left} \
-                commands"
+                "{name} disappeared, and the kernel does not complete {left} commands"
             )));
         }
         Ok(())

@@ -157,7 +157,7 @@ fn buffer_bytes(which: OwnBuffer, descriptor: &[u8]) -> io::Result<u32> {
     }
 }
 
-/// The bytes of a block by READ LONG, as many as `ask` is told. How many stand behind those of the block only the disk
+/// The bytes of a block by READ LONG, as many as `ask` is given. How many follow those of the block only the disk
 /// knows: it refuses another number, and `wrong_by` tells by how many that was too large.
 fn fetch_long(
     block_bytes: u32,

@@ -14,7 +14,7 @@ pub mod key {
     pub const MEDIUM: u8 = 3;
     /// The disk is bad.
     pub const HARDWARE: u8 = 4;
-    /// The command cannot be meant.
+    /// The command is invalid.
     pub const ILLEGAL_REQUEST: u8 = 5;
     /// Something has happened that one should know of before the next command.
     pub const UNIT_ATTENTION: u8 = 6;
@@ -141,7 +141,7 @@ mod tests {
         let sense = Sense::parse(&bytes).unwrap();
         assert_eq!((sense.key, sense.asc, sense.ascq), (3, 0x11, 1));
         assert_eq!(sense.information, Some(0x1_0000_0009));
-        // Cut short, or counted short, it is not there.
+        // Cut short, or counted short, it does not exist.
         assert_eq!(Sense::parse(&bytes[..27]).unwrap().information, None);
         let short = [&head[..], &[8], &sense_key_specific, &information].concat();
         assert_eq!(Sense::parse(&short).unwrap().information, None);

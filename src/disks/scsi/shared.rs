@@ -1,11 +1,11 @@
-//! Memory that the driver of a node shares with us.
+//! Memory that the driver of a node shares with haul.
 use super::node::Node;
 use crate::core::{Arena, Buffer, PAGE_BYTES};
 use crate::sys::sg;
 use std::io;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
-/// Memory that the driver shares with us, by a descriptor that is used for nothing else: any command with bytes would
+/// Memory that the driver shares with haul, by a descriptor that is used for nothing else: any command with bytes would
 /// use the same memory.
 #[derive(Debug)]
 pub(super) struct Shared {
@@ -27,7 +27,7 @@ impl Shared {
         Ok(buffer)
     }
 
-    /// `bytes` are at the beginning of it: a command moves them there, wherever it is told to.
+    /// `bytes` are at the beginning of it: a command moves them there, to the given place.
     pub(super) fn holds(&self, bytes: &[u8]) -> bool {
         bytes.as_ptr() as usize == self.at.load(Relaxed) && bytes.len() <= self.len.load(Relaxed)
     }

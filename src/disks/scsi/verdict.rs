@@ -1,4 +1,4 @@
-//! What came of a command: bytes moved, another attempt, or a failure in words.
+//! The result of a command: bytes moved, another attempt, or a failure in words.
 use super::sense::{Sense, key};
 use crate::core::{DeviceError, Kind};
 
@@ -62,14 +62,14 @@ pub(super) enum Again {
     TimedOut,
 }
 
-/// What came of a command.
+/// The result of a command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Verdict {
     /// It went well, and moved as many of the bytes asked for; `recovered`: with some effort.
     Done { moved: u32, recovered: bool },
     /// It did not, and may the next time; else it is this failure.
     Again(Again, DeviceError),
-    /// It did not. `on_the_way`: the disk itself did not say so, and may be gone.
+    /// It did not. `on_the_way`: not reported by the disk itself, which may have disappeared.
     Failed { error: DeviceError, on_the_way: bool },
 }
 
@@ -91,7 +91,7 @@ fn failed(kind: Kind, words: impl Into<String>, advice: &'static str) -> Verdict
     Verdict::Failed { error: error(kind, words, advice), on_the_way: false }
 }
 
-/// Judges what came of a command that was to move `len` bytes.
+/// Judges the result of a command that was to move `len` bytes.
 pub(super) fn judge(answer: &Answer, len: u32, place: Place) -> Verdict {
     match (answer.status, &answer.sense) {
         // Some drivers hand sense data over and leave the status good.

@@ -36,7 +36,7 @@ pub struct Several {
 /// A dest that is this much slower than another holds that one up; a smaller difference is not worth a second read.
 const SLOWER: f64 = 1.5;
 
-/// A dest that has had less than this to do is not judged: a cache fills, a disk tidies up, and goes on.
+/// A dest that has had less than this to do is not judged: a cache fills, a disk tidies up, and continues.
 const PATIENCE: Duration = Duration::from_secs(3);
 
 impl Several {
@@ -61,7 +61,7 @@ impl Several {
         }
     }
 
-    /// Tells `dropped` of each dest that is dropped from now on. Only the first one told of is heard.
+    /// Passes each dest to `dropped` that is dropped from now on. Only the first one passed is used.
     pub fn on_drop(&self, dropped: Dropped) {
         self.dropped.set(dropped).ok();
     }
@@ -142,7 +142,7 @@ impl Several {
     }
 }
 
-/// What the copy hears when its last dest is gone: each of them is told with its own error.
+/// What the copy receives when its last dest has failed: each of them is reported with its own error.
 fn none_left() -> io::Error {
     io::Error::other("every destination has failed")
 }

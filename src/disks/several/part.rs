@@ -140,7 +140,7 @@ impl Part {
         self.tally.copied_bytes.fetch_add(len.into(), Relaxed);
     }
 
-    /// Drops it. `None`: another block has failed there before; what is told is the first that did.
+    /// Drops it. `None`: another block has failed there before; what is reported is the first that did.
     pub(super) fn fail(&self, op: Op, offset: u64, error: RequestError) -> Option<Error> {
         if self.out.swap(true, Relaxed) {
             return None;
@@ -190,7 +190,7 @@ impl Part {
             end = end.max(self.end.facts().size.unwrap_or(0));
         }
         let ended = self.end.end_at(end);
-        // Holes behind the end of a file that is too short are not there.
+        // Holes behind the end of a file that is too short do not exist.
         self.known().too_short = ended.is_err();
         ended
     }

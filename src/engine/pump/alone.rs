@@ -37,7 +37,7 @@ impl Pump<'_> {
         }
         let Some((_, first)) = self.alone.now.take() else { return };
         match result {
-            // No try was made, for want of a thread.
+            // No retry was made, because no thread could be started.
             Transferred::Failed(error) if !error.is_of_kernel() && error.device().is_none() => {
                 self.failed(request, first);
             }

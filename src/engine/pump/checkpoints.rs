@@ -1,4 +1,4 @@
-//! Checkpoints, while the pump goes on.
+//! Checkpoints, while the pump continues.
 use super::{Failure, Pump};
 use crate::core::{Event, Side};
 use crate::engine::checkpoints::{Trouble, flush_error, given_up};

@@ -68,7 +68,7 @@ impl Pump<'_> {
 
     /// The bytes of the dest that a block is to be compared with are there.
     pub(in crate::engine) fn on_both_read(&mut self, request: Request) {
-        let block = self.comparing.take(request.slot).expect("every read of the dest is for a block");
+        let block = self.comparing.take(request.slot).expect("every read of the destination is for a block");
         let offset = self.slots[block.slot as usize].extent.offset;
         if self.unread.iter().all(Unread::is_empty) {
             self.comparing.compare(offset, &block, &request, 0..request.len);

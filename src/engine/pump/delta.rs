@@ -15,7 +15,7 @@ impl Pump<'_> {
     /// The bytes of the dest have come, or as many of them as can be read.
     pub(in crate::engine) fn on_dest_known(&mut self, mut there: Request) {
         there.len = there.done;
-        let block = self.comparing.take(there.slot).expect("every read of the dest is for a block");
+        let block = self.comparing.take(there.slot).expect("every read of the destination is for a block");
         // From here on they go with the block and are given back with it.
         self.comparing.park(block.slot, there);
         self.start_writing(block);

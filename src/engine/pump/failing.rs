@@ -1,4 +1,4 @@
-//! What becomes of a copy when a request fails: it is told, and all ahead of it brought home.
+//! What happens to a copy when a request fails: it is reported, and all ahead of it brought home.
 use super::{Failure, Pump};
 use crate::core::{Error, Kind, Op, Request, RequestError, Route, Side};
 use std::io;
@@ -6,9 +6,9 @@ use std::io;
 /// Where in a request it was that it failed.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::engine) enum Place {
-    /// It is told as it is.
+    /// It is reported as it is.
     Known,
-    /// It is to be looked for once the other blocks are home.
+    /// It is to be searched for once the other blocks are home.
     ToFind,
 }
 
@@ -60,7 +60,7 @@ impl Pump<'_> {
         self.wake_source();
     }
 
-    /// A block cannot be copied for a reason that no request has told.
+    /// A block cannot be copied for a reason that no request has reported.
     pub(in crate::engine) fn fail_block(&mut self, request: Request, error: Error) {
         if self.is_first_failure(request.ticket) {
             self.set_failure(error, request.ticket);
@@ -89,7 +89,7 @@ impl Pump<'_> {
         error.into_error(self.ends[request.side.index()].facts(), request.op, request.side, request.at())
     }
 
-    /// On the way out: gives up what has not started, but brings home the blocks ahead of the one that failed.
+    /// On the way out: abandons what has not started, but brings home the blocks ahead of the one that failed.
     pub(in crate::engine) fn cancel_queued(&mut self) {
         self.give_up_waiting();
         self.give_up_recoveries();
@@ -112,7 +112,7 @@ impl Pump<'_> {
             }
         }
         // Blocks wait there for one before them, which may have been given up: of a copy that does not end there is no
-        // digest to be told.
+        // digest to be reported.
         let pending = self.queues.cancel_pending_digests();
         pending.into_iter().for_each(|request| self.retire(request));
         self.search_suspect();

@@ -86,7 +86,7 @@ impl Pump<'_> {
         }
     }
 
-    /// The block of a request, down to what the side has for a block: whatever direct I/O wants, finer pieces can be
+    /// The block of a request, down to what the side has for a block: whatever direct I/O needs, finer pieces can be
     /// read through the page cache.
     fn suspect_block(&self, request: &Request) -> Block {
         let finest_bytes = self.ends[request.side.index()].facts().logical_block_bytes.max(512);

@@ -58,7 +58,7 @@ pub(in crate::engine) struct Failure {
     pub(in crate::engine) error: Error,
     /// The block it happened to; those ahead of it are still brought home.
     pub(in crate::engine) ticket: u64,
-    /// A signal asked for the end while a bad place was looked at: that is no failure.
+    /// A signal asked for the end while a bad place was examined: that is no failure.
     pub(in crate::engine) by_signal: bool,
 }
 
@@ -100,7 +100,7 @@ pub(in crate::engine) struct Pump<'a> {
     pub(in crate::engine) suspect: Suspect,
     /// The stream ended before the count was reached.
     pub(in crate::engine) ended_short: bool,
-    /// Whether blocks stay the same in memory, where that is looked at.
+    /// Whether blocks stay the same in memory, where that is examined.
     pub(in crate::engine) memory_check: Option<MemoryCheck>,
 }
 

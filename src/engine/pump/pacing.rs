@@ -1,11 +1,11 @@
-//! What the pump keeps to, and what it tells the governor.
+//! What the pump keeps to, and what it reports to the governor.
 use super::Pump;
 use crate::core::{Event, Limits, Request, Transferred};
 use crate::engine::valves::{Governor, SteadyRate};
 use std::sync::atomic::Ordering::Relaxed;
 
 impl Pump<'_> {
-    /// Tells the governor what this round brought, and does what it says.
+    /// Reports to the governor what this round brought, and does what it says.
     pub(super) fn govern(&mut self, governor: &mut Governor) {
         self.round.now = self.meter.elapsed();
         self.round.arrived_bytes = self.totals.dest_bytes();

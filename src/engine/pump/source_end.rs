@@ -14,7 +14,7 @@ impl Pump<'_> {
         let end = self.slots[request.slot as usize].extent.offset + u64::from(request.done);
         self.end_at(end);
         self.ended_short = self.plan.len.is_some();
-        // Reads that wait for their turn on the stream would only hear the same.
+        // Reads that wait for their turn on the stream would only fail the same way.
         let mut never = Vec::new();
         self.queues.cancel_pending(Side::Source, &mut never);
         never.into_iter().for_each(|request| self.retire(request));

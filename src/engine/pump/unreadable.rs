@@ -129,8 +129,8 @@ impl Pump<'_> {
         }
     }
 
-    /// The run ends, and with it the search: nobody waits for a disk that tries for seconds. Whatever ends the run
-    /// stays what is told; nothing from here on is claimed, or written where order matters.
+    /// The run ends, and with it the search: it does not wait for a disk that tries for seconds. Whatever ends the run
+    /// stays what is reported; nothing from here on is claimed, or written where order matters.
     pub(in crate::engine) fn give_up(&mut self, request: Request, error: RequestError) {
         let ticket = request.ticket;
         match &mut self.failure {

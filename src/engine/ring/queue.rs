@@ -37,8 +37,7 @@ const TOGETHER: Duration = Duration::from_micros(150);
 impl<F: Form> RingQueue<F> {
     /// A ring for `depth` blocks between these sides.
     ///
-    /// # Errors
-    /// What the kernel said to setting up a ring.
+    /// # Errors The kernel's error to setting up a ring.
     pub fn open(ends: [Option<Arc<dyn Endpoint>>; 2], depth: u32, arena: &Arena) -> io::Result<Self> {
         let fd = |end: &Option<Arc<dyn Endpoint>>| {
             end.as_ref().and_then(|end| end.on_ring()).map_or(-1, |on_ring| on_ring.fd().as_raw_fd())
@@ -49,7 +48,7 @@ impl<F: Form> RingQueue<F> {
         Ok(RingQueue { ring, flying, ends, in_flight: 0, pushed: 0, waited_at, reaped: 0, bell, bell_polled })
     }
 
-    /// How the ring was set up, and what could not be had.
+    /// How the ring was set up, and what was not available.
     pub fn detail(&self) -> (&[&'static str], &[String]) {
         (&self.ring.detail, &self.ring.notes)
     }
@@ -98,8 +97,8 @@ impl<F: Form> RingQueue<F> {
                 self.pushed = self.ring.uring.submission().len() as u32;
                 Ok(())
             }
-            // EINTR: a signal; entries are taken or will be with the next call. EAGAIN, EBUSY: the kernel has no
-            // memory for more before something is reaped. ETIME: it was told not to wait longer.
+            // EINTR: a signal; entries are taken or will be with the next call. EAGAIN, EBUSY: the kernel has no memory
+            // for more before something is reaped. ETIME: it was requested not to wait longer.
             Err(error)
                 if matches!(error.raw_os_error(), Some(libc::EINTR | libc::EAGAIN | libc::EBUSY | libc::ETIME)) =>
             {
@@ -125,7 +124,7 @@ impl<F: Form> Queue for RingQueue<F> {
         let mut entry = F::encode(on_ring, &mut request, types::Fixed(side as u32));
         entry.set_user_data(slot as u64);
         // SAFETY: the request stays as it is in `flying` until its completion, the endpoint in `ends`, and slots are
-        // unique; this queue drains before it is gone, or leaks both.
+        // unique; this queue drains before it is dropped, or leaks both.
         unsafe { self.ring.uring.submission().push(&entry) }.expect("the ring has an entry for every slot");
         self.flying[slot] = Some(request);
         self.in_flight += 1;
@@ -140,7 +139,7 @@ impl<F: Form> Queue for RingQueue<F> {
         if std::mem::take(&mut self.bell_polled)
             && let Some(bell) = &self.bell
         {
-            // Before the completions are looked at: one that comes after this line rings again.
+            // Before the completions are examined: one that comes after this line rings again.
             rustix::io::read(bell, &mut [0; 8]).ok();
         }
         if self.in_flight > 0 && self.ring.uring.submission().taskrun() {
@@ -195,8 +194,8 @@ impl<F: Form> Drop for RingQueue<F> {
             self.abandon();
             return;
         }
-        // A closed ring lets go of its files some time later, in a kernel thread; until then a device opened with
-        // O_EXCL is still claimed, and whoever wants to mount it next hears that it is busy.
+        // A closed ring releases its files some time later, in a kernel thread; until then a device opened with O_EXCL
+        // is still claimed, and mounting it next fails with EBUSY.
         let submitter = self.ring.uring.submitter();
         submitter.unregister_files().ok();
         submitter.unregister_buffers().ok();
@@ -232,7 +231,7 @@ mod tests {
         assert!(end.upgrade().is_some(), "the endpoint, and its commands, were freed");
     }
 
-    /// A pipe that the kernel reads: nothing comes back before somebody writes to it.
+    /// A pipe that the kernel reads: nothing comes back before a process writes to it.
     struct Waits(Facts, OwnedFd);
 
     // SAFETY: the entry names the bytes of the present transfer alone, and the pipe that lives as long as this.
@@ -265,7 +264,7 @@ mod tests {
         }
     }
 
-    /// Sleeping, as the kernel tells of a thread.
+    /// Sleeping, as the kernel reports of a thread.
     fn sleeps(thread: rustix::thread::Pid) -> bool {
         let stat = std::fs::read_to_string(format!("/proc/self/task/{}/stat", thread.as_raw_nonzero()));
         stat.is_ok_and(|stat| stat.rsplit(')').next().is_some_and(|rest| rest.starts_with(" S")))
@@ -299,7 +298,7 @@ mod tests {
                 queue.prepare_poll();
                 let Ready::On { fd, events } = queue.ready() else { panic!("it is in flight") };
                 let mut poll = [libc::pollfd { fd, events, revents: 0 }];
-                // The kernel looks once more when the time is up, so only the time tells.
+                // The kernel looks once more when the time is up, so only the time shows.
                 let (began, for_good) = (Instant::now(), Duration::from_secs(20));
                 wait_any(&mut poll, Some(for_good)).unwrap();
                 assert!(began.elapsed() < for_good, "nobody woke who waited for request {ticket}");

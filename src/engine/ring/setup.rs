@@ -11,7 +11,7 @@ pub struct Ring<F: Form> {
     pub uring: Uring<F>,
     /// How it was set up, for the report.
     pub detail: Vec<&'static str>,
-    /// What could not be had, and what was done instead.
+    /// What was not available, and what was done instead.
     pub notes: Vec<String>,
     /// Bytes of the arena that are registered.
     registered_bytes: usize,
@@ -29,7 +29,7 @@ type Rung<F> = (fn(&mut Maker<F>) -> &mut Maker<F>, &'static str);
 /// From the best to the plainest: what each asks for, and since when.
 fn ladder<F: Form>() -> [Rung<F>; 3] {
     [
-        // 6.1: completions are worked off when we ask for them, not by interrupting us.
+        // 6.1: completions are worked off on request, without interrupts.
         (|builder| builder.setup_single_issuer().setup_defer_taskrun().setup_taskrun_flag(), "deferred completions"),
         // 5.19: at the next system call.
         (|builder| builder.setup_coop_taskrun().setup_taskrun_flag(), "cooperative completions"),
@@ -51,7 +51,7 @@ fn build<F: Form>(entries: u32) -> io::Result<(Uring<F>, &'static str)> {
 }
 
 /// Why no ring can be used here, in words for the user; `None`: it works. Asks by doing: a ring is made and one empty
-/// operation goes around it.
+/// operation completes on it.
 pub fn refused() -> Option<String> {
     let tried = build::<Narrow>(4).and_then(|(mut uring, _)| {
         // SAFETY: an empty operation refers to no memory.
@@ -77,8 +77,7 @@ impl<F: Form> Ring<F> {
     /// A ring for `depth` requests towards the files `fds` (-1: none), which become fixed files 0, 1, …. The arena is
     /// registered where the limit of locked memory allows it.
     ///
-    /// # Errors
-    /// What the kernel said to setting up a ring.
+    /// # Errors The kernel's error to setting up a ring.
     pub fn open(depth: u32, fds: &[RawFd], arena: &Arena) -> io::Result<Ring<F>> {
         let (uring, name) = build::<F>(depth.next_power_of_two().max(8))?;
         let detail = std::iter::once(name).chain(F::DETAIL).collect();
@@ -103,8 +102,8 @@ impl<F: Form> Ring<F> {
         }
         arena.set_registered(None);
         self.registered_bytes = 0;
-        // SAFETY: the arena is mapped until the last buffer is gone, and buffers are in flight no longer than the ring
-        // queue that holds them, which drains before it closes the ring.
+        // SAFETY: the arena is mapped until the last buffer is dropped, and buffers are in flight no longer than the
+        // ring queue that holds them, which drains before it closes the ring.
         match unsafe { submitter.register_buffers(&[part]) } {
             Ok(()) => {
                 arena.set_registered(Some(0));

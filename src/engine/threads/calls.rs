@@ -131,7 +131,7 @@ impl Queue for Calls {
 
 impl Drop for Calls {
     /// Buffers in flight belong to the helpers until they return: wait for them, after telling those that wait for
-    /// somebody else to give up.
+    /// another process to give up.
     fn drop(&mut self) {
         let Some(helpers) = &mut self.helpers else { return };
         helpers.work.put(&mut helpers.batch);
@@ -174,7 +174,7 @@ mod tests {
         let (side, op) = (Side::Source, Op::Read);
         calls.submit(Request { slot: 0, ticket: 0, side, op, offset: 0, len: 4096, done: 0, until: 4096, buffer });
         calls.flush().unwrap();
-        // A helper leaves what it has before it ends: so what is not there then never comes.
+        // A helper leaves what it has before it ends: so what does not exist then never comes.
         let helpers = calls.helpers.as_mut().unwrap();
         helpers.work.close();
         helpers.threads.drain(..).for_each(|thread| thread.join().unwrap_or_default());

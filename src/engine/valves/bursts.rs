@@ -23,7 +23,7 @@ const WINDOW_S: f64 = 0.02;
 /// A gain, as the logarithm of the ratio, that one pair of windows is enough for.
 const CLEAR_GAIN: f64 = 0.2;
 
-/// The comparison, and what came of it.
+/// The comparison, and the result of it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct BurstSearch {
     open: bool,
@@ -141,7 +141,7 @@ impl BurstSearch {
         self.time_s += passed_s;
         let is_changed = self.step % 2 == 1;
         // A cycle of bursts is a pool that is read, and written. An elevator makes cycles of its own where reads and
-        // writes overlap, so the other way is looked at for as long.
+        // writes overlap, so the other way is examined for as long.
         if self.looking && self.bytes >= FIRST_LOOK_BYTES {
             self.looking = false;
             self.fast = self.bytes as f64 / self.time_s.max(1e-9) > HEAD_RATE_MAX;

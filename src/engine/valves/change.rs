@@ -67,7 +67,7 @@ impl Bounds {
                 to.in_flight = to.in_flight.map(|count| (count / 2).max(IN_FLIGHT_MIN));
             }
         }
-        // Direct I/O wants requests of whole pages.
+        // Direct I/O needs requests of whole pages.
         let whole = to.block_bytes == limits.block_bytes || to.block_bytes.is_multiple_of(PAGE_BYTES as u32);
         let block_fits = (self.block_bytes_min..=self.block_bytes_max).contains(&to.block_bytes);
         let fits = |side: usize| {

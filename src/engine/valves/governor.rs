@@ -22,7 +22,7 @@ const PAUSE_MAX_S: f64 = 30.0;
 const LOST_SHARE_MAX: f64 = 0.01;
 /// A side with a moving head is left alone where fewer seconds than this are left: what it begins with is right.
 const ROTATIONAL_LEFT_S: f64 = 5.0;
-/// A window that has not filled in so many times its usual length is given up.
+/// A window that has not filled in so many times its usual length is abandoned.
 const PATIENCE: f64 = 6.0;
 /// A side is judged when its limit was reached for so much of the time.
 const FULL_SHARE_MIN: f64 = 0.3;
@@ -227,7 +227,7 @@ impl Governor {
             [true, true] => Some(usize::from(self.windows[1].rate() < self.windows[0].rate())),
             [source, _] => {
                 let side = usize::from(!source);
-                // The other side may become ready, but not where it is full only now and then.
+                // The other side may become ready, but not where it is full only periodically.
                 let awaits_other = full[1 - side] && self.windows[side].requests < WAIT_REQUESTS;
                 (!awaits_other).then_some(side)
             }
@@ -240,7 +240,7 @@ impl Governor {
         let Some(other) = self.bounds.after(self.limits, change) else { return };
         let mut running = Running::new(change, by, [self.limits, other], self.now_s, self.arrived_bytes);
         let window = self.windows[by];
-        // What the first window will take, as far as can be told.
+        // What the first window will take, as far as can be reported.
         running.base_took_s = window.time_for(wanted(self.is_early(by), self.limits.in_flight[by]).0);
         self.running = Some(running);
     }
@@ -281,7 +281,7 @@ impl Governor {
     }
 
     /// Whether one clear gain is enough. More in flight does not double what a head does, nor do later trials find what
-    /// the first ones missed: a gain like that is someone else who has gone away.
+    /// the first ones missed: a gain like that is caused by another process that ended.
     fn trusts_one_gain(&self, running: &Running) -> bool {
         running.change.adds() && self.is_early(running.by) && !self.start.rotational[running.by]
     }

@@ -1,4 +1,4 @@
-//! What the pump and the governor tell each other.
+//! What the pump and the governor exchange.
 use crate::core::Tuning;
 pub use crate::core::{Bursts, Limits};
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! The governor: finds how many requests each side wants in flight, and of which size, while the copy runs.
+//! The governor: finds how many requests each side needs in flight, and of which size, while the copy runs.
 //!
 //! Each side has a limit of its own for its requests in flight; between the sides lies a pool of blocks, so that
 //! neither waits for each request of the other. The limits change from one round of the pump to the next and nothing
@@ -6,9 +6,9 @@
 //! completions show a gain. A side is judged only while its limit is reached: where it is not, something else is the
 //! limit.
 //!
-//! Pure: told after each round what came back and what was in flight, it returns other limits now and then. It
+//! Pure: told after each round what came back and what was in flight, it returns other limits periodically. It
 //! allocates nothing after [`Governor::new`]. What it costs and gains on 33 families of disks is measured by
-//! `make bench SCENARIO=zoo` (docs/measuring.md).
+//! `make bench SCENARIO=zoo` (docs/developer/measuring.md).
 mod bursts;
 mod change;
 mod governor;

@@ -17,13 +17,8 @@ pub(super) fn of(start: &Start, limits: Limits, trials: &[Trial]) -> String {
     let was = start.tuning.limits.in_flight;
     if limits.in_flight.iter().zip(was).all(|(now, was)| *now <= was) {
         let grew = of_sides().any(grows);
-        return if grew {
-            "a higher queue depth gained nothing"
-        } else {
-            "a lower queue depth gained \
-            nothing"
-        }
-        .to_owned();
+        return if grew { "a higher queue depth gained nothing" } else { "a lower queue depth gained nothing" }
+            .to_owned();
     }
     // What was undone later is not counted.
     let stayed = |trial: &&Trial| {

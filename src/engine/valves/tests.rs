@@ -99,7 +99,7 @@ fn unlimited(_: f64, _: f64, _: f64) -> f64 {
     3e9
 }
 
-/// From 0 to 1, anew every 40 ms.
+/// From 0 to 1, again every 40 ms.
 fn noise(now_s: f64, salt: u64) -> f64 {
     let mixed = ((now_s / 0.04) as u64 ^ salt).wrapping_mul(0x9E37_79B9_7F4A_7C15);
     (mixed >> 40) as f64 / (1u64 << 24) as f64

@@ -121,7 +121,7 @@ pub(super) struct Running {
     pub(super) gains: Gains,
     /// When the present window began, in seconds.
     pub(super) step_began_s: f64,
-    /// Bytes that had arrived by then.
+    /// Bytes that had arrived until then.
     pub(super) step_arrived_bytes: u64,
     /// Bytes a second that arrived in all in the last window without the change.
     pub(super) arrived_base: f64,

@@ -68,8 +68,8 @@ pub(super) struct Came {
 }
 
 impl Window {
-    /// Begins anew. Nothing counts before `skip` requests have come back, nor before a write of
-    /// `awaited_block_bytes` (0: any).
+    /// Begins again. Nothing counts before `skip` requests have come back, nor before a write of `awaited_block_bytes`
+    /// (0: any).
     pub(super) fn begin(&mut self, skip: u32, awaited_block_bytes: u32) {
         *self = Window { skip, awaited_block_bytes, full: self.full, ..Window::default() };
     }

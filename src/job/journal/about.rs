@@ -1,4 +1,4 @@
-//! Which destination a journal is about: its name alone does not tell, for `--journal` gives it any.
+//! Which destination a journal is about: its name alone does not show, for `--journal` gives it any.
 use crate::core::{EndpointKind, Error, Facts, FileId, Kind, Side};
 use crate::files::open_to_read;
 use crate::ledger::journal::{Head, Journal, read};

@@ -41,7 +41,7 @@ pub(crate) struct Imported {
     pub(crate) len: u64,
 }
 
-/// Writes what the journal says as a mapfile, which must not be there.
+/// Writes what the journal says as a mapfile, which must not exist.
 ///
 /// # Errors
 /// The journal cannot be believed, the mapfile is there or cannot be written.
@@ -93,8 +93,7 @@ pub(crate) fn import(mapfile: &Path, options: &Options) -> Result<Imported> {
     };
     let Some(path) = path else {
         return refused(
-            "cannot import: neither XDG_STATE_HOME nor HOME is set, so there is no directory for journals of \
-             devices"
+            "cannot import: neither XDG_STATE_HOME nor HOME is set, so there is no directory for journals of devices"
                 .to_owned(),
             "Name a file with --journal.",
         );

@@ -32,8 +32,8 @@ pub(super) fn check(journal: &Journal, plan: &Plan, source: &Facts, dest: &Facts
     check_unwritten(&record_file, journal, &dest.path)
 }
 
-/// Refuses where somebody wrote to a file after the copy to it ended in good order. After a copy that was killed nobody
-/// can tell: it wrote itself, behind its last line.
+/// Refuses where another process wrote to a file after the copy to it ended in good order. After a copy that was killed
+/// it is impossible to know: it wrote itself, behind its last line.
 fn check_unwritten(record_file: &str, journal: &Journal, dest: &Path) -> Result<()> {
     let Some(then) = journal.ended() else { return Ok(()) };
     let Some(now) = rustix::fs::stat(dest).ok().and_then(|stat| ended_as(&stat)) else { return Ok(()) };
@@ -106,7 +106,7 @@ pub(super) fn check_state(
 }
 
 /// A source of which not all can be read is still the one that it was, as long as some of what is remembered of it can
-/// be read and is the same: a disk that is dying has to be gone on with.
+/// be read and is the same: a disk that is dying has to be continued.
 fn passed_over(now: Vec<Option<BlockDigest>>, then: &[Option<BlockDigest>], plan: &Plan) -> Vec<Option<BlockDigest>> {
     if !plan.on_error.looks_closer() || now.iter().all(Option::is_none) {
         return now;
@@ -133,7 +133,7 @@ fn refuse(record_file: &str, misfits: Vec<Misfit>) -> Result<()> {
     Err(Error::new(Kind::Refused, what).advise(advice))
 }
 
-/// The digest of these bytes of one side; `None` where they cannot be read, or are not there.
+/// The digest of these bytes of one side; `None` where they cannot be read, or do not exist.
 pub(super) fn digest_at(side: Side, end: &Arc<dyn Endpoint>, extent: Extent) -> Option<BlockDigest> {
     let len = u32::try_from(extent.len).ok().filter(|&len| u64::from(len) <= SAMPLE_BYTES)?;
     let arena = Arena::map(SAMPLE_BYTES as usize).ok()?;

@@ -1,4 +1,4 @@
-//! Files that are no journals, where one is looked for or is to be.
+//! Files that are no journals, where one is searched for or is to be.
 use crate::core::{Error, Kind};
 use crate::ledger::{Fault, FaultKind};
 use std::fs::{self, Metadata};
@@ -19,9 +19,9 @@ pub(super) fn is_foreign(path: &Path, fault: &Fault) -> bool {
     }
 }
 
-/// Whether what is at `path` can be passed over by whoever writes to the destination: it is no journal, or one that
-/// this user cannot tell from a forged one. Anybody may put such a file into a folder that all can write to, and a
-/// symbolic link there may lead anywhere.
+/// Whether what is at `path` can be skipped by a process that writes to the destination: it is no journal, or one that
+/// this user cannot distinguish from a forged one. Anybody may put such a file into a folder that all can write to, and
+/// a symbolic link there may lead anywhere.
 pub(super) fn is_ignored(path: &Path, fault: &Fault) -> bool {
     let Ok(found) = path.symlink_metadata() else { return matches!(fault.kind, FaultKind::Other) };
     match &fault.kind {
@@ -38,12 +38,8 @@ pub(super) fn refusal(path: &Path, named: bool) -> Error {
         |_| ("something".to_owned(), String::new()),
         |facts| (description(&facts), format!(" of {}", owner(facts.uid()))),
     );
-    let text = format!(
-        "the journal of this copy belongs in {}, and that name is taken by \
-        {what}{whose}",
-        path.display()
-    );
-    let elsewhere = if named { "use --journal to name another file" } else { "use --journal to name another file" };
+    let text = format!("cannot create the journal {}: the name is taken by {what}{whose}", path.display());
+    let elsewhere = if named { "name another file with --journal" } else { "use --journal FILE" };
     let advice = format!("Nothing was written. Remove it if it is not needed, or {elsewhere}, or use --no-journal.");
     Error::new(Kind::Refused, text).advise(advice)
 }

@@ -63,7 +63,7 @@ impl Inner {
 }
 
 impl JournalWriter {
-    /// `journal` is one that is gone on with; `before`: what the dest was when it ended.
+    /// `journal` is one that is continued; `before`: what the dest was when it ended.
     pub(super) fn new(
         path: PathBuf,
         head: Head,

@@ -1,4 +1,4 @@
-//! The journal of a copy: where it is, what becomes of an old one, whether it still fits, and who writes to it.
+//! The journal of a copy: where it is, what happens to an old one, whether it still fits, and who writes to it.
 mod about;
 mod exchange;
 mod fits;
@@ -39,7 +39,7 @@ pub(crate) struct ExistingJournal {
     old: Option<Journal>,
     /// Others that claim something about the dest.
     stale: Vec<Stale>,
-    /// Those of them that somebody could want to go on with, and has not given up.
+    /// Those of them that could be continued and are not discarded.
     waiting: Vec<Waiting>,
     resumes: bool,
     head: Head,
@@ -144,8 +144,7 @@ impl ExistingJournal {
                 "--resume continues it, --restart discards it"
             };
             format!(
-                "{}; this command asks what to do on a terminal and is refused otherwise: \
-                {ways}",
+                "{}; this command asks what to do on a terminal and is refused otherwise: {ways}",
                 waiting.words(dest)
             )
         };
@@ -159,7 +158,7 @@ impl ExistingJournal {
     }
 
     /// The unfinished copy that waits, if any does; its `plan` is what would be done instead. `can_resume`: this
-    /// command can go on with one.
+    /// command can continue one.
     pub(crate) fn unfinished(&self, plan: &Plan, can_resume: bool) -> Option<Unfinished> {
         let waiting = self.waiting.first()?;
         // Of a journal in a place of its own this command knows nothing but that.
@@ -202,7 +201,7 @@ impl ExistingJournal {
         let name = path.display().to_string();
         let old = match place::open(path) {
             Ok(old) => old,
-            // No journal is made there, so that it is in nobody's way.
+            // No journal is made there, so that it blocks nothing.
             Err(fault) if !kept && foreign::is_ignored(path, &fault) => return Ok(()),
             Err(fault) if foreign::is_foreign(path, &fault) => return Err(foreign::refusal(path, self.named)),
             Err(fault) => match fault.kind {
@@ -292,8 +291,8 @@ pub(crate) struct ActiveJournal {
 }
 
 impl ActiveJournal {
-    /// Writes down what `dest` has already, as a manifest tells: a copy that is cut off goes on from there, and as long
-    /// as it has not, nobody believes that manifest again.
+    /// Writes down what `dest` has already, as a manifest tells: a copy that is interrupted continues from there, and
+    /// as long as it has not, that manifest is not used again.
     ///
     /// # Errors
     /// It cannot be made durable, or not be written down.

@@ -1,4 +1,5 @@
-//! Journals of earlier copies that claim what is about to become untrue: whoever writes to a dest ends them first.
+//! Journals of earlier copies that claim what is about to become untrue: a process that writes to a dest ends them
+//! first.
 use super::waiting::Waiting;
 use super::{about, foreign, place};
 use crate::core::{Error, Facts, Kind};
@@ -8,7 +9,7 @@ use crate::ledger::FaultKind;
 use crate::ledger::journal::Head;
 use std::path::{Path, PathBuf};
 
-/// A journal that claims something about a dest, and is to be removed before anybody writes there.
+/// A journal that claims something about a dest, and is to be removed before a write there.
 pub(crate) struct Stale {
     path: PathBuf,
     /// Bytes that it claims; `None`: it cannot be believed anyway, or is in use.
@@ -61,20 +62,20 @@ impl Stale {
         &self.path
     }
 
-    /// The copy that could be gone on with by it; `of_kin`: it is to another device that shares bytes with the dest.
+    /// The copy that could be continued with it; `of_kin`: it is to another device that shares bytes with the dest.
     pub(super) fn waits(&self, of_kin: bool) -> Option<Waiting> {
         let durable_bytes = self.durable_bytes.filter(|&bytes| bytes > 0)?;
         Some(Waiting { path: self.path.clone(), durable_bytes, of_kin })
     }
 
-    /// Those about the dest that `leads_there`, a path below /proc/self/fd or any other. It is looked at closely only
+    /// Those about the dest that `leads_there`, a path below /proc/self/fd or any other. It is examined closely only
     /// where there could be one.
     pub(crate) fn of_path(leads_there: &str) -> Vec<Stale> {
         let Ok(path) = canonical(Path::new(leads_there)) else { return Vec::new() };
         if !place::may_be_about(&path) {
             return Vec::new();
         }
-        // What cannot be probed was opened all the same, and is no dest of a copy.
+        // What cannot be probed was opened anyway, and is no dest of a copy.
         path.to_str().and_then(|path| probe::dest(path).ok()).map_or_else(Vec::new, |dest| Stale::of(&dest, None))
     }
 

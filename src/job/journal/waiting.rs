@@ -1,5 +1,5 @@
-//! Unfinished copies that wait to be gone on with, when a copy is to begin at the start: nobody's work is given up
-//! without a word.
+//! Unfinished copies that wait to be continued, when a copy is to begin at the start: no work is abandoned without
+//! notice.
 use std::path::PathBuf;
 
 /// An unfinished copy whose journal says that some of its bytes are durable.
@@ -26,15 +26,15 @@ pub(crate) struct Unfinished {
     pub(crate) what: String,
     /// What the user can do where there is no terminal: the start of a sentence.
     pub(crate) ways: &'static str,
-    /// This command can go on with it.
+    /// This command can continue it.
     pub(crate) can_resume: bool,
 }
 
 /// What is to become of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Choice {
-    /// It is gone on with.
+    /// It is continued.
     Resume,
-    /// It is given up.
+    /// It is abandoned.
     Restart,
 }

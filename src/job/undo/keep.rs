@@ -1,4 +1,4 @@
-//! Keeping what stands on a device before anything is written there.
+//! Saving the original data of a device before anything is written there.
 use crate::core::{Arena, Endpoint, Error, Extent, Facts, Kind, Op, Request, Result, Side, Stop};
 use crate::ledger::SideIdentity;
 use crate::ledger::undo::{Head, Undo, UndoMaking};

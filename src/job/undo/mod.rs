@@ -1,5 +1,5 @@
-//! What stands on a device before its speed of writing is measured: kept, and put back; also by the next run, where a
-//! crash came between.
+//! The original data of a device whose write rate is measured: saved, and restored; also by the next run, where a crash
+//! came between.
 mod keep;
 mod put_back;
 mod waiting;
@@ -31,8 +31,8 @@ pub(crate) fn place(device: &Facts) -> Result<PathBuf> {
 
 /// Puts back what an earlier run left on the device, if any did.
 ///
-/// # Errors
-/// Somebody else wrote there, or is measuring now; the journal is damaged; the device or the file system fails.
+/// # Errors Another process wrote there, or is measuring now; the journal is damaged; the device or the file system
+/// fails.
 pub(crate) fn put_back_earlier(device: &Facts) -> Result<Option<PutBack>> {
     let Some(path) = of(device) else { return Ok(None) };
     let failed = |fault: Fault| fault.into_error(&path.display().to_string());

@@ -34,13 +34,12 @@ pub(crate) struct NotPutBack {
 }
 
 /// Puts back what was kept, makes it durable, and then removes the journal. A sector that carries the session's content
-/// has not been written by anybody since; one that is as it was needs nothing. Any other is somebody else's and stays;
-/// then so does what cannot be read, for nobody knows whose it is. A place that fails keeps no other from being put
-/// back.
+/// has not been written by another program since; one that is as it was needs nothing. Any other was written by another
+/// program and stays; then so does what cannot be read, for its origin is unknown. A place that fails keeps no other
+/// from being put back.
 ///
-/// # Errors
-/// Refused where there are sectors of somebody else's; else what the device, or the file system of the journal, said
-/// first. The journal stays then.
+/// # Errors Refused where there are sectors that another program wrote; else what the device, or the file system of the
+/// journal, said first. The journal stays then.
 pub(crate) fn put_back(undo: Undo, end: &Arc<dyn Endpoint>) -> std::result::Result<PutBack, Box<NotPutBack>> {
     let kept = || undo.kept().iter().map(|kept| kept.extent);
     let journal = undo.path().to_owned();
@@ -51,7 +50,7 @@ pub(crate) fn put_back(undo: Undo, end: &Arc<dyn Endpoint>) -> std::result::Resu
             return Err(Box::new(NotPutBack { error, left }));
         }
     };
-    // Whoever has the device open hears once of writes that failed before; what is said from now on is about ours.
+    // Whoever has the device open hears once of writes that failed before; errors from now on concern this run.
     drop(end.make_durable());
     for kept in undo.kept() {
         work.one(&undo, kept);
@@ -60,7 +59,7 @@ pub(crate) fn put_back(undo: Undo, end: &Arc<dyn Endpoint>) -> std::result::Resu
         work.heal(&undo);
     }
     if let Err(error) = end.make_durable() {
-        // Nobody knows which of them it lost.
+        // It is unknown which of them it lost.
         kept().for_each(|extent| work.left.insert(extent));
         work.tell(Op::Write, kept().next().map_or(0, |first| first.offset), error);
     }
@@ -88,13 +87,13 @@ struct Work<'a> {
     unit: usize,
     /// Originals of the piece that is put back.
     original: Vec<u8>,
-    /// What somebody else wrote.
+    /// What another process wrote.
     foreign: ExtentSet,
-    /// Whoever wrote there last.
+    /// The last writer there.
     unreadable: ExtentSet,
     /// What could not be put back.
     left: ExtentSet,
-    /// What was said first of that.
+    /// The first message about it.
     failure: Option<Error>,
     /// The device as a whole has failed: nothing more is tried.
     is_over: bool,
@@ -146,8 +145,8 @@ impl<'a> Work<'a> {
         self.is_over |= self.barren >= BARREN_MAX;
     }
 
-    /// Writes the originals of what cannot be read, where nobody else wrote: it could be read before, so nobody's data
-    /// is there now, and the original may heal it.
+    /// Writes the originals of what cannot be read, where no other program wrote: it could be read before, so nobody's
+    /// data is there now, and the original may heal it.
     fn heal(&mut self, undo: &Undo) {
         let unreadable = self.unreadable.clone();
         for kept in undo.kept().iter().filter(|kept| unreadable.overlaps(kept.extent)) {
@@ -182,7 +181,7 @@ impl<'a> Work<'a> {
         undo.original(kept, original).map_err(|fault| fault.into_error(&path))
     }
 
-    /// What of `extent` the session has written over; what somebody else wrote is noted.
+    /// What of `extent` the session has written over; what another process wrote is noted.
     fn ours(&mut self, extent: Extent) -> ExtentSet {
         let mut ours = ExtentSet::new();
         let read = |work: &mut Self, part: Extent| {
@@ -234,7 +233,7 @@ impl<'a> Work<'a> {
         self.tell(op, part.offset, error);
     }
 
-    /// Keeps what was said, if it is the first.
+    /// Keeps the first message.
     fn tell(&mut self, op: Op, offset: u64, error: io::Error) {
         let facts = self.end.facts();
         let kind = self.end.diagnose(op, offset, &error);

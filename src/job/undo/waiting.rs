@@ -1,4 +1,4 @@
-//! Whoever meets a device of which originals are not back says so.
+//! Every command warns about a device whose original data is not restored.
 use super::{misfit, words};
 use crate::core::{Device, EndpointKind, Error, Extent, Facts, WaitingUndo};
 use crate::disks::probe;
@@ -31,7 +31,7 @@ impl Found {
 
     fn own(device: &Facts, path: PathBuf) -> Option<Found> {
         let (waiting, undo) = opened(path)?;
-        // Of another device: whoever writes there is told.
+        // Of another device: the user who writes there is warned.
         undo.is_none_or(|undo| misfit(&undo, device).is_none()).then_some(Found { waiting, of_kin: None })
     }
 
@@ -49,7 +49,7 @@ impl Found {
         (is_of_same && is_here).then(|| Found { waiting, of_kin: Some(then.path.clone()) })
     }
 
-    /// What is to be said where the device is only looked at.
+    /// The message where the device is only examined.
     fn told(&self, address: &str) -> String {
         let WaitingUndo { path, kept_bytes } = &self.waiting;
         match (&self.of_kin, kept_bytes) {
@@ -61,7 +61,7 @@ impl Found {
     }
 }
 
-/// One that is there, and what it says if nobody has it open. `None`: there is none that this user can read.
+/// One that is there, and what it says if no process has it open. `None`: there is none that this user can read.
 fn opened(path: PathBuf) -> Option<(WaitingUndo, Option<Undo>)> {
     match Undo::open(&path) {
         Ok(Some(undo)) => {
@@ -73,13 +73,13 @@ fn opened(path: PathBuf) -> Option<(WaitingUndo, Option<Undo>)> {
     }
 }
 
-/// Warnings of originals that are not back on a device that is only looked at.
+/// Warnings of originals that are not back on a device that is only examined.
 pub(crate) fn read_warnings(device: &Facts) -> Vec<String> {
     Found::about(device).iter().map(|found| found.told(&device.address)).collect()
 }
 
 /// Warnings about a dest that is to be written to, or would be but for `dry_run`: its own originals are put back
-/// before, which is said then; those of a disk or partition that shares bytes with it are not.
+/// before, which is reported then; those of a disk or partition that shares bytes with it are not.
 pub(crate) fn write_warnings(dest: &Facts, dry_run: bool) -> Vec<String> {
     let told = |found: &Found| match (&found.of_kin, found.waiting.kept_bytes) {
         (None, Some(_)) => dry_run.then(|| words::to_be_put_back(&dest.address, &found.waiting.path)),
@@ -89,7 +89,7 @@ pub(crate) fn write_warnings(dest: &Facts, dry_run: bool) -> Vec<String> {
     Found::about(dest).iter().filter_map(told).collect()
 }
 
-/// The same error of a dry run to go on with a copy, with what it says nothing of: what was held against the journal is
+/// The same error of a dry run to continue a copy, with what it says nothing of: what was held against the journal is
 /// not what the copy would find.
 pub(crate) fn explain(dest: &Facts, error: Error) -> Error {
     match Found::about(dest).iter().find(|found| found.of_kin.is_none()) {

@@ -1,7 +1,7 @@
-//! What users are told of originals that are not back.
+//! Messages about original data that is not restored.
 use std::path::Path;
 
-/// The device still has what a run wrote that was cut off.
+/// The device still has what a run wrote that was interrupted.
 pub(super) fn not_put_back(address: &str, store: &Path) -> String {
     format!(
         "a write measurement of {address} was interrupted: some places hold test data, and the original data is in \
@@ -24,7 +24,7 @@ pub(super) fn to_be_put_back(address: &str, store: &Path) -> String {
     )
 }
 
-/// A warning about a dest that is written to all the same.
+/// A warning about a dest that is written to anyway.
 pub(crate) fn stays(warning: &str) -> String {
     format!("{warning}; data written now is kept then")
 }
@@ -38,7 +38,7 @@ pub(super) fn may_fit_later(address: &str, store: &Path) -> String {
     )
 }
 
-/// Somebody is writing to it.
+/// Another process is writing to it.
 pub(super) fn being_measured(address: &str) -> String {
     format!("a write measurement of {address} is in progress: some places hold test data until it ends")
 }

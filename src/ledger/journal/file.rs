@@ -13,10 +13,10 @@ use std::io::{self, BufReader};
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 
-/// Below this size a journal is not worth being written anew.
+/// Below this size a journal is not worth being written again.
 const COMPACT_BYTES: u64 = 256 << 10;
 
-/// A journal, open and locked against other processes (flock: advisory, gone with the process).
+/// A journal, open and locked against other processes (flock: advisory, released with the process).
 pub struct Journal {
     place: Place,
     file: File,
@@ -24,11 +24,11 @@ pub struct Journal {
     state: State,
     ended: Option<Ended>,
     seal: Seal,
-    /// Bytes that hold; the next line goes there.
+    /// Valid bytes; the next line goes there.
     len_bytes: u64,
-    /// Size from which on it is written anew.
+    /// Size from which on it is written again.
     pub(super) compact_bytes: u64,
-    /// Somewhere on the way to the disk something failed, and nobody knows what is on it.
+    /// Somewhere on the path to the disk something failed, and it is unknown what is on it.
     spoiled: bool,
 }
 
@@ -36,8 +36,7 @@ impl Journal {
     /// Begins a journal at `path`, where nothing may be. It has its name only once its first line is durable, so that
     /// no crash leaves half of one.
     ///
-    /// # Errors
-    /// Something is there already, another process is just making it, or the file system fails.
+    /// # Errors Something already exists, another process is just making it, or the file system fails.
     pub fn create(path: &Path, head: Head) -> Result<Self, Fault> {
         let place = free_place(RecordFile::Journal, path)?;
         let (journal, new) = Journal::begin(&place, head, State::default(), None)?;
@@ -45,12 +44,11 @@ impl Journal {
         Ok(Journal { file, compact_bytes: COMPACT_BYTES, ..journal })
     }
 
-    /// Opens the journal at `path` to go on with it, and cuts off what a crash left of its last line. `None`: there is
+    /// Opens the journal at `path` to continue it, and cuts off what a crash left of its last line. `None`: there is
     /// none.
     ///
-    /// # Errors
-    /// It is in use by another process, no journal, perhaps somebody else's, of a newer haul, damaged, or cannot be
-    /// written to.
+    /// # Errors It is in use by another process, no journal, perhaps another user's, of a newer haul, damaged, or
+    /// cannot be written to.
     pub fn open(path: &Path) -> Result<Option<(Self, Option<Torn>)>, Fault> {
         let Some((place, file)) = open_own(RecordFile::Journal, path)? else { return Ok(None) };
         let reading = read(BufReader::new(&file))?;
@@ -95,8 +93,8 @@ impl Journal {
 
     /// Claims that `durable` are on the dest and durable, and that `unread` could not be read. On return the claim is
     /// durable itself. Extents may be empty, overlap, and have been claimed before. Written in lines of a bounded
-    /// length, each durable before the next; now and then the file is written anew, so that its size is bounded by what
-    /// there is to say.
+    /// length, each durable before the next; periodically the file is written again, so that its size is bounded by
+    /// what there is to say.
     ///
     /// # Errors
     /// An extent is beyond the end of the copy; the file system fails. A line that did not fit on it is taken back;
@@ -117,7 +115,7 @@ impl Journal {
             self.append_record(&record)?;
         }
         if self.len_bytes > self.compact_bytes {
-            // Where it fails the old file is still there, whole: the copy goes on with that, and tries again later.
+            // Where it fails the old file is still there, whole: the copy continues that, and tries again later.
             if self.compact().is_err() {
                 self.compact_bytes = 2 * self.len_bytes;
             }
@@ -164,7 +162,7 @@ impl Journal {
         Ok(())
     }
 
-    /// Writes the file anew with no more than there is to say, and puts it in its place once it is durable. A crash
+    /// Writes the file again with no more than there is to say, and puts it in its place once it is durable. A crash
     /// leaves the one or the other.
     ///
     /// # Errors

@@ -42,7 +42,7 @@ pub struct Head {
     pub samples: Vec<Sample>,
 }
 
-/// What was found out about both sides before a copy is gone on with.
+/// What was found out about both sides before a copy is continued.
 #[derive(Clone, Copy, Debug)]
 pub struct Now<'a> {
     /// Bytes of the copy as it was asked for now.
@@ -92,7 +92,7 @@ impl Head {
         self.end().unwrap_or(0)
     }
 
-    /// Everything that forbids going on with the copy whose journal says `state`; empty where it may be gone on with.
+    /// Everything that forbids going on with the copy whose journal says `state`; empty where it may be continued.
     pub fn misfits(&self, state: &State, now: &Now<'_>) -> Vec<Misfit> {
         let mut found = self.source.misfits(Side::Source, now.source);
         found.extend(self.dest.misfits(Side::Dest, now.dest));

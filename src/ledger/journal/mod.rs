@@ -1,7 +1,7 @@
-//! The journal: which bytes of a copy are durable, so that it can be gone on with after anything.
+//! The journal: which bytes of a copy are durable, so that it can be continued after anything.
 //!
-//! docs/journal.md describes the format. Offsets count from the first byte of the copy. Whoever appends has made the
-//! bytes durable before: the journal believes it, and makes its own line durable before it says so.
+//! docs/user/journal.md describes the format. Offsets count from the first byte of the copy. The caller
+//! makes the bytes durable before it appends; the journal makes its own line durable before it returns.
 mod exchange;
 mod file;
 #[cfg(test)]

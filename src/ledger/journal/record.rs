@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 /// Most extents in a line, so that every line is bounded: 42 KiB where all numbers have twenty digits.
 pub(super) const EXTENTS_MAX: usize = 1000;
 
-/// What a regular destination file was when a copy ended in good order: whoever writes to it later changes that.
+/// What a regular destination file was when a copy ended in good order: a process that writes to it later changes that.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Ended {
     /// When it was last written to, RFC 3339 in UTC with nine digits of a second.

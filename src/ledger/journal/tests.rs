@@ -133,7 +133,7 @@ fn lines_that_are_lost_doubled_or_exchanged_are_never_believed() {
     for order in [&[0, 2, 3, 4][..], &[0, 1, 1, 2], &[0, 2, 1, 3], &[0, 1, 2, 4, 3]] {
         assert!(state_of(order).is_err(), "{order:?}");
     }
-    // At the very end nobody can tell it from a torn one.
+    // At the very end it cannot be distinguished from a torn one.
     assert_eq!(state_of(&[0, 1, 2, 2]).unwrap(), truths[2]);
     assert_eq!(state_of(&[0, 1, 3]).unwrap(), truths[1]);
 }
@@ -335,7 +335,7 @@ fn nothing_beyond_the_end_of_the_copy_is_claimed() {
 
 #[test]
 fn the_example_in_the_documents_is_a_journal() {
-    let page = include_str!("../../../docs/journal.md");
+    let page = include_str!("../../../docs/user/journal.md");
     let example = page.split("```json\n").nth(1).unwrap().split("```").next().unwrap();
     let reading = read(example.as_bytes()).unwrap();
     assert!(!reading.state.durable.is_empty() && !reading.state.unread.is_empty() && reading.torn.is_none());

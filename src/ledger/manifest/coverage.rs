@@ -3,8 +3,8 @@ use super::{Closing, Entry, Head};
 use crate::core::{BlockDigest, Extent, ExtentSet};
 use crate::ledger::FaultKind;
 
-/// Keeps the rules that writer and reader share. Its memory grows with the gaps between what it was told, not with
-/// the lines.
+/// Keeps the rules that writer and reader share. Its memory grows with the gaps between what it was given, not with the
+/// lines.
 pub(super) struct Coverage {
     block_bytes: u64,
     len_bytes: Option<u64>,

@@ -32,7 +32,8 @@ fn head(algorithm: HashKind, block_bytes: u64, len_bytes: u64) -> Head {
     }
 }
 
-/// A manifest of `bytes` with a whole digest. Blocks of zeros are told as runs where `runs` says so, else by digest.
+/// A manifest of `bytes` with a whole digest. Blocks of zeros are reported as runs where `runs` says so, else by
+/// digest.
 fn manifest(bytes: &[u8], algorithm: HashKind, block_bytes: u64, runs: bool, whole: bool) -> Manifest {
     let mut writer = Writer::create(Vec::new(), &head(algorithm, block_bytes, bytes.len() as u64)).unwrap();
     let mut run: Option<Extent> = None;

@@ -9,7 +9,7 @@ use std::io::{self, BufReader, BufWriter};
 use std::path::Path;
 
 /// A manifest that is written while the copy runs. It gets its name when it is complete and durable; before that it is
-/// gone when this is dropped. So whatever bears the name is a whole one.
+/// gone when this is dropped. So a file with that name is complete.
 pub struct ManifestFile {
     new: NewFile,
     /// The one that is replaced.

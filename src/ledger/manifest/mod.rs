@@ -1,7 +1,7 @@
 //! The manifest: what the bytes of a copy were, block by block.
 //!
-//! docs/manifest.md describes the format. Offsets count from the first byte of the copy, so that one manifest serves
-//! both sides.
+//! docs/user/manifest.md describes the format. Offsets count from the first byte of the copy, so that one manifest
+//! serves both sides.
 mod coverage;
 mod diff;
 #[cfg(test)]

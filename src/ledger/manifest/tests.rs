@@ -280,7 +280,7 @@ fn a_stream_may_have_only_one_short_block_and_only_at_its_end() {
 
 #[test]
 fn the_example_in_the_documents_is_a_manifest() {
-    let page = include_str!("../../../docs/manifest.md");
+    let page = include_str!("../../../docs/user/manifest.md");
     let example = page.split("```json\n").nth(1).unwrap().split("```").next().unwrap();
     let manifest = Manifest::load(example.as_bytes()).unwrap();
     assert!(manifest.closing.whole.is_some() && manifest.pieces().len() > 2 && !manifest.unread.is_empty());

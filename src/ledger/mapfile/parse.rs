@@ -5,7 +5,7 @@ use crate::ledger::lines::{Line, Lines};
 use crate::ledger::{Fault, FaultKind, RecordFile};
 use std::io::BufRead;
 
-/// The columns' names before the status line, which are written anew.
+/// The columns' names before the status line, which are written again.
 const COLUMNS: &str = "# current_pos";
 
 fn senseless<T>(words: String) -> Result<T, FaultKind> {

@@ -4,8 +4,7 @@ use crate::ledger::FaultKind;
 use proptest::prelude::*;
 
 /// Chapter 7 of the manual of ddrescue 1.27.
-const EXAMPLE: &str = "\
-# Mapfile. Created by GNU ddrescue version 1.27
+const EXAMPLE: &str = "# Mapfile. Created by GNU ddrescue version 1.27
 # Command line: ddrescue -d -c18 /dev/fd0 fdimage mapfile
 # Start time:   2015-07-21 09:37:44
 # Current time: 2015-07-21 09:38:19

@@ -11,7 +11,7 @@ const CONTENT_BYTES: usize = 1 << 20;
 const MARK: &[u8; 12] = b"haul measure";
 const NUMBER_END: usize = MARK.len() + 4;
 
-/// What one session writes: pieces that no other session writes and that nobody else has.
+/// What one session writes: pieces that no other session writes and that no other process has.
 #[derive(Clone)]
 pub struct Content(Vec<u8>);
 

@@ -25,7 +25,7 @@ pub struct Kept {
     digest: BlockDigest,
 }
 
-/// An undo journal that is being made: nothing may be written to the device yet. Dropped, it is gone.
+/// An undo journal in preparation: nothing may be written to the device yet. Dropping it removes it.
 pub struct UndoMaking {
     place: Place,
     new: NewFile,
@@ -37,8 +37,7 @@ pub struct UndoMaking {
 impl UndoMaking {
     /// Begins one that is to be at `path`, where none may be.
     ///
-    /// # Errors
-    /// One is there already, another process is making it, or the file system fails.
+    /// # Errors One already exists, another process is making it, or the file system fails.
     pub fn begin(path: &Path, head: Head) -> Result<Self, Fault> {
         let place = free_place(RecordFile::Undo, path)?;
         let new = NewFile::begin(&place).map_err(file_fault)?;
@@ -100,7 +99,7 @@ impl UndoMaking {
     }
 }
 
-/// An undo journal that is whole, locked against other processes (flock: advisory, gone with the process).
+/// An undo journal that is whole, locked against other processes (flock: advisory, released with the process).
 #[derive(Debug)]
 pub struct Undo {
     place: Place,
@@ -112,8 +111,7 @@ pub struct Undo {
 impl Undo {
     /// Opens the one at `path`; `None`: there is none.
     ///
-    /// # Errors
-    /// In use by another process, none of ours, of a newer haul, or damaged.
+    /// # Errors In use by another process, not a haul file, of a newer haul, or damaged.
     pub fn open(path: &Path) -> Result<Option<Self>, Fault> {
         let Some((place, file)) = open_own(RecordFile::Undo, path)? else { return Ok(None) };
         let mut lines = Lines::new(RecordFile::Undo, BufReader::new((&file).take(DATA_BYTES)));

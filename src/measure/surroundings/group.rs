@@ -1,9 +1,9 @@
-//! A memory control group: little memory for a file and for whoever reads beside it, on a machine that has much.
+//! A memory control group: little memory for a file and a concurrent reader, on a machine that has much.
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Groups of ours begin with this; the rest is the process.
+/// The groups of haul begin with this; the rest is the process.
 const NAME: &str = "haul-profile-";
 
 /// A memory control group, of either version. Dropping it removes it.

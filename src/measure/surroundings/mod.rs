@@ -1,8 +1,8 @@
-//! The machine as it is: a witness file, this program started again, and this program reading the disk as dd does.
+//! The machine as it is: a cached test file, this program started again, and this program reading the disk as dd does.
 //! Where a memory control group may be made, all three share one, so that a short read is felt on a machine that has
 //! much memory.
 mod group;
-mod witness;
+mod test_file;
 
 use super::{Memory, SystemUnderTest, Way};
 use crate::core::Extent;
@@ -17,27 +17,27 @@ use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
-use witness::Witness;
+use test_file::TestFile;
 
-/// Size of the witness, in bytes.
+/// Size of the test file, in bytes.
 const WITNESS_BYTES: u64 = 64 << 20;
 
-/// Memory of the group, in bytes: the witness, and about as much as a small machine has to spare for a copy.
+/// Memory of the group, in bytes: the test file, and about as much as a small machine has to spare for a copy.
 const GROUP_BYTES: u64 = 192 << 20;
 
-/// Without a group, no more than this is read in one way: the page cache of others is not ours, in bytes.
+/// Without a group, no more than this is read in one way: the page cache belongs to other processes, in bytes.
 const UNGROUPED_BYTES_MAX: u64 = 1 << 30;
 
-/// How often the witness is read again when the kernel let parts of it go at once.
+/// How often the test file is read again when the kernel let parts of it go at once.
 const WARMINGS: usize = 3;
 
-/// What of the witness in the page cache is all of it, as a share.
+/// What of the test file in the page cache is all of it, as a share.
 const WARM: f64 = 0.99;
 
-/// How long whoever reads may take to end and say how far it came.
+/// How long the reader may take to end and report its progress.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Bytes of a block of whoever reads.
+/// Bytes of a block of the reader.
 const BLOCK_BYTES: u64 = 1 << 20;
 
 /// The surroundings of a disk on this machine.
@@ -47,7 +47,7 @@ pub struct Around {
     disk: PathBuf,
     /// What may be read of it; begins and ends with whole blocks.
     extent: Extent,
-    witness: Witness,
+    test_file: TestFile,
     group: Result<Group, String>,
     reading: Option<Reading>,
 }
@@ -65,9 +65,9 @@ impl Around {
     /// SystemUnderTest in which `program`, which is haul, is started, and reads `disk` of so many bytes.
     ///
     /// # Errors
-    /// There is no place for the witness.
+    /// There is no place for the test file.
     pub fn new(program: &Path, disk: &Path, disk_bytes: u64) -> io::Result<Around> {
-        let witness = Witness::new(WITNESS_BYTES)?;
+        let test_file = TestFile::new(WITNESS_BYTES)?;
         let group = Group::new(GROUP_BYTES).map_err(|error| match error.kind() {
             io::ErrorKind::PermissionDenied => "only root can create a memory control group".to_owned(),
             _ => format!("no memory control group: {error}"),
@@ -77,12 +77,12 @@ impl Around {
         let most = if group.is_ok() { u64::MAX } else { UNGROUPED_BYTES_MAX };
         let len = ((disk_bytes - begin) / BLOCK_BYTES * BLOCK_BYTES).min(most);
         let (program, disk) = (program.to_owned(), disk.to_owned());
-        Ok(Around { program, disk, extent: Extent::new(begin, len), witness, group, reading: None })
+        Ok(Around { program, disk, extent: Extent::new(begin, len), test_file, group, reading: None })
     }
 
-    /// Bytes of the witness.
-    pub fn witness_bytes(&self) -> u64 {
-        self.witness.bytes()
+    /// Bytes of the test file.
+    pub fn test_file_bytes(&self) -> u64 {
+        self.test_file.bytes()
     }
 
     /// The memory that all of it happens in.
@@ -93,12 +93,12 @@ impl Around {
         }
     }
 
-    /// This program, with nothing to say and in the group, if there is one; it does not outlive us.
+    /// This program, with nothing to say and in the group, if there is one; it does not outlive haul.
     fn command(&self) -> io::Result<Command> {
         use std::os::unix::process::CommandExt;
         let mut command = Command::new(&self.program);
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-        // Signals of the terminal are for us; whoever reads is told by us.
+        // Signals of the terminal are for us; the reading process is signalled by us.
         command.process_group(0);
         sys::bind_to_parent(&mut command);
         if let Ok(group) = &self.group {
@@ -118,14 +118,14 @@ impl SystemUnderTest for Around {
     fn warm(&mut self) -> io::Result<f64> {
         let mut share = 0.0;
         for _ in 0..WARMINGS {
-            // Its pages are charged to the group of whoever reads it first.
-            self.witness.forget()?;
+            // Its pages are charged to the group of its first reader.
+            self.test_file.forget()?;
             let mut command = self.command()?;
-            let ended = command.args(["dd", "bs=1M"]).stdin(self.witness.reader()?).status()?;
+            let ended = command.args(["dd", "bs=1M"]).stdin(self.test_file.reader()?).status()?;
             if !ended.success() {
                 return Err(io::Error::other(format!("cannot read the cached test file: {ended}")));
             }
-            share = self.witness.share()?;
+            share = self.test_file.share()?;
             if share >= WARM {
                 break;
             }
@@ -134,7 +134,7 @@ impl SystemUnderTest for Around {
     }
 
     fn share(&mut self) -> io::Result<f64> {
-        self.witness.share()
+        self.test_file.share()
     }
 
     fn start(&mut self) -> io::Result<Duration> {
@@ -200,7 +200,7 @@ impl Drop for Around {
     }
 }
 
-/// Lets whoever reads end as on SIGINT, which dd takes for the wish to say how far it came; and what it said.
+/// Ends the reader as with SIGINT, on which dd reports its progress; returns its output.
 fn ended(child: &mut Child) -> io::Result<String> {
     let began = Instant::now();
     if child.try_wait()?.is_none() {
@@ -227,7 +227,7 @@ fn bytes_in(said: &str) -> Option<u64> {
     line.split_once(" byte")?.0.parse().ok()
 }
 
-/// Memory that is to be had without taking from anybody; 0 where the kernel does not say.
+/// Memory that is available without taking it from other processes; 0 where the kernel does not say.
 fn available_bytes() -> u64 {
     let text = fs::read_to_string("/proc/meminfo").unwrap_or_default();
     let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"));

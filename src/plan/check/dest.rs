@@ -17,8 +17,7 @@ pub(crate) fn dest(asked: &PlanInput) -> Result<()> {
                  you have permission to write (its group is often 'disk')."
             }
             _ => {
-                "Check the permissions of the file and its directory, and whether the file system is mounted \
-                read-only."
+                "Check the permissions of the file and its directory, and whether the file system is mounted read-only."
             }
         };
         return Err(Error::new(Kind::Open, format!("no permission to write to {}", named(Side::Dest, dest)))
@@ -28,7 +27,7 @@ pub(crate) fn dest(asked: &PlanInput) -> Result<()> {
     Ok(())
 }
 
-/// Refuses a file or device that somebody uses.
+/// Refuses a file or device that is in use.
 pub(crate) fn free(dest: &Facts) -> Result<()> {
     match dest.kind {
         EndpointKind::Block | EndpointKind::File if !dest.in_use.is_empty() => Err(in_use(dest)),
@@ -76,7 +75,7 @@ fn in_use(dest: &Facts) -> Error {
     let users: Vec<String> = dest.in_use.iter().map(user).collect();
     let system = dest.in_use.iter().any(|user| matches!(user, InUse::System { .. }));
     let advice = if system {
-        // Telling somebody to unmount / step by step would be no help.
+        // Advice to unmount / step by step would be no help.
         "To overwrite it, boot another system, from a USB stick or over the network.".to_owned()
     } else {
         let mut steps: Vec<String> = Vec::new();

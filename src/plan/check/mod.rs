@@ -1,4 +1,4 @@
-//! Refuses, before anything is written, what cannot be meant and what would be a mistake.
+//! Refuses, before anything is written, what is invalid and what would be a mistake.
 mod dest;
 mod range;
 mod ranges;

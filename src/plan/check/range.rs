@@ -16,7 +16,7 @@ pub(crate) struct Range {
 }
 
 impl Range {
-    /// The bytes on `side`: to the end of all offsets where nobody knows how many.
+    /// The bytes on `side`: to the largest offset where the number is unknown.
     pub(crate) fn extent(&self, side: Side) -> Extent {
         let offset = self.offset(side);
         Extent::new(offset, self.len.unwrap_or(u64::MAX - offset))
@@ -72,7 +72,7 @@ pub(crate) fn range(asked: &PlanInput) -> Result<Range> {
 
 /// Bytes in the source, where they can be known before its end.
 fn source_len(source: &Facts) -> Option<u64> {
-    // Files of these say 0 or 4096 bytes and are longer or shorter; only reading tells.
+    // Files of these say 0 or 4096 bytes and are longer or shorter; only reading shows.
     let made_up = matches!(
         source.filesystem.as_deref(),
         Some("proc" | "sysfs" | "debugfs" | "tracefs" | "cgroup" | "cgroup2" | "configfs" | "securityfs")

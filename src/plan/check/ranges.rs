@@ -3,7 +3,7 @@ use crate::core::{EndpointKind, Error, Kind, Portion, Result, Side};
 use crate::plan::asked::{PlanInput, named};
 use crate::plan::{When, words};
 
-/// Refuses ranges that a side does not have, and what cannot be had of ranges.
+/// Refuses ranges that a side does not have, and what is not available of ranges.
 pub(crate) fn ranges(asked: &PlanInput) -> Result<()> {
     let Some(ranges) = &asked.options.ranges else { return Ok(()) };
     goes_together(asked)?;

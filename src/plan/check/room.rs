@@ -13,7 +13,7 @@ pub(in crate::plan) fn room(asked: &PlanInput, range: &Range, engines: &Engines,
         EndpointKind::Block => on_device(asked, range, notes),
         EndpointKind::File => {
             fat(asked, range)?;
-            // Shared extents take no room, and whether they can be shared only the try tells.
+            // Shared extents take no room, and whether they can be shared only an attempt shows.
             if engines.engine == EngineKind::Reflink { Ok(()) } else { on_file_system(asked, range, notes) }
         }
         _ => Ok(()),

@@ -1,4 +1,4 @@
-//! Where a place that cannot be read can be gone around.
+//! Where a place that cannot be read can be skipped.
 use crate::core::{Error, Kind, Order, Result};
 use crate::plan::asked::PlanInput;
 

@@ -60,7 +60,7 @@ fn numbers(asked: &PlanInput) -> Result<()> {
     Ok(())
 }
 
-/// What `--reflink always` cannot go with, because no byte passes through us.
+/// What `--reflink always` cannot go with, because no byte is transferred to haul.
 fn reflink(asked: &PlanInput) -> Result<()> {
     let conflict = |option: &str, why: &str| {
         let what = format!("--reflink always shares extents and reads no data; {option} {why}");

@@ -145,7 +145,7 @@ fn wish(asked: &PlanInput, range: &Range, side: Side) -> Result<Wish> {
     yes("the file system supports direct I/O, which is faster")
 }
 
-/// Alignment of offsets for direct I/O; `None` where it cannot be had.
+/// Alignment of offsets for direct I/O; `None` where it is not available.
 fn alignment(facts: &Facts) -> Option<u32> {
     let direct = facts.direct?;
     let align = direct.offset_bytes.max(facts.logical_block_bytes);

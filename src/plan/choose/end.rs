@@ -1,4 +1,4 @@
-//! What becomes of the dest before and after: made, emptied, allocated, ended, flushed.
+//! What happens to the dest before and after: made, emptied, allocated, ended, flushed.
 use super::{Engines, Holes};
 use crate::core::PlanNotes;
 use crate::core::{EndpointKind, EngineKind, Existing, Extent, Side};
@@ -6,7 +6,7 @@ use crate::plan::asked::{PlanInput, in_memory};
 use crate::plan::check::Range;
 use crate::plan::numbers::PREALLOCATE_BYTES_MIN;
 
-/// What becomes of the dest before and after.
+/// What happens to the dest before and after.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ends {
     pub(crate) existing: Existing,
@@ -15,7 +15,7 @@ pub(crate) struct Ends {
     pub(crate) durable: bool,
 }
 
-/// Chooses what becomes of the dest before and after the copy.
+/// Chooses what happens to the dest before and after the copy.
 pub(crate) fn end(asked: &PlanInput, range: &Range, holes: &Holes, engines: &Engines, notes: &mut PlanNotes) -> Ends {
     let (existing, set_end) = file_end(asked, range, notes);
     let preallocate = preallocate(asked, range, holes, engines, existing);
@@ -61,8 +61,7 @@ fn file_end(asked: &PlanInput, range: &Range, notes: &mut PlanNotes) -> (Existin
             Side::Dest,
             "destination file",
             "only what differs",
-            "--delta; it becomes identical to the \
-            source",
+            "--delta; it becomes identical to the source",
         );
         return (Existing::Keep, true);
     }
@@ -77,8 +76,7 @@ fn file_end(asked: &PlanInput, range: &Range, notes: &mut PlanNotes) -> (Existin
                 Side::Dest,
                 "destination file",
                 "only the range changes",
-                "--skip, --seek or --count was \
-                given",
+                "--skip, --seek or --count was given",
             );
         }
     }
@@ -110,6 +108,6 @@ fn preallocate(asked: &PlanInput, range: &Range, holes: &Holes, engines: &Engine
         && !holes.ask
         && holes.detect_bytes.is_none()
         && engines.engine != EngineKind::Reflink
-        // What is there already is allocated, and its holes are somebody's.
+        // What already exists is allocated, and its holes belong to other data.
         && (existing != Existing::Keep || asked.dest.size.is_some_and(|size| range.seek >= size))
 }

@@ -97,11 +97,7 @@ fn no_offload(asked: &PlanInput, range: &Range, overlap: Option<Overlap>) -> Opt
         .or_else(|| says(nodes[0] != nodes[1] && !names, "source and destination are different devices"))
         .or_else(|| says(asked.dest.queue.copy_max_bytes == 0, "the destination does not support offloaded copies"))
         .or_else(|| {
-            says(
-                names && asked.source.copy_name.is_none(),
-                "the source has no identifier that the \
-            destination can use",
-            )
+            says(names && asked.source.copy_name.is_none(), "the source has no identifier that the destination can use")
         })
         .or_else(|| {
             let one_name = names && nodes[0] != nodes[1] && asked.source.copy_name == asked.dest.copy_name;
@@ -155,11 +151,7 @@ fn no_reflink(asked: &PlanInput, range: &Range, overlap: Option<Overlap>) -> Opt
         .or_else(|| cannot(Side::Source, source))
         .or_else(|| cannot(Side::Dest, dest))
         .or_else(|| {
-            says(
-                source.filesystem != dest.filesystem || apart(source, dest),
-                "they are on different file \
-            systems",
-            )
+            says(source.filesystem != dest.filesystem || apart(source, dest), "they are on different file systems")
         })
         .or_else(|| unaligned(asked, range))
 }

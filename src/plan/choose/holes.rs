@@ -1,4 +1,4 @@
-//! What becomes of zeros.
+//! What happens to zeros.
 use super::Engines;
 use crate::core::PlanNotes;
 use crate::core::{EndpointKind, EngineKind, Result, Side, Zeros};
@@ -7,13 +7,13 @@ use crate::plan::asked::PlanInput;
 use crate::plan::check::{Overlap, Range};
 use crate::plan::numbers::{DETECT_BLOCK_BYTES, DETECT_FILE_BYTES};
 
-/// What becomes of zeros.
+/// What happens to zeros.
 #[derive(Clone, Debug)]
 pub(crate) struct Holes {
     pub(crate) zeros: Zeros,
     /// The source is asked for its holes.
     pub(crate) ask: bool,
-    /// Zeros are looked for in data, in pieces of this many bytes.
+    /// Zeros are searched for in data, in pieces of this many bytes.
     pub(crate) detect_bytes: Option<u32>,
     /// Choice and reason; `None`: there are no zeros to tell of.
     told: Option<(String, &'static str)>,
@@ -28,8 +28,8 @@ impl Holes {
     }
 }
 
-/// Chooses what becomes of zeros. That a device discarded something does not mean that it reads as zeros:
-/// facts are sparse only where it does.
+/// Chooses what happens to zeros. That a device discarded something does not mean that it reads as zeros: facts are
+/// sparse only where it does.
 pub(crate) fn holes(
     asked: &PlanInput,
     range: &Range,

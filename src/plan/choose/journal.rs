@@ -8,8 +8,7 @@ use crate::plan::{Delta, JournalWish};
 
 /// Chooses whether a journal is kept: always where that makes sense, unless it was forbidden.
 ///
-/// # Errors
-/// Usage where one was asked for, or is to be gone on with, and there can be none.
+/// # Errors Usage where one was asked for, or is to be continued, and there can be none.
 pub(crate) fn journal(
     asked: &PlanInput,
     range: &Range,
@@ -66,7 +65,7 @@ pub(crate) fn journal(
     }
 }
 
-/// Why no journal could ever be gone on with.
+/// Why no journal could ever be continued.
 fn impossible(
     asked: &PlanInput,
     range: &Range,

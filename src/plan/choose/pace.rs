@@ -36,7 +36,7 @@ pub(crate) fn pace(
     // Block sizes that we choose are whole pages too. Both are powers of two, so the larger is a multiple of the other.
     let unit = align.max(PAGE_BYTES);
     let is_sync = engines.moving() == EngineKind::Sync;
-    // What comes from the page cache moves no head.
+    // What comes from the page cache is an SSD.
     let is_cached = reach.access[Side::Source.index()].cache != Cache::Direct && mostly_cached(asked.source, range.len);
     let ground = if is_sync || is_cached { None } else { one_ground(asked) };
     let start = start(asked, is_sync);
@@ -163,7 +163,7 @@ fn start(asked: &PlanInput, is_sync: bool) -> Start {
     }
 }
 
-/// Where a copy begins whose disks nobody has tuned: what suits a single head, which loses by more, and costs others
+/// Where a copy begins whose disks are not tuned: what suits a single head, which loses by more, and costs others
 /// little until they have more. What is known to work on many requests at once begins higher.
 fn usual_start(asked: &PlanInput) -> Start {
     let transport = |side: Side| asked.facts(side).identity.transport.as_deref();
@@ -285,7 +285,7 @@ fn own_block(asked: &PlanInput, start: &Start, unit: u32) -> (u32, String) {
     (block, because)
 }
 
-/// The longest command of a side that is reached by commands: nobody splits those.
+/// The longest command of a side that is reached by commands: those are not split.
 fn command_bytes_max(asked: &PlanInput) -> Option<u32> {
     let through = Side::BOTH.into_iter().filter(|side| asked.through(*side).is_some());
     through.map(|side| asked.facts(side).queue.max_request_bytes).filter(|bytes| *bytes > 0).min()

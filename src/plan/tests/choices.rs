@@ -162,7 +162,7 @@ fn overlapping_ranges_go_the_way_that_reads_before_it_overwrites() {
     let sparse = Facts { sparse: true, ..file("a", 1, GIB) };
     let plan = made(&range(0, 4096, 10 * MIB), &sparse, &sparse);
     assert_eq!((plan.dest.access.existing, plan.ask_holes, plan.engine), (Existing::Keep, false, EngineKind::Ring));
-    // Side by side in one file is an ordinary copy, through one cache all the same.
+    // Side by side in one file is an ordinary copy, through one cache anyway.
     let plan = made(&range(100, GIB / 2, 10 * MIB), &sparse, &sparse);
     assert_eq!((plan.direction, plan.write_order), (Direction::Forward, WriteOrder::Any));
     assert_eq!(caches(&plan), [Cache::DroppedByKernel; 2]);
@@ -179,7 +179,7 @@ fn zeros_become_what_the_dest_can_make_of_them() {
     let odd = Options { seek_bytes: Some(100), count_bytes: Some(MIB), ..always.clone() };
     let stream = Options { sparse: When::Always, ..part.clone() };
     let fat = Facts { filesystem: Some("exfat".to_owned()), ..file("b", 2, 9) };
-    // Options, source, dest; zeros, holes asked for, zeros looked for.
+    // Options, source, dest; zeros, holes asked for, zeros searched for.
     let table = [
         (&options(), &sparse, new_file("b"), Zeros::Leave, true, None),
         (&options(), &sparse, file("b", 2, 9), Zeros::Leave, true, None),

@@ -1,4 +1,4 @@
-//! Whether a journal is kept, and what becomes of the dest of a copy that is gone on with.
+//! Whether a journal is kept, and what happens to the dest of a copy that is continued.
 use super::*;
 use crate::core::{Existing, HashKind, Zeros};
 

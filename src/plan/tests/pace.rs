@@ -88,7 +88,7 @@ fn what_was_asked_for_is_taken_and_the_other_fits_into_memory() {
         assert_eq!(plan.tuning, Tuning::fixed(block, depth));
         assert!(plan.notes.warnings.is_empty(), "{:?}", plan.notes.warnings);
     }
-    // The queue depth is still looked for.
+    // The queue depth is still searched for.
     for (block, in_flight) in [(4 << 20, 2), (4096, 32)] {
         let Tuning { limits, adaptive, block_bytes_min, block_bytes_max, .. } =
             made(&asked(Some(block), None), &from, &to).tuning;

@@ -165,8 +165,8 @@ fn holds(plan: &Decision, asked: &Options, source: &Facts, dest: &Facts) {
         (plan.engine == EngineKind::Reflink) == (asked.reflink != When::Always && plan.engine_instead.is_some());
     assert!(reserve || asked.reflink == When::Always && plan.engine_instead.is_none());
     assert!(plan.engine != EngineKind::Reflink || plan.len.is_some_and(|len| len > 0), "length 0 would clone it all");
-    // Nothing is emptied but a file that is there and becomes its source; what is not written may only be left where
-    // it reads as zeros.
+    // Nothing is emptied but an existing file and becomes its source; what is not written may only be left where it
+    // reads as zeros.
     let emptied = plan.dest.access.existing == Existing::Truncate;
     let range = asked.skip_bytes.or(asked.seek_bytes).or(asked.count_bytes).is_some();
     assert!(!emptied || dest.kind == EndpointKind::File && dest.exists && !range && plan.set_end);

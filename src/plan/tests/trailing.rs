@@ -21,7 +21,7 @@ fn a_fixed_disk_without_a_head_is_read_back_behind_the_writer() {
     let plan = made(&verified(), &disk(1, 8 * GIB), &fixed(2, 8 * GIB));
     assert_eq!(window(&plan), Some(GIB));
     assert!(why(&plan, "read back").starts_with("1 GiB behind the writer"), "{}", why(&plan, "read back"));
-    // A source that moves its head is all the slower, and nobody else reads from it.
+    // A source that is rotational is all the slower, and no other process reads from it.
     let mut slow = disk(1, 8 * GIB);
     slow.queue.rotational = Some(true);
     assert_eq!(window(&made(&verified(), &slow, &fixed(2, 8 * GIB))), Some(GIB));

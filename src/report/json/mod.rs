@@ -1,6 +1,6 @@
-//! Plan, outcome and devices for programs. `docs/json.md` says what each field means. Names end in their unit; a field
-//! without a value is `null`, never missing. Within a schema version fields may be added; none is renamed, and none
-//! changes its meaning.
+//! Plan, outcome and devices for programs. `docs/user/json.md` says what each field means. Names end in their unit; a
+//! field without a value is `null`, never missing. Within a schema version fields may be added; none is renamed, and
+//! none changes its meaning.
 mod damage;
 mod dests;
 mod devices;

@@ -96,7 +96,7 @@ fn journal(kept: &Kept) -> impl Serialize {
     }
 }
 
-/// To the microsecond: more digits would claim a precision that nobody needs.
+/// To the microsecond: more digits would claim a precision that is not needed.
 fn rfc_3339(time: SystemTime) -> Option<String> {
     jiff::Timestamp::try_from(time).ok().map(|time| format!("{time:.6}"))
 }

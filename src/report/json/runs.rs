@@ -1,4 +1,4 @@
-//! What is told in runs of bytes: where sides differ, what could not be read, what was read back.
+//! What is reported in runs of bytes: where sides differ, what could not be read, what was read back.
 use super::object;
 use crate::core::{Differences, Extent, Ranges, Unread, Verified};
 use serde::Serialize;
@@ -45,7 +45,7 @@ pub(super) fn differences(found: &Differences) -> impl Serialize + use<> {
     }
 }
 
-/// What could not be read on a side; offsets count from its first byte. `None`: no read failed that was gone around.
+/// What could not be read on a side; offsets count from its first byte. `None`: no read failed that was skipped.
 pub(super) fn unread(unread: &Unread) -> Option<impl Serialize + use<>> {
     (unread.failed_reads > 0).then(|| {
         object! {
@@ -59,7 +59,7 @@ pub(super) fn unread(unread: &Unread) -> Option<impl Serialize + use<>> {
     })
 }
 
-/// What came of reading the dest back. Offsets count from the first byte of the copy; runs are of whole blocks.
+/// The result of reading the dest back. Offsets count from the first byte of the copy; runs are of whole blocks.
 pub(super) fn verified(verified: &Verified) -> impl Serialize {
     object! {
         complete: verified.complete,

@@ -136,9 +136,9 @@ fn every_field_is_documented() {
     keys(&report, &mut found);
     keys(&planned, &mut found);
     keys(&value(&devices(&example_devices::devices(), &[ScsiDevice::default()])), &mut found);
-    let document = include_str!("../../../docs/json.md");
+    let document = include_str!("../../../docs/user/json.md");
     assert!(found.len() > 100, "{}", found.len());
     for key in found {
-        assert!(document.contains(&format!("`{key}`")), "docs/json.md does not know {key}");
+        assert!(document.contains(&format!("`{key}`")), "docs/user/json.md does not know {key}");
     }
 }

@@ -7,7 +7,7 @@ const NOTHING: Option<()> = None;
 /// A list that is empty for the same reason.
 const NONE: [(); 0] = [];
 
-/// Why there is no outcome to be told.
+/// Why there is no outcome to be reported.
 #[derive(Clone, Copy, Debug)]
 pub enum Unbegun<'a> {
     /// It was refused, or something failed.

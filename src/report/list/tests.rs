@@ -35,7 +35,8 @@ fn a_device_that_is_not_as_it_was_says_so_and_what_to_do() {
     let text = bare(&[device], 80);
     assert!(text.lines().all(|line| columns(line) <= 80), "{text}");
     let text = flowing(&text.replace('│', ""));
-    let told = "DATA MODIFIED: a write measurement was interrupted; haul tune --restore /dev/nvme0n1 restores 33.6 MB from /srv/state/haul/S5.undo";
+    let told = "DATA MODIFIED: a write measurement was interrupted; haul tune --restore /dev/nvme0n1 restores 33.6 \
+        MB from /srv/state/haul/S5.undo";
     assert!(text.contains(told), "{text}");
     assert!(text.contains("held by dm-0 write measurement in progress"), "{text}");
 }

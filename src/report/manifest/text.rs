@@ -26,11 +26,7 @@ pub fn shown(shown: &Shown) -> String {
     rows.row("unread", runs(&shown.unread));
     rows.row(
         "whole",
-        shown.whole.clone().unwrap_or_else(|| {
-            "no digest of all data: it was copied in several \
-        runs"
-                .to_owned()
-        }),
+        shown.whole.clone().unwrap_or_else(|| "no digest of all data: it was copied in several runs".to_owned()),
     );
     rows.lines()
 }

@@ -5,7 +5,7 @@ use plotters::coord::ranged1d::{KeyPointHint, NoDefaultFormatting, Ranged, Value
 use std::ops::Range;
 use std::time::Duration;
 
-/// What is measured along an axis; it decides where marks stand and what they are called.
+/// What is measured along an axis; it decides where marks are and what they are called.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Quantity {
     /// Seconds, evenly.
@@ -78,7 +78,7 @@ impl Axis {
         (self.from, self.to)
     }
 
-    /// Where round numbers stand, about `most` of them.
+    /// The positions of round numbers, about `most` of them.
     pub(super) fn marks(&self, most: u32) -> Vec<f64> {
         let rough = (self.to - self.from) / f64::from(most.max(1));
         let step = match self.quantity {
@@ -165,7 +165,7 @@ impl ValueFormatter<f64> for Marked {
     }
 }
 
-/// Where a value stands: itself, or its logarithm.
+/// The position of a value: itself, or its logarithm.
 pub(super) fn place(quantity: Quantity, value: f64) -> f64 {
     match quantity {
         Quantity::BlockSize => value.max(1.0).log2(),

@@ -30,7 +30,7 @@ const CURVES: [(RGBColor, RGBColor); 7] = [
 /// Lines of the grid, and letters.
 const GRID: (RGBColor, RGBColor) = (RGBColor(0xe1, 0xe5, 0xea), RGBColor(0x2c, 0x33, 0x3b));
 const LETTERS: (RGBColor, RGBColor) = (RGBColor(0x5b, 0x65, 0x70), RGBColor(0x9a, 0xa5, 0xb1));
-/// The page around the charts: ground, ink, stripe, the shadow of what goes on beyond an edge, what is bad.
+/// The page around the charts: ground, ink, stripe, the shadow of what continues beyond an edge, what is bad.
 const PAGE: [(&str, &str, &str); 5] = [
     ("ground", "#fff", "#14181d"),
     ("ink", "#1c2128", "#e4e8ec"),
@@ -59,7 +59,7 @@ pub struct Curve {
     pub colour: usize,
     /// How they are shown.
     pub shape: Shape,
-    /// Where they stand, as values of both axes.
+    /// Their positions, as values of both axes.
     pub points: Vec<(f64, f64)>,
 }
 
@@ -73,7 +73,7 @@ impl Curve {
 /// Curves over the same two axes.
 #[derive(Clone, Debug)]
 pub struct Chart {
-    /// What it shows, for whoever cannot see it.
+    /// What it shows, for readers who cannot see it.
     pub label: String,
     /// The axis below.
     pub across: Axis,
@@ -147,7 +147,7 @@ impl Chart {
         Ok(())
     }
 
-    /// Where a point stands; `None` of what is no number. What lies outside stands at the edge.
+    /// The position of a point; `None` of what is no number. What lies outside stands at the edge.
     fn placed(&self, (x, y): (f64, f64)) -> Option<(f64, f64)> {
         let on = |axis: &Axis, value| {
             let (from, to) = axis.ends();

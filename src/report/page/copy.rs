@@ -8,7 +8,7 @@ use crate::plan::Verbosity;
 use crate::report::{text, units};
 use std::time::{Duration, SystemTime};
 
-/// More points than these cannot be told apart on a screen.
+/// More points than these cannot be distinguished on a screen.
 const PIECES_MAX: u32 = 160;
 /// The shortest piece whose rate says something, and whose waiting does: the engine shares that out by 250 ms.
 const RATE_PIECE: Duration = Duration::from_millis(90);
@@ -19,7 +19,7 @@ const WAIT_PIECE: Duration = Duration::from_millis(750);
 pub struct CopyFound<'a> {
     /// What was decided.
     pub decision: &'a Decision,
-    /// What came of it.
+    /// The result of it.
     pub outcome: &'a Outcome,
     /// How it went.
     pub series: &'a Series,
@@ -42,11 +42,9 @@ pub fn copy(found: CopyFound<'_>) -> String {
     page.headline = capital(&bare(&text::headline(plan, outcome)));
     match &outcome.ended {
         Ended::Complete => {}
-        Ended::Interrupted(_) => page.warnings.push(
-            "Interrupted: the report covers the part copied so \
-            far."
-                .to_owned(),
-        ),
+        Ended::Interrupted(_) => {
+            page.warnings.push("Interrupted: the report covers the part copied so far.".to_owned())
+        }
         Ended::OutOfTime => {
             page.warnings.push("Stopped by --time: the copy is incomplete.".to_owned());
         }
@@ -173,7 +171,7 @@ fn from_end_to_end(moved: &[Piece]) -> String {
     format!("{first} in the first tenth of the time, {last} in the last")
 }
 
-/// Nothing where the order is not that of places: the rest of a copy that was gone on with.
+/// Nothing where the order is not that of places: the rest of a copy that was continued.
 fn over_place(found: CopyFound<'_>, rates: &[Piece]) -> Option<Figure> {
     if found.outcome.kept.as_ref().is_some_and(|kept| kept.already_bytes > 0) {
         return None;

@@ -30,7 +30,7 @@ pub const MARK: &str = "<!DOCTYPE html>\n<!-- a report of haul -->\n";
 #[derive(Debug, Serialize)]
 pub(crate) struct Page {
     pub(crate) title: String,
-    /// What came of it, in one sentence.
+    /// The result of it, in one sentence.
     pub(crate) headline: String,
     /// When it began, in UTC.
     pub(crate) when: String,
@@ -52,7 +52,7 @@ pub(crate) struct Page {
 /// A chart with the table of its numbers.
 #[derive(Debug, Serialize)]
 pub(crate) struct Figure {
-    /// For links, and for whoever looks for it by a program.
+    /// For links, and for programs that search for it.
     pub(crate) id: &'static str,
     pub(crate) title: String,
     /// What it comes to, in a sentence; empty where the headline has said it.

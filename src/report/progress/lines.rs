@@ -1,4 +1,4 @@
-//! Progress as JSON, an object a line: documented in `docs/json.md`.
+//! Progress as JSON, an object a line: documented in `docs/user/json.md`.
 use super::dests::DestView;
 use super::view::View;
 use crate::core::{Phase, Plan};

@@ -16,7 +16,7 @@ const ESTIMATING: Duration = Duration::from_secs(20);
 /// Samples nearer to each other than this are one: a rate of less would be noise.
 const SPACING: Duration = Duration::from_millis(50);
 
-/// When nothing has moved for as long, that is said: disks that retry a bad sector are silent for half a minute.
+/// When nothing has moved for as long, that is reported: disks that retry a bad sector are silent for half a minute.
 const STALL: Duration = Duration::from_secs(3);
 
 /// A side is slower when the share of time spent waiting for it is as much greater than the other's.

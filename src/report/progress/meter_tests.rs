@@ -197,7 +197,7 @@ fn the_time_left_knows_of_what_is_ahead() {
     let ahead = left(steady(Some(600 * MIB), 3 * MIB, 20).estimated(Some(two_zones(600 * MIB))));
     assert!((ahead / 380.0 - 1.0).abs() < 0.02, "{ahead}");
     assert_eq!(left(steady(Some(600 * MIB), 3 * MIB, 20)), 180.0);
-    // Twice as fast as estimated, and so it goes on.
+    // Twice as fast as estimated, and so it continues.
     let faster = left(steady(Some(600 * MIB), 6 * MIB, 20).estimated(Some(two_zones(600 * MIB))));
     assert!((faster / 180.0 - 1.0).abs() < 0.02, "{faster}");
 }

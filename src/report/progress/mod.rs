@@ -88,7 +88,7 @@ impl Progress {
         let (messages, inbox) = channel();
         let observer = shared.clone();
         let thread = thread::Builder::new().name("progress".to_owned()).spawn(move || observer.run(&inbox));
-        // Without the thread nothing is shown but the status line, and the copy goes on.
+        // Without the thread nothing is shown but the status line, and the copy continues.
         Progress { shared, messages, thread: Mutex::new(thread.ok()) }
     }
 
@@ -134,7 +134,7 @@ pub fn last_line(report: &impl Serialize) -> String {
 impl Observer for Progress {
     fn hear(&self, event: &Event<'_>) {
         let Some(said) = Said::of(event) else { return };
-        // Fails only after the end, when nobody looks any more.
+        // Fails only after the end, when the display has ended.
         let _ = self.messages.send(Message::Said(said, self.shared.began.elapsed()));
     }
 }
@@ -199,7 +199,7 @@ impl Shared {
                 self.screen.write(&plain::lines(&self.look(), &self.dest, &[]));
             }
             (ProgressStyle::Silent, _) => {}
-            // Who wants no progress wants to know all the same what is wrong.
+            // Errors are shown even without progress.
             (_, said) => {
                 if let Some(text) = said.text() {
                     self.screen.write(&text);

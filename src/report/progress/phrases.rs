@@ -26,7 +26,7 @@ pub(super) fn rates(view: &View) -> String {
 }
 
 fn both(view: &View, source: &str, dest: &str) -> String {
-    if view.comparing { format!("source {source}, dest {dest}") } else { format!("read {source}, write {dest}") }
+    if view.comparing { format!("source {source}, destination {dest}") } else { format!("read {source}, write {dest}") }
 }
 
 /// The same without means, for narrow terminals.
@@ -40,7 +40,7 @@ pub(super) fn rate_of_writes(view: &View) -> String {
     units::rate_at_a_glance(view.write.now_per_s)
 }
 
-/// `12 s left`; `None` where nobody can tell.
+/// `12 s left`; `None` if unknown.
 pub(super) fn left(view: &View) -> Option<String> {
     match view.stalled {
         Some(_) => None,

@@ -1,4 +1,4 @@
-//! Lines now and then, for logs, and the status line.
+//! Lines periodically, for logs, and the status line.
 use super::dests::DestView;
 use super::phrases::{amount, holdup, left, percent, rates, unread};
 use super::view::View;

@@ -17,7 +17,7 @@ pub(super) enum Said {
 }
 
 impl Said {
-    /// The event, if it is one to be told.
+    /// The event, if it is one to be reported.
     pub(super) fn of(event: &Event<'_>) -> Option<Self> {
         Some(match *event {
             Event::Began(phase) => Said::Began(phase),

@@ -48,7 +48,7 @@ impl Screen {
         bar.set_message(coloured(bar::lines(view, dest, dests, bars::columns() + 1), choice));
     }
 
-    /// Writes whole lines, above the bar where there is one. A reader that went away is nobody's business here.
+    /// Writes whole lines, above the bar where there is one. A reader that went away is no error here.
     pub(super) fn write(&self, text: &str) {
         let write = || {
             let mut sink = self.sink.lock().unwrap_or_else(PoisonError::into_inner);

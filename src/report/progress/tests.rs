@@ -56,9 +56,9 @@ fn json_lines_begin_with_start_and_end_with_the_summary() {
     assert_eq!(lines[5]["error"]["offset_bytes"], 1 << 30);
     assert_eq!(lines[6]["copied_bytes"], 1 << 20);
     assert_eq!(lines[7]["status"], "complete");
-    let document = include_str!("../../../docs/json.md");
+    let document = include_str!("../../../docs/user/json.md");
     for key in lines[..7].iter().flat_map(|line| line.as_object().unwrap().keys()) {
-        assert!(document.contains(&format!("`{key}`")), "docs/json.md does not know {key}");
+        assert!(document.contains(&format!("`{key}`")), "docs/user/json.md does not know {key}");
     }
 }
 

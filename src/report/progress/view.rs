@@ -26,13 +26,13 @@ pub(super) struct View {
     pub(super) hole_bytes: u64,
     /// Of the copied bytes, those of earlier runs.
     pub(super) already_bytes: u64,
-    /// Logical blocks that could not be read and were gone around.
+    /// Logical blocks that could not be read and were skipped.
     pub(super) unread_sectors: u64,
     /// Of data from the source.
     pub(super) read: Speed,
     /// Of data to the dest.
     pub(super) write: Speed,
-    /// `None`: nobody can tell.
+    /// `None`: unknown.
     pub(super) left: Option<Duration>,
     /// The side that holds the copy back at present, where one clearly does.
     pub(super) slower: Option<Side>,

@@ -2,7 +2,7 @@
 use crate::core::{Error, Kind, Side};
 use std::io;
 
-/// A sentence or two for whoever reads the error; empty where nothing sensible can be said.
+/// A sentence or two for the reader of the error; empty where nothing sensible can be said.
 pub(crate) fn advice(error: &Error) -> &str {
     if error.source.as_ref().and_then(io::Error::raw_os_error) == Some(libc::EFBIG) {
         return "A limit of this process (ulimit -f) or of the file system forbids a file of that size. Raise the \
@@ -24,8 +24,7 @@ fn of_request(error: &Error) -> &'static str {
         }
         (Kind::NoSpace, _) => "Free space on its file system, or choose another one.",
         (Kind::EndedEarly, _) => {
-            "The source became shorter during the copy. Copy it again when no program writes to \
-            it."
+            "The source became shorter during the copy. Copy it again when no program writes to it."
         }
         (Kind::BrokenPipe, _) => "The program that read from the pipe ended before the copy.",
         (Kind::Io, Some(Side::Source)) if on_device => {

@@ -26,7 +26,7 @@ pub fn confirm(plan: &Plan, source: &Facts, dest: &Facts) -> String {
     text + "Type \"yes\" to continue, anything else to stop: "
 }
 
-/// The question what is to become of an unfinished copy; `what` says which, as a clause.
+/// The question what to do with an unfinished copy; `what` says which, as a clause.
 pub fn waiting_copy(what: &str, can_resume: bool) -> String {
     let go_on = if can_resume { "\"continue\" to resume it, " } else { "" };
     let text = paragraph(&printable(&format!("{what}.")));
@@ -35,8 +35,7 @@ pub fn waiting_copy(what: &str, can_resume: bool) -> String {
 
 /// Asks and waits for a line. True for `yes` and nothing else, in any case; the end of the input is a no.
 ///
-/// # Errors
-/// What reading the answer or writing the question said.
+/// # Errors The error of reading the answer or writing the question.
 pub fn ask(question: &str, input: &mut impl BufRead, out: &mut impl Write) -> io::Result<bool> {
     Ok(answer(question, input, out)? == "yes")
 }
@@ -51,13 +50,13 @@ pub fn answer(question: &str, input: &mut impl BufRead, out: &mut impl Write) ->
     let mut answer = Vec::new();
     input.by_ref().take(ANSWER_BYTES_MAX).read_until(b'\n', &mut answer)?;
     if !answer.ends_with(b"\n") {
-        // The end of the input, or an answer without one: what comes next begins on a line of its own.
+        // The end of the input, or an answer without one: what comes next begins on a separate line.
         out.write_all(b"\n")?;
     }
     Ok(String::from_utf8_lossy(answer.trim_ascii()).to_ascii_lowercase())
 }
 
-/// What will be overwritten of the dest; `None`: from a stream, nobody knows where it ends.
+/// What will be overwritten of the dest; `None`: from a stream, it is unknown where it ends.
 fn erased(plan: &Plan, dest: &Facts) -> Option<Extent> {
     let len = plan.len.or_else(|| dest.size.map(|size| size.saturating_sub(plan.dest.offset)))?;
     Some(Extent::new(plan.dest.offset, len.min(u64::MAX - plan.dest.offset)))

@@ -23,7 +23,7 @@ pub(super) fn verdict(plan: &Plan, outcome: &Outcome, damage: &Damage) -> String
     let verdict = match (outcome.ended_well(), damage.damaged_blocks()) {
         (_, 1..) => {
             let of = units::count(blocks, "block", "blocks");
-            format!("{}: {} of {of} damaged", paint(CARE, "damaged"), damage.damaged_blocks())
+            format!("{}: {} of {of}", paint(CARE, "damaged"), damage.damaged_blocks())
         }
         (true, 0) if outcome.unread.iter().all(Unread::is_empty) => paint(STRONG, "clean"),
         (true, 0) => "no damage in the readable blocks".to_owned(),
@@ -43,7 +43,7 @@ pub(super) fn pattern(plan: &Plan) -> String {
     format!("{run} blocks of {}", whole(&units::exact(used.block_bytes.into())))
 }
 
-/// A run by its number, and by the time that the number is unless somebody chose another.
+/// A run by its number, and by the time that the number is unless the user chose another.
 fn named(run: u64) -> String {
     units::time_of_ms(run).map_or_else(|| run.to_string(), |time| format!("{run} of {time}"))
 }
@@ -101,7 +101,7 @@ pub(super) fn conclusion(plan: &Plan, damage: &Damage) -> String {
     format!("\n{}", paragraph(&text))
 }
 
-/// The command that checks what was written, on a line of its own.
+/// The command that checks what was written, on a separate line.
 pub(super) fn how_to_check(plan: &Plan, outcome: &Outcome, args: &[String]) -> String {
     let Some(used) = plan.pattern.filter(|used| used.act == PatternAct::Write && outcome.ended_well()) else {
         return String::new();

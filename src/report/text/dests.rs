@@ -6,13 +6,13 @@ use crate::report::printable::{printable, shell_line};
 use crate::report::style::{CARE, paint};
 use crate::report::units;
 
-/// What is told at once of a dest that fails while others go on.
+/// What is reported immediately about a dest that fails while others continue.
 pub fn dropped(failed: &Error) -> String {
     let text = error(failed);
     format!("{text}  haul drops this destination; the others continue.\n")
 }
 
-/// What is told before a dest that was left behind is brought up.
+/// What is reported before a dest that was left behind is completed.
 pub fn catching_up(address: &str, from: u64) -> String {
     format!("destination {address} was left behind; haul completes it now, from byte {from}")
 }
@@ -28,7 +28,7 @@ pub(super) fn amount(outcome: &Outcome) -> String {
     }
 }
 
-/// A row for each dest: what it is, and what it has come to.
+/// A row for each dest: what it is, and its result.
 pub(super) fn rows(plan: &Plan, outcome: &Outcome, rows: &mut Columns) {
     for (ended, planned) in outcome.dests.iter().zip(&plan.dests) {
         rows.row("destination", format!("{}: {}", name(planned), verdict(ended)));
@@ -68,8 +68,8 @@ fn verdict(ended: &DestOutcome) -> String {
     }
 }
 
-/// The commands that give each dest what it lacks, each on a line of its own, where one has failed: then they do not
-/// lack the same.
+/// The commands that give each dest what it lacks, each on a separate line, where one has failed: then they do not lack
+/// the same.
 pub(super) fn how_to_go_on(plan: &Plan, outcome: &Outcome, args: &[String]) -> String {
     let commands = outcome.dests.iter().filter_map(|dest| rest(plan, outcome, dest, args)).map(shell_line);
     let lines: String = commands.map(|command| format!("  {command}\n")).collect();
@@ -81,7 +81,7 @@ pub(super) fn how_to_go_on(plan: &Plan, outcome: &Outcome, args: &[String]) -> S
 pub(crate) fn rest(plan: &Plan, outcome: &Outcome, dest: &DestOutcome, args: &[String]) -> Option<Vec<String>> {
     let keeps = |kind: EndpointKind| matches!(kind, EndpointKind::File | EndpointKind::Block);
     let planned = plan.dests.iter().find(|planned| planned.side.address == dest.address)?;
-    // What was left behind is brought up at once, when the others have everything.
+    // What was left behind is completed at once, when the others have everything.
     let later = outcome.ended_well() && dest.behind;
     let possible = outcome.dests_differ() && !later && keeps(plan.source.kind) && keeps(planned.side.kind);
     let left = plan.len.filter(|_| possible)?.checked_sub(dest.claimed.end()).filter(|&left| left > 0)?;

@@ -19,7 +19,7 @@ pub(super) fn what(plan: &Plan, outcome: &Outcome) -> String {
         return verdict;
     }
     let amount = match plan.total_bytes() {
-        // What arrived behind a gap is not promised to anybody.
+        // What was written behind a gap is not guaranteed.
         Some(len) if !matches!(outcome.ended, Ended::Complete) => {
             let claimed = plan.claimed_bytes(outcome.claimed);
             format!("{} of {} ({} %)", units::size(claimed), units::size(len), units::percent(claimed, len))
@@ -64,7 +64,7 @@ pub(super) fn how_fast(plan: &Plan, outcome: &Outcome) -> String {
     text + &unread::clause(outcome)
 }
 
-/// Nothing is said of dests that keep nothing.
+/// Nothing is reported about dests that store nothing.
 fn durability(plan: &Plan, outcome: &Outcome) -> &'static str {
     match plan.dest.kind {
         EndpointKind::Pipe | EndpointKind::Socket | EndpointKind::Terminal => "",

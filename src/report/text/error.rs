@@ -4,7 +4,7 @@ use crate::report::printable::printable;
 use crate::report::style::{CARE, DANGER, paint};
 use std::io;
 
-/// An error as one message: what failed and where, the kernel's words, and on a line of its own what to do.
+/// An error as one message: what failed and where, the kernel's words, and on a separate line what to do.
 pub fn error(error: &Error) -> String {
     let mut text = lines(&format!("{} ", paint(DANGER, "haul:")), "      ", &message(error));
     let advice = super::advice(error);
@@ -34,7 +34,7 @@ pub(crate) fn message(error: &Error) -> String {
     text
 }
 
-/// What the kernel said, without the number that Rust adds: those who want that look into the JSON.
+/// The kernel's error, without the number that Rust adds: those who want that look into the JSON.
 pub(crate) fn kernel_words(error: &io::Error) -> String {
     let words = error.to_string();
     let number = error.raw_os_error().map(|number| format!(" (os error {number})"));

@@ -53,7 +53,7 @@ fn binds(bound: Bound) -> String {
     }
 }
 
-/// What was estimated, beside what came of it; empty where nobody looked.
+/// What was estimated, beside the result of it; empty if there is none.
 pub(crate) fn estimated(outcome: &Outcome) -> String {
     let Some(before) = &outcome.estimate else { return String::new() };
     let mut text = match before.time() {

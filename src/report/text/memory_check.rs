@@ -1,4 +1,4 @@
-//! What came of comparing blocks in memory before and after they were written.
+//! The result of comparing blocks in memory before and after they were written.
 use crate::core::{EndpointKind, MemoryCheck, Outcome, Plan};
 use crate::report::columns::whole;
 use crate::report::style::{CARE, paint};

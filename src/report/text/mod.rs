@@ -1,5 +1,5 @@
 //! Plan, outcome, errors and questions for people, made for 80 columns. Every text is whole lines but the question,
-//! whose answer follows on its last one, and may carry colour, which [`super::Out`] takes out where nobody wants it.
+//! whose answer follows on its last one, and may carry colour, which [`super::Out`] takes out where it is not wanted.
 mod advice;
 mod confirm;
 mod damage;

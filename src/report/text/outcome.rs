@@ -189,7 +189,7 @@ fn engine(notes: &PlanNotes, outcome: &Outcome) -> String {
     if !outcome.engine_detail.is_empty() {
         text += &format!(": {}", printable(&outcome.engine_detail));
     }
-    // Whoever gets helper threads should know what keeps the ring from them.
+    // Report why io_uring is not used when helper threads are.
     if outcome.engine == EngineKind::Threads && !notes.engine_because.is_empty() {
         text += &format!("; {}", printable(&notes.engine_because));
     }

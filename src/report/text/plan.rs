@@ -6,7 +6,7 @@ use crate::report::printable::printable;
 use crate::report::style::{CARE, STRONG, paint};
 use crate::report::units;
 
-/// Choices up to this width stand in a column, with their reasons beside them.
+/// Choices up to this width are in a column, with their reasons beside them.
 const CHOICE_WIDTH: usize = 20;
 
 /// The whole plan, for `--dry-run`.
@@ -53,7 +53,7 @@ pub(super) fn headline(plan: &Plan) -> String {
     }
 }
 
-/// Where the bytes lie on both sides; both ends are told, for that is where mistakes are made.
+/// Where the bytes lie on both sides; both ends are reported, for that is where mistakes are made.
 fn range(Decision { plan, notes }: &Decision, source: &Facts, dest: &Facts) -> String {
     let len = plan.total_bytes().map_or_else(|| "to the end of the source".to_owned(), |len| whole(&units::exact(len)));
     let because = notes.range.as_ref().map(|reason| printable(&reason.because));
@@ -62,7 +62,7 @@ fn range(Decision { plan, notes }: &Decision, source: &Facts, dest: &Facts) -> S
         text += &format!(", {}", from("source", &plan.source, source.logical_block_bytes));
     }
     if plan.dest.offset > 0 {
-        text += &format!(", {}", from("dest", &plan.dest, dest.logical_block_bytes));
+        text += &format!(", {}", from("destination", &plan.dest, dest.logical_block_bytes));
     }
     if plan.direction == Direction::Backward {
         text += ", from the last byte to the first";

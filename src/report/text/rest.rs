@@ -3,7 +3,7 @@ use super::given::spelled_out;
 use crate::core::{Direction, Ended, EndpointKind, Extent, Outcome, Plan, PlanSide, Route};
 use crate::report::printable::{printable, shell_line_as_it_is};
 
-/// Options that the command sets anew, or that make no sense for a rest; each takes a value.
+/// Options that the command sets again, or that make no sense for a rest; each takes a value.
 const REPLACED: [&str; 6] = ["--skip", "--seek", "--count", "--hash", "--run", "--mapfile"];
 
 /// What is left of a copy, and what can be done about it.
@@ -140,8 +140,8 @@ fn forbidden(plan: &Plan, outcome: &Outcome) -> Option<String> {
         .then(|| "The command to continue cannot be shown: a path is not valid UTF-8.".to_owned())
 }
 
-/// The same command, told to go on with what its journal says. Without the record files that are there by now: a
-/// mapfile always, and a manifest where the copy was `complete` but for what could not be read.
+/// The same command, told to continue what its journal says. Without the record files that are there by now: a mapfile
+/// always, and a manifest where the copy was `complete` but for what could not be read.
 fn resume(args: &[String], complete: bool) -> Vec<String> {
     let there: &[&str] = if complete { &["--hash", "--mapfile", "--manifest"] } else { &["--hash", "--mapfile"] };
     let at = args.iter().position(|word| word == "copy").map_or(0, |at| at + 1);

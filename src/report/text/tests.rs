@@ -42,7 +42,7 @@ fn a_plan_tells_sides_range_reasons_and_time_in_80_columns() {
                    sdb1    536.9 MB  vfat "EFI"
                    sdb2    999.7 GB  ext4 "root"
     range        2147483648 bytes: the whole source,
-                 from byte 1048576 (sector 2048) of the dest
+                 from byte 1048576 (sector 2048) of the destination
     time         about 1 s, limited by the destination: source reads
                  12.0 GB/s (11.2 GiB/s), destination writes 8.60 GB/s (8.01 GiB/s),
                  assumed equal to its read rate (rotational disk) (from sample reads

@@ -1,4 +1,4 @@
-//! What could not be read and was gone around.
+//! What could not be read and was skipped.
 use crate::core::{Extent, Outcome, Plan, Side, Unread};
 use crate::report::columns::{Columns, whole};
 use crate::report::style::{CARE, paint};

@@ -1,4 +1,4 @@
-//! What came of reading the dest back.
+//! The result of reading the dest back.
 use super::differences::runs;
 use crate::core::{ExtentSet, Plan, Verified};
 use crate::report::columns::{Columns, whole};

@@ -15,8 +15,7 @@ pub fn put_back_earlier(address: &str, kept_bytes: u64, written_bytes: u64) -> S
 /// What is done, while a signal ends the measuring.
 pub fn putting_back(address: &str) -> String {
     format!(
-        "haul: restoring the original data of {}; after a second signal the next run restores \
-        it\n",
+        "haul: restoring the original data of {}; after a second signal the next run restores it\n",
         printable(address)
     )
 }

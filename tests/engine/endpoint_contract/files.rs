@@ -141,7 +141,7 @@ fn missing_files_and_directories_are_told_apart_from_the_rest() {
     let error = open_dest(&side(dir.path(), &facts, Cache::Keep, Existing::Keep), &facts).err().unwrap();
     assert_eq!(error.kind, Kind::Open);
     let error = open_source(&side(dir.path(), &facts, Cache::Keep, Existing::Keep), &facts).err().unwrap();
-    assert!(error.to_string().contains("a special file"), "{error}");
+    assert!(error.to_string().contains("not a regular file"), "{error}");
 }
 
 #[test]

@@ -91,7 +91,7 @@ impl Bed {
     }
 
     fn backing(&self, side: Side) -> PathBuf {
-        self.dir.path().join(side.name())
+        self.dir.path().join(side.key())
     }
 
     /// What the source holds, as far as it is copied.

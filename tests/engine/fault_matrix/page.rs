@@ -1,4 +1,4 @@
-//! docs/reliability.md: words by hand, and between marks the tables.
+//! docs/user/reliability.md: words by hand, and between marks the tables.
 use std::fs;
 use std::path::Path;
 use std::sync::Mutex;
@@ -9,9 +9,9 @@ static PAGE: Mutex<()> = Mutex::new(());
 /// The page has this table between the marks of that name; with UPDATE=1 it gets it.
 #[track_caller]
 pub fn holds(name: &str, table: &str) {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/reliability.md");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/user/reliability.md");
     let _alone = PAGE.lock().expect("no test panics while it has the page");
-    let page = fs::read_to_string(&path).expect("docs/reliability.md is there");
+    let page = fs::read_to_string(&path).expect("docs/user/reliability.md is there");
     let (start, end) =
         (format!("<!-- {name}: made by tests/engine/fault_matrix.rs -->\n"), format!("<!-- end of {name} -->"));
     let (before, rest) = page.split_once(&start).expect("the mark is there");
@@ -22,5 +22,5 @@ pub fn holds(name: &str, table: &str) {
         return;
     }
     drop(_alone);
-    assert!(is_right, "docs/reliability.md is out of date; run this test with UPDATE=1. It should say:\n{table}");
+    assert!(is_right, "docs/user/reliability.md is out of date; run this test with UPDATE=1. It should say:\n{table}");
 }

@@ -17,9 +17,9 @@ use rustix::fs::{OFlags, SeekFrom};
 use std::os::fd::AsRawFd;
 use std::sync::Arc;
 
-/// What came of moving blocks.
+/// The result of moving blocks.
 enum Moved {
-    /// So many bytes have arrived with none missing, and both sides stand behind them.
+    /// So many bytes have arrived with none missing, and both sides are positioned behind them.
     Bytes(u64),
     /// A signal asked for the end.
     Interrupted(i32),
@@ -55,8 +55,8 @@ struct Ready {
     ends: [Arc<dyn Endpoint>; 2],
 }
 
-/// What is known, or open, of sides that are reached by commands of their own, by [`Side::index`]. They are not looked
-/// at again: while one is open nobody else can have it.
+/// What is known, or open, of sides that are reached by commands of their own, by [`Side::index`]. They are not
+/// examined again: while one is open no other process can have it.
 #[derive(Default)]
 pub(crate) struct Held {
     pub(crate) facts: [Option<Facts>; 2],
@@ -175,7 +175,7 @@ fn cut(dest: &Opened, size_before: Option<u64>, end: u64) {
     let (Some(before), Some(now), Ok(fd)) = (size_before, file_size(dest), dest.fd()) else { return };
     let end = end.max(before);
     if now > end {
-        // The failure that led here is told by what comes next.
+        // The failure that led here is reported by what comes next.
         let _ = rustix::fs::ftruncate(fd, end);
     }
 }

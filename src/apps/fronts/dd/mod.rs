@@ -50,7 +50,7 @@ pub(super) fn dd(program: &OsStr, words: &[OsString], out: Out) -> Exit {
     }
 }
 
-/// How often progress is told.
+/// How often progress is reported.
 const TICK: Duration = Duration::from_secs(1);
 
 impl Watcher for Reporter {
@@ -71,7 +71,7 @@ impl Watcher for Reporter {
     }
 }
 
-/// The signals that dd hears.
+/// The signals that dd handles.
 fn heard() -> Vec<i32> {
     let mut heard = Vec::new();
     if std::env::var_os("POSIXLY_CORRECT").is_none() {
@@ -123,7 +123,7 @@ fn copy(plan: RecordPlan, name: &[u8], quoting: Quoting) -> Exit {
     if failed || finished.failed || teller.failed() { Exit::FAILED } else { Exit::Status(0) }
 }
 
-/// Opens both sides, and empties the dest where that is wanted. What forbids the copy is found before.
+/// Opens both sides, and empties the dest where that is requested. What forbids the copy is found before.
 fn open(plan: &RecordPlan, teller: &Reporter) -> Result<Ends, Exit> {
     let complain = |side, complaint: Diagnostic| {
         teller.complain(side, &complaint, false);
@@ -142,7 +142,7 @@ fn open(plan: &RecordPlan, teller: &Reporter) -> Result<Ends, Exit> {
     Ok(ends)
 }
 
-/// The status after a side could not be had: dd's, but for what dd does not look for.
+/// The status after a side was not available: dd's, but for what dd does not look for.
 fn failed_by(complaint: &Diagnostic) -> Exit {
     match complaint {
         Diagnostic::Busy(error) | Diagnostic::CommandsOnly(error) => Exit::Status(error.kind.exit_status()),
@@ -157,12 +157,12 @@ fn put_back(plan: &RecordPlan, ends: &Ends, counts: RecordCounts) {
     let records = counts.read_full + counts.read_partial;
     let behind = start.saturating_add(skipped).saturating_add(records.saturating_mul(plan.source.record_bytes));
     if rustix::fs::tell(fd).is_ok_and(|now| now > behind) {
-        // The copy has failed already, and that is told.
+        // The copy has failed already, and that is reported.
         let _ = rustix::fs::seek(fd, SeekFrom::Start(behind));
     }
 }
 
-/// Says which way it would go. Nothing is made or emptied: the dest is looked at, not opened.
+/// Says which way it would go. Nothing is made or emptied: the dest is examined, not opened.
 fn explain(plan: &RecordPlan, name: &[u8], quoting: Quoting, out: Out) -> Exit {
     let looked = match records::check_nodes(plan, [false, false]).and_then(|()| blocks::look(plan)) {
         Ok(looked) => looked,

@@ -55,7 +55,7 @@ impl Shared {
     }
 }
 
-/// Hears signals and tells progress until the process ends.
+/// Handles signals and reports progress until the process ends.
 pub(crate) struct Watch {
     shared: Arc<Shared>,
     pub(super) tally: Arc<RecordTally>,
@@ -63,7 +63,7 @@ pub(crate) struct Watch {
 
 impl Watch {
     /// Begins to listen: SIGUSR1 tells how far it is, the others tell that and end the process. What the caller ignores
-    /// is to be left out. From then on no call of this thread is cut short by them. Progress is told every `tick`.
+    /// is to be left out. From then on no call of this thread is cut short by them. Progress is reported every `tick`.
     pub(crate) fn start(
         plan: &Arc<RecordPlan>,
         watcher: Arc<dyn Watcher>,
@@ -118,7 +118,7 @@ fn hear(signal: i32, shared: &Shared) {
     }
     let moving = shared.moving().clone();
     match moving {
-        // Blocks in flight are brought home first; the counts are told then.
+        // Blocks in flight are brought home first; the counts are reported then.
         Some(moving) if moving.stop.asked().is_none() => {
             moving.stop.ask(signal);
             moving.ends.iter().for_each(|end| end.cancel());
@@ -131,7 +131,7 @@ fn hear(signal: i32, shared: &Shared) {
     }
 }
 
-/// How soon the first blocks are told of where that was due before there were any.
+/// How soon the first blocks are reported of where that was due before there were any.
 const OVERDUE: Duration = Duration::from_millis(20);
 
 fn tick_on(shared: &Shared, every: Duration) {

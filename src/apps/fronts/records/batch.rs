@@ -67,7 +67,7 @@ pub(super) struct Batch {
     pub(super) marks: Vec<Mark>,
     /// Where lines were cut, in bytes of output made before.
     pub(super) cuts: Vec<u64>,
-    /// These are the last: what is no whole record of the dest is written all the same.
+    /// These are the last: what is no whole record of the dest is written anyway.
     pub(super) last: bool,
 }
 

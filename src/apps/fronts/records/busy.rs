@@ -11,7 +11,7 @@ use std::os::fd::{AsFd, BorrowedFd};
 pub(super) fn hold_dest(plan: &RecordPlan, fd: BorrowedFd<'_>) -> Result<Option<Held>, Diagnostic> {
     let written = match &plan.dest.path {
         Some(_) => plan.written(),
-        // Whoever opened it has settled what is in it, and where it begins.
+        // The opener has settled what is in it, and where it begins.
         None => {
             let mut kept = plan.clone();
             kept.dest_words.notrunc = true;
@@ -24,7 +24,7 @@ pub(super) fn hold_dest(plan: &RecordPlan, fd: BorrowedFd<'_>) -> Result<Option<
     let appends = rustix::fs::fcntl_getfl(fd).is_ok_and(|flags| flags.contains(OFlags::APPEND));
     let name = plan.dest.path.as_deref().unwrap_or(OsStr::new("(standard output)"));
     match (appends, emptied) {
-        // What is appended goes over nobody's bytes, not even over what another appends.
+        // Appending overwrites no bytes, not even over what another appends.
         (true, false) => hold_for(fd, Extent::new(0, u64::MAX), Use::Read, name),
         (true, true) => hold_for(fd, Extent::new(0, u64::MAX), Use::Write, name),
         _ => hold_for(fd, written, Use::Write, name),
@@ -36,8 +36,8 @@ pub(super) fn hold_second(plan: &RecordPlan, path: &OsStr, fd: BorrowedFd<'_>) -
     hold_for(fd, Extent::new(0, plan.written().len), Use::Write, path)
 }
 
-/// Why another haul stands in the way of writing to the dest, or to the second one, that is there: nothing is made,
-/// written or kept locked.
+/// Why another haul blocks writing to the dest, or to the second one, that is there: nothing is made, written or kept
+/// locked.
 pub fn busy(plan: &RecordPlan, second: bool) -> Option<Diagnostic> {
     let path = if second { plan.second.as_deref() } else { plan.dest.path.as_deref() };
     let flags = OFlags::WRONLY | OFlags::NONBLOCK | OFlags::CLOEXEC;

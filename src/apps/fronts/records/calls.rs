@@ -32,7 +32,7 @@ impl Opened {
         self.device().map(|device| device.counts())
     }
 
-    /// Reads from where it stands; 0 at the end.
+    /// Reads from its current offset; 0 at the end.
     pub(super) fn read(&self, bytes: &mut [u8]) -> io::Result<usize> {
         let Some(standing) = &self.standing else {
             let fd = self.fd()?;
@@ -44,7 +44,7 @@ impl Opened {
         }
     }
 
-    /// Writes to where it stands.
+    /// Writes to its current offset.
     pub(super) fn write(&self, bytes: &[u8]) -> io::Result<usize> {
         let Some(standing) = &self.standing else {
             let fd = self.fd()?;
@@ -56,7 +56,7 @@ impl Opened {
         }
     }
 
-    /// Writes all of it to `offset`; where it stands stays.
+    /// Writes all of it to `offset`; the current offset does not change.
     pub(super) fn write_all_at(&self, mut bytes: &[u8], mut offset: u64) -> io::Result<()> {
         while !bytes.is_empty() {
             let written = match &self.standing {
@@ -92,7 +92,7 @@ impl Opened {
         Ok(place)
     }
 
-    /// Where it stands.
+    /// The current offset.
     ///
     /// # Errors
     /// What `lseek(2)` says: ESPIPE where there are no offsets.

@@ -9,7 +9,8 @@ use rustix::fs::SeekFrom;
 use std::io;
 
 impl Ends {
-    /// A batch in memory that a driver shares with us, where that was wished for. Where it cannot be had, that is told.
+    /// A batch in memory that a driver shares with haul, where that was requested. Where it is not available, that is
+    /// reported.
     pub(super) fn shared_batch(&self, bytes: usize, listener: &dyn RecordListener) -> Option<Batch> {
         let len = u32::try_from(bytes).ok()?;
         for (side, end) in [(Side::Source, &self.source), (Side::Dest, &self.dest)] {
@@ -26,7 +27,7 @@ impl Ends {
 /// Whether a disk says that it has the same bytes.
 enum Agreed {
     Yes,
-    /// What it said.
+    /// Its error.
     No(io::Error),
     /// It was not asked.
     Unknown,
@@ -38,8 +39,8 @@ impl Writer {
         self.first + self.done / obs as u64
     }
 
-    /// Writes record by record, `written` bytes of the first being there already, and passes over those that the
-    /// medium does not take.
+    /// Writes record by record, `written` bytes of the first being there already, and skips those that the medium does
+    /// not take.
     pub(super) fn write_singly(&mut self, bytes: &[u8], obs: usize, written: usize) -> Result<(), Diagnostic> {
         let ends = self.ends.clone();
         let fails = |error| Diagnostic::Write { midway: false, error };
@@ -73,7 +74,7 @@ impl Writer {
             Agreed::No(error) => Some(error),
             Agreed::Unknown => None,
         };
-        // Whole records, as direct I/O wants them, though the last one may be short.
+        // Whole records, as direct I/O needs them, though the last one may be short.
         let len = bytes.len().next_multiple_of(obs);
         let kept = self.theirs.take().filter(|memory| memory.bytes().len() >= len).or_else(|| Memory::of(len));
         let mut memory = kept.ok_or(Diagnostic::Memory(len as u64))?;
@@ -93,7 +94,7 @@ impl Writer {
         Ok(())
     }
 
-    /// Lets a disk that is reached by its own commands compare by itself. Where it finds a difference, reading tells
+    /// Lets a disk that is reached by its own commands compare by itself. Where it finds a difference, reading shows
     /// which record it is.
     fn agrees(&mut self, bytes: &[u8], obs: usize) -> Result<Agreed, Diagnostic> {
         let dest = &self.ends.dest;
@@ -136,7 +137,7 @@ impl Writer {
         Ok(got)
     }
 
-    /// Tells every record that differs, where the copy goes on; otherwise the first one is the end.
+    /// Tells every record that differs, where the copy continues; otherwise the first one is the end.
     fn tell_difference(&mut self, ours: &[u8], theirs: &[u8], obs: usize) -> Result<(), Diagnostic> {
         let first = self.record(obs);
         for (at, record) in ours.chunks(obs).enumerate() {

@@ -3,7 +3,7 @@ use super::batch::{Batch, Mark};
 use crate::apps::fronts::record_plan::{Framing, FramingKind, RecordPlan};
 use std::sync::Arc;
 
-/// The writing side is gone: there is nothing left to do.
+/// The writing side has ended: there is nothing left to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Stopped;
 
@@ -21,7 +21,7 @@ fn swap(even: &mut [u8]) {
     even.chunks_exact_mut(2).for_each(|pair| pair.swap(0, 1));
 }
 
-/// Pads, converts and fills records anew, as the plan says.
+/// Pads, converts and fills records again, as the plan says.
 pub(super) struct Converter {
     plan: Arc<RecordPlan>,
     /// Most bytes of a batch that is written: whole records of the dest.
@@ -39,7 +39,7 @@ pub(super) struct Converter {
 }
 
 impl Converter {
-    /// `filling` where the plan fills records anew; `out_bytes` is a multiple of the dest's records.
+    /// `filling` where the plan fills records again; `out_bytes` is a multiple of the dest's records.
     pub(super) fn new(plan: Arc<RecordPlan>, out_bytes: usize, filling: Option<Batch>) -> Self {
         Converter { plan, out_bytes, filling, made: 0, odd: None, column: 0, spaces: 0 }
     }
@@ -170,7 +170,7 @@ impl Converter {
             self.push(&line[..fits], sink)?;
             if self.column <= framing.record_bytes && self.column + line.len() as u64 > framing.record_bytes {
                 let at = self.made;
-                self.filling.as_mut().expect("only where records are filled anew").cuts.push(at);
+                self.filling.as_mut().expect("only where records are refilled").cuts.push(at);
             }
             self.column += line.len() as u64;
             bytes = behind;
@@ -218,7 +218,7 @@ impl Converter {
 
     fn push(&mut self, mut bytes: &[u8], sink: &mut dyn Sink) -> Result<(), Stopped> {
         while !bytes.is_empty() {
-            let filling = self.filling.as_mut().expect("only where records are filled anew");
+            let filling = self.filling.as_mut().expect("only where records are refilled");
             if filling.len == self.out_bytes {
                 self.hand_over_whole(sink)?;
                 continue;
@@ -231,7 +231,8 @@ impl Converter {
         Ok(())
     }
 
-    /// Sends what makes whole records of the dest, and keeps the rest. The records that were read are told in any case.
+    /// Sends what makes whole records of the dest, and keeps the rest. The records that were read are reported in any
+    /// case.
     fn hand_over_whole(&mut self, sink: &mut dyn Sink) -> Result<(), Stopped> {
         let Some(mut full) = self.filling.take() else { return Ok(()) };
         let obs = self.plan.dest.record_bytes as usize;

@@ -12,13 +12,13 @@ use std::num::NonZeroU64;
 /// What became of the end.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Finished {
-    /// Something failed, which has been told.
+    /// Something failed, which has been reported.
     pub failed: bool,
     /// dd ends here without telling its counts.
     pub silent: bool,
 }
 
-/// Does all that. `at_hole`: the last record was passed over. `gave_up`: dd would not come here by itself, but only to
+/// Does all that. `at_hole`: the last record was skipped. `gave_up`: dd would not come here by itself, but only to
 /// leave, and a failure here is its last word.
 pub fn finish(plan: &RecordPlan, ends: &Ends, at_hole: bool, gave_up: bool, listener: &dyn RecordListener) -> Finished {
     let mut finished = Finished::default();
@@ -55,7 +55,7 @@ pub fn finish(plan: &RecordPlan, ends: &Ends, at_hole: bool, gave_up: bool, list
     finished
 }
 
-/// Lets a regular file reach up to where the dest stands.
+/// Lets a regular file reach up to the current offset of the dest.
 fn set_end(ends: &Ends) -> Result<(), (u64, io::Error)> {
     let Ok(fd) = ends.dest.fd() else { return Ok(()) };
     let (Ok(stat), Ok(offset)) = (rustix::fs::fstat(fd), rustix::fs::tell(fd)) else { return Ok(()) };

@@ -14,7 +14,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 impl Opened {
     /// What would be opened as `side`, without making or emptying anything. Only files and disks are opened: it would
-    /// mean something to the rest. What cannot be looked at counts as an empty file that is to be made.
+    /// mean something to the rest. What cannot be examined counts as an empty file that is to be made.
     ///
     /// # Errors
     /// The source cannot be opened.
@@ -91,7 +91,7 @@ impl Ends {
     /// Drops what the page cache holds of disks that are reached by their own commands: it may be older than they are.
     pub fn drop_caches(&self) {
         for device in [&self.source, &self.dest].into_iter().filter_map(Opened::device) {
-            // Where it cannot be written back, whoever wrote it hears of that.
+            // Where it cannot be written back, whoever wrote it is informed of that.
             let _ = device.drop_cache();
         }
     }
@@ -144,7 +144,7 @@ fn remove_made(made: &Opened, path: &OsStr) {
     let ours = made.fd().ok().and_then(|fd| rustix::fs::fstat(fd).ok());
     let (Some(ours), Ok(named)) = (ours, rustix::fs::lstat(path)) else { return };
     if (ours.st_dev, ours.st_ino) == (named.st_dev, named.st_ino) {
-        // Why the copy is refused is told; an empty file that stays harms nobody.
+        // Why the copy is refused is reported; an empty file that stays is harmless.
         let _ = rustix::fs::unlink(path);
     }
 }
@@ -224,11 +224,11 @@ fn open_path(side: &RecordSide, direction: OFlags, more: OFlags) -> Result<Optio
     }
 }
 
-/// Opens the dest; true: this made the file, as far as somebody may want it removed again.
+/// Opens the dest; true: this made the file, where it may have to be removed again.
 fn open_dest(plan: &RecordPlan) -> Result<(Option<OwnedFd>, bool), Diagnostic> {
     let (words, skip) = (plan.dest_words, plan.dest.skip);
     let mut more = flags(plan.dest.words);
-    // A device that is there is to be had for oneself: making it would fail, because it is there.
+    // A device that is there is available for oneself: making it would fail, because it is there.
     let claims_device = plan.dest.words.excl && is_block_device(plan.dest.path.as_deref().unwrap_or_default());
     more.set(OFlags::CREATE, !words.nocreat && !claims_device);
     more.set(OFlags::EXCL, words.excl || plan.dest.words.excl);
@@ -240,7 +240,7 @@ fn open_dest(plan: &RecordPlan) -> Result<(Option<OwnedFd>, bool), Diagnostic> {
     if !words.notrunc && skip.in_bytes(plan.dest.record_bytes).is_none() {
         return Err(Diagnostic::TooLong(skip.records));
     }
-    // What has no offsets would be read to pass over records.
+    // What has no offsets would be read to skip records.
     match open_or_make(plan, OFlags::RDWR, more) {
         Err(_) => open_or_make(plan, OFlags::WRONLY, more),
         opened => opened,
@@ -323,6 +323,6 @@ fn standard(number: u8, words: OpenWords) -> Result<Option<OwnedFd>, Diagnostic>
             rustix::fs::fcntl_setfl(fd, present | wanted).map_err(failed)?;
         }
     }
-    // A descriptor of our own for the same open file: closing it tells what closing the stream would.
+    // A descriptor of our own for the same open file: closing it reports what closing the stream would.
     rustix::io::fcntl_dupfd_cloexec(fd, 3).map(Some).map_err(|errno| Diagnostic::Open(errno.into()))
 }

@@ -17,7 +17,7 @@ pub enum Sort {
     Block,
     /// A pipe or FIFO.
     Pipe,
-    /// /dev/zero: as much as one wants, at once.
+    /// /dev/zero: unlimited, at once.
     Zeros,
     /// /dev/null.
     Null,
@@ -40,7 +40,7 @@ pub struct Opened {
     pub sort: Sort,
     /// Bytes, of a regular file or block device.
     pub size: Option<u64>,
-    /// Where it stood when it was opened; `None` where there are no offsets.
+    /// Its offset when it was opened; `None` where there are no offsets.
     pub offset: Option<u64>,
     /// Flags of the open file.
     pub flags: OFlags,
@@ -115,7 +115,7 @@ pub(super) fn sort(stat: &Stat) -> Sort {
     }
 }
 
-/// A disk that is reached by its own commands, and where it stands. Only one thread of a copy uses each side.
+/// A disk that is reached by its own commands, and its current offset. Only one thread of a copy uses each side.
 #[derive(Debug)]
 pub(super) struct Standing {
     pub(super) device: Arc<dyn RecordDevice>,

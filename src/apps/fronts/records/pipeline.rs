@@ -23,15 +23,15 @@ const RING_BUFFERS: usize = 4;
 /// How a copy by records ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Ran {
-    /// A read failed that was not to be passed over.
+    /// A read failed that was not to be skipped.
     pub read_failed: bool,
     /// A write failed.
     pub write_failed: bool,
-    /// It was that of a whole record in the middle, at which dd gives up rather than end.
+    /// It was that of a whole record in the middle, at which dd abandons rather than end.
     pub gave_up: bool,
     /// There was no memory for a buffer; nothing was read.
     pub no_memory: bool,
-    /// The last record was passed over: the end of the dest is still to be set.
+    /// The last record was skipped: the end of the dest is still to be set.
     pub at_hole: bool,
 }
 
@@ -49,7 +49,7 @@ struct Shared {
     listener: Arc<dyn RecordListener>,
 }
 
-/// Copies from where both sides stand, after `before` was copied already, and tells what fails.
+/// Copies from the current offsets of both sides, after `before` was copied already, and reports what fails.
 pub fn run(
     plan: &Arc<RecordPlan>,
     ends: &Arc<Ends>,
@@ -83,7 +83,7 @@ pub fn run(
     }
 }
 
-/// Whether there is memory for the least that a copy by records needs; where not, that is told. For who moves bytes
+/// Whether there is memory for the least that a copy by records needs; where not, that is reported. For who moves bytes
 /// ahead of the records, which end where there is none.
 pub fn has_memory(plan: &Arc<RecordPlan>, ends: &Arc<Ends>, listener: &dyn RecordListener) -> bool {
     let reader = Reader::new(plan.clone(), ends.clone(), Arc::default(), 0, Lead::default());
@@ -137,7 +137,7 @@ impl Sizes {
         Ok(Sizes { read, out, each })
     }
 
-    /// As many as help; at least one to read into and, where records are filled anew, one to fill.
+    /// As many as help; at least one to read into and, where records are filled again, one to fill.
     fn allocate(self, plan: &RecordPlan, side_by_side: bool) -> Result<Buffers, (Side, u64)> {
         let Some(first) = Batch::of(if plan.reblock { self.read } else { self.each }) else {
             return Err((Side::Source, plan.source.record_bytes));
@@ -242,7 +242,7 @@ fn on_the_spot(shared: &Shared, mut reader: Reader, writer: Writer, buffers: Buf
             }
             Filled::Failed(complaint) => complain_of_read(shared, &complaint),
             Filled::End => {
-                // A failure has been told, and is remembered by the sink.
+                // A failure has been reported, and is remembered by the sink.
                 let _ = converter.finish(&mut sink);
                 sink.end();
                 break;
@@ -252,7 +252,7 @@ fn on_the_spot(shared: &Shared, mut reader: Reader, writer: Writer, buffers: Buf
     Ran { read_failed: reader.failed, ..Ran::written(sink.failed.as_ref(), sink.writer.at_hole) }
 }
 
-/// A read failed. Where the copy goes on, the counts are told as they are now.
+/// A read failed. Where the copy continues, the counts are reported as they are now.
 fn complain_of_read(shared: &Shared, complaint: &Diagnostic) {
     shared.listener.complain(Side::Source, complaint, shared.plan.keep_going);
 }
@@ -263,7 +263,7 @@ fn warn_of_short(shared: &Shared, warn: Option<u64>) {
     }
 }
 
-/// What the reading thread brings; `None`: the writing thread is gone, and nothing need be waited for.
+/// What the reading thread brings; `None`: the writing thread has ended, and nothing need be waited for.
 type Brought = Option<(Batch, Filled)>;
 
 /// What the writing thread is given.
@@ -271,7 +271,7 @@ enum Work {
     Batch(Batch),
     /// Records that have made nothing yet, and where lines were cut.
     Note(Vec<Mark>, Vec<u64>),
-    /// To be told when all before it is written.
+    /// To be reported when all before it is written.
     ReadFailed(Diagnostic),
 }
 
@@ -352,7 +352,7 @@ fn convert_all(
                 sink.work.send(Work::ReadFailed(complaint)).map(|()| batch).map_err(|_| Stopped)
             }
             Filled::End => {
-                // A failure is told by the writing thread.
+                // A failure is reported by the writing thread.
                 let _ = converter.finish(sink);
                 return read_failed;
             }

@@ -15,7 +15,7 @@ use std::sync::Arc;
 /// Bytes that one call is to bring where records are smaller: enough that the call costs nothing beside them.
 const BATCH_BYTES: u64 = 256 << 10;
 /// The same where a pipe is on one side: it is nearly full all the time, and the smaller the pieces are, the sooner its
-/// other end goes on. Down to two pages, below which the calls cost more than that gains.
+/// other end continues. Down to two pages, below which the calls cost more than that gains.
 const PIPE_BATCH_BYTES: u64 = 8 << 10;
 /// Of what was read past a nocache source, so much at a time is given back.
 const GIVE_BACK_BYTES: u64 = 1 << 20;
@@ -42,7 +42,7 @@ pub(super) fn batch_records(sort: Sort, record_bytes: u64, direct: bool) -> u64 
         _ if direct && !record_bytes.is_multiple_of(DIRECT_BYTES) => 0,
         Sort::File | Sort::Block | Sort::Commands | Sort::Zeros | Sort::Null => BATCH_BYTES,
         Sort::Pipe => PIPE_BATCH_BYTES,
-        // What a call means there nobody knows: a line, a packet, a block of a tape.
+        // What a call means there it is unknown: a line, a packet, a block of a tape.
         Sort::ScsiGeneric | Sort::Other => 0,
     };
     (batch_bytes / record_bytes).max(1)
@@ -52,7 +52,7 @@ pub(super) fn is_einval(error: &io::Error) -> bool {
     error.raw_os_error() == Some(libc::EINVAL)
 }
 
-/// Reads the source from where it stands.
+/// Reads the source from its current offset.
 pub(super) struct Reader {
     pub(super) plan: Arc<RecordPlan>,
     pub(super) ends: Arc<Ends>,
@@ -62,9 +62,9 @@ pub(super) struct Reader {
     batch_records: u64,
     /// Records that were read, short ones counted.
     pub(super) records: u64,
-    /// Bytes of the last record, where it was short: what failed behind it is passed over up to its end.
+    /// Bytes of the last record, where it was short: what failed behind it is skipped up to its end.
     short_before: u64,
-    /// The record that failed is to be handed over all the same, with what was read of it.
+    /// The record that failed is to be handed over anyway, with what was read of it.
     owes: Option<Vec<u8>>,
     /// What calls had brought of a record that was to be full, before one of them failed.
     pub(super) lost: Vec<u8>,
@@ -85,7 +85,7 @@ pub(super) struct Reader {
     pub(super) fetches_nothing: bool,
     /// The record that comes next was read, and does not hold its number.
     pub(super) wrong_address: Option<Diagnostic>,
-    /// Records that could not be read, one behind the other.
+    /// Records that could not be read, consecutively.
     pub(super) bad_in_a_row: u64,
     /// It ended for a failed read.
     pub(super) failed: bool,

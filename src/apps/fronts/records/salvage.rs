@@ -39,7 +39,7 @@ impl Reader {
     }
 
     /// Something takes the place of the record that cannot be read, unless there were too many of them: what the disk
-    /// fetches of it all the same, where that is asked for, or zeros.
+    /// fetches of it anyway, where that is asked for, or zeros.
     pub(super) fn something_instead(&mut self, error: io::Error) -> Filled {
         self.lost.clear();
         self.bad_in_a_row += 1;
@@ -69,7 +69,7 @@ impl Reader {
         Filled::Failed(Diagnostic::Careful(what))
     }
 
-    /// The record at `offset`, good or bad; `None`: that is not asked for, or cannot be had.
+    /// The record at `offset`, good or bad; `None`: that is not asked for, or is not available.
     fn fetch(&mut self, offset: u64) -> Option<io::Result<Vec<u8>>> {
         let correct = self.plan.care.fetch_corrected.filter(|_| !self.fetches_nothing)?;
         let device = self.ends.source.device()?;

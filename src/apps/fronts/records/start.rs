@@ -13,9 +13,9 @@ use std::io;
 pub enum Begun {
     /// It can.
     Yes(Lead),
-    /// It cannot, which has been said; the counts are still to be told.
+    /// It cannot, which has been reported; the counts are still to be reported.
     No,
-    /// There is no memory for it, which has been said; nothing else is told.
+    /// There is no memory for it, which has been reported; nothing else is reported.
     NoMemory,
 }
 
@@ -54,11 +54,11 @@ fn can_be_read_over(dest: &Opened) -> bool {
     dest.sort == Sort::Pipe && dest.flags.contains(OFlags::RDWR)
 }
 
-/// Reads what is to be passed over of a FIFO, as dd does. A short read counts as a record.
+/// Reads what is to be skipped of a FIFO, as dd does. A short read counts as a record.
 fn read_over_dest(plan: &RecordPlan, ends: &Ends, lead: Lead, listener: &dyn RecordListener) -> Begun {
     let record_bytes = plan.dest.record_bytes;
     let Some(mut memory) = usize::try_from(record_bytes).ok().and_then(Memory::of) else {
-        // Where records are not filled anew, one buffer serves both sides, and dd calls it that of the input.
+        // Where records are not filled again, one buffer serves both sides, and dd calls it that of the input.
         let side = if plan.reblock { Side::Dest } else { Side::Source };
         listener.complain(side, &Diagnostic::Memory(record_bytes), false);
         return Begun::NoMemory;
@@ -67,7 +67,7 @@ fn read_over_dest(plan: &RecordPlan, ends: &Ends, lead: Lead, listener: &dyn Rec
     let wants = (0..skip.records).map(|_| record_bytes).chain((skip.bytes > 0).then_some(skip.bytes));
     for want in wants {
         match ends.dest.read(&mut memory.bytes_mut()[..want as usize]) {
-            // Whoever has a FIFO open for writing never sees its end.
+            // A process that has a FIFO open for writing never sees its end.
             Ok(_) => {}
             Err(error) => return refuse(listener, Side::Dest, error),
         }
@@ -102,8 +102,8 @@ fn skip_source(plan: &RecordPlan, ends: &Ends, listener: &dyn RecordListener) ->
     }
 }
 
-/// Reads what is to be passed over where there are no offsets. A short read counts as a record, unless the plan says
-/// that reads are full.
+/// Reads what is to be skipped where there are no offsets. A short read counts as a record, unless the plan says that
+/// reads are full.
 fn read_over(plan: &RecordPlan, ends: &Ends, skip: Amount, listener: &dyn RecordListener) -> Begun {
     let record_bytes = plan.source.record_bytes;
     let memory = usize::try_from(record_bytes).ok().and_then(Memory::of);
@@ -157,7 +157,7 @@ fn read_record(ends: &Ends, bytes: &mut [u8], full: bool) -> io::Result<usize> {
     }
 }
 
-/// Whether somebody who counts records should know that short ones are counted too.
+/// Whether a process that counts records should know that short ones are counted too.
 pub(super) fn warns_of_short_reads(plan: &RecordPlan) -> bool {
     let counted = plan.count.is_some_and(|count| count.records > 0) || plan.source.skip.records > 0;
     !plan.reblock && !plan.full_reads && (counted || plan.source.words.direct || plan.dest.words.direct)

@@ -106,7 +106,7 @@ fn who_moves_nothing_but_memory_waits_for_nothing() {
     };
     let buffered = ends(false).unwrap();
     assert!(!buffered.dest.waits_to_write());
-    // Where the kernel does not tell what is cached, a read counts as one that waits.
+    // Where the kernel does not show what is cached, a read counts as one that waits.
     if crate::sys::page_cache::cachestat(buffered.source.fd().unwrap(), 0, 0).is_ok() {
         assert!(!buffered.source.waits_to_read());
     }

@@ -22,7 +22,7 @@ struct Counted {
     cuts: usize,
 }
 
-/// Writes to the dest from where it stands.
+/// Writes to the dest from its current offset.
 pub(super) struct Writer {
     pub(super) plan: Arc<RecordPlan>,
     pub(super) ends: Arc<Ends>,
@@ -32,7 +32,7 @@ pub(super) struct Writer {
     /// One call may carry many records.
     many: bool,
     sparse: bool,
-    /// Bytes of this copy that were written or passed over.
+    /// Bytes of this copy that were written or skipped.
     pub(super) done: u64,
     /// Records of the dest that were there before this copy began.
     pub(super) first: u64,
@@ -42,11 +42,11 @@ pub(super) struct Writer {
     pub(super) theirs: Option<Memory>,
     /// The dest is read and compared here: as a disk it does not compare by itself.
     pub(super) compares_itself: bool,
-    /// Bytes of the transfer that was passed over last.
+    /// Bytes of the transfer that was skipped last.
     passed: u64,
     /// Records that begin ahead of this are counted as read.
     counted_to: u64,
-    /// The last record was passed over: the end of the dest is still to be set.
+    /// The last record was skipped: the end of the dest is still to be set.
     pub(super) at_hole: bool,
 }
 
@@ -61,7 +61,7 @@ impl Writer {
     ) -> Self {
         let flags = ends.dest.flags;
         let many = batch_records(ends.dest.sort, plan.dest.record_bytes, flags.contains(OFlags::DIRECT)) > 1
-            // Whoever asks for that wants it of every record.
+            // Whoever asks for that needs it of every record.
             && !flags.intersects(OFlags::DSYNC | OFlags::SYNC);
         let many = many || plan.transfer_records.is_some();
         let sparse = plan.sparse && !(plan.write_last && ends.dest.sort == Sort::Null);
@@ -99,7 +99,7 @@ impl Writer {
             result => result,
         };
         if let Ok(counted) = result {
-            // Records that have made nothing yet were read all the same.
+            // Records that have made nothing yet were read anyway.
             self.count_read(&batch.marks[counted.marks..]);
             self.counts.truncated += (batch.cuts.len() - counted.cuts) as u64;
         }
@@ -118,11 +118,11 @@ impl Writer {
     fn write_bytes(&mut self, batch: &Batch) -> Result<Counted, Diagnostic> {
         let obs = usize::try_from(self.plan.dest.record_bytes).unwrap_or(usize::MAX);
         let (bytes, begin) = (batch.bytes(), self.done);
-        // What is looked at for zeros as one: a record, or a whole transfer.
+        // What is examined for zeros as one: a record, or a whole transfer.
         let piece = if self.plan.write_last { bytes.len().max(1) } else { obs };
         let mut counted = Counted::default();
         let mut at = 0;
-        // Where progress is due, the first record goes alone, and is told of before the others.
+        // Where progress is due, the first record goes alone, and is reported of before the others.
         let mut due = self.tally.take_due();
         while at < bytes.len() {
             let first_end = at.saturating_add(piece).min(bytes.len());
@@ -163,7 +163,7 @@ impl Writer {
         Ok(counted)
     }
 
-    /// There is nothing more to write: what was passed over last is written after all, where the plan says so.
+    /// There is nothing more to write: what was skipped last is written after all, where the plan says so.
     pub(super) fn end(&mut self) -> Result<(), Diagnostic> {
         if !self.at_hole || !self.plan.write_last {
             return Ok(());
@@ -174,7 +174,7 @@ impl Writer {
         let counts = self.counts;
         let zeros = Batch::of(self.passed as usize).ok_or(Diagnostic::Memory(self.passed))?;
         self.write_run(&zeros.memory.bytes()[..self.passed as usize], obs)?;
-        // They were counted when they were passed over.
+        // They were counted when they were skipped.
         self.counts = counts;
         self.tally.set(counts);
         Ok(())
@@ -184,7 +184,7 @@ impl Writer {
         self.ends.dest.flags.contains(OFlags::DIRECT)
     }
 
-    /// Counts the records without which nothing before `out_end` could have been written, and the lines cut by then.
+    /// Counts the records without which nothing before `out_end` could have been written, and the lines cut until then.
     fn count_up_to(&mut self, batch: &Batch, counted: &mut Counted, out_end: u64) {
         self.counted_to = out_end;
         let marks = &batch.marks[counted.marks..];

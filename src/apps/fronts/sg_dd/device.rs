@@ -10,7 +10,7 @@ use crate::core::{Error, Facts, Side};
 use crate::disks;
 use crate::disks::probe;
 
-/// Blocks of a transfer through shared memory where nothing is said: as the family has it.
+/// Blocks of a transfer through shared memory by default: as the family has it.
 const SHARED_BLOCKS: u64 = 128;
 
 /// Why a side cannot be copied by commands.
@@ -24,7 +24,7 @@ pub(super) enum Trouble {
 /// The sides that are reached by commands, as far as they are known.
 pub(super) struct Disks {
     facts: [Option<Facts>; 2],
-    /// The side whose transfers go through memory that the driver shares with us.
+    /// The side whose transfers go through memory that the driver shares with haul.
     pub(super) shared: Option<Side>,
     /// Both sides lie on one of them.
     pub(super) are_one: bool,
@@ -81,7 +81,7 @@ impl Disks {
         Held { facts: self.facts.clone(), ends: [None, None] }
     }
 
-    /// Opens the disks, the dest for nobody else.
+    /// Opens the disks, the dest for no other process.
     pub(super) fn open(&self, plan: &SgPlan) -> Result<(Held, [Option<Opened>; 2]), Trouble> {
         let mut held = self.known();
         let mut opened = [None, None];

@@ -1,4 +1,4 @@
-//! What is heard while it copies: failures, and signals.
+//! Failures and signals during the copy.
 use crate::apps::fronts::dd::watch::Watcher;
 use crate::apps::fronts::record_plan::{Careful, Diagnostic, RecordListener};
 use crate::apps::fronts::records::{Ends, Sort};
@@ -28,7 +28,7 @@ struct State {
     pipe_broke: bool,
 }
 
-/// The signals that are heard: those that the caller ignores stay ignored.
+/// The signals that are handled: those that the caller ignores stay ignored.
 pub(super) fn signals() -> Vec<i32> {
     let all = [SIGUSR1, SIGINT, SIGQUIT, SIGTERM, SIGHUP];
     all.into_iter().filter(|signal| !sys::is_ignored(*signal)).collect()
@@ -54,7 +54,7 @@ impl Hearing {
         self.state().failure.clone()
     }
 
-    /// Nobody reads what is written any more, and the caller wants that to be the end.
+    /// The reader has closed the stream, and the caller wants to end then.
     pub(super) fn pipe_broke(&self) -> bool {
         self.state().pipe_broke
     }

@@ -124,7 +124,7 @@ fn refuse_in_use(plan: &SgPlan, looked: &Looked, teller: &SgTeller, name: &[u8])
         let Some(Err(error)) = path.and_then(|path| device_facts(path)).map(|facts| check::free(&facts)) else {
             continue;
         };
-        // Another haul that has it is named, as it is where nobody else uses the device.
+        // Another haul that has it is named, as it is where no other process uses the device.
         if let Some(complaint) = records::busy(&plan.records, is_second) {
             teller.complain(Side::Dest, &complaint, false);
             return Err(Failure::Locked);

@@ -4,23 +4,17 @@ mod random;
 pub(crate) mod tune;
 mod write;
 
-use crate::cli::help::{self, SIZES};
+use crate::cli::help::{ENVIRONMENT, SIZES};
 
 const TUNE_EXAMPLES: &str = include_str!("help/tune-examples.txt");
 const PROFILE_EXAMPLES: &str = include_str!("help/profile-examples.txt");
-const STATUS_AND_FILES: &str = include_str!("help/status-and-files.txt");
+const STATUS: &str = include_str!("help/status.txt");
+const FILES: &str = include_str!("help/files.txt");
 
-/// The man page `haul-tune(1)`.
-pub(in crate::apps) fn tune_manual(haul: clap::Command) -> String {
-    manual(haul, "tune", TUNE_EXAMPLES)
-}
+const SEE_ALSO: &str = include_str!("help/see-also.txt");
 
-/// The man page `haul-profile(1)`.
-pub(in crate::apps) fn profile_manual(haul: clap::Command) -> String {
-    manual(haul, "profile", PROFILE_EXAMPLES)
-}
+/// Sections of the man page of `haul tune`.
+const TUNE_PAGE: &[&str] = &[SIZES, STATUS, ENVIRONMENT, FILES, TUNE_EXAMPLES, SEE_ALSO];
 
-fn manual(haul: clap::Command, command: &str, examples: &str) -> String {
-    let sections = [SIZES, STATUS_AND_FILES, examples, include_str!("help/see-also.txt")];
-    help::manual(haul, include_str!("manual.roff"), command, &sections)
-}
+/// Sections of the man page of `haul profile`.
+const PROFILE_PAGE: &[&str] = &[SIZES, STATUS, ENVIRONMENT, FILES, PROFILE_EXAMPLES, SEE_ALSO];

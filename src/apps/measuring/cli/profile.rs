@@ -26,7 +26,7 @@ use std::time::Duration;
 #[derive(Debug, Parser)]
 #[command(name = "profile")]
 #[command(after_help = "Exit status: 0 measured, 1 not readable, 2 usage, 3 refused.")]
-#[command(after_long_help = help::text(&[super::PROFILE_EXAMPLES, super::STATUS_AND_FILES]))]
+#[command(after_long_help = help::text(&[super::PROFILE_EXAMPLES, super::STATUS, super::FILES]))]
 pub(crate) struct ProfileArguments {
     /// Device to measure: block device, node (/dev/sg0) or file; only read without --write
     #[arg(value_name = "PATH", value_hint = ValueHint::AnyPath)]
@@ -121,6 +121,8 @@ pub(crate) struct ProfileArguments {
 
 impl Words for ProfileArguments {
     type Options = ProfileOptions;
+
+    const PAGE: &'static [&'static str] = super::PROFILE_PAGE;
 
     fn into_options(self) -> Result<ProfileOptions, Unmeant> {
         Ok(ProfileOptions {

@@ -59,7 +59,7 @@ impl TableArguments {
 #[derive(Debug, Parser)]
 #[command(name = "tune")]
 #[command(after_help = "Exit status: 0 an answer was found, 1 not readable, 2 usage, 3 refused.")]
-#[command(after_long_help = help::text(&[super::TUNE_EXAMPLES, super::STATUS_AND_FILES]))]
+#[command(after_long_help = help::text(&[super::TUNE_EXAMPLES, super::STATUS, super::FILES]))]
 pub(crate) struct TuneArguments {
     /// Device to measure: block device or file; only read without --write
     #[arg(value_name = "PATH", value_hint = ValueHint::AnyPath)]
@@ -112,6 +112,8 @@ pub(crate) struct TuneArguments {
 
 impl Words for TuneArguments {
     type Options = TuneOptions;
+
+    const PAGE: &'static [&'static str] = super::TUNE_PAGE;
 
     fn into_options(self) -> Result<TuneOptions, Unmeant> {
         Ok(TuneOptions {

@@ -1,10 +1,10 @@
-//! What was measured, for programs. `docs/json.md` says what each field means.
+//! What was measured, for programs. `docs/user/json.md` says what each field means.
 mod commands;
-mod lethargy;
 mod profile;
 mod random;
 mod read_buffer;
 mod sustained;
+mod system_impact;
 mod tune;
 
 pub use profile::{profile, timing};

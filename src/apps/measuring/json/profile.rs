@@ -1,6 +1,6 @@
 //! What `haul profile` found, for programs.
 use super::commands::commands;
-use super::lethargy::lethargy;
+use super::system_impact::system_impact;
 use super::{bad, costs, ended, failure, line, subject, written};
 use crate::apps::measuring::report::Run;
 use crate::core::Op;
@@ -33,7 +33,7 @@ pub fn profile(run: &Run<'_>, found: &Profiled) -> impl Serialize {
         fit: found.fit.map(line),
         without_medium: found.commands.as_ref().map(commands),
         ways: found.ways.iter().map(way).collect::<Vec<_>>(),
-        lethargy: lethargy(found),
+        system_impact: system_impact(found),
         failed_requests: run.failed,
         bad: bad(run.bad),
         warnings: run.warnings,

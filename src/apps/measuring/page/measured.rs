@@ -146,7 +146,7 @@ pub fn profile(found: &Profiled, measured: Measured<'_>) -> String {
     }
     let size = measured.facts.size.unwrap_or(0);
     let op = measured.op;
-    let parts = [zones(found, op, size), costs(found), buffer(found), ways(found, op), lethargy(found)];
+    let parts = [zones(found, op, size), costs(found), buffer(found), ways(found, op), system_impact(found)];
     page.figures = parts.into_iter().flatten().collect();
     render(page)
 }
@@ -169,8 +169,8 @@ fn zones(found: &Profiled, op: Op, size: u64) -> Option<Figure> {
     let table = Table::new(&["position", "of disk", "rate"], found.zones.iter().map(row).collect());
     let doing = if op == Op::Read { "Reading" } else { "Writing" };
     let what = format!(
-        "{doing} at positions from the first byte to the last. On a rotational disk \
-         the rate falls from the outer tracks (first bytes) to the inner ones."
+        "{doing} at positions from the first byte to the last. On a rotational disk the rate falls from the outer \
+         tracks (first bytes) to the inner ones."
     );
     let by_rate = |one: &&Zone, other: &&Zone| one.bytes_per_s.total_cmp(&other.bytes_per_s);
     let end = |zone: Option<&Zone>| zone.map(|zone| [rate(zone.bytes_per_s), units::size(zone.offset)]);
@@ -269,24 +269,24 @@ fn best_way(ways: &[WayCost]) -> String {
     format!("{name} is fastest with {rate}; {also} uses the least CPU time, {cpu_s:.3} s per {giga}")
 }
 
-fn lethargy(found: &Profiled) -> Option<Figure> {
-    let lethargy = found.lethargy.as_ref()?.as_ref().ok()?;
+fn system_impact(found: &Profiled) -> Option<Figure> {
+    let system_impact = found.system_impact.as_ref()?.as_ref().ok()?;
     let row = |effect: &Effect| {
         let read = if effect.way.is_some() { units::size(effect.read_bytes) } else { String::new() };
         let percent = |share: f64| format!("{:.0} %", share * 100.0);
         let starts = [effect.start_before_s, effect.start_during_s, effect.start_after_s];
         let starts = starts.map(|seconds| units::latency((seconds * 1e6).round() as u64));
-        let witness = [percent(effect.kept_least), percent(effect.kept)];
-        [measuring::name(effect).to_owned(), read].into_iter().chain(witness).chain(starts).collect()
+        let test_file = [percent(effect.kept_least), percent(effect.kept)];
+        [measuring::name(effect).to_owned(), read].into_iter().chain(test_file).chain(starts).collect()
     };
     let columns =
         ["reading", "read", "lowest cached share", "cached share after", "start before", "start during", "start after"];
-    let table = Table::new(&columns, lethargy.effects.iter().map(row).collect());
+    let table = Table::new(&columns, system_impact.effects.iter().map(row).collect());
     let what = format!(
         "The share of a cached test file that remains in the page cache, and the start time of haul --version: when \
          idle, and while this disk is read as dd does. With {}.",
-        measuring::conditions(lethargy)
+        measuring::conditions(system_impact)
     );
-    let answer = measuring::felt(lethargy);
-    Some(Figure::of_table("lethargy", "System impact", &what, table).answering(&answer))
+    let answer = measuring::felt(system_impact);
+    Some(Figure::of_table("system-impact", "System impact", &what, table).answering(&answer))
 }

@@ -226,8 +226,8 @@ fn what_reading_does_to_others_has_a_row_for_each_way() {
         start_after_s: 0.003,
     };
     let effects = vec![effect(None, 0.5), effect(Some(Way::Buffered), 0.25)];
-    let lethargy = Interference { memory: Memory::Group(192 << 20), witness_bytes: 64 << 20, effects };
-    let page = page_of(&Profiled { lethargy: Some(Ok(lethargy)), ..found() }, Op::Read);
+    let system_impact = Interference { memory: Memory::Group(192 << 20), test_file_bytes: 64 << 20, effects };
+    let page = page_of(&Profiled { system_impact: Some(Ok(system_impact)), ..found() }, Op::Read);
     let row = "<td>1.07 GB</td><td>25 %</td><td>50 %</td><td>2.00 ms</td><td>6.00 ms</td><td>3.00 ms</td>";
     assert!(page.contains(row), "{row} is not in {page}");
     assert!(

@@ -3,8 +3,8 @@ use crate::apps::measuring::plan::Measuring;
 use crate::core::{CommandSet, EngineKind, Facts, PlanSide, Transfers};
 
 /// The disk of `plan`, read through memory of the node's driver, and through memory that the driver shares. None for
-/// what has no such node; nor where a queue of commands cannot be had, of another engine than `ring` or of a node that
-/// may only be read: then the driver copies whatever it is asked for.
+/// what has no such node; nor where a queue of commands is not available, of another engine than `ring` or of a node
+/// that may only be read: then the driver copies whatever it is asked for.
 pub fn ways_by_node(plan: &Measuring, facts: &Facts) -> Vec<(Transfers, PlanSide)> {
     let Some((_, side)) = plan.ways.first() else { return Vec::new() };
     let Some(through) = side.through.as_ref().filter(|through| through.node.commands == CommandSet::Scsi) else {

@@ -41,7 +41,7 @@ pub struct TuneOptions {
     pub save: bool,
     /// Measure writing; `None`: reading.
     pub write: Option<WriteWish>,
-    /// Measure nothing: put back what a run that was cut off left.
+    /// Measure nothing: put back what a run that was interrupted left.
     pub restore: bool,
     /// `None`: auto.
     pub engine: Option<EngineKind>,
@@ -102,7 +102,7 @@ pub struct ProfileOptions {
 /// How something is opened to be measured.
 #[derive(Clone, Debug)]
 pub struct Measuring {
-    /// Each cache mode that can be had, direct first, with how it is opened.
+    /// Each cache mode that is available, direct first, with how it is opened.
     pub ways: Vec<(Cache, PlanSide)>,
     /// How requests are kept in flight.
     pub engine: EngineKind,
@@ -114,8 +114,8 @@ pub struct Measuring {
 
 /// How the disk or file with these `facts` is opened to be read and measured.
 ///
-/// # Errors
-/// Usage for what has no places to read at, Refused for what is small, Unsupported for an engine that cannot be had.
+/// # Errors Usage for what has no places to read at, Refused for what is small, Unsupported for an engine that is not
+/// available.
 pub fn measure(facts: &Facts, engine: Option<EngineKind>, host: &Host) -> Result<Measuring> {
     measure_by(facts, Op::Read, engine, host)
 }

@@ -56,8 +56,7 @@ pub struct Writing {
 
 /// Whether the device or the new file with these `facts` may be written to at all; asked before anything is made.
 ///
-/// # Errors
-/// Refused for a file that is there, a device in use, one that is not the one expected; Open for what may not be
+/// # Errors Refused for an existing file, a device in use, one that is not the one expected; Open for what may not be
 /// written.
 pub fn may_measure_writing(wish: &WriteWish, facts: &Facts, host: &Host) -> Result<()> {
     let options = Options { expect: wish.expect.clone(), ..Options::default() };
@@ -129,7 +128,7 @@ pub fn measure_writing(
     Ok(Writing { measuring, over })
 }
 
-/// Bytes that a file may have: half of what is free, so that nobody else runs out of room.
+/// Bytes that a file may have: half of what is free, so that no other process runs out of room.
 fn room_for_file(facts: &Facts, wanted: u64) -> Result<u64> {
     let free = facts.free_bytes.unwrap_or(u64::MAX);
     let bytes = wanted.min(free / 2) / GRID_BYTES * GRID_BYTES;
@@ -142,8 +141,7 @@ fn room_for_file(facts: &Facts, wanted: u64) -> Result<u64> {
         words::size(free)
     );
     let advice = format!(
-        "At least {} are needed: free space, or name a file on another file \
-            system.",
+        "At least {} are needed: free space, or name a file on another file system.",
         words::size(KEPT_BYTES_MIN * 2)
     );
     Err(Error::new(Kind::NoSpace, what).advise(advice))

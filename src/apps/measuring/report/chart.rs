@@ -18,7 +18,7 @@ const CELL_MAX: usize = 4;
 
 /// Blocks from an eighth to a whole.
 const EIGHTHS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
-/// The same for whoever has ASCII only.
+/// The same for terminals with ASCII only.
 const THIRDS: [char; 3] = ['.', ':', '#'];
 
 /// From this share of the best on, a bar is as good as it.
@@ -159,7 +159,7 @@ fn best_of(row: &Bars) -> String {
     best.map(|rate| units::rate_at_a_glance(whole(rate))).unwrap_or_default()
 }
 
-/// A bar of so many columns, by the best of all. One that is as good is told apart by its colour, or by its letter.
+/// A bar of so many columns, by the best of all. One that is as good is distinguished by its colour, or by its letter.
 fn bar(rate: Option<f64>, best: f64, cell: usize, look: Look) -> String {
     let Some(rate) = rate else { return " ".repeat(cell) };
     let (share, as_good) = (rate / best, rate / best >= AS_GOOD);

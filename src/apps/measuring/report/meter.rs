@@ -31,10 +31,10 @@ impl Meter {
         Meter { bar: bars::start(DRAWS_PER_S), out }
     }
 
-    /// Prints to standard output, above the bar. A reader that went away is nobody's business here.
+    /// Prints to standard output, above the bar. A reader that went away is no error here.
     pub fn print(&self, text: &str) {
         let print = || {
-            // A full disk is told of with the answer, which goes the same way.
+            // A full disk is reported of with the answer, which goes the same way.
             let _ = self.out.print(text);
         };
         match &self.bar {

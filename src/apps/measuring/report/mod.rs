@@ -2,18 +2,17 @@
 mod chart;
 mod commands;
 mod cost;
-mod lethargy;
 mod meter;
 mod profile;
 mod question;
 mod random;
 mod read_buffer;
 mod sustained;
+mod system_impact;
 mod tune;
 
 pub use chart::Look;
 pub(crate) use cost::line_words;
-pub(crate) use lethargy::{conditions, felt, name};
 pub use meter::Meter;
 pub use profile::{profile_charts, profile_csv, profile_text, timing_text};
 pub use question::confirm_measuring;
@@ -21,6 +20,7 @@ pub use random::{random_csv, random_text};
 pub use read_buffer::{read_buffer_csv, read_buffer_text};
 pub(crate) use sustained::sustained_words;
 pub use sustained::{sustained_chart, sustained_csv, sustained_text};
+pub(crate) use system_impact::{conditions, felt, name};
 pub use tune::{TuneTeller, tune_charts, tune_csv, tune_table, tune_text};
 pub(crate) use tune::{requests_per_s, spread, state};
 
@@ -54,7 +54,7 @@ pub struct Run<'a> {
 }
 
 impl Run<'_> {
-    /// What is told of every run: whether it ended before its time, what failed, what was written over.
+    /// What is reported about every run: whether it ended before its time, what failed, what was written over.
     fn rows(&self, failure: Option<&Failure>, rows: &mut Columns) {
         if failure.is_some() {
             rows.row("partial", "ended early: the results above are those so far");

@@ -1,7 +1,7 @@
 //! The tables of `haul profile`.
 use super::chart::{self, Look};
 use super::cost::{costs, line_words};
-use super::{Run, commands, heading, lethargy, whole};
+use super::{Run, commands, heading, system_impact, whole};
 use crate::core::{Facts, Op};
 use crate::measure::stats::median;
 use crate::measure::{Profiled, Timed, Way, WayCost};
@@ -20,10 +20,10 @@ pub fn profile_text(run: &Run<'_>, found: &Profiled, charts: &str) -> String {
     text += &costs("command", &found.costs, found.fit);
     text += &found.commands.as_ref().map(commands::table).unwrap_or_default();
     text += &ways(&found.ways);
-    text += &lethargy::table(found);
+    text += &system_impact::table(found);
     let mut rows = Columns::default();
     summary(found, run.op, &mut rows);
-    rows.row("the rest", lethargy::sentence(found));
+    rows.row("system impact", system_impact::sentence(found));
     rows.row("queue", queued(run.facts, found));
     run.rows(found.failure.as_ref(), &mut rows);
     text += &format!("{charts}\n{}", rows.lines());
@@ -121,7 +121,7 @@ pub fn timing_text(facts: &Facts, from: u64, timed: &Timed, each: Duration) -> S
 /// Everything that was found as comma-separated values; the first field says what the line is about.
 pub fn profile_csv(found: &Profiled) -> String {
     let mut text = "part,way,offset_bytes,block_bytes,seconds,bytes_per_s,cpu_s_per_gib,left_in_cache,read_bytes,\
-                    witness_kept,start_before_s,start_during_s,start_after_s,driver_copied,cpu_share\n"
+                    cached_after,start_before_s,start_during_s,start_after_s,driver_copied,cpu_share\n"
         .to_owned();
     for zone in &found.zones {
         text += &format!("position,,{},,,{:.0},,,,,,,,,\n", zone.offset, zone.bytes_per_s);
@@ -141,9 +141,9 @@ pub fn profile_csv(found: &Profiled) -> String {
         let (cpu, share, left) = (way.cpu_s_per_gib, way.cpu_share, way.left_in_cache);
         text += &format!("way,{name},,,,{rate:.0},{cpu:.4},{left:.3},,,,,,{driver},{share:.4}\n");
     }
-    for effect in found.lethargy.iter().flatten().flat_map(|lethargy| &lethargy.effects) {
+    for effect in found.system_impact.iter().flatten().flat_map(|system_impact| &system_impact.effects) {
         let [before, during, after] = [effect.start_before_s, effect.start_during_s, effect.start_after_s];
-        let (name, read, kept) = (lethargy::name(effect), effect.read_bytes, effect.kept);
+        let (name, read, kept) = (system_impact::name(effect), effect.read_bytes, effect.kept);
         let seconds = effect.seconds;
         text += &format!("rest,{name},,,{seconds:.3},,,,{read},{kept:.3},{before:.6},{during:.6},{after:.6},,\n");
     }

@@ -9,7 +9,7 @@ use std::time::Duration;
 /// Columns of the longest bar.
 const BAR: f64 = 36.0;
 
-/// Slow reads that a sentence names; programs are told all that are known.
+/// Slow reads that a sentence names; programs get all that are known.
 const SLOW_NAMED: usize = 4;
 
 /// The distribution as a table with bars, and what it comes to.

@@ -11,7 +11,7 @@ use std::time::Duration;
 /// Stages that a sentence names; of more it names the first and the last.
 const NAMED: usize = 4;
 
-/// Rows of the table before the last one; programs are told all.
+/// Rows of the table before the last one; programs get all.
 const ROWS: usize = 12;
 
 /// What was found as a table and sentences, with `chart` between them.
@@ -80,15 +80,15 @@ pub(crate) fn sustained_words(found: &Sustained, facts: &Facts) -> String {
     format!("{begin}{then}: {}", cause(found.trend(), found.fell_hot(), facts))
 }
 
-/// How warm the drive got; nothing where nobody tells.
+/// How warm the drive got; empty if unknown.
 fn temperature_words(warmth: &Warmth) -> Option<String> {
     let (first, highest) = (warmth.readings.first()?.celsius, warmth.highest_c()?);
     let limit = warmth.limit_c.map_or("reports no limit".to_owned(), |limit| format!("limit {limit:.0} °C"));
     Some(format!("from {first:.0} °C to {highest:.0} °C ({limit})"))
 }
 
-/// What behaves like that. It is seen from outside, so more than a likeness cannot be told, but where the drive's own
-/// temperature is known when the rate fell: `hot`, at its limit or not.
+/// What behaves like that. It is seen from outside, so more than a similarity cannot be shown, but where the drive's
+/// own temperature is known when the rate fell: `hot`, at its limit or not.
 fn cause(trend: Trend, hot: Option<bool>, facts: &Facts) -> &'static str {
     let turns = facts.queue.rotational == Some(true) || facts.ground.iter().any(|disk| disk.rotational == Some(true));
     match (trend, hot) {

@@ -29,11 +29,7 @@ impl TuneTeller {
             head.row("disk", described(facts));
             head.row(
                 "method",
-                format!(
-                    "{doing} for about {}, alternating runs at different \
-                positions",
-                    units::duration(time)
-                ),
+                format!("{doing} for about {}, alternating runs at different positions", units::duration(time)),
             );
             teller.meter.print(&head.lines());
         }
@@ -87,7 +83,7 @@ fn row(entry: &Entry) -> String {
     cells(&[[start].as_slice(), &more].concat(), CACHED.len()) + cached + "\n"
 }
 
-/// Requests a second at the rate that is told.
+/// Requests a second at the rate that is reported.
 pub(crate) fn requests_per_s(entry: &Entry) -> Option<f64> {
     Some(entry.rate()? / f64::from(entry.point.block_bytes))
 }
@@ -215,6 +211,6 @@ pub(crate) fn state(state: &State) -> &'static str {
     match state {
         State::Running => "measured",
         State::Lost => "lost",
-        State::LeftOut(_) => "omitted",
+        State::LeftOut(_) => "left out",
     }
 }

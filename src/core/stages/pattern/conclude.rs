@@ -2,8 +2,8 @@
 use crate::core::{Conclusion, Damage, DamageKind, DamagedRun, Extent, ExtentSet};
 use std::collections::HashMap;
 
-/// A disk that lies about its size shows this many parts in a hundred of the blocks that have to be misplaced then: a
-/// few may be damaged besides.
+/// A disk that reports a false capacity shows this many parts in a hundred of the blocks that have to be misplaced
+/// then: a few may be damaged besides.
 const WRAPPED_PER_CENT: u128 = 90;
 
 /// A distance with less than this part of the misplaced blocks is that of strays.
@@ -50,7 +50,8 @@ fn pair_up(damage: &mut Damage) {
             runs.push(*run);
             continue;
         };
-        // A run may have neighbours of both kinds: what was swapped is told apart from what is merely in a wrong place.
+        // A run may have neighbours of both kinds: what was swapped is distinguished from what is merely in a wrong
+        // place.
         let from = runs.len();
         let mut tell = |part: Extent, kind| {
             let extent = Extent::new(run.extent.offset + (part.offset - there.offset), part.len);

@@ -91,7 +91,7 @@ impl PatternChecker for Inspector {
     }
 }
 
-/// `next` goes on where `run` ends, with the same damage.
+/// `next` continues where `run` ends, with the same damage.
 fn follows(run: &DamagedRun, next: &DamagedRun) -> bool {
     run.extent.end() == next.extent.offset && run.kind == next.kind
 }

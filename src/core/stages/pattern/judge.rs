@@ -10,8 +10,8 @@ pub enum Verdict {
     /// What belongs there.
     Good,
     /// Another block of the pattern, whole: it was written to the wrong place or read from it. Two that carry each
-    /// other's address were swapped; one and the same distance everywhere is a disk that lies about its size. Bits of
-    /// it may be flipped besides.
+    /// other's address were swapped; one and the same distance everywhere is a disk that reports a false capacity. Bits
+    /// of it may be flipped besides.
     Misplaced(Mark),
     /// The right place, but another writing of it: this one was lost. The mark tells which it is, and so whether it is
     /// older. Bits of it may be flipped besides.

@@ -22,8 +22,8 @@ pub struct Mark {
 }
 
 impl Mark {
-    /// The mark at the start of `block`; `None` if there is none, or one whose check does not hold. Whoever checks a
-    /// disk without being told run and length reads them here.
+    /// The mark at the start of `block`; `None` if there is none, or one whose check does not hold. A checker of a disk
+    /// without being told run and length reads them here.
     pub fn read(block: &[u8]) -> Option<Mark> {
         let (words, _) = block.as_chunks::<8>();
         let word = |at: usize| words.get(at).map(|bytes| u64::from_le_bytes(*bytes));
@@ -54,7 +54,7 @@ impl Mark {
     }
 }
 
-/// Bytes that are judged together; a tear within them is not told from flipped bits.
+/// Bytes that are judged together; a tear within them is not distinguished from flipped bits.
 pub(super) const CELL_BYTES: usize = 64;
 
 /// Mixes all bits of `word` into all bits; can be turned back, so no two words become the same (splitmix64's steps).

@@ -72,11 +72,11 @@ impl Pattern {
         }
     }
 
-    /// Judges the blocks in `buffer`, read from byte `offset` on, and tells of each that is not good: its own offset
-    /// and what is wrong. Panics unless the buffer is whole blocks. Allocates nothing.
+    /// Judges the blocks in `buffer`, read from byte `offset` on, and reports each that is not good: its own offset and
+    /// what is wrong. Panics unless the buffer is whole blocks. Allocates nothing.
     pub fn judge(&self, buffer: &[u8], offset: u64, mut found: impl FnMut(u64, Verdict)) {
         let block_bytes = self.block_bytes as usize;
-        assert!(buffer.len().is_multiple_of(block_bytes), "a pattern is judged in whole blocks");
+        assert!(buffer.len().is_multiple_of(block_bytes), "a pattern is checked in whole blocks");
         let mut address = offset;
         for block in buffer.chunks_exact(block_bytes) {
             match self.judge_block(block, address) {
@@ -89,7 +89,7 @@ impl Pattern {
 
     /// Judges one block, read from byte `offset`. Panics on another length than a block's.
     pub fn judge_block(&self, block: &[u8], offset: u64) -> Verdict {
-        assert_eq!(block.len(), self.block_bytes as usize, "one block is judged");
+        assert_eq!(block.len(), self.block_bytes as usize, "one block is checked");
         judge::verdict(block, &self.mark(offset))
     }
 }

@@ -9,7 +9,7 @@ pub struct Surveyor {
 }
 
 impl Surveyor {
-    /// Bytes of a sample, which begins on a multiple of as many; longer blocks are not looked for.
+    /// Bytes of a sample, which begins on a multiple of as many; longer blocks are not searched for.
     pub const SAMPLE_BYTES: u32 = 4096;
 
     /// Looks for marks of this run; `None`: for the newest there is.

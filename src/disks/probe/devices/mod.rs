@@ -38,7 +38,7 @@ fn listed(snapshot: &Snapshot, aliases: &Aliases) -> Vec<Device> {
 
 fn shown(snapshot: &Snapshot, disk: &Block) -> bool {
     if is_loop(disk) {
-        // One whose file cannot be found out about is attached all the same.
+        // One whose file cannot be found out about is attached anyway.
         return snapshot.loop_of(disk.number).is_some() || disk.dir.join("loop").exists();
     }
     disk.len() > 0 || has_hardware(disk)
@@ -105,7 +105,7 @@ fn may_be_opened(path: &Path) -> bool {
     !matches!(rustix::fs::open(path, flags, Mode::empty()), Err(Errno::ACCESS | Errno::PERM | Errno::NOENT))
 }
 
-/// Something stands behind it: a disk, a drive, a card reader.
+/// It has a device: a disk, a drive, a card reader.
 fn has_hardware(disk: &Block) -> bool {
     disk.dir.join("device").exists()
 }

@@ -97,7 +97,7 @@ fn devices_are_in_the_order_of_people() {
     assert_eq!(names, ["sda", "sda9", "sda10", "sdb", "nvme2n1", "nvme10n1", "sdaa"]);
 }
 
-/// A made-up /sys with one disk `sda` of `size` sectors, and whatever more is wanted in it.
+/// A made-up /sys with one disk `sda` of `size` sectors, and whatever more is requested in it.
 fn tree(disk: &str, files: &[(&str, &str)]) -> (tempfile::TempDir, Snapshot) {
     let root = tempfile::tempdir().unwrap();
     let dir = root.path().join("devices").join(disk);

@@ -1,7 +1,7 @@
 //! File systems whose superblock says more than a label.
 use super::seen::{Seen, labelled};
 
-/// ext2, ext3 or ext4, told apart by their features as the kernel's drivers do.
+/// ext2, ext3 or ext4, distinguished by their features as the kernel's drivers do.
 pub(super) fn ext(seen: &Seen) -> Option<String> {
     const SUPERBLOCK: u64 = 1024;
     const HAS_JOURNAL: u32 = 0x4;

@@ -1,6 +1,5 @@
-//! What is on a device or in a file, as far as its first bytes tell: partition tables, file systems, members of
-//! volumes, images and compressed data. Nothing here must know devices, mounts or sysfs: bytes come in, a name goes
-//! out.
+//! What is on a device or in a file, according to its first bytes: partition tables, file systems, members of volumes,
+//! images and compressed data. Nothing here must know devices, mounts or sysfs: bytes come in, a name goes out.
 mod compound;
 mod file_systems;
 mod magics;
@@ -29,7 +28,8 @@ pub fn look(path: &Path) -> Option<String> {
     let mut file = OpenOptions::new().read(true).custom_flags(flags).open(path).ok()?;
     // Metadata has no size of a block device; its end has.
     let size = file.seek(SeekFrom::End(0)).ok()?;
-    // No reading ahead: what nobody looks at has no place in the page cache. Where that is refused, it costs a little.
+    // No reading ahead: data that is not used does not belong in the page cache. Where that is refused, it costs a
+    // little.
     let _ = rustix::fs::fadvise(&file, 0, None, rustix::fs::Advice::Random);
     let start = beginning(&file);
     let seen = Seen { start: &start, size: Some(size), file: Some(&file) };

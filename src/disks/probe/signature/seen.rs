@@ -5,7 +5,7 @@ use std::os::unix::fs::FileExt;
 /// Where most partitioning tools put the first partition. A disk whose table was wiped looks empty but for this.
 pub(super) const FIRST_PARTITION: u64 = 1 << 20;
 
-/// What is looked at there and at the end before something is called empty.
+/// What is examined there and at the end before something is called empty.
 pub(super) const SAMPLE_BYTES: usize = 64 << 10;
 
 /// `ext4`, or `ext4 "root"` where there is a label; quotes and control characters in it are escaped.
@@ -16,7 +16,7 @@ pub(super) fn labelled(name: &str, label: Option<String>) -> String {
     }
 }
 
-/// Bytes that can be looked at: the start, and the rest where there is a file to read it from.
+/// Bytes that can be examined: the start, and the rest where there is a file to read it from.
 pub(super) struct Seen<'a> {
     pub(super) start: &'a [u8],
     /// Bytes in all, where that is known.
@@ -25,7 +25,7 @@ pub(super) struct Seen<'a> {
 }
 
 impl Seen<'_> {
-    /// `len` bytes at `offset`; `None` where not all of them can be had.
+    /// `len` bytes at `offset`; `None` where not all of them are available.
     pub(super) fn bytes(&self, offset: u64, len: usize) -> Option<Cow<'_, [u8]>> {
         let from = usize::try_from(offset).ok()?;
         if let Some(bytes) = self.start.get(from..from.checked_add(len)?) {

@@ -39,7 +39,7 @@ pub enum DdCommand {
 /// What was asked for, and what to say about it before anything is done.
 #[derive(Debug, PartialEq)]
 pub struct Parsed {
-    /// The command, or why it cannot be meant.
+    /// The command, or why it is invalid.
     pub command: Result<DdCommand, DdUsage>,
     /// In the order in which they were noticed.
     pub warnings: Vec<DdWarning>,

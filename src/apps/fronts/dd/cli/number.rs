@@ -56,7 +56,7 @@ struct Factor {
     is_plain_zero: bool,
 }
 
-/// The factor that `text` begins with, and what stands behind it.
+/// The factor that `text` begins with, and what follows it.
 fn factor(text: &[u8]) -> Option<(Factor, &[u8])> {
     let blanks = text.iter().take_while(|byte| matches!(byte, b' ' | b'\t'..=b'\r')).count();
     let unsigned = text[blanks..].strip_prefix(b"+").unwrap_or(&text[blanks..]);
@@ -85,7 +85,7 @@ fn factor(text: &[u8]) -> Option<(Factor, &[u8])> {
     Some((Factor { value, in_bytes, is_plain_zero: text.starts_with(b"0x") }, behind))
 }
 
-/// The unit that `text` begins with, as base and power, what stands behind it, and whether `B` for bytes may follow.
+/// The unit that `text` begins with, as base and power, what follows it, and whether `B` for bytes may follow.
 fn unit(text: &[u8]) -> (Option<(u64, u32)>, &[u8], bool) {
     let simple = |base, rest| (Some((base, 1)), rest, true);
     match text {

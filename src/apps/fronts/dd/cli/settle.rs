@@ -7,7 +7,7 @@ use crate::apps::fronts::record_plan::{
 };
 use crate::sys::in_case;
 
-/// Bytes of a record where nothing is said.
+/// Bytes of a record by default.
 const RECORD_BYTES: u64 = 512;
 
 /// Settles what the operands mean together.

@@ -16,7 +16,7 @@ pub enum DdKind {
     File,
     /// A block device.
     Block,
-    /// /dev/zero: as much as one wants.
+    /// /dev/zero: unlimited.
     Zeros,
     /// /dev/null.
     Null,
@@ -60,7 +60,7 @@ pub struct DdFacts {
     pub direct: bool,
     /// Bytes of a logical block, of a block device.
     pub logical_block_bytes: Option<u32>,
-    /// Its bytes are in memory already, or are to go into the page cache: nobody waits for a medium.
+    /// Its bytes are in memory already, or are to go into the page cache: nothing waits for a medium.
     pub in_memory: bool,
 }
 
@@ -261,8 +261,8 @@ pub fn as_dd_would(
     Ok(plan)
 }
 
-/// Both sides may have bytes in common: they are the same thing, or lie on one, in places that meet, or in places that
-/// nobody knows. Two partitions of a disk have none, nor have two files, whatever disk lies beneath them.
+/// Both sides may have bytes in common: they are the same thing, or lie on one, in places that meet, or in unknown
+/// places. Two partitions of a disk have none, nor have two files, whatever disk lies beneath them.
 pub(super) fn may_share_bytes(blocks: &Blocks, [source, dest]: [&Facts; 2]) -> bool {
     if source.id.is_some() && source.id == dest.id {
         return blocks.skip_bytes.abs_diff(blocks.seek_bytes) < blocks.len;

@@ -16,7 +16,7 @@ pub enum Conflict {
     Caches,
 }
 
-/// Why a command line of dd cannot be meant.
+/// Why a command line of dd is invalid.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DdUsage {
     /// An operand that dd does not have.

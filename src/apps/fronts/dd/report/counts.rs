@@ -15,7 +15,7 @@ pub(super) fn records(counts: &RecordCounts) -> String {
     format!("{read_full}+{read_partial} records in\n{written_full}+{written_partial} records out\n{cut}")
 }
 
-/// `1024 bytes (1.0 kB, 1.0 KiB) copied, 0.000106128 s, 9.6 MB/s`, without the end of the line. While it goes on,
+/// `1024 bytes (1.0 kB, 1.0 KiB) copied, 0.000106128 s, 9.6 MB/s`, without the end of the line. While it continues,
 /// `whole_seconds`.
 pub fn transferred(bytes: u64, time: Duration, whole_seconds: bool) -> String {
     let (si, iec) = (human(bytes.into(), 1, 1000, true), human(bytes.into(), 1, 1024, true));
@@ -35,7 +35,7 @@ pub fn transferred(bytes: u64, time: Duration, whole_seconds: bool) -> String {
 }
 
 /// `number / by` to be read at a glance, rounded to the nearest and, half way, to the even one. Below one of the first
-/// unit it is told in bytes where `bytes` says so, else as a fraction of that unit.
+/// unit it is reported in bytes where `bytes` says so, else as a fraction of that unit.
 pub(super) fn human(number: u128, by: u128, base: u128, bytes: bool) -> String {
     let infix = if base == 1024 { "iB" } else { "B" };
     if bytes && number < base * by {

@@ -27,7 +27,7 @@ impl Quoting {
     /// A path, always in quotes.
     pub fn path(self, bytes: &[u8]) -> Vec<u8> {
         let odd = self.pieces(bytes).any(|piece| matches!(piece, Piece::Odd(_)));
-        // Within double quotes these are not what they seem, even if only one of them stands there.
+        // Within double quotes these are not what they seem, even if only one of them is there.
         let doubtful = |byte: &u8| b"\"$`\\!".contains(byte);
         if bytes.contains(&b'\'') && !odd && !bytes.iter().any(doubtful) {
             return [b"\"", bytes, b"\""].concat();
@@ -56,7 +56,7 @@ impl Quoting {
         text
     }
 
-    /// A path, in quotes where a shell would want them.
+    /// A path, quoted where a shell needs it.
     pub fn path_if_needed(self, bytes: &[u8]) -> Vec<u8> {
         let special = |byte: &u8| b" !\"$&'()*;<=>?[\\]^`|:\t".contains(byte);
         let at_start = matches!(bytes.first(), None | Some(b'#' | b'~'));

@@ -1,4 +1,4 @@
-//! dd's sentences. Scripts look for them, so they are told as dd tells them, whatever our own rules for words say.
+//! dd's sentences. Scripts look for them, so they are reported as dd tells them, whatever our own rules for words say.
 use super::Quoting;
 use super::counts::human;
 use crate::apps::fronts::dd::plan::{Conflict, DdUsage, DdWarning};
@@ -9,7 +9,7 @@ use std::ffi::OsStr;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
 
-/// Why a command line cannot be meant, without the name of the program; then what to try, where dd says that.
+/// Why a command line is invalid, without the name of the program; then what to try, where dd says that.
 pub fn usage(usage: &DdUsage, program: &[u8], quoting: Quoting) -> Vec<u8> {
     let word = |what: &str, word: &OsStr| [what.as_bytes(), b" ", &quoting.word(word.as_bytes())].concat();
     let mut text = [program, b": "].concat();

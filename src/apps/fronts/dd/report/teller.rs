@@ -1,4 +1,4 @@
-//! Tells on standard error what dd tells, when dd tells it.
+//! Prints to standard error what dd tells, when dd tells it.
 use super::counts::{records, transferred};
 use super::{Quoting, sentences};
 use crate::apps::fronts::record_counts::{RecordCounts, RecordTally};
@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
-/// Tells on standard error what dd tells.
+/// Prints to standard error what dd tells.
 #[derive(Debug)]
 pub struct Reporter {
     program: Vec<u8>,
@@ -50,7 +50,7 @@ impl Reporter {
         }
     }
 
-    /// Tells what dd knows nothing of; not where only errors are wanted.
+    /// Tells what dd knows nothing of; not where only errors are requested.
     pub fn warn(&self, clause: &str) {
         if self.telling != Telling::Errors {
             self.tell(&[self.program.as_slice(), b": warning: ", clause.as_bytes(), b"\n"].concat());
@@ -74,12 +74,12 @@ impl Reporter {
         self.deaf.load(Relaxed)
     }
 
-    /// Tells the counts as they are now, as far as they are wanted.
+    /// Prints the counts as they are now, as far as they are requested.
     pub fn tell_counts(&self) {
         self.tell(&self.counts(&self.tally.get()));
     }
 
-    /// Draws the line of progress anew, where it is wanted.
+    /// Draws the line of progress again, where it is requested.
     pub fn tell_progress(&self) {
         if self.telling != Telling::Progress {
             return;
@@ -93,8 +93,8 @@ impl Reporter {
         *line = text.len();
     }
 
-    /// The same while records are moved one by one. Where none has come since the last time, it is told again behind
-    /// the next, which is when dd tells it; before the first there is nothing to tell.
+    /// The same while records are moved one by one. Where no record was copied since the last time, it is reported
+    /// again behind the next, which is when dd tells it; before the first there is nothing to tell.
     pub fn tell_progress_by_records(&self) {
         let bytes = self.tally.get().written_bytes;
         if self.told_bytes.load(Relaxed) == bytes {
@@ -151,9 +151,9 @@ impl Reporter {
 
 impl RecordListener for Reporter {
     fn complain(&self, side: Side, complaint: &Diagnostic, with_counts: bool) {
-        // Warnings, which status=none does not want.
+        // Warnings, which status=none suppresses.
         let warning = matches!(complaint, Diagnostic::SkipTooFar | Diagnostic::PartialRead(_));
-        // Nor what is passed over.
+        // Nor what is skipped.
         if (warning || with_counts) && self.telling == Telling::Errors {
             return;
         }

@@ -107,7 +107,7 @@ fn has_flag(front: SgFront, side: usize, flag: &[u8]) -> bool {
 }
 
 impl Words {
-    /// Takes the next word in; `Some`: what is wanted instead of a copy.
+    /// Takes the next word in; `Some`: what is requested instead of a copy.
     pub(super) fn take(&mut self, front: SgFront, word: &OsStr) -> Result<Option<Instead>, SgUsage> {
         let bytes = word.as_bytes();
         let unknown = || SgUsage::Unrecognized(word.to_owned());

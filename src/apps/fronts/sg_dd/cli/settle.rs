@@ -7,11 +7,11 @@ use crate::apps::fronts::sg_dd::plan::SgUsage;
 use crate::apps::fronts::sg_plan::{ScsiOptions, ScsiWishes, SgFront, SgPlan};
 use std::ffi::OsString;
 
-/// Bytes of a block where nothing is said.
+/// Bytes of a block by default.
 const BLOCK_BYTES: u64 = 512;
-/// Bytes that one call moves where nothing is said: more would not be faster, and errors are looked into faster so.
+/// Bytes that one call moves by default: more would not be faster, and errors are looked into faster so.
 const TRANSFER_BYTES: u64 = 256 << 10;
-/// Blocks that are looked at for zeros as one where nothing is said: as sg_dd has it, whatever the size of a block.
+/// Blocks that are examined for zeros as one by default: as sg_dd has it, whatever the size of a block.
 const LOOKED_AT_BLOCKS: u64 = 128;
 /// Most memory for transfers in flight: what `haul copy` allows, too.
 const IN_FLIGHT_BYTES_MAX: u64 = 1 << 30;
@@ -79,7 +79,7 @@ fn records(words: Words, block_bytes: u64, pattern: Made) -> RecordPlan {
     let dest = words.dest.filter(|path| path != "-").map(|path| if path == "." { "/dev/null".into() } else { path });
     let transfer = match (words.bpt, dest_flags.sparse) {
         (Some(blocks), _) => blocks,
-        // What is looked at for zeros decides what is passed over, so it is as large as the family has it.
+        // What is examined for zeros decides what is skipped, so it is as large as the family has it.
         (None, true) => LOOKED_AT_BLOCKS,
         (None, false) => (TRANSFER_BYTES / block_bytes).max(1),
     };

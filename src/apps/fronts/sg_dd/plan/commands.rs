@@ -39,8 +39,8 @@ pub fn by_commands(plan: &SgPlan, kinds: [DdKind; 2]) -> [bool; 2] {
     })
 }
 
-/// The side whose transfers go through memory that the driver shares with us, if any. sgm_dd shares it with one side in
-/// any case, unless that contradicts another word; with IFILE also where that has iflag=dio, as in sg3_utils.
+/// The side whose transfers go through memory that the driver shares with haul, if any. sgm_dd shares it with one side
+/// in any case, unless that contradicts another word; with IFILE also where that has iflag=dio, as in sg3_utils.
 pub fn shared_side(plan: &SgPlan, by_commands: [bool; 2]) -> Option<Side> {
     let mut sides = Side::BOTH.into_iter().filter(|side| by_commands[side.index()]);
     let asked = sides.clone().find(|side| plan.wishes[side.index()].mmap);

@@ -4,13 +4,13 @@ use crate::apps::fronts::sg_plan::SgFront;
 /// What ended it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Failure {
-    /// The source cannot be opened; what the kernel said.
+    /// The source cannot be opened; the kernel's error.
     OpenSource(Option<i32>),
     /// The dest, or the second one.
     OpenDest(Option<i32>),
     /// The place to begin at cannot be reached.
     Seek(Option<i32>),
-    /// Somebody else has the lock.
+    /// Another process has the lock.
     Locked,
     /// How many blocks there are is not known.
     Count,

@@ -11,7 +11,7 @@ pub enum Operand {
     Of,
 }
 
-/// Why a command line cannot be meant.
+/// Why a command line is invalid.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SgUsage {
     /// An operand or long option that this program does not have.
@@ -30,7 +30,7 @@ pub enum SgUsage {
     NoSides,
     /// append and seek.
     AppendSeek,
-    /// append and sparse: what is passed over has no place at the end.
+    /// append and sparse: what is skipped has no place at the end.
     AppendSparse,
     /// A pattern and a file to read.
     PatternAndFile(&'static str, OsString),

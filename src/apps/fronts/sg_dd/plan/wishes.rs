@@ -128,8 +128,7 @@ fn refused_by_commands(plan: &SgPlan, side: Side) -> Option<Refusal> {
             refusal(
                 "mmap",
                 "data goes either through shared memory or directly into the buffers of haul",
-                "omit dio \
-                or mmap",
+                "omit dio or mmap",
             ),
         ),
     ];

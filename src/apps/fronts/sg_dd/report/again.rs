@@ -16,7 +16,7 @@ pub struct Interrupted {
     pub done: u64,
     /// Blocks to copy altogether.
     pub total: u64,
-    /// The source has no offsets: what was read is gone.
+    /// The source has no offsets: what was read is lost.
     pub source_streams: bool,
     /// The dest has no offsets.
     pub dest_streams: bool,
@@ -51,7 +51,7 @@ pub fn continue_command(plan: &SgPlan, at: &Interrupted) -> Result<Vec<u8>, &'st
     Ok(line.join(&b' '))
 }
 
-/// A word as it is to be said again; `None`: not at all.
+/// A word as it is to be repeated; `None`: not at all.
 fn kept(word: &OsStr, at: &Interrupted) -> Option<Vec<u8>> {
     let bytes = word.as_bytes();
     let replaced: [&[u8]; 5] = [b"skip=", b"seek=", b"count=", b"append=", b"of2="];
@@ -70,7 +70,7 @@ fn quoted(word: &[u8]) -> Vec<u8> {
     Quoting { utf8: true }.path_if_needed(word)
 }
 
-/// Only what stands behind `=`: the operand can be read so.
+/// Only what follows `=`: the operand can be read so.
 fn quoted_operand(word: &[u8]) -> Vec<u8> {
     match word.iter().position(|byte| *byte == b'=') {
         Some(equals) if equals + 1 < word.len() => [&word[..=equals], &quoted(&word[equals + 1..])].concat(),

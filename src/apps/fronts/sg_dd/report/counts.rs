@@ -48,7 +48,8 @@ impl Moved {
     }
 }
 
-/// `time to transfer data: 18.779506 secs at 57.18 MB/sec`. While it goes on, `so_far`, with the speed since `before`.
+/// `time to transfer data: 18.779506 secs at 57.18 MB/sec`. While it continues, `so_far`, with the speed since
+/// `before`.
 pub(super) fn timing(front: SgFront, moved: Moved, so_far: bool, before: Option<Moved>) -> String {
     let time = format!("{}.{:06} secs", moved.time.as_secs(), moved.time.subsec_micros());
     let (colon, at) = if front == SgFront::Sgp { ("", ", ") } else { (":", " at ") };

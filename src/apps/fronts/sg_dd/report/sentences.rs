@@ -8,7 +8,7 @@ use crate::report::units;
 use std::ffi::OsStr;
 use std::io;
 
-/// Why a command line cannot be meant.
+/// Why a command line is invalid.
 pub fn usage(usage: &SgUsage, program: &[u8], front: SgFront) -> Vec<u8> {
     let lossy = |word: &OsStr| word.to_string_lossy().into_owned();
     let help = "For more information use '--help'\n";
@@ -103,7 +103,7 @@ pub(super) fn complaint(side: Side, complaint: &Diagnostic, name: &[u8], at: u64
     }
 }
 
-/// What was said, and what to do where a disk's words have that.
+/// The message, and the advice where the disk's error has one.
 fn reason(error: &io::Error) -> Vec<u8> {
     let advice = DeviceError::of(error).map_or("", |said| said.advice);
     let between = if advice.is_empty() { "" } else { ". " };

@@ -1,4 +1,4 @@
-//! Tells on standard error what the family tells, when it tells it.
+//! Prints to standard error what the family tells, when it reports it.
 use super::counts::{Lines, Moved, records, time_left, timing};
 use super::sentences;
 use crate::apps::fronts::record_counts::{RecordCounts, RecordTally};
@@ -10,7 +10,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-/// Tells on standard error what the family tells.
+/// Prints to standard error what the family tells.
 #[derive(Debug)]
 pub struct SgTeller {
     out: Out,
@@ -31,7 +31,7 @@ struct State {
     started: Instant,
     /// Blocks to copy.
     total: u64,
-    /// What was told last.
+    /// What was reported last.
     before: Option<Moved>,
 }
 
@@ -99,7 +99,7 @@ impl SgTeller {
         self.tell(&text);
     }
 
-    /// `--progress`: the same now and then.
+    /// `--progress`: the same periodically.
     pub fn tell_progress(&self) {
         let (counts, mut state) = (self.tally.get(), self.state());
         let times = self.times(&mut state, &counts, true);

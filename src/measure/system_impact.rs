@@ -1,0 +1,396 @@
+//! What reading the disk does to everything else on the machine: whether a file that others had in the page cache stays
+//! there, and how long a program takes to start meanwhile. Disk copying experiments of 2001 called it system lethargy.
+use super::Way;
+use super::stats::median;
+use crate::core::Stop;
+use std::io;
+use std::time::{Duration, Instant};
+
+/// Starts before and after; the median counts.
+const STARTS: usize = 5;
+
+/// From one start to the next, so that starting is not what keeps the machine busy.
+const BETWEEN_STARTS: Duration = Duration::from_millis(50);
+
+/// With less of the test file than this in the page cache there is too little to lose, as a share.
+const WARM_MIN: f64 = 0.5;
+
+/// So much longer is the time for a read than that for nothing at all.
+const READ_SHARE: f64 = 2.0;
+
+/// So many times its time a read may take until it is felt.
+const SLOW_MAX: u32 = 3;
+
+/// The machine around the disk: a cached test file, a program that is started, and a process that reads the disk.
+pub trait SystemUnderTest {
+    /// Brings the test file into the page cache, and says what share of it is there then, from 0 to 1.
+    ///
+    /// # Errors
+    /// It cannot be read.
+    fn warm(&mut self) -> io::Result<f64>;
+
+    /// Share of the test file that is in the page cache, from 0 to 1.
+    ///
+    /// # Errors
+    /// The kernel does not say (before 6.5).
+    fn share(&mut self) -> io::Result<f64>;
+
+    /// How long a program takes to start and to end.
+    ///
+    /// # Errors
+    /// It cannot be started, or fails.
+    fn start(&mut self) -> io::Result<Duration>;
+
+    /// Begins to read the disk in this way.
+    ///
+    /// # Errors
+    /// Nobody can be started who does.
+    fn begin(&mut self, way: Way) -> io::Result<()>;
+
+    /// It is being read.
+    ///
+    /// # Errors Unknown.
+    fn is_reading(&mut self) -> io::Result<bool>;
+
+    /// So much came into the page cache that it must have taken memory from others, or it never will.
+    ///
+    /// # Errors Unknown.
+    fn is_full(&mut self) -> io::Result<bool>;
+
+    /// Ends the reading, if any is under way, and says how many bytes were read.
+    ///
+    /// # Errors
+    /// None could be.
+    fn end(&mut self) -> io::Result<u64>;
+}
+
+/// What was seen around one read.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Effect {
+    /// How the disk was read; `None`: it was left alone, to compare with.
+    pub way: Option<Way>,
+    /// Bytes that were read.
+    pub read_bytes: u64,
+    /// How long that took, in seconds.
+    pub seconds: f64,
+    /// Share of the test file that was in the page cache before, from 0 to 1.
+    pub cached_before: f64,
+    /// Share of that which was still there at its least, from 0 to 1.
+    pub kept_least: f64,
+    /// Share of it which was still there afterwards, from 0 to 1.
+    pub kept: f64,
+    /// Median time of a start before, in seconds.
+    pub start_before_s: f64,
+    /// Median time of a start meanwhile, in seconds.
+    pub start_during_s: f64,
+    /// Starts meanwhile.
+    pub starts: usize,
+    /// Median time of a start afterwards, in seconds.
+    pub start_after_s: f64,
+}
+
+/// The memory that the test file had to share with what was read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Memory {
+    /// A memory control group of so many bytes.
+    Group(u64),
+    /// That of the machine.
+    Machine {
+        /// Bytes of it that were available.
+        available_bytes: u64,
+        /// Why it is no group: a clause.
+        why: String,
+    },
+}
+
+/// Effect on the rest of the system.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Interference {
+    /// What the memory was.
+    pub memory: Memory,
+    /// Bytes of the test file.
+    pub test_file_bytes: u64,
+    /// Nothing, then each way.
+    pub effects: Vec<Effect>,
+}
+
+/// Why it is not known.
+#[derive(Debug)]
+pub enum Unknown {
+    /// Asked to stop, by this signal.
+    Stopped(i32),
+    /// It could not be measured: a clause.
+    Why(String),
+}
+
+impl From<io::Error> for Unknown {
+    fn from(error: io::Error) -> Unknown {
+        Unknown::Why(error.to_string())
+    }
+}
+
+/// Looks at the surroundings while nothing is read, and while the disk is read in each of the `ways`, in about `time`.
+/// `heard` receives the progress, from 0 to 1.
+///
+/// # Errors
+/// It was asked to stop, or cannot be measured here.
+pub fn effects(
+    around: &mut dyn SystemUnderTest,
+    ways: &[Way],
+    time: Duration,
+    stop: &Stop,
+    heard: &mut dyn FnMut(f64),
+) -> Result<Vec<Effect>, Unknown> {
+    let unit = time.div_f64(1.0 + READ_SHARE * ways.len() as f64);
+    let rows = [None].into_iter().chain(ways.iter().copied().map(Some));
+    let mut found = Vec::new();
+    for way in rows {
+        let patience = if way.is_some() { unit.mul_f64(READ_SHARE) } else { unit };
+        let seen = watch(around, way, patience, stop);
+        if seen.is_err() {
+            // The reading process must not continue alone; why it failed is known already.
+            around.end().ok();
+        }
+        found.push(seen?);
+        heard(found.len() as f64 / (ways.len() + 1) as f64);
+    }
+    Ok(found)
+}
+
+fn watch(
+    around: &mut dyn SystemUnderTest,
+    way: Option<Way>,
+    patience: Duration,
+    stop: &Stop,
+) -> Result<Effect, Unknown> {
+    let cached_before = around.warm()?;
+    if cached_before < WARM_MIN {
+        let percent = cached_before * 100.0;
+        return Err(Unknown::Why(format!("only {percent:.0} % of a file stay in the page cache after reading it")));
+    }
+    let start_before_s = starts(around, stop)?;
+    // What a kernel takes back ahead of time by itself, is released before the reading begins.
+    let cached_before = cached_before.min(around.share()?).max(f64::MIN_POSITIVE);
+    let kept = |share: f64| (share / cached_before).min(1.0);
+    let (began, mut least, mut during) = (Instant::now(), cached_before, Vec::new());
+    if let Some(way) = way {
+        around.begin(way)?;
+    }
+    while during.is_empty() || goes_on(around, way, began.elapsed(), patience)? {
+        let next = Instant::now() + BETWEEN_STARTS;
+        during.push(start(around, stop)?);
+        least = least.min(around.share()?);
+        std::thread::sleep(next.saturating_duration_since(Instant::now()));
+    }
+    let read_bytes = if way.is_some() { around.end()? } else { 0 };
+    let seconds = began.elapsed().as_secs_f64();
+    let after = around.share()?;
+    Ok(Effect {
+        way,
+        read_bytes,
+        seconds,
+        cached_before,
+        kept_least: kept(least.min(after)),
+        kept: kept(after),
+        start_before_s,
+        start_during_s: median(&during).unwrap_or(0.0),
+        starts: during.len(),
+        start_after_s: starts(around, stop)?,
+    })
+}
+
+/// Whether there is more to see. A slow disk has more time, until what is read of it is felt.
+fn goes_on(
+    around: &mut dyn SystemUnderTest,
+    way: Option<Way>,
+    passed: Duration,
+    patience: Duration,
+) -> Result<bool, Unknown> {
+    match way {
+        None => Ok(passed < patience),
+        Some(_) if !around.is_reading()? => Ok(false),
+        Some(_) if passed < patience => Ok(true),
+        Some(_) => Ok(passed < patience * SLOW_MAX && !around.is_full()?),
+    }
+}
+
+fn starts(around: &mut dyn SystemUnderTest, stop: &Stop) -> Result<f64, Unknown> {
+    let times = (0..STARTS).map(|_| start(around, stop)).collect::<Result<Vec<f64>, Unknown>>()?;
+    Ok(median(&times).unwrap_or(0.0))
+}
+
+fn start(around: &mut dyn SystemUnderTest, stop: &Stop) -> Result<f64, Unknown> {
+    match stop.asked() {
+        Some(signal) => Err(Unknown::Stopped(signal)),
+        None => Ok(around.start()?.as_secs_f64()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::Arc;
+
+    /// Buffered reads evict the whole test file at the first start; starts take twice as long while anything is read.
+    /// `taken_back` is lost immediately, whatever happens.
+    struct MadeUp {
+        reading: Option<Way>,
+        cached: f64,
+        warms_to: f64,
+        taken_back: f64,
+        ended: u32,
+        stop_while_reading: Option<Arc<Stop>>,
+    }
+
+    impl MadeUp {
+        fn new(warms_to: f64, taken_back: f64) -> MadeUp {
+            MadeUp { reading: None, cached: 0.0, warms_to, taken_back, ended: 0, stop_while_reading: None }
+        }
+    }
+
+    impl SystemUnderTest for MadeUp {
+        fn warm(&mut self) -> io::Result<f64> {
+            self.cached = self.warms_to;
+            Ok(self.cached)
+        }
+
+        fn share(&mut self) -> io::Result<f64> {
+            Ok(self.cached - self.taken_back)
+        }
+
+        fn start(&mut self) -> io::Result<Duration> {
+            if self.reading == Some(Way::Buffered) {
+                self.cached = self.taken_back;
+            }
+            Ok(Duration::from_millis(if self.reading.is_some() { 6 } else { 3 }))
+        }
+
+        fn begin(&mut self, way: Way) -> io::Result<()> {
+            self.reading = Some(way);
+            self.stop_while_reading.iter().for_each(|stop| stop.ask(2));
+            Ok(())
+        }
+
+        fn is_reading(&mut self) -> io::Result<bool> {
+            Ok(self.cached > self.taken_back)
+        }
+
+        fn is_full(&mut self) -> io::Result<bool> {
+            Ok(self.cached <= self.taken_back)
+        }
+
+        fn end(&mut self) -> io::Result<u64> {
+            self.ended += 1;
+            Ok(if self.reading.take().is_some() { 1000 } else { 0 })
+        }
+    }
+
+    const WAYS: [Way; 2] = [Way::Buffered, Way::Direct];
+
+    fn seen(around: &mut MadeUp) -> Result<Vec<Effect>, Unknown> {
+        effects(around, &WAYS, Duration::from_millis(600), &Stop::default(), &mut |_| {})
+    }
+
+    #[test]
+    fn what_is_lost_to_each_way_is_told_beside_what_nothing_costs() {
+        let found = seen(&mut MadeUp::new(1.0, 0.0)).unwrap();
+        assert_eq!(found.iter().map(|one| one.way).collect::<Vec<_>>(), [None, Some(WAYS[0]), Some(WAYS[1])]);
+        assert_eq!(found.iter().map(|one| one.kept).collect::<Vec<_>>(), [1.0, 0.0, 1.0]);
+        assert_eq!(found.iter().map(|one| one.read_bytes).collect::<Vec<_>>(), [0, 1000, 1000]);
+        let during: Vec<f64> = found.iter().map(|one| (one.start_during_s / one.start_before_s).round()).collect();
+        assert_eq!(during, [1.0, 2.0, 2.0]);
+        assert!(found.iter().all(|one| one.start_after_s == one.start_before_s && one.starts > 0));
+        // The buffered read ended by itself.
+        assert_eq!((found[1].starts, found[1].kept_least), (1, 0.0));
+    }
+
+    #[test]
+    fn what_the_kernel_takes_back_by_itself_is_held_against_nobody() {
+        let found = seen(&mut MadeUp::new(1.0, 0.3)).unwrap();
+        assert!(found.iter().all(|one| (one.cached_before - 0.7).abs() < 1e-9), "{found:?}");
+        assert_eq!((found[0].kept, found[2].kept), (1.0, 1.0));
+    }
+
+    #[test]
+    fn a_test_file_that_does_not_stay_says_nothing() {
+        let Err(Unknown::Why(why)) = seen(&mut MadeUp::new(0.4, 0.0)) else { panic!("it was measured") };
+        assert_eq!(why, "only 40 % of a file stay in the page cache after reading it");
+    }
+
+    #[test]
+    fn a_slow_disk_has_more_time_until_it_is_felt_but_not_for_ever() {
+        let mut around = MadeUp { cached: 1.0, ..MadeUp::new(1.0, 0.0) };
+        let second = Duration::from_secs(1);
+        let mut after = |tenths: u32, cached: f64| {
+            around.cached = cached;
+            around.reading = Some(Way::Direct);
+            goes_on(&mut around, Some(Way::Direct), second * tenths / 10, second).unwrap()
+        };
+        assert_eq!([after(9, 1.0), after(11, 1.0), after(29, 1.0), after(31, 1.0)], [true, true, true, false]);
+        assert!(!goes_on(&mut around, None, second * 2, second).unwrap());
+    }
+
+    /// Shares of the test file before anything is read, while it is, and afterwards; the read ends at once.
+    struct Shares {
+        of: [f64; 3],
+        at: usize,
+    }
+
+    impl SystemUnderTest for Shares {
+        fn warm(&mut self) -> io::Result<f64> {
+            self.at = 0;
+            Ok(1.0)
+        }
+
+        fn share(&mut self) -> io::Result<f64> {
+            Ok(self.of[self.at])
+        }
+
+        fn start(&mut self) -> io::Result<Duration> {
+            Ok(Duration::from_millis(1))
+        }
+
+        fn begin(&mut self, _: Way) -> io::Result<()> {
+            self.at = 1;
+            Ok(())
+        }
+
+        fn is_reading(&mut self) -> io::Result<bool> {
+            Ok(false)
+        }
+
+        fn is_full(&mut self) -> io::Result<bool> {
+            Ok(true)
+        }
+
+        fn end(&mut self) -> io::Result<u64> {
+            self.at = 2;
+            Ok(1)
+        }
+    }
+
+    #[test]
+    fn the_least_and_the_last_share_are_told_apart_and_none_is_more_than_all() {
+        let cases = [([0.8, 0.2, 0.6], 0.25, 0.75), ([0.8, 0.8, 0.4], 0.5, 0.5), ([0.5, 0.9, 0.9], 1.0, 1.0)];
+        for (of, kept_least, kept) in cases {
+            let mut told = Vec::new();
+            let mut heard = |share| told.push(share);
+            let (mut around, time) = (Shares { of, at: 0 }, Duration::from_millis(3));
+            let found = effects(&mut around, &WAYS[..1], time, &Stop::default(), &mut heard).unwrap();
+            let near = |one: f64, other: f64| (one - other).abs() < 1e-9;
+            assert!(near(found[1].kept_least, kept_least) && near(found[1].kept, kept), "{of:?}: {found:?}");
+            // However short the read is, a program was started meanwhile.
+            assert_eq!(found[1].starts, 1);
+            assert_eq!(told, [0.5, 1.0]);
+        }
+    }
+
+    #[test]
+    fn whoever_reads_is_ended_when_it_is_stopped() {
+        let stop = Arc::new(Stop::default());
+        let mut around = MadeUp { stop_while_reading: Some(stop.clone()), ..MadeUp::new(1.0, 0.0) };
+        let found = effects(&mut around, &WAYS, Duration::from_millis(60), &stop, &mut |_| {});
+        assert!(matches!(found, Err(Unknown::Stopped(2))), "{found:?}");
+        assert_eq!((around.ended, around.reading), (1, None));
+    }
+}

@@ -1,0 +1,336 @@
+//! What haul prints as JSON, and what it writes as files of JSON lines, is what the schemas in docs/schema say.
+//!
+//! The schemas allow fields that they do not name, as a later haul may add some. Here they do not: a field that haul
+//! prints is in the schema, and one that is required is printed.
+use crate::support::{
+    LoopDevice, filled, haul, haul_path, in_one_line, memory_dir, scratch, skip, state_home, write_noise,
+};
+use jsonschema::Validator;
+use serde_json::{Value, json};
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+const MIB: usize = 1 << 20;
+
+fn schema(name: &str) -> Value {
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(format!("docs/schema/{name}.schema.json"));
+    let text = fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    serde_json::from_str(&text).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// The schema without leave for fields that it does not name.
+fn closed(mut schema: Value) -> Value {
+    match &mut schema {
+        Value::Object(object) => {
+            object.values_mut().for_each(|value| *value = closed(value.take()));
+            // That of a summary has its fields elsewhere.
+            if object.contains_key("properties") && !object.contains_key("allOf") {
+                object.insert("additionalProperties".to_owned(), json!(false));
+            }
+        }
+        Value::Array(values) => values.iter_mut().for_each(|value| *value = closed(value.take())),
+        _ => {}
+    }
+    schema
+}
+
+/// What judges a document of the kind `definition` of the schema `name`.
+fn validator(name: &str, definition: &str) -> Validator {
+    let mut one = closed(schema(name));
+    assert!(one["$defs"].get(definition).is_some(), "{name}.schema.json has no {definition}");
+    let object = one.as_object_mut().expect("a schema is an object");
+    object.remove("oneOf");
+    object.remove("$id");
+    object.insert("$ref".to_owned(), json!(format!("#/$defs/{definition}")));
+    let report = jsonschema::Registry::new()
+        .add("urn:haul:schema:report:1", closed(schema("report")))
+        .and_then(|registry| registry.prepare())
+        .expect("it is a schema");
+    jsonschema::options().with_registry(&report).build(&one).unwrap_or_else(|error| panic!("{name}: {error}"))
+}
+
+#[track_caller]
+fn assert_valid(name: &str, definition: &str, document: &Value) {
+    let validator = validator(name, definition);
+    let complaint = |error: jsonschema::ValidationError<'_>| format!("{}: {error}", error.instance_path());
+    let complaints: Vec<String> = validator.iter_errors(document).map(complaint).collect();
+    let shown = serde_json::to_string_pretty(document).expect("it is JSON");
+    assert!(complaints.is_empty(), "{definition} of {name}.schema.json:\n{}\n{shown}", complaints.join("\n"));
+}
+
+/// Runs haul, and holds the document that it prints against its schema.
+#[track_caller]
+fn report(definition: &str, dir: &Path, words: &[&str]) -> Value {
+    let output = haul().current_dir(dir).args(words).output().expect("it runs");
+    let document: Value = serde_json::from_slice(&output.stdout)
+        .unwrap_or_else(|error| panic!("{words:?}: {error}: {}", in_one_line(&output.stderr)));
+    assert_valid("report", definition, &document);
+    document
+}
+
+/// A folder with two unlike files of `size` bytes.
+fn folder(size: usize) -> crate::support::Folder {
+    let dir = scratch();
+    write_noise(&dir.path().join("a"), size, 1);
+    write_noise(&dir.path().join("b"), size, 2);
+    dir
+}
+
+#[test]
+fn the_schemas_are_schemas_of_the_draft_that_they_name() {
+    for name in ["report", "progress", "manifest", "journal"] {
+        let schema = schema(name);
+        assert_eq!(schema["$schema"], "https://json-schema.org/draft/2020-12/schema", "{name}");
+        jsonschema::meta::validate(&schema).unwrap_or_else(|error| panic!("{name}: {error}"));
+    }
+}
+
+#[test]
+fn the_schema_tells_a_wrong_document_from_a_right_one() {
+    let dir = folder(MIB);
+    let right = report("copy", dir.path(), &["copy", "--json", "a", "c"]);
+    let judge = validator("report", "copy");
+    for (field, value) in [("status", json!("done")), ("durable", json!(1)), ("dests", json!(null)), ("new", json!(1))]
+    {
+        let mut wrong = right.clone();
+        wrong[field] = value;
+        assert!(!judge.is_valid(&wrong), "{field}");
+    }
+    let mut lacking = right.clone();
+    lacking.as_object_mut().expect("it is one").remove("bytes");
+    assert!(!judge.is_valid(&lacking));
+}
+
+#[test]
+fn reports_of_copies_keep_to_the_schema() {
+    let dir = folder(3 * MIB + 5);
+    let path = dir.path();
+    let all = ["copy", "--json", "--verify", "--manifest", "m", "--hash", "sha256", "--hash", "xxh3", "--label", "x"];
+    let whole = report("copy", path, &[&all[..], &["a", "c"]].concat());
+    assert_eq!((&whole["report"], &whole["status"]), (&json!("copy"), &json!("complete")));
+    report("copy", path, &["copy", "--json", "--delta", "b", "c"]);
+    report("copy", path, &["copy", "--json", "--sparse", "always", "--count", "1M", "/dev/zero", "zeros"]);
+    report("copy", path, &["copy", "--json", "--verify", "a", "d", "--also", "e"]);
+    assert_eq!(report("copy", path, &["copy", "--json", "a", "/dev/nosuch"])["status"], "refused");
+    assert_eq!(report("copy", path, &["copy", "--json", "nosuch", "f"])["status"], "failed");
+    let cut =
+        report("copy", path, &["copy", "--json", "--time", "1", "--limit", "1M", "--block-size", "64K", "a", "g"]);
+    assert_eq!(cut["status"], "out_of_time");
+    let resumed = report("copy", path, &["copy", "--json", "--resume", "a", "g"]);
+    assert_eq!(resumed["status"], "complete");
+}
+
+#[test]
+fn reports_of_verify_and_pattern_keep_to_the_schema() {
+    let dir = folder(2 * MIB);
+    let path = dir.path();
+    report("copy", path, &["verify", "--json", "a", "a"]);
+    let unlike = report("copy", path, &["verify", "--json", "a", "b"]);
+    assert_eq!(unlike["differences"]["equal"], false);
+    write_noise(&path.join("short"), MIB, 1);
+    report("copy", path, &["verify", "--json", "a", "short"]);
+    report("copy", path, &["pattern", "write", "--json", "--count", "2M", "p"]);
+    assert_eq!(report("copy", path, &["pattern", "check", "--json", "p"])["damage"]["clean"], true);
+    let mut bytes = fs::read(path.join("p")).expect("it is there");
+    bytes[MIB] ^= 1;
+    bytes[..4096].fill(0);
+    fs::write(path.join("p"), bytes).expect("scratch takes files");
+    assert_eq!(report("copy", path, &["pattern", "check", "--json", "p"])["damage"]["clean"], false);
+    report("copy", path, &["pattern", "check", "--json", "nosuch"]);
+}
+
+#[test]
+fn unreadable_sectors_in_a_report_keep_to_the_schema() {
+    use crate::support::{FailingDisk, Fails};
+    let dir = folder(MIB);
+    let Some(disk) = FailingDisk::over(dir.path(), &dir.path().join("a"), Fails::Reads, 51200..51712) else { return };
+    let source = disk.path();
+    let source = source.to_str().expect("scratch names are text");
+    let told = report("copy", dir.path(), &["copy", "--json", "--on-error", "skip", source, "c"]);
+    assert_eq!(told["unread_sectors"], 1, "{told}");
+}
+
+#[test]
+fn plans_keep_to_the_schema() {
+    let dir = folder(MIB);
+    let path = dir.path();
+    report("plan", path, &["copy", "-n", "--json", "a", "c"]);
+    report("plan", path, &["copy", "-n", "--json", "--hash", "md5", "--verify=sample:1%", "a", "c", "--also", "d"]);
+    fs::write(path.join("list"), "0 4K\n64K 4K\n").expect("scratch takes files");
+    report("plan", path, &["copy", "-n", "--json", "--ranges", "list", "a", "c"]);
+    report("plan", path, &["pattern", "write", "-n", "--json", "--count", "1M", "p"]);
+    if let Some(disk) = LoopDevice::over(&path.join("b")) {
+        report("plan", path, &["copy", "-n", "--json", "a", disk.path().to_str().expect("its name is text")]);
+    }
+}
+
+#[test]
+fn the_list_of_devices_keeps_to_the_schema() {
+    let dir = memory_dir();
+    filled(&dir.path().join("disk"), MIB, 7);
+    let _disk = LoopDevice::over(&dir.path().join("disk"));
+    report("devices", dir.path(), &["list", "--json"]);
+}
+
+#[test]
+fn manifests_and_reports_about_them_keep_to_the_schemas() {
+    let dir = folder(9 * MIB);
+    let path = dir.path();
+    let zeros = fs::File::options().write(true).open(path.join("b")).expect("it is there");
+    zeros.set_len(0).and_then(|()| zeros.set_len(9 * MIB as u64)).expect("files can be cut");
+    for (name, source, dest) in [("m", "a", "c"), ("n", "b", "d")] {
+        haul().current_dir(path).args(["copy", "--manifest", name, source, dest]).assert().success();
+    }
+    report("manifest", path, &["manifest", "show", "--json", "m"]);
+    report("manifest_diff", path, &["manifest", "diff", "--json", "m", "n"]);
+    report("not_begun", path, &["manifest", "show", "--json", "nosuch"]);
+    for (name, kinds) in [("m", &["head", "block", "closing"]), ("n", &["head", "zeros", "closing"])] {
+        assert_eq!(kinds_of_lines(&path.join(name), "manifest"), kinds.iter().copied().collect(), "{name}");
+    }
+}
+
+/// Holds every line of a file of JSON lines against the schema `name`; which kinds of lines there were.
+#[track_caller]
+fn kinds_of_lines(file: &Path, name: &str) -> BTreeSet<&'static str> {
+    let bytes = fs::read(file).expect("it is there");
+    // An undo journal has its lines before the first zero byte, and then the bytes that it keeps.
+    let text = bytes.split(|byte| *byte == 0).next().expect("there is a first part");
+    let lines = std::str::from_utf8(text).expect("lines are text").lines();
+    let kind = |line: &Value| match line {
+        line if line.get("haul_undo").is_some() => "undo_head",
+        line if line.get("haul_manifest").or(line.get("haul_journal")).is_some() => "head",
+        line if line.get("at_bytes").is_some() => "undo_extent",
+        line if line.get("kept_extents").is_some() => "undo_closing",
+        line if line.get("lines").is_some() => "closing",
+        line if line.get("zero").is_some() => "zeros",
+        line if line.get("unread").is_some() && line.get("offset_bytes").is_some() => "unread",
+        line if line.get("digest").is_some() => "block",
+        _ => "checkpoint",
+    };
+    let mut kinds = BTreeSet::new();
+    for line in lines {
+        let line: Value = serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}"));
+        let kind = kind(&line);
+        assert_valid(name, kind, &line);
+        kinds.insert(kind);
+    }
+    kinds
+}
+
+#[test]
+fn the_journal_of_an_unfinished_copy_keeps_to_the_schema() {
+    let dir = folder(4 * MIB);
+    let line = ["copy", "--time", "1", "--limit", "2M", "--checkpoint", "0.2", "--block-size", "64K", "a", "c"];
+    haul().current_dir(dir.path()).args(line).assert().code(4);
+    let journal = dir.path().join(".c.haul-journal");
+    if !journal.exists() {
+        return skip("scratch is in memory, where no journal is kept");
+    }
+    assert_eq!(kinds_of_lines(&journal, "journal"), BTreeSet::from(["head", "checkpoint"]));
+}
+
+#[test]
+fn the_undo_journal_of_a_device_keeps_to_the_schema() {
+    let dir = memory_dir();
+    filled(&dir.path().join("disk"), 64 * MIB, 7);
+    let Some(disk) = LoopDevice::over(&dir.path().join("disk")) else { return };
+    let mut measuring = Command::new(haul_path());
+    measuring.args(["tune", "--write", "--yes", "--time", "60"]).arg(disk.path()).env("XDG_STATE_HOME", state_home());
+    let mut measuring = measuring.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("it runs");
+    let is_undo = |path: &PathBuf| path.extension().is_some_and(|extension| extension == "undo");
+    let found = || {
+        let entries = fs::read_dir(state_home().join("haul")).into_iter().flatten().flatten();
+        entries.map(|entry| entry.path()).find(is_undo)
+    };
+    crate::support::wait_until(|| found().is_some());
+    let kept = dir.path().join("kept");
+    fs::copy(found().expect("it was there"), &kept).expect("scratch takes files");
+    let end = rustix::process::kill_process(rustix::process::Pid::from_child(&measuring), rustix::process::Signal::INT);
+    end.expect("it runs");
+    measuring.wait().expect("it is our child");
+    assert_eq!(kinds_of_lines(&kept, "journal"), BTreeSet::from(["undo_head", "undo_extent", "undo_closing"]));
+}
+
+#[test]
+fn measurements_keep_to_the_schema() {
+    let dir = folder(16 * MIB);
+    let path = dir.path();
+    report("tune", path, &["tune", "--json", "--time", "1", "a"]);
+    report("profile", path, &["profile", "--json", "--time", "1", "a"]);
+    report("timing", path, &["profile", "--timing", "--json", "--time", "1", "a"]);
+    let random = ["profile", "--random", "--json", "--time", "1", "--slower-than", "1us", "a"];
+    report("random", path, &random);
+    report("tune", path, &["tune", "--write", "--json", "--time", "1", "new"]);
+    report("profile", path, &["profile", "--write", "--json", "--time", "1", "new"]);
+    report("sustained", path, &["profile", "--write", "--sustained", "64M", "--json", "new"]);
+    for (definition, line) in [("tune", &["tune"][..]), ("profile", &["profile"]), ("random", &["profile", "--random"])]
+    {
+        let told = report("not_begun", path, &[line, &["--json", "nosuch"]].concat());
+        assert_eq!(told["status"], "failed", "{definition}");
+    }
+}
+
+#[test]
+fn lines_of_progress_keep_to_the_schema() {
+    let dir = folder(6 * MIB);
+    let path = dir.path();
+    let mut types = BTreeSet::new();
+    for line in [
+        &["--limit", "3M", "a", "c"][..],
+        &["--verify", "a", "d", "--also", "e"],
+        &["a", "/dev/full"],
+        &["nosuch", "f"],
+    ] {
+        let output =
+            haul().current_dir(path).args(["copy", "--progress", "json"]).args(line).output().expect("it runs");
+        for line in String::from_utf8(output.stderr).expect("it is text").lines() {
+            let mut line: Value = serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}"));
+            let kind = line["type"].as_str().expect("lines have a type").to_owned();
+            if kind == "summary" {
+                // The fields of a report, and the type.
+                assert!(jsonschema_allows(&line), "{line}");
+                line.as_object_mut().expect("it is one").remove("type");
+                assert_valid("report", "copy", &line);
+            } else {
+                assert_valid("progress", &kind, &line);
+            }
+            types.insert(kind);
+        }
+    }
+    for kind in ["start", "progress", "phase", "summary"] {
+        assert!(types.contains(kind), "there was no line of type {kind}: {types:?}");
+    }
+}
+
+/// Whether the schema as it is shipped takes the line.
+fn jsonschema_allows(line: &Value) -> bool {
+    let registry = jsonschema::Registry::new().add("urn:haul:schema:report:1", schema("report"));
+    let registry = registry.and_then(|registry| registry.prepare()).expect("it is a schema");
+    jsonschema::options().with_registry(&registry).build(&schema("progress")).expect("it is a schema").is_valid(line)
+}
+
+#[test]
+fn the_document_about_json_has_every_field_of_the_schema() {
+    fn names<'a>(schema: &'a Value, found: &mut BTreeSet<&'a str>) {
+        match schema {
+            Value::Object(object) => {
+                if let Some(Value::Object(properties)) = object.get("properties") {
+                    found.extend(properties.keys().map(String::as_str));
+                }
+                object.values().for_each(|value| names(value, found));
+            }
+            Value::Array(values) => values.iter().for_each(|value| names(value, found)),
+            _ => {}
+        }
+    }
+    let document = include_str!("../../docs/user/json.md");
+    for name in ["report", "progress"] {
+        let schema = schema(name);
+        let mut found = BTreeSet::new();
+        names(&schema, &mut found);
+        let missing: Vec<&&str> = found.iter().filter(|field| !document.contains(&format!("`{field}`"))).collect();
+        assert!(missing.is_empty(), "docs/user/json.md does not have {missing:?}");
+    }
+}

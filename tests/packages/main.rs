@@ -1,0 +1,9 @@
+//! The packages of `make packages` and `make dist`, each in a root of its own: `make package-test`.
+#[path = "../support/mod.rs"]
+mod support;
+
+mod checksums;
+mod deb;
+mod oci;
+mod root;
+mod tarball;

@@ -1,0 +1,122 @@
+//! The words that docs/style.md keeps out of what users read: string literals, help texts, man pages and documents.
+use super::source::{Source, words_at};
+use super::tree::Tree;
+
+const STYLE: &str = "docs/style.md";
+
+/// Documents that name the words themselves, keep the history of decisions, or are about the code.
+const ABOUT_WORDS: &[&str] = &[STYLE, "docs/decisions/", "docs/developer/", "CONTRIBUTING.md"];
+
+/// A phrase that user text does not have, in lower case, and what to write instead.
+pub struct Avoided {
+    phrase: String,
+    instead: String,
+}
+
+/// The list in the block `words` of docs/style.md.
+pub fn avoided(tree: &Tree) -> Vec<Avoided> {
+    let text = tree.files.get(STYLE).map_or("", String::as_str);
+    let block = text.split("```words\n").nth(1).and_then(|rest| rest.split("```").next()).unwrap_or("");
+    let entry = |line: &str| {
+        let (phrase, instead) = line.split_once(": ")?;
+        Some(Avoided { phrase: phrase.to_lowercase(), instead: instead.to_owned() })
+    };
+    block.lines().filter_map(entry).collect()
+}
+
+/// Every breach of the list in the tree.
+pub fn user_text(tree: &Tree) -> Vec<String> {
+    let avoided = avoided(tree);
+    let mut found: Vec<String> = tree.sources().iter().flat_map(|source| in_literals(source, &avoided)).collect();
+    for (path, text) in tree.files.iter().filter(|(path, _)| is_user_text(path)) {
+        found.extend(in_text(path, text, &avoided));
+    }
+    if avoided.is_empty() {
+        found.push(format!("{STYLE}: no block of words to avoid was found; this rule is blind"));
+    }
+    found
+}
+
+fn is_user_text(path: &str) -> bool {
+    let in_src = path.starts_with("src/") && [".txt", ".roff", ".html", ".snap"].iter().any(|end| path.ends_with(end));
+    let document = path.ends_with(".md") && !path.contains("proptest") && !path.starts_with("tests/");
+    let listed =
+        |list: &[&str]| list.iter().any(|place| path == *place || place.ends_with('/') && path.starts_with(place));
+    in_src || path.starts_with("contrib/") || document && !listed(ABOUT_WORDS)
+}
+
+/// Literals with a space in them: messages and sentences. Names, JSON keys and single words have none.
+fn in_literals(source: &Source, avoided: &[Avoided]) -> Vec<String> {
+    if source.room().is_none() {
+        return Vec::new();
+    }
+    let mut found = Vec::new();
+    for literal in source.literals() {
+        let shown = !source.test[literal.line] || literal.is_snapshot;
+        if shown && literal.text.trim().contains(' ') {
+            found.extend(breaches(&literal.text, avoided).map(|what| source.at(literal.line, &what)));
+        }
+    }
+    found
+}
+
+/// Paragraphs of a text, without code blocks and code spans.
+fn in_text(path: &str, text: &str, avoided: &[Avoided]) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut in_code = false;
+    let mut paragraph = String::new();
+    let mut began = 1;
+    // A snapshot begins with how it was made, between two lines of dashes.
+    let made = if path.ends_with(".snap") { text.match_indices("---\n").nth(1).map_or(0, |(at, _)| at + 4) } else { 0 };
+    let before = text[..made].lines().count();
+    for (number, line) in (before + 1..).zip(text[made..].lines().chain([""])) {
+        if line.trim_start().starts_with("```") {
+            in_code = !in_code;
+        }
+        let blank = line.trim().is_empty() || line.trim_start().starts_with("```") || in_code;
+        if blank {
+            found.extend(breaches(&paragraph, avoided).map(|what| format!("{path}:{began}: {what}")));
+            paragraph.clear();
+            began = number + 1;
+        } else {
+            // Names in JSON are no words.
+            let name = line.trim_start().strip_prefix('"').and_then(|rest| rest.split_once("\": "));
+            let line = name.filter(|_| path.ends_with(".snap")).map_or(line, |(_, value)| value);
+            let is_markdown = path.ends_with(".md");
+            let shown = line.split('`').enumerate().filter(|(at, _)| !is_markdown || at % 2 == 0).map(|(_, part)| part);
+            let shown = shown.collect::<Vec<_>>().join("\u{0}");
+            paragraph += &if is_markdown { without_targets(&shown) } else { shown };
+            paragraph.push(' ');
+        }
+    }
+    found
+}
+
+/// The text without the targets of its links: names of files are no words.
+fn without_targets(text: &str) -> String {
+    let mut parts = text.split("](");
+    let first = parts.next().unwrap_or_default().to_owned();
+    parts.fold(first, |kept, part| kept + "] " + part.split_once(')').map_or("", |(_, rest)| rest))
+}
+
+/// The text without what stands between braces: names of values, and templates.
+fn without_values(text: &str) -> String {
+    let mut depth = 0_usize;
+    let keep = |c: &char| {
+        let inside = depth > 0;
+        match c {
+            '{' => depth += 1,
+            '}' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        !inside && *c != '{'
+    };
+    text.chars().filter(keep).collect()
+}
+
+fn breaches<'a>(text: &str, avoided: &'a [Avoided]) -> impl Iterator<Item = String> + use<'a> {
+    let plain = without_values(&text.replace("\\n", " ").replace("\\u{a0}", " ").replace('\u{a0}', " ")).to_lowercase();
+    let plain = plain.split_whitespace().collect::<Vec<_>>().join(" ");
+    let stands = move |entry: &&Avoided| words_at(&plain, &entry.phrase).next().is_some();
+    avoided.iter().filter(stands).map(|entry| format!("\"{}\": {STYLE} says: {}", entry.phrase, entry.instead))
+}
