@@ -6,7 +6,8 @@ use std::process::Command;
 
 /// Calls the function that bash calls, with the words as bash would take the line apart.
 const BASH: &str = "source \"$1\"; shift; COMP_WORDS=(\"$@\"); COMP_CWORD=$(( $# - 1 )); COMP_LINE=\"$*\"; \
-                    _haul haul \"${!#}\" \"${COMP_WORDS[COMP_CWORD-1]}\" 2>/dev/null; printf '%s\\n' \"${COMPREPLY[@]}\"";
+                    _haul haul \"${!#}\" \"${COMP_WORDS[COMP_CWORD-1]}\" 2>/dev/null; \
+                    printf '%s\\n' \"${COMPREPLY[@]}\"";
 
 /// A folder with two files to complete, and the completions of a shell.
 struct Bench {
@@ -61,7 +62,8 @@ impl Bench {
         let (fpath, files) = (self.dir.path().display(), self.files());
         let files = files.display();
         zsh.answer(&format!(
-            "cd {files}; PS1='$ ' LISTMAX=9999; fpath=({fpath} $fpath); autoload -U compinit; compinit -u -D; print READ''Y"
+            "cd {files}; PS1='$ ' LISTMAX=9999; fpath=({fpath} $fpath); \
+             autoload -U compinit; compinit -u -D; print READ''Y"
         ));
         zsh.wait_for("READY");
         zsh.type_text(&format!("haul {line}\t\t"));

@@ -69,7 +69,7 @@ pub(super) enum ManifestVerb {
         #[arg(value_name = "SECOND", value_hint = ValueHint::FilePath)]
         second: OsString,
 
-        /// Print nothing; the exit status tells
+        /// Print nothing; the exit status is the answer
         #[arg(long, short = 'q', conflicts_with = "json")]
         quiet: bool,
 

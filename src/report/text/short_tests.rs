@@ -95,7 +95,7 @@ fn each_of_several_destinations_has_its_row() {
         })
         .into();
     let mut ended = examples::complete();
-    let error = Error::new(Kind::Io, "cannot write dest /dev/sdc at byte 4096").on(Side::Dest);
+    let error = Error::new(Kind::Io, "cannot write destination /dev/sdc at byte 4096").on(Side::Dest);
     ended.dests = vec![dest("/dev/sdb", None), dest("/dev/sdc", Some(error))];
     let text = outcome(&decision, &ended, &examples::args(), Verbosity::Short);
     insta::assert_snapshot!(anstream::adapter::strip_str(&text).to_string(), @r"
