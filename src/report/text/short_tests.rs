@@ -103,8 +103,9 @@ fn each_of_several_destinations_has_its_row() {
           0.27 s, 7.95 GB/s (7.41 GiB/s), durable
           bottleneck: destination, 60 % of the time
     destination  /dev/sdb, block device, direct: 2.15 GB (2147483648 bytes), durable
-    destination  /dev/sdc, block device, direct: FAILED: cannot write dest /dev/sdc
-                 at byte 4096; the first 4.10 kB (4096 bytes) were copied, durable
+    destination  /dev/sdc, block device, direct: FAILED: cannot write destination
+                 /dev/sdc at byte 4096; the first 4.10 kB (4096 bytes) were copied,
+                 durable
 
     To complete the destinations, after fixing the cause:
       haul copy --skip 4096 --seek 4096 --count 2147479552 --yes /dev/disk/by-id/ata-old-disk /dev/sdc
