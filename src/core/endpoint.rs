@@ -178,7 +178,8 @@ pub trait Endpoint: Send + Sync {
 /// * It works on `fd`. The descriptor of [`OnRing::fd`] is the same at any time, and open for as long as the endpoint
 ///   lives. So is any other descriptor that the entry names.
 /// * It has exactly one completion, after which the kernel touches none of that memory.
-///  The caller that pushes an entry promises in turn:
+///
+/// The caller that pushes an entry promises in turn:
 ///
 /// * The request was taken ([`OnRing::takes`]) and is kept as it is until the completion, its buffer with it; no other
 ///   request with the same slot is on a ring meanwhile.
