@@ -38,7 +38,8 @@ pub(super) trait Words: Args + FromArgMatches {
 
     /// What these words mean.
     ///
-    /// # Errors Why they are invalid.
+    /// # Errors
+    /// Why they are invalid.
     fn into_options(self) -> std::result::Result<Self::Options, Unmeant>;
 
     /// Does it.

@@ -1,5 +1,6 @@
 //! Words for people and programs: plan, progress, outcome, errors and questions as text or JSON.
-//!  This is the only room that prints, and `units` in it the only place where numbers become text. It must not know how
+//!
+//! This is the only room that prints, and `units` in it the only place where numbers become text. It must not know how
 //! anything is opened, copied or decided: it reports what Plan, Facts, Tally, Event and Outcome say, and no more.
 #![forbid(unsafe_code)]
 pub(crate) mod columns;

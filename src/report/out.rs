@@ -12,7 +12,8 @@ pub struct Out;
 impl Out {
     /// Prints to standard output: what was asked for, JSON, digests, lists.
     ///
-    /// # Errors The error of `write(2)`, ENOSPC for one; a pipe whose reader has closed it is no error.
+    /// # Errors
+    /// The error of `write(2)`, ENOSPC for one; a pipe whose reader has closed it is no error.
     pub fn print(&self, text: &str) -> io::Result<()> {
         quietly(write_whole(AutoStream::auto(io::stdout().lock()), text))
     }

@@ -57,7 +57,8 @@ pub(crate) struct CopyArguments {
     /// Write to this destination too, reading the source once: haul copy SRC DST --also DST2 --also DST3. Each
     /// destination is checked, confirmed and flushed like a single one. haul reports and drops a destination that fails
     /// and continues with the others; the exit status is then 1.
-    #[arg(long, value_name = "DST", value_hint = ValueHint::AnyPath, help_heading = "Range", requires = "destination")]
+    #[arg(long, value_name = "DST", value_hint = ValueHint::AnyPath, help_heading = "Range")]
+    #[arg(requires = "destination")]
     also: Vec<OsString>,
 
     /// Do not let a slow --also destination delay the others

@@ -37,7 +37,8 @@ impl Journal {
     /// Begins a journal at `path`, where nothing may be. It has its name only once its first line is durable, so that
     /// no crash leaves half of one.
     ///
-    /// # Errors Something already exists, another process is just making it, or the file system fails.
+    /// # Errors
+    /// Something already exists, another process is just making it, or the file system fails.
     pub fn create(path: &Path, head: Head) -> Result<Self, Fault> {
         let place = free_place(RecordFile::Journal, path)?;
         let (journal, new) = Journal::begin(&place, head, State::default(), None)?;
@@ -48,7 +49,8 @@ impl Journal {
     /// Opens the journal at `path` to continue it, and cuts off what a crash left of its last line. `None`: there is
     /// none.
     ///
-    /// # Errors It is in use by another process, no journal, perhaps another user's, of a newer haul, damaged, or
+    /// # Errors
+    /// It is in use by another process, no journal, perhaps another user's, of a newer haul, damaged, or
     /// cannot be written to.
     pub fn open(path: &Path) -> Result<Option<(Self, Option<Torn>)>, Fault> {
         let Some((place, file)) = open_own(RecordFile::Journal, path)? else { return Ok(None) };

@@ -43,7 +43,8 @@ pub fn remove_journal(copy: Option<&PendingCopy>, journal: &str) -> String {
 
 /// Asks and waits for a line. True for `yes` and nothing else, in any case; the end of the input is a no.
 ///
-/// # Errors The error of reading the answer or writing the question.
+/// # Errors
+/// The error of reading the answer or writing the question.
 pub fn ask(question: &str, input: &mut impl BufRead, out: &mut impl Write) -> io::Result<bool> {
     Ok(answer(question, input, out)? == "yes")
 }

@@ -34,7 +34,7 @@ pub fn outcome(decision: &Decision, outcome: &Outcome, args: &[String]) -> Strin
     }
     rows.row("pattern", damage::pattern(plan));
     if !matches!(outcome.ended, Ended::Complete) {
-        rows.row("claimed", claimed(plan, outcome));
+        rows.row(if plan.route.writes() { "copied" } else { "compared" }, claimed(plan, outcome));
     }
     if let Some(differences) = &outcome.differences {
         differences::rows(plan, differences, &mut rows);
@@ -56,8 +56,8 @@ pub fn outcome(decision: &Decision, outcome: &Outcome, args: &[String]) -> Strin
     rows.row("cpu", cpu(outcome));
     rows.row("memory", format!("peak RSS {}", whole(&units::size(outcome.usage.peak_resident_bytes))));
     rows.row("engine", engine(notes, outcome));
-    rows.row("pace", super::pace::pace(outcome));
-    rows.row("tried", super::pace::tried(outcome));
+    rows.row("auto-tune", super::pace::pace(outcome));
+    rows.row("trials", super::pace::tried(outcome));
     rows.row("bottleneck", bottleneck(outcome));
     let [reads, writes] = match (plan.pattern.map(|used| used.act), plan.route) {
         (Some(PatternAct::Write), _) => ["generation", "writes"],
@@ -183,14 +183,13 @@ fn claimed(plan: &Plan, outcome: &Outcome) -> String {
         "in memory" => "; only in memory",
         _ => "; not durable",
     };
-    let what = if plan.route.writes() { "copied" } else { "compared" };
     let but = match outcome.unread.iter().all(Unread::is_empty) {
         true => "",
         false => ", except unreadable sectors",
     };
     let bytes = whole(&units::bytes(plan.claimed_bytes(claimed)));
     let of = plan.ranges.as_ref().map(|ranges| format!(" of the {}", printable(&ranges.name()))).unwrap_or_default();
-    format!("the {place} {bytes}{of}, {what} contiguously{but}{durable}")
+    format!("the {place} {bytes}{of}, contiguously{but}{durable}")
 }
 
 fn bytes(plan: &Plan, totals: &Totals) -> String {
