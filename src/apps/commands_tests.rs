@@ -302,6 +302,15 @@ fn the_man_page_has_the_sections_that_readers_look_for() {
 }
 
 #[test]
+fn the_help_of_list_has_every_column_in_the_order_of_the_table() {
+    let text = help("haul list --help");
+    let section = text.split("COLUMNS\n").nth(1).unwrap_or_else(|| panic!("{text}"));
+    let listed: Vec<&str> = section.lines().filter_map(|line| line.split_whitespace().next()).collect();
+    let names: Vec<&str> = crate::report::list::COLUMNS.iter().map(|column| column.name).collect();
+    assert_eq!(listed, names);
+}
+
+#[test]
 fn completions_know_the_commands_and_options() {
     for artifact in ["bash", "zsh", "fish"] {
         let text = generate::render(artifact, COMMANDS);

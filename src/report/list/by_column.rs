@@ -12,8 +12,6 @@ use std::path::PathBuf;
 pub struct Column {
     /// As it is asked for, in any case of letters, and as its heading.
     pub name: &'static str,
-    /// What it says, for help.
-    pub about: &'static str,
     align: Align,
     cell: fn(&Device) -> String,
 }
@@ -21,33 +19,33 @@ pub struct Column {
 /// The columns that are shown where none are asked for.
 pub const USUAL: &str = "NAME,SIZE,MODEL,SERIAL,CONTENT,USE";
 
-/// Every column, in the order in which help lists them. Those that lsblk has too are named as there.
+/// Every column, in the order in which help (`list-columns.txt`) lists them. Those of lsblk are named as there.
 pub static COLUMNS: &[Column] = &[
-    column("NAME", "kernel name", Align::Whole, |device| device.name.clone()),
-    column("PATH", "path of the device node", Align::Whole, |device| device.path.to_string_lossy().into_owned()),
-    column("SIZE", "capacity, rounded", Align::Right, size),
-    column("BYTES", "capacity in bytes", Align::Right, |device| device.size.to_string()),
-    column("MODEL", "vendor and model", Align::Text, |device| given(&device.identity.model)),
-    column("SERIAL", "serial number", Align::Text, |device| given(&device.identity.serial)),
-    column("WWN", "world wide name, EUI or UUID", Align::Whole, |device| given(&device.identity.wwn)),
-    column("TRAN", "transport: usb, sata, nvme, …", Align::Whole, |device| given(&device.identity.transport)),
-    column("ROTA", "rotational: 1 yes, 0 no", Align::Right, |device| device.rotational.map_or_else(String::new, flag)),
-    column("RM", "removable medium: 1 yes, 0 no", Align::Right, |device| flag(device.removable)),
-    column("HOTPLUG", "removable, on USB or an SD card: 1 yes, 0 no", Align::Right, |device| flag(device.hotplug)),
-    column("RO", "read-only: 1 yes, 0 no", Align::Right, |device| flag(device.read_only)),
-    column("LOG-SEC", "logical block size in bytes", Align::Right, |device| known(device.logical_block_bytes)),
-    column("PHY-SEC", "physical block size in bytes", Align::Right, |device| known(device.physical_block_bytes)),
-    column("SCHED", "I/O scheduler", Align::Whole, |device| scheduler(&device.queue_policy)),
-    column("CONTENT", "partition table, file systems", Align::Text, contents),
-    column("PARTS", "number of partitions", Align::Right, |device| device.partitions.len().to_string()),
-    column("USE", "what uses it, unfinished copies to it", Align::Text, in_use),
-    column("MADE-OF", "devices or file beneath it", Align::Text, |device| device.made_of.join(", ")),
-    column("TUNED", "block size × depth that haul tune --save found", Align::Whole, tuned),
-    column("ALIASES", "other names of it", Align::Whole, |device| paths(&device.aliases)),
+    column("NAME", Align::Whole, |device| device.name.clone()),
+    column("PATH", Align::Whole, |device| device.path.to_string_lossy().into_owned()),
+    column("SIZE", Align::Right, size),
+    column("BYTES", Align::Right, |device| device.size.to_string()),
+    column("MODEL", Align::Text, |device| given(&device.identity.model)),
+    column("SERIAL", Align::Text, |device| given(&device.identity.serial)),
+    column("WWN", Align::Whole, |device| given(&device.identity.wwn)),
+    column("TRAN", Align::Whole, |device| given(&device.identity.transport)),
+    column("ROTA", Align::Right, |device| device.rotational.map_or_else(String::new, flag)),
+    column("RM", Align::Right, |device| flag(device.removable)),
+    column("HOTPLUG", Align::Right, |device| flag(device.hotplug)),
+    column("RO", Align::Right, |device| flag(device.read_only)),
+    column("LOG-SEC", Align::Right, |device| known(device.logical_block_bytes)),
+    column("PHY-SEC", Align::Right, |device| known(device.physical_block_bytes)),
+    column("SCHED", Align::Whole, |device| scheduler(&device.queue_policy)),
+    column("CONTENT", Align::Text, contents),
+    column("PARTS", Align::Right, |device| device.partitions.len().to_string()),
+    column("USE", Align::Text, in_use),
+    column("MADE-OF", Align::Text, |device| device.made_of.join(", ")),
+    column("TUNED", Align::Whole, tuned),
+    column("ALIASES", Align::Whole, |device| paths(&device.aliases)),
 ];
 
-const fn column(name: &'static str, about: &'static str, align: Align, cell: fn(&Device) -> String) -> Column {
-    Column { name, about, align, cell }
+const fn column(name: &'static str, align: Align, cell: fn(&Device) -> String) -> Column {
+    Column { name, align, cell }
 }
 
 impl fmt::Debug for Column {
