@@ -187,7 +187,7 @@ mod tests {
         insta::assert_snapshot!(anstream::adapter::strip_str(&text), @r"
         destination  /dev/sdc, earlier /dev/sdb (serial S1)
         source       /srv/two words.img
-        durable      13.4 GiB of 29.8 GiB (45 %)
+        durable      14.4 GB of 32.0 GB (45 %)
         started      2026-11-23 06:11:48 UTC
         journal      /root/.local/state/haul/S1.journal
         continue     haul copy --resume '/srv/two words.img' /dev/sdc

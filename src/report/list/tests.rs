@@ -143,10 +143,10 @@ fn each_device_has_a_line_of_its_own() {
     let text = table(&examples::devices(), &Column::usual(), Some(100));
     insta::assert_snapshot!(text, @r#"
     NAME          SIZE  MODEL                 SERIAL          CONTENT               USE
-    nvme0n1  931.5 GiB  Samsung SSD 980 PRO…  S5GXNX0T123456  GPT: vfat "EFI", LU…  system disk; mounte…
+    nvme0n1    1.00 TB  Samsung SSD 980 PRO…  S5GXNX0T123456  GPT: vfat "EFI", LU…  system disk; mounte…
     sdb      no medium  Generic SD/MMC        -               -                     -
-    dm-0     922.8 GiB  root_crypt            -               ext4 "root"           system disk; mounte…
-    loop0     64.0 MiB  -                     -               MBR: vfat "CAMERA"    -
+    dm-0      990.9 GB  root_crypt            -               ext4 "root"           system disk; mounte…
+    loop0      67.1 MB  -                     -               MBR: vfat "CAMERA"    -
     "#);
     let narrow = table(&examples::devices(), &Column::usual(), Some(60));
     assert!(narrow.lines().all(|line| columns(line) <= 60), "{narrow}");

@@ -76,13 +76,13 @@ fn sides_that_differ_are_told_apart() {
     insta::assert_snapshot!(at_all_widths(&view), @r"
     120:
     ━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━────────────────────────────────────────────  41 %  880.8 MB of 2.15 GB  3 s left
-    read 1.05 (mean 1.05) GB/s, write 429.9 (mean 414.2) MB/s, destination is slower, queue depth 4+2, 256 KiB blocks
+    read 945.8 (mean 944.8) MB/s, write 429.9 (mean 414.2) MB/s, destination is slower, queue depth 4+2, 256 KiB blocks
     80:
     ━━━━━━━━━━━━━─────────────────────  41 %  880.8 MB of 2.15 GB  3 s left
-    read 1.05 GB/s, write 429.9 MB/s, destination is slower
+    read 945.8 MB/s, write 429.9 MB/s, destination is slower
     60:
     ━━━━━─────────  41 %  880.8 MB of 2.15 GB  3 s left
-    read 1.05 GB/s, write 429.9 MB/s, destination is slower
+    read 945.8 MB/s, write 429.9 MB/s, destination is slower
     40:
      41 %  880.8 MB of 2.15 GB  3 s left
     429.9 MB/s, destination is slower

@@ -98,13 +98,13 @@ mod tests {
         let offered = [disk("sdb", 32_000_000_000), disk("sdc", 64_000_000_000)];
         let text = choose("image.img", Some(2_000_000_000), &offered, &others, 80);
         insta::assert_snapshot!(anstream::adapter::strip_str(&text), @r#"
-        Choose the destination of image.img (1.86 GiB):
-           DISK          SIZE  MODEL          SERIAL  CONTENT
-        1  /dev/sdb  29.8 GiB  SanDisk Ultra  4C53    vfat "BOOT"
-        2  /dev/sdc  59.6 GiB  SanDisk Ultra  4C53    vfat "BOOT"
+        Choose the destination of image.img (2.00 GB):
+           DISK         SIZE  MODEL          SERIAL  CONTENT
+        1  /dev/sdb  32.0 GB  SanDisk Ultra  4C53    vfat "BOOT"
+        2  /dev/sdc  64.0 GB  SanDisk Ultra  4C53    vfat "BOOT"
 
         Not offered: /dev/sdd (SanDisk Ultra): sdd1 is mounted at /media/stick.
-        Not offered: /dev/sde (SanDisk Ultra): 3.64 TiB is more than 279.4 GiB
+        Not offered: /dev/sde (SanDisk Ultra): 4.00 TB is more than 300.0 GB
           (--choose-max).
         Type a number from 1 to 2, anything else to stop:
         "#);

@@ -77,10 +77,10 @@ fn sectors_that_could_not_be_read_are_listed_in_three_lines_too() {
     haul: copied 2.15 GB from /dev/disk/by-id/ata-old-disk to /dev/sdb
           0.27 s, 7.95 GB/s (7.41 GiB/s), durable, but 3 sectors could not be read
           bottleneck: destination, 60 % of the time
-    unread    3 sectors of 512 bytes of the source, 1.54 kB (1536 bytes) in 2 runs;
-              the destination has zeros in their place
-              byte 512+1024, 1048576+512
-    failures  7 reads of the source failed, taking 12.3 s in total
+    unreadable  3 sectors of 512 bytes of the source, 1.54 kB (1536 bytes) in
+                2 runs; the destination has zeros in their place
+                byte 512+1024, 1048576+512
+    failures    7 reads of the source failed, taking 12.3 s in total
     ");
 }
 

@@ -98,7 +98,7 @@ fn an_interrupted_copy_says_what_arrived_and_how_to_go_on() {
           4.01 GB/s (3.73 GiB/s), durable
     source       /dev/disk/by-id/ata-old-disk → /dev/sda, block device, direct
     destination  /dev/sdb, block device, direct
-    claimed      the first 1.08 GB (1082130432 bytes), copied contiguously; durable
+    copied       the first 1.08 GB (1082130432 bytes), copied contiguously; durable
     bytes        1082130432 bytes
     time         0.27 s: 0.25 s copying, 0.02 s flushing
     estimate     0.25 s, limited by the destination
@@ -137,7 +137,7 @@ fn a_failed_copy_says_why_first() {
           durable
     source       /dev/disk/by-id/ata-old-disk → /dev/sda, block device, direct
     destination  /dev/sdb, block device, direct
-    claimed      the first 1.07 GB (1073741824 bytes), copied contiguously; durable
+    copied       the first 1.07 GB (1073741824 bytes), copied contiguously; durable
     bytes        1082130432 bytes
     time         0.27 s: 0.25 s copying, 0.02 s flushing
     estimate     0.25 s, limited by the destination
