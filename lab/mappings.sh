@@ -35,13 +35,13 @@ judge "verify finds that nothing was written" ended 1 "different" "first byte 0"
 blockdev --flushbufs $over
 judge "cmp finds it too" differs $from $over
 copy --verify $from $over
-judge "copy --verify finds it by itself" ended 1 "8.00 MiB on the dest are wrong" "differ on the dest: 0+8388608"
+judge "copy --verify finds it by itself" ended 1 "8.00 MiB on the destination are wrong" "differ on the destination: 0+8388608"
 # A dest that had all of it but for one byte: what --delta wrote there is not.
 noise 1 $bytes | dd of=$below bs=1M iflag=fullblock oflag=direct status=none
 printf '\1' | dd of=$below bs=1 seek=5000000 conv=notrunc,fsync status=none
 blockdev --flushbufs $below $over
 copy --delta --verify --manifest-block 64K $from $over
-judge "copy --delta --verify finds the one piece of it" ended 1 "64.0 KiB on the dest are wrong" "differ on the dest: 4980736+65536"
+judge "copy --delta --verify finds the one piece of it" ended 1 "64.0 KiB on the destination are wrong" "differ on the destination: 4980736+65536"
 mapped "0 $sectors flakey $below 0 0 1 5 corrupt_bio_byte 32 w 255 0"
 copy $from $over
 judge "a copy to a disk that changes what is written ends well" ended 0 "copied 8"
@@ -51,19 +51,19 @@ blockdev --flushbufs $over
 judge "cmp finds that byte too" differs $from $over
 # Until Linux 6.5 it changes the writer's own memory, of which digests are taken afterwards: let that be the page cache.
 copy --verify --direct never $from $over
-judge "copy --verify finds it by itself, too" ended 1 "on the dest are wrong" "differ on the dest"
+judge "copy --verify finds it by itself, too" ended 1 "on the destination are wrong" "differ on the destination"
 mapped "0 $sectors flakey $from 0 0 1 5 corrupt_bio_byte 32 r 255 0"
 verify /run/noise $over
 judge "verify finds a byte that is changed as it is read" ended 1 "different" "first byte 31"
 mapped "0 $sectors flakey $below 0 0 1 5 corrupt_bio_byte 32 r 255 0"
 copy --verify /run/noise $over
-judge "copy --verify finds a byte that is changed as it is read back" ended 1 "on the dest are wrong"
+judge "copy --verify finds a byte that is changed as it is read back" ended 1 "on the destination are wrong"
 judge "and what is there is right" cmp $below /run/noise
 
 # Disks that fail, at places that are known.
 mapped "0 $sectors flakey $below 0 0 1 1 error_writes"
 copy $from $over
-judge "a disk that takes no writes" ended 1 "cannot write dest $over" "at byte 0 (sector 0"
+judge "a disk that takes no writes" ended 1 "cannot write destination $over" "at byte 0 (sector 0"
 at=4096 # sectors
 holed() { # disk
     printf '%s\n' "0 $at linear $1 0" "$at 8 error" "$((at + 8)) $((sectors - at - 8)) linear $1 $((at + 8))"
@@ -73,7 +73,7 @@ copy $over /run/out
 judge "a hole in the source" ended 1 "cannot read source $over" "at byte $((at * 512)) (sector $at"
 mapped "$(holed $below)"
 copy $from $over
-judge "a hole in the dest" ended 1 "cannot write dest $over" "at byte $((at * 512)) (sector $at"
+judge "a hole in the dest" ended 1 "cannot write destination $over" "at byte $((at * 512)) (sector $at"
 judge "what lies before it has arrived" cmp -n $((at * 512)) $below /run/noise
 
 # Disks that take their time.
@@ -132,7 +132,7 @@ judge "a dest that stood still" right "copied 8"
 judge "the copy waited for the dest" [ "$stood" = yes ]
 gated $below
 during become_bad $from $over
-judge "a dest that became bad" ended 1 "cannot write dest $over" "at byte $((gate * 512)) (sector $gate"
+judge "a dest that became bad" ended 1 "cannot write destination $over" "at byte $((gate * 512)) (sector $gate"
 gated $from
 during stand_still $over $below
 judge "a source that stood still" ended 0 "copied 8"

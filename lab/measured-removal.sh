@@ -43,11 +43,11 @@ tells() { # pattern...
 debug_disks ndelay=5000000
 fill $gone 7 16M
 interrupted true tune $gone
-judge "removed in mid-tune, by sd" ended 1 "source $gone is gone: cannot read it at byte" "dmesg"
+judge "removed in mid-tune, by sd" ended 1 "source $gone has disappeared: cannot read it at byte" "dmesg"
 judge "what was found before it was removed is told" tells "^direct   512 bytes" "^partial "
 comes_back
 interrupted true profile --json $gone-sg
-judge "removed in mid-profile, by sg" ended 1 "source $gone-sg is gone: cannot read it at byte" "dmesg"
+judge "removed in mid-profile, by sg" ended 1 "source $gone-sg has disappeared: cannot read it at byte" "dmesg"
 judge "and programs are told" tells '"ended": "failed"' '"failure": "source .* is gone'
 for run in "sd|$gone|tune" "sg|$gone-sg|profile --sustained 1T"; do
     IFS='|' read -r by node verb <<< "$run"
@@ -55,13 +55,13 @@ for run in "sd|$gone|tune" "sg|$gone-sg|profile --sustained 1T"; do
     comes_back
     # shellcheck disable=SC2086 # a verb and its options
     interrupted keeps $verb --write --yes --json "$node"
-    judge "removed in mid-$by" ended 1 "dest $node is gone: cannot write it at byte" "Not back are" "/run/state/haul/"
+    judge "removed in mid-$by" ended 1 "destination $node has disappeared: cannot write it at byte" "Not restored:" "/run/state/haul/"
     judge "programs are told what is not back after $by" \
         tells '"ended": "failed"' '"undo_journal": "/run/state/haul/.*undo"' '"not_put_back": \[$'
     judge "originals stay after $by" keeps
     comes_back
     try "$haul" tune --restore "$node"
-    judge "a disk that is back has its bytes again after $by" ended 0 "was cut off; of the"
+    judge "a disk that is back has its bytes again after $by" ended 0 "was interrupted; of the"
     judge "all of them after $by" cmp -n 16M <(noise 7 16M) $gone
     judge "and nothing is kept any more after $by" keeps_nothing
 done

@@ -45,7 +45,7 @@ judge "and the last block has arrived" same $first $second
 
 wipe $second
 copy --count $bytes --passthrough=dest $scsi $second
-judge "sd to nvme by --passthrough" right $scsi $second "dest by NVMe commands" "($door"
+judge "sd to nvme by --passthrough" right $scsi $second "destination: NVMe commands" "($door"
 
 wipe $second
 copy $room/noise $second-ng
@@ -64,7 +64,7 @@ judge "ng to pipe" ended 0 "($door"
 
 wipe $second
 copy --count $bytes $first-ng $second
-judge "ng to the block layer" right $first $second "source by NVMe commands" "($door"
+judge "ng to the block layer" right $first $second "source: NVMe commands" "($door"
 
 # Read back by the same node, and written only where it differs.
 wipe $second
@@ -72,7 +72,7 @@ copy --count $bytes --verify $first-ng $second-ng
 judge "ng to ng, read back" right $first $second "durable, verified" "($door"
 printf '\1' | dd of=$second bs=1 seek=5000000 conv=notrunc,fsync status=none
 copy --count $bytes --delta --verify $first-ng $second-ng
-judge "ng to ng, only what differs" right $first $second "wrote 64.0 KiB of it; the rest was there already, verified"
+judge "ng to ng, only what differs" right $first $second "wrote 64.0 KiB of it; the rest was already identical, verified"
 
 wipe $four
 copy --count $bytes $first-ng $four-ng
@@ -88,17 +88,17 @@ judge "a range that overlaps is moved right" cmp -n $((6 << 20)) $room/noise <(t
 copy --skip 1M --seek 0 --count 6M $first $first-ng
 judge "and back, by the block layer and by commands" cmp -n $((6 << 20)) $room/noise $first
 copy $first $first-ng
-judge "a node is known to be its block device" ended 3 "are the same bytes"
+judge "a node is known to be its block device" ended 3 "are the same data"
 dd if=$room/noise of=$first bs=1M conv=fsync status=none
 
 # By the drive itself.
 wipe $second
 copy --count 2M $room/noise $second-ng
 copy --offload --skip 0 --seek 3M --count 2M $second-ng $second-ng
-judge "a drive copies by itself" ended 0 "offload: source by NVMe" "2097152 copied by the device itself"
+judge "a drive copies by itself" ended 0 "offload: source: NVMe" "2097152 copied by the device itself"
 judge "and what it copied is right" cmp -n $((2 << 20)) $room/noise <(tail -c +$((1 + (3 << 20))) $second)
 copy --offload --count 1M $first-ng $second-ng
-judge "what two drives cannot is said" ended 0 "--offload: source and dest are two devices" "($door"
+judge "what two drives cannot is said" ended 0 "--offload: source and destination are different devices" "($door"
 
 # Odd lengths. What lies behind the last byte stays as it was.
 wipe $second

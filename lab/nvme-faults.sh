@@ -32,7 +32,7 @@ rm -f $room/copy
 copy $room/noise $bad-ng
 judge "a block that cannot be written is named" \
     ended 1 "at byte 8388608 (sector 16384 of 512 bytes)" "write fault (NVMe status 2/80), LBA 16384"
-judge "and what lies before that has arrived" ended 1 "the first 8.00 MiB (8388608 bytes), copied contiguously"
+judge "and what lies before that has arrived" ended 1 "the first 8.00 MiB (8388608 bytes), contiguously"
 
 # The same through the block layer, which knows the place but not the reason.
 copy $bad $room/copy
@@ -42,7 +42,7 @@ judge "and what lies before it has arrived by the block layer" cmp -n 4194304 $r
 rm -f $room/copy
 copy $room/noise $bad
 judge "by the block layer, too, a block that cannot be written is named" \
-    ended 1 "cannot write dest $bad" "at byte 8388608 (sector 16384 of 512 bytes)"
+    ended 1 "cannot write destination $bad" "at byte 8388608 (sector 16384 of 512 bytes)"
 
 # Drives that are none for a copy, and users that may not.
 copy /dev/lab/metadata-ng $room/copy
@@ -51,7 +51,7 @@ copy $room/noise /dev/lab/zoned-ng
 judge "a zoned namespace is refused" ended 1 "zoned" "cannot be used"
 ng=$(readlink -f /dev/lab/nvme0-ng)
 copy "/dev/nvme$(basename "$ng" | sed 's/ng\([0-9]*\)n.*/\1/')" $room/copy
-judge "a controller is no disk" ended 2 "without bytes to copy"
+judge "a controller is no disk" ended 2 "that holds no data"
 chmod 666 "$ng" "$(readlink -f /dev/lab/nvme0)"
 chmod 777 $room
 try setpriv --reuid 65534 --regid 65534 --clear-groups \
@@ -78,10 +78,10 @@ rm -f $room/copy
 under_way /dev/lab/nvme0-ng $room/copy
 removed nvme0
 finished
-judge "a source that is pulled out is gone" ended 1 "source /dev/lab/nvme0-ng is gone: cannot read it at byte"
+judge "a source that is pulled out is gone" ended 1 "source /dev/lab/nvme0-ng has disappeared: cannot read it at byte"
 judge "and the way on from there is told" ended 1 "To copy the rest" "haul copy --skip"
 under_way $room/noise /dev/lab/nvme1-ng
 removed nvme1
 finished
-judge "a dest that is pulled out is gone" ended 1 "dest /dev/lab/nvme1-ng is gone: cannot write it at byte"
+judge "a dest that is pulled out is gone" ended 1 "destination /dev/lab/nvme1-ng has disappeared: cannot write it at byte"
 judge "nothing is left of those copies" nothing_left

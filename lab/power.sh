@@ -64,12 +64,12 @@ case $3 in
         wait
         ;;
     restore)
-        try "$haul" list
-        judge "the list says that a partition is not as it was" ended 0 "NOT AS IT WAS" "haul tune --restore ${both}p2"
+        try "$haul" list --all
+        judge "the list says that a partition is not as it was" ended 0 "DATA MODIFIED" "haul tune --restore ${both}p2"
         try "$haul" tune --restore "${both}p2"
-        judge "what measuring left is put back in another machine" ended 0 "was cut off; of the 16.0 MiB"
+        judge "what measuring left is put back in another machine" ended 0 "was interrupted; of the 16.0 MiB"
         try "$haul" tune --restore "${both}p2"
-        judge "and nothing is left to be put back" ended 0 "nothing is to be put back"
+        judge "and nothing is left to be put back" ended 0 "nothing to restore"
         umount /run/papers
         ;;
 esac

@@ -36,12 +36,12 @@ fill /run/file 3 $odd
 # Disks with each other.
 to=/dev/lab/debug1
 from=/dev/lab/debug0 && spoilt $to && copy $sg $to-sg && as "sg to sg" "$by_sg" $all
-from=/dev/lab/debug0 && spoilt $to && copy $sg $to && as "sg to sd" "source by SCSI commands" $all
-from=/dev/lab/debug0 && spoilt $to && copy $from $to-sg && as "sd to sg" "dest by SCSI commands" $all
+from=/dev/lab/debug0 && spoilt $to && copy $sg $to && as "sg to sd" "source: SCSI commands" $all
+from=/dev/lab/debug0 && spoilt $to && copy $from $to-sg && as "sd to sg" "destination: SCSI commands" $all
 from=/dev/lab/debug0 && spoilt $to && copy --passthrough $from $to && as "sd to sd, passed through" "by its own commands" $all
 from=/dev/lab/debug0 && spoilt $to && copy --passthrough=dest $from $to
-judge "sd to sd, the dest passed through" right "dest by SCSI commands" $all
-judge "sd to sd, the source not passed through" silent_about "source by SCSI commands"
+judge "sd to sd, the dest passed through" right "destination: SCSI commands" $all
+judge "sd to sd, the source not passed through" silent_about "source: SCSI commands"
 from=/dev/nullb0 && spoilt $to && copy --count $all $from $to-sg && as "null_blk to sg" "$by_sg" $all
 from=/dev/lab/debug0 to=/dev/nullb0 && spoilt $to && copy $sg $to && as "sg to null_blk" "$by_sg" $all
 
@@ -50,7 +50,7 @@ from=/dev/lab/debug0 to=/dev/lab/debug1 && spoilt $to && copy --verify $sg $to-s
 judge "sg to sg, read back" right "durable, verified" $all
 printf '\1' | dd of=$to bs=1 seek=5000000 conv=notrunc,fsync status=none
 copy --delta --verify $sg $to-sg
-judge "sg to sg, only what differs" right "wrote 64.0 KiB of it; the rest was there already, verified" $all
+judge "sg to sg, only what differs" right "wrote 64.0 KiB of it; the rest was already identical, verified" $all
 
 # Without a copy in the driver, where it may do without.
 if [ "$engine" = ring ]; then
@@ -100,7 +100,7 @@ until [ -b "${disk}1" ]; do sleep 0.1; done
 dd if=/dev/lab/debug1 of=/run/before bs=1M count=${all%M} iflag=fullblock status=none
 copy --count 4M --passthrough=dest /run/hollow "${disk}1"
 dd if=/run/hollow of=/run/before bs=1M seek=1 count=4 conv=notrunc status=none
-from=/run/before to=/dev/lab/debug1 && as "a partition keeps to its place" "dest by SCSI commands" $all
+from=/run/before to=/dev/lab/debug1 && as "a partition keeps to its place" "destination: SCSI commands" $all
 copy --passthrough=dest /run/file "${disk}1"
 judge "more than a partition holds is refused" ended 3 "too small"
 mkfs.ext4 -q "${disk}1" && mkdir -p /run/mounted && mount "${disk}1" /run/mounted
@@ -113,9 +113,9 @@ device=$(basename "$(readlink -f "$(sys_of /dev/lab/debug1)/device")")
 spoilt /dev/lab/debug1
 echo "$device" > /sys/bus/scsi/drivers/sd/unbind
 copy $sg /dev/lab/debug1-sg
-judge "to a disk without a block device" ended 0 "dest by SCSI commands"
+judge "to a disk without a block device" ended 0 "destination: SCSI commands"
 copy /dev/lab/debug1-sg /dev/lab/debug1-sg
-judge "a disk without a block device onto itself" ended 3 "the same bytes"
+judge "a disk without a block device onto itself" ended 3 "the same data"
 echo "$device" > /sys/bus/scsi/drivers/sd/bind
 until disk=$(compgen -G "/sys/bus/scsi/devices/$device/block/*") && [ -b "/dev/${disk##*/}" ]; do sleep 0.1; done
 ln -sf "../${disk##*/}" /dev/lab/debug1
@@ -145,9 +145,9 @@ done
 # Zeros are made by the disk where it can: what is there before must not stay.
 disks lbpu=1 lbpws=1 lbprz=1
 from=/run/hollow to=/dev/lab/debug1 && spoilt $to && copy $from $to-sg
-as "file with holes to a disk that zeroes by itself" "zeroed by the dest" 8M
+as "file with holes to a disk that zeroes by itself" "zeroed by the destination" 8M
 
 # A disk that acknowledges everything, keeps nothing, and reads as whatever is in memory.
 disks fake_rw=1
 copy --verify /run/hollow /dev/lab/debug1-sg
-judge "a disk that keeps nothing is found by --verify" ended 1 "on the dest are wrong" "dest by SCSI commands"
+judge "a disk that keeps nothing is found by --verify" ended 1 "on the destination are wrong" "destination: SCSI commands"

@@ -56,11 +56,11 @@ dmsetup remove bad
 disks ndelay=100000
 fill $from 1 ${mib}M
 copy_spoilt 8 7 $from-sg $to-sg
-judge "recovered errors" right "disk recovered from"
+judge "recovered errors" right "recovered by the disk"
 copy_spoilt 0x10 7 $from-sg $to-sg
-judge "aborted commands" right "given again after the disk aborted"
+judge "aborted commands" right "retried after the disk aborted"
 copy_spoilt 0x100 7 $from-sg $to-sg
-judge "short transfers" right "short and were continued"
+judge "short transfers" right "short transfers, continued"
 copy_spoilt 0x20 7 $from-sg $to-sg
 judge "failed guard checks" right_or_told
 copy_spoilt 0x8000 7 $from-sg $to-sg
@@ -140,7 +140,7 @@ no_answer() { spoil 4 1; }
 during no_answer $from-sg $to-sg --command-timeout 2
 spoil 0 0
 # The flush of a checkpoint may be the first that gets none, and has no place.
-judge "no answer any more" ended 1 "cannot " "time-out"
+judge "no answer any more" ended 1 "cannot " "timeout"
 judge "nobody waits for an answer" nothing_left $to
 
 mib=8

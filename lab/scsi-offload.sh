@@ -13,7 +13,7 @@ by_itself() { # bytes: as many, and all of them right
     ended 0 "offload: source by SCSI commands" "$1 copied by the device itself" && same $from $to
 }
 try "$haul" copy --dry-run --offload $from-sg $to-sg
-judge "the plan says that the disk copies by itself" ended 0 "offload" "the device copies by itself"
+judge "the plan says that the disk copies by itself" ended 0 "offload" "the device copies the data"
 copy --offload $from-sg $to-sg
 judge "a disk copies by itself from another" by_itself $size
 try "$haul" verify $from-sg $to-sg
@@ -35,7 +35,7 @@ wipe $to
 copy --offload --passthrough --count 1M $from $to
 judge "block devices that are passed through copy by themselves" ended 0 "1048576 copied by the device itself"
 copy --offload --count 1000 $from-sg $to-sg
-judge "what is no whole block goes through haul" ended 0 "not in whole blocks" "the bytes go through haul"
+judge "what is no whole block goes through haul" ended 0 "not a multiple of the device block size" "haul copies the data itself"
 
 # Another host has it.
 other=/dev/lab/lio1-other-sg
@@ -46,17 +46,17 @@ reserve() { # type
 release() { sg_persist -n --out --clear --param-rk=0x1 $other; }
 judge "a reservation is taken" reserve 3
 copy $from-sg $to-sg
-judge "a reserved dest" ended 3 "dest $to-sg" "RESERVATION CONFLICT: another host has it reserved" "sg_persist"
+judge "a reserved dest" ended 3 "destination $to-sg" "RESERVATION CONFLICT: reserved by another host" "sg_persist"
 copy $to-sg /run/out
 judge "a reserved source" ended 3 "source $to-sg" "RESERVATION CONFLICT"
 release
 reserve 1
 copy --count 1M $to-sg /run/out
-judge "what is reserved for writing can be read" ended 0 "source by SCSI commands"
+judge "what is reserved for writing can be read" ended 0 "source: SCSI commands"
 copy $from-sg $to-sg
-judge "what is reserved for writing is not written" ended 3 "RESERVATION CONFLICT" "dest $to-sg"
+judge "what is reserved for writing is not written" ended 3 "RESERVATION CONFLICT" "destination $to-sg"
 copy --offload $from-sg $to-sg
-judge "nor by itself" ended 3 "RESERVATION CONFLICT" "dest $to-sg"
+judge "nor by itself" ended 3 "RESERVATION CONFLICT" "destination $to-sg"
 release
 copy $from-sg $to-sg
 judge "and what was released is written" ended 0
@@ -65,7 +65,7 @@ judge "and what was released is written" ended 0
 debug_disks ndelay=0
 fill /dev/lab/debug0 2 16M
 copy --offload /dev/lab/debug0-sg $to-sg
-judge "a source that the copy manager does not take" ended 0 "refuses to copy by itself" "through haul"
+judge "a source that the copy manager does not take" ended 0 "refuses the offloaded copy" "haul copies the data itself"
 judge "goes through haul and is right" same /dev/lab/debug0 $to
 copy --offload --count 1M $from-sg /dev/lab/debug1-sg
-judge "a dest without a copy manager is told" ended 0 "--offload: the dest cannot copy by itself"
+judge "a dest without a copy manager is told" ended 0 "--offload: the destination does not support offloaded copies"

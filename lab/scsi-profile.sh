@@ -20,10 +20,10 @@ has() { # condition number wanted
 debug_disks
 fill /dev/lab/debug0 9 16M
 at=/dev/lab/debug0-sg
-copied="direct: the driver copied everything all the same"
+copied="direct: the driver copied everything anyway"
 measured profile --positions 5 --report /run/page.html $at
-judge "a disk is profiled by its node" ended 0 "a READ of no blocks takes" "fixed latency" "reading all of it takes"
-judge "a drive without READ BUFFER says so" ended 0 "READ BUFFER: illegal request: the command is not known"
+judge "a disk is profiled by its node" ended 0 "a READ of 0 blocks takes" "fixed latency" "reading all of it takes"
+judge "a drive without READ BUFFER says so" ended 0 "READ BUFFER: illegal request: invalid command operation code"
 judge "what the driver copied all the same is told" ended 0 "$copied"
 page_has() { grep -q 'section id="command-cost"' /run/page.html && grep -q "$copied" /run/page.html; }
 judge "and stands on the page" page_has
@@ -44,7 +44,7 @@ cheap() {
 }
 judge "and the cost of nothing is less than that of most" cheap
 measured tune --quick $at
-judge "a disk is tuned by its node" ended 0 "answer " "direct"
+judge "a disk is tuned by its node" ended 0 "result " "direct"
 measured profile --timing $at
 judge "and timed" ended 0 "median of 3 reads"
 judge "and nothing of it was changed" cmp -n 16M <(noise 9 16M) /dev/lab/debug0

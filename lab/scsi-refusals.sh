@@ -14,7 +14,7 @@ other() { # parameter...
     node=/dev/${node##*/}
 }
 other ptype=1 && copy /run/file "$node"
-judge "a tape drive" ended 2 "dest $node" "a tape drive" "haul list"
+judge "a tape drive" ended 2 "destination $node" "a tape drive" "haul list"
 copy "$node" /run/out
 judge "a tape drive as source" ended 2 "source $node" "a tape drive"
 other ptype=13 && copy /run/file "$node"
@@ -22,25 +22,25 @@ judge "an enclosure" ended 2 "an enclosure"
 
 debug_disks wp=1
 copy /run/file /dev/lab/debug1-sg
-judge "a write-protected medium" ended 1 "may not write to dest /dev/lab/debug1-sg" "write-protect"
+judge "a write-protected medium" ended 1 "no permission to write to destination /dev/lab/debug1-sg" "write-protect"
 copy --delta /run/file /dev/lab/debug1-sg
-judge "a write-protected medium and --delta" ended 1 "may not write to dest /dev/lab/debug1-sg"
+judge "a write-protected medium and --delta" ended 1 "no permission to write to destination /dev/lab/debug1-sg"
 copy /dev/lab/debug1-sg /run/out
-judge "a write-protected medium can be read" ended 0 "source by SCSI commands"
+judge "a write-protected medium can be read" ended 0 "source: SCSI commands"
 
 debug_disks dif=1
 copy /run/file /dev/lab/debug1-sg
-judge "protection information that would be lost" ended 3 "protection information (type 1)" "without --passthrough"
+judge "protection information that would be lost" ended 3 "protection information (type 1)" "omit --passthrough"
 
 debug_disks
 copy --passthrough /run/file /run/out
-judge "nothing that takes commands" ended 1 "source /run/file is a file" "takes no commands"
+judge "nothing that takes commands" ended 1 "source /run/file is a file" "does not support it"
 copy --direct never /run/file /dev/lab/debug1-sg
 judge "commands and the page cache" ended 2 "--direct never" "no page cache"
 copy /dev/lab/debug1 /dev/lab/debug1-sg
-judge "a disk and its own node" ended 3 "the same bytes"
+judge "a disk and its own node" ended 3 "the same data"
 copy /run/file /dev/lab/debug1-sg --expect size=1
-judge "another disk than the one expected" ended 3 "is not the one expected"
+judge "another disk than the one expected" ended 3 "is not the expected device"
 
 # An empty drive.
 until cd=$(grep -l '^5$' /sys/class/scsi_generic/sg*/device/type | head -n 1) && [ -n "$cd" ]; do sleep 0.05; done

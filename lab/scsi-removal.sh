@@ -25,15 +25,15 @@ remove_dest() { echo 1 > "$(sys_of $to)/device/delete"; }
 slow() { debug_disks ndelay=30000000; }
 
 slow && during remove_source $from-sg $to-sg --engine "$engine"
-judge "source removed, by sg" ended 1 "source $from-sg is gone" "at byte" "haul copy" "--resume"
+judge "source removed, by sg" ended 1 "source $from-sg has disappeared" "at byte" "haul copy" "--resume"
 judge "nothing is left of a copy whose source was removed, by sg" nothing_left $to
 slow && during remove_dest $from-sg $to-sg --engine "$engine"
-judge "dest removed, by sg" ended 1 "dest $to-sg is gone" "at byte" "copy again from the beginning"
+judge "dest removed, by sg" ended 1 "destination $to-sg has disappeared" "at byte" "Copy again from the start"
 slow && during remove_source $from $to --engine "$engine"
-judge "source removed, by sd" ended 1 "source $from is gone" "at byte" "haul copy" "--resume"
+judge "source removed, by sd" ended 1 "source $from has disappeared" "at byte" "haul copy" "--resume"
 judge "nothing is left of a copy whose source was removed, by sd" nothing_left $to
 slow && during remove_dest $from $to --engine "$engine"
-judge "dest removed, by sd" ended 1 "dest $to is gone" "at byte" "copy again from the beginning"
+judge "dest removed, by sd" ended 1 "destination $to has disappeared" "at byte" "Copy again from the start"
 judge "nothing is left of copies whose disk was removed" nothing_left $from
 judge "nor of the removed disks" can_be_unloaded scsi_debug
 

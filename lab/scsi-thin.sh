@@ -15,7 +15,7 @@ noise 5 64K | dd of=$thin bs=64K seek=255 conv=fsync status=none
 
 # Thin provisioning: what is not mapped is not read.
 copy $thin-sg $other-sg
-judge "unmapped blocks are not read" ended 0 "zeroed by the dest"
+judge "unmapped blocks are not read" ended 0 "zeroed by the destination"
 judge "and they are zeros on the dest" same $thin $other
 copy $thin-sg /run/sparse
 sparse() { ended 0 && cmp $thin /run/sparse && [ "$(du -k /run/sparse | cut -f 1)" -lt 1024 ]; }
@@ -45,7 +45,7 @@ sg_start --stop $other-sg
 copy $other-sg /run/out
 judge "a source that was stopped" ended 1 "source $other-sg" "not ready: a start command is needed" "sg_start"
 copy $thin-sg $other-sg
-judge "a dest that was stopped" ended 1 "dest $other-sg" "a start command is needed"
+judge "a dest that was stopped" ended 1 "destination $other-sg" "a start command is needed"
 sg_start --start $other-sg
 copy $thin-sg $other-sg
 judge "a disk that was started again" ended 0

@@ -126,7 +126,7 @@ judge "and copy for it" right $((9000 * 512))
 
 # The counts, and the ways.
 wiped && front sg_dd if=$a-sg of=$b-sg bs=512 verbose=2
-judge "the pump moves it" right ${mega}M ">> blocks: nothing but bytes is moved" "$blocks+0 records out"
+judge "the pump moves it" right ${mega}M ">> blocks: only data is moved" "$blocks+0 records out"
 wiped && front sgp_dd if=$a-sg of=$b-sg bs=512 dio=1
 judge "dio that the driver does not do is told" right ${mega}M "Direct IO requested but incomplete"
 echo 1 > /sys/module/sg/parameters/allow_dio
@@ -146,7 +146,7 @@ echo 0 > /sys/module/sg/parameters/allow_dio
 for side in iflag oflag; do
     wiped && front sgp_dd if=$a-sg of=$b-sg bs=512 $side=mmap bpt=100
     judge "$side=mmap" right ${mega}M
-    judge "$side=mmap is had" silent_about "no memory shared"
+    judge "$side=mmap is had" silent_about "no shared memory"
 done
 
 # Comparing, by the disk itself.
@@ -194,7 +194,7 @@ front sg_dd if=/dev/zero of="$part" bs=512 oflag=sgio count=8193
 judge "more than a partition has is refused" ended 22 "has 8192 blocks" "end at 8193"
 mkfs.ext4 -q "$part" && mkdir -p /run/mounted && mount "$part" /run/mounted
 front sg_dd if=/scratch/file of=$b-sg bs=512 count=10
-judge "a disk with a mounted part is not written" ended 15 "somebody uses it"
+judge "a disk with a mounted part is not written" ended 15 "it is in use"
 umount /run/mounted
 wiped && blockdev --rereadpt $b
 cat $b > /dev/null
@@ -240,7 +240,7 @@ done
 fault=0
 spoil 2 0
 front sg_dd if=$a-sg of=$b-sg bs=512 count=9000 coe=1 coe_limit=3
-judge "a limit of bad blocks" ended 3 "3 unrecovered error(s)" "more than 3 bad blocks"
+judge "a limit of bad blocks" ended 3 "3 unrecovered error(s)" "more than 3 consecutive bad blocks"
 front sg_dd if=$a-sg of=$b-sg bs=512 skip=$bad count=1 retries=2
 judge "retries" ended 3 "2 retries attempted"
 spoil 0 0
@@ -283,10 +283,10 @@ refused() { # name status words... -- word...
     judge "$name" ended "$wanted" "$@"
 }
 wiped
-refused "dd of a node" 3 dd if=$a-sg of=/scratch/out count=1 -- "read source $a-sg" "Write 'haul sg_dd'" "or name /dev/sd"
-refused "dd onto a node" 3 dd if=$a of=$b-sg bs=1M count=1 -- "write to destination $b-sg" "Write 'haul sg_dd'"
+refused "dd of a node" 3 dd if=$a-sg of=/scratch/out count=1 -- "read source $a-sg" "Use 'haul sg_dd'" "or name /dev/sd"
+refused "dd onto a node" 3 dd if=$a of=$b-sg bs=1M count=1 -- "write to destination $b-sg" "Use 'haul sg_dd'"
 try bash -c "$haul dd if=$a bs=1M count=1 > $b-sg"
-judge "dd onto a node that standard output is" ended 3 "(standard output)" "Write 'haul sg_dd'"
+judge "dd onto a node that standard output is" ended 3 "(standard output)" "Use 'haul sg_dd'"
 refused "a second dest that is a node" 31 sg_dd if=$a-sg of=. of2=$b-sg bs=512 count=9 -- "write to destination $b-sg"
 refused "other blocks than bs= says" 99 sg_dd if=$a-sg of=$b-sg bs=1024 count=20 -- "has logical blocks of 512 bytes" "give bs=512"
 try in_memory sg_dd if=$a-sg of=$b-sg bs=1024 count=20
@@ -299,7 +299,7 @@ refused "append" 31 sg_dd if=/scratch/file of=$b-sg bs=512 oflag=append -- "cann
 refused "dsync" 31 sg_dd if=/scratch/file of=$b-sg bs=512 oflag=dsync -- "write fua, or sync=1"
 refused "limits of short commands" 31 sg_dd if=$a-sg of=$b-sg bs=512 cdbsz=10 cdl=1 -- "cdl= takes commands of 16 bytes"
 refused "mmap with excl" 31 sgp_dd if=$a-sg of=$b-sg bs=512 iflag=mmap,excl -- "excl forbids"
-judge "nothing was written" cmp -n ${mega}M $b /dev/zero
+judge "othing was written" cmp -n ${mega}M $b /dev/zero
 front sg_dd if=$a-sg of=$b-sg bs=512 count=99 grpnum=3,40 iflag=fua_nv oflag=fua_nv
 judge "a group and the lesser force" right $((99 * 512)) "99+0 records out"
 exec 9< "$(readlink -f $a-sg)"

@@ -5,8 +5,10 @@
 mod brief;
 mod command;
 mod commands;
+mod config;
 mod console;
 mod copy;
+mod defaults;
 mod definition;
 mod details;
 mod exit;

@@ -1,5 +1,6 @@
 //! Options about the rate, and about what is shown, that commands share which report runs of bytes.
-use super::words;
+use super::defaults::Defaults;
+use super::words::{self, LimitChoice};
 use crate::core::Units;
 use crate::plan::{Options, ProgressStyle, Verbosity};
 use clap::{Arg, ArgAction, ArgMatches, Args};
@@ -69,18 +70,19 @@ impl VerbosityArguments {
 pub(crate) struct ShownArguments {
     /// No more than this many bytes a second
     ///
-    /// No more than this many bytes a second on each side: --limit 50M.
-    #[arg(long, short = 'l', value_name = "RATE", value_parser = words::rate, allow_hyphen_values = true)]
+    /// No more than this many bytes a second on each side: --limit 50M. none: no limit, whatever the configuration
+    /// says.
+    #[arg(long, short = 'l', value_name = "RATE", value_parser = words::limit, allow_hyphen_values = true)]
     #[arg(help_heading = "Method")]
-    limit: Option<u64>,
+    limit: Option<LimitChoice>,
 
     /// auto, bar, plain, json, none
     ///
     /// How progress is shown on standard error. auto: a bar on a terminal, a line periodically elsewhere. SIGUSR1
     /// prints a line at any time, whatever the style.
-    #[arg(long, value_name = "STYLE", value_parser = words::progress(), default_value = "auto")]
-    #[arg(hide_possible_values = true, hide_default_value = true, help_heading = "Output")]
-    progress: ProgressStyle,
+    #[arg(long, value_name = "STYLE", value_parser = words::progress(), help_heading = "Output")]
+    #[arg(hide_possible_values = true)]
+    progress: Option<ProgressStyle>,
 
     #[command(flatten)]
     verbosity: VerbosityArguments,
@@ -94,11 +96,17 @@ pub(crate) struct ShownArguments {
 }
 
 impl ShownArguments {
+    /// Takes `defaults` for what is not given.
+    pub(crate) fn take_defaults(&mut self, defaults: &Defaults) {
+        self.limit.get_or_insert(defaults.limit);
+        self.progress.get_or_insert(defaults.progress);
+    }
+
     /// The options that these words mean; all others have their defaults.
     pub(crate) fn options(&self) -> Options {
         Options {
-            limit_bytes_per_s: self.limit,
-            progress: self.verbosity.progress(self.progress),
+            limit_bytes_per_s: self.limit.flatten(),
+            progress: self.verbosity.progress(self.progress.unwrap_or_default()),
             verbosity: self.verbosity.verbosity(),
             json: self.json,
             ..Options::default()

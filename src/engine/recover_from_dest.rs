@@ -1,5 +1,6 @@
 //! What a resumed copy reads from the dest, because the source cannot give it any more.
-//!  A resumed copy goes over the bytes beside a gap again, where direct I/O needs whole pages. Of those that cannot be
+//!
+//! A resumed copy goes over the bytes beside a gap again, where direct I/O needs whole pages. Of those that cannot be
 //! read any more the dest has what an earlier run read, and must not get zeros. A disk may try for half a minute before
 //! it answers, so these reads go to a helper of the dest, one at a time, while the other blocks go on.
 use crate::core::{Arena, Buffer, Cache, ExtentSet, Facts, PAGE_BYTES, Plan, Request, RequestError, Side};

@@ -1,5 +1,6 @@
 //! The rates of the points of a sweep, freed of what differs between its rounds, with their spread. Pure.
-//!  Each round is somewhere else on the disk, and a point that lost early ran in the first rounds alone: its plain
+//!
+//! Each round is somewhere else on the disk, and a point that lost early ran in the first rounds alone: its plain
 //! median would be that of other places. So each run is taken by the level of its round, and all rates are reported at
 //! the middle level.
 use super::stats::{MAD_TO_SIGMA, center, median};

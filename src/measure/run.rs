@@ -51,10 +51,12 @@ pub struct Run<'a> {
 /// Reading is timed between the first blocks, when as many as the depth have come, and the last that was waited for
 /// while others were still sent: at both ends as many are in flight, and the way of the head to the place is not in it.
 /// Writing is timed from the first request until all is durable.
-///  Places that fail are passed to `noted`. A flush that fails is one of them: it is unknown which bytes it lost, so
+///
+/// Places that fail are passed to `noted`. A flush that fails is one of them: it is unknown which bytes it lost, so
 /// all of the run are named.
 ///
-/// # Errors It was asked to stop, the disk has disappeared, or requests cannot be made.
+/// # Errors
+/// It was asked to stop, the disk has disappeared, or requests cannot be made.
 pub fn run(run: &Run<'_>, arena: &Arc<Arena>, stop: &Stop, noted: &mut dyn FnMut(Bad)) -> Result<Landed, Failure> {
     if let Some(signal) = stop.asked() {
         return Err(Failure::Stopped(signal));

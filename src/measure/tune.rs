@@ -137,7 +137,7 @@ impl Pass<'_> {
         let first = sweep.round() == 0;
         let least = point.in_flight_bytes() * 2;
         let Some(extent) = self.place(point, least) else {
-            sweep.leave_out(index, "too large for what is measured");
+            sweep.leave_out(index, "larger than the measured device");
             watch.tried(&sweep.entries()[index]);
             return Ok(());
         };
@@ -365,7 +365,7 @@ mod tests {
         let of = |block_bytes, depth| {
             tuned.sweep.entries().iter().find(|e| (e.point.block_bytes, e.point.depth) == (block_bytes, depth)).unwrap()
         };
-        assert_eq!(of(1 << 20, 1).state, State::LeftOut("too large for what is measured"));
+        assert_eq!(of(1 << 20, 1).state, State::LeftOut("larger than the measured device"));
         assert!(!of(65536, 1).trials.is_empty());
     }
 }

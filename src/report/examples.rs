@@ -102,7 +102,7 @@ pub(crate) fn plan() -> Decision {
         journal: true,
     };
     let why = vec![
-        reason("engine", "ring", "io_uring works here and both sides can be on one ring"),
+        reason("engine", "ring", "io_uring is available, and both sides support it"),
         reason("block size", "256 KiB × 32", "default for the queue limits of both disks; auto-tuned"),
         reason("source", "direct, aligned to 512 bytes", "block device"),
         reason("flush", "yes", "exit status 0 means that the data is durable"),

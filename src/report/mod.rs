@@ -1,5 +1,6 @@
 //! Words for people and programs: plan, progress, outcome, errors and questions as text or JSON.
-//!  This is the only room that prints, and `units` in it the only place where numbers become text. It must not know how
+//!
+//! This is the only room that prints, and `units` in it the only place where numbers become text. It must not know how
 //! anything is opened, copied or decided: it reports what Plan, Facts, Tally, Event and Outcome say, and no more.
 #![forbid(unsafe_code)]
 pub(crate) mod bars;
@@ -7,11 +8,14 @@ pub(crate) mod columns;
 mod out;
 pub(crate) mod printable;
 pub(crate) mod style;
+mod table;
 
+pub mod config;
 pub mod json;
 pub mod list;
 pub mod manifest;
 pub mod page;
+pub mod pending;
 pub mod progress;
 pub mod text;
 pub mod units;

@@ -161,12 +161,12 @@ pub fn percent(part: u64, whole: u64) -> u64 {
     u64::try_from(percent).unwrap_or(u64::MAX).min(100)
 }
 
-/// A share of time, rounded: `61 %`, `less than 1 %`, `0 %`.
+/// A share of time, rounded: `61 %`, `< 1 %`, `0 %`.
 pub fn share(part: Duration, whole: Duration) -> String {
     let (part, whole) = (part.as_nanos(), whole.as_nanos());
     let percent = (part * 100 + whole / 2).checked_div(whole).unwrap_or(0);
     match percent {
-        0 if part > 0 && whole > 0 => "less than 1 %".to_owned(),
+        0 if part > 0 && whole > 0 => "< 1 %".to_owned(),
         _ => format!("{} %", percent.min(100)),
     }
 }

@@ -132,7 +132,7 @@ fn a_hundred_percent_means_every_byte() {
 fn shares_of_time_are_rounded_but_something_is_not_nothing() {
     let share_of = |part, whole| share(Duration::from_millis(part), Duration::from_millis(whole));
     assert_eq!(share_of(61, 100), "61 %");
-    assert_eq!(share_of(1, 1000), "less than 1 %");
+    assert_eq!(share_of(1, 1000), "< 1 %");
     assert_eq!(share_of(0, 1000), "0 %");
     assert_eq!(share_of(5, 0), "0 %");
 }

@@ -62,7 +62,8 @@ fn contrib_has_no_man_page_that_the_binary_does_not_make_and_make_install_instal
     let entries = fs::read_dir(root().join("contrib")).expect("it is there").flatten();
     let names = entries.map(|entry| format!("contrib/{}", entry.file_name().to_string_lossy()));
     let mut kept: Vec<String> = names.filter(|name| name.ends_with(".1")).collect();
-    (made.sort(), kept.sort());
+    made.sort();
+    kept.sort();
     assert_eq!(made, kept);
 
     let makefile = fs::read_to_string(root().join("Makefile")).expect("it is there");

@@ -239,7 +239,7 @@ fn a_journal_of_another_copy_is_refused() {
     let elsewhere = dir.path().join("elsewhere");
     let words = ["copy", "--resume", "--journal", name(&journal), name(&one), name(&elsewhere)];
     let said = stderr(&haul().args(words).assert().code(3));
-    assert!(said.contains("does not match") && said.contains("dest was"), "{said}");
+    assert!(said.contains("does not match") && said.contains("destination was"), "{said}");
     assert!(!elsewhere.exists() && before == (fs::read(&dest).unwrap(), fs::read(&journal).unwrap()));
 }
 

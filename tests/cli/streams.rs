@@ -274,5 +274,5 @@ fn a_file_on_standard_output_is_called_a_file_and_made_durable_where_it_stands()
     let file = OpenOptions::new().append(true).open(&dest).expect("it is there");
     let copy = Command::new(haul_path()).args(["copy", "--seek", "5", name(&source), "-"]).stdout(file).output();
     let said = in_one_line(copy.expect("it runs").stderr);
-    assert!(said.contains("--seek: dest - is a file, as a stream, and a stream has no offsets"), "{said}");
+    assert!(said.contains("--seek: destination - is a file, as a stream, and a stream has no offsets"), "{said}");
 }

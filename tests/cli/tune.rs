@@ -48,15 +48,15 @@ fn the_table_has_a_line_for_each_point_and_fits_eighty_columns_without_colour() 
     assert!(!text.contains('\u{1b}'), "there is colour in a pipe: {text:?}");
     let short = |line: &&str| line.contains(dir.path().to_str().unwrap()) || line.chars().count() <= 80;
     assert!(text.lines().all(|line| short(&line)), "{text}");
-    for words in ["direct   512 bytes     1 ", "buffered", "\nanswer ", "\nsure ", "\ndd  "] {
+    for words in ["direct   512 bytes     1 ", "buffered", "\nresult ", "\nconfidence ", "\ndd  "] {
         assert!(text.contains(words), "{words:?} is not in {text}");
     }
     let (_, chart) = text.split_once("\nrate by block size, direct\n").expect("there is a chart");
     let (chart, _) = chart.split_once(": 95 % of ").expect("it has a legend");
     assert!(chart.is_ascii() && chart.contains("512 B ") && chart.ends_with("\n#"), "{chart}");
-    assert!(text.contains("too large for what is measured"), "{text}");
+    assert!(text.contains("larger than the measured device"), "{text}");
     // Table, chart and answer have one figure for one point.
-    let (_, answer) = text.split_once("\nanswer ").expect("there is an answer");
+    let (_, answer) = text.split_once("\nresult ").expect("there is an answer");
     let words: Vec<&str> = answer.split_whitespace().collect();
     // 1 MiB blocks, 4 in flight: 23.4 GB/s ...
     let (block, depth, rate) = (words[..2].join(" "), words[3], words[6..8].join(" "));

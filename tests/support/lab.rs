@@ -164,8 +164,8 @@ pub fn words_for(drives: &[Drive], dir: &Path) -> String {
         let image = dir.join(name);
         File::create(&image).and_then(|file| file.set_len(16 << 20)).expect("there is room for a sparse file");
         format!(
-            "-blockdev node-name={name},driver=file,filename={},discard=unmap \
-             -device nvme,id={name},serial={name},{controller} -device nvme-ns,bus={name},drive={name},{namespace}",
+            "-blockdev node-name={name},driver=file,filename={},discard=unmap -device \
+             nvme,id={name},serial={name},{controller} -device nvme-ns,bus={name},drive={name},{namespace}",
             image.display()
         )
     });

@@ -131,6 +131,18 @@ fn text_for_users_has_no_word_that_the_style_avoids() {
     assert_none(words::user_text(&this_tree()));
 }
 
+/// `cargo test --test tidy -- --ignored --nocapture` draws others each time.
+#[test]
+#[ignore = "prints sentences for people to judge"]
+fn twenty_sentences_for_users_are_drawn() {
+    use std::hash::{BuildHasher, RandomState};
+    let random = RandomState::new();
+    let mut sentences = words::sentences(&this_tree());
+    sentences.sort_by_key(|sentence| random.hash_one(sentence));
+    assert!(sentences.len() > 500, "{} sentences were found", sentences.len());
+    sentences.iter().take(20).for_each(|sentence| println!("{sentence}"));
+}
+
 #[test]
 fn each_file_is_reached_by_a_mod_line() {
     assert_none(tree::dead_files(&this_tree()));

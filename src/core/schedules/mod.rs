@@ -1,5 +1,6 @@
 //! Which extent goes next: forward, around holes, backward.
-//!  This room must not know how a request is carried out or kept in flight: it hands out extents and is notified when
+//!
+//! This room must not know how a request is carried out or kept in flight: it hands out extents and is notified when
 //! they have arrived.
 #![forbid(unsafe_code)]
 mod backward;

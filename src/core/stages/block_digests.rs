@@ -7,7 +7,8 @@ static ZEROS: [u8; 64 << 10] = [0; 64 << 10];
 
 /// Cuts a stream into blocks and digests each. Ascending pieces of any length; where one does not begin at the end of
 /// the one before, what was there of a block is a block of its own.
-///  Whole blocks of zeros that were never read cost nothing. Blocks that turn out to be zeros are reported as such: so
+///
+/// Whole blocks of zeros that were never read cost nothing. Blocks that turn out to be zeros are reported as such: so
 /// it is the same whether they were read or not.
 pub(super) struct BlockMaker {
     block_bytes: u64,

@@ -1,5 +1,6 @@
 //! NVMe namespaces by their own commands, through `/dev/ngXnY`: uring_cmd on a ring, ioctl in calls.
-//!  This room must not know the block layer, partitions' tables or engines: where a side begins on its namespace is
+//!
+//! This room must not know the block layer, partitions' tables or engines: where a side begins on its namespace is
 //! passed to it, and what the page cache of the block device needs is done by a claim on that.
 // But for the promise about its ring entries.
 #![deny(unsafe_code)]
@@ -42,7 +43,8 @@ const MEMORY_ALIGN_BYTES: u32 = 4;
 
 /// Asks the drive what it is, and makes `facts` those of the way through its node. Changes nothing on it.
 ///
-/// # Errors The error of opening the node; a [`crate::core::DeviceError`] for what is no namespace of plain reads and
+/// # Errors
+/// The error of opening the node; a [`crate::core::DeviceError`] for what is no namespace of plain reads and
 /// writes.
 pub(super) fn probe(node: &Passthrough, facts: &mut Facts) -> io::Result<()> {
     let drive = Node::new(open_node(node, OFlags::RDONLY)?, CommandWishes::default().timeout);

@@ -1,5 +1,6 @@
 //! What may hold a request back on its way to a queue: order, a rate, how many are there already.
-//!  Gates are in front of queues, one chain a side, because one ring serves both sides while order and rate belong to
+//!
+//! Gates are in front of queues, one chain a side, because one ring serves both sides while order and rate belong to
 //! one. They must not know queues or endpoints.
 mod in_order;
 mod max_in_flight;

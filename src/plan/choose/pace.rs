@@ -95,9 +95,9 @@ fn take_turns(tuning: &mut Tuning, ground: &OneGround<'_>, notes: &mut PlanNotes
 fn tell(tuning: &Tuning, is_sync: bool, range: &Range, notes: &mut PlanNotes) {
     if tuning.adaptive && tuning.tuned {
         let because = "neither --depth nor --limit is given, and haul tune saved near-optimal values";
-        notes.chose("search", "for long copies", because);
+        notes.chose("auto-tune", "for long copies", because);
     } else if tuning.adaptive {
-        notes.chose("search", "during the copy", "neither --depth nor --limit is given");
+        notes.chose("auto-tune", "during the copy", "neither --depth nor --limit is given");
     }
     let bytes = u64::from(tuning.pool_bytes);
     if bytes > IN_FLIGHT_BYTES_PROMISED {

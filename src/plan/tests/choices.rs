@@ -30,7 +30,7 @@ fn a_disk_to_a_disk_goes_direct_on_a_ring_and_is_flushed() {
     assert!(needs_confirmation(&plan, &disk(2, 2 * GIB)));
     let topics: Vec<_> = plan.notes.why.iter().map(|reason| reason.topic).collect();
     let wanted =
-        ["engine", "source", "destination", "block size", "queue depth", "search", "order", "flush", "journal"];
+        ["engine", "source", "destination", "block size", "queue depth", "auto-tune", "order", "flush", "journal"];
     assert_eq!(topics, wanted);
     assert_eq!(plan.notes.range.as_ref().map(|range| range.because.as_str()), Some("the whole source"));
 }

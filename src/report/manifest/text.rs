@@ -14,7 +14,7 @@ pub fn shown(shown: &Shown) -> String {
     let mut rows = Columns::default();
     rows.row("manifest", format!("{}, made {} by haul {}", printable(&shown.path), shown.created, shown.version));
     let blocks = whole(&units::block(shown.block_bytes));
-    rows.row("copy", format!("{}, {} of blocks of {blocks}", units::bytes(shown.len_bytes), shown.algorithm));
+    rows.row("copy", format!("{}, {} digests of blocks of {blocks}", units::bytes(shown.len_bytes), shown.algorithm));
     rows.row("source", side(&shown.source));
     rows.row("destination", side(&shown.dest));
     shown.also.iter().for_each(|dest| rows.row("destination", side(dest)));
@@ -23,7 +23,7 @@ pub fn shown(shown: &Shown) -> String {
         content += &format!(", {} of zeros", whole(&units::bytes(shown.zero_bytes)));
     }
     rows.row("content", content);
-    rows.row("unread", runs(&shown.unread));
+    rows.row("unreadable", runs(&shown.unread));
     rows.row(
         "whole",
         shown.whole.clone().unwrap_or_else(|| "no digest of all data: it was copied in several runs".to_owned()),

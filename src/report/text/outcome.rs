@@ -55,7 +55,7 @@ fn full(Decision { plan, notes }: &Decision, outcome: &Outcome) -> String {
     }
     rows.row("pattern", damage::pattern(plan));
     if !matches!(outcome.ended, Ended::Complete) {
-        rows.row("claimed", claimed(plan, outcome));
+        rows.row(if plan.route.writes() { "copied" } else { "compared" }, claimed(plan, outcome));
     }
     if let Some(differences) = &outcome.differences {
         differences::rows(plan, differences, &mut rows);
@@ -77,8 +77,8 @@ fn full(Decision { plan, notes }: &Decision, outcome: &Outcome) -> String {
     rows.row("cpu", cpu(outcome));
     rows.row("memory", format!("peak RSS {}", whole(&units::size(outcome.usage.peak_resident_bytes))));
     rows.row("engine", engine(notes, outcome));
-    rows.row("pace", super::pace::pace(outcome));
-    rows.row("tried", super::pace::tried(outcome));
+    rows.row("auto-tune", super::pace::pace(outcome));
+    rows.row("trials", super::pace::tried(outcome));
     rows.row("bottleneck", bottleneck(outcome));
     let [reads, writes] = match (plan.pattern.map(|used| used.act), plan.route) {
         (Some(PatternAct::Write), _) => ["generation", "writes"],

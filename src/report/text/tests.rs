@@ -48,7 +48,7 @@ fn a_plan_tells_sides_range_reasons_and_time_in_80_columns() {
                  assumed equal to its read rate (rotational disk) (from sample reads
                  at 10 places)
 
-    engine      ring          io_uring works here and both sides can be on one ring
+    engine      ring          io_uring is available, and both sides support it
     block size  256 KiB × 32  default for the queue limits of both disks; auto-tuned
     source      direct, aligned to 512 bytes
                               block device
@@ -75,9 +75,9 @@ fn a_complete_copy_is_told_in_full() {
     cpu          0.050 s user, 0.120 s system, 0.079 s per GB
     memory       peak RSS 19.1 MB
     engine       ring: io_uring, fixed buffers, huge pages
-    pace         queue depth 4+2, 1 MiB blocks; raised throughput by 31 %, the
+    auto-tune    queue depth 4+2, 1 MiB blocks; raised throughput by 31 %, the
                  maximum found; auto-tune overhead 1.5 %
-    tried        queue depth 4+2, 1 MiB blocks: +31 %; queue depth 8+2,
+    trials       queue depth 4+2, 1 MiB blocks: +31 %; queue depth 8+2,
                  1 MiB blocks: -1 %; queue depth 4+4, 1 MiB blocks: enough
     bottleneck   source 13 %, destination 60 %, other 28 %; idle: source 1 %,
                  destination 6 %
@@ -106,9 +106,9 @@ fn an_interrupted_copy_says_what_arrived_and_how_to_go_on() {
     cpu          0.050 s user, 0.120 s system, 0.157 s per GB
     memory       peak RSS 19.1 MB
     engine       ring: io_uring, fixed buffers, huge pages
-    pace         queue depth 4+2, 1 MiB blocks; raised throughput by 31 %, the
+    auto-tune    queue depth 4+2, 1 MiB blocks; raised throughput by 31 %, the
                  maximum found; auto-tune overhead 1.5 %
-    tried        queue depth 4+2, 1 MiB blocks: +31 %; queue depth 8+2,
+    trials       queue depth 4+2, 1 MiB blocks: +31 %; queue depth 8+2,
                  1 MiB blocks: -1 %; queue depth 4+4, 1 MiB blocks: enough
     bottleneck   source 13 %, destination 60 %, other 28 %; idle: source 1 %,
                  destination 6 %
@@ -145,9 +145,9 @@ fn a_failed_copy_says_why_first() {
     cpu          0.050 s user, 0.120 s system, 0.157 s per GB
     memory       peak RSS 19.1 MB
     engine       ring: io_uring, fixed buffers, huge pages
-    pace         queue depth 4+2, 1 MiB blocks; raised throughput by 31 %, the
+    auto-tune    queue depth 4+2, 1 MiB blocks; raised throughput by 31 %, the
                  maximum found; auto-tune overhead 1.5 %
-    tried        queue depth 4+2, 1 MiB blocks: +31 %; queue depth 8+2,
+    trials       queue depth 4+2, 1 MiB blocks: +31 %; queue depth 8+2,
                  1 MiB blocks: -1 %; queue depth 4+4, 1 MiB blocks: enough
     bottleneck   source 13 %, destination 60 %, other 28 %; idle: source 1 %,
                  destination 6 %

@@ -23,7 +23,7 @@ pub(super) fn rows(plan: &Plan, outcome: &Outcome, rows: &mut Columns) {
     for side in Side::BOTH {
         let unread = &outcome.unread[side.index()];
         if !unread.is_empty() {
-            rows.row("unread", unread_of(plan, side, unread));
+            rows.row("unreadable", unread_of(plan, side, unread));
             rows.row("", runs(unread));
         }
         if !unread.is_empty() && !outcome.digests.is_empty() {

@@ -1,5 +1,6 @@
 //! The copy by records: what one read brings is a record, short or not, and is counted, converted and written as one.
-//!  Reader, converter and writer are three steps with a small ring of buffers between them: each in its own thread
+//!
+//! Reader, converter and writer are three steps with a small ring of buffers between them: each in its own thread
 //! where both sides can gain by it, one after the other where the copy is tiny. This room must not know which
 //! invocations come here and why, nor how anything is reported: it does what a `RecordPlan` says.
 #![forbid(unsafe_code)]

@@ -100,7 +100,7 @@ pub fn tune_text(run: &Run<'_>, tuned: &Tuned) -> String {
     let mut rows = Columns::default();
     match &tuned.answer {
         Some(found) => answer(found, tuned, &mut rows),
-        None => rows.row("answer", "none: no measurement succeeded"),
+        None => rows.row("result", "none: no measurement succeeded"),
     }
     run.rows(tuned.failure.as_ref(), &mut rows);
     if tuned.sweep.entries().iter().any(Entry::was_cached) {
@@ -108,7 +108,7 @@ pub fn tune_text(run: &Run<'_>, tuned: &Tuned) -> String {
     }
     if tuned.went_round && run.op == Op::Read {
         let words = "it is so small that data was read more than once and may come from the disk cache";
-        rows.row("doubtful", words);
+        rows.row("caveat", words);
     }
     format!("\n{}", rows.lines())
 }
@@ -145,11 +145,11 @@ fn answer(found: &Answer, tuned: &Tuned, rows: &mut Columns) {
         let best = units::rate_at_a_glance(whole(found.best_bytes_per_s));
         format!("{:.0} % of the best, {} with {best}", found.share * 100.0, point(found.best))
     };
-    rows.row("answer", format!("{}: {rate},\n{of_best}", paint(STRONG, &pick)));
-    rows.row("sure", sure(found));
+    rows.row("result", format!("{}: {rate},\n{of_best}", paint(STRONG, &pick)));
+    rows.row("confidence", sure(found));
     if let Some(buffered) = &tuned.buffered {
         let rate = units::rate_at_a_glance(whole(buffered.pick_bytes_per_s));
-        rows.row("buffered", format!("buffered {rate} with {}", point(buffered.pick)));
+        rows.row("buffered", format!("{rate} with {}", point(buffered.pick)));
     }
     if let Some(dd) = found.dd_bytes_per_s.filter(|&dd| dd > 0.0) {
         let rate = units::rate_at_a_glance(whole(dd));
