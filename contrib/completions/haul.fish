@@ -35,29 +35,38 @@ complete -c haul -n "__fish_haul_needs_command" -f -a "tune" -d 'Find the best b
 complete -c haul -n "__fish_haul_needs_command" -f -a "profile" -d 'Measure a disk: rate by position, latency of commands'
 complete -c haul -n "__fish_haul_needs_command" -f -a "list" -d 'List block devices: aliases, size, identity, use and partitions'
 complete -c haul -n "__fish_haul_needs_command" -f -a "config" -d 'Show the configured defaults, and where each comes from'
-complete -c haul -n "__fish_haul_needs_command" -f -a "generate" -d 'Print a man page or shell completions'
 complete -c haul -n "__fish_haul_needs_command" -f -a "dd" -d 'Copy with the operands of GNU dd'
 complete -c haul -n "__fish_haul_needs_command" -f -a "sg_dd" -d 'Copy with the operands of sg_dd of sg3_utils'
 complete -c haul -n "__fish_haul_needs_command" -f -a "sgp_dd" -d 'Copy with the operands of sgp_dd of sg3_utils'
 complete -c haul -n "__fish_haul_needs_command" -f -a "sgm_dd" -d 'Copy with the operands of sgm_dd of sg3_utils'
+complete -c haul -n "__fish_haul_needs_command" -f -a "help" -d 'Print the help of haul or of a command'
+complete -c haul -n "__fish_haul_needs_command" -f -a "version" -d 'Print the version'
 complete -c haul -n "__fish_haul_using_subcommand copy" -l also -d 'Additional destination; may be repeated' -r -F
-complete -c haul -n "__fish_haul_using_subcommand copy" -l skip -d 'Start at this offset of the source' -r
-complete -c haul -n "__fish_haul_using_subcommand copy" -l seek -d 'Start at this offset of the destination' -r
-complete -c haul -n "__fish_haul_using_subcommand copy" -l count -d 'Copy only this many bytes' -r
-complete -c haul -n "__fish_haul_using_subcommand copy" -l time -d 'Stop after this time' -r
+complete -c haul -n "__fish_haul_using_subcommand copy" -l skip -d 'Start at this offset of the source' -r -f
+complete -c haul -n "__fish_haul_using_subcommand copy" -l seek -d 'Start at this offset of the destination' -r -f
+complete -c haul -n "__fish_haul_using_subcommand copy" -s c -l count -d 'Copy only this many bytes' -r -f
+complete -c haul -n "__fish_haul_using_subcommand copy" -l time -d 'Stop after this time' -r -f
 complete -c haul -n "__fish_haul_using_subcommand copy" -l ranges -d 'Copy only the ranges that FILE lists' -r -F
-complete -c haul -n "__fish_haul_using_subcommand copy" -l ranges-unit -d 'Unit of numbers without suffix in --ranges FILE' -r
-complete -c haul -n "__fish_haul_using_subcommand copy" -l expect -d 'Refuse unless DST has this serial, model, wwn, size' -r
+complete -c haul -n "__fish_haul_using_subcommand copy" -l ranges-unit -d 'Unit of numbers without suffix in --ranges FILE' -r -f
+complete -c haul -n "__fish_haul_using_subcommand copy" -l expect -d 'Refuse unless DST has this serial, model, wwn, size' -r -f -a "serial=\t''
+model=\t''
+wwn=\t''
+size=\t''"
 complete -c haul -n "__fish_haul_using_subcommand copy" -l choose -d 'Disks offered without DST: removable, all' -r -f -a "removable\t'disks that can be taken out'
 all\t'every disk that is not in use'"
-complete -c haul -n "__fish_haul_using_subcommand copy" -l choose-max -d 'Largest disk offered without DST' -r
-complete -c haul -n "__fish_haul_using_subcommand copy" -l verify -d 'Read the destination back and compare it' -r
+complete -c haul -n "__fish_haul_using_subcommand copy" -l choose-max -d 'Largest disk offered without DST' -r -f
+complete -c haul -n "__fish_haul_using_subcommand copy" -l verify -d 'Read the destination back and compare it' -r -f -a "all\t''
+afterwards\t''
+sample:1%\t''"
 complete -c haul -n "__fish_haul_using_subcommand copy" -l delta -d 'Write only blocks that differ' -r -F
 complete -c haul -n "__fish_haul_using_subcommand copy" -l manifest -d 'Write digests of the copied data to FILE' -r -F
-complete -c haul -n "__fish_haul_using_subcommand copy" -l manifest-block -d 'Block size of digests; default: 4M' -r
-complete -c haul -n "__fish_haul_using_subcommand copy" -l on-error -d 'On unreadable sectors: stop, skip, retry:N' -r
+complete -c haul -n "__fish_haul_using_subcommand copy" -l manifest-block -d 'Block size of digests; default: 4M' -r -f
+complete -c haul -n "__fish_haul_using_subcommand copy" -l on-error -d 'On unreadable sectors: stop, skip, retry:N' -r -f -a "stop\t''
+skip\t''
+retry:3\t''
+retry:3\,skip\t''"
 complete -c haul -n "__fish_haul_using_subcommand copy" -l journal -d 'Keep the journal in this file' -r -F
-complete -c haul -n "__fish_haul_using_subcommand copy" -l checkpoint -d 'Seconds between two checkpoints' -r
+complete -c haul -n "__fish_haul_using_subcommand copy" -l checkpoint -d 'Seconds between two checkpoints' -r -f
 complete -c haul -n "__fish_haul_using_subcommand copy" -l mapfile -d 'Write a mapfile for GNU ddrescue' -r -F
 complete -c haul -n "__fish_haul_using_subcommand copy" -l sparse -d 'Zeros and holes: auto, always, never' -r -f -a "auto\t'where it is faster'
 always\t'always, or fail'
@@ -72,14 +81,14 @@ complete -c haul -n "__fish_haul_using_subcommand copy" -l passthrough -d 'SCSI/
 source\t'the source, or fail'
 destination\t'the destination, or fail'
 both\t'both, or fail'"
-complete -c haul -n "__fish_haul_using_subcommand copy" -l command-timeout -d 'Timeout of passthrough commands in seconds' -r
+complete -c haul -n "__fish_haul_using_subcommand copy" -l command-timeout -d 'Timeout of passthrough commands in seconds' -r -f
 complete -c haul -n "__fish_haul_using_subcommand copy" -l engine -d 'auto, ring (io_uring), threads, sync' -r -f -a "auto\t'ring where the kernel allows it, otherwise threads'
 ring\t'io_uring: many requests in flight from one thread'
 threads\t'helper threads with blocking calls, many requests in flight'
 sync\t'one block at a time, as a baseline'"
-complete -c haul -n "__fish_haul_using_subcommand copy" -l block-size -d 'Bytes per request; default: auto-tuned' -r
-complete -c haul -n "__fish_haul_using_subcommand copy" -l depth -d 'Blocks in flight; default: auto-tuned' -r
-complete -c haul -n "__fish_haul_using_subcommand copy" -l limit -d 'Limit the rate in bytes per second' -r
+complete -c haul -n "__fish_haul_using_subcommand copy" -s b -l block-size -d 'Bytes per request; default: auto-tuned' -r -f
+complete -c haul -n "__fish_haul_using_subcommand copy" -l depth -d 'Blocks in flight; default: auto-tuned' -r -f
+complete -c haul -n "__fish_haul_using_subcommand copy" -s l -l limit -d 'Limit the rate in bytes per second' -r -f
 complete -c haul -n "__fish_haul_using_subcommand copy" -l hash -d 'Digest of the source: blake3, sha256, md5, xxh3' -r -f -a "blake3\t'256 bits, fast'
 sha256\t'256 bits, widely used'
 md5\t'128 bits, only for existing checksum lists'
@@ -90,8 +99,10 @@ bar\t'a redrawn bar'
 plain\t'a line periodically'
 json\t'one JSON object a line'
 none\t'nothing'"
-complete -c haul -n "__fish_haul_using_subcommand copy" -l label -d 'Label of this run in its report' -r
+complete -c haul -n "__fish_haul_using_subcommand copy" -l label -d 'Label of this run in its report' -r -f
 complete -c haul -n "__fish_haul_using_subcommand copy" -l report -d 'Write the report as a page with charts' -r -F
+complete -c haul -n "__fish_haul_using_subcommand copy" -l units -d 'Units of sizes and rates: si (kB, MB), iec (KiB, MiB)' -r -f -a "si\t'powers of 1000: kB, MB, GB'
+iec\t'powers of 1024: KiB, MiB, GiB'"
 complete -c haul -n "__fish_haul_using_subcommand copy" -l independent -d 'Do not let a slow --also destination delay the others'
 complete -c haul -n "__fish_haul_using_subcommand copy" -s y -l yes -d 'Overwrite a device without asking'
 complete -c haul -n "__fish_haul_using_subcommand copy" -s n -l dry-run -d 'Show the plan, write nothing'
@@ -100,14 +111,19 @@ complete -c haul -n "__fish_haul_using_subcommand copy" -l resume -d 'Resume an 
 complete -c haul -n "__fish_haul_using_subcommand copy" -l restart -d 'Discard an unfinished copy and copy from the start'
 complete -c haul -n "__fish_haul_using_subcommand copy" -l no-journal -d 'Keep no journal'
 complete -c haul -n "__fish_haul_using_subcommand copy" -l offload -d 'Offload the copy to the device where supported'
+complete -c haul -n "__fish_haul_using_subcommand copy" -s v -l verbose -d 'Print the full report; -vv: and the plan\'s reasons'
+complete -c haul -n "__fish_haul_using_subcommand copy" -s q -l quiet -d 'Print nothing but errors'
 complete -c haul -n "__fish_haul_using_subcommand copy" -l no-estimate -d 'Do not estimate the duration with sample reads'
 complete -c haul -n "__fish_haul_using_subcommand copy" -l json -d 'Print the report as JSON on standard output'
 complete -c haul -n "__fish_haul_using_subcommand copy" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c haul -n "__fish_haul_using_subcommand verify" -l manifest -d 'Compare DST with this manifest instead of a source' -r -F
-complete -c haul -n "__fish_haul_using_subcommand verify" -l skip -d 'Start at this offset of the source' -r
-complete -c haul -n "__fish_haul_using_subcommand verify" -l seek -d 'Start at this offset of the destination' -r
-complete -c haul -n "__fish_haul_using_subcommand verify" -l count -d 'Compare only this many bytes' -r
-complete -c haul -n "__fish_haul_using_subcommand verify" -l on-error -d 'On unreadable sectors: stop, skip, retry:N' -r
+complete -c haul -n "__fish_haul_using_subcommand verify" -l skip -d 'Start at this offset of the source' -r -f
+complete -c haul -n "__fish_haul_using_subcommand verify" -l seek -d 'Start at this offset of the destination' -r -f
+complete -c haul -n "__fish_haul_using_subcommand verify" -s c -l count -d 'Compare only this many bytes' -r -f
+complete -c haul -n "__fish_haul_using_subcommand verify" -l on-error -d 'On unreadable sectors: stop, skip, retry:N' -r -f -a "stop\t''
+skip\t''
+retry:3\t''
+retry:3\,skip\t''"
 complete -c haul -n "__fish_haul_using_subcommand verify" -l direct -d 'Direct I/O: auto, always, never' -r -f -a "auto\t'where it is faster'
 always\t'always, or fail'
 never\t'never'"
@@ -115,36 +131,52 @@ complete -c haul -n "__fish_haul_using_subcommand verify" -l passthrough -d 'SCS
 source\t'the source, or fail'
 destination\t'the destination, or fail'
 both\t'both, or fail'"
-complete -c haul -n "__fish_haul_using_subcommand verify" -l command-timeout -d 'Timeout of passthrough commands in seconds' -r
+complete -c haul -n "__fish_haul_using_subcommand verify" -l command-timeout -d 'Timeout of passthrough commands in seconds' -r -f
 complete -c haul -n "__fish_haul_using_subcommand verify" -l engine -d 'auto, ring (io_uring), threads, sync' -r -f -a "auto\t'ring where the kernel allows it, otherwise threads'
 ring\t'io_uring: many requests in flight from one thread'
 threads\t'helper threads with blocking calls, many requests in flight'
 sync\t'one block at a time, as a baseline'"
-complete -c haul -n "__fish_haul_using_subcommand verify" -l block-size -d 'Bytes per request; default: auto-tuned' -r
-complete -c haul -n "__fish_haul_using_subcommand verify" -l depth -d 'Blocks in flight; default: auto-tuned' -r
-complete -c haul -n "__fish_haul_using_subcommand verify" -l limit -d 'No more than this many bytes a second' -r
+complete -c haul -n "__fish_haul_using_subcommand verify" -s b -l block-size -d 'Bytes per request; default: auto-tuned' -r -f
+complete -c haul -n "__fish_haul_using_subcommand verify" -l depth -d 'Blocks in flight; default: auto-tuned' -r -f
+complete -c haul -n "__fish_haul_using_subcommand verify" -s l -l limit -d 'No more than this many bytes a second' -r -f
 complete -c haul -n "__fish_haul_using_subcommand verify" -l progress -d 'auto, bar, plain, json, none' -r -f -a "auto\t'bar on a terminal, plain elsewhere'
 bar\t'a redrawn bar'
 plain\t'a line periodically'
 json\t'one JSON object a line'
 none\t'nothing'"
+complete -c haul -n "__fish_haul_using_subcommand verify" -l units -d 'Units of sizes and rates: si (kB, MB), iec (KiB, MiB)' -r -f -a "si\t'powers of 1000: kB, MB, GB'
+iec\t'powers of 1024: KiB, MiB, GiB'"
 complete -c haul -n "__fish_haul_using_subcommand verify" -s n -l dry-run -d 'Show the plan, compare nothing'
+complete -c haul -n "__fish_haul_using_subcommand verify" -s v -l verbose -d 'Print the full report; -vv: and the plan\'s reasons'
+complete -c haul -n "__fish_haul_using_subcommand verify" -s q -l quiet -d 'Print nothing but errors'
 complete -c haul -n "__fish_haul_using_subcommand verify" -l json -d 'Print the report as JSON on standard output'
 complete -c haul -n "__fish_haul_using_subcommand verify" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c haul -n "__fish_haul_using_subcommand manifest; and not __fish_seen_subcommand_from show diff" -s h -l help -d 'Print help'
+complete -c haul -n "__fish_haul_using_subcommand manifest; and not __fish_seen_subcommand_from show diff" -l units -d 'Units of sizes and rates: si (kB, MB), iec (KiB, MiB)' -r -f -a "si\t'powers of 1000: kB, MB, GB'
+iec\t'powers of 1024: KiB, MiB, GiB'"
+complete -c haul -n "__fish_haul_using_subcommand manifest; and not __fish_seen_subcommand_from show diff" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c haul -n "__fish_haul_using_subcommand manifest; and not __fish_seen_subcommand_from show diff" -f -a "show" -d 'Show source, destination and digest of a copy'
 complete -c haul -n "__fish_haul_using_subcommand manifest; and not __fish_seen_subcommand_from show diff" -f -a "diff" -d 'Compare two copies by their manifests'
+complete -c haul -n "__fish_haul_using_subcommand manifest; and __fish_seen_subcommand_from show" -l units -d 'Units of sizes and rates: si (kB, MB), iec (KiB, MiB)' -r -f -a "si\t'powers of 1000: kB, MB, GB'
+iec\t'powers of 1024: KiB, MiB, GiB'"
 complete -c haul -n "__fish_haul_using_subcommand manifest; and __fish_seen_subcommand_from show" -l json -d 'Print one JSON document'
-complete -c haul -n "__fish_haul_using_subcommand manifest; and __fish_seen_subcommand_from show" -s h -l help -d 'Print help'
+complete -c haul -n "__fish_haul_using_subcommand manifest; and __fish_seen_subcommand_from show" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c haul -n "__fish_haul_using_subcommand manifest; and __fish_seen_subcommand_from diff" -l units -d 'Units of sizes and rates: si (kB, MB), iec (KiB, MiB)' -r -f -a "si\t'powers of 1000: kB, MB, GB'
+iec\t'powers of 1024: KiB, MiB, GiB'"
+complete -c haul -n "__fish_haul_using_subcommand manifest; and __fish_seen_subcommand_from diff" -s q -l quiet -d 'Print nothing; the exit status is the answer'
 complete -c haul -n "__fish_haul_using_subcommand manifest; and __fish_seen_subcommand_from diff" -l json -d 'Print one JSON document'
 complete -c haul -n "__fish_haul_using_subcommand manifest; and __fish_seen_subcommand_from diff" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c haul -n "__fish_haul_using_subcommand pattern; and not __fish_seen_subcommand_from write check" -l units -d 'Units of sizes and rates: si (kB, MB), iec (KiB, MiB)' -r -f -a "si\t'powers of 1000: kB, MB, GB'
+iec\t'powers of 1024: KiB, MiB, GiB'"
 complete -c haul -n "__fish_haul_using_subcommand pattern; and not __fish_seen_subcommand_from write check" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c haul -n "__fish_haul_using_subcommand pattern; and not __fish_seen_subcommand_from write check" -f -a "write" -d 'Fill a disk or a file with self-describing blocks'
 complete -c haul -n "__fish_haul_using_subcommand pattern; and not __fish_seen_subcommand_from write check" -f -a "check" -d 'Verify the pattern and classify damage'
-complete -c haul -n "__fish_haul_using_subcommand pattern; and __fish_seen_subcommand_from write" -l seek -d 'Start at this offset' -r
-complete -c haul -n "__fish_haul_using_subcommand pattern; and __fish_seen_subcommand_from write" -l count -d 'Only this many bytes' -r
-complete -c haul -n "__fish_haul_using_subcommand pattern; and __fish_seen_subcommand_from write" -l run -d 'Number of the run; default: current time for write, newest for check' -r
-complete -c haul -n "__fish_haul_using_subcommand pattern; and __fish_seen_subcommand_from write" -l expect -d 'Refuse unless DST has this serial, model, wwn, size' -r
+complete -c haul -n "__fish_haul_using_subcommand pattern; and __fish_seen_subcommand_from write" -l seek -d 'Start at this offset' -r -f
+complete -c haul -n "__fish_haul_using_subcommand pattern; and __fish_seen_subcommand_from write" -s c -l count -d 'Only this many bytes' -r -f
+complete -c haul -n "__fish_haul_using_subcommand pattern; and __fish_seen_subcommand_from write" -l run -d 'Number of the run; default: current time for write, newest for check' -r -f
+complete -c haul -n "__fish_haul_using_subcommand pattern; and __fish_seen_subcommand_from write" -l expect -d 'Refuse unless DST has this serial, model, wwn, size' -r -f -a "serial=\t''
+model=\t''
+wwn=\t''
+size=\t''"
 complete -c haul -n "__fish_haul_using_subcommand pattern; and __fish_seen_subcommand_from write" -l direct -d 'Direct I/O: auto, always, never' -r -f -a "auto\t'where it is faster'
 always\t'always, or fail'
 never\t'never'"
@@ -152,27 +184,31 @@ complete -c haul -n "__fish_haul_using_subcommand pattern; and __fish_seen_subco
 source\t'the source, or fail'
 destination\t'the destination, or fail'
 both\t'both, or fail'"
-complete -c haul -n "__fish_haul_using_subcommand pattern; and __fish_seen_subcommand_from write" -l command-timeout -d 'Timeout of passthrough commands in seconds' -r
+complete -c haul -n "__fish_haul_using_subcommand pattern; and __fish_seen_subcommand_from write" -l command-timeout -d 'Timeout of passthrough commands in seconds' -r -f
 complete -c haul -n "__fish_haul_using_subcommand pattern; and __fish_seen_subcommand_from write" -l engine -d 'auto, ring (io_uring), threads, sync' -r -f -a "auto\t'ring where the kernel allows it, otherwise threads'
 ring\t'io_uring: many requests in flight from one thread'
 threads\t'helper threads with blocking calls, many requests in flight'
 sync\t'one block at a time, as a baseline'"
-complete -c haul -n "__fish_haul_using_subcommand pattern; and __fish_seen_subcommand_from write" -l block-size -d 'Bytes per request; default: auto-tuned' -r
-complete -c haul -n "__fish_haul_using_subcommand pattern; and __fish_seen_subcommand_from write" -l depth -d 'Blocks in flight; default: auto-tuned' -r
-complete -c haul -n "__fish_haul_using_subcommand pattern; and __fish_seen_subcommand_from write" -l limit -d 'No more than this many bytes a second' -r
+complete -c haul -n "__fish_haul_using_subcommand pattern; and __fish_seen_subcommand_from write" -s b -l block-size -d 'Bytes per request; default: auto-tuned' -r -f
+complete -c haul -n "__fish_haul_using_subcommand pattern; and __fish_seen_subcommand_from write" -l depth -d 'Blocks in flight; default: auto-tuned' -r -f
+complete -c haul -n "__fish_haul_using_subcommand pattern; and __fish_seen_subcommand_from write" -s l -l limit -d 'No more than this many bytes a second' -r -f
 complete -c haul -n "__fish_haul_using_subcommand pattern; and __fish_seen_subcommand_from write" -l progress -d 'auto, bar, plain, json, none' -r -f -a "auto\t'bar on a terminal, plain elsewhere'
 bar\t'a redrawn bar'
 plain\t'a line periodically'
 json\t'one JSON object a line'
 none\t'nothing'"
+complete -c haul -n "__fish_haul_using_subcommand pattern; and __fish_seen_subcommand_from write" -l units -d 'Units of sizes and rates: si (kB, MB), iec (KiB, MiB)' -r -f -a "si\t'powers of 1000: kB, MB, GB'
+iec\t'powers of 1024: KiB, MiB, GiB'"
 complete -c haul -n "__fish_haul_using_subcommand pattern; and __fish_seen_subcommand_from write" -s y -l yes -d 'Overwrite a device without asking'
 complete -c haul -n "__fish_haul_using_subcommand pattern; and __fish_seen_subcommand_from write" -l no-flush -d 'Exit before the data is on the medium'
 complete -c haul -n "__fish_haul_using_subcommand pattern; and __fish_seen_subcommand_from write" -s n -l dry-run -d 'Show the plan and end'
+complete -c haul -n "__fish_haul_using_subcommand pattern; and __fish_seen_subcommand_from write" -s v -l verbose -d 'Print the full report; -vv: and the plan\'s reasons'
+complete -c haul -n "__fish_haul_using_subcommand pattern; and __fish_seen_subcommand_from write" -s q -l quiet -d 'Print nothing but errors'
 complete -c haul -n "__fish_haul_using_subcommand pattern; and __fish_seen_subcommand_from write" -l json -d 'Print the report as JSON on standard output'
 complete -c haul -n "__fish_haul_using_subcommand pattern; and __fish_seen_subcommand_from write" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c haul -n "__fish_haul_using_subcommand pattern; and __fish_seen_subcommand_from check" -l seek -d 'Start at this offset' -r
-complete -c haul -n "__fish_haul_using_subcommand pattern; and __fish_seen_subcommand_from check" -l count -d 'Only this many bytes' -r
-complete -c haul -n "__fish_haul_using_subcommand pattern; and __fish_seen_subcommand_from check" -l run -d 'Number of the run; default: current time for write, newest for check' -r
+complete -c haul -n "__fish_haul_using_subcommand pattern; and __fish_seen_subcommand_from check" -l seek -d 'Start at this offset' -r -f
+complete -c haul -n "__fish_haul_using_subcommand pattern; and __fish_seen_subcommand_from check" -s c -l count -d 'Only this many bytes' -r -f
+complete -c haul -n "__fish_haul_using_subcommand pattern; and __fish_seen_subcommand_from check" -l run -d 'Number of the run; default: current time for write, newest for check' -r -f
 complete -c haul -n "__fish_haul_using_subcommand pattern; and __fish_seen_subcommand_from check" -l direct -d 'Direct I/O: auto, always, never' -r -f -a "auto\t'where it is faster'
 always\t'always, or fail'
 never\t'never'"
@@ -180,45 +216,64 @@ complete -c haul -n "__fish_haul_using_subcommand pattern; and __fish_seen_subco
 source\t'the source, or fail'
 destination\t'the destination, or fail'
 both\t'both, or fail'"
-complete -c haul -n "__fish_haul_using_subcommand pattern; and __fish_seen_subcommand_from check" -l command-timeout -d 'Timeout of passthrough commands in seconds' -r
+complete -c haul -n "__fish_haul_using_subcommand pattern; and __fish_seen_subcommand_from check" -l command-timeout -d 'Timeout of passthrough commands in seconds' -r -f
 complete -c haul -n "__fish_haul_using_subcommand pattern; and __fish_seen_subcommand_from check" -l engine -d 'auto, ring (io_uring), threads, sync' -r -f -a "auto\t'ring where the kernel allows it, otherwise threads'
 ring\t'io_uring: many requests in flight from one thread'
 threads\t'helper threads with blocking calls, many requests in flight'
 sync\t'one block at a time, as a baseline'"
-complete -c haul -n "__fish_haul_using_subcommand pattern; and __fish_seen_subcommand_from check" -l block-size -d 'Bytes per request; default: auto-tuned' -r
-complete -c haul -n "__fish_haul_using_subcommand pattern; and __fish_seen_subcommand_from check" -l depth -d 'Blocks in flight; default: auto-tuned' -r
-complete -c haul -n "__fish_haul_using_subcommand pattern; and __fish_seen_subcommand_from check" -l limit -d 'No more than this many bytes a second' -r
+complete -c haul -n "__fish_haul_using_subcommand pattern; and __fish_seen_subcommand_from check" -s b -l block-size -d 'Bytes per request; default: auto-tuned' -r -f
+complete -c haul -n "__fish_haul_using_subcommand pattern; and __fish_seen_subcommand_from check" -l depth -d 'Blocks in flight; default: auto-tuned' -r -f
+complete -c haul -n "__fish_haul_using_subcommand pattern; and __fish_seen_subcommand_from check" -s l -l limit -d 'No more than this many bytes a second' -r -f
 complete -c haul -n "__fish_haul_using_subcommand pattern; and __fish_seen_subcommand_from check" -l progress -d 'auto, bar, plain, json, none' -r -f -a "auto\t'bar on a terminal, plain elsewhere'
 bar\t'a redrawn bar'
 plain\t'a line periodically'
 json\t'one JSON object a line'
 none\t'nothing'"
+complete -c haul -n "__fish_haul_using_subcommand pattern; and __fish_seen_subcommand_from check" -l units -d 'Units of sizes and rates: si (kB, MB), iec (KiB, MiB)' -r -f -a "si\t'powers of 1000: kB, MB, GB'
+iec\t'powers of 1024: KiB, MiB, GiB'"
 complete -c haul -n "__fish_haul_using_subcommand pattern; and __fish_seen_subcommand_from check" -s n -l dry-run -d 'Show the plan and end'
+complete -c haul -n "__fish_haul_using_subcommand pattern; and __fish_seen_subcommand_from check" -s v -l verbose -d 'Print the full report; -vv: and the plan\'s reasons'
+complete -c haul -n "__fish_haul_using_subcommand pattern; and __fish_seen_subcommand_from check" -s q -l quiet -d 'Print nothing but errors'
 complete -c haul -n "__fish_haul_using_subcommand pattern; and __fish_seen_subcommand_from check" -l json -d 'Print the report as JSON on standard output'
 complete -c haul -n "__fish_haul_using_subcommand pattern; and __fish_seen_subcommand_from check" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c haul -n "__fish_haul_using_subcommand journal; and not __fish_seen_subcommand_from list remove export import" -l units -d 'Units of sizes and rates: si (kB, MB), iec (KiB, MiB)' -r -f -a "si\t'powers of 1000: kB, MB, GB'
+iec\t'powers of 1024: KiB, MiB, GiB'"
 complete -c haul -n "__fish_haul_using_subcommand journal; and not __fish_seen_subcommand_from list remove export import" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c haul -n "__fish_haul_using_subcommand journal; and not __fish_seen_subcommand_from list remove export import" -f -a "list" -d 'List unfinished copies, and the command that continues each'
 complete -c haul -n "__fish_haul_using_subcommand journal; and not __fish_seen_subcommand_from list remove export import" -f -a "remove" -d 'Remove a journal: discard an unfinished copy'
 complete -c haul -n "__fish_haul_using_subcommand journal; and not __fish_seen_subcommand_from list remove export import" -f -a "export" -d 'Write a journal as a mapfile of GNU ddrescue'
 complete -c haul -n "__fish_haul_using_subcommand journal; and not __fish_seen_subcommand_from list remove export import" -f -a "import" -d 'Create a journal from a mapfile, for haul copy --resume'
+complete -c haul -n "__fish_haul_using_subcommand journal; and __fish_seen_subcommand_from list" -l units -d 'Units of sizes and rates: si (kB, MB), iec (KiB, MiB)' -r -f -a "si\t'powers of 1000: kB, MB, GB'
+iec\t'powers of 1024: KiB, MiB, GiB'"
 complete -c haul -n "__fish_haul_using_subcommand journal; and __fish_seen_subcommand_from list" -l json -d 'Print one JSON document'
 complete -c haul -n "__fish_haul_using_subcommand journal; and __fish_seen_subcommand_from list" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c haul -n "__fish_haul_using_subcommand journal; and __fish_seen_subcommand_from remove" -l units -d 'Units of sizes and rates: si (kB, MB), iec (KiB, MiB)' -r -f -a "si\t'powers of 1000: kB, MB, GB'
+iec\t'powers of 1024: KiB, MiB, GiB'"
 complete -c haul -n "__fish_haul_using_subcommand journal; and __fish_seen_subcommand_from remove" -s y -l yes -d 'Remove without asking'
 complete -c haul -n "__fish_haul_using_subcommand journal; and __fish_seen_subcommand_from remove" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c haul -n "__fish_haul_using_subcommand journal; and __fish_seen_subcommand_from export" -l units -d 'Units of sizes and rates: si (kB, MB), iec (KiB, MiB)' -r -f -a "si\t'powers of 1000: kB, MB, GB'
+iec\t'powers of 1024: KiB, MiB, GiB'"
 complete -c haul -n "__fish_haul_using_subcommand journal; and __fish_seen_subcommand_from export" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c haul -n "__fish_haul_using_subcommand journal; and __fish_seen_subcommand_from import" -l skip -d 'As the copy that is to go on has it' -r
-complete -c haul -n "__fish_haul_using_subcommand journal; and __fish_seen_subcommand_from import" -l seek -d 'As the copy that is to go on has it' -r
-complete -c haul -n "__fish_haul_using_subcommand journal; and __fish_seen_subcommand_from import" -l count -d 'As the copy that is to go on has it' -r
+complete -c haul -n "__fish_haul_using_subcommand journal; and __fish_seen_subcommand_from import" -l skip -d 'As the copy that is to go on has it' -r -f
+complete -c haul -n "__fish_haul_using_subcommand journal; and __fish_seen_subcommand_from import" -l seek -d 'As the copy that is to go on has it' -r -f
+complete -c haul -n "__fish_haul_using_subcommand journal; and __fish_seen_subcommand_from import" -l count -d 'As the copy that is to go on has it' -r -f
 complete -c haul -n "__fish_haul_using_subcommand journal; and __fish_seen_subcommand_from import" -l journal -d 'Path of the journal, instead of the default of haul copy' -r -F
+complete -c haul -n "__fish_haul_using_subcommand journal; and __fish_seen_subcommand_from import" -l units -d 'Units of sizes and rates: si (kB, MB), iec (KiB, MiB)' -r -f -a "si\t'powers of 1000: kB, MB, GB'
+iec\t'powers of 1024: KiB, MiB, GiB'"
 complete -c haul -n "__fish_haul_using_subcommand journal; and __fish_seen_subcommand_from import" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c haul -n "__fish_haul_using_subcommand tune" -l time -d 'Approximate duration; default 60 s' -r
+complete -c haul -n "__fish_haul_using_subcommand tune" -l time -d 'Approximate duration; default 60 s' -r -f
 complete -c haul -n "__fish_haul_using_subcommand tune" -l engine -d 'auto, ring (io_uring), threads, sync' -r -f -a "auto\t'ring where the kernel allows it, otherwise threads'
 ring\t'io_uring: many requests in flight from one thread'
 threads\t'helper threads with blocking calls, many requests in flight'
 sync\t'one block at a time, as a baseline'"
-complete -c haul -n "__fish_haul_using_subcommand tune" -l expect -d 'Refuse unless the device is this one: serial=, model=, wwn=, size=' -r
-complete -c haul -n "__fish_haul_using_subcommand tune" -l label -d 'Label of this run in JSON' -r
+complete -c haul -n "__fish_haul_using_subcommand tune" -l expect -d 'Refuse unless the device is this one: serial=, model=, wwn=, size=' -r -f -a "serial=\t''
+model=\t''
+wwn=\t''
+size=\t''"
+complete -c haul -n "__fish_haul_using_subcommand tune" -l label -d 'Label of this run in JSON' -r -f
 complete -c haul -n "__fish_haul_using_subcommand tune" -l report -d 'Write a page with charts' -r -F
+complete -c haul -n "__fish_haul_using_subcommand tune" -l units -d 'Units of sizes and rates: si (kB, MB), iec (KiB, MiB)' -r -f -a "si\t'powers of 1000: kB, MB, GB'
+iec\t'powers of 1024: KiB, MiB, GiB'"
 complete -c haul -n "__fish_haul_using_subcommand tune" -l quick -d 'Fewer block sizes and depths, in 8 seconds'
 complete -c haul -n "__fish_haul_using_subcommand tune" -l save -d 'Save the result: copies from this disk, or to it with --write, start with it'
 complete -c haul -n "__fish_haul_using_subcommand tune" -l restore -d 'Measure nothing: restore the original data after an interrupted run'
@@ -228,25 +283,30 @@ complete -c haul -n "__fish_haul_using_subcommand tune" -s y -l yes -d 'Do not a
 complete -c haul -n "__fish_haul_using_subcommand tune" -l json -d 'Print one JSON document on standard output'
 complete -c haul -n "__fish_haul_using_subcommand tune" -l csv -d 'Print the table as comma-separated values'
 complete -c haul -n "__fish_haul_using_subcommand tune" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c haul -n "__fish_haul_using_subcommand profile" -l offset -d 'With --timing: start at this byte offset' -r
-complete -c haul -n "__fish_haul_using_subcommand profile" -l place -d 'With --timing: start at the position of this number' -r
-complete -c haul -n "__fish_haul_using_subcommand profile" -l buffer-sizes -d 'With --read-buffer: bytes per command, such as 4K,64K' -r
-complete -c haul -n "__fish_haul_using_subcommand profile" -l positions -d 'Positions at which to measure the rate; default 20' -r
-complete -c haul -n "__fish_haul_using_subcommand profile" -l sustained -d 'Only the sustained write rate: write BYTES continuously' -r
-complete -c haul -n "__fish_haul_using_subcommand profile" -l time -d 'Approximate duration; default 30 s' -r
+complete -c haul -n "__fish_haul_using_subcommand profile" -l offset -d 'With --timing: start at this byte offset' -r -f
+complete -c haul -n "__fish_haul_using_subcommand profile" -l place -d 'With --timing: start at the position of this number' -r -f
+complete -c haul -n "__fish_haul_using_subcommand profile" -l buffer-sizes -d 'With --read-buffer: bytes per command, such as 4K,64K' -r -f
+complete -c haul -n "__fish_haul_using_subcommand profile" -l positions -d 'Positions at which to measure the rate; default 20' -r -f
+complete -c haul -n "__fish_haul_using_subcommand profile" -l sustained -d 'Only the sustained write rate: write BYTES continuously' -r -f
+complete -c haul -n "__fish_haul_using_subcommand profile" -l time -d 'Approximate duration; default 30 s' -r -f
 complete -c haul -n "__fish_haul_using_subcommand profile" -l engine -d 'auto, ring (io_uring), threads, sync' -r -f -a "auto\t'ring where the kernel allows it, otherwise threads'
 ring\t'io_uring: many requests in flight from one thread'
 threads\t'helper threads with blocking calls, many requests in flight'
 sync\t'one block at a time, as a baseline'"
-complete -c haul -n "__fish_haul_using_subcommand profile" -l block-size -d 'With --random: bytes per read; default 4K' -r
-complete -c haul -n "__fish_haul_using_subcommand profile" -l depth -d 'With --random: reads in flight; default 1' -r
-complete -c haul -n "__fish_haul_using_subcommand profile" -l range -d 'With --random: only in the range FIRST+LENGTH' -r
-complete -c haul -n "__fish_haul_using_subcommand profile" -l seed -d 'With --random: seed for the same offsets as another run' -r
-complete -c haul -n "__fish_haul_using_subcommand profile" -l requests -d 'With --random: number of reads' -r
-complete -c haul -n "__fish_haul_using_subcommand profile" -l slower-than -d 'With --random: list reads that take longer' -r
-complete -c haul -n "__fish_haul_using_subcommand profile" -l expect -d 'Refuse unless the device is this one: serial=, model=, wwn=, size=' -r
-complete -c haul -n "__fish_haul_using_subcommand profile" -l label -d 'Label of this run in JSON' -r
+complete -c haul -n "__fish_haul_using_subcommand profile" -l block-size -d 'With --random: bytes per read; default 4K' -r -f
+complete -c haul -n "__fish_haul_using_subcommand profile" -l depth -d 'With --random: reads in flight; default 1' -r -f
+complete -c haul -n "__fish_haul_using_subcommand profile" -l range -d 'With --random: only in the range FIRST+LENGTH' -r -f
+complete -c haul -n "__fish_haul_using_subcommand profile" -l seed -d 'With --random: seed for the same offsets as another run' -r -f
+complete -c haul -n "__fish_haul_using_subcommand profile" -l requests -d 'With --random: number of reads' -r -f
+complete -c haul -n "__fish_haul_using_subcommand profile" -l slower-than -d 'With --random: list reads that take longer' -r -f
+complete -c haul -n "__fish_haul_using_subcommand profile" -l expect -d 'Refuse unless the device is this one: serial=, model=, wwn=, size=' -r -f -a "serial=\t''
+model=\t''
+wwn=\t''
+size=\t''"
+complete -c haul -n "__fish_haul_using_subcommand profile" -l label -d 'Label of this run in JSON' -r -f
 complete -c haul -n "__fish_haul_using_subcommand profile" -l report -d 'Write a page with charts' -r -F
+complete -c haul -n "__fish_haul_using_subcommand profile" -l units -d 'Units of sizes and rates: si (kB, MB), iec (KiB, MiB)' -r -f -a "si\t'powers of 1000: kB, MB, GB'
+iec\t'powers of 1024: KiB, MiB, GiB'"
 complete -c haul -n "__fish_haul_using_subcommand profile" -l timing -d 'Only the rate at the start: 3 s, three times'
 complete -c haul -n "__fish_haul_using_subcommand profile" -l read-buffer -d 'Only READ BUFFER of a disk, without medium access'
 complete -c haul -n "__fish_haul_using_subcommand profile" -l echo-buffer -d 'With --read-buffer: the echo buffer instead'
@@ -257,10 +317,42 @@ complete -c haul -n "__fish_haul_using_subcommand profile" -s y -l yes -d 'Do no
 complete -c haul -n "__fish_haul_using_subcommand profile" -l json -d 'Print one JSON document on standard output'
 complete -c haul -n "__fish_haul_using_subcommand profile" -l csv -d 'Print the table as comma-separated values'
 complete -c haul -n "__fish_haul_using_subcommand profile" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c haul -n "__fish_haul_using_subcommand list" -s o -l columns -d 'Columns to show: NAME,SIZE,…; +NAME adds to the usual ones' -r
+complete -c haul -n "__fish_haul_using_subcommand list" -s o -l columns -d 'Columns to show: NAME,SIZE,…; +NAME adds to the usual ones' -r -f
+complete -c haul -n "__fish_haul_using_subcommand list" -l units -d 'Units of sizes and rates: si (kB, MB), iec (KiB, MiB)' -r -f -a "si\t'powers of 1000: kB, MB, GB'
+iec\t'powers of 1024: KiB, MiB, GiB'"
 complete -c haul -n "__fish_haul_using_subcommand list" -s a -l all -d 'Show everything, over several lines a device'
 complete -c haul -n "__fish_haul_using_subcommand list" -l json -d 'Print one JSON document instead of a table'
 complete -c haul -n "__fish_haul_using_subcommand list" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c haul -n "__fish_haul_using_subcommand config" -l units -d 'Units of sizes and rates: si (kB, MB), iec (KiB, MiB)' -r -f -a "si\t'powers of 1000: kB, MB, GB'
+iec\t'powers of 1024: KiB, MiB, GiB'"
 complete -c haul -n "__fish_haul_using_subcommand config" -l json -d 'Print one JSON document instead of a table'
 complete -c haul -n "__fish_haul_using_subcommand config" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c haul -n "__fish_haul_using_subcommand generate" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c haul -n "__fish_haul_using_subcommand help" -s h -l help -d 'Print help'
+complete -c haul -n "__fish_haul_using_subcommand version" -s h -l help -d 'Print help'
+
+# Block devices beside the files that fish offers: unused loop devices and RAM disks are left out.
+function __fish_haul_devices
+    for path in /dev/*
+        test -b $path; or continue
+        string match -qr '^/dev/ram[0-9]+$' -- $path; and continue
+        if string match -qr '^/dev/loop[0-9]+$' -- $path; and not test -e /sys/block/(basename $path)/loop
+            continue
+        end
+        printf '%s\tBlock device\n' $path
+    end
+end
+complete -c haul -n "__fish_haul_using_subcommand copy" -a "(__fish_haul_devices)"
+complete -c haul -n "__fish_haul_using_subcommand verify" -a "(__fish_haul_devices)"
+complete -c haul -n "__fish_haul_using_subcommand manifest; and __fish_seen_subcommand_from show" -a "(__fish_haul_devices)"
+complete -c haul -n "__fish_haul_using_subcommand manifest; and __fish_seen_subcommand_from diff" -a "(__fish_haul_devices)"
+complete -c haul -n "__fish_haul_using_subcommand pattern; and __fish_seen_subcommand_from write" -a "(__fish_haul_devices)"
+complete -c haul -n "__fish_haul_using_subcommand pattern; and __fish_seen_subcommand_from check" -a "(__fish_haul_devices)"
+complete -c haul -n "__fish_haul_using_subcommand journal; and __fish_seen_subcommand_from list" -a "(__fish_haul_devices)"
+complete -c haul -n "__fish_haul_using_subcommand journal; and __fish_seen_subcommand_from remove" -a "(__fish_haul_devices)"
+complete -c haul -n "__fish_haul_using_subcommand journal; and __fish_seen_subcommand_from export" -a "(__fish_haul_devices)"
+complete -c haul -n "__fish_haul_using_subcommand journal; and __fish_seen_subcommand_from import" -a "(__fish_haul_devices)"
+complete -c haul -n "__fish_haul_using_subcommand tune" -a "(__fish_haul_devices)"
+complete -c haul -n "__fish_haul_using_subcommand profile" -a "(__fish_haul_devices)"
+complete -c haul -n "__fish_haul_using_subcommand list" -f
+complete -c haul -n "__fish_haul_using_subcommand version" -f
+complete -c haul -n "__fish_haul_using_subcommand help" -f -a "copy verify manifest pattern journal tune profile list config dd sg_dd sgp_dd sgm_dd help version"
