@@ -11,7 +11,7 @@ section() { # name command...
     "$@"
 }
 section haul $haul list --json
-section human $haul list
+section human $haul list --all
 section sg_map sg_map -x
 section lsscsi-nodes lsscsi --brief --generic
 section lsscsi-names lsscsi --unit
@@ -35,5 +35,5 @@ for type in 1 13; do
 done
 echo 0 > "$scsi_debug/ptype"
 section others-haul $haul list --json
-section others-human $haul list
+section others-human $haul list --all
 section others sg_map -x

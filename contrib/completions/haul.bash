@@ -16,6 +16,9 @@ _haul() {
             ",$1")
                 cmd="haul"
                 ;;
+            haul,config)
+                cmd="haul__subcmd__config"
+                ;;
             haul,copy)
                 cmd="haul__subcmd__copy"
                 ;;
@@ -61,6 +64,12 @@ _haul() {
             haul__subcmd__journal,import)
                 cmd="haul__subcmd__journal__subcmd__import"
                 ;;
+            haul__subcmd__journal,list)
+                cmd="haul__subcmd__journal__subcmd__list"
+                ;;
+            haul__subcmd__journal,remove)
+                cmd="haul__subcmd__journal__subcmd__remove"
+                ;;
             haul__subcmd__manifest,diff)
                 cmd="haul__subcmd__manifest__subcmd__diff"
                 ;;
@@ -80,7 +89,7 @@ _haul() {
 
     case "${cmd}" in
         haul)
-            opts="-h -V --help --version copy verify manifest pattern journal tune profile list generate dd sg_dd sgp_dd sgm_dd"
+            opts="-h -V --help --version copy verify manifest pattern journal tune profile list config generate dd sg_dd sgp_dd sgm_dd"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -93,8 +102,22 @@ _haul() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        haul__subcmd__config)
+            opts="-h --json --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         haul__subcmd__copy)
-            opts="-y -n -h --also --independent --skip --seek --count --time --ranges --ranges-unit --yes --expect --verify --delta --manifest --manifest-block --dry-run --no-flush --on-error --resume --restart --journal --no-journal --checkpoint --mapfile --sparse --reflink --direct --passthrough --command-timeout --offload --engine --block-size --depth --limit --hash --progress --no-estimate --json --label --report --help"
+            opts="-y -n -h --also --independent --skip --seek --count --time --ranges --ranges-unit --yes --expect --choose --choose-max --verify --delta --manifest --manifest-block --dry-run --no-flush --on-error --resume --restart --journal --no-journal --checkpoint --mapfile --sparse --reflink --direct --passthrough --command-timeout --offload --engine --block-size --depth --limit --hash --progress --no-estimate --json --label --report --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -140,6 +163,14 @@ _haul() {
                     return 0
                     ;;
                 --expect)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --choose)
+                    COMPREPLY=($(compgen -W "removable all" -- "${cur}"))
+                    return 0
+                    ;;
+                --choose-max)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -256,7 +287,7 @@ _haul() {
                     return 0
                     ;;
                 --hash)
-                    COMPREPLY=($(compgen -W "blake3 sha256 md5 xxh3" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "blake3 sha256 md5 xxh3 none" -- "${cur}"))
                     return 0
                     ;;
                 --progress)
@@ -304,7 +335,7 @@ _haul() {
             return 0
             ;;
         haul__subcmd__generate)
-            opts="-h --help man man-copy man-verify man-manifest man-pattern man-journal man-tune man-profile man-list man-dd man-sg_dd bash zsh fish"
+            opts="-h --help man man-copy man-verify man-manifest man-pattern man-journal man-tune man-profile man-list man-config man-dd man-sg_dd bash zsh fish"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -318,7 +349,7 @@ _haul() {
             return 0
             ;;
         haul__subcmd__journal)
-            opts="-h --help export import"
+            opts="-h --help list remove export import"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -386,13 +417,49 @@ _haul() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
-        haul__subcmd__list)
+        haul__subcmd__journal__subcmd__list)
             opts="-h --json --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        haul__subcmd__journal__subcmd__remove)
+            opts="-y -h --yes --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        haul__subcmd__list)
+            opts="-a -o -h --all --columns --json --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --columns)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -o)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;

@@ -30,10 +30,11 @@ complete -c haul -n "__fish_haul_needs_command" -f -a "copy" -d 'Copy a disk, a 
 complete -c haul -n "__fish_haul_needs_command" -f -a "verify" -d 'Compare two sides: what differs, and where'
 complete -c haul -n "__fish_haul_needs_command" -f -a "manifest" -d 'Show or compare manifests of copies'
 complete -c haul -n "__fish_haul_needs_command" -f -a "pattern" -d 'Test a disk: write a pattern, then verify it'
-complete -c haul -n "__fish_haul_needs_command" -f -a "journal" -d 'Exchange a journal with GNU ddrescue'
+complete -c haul -n "__fish_haul_needs_command" -f -a "journal" -d 'List or remove journals; exchange them with GNU ddrescue'
 complete -c haul -n "__fish_haul_needs_command" -f -a "tune" -d 'Find the best block size and queue depth for a disk'
 complete -c haul -n "__fish_haul_needs_command" -f -a "profile" -d 'Measure a disk: rate by position, latency of commands'
 complete -c haul -n "__fish_haul_needs_command" -f -a "list" -d 'List block devices: aliases, size, identity, use and partitions'
+complete -c haul -n "__fish_haul_needs_command" -f -a "config" -d 'Show the configured defaults, and where each comes from'
 complete -c haul -n "__fish_haul_needs_command" -f -a "generate" -d 'Print a man page or shell completions'
 complete -c haul -n "__fish_haul_needs_command" -f -a "dd" -d 'Copy with the operands of GNU dd'
 complete -c haul -n "__fish_haul_needs_command" -f -a "sg_dd" -d 'Copy with the operands of sg_dd of sg3_utils'
@@ -47,6 +48,9 @@ complete -c haul -n "__fish_haul_using_subcommand copy" -l time -d 'Stop after t
 complete -c haul -n "__fish_haul_using_subcommand copy" -l ranges -d 'Copy only the ranges that FILE lists' -r -F
 complete -c haul -n "__fish_haul_using_subcommand copy" -l ranges-unit -d 'Unit of numbers without suffix in --ranges FILE' -r
 complete -c haul -n "__fish_haul_using_subcommand copy" -l expect -d 'Refuse unless DST has this serial, model, wwn, size' -r
+complete -c haul -n "__fish_haul_using_subcommand copy" -l choose -d 'Disks offered without DST: removable, all' -r -f -a "removable\t'disks that can be taken out'
+all\t'every disk that is not in use'"
+complete -c haul -n "__fish_haul_using_subcommand copy" -l choose-max -d 'Largest disk offered without DST' -r
 complete -c haul -n "__fish_haul_using_subcommand copy" -l verify -d 'Read the destination back and compare it' -r
 complete -c haul -n "__fish_haul_using_subcommand copy" -l delta -d 'Write only blocks that differ' -r -F
 complete -c haul -n "__fish_haul_using_subcommand copy" -l manifest -d 'Write digests of the copied data to FILE' -r -F
@@ -79,7 +83,8 @@ complete -c haul -n "__fish_haul_using_subcommand copy" -l limit -d 'Limit the r
 complete -c haul -n "__fish_haul_using_subcommand copy" -l hash -d 'Digest of the source: blake3, sha256, md5, xxh3' -r -f -a "blake3\t'256 bits, fast'
 sha256\t'256 bits, widely used'
 md5\t'128 bits, only for existing checksum lists'
-xxh3\t'128 bits, fastest, not cryptographic'"
+xxh3\t'128 bits, fastest, not cryptographic'
+none\t'no digest, whatever the configuration says'"
 complete -c haul -n "__fish_haul_using_subcommand copy" -l progress -d 'auto, bar, plain, json, none' -r -f -a "auto\t'bar on a terminal, plain elsewhere'
 bar\t'a redrawn bar'
 plain\t'a line periodically'
@@ -191,9 +196,15 @@ none\t'nothing'"
 complete -c haul -n "__fish_haul_using_subcommand pattern; and __fish_seen_subcommand_from check" -s n -l dry-run -d 'Show the plan and end'
 complete -c haul -n "__fish_haul_using_subcommand pattern; and __fish_seen_subcommand_from check" -l json -d 'Print the report as JSON on standard output'
 complete -c haul -n "__fish_haul_using_subcommand pattern; and __fish_seen_subcommand_from check" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c haul -n "__fish_haul_using_subcommand journal; and not __fish_seen_subcommand_from export import" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c haul -n "__fish_haul_using_subcommand journal; and not __fish_seen_subcommand_from export import" -f -a "export" -d 'Write a journal as a mapfile of GNU ddrescue'
-complete -c haul -n "__fish_haul_using_subcommand journal; and not __fish_seen_subcommand_from export import" -f -a "import" -d 'Create a journal from a mapfile, for haul copy --resume'
+complete -c haul -n "__fish_haul_using_subcommand journal; and not __fish_seen_subcommand_from list remove export import" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c haul -n "__fish_haul_using_subcommand journal; and not __fish_seen_subcommand_from list remove export import" -f -a "list" -d 'List unfinished copies, and the command that continues each'
+complete -c haul -n "__fish_haul_using_subcommand journal; and not __fish_seen_subcommand_from list remove export import" -f -a "remove" -d 'Remove a journal: discard an unfinished copy'
+complete -c haul -n "__fish_haul_using_subcommand journal; and not __fish_seen_subcommand_from list remove export import" -f -a "export" -d 'Write a journal as a mapfile of GNU ddrescue'
+complete -c haul -n "__fish_haul_using_subcommand journal; and not __fish_seen_subcommand_from list remove export import" -f -a "import" -d 'Create a journal from a mapfile, for haul copy --resume'
+complete -c haul -n "__fish_haul_using_subcommand journal; and __fish_seen_subcommand_from list" -l json -d 'Print one JSON document'
+complete -c haul -n "__fish_haul_using_subcommand journal; and __fish_seen_subcommand_from list" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c haul -n "__fish_haul_using_subcommand journal; and __fish_seen_subcommand_from remove" -s y -l yes -d 'Remove without asking'
+complete -c haul -n "__fish_haul_using_subcommand journal; and __fish_seen_subcommand_from remove" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c haul -n "__fish_haul_using_subcommand journal; and __fish_seen_subcommand_from export" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c haul -n "__fish_haul_using_subcommand journal; and __fish_seen_subcommand_from import" -l skip -d 'As the copy that is to go on has it' -r
 complete -c haul -n "__fish_haul_using_subcommand journal; and __fish_seen_subcommand_from import" -l seek -d 'As the copy that is to go on has it' -r
@@ -246,6 +257,10 @@ complete -c haul -n "__fish_haul_using_subcommand profile" -s y -l yes -d 'Do no
 complete -c haul -n "__fish_haul_using_subcommand profile" -l json -d 'Print one JSON document on standard output'
 complete -c haul -n "__fish_haul_using_subcommand profile" -l csv -d 'Print the table as comma-separated values'
 complete -c haul -n "__fish_haul_using_subcommand profile" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c haul -n "__fish_haul_using_subcommand list" -s o -l columns -d 'Columns to show: NAME,SIZE,…; +NAME adds to the usual ones' -r
+complete -c haul -n "__fish_haul_using_subcommand list" -s a -l all -d 'Show everything, over several lines a device'
 complete -c haul -n "__fish_haul_using_subcommand list" -l json -d 'Print one JSON document instead of a table'
-complete -c haul -n "__fish_haul_using_subcommand list" -s h -l help -d 'Print help'
+complete -c haul -n "__fish_haul_using_subcommand list" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c haul -n "__fish_haul_using_subcommand config" -l json -d 'Print one JSON document instead of a table'
+complete -c haul -n "__fish_haul_using_subcommand config" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c haul -n "__fish_haul_using_subcommand generate" -s h -l help -d 'Print help (see more with \'--help\')'

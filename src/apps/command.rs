@@ -1,7 +1,9 @@
 //! What a command of haul is: its words, and how it runs.
+use super::defaults;
 use super::details::with_details;
 use super::exit::{Exit, failed, printed};
-use crate::core::Result;
+use crate::cli::defaults::Defaults;
+use crate::core::{Error, Result};
 use crate::report::{Out, json};
 use clap::error::ErrorKind;
 use clap::{ArgMatches, Args, FromArgMatches};
@@ -29,9 +31,15 @@ pub(super) trait Words: Args + FromArgMatches {
     /// Sections of its man page behind the options, in the form of the help texts.
     const PAGE: &'static [&'static str] = &[];
 
+    /// The same with the configured defaults for what is not given.
+    fn with_defaults(self, _defaults: &Defaults) -> Self {
+        self
+    }
+
     /// What these words mean.
     ///
-    /// # Errors Why they are invalid.
+    /// # Errors
+    /// Why they are invalid.
     fn into_options(self) -> std::result::Result<Self::Options, Unmeant>;
 
     /// Does it.
@@ -39,6 +47,14 @@ pub(super) trait Words: Args + FromArgMatches {
     /// # Errors
     /// What forbids it, or failed before there was anything to report.
     fn run(options: &Self::Options, call: &Call<'_>) -> Result<Exit>;
+
+    /// Tells of an error that forbids to do it, where programs read along.
+    ///
+    /// # Errors
+    /// The error itself where only people do.
+    fn refuse(_options: &Self::Options, _call: &Call<'_>, error: Error) -> Result<Exit> {
+        Err(error)
+    }
 
     /// The name of the JSON that is printed where [`Words::run`] fails; `None`: people read along, or it has printed
     /// one.
@@ -91,8 +107,16 @@ impl Command {
 
 fn run<W: Words>(matches: &ArgMatches, call: &Call<'_>) -> std::result::Result<Exit, Unmeant> {
     let words = W::from_arg_matches(matches).unwrap_or_else(|error| unreachable!("clap has read them: {error}"));
-    let options = words.into_options()?;
-    Ok(W::run(&options, call).unwrap_or_else(|error| {
+    let (defaults, failed_to) = match defaults::load() {
+        Ok(defaults) => (defaults, None),
+        Err(error) => (Defaults::default(), Some(error)),
+    };
+    let options = words.with_defaults(&defaults).into_options()?;
+    let ran = match failed_to {
+        Some(error) => W::refuse(&options, call, error),
+        None => W::run(&options, call),
+    };
+    Ok(ran.unwrap_or_else(|error| {
         if let Some(report) = W::json_report(&options) {
             // What ended the run counts, and not that this could not be printed.
             let _ = printed(call.out, &json::text(&json::failed(report, call.words, &error)));

@@ -1,6 +1,8 @@
 //! The list of commands: words in, what they ask for done.
 use super::command::{Call, Command, Run};
+use super::config::ConfigArguments;
 use super::copy::words::CopyArguments;
+use super::defaults;
 use super::definition::definition;
 use super::exit::{Exit, printed};
 use super::fronts;
@@ -22,10 +24,11 @@ static COMMANDS: &[Command] = &[
     Command::of::<VerifyArguments>("verify", "Compare two sides: what differs, and where"),
     Command::of::<ManifestArguments>("manifest", "Show or compare manifests of copies"),
     Command::of::<PatternArguments>("pattern", "Test a disk: write a pattern, then verify it"),
-    Command::of::<JournalArguments>("journal", "Exchange a journal with GNU ddrescue"),
+    Command::of::<JournalArguments>("journal", "List or remove journals; exchange them with GNU ddrescue"),
     Command::of::<TuneArguments>("tune", "Find the best block size and queue depth for a disk"),
     Command::of::<ProfileArguments>("profile", "Measure a disk: rate by position, latency of commands"),
     Command::of::<ListArguments>("list", "List block devices: aliases, size, identity, use and partitions"),
+    Command::of::<ConfigArguments>("config", "Show the configured defaults, and where each comes from"),
     Command {
         define: generate::define,
         manual: None,
@@ -74,9 +77,11 @@ fn with_operands(args: &[OsString], out: Out) -> Option<Exit> {
     for command in COMMANDS {
         let Run::Operands(run) = command.run else { continue };
         if command.is_program(program) {
+            defaults::load_for_fronts();
             return Some(run(&args[..1], words, out));
         }
         if words.first().is_some_and(|verb| verb == command.name) {
+            defaults::load_for_fronts();
             return Some(run(&args[..2], &words[1..], out));
         }
     }

@@ -1,7 +1,10 @@
 use super::*;
 use crate::apps::command::Words;
+use crate::apps::list::Form;
+use crate::cli::defaults::Defaults;
 use crate::core::{EngineKind, HashKind, OnError, Portion};
-use crate::plan::{Delta, Expectation, JournalWish, Options, PassthroughMode, ProgressStyle, When};
+use crate::plan::{ChooseFrom, Delta, Expectation, JournalWish, Options, PassthroughMode, ProgressStyle, When};
+use clap::FromArgMatches;
 use std::os::unix::ffi::OsStringExt;
 use std::time::Duration;
 
@@ -78,6 +81,9 @@ fn every_option_arrives_where_it_belongs() {
     let wanted = Options {
         source: "src".to_owned(),
         dest: "dst".to_owned(),
+        // Do not go with DST.
+        choose_from: ChooseFrom::Removable,
+        choose_max_bytes: None,
         also: vec!["other".to_owned(), "third".to_owned()],
         independent: true,
         skip_bytes: Some(1024),
@@ -97,6 +103,7 @@ fn every_option_arrives_where_it_belongs() {
         offload: true,
         no_flush: true,
         hashes: vec![HashKind::Md5, HashKind::Xxh3],
+        hashes_are_defaults: false,
         mapfile: Some("map".to_owned()),
         on_error: OnError { skip: true, retries: 3 },
         journal: JournalWish::At("j".into()),
@@ -150,8 +157,15 @@ fn each_engine_and_style_has_its_word() {
 
 #[test]
 fn the_other_commands_are_understood() {
-    assert!(!words::<ListArguments>("list").unwrap());
-    assert!(words::<ListArguments>("list --json").unwrap());
+    let columns = |line| match words::<ListArguments>(line).unwrap() {
+        Form::Table(columns) => columns.iter().map(|column| column.name).collect::<Vec<_>>().join(","),
+        other => format!("{other:?}"),
+    };
+    assert_eq!(columns("list"), "NAME,SIZE,MODEL,SERIAL,CONTENT,USE");
+    assert_eq!(
+        [columns("list --json"), columns("list -a"), columns("list -o wwn,Name")],
+        ["Json", "Everything", "WWN,NAME"]
+    );
     assert_eq!(words::<GenerateArguments>("generate zsh").unwrap(), "zsh");
     assert_eq!(words::<ListArguments>("--version").unwrap_err().exit_code(), 0);
 }
@@ -160,8 +174,8 @@ fn the_other_commands_are_understood() {
 fn bad_words_end_with_status_2_and_a_message_that_names_option_text_and_fault() {
     let table: &[(&str, &[&str])] = &[
         ("", &["Usage: haul"]),
-        ("copy", &["<SRC>", "<DST>"]),
-        ("copy a", &["<DST>"]),
+        ("copy", &["<SRC>"]),
+        ("copy a b --choose all", &["--choose", "[DST]"]),
         ("copy a b c", &["unexpected argument 'c'"]),
         ("copy a b --skip", &["--skip <SIZE>", "value is required"]),
         ("copy a b --skip -5", &["'-5'", "--skip", "cannot be negative"]),
@@ -193,6 +207,32 @@ fn bad_words_end_with_status_2_and_a_message_that_names_option_text_and_fault() 
         for part in *parts {
             assert!(text.contains(part), "{line}: no '{part}' in\n{text}");
         }
+    }
+}
+
+#[test]
+fn a_copy_without_a_destination_has_one_chosen() {
+    let options = copy("a --choose all --choose-max 1TB");
+    assert_eq!((options.dest.as_str(), options.choose_from), ("", ChooseFrom::All));
+    assert_eq!(options.choose_max_bytes, Some(1_000_000_000_000));
+}
+
+#[test]
+fn a_default_counts_where_the_command_line_says_nothing_of_it() {
+    let defaults = Defaults { limit: Some(7), hash: vec![HashKind::Sha256], ..Defaults::default() };
+    let with_defaults = |line: &str| {
+        let matches = command().try_get_matches_from(format!("haul copy a b {line}").split_whitespace()).unwrap();
+        let words = CopyArguments::from_arg_matches(matches.subcommand().unwrap().1).unwrap();
+        words.with_defaults(&defaults).into_options().unwrap()
+    };
+    let options = with_defaults("");
+    assert_eq!((options.limit_bytes_per_s, options.hashes), (Some(7), vec![HashKind::Sha256]));
+    assert_eq!(options.choose_max_bytes, Some(300_000_000_000));
+    let options = with_defaults("--limit none --hash none");
+    assert_eq!((options.limit_bytes_per_s, options.hashes), (None, Vec::new()));
+    assert_eq!(with_defaults("--limit 8 --hash md5").hashes, [HashKind::Md5]);
+    for without in ["--resume", "--offload", "--reflink always", "--delta=m"] {
+        assert!(with_defaults(without).hashes.is_empty(), "{without}");
     }
 }
 
@@ -254,10 +294,20 @@ fn help_and_man_page_mention_every_option() {
 #[test]
 fn the_man_page_has_the_sections_that_readers_look_for() {
     let man = generate::render("man-copy", COMMANDS);
-    for title in ["NAME", "SYNOPSIS", "DESCRIPTION", "EXIT STATUS", "SIGNALS", "EXAMPLES", "SIZES", "SEE ALSO"] {
+    let titles = ["NAME", "SYNOPSIS", "DESCRIPTION", "EXIT STATUS", "SIGNALS", "EXAMPLES", "SIZES", "SEE ALSO"];
+    for title in titles.into_iter().chain(["ENVIRONMENT", "FILES"]) {
         let heading = |line: &str| line.strip_prefix(".SH ").map(|rest| rest.trim_matches('"')) == Some(title);
         assert!(man.lines().any(heading), "{title} is not in\n{man}");
     }
+}
+
+#[test]
+fn the_help_of_list_has_every_column_in_the_order_of_the_table() {
+    let text = help("haul list --help");
+    let section = text.split("COLUMNS\n").nth(1).unwrap_or_else(|| panic!("{text}"));
+    let listed: Vec<&str> = section.lines().filter_map(|line| line.split_whitespace().next()).collect();
+    let names: Vec<&str> = crate::report::list::COLUMNS.iter().map(|column| column.name).collect();
+    assert_eq!(listed, names);
 }
 
 #[test]

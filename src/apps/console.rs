@@ -163,6 +163,28 @@ pub(super) fn confirm(dest: &str, may_ask: bool, question: impl FnOnce() -> Stri
     }
 }
 
+/// Whether the user at the terminal agrees to something that cannot be undone: the answer to `question` is yes.
+///
+/// # Errors
+/// Refused where there is no terminal to ask on.
+pub(super) fn agreed(question: impl FnOnce() -> String, out: Out) -> Result<bool> {
+    if !can_be_asked(true, out) {
+        return Err(
+            Error::new(Kind::Refused, "no terminal to confirm on").advise("Give --yes to do it without asking.")
+        );
+    }
+    text::ask(&question(), &mut io::stdin().lock(), &mut out.error_stream())
+        .map_err(|error| Error::new(Kind::Refused, "cannot ask on the terminal").because(error))
+}
+
+/// Asks a question whose answer is a word, on the terminal; `None`: there is none.
+pub(super) fn chosen(out: Out) -> Option<impl FnOnce(&str) -> Result<String>> {
+    can_be_asked(true, out).then_some(move |question: &str| {
+        text::answer(question, &mut io::stdin().lock(), &mut out.error_stream())
+            .map_err(|error| Error::new(Kind::Refused, "cannot ask on the terminal").because(error))
+    })
+}
+
 /// There is a terminal to ask on. `may_ask`: standard input is not the source.
 fn can_be_asked(may_ask: bool, out: Out) -> bool {
     may_ask && io::stdin().is_terminal() && out.error_is_terminal()

@@ -1,27 +1,75 @@
 //! `haul list`.
 use super::command::{Call, Unmeant, Words};
 use super::exit::{Exit, printed};
-use crate::cli::help::{ENVIRONMENT, FILES};
+use crate::cli::help::{self, ENVIRONMENT, FILES};
 use crate::disks::probe;
-use crate::job::{saved, undo};
+use crate::job::{journal, saved, undo};
+use crate::report::list::{COLUMNS, Column};
 use crate::report::{json, list, text};
 use clap::Parser;
+use clap::error::ErrorKind;
+
+/// What each column says.
+const COLUMN_NAMES: &str = include_str!("help/list-columns.txt");
 
 /// List block devices: aliases, size, identity, use and partitions
+///
+/// List block devices, a line for each: name, capacity, model, serial number, what is on it, and what uses it or waits
+/// for it. On a terminal long texts are cut to its width. --columns chooses other columns, and --all shows everything,
+/// with partitions and other names.
 #[derive(Debug, Parser)]
-#[command(name = "list")]
+#[command(name = "list", after_long_help = help::text(&[COLUMN_NAMES]))]
 pub(super) struct ListArguments {
+    /// Show everything, over several lines a device
+    ///
+    /// Show everything that is known of each device, over several lines: other names, partitions with their places, the
+    /// scheduler, what haul tune saved, unfinished copies with the command that continues them; and SCSI devices that
+    /// are no block devices.
+    #[arg(long, short, conflicts_with_all = ["columns", "json"])]
+    all: bool,
+
+    /// Columns to show: NAME,SIZE,…; +NAME adds to the usual ones
+    ///
+    /// Show these columns in this order, separated by commas, in any case of letters: --columns path,serial. With + in
+    /// front they follow the usual columns: --columns +wwn,tran.
+    #[arg(long, short = 'o', value_name = "NAMES", conflicts_with = "json")]
+    columns: Option<String>,
+
     /// Print one JSON document instead of a table
     #[arg(long)]
     json: bool,
 }
 
+/// What is to be printed.
+#[derive(Debug)]
+pub(super) enum Form {
+    Table(Vec<&'static Column>),
+    Everything,
+    Json,
+}
+
+fn columns(names: Option<&str>) -> Result<Vec<&'static Column>, Unmeant> {
+    let (mut columns, names) = match names.map(|names| (names.strip_prefix('+'), names)) {
+        None => return Ok(Column::usual()),
+        Some((Some(more), _)) => (Column::usual(), more),
+        Some((None, names)) => (Vec::new(), names),
+    };
+    for name in names.split(',').map(str::trim) {
+        let column = Column::named(name).ok_or_else(|| {
+            let known: Vec<&str> = COLUMNS.iter().map(|column| column.name).collect();
+            (ErrorKind::InvalidValue, format!("--columns: unknown column '{name}'; accepted: {}", known.join(", ")))
+        })?;
+        columns.push(column);
+    }
+    Ok(columns)
+}
+
 impl Words for ListArguments {
-    /// JSON is requested.
-    type Options = bool;
+    type Options = Form;
 
     const PAGE: &'static [&'static str] = &[
         include_str!("help/list-output.txt"),
+        COLUMN_NAMES,
         include_str!("help/list-status.txt"),
         ENVIRONMENT,
         FILES,
@@ -29,23 +77,28 @@ impl Words for ListArguments {
         "# SEE ALSO\nhaul(1), haul-copy(1), haul-tune(1), lsblk(8), lsscsi(8)\n",
     ];
 
-    fn into_options(self) -> Result<bool, Unmeant> {
-        Ok(self.json)
+    fn into_options(self) -> Result<Form, Unmeant> {
+        Ok(match self {
+            ListArguments { json: true, .. } => Form::Json,
+            ListArguments { all: true, .. } => Form::Everything,
+            ListArguments { columns: names, .. } => Form::Table(columns(names.as_deref())?),
+        })
     }
 
-    fn run(as_json: &bool, call: &Call<'_>) -> crate::core::Result<Exit> {
+    fn run(form: &Form, call: &Call<'_>) -> crate::core::Result<Exit> {
         let (mut devices, others) = probe::devices::devices()?;
         saved::recall_all(&mut devices, |warning| call.out.tell(&text::warning(warning)));
         undo::find_all(&mut devices);
-        let text = if *as_json {
-            json::text(&json::devices(&devices, &others))
-        } else {
-            list::human(&devices, &others, call.out.columns())
+        journal::find_all(&mut devices);
+        let text = match form {
+            Form::Json => json::text(&json::devices(&devices, &others)),
+            Form::Everything => list::human(&devices, &others, call.out.columns()),
+            Form::Table(columns) => list::table(&devices, columns, call.out.terminal_columns()),
         };
         Ok(printed(call.out, &text))
     }
 
-    fn json_report(as_json: &bool) -> Option<&'static str> {
-        as_json.then_some("devices")
+    fn json_report(form: &Form) -> Option<&'static str> {
+        matches!(form, Form::Json).then_some("devices")
     }
 }

@@ -4,8 +4,10 @@
 #![forbid(unsafe_code)]
 mod command;
 mod commands;
+mod config;
 mod console;
 mod copy;
+mod defaults;
 mod definition;
 mod details;
 mod exit;

@@ -12,6 +12,9 @@ pub(crate) const SIZES: &str = include_str!("help/sizes.txt");
 /// Environment variables that all commands read.
 pub(crate) const ENVIRONMENT: &str = include_str!("help/environment.txt");
 
+/// The configuration file: its keys.
+pub(crate) const CONFIGURATION: &str = include_str!("help/configuration.txt");
+
 /// Files that haul keeps or reads.
 pub(crate) const FILES: &str = include_str!("help/files.txt");
 

@@ -50,6 +50,11 @@ pub(crate) struct JournalArguments {
 }
 
 impl JournalArguments {
+    /// A copy is to be continued.
+    pub(crate) fn resumes(&self) -> bool {
+        self.resume
+    }
+
     /// What was asked for about the journal, and nothing else.
     pub(crate) fn into_options(self) -> Result<Options, (ErrorKind, String)> {
         let journal = match self.journal {

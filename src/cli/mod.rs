@@ -4,6 +4,7 @@
 //! refuses what would be a mistake. It prints nothing; usage errors go back to the caller as [`clap::Error`].
 #![forbid(unsafe_code)]
 pub(crate) mod certainty;
+pub(crate) mod defaults;
 pub(crate) mod expect;
 pub(crate) mod help;
 pub(crate) mod journal;

@@ -1,7 +1,7 @@
 //! Readers for the values of options: fixed words, and sizes within bounds.
 use super::size::{self, SizeError};
 use crate::core::{EngineKind, Extent, HashKind, Portion};
-use crate::plan::{Delta, PassthroughMode, ProgressStyle, When};
+use crate::plan::{ChooseFrom, Delta, PassthroughMode, ProgressStyle, When};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::error::ErrorKind;
 use std::ffi::OsString;
@@ -9,6 +9,12 @@ use std::time::Duration;
 
 /// `None` is `auto`. An alias, so that clap does not take it for an option that may be absent.
 pub(crate) type EngineChoice = Option<EngineKind>;
+
+/// `None` is `none`: no limit, whatever the configuration says.
+pub(crate) type LimitChoice = Option<u64>;
+
+/// `None` is `none`: no digest, whatever the configuration says.
+pub(crate) type HashChoice = Option<HashKind>;
 
 /// A fixed list of words, each with its explanation and what it stands for.
 pub(crate) type Table<T> = &'static [(&'static str, &'static str, T)];
@@ -33,11 +39,17 @@ const PASSES: Table<PassthroughMode> = &[
     ("both", "both, or fail", PassthroughMode::Both),
 ];
 
-const HASHES: Table<HashKind> = &[
-    ("blake3", "256 bits, fast", HashKind::Blake3),
-    ("sha256", "256 bits, widely used", HashKind::Sha256),
-    ("md5", "128 bits, only for existing checksum lists", HashKind::Md5),
-    ("xxh3", "128 bits, fastest, not cryptographic", HashKind::Xxh3),
+const HASHES: Table<HashChoice> = &[
+    ("blake3", "256 bits, fast", Some(HashKind::Blake3)),
+    ("sha256", "256 bits, widely used", Some(HashKind::Sha256)),
+    ("md5", "128 bits, only for existing checksum lists", Some(HashKind::Md5)),
+    ("xxh3", "128 bits, fastest, not cryptographic", Some(HashKind::Xxh3)),
+    ("none", "no digest, whatever the configuration says", None),
+];
+
+const OFFERED: Table<ChooseFrom> = &[
+    ("removable", "disks that can be taken out", ChooseFrom::Removable),
+    ("all", "every disk that is not in use", ChooseFrom::All),
 ];
 
 const STYLES: Table<ProgressStyle> = &[
@@ -131,7 +143,7 @@ pub(crate) fn place(text: &str) -> Result<u32, String> {
 /// Places of a profile, where no other number is asked for.
 pub(crate) const POSITIONS: u32 = 20;
 
-pub(crate) fn hash() -> impl TypedValueParser<Value = HashKind> {
+pub(crate) fn hash() -> impl TypedValueParser<Value = HashChoice> {
     words(HASHES)
 }
 
@@ -165,6 +177,48 @@ pub(crate) fn manifest_block(text: &str) -> Result<u64, String> {
         return Err("accepted: a power of two from 64K to 1G".to_owned());
     }
     Ok(bytes)
+}
+
+/// The digests in a list of names with commas between them.
+pub(crate) fn hashes_named(text: &str) -> Result<Vec<HashKind>, String> {
+    let kinds: Vec<HashChoice> = text.split(',').map(|word| one_of(HASHES, word.trim())).collect::<Result<_, _>>()?;
+    hash_kinds(kinds)
+}
+
+/// Each digest once; `none` stands for an empty list, and alone.
+pub(crate) fn hash_kinds(choices: Vec<HashChoice>) -> Result<Vec<HashKind>, String> {
+    let mut kinds: Vec<HashKind> = Vec::new();
+    for kind in choices.iter().copied().flatten() {
+        if !kinds.contains(&kind) {
+            kinds.push(kind);
+        }
+    }
+    if choices.contains(&None) && !kinds.is_empty() {
+        return Err("'none' stands alone, without other digests".to_owned());
+    }
+    Ok(kinds)
+}
+
+/// The style of progress of this name.
+pub(crate) fn progress_named(text: &str) -> Result<ProgressStyle, String> {
+    one_of(STYLES, text)
+}
+
+fn one_of<T: Copy>(table: Table<T>, word: &str) -> Result<T, String> {
+    let found = table.iter().find(|(known, ..)| *known == word).map(|(.., value)| *value);
+    found.ok_or_else(|| {
+        let known: Vec<&str> = table.iter().map(|(word, ..)| *word).collect();
+        format!("accepted: {}", known.join(", "))
+    })
+}
+
+pub(crate) fn choose_from() -> impl TypedValueParser<Value = ChooseFrom> {
+    words(OFFERED)
+}
+
+/// Bytes a second, or `none`.
+pub(crate) fn limit(text: &str) -> Result<LimitChoice, String> {
+    if text == "none" { Ok(None) } else { rate(text).map(Some) }
 }
 
 pub(crate) fn progress() -> impl TypedValueParser<Value = ProgressStyle> {
@@ -224,7 +278,7 @@ pub(crate) fn depth(text: &str) -> Result<u32, String> {
 /// Bytes a second: a size, with `/s` behind it or without.
 pub(crate) fn rate(text: &str) -> Result<u64, String> {
     match size::parse(text.strip_suffix("/s").unwrap_or(text)) {
-        Ok(0) => Err("0 bytes per second would never finish; omit the option for no limit".to_owned()),
+        Ok(0) => Err("0 bytes per second would never finish; none is no limit".to_owned()),
         other => other.map_err(|error| error.to_string()),
     }
 }

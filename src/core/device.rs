@@ -1,4 +1,4 @@
-use super::{Identity, InUse, Partition, QueuePolicy, SavedPace};
+use super::{Identity, InUse, Partition, PendingCopy, QueuePolicy, SavedPace};
 use std::path::PathBuf;
 
 /// A whole block device of this machine, as `haul list` shows it. Sizes and offsets in bytes.
@@ -18,8 +18,13 @@ pub struct Device {
     pub made_of: Vec<String>,
     /// It is rotational; `None` if unknown.
     pub rotational: Option<bool>,
+    /// The kernel's sequence number of the disk, which another disk or medium under the same name does not have; `None`
+    /// before Linux 5.15.
+    pub disk_sequence: Option<u64>,
     /// Its medium can be taken out.
     pub removable: bool,
+    /// It or its medium can be taken out while the machine runs: removable, a disk on USB, an SD card.
+    pub hotplug: bool,
     /// It cannot be written to now.
     pub read_only: bool,
     /// Smallest addressable unit; 0 if unknown.
@@ -40,6 +45,8 @@ pub struct Device {
     pub saved_write: Option<SavedPace>,
     /// What measuring it by writing has left.
     pub undo: Option<WaitingUndo>,
+    /// An unfinished copy to it.
+    pub pending: Option<PendingCopy>,
     /// Its partitions in the order of their places.
     pub partitions: Vec<DevicePartition>,
 }
@@ -57,6 +64,8 @@ pub struct DevicePartition {
     pub uses: Vec<InUse>,
     /// What measuring it by writing has left.
     pub undo: Option<WaitingUndo>,
+    /// An unfinished copy to it.
+    pub pending: Option<PendingCopy>,
 }
 
 /// An undo journal of a device: measuring it by writing is not over, or was interrupted, so that some places do not

@@ -62,7 +62,8 @@ pub trait Endpoint: Send + Sync {
     /// Carries the present transfer of the request out and returns when it is done: the bytes moved, at least one
     /// unless the end is reached. Everyone can. Called from any thread; retries EINTR itself.
     ///
-    /// # Errors The kernel's error, unchanged, or a [`super::DeviceError`]; ECANCELED after [`Endpoint::cancel`].
+    /// # Errors
+    /// The kernel's error, unchanged, or a [`super::DeviceError`]; ECANCELED after [`Endpoint::cancel`].
     fn perform(&self, request: &mut Request) -> io::Result<u32>;
 
     /// How to put requests on an io_uring, for endpoints that can be.
@@ -83,7 +84,8 @@ pub trait Endpoint: Send + Sync {
     /// The run that begins at `within.offset`, cut at `within.end()`. `within` is not empty and counts on this side.
     /// Endpoints that know nothing of holes say that all is data.
     ///
-    /// # Errors The kernel's error when asked for the next hole.
+    /// # Errors
+    /// The kernel's error when asked for the next hole.
     fn run_at(&self, within: Extent) -> io::Result<Run> {
         Ok(Run { extent: within, kind: RunKind::Data })
     }
@@ -99,14 +101,16 @@ pub trait Endpoint: Send + Sync {
 
     /// Makes a regular dest file end at `size` bytes; others do nothing.
     ///
-    /// # Errors The error of `ftruncate(2)`.
+    /// # Errors
+    /// The error of `ftruncate(2)`.
     fn end_at(&self, _size: u64) -> io::Result<()> {
         Ok(())
     }
 
     /// Returns when everything written so far survives a power loss, a new file's name too.
     ///
-    /// # Errors The error of `fdatasync(2)`: also of writes that were acknowledged before.
+    /// # Errors
+    /// The error of `fdatasync(2)`: also of writes that were acknowledged before.
     fn make_durable(&self) -> io::Result<()> {
         Ok(())
     }
@@ -115,7 +119,8 @@ pub trait Endpoint: Send + Sync {
     /// `to_offset` on this side. Returns the bytes: one at least, and all of `extent` or fewer; of a file all. They do
     /// not overlap.
     ///
-    /// # Errors EOPNOTSUPP, or a [`super::DeviceError`] of [`Kind::Unsupported`], where it cannot; of a file system
+    /// # Errors
+    /// EOPNOTSUPP, or a [`super::DeviceError`] of [`Kind::Unsupported`], where it cannot; of a file system
     /// also EXDEV or EINVAL. Nothing has changed then. Otherwise the device's error.
     fn offload(&self, _from: OffloadSource<'_>, _extent: Extent, _to_offset: u64) -> io::Result<u64> {
         Err(io::Error::from_raw_os_error(libc::EOPNOTSUPP))
@@ -251,7 +256,8 @@ pub unsafe trait OnRing {
     /// Bytes moved, or the error, from the `res` field of the completion and, on a ring of the wide form, what follows
     /// it; `None`: nothing has happened, and another way is worth a try.
     ///
-    /// # Errors The error of the kernel or the device.
+    /// # Errors
+    /// The error of the kernel or the device.
     fn decode(&self, _request: &Request, result: i32, _extra: [u64; 2]) -> io::Result<Option<u32>> {
         u32::try_from(result).map(Some).map_err(|_| io::Error::from_raw_os_error(-result))
     }

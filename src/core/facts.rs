@@ -215,6 +215,9 @@ pub struct Facts {
     pub queue_policy: QueuePolicy,
     /// Device and inode; `None` for what cannot be the same as anything else.
     pub id: Option<FileId>,
+    /// The kernel's sequence number of the disk, which another disk or medium under the same name does not have; `None`
+    /// for what is no block device, and before Linux 5.15.
+    pub disk_sequence: Option<u64>,
     /// Which pipe, socket or character device it is, so that two dests are known to be one; `None`: it is none.
     pub stream: Option<FileId>,
     /// Where the bytes lie in the end.
@@ -269,6 +272,7 @@ impl Facts {
             queue: QueueLimits::default(),
             queue_policy: QueuePolicy::default(),
             id: None,
+            disk_sequence: None,
             stream: None,
             ground: Vec::new(),
             memory: None,

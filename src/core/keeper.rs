@@ -8,7 +8,8 @@ pub trait CheckpointSink: Send {
     /// those of `unread` could not be read from the source, and have zeros there. Offsets count from the first byte of
     /// the copy. On return it is written down durably.
     ///
-    /// # Errors It could not be written down. What was reported before still holds, and the same may be reported again
+    /// # Errors
+    /// It could not be written down. What was reported before still holds, and the same may be reported again
     /// later.
     fn keep(&mut self, durable: &ExtentSet, unread: &ExtentSet) -> Result<()>;
 }

@@ -30,6 +30,7 @@ mod on_error;
 mod outcome;
 mod passthrough;
 mod pattern_use;
+mod pending_copy;
 mod plan;
 mod plan_side;
 mod pool;
@@ -83,6 +84,7 @@ pub use outcome::{
 };
 pub use passthrough::{CommandSet, CommandWishes, Passthrough, Through, Transfers};
 pub use pattern_use::{PatternAct, PatternUse};
+pub use pending_copy::{PendingCopy, PendingSide};
 pub use plan::{DeviceCopy, Direction, EngineKind, Plan, Route, WriteOrder};
 pub use plan_side::{Access, Cache, Existing, PlanSide, Zeros};
 pub use pool::Pool;

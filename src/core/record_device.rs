@@ -54,7 +54,8 @@ pub enum OwnBuffer {
 pub trait RecordDevice: Debug + Send + Sync {
     /// Reads at `offset`; the bytes that came, one block at least.
     ///
-    /// # Errors The kernel's error; a [`super::DeviceError`] for the disk's error.
+    /// # Errors
+    /// The kernel's error; a [`super::DeviceError`] for the disk's error.
     fn read_at(&self, bytes: &mut [u8], offset: u64) -> io::Result<usize>;
 
     /// Writes at `offset`; the bytes that went, one block at least.

@@ -58,7 +58,8 @@ impl Behind {
 
     /// Waits for and drops everything that is in the window now; others may go on writing meanwhile.
     ///
-    /// # Errors As for [`Behind::push`]; the first one that there ever was, also when [`Behind::push`] has reported it:
+    /// # Errors
+    /// As for [`Behind::push`]; the first one that there ever was, also when [`Behind::push`] has reported it:
     /// what it was about stays lost.
     pub(super) fn finish(&self, fd: BorrowedFd<'_>) -> io::Result<()> {
         let there = self.waiting.lock().unwrap_or_else(PoisonError::into_inner).extents.len();

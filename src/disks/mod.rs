@@ -37,7 +37,8 @@ use std::sync::Arc;
 
 /// Opens the source for reading, as its side of the plan says.
 ///
-/// # Errors Open when the kernel refuses; Refused when it is no longer what was probed, or in use; Unsupported where
+/// # Errors
+/// Open when the kernel refuses; Refused when it is no longer what was probed, or in use; Unsupported where
 /// direct I/O is asked for and is not available.
 pub fn open_source(side: &PlanSide, facts: &Facts) -> Result<Arc<dyn Endpoint>> {
     open(Opening { side: Side::Source, reads: true, writes: false, plan: side, facts })
@@ -87,7 +88,8 @@ pub fn open_dest_to_change(side: &PlanSide, facts: &Facts) -> Result<Arc<dyn End
 /// Asks a disk by its own commands what it is, and makes `facts` those of the way through its node. Changes nothing on
 /// it. For facts without a node it does nothing.
 ///
-/// # Errors The error of opening the node; a [`crate::core::DeviceError`] for what does not answer, or is no disk.
+/// # Errors
+/// The error of opening the node; a [`crate::core::DeviceError`] for what does not answer, or is no disk.
 pub fn ask_by_commands(facts: &mut Facts) -> io::Result<()> {
     let Some(node) = facts.passthrough.clone() else { return Ok(()) };
     match node.commands {

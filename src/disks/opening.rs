@@ -1,6 +1,7 @@
 //! Opening one side as the plan says, and making sure that it is still what was examined.
 use crate::core::{Error, Existing, Extent, Facts, FileId, Kind, PlanSide, Result, Side};
 use crate::hold::{self, Held, Use};
+use crate::sys::block;
 use rustix::fs::{FileType, Mode, OFlags};
 use rustix::io::Errno;
 use std::io;
@@ -87,8 +88,13 @@ impl Opening<'_> {
             FileType::BlockDevice => FileId::Device(stat.st_rdev),
             _ => FileId::File(stat.st_dev, stat.st_ino),
         };
-        match self.facts.id {
-            Some(known) if known != id => Err(self.changed("")),
+        if self.facts.id.is_some_and(|known| known != id) {
+            return Err(self.changed(""));
+        }
+        // A stick that was pulled out and another that was plugged in have the same name and number.
+        let sequence = matches!(id, FileId::Device(_)).then(|| block::disk_sequence(fd).ok()).flatten();
+        match (self.facts.disk_sequence, sequence) {
+            (Some(known), Some(now)) if known != now => Err(self.changed(": another disk or medium has its name now")),
             _ => Ok(id),
         }
     }

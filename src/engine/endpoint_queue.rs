@@ -14,7 +14,8 @@ pub struct EndpointQueue {
 impl EndpointQueue {
     /// Opens the queues that `engine` gives a copy for this side, for at most `depth` requests at a time.
     ///
-    /// # Errors The kernel's error to setting up a ring, or to a thread.
+    /// # Errors
+    /// The kernel's error to setting up a ring, or to a thread.
     pub fn open(end: &Arc<dyn Endpoint>, engine: EngineKind, depth: u32, arena: &Arena) -> io::Result<Self> {
         let set = QueueSet::open(engine, [Some((end, depth)), None], depth, arena)?;
         Ok(EndpointQueue { set, came: Vec::new() })
@@ -34,7 +35,8 @@ impl EndpointQueue {
     /// rest of a request that came short goes again, as in a copy: a node has a most that a command may move. So does
     /// one of which nothing has happened. What is finished has all that was moved of it in `done` of its request.
     ///
-    /// # Errors The error of waiting; requests in flight stay there.
+    /// # Errors
+    /// The error of waiting; requests in flight stay there.
     pub fn poll(&mut self, done: &mut Vec<Completion>) -> io::Result<()> {
         let before = done.len();
         while done.len() == before && self.in_flight() > 0 {

@@ -38,7 +38,8 @@ impl QueueSet {
     /// Opens the queues of `engine` for at most `depth` requests, by the thread that uses them; a side without an
     /// endpoint is sent nothing.
     ///
-    /// # Errors The kernel's error to setting up a ring, or to a thread.
+    /// # Errors
+    /// The kernel's error to setting up a ring, or to a thread.
     pub(super) fn open(engine: EngineKind, sides: ToOpen<'_>, depth: u32, arena: &Arena) -> io::Result<Self> {
         let (queues, detail, notes) = Default::default();
         let (own, calls, on_the_spot, in_flight) = ([None; 2], [0; 2], [false; 2], [0; 2]);

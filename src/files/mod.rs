@@ -1,9 +1,11 @@
 //! Files that haul makes beside a copy: manifests, journals, mapfiles, undo journals, reports, saved paces, scratch
-//! files. This is the one place that creates, names, replaces and removes them. A folder is opened once and everything
-//! in it is reached relative to that descriptor. A new file has an unpredictable name and mode 0600 until it is
-//! complete; it then takes its final name, and never that of a file that it was not given to replace. A name that leads
-//! to a FIFO, a device, a socket, a folder or a symbolic link is refused without waiting. This room must not know the
-//! content of a file: a process that writes one says what it is called and what may be replaced.
+//! files. This is the one place that creates, names, replaces and removes them.
+//!
+//! A folder is opened once and everything in it is reached relative to that descriptor. A new file has an unpredictable
+//! name and mode 0600 until it is complete; it then takes its final name, and never that of a file that it may not
+//! replace. A name that leads to a FIFO, a device, a socket, a folder or a symbolic link is refused without waiting.
+//!
+//! This room must not know the content of a file: the caller says what it is called and what may be replaced.
 #![forbid(unsafe_code)]
 mod error;
 mod new_file;

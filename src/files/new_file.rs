@@ -53,9 +53,10 @@ pub enum Visibility {
     Umask,
 }
 
-/// A file that has no name of its own yet. Dropping it removes it. It is locked (flock: advisory, released with the
-///  process) under a temporary name, so that another process that makes a file of the same name is found before either
-///  has done its work.
+/// A file that does not have its final name yet. Dropping it removes it.
+///
+/// It is locked (flock: advisory, released with the process) under a temporary name, so that another process that
+/// makes a file of the same name is found before either has done its work.
 #[derive(Debug)]
 pub struct NewFile {
     place: Place,
@@ -137,7 +138,8 @@ impl NewFile {
 
     /// Makes the file durable and gives it its name, which nothing may bear.
     ///
-    /// # Errors Something has the name: [`FileError::Exists`]. The file system fails. Then the file is removed.
+    /// # Errors
+    /// Something has the name: [`FileError::Exists`]. The file system fails. Then the file is removed.
     pub fn publish(mut self, visibility: Visibility) -> Result<File, FileError> {
         if visibility == Visibility::Umask {
             rustix::fs::fchmod(&self.file, Mode::from_raw_mode(0o666 & !umask()))?;
@@ -224,7 +226,8 @@ impl Drop for NewFile {
 
 /// A file in `folder` that has no name and disappears with this process, mode 0600, for reading and writing.
 ///
-/// # Errors The error of `openat(2)`.
+/// # Errors
+/// The error of `openat(2)`.
 pub fn nameless(folder: &Path) -> Result<File, FileError> {
     let flags = OFlags::RDWR | OFlags::CLOEXEC | OFlags::TMPFILE;
     if let Ok(fd) = rustix::fs::open(folder, flags, MODE) {

@@ -46,7 +46,8 @@ pub enum Found {
 impl Place {
     /// The place that `path` names. A symbolic link at its last name is not followed.
     ///
-    /// # Errors The error of `open(2)` of the folder; `path` ends in no name.
+    /// # Errors
+    /// The error of `open(2)` of the folder; `path` ends in no name.
     pub fn of(path: &Path) -> io::Result<Place> {
         let name = path.file_name().ok_or_else(|| io::Error::other("it does not end in a file name"))?;
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
@@ -63,7 +64,8 @@ impl Place {
     /// The same, but where `path` is a symbolic link of this user or of root, the place that it leads to: for files
     /// that people keep elsewhere on purpose.
     ///
-    /// # Errors As for [`Place::of`]; the link is another user's, or leads nowhere.
+    /// # Errors
+    /// As for [`Place::of`]; the link is another user's, or leads nowhere.
     pub fn following(path: &Path) -> Result<Place, FileError> {
         match fs::symlink_metadata(path) {
             Ok(link) if link.is_symlink() && ![0, our_uid()].contains(&link.uid()) => {
@@ -81,7 +83,8 @@ impl Place {
 
     /// What has the name, itself and not what a symbolic link leads to; `None`: nothing does.
     ///
-    /// # Errors The error of `fstatat(2)`.
+    /// # Errors
+    /// The error of `fstatat(2)`.
     pub fn look(&self) -> io::Result<Option<Stat>> {
         self.stat_of(&self.name)
     }
@@ -96,7 +99,8 @@ impl Place {
 
     /// Opens the regular file that has the name; `None`: nothing does. Never waits, and never opens anything else.
     ///
-    /// # Errors It is no regular file, may be another user's, or cannot be opened.
+    /// # Errors
+    /// It is no regular file, may be another user's, or cannot be opened.
     pub fn open(&self, opening: Opening) -> Result<Option<File>, FileError> {
         let (flags, at_flags) = match opening {
             Opening::Read => (OFlags::RDONLY, AtFlags::empty()),
@@ -144,7 +148,8 @@ impl Place {
 
     /// Whether the name still leads to `file`.
     ///
-    /// # Errors The error of `stat(2)`.
+    /// # Errors
+    /// The error of `stat(2)`.
     pub fn is_named(&self, file: impl AsFd) -> io::Result<bool> {
         let ours = rustix::fs::fstat(file)?;
         Ok(self.look()?.is_some_and(|named| inode(&named) == inode(&ours)))
@@ -152,7 +157,8 @@ impl Place {
 
     /// Removes the name of `file`, and makes that durable; does nothing where the name no longer exists.
     ///
-    /// # Errors Another file has the name: it stays. The error of `unlinkat(2)` or `fsync(2)`.
+    /// # Errors
+    /// Another file has the name: it stays. The error of `unlinkat(2)` or `fsync(2)`.
     pub fn remove(&self, file: impl AsFd) -> Result<(), FileError> {
         let stat = rustix::fs::fstat(&file)?;
         self.remove_inode(inode(&stat))?;
@@ -161,7 +167,8 @@ impl Place {
 
     /// Removes the name of the file with this device and inode number; does nothing where the name no longer exists.
     ///
-    /// # Errors Another file has the name: it stays. The error of `unlinkat(2)`.
+    /// # Errors
+    /// Another file has the name: it stays. The error of `unlinkat(2)`.
     pub fn remove_inode(&self, file: (u64, u64)) -> Result<(), FileError> {
         match self.look()? {
             None => Ok(()),
@@ -180,7 +187,8 @@ impl Place {
 
     /// What the place leads to, links followed.
     ///
-    /// # Errors The error of `stat(2)`.
+    /// # Errors
+    /// The error of `stat(2)`.
     pub fn found(&self) -> io::Result<Found> {
         match rustix::fs::statat(&self.folder, &self.name, AtFlags::empty()) {
             Ok(stat) => Ok(Found::Inode(stat.st_dev, stat.st_ino)),

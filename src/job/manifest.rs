@@ -9,7 +9,8 @@ use std::path::Path;
 
 /// The manifest at `path`, whole.
 ///
-/// # Errors It does not exist, no manifest, of a newer haul, damaged, or not whole.
+/// # Errors
+/// It does not exist, no manifest, of a newer haul, damaged, or not whole.
 pub(crate) fn open(path: &str) -> Result<Manifest> {
     Manifest::open(Path::new(path)).map_err(|fault| match fault.kind {
         FaultKind::Io(source) if source.kind() == io::ErrorKind::NotFound => {

@@ -12,7 +12,8 @@ pub(crate) struct Map {
 impl Map {
     /// Holds the place of the mapfile at `address`; `None` where none was asked for.
     ///
-    /// # Errors `Refused` for what already exists, `Io` for a place that cannot be written.
+    /// # Errors
+    /// `Refused` for what already exists, `Io` for a place that cannot be written.
     pub(crate) fn begin(address: Option<&str>) -> Result<Option<Self>> {
         let Some(address) = address else { return Ok(None) };
         let path = Path::new(address);

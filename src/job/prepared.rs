@@ -123,7 +123,9 @@ fn resumed(options: &Options) -> Options {
         JournalWish::Never => JournalWish::Auto,
         other => other.clone(),
     };
-    Options { resume: true, journal, ..options.clone() }
+    // A rest has no digest of the whole; one that was asked for is refused for that.
+    let hashes = if options.hashes_are_defaults { Vec::new() } else { options.hashes.clone() };
+    Options { resume: true, journal, hashes, ..options.clone() }
 }
 
 /// A copy that may be made: the operator agrees, and no other haul writes to its dests.

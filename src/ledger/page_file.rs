@@ -71,7 +71,8 @@ impl PageFile {
 
     /// Puts the page there, whole or not at all.
     ///
-    /// # Errors Io, with the kernel's error, or that another file has the name by now; what was there before is there
+    /// # Errors
+    /// Io, with the kernel's error, or that another file has the name by now; what was there before is there
     /// still.
     pub fn write(self, page: &str) -> Result<()> {
         let PageFile { path, new, old } = self;

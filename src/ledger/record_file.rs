@@ -5,6 +5,11 @@ use rustix::fs::{FlockOperation, flock};
 use std::fs::File;
 use std::io;
 use std::path::Path;
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// How long a process may hold a lock that only looks whether there is one.
+const LOOK_ENDS_WITHIN: Duration = Duration::from_millis(50);
 
 /// The file system's error, as a fault of this record file.
 pub(super) fn io_fault(record_file: RecordFile, source: io::Error) -> Fault {
@@ -40,11 +45,16 @@ pub(super) fn open_own(record_file: RecordFile, path: &Path) -> Result<Option<(P
         }
         place => place.map_err(|error| io_fault(record_file, error))?,
     };
+    let until = Instant::now() + LOOK_ENDS_WITHIN;
     loop {
         let Some(file) = place.open(Opening::Own).map_err(|error| file_fault(record_file, error))? else {
             return Ok(None);
         };
         match flock(&file, FlockOperation::NonBlockingLockExclusive) {
+            Err(rustix::io::Errno::WOULDBLOCK) if Instant::now() < until => {
+                thread::sleep(Duration::from_millis(5));
+                continue;
+            }
             Err(rustix::io::Errno::WOULDBLOCK) => return Err(Fault::of(record_file, FaultKind::Busy)),
             locked => locked.map_err(|errno| io_fault(record_file, errno.into()))?,
         }

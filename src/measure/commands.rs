@@ -34,7 +34,8 @@ pub struct Commands {
 /// Measures them in about `time`; `None` for what is reached by no commands of its own. `heard` is called after each
 /// run.
 ///
-/// # Errors It was asked to stop, or the disk has disappeared; what was found until then is in `found`.
+/// # Errors
+/// It was asked to stop, or the disk has disappeared; what was found until then is in `found`.
 pub(super) fn commands(
     subject: &Subject,
     time: Duration,

@@ -1,7 +1,8 @@
-//! What a disk can do: runs of requests at one block size, depth and way, and what they say together. Runs go through
-//!  endpoints and queues that are there for copies. Statistics are separate, so that they are tested on made-up runs of
-//!  disks whose numbers are known. This room must not know how an endpoint is opened, what a user was asked, or how
-//!  anything is reported.
+//! What a disk can do: runs of requests at one block size, depth and way, and their statistics.
+//!
+//! Runs go through the endpoints and queues of copies. Statistics are separate, so that they are tested on made-up runs
+//! of disks whose numbers are known. This room must not know how an endpoint is opened, what a user was asked, or how
+//! anything is reported.
 #![forbid(unsafe_code)]
 mod clock;
 mod commands;

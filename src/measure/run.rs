@@ -55,7 +55,8 @@ pub struct Run<'a> {
 /// Places that fail are passed to `noted`. A flush that fails is one of them: it is unknown which bytes it lost, so
 /// all of the run are named.
 ///
-/// # Errors It was asked to stop, the disk has disappeared, or requests cannot be made.
+/// # Errors
+/// It was asked to stop, the disk has disappeared, or requests cannot be made.
 pub fn run(run: &Run<'_>, arena: &Arc<Arena>, stop: &Stop, noted: &mut dyn FnMut(Bad)) -> Result<Landed, Failure> {
     if let Some(signal) = stop.asked() {
         return Err(Failure::Stopped(signal));

@@ -39,7 +39,8 @@ pub struct Look {
 ///
 /// Blocks are never shorter than those of the copy: short ones say nothing of long ones.
 ///
-/// # Errors It was asked to stop, or the disk has disappeared.
+/// # Errors
+/// It was asked to stop, or the disk has disappeared.
 pub fn look(
     subject: &mut Subject,
     range: Extent,
@@ -61,7 +62,8 @@ pub fn look(
 /// Rates at places of `range`, both ends and the middle among them; offsets count from its first byte. None where the
 /// time is not enough: what is estimated takes `whole_s`. Places that could not be read are left out.
 ///
-/// # Errors It was asked to stop, or the disk has disappeared.
+/// # Errors
+/// It was asked to stop, or the disk has disappeared.
 pub fn sample(
     subject: &mut Subject,
     range: Extent,

@@ -122,7 +122,8 @@ impl Subject {
     /// One run at `point` from the start of `extent` on, for about as long as `patience`. What a read through the page
     /// cache left there is dropped, unless it was there before.
     ///
-    /// # Errors It was asked to stop, or the disk has disappeared, or answers no more.
+    /// # Errors
+    /// It was asked to stop, or the disk has disappeared, or answers no more.
     pub fn run(&mut self, point: Point, extent: Extent, patience: Duration, stop: &Stop) -> Result<Trial, Failure> {
         self.run_noting(point, extent, patience, stop).map(|(trial, _)| trial)
     }

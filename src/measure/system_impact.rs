@@ -49,12 +49,14 @@ pub trait SystemUnderTest {
 
     /// It is being read.
     ///
-    /// # Errors Unknown.
+    /// # Errors
+    /// Unknown.
     fn is_reading(&mut self) -> io::Result<bool>;
 
     /// So much came into the page cache that it must have taken memory from others, or it never will.
     ///
-    /// # Errors Unknown.
+    /// # Errors
+    /// Unknown.
     fn is_full(&mut self) -> io::Result<bool>;
 
     /// Ends the reading, if any is under way, and says how many bytes were read.

@@ -12,7 +12,8 @@ use crate::core::{
 /// Settles how `dest` is compared with `source`: both are read and nothing is written. Of the options only those count
 /// that concern reading.
 ///
-/// # Errors `Usage` for what is invalid, `Open` for a side that does not exist, `Unsupported` for what was asked for by
+/// # Errors
+/// `Usage` for what is invalid, `Open` for a side that does not exist, `Unsupported` for what was asked for by
 /// name and is not available.
 pub fn compare(options: &Options, source: &Facts, dest: &Facts, host: &Host) -> Result<Decision> {
     let mut options = Options { reflink: When::Never, sparse: When::Auto, no_flush: true, ..options.clone() };

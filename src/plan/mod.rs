@@ -1,8 +1,10 @@
-//! Options and Facts in, a Plan out: pure, the same answer for the same question, tested without a disk. First `check`
-//!  refuses what is invalid or would be a mistake, then `choose` settles what is left open. No "auto" survives
-//!  [`make`]. This room must not know how anything is opened, read or printed; it does no I/O.
+//! Options and Facts in, a Plan out: pure, the same answer for the same question, tested without a disk.
+//!
+//! First `check` refuses what is invalid or would be a mistake, then `choose` settles what is left open. No "auto"
+//! survives [`make`]. This room must not know how anything is opened, read or printed; it does no I/O.
 #![forbid(unsafe_code)]
 pub(crate) mod asked;
+mod candidates;
 mod certainty;
 pub(crate) mod check;
 mod choose;
@@ -19,9 +21,12 @@ pub(crate) mod words;
 #[cfg(test)]
 mod tests;
 
+pub use candidates::{CHOOSE_MAX_BYTES, Candidates, Objection, candidates};
 pub use compare::{DigestComparison, DigestedCopy, compare, compare_digests};
 pub use numbers::{BLOCK_BYTES_ASKABLE, DEPTH_ASKABLE};
-pub use options::{Delta, Expectation, JournalWish, Options, PassthroughMode, ProgressStyle, RangeList, When};
+pub use options::{
+    ChooseFrom, Delta, Expectation, JournalWish, Options, PassthroughMode, ProgressStyle, RangeList, When,
+};
 pub use read_back::{digest_again, follow, read_back, read_back_of, rewrite};
 pub use several::{Plans, several};
 pub use undo::to_put_back;
@@ -34,7 +39,8 @@ use check::Range;
 /// Settles everything that `options` left open about a copy from `source` to `dest` on this `host`, and refuses what
 /// can be refused before anything is written.
 ///
-/// # Errors `Usage` for what is invalid, `Refused` for what would be a mistake, `Open` for a dest that may not be
+/// # Errors
+/// `Usage` for what is invalid, `Refused` for what would be a mistake, `Open` for a dest that may not be
 /// written, `NoSpace` for a file system that cannot hold the data, `Unsupported` for what was asked for by name and is
 /// not available.
 pub fn make(options: &Options, source: &Facts, dest: &Facts, host: &Host) -> Result<Decision> {

@@ -76,6 +76,18 @@ pub enum Expectation {
     Wwn(String),
     /// Size in bytes.
     Size(u64),
+    /// The kernel's sequence number of the disk: no other disk has come under its name.
+    Sequence(u64),
+}
+
+/// Which disks are offered where no destination is named.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ChooseFrom {
+    /// Those that can be taken out while the machine runs.
+    #[default]
+    Removable,
+    /// Every block device that is not in use.
+    All,
 }
 
 /// Whether a journal is kept, and where.
@@ -113,8 +125,12 @@ pub struct RangeList {
 pub struct Options {
     /// Address of the source.
     pub source: String,
-    /// Address of the dest.
+    /// Address of the dest; empty: it is chosen on the terminal.
     pub dest: String,
+    /// Which disks are offered then.
+    pub choose_from: ChooseFrom,
+    /// The largest that are, in bytes; `None`: auto.
+    pub choose_max_bytes: Option<u64>,
     /// Addresses of further dests.
     pub also: Vec<String>,
     /// A slow dest does not hold the others up: it is left behind and gets what it lacks afterwards.
@@ -151,6 +167,8 @@ pub struct Options {
     pub no_flush: bool,
     /// Digests of the source stream.
     pub hashes: Vec<HashKind>,
+    /// They are defaults, and no copy is refused for them.
+    pub hashes_are_defaults: bool,
     /// Where to write a mapfile of what could be read; `None`: nowhere.
     pub mapfile: Option<String>,
     /// What happens to a place that cannot be read.

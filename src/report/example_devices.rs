@@ -12,6 +12,7 @@ fn part(name: &str, offset: u64, len: u64, content: &str, uses: Vec<InUse>) -> D
         aliases: Vec::new(),
         uses,
         undo: None,
+        pending: None,
     }
 }
 

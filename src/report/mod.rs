@@ -7,11 +7,14 @@ pub(crate) mod columns;
 mod out;
 pub(crate) mod printable;
 pub(crate) mod style;
+mod table;
 
+pub mod config;
 pub mod json;
 pub mod list;
 pub mod manifest;
 pub mod page;
+pub mod pending;
 pub mod progress;
 pub mod text;
 pub mod units;

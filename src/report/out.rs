@@ -12,7 +12,8 @@ pub struct Out;
 impl Out {
     /// Prints to standard output: what was asked for, JSON, digests, lists.
     ///
-    /// # Errors The error of `write(2)`, ENOSPC for one; a pipe whose reader has closed it is no error.
+    /// # Errors
+    /// The error of `write(2)`, ENOSPC for one; a pipe whose reader has closed it is no error.
     pub fn print(&self, text: &str) -> io::Result<()> {
         quietly(write_whole(AutoStream::auto(io::stdout().lock()), text))
     }
@@ -36,8 +37,13 @@ impl Out {
 
     /// Columns of the terminal that standard output is; 80 where it is none, so that a file reads well too.
     pub fn columns(&self) -> usize {
+        self.terminal_columns().unwrap_or(COLUMNS)
+    }
+
+    /// Columns of the terminal that standard output is; `None` where it is none, or does not say how wide it is.
+    pub fn terminal_columns(&self) -> Option<usize> {
         let size = rustix::termios::tcgetwinsize(io::stdout()).ok();
-        size.map(|size| usize::from(size.ws_col)).filter(|&columns| columns > 0).unwrap_or(COLUMNS)
+        size.map(|size| usize::from(size.ws_col)).filter(|&columns| columns > 0)
     }
 
     /// Standard error is a terminal.

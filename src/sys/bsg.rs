@@ -83,7 +83,8 @@ impl BsgCompletion {
 
 /// Gives one command on a ring of its own and waits for it.
 ///
-/// # Errors The kernel's error: EOPNOTSUPP where the node takes none on a ring, EINVAL where there are no wide rings.
+/// # Errors
+/// The kernel's error: EOPNOTSUPP where the node takes none on a ring, EINVAL where there are no wide rings.
 ///
 /// # Safety
 /// The command's addresses are valid for their lengths through the call, to be written where bytes and sense data go.

@@ -4,7 +4,8 @@ use std::os::fd::{IntoRawFd, OwnedFd};
 
 /// Closes `fd` and says the kernel's error.
 ///
-/// # Errors The error of `close(2)`: that of an earlier write, on network file systems. The descriptor is gone anyway.
+/// # Errors
+/// The error of `close(2)`: that of an earlier write, on network file systems. The descriptor is gone anyway.
 pub fn close(fd: OwnedFd) -> io::Result<()> {
     // SAFETY: the descriptor is ours, and nothing uses it after this call.
     if unsafe { libc::close(fd.into_raw_fd()) } == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
@@ -12,7 +13,8 @@ pub fn close(fd: OwnedFd) -> io::Result<()> {
 
 /// Makes a call again as long as a signal cuts it short.
 ///
-/// # Errors The error of the call, EINTR excepted.
+/// # Errors
+/// The error of the call, EINTR excepted.
 pub fn retry<T>(mut call: impl FnMut() -> rustix::io::Result<T>) -> io::Result<T> {
     loop {
         match call() {

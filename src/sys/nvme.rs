@@ -194,7 +194,8 @@ impl Command {
 /// Gives a command and returns when the drive is done with it: the status field of its completion, 0 for success, with
 /// the phase bit shifted out. `timeout` 0 is the driver's own.
 ///
-/// # Errors The error of the driver: ENODEV when the drive has disappeared, EACCES for an ordinary user, EINVAL for
+/// # Errors
+/// The error of the driver: ENODEV when the drive has disappeared, EACCES for an ordinary user, EINVAL for
 /// data that it cannot map in one command, EINTR when the command was abandoned because the controller was reset.
 /// InvalidInput, and nothing is given, when `data` is not as long as what the drive moves, or goes another way than the
 /// opcode says: the kernel would believe the command.

@@ -141,7 +141,8 @@ pub fn reserve(fd: BorrowedFd<'_>, bytes: u32) -> io::Result<u32> {
 /// A signal makes the kernel begin again while the first command continues, so the header must not ask for direct I/O:
 /// the first one could move bytes when the memory is used for something else already.
 ///
-/// # Errors ENODEV when the device has disappeared, EDOM when too many commands are on their way, EPERM for a command
+/// # Errors
+/// ENODEV when the device has disappeared, EDOM when too many commands are on their way, EPERM for a command
 /// that needs more rights; not what the device says.
 ///
 /// # Safety

@@ -5,7 +5,8 @@ use std::time::Duration;
 
 /// Blocks until one of `polls` is ready, `timeout` has passed, or a signal came. Allocates nothing.
 ///
-/// # Errors The error of `ppoll(2)`, EINTR apart.
+/// # Errors
+/// The error of `ppoll(2)`, EINTR apart.
 pub fn wait_any(polls: &mut [libc::pollfd], timeout: Option<Duration>) -> io::Result<()> {
     let timeout = timeout.map(|timeout| libc::timespec {
         tv_sec: libc::time_t::try_from(timeout.as_secs()).unwrap_or(libc::time_t::MAX),

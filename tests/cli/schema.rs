@@ -172,6 +172,9 @@ fn the_list_of_devices_keeps_to_the_schema() {
     filled(&dir.path().join("disk"), MIB, 7);
     let _disk = LoopDevice::over(&dir.path().join("disk"));
     report("devices", dir.path(), &["list", "--json"]);
+    let listed = report("journals", dir.path(), &["journal", "list", "--json"]);
+    assert_eq!(listed["copies"], json!([]));
+    report("config", dir.path(), &["config", "--json"]);
 }
 
 #[test]

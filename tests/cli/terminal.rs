@@ -58,6 +58,26 @@ fn the_end_of_the_input_is_no_yes() {
 }
 
 #[test]
+fn a_disk_that_is_replaced_during_the_question_is_not_written() {
+    let dir = memory_dir();
+    let Some((mut dest, source)) = file_and_disk(dir.path()) else { return };
+    let other = dir.path().join("other");
+    filled(&other, MIB, 0xBB);
+    let mut session = copy_on_a_terminal(&[], &source, dest.path());
+    session.wait_for("Type \"yes\"");
+    if dest.replace(&other).is_none() {
+        return;
+    }
+    session.answer("yes");
+    let (shown, status) = session.end();
+    assert_eq!(status, REFUSED, "{}", shown.text);
+    assert!(shown.text.contains("another disk or medium has its name now"), "{}", shown.text);
+    for (file, byte) in [("disk", 0xAA), ("other", 0xBB)] {
+        assert_eq!(fs::read(dir.path().join(file)).expect("it is there"), vec![byte; MIB], "{file}");
+    }
+}
+
+#[test]
 fn a_refusal_comes_without_a_question() {
     let dir = memory_dir();
     let Some((dest, source)) = file_and_disk(dir.path()) else { return };

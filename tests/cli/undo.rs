@@ -105,7 +105,7 @@ fn the_list_says_which_device_is_not_as_it_was_and_how_it_is_put_back() {
     let listed = &scene.listed()["undo"];
     assert_eq!((&listed["path"], &listed["being_measured"]), (&name(&undo).into(), &false.into()));
     assert!(listed["kept_bytes"].as_u64() > Some(0), "{listed}");
-    let (text, _) = scene.run(&["list"]);
+    let (text, _) = scene.run(&["list", "--all"]);
     let text = text.replace('│', "");
     assert!(
         text.contains("DATA MODIFIED") && text.contains(&format!("haul tune --restore {device} restores")),

@@ -18,8 +18,8 @@ const FAILURES: [(&str, Fault, Side, OnError); 10] = [
     ("short read", Fault::Short, Side::Source, STOP),
     ("short write", Fault::Short, Side::Dest, STOP),
     ("stall", Fault::Stall, Side::Source, STOP),
-    ("source gone", Fault::Gone, Side::Source, STOP),
-    ("destination gone", Fault::Gone, Side::Dest, STOP),
+    ("source removed", Fault::Gone, Side::Source, STOP),
+    ("destination removed", Fault::Gone, Side::Dest, STOP),
 ];
 const STOP: OnError = OnError { skip: false, retries: 0 };
 const ENGINES: [EngineKind; 2] = [EngineKind::Ring, EngineKind::Threads];

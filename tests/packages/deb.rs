@@ -17,6 +17,13 @@ fn unpack(package: &Path, dir: &Path) -> BTreeSet<String> {
     found.lines().map(str::to_owned).collect()
 }
 
+/// Names of the files in a folder of the repository that end with `suffix`.
+fn checked_in(folder: &str, suffix: &'static str) -> impl Iterator<Item = String> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join(folder);
+    let names = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    names.filter(move |name| name.ends_with(suffix))
+}
+
 #[test]
 fn lintian_finds_nothing_wrong_with_the_debian_package() {
     let Some(package) = debian_package() else { return };
@@ -49,14 +56,10 @@ fn the_debian_package_has_what_make_install_installs_and_the_documents_that_debi
     ]
     .map(str::to_owned)
     .into();
-    for entry in fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("contrib")).unwrap() {
-        let name = entry.unwrap().file_name().into_string().unwrap();
-        if name.ends_with(".1") {
-            wanted.insert(format!("usr/share/man/man1/{name}.gz"));
-        }
-    }
+    wanted.extend(checked_in("contrib", ".1").map(|name| format!("usr/share/man/man1/{name}.gz")));
+    wanted.extend(checked_in("docs/schema", ".json").map(|name| format!("usr/share/haul/schema/{name}")));
     let missing: Vec<_> = wanted.difference(&files).collect();
-    let unknown: Vec<_> = files.difference(&wanted).filter(|name| !name.contains("/man/man1/haul-")).collect();
+    let unknown: Vec<_> = files.difference(&wanted).collect();
     assert!(missing.is_empty() && unknown.is_empty(), "missing {missing:?}, unknown {unknown:?}");
     for page in files.iter().filter(|name| name.contains("/man/")) {
         assert!(run(Command::new("zcat").arg(page).current_dir(dir.path().join("unpacked"))).contains(".TH"), "{page}");

@@ -92,6 +92,22 @@ impl LoopDevice {
         name.starts_with("/dev/loop").then(|| LoopDevice { path: name.into(), backing: backing.to_owned() })
     }
 
+    /// Another file under the same name: as a stick that is pulled out, and another that is plugged in. `None`, said
+    /// aloud, where somebody else took the name in between.
+    pub fn replace(&mut self, other: &Path) -> Option<()> {
+        let (name, file) = (self.path.to_string_lossy().into_owned(), other.to_str().expect("scratch names are text"));
+        let held_before = loop_devices_over(&self.backing).max(1);
+        admin("losetup", &["--detach", &name]).ok()?;
+        wait_until_released(&self.backing, held_before - 1);
+        let attached = admin("losetup", &[&name, file]).ok()?;
+        if !attached.status.success() {
+            skip(&format!("{name} was taken: {}", complaint(&attached)));
+            return None;
+        }
+        self.backing = other.to_owned();
+        Some(())
+    }
+
     /// `/dev/loopN`.
     pub fn path(&self) -> &Path {
         &self.path

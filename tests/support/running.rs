@@ -28,6 +28,8 @@ pub fn depth_of<'a>(engine: &str, depth: &'a str) -> &'a str {
 pub fn haul() -> Command {
     let mut command = Command::new(haul_path());
     command.timeout(HANGS_AFTER).env_remove("RUST_BACKTRACE").env("XDG_STATE_HOME", state_home());
+    // Nor the configuration of whoever runs the tests.
+    command.env("XDG_CONFIG_HOME", state_home());
     command
 }
 

@@ -47,7 +47,7 @@ fn without_escapes(raw: &[u8]) -> String {
 /// haul with these arguments, to be started on a terminal.
 pub fn haul_command(arguments: &[&str]) -> Command {
     let mut command = Command::new(haul_path());
-    command.env("XDG_STATE_HOME", state_home()).args(arguments);
+    command.env("XDG_STATE_HOME", state_home()).env("XDG_CONFIG_HOME", state_home()).args(arguments);
     command
 }
 

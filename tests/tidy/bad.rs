@@ -319,7 +319,7 @@ fn words_that_the_style_avoids_are_found_wherever_users_read_them() {
     one("src/a.rs", "fn f() { say(r#\"Dest \"x\" is full\"#) }");
     one(
         "src/a.rs",
-        "#[cfg(test)]\nmod tests {\n    fn f() { assert_snapshot!(text, @r\"\n    source a\n    dest b\n    \") }\n}",
+        "#[cfg(test)]\nmod tests {\n    fn f() { assert_snapshot!(text, @r\"\n    source  a\n    dest  b\n    \") }\n}",
     );
     one("src/apps/help/copy.txt", "# NOTES\nThe file is there\nalready.\n");
     one("src/apps/snapshots/a.snap", "---\nsource: dest.rs\nexpression: the dest\n---\ncopy to the dest\n");

@@ -4,8 +4,11 @@ use super::tree::Tree;
 
 const STYLE: &str = "docs/style.md";
 
-/// Documents that name the words themselves, keep the history of decisions, or are about the code.
-const ABOUT_WORDS: &[&str] = &[STYLE, "docs/decisions/", "docs/developer/", "CONTRIBUTING.md"];
+/// Documents that name the words themselves, or keep the history of decisions.
+const ABOUT_WORDS: &[&str] = &[STYLE, "docs/developer/glossary.md", "docs/decisions/"];
+
+/// Documents that have not been rewritten yet; the list may only become shorter.
+const NOT_YET: &[&str] = &["docs/developer/design.md", "docs/developer/measuring.md"];
 
 /// A phrase that user text does not have, in lower case, and what to write instead.
 pub struct Avoided {
@@ -42,7 +45,9 @@ fn is_user_text(path: &str) -> bool {
     let document = path.ends_with(".md") && !path.contains("proptest") && !path.starts_with("tests/");
     let listed =
         |list: &[&str]| list.iter().any(|place| path == *place || place.ends_with('/') && path.starts_with(place));
-    in_src || path.starts_with("contrib/") && path.ends_with(".1") || document && !listed(ABOUT_WORDS)
+    in_src
+        || path.starts_with("contrib/") && path.ends_with(".1")
+        || document && !listed(ABOUT_WORDS) && !listed(NOT_YET)
 }
 
 /// Literals with a space in them: messages and sentences. Names, JSON keys and single words have none.

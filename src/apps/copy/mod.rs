@@ -1,4 +1,6 @@
 //! `haul copy`.
+mod choose;
+mod choosing;
 mod ranges;
 pub(in crate::apps) mod words;
 
@@ -19,6 +21,8 @@ use std::sync::Arc;
 /// Copies from the source to every dest.
 fn copy(options: &Options, call: &Call<'_>) -> Result<Exit> {
     let Call { words, out, .. } = *call;
+    let chosen = if options.dest.is_empty() { Some(choose::dest(options, words, out)?) } else { None };
+    let (options, words) = chosen.as_ref().map_or((options, words), |(options, words)| (options, words.as_slice()));
     let options = &ranges::read(options)?;
     let console = Console::new(options, "copy", words, out)?;
     let operator: Arc<dyn Operator> = console.clone();

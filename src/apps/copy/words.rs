@@ -1,16 +1,18 @@
 //! `haul copy` as clap sees it, and as [`Options`].
+use super::choosing::ChooseArguments;
 use crate::apps::command::{Call, Unmeant, Words};
 use crate::apps::exit::Exit;
 use crate::apps::unbegun::tell_unbegun;
 use crate::cli::certainty::CertaintyArguments;
+use crate::cli::defaults::Defaults;
 use crate::cli::expect;
 use crate::cli::help::{self, ENVIRONMENT, EXIT_STATUS, FILES, SIZES};
 use crate::cli::journal::JournalArguments;
 use crate::cli::method::{PaceArguments, ReachArguments};
 use crate::cli::on_error;
-use crate::cli::words::{self, address};
-use crate::core::{HashKind, OnError};
-use crate::plan::{Expectation, JournalWish, Options, ProgressStyle, RangeList, When};
+use crate::cli::words::{self, HashChoice, LimitChoice, address};
+use crate::core::{Error, OnError};
+use crate::plan::{Delta, Expectation, JournalWish, Options, ProgressStyle, RangeList, When};
 use clap::error::ErrorKind;
 use clap::{Parser, ValueHint};
 use std::ffi::OsString;
@@ -44,8 +46,11 @@ pub(crate) struct CopyArguments {
     source: OsString,
 
     /// Destination: block device, file, pipe, - for standard output
+    ///
+    /// Destination: block device, file, pipe, - for standard output. Without DST haul lists, on a terminal, the
+    /// removable disks that are not in use, asks for the number of one, and then for confirmation, even with --yes.
     #[arg(id = "destination", value_name = "DST", value_hint = ValueHint::AnyPath)]
-    dest: OsString,
+    dest: Option<OsString>,
 
     /// Additional destination; may be repeated
     ///
@@ -53,6 +58,7 @@ pub(crate) struct CopyArguments {
     /// destination is checked, confirmed and flushed like a single one. haul reports and drops a destination that fails
     /// and continues with the others; the exit status is then 1.
     #[arg(long, value_name = "DST", value_hint = ValueHint::AnyPath, help_heading = "Range")]
+    #[arg(requires = "destination")]
     also: Vec<OsString>,
 
     /// Do not let a slow --also destination delay the others
@@ -125,6 +131,9 @@ pub(crate) struct CopyArguments {
     expect: Vec<Expectations>,
 
     #[command(flatten)]
+    choosing: ChooseArguments,
+
+    #[command(flatten)]
     certainty: CertaintyArguments,
 
     /// Show the plan, write nothing
@@ -195,26 +204,31 @@ pub(crate) struct CopyArguments {
 
     /// Limit the rate in bytes per second
     ///
-    /// Limit the copy to this many bytes per second: --limit 50M.
-    #[arg(long, value_name = "RATE", value_parser = words::rate, allow_hyphen_values = true, help_heading = "Method")]
-    limit: Option<u64>,
+    /// Limit the copy to this many bytes per second: --limit 50M. none: no limit, whatever the configuration
+    /// says.
+    #[arg(long, value_name = "RATE", value_parser = words::limit, allow_hyphen_values = true, help_heading = "Method")]
+    limit: Option<LimitChoice>,
 
     /// Digest of the source: blake3, sha256, md5, xxh3
     ///
     /// Compute a digest of the source data during the copy, without reading it twice. May be repeated or given as a
     /// list: --hash sha256,xxh3. haul prints it on standard output in the format of sha256sum --tag; on standard error
-    /// if DST is -.
+    /// if DST is -. none: no digest, whatever the configuration says.
     #[arg(long, value_name = "KIND", value_parser = words::hash(), value_delimiter = ',', help_heading = "Output")]
     #[arg(hide_possible_values = true)]
-    hash: Vec<HashKind>,
+    hash: Vec<HashChoice>,
+
+    /// The digests are those of the configuration.
+    #[arg(skip)]
+    hashes_are_defaults: bool,
 
     /// auto, bar, plain, json, none
     ///
     /// Progress display on standard error. auto: a bar on a terminal, a line periodically otherwise. SIGUSR1 prints a
     /// line at any time in any style.
-    #[arg(long, value_name = "STYLE", value_parser = words::progress(), default_value = "auto")]
-    #[arg(hide_possible_values = true, hide_default_value = true, help_heading = "Output")]
-    progress: ProgressStyle,
+    #[arg(long, value_name = "STYLE", value_parser = words::progress(), help_heading = "Output")]
+    #[arg(hide_possible_values = true)]
+    progress: Option<ProgressStyle>,
 
     /// Do not estimate the duration with sample reads
     ///
@@ -249,7 +263,13 @@ pub(crate) struct CopyArguments {
 
 impl CopyArguments {
     fn dests(&self) -> impl Iterator<Item = &OsString> {
-        std::iter::once(&self.dest).chain(&self.also)
+        self.dest.iter().chain(&self.also)
+    }
+
+    /// Digests that the command line does not ask for are left out where a copy cannot have them.
+    fn may_have_default_hashes(&self) -> bool {
+        let by_manifest = matches!(self.certainty.delta, Some(Delta::Manifest(_)));
+        self.hash.is_empty() && !self.journal.resumes() && !by_manifest && !self.offload && self.reflink != When::Always
     }
 }
 
@@ -264,22 +284,31 @@ impl Words for CopyArguments {
     const PAGE: &'static [&'static str] =
         &[ENDPOINTS, SIZES, SIGNALS, EXIT_STATUS, ENVIRONMENT, FILES, NOTES, EXAMPLES, SEE_ALSO];
 
+    fn with_defaults(mut self, defaults: &Defaults) -> Self {
+        self.limit.get_or_insert(defaults.limit);
+        self.progress.get_or_insert(defaults.progress);
+        self.choosing.max.get_or_insert(defaults.choose_max_bytes);
+        if self.may_have_default_hashes() {
+            self.hashes_are_defaults = true;
+            self.hash = defaults.hash.iter().copied().map(Some).collect();
+        }
+        self
+    }
+
     fn into_options(self) -> Result<Options, Unmeant> {
         if self.json && self.dests().any(|dest| dest == "-") {
             let what = "--json prints the report on standard output, but DST '-' sends the data there; name a file or \
                 a pipe as DST, or use --progress json, which prints to standard error";
             return Err((ErrorKind::ArgumentConflict, what.to_owned()));
         }
-        if self.source.as_encoded_bytes().starts_with(b"if=") || self.dest.as_encoded_bytes().starts_with(b"of=") {
+        if self.source.as_encoded_bytes().starts_with(b"if=")
+            || self.dest.as_ref().is_some_and(|dest| dest.as_encoded_bytes().starts_with(b"of="))
+        {
             let what = "give SRC and DST without if= and of=; for a file with such a name, prefix ./";
             return Err((ErrorKind::InvalidValue, what.to_owned()));
         }
-        let mut hashes: Vec<HashKind> = Vec::new();
-        for kind in self.hash {
-            if !hashes.contains(&kind) {
-                hashes.push(kind);
-            }
-        }
+        let hashes =
+            words::hash_kinds(self.hash).map_err(|what| (ErrorKind::InvalidValue, format!("--hash: {what}")))?;
         let record_files = self.journal.into_options()?;
         let range_list = range_list(self.ranges, self.ranges_unit)?;
         let journal_path =
@@ -291,7 +320,9 @@ impl Words for CopyArguments {
         }
         Ok(Options {
             source: address("SRC", self.source)?,
-            dest: address("DST", self.dest)?,
+            dest: self.dest.map(|dest| address("DST", dest)).transpose()?.unwrap_or_default(),
+            choose_from: self.choosing.from.unwrap_or_default(),
+            choose_max_bytes: self.choosing.max,
             also: self.also.into_iter().map(|dest| address("--also", dest)).collect::<Result<_, _>>()?,
             independent: self.independent,
             skip_bytes: self.skip,
@@ -310,6 +341,7 @@ impl Words for CopyArguments {
             command_timeout_s: self.reach.command_timeout,
             no_flush: self.no_flush,
             hashes,
+            hashes_are_defaults: self.hashes_are_defaults,
             mapfile: self.mapfile.map(|path| address("--mapfile", path)).transpose()?,
             on_error: self.on_error,
             journal: record_files.journal,
@@ -320,17 +352,21 @@ impl Words for CopyArguments {
             verify: self.certainty.verify,
             manifest: self.certainty.manifest.map(|path| address("--manifest", path)).transpose()?,
             manifest_block_bytes: self.certainty.manifest_block,
-            limit_bytes_per_s: self.limit,
+            limit_bytes_per_s: self.limit.flatten(),
             time_limit: self.time,
             label: self.label,
             yes: self.yes,
             expect: self.expect.into_iter().flatten().collect(),
             dry_run: self.dry_run,
             no_estimate: self.no_estimate,
-            progress: self.progress,
+            progress: self.progress.unwrap_or_default(),
             json: self.json,
             report: self.report,
         })
+    }
+
+    fn refuse(options: &Options, call: &Call<'_>, error: Error) -> crate::core::Result<Exit> {
+        tell_unbegun(Err(error), "copy", options, call.words, call.out)
     }
 
     fn run(options: &Options, call: &Call<'_>) -> crate::core::Result<Exit> {

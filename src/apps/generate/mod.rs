@@ -4,6 +4,7 @@ use super::definition::definition;
 use super::exit::{Exit, printed};
 use crate::cli::help::{ENVIRONMENT, EXIT_STATUS, FILES};
 use crate::cli::manual;
+use crate::core::Error;
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{Args, Parser};
 use clap_complete::Shell;
@@ -48,6 +49,11 @@ impl Words for GenerateArguments {
 
     fn into_options(self) -> Result<String, Unmeant> {
         Ok(self.artifact)
+    }
+
+    /// What packages install does not depend on whoever makes it.
+    fn refuse(artifact: &String, call: &Call<'_>, _error: Error) -> crate::core::Result<Exit> {
+        Self::run(artifact, call)
     }
 
     fn run(artifact: &String, call: &Call<'_>) -> crate::core::Result<Exit> {

@@ -13,10 +13,10 @@ const EXAMPLES: &str = include_str!("help/examples.txt");
 const STATUS: &str = include_str!("help/status.txt");
 const SEE_ALSO: &str = "# SEE ALSO\nhaul(1), haul-copy(1), ddrescue(1), ddrescuelog(1)\n";
 
-/// Exchange a journal with GNU ddrescue
+/// List or remove journals; exchange them with GNU ddrescue
 ///
-/// Write the journal of an interrupted copy as a mapfile of GNU ddrescue, or create a journal from a mapfile, so that
-/// either program can continue a copy of the other.
+/// List the unfinished copies that have a journal, or remove one. Write the journal of an interrupted copy as a mapfile
+/// of GNU ddrescue, or create a journal from a mapfile, so that either program can continue a copy of the other.
 #[derive(Debug, Parser)]
 #[command(name = "journal", subcommand_required = true, arg_required_else_help = true, disable_help_subcommand = true)]
 pub(crate) struct JournalArguments {
@@ -27,6 +27,35 @@ pub(crate) struct JournalArguments {
 /// What is done with a journal.
 #[derive(Debug, Subcommand)]
 enum JournalVerb {
+    /// List unfinished copies, and the command that continues each
+    ///
+    /// List the unfinished copies that have a journal: source, destination, how much of them is durable, when they
+    /// began, and the command that continues them. Without PATH these are the copies to devices, and those to files in
+    /// the current folder, whose journals lie beside them.
+    List {
+        /// A folder, a journal, or the destination of a copy
+        #[arg(value_name = "PATH", value_hint = ValueHint::AnyPath)]
+        paths: Vec<OsString>,
+
+        /// Print one JSON document
+        #[arg(long)]
+        json: bool,
+    },
+
+    /// Remove a journal: discard an unfinished copy
+    ///
+    /// Remove the journal of an unfinished copy, which --resume cannot continue any more then. What was copied stays
+    /// as it is. It asks on a terminal; elsewhere --yes is needed. A journal that a running copy uses is refused.
+    Remove {
+        /// The journal, or the destination of its copy
+        #[arg(value_name = "PATH", value_hint = ValueHint::AnyPath, required = true)]
+        paths: Vec<OsString>,
+
+        /// Remove without asking
+        #[arg(long, short = 'y')]
+        yes: bool,
+    },
+
     /// Write a journal as a mapfile of GNU ddrescue
     ///
     /// Write JOURNAL as a mapfile of GNU ddrescue, so that ddrescue can continue the copy: durable data is finished,
@@ -101,6 +130,16 @@ impl ImportArguments {
 /// What `haul journal` was asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum JournalAsked {
+    List {
+        /// Folders, journals and destinations; none: the usual places.
+        paths: Vec<String>,
+        json: bool,
+    },
+    Remove {
+        /// Journals, or destinations of copies.
+        paths: Vec<String>,
+        yes: bool,
+    },
     Export {
         journal: PathBuf,
         /// To be made.
@@ -119,7 +158,11 @@ impl Words for JournalArguments {
     const PAGE: &'static [&'static str] = &[SIZES, STATUS, ENVIRONMENT, FILES, EXAMPLES, SEE_ALSO];
 
     fn into_options(self) -> Result<JournalAsked, Unmeant> {
+        let addresses =
+            |paths: Vec<OsString>| paths.into_iter().map(|path| address("PATH", path)).collect::<Result<_, _>>();
         Ok(match self.verb {
+            JournalVerb::List { paths, json } => JournalAsked::List { paths: addresses(paths)?, json },
+            JournalVerb::Remove { paths, yes } => JournalAsked::Remove { paths: addresses(paths)?, yes },
             JournalVerb::Export { journal, mapfile } => JournalAsked::Export { journal, mapfile },
             JournalVerb::Import(words) => {
                 let (mapfile, options) = words.into_options()?;
@@ -130,8 +173,14 @@ impl Words for JournalArguments {
 
     fn run(asked: &JournalAsked, call: &Call<'_>) -> crate::core::Result<Exit> {
         match asked {
+            JournalAsked::List { paths, json } => super::list_journals(paths, *json, call.out),
+            JournalAsked::Remove { paths, yes } => super::remove_journals(paths, *yes, call.out),
             JournalAsked::Export { journal, mapfile } => super::export_journal(journal, mapfile, call.out),
             JournalAsked::Import { mapfile, options } => super::import_journal(mapfile, options, call.out),
         }
+    }
+
+    fn json_report(asked: &JournalAsked) -> Option<&'static str> {
+        matches!(asked, JournalAsked::List { json: true, .. }).then_some("journals")
     }
 }

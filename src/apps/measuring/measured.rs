@@ -89,7 +89,8 @@ impl<'a> Opened<'a> {
     /// The same to be written to, for about `time`: asks first, and saves the original data of a device. `Err`: a
     /// signal came before anything was measured.
     ///
-    /// # Errors As for [`plan::measure_writing`]; no confirmation; the original data cannot be saved.
+    /// # Errors
+    /// As for [`plan::measure_writing`]; no confirmation; the original data cannot be saved.
     pub(crate) fn to_write(
         asked: Asked<'a>,
         wish: &WriteWish,

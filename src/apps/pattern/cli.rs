@@ -1,5 +1,6 @@
 //! `haul pattern` as clap sees it, and as [`Options`].
 use crate::apps::command::Unmeant;
+use crate::cli::defaults::Defaults;
 use crate::cli::expect;
 use crate::cli::help::{self, ENVIRONMENT, EXIT_STATUS, FILES, SIZES};
 use crate::cli::method::{PaceArguments, ReachArguments};
@@ -204,4 +205,22 @@ pub(crate) struct PatternAsked {
     pub(super) options: Options,
     /// `None`: auto.
     pub(super) run: Option<u64>,
+}
+
+impl PatternAsked {
+    /// The name of its report.
+    pub(super) fn report(&self) -> &'static str {
+        if self.act == PatternAct::Write { "pattern write" } else { "pattern check" }
+    }
+}
+
+impl PatternVerb {
+    /// Takes `defaults` for what is not given.
+    pub(super) fn take_defaults(&mut self, defaults: &Defaults) {
+        let way = match self {
+            PatternVerb::Write(words) => &mut words.way,
+            PatternVerb::Check(words) => &mut words.way,
+        };
+        way.shown.take_defaults(defaults);
+    }
 }

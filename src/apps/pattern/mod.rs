@@ -2,12 +2,12 @@
 mod cli;
 pub mod plan;
 mod survey;
+mod words;
 
-use crate::apps::command::{Call, Unmeant, Words};
+use crate::apps::command::Call;
 use crate::apps::console::Console;
 use crate::apps::exit::Exit;
 use crate::apps::told::{carry_out, show_plan};
-use crate::apps::unbegun::tell_unbegun;
 use crate::core::stages::{Inspector, Pattern};
 use crate::core::{Error, Extent, Kind, PatternAct, PatternUse, Plan, Result, Side};
 use crate::disks::{self, computed, probe};
@@ -16,28 +16,10 @@ use crate::job::{host, journal, undo};
 use crate::plan::{JournalWish, Options, needs_confirmation};
 use crate::report::Out;
 pub(in crate::apps) use cli::PatternArguments;
-use cli::{PatternAsked, PatternVerb};
+use cli::PatternAsked;
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 use survey::survey;
-
-impl Words for PatternArguments {
-    type Options = PatternAsked;
-    const PAGE: &'static [&'static str] = cli::PAGE;
-
-    fn into_options(self) -> std::result::Result<PatternAsked, Unmeant> {
-        let (act, (options, run)) = match self.verb {
-            PatternVerb::Write(words) => (PatternAct::Write, words.into_options()?),
-            PatternVerb::Check(words) => (PatternAct::Check, words.into_options()?),
-        };
-        Ok(PatternAsked { act, options, run })
-    }
-
-    fn run(asked: &PatternAsked, call: &Call<'_>) -> Result<Exit> {
-        let report = if asked.act == PatternAct::Write { "pattern write" } else { "pattern check" };
-        tell_unbegun(pattern(asked, call), report, &asked.options, call.words, call.out)
-    }
-}
 
 /// A copy with the pattern on one side.
 fn pattern(asked: &PatternAsked, call: &Call<'_>) -> Result<Exit> {

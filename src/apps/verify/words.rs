@@ -2,13 +2,14 @@
 use crate::apps::command::{Call, Unmeant, Words};
 use crate::apps::exit::Exit;
 use crate::apps::unbegun::tell_unbegun;
+use crate::cli::defaults::Defaults;
 use crate::cli::help::{self, ENVIRONMENT, FILES, SIZES};
 use crate::cli::method::{PaceArguments, ReachArguments};
 use crate::cli::on_error;
 use crate::cli::shown::ShownArguments;
 use crate::cli::words;
 use crate::cli::words::address;
-use crate::core::OnError;
+use crate::core::{Error, OnError};
 use crate::plan::Options;
 use clap::{Parser, ValueHint};
 use std::ffi::OsString;
@@ -118,6 +119,15 @@ impl Words for VerifyArguments {
             dry_run: self.dry_run,
             ..self.shown.options()
         })
+    }
+
+    fn with_defaults(mut self, defaults: &Defaults) -> Self {
+        self.shown.take_defaults(defaults);
+        self
+    }
+
+    fn refuse(options: &Options, call: &Call<'_>, error: Error) -> crate::core::Result<Exit> {
+        tell_unbegun(Err(error), "verify", options, call.words, call.out)
     }
 
     fn run(options: &Options, call: &Call<'_>) -> crate::core::Result<Exit> {

@@ -16,7 +16,8 @@ const SYSFS_SECTOR_BYTES: u64 = 512;
 /// Fills in what concerns the I/O on the block device `path`. A device that may not be read is no error here: sysfs
 /// says enough of a dest, and for a source the open says it.
 ///
-/// # Errors The error of `statx(2)`, `open(2)` or the ioctls: ENOMEDIUM, ENXIO.
+/// # Errors
+/// The error of `statx(2)`, `open(2)` or the ioctls: ENOMEDIUM, ENXIO.
 pub fn probe(path: &Path, facts: &mut Facts) -> io::Result<()> {
     let stat = rustix::fs::statx(CWD, path, AtFlags::empty(), StatxFlags::BASIC_STATS)?;
     let (major, minor) = (stat.stx_rdev_major, stat.stx_rdev_minor);

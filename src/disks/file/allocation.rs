@@ -17,7 +17,8 @@ pub(super) fn fallocate(fd: BorrowedFd<'_>, mode: FallocateFlags, extent: Extent
 /// Allocates `extent`, which is not empty, and makes the file end no earlier than it. File systems that cannot are
 /// left to the writes. The size comes last: whoever else writes to this file finds it as it was where there is no room.
 ///
-/// # Errors ENOSPC where there is no room. What was allocated until then is given back.
+/// # Errors
+/// ENOSPC where there is no room. What was allocated until then is given back.
 pub(super) fn allocate(fd: BorrowedFd<'_>, extent: Extent) -> rustix::io::Result<()> {
     let size_before = size(fd)?;
     for mode in [FallocateFlags::KEEP_SIZE, FallocateFlags::empty()] {

@@ -11,7 +11,8 @@ use std::os::fd::BorrowedFd;
 /// Beyond the file's present end everything counts as data: a file that shrank must be noticed by a read that ends
 /// early, not be copied as zeros.
 ///
-/// # Errors The error of `lseek(2)`, except that it knows nothing of holes: then all is data.
+/// # Errors
+/// The error of `lseek(2)`, except that it knows nothing of holes: then all is data.
 pub(super) fn run_at(fd: BorrowedFd<'_>, within: Extent) -> io::Result<Run> {
     let data_to = |end: u64| Run { extent: Extent::new(within.offset, end - within.offset), kind: RunKind::Data };
     let zero_to = |end: u64| Run { extent: Extent::new(within.offset, end - within.offset), kind: RunKind::Zero };

@@ -16,7 +16,8 @@ pub(super) struct MadeName {
 impl MadeName {
     /// The name of `file`, which was just made at `path`.
     ///
-    /// # Errors The error of `fstat(2)`.
+    /// # Errors
+    /// The error of `fstat(2)`.
     pub(super) fn of(path: &Path, file: impl AsFd) -> io::Result<Self> {
         let stat = rustix::fs::fstat(file)?;
         Ok(MadeName { path: path.to_owned(), inode: (stat.st_dev, stat.st_ino) })

@@ -15,7 +15,8 @@ const CAREFUL: DirectAlignment = DirectAlignment { memory_bytes: 4096, offset_by
 /// Fills in what concerns the I/O on the existing regular file `path`. A file that may not be read is no error here:
 /// `stat` says enough of a dest, and for a source the open says it.
 ///
-/// # Errors The error of `statx(2)` or `open(2)`.
+/// # Errors
+/// The error of `statx(2)` or `open(2)`.
 pub fn probe(path: &Path, facts: &mut Facts) -> io::Result<()> {
     let stat = rustix::fs::statx(CWD, path, AtFlags::empty(), StatxFlags::BASIC_STATS)?;
     facts.size = Some(stat.stx_size);
@@ -51,7 +52,8 @@ pub fn probe_least_read(path: &Path, facts: &mut Facts) {
 /// there that is gone again at once. Where the file system has none (O_TMPFILE), direct I/O and dontcache count as
 /// impossible.
 ///
-/// # Errors The error of `statx(2)` about the directory.
+/// # Errors
+/// The error of `statx(2)` about the directory.
 pub fn probe_new(parent: &Path, facts: &mut Facts) -> io::Result<()> {
     let stat = rustix::fs::statx(CWD, parent, AtFlags::empty(), StatxFlags::BASIC_STATS)?;
     facts.size = Some(0);

@@ -52,7 +52,8 @@ impl Drive for Node {
 
 /// Asks who it is.
 ///
-/// # Errors The kernel's error; a [`DeviceError`] of Unsupported for what is no namespace of plain reads and writes.
+/// # Errors
+/// The kernel's error; a [`DeviceError`] of Unsupported for what is no namespace of plain reads and writes.
 pub(super) fn identify(drive: &dyn Drive, nsid: u32) -> io::Result<(Controller, Namespace)> {
     let controller = namespace::controller(&*answer(drive, nsid, Structure::Controller)?);
     let Some(found) = namespace::namespace(&*answer(drive, nsid, Structure::Namespace)?) else {

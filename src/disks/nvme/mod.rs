@@ -43,7 +43,8 @@ const MEMORY_ALIGN_BYTES: u32 = 4;
 
 /// Asks the drive what it is, and makes `facts` those of the way through its node. Changes nothing on it.
 ///
-/// # Errors The error of opening the node; a [`crate::core::DeviceError`] for what is no namespace of plain reads and
+/// # Errors
+/// The error of opening the node; a [`crate::core::DeviceError`] for what is no namespace of plain reads and
 /// writes.
 pub(super) fn probe(node: &Passthrough, facts: &mut Facts) -> io::Result<()> {
     let drive = Node::new(open_node(node, OFlags::RDONLY)?, CommandWishes::default().timeout);

@@ -77,7 +77,8 @@ impl Stream {
 
     /// Returns when everything written so far survives a power loss; for a redirected file.
     ///
-    /// # Errors The error of `fdatasync(2)`.
+    /// # Errors
+    /// The error of `fdatasync(2)`.
     pub(super) fn make_durable(&self) -> io::Result<()> {
         Ok(retry_on_intr(|| rustix::fs::fdatasync(&self.fd))?)
     }
@@ -115,7 +116,8 @@ impl Stream {
 
     /// Writes as much as there is room for, at least one byte.
     ///
-    /// # Errors ECANCELED after [`Stream::cancel`], EPIPE when the reader has closed it.
+    /// # Errors
+    /// ECANCELED after [`Stream::cancel`], EPIPE when the reader has closed it.
     pub(super) fn write(&self, bytes: &[u8]) -> io::Result<usize> {
         self.until_done(PollFlags::OUT, || match self.manner {
             Manner::Nonblocking => Ok(rustix::io::write(&self.fd, bytes)?),

@@ -107,14 +107,16 @@ pub fn readable(dest: &str) -> Result<()> {
 
 /// Finds out about a source.
 ///
-/// # Errors Usage for a directory or a character device without bytes, Open for what does not exist or may not be read.
+/// # Errors
+/// Usage for a directory or a character device without bytes, Open for what does not exist or may not be read.
 pub fn source(address: &str) -> Result<Facts> {
     look(address, Side::Source, &Snapshot::take(), false)
 }
 
 /// Finds out about a dest; a file may not be there yet.
 ///
-/// # Errors Usage as for [`source`], Refused for a missing device, Open where the directory of a new file does not
+/// # Errors
+/// Usage as for [`source`], Refused for a missing device, Open where the directory of a new file does not
 /// exist.
 pub fn dest(address: &str) -> Result<Facts> {
     look(address, Side::Dest, &Snapshot::take(), false)
@@ -229,6 +231,8 @@ fn of_device(place: &Place, side: Side, snapshot: &Snapshot, facts: &mut Facts) 
         facts.memory = ground::memory(snapshot, &facts.ground, None);
         facts.in_use = in_use::of_device(snapshot, &device);
         facts.passthrough = facts.passthrough.take().or_else(|| passthrough::of_device(snapshot, &device));
+        // After it was opened: that may be when the kernel notices another medium.
+        facts.disk_sequence = device.sequence();
     }
     let claimable = !matches!(place.id, Some(FileId::Node(_)));
     if side == Side::Dest && claimable && facts.in_use.is_empty() && claimed_by_others(path) {

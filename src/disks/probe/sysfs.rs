@@ -121,6 +121,12 @@ impl Device {
         number::<u64>(&self.dir, "size").unwrap_or(0).saturating_mul(SECTOR_BYTES)
     }
 
+    /// The sequence number of the disk, or of the disk of a partition; `None` before Linux 5.15.
+    pub(super) fn sequence(&self) -> Option<u64> {
+        let dir = self.disk().map_or_else(|| self.dir.clone(), |disk| disk.dir);
+        number(&dir, "diskseq")
+    }
+
     /// It or its disk is set read-only.
     pub(super) fn read_only(&self) -> bool {
         let flag = |dir: &Path| number::<u32>(dir, "ro").is_some_and(|flag| flag != 0);

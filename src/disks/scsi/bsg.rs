@@ -145,7 +145,8 @@ impl Bsg {
     /// What a completion says; `None`: nothing has happened, and another way is worth a try. A command that may go well
     /// another time is given again by a call, which has the patience for it: the ring continues meanwhile.
     ///
-    /// # Errors The kernel's error, or a [`crate::core::DeviceError`] of the disk.
+    /// # Errors
+    /// The kernel's error, or a [`crate::core::DeviceError`] of the disk.
     pub(super) fn decode(
         &self,
         node: &Node,

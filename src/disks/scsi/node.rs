@@ -151,7 +151,8 @@ impl Node {
 
     /// Carries a command out, as often as it takes. Returns the bytes moved, whole blocks where `place` has any.
     ///
-    /// # Errors The kernel's error; a [`DeviceError`] for the error of the disk or its transport.
+    /// # Errors
+    /// The kernel's error; a [`DeviceError`] for the error of the disk or its transport.
     pub(super) fn carry_out(&self, cdb: &Cdb, data: Data<'_>, place: Place) -> io::Result<u32> {
         self.carry_out_by(How::Copied, cdb, data, place)
     }

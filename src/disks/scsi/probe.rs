@@ -40,7 +40,8 @@ pub(super) const WRITE_SAME_BLOCKS: u64 = 0xffff;
 
 /// Makes `facts` those of the way through `node`. Sends commands that read only.
 ///
-/// # Errors The kernel's error; a [`DeviceError`] for what is no disk, or has changed.
+/// # Errors
+/// The kernel's error; a [`DeviceError`] for what is no disk, or has changed.
 pub(in crate::disks) fn probe(node: &Passthrough, facts: &mut Facts) -> io::Result<()> {
     let open = Node::open(&node.node, Purpose::Reading, CommandWishes::default())?;
     if open.number()? != node.number {

@@ -51,7 +51,8 @@ impl Survey {
     /// Asks the disk. Nothing on it changes. Behind a USB bridge, which may lose its mind over what it does not know,
     /// only what every disk has been asked for since the first ones.
     ///
-    /// # Errors The kernel's error; a [`DeviceError`] for what is no disk, has no medium, or has bytes beside its
+    /// # Errors
+    /// The kernel's error; a [`DeviceError`] for what is no disk, has no medium, or has bytes beside its
     /// blocks that a copy would lose.
     pub(super) fn take(node: &Node, facts: &Facts) -> io::Result<Survey> {
         let careful = facts.identity.transport.as_deref() == Some("usb");

@@ -3,10 +3,11 @@ use crate::core::Request;
 use std::collections::VecDeque;
 
 /// Lets so many blocks at most be with the device at once, in the order of their tickets. How many may change at any
-/// time; a lower number holds once enough of those that are there have come back. A head that serves one stream of
-/// large requests needs one to work on and one to continue with. More only give whatever lies between (schedulers,
-/// bridges, servers with threads) the chance to mix up neighbours, and each mixed-up pair costs the head a turn.
-/// Without it, all blocks are with the slower side in the end, and come and go in clumps.
+/// time; a lower number holds once enough of the blocks in flight have completed.
+///
+/// A head that serves one stream of large requests needs one to work on and one to continue with. More only give
+/// whatever lies between (schedulers, bridges, servers with threads) the chance to reorder neighbours, and each such
+/// pair costs the head a revolution. Without it, all blocks are with the slower side in the end, and come in clumps.
 pub struct MaxInFlight {
     most: usize,
     is_open: bool,

@@ -37,7 +37,8 @@ const TOGETHER: Duration = Duration::from_micros(150);
 impl<F: Form> RingQueue<F> {
     /// A ring for `depth` blocks between these sides.
     ///
-    /// # Errors The kernel's error to setting up a ring.
+    /// # Errors
+    /// The kernel's error to setting up a ring.
     pub fn open(ends: [Option<Arc<dyn Endpoint>>; 2], depth: u32, arena: &Arena) -> io::Result<Self> {
         let fd = |end: &Option<Arc<dyn Endpoint>>| {
             end.as_ref().and_then(|end| end.on_ring()).map_or(-1, |on_ring| on_ring.fd().as_raw_fd())

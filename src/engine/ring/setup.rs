@@ -77,7 +77,8 @@ impl<F: Form> Ring<F> {
     /// A ring for `depth` requests towards the files `fds` (-1: none), which become fixed files 0, 1, …. The arena is
     /// registered where the limit of locked memory allows it.
     ///
-    /// # Errors The kernel's error to setting up a ring.
+    /// # Errors
+    /// The kernel's error to setting up a ring.
     pub fn open(depth: u32, fds: &[RawFd], arena: &Arena) -> io::Result<Ring<F>> {
         let (uring, name) = build::<F>(depth.next_power_of_two().max(8))?;
         let detail = std::iter::once(name).chain(F::DETAIL).collect();

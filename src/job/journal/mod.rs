@@ -2,10 +2,13 @@
 mod about;
 mod exchange;
 mod fits;
+mod folders;
 mod foreign;
 mod journal_writer;
+mod pending;
 mod place;
 mod ranges;
+mod remove;
 mod stale;
 mod waiting;
 
@@ -17,8 +20,11 @@ use crate::ledger::journal::{Head, Journal};
 use crate::ledger::{FaultKind, SideIdentity};
 use crate::plan::{JournalWish, Options};
 pub(crate) use exchange::{Exported, Imported, export, import};
+pub(crate) use folders::{all as folders_of_devices, keep_in};
 use journal_writer::JournalWriter;
+pub(crate) use pending::{PendingCopies, find_all};
 pub(crate) use place::{are_there, of as place_of, of_device, of_kin, prepare, start_on_disk};
+pub(crate) use remove::Removal;
 pub(crate) use stale::Stale;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

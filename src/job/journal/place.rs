@@ -1,4 +1,5 @@
 //! Where the journal of a copy is: the same place for the same dest, whatever it is copied from.
+use super::folders;
 use crate::core::{EndpointKind, Facts, FileId};
 use crate::ledger::Fault;
 use crate::ledger::journal::Journal;
@@ -31,30 +32,37 @@ pub(crate) fn of(dest: &Facts) -> Option<PathBuf> {
 /// A record file of this kind about a device, in the folder where programs keep their state. `None`: there is no such
 /// folder.
 pub(crate) fn of_device(device: &Facts, kind: &str) -> Option<PathBuf> {
-    Some(state_folder()?.join("haul").join(format!("{}.{kind}", device_name(device))))
+    folders::place_of(&format!("{}.{kind}", device_name(device)))
 }
 
 /// Every place where there may be a journal about bytes of `dest`: its own; of a disk those of its partitions, and of a
 /// partition that of its disk.
 pub(super) fn about(dest: &Facts) -> Vec<PathBuf> {
-    of(dest).into_iter().chain(of_kin(dest, "journal")).collect()
+    let own = of(dest);
+    // The folder may have been another one when an earlier copy began.
+    let name = own.as_ref().filter(|_| dest.kind == EndpointKind::Block).and_then(|own| own.file_name());
+    let elsewhere = name.map(|name| folders::all().into_iter().map(|folder| folder.join(name)).collect());
+    let elsewhere: Vec<PathBuf> = elsewhere.unwrap_or_default();
+    let others = elsewhere.into_iter().filter(|place| Some(place) != own.as_ref());
+    own.iter().cloned().chain(others).chain(of_kin(dest, "journal")).collect()
 }
 
 /// Record files of this kind about devices that share bytes with this one: of a disk those of its partitions, of a
 /// partition that of its disk. The latter may not be there.
 pub(crate) fn of_kin(device: &Facts, kind: &str) -> Vec<PathBuf> {
-    let own = of_device(device, kind).filter(|_| device.kind == EndpointKind::Block);
-    let Some(own) = own else { return Vec::new() };
+    if device.kind != EndpointKind::Block {
+        return Vec::new();
+    }
     let (name, start) = named(device);
     if start.is_some() {
-        return vec![own.with_file_name(format!("{name}.{kind}"))];
+        return folders::all().into_iter().map(|folder| folder.join(format!("{name}.{kind}"))).collect();
     }
     let of_partition = |file: &str| {
         let number = file.strip_prefix(&name)?.strip_prefix('+')?.strip_suffix(kind)?.strip_suffix('.')?;
         number.parse::<u64>().ok()
     };
-    let all = own.parent().and_then(|folder| folder.read_dir().ok()).into_iter().flatten().flatten();
-    all.filter(|file| file.file_name().to_str().and_then(of_partition).is_some()).map(|it| it.path()).collect()
+    let is_kin = |path: &PathBuf| path.file_name().and_then(OsStr::to_str).and_then(of_partition).is_some();
+    folders::files().filter(is_kin).collect()
 }
 
 /// First byte of a partition, or of what else lies on a part of a disk; 0 of a disk.
@@ -68,21 +76,16 @@ pub(super) fn may_be_about(path: &Path) -> bool {
     if facts.is_file() {
         return beside(path).is_some_and(|place| place.exists());
     }
-    facts.file_type().is_block_device() && record_files_of_devices().next().is_some()
+    facts.file_type().is_block_device() && folders::files().next().is_some()
 }
 
 /// Whether there is any record file of this kind about a device.
 pub(crate) fn are_there(kind: &str) -> bool {
-    record_files_of_devices().any(|record_file| record_file.extension().is_some_and(|found| found == kind))
-}
-
-fn record_files_of_devices() -> impl Iterator<Item = PathBuf> {
-    let folder = state_folder().and_then(|folder| folder.join("haul").read_dir().ok());
-    folder.into_iter().flatten().flatten().map(|file| file.path())
+    folders::files().any(|record_file| record_file.extension().is_some_and(|found| found == kind))
 }
 
 /// The place of the journal of a file. Where the name would be too long, its beginning and a digest of it stand for it.
-fn beside(path: &Path) -> Option<PathBuf> {
+pub(super) fn beside(path: &Path) -> Option<PathBuf> {
     let file = path.file_name()?;
     let mut name = OsString::from(".");
     if file.len() + ".".len() + ENDING.len() <= NAME_BYTES_MAX {
@@ -99,6 +102,23 @@ fn beside(path: &Path) -> Option<PathBuf> {
     Some(path.with_file_name(name))
 }
 
+/// The journals that lie beside the files in `folder`.
+pub(super) fn beside_files_in(folder: &Path) -> Vec<PathBuf> {
+    let files = folder.read_dir().into_iter().flatten().flatten().map(|file| file.path());
+    let is_journal = |path: &PathBuf| {
+        let name = path.file_name().map(OsStr::as_bytes).unwrap_or_default();
+        name.starts_with(b".") && name.ends_with(ENDING.as_bytes())
+    };
+    let mut found: Vec<PathBuf> = files.filter(is_journal).collect();
+    found.sort();
+    found
+}
+
+/// Whether record files about devices lie where this path is.
+pub(super) fn is_of_devices(path: &Path) -> bool {
+    folders::all().iter().any(|folder| path.parent() == Some(folder))
+}
+
 /// At most `most` bytes of `name`, and no half of a UTF-8 character at their end.
 fn beginning(name: &[u8], most: usize) -> &[u8] {
     let is_inside = |&byte: &u8| byte & 0b1100_0000 == 0b1000_0000;
@@ -108,12 +128,6 @@ fn beginning(name: &[u8], most: usize) -> &[u8] {
         end -= 1;
     }
     &name[..end]
-}
-
-/// `$XDG_STATE_HOME`, else `~/.local/state`, as the XDG base directory specification has it.
-fn state_folder() -> Option<PathBuf> {
-    let folder = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
-    folder("XDG_STATE_HOME").or_else(|| Some(folder("HOME")?.join(".local/state")))
 }
 
 /// Who the device is, in a word that can be the name of a file. A disk keeps it under another node; a partition has the

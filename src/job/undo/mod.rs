@@ -31,7 +31,8 @@ pub(crate) fn place(device: &Facts) -> Result<PathBuf> {
 
 /// Puts back what an earlier run left on the device, if any did.
 ///
-/// # Errors Another process wrote there, or is measuring now; the journal is damaged; the device or the file system
+/// # Errors
+/// Another process wrote there, or is measuring now; the journal is damaged; the device or the file system
 /// fails.
 pub(crate) fn put_back_earlier(device: &Facts) -> Result<Option<PutBack>> {
     let Some(path) = of(device) else { return Ok(None) };

@@ -38,7 +38,8 @@ pub(crate) struct NotPutBack {
 /// program and stays; then so does what cannot be read, for its origin is unknown. A place that fails keeps no other
 /// from being put back.
 ///
-/// # Errors Refused where there are sectors that another program wrote; else what the device, or the file system of the
+/// # Errors
+/// Refused where there are sectors that another program wrote; else what the device, or the file system of the
 /// journal, said first. The journal stays then.
 pub(crate) fn put_back(undo: Undo, end: &Arc<dyn Endpoint>) -> std::result::Result<PutBack, Box<NotPutBack>> {
     let kept = || undo.kept().iter().map(|kept| kept.extent);

@@ -1,13 +1,14 @@
 //! The journal's file.
-use super::reading::{Torn, read};
+use super::reading::{Reading, Torn, read};
 use super::record::{Ended, Record};
 use super::{Head, State};
 use crate::core::{Extent, ExtentSet};
-use crate::files::{FileError, NewFile, Place, Visibility};
+use crate::files::{FileError, NewFile, Place, Visibility, open_to_read};
 use crate::ledger::first_line::FirstLine;
 use crate::ledger::record_file::{self, free_place, open_own};
 use crate::ledger::seal::Seal;
 use crate::ledger::{Fault, FaultKind, RecordFile};
+use rustix::fs::{FlockOperation, flock};
 use std::fs::File;
 use std::io::{self, BufReader};
 use std::os::unix::fs::FileExt;
@@ -36,7 +37,8 @@ impl Journal {
     /// Begins a journal at `path`, where nothing may be. It has its name only once its first line is durable, so that
     /// no crash leaves half of one.
     ///
-    /// # Errors Something already exists, another process is just making it, or the file system fails.
+    /// # Errors
+    /// Something already exists, another process is just making it, or the file system fails.
     pub fn create(path: &Path, head: Head) -> Result<Self, Fault> {
         let place = free_place(RecordFile::Journal, path)?;
         let (journal, new) = Journal::begin(&place, head, State::default(), None)?;
@@ -47,7 +49,8 @@ impl Journal {
     /// Opens the journal at `path` to continue it, and cuts off what a crash left of its last line. `None`: there is
     /// none.
     ///
-    /// # Errors It is in use by another process, no journal, perhaps another user's, of a newer haul, damaged, or
+    /// # Errors
+    /// It is in use by another process, no journal, perhaps another user's, of a newer haul, damaged, or
     /// cannot be written to.
     pub fn open(path: &Path) -> Result<Option<(Self, Option<Torn>)>, Fault> {
         let Some((place, file)) = open_own(RecordFile::Journal, path)? else { return Ok(None) };
@@ -69,6 +72,25 @@ impl Journal {
             spoiled: false,
         };
         Ok(Some((journal, reading.torn)))
+    }
+
+    /// What the journal at `path` says; it is neither locked nor changed.
+    ///
+    /// # Errors
+    /// It cannot be read, is no journal, of a newer haul, or damaged.
+    pub fn look(path: &Path) -> Result<Reading, Fault> {
+        read(BufReader::new(open_to_read(path).map_err(file_fault)?))
+    }
+
+    /// Removes the journal at `path`, of which no copy can be continued.
+    ///
+    /// # Errors
+    /// Another process is using it; the file system fails.
+    pub fn remove_damaged(path: &Path) -> Result<(), Fault> {
+        match open_own(RecordFile::Journal, path)? {
+            Some((place, file)) => place.remove(&file).map_err(file_fault),
+            None => Ok(()),
+        }
     }
 
     /// Which copy it is about.
@@ -200,6 +222,17 @@ impl Journal {
         let (place, len_bytes) = (place.clone(), text.len() as u64);
         Ok((Journal { place, file, head, state, ended, seal, len_bytes, compact_bytes: 0, spoiled: false }, new))
     }
+}
+
+/// Whether a process has this journal open to write to it. The look is a lock of its own, for a moment, which
+/// [`Journal::open`] waits for.
+pub fn is_in_use(journal: &File) -> bool {
+    let locked = flock(journal, FlockOperation::NonBlockingLockShared);
+    if locked.is_ok() {
+        // The descriptor may be kept open; it is not to keep the lock.
+        let _ = flock(journal, FlockOperation::Unlock);
+    }
+    locked == Err(rustix::io::Errno::WOULDBLOCK)
 }
 
 fn file_fault(error: FileError) -> Fault {

@@ -13,7 +13,7 @@ mod state;
 #[cfg(test)]
 mod tests;
 
-pub use file::Journal;
+pub use file::{Journal, is_in_use};
 pub use head::{Head, Now, Sample, sample_places};
 pub use reading::read;
 pub use record::Ended;

@@ -37,7 +37,8 @@ pub struct UndoMaking {
 impl UndoMaking {
     /// Begins one that is to be at `path`, where none may be.
     ///
-    /// # Errors One already exists, another process is making it, or the file system fails.
+    /// # Errors
+    /// One already exists, another process is making it, or the file system fails.
     pub fn begin(path: &Path, head: Head) -> Result<Self, Fault> {
         let place = free_place(RecordFile::Undo, path)?;
         let new = NewFile::begin(&place).map_err(file_fault)?;
@@ -111,7 +112,8 @@ pub struct Undo {
 impl Undo {
     /// Opens the one at `path`; `None`: there is none.
     ///
-    /// # Errors In use by another process, not a haul file, of a newer haul, or damaged.
+    /// # Errors
+    /// In use by another process, not a haul file, of a newer haul, or damaged.
     pub fn open(path: &Path) -> Result<Option<Self>, Fault> {
         let Some((place, file)) = open_own(RecordFile::Undo, path)? else { return Ok(None) };
         let mut lines = Lines::new(RecordFile::Undo, BufReader::new((&file).take(DATA_BYTES)));

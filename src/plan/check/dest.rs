@@ -54,6 +54,7 @@ fn no_file_among_devices(dest: &Facts) -> Result<()> {
 fn expected(dest: &Facts, expectation: &Expectation) -> Result<()> {
     let identity = &dest.identity;
     let (key, wanted, found) = match expectation {
+        Expectation::Sequence(sequence) => return same_disk(dest, *sequence),
         Expectation::Serial(serial) => ("serial", serial.clone(), identity.serial.clone()),
         Expectation::Model(model) => ("model", model.clone(), identity.model.clone()),
         Expectation::Wwn(wwn) => ("wwn", wwn.clone(), identity.wwn.clone()),
@@ -68,6 +69,16 @@ fn expected(dest: &Facts, expectation: &Expectation) -> Result<()> {
     Err(Error::new(Kind::Refused, what)
         .on(Side::Dest)
         .advise("Nothing was written. 'haul list' shows the available devices."))
+}
+
+/// The disk that was chosen by its name still has it.
+fn same_disk(dest: &Facts, sequence: u64) -> Result<()> {
+    if dest.disk_sequence.is_none_or(|now| now == sequence) {
+        return Ok(());
+    }
+    let what =
+        format!("{} is not the disk that was chosen: another disk or medium has its name now", named(Side::Dest, dest));
+    Err(Error::new(Kind::Refused, what).on(Side::Dest).advise("Nothing was written. Run it again and choose again."))
 }
 
 /// The refusal that names each user, and what ends that use.

@@ -39,7 +39,7 @@ fn no_node(asked: &PlanInput, side: Side) -> Error {
         EndpointKind::Block => format!("--passthrough: {} has no passthrough node", named(side, facts)),
         kind => format!("--passthrough: {} is a {}, which does not support it", named(side, facts), kind.name()),
     };
-    let advice = "SCSI, SATA, USB and NVMe disks have a passthrough node, which 'haul list --json' shows; SCSI \
-        needs the kernel module sg (modprobe sg). Otherwise omit --passthrough.";
+    let advice = "SCSI, SATA, USB and NVMe disks have a passthrough node, which 'haul list --json' shows; SCSI needs \
+        the kernel module sg (modprobe sg). Otherwise omit --passthrough.";
     Error::new(Kind::Unsupported, what).on(side).advise(advice)
 }

@@ -8,7 +8,8 @@ use crate::plan::{Delta, JournalWish};
 
 /// Chooses whether a journal is kept: always where that makes sense, unless it was forbidden.
 ///
-/// # Errors Usage where one was asked for, or is to be continued, and there can be none.
+/// # Errors
+/// Usage where one was asked for, or is to be continued, and there can be none.
 pub(crate) fn journal(
     asked: &PlanInput,
     range: &Range,

@@ -1,3 +1,4 @@
+use super::pending::pending;
 use super::{SCHEMA, object};
 use crate::core::{Device, DevicePartition, InUse, SavedPace, SchedulerAdvice, ScsiDevice, WaitingUndo};
 use serde::Serialize;
@@ -46,6 +47,7 @@ fn device(device: &Device) -> impl Serialize {
         scheduler_advised: device.queue_policy.advice(device.rotational).map(SchedulerAdvice::scheduler),
         read_ahead_bytes: device.queue_policy.read_ahead_bytes,
         removable: device.removable,
+        hotplug: device.hotplug,
         read_only: device.read_only,
         logical_block_bytes: Some(device.logical_block_bytes).filter(|&bytes| bytes > 0),
         physical_block_bytes: Some(device.physical_block_bytes).filter(|&bytes| bytes > 0),
@@ -57,6 +59,7 @@ fn device(device: &Device) -> impl Serialize {
         tuned: device.saved.as_ref().map(tuned),
         tuned_write: device.saved_write.as_ref().map(tuned),
         undo: device.undo.as_ref().map(undo),
+        pending_copy: device.pending.as_ref().map(pending),
         partitions: device.partitions.iter().map(partition).collect::<Vec<_>>(),
     }
 }
@@ -79,6 +82,7 @@ fn partition(part: &DevicePartition) -> impl Serialize {
         content: &partition.content,
         uses: part.uses.iter().map(of_use).collect::<Vec<_>>(),
         undo: part.undo.as_ref().map(undo),
+        pending_copy: part.pending.as_ref().map(pending),
     }
 }
 

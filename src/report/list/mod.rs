@@ -1,12 +1,16 @@
 //! The devices of the machine for people: a paragraph for each, with its partitions beneath as a tree.
+mod by_column;
 mod uses;
 
 use super::columns::{columns, pad, whole, wrap};
+use super::pending;
 use super::printable::printable;
 use super::style::{CARE, DANGER, STRONG, paint};
 use super::text::queue;
 use super::units;
-use crate::core::{Device, DevicePartition, InUse, SavedPace, ScsiDevice, WaitingUndo};
+use crate::core::{Device, DevicePartition, InUse, PendingCopy, SavedPace, ScsiDevice, WaitingUndo};
+pub(crate) use by_column::contents;
+pub use by_column::{COLUMNS, Column, table};
 use std::path::Path;
 use uses::{of_disk, of_partition};
 
@@ -63,7 +67,8 @@ impl Layout {
         let stem = if device.partitions.is_empty() { " " } else { "│" };
         let undone = not_back(device.undo.as_ref(), &device.path);
         let queue = queue::policy(&device.queue_policy).unwrap_or_default();
-        let paragraphs = [who(device), queue, state(device), undone, made_of(device), tuned(device)];
+        let copied = unfinished(device.pending.as_ref());
+        let paragraphs = [who(device), queue, state(device), undone, copied, made_of(device), tuned(device)];
         let mut lines = self.beside(&start, &paragraphs, stem);
         // Names by id are long, and worth nothing when they are broken: they get the whole line.
         let aliases = aliases(device);
@@ -85,7 +90,8 @@ impl Layout {
         let start = format!("{start}  {}", pad(&place(part), self.places));
         let content = content(part.partition.content.as_deref(), device.readable);
         let words: Vec<String> = [content].into_iter().chain(of_partition(part)).collect();
-        self.beside(&start, &[words.join(", "), not_back(part.undo.as_ref(), &part.path)], stem)
+        let undone = not_back(part.undo.as_ref(), &part.path);
+        self.beside(&start, &[words.join(", "), undone, unfinished(part.pending.as_ref())], stem)
     }
 
     fn start(&self, name: &str, size: &str) -> String {
@@ -177,6 +183,10 @@ fn not_back(undo: Option<&WaitingUndo>, device: &Path) -> String {
     let command = whole(&format!("haul tune --restore {}", printable(&device.to_string_lossy())));
     let state = paint(DANGER, "DATA MODIFIED");
     format!("{}: a write measurement was interrupted; {command} restores {} from {file}", whole(&state), whole(&size))
+}
+
+fn unfinished(copy: Option<&PendingCopy>) -> String {
+    copy.map(pending::at_disk).unwrap_or_default()
 }
 
 /// What `haul tune --save` found for it.

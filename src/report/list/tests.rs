@@ -137,3 +137,50 @@ fn scheduler_and_read_ahead_are_told() {
     let text = flowing(&bare(&[device], 80).replace('│', ""));
     assert!(text.contains("scheduler mq-deadline, read-ahead 128 KiB"), "{text}");
 }
+
+#[test]
+fn each_device_has_a_line_of_its_own() {
+    let text = table(&examples::devices(), &Column::usual(), Some(100));
+    insta::assert_snapshot!(text, @r#"
+    NAME          SIZE  MODEL                 SERIAL          CONTENT               USE
+    nvme0n1  931.5 GiB  Samsung SSD 980 PRO…  S5GXNX0T123456  GPT: vfat "EFI", LU…  system disk; mounte…
+    sdb      no medium  Generic SD/MMC        -               -                     -
+    dm-0     922.8 GiB  root_crypt            -               ext4 "root"           system disk; mounte…
+    loop0     64.0 MiB  -                     -               MBR: vfat "CAMERA"    -
+    "#);
+    let narrow = table(&examples::devices(), &Column::usual(), Some(60));
+    assert!(narrow.lines().all(|line| columns(line) <= 60), "{narrow}");
+}
+
+#[test]
+fn what_has_to_be_known_first_stands_first_among_uses() {
+    let mut device = examples::devices()[0].clone();
+    device.partitions[1].undo = Some(WaitingUndo { path: "/x.undo".into(), kept_bytes: None });
+    device.partitions[0].pending = Some(PendingCopy { len_bytes: Some(8), durable_bytes: 7, ..PendingCopy::default() });
+    let text = table(&[device], &[Column::named("use").unwrap()], None);
+    let wanted = "DATA MODIFIED: see haul list --all; unfinished copy, 87 % durable; system disk; mounted at ";
+    assert!(text.contains(wanted), "{text}");
+}
+
+#[test]
+fn every_column_has_a_name_of_its_own_and_a_cell_for_every_device() {
+    for column in COLUMNS {
+        assert!(std::ptr::eq(Column::named(&column.name.to_lowercase()).unwrap(), column), "{}", column.name);
+        let text = table(&examples::devices(), &[column], None);
+        assert_eq!(text.lines().count(), examples::devices().len() + 1, "{text}");
+    }
+    assert!(Column::named("colour").is_none());
+}
+
+#[test]
+fn an_unfinished_copy_stands_at_its_disk_with_the_command_that_continues_it() {
+    let mut device = examples::devices()[1].clone();
+    let mut copy = PendingCopy { in_usual_place: true, dest_now: Some("/dev/sdb".into()), ..PendingCopy::default() };
+    copy.source.path = "/srv/image".to_owned();
+    device.pending = Some(copy.clone());
+    let text = flowing(&bare(std::slice::from_ref(&device), 80));
+    let wanted = "UNFINISHED COPY from /srv/image: 0 bytes; haul copy --resume /srv/image /dev/sdb continues it";
+    assert!(text.contains(wanted), "{text}");
+    device.pending = Some(PendingCopy { running: true, ..copy });
+    assert!(flowing(&bare(&[device], 80)).contains("being copied to from /srv/image"));
+}

@@ -17,6 +17,32 @@ pub(super) fn of_disk(device: &Device) -> Vec<String> {
     told(&device.name, device.uses.iter().filter(|used| !by_partition(used)))
 }
 
+/// Uses of a device and of all its partitions, in few words.
+pub(super) fn in_short(device: &Device) -> Vec<String> {
+    let mut words = Vec::new();
+    let mut mounts: Vec<&Path> = Vec::new();
+    let mut say = |clause: String| {
+        if !words.contains(&clause) {
+            words.push(clause);
+        }
+    };
+    for used in &device.uses {
+        match used {
+            InUse::System { .. } => say("system disk".to_owned()),
+            InUse::Mounted { at, .. } if !mounts.contains(&at.as_path()) => mounts.push(at),
+            InUse::Mounted { .. } => {}
+            InUse::Swap { .. } => say("swap".to_owned()),
+            InUse::Held { by, .. } => say(format!("held by {by}")),
+            InUse::Exclusive => say("in use by another program".to_owned()),
+        }
+    }
+    if !mounts.is_empty() {
+        let place = usize::from(words.first().is_some_and(|first| first == "system disk"));
+        words.insert(place, format!("mounted at {}", list(&mounts)).replace('\u{a0}', " "));
+    }
+    words
+}
+
 fn told<'a>(name: &str, uses: impl Iterator<Item = &'a InUse>) -> Vec<String> {
     let mut words = Vec::new();
     let mut mounts: Vec<(&str, Vec<&Path>)> = Vec::new();

@@ -1,6 +1,7 @@
 use super::side::{describe, identity};
-use crate::core::{EndpointKind, Extent, Facts, Plan};
+use crate::core::{EndpointKind, Extent, Facts, PendingCopy, Plan};
 use crate::report::columns::{Columns, paragraph, whole};
+use crate::report::pending;
 use crate::report::printable::printable;
 use crate::report::style::{DANGER, paint};
 use crate::report::units;
@@ -33,9 +34,17 @@ pub fn waiting_copy(what: &str, can_resume: bool) -> String {
     format!("\n{text}Type {go_on}\"restart\" to discard it, anything else to stop: ")
 }
 
+/// The question before the journal of an unfinished copy is removed; `copy`: what it says, if it can be read.
+pub fn remove_journal(copy: Option<&PendingCopy>, journal: &str) -> String {
+    let shown = copy.map_or_else(|| paragraph(&printable(&format!("journal {journal} is damaged."))), pending::one);
+    let consequence = paragraph("Without its journal this copy cannot be resumed. What was copied stays as it is.");
+    format!("{shown}\n{consequence}Type \"yes\" to remove the journal, anything else to stop: ")
+}
+
 /// Asks and waits for a line. True for `yes` and nothing else, in any case; the end of the input is a no.
 ///
-/// # Errors The error of reading the answer or writing the question.
+/// # Errors
+/// The error of reading the answer or writing the question.
 pub fn ask(question: &str, input: &mut impl BufRead, out: &mut impl Write) -> io::Result<bool> {
     Ok(answer(question, input, out)? == "yes")
 }

@@ -1,6 +1,7 @@
 //! Plan, outcome, errors and questions for people, made for 80 columns. Every text is whole lines but the question,
 //! whose answer follows on its last one, and may carry colour, which [`super::Out`] takes out where it is not wanted.
 mod advice;
+mod choose;
 mod confirm;
 mod damage;
 mod dests;
@@ -23,7 +24,8 @@ mod verified;
 mod writing;
 
 pub(crate) use advice::advice;
-pub use confirm::{answer, ask, confirm, waiting_copy};
+pub use choose::{choose, not_offered};
+pub use confirm::{answer, ask, confirm, remove_journal, waiting_copy};
 pub(crate) use dests::rest as rest_of_dest;
 pub use dests::{catching_up, dropped};
 pub use digests::digest_lines;

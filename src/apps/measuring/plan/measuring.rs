@@ -114,7 +114,8 @@ pub struct Measuring {
 
 /// How the disk or file with these `facts` is opened to be read and measured.
 ///
-/// # Errors Usage for what has no places to read at, Refused for what is small, Unsupported for an engine that is not
+/// # Errors
+/// Usage for what has no places to read at, Refused for what is small, Unsupported for an engine that is not
 /// available.
 pub fn measure(facts: &Facts, engine: Option<EngineKind>, host: &Host) -> Result<Measuring> {
     measure_by(facts, Op::Read, engine, host)

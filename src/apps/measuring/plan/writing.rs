@@ -56,7 +56,8 @@ pub struct Writing {
 
 /// Whether the device or the new file with these `facts` may be written to at all; asked before anything is made.
 ///
-/// # Errors Refused for an existing file, a device in use, one that is not the one expected; Open for what may not be
+/// # Errors
+/// Refused for an existing file, a device in use, one that is not the one expected; Open for what may not be
 /// written.
 pub fn may_measure_writing(wish: &WriteWish, facts: &Facts, host: &Host) -> Result<()> {
     let options = Options { expect: wish.expect.clone(), ..Options::default() };

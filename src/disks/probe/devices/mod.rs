@@ -49,24 +49,30 @@ fn told(snapshot: &Snapshot, aliases: &Aliases, disk: &Block) -> Device {
     let block_bytes = |name| sysfs::text(&disk.dir, name).and_then(|text| text.parse().ok()).unwrap_or(0);
     let mut other_names = aliases.of(disk.number);
     other_names.extend(aliases.passthrough(snapshot, disk));
+    let (content, identity) = (may_be_read(disk).then(|| signature::look(&path)).flatten(), identity(snapshot, disk));
+    let removable = sysfs::text(&disk.dir, "removable").as_deref() == Some("1");
     Device {
         name: disk.name.clone(),
         aliases: other_names,
         size: disk.len(),
-        identity: identity(snapshot, disk),
+        // After its content was read: that may be when the kernel notices another medium.
+        disk_sequence: disk.sequence(),
+        hotplug: removable || is_hotplug(disk, identity.transport.as_deref()),
+        identity,
         made_of: made_of(snapshot, disk),
         rotational: disk.rotational(),
-        removable: sysfs::text(&disk.dir, "removable").as_deref() == Some("1"),
+        removable,
         read_only: disk.read_only(),
         logical_block_bytes: block_bytes("queue/logical_block_size"),
         physical_block_bytes: block_bytes("queue/physical_block_size"),
         queue_policy: queue_limits::policy(&disk.dir.join("queue")),
         readable: may_be_opened(&path),
-        content: may_be_read(disk).then(|| signature::look(&path)).flatten(),
+        content,
         uses: in_use::of_device(snapshot, disk),
         saved: None,
         saved_write: None,
         undo: None,
+        pending: None,
         partitions: parts(snapshot, aliases, disk),
         path,
     }
@@ -79,7 +85,7 @@ fn parts(snapshot: &Snapshot, aliases: &Aliases, disk: &Block) -> Vec<DevicePart
         let path = PathBuf::from(block.node());
         partition.content = may_be_read(disk).then(|| signature::look(&path)).flatten();
         let (aliases, uses) = (aliases.of(block.number), in_use::of_device(snapshot, block));
-        Some(DevicePartition { partition, path, aliases, uses, undo: None })
+        Some(DevicePartition { partition, path, aliases, uses, undo: None, pending: None })
     };
     partitions(disk).into_iter().filter_map(told).collect()
 }
@@ -108,6 +114,15 @@ fn may_be_opened(path: &Path) -> bool {
 /// It has a device: a disk, a drive, a card reader.
 fn has_hardware(disk: &Block) -> bool {
     disk.dir.join("device").exists()
+}
+
+/// On a bus that disks are plugged into and pulled out of. An eMMC is soldered, and has the transport of SD cards.
+fn is_hotplug(disk: &Block, transport: Option<&str>) -> bool {
+    match transport {
+        Some("usb") => true,
+        Some("mmc") => sysfs::text(&disk.dir, "device/type").as_deref() == Some("SD"),
+        _ => false,
+    }
 }
 
 fn is_loop(disk: &Block) -> bool {

@@ -131,6 +131,25 @@ fn a_card_reader_without_a_medium_is_listed_and_a_device_without_capacity_is_not
 }
 
 #[test]
+fn a_disk_that_can_be_unplugged_is_known_by_its_bus_or_its_medium() {
+    let listed = |name: &str, more: &[(&str, &str)]| {
+        let files = [&[("dev", "8:160\n"), ("size", "8\n"), ("diskseq", "7\n")], more].concat();
+        listed_in(name, &files).remove(0)
+    };
+    assert!(listed("sdk", &[("removable", "1\n")]).hotplug);
+    assert!(!listed("sdk", &[("removable", "0\n")]).hotplug);
+    assert!(listed("mmcblk7", &[("device/type", "SD\n")]).hotplug);
+    assert!(!listed("mmcblk7", &[("device/type", "MMC\n")]).hotplug, "an eMMC is soldered");
+    assert_eq!(listed("sdk", &[]).disk_sequence, Some(7));
+    let disk = |transport: &str| is_hotplug(&sysfs_disk("sdk"), Some(transport));
+    assert!(disk("usb") && !disk("sata") && !disk("nvme"));
+}
+
+fn sysfs_disk(name: &str) -> Block {
+    Block { dir: PathBuf::new(), name: name.to_owned(), number: 0 }
+}
+
+#[test]
 fn the_other_nodes_of_a_disk_are_among_its_names() {
     let disk = [
         ("dev", "8:160\n"),

@@ -32,7 +32,8 @@ pub enum SgCommand {
 
 /// Reads the words behind the name of `front`.
 ///
-/// # Errors Why they are invalid.
+/// # Errors
+/// Why they are invalid.
 pub fn parse(front: SgFront, words: &[OsString]) -> Result<SgCommand, SgUsage> {
     let mut taken = Words::default();
     for word in words {
