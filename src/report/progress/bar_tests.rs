@@ -76,13 +76,13 @@ fn sides_that_differ_are_told_apart() {
     insta::assert_snapshot!(at_all_widths(&view), @r"
 120:
 ━━━━━━━━━━━━━━━━━━━━━━━━━━━━━──────────────────────────────────────────  41 %   840.0 MiB of 2.00 GiB  3 s left
-read 1002.0 (mean 1001.0) MiB/s, write 410.0 (mean 395.0) MiB/s, destination is slower, queue depth 4+2, 256 KiB blocks
+read 902.0 (mean 901.0) MiB/s, write 410.0 (mean 395.0) MiB/s, destination is slower, queue depth 4+2, 256 KiB blocks
 80:
 ━━━━━━━━━━━━───────────────────  41 %   840.0 MiB of 2.00 GiB  3 s left
-read 1002.0 MiB/s, write 410.0 MiB/s, destination is slower
+read 902.0 MiB/s, write 410.0 MiB/s, destination is slower
 60:
 ━━━━───────  41 %   840.0 MiB of 2.00 GiB  3 s left
-read 1002.0 MiB/s, write 410.0 MiB/s, destination is slower
+read 902.0 MiB/s, write 410.0 MiB/s, destination is slower
 40:
  41 %  840.0 MiB of 2.00 GiB  3 s left
 410.0 MiB/s, destination is slower
