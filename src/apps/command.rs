@@ -3,6 +3,7 @@ use super::defaults;
 use super::details::with_details;
 use super::exit::{Exit, failed, printed};
 use crate::cli::defaults::Defaults;
+use crate::cli::shown::{lead_units, with_units};
 use crate::core::{Error, Result};
 use crate::report::{Out, json};
 use clap::error::ErrorKind;
@@ -106,6 +107,7 @@ impl Command {
 }
 
 fn run<W: Words>(matches: &ArgMatches, call: &Call<'_>) -> std::result::Result<Exit, Unmeant> {
+    lead_units(matches);
     let words = W::from_arg_matches(matches).unwrap_or_else(|error| unreachable!("clap has read them: {error}"));
     let (defaults, failed_to) = match defaults::load() {
         Ok(defaults) => (defaults, None),
@@ -127,5 +129,5 @@ fn run<W: Words>(matches: &ArgMatches, call: &Call<'_>) -> std::result::Result<E
 
 /// The command with the help, words and options of `W`.
 fn in_full<W: Words>(command: clap::Command) -> clap::Command {
-    with_details(W::augment_args(command))
+    with_details(with_units(W::augment_args(command)))
 }

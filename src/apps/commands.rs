@@ -1,4 +1,5 @@
 //! The list of commands: words in, what they ask for done.
+use super::brief::{self, in_options};
 use super::command::{Call, Command, Run};
 use super::config::ConfigArguments;
 use super::copy::words::CopyArguments;
@@ -16,6 +17,7 @@ use super::pattern::PatternArguments;
 use super::stack::with_stack;
 use super::verify::words::VerifyArguments;
 use crate::report::{Out, text};
+use clap::error::ErrorKind;
 use std::ffi::OsString;
 
 /// Every command, in the order in which help lists them.
@@ -42,11 +44,13 @@ static COMMANDS: &[Command] = &[
 
 /// Does what the command line asks for; the first of `args` is the program's name.
 pub fn run(args: Vec<OsString>) -> Exit {
+    Out.fit_terminal();
     with_stack(|| obey(args))
 }
 
 fn obey(args: Vec<OsString>) -> Exit {
     let out = Out;
+    let args = in_options(args, |program| COMMANDS.iter().any(|command| command.is_program(program)));
     if let Some(exit) = with_operands(&args, out) {
         return exit;
     }
@@ -90,7 +94,13 @@ fn with_operands(args: &[OsString], out: Out) -> Option<Exit> {
 
 fn parsed(args: &[OsString], call: &Call<'_>) -> Result<Exit, clap::Error> {
     let mut haul = definition(call.commands);
-    let matches = haul.try_get_matches_from_mut(args)?;
+    let matches = match haul.try_get_matches_from_mut(args) {
+        Err(error) if error.kind() == ErrorKind::DisplayHelp => {
+            let help = brief::help_of(&haul, call.words).ok_or(error)?;
+            return Ok(printed(call.out, &help.ansi().to_string()));
+        }
+        other => other?,
+    };
     let (name, matches) = matches.subcommand().unwrap_or_else(|| unreachable!("a subcommand is required"));
     let command = call.commands.iter().find(|command| command.name == name);
     let Some(Command { run: Run::Words(run), .. }) = command else { unreachable!("{name} was run already") };

@@ -44,11 +44,13 @@ impl Console {
         }))
     }
 
-    /// Prints a message apart from the report: as text, or as a line of JSON with `message` for programs, now or once a
-    /// run has begun.
+    /// Says something beside the report that is no error: as it stands to people, unless it is to be quiet; as a line
+    /// of JSON with `message` to whoever reads such lines, now or once a run has begun.
     pub(super) fn say(&self, text: &str, message: &str) {
-        if self.style != ProgressStyle::Json {
-            return self.out.tell(text);
+        match self.style {
+            ProgressStyle::Json => {}
+            ProgressStyle::Silent => return,
+            _ => return self.out.tell(text),
         }
         match &*locked(&self.last) {
             Some(progress) => progress.hear(&Event::Warned(message)),
@@ -86,10 +88,11 @@ impl Operator for Console {
     }
 
     fn dropped(&self, error: &Error) {
-        self.say(
-            &text::dropped(error),
-            &format!("{}; haul drops this destination, the others continue", text::message(error)),
-        );
+        if self.style == ProgressStyle::Silent {
+            return self.out.tell(&text::dropped(error));
+        }
+        let message = format!("{}; haul drops this destination, the others continue", text::message(error));
+        self.say(&text::dropped(error), &message);
     }
 
     fn settle(&self, plan: &Plan, unfinished: &Unfinished) -> Result<Choice> {

@@ -4,6 +4,11 @@ use crate::cli::help;
 
 /// The definition of the command line with these commands.
 pub(super) fn definition(commands: &[Command]) -> clap::Command {
+    definition_without(commands, "")
+}
+
+/// The same without the command of this name.
+pub(super) fn definition_without(commands: &[Command], left_out: &str) -> clap::Command {
     let haul = clap::Command::new("haul")
         .version(env!("CARGO_PKG_VERSION"))
         .about("Block copier for Linux: disks, partitions, images, pipes")
@@ -16,5 +21,9 @@ pub(super) fn definition(commands: &[Command]) -> clap::Command {
         let line = clap::Command::new(command.name).about(command.about);
         (command.define)(line, commands)
     };
-    haul.subcommands(commands.iter().map(define))
+    let named = clap::Arg::new("command").value_name("COMMAND").num_args(0..).help("Which command; none: haul itself");
+    let help = clap::Command::new("help").about("Print the help of haul or of a command").arg(named);
+    let version = clap::Command::new("version").about("Print the version");
+    haul.subcommands(commands.iter().filter(|command| command.name != left_out).map(define))
+        .subcommands([help, version])
 }

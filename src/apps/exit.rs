@@ -1,6 +1,6 @@
 //! How the process is to end.
 use crate::core::{Error, Kind};
-use crate::report::{Out, text};
+use crate::report::{Out, clear_bar, text};
 use crate::sys::was_closed;
 
 /// How the process is to end.
@@ -34,6 +34,7 @@ impl Exit {
 
 /// Dies by `signal` as if it had never been caught: a shell then knows that the copy did not finish.
 pub fn die_by(signal: i32) {
+    clear_bar();
     crate::files::remove_unfinished();
     // Returns only for signals whose default is to be ignored; the caller then exits with a status.
     signal_hook::low_level::emulate_default_handler(signal).ok();

@@ -2,6 +2,7 @@
 //!
 //! It must not know how anything is done: what is longer than a recipe belongs to the room it is about.
 #![forbid(unsafe_code)]
+mod brief;
 mod command;
 mod commands;
 mod config;

@@ -86,7 +86,7 @@ pub(super) fn tell(went: &Went<'_>, console: &Console) -> Result<Exit> {
         }
         (false, _) => {
             if !told {
-                out.tell(&text::outcome(decision, outcome, words));
+                out.tell(&text::outcome(decision, outcome, words, options.verbosity));
             }
             // What only the manifest needs was not asked for here.
             let asked = outcome.digests.iter().filter(|digest| options.hashes.contains(&digest.kind));

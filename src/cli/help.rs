@@ -2,6 +2,7 @@
 //!
 //! A line `# TITLE` begins a section. A line with indented lines below it is a term with its explanation; if it begins
 //! with `$ `, it is a command line. Other lines are paragraphs, with empty lines between them.
+use crate::core::terminal_columns;
 use minijinja::{Environment, Value};
 use std::fmt::Write;
 use textwrap::{Options, WordSeparator, WordSplitter};
@@ -58,8 +59,15 @@ pub(crate) fn sections(text: &str) -> Vec<Section<'_>> {
     sections
 }
 
-/// Columns of help text; terminals are at least 80 wide.
+/// Columns of help text off a terminal, and at most.
 const WIDTH: usize = 78;
+/// Columns of help text at least.
+const WIDTH_MIN: usize = 38;
+
+/// Columns of help text.
+pub(crate) fn width() -> usize {
+    terminal_columns().map_or(WIDTH, |columns| columns.saturating_sub(2).clamp(WIDTH_MIN, WIDTH))
+}
 
 /// Columns for a term that shares its line with its explanation.
 const TERM_COLUMNS: usize = 18;
@@ -88,7 +96,7 @@ pub(crate) fn text(texts: &[&str]) -> String {
 }
 
 fn filled(words: &str, first: &str, further: &str) -> String {
-    let options = Options::new(WIDTH).initial_indent(first).subsequent_indent(further);
+    let options = Options::new(width()).initial_indent(first).subsequent_indent(further);
     let options = options.word_separator(WordSeparator::AsciiSpace).word_splitter(WordSplitter::NoHyphenation);
     textwrap::fill(words, options.break_words(false))
 }

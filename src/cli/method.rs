@@ -48,7 +48,8 @@ pub(crate) struct PaceArguments {
     /// Bytes per request, up to 64M. By default the copy starts with a size suited to the devices and tries others
     /// during the copy. The queue depth of each side is auto-tuned in any case. Direct I/O needs a multiple of the
     /// logical block size.
-    #[arg(long, value_name = "SIZE", value_parser = words::block, allow_hyphen_values = true, help_heading = "Method")]
+    #[arg(long, short = 'b', value_name = "SIZE", value_parser = words::block, allow_hyphen_values = true)]
+    #[arg(help_heading = "Method")]
     pub(crate) block_size: Option<u32>,
 
     /// Blocks in flight; default: auto-tuned

@@ -1,8 +1,69 @@
 //! Options about the rate, and about what is shown, that commands share which report runs of bytes.
 use super::defaults::Defaults;
 use super::words::{self, LimitChoice};
-use crate::plan::{Options, ProgressStyle};
-use clap::Args;
+use crate::core::Units;
+use crate::plan::{Options, ProgressStyle, Verbosity};
+use clap::{Arg, ArgAction, ArgMatches, Args};
+
+/// The name of `--units` among all options.
+const UNITS: &str = "units";
+
+/// The command with `--units`, which every command has that shows sizes, and those below it.
+pub(crate) fn with_units(command: clap::Command) -> clap::Command {
+    let units = Arg::new(UNITS).long(UNITS).value_name("SYSTEM").value_parser(words::units()).global(true);
+    let units = units.help("Units of sizes and rates: si (kB, MB), iec (KiB, MiB)").help_heading("Output");
+    let long = "Units in which sizes and rates are shown. si, the default: powers of 1000, as disks are sold. iec: \
+                powers of 1024. Where both help, the others follow in parentheses. Blocks and buffers are powers of \
+                two and are shown as such; JSON and CSV have bytes.";
+    command.arg(units.long_help(long).hide_possible_values(true).hide_short_help(true))
+}
+
+/// Lets the units lead that were asked for, if any were.
+pub(crate) fn lead_units(matches: &ArgMatches) {
+    // `haul generate` has no such option.
+    if let Ok(Some(units)) = matches.try_get_one::<Units>(UNITS) {
+        units.lead();
+    }
+}
+
+/// How much is printed for people.
+#[derive(Debug, Args)]
+pub(crate) struct VerbosityArguments {
+    /// Print the full report; -vv: and the plan's reasons
+    ///
+    /// Print everything that was measured: requests and their latency, what was tried, processor time, memory, page
+    /// cache. By default the report has three lines (what, how fast and durable, and the bottleneck or what to do
+    /// next) and whatever is not as it should be. -vv adds each choice of the plan with its reason.
+    #[arg(long, short = 'v', action = ArgAction::Count, help_heading = "Output")]
+    verbose: u8,
+
+    /// Print nothing but errors
+    ///
+    /// Print nothing but errors: no progress, unless --progress names a style, no warnings, and a report only where
+    /// the exit status is not 0. --hash and --json print what they print.
+    #[arg(long, short = 'q', conflicts_with = "verbose", help_heading = "Output")]
+    quiet: bool,
+}
+
+impl VerbosityArguments {
+    /// How much the report says.
+    pub(crate) fn verbosity(&self) -> Verbosity {
+        match (self.quiet, self.verbose) {
+            (true, _) => Verbosity::Quiet,
+            (_, 0) => Verbosity::Short,
+            (_, 1) => Verbosity::Full,
+            _ => Verbosity::Everything,
+        }
+    }
+
+    /// How progress is shown where `asked` was given, or is the default.
+    pub(crate) fn progress(&self, asked: ProgressStyle) -> ProgressStyle {
+        match asked {
+            ProgressStyle::Auto | ProgressStyle::None if self.quiet => ProgressStyle::Silent,
+            asked => asked,
+        }
+    }
+}
 
 /// How fast at most, and what is shown on the way and at the end.
 #[derive(Debug, Args)]
@@ -11,7 +72,8 @@ pub(crate) struct ShownArguments {
     ///
     /// No more than this many bytes a second on each side: --limit 50M. none: no limit, whatever the configuration
     /// says.
-    #[arg(long, value_name = "RATE", value_parser = words::limit, allow_hyphen_values = true, help_heading = "Method")]
+    #[arg(long, short = 'l', value_name = "RATE", value_parser = words::limit, allow_hyphen_values = true)]
+    #[arg(help_heading = "Method")]
     limit: Option<LimitChoice>,
 
     /// auto, bar, plain, json, none
@@ -21,6 +83,9 @@ pub(crate) struct ShownArguments {
     #[arg(long, value_name = "STYLE", value_parser = words::progress(), help_heading = "Output")]
     #[arg(hide_possible_values = true)]
     progress: Option<ProgressStyle>,
+
+    #[command(flatten)]
+    verbosity: VerbosityArguments,
 
     /// Print the report as JSON on standard output
     ///
@@ -39,7 +104,12 @@ impl ShownArguments {
 
     /// The options that these words mean; all others have their defaults.
     pub(crate) fn options(&self) -> Options {
-        let (limit_bytes_per_s, progress) = (self.limit.flatten(), self.progress.unwrap_or_default());
-        Options { limit_bytes_per_s, progress, json: self.json, ..Options::default() }
+        Options {
+            limit_bytes_per_s: self.limit.flatten(),
+            progress: self.verbosity.progress(self.progress.unwrap_or_default()),
+            verbosity: self.verbosity.verbosity(),
+            json: self.json,
+            ..Options::default()
+        }
     }
 }

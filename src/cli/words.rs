@@ -1,6 +1,6 @@
 //! Readers for the values of options: fixed words, and sizes within bounds.
 use super::size::{self, SizeError};
-use crate::core::{EngineKind, Extent, HashKind, Portion};
+use crate::core::{EngineKind, Extent, HashKind, Portion, Units};
 use crate::plan::{ChooseFrom, Delta, PassthroughMode, ProgressStyle, When};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::error::ErrorKind;
@@ -59,6 +59,9 @@ const STYLES: Table<ProgressStyle> = &[
     ("json", "one JSON object a line", ProgressStyle::Json),
     ("none", "nothing", ProgressStyle::None),
 ];
+
+const UNITS: Table<Units> =
+    &[("si", "powers of 1000: kB, MB, GB", Units::Si), ("iec", "powers of 1024: KiB, MiB, GiB", Units::Iec)];
 
 /// Other spellings of values, which help does not list.
 const ALIASES: [(&str, &str); 2] = [("io_uring", "ring"), ("dest", "destination")];
@@ -223,6 +226,10 @@ pub(crate) fn limit(text: &str) -> Result<LimitChoice, String> {
 
 pub(crate) fn progress() -> impl TypedValueParser<Value = ProgressStyle> {
     words(STYLES)
+}
+
+pub(crate) fn units() -> impl TypedValueParser<Value = Units> {
+    words(UNITS)
 }
 
 /// A place: any size.

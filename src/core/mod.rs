@@ -48,7 +48,9 @@ mod several;
 pub mod stages;
 mod stop;
 mod tally;
+mod terminal;
 mod transferred;
+mod units;
 mod writeback_error;
 
 pub use block_digest::BlockDigest;
@@ -100,5 +102,7 @@ pub use series::{Moment, Series};
 pub use several::{DestOutcome, DestState, DestTally, PlanDest};
 pub use stop::Stop;
 pub use tally::{Tally, Watched};
+pub use terminal::{set_terminal_columns, terminal_columns};
 pub use transferred::{RequestError, Transferred};
+pub use units::Units;
 pub use writeback_error::WritebackError;

@@ -64,7 +64,9 @@ pub(crate) fn of_copy(options: &Options, plan: &Plan, source: &Facts, dest: &Fac
 }
 
 fn is_wanted(options: &Options, len: Option<u64>, source: &Facts, ask_holes: bool) -> bool {
-    let told = options.progress != ProgressStyle::None || options.json || options.report.is_some();
+    let told = !matches!(options.progress, ProgressStyle::None | ProgressStyle::Silent)
+        || options.json
+        || options.report.is_some();
     let sound = options.on_error == OnError::default();
     told && sound && len.is_some() && !(source.sparse && ask_holes) && !options.no_estimate
 }

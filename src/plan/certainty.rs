@@ -49,7 +49,7 @@ pub(super) fn route(
         return Ok(Route::Copy);
     }
     let piece_bytes = DELTA_PIECE_BYTES.max(align_bytes);
-    let choice = format!("write only what differs, in pieces of {}", words::size(piece_bytes.into()));
+    let choice = format!("write only what differs, in pieces of {}", words::block(piece_bytes.into()));
     notes.chose("delta", choice, "--delta; the destination is read along with the source");
     Ok(Route::Delta { piece_bytes })
 }
@@ -117,7 +117,7 @@ pub(super) fn certainty(asked: &PlanInput, overlap: Option<Overlap>, notes: &mut
     let block_bytes = options.manifest_block_bytes.unwrap_or(BLOCK_BYTES);
     if let Some(manifest) = &options.manifest {
         let because = format!("--manifest {manifest}, written during the copy");
-        notes.chose("manifest", format!("BLAKE3 of blocks of {}", words::size(block_bytes)), because);
+        notes.chose("manifest", format!("BLAKE3 of blocks of {}", words::block(block_bytes)), because);
     }
     // What has gone into a stream cannot be read back.
     let portion = options.verify.filter(|_| !asked.dest.kind.is_stream());

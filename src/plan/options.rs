@@ -61,8 +61,24 @@ pub enum ProgressStyle {
     Plain,
     /// A JSON object a line.
     Json,
-    /// Nothing.
+    /// Nothing but warnings.
     None,
+    /// Not even these.
+    Silent,
+}
+
+/// How much the report at the end says.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Verbosity {
+    /// Errors, and whatever else makes the exit status other than 0.
+    Quiet,
+    /// What, how fast, and what held it back or what to do next; whatever is wrong besides.
+    #[default]
+    Short,
+    /// Everything that was measured.
+    Full,
+    /// That, and each choice of the plan with its reason.
+    Everything,
 }
 
 /// One thing that the dest must be, or the copy is refused: `serial=…`.
@@ -205,6 +221,8 @@ pub struct Options {
     pub no_estimate: bool,
     /// How progress is shown.
     pub progress: ProgressStyle,
+    /// How much the report says.
+    pub verbosity: Verbosity,
     /// The report as JSON on standard output.
     pub json: bool,
     /// The report as a page with charts, in this file.

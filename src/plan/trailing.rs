@@ -28,7 +28,8 @@ pub(super) fn trailing(
         Err(why) => notes.chose("read back", "after everything is written", why),
         Ok(()) => {
             read_back.window_bytes = Some(WINDOW_BYTES);
-            let choice = format!("{} behind the writer, while the source is the bottleneck", words::size(WINDOW_BYTES));
+            let choice =
+                format!("{} behind the writer, while the source is the bottleneck", words::block(WINDOW_BYTES));
             notes.chose("read back", choice, "the destination is an SSD; the rest, and a sample again, at the end");
         }
     }

@@ -1,33 +1,41 @@
 //! Sizes in the messages of this room.
-use crate::core::Side;
-
-const UNITS: [&str; 6] = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
+use crate::core::{Side, Units};
 
 /// Requests in flight with the source and with the dest: `2+2`.
 pub(crate) fn queue_depth([source, dest]: [u32; 2]) -> String {
     format!("{source}+{dest}")
 }
 
-/// Rounded, for choices that only have an order of magnitude or are round anyway: `256 KiB`, `1.5 GiB`, `100 bytes`.
+/// Rounded, in the units that lead, without decimals that say nothing: `256 kB`, `1.5 GB`, `100 bytes`.
 pub(crate) fn size(bytes: u64) -> String {
-    if bytes == 1 {
-        return "1 byte".to_owned();
+    size_in(bytes, Units::leading())
+}
+
+/// A size that somebody chose, in binary units where it is a whole number of them: `1 MiB`, `40 MB`.
+pub(crate) fn block(bytes: u64) -> String {
+    if bytes >= 1024 && bytes.is_multiple_of(1024) { size_in(bytes, Units::Iec) } else { size(bytes) }
+}
+
+/// To the byte, with the rounded size where that says more: `1000000 bytes (1 MB)`.
+pub(crate) fn exact(bytes: u64) -> String {
+    if bytes < 1024 { format!("{bytes} byte{}", plural(bytes)) } else { format!("{bytes} bytes ({})", size(bytes)) }
+}
+
+fn plural(number: u64) -> &'static str {
+    if number == 1 { "" } else { "s" }
+}
+
+fn size_in(bytes: u64, units: Units) -> String {
+    let power = bytes.max(1).ilog(units.base());
+    if power == 0 {
+        return format!("{bytes} byte{}", plural(bytes));
     }
-    let power = (63 - bytes.max(1).leading_zeros()) / 10;
-    let Some(unit) = power.checked_sub(1).and_then(|index| UNITS.get(index as usize)) else {
-        return format!("{bytes} bytes");
-    };
-    let scale = 1u64 << (10 * power);
+    let (unit, scale) = (units.names()[power as usize], units.base().pow(power));
     if bytes.is_multiple_of(scale) {
         format!("{} {unit}", bytes / scale)
     } else {
         format!("{:.1} {unit}", bytes as f64 / scale as f64)
     }
-}
-
-/// To the byte, with the rounded size where that says more: `1000000 bytes (976.6 KiB)`.
-pub(crate) fn exact(bytes: u64) -> String {
-    if bytes < 1024 { size(bytes) } else { format!("{bytes} bytes ({})", size(bytes)) }
 }
 
 /// The option that moves the beginning on `side`.
@@ -47,14 +55,20 @@ mod tests {
         let table = [
             (0, "0 bytes", "0 bytes"),
             (1, "1 byte", "1 byte"),
-            (1023, "1023 bytes", "1023 bytes"),
-            (1024, "1 KiB", "1024 bytes (1 KiB)"),
-            (1_000_000, "976.6 KiB", "1000000 bytes (976.6 KiB)"),
-            (3 << 29, "1.5 GiB", "1610612736 bytes (1.5 GiB)"),
-            (u64::MAX, "16.0 EiB", "18446744073709551615 bytes (16.0 EiB)"),
+            (999, "999 bytes", "999 bytes"),
+            (1024, "1.0 kB", "1024 bytes (1.0 kB)"),
+            (1_000_000, "1 MB", "1000000 bytes (1 MB)"),
+            (3 << 29, "1.6 GB", "1610612736 bytes (1.6 GB)"),
+            (u64::MAX, "18.4 EB", "18446744073709551615 bytes (18.4 EB)"),
         ];
         for (bytes, rounded, to_the_byte) in table {
             assert_eq!((size(bytes).as_str(), exact(bytes).as_str()), (rounded, to_the_byte));
         }
+        assert_eq!([size_in(3 << 29, Units::Iec), size_in(u64::MAX, Units::Iec)], ["1.5 GiB", "16.0 EiB"]);
+    }
+
+    #[test]
+    fn a_block_is_in_binary_units_and_a_limit_in_those_that_it_was_given_in() {
+        assert_eq!([block(1 << 20), block(40_000_000), block(512)], ["1 MiB", "40 MB", "512 bytes"]);
     }
 }

@@ -1,11 +1,19 @@
 //! Text in columns that fits the terminal: labels at the left, words wrapped beside them.
+use crate::core::terminal_columns;
 use textwrap::{Options, WordSeparator, WordSplitter};
 
 /// Columns that the text takes on a terminal, escape sequences not counted.
 pub(crate) use textwrap::core::display_width as columns;
 
-/// Reports are made for this many columns; no log or mail is narrower.
-pub(crate) const WIDTH: usize = 80;
+/// Reports off a terminal are made for this many columns; no log or mail is narrower.
+const WIDTH: usize = 80;
+/// Narrower than this nothing can be read; lines get longer than the terminal instead.
+const WIDTH_MIN: usize = 24;
+
+/// Columns of a report: those of the terminal, or 80.
+pub(crate) fn width() -> usize {
+    terminal_columns().map_or(WIDTH, |columns| columns.max(WIDTH_MIN))
+}
 
 /// Rows of a label and a text; the text is wrapped and indented behind the label.
 #[derive(Debug, Default)]
@@ -35,12 +43,20 @@ impl Columns {
 
 /// The text wrapped behind `label` and two spaces, every further line indented as far; each line ended.
 pub(crate) fn beside(label: &str, text: &str) -> String {
-    wrap(&format!("{label}  "), &" ".repeat(columns(label) + 2), text, WIDTH)
+    wrap(&format!("{label}  "), &" ".repeat(columns(label) + 2), text, width())
 }
 
 /// The text wrapped to the width of a report; each line ended.
 pub(crate) fn paragraph(text: &str) -> String {
-    wrap("", "", text, WIDTH)
+    wrap("", "", text, width())
+}
+
+/// A message as one line, so that a log can be searched for it; on a terminal wrapped to its width.
+pub(crate) fn message(first: &str, further: &str, text: &str) -> String {
+    match terminal_columns() {
+        Some(_) => wrap(first, further, text, width()),
+        None => format!("{first}{text}\n").replace('\u{a0}', " "),
+    }
 }
 
 /// The text as lines of at most `width` columns, each ended, the first behind `first` and the others behind `further`.
@@ -55,6 +71,20 @@ pub(crate) fn wrap(first: &str, further: &str, text: &str, width: usize) -> Stri
 /// The text with its spaces made unbreakable for [`wrap`].
 pub(crate) fn whole(text: &str) -> String {
     text.replace(' ', "\u{a0}")
+}
+
+/// The cells of a table side by side, one space between them: as many as fit the width of a report and leave `room`
+/// columns, for a line that the terminal breaks is no row any more. The first cells say most.
+pub(crate) fn cells(cells: &[String], room: usize) -> String {
+    let mut row = String::new();
+    for cell in cells {
+        if !row.is_empty() && columns(&row) + 1 + columns(cell) + room > width() {
+            break;
+        }
+        row += if row.is_empty() { "" } else { " " };
+        row += cell;
+    }
+    row
 }
 
 /// Filled up with spaces to `width` columns.

@@ -3,6 +3,7 @@
 //! This is the only room that prints, and `units` in it the only place where numbers become text. It must not know how
 //! anything is opened, copied or decided: it reports what Plan, Facts, Tally, Event and Outcome say, and no more.
 #![forbid(unsafe_code)]
+pub(crate) mod bars;
 pub(crate) mod columns;
 mod out;
 pub(crate) mod printable;
@@ -19,6 +20,7 @@ pub mod progress;
 pub mod text;
 pub mod units;
 
+pub(crate) use bars::clear as clear_bar;
 pub use out::Out;
 pub use progress::Progress;
 

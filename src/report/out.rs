@@ -1,4 +1,5 @@
 //! The two streams we print to; a closed pipe at their end is no reason to panic, or to stop a copy.
+use crate::core::set_terminal_columns;
 use anstream::AutoStream;
 use std::io::{self, IsTerminal, Write};
 
@@ -44,6 +45,13 @@ impl Out {
     pub fn terminal_columns(&self) -> Option<usize> {
         let size = rustix::termios::tcgetwinsize(io::stdout()).ok();
         size.map(|size| usize::from(size.ws_col)).filter(|&columns| columns > 0)
+    }
+
+    /// Lays out everything that is shown from now on for the terminal that people read on, if they do.
+    pub fn fit_terminal(&self) {
+        let columns = |size: rustix::io::Result<rustix::termios::Winsize>| size.ok().map(|size| size.ws_col.into());
+        let on_error = columns(rustix::termios::tcgetwinsize(io::stderr()));
+        set_terminal_columns(on_error.or_else(|| columns(rustix::termios::tcgetwinsize(io::stdout()))));
     }
 
     /// Standard error is a terminal.

@@ -1,8 +1,6 @@
 //! Numbers as text: the only place where that happens, so that one number looks the same everywhere.
+use crate::core::Units;
 use std::time::Duration;
-
-const BINARY: [&str; 7] = ["bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
-const DECIMAL: [&str; 7] = ["bytes", "KB", "MB", "GB", "TB", "PB", "EB"];
 
 /// A moment in milliseconds since 1970, to the second in UTC: `2026-11-21 23:42:23 UTC`; `None` of a number that is no
 /// moment of this century.
@@ -12,19 +10,14 @@ pub fn time_of_ms(since_1970_ms: u64) -> Option<String> {
     CENTURY_MS.contains(&since_1970_ms).then(|| format!("{:.0}", time).replace('T', " ").replace('Z', " UTC"))
 }
 
-/// A size to be read at a glance: `1.50 GiB`, `931.5 GiB`, `512 bytes`. Binary units, rounded.
+/// A size to be read at a glance, rounded, in the units that lead: `1.50 GB`, `931.5 GB`, `512 bytes`.
 pub fn size(bytes: u64) -> String {
-    scaled(bytes, 1024, BINARY)
+    scaled(bytes, Units::leading())
 }
 
-/// A size at a glance in decimal units, as disks are sold: `1.00 TB`.
-pub fn size_decimal(bytes: u64) -> String {
-    scaled(bytes, 1000, DECIMAL)
-}
-
-/// A size at a glance and to the byte: `1.50 GiB (1610612736 bytes)`. No separators, so that it can be pasted.
+/// A size at a glance and to the byte: `1.61 GB (1610612736 bytes)`. No separators, so that it can be pasted.
 pub fn bytes(bytes: u64) -> String {
-    if bytes < 1024 { exact(bytes) } else { format!("{} ({})", size(bytes), exact(bytes)) }
+    bytes_in(bytes, Units::leading())
 }
 
 /// A size to the byte: `1610612736 bytes`.
@@ -32,48 +25,81 @@ pub fn exact(bytes: u64) -> String {
     count(bytes, "byte", "bytes")
 }
 
-/// The capacity of a disk, as people know it from its label too: `931.5 GiB = 1.00 TB (1000204886016 bytes)`.
+/// The capacity of a disk, which people know from its label or from other programs:
+/// `1.00 TB (931.5 GiB, 1000204886016 bytes)`.
 pub fn capacity(bytes: u64) -> String {
-    if bytes < 1024 {
-        return exact(bytes);
-    }
-    format!("{} = {} ({})", size(bytes), size_decimal(bytes), exact(bytes))
+    capacity_in(bytes, Units::leading())
 }
 
-/// A size that the user chose, in the largest unit that divides it: `1 MiB`, `384 KiB`, `4095 bytes`.
+/// A size that somebody chose, in the largest unit that divides it: `1 MiB`, `384 KiB`, `40 MB`, `4095 bytes`. Blocks
+/// and buffers are powers of two whichever units lead.
 pub fn block(bytes: u64) -> String {
-    let mut unit = 0;
-    let mut number = bytes;
-    while number != 0 && number.is_multiple_of(1024) && unit + 1 < BINARY.len() {
-        number /= 1024;
-        unit += 1;
-    }
-    if unit == 0 { exact(bytes) } else { format!("{number} {}", BINARY[unit]) }
+    let binary = in_whole_units(bytes, Units::Iec);
+    let whole = binary.or_else(|| in_whole_units(bytes, Units::Si));
+    whole.map_or_else(|| exact(bytes), |(number, unit)| format!("{number} {unit}"))
 }
 
-/// A rate in decimal and in binary units: `7.95 GB/s (7.41 GiB/s)`.
+/// A rate in the units that lead, and in the others: `7.95 GB/s (7.41 GiB/s)`.
 pub fn rate(bytes_per_s: u64) -> String {
-    format!("{} ({})", rate_decimal(bytes_per_s), rate_binary(bytes_per_s))
+    rate_in(bytes_per_s, Units::leading())
 }
 
-/// A rate in binary units: `412.3 MiB/s`.
-pub fn rate_binary(bytes_per_s: u64) -> String {
+/// A rate in the units that lead: `412.3 MB/s`.
+pub fn rate_at_a_glance(bytes_per_s: u64) -> String {
     format!("{}/s", size(bytes_per_s))
 }
 
-/// A rate in decimal units: `432.3 MB/s`.
-pub fn rate_decimal(bytes_per_s: u64) -> String {
-    format!("{}/s", size_decimal(bytes_per_s))
+/// The current rate and the mean in the unit of the greater: `412.3 (mean 398.0) MB/s`.
+pub fn rate_and_mean(now_per_s: u64, mean_per_s: u64) -> String {
+    rate_and_mean_in(now_per_s, mean_per_s, Units::leading())
 }
 
-/// The current rate and the mean in the unit of the greater: `412.3 (mean 398.0) MiB/s`.
-pub fn rate_and_mean(now_per_s: u64, mean_per_s: u64) -> String {
-    let (unit, divisor) = scale(now_per_s.max(mean_per_s), 1024);
+/// A size at a glance in the units that do not lead.
+pub fn size_in_other_units(bytes: u64) -> String {
+    scaled(bytes, Units::leading().other())
+}
+
+/// What goes by the gigabyte: the name of that unit, and how many GiB it is. Measured is by the GiB.
+pub fn giga() -> (&'static str, f64) {
+    match Units::leading() {
+        Units::Si => ("GB", 1e9 / (1u64 << 30) as f64),
+        Units::Iec => ("GiB", 1.0),
+    }
+}
+
+fn bytes_in(bytes: u64, units: Units) -> String {
+    if bytes < units.base() { exact(bytes) } else { format!("{} ({})", scaled(bytes, units), exact(bytes)) }
+}
+
+fn capacity_in(bytes: u64, units: Units) -> String {
+    if bytes < 1024 {
+        return exact(bytes);
+    }
+    format!("{} ({}, {})", scaled(bytes, units), scaled(bytes, units.other()), exact(bytes))
+}
+
+fn rate_in(bytes_per_s: u64, units: Units) -> String {
+    let [first, second] = [units, units.other()].map(|units| scaled(bytes_per_s, units));
+    if first == second { format!("{first}/s") } else { format!("{first}/s ({second}/s)") }
+}
+
+fn rate_and_mean_in(now_per_s: u64, mean_per_s: u64, units: Units) -> String {
+    let (unit, divisor) = scale(now_per_s.max(mean_per_s), units.base());
     let [now, mean] = [now_per_s, mean_per_s].map(|rate| match unit {
         0 => rate.to_string(),
         _ => decimals(rate, divisor),
     });
-    format!("{now} (mean {mean}) {}/s", BINARY[unit])
+    format!("{now} (mean {mean}) {}/s", units.names()[unit])
+}
+
+/// A number with the largest unit of which it is a whole number; `None` of bytes alone.
+fn in_whole_units(bytes: u64, units: Units) -> Option<(u64, &'static str)> {
+    let (mut unit, mut number) = (0, bytes);
+    while number != 0 && number.is_multiple_of(units.base()) && unit + 1 < units.names().len() {
+        number /= units.base();
+        unit += 1;
+    }
+    (unit > 0).then(|| (number, units.names()[unit]))
 }
 
 /// Bytes a second, or `None` where no time went by.
@@ -161,11 +187,11 @@ fn short(micros: u128) -> String {
     }
 }
 
-/// Enough digits to distinguish disks of similar size, and never wider than 11 columns.
-fn scaled(bytes: u64, base: u64, units: [&str; 7]) -> String {
-    match scale(bytes, base) {
+/// Enough digits to tell disks of neighbouring sizes apart, and never wider than 11 columns.
+fn scaled(bytes: u64, units: Units) -> String {
+    match scale(bytes, units.base()) {
         (0, _) => exact(bytes),
-        (unit, divisor) => format!("{} {}", decimals(bytes, divisor), units[unit]),
+        (unit, divisor) => format!("{} {}", decimals(bytes, divisor), units.names()[unit]),
     }
 }
 
@@ -176,7 +202,7 @@ fn scale(bytes: u64, base: u64) -> (usize, u128) {
         return (0, 1);
     }
     let (mut unit, mut divisor) = (1, u128::from(base));
-    while unit + 1 < BINARY.len() && rounded(bytes, divisor, 10) >= u128::from(base) * 10 {
+    while unit + 1 < Units::Si.names().len() && rounded(bytes, divisor, 10) >= u128::from(base) * 10 {
         unit += 1;
         divisor *= u128::from(base);
     }

@@ -1,7 +1,7 @@
 use super::*;
 
 #[test]
-fn sizes_have_three_or_four_digits_and_carry_into_the_next_unit() {
+fn binary_sizes_have_three_or_four_digits_and_carry_into_the_next_unit() {
     let table = [
         (0, "0 bytes"),
         (1, "1 byte"),
@@ -16,24 +16,27 @@ fn sizes_have_three_or_four_digits_and_carry_into_the_next_unit() {
         (u64::MAX, "16.0 EiB"),
     ];
     for (number, text) in table {
-        assert_eq!(size(number), text, "{number}");
+        assert_eq!(scaled(number, Units::Iec), text, "{number}");
     }
 }
 
 #[test]
-fn decimal_sizes_carry_at_a_thousand() {
-    let table = [(999, "999 bytes"), (1000, "1.00 KB"), (999_960, "1.00 MB"), (1_000_204_886_016, "1.00 TB")];
+fn decimal_sizes_lead_and_carry_at_a_thousand() {
+    let table = [(999, "999 bytes"), (1000, "1.00 kB"), (999_960, "1.00 MB"), (1_000_204_886_016, "1.00 TB")];
     for (number, text) in table {
-        assert_eq!(size_decimal(number), text, "{number}");
+        assert_eq!((size(number), scaled(number, Units::Si)), (text.to_owned(), text.to_owned()), "{number}");
     }
 }
 
 #[test]
 fn exact_bytes_follow_the_glance_where_they_differ() {
-    assert_eq!(bytes(1_610_612_736), "1.50 GiB (1610612736 bytes)");
+    let gib_and_a_half = 1_610_612_736;
+    assert_eq!(bytes(gib_and_a_half), "1.61 GB (1610612736 bytes)");
+    assert_eq!(bytes_in(gib_and_a_half, Units::Iec), "1.50 GiB (1610612736 bytes)");
     assert_eq!(bytes(512), "512 bytes");
     assert_eq!(bytes(1), "1 byte");
-    assert_eq!(capacity(1_000_204_886_016), "931.5 GiB = 1.00 TB (1000204886016 bytes)");
+    assert_eq!(capacity(1_000_204_886_016), "1.00 TB (931.5 GiB, 1000204886016 bytes)");
+    assert_eq!(capacity_in(1_000_204_886_016, Units::Iec), "931.5 GiB (1.00 TB, 1000204886016 bytes)");
 }
 
 #[test]
@@ -45,6 +48,7 @@ fn chosen_sizes_are_named_in_the_largest_unit_that_divides_them() {
         (1 << 20, "1 MiB"),
         (3 << 30, "3 GiB"),
         (1 << 60, "1 EiB"),
+        (40_000_000, "40 MB"),
     ];
     for (number, text) in table {
         assert_eq!(block(number), text, "{number}");
@@ -52,16 +56,19 @@ fn chosen_sizes_are_named_in_the_largest_unit_that_divides_them() {
 }
 
 #[test]
-fn rates_are_told_in_both_units() {
+fn a_rate_is_in_the_leading_units_with_the_others_in_parentheses() {
     assert_eq!(rate(1_000_000), "1.00 MB/s (976.6 KiB/s)");
     assert_eq!(rate(7_953_642_162), "7.95 GB/s (7.41 GiB/s)");
-    assert_eq!(rate(0), "0 bytes/s (0 bytes/s)");
+    assert_eq!(rate_in(7_953_642_162, Units::Iec), "7.41 GiB/s (7.95 GB/s)");
+    assert_eq!(rate(0), "0 bytes/s");
+    assert_eq!(rate_at_a_glance(40_000_000), "40.0 MB/s");
 }
 
 #[test]
 fn a_rate_and_its_mean_share_a_unit() {
-    assert_eq!(rate_and_mean(412 << 20, 900 << 10), "412.0 (mean 0.88) MiB/s");
-    assert_eq!(rate_and_mean(0, 2 << 30), "0.00 (mean 2.00) GiB/s");
+    assert_eq!(rate_and_mean(412_000_000, 900_000), "412.0 (mean 0.90) MB/s");
+    assert_eq!(rate_and_mean_in(412 << 20, 900 << 10, Units::Iec), "412.0 (mean 0.88) MiB/s");
+    assert_eq!(rate_and_mean_in(0, 2 << 30, Units::Iec), "0.00 (mean 2.00) GiB/s");
     assert_eq!(rate_and_mean(5, 7), "5 (mean 7) bytes/s");
 }
 

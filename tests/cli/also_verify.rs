@@ -111,7 +111,7 @@ fn a_dest_that_was_left_behind_is_read_back_in_both_parts() {
     fs::write(&gate, "").expect("memory takes files");
     let Some(disk) = FailingDisk::slow(dir.path(), &backing, &gate) else { return };
     let slow = disk.path();
-    let ways = ["copy", "--independent", "--verify", "--manifest-block", "1M", "--block-size", "256K", "--depth", "8"];
+    let ways = ["copy", "-v", "--independent", "--verify", "--manifest-block", "1M", "-b", "256K", "--depth", "8"];
     let range = ["--skip", "0", "--seek", "0", "--count", "48M"];
     let words = [&ways[..], &range, &[name(&source), name(&fast), "--also", name(&slow)]].concat();
     let mut running = Running::start(&words, Stdio::null(), Stdio::null());

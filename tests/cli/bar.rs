@@ -1,5 +1,5 @@
 //! The bar, as a terminal of 80 columns shows it, and ^C.
-use crate::support::{Shown, cmp, on_a_terminal, scratch, write_noise};
+use crate::support::{Shown, Terminal, cmp, haul_command, on_a_terminal, scratch, write_noise};
 use std::fs;
 use std::num::NonZero;
 use std::path::Path;
@@ -10,15 +10,20 @@ fn name(path: &Path) -> &str {
     path.to_str().expect("scratch names are text")
 }
 
-/// Every state that the screen went through: what the terminal shows after each piece of output.
+/// Every state that the screen of 80 columns went through: what the terminal shows after each piece of output.
 fn screens(shown: &Shown) -> Vec<String> {
+    screens_of(shown, 80)
+}
+
+/// The same of so many columns.
+fn screens_of(shown: &Shown, columns: u16) -> Vec<String> {
     let lines = |count| NonZero::new(count).expect("a terminal has a size");
-    let mut terminal = vt100::Parser::new(lines(24), lines(80), 0);
+    let mut terminal = vt100::Parser::new(lines(24), lines(columns), 0);
     let mut screens = Vec::new();
     for piece in shown.raw.split_inclusive(|&byte| byte == b'\r') {
         terminal.process(piece);
         // A line that fills the terminal would be one with the next in its contents.
-        screens.push(terminal.screen().rows(0, 80).map(|row| row.trim_end().to_owned() + "\n").collect());
+        screens.push(terminal.screen().rows(0, columns).map(|row| row.trim_end().to_owned() + "\n").collect());
     }
     screens
 }
@@ -55,6 +60,26 @@ fn ctrl_c_ends_in_order_and_tells_how_to_continue() {
     session.wait_for("--resume");
     session.end_by(libc::SIGINT);
     assert!(fs::metadata(&dest).expect("it was made").len() < 24 * MIB as u64);
+}
+
+#[test]
+fn ctrl_c_leaves_nothing_of_the_bar_at_any_width() {
+    let dir = scratch();
+    for columns in [30, 60, 80, 120, 200] {
+        let [source, dest] = ["source", "dest"].map(|file| dir.path().join(format!("{file}{columns}")));
+        write_noise(&source, 24 * MIB, 14);
+        for times in [1, 2] {
+            let words = ["copy", "--restart", "--limit", "2M", "-b64K", "--no-flush", name(&source), name(&dest)];
+            let mut session = Terminal::sized(columns, 24, haul_command(&words));
+            let mut shown = session.wait_for_match(r"[1-9] %");
+            (0..times).for_each(|_| session.control('c'));
+            shown.raw.extend(session.end_by(libc::SIGINT).raw);
+            let last = screens_of(&shown, columns).pop().expect("there was one");
+            let bars: Vec<&str> =
+                last.lines().filter(|line| line.contains(['━', '─']) || line.contains(" left")).collect();
+            assert!(bars.is_empty(), "{columns} columns, {times} times: {bars:?} in\n{last}");
+        }
+    }
 }
 
 #[test]

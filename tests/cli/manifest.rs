@@ -149,7 +149,7 @@ fn an_image_on_a_disk_is_found_where_the_copy_put_it() {
     let (source, manifest) = (bench.path("source"), bench.path("manifest"));
     let at = (MIB + 512).to_string();
     let disk_name = name(disk.path());
-    let copy = ["copy", "--yes", "--verify", "--seek", &at, "--manifest", name(&manifest), name(&source), disk_name];
+    let copy = ["copy", "-vy", "--verify", "--seek", &at, "--manifest", name(&manifest), name(&source), disk_name];
     let assert = haul().args(copy).assert().success();
     assert!(stderr(&assert).contains("bypassing the page cache: identical"), "{}", stderr(&assert));
     // By its identity the disk is the dest of the manifest, which knows where the copy begins there.

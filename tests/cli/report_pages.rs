@@ -68,7 +68,7 @@ fn a_copy_has_a_page_with_a_point_for_each_row_of_its_tables() {
     assert!(rows(&text, "rate-over-time") >= 8, "too few points: {:?}", points(&text, "rate-over-time"));
     assert_eq!(points(&text, "latencies").len(), 2);
     assert_eq!(rows(&text, "latencies"), 2);
-    for words in ["copied 24.0 MiB in ", "--limit 12M --report ", "&lt;a&amp;b&gt;.img", "Linux ", "25165824 bytes"] {
+    for words in ["copied 25.2 MB in ", "--limit 12M --report ", "&lt;a&amp;b&gt;.img", "Linux ", "25165824 bytes"] {
         assert!(text.contains(words), "{words:?} is not in {text}");
     }
     assert!(!text.contains("<a&b>"), "a name got in without being escaped");
@@ -96,8 +96,8 @@ fn copies_that_do_more_have_pages_that_are_fit_to_be_read_too() {
     let also = other.to_str().expect("the folder's name is text");
     for (words, said) in [
         (&["--verify"][..], ", verified</p>"),
-        (&["--also", also], "Copied 24.0 MiB to each of 2 destinations in "),
-        (&["--hash", "sha256"], "Copied 24.0 MiB in "),
+        (&["--also", also], "Copied 25.2 MB to each of 2 destinations in "),
+        (&["--hash", "sha256"], "Copied 25.2 MB in "),
     ] {
         let page = dir.path().join(format!("{}.html", &words[0][2..]));
         let mut copy = haul();

@@ -260,7 +260,8 @@ fn a_file_on_standard_output_is_called_a_file_and_made_durable_where_it_stands()
         if !append {
             file.seek(SeekFrom::Start(5)).expect("files have offsets");
         }
-        let copy = Command::new(haul_path()).args(["copy", name(&source), "-"]).stdout(file).output().expect("it runs");
+        let copy =
+            Command::new(haul_path()).args(["copy", "-v", name(&source), "-"]).stdout(file).output().expect("it runs");
         let said = in_one_line(&copy.stderr);
         assert!(copy.status.success(), "{said}");
         assert!(said.contains(&format!("destination - → {}, file, as a stream", name(&dest))), "{said}");

@@ -90,7 +90,7 @@ fn what_cannot_be_measured_is_refused_and_says_why() {
     fs::write(&small, [0; 4096]).unwrap();
     let dir_name = dir.path().to_str().unwrap();
     for (path, status, words) in [
-        (small.to_str().unwrap(), 3, "4096 bytes (4 KiB): too small to measure"),
+        (small.to_str().unwrap(), 3, "4096 bytes (4.1 kB): too small to measure"),
         (dir_name, 2, "is a directory"),
         ("/dev/zero", 2, "neither a disk nor a file"),
         ("/dev/there-is-no-such-disk", 1, "No such file or directory"),

@@ -379,7 +379,7 @@ fn a_question_shows_what_is_written_over_and_where_it_is_kept() {
     command.env("XDG_STATE_HOME", scene.dir.path().join("state"));
     let mut session = Terminal::sized(80, 24, command);
     let shown = session.wait_for("Type \"yes\" to continue").text;
-    assert!(shown.contains("24.0 MiB") && shown.contains("and then restored"), "{shown}");
+    assert!(shown.contains("25.2 MB") && shown.contains("and then restored"), "{shown}");
     session.answer("no");
     session.wait_for("not confirmed");
     session.end();

@@ -125,11 +125,11 @@ fn the_verdict_is_said_first_and_where_they_differ_after_it() {
         assert_eq!(output.status.code(), Some(expected));
         in_one_line(&output.stderr)
     };
-    assert!(said(0).starts_with("haul: equal: 1.00 MiB compared in "), "{}", said(0));
+    assert!(said(0).starts_with("haul: equal: 1.05 MB compared, "), "{}", said(0));
     bytes[700_000] ^= 1;
     fs::write(&other, &bytes).expect("scratch takes files");
     let text = said(1);
-    assert!(text.starts_with("haul: different: 1.00 MiB compared in "), "{text}");
+    assert!(text.starts_with("haul: different: 1.05 MB compared, "), "{text}");
     assert!(text.contains("byte 700000") && text.contains("699904+512"), "{text}");
 }
 

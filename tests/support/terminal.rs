@@ -68,7 +68,7 @@ impl Terminal {
     pub fn start(mut command: Command) -> Self {
         let says: Vec<_> = command.get_envs().map(|(name, _)| name.to_owned()).collect();
         let says_nothing_of = |name: &&str| !says.iter().any(|said| said == name);
-        ["NO_COLOR", "CLICOLOR_FORCE"].iter().filter(|name| says_nothing_of(name)).for_each(|name| {
+        ["NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "CI"].iter().filter(|name| says_nothing_of(name)).for_each(|name| {
             command.env_remove(name);
         });
         if says_nothing_of(&"TERM") {
@@ -109,6 +109,11 @@ impl Terminal {
     /// Types a line.
     pub fn answer(&mut self, line: &str) {
         self.session.send_line(line).expect("it listens");
+    }
+
+    /// Types text, and does not end the line.
+    pub fn type_text(&mut self, text: &str) {
+        self.session.send(text).and_then(|_| self.session.flush()).expect("it listens");
     }
 
     /// Types a key together with Ctrl.

@@ -13,7 +13,7 @@ use crate::apps::unbegun::{tell_interrupted, tell_unbegun};
 use crate::core::{Error, Result};
 use crate::job::operator::Operator;
 use crate::job::{CatchUp, Finished, Opened, Prepared, Ran};
-use crate::plan::{Options, ProgressStyle};
+use crate::plan::{Options, ProgressStyle, Verbosity};
 use crate::report::text;
 use std::mem;
 use std::sync::Arc;
@@ -42,7 +42,9 @@ fn copy(options: &Options, call: &Call<'_>) -> Result<Exit> {
         None => {}
     }
     let exit = tell_with(&mut finished, &failed, options, words, &console)?;
-    if let Some(path) = made.filter(|_| options.progress != ProgressStyle::Json) {
+    if let Some(path) =
+        made.filter(|_| options.progress != ProgressStyle::Json && options.verbosity != Verbosity::Quiet)
+    {
         out.tell(&text::paged(&path));
     }
     let mut exit = if finished.is_elsewhere { exit.at_least(Exit::DIFFERENT) } else { exit };

@@ -10,6 +10,7 @@ use crate::cli::help::{self, ENVIRONMENT, EXIT_STATUS, FILES, SIZES};
 use crate::cli::journal::JournalArguments;
 use crate::cli::method::{PaceArguments, ReachArguments};
 use crate::cli::on_error;
+use crate::cli::shown::VerbosityArguments;
 use crate::cli::words::{self, HashChoice, LimitChoice, address};
 use crate::core::{Error, OnError};
 use crate::plan::{Delta, Expectation, JournalWish, Options, ProgressStyle, RangeList, When};
@@ -37,8 +38,7 @@ type Expectations = Vec<Expectation>;
 /// that is in use or too small, and asks before it overwrites a device. --dry-run shows the complete plan.
 #[derive(Debug, Parser)]
 #[command(name = "copy")]
-#[command(after_help = "Sizes: bytes, 4K 1M 2G (of 1024), 5MB (of 1000), 63s (512 each), 0x1000.\nSee --help for all \
-                  details, endpoints, examples and exit statuses.")]
+#[command(after_help = "Sizes: bytes, 4K 1M 2G (of 1024), 5MB (of 1000), 63s (512 each), 0x1000.")]
 #[command(after_long_help = help::text(&[ENDPOINTS, SIZES, EXAMPLES, EXIT_STATUS, SIGNALS]))]
 pub(crate) struct CopyArguments {
     /// Source: block device, file, pipe, - for standard input
@@ -57,7 +57,7 @@ pub(crate) struct CopyArguments {
     /// Write to this destination too, reading the source once: haul copy SRC DST --also DST2 --also DST3. Each
     /// destination is checked, confirmed and flushed like a single one. haul reports and drops a destination that fails
     /// and continues with the others; the exit status is then 1.
-    #[arg(long, value_name = "DST", value_hint = ValueHint::AnyPath, help_heading = "Range")]
+    #[arg(long, value_name = "DST", value_hint = ValueHint::AnyPath, help_heading = "Destinations")]
     #[arg(requires = "destination")]
     also: Vec<OsString>,
 
@@ -66,7 +66,7 @@ pub(crate) struct CopyArguments {
     /// With --also: a destination that is much slower than the others is left behind once all blocks in flight wait for
     /// it. When the others are complete, haul reads the missing part again and copies it, with a separate report.
     /// Without this option the slowest destination sets the rate for all.
-    #[arg(long, requires = "also", help_heading = "Range")]
+    #[arg(long, requires = "also", help_heading = "Destinations")]
     independent: bool,
 
     /// Start at this offset of the source
@@ -86,7 +86,8 @@ pub(crate) struct CopyArguments {
     ///
     /// Copy this many bytes instead of everything up to the end of the source. A count beyond the end of the source is
     /// an error.
-    #[arg(long, value_name = "SIZE", value_parser = words::amount, allow_hyphen_values = true, help_heading = "Range")]
+    #[arg(long, short = 'c', value_name = "SIZE", value_parser = words::amount, allow_hyphen_values = true)]
+    #[arg(help_heading = "Range")]
     count: Option<u64>,
 
     /// Stop after this time
@@ -206,7 +207,8 @@ pub(crate) struct CopyArguments {
     ///
     /// Limit the copy to this many bytes per second: --limit 50M. none: no limit, whatever the configuration
     /// says.
-    #[arg(long, value_name = "RATE", value_parser = words::limit, allow_hyphen_values = true, help_heading = "Method")]
+    #[arg(long, short = 'l', value_name = "RATE", value_parser = words::limit, allow_hyphen_values = true)]
+    #[arg(help_heading = "Method")]
     limit: Option<LimitChoice>,
 
     /// Digest of the source: blake3, sha256, md5, xxh3
@@ -229,6 +231,9 @@ pub(crate) struct CopyArguments {
     #[arg(long, value_name = "STYLE", value_parser = words::progress(), help_heading = "Output")]
     #[arg(hide_possible_values = true)]
     progress: Option<ProgressStyle>,
+
+    #[command(flatten)]
+    verbosity: VerbosityArguments,
 
     /// Do not estimate the duration with sample reads
     ///
@@ -359,7 +364,8 @@ impl Words for CopyArguments {
             expect: self.expect.into_iter().flatten().collect(),
             dry_run: self.dry_run,
             no_estimate: self.no_estimate,
-            progress: self.progress.unwrap_or_default(),
+            progress: self.verbosity.progress(self.progress.unwrap_or_default()),
+            verbosity: self.verbosity.verbosity(),
             json: self.json,
             report: self.report,
         })

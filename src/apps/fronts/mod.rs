@@ -50,10 +50,7 @@ pub(super) const SGM_DD: Command =
     });
 
 const fn of_family(front: SgFront, about: &'static str, run: fn(&[OsString], &[OsString], Out) -> Exit) -> Command {
-    // Left out of the list of commands: who needs it knows it.
-    let define = |command: clap::Command, _: &[Command]| {
-        operands(command, "if=IFILE of=OFILE bs=BYTES …; see --help").hide(true)
-    };
+    let define = |command: clap::Command, _: &[Command]| operands(command, "if=IFILE of=OFILE bs=BYTES …; see --help");
     Command { name: front.name(), about, define, run: Run::Operands(run), manual: None }
 }
 

@@ -1,4 +1,6 @@
 //! `haul generate`: what packages install beside the program, made of the list of commands.
+mod completions;
+
 use super::command::{Call, Command, Manual, Unmeant, Words};
 use super::definition::definition;
 use super::exit::{Exit, printed};
@@ -28,6 +30,9 @@ pub(super) fn define(command: clap::Command, commands: &[Command]) -> clap::Comm
     GenerateArguments::augment_args(command)
         .mut_arg("artifact", |word| word.value_parser(PossibleValuesParser::new(names)))
 }
+
+/// The name of the command, which packages need and people do not.
+const NAME: &str = "generate";
 
 /// The man page `haul(1)`.
 pub(super) const PAGE: &str = "man";
@@ -63,12 +68,10 @@ impl Words for GenerateArguments {
 
 /// The artifact, ready for a file: the same on every run of the same version, for no date is in it.
 pub(super) fn render(artifact: &str, commands: &[Command]) -> String {
-    let haul = definition(commands);
     if let Some((_, shell)) = SHELLS.iter().find(|(name, _)| *name == artifact) {
-        let (mut haul, mut bytes) = (haul, Vec::new());
-        clap_complete::generate(*shell, &mut haul, "haul", &mut bytes);
-        return String::from_utf8_lossy(&bytes).into_owned();
+        return completions::script(*shell, commands, NAME);
     }
+    let haul = definition(commands);
     let command = commands.iter().find(|command| page_of(command.name) == artifact);
     match command.and_then(|command| Some((command.name, command.manual.as_ref()?))) {
         Some((name, Manual::Sections(sections))) => manual::page(haul, name, sections),

@@ -20,8 +20,8 @@ impl Words for ManifestArguments {
     fn into_options(self) -> std::result::Result<ManifestAsked, Unmeant> {
         Ok(match self.verb {
             ManifestVerb::Show { file, json } => ManifestAsked::Show { path: address("FILE", file)?, json },
-            ManifestVerb::Diff { first, second, json } => {
-                ManifestAsked::Diff { first: address("FIRST", first)?, second: address("SECOND", second)?, json }
+            ManifestVerb::Diff { first, second, quiet, json } => {
+                ManifestAsked::Diff { first: address("FIRST", first)?, second: address("SECOND", second)?, quiet, json }
             }
         })
     }
@@ -43,7 +43,7 @@ impl Words for ManifestArguments {
 pub(super) fn manifest(asked: &ManifestAsked, out: Out) -> Result<Exit> {
     match asked {
         ManifestAsked::Show { path, json } => show(path, *json, out),
-        ManifestAsked::Diff { first, second, json } => compare(first, second, *json, out),
+        ManifestAsked::Diff { first, second, quiet, json } => compare([first, second], *quiet, *json, out),
     }
 }
 
@@ -76,7 +76,7 @@ fn side(side: &SideIdentity) -> ShownSide {
     ShownSide { path, kind, offset_bytes, size_bytes, model, serial, wwn }
 }
 
-fn compare(first: &str, second: &str, as_json: bool, out: Out) -> Result<Exit> {
+fn compare([first, second]: [&str; 2], quiet: bool, as_json: bool, out: Out) -> Result<Exit> {
     let (one, other) = (open(first)?, open(second)?);
     let mut report = Compared::new(first, second);
     for difference in diff(&one, &other).map_err(incomparable)? {
@@ -88,8 +88,12 @@ fn compare(first: &str, second: &str, as_json: bool, out: Out) -> Result<Exit> {
         };
         list.push(run(difference.extent()));
     }
-    let text = if as_json { json::text(&report) } else { compared(&report) };
-    match printed(out, &text) {
+    let printed = match (quiet, as_json) {
+        (true, _) => Exit::Status(0),
+        (_, true) => printed(out, &json::text(&report)),
+        _ => printed(out, &compared(&report)),
+    };
+    match printed {
         Exit::Status(0) if !report.equal => Ok(Exit::Status(Exit::DIFFERENT)),
         exit => Ok(exit),
     }

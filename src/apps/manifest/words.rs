@@ -28,6 +28,8 @@ pub enum ManifestAsked {
         first: String,
         /// Path of the second.
         second: String,
+        /// The exit status says it all.
+        quiet: bool,
         /// As JSON on standard output.
         json: bool,
     },
@@ -66,6 +68,10 @@ pub(super) enum ManifestVerb {
         /// The second manifest
         #[arg(value_name = "SECOND", value_hint = ValueHint::FilePath)]
         second: OsString,
+
+        /// Print nothing; the exit status is the answer
+        #[arg(long, short = 'q', conflicts_with = "json")]
+        quiet: bool,
 
         /// Print one JSON document
         #[arg(long)]

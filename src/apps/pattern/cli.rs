@@ -123,7 +123,8 @@ struct PlaceArguments {
     /// Only this many bytes
     ///
     /// Write or check this many bytes instead of everything to the end. Required for a new file.
-    #[arg(long, value_name = "SIZE", value_parser = words::amount, allow_hyphen_values = true, help_heading = "Range")]
+    #[arg(long, short = 'c', value_name = "SIZE", value_parser = words::amount, allow_hyphen_values = true)]
+    #[arg(help_heading = "Range")]
     count: Option<u64>,
 
     /// Number of the run; default: current time for write, newest for check

@@ -76,7 +76,7 @@ pub fn check(options: &Options, run: Option<u64>, source: &Facts, host: &Host) -
 }
 
 fn chosen(run: u64, block_bytes: u32) -> Reason {
-    let choice = format!("run {run}, blocks of {}", words::size(block_bytes.into()));
+    let choice = format!("run {run}, blocks of {}", words::block(block_bytes.into()));
     let because = "each block carries its address, the run and a checksum".to_owned();
     Reason::new("pattern", choice, because)
 }
@@ -133,7 +133,7 @@ fn whole(option: &str, bytes: u64, unit: u32) -> Result<()> {
     if below == bytes {
         return Ok(());
     }
-    let what = format!("{option} {bytes}: a test pattern here needs multiples of {}", words::size(unit));
+    let what = format!("{option} {bytes}: a test pattern here needs multiples of {}", words::block(unit));
     let near = match below {
         0 => unit.to_string(),
         _ => format!("{below} or {}", below.saturating_add(unit)),
@@ -147,7 +147,7 @@ fn whole_requests(plan: &Plan) -> Result<()> {
     if block.is_multiple_of(PATTERN_BLOCK_BYTES) {
         return Ok(());
     }
-    let most = words::size(PATTERN_BLOCK_BYTES.into());
+    let most = words::block(PATTERN_BLOCK_BYTES.into());
     let what = format!("--block-size {block}: must be a multiple of the test pattern block of {most}");
     let near = block.next_multiple_of(PATTERN_BLOCK_BYTES);
     Err(Error::new(Kind::Usage, what).advise(format!("Give {near}, or omit --block-size.")))

@@ -25,7 +25,7 @@ const SEE_ALSO: &str = "# SEE ALSO\nhaul(1), haul-copy(1), haul-manifest(1), cmp
 #[derive(Debug, Parser)]
 #[command(name = "verify")]
 #[command(
-    after_help = "Exit status: 0 equal, 1 different or unreadable, 2 usage. See --help for details.",
+    after_help = "Exit status: 0 equal, 1 different or unreadable, 2 usage.",
     after_long_help = help::text(&[EXAMPLES, SIZES, STATUS])
 )]
 pub(crate) struct VerifyArguments {
@@ -63,7 +63,8 @@ pub(crate) struct VerifyArguments {
     ///
     /// Compare this many bytes instead of everything up to the end of the source. A count beyond the end of the source
     /// is an error.
-    #[arg(long, value_name = "SIZE", value_parser = words::amount, allow_hyphen_values = true, help_heading = "Range")]
+    #[arg(long, short = 'c', value_name = "SIZE", value_parser = words::amount, allow_hyphen_values = true)]
+    #[arg(help_heading = "Range")]
     count: Option<u64>,
 
     /// Show the plan, compare nothing

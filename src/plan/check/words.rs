@@ -50,7 +50,7 @@ fn numbers(asked: &PlanInput) -> Result<()> {
     }
     let both = u64::from(block) * u64::from(depth);
     if both > IN_FLIGHT_BYTES_ASKABLE {
-        let (asked, most) = (sizes::size(both), sizes::size(IN_FLIGHT_BYTES_ASKABLE));
+        let (asked, most) = (sizes::block(both), sizes::block(IN_FLIGHT_BYTES_ASKABLE));
         let what = format!("--block-size times --depth needs {asked} of memory, more than {most}");
         return Err(usage(what, "Omit one of them."));
     }

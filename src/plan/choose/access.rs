@@ -90,7 +90,7 @@ pub(crate) fn access(
     });
     let head_bytes = if any { head } else { 0 };
     if head_bytes > 0 {
-        let choice = format!("first block of {}", words::size(head_bytes.into()));
+        let choice = format!("first block of {}", words::block(head_bytes.into()));
         notes.chose("alignment", choice, "aligns the following blocks");
     }
     let tail_align_bytes = wishes[Side::Dest.index()].align.map_or(1, |align| align.max(TAIL_ALIGN_BYTES));
@@ -208,7 +208,7 @@ fn settle_ranges(asked: &PlanInput, wishes: &mut [Wish; 2]) -> Result<()> {
             true => ("passthrough", "name the block device without --passthrough"),
             false => ("--direct always", "omit --direct"),
         };
-        let align = words::size(align.into());
+        let align = words::block(align.into());
         let what = format!("{asking}: the {} do not all start and end at multiples of {align}", ranges.name());
         return Err(Error::new(Kind::Usage, what).advise(format!("Correct the list, or {remedy}.")));
     }
@@ -251,7 +251,7 @@ fn unaligned(asked: &PlanInput, range: &Range, wishes: &[Wish; 2]) -> Error {
         "{asking}: {} {offset} is not aligned for {}, which requires multiples of {}",
         offset_option(side),
         named(side, asked.facts(side)),
-        words::size(align.into())
+        words::block(align.into())
     );
     let near = below.saturating_add(align.into());
     Error::new(Kind::Usage, what).on(side).advise(format!("Give {below} or {near}, or {remedy}."))

@@ -45,7 +45,7 @@ pub(crate) fn pace(
         Some(block) => (asked_block(block, align)?, "--block-size".to_owned()),
         None => own_block(asked, &start, unit),
     };
-    notes.chose("block size", words::size(block.into()), block_because);
+    notes.chose("block size", words::block(block.into()), block_because);
     let mut tuning = match options.depth {
         Some(depth) => {
             notes.chose("queue depth", depth.to_string(), "--depth, for both sides together");
@@ -85,7 +85,7 @@ fn take_turns(tuning: &mut Tuning, ground: &OneGround<'_>, notes: &mut PlanNotes
     };
     if ground.rotational {
         tuning.limits.in_flight = tuning.limits.in_flight.map(|most| most.min(IN_FLIGHT));
-        let choice = format!("{} read, then written, alternating", words::size(tuning.pool_bytes.into()));
+        let choice = format!("{} read, then written, alternating", words::block(tuning.pool_bytes.into()));
         notes.chose("bursts", choice, format!("both sides are on {}, which is rotational", ground.name));
     } else if tuning.adaptive {
         notes.chose("bursts", "tried during the copy", format!("both sides are on {}", ground.name));
@@ -101,7 +101,7 @@ fn tell(tuning: &Tuning, is_sync: bool, range: &Range, notes: &mut PlanNotes) {
     }
     let bytes = u64::from(tuning.pool_bytes);
     if bytes > IN_FLIGHT_BYTES_PROMISED {
-        notes.warn(format!("blocks in flight take {}: more than 64 MiB of memory in all", words::size(bytes)));
+        notes.warn(format!("blocks in flight take {}: more than 64 MiB of memory in all", words::block(bytes)));
     }
     let block = u64::from(tuning.limits.block_bytes);
     if tuning.blocks() == 1 && !is_sync && range.len.is_none_or(|len| len > block) {
@@ -202,7 +202,7 @@ fn saved_start(asked: &PlanInput, usual: &Start) -> Option<Start> {
     ];
     let told = |(saved, doing, address): (Option<&SavedPace>, &str, &String)| {
         let SavedPace { block_bytes, depth, date, .. } = saved?;
-        let pace = format!("{} × {depth}", words::size((*block_bytes).into()));
+        let pace = format!("{} × {depth}", words::block((*block_bytes).into()));
         Some(format!("saved by haul tune on {date}: {pace} for {doing} {address}"))
     };
     let because: Vec<String> = sides.into_iter().filter_map(told).collect();
@@ -229,7 +229,7 @@ fn asked_block(block: u32, align: u32) -> Result<u32> {
     if block.is_multiple_of(align) {
         return Ok(block);
     }
-    let what = format!("--block-size {block}: direct I/O needs a multiple of {} here", words::size(align.into()));
+    let what = format!("--block-size {block}: direct I/O needs a multiple of {} here", words::block(align.into()));
     let (below, above) = (block - block % align, block - block % align + align);
     let near = if below == 0 || above > BLOCK_BYTES_ASKABLE {
         below.max(above.min(BLOCK_BYTES_ASKABLE)).to_string()
@@ -262,7 +262,7 @@ fn own_block(asked: &PlanInput, start: &Start, unit: u32) -> (u32, String) {
         let optimal = optimal(facts, unit);
         if let Some(optimal) = optimal.filter(|optimal| !block.is_multiple_of(*optimal)) {
             block = block.next_multiple_of(optimal);
-            because = format!("a multiple of {}, preferred by {}", words::size(optimal.into()), facts.address);
+            because = format!("a multiple of {}, preferred by {}", words::block(optimal.into()), facts.address);
         }
     }
     let mut cap = |most: u64, why: &str| {

@@ -121,7 +121,7 @@ fn who(device: &Device) -> String {
     words.extend(device.rotational.map(|yes| whole(if yes { "rotating" } else { "SSD" })));
     words.extend(device.removable.then(|| "removable".to_owned()));
     if device.size > 0 {
-        words.push(whole(&units::size_decimal(device.size)));
+        words.push(whole(&units::size_in_other_units(device.size)));
     }
     words.extend(blocks(device));
     words.join(", ")
@@ -194,7 +194,7 @@ fn tuned(device: &Device) -> String {
     let one = |(saved, doing): (&Option<SavedPace>, &str)| {
         let saved = saved.as_ref()?;
         let pace = format!("{} × {}", units::block(saved.block_bytes.into()), saved.depth);
-        let rate = units::rate_decimal(saved.bytes_per_s);
+        let rate = units::rate_at_a_glance(saved.bytes_per_s);
         let day = whole(&format!("on {}", printable(&saved.date)));
         Some(format!("{} for {doing}, {}, {day}", whole(&pace), whole(&rate)))
     };

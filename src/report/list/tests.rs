@@ -35,8 +35,8 @@ fn a_device_that_is_not_as_it_was_says_so_and_what_to_do() {
     let text = bare(&[device], 80);
     assert!(text.lines().all(|line| columns(line) <= 80), "{text}");
     let text = flowing(&text.replace('│', ""));
-    let told = "DATA MODIFIED: a write measurement was interrupted; haul tune --restore /dev/nvme0n1 restores 32.0 \
-        MiB from /srv/state/haul/S5.undo";
+    let told = "DATA MODIFIED: a write measurement was interrupted; haul tune --restore /dev/nvme0n1 restores 33.6 \
+        MB from /srv/state/haul/S5.undo";
     assert!(text.contains(told), "{text}");
     assert!(text.contains("held by dm-0 write measurement in progress"), "{text}");
 }
@@ -46,27 +46,27 @@ fn devices_and_partitions_are_a_tree_in_80_columns() {
     let text = bare(&examples::devices(), 80);
     assert!(text.lines().all(|line| columns(line) <= 80), "{text}");
     insta::assert_snapshot!(text, @r#"
-    nvme0n1       931.5 GiB  Samsung SSD 980 PRO 1TB, serial S5GXNX0T123456,
-    │                        wwn eui.0025385b11b2c3d4, nvme, SSD, 1.00 TB,
+    nvme0n1         1.00 TB  Samsung SSD 980 PRO 1TB, serial S5GXNX0T123456,
+    │                        wwn eui.0025385b11b2c3d4, nvme, SSD, 931.5 GiB,
     │                        512/4096-byte blocks
     │                        SYSTEM DISK, GPT
     │   /dev/disk/by-id/nvme-Samsung_SSD_980_PRO_1TB_S5GXNX0T123456 /dev/ng0n1
-    ├ nvme0n1p1   512.0 MiB  2048 + 1048576         vfat "EFI", mounted at /boot/efi
-    ├ nvme0n1p2   922.9 GiB  1050624 + 1935360000   LUKS2, dm-0 mounted at /,
+    ├ nvme0n1p1    536.9 MB  2048 + 1048576         vfat "EFI", mounted at /boot/efi
+    ├ nvme0n1p2    990.9 GB  1050624 + 1935360000   LUKS2, dm-0 mounted at /,
     │                                               held by dm-0
-    └ nvme0n1p3    8.00 GiB  1936410624 + 16777216  swap, in use as swap
+    └ nvme0n1p3     8.59 GB  1936410624 + 16777216  swap, in use as swap
 
     sdb           no medium  Generic SD/MMC, usb, SSD, removable, 512-byte blocks
         /dev/sg1
 
-    dm-0          922.8 GiB  root_crypt, dm, SSD, 990.9 GB, 512-byte blocks
+    dm-0           990.9 GB  root_crypt, dm, SSD, 922.8 GiB, 512-byte blocks
                              SYSTEM DISK, ext4 "root", mounted at /
                              consists of nvme0n1p2
 
-    loop0          64.0 MiB  loop, SSD, 67.1 MB, 512-byte blocks
+    loop0           67.1 MB  loop, SSD, 64.0 MiB, 512-byte blocks
     │                        read-only, MBR
     │                        on /srv/images/card of the camera.img
-    └ loop0p1      60.0 MiB  8192 + 122880          vfat "CAMERA"
+    └ loop0p1       62.9 MB  8192 + 122880          vfat "CAMERA"
 
     Partitions: first sector + number of sectors, of 512 bytes each.
     "#);
@@ -100,7 +100,7 @@ fn no_devices_and_unreadable_devices_are_said_so() {
     assert_eq!(bare(&[], 80), "no block devices found\n");
     let secret = Device { size: 1 << 20, ..Device::default() };
     let text = flowing(&bare(&[secret], 80));
-    assert!(text.contains("1.05 MB not readable Not readable: "), "{text}");
+    assert!(text.contains("1.05 MB 1.00 MiB not readable Not readable: "), "{text}");
     assert!(text.ends_with("its content is unknown."), "{text}");
     assert!(!bare(&examples::devices(), 80).contains("eadable"));
     let strange = Device { size: 1 << 20, readable: true, ..Device::default() };

@@ -1,4 +1,5 @@
 //! What stands along a side of a chart: a quantity, how far it goes, and round numbers on the way.
+use crate::core::Units;
 use crate::report::units;
 use plotters::coord::ranged1d::{KeyPointHint, NoDefaultFormatting, Ranged, ValueFormatter};
 use std::ops::Range;
@@ -86,6 +87,7 @@ impl Axis {
                 ROUND_S.into_iter().find(|&round| round >= rough).unwrap_or(days)
             }
             Quantity::Time | Quantity::Rate | Quantity::Percent | Quantity::Times => round_up(rough),
+            Quantity::Bytes if Units::leading() == Units::Si => round_up(rough.max(1.0)),
             Quantity::Bytes => rough.max(1.0).log2().ceil().exp2(),
             Quantity::BlockSize | Quantity::Latency | Quantity::Count => rough.ceil().max(1.0),
         };
@@ -114,7 +116,7 @@ impl Axis {
         match self.quantity {
             Quantity::Time if self.to <= 10.0 => format!("{} s", (at * 1000.0).round() / 1000.0),
             Quantity::Time => units::time_left(Duration::from_secs_f64(at.max(0.0).round())),
-            Quantity::Rate => format!("{}/s", short(units::size_decimal(at.max(0.0).round() as u64))),
+            Quantity::Rate => format!("{}/s", short(units::size(at.max(0.0).round() as u64))),
             Quantity::Bytes => short(units::size(at.max(0.0).round() as u64)),
             Quantity::BlockSize => units::block(at.exp2().round() as u64).replace(" bytes", " B"),
             Quantity::Latency => short(units::latency(10f64.powf(at).round() as u64)),
@@ -204,7 +206,7 @@ mod tests {
         assert_eq!(labels(Quantity::Time, &[0.0, 0.4]), ["0 s", "0.1 s", "0.2 s", "0.3 s", "0.4 s"]);
         assert_eq!(labels(Quantity::Time, &[700.0])[1..3], ["5 min 00 s", "10 min 00 s"]);
         assert_eq!(labels(Quantity::Rate, &[380e6])[..3], ["0/s", "100 MB/s", "200 MB/s"]);
-        assert_eq!(labels(Quantity::Bytes, &[0.0, 4e9])[..3], ["0", "1 GiB", "2 GiB"]);
+        assert_eq!(labels(Quantity::Bytes, &[0.0, 4e9])[..3], ["0", "1 GB", "2 GB"]);
         assert_eq!(labels(Quantity::BlockSize, &[512.0, 16384.0])[..2], ["512 B", "1 KiB"]);
         assert_eq!(labels(Quantity::Latency, &[50.0, 5000.0]), ["10 µs", "100 µs", "1 ms", "10 ms"]);
         assert_eq!(labels(Quantity::Count, &[1.0, 3.0]), ["1", "2", "3"]);
@@ -214,16 +216,16 @@ mod tests {
     #[test]
     fn marks_have_room_for_their_names_and_there_are_as_many_as_fit() {
         let marks = |quantity, to: f64, px| Axis::over(quantity, [0.0, to].into_iter()).marks_in(px).len();
-        // `25 min 00 s` takes more room than `25 s` and `512 GiB`.
+        // `25 min 00 s` takes more room than `25 s` and `500 GB`.
         assert_eq!([marks(Quantity::Time, 25.0, 232), marks(Quantity::Time, 1500.0, 232)], [6, 3]);
-        assert_eq!(marks(Quantity::Bytes, 1e12, 232), 4);
+        assert_eq!(marks(Quantity::Bytes, 1e12, 232), 3);
         // Between two marks as far apart as they need, there is one; two nearer ones stand at the ends.
         let far_from_0 = Axis::over(Quantity::Bytes, [1.14e9, 3.2e9].into_iter());
         assert_eq!(
             far_from_0.marks_in(208).iter().map(|&at| far_from_0.label(at)).collect::<Vec<_>>(),
-            ["1.5 GiB", "2.5 GiB"]
+            ["2 GB", "3 GB"]
         );
-        assert_eq!(marks(Quantity::Bytes, 1e12, 772), 8);
+        assert_eq!(marks(Quantity::Bytes, 1e12, 772), 11);
         for quantity in [Quantity::Time, Quantity::Bytes, Quantity::BlockSize, Quantity::Latency, Quantity::Count] {
             for power in 0..14 {
                 let axis = Axis::over(quantity, [1.0, 1.7 * 10f64.powi(power)].into_iter());

@@ -4,6 +4,7 @@ use super::chart::{Chart, Curve, Shape};
 use super::rates::{Piece, WAITED_FOR, moving, pieces};
 use super::{Figure, Page, Table, bare, capital, device, frame, render};
 use crate::core::{Decision, Direction, Ended, Facts, Machine, Outcome, Plan, Series, Side};
+use crate::plan::Verbosity;
 use crate::report::{text, units};
 use std::time::{Duration, SystemTime};
 
@@ -73,7 +74,7 @@ pub fn copy(found: CopyFound<'_>) -> String {
     };
     let facts = found.facts.iter().enumerate();
     page.facts.splice(0..0, facts.map(|(number, (side, facts))| (heading(number, *side), device::side(facts))));
-    page.report = bare(&text::outcome(decision, outcome, words));
+    page.report = bare(&text::outcome(decision, outcome, words, Verbosity::Full));
     render(page)
 }
 
@@ -102,7 +103,7 @@ fn figures(found: CopyFound<'_>, page: &mut Page) {
 }
 
 fn rate(bytes_per_s: f64) -> String {
-    units::rate_decimal(bytes_per_s.round() as u64)
+    units::rate_at_a_glance(bytes_per_s.round() as u64)
 }
 
 /// Both sides' rates, each at the place that `across` gives for a piece.
@@ -148,7 +149,7 @@ fn range(outcome: &Outcome, rates: &[Piece]) -> String {
     let dest = || moved.iter().map(|piece| piece.bytes_per_s[Side::Dest.index()]).filter(|&rate| rate > 0.0);
     match (whole, dest().reduce(f64::min), dest().reduce(f64::max)) {
         (Some(whole), Some(low), Some(high)) if rates.len() > 1 => {
-            let whole = units::rate_decimal(whole);
+            let whole = units::rate_at_a_glance(whole);
             format!("{whole} overall; the destination wrote {} to {}", rate(low), rate(high))
         }
         _ => String::new(),

@@ -2,7 +2,7 @@
 use super::dests::DestView;
 use super::phrases::{amount, holdup, left, percent, rate_of_writes, rates, rates_now, setting, unread};
 use super::view::View;
-use crate::core::{DestState, Phase};
+use crate::core::{DestState, Phase, Units};
 use crate::report::columns::{columns, pad};
 use crate::report::style::{CARE, STRONG, paint};
 use crate::report::units;
@@ -14,8 +14,13 @@ const REST: Style = Style::new().dimmed();
 /// Narrower bars say less than the percents beside them.
 const BAR_MIN: usize = 8;
 
-/// Columns for the bytes copied, the widest being `1023.9 MiB`.
-const SIZE_WIDTH: usize = 10;
+/// Columns for the bytes copied, the widest being `999.9 MB` or `1023.9 MiB`.
+fn size_width() -> usize {
+    match Units::leading() {
+        Units::Si => 8,
+        Units::Iec => 10,
+    }
+}
 
 /// Columns for the time left and the gap before it, the widest being `59 min 59 s left`.
 const LEFT_WIDTH: usize = 18;
@@ -41,7 +46,7 @@ pub(super) fn lines(view: &View, dest: &str, dests: &[DestView], width: usize) -
 
 /// One of several dests, of which the longest name has so many columns.
 fn row(dest: &DestView, names: usize, width: usize) -> String {
-    let amount = dest.percent().unwrap_or_else(|| format!("{:>SIZE_WIDTH$}", units::size(dest.copied_bytes)));
+    let amount = dest.percent().unwrap_or_else(|| format!("{:>1$}", units::size(dest.copied_bytes), size_width()));
     let state = match dest.state {
         DestState::Behind | DestState::Failed => paint(CARE, dest.word()),
         _ => dest.word().to_owned(),
@@ -85,7 +90,8 @@ fn how_far(view: &View, width: usize) -> String {
     let left = left(view).map(|left| format!("  {left}")).unwrap_or_default();
     // In columns of their own, so that the bar does not change its length with every digit.
     let total = units::size(view.total_bytes.unwrap_or(0));
-    let steady = format!("{percent}  {:>1$}{left:<LEFT_WIDTH$}", amount(view), SIZE_WIDTH + " of ".len() + total.len());
+    let steady =
+        format!("{percent}  {:>1$}{left:<LEFT_WIDTH$}", amount(view), size_width() + " of ".len() + total.len());
     let right = format!("{percent}  {}{left}", amount(view));
     for right in [&steady, &right] {
         let bar_width = width.saturating_sub(columns(right) + 1);
@@ -128,7 +134,7 @@ fn flushing(view: &View, dest: &str, width: usize) -> (String, String) {
         format!("{} {} {dest}: {elapsed}", spinner(view), paint(STRONG, "flushing")),
         format!("{} {}: {elapsed}", spinner(view), paint(STRONG, "flushing")),
     ];
-    let mean = units::rate_binary(view.write.mean_per_s);
+    let mean = units::rate_at_a_glance(view.write.mean_per_s);
     let amount = units::size(view.copied_bytes);
     let second = [format!("{amount} copied (mean {mean})"), format!("{amount} copied")];
     (fitting(&first, width), fitting(&second, width))

@@ -50,22 +50,22 @@ fn at_all_widths(view: &View) -> String {
 #[test]
 fn a_copy_fits_every_width() {
     insta::assert_snapshot!(at_all_widths(&view()), @r"
-120:
-━━━━━━━━━━━━━━━━━━━━━━━━━━━━━──────────────────────────────────────────  41 %   840.0 MiB of 2.00 GiB  3 s left
-410.0 (mean 395.0) MiB/s, destination is slower, queue depth 4+2, 256 KiB blocks
-80:
-━━━━━━━━━━━━───────────────────  41 %   840.0 MiB of 2.00 GiB  3 s left
-410.0 (mean 395.0) MiB/s, destination is slower
-60:
-━━━━───────  41 %   840.0 MiB of 2.00 GiB  3 s left
-410.0 (mean 395.0) MiB/s, destination is slower
-40:
- 41 %  840.0 MiB of 2.00 GiB  3 s left
-410.0 MiB/s, destination is slower
-20:
- 41 %  3 s left
-410.0 MiB/s
-");
+    120:
+    ━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━────────────────────────────────────────────  41 %  880.8 MB of 2.15 GB  3 s left
+    429.9 (mean 414.2) MB/s, destination is slower, queue depth 4+2, 256 KiB blocks
+    80:
+    ━━━━━━━━━━━━━─────────────────────  41 %  880.8 MB of 2.15 GB  3 s left
+    429.9 (mean 414.2) MB/s, destination is slower, queue depth 4+2, 256 KiB blocks
+    60:
+    ━━━━━─────────  41 %  880.8 MB of 2.15 GB  3 s left
+    429.9 (mean 414.2) MB/s, destination is slower
+    40:
+     41 %  880.8 MB of 2.15 GB  3 s left
+    429.9 MB/s, destination is slower
+    20:
+     41 %  3 s left
+    429.9 MB/s
+    ");
 }
 
 #[test]
@@ -74,22 +74,22 @@ fn sides_that_differ_are_told_apart() {
     view.read = Speed { now_per_s: 902 * MIB, mean_per_s: 901 * MIB };
     view.read_bytes *= 2;
     insta::assert_snapshot!(at_all_widths(&view), @r"
-120:
-━━━━━━━━━━━━━━━━━━━━━━━━━━━━━──────────────────────────────────────────  41 %   840.0 MiB of 2.00 GiB  3 s left
-read 902.0 (mean 901.0) MiB/s, write 410.0 (mean 395.0) MiB/s, destination is slower, queue depth 4+2, 256 KiB blocks
-80:
-━━━━━━━━━━━━───────────────────  41 %   840.0 MiB of 2.00 GiB  3 s left
-read 902.0 MiB/s, write 410.0 MiB/s, destination is slower
-60:
-━━━━───────  41 %   840.0 MiB of 2.00 GiB  3 s left
-read 902.0 MiB/s, write 410.0 MiB/s, destination is slower
-40:
- 41 %  840.0 MiB of 2.00 GiB  3 s left
-410.0 MiB/s, destination is slower
-20:
- 41 %  3 s left
-410.0 MiB/s
-");
+    120:
+    ━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━────────────────────────────────────────────  41 %  880.8 MB of 2.15 GB  3 s left
+    read 1.05 (mean 1.05) GB/s, write 429.9 (mean 414.2) MB/s, destination is slower, queue depth 4+2, 256 KiB blocks
+    80:
+    ━━━━━━━━━━━━━─────────────────────  41 %  880.8 MB of 2.15 GB  3 s left
+    read 1.05 GB/s, write 429.9 MB/s, destination is slower
+    60:
+    ━━━━━─────────  41 %  880.8 MB of 2.15 GB  3 s left
+    read 1.05 GB/s, write 429.9 MB/s, destination is slower
+    40:
+     41 %  880.8 MB of 2.15 GB  3 s left
+    429.9 MB/s, destination is slower
+    20:
+     41 %  3 s left
+    429.9 MB/s
+    ");
 }
 
 #[test]
@@ -97,22 +97,22 @@ fn a_stream_shows_bytes_and_time() {
     let mut view = view();
     (view.total_bytes, view.left) = (None, None);
     insta::assert_snapshot!(at_all_widths(&view), @r"
-120:
-⠙ 840.0 MiB in 2 s
-410.0 (mean 395.0) MiB/s, destination is slower, queue depth 4+2, 256 KiB blocks
-80:
-⠙ 840.0 MiB in 2 s
-410.0 (mean 395.0) MiB/s, destination is slower
-60:
-⠙ 840.0 MiB in 2 s
-410.0 (mean 395.0) MiB/s, destination is slower
-40:
-⠙ 840.0 MiB in 2 s
-410.0 MiB/s, destination is slower
-20:
-⠙ 840.0 MiB in 2 s
-410.0 MiB/s
-");
+    120:
+    ⠙ 880.8 MB in 2 s
+    429.9 (mean 414.2) MB/s, destination is slower, queue depth 4+2, 256 KiB blocks
+    80:
+    ⠙ 880.8 MB in 2 s
+    429.9 (mean 414.2) MB/s, destination is slower, queue depth 4+2, 256 KiB blocks
+    60:
+    ⠙ 880.8 MB in 2 s
+    429.9 (mean 414.2) MB/s, destination is slower
+    40:
+    ⠙ 880.8 MB in 2 s
+    429.9 MB/s, destination is slower
+    20:
+    ⠙ 880.8 MB in 2 s
+    429.9 MB/s
+    ");
 }
 
 #[test]
@@ -120,22 +120,22 @@ fn flushing_is_a_phase_of_its_own() {
     let mut view = view();
     (view.phase, view.flushing) = (Phase::Flushing, Some(Duration::from_millis(3_200)));
     insta::assert_snapshot!(at_all_widths(&view), @r"
-120:
-⠙ flushing /dev/disk/by-id/usb-stick: 3 s
-840.0 MiB copied (mean 395.0 MiB/s)
-80:
-⠙ flushing /dev/disk/by-id/usb-stick: 3 s
-840.0 MiB copied (mean 395.0 MiB/s)
-60:
-⠙ flushing /dev/disk/by-id/usb-stick: 3 s
-840.0 MiB copied (mean 395.0 MiB/s)
-40:
-⠙ flushing: 3 s
-840.0 MiB copied (mean 395.0 MiB/s)
-20:
-⠙ flushing: 3 s
-840.0 MiB copied
-");
+    120:
+    ⠙ flushing /dev/disk/by-id/usb-stick: 3 s
+    880.8 MB copied (mean 414.2 MB/s)
+    80:
+    ⠙ flushing /dev/disk/by-id/usb-stick: 3 s
+    880.8 MB copied (mean 414.2 MB/s)
+    60:
+    ⠙ flushing /dev/disk/by-id/usb-stick: 3 s
+    880.8 MB copied (mean 414.2 MB/s)
+    40:
+    ⠙ flushing: 3 s
+    880.8 MB copied (mean 414.2 MB/s)
+    20:
+    ⠙ flushing: 3 s
+    880.8 MB copied
+    ");
 }
 
 #[test]
@@ -143,9 +143,9 @@ fn a_stall_is_said_instead_of_a_rate() {
     let mut view = view();
     view.stalled = Some(Duration::from_secs(12));
     insta::assert_snapshot!(at(&view, 80), @r"
-━━━━━━━━━━━━───────────────────  41 %   840.0 MiB of 2.00 GiB
-no progress for 12 s, waiting for the destination
-");
+    ━━━━━━━━━━━━━─────────────────────  41 %  880.8 MB of 2.15 GB
+    no progress for 12 s, waiting for the destination
+    ");
 }
 
 #[test]
@@ -184,8 +184,8 @@ fn each_of_several_dests_has_a_row_that_fits_every_width() {
 fn only_a_dest_that_keeps_its_bytes_over_a_power_loss_is_called_durable() {
     let on_disk = dest("/dev/sdc", DestState::Done, 2048 * MIB);
     let in_memory = DestView { in_memory: true, ..dest("/dev/shm/x", DestState::Done, 2048 * MIB) };
-    assert_eq!(on_disk.line(), "haul: destination /dev/sdc: 100 %, 2.00 GiB, durable\n");
-    assert_eq!(in_memory.line(), "haul: destination /dev/shm/x: 100 %, 2.00 GiB, in memory\n");
+    assert_eq!(on_disk.line(), "haul: destination /dev/sdc: 100 %, 2.15 GB, durable\n");
+    assert_eq!(in_memory.line(), "haul: destination /dev/shm/x: 100 %, 2.15 GB, in memory\n");
 }
 
 #[test]

@@ -198,6 +198,7 @@ impl Shared {
             (ProgressStyle::Plain, Said::Began(Phase::Flushing)) if pacer.has_begun() => {
                 self.screen.write(&plain::lines(&self.look(), &self.dest, &[]));
             }
+            (ProgressStyle::Silent, _) => {}
             // Errors are shown even without progress.
             (_, said) => {
                 if let Some(text) = said.text() {

@@ -31,13 +31,13 @@ fn both(view: &View, source: &str, dest: &str) -> String {
 
 /// The same without means, for narrow terminals.
 pub(super) fn rates_now(view: &View) -> String {
-    let [read, write] = [view.read, view.write].map(|speed| units::rate_binary(speed.now_per_s));
+    let [read, write] = [view.read, view.write].map(|speed| units::rate_at_a_glance(speed.now_per_s));
     if view.sides_are_alike() { write } else { both(view, &read, &write) }
 }
 
 /// The rate of writes alone, for the narrowest.
 pub(super) fn rate_of_writes(view: &View) -> String {
-    units::rate_binary(view.write.now_per_s)
+    units::rate_at_a_glance(view.write.now_per_s)
 }
 
 /// `12 s left`; `None` if unknown.

@@ -3,6 +3,7 @@ use super::dests::DestView;
 use super::phrases::{amount, holdup, left, percent, rates, unread};
 use super::view::View;
 use crate::core::Phase;
+use crate::report::columns::{message, whole};
 use crate::report::units;
 use std::time::Duration;
 
@@ -31,10 +32,10 @@ fn line(view: &View, dest: &str) -> String {
                 _ => format!("flushing {dest}"),
             });
             parts.push(format!("{} copied", units::size(view.copied_bytes)));
-            parts.push(format!("mean {}", units::rate_binary(view.write.mean_per_s)));
+            parts.push(format!("mean {}", units::rate_at_a_glance(view.write.mean_per_s)));
         }
     }
-    format!("haul: {}\n", parts.join(", "))
+    message("haul: ", "      ", &parts.iter().map(|part| whole(part)).collect::<Vec<_>>().join(", "))
 }
 
 /// The same, and a line for each of several dests.

@@ -1,5 +1,6 @@
 use super::lines::{phase_name, seconds};
 use crate::core::{Event, Limits, Phase};
+use crate::report::columns;
 use crate::report::json::{self, Failure, object};
 use crate::report::printable::printable;
 use crate::report::style::{CARE, paint};
@@ -31,7 +32,10 @@ impl Said {
     /// For people, while the copy runs: only what they may want to act on. The rest is in the report.
     pub(super) fn text(&self) -> Option<String> {
         match self {
-            Said::Warned(message) => Some(format!("haul: {} {}\n", paint(CARE, "warning:"), printable(message))),
+            Said::Warned(message) => {
+                let first = format!("haul: {} ", paint(CARE, "warning:"));
+                Some(columns::message(&first, "      ", &printable(message)))
+            }
             _ => None,
         }
     }

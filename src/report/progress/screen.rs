@@ -2,13 +2,11 @@ use super::dests::DestView;
 use super::view::View;
 use super::{bar, plain};
 use crate::plan::ProgressStyle;
+use crate::report::bars;
 use anstream::{AutoStream, ColorChoice};
-use indicatif::{ProgressBar, ProgressDrawTarget};
-use std::io::{self, IsTerminal, Write};
+use indicatif::ProgressBar;
+use std::io::{self, Write};
 use std::sync::{Mutex, PoisonError};
-
-/// Columns of a terminal that does not report.
-const COLUMNS: usize = 80;
 
 /// Bars are drawn at most so often.
 const DRAWS_PER_S: u8 = 10;
@@ -25,13 +23,9 @@ pub(super) struct Screen {
 impl Screen {
     /// Standard error. A bar needs a terminal that can move its cursor: without one, `Auto` and `Bar` are plain lines.
     pub(super) fn stderr(style: ProgressStyle) -> Self {
-        let terminal = io::stderr().is_terminal() && std::env::var_os("TERM").is_none_or(|term| term != "dumb");
-        let style = settle(style, terminal);
-        let bar = (style == ProgressStyle::Bar).then(|| {
-            let target = ProgressDrawTarget::stderr_with_hz(DRAWS_PER_S * 2);
-            let style = indicatif::ProgressStyle::with_template("{msg}").expect("the template is right");
-            ProgressBar::with_draw_target(None, target).with_style(style)
-        });
+        let wanted = matches!(style, ProgressStyle::Auto | ProgressStyle::Bar);
+        let bar = if wanted { bars::start(DRAWS_PER_S * 2) } else { None };
+        let style = settle(style, bar.is_some());
         Screen { style, bar, sink: Mutex::new(Box::new(AutoStream::auto(io::stderr()))) }
     }
 
@@ -51,7 +45,7 @@ impl Screen {
         let Some(bar) = &self.bar else { return };
         // indicatif writes past anstream, so what NO_COLOR asks for is done here.
         let choice = AutoStream::choice(&io::stderr());
-        bar.set_message(coloured(bar::lines(view, dest, dests, terminal_columns()), choice));
+        bar.set_message(coloured(bar::lines(view, dest, dests, bars::columns() + 1), choice));
     }
 
     /// Writes whole lines, above the bar where there is one. A reader that went away is no error here.
@@ -95,11 +89,6 @@ fn settle(style: ProgressStyle, terminal: bool) -> ProgressStyle {
         ProgressStyle::Auto | ProgressStyle::Bar => ProgressStyle::Plain,
         other => other,
     }
-}
-
-fn terminal_columns() -> usize {
-    let size = rustix::termios::tcgetwinsize(io::stderr()).ok();
-    size.map(|size| usize::from(size.ws_col)).filter(|&columns| columns > 0).unwrap_or(COLUMNS)
 }
 
 #[cfg(test)]

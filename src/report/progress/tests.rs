@@ -82,7 +82,7 @@ fn a_status_line_can_be_had_in_every_style_at_any_time() {
         progress.print_status();
         let text = written.text();
         assert_eq!(text.lines().count(), 2, "{style:?}: {text}");
-        assert!(text.lines().all(|line| line.starts_with("haul: 50 %, 1.00 GiB of 2.00 GiB, in ")), "{text}");
+        assert!(text.lines().all(|line| line.starts_with("haul: 50 %, 1.07 GB of 2.15 GB, in ")), "{text}");
     }
     let (progress, ..) = start(ProgressStyle::Json);
     assert!(progress.status_line().starts_with("{\"type\":\"progress\""));

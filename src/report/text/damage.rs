@@ -1,4 +1,5 @@
 //! What a check of the test pattern has come to.
+use super::given;
 use super::signal::signal_name;
 use crate::core::{Conclusion, Damage, DamageKind, DamagedRun, Ended, Outcome, PatternAct, Plan, Unread};
 use crate::report::columns::{Columns, paragraph, whole};
@@ -109,7 +110,7 @@ pub(super) fn how_to_check(plan: &Plan, outcome: &Outcome, args: &[String]) -> S
     let mut option = |name: &str, value: Option<u64>| words.extend(value.map(|value| format!("{name}={value}")));
     option("--run", used.run);
     option("--seek", Some(plan.dest.offset).filter(|&offset| offset > 0));
-    let ranged = args.iter().any(|word| word.starts_with("--count"));
+    let ranged = given::has("--count", args);
     option("--count", plan.len.filter(|_| ranged));
     words.push(plan.dest.address.clone());
     format!("\nTo check it:\n  {}\n", shell_line(words))

@@ -1,5 +1,5 @@
 //! How each of several dests ended.
-use super::{error, verified};
+use super::{error, given, verified};
 use crate::core::{DestOutcome, Durability, EndpointKind, Error, Outcome, Plan, PlanDest};
 use crate::report::columns::{Columns, whole};
 use crate::report::printable::{printable, shell_line};
@@ -89,7 +89,8 @@ pub(crate) fn rest(plan: &Plan, outcome: &Outcome, dest: &DestOutcome, args: &[S
     let from = |offset: u64| (offset + dest.claimed.end()).to_string();
     words.extend(["--skip".to_owned(), from(plan.source.offset), "--seek".to_owned(), from(plan.dest.offset)]);
     words.extend(["--count".to_owned(), left.to_string()]);
-    words.extend(args.iter().find(|word| ["--yes", "-y"].contains(&word.as_str())).cloned());
+    let agreed = given::has("--yes", args) || given::has("-y", args);
+    words.extend(agreed.then(|| "--yes".to_owned()));
     words.extend([plan.source.address.clone(), dest.address.clone()]);
     Some(words)
 }

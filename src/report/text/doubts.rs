@@ -5,7 +5,7 @@ use std::path::Path;
 
 /// A rate that cannot be that of the disk, for `what` gives no more than `most_per_s`: all in bytes a second.
 pub fn above_the_link(found_per_s: u64, most_per_s: u64, what: &str) -> String {
-    let [found, most] = [found_per_s, most_per_s].map(units::rate_decimal);
+    let [found, most] = [found_per_s, most_per_s].map(units::rate_at_a_glance);
     format!("{found} exceeds the limit of {what} ({most}): this measures a cache, not the disk")
 }
 

@@ -1,26 +1,27 @@
 use crate::core::Error;
+use crate::report::columns::message as lines;
 use crate::report::printable::printable;
 use crate::report::style::{CARE, DANGER, paint};
 use std::io;
 
 /// An error as one message: what failed and where, the kernel's words, and on a separate line what to do.
 pub fn error(error: &Error) -> String {
-    let mut text = format!("{} {}\n", paint(DANGER, "haul:"), message(error));
+    let mut text = lines(&format!("{} ", paint(DANGER, "haul:")), "      ", &message(error));
     let advice = super::advice(error);
     if !advice.is_empty() {
-        text += &format!("  → {}\n", printable(advice));
+        text += &lines("  → ", "    ", &printable(advice));
     }
     text
 }
 
 /// What was done, in a line.
 pub fn told(words: &str) -> String {
-    format!("haul: {}\n", printable(words))
+    lines("haul: ", "      ", &printable(words))
 }
 
 /// Something that the user should know before a copy begins, and that does not keep it from beginning.
 pub fn warning(warning: &str) -> String {
-    format!("{} warning: {}\n", paint(CARE, "haul:"), printable(warning))
+    lines(&format!("{} warning: ", paint(CARE, "haul:")), "      ", &printable(warning))
 }
 
 /// The first line of it, without the name of the program.

@@ -10,6 +10,12 @@ pub(super) fn verdict(plan: &Plan, outcome: &Outcome) -> Option<String> {
     check.changed_at.is_none().then(|| "unchanged in memory".to_owned())
 }
 
+/// The same where something changed, or could not be read back.
+pub(super) fn what_is_open(plan: &Plan, outcome: &Outcome) -> String {
+    let changed = outcome.memory_check.is_some_and(|check| check.changed_at.is_some());
+    if changed || !not_checked(plan).is_empty() { row(plan, outcome) } else { String::new() }
+}
+
 /// What was compared, and what that does not prove; nothing where it was not asked for.
 pub(super) fn row(plan: &Plan, outcome: &Outcome) -> String {
     let Some(MemoryCheck { unchanged_bytes, changed_at }) = outcome.memory_check else { return String::new() };

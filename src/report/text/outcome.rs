@@ -1,12 +1,12 @@
+use super::ending::{claimed, headline, journal};
 use super::estimate::estimated;
 use super::rest::Rest;
-use super::signal::signal_name;
-use super::{damage, dests, differences, memory_check, unread, verified};
+use super::{damage, dests, differences, memory_check, short, unread, verified};
 use crate::core::{
-    Decision, Direction, Durability, Ended, EndpointKind, EngineKind, Kept, Latency, Outcome, PatternAct, Plan,
-    PlanNotes, Route, Side, Totals, Unread,
+    Decision, Ended, EndpointKind, EngineKind, Latency, Outcome, PatternAct, Plan, PlanNotes, Route, Side, Totals,
 };
-use crate::report::columns::{Columns, WIDTH, beside, paragraph, whole, wrap};
+use crate::plan::Verbosity;
+use crate::report::columns::{Columns, beside, paragraph, whole, width, wrap};
 use crate::report::printable::{printable, shell_line};
 use crate::report::style::{CARE, STRONG, paint};
 use crate::report::units;
@@ -14,17 +14,38 @@ use std::time::Duration;
 
 const GIB: f64 = (1u64 << 30) as f64;
 
-/// The report at the end: what happened in one line (after the error, where the copy failed), then everything worth
-/// knowing, then how to continue where the copy is not complete. `args` is the command line as given, without the name
-/// of the program.
-pub fn outcome(decision: &Decision, outcome: &Outcome, args: &[String]) -> String {
+/// The report at the end: what failed, then as much as `verbosity` asks for, then how to go on where the copy is not
+/// complete; nothing of a copy that was to be quiet and is as it should be. `args` is the command line as given,
+/// without the name of the program.
+pub fn outcome(decision: &Decision, outcome: &Outcome, args: &[String], verbosity: Verbosity) -> String {
     let Decision { plan, notes } = decision;
-    let mut text = String::new();
-    if let Ended::Failed(error) = &outcome.ended {
-        text += &super::error(error);
-        text.push('\n');
+    let as_it_should_be = matches!(outcome.ended, Ended::Complete) && !outcome.is_wrong() && !outcome.is_unread();
+    let mut text = match &outcome.ended {
+        _ if verbosity == Verbosity::Quiet && as_it_should_be => return String::new(),
+        Ended::Failed(error) => super::error(error) + "\n",
+        _ => String::new(),
+    };
+    text += &match verbosity {
+        Verbosity::Quiet | Verbosity::Short => short::lines(plan, outcome),
+        Verbosity::Full | Verbosity::Everything => full(decision, outcome),
+    };
+    if verbosity == Verbosity::Everything {
+        text += &super::plan::reasons(&notes.why);
     }
-    text += &wrap(&format!("{} ", paint(STRONG, "haul:")), "      ", &headline(plan, outcome), WIDTH);
+    for note in &outcome.notes {
+        text += &beside(&paint(CARE, "note:"), &printable(note));
+    }
+    if let Some(found) = &outcome.damage {
+        text += &damage::conclusion(plan, found);
+    }
+    text += &damage::how_to_check(plan, outcome, args);
+    text += &dests::how_to_go_on(plan, outcome, args);
+    text + &how_to_go_on(plan, outcome, args)
+}
+
+/// What happened in one line, then everything that was measured.
+fn full(Decision { plan, notes }: &Decision, outcome: &Outcome) -> String {
+    let mut text = wrap(&format!("{} ", paint(STRONG, "haul:")), "      ", &headline(plan, outcome), width());
     let mut rows = Columns::default();
     rows.row("label", notes.label.as_deref().map(printable).unwrap_or_default());
     rows.row("source", side(plan, Side::Source));
@@ -69,84 +90,7 @@ pub fn outcome(decision: &Decision, outcome: &Outcome, args: &[String]) -> Strin
     rows.row(writes, requests(plan, outcome, Side::Dest));
     rows.row("page cache", page_cache(outcome));
     text += &rows.lines();
-    for note in &outcome.notes {
-        text += &beside(&paint(CARE, "note:"), &printable(note));
-    }
-    if let Some(found) = &outcome.damage {
-        text += &damage::conclusion(plan, found);
-    }
-    text += &damage::how_to_check(plan, outcome, args);
-    text += &dests::how_to_go_on(plan, outcome, args);
-    text + &how_to_go_on(plan, outcome, args)
-}
-
-/// One line that says how it ended, how much arrived, and how fast.
-pub(crate) fn headline(plan: &Plan, outcome: &Outcome) -> String {
-    let copied = outcome.totals.copied_bytes();
-    let judged = outcome.damage.as_ref().map(|found| damage::verdict(plan, outcome, found));
-    let compared = outcome.differences.as_ref().map(|found| differences::verdict(plan, outcome, found));
-    if let Some(verdict) = judged.or(compared) {
-        let text = format!("{verdict} in {}", units::duration(outcome.elapsed));
-        let rate = units::per_second(copied, outcome.elapsed).filter(|_| copied > 0);
-        let text = rate.map_or_else(|| text.clone(), |rate| format!("{text}, {}", whole(&units::rate(rate))));
-        return text + &unread::clause(outcome);
-    }
-    let amount = match plan.total_bytes() {
-        // What arrived behind a gap is not guaranteed.
-        Some(len) if !matches!(outcome.ended, Ended::Complete) => {
-            let claimed = plan.claimed_bytes(outcome.claimed);
-            format!("{} of {} ({} %)", units::size(claimed), units::size(len), units::percent(claimed, len))
-        }
-        _ => units::size(copied),
-    };
-    let start = match outcome.ended {
-        Ended::Complete if plan.pattern.is_some() => format!("wrote {amount} of the test pattern"),
-        Ended::Complete => format!("copied {amount}{}", dests::amount(outcome)),
-        Ended::Interrupted(signal) => format!("interrupted by {} after {amount}", signal_name(signal)),
-        Ended::OutOfTime => format!("stopped by --time, incomplete: {amount}"),
-        Ended::Failed(_) => format!("stopped after {amount}"),
-    };
-    let mut text = format!("{start} in {}", units::duration(outcome.elapsed));
-    if let Some(rate) = units::per_second(copied, outcome.elapsed).filter(|_| copied > 0) {
-        text += &format!(", {}", whole(&units::rate(rate)));
-    }
-    match durability(plan, outcome) {
-        "" => {}
-        "in memory" => text += &format!(", {}", in_memory(outcome)),
-        word => text += &format!(", {word}"),
-    }
-    if matches!(plan.route, Route::Delta { .. }) || outcome.totals.unchanged_bytes > 0 {
-        let written = copied - outcome.totals.unchanged_bytes;
-        text += &format!(", wrote {} of it", units::size(written));
-        if matches!(outcome.ended, Ended::Complete) {
-            text += "; the rest was already identical";
-        }
-    }
-    let each = outcome.dests.iter().filter_map(|dest| dest.verified.as_ref());
-    let verdict = outcome.verified.as_ref().map(verified::verdict).or_else(|| verified::verdict_of_all(each));
-    let verdict = verdict.or_else(|| memory_check::verdict(plan, outcome));
-    text += &verdict.map(|verdict| format!(", {verdict}")).unwrap_or_default();
-    text + &unread::clause(outcome)
-}
-
-/// Nothing is reported about dests that store nothing.
-fn durability(plan: &Plan, outcome: &Outcome) -> &'static str {
-    match plan.dest.kind {
-        EndpointKind::Pipe | EndpointKind::Socket | EndpointKind::Terminal => "",
-        EndpointKind::Null | EndpointKind::Endless | EndpointKind::Pattern => "",
-        _ if !plan.route.writes() => "",
-        _ => match outcome.durability() {
-            Durability::Medium => "durable",
-            Durability::Memory => "in memory",
-            Durability::No => "not durable",
-        },
-    }
-}
-
-/// That it is no further than in memory, and why.
-fn in_memory(outcome: &Outcome) -> String {
-    let memory = printable(outcome.memory.as_deref().unwrap_or_default());
-    format!("in memory: the destination is on {memory}, and a power loss erases it")
+    text
 }
 
 fn side(plan: &Plan, side: Side) -> String {
@@ -163,33 +107,6 @@ fn side(plan: &Plan, side: Side) -> String {
         _ => String::new(),
     };
     format!("{name}{start}, {}{access}", side.kind.name())
-}
-
-fn claimed(plan: &Plan, outcome: &Outcome) -> String {
-    let claimed = outcome.claimed;
-    if claimed.is_empty() {
-        return match plan.route {
-            Route::Copy | Route::Delta { .. } => "nothing".to_owned(),
-            Route::Compare { .. } | Route::ReadBack => "nothing".to_owned(),
-        };
-    }
-    let place = match plan.direction {
-        Direction::Forward => "first",
-        Direction::Backward => "last",
-    };
-    let durable = match durability(plan, outcome) {
-        "" => "",
-        "durable" => "; durable",
-        "in memory" => "; only in memory",
-        _ => "; not durable",
-    };
-    let but = match outcome.unread.iter().all(Unread::is_empty) {
-        true => "",
-        false => ", except unreadable sectors",
-    };
-    let bytes = whole(&units::bytes(plan.claimed_bytes(claimed)));
-    let of = plan.ranges.as_ref().map(|ranges| format!(" of the {}", printable(&ranges.name()))).unwrap_or_default();
-    format!("the {place} {bytes}{of}, contiguously{but}{durable}")
 }
 
 fn bytes(plan: &Plan, totals: &Totals) -> String {
@@ -256,11 +173,12 @@ fn cpu(outcome: &Outcome) -> String {
     text += &format!(" {} system", whole(&units::seconds(usage.system)));
     let copied = outcome.totals.copied_bytes();
     if copied > 0 {
-        let per_gib = (usage.user + usage.system).as_secs_f64() * GIB / copied as f64;
+        let (giga, in_gib) = units::giga();
+        let per_giga = (usage.user + usage.system).as_secs_f64() * GIB * in_gib / copied as f64;
         // Of a copy of a few bytes the number would be huge and say nothing.
         if copied >= 1 << 20 {
-            let per_gib = Duration::try_from_secs_f64(per_gib).unwrap_or(Duration::MAX);
-            text += &format!(", {} per GiB", whole(&units::seconds(per_gib)));
+            let per_giga = Duration::try_from_secs_f64(per_giga).unwrap_or(Duration::MAX);
+            text += &format!(", {} per\u{a0}{giga}", whole(&units::seconds(per_giga)));
         }
     }
     text
@@ -340,26 +258,7 @@ fn page_cache(outcome: &Outcome) -> String {
     told.collect::<Vec<_>>().join(", ")
 }
 
-/// What is durable by the journal; nothing of one that was never needed.
-fn journal(kept: &Kept) -> String {
-    let mut text = Vec::new();
-    if kept.already_bytes > 0 {
-        text.push(format!("{} already copied by earlier runs (resumed)", whole(&units::exact(kept.already_bytes))));
-    }
-    if let Some(left) = &kept.left {
-        let path = printable(&left.to_string_lossy()).to_string();
-        text.push(format!("{} durable according to {path}", whole(&units::exact(kept.durable_bytes))));
-        if kept.unread_bytes > 0 {
-            text.push(format!("{} unreadable, to be retried", whole(&units::exact(kept.unread_bytes))));
-        }
-    }
-    if kept.checkpoints > 0 {
-        text.push(whole(&units::count(kept.checkpoints, "checkpoint", "checkpoints")));
-    }
-    text.join("; ")
-}
-
-/// The command is on a separate line and is not wrapped, so that it can be copied.
+/// The command stands on a line of its own and is not wrapped, so that it can be copied.
 fn how_to_go_on(plan: &Plan, outcome: &Outcome, args: &[String]) -> String {
     match Rest::of(plan, outcome, args) {
         Rest::Nothing => String::new(),

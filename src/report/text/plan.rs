@@ -1,7 +1,7 @@
 use super::estimate::expected;
 use super::{queue, side::describe};
 use crate::core::{Decision, Direction, Estimate, Facts, PatternAct, Plan, PlanSide, Reason, Route};
-use crate::report::columns::{Columns, beside, columns, pad, whole};
+use crate::report::columns::{Columns, beside, columns, message, pad, whole};
 use crate::report::printable::printable;
 use crate::report::style::{CARE, STRONG, paint};
 use crate::report::units;
@@ -12,7 +12,7 @@ const CHOICE_WIDTH: usize = 20;
 /// The whole plan, for `--dry-run`.
 pub fn plan(decision: &Decision, source: &Facts, dest: &Facts, estimate: Option<Estimate>) -> String {
     let Decision { plan, notes } = decision;
-    let mut text = paint(STRONG, &headline(plan)) + "\n\n";
+    let mut text = message("", "  ", &paint(STRONG, &headline(plan))) + "\n";
     let mut sides = Columns::default();
     sides.row("source", with_queue(source));
     sides.row("destination", with_queue(dest));
@@ -79,7 +79,7 @@ fn from(name: &str, side: &PlanSide, sector_bytes: u32) -> String {
 }
 
 /// Topic, choice and reason in three columns; a choice too long for its column has its reason on the next line.
-fn reasons(why: &[Reason]) -> String {
+pub(super) fn reasons(why: &[Reason]) -> String {
     let topics = why.iter().map(|reason| columns(reason.topic)).max().unwrap_or(0);
     let fits = |reason: &&Reason| columns(&reason.choice) <= CHOICE_WIDTH;
     let choices = why.iter().filter(fits).map(|reason| columns(&reason.choice)).max().unwrap_or(0);

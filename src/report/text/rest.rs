@@ -1,4 +1,5 @@
 //! What is left of a copy that ended early, and the command that copies it.
+use super::given::spelled_out;
 use crate::core::{Direction, Ended, EndpointKind, Extent, Outcome, Plan, PlanSide, Route};
 use crate::report::printable::{printable, shell_line_as_it_is};
 
@@ -19,6 +20,7 @@ pub enum Rest {
 impl Rest {
     /// What is left after `outcome`. `args` is the command line as given, without the name of the program.
     pub fn of(plan: &Plan, outcome: &Outcome, args: &[String]) -> Rest {
+        let args = &spelled_out(args);
         let complete = matches!(outcome.ended, Ended::Complete);
         // Dests that lack different bytes have a command each.
         if outcome.dests_differ() {

@@ -1,6 +1,7 @@
 use super::rest::Rest;
 use super::*;
 use crate::core::*;
+use crate::plan::Verbosity;
 use crate::report::columns::columns;
 use crate::report::examples;
 use std::io::{self, BufReader};
@@ -27,20 +28,19 @@ fn a_plan_tells_sides_range_reasons_and_time_in_80_columns() {
     let text = bare(&super::plan(&plan, &examples::source(), &examples::dest(), Some(examples::estimate())));
     assert!(text.lines().all(|line| columns(line) <= 80));
     insta::assert_snapshot!(text, @r#"
-    copy 2.00 GiB from /dev/disk/by-id/ata-old-disk to /dev/sdb
+    copy 2.15 GB from /dev/disk/by-id/ata-old-disk to /dev/sdb
 
     source       /dev/disk/by-id/ata-old-disk → /dev/sda
-                 block device, 2.00 GiB = 2.15 GB (2147483648 bytes),
-                 512-byte blocks
+                 block device, 2.15 GB (2.00 GiB, 2147483648 bytes), 512-byte blocks
                  QEMU HARDDISK, rotating
                  contains: ext4 "data"
     destination  /dev/sdb
-                 block device, 931.5 GiB = 1.00 TB (1000204886016 bytes),
+                 block device, 1.00 TB (931.5 GiB, 1000204886016 bytes),
                  512-byte blocks
                  Samsung SSD 870 EVO 1TB, serial S6PUNX0T123456, sata, SSD
                  contains: GPT
-                   sdb1   512.0 MiB  vfat "EFI"
-                   sdb2   931.0 GiB  ext4 "root"
+                   sdb1    536.9 MB  vfat "EFI"
+                   sdb2    999.7 GB  ext4 "root"
     range        2147483648 bytes: the whole source,
                  from byte 1048576 (sector 2048) of the destination
     time         about 1 s, limited by the destination: source reads
@@ -60,10 +60,10 @@ fn a_plan_tells_sides_range_reasons_and_time_in_80_columns() {
 
 #[test]
 fn a_complete_copy_is_told_in_full() {
-    let text = bare(&outcome(&examples::plan(), &examples::complete(), &examples::args()));
+    let text = bare(&outcome(&examples::plan(), &examples::complete(), &examples::args(), Verbosity::Full));
     assert!(text.lines().all(|line| columns(line) <= 80));
     insta::assert_snapshot!(text, @r"
-    haul: copied 2.00 GiB in 0.27 s, 7.95 GB/s (7.41 GiB/s), durable
+    haul: copied 2.15 GB in 0.27 s, 7.95 GB/s (7.41 GiB/s), durable
     source       /dev/disk/by-id/ata-old-disk → /dev/sda, block device, direct
     destination  /dev/sdb, block device, direct
     bytes        2147483648 bytes: 2013265920 of data written, 134217728 zeroed by
@@ -72,8 +72,8 @@ fn a_complete_copy_is_told_in_full() {
     estimate     0.25 s, limited by the destination; it took 8 % longer
     rate         7.95 GB/s (7.41 GiB/s); 8.59 GB/s (8.00 GiB/s) without flushing;
                  8.05 GB/s (7.50 GiB/s) of data without zeros and holes
-    cpu          0.050 s user, 0.120 s system, 0.085 s per GiB
-    memory       peak RSS 18.2 MiB
+    cpu          0.050 s user, 0.120 s system, 0.079 s per GB
+    memory       peak RSS 19.1 MB
     engine       ring: io_uring, fixed buffers, huge pages
     auto-tune    queue depth 4+2, 1 MiB blocks; raised throughput by 31 %, the
                  maximum found; auto-tune overhead 1.5 %
@@ -83,9 +83,9 @@ fn a_complete_copy_is_told_in_full() {
                  destination 6 %
     reads        7680 requests of 256 KiB; latency p50 85 µs, p90 170 µs,
                  p99 425 µs, max 3.40 ms
-    writes       7681 requests of 256.0 KiB; latency p50 350 µs, p90 700 µs,
+    writes       7681 requests of 262.1 kB; latency p50 350 µs, p90 700 µs,
                  p99 1.75 ms, max 14.0 ms
-    page cache   source 0 bytes → 4.00 KiB, destination 0 bytes → 4.00 KiB
+    page cache   source 0 bytes → 4.10 kB, destination 0 bytes → 4.10 kB
     ");
 }
 
@@ -93,18 +93,18 @@ fn a_complete_copy_is_told_in_full() {
 fn an_interrupted_copy_says_what_arrived_and_how_to_go_on() {
     let mut plan = examples::plan();
     plan.hashes = vec![HashKind::Sha256];
-    insta::assert_snapshot!(bare(&outcome(&plan, &examples::interrupted(), &examples::args())), @r"
-    haul: interrupted by SIGINT after 1.01 GiB of 2.00 GiB (50 %) in 0.27 s,
+    insta::assert_snapshot!(bare(&outcome(&plan, &examples::interrupted(), &examples::args(), Verbosity::Full)), @r"
+    haul: interrupted by SIGINT after 1.08 GB of 2.15 GB (50 %) in 0.27 s,
           4.01 GB/s (3.73 GiB/s), durable
     source       /dev/disk/by-id/ata-old-disk → /dev/sda, block device, direct
     destination  /dev/sdb, block device, direct
-    copied       the first 1.01 GiB (1082130432 bytes), contiguously; durable
+    claimed      the first 1.08 GB (1082130432 bytes), copied contiguously; durable
     bytes        1082130432 bytes
     time         0.27 s: 0.25 s copying, 0.02 s flushing
     estimate     0.25 s, limited by the destination
     rate         4.01 GB/s (3.73 GiB/s); 4.33 GB/s (4.03 GiB/s) without flushing
-    cpu          0.050 s user, 0.120 s system, 0.169 s per GiB
-    memory       peak RSS 18.2 MiB
+    cpu          0.050 s user, 0.120 s system, 0.157 s per GB
+    memory       peak RSS 19.1 MB
     engine       ring: io_uring, fixed buffers, huge pages
     auto-tune    queue depth 4+2, 1 MiB blocks; raised throughput by 31 %, the
                  maximum found; auto-tune overhead 1.5 %
@@ -116,7 +116,7 @@ fn an_interrupted_copy_says_what_arrived_and_how_to_go_on() {
                  p99 425 µs, max 3.40 ms
     writes       4128 requests of 256 KiB; latency p50 350 µs, p90 700 µs,
                  p99 1.75 ms, max 14.0 ms
-    page cache   source 0 bytes → 4.00 KiB, destination 0 bytes → 4.00 KiB
+    page cache   source 0 bytes → 4.10 kB, destination 0 bytes → 4.10 kB
     note:  the locked memory limit is too low for registered buffers; unregistered
            buffers were used
 
@@ -128,21 +128,22 @@ fn an_interrupted_copy_says_what_arrived_and_how_to_go_on() {
 
 #[test]
 fn a_failed_copy_says_why_first() {
-    insta::assert_snapshot!(bare(&outcome(&examples::plan(), &examples::failed(), &examples::args())), @r"
+    let text = outcome(&examples::plan(), &examples::failed(), &examples::args(), Verbosity::Full);
+    insta::assert_snapshot!(bare(&text), @r"
     haul: cannot read source /dev/sda at byte 1073741824 (sector 2097152 of 512 bytes): Input/output error
       → See the kernel log (dmesg) for the device error, and copy the readable part with ddrescue.
 
-    haul: stopped after 1.00 GiB of 2.00 GiB (50 %) in 0.27 s,
-          4.01 GB/s (3.73 GiB/s), durable
+    haul: stopped after 1.07 GB of 2.15 GB (50 %) in 0.27 s, 4.01 GB/s (3.73 GiB/s),
+          durable
     source       /dev/disk/by-id/ata-old-disk → /dev/sda, block device, direct
     destination  /dev/sdb, block device, direct
-    copied       the first 1.00 GiB (1073741824 bytes), contiguously; durable
+    claimed      the first 1.07 GB (1073741824 bytes), copied contiguously; durable
     bytes        1082130432 bytes
     time         0.27 s: 0.25 s copying, 0.02 s flushing
     estimate     0.25 s, limited by the destination
     rate         4.01 GB/s (3.73 GiB/s); 4.33 GB/s (4.03 GiB/s) without flushing
-    cpu          0.050 s user, 0.120 s system, 0.169 s per GiB
-    memory       peak RSS 18.2 MiB
+    cpu          0.050 s user, 0.120 s system, 0.157 s per GB
+    memory       peak RSS 19.1 MB
     engine       ring: io_uring, fixed buffers, huge pages
     auto-tune    queue depth 4+2, 1 MiB blocks; raised throughput by 31 %, the
                  maximum found; auto-tune overhead 1.5 %
@@ -154,7 +155,7 @@ fn a_failed_copy_says_why_first() {
                  p99 425 µs, max 3.40 ms
     writes       4128 requests of 256 KiB; latency p50 350 µs, p90 700 µs,
                  p99 1.75 ms, max 14.0 ms
-    page cache   source 0 bytes → 4.00 KiB, destination 0 bytes → 4.00 KiB
+    page cache   source 0 bytes → 4.10 kB, destination 0 bytes → 4.10 kB
 
     To copy the rest, after fixing the cause:
       haul copy --skip 1073741824 --seek 1073741824 --count 1073741824 --yes /dev/disk/by-id/ata-old-disk /dev/sdb
@@ -178,20 +179,19 @@ fn the_question_marks_what_will_be_erased() {
     dest.partitions[1].offset = 4 << 30;
     insta::assert_snapshot!(bare(&confirm(&examples::plan(), &source, &dest)), @r#"
     source       /dev/disk/by-id/ata-old-disk → /dev/sda
-                 block device, 2.00 GiB = 2.15 GB (2147483648 bytes),
-                 512-byte blocks
+                 block device, 2.15 GB (2.00 GiB, 2147483648 bytes), 512-byte blocks
                  QEMU HARDDISK, rotating
                  contains: ext4 "data"
     destination  /dev/sdb  <- WILL BE ERASED
-                 block device, 931.5 GiB = 1.00 TB (1000204886016 bytes),
+                 block device, 1.00 TB (931.5 GiB, 1000204886016 bytes),
                  512-byte blocks
                  Samsung SSD 870 EVO 1TB, serial S6PUNX0T123456, sata, SSD
                  contains: GPT
-                   sdb1    3.00 GiB  vfat "EFI"   ERASED in part
-                   sdb2   931.0 GiB  ext4 "root"  untouched
+                   sdb1     3.22 GB  vfat "EFI"   ERASED in part
+                   sdb2    999.7 GB  ext4 "root"  untouched
 
-    The first 2.00 GiB (2147483648 bytes) of 931.5 GiB on /dev/sdb (Samsung SSD 870
-    EVO 1TB, serial S6PUNX0T123456, sata, SSD) will be overwritten and cannot be
+    The first 2.15 GB (2147483648 bytes) of 1.00 TB on /dev/sdb (Samsung SSD 870 EVO
+    1TB, serial S6PUNX0T123456, sata, SSD) will be overwritten and cannot be
     recovered.
     Type "yes" to continue, anything else to stop:
     "#);
@@ -355,7 +355,7 @@ fn what_could_not_be_read_is_in_the_verdict_and_listed() {
     let runs = (0..10).map(|at| Extent::new((1 << 20) * at + 512, 512 * (at + 1))).collect();
     outcome.unread[0] = Unread { runs, sector_bytes: 512, failed_reads: 70, failing: Duration::from_millis(12_340) };
     outcome.digests = vec![Digest { kind: HashKind::Sha256, hex: "00".repeat(32) }];
-    let text = bare(&super::outcome(&examples::plan(), &outcome, &examples::args()));
+    let text = bare(&super::outcome(&examples::plan(), &outcome, &examples::args(), Verbosity::Full));
     assert!(text.lines().all(|line| columns(line) <= 80));
     insta::assert_snapshot!(text.lines().take(12).collect::<Vec<_>>().join("\n"));
 }

@@ -1,3 +1,4 @@
+use crate::report::columns::message;
 use crate::report::style::{DANGER, paint};
 
 /// What the parser of the command line puts before an error, and behind it.
@@ -11,16 +12,18 @@ const AS_A_VALUE: &str = "  tip: to pass '";
 pub fn usage(rendered: &str, verb: Option<&str>) -> String {
     let Some(what) = rendered.strip_prefix(BEFORE) else { return rendered.to_owned() };
     let what = what.strip_suffix(BEHIND).unwrap_or(what).replace("; accepted: ", "\n  accepted: ");
-    let mut text = format!("{} ", paint(DANGER, "haul:"));
+    let mut text = String::new();
     for line in what.lines() {
         // Without its empty lines it reads as one message; the tip leaves none behind.
         if line.starts_with(AS_A_VALUE) || line.is_empty() {
             continue;
         }
-        if line.starts_with("Usage:") {
-            text += "  ";
-        }
-        text += &format!("{line}\n");
+        let words = line.trim_start();
+        let indent = if line.starts_with("Usage:") { "  " } else { &line[..line.len() - words.len()] };
+        text += &match text.is_empty() {
+            true => message(&format!("{} ", paint(DANGER, "haul:")), "      ", words),
+            false => message(indent, &format!("{indent}  "), words),
+        };
     }
     let help = verb.map_or_else(|| "haul --help".to_owned(), |verb| format!("haul {verb} --help"));
     text + &format!("  → See '{help}'.\n")

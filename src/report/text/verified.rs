@@ -19,6 +19,12 @@ pub(super) fn verdict(verified: &Verified) -> String {
     }
 }
 
+/// All of it came past the page cache and was right at once.
+pub(super) fn is_beyond_doubt(verified: &Verified) -> bool {
+    let at_once = verified.misread.is_empty() && verified.rewritten.is_empty() && verified.changed.is_empty();
+    verified.is_right() && at_once && verified.cached_bytes == Some(0)
+}
+
 /// The last words of the headline of a copy to several dests that were read back.
 pub(super) fn verdict_of_all<'a>(all: impl Iterator<Item = &'a Verified>) -> Option<String> {
     let all: Vec<&Verified> = all.collect();

@@ -44,7 +44,7 @@ pub(crate) fn page(verb: &str, measured: Measured<'_>) -> Page {
 }
 
 pub(crate) fn rate(bytes_per_s: f64) -> String {
-    units::rate_decimal(bytes_per_s.round() as u64)
+    units::rate_at_a_glance(bytes_per_s.round() as u64)
 }
 
 /// The page of a sweep as HTML.
@@ -96,7 +96,8 @@ fn sweep(tuned: &Tuned, way: Way, id: &'static str) -> Option<Figure> {
         up: Axis::over(Quantity::Rate, points().map(|point| point.1)),
         curves: curves.clone(),
     };
-    let columns = ["block", "depth", "rate", "±", "requests/s", "latency p50", "p99", "CPU s/GiB", "runs"];
+    let cpu = format!("CPU s/{}", units::giga().0);
+    let columns = ["block", "depth", "rate", "±", "requests/s", "latency p50", "p99", &cpu, "runs"];
     let table = Table::new(&columns, entries.into_iter().map(row).collect());
     let title = format!("Rate by block size: {}", way.name());
     let what = match way {
@@ -122,7 +123,7 @@ fn row(entry: &Entry) -> Vec<String> {
         format!("{:.0}", measuring::requests_per_s(entry).unwrap_or(0.0)),
         latency(of(|trial| trial.p50_us)),
         latency(of(|trial| trial.p99_us)),
-        format!("{:.3}", of(Trial::cpu_s_per_gib)),
+        format!("{:.3}", of(Trial::cpu_s_per_gib) * units::giga().1),
         entry.trials.len().to_string(),
     ]
 }
@@ -228,14 +229,15 @@ fn ways(found: &Profiled, op: Op) -> Option<Figure> {
         vec![
             way.way.name().to_owned(),
             rate(way.bytes_per_s) + cached,
-            format!("{:.3}", way.cpu_s_per_gib),
+            format!("{:.3}", way.cpu_s_per_gib * units::giga().1),
             format!("{:.0} %", way.cpu_share * 100.0),
             format!("{:.0} %", way.left_in_cache * 100.0),
             way.driver_copied.map(|share| format!("{:.0} %", share * 100.0)).unwrap_or_default(),
         ]
     };
     let by_node = found.ways.iter().any(|way| way.way == Way::Indirect);
-    let mut columns = vec!["way", "rate", "CPU s/GiB", "CPU", "left in cache", "copied by the driver anyway"];
+    let cpu = format!("CPU s/{}", units::giga().0);
+    let mut columns = vec!["way", "rate", &cpu, "CPU", "left in cache", "copied by the driver anyway"];
     let mut rows: Vec<Vec<String>> = found.ways.iter().map(row).collect();
     if !by_node {
         columns.pop();
@@ -262,7 +264,9 @@ fn best_way(ways: &[WayCost]) -> String {
     let (Some(fast), Some(cheap), true) = (fast, cheap, fair().count() > 1) else { return String::new() };
     let also = if fast.way == cheap.way { "it".to_owned() } else { cheap.way.name().to_owned() };
     let (name, rate) = (fast.way.name(), rate(fast.bytes_per_s));
-    format!("{name} is fastest with {rate}; {also} uses the least CPU time, {:.3} s per GiB", cheap.cpu_s_per_gib)
+    let (giga, in_gib) = units::giga();
+    let cpu_s = cheap.cpu_s_per_gib * in_gib;
+    format!("{name} is fastest with {rate}; {also} uses the least CPU time, {cpu_s:.3} s per {giga}")
 }
 
 fn system_impact(found: &Profiled) -> Option<Figure> {

@@ -87,8 +87,8 @@ pub(crate) fn columns(
 /// The best rate stands at the highest row, half of it in the middle, 0 below.
 fn name_of_row(row: usize, best: f64) -> String {
     match row {
-        0 => units::rate_decimal(whole(best)),
-        row if row == ROWS / 2 => units::rate_decimal(whole(best / 2.0)),
+        0 => units::rate_at_a_glance(whole(best)),
+        row if row == ROWS / 2 => units::rate_at_a_glance(whole(best / 2.0)),
         _ => String::new(),
     }
 }
@@ -151,12 +151,12 @@ pub(crate) fn rows(title: &str, head: &str, blocks: &[u64], rows: &[Bars], look:
         false if width == WIDTH_MAX => ("#".to_owned(), "; 0-9: tenths of it"),
         false => ("#".to_owned(), ""),
     };
-    text + &format!("{as_good}: 95 % of {} or more{rest}\n", units::rate_decimal(whole(best)))
+    text + &format!("{as_good}: 95 % of {} or more{rest}\n", units::rate_at_a_glance(whole(best)))
 }
 
 fn best_of(row: &Bars) -> String {
     let best = row.rates.iter().flatten().copied().reduce(f64::max);
-    best.map(|rate| units::rate_decimal(whole(rate))).unwrap_or_default()
+    best.map(|rate| units::rate_at_a_glance(whole(rate))).unwrap_or_default()
 }
 
 /// A bar of so many columns, by the best of all. One that is as good is distinguished by its colour, or by its letter.

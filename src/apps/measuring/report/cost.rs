@@ -11,7 +11,7 @@ const RESIDUAL_FINE: f64 = 0.15;
 pub(super) fn costs(of: &str, costs: &[Cost], fit: Option<Fit>) -> String {
     let mut text = heading(&format!("{of:>12} {:>9} {:>12} {:>10}", "time", "rate", "line"));
     for cost in costs {
-        let rate = units::rate_decimal(whole(cost.bytes_per_s()));
+        let rate = units::rate_at_a_glance(whole(cost.bytes_per_s()));
         let line = fit.map(|fit| fit.seconds(cost.bytes.into()) * 1e6).map(latency).unwrap_or_default();
         let size = units::block(cost.bytes.into());
         text += &format!("{size:>12} {:>9} {rate:>12} {line:>10}\n", latency(cost.seconds * 1e6));
@@ -21,7 +21,7 @@ pub(super) fn costs(of: &str, costs: &[Cost], fit: Option<Fit>) -> String {
 
 /// What the line through the times of commands says.
 pub(crate) fn line_words(fit: &Fit) -> String {
-    let rate = || units::rate_decimal(whole(fit.bytes_per_s));
+    let rate = || units::rate_at_a_glance(whole(fit.bytes_per_s));
     let flow = if fit.bytes_per_s.is_finite() { rate() } else { "at any rate".to_owned() };
     let fits = if fit.residual <= RESIDUAL_FINE { "linear fit" } else { "poor linear fit" };
     format!(

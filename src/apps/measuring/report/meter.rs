@@ -1,10 +1,11 @@
 //! A bar on standard error while something is measured, and lines on standard output above it.
+use crate::report::bars;
 use crate::report::columns::columns;
 use crate::report::style::paint;
 use crate::report::{Out, units};
 use anstream::{AutoStream, ColorChoice};
 use anstyle::{AnsiColor, Style};
-use indicatif::{ProgressBar, ProgressDrawTarget};
+use indicatif::ProgressBar;
 use std::io;
 use std::time::Duration;
 
@@ -27,12 +28,7 @@ pub struct Meter {
 impl Meter {
     /// Begins a bar, unless standard error is no terminal that can move its cursor.
     pub fn start(out: Out) -> Meter {
-        let able = out.error_is_terminal() && std::env::var_os("TERM").is_none_or(|term| term != "dumb");
-        let bar = able.then(|| {
-            let style = indicatif::ProgressStyle::with_template("{msg}").expect("the template is right");
-            ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(DRAWS_PER_S)).with_style(style)
-        });
-        Meter { bar, out }
+        Meter { bar: bars::start(DRAWS_PER_S), out }
     }
 
     /// Prints to standard output, above the bar. A reader that went away is no error here.
@@ -50,7 +46,7 @@ impl Meter {
     /// Shows that a share of the way, from 0 to 1, is done, about how long the rest takes, and what is done now.
     pub fn moved(&self, share: f64, left: Option<Duration>, now: &str) {
         let Some(bar) = &self.bar else { return };
-        let text = line(share, left, now, self.out.columns());
+        let text = line(share, left, now, bars::columns() + 1);
         // indicatif writes past anstream, so what NO_COLOR asks for is done here.
         let plain = AutoStream::choice(&io::stderr()) == ColorChoice::Never;
         bar.set_message(if plain { anstream::adapter::strip_str(&text).to_string() } else { text });

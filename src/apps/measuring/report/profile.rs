@@ -50,7 +50,7 @@ pub fn profile_charts(facts: &Facts, found: &Profiled, look: Look) -> String {
 fn positions(found: &Profiled, size: u64) -> String {
     let mut text = heading(&format!("{:>4} {:>12} {:>9} {:>12}", "no", "position", "of disk", "rate"));
     for (zone, number) in found.zones.iter().zip(&found.numbers) {
-        let rate = units::rate_decimal(whole(zone.bytes_per_s));
+        let rate = units::rate_at_a_glance(whole(zone.bytes_per_s));
         let percent = zone.offset as f64 / size.max(1) as f64 * 100.0;
         text += &format!("{number:>4} {:>12} {percent:>7.0} % {rate:>12}\n", units::size(zone.offset));
     }
@@ -58,15 +58,17 @@ fn positions(found: &Profiled, size: u64) -> String {
 }
 
 fn ways(ways: &[WayCost]) -> String {
-    let heading_line = format!("{:>12} {:>12} {:>10} {:>6} {:>14}", "way", "rate", "CPU s/GiB", "CPU", "left in cache");
+    let (giga, in_gib) = units::giga();
+    let cpu = format!("CPU s/{giga}");
+    let heading_line = format!("{:>12} {:>12} {:>10} {:>6} {:>14}", "way", "rate", cpu, "CPU", "left in cache");
     let mut text = heading(&heading_line);
     for way in ways {
-        let rate = units::rate_decimal(whole(way.bytes_per_s));
+        let rate = units::rate_at_a_glance(whole(way.bytes_per_s));
         let cached = if way.cached { " *" } else { "" };
         text += &format!(
             "{:>12} {rate:>12} {:>10.3} {:>4.0} % {:>12.0} %{cached}\n",
             way.way.name(),
-            way.cpu_s_per_gib,
+            way.cpu_s_per_gib * in_gib,
             way.cpu_share * 100.0,
             way.left_in_cache * 100.0
         );
@@ -77,7 +79,7 @@ fn ways(ways: &[WayCost]) -> String {
 fn summary(found: &Profiled, op: Op, rows: &mut Columns) {
     let rates: Vec<f64> = found.zones.iter().map(|zone| zone.bytes_per_s).collect();
     let [low, high] = [rates.iter().copied().reduce(f64::min), rates.iter().copied().reduce(f64::max)];
-    let rate = |rate: f64| units::rate_decimal(whole(rate));
+    let rate = |rate: f64| units::rate_at_a_glance(whole(rate));
     if let (Some(whole_s), Some(low), Some(high)) = (found.whole_s, low, high) {
         let time = units::duration(Duration::from_secs_f64(whole_s));
         let doing = if op == Op::Read { "reading" } else { "writing" };
@@ -104,7 +106,7 @@ pub fn timing_text(facts: &Facts, from: u64, timed: &Timed, each: Duration) -> S
     let rates = timed.rates.as_slice();
     let [low, high] = [f64::min, f64::max].map(|pick| rates.iter().copied().reduce(pick));
     let (Some(middle), Some(low), Some(high)) = (median(rates), low, high) else { return String::new() };
-    let [low, high] = [low, high].map(|rate| units::rate_decimal(whole(rate)));
+    let [low, high] = [low, high].map(|rate| units::rate_at_a_glance(whole(rate)));
     let reads = units::count(rates.len() as u64, "read", "reads");
     let from = if from == 0 { "the start".to_owned() } else { format!("byte {from}") };
     let partial = if timed.failure.is_some() { "; ended early" } else { "" };

@@ -28,7 +28,7 @@ pub fn random_text(run: &Run<'_>, reads: &RandomReads, found: &RandomFound) -> S
     let mut rows = Columns::default();
     rows.row("random", asked(reads));
     if let Some(rate) = found.requests_per_s() {
-        let bytes = units::rate_decimal(whole(found.bytes as f64 / found.seconds));
+        let bytes = units::rate_at_a_glance(whole(found.bytes as f64 / found.seconds));
         let (count, time) =
             (units::count(found.requests, "read", "reads"), units::duration(Duration::from_secs_f64(found.seconds)));
         rows.row("IOPS", format!("{rate:.0} reads/s, {}; {count} in {time}", unbroken(&bytes)));

@@ -35,7 +35,7 @@ fn table(way: &BufferWayCosts) -> String {
     let name = way.way.name();
     let mut text = heading(&format!("{name:>12} {:>9} {:>12} {:>9} {:>10}", "time", "rate", "processor", "line"));
     for cost in &way.costs {
-        let rate = units::rate_decimal(whole(cost.bytes_per_s()));
+        let rate = units::rate_at_a_glance(whole(cost.bytes_per_s()));
         let line = way.fit.map(|fit| latency(fit.seconds(cost.bytes.into()) * 1e6)).unwrap_or_default();
         let (size, share) = (units::block(cost.bytes.into()), format!("{:.0} %", cost.cpu_share * 100.0));
         text += &format!("{size:>12} {:>9} {rate:>12} {share:>9} {line:>10}\n", latency(cost.seconds * 1e6));
@@ -45,7 +45,7 @@ fn table(way: &BufferWayCosts) -> String {
 
 /// What Gilbert's formula makes of the times: (t(4 KiB) - t(best)) / commands, and what is left of the best without it.
 fn formula_words(name: &str, figures: &SeedFigures) -> String {
-    let rate = |bytes_per_s: f64| units::rate_decimal(whole(bytes_per_s));
+    let rate = |bytes_per_s: f64| units::rate_at_a_glance(whole(bytes_per_s));
     let after = match figures.after_latency_per_s {
         rest if rest.is_finite() => rate(rest),
         _ => "no time".to_owned(),
@@ -109,7 +109,7 @@ mod tests {
         let text = read_buffer_text(&run, &BufferWish::default(), &found());
         let said = text.split_whitespace().collect::<Vec<_>>().join(" ");
         for part in [
-            "buffer 3.28 MiB (3434944 bytes)",
+            "buffer 3.43 MB (3434944 bytes)",
             "direct time rate processor line",
             "4 KiB 561 µs 7.30 MB/s 5 % 561 µs",
             "direct fixed latency 500 µs, then 67.0 MB/s: linear fit",

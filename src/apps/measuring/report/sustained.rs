@@ -30,7 +30,7 @@ pub fn sustained_text(run: &Run<'_>, found: &Sustained, bytes: u64, chart: &str)
             continue;
         }
         let [from, to] = [stage.from, stage.to].map(|moment| units::size(moment.bytes));
-        let rate = units::rate_decimal(whole(stage.bytes_per_s));
+        let rate = units::rate_at_a_glance(whole(stage.bytes_per_s));
         let time = units::duration(Duration::from_secs_f64(stage.to.seconds - stage.from.seconds));
         text += &format!("{from:>12} {to:>12} {time:>14} {rate:>12}\n");
     }
@@ -41,7 +41,7 @@ pub fn sustained_text(run: &Run<'_>, found: &Sustained, bytes: u64, chart: &str)
     }
     let [time, flush] =
         [found.end.seconds, found.flush_s].map(|seconds| units::duration(Duration::from_secs_f64(seconds)));
-    let (all, rate) = (units::size(found.end.bytes), units::rate_decimal(whole(found.bytes_per_s())));
+    let (all, rate) = (units::size(found.end.bytes), units::rate_at_a_glance(whole(found.bytes_per_s())));
     rows.row("total", format!("{all} in {time} plus {flush} flushing: {rate}"));
     if found.settled {
         rows.row("ended", format!("before {}: the rate had fallen and stabilized", units::size(bytes)));
@@ -56,7 +56,7 @@ pub fn sustained_text(run: &Run<'_>, found: &Sustained, bytes: u64, chart: &str)
 /// What the stages say, in a sentence.
 pub(crate) fn sustained_words(found: &Sustained, facts: &Facts) -> String {
     let stages = found.stages();
-    let rate = |stage: &Stage| units::rate_decimal(whole(stage.bytes_per_s));
+    let rate = |stage: &Stage| units::rate_at_a_glance(whole(stage.bytes_per_s));
     let size = |moment: Moment| units::size(moment.bytes);
     let [first, rest @ ..] = stages.as_slice() else { return "too little data for a result".to_owned() };
     let Some(last) = rest.last() else {
@@ -73,7 +73,7 @@ pub(crate) fn sustained_words(found: &Sustained, facts: &Facts) -> String {
             let slower = |one: &&Stage, other: &&Stage| one.bytes_per_s.total_cmp(&other.bytes_per_s);
             let [low, high] =
                 [rest.iter().min_by(slower), rest.iter().max_by(slower)].map(|one| rate(one.unwrap_or(last)));
-            let whole = units::rate_decimal(whole(first.to.bytes_per_s_to(last.to)));
+            let whole = units::rate_at_a_glance(whole(first.to.bytes_per_s_to(last.to)));
             format!(", then {} successive rates from {low} to {high}, {whole} overall", rest.len())
         }
     };
@@ -168,7 +168,7 @@ mod tests {
     #[test]
     fn a_fall_is_told_by_its_rates_and_by_what_the_temperature_has_to_do_with_it() {
         let unknown = words(&[200.0, 50.0], &[]);
-        assert_eq!(unknown, "fast for the first 95.4 MiB at 200.0 MB/s, then 50.0 MB/s: its write cache ran out");
+        assert_eq!(unknown, "fast for the first 100.0 MB at 200.0 MB/s, then 50.0 MB/s: its write cache ran out");
         assert!(words(&[200.0, 50.0], &[50.0, 60.0]).ends_with("ran out: the drive was not too warm"));
         let hot = words(&[200.0, 50.0], &[83.0, 60.0]);
         assert!(

@@ -1,6 +1,7 @@
 //! The part of `haul profile` about system impact: a table, and what it says in a sentence.
 use super::latency;
 use crate::measure::{Effect, Interference, Memory, Profiled, Way};
+use crate::report::columns::cells;
 use crate::report::style::{STRONG, paint};
 use crate::report::units;
 
@@ -10,15 +11,19 @@ const SLOWER: f64 = 1.05;
 /// The table; empty where it was not examined, or could not be.
 pub(crate) fn table(found: &Profiled) -> String {
     let Some(Ok(system_impact)) = &found.system_impact else { return String::new() };
-    let head =
-        format!("{:>12} {:>12} {:>10} {:>9} {:>10} {:>10}", "reading", "read", "cached", "start", "during", "after");
+    let row = |texts: [&str; 6]| {
+        let widths = [12, 12, 10, 9, 10, 10];
+        let texts: Vec<String> = texts.iter().zip(widths).map(|(text, width)| format!("{text:>width$}")).collect();
+        cells(&texts, 0)
+    };
+    let head = row(["reading", "read", "cached", "start", "during", "after"]);
     let mut text = format!("\n{}\n", paint(STRONG, &head));
     for effect in &system_impact.effects {
         let read = if effect.way.is_some() { units::size(effect.read_bytes) } else { "-".to_owned() };
         let [before, during, after] =
             [effect.start_before_s, effect.start_during_s, effect.start_after_s].map(|seconds| latency(seconds * 1e6));
         let (name, kept) = (name(effect), effect.kept * 100.0);
-        text += &format!("{name:>12} {read:>12} {kept:>8.0} % {before:>9} {during:>10} {after:>10}\n");
+        text += &(row([name, &read, &format!("{kept:.0} %"), &before, &during, &after]) + "\n");
     }
     text
 }
@@ -104,7 +109,7 @@ mod tests {
     fn plenty_of_memory_is_said_to_be_the_reason() {
         let why = "only root can create a memory control group".to_owned();
         let said = sentence(&found(Memory::Machine { available_bytes: 6 << 30, why }));
-        assert!(said.ends_with("so no eviction was needed") && said.contains("6.00 GiB of available memory"), "{said}");
+        assert!(said.ends_with("so no eviction was needed") && said.contains("6.44 GB of available memory"), "{said}");
         let said = sentence(&found(Memory::Group(192 << 20)));
         assert!(!said.contains("no eviction was needed"), "{said}");
     }

@@ -4,7 +4,7 @@ use super::{Meter, Run, latency, point, whole};
 use crate::apps::measuring::plan::TableStyle;
 use crate::core::{Facts, Op};
 use crate::measure::{Answer, Entry, Point, State, Trial, Tuned, Watch, Way};
-use crate::report::columns::Columns;
+use crate::report::columns::{Columns, beside, cells};
 use crate::report::style::{STRONG, paint};
 use crate::report::text::described;
 use crate::report::{Out, units};
@@ -49,12 +49,16 @@ impl Watch for TuneTeller {
     }
 }
 
+/// Stands behind a row whose bytes were in the page cache.
+const CACHED: &str = " *";
+
 /// Every point with the figure that charts, answer, JSON and page have, too.
 pub fn tune_table(tuned: &Tuned) -> String {
-    let heading = format!(
-        "{:8} {:>9} {:>5} {:>10} {:>5} {:>8} {:>8} {:>8} {:>9}",
-        "way", "block", "depth", "rate", "±", "IOPS", "p50", "p99", "CPU s/GiB"
-    );
+    let cpu = format!("CPU s/{}", units::giga().0);
+    let start = format!("{:8} {:>9} {:>5} {:>10} {:>5}", "way", "block", "depth", "rate", "±");
+    let names = [("IOPS", 8), ("p50", 8), ("p99", 8), (&cpu, 9)];
+    let more = names.map(|(name, width)| format!("{name:>width$}"));
+    let heading = cells(&[[start].as_slice(), &more].concat(), CACHED.len());
     let rows: String = tuned.sweep.entries().iter().map(row).collect();
     format!("\n{}\n{rows}", paint(STRONG, &heading))
 }
@@ -63,18 +67,20 @@ fn row(entry: &Entry) -> String {
     let Point { way, block_bytes, depth } = entry.point;
     let start = format!("{:8} {:>9} {depth:>5}", way.name(), units::block(block_bytes.into()));
     if let State::LeftOut(why) = entry.state {
-        return format!("{start}  omitted: {why}\n");
+        return beside(&start, &format!("omitted: {why}"));
     }
     let of = |number: fn(&Trial) -> f64| entry.median_of(number);
     let Some(rate) = entry.rate() else {
-        return format!("{start}  failed: no transfer succeeded\n");
+        return beside(&start, "failed: no transfer succeeded");
     };
     let [p50, p99] = [of(|trial| trial.p50_us), of(|trial| trial.p99_us)].map(|us| latency(us.unwrap_or(0.0)));
-    let cpu = of(Trial::cpu_s_per_gib).unwrap_or(0.0);
+    let cpu = of(Trial::cpu_s_per_gib).unwrap_or(0.0) * units::giga().1;
     let requests = requests_per_s(entry).unwrap_or(0.0);
-    let (rate, spread) = (units::rate_decimal(whole(rate)), spread(entry));
-    let cached = if entry.was_cached() { " *" } else { "" };
-    format!("{start} {rate:>10} {spread:>5} {requests:>8.0} {p50:>8} {p99:>8} {cpu:>9.3}{cached}\n")
+    let (rate, spread) = (units::rate_at_a_glance(whole(rate)), spread(entry));
+    let cached = if entry.was_cached() { CACHED } else { "" };
+    let start = format!("{start} {rate:>10} {spread:>5}");
+    let more = [format!("{requests:>8.0}"), format!("{p50:>8}"), format!("{p99:>8}"), format!("{cpu:>9.3}")];
+    cells(&[[start].as_slice(), &more].concat(), CACHED.len()) + cached + "\n"
 }
 
 /// Requests a second at the rate that is reported.
@@ -136,17 +142,17 @@ fn answer(found: &Answer, tuned: &Tuned, rows: &mut Columns) {
     let of_best = if found.pick == found.best {
         "no other setting is faster".to_owned()
     } else {
-        let best = units::rate_decimal(whole(found.best_bytes_per_s));
+        let best = units::rate_at_a_glance(whole(found.best_bytes_per_s));
         format!("{:.0} % of the best, {} with {best}", found.share * 100.0, point(found.best))
     };
     rows.row("result", format!("{}: {rate},\n{of_best}", paint(STRONG, &pick)));
     rows.row("confidence", sure(found));
     if let Some(buffered) = &tuned.buffered {
-        let rate = units::rate_decimal(whole(buffered.pick_bytes_per_s));
+        let rate = units::rate_at_a_glance(whole(buffered.pick_bytes_per_s));
         rows.row("buffered", format!("{rate} with {}", point(buffered.pick)));
     }
     if let Some(dd) = found.dd_bytes_per_s.filter(|&dd| dd > 0.0) {
-        let rate = units::rate_decimal(whole(dd));
+        let rate = units::rate_at_a_glance(whole(dd));
         let times = found.pick_bytes_per_s / dd;
         let compared = if times >= 1.05 { format!("{times:.1} times slower") } else { "no slower".to_owned() };
         rows.row("dd", format!("with its default (512 bytes, one at a time, buffered) {rate}: {compared}"));
@@ -157,7 +163,7 @@ fn sure(found: &Answer) -> String {
     let rounds = if found.rounds == 1 { "one round".to_owned() } else { format!("{} rounds", found.rounds) };
     match (found.confidence, found.pick_interval) {
         (Some(share), Some((low, high))) => {
-            let [low, high] = [low, high].map(|rate| units::rate_decimal(whole(rate)));
+            let [low, high] = [low, high].map(|rate| units::rate_at_a_glance(whole(rate)));
             // 100 % is nothing that runs can show.
             let percent = (share * 100.0).floor().min(99.0);
             format!("{percent:.0} % that it reaches 95 % of the best, from {rounds}; its rate is {low} to {high}")

@@ -1,0 +1,120 @@
+//! Where bars are drawn: standard error, with room behind the last line for what the terminal shows of Ctrl-C.
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle, TermLike};
+use std::io::{self, IsTerminal, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::channel;
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+/// The terminal writes `^C` where the cursor is, behind the last line, twice if need be. If that went on to the next
+/// line, a line of the bar would stay: it is cleared from where the cursor should be.
+const ROOM_COLUMNS: usize = 4;
+/// Columns of a terminal that does not say.
+const COLUMNS: usize = 80;
+/// A terminal that takes nothing, after Ctrl-S, must not keep the process from ending.
+const CLEARING_AT_MOST: Duration = Duration::from_millis(200);
+
+/// The bar that is shown, if any: there is one at a time.
+static SHOWN: Mutex<Option<ProgressBar>> = Mutex::new(None);
+
+/// A bar on standard error, drawn so many times a second at most; `None` where that cannot move its cursor.
+pub(crate) fn start(draws_per_s: u8) -> Option<ProgressBar> {
+    let is_dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
+    if is_dumb || !io::stderr().is_terminal() {
+        return None;
+    }
+    let target = ProgressDrawTarget::term_like_with_hz(Box::new(StandardError::default()), draws_per_s);
+    let style = ProgressStyle::with_template("{msg}").expect("the template is right");
+    let bar = ProgressBar::with_draw_target(None, target).with_style(style);
+    *SHOWN.lock().unwrap_or_else(PoisonError::into_inner) = Some(bar.clone());
+    Some(bar)
+}
+
+/// Columns that a bar may fill at present.
+pub(crate) fn columns() -> usize {
+    terminal_columns().saturating_sub(ROOM_COLUMNS).max(1)
+}
+
+fn terminal_columns() -> usize {
+    let size = rustix::termios::tcgetwinsize(io::stderr()).ok();
+    size.map(|size| usize::from(size.ws_col)).filter(|&columns| columns > 0).unwrap_or(COLUMNS)
+}
+
+/// Takes the bar away before the process ends without a report.
+pub(crate) fn clear() {
+    let Some(bar) = SHOWN.try_lock().ok().and_then(|mut shown| shown.take()) else { return };
+    let (done, is_done) = channel();
+    let clearing = thread::Builder::new().spawn(move || {
+        bar.finish_and_clear();
+        done.send(()).ok();
+    });
+    if clearing.is_ok() {
+        is_done.recv_timeout(CLEARING_AT_MOST).ok();
+    }
+}
+
+/// Standard error as the library draws on it: line by line, each filled with blanks up to the right edge, so that the
+/// terminal goes on to the next line by itself. The blanks are left out here, for behind them `^C` would be on a line
+/// of its own, and the terminal is told to begin a line where another follows.
+#[derive(Debug, Default)]
+struct StandardError {
+    line_is_full: AtomicBool,
+}
+
+impl StandardError {
+    fn send(&self, text: &str) -> io::Result<()> {
+        io::stderr().write_all(text.as_bytes())
+    }
+
+    /// Sends the escape sequence that moves the cursor; nothing for no columns or lines, of which 0 would mean 1.
+    fn move_by(&self, count: usize, letter: char) -> io::Result<()> {
+        self.line_is_full.store(false, Ordering::Relaxed);
+        if count == 0 { Ok(()) } else { self.send(&format!("\u{1b}[{count}{letter}")) }
+    }
+}
+
+impl TermLike for StandardError {
+    fn width(&self) -> u16 {
+        u16::try_from(terminal_columns()).unwrap_or(u16::MAX)
+    }
+
+    fn move_cursor_up(&self, lines: usize) -> io::Result<()> {
+        self.move_by(lines, 'A')
+    }
+
+    fn move_cursor_down(&self, lines: usize) -> io::Result<()> {
+        self.move_by(lines, 'B')
+    }
+
+    fn move_cursor_right(&self, columns: usize) -> io::Result<()> {
+        self.move_by(columns, 'C')
+    }
+
+    fn move_cursor_left(&self, columns: usize) -> io::Result<()> {
+        self.move_by(columns, 'D')
+    }
+
+    fn write_line(&self, text: &str) -> io::Result<()> {
+        self.line_is_full.store(false, Ordering::Relaxed);
+        self.send(&format!("{text}\n"))
+    }
+
+    fn write_str(&self, text: &str) -> io::Result<()> {
+        if text.bytes().all(|byte| byte == b' ') {
+            self.line_is_full.store(true, Ordering::Relaxed);
+            return Ok(());
+        }
+        let before = if self.line_is_full.swap(false, Ordering::Relaxed) { "\r\n" } else { "" };
+        self.send(&format!("{before}{text}"))
+    }
+
+    fn clear_line(&self) -> io::Result<()> {
+        self.line_is_full.store(false, Ordering::Relaxed);
+        self.send("\r\u{1b}[2K")
+    }
+
+    fn flush(&self) -> io::Result<()> {
+        io::stderr().flush()
+    }
+}

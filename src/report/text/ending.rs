@@ -1,0 +1,132 @@
+//! How a copy ended, how much arrived and how fast: what the short report and the full one have in common.
+use super::signal::signal_name;
+use super::{damage, dests, differences, memory_check, unread, verified};
+use crate::core::{Direction, Durability, Ended, EndpointKind, Kept, Outcome, Plan, Route, Unread};
+use crate::report::columns::whole;
+use crate::report::printable::printable;
+use crate::report::units;
+
+/// One line that says how it ended, how much arrived, and how fast.
+pub(crate) fn headline(plan: &Plan, outcome: &Outcome) -> String {
+    format!("{} in {}", what(plan, outcome), how_fast(plan, outcome))
+}
+
+/// How it ended, and how much arrived.
+pub(super) fn what(plan: &Plan, outcome: &Outcome) -> String {
+    let judged = outcome.damage.as_ref().map(|found| damage::verdict(plan, outcome, found));
+    let compared = outcome.differences.as_ref().map(|found| differences::verdict(plan, outcome, found));
+    if let Some(verdict) = judged.or(compared) {
+        return verdict;
+    }
+    let amount = match plan.total_bytes() {
+        // What was written behind a gap is not guaranteed.
+        Some(len) if !matches!(outcome.ended, Ended::Complete) => {
+            let claimed = plan.claimed_bytes(outcome.claimed);
+            format!("{} of {} ({} %)", units::size(claimed), units::size(len), units::percent(claimed, len))
+        }
+        _ => units::size(outcome.totals.copied_bytes()),
+    };
+    match outcome.ended {
+        Ended::Complete if plan.pattern.is_some() => format!("wrote {amount} of the test pattern"),
+        Ended::Complete => format!("copied {amount}{}", dests::amount(outcome)),
+        Ended::Interrupted(signal) => format!("interrupted by {} after {amount}", signal_name(signal)),
+        Ended::OutOfTime => format!("stopped by --time, incomplete: {amount}"),
+        Ended::Failed(_) => format!("stopped after {amount}"),
+    }
+}
+
+/// How long it took, how fast that is, whether it is durable, and whether it is right.
+pub(super) fn how_fast(plan: &Plan, outcome: &Outcome) -> String {
+    let copied = outcome.totals.copied_bytes();
+    let mut text = whole(&units::duration(outcome.elapsed));
+    if let Some(rate) = units::per_second(copied, outcome.elapsed).filter(|_| copied > 0) {
+        text += &format!(", {}", whole(&units::rate(rate)));
+    }
+    if outcome.damage.is_some() || outcome.differences.is_some() {
+        return text + &unread::clause(outcome);
+    }
+    match durability(plan, outcome) {
+        "" => {}
+        "in memory" => text += &format!(", {}", in_memory(outcome)),
+        word => text += &format!(", {word}"),
+    }
+    if matches!(plan.route, Route::Delta { .. }) || outcome.totals.unchanged_bytes > 0 {
+        let written = copied - outcome.totals.unchanged_bytes;
+        text += &format!(", wrote {} of it", whole(&units::size(written)));
+        if matches!(outcome.ended, Ended::Complete) {
+            text += "; the rest was already identical";
+        }
+    }
+    let each = outcome.dests.iter().filter_map(|dest| dest.verified.as_ref());
+    let verdict = outcome.verified.as_ref().map(verified::verdict).or_else(|| verified::verdict_of_all(each));
+    let verdict = verdict.or_else(|| memory_check::verdict(plan, outcome));
+    text += &verdict.map(|verdict| format!(", {verdict}")).unwrap_or_default();
+    text + &unread::clause(outcome)
+}
+
+/// Nothing is reported about dests that store nothing.
+fn durability(plan: &Plan, outcome: &Outcome) -> &'static str {
+    match plan.dest.kind {
+        EndpointKind::Pipe | EndpointKind::Socket | EndpointKind::Terminal => "",
+        EndpointKind::Null | EndpointKind::Endless | EndpointKind::Pattern => "",
+        _ if !plan.route.writes() => "",
+        _ => match outcome.durability() {
+            Durability::Medium => "durable",
+            Durability::Memory => "in memory",
+            Durability::No => "not durable",
+        },
+    }
+}
+
+/// That it is no further than in memory, and why.
+fn in_memory(outcome: &Outcome) -> String {
+    let memory = printable(outcome.memory.as_deref().unwrap_or_default());
+    format!("in memory: the destination is on {memory}, and a power loss erases it")
+}
+
+pub(super) fn claimed(plan: &Plan, outcome: &Outcome) -> String {
+    let claimed = outcome.claimed;
+    if claimed.is_empty() {
+        return match plan.route {
+            Route::Copy | Route::Delta { .. } => "nothing".to_owned(),
+            Route::Compare { .. } | Route::ReadBack => "nothing".to_owned(),
+        };
+    }
+    let place = match plan.direction {
+        Direction::Forward => "first",
+        Direction::Backward => "last",
+    };
+    let durable = match durability(plan, outcome) {
+        "" => "",
+        "durable" => "; durable",
+        "in memory" => "; only in memory",
+        _ => "; not durable",
+    };
+    let what = if plan.route.writes() { "copied" } else { "compared" };
+    let but = match outcome.unread.iter().all(Unread::is_empty) {
+        true => "",
+        false => ", except unreadable sectors",
+    };
+    let bytes = whole(&units::bytes(plan.claimed_bytes(claimed)));
+    let of = plan.ranges.as_ref().map(|ranges| format!(" of the {}", printable(&ranges.name()))).unwrap_or_default();
+    format!("the {place} {bytes}{of}, {what} contiguously{but}{durable}")
+}
+
+/// What is durable by the journal; nothing of one that was never needed.
+pub(super) fn journal(kept: &Kept) -> String {
+    let mut text = Vec::new();
+    if kept.already_bytes > 0 {
+        text.push(format!("{} already copied by earlier runs (resumed)", whole(&units::exact(kept.already_bytes))));
+    }
+    if let Some(left) = &kept.left {
+        let path = printable(&left.to_string_lossy()).to_string();
+        text.push(format!("{} durable according to {path}", whole(&units::exact(kept.durable_bytes))));
+        if kept.unread_bytes > 0 {
+            text.push(format!("{} unreadable, to be retried", whole(&units::exact(kept.unread_bytes))));
+        }
+    }
+    if kept.checkpoints > 0 {
+        text.push(whole(&units::count(kept.checkpoints, "checkpoint", "checkpoints")));
+    }
+    text.join("; ")
+}
