@@ -70,7 +70,9 @@ fn brief(command: clap::Command) -> clap::Command {
 fn more(command: &clap::Command, is_left_out: impl Fn(&clap::Arg) -> bool) -> String {
     let name = command.get_bin_name().unwrap_or(command.get_name());
     let mut text = format!("More, see '{name} --help':");
-    for arg in command.get_arguments().filter(|arg| is_left_out(arg) && !arg.is_hide_set()) {
+    for arg in
+        command.get_arguments().filter(|arg| is_left_out(arg) && !arg.is_hide_set() && !arg.is_hide_short_help_set())
+    {
         let Some(long) = arg.get_long().filter(|long| !["help", "version"].contains(long)) else { continue };
         let short = arg.get_short().map(|short| format!("-{short}/")).unwrap_or_default();
         write!(text, " {short}--{long}").ok();
