@@ -107,12 +107,12 @@ impl Command {
 }
 
 fn run<W: Words>(matches: &ArgMatches, call: &Call<'_>) -> std::result::Result<Exit, Unmeant> {
-    lead_units(matches);
     let words = W::from_arg_matches(matches).unwrap_or_else(|error| unreachable!("clap has read them: {error}"));
     let (defaults, failed_to) = match defaults::load() {
         Ok(defaults) => (defaults, None),
         Err(error) => (Defaults::default(), Some(error)),
     };
+    lead_units(matches, &defaults);
     let options = words.with_defaults(&defaults).into_options()?;
     let ran = match failed_to {
         Some(error) => W::refuse(&options, call, error),

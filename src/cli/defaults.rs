@@ -2,7 +2,7 @@
 //!
 //! Pure: whoever calls has read the file and the environment.
 use super::{size, words};
-use crate::core::{Error, HashKind, Kind, Result};
+use crate::core::{Error, HashKind, Kind, Result, Units};
 use crate::plan::{CHOOSE_MAX_BYTES, ProgressStyle};
 use std::ffi::OsString;
 use std::ops::Range;
@@ -16,6 +16,8 @@ pub(crate) struct Defaults {
     pub(crate) limit: Option<u64>,
     /// How progress is shown.
     pub(crate) progress: ProgressStyle,
+    /// The units that lead in sizes and rates.
+    pub(crate) units: Units,
     /// Digests of the source.
     pub(crate) hash: Vec<HashKind>,
     /// The folder of journals of devices; `None`: the usual one.
@@ -67,6 +69,7 @@ pub(crate) const JOURNAL_FOLDER: &str = "journal_folder";
 static KEYS: &[Key] = &[
     key("limit", "HAUL_LIMIT", "none", |to, text| words::limit(text).map(|limit| to.limit = limit)),
     key("progress", "HAUL_PROGRESS", "auto", |to, text| words::progress_named(text).map(|style| to.progress = style)),
+    key("units", "HAUL_UNITS", "si", |to, text| words::units_named(text).map(|units| to.units = units)),
     key("hash", "HAUL_HASH", "none", |to, text| words::hashes_named(text).map(|kinds| to.hash = kinds)),
     key(JOURNAL_FOLDER, "HAUL_JOURNAL_FOLDER", "", |to, text| folder(text).map(|path| to.journal_folder = path)),
     key("choose_max", "HAUL_CHOOSE_MAX", "300GB", |to, text| bound(text).map(|bytes| to.choose_max_bytes = bytes)),
@@ -97,6 +100,7 @@ impl Default for Defaults {
         let mut defaults = Defaults {
             limit: None,
             progress: ProgressStyle::default(),
+            units: Units::default(),
             hash: Vec::new(),
             journal_folder: None,
             choose_max_bytes: CHOOSE_MAX_BYTES,

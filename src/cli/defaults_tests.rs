@@ -14,8 +14,11 @@ fn origin(defaults: &Defaults, key: &str) -> (String, Origin) {
 #[test]
 fn the_environment_goes_before_the_file_and_the_file_before_what_is_built_in() {
     let text = "# mine\nlimit = \"40MB\"\nhash = [\"sha256\", \"xxh3\"]\n\nchoose_max = 2_000_000\n";
-    let defaults = of(text, &[("HAUL_LIMIT", "1M/s"), ("HAUL_PROGRESS", "plain"), ("HAUL_HASH", "")]).unwrap();
+    let defaults =
+        of(text, &[("HAUL_LIMIT", "1M/s"), ("HAUL_PROGRESS", "plain"), ("HAUL_UNITS", "iec"), ("HAUL_HASH", "")])
+            .unwrap();
     assert_eq!((defaults.limit, defaults.progress), (Some(1 << 20), ProgressStyle::Plain));
+    assert_eq!(defaults.units, Units::Iec);
     assert_eq!(
         (defaults.hash.as_slice(), defaults.choose_max_bytes),
         (&[HashKind::Sha256, HashKind::Xxh3][..], 2_000_000)
@@ -48,6 +51,7 @@ fn what_is_wrong_in_the_file_is_named_with_file_line_and_key() {
         ("limit = 0", "line 1: limit: bad value '0': "),
         ("progress = true", "line 1: progress: expected a text"),
         ("progress = \"dance\"", "line 1: progress: bad value 'dance': accepted: auto, bar, plain, json, none"),
+        ("units = \"metric\"", "line 1: units: bad value 'metric': accepted: si, iec"),
         ("hash = [\"crc7\"]", "line 1: hash: bad value 'crc7': accepted: blake3,"),
         ("journal_folder = \"here\"", "line 1: journal_folder: bad value 'here': give an absolute path"),
         ("[limit]\nx = 1", "line 1: limit: expected a text"),

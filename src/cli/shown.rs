@@ -18,12 +18,11 @@ pub(crate) fn with_units(command: clap::Command) -> clap::Command {
     command.arg(units.long_help(long).hide_possible_values(true).hide_short_help(true))
 }
 
-/// Lets the units lead that were asked for, if any were.
-pub(crate) fn lead_units(matches: &ArgMatches) {
+/// Lets the units lead that the command line asks for, else those of `defaults`.
+pub(crate) fn lead_units(matches: &ArgMatches, defaults: &Defaults) {
     // `haul generate` has no such option.
-    if let Ok(Some(units)) = matches.try_get_one::<Units>(UNITS) {
-        units.lead();
-    }
+    let asked = matches.try_get_one::<Units>(UNITS).ok().flatten();
+    asked.copied().unwrap_or(defaults.units).lead();
 }
 
 /// How much is printed for people.
@@ -53,6 +52,13 @@ impl VerbosityArguments {
             (_, 0) => Verbosity::Short,
             (_, 1) => Verbosity::Full,
             _ => Verbosity::Everything,
+        }
+    }
+
+    /// Takes the configured style of progress where none is given; beside -q that counts as none.
+    pub(crate) fn take_default(&self, progress: &mut Option<ProgressStyle>, defaults: &Defaults) {
+        if !self.quiet {
+            progress.get_or_insert(defaults.progress);
         }
     }
 
@@ -99,7 +105,7 @@ impl ShownArguments {
     /// Takes `defaults` for what is not given.
     pub(crate) fn take_defaults(&mut self, defaults: &Defaults) {
         self.limit.get_or_insert(defaults.limit);
-        self.progress.get_or_insert(defaults.progress);
+        self.verbosity.take_default(&mut self.progress, defaults);
     }
 
     /// The options that these words mean; all others have their defaults.

@@ -207,6 +207,11 @@ pub(crate) fn progress_named(text: &str) -> Result<ProgressStyle, String> {
     one_of(STYLES, text)
 }
 
+/// The units of this name.
+pub(crate) fn units_named(text: &str) -> Result<Units, String> {
+    one_of(UNITS, text)
+}
+
 fn one_of<T: Copy>(table: Table<T>, word: &str) -> Result<T, String> {
     let found = table.iter().find(|(known, ..)| *known == word).map(|(.., value)| *value);
     found.ok_or_else(|| {

@@ -79,6 +79,21 @@ fn the_command_line_goes_before_the_environment_and_that_before_the_file() {
 }
 
 #[test]
+fn configured_units_lead_unless_the_command_line_names_others() {
+    let user = User::new(scratch(), "units = \"iec\"\n");
+    let plan = |options: &[&str], variables: &[(&str, &str)]| {
+        let (status, printed, said) = user.copy(&[&["--dry-run"], options].concat(), variables);
+        assert_eq!(status, 0, "{said}");
+        printed
+    };
+    assert!(plan(&[], &[]).starts_with("copy 1.00 MiB "), "{}", plan(&[], &[]));
+    for (options, variables) in [(&["--units", "si"][..], &[][..]), (&[], &[("HAUL_UNITS", "si")])] {
+        let said = plan(options, variables);
+        assert!(said.starts_with("copy 1.05 MB "), "{said}");
+    }
+}
+
+#[test]
 fn every_default_is_shown_with_where_it_comes_from() {
     let user = User::new(scratch(), "# mine\nlimit = \"40MB\"\nhash = [\"sha256\", \"xxh3\"]\n");
     let (status, printed, said) = user.run(&["config"], &[("HAUL_PROGRESS", "plain")]);
@@ -89,6 +104,7 @@ fn every_default_is_shown_with_where_it_comes_from() {
         "limit 40MB configuration file, line 2",
         "hash sha256,xxh3 configuration file, line 3",
         "progress plain environment variable HAUL_PROGRESS",
+        "units si built in",
         "choose_max 300GB built in",
         &format!("journal_folder {} built in", name(&user.dir.path().join("state/haul"))),
     ] {

@@ -291,7 +291,7 @@ impl Words for CopyArguments {
 
     fn with_defaults(mut self, defaults: &Defaults) -> Self {
         self.limit.get_or_insert(defaults.limit);
-        self.progress.get_or_insert(defaults.progress);
+        self.verbosity.take_default(&mut self.progress, defaults);
         self.choosing.max.get_or_insert(defaults.choose_max_bytes);
         if self.may_have_default_hashes() {
             self.hashes_are_defaults = true;
