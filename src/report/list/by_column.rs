@@ -104,10 +104,17 @@ pub(crate) fn contents(device: &Device) -> String {
     if !device.readable {
         return "not readable".to_owned();
     }
-    let known = |content: &Option<String>| content.clone().unwrap_or_else(|| "unknown".to_owned());
-    let parts: Vec<String> = device.partitions.iter().map(|part| known(&part.partition.content)).collect();
-    let whole = known(&device.content);
-    if parts.is_empty() { whole } else { format!("{whole}: {}", parts.join(", ")) }
+    let parts: Vec<Option<&String>> = device.partitions.iter().map(|part| part.partition.content.as_ref()).collect();
+    let listed = match parts.iter().any(Option::is_some) {
+        true => parts.iter().map(|content| content.map_or("unknown", String::as_str)).collect::<Vec<_>>().join(", "),
+        false => units::count(parts.len() as u64, "partition", "partitions"),
+    };
+    match (&device.content, parts.is_empty()) {
+        (None, true) => "unknown".to_owned(),
+        (Some(whole), true) => whole.clone(),
+        (None, false) => listed,
+        (Some(whole), false) => format!("{whole}: {listed}"),
+    }
 }
 
 /// What the user should know before the disk is written: the gravest first, for the end of it may be cut off.

@@ -153,6 +153,23 @@ fn each_device_has_a_line_of_its_own() {
 }
 
 #[test]
+fn partitions_without_a_known_content_are_counted() {
+    let content = |whole: Option<&str>, parts: &[Option<&str>]| {
+        let mut device = examples::devices()[0].clone();
+        device.content = whole.map(str::to_owned);
+        device.partitions.truncate(parts.len());
+        for (part, content) in device.partitions.iter_mut().zip(parts) {
+            part.partition.content = content.map(str::to_owned);
+        }
+        super::by_column::contents(&device)
+    };
+    assert_eq!(content(Some("GPT"), &[Some("ext4"), None]), "GPT: ext4, unknown");
+    assert_eq!(content(Some("MBR"), &[None]), "MBR: 1 partition");
+    assert_eq!(content(None, &[None, None]), "2 partitions");
+    assert_eq!([content(Some("ext4"), &[]), content(None, &[])], ["ext4", "unknown"]);
+}
+
+#[test]
 fn what_has_to_be_known_first_stands_first_among_uses() {
     let mut device = examples::devices()[0].clone();
     device.partitions[1].undo = Some(WaitingUndo { path: "/x.undo".into(), kept_bytes: None });
