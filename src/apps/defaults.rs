@@ -65,6 +65,8 @@ fn read(path: &Path) -> Result<Option<String>> {
     Ok(Some(text))
 }
 
+/// Whether there is no such folder, or it belongs to another user: sudo -u keeps HOME.
 fn is_missing(error: &io::Error) -> bool {
-    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
+    use io::ErrorKind::{NotADirectory, NotFound, PermissionDenied};
+    matches!(error.kind(), NotFound | NotADirectory | PermissionDenied)
 }
