@@ -84,7 +84,7 @@ pub(crate) struct ShownArguments {
 
     /// auto, bar, plain, json, none
     ///
-    /// How progress is shown on standard error. auto: a bar on a terminal, a line periodically elsewhere. SIGUSR1
+    /// How progress is shown on standard error. auto: a bar on a terminal, a line every few seconds elsewhere. SIGUSR1
     /// prints a line at any time, whatever the style.
     #[arg(long, value_name = "STYLE", value_parser = words::progress(), help_heading = "Output")]
     #[arg(hide_possible_values = true)]

@@ -57,7 +57,7 @@ pub enum ProgressStyle {
     Auto,
     /// A bar.
     Bar,
-    /// A line periodically.
+    /// A line every few seconds.
     Plain,
     /// A JSON object a line.
     Json,

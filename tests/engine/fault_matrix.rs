@@ -60,7 +60,7 @@ fn told(bed: &Bed, outcome: &Outcome, fault: Fault, place: u64) -> String {
             let ended = offset / BLOCK_BYTES * BLOCK_BYTES;
             let (named, block) = match offset {
                 // What was in flight when it went is lost as well.
-                _ if fault == Fault::Gone && offset <= place => ("first byte that it did not do", ended),
+                _ if fault == Fault::Gone && offset <= place => ("first failed byte", ended),
                 _ if offset == sector => ("sector", block),
                 _ if (block..block + BLOCK_BYTES).contains(&offset) => ("block", block),
                 _ => panic!("byte {offset} is not where it failed, at {place}"),

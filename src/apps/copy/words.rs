@@ -226,8 +226,8 @@ pub(crate) struct CopyArguments {
 
     /// auto, bar, plain, json, none
     ///
-    /// Progress display on standard error. auto: a bar on a terminal, a line periodically otherwise. SIGUSR1 prints a
-    /// line at any time in any style.
+    /// Progress display on standard error. auto: a bar on a terminal, a line every few seconds otherwise. SIGUSR1
+    /// prints a line at any time in any style.
     #[arg(long, value_name = "STYLE", value_parser = words::progress(), help_heading = "Output")]
     #[arg(hide_possible_values = true)]
     progress: Option<ProgressStyle>,

@@ -91,7 +91,7 @@ fn all_parts(options: &ProfileOptions, opened: &mut Opened<'_>, positions: u32, 
     // A mapping is for reading only.
     subject.ways.extend(mapped.filter(|_| op == Op::Read).map(|end| (Way::Mapped, end)));
     let whole_time = options.time.unwrap_or(TIME);
-    // What writing does to system impact is not examined.
+    // The effect of writing on the rest of the system is not measured.
     let whole = if op == Op::Read { 1.0 - system_impact::SHARE } else { 1.0 };
     let time = whole_time.mul_f64(whole);
     let (began, meter) = (Instant::now(), Meter::start(out));

@@ -11,7 +11,7 @@ use crate::report::{Out, json, units};
 use crate::sys::is_utf8;
 use std::time::{Duration, Instant};
 
-/// For saving the original data of a device a part of this is taken where `--time` does not say.
+/// Without `--time`, a part of this is for saving the original data of a device.
 const TIME: Duration = Duration::from_secs(60);
 
 /// Writes on and on, alone and from rest: whatever else is measured would fill the cache before.

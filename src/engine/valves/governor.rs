@@ -227,7 +227,7 @@ impl Governor {
             [true, true] => Some(usize::from(self.windows[1].rate() < self.windows[0].rate())),
             [source, _] => {
                 let side = usize::from(!source);
-                // The other side may become ready, but not where it is full only periodically.
+                // The other side may become ready, but not where it is full only at times.
                 let awaits_other = full[1 - side] && self.windows[side].requests < WAIT_REQUESTS;
                 (!awaits_other).then_some(side)
             }

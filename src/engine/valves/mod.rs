@@ -6,7 +6,7 @@
 //! completions show a gain. A side is judged only while its limit is reached: where it is not, something else is the
 //! limit.
 //!
-//! Pure: told after each round what came back and what was in flight, it returns other limits periodically. It
+//! Pure: told after each round what came back and what was in flight, it returns other limits at times. It
 //! allocates nothing after [`Governor::new`]. What it costs and gains on 33 families of disks is measured by
 //! `make bench SCENARIO=zoo` (docs/developer/measuring.md).
 mod bursts;

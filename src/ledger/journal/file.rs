@@ -115,8 +115,7 @@ impl Journal {
 
     /// Claims that `durable` are on the dest and durable, and that `unread` could not be read. On return the claim is
     /// durable itself. Extents may be empty, overlap, and have been claimed before. Written in lines of a bounded
-    /// length, each durable before the next; periodically the file is written again, so that its size is bounded by
-    /// what there is to say.
+    /// length, each durable before the next; from time to time the file is written again, which bounds its size.
     ///
     /// # Errors
     /// An extent is beyond the end of the copy; the file system fails. A line that did not fit on it is taken back;

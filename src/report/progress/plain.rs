@@ -1,4 +1,4 @@
-//! Lines periodically, for logs, and the status line.
+//! A line every few seconds, for logs, and the status line.
 use super::dests::DestView;
 use super::phrases::{amount, holdup, left, percent, rates, unread};
 use super::view::View;
