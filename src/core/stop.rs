@@ -29,23 +29,27 @@ impl Stop {
         let _ = self.why.compare_exchange(TIME_IS_UP, 0, Ordering::Relaxed, Ordering::Relaxed);
     }
 
-    /// What asked for the end, if anything did: the number of a signal, or -1 where the time is up.
-    pub fn asked(&self) -> Option<i32> {
-        let why = self.why.load(Ordering::Relaxed);
-        (why != 0).then_some(why)
+    /// The end was asked for, by a signal or because the time is up.
+    pub fn is_asked(&self) -> bool {
+        self.why() != 0
     }
 
     /// The signal that asked for the end; `None`: none did, whether or not the time is up.
     pub fn signal(&self) -> Option<i32> {
-        self.asked().filter(|&why| why != TIME_IS_UP)
+        Some(self.why()).filter(|why| ![0, TIME_IS_UP].contains(why))
     }
 
     /// How a run ends that stops for this.
     pub fn ending(&self) -> Option<Ended> {
-        Some(match self.asked()? {
-            TIME_IS_UP => Ended::OutOfTime,
-            signal => Ended::Interrupted(signal),
-        })
+        match self.why() {
+            0 => None,
+            TIME_IS_UP => Some(Ended::OutOfTime),
+            signal => Some(Ended::Interrupted(signal)),
+        }
+    }
+
+    fn why(&self) -> i32 {
+        self.why.load(Ordering::Relaxed)
     }
 }
 
@@ -56,13 +60,13 @@ mod tests {
     #[test]
     fn a_signal_counts_more_than_time_and_is_never_forgotten() {
         let stop = Stop::default();
-        assert!(stop.time_is_up() && stop.asked().is_some() && stop.signal().is_none());
+        assert!(stop.time_is_up() && stop.is_asked() && stop.signal().is_none());
         stop.ask(15);
         stop.forget_time();
         assert!(!stop.time_is_up() && matches!(stop.ending(), Some(Ended::Interrupted(15))));
         let stop = Stop::default();
         stop.time_is_up();
         stop.forget_time();
-        assert!(stop.asked().is_none() && stop.ending().is_none());
+        assert!(!stop.is_asked() && stop.ending().is_none());
     }
 }

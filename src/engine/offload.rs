@@ -50,7 +50,7 @@ pub(super) fn by_device(plan: &Plan, dest: &Arc<dyn Endpoint>, watch: Watch<'_>)
     let (mut bytes, len) = (0, plan.len.unwrap_or(0));
     let DeviceCopy { from_offset, command_bytes, from: name } =
         plan.device_copy.expect("the plan has it for this engine");
-    while bytes < len && watch.stop.asked().is_none() {
+    while bytes < len && !watch.stop.is_asked() {
         let from = Extent::new(from_offset + bytes, (len - bytes).min(command_bytes.into()));
         let to_offset = plan.dest.offset + bytes;
         let source = name.as_ref().map_or(OffloadSource::SameDevice, OffloadSource::Device);

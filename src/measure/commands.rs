@@ -105,7 +105,7 @@ impl Asked<'_> {
         let began = self.clock.now();
         let mut given = 0;
         let passed = loop {
-            if let Some(signal) = self.stop.asked() {
+            if let Some(signal) = self.stop.signal() {
                 return Err(Failure::Stopped(signal));
             }
             if let Err(error) = command() {

@@ -152,7 +152,7 @@ pub fn random(subject: &mut Subject, wish: &RandomReads, stop: &Stop) -> Result<
     found.seconds = (last - began).as_secs_f64();
     bad.into_iter().for_each(|bad| subject.note_bad(bad));
     subject.forget(&end, wish.point.way, wish.range, cached);
-    found.failure = found.failure.or(read.err()).or(stop.asked().map(Failure::Stopped));
+    found.failure = found.failure.or(read.err()).or(stop.signal().map(Failure::Stopped));
     Ok(found)
 }
 
@@ -175,7 +175,7 @@ impl Reading<'_> {
         let mut done = Vec::new();
         loop {
             let enough = self.last - self.began >= self.wish.time || self.found.failure.is_some();
-            if !enough && stop.asked().is_none() {
+            if !enough && !stop.is_asked() {
                 self.feed(&mut side, subject);
             }
             if side.in_flight() == 0 {

@@ -221,7 +221,7 @@ impl Work<'_> {
         let (clock, began, used) = (&self.subject.clock, self.subject.clock.now(), sys::used());
         let mut given = 0;
         loop {
-            if let Some(signal) = self.stop.asked() {
+            if let Some(signal) = self.stop.signal() {
                 return Err(Failure::Stopped(signal));
             }
             let moved = match self.device.read_buffer(self.wish.which, way, bytes) {

@@ -58,7 +58,7 @@ pub struct Run<'a> {
 /// # Errors
 /// It was asked to stop, the disk has disappeared, or requests cannot be made.
 pub fn run(run: &Run<'_>, arena: &Arc<Arena>, stop: &Stop, noted: &mut dyn FnMut(Bad)) -> Result<Landed, Failure> {
-    if let Some(signal) = stop.asked() {
+    if let Some(signal) = stop.signal() {
         return Err(Failure::Stopped(signal));
     }
     let mut buffers = arena.carve(run.point.block_bytes, run.point.depth);
@@ -76,7 +76,7 @@ pub fn run(run: &Run<'_>, arena: &Arc<Arena>, stop: &Stop, noted: &mut dyn FnMut
     }
     let now = sys::used();
     let cpu = (now.user + now.system).saturating_sub(used.user + used.system);
-    if let Some(signal) = stop.asked() {
+    if let Some(signal) = stop.signal() {
         return Err(Failure::Stopped(signal));
     }
     let came = std::mem::take(&mut flight.came);
@@ -178,7 +178,7 @@ impl<'a> Flight<'a> {
             } else if self.completed >= u64::from(self.run.point.depth) {
                 self.warm = Some(now);
             }
-            feeding = failure.is_none() && stop.asked().is_none() && !self.is_enough();
+            feeding = failure.is_none() && !stop.is_asked() && !self.is_enough();
         }
         failure.map_or(Ok(()), |error| Err(Failure::Broken(error)))
     }

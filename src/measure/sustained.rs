@@ -104,7 +104,7 @@ pub fn sustained(
     if let (Err(error), None) = (flushed, &found.failure) {
         found.failure = Some(Failure::Broken(unflushed(subject, error)));
     }
-    if let Some(signal) = stop.asked() {
+    if let Some(signal) = stop.signal() {
         found.failure = Some(Failure::Stopped(signal));
     }
     found
@@ -171,7 +171,7 @@ impl<'a> Stream<'a> {
     }
 
     fn flow(&mut self, found: &mut Sustained, stop: &Stop, heard: &mut dyn FnMut(u64)) -> Result<(), Failure> {
-        if let Some(signal) = stop.asked() {
+        if let Some(signal) = stop.signal() {
             return Err(Failure::Stopped(signal));
         }
         let (_, end) = self.subject.ways[0].clone();
@@ -195,7 +195,7 @@ impl<'a> Stream<'a> {
             found.end = Moment { bytes: self.written_bytes, seconds: passed.as_secs_f64() };
             self.note(found, heard);
             let over = found.settled || self.time.is_some_and(|time| passed >= time);
-            feeding = feeding && failure.is_none() && stop.asked().is_none() && !over;
+            feeding = feeding && failure.is_none() && !stop.is_asked() && !over;
         }
         failure.map_or(Ok(()), |error| Err(Failure::Broken(error)))
     }

@@ -222,7 +222,7 @@ fn starts(around: &mut dyn SystemUnderTest, stop: &Stop) -> Result<f64, Unknown>
 }
 
 fn start(around: &mut dyn SystemUnderTest, stop: &Stop) -> Result<f64, Unknown> {
-    match stop.asked() {
+    match stop.signal() {
         Some(signal) => Err(Unknown::Stopped(signal)),
         None => Ok(around.start()?.as_secs_f64()),
     }

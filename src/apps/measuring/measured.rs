@@ -162,7 +162,7 @@ impl<'a> Opened<'a> {
     /// Measuring is over: what was kept is put back, and from then on a signal ends the process at once.
     pub(crate) fn measured(&mut self) {
         if let Some(scratch) = self.scratch.take() {
-            if scratch.is_kept() && self.stop.asked().is_some() {
+            if scratch.is_kept() && self.stop.is_asked() {
                 self.out.tell(&text::putting_back(&self.facts.address));
             }
             let (written, not_put_back) = scratch.give_back();

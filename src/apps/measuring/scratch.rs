@@ -110,7 +110,7 @@ pub(crate) fn prepare(
         (Over::Kept(places), Some(store)) => {
             let facts = end.facts().clone();
             let kept = undo::keep(store, &Keeping { facts: &facts, end: &end, places, time }, stop)?;
-            let Some(kept) = kept else { return Ok(Err(stop.asked().unwrap_or(0))) };
+            let Some(kept) = kept else { return Ok(Err(stop.signal().unwrap_or(0))) };
             session = *kept.undo.head().session.as_bytes();
             subject.extents = kept.extents;
             subject.failed += kept.bad.len() as u64;
@@ -122,7 +122,7 @@ pub(crate) fn prepare(
             let content = Content::of(&session.into());
             let len = if filled { fill(&end, *bytes, content.bytes(), time, stop)? } else { *bytes };
             subject.extents = vec![Extent::new(0, len)];
-            if let Some(signal) = stop.asked() {
+            if let Some(signal) = stop.signal() {
                 return Ok(Err(signal));
             }
             Ground::NewFile
@@ -147,7 +147,7 @@ fn fill(end: &Arc<dyn Endpoint>, bytes: u64, content: &[u8], time: Duration, sto
     let mut writer = undo::Mover::new(end)?;
     let (began, mut filled) = (Instant::now(), 0);
     let piece: Vec<u8> = content.iter().copied().cycle().take(AT_ONCE_BYTES as usize).collect();
-    while filled < bytes && stop.asked().is_none() && (filled == 0 || began.elapsed() < time) {
+    while filled < bytes && !stop.is_asked() && (filled == 0 || began.elapsed() < time) {
         let len = (bytes - filled).min(AT_ONCE_BYTES.into());
         writer.write(filled, &piece[..len as usize]).map_err(|error| failed(filled, error))?;
         filled += len;

@@ -196,7 +196,7 @@ impl<'a> Pump<'a> {
 
     /// A signal has asked for the end.
     pub(in crate::engine) fn stop_asked(&self) -> bool {
-        self.watch.stop.asked().is_some()
+        self.watch.stop.is_asked()
     }
 
     /// Turns a block whose bytes are there, or need not be read, towards the dest.

@@ -50,7 +50,7 @@ pub(crate) fn keep(path: &Path, asked: &Keeping<'_>, stop: &Stop) -> Result<Opti
     // In turn, so that there is something of every place when time is up.
     while open.contains(&true) && (began.elapsed() < time || kept.iter().all(|&bytes| bytes == 0)) {
         for (at, place) in places.iter().enumerate().filter(|(at, _)| open[*at]).collect::<Vec<_>>() {
-            if stop.asked().is_some() {
+            if stop.is_asked() {
                 return Ok(None);
             }
             let len = (place.len - kept[at]).min(AT_ONCE_BYTES.into());

@@ -119,7 +119,7 @@ fn hear(signal: i32, shared: &Shared) {
     let moving = shared.moving().clone();
     match moving {
         // Blocks in flight are brought home first; the counts are reported then.
-        Some(moving) if moving.stop.asked().is_none() => {
+        Some(moving) if !moving.stop.is_asked() => {
             moving.stop.ask(signal);
             moving.ends.iter().for_each(|end| end.cancel());
         }
